@@ -29,6 +29,9 @@ struct gp_rule_threshold {
 	uint64_t saves_ns;
 	uint64_t count;
 	uint64_t bytes;
+	/* In place of the first two: a larger share of less time, as short runs have it.  0, 0 = there is none. */
+	double or_percent;
+	uint64_t or_ns;
 };
 
 struct gp_rule {

@@ -489,8 +489,10 @@ static bool is_too_short(uint64_t span_ns)
 
 	for (; gp_rules[count]; count++) {
 		const struct gp_rule_threshold *least = &gp_rules[count]->threshold;
+		double percent = least->or_ns > 0 ? least->or_percent : least->saves_percent;
+		uint64_t ns = least->or_ns > 0 ? least->or_ns : least->saves_ns;
 
-		too_short += (double)least->saves_ns * 100 > least->saves_percent * (double)span_ns;
+		too_short += (double)ns * 100 > percent * (double)span_ns;
 	}
 	return span_ns > 0 && too_short * 2 > count;
 }
@@ -585,6 +587,9 @@ static void print_threshold(FILE *out, const struct gp_rule *rule)
 		fprintf(out, "Where it is about at least %s", gp_format_bytes(least->bytes).text);
 	else
 		from = "From";
+	if (least->or_ns > 0)
+		fprintf(out, ", or %g %% and %s", least->or_percent,
+			gp_format_ns(least->or_ns).text);
 	if (least->count > 1)
 		fprintf(out, "%s %s times on", from, gp_format_count(least->count).text);
 	fputs(".\n", out);

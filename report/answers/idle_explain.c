@@ -13,7 +13,7 @@ static const struct explanation {
 		{"the program did something else",
 		 "No thread was in a CUDA call: input was read, Python ran, the host computed.",
 		 "`gpuprof summary --by host FILE` says what Python did meanwhile, `perf record "
-		 "-g` what native code did. Rules: data-loading, gpu-gaps, start-up."},
+		 "-g` what native code did. Rules: data-loading, gpu-gaps, host-gaps, start-up."},
 	[GP_IDLE_LAUNCH] = {"operations are as short as what starting them takes",
 			    "The thread was in a call that launches, or the next operation began "
 			    "within 50 us of its launch.",

@@ -413,8 +413,10 @@ void gp_advisor_usual_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lu
 /* Whether these savings are what the rule asks for, of that time. */
 static bool is_much(const struct gp_rule_threshold *least, uint64_t saves_ns, uint64_t of_ns)
 {
-	return saves_ns >= least->saves_ns &&
-	       (double)saves_ns * 100 >= least->saves_percent * (double)of_ns;
+	double percent = of_ns > 0 ? (double)saves_ns * 100 / (double)of_ns : 100;
+
+	return (saves_ns >= least->saves_ns && percent >= least->saves_percent) ||
+	       (least->or_ns > 0 && saves_ns >= least->or_ns && percent >= least->or_percent);
 }
 
 static uint64_t judged_loop_ns(const struct gp_advisor *advisor)
@@ -443,6 +445,7 @@ bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case 
 	if (is_sample(advisor, found)) {
 		least.count /= SAMPLE_PART;
 		least.saves_ns /= SAMPLE_PART;
+		least.or_ns /= SAMPLE_PART;
 	}
 	return found->count > 0 && found->count >= least.count && found->bytes >= least.bytes &&
 	       (is_much(&least, found->saves_ns, advisor->span_ns) ||

@@ -1,65 +1,18 @@
 /*
  * Long idle times.  Speaks, by the call after them, of those of 100 ms and more, and of those of 200 us
- * and more that are a habit, where they take 5 % of the recorded time and 100 ms in all and no other
+ * and more that are a habit, where they take 5 % of the recorded time and 100 ms in all, or 25 % and 10 ms, and no other
  * rule has said why.  A habit comes 16 times between the same two operations, and every fourth time at
  * least that the GPU is idle between these: else the system may have taken the processor from the host.
  */
 #include "report/rules/rules.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "report/format.h"
 #include "report/rules/advisor.h"
-#include "report/rules/dependency.h"
-#include "report/rules/host_time.h"
-#include "report/rules/language.h"
-#include "report/rules/meanwhile.h"
+#include "report/rules/gaps.h"
 
 #define LEAST_NS       100000000u
 #define LEAST_HABIT_NS 200000u
 #define HABIT_TIMES    16u
 #define HABIT_SHARE    4u /* a quarter of those between such operations */
-#define MOST_COMMAND   60 /* characters */
-
-struct own {
-	struct gp_host_time host; /* what is known of the host in its longest one ... */
-	uint64_t range;           /* ... and the text of its range */
-	uint64_t before;          /* the text of the call before it ... */
-	uint32_t before_site;     /* ... and where that is; GP_NO_SITE = there is none */
-	uint8_t share;            /* of its cause, in 255ths */
-	uint64_t longest_ns;
-	uint64_t imports; /* how many end in an import */
-	bool has_looks;   /* at Python's stacks, of any */
-};
-
-/* From which on the cause is the whole of it. */
-#define WHOLE_SHARE 230u
-
-/* What is imported, is once: where most end so, the work itself is in an import. */
-static bool works_in_import(const struct gp_case *found)
-{
-	const struct own *own = found->own;
-
-	return found->count > 1 && own->imports * 2 > found->count;
-}
-
-static struct gp_host_time kept_host_time(const struct gp_advisor *advisor,
-					  const struct gp_case *found)
-{
-	const struct own *own = found->own;
-	struct gp_host_time host = own->host;
-
-	host.range = gp_advisor_text_of(advisor, own->range);
-	if (host.compiler == GP_COMPILER_IMPORT && works_in_import(found))
-		host.compiler = GP_COMPILER_NONE;
-	return host;
-}
-
-static const char *name_of(const struct gp_advisor *advisor, const struct gp_call *call)
-{
-	return call ? gp_model_api(advisor->model, call->api).name : "";
-}
 
 /* ---- habits: idle times of 200 us and more that come again and again ---- */
 
@@ -138,164 +91,24 @@ static bool is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at)
 
 /* ---- all that is told ---- */
 
-/* It is the longest of its case. */
-static void keep(struct gp_advisor *advisor, struct own *own, const struct gp_lull_at *at)
-{
-	own->host = gp_host_time_of(advisor, at);
-	own->range = gp_advisor_text(advisor, own->host.range ? own->host.range : "");
-	own->share = at->lull->cause_share[at->lull->cause];
-	own->longest_ns = gp_lull_ns(at->lull);
-	own->before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
-	own->before_site = at->call_before ? gp_advisor_site(advisor, at->call_before) : GP_NO_SITE;
-}
-
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
-	uint64_t idle_ns = gp_lull_ns(at->lull);
-	uint64_t after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
+	struct gp_api after = gp_model_api(advisor->model, at->call_after->api);
 	uint32_t site = gp_advisor_site(advisor, at->call_after);
-	struct gp_case *found;
-	struct own *own;
+	uint64_t idle_ns = gp_lull_ns(at->lull);
 
 	if (idle_ns < LEAST_NS && !(may_be_habit(advisor, at) && is_habit(advisor, at)))
 		return;
-	found = gp_advisor_case(advisor, site, after, at->lull->cause);
-	own = found->own;
-	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
-	gp_advisor_show_lull(found, at->lull);
-	own->imports += gp_host_time_ends_in_import(advisor, at);
-	if (at->lull->cause == GP_IDLE_HOST)
-		own->has_looks |= gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
-	if (idle_ns > own->longest_ns)
-		keep(advisor, own, at);
+	gp_gaps_add(advisor,
+		    gp_advisor_case(advisor, site, gp_advisor_text(advisor, after.name),
+				    at->lull->cause),
+		    at, idle_ns);
 }
 
 static void look(struct gp_advisor *advisor)
 {
 	find_habits(advisor);
 	gp_advisor_lulls(advisor, LEAST_HABIT_NS, NULL, take_lull);
-}
-
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-	const char *before = gp_advisor_text_of(advisor, own->before);
-	enum gp_idle_cause cause = (enum gp_idle_cause)found->other_detail;
-	struct gp_host_time host = kept_host_time(advisor, found);
-	uint64_t looks = 0;
-
-	if (found->count > 1)
-		fprintf(out, "%s times the GPU has nothing to do, for %s on average, %s at most",
-			gp_format_count(found->count).text,
-			gp_format_ns(found->time_ns / found->count).text,
-			gp_format_ns(own->longest_ns).text);
-	else
-		fprintf(out, "the GPU has nothing to do for %s",
-			gp_format_ns(own->longest_ns).text);
-	fprintf(out, ": %s%s%s", own->share < WHOLE_SHARE ? "mostly " : "",
-		gp_idle_cause_name(cause),
-		cause == GP_IDLE_HOST && !own->has_looks ? " (the host was in no CUDA call)"
-		: cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)"
-					      : "");
-	if (own->has_looks)
-		looks = gp_meanwhile_tell(advisor, found, out);
-	gp_host_time_tell(&host, out);
-	gp_meanwhile_tell_looks(advisor, found, looks, out);
-	if (*before)
-		fprintf(out, "; after %s", before);
-	if (*before && gp_advisor_knows(advisor, own->before_site))
-		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->before_site).place);
-	fprintf(out, "%s before %s", *before ? "," : ";",
-		gp_advisor_text_of(advisor, found->detail));
-}
-
-/* Characters that are seen, and nothing at which the text that it is put into would be cut or marked. */
-static bool can_be_shown(const char *command)
-{
-	static const char *const ends[] = {"`", "; ", ": ", "  "};
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (strstr(command, ends[i]))
-			return false;
-	for (; *command != '\0'; command++)
-		if (*command < ' ' || *command > '~')
-			return false;
-	return true;
-}
-
-/* What can be typed again as it is; else what stands for it. */
-static const char *command_of(const struct gp_model *model)
-{
-	const char *command = model->info[GP_INFO_COMMAND];
-
-	if (!command || *command == '\0' || strlen(command) > MOST_COMMAND ||
-	    !can_be_shown(command))
-		return "PROGRAM";
-	return command;
-}
-
-/* Where nothing is known of the host, somebody else has to be asked. */
-static void advise_to_sample(const struct gp_model *model, size_t process_count, FILE *out)
-{
-	bool is_native = gp_language_of(model) == GP_LANGUAGE_NATIVE;
-
-	if (model->recorder && !is_native)
-		fprintf(out,
-			"this trace, of another profiler, does not tell what Python did between "
-			"calls of CUDA: record it with gpuprof-run, which looks at Python's "
-			"stacks");
-	else
-		fprintf(out,
-			"gpuprof records CUDA calls, not what the host computes between them: `%s "
-			"-- %s` tells",
-			is_native           ? "perf record -g"
-			: process_count > 1 ? "py-spy record --subprocesses -o host.svg"
-					    : "py-spy record -o host.svg",
-			command_of(model));
-	fputs("; move what can be moved before the first launch, after the last, or into another "
-	      "thread",
-	      out);
-}
-
-static const char *const changes[GP_IDLE_CAUSES] = {
-	[GP_IDLE_LAUNCH] = "launch ahead of the GPU",
-	[GP_IDLE_SYNC] = "do not wait where the host reads no result",
-	[GP_IDLE_COPY] = "copy ahead, asynchronously, from page-locked memory",
-	[GP_IDLE_ALLOC] = "allocate before the work begins",
-	[GP_IDLE_SETUP] =
-		"make streams, graphs and libraries, and load code, before the work begins",
-	[GP_IDLE_PROFILER] = "nothing: without a profiler that time is not there",
-	[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
-};
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	struct gp_host_time host = kept_host_time(advisor, found);
-	const struct own *own = found->own;
-
-	if (gp_host_time_advise(&host, out))
-		return;
-	if (found->other_detail == GP_IDLE_DEPENDENCY)
-		gp_dependency_advise(advisor, found, out);
-	else if (changes[found->other_detail])
-		fputs(changes[found->other_detail], out);
-	else if (own->has_looks && gp_meanwhile_compiler(advisor, found) != GP_COMPILER_NONE)
-		fputs(gp_host_time_change(gp_meanwhile_compiler(advisor, found)), out);
-	else if (own->has_looks)
-		fputs("do that before the first launch, after the last, or in another process; "
-		      "more "
-		      "of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
-		      out);
-	else
-		advise_to_sample(advisor->scope.models[found->process], advisor->scope.model_count,
-				 out);
-}
-
-static bool names_place(const struct gp_case *found)
-{
-	const struct own *own = found->own;
-
-	return own->has_looks;
 }
 
 const struct gp_rule gp_rule_gpu_gaps = {
@@ -323,10 +136,14 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		  "before the work, and let its cache stay. Set-up: what is made there can be made "
 		  "before.",
 	.ignore = "It is the program's start or end, or it waits for something that is not in it.",
-	.threshold = {.saves_percent = 5, .saves_ns = LEAST_NS, .count = 1},
-	.own_bytes = sizeof(struct own),
+	.threshold = {.saves_percent = 5,
+		      .saves_ns = LEAST_NS,
+		      .count = 1,
+		      .or_percent = 25,
+		      .or_ns = 10000000},
+	.own_bytes = sizeof(struct gp_gaps),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
-	.names_place = names_place,
+	.tell = gp_gaps_tell,
+	.advise = gp_gaps_advise,
+	.names_place = gp_gaps_names_place,
 };

@@ -24,6 +24,7 @@ extern const struct gp_rule gp_rule_first_use;
 extern const struct gp_rule gp_rule_jit_compile;
 extern const struct gp_rule gp_rule_launch_bound;
 extern const struct gp_rule gp_rule_gpu_gaps;
+extern const struct gp_rule gp_rule_host_gaps;
 extern const struct gp_rule gp_rule_low_utilisation;
 extern const struct gp_rule gp_rule_repeated_copy;
 extern const struct gp_rule gp_rule_unified_faults;

@@ -63,6 +63,33 @@ static void test_few_and_short_waits(void **state)
 	}
 }
 
+/* Twenty kernels of 1 ms, each followed by 700 us of the host's: 13 ms, but two fifths of all. */
+static void test_a_large_part_of_a_short_run(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= 20; i++) {
+		uint64_t at_ns = i * 17 * MS / 10;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 5000, i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + MS, i);
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "gpu-gaps");
+	assert_int_equal(advice.count, 1);
+	assert_non_null(found);
+	assert_int_equal(found->count, 19);
+	assert_in_range(found->saves_ns, 13 * MS, 14 * MS);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* Kernels that are launched at once and begin long after the one before them; with another stream there is something to wait for. */
 static void test_what_was_launched_and_does_not_begin(void **state)
 {
@@ -146,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_waits_are_one_finding),
 		cmocka_unit_test(test_few_and_short_waits),
+		cmocka_unit_test(test_a_large_part_of_a_short_run),
 		cmocka_unit_test(test_waits_at_no_place_of_their_own),
 		cmocka_unit_test(test_long_waits),
 		cmocka_unit_test(test_what_was_launched_and_does_not_begin),

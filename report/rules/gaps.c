@@ -1,0 +1,188 @@
+#include "report/rules/gaps.h"
+
+#include <string.h>
+
+#include "report/format.h"
+#include "report/rules/dependency.h"
+#include "report/rules/host_time.h"
+#include "report/rules/language.h"
+#include "report/rules/meanwhile.h"
+
+#define MOST_COMMAND 60 /* characters */
+
+/* From which on the cause is the whole of it. */
+#define WHOLE_SHARE 230u
+
+/* What is imported, is once: where most end so, the work itself is in an import. */
+static bool works_in_import(const struct gp_case *found)
+{
+	const struct gp_gaps *own = found->own;
+
+	return found->count > 1 && own->imports * 2 > found->count;
+}
+
+static struct gp_host_time kept_host_time(const struct gp_advisor *advisor,
+					  const struct gp_case *found)
+{
+	const struct gp_gaps *own = found->own;
+	struct gp_host_time host = own->host;
+
+	host.range = gp_advisor_text_of(advisor, own->range);
+	if (host.compiler == GP_COMPILER_IMPORT && works_in_import(found))
+		host.compiler = GP_COMPILER_NONE;
+	return host;
+}
+
+static const char *name_of(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	return call ? gp_model_api(advisor->model, call->api).name : "";
+}
+
+/* It is the longest of its case. */
+static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_lull_at *at)
+{
+	own->host = gp_host_time_of(advisor, at);
+	own->range = gp_advisor_text(advisor, own->host.range ? own->host.range : "");
+	own->share = at->lull->cause_share[at->lull->cause];
+	own->longest_ns = gp_lull_ns(at->lull);
+	own->after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
+	own->before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
+	own->before_site = at->call_before ? gp_advisor_site(advisor, at->call_before) : GP_NO_SITE;
+}
+
+void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_lull_at *at,
+		 uint64_t saves_ns)
+{
+	uint64_t idle_ns = gp_lull_ns(at->lull);
+	struct gp_gaps *own = found->own;
+
+	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, saves_ns, at->lull);
+	gp_advisor_show_lull(found, at->lull);
+	own->imports += gp_host_time_ends_in_import(advisor, at);
+	if (at->lull->cause == GP_IDLE_HOST)
+		own->has_looks |= gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
+	if (idle_ns > own->longest_ns)
+		keep(advisor, own, at);
+}
+
+void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct gp_gaps *own = found->own;
+	const char *before = gp_advisor_text_of(advisor, own->before);
+	enum gp_idle_cause cause = (enum gp_idle_cause)found->other_detail;
+	struct gp_host_time host = kept_host_time(advisor, found);
+	uint64_t looks = 0;
+
+	if (found->count > 1)
+		fprintf(out, "%s times the GPU has nothing to do, for %s on average, %s at most",
+			gp_format_count(found->count).text,
+			gp_format_ns(found->time_ns / found->count).text,
+			gp_format_ns(own->longest_ns).text);
+	else
+		fprintf(out, "the GPU has nothing to do for %s",
+			gp_format_ns(own->longest_ns).text);
+	fprintf(out, ": %s%s%s", own->share < WHOLE_SHARE ? "mostly " : "",
+		gp_idle_cause_name(cause),
+		cause == GP_IDLE_HOST && !own->has_looks ? " (the host was in no CUDA call)"
+		: cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)"
+					      : "");
+	if (own->has_looks)
+		looks = gp_meanwhile_tell(advisor, found, out);
+	gp_host_time_tell(&host, out);
+	gp_meanwhile_tell_looks(advisor, found, looks, out);
+	fprintf(out, "; %s", found->count > 1 ? "the longest " : "");
+	if (*before)
+		fprintf(out, "after %s", before);
+	if (*before && gp_advisor_knows(advisor, own->before_site))
+		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->before_site).place);
+	fprintf(out, "%sbefore %s", *before ? ", " : "", gp_advisor_text_of(advisor, own->after));
+}
+
+/* Characters that are seen, and nothing at which the text that it is put into would be cut or marked. */
+static bool can_be_shown(const char *command)
+{
+	static const char *const ends[] = {"`", "; ", ": ", "  "};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (strstr(command, ends[i]))
+			return false;
+	for (; *command != '\0'; command++)
+		if (*command < ' ' || *command > '~')
+			return false;
+	return true;
+}
+
+/* What can be typed again as it is; else what stands for it. */
+static const char *command_of(const struct gp_model *model)
+{
+	const char *command = model->info[GP_INFO_COMMAND];
+
+	if (!command || *command == '\0' || strlen(command) > MOST_COMMAND ||
+	    !can_be_shown(command))
+		return "PROGRAM";
+	return command;
+}
+
+/* Where nothing is known of the host, somebody else has to be asked. */
+static void advise_to_sample(const struct gp_model *model, size_t process_count, FILE *out)
+{
+	bool is_native = gp_language_of(model) == GP_LANGUAGE_NATIVE;
+
+	if (model->recorder && !is_native)
+		fprintf(out,
+			"this trace, of another profiler, does not tell what Python did between "
+			"calls of CUDA: record it with gpuprof-run, which looks at Python's "
+			"stacks");
+	else
+		fprintf(out,
+			"gpuprof records CUDA calls, not what the host computes between them: `%s "
+			"-- %s` tells",
+			is_native           ? "perf record -g"
+			: process_count > 1 ? "py-spy record --subprocesses -o host.svg"
+					    : "py-spy record -o host.svg",
+			command_of(model));
+	fputs("; move what can be moved before the first launch, after the last, or into another "
+	      "thread",
+	      out);
+}
+
+static const char *const changes[GP_IDLE_CAUSES] = {
+	[GP_IDLE_LAUNCH] = "launch ahead of the GPU",
+	[GP_IDLE_SYNC] = "do not wait where the host reads no result",
+	[GP_IDLE_COPY] = "copy ahead, asynchronously, from page-locked memory",
+	[GP_IDLE_ALLOC] = "allocate before the work begins",
+	[GP_IDLE_SETUP] =
+		"make streams, graphs and libraries, and load code, before the work begins",
+	[GP_IDLE_PROFILER] = "nothing: without a profiler that time is not there",
+	[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
+};
+
+void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	struct gp_host_time host = kept_host_time(advisor, found);
+	const struct gp_gaps *own = found->own;
+
+	if (gp_host_time_advise(&host, out))
+		return;
+	if (found->other_detail == GP_IDLE_DEPENDENCY)
+		gp_dependency_advise(advisor, found, out);
+	else if (changes[found->other_detail])
+		fputs(changes[found->other_detail], out);
+	else if (own->has_looks && gp_meanwhile_compiler(advisor, found) != GP_COMPILER_NONE)
+		fputs(gp_host_time_change(gp_meanwhile_compiler(advisor, found)), out);
+	else if (own->has_looks)
+		fputs("do that before the first launch, after the last, or in another process; "
+		      "more "
+		      "of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
+		      out);
+	else
+		advise_to_sample(advisor->scope.models[found->process], advisor->scope.model_count,
+				 out);
+}
+
+bool gp_gaps_names_place(const struct gp_case *found)
+{
+	const struct gp_gaps *own = found->own;
+
+	return own->has_looks;
+}

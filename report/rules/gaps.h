@@ -1,0 +1,36 @@
+/*
+ * gaps: what the rules of idle times tell of a case of them: how long they were, and what is known of the host meanwhile, of the calls before
+ * and after the longest of them, and of what helps.
+ */
+#ifndef REPORT_RULES_GAPS_H
+#define REPORT_RULES_GAPS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/rules/advisor.h"
+#include "report/rules/host_time.h"
+
+/* What such a rule keeps of a case. */
+struct gp_gaps {
+	struct gp_host_time host; /* what is known of the host in its longest one ... */
+	uint64_t range;           /* ... and the text of its range */
+	uint64_t after;           /* the text of the call after it, and of that before it ... */
+	uint64_t before;
+	uint32_t before_site; /* ... and where that is; GP_NO_SITE = there is none */
+	uint8_t share;        /* of its cause, in 255ths */
+	uint64_t longest_ns;
+	uint64_t imports; /* how many end in an import */
+	bool has_looks;   /* at Python's stacks, of any */
+};
+
+/* One more idle time of the present process's case, whose other_detail is its cause, and so much that could be saved. */
+void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_lull_at *at,
+		 uint64_t saves_ns);
+
+/* What a gp_rule has of these names. */
+void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
+void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
+bool gp_gaps_names_place(const struct gp_case *found);
+
+#endif

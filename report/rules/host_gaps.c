@@ -1,0 +1,60 @@
+/*
+ * A program that computes on the host between operations, wherever that is.  Speaks of idle times of 200 us and more in which the host was mostly
+ * in no call of CUDA's and of which no other rule has spoken, where they take 10 % of the recorded time and 100 ms in all, or 20 % and 20 ms.
+ */
+#include "report/rules/rules.h"
+
+#include "report/rules/advisor.h"
+#include "report/rules/gaps.h"
+
+#define LEAST_NS 200000u
+
+static bool is_host_bound(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	(void)advisor;
+	return at->lull->cause == GP_IDLE_HOST;
+}
+
+/* Of several GPUs that wait for the host at once each moment counts once. */
+static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, GP_IDLE_HOST);
+	uint64_t base_ns = advisor->model->base_unix_ns, idle_ns = gp_lull_ns(at->lull);
+
+	gp_gaps_add(advisor, found, at, 0);
+	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
+	gp_advisor_stretch(advisor, found, at->lull->start_ns - base_ns, at->lull->end_ns - base_ns,
+			   (double)gp_lull_cause_ns(at->lull, GP_IDLE_HOST) / (double)idle_ns);
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	gp_advisor_lulls(advisor, LEAST_NS, is_host_bound, take_lull);
+	gp_advisor_save_once(advisor);
+}
+
+const struct gp_rule gp_rule_host_gaps = {
+	.id = "host-gaps",
+	.title = "the host computes between operations, and the GPU waits for it",
+	.meaning =
+		"Again and again, or once, the GPU had nothing to do because the program did "
+		"something else than to call CUDA: it computed, read, wrote. No single place of it "
+		"takes long enough for gpu-gaps, nor are there so many of them as low-utilisation "
+		"asks for: it is their sum that counts. Told are the longest of them, and what "
+		"Python did in all of them, by looks at its stacks (--host-samples). The place is "
+		"that of a call with which many of them end.",
+	.change = "Do it while the GPU works: launch what comes next before the host looks at "
+		  "results, in another thread, or on the GPU. A sampling profiler tells what it "
+		  "is (perf record, py-spy record).",
+	.ignore = "It checks what the GPU has computed, as tests and benchmarks do.",
+	.threshold = {.saves_percent = 10,
+		      .saves_ns = 100000000,
+		      .count = 1,
+		      .or_percent = 20,
+		      .or_ns = 20000000},
+	.own_bytes = sizeof(struct gp_gaps),
+	.look = look,
+	.tell = gp_gaps_tell,
+	.advise = gp_gaps_advise,
+	.names_place = gp_gaps_names_place,
+};

@@ -1,0 +1,105 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "report/advice.h"
+#include "tests/report/ask_advice.h"
+#include "tests/report/model_builder.h"
+
+#define MS 1000000ull
+
+/* So many kernels, and after each but the last the host does something of its own for that long; on so many GPUs at once. */
+static struct gp_model *compute_between(uint32_t kernels, uint64_t kernel_ns, uint64_t host_ns,
+					uint16_t devices)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+	uint32_t id = 0;
+
+	for (uint16_t device = 0; device < devices; device++)
+		build_device(&b, device, "GPU");
+	for (uint32_t i = 1; i <= kernels; i++) {
+		for (uint16_t device = 0; device < devices; device++) {
+			build_call(&b, 100, BUILD_LAUNCH, at_ns + device * 1000u, 500, ++id);
+			build_op(&b, GP_OP_KERNEL, 7u + device, at_ns + 10000, at_ns + kernel_ns,
+				 id)
+				->device_id = device;
+		}
+		at_ns += kernel_ns + host_ns;
+	}
+	return build_end(&b);
+}
+
+static void what_takes_long_in_sum_is_one_finding(void **state)
+{
+	(void)state;
+	for (uint16_t devices = 1; devices <= 2; devices++) {
+		struct gp_model *model = compute_between(6, 60 * MS, 31 * MS, devices);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "host-gaps");
+
+		assert_int_equal(advice.count, 1);
+		assert_non_null(found);
+		assert_int_equal(found->count, 5u * devices);
+		assert_in_range(found->saves_ns, 155 * MS, 156 * MS);
+		assert_non_null(strstr(found->found,
+				       " times the GPU has nothing to do, for 31.01ms "
+				       "on average, "));
+		assert_non_null(strstr(found->found, ": host-bound (the host was in no CUDA call); "
+						     "the longest after cudaLaunchKernel, before "
+						     "cudaLaunchKernel"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
+/* Of a short run a fifth and 20 ms are enough. */
+static void a_large_part_of_a_short_run_is_told(void **state)
+{
+	struct gp_model *model = compute_between(4, 20 * MS, 12 * MS, 1);
+	struct gp_advice advice = ask(&model, 1);
+
+	(void)state;
+	assert_non_null(find(&advice, "host-gaps"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+/* Too little of the time, of a short run or a long one; too short each, as a system's own doings are; and what gpu-gaps tells. */
+static void what_is_little_is_not_told(void **state)
+{
+	static const struct {
+		uint32_t kernels;
+		uint64_t kernel_ns, host_ns;
+	} quiet[] = {{4, 60 * MS, 12 * MS},
+		     {12, 200 * MS, 10 * MS},
+		     {3, 5 * MS, 4 * MS},
+		     {400, MS, 150000},
+		     {3, 90 * MS, 150 * MS}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++) {
+		struct gp_model *model =
+			compute_between(quiet[i].kernels, quiet[i].kernel_ns, quiet[i].host_ns, 1);
+		struct gp_advice advice = ask(&model, 1);
+
+		assert_null(find(&advice, "host-gaps"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_takes_long_in_sum_is_one_finding),
+		cmocka_unit_test(a_large_part_of_a_short_run_is_told),
+		cmocka_unit_test(what_is_little_is_not_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -41,7 +41,8 @@ static uint32_t take_block(struct gp_circle *circle, uint64_t *records)
 		return circle->count++;
 	block = find_oldest(circle);
 	*records = circle->blocks[block].records;
-	circle->blocks[block].records = 0;
+	circle->gone_definitions += circle->blocks[block].uncopied;
+	circle->blocks[block].records = circle->blocks[block].uncopied = 0;
 	return block;
 }
 
@@ -94,6 +95,17 @@ bool gp_circle_add_keeper(struct gp_circle *circle, uint64_t *records)
 	circle->kept_end = end_of(circle, block);
 	circle->floor = oldest_block(circle)->first_sequence;
 	return true;
+}
+
+void gp_circle_note_uncopied(struct gp_circle *circle, uint64_t first_sequence,
+			     uint64_t definitions)
+{
+	uint64_t *sum = &circle->gone_definitions;
+
+	for (uint32_t i = 0; i < circle->count; i++)
+		if (!circle->blocks[i].keeps && circle->blocks[i].first_sequence == first_sequence)
+			sum = &circle->blocks[i].uncopied;
+	*sum += definitions;
 }
 
 bool gp_circle_stop_growing(struct gp_circle *circle)

@@ -16,6 +16,7 @@
 struct gp_circle_block {
 	uint64_t first_sequence; /* of the chunks in it */
 	uint64_t records;        /* that are gone when it makes room */
+	uint64_t uncopied;       /* and definitions, of which there is no copy */
 	uint64_t start_ticks;    /* when it was begun */
 	bool keeps;              /* definitions */
 };
@@ -26,6 +27,7 @@ struct gp_circle {
 	uint64_t at, end;           /* where the next chunk goes, and where its block ends */
 	uint64_t kept_at, kept_end; /* of definitions */
 	uint64_t floor;             /* sequence of the oldest chunk that is not gone */
+	uint64_t gone_definitions;  /* so far */
 	uint32_t count;             /* blocks in use */
 	uint32_t current;
 	uint32_t keepers;
@@ -42,6 +44,10 @@ uint64_t gp_circle_turn(struct gp_circle *circle, uint64_t sequence, uint64_t ti
 
 /* Take a block for definitions.  False: they have half of all.  *records: how many are gone for it. */
 bool gp_circle_add_keeper(struct gp_circle *circle, uint64_t *records);
+
+/* Definitions of the block that begins with the chunk of that sequence could not be copied: they go when it does, or are gone with it. */
+void gp_circle_note_uncopied(struct gp_circle *circle, uint64_t first_sequence,
+			     uint64_t definitions);
 
 /*
  * The disk takes no more: go around in the blocks that there are, from the next turn on, which is due.  False: these are too few, or

@@ -38,10 +38,11 @@ static void begin(struct gp_drain *drain)
 	gp_encode_begin(&drain->encoder, drain->chunk.payload, sizeof(drain->chunk.payload));
 }
 
-static int append(struct gp_drain *drain, int error)
+static int append(struct gp_drain *drain, uint32_t program_records, int error)
 {
 	drain->chunk.header.payload_bytes = gp_encode_bytes(&drain->encoder);
 	drain->chunk.header.records = drain->encoder.records;
+	drain->chunk.program_records = program_records;
 	if (!error)
 		error = gp_tracefile_append(&drain->file, &drain->chunk);
 	if (!error)
@@ -61,17 +62,11 @@ static uint32_t cause_of(int error)
 	return other;
 }
 
-/* `ring` NULL: own records. */
 static void count_lost(struct gp_drain *drain, struct gp_ring_header *ring, int error)
 {
-	uint32_t cause = cause_of(error);
-
 	drain->error = error;
 	gp_count(GP_COUNTER_LOST_WRITE_BYTES, drain->chunk.header.payload_bytes);
-	if (ring != NULL)
-		gp_add64_own(&ring->lost_writes[cause], drain->chunk.header.records - drain->marks);
-	else
-		gp_count(gp_write_causes[cause], drain->chunk.header.records);
+	gp_add64_own(&ring->lost_writes[cause_of(error)], drain->chunk.program_records);
 }
 
 /* ---- definitions that stay, in a circle ---- */
@@ -85,6 +80,13 @@ static void begin_kept(struct gp_drain *drain)
 	drain->kept_chunk.header.position = circle->blocks[circle->current].first_sequence;
 }
 
+static void count_gone(struct gp_drain *drain, uint64_t records)
+{
+	gp_count(GP_COUNTER_LEFT_OUT_OLD, records);
+	gp_count_set(GP_COUNTER_LOST_DEFINITIONS, drain->file.circle.gone_definitions);
+	drain->gone_records += records;
+}
+
 /* Of a block that was taken for definitions, nothing is overwritten before it is said to be gone. */
 static bool has_room_to_keep(struct gp_drain *drain)
 {
@@ -95,8 +97,7 @@ static bool has_room_to_keep(struct gp_drain *drain)
 		return true;
 	if (!gp_circle_add_keeper(circle, &records))
 		return false;
-	gp_count(GP_COUNTER_LEFT_OUT_OLD, records);
-	drain->gone_records += records;
+	count_gone(drain, records);
 	gp_drain_say(drain, (const struct gp_record *)&(struct gp_record_counter){
 				    .kind = GP_RECORD_COUNTER,
 				    .slots = 1,
@@ -115,8 +116,10 @@ void gp_drain_write_kept(struct gp_drain *drain)
 		return;
 	header->payload_bytes = gp_encode_bytes(&drain->kept_encoder);
 	header->records = records;
-	if (!has_room_to_keep(drain) || gp_tracefile_keep(&drain->file, &drain->kept_chunk) != 0)
-		gp_count(GP_COUNTER_LOST_DEFINITIONS, records);
+	if (has_room_to_keep(drain) && gp_tracefile_keep(&drain->file, &drain->kept_chunk) == 0)
+		return;
+	gp_circle_note_uncopied(&drain->file.circle, header->position, records);
+	count_gone(drain, 0);
 }
 
 static bool keep(struct gp_drain *drain, const struct gp_record *record)
@@ -185,14 +188,10 @@ static int encode_unit(struct gp_drain *drain, struct gp_ring_header *ring, uint
 	return more;
 }
 
-/* The program wrote into our memory: nothing from here on can be told apart. */
-static uint64_t skip_damage(uint64_t position, uint64_t head)
-{
-	gp_count(GP_COUNTER_DAMAGED_SLOTS, head - position);
-	return head;
-}
-
-/* Fill the chunk from the ring; returns the position up to which it went. */
+/*
+ * Fill the chunk from the ring; returns the position up to which it went.  Where the program wrote into our memory nothing can be
+ * told apart from there on.
+ */
 static uint64_t encode_ring(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t tail,
 			    uint64_t head)
 {
@@ -200,16 +199,17 @@ static uint64_t encode_ring(struct gp_drain *drain, struct gp_ring_header *ring,
 
 	begin(drain);
 	drain->marks = 0;
+	drain->damaged_slots = 0;
 	while (position < head) {
 		int slots = encode_unit(drain, ring, position, head);
 
 		if (slots < 0)
-			return skip_damage(position, head);
-		if (slots == 0)
+			drain->damaged_slots = head - position;
+		if (slots <= 0)
 			break;
 		position += (uint32_t)slots;
 	}
-	return position;
+	return position + drain->damaged_slots;
 }
 
 /* After its chunk is in the file: what goes when its block does, and what stays. */
@@ -236,7 +236,8 @@ static int append_of_ring(struct gp_drain *drain)
 {
 	if (!gp_tracefile_has_room(&drain->file, gp_encode_bytes(&drain->encoder), LAST_BYTES))
 		drain->is_full = true;
-	return append(drain, drain->is_full ? GP_TRACEFILE_FULL : drain->gives_up);
+	return append(drain, drain->encoder.records - drain->marks,
+		      drain->is_full ? GP_TRACEFILE_FULL : drain->gives_up);
 }
 
 /* A circle needs no more room than it has. */
@@ -272,6 +273,7 @@ int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring)
 		count_lost(drain, ring, error);
 	else if (is_circle(drain))
 		note_in_circle(drain, ring, tail, position);
+	gp_count(GP_COUNTER_DAMAGED_SLOTS, drain->damaged_slots);
 	gp_ring_free(ring, position);
 	return error && !drain->is_full ? error : (int)(position - tail);
 }
@@ -317,10 +319,9 @@ int gp_drain_finish_own(struct gp_drain *drain)
 	drain->chunk.header.position_slots = 0;
 	drain->chunk.header.ring = 0;
 	drain->chunk.header.thread = 0;
-	error = append(drain, drain->gives_up);
+	error = append(drain, 0, drain->gives_up);
 	drain->is_full |= !gp_tracefile_has_room(&drain->file, 0, LAST_BYTES);
-	if (error)
-		count_lost(drain, NULL, error);
+	is_to_go_around(drain, error);
 	return error;
 }
 
@@ -334,10 +335,7 @@ bool gp_drain_wants_turn(const struct gp_drain *drain)
 
 void gp_drain_turn(struct gp_drain *drain, uint64_t ticks)
 {
-	uint64_t records = gp_circle_turn(&drain->file.circle, drain->file.sequence, ticks);
-
-	gp_count(GP_COUNTER_LEFT_OUT_OLD, records);
-	drain->gone_records += records;
+	count_gone(drain, gp_circle_turn(&drain->file.circle, drain->file.sequence, ticks));
 }
 
 void gp_drain_give_up(struct gp_drain *drain, struct gp_ring_header *ring, int error)

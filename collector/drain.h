@@ -21,9 +21,10 @@ struct gp_drain {
 	bool own;       /* the chunk at hand holds own records */
 	bool is_full;   /* the file has reached its limit: records of rings are dropped */
 	uint32_t marks; /* THREAD records in the chunk at hand, which are none of the program's */
-	int gives_up;   /* -errno: nothing more is written, for that reason */
-	int error;      /* -errno, why records were given up last; 0 = none were */
-	uint64_t gone_records; /* in a circle: for which there was no room any more */
+	uint64_t damaged_slots; /* that the chunk at hand skips */
+	int gives_up;           /* -errno: nothing more is written, for that reason */
+	int error;              /* -errno, why records were given up last; 0 = none were */
+	uint64_t gone_records;  /* in a circle: for which there was no room any more */
 	struct gp_encoder kept_encoder;
 	struct gp_chunk kept_chunk; /* in a circle: definitions of the block at hand */
 	uint64_t linear[GP_SLOT_BYTES * 512 /
@@ -51,8 +52,10 @@ void gp_drain_say(struct gp_drain *drain, const struct gp_record *record);
 void gp_drain_say_string(struct gp_drain *drain, enum gp_string_space space, uint32_t id,
 			 const char *text, size_t length_bytes);
 
-/* Write the own chunk, if there is one; before the next gp_drain_ring().  -errno: it is dropped,
- * and counted. */
+/*
+ * Write the own chunk, if there is one; before the next gp_drain_ring().  -errno: it is dropped, and counted nowhere, for what it
+ * says is to be said again.
+ */
 int gp_drain_finish_own(struct gp_drain *drain);
 
 /*

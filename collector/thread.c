@@ -167,9 +167,14 @@ static bool wait_and_put(const struct gp_item *item)
 	return false;
 }
 
+static bool put_uncounted(const struct gp_item *item)
+{
+	return try_put(item) || wait_and_put(item);
+}
+
 static bool put_patiently(const struct gp_item *item)
 {
-	if (try_put(item) || wait_and_put(item))
+	if (put_uncounted(item))
 		return true;
 	if (!is_forked())
 		count_lost();
@@ -212,6 +217,7 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
+/* One that finds no room comes with the thread's next record, or at its end: it is not lost yet. */
 static void put_name(const char *name)
 {
 	struct gp_record_string string = {.kind = GP_RECORD_STRING, .space = GP_STRING_THREAD};
@@ -219,8 +225,15 @@ static void put_name(const char *name)
 
 	string.id = local.id;
 	string.length_bytes = (uint32_t)strlen(name);
-	local.named = put_patiently(&item);
+	local.named = put_uncounted(&item);
 	local.name_hash = hash_of(name);
+}
+
+/* Nobody says it at the end of a thread that has no ring. */
+static void give_up_name(void)
+{
+	count_lost();
+	local.named = 1;
 }
 
 /*
@@ -238,6 +251,8 @@ static void introduce_thread(void)
 	if (!local.named && local.id != 0) {
 		gp_sys_thread_name(name);
 		put_name(name);
+		if (!local.named && local.ring == NULL && !is_forked())
+			give_up_name();
 	}
 }
 
@@ -247,11 +262,13 @@ static void say_last_name(void)
 	char name[16];
 
 	gp_sys_thread_name(name);
-	if (!local.named || hash_of(name) == local.name_hash)
+	if (local.named && hash_of(name) == local.name_hash)
 		return;
 	local.busy = 1;
 	gp_signal_fence();
 	put_name(name);
+	if (!local.named)
+		count_lost();
 	gp_signal_fence();
 	local.busy = 0;
 }

@@ -244,7 +244,7 @@ static int append(struct gp_tracefile *file, struct gp_chunk *chunk)
 	/* Where only zeros are missing, the next chunk brings them, and this one is valid. */
 	file->bytes += written;
 	file->sequence++;
-	file->records += chunk->header.records;
+	file->records += chunk->program_records;
 	return 0;
 }
 

@@ -19,14 +19,14 @@
 struct gp_tracefile_mark {
 	uint64_t bytes;    /* the file's length there */
 	uint64_t sequence; /* of the chunk that follows */
-	uint64_t records;  /* in the chunks before it */
+	uint64_t records;  /* of the program, in the chunks before it */
 };
 
 struct gp_tracefile {
 	char path[GP_PATH_BYTES];
 	uint64_t bytes;    /* the file's length */
 	uint64_t sequence; /* of the next chunk */
-	uint64_t records;  /* in all chunks */
+	uint64_t records;  /* of the program, in all chunks */
 	uint64_t
 		limit_bytes; /* set by the owner after creation: it does not grow over that; 0 = no limit */
 	struct gp_circle circle; /* where only the last part is kept */
@@ -37,10 +37,12 @@ struct gp_tracefile {
 	bool rests;      /* between flushes */
 };
 
-#define GP_TRACEFILE_ROOM_BYTES 4096u
+#define GP_TRACEFILE_ROOM_BYTES 8192u
 
 struct gp_chunk {
-	uint8_t padding[8]; /* zeros that go before the header where the file's length is not a
+	uint32_t
+		program_records; /* how many of its records are neither the writer's own nor marks */
+	uint8_t padding[8];      /* zeros that go before the header where the file's length is not a
 			       multiple of 8 */
 	struct gp_chunk_header header;
 	uint8_t payload[GP_CHUNK_MAX_BYTES];
@@ -64,7 +66,7 @@ bool gp_tracefile_has_room(const struct gp_tracefile *file, uint32_t payload_byt
 			   uint32_t after_bytes);
 
 /*
- * Append a chunk: its payload, and of its header payload_bytes, records, position, position_slots,
+ * Append a chunk: its payload, program_records, and of its header payload_bytes, records, position, position_slots,
  * ring and thread, are set. 0, or -errno: then no part of it counts, and the next one will stand at
  * a place where readers find it.  -ESTALE: the file is not as we left it, so that its
  * name may be another file's by now.  GP_TRACEFILE_FULL: it finds no room.
@@ -76,7 +78,7 @@ int gp_tracefile_keep(struct gp_tracefile *file, struct gp_chunk *chunk);
 
 /*
  * Cut off the last chunks, at least GP_TRACEFILE_ROOM_BYTES where there are as many, but never the first: the next one takes less room
- * than that.  *records is how many they held.  0, -ENOSPC where there is none, or -errno.
+ * than that.  *records is how many of the program's they held.  0, -ENOSPC where there is none, or -errno.
  */
 int gp_tracefile_make_room(struct gp_tracefile *file, uint64_t *records);
 

@@ -26,6 +26,11 @@
 #define FIRST_RINGS   2
 #define MAX_ROUNDS    16 /* over the rings before the clock is looked at again */
 
+/* What say_last() says. */
+static_assert(
+	GP_ARENA_LANES * 32u + (GP_COUNTERS + 4u) * 24u <= GP_TRACEFILE_ROOM_BYTES,
+	"names of threads, counters, an anchor and the end find the room that is made for them");
+
 enum progress {
 	STARTING,
 	ABANDONED, /* the starting thread waits no longer */
@@ -161,13 +166,11 @@ static void say_gate(enum gp_gate_reason reason, bool on, uint64_t ticks)
 	gp_drain_say(&writer.drain, (const struct gp_record *)&gate);
 }
 
-/* Where only the last part of the trace is kept: each block of the file can be read without those that are gone. */
-static void make_turn(void)
+/* Each block of the file can be read without those that are gone. */
+static void turn(void)
 {
 	const struct gp_circle *circle = &writer.drain.file.circle;
 
-	if (!gp_drain_wants_turn(&writer.drain))
-		return;
 	gp_drain_turn(&writer.drain, gp_clock_ticks());
 	if (circle->floor > 0)
 		say_gate(GP_GATE_KEPT, true, gp_circle_start_ticks(circle));
@@ -175,6 +178,13 @@ static void make_turn(void)
 	memset(writer.reported, 0, sizeof(writer.reported));
 	say_counters();
 	gp_drain_write_kept(&writer.drain);
+}
+
+/* Where only the last part of the trace is kept.  A second time where there was no room in the first block. */
+static void make_turn(void)
+{
+	for (int i = 0; i < 2 && gp_drain_wants_turn(&writer.drain); i++)
+		turn();
 }
 
 static void say_thread_name(uint32_t thread)
@@ -299,7 +309,7 @@ static uint64_t poll_ns(bool active)
 }
 
 /* Rings in private memory end with the process, so that the trace at least has to say what it lacks. */
-static int give_up_rest(int error)
+static void give_up_rest(int error)
 {
 	uint32_t lanes = gp_load32_acquire(&writer.arena.lane_count);
 
@@ -307,7 +317,8 @@ static int give_up_rest(int error)
 		gp_drain_give_up(&writer.drain, writer.arena.lanes[i].ring, error);
 	/* what is cut off may have said them */
 	memset(writer.reported, 0, sizeof(writer.reported));
-	return gp_drain_make_room(&writer.drain, error) == 0 ? 0 : error;
+	/* where that fails, what must be said may still find room */
+	gp_drain_make_room(&writer.drain, error);
 }
 
 /* The end is not said before the counters are in the file: a reader takes a trace that has one as told completely. */
@@ -336,13 +347,16 @@ static int end_trace(void)
 	if (writer.drain.is_full && !gp_load32(&writer.is_full))
 		end_at_limit();
 	if (error && is_private)
-		error = give_up_rest(error);
-	unsaid = say_last(!error);
-	if (error || !unsaid)
-		return error;
-	/* all records had room, or were given up before, but these had none */
-	error = is_private ? give_up_rest(unsaid) : unsaid;
-	return error ? error : say_last(true);
+		give_up_rest(error);
+	unsaid = say_last(!error || is_private);
+	if (unsaid && gp_drain_wants_turn(&writer.drain))
+		unsaid = say_last(!error || is_private);
+	if (unsaid && is_private) {
+		/* all records had room, or were given up before, but these had none */
+		give_up_rest(unsaid);
+		return say_last(true);
+	}
+	return error && !is_private ? error : unsaid;
 }
 
 static int finish(void)

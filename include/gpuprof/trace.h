@@ -27,8 +27,8 @@
  * ring space is given back only after that: so a cut chunk's records are still in the ring file.
  *
  * Recovery.  Where the process died and its ring file (gpuprof/ring_file.h) is still there, each ring has the slots
- * [next, head) that no chunk has, with next = the largest position + position_slots of the valid chunks of that ring
- * (its tail where there is none).  Ring ids are never reused within a process, positions never go back.
+ * [next, head) that no chunk has, with next = the largest position + position_slots of the valid chunks of that ring,
+ * or its tail where that is farther: what lies between was given up, and is counted there.  Ring ids are never reused within a process, positions never go back.
  *
  * Saving.  `gpuprof finish` appends what is to be recovered, so that the trace needs no ring file any more, and then
  * removes that: for each ring chunks of form SLOTS with the slots that no chunk has, then one of ring 0 with a COUNTER

@@ -24,7 +24,7 @@
 static struct scan scan;
 
 static struct {
-	uint64_t calls, first, last, gone, lost_definitions, ends, gates;
+	uint64_t calls, first, last, gone, lost_definitions, ranges, ends, gates;
 	uint64_t first_ticks; /* when the recording began */
 	bool is_in_order;
 	uint8_t names[MANY / NAME_EACH + 1];
@@ -42,6 +42,7 @@ static void take_number(uint64_t number)
 
 static void take_string(const struct any_record *record)
 {
+	said.ranges += record->string.space == GP_STRING_RANGE;
 	if (record->string.space == GP_STRING_KERNEL)
 		said.names[record->string.id]++;
 	if (record->string.space == GP_STRING_INFO && record->string.id == GP_INFO_RING_FILE)
@@ -70,80 +71,15 @@ static void take(void *unused, const struct found *found)
 	said.ends += is_kind(found, GP_RECORD_END);
 }
 
-/* ---- reading as gpuprof/trace.h says ---- */
-
-#define MAX_CHUNKS 20000u
-
-static const struct gp_chunk_header *chunks[MAX_CHUNKS];
-static uint32_t chunk_count;
-static uint64_t floor_sequence;
-
-static int compare(const void *left, const void *right)
-{
-	uint64_t a = (*(const struct gp_chunk_header *const *)left)->sequence;
-	uint64_t b = (*(const struct gp_chunk_header *const *)right)->sequence;
-
-	return (a > b) - (a < b);
-}
-
-static void find_chunks(const char *data, size_t bytes)
-{
-	chunk_count = 0;
-	floor_sequence = 0;
-	for (size_t at = 8; at < bytes;) {
-		const struct gp_chunk_header *header = (const void *)(data + at);
-
-		if (!chunk_is_valid(data + at, bytes - at)) {
-			at += 8;
-			continue;
-		}
-		CHECK(chunk_count < MAX_CHUNKS);
-		chunks[chunk_count++] = header;
-		if (header->ring == 0 && header->form == GP_CHUNK_PACKED &&
-		    header->position > floor_sequence)
-			floor_sequence = header->position;
-		at += sizeof(*header) + gp_chunk_padded_bytes(header->payload_bytes);
-	}
-	qsort(chunks, chunk_count, sizeof(chunks[0]), compare);
-}
-
-static void take_chunk(const struct gp_chunk_header *header)
-{
-	bool is_kept = header->form == GP_CHUNK_KEPT;
-
-	if (header->sequence >= floor_sequence) { /* none is missing from there on */
-		CHECK(scan.sequence == 0 || header->sequence == scan.sequence ||
-		      header->sequence == floor_sequence);
-		scan.sequence = header->sequence + 1;
-	}
-	if (is_kept ? header->position >= floor_sequence : header->sequence < floor_sequence)
-		return;
-	scan.chunks++;
-	scan_payload(&scan, header);
-	if (header->ring == 0 || header->ring >= MAX_TRACKED_RINGS)
-		return;
-	CHECK(!scan.known[header->ring] || scan.next[header->ring] == header->position);
-	scan.known[header->ring] = true;
-	scan.next[header->ring] = header->position + header->position_slots;
-}
-
 static bool read_circle(const char *path)
 {
-	size_t bytes;
-	char *data = load(path, &bytes);
-
 	memset(&scan, 0, sizeof(scan));
 	memset(&said, 0, sizeof(said));
 	said.is_in_order = true;
 	scan.fn = take;
-	if (data == NULL || bytes < 8)
+	if (!scan_circle(&scan, path, KEEP_BYTES))
 		return false;
-	CHECK(memcmp(data, "gpuprof\2", 8) == 0 && bytes <= KEEP_BYTES);
-	find_chunks(data, bytes);
-	for (uint32_t i = 0; i < chunk_count; i++)
-		take_chunk(chunks[i]);
 	CHECK(scan.error == NULL);
-	free(data);
 	return true;
 }
 
@@ -314,6 +250,9 @@ static void definitions_have_a_limit(void)
 	CHECK(said.is_in_order && said.last == published - 1);
 	CHECK(said.lost_definitions > 0 && said.calls > 100000);
 	CHECK(said.calls + said.gone == published);
+	/* no copy of these is there, and each other has one */
+	CHECK(said.ranges + said.lost_definitions >= 50000);
+	CHECK(said.ranges + said.lost_definitions < 50000 + MANY / NAME_EACH);
 }
 
 /* ---- killed ---- */

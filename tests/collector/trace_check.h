@@ -33,6 +33,7 @@ struct found {
 	const struct any_record *record;
 	uint32_t ring;
 	uint32_t thread; /* of the ring, or as a THREAD record says */
+	bool is_kept;    /* a copy, in a circle */
 };
 
 typedef void found_fn(void *context, const struct found *found);
@@ -45,6 +46,7 @@ struct scan {
 	uint64_t damaged_bytes;
 	uint64_t cut_bytes;
 	uint64_t sequence;                /* expected next */
+	bool is_kept;                     /* the chunk at hand */
 	uint64_t next[MAX_TRACKED_RINGS]; /* per ring: position after the last chunk */
 	bool known[MAX_TRACKED_RINGS];
 	const char *error;
@@ -190,7 +192,7 @@ static inline uint32_t slots_of(const struct any_record *record)
 static inline uint32_t tell(struct scan *scan, const struct any_record *record, uint32_t ring,
 			    uint32_t thread, uint32_t ring_thread)
 {
-	struct found found = {record, ring, thread};
+	struct found found = {record, ring, thread, scan->is_kept};
 
 	if (record->record.kind == GP_RECORD_THREAD)
 		return record->thread.id;
@@ -210,6 +212,7 @@ static inline void scan_payload(struct scan *scan, const struct gp_chunk_header 
 	uint32_t slots = 0, records = 0;
 
 	memset(&decoder, 0, sizeof(decoder));
+	scan->is_kept = header->form == GP_CHUNK_KEPT;
 	decoder.at = payload;
 	decoder.end = payload + header->payload_bytes;
 	while (decoder.at < decoder.end && !decoder.failed) {
@@ -256,25 +259,29 @@ static inline void scan_slots(struct scan *scan, const struct gp_chunk_header *h
 	}
 }
 
-static inline void scan_chunk(struct scan *scan, const struct gp_chunk_header *header)
+/* The records of a ring go on where its last chunk ended. */
+static inline void follow_ring(struct scan *scan, const struct gp_chunk_header *header)
 {
 	uint32_t ring = header->ring;
 
+	if (ring >= MAX_TRACKED_RINGS)
+		scan->error = "too many rings";
+	if (ring == 0 || ring >= MAX_TRACKED_RINGS)
+		return;
+	if (scan->known[ring] && scan->next[ring] != header->position)
+		scan->error =
+			scan->next[ring] > header->position ? "records twice" : "records missing";
+	scan->known[ring] = true;
+	scan->next[ring] = header->position + header->position_slots;
+}
+
+static inline void scan_chunk(struct scan *scan, const struct gp_chunk_header *header)
+{
 	if (header->sequence != scan->sequence)
 		scan->error = "sequence not continued";
 	scan->sequence = header->sequence + 1;
 	scan->chunks++;
-	if (ring >= MAX_TRACKED_RINGS) {
-		scan->error = "too many rings";
-		return;
-	}
-	if (ring != 0 && scan->known[ring] && scan->next[ring] != header->position)
-		scan->error =
-			scan->next[ring] > header->position ? "records twice" : "records missing";
-	if (ring != 0) {
-		scan->known[ring] = true;
-		scan->next[ring] = header->position + header->position_slots;
-	}
+	follow_ring(scan, header);
 	if (header->form == GP_CHUNK_SLOTS)
 		scan_slots(scan, header);
 	else
@@ -301,13 +308,14 @@ static inline char *load(const char *path, size_t *bytes)
 	return data;
 }
 
+/* The zeros after the last one need not be there. */
 static inline bool chunk_is_valid(const char *at, size_t left)
 {
 	const struct gp_chunk_header *header = (const void *)at;
 
 	return left >= sizeof(*header) && header->magic == GP_CHUNK_MAGIC &&
 	       header->payload_bytes >= 1 && header->payload_bytes <= GP_CHUNK_MAX_BYTES &&
-	       left >= sizeof(*header) + gp_chunk_padded_bytes(header->payload_bytes) &&
+	       left >= sizeof(*header) + header->payload_bytes &&
 	       header->crc == gp_crc32c(at + 12, sizeof(*header) - 12 + header->payload_bytes);
 }
 
@@ -346,6 +354,77 @@ static inline bool scan_trace(struct scan *scan, const char *path)
 	return true;
 }
 
+/* ---- a trace that keeps its last part ---- */
+
+#define MAX_CHUNKS 20000u
+
+struct circle {
+	const struct gp_chunk_header *chunks[MAX_CHUNKS]; /* in the order of their sequence */
+	uint32_t count;
+	uint64_t floor;
+};
+
+static inline int compare_sequences(const void *left, const void *right)
+{
+	uint64_t a = (*(const struct gp_chunk_header *const *)left)->sequence;
+	uint64_t b = (*(const struct gp_chunk_header *const *)right)->sequence;
+
+	return (a > b) - (a < b);
+}
+
+static inline void find_chunks(struct circle *circle, const char *data, size_t bytes)
+{
+	for (size_t at = 8; at < bytes && circle->count < MAX_CHUNKS;) {
+		const struct gp_chunk_header *header = (const void *)(data + at);
+
+		if (!chunk_is_valid(data + at, bytes - at)) {
+			at += 8;
+			continue;
+		}
+		circle->chunks[circle->count++] = header;
+		if (header->ring == 0 && header->form == GP_CHUNK_PACKED &&
+		    header->position > circle->floor)
+			circle->floor = header->position;
+		at += sizeof(*header) + gp_chunk_padded_bytes(header->payload_bytes);
+	}
+	qsort(circle->chunks, circle->count, sizeof(circle->chunks[0]), compare_sequences);
+}
+
+/* From the floor on none is missing; of those before it only the kept ones count. */
+static inline void scan_circle_chunk(struct scan *scan, const struct gp_chunk_header *header,
+				     uint64_t floor)
+{
+	bool is_kept = header->form == GP_CHUNK_KEPT;
+	uint64_t expected = scan->sequence == 0 ? floor : scan->sequence;
+
+	if (header->sequence >= floor && header->sequence != expected)
+		scan->error = "sequence not continued";
+	scan->sequence = header->sequence >= floor ? header->sequence + 1 : 0;
+	if (is_kept ? header->position >= floor : header->sequence < floor)
+		return;
+	scan->chunks++;
+	scan_payload(scan, header);
+	follow_ring(scan, header);
+}
+
+/* Returns false where there is no such trace, or one of more than most_bytes. */
+static inline bool scan_circle(struct scan *scan, const char *path, size_t most_bytes)
+{
+	static struct circle circle;
+	size_t bytes;
+	char *data = load(path, &bytes);
+	bool is_one = data != NULL && bytes >= 8 && bytes <= most_bytes &&
+		      memcmp(data, "gpuprof\2", 8) == 0;
+
+	memset(&circle, 0, sizeof(circle));
+	if (is_one)
+		find_chunks(&circle, data, bytes);
+	for (uint32_t i = 0; i < circle.count; i++)
+		scan_circle_chunk(scan, circle.chunks[i], circle.floor);
+	free(data);
+	return is_one;
+}
+
 /* ---- the ring file ---- */
 
 static inline void copy_slot(const char *ring, uint64_t position, char *slot)
@@ -363,7 +442,9 @@ static inline void scan_ring(struct scan *scan, const char *data)
 	uint64_t at = ring->tail;
 	uint32_t thread = ring->thread;
 
-	if (ring->ring < MAX_TRACKED_RINGS && scan->known[ring->ring])
+	/* what lies between the last chunk and a tail behind it was given up */
+	if (ring->ring < MAX_TRACKED_RINGS && scan->known[ring->ring] &&
+	    scan->next[ring->ring] > at)
 		at = scan->next[ring->ring];
 	while (at < ring->head) {
 		struct any_record record = {.text = NULL};

@@ -51,6 +51,7 @@ static void fill(uint32_t records)
 	}
 	chunk.header.payload_bytes = gp_encode_bytes(&encoder);
 	chunk.header.records = records;
+	chunk.program_records = records;
 	chunk.header.ring = 1;
 	chunk.header.thread = 1;
 	chunk.header.position = position;

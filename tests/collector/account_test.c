@@ -1,0 +1,523 @@
+/*
+ * The account of a trace: each record that was taken is read, or counted there as lost, exactly; and only a trace with all its
+ * counters has an end.  For each kind of trace and each placement of the rings: where the room ends at each byte, and where
+ * each call that writes fails, once or from then on.
+ */
+#include "tests/collector/harness.h"
+#include "tests/collector/trace_check.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "collector/atomic.h"
+#include "collector/sys.h"
+
+#define FEW        30u /* calls */
+#define MANY       60000u
+#define PAGE_BYTES 4096
+#define NAME_EACH  (plan.calls / 60 + 5) /* a definition after so many calls */
+#define LATE_CALLS 10u
+#define CREW       150u                /* threads that are there at the end, with long names */
+#define KEEP_BYTES (16u * 33u * 4096u) /* blocks as short as they can be */
+#define LAST_BYTES 33000u /* as --max-file keeps free for the end, and the first chunk */
+
+/* Under sanitizers, which take long, less often. */
+#define PACE (UNDER_TSAN || UNDER_ASAN ? 13 : 1)
+
+enum kind { PLAIN, LIMITED, CIRCLE };
+
+enum end { NO_KILL, KILL_BEFORE, KILL_AMID, KILL_AFTER };
+
+static struct scan scan;
+
+/* ---- where writing ends ---- */
+
+static struct {
+	enum gp_ring_place place;
+	enum kind kind;
+	uint64_t limit_bytes; /* of --max-file */
+	uint64_t room_bytes;  /* there is no more on the disk */
+	uint32_t first, last; /* the calls that fail, of those that write or cut */
+	int error;
+	enum end end;  /* what such a call does instead of failing */
+	bool is_first; /* of a sweep: without any trouble */
+	bool has_crew;
+	uint32_t calls; /* to be recorded */
+} plan;
+
+/* Shared with the child of a case. */
+static struct {
+	uint64_t bytes; /* the file's length */
+	uint32_t calls; /* that wrote or cut */
+	uint64_t facts; /* that the writer says at the start */
+	uint64_t taken; /* atomic; records, and those facts once they are known */
+} * seen;
+
+static long (*real_call)(long, long, long, long, long, long, long);
+
+static uint64_t place_of(long number, long file, long offset)
+{
+	struct stat status;
+
+	if (number == SYS_pwrite64)
+		return (uint64_t)offset;
+	return real_call(SYS_fstat, file, (long)&status, 0, 0, 0, 0) == 0 ? (uint64_t)status.st_size
+									  : 0;
+}
+
+/* Amid what is longer than a page: less is written as a whole, or not at all. */
+static void end_in_call(long number, long a, long b, long c, long d)
+{
+	if (plan.end == KILL_AMID && number != SYS_ftruncate && c > PAGE_BYTES)
+		real_call(number, a, b, c / 2, d, 0, 0);
+	if (plan.end == KILL_AFTER)
+		real_call(number, a, b, c, d, 0, 0);
+	raise(SIGKILL);
+}
+
+/* Like the kernel: what fits is written, then no more. */
+static long limited_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	bool writes = number == SYS_write || number == SYS_pwrite64;
+	uint64_t at;
+
+	if (!writes && number != SYS_ftruncate)
+		return real_call(number, a, b, c, d, e, f);
+	if (seen->calls >= plan.first && seen->calls <= plan.last && plan.end != NO_KILL)
+		end_in_call(number, a, b, c, d);
+	if (seen->calls >= plan.first && seen->calls <= plan.last) {
+		seen->calls++;
+		return plan.error;
+	}
+	seen->calls++;
+	at = writes ? place_of(number, a, d) : 0;
+	if (at == 0 && c == GP_RING_HEADER_BYTES) /* the ring file, which is elsewhere */
+		return real_call(number, a, b, c, d, e, f);
+	if (writes && at >= plan.room_bytes)
+		return plan.error;
+	if (writes && (uint64_t)c > plan.room_bytes - at)
+		c = (long)(plan.room_bytes - at);
+	return real_call(number, a, b, c, d, e, f);
+}
+
+/* ---- what is recorded ---- */
+
+static void emit(uint32_t number)
+{
+	struct gp_record_call call = {.kind = GP_RECORD_CALL,
+				      .slots = 1,
+				      .correlation_id = number,
+				      .start_ticks = gp_clock_ticks(),
+				      .stack_id = number * 2654435761u,
+				      .duration_low_ticks = number * 40503u};
+
+	gp_add64(&seen->taken, gp_emit((const struct gp_record *)&call));
+}
+
+static void emit_name(uint32_t id)
+{
+	char text[100];
+
+	memset(text, 'a' + (int)(id % 26), sizeof(text));
+	gp_add64(&seen->taken, gp_emit_string(GP_STRING_KERNEL, id, 0, text, sizeof(text)));
+}
+
+static pthread_key_t late_key;
+static pthread_barrier_t all_here;
+
+/* After its ring is gone: in the ring that is shared, each with a mark of whose it is. */
+static void emit_late(void *unused)
+{
+	(void)unused;
+	for (uint32_t i = 0; i < LATE_CALLS; i++)
+		emit(i);
+}
+
+static void *end_late(void *unused)
+{
+	pthread_setspecific(late_key, (void *)1);
+	emit(0);
+	return unused;
+}
+
+static void *stay(void *unused)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "stays-%09u", (unsigned)syscall(SYS_gettid));
+	pthread_setname_np(pthread_self(), name);
+	emit(0);
+	pthread_barrier_wait(&all_here);
+	pause();
+	return unused;
+}
+
+static void start_crew(void)
+{
+	CHECK(pthread_barrier_init(&all_here, NULL, CREW + 1) == 0);
+	for (uint32_t i = 0; i < CREW; i++) {
+		pthread_t thread;
+
+		CHECK(pthread_create(&thread, NULL, stay, NULL) == 0);
+	}
+	pthread_barrier_wait(&all_here);
+	gp_add64(&seen->taken, CREW);
+}
+
+static void *emit_much(void *unused)
+{
+	for (uint32_t i = 0; i < plan.calls; i++) {
+		if (i % NAME_EACH == 0)
+			emit_name(i);
+		emit(i);
+	}
+	return unused;
+}
+
+static void run_thread(void *(*body)(void *))
+{
+	pthread_t thread;
+
+	CHECK(pthread_create(&thread, NULL, body, NULL) == 0);
+	pthread_join(thread, NULL);
+}
+
+/* All by threads, each of which says its name once. */
+static void record_some(void)
+{
+	CHECK(pthread_key_create(&late_key, emit_late) == 0);
+	run_thread(end_late);
+	run_thread(emit_much);
+	gp_add64(&seen->taken, 2);
+	if (plan.has_crew)
+		start_crew();
+}
+
+/* ---- what is there of it ---- */
+
+static struct {
+	uint64_t records; /* of the program, and facts */
+	uint64_t facts;
+	uint64_t counters[GP_COUNTERS];
+	uint32_t ends;
+	char ring_file[256];
+} said;
+
+/* Of copies, which are of no ring. */
+static bool is_of_program(const struct any_record *record)
+{
+	return record->string.space == GP_STRING_KERNEL || record->string.space == GP_STRING_THREAD;
+}
+
+/* Said once, by the writer; in a circle they count as the program's definitions.  Of the ring file not where there is none. */
+static bool is_fact(const struct found *found)
+{
+	const struct gp_record_string *string = as_string(found);
+
+	return string != NULL && string->space == GP_STRING_INFO && string->id != GP_INFO_RING_FILE;
+}
+
+static void take(void *unused, const struct found *found)
+{
+	const struct any_record *record = found->record;
+
+	(void)unused;
+	said.facts += is_fact(found);
+	said.records +=
+		found->ring != 0 || is_fact(found) || (found->is_kept && is_of_program(record));
+	said.ends += is_kind(found, GP_RECORD_END);
+	if (is_kind(found, GP_RECORD_COUNTER))
+		said.counters[record->counter.counter] = record->counter.value;
+	if (is_kind(found, GP_RECORD_STRING) && record->string.space == GP_STRING_INFO &&
+	    record->string.id == GP_INFO_RING_FILE)
+		snprintf(said.ring_file, sizeof(said.ring_file), "%.*s",
+			 (int)record->string.length_bytes, (const char *)record->text);
+}
+
+static uint64_t lost(void)
+{
+	uint64_t sum =
+		said.counters[GP_COUNTER_LEFT_OUT_OLD] + said.counters[GP_COUNTER_LOST_DEFINITIONS];
+
+	for (int i = 0; i < GP_WRITE_CAUSES; i++)
+		sum += said.counters[gp_write_causes[i]];
+	return sum;
+}
+
+/* What a ring's header says counts where the trace does not say it. */
+static void add_ring_counters(const char *path)
+{
+	size_t bytes, at = GP_RING_HEADER_BYTES;
+	char *data = load(path, &bytes);
+	uint64_t sums[GP_WRITE_CAUSES] = {0};
+
+	for (; data != NULL && at + GP_RING_HEADER_BYTES <= bytes;) {
+		const struct gp_ring_header *ring = (const void *)(data + at);
+
+		if (ring->magic != GP_RING_MAGIC)
+			break;
+		for (int i = 0; i < GP_WRITE_CAUSES; i++)
+			sums[i] += ring->lost_writes[i];
+		at += GP_RING_HEADER_BYTES + (size_t)ring->slot_count * GP_SLOT_BYTES;
+	}
+	for (int i = 0; i < GP_WRITE_CAUSES; i++)
+		if (said.counters[gp_write_causes[i]] < sums[i])
+			said.counters[gp_write_causes[i]] = sums[i];
+	free(data);
+}
+
+/* Returns false where there is no trace. */
+static bool read_all(void)
+{
+	const char *path = in_folder("t.gpuprof");
+	bool is_there;
+
+	scan.fn = take;
+	is_there = plan.kind == CIRCLE ? scan_circle(&scan, path, KEEP_BYTES)
+				       : scan_trace(&scan, path);
+	if (said.ends == 0 && said.ring_file[0] != '\0' &&
+	    scan_ring_file(&scan, said.ring_file, path)) {
+		add_ring_counters(said.ring_file);
+		unlink(said.ring_file);
+	}
+	return is_there;
+}
+
+static void check(const char *what, bool is_true)
+{
+	if (is_true)
+		return;
+	fprintf(stderr,
+		"not so: %s; place %d, kind %d, limit %ju, room %ju, calls %u to %u, error %d, end "
+		"%d; "
+		"%u ends, taken %ju, read %ju, lost %ju (%s)\n",
+		what, plan.place, plan.kind, (uintmax_t)plan.limit_bytes,
+		(uintmax_t)plan.room_bytes, plan.first, plan.last, plan.error, plan.end, said.ends,
+		(uintmax_t)seen->taken, (uintmax_t)said.records, (uintmax_t)lost(),
+		scan.error != NULL ? scan.error : "");
+	abort();
+}
+
+static void count_facts(void)
+{
+	if (plan.is_first)
+		seen->facts = said.facts;
+	seen->taken += seen->facts;
+	if (said.facts == 0) /* all are lost, that of the ring file, too */
+		seen->taken += plan.place != GP_RINGS_MEMORY;
+}
+
+static int start_plan(void)
+{
+	struct gp_collector_config config = {.trace_path = in_folder("t"),
+					     .ring_place = plan.place,
+					     .max_file_bytes = plan.limit_bytes,
+					     .keep_last_bytes =
+						     plan.kind == CIRCLE ? KEEP_BYTES : 0};
+
+	real_call = gp_sys.call;
+	gp_sys.call = limited_call;
+	return gp_collector_start(&config);
+}
+
+static void record_and_compare(void)
+{
+	struct stat status;
+	int error = start_plan();
+	int why;
+
+	if (error)
+		return;
+	record_some();
+	error = gp_collector_stop(LONG_NS);
+	gp_sys.call = real_call;
+	CHECK(read_all());
+	CHECK(stat(gp_collector_trace_path(), &status) == 0);
+	seen->bytes = (uint64_t)status.st_size;
+	count_facts();
+	check("it has an end, or there is an error", said.ends == (error == 0));
+	/* what rings in memory held is lost with the process: then there is no end */
+	check("the account is even",
+	      said.records + lost() == seen->taken || (error && said.ring_file[0] == '\0'));
+	check("all that is read was taken", said.records <= seen->taken);
+	if (!error)
+		check("the program is told the same",
+		      gp_collector_unwritten(&why) + said.counters[GP_COUNTER_LEFT_OUT_OLD] +
+				      said.counters[GP_COUNTER_LOST_DEFINITIONS] ==
+			      lost());
+}
+
+/* The names of the two threads, and what one handed over last, may not have been counted yet. */
+static void be_killed_and_compare(void)
+{
+	int status;
+	pid_t child = fork();
+
+	CHECK(child >= 0);
+	if (child == 0) {
+		if (start_plan() == 0)
+			record_some();
+		gp_collector_stop(LONG_NS);
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	if (!read_all() || said.facts == 0)
+		return;
+	count_facts();
+	check("nothing twice, nothing missing",
+	      scan.error == NULL || strcmp(scan.error, "records missing") == 0);
+	check("all that was handed over is there",
+	      said.records + lost() >= seen->taken || said.ring_file[0] == '\0');
+	check("all that is there was handed over", said.records + lost() <= seen->taken + 3);
+}
+
+/* ---- the sweeps ---- */
+
+static void run_plan(void)
+{
+	seen->calls = 0;
+	seen->taken = 0;
+	run_case(plan.end == NO_KILL ? record_and_compare : be_killed_and_compare);
+}
+
+/* And record once without any trouble. */
+static void plan_for(enum gp_ring_place place, enum kind kind, uint32_t calls)
+{
+	memset(&plan, 0, sizeof(plan));
+	plan.place = place;
+	plan.kind = kind;
+	plan.room_bytes = UINT64_MAX;
+	plan.first = plan.last = UINT32_MAX;
+	plan.calls = calls;
+	plan.is_first = true;
+	run_plan();
+	plan.is_first = false;
+}
+
+static int next_error(void)
+{
+	static const int errors[] = {-ENOSPC, -EDQUOT, -EFBIG, -EIO};
+	static uint32_t next;
+
+	return errors[next++ % (sizeof(errors) / sizeof(errors[0]))];
+}
+
+static void each_length(uint64_t first, uint64_t last, uint64_t step)
+{
+	for (uint64_t bytes = first; bytes <= last; bytes += step * PACE) {
+		plan.error = next_error();
+		plan.room_bytes = bytes;
+		run_plan();
+	}
+}
+
+/* As many as there were without trouble. */
+static void each_call(bool for_good, enum end end)
+{
+	uint32_t calls = seen->calls;
+
+	for (uint32_t call = 0; call < calls; call++) {
+		plan.error = next_error();
+		plan.end = end;
+		plan.first = call;
+		plan.last = for_good ? UINT32_MAX - 1 : call;
+		run_plan();
+	}
+}
+
+/* A file beside the trace is no other file than one in memory: for what takes long, the first two will do. */
+static const enum gp_ring_place places[] = {GP_RINGS_MEMORY, GP_RINGS_FILE, GP_RINGS_SHM};
+
+#define PLACES (sizeof(places) / sizeof(places[0]))
+
+static void room_for_each_byte(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < 2; i++) {
+		plan_for(places[i], PLAIN, FEW);
+		each_length(400, seen->bytes + 1, places[i] == GP_RINGS_MEMORY ? 1 : 5);
+	}
+}
+
+static void room_for_some_chunks(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < PLACES; i++) {
+		plan_for(places[i], PLAIN, MANY);
+		each_length(1000, seen->bytes + 1, 40009);
+		plan_for(places[i], CIRCLE, MANY);
+		each_length(1000, seen->bytes + 1, 40009);
+	}
+}
+
+/* Who is there at the end says its name once more. */
+static void room_for_the_names_of_many(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < PLACES; i++) {
+		plan_for(places[i], PLAIN, FEW);
+		plan.has_crew = true;
+		each_length(2000, seen->bytes + 8000, 499);
+	}
+}
+
+static void a_limit_at_each_byte(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < PLACES; i++) {
+		plan_for(places[i], LIMITED, FEW);
+		for (uint64_t bytes = 0; bytes < seen->bytes; bytes += 5ull * PACE) {
+			plan.limit_bytes = LAST_BYTES + bytes;
+			run_plan();
+		}
+	}
+}
+
+static void each_call_fails(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < 2; i++)
+		for (int kind = PLAIN; kind <= CIRCLE; kind++) {
+			plan_for(places[i], (enum kind)kind, MANY);
+			if (kind == LIMITED)
+				plan.limit_bytes = seen->bytes / 2;
+			each_call(false, NO_KILL);
+			each_call(true, NO_KILL);
+		}
+}
+
+static void killed_in_each_call(void **unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < 2; i++)
+		for (int kind = PLAIN; kind <= CIRCLE; kind++)
+			for (int end = KILL_BEFORE; end <= KILL_AFTER; end++) {
+				plan_for(places[i], (enum kind)kind, MANY);
+				if (kind == LIMITED)
+					plan.limit_bytes = seen->bytes / 2;
+				each_call(false, (enum end)end);
+			}
+}
+
+static int share(void **unused)
+{
+	(void)unused;
+	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return seen == MAP_FAILED;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(room_for_each_byte),
+		cmocka_unit_test(room_for_some_chunks),
+		cmocka_unit_test(room_for_the_names_of_many),
+		cmocka_unit_test(a_limit_at_each_byte),
+		cmocka_unit_test(each_call_fails),
+		cmocka_unit_test(killed_in_each_call),
+	};
+
+	return cmocka_run_group_tests(tests, share, NULL);
+}

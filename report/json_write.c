@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/behind.h"
 #include "report/utf8.h"
 
-#define BUFFER_BYTES     (1u << 18) /* stays in the CPU's caches */
+#define BUFFER_BYTES     (1u << 19) /* stays in the CPU's caches */
 #define PIECE_BYTES      4096u
 #define MAX_DIGITS       20
 #define STRING_PART      1024u /* bytes of a string escaped at a time; each becomes at most six */
@@ -30,10 +31,32 @@ int gp_json_open(struct gp_json *json, FILE *out)
 	return json->buffer ? 0 : -ENOMEM;
 }
 
+/* Whoever has more than two buffers may have many: a thread writes them while the next is filled. */
+static void choose_who_writes(struct gp_json *json)
+{
+	if (json->writes < 2 && ++json->writes == 2)
+		json->behind = gp_behind_begin(json->out, BUFFER_BYTES);
+}
+
+/* The errno of a failure stays for whoever closes the file. */
+static void note_failure(struct gp_json *json, int error)
+{
+	if (error == 0)
+		return;
+	json->error = -EIO;
+	errno = error;
+}
+
 static void flush(struct gp_json *json)
 {
-	if (json->error == 0 && fwrite(json->buffer, 1, json->used, json->out) != json->used)
+	choose_who_writes(json);
+	if (json->error == 0 && json->behind) {
+		json->buffer = gp_behind_give(json->behind, json->buffer, json->used);
+		note_failure(json, gp_behind_error(json->behind));
+	} else if (json->error == 0 &&
+		   fwrite(json->buffer, 1, json->used, json->out) != json->used) {
 		json->error = -EIO;
+	}
 	json->used = 0;
 	if (json->progress)
 		json->progress(json->progress_context);
@@ -66,6 +89,9 @@ int gp_json_close(struct gp_json *json)
 {
 	if (json->out && json->buffer)
 		flush(json);
+	if (json->behind)
+		note_failure(json, gp_behind_end(json->behind));
+	json->behind = NULL;
 	if (json->out && json->error == 0 && fflush(json->out) != 0)
 		json->error = -EIO;
 	free(json->buffer);

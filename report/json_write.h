@@ -17,16 +17,20 @@
 
 #define GP_JSON_RESERVE 8192u
 
+struct gp_behind;
+
 struct gp_json {
 	char *buffer;
 	size_t used, capacity;
 	FILE *out;                       /* NULL: all stays in buffer, which grows */
+	struct gp_behind *behind;        /* writes the buffers to out; NULL: we do */
+	uint32_t writes;                 /* of the buffer; none is counted after the second */
 	int error;                       /* 0 or the first -errno */
 	void (*progress)(void *context); /* called whenever the buffer was written out, or NULL */
 	void *progress_context;
 };
 
-/* Begin writing to out, or to memory if out is NULL. Returns 0 or -ENOMEM. */
+/* Begin writing to out, or to memory if out is NULL. Until gp_json_close() nobody else writes to out. Returns 0 or -ENOMEM. */
 int gp_json_open(struct gp_json *json, FILE *out);
 
 /* Write out what is left and free the buffer. Returns 0 or the first error. */

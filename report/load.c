@@ -18,6 +18,7 @@
 #include "report/trace_read.h"
 
 #define CHUNKS_PER_PROGRESS 64
+#define COVERED_LEAST       1024u
 
 /* How far the chunks read so far cover a ring. */
 struct covered {
@@ -32,10 +33,10 @@ struct reading {
 	struct gp_decoded decoded;
 	struct gp_decoded recovered; /* from rings */
 	uint64_t next_sequence;
-	bool is_saved;  /* the file has all that was in the rings */
-	bool saved_now; /* since we read it */
-	struct covered *covered;
-	uint32_t covered_count, covered_capacity;
+	bool is_saved;           /* the file has all that was in the rings */
+	bool saved_now;          /* since we read it */
+	struct covered *covered; /* of a ring several, until there are covered_limit */
+	uint32_t covered_count, covered_capacity, covered_limit;
 	struct gp_rings rings;
 	struct gp_one_pass *pass; /* NULL = all goes into the model */
 	uint64_t chunks;          /* so far */
@@ -97,6 +98,34 @@ static int take_slots(void *context, const union gp_any_record *record, const ch
 		       : gp_take_record(&r->load, record, text);
 }
 
+static int compare_covered(const void *a, const void *b, const void *context)
+{
+	const struct covered *left = a, *right = b;
+
+	(void)context;
+	if (left->ring != right->ring)
+		return left->ring < right->ring ? -1 : 1;
+	return (left->end > right->end) - (left->end < right->end);
+}
+
+/* Of each ring one: memory grows with the rings that a trace has, not with its chunks. */
+static int keep_furthest(struct reading *r)
+{
+	uint32_t kept = 0;
+
+	if (gp_array_sort(r->covered, r->covered_count, sizeof(*r->covered), compare_covered,
+			  NULL) != 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->covered_count; i++) {
+		if (kept > 0 && r->covered[kept - 1].ring == r->covered[i].ring)
+			kept--;
+		r->covered[kept++] = r->covered[i];
+	}
+	r->covered_count = kept;
+	r->covered_limit = 2 * kept > COVERED_LEAST ? 2 * kept : COVERED_LEAST;
+	return 0;
+}
+
 static int note_covered(struct reading *r, const struct gp_chunk_header *h)
 {
 	struct covered now = {h->ring, h->position + h->position_slots};
@@ -108,6 +137,8 @@ static int note_covered(struct reading *r, const struct gp_chunk_header *h)
 		last->end = now.end;
 		return 0;
 	}
+	if (last && r->covered_count >= r->covered_limit && keep_furthest(r) != 0)
+		return -ENOMEM;
 	if (gp_array_grow(&r->covered, &r->covered_capacity, r->covered_count, sizeof(now)) != 0)
 		return -ENOMEM;
 	r->covered[r->covered_count++] = now;

@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "report/json_write.h"
 
@@ -139,6 +141,51 @@ static void count_calls(void *context)
 	++*(int *)context;
 }
 
+/* In a file, of which a thread writes most, there is what is in memory. */
+static void a_long_file_is_whole(void **state)
+{
+	struct gp_json in_file, in_memory;
+	FILE *file = tmpfile();
+
+	(void)state;
+	assert_int_equal(gp_json_open(&in_file, file), 0);
+	assert_int_equal(gp_json_open(&in_memory, NULL), 0);
+	for (uint64_t i = 0; i < 1000000; i++) {
+		gp_json_unsigned(&in_file, i);
+		gp_json_unsigned(&in_memory, i);
+	}
+	assert_int_equal(gp_json_close(&in_file), 0);
+	rewind(file);
+	for (size_t at = 0; at < in_memory.used; at++)
+		assert_int_equal(getc(file), in_memory.buffer[at]);
+	assert_int_equal(getc(file), EOF);
+	fclose(file);
+	assert_int_equal(gp_json_close(&in_memory), 0);
+}
+
+/* Whoever wrote it, errno says why. */
+static void a_file_that_may_not_grow_is_reported(void **state)
+{
+	struct rlimit before, limit;
+	struct gp_json json;
+	FILE *file = tmpfile();
+	int result;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = (struct rlimit){.rlim_cur = 3 << 20, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(gp_json_open(&json, file), 0);
+	for (uint64_t i = 0; i < 1000000; i++)
+		gp_json_unsigned(&json, i);
+	result = gp_json_close(&json);
+	assert_int_equal(errno, EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(result, -EIO);
+	fclose(file);
+}
+
 static void a_full_disk_is_reported(void **state)
 {
 	FILE *full = fopen("/dev/full", "w");
@@ -165,6 +212,8 @@ int main(void)
 		cmocka_unit_test(every_byte_is_safe),
 		cmocka_unit_test(long_strings_stay_whole),
 		cmocka_unit_test(numbers_are_exact),
+		cmocka_unit_test(a_long_file_is_whole),
+		cmocka_unit_test(a_file_that_may_not_grow_is_reported),
 		cmocka_unit_test(a_full_disk_is_reported),
 	};
 

@@ -54,6 +54,33 @@ static void test_what_no_chunk_has_is_recovered(void **state)
 	free_scene(s);
 }
 
+/* As two busy threads leave them: what has been read of each ring is known however many chunks there are. */
+static void test_many_chunks_of_rings_by_turns(void **state)
+{
+	struct scene *s = new_scene_of_the_dead();
+	const uint64_t chunks = 3000; /* of each */
+	struct gp_model *m;
+
+	(void)state;
+	for (uint64_t i = 0; i < 2 * chunks; i++) {
+		uint32_t ring = i % 2;
+
+		gp_builder_chunk(&s->b, 4 + ring, 400 + ring);
+		gp_builder_call(&s->b, GP_TEST_SYNC, 0, 100 + 10 * i, 5);
+		publish(s, ring, 100 + 10 * i);
+	}
+	publish(s, 1, 100 + 20 * chunks);
+	for (uint32_t i = 0; i < 2; i++)
+		s->file.rings[i].header.tail = s->file.rings[i].header.head - SLOTS;
+	m = load(s);
+	assert_int_equal(m->call_count, 2 * chunks + 1);
+	assert_int_equal(m->losses.recovered_records, 1);
+	assert_int_equal(m->calls[2 * chunks].start_ns, 100 + 20 * chunks);
+	assert_int_equal(m->calls[2 * chunks].thread_id, 401);
+	gp_model_free(m);
+	free_scene(s);
+}
+
 /* A thread is in a call as long as it has published nothing since. */
 static void test_calls_that_had_not_returned(void **state)
 {
@@ -474,6 +501,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_no_chunk_has_is_recovered),
+		cmocka_unit_test(test_many_chunks_of_rings_by_turns),
 		cmocka_unit_test(test_calls_that_had_not_returned),
 		cmocka_unit_test(test_records_across_the_end_of_the_ring),
 		cmocka_unit_test(test_slots_before_tail_are_not_touched),

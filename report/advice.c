@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/activity.h"
 #include "report/answers/basis.h"
+#include "report/answers/failures.h"
 #include "report/array.h"
 #include "report/busy.h"
 #include "report/memory_stream.h"
@@ -373,6 +375,21 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 
 /* ---- where there is none ---- */
 
+static bool is_failure_of_work(const struct gp_model *model, const struct gp_call *call)
+{
+	return gp_activity_is_failure(model, call) &&
+	       gp_failure_is_of_work(gp_model_api_class(model, call->api));
+}
+
+/* What may be why there is nothing to say. */
+static void put_troubles(const struct gp_model *model, struct gp_advice *advice)
+{
+	for (uint32_t i = 0; i < model->call_count; i++)
+		advice->failures += is_failure_of_work(model, &model->calls[i]);
+	if (!advice->why_no_end && !model->losses.live && !gp_recorded_is_whole(model))
+		advice->why_no_end = gp_recorded_why_no_end(model);
+}
+
 /* Before a device's first operation, and after its last one. */
 static void put_idle_ends(const struct gp_device_lulls *device, struct gp_advice *advice)
 {
@@ -494,6 +511,8 @@ int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_
 		result = judge(&advisor, advice);
 	if (result == 0 && advice->count == 0)
 		put_idle(basis, advice);
+	for (size_t i = 0; i < model_count && advice->count == 0; i++)
+		put_troubles(models[i], advice);
 	close_advisor(&advisor);
 	return result;
 }

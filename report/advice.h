@@ -57,6 +57,8 @@ struct gp_rule {
 	 */
 	void (*tell)(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
 	void (*advise)(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
+	/* What stands before the place where only the beginning of that sentence does; NULL: "at". */
+	const char *at;
 	/* Whether that sentence says in its second clause where to look, better than the call site does.  NULL: it never does. */
 	bool (*names_place)(const struct gp_case *found);
 };
@@ -99,7 +101,10 @@ struct gp_advice {
 	bool is_damaged; /* a part of a trace cannot be read */
 	bool lacks_stacks; /* of a finding the calls have no stack, and gpuprof recorded: its line is not known */
 	bool lacks_unified; /* managed memory is used, and what moves of it was not recorded */
-	/* Where there is no finding: of the GPU that worked most, as summaries have it. */
+	/* Where there is no finding. */
+	uint64_t failures;      /* of calls that were to do something */
+	const char *why_no_end; /* of a process that did not end in order; NULL: all did */
+	/* And of the GPU that worked most, as summaries have it. */
 	uint64_t wall_ns, idle_ns; /* wall_ns 0 = none worked */
 	const char *idle_cause;    /* of most of the idle time */
 	uint64_t idle_before_ns,

@@ -14,11 +14,12 @@
 #define MARGIN       20 /* of the lines below the first */
 #define BRIEF_WIDE   110
 #define BRIEF_MARGIN 10
-#define BRIEF_LINES  2  /* of what was found, and of what helps */
-#define PLACED_LINES 3  /* of what was found, where that says where to look */
-#define BRIEF_NAME   12 /* columns that the function of a place has at least */
-#define BRIEF_MOST   8  /* findings */
-#define TOLD_WHOLLY  3  /* findings of one rule where all are told; of others a line */
+#define BRIEF_LINES  2 /* of what was found, and of what helps */
+#define PLACED_LINES                                                                               \
+	3 /* of what was found, where that says where to look, or it takes several to tell a place from others */
+#define BRIEF_NAME  12 /* columns that the function of a place has at least */
+#define BRIEF_MOST  8  /* findings */
+#define TOLD_WHOLLY 3  /* findings of one rule where all are told; of others a line */
 
 /* One that is shown. */
 struct chosen {
@@ -347,6 +348,14 @@ static void put_place(char *text, size_t size, const char *place, size_t columns
 	free(fitted);
 }
 
+/* What stands before the place behind so many bytes of what was found. */
+static const char *word_for_place(const struct gp_finding *finding, size_t bytes)
+{
+	bool is_short = bytes < strlen(finding->found);
+
+	return is_short && finding->rule->at ? finding->rule->at : "at";
+}
+
 /* So many bytes of what was found, with as much of its place's function as there is room for. */
 static void describe_with_less_place(char *text, size_t size, const struct gp_finding *finding,
 				     size_t bytes, size_t column)
@@ -355,7 +364,8 @@ static void describe_with_less_place(char *text, size_t size, const struct gp_fi
 
 	for (size_t columns = BRIEF_LINES * BRIEF_WIDE; columns >= BRIEF_NAME; columns--) {
 		put_place(place, sizeof(place), finding->place, columns);
-		snprintf(text, size, "%.*s, at %s", (int)bytes, finding->found, place);
+		snprintf(text, size, "%.*s, %s %s", (int)bytes, finding->found,
+			 word_for_place(finding, bytes), place);
 		if (fits_in(BRIEF_LINES, text, column))
 			return;
 	}
@@ -371,28 +381,35 @@ static bool names_place_in(const struct gp_finding *finding, size_t bytes)
 
 /*
  * As much of what was found as fits with its place, and the place's callers if there is room for them; without the place where what was found
- * says where to look.
+ * says where to look.  A place without a name is told from others by its callers: they stay as long as the sentence can get shorter.
  */
 static void describe_in_brief(char *text, size_t size, const struct gp_finding *finding,
 			      size_t column)
 {
 	size_t bytes = strlen(finding->found), shorter;
 	bool callers = *finding->callers != '\0' && !finding->names_place;
+	bool nameless = callers && finding->naming != GP_NAMED;
 
 	for (;;) {
 		bool placed = names_place_in(finding, bytes);
 
-		snprintf(text, size, "%.*s%s%s%s%s", (int)bytes, finding->found,
-			 placed || !*finding->place ? "" : ", at ", placed ? "" : finding->place,
+		bool named = placed || !*finding->place;
+
+		snprintf(text, size, "%.*s%s%s%s%s%s%s", (int)bytes, finding->found,
+			 named ? "" : ", ", named ? "" : word_for_place(finding, bytes),
+			 named ? "" : " ", placed ? "" : finding->place,
 			 callers ? GP_SITE_SEPARATOR : "", callers ? finding->callers : "");
-		if (fits_in(placed ? PLACED_LINES : BRIEF_LINES, text, column))
+		if (fits_in(placed || nameless ? PLACED_LINES : BRIEF_LINES, text, column))
 			return;
 		shorter = last_part(finding->found, bytes);
 		if (!callers && shorter == 0)
 			break;
-		if (!callers)
+		if (!callers || (nameless && shorter > 0)) {
 			bytes = shorter;
+			continue;
+		}
 		callers = false;
+		bytes = strlen(finding->found);
 	}
 	if (*finding->place)
 		describe_with_less_place(text, size, finding, bytes, column);
@@ -482,6 +499,17 @@ static void print_idle_ends(FILE *out, const struct gp_advice *advice)
 		fprintf(out, "%s after its last", gp_format_ns(after_ns).text);
 }
 
+/* What is more important than that there is no advice. */
+static void print_troubles(FILE *out, const struct gp_advice *advice)
+{
+	if (advice->why_no_end)
+		fprintf(out, "  the trace has no end: %s\n", advice->why_no_end);
+	if (advice->failures > 0)
+		fprintf(out,
+			"  %s call%s failed, which may be why: gpuprof summary --by failure FILE\n",
+			gp_format_count(advice->failures).text, advice->failures == 1 ? "" : "s");
+}
+
 /* Most rules have a least time that their share of the recorded time does not reach. */
 static bool is_too_short(uint64_t span_ns)
 {
@@ -507,6 +535,7 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 	else
 		fputs("No advice: none of the rules found anything worth a change", out);
 	fputs(" (`gpuprof explain --list` names them)\n", out);
+	print_troubles(out, advice);
 	print_hints(out, advice);
 	if (advice->is_damaged || advice->wall_ns == 0 || advice->idle_ns * 2 < advice->wall_ns)
 		return;

@@ -213,6 +213,19 @@ static int write_table(struct gp_sheet_writer *writer, struct gp_scope *scope,
 	return result;
 }
 
+/* Whether a word in front of that one has it already. */
+static bool is_written(const struct gp_summary_by *by, const char *until,
+		       const struct gp_breakdown *breakdown)
+{
+	const char *words = by->words;
+	char word[WORD_BYTES];
+
+	while ((words = next_word(words, word)) && words < until)
+		if (means(by, word, breakdown))
+			return true;
+	return false;
+}
+
 static int write_tables(struct gp_sheet_writer *writer, struct gp_scope *scope,
 			const struct gp_summary_by *by)
 {
@@ -223,7 +236,7 @@ static int write_tables(struct gp_sheet_writer *writer, struct gp_scope *scope,
 
 	while (result == 0 && (words = next_word(words, word)))
 		for (const struct gp_breakdown *const *at = gp_breakdowns; result == 0 && *at; at++)
-			if (means(by, word, *at))
+			if (means(by, word, *at) && !is_written(by, words, *at))
 				result = write_table(writer, scope, *at, by, &said);
 	return result;
 }

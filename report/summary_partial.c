@@ -27,12 +27,17 @@ static uint64_t last_delivery_ns(const struct gp_model *model)
 static void describe_end(char *text, size_t size, const struct gp_model *model)
 {
 	uint64_t end_ns = gp_model_end_ns(model);
+	int used;
 
-	if (!gp_counts_any(model) || end_ns < model->first_ns)
+	if (!gp_counts_any(model) || end_ns < model->first_ns) {
 		snprintf(text, size, "it ends before the first recorded CUDA call");
-	else
-		snprintf(text, size, "it ends %s after the first recorded CUDA call",
-			 gp_format_ns(end_ns - model->first_ns).text);
+		return;
+	}
+	used = snprintf(text, size, "it ends %s after the first recorded CUDA call",
+			gp_format_ns(end_ns - model->first_ns).text);
+	if (model->last_call_ns > 0 && end_ns > model->last_call_ns)
+		snprintf(text + used, size - (size_t)used, ", %s after the last one",
+			 gp_format_ns(end_ns - model->last_call_ns).text);
 }
 
 static void describe_delivery(char *text, size_t size, const struct gp_model *model)

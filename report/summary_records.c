@@ -313,14 +313,16 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	print_concerns(out, &trouble, GP_CONCERN_TEXT_LOSS, 4);
 }
 
-static void print_notes(FILE *out, const struct gp_model *model)
+/* Of so many processes. */
+static void print_note(FILE *out, const char *text, size_t count)
 {
-	for (uint32_t i = 0; i < model->note_count; i++) {
-		char *note = gp_text_escape(model->notes[i]);
+	char *note = gp_text_escape(text);
 
-		fprintf(out, "  note: %s\n", note ? note : "(no memory)");
-		free(note);
-	}
+	fprintf(out, "  note: %s", note ? note : "(no memory)");
+	if (count > 1)
+		fprintf(out, " (so of %s processes)", gp_format_count(count).text);
+	fputs("\n", out);
+	free(note);
 }
 
 void gp_summary_print_troubles(FILE *out, const struct gp_model *model)
@@ -331,7 +333,8 @@ void gp_summary_print_troubles(FILE *out, const struct gp_model *model)
 	print_concerns(out, &trouble, GP_CONCERN_LOSS, 2);
 	print_concerns(out, &trouble, GP_CONCERN_TEXT_LOSS, 2);
 	print_concerns(out, &trouble, GP_CONCERN_STRAIN, 2);
-	print_notes(out, model);
+	for (uint32_t i = 0; i < model->note_count; i++)
+		print_note(out, model->notes[i], 1);
 }
 
 /* Short names of telemetry; a counter without one is shown with its meaning. */
@@ -431,6 +434,42 @@ static void print_telemetry(const struct gp_summary *summary)
 	gp_paragraph_end(&paragraph);
 }
 
+static bool has_note(const struct gp_model *model, const char *note)
+{
+	for (uint32_t i = 0; i < model->note_count; i++)
+		if (strcmp(model->notes[i], note) == 0)
+			return true;
+	return false;
+}
+
+/* In how many processes a note is, from that one on; 0: it was in one before. */
+static size_t count_noted(const struct gp_summary *summary, size_t first, const char *note)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < first; i++)
+		if (has_note(summary->models[i], note))
+			return 0;
+	for (size_t i = first; i < summary->model_count; i++)
+		count += has_note(summary->models[i], note);
+	return count;
+}
+
+/* What is the same of several is said once. */
+static void print_all_notes(const struct gp_summary *summary)
+{
+	for (size_t m = 0; m < summary->model_count; m++) {
+		const struct gp_model *model = summary->models[m];
+
+		for (uint32_t i = 0; i < model->note_count; i++) {
+			size_t count = count_noted(summary, m, model->notes[i]);
+
+			if (count > 0)
+				print_note(summary->out, model->notes[i], count);
+		}
+	}
+}
+
 int gp_summary_print_records(const struct gp_summary *summary)
 {
 	struct trouble all = {.losses = {0}};
@@ -445,8 +484,7 @@ int gp_summary_print_records(const struct gp_summary *summary)
 	print_concerns(summary->out, &all, GP_CONCERN_STRAIN, 2);
 	for (size_t i = 0; i < summary->model_count; i++)
 		print_bound(summary, summary->models[i]);
-	for (size_t i = 0; i < summary->model_count; i++)
-		print_notes(summary->out, summary->models[i]);
+	print_all_notes(summary);
 	if (!summary->basis)
 		return 0;
 	gp_summary_print_cost(summary);

@@ -184,7 +184,7 @@ static int fill_times(struct gp_scope *scope, struct gp_sheet *sheet)
 /* ---- by cause ---- */
 
 static const struct gp_sheet_column idle_columns[] = {
-	GP_SHARE_COLUMNS,           {"Wall %", GP_UNIT_PERCENT}, {"Gaps", GP_UNIT_COUNT},
+	GP_SHARE_COLUMNS,           {"Wall %", GP_UNIT_PERCENT}, {"Main cause of", GP_UNIT_COUNT},
 	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT},
 };
 

@@ -447,6 +447,8 @@ bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case 
 		least.saves_ns /= SAMPLE_PART;
 		least.or_ns /= SAMPLE_PART;
 	}
+	if (found->is_grave)
+		return true;
 	return found->count > 0 && found->count >= least.count && found->bytes >= least.bytes &&
 	       (is_much(&least, found->saves_ns, advisor->span_ns) ||
 		(advisor->loop_ns > 0 && !gp_rules[found->rule]->is_once &&

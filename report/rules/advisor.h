@@ -21,6 +21,7 @@ struct gp_case {
 	uint64_t detail, other_detail; /* what else tells cases apart; the rule's */
 	size_t process;
 	uint64_t count, time_ns, bytes;
+	bool is_grave;             /* one is enough, whatever the rule asks for */
 	uint64_t votes_ns;         /* of its site, where that was voted for */
 	uint64_t saves_ns;         /* at most */
 	uint64_t saves_in_loop_ns; /* of that what was in the process's main loop */
@@ -144,7 +145,7 @@ void gp_advisor_show_lull(struct gp_case *found, const struct gp_lull *lull);
 void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns);
 
 /*
- * Whether a case reaches its rule's threshold: all of it, of the recorded time, or what of it was in
+ * Whether a case is grave, or reaches its rule's threshold: all of it, of the recorded time, or what of it was in
  * the main loop of eight iterations or more, of that loop's time.  So what a short run is short for is
  * told although it is start-up for the most part, and what start-up costs is not held against the
  * loop.  Loops that are shorter than a twentieth of the recorded time count as long as that.

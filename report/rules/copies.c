@@ -187,7 +187,7 @@ void gp_copies_tell_rate(const struct gp_case *found, FILE *out)
 
 	if (own->copied_ns == 0)
 		return;
-	fprintf(out, "; %s GB/s", gp_format_gb_per_s(found->bytes, own->copied_ns).text);
+	fprintf(out, "; these at %s GB/s", gp_format_gb_per_s(found->bytes, own->copied_ns).text);
 	if (gp_copy_peak_is_known(own->without_peak, own->peak_ns, own->copied_ns))
 		fprintf(out, ", %s %% of the link's peak",
 			gp_format_percent((double)own->peak_ns, (double)own->copied_ns).text);

@@ -2,7 +2,7 @@
  * Errors that nobody looked at.  Speaks where calls of one place that launch, copy, allocate or wait
  * failed with the same error at least 3 times in one thread: a program that looks does something else
  * after the first or second, in each of its threads and processes.  After an error of the GPU itself
- * every call fails, wherever it is: all of them are one case, at the place that was told first.  Frees
+ * every call fails, wherever it is: all of them are one case, at the place that was told first, and one is enough.  Frees
  * while the driver shuts down are no errors of the program, nor are allocations of a cache that finds
  * memory full: it gives blocks back and tries again.
  */
@@ -18,6 +18,7 @@
 
 #define OUT_OF_MEMORY        2
 #define DRIVER_SHUTTING_DOWN 4
+#define ASSERTION            710
 #define LASTING              GP_NO_SITE /* in place of a function: of all of them */
 
 #define DRIVER_BIT ((uint64_t)1 << 16)
@@ -26,6 +27,7 @@
 struct own {
 	uint64_t first_ns;  /* of a lasting error: when it was told first */
 	uint64_t error;     /* and by whom: the driver and the runtime tell of the same */
+	uint64_t function;  /* the text of what it is called */
 	uint64_t in_thread; /* calls of the thread that was looked at last */
 	uint64_t in_all;
 	uint32_t thread_id; /* that one */
@@ -50,6 +52,9 @@ static struct gp_case *lasting_case(struct gp_advisor *advisor, const struct gp_
 	if (found->count == 0 || call->start_ns < own->first_ns) {
 		own->first_ns = call->start_ns;
 		own->error = error_of(call);
+		own->function =
+			gp_advisor_text(advisor, gp_model_api(advisor->model, call->api).name);
+		found->is_grave = true;
 		found->site = gp_advisor_site(advisor, call);
 	}
 	return found;
@@ -130,12 +135,15 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	char error[GP_FAILURE_ERROR_BYTES];
 
 	gp_failure_error(error, (uint16_t)code, (code & DRIVER_BIT) != 0);
-	if (found->detail == LASTING)
-		fprintf(out, "%s: a call returned it here first, and %s call%s failed with it",
-			error, gp_format_count(own->in_all).text,
-			own->in_all == 1 ? "" : "s in all");
-	else
+	if (found->detail != LASTING)
 		tell_of_call(advisor, found, error, out);
+	else if (own->in_all == 1)
+		fprintf(out, "%s: %s returned it", error,
+			gp_advisor_text_of(advisor, own->function));
+	else
+		fprintf(out, "%s: %s returned it here first, and %s calls in all failed with it",
+			error, gp_advisor_text_of(advisor, own->function),
+			gp_format_count(own->in_all).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -143,7 +151,11 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	/* <<<>>> is compiled to such a call, whose result the program does not see */
 	static const char launch[] = "cudaLaunch";
 
-	if (found->detail == LASTING)
+	if (found->detail == LASTING && found->other_detail == ASSERTION)
+		fputs("an assert() of a kernel before it failed, whose message is on stderr. No "
+		      "call works after it: end at the first error",
+		      out);
+	else if (found->detail == LASTING)
 		fputs("a kernel before it did that; compute-sanitizer names it. No call works "
 		      "after it: end at the first error",
 		      out);
@@ -157,14 +169,14 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_failed_calls = {
 	.id = "failed-calls",
-	.title = "calls fail, and the program goes on",
+	.title = "calls fail, and the program goes on, or an error ends all work of the GPU",
 	.meaning =
 		"The same call failed with the same error again and again, in one thread. What it "
 		"was to do was "
 		"not done: a kernel that could not be launched computed nothing, and what is "
 		"computed from its results is wrong, however fast. Errors of the GPU itself, such "
-		"as an illegal memory access, are told by whatever call comes next, and by every "
-		"one after that.",
+		"as an illegal memory access or an assertion of a kernel, are told by whatever "
+		"call comes next, and by every one after that: of these one call is enough.",
 	.change = "Check what every call returns, and cudaGetLastError() after <<<>>>; end, or do "
 		  "without, at the first error. `gpuprof summary --by failure` shows every error "
 		  "and where it came from; compute-sanitizer finds the kernel behind an illegal "

@@ -142,6 +142,7 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		      .or_percent = 25,
 		      .or_ns = 10000000},
 	.own_bytes = sizeof(struct gp_gaps),
+	.at = "ending at",
 	.look = look,
 	.tell = gp_gaps_tell,
 	.advise = gp_gaps_advise,

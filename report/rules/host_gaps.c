@@ -53,6 +53,7 @@ const struct gp_rule gp_rule_host_gaps = {
 		      .or_percent = 20,
 		      .or_ns = 20000000},
 	.own_bytes = sizeof(struct gp_gaps),
+	.at = "ending at",
 	.look = look,
 	.tell = gp_gaps_tell,
 	.advise = gp_gaps_advise,

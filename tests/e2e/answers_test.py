@@ -19,7 +19,7 @@ class Idle(Tables):
             self.assertEqual(row["Wall"], row["Busy"] + row["Idle"], program)
             self.assertEqual(self.sum(idle, "Total"), row["Idle"], program)
             self.assertEqual(self.sum(gaps, "Duration"), row["Idle"], program)
-            self.assertEqual(len(gaps), self.sum(idle, "Gaps"), program)
+            self.assertEqual(len(gaps), self.sum(idle, "Main cause of"), program)
             sites = [site for site in found["gap-site"] if site["Device"] == row["Device"]]
             self.assertEqual(self.sum(sites, "Total"), row["Idle"], program)
             self.assertEqual(self.sum(sites, "Gaps"), len(gaps), program)
@@ -51,6 +51,9 @@ class Idle(Tables):
         self.assertEqual(list(self.tables("gap", trace)), ["gap"])
         self.assertTrue(self.summary("--by", "gap", "--sort", "duration", "--format", "csv", trace).stdout)
         self.assertEqual(list(self.tables("queue", trace)), ["queue-kernel", "queue-stream"])
+        twice = self.summary("--by", "gap,gap-site,gap", trace).stdout
+        self.assertEqual(twice.count("Idle times by what was around them"), 1)
+        self.assertEqual(twice.count("Longest idle times"), 1)
         both = self.summary("--by", "gap", trace).stdout
         self.assertIn("Longest idle times", both)
         self.assertIn("Idle times by what was around them", both)

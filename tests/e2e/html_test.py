@@ -499,6 +499,14 @@ class BrowserTest(HtmlCase):
             self.assertIn(left, run(f"document.getElementById('view-{view}').innerText"))
         self.assert_no_problem()
 
+    def test_figures_are_rounded_as_in_the_summary(self):
+        """2,112 KiB are 2.0625 MiB: as near to 2.062 as to 2.063."""
+        trace = self.record(*support.GPU, "leak=2112")
+        self.assertRegex(self.run_gpuprof("summary", trace).stdout, r"\n +2\.062MiB ")
+        self.open(self.write_page(trace))
+        self.assertIn("2.062MiB", self.browser.run("document.getElementById('view-overview').innerText"))
+        self.assert_no_problem()
+
     def test_copies_are_named_by_their_direction(self):
         self.open(self.write_page(self.record(ZOO)))
         rows = "[...[...document.querySelectorAll('#view-overview section')].find((one) => one.textContent.startsWith('Copies and sets')).querySelectorAll('tbody tr')]"

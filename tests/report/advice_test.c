@@ -618,6 +618,34 @@ static void test_no_advice(void **state)
 	gp_model_free(model);
 }
 
+/* A process that crashed soon: that, and the calls that failed, are more important than that no rule speaks. */
+static void test_why_there_may_be_no_advice(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_advice advice;
+	char *text;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_call(&b, 100, BUILD_LAUNCH, MS, 1000, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 2 * MS, 4 * MS, 1);
+	build_call(&b, 100, BUILD_MALLOC, 3 * MS, 1000, 0)->status = 2;
+	model = build_end(&b);
+	model->losses.closed = false;
+	model->losses.killed = true;
+	advice = ask(&model, 1);
+	text = printed_none(&advice);
+	assert_non_null(strstr(text, "is too short for most rules (`gpuprof explain --list` names "
+				     "them)\n"
+				     "  the trace has no end: the process was killed or crashed\n"
+				     "  1 call failed, which may be why: gpuprof summary --by "
+				     "failure FILE\n"));
+	free(text);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 static void test_a_trace_that_is_not_complete(void **state)
 {
 	struct gp_model *model = take_turns(1, 50, MS / 2);
@@ -688,6 +716,17 @@ static void test_lulls(void **state)
 }
 
 /* What one screen has of a finding. */
+static char *print_brief(const struct gp_advice *advice)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	gp_advice_print_brief(out, advice, 3);
+	fclose(out);
+	return text;
+}
+
 static char *print_on_screen(const char *found, const char *place, const char *callers)
 {
 	struct gp_finding finding = {.rule = gp_rule_find("launch-bound"),
@@ -697,12 +736,8 @@ static char *print_on_screen(const char *found, const char *place, const char *c
 				     .place = strdup(place),
 				     .callers = strdup(callers)};
 	struct gp_advice advice = {.findings = &finding, .count = 1, .span_ns = 4 * MS};
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	char *text = print_brief(&advice);
 
-	gp_advice_print_brief(out, &advice, 3);
-	fclose(out);
 	free(finding.found);
 	free(finding.place);
 	free(finding.callers);
@@ -718,6 +753,53 @@ static void expect_on_screen(const char *found, const char *place, const char *c
 	assert_non_null(from);
 	assert_string_equal(from, expected);
 	free(text);
+}
+
+/* The place of an idle time is where it ends: where the words that say so are cut, others do. */
+static void test_where_an_idle_time_ends(void **state)
+{
+	struct gp_finding finding = {.rule = gp_rule_find("gpu-gaps"),
+				     .saves_ns = MS,
+				     .change = "do it otherwise",
+				     .place = "main (its_file.py:1)",
+				     .callers = ""};
+	struct gp_advice advice = {.findings = &finding, .count = 1, .span_ns = 4 * MS};
+	char *text;
+
+	(void)state;
+	finding.found = "it is idle; after cudaMemcpy, before cudaLaunchKernel";
+	text = print_brief(&advice);
+	assert_non_null(strstr(text, "before cudaLaunchKernel, at main (its_file.py:1)\n"));
+	free(text);
+	finding.found = "it is idle and idle and idle and idle and idle and idle and idle and idle "
+			"and idle; after cudaMemcpy at a_place_of_a_very_long_name_of_its_own, "
+			"before cudaLaunchKernel";
+	text = print_brief(&advice);
+	assert_non_null(strstr(text, " ending at"));
+	free(text);
+}
+
+/* Two that are made in one function without a name are told apart by who calls it. */
+static void test_callers_of_a_place_without_a_name_stay(void **state)
+{
+	struct gp_finding finding = {.rule = gp_rule_find("sync-copy"),
+				     .saves_ns = MS,
+				     .change = "do it otherwise",
+				     .place = "main+0x7153a",
+				     .callers = "main+0x96ef < main+0x9033"};
+	struct gp_advice advice = {.findings = &finding, .count = 1, .span_ns = 4 * MS};
+	char *text;
+
+	(void)state;
+	finding.found = "so and so many copies, which took so and so long and were so and so large "
+			"and held up the host for that long; all of them were of pageable memory; "
+			"these at so and so many GB/s, which is a part of what the link could do";
+	for (int named = 0; named <= 1; named++) {
+		finding.naming = named ? GP_NAMED : GP_WITHOUT_SYMBOLS;
+		text = print_brief(&advice);
+		assert_true((strstr(text, "main+0x9033") != NULL) == !named);
+		free(text);
+	}
 }
 
 #define WORDS  "so and so many words and some more, "
@@ -879,6 +961,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_turns_of_host_and_gpu),
 		cmocka_unit_test(test_what_does_not_fit_on_a_screen),
+		cmocka_unit_test(test_where_an_idle_time_ends),
+		cmocka_unit_test(test_callers_of_a_place_without_a_name_stay),
 		cmocka_unit_test(test_findings_share_a_screen),
 		cmocka_unit_test(test_places_without_names),
 		cmocka_unit_test(test_many_findings_of_one_rule),
@@ -898,6 +982,7 @@ int main(void)
 		cmocka_unit_test(test_what_several_processes_save),
 		cmocka_unit_test(test_no_advice),
 		cmocka_unit_test(test_managed_memory_is_hinted_at),
+		cmocka_unit_test(test_why_there_may_be_no_advice),
 		cmocka_unit_test(test_a_trace_that_is_not_complete),
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_lulls),

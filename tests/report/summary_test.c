@@ -370,6 +370,8 @@ static void a_partial_trace_says_so_on_top(void **state)
 	b.model->last_delivery_ns = 2000000;
 	text = summarize(&b);
 	assert_int_equal(strncmp(text, "PARTIAL: pid 42 did not close its trace", 39), 0);
+	expect(text,
+	       "it ends 5.000ms after the first recorded CUDA call, 4.899ms after the last one");
 	expect(text, "5 records were recovered from its rings");
 	expect(text, "CUPTI delivered GPU records last 3.000ms before the end");
 	expect(text, "launches without GPU record: 1");
@@ -738,6 +740,32 @@ static void what_was_tight_in_several_processes_is_one_line(void **state)
 }
 
 /* Nothing is known to be missing: what is not known is what came after. */
+static void what_is_noted_of_several_processes_is_said_once(void **state)
+{
+	struct build builds[3] = {build_ordinary(1), build_ordinary(2), build_ordinary(3)};
+	struct gp_model *models[3];
+	const char *notes[] = {"it is an export"};
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		models[i] = build_end(&builds[i]);
+		models[i]->note_count = i < 2;
+		models[i]->notes = (char **)notes;
+	}
+	text = print(models, 3, 0);
+	expect(text, " note: it is an export (so of 2 processes)\n");
+	free(text);
+	text = print(models + 1, 2, 0);
+	expect(text, " note: it is an export\n");
+	free(text);
+	for (size_t i = 0; i < 3; i++) {
+		models[i]->note_count = 0;
+		models[i]->notes = NULL;
+		gp_model_free(models[i]);
+	}
+}
+
 static void a_trace_without_an_end_may_lack_operations(void **state)
 {
 	struct build live = build_ordinary(42), killed = build_ordinary(42);
@@ -834,6 +862,7 @@ int main(void)
 		cmocka_unit_test(the_last_part_is_said_to_be_one),
 		cmocka_unit_test(what_the_limit_of_the_file_cost_is_said_once),
 		cmocka_unit_test(what_was_tight_in_several_processes_is_one_line),
+		cmocka_unit_test(what_is_noted_of_several_processes_is_said_once),
 		cmocka_unit_test(a_trace_without_an_end_may_lack_operations),
 		cmocka_unit_test(a_part_that_began_with_the_trace),
 		cmocka_unit_test(parts_beyond_the_limit_are_counted),

@@ -59,9 +59,15 @@ const plain = (text) => String(text).replace(HIDDEN, spell);
 
 /* ---- figures, as the text summary has them: four digits, the largest unit that fits ---- */
 
+/* As printf() rounds: of two that are as near, to the even digit, where toFixed() takes the larger. */
+function rounded(value, places) {
+	const step = 10 ** places,
+		down = Math.floor(value * step),
+		isBetween = value * step === down + 0.5 && /^50*$/.test(value.toFixed(100).split('.')[1].slice(places));
+	return isBetween && down % 2 === 0 ? (down / step).toFixed(places) : value.toFixed(places);
+}
 function digits(value) {
-	const places = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
-	return value.toFixed(places);
+	return rounded(value, value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3);
 }
 function scaled(value, step, units) {
 	let unit = 0,
@@ -78,7 +84,7 @@ const TIME_UNITS = ['ns', 'us', 'ms', 's'],
 const fmtNs = (ns) => scaled(ns, 1000, TIME_UNITS);
 const fmtBytes = (bytes) => scaled(bytes, 1024, BYTE_UNITS);
 /* In percent; what is not 0 does not look like it. */
-const inPercent = (v) => (v > 0 && v < 0.05 ? '<0.1' : v < 0 && v > -0.05 ? '>-0.1' : v.toFixed(1));
+const inPercent = (v) => (v > 0 && v < 0.05 ? '<0.1' : v < 0 && v > -0.05 ? '>-0.1' : v < 0 ? '-' + rounded(-v, 1) : rounded(v, 1));
 /* A change in percent; of what has become many times as much, how many times. */
 function fmtChange(percent) {
 	if (percent === null) return 'new';
@@ -89,7 +95,7 @@ const fmtCount = (n) => counts.format(Math.round(n));
 function fmtPercent(part, whole) {
 	if (!(whole > 0)) return '-';
 	const p = (100 * part) / whole;
-	return (p > 0 && p < 0.05 ? '<0.1' : p > 99.95 && part < whole ? '>99.9' : p.toFixed(1)) + ' %';
+	return (p > 0 && p < 0.05 ? '<0.1' : p > 99.95 && part < whole ? '>99.9' : rounded(p, 1)) + ' %';
 }
 /* A moment, from the first CUDA call on. */
 const fmtAt = (t) => {

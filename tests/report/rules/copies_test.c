@@ -62,8 +62,8 @@ static void a_number_is_read_less_often(void **state)
 	(void)state;
 	check(4, 10 * US, "sync-copy", "40 synchronous DtoH copies, 160B in all, held up",
 	      "read results less often", 1600 * US);
-	check(1 << 16, 10 * US, "sync-copy", "; 6.554 GB/s", "copy with cudaMemcpyAsync in a",
-	      1600 * US);
+	check(1 << 16, 10 * US, "sync-copy", "; these at 6.554 GB/s",
+	      "copy with cudaMemcpyAsync in a", 1600 * US);
 }
 
 /* Asynchronous ones of pageable memory are no different. */

@@ -13,7 +13,11 @@
 #include "tests/report/stack_builder.h"
 
 #define OUT_OF_MEMORY   2
+#define NOT_READY       600
 #define ILLEGAL_ADDRESS 700
+#define PEER_IS_ENABLED 704
+#define ASSERTION       710
+#define LAUNCH_FAILURE  719
 #define RANKS           8
 
 /* What is said of the failed calls of these processes, which are freed; NULL: nothing.  To be freed. */
@@ -58,7 +62,7 @@ static void fail_calls(struct build *b, uint32_t thread_id, uint16_t api, uint16
 /* Each thread of each process does so once or twice, and then ends or does something else. */
 static void what_fails_once_or_twice_everywhere_is_looked_at(void **state)
 {
-	static const uint16_t statuses[] = {OUT_OF_MEMORY, ILLEGAL_ADDRESS};
+	static const uint16_t statuses[] = {OUT_OF_MEMORY, NOT_READY, PEER_IS_ENABLED};
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(statuses) / sizeof(statuses[0]); k++) {
@@ -73,6 +77,28 @@ static void what_fails_once_or_twice_everywhere_is_looked_at(void **state)
 			ranks[i] = build_end(&b);
 		}
 		assert_null(told_of(ranks, RANKS, &times));
+	}
+}
+
+/* After an error of the GPU itself nothing works: one call is enough, and that it is told first of all. */
+static void one_call_tells_of_a_lasting_error(void **state)
+{
+	static const uint16_t statuses[] = {ILLEGAL_ADDRESS, ASSERTION, LAUNCH_FAILURE};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(statuses) / sizeof(statuses[0]); k++) {
+		struct build b = begin(1);
+		struct gp_model *model;
+		uint64_t times = 0;
+		char *told;
+
+		fail_calls(&b, 100, BUILD_DEVICE_SYNC, statuses[k], 1);
+		model = build_end(&b);
+		told = told_of(&model, 1, &times);
+		assert_non_null(told);
+		assert_int_equal(times, 1);
+		assert_non_null(strstr(told, "): cudaDeviceSynchronize returned it"));
+		free(told);
 	}
 }
 
@@ -190,6 +216,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_fails_once_or_twice_everywhere_is_looked_at),
+		cmocka_unit_test(one_call_tells_of_a_lasting_error),
 		cmocka_unit_test(the_thread_with_most_is_told),
 		cmocka_unit_test(of_one_thread_no_more_is_said_than_that),
 		cmocka_unit_test(a_cache_that_finds_memory_full_is_no_case),

@@ -34,6 +34,7 @@
 #include "gpuprof/injection.h"
 #include "inject/capture_range.h"
 #include "inject/control.h"
+#include "inject/dlsym.h"
 #include "inject/error_text.h"
 #include "inject/exec.h"
 #include "inject/follow.h"
@@ -281,6 +282,28 @@ static void on_exit_of_program(void)
 		finish_session(UINT64_MAX / 1000000000u);
 }
 
+/* What is preloaded lies in the program's scope, what the driver loads does not. */
+static bool is_preloaded(void)
+{
+	void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
+	bool is_there = program == NULL || gp_dlsym(program, "gpuprof_v1_range_push") != NULL;
+
+	if (program != NULL)
+		dlclose(program);
+	return is_there;
+}
+
+/* Nothing of the program's goes by us then, nor do we see who else there is. */
+static void note_way_in(void)
+{
+	if (!is_preloaded())
+		gp_emit_info(GP_INFO_NOTE,
+			     "gpuprof came by " GP_INJECTION_CUDA
+			     " alone: CUPTI serves either gpuprof or a profiler inside the "
+			     "program, such as torch.profiler, not both; start the program with "
+			     "gpuprof-run to have both");
+}
+
 /* Inside the driver, on the thread that makes the process's first context. */
 static void on_first_context(void)
 {
@@ -295,6 +318,7 @@ static void on_first_context(void)
 	if (!has_trace)
 		return;
 	gp_session_emit_facts();
+	note_way_in();
 	gp_count(GP_COUNTER_START_TICKS, start_up_ticks);
 }
 

@@ -336,6 +336,17 @@ class Share(Case):
         self.assertEqual(result.returncode, 1)
         self.assertIn("39", result.stderr)
         self.assertNotIn("nothing of the GPU", result.stderr)
+        said = " ".join(result.stderr.split())
+        self.assertEqual(said.count("came by CUDA_INJECTION64_PATH alone: CUPTI serves either gpuprof or a profiler inside the program"),
+                         1, result.stderr)
+
+    def test_nothing_is_said_of_that_where_we_are_in_front(self):
+        for way, variables in ((BARE, {}), (BARE, {"CUDA_INJECTION64_PATH": support.LIBRARY}), (LAUNCHED, {})):
+            with self.subTest(way, **variables):
+                result = self.client((), way, **variables)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn("GPU busy", result.stderr)
+                self.assertNotIn("alone", result.stderr)
 
     def test_another_tool_that_was_injected_keeps_cupti(self):
         plain = self.client((), PLAIN)

@@ -107,12 +107,8 @@ static bool is_first(const struct gp_advice *advice, const struct gp_finding *fi
 	return count_before(advice, finding) == 0;
 }
 
-/*
- * When it is saved: what happens once in a run; where the main loop has no part in it, or a small one; of several processes, in which; of
- * several places that are not all told, that there are more.
- */
-static void say_when(char *text, size_t bytes, const struct gp_finding *finding,
-		     const struct gp_advice *advice, bool stands_for_all)
+void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *finding,
+			 const struct gp_advice *advice, bool stands_for_all)
 {
 	double share = finding->saves_ns == 0 || advice->loop_ns == 0
 			       ? 1
@@ -153,7 +149,7 @@ static void print_finding(FILE *out, const struct gp_finding *finding,
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
 	char where[128];
 
-	say_when(where, sizeof(where), finding, advice, stands_for_all);
+	gp_finding_say_when(where, sizeof(where), finding, advice, stands_for_all);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	gp_paragraph_wrap(out, finding->found, column + strlen(where), MARGIN, COLUMNS);
@@ -210,7 +206,7 @@ static void print_hints(FILE *out, const struct gp_advice *advice)
 		      out);
 }
 
-static void print_doubts(FILE *out, const struct gp_advice *advice)
+void gp_advice_print_doubts(FILE *out, const struct gp_advice *advice)
 {
 	if (advice->doubt)
 		fprintf(out, "  %s: the GPU may have been idle for less\n", advice->doubt);
@@ -289,8 +285,8 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
 	if (advice->count > 1)
-		fputs("  savings must not be added up: findings may be about the same time\n", out);
-	print_doubts(out, advice);
+		fputs("  " GP_NO_SUM "\n", out);
+	gp_advice_print_doubts(out, advice);
 }
 
 /* ---- findings, for one screen ---- */
@@ -422,7 +418,7 @@ static void print_finding_in_brief(FILE *out, const struct chosen *chosen,
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
 	char where[128], text[2048], *fitted;
 
-	say_when(where, sizeof(where), finding, advice, chosen->stands_for_all);
+	gp_finding_say_when(where, sizeof(where), finding, advice, chosen->stands_for_all);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	column += strlen(where);
@@ -472,7 +468,7 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 	}
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
-	print_doubts(out, advice);
+	gp_advice_print_doubts(out, advice);
 }
 
 /* ---- no findings ---- */

@@ -132,8 +132,12 @@ static void put_kinds(struct gp_model *const *models, size_t count, const struct
 
 /* ---- advice ---- */
 
-static void put_finding(const struct gp_finding *finding, struct gp_json *json)
+static void put_finding(const struct gp_finding *finding, const struct gp_advice *advice,
+			struct gp_json *json)
 {
+	char when[128];
+
+	gp_finding_say_when(when, sizeof(when), finding, advice, false);
 	gp_json_text(json, "{\"id\":\"");
 	gp_json_text(json, finding->rule->id);
 	gp_json_text(json, "\"");
@@ -144,12 +148,10 @@ static void put_finding(const struct gp_finding *finding, struct gp_json *json)
 	put_text(json, "change", finding->change);
 	put_text(json, "place", finding->place);
 	put_text(json, "callers", finding->callers);
-	put_number(json, "count", finding->count);
-	put_number(json, "time", finding->time_ns);
+	put_text(json, "when", when);
 	put_number(json, "saves", finding->saves_ns);
 	put_text(json, "worth", gp_finding_worth(finding).text);
 	put_number(json, "savesInLoop", finding->saves_in_loop_ns);
-	put_number(json, "once", finding->rule->is_once);
 	if (finding->show_ns > 0) {
 		put_number(json, "showAt", finding->show_at_ns);
 		put_number(json, "showFor", finding->show_ns);
@@ -168,8 +170,8 @@ static int put_stream(struct gp_json *json, const char *key, FILE *out, char **t
 	return result;
 }
 
-/* That there is none, in the words of `gpuprof advice`. */
-static int put_no_advice(const struct gp_advice *advice, struct gp_json *json)
+/* In the words of `gpuprof advice`: that there is none, or what else is to be known of findings. */
+static int put_advice_notes(const struct gp_advice *advice, struct gp_json *json)
 {
 	char *text = NULL;
 	size_t length;
@@ -177,8 +179,13 @@ static int put_no_advice(const struct gp_advice *advice, struct gp_json *json)
 
 	if (!out)
 		return -ENOMEM;
-	gp_advice_print_none(out, advice);
-	return put_stream(json, "noAdvice", out, &text);
+	if (advice->count > 1)
+		fputs(GP_NO_SUM "\n", out);
+	if (advice->count > 0)
+		gp_advice_print_doubts(out, advice);
+	else
+		gp_advice_print_none(out, advice);
+	return put_stream(json, "adviceNotes", out, &text);
 }
 
 static int put_advice(const struct gp_summary *summary, struct gp_json *json)
@@ -190,14 +197,13 @@ static int put_advice(const struct gp_summary *summary, struct gp_json *json)
 	gp_json_text(json, "[");
 	for (uint32_t i = 0; result == 0 && i < advice.count; i++) {
 		gp_json_text(json, i > 0 ? ",\n" : "");
-		put_finding(&advice.findings[i], json);
+		put_finding(&advice.findings[i], &advice, json);
 	}
 	gp_json_text(json, "]");
-	put_number(json, "lacksStacks", advice.lacks_stacks);
 	put_number(json, "loop", advice.loop_ns);
 	put_number(json, "loopPasses", advice.loop_passes);
-	if (result == 0 && advice.count == 0)
-		result = put_no_advice(&advice, json);
+	if (result == 0)
+		result = put_advice_notes(&advice, json);
 	gp_advice_free(&advice);
 	return result;
 }

@@ -1,19 +1,45 @@
 #include "report/html/tables.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "report/breakdown.h"
 #include "report/sheet_writer.h"
 
-static void put_columns(const struct gp_sheet_head *head, struct gp_json *json)
+/* Whether figures of a column have decimals, also where nothing is behind the point. */
+static bool is_real(const struct gp_sheet *sheet, size_t column)
 {
+	size_t rows = gp_sheet_rows(sheet);
+
+	for (size_t row = 0; row < rows; row++)
+		if (gp_sheet_row(sheet, row)[column].kind == GP_VALUE_REAL)
+			return true;
+	return false;
+}
+
+/* [title, unit, whether it is text, whether its numbers are real ones] each. */
+static void put_columns(const struct gp_sheet *sheet, struct gp_json *json)
+{
+	const struct gp_sheet_head *head = sheet->head;
+
 	gp_json_text(json, ",\"columns\":[");
 	for (size_t i = 0; i < head->column_count; i++) {
 		gp_json_string_after(json, i > 0 ? ",[" : "[", head->columns[i].title);
 		gp_json_string_after(json, ",", gp_sheet_unit_name(head->columns[i].unit));
-		gp_json_text(json, head->columns[i].unit == GP_UNIT_TEXT ? ",1]" : ",0]");
+		gp_json_text(json, head->columns[i].unit == GP_UNIT_TEXT ? ",1" : ",0");
+		gp_json_text(json, is_real(sheet, i) ? ",1]" : ",0]");
 	}
 	gp_json_text(json, "]");
+}
+
+/* With so many digits that the page rounds it to what the text has. */
+static void put_real(double real, struct gp_json *json)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.12g", isfinite(real) ? real : 0);
+	gp_json_text(json, text);
 }
 
 static void put_value(const struct gp_value *value, struct gp_json *json)
@@ -22,6 +48,8 @@ static void put_value(const struct gp_value *value, struct gp_json *json)
 		gp_json_string(json, value->text, strlen(value->text));
 	else if (value->kind == GP_VALUE_NONE)
 		gp_json_text(json, "null");
+	else if (value->kind == GP_VALUE_REAL)
+		put_real(value->real, json);
 	else
 		gp_json_text(json, gp_sheet_number(value).text);
 }
@@ -56,7 +84,7 @@ static void put_table(const struct gp_breakdown *breakdown, const struct gp_shee
 	gp_json_signed(json, breakdown->sort_column == GP_SHEET_AS_ADDED
 				     ? -1
 				     : (int64_t)breakdown->sort_column);
-	put_columns(sheet->head, json);
+	put_columns(sheet, json);
 	put_rows(sheet, json);
 	gp_json_text(json, "}");
 }

@@ -49,19 +49,54 @@ function marked(text) {
 	return text.split('`').map((part, i) => (i % 2 ? el('code', null, part) : part));
 }
 
-/* How often it is saved, as in the summary: what happens once in a run; and where the main loop has no part in it, or a small one. */
-function loopText(finding, about) {
-	const once = finding.once ? 'once per run' : '',
-		share = about.loop && finding.saves ? finding.savesInLoop / finding.saves : 1;
-	if (share >= 0.005 && share < 0.5) return '  ' + (once && once + ', ') + fmtNs(finding.savesInLoop) + ' in the loop';
-	return once ? '  ' + once : share < 0.005 ? '  outside of the loop' : '';
+/* Of the findings of one rule so many stand with all that there is to say; of the others a line, as in `gpuprof advice`. */
+const TOLD_WHOLLY = 3;
+const savedBy = (f, about) =>
+	el('div', { class: 'num worth' }, el('b', null, f.worth), ' ', el('span', { class: 'dim' }, f.saves > 0 ? fmtPercent(f.saves, about.span) : ''));
+const lead = (f) =>
+	evidence(f)
+		? el('button', { class: 'go', onclick: evidence(f), title: 'Its longest time, call or gap; or an iteration of the loop' }, 'see it in the timeline ›')
+		: el('span');
+function findingArticle(f, about) {
+	const level = f.saves > 0.1 * about.span ? 'high' : f.saves > 0.01 * about.span ? 'medium' : 'low';
+	return el(
+		'article',
+		{ class: level },
+		savedBy(f, about),
+		el(
+			'div',
+			null,
+			el('b', null, plain(f.title)),
+			el('span', { class: 'dim' }, f.when),
+			el(
+				'p',
+				null,
+				marked(beginning(f.found)),
+				f.place ? [', at ', el('code', null, plain(f.place))] : null,
+				f.callers ? ' < ' + plain(f.callers) : null,
+				'.',
+			),
+			el('p', { class: 'change' }, '→ ', marked(sentence(f.change))),
+			el(
+				'details',
+				null,
+				el('summary', null, 'what it means, and when to ignore it'),
+				el('p', null, marked(plain(f.meaning))),
+				el('p', null, marked('Ignore it: ' + plain(f.ignore))),
+				el('p', null, el('code', null, 'gpuprof explain ' + f.id)),
+			),
+		),
+		lead(f),
+	);
 }
+const findingLine = (f, about) =>
+	el('article', { class: 'line' }, savedBy(f, about), el('div', null, plain(f.title) + ': ' + (f.place ? 'the same at ' : ''), f.place ? el('code', null, plain(f.place)) : marked(plain(f.found))), lead(f));
 
 function adviceSection(about) {
 	if (!about.advice) return null;
-	if (!about.advice.length)
-		return section('What to change', '', about.noAdvice.trim().split('\n').map((line) => el('p', { class: 'dim' }, marked(beginning(line.trim())))));
-	const level = (f) => (f.saves > 0.1 * about.span ? 'high' : f.saves > 0.01 * about.span ? 'medium' : 'low');
+	const notes = about.adviceNotes.trim().split('\n').filter(Boolean).map((line) => el('p', { class: 'dim' }, marked(beginning(line.trim())))),
+		isToldWholly = (f, i) => about.advice.slice(0, i).filter((before) => before.id === f.id).length < TOLD_WHOLLY;
+	if (!about.advice.length) return section('What to change', '', notes);
 	return section(
 		'What to change',
 		'what it could save at most, of ' +
@@ -69,57 +104,8 @@ function adviceSection(about) {
 			(about.loop
 				? ', of which ' + (about.loop * 2 >= about.span ? 'the main loop of ' : 'a loop of ') + fmtCount(about.loopPasses) + ' iterations took ' + fmtNs(about.loop)
 				: ''),
-		el(
-			'div',
-			{ class: 'advice' },
-			about.advice.slice(0, 8).map((f) =>
-				el(
-					'article',
-					{ class: level(f) },
-					el(
-						'div',
-						{ class: 'num' },
-						el('b', null, f.worth),
-						el('br'),
-						el('span', { class: 'dim' }, f.saves > 0 ? fmtPercent(f.saves, about.span) : ''),
-					),
-					el(
-						'div',
-						null,
-						el('b', null, plain(f.title)),
-						el('span', { class: 'dim' }, loopText(f, about)),
-						el(
-							'p',
-							null,
-							marked(beginning(f.found)),
-							f.place ? [', at ', el('code', null, plain(f.place))] : null,
-							f.callers ? ' < ' + plain(f.callers) : null,
-							'.',
-						),
-						el('p', { class: 'change' }, '→ ', marked(sentence(f.change))),
-						el(
-							'details',
-							null,
-							el('summary', null, 'what it means, and when to ignore it'),
-							el('p', null, marked(plain(f.meaning))),
-							el('p', null, marked('Ignore it: ' + plain(f.ignore))),
-							el('p', null, el('code', null, 'gpuprof explain ' + f.id)),
-						),
-					),
-					evidence(f)
-						? el(
-								'button',
-								{
-									class: 'go',
-									onclick: evidence(f),
-									title: 'Its longest time, call or gap; or an iteration of the loop',
-								},
-								'see it in the timeline ›',
-							)
-						: el('span'),
-				),
-			),
-		),
+		el('div', { class: 'advice' }, about.advice.map((f, i) => (isToldWholly(f, i) ? findingArticle : findingLine)(f, about))),
+		notes,
 	);
 }
 

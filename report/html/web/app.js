@@ -302,7 +302,9 @@ function printing(on) {
 /* ---- from the file to the page ---- */
 
 function banner() {
+	/* what is wrapped there is one line here */
 	const lines = (state.about?.partial || '')
+			.replace(/\n\s+/g, ' ')
 			.split('\n')
 			.map((line) => line.replace(/^gpuprof: /, '').trim())
 			.filter(Boolean),
@@ -420,7 +422,7 @@ function buildViews() {
 			node: timeline.node,
 			show: () => timeline.resize(),
 			resize: () => timeline.resize(),
-			print: () => timeline.draw(),
+			print: () => timeline.print(),
 			search: (text) => (state.ready ? searchTimeline(timeline, text) : ''),
 		},
 	});
@@ -539,5 +541,6 @@ globalThis.gpuprof = {
 	checksums,
 	busyColumns,
 	fitText,
+	fmtUnit,
 	sentence,
 };

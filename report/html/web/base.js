@@ -61,30 +61,29 @@ const plain = (text) => String(text).replace(HIDDEN, spell);
 
 /* As printf() rounds: of two that are as near, to the even digit, where toFixed() takes the larger. */
 function rounded(value, places) {
+	if (value < 0) return '-' + rounded(-value, places);
 	const step = 10 ** places,
 		down = Math.floor(value * step),
 		isBetween = value * step === down + 0.5 && /^50*$/.test(value.toFixed(100).split('.')[1].slice(places));
 	return isBetween && down % 2 === 0 ? (down / step).toFixed(places) : value.toFixed(places);
 }
-function digits(value) {
-	return rounded(value, value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3);
-}
-function scaled(value, step, units) {
+const placesOf = (value) => (value < 9.9995 ? 3 : value < 99.995 ? 2 : 1),
+	digits = (value) => rounded(value, placesOf(value));
+/* In the largest unit in which it does not begin with a zero once it is rounded; of the smallest unit the decimal only where it is a mean. */
+function scaled(value, step, units, isMean) {
+	const size = Math.abs(value);
 	let unit = 0,
-		v = Math.abs(value);
-	while (unit + 1 < units.length && v >= step * (step === 1000 ? 0.99995 : 1)) {
-		v /= step;
-		unit++;
-	}
-	const text = unit === 0 ? (Number.isInteger(v) ? String(v) : v.toFixed(1)) : digits(v);
+		scale = 1;
+	if (size >= (isMean ? 999.95 : step)) while (unit + 1 < units.length && size / scale >= 999.95 && size / (scale * step) >= 0.9995) (scale *= step), unit++;
+	const text = unit > 0 ? digits(size / scale) : isMean || !Number.isInteger(size) ? rounded(size, 1) : String(size);
 	return (value < 0 ? '-' : '') + text + units[unit];
 }
 const TIME_UNITS = ['ns', 'us', 'ms', 's'],
 	BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-const fmtNs = (ns) => scaled(ns, 1000, TIME_UNITS);
-const fmtBytes = (bytes) => scaled(bytes, 1024, BYTE_UNITS);
+const fmtNs = (ns, isMean = false) => scaled(ns, 1000, TIME_UNITS, isMean);
+const fmtBytes = (bytes) => scaled(Math.round(bytes), 1024, BYTE_UNITS, false);
 /* In percent; what is not 0 does not look like it. */
-const inPercent = (v) => (v > 0 && v < 0.05 ? '<0.1' : v < 0 && v > -0.05 ? '>-0.1' : v < 0 ? '-' + rounded(-v, 1) : rounded(v, 1));
+const inPercent = (v) => (v > 0 && v < 0.05 ? '<0.1' : v < 0 && v > -0.05 ? '>-0.1' : v >= 99.95 && v < 100 ? '>99.9' : rounded(v, 1));
 /* A change in percent; of what has become many times as much, how many times. */
 function fmtChange(percent) {
 	if (percent === null) return 'new';
@@ -95,7 +94,20 @@ const fmtCount = (n) => counts.format(Math.round(n));
 function fmtPercent(part, whole) {
 	if (!(whole > 0)) return '-';
 	const p = (100 * part) / whole;
-	return (p > 0 && p < 0.05 ? '<0.1' : p > 99.95 && part < whole ? '>99.9' : rounded(p, 1)) + ' %';
+	return inPercent(p) + ' %';
+}
+/* The time that the summary is of, from the first CUDA call to the last; the timeline also has what was recorded before and after. */
+function callsTime() {
+	const { zero } = state.index;
+	return state.about.span === undefined ? [0, state.end] : [zero, zero + state.about.span];
+}
+/* What of a time is not of that: [from, until, words]. */
+function outsideParts(t0, t1) {
+	const [from, until] = callsTime();
+	return [
+		[t0, Math.min(t1, from), 'before the first CUDA call'],
+		[Math.max(t0, until), t1, 'after the last CUDA call'],
+	].filter(([a, b]) => b > a);
 }
 /* A moment, from the first CUDA call on. */
 const fmtAt = (t) => {
@@ -113,25 +125,24 @@ const fmtMoment = (t) => {
 /* The same of where a time begins, in words where that is before the first CUDA call. */
 const fmtFrom = (t) => (t < state.index.zero ? fmtNs(state.index.zero - t) + ' before the first CUDA call' : fmtMoment(t));
 
+/* A number without a unit, as CSV has it: of what is less than a thousandth, enough not to read as nothing. */
+const fmtReal = (v) => (Number.isInteger(v) ? String(v) : rounded(v, Math.abs(v) < 0.001 ? 9 : 3).replace(/\.?0+$/, ''));
+const fmtAddress = (v) => '0x' + v.toString(16);
+/* As the text summary has them: a number, and whether its column's are real ones. */
 const FORMATS = {
 	ns: fmtNs,
 	bytes: fmtBytes,
 	percent: inPercent,
-	count: fmtCount,
+	count: (v, isReal) => (isReal || !Number.isInteger(v) ? fmtReal(v) : fmtCount(v)),
+	number: fmtReal,
+	address: fmtAddress,
 	'': (v) => String(v),
-	'GB/s': (v) => (v >= 100 ? v.toFixed(0) : v.toFixed(2)),
+	'GB/s': digits,
 };
-function fmtUnit(value, unit) {
+function fmtUnit(value, unit, isReal = false) {
 	if (value === null || value === undefined) return '';
 	if (typeof value === 'string') return plain(value);
-	const format = FORMATS[unit];
-	return format
-		? format(value)
-		: Number.isInteger(value)
-			? unit === 'number'
-				? String(value)
-				: fmtCount(value)
-			: String(value);
+	return (FORMATS[unit] || FORMATS.number)(value, isReal);
 }
 
 /* ---- colours: the hue says what kind of work it is, the shade which name ---- */

@@ -2,7 +2,7 @@
 
 const ROW_HEIGHT = 25;
 
-/* columns: {title, unit, text, width, share, color(row)}; rows: arrays of values.  onpick(row) is told of the chosen row. */
+/* columns: {title, unit, text, isReal, width, share, color(row)}; rows: arrays of values.  onpick(row) is told of the chosen row. */
 class Grid {
 	constructor({ columns, rows, sort, label, onpick }) {
 		Object.assign(this, { columns, rows, onpick, sortColumn: sort ?? 0, descending: true, filter: '', picked: null });
@@ -41,7 +41,7 @@ class Grid {
 		for (let i = 0; i < Math.min(this.rows.length, 300); i++) {
 			const value = this.rows[i][c];
 			if (value !== null)
-				chars = Math.max(chars, column.text ? String(value).length : fmtUnit(value, column.unit).length);
+				chars = Math.max(chars, column.text ? String(value).length : fmtUnit(value, column.unit, column.isReal).length);
 		}
 		return Math.round(clamp(chars, 4, column.text ? 90 : 18) * 7.2 + 24 + (column.color ? 18 : 0));
 	}
@@ -148,7 +148,7 @@ class Grid {
 
 	cell(column, row, c) {
 		const value = row[c],
-			text = fmtUnit(value, column.unit);
+			text = fmtUnit(value, column.unit, column.isReal);
 		const mark = column.marks?.get(text),
 			node = el(
 			'div',
@@ -222,19 +222,20 @@ class Grid {
 	}
 
 	csv() {
-		const quote = (v) => {
-			let text = v === null || v === undefined ? '' : String(v);
-			if (typeof v === 'string' && /^[=+\-@]/.test(text)) text = "'" + text;
-			return /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
-		};
+		const quote = (text) => (/[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text),
+			cell = (v, c) => {
+				if (v === null || v === undefined) return '';
+				if (typeof v === 'string') return quote((/^[=+\-@]/.test(v) ? "'" : '') + v);
+				return this.columns[c].unit === 'address' ? fmtAddress(v) : fmtReal(v);
+			};
 		const title = (c) =>
-			c.unit && !/%|GB/.test(c.title) && !['count', 'number'].includes(c.unit)
+			['ns', 'bytes'].includes(c.unit)
 				? c.title + ' (' + c.unit + ')'
 				: c.title;
 		return (
 			[
 				this.columns.map((c) => quote(title(c))).join(','),
-				...this.shown.map((i) => this.rows[i].map(quote).join(',')),
+				...this.shown.map((i) => this.rows[i].map(cell).join(',')),
 			].join('\n') + '\n'
 		);
 	}
@@ -304,10 +305,11 @@ const kindOfRow = (word, name) => (TABLE_KINDS[word] === 'k' && name.startsWith(
 function gridOf(table, onpick, only) {
 	const name = nameColumn(table),
 		total = table.columns.findIndex((c) => c[0] === 'Total');
-	const columns = table.columns.map(([title, unit, text], c) => ({
+	const columns = table.columns.map(([title, unit, text, isReal], c) => ({
 		title,
 		unit: unit || (text ? '' : 'number'),
 		text: !!text,
+		isReal: !!isReal,
 		share: c === (total >= 0 ? total : table.sort) && !text,
 		color:
 			TABLE_KINDS[table.word] && c === name

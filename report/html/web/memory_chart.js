@@ -100,6 +100,8 @@ function memoryChart(onmove) {
 		});
 	}
 	function paintAxes(ctx, height, Y, ceiling, step) {
+		ctx.fillStyle = css('--panel');
+		for (const [from, until] of outsideParts(moment.t0, moment.t1)) ctx.fillRect(X(from), TOP, X(until) - X(from), height - TOP - FOOT);
 		for (let value = 0; value <= ceiling; value += step) {
 			ctx.fillStyle = css('--line2');
 			ctx.fillRect(LEFT, Math.round(Y(value)), width(), 1);

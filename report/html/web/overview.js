@@ -126,30 +126,32 @@ function shareBar(parts, format) {
 		el(
 			'div',
 			{ class: 'legend' },
-			parts
-				.filter((part) => part.value >= 0.0005 * total)
-				.map((part) =>
-					el(
-						'button',
-						{ onclick: part.go, title: title(part) },
-						swatch(part.color, part.class),
-						el('span', null, plain(part.name)),
-						el('b', { class: 'num' }, fmtPercent(part.value, total)),
-					),
+			parts.map((part) =>
+				el(
+					'button',
+					{ onclick: part.go, title: title(part) },
+					swatch(part.color, part.class),
+					el('span', null, plain(part.name)),
+					el('b', { class: 'num' }, fmtPercent(part.value, total)),
 				),
+			),
 		),
 	];
 }
 
 /* Copies and sets, which are kinds of their own, are not kernels, and what was only tried out is no work: shares are as in the summary. */
 const TUNING = 'autotuning',
+	MOST_KINDS = 14,
 	kernelKinds = () => recordsOf('kind').filter((row) => row.Total > 0 && !['memcpy', 'memset', 'graph, launched whole', TUNING].includes(row.Kind));
 
 /* Kinds that have one hue differ in shade. */
 function gpuTimeByKind() {
-	const seen = {};
-	return kernelKinds()
-		.slice(0, 14)
+	const seen = {},
+		rows = kernelKinds(),
+		rest = rows.slice(MOST_KINDS).reduce((sum, row) => sum + row.Total, 0),
+		others = { name: 'others', value: rest, color: hueOf('call'), go: () => openView('tables', 'kind') };
+	return rows
+		.slice(0, MOST_KINDS)
 		.map((row) => {
 			const group = KIND_GROUPS[row.Kind] || 'other',
 				shade = (seen[group] = (seen[group] ?? -1) + 1);
@@ -159,7 +161,8 @@ function gpuTimeByKind() {
 				color: mix(hueOf(group), isDark() ? [0, 0, 0] : [255, 255, 255], Math.min(0.66, shade * 0.22)),
 				go: () => openView('tables', 'kind', row.Kind),
 			};
-		});
+		})
+		.concat(rest > 0 ? [others] : []);
 }
 
 /* Where most kernels are of no known kind: the ones that took most, each in a colour of its own. */
@@ -243,7 +246,7 @@ function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Av
 		rows = all.sort((a, b) => b[by] - a[by]).slice(0, limit),
 		named = table.columns[nameColumn(table)][0],
 		marks = marksOf(rows.map((row) => plain(shortOf(String(row[named]))))),
-		units = Object.fromEntries(table.columns);
+		unitOf = Object.fromEntries(table.columns.map(([name, unit, , isReal]) => [name, [unit, isReal]]));
 	if (!rows.length) return null;
 	const line = (row) => {
 		const name = String(row[named]),
@@ -256,7 +259,7 @@ function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Av
 				el(
 					'td',
 					column === by ? { class: 'share', style: { '--w': (100 * row[by]) / rows[0][by] + '%' } } : null,
-					fmtUnit(row[column], units[column]),
+					fmtUnit(row[column], ...unitOf[column]),
 				),
 			),
 		);
@@ -275,13 +278,14 @@ function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Av
 function drawGpuStrip(canvas, union) {
 	const width = (canvas.parentNode.clientWidth && canvas.clientWidth) || 600,
 		height = 44,
-		{ ctx } = fitCanvas(canvas, width, height);
+		{ ctx } = fitCanvas(canvas, width, height),
+		columns = Math.floor(width),
+		[from, until] = callsTime(),
+		step = (until - from) / columns;
 	canvas.style.width = '100%';
-	const columns = Math.floor(width),
-		span = state.end / columns;
 	ctx.clearRect(0, 0, width, height);
 	ctx.fillStyle = css('--accent');
-	busyColumns(union, 0, span, columns, (x, share) => ctx.fillRect(x, height - Math.max(1.5, share * height), 1, height));
+	busyColumns(union, from, step, columns, (x, share) => ctx.fillRect(x, height - Math.max(1.5, share * height), 1, height));
 }
 
 function gpuRows(about) {
@@ -322,8 +326,10 @@ function gpuRows(about) {
 						'aria-label':
 							'GPU ' + device.number + ' ' + busySentence(device, about.doubt),
 						onclick: (e) => {
+							if (!state.ready) return;
 							const box = e.target.getBoundingClientRect(),
-								t = ((e.clientX - box.left) / box.width) * state.end;
+								[from, until] = callsTime(),
+								t = from + ((e.clientX - box.left) / box.width) * (until - from);
 							openView('timeline');
 							timeline.show(t - state.end / 40, t + state.end / 40);
 						},
@@ -351,7 +357,7 @@ function concurrencySection() {
 		.map(([number, device]) => {
 			const levels = device.union.levels,
 				parts = [],
-				busy = device.union.cum[device.union.start.length];
+				busy = busyBetween(device.union, ...callsTime());
 			if (!levels.some((ns, level) => level > 1 && ns > 0)) return null;
 			for (let level = 1; level < levels.length; level++)
 				if (levels[level] > 0) parts.push({ level, value: levels[level] });

@@ -172,9 +172,10 @@ async function momentsOf(rows) {
 	return moments;
 }
 
-/* When a device had something to do: the union of its rows; and for how long how many operations ran at once. */
+/* When a device had something to do: the union of its rows; and for how long, of the time that the summary is of, how many operations ran at once. */
 async function makeUnion(rows) {
 	const moments = await momentsOf(rows),
+		[first, until] = callsTime(),
 		start = new Float64Array(moments.length / 2),
 		end = new Float64Array(moments.length / 2),
 		levels = [];
@@ -184,7 +185,7 @@ async function makeUnion(rows) {
 	for (let i = 0; i < moments.length; i++) {
 		const half = moments[i] / 2,
 			t = Math.floor(half);
-		if (level > 0) levels[level] = (levels[level] || 0) + t - last;
+		if (level > 0) levels[level] = (levels[level] || 0) + clamp(t, first, until) - clamp(last, first, until);
 		last = t;
 		if (t === half) {
 			if (level++ === 0) start[count] = t;

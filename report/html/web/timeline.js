@@ -12,7 +12,8 @@ const STRIP = 38,
 	GAP = 3,
 	IN_VIEW = 236,
 	TALLEST = 4, /* times as high as usual, where there is room */
-	COUNTER_MOST = 220;
+	COUNTER_MOST = 220,
+	PIECE = 0.56; /* height of what one page has room for, of its width */
 
 class Timeline {
 	constructor() {
@@ -54,6 +55,7 @@ class Timeline {
 			pinned: new Set(), // tracks that stand on top, in the order in which they came there
 			pointed: null, // the track at the pointer
 			pending: false,
+			pieces: [], // canvases, while it is printed
 			labelWidths: [],
 		});
 	}
@@ -317,10 +319,9 @@ class Timeline {
 
 	/* ---- the buffer ---- */
 
-	draw() {
-		const width = this.box.clientWidth,
-			height = this.box.clientHeight;
-		if (!state.ready || width < GUTTER + 50 || height < TOP + 20) return;
+	draw(height = this.box.clientHeight) {
+		const width = this.box.clientWidth;
+		if (!state.ready || width < GUTTER + 50 || height <= TOP) return;
 		const began = performance.now(),
 			{ ctx, ratio } = fitCanvas(this.canvas, width, height);
 		const W = Math.round((width - GUTTER) * ratio),
@@ -345,7 +346,38 @@ class Timeline {
 		this.drawSelection(ctx, height);
 		this.drawGutter(ctx, height);
 		this.drawTop(ctx, width);
+		this.drawOutside(ctx, height);
 		this.frame = performance.now() - began;
+	}
+
+	/* On paper stand all tracks, in pieces that a page has room for, each with its ruler. */
+	print() {
+		for (const piece of this.pieces.splice(0)) piece.remove();
+		this.canvas.hidden = !!state.printRatio && this.height > 0;
+		if (!this.canvas.hidden) return this.draw();
+		const before = this.y,
+			places = this.piecesOf(this.box.clientWidth * PIECE - TOP);
+		/* as sharp as memory allows */
+		state.printRatio = clamp(12 / places.length, 1, state.printRatio);
+		for (const [from, until] of places) {
+			this.y = from;
+			this.draw(TOP + until - from);
+			const piece = el('canvas', { width: this.canvas.width, height: this.canvas.height });
+			piece.getContext('2d').drawImage(this.canvas, 0, 0);
+			this.pieces.push(piece);
+		}
+		this.y = before;
+		this.canvas.after(...this.pieces);
+	}
+	/* [from, until] of as many items each as are no higher than that, one at least. */
+	piecesOf(most) {
+		const pieces = [[0, 0]];
+		for (const { y, h } of this.items) {
+			const piece = pieces.at(-1);
+			if (y > piece[0] && y + h - piece[0] > most) pieces.push([y, y + h]);
+			else piece[1] = y + h;
+		}
+		return pieces;
 	}
 
 	/* Anew: what the pointer is at, and what is selected, is drawn over the pixels and leaves them as they are. */

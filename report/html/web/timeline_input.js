@@ -369,15 +369,31 @@ function sumsTable(title, found, { count, time }) {
 	);
 }
 
+/*
+ * How busy each GPU was in a time: shares are of what lies between the first CUDA call and the last, as the summary's; of all of that they are the
+ * summary's own.  What ran while recording paused is not known.
+ */
+function busyWords(a, b) {
+	const { about, index } = state,
+		[first, last] = callsTime(),
+		isAll = a <= first && b >= last,
+		[from, until] = first < b && last > a ? [Math.max(a, first), Math.min(b, last)] : [a, b],
+		isPart = about.doubt || index.pauses.some(([, start, end]) => start < until && end > from),
+		shareOf = ([number, { union }]) => {
+			const device = isAll && about.devices?.find((d) => d.number === number);
+			return device ? busySentence(device, about.doubt) : (isPart ? '≥ ' : index.grouped ? 'about ' : '') + fmtPercent(busyBetween(union, from, until), until - from) + ' busy';
+		};
+	if (!state.devices.size) return '';
+	return (until - from < b - a ? '; of the ' + fmtNs(until - from) + ' between the first and the last CUDA call: ' : ' · ') + [...state.devices].map((entry) => 'GPU ' + entry[0] + ' ' + shareOf(entry)).join(' · ');
+}
 /* What happened in a time: how busy the GPUs were, and what took most, so many of each. */
 async function happenings(what, a, b, most) {
 	const sums = await sumsBetween(a, b);
 	if (!sums) return null;
 	const found = [...sums.count.keys()].filter((l) => sums.count[l] > 0 && state.index.labels.kinds[l] !== 'x').sort((x, y) => sums.time[y] - sums.time[x]),
-		isGpu = (l) => 'kcsgm'.includes(state.index.labels.kinds[l]),
-		busy = ([number, d]) => ' · GPU ' + number + (state.index.grouped ? ' about ' : ' ') + fmtPercent(busyBetween(d.union, a, b), b - a) + ' busy';
+		isGpu = (l) => 'kcsgm'.includes(state.index.labels.kinds[l]);
 	return [
-		el('h2', { class: 'plain' }, what + ': ' + fmtNs(b - a) + ' from ' + fmtFrom(a), [...state.devices].map(busy).join('')),
+		el('h2', { class: 'plain' }, what + ': ' + fmtNs(b - a) + ' from ' + fmtFrom(a) + busyWords(a, b)),
 		el(
 			'div',
 			{ class: 'two' },

@@ -67,6 +67,21 @@ Object.assign(Timeline.prototype, {
 		}
 	},
 
+	/* What lies before the first CUDA call, or after the last: it is not of the time that the summary is of. */
+	drawOutside(ctx, height) {
+		for (const [from, until, words] of outsideParts(this.t0, this.t1)) {
+			const a = Math.max(GUTTER, this.toX(from)),
+				b = Math.min(GUTTER + this.width, this.toX(until));
+			ctx.fillStyle = isDark() ? 'rgba(150,165,180,.13)' : 'rgba(70,85,100,.10)';
+			ctx.fillRect(a, STRIP, b - a, height - STRIP);
+			if (b - a < 150) continue;
+			ctx.fillStyle = css('--dim');
+			ctx.font = '11px system-ui, "DejaVu Sans", sans-serif';
+			ctx.textAlign = 'center';
+			ctx.fillText(words, (a + b) / 2, TOP + 14);
+		}
+	},
+
 	/* Where an event is on the page: {x0, x1, y0, y1}, or null where its track is not shown. */
 	placeOf(i) {
 		for (const item of this.items) {
@@ -250,7 +265,7 @@ Object.assign(Timeline.prototype, {
 		ctx.textBaseline = 'middle';
 		ctx.textAlign = 'left';
 		ctx.fillText(
-			(state.devices.size ? 'GPU busy, ' : '') + (GUTTER > 150 ? 'all of ' : '') + fmtNs(state.end),
+			(state.devices.size ? 'GPU busy, ' : '') + (GUTTER > 150 ? 'recorded: ' : '') + fmtNs(state.end),
 			8,
 			state.devices.size ? 11 : STRIP / 2,
 		);

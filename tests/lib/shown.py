@@ -1,0 +1,84 @@
+"""What the page of `gpuprof html` says in figures, and what `gpuprof summary` and `gpuprof advice` say of the same trace: both are to say it alike."""
+import re
+
+FIGURE = r"(?:<|>)?[\d.,]+"
+TIME = r"[\d.]+(?:ns|us|ms|s)"
+
+# of the page that a browser shows: its cards, bars and findings, and each value of its tables as it is shown
+OF_PAGE = r"""(() => {
+const text = (node) => node.textContent.trim(),
+    overview = document.getElementById('view-overview'),
+    bar = (legend) => [...legend.querySelectorAll('button')].map((one) => [text(one.querySelector('span')), text(one.querySelector('b'))]);
+return {
+    cards: Object.fromEntries([...overview.querySelectorAll('.card')].map((card) => [text(card.querySelector('h3')), [text(card.querySelector('strong')), ...[...card.querySelectorAll('p')].map(text)]])),
+    bars: Object.fromEntries([...overview.querySelectorAll('section')].map((part) => [text(part.querySelector('h2')), [...part.querySelectorAll('.legend')].map(bar)])),
+    gpus: [...overview.querySelectorAll('.gpu')].map((gpu) => [text(gpu.querySelector('b')), text(gpu.querySelector('.num b')), text(gpu.querySelector('.num .dim'))]),
+    findings: [...overview.querySelectorAll('.advice article')].map((one) => [text(one.querySelector('.worth b')), text(one.querySelector('.worth .dim'))]),
+    tables: gpuprof.state.tables.map((table) => [table.word, table.rows.map((row) => row.map((value, c) => gpuprof.fmtUnit(value, table.columns[c][1], table.columns[c][3])))]),
+}; })()"""
+
+
+def rows_of_markdown(text):
+    """Of each table in its order: its rows, without what markdown escapes."""
+    tables = []
+    for block in text.split("### ")[1:]:
+        lines = [line for line in block.splitlines() if line.startswith("|")]
+        cells = [re.split(r"(?<!\\) \| ", line[2:].removesuffix(" |")) for line in lines[2:]]
+        tables.append([["" if cell.strip() == "-" else re.sub(r"\\(.)", r"\1", cell.strip()) for cell in row] for row in cells])
+    return tables
+
+
+def shares(words):
+    """{"set-up": "47.8 %"} of "set-up 47.8 %, 3 others 1.3 %"."""
+    found = re.findall(rf"(?:^|, )(.+?) ({FIGURE} %)(?=,|$)", " ".join(words.split()))
+    return {name.removeprefix("without tuning: "): share for name, share in found if not re.match(r"\d+ others?$", name)}
+
+
+def of_text(summary, advice):
+    """What both print; None, or nothing, of what they do not say."""
+    def one(pattern, text=summary):
+        found = re.search(pattern, text, re.M)
+        return found and found.group(1)
+
+    gpus = re.findall(rf"^  (GPU \d+)\s+(?:(at least )?({FIGURE} % busy)(?:, {FIGURE} % idle)?: ({TIME} of {TIME})|not known)", summary, re.M)
+    return {
+        "span": one(rf": ({TIME}), first to last recorded"),
+        "gpus": [(number, ("≥ " if least else "") + (part or "not known"), sums) for number, least, part, sums in gpus],
+        "kernels": one(r"^GPU activities: .*?([\d,]+) kernels?\b"),
+        "copies": one(r"^GPU activities: .*?([\d,]+) cop(?:y|ies)\b"),
+        "GPU time": one(rf"^GPU activities: ({TIME}) in all"),
+        "call time": one(rf"^API calls: ({TIME}) in all"),
+        "shares": [shares(words) for words in re.findall(r"^ +(?:idle|kernels) +((?:.*\n)(?:      .*\n)*)", summary, re.M)],
+        "advice span": one(rf"^Advice: .*? of ({TIME})", advice),
+        "findings": [(worth, share.strip()) for worth, share in re.findall(rf"^ {{2,8}}(\S+) +({FIGURE} %|memory|)  (?=[a-z])", advice, re.M)],
+    }
+
+
+def differences(page, summary, advice, markdown):
+    """[what, as the text has it, as the page has it]; page is what OF_PAGE made, markdown the page's tables as the summary prints them."""
+    text, cards, found = of_text(summary, advice), page["cards"], []
+
+    def ask(what, wanted, shown):
+        if wanted != shown:
+            found.append((what, wanted, shown))
+
+    def ask_where_said(what, wanted, shown):
+        if wanted is not None:
+            ask(what, wanted, shown)
+
+    ask("span", text["span"], cards["Time"][0])
+    ask_where_said("span of advice", text["advice span"], cards["Time"][0])
+    ask_where_said("kernels", text["kernels"], cards["Kernels"][0])
+    ask_where_said("copies", text["copies"], re.search(r"([\d,]+) cop(?:y|ies)", " ".join(cards["Copies"])).group(1))
+    ask_where_said("GPU time", text["GPU time"], cards["GPU time"][0])
+    ask_where_said("time in calls", text["call time"], cards["CUDA calls"][1].removesuffix(" in them"))
+    ask("findings", text["findings"], [tuple(finding) for finding in page["findings"]])
+    for (number, share, sums), gpu in zip(text["gpus"], page["gpus"]):
+        ask("GPU", [number, share, sums or gpu[2]], gpu)
+    bars = [{name.removeprefix("idle: "): share for name, share in bar} for bars in page["bars"].values() for bar in bars]
+    for wanted in text["shares"]:
+        if not any(wanted.items() <= bar.items() for bar in bars) and bars:
+            found.append(("shares", wanted, bars))
+    for (word, rows), wanted in zip(page["tables"], rows_of_markdown(markdown), strict=True):
+        ask(word, wanted[:len(rows)], rows)
+    return found

@@ -95,8 +95,11 @@ int gp_tracefile_create_circle(struct gp_tracefile *file, const char *base_path,
 	return create_as(file, base_path, GP_TRACE_CIRCLE);
 }
 
-static_assert(offsetof(struct gp_chunk, payload) ==
-		      offsetof(struct gp_chunk, header) + sizeof(struct gp_chunk_header),
+static_assert(offsetof(struct gp_chunk, header) ==
+			      offsetof(struct gp_chunk, padding) +
+				      sizeof(((struct gp_chunk *)NULL)->padding) &&
+		      offsetof(struct gp_chunk, payload) ==
+			      offsetof(struct gp_chunk, header) + sizeof(struct gp_chunk_header),
 	      "a chunk is written in one piece");
 
 static void seal(struct gp_chunk *chunk, uint64_t sequence, enum gp_chunk_form form)

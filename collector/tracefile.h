@@ -40,7 +40,7 @@ struct gp_tracefile {
 #define GP_TRACEFILE_ROOM_BYTES 8192u
 
 struct gp_chunk {
-	uint32_t
+	uint64_t
 		program_records; /* how many of its records are neither the writer's own nor marks */
 	uint8_t padding[8];      /* zeros that go before the header where the file's length is not a
 			       multiple of 8 */

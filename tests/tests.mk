@@ -198,16 +198,18 @@ coverage:
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) O=$(O)-coverage CC=gcc CFLAGS='-O1 -g --coverage -Wno-format-truncation' report-tests
 	$(Q)tests/lint/coverage.py $(O)-coverage
 
-# What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings; an hour at full speed;
-# every fault with every error; and the readers' coverage.
+# What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings; an hour at full speed; ten
+# minutes of each fuzzer; every fault with every error, side by side; and the readers' coverage.  The longest comes first.
 SOAK_SECONDS ?= 3600
-.PHONY: soak
-soak: all programs $(TORTURE) $(O)/tests/collector/kill_test $(O)/tests/collector/circle_test
-	$(Q)O=$(abspath $(O)) $(O)/tests/torture/torture $(KILLS)
-	$(Q)O=$(abspath $(O)) $(O)/tests/torture/soak $(SOAK_SECONDS)
-	$(Q)GPUPROF_TEST_KILLS=$(KILLS) $(O)/tests/collector/kill_test
-	$(Q)GPUPROF_TEST_KILLS=$(KILLS) $(O)/tests/collector/circle_test
-	$(Q)for program in launch ranges copies; do O=$(abspath $(O)) TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$$program \
-		PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py || exit 1; done
-	$(Q)$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600
+SOAK_FUZZING ?= 600
+SOAKED       := $(addprefix $(O)/tests/collector/,kill_test circle_test) $(FUZZERS:%=$(O)/tests/fuzz/%_fuzz)
+SOAKS        := '$(O)/tests/torture/soak $(SOAK_SECONDS)' \
+	$(foreach program,launch ranges copies,'env TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$(program) PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py') \
+	$(FUZZERS:%='make -s O=$(O) fuzz-% FUZZ_SECONDS=$(SOAK_FUZZING)') '$(O)/tests/torture/torture $(KILLS)' \
+	$(patsubst %,'env GPUPROF_TEST_KILLS=$(KILLS) %',$(filter %_test,$(SOAKED)))
+.PHONY: soak soak-built
+soak-built: all programs $(TORTURE) $(SOAKED) $(addprefix $(O)/tests/fuzz/seed-,$(SHORT_SEEDS))
+soak:
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) soak-built
+	$(Q)MAKEFLAGS= O=$(abspath $(O)) tests/run --limit $$(($(SOAK_SECONDS) + 7200)) $(SOAKS)
 	$(Q)$(MAKE) --no-print-directory coverage

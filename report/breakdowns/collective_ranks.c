@@ -2,13 +2,15 @@
  * Who came late to the operations that ranks make together, and who waited for whom: kernels of collectives that no rank can leave before all
  * have come end on all GPUs at about one time, so that the one which ran shortest was the last to come.
  *
- * The n-th kernel of a name, in the n-th stream of a GPU with such kernels, is taken for the same operation on all GPUs, where all that have
- * such have as many: no trace says which communicator a kernel is of.  Clocks need not agree: only durations are compared.
+ * The n-th kernel of a name and a communicator is the same operation on all GPUs that have such, where they have as many.  Where no range of
+ * NCCL's names the communicator it is taken for one of all, and the n-th stream of a GPU with such kernels for the n-th of the others.  Clocks
+ * need not agree: only durations are compared.
  */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/answers/communicators.h"
 #include "report/array.h"
 #include "report/breakdown.h"
 #include "report/room.h"
@@ -18,13 +20,15 @@
 static const struct gp_sheet_column columns[] = {
 	{"Count", GP_UNIT_COUNT},   {"Last", GP_UNIT_COUNT}, {"Held up", GP_UNIT_NS},
 	{"Waited", GP_UNIT_NS},     {"Total", GP_UNIT_NS},   {"PID", GP_UNIT_NUMBER},
-	{"Device", GP_UNIT_NUMBER}, {"Rank", GP_UNIT_TEXT},  {"Name", GP_UNIT_TEXT},
+	{"Device", GP_UNIT_NUMBER}, {"Rank", GP_UNIT_TEXT},  {"Communicator", GP_UNIT_ADDRESS},
+	{"Name", GP_UNIT_TEXT},
 };
 
 /* A kernel of a collective. */
 struct part {
 	uint64_t name, start_ns, duration_ns;
-	uint32_t stream; /* of those of its GPU that have such, in their order */
+	uint64_t communicator; /* 0 = it is not known */
+	uint32_t stream;       /* then: of those of its GPU that have such, in their order */
 	uint16_t device_id;
 	uint16_t process;
 };
@@ -36,7 +40,7 @@ struct parts {
 };
 
 enum { LAST, HELD_UP_NS, WAITED_NS, TOTAL_NS };
-enum { PROCESS, DEVICE, NAME };
+enum { PROCESS, DEVICE, NAME, COMMUNICATOR };
 
 static void add(struct parts *parts, struct part part)
 {
@@ -83,15 +87,18 @@ static void gather(struct parts *parts, struct gp_scope *scope, uint16_t process
 			stream = 0;
 		for (uint32_t i = first; i < end; i++) {
 			const struct gp_op *op = &model->ops[i];
+			uint64_t communicator;
 
 			if (op->untimed ||
 			    gp_kinds_of_op(kinds, model, op) != GP_KIND_COMMUNICATION ||
 			    !is_of_all_ranks(gp_model_kernel_name(model, op)))
 				continue;
+			communicator = gp_communicator_of(model, op);
 			add(parts, (struct part){.name = gp_scope_name(scope, model, op, names),
 						 .start_ns = op->start_ns,
 						 .duration_ns = op->end_ns - op->start_ns,
-						 .stream = stream,
+						 .communicator = communicator,
+						 .stream = communicator == 0 ? stream : 0,
 						 .device_id = op->device_id,
 						 .process = process});
 		}
@@ -128,7 +135,7 @@ static bool are_of_one_gpu(const struct part *a, const struct part *b)
 
 static bool are_alike(const struct part *a, const struct part *b)
 {
-	return a->name == b->name && a->stream == b->stream;
+	return a->name == b->name && a->communicator == b->communicator && a->stream == b->stream;
 }
 
 static int compare(const void *a, const void *b, const void *context)
@@ -136,9 +143,12 @@ static int compare(const void *a, const void *b, const void *context)
 	const struct part *left = a, *right = b;
 
 	(void)context;
-	if (!are_alike(left, right))
-		return left->name != right->name ? order(left->name, right->name)
-						 : order(left->stream, right->stream);
+	if (left->name != right->name)
+		return order(left->name, right->name);
+	if (left->communicator != right->communicator)
+		return order(left->communicator, right->communicator);
+	if (left->stream != right->stream)
+		return order(left->stream, right->stream);
 	if (!are_of_one_gpu(left, right))
 		return left->process != right->process ? order(left->process, right->process)
 						       : order(left->device_id, right->device_id);
@@ -162,10 +172,11 @@ static void take_operation(struct gp_tally *tally, const struct part *parts, uin
 	for (uint32_t i = 0; i < gpus; i++) {
 		const struct part *part = &parts[i * distance];
 		bool is_last = as_short == 1 && part->duration_ns == shortest_ns;
-		struct gp_tally_row *row =
-			gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){[PROCESS] = part->process,
-								       [DEVICE] = part->device_id,
-								       [NAME] = part->name});
+		const uint64_t key[GP_TALLY_KEYS] = {[PROCESS] = part->process,
+						     [DEVICE] = part->device_id,
+						     [NAME] = part->name,
+						     [COMMUNICATOR] = part->communicator};
+		struct gp_tally_row *row = gp_tally_find(tally, key);
 
 		row->count++;
 		row->sums[LAST] += is_last;
@@ -206,6 +217,8 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
 	gp_scope_put_whole(sheet, gp_scope_device(scope, model, (uint16_t)row->key[DEVICE]));
 	gp_scope_put_text(sheet, rank ? rank : "");
+	gp_sheet_cell(sheet, row->key[COMMUNICATOR] > 0 ? gp_value_whole(row->key[COMMUNICATOR])
+							: gp_value_none());
 	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[NAME]));
 }
 
@@ -229,10 +242,12 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 }
 
 const struct gp_breakdown gp_breakdown_collective_rank = {
-	.help = "who came late to collectives, taken for one communicator of all ranks",
+	.help = "who came late to collectives, by communicator where NCCL's ranges name it",
 	.nothing = "no two GPUs made as many operations of a collective (AllReduce, AllGather, "
 		   "ReduceScatter, AllToAll); name the traces of all ranks",
-	.head = {"collective-rank", "Ranks in communication", columns, COUNT(columns)},
+	.head = {"collective-rank",
+		 "Ranks in communication (without a communicator: taken for one of all ranks)",
+		 columns, COUNT(columns)},
 	.sort_column = 2,
 	.fill = fill,
 };

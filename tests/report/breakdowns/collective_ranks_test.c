@@ -13,7 +13,7 @@
 
 #define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 
-enum { COUNT, LAST, HELD_UP, WAITED, TOTAL, PID, DEVICE, RANK };
+enum { COUNT, LAST, HELD_UP, WAITED, TOTAL, PID, DEVICE, RANK, COMMUNICATOR };
 
 /* A rank whose kernels of that name, on one stream behind each other, take that long. */
 static struct gp_model *rank_with(const char *kernel, uint32_t pid, const char *rank,
@@ -148,6 +148,109 @@ static void of_several_as_short_none_is_last(void **state)
 	forget(models, 3, &scope, &sheet);
 }
 
+/*
+ * Ranks that made the same collectives, each by a call in a range of NCCL's: of two of theirs that talk to each other, or between the start and
+ * the end of a group.
+ */
+static struct gp_model *rank_in(uint32_t pid, const uint64_t *communicators,
+				const uint64_t *durations_ns, uint32_t count, bool in_group)
+{
+	static const char schema[] = "1\t8\tAllReduce\n0\t18\t0\t0\tNCCL communicator ID\n";
+	struct build b = build_begin(pid);
+	uint32_t name = build_name(&b, ALL_REDUCE);
+	struct gp_text *texts = calloc(count + 1, sizeof(*texts));
+	uint64_t end_ns = 1000 + 1000 * (uint64_t)count;
+
+	build_check(texts != NULL);
+	build_device(&b, 0, "GPU");
+	texts[0] = (struct gp_text){GP_STRING_SCHEMA, 1, 0, sizeof(schema) - 1, (char *)schema};
+	if (in_group)
+		build_range(&b, 100, "ncclGroupStart", 900, 950);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t at_ns = 1000 + 1000ull * i;
+		uint64_t launch_ns = in_group ? end_ns + 10 + i * 10 : at_ns + 100;
+
+		texts[i + 1] =
+			(struct gp_text){GP_STRING_PAYLOAD, i + 1, 1, 8, (char *)&communicators[i]};
+		build_range(&b, 100, "ncclAllReduce", at_ns, at_ns + 500);
+		b.model->ranges[b.model->range_count - 1].extended_payload = i + 1;
+		build_call(&b, 100, BUILD_LAUNCH, launch_ns, 5, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, 10000 + 5000 * i, 10000 + 5000 * i + durations_ns[i],
+			 i + 1)
+			->name = name;
+	}
+	if (in_group)
+		build_range(&b, 100, "ncclGroupEnd", end_ns, end_ns + 500);
+	b.model->domains[0] = "NCCL";
+	b.model->texts = texts;
+	b.model->text_count = count + 1;
+	return build_end(&b);
+}
+
+static void forget_texts(struct gp_model **models, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(models[i]->texts);
+		models[i]->texts = NULL;
+		models[i]->text_count = 0;
+	}
+}
+
+/* Of four ranks 1 and 2 are of one communicator, 3 and 4 of another: who came last of all four is nobody's. */
+static void ranks_of_one_communicator_are_compared(void **state)
+{
+	static const uint64_t here[] = {0xa1, 0xa1}, there[] = {0xb2, 0xb2};
+	static const uint64_t durations_ns[][2] = {
+		{300, 200}, {100, 1000}, {5000, 4000}, {9000, 8000}};
+	static const uint64_t waited_ns[] = {200, 800, 0, 8000};
+
+	(void)state;
+	for (int in_group = 0; in_group <= 1; in_group++) {
+		struct gp_model *models[4];
+		struct gp_scope scope;
+		struct gp_sheet sheet;
+
+		for (uint32_t i = 0; i < 4; i++)
+			models[i] =
+				rank_in(i + 1, i < 2 ? here : there, durations_ns[i], 2, in_group);
+		look(models, 4, &scope, &sheet);
+		assert_int_equal(gp_sheet_rows(&sheet), 4);
+		for (size_t i = 0; i < 4; i++) {
+			const struct gp_value *row = gp_sheet_row(&sheet, i);
+			size_t rank = row[PID].whole - 1;
+
+			assert_int_equal(row[COMMUNICATOR].whole, rank < 2 ? 0xa1 : 0xb2);
+			assert_int_equal(row[WAITED].whole, waited_ns[rank]);
+		}
+		forget_texts(models, 4);
+		forget(models, 4, &scope, &sheet);
+	}
+}
+
+/* Of a group of two communicators nobody knows which kernel is of which. */
+static void a_group_of_several_communicators_tells_none(void **state)
+{
+	static const uint64_t both[] = {0xa1, 0xb2};
+	static const uint64_t durations_ns[][2] = {{300, 200}, {100, 1000}};
+
+	(void)state;
+	for (int in_group = 0; in_group <= 1; in_group++) {
+		struct gp_model *models[2];
+		struct gp_scope scope;
+		struct gp_sheet sheet;
+
+		for (uint32_t i = 0; i < 2; i++)
+			models[i] = rank_in(i + 1, both, durations_ns[i], 2, in_group);
+		look(models, 2, &scope, &sheet);
+		assert_int_equal(gp_sheet_rows(&sheet), in_group ? 2 : 4);
+		for (size_t i = 0; i < gp_sheet_rows(&sheet); i++)
+			assert_true((gp_sheet_row(&sheet, i)[COMMUNICATOR].kind == GP_VALUE_NONE) ==
+				    in_group);
+		forget_texts(models, 2);
+		forget(models, 2, &scope, &sheet);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +258,8 @@ int main(void)
 		cmocka_unit_test(what_not_all_did_as_often_is_not_compared),
 		cmocka_unit_test(only_collectives_of_all_ranks_are_compared),
 		cmocka_unit_test(of_several_as_short_none_is_last),
+		cmocka_unit_test(ranks_of_one_communicator_are_compared),
+		cmocka_unit_test(a_group_of_several_communicators_tells_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,14 @@
 /*
  * A program that computes on the host between operations, wherever that is.  Speaks of idle times of 200 us and more in which the host was mostly
  * in no call of CUDA's and of which no other rule has spoken, where they take 10 % of the recorded time and 100 ms in all, or 20 % and 20 ms.
+ * Not of those that are less than half of those between such operations: there the system may have taken the processor from the host.
  */
 #include "report/rules/rules.h"
 
 #include "report/rules/advisor.h"
 #include "report/rules/gaps.h"
 
-#define LEAST_NS 200000u
+#define HABIT_EVERY 2u
 
 static bool is_host_bound(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
@@ -18,9 +19,12 @@ static bool is_host_bound(const struct gp_advisor *advisor, const struct gp_lull
 /* Of several GPUs that wait for the host at once each moment counts once. */
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
-	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, GP_IDLE_HOST);
 	uint64_t base_ns = advisor->model->base_unix_ns, idle_ns = gp_lull_ns(at->lull);
+	struct gp_case *found;
 
+	if (!gp_gaps_is_habit(advisor, at, 1, HABIT_EVERY))
+		return;
+	found = gp_advisor_case(advisor, GP_NO_SITE, 0, GP_IDLE_HOST);
 	gp_gaps_add(advisor, found, at, 0);
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
 	gp_advisor_stretch(advisor, found, at->lull->start_ns - base_ns, at->lull->end_ns - base_ns,
@@ -29,7 +33,8 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 
 static void look(struct gp_advisor *advisor)
 {
-	gp_advisor_lulls(advisor, LEAST_NS, is_host_bound, take_lull);
+	gp_gaps_find_habits(advisor, is_host_bound, 1);
+	gp_advisor_lulls(advisor, GP_GAPS_LEAST_NS, is_host_bound, take_lull);
 	gp_advisor_save_once(advisor);
 }
 
@@ -40,7 +45,9 @@ const struct gp_rule gp_rule_host_gaps = {
 		"Again and again, or once, the GPU had nothing to do because the program did "
 		"something else than to call CUDA: it computed, read, wrote. No single place of it "
 		"takes long enough for gpu-gaps, nor are there so many of them as low-utilisation "
-		"asks for: it is their sum that counts. Told are the longest of them, and what "
+		"asks for: it is their sum that counts. Where less than half of the times between "
+		"such operations are long they do not count: the system may have taken the "
+		"processor. Told are the longest of them, and what "
 		"Python did in all of them, by looks at its stacks (--host-samples). The place is "
 		"that of a call with which many of them end.",
 	.change = "Do it while the GPU works: launch what comes next before the host looks at "

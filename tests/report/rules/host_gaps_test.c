@@ -57,6 +57,28 @@ static void what_takes_long_in_sum_is_one_finding(void **state)
 	}
 }
 
+/* A loop in which now and then something else takes the processor, for 9 ms. */
+static void what_is_rare_at_its_place_is_not_the_programs(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_advice advice;
+	uint64_t at_ns = MS;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= 400; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 500, i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + 90000, i);
+		at_ns += 100000 + (i % 10 == 0 ? 9 * MS : 0);
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	assert_null(find(&advice, "host-gaps"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* Of a short run a fifth and 20 ms are enough. */
 static void a_large_part_of_a_short_run_is_told(void **state)
 {
@@ -97,6 +119,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_long_in_sum_is_one_finding),
+		cmocka_unit_test(what_is_rare_at_its_place_is_not_the_programs),
 		cmocka_unit_test(a_large_part_of_a_short_run_is_told),
 		cmocka_unit_test(what_is_little_is_not_told),
 	};

@@ -307,5 +307,5 @@ void gp_facts_say(struct gp_drain *drain, const char *ring_file, bool fell_back)
 	if (ring_file[0] == '\0' && fell_back)
 		say(drain, GP_INFO_NOTE,
 		    "no ring file could be made in /dev/shm or beside the trace: "
-		    "a killed program loses its last 10 ms of records");
+		    "a killed program loses its last 50 ms of records");
 }

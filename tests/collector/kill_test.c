@@ -1,7 +1,7 @@
 /*
  * Kills a recording process at random instants and reads what is left: every record whose gp_emit()
  * returned is there, once, and nothing that was never handed over; of rings in private memory, all
- * up to some point.
+ * that was there when the writer looked last, which it does every 50 ms at least.
  *
  * GPUPROF_TEST_KILLS sets the number of kills for each place (default 300; under sanitizers, which take long, 100).
  */
@@ -10,12 +10,16 @@
 
 #include <fcntl.h>
 #include <glob.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "collector/atomic.h"
+#include "collector/sys.h"
 
 #define EMITTERS    3u /* calls; kernels and strings; a sequence of short threads */
 #define CHURN       2u
@@ -332,9 +336,97 @@ static bool place_works(enum gp_ring_place place)
 	return status == 0;
 }
 
+/* ---- what rings in memory hold back, in the writer's own steps: no machine is too busy for that ---- */
+
+#define MOST_WAIT_NS 50000000
+#define LOOKS        40u
+
+static struct looks {
+	pid_t child;
+	uint32_t count;   /* atomic; how often the writer has waited for something to do */
+	uint64_t emitted; /* atomic */
+	uint64_t at_last_look, at_look_before;
+	int64_t longest_ns; /* that it was ready to wait */
+} * looks;
+
+static long (*real_call)(long, long, long, long, long, long, long);
+
+/* The writer's are all but those of the thread that starts it.  The last one is the instant of the kill, right before it looks again. */
+static long look(long number, long a, long b, long c, long d, long e, long f)
+{
+	const struct timespec *wait = (const struct timespec *)d;
+	long result = real_call(number, a, b, c, d, e, f);
+
+	if (number != SYS_futex || wait == NULL || b != FUTEX_WAIT_PRIVATE ||
+	    syscall(SYS_gettid) == looks->child)
+		return result;
+	if (wait->tv_sec * 1000000000 + wait->tv_nsec > looks->longest_ns)
+		looks->longest_ns = wait->tv_sec * 1000000000 + wait->tv_nsec;
+	looks->at_look_before = looks->at_last_look;
+	looks->at_last_look = gp_load64(&looks->emitted);
+	if (gp_add32(&looks->count, 1) + 1 >= LOOKS)
+		raise(SIGKILL);
+	return result;
+}
+
+/* Some between two looks, and now and then nothing, so that it waits for long. */
+static void emit_from_look_to_look(void)
+{
+	uint64_t number = 0;
+
+	looks->child = getpid();
+	real_call = gp_sys.call;
+	gp_sys.call = look;
+	start_in(GP_RINGS_MEMORY);
+	for (;;) {
+		uint32_t count = gp_load32(&looks->count);
+
+		for (uint32_t i = 0; count % 8 < 5 && i < 100; i++) {
+			emit_call_surely((uint32_t)number++);
+			gp_store64_release(&looks->emitted, number);
+		}
+		while (gp_load32(&looks->count) == count)
+			sched_yield();
+	}
+}
+
+static void count_calls(void *calls, const struct found *found)
+{
+	*(uint64_t *)calls += is_kind(found, GP_RECORD_CALL);
+}
+
+static void rings_in_memory_are_looked_at(void **unused)
+{
+	static struct scan scan;
+	uint64_t calls = 0;
+	int status;
+	pid_t child;
+
+	(void)unused;
+	looks = mmap(NULL, sizeof(*looks), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	case_folder = new_folder();
+	child = fork();
+	assert_true(looks != MAP_FAILED && child >= 0);
+	if (child == 0)
+		emit_from_look_to_look();
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	scan.fn = count_calls;
+	scan.context = &calls;
+	assert_true(scan_trace(&scan, in_folder("t.gpuprof")));
+	remove_folder(case_folder);
+	printf("rings in memory: %llu records handed over, %llu at the look before, %llu read\n",
+	       (unsigned long long)looks->emitted, (unsigned long long)looks->at_look_before,
+	       (unsigned long long)calls);
+	assert_true(calls >= looks->at_look_before && calls <= looks->emitted + 1);
+	assert_true(looks->at_look_before > 10 * 100);
+	assert_in_range(looks->longest_ns, 1, MOST_WAIT_NS);
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[3];
+	struct CMUnitTest tests[4];
 	size_t count = 0;
 
 	truth = mmap(NULL, EMITTERS * sizeof(*truth), PROT_READ | PROT_WRITE,
@@ -346,5 +438,6 @@ int main(void)
 	if (place_works(GP_RINGS_FILE))
 		tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_a_file);
 	tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_memory);
+	tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_memory_are_looked_at);
 	return _cmocka_run_group_tests("tests", tests, count, NULL, NULL);
 }

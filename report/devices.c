@@ -67,12 +67,14 @@ size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model
 {
 	const struct gp_record_device *record = gp_model_device(model, device_id);
 	size_t known = gp_device_list_known(devices, model, device_id);
+	const struct gp_record_link *pcie;
 	struct gp_device_entry *entries;
 
 	if (known != SIZE_MAX) {
-		if (!devices->entries[known].pcie)
-			devices->entries[known].pcie =
-				gp_model_link(model, device_id, GP_LINK_PCIE);
+		pcie = devices->entries[known].pcie ? NULL
+						    : gp_model_link(model, device_id, GP_LINK_PCIE);
+		if (pcie)
+			devices->entries[known].pcie = pcie;
 		return known;
 	}
 	entries = realloc(devices->entries, (devices->count + 1) * sizeof(*entries));

@@ -32,7 +32,10 @@ void gp_device_list_free(struct gp_device_list *devices);
 size_t gp_device_list_known(const struct gp_device_list *devices, const struct gp_model *model,
 			    uint16_t device_id);
 
-/* The entry of a model's device, made if it is not there yet; SIZE_MAX if there is no memory. */
+/*
+ * The entry of a model's device, made if it is not there yet; SIZE_MAX if there is no memory.  Of devices that gp_device_list_all() has found, several
+ * threads may ask.
+ */
 size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model *model,
 			   uint16_t device_id);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/answers/basis.h"
+#include "report/at_once.h"
 #include "report/copy_peak.h"
 #include "report/format.h"
 #include "report/memory_stream.h"
@@ -439,27 +440,52 @@ static int print_folded(const struct gp_summary *summary, int (*print)(const str
 	return result;
 }
 
+/* For report/at_once.h, as the next ones. */
+static int gather_activity(void *context)
+{
+	struct gp_summary *s = context;
+
+	return gp_activity_gather(&s->activity, s->models, s->model_count);
+}
+
+static int gather_busy(void *context)
+{
+	struct gp_summary *s = context;
+
+	s->busy = busy_of(s->models, s->model_count, s->window, &s->devices);
+	return s->busy ? 0 : -ENOMEM;
+}
+
+/* Of totals there is none. */
+static int gather_basis(void *context)
+{
+	struct gp_summary *s = context;
+
+	if (gp_summary_has_totals(s->models, s->model_count))
+		return 0;
+	s->basis = calloc(1, sizeof(*s->basis));
+	return s->basis ? gp_basis_of(s->basis, s->models, s->model_count, &s->devices, s->kinds,
+				      KEPT_GAPS)
+			: -ENOMEM;
+}
+
 int gp_summary_gather(struct gp_summary *summary)
 {
+	struct gp_task tasks[] = {
+		{gather_activity, summary, 0},
+		{gather_busy, summary, 0},
+		{gather_basis, summary, 0},
+	};
 	struct gp_model *const *models = summary->models;
 	size_t count = summary->model_count;
 	int result = gp_device_list_all(&summary->devices, models, count);
 
 	summary->window = gp_busy_window(models, count);
-	if (result == 0)
+	if (result == 0) /* first: it may come upon another device */
 		result = memory_of(models, count, &summary->devices, &summary->memory);
 	if (result == 0)
-		result = gp_activity_gather(&summary->activity, models, count);
-	if (result == 0)
-		summary->busy = busy_of(models, count, summary->window, &summary->devices);
-	if (result == 0 && summary->busy && gp_summary_has_totals(models, count))
-		return 0;
-	summary->basis = calloc(1, sizeof(*summary->basis));
-	if (result < 0 || !summary->busy || !summary->basis)
-		return -ENOMEM;
-	result = gp_basis_of(summary->basis, models, count, &summary->devices, summary->kinds,
-			     KEPT_GAPS);
-	for (size_t i = 0; result == 0 && i < count; i++)
+		result = gp_at_once(tasks, COUNT(tasks));
+	for (size_t i = 0; result == 0 && summary->basis && i < count; i++)
 		if (gp_tuning_has_any(models[i], &summary->basis->tunings[i]))
 			result = gp_activity_set_apart(&summary->activity, models[i],
 						       summary->basis->tunings[i].of);
@@ -566,6 +592,38 @@ static void close_all_up(char *texts[COUNT(sections)], size_t lines)
 		lines = close_up(texts[i], sections[i].is_spaced, lines);
 }
 
+/* A section of the screen that is made beside others. */
+struct making {
+	const struct gp_summary *summary;
+	const struct section *section;
+	char **text;
+};
+
+static int make_section(void *context)
+{
+	const struct making *making = context;
+
+	return text_of(making->summary, making->section->print, making->text);
+}
+
+/* Those that are not there yet, or depend on the rows. */
+static int make_sections(const struct gp_summary *summary, char *texts[COUNT(sections)])
+{
+	struct making makings[COUNT(sections)];
+	struct gp_task tasks[COUNT(sections)];
+	size_t count = 0;
+
+	for (size_t i = 0; i < COUNT(sections); i++) {
+		if (texts[i] && !sections[i].has_rows)
+			continue;
+		free(texts[i]);
+		makings[count] = (struct making){summary, &sections[i], &texts[i]};
+		tasks[count] = (struct gp_task){make_section, &makings[count], 0};
+		count++;
+	}
+	return gp_at_once(tasks, count);
+}
+
 static int make_screen(struct gp_summary *summary, char *texts[COUNT(sections)])
 {
 	size_t lines, screen = 0;
@@ -574,13 +632,9 @@ static int make_screen(struct gp_summary *summary, char *texts[COUNT(sections)])
 	do {
 		summary->rows = screens[screen];
 		lines = 0;
-		for (size_t i = 0; result == 0 && i < COUNT(sections); i++) {
-			if (!texts[i] || sections[i].has_rows) {
-				free(texts[i]);
-				result = text_of(summary, sections[i].print, &texts[i]);
-			}
+		result = make_sections(summary, texts);
+		for (size_t i = 0; i < COUNT(sections); i++)
 			lines += texts[i] ? count_lines(texts[i]) : 0;
-		}
 	} while (result == 0 && lines > LINES_OF_A_SCREEN && ++screen < COUNT(screens));
 	if (result == 0 && lines > LINES_OF_A_SCREEN)
 		close_all_up(texts, lines - LINES_OF_A_SCREEN);

@@ -16,8 +16,14 @@
 #define ANONYMOUS      "(anonymous namespace)::"
 #define ENABLE_IF      "std::enable_if<"
 
+/* The pairs of letters that follow each other in a text, as far as a bit for several of them tells. */
+struct pairs {
+	uint64_t bits[4];
+};
+
 struct row {
 	char *pattern; /* in small letters */
+	struct pairs pairs;
 	uint8_t kind;
 	bool whole; /* the name with its arguments is compared */
 };
@@ -41,6 +47,35 @@ static void to_small(char *text)
 {
 	for (; *text; text++)
 		*text = (char)tolower((unsigned char)*text);
+}
+
+static bool is_any(char c)
+{
+	return c == '*' || c == '?';
+}
+
+/* Without those that a * or a ? is in, which in a pattern stand for others. */
+static struct pairs pairs_of(const char *text)
+{
+	struct pairs pairs = {{0}};
+
+	for (; text[0] && text[1]; text++) {
+		unsigned number = (unsigned char)text[0] * 33u + (unsigned char)text[1];
+
+		if (!is_any(text[0]) && !is_any(text[1]))
+			pairs.bits[number / 64 % 4] |= UINT64_C(1) << number % 64;
+	}
+	return pairs;
+}
+
+/* Whether a text with these pairs may fit a pattern with those: most do not, which is told at once. */
+static bool may_fit(const struct pairs *pattern, const struct pairs *text)
+{
+	uint64_t lacking = 0;
+
+	for (size_t i = 0; i < COUNT(pattern->bits); i++)
+		lacking |= pattern->bits[i] & ~text->bits[i];
+	return lacking == 0;
 }
 
 /* ---- the table ---- */
@@ -79,6 +114,7 @@ static int add_row(struct gp_kinds *kinds, const char *kind, const char *pattern
 	if (!row.pattern)
 		return -ENOMEM;
 	to_small(row.pattern);
+	row.pairs = pairs_of(row.pattern);
 	kinds->rows[kinds->row_count++] = row;
 	return 0;
 }
@@ -287,15 +323,22 @@ static void normalise(char out[COMPARED_BYTES], const char *name)
 uint32_t gp_kinds_find(const struct gp_kinds *kinds, const char *demangled)
 {
 	char whole[COMPARED_BYTES], head[COMPARED_BYTES];
+	struct pairs of_whole, of_head;
 	size_t length;
 
 	normalise(whole, demangled);
 	length = strcspn(whole, "<(");
 	memcpy(head, whole, length);
 	head[length] = '\0';
-	for (uint32_t i = 0; i < kinds->row_count; i++)
-		if (fits(kinds->rows[i].pattern, kinds->rows[i].whole ? whole : head))
-			return kinds->rows[i].kind;
+	of_whole = pairs_of(whole);
+	of_head = pairs_of(head);
+	for (uint32_t i = 0; i < kinds->row_count; i++) {
+		const struct row *row = &kinds->rows[i];
+
+		if (may_fit(&row->pairs, row->whole ? &of_whole : &of_head) &&
+		    fits(row->pattern, row->whole ? whole : head))
+			return row->kind;
+	}
 	return GP_KIND_UNKNOWN;
 }
 

@@ -151,6 +151,25 @@ static void rows_of_users_come_first(void **state)
 	gp_kinds_free(kinds);
 }
 
+/* Letters that a pattern leaves open are looked for nowhere. */
+static void open_letters_fit_any(void **state)
+{
+	static const char text[] = "one: x?z_k*l\ntwo: *q?q*\nthree: ?w\nfour: zz*\nall: *\n";
+	char message[MESSAGE_BYTES];
+	struct gp_kinds *kinds = open_with(text, strlen(text), message);
+
+	(void)state;
+	assert_non_null(kinds);
+	assert_string_equal(kind_of(kinds, "xyz_kernel"), "one");
+	assert_string_equal(kind_of(kinds, "X?Z_kl(int*)"), "one");
+	assert_string_equal(kind_of(kinds, "an_qaq"), "two");
+	assert_string_equal(kind_of(kinds, "aw"), "three");
+	assert_string_equal(kind_of(kinds, "zz"), "four");
+	assert_string_equal(kind_of(kinds, "xyz_kernels"), "all");
+	assert_string_equal(kind_of(kinds, "z"), "all");
+	gp_kinds_free(kinds);
+}
+
 static void a_wrong_line_is_named(void **state)
 {
 	static const char *const texts[] = {"a: b\nno colon\n", "a: b\n:x\n", "a: b\nx:\n",
@@ -236,6 +255,7 @@ int main(void)
 		cmocka_unit_test(arguments_do_not_tell_by_chance),
 		cmocka_unit_test(names_of_any_length_are_taken),
 		cmocka_unit_test(rows_of_users_come_first),
+		cmocka_unit_test(open_letters_fit_any),
 		cmocka_unit_test(a_wrong_line_is_named),
 		cmocka_unit_test(there_are_not_too_many_kinds),
 		cmocka_unit_test(any_bytes_are_read),

@@ -1,0 +1,38 @@
+#include "report/at_once.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "report/cores.h"
+
+#define MOST_THREADS 16u
+
+static void *work(void *context)
+{
+	struct gp_task *task = context;
+
+	task->result = task->work(task->context);
+	return NULL;
+}
+
+static bool begin(struct gp_task *task, pthread_t *thread)
+{
+	return gp_cores() > 1 && pthread_create(thread, NULL, work, task) == 0;
+}
+
+int gp_at_once(struct gp_task *tasks, size_t count)
+{
+	pthread_t threads[MOST_THREADS];
+	size_t begun = 0;
+
+	while (begun + 1 < count && begun < MOST_THREADS && begin(&tasks[begun], &threads[begun]))
+		begun++;
+	for (size_t i = begun; i < count; i++)
+		work(&tasks[i]);
+	for (size_t i = 0; i < begun; i++)
+		pthread_join(threads[i], NULL);
+	for (size_t i = 0; i < count; i++)
+		if (tasks[i].result < 0)
+			return tasks[i].result;
+	return 0;
+}

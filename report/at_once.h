@@ -1,0 +1,16 @@
+/* at_once: does things that have nothing to do with each other at the same time, where there are cores for it. */
+#ifndef REPORT_AT_ONCE_H
+#define REPORT_AT_ONCE_H
+
+#include <stddef.h>
+
+struct gp_task {
+	int (*work)(void *context);
+	void *context;
+	int result; /* what work() returned, 0 or a negative errno value */
+};
+
+/* Each on a thread of its own, the last one on the caller's.  Returns once all are done: 0, or the result of the first that failed, in their order. */
+int gp_at_once(struct gp_task *tasks, size_t count);
+
+#endif

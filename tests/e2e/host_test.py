@@ -40,6 +40,69 @@ int main(int argc, char **argv)
 """
 
 
+# The library comes by dlopen() twice and is closed as often: its thread-local memory and exit handlers are still in use.
+CLOSER = """
+#include <dlfcn.h>
+#include <stdio.h>
+
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int);
+
+int main(int argc, char **argv)
+{
+	void *context;
+
+	for (int i = 0; i < 2 && argc > 1; i++) {
+		void *library = dlopen(argv[1], RTLD_NOW);
+
+		if (!library || dlclose(library))
+			return 2;
+	}
+	if (argc > 1 && !dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD))
+		return 3;
+	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0))
+		return 4;
+	puts("made");
+	return 5;
+}
+"""
+
+# What the loader asks of each library, in a namespace of its own.
+AUDIT = """
+#define _GNU_SOURCE
+#include <link.h>
+
+unsigned la_version(unsigned version)
+{
+	return version;
+}
+
+unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
+{
+	(void)map, (void)space, (void)cookie;
+	return LA_FLG_BINDTO | LA_FLG_BINDFROM;
+}
+"""
+
+# In place of gpuprof: it says what is open, and what it was asked to do.
+WITNESS = """#!/bin/sh
+exec 9> "$WITNESS"
+echo "$1" >&9
+cd /proc/$$/fd
+for fd in *; do echo "$fd $(readlink $fd)" >&9; done
+"""
+
+SHELLS = """
+import os, subprocess, sys
+sys.path.insert(0, sys.argv[1])
+import gpu
+device = gpu.Device()
+device.launch(3)
+for close_fds in (True, False):
+    print(subprocess.run(["sh", "-c", "cd /proc/$$/fd; echo *"], stdout=subprocess.PIPE, close_fds=close_fds, text=True).stdout, end="")
+device.launch(3)
+"""
+
+
 class Host(Case):
 
     def run_every_way(self, *steps, **variables):
@@ -71,6 +134,44 @@ class Host(Case):
 
     def test_underscore_exit(self):
         self.assertEqual(self.check_alike("launch=3", "_exit=9").returncode, 9)
+
+    def test_a_library_that_is_loaded_and_closed(self):
+        program = self.compile("closer", CLOSER, f"-L{support.BUILD}/sim", "-lcuda", "-ldl")
+        for way, arguments in ((PLAIN, []), (PLAIN, [support.LIBRARY]), (BARE, [support.LIBRARY])):
+            with self.subTest(way, arguments=arguments):
+                result = self.run_program([program, *arguments], way)
+                self.assertEqual((result.returncode, result.stdout), (5, "made\n"), result.stderr)
+
+    def test_a_library_that_audits_the_loader(self):
+        audit = self.compile("audit.so", AUDIT, "-shared", "-fPIC")
+        for way, result in self.run_every_way("launch=3", "exit=4", LD_AUDIT=audit).items():
+            with self.subTest(way):
+                self.assertEqual((result.returncode, result.stdout, foreign_lines(result.stderr)), (4, "launches 3\n", []))
+
+    def test_what_a_subprocess_has_open(self):
+        program = self.write("shells.py", SHELLS)
+        own = {"GPUPROF_SUMMARY": "none", "GPUPROF_CHROME": "none"}
+        results = [self.run_program([support.sys.executable, program, support.HERE], way, **({} if way == PLAIN else own)) for way in WAYS]
+        self.assertEqual(results[0].returncode, 0, results[0].stderr)
+        for result in results[1:]:
+            self.assertEqual((result.returncode, result.stdout, foreign_lines(result.stderr)), (0, results[0].stdout, []))
+
+    def test_who_finishes_the_trace_holds_nothing_of_the_program(self):
+        """A shell that waits for the end of the program's output would wait for that, too."""
+        os.mkdir(self.path("beside"))
+        library = shutil.copy(support.LIBRARY, self.path("beside"))
+        self.write("beside/gpuprof", WITNESS, 0o755)
+        ends = [os.pipe() for _ in range(2)]  # the program's output, and another that it has open
+        result = subprocess.run([*GPU, "launch=3"], stdout=ends[0][1], stderr=subprocess.DEVNULL, cwd=self.folder, check=False,
+                                pass_fds=[ends[1][1]], env=support.environment(LD_PRELOAD=library, WITNESS=self.path("seen")))
+        self.assertEqual((result.returncode, os.read(ends[0][0], 99)), (0, b"launches 3\n"))
+        with open(self.path("seen"), encoding="utf-8") as seen:
+            word, *open_files = seen.read().splitlines()
+        self.assertEqual((word, "1 /dev/null" in open_files, "2 /dev/null" in open_files), ("finish", True, True), open_files)
+        for pipe in ends:
+            self.assertNotIn(f"pipe:[{os.fstat(pipe[0]).st_ino}]", " ".join(open_files))
+            for end in pipe:
+                os.close(end)
 
     def test_a_child_of_fork(self):
         self.assertIn("child 0", self.check_alike("launch=3", "fork", "launch=2").stdout)

@@ -54,6 +54,9 @@ static uint64_t walk(const struct gp_model *m)
 		for (uint32_t at = m->calls[i].stack; at != GP_NONE; at = m->frames[at].parent)
 			sum += m->frames[at].kind;
 	}
+	for (uint32_t i = 0; i < m->counted_count; i++)
+		sum += strlen(m->counter_texts[m->counted[i].kernel]) +
+		       strlen(m->counter_texts[m->counted[i].counter]);
 	for (uint32_t i = 0; i < m->op_count; i++) {
 		sum += strlen(gp_model_kernel_name(m, &m->ops[i]));
 		if (m->ops[i].shape != GP_NONE)

@@ -455,6 +455,58 @@ static void facts_of_the_process_are_read_wherever_they_stand(void **state)
 	gp_model_free(m);
 }
 
+#define COUNTED(ts, name, args)                                                                    \
+	X("cuda_profiler_range", name,                                                             \
+	  "\"pid\":0,\"tid\":0,\"ts\":" ts ",\"dur\":1,\"args\":{" args "}")
+
+/* Of CUPTI's range profiler: one name for all that have it, whatever is a number. */
+static void hardware_counters_are_read(void **state)
+{
+	struct gp_model *m = load(
+		EVENTS(LAUNCH "," COUNTED("20", "gemm",
+					  "\"smsp__inst_executed.sum\":1500,\"dram__bytes.sum\":"
+					  "\"64\"") "," COUNTED("30", "gemm",
+								"\"smsp__inst_executed.sum\":0.25,"
+								"\"other\":7")));
+
+	(void)state;
+	assert_int_equal(m->losses.unknown_records, 0);
+	assert_int_equal(m->op_count, 0);
+	assert_int_equal(m->counted_count, 2);
+	assert_int_equal(m->counter_text_count, 2);
+	assert_int_equal(m->counted[1].start_ns - m->counted[0].start_ns, 10000);
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(m->counter_texts[m->counted[i].kernel], "gemm");
+		assert_string_equal(m->counter_texts[m->counted[i].counter],
+				    "smsp__inst_executed.sum");
+	}
+	assert_true(m->counted[0].value == 1500 && m->counted[1].value == 0.25);
+	gp_model_free(m);
+}
+
+/* What there is no room for is said. */
+static void more_hardware_counters_than_are_read(void **state)
+{
+	char text[20000] = "{\"traceEvents\": [" LAUNCH
+			   ",{\"ph\":\"X\",\"cat\":\"cuda_profiler_range\",\"name\":\"gemm\","
+			   "\"ts\":20,\"dur\":1,\"args\":{";
+	size_t used = strlen(text);
+	struct gp_model *m;
+
+	(void)state;
+	used += (size_t)snprintf(text + used, sizeof(text) - used, "\"long__%0400d\":1", 0);
+	for (int i = 0; i < 300; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, ",\"m__%d\":%d", i, i);
+	snprintf(text + used, sizeof(text) - used, "}}]}");
+	m = load(text);
+	assert_int_equal(m->counted_count, 256);
+	assert_true(m->counted[255].value == 255);
+	assert_non_null(strstr(m->notes[m->note_count - 1],
+			       "45 values of hardware counters were left out: of a kernel the "
+			       "first 256 are read"));
+	gp_model_free(m);
+}
+
 static void categories_of_older_versions_are_known(void **state)
 {
 	struct gp_model *m = load(EVENTS(X("Kernel", "k", GPU("4", "1", "\"queued\":0")) "," X(
@@ -839,6 +891,8 @@ int main(void)
 		T(the_caching_allocator_is_a_pool),
 		T(facts_of_the_process_are_read_wherever_they_stand),
 		T(nonsense_among_the_facts_is_passed_over),
+		T(hardware_counters_are_read),
+		T(more_hardware_counters_than_are_read),
 		T(categories_of_older_versions_are_known),
 		T(events_alone_are_a_trace),
 		T(a_cut_trace_opens_as_far_as_it_goes),

@@ -45,12 +45,13 @@ const char *gp_export_unheeded(const struct gp_exporter *exporter,
 		return "--value is for call stacks";
 	if (!(exporter->heeds & GP_EXPORT_PART) && !gp_slice_choice_is_all(&options->choice))
 		return "--start, --end, --min-duration and --parts are for events";
-	if (exporter->heeds & GP_EXPORT_DRAWN)
-		return NULL;
-	return options->ranges_on_streams ? "--ranges-on-streams is for Chrome traces"
-	       : options->counters        ? "--counters is for Chrome traces"
-	       : options->critical_path   ? "--critical-path is for Chrome traces"
-					  : NULL;
+	if (!(exporter->heeds & GP_EXPORT_STREAM_RANGES) && options->ranges_on_streams)
+		return "--ranges-on-streams is for Chrome traces";
+	if (!(exporter->heeds & GP_EXPORT_CURVES) && options->counters)
+		return "--counters is for Chrome traces and Perfetto's";
+	if (!(exporter->heeds & GP_EXPORT_CURVES) && options->critical_path)
+		return "--critical-path is for Chrome traces and Perfetto's";
+	return NULL;
 }
 
 void gp_export_explain_cut(uint64_t ranges, FILE *messages)

@@ -46,11 +46,12 @@ struct gp_export_source {
 
 /* What not all formats heed. */
 enum gp_export_heeds {
-	GP_EXPORT_LIMIT = 1,  /* slice_limit */
-	GP_EXPORT_VALUE = 2,  /* measure */
-	GP_EXPORT_PART = 4,   /* choice */
-	GP_EXPORT_MEMORY = 8, /* needs all allocations in each part */
-	GP_EXPORT_DRAWN = 16, /* ranges_on_streams, counters, critical_path */
+	GP_EXPORT_LIMIT = 1,          /* slice_limit */
+	GP_EXPORT_VALUE = 2,          /* measure */
+	GP_EXPORT_PART = 4,           /* choice */
+	GP_EXPORT_MEMORY = 8,         /* needs all allocations in each part */
+	GP_EXPORT_CURVES = 16,        /* counters, critical_path */
+	GP_EXPORT_STREAM_RANGES = 32, /* ranges_on_streams */
 };
 
 struct gp_exporter {

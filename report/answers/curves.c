@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "report/answers/queue.h"
 #include "report/array.h"
 #include "report/cuda_names.h"
 #include "report/room.h"
+#include "report/tally.h"
 
 int gp_curve_add(struct gp_curve *curve, struct gp_curve_point point)
 {
@@ -30,6 +32,32 @@ static int sort(struct gp_curve *curve)
 {
 	return gp_array_sort(curve->points, curve->count, sizeof(*curve->points), compare_times,
 			     NULL);
+}
+
+/* In the order in which they began, curves hold no earlier points: none is written over before it is read. */
+int gp_curve_begin_at(struct gp_curve *curve, uint64_t first_ns)
+{
+	struct gp_tally held = {0};
+	uint32_t before = 0;
+	int result;
+
+	for (; before < curve->count && curve->points[before].time_ns < first_ns; before++) {
+		const uint64_t key[GP_TALLY_KEYS] = {curve->points[before].index};
+
+		gp_tally_find(&held, key)->sums[0] = before;
+	}
+	result = held.error;
+	for (uint32_t i = 0; result == 0 && i < held.count; i++) {
+		curve->points[i] = curve->points[held.rows[i].sums[0]];
+		curve->points[i].time_ns = first_ns;
+	}
+	if (result == 0 && before > held.count) {
+		memmove(curve->points + held.count, curve->points + before,
+			(curve->count - before) * sizeof(*curve->points));
+		curve->count -= before - held.count;
+	}
+	gp_tally_free(&held);
+	return result;
 }
 
 void gp_curve_free(struct gp_curve *curve)
@@ -84,13 +112,15 @@ struct rates {
 	struct rate {
 		uint16_t device_id;
 		const char *direction;
+		uint32_t op; /* the first one */
 		uint64_t bytes_per_s;
 	} * rows;
 	uint32_t count, capacity;
 };
 
-static struct rate *find_rate(struct rates *rates, const struct gp_op *op)
+static struct rate *find_rate(struct rates *rates, const struct gp_model *model, uint32_t index)
 {
+	const struct gp_op *op = &model->ops[index];
 	const char *direction = gp_curve_direction(op);
 
 	for (uint32_t i = 0; i < rates->count; i++)
@@ -100,7 +130,7 @@ static struct rate *find_rate(struct rates *rates, const struct gp_op *op)
 	if (gp_array_grow_room(&rates->rows, &rates->capacity, rates->count, sizeof(*rates->rows)) <
 	    0)
 		return NULL;
-	rates->rows[rates->count] = (struct rate){op->device_id, direction, 0};
+	rates->rows[rates->count] = (struct rate){op->device_id, direction, index, 0};
 	return &rates->rows[rates->count++];
 }
 
@@ -148,7 +178,7 @@ static int add_up(struct gp_curve *curve, const struct gp_model *model)
 	for (uint32_t i = 0; result == 0 && i < curve->count; i++) {
 		struct gp_curve_point *point = &curve->points[i];
 		const struct gp_op *op = &model->ops[point->index];
-		struct rate *rate = find_rate(&rates, op);
+		struct rate *rate = find_rate(&rates, model, point->index);
 
 		if (!rate) {
 			result = -ENOMEM;
@@ -156,6 +186,7 @@ static int add_up(struct gp_curve *curve, const struct gp_model *model)
 		}
 		rate->bytes_per_s += point->kind == BEGINS ? rate_of(op) : -rate_of(op);
 		point->value = rate->bytes_per_s;
+		point->index = rate->op;
 		point->kind = 0;
 	}
 	gp_room_free(rates.rows);

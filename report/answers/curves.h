@@ -13,8 +13,8 @@ struct gp_curve_point {
 	uint64_t time_ns;
 	uint64_t value;
 	uint32_t
-		index; /* the operation whose stream's, or device's and direction's, the curve is */
-	uint8_t kind;  /* for who makes a list of other things */
+		index; /* which curve: the first operation of its stream, or of its device and direction */
+	uint8_t kind; /* for who makes a list of other things */
 };
 
 /* In the order of time; gp_curve_free() it. */
@@ -28,6 +28,9 @@ int gp_curve_queues(struct gp_curve *curve, const struct gp_model *model);
 
 /* Bytes a second of the copies and sets that run: of each device, and direction of copies.  Those without duration have no rate. */
 int gp_curve_bandwidth(struct gp_curve *curve, const struct gp_model *model);
+
+/* What is before that moment is left out, but for what each curve holds then: that becomes a point at it.  0 or -ENOMEM. */
+int gp_curve_begin_at(struct gp_curve *curve, uint64_t first_ns);
 
 /* One more point, behind the others.  0, -ENOMEM or -EOVERFLOW. */
 int gp_curve_add(struct gp_curve *curve, struct gp_curve_point point);

@@ -571,6 +571,6 @@ const struct gp_exporter gp_exporter_chrome = {
 	.suffix = ".json",
 	.help = "timeline as Chrome trace, with Kineto's fields",
 	.readers = "https://ui.perfetto.dev, chrome://tracing, HolisticTraceAnalysis",
-	.heeds = GP_EXPORT_LIMIT | GP_EXPORT_PART | GP_EXPORT_DRAWN,
+	.heeds = GP_EXPORT_LIMIT | GP_EXPORT_PART | GP_EXPORT_CURVES | GP_EXPORT_STREAM_RANGES,
 	.write = write_chrome,
 };

@@ -6,7 +6,6 @@
 #include "report/answers/curves.h"
 #include "report/export/chrome_writer.h"
 #include "report/path_words.h"
-#include "report/tally.h"
 
 /* ---- counters ---- */
 
@@ -42,60 +41,19 @@ static void put_bandwidth(struct gp_chrome *chrome, const struct gp_curve_point 
 	gp_json_text(&chrome->json, "}}");
 }
 
-/* What tells a point's curve from others. */
-typedef uint64_t number_curve(const struct gp_model *model, const struct gp_curve_point *point);
-
-static uint64_t number_queue(const struct gp_model *model, const struct gp_curve_point *point)
-{
-	(void)model;
-	return point->index;
-}
-
-static uint64_t number_direction(const struct gp_model *model, const struct gp_curve_point *point)
-{
-	const struct gp_op *op = &model->ops[point->index];
-
-	return (uint64_t)op->device_id << 32 | (uint64_t)op->kind << 16 | op->copy_kind;
-}
-
-/* Where the beginning of the trace is left out, each curve begins with what holds then.  Returns how many points were before. */
-static uint32_t begin_curves(struct gp_chrome *chrome, const struct gp_curve *curve,
-			     number_curve *number, put_point *put)
-{
-	uint64_t first_ns = gp_chrome_first_shown(chrome);
-	struct gp_tally held = {0};
-	uint32_t before = 0;
-
-	for (; before < curve->count && curve->points[before].time_ns < first_ns; before++) {
-		const struct gp_curve_point *point = &curve->points[before];
-		const uint64_t key[GP_TALLY_KEYS] = {number(chrome->model, point)};
-
-		gp_tally_find(&held, key)->sums[0] = before;
-	}
-	for (uint32_t i = 0; i < held.count; i++) {
-		struct gp_curve_point point = curve->points[held.rows[i].sums[0]];
-
-		point.time_ns = first_ns;
-		put(chrome, &point);
-	}
-	if (chrome->error == 0)
-		chrome->error = held.error;
-	gp_tally_free(&held);
-	return before;
-}
-
 static void write_curve(struct gp_chrome *chrome,
 			int (*make)(struct gp_curve *curve, const struct gp_model *model),
-			number_curve *number, put_point *put)
+			put_point *put)
 {
+	uint64_t first_ns = gp_chrome_first_shown(chrome);
 	struct gp_curve curve;
-	uint32_t i = 0;
 
 	chrome->error = make(&curve, chrome->model);
 	if (chrome->error == 0)
-		i = begin_curves(chrome, &curve, number, put);
-	for (; chrome->error == 0 && i < curve.count; i++)
-		if (gp_chrome_is_moment_shown(chrome, curve.points[i].time_ns))
+		chrome->error = gp_curve_begin_at(&curve, first_ns);
+	for (uint32_t i = 0; chrome->error == 0 && i < curve.count; i++)
+		if (curve.points[i].time_ns == first_ns ||
+		    gp_chrome_is_moment_shown(chrome, curve.points[i].time_ns))
 			put(chrome, &curve.points[i]);
 	gp_curve_free(&curve);
 }
@@ -103,9 +61,9 @@ static void write_curve(struct gp_chrome *chrome,
 void gp_chrome_write_counters(struct gp_chrome *chrome)
 {
 	if (chrome->error == 0)
-		write_curve(chrome, gp_curve_queues, number_queue, put_length);
+		write_curve(chrome, gp_curve_queues, put_length);
 	if (chrome->error == 0)
-		write_curve(chrome, gp_curve_bandwidth, number_direction, put_bandwidth);
+		write_curve(chrome, gp_curve_bandwidth, put_bandwidth);
 }
 
 /* ---- the critical path ---- */

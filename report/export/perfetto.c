@@ -76,6 +76,10 @@ static void write_model(struct gp_perfetto *p)
 		gp_perfetto_write_ops(p);
 		gp_perfetto_write_spans(p);
 		gp_perfetto_write_memory(p);
+		if (p->options->counters)
+			gp_perfetto_write_counters(p);
+		if (p->options->critical_path)
+			gp_perfetto_write_path(p);
 		if (p->options->messages && !p->is_later)
 			gp_call_sites_explain(p->sites, p->options->messages);
 		p->last_event += p->model->op_count;
@@ -141,6 +145,6 @@ const struct gp_exporter gp_exporter_perfetto = {
 	.suffix = ".pftrace",
 	.help = "timeline in Perfetto's own format: smaller, with its GPU tabs",
 	.readers = "https://ui.perfetto.dev, trace_processor",
-	.heeds = GP_EXPORT_PART,
+	.heeds = GP_EXPORT_PART | GP_EXPORT_CURVES,
 	.write = write_perfetto,
 };

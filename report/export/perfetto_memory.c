@@ -45,7 +45,7 @@ static void count(struct gp_perfetto *p, struct counter *counter,
 		return;
 	if (counter->track == 0) {
 		name_counter(p, event, name, sizeof(name));
-		counter->track = gp_perfetto_counter(p, name, &is_new);
+		counter->track = gp_perfetto_counter(p, name, GP_PERFETTO_UNIT_BYTES, &is_new);
 		if (is_new && p->filter.from_ns > 0)
 			write_value(p, counter->track, p->filter.from_ns, before_bytes);
 	}
@@ -80,7 +80,7 @@ static void write_usages(struct gp_perfetto *p)
 		if (*track == 0) {
 			snprintf(name, sizeof(name), "GPU %u memory in use by all processes",
 				 gp_gpu_numbers_find(&p->gpus, p->model, usage->device_id, NULL));
-			*track = gp_perfetto_counter(p, name, &is_new);
+			*track = gp_perfetto_counter(p, name, GP_PERFETTO_UNIT_BYTES, &is_new);
 		}
 		write_value(p, *track, usage->time_ns,
 			    usage->free_bytes < usage->total_bytes
@@ -106,7 +106,7 @@ static uint64_t pool_counter(struct gp_perfetto *p, const struct gp_record_pool 
 		snprintf(handle, sizeof(handle), " 0x%llx", (unsigned long long)record->address);
 	snprintf(name, sizeof(name), "GPU %u pool%s: %s",
 		 gp_gpu_numbers_find(&p->gpus, p->model, record->device_id, NULL), handle, what);
-	return gp_perfetto_counter(p, name, &is_new);
+	return gp_perfetto_counter(p, name, GP_PERFETTO_UNIT_BYTES, &is_new);
 }
 
 /* Of the pools so far, or one more, for which there is room. */

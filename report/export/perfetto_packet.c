@@ -11,6 +11,7 @@ static const char *const categories[GP_PERFETTO_CATEGORIES] = {
 	[GP_PERFETTO_RANGE] = "nvtx",           [GP_PERFETTO_SPAN] = "gpu_user_annotation",
 	[GP_PERFETTO_OVERHEAD] = "overhead",    [GP_PERFETTO_CODE] = "jit",
 	[GP_PERFETTO_GATE] = "gpuprof",         [GP_PERFETTO_LOOK] = "python_sample",
+	[GP_PERFETTO_PATH] = "critical_path",
 };
 
 static const char *const notes[GP_PERFETTO_NOTES] = {
@@ -29,6 +30,7 @@ static const char *const notes[GP_PERFETTO_NOTES] = {
 	[GP_PERFETTO_THREAD] = "thread",
 	[GP_PERFETTO_LOOKS] = "looks",
 	[GP_PERFETTO_LINE] = "line",
+	[GP_PERFETTO_OF] = "of",
 };
 
 static const char *const arguments[GP_PERFETTO_ARGUMENTS] = {

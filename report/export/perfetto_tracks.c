@@ -158,7 +158,19 @@ bool gp_perfetto_has(struct gp_perfetto *p, uint64_t start_ns, uint64_t end_ns)
 	return has;
 }
 
-uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, bool *is_new)
+/* Perfetto knows some units, others have a name. */
+static void put_unit(struct gp_protobuf *counter, enum gp_perfetto_unit unit)
+{
+	if (unit == GP_PERFETTO_UNIT_GB_PER_S)
+		gp_protobuf_text(counter, COUNTER_UNIT_NAME, "GB/s");
+	else
+		gp_protobuf_number(counter, COUNTER_UNIT,
+				   unit == GP_PERFETTO_UNIT_COUNT ? COUNTER_UNIT_COUNT
+								  : COUNTER_UNIT_BYTES);
+}
+
+uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, enum gp_perfetto_unit unit,
+			     bool *is_new)
 {
 	uint64_t *known = gp_perfetto_lasting(p, "counter", name), track;
 
@@ -170,7 +182,7 @@ uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, bool *is_n
 	gp_protobuf_number(&p->event, TRACK_UUID, track);
 	gp_protobuf_number(&p->event, TRACK_PARENT, p->process_track);
 	gp_protobuf_text(&p->event, TRACK_NAME, name);
-	gp_protobuf_number(&p->inner, COUNTER_UNIT, COUNTER_UNIT_BYTES);
+	put_unit(&p->inner, unit);
 	gp_protobuf_message(&p->event, TRACK_COUNTER, &p->inner);
 	close_track(p);
 	return track;

@@ -28,6 +28,7 @@ enum gp_perfetto_category {
 	GP_PERFETTO_CODE,
 	GP_PERFETTO_GATE,
 	GP_PERFETTO_LOOK,
+	GP_PERFETTO_PATH,
 	GP_PERFETTO_CATEGORIES
 };
 
@@ -47,6 +48,7 @@ enum gp_perfetto_note {
 	GP_PERFETTO_THREAD,
 	GP_PERFETTO_LOOKS,
 	GP_PERFETTO_LINE,
+	GP_PERFETTO_OF,
 	GP_PERFETTO_NOTES
 };
 
@@ -162,13 +164,17 @@ uint64_t gp_perfetto_place(struct gp_perfetto *p, uint64_t start_ns, uint64_t en
 /* That of what is no slice. */
 uint64_t gp_perfetto_first_track(struct gp_perfetto *p);
 
-/* The track of a counter below parent_track; of bytes.  *is_new: no earlier part has it. */
-uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, bool *is_new);
+/* What a counter counts. */
+enum gp_perfetto_unit { GP_PERFETTO_UNIT_BYTES, GP_PERFETTO_UNIT_COUNT, GP_PERFETTO_UNIT_GB_PER_S };
+
+/* The track of a counter of the process.  *is_new: no earlier part has it. */
+uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, enum gp_perfetto_unit unit,
+			     bool *is_new);
 
 /* Whether a slice is written in this part; where an earlier part has it, it is placed as there. */
 bool gp_perfetto_has(struct gp_perfetto *p, uint64_t start_ns, uint64_t end_ns);
 
-/* ---- perfetto_host.c, perfetto_looks.c, perfetto_gpu.c, perfetto_spans.c, perfetto_memory.c ---- */
+/* ---- perfetto_host.c, perfetto_looks.c, perfetto_gpu.c, perfetto_spans.c, perfetto_memory.c, perfetto_curves.c ---- */
 
 void gp_perfetto_write_threads(struct gp_perfetto *p);
 void gp_perfetto_write_looks(struct gp_perfetto *p);
@@ -176,6 +182,10 @@ void gp_perfetto_write_others(struct gp_perfetto *p);
 void gp_perfetto_write_ops(struct gp_perfetto *p);
 void gp_perfetto_write_spans(struct gp_perfetto *p);
 void gp_perfetto_write_memory(struct gp_perfetto *p);
+
+/* What only some ask for, of a model that is whole. */
+void gp_perfetto_write_counters(struct gp_perfetto *p);
+void gp_perfetto_write_path(struct gp_perfetto *p);
 
 /* The id of an operation of the model: its number, or what it is in all parts. */
 uint64_t gp_perfetto_event_id(const struct gp_perfetto *p, uint32_t op);

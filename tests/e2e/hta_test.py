@@ -10,6 +10,7 @@ import unittest
 from support import ROOT
 from tables_test import Tables
 import hta
+import perfetto
 
 REAL = sorted(glob.glob(os.path.join(ROOT, "tests", "data", "kineto", "*.json.gz")))
 WORDS = "time,queue,kernel"
@@ -203,7 +204,33 @@ class Figures(Tables):
             self.assertAlmostEqual(step["ts"] + step["dur"], after["ts"], places=2)
         refused = self.run_gpuprof("export", "--format", "csv", "--counters", path)
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("--counters is for Chrome traces", refused.stderr)
+        self.assertIn("--counters is for Chrome traces and Perfetto's", refused.stderr)
+
+    def test_curves_and_critical_path_in_perfetto_s_format(self):
+        """The same points and steps as in the Chrome trace, whole and of a window."""
+        path = REAL[1]
+        for window in ((), ("--start", "2ms", "--end", "5ms")):
+            for out, form in (("drawn.json", "chrome"), ("drawn.pftrace", "perfetto")):
+                result = self.run_gpuprof("export", "--format", form, "--counters", "--critical-path", *window, "-o", self.path(out), path)
+                self.assertEqual(result.returncode, 0, result.stderr)
+            with open(self.path("drawn.json"), encoding="utf-8") as file:
+                events = json.load(file)["traceEvents"]
+            with open(self.path("drawn.pftrace"), "rb") as file:
+                trace = perfetto.Trace(file.read())
+            wanted = {"queue": [], "GB/s": []}
+            for event in events:
+                if event["ph"] == "C":
+                    wanted["queue"] += [event["args"]["operations"]] if "operations" in event["args"] else []
+                    wanted["GB/s"] += [event["args"]["GB/s"]] if "GB/s" in event["args"] else []
+            values = lambda *words: sorted(value for track, points in trace.counters.items() if any(word in trace.tracks[track] for word in words) for _, value in points)
+            self.assertGreater(len(wanted["queue"]), 10)
+            self.assertEqual(values(" queue of stream "), sorted(wanted["queue"]))
+            self.assertEqual([round(value, 3) for value in values("to", "set")], sorted(wanted["GB/s"]))
+            steps = [event for event in events if event.get("cat") == "critical_path"]
+            drawn = sorted((piece for piece in trace.slices if piece.category == "critical_path"), key=lambda piece: piece.start)
+            self.assertGreater(len(steps), 50)
+            self.assertEqual([(piece.name, piece.notes["of"]) for piece in drawn], [(step["name"], step["args"]["of"]) for step in steps])
+            self.assertEqual({trace.tracks[piece.track] for piece in drawn}, {"critical path"})
 
     def drawn(self, path, *options):
         """{name: [(ts, value), ...]} of the counters that --counters draws."""

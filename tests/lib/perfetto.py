@@ -8,7 +8,7 @@ import protobuf
 PACKET = {6: "clocks", 8: "ts", 10: "sequence", 11: "event", 12: "interned", 13: "flags", 53: "stage", 60: "track", 87: "first",
           128: "gpus"}
 INTERNED = {1: "categories", 2: "names", 3: "notes", 23: "contexts", 24: "specs", 29: "texts", 1000: "kernels", 1001: "arguments"}
-EVENT = {3: "category", 4: "note", 9: "type", 10: "name", 11: "track", 30: "value", 3000: "gpu", 3001: "api"}
+EVENT = {3: "category", 4: "note", 9: "type", 10: "name", 11: "track", 30: "value", 44: "value", 3000: "gpu", 3001: "api"}
 TRACK = {1: "uuid", 2: "name", 3: "process", 4: "thread", 5: "parent", 8: "counter"}
 STAGE = {1: "id", 2: "duration", 5: "context", 11: "gpu", 13: "queue", 14: "stage", 19: "kernel", 20: "name", 21: "launch"}
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4

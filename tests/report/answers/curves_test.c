@@ -60,9 +60,13 @@ static void copy(struct build *b, uint32_t stream, uint64_t start_ns, uint64_t e
 static void copies_of_one_direction_add_up(void **state)
 {
 	static const struct gp_curve_point expected[] = {
-		{0, 10000000000, 7, 0},   {50, 30000000000, 8, 0}, {60, 5000000000, 9, 0},
-		{100, 20000000000, 7, 0}, {150, 0, 8, 0},          {150, 40000000000, 7, 0},
+		{0, 10000000000, 7, 0},   {50, 30000000000, 7, 0}, {60, 5000000000, 9, 0},
+		{100, 20000000000, 7, 0}, {150, 0, 7, 0},          {150, 40000000000, 7, 0},
 		{160, 0, 9, 0},           {200, 0, 7, 0},
+	};
+	static const struct gp_curve_point from_120[] = {
+		{120, 20000000000, 7, 0}, {120, 5000000000, 9, 0}, {150, 0, 7, 0},
+		{150, 40000000000, 7, 0}, {160, 0, 9, 0},          {200, 0, 7, 0},
 	};
 	struct build b = build_begin(1);
 	struct gp_model *model;
@@ -79,6 +83,8 @@ static void copies_of_one_direction_add_up(void **state)
 	model = build_end(&b);
 	assert_int_equal(gp_curve_bandwidth(&curve, model), 0);
 	assert_points(&curve, expected, COUNT(expected), model);
+	assert_int_equal(gp_curve_begin_at(&curve, 120), 0);
+	assert_points(&curve, from_120, COUNT(from_120), model);
 	gp_curve_free(&curve);
 	gp_model_free(model);
 }
@@ -88,9 +94,9 @@ static void rates_beyond_all_numbers_are_cut(void **state)
 {
 	static const struct gp_curve_point expected[] = {
 		{0, UINT64_C(1) << 56, 7, 0},
-		{100, UINT64_C(2) << 56, 8, 0},
+		{100, UINT64_C(2) << 56, 7, 0},
 		{200, UINT64_C(1) << 56, 7, 0},
-		{300, 0, 8, 0},
+		{300, 0, 7, 0},
 	};
 	struct build b = build_begin(1);
 	struct gp_model *model;

@@ -623,7 +623,7 @@ class BrowserTest(HtmlCase):
         self.browser.key("Escape")
         self.assertIn("In view: ", run(DRAWER_OF % "In view"))
         run("gpuprof.timeline.drawer.replaceChildren(); gpuprof.timeline.show(-0.4 * gpuprof.state.end, 0.4 * gpuprof.state.end)")
-        self.assertRegex(run(DRAWER_OF % "In view"), r"^In view: [0-9.]+[num]s from (\+0.000us|[0-9.]+[num]s before the first CUDA call) ·")
+        self.assertRegex(run(DRAWER_OF % "In view"), r"^In view: [0-9.]+[num]?s from (the first CUDA call|[0-9.]+[num]?s before the first CUDA call)( ·|; of the )")
         self.browser.resize(1366, 400)
         self.browser.frames()
         self.assertTrue(run("document.querySelector('.drawer').hidden"))
@@ -1124,6 +1124,19 @@ class BrowserTest(HtmlCase):
             tag = match.group(0)
             self.assertEqual(self.open_changed(page.bytes.replace(tag, tag.replace(b"data-f=", changed + b" data-f=", 1))), "all", changed)
             self.assert_events_are(events[:first] + events[first + rows:])
+        self.assert_no_problem()
+
+    def test_what_a_trace_lacks_is_one_line_of_the_banner(self):
+        trace = self.record(ZOO)
+        os.truncate(trace, os.path.getsize(trace) * 9 // 10)
+        self.open(self.write_page(trace))
+        shown = self.browser.run("[...document.querySelectorAll('#banner p')].map((line) => line.textContent)")
+        lines = self.run_gpuprof("summary", "--full", trace).stdout.partition("\ngpuprof: ")[0].splitlines()
+        self.assertGreater(len(lines), 1, lines)
+        self.assertEqual(len(shown), sum(not line.startswith(" ") for line in lines))
+        words = lambda text: re.sub(r"[\s;]+", " ", text).strip()
+        self.assertEqual(words(" ".join(shown)), words(" ".join(lines)))
+        self.assertNotRegex(shown[0], r"[a-z] it ends")
         self.assert_no_problem()
 
     def test_the_address_keeps_the_place(self):

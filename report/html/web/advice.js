@@ -94,7 +94,8 @@ const findingLine = (f, about) =>
 
 function adviceSection(about) {
 	if (!about.advice) return null;
-	const notes = about.adviceNotes.trim().split('\n').filter(Boolean).map((line) => el('p', { class: 'dim' }, marked(beginning(line.trim())))),
+	const lines = about.adviceNotes.trim().split('\n').filter(Boolean).map((line) => el('p', { class: 'dim' }, marked(beginning(line.trim())))),
+		notes = el('div', { class: 'notes' }, lines),
 		isToldWholly = (f, i) => about.advice.slice(0, i).filter((before) => before.id === f.id).length < TOLD_WHOLLY;
 	if (!about.advice.length) return section('What to change', '', notes);
 	return section(

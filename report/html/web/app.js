@@ -304,7 +304,7 @@ function printing(on) {
 function banner() {
 	/* what is wrapped there is one line here */
 	const lines = (state.about?.partial || '')
-			.replace(/\n\s+/g, ' ')
+			.replace(/([;,:]?)\n\s+/g, (line, mark) => (mark || ';') + ' ')
 			.split('\n')
 			.map((line) => line.replace(/^gpuprof: /, '').trim())
 			.filter(Boolean),

@@ -123,7 +123,7 @@ const fmtMoment = (t) => {
 };
 
 /* The same of where a time begins, in words where that is before the first CUDA call. */
-const fmtFrom = (t) => (t < state.index.zero ? fmtNs(state.index.zero - t) + ' before the first CUDA call' : fmtMoment(t));
+const fmtFrom = (t) => (t < state.index.zero ? fmtNs(state.index.zero - t) + ' before the first CUDA call' : t === state.index.zero ? 'the first CUDA call' : fmtMoment(t));
 
 /* A number without a unit, as CSV has it: of what is less than a thousandth, enough not to read as nothing. */
 const fmtReal = (v) => (Number.isInteger(v) ? String(v) : rounded(v, Math.abs(v) < 0.001 ? 9 : 3).replace(/\.?0+$/, ''));

@@ -11,7 +11,7 @@
 #include "report/pass/totals.h"
 
 #define LEAST_PERCENT 5     /* of the time, that a line is about */
-#define MANY_KERNELS  200   /* as the rule launch-bound has it */
+#define MANY_KERNELS  200   /* as the rule short-kernels has it */
 #define SHORT_NS      20000 /* what launching takes a framework */
 #define IDLE_PERCENT  20
 
@@ -30,7 +30,7 @@ static const struct {
 	[LOADING] = {"call that loads code", "calls that load code", "first-use, jit-compile"},
 	[SETTING_UP] = {"call that makes contexts, streams or graphs",
 			"calls that make contexts, streams and graphs", "start-up"},
-	[LAUNCHING] = {"call that launches", "calls that launch", "launch-bound"},
+	[LAUNCHING] = {"call that launches", "calls that launch", "short-kernels"},
 };
 
 /* What all processes come to. */
@@ -184,7 +184,7 @@ static void print_short_kernels(const struct gp_summary *summary, const struct s
 		fprintf(summary->out, ", %s %% of them for less than a launch takes (%s)",
 			gp_format_percent((double)shorter, (double)kernels.count).text,
 			gp_format_ns_mean(launches.median).text);
-	fputs(": launch-bound\n", summary->out);
+	fputs(": short-kernels\n", summary->out);
 }
 
 static void print_pageable(const struct gp_summary *summary, const struct signs *signs,

@@ -13,11 +13,12 @@ static const struct explanation {
 		{"the program did something else",
 		 "No thread was in a CUDA call: input was read, Python ran, the host computed.",
 		 "`gpuprof summary --by host FILE` says what Python did meanwhile, `perf record "
-		 "-g` what native code did. Rules: data-loading, gpu-gaps, host-gaps, start-up."},
+		 "-g` what native code did. Rules: data-loading, gpu-gaps, host-gaps, start-up, "
+		 "wind-down."},
 	[GP_IDLE_LAUNCH] = {"operations are as short as what starting them takes",
 			    "The thread was in a call that launches, or the next operation began "
 			    "within 50 us of its launch.",
-			    "CUDA graphs, fewer and larger kernels. Rule: launch-bound."},
+			    "CUDA graphs, fewer and larger kernels. Rule: short-kernels."},
 	[GP_IDLE_SYNC] = {"the host was in a call that waits, or came back from one",
 			  "The GPU had finished, and the thread that was to give it more had not "
 			  "left the call that waits for it, or had left it at most 50 us ago.",

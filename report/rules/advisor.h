@@ -90,9 +90,10 @@ struct gp_advisor {
 	uint32_t stretch_count, stretch_capacity;
 	struct gp_case spare;                  /* what is found when there is no memory */
 	struct gp_tally host_work;             /* by the numbers of cases: report/host_work.h */
-	struct gp_tally habits;                /* of report/rules/gaps.h */
-	struct gp_launch_places launch_places; /* of launch-bound */
-	struct gp_launch_span launch_span;     /* of launch-bound, in the present process */
+	struct gp_tally habits;                /* of gpu-gaps and host-gaps */
+	uint64_t host_gaps_ns;                 /* of host-gaps, in the present process */
+	struct gp_launch_places launch_places; /* of short-kernels */
+	struct gp_launch_span launch_span;     /* of short-kernels, in the present process */
 	int error;                             /* 0 or the first -errno */
 };
 

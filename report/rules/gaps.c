@@ -10,20 +10,14 @@
 
 #define MOST_COMMAND 60 /* characters */
 
-/* ---- habits: long idle times that come again and again at one place ---- */
-
 /* What tells operations apart, whatever their number in the trace. */
 static uint64_t what_is(const struct gp_op *op)
 {
 	return (uint64_t)op->name << 8 | op->kind << 4 | op->copy_kind;
 }
 
-/*
- * Idle times between two such operations, the second started at that site.  In its count: all of
- * them, in its sum those that may be a habit, as the present rule has it.
- */
-static struct gp_tally_row *pair_of(struct gp_advisor *advisor, const struct gp_op *before,
-				    const struct gp_op *after)
+struct gp_tally_row *gp_gaps_pair(struct gp_advisor *advisor, const struct gp_op *before,
+				  const struct gp_op *after)
 {
 	const struct gp_call *call =
 		after->call == GP_NONE ? NULL : &advisor->model->calls[after->call];
@@ -33,54 +27,6 @@ static struct gp_tally_row *pair_of(struct gp_advisor *advisor, const struct gp_
 
 	return gp_tally_find(&advisor->habits, key);
 }
-
-static void count_long(struct gp_advisor *advisor, const struct gp_lull_at *at)
-{
-	pair_of(advisor, at->before, at->after)->sums[0]++;
-}
-
-static void count_all(struct gp_advisor *advisor)
-{
-	struct gp_model *const *models = advisor->scope.models;
-
-	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
-		const struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
-
-		for (uint32_t k = 0; k < device->count; k++) {
-			const struct gp_lull *lull = &device->lulls[k];
-
-			if (gp_lull_is_between(lull) && lull->after.model == advisor->process)
-				pair_of(advisor, gp_op_of(models, lull->before),
-					gp_op_of(models, lull->after))
-					->count++;
-		}
-	}
-}
-
-/* Of each of millions of short ones only where there are some that are long so often. */
-void gp_gaps_find_habits(struct gp_advisor *advisor, gp_lull_filter *filter, uint64_t times)
-{
-	uint32_t known = advisor->habits.count;
-
-	gp_advisor_lulls(advisor, GP_GAPS_LEAST_NS, filter, count_long);
-	for (uint32_t i = known; i < advisor->habits.count; i++)
-		if (advisor->habits.rows[i].sums[0] >= times) {
-			count_all(advisor);
-			break;
-		}
-	if (advisor->habits.error < 0)
-		advisor->error = advisor->habits.error;
-}
-
-bool gp_gaps_is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at, uint64_t times,
-		      uint64_t every)
-{
-	const struct gp_tally_row *pair = pair_of(advisor, at->before, at->after);
-
-	return pair->sums[0] >= times && pair->sums[0] * every >= pair->count;
-}
-
-/* ---- what is told of a case ---- */
 
 /* From which on the cause is the whole of it. */
 #define WHOLE_SHARE 230u

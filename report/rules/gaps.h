@@ -1,6 +1,6 @@
 /*
- * gaps: what the rules of idle times share: which of these are a habit of the program, and what is told of a case of them: how long they were, and
- * what is known of the host meanwhile, of the calls before and after the longest of them, and of what helps.
+ * gaps: what the rules of idle times tell of a case of them: how long they were, and what is known of the host meanwhile, of the calls before
+ * and after the longest of them, and of what helps.
  */
 #ifndef REPORT_RULES_GAPS_H
 #define REPORT_RULES_GAPS_H
@@ -11,17 +11,9 @@
 #include "report/rules/advisor.h"
 #include "report/rules/host_time.h"
 
-/* What is shorter is not told one by one. */
-#define GP_GAPS_LEAST_NS 200000u
-
-/*
- * Idle times that the filter lets through and that are long are a habit where they come so many times between the same two operations, and every
- * so many times at least that the GPU is idle there: where launches of a loop wait now and then, at no place of their own, the system had taken the
- * processor from the host.  To be found first, by the present rule in the present process.
- */
-void gp_gaps_find_habits(struct gp_advisor *advisor, gp_lull_filter *filter, uint64_t times);
-bool gp_gaps_is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at, uint64_t times,
-		      uint64_t every);
+/* Two such operations, one behind the other, the second started at that site, for the present rule to count: a row of advisor->habits. */
+struct gp_tally_row *gp_gaps_pair(struct gp_advisor *advisor, const struct gp_op *before,
+				  const struct gp_op *after);
 
 /* What such a rule keeps of a case. */
 struct gp_gaps {

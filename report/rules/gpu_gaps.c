@@ -9,14 +9,66 @@
 #include "report/rules/advisor.h"
 #include "report/rules/gaps.h"
 
-#define LEAST_NS    100000000u
-#define HABIT_TIMES 16u
-#define HABIT_EVERY 4u
+#define LEAST_NS       100000000u
+#define LEAST_HABIT_NS 200000u
+#define HABIT_TIMES    16u
+#define HABIT_SHARE    4u /* a quarter of those between such operations */
+
+/* ---- habits: idle times of 200 us and more that come again and again ---- */
 
 static bool may_be_habit(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	return gp_lull_ns(at->lull) < LEAST_NS && gp_advisor_waits_for_host(advisor, at);
 }
+
+/* In a pair's count, all idle times between such operations; in its sum, those that may be a habit. */
+static void count_long(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	gp_gaps_pair(advisor, at->before, at->after)->sums[0]++;
+}
+
+static void count_all(struct gp_advisor *advisor)
+{
+	struct gp_model *const *models = advisor->scope.models;
+
+	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
+		const struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
+
+		for (uint32_t k = 0; k < device->count; k++) {
+			const struct gp_lull *lull = &device->lulls[k];
+
+			if (gp_lull_is_between(lull) && lull->after.model == advisor->process)
+				gp_gaps_pair(advisor, gp_op_of(models, lull->before),
+					     gp_op_of(models, lull->after))
+					->count++;
+		}
+	}
+}
+
+/* Where there are some; else nobody need look at each of millions of short ones. */
+static void find_habits(struct gp_advisor *advisor)
+{
+	uint32_t known = advisor->habits.count;
+
+	gp_advisor_lulls(advisor, LEAST_HABIT_NS, may_be_habit, count_long);
+	for (uint32_t i = known; i < advisor->habits.count; i++)
+		if (advisor->habits.rows[i].sums[0] >= HABIT_TIMES) {
+			count_all(advisor);
+			break;
+		}
+	if (advisor->habits.error < 0)
+		advisor->error = advisor->habits.error;
+}
+
+/* Where launches of a loop wait now and then, at no place of their own, the system had taken the processor. */
+static bool is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	const struct gp_tally_row *pair = gp_gaps_pair(advisor, at->before, at->after);
+
+	return pair->sums[0] >= HABIT_TIMES && pair->sums[0] * HABIT_SHARE >= pair->count;
+}
+
+/* ---- all that is told ---- */
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
@@ -24,8 +76,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint32_t site = gp_advisor_site(advisor, at->call_after);
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 
-	if (idle_ns < LEAST_NS &&
-	    !(may_be_habit(advisor, at) && gp_gaps_is_habit(advisor, at, HABIT_TIMES, HABIT_EVERY)))
+	if (idle_ns < LEAST_NS && !(may_be_habit(advisor, at) && is_habit(advisor, at)))
 		return;
 	gp_gaps_add(advisor,
 		    gp_advisor_case(advisor, site, gp_advisor_text(advisor, after.name),
@@ -35,8 +86,8 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 
 static void look(struct gp_advisor *advisor)
 {
-	gp_gaps_find_habits(advisor, may_be_habit, HABIT_TIMES);
-	gp_advisor_lulls(advisor, GP_GAPS_LEAST_NS, NULL, take_lull);
+	find_habits(advisor);
+	gp_advisor_lulls(advisor, LEAST_HABIT_NS, NULL, take_lull);
 }
 
 const struct gp_rule gp_rule_gpu_gaps = {

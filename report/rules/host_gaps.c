@@ -1,19 +1,49 @@
 /*
  * A program that computes on the host between operations, wherever that is.  Speaks of idle times of 200 us and more in which the host was mostly
  * in no call of CUDA's and of which no other rule has spoken, where they take 10 % of the recorded time and 100 ms in all, or 20 % and 20 ms.
- * Not of those that are less than half of those between such operations: there the system may have taken the processor from the host.
+ * Not of those between operations that mostly follow each other without: there the system may have taken the processor from the host.
  */
 #include "report/rules/rules.h"
 
 #include "report/rules/advisor.h"
 #include "report/rules/gaps.h"
 
-#define HABIT_EVERY 2u
+#define LEAST_NS 200000u
 
 static bool is_host_bound(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	(void)advisor;
 	return at->lull->cause == GP_IDLE_HOST;
+}
+
+/* In a pair's count, how often these follow each other in a stream; in its sum, how often with a long idle time between. */
+static void count_long(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	struct gp_tally_row *pair = gp_gaps_pair(advisor, at->before, at->after);
+
+	pair->sums[0]++;
+	advisor->host_gaps_ns += gp_lull_ns(at->lull);
+}
+
+static void count_all(struct gp_advisor *advisor)
+{
+	const struct gp_model *model = advisor->model;
+
+	for (uint32_t first = 0, end; first < model->op_count; first = end) {
+		end = gp_model_stream_end(model, first);
+		for (uint32_t i = first + 1; i < end; i++)
+			gp_gaps_pair(advisor, &model->ops[i - 1], &model->ops[i])->count++;
+	}
+	if (advisor->habits.error < 0)
+		advisor->error = advisor->habits.error;
+}
+
+/* Where they mostly follow each other without, the system had taken the processor from the host. */
+static bool is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	const struct gp_tally_row *pair = gp_gaps_pair(advisor, at->before, at->after);
+
+	return 2 * pair->sums[0] >= pair->count;
 }
 
 /* Of several GPUs that wait for the host at once each moment counts once. */
@@ -22,7 +52,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint64_t base_ns = advisor->model->base_unix_ns, idle_ns = gp_lull_ns(at->lull);
 	struct gp_case *found;
 
-	if (!gp_gaps_is_habit(advisor, at, 1, HABIT_EVERY))
+	if (!is_habit(advisor, at))
 		return;
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, GP_IDLE_HOST);
 	gp_gaps_add(advisor, found, at, 0);
@@ -31,10 +61,15 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 			   (double)gp_lull_cause_ns(at->lull, GP_IDLE_HOST) / (double)idle_ns);
 }
 
+/* Operations are only counted where it may matter, of a few steps of a loop, too: there may be millions. */
 static void look(struct gp_advisor *advisor)
 {
-	gp_gaps_find_habits(advisor, is_host_bound, 1);
-	gp_advisor_lulls(advisor, GP_GAPS_LEAST_NS, is_host_bound, take_lull);
+	advisor->host_gaps_ns = 0;
+	gp_advisor_lulls(advisor, LEAST_NS, is_host_bound, count_long);
+	if (advisor->host_gaps_ns < gp_rule_host_gaps.threshold.or_ns / 10)
+		return;
+	count_all(advisor);
+	gp_advisor_lulls(advisor, LEAST_NS, is_host_bound, take_lull);
 	gp_advisor_save_once(advisor);
 }
 
@@ -45,9 +80,10 @@ const struct gp_rule gp_rule_host_gaps = {
 		"Again and again, or once, the GPU had nothing to do because the program did "
 		"something else than to call CUDA: it computed, read, wrote. No single place of it "
 		"takes long enough for gpu-gaps, nor are there so many of them as low-utilisation "
-		"asks for: it is their sum that counts. Where less than half of the times between "
-		"such operations are long they do not count: the system may have taken the "
-		"processor. Told are the longest of them, and what "
+		"asks for: it is their sum that counts. Between operations that mostly follow each "
+		"other "
+		"without such a time it does not count: the system may have taken the processor. "
+		"Told are the longest of them, and what "
 		"Python did in all of them, by looks at its stacks (--host-samples). The place is "
 		"that of a call with which many of them end.",
 	.change = "Do it while the GPU works: launch what comes next before the host looks at "

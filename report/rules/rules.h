@@ -22,7 +22,7 @@ extern const struct gp_rule gp_rule_tiny_copies;
 extern const struct gp_rule gp_rule_data_loading;
 extern const struct gp_rule gp_rule_first_use;
 extern const struct gp_rule gp_rule_jit_compile;
-extern const struct gp_rule gp_rule_launch_bound;
+extern const struct gp_rule gp_rule_short_kernels;
 extern const struct gp_rule gp_rule_gpu_gaps;
 extern const struct gp_rule gp_rule_host_gaps;
 extern const struct gp_rule gp_rule_low_utilisation;
@@ -34,4 +34,5 @@ extern const struct gp_rule gp_rule_few_blocks;
 extern const struct gp_rule gp_rule_rank_imbalance;
 extern const struct gp_rule gp_rule_leaked_memory;
 extern const struct gp_rule gp_rule_start_up;
+extern const struct gp_rule gp_rule_wind_down;
 #endif

@@ -413,7 +413,7 @@ static void test_what_a_graph_would_launch(void **state)
 	}
 	model = build_end(&b);
 	advice = ask(&model, 1);
-	found = find(&advice, "launch-bound");
+	found = find(&advice, "short-kernels");
 	assert_non_null(found);
 	assert_non_null(strstr(found->found,
 			       "; the same 3 operations come 100 times: scale > add (2 times); "
@@ -729,7 +729,7 @@ static char *print_brief(const struct gp_advice *advice)
 
 static char *print_on_screen(const char *found, const char *place, const char *callers)
 {
-	struct gp_finding finding = {.rule = gp_rule_find("launch-bound"),
+	struct gp_finding finding = {.rule = gp_rule_find("short-kernels"),
 				     .saves_ns = MS,
 				     .found = strdup(found),
 				     .change = "do it otherwise",
@@ -748,7 +748,7 @@ static void expect_on_screen(const char *found, const char *place, const char *c
 			     const char *expected)
 {
 	char *text = print_on_screen(found, place, callers);
-	char *from = strstr(text, "launch-bound: ");
+	char *from = strstr(text, "short-kernels: ");
 
 	assert_non_null(from);
 	assert_string_equal(from, expected);
@@ -811,19 +811,19 @@ static void test_what_does_not_fit_on_a_screen(void **state)
 {
 	(void)state;
 	expect_on_screen("it waits; for one", PLACE, "main",
-			 "launch-bound: it waits; for one, at " PLACE " < main\n" CHANGE);
+			 "short-kernels: it waits; for one, at " PLACE " < main\n" CHANGE);
 	expect_on_screen(WORDS WORDS "for one", PLACE, WORDS WORDS,
-			 "launch-bound: " WORDS WORDS "for\n          one, at " PLACE "\n" CHANGE);
+			 "short-kernels: " WORDS WORDS "for\n          one, at " PLACE "\n" CHANGE);
 	expect_on_screen("it waits: for that; " WORDS WORDS WORDS WORDS WORDS, PLACE, "main",
-			 "launch-bound: it waits: for that, at " PLACE "\n" CHANGE);
+			 "short-kernels: it waits: for that, at " PLACE "\n" CHANGE);
 	expect_on_screen("it waits: " WORDS WORDS WORDS WORDS WORDS, "", "",
-			 "launch-bound: it waits\n" CHANGE);
+			 "short-kernels: it waits\n" CHANGE);
 	/* what is left of the sentence stays, and the place loses the middle of its function, never of its line */
 	expect_on_screen(WORDS WORDS "for one", PLACE WORDS WORDS WORDS WORDS "(far.py:7)", "",
-			 "launch-bound: " WORDS WORDS "for\n          one, at " PLACE
+			 "short-kernels: " WORDS WORDS "for\n          one, at " PLACE
 			 "so and so many w... many words and some more, (far.py:7)\n" CHANGE);
 	expect_on_screen(WORDS WORDS WORDS WORDS "and that", PLACE, "",
-			 "launch-bound: " WORDS WORDS
+			 "short-kernels: " WORDS WORDS
 			 "so\n          and so many words and some more, " WORDS
 			 "and that, at a_func...ame\n          (its_file.py:1)\n" CHANGE);
 }
@@ -908,7 +908,7 @@ static void test_places_without_names(void **state)
 static void test_findings_share_a_screen(void **state)
 {
 	const struct gp_rule *errors = gp_rule_find("failed-calls"),
-			     *time = gp_rule_find("launch-bound");
+			     *time = gp_rule_find("short-kernels");
 	struct gp_finding findings[] = {
 		{.rule = errors, .found = "A", .change = "look"},
 		{.rule = errors, .found = "B", .change = "look"},
@@ -930,7 +930,7 @@ static void test_findings_share_a_screen(void **state)
 	assert_non_null(strstr(text, "failed-calls: B\n          -> (both) look\n"));
 	assert_non_null(strstr(
 		text,
-		"launch-bound (the most of 2 places): C\n          -> do it\n  ... 1 more: "));
+		"short-kernels (the most of 2 places): C\n          -> do it\n  ... 1 more: "));
 	free(text);
 
 	out = open_memstream(&text, &bytes);
@@ -938,7 +938,7 @@ static void test_findings_share_a_screen(void **state)
 	fclose(out);
 	assert_non_null(
 		strstr(text, "failed-calls (the most of 2 places): A\n          -> look\n"));
-	assert_non_null(strstr(text, "launch-bound (the most of 2 places): C\n"));
+	assert_non_null(strstr(text, "short-kernels (the most of 2 places): C\n"));
 	free(text);
 
 	out = open_memstream(&text, &bytes);

@@ -57,7 +57,7 @@ static void what_takes_long_in_sum_is_one_finding(void **state)
 	}
 }
 
-/* A loop in which now and then something else takes the processor, for 9 ms. */
+/* A loop that keeps the GPU at work; now and then something else takes the processor, for 9 ms. */
 static void what_is_rare_at_its_place_is_not_the_programs(void **state)
 {
 	struct build b = build_begin(1);
@@ -69,7 +69,7 @@ static void what_is_rare_at_its_place_is_not_the_programs(void **state)
 	build_device(&b, 0, "GPU");
 	for (uint32_t i = 1; i <= 400; i++) {
 		build_call(&b, 100, BUILD_LAUNCH, at_ns, 500, i);
-		build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + 90000, i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + 110000, i);
 		at_ns += 100000 + (i % 10 == 0 ? 9 * MS : 0);
 	}
 	model = build_end(&b);

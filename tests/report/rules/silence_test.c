@@ -221,7 +221,7 @@ static uint64_t launch(uint64_t host_ns)
 
 		build_kernel(&b, at_ns, 7, at_ns + 6 * US, host_ns - 95 * US, GP_NONE);
 	}
-	return saved_of(&b, "launch-bound", NULL);
+	return saved_of(&b, "short-kernels", NULL);
 }
 
 static void the_host_computes_between_launches(void **state)

@@ -193,36 +193,6 @@ static void page_locked_memory_takes_its_time(void **state)
 	check(&device, NULL);
 }
 
-/* In pieces, too: what the program does after its last operation. */
-static void what_the_program_does_at_its_end_is_told(void **state)
-{
-	struct build b = wait(0), busy = wait(0);
-
-	(void)state;
-	build_call(&b, 100, BUILD_FREE, 1103 * MS, MS, 0);
-	build_call(&b, 100, BUILD_FREE, 1304 * MS, MS, 0);
-	check(&b, "after the last operation, for 300.0ms of 303.0ms, the program was in no call of "
-		  "CUDA; "
-		  "the longest time between calls is 200.0ms, from cudaFree to cudaFree");
-	build_call(&busy, 100, BUILD_FREE, 1004 * MS, 300 * MS, 0);
-	check(&busy, NULL);
-}
-
-/* Between which of many calls the longest piece is, tells nothing. */
-static void of_many_pieces_none_is_named(void **state)
-{
-	struct build b = wait(0);
-
-	(void)state;
-	for (uint32_t i = 0; i < 40; i++)
-		build_call(&b, 100, BUILD_FREE, (1013 + 11 * i) * MS, MS, 0);
-	check_parts(
-		&b,
-		"after the last operation, for 400.0ms of 441.0ms, the program was in no call of "
-		"CUDA; that is in 40 pieces between its calls, of 10.00ms at most",
-		"cudaFree");
-}
-
 /* Operations before it may be in what cannot be read. */
 static void what_was_first_nobody_knows_of_a_damaged_trace(void **state)
 {
@@ -251,8 +221,6 @@ int main(void)
 		cmocka_unit_test(of_several_others_the_busiest_is_told),
 		cmocka_unit_test(a_thread_is_not_its_own_other),
 		cmocka_unit_test(page_locked_memory_takes_its_time),
-		cmocka_unit_test(what_the_program_does_at_its_end_is_told),
-		cmocka_unit_test(of_many_pieces_none_is_named),
 		cmocka_unit_test(what_was_first_nobody_knows_of_a_damaged_trace),
 		cmocka_unit_test(what_is_short_is_nothing),
 	};

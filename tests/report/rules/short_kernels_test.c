@@ -65,7 +65,7 @@ static void check(struct build *b, const char *place, const char *found_part)
 	build_stacks_end(b);
 	model = build_end(b);
 	advice = ask(&model, 1);
-	found = find(&advice, "launch-bound");
+	found = find(&advice, "short-kernels");
 	assert_non_null(found);
 	assert_string_equal(found->place, place);
 	if (found_part)

@@ -25,7 +25,7 @@ static bool goes_on_launching(const struct gp_lull_at *at)
 	       at->call_after->start_ns <= gp_call_end_ns(at->call_before) + MOST_NS;
 }
 
-static bool is_launch_bound(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool waits_for_launch(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t cause_ns = gp_lull_cause_ns(at->lull, GP_IDLE_LAUNCH) +
 			    gp_lull_cause_ns(at->lull, GP_IDLE_HOST);
@@ -140,7 +140,7 @@ static void look(struct gp_advisor *advisor)
 	struct own *own;
 
 	*span = (struct gp_launch_span){.start_ns = UINT64_MAX};
-	gp_advisor_lulls(advisor, 0, is_launch_bound, take_lull);
+	gp_advisor_lulls(advisor, 0, waits_for_launch, take_lull);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	own = found->own;
 	if (advisor->error == 0 && gp_advisor_is_worth(advisor, found)) {
@@ -205,8 +205,8 @@ static bool names_place(const struct gp_case *found)
 	return own->has_looks;
 }
 
-const struct gp_rule gp_rule_launch_bound = {
-	.id = "launch-bound",
+const struct gp_rule gp_rule_short_kernels = {
+	.id = "short-kernels",
 	.title = "kernels are shorter than it takes to launch them",
 	.meaning = "A launch takes the host some microseconds, with a framework's work around it "
 		   "ten to "

@@ -1,0 +1,112 @@
+/*
+ * What NCCL takes to end its communicators, and what a program that is recorded alone does for itself between its last operation and its last call, if
+ * that is most of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
+ */
+#include "report/rules/rules.h"
+
+#include "report/answers/ends.h"
+#include "report/format.h"
+#include "report/rules/advisor.h"
+#include "report/rules/language.h"
+#include "report/rules/own_time.h"
+
+/* A case's detail. */
+enum { COMMUNICATORS, HOST_WORK };
+
+struct own {
+	uint64_t nccl_ns;
+	struct gp_own_time own_time; /* the program's */
+};
+
+/* Of several processes, others may be at work meanwhile. */
+static void look_at_host(struct gp_advisor *advisor, const struct gp_end *last)
+{
+	struct gp_own_time own_time;
+	struct gp_case *found;
+
+	if (advisor->scope.model_count != 1 ||
+	    !gp_own_time_find(advisor, last, last->start_ns, last->start_ns + last->ns, &own_time))
+		return;
+	found = gp_advisor_case(advisor, GP_NO_SITE, HOST_WORK, 0);
+	gp_own_time_put(advisor, found, last, advisor->model->pid, &own_time);
+	((struct own *)found->own)->own_time = own_time;
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	struct gp_case *found;
+	struct gp_ends ends;
+
+	advisor->error = gp_ends_of(&ends, advisor->model);
+	if (advisor->error != 0)
+		return;
+	found = gp_advisor_case(advisor, GP_NO_SITE, COMMUNICATORS, 0);
+	if (ends.nccl_end_ns > 0)
+		gp_advisor_add(advisor, found, 0, ends.nccl_end_ns, ends.nccl_end_ns, NULL);
+	((struct own *)found->own)->nccl_ns = ends.nccl_end_ns;
+	look_at_host(advisor, &ends.last);
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct own *own = found->own;
+
+	if (found->detail == HOST_WORK)
+		gp_own_time_tell(advisor, found, &own->own_time, "after the last", out);
+	else
+		fprintf(out, "NCCL took %s to end communicators", gp_format_ns(own->nccl_ns).text);
+}
+
+#define END_EARLIER                                                                                \
+	"do what can be done piece by piece while the GPU still works on what follows, or on the " \
+	"GPU"
+
+static const char *const changes[GP_LANGUAGES] = {
+	[GP_LANGUAGE_NATIVE] = END_EARLIER "; perf record -g tells what takes it",
+	[GP_LANGUAGE_PYTHON] = END_EARLIER,
+	[GP_LANGUAGE_TORCH] = END_EARLIER,
+	[GP_LANGUAGE_JAX] = END_EARLIER,
+	[GP_LANGUAGE_CUPY] = END_EARLIER,
+};
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	if (found->detail == HOST_WORK)
+		gp_language_advise(advisor, found, changes, out);
+	else
+		fputs("make few communicators, others from them (ncclCommSplit), and end all at "
+		      "once (ncclGroupStart, ncclGroupEnd)",
+		      out);
+}
+
+/* The second clause of what the program did says when, or which calls. */
+static bool names_place(const struct gp_case *found)
+{
+	return found->detail == HOST_WORK;
+}
+
+const struct gp_rule gp_rule_wind_down = {
+	.id = "wind-down",
+	.title = "it takes long after the GPU has done its last operation",
+	.meaning =
+		"What a process does for itself between its last operation and its last call of "
+		"CUDA: it checks results, or writes them. What Python did is told by looks at its "
+		"stacks (--host-samples), of other programs the longest time between two calls, "
+		"and which these are; of several processes it is not told, for the others may be "
+		"at work meanwhile. And what NCCL takes to end its communicators, by its NVTX "
+		"ranges. It is so once in a process: what is a large part of a short run is "
+		"nothing in a long one. What a process does after its last call of CUDA is not "
+		"recorded.",
+	.change = "Do piece by piece, while the GPU still works on what follows, what can be done "
+		  "so, or do it on the GPU. Communicators: make few, end all at once "
+		  "(ncclGroupStart, ncclGroupEnd).",
+	.ignore = "The program runs for long: then it is over soon. Or it checks what the GPU has "
+		  "computed, as tests and benchmarks do.",
+	.threshold = {.saves_percent = 5, .saves_ns = 100000000, .count = 1},
+	.is_once = true,
+	.own_bytes = sizeof(struct own),
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+	.names_place = names_place,
+};

@@ -1,0 +1,105 @@
+/* What takes time after the last operation: what is told of the program's own part. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "report/advice.h"
+#include "tests/report/ask_advice.h"
+#include "tests/report/model_builder.h"
+
+#define MS 1000000u
+
+/* A kernel for a second, for which the program waits. */
+static struct build work(void)
+{
+	struct build b = build_begin(1);
+
+	build_device(&b, 0, "GPU");
+	build_call(&b, 100, BUILD_LAUNCH, MS, MS, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 2 * MS, 1002 * MS, 1)->name = 0;
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 3 * MS, 1000 * MS, 0);
+	return b;
+}
+
+/* NULL: nothing is to be told, or no part is to be absent. */
+static void check(struct build *b, const char *found_part, const char *absent)
+{
+	struct gp_model *model = build_end(b);
+	struct gp_advice advice = ask(&model, 1);
+	const struct gp_finding *found = find(&advice, "wind-down");
+
+	assert_int_equal(found != NULL, found_part != NULL);
+	if (found) {
+		assert_non_null(strstr(found->found, found_part));
+		assert_true(!absent || !strstr(found->found, absent));
+		assert_true(found->rule->is_once);
+	}
+	assert_null(find(&advice, "start-up"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+/* In pieces, too: what the program does after its last operation. */
+static void what_the_program_does_at_its_end_is_told(void **state)
+{
+	struct build b = work(), busy = work();
+
+	(void)state;
+	build_call(&b, 100, BUILD_FREE, 1103 * MS, MS, 0);
+	build_call(&b, 100, BUILD_FREE, 1304 * MS, MS, 0);
+	check(&b,
+	      "after the last operation, for 300.0ms of 303.0ms, the program was in no call of "
+	      "CUDA; "
+	      "the longest time between calls is 200.0ms, from cudaFree to cudaFree",
+	      NULL);
+	build_call(&busy, 100, BUILD_FREE, 1004 * MS, 300 * MS, 0);
+	check(&busy, NULL, NULL);
+}
+
+/* Between which of many calls the longest piece is, tells nothing. */
+static void of_many_pieces_none_is_named(void **state)
+{
+	struct build b = work();
+
+	(void)state;
+	for (uint32_t i = 0; i < 40; i++)
+		build_call(&b, 100, BUILD_FREE, (1013 + 11 * i) * MS, MS, 0);
+	check(&b,
+	      "after the last operation, for 400.0ms of 441.0ms, the program was in no call of "
+	      "CUDA; that is in 40 pieces between its calls, of 10.00ms at most",
+	      "cudaFree");
+}
+
+/* Others may be at work meanwhile. */
+static void of_several_processes_it_is_not_told(void **state)
+{
+	struct build first = work(), second = work();
+	struct gp_model *models[2];
+	struct gp_advice advice;
+
+	(void)state;
+	build_call(&first, 100, BUILD_FREE, 1304 * MS, MS, 0);
+	models[0] = build_end(&first);
+	models[1] = build_end(&second);
+	models[1]->pid = 2;
+	advice = ask(models, 2);
+	assert_null(find(&advice, "wind-down"));
+	gp_advice_free(&advice);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_the_program_does_at_its_end_is_told),
+		cmocka_unit_test(of_many_pieces_none_is_named),
+		cmocka_unit_test(of_several_processes_it_is_not_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

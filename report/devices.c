@@ -104,9 +104,9 @@ static bool add_devices(struct gp_device_list *devices, const struct gp_model *m
 
 	for (uint32_t i = 0; found != SIZE_MAX && i < model->device_count; i++)
 		found = gp_device_list_find(devices, model, model->devices[i].device_id);
-	for (uint32_t i = 0; found != SIZE_MAX && i < model->op_count; i++)
-		if (i == 0 || model->ops[i].device_id != model->ops[i - 1].device_id)
-			found = gp_device_list_find(devices, model, model->ops[i].device_id);
+	for (uint32_t i = 0; found != SIZE_MAX && i < model->op_count;
+	     i = gp_model_stream_end(model, i))
+		found = gp_device_list_find(devices, model, model->ops[i].device_id);
 	return found != SIZE_MAX;
 }
 

@@ -46,6 +46,8 @@ static bool wants_links(const struct gp_model *model)
 {
 	uint64_t bytes = 0;
 
+	if (model->link_count > 0 || model->losses.live)
+		return false;
 	for (uint32_t i = 0; i < model->op_count && bytes < LEAST_BYTES; i++)
 		if (leaves_device(&model->ops[i]))
 			bytes += model->ops[i].bytes;
@@ -55,7 +57,7 @@ static bool wants_links(const struct gp_model *model)
 		if (leaves_device(&op))
 			bytes += op.bytes;
 	}
-	return bytes >= LEAST_BYTES && model->link_count == 0 && !model->losses.live;
+	return bytes >= LEAST_BYTES;
 }
 
 /* ---- the child ---- */

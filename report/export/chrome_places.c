@@ -233,7 +233,7 @@ static void mark_devices(struct gp_chrome *chrome)
 
 	for (uint32_t i = 0; i < DEVICES; i++)
 		chrome->gpu_of_device[i] = GP_NONE;
-	for (uint32_t i = 0; i < model->op_count; i++)
+	for (uint32_t i = 0; i < model->op_count; i = gp_model_stream_end(model, i))
 		chrome->gpu_of_device[model->ops[i].device_id] = 0;
 	for (uint32_t i = 0; i < model->memory_count; i++)
 		if (!gp_memory_is_of_host(model->memory[i].memory_kind))

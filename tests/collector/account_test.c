@@ -24,7 +24,8 @@
 #define LAST_BYTES 33000u /* as --max-file keeps free for the end, and the first chunk */
 
 /* Under sanitizers, which take long, less often. */
-#define PACE (UNDER_TSAN || UNDER_ASAN ? 13 : 1)
+#define PACE      (UNDER_TSAN || UNDER_ASAN ? 97 : 1)
+#define CALL_STEP (UNDER_TSAN || UNDER_ASAN ? 7u : 1u)
 
 enum kind { PLAIN, LIMITED, CIRCLE };
 
@@ -418,7 +419,7 @@ static void each_call(bool for_good, enum end end)
 {
 	uint32_t calls = seen->calls;
 
-	for (uint32_t call = 0; call < calls; call++) {
+	for (uint32_t call = 0; call < calls; call += CALL_STEP) {
 		plan.error = next_error();
 		plan.end = end;
 		plan.first = call;
@@ -437,7 +438,7 @@ static void room_for_each_byte(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < 2; i++) {
 		plan_for(places[i], PLAIN, FEW);
-		each_length(400, seen->bytes + 1, places[i] == GP_RINGS_MEMORY ? 1 : 5);
+		each_length(400, seen->bytes + 1, places[i] == GP_RINGS_MEMORY ? 1 : 11);
 	}
 }
 
@@ -468,7 +469,7 @@ static void a_limit_at_each_byte(void **unused)
 	(void)unused;
 	for (size_t i = 0; i < PLACES; i++) {
 		plan_for(places[i], LIMITED, FEW);
-		for (uint64_t bytes = 0; bytes < seen->bytes; bytes += 5ull * PACE) {
+		for (uint64_t bytes = 0; bytes < seen->bytes; bytes += 13ull * PACE) {
 			plan.limit_bytes = LAST_BYTES + bytes;
 			run_plan();
 		}

@@ -37,6 +37,8 @@ static const char usage[] =
 	"do)\n"
 	"      --min-duration TIME  in the timeline what is shorter stands together with its\n"
 	"                       neighbours, where less than that is between them: 10us\n"
+	"      --counters       in the timeline also queue lengths of streams and bandwidth of "
+	"copies\n"
 	"  -c, --compare BASE   also what differs from another run: BASE is its trace file; once "
 	"for "
 	"each\n"
@@ -104,6 +106,7 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"limit", 'l', .number = &a->options.event_limit, .most = GP_COMMAND_MOST},
 		{"compare", 'c', .take = take_base},
 		{"min-duration", .time_ns = &a->options.least_ns},
+		{"counters", .flag = &a->options.counters},
 		{0},
 	};
 	const struct gp_command_line line = {

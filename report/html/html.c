@@ -10,6 +10,7 @@
 #include "report/html/about.h"
 #include "report/html/activity.h"
 #include "report/html/allocator.h"
+#include "report/html/curves.h"
 #include "report/html/flame.h"
 #include "report/html/pack.h"
 #include "report/html/series.h"
@@ -319,6 +320,12 @@ static int make_allocator(struct page *page, FILE *out, struct gp_json *names)
 				 page->options->event_limit, out, names);
 }
 
+static int make_curves(struct page *page, FILE *out, struct gp_json *names)
+{
+	return gp_html_curves(&page->scope, page->timeline.walk.origin_unix_ns,
+			      page->options->event_limit, out, names);
+}
+
 /* Names first, then values. */
 static int put_named(struct page *page, const char *kind,
 		     int (*make)(struct page *page, FILE *out, struct gp_json *names))
@@ -371,6 +378,8 @@ static int put_timeline(struct page *page)
 		result = put_named(page, "series", make_series);
 	if (result == 0)
 		result = put_named(page, "allocators", make_allocator);
+	if (result == 0 && page->options->counters)
+		result = put_named(page, "courses", make_curves);
 	if (result == 0)
 		fwrite(events, 1, length, page->out);
 	free(events);

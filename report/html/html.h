@@ -27,6 +27,7 @@ struct gp_html_options {
 	uint64_t
 		event_limit; /* of the timeline: of more, short neighbours stand together; 0 = none */
 	uint64_t least_ns;   /* of the timeline: shorter neighbours stand together; 0 = none do */
+	bool counters;       /* queue lengths of streams and bandwidth of copies over time, too */
 	struct gp_model *const *base; /* a run to compare with: all of its processes */
 	size_t base_count;            /* 0 = none */
 	/* Repeated runs, of which the models and the base are one each: what differs is told of all.  NULL: there are no others. */

@@ -141,7 +141,7 @@ class PageTest(HtmlCase):
         for word in ("kernel", "api", "copy-size", "memory"):
             printed = json.loads(self.run_gpuprof("summary", "--by", word, "--format", "json", "--top", "0", trace).stdout)
             names = [column[0] for column in tables[word]["columns"]]
-            rounded = [[round(value, 3) if isinstance(value, float) else value for value in row] for row in tables[word]["rows"]]
+            rounded = [[round(value, 3 if abs(value) >= 0.001 else 9) if isinstance(value, float) else value for value in row] for row in tables[word]["rows"]]
             self.assertEqual([dict(zip(names, row)) for row in rounded], printed["rows"], word)
 
     def test_what_was_allocated_is_in_it_change_by_change(self):
@@ -198,6 +198,42 @@ class PageTest(HtmlCase):
         names, few = page.json("series"), times(page)
         self.assertEqual((names["changes"], names["leftOut"], "least" in names), (50, 950, False))
         self.assertEqual(few, everything[19::20])
+
+    def curves_of(self, page):
+        """{(name, device): [(time from the first call, value)]}, of the page's curves."""
+        names, points, at = page.json("courses"), {}, 0
+        index = page.json("index")
+        blocks = {0, *itertools.accumulate(rows for kind, rows, *_ in page.elements if kind == "curves")}
+        for number, (jump, which, value) in enumerate(zip(*page.columns("curves", 3))):
+            at = (0 if number in blocks else at) + (-(jump + 1) // 2 if jump % 2 else jump // 2)
+            one = names["curves"][which]
+            points.setdefault((one["name"], one["device"]), []).append((at - index["zero"], value))
+        self.assertEqual(sum(map(len, points.values())), names["points"])
+        return names, points
+
+    def test_curves_are_those_that_are_listed(self):
+        trace = self.record(os.path.join(BUILD, "programs", "streams"))
+        self.assertNotIn("courses", [kind for kind, *_ in Page(self.write_page(trace)).elements])
+        _, points = self.curves_of(Page(self.write_page("--counters", trace)))
+        wanted = {}
+        for list_name, name, value in (("queue", "queue of stream {Stream}", "Length"), ("bandwidth", "{Direction}", "GB/s")):
+            for row in json.loads(self.run_gpuprof("trace", list_name, "--format", "json", trace).stdout)["rows"]:
+                wanted.setdefault((name.format(**row), row["Device"]), []).append((row["Start"], row[value]))
+        self.assertGreater(len(wanted), 3)
+        self.assertEqual(sorted(points), sorted(wanted))
+        for key, listed in wanted.items():
+            drawn = [(at, value if key[0].startswith("queue") else round(value / 1e9, 3)) for at, value in points[key]]
+            self.assertEqual([pair for pair in zip(drawn, listed) if pair[0] != pair[1]][:3], [], key)
+            self.assertEqual(len(drawn), len(listed))
+
+    def test_of_too_many_points_of_curves_the_highest_stay(self):
+        trace = self.record(ZOO)
+        _, everything = self.curves_of(Page(self.write_page("--counters", trace)))
+        names, few = self.curves_of(Page(self.write_page("--counters", "--limit", "100", trace)))
+        self.assertEqual(names["points"] + names["leftOut"], sum(map(len, everything.values())))
+        self.assertGreater(names["leftOut"], 500)
+        highest = lambda curves: {key: (max(value for _, value in points), points[-1]) for key, points in curves.items()}
+        self.assertEqual(highest(few), highest(everything))
 
     def test_operations_are_linked_to_the_calls_that_started_them(self):
         page = Page(self.write_page(self.record(ZOO)))
@@ -775,6 +811,19 @@ class BrowserTest(HtmlCase):
         self.assertIn("In view: 2.500ms from 500.0us before the first CUDA call; of the 1.000ms between the first and the last CUDA call: GPU 0 10.0 % busy", run(DRAWER_OF % "In view: 2.500ms"))
         run("gpuprof.timeline.show(gpuprof.state.index.zero + 100e3, gpuprof.state.index.zero + 300e3)")
         self.assertIn("In view: 200.0us from +100.000us · GPU 0 50.0 % busy", run(DRAWER_OF % "In view: 200.0us"))
+        self.assert_no_problem()
+
+    def test_curves_stand_below_their_gpu(self):
+        trace = self.record(ZOO)
+        self.open(self.write_page("--counters", trace), hash_text="#v=timeline")
+        items = self.browser.run("gpuprof.timeline.items.filter((item) => item.kind === 'counter').map((item) => [item.title, item.series.peak ?? ''])")
+        rows = json.loads(self.run_gpuprof("trace", "queue", "--format", "json", trace).stdout)["rows"]
+        longest = max(row["Length"] for row in rows if row["Stream"] == rows[0]["Stream"])
+        self.assertIn([f"queue of stream {rows[0]['Stream']}", f"{longest:,} operation" + "s" * (longest != 1)], items)
+        self.assertTrue(any(title == "HtoD" and re.fullmatch(r"[0-9.]+ GB/s", peak) for title, peak in items), items)
+        self.assertGreater(self.ink("#view-timeline canvas"), 20)
+        self.open(self.write_page("--counters", "--limit", "100", trace))
+        self.assertRegex(self.browser.run("document.getElementById('banner').textContent"), r"Of queues and bandwidth [0-9,]+ points are left out")
         self.assert_no_problem()
 
     def test_the_thread_that_calls_cuda_comes_first(self):

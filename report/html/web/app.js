@@ -361,6 +361,12 @@ function banner() {
 				(state.served ? 'serve' : 'html') +
 				' --limit 0.',
 		);
+	if (state.curvesLeftOut)
+		lines.push(
+			'Of queues and bandwidth ' +
+				fmtCount(state.curvesLeftOut) +
+				' points are left out: of each few that follow each other the highest is there, and the last. For each: gpuprof html --counters --limit 0.',
+		);
 	if (index && index.crowded)
 		lines.push(
 			'In the timeline ' +
@@ -489,6 +495,7 @@ async function load() {
 async function loadEvents(wanted) {
 	state.end = Math.max(1, state.index.end);
 	state.memory = [...(await readMemory()), ...(await readAllocators())];
+	state.curves = await readCurves();
 	views.memory.ready();
 	views.flame.memoryReady();
 	arriveInMemory(wanted);

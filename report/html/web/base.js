@@ -10,6 +10,7 @@ const state = {
 	devices: new Map(),
 	memory: null,
 	held: null,
+	curves: [],
 	stacks: null,
 	sites: [],
 	base: null,

@@ -285,6 +285,32 @@ async function readAllocators() {
 		return [Object.assign(tensors, { reserved }), reserved];
 	});
 }
+/* How long each stream's queue was, and how fast copies were, as courses: where they were asked for. */
+async function readCurves() {
+	const names = await readJson('courses', null);
+	if (!names) return [];
+	state.curvesLeftOut = names.leftOut;
+	const rows = names.curves.map(() => ({ t: [], v: [] }));
+	await readBlocks(blocksOf('curves', 3, names.points), names.points, ([jump, which, value], count) => {
+		for (let i = 0, t = 0; i < count; i++) {
+			t += jump[i] % 2 ? -(jump[i] + 1) / 2 : jump[i] / 2;
+			rows[which[i]].t.push(t);
+			rows[which[i]].v.push(value[i]);
+		}
+	});
+	return names.curves.map(({ process, device, name, rate }, c) => {
+		const { t, v } = rows[c],
+			most = v.reduce((a, b) => Math.max(a, b), 0);
+		return {
+			device,
+			title: (state.about.processes.length > 1 ? nameOfProcess(process) + ' ' : '') + name,
+			t: Float64Array.from(t),
+			v: Float64Array.from(v),
+			most,
+			peak: rate ? digits(most / 1e9) + ' GB/s' : fmtCount(most) + (most === 1 ? ' operation' : ' operations'),
+		};
+	});
+}
 const nameOfProcess = (p) => {
 	const process = state.about.processes[p];
 	return process.rank !== undefined ? 'rank ' + process.rank : 'pid ' + process.pid;

@@ -150,6 +150,7 @@ class Timeline {
 			for (const track of device.tracks.filter((t) => !this.pinned.has(t))) add(this.trackItem(track, Math.round(GPU_LANE * grow)));
 			for (const series of (state.memory || []).filter((s) => s.device === number && (s.kind === 'all' || s.reserved)))
 				add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP + more, series, title: series.reserved ? 'tensors' : 'memory' });
+			for (const series of state.curves.filter((s) => s.device === number)) add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP + more, series, title: series.title });
 		}
 		const ranks = processes
 			.map((process, p) => p)

@@ -223,7 +223,7 @@ Object.assign(Timeline.prototype, {
 			if (item.kind === 'counter') {
 				ctx.fillStyle = css('--dim');
 				ctx.font = '10.5px system-ui, sans-serif';
-				ctx.fillText('peak ' + fmtBytes(item.series.most) + (item.series.reserved ? ' of ' + fmtBytes(item.series.reserved.most) : ''), 22, y + 24);
+				ctx.fillText('peak ' + (item.series.peak ?? fmtBytes(item.series.most)) + (item.series.reserved ? ' of ' + fmtBytes(item.series.reserved.most) : ''), 22, y + 24);
 			}
 		}
 		ctx.restore();

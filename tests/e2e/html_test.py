@@ -1186,6 +1186,8 @@ class BrowserTest(HtmlCase):
         words = lambda text: re.sub(r"[\s;]+", " ", text).strip()
         self.assertEqual(words(" ".join(shown)), words(" ".join(lines)))
         self.assertNotRegex(shown[0], r"[a-z] it ends")
+        self.browser.call("Emulation.setEmulatedMedia", media="print")
+        self.assertEqual(self.browser.run("getComputedStyle(document.getElementById('banner')).maxHeight"), "none")
         self.assert_no_problem()
 
     def test_the_address_keeps_the_place(self):

@@ -76,6 +76,7 @@ struct step {
 static struct step preparation, start;
 
 static bool makes_way;       /* for ncu: nothing is recorded */
+static bool is_told;         /* the driver will be, of this library */
 static uint32_t constructed; /* the process: a forked child says nothing again */
 
 static void leave_recording(void);
@@ -96,7 +97,9 @@ static void prepare_ranges(void)
 		return;
 	gp_ranges_enable(record);
 	gp_capture_range_init();
-	gp_nvtx_announce(gp_output_library());
+	if (!gp_nvtx_announce(gp_output_library()))
+		gp_say("ranges are not recorded: NVTX cannot be told of gpuprof: %s",
+		       gp_error_text(errno));
 }
 
 static bool is_injected(void)
@@ -191,7 +194,8 @@ static void prepare(void)
 	/* where the variable names us already, the driver comes, or is the one that loads us now */
 	if (gp_control_wants_process() && !is_injected() && is_cuda_started())
 		say_cuda_is_started();
-	if (setenv(GP_INJECTION_CUDA, gp_output_library(), 0) != 0)
+	is_told = setenv(GP_INJECTION_CUDA, gp_output_library(), 0) == 0;
+	if (!is_told)
 		gp_say("nothing of the GPU is recorded: CUDA cannot be told of gpuprof: %s",
 		       gp_error_text(errno));
 	if (gp_option_is(GP_OPTION_ID_SHARE, "on"))
@@ -380,12 +384,12 @@ static void say_why_the_driver_did_not_come(void)
 		gp_process_trace_tell(GP_SESSION_FAILED);
 		gp_say("nothing was recorded: Nsight Compute (ncu) profiles this program, and "
 		       "bears no other tool; to record with gpuprof, run it without ncu");
-	} else if (named == NULL) {
+	} else if (named == NULL && is_told) {
 		gp_process_trace_tell(GP_SESSION_FAILED);
 		gp_say("nothing of the GPU is recorded: the program took " GP_INJECTION_CUDA
 		       " out of its environment before it used CUDA, which finds gpuprof by it; "
 		       "to record it, have the program leave that variable");
-	} else if (!is_injected() && !gp_process_trace_in_session()) {
+	} else if (named != NULL && !is_injected() && !gp_process_trace_in_session()) {
 		/* else gpuprof-run has said so at the start */
 		gp_say("nothing of the GPU is recorded: " GP_INJECTION_CUDA
 		       " names another tool (%s); to record with gpuprof, type: "

@@ -492,14 +492,15 @@ int gp_nvtx_initialize(NvtxGetExportTableFunc_t get_export_table)
 	return 1;
 }
 
-void gp_nvtx_announce(const char *library)
+bool gp_nvtx_announce(const char *library)
 {
 	const char *other = getenv(GP_INJECTION_NVTX);
 
 	if (other == NULL)
-		setenv(GP_INJECTION_NVTX, library, 0);
-	else if (strcmp(other, library) != 0)
+		return setenv(GP_INJECTION_NVTX, library, 0) == 0;
+	if (strcmp(other, library) != 0)
 		strncpy(other_tool, other, sizeof(other_tool) - 1);
+	return true;
 }
 
 const char *gp_nvtx_other_tool(void)

@@ -8,11 +8,13 @@
 #ifndef INJECT_NVTX_H
 #define INJECT_NVTX_H
 
+#include <stdbool.h>
+
 #include "inject/nvtx_message.h"
 
 /* By the constructor, where ranges are enabled: make the program's NVTX find this library.  A variable that is already set
- * is left alone. */
-void gp_nvtx_announce(const char *library);
+ * is left alone.  False: there is no memory for it (errno). */
+bool gp_nvtx_announce(const char *library);
 
 /* What InitializeInjectionNvtx2() does, after the constructor: 1, or where ranges are not enabled 0, and they stay free. */
 int gp_nvtx_initialize(NvtxGetExportTableFunc_t get_export_table);

@@ -47,12 +47,44 @@ bool gp_range_is_of_nccl(const struct gp_model *model, const struct gp_range *ra
 	       strcmp(model->domains[range->domain], "NCCL") == 0;
 }
 
-bool gp_range_is_set_up(const struct gp_model *model, const struct gp_range *range)
-{
-	const char *text = gp_model_range_text(model, range);
+#define MOST_OF_A_GROUP 256u /* ranges that are looked at */
 
-	return gp_range_is_of_nccl(model, range) &&
-	       (begins_with(text, "ncclComm") || begins_with(text, "ncclGetUniqueId"));
+static bool is_set_up(const char *function)
+{
+	return begins_with(function, "ncclComm") || begins_with(function, "ncclGetUniqueId");
+}
+
+/* Between a group's end and its start, back from the former; groups within it are of it.  Where the start is not found, it is not known. */
+static const char *set_up_in_group(const struct gp_model *model, const struct gp_range *end)
+{
+	const char *found = NULL;
+	uint32_t inner = 0, steps = 0;
+
+	for (const struct gp_range *at = end;
+	     at > model->ranges && at[-1].thread_id == end->thread_id && steps < MOST_OF_A_GROUP;
+	     steps++) {
+		const char *function = gp_model_range_text(model, --at);
+
+		if (!gp_range_is_of_nccl(model, at))
+			continue;
+		if (strcmp(function, "ncclGroupStart") == 0 && inner-- == 0)
+			return found;
+		inner += strcmp(function, "ncclGroupEnd") == 0;
+		if (is_set_up(function))
+			found = function;
+	}
+	return NULL;
+}
+
+const char *gp_range_set_up(const struct gp_model *model, const struct gp_range *range)
+{
+	const char *function = gp_model_range_text(model, range);
+
+	if (!gp_range_is_of_nccl(model, range))
+		return NULL;
+	if (strcmp(function, "ncclGroupEnd") == 0)
+		return set_up_in_group(model, range);
+	return is_set_up(function) ? function : NULL;
 }
 
 static bool is_of_thread_before(const void *element, const void *key)
@@ -150,7 +182,7 @@ static int add_set_up_ranges(struct gp_call_times *setups, const struct gp_model
 		const struct gp_range *range = &model->ranges[i];
 
 		if (range->end_ns - range->start_ns >= GP_CALL_CAUSE_LEAST_NS &&
-		    gp_range_is_set_up(model, range))
+		    gp_range_set_up(model, range))
 			result = add(setups, range->start_ns, range->end_ns, 0, GP_IDLE_SETUP);
 	}
 	return result;

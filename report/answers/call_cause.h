@@ -30,9 +30,14 @@ enum gp_idle_cause {
 /* By what the call is for; GP_IDLE_HOST: it only asks something. */
 enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call);
 
-/* Whether a range is a function of NCCL's (whose domain is called so); and one that makes, divides or ends communicators: set-up. */
+/* Whether a range is a function of NCCL's (whose domain is called so). */
 bool gp_range_is_of_nccl(const struct gp_model *model, const struct gp_range *range);
-bool gp_range_is_set_up(const struct gp_model *model, const struct gp_range *range);
+
+/*
+ * The function that makes, divides or ends a communicator in a range of model->ranges: its own, or of the end of a group, where NCCL does
+ * what the group asked for, the first in the group that does such a thing.  NULL: none does.
+ */
+const char *gp_range_set_up(const struct gp_model *model, const struct gp_range *range);
 
 /*
  * When the context was there that this call made: the end of what CUPTI did for it, amid a call that allocates, which goes on with what it is

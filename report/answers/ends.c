@@ -120,8 +120,10 @@ static void take_nccl(struct parts *parts, const struct gp_model *model, struct 
 				      : 0;
 
 		if (ns > parts->longest_ns) {
+			const char *set_up = gp_range_set_up(model, range);
+
 			parts->longest_ns = ns;
-			end->nccl = gp_model_range_text(model, range);
+			end->nccl = set_up ? set_up : gp_model_range_text(model, range);
 		}
 	}
 }
@@ -166,12 +168,12 @@ static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool end
 
 	for (uint32_t i = 0, count = nccl_ranges(model); i < count; i++) {
 		const struct gp_range *range = &model->ranges[i];
-		const char *function = gp_model_range_text(model, range);
+		const char *function = gp_range_set_up(model, range);
 		uint64_t ns;
 
-		if (!gp_range_is_set_up(model, range) || ends_communicator(function) != ending)
+		if (!function || ends_communicator(function) != ending)
 			continue;
-		ends->nccl_made += makes_communicator(function);
+		ends->nccl_made += makes_communicator(gp_model_range_text(model, range));
 		ns = take(&parts, range->start_ns, range->end_ns);
 		if (!ending && ns > parts.longest_ns) {
 			parts.longest_ns = ns;

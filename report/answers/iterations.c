@@ -13,6 +13,7 @@
 #include "report/answers/sequences.h"
 #include "report/answers/stretches.h"
 #include "report/array.h"
+#include "report/busy.h"
 #include "report/groups.h"
 #include "report/room.h"
 #include "report/stats.h"
@@ -590,20 +591,53 @@ static void join(struct gp_iterations *iterations, const struct gp_model *model)
 	}
 }
 
-/* NCCL copies and sets the same again and again while it makes communicators: that is no loop of the program. */
-static bool is_set_up(const struct gp_iterations *iterations, const struct gp_model *model)
+/* Its ranges that make or end communicators, which take long; -ENOMEM. */
+static int find_set_up(struct gp_interval **set_up, size_t *count, const struct gp_model *model)
 {
-	uint64_t first_ns, last_ns;
+	uint32_t capacity = 0, found = 0;
+	int result = 0;
 
-	if (iterations->count == 0)
-		return false;
-	first_ns = begun_ns(model, &iterations->rows[0]);
-	last_ns = begun_ns(model, &iterations->rows[iterations->count - 1]);
-	for (uint32_t i = 0; i < model->range_count; i++)
-		if (model->ranges[i].start_ns <= first_ns && last_ns <= model->ranges[i].end_ns &&
-		    gp_range_is_set_up(model, &model->ranges[i]))
-			return true;
-	return false;
+	*set_up = NULL;
+	for (uint32_t i = 0; i < model->range_count && result == 0; i++) {
+		const struct gp_range *range = &model->ranges[i];
+
+		if (!gp_range_set_up(model, range))
+			continue;
+		result = gp_array_grow_room(set_up, &capacity, found, sizeof(**set_up));
+		if (result == 0)
+			(*set_up)[found++] = (struct gp_interval){range->start_ns, range->end_ns};
+	}
+	*count = result == 0 ? gp_busy_join(*set_up, found) : 0;
+	return result;
+}
+
+static bool starts_until(const void *element, const void *key)
+{
+	const struct gp_interval *interval = element;
+	const uint64_t *time_ns = key;
+
+	return interval->start_ns <= *time_ns;
+}
+
+/* NCCL copies and sets the same again and again while it makes and ends communicators: that is no loop of the program. */
+static int drop_set_up(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	struct gp_interval *set_up;
+	uint32_t inside = 0;
+	size_t count;
+	int result = find_set_up(&set_up, &count, model);
+
+	for (uint32_t i = 0; i < iterations->count && count > 0; i++) {
+		uint64_t ns = begun_ns(model, &iterations->rows[i]);
+		size_t until =
+			gp_array_lower_bound(set_up, count, sizeof(*set_up), starts_until, &ns);
+
+		inside += until > 0 && ns < set_up[until - 1].end_ns;
+	}
+	if (inside == iterations->count)
+		iterations->count = iterations->passes = 0;
+	gp_room_free(set_up);
+	return result;
 }
 
 int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
@@ -615,8 +649,8 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 	result = find_by_range(iterations, model, tuning, false);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_sequence(iterations, model, tuning);
-	if (result == 0 && is_set_up(iterations, model))
-		iterations->count = iterations->passes = 0;
+	if (result == 0)
+		result = drop_set_up(iterations, model);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_range(iterations, model, tuning, true);
 	if (result == 0)

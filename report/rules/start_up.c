@@ -66,7 +66,7 @@ static void explain_all(struct gp_advisor *advisor)
 
 	for (uint32_t i = 0; i < model->range_count; i++)
 		if (model->ranges[i].end_ns - model->ranges[i].start_ns >= LEAST_NS &&
-		    gp_range_is_set_up(model, &model->ranges[i]))
+		    gp_range_set_up(model, &model->ranges[i]))
 			explain_lulls(advisor, &model->ranges[i]);
 }
 

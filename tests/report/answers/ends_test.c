@@ -215,6 +215,38 @@ static void several_communicators_are_to_be_fewer_and_the_process_is_named(void 
 	gp_model_free(models[1]);
 }
 
+/* In a group communicators are made where it ends, by the name of the function that asked for it; collectives are no set-up, in a group or not. */
+static void a_group_makes_its_communicators_where_it_ends(void **state)
+{
+	struct build b = build_process();
+	struct gp_model *model;
+	struct gp_ends ends;
+
+	(void)state;
+	b.model->range_count = 0;
+	build_range_in(&b, 1, "ncclGroupStart", 200 * MS, 201 * MS);
+	build_range_in(&b, 1, "ncclCommInitRankConfig", 201 * MS, 202 * MS);
+	build_range_in(&b, 0, "a range of the program", 202 * MS, 203 * MS);
+	build_range_in(&b, 1, "ncclGroupStart", 204 * MS, 205 * MS);
+	build_range_in(&b, 1, "ncclGroupEnd", 205 * MS, 206 * MS);
+	build_range_in(&b, 1, "ncclGroupEnd", 300 * MS, 600 * MS);
+	build_range_in(&b, 1, "ncclGroupStart", 700 * MS, 701 * MS);
+	build_range_in(&b, 1, "ncclAllReduce", 701 * MS, 702 * MS);
+	build_range_in(&b, 1, "ncclGroupEnd", 702 * MS, 902 * MS);
+	build_range_in(&b, 1, "ncclGroupStart", 1100 * MS, 1101 * MS);
+	build_range_in(&b, 1, "ncclCommDestroy", 1101 * MS, 1102 * MS);
+	build_range_in(&b, 1, "ncclGroupEnd", 1200 * MS, 1400 * MS);
+	model = build_end(&b);
+	assert_int_equal(gp_ends_of(&ends, model), 0);
+	assert_int_equal(ends.nccl_make_ns, 301 * MS);
+	assert_string_equal(ends.nccl_make, "ncclCommInitRankConfig");
+	assert_int_equal(ends.nccl_made, 1);
+	assert_int_equal(ends.nccl_end_ns, 201 * MS);
+	assert_string_equal(ends.first.nccl, "ncclCommInitRankConfig");
+	assert_string_equal(ends.last.nccl, "ncclCommDestroy");
+	gp_model_free(model);
+}
+
 /* At the first collective, say, after operations: the code that NCCL loads meanwhile, and that time, are told once. */
 static void communicators_made_between_operations_are_told_once(void **state)
 {
@@ -253,6 +285,7 @@ int main(void)
 		cmocka_unit_test(where_operations_may_be_missing_there_is_no_end),
 		cmocka_unit_test(nccl_is_told_once_per_run),
 		cmocka_unit_test(several_communicators_are_to_be_fewer_and_the_process_is_named),
+		cmocka_unit_test(a_group_makes_its_communicators_where_it_ends),
 		cmocka_unit_test(communicators_made_between_operations_are_told_once),
 	};
 

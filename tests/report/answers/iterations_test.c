@@ -257,6 +257,38 @@ static void without_ranges_operations_tell(void **state)
 	gp_model_free(model);
 }
 
+/* Half of the passes while it makes them, half while it ends them; some outside are the program's. */
+static void what_nccl_repeats_for_its_communicators_is_no_loop(void **state)
+{
+	static const char *names[] = {"", "NCCL"};
+	static const uint32_t ends[] = {21000, 41000, 30000};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+
+		b.model->domains = malloc(sizeof(names));
+		build_check(b.model->domains != NULL);
+		memcpy(b.model->domains, names, sizeof(names));
+		b.model->domain_count = 2;
+		for (uint32_t name = 0; name < 3; name++)
+			build_name(&b, (char[]){(char)('a' + name), '\0'});
+		for (uint32_t pass = 0; pass < 40; pass++)
+			for (uint32_t name = 0; name < 3; name++)
+				build_kernel(&b, 1000 + pass * 1000 + name * 200, name);
+		build_range(&b, 1, "ncclCommInitRank", 900, 20900);
+		build_range(&b, 1, "ncclCommDestroy", 20950, ends[i]);
+		b.model->ranges[0].domain = b.model->ranges[1].domain = 1;
+		model = end(&b);
+		found = find(model);
+		assert_int_equal(found.count, i == 1 ? 0 : 40);
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
 static void a_repeat_that_is_a_small_part_is_no_loop(void **state)
 {
 	struct build b = build_begin(1);
@@ -608,6 +640,7 @@ int main(void)
 		cmocka_unit_test(ranges_of_libraries_name_no_step),
 		cmocka_unit_test(what_nests_or_starts_nothing_is_no_loop),
 		cmocka_unit_test(without_ranges_operations_tell),
+		cmocka_unit_test(what_nccl_repeats_for_its_communicators_is_no_loop),
 		cmocka_unit_test(a_repeat_that_is_a_small_part_is_no_loop),
 		cmocka_unit_test(one_operation_again_and_again_is_no_loop),
 		cmocka_unit_test(an_evaluation_now_and_then_cuts_no_step),

@@ -182,6 +182,7 @@ int gp_summary_print_memory_in_brief(const struct gp_summary *summary)
 	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
 	if (shown < choice.rows)
 		fprintf(summary->out, "  ... %s more\n", gp_format_count(choice.rows - shown).text);
+	gp_summary_print_left_note(summary);
 	gp_table_free(table);
 	return result;
 }

@@ -24,7 +24,7 @@ static const char *why_not_all(const struct gp_summary *summary)
 	return why;
 }
 
-/* Where some operations are not known, idle is not known either.  The line is not ended. */
+/* Where some operations are not known, it was busy for longer, and idle for less.  The line is not ended. */
 static void print_device(const struct gp_summary *summary, size_t device, bool all)
 {
 	const struct gp_busy *busy = &summary->busy[device];
@@ -139,10 +139,10 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 			continue;
 		}
 		print_device(summary, i, !why);
-		if (why || !summary->basis)
-			fputs("\n", summary->out);
+		if (summary->basis)
+			gp_summary_print_where(summary, i, !why);
 		else
-			gp_summary_print_where(summary, i);
+			fputs("\n", summary->out);
 	}
 	if (!summary->basis)
 		return gp_summary_print_ends(summary);
@@ -150,7 +150,7 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 	gp_summary_print_tuning(summary);
 	gp_summary_print_loop(summary, !why);
 	result = gp_summary_print_ends(summary);
-	if (!why && !summary->options->brief)
+	if (!summary->options->brief)
 		fputs("  details   gpuprof summary --by time,idle,gap,kind,iteration,queue --top "
 		      "20 FILE\n",
 		      summary->out);

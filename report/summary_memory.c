@@ -43,6 +43,20 @@ void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *tabl
 		gp_table_cell(table, "-");
 }
 
+void gp_summary_print_left_note(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->memory.row_count; i++) {
+		const struct gp_memory_row *row = &summary->memory.rows[i];
+
+		if (row->allocated_bytes - row->freed_bytes <= row->peak_bytes)
+			continue;
+		fputs("  Left: the sum of what each process left when it ended; Peak: what was "
+		      "there at one time\n",
+		      summary->out);
+		return;
+	}
+}
+
 static void put_row(const struct gp_summary *summary, struct gp_table *table,
 		    const struct gp_memory_row *row)
 {
@@ -85,6 +99,8 @@ static int print_rows(const struct gp_summary *summary)
 		}
 	if (rows > 0)
 		result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+	if (result == 0)
+		gp_summary_print_left_note(summary);
 	gp_table_free(table);
 	return result;
 }

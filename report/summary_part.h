@@ -112,13 +112,10 @@ void gp_summary_print_never(FILE *out, const struct gp_model *model);
 /* How busy the GPUs were: what is known of that. */
 int gp_summary_print_busy(const struct gp_summary *summary);
 
-/* Ends the line of a device; below it, on one screen of several devices in it: what ran, why nothing did. */
-void gp_summary_print_where(const struct gp_summary *summary, size_t device);
+/* Ends the line of a device; below it, on one screen of several devices in it: what ran, why nothing did, which is at most where not all operations are known. */
+void gp_summary_print_where(const struct gp_summary *summary, size_t device, bool all_known);
 
-/*
- * On the iterations of the main loop, and, where all operations are known, how busy the GPU was in them; nothing where no loop was
- * found, or of several processes.
- */
+/* On the iterations of the main loop, and how busy the GPU was in them; nothing where no loop was found, or of several processes. */
 void gp_summary_print_loop(const struct gp_summary *summary, bool all_known);
 
 /* A line on the kinds of kernels, by their names; nothing where most are of an unknown kind. */
@@ -145,5 +142,8 @@ struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t un
 /* Two cells: the peak of a row of memory, and when it was; of unknown size, as another process's is, there is none. */
 void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *table,
 			 const struct gp_memory_row *row);
+
+/* A line below them where one process had ended before the peak of all: more was left than there was at any time. */
+void gp_summary_print_left_note(const struct gp_summary *summary);
 
 #endif

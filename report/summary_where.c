@@ -175,7 +175,7 @@ static bool is_more_than_computing(const struct gp_summary *summary, const struc
 	       (double)others_ns >= least * (double)gp_state_wall_ns(where->state_ns);
 }
 
-void gp_summary_print_where(const struct gp_summary *summary, size_t device)
+void gp_summary_print_where(const struct gp_summary *summary, size_t device, bool all_known)
 {
 	const struct gp_where *where = &summary->basis->wheres.devices[device];
 	bool in_full = summary->devices.count <= DEVICES_IN_FULL;
@@ -184,7 +184,7 @@ void gp_summary_print_where(const struct gp_summary *summary, size_t device)
 	bool idle = gp_state_idle_ns(where->state_ns) > 0;
 
 	if (busy && idle && in_a_line) {
-		fputs("; ", summary->out);
+		fputs(all_known ? "; " : "; idle at most: ", summary->out);
 		print_causes(summary->out, where->state_ns, SHOWN_IN_A_LINE);
 	} else {
 		fputs("\n", summary->out);
@@ -194,7 +194,7 @@ void gp_summary_print_where(const struct gp_summary *summary, size_t device)
 	if (in_full && is_more_than_computing(summary, where))
 		print_classes(summary->out, where);
 	if (idle && !in_a_line) {
-		fputs("    idle    ", summary->out);
+		fputs(all_known ? "    idle    " : "    idle    at most: ", summary->out);
 		print_causes(summary->out, where->state_ns, SHOWN);
 	}
 	if (in_full && !summary->options->brief)
@@ -343,19 +343,19 @@ static void sum_loop(const struct gp_summary *summary, uint64_t state_ns[GP_STAT
 	}
 }
 
-static void print_inside(const struct gp_summary *summary)
+static void print_inside(const struct gp_summary *summary, bool all_known)
 {
 	uint64_t state_ns[GP_STATES] = {0};
 
 	sum_loop(summary, state_ns);
 	if (gp_state_busy_ns(state_ns) == 0)
 		return;
-	fprintf(summary->out, "    in it   %s %% busy",
+	fprintf(summary->out, "    in it   %s%s %% busy", all_known ? "" : "at least ",
 		gp_format_percent((double)gp_state_busy_ns(state_ns),
 				  (double)gp_state_wall_ns(state_ns))
 			.text);
 	if (gp_state_idle_ns(state_ns) > 0)
-		fputs("; idle: ", summary->out);
+		fputs(all_known ? "; idle: " : "; idle at most: ", summary->out);
 	print_causes(summary->out, state_ns, summary->options->brief ? SHOWN_IN_LOOP : SHOWN);
 }
 
@@ -366,8 +366,7 @@ void gp_summary_print_loop(const struct gp_summary *summary, bool all_known)
 	if (summary->model_count != 1 || all->count == 0)
 		return;
 	print_iterations(summary, all);
-	if (all_known)
-		print_inside(summary);
+	print_inside(summary, all_known);
 }
 
 /* ---- kinds of kernels ---- */

@@ -204,7 +204,8 @@ static void what_is_not_known_of_the_gpu_is_not_said(void **state)
 	text = summarize(&b);
 	expect(text, "; operations are missing)\n GPU 0 at least 12.1 % busy: 12.00us of "
 		     "99.51us\n");
-	expect_not(text, "idle");
+	expect(text, "\n idle at most: ");
+	expect_not(text, "% idle");
 	free(text);
 	build_device(&none, 0, "GPU");
 	build_call(&none, 100, BUILD_DEVICE_SYNC, 30000, 100, 31);
@@ -627,6 +628,25 @@ static void processes_are_listed_and_merged(void **state)
 		gp_model_free(models[i]);
 }
 
+/* What a process left is gone with it: one after the other they never had as much as they left together. */
+static void more_can_be_left_than_there_was_at_any_time(void **state)
+{
+	struct build first = build_ordinary(42), second = build_ordinary(43);
+	struct gp_model *models[2] = {build_end(&first), build_end(&second)};
+	char *text = print(models, 2, 10);
+
+	(void)state;
+	expect_not(text, "Left: the sum");
+	free(text);
+	models[1]->base_unix_ns += 1000000000u;
+	text = print(models, 2, 10);
+	expect(text, "1.000MiB +10ns 2.000MiB 2 0B 0 2.000MiB 2 GPU 0 device");
+	expect(text, " Left: the sum of what each process left when it ended; Peak: ");
+	free(text);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 static void gpus_of_one_number_get_two_and_their_uuids(void **state)
 {
 	struct build first = build_ordinary(42), second = build_ordinary(43);
@@ -869,6 +889,7 @@ int main(void)
 		cmocka_unit_test(what_was_recorded_throughout_says_nothing_of_parts),
 		cmocka_unit_test(a_process_that_was_never_recorded_says_why),
 		cmocka_unit_test(processes_are_listed_and_merged),
+		cmocka_unit_test(more_can_be_left_than_there_was_at_any_time),
 		cmocka_unit_test(gpus_of_one_number_get_two_and_their_uuids),
 	};
 

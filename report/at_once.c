@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 
 #include "report/cores.h"
 
@@ -15,17 +16,30 @@ static void *work(void *context)
 	return NULL;
 }
 
+/* Where `ulimit` allows only so much, the whole stack of each thread counts, used or not. */
+static bool is_limited(int resource)
+{
+	struct rlimit limit;
+
+	return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+static bool has_room_for_threads(void)
+{
+	return gp_cores() > 1 && !is_limited(RLIMIT_DATA) && !is_limited(RLIMIT_AS);
+}
+
 static bool begin(struct gp_task *task, pthread_t *thread)
 {
-	return gp_cores() > 1 && pthread_create(thread, NULL, work, task) == 0;
+	return pthread_create(thread, NULL, work, task) == 0;
 }
 
 int gp_at_once(struct gp_task *tasks, size_t count)
 {
 	pthread_t threads[MOST_THREADS];
-	size_t begun = 0;
+	size_t begun = 0, most = has_room_for_threads() ? MOST_THREADS : 0;
 
-	while (begun + 1 < count && begun < MOST_THREADS && begin(&tasks[begun], &threads[begun]))
+	while (begun + 1 < count && begun < most && begin(&tasks[begun], &threads[begun]))
 		begun++;
 	for (size_t i = begun; i < count; i++)
 		work(&tasks[i]);

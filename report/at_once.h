@@ -1,4 +1,4 @@
-/* at_once: does things that have nothing to do with each other at the same time, where there are cores for it. */
+/* at_once: does things that have nothing to do with each other at the same time, where there are cores for it and memory is not limited. */
 #ifndef REPORT_AT_ONCE_H
 #define REPORT_AT_ONCE_H
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include "report/at_once.h"
 #include "report/cores.h"
@@ -69,12 +70,36 @@ static void test_the_first_failure_is_told(void **state)
 	assert_int_equal(gp_at_once(tasks, 4), -EIO);
 }
 
+static int add_self(void *context)
+{
+	*(pthread_t *)context = pthread_self();
+	return 0;
+}
+
+/* The stacks of threads would take what there is. */
+static void test_where_memory_is_limited_no_thread_is_made(void **state)
+{
+	pthread_t threads[2] = {0};
+	struct gp_task tasks[] = {{add_self, &threads[0], 0}, {add_self, &threads[1], 0}};
+	struct rlimit before, limit;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
+	limit = (struct rlimit){.rlim_cur = 1u << 30, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
+	assert_int_equal(gp_at_once(tasks, 2), 0);
+	assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
+	assert_true(pthread_equal(threads[0], pthread_self()));
+	assert_true(pthread_equal(threads[1], pthread_self()));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_is_done_once),
 		cmocka_unit_test(test_they_are_done_at_once),
 		cmocka_unit_test(test_the_first_failure_is_told),
+		cmocka_unit_test(test_where_memory_is_limited_no_thread_is_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

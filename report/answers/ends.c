@@ -20,6 +20,7 @@ const char *gp_end_part_name(enum gp_end_part part)
 	static const char *const names[] = {
 		[GP_END_NCCL] = "NCCL",
 		[GP_END_CONTEXT] = "making contexts",
+		[GP_END_NO_CONTEXT] = "ending contexts",
 		[GP_END_CODE] = "loading code",
 		[GP_END_MEMORY] = "allocating memory",
 	};
@@ -43,35 +44,57 @@ static uint64_t before_first_call_ns(const struct gp_model *model)
 /* ---- what both ends are made of ---- */
 
 /* What is shorter is in nobody's start; there may be millions of them. */
-#define LEAST_ALLOCATION_NS 100000u
+#define LEAST_CALL_NS 100000u
 
-/* The few calls that load code, or take long to allocate memory, found in one pass over all calls. */
-struct loads {
+/* A call, and what it was for. */
+struct told_call {
+	uint32_t call;
+	enum gp_end_part part;
+};
+
+/* The few calls that load code, or take long to allocate memory or to end a context, found in one pass over all calls. */
+struct told_calls {
 	const struct gp_model *model;
-	uint32_t *calls;
+	struct told_call *calls;
 	uint32_t count, capacity;
 };
 
-static bool counts(const struct gp_model *model, const struct gp_call *call)
+/* A context, or a device with all its contexts. */
+static bool ends_context(const char *function)
+{
+	return strstr(function, "CtxDestroy") || strstr(function, "DeviceReset") ||
+	       strstr(function, "PrimaryCtxRelease") || strstr(function, "PrimaryCtxReset") ||
+	       strcmp(function, "cudaThreadExit") == 0;
+}
+
+/* GP_END_PARTS: for none of these. */
+static enum gp_end_part part_of(const struct gp_model *model, const struct gp_call *call)
 {
 	uint8_t class = gp_model_api_class(model, call->api);
 
-	return class == GP_API_MODULE ||
-	       (class == GP_API_ALLOC && call->duration_ns >= LEAST_ALLOCATION_NS);
+	if (class == GP_API_MODULE)
+		return GP_END_CODE;
+	if (call->duration_ns < LEAST_CALL_NS)
+		return GP_END_PARTS;
+	if (class == GP_API_ALLOC)
+		return GP_END_MEMORY;
+	return ends_context(gp_model_api(model, call->api).name) ? GP_END_NO_CONTEXT : GP_END_PARTS;
 }
 
-static int find_loads(struct loads *loads, const struct gp_model *model)
+static int find_calls(struct told_calls *told, const struct gp_model *model)
 {
 	int result = 0;
 
-	*loads = (struct loads){.model = model};
+	*told = (struct told_calls){.model = model};
 	for (uint32_t i = 0; i < model->call_count && result == 0; i++) {
-		if (!counts(model, &model->calls[i]))
+		enum gp_end_part part = part_of(model, &model->calls[i]);
+
+		if (part == GP_END_PARTS)
 			continue;
-		result = gp_array_grow_room(&loads->calls, &loads->capacity, loads->count,
-					    sizeof(*loads->calls));
+		result = gp_array_grow_room(&told->calls, &told->capacity, told->count,
+					    sizeof(*told->calls));
 		if (result == 0)
-			loads->calls[loads->count++] = i;
+			told->calls[told->count++] = (struct told_call){i, part};
 	}
 	return result;
 }
@@ -139,14 +162,21 @@ static void take_contexts(struct parts *parts, const struct gp_model *model)
 	}
 }
 
-static void take_calls(struct parts *parts, const struct loads *loads, enum gp_api_class class)
+/* Returns the longest of them; NULL: there is none. */
+static const struct gp_call *take_calls(struct parts *parts, const struct told_calls *told,
+					enum gp_end_part part)
 {
-	for (uint32_t i = 0; i < loads->count; i++) {
-		const struct gp_call *call = &loads->model->calls[loads->calls[i]];
+	const struct gp_call *longest = NULL;
 
-		if (gp_model_api_class(loads->model, call->api) == class)
-			take(parts, call->start_ns, gp_call_end_ns(call));
+	for (uint32_t i = 0; i < told->count; i++) {
+		const struct gp_call *call = &told->model->calls[told->calls[i].call];
+
+		if (told->calls[i].part == part &&
+		    take(parts, call->start_ns, gp_call_end_ns(call)) > 0 &&
+		    (!longest || call->duration_ns > longest->duration_ns))
+			longest = call;
 	}
+	return longest;
 }
 
 /* ---- NCCL's set-up, wherever ---- */
@@ -188,9 +218,10 @@ static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool end
 
 /* ---- all together ---- */
 
-static int split(struct gp_end *end, const struct loads *loads, uint64_t start_ns, uint64_t end_ns)
+static int split(struct gp_end *end, const struct told_calls *told, uint64_t start_ns,
+		 uint64_t end_ns)
 {
-	const struct gp_model *model = loads->model;
+	const struct gp_model *model = told->model;
 	struct parts parts = {.window = {start_ns, end_ns}};
 	uint64_t told_ns = 0;
 
@@ -205,9 +236,10 @@ static int split(struct gp_end *end, const struct loads *loads, uint64_t start_n
 			take_nccl(&parts, model, end);
 		else if (part == GP_END_CONTEXT)
 			take_contexts(&parts, model);
+		else if (part == GP_END_NO_CONTEXT)
+			end->ending = take_calls(&parts, told, part);
 		else
-			take_calls(&parts, loads,
-				   part == GP_END_CODE ? GP_API_MODULE : GP_API_ALLOC);
+			take_calls(&parts, told, part);
 		all_ns = gp_busy_union(parts.intervals, parts.count);
 		end->part_ns[part] = all_ns - told_ns;
 		told_ns = all_ns;
@@ -236,7 +268,7 @@ static bool find_work(const struct gp_model *model, struct gp_interval *work)
 int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 {
 	struct gp_interval work;
-	struct loads loads;
+	struct told_calls told;
 	int result;
 
 	*ends = (struct gp_ends){0};
@@ -244,15 +276,15 @@ int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 	    (model->call_count == 0 && !model->totals))
 		return 0;
 	ends->before_ns = before_first_call_ns(model);
-	result = find_loads(&loads, model);
+	result = find_calls(&told, model);
 	if (result == 0)
 		result = sum_nccl(ends, model, false);
 	if (result == 0)
 		result = sum_nccl(ends, model, true);
 	if (result == 0 && !gp_recorded_is_last_part(model) && !gp_recorded_is_damaged(model))
-		result = split(&ends->first, &loads, model->first_call_ns, work.start_ns);
+		result = split(&ends->first, &told, model->first_call_ns, work.start_ns);
 	if (result == 0 && !gp_recorded_why_not_all(model))
-		result = split(&ends->last, &loads, work.end_ns, model->last_call_ns);
-	gp_room_free(loads.calls);
+		result = split(&ends->last, &told, work.end_ns, model->last_call_ns);
+	gp_room_free(told.calls);
 	return result;
 }

@@ -1,6 +1,6 @@
 /*
- * What NCCL takes to end its communicators, and what a program that is recorded alone does for itself between its last operation and its last call, if
- * that is most of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
+ * What NCCL takes to end its communicators, what it takes to end contexts after the last operation, and what a program that is recorded alone does for
+ * itself between its last operation and its last call, if that is most of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
  */
 #include "report/rules/rules.h"
 
@@ -11,10 +11,12 @@
 #include "report/rules/own_time.h"
 
 /* A case's detail. */
-enum { COMMUNICATORS, HOST_WORK };
+enum { COMMUNICATORS, CONTEXTS, HOST_WORK };
 
 struct own {
 	uint64_t nccl_ns;
+	uint64_t contexts_ns;
+	uint64_t function;           /* the text of what ended contexts, the longest */
 	struct gp_own_time own_time; /* the program's */
 };
 
@@ -32,6 +34,24 @@ static void look_at_host(struct gp_advisor *advisor, const struct gp_end *last)
 	((struct own *)found->own)->own_time = own_time;
 }
 
+static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *last)
+{
+	uint64_t ns = last->part_ns[GP_END_NO_CONTEXT];
+	struct gp_case *found;
+	struct own *own;
+
+	if (!last->ending || ns == 0)
+		return;
+	found = gp_advisor_case(advisor, GP_NO_SITE, CONTEXTS, 0);
+	gp_advisor_add(advisor, found, last->ending->start_ns, ns, ns, NULL);
+	gp_advisor_show(advisor, found, last->ending);
+	found->site = gp_advisor_site(advisor, last->ending);
+	own = found->own;
+	own->contexts_ns = ns;
+	own->function =
+		gp_advisor_text(advisor, gp_model_api(advisor->model, last->ending->api).name);
+}
+
 static void look(struct gp_advisor *advisor)
 {
 	struct gp_case *found;
@@ -44,6 +64,7 @@ static void look(struct gp_advisor *advisor)
 	if (ends.nccl_end_ns > 0)
 		gp_advisor_add(advisor, found, 0, ends.nccl_end_ns, ends.nccl_end_ns, NULL);
 	((struct own *)found->own)->nccl_ns = ends.nccl_end_ns;
+	look_at_contexts(advisor, &ends.last);
 	look_at_host(advisor, &ends.last);
 }
 
@@ -53,6 +74,10 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 	if (found->detail == HOST_WORK)
 		gp_own_time_tell(advisor, found, &own->own_time, "after the last", out);
+	else if (found->detail == CONTEXTS)
+		fprintf(out, "ending contexts took %s after the last operation (%s)",
+			gp_format_ns(own->contexts_ns).text,
+			gp_advisor_text_of(advisor, own->function));
 	else
 		fprintf(out, "NCCL took %s to end communicators", gp_format_ns(own->nccl_ns).text);
 }
@@ -71,8 +96,19 @@ static const char *const changes[GP_LANGUAGES] = {
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct own *own = found->own;
+
 	if (found->detail == HOST_WORK)
 		gp_language_advise(advisor, found, changes, out);
+	else if (found->detail == CONTEXTS)
+		fprintf(out,
+			"leave %s out before the program ends%s: then the driver frees all by "
+			"itself; only tools that look for what was never freed need it",
+			gp_advisor_text_of(advisor, own->function),
+			gp_language_of(advisor->scope.models[found->process]) == GP_LANGUAGE_NATIVE
+				? ""
+				: ", or, where a library calls it as Python ends, end by "
+				  "os._exit() once all files are closed");
 	else
 		fputs("make few communicators, others from them (ncclCommSplit), and end all at "
 		      "once (ncclGroupStart, ncclGroupEnd)",
@@ -94,12 +130,17 @@ const struct gp_rule gp_rule_wind_down = {
 		"stacks (--host-samples), of other programs the longest time between two calls, "
 		"and which these are; of several processes it is not told, for the others may be "
 		"at work meanwhile. And what NCCL takes to end its communicators, by its NVTX "
-		"ranges. It is so once in a process: what is a large part of a short run is "
+		"ranges. And what ends contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, "
+		"cuCtxDestroy), which the driver does, too, when the process ends. It is so once "
+		"in a process: what is a large part of a short run is "
 		"nothing in a long one. What a process does after its last call of CUDA is not "
 		"recorded.",
-	.change = "Do piece by piece, while the GPU still works on what follows, what can be done "
-		  "so, or do it on the GPU. Communicators: make few, end all at once "
-		  "(ncclGroupStart, ncclGroupEnd).",
+	.change =
+		"Do piece by piece, while the GPU still works on what follows, what can be done "
+		"so, or do it on the GPU. Communicators: make few, end all at once "
+		"(ncclGroupStart, ncclGroupEnd). Contexts: leave out cudaDeviceReset and the like "
+		"before the program ends, unless a tool such as compute-sanitizer needs it to "
+		"tell what was never freed.",
 	.ignore = "The program runs for long: then it is over soon. Or it checks what the GPU has "
 		  "computed, as tests and benchmarks do.",
 	.threshold = {.saves_percent = 5, .saves_ns = 100000000, .count = 1},

@@ -134,6 +134,32 @@ static void the_time_before_the_first_call_is_known_by_the_process(void **state)
 	gp_model_free(model);
 }
 
+/* 200 ms within NCCL's are of NCCL; what is short, and what only begins so, is none. */
+static void contexts_that_are_ended_are_a_part(void **state)
+{
+	struct build b = build_process();
+	struct gp_model *model;
+	struct gp_ends ends;
+
+	(void)state;
+	build_api(&b, 97, "cudaDeviceReset", GP_API_CONTROL);
+	build_api(&b, 96, "cuDevicePrimaryCtxRelease_v2", GP_API_CONTROL);
+	build_api(&b, 95, "cuDevicePrimaryCtxRetain", GP_API_CONTROL);
+	build_call(&b, 100, 97, 850 * MS, 20 * MS, 0);
+	build_call(&b, 100, 97, 1200 * MS, 230 * MS, 0);
+	build_call(&b, 100, 96, 1431 * MS, 9 * MS, 0);
+	build_call(&b, 100, 95, 1440 * MS, 9 * MS, 0);
+	build_call(&b, 100, 97, 1449 * MS, 99999, 0);
+	model = build_end(&b);
+	assert_int_equal(gp_ends_of(&ends, model), 0);
+	assert_int_equal(ends.first.part_ns[GP_END_NO_CONTEXT], 20 * MS);
+	assert_int_equal(ends.last.part_ns[GP_END_NCCL], 300 * MS);
+	assert_int_equal(ends.last.part_ns[GP_END_NO_CONTEXT], 39 * MS);
+	assert_string_equal(gp_model_api(model, ends.last.ending->api).name, "cudaDeviceReset");
+	assert_int_equal(ends.last.ending->start_ns, 1200 * MS);
+	gp_model_free(model);
+}
+
 static void of_parts_and_of_nothing_there_are_no_ends(void **state)
 {
 	(void)state;
@@ -281,6 +307,7 @@ int main(void)
 		cmocka_unit_test(a_context_is_made_amid_the_call_that_allocates),
 		cmocka_unit_test(many_overheads_in_a_call_take_no_time),
 		cmocka_unit_test(the_time_before_the_first_call_is_known_by_the_process),
+		cmocka_unit_test(contexts_that_are_ended_are_a_part),
 		cmocka_unit_test(of_parts_and_of_nothing_there_are_no_ends),
 		cmocka_unit_test(where_operations_may_be_missing_there_is_no_end),
 		cmocka_unit_test(nccl_is_told_once_per_run),

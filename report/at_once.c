@@ -16,17 +16,17 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Where `ulimit` allows only so much, the whole stack of each thread counts, used or not. */
-static bool is_limited(int resource)
+/* Where little is allowed: the whole stack of each thread counts, used or not, and what all of them need is needed at once. */
+static bool is_tight(int resource)
 {
 	struct rlimit limit;
 
-	return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+	return getrlimit(resource, &limit) == 0 && limit.rlim_cur < GP_AT_ONCE_LEAST_BYTES;
 }
 
 static bool has_room_for_threads(void)
 {
-	return gp_cores() > 1 && !is_limited(RLIMIT_DATA) && !is_limited(RLIMIT_AS);
+	return gp_cores() > 1 && !is_tight(RLIMIT_DATA) && !is_tight(RLIMIT_AS);
 }
 
 static bool begin(struct gp_task *task, pthread_t *thread)

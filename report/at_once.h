@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* With less memory than that by getrlimit(), no threads are made.  Traces are loaded under such a limit (report/memory_left.h), which is larger on most machines. */
+#define GP_AT_ONCE_LEAST_BYTES ((size_t)1 << 30)
+
 struct gp_task {
 	int (*work)(void *context);
 	void *context;

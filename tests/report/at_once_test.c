@@ -46,12 +46,20 @@ static void test_they_are_done_at_once(void **state)
 {
 	pthread_barrier_t barrier;
 	struct gp_task tasks[] = {{meet, &barrier, 0}, {meet, &barrier, 0}, {meet, &barrier, 0}};
+	struct rlimit before, limit;
 
 	(void)state;
 	if (gp_cores() < 2)
 		skip();
 	assert_int_equal(pthread_barrier_init(&barrier, NULL, 3), 0);
 	assert_int_equal(gp_at_once(tasks, 3), 0);
+	/* under the limit that a trace is loaded under, too */
+	assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
+	limit = (struct rlimit){.rlim_cur = 4 * GP_AT_ONCE_LEAST_BYTES,
+				.rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
+	assert_int_equal(gp_at_once(tasks, 3), 0);
+	assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
 	pthread_barrier_destroy(&barrier);
 }
 
@@ -85,7 +93,8 @@ static void test_where_memory_is_limited_no_thread_is_made(void **state)
 
 	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
-	limit = (struct rlimit){.rlim_cur = 1u << 30, .rlim_max = before.rlim_max};
+	limit = (struct rlimit){.rlim_cur = GP_AT_ONCE_LEAST_BYTES - 1,
+				.rlim_max = before.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
 	assert_int_equal(gp_at_once(tasks, 2), 0);
 	assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);

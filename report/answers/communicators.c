@@ -6,7 +6,7 @@
 #include "report/array.h"
 #include "report/payload.h"
 
-#define MOST_STEPS 256u /* ranges that are looked at for one operation */
+#define MOST_STEPS 2048u /* ranges that are looked at for one operation */
 
 static bool begins_until(const void *element, const void *key)
 {
@@ -44,6 +44,7 @@ static bool is_of_nccl(const struct gp_model *model, const struct gp_range *rang
 struct group {
 	uint32_t inner;        /* ends of groups within it whose starts are still to come */
 	uint64_t communicator; /* of all collectives so far; 0 = there was none */
+	bool is_whole;         /* its start was reached */
 };
 
 /* Whether that range, which ended before the launch, leaves something to be found farther back. */
@@ -52,8 +53,10 @@ static bool goes_on(struct group *group, const struct gp_model *model, const str
 	const char *text = gp_model_range_text(model, range);
 	uint64_t communicator = communicator_in(model, range);
 
-	if (strcmp(text, "ncclGroupStart") == 0)
+	if (strcmp(text, "ncclGroupStart") == 0) {
+		group->is_whole = group->inner == 0;
 		return group->inner-- > 0;
+	}
 	group->inner += strcmp(text, "ncclGroupEnd") == 0;
 	if (communicator == 0 || communicator == group->communicator)
 		return true;
@@ -65,7 +68,7 @@ static bool goes_on(struct group *group, const struct gp_model *model, const str
 	return true;
 }
 
-/* From the last range that had begun then: the thread's, in the order of time. */
+/* From the last range that had begun then: the thread's, in the order of time.  0 where a group's start is not found: it may have others. */
 static uint64_t look_back(const struct gp_model *model, const struct gp_call *call, uint32_t at)
 {
 	struct group group = {0};
@@ -86,7 +89,7 @@ static uint64_t look_back(const struct gp_model *model, const struct gp_call *ca
 		else if (!in_end || !goes_on(&group, model, range))
 			break;
 	}
-	return group.communicator;
+	return group.is_whole ? group.communicator : 0;
 }
 
 uint64_t gp_communicator_of(const struct gp_model *model, const struct gp_op *op)

@@ -251,6 +251,40 @@ static void a_group_of_several_communicators_tells_none(void **state)
 	}
 }
 
+/* A group as long as that the look ends amid it, and one whose start was not recorded: what came before may be of another communicator. */
+static void a_group_without_its_start_tells_none(void **state)
+{
+	enum { COUNT_OF_LONG = 2400 };
+	static uint64_t communicators[COUNT_OF_LONG], durations_ns[COUNT_OF_LONG];
+
+	(void)state;
+	for (int is_long = 0; is_long <= 1; is_long++) {
+		uint32_t count = is_long ? COUNT_OF_LONG : 2;
+		struct gp_model *models[2];
+		struct gp_scope scope;
+		struct gp_sheet sheet;
+
+		for (uint32_t i = 0; i < count; i++) {
+			communicators[i] = is_long && i < 300 ? 0xa1 : 0xb2;
+			durations_ns[i] = 100;
+		}
+		for (uint32_t i = 0; i < 2; i++) {
+			models[i] = rank_in(i + 1, communicators, durations_ns, count, true);
+			if (!is_long)
+				models[i]->ranges[0].thread_id = 99;
+		}
+		look(models, 2, &scope, &sheet);
+		for (size_t i = 0; i < gp_sheet_rows(&sheet); i++) {
+			const struct gp_value *row = gp_sheet_row(&sheet, i);
+
+			assert_true(row[COMMUNICATOR].kind == GP_VALUE_NONE);
+		}
+		assert_int_equal(gp_sheet_rows(&sheet), 2);
+		forget_texts(models, 2);
+		forget(models, 2, &scope, &sheet);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +294,7 @@ int main(void)
 		cmocka_unit_test(of_several_as_short_none_is_last),
 		cmocka_unit_test(ranks_of_one_communicator_are_compared),
 		cmocka_unit_test(a_group_of_several_communicators_tells_none),
+		cmocka_unit_test(a_group_without_its_start_tells_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/activity.h"
 #include "report/answers/basis.h"
-#include "report/answers/failures.h"
 #include "report/array.h"
 #include "report/busy.h"
 #include "report/memory_stream.h"
@@ -363,17 +361,9 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 
 /* ---- where there is none ---- */
 
-static bool is_failure_of_work(const struct gp_model *model, const struct gp_call *call)
-{
-	return gp_activity_is_failure(model, call) &&
-	       gp_failure_is_of_work(gp_model_api_class(model, call->api));
-}
-
 /* What may be why there is nothing to say. */
-static void put_troubles(const struct gp_model *model, struct gp_advice *advice)
+static void put_no_end(const struct gp_model *model, struct gp_advice *advice)
 {
-	for (uint32_t i = 0; i < model->call_count; i++)
-		advice->failures += is_failure_of_work(model, &model->calls[i]);
 	if (!advice->why_no_end && !model->losses.live && !gp_recorded_is_whole(model))
 		advice->why_no_end = gp_recorded_why_no_end(model);
 }
@@ -500,7 +490,8 @@ int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_
 	if (result == 0 && advice->count == 0)
 		put_idle(basis, advice);
 	for (size_t i = 0; i < model_count && advice->count == 0; i++)
-		put_troubles(models[i], advice);
+		put_no_end(models[i], advice);
+	advice->failures = advisor.failed_calls;
 	close_advisor(&advisor);
 	return result;
 }

@@ -102,7 +102,7 @@ struct gp_advice {
 	bool lacks_stacks; /* of a finding the calls have no stack, and gpuprof recorded: its line is not known */
 	bool lacks_unified; /* managed memory is used, and what moves of it was not recorded */
 	/* Where there is no finding. */
-	uint64_t failures;      /* of calls that were to do something */
+	uint64_t failures;      /* of calls, as failed-calls counts them */
 	const char *why_no_end; /* of a process that did not end in order; NULL: all did */
 	/* And of the GPU that worked most, as summaries have it. */
 	uint64_t wall_ns, idle_ns; /* wall_ns 0 = none worked */

@@ -501,8 +501,7 @@ static void print_troubles(FILE *out, const struct gp_advice *advice)
 	if (advice->why_no_end)
 		fprintf(out, "  the trace has no end: %s\n", advice->why_no_end);
 	if (advice->failures > 0)
-		fprintf(out,
-			"  %s call%s failed, which may be why: gpuprof summary --by failure FILE\n",
+		fprintf(out, "  %s call%s failed: gpuprof summary --by failure FILE\n",
 			gp_format_count(advice->failures).text, advice->failures == 1 ? "" : "s");
 }
 

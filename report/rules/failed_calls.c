@@ -101,6 +101,7 @@ static void take(struct gp_advisor *advisor, const struct gp_call *call)
 
 	if (!found)
 		return;
+	advisor->failed_calls++;
 	own = found->own;
 	count = found->count;
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, 0, NULL);

@@ -631,6 +631,7 @@ static void test_why_there_may_be_no_advice(void **state)
 	build_call(&b, 100, BUILD_LAUNCH, MS, 1000, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 2 * MS, 4 * MS, 1);
 	build_call(&b, 100, BUILD_MALLOC, 3 * MS, 1000, 0)->status = 2;
+	build_call(&b, 100, BUILD_FREE, 3 * MS + 5000, 1000, 0)->status = 4; /* as it ends */
 	model = build_end(&b);
 	model->losses.closed = false;
 	model->losses.killed = true;
@@ -639,8 +640,7 @@ static void test_why_there_may_be_no_advice(void **state)
 	assert_non_null(strstr(text, "is too short for most rules (`gpuprof explain --list` names "
 				     "them)\n"
 				     "  the trace has no end: the process was killed or crashed\n"
-				     "  1 call failed, which may be why: gpuprof summary --by "
-				     "failure FILE\n"));
+				     "  1 call failed: gpuprof summary --by failure FILE\n"));
 	free(text);
 	gp_advice_free(&advice);
 	gp_model_free(model);

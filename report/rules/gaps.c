@@ -66,6 +66,7 @@ static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct g
 	own->after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
 	own->before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
 	own->before_site = at->call_before ? gp_advisor_site(advisor, at->call_before) : GP_NO_SITE;
+	own->after_site = at->call_after ? gp_advisor_site(advisor, at->call_after) : GP_NO_SITE;
 }
 
 void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_lull_at *at,
@@ -114,6 +115,8 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 	if (*before && gp_advisor_knows(advisor, own->before_site))
 		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->before_site).place);
 	fprintf(out, "%sbefore %s", *before ? ", " : "", gp_advisor_text_of(advisor, own->after));
+	if (found->site == GP_NO_SITE && gp_advisor_knows(advisor, own->after_site))
+		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->after_site).place);
 }
 
 /* Characters that are seen, and nothing at which the text that it is put into would be cut or marked. */

@@ -21,8 +21,9 @@ struct gp_gaps {
 	uint64_t range;           /* ... and the text of its range */
 	uint64_t after;           /* the text of the call after it, and of that before it ... */
 	uint64_t before;
-	uint32_t before_site; /* ... and where that is; GP_NO_SITE = there is none */
-	uint8_t share;        /* of its cause, in 255ths */
+	uint32_t before_site; /* ... and where these are; GP_NO_SITE = there is none */
+	uint32_t after_site;
+	uint8_t share; /* of its cause, in 255ths */
 	uint64_t longest_ns;
 	uint64_t imports; /* how many end in an import */
 	bool has_looks;   /* at Python's stacks, of any */

@@ -46,19 +46,43 @@ static bool is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	return 2 * pair->sums[0] >= pair->count;
 }
 
+/* In its sum, how long idle times are that end at that site. */
+static struct gp_tally_row *place_of(struct gp_advisor *advisor, uint32_t site)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {advisor->process, UINT64_MAX, UINT64_MAX, site,
+					     advisor->rule};
+
+	return gp_tally_find(&advisor->habits, key);
+}
+
 /* Of several GPUs that wait for the host at once each moment counts once. */
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t base_ns = advisor->model->base_unix_ns, idle_ns = gp_lull_ns(at->lull);
 	struct gp_case *found;
+	uint32_t site;
 
 	if (!is_habit(advisor, at))
 		return;
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, GP_IDLE_HOST);
 	gp_gaps_add(advisor, found, at, 0);
-	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
+	site = gp_advisor_site(advisor, at->call_after);
+	gp_advisor_vote(found, site, idle_ns);
+	place_of(advisor, site)->sums[0] += idle_ns;
 	gp_advisor_stretch(advisor, found, at->lull->start_ns - base_ns, at->lull->end_ns - base_ns,
 			   (double)gp_lull_cause_ns(at->lull, GP_IDLE_HOST) / (double)idle_ns);
+}
+
+/* The vote is won where no site has half, too: then the case is of none. */
+static void judge_place(struct gp_advisor *advisor)
+{
+	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, GP_IDLE_HOST);
+
+	if (advisor->error == 0 && found->site != GP_NO_SITE &&
+	    place_of(advisor, found->site)->sums[0] * 2 < found->time_ns)
+		found->site = GP_NO_SITE;
+	if (advisor->habits.error < 0)
+		advisor->error = advisor->habits.error;
 }
 
 /* Operations are only counted where it may matter, of a few steps of a loop, too: there may be millions. */
@@ -71,6 +95,7 @@ static void look(struct gp_advisor *advisor)
 	count_all(advisor);
 	gp_advisor_lulls(advisor, LEAST_NS, is_host_bound, take_lull);
 	gp_advisor_save_once(advisor);
+	judge_place(advisor);
 }
 
 const struct gp_rule gp_rule_host_gaps = {
@@ -85,7 +110,8 @@ const struct gp_rule gp_rule_host_gaps = {
 		"without such a time it does not count: the system may have taken the processor. "
 		"Told are the longest of them, and what "
 		"Python did in all of them, by looks at its stacks (--host-samples). The place is "
-		"that of a call with which many of them end.",
+		"that of the calls with which half of their time or more ends; where there is "
+		"none such, that of the longest is told.",
 	.change = "Do it while the GPU works: launch what comes next before the host looks at "
 		  "results, in another thread, or on the GPU. A sampling profiler tells what it "
 		  "is (perf record, py-spy record).",

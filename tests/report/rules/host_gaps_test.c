@@ -4,11 +4,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "report/advice.h"
 #include "tests/report/ask_advice.h"
-#include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define MS 1000000ull
 
@@ -115,6 +116,41 @@ static void what_is_little_is_not_told(void **state)
 	}
 }
 
+/* The place is where most of them end; of twelve places none has half, and that of the longest is told as such. */
+static void a_place_is_told_where_half_ends(void **state)
+{
+	(void)state;
+	for (int many = 0; many <= 1; many++) {
+		struct build b = build_begin(1);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+		uint64_t at_ns = MS;
+
+		build_device(&b, 0, "GPU");
+		for (uint32_t i = 1; i <= 12; i++) {
+			char function[16];
+			struct gp_call *call;
+
+			snprintf(function, sizeof(function), "f%u", many || i == 3 ? i : 1);
+			call = build_call(&b, 100, BUILD_LAUNCH, at_ns, 500, i);
+			call->stack = build_python(&b, BUILD_OUTERMOST, "main.py", function, 1);
+			build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + 30 * MS, i);
+			at_ns += 60 * MS + (i == 2 ? MS : 0);
+		}
+		build_stacks_end(&b);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "host-gaps");
+		assert_non_null(found);
+		assert_string_equal(found->place, many ? "" : "f1 (main.py:1)");
+		assert_true(!strstr(found->found, ", before cudaLaunchKernel at f3 (main.py:1)") ==
+			    !many);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -122,6 +158,7 @@ int main(void)
 		cmocka_unit_test(what_is_rare_at_its_place_is_not_the_programs),
 		cmocka_unit_test(a_large_part_of_a_short_run_is_told),
 		cmocka_unit_test(what_is_little_is_not_told),
+		cmocka_unit_test(a_place_is_told_where_half_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

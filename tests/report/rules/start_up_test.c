@@ -211,9 +211,61 @@ static void what_is_short_is_nothing(void **state)
 	check(&b, NULL);
 }
 
+/* 100 to 300 ms are what a context takes: of 500 ms on it is told; the idle time of a process beside it is told with it. */
+static void a_context_that_takes_half_a_second_is_told(void **state)
+{
+	(void)state;
+	for (uint32_t ms = 499; ms <= 500; ms++) {
+		struct build b = build_begin(1);
+
+		build_api(&b, 98, "cudaIpcOpenEventHandle", GP_API_CONTROL);
+		build_device(&b, 0, "GPU");
+		build_context_made_by(&b, 1, 7, 9);
+		build_call(&b, 100, 98, 0, ms * MS, 9);
+		build_call(&b, 100, BUILD_LAUNCH, ms * MS, MS, 1);
+		build_op(&b, GP_OP_KERNEL, 7, (ms + 1) * MS, (ms + 201) * MS, 1)->name = 0;
+		build_call(&b, 100, BUILD_DEVICE_SYNC, (ms + 1) * MS, 200 * MS, 0);
+		check(&b,
+		      ms == 500 ? "making contexts took 500.0ms before the first operation" : NULL);
+	}
+}
+
+/* The first process has work, then a second one makes its context for a second, and works. */
+static void a_context_beside_another_process_is_told_once(void **state)
+{
+	struct build first = build_begin(1), second = build_begin(2);
+	struct gp_model *models[2];
+	struct gp_advice advice;
+
+	(void)state;
+	build_device(&first, 0, "GPU");
+	build_call(&first, 100, BUILD_LAUNCH, MS, MS, 1);
+	build_op(&first, GP_OP_KERNEL, 7, 2 * MS, 200 * MS, 1)->name = 0;
+	build_api(&second, 98, "cudaIpcOpenEventHandle", GP_API_CONTROL);
+	build_device(&second, 0, "GPU");
+	build_context_made_by(&second, 1, 7, 9);
+	build_call(&second, 100, 98, 100 * MS, 1000 * MS, 9);
+	build_call(&second, 100, BUILD_LAUNCH, 1100 * MS, MS, 1);
+	build_op(&second, GP_OP_KERNEL, 7, 1101 * MS, 1300 * MS, 1)->name = 0;
+	build_call(&second, 100, BUILD_DEVICE_SYNC, 1101 * MS, 200 * MS, 0);
+	models[0] = build_end(&first);
+	models[1] = build_end(&second);
+	models[1]->pid = 2;
+	advice = ask(models, 2);
+	assert_non_null(find(&advice, "start-up"));
+	assert_string_equal(find(&advice, "start-up")->found,
+			    "making contexts took 1.000s before the first operation");
+	assert_null(find(&advice, "gpu-gaps"));
+	gp_advice_free(&advice);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_context_that_takes_half_a_second_is_told),
+		cmocka_unit_test(a_context_beside_another_process_is_told_once),
 		cmocka_unit_test(the_calls_around_the_longest_time_are_named),
 		cmocka_unit_test(calls_of_all_threads_count),
 		cmocka_unit_test(looks_at_python_tell_more),

@@ -255,10 +255,10 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.rule = rule,
 		.count = found->count,
 		.time_ns = found->time_ns,
-		.saves_ns = found->saves_ns,
+		.saves_ns = rule->is_moved ? 0 : found->saves_ns,
 		.processes = processes,
 		.pid = advisor->scope.models[found->process]->pid,
-		.saves_in_loop_ns = found->saves_in_loop_ns,
+		.saves_in_loop_ns = rule->is_moved ? 0 : found->saves_in_loop_ns,
 		.bytes = found->bytes,
 		.show_at_ns = found->show_unix_ns > zero_ns ? found->show_unix_ns - zero_ns : 0,
 		.show_ns = found->show_ns,
@@ -274,11 +274,6 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	return 0;
 }
 
-static bool shortens_run(const struct gp_finding *finding)
-{
-	return finding->saves_ns > 0 && !finding->rule->is_moved;
-}
-
 /*
  * Wrong results first; then what shortens a run, before what only moves time in it; then by what they save, then by bytes; the rules' order decides
  * between equals.
@@ -290,8 +285,6 @@ static int compare_findings(const void *a, const void *b, const void *context)
 	(void)context;
 	if (left->rule->is_of_results != right->rule->is_of_results)
 		return left->rule->is_of_results ? -1 : 1;
-	if (shortens_run(left) != shortens_run(right))
-		return shortens_run(left) ? -1 : 1;
 	if (left->saves_ns != right->saves_ns)
 		return left->saves_ns > right->saves_ns ? -1 : 1;
 	if (left->bytes != right->bytes)

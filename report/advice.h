@@ -74,11 +74,11 @@ const struct gp_rule *gp_rule_find(const char *id);
 
 struct gp_finding {
 	const struct gp_rule *rule;
-	uint64_t count;            /* of what the sentence counts */
-	uint64_t time_ns;          /* that these took, of the host's or the GPU's time */
-	uint64_t saves_ns;         /* of the time that passed, at most */
-	uint32_t processes;        /* that had it: what is told is of one of them, ... */
-	uint32_t pid;              /* ... this one */
+	uint64_t count;     /* of what the sentence counts */
+	uint64_t time_ns;   /* that these took, of the host's or the GPU's time */
+	uint64_t saves_ns;  /* of the time that passed, at most; 0 where a change only moves it */
+	uint32_t processes; /* that had it: what is told is of one of them, ... */
+	uint32_t pid;       /* ... this one */
 	uint64_t saves_in_loop_ns; /* of that, what was in the main loop */
 	uint64_t bytes;            /* 0 = it is not about any */
 	uint64_t show_at_ns,

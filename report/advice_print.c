@@ -33,6 +33,8 @@ struct gp_figure gp_finding_worth(const struct gp_finding *finding)
 {
 	if (finding->saves_ns > 0)
 		return gp_format_ns(finding->saves_ns);
+	if (finding->rule->is_moved)
+		return (struct gp_figure){"moved"};
 	if (finding->bytes > 0 || !finding->rule->is_of_results)
 		return gp_format_bytes(finding->bytes);
 	return (struct gp_figure){"errors"};

@@ -210,7 +210,9 @@ static void test_loading_of_code(void **state)
 	assert_int_equal(advice.count, 1);
 	assert_string_equal(advice.findings[0].rule->id, "first-use");
 	assert_int_equal(advice.findings[0].count, 4);
-	assert_int_equal(advice.findings[0].saves_ns, 40 * MS);
+	assert_int_equal(advice.findings[0].time_ns, 40 * MS);
+	assert_int_equal(advice.findings[0].saves_ns, 0); /* no run is shorter */
+	assert_string_equal(gp_finding_worth(&advice.findings[0]).text, "moved");
 	assert_int_equal(advice.findings[0].show_ns, 10 * MS);
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -265,7 +267,7 @@ static void test_what_shortens_no_run_comes_last(void **state)
 	assert_int_equal(advice.count, 2);
 	assert_string_equal(advice.findings[0].rule->id, "gpu-gaps");
 	assert_string_equal(advice.findings[1].rule->id, "first-use");
-	assert_true(advice.findings[1].saves_ns > advice.findings[0].saves_ns);
+	assert_true(advice.findings[1].time_ns > advice.findings[0].saves_ns);
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

@@ -7,13 +7,27 @@ static bool has_one_stream(const struct gp_model *model)
 	       gp_ops_share_stream(&model->ops[0], &model->ops[model->op_count - 1]);
 }
 
+/* Where no allocation was recorded, nobody knows. */
+static bool may_have_managed_memory(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->memory_count; i++)
+		if (model->memory[i].op == GP_MEMORY_ALLOC &&
+		    model->memory[i].memory_kind == GP_MEMORY_MANAGED)
+			return true;
+	return model->memory_count == 0;
+}
+
 void gp_dependency_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	if (has_one_stream(advisor->scope.models[found->process]))
-		fputs("the process has no other stream that it could wait for: another process "
-		      "may have had the GPU (nvidia-smi lists them), or managed memory was moved "
-		      "(--trace=default,unified tells)",
-		      out);
+	const struct gp_model *model = advisor->scope.models[found->process];
+
+	if (has_one_stream(model))
+		fprintf(out,
+			"the process has no other stream that it could wait for: another process "
+			"may have had the GPU (nvidia-smi lists them)%s",
+			may_have_managed_memory(model)
+				? ", or managed memory was moved (--trace=default,unified tells)"
+				: "");
 	else
 		fputs("see what the operation waits for: an event, a host function, another "
 		      "device; or another process had the GPU (nvidia-smi lists them)",

@@ -94,9 +94,14 @@ static void test_a_large_part_of_a_short_run(void **state)
 static void test_what_was_launched_and_does_not_begin(void **state)
 {
 	static const char alone[] = "the process has no other stream that it could wait for";
+	static const char managed[] = "managed memory was moved";
+	/* two streams; one, with an allocation of the device's, or of managed memory, or with none that was recorded */
+	static const enum gp_memory_kind kinds[4] = {
+		[1] = GP_MEMORY_DEVICE, [2] = GP_MEMORY_MANAGED};
 
 	(void)state;
-	for (uint32_t streams = 1; streams <= 2; streams++) {
+	for (size_t at = 0; at < 4; at++) {
+		uint32_t streams = at == 0 ? 2 : 1;
 		struct build b = build_begin(1);
 		struct gp_model *model;
 		struct gp_advice advice;
@@ -109,10 +114,13 @@ static void test_what_was_launched_and_does_not_begin(void **state)
 				 i * 200 * MS + MS, i);
 		}
 		build_call(&b, 100, BUILD_DEVICE_SYNC, 900 * MS, 1000, 0);
+		if (at == 1 || at == 2)
+			build_memory(&b, GP_MEMORY_ALLOC, kinds[at], 1000, 4096, 4096);
 		model = build_end(&b);
 		advice = ask(&model, 1);
 		found = find(&advice, "gpu-gaps");
 		assert_non_null(found);
+		assert_true((strstr(found->change, managed) != NULL) == (at >= 2));
 		assert_non_null(strstr(found->found, "dependency (it had been launched, but did "
 						     "not begin)"));
 		assert_true((strstr(found->change, alone) != NULL) == (streams == 1));

@@ -283,6 +283,11 @@ uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_lull *lull,
 	return ns;
 }
 
+uint64_t gp_advisor_host_part_ns(const struct gp_lull *lull)
+{
+	return gp_lull_ns(lull) - gp_lull_cause_ns(lull, GP_IDLE_DEPENDENCY);
+}
+
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
 				  struct gp_lull **lull)
 {
@@ -297,6 +302,8 @@ uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_ca
 		    RETURN_NS;
 	if (waited_ns > call->duration_ns)
 		waited_ns = call->duration_ns;
+	if (waited_ns > gp_advisor_host_part_ns(after))
+		waited_ns = gp_advisor_host_part_ns(after);
 	saves_ns = gp_advisor_take(advisor, after, waited_ns);
 	if (saves_ns * 2 >= gp_lull_ns(after))
 		*lull = after;

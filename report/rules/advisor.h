@@ -220,9 +220,12 @@ uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_lull *lull,
  */
 struct gp_lull *gp_advisor_lull_after(const struct gp_advisor *advisor, const struct gp_call *call);
 
+/* Of an idle time, what the host may have made: not while an operation had been launched, and did not begin. */
+uint64_t gp_advisor_host_part_ns(const struct gp_lull *lull);
+
 /*
  * What the program could have saved by not waiting in a call: no more than the call took for that,
- * and no more than the GPU had nothing to do right after it (gp_advisor_lull_after()); the rest of the call the GPU was at
+ * and no more than the GPU waited for the host right after it (gp_advisor_lull_after()); the rest of the call the GPU was at
  * work, and what another call took of that idle time is not there any more: to be asked once of each.
  * *lull becomes that idle time if this is most of it, else NULL.
  */

@@ -12,7 +12,7 @@
 
 struct own {
 	uint64_t calls_ns; /* that the calls took */
-	uint64_t idle_ns;  /* that the GPU waited after them */
+	uint64_t idle_ns;  /* that the GPU waited for the host after them */
 };
 
 /* Copies that wait at the same time share the idle time after them: it is there once. */
@@ -20,7 +20,7 @@ static uint64_t new_idle_ns(const struct gp_advisor *advisor, const struct gp_ca
 {
 	const struct gp_lull *after = gp_advisor_lull_after(advisor, call);
 
-	return after && after->taker != advisor->rule ? gp_lull_ns(after) : 0;
+	return after && after->taker != advisor->rule ? gp_advisor_host_part_ns(after) : 0;
 }
 
 static void look(struct gp_advisor *advisor)
@@ -58,12 +58,12 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 	(void)advisor;
 	fprintf(out,
-		"%s %s copies, %s in all, held up the host for %s, for kernels before them had "
-		"to end first; then the GPU waited for the host, for %s in all: each time the "
-		"shorter of the two could be saved",
+		"%s %s copies, %s in all, held up the host for %s, %s of it while kernels before "
+		"them ran; then the GPU waited for the host, for %s in all: each time the "
+		"shorter of these two could be saved",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		gp_format_bytes(found->bytes).text, gp_format_ns(own->calls_ns).text,
-		gp_format_ns(own->idle_ns).text);
+		gp_format_ns(found->time_ns).text, gp_format_ns(own->idle_ns).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -78,7 +78,9 @@ const struct gp_rule gp_rule_hidden_wait = {
 		"A copy that the host waits for begins when everything before it in its stream "
 		"is done. Its time in a profile looks like a slow copy, but is that of the "
 		"kernels. After it the GPU has nothing to do until the host has launched the next "
-		"ones: that, but no more than the call took, is what can be saved.",
+		"ones: that, but no more than the kernels took within the call, is what can be "
+		"saved. "
+		"What passes after that launch until the GPU begins is not the host's.",
 	.change =
 		"Do not read a result in each iteration (loss.item(), a flag of convergence): read "
 		"every tenth, or copy it asynchronously to page-locked memory and look at it when "

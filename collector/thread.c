@@ -267,7 +267,7 @@ static void say_last_name(void)
 	local.busy = 1;
 	gp_signal_fence();
 	put_name(name);
-	if (!local.named)
+	if (!local.named && !is_forked())
 		count_lost();
 	gp_signal_fence();
 	local.busy = 0;

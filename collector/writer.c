@@ -48,6 +48,7 @@ static struct {
 	uint32_t stop;    /* atomic */
 	uint32_t wants_anchor; /* atomic */
 	uint32_t is_full;      /* atomic; the file has reached its limit, and says so */
+	bool limit_is_said;    /* in the file */
 	int error;             /* with FAILED: why; with DONE: what kept records from the file */
 	struct gp_bell bell;
 	struct gp_arena arena;
@@ -271,20 +272,26 @@ static void announce(enum progress progress)
 	gp_sys_wake(&writer.progress);
 }
 
-static void say_times(void)
+static int say_times(void)
 {
 	make_turn();
 	say_anchor();
-	say_counters();
 	writer.anchor_ns = gp_sys_now_ns();
+	return say_counters();
 }
 
-/* The last that is said before the end: room is kept for that alone. */
+static bool is_limit_unsaid(void)
+{
+	return writer.drain.is_full && !writer.limit_is_said;
+}
+
+/* The last that is said before the end: room is kept for that alone.  Where it could not be written it is said again. */
 static void end_at_limit(void)
 {
 	say_gate(GP_GATE_FULL, false, gp_clock_ticks());
-	say_times();
-	gp_store32_release(&writer.is_full, 1);
+	writer.limit_is_said = say_times() == 0;
+	if (writer.limit_is_said)
+		gp_store32_release(&writer.is_full, 1);
 }
 
 static bool pass(void)
@@ -295,7 +302,7 @@ static bool pass(void)
 	bool is_asked = gp_swap32(&writer.wants_anchor, 0) != 0;
 
 	care_for_rings(anchor_due);
-	if (writer.drain.is_full && !gp_load32(&writer.is_full))
+	if (is_limit_unsaid())
 		end_at_limit();
 	else if ((is_asked || anchor_due) && !writer.drain.is_full)
 		say_times();
@@ -315,8 +322,9 @@ static void give_up_rest(int error)
 
 	for (uint32_t i = 0; i < lanes; i++)
 		gp_drain_give_up(&writer.drain, writer.arena.lanes[i].ring, error);
-	/* what is cut off may have said them */
+	/* what is cut off may have said these */
 	memset(writer.reported, 0, sizeof(writer.reported));
+	writer.limit_is_said = false;
 	/* where that fails, what must be said may still find room */
 	gp_drain_make_room(&writer.drain, error);
 }
@@ -327,6 +335,8 @@ static int say_last(bool is_all)
 	int error;
 
 	make_turn();
+	if (is_limit_unsaid())
+		say_gate(GP_GATE_FULL, false, gp_clock_ticks());
 	say_thread_names();
 	say_anchor();
 	error = say_counters();
@@ -344,8 +354,6 @@ static int end_trace(void)
 
 	while (!error && drain_rings(&error))
 		;
-	if (writer.drain.is_full && !gp_load32(&writer.is_full))
-		end_at_limit();
 	if (error && is_private)
 		give_up_rest(error);
 	unsaid = say_last(!error || is_private);

@@ -7,6 +7,9 @@
 #include "report/cores.h"
 
 #define MOST_THREADS 16u
+#define THREAD_ADDRESS_BYTES                                                                       \
+	((rlim_t)256                                                                               \
+	 << 20) /* malloc() takes 128 MiB for each, a stack 8; and as much for the rest */
 
 static void *work(void *context)
 {
@@ -17,16 +20,17 @@ static void *work(void *context)
 }
 
 /* Where little is allowed: the whole stack of each thread counts, used or not, and what all of them need is needed at once. */
-static bool is_tight(int resource)
+static bool is_tight(int resource, rlim_t least_bytes)
 {
 	struct rlimit limit;
 
-	return getrlimit(resource, &limit) == 0 && limit.rlim_cur < GP_AT_ONCE_LEAST_BYTES;
+	return getrlimit(resource, &limit) == 0 && limit.rlim_cur < least_bytes;
 }
 
 static bool has_room_for_threads(void)
 {
-	return gp_cores() > 1 && !is_tight(RLIMIT_DATA) && !is_tight(RLIMIT_AS);
+	return gp_cores() > 1 && !is_tight(RLIMIT_DATA, GP_AT_ONCE_LEAST_BYTES) &&
+	       !is_tight(RLIMIT_AS, MOST_THREADS * THREAD_ADDRESS_BYTES);
 }
 
 static bool begin(struct gp_task *task, pthread_t *thread)

@@ -1,6 +1,6 @@
 /*
  * The account of a trace: each record that was taken is read, or counted there as lost, exactly; and only a trace with all its
- * counters has an end.  For each kind of trace and each placement of the rings: where the room ends at each byte, and where
+ * counters has an end.  For each kind of trace and each placement of the rings: where the room ends, in small steps, and where
  * each call that writes fails, once or from then on.
  */
 #include "tests/collector/harness.h"
@@ -22,6 +22,8 @@
 #define CREW       150u                /* threads that are there at the end, with long names */
 #define KEEP_BYTES (16u * 33u * 4096u) /* blocks as short as they can be */
 #define LAST_BYTES 33000u /* as --max-file keeps free for the end, and the first chunk */
+
+#define EACH 7u /* bytes: comes by every place within a chunk's alignment */
 
 /* Under sanitizers, which take long, less often. */
 #define PACE      (UNDER_TSAN || UNDER_ASAN ? 97 : 1)
@@ -203,6 +205,7 @@ static struct {
 	uint64_t facts;
 	uint64_t counters[GP_COUNTERS];
 	uint32_t ends;
+	uint32_t gates;
 	char ring_file[256];
 } said;
 
@@ -229,6 +232,7 @@ static void take(void *unused, const struct found *found)
 	said.records +=
 		found->ring != 0 || is_fact(found) || (found->is_kept && is_of_program(record));
 	said.ends += is_kind(found, GP_RECORD_END);
+	said.gates += is_kind(found, GP_RECORD_GATE);
 	if (is_kind(found, GP_RECORD_COUNTER))
 		said.counters[record->counter.counter] = record->counter.value;
 	if (is_kind(found, GP_RECORD_STRING) && record->string.space == GP_STRING_INFO &&
@@ -343,6 +347,8 @@ static void record_and_compare(void)
 	check("the account is even",
 	      said.records + lost() == seen->taken || (error && said.ring_file[0] == '\0'));
 	check("all that is read was taken", said.records <= seen->taken);
+	check("where the file's limit was reached, it says so",
+	      said.gates > 0 || said.ends == 0 || said.counters[GP_COUNTER_LOST_MAX_FILE] == 0);
 	if (!error)
 		check("the program is told the same",
 		      gp_collector_unwritten(&why) + said.counters[GP_COUNTER_LEFT_OUT_OLD] +
@@ -433,12 +439,12 @@ static const enum gp_ring_place places[] = {GP_RINGS_MEMORY, GP_RINGS_FILE, GP_R
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-static void room_for_each_byte(void **unused)
+static void room_in_small_steps(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < 2; i++) {
 		plan_for(places[i], PLAIN, FEW);
-		each_length(400, seen->bytes + 1, places[i] == GP_RINGS_MEMORY ? 1 : 11);
+		each_length(400, seen->bytes + 1, places[i] == GP_RINGS_MEMORY ? EACH : 37u);
 	}
 }
 
@@ -460,16 +466,16 @@ static void room_for_the_names_of_many(void **unused)
 	for (size_t i = 0; i < PLACES; i++) {
 		plan_for(places[i], PLAIN, FEW);
 		plan.has_crew = true;
-		each_length(2000, seen->bytes + 8000, 499);
+		each_length(2000, seen->bytes + 8000, 1499);
 	}
 }
 
-static void a_limit_at_each_byte(void **unused)
+static void a_limit_in_small_steps(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < PLACES; i++) {
 		plan_for(places[i], LIMITED, FEW);
-		for (uint64_t bytes = 0; bytes < seen->bytes; bytes += 13ull * PACE) {
+		for (uint64_t bytes = 0; bytes < seen->bytes; bytes += 37ull * PACE) {
 			plan.limit_bytes = LAST_BYTES + bytes;
 			run_plan();
 		}
@@ -512,10 +518,10 @@ static int share(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(room_for_each_byte),
+		cmocka_unit_test(room_in_small_steps),
 		cmocka_unit_test(room_for_some_chunks),
 		cmocka_unit_test(room_for_the_names_of_many),
-		cmocka_unit_test(a_limit_at_each_byte),
+		cmocka_unit_test(a_limit_in_small_steps),
 		cmocka_unit_test(each_call_fails),
 		cmocka_unit_test(killed_in_each_call),
 	};

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
+#include "collector/arena.h"
 #include "collector/atomic.h"
 #include "collector/sys.h"
 #include "gpuprof/counter.h"
@@ -310,6 +311,37 @@ static void a_child_of_a_wait_has_no_rings(void)
 	CHECK(said.calls == kept + 1 && said.lost == 1);
 }
 
+/* All that its ring holds beside its name; then it is called otherwise, which is said when it ends. */
+static void *fill_ring_and_change_name(void *unused)
+{
+	emits = true;
+	sleeps = 0;
+	for (uint32_t i = 0; i < GP_ARENA_BIG_SLOTS - 1; i++)
+		CHECK(emit_call(i));
+	CHECK(sleeps == 0);
+	CHECK(pthread_setname_np(pthread_self(), "another-name") == 0);
+	in_sleep = interrupt;
+	return unused;
+}
+
+static void a_child_of_the_wait_at_a_threads_end_has_no_rings(void)
+{
+	pid_t self = getpid();
+	int status;
+
+	signal(SIGUSR1, fork_in_handler);
+	start_with(GP_OVERLOAD_BLOCK);
+	hold_writer_with_one_record();
+	run_and_join(fill_ring_and_change_name);
+	if (getpid() != self) /* the thread that ended is all that the child has */
+		_exit(1);
+	CHECK(sleeps > 0 && child > 0 && waitpid(child, &status, 0) == child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	hold_writer(false);
+	stop_and_read();
+	CHECK(said.calls == GP_ARENA_BIG_SLOTS && said.lost == 1);
+}
+
 #define CASE(name)                                                                                 \
 	static void test_##name(void **unused)                                                     \
 	{                                                                                          \
@@ -325,6 +357,7 @@ CASE(a_crowd_that_drops)
 CASE(one_long_wait_for_a_writer_that_stands_still)
 CASE(nothing_is_lost_where_the_writer_goes_on)
 CASE(a_child_of_a_wait_has_no_rings)
+CASE(a_child_of_the_wait_at_a_threads_end_has_no_rings)
 
 int main(void)
 {
@@ -338,6 +371,7 @@ int main(void)
 		cmocka_unit_test(test_one_long_wait_for_a_writer_that_stands_still),
 		cmocka_unit_test(test_nothing_is_lost_where_the_writer_goes_on),
 		cmocka_unit_test(test_a_child_of_a_wait_has_no_rings),
+		cmocka_unit_test(test_a_child_of_the_wait_at_a_threads_end_has_no_rings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,14 @@ static bool begins_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
+uint32_t gp_nccl_ranges(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->domain_count; i++)
+		if (strcmp(model->domains[i], "NCCL") == 0)
+			return model->range_count;
+	return 0;
+}
+
 bool gp_range_is_of_nccl(const struct gp_model *model, const struct gp_range *range)
 {
 	return range->style != GP_STYLE_MARK && range->domain < model->domain_count &&

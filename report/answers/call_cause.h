@@ -30,6 +30,9 @@ enum gp_idle_cause {
 /* By what the call is for; GP_IDLE_HOST: it only asks something. */
 enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call);
 
+/* How many of model->ranges are to be looked at for NCCL's: none where it has no domain. */
+uint32_t gp_nccl_ranges(const struct gp_model *model);
+
 /* Whether a range is a function of NCCL's (whose domain is called so). */
 bool gp_range_is_of_nccl(const struct gp_model *model, const struct gp_range *range);
 

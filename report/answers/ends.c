@@ -99,15 +99,6 @@ static int find_calls(struct told_calls *told, const struct gp_model *model)
 	return result;
 }
 
-/* How many ranges are to be looked at for NCCL's: none where it has no domain. */
-static uint32_t nccl_ranges(const struct gp_model *model)
-{
-	for (uint32_t i = 0; i < model->domain_count; i++)
-		if (strcmp(model->domains[i], "NCCL") == 0)
-			return model->range_count;
-	return 0;
-}
-
 /* ---- one end ---- */
 
 /* Times of a part and of those before it, within a window. */
@@ -136,7 +127,7 @@ static uint64_t take(struct parts *parts, uint64_t start_ns, uint64_t end_ns)
 
 static void take_nccl(struct parts *parts, const struct gp_model *model, struct gp_end *end)
 {
-	for (uint32_t i = 0, count = nccl_ranges(model); i < count; i++) {
+	for (uint32_t i = 0, count = gp_nccl_ranges(model); i < count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 		uint64_t ns = gp_range_is_of_nccl(model, range)
 				      ? take(parts, range->start_ns, range->end_ns)
@@ -196,7 +187,7 @@ static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool end
 {
 	struct parts parts = {.window = {0, UINT64_MAX}};
 
-	for (uint32_t i = 0, count = nccl_ranges(model); i < count; i++) {
+	for (uint32_t i = 0, count = gp_nccl_ranges(model); i < count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 		const char *function = gp_range_set_up(model, range);
 		uint64_t ns;

@@ -594,11 +594,11 @@ static void join(struct gp_iterations *iterations, const struct gp_model *model)
 /* Its ranges that make or end communicators, which take long; -ENOMEM. */
 static int find_set_up(struct gp_interval **set_up, size_t *count, const struct gp_model *model)
 {
-	uint32_t capacity = 0, found = 0;
+	uint32_t capacity = 0, found = 0, ranges = gp_nccl_ranges(model);
 	int result = 0;
 
 	*set_up = NULL;
-	for (uint32_t i = 0; i < model->range_count && result == 0; i++) {
+	for (uint32_t i = 0; i < ranges && result == 0; i++) {
 		const struct gp_range *range = &model->ranges[i];
 
 		if (!gp_range_set_up(model, range))

@@ -68,6 +68,15 @@ static void look(struct gp_advisor *advisor)
 	look_at_host(advisor, &ends.last);
 }
 
+/* Looks at Python's stacks end before the interpreter does. */
+static bool python_was_ending(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct own *own = found->own;
+
+	return found->detail == HOST_WORK && !own->own_time.has_looks &&
+	       advisor->scope.models[found->process]->sample_count > 0;
+}
+
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct own *own = found->own;
@@ -98,7 +107,11 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	const struct own *own = found->own;
 
-	if (found->detail == HOST_WORK)
+	if (python_was_ending(advisor, found))
+		fputs("no look found Python at work then: it was ending, and what it unloads takes "
+		      "that long; os._exit(), once all files are closed, leaves that out",
+		      out);
+	else if (found->detail == HOST_WORK)
 		gp_language_advise(advisor, found, changes, out);
 	else if (found->detail == CONTEXTS)
 		fprintf(out,
@@ -128,7 +141,8 @@ const struct gp_rule gp_rule_wind_down = {
 		"What a process does for itself between its last operation and its last call of "
 		"CUDA: it checks results, or writes them. What Python did is told by looks at its "
 		"stacks (--host-samples), of other programs the longest time between two calls, "
-		"and which these are; of several processes it is not told, for the others may be "
+		"and which these are; where looks found nothing then, Python was ending; of "
+		"several processes it is not told, for the others may be "
 		"at work meanwhile. And what NCCL takes to end its communicators, by its NVTX "
 		"ranges. And what ends contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, "
 		"cuCtxDestroy), which the driver does, too, when the process ends. It is so once "

@@ -9,7 +9,7 @@
 
 #include "report/advice.h"
 #include "tests/report/ask_advice.h"
-#include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define MS 1000000u
 
@@ -93,6 +93,33 @@ static void of_several_processes_it_is_not_told(void **state)
 	gp_model_free(models[1]);
 }
 
+/* Looks that end with the work: what follows is the interpreter's end, of which nothing can be done piece by piece. */
+static void what_python_takes_to_end_is_told_as_that(void **state)
+{
+	(void)state;
+	for (uint64_t until_ms = 900; until_ms <= 1300; until_ms += 400) {
+		struct build b = work();
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+		uint32_t save = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "save", 9);
+		uint32_t index = BUILD_GROW(&b, samples, sample_count);
+
+		b.model->samples[index] = build_sample(1, save, 100, until_ms);
+		build_call(&b, 1, BUILD_FREE, 1304 * MS, MS, 0);
+		build_stacks_end(&b);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "wind-down");
+		assert_non_null(found);
+		assert_true((strstr(found->change, "os._exit()") != NULL) == (until_ms == 900));
+		assert_true((strstr(found->found, "save (train.py:9)") != NULL) ==
+			    (until_ms == 1300));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* Of 1.4 s, at the call that took longest; 50 ms are none's. */
 static void contexts_that_are_ended_are_told(void **state)
 {
@@ -129,6 +156,7 @@ int main(void)
 		cmocka_unit_test(of_many_pieces_none_is_named),
 		cmocka_unit_test(of_several_processes_it_is_not_told),
 		cmocka_unit_test(contexts_that_are_ended_are_told),
+		cmocka_unit_test(what_python_takes_to_end_is_told_as_that),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

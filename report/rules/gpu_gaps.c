@@ -2,7 +2,8 @@
  * Long idle times.  Speaks, by the call after them, of those of 100 ms and more, and of those of 200 us
  * and more that are a habit, where they take 5 % of the recorded time and 100 ms in all, or 25 % and 10 ms, and no other
  * rule has said why.  A habit comes 16 times between the same two operations, and every fourth time at
- * least that the GPU is idle between these: else the system may have taken the processor from the host.
+ * least that the GPU is idle between these: else the system may have taken the processor from the host, which matters not where the operation after
+ * it had been launched and did not begin: such need be no habit.
  */
 #include "report/rules/rules.h"
 
@@ -76,7 +77,8 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint32_t site = gp_advisor_site(advisor, at->call_after);
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 
-	if (idle_ns < LEAST_NS && !(may_be_habit(advisor, at) && is_habit(advisor, at)))
+	if (idle_ns < LEAST_NS && at->lull->cause != GP_IDLE_DEPENDENCY &&
+	    !(may_be_habit(advisor, at) && is_habit(advisor, at)))
 		return;
 	gp_gaps_add(advisor,
 		    gp_advisor_case(advisor, site, gp_advisor_text(advisor, after.name),
@@ -97,7 +99,9 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		"Between two operations the GPU was idle for 100 ms or more; or for 200 us or more "
 		"again "
 		"and again: 16 times between the same two operations, and every fourth time at "
-		"least that it was idle there. None of the other rules says why. The cause is what "
+		"least that it was idle there; or, however often, where the next operation had "
+		"been "
+		"launched and did not begin. None of the other rules says why. The cause is what "
 		"the host did most of that time, as `gpuprof "
 		"summary --by gap` has it for every gap. Which compiler was at work then is told "
 		"by "

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "report/answers/call_cause.h"
 #include "report/format.h"
 #include "report/rules/dependency.h"
 #include "report/rules/host_time.h"
@@ -56,6 +57,28 @@ static const char *name_of(const struct gp_advisor *advisor, const struct gp_cal
 	return call ? gp_model_api(advisor->model, call->api).name : "";
 }
 
+/* "" where no call made a context of the present process for most of that time. */
+static const char *context_maker(const struct gp_advisor *advisor, const struct gp_lull *lull)
+{
+	const struct gp_model *model = advisor->model;
+
+	for (uint32_t i = 0; i < model->context_count; i++) {
+		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
+		const struct gp_call *call = at != GP_NONE ? &model->calls[at] : NULL;
+		uint64_t start_ns = call ? model->base_unix_ns + call->start_ns : 0;
+		uint64_t end_ns =
+			call ? model->base_unix_ns + gp_call_made_context_ns(model, call) : 0;
+
+		if (start_ns < lull->start_ns)
+			start_ns = lull->start_ns;
+		if (end_ns > lull->end_ns)
+			end_ns = lull->end_ns;
+		if (end_ns > start_ns && 2 * (end_ns - start_ns) >= gp_lull_ns(lull))
+			return name_of(advisor, call);
+	}
+	return "";
+}
+
 /* It is the longest of its case. */
 static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_lull_at *at)
 {
@@ -63,6 +86,7 @@ static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct g
 	own->range = gp_advisor_text(advisor, own->host.range ? own->host.range : "");
 	own->share = at->lull->cause_share[at->lull->cause];
 	own->longest_ns = gp_lull_ns(at->lull);
+	own->maker = gp_advisor_text(advisor, context_maker(advisor, at->lull));
 	own->after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
 	own->before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
 	own->before_site = at->call_before ? gp_advisor_site(advisor, at->call_before) : GP_NO_SITE;
@@ -105,6 +129,9 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		cause == GP_IDLE_HOST && !own->has_looks ? " (the host was in no CUDA call)"
 		: cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)"
 					      : "");
+	if (cause == GP_IDLE_SETUP && *gp_advisor_text_of(advisor, own->maker))
+		fprintf(out, " (%s made the process's context)",
+			gp_advisor_text_of(advisor, own->maker));
 	if (own->has_looks)
 		looks = gp_meanwhile_tell(advisor, found, out);
 	gp_host_time_tell(&host, out);
@@ -185,7 +212,11 @@ void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *foun
 
 	if (gp_host_time_advise(&host, out))
 		return;
-	if (found->other_detail == GP_IDLE_DEPENDENCY)
+	if (found->other_detail == GP_IDLE_SETUP && *gp_advisor_text_of(advisor, own->maker))
+		fputs("make the context earlier, while other processes still have work for the "
+		      "GPU: cudaFree(0) as the first call makes it",
+		      out);
+	else if (found->other_detail == GP_IDLE_DEPENDENCY)
 		gp_dependency_advise(advisor, found, out);
 	else if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);

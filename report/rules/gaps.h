@@ -25,6 +25,8 @@ struct gp_gaps {
 	uint32_t after_site;
 	uint8_t share; /* of its cause, in 255ths */
 	uint64_t longest_ns;
+	uint64_t
+		maker; /* the text of the call that made a context for most of the longest one; "" = none did */
 	uint64_t imports; /* how many end in an import */
 	bool has_looks;   /* at Python's stacks, of any */
 };

@@ -230,35 +230,50 @@ static void a_context_that_takes_half_a_second_is_told(void **state)
 	}
 }
 
-/* The first process has work, then a second one makes its context for a second, and works. */
+/* The first process has work, then a second one makes its context, and works: the idle time of both is told once. */
 static void a_context_beside_another_process_is_told_once(void **state)
 {
-	struct build first = build_begin(1), second = build_begin(2);
-	struct gp_model *models[2];
-	struct gp_advice advice;
-
 	(void)state;
-	build_device(&first, 0, "GPU");
-	build_call(&first, 100, BUILD_LAUNCH, MS, MS, 1);
-	build_op(&first, GP_OP_KERNEL, 7, 2 * MS, 200 * MS, 1)->name = 0;
-	build_api(&second, 98, "cudaIpcOpenEventHandle", GP_API_CONTROL);
-	build_device(&second, 0, "GPU");
-	build_context_made_by(&second, 1, 7, 9);
-	build_call(&second, 100, 98, 100 * MS, 1000 * MS, 9);
-	build_call(&second, 100, BUILD_LAUNCH, 1100 * MS, MS, 1);
-	build_op(&second, GP_OP_KERNEL, 7, 1101 * MS, 1300 * MS, 1)->name = 0;
-	build_call(&second, 100, BUILD_DEVICE_SYNC, 1101 * MS, 200 * MS, 0);
-	models[0] = build_end(&first);
-	models[1] = build_end(&second);
-	models[1]->pid = 2;
-	advice = ask(models, 2);
-	assert_non_null(find(&advice, "start-up"));
-	assert_string_equal(find(&advice, "start-up")->found,
-			    "making contexts took 1.000s before the first operation");
-	assert_null(find(&advice, "gpu-gaps"));
-	gp_advice_free(&advice);
-	gp_model_free(models[0]);
-	gp_model_free(models[1]);
+	for (uint32_t is_long = 0; is_long <= 1; is_long++) {
+		struct build first = build_begin(1), second = build_begin(2);
+		uint64_t made_ns = is_long ? 1100ull * MS : 500 * MS;
+		const struct gp_finding *found;
+		struct gp_model *models[2];
+		struct gp_advice advice;
+
+		build_device(&first, 0, "GPU");
+		build_call(&first, 100, BUILD_LAUNCH, MS, MS, 1);
+		build_op(&first, GP_OP_KERNEL, 7, 2 * MS, 200 * MS, 1)->name = 0;
+		build_call(&first, 100, BUILD_LAUNCH, made_ns + 150 * MS, MS, 2);
+		build_op(&first, GP_OP_KERNEL, 7, made_ns + 200 * MS, made_ns + 400 * MS, 2)->name =
+			0;
+		build_api(&second, 98, "cudaIpcOpenEventHandle", GP_API_CONTROL);
+		build_device(&second, 0, "GPU");
+		build_context_made_by(&second, 1, 7, 9);
+		build_call(&second, 100, 98, 100 * MS, made_ns - 100 * MS, 9);
+		build_call(&second, 100, BUILD_LAUNCH, made_ns, MS, 1);
+		build_op(&second, GP_OP_KERNEL, 7, made_ns + MS, made_ns + 200 * MS, 1)->name = 0;
+		build_call(&second, 100, BUILD_DEVICE_SYNC, made_ns + MS, 200 * MS, 0);
+		models[0] = build_end(&first);
+		models[1] = build_end(&second);
+		models[1]->pid = 2;
+		advice = ask(models, 2);
+		found = find(&advice, is_long ? "start-up" : "gpu-gaps");
+		assert_non_null(found);
+		assert_null(find(&advice, is_long ? "gpu-gaps" : "start-up"));
+		if (is_long) {
+			assert_string_equal(
+				found->found,
+				"making contexts took 1.000s before the first operation");
+		} else {
+			assert_non_null(strstr(found->found, "(cudaIpcOpenEventHandle made the "
+							     "process's context)"));
+			assert_non_null(strstr(found->change, "make the context earlier"));
+		}
+		gp_advice_free(&advice);
+		gp_model_free(models[0]);
+		gp_model_free(models[1]);
+	}
 }
 
 int main(void)

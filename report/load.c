@@ -10,6 +10,7 @@
 #include "report/import/import.h"
 #include "report/import/importing.h"
 #include "report/memory_left.h"
+#include "report/monotonic.h"
 #include "report/pass/chunk_index.h"
 #include "report/pass/one_pass.h"
 #include "report/recover.h"
@@ -382,6 +383,8 @@ static int recover(struct reading *r)
 	abandoned = ring_path && r->options->save_to >= 0 &&
 		    gp_rings_are_abandoned(ring_path, r->options->save_to, &process);
 	found = ring_path ? gp_rings_read(ring_path, m->path, &process, &r->rings) : 0;
+	if (ring_path)
+		m->looked_monotonic_ns = gp_monotonic_ns();
 	result = take_chunks(r);
 	if (result == 0 && found == 0)
 		result = take_rings(r, abandoned);

@@ -314,6 +314,8 @@ struct gp_model {
 	uint32_t unknown;           /* GP_UNKNOWN_ bits */
 	uint64_t base_unix_ns;      /* all times count from here: the first anchor */
 	uint64_t base_monotonic_ns; /* the same moment by CLOCK_MONOTONIC; 0 = not known */
+	uint64_t
+		looked_monotonic_ns; /* when its rings were read, by the clock of this machine; 0 = there were none */
 	uint64_t first_ns, last_ns; /* over all calls and timed operations */
 	uint64_t first_call_ns,
 		last_call_ns; /* over all calls: the first one's start, the last end */

@@ -1,9 +1,7 @@
 #include <stdlib.h>
-#include <time.h>
 
 #include "report/array.h"
 #include "report/format.h"
-#include "report/monotonic.h"
 #include "report/paragraph.h"
 #include "report/pass/counts.h"
 #include "report/recorded.h"
@@ -114,17 +112,15 @@ static int compare_starts(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* Of one that lives, now, for its calls still wait; of a dead one, the last that was heard of it. */
+/* Of one that lives, when its rings were read, for its calls waited still; of a dead one, the last that was heard of it. */
 static uint64_t last_known_ns(const struct gp_model *model)
 {
-	uint64_t end_ns = gp_model_end_ns(model), now_ns;
+	uint64_t end_ns = gp_model_end_ns(model), looked_ns = model->looked_monotonic_ns;
 
-	if (!model->losses.live || model->base_monotonic_ns == 0)
+	if (!model->losses.live || model->base_monotonic_ns == 0 ||
+	    looked_ns < model->base_monotonic_ns + end_ns)
 		return end_ns;
-	now_ns = gp_monotonic_ns();
-	if (now_ns < model->base_monotonic_ns + end_ns)
-		return end_ns;
-	return now_ns - model->base_monotonic_ns;
+	return looked_ns - model->base_monotonic_ns;
 }
 
 static void print_waiting(FILE *out, const struct gp_model *model, const struct gp_waiting *waiting)

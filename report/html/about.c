@@ -200,6 +200,8 @@ static int put_advice(const struct gp_summary *summary, struct gp_json *json)
 		put_finding(&advice.findings[i], &advice, json);
 	}
 	gp_json_text(json, "]");
+	put_number(json, "adviceSpan",
+		   advice.span_ns); /* of several processes: in which any lived */
 	put_number(json, "loop", advice.loop_ns);
 	put_number(json, "loopPasses", advice.loop_passes);
 	if (result == 0)

@@ -559,6 +559,18 @@ class BrowserTest(HtmlCase):
         self.assertIsNotNone(shown.of_text(*texts[:2])["span"])
         self.assertGreater(sum(len(rows) for _, rows in page["tables"]), 20)
 
+    def test_advice_is_of_the_time_in_which_any_process_lived(self):
+        """One process after the other: the title has the time from the first to the last call of all, with what lies between."""
+        traces = [self.path(name) for name in ("first.gpuprof", "second.gpuprof")]
+        for trace in traces:
+            os.rename(self.record(*support.GPU, "leak=20000"), trace)
+        self.open(self.write_page(*traces))
+        page = self.browser.run(shown.OF_PAGE)
+        span = shown.of_text(*(self.run_gpuprof(word, *traces).stdout for word in ("summary", "advice")))["advice span"]
+        self.assertIsNotNone(span)
+        self.assertIn(f" of {span}", page["adviceOf"])
+        self.assertNotEqual(span, page["cards"]["Time"][0])
+
     def test_copies_are_named_by_their_direction(self):
         self.open(self.write_page(self.record(ZOO)))
         rows = "[...[...document.querySelectorAll('#view-overview section')].find((one) => one.textContent.startsWith('Copies and sets')).querySelectorAll('tbody tr')]"

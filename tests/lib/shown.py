@@ -13,6 +13,7 @@ return {
     cards: Object.fromEntries([...overview.querySelectorAll('.card')].map((card) => [text(card.querySelector('h3')), [text(card.querySelector('strong')), ...[...card.querySelectorAll('p')].map(text)]])),
     bars: Object.fromEntries([...overview.querySelectorAll('section')].map((part) => [text(part.querySelector('h2')), [...part.querySelectorAll('.legend')].map(bar)])),
     gpus: [...overview.querySelectorAll('.gpu')].map((gpu) => [text(gpu.querySelector('b')), text(gpu.querySelector('.num b')), text(gpu.querySelector('.num .dim'))]),
+    adviceOf: text(overview.querySelector('section:has(.advice) h2 small') || overview),
     findings: [...overview.querySelectorAll('.advice article')].map((one) => [text(one.querySelector('.worth b')), text(one.querySelector('.worth .dim'))]),
     tables: gpuprof.state.tables.map((table) => [table.word, table.rows.map((row) => row.map((value, c) => gpuprof.fmtUnit(value, table.columns[c][1], table.columns[c][3])))]),
 }; })()"""
@@ -30,7 +31,7 @@ def rows_of_markdown(text):
 
 def shares(words):
     """{"set-up": "47.8 %"} of "set-up 47.8 %, 3 others 1.3 %"."""
-    found = re.findall(rf"(?:^|, )(.+?) ({FIGURE} %)(?=,|$)", " ".join(words.split()))
+    found = re.findall(rf"(?:^|, )(.+?) ({FIGURE} %)(?=,|$)", " ".join(words.split()).removeprefix("at most: "))
     return {name.removeprefix("without tuning: "): share for name, share in found if not re.match(r"\d+ others?$", name)}
 
 
@@ -67,7 +68,7 @@ def differences(page, summary, advice, markdown):
             ask(what, wanted, shown)
 
     ask("span", text["span"], cards["Time"][0])
-    ask_where_said("span of advice", text["advice span"], cards["Time"][0])
+    ask_where_said("span of advice", text["advice span"], re.search(rf"of ({TIME})|$", page["adviceOf"]).group(1))
     ask_where_said("kernels", text["kernels"], cards["Kernels"][0])
     ask_where_said("copies", text["copies"], re.search(r"([\d,]+) cop(?:y|ies)", " ".join(cards["Copies"])).group(1))
     ask_where_said("GPU time", text["GPU time"], cards["GPU time"][0])

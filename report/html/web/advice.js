@@ -52,13 +52,13 @@ function marked(text) {
 /* Of the findings of one rule so many stand with all that there is to say; of the others a line, as in `gpuprof advice`. */
 const TOLD_WHOLLY = 3;
 const savedBy = (f, about) =>
-	el('div', { class: 'num worth' }, el('b', null, f.worth), ' ', el('span', { class: 'dim' }, f.saves > 0 ? fmtPercent(f.saves, about.span) : ''));
+	el('div', { class: 'num worth' }, el('b', null, f.worth), ' ', el('span', { class: 'dim' }, f.saves > 0 ? fmtPercent(f.saves, about.adviceSpan) : ''));
 const lead = (f) =>
 	evidence(f)
 		? el('button', { class: 'go', onclick: evidence(f), title: 'Its longest time, call or gap; or an iteration of the loop' }, 'see it in the timeline ›')
 		: el('span');
 function findingArticle(f, about) {
-	const level = f.saves > 0.1 * about.span ? 'high' : f.saves > 0.01 * about.span ? 'medium' : 'low';
+	const level = f.saves > 0.1 * about.adviceSpan ? 'high' : f.saves > 0.01 * about.adviceSpan ? 'medium' : 'low';
 	return el(
 		'article',
 		{ class: level },
@@ -101,9 +101,9 @@ function adviceSection(about) {
 	return section(
 		'What to change',
 		'what it could save at most, of ' +
-			fmtNs(about.span) +
+			fmtNs(about.adviceSpan) +
 			(about.loop
-				? ', of which ' + (about.loop * 2 >= about.span ? 'the main loop of ' : 'a loop of ') + fmtCount(about.loopPasses) + ' iterations took ' + fmtNs(about.loop)
+				? ', of which ' + (about.loop * 2 >= about.adviceSpan ? 'the main loop of ' : 'a loop of ') + fmtCount(about.loopPasses) + ' iterations took ' + fmtNs(about.loop)
 				: ''),
 		el('div', { class: 'advice' }, about.advice.map((f, i) => (isToldWholly(f, i) ? findingArticle : findingLine)(f, about))),
 		notes,

@@ -1,7 +1,8 @@
 /*
  * Errors that nobody looked at.  Speaks where calls of one place that launch, copy, allocate or wait
  * failed with the same error at least 3 times in one thread: a program that looks does something else
- * after the first or second, in each of its threads and processes.  After an error of the GPU itself
+ * after the first or second, in each of its threads and processes.  Of a kernel that was refused for what it was launched with, and is not
+ * computed while others go on, one is enough.  After an error of the GPU itself
  * every call fails, wherever it is: all of them are one case, at the place that was told first, and one is enough.  Frees
  * while the driver shuts down are no errors of the program, nor are allocations of a cache that finds
  * memory full: it gives blocks back and tries again.
@@ -16,10 +17,13 @@
 #include "report/format.h"
 #include "report/rules/advisor.h"
 
-#define OUT_OF_MEMORY        2
-#define DRIVER_SHUTTING_DOWN 4
-#define ASSERTION            710
-#define LASTING              GP_NO_SITE /* in place of a function: of all of them */
+#define INVALID_VALUE         1
+#define OUT_OF_MEMORY         2
+#define DRIVER_SHUTTING_DOWN  4
+#define INVALID_CONFIGURATION 9 /* the runtime's; the driver's is 1 */
+#define OUT_OF_RESOURCES      701
+#define ASSERTION             710
+#define LASTING               GP_NO_SITE /* in place of a function: of all of them */
 
 #define DRIVER_BIT ((uint64_t)1 << 16)
 
@@ -93,7 +97,27 @@ static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_call 
 	return gp_advisor_case(advisor, site, gp_advisor_text(advisor, api.name), error_of(call));
 }
 
-static void take(struct gp_advisor *advisor, const struct gp_call *call)
+/* For the arguments or the shape that it was given: what is tried, as whether code for this GPU is there, fails otherwise. */
+static bool is_refused_launch(const struct gp_model *model, const struct gp_call *call)
+{
+	return gp_model_api_class(model, call->api) == GP_API_LAUNCH &&
+	       (call->status == INVALID_VALUE || call->status == INVALID_CONFIGURATION ||
+		call->status == OUT_OF_RESOURCES);
+}
+
+/* When the last kernel was launched: a program that launches after an error goes on. */
+static uint64_t last_launch_ns(const struct gp_model *model)
+{
+	uint64_t last_ns = 0;
+
+	for (uint32_t i = 0; i < model->call_count; i++)
+		if (model->calls[i].status == 0 && model->calls[i].start_ns > last_ns &&
+		    gp_model_api_class(model, model->calls[i].api) == GP_API_LAUNCH)
+			last_ns = model->calls[i].start_ns;
+	return last_ns;
+}
+
+static void take(struct gp_advisor *advisor, const struct gp_call *call, uint64_t launches_until_ns)
 {
 	struct gp_case *found = case_of(advisor, call);
 	struct own *own;
@@ -102,6 +126,8 @@ static void take(struct gp_advisor *advisor, const struct gp_call *call)
 	if (!found)
 		return;
 	advisor->failed_calls++;
+	found->is_grave |=
+		call->start_ns < launches_until_ns && is_refused_launch(advisor->model, call);
 	own = found->own;
 	count = found->count;
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, 0, NULL);
@@ -112,9 +138,12 @@ static void take(struct gp_advisor *advisor, const struct gp_call *call)
 
 static void look(struct gp_advisor *advisor)
 {
-	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++)
-		if (gp_activity_is_failure(advisor->model, &advisor->model->calls[i]))
-			take(advisor, &advisor->model->calls[i]);
+	const struct gp_model *model = advisor->model;
+	uint64_t launches_until_ns = last_launch_ns(model);
+
+	for (uint32_t i = 0; i < model->call_count && advisor->error == 0; i++)
+		if (gp_activity_is_failure(model, &model->calls[i]))
+			take(advisor, &model->calls[i], launches_until_ns);
 }
 
 static void tell_of_call(const struct gp_advisor *advisor, const struct gp_case *found,
@@ -122,8 +151,11 @@ static void tell_of_call(const struct gp_advisor *advisor, const struct gp_case 
 {
 	const struct own *own = found->own;
 
-	fprintf(out, "%s failed %s time%s", gp_advisor_text_of(advisor, found->detail),
-		gp_format_count(found->count).text, found->count == 1 ? "" : "s");
+	fprintf(out, "%s failed ", gp_advisor_text_of(advisor, found->detail));
+	if (found->count == 1)
+		fputs("once", out);
+	else
+		fprintf(out, "%s times", gp_format_count(found->count).text);
 	if (own->in_all > found->count)
 		fprintf(out, " in one thread, %s in all", gp_format_count(own->in_all).text);
 	fprintf(out, ": %s, and the program went on", error);
@@ -175,7 +207,9 @@ const struct gp_rule gp_rule_failed_calls = {
 		"The same call failed with the same error again and again, in one thread. What it "
 		"was to do was "
 		"not done: a kernel that could not be launched computed nothing, and what is "
-		"computed from its results is wrong, however fast. Errors of the GPU itself, such "
+		"computed from its results is wrong, however fast; so that one launch is enough, "
+		"refused for its arguments, shape or resources, after which others were launched. "
+		"Errors of the GPU itself, such "
 		"as an illegal memory access or an assertion of a kernel, are told by whatever "
 		"call comes next, and by every one after that: of these one call is enough.",
 	.change = "Check what every call returns, and cudaGetLastError() after <<<>>>; end, or do "

@@ -80,6 +80,37 @@ static void what_fails_once_or_twice_everywhere_is_looked_at(void **state)
 	}
 }
 
+/* What it was to compute is missing, if others go on; a program that ends there has looked, and one that tries whether there is code for the GPU, too. */
+static void one_refused_launch_is_enough(void **state)
+{
+	static const struct {
+		uint16_t api, status;
+		bool goes_on, is_told;
+	} cases[] = {
+		{BUILD_LAUNCH, 1, true, true},    {BUILD_LAUNCH, 9, true, true},
+		{BUILD_LAUNCH, 701, true, true},  {BUILD_LAUNCH, 9, false, false},
+		{BUILD_LAUNCH, 209, true, false}, {BUILD_MALLOC, 1, true, false},
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct build b = begin(1);
+		struct gp_model *model;
+		uint64_t times;
+		char *told;
+
+		fail_calls(&b, 100, cases[k].api, cases[k].status, 1);
+		if (cases[k].goes_on) {
+			build_call(&b, 100, BUILD_LAUNCH, 3000000, 1000, 77);
+			build_op(&b, GP_OP_KERNEL, 7, 3002000, 3009000, 77);
+		}
+		model = build_end(&b);
+		told = told_of(&model, 1, &times);
+		assert_int_equal(told != NULL, cases[k].is_told);
+		free(told);
+	}
+}
+
 /* After an error of the GPU itself nothing works: one call is enough, and that it is told first of all. */
 static void one_call_tells_of_a_lasting_error(void **state)
 {
@@ -216,6 +247,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_fails_once_or_twice_everywhere_is_looked_at),
+		cmocka_unit_test(one_refused_launch_is_enough),
 		cmocka_unit_test(one_call_tells_of_a_lasting_error),
 		cmocka_unit_test(the_thread_with_most_is_told),
 		cmocka_unit_test(of_one_thread_no_more_is_said_than_that),

@@ -627,7 +627,7 @@ static int drop_set_up(struct gp_iterations *iterations, const struct gp_model *
 	size_t count;
 	int result = find_set_up(&set_up, &count, model);
 
-	for (uint32_t i = 0; i < iterations->count && count > 0; i++) {
+	for (uint32_t i = 0; set_up && i < iterations->count; i++) {
 		uint64_t ns = begun_ns(model, &iterations->rows[i]);
 		size_t until =
 			gp_array_lower_bound(set_up, count, sizeof(*set_up), starts_until, &ns);

@@ -583,7 +583,6 @@ static void join(struct gp_iterations *iterations, const struct gp_model *model)
 
 		if (row->ends_stretch)
 			continue;
-
 		if (!paused || row->end_ns > next->start_ns)
 			row->end_ns = next->start_ns;
 		if (!paused && row->first_op != GP_NONE && next->first_op > row->first_op)

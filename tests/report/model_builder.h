@@ -263,6 +263,16 @@ static inline void build_gate(struct build *b, bool on, enum gp_gate_reason reas
 	b->model->gates[at] = (struct gp_gate){time_ns, on, (uint8_t)reason, GP_NONE};
 }
 
+/* Domain 1, before the first range; domain 0 has no name.  name must live as long as the model. */
+static inline void build_domain(struct build *b, const char *name)
+{
+	build_check(b->model->domain_count == 0);
+	b->model->domains = malloc(2 * sizeof(*b->model->domains));
+	build_check(b->model->domains != NULL);
+	b->model->domains[b->model->domain_count++] = "";
+	b->model->domains[b->model->domain_count++] = name;
+}
+
 /* A range that nests, of no other; text must live as long as the model. */
 static inline void build_range(struct build *b, uint32_t thread, const char *text,
 			       uint64_t start_ns, uint64_t end_ns)

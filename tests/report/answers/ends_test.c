@@ -11,8 +11,6 @@
 
 #define MS 1000000u
 
-static const char *domains[] = {"", "NCCL"};
-
 /* In the domain of that number. */
 static void build_range_in(struct build *b, uint32_t domain, const char *text, uint64_t start_ns,
 			   uint64_t end_ns)
@@ -29,10 +27,7 @@ static struct build build_process(void)
 {
 	struct build b = build_begin(1);
 
-	b.model->domains = malloc(sizeof(domains));
-	build_check(b.model->domains != NULL);
-	memcpy(b.model->domains, domains, sizeof(domains));
-	b.model->domain_count = 2;
+	build_domain(&b, "NCCL");
 	build_device(&b, 0, "GPU");
 	build_api(&b, 98, "cuModuleLoadData", GP_API_MODULE);
 	build_context_made_by(&b, 1, 7, 1);

@@ -180,18 +180,13 @@ static void pytorch_says_what_a_step_is(void **state)
 /* A sort that is called once in each step, and an all-reduce twice: operations tell; only where they do not, a library's ranges do. */
 static void ranges_of_libraries_name_no_step(void **state)
 {
-	static const char *names[] = {"", "CCCL"};
-
 	(void)state;
 	for (int operations = 0; operations <= 1; operations++) {
 		struct build b = build_begin(1);
 		struct gp_iterations found;
 		struct gp_model *model;
 
-		b.model->domains = malloc(sizeof(names));
-		build_check(b.model->domains != NULL);
-		memcpy(b.model->domains, names, sizeof(names));
-		b.model->domain_count = 2;
+		build_domain(&b, "CCCL");
 		build_name(&b, "k");
 		build_name(&b, "sort");
 		for (uint64_t step = 0; step < 20; step++) {
@@ -260,7 +255,6 @@ static void without_ranges_operations_tell(void **state)
 /* Half of the passes while it makes them, half while it ends them; some outside are the program's. */
 static void what_nccl_repeats_for_its_communicators_is_no_loop(void **state)
 {
-	static const char *names[] = {"", "NCCL"};
 	static const uint32_t ends[] = {21000, 41000, 30000};
 
 	(void)state;
@@ -269,10 +263,7 @@ static void what_nccl_repeats_for_its_communicators_is_no_loop(void **state)
 		struct gp_iterations found;
 		struct gp_model *model;
 
-		b.model->domains = malloc(sizeof(names));
-		build_check(b.model->domains != NULL);
-		memcpy(b.model->domains, names, sizeof(names));
-		b.model->domain_count = 2;
+		build_domain(&b, "NCCL");
 		for (uint32_t name = 0; name < 3; name++)
 			build_name(&b, (char[]){(char)('a' + name), '\0'});
 		for (uint32_t pass = 0; pass < 40; pass++)

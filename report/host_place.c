@@ -329,6 +329,21 @@ bool gp_host_place_waits(const struct gp_host_place *place)
 	return begins(place->what, WAITING);
 }
 
+bool gp_host_place_waits_for_thread(const struct gp_host_place *place)
+{
+	static const char *const files[] = {" (threading.py)", " (queue.py)"};
+	size_t length = strlen(place->what);
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		size_t end = strlen(files[i]);
+
+		if (gp_host_place_waits(place) && length > end &&
+		    strcmp(place->what + length - end, files[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 enum gp_compiler gp_host_place_compiler(const struct gp_host_place *place)
 {
 	for (enum gp_compiler i = GP_COMPILER_NONE + 1; i < GP_COMPILERS; i++) {

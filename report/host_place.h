@@ -43,8 +43,9 @@ uint32_t gp_host_places_functions(const struct gp_host_places *places);
 /* Whether what was done there is said with a verb: "importing", "compiling", "waiting"; a function is without. */
 bool gp_host_place_has_verb(const struct gp_host_place *place);
 
-/* Whether the thread only waited there. */
+/* Whether the thread only waited there; and whether for another one of its process: for a lock, a queue, its end. */
 bool gp_host_place_waits(const struct gp_host_place *place);
+bool gp_host_place_waits_for_thread(const struct gp_host_place *place);
 
 /* The compiler that the thread was in there, or GP_COMPILER_NONE. */
 enum gp_compiler gp_host_place_compiler(const struct gp_host_place *place);

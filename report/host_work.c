@@ -8,7 +8,7 @@
 
 /* In a tally: the keys and the sums of a row. */
 enum { SUM, PLACE, THREAD };
-enum { NS, LOOKS };
+enum { NS, LOOKS, STAYED };
 
 struct window {
 	uint64_t start_ns, end_ns;
@@ -71,6 +71,16 @@ static uint64_t looks_in(const struct window *window, const struct gp_sample *sa
 			  0.5);
 }
 
+/* From the first of looks that found the same to the last. */
+static uint64_t stayed_in(const struct window *window, const struct gp_sample *sample)
+{
+	uint64_t start_ns =
+		sample->start_ns > window->start_ns ? sample->start_ns : window->start_ns;
+	uint64_t end_ns = sample->end_ns < window->end_ns ? sample->end_ns : window->end_ns;
+
+	return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
 static void add_sample(struct window *window, struct gp_host_places *places,
 		       const struct gp_model *model, uint32_t index)
 {
@@ -89,6 +99,7 @@ static void add_sample(struct window *window, struct gp_host_places *places,
 				    [THREAD] = window->apart});
 	row->sums[NS] += end_ns - start_ns;
 	row->sums[LOOKS] += looks_in(window, sample);
+	row->sums[STAYED] += stayed_in(window, sample);
 	window->is_known = true;
 }
 
@@ -156,10 +167,16 @@ static void add_row(struct gp_host_function *functions, const struct gp_host_pla
 
 	function->total_ns += row->sums[NS];
 	function->looks += row->sums[LOOKS];
+	function->stayed_ns += row->sums[STAYED];
 	if (row->sums[NS] > function->place_ns) {
 		function->place_ns = row->sums[NS];
 		function->place = place;
 	}
+}
+
+bool gp_host_function_stays(const struct gp_host_function *function)
+{
+	return function->stayed_ns * 4 >= function->total_ns * 3;
 }
 
 static int by_time(const void *a, const void *b)

@@ -43,9 +43,14 @@ bool gp_host_work_is_much(uint64_t looks, const struct gp_host_looks *of);
 /* A function's part of a sum. */
 struct gp_host_function {
 	uint64_t total_ns, looks;
+	uint64_t
+		stayed_ns; /* between looks that found the very same instruction: it was in one call, or waits */
 	uint32_t place; /* with most of the time, for gp_host_places_at() */
 	uint64_t place_ns;
 };
+
+/* Whether it stayed so for nearly all of its time: what runs in Python itself moves on from look to look. */
+bool gp_host_function_stays(const struct gp_host_function *function);
 
 /* The functions of a sum, those with most time first; no memory: NULL.  Free it. */
 struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, uint64_t sum,

@@ -34,13 +34,13 @@ static uint64_t host_ns(const struct gp_lull_at *at)
 }
 
 /*
- * The GPU computed, and a result may have been fetched: then comes new data, which the host took
+ * The GPU computed, or cleared its memory, and a result may have been fetched: then comes new data, which the host took
  * its time for.
  */
 static bool is_wait_for_data(const struct gp_lull_at *at)
 {
 	bool computed = at->before->kind == GP_OP_KERNEL || at->before->kind == GP_OP_GRAPH ||
-			at->before->copy_kind == GP_COPY_DTOH;
+			at->before->kind == GP_OP_SET || at->before->copy_kind == GP_COPY_DTOH;
 
 	return computed && at->after->kind == GP_OP_COPY && at->after->copy_kind == GP_COPY_HTOD &&
 	       host_ns(at) >= LEAST_NS;
@@ -199,12 +199,13 @@ static const char *const read_ahead[GP_LANGUAGES] = {
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct own *own = found->own;
+	enum gp_wait wait = gp_meanwhile_wait(advisor, found);
 
 	if (own->takes_turns)
 		fputs("where these threads wait for requests, that is no fault: take several at "
 		      "once, if they come at once; else ",
 		      out);
-	if (is_little(found))
+	if (is_little(found) && wait != GP_WAIT_THREAD && wait != GP_WAIT_POLLING)
 		fputs(not_before, out);
 	else if (has_workers(advisor->scope.models[found->process]))
 		fputs(more_workers, out);

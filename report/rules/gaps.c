@@ -222,6 +222,10 @@ void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *foun
 		fputs(changes[found->other_detail], out);
 	else if (own->has_looks && gp_meanwhile_compiler(advisor, found) != GP_COMPILER_NONE)
 		fputs(gp_host_time_change(gp_meanwhile_compiler(advisor, found)), out);
+	else if (own->has_looks && gp_meanwhile_wait(advisor, found) >= GP_WAIT_THREAD)
+		fputs("let what it waits for begin earlier, or give the GPU other work meanwhile; "
+		      "more of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
+		      out);
 	else if (own->has_looks)
 		fputs("do that before the first launch, after the last, or in another process; "
 		      "more "

@@ -46,30 +46,6 @@ bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
 				     since_base(advisor->model, end_unix_ns));
 }
 
-/*
- * What another thread of Python's did for a quarter of that time or more, and no waiting.  Whether it held the interpreter then, no look tells: some
- * functions let others run.
- */
-static void tell_others(const struct gp_advisor *advisor, const struct gp_case *found,
-			uint64_t time_ns, FILE *out)
-{
-	const struct gp_host_places *places = advisor->scope.host_places;
-	struct gp_host_function function;
-	uint32_t count = gp_host_work_busiest(&advisor->host_work,
-					      OTHERS | (uint64_t)(found - advisor->cases), places,
-					      &function);
-
-	if (count == 0 || function.total_ns * 4 < time_ns)
-		return;
-	fputs("; another thread", out);
-	if (count > 1)
-		fprintf(out, ", the busiest of %s,", gp_format_count(count).text);
-	fputs(" was ", out);
-	gp_host_function_print(out, places, &function);
-	fprintf(out, " for %s, which may have kept it from running",
-		gp_format_ns_about(function.total_ns).text);
-}
-
 /* What the looks found at the host for this finding, longest first, which the caller frees; NULL where nothing looked. */
 static struct gp_host_function *functions_of(const struct gp_advisor *advisor,
 					     const struct gp_case *found, uint32_t *count)
@@ -81,6 +57,80 @@ static struct gp_host_function *functions_of(const struct gp_advisor *advisor,
 				      advisor->scope.host_places, count);
 }
 
+/* What the functions of a finding come to: how long, how much of that was waiting, and for another thread; how much of it at one instruction. */
+struct sums {
+	uint64_t time_ns, waiting_ns, for_threads_ns, stayed_ns, looks;
+};
+
+static struct sums sums_of(const struct gp_host_places *places,
+			   const struct gp_host_function *functions, uint32_t count)
+{
+	struct sums sums = {0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct gp_host_place place = gp_host_places_at(places, functions[i].place);
+		uint64_t ns = functions[i].total_ns;
+
+		sums.time_ns += ns;
+		sums.looks += functions[i].looks;
+		sums.stayed_ns += functions[i].stayed_ns;
+		sums.waiting_ns += gp_host_place_waits(&place) ? ns : 0;
+		sums.for_threads_ns += gp_host_place_waits_for_thread(&place) ? ns : 0;
+	}
+	return sums;
+}
+
+static bool waits(const struct sums *own)
+{
+	return own->waiting_ns * 2 >= own->time_ns;
+}
+
+static bool waits_for_thread(const struct sums *own)
+{
+	return own->for_threads_ns * 2 >= own->waiting_ns;
+}
+
+/*
+ * What another thread of Python's did for a quarter of that time or more, and no waiting: of how many it is the busiest; 0: there is none.  Of one
+ * that waits for a process, or for what comes from outside, it matters not.
+ */
+static uint32_t find_other(const struct gp_advisor *advisor, const struct gp_case *found,
+			   const struct sums *own, struct gp_host_function *other)
+{
+	uint32_t count;
+
+	if (waits(own) && !waits_for_thread(own))
+		return 0;
+	count = gp_host_work_busiest(&advisor->host_work,
+				     OTHERS | (uint64_t)(found - advisor->cases),
+				     advisor->scope.host_places, other);
+	return count > 0 && other->total_ns * 4 >= own->time_ns ? count : 0;
+}
+
+/*
+ * Whether it held the interpreter then, no look tells: some functions let others run.  But it does not where it stays at one instruction, in a call of
+ * what is not Python's (time.sleep, a read), nor has it kept one from running that waits.
+ */
+static void tell_others(const struct gp_advisor *advisor, const struct gp_case *found,
+			const struct sums *own, FILE *out)
+{
+	struct gp_host_function other;
+	uint32_t count = find_other(advisor, found, own, &other);
+
+	if (count == 0)
+		return;
+	fputs("; another thread", out);
+	if (count > 1)
+		fprintf(out, ", the busiest of %s,", gp_format_count(count).text);
+	fputs(" was ", out);
+	gp_host_function_print(out, advisor->scope.host_places, &other);
+	fprintf(out, " for %s%s", gp_format_ns_about(other.total_ns).text,
+		gp_host_function_stays(&other)
+			? ", in calls there that take long (they wait, or compute in C)"
+		: waits(own) ? ""
+			     : ", which may have kept it from running");
+}
+
 static bool is_named(const struct gp_host_function *functions, uint32_t index)
 {
 	return index < MOST_FUNCTIONS && functions[index].total_ns * 20 >= functions[0].total_ns;
@@ -89,23 +139,43 @@ static bool is_named(const struct gp_host_function *functions, uint32_t index)
 uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
-	uint64_t looks = 0, time_ns = 0;
 	uint32_t count;
 	struct gp_host_function *functions = functions_of(advisor, found, &count);
+	struct sums sums = sums_of(places, functions, count);
 
-	for (uint32_t i = 0; functions && i < count; i++) {
-		looks += functions[i].looks;
-		time_ns += functions[i].total_ns;
-		if (!is_named(functions, i))
-			continue;
+	for (uint32_t i = 0; i < count && is_named(functions, i); i++) {
 		fputs(i == 0 ? "; meanwhile the host was " : "; ", out);
 		gp_host_function_print(out, places, &functions[i]);
 		fprintf(out, " for %s", gp_format_ns_about(functions[i].total_ns).text);
 	}
 	free(functions);
-	if (looks > 0)
-		tell_others(advisor, found, time_ns, out);
-	return looks;
+	if (sums.looks > 0)
+		tell_others(advisor, found, &sums, out);
+	return sums.looks;
+}
+
+/* Of a thread that no look found waiting. */
+static bool polls(const struct gp_advisor *advisor, const struct gp_case *found,
+		  const struct sums *own)
+{
+	struct gp_host_function other;
+
+	return own->stayed_ns * 4 >= own->time_ns * 3 &&
+	       find_other(advisor, found, own, &other) > 0 && gp_host_function_stays(&other);
+}
+
+enum gp_wait gp_meanwhile_wait(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	uint32_t count;
+	struct gp_host_function *functions = functions_of(advisor, found, &count);
+	struct sums sums = sums_of(advisor->scope.host_places, functions, count);
+
+	free(functions);
+	if (count == 0)
+		return GP_WAIT_NONE;
+	if (waits(&sums))
+		return waits_for_thread(&sums) ? GP_WAIT_THREAD : GP_WAIT_OUTSIDE;
+	return polls(advisor, found, &sums) ? GP_WAIT_POLLING : GP_WAIT_NONE;
 }
 
 enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
@@ -113,13 +183,11 @@ enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
 	enum gp_compiler compiler = GP_COMPILER_NONE;
-	uint64_t time_ns = 0;
 	uint32_t count;
 	struct gp_host_function *functions = functions_of(advisor, found, &count);
+	struct sums sums = sums_of(places, functions, count);
 
-	for (uint32_t i = 0; functions && i < count; i++)
-		time_ns += functions[i].total_ns;
-	if (functions && count > 0 && functions[0].total_ns * 2 >= time_ns) {
+	if (count > 0 && functions[0].total_ns * 2 >= sums.time_ns) {
 		struct gp_host_place place = gp_host_places_at(places, functions[0].place);
 
 		compiler = gp_host_place_compiler(&place);
@@ -132,23 +200,19 @@ void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_
 			      const char *when, FILE *out)
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
-	uint64_t looks = 0, time_ns = 0;
 	uint32_t count;
 	struct gp_host_function *functions = functions_of(advisor, found, &count);
+	struct sums sums = sums_of(places, functions, count);
 
-	for (uint32_t i = 0; functions && i < count; i++) {
-		looks += functions[i].looks;
-		time_ns += functions[i].total_ns;
-	}
-	for (uint32_t i = 0; functions && i < count && is_named(functions, i); i++) {
+	for (uint32_t i = 0; i < count && is_named(functions, i); i++) {
 		if (i == 0)
-			fprintf(out, "; by %s look%s %s the host was ", gp_format_count(looks).text,
-				looks == 1 ? "" : "s", when);
+			fprintf(out, "; by %s look%s %s the host was ",
+				gp_format_count(sums.looks).text, sums.looks == 1 ? "" : "s", when);
 		else
 			fputs("; ", out);
 		gp_host_function_print(out, places, &functions[i]);
 		fprintf(out, " for %s %%%s",
-			gp_format_percent((double)functions[i].total_ns, (double)time_ns).text,
+			gp_format_percent((double)functions[i].total_ns, (double)sums.time_ns).text,
 			i == 0 ? " of the time" : "");
 	}
 	free(functions);

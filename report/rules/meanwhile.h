@@ -19,10 +19,18 @@ bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *fou
 
 /*
  * "; meanwhile the host was in load (data.py:7) for 1.9s; importing numpy at load (data.py:9) for 1.1s": each a part of its own, the last ones go
- * first where there is no room.  Then what another thread did, which may have kept this one from running.  Returns how many looks tell of all of it.
+ * first where there is no room.  Then what another thread did, which may have kept this one from running where neither waits.  Returns how many looks
+ * tell of all of it.
  */
 uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 			   FILE *out);
+
+/*
+ * For what the thread waited for most of that time: for another one of Python's, or for a process, a socket.  It may be polling where it stays at one
+ * instruction, as in time.sleep(), while another thread is in calls that take long.
+ */
+enum gp_wait { GP_WAIT_NONE, GP_WAIT_POLLING, GP_WAIT_THREAD, GP_WAIT_OUTSIDE };
+enum gp_wait gp_meanwhile_wait(const struct gp_advisor *advisor, const struct gp_case *found);
 
 /* The compiler that what is told first of it names, if that is most of the time; else GP_COMPILER_NONE. */
 enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,

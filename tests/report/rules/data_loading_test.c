@@ -181,6 +181,52 @@ static void test_what_the_host_did(void **state)
 	gp_model_free(model);
 }
 
+/*
+ * A thread fetches 64 KiB, for 10 ms, and this one asks every now and then whether it has; then it copies them and clears memory behind them.  However
+ * little that is, it is not this thread's work that is to go elsewhere.
+ */
+static void test_a_thread_that_polls_for_data(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t poll = build_python(&b, BUILD_OUTERMOST, "/home/me/pipe.py", "consume", 15);
+	uint32_t fetch = build_python(&b, BUILD_OUTERMOST, "/home/me/pipe.py", "fetch", 8);
+	uint32_t first = BUILD_GROW(&b, samples, sample_count);
+	uint32_t second = BUILD_GROW(&b, samples, sample_count);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpyAsync", GP_API_COPY);
+	build_api(&b, 32, "cudaMemsetAsync", GP_API_SET);
+	for (uint32_t i = 1; i <= 40; i += 2) {
+		uint64_t at_ns = 6ull * i * MS;
+		struct gp_op *op;
+
+		build_call(&b, 100, 31, at_ns, 10000, i);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns + 5000, at_ns + 15000, i);
+		op->copy_kind = GP_COPY_HTOD;
+		op->bytes = 65536;
+		build_call(&b, 100, 32, at_ns + 20000, 10000, i + 1);
+		build_op(&b, GP_OP_SET, 7, at_ns + 35000, at_ns + 2 * MS, i + 1);
+	}
+	b.model->samples[first] = build_sample(100, poll, 0, 240);
+	b.model->samples[second] = build_sample(101, fetch, 0, 240);
+	b.model->samples[first].count = b.model->samples[second].count = 25;
+	build_stacks_end(&b);
+	b.model = build_end(&b);
+	advice = ask(&b.model, 1);
+	found = find(&advice, "data-loading");
+	assert_non_null(found);
+	assert_non_null(strstr(found->found, "until the host copies 64.00KiB to it"));
+	assert_non_null(strstr(found->found, "; another thread was in fetch (pipe.py:8) for"));
+	assert_null(strstr(found->found, "kept"));
+	assert_non_null(strstr(found->change, "prepare the next data while the GPU computes"));
+	assert_null(find(&advice, "gpu-gaps"));
+	gp_advice_free(&advice);
+	gp_model_free(b.model);
+}
+
 /* Nobody is told to have workers who has them. */
 static void test_workers_that_load_data(void **state)
 {
@@ -231,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_threads_that_take_turns),
 		cmocka_unit_test(test_batches_without_launches),
 		cmocka_unit_test(test_what_the_host_did),
+		cmocka_unit_test(test_a_thread_that_polls_for_data),
 		cmocka_unit_test(test_workers_that_load_data),
 		cmocka_unit_test(test_workers_of_another_process),
 	};

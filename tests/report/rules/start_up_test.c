@@ -95,32 +95,64 @@ static void looks_at_python_tell_more(void **state)
 	check(&b, "no call of CUDA; meanwhile the host was in read (train.py:3) for");
 }
 
-/* One that computes may keep the others from running; one that waits does not. */
+/* From 20 to 380 ms: looks at two lines of a function by turns; or again and again at one of them. */
+static void look_on(struct build *b, uint32_t thread, const uint32_t lines[2], bool moves)
+{
+	for (uint64_t at_ms = 20; at_ms <= 380; at_ms += 20) {
+		uint32_t index = BUILD_GROW(b, samples, sample_count);
+		bool is_second = moves && at_ms % 40 == 0;
+
+		b->model->samples[index] =
+			build_sample(thread, lines[is_second], at_ms, moves ? at_ms : 380);
+		if (!moves)
+			break;
+	}
+}
+
+/*
+ * One that computes may keep the others from running; one that waits does not, nor one that is in a call of what is not Python's, as time.sleep is; nor
+ * is one kept from running that waits itself, and who waits for a process waits for no thread.
+ */
 static void another_thread_of_python_s_is_told(void **state)
 {
 	static const struct {
-		const char *file, *function, *found_part, *absent;
-	} others[] = {
-		{"/home/me/data.py", "parse",
+		const char *own_file, *own, *file, *function;
+		bool moves;
+		const char *found_part, *absent;
+	} cases[] = {
+		{"/home/me/train.py", "read", "/home/me/data.py", "parse", true,
 		 "; another thread was in parse (data.py:6) for 360.0ms, which may have kept it "
 		 "from running",
 		 "busiest"},
-		{"/usr/lib/python3.12/threading.py", "Condition.wait", "read (train.py:3) for",
+		{"/home/me/train.py", "read", "/usr/lib/python3.12/threading.py", "Condition.wait",
+		 true, "read (train.py:3) for", "another"},
+		{"/home/me/train.py", "read", "/home/me/data.py", "parse", false,
+		 "; another thread was in parse (data.py:6) for 360.0ms, in calls there that take "
+		 "long (they wait, or compute in C)",
+		 "kept"},
+		{"/usr/lib/python3.12/queue.py", "Queue.get", "/home/me/data.py", "parse", true,
+		 "waiting in Queue.get (queue.py) for 360.0ms; another thread was in parse "
+		 "(data.py:6) for 360.0ms",
+		 "kept"},
+		{"/usr/lib/python3.12/subprocess.py", "Popen._try_wait", "/home/me/data.py",
+		 "parse", true, "waiting in Popen._try_wait (subprocess.py) for 360.0ms",
 		 "another"},
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = wait(400 * MS);
-		uint32_t read = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "read", 3);
-		uint32_t other =
-			build_python(&b, BUILD_OUTERMOST, others[i].file, others[i].function, 6);
+		uint32_t own =
+			build_python(&b, BUILD_OUTERMOST, cases[i].own_file, cases[i].own, 3);
+		const uint32_t lines[] = {
+			build_python(&b, BUILD_OUTERMOST, cases[i].file, cases[i].function, 6),
+			build_python(&b, BUILD_OUTERMOST, cases[i].file, cases[i].function, 7),
+		};
 		uint32_t first = BUILD_GROW(&b, samples, sample_count);
-		uint32_t second = BUILD_GROW(&b, samples, sample_count);
 
-		b.model->samples[first] = build_sample(100, read, 20, 380);
-		b.model->samples[second] = build_sample(101, other, 20, 380);
-		check_parts(&b, others[i].found_part, others[i].absent);
+		b.model->samples[first] = build_sample(100, own, 20, 380);
+		look_on(&b, 101, lines, cases[i].moves);
+		check_parts(&b, cases[i].found_part, cases[i].absent);
 	}
 }
 

@@ -2,11 +2,12 @@
 #
 #   make          libgpuprof.so and gpuprof in build/            make deps      the packages that are missing
 #   make demo     profile a sample program                       make unit      the unit tests alone
-#   make check    every test that needs no GPU                   make lint      layers, exports, format, shellcheck, clang-tidy
+#   make check    every test that needs no GPU                   make lint      layers, exports, page, format, shellcheck, clang-tidy
 #   make bench    what it all costs, as far as that needs no GPU  make clean
 #   make soak     what takes hours                               make coverage  of the readers, by their tests
 #   make fuzz     the readers, with random bytes
 #   make install  PREFIX=/usr/local, DESTDIR=       make uninstall   from there
+#   make page     the page of `gpuprof html` anew, after a change in report/html/web/
 #
 # Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers (address,undefined or thread; for
 # `make unit`), V=1 shows commands.
@@ -37,7 +38,7 @@ INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c))
 REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c)) $(O)/report/html/page.o
 
 .PHONY: all deps demo check unit lint format clean install uninstall
-all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1
+all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/report/html/page.compared $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1
 
 # Generated files are kept between builds, but not those that were made in part.
 .SECONDARY:
@@ -88,21 +89,20 @@ $(O)/gpuprof: $(REPORT)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(REPORT) $(REPORT_LIBS)
 
-# The page of `gpuprof html`: its parts put together, lines without their tabs and comments, and the hash of the script, which is all that a browser may run in it.
-PAGE        := report/html/web/page.html
-PAGE_STYLE  := report/html/web/style.css
-PAGE_SCRIPT := $(sort $(filter-out %/app.js,$(wildcard report/html/web/*.js))) report/html/web/app.js
-$(O)/report/html/page.js: $(PAGE_SCRIPT) Makefile
+# The page of `gpuprof html` is committed as its source builds it: nobody needs what builds it, and who changed the source is told what to type.
+BUILT_PAGE  := report/html/page.built.html
+PAGE_SOURCE := report/html/page.sh $(wildcard report/html/web/*)
+$(O)/report/html/page.o: report/html/page.S $(BUILT_PAGE)
 	@mkdir -p $(@D)
-	$(Q){ echo "(() => {'use strict';"; sed 's/^[[:blank:]]*//; /^\/\*.*\*\/$$/d; /^\/\*/,/\*\/$$/d' $(PAGE_SCRIPT); echo '})();'; } >$@
-$(O)/report/html/page.head: $(PAGE) $(PAGE_STYLE) $(O)/report/html/page.js report/html/page.awk
-	$(call say,PAGE)
-	$(Q)hash=$$(env printf "$$(sha256sum <$(O)/report/html/page.js | sed 's/ .*//; s/../\\x&/g')" | base64) && \
-		awk -v hash="$$hash" -v style=$(PAGE_STYLE) -v script=$(O)/report/html/page.js -v head=$@ -v tail=$(@:head=tail) \
-			-f report/html/page.awk $(PAGE)
-$(O)/report/html/page.o: report/html/page.S $(O)/report/html/page.head
 	$(call say,AS)
-	$(Q)$(CC) -c -Wa,-I$(O)/report/html -o $@ $<
+	$(Q)$(CC) -c -o $@ $<
+$(O)/report/html/page.compared: $(BUILT_PAGE) $(PAGE_SOURCE) tests/lint/page.sh
+	@mkdir -p $(@D)
+	$(Q)if tests/lint/page.sh; then touch $@; fi
+.PHONY: page
+page:
+	@mkdir -p $(O)
+	$(Q)report/html/page.sh >$(O)/page.html && cp $(O)/page.html $(BUILT_PAGE)
 
 $(O)/%.1: docs/%.1 docs/man.awk $(O)/gpuprof
 	$(Q)awk -v gpuprof=$(O)/gpuprof -f docs/man.awk $< >$@.tmp && mv $@.tmp $@
@@ -194,7 +194,8 @@ demo: deps
 CHECKS += $(UNIT_TESTS) $(wildcard tests/e2e/*_test.py) \
 	tests/lint/layers.py 'tests/lint/layers.py --self-test' \
 	'tests/lint/exports.sh $(O)' 'tests/lint/exports.sh --self-test' \
-	'tests/lint/symbols.sh $(O)' 'tests/lint/symbols.sh --self-test'
+	'tests/lint/symbols.sh $(O)' 'tests/lint/symbols.sh --self-test' \
+	tests/lint/page.sh 'tests/lint/page.sh --self-test'
 
 .PHONY: check-built
 check: deps
@@ -210,11 +211,12 @@ unit-programs: $(UNIT_TESTS)
 # ---- what needs no build but tells a lot ----
 .PHONY: unit-programs format-check script-check tidy
 SOURCES = $(shell find bench collector include inject report stacks tests -name '*.[ch]')
-SCRIPTS = gpuprof-run .ci/run tests/deps tests/demo tests/pythons $(wildcard tests/lint/*.sh)
+SCRIPTS = gpuprof-run report/html/page.sh .ci/run tests/deps tests/demo tests/pythons $(wildcard tests/lint/*.sh)
 lint: all format-check script-check tidy
 	$(Q)tests/lint/layers.py
 	$(Q)tests/lint/exports.sh $(O)
 	$(Q)tests/lint/symbols.sh $(O)
+	$(Q)tests/lint/page.sh
 
 format-check:
 	$(Q)clang-format --version >/dev/null

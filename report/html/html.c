@@ -19,8 +19,9 @@
 #include "report/memory_stream.h"
 #include "report/recorded.h"
 
-/* The page, from report/html/page.S, in two pieces: its policy may go on between them. */
-extern const char gp_html_page[], gp_html_page_rest[], gp_html_page_end[];
+/* The page, from report/html/page.S; at the mark the policy of one that is served goes on. */
+extern const char gp_html_page[], gp_html_page_end[];
+#define POLICY_MARK   "@SERVED@"
 #define SERVED_POLICY "; connect-src 'self'"
 
 struct page {
@@ -388,10 +389,12 @@ static int put_timeline(struct page *page)
 
 static void put_page(const struct page *page)
 {
-	fwrite(gp_html_page, 1, (size_t)(gp_html_page_rest - gp_html_page), page->out);
+	const char *mark = strstr(gp_html_page, POLICY_MARK), *rest = mark + strlen(POLICY_MARK);
+
+	fwrite(gp_html_page, 1, (size_t)(mark - gp_html_page), page->out);
 	if (page->options->perfetto_ui)
 		fputs(SERVED_POLICY, page->out);
-	fwrite(gp_html_page_rest, 1, (size_t)(gp_html_page_end - gp_html_page_rest), page->out);
+	fwrite(rest, 1, (size_t)(gp_html_page_end - rest), page->out);
 }
 
 static int put_data(struct page *page)

@@ -1,7 +1,7 @@
 /*
  * html: one page that shows all of a recording, in a file that needs nothing else: no network, no server.
  *
- * The page is text that never changes (report/html/web/, put together by the Makefile) and behind it the data: elements that hold base64
+ * The page is text that never changes (report/html/page.built.html, which report/html/web/ builds) and behind it the data: elements that hold base64
  * (report/html/pack.h).  No name of the traced program is ever text of the page, so none can do anything in it; the page itself shows them as
  * text alone, and its policy refuses every script but its own.
  */

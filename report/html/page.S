@@ -1,15 +1,11 @@
-/* The page of report/html/web/, as the Makefile put it together: gp_html_page_rest is where its policy may go on. */
+/* The page of `gpuprof html`, as report/html/web/ builds it (`make page`). */
 	.section .rodata
 	.global	gp_html_page
-	.global	gp_html_page_rest
 	.global	gp_html_page_end
 	.hidden	gp_html_page
-	.hidden	gp_html_page_rest
 	.hidden	gp_html_page_end
 gp_html_page:
-	.incbin	"page.head"
-gp_html_page_rest:
-	.incbin	"page.tail"
+	.incbin	"report/html/page.built.html"
 gp_html_page_end:
 	.byte	0
 	.section .note.GNU-stack, "", %progbits

@@ -367,6 +367,13 @@ class PageTest(HtmlCase):
             self.assertFalse(forbidden in page.head, forbidden)
         self.assertLess(len(page.head), 210_000)
 
+    def test_the_page_is_the_one_that_is_committed(self):
+        with open(os.path.join(support.ROOT, "report", "html", "page.built.html"), "rb") as file:
+            built = file.read()
+        page = Page(self.write_page(self.record(ZOO)))
+        self.assertEqual(built.count(b"@SERVED@"), 1)
+        self.assertTrue(page.bytes.startswith(built.replace(b"@SERVED@", b"")))
+
     def test_no_name_is_text_of_the_page(self):
         page = Page(self.write_page(self.record_hostile()))
         self.assertEqual(page.rest(), b"</body></html>\n")

@@ -228,6 +228,8 @@ static void put_site(const struct gp_advisor *advisor, const struct gp_case *fou
 	finding->place = strdup(site.place);
 	finding->callers = strdup(site.callers);
 	finding->naming = site.naming;
+	finding->apart_bytes =
+		*site.callers ? gp_call_sites_tell_apart(advisor->sites, found->site) : 0;
 }
 
 /* A trace of another format has the stacks that it has: recording anew with our options is no help. */

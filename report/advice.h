@@ -85,6 +85,7 @@ struct gp_finding {
 		show_ns; /* its longest call or idle time, counted as a scope counts moments; 0, 0 = none */
 	char *found, *change;
 	char *place, *callers; /* the call site as report/call_site.h has it; "" = there is none */
+	size_t apart_bytes;    /* of the callers, what tells it from others of its place */
 	enum gp_naming naming; /* of the place */
 	bool names_place;      /* as the rule says */
 };

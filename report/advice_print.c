@@ -215,14 +215,30 @@ void gp_advice_print_doubts(FILE *out, const struct gp_advice *advice)
 	print_hints(out, advice);
 }
 
+/* The place, with those of its callers that tell it from others: "malloc (a.py:9) < load (a.py:20)". */
+struct place {
+	char text[1200];
+};
+
+static struct place place_of(const struct gp_finding *finding)
+{
+	struct place place;
+
+	snprintf(place.text, sizeof(place.text), "%s%s%.*s", finding->place,
+		 finding->apart_bytes > 0 ? GP_SITE_SEPARATOR : "", (int)finding->apart_bytes,
+		 finding->callers);
+	return place;
+}
+
 /* One of many of its rule: what is to be changed stands with the first ones. */
 static void print_line(FILE *out, const struct gp_finding *finding, const struct gp_advice *advice)
 {
-	char text[1200];
+	const struct place place = place_of(finding);
+	char text[1400];
 
 	snprintf(text, sizeof(text), "%s: %s%s", finding->rule->id,
 		 *finding->place ? "the same at " : "",
-		 *finding->place ? finding->place : finding->found);
+		 *finding->place ? place.text : finding->found);
 	print_worth(out, finding, advice->span_ns);
 	print_fitted(out, 0, "", text);
 }
@@ -358,10 +374,11 @@ static const char *word_for_place(const struct gp_finding *finding, size_t bytes
 static void describe_with_less_place(char *text, size_t size, const struct gp_finding *finding,
 				     size_t bytes, size_t column)
 {
-	char place[1024];
+	const struct place whole = place_of(finding);
+	char place[1200];
 
 	for (size_t columns = BRIEF_LINES * BRIEF_WIDE; columns >= BRIEF_NAME; columns--) {
-		put_place(place, sizeof(place), finding->place, columns);
+		put_place(place, sizeof(place), whole.text, columns);
 		snprintf(text, size, "%.*s, %s %s", (int)bytes, finding->found,
 			 word_for_place(finding, bytes), place);
 		if (fits_in(BRIEF_LINES, text, column))
@@ -384,8 +401,10 @@ static bool names_place_in(const struct gp_finding *finding, size_t bytes)
 static void describe_in_brief(char *text, size_t size, const struct gp_finding *finding,
 			      size_t column)
 {
+	const struct place place = place_of(finding);
 	size_t bytes = strlen(finding->found), shorter;
-	bool callers = *finding->callers != '\0' && !finding->names_place;
+	const char *others = finding->callers + finding->apart_bytes;
+	bool callers = *others != '\0' && !finding->names_place;
 	bool nameless = callers && finding->naming != GP_NAMED;
 
 	for (;;) {
@@ -395,9 +414,12 @@ static void describe_in_brief(char *text, size_t size, const struct gp_finding *
 
 		snprintf(text, size, "%.*s%s%s%s%s%s%s", (int)bytes, finding->found,
 			 named ? "" : ", ", named ? "" : word_for_place(finding, bytes),
-			 named ? "" : " ", placed ? "" : finding->place,
-			 callers ? GP_SITE_SEPARATOR : "", callers ? finding->callers : "");
-		if (fits_in(placed || nameless ? PLACED_LINES : BRIEF_LINES, text, column))
+			 named ? "" : " ", placed ? "" : place.text,
+			 callers && finding->apart_bytes == 0 ? GP_SITE_SEPARATOR : "",
+			 callers ? others : "");
+		if (fits_in(placed || nameless || finding->apart_bytes > 0 ? PLACED_LINES
+									   : BRIEF_LINES,
+			    text, column))
 			return;
 		shorter = last_part(finding->found, bytes);
 		if (!callers && shorter == 0)

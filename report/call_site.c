@@ -329,6 +329,50 @@ struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t
 				     site->naming};
 }
 
+/* The end of the caller behind the first so many bytes of callers. */
+static size_t end_of_next(const char *callers, size_t bytes)
+{
+	const char *from = callers + bytes, *end;
+
+	if (bytes > 0 && *from != '\0')
+		from += strlen(GP_SITE_SEPARATOR);
+	end = strstr(from, GP_SITE_SEPARATOR);
+	return end ? (size_t)(end - callers) : bytes + strlen(callers + bytes);
+}
+
+/* The bytes of the first callers, as far as they are the same. */
+static size_t same_callers(const char *a, const char *b)
+{
+	size_t same = 0;
+
+	while (a[same] != '\0' && b[same] != '\0') {
+		size_t end = end_of_next(a, same);
+
+		if (end != end_of_next(b, same) || strncmp(a, b, end) != 0)
+			break;
+		same = end;
+	}
+	return same;
+}
+
+size_t gp_call_sites_tell_apart(const struct gp_call_sites *sites, uint32_t number)
+{
+	const struct site *site = number < sites->site_count ? &sites->sites[number] : NULL;
+	size_t same = SIZE_MAX;
+
+	for (uint32_t i = 0; site && i < sites->site_count; i++) {
+		const struct site *other = &sites->sites[i];
+		size_t bytes;
+
+		if (strcmp(other->place, site->place) != 0 ||
+		    strcmp(other->callers, site->callers) == 0)
+			continue;
+		bytes = same_callers(site->callers, other->callers);
+		same = bytes < same ? bytes : same;
+	}
+	return same == SIZE_MAX ? 0 : end_of_next(site->callers, same);
+}
+
 void gp_call_sites_explain(const struct gp_call_sites *sites, FILE *out)
 {
 	gp_symbols_explain(sites->symbols, out);

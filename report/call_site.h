@@ -2,7 +2,7 @@
  * call_site: where in the user's own code a call was made.
  *
  * That is the innermost frame which is of none of the libraries that stand between a user and CUDA: CUDA's own, allocators and
- * frameworks, the interpreter, the C library.  Where there is none, that of a framework, or in PyTorch's backward pass the
+ * frameworks, thrust and CUB, the interpreter, the libraries of C and C++.  Where there is none, that of a framework, or in PyTorch's backward pass the
  * operator; where there is none of these either, the innermost one of all.  The tables in call_site.c say which files are which.
  *
  * Two stacks have the same site if the site's line is the same and the lines of the user's code that called it are, GP_SITE_CALLERS of
@@ -53,6 +53,12 @@ uint32_t gp_call_sites_of_text(struct gp_call_sites *sites, struct gp_call_site 
 
 /* The site of that number, good until the next one is found; of another number, one that says "(no memory)". */
 struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t number);
+
+/*
+ * How much of a site's callers tells it from the other sites of its place that were found so far, in bytes: through a wrapper as checked_malloc() come
+ * several, and its own line tells nothing.  0: there is no other.
+ */
+size_t gp_call_sites_tell_apart(const struct gp_call_sites *sites, uint32_t number);
 
 /* gp_symbols_explain() of the frames that were looked up. */
 void gp_call_sites_explain(const struct gp_call_sites *sites, FILE *out);

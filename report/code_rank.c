@@ -105,6 +105,14 @@ static const struct row functions[] = {
 	{"cuMem*", GP_CODE_BENEATH},
 };
 
+/* The same without debug information, where no file tells: of which namespaces functions are, as compilers write that. */
+static const struct row namespaces[] = {
+	{"6thrust*", GP_CODE_FRAMEWORK},    {"3cub*", GP_CODE_FRAMEWORK},
+	{"4cuda3std*", GP_CODE_FRAMEWORK},  {"4cuda3__*", GP_CODE_FRAMEWORK},
+	{"3rmm*", GP_CODE_FRAMEWORK},       {"St*", GP_CODE_FRAMEWORK},
+	{"9__gnu_cxx*", GP_CODE_FRAMEWORK},
+};
+
 /* Mostly the first letters tell: every frame is held against every row. */
 static bool matches(const char *pattern, const char *text)
 {
@@ -131,6 +139,20 @@ enum gp_code_rank gp_code_rank_of_module(const char *path)
 	return rank_by(modules, COUNT(modules), path);
 }
 
+/* "_ZNK6thrust6vector..." is of thrust: behind N are what qualifies a member function, and the names from the outermost on. */
+static enum gp_code_rank rank_of_symbol(const char *symbol)
+{
+	if (!symbol || strncmp(symbol, "_Z", 2) != 0)
+		return GP_CODE_OWN;
+	symbol += 2;
+	if (*symbol == 'N')
+		symbol += 1 + strspn(symbol + 1, "rVKRO");
+	for (size_t i = 0; i < COUNT(namespaces); i++)
+		if (matches(namespaces[i].pattern, symbol))
+			return namespaces[i].rank;
+	return GP_CODE_OWN;
+}
+
 enum gp_code_rank gp_code_rank_of_place(const struct gp_place *place)
 {
 	enum gp_code_rank rank;
@@ -145,6 +167,9 @@ enum gp_code_rank gp_code_rank_of_place(const struct gp_place *place)
 	for (size_t i = 0; i < COUNT(functions); i++)
 		if (matches(functions[i].pattern, place->function))
 			return functions[i].rank;
+	rank = rank_of_symbol(place->symbol);
+	if (rank != GP_CODE_OWN)
+		return rank;
 	return rank_by(source_files, COUNT(source_files), place->file);
 }
 

@@ -138,15 +138,23 @@ static bool is_placed(const struct gp_memory_sites *found, const struct gp_memor
 static void print_place(FILE *out, const struct gp_memory_sites *found,
 			const struct gp_memory_site *row)
 {
-	char *place = gp_text_escape(gp_call_sites_at(found->sites, row->site).place);
+	struct gp_call_site site = gp_call_sites_at(found->sites, row->site);
+	size_t apart = gp_call_sites_tell_apart(found->sites, row->site);
+	char *place = gp_text_escape(site.place), *caller = strndup(site.callers, apart);
 	char *fitted = place ? gp_text_fit(place, PLACE_COLUMNS) : NULL;
+	char *escaped = caller ? gp_text_escape(caller) : NULL;
+	char *fitted_caller = escaped ? gp_text_fit(escaped, PLACE_COLUMNS) : NULL;
 
-	fprintf(out, " at %s", fitted ? fitted : "(no memory)");
+	fprintf(out, " at %s%s%s", fitted ? fitted : "(no memory)",
+		apart > 0 ? GP_SITE_SEPARATOR : "", fitted_caller ? fitted_caller : "(no memory)");
+	free(fitted_caller);
+	free(escaped);
+	free(caller);
 	free(fitted);
 	free(place);
 }
 
-/* What all sites of one place have, which differ in who called it. */
+/* What sites of one place have that are told as one: they differ in who called the function that called it, or in nothing. */
 struct place {
 	const struct gp_memory_site *row; /* one of them */
 	uint64_t bytes, blocks;
@@ -154,14 +162,17 @@ struct place {
 
 static struct place place_of(const struct gp_memory_sites *found, const struct gp_memory_site *row)
 {
-	const char *name = gp_call_sites_at(found->sites, row->site).place;
+	struct gp_call_site site = gp_call_sites_at(found->sites, row->site);
+	size_t apart = gp_call_sites_tell_apart(found->sites, row->site);
 	struct place place = {.row = row};
 
 	for (uint32_t i = 0; i < found->row_count; i++) {
 		const struct gp_memory_site *other = &found->rows[i];
+		struct gp_call_site of_other = gp_call_sites_at(found->sites, other->site);
 
 		if (!gp_memory_site_is_leak(found, other) ||
-		    strcmp(gp_call_sites_at(found->sites, other->site).place, name) != 0)
+		    strcmp(of_other.place, site.place) != 0 ||
+		    strncmp(of_other.callers, site.callers, apart) != 0)
 			continue;
 		place.bytes += other->left_bytes;
 		place.blocks += other->left_blocks;

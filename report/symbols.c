@@ -271,6 +271,7 @@ static size_t name_places(struct gp_symbols *symbols, const struct known *known,
 			.function = found[i].function
 					    ? gp_names_short(symbols->names, found[i].function)
 					    : "(unnamed function)",
+			.symbol = found[i].function,
 			.file = found[i].file ? found[i].file : "",
 			.module = module,
 			.line = found[i].line,

@@ -24,6 +24,7 @@ enum gp_naming {
 struct gp_place {
 	const char *
 		function; /* demangled; where that is not known, "libx.so+0x1f0" or the like; never NULL */
+	const char *symbol; /* the same as the compiler named it; NULL if not known */
 	const char *file;   /* "" if not known */
 	const char *module; /* the path of its file; "" of Python's and of code in no file */
 	uint32_t line;      /* 0 if not known */

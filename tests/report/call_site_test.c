@@ -165,6 +165,65 @@ static void only_some_callers_tell_sites_apart(void **state)
 		    "deeper (a.py:5) < deeper (a.py:5) < deeper (a.py:5)", "");
 }
 
+/* Through malloc_checked() come two callers, one of which comes from two places; through fill() comes one. */
+static void callers_tell_sites_of_a_wrapper_apart(void **state)
+{
+	struct scene *scene = *state;
+	struct build *b = &scene->b;
+	uint32_t outer = build_python(b, BUILD_OUTERMOST, "a.py", "main", 1);
+	uint32_t again = build_python(b, BUILD_OUTERMOST, "a.py", "main", 2);
+	const struct {
+		uint32_t from;
+		const char *caller, *wrapper, *callers;
+		size_t apart_bytes;
+	} cases[] = {
+		{outer, "load", "malloc_checked", "load (a.py:9) < main (a.py:1)", 13},
+		{again, "load", "malloc_checked", "load (a.py:9) < main (a.py:2)", 13},
+		{outer, "step", "malloc_checked", "step (a.py:9) < main (a.py:1)", 13},
+		{outer, "step", "fill", "step (a.py:9) < main (a.py:1)", 0},
+		{outer, "get", "deep", "get (a.py:9) < main (a.py:1)", 28},
+		{again, "get", "deep", "get (a.py:9) < main (a.py:2)", 28},
+	};
+	uint32_t stacks[6];
+
+	for (size_t i = 0; i < 6; i++)
+		stacks[i] =
+			build_python(b, build_python(b, cases[i].from, "a.py", cases[i].caller, 9),
+				     "a.py", cases[i].wrapper, 3);
+	build_stacks_end(b);
+	for (size_t i = 0; i < 6; i++)
+		assert_string_equal(gp_call_sites_at(scene->sites, find(scene, stacks[i])).callers,
+				    cases[i].callers);
+	for (size_t i = 0; i < 6; i++)
+		assert_int_equal(gp_call_sites_tell_apart(scene->sites, find(scene, stacks[i])),
+				 cases[i].apart_bytes);
+}
+
+/* Without debug information no file tells whose a function is, and a short name has no namespace: its symbol does. */
+static void functions_of_thrust_and_the_like_are_passed_over(void **state)
+{
+	static const char *const others[] = {
+		"_ZN6thrust23THRUST_300001_SM_900_NS4copyIPKiPiEET0_T_S5_S4_",
+		"_ZNK3cub23CUB_300001_SM_900_NS15DeviceRadixSort4SortEv",
+		"_ZNSt6threadC2Ev",
+		"_ZSt4copyv",
+	};
+	struct scene *scene = *state;
+	struct gp_place places[2] = {
+		{.function = "inner", .file = "", .module = "/home/me/app"},
+		{.function = "sort_keys", .file = "", .module = "/home/me/app"}};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		uint32_t site;
+
+		places[0].symbol = others[i];
+		places[1].symbol = "_ZN7mythrust9sort_keysEv";
+		places[0].kind = places[1].kind = GP_FRAME_NATIVE;
+		site = gp_call_sites_of_places(scene->sites, places, 2);
+		assert_string_equal(gp_call_sites_at(scene->sites, site).place, "sort_keys");
+	}
+}
+
 static void a_call_without_a_stack_has_its_function_s_name(void **state)
 {
 	assert_site(*state, GP_NONE, "(cudaMalloc, without a call stack)", "", "");
@@ -186,6 +245,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(equal_lines_are_one_site, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_some_callers_tell_sites_apart, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(callers_tell_sites_of_a_wrapper_apart, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(functions_of_thrust_and_the_like_are_passed_over,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_call_without_a_stack_has_its_function_s_name,
 						set_up, tear_down),
 	};

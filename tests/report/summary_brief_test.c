@@ -367,6 +367,34 @@ static void of_tuning_the_least_is_known_without_stacks(void **state)
 	}
 }
 
+/* A large block that one caller of a wrapper keeps, many small ones of another, and one that is freed again. */
+static void callers_of_a_wrapper_are_told_apart(void **state)
+{
+	static const char *const callers[] = {"keep", "leak", "leak", "use"};
+	struct build b = build_begin(42);
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	build_device(&b, 0, "NVIDIA H200");
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t caller = build_python(&b, BUILD_OUTERMOST, "train.py", callers[i], 5);
+
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 1000 * (i + 1),
+			     0x1000000 * (i + 1), i == 0 ? 1 << 20 : 1 << 10);
+		build_stack_of_last(&b, build_python(&b, caller, "train.py", "checked", 9));
+	}
+	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 5000, 0x4000000, 0);
+	build_stacks_end(&b);
+	model = build_end(&b);
+	text = print(model, true);
+	expect(text,
+	       "Never freed: 1.002MiB in 3 blocks, 1.000MiB of it at checked (train.py:9) < keep "
+	       "(train.py:5),\n    2 of the blocks at checked (train.py:9) < leak (train.py:5)\n");
+	free(text);
+	gp_model_free(model);
+}
+
 /* What libraries hold is no leak; they are named, first who holds most. */
 static void caches_are_not_counted_as_leaks(void **state)
 {
@@ -429,6 +457,7 @@ int main(void)
 		cmocka_unit_test(advice_stands_before_the_tables),
 		cmocka_unit_test(calls_that_failed_have_their_column),
 		cmocka_unit_test(nothing_that_is_missing_is_left_out),
+		cmocka_unit_test(callers_of_a_wrapper_are_told_apart),
 		cmocka_unit_test(caches_are_not_counted_as_leaks),
 		cmocka_unit_test(of_tuning_the_least_is_known_without_stacks),
 	};

@@ -48,6 +48,12 @@ static void add_ring(const struct gp_ring_header *ring, uint64_t totals[GP_COUNT
 	}
 }
 
+void gp_count_keep(const struct gp_arena *arena)
+{
+	for (int i = 0; i < GP_COUNTERS; i++)
+		gp_store64(&arena->lanes[0].ring->counters[i], gp_load64(&counters[i]));
+}
+
 void gp_count_total(const struct gp_arena *arena, uint64_t totals[GP_COUNTERS])
 {
 	uint32_t lanes = gp_load32_acquire(&arena->lane_count);

@@ -14,6 +14,9 @@
 /* All counters, with what the rings' headers add. */
 void gp_count_total(const struct gp_arena *arena, uint64_t totals[GP_COUNTERS]);
 
+/* Writer: into the first ring, so that they outlive the process. */
+void gp_count_keep(const struct gp_arena *arena);
+
 /* All to zero: in a forked child, they are its parent's. */
 void gp_count_reset(void);
 

@@ -301,6 +301,7 @@ static bool pass(void)
 	bool anchor_due = gp_sys_now_ns() - writer.anchor_ns >= ANCHOR_NS;
 	bool is_asked = gp_swap32(&writer.wants_anchor, 0) != 0;
 
+	gp_count_keep(&writer.arena);
 	care_for_rings(anchor_due);
 	if (is_limit_unsaid())
 		end_at_limit();

@@ -105,18 +105,19 @@ static bool is_understood(uint8_t *buffer, size_t valid_bytes, const CUpti_Activ
 static void decode_buffer(uint8_t *buffer, size_t valid_bytes)
 {
 	CUpti_Activity *record = NULL;
+	CUptiResult result;
 
 	fetching.decoder.paused = gp_recording_is_for_client();
-	/* the loop ends with MAX_LIMIT_REACHED; any other error is the end of what can be read, too
-	 */
-	while (fetching.cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) ==
-	       CUPTI_SUCCESS) {
+	while ((result = fetching.cupti->cuptiActivityGetNextRecord(buffer, valid_bytes,
+								    &record)) == CUPTI_SUCCESS) {
 		if (record->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
 			note_whole_graph();
 		if (!gp_share_kinds_is_clients_alone(record->kind) &&
 		    is_understood(buffer, valid_bytes, record))
 			gp_decode(&fetching.decoder, record);
 	}
+	if (result != CUPTI_ERROR_MAX_LIMIT_REACHED && valid_bytes > 0)
+		gp_count(GP_COUNTER_LOST_BUFFER_ENDS, 1);
 }
 
 void gp_fetch_decode(void)

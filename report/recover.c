@@ -212,6 +212,8 @@ static void add_counts(struct gp_rings *rings, const struct gp_ring_header *h)
 	rings->counters[GP_COUNTER_NESTED_CALLBACKS] += h->nested_callbacks;
 	for (size_t i = 0; i < GP_WRITE_CAUSES; i++)
 		rings->counters[gp_write_causes[i]] += h->lost_writes[i];
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		rings->counters[i] += h->counters[i];
 }
 
 static int compare_rings(const void *a, const void *b, const void *context)

@@ -37,7 +37,7 @@ struct gp_rings {
 	uint32_t count;
 	struct gp_record_waiting *calls; /* of threads that share no ring, in no order */
 	uint32_t call_count;
-	/* sums of what the threads of all rings counted; the trace file may have older values */
+	/* of the process and of the threads of all rings; the trace file may have older values */
 	uint64_t counters[GP_COUNTERS];
 	bool are_left; /* the process is dead, and nobody else writes into them */
 };

@@ -134,6 +134,8 @@ static const char *explain_missing(const struct gp_model *model)
 			       : "in flight when the process ended, or their records not written";
 	if (count[GP_COUNTER_LOST_CUPTI] > 0)
 		return "CUPTI dropped records";
+	if (count[GP_COUNTER_LOST_BUFFER_ENDS] > 0)
+		return "CUPTI's records could not all be read";
 	if (count[GP_COUNTER_LOST_NO_BUFFER] > 0 && count[GP_COUNTER_MAX_MEMORY_BYTES] > 0)
 		return "no memory was left for their records (--cupti-memory, or a quarter of "
 		       "--max-memory)";

@@ -76,6 +76,8 @@ struct gp_ring_header {
 	uint64_t call_head;
 	uint32_t call_api;
 	uint32_t zero3;
+	/* Of the first ring: what the process counts besides its rings, as the writer saw it last; the trace has older values. */
+	uint64_t counters[GP_COUNTERS];
 };
 
 static_assert(offsetof(struct gp_ring_header, head) == 64, "producer's line");

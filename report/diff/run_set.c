@@ -66,6 +66,9 @@ static const char *why_partial(const struct gp_model *model, uint64_t *count)
 	*count = dropped_by_cupti(model);
 	if (*count > 0)
 		return "GPU records were dropped: ";
+	*count = model->counters[GP_COUNTER_LOST_BUFFER_ENDS];
+	if (*count > 0)
+		return "CUPTI buffers whose end could not be read: ";
 	if (gp_recorded_has_lost(model))
 		return "records were dropped, or the file is damaged";
 	if (model->counters[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)

@@ -148,6 +148,13 @@ static void check_string(const struct found *found)
 		assert_int_equal(found->record->text[i], 'a' + string->id % 26);
 }
 
+static void take_name(const struct any_record *record)
+{
+	if (record->string.space == GP_STRING_INFO && record->string.id == GP_INFO_RING_FILE)
+		snprintf(ring_file, sizeof(ring_file), "%.*s", (int)record->string.length_bytes,
+			 (const char *)record->text);
+}
+
 static void take(void *unused, const struct found *found)
 {
 	const struct any_record *record = found->record;
@@ -164,10 +171,8 @@ static void take(void *unused, const struct found *found)
 		if (record->string.space == GP_STRING_KERNEL) {
 			check_string(found);
 			note(1, record->string.id, found->ring);
-		} else if (record->string.space == GP_STRING_INFO &&
-			   record->string.id == GP_INFO_RING_FILE) {
-			snprintf(ring_file, sizeof(ring_file), "%.*s",
-				 (int)record->string.length_bytes, (const char *)record->text);
+		} else {
+			take_name(record);
 		}
 	}
 	assert_false(is_kind(found, GP_RECORD_END));
@@ -403,11 +408,10 @@ static void rings_in_memory_are_looked_at(void **unused)
 	pid_t child;
 
 	(void)unused;
-	looks = mmap(NULL, sizeof(*looks), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		     0);
+	memset(looks, 0, sizeof(*looks));
 	case_folder = new_folder();
 	child = fork();
-	assert_true(looks != MAP_FAILED && child >= 0);
+	assert_true(child >= 0);
 	if (child == 0)
 		emit_from_look_to_look();
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -424,19 +428,75 @@ static void rings_in_memory_are_looked_at(void **unused)
 	assert_in_range(looks->longest_ns, 1, MOST_WAIT_NS);
 }
 
+/* Two looks later the writer has seen it for sure. */
+static void count_and_die(void)
+{
+	uint32_t count;
+
+	looks->child = getpid();
+	real_call = gp_sys.call;
+	gp_sys.call = look;
+	start_in(GP_RINGS_FILE);
+	gp_count(GP_COUNTER_LOST_NESTED, 3);
+	count = gp_load32(&looks->count);
+	while (gp_load32(&looks->count) < count + 2)
+		sched_yield();
+	raise(SIGKILL);
+}
+
+static void take_ring_file(void *unused, const struct found *found)
+{
+	(void)unused;
+	if (is_kind(found, GP_RECORD_STRING))
+		take_name(found->record);
+}
+
+static void what_a_process_counts_outlives_it(void **unused)
+{
+	static struct scan scan;
+	struct gp_ring_header first;
+	int status, fd;
+	pid_t child;
+
+	(void)unused;
+	memset(looks, 0, sizeof(*looks));
+	case_folder = new_folder();
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		count_and_die();
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	scan.fn = take_ring_file;
+	assert_true(scan_trace(&scan, in_folder("t.gpuprof")));
+	fd = open(ring_file, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, &first, sizeof(first), GP_RING_HEADER_BYTES), sizeof(first));
+	close(fd);
+	assert_int_equal(first.counters[GP_COUNTER_LOST_NESTED], 3);
+	remove_folder(case_folder);
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[4];
+	struct CMUnitTest tests[5];
 	size_t count = 0;
 
 	truth = mmap(NULL, EMITTERS * sizeof(*truth), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	seen = calloc(EMITTERS, sizeof(*seen));
+	looks = mmap(NULL, sizeof(*looks), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	if (truth == MAP_FAILED || seen == NULL || looks == MAP_FAILED)
+		return 1;
 	srand((unsigned)time(NULL));
 	if (place_works(GP_RINGS_SHM))
 		tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_shm);
-	if (place_works(GP_RINGS_FILE))
+	if (place_works(GP_RINGS_FILE)) {
 		tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_a_file);
+		tests[count++] =
+			(struct CMUnitTest)cmocka_unit_test(what_a_process_counts_outlives_it);
+	}
 	tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_memory);
 	tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_memory_are_looked_at);
 	return _cmocka_run_group_tests("tests", tests, count, NULL, NULL);

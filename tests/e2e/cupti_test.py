@@ -181,6 +181,14 @@ class Faults(Cupti):
         self.assertIn("50 without kernel record", result.stderr)
         self.assertIn("50 GPU records that CUPTI reported as dropped", result.stderr)
 
+    def test_buffers_that_cannot_be_read_to_their_end_are_counted(self):
+        result, _, facts = self.trace("launch", GPUSIM_FAULT="unreadable-records")
+        self.assertEqual(len(facts.launches()), 500)
+        self.assertLess(len(facts.kernels), 500)
+        self.assertIn(f"{500 - len(facts.kernels)} without kernel record", result.stderr)
+        self.assertIn("CUPTI's records could not all be read", result.stderr)
+        self.assertRegex(result.stderr, "[0-9]+ CUPTI buffers? whose end could not be read")
+
     def test_operations_without_times_are_counted(self):
         result, _, facts = self.trace("launch", GPUSIM_FAULT="zero-timestamps")
         self.assertEqual(len(facts.launches()), 500)

@@ -39,6 +39,8 @@ static void test_what_no_chunk_has_is_recovered(void **state)
 	s->file.rings[0].header.lost = 3;
 	s->file.rings[2].header.lost = 4;
 	s->file.rings[1].header.hooks = 50;
+	s->file.rings[0].header.counters[GP_COUNTER_HOOKS] = 1;
+	s->file.rings[0].header.counters[GP_COUNTER_LOST_NESTED] = 6;
 	m = load(s);
 	assert_starts(m, starts, 4);
 	assert_int_equal(m->calls[0].thread_id, 400);
@@ -46,7 +48,8 @@ static void test_what_no_chunk_has_is_recovered(void **state)
 	assert_int_equal(m->losses.recovered_records, 3);
 	assert_int_equal(m->losses.unknown_records, 0);
 	assert_int_equal(m->counters[GP_COUNTER_LOST_RING_FULL], 7);
-	assert_int_equal(m->counters[GP_COUNTER_HOOKS], 50);
+	assert_int_equal(m->counters[GP_COUNTER_HOOKS], 51);
+	assert_int_equal(m->counters[GP_COUNTER_LOST_NESTED], 6);
 	assert_false(m->losses.live);
 	assert_false(m->losses.closed);
 	assert_int_equal(m->note_count, 0);

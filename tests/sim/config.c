@@ -19,6 +19,7 @@ static const struct {
 	{"nvml-hangs", SIM_FAULT_NVML_HANGS},
 	{"nvml-missing", SIM_FAULT_NVML_MISSING},
 	{"moved-fields", SIM_FAULT_MOVED_FIELDS},
+	{"unreadable-records", SIM_FAULT_UNREADABLE_RECORDS},
 	{"may-not-subscribe", SIM_FAULT_MAY_NOT_SUBSCRIBE},
 	{"may-not-record", SIM_FAULT_MAY_NOT_RECORD},
 	{"old-driver", SIM_FAULT_OLD_DRIVER},

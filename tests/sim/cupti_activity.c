@@ -158,6 +158,8 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Acti
 		next += sim_record_bytes((*record)->kind);
 	if (next >= buffer + valid)
 		return CUPTI_ERROR_MAX_LIMIT_REACHED;
+	if ((sim_config()->faults & SIM_FAULT_UNREADABLE_RECORDS) && next >= buffer + valid / 2)
+		return CUPTI_ERROR_UNKNOWN;
 	*record = (CUpti_Activity *)next;
 	if (!records((*record)->kind) || !sim_record_bytes((*record)->kind))
 		return CUPTI_ERROR_INVALID_KIND;

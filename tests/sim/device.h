@@ -81,6 +81,7 @@
  *		nvml-hangs		the management library's start never ends
  *		nvml-missing		it cannot be started
  *		moved-fields		records of kernels have eight bytes more, before the name
+ *		unreadable-records	of each buffer the second half cannot be read
  *		may-not-subscribe	cuptiSubscribe returns 35, as where only administrators may
  *		may-not-record		cuptiActivityEnable returns 35
  *		old-driver		cuptiSubscribe returns 15, as where CUPTI wants a newer one
@@ -118,6 +119,7 @@ enum sim_fault {
 	SIM_FAULT_MAY_NOT_SUBSCRIBE = 1 << 10,
 	SIM_FAULT_MAY_NOT_RECORD = 1 << 11,
 	SIM_FAULT_OLD_DRIVER = 1 << 12,
+	SIM_FAULT_UNREADABLE_RECORDS = 1 << 13,
 };
 
 struct sim_config {

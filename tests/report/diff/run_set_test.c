@@ -90,6 +90,7 @@ static void what_is_lost_makes_a_run_partial(void **state)
 		{GP_COUNTER_LOST_CUPTI, "GPU records were dropped: 3"},
 		{GP_COUNTER_LOST_NO_BUFFER, "GPU records were dropped: 3"},
 		{GP_COUNTER_UNKNOWN_RECORDS, "GPU records were dropped: 3"},
+		{GP_COUNTER_LOST_BUFFER_ENDS, "end could not be read: 3"},
 		{GP_COUNTER_LOST_RING_FULL, "records were dropped"},
 		{GP_COUNTER_LOST_NESTED, "records were dropped"},
 		{GP_COUNTER_LOST_DISK_FULL, "records were dropped"},

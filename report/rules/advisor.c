@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/busy.h"
 #include "report/recorded.h"
 #include "report/room.h"
 #include "report/stats.h"
@@ -127,9 +128,48 @@ static int compare_stretches(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-void gp_advisor_save_once(struct gp_advisor *advisor)
+/* For how long the device of the process that had most time without work had none. */
+static uint64_t most_idle_ns(const struct gp_advisor *advisor, uint64_t start_ns, uint64_t end_ns)
 {
-	uint64_t reached_ns = 0;
+	uint64_t busy_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < GP_DEVICE_LIMIT; i++) {
+		uint64_t ns;
+
+		if (advisor->devices[i] == SIZE_MAX)
+			continue;
+		ns = gp_advisor_busy_ns(advisor, (uint16_t)i, start_ns, end_ns);
+		busy_ns = ns < busy_ns ? ns : busy_ns;
+	}
+	return busy_ns == UINT64_MAX ? end_ns - start_ns : end_ns - start_ns - busy_ns;
+}
+
+/* Where the case's next stretch begins, by its index; the last one's ends with the process's calls. */
+static uint64_t end_of_reach(const struct gp_advisor *advisor, uint32_t index)
+{
+	const struct gp_stretch *one = &advisor->stretches[index];
+	struct gp_model *const model = advisor->scope.models[advisor->process];
+	bool is_last = index + 1 == advisor->stretch_count || one[1].number != one->number;
+	uint64_t end_ns = is_last ? gp_busy_window(&model, 1).end_unix_ns - model->base_unix_ns
+				  : one[1].start_ns;
+
+	return end_ns > one->end_ns ? end_ns : one->end_ns;
+}
+
+/* Of what a stretch took, and the one before in vain, as much as there was idle time for. */
+static uint64_t within_idle_ns(const struct gp_advisor *advisor, uint32_t index, uint64_t from_ns,
+			       uint64_t ns, uint64_t *carried_ns)
+{
+	uint64_t idle_ns = most_idle_ns(advisor, from_ns, end_of_reach(advisor, index));
+	uint64_t saved_ns = ns + *carried_ns < idle_ns ? ns + *carried_ns : idle_ns;
+
+	*carried_ns = ns > saved_ns ? ns - saved_ns : 0;
+	return saved_ns;
+}
+
+static void save_stretches(struct gp_advisor *advisor, bool only_idle)
+{
+	uint64_t reached_ns = 0, carried_ns = 0;
 
 	if (advisor->error == 0)
 		advisor->error =
@@ -137,19 +177,32 @@ void gp_advisor_save_once(struct gp_advisor *advisor)
 				      sizeof(*advisor->stretches), compare_stretches, NULL);
 	for (uint32_t i = 0; i < advisor->stretch_count && advisor->error == 0; i++) {
 		const struct gp_stretch *one = &advisor->stretches[i];
-		uint64_t from_ns = one->start_ns;
+		uint64_t from_ns = one->start_ns, ns;
 
 		if (i == 0 || one->number != one[-1].number)
-			reached_ns = 0;
+			reached_ns = carried_ns = 0;
 		if (from_ns < reached_ns)
 			from_ns = reached_ns;
 		if (one->end_ns <= from_ns)
 			continue;
 		reached_ns = one->end_ns;
+		ns = one->end_ns - from_ns;
+		if (only_idle)
+			ns = within_idle_ns(advisor, i, from_ns, ns, &carried_ns);
 		gp_advisor_save(advisor, &advisor->cases[one->number], from_ns,
-				(uint64_t)((double)(one->end_ns - from_ns) * (double)one->share));
+				(uint64_t)((double)ns * (double)one->share));
 	}
 	advisor->stretch_count = 0;
+}
+
+void gp_advisor_save_once(struct gp_advisor *advisor)
+{
+	save_stretches(advisor, false);
+}
+
+void gp_advisor_save_idle_once(struct gp_advisor *advisor)
+{
+	save_stretches(advisor, true);
 }
 
 static void show_longest(struct gp_case *found, uint64_t unix_ns, uint64_t duration_ns)

@@ -134,6 +134,12 @@ void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found,
 			uint64_t end_ns, double share);
 void gp_advisor_save_once(struct gp_advisor *advisor);
 
+/*
+ * The same of what the host did that no GPU takes part in: no more than some device had nothing to do from there until the next stretch of the case,
+ * or behind that one: an allocation may show in the idle time behind its free.  While all are at work, the program is no faster without it.
+ */
+void gp_advisor_save_idle_once(struct gp_advisor *advisor);
+
 /* One of the calls, or of the idle times, that a case is about: the longest of them is what a user looks at. */
 void gp_advisor_show(const struct gp_advisor *advisor, struct gp_case *found,
 		     const struct gp_call *call);

@@ -1,7 +1,7 @@
 /*
  * Allocation in the steady state.  Speaks where a call site allocated at least 16 times more often
  * than it had blocks at the same time, and the calls that would have been spared took 2 % of the
- * recorded time and 200 us: below that it is set-up, or an allocator that is fast enough.  Blocks
+ * recorded time and 200 us in which, or after which, a GPU had nothing to do: below that it is set-up, or an allocator that is fast enough.  Blocks
  * that leak meanwhile are none of those to keep.
  */
 #include "report/rules/rules.h"
@@ -106,7 +106,7 @@ static void take_calls(struct gp_advisor *advisor)
 		else if (event->op == GP_MEMORY_ALLOC && event->call != GP_NONE)
 			take_allocation(advisor, event);
 	}
-	gp_advisor_save_once(advisor);
+	gp_advisor_save_idle_once(advisor);
 }
 
 /* While the process allocated its GPU had nothing to do: these are the calls. */
@@ -182,7 +182,8 @@ const struct gp_rule gp_rule_alloc_in_loop = {
 		   "milliseconds, and cudaFree waits for the GPU. With as many blocks kept as "
 		   "there were "
 		   "at the same time, all other allocations were not needed; blocks that "
-		   "leak are told apart.",
+		   "leak are told apart. What can be saved is no more than the GPU had nothing to "
+		   "do meanwhile and until the next of them.",
 	.change = "Allocate before the loop. Where sizes vary, allocate the largest. Or use "
 		  "cudaMallocAsync and cudaFreeAsync with a release threshold above 0 "
 		  "(cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",

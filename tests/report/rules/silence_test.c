@@ -80,6 +80,37 @@ static void processes_allocate_at_the_same_time(void **state)
 }
 
 /* The first call makes the context, say: its block is needed, so that no part of that would be spared. */
+/*
+ * While a thread's kernels keep the GPU busy for 100 ms, another one allocates and frees, 40 times for half a millisecond each: nothing would be faster
+ * without.  Where the GPU has nothing to do for 5 ms behind every fifth, what these took would be saved, the last of which ends the work.
+ */
+static void allocations_while_the_gpu_works_cost_nothing(void **state)
+{
+	(void)state;
+	for (int pauses = 0; pauses <= 1; pauses++) {
+		struct build b = build_begin(1);
+		uint64_t at_ns = MS;
+
+		build_device(&b, 0, "GPU");
+		for (uint32_t i = 1; i <= 40; i++) {
+			bool pause = pauses && i % 5 == 0;
+
+			build_kernel(&b, at_ns, 7, at_ns + 10 * US, 2 * MS - 10 * US, GP_NONE);
+			build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, at_ns + MS, 0x1000, 64);
+			b.model->calls[b.model->call_count - 1].start_ns = at_ns + MS / 2;
+			b.model->calls[b.model->call_count - 1].duration_ns = MS / 2;
+			build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, at_ns + MS + 100 * US,
+				     0x1000, 0);
+			at_ns += 2 * MS + (pause ? 5 * MS : 0);
+		}
+		if (pauses)
+			assert_in_range(saved_of(&b, "alloc-in-loop", "40 times"), 3 * MS,
+					4 * MS + 100 * US);
+		else
+			assert_int_equal(saved_of(&b, "alloc-in-loop", NULL), 0);
+	}
+}
+
 static void the_first_allocation_is_not_spared(void **state)
 {
 	struct gp_model *usual = allocate(1), *slow = allocate(1);
@@ -420,6 +451,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_allocate_at_the_same_time),
+		cmocka_unit_test(allocations_while_the_gpu_works_cost_nothing),
 		cmocka_unit_test(the_first_allocation_is_not_spared),
 		cmocka_unit_test(devices_allocate_by_turns),
 		cmocka_unit_test(blocks_leak_between_those_that_are_freed),

@@ -6,7 +6,7 @@
 Two tables.  Inside one process under `gpuprof-run --stacks=all`, blocks of steps by turns: paused, recording without stacks,
 recording with a native and Python stack at every call.  Then whole processes by turns: bare, gpuprof as it is by default and with
 all stacks, and nsys without any, where it is installed.  Medians over the rounds, in ms a step and us a launch, and at the end the
-ratios of what gpuprof adds to what nsys adds.
+ratios of what gpuprof adds to what nsys adds.  Each process's time is printed as it ends.
 """
 import argparse
 import ctypes
@@ -164,7 +164,7 @@ def print_table(title, times, base, launches):
         differences = [value - other for value, other in zip(values, times[base])]
         added[name] = statistics.median(differences)
         print(f"{name:<26}{statistics.median(values):10.3f}{added[name]:9.3f}{min(differences):9.3f}"
-              f"{max(differences):9.3f}{added[name] * 1e3 / launches:13.3f}")
+              f"{max(differences):9.3f}{added[name] * 1e3 / launches:13.3f}", flush=True)
     return added
 
 
@@ -184,7 +184,7 @@ def main():
     gpuprof = [os.path.join(os.path.abspath(options.build), "gpuprof-run"), "--quiet", "--chrome", "none", "-o", "FOLDER/trace"]
     all_stacks = [*gpuprof, "--stacks=all"]
     launches = run([], "count", options)
-    print(f"Python {sys.version.split()[0]}, optimizer {options.optimizer}: {launches} operations a step")
+    print(f"Python {sys.version.split()[0]}, optimizer {options.optimizer}: {launches} operations a step", flush=True)
     inside = run(all_stacks, "inside", options)
     print_table("one process, gpuprof on and off:", inside, "paused", launches)
     print_table("the same blocks, what the stacks add:", {name: inside[name] for name in ("no stacks", "all stacks")},
@@ -197,6 +197,7 @@ def main():
     for _ in range(options.processes or max(3, options.rounds // 3)):
         for name, prefix in prefixes.items():
             times[name].append(run(prefix, "plain", options))
+            print(f"a process, {name}: {times[name][-1]:.3f} ms a step", flush=True)
     added = print_table("a process each:", times, "bare", launches)
     if not options.nsys:
         print("\nnsys is not installed: no ratios")

@@ -181,7 +181,7 @@ static int look_at_process(struct gp_advisor *advisor, size_t process)
 		result = look_by(advisor, i, gp_rules[i]->look);
 	if (advisor->has_memory)
 		gp_memory_sites_free(&advisor->memory);
-	advisor->has_memory = false;
+	advisor->has_memory = advisor->has_ends = false;
 	return result;
 }
 

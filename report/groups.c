@@ -96,10 +96,13 @@ int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp
 	return 0;
 }
 
-struct gp_stats gp_group_stats(const struct gp_group *group)
+struct gp_stats gp_group_stats(struct gp_group *group)
 {
-	return group->spread ? gp_spread_stats(group->spread)
-			     : gp_stats_of(group->durations_ns, group->duration_count);
+	if (group->spread)
+		return gp_spread_stats(group->spread);
+	if (group->stats.count != group->duration_count)
+		group->stats = gp_stats_of(group->durations_ns, group->duration_count);
+	return group->stats;
 }
 
 static int compare_rows(const void *a, const void *b, void *context)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "report/spread.h"
+#include "report/stats.h"
 
 struct gp_group {
 	char *key;
@@ -19,10 +20,11 @@ struct gp_group {
 		spread; /* of durations that are not kept, NULL = there are none: then no others are here */
 	uint64_t *durations_ns; /* of those that have one */
 	uint32_t duration_count, capacity;
-	uint64_t total_ns; /* their sum */
-	bool is_aside;     /* in no sum of groups, and behind all others in their order */
-	uint64_t apart_ns; /* of that: of operations that were set apart */
-	uint64_t count;    /* all, timed or not */
+	struct gp_stats stats; /* of the first so many of them as were asked for; of no spread */
+	uint64_t total_ns;     /* their sum */
+	bool is_aside;         /* in no sum of groups, and behind all others in their order */
+	uint64_t apart_ns;     /* of that: of operations that were set apart */
+	uint64_t count;        /* all, timed or not */
 	uint64_t failed;
 	uint64_t bytes; /* all together; a copy's or a set's */
 	uint64_t timed_bytes, least_bytes, most_bytes;
@@ -51,8 +53,8 @@ void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row);
 int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_spread *spread,
 			 double ns, uint64_t untimed);
 
-/* What its durations amount to. */
-struct gp_stats gp_group_stats(const struct gp_group *group);
+/* What its durations amount to: found once, however often it is asked for. */
+struct gp_stats gp_group_stats(struct gp_group *group);
 
 /* What all of them took together, but for those aside. */
 uint64_t gp_groups_time_ns(const struct gp_groups *groups);

@@ -85,7 +85,7 @@ static void put_times(struct gp_table *table, const struct gp_stats *stats)
 	gp_table_cell(table, stats->count ? gp_format_ns_mean(stats->deviation).text : "-");
 }
 
-static void put_group(const struct listing *listing, const struct gp_group *group)
+static void put_group(const struct listing *listing, struct gp_group *group)
 {
 	struct gp_stats stats = gp_group_stats(group);
 	struct gp_table *table = listing->table;

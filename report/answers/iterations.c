@@ -535,10 +535,14 @@ static int take_regular(struct gp_iterations *iterations, const struct gp_model 
 static int find_in_stream(struct gp_iterations *iterations, const struct gp_model *model,
 			  const struct gp_tuning *tuning, const struct stream *stream)
 {
+	const struct gp_sequence *chosen;
 	struct gp_sequences sequences;
-	int result = gp_sequences_of(&sequences, model, tuning, stream->first, stream->end);
-	const struct gp_sequence *chosen = result == 0 ? choose_sequence(&sequences) : NULL;
+	int result;
 
+	if (gp_sequences_are_of_one_kernel(model, stream->first, stream->end))
+		return 0; /* which has no passes */
+	result = gp_sequences_of(&sequences, model, tuning, stream->first, stream->end);
+	chosen = result == 0 ? choose_sequence(&sequences) : NULL;
 	if (chosen) {
 		result = take_passes(iterations, model, &sequences, chosen);
 	} else if (result == 0) {

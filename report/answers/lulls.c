@@ -64,10 +64,17 @@ static void take_gap(void *context, const struct gp_gap *gap)
 static int sum_up(struct gp_device_lulls *device)
 {
 	device->idle_ns = gp_room_take_zeroed((size_t)device->count + 1, sizeof(*device->idle_ns));
-	if (!device->idle_ns)
+	device->longest_ns = gp_room_take_zeroed((size_t)device->count / GP_LULLS_BLOCK + 1,
+						 sizeof(*device->longest_ns));
+	if (!device->idle_ns || !device->longest_ns)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < device->count; i++)
-		device->idle_ns[i + 1] = device->idle_ns[i] + gp_lull_ns(&device->lulls[i]);
+	for (uint32_t i = 0; i < device->count; i++) {
+		uint64_t *longest_ns = &device->longest_ns[i / GP_LULLS_BLOCK];
+		uint64_t ns = gp_lull_ns(&device->lulls[i]);
+
+		device->idle_ns[i + 1] = device->idle_ns[i] + ns;
+		*longest_ns = ns > *longest_ns ? ns : *longest_ns;
+	}
 	return 0;
 }
 
@@ -93,6 +100,7 @@ void gp_lulls_free(struct gp_lulls *lulls)
 	for (size_t i = 0; lulls->devices && i < lulls->device_count; i++) {
 		gp_room_free(lulls->devices[i].lulls);
 		gp_room_free(lulls->devices[i].idle_ns);
+		gp_room_free(lulls->devices[i].longest_ns);
 	}
 	free(lulls->devices);
 	*lulls = (struct gp_lulls){0};

@@ -27,10 +27,13 @@ struct gp_lull {
 	uint8_t cause_share[GP_IDLE_CAUSES]; /* of its time, in 255ths */
 };
 
-/* The lulls of a device in order; idle_ns[i] = the lengths of the first i of them. */
+/* So many in a row, of which who looks for long ones asks first how long the longest is. */
+#define GP_LULLS_BLOCK 64u
+
+/* The lulls of a device in order; idle_ns[i] = the lengths of the first i of them, longest_ns[i] = the longest of block i. */
 struct gp_device_lulls {
 	struct gp_lull *lulls;
-	uint64_t *idle_ns;
+	uint64_t *idle_ns, *longest_ns;
 	uint32_t count, capacity;
 	uint64_t first_ns, last_ns; /* of its operations; 0, 0 = it had none */
 };

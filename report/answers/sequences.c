@@ -1,7 +1,6 @@
 #include "report/answers/sequences.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "report/array.h"
@@ -566,6 +565,15 @@ int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model
 				       compare_coverage, NULL);
 	close_parse(&parse);
 	return result;
+}
+
+bool gp_sequences_are_of_one_kernel(const struct gp_model *model, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++)
+		if (model->ops[i].kind != GP_OP_KERNEL || is_of_graph(&model->ops[i]) ||
+		    model->ops[i].name != model->ops[first].name)
+			return false;
+	return true;
 }
 
 void gp_sequences_free(struct gp_sequences *sequences)

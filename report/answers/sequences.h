@@ -12,6 +12,7 @@
 #ifndef REPORT_ANSWERS_SEQUENCES_H
 #define REPORT_ANSWERS_SEQUENCES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "report/answers/tuning.h"
@@ -50,6 +51,12 @@ struct gp_sequences {
 int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model,
 		    const struct gp_tuning *tuning, uint32_t first, uint32_t end);
 void gp_sequences_free(struct gp_sequences *sequences);
+
+/*
+ * Whether these operations are all one and the same kernel, launched again and again: its sequences are of nothing else, and where one of
+ * them begins is chance.
+ */
+bool gp_sequences_are_of_one_kernel(const struct gp_model *model, uint32_t first, uint32_t end);
 
 /* Call take for each occurrence, from left to right, with the element at which it begins.  Returns 0 or -ENOMEM. */
 int gp_sequence_each(const struct gp_sequences *sequences, const struct gp_sequence *sequence,

@@ -73,7 +73,7 @@ const struct gp_named_figure *gp_named_find(const struct gp_named_list *list, co
 	return bsearch(&key, list->rows, list->count, sizeof(*list->rows), compare_names);
 }
 
-static int take_group(struct gp_named_list *list, const struct gp_group *group, const char *name)
+static int take_group(struct gp_named_list *list, struct gp_group *group, const char *name)
 {
 	struct gp_stats stats = gp_group_stats(group);
 	struct gp_named_figure *row = &list->rows[list->count];

@@ -250,6 +250,16 @@ const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number
 	return gp_scope_text_of(&advisor->scope, number);
 }
 
+const struct gp_ends *gp_advisor_ends(struct gp_advisor *advisor)
+{
+	int result = advisor->has_ends ? 0 : gp_ends_of(&advisor->ends, advisor->model);
+
+	advisor->has_ends = true;
+	if (result < 0)
+		advisor->error = result;
+	return advisor->error == 0 ? &advisor->ends : NULL;
+}
+
 const struct gp_memory_sites *gp_advisor_memory(struct gp_advisor *advisor)
 {
 	struct gp_scope *scope = &advisor->scope;
@@ -389,12 +399,21 @@ struct lull_walk {
 	uint32_t next;
 };
 
+/* Of millions of short ones nobody need look at each. */
+static void skip_short(const struct gp_device_lulls *device, struct lull_walk *walk)
+{
+	while (walk->next % GP_LULLS_BLOCK == 0 && walk->next < device->count &&
+	       device->longest_ns[walk->next / GP_LULLS_BLOCK] < walk->least_ns)
+		walk->next += GP_LULLS_BLOCK;
+}
+
 static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct gp_lull_at *at)
 {
 	while (walk->device < advisor->basis->lulls.device_count && advisor->error == 0) {
 		struct gp_device_lulls *device = &advisor->basis->lulls.devices[walk->device];
 		struct gp_lull *lull;
 
+		skip_short(device, walk);
 		if (walk->next >= device->count) {
 			walk->device++;
 			walk->next = 0;

@@ -10,6 +10,7 @@
 
 #include "report/advice.h"
 #include "report/answers/basis.h"
+#include "report/answers/ends.h"
 #include "report/breakdown_scope.h"
 #include "report/call_site.h"
 #include "report/memory_sites.h"
@@ -62,6 +63,8 @@ struct gp_advisor {
 	struct gp_call_sites *sites;
 	struct gp_memory_sites memory; /* of the present process, once it was asked for */
 	bool has_memory;
+	struct gp_ends ends; /* likewise */
+	bool has_ends;
 	uint64_t span_ns;
 	const struct gp_iterations **loops; /* of each process: its main loop; NULL = it has none */
 	uint64_t loop_ns;       /* of the process with the longest main loop; 0 = none has one */
@@ -163,6 +166,9 @@ bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case 
 /* A number for a text, to be a case's detail; the text of that number. */
 uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text);
 const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number);
+
+/* What the present process took before its work and after it; NULL: there is no memory, and error tells. */
+const struct gp_ends *gp_advisor_ends(struct gp_advisor *advisor);
 
 /* The present process's memory by call site; NULL: there is no memory, and error tells. */
 const struct gp_memory_sites *gp_advisor_memory(struct gp_advisor *advisor);

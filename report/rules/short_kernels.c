@@ -126,6 +126,8 @@ static void look_for_sequence(struct gp_advisor *advisor, struct gp_case *found)
 		struct gp_sequences sequences;
 
 		end = gp_model_stream_end(model, first);
+		if (gp_sequences_are_of_one_kernel(model, first, end))
+			continue; /* none of which note_sequence() would take */
 		advisor->error = gp_sequences_of(&sequences, model, advisor->tuning, first, end);
 		for (uint32_t i = 0; advisor->error == 0 && i < sequences.count; i++)
 			note_sequence(advisor, found, &sequences, &sequences.rows[i]);

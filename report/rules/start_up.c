@@ -189,21 +189,20 @@ static const char *const host_changes[GP_LANGUAGES] = {
 
 static void look(struct gp_advisor *advisor)
 {
-	struct gp_ends ends;
+	const struct gp_ends *ends = gp_advisor_ends(advisor);
 
-	advisor->error = gp_ends_of(&ends, advisor->model);
-	if (advisor->error != 0)
+	if (!ends)
 		return;
-	if (ends.nccl_make_ns >= LEAST_NS) {
-		add(advisor, GP_END_NCCL, ends.nccl_make_ns);
+	if (ends->nccl_make_ns >= LEAST_NS) {
+		add(advisor, GP_END_NCCL, ends->nccl_make_ns);
 		explain_communicators(advisor);
 	}
-	if (ends.first.part_ns[GP_END_CONTEXT] >= SLOW_CONTEXT_NS) {
-		add(advisor, GP_END_CONTEXT, ends.first.part_ns[GP_END_CONTEXT]);
+	if (ends->first.part_ns[GP_END_CONTEXT] >= SLOW_CONTEXT_NS) {
+		add(advisor, GP_END_CONTEXT, ends->first.part_ns[GP_END_CONTEXT]);
 		explain_contexts(advisor);
 	}
-	look_at_locked(advisor, &ends.first);
-	look_at_host(advisor, &ends.first);
+	look_at_locked(advisor, &ends->first);
+	look_at_host(advisor, &ends->first);
 }
 
 /* Whether the process made more than one. */

@@ -54,18 +54,17 @@ static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *la
 
 static void look(struct gp_advisor *advisor)
 {
+	const struct gp_ends *ends = gp_advisor_ends(advisor);
 	struct gp_case *found;
-	struct gp_ends ends;
 
-	advisor->error = gp_ends_of(&ends, advisor->model);
-	if (advisor->error != 0)
+	if (!ends)
 		return;
 	found = gp_advisor_case(advisor, GP_NO_SITE, COMMUNICATORS, 0);
-	if (ends.nccl_end_ns > 0)
-		gp_advisor_add(advisor, found, 0, ends.nccl_end_ns, ends.nccl_end_ns, NULL);
-	((struct own *)found->own)->nccl_ns = ends.nccl_end_ns;
-	look_at_contexts(advisor, &ends.last);
-	look_at_host(advisor, &ends.last);
+	if (ends->nccl_end_ns > 0)
+		gp_advisor_add(advisor, found, 0, ends->nccl_end_ns, ends->nccl_end_ns, NULL);
+	((struct own *)found->own)->nccl_ns = ends->nccl_end_ns;
+	look_at_contexts(advisor, &ends->last);
+	look_at_host(advisor, &ends->last);
 }
 
 /* Looks at Python's stacks end before the interpreter does. */

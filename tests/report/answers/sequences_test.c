@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,6 +235,29 @@ static void long_streams_of_few_kernels_are_read(void **state)
 	free(letters);
 }
 
+static void one_kernel_again_and_again_is_told(void **state)
+{
+	static const struct {
+		const char *letters;
+		uint32_t end;
+		bool is_one;
+	} streams[] = {
+		{"aaaaaa", 6, true}, {"aaaaab", 6, false}, {"aaaaab", 5, true}, {"ba", 2, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+		struct gp_model *model =
+			build_stream(streams[i].letters, strlen(streams[i].letters));
+
+		assert_int_equal(gp_sequences_are_of_one_kernel(model, 0, streams[i].end),
+				 streams[i].is_one);
+		if (streams[i].is_one)
+			model->ops[streams[i].end - 1].kind = GP_OP_SET;
+		assert_false(gp_sequences_are_of_one_kernel(model, 0, streams[i].end));
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +267,7 @@ int main(void)
 		cmocka_unit_test(a_graph_launch_is_one_operation),
 		cmocka_unit_test(counts_are_exact),
 		cmocka_unit_test(long_streams_of_few_kernels_are_read),
+		cmocka_unit_test(one_kernel_again_and_again_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

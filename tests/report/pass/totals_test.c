@@ -52,7 +52,7 @@ static void check_groups(const struct gp_groups *found, const struct gp_groups *
 {
 	assert_int_equal(found->count, exact->count);
 	for (uint32_t i = 0; i < exact->count; i++) {
-		const struct gp_group *right = &exact->rows[i], *group;
+		struct gp_group *right = &exact->rows[i], *group;
 		struct gp_stats stats, expected = gp_group_stats(right);
 		uint32_t row = gp_groups_find((struct gp_groups *)found, right->key);
 

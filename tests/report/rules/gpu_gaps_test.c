@@ -44,6 +44,32 @@ static void test_many_waits_are_one_finding(void **state)
 	gp_model_free(model);
 }
 
+/* Wherever among thousands of short ones they are. */
+static void test_long_waits_among_short_ones(void **state)
+{
+	const uint32_t between = 77, count = 41;
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *found;
+	uint64_t at_ns = MS;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= between * count; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 1000, i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 1000, at_ns + MS, i);
+		at_ns += i % between == 0 ? 200 * MS : MS + 2000;
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "gpu-gaps");
+	assert_non_null(found);
+	assert_int_equal(found->count, count - 1);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* Too few to be a habit, too short, or too little in all: the system may have taken the processor. */
 static void test_few_and_short_waits(void **state)
 {
@@ -211,6 +237,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_waits_are_one_finding),
+		cmocka_unit_test(test_long_waits_among_short_ones),
 		cmocka_unit_test(test_few_and_short_waits),
 		cmocka_unit_test(test_a_large_part_of_a_short_run),
 		cmocka_unit_test(test_waits_at_no_place_of_their_own),

@@ -1,6 +1,6 @@
 /*
  * Allocation in the steady state.  Speaks where a call site allocated at least 16 times more often
- * than it had blocks at the same time, and the calls that would have been spared took 2 % of the
+ * than it had blocks at the same time, and the calls that would have been spared took 1 % of the
  * recorded time and 200 us in which, or after which, a GPU had nothing to do: below that it is set-up, or an allocator that is fast enough.  Blocks
  * that leak meanwhile are none of those to keep.
  */
@@ -189,7 +189,7 @@ const struct gp_rule gp_rule_alloc_in_loop = {
 		  "(cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",
 	.ignore = "The loop is set-up that runs once, or what is in it takes much longer for a "
 		  "reason of its own.",
-	.threshold = {.saves_percent = 2, .saves_ns = 200000, .count = 16},
+	.threshold = {.saves_percent = 1, .saves_ns = 200000, .count = 16},
 	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,

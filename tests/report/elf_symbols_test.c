@@ -116,11 +116,56 @@ static void test_where_nothing_is(void **state)
 	gp_elf_symbols_find(&s->symbols, s->module, UINT64_MAX);
 }
 
+/* All of them, in whatever order the file has them. */
+static void test_each_symbol_is_found(void **state)
+{
+	struct scene *s = *state;
+	int count = dwfl_module_getsymtab(s->module), found = 0;
+
+	gp_elf_symbols_find(&s->symbols, s->module, s->base);
+	for (uint32_t i = 1; i < s->symbols.count; i++)
+		assert_true(s->symbols.symbols[i - 1].address <= s->symbols.symbols[i].address);
+	for (int i = 1; i < count; i++) {
+		GElf_Sym symbol;
+		GElf_Addr address;
+		const char *name =
+			dwfl_module_getsym_info(s->module, i, &symbol, &address, NULL, NULL, NULL);
+
+		if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
+		    GELF_ST_BIND(symbol.st_info) != STB_GLOBAL || symbol.st_size == 0 ||
+		    strncmp(name, "test_only_", strlen("test_only_")) != 0)
+			continue;
+		assert_string_equal(gp_elf_symbols_find(&s->symbols, s->module, address), name);
+		found++;
+	}
+	assert_int_equal(found, 3);
+}
+
+void test_only_first(void);
+void test_only_second(void);
+void test_only_third(void);
+
+void test_only_third(void)
+{
+	assert_true(true);
+}
+
+void test_only_first(void)
+{
+	test_only_third();
+}
+
+void test_only_second(void)
+{
+	test_only_first();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_innermost_symbol_that_has_the_address),
 		cmocka_unit_test(test_where_nothing_is),
+		cmocka_unit_test(test_each_symbol_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -110,7 +110,7 @@ static void make(struct gp_elf_symbols *symbols, Dwfl_Module *module)
 {
 	int count = dwfl_module_getsymtab(module);
 
-	symbols->is_made = true;
+	*symbols = (struct gp_elf_symbols){.is_made = true};
 	if (count > 0)
 		symbols->symbols = malloc((size_t)count * sizeof(*symbols->symbols));
 	if (!symbols->symbols)

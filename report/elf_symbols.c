@@ -112,7 +112,7 @@ static void make(struct gp_elf_symbols *symbols, Dwfl_Module *module)
 
 	*symbols = (struct gp_elf_symbols){.is_made = true};
 	if (count > 0)
-		symbols->symbols = malloc((size_t)count * sizeof(*symbols->symbols));
+		symbols->symbols = calloc((size_t)count, sizeof(*symbols->symbols));
 	if (!symbols->symbols)
 		return;
 	read_all(symbols, module, count);

@@ -26,6 +26,21 @@ NAMES = ("</script><script>window.owned=1</script>", "<img src=x onerror=window.
          "'\"&amp;<b>bold", "x" * 3000, "\u0001\u001b[31m", "]]>", "__proto__", "constructor")
 
 # more events than go into a few blocks of the page
+# Two GPUs of one kind, each with a name of the program's.
+NAMED_GPUS = r"""
+#include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+int main(void)
+{
+	for (int device = 0; device < 2; device++) {
+		cudaSetDevice(device);
+		cudaFree(0);
+		nvtxNameCudaDeviceA((uint32_t)device, device ? "second" : "first");
+	}
+	return 0;
+}
+"""
+
 MANY = """
 #include "gpuprof/gpuprof.h"
 
@@ -518,6 +533,13 @@ class BrowserTest(HtmlCase):
             self.assertTrue(run("document.querySelectorAll('#view-tables .row').length"), word)
         self.assertTrue(run("document.getElementById('banner').hidden"))
         self.assert_no_problem()
+
+    def test_gpus_of_one_kind_are_counted_whatever_the_program_calls_them(self):
+        program = self.compile("named", NAMED_GPUS, "-I" + (os.environ.get("CUDA_HOME") or "/usr/local/cuda") + "/include", f"-L{BUILD}/sim", "-lcudart", "-ldl")
+        done = self.run_program([program], options=("-o", "named", "--chrome", "none"), GPUSIM_DEVICES=2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.open(self.write_page(self.path("named.gpuprof")))
+        self.assertRegex(self.browser.run("document.getElementById('what').textContent"), "^named · 2 × [^(,]+ · ")
 
     def test_every_card_leads_to_where_its_figure_is_from(self):
         self.open(self.write_page(self.record(ZOO)))

@@ -72,7 +72,7 @@ function findingArticle(f, about) {
 				'p',
 				null,
 				marked(beginning(f.found)),
-				f.place ? [', at ', el('code', null, plain(f.place))] : null,
+				f.place ? ', at ' + plain(f.place) : null,
 				f.callers ? ' < ' + plain(f.callers) : null,
 				'.',
 			),
@@ -90,7 +90,7 @@ function findingArticle(f, about) {
 	);
 }
 const findingLine = (f, about) =>
-	el('article', { class: 'line' }, savedBy(f, about), el('div', null, plain(f.title) + ': ' + (f.place ? 'the same at ' : ''), f.place ? el('code', null, plain(f.place)) : marked(plain(f.found))), lead(f));
+	el('article', { class: 'line' }, savedBy(f, about), el('div', null, plain(f.title) + ': ', f.place ? 'the same at ' + plain(f.place) : marked(plain(f.found))), lead(f));
 
 function adviceSection(about) {
 	if (!about.advice) return null;

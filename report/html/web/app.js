@@ -49,7 +49,8 @@ function setSearch(text) {
 
 let hashTimer = 0,
 	isNewPlace = false,
-	isArriving = true;
+	isArriving = true,
+	isLoaded = false; /* until then the address is left as it was opened: not all that it names can be shown */
 function hashText() {
 	const words = { v: current, q: state.search || null, ...(views[current]?.hash ? views[current].hash() : {}) };
 	if (current === 'timeline' && timeline && state.ready)
@@ -75,11 +76,11 @@ function keepHash() {
 }
 function saveHash() {
 	clearTimeout(hashTimer);
-	hashTimer = setTimeout(keepHash, 200);
+	if (isLoaded) hashTimer = setTimeout(keepHash, 200);
 }
 /* Before another view is opened: the browser's Back leads to where one is now. */
 function leave() {
-	if (isArriving) return;
+	if (isArriving || !isLoaded) return;
 	keepHash();
 	isNewPlace = true;
 }
@@ -381,14 +382,10 @@ function heading() {
 	const { about } = state,
 		process = about.processes[0],
 		more = about.processes.length > 1 ? ' and ' + (about.processes.length - 1) + ' more' : '';
-	const devices = about.devices || [],
-		names = [...new Set(devices.map((d) => d.name))]
-			.filter(Boolean)
-			.map(
-				(name) =>
-					(devices.length > 1 ? devices.filter((d) => d.name === name).length + ' × ' : '') +
-					shortDevice(name),
-			);
+	const devices = (about.devices || []).map((d) => d.name && shortDevice(d.name)).filter(Boolean),
+		names = [...new Set(devices)].map(
+			(name) => (devices.length > 1 ? devices.filter((one) => one === name).length + ' × ' : '') + name,
+		);
 	const text = [
 		(process.program || 'pid ' + process.pid) + more,
 		names.join(', '),
@@ -491,6 +488,8 @@ async function load() {
 	banner();
 	document.body.dataset.ready = state.index ? 'all' : 'part';
 	state.times.all = performance.now();
+	isLoaded = true;
+	saveHash();
 }
 async function loadEvents(wanted) {
 	state.end = Math.max(1, state.index.end);

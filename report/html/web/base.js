@@ -92,6 +92,7 @@ function fmtChange(percent) {
 }
 const counts = new Intl.NumberFormat('en-US');
 const fmtCount = (n) => counts.format(Math.round(n));
+const counted = (n, one, many = one + 's') => fmtCount(n) + ' ' + (n === 1 ? one : many);
 function fmtPercent(part, whole) {
 	if (!(whole > 0)) return '-';
 	const p = (100 * part) / whole;

@@ -307,7 +307,7 @@ async function readCurves() {
 			t: Float64Array.from(t),
 			v: Float64Array.from(v),
 			most,
-			peak: rate ? digits(most / 1e9) + ' GB/s' : fmtCount(most) + (most === 1 ? ' operation' : ' operations'),
+			peak: rate ? digits(most / 1e9) + ' GB/s' : counted(most, 'operation'),
 		};
 	});
 }

@@ -445,7 +445,7 @@ function flameView() {
 			i = end[i];
 		}
 		marked = { on, value };
-		return fmtCount(count) + ' frames';
+		return counted(count, 'frame');
 	}
 	function key(e) {
 		if (!flat) return false;

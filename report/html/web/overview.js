@@ -57,14 +57,14 @@ function overviewCards(about) {
 		card(
 			'Kernels',
 			fmtCount(about.kernels),
-			[fmtCount(about.launches) + ' launches', about.graphs ? fmtCount(about.graphs) + ' whole graphs' : ''],
+			[counted(about.launches, 'launch', 'launches'), about.graphs ? counted(about.graphs, 'whole graph') : ''],
 			['Each by name', 'kernels'],
 		),
 		card('GPU time', fmtNs(about.gpuTime), ['kernels, copies and sets, added up'], ['Flame graph', 'flame']),
 		card(
 			'Copies',
 			fmtBytes(about.copyBytes),
-			[fmtCount(about.copies) + (about.copies === 1 ? ' copy, ' : ' copies, ') + fmtCount(about.sets) + (about.sets === 1 ? ' set' : ' sets')],
+			[counted(about.copies, 'copy', 'copies') + ', ' + counted(about.sets, 'set')],
 			['By direction', 'tables', 'copy-size'],
 		),
 		card(

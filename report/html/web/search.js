@@ -62,8 +62,8 @@ function foundSection(text) {
 			{ class: 'found' },
 			labels.length > 0 && el('button', { class: 'go', onclick: () => openView('timeline') }, 'All of them in the timeline ›'),
 			functions > 0 &&
-				el('button', { class: 'go', onclick: () => openView('flame') }, fmtCount(functions) + (functions > 1 ? ' functions' : ' function') + ' in the flame graph ›'),
+				el('button', { class: 'go', onclick: () => openView('flame') }, counted(functions, 'function') + ' in the flame graph ›'),
 		),
 	);
-	return [node, fmtCount(labels.length) + (labels.length === 1 ? ' name' : ' names')];
+	return [node, counted(labels.length, 'name')];
 }

@@ -152,7 +152,7 @@ function attachTimeline(tl) {
 		} else if (item)
 			showTip(e.clientX, e.clientY, item.track?.name ?? item.title, [
 				item.note,
-				item.track && fmtCount(item.track.events) + ' events; P: ' + (tl.pinned.has(item.track) ? 'back to its place' : 'to the top'),
+				item.track && counted(item.track.events, 'event') + '; P: ' + (tl.pinned.has(item.track) ? 'back to its place' : 'to the top'),
 			]);
 		else hideTip();
 	}

@@ -54,18 +54,36 @@ static int demangle_into(struct output *output, const char *mangled)
 		       output) != 0;
 }
 
+/* nvcc puts a file's name and numbers before the name of a static kernel: "__nv_static_36_", 36 bytes of them, "_", the name. */
+static const char *name_in_file(const char *mangled)
+{
+	static const char before[] = "__nv_static_";
+	char *end;
+	unsigned long length;
+
+	if (strncmp(mangled, before, sizeof(before) - 1) != 0)
+		return mangled;
+	length = strtoul(mangled + sizeof(before) - 1, &end, 10);
+	if (*end != '_' || length >= strlen(end + 1) || end[1 + length] != '_')
+		return mangled;
+	return end + 1 + length + 1;
+}
+
 char *gp_demangle(const char *mangled)
 {
+	const char *name = name_in_file(mangled);
 	struct output *output;
 	char *copy = NULL;
 
-	if (mangled[0] != '_')
+	if (name != mangled && name[0] != '_')
+		return strdup(name); /* one of C */
+	if (name[0] != '_')
 		return NULL;
 	output = malloc(sizeof(*output));
 	if (!output)
 		return NULL;
 	output->length = 0;
-	if (demangle_into(output, mangled))
+	if (demangle_into(output, name))
 		copy = strndup(output->text, output->length);
 	free(output);
 	return copy;
@@ -88,15 +106,15 @@ static size_t take_part(const char **at)
 
 char *gp_demangle_beginning(const char *mangled)
 {
-	const char *at, *separator = "";
+	const char *name = name_in_file(mangled), *at, *separator = "";
 	bool is_inside;
 	char *text = NULL;
 	size_t bytes, length;
 	FILE *out;
 
-	if (strncmp(mangled, "_Z", 2) != 0)
+	if (strncmp(name, "_Z", 2) != 0)
 		return NULL;
-	at = mangled + 2;
+	at = name + 2;
 	is_inside = *at == 'Z';
 	at += strspn(at, "Z");
 	if (*at++ != 'N')

@@ -1,4 +1,4 @@
-/* demangle: C++ and Rust names as their source has them. */
+/* demangle: C++ and Rust names as their source has them, those of static kernels among them, before which nvcc puts the file's. */
 #ifndef REPORT_DEMANGLE_H
 #define REPORT_DEMANGLE_H
 

@@ -25,6 +25,13 @@ static void test_full_names(void **state)
 		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
 		{"_RNvC6_123foo3bar", "123foo::bar"},
 		{"triton_poi_fused_add_0", "triton_poi_fused_add_0"},
+		/* static kernels, of C++ and of C; and what only looks so */
+		{"__nv_static_36__5d6eaf31_9_jacobi_cu_48d272dc_30849__Z12JacobiMethodPKfi",
+		 "JacobiMethod(float const*, int)"},
+		{"__nv_static_13__5d6_4_a_cu_1_kernel", "kernel"},
+		{"__nv_static_12__5d6_4_a_cu_1_kernel", "__nv_static_12__5d6_4_a_cu_1_kernel"},
+		{"__nv_static_99999999999999999999_a", "__nv_static_99999999999999999999_a"},
+		{"__nv_static_1_", "__nv_static_1_"},
 		{"_Z", "_Z"},
 		{"", ""},
 	};
@@ -55,6 +62,8 @@ static void test_short_names(void **state)
 		{"_ZN2at12_GLOBAL__N_15cdistEv", "at::cdist"},
 		{"_ZN16_INTERNAL_1_a_cu4kernEPf", "kern"},
 		{"plain_name(with) things", "plain_name(with) things"},
+		{"__nv_static_36__5d6eaf31_9_jacobi_cu_48d272dc_30849__Z12JacobiMethodIfEvPT_",
+		 "JacobiMethod<float>"},
 		/* what the demangler does not know yet: Tn, a value as a template's parameter */
 		{"_ZZN3tsl11JoinFuturesIN3xla9CandidateETnPNSt9enable_ifIXntsr3stdE9is_void_vIT_"
 		 "EEvE4typeELPv0EEE"

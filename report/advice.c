@@ -7,6 +7,7 @@
 #include "report/answers/basis.h"
 #include "report/array.h"
 #include "report/busy.h"
+#include "report/format.h"
 #include "report/memory_stream.h"
 #include "report/recorded.h"
 #include "report/room.h"
@@ -218,6 +219,22 @@ static char *text_of(const struct gp_advisor *advisor, const struct gp_case *fou
 	return NULL;
 }
 
+/* Of calls without a stack, looks at Python's may have found the line. */
+static const char *place_of_looks(const struct gp_advisor *advisor, const struct gp_case *found,
+				  struct gp_finding *finding)
+{
+	struct gp_seen seen = gp_advisor_seen(advisor, found);
+	char *told = NULL;
+
+	if (*seen.place == '\0' || !finding->found ||
+	    asprintf(&told, "%s; the line is told by %s looks at Python's stack", finding->found,
+		     gp_format_count(seen.looks).text) < 0)
+		return "";
+	free(finding->found);
+	finding->found = told;
+	return seen.place;
+}
+
 static void put_site(const struct gp_advisor *advisor, const struct gp_case *found,
 		     struct gp_finding *finding)
 {
@@ -225,6 +242,8 @@ static void put_site(const struct gp_advisor *advisor, const struct gp_case *fou
 
 	if (gp_advisor_knows(advisor, found->site))
 		site = gp_call_sites_at(advisor->sites, found->site);
+	else if (found->site != GP_NO_SITE && !finding->names_place)
+		site.place = place_of_looks(advisor, found, finding);
 	finding->place = strdup(site.place);
 	finding->callers = strdup(site.callers);
 	finding->naming = site.naming;

@@ -131,6 +131,40 @@ bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_place
 	return window.is_known;
 }
 
+/* Of a run of equal looks so much as falls into the window: nothing else was done there meanwhile. */
+static uint64_t ns_within(const struct window *window, const struct gp_sample *sample)
+{
+	uint64_t all_ns = sample->end_ns - sample->start_ns;
+
+	if (all_ns == 0)
+		return sample->start_ns >= window->start_ns && sample->start_ns < window->end_ns
+			       ? GP_HOST_LOOK
+			       : 0;
+	return (uint64_t)((double)stayed_in(window, sample) / (double)all_ns *
+			  (double)(sample->count - 1) * GP_HOST_LOOK);
+}
+
+void gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+			     uint64_t end_ns)
+{
+	const struct window window = {.start_ns = start_ns, .end_ns = end_ns};
+
+	for (uint32_t i = find_first(model, thread, start_ns);
+	     is_of(model, i, thread) && model->samples[i].start_ns < end_ns; i++) {
+		const struct gp_sample *sample = &model->samples[i];
+		uint64_t ns = sample->stack == GP_NONE ? 0 : ns_within(&window, sample);
+
+		if (ns > 0)
+			gp_tally_find(tally,
+				      (const uint64_t[GP_TALLY_KEYS]){
+					      [SUM] = sum,
+					      [PLACE] = gp_host_places_find(places, model,
+									    sample->stack)})
+				->sums[NS] += ns;
+	}
+}
+
 void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
 			     uint64_t end_ns)

@@ -27,6 +27,15 @@ void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_hos
 			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
 			     uint64_t end_ns);
 
+/*
+ * The same of the looks alone that fell into that time, GP_HOST_LOOK ns for each: from times that are short, as those of calls, nothing is to be said
+ * by what was seen before or after.
+ */
+#define GP_HOST_LOOK 1000000u
+void gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+			     uint64_t end_ns);
+
 /* The same of all looks at all threads of a model. */
 void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			  const struct gp_model *model);

@@ -6,6 +6,7 @@
 
 #include "report/array.h"
 #include "report/busy.h"
+#include "report/host_work.h"
 #include "report/recorded.h"
 #include "report/room.h"
 #include "report/stats.h"
@@ -213,9 +214,54 @@ static void show_longest(struct gp_case *found, uint64_t unix_ns, uint64_t durat
 	found->show_ns = duration_ns;
 }
 
-void gp_advisor_show(const struct gp_advisor *advisor, struct gp_case *found,
-		     const struct gp_call *call)
+/* In the numbers of advisor->host_work's sums: of looks at calls. */
+#define AT_CALLS (UINT64_C(1) << 33)
+
+/* Fewer may have come by chance. */
+#define LEAST_LOOKS 5u
+
+void gp_advisor_look_at(struct gp_advisor *advisor, const struct gp_case *found,
+			const struct gp_call *call, uint64_t end_ns)
 {
+	struct gp_host_places *places;
+
+	if (call->stack != GP_NONE || advisor->model->sample_count == 0 || found == &advisor->spare)
+		return;
+	places = gp_host_places_in(&advisor->scope);
+	if (!places) {
+		advisor->error = -ENOMEM;
+		return;
+	}
+	gp_host_work_add_within(&advisor->host_work, AT_CALLS | (uint64_t)(found - advisor->cases),
+				places, advisor->model, call->thread_id, call->start_ns, end_ns);
+	if (advisor->host_work.error < 0)
+		advisor->error = advisor->host_work.error;
+}
+
+struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_host_places *places = advisor->scope.host_places;
+	struct gp_seen seen = {.place = ""};
+	struct gp_host_function *functions;
+	uint64_t all_ns = 0;
+	uint32_t count;
+
+	functions = places ? gp_host_work_functions(&advisor->host_work,
+						    AT_CALLS | (uint64_t)(found - advisor->cases),
+						    places, &count)
+			   : NULL;
+	for (uint32_t i = 0; functions && i < count; i++)
+		all_ns += functions[i].total_ns;
+	seen.looks = (all_ns + GP_HOST_LOOK / 2) / GP_HOST_LOOK;
+	if (functions && seen.looks >= LEAST_LOOKS && functions[0].total_ns * 2 >= all_ns)
+		seen.place = gp_host_places_at(places, functions[0].place).own;
+	free(functions);
+	return seen;
+}
+
+void gp_advisor_show(struct gp_advisor *advisor, struct gp_case *found, const struct gp_call *call)
+{
+	gp_advisor_look_at(advisor, found, call, gp_call_end_ns(call));
 	show_longest(found, advisor->model->base_unix_ns + call->start_ns, call->duration_ns);
 }
 

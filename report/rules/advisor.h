@@ -143,9 +143,20 @@ void gp_advisor_save_once(struct gp_advisor *advisor);
  */
 void gp_advisor_save_idle_once(struct gp_advisor *advisor);
 
-/* One of the calls, or of the idle times, that a case is about: the longest of them is what a user looks at. */
-void gp_advisor_show(const struct gp_advisor *advisor, struct gp_case *found,
-		     const struct gp_call *call);
+/*
+ * One of the calls, or of the idle times, that a case is about: the longest of them is what a user looks at.  Of a call without a stack looks at Python's
+ * may tell the line: gp_advisor_look_at() takes those of its thread in that time.
+ */
+void gp_advisor_show(struct gp_advisor *advisor, struct gp_case *found, const struct gp_call *call);
+void gp_advisor_look_at(struct gp_advisor *advisor, const struct gp_case *found,
+			const struct gp_call *call, uint64_t end_ns);
+
+/* Where most of such looks found the host; place "": there were too few, or at too many places. */
+struct gp_seen {
+	const char *place;
+	uint64_t looks;
+};
+struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp_case *found);
 void gp_advisor_show_lull(struct gp_case *found, const struct gp_lull *lull);
 
 /*

@@ -104,6 +104,8 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 	own->imports += gp_host_time_ends_in_import(advisor, at);
 	if (at->lull->cause == GP_IDLE_HOST)
 		own->has_looks |= gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
+	else
+		gp_advisor_look_at(advisor, found, at->call_after, gp_call_end_ns(at->call_after));
 	if (idle_ns > own->longest_ns)
 		keep(advisor, own, at);
 }

@@ -19,6 +19,7 @@ struct row {
 	uint8_t copy_kind;
 	uint32_t thread_id;
 	uint64_t count, bytes;
+	const struct gp_call *first;
 	uint64_t call_start_ns, call_end_ns; /* on the host: from the first call to the last ... */
 	uint64_t op_start_ns, op_end_ns;     /* ... and on the GPU, if that takes longer */
 };
@@ -42,6 +43,7 @@ static void end_row(struct gp_advisor *advisor, struct row *row)
 		gp_advisor_stretch(
 			advisor, found, is_on_host ? row->call_start_ns : row->op_start_ns,
 			is_on_host ? row->call_end_ns : row->op_end_ns, 1 - 1 / (double)row->count);
+		gp_advisor_look_at(advisor, found, row->first, row->call_end_ns);
 		found->count += row->count - 1;
 		found->bytes += row->bytes;
 		own = found->own;
@@ -67,6 +69,7 @@ static void take_copy(struct gp_advisor *advisor, struct row *row, const struct 
 		*row = (struct row){.site = site,
 				    .copy_kind = op->copy_kind,
 				    .thread_id = call->thread_id,
+				    .first = call,
 				    .call_start_ns = call->start_ns,
 				    .op_start_ns = op->start_ns};
 	}

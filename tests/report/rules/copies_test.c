@@ -9,7 +9,7 @@
 
 #include "report/advice.h"
 #include "tests/report/ask_advice.h"
-#include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define US     1000u
 #define TIMES  40
@@ -69,6 +69,44 @@ static void a_number_is_read_less_often(void **state)
 	      "read results less often", 1600 * US);
 	check(1 << 16, 10 * US, "sync-copy", "; these at 6.554 GB/s",
 	      "copy with cudaMemcpyAsync in a", 1600 * US);
+}
+
+/*
+ * The calls have no stacks, and looks at Python's found its line while they were made: nobody need record them to know.  Looks beside the calls tell
+ * nothing of them, nor do fewer than five.
+ */
+static void looks_in_the_calls_tell_the_line(void **state)
+{
+	static const struct {
+		uint32_t looks;
+		bool beside;
+	} cases[] = {{401, false}, {31, false}, {401, true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *model = copy_back(4, 10 * US);
+		struct build b = {.model = model};
+		uint32_t line = build_python(&b, BUILD_OUTERMOST, "/home/me/loss.py", "step", 7);
+		uint32_t index = BUILD_GROW(&b, samples, sample_count);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		bool is_told = i == 0;
+
+		build_stacks_end(&b);
+		model->samples[index] = build_sample(THREAD, line, 0, 30);
+		model->samples[index].count = cases[i].looks;
+		if (cases[i].beside)
+			model->samples[index].start_ns = 29999 * US;
+		advice = ask(&model, 1);
+		found = find(&advice, "sync-copy");
+		assert_string_equal(found->place, is_told ? "step (loss.py:7)" : "");
+		assert_true(
+			(strstr(found->found, "; the line is told by 21 looks at Python's stack") !=
+			 NULL) == is_told);
+		assert_true(advice.lacks_stacks == !is_told);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
 }
 
 /* Asynchronous ones of pageable memory are no different. */
@@ -161,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_is_read_less_often),
+		cmocka_unit_test(looks_in_the_calls_tell_the_line),
 		cmocka_unit_test(a_number_is_no_matter_of_bandwidth),
 		cmocka_unit_test(what_can_be_saved_is_among_the_times_that_are_told),
 		cmocka_unit_test(what_was_launched_does_not_wait_for_the_host),

@@ -84,6 +84,15 @@ const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_o
 	return op->name < model->name_count ? model->names[op->name] : "(unknown kernel)";
 }
 
+bool gp_model_may_have_managed_memory(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->memory_count; i++)
+		if (model->memory[i].op == GP_MEMORY_ALLOC &&
+		    model->memory[i].memory_kind == GP_MEMORY_MANAGED)
+			return true;
+	return model->memory_count == 0;
+}
+
 bool gp_model_calls_api(const struct gp_model *model, const char *name)
 {
 	return gp_api_table_has(model->private, name, gp_api_name_length(name, strlen(name)));

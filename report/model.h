@@ -429,6 +429,9 @@ static inline uint8_t gp_model_api_class(const struct gp_model *model, uint16_t 
  */
 bool gp_model_range_is_next(const struct gp_model *model, uint32_t call, uint32_t range);
 
+/* Whether memory that CUDA moves by itself may be there: where no allocation was recorded, nobody knows. */
+bool gp_model_may_have_managed_memory(const struct gp_model *model);
+
 /* Whether a recorded call's name is that, whatever ending for the per-thread default stream it has. */
 bool gp_model_calls_api(const struct gp_model *model, const char *name);
 

@@ -146,10 +146,12 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 	}
 	if (!summary->basis)
 		return gp_summary_print_ends(summary);
+	result = gp_summary_print_lone(summary);
 	gp_summary_print_kinds(summary);
 	gp_summary_print_tuning(summary);
 	gp_summary_print_loop(summary, !why);
-	result = gp_summary_print_ends(summary);
+	if (result == 0)
+		result = gp_summary_print_ends(summary);
 	if (!summary->options->brief)
 		fputs("  details   gpuprof summary --by time,idle,gap,kind,iteration,queue --top "
 		      "20 FILE\n",

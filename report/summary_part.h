@@ -115,6 +115,9 @@ int gp_summary_print_busy(const struct gp_summary *summary);
 /* Ends the line of a device; below it, on one screen of several devices in it: what ran, why nothing did, which is at most where not all operations are known. */
 void gp_summary_print_where(const struct gp_summary *summary, size_t device, bool all_known);
 
+/* A line on a single operation that a good part of all GPU time is (report/answers/lone_ops.h), if there is one. */
+int gp_summary_print_lone(const struct gp_summary *summary);
+
 /* On the iterations of the main loop, and how busy the GPU was in them; nothing where no loop was found, or of several processes. */
 void gp_summary_print_loop(const struct gp_summary *summary, bool all_known);
 

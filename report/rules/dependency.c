@@ -7,16 +7,6 @@ static bool has_one_stream(const struct gp_model *model)
 	       gp_ops_share_stream(&model->ops[0], &model->ops[model->op_count - 1]);
 }
 
-/* Where no allocation was recorded, nobody knows. */
-static bool may_have_managed_memory(const struct gp_model *model)
-{
-	for (uint32_t i = 0; i < model->memory_count; i++)
-		if (model->memory[i].op == GP_MEMORY_ALLOC &&
-		    model->memory[i].memory_kind == GP_MEMORY_MANAGED)
-			return true;
-	return model->memory_count == 0;
-}
-
 void gp_dependency_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
@@ -25,7 +15,7 @@ void gp_dependency_advise(const struct gp_advisor *advisor, const struct gp_case
 		fprintf(out,
 			"the process has no other stream that it could wait for: another process "
 			"may have had the GPU (nvidia-smi lists them)%s",
-			may_have_managed_memory(model)
+			gp_model_may_have_managed_memory(model)
 				? ", or managed memory was moved (--trace=default,unified tells)"
 				: "");
 	else

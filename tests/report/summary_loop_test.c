@@ -253,9 +253,61 @@ static void ranges_of_autotuning_come_last(void **state)
 	gp_model_free(model);
 }
 
+/* One copy of 20 takes nearly all of the GPU's time; with clash, kernels of its stream run meanwhile. */
+static char *print_outlier(bool clash)
+{
+	struct build b = begin(42, 1);
+	struct gp_model *model;
+	uint64_t at_ns = MS;
+	char *text;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		uint64_t ns = i == 7 ? 600 * MS : US;
+		struct gp_op *op;
+
+		build_call(&b, 100, BUILD_MEMCPY_ASYNC, at_ns - US, 500, i + 1);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns, at_ns + ns, i + 1);
+		op->copy_kind = GP_COPY_DTOD;
+		op->source_kind = op->destination_kind = GP_COPY_DEVICE;
+		op->bytes = 1;
+		if (i == 7 && clash) {
+			build_call(&b, 100, BUILD_LAUNCH, at_ns + MS, 500, 100);
+			build_op(&b, GP_OP_KERNEL, 7, at_ns + 2 * MS, at_ns + 3 * MS, 100)->name =
+				0;
+		}
+		at_ns += ns + 10 * MS;
+	}
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, MS / 2, 0x1000, 4096);
+	model = build_end(&b);
+	text = print(&model, 1);
+	gp_model_free(model);
+	return text;
+}
+
+/* What all figures of the page hang on is told with them. */
+static void one_operation_that_most_of_the_time_is_has_a_line(void **state)
+{
+	char *text = print_outlier(false);
+
+	(void)state;
+	expect(text,
+	       " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms, >99.9 % of all GPU time; usual "
+	       "are 1.000us; another process may have had the GPU; without it GPU 0 was <0.1 % "
+	       "busy ");
+	expect_not(text, "by their times");
+	free(text);
+	text = print_outlier(true);
+	expect(text, "; its time cannot be right: 1 other operation of its own stream ran "
+		     "meanwhile; without it ");
+	expect(text, " 1 GPU operation began, by their times, before another one of their stream "
+		     "had ended: one of the two is wrong ");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_operation_that_most_of_the_time_is_has_a_line),
 		cmocka_unit_test(the_longest_iteration_is_told_of_all_and_of_those_alike),
 		cmocka_unit_test(an_iteration_may_repeat_the_same),
 		cmocka_unit_test(what_lies_between_two_loops_is_no_iteration),

@@ -1,0 +1,193 @@
+#include "report/answers/lone_ops.h"
+
+#include <errno.h>
+
+#include "report/busy.h"
+#include "report/room.h"
+#include "report/stats.h"
+
+#define LEAST_NS      1000000u
+#define LEAST_PERCENT 10 /* of the GPU time */
+#define LEAST_LIKE    10
+#define MANY_TIMES    20
+#define CLOCKS_ERR_NS 1000u
+
+/* ---- times that contradict their stream ---- */
+
+static bool is_in_order(const struct gp_model *model, const struct gp_op *op)
+{
+	const struct gp_call *call = op->call != GP_NONE ? &model->calls[op->call] : NULL;
+
+	return !model->recorder && !op->untimed && !gp_op_is_on_host(op) &&
+	       op->kind != GP_OP_GRAPH && op->graph_id == 0 &&
+	       gp_model_detail(model, op)->graph_node_id == 0 && !(call && call->overlapping);
+}
+
+bool gp_ops_clash(const struct gp_model *model, const struct gp_op *earlier,
+		  const struct gp_op *later)
+{
+	uint64_t until_ns = earlier->end_ns < later->end_ns ? earlier->end_ns : later->end_ns;
+
+	return until_ns > later->start_ns + CLOCKS_ERR_NS && is_in_order(model, earlier) &&
+	       is_in_order(model, later);
+}
+
+uint64_t gp_ops_count_clashes(const struct gp_model *model)
+{
+	uint64_t count = 0;
+	uint32_t longest = 0; /* of its stream so far, the one that ends last */
+
+	for (uint32_t i = 1; i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		if (!gp_ops_share_stream(op, op - 1)) {
+			longest = i;
+			continue;
+		}
+		count += gp_ops_clash(model, &model->ops[longest], op);
+		if (op->end_ns > model->ops[longest].end_ns ||
+		    !is_in_order(model, &model->ops[longest]))
+			longest = i;
+	}
+	return count;
+}
+
+static uint64_t count_clashes_with(const struct gp_model *model, uint32_t op)
+{
+	const struct gp_op *ops = model->ops;
+	uint32_t end = gp_model_stream_end(model, op);
+	uint64_t count = 0;
+
+	for (uint32_t i = op + 1; i < end && ops[i].start_ns < ops[op].end_ns; i++)
+		count += gp_ops_clash(model, &ops[op], &ops[i]);
+	return count;
+}
+
+/* ---- one among those like it ---- */
+
+static bool are_alike(const struct gp_op *a, const struct gp_op *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == GP_OP_KERNEL)
+		return a->name == b->name && a->shape == b->shape;
+	return a->kind != GP_OP_GRAPH && a->copy_kind == b->copy_kind &&
+	       a->source_kind == b->source_kind && a->destination_kind == b->destination_kind;
+}
+
+/* Fills in what those like it take. */
+static int compare_with_alike(struct gp_lone_op *found, const struct gp_model *model)
+{
+	const struct gp_op *lone = &model->ops[found->op];
+	uint64_t *values = gp_room_take(2 * ((size_t)model->op_count + 1) * sizeof(*values));
+	uint64_t *bytes = values + model->op_count, usual_bytes;
+	size_t count = 0;
+
+	if (!values)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (!model->ops[i].untimed && are_alike(&model->ops[i], lone)) {
+			found->is_first &= model->ops[i].start_ns >= lone->start_ns;
+			values[count] = model->ops[i].end_ns - model->ops[i].start_ns;
+			bytes[count++] = model->ops[i].bytes;
+		}
+	found->like = count;
+	found->usual_ns = gp_stats_select(values, count, count / 2);
+	usual_bytes = gp_stats_select(bytes, count, count / 2);
+	if (usual_bytes > 0 && lone->bytes > usual_bytes)
+		found->usual_ns = (uint64_t)((double)found->usual_ns * (double)lone->bytes /
+					     (double)usual_bytes);
+	gp_room_free(values);
+	return 0;
+}
+
+/* What the operation of another shares with the time of one, of which both are on a device. */
+static struct gp_interval shared_time(struct gp_model *const *models,
+				      const struct gp_lone_op *found, size_t model,
+				      const struct gp_op *op)
+{
+	const struct gp_op *lone = &models[found->model]->ops[found->op];
+	uint64_t from_ns = models[found->model]->base_unix_ns,
+		 base_ns = models[model]->base_unix_ns;
+	uint64_t start_ns = base_ns + op->start_ns, end_ns = base_ns + op->end_ns;
+
+	return (struct gp_interval){
+		start_ns > from_ns + lone->start_ns ? start_ns : from_ns + lone->start_ns,
+		end_ns < from_ns + lone->end_ns ? end_ns : from_ns + lone->end_ns};
+}
+
+/* How long nothing else of what is known kept its device busy. */
+static int find_alone(struct gp_lone_op *found, struct gp_model *const *models, size_t model_count,
+		      const struct gp_device_list *devices)
+{
+	const struct gp_op *lone = &models[found->model]->ops[found->op];
+	size_t device = gp_device_list_known(devices, models[found->model], lone->device_id);
+	struct gp_interval *others;
+	size_t count = 0, capacity = 1;
+
+	for (size_t m = 0; m < model_count; m++)
+		capacity += models[m]->op_count;
+	others = gp_room_take(capacity * sizeof(*others));
+	if (!others)
+		return -ENOMEM;
+	for (size_t m = 0; m < model_count; m++)
+		for (uint32_t i = 0; i < models[m]->op_count; i++) {
+			const struct gp_op *op = &models[m]->ops[i];
+			struct gp_interval both = shared_time(models, found, m, op);
+
+			if (op != lone && gp_op_gpu_ns(op) > 0 && both.start_ns < both.end_ns &&
+			    gp_device_list_known(devices, models[m], op->device_id) == device)
+				others[count++] = both;
+		}
+	found->alone_ns = lone->end_ns - lone->start_ns - gp_busy_union(others, count);
+	gp_room_free(others);
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+static uint64_t sum_up(struct gp_model *const *models, size_t model_count)
+{
+	uint64_t sum_ns = 0;
+
+	for (size_t m = 0; m < model_count; m++)
+		for (uint32_t i = 0; i < models[m]->op_count; i++)
+			sum_ns += gp_op_gpu_ns(&models[m]->ops[i]);
+	return sum_ns;
+}
+
+/* Whether it stands alone, and longer than what was found before. */
+static int try(struct gp_lone_op *found, struct gp_model *const *models, struct gp_lone_op one)
+{
+	uint64_t ns = gp_op_gpu_ns(&models[one.model]->ops[one.op]);
+	int result;
+
+	if (found->op != GP_NONE && ns <= gp_op_gpu_ns(&models[found->model]->ops[found->op]))
+		return 0;
+	result = compare_with_alike(&one, models[one.model]);
+	if (result == 0 && one.like >= LEAST_LIKE && ns >= MANY_TIMES * one.usual_ns)
+		*found = one;
+	return result;
+}
+
+int gp_lone_op_find(struct gp_lone_op *found, struct gp_model *const *models, size_t model_count,
+		    const struct gp_device_list *devices)
+{
+	uint64_t all_ns = sum_up(models, model_count);
+	int result = 0;
+
+	*found = (struct gp_lone_op){.op = GP_NONE};
+	for (size_t m = 0; result == 0 && m < model_count; m++)
+		for (uint32_t i = 0; result == 0 && i < models[m]->op_count; i++) {
+			uint64_t ns = gp_op_gpu_ns(&models[m]->ops[i]);
+
+			if (ns >= LEAST_NS && 100 * ns >= LEAST_PERCENT * all_ns) /* ten at most */
+				result = try(
+					found, models,
+					(struct gp_lone_op){.model = m, .op = i, .all_ns = all_ns});
+		}
+	if (result < 0 || found->op == GP_NONE)
+		return result;
+	found->clashes = count_clashes_with(models[found->model], found->op);
+	return find_alone(found, models, model_count, devices);
+}

@@ -1,0 +1,91 @@
+/* One operation that a good part of the GPU time hangs on, for it took many times what those like it take: what held it up, or that its time is wrong. */
+#include "report/summary_part.h"
+
+#include <stdlib.h>
+
+#include "report/answers/lone_ops.h"
+#include "report/format.h"
+#include "report/names.h"
+#include "report/text.h"
+
+#define NAME_COLUMNS 48
+
+/* What it is called: for free(); NULL if there is no memory. */
+static char *name_of(const struct gp_model *model, const struct gp_op *op)
+{
+	char label[GP_ACTIVITY_LABEL_BYTES];
+	struct gp_names *names = gp_names_new();
+	char *escaped = NULL, *fitted;
+
+	gp_activity_label(label, op);
+	if (op->kind != GP_OP_KERNEL)
+		escaped = gp_text_escape(label);
+	else if (names)
+		escaped = gp_text_escape(gp_names_short(names, gp_model_kernel_name(model, op)));
+	fitted = escaped ? gp_text_fit(escaped, NAME_COLUMNS) : NULL;
+	free(escaped);
+	gp_names_free(names);
+	return fitted;
+}
+
+static void print_what(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)
+{
+	const struct gp_op *op = &model->ops[lone->op];
+	uint64_t ns = gp_op_gpu_ns(op);
+	char *name = name_of(model, op);
+
+	fprintf(out, "  outlier   %s of %s %s", lone->is_first ? "the first" : "one",
+		gp_format_count(lone->like).text, name ? name : "(no memory)");
+	if (op->kind != GP_OP_KERNEL)
+		fprintf(out, " (%s)", gp_format_bytes(op->bytes).text);
+	fprintf(out, " took %s, %s %% of all GPU time; usual are %s", gp_format_ns(ns).text,
+		gp_format_percent((double)ns, (double)lone->all_ns).text,
+		gp_format_ns(lone->usual_ns).text);
+	free(name);
+}
+
+static void print_why(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)
+{
+	bool managed = gp_model_may_have_managed_memory(model);
+
+	if (lone->clashes > 0)
+		fprintf(out,
+			"; its time cannot be right: %s other operation%s of its own stream ran "
+			"meanwhile",
+			gp_format_count(lone->clashes).text, lone->clashes == 1 ? "" : "s");
+	else
+		fprintf(out, "; %sanother process%s had the GPU",
+			managed ? "managed memory may have been moved for it, or " : "",
+			managed ? "" : " may have");
+}
+
+static void print_without(const struct gp_summary *summary, const struct gp_lone_op *lone)
+{
+	const struct gp_model *model = summary->models[lone->model];
+	size_t device =
+		gp_device_list_known(&summary->devices, model, model->ops[lone->op].device_id);
+	const struct gp_busy *busy =
+		device < summary->devices.count ? &summary->busy[device] : NULL;
+
+	if (busy && busy->possible_ns > 0 && busy->inside_ns >= lone->alone_ns)
+		fprintf(summary->out, "; without it GPU %u was %s %% busy",
+			summary->devices.entries[device].number,
+			gp_format_percent((double)(busy->inside_ns - lone->alone_ns),
+					  (double)busy->possible_ns)
+				.text);
+}
+
+int gp_summary_print_lone(const struct gp_summary *summary)
+{
+	struct gp_lone_op lone;
+	int result =
+		gp_lone_op_find(&lone, summary->models, summary->model_count, &summary->devices);
+
+	if (result < 0 || lone.op == GP_NONE)
+		return result;
+	print_what(summary->out, &lone, summary->models[lone.model]);
+	print_why(summary->out, &lone, summary->models[lone.model]);
+	print_without(summary, &lone);
+	fputs("\n", summary->out);
+	return 0;
+}

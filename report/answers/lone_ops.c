@@ -182,9 +182,11 @@ int gp_lone_op_find(struct gp_lone_op *found, struct gp_model *const *models, si
 			uint64_t ns = gp_op_gpu_ns(&models[m]->ops[i]);
 
 			if (ns >= LEAST_NS && 100 * ns >= LEAST_PERCENT * all_ns) /* ten at most */
-				result = try(
-					found, models,
-					(struct gp_lone_op){.model = m, .op = i, .all_ns = all_ns});
+				result = try(found, models,
+					     (struct gp_lone_op){.model = m,
+								 .op = i,
+								 .all_ns = all_ns,
+								 .is_first = true});
 		}
 	if (result < 0 || found->op == GP_NONE)
 		return result;

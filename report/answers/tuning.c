@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/array.h"
+#include "report/host_looks.h"
 #include "report/room.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -65,6 +66,49 @@ static int mark_by_stacks(struct gp_tuning *tuning, const struct gp_model *model
 			tuning->of[i] = tuning->marks[stack].tuner;
 	}
 	return result;
+}
+
+/* ---- by looks at Python's stacks ---- */
+
+static bool is_until_call(const void *element, const void *key)
+{
+	const struct gp_sample *sample = element;
+	const struct gp_call *call = key;
+
+	return sample->thread_id != call->thread_id ? sample->thread_id < call->thread_id
+						    : sample->start_ns <= call->start_ns;
+}
+
+/* Who tried kernels out when a call was made: the same one by the looks at its thread right before and after. */
+static uint8_t find_tuner(const struct gp_tuning *tuning, const struct gp_model *model,
+			  const struct gp_call *call)
+{
+	uint32_t after = gp_array_lower_bound(model->samples, model->sample_count,
+					      sizeof(*model->samples), is_until_call, call);
+	const struct gp_sample *before = after > 0 ? &model->samples[after - 1] : NULL;
+	uint8_t tuner;
+
+	if (!before || before->thread_id != call->thread_id || before->stack == GP_NONE)
+		return GP_TUNER_NONE;
+	tuner = tuning->marks[before->stack].tuner;
+	if (call->start_ns <= before->end_ns)
+		return tuner;
+	if (after == model->sample_count || !gp_host_look_follows(model, after) ||
+	    before[1].stack == GP_NONE || tuning->marks[before[1].stack].tuner != tuner)
+		return GP_TUNER_NONE;
+	return tuner;
+}
+
+/* Of operations whose call has no stack, for these were not asked for. */
+static void mark_by_looks(struct gp_tuning *tuning, const struct gp_model *model)
+{
+	for (uint32_t i = 0; model->sample_count > 0 && i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		if (tuning->of[i] == GP_TUNER_NONE && op->call != GP_NONE &&
+		    gp_model_op_stack(model, op) == GP_NONE)
+			tuning->of[i] = find_tuner(tuning, model, &model->calls[op->call]);
+	}
 }
 
 /* ---- by ranges ---- */
@@ -210,8 +254,10 @@ int gp_tuning_of(struct gp_tuning *tuning, const struct gp_model *model)
 		result = mark_by_ranges(tuning, model);
 	if (result == 0)
 		result = mark_by_stacks(tuning, model);
-	if (result == 0)
+	if (result == 0) {
+		mark_by_looks(tuning, model);
 		sum_up(tuning, model);
+	}
 	return result;
 }
 

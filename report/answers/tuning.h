@@ -3,7 +3,8 @@
  *
  * Who started an operation is told by the functions on its call's stack (report/answers/frame_marks.h); else, XLA's only, by the names of
  * kernels that nothing but its autotuner has, and by the ranges of modules that ran while XLA compiled and are no programs of their own.
- * Where calls have no stacks, operations may be of tuning that are not known as such.
+ * Where calls have no stacks, those that a thread made between two looks at its Python stack (report/host_looks.h) that follow each other and
+ * both found it in the same tuner; others may be of tuning that are not known as such.
  */
 #ifndef REPORT_ANSWERS_TUNING_H
 #define REPORT_ANSWERS_TUNING_H

@@ -37,7 +37,9 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 static void say_what_is_unknown(const struct gp_scope *scope)
 {
 	if (scope->messages)
-		fputs("gpuprof: calls without a stack are of tuning only where names tell: XLA's\n",
+		fputs("gpuprof: calls without a stack are of tuning only where names tell (XLA's), "
+		      "or "
+		      "looks at Python's stack before and after them\n",
 		      scope->messages);
 }
 

@@ -82,6 +82,20 @@ static void what_its_like_explain_is_not(void **state)
 	gp_model_free(model);
 }
 
+/* First uses take longer for reasons of their own. */
+static void it_may_be_the_first(void **state)
+{
+	struct build b = build_copies(US, 1);
+	struct gp_model *model;
+
+	(void)state;
+	b.model->ops[0].start_ns = 0;
+	b.model->ops[0].end_ns = 3 * MS;
+	model = build_end(&b);
+	assert_true(find(model).is_first);
+	gp_model_free(model);
+}
+
 /* Three kernels within the time of the long copy: of its stream, of another one, and launched to begin early. */
 static struct gp_model *build_clashing(bool of_graph, const char *recorder)
 {
@@ -144,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_of_many_that_takes_most_of_the_time_is_found),
 		cmocka_unit_test(what_its_like_explain_is_not),
+		cmocka_unit_test(it_may_be_the_first),
 		cmocka_unit_test(what_its_own_stream_did_meanwhile_contradicts_its_time),
 		cmocka_unit_test(clashes_are_counted_whatever_lies_between),
 	};

@@ -104,6 +104,43 @@ static void users_own_benchmarks_are_work(void **state)
 	gp_model_free(model);
 }
 
+/* Without stacks of calls: what a thread started between two looks that both found it in the tuner, or in a run of such looks. */
+static void looks_tell_of_calls_without_stacks(void **state)
+{
+	static const uint64_t calls_ms[] = {5, 15, 25, 35, 45, 55};
+	struct build b = build_begin(1);
+	uint32_t user = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 3);
+	uint32_t triton =
+		build_python(&b, user, "/x/triton/runtime/autotuner.py", "Autotuner._bench", 1);
+	uint32_t within = build_python(&b, triton, "/x/triton/testing.py", "do_bench", 1);
+	uint32_t name = build_name(&b, "k");
+	/* the other thread's tuner is around the last two */
+	const struct gp_sample looks[] = {
+		build_sample(1, user, 0, 0),     build_sample(1, triton, 10, 10),
+		build_sample(1, within, 20, 30), build_sample(1, user, 40, 40),
+		build_sample(2, triton, 40, 60),
+	};
+	struct gp_tuning tuning;
+	struct gp_model *model;
+
+	(void)state;
+	for (uint32_t i = 0; i < 6; i++)
+		build_kernel(&b, 1, calls_ms[i] * 1000000, name, GP_NONE);
+	for (uint32_t i = 0; i < 5; i++) {
+		uint32_t at = BUILD_GROW(&b, samples, sample_count);
+
+		b.model->samples[at] = looks[i];
+	}
+	build_stacks_end(&b);
+	model = build_end(&b);
+	tuning = find(model);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(tuning.of[i], i == 1 || i == 2 ? GP_TUNER_TRITON : GP_TUNER_NONE);
+	assert_true(tuning.lacks_stacks);
+	gp_tuning_free(&tuning);
+	gp_model_free(model);
+}
+
 /* XLA's autotuner without stacks: its kernels, and modules that run while it compiles but are no programs. */
 static struct gp_model *build_jax(void)
 {
@@ -265,6 +302,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_tell_who_tries_kernels_out),
 		cmocka_unit_test(users_own_benchmarks_are_work),
+		cmocka_unit_test(looks_tell_of_calls_without_stacks),
 		cmocka_unit_test(xla_is_known_by_names),
 		cmocka_unit_test(autotuning_is_no_loop),
 		cmocka_unit_test(programs_beside_a_compilation_are_work),

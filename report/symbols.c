@@ -1,5 +1,6 @@
 #include "report/symbols.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <search.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 #include "report/text.h"
 
 #define MOST_EXPLAINED 5
+#define STUB           "__device_stub_" /* before the kernel's mangled name, which begins with _ */
+#define STUB_FRAMES    6                /* of a launch, among which its stub is */
 #define MOST_LATE_S    60 /* after a trace ended, its process may still write its map */
 
 /* A module's file, whatever processes had it. */
@@ -40,6 +43,7 @@ struct known {
 	struct gp_frame_names *names; /* that the trace has; NULL = none */
 	struct gp_perf_map *perf_map; /* of the process; NULL = none */
 	char **kernels;               /* mangled names, sorted; NULL = no memory */
+	uint32_t kernel_count, kernel_capacity;
 };
 
 struct text {
@@ -174,17 +178,27 @@ static struct file *find_file(struct gp_symbols *symbols, const struct gp_record
 
 /* ---- one frame ---- */
 
-static const char *make_text(struct gp_symbols *symbols, const char *module, uint64_t address)
+/* Room for so many bytes and a NUL, all of them NULs; NULL if there is no memory. */
+static char *new_text(struct gp_symbols *symbols, size_t length)
 {
-	size_t room = strlen(module) + 20;
-	struct text *text = malloc(sizeof(*text) + room);
+	struct text *text = calloc(1, sizeof(*text) + length + 1);
 
 	if (!text)
-		return no_memory.function;
-	snprintf(text->bytes, room, "%s+0x%llx", module, (unsigned long long)address);
+		return NULL;
 	text->next = symbols->texts;
 	symbols->texts = text;
 	return text->bytes;
+}
+
+static const char *make_text(struct gp_symbols *symbols, const char *module, uint64_t address)
+{
+	size_t room = strlen(module) + 20;
+	char *text = new_text(symbols, room);
+
+	if (!text)
+		return no_memory.function;
+	snprintf(text, room, "%s+0x%llx", module, (unsigned long long)address);
+	return text;
 }
 
 static void set_places(struct frame_places *found, const struct gp_place *places, size_t count)
@@ -231,24 +245,13 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static char **sort_kernels(const struct gp_model *model)
-{
-	char **kernels = calloc((size_t)model->name_count + 1, sizeof(*kernels));
-
-	if (!kernels || model->name_count == 0)
-		return kernels;
-	memcpy(kernels, model->names, model->name_count * sizeof(*kernels));
-	qsort(kernels, model->name_count, sizeof(*kernels), compare_names);
-	return kernels;
-}
-
 /*
  * What a launch with <<<>>> calls has the kernel's own name, and calls the runtime.  Where nothing does, a name that is not mangled is
  * that of a function of the user's.
  */
 static bool is_stub(const struct known *known, const char *function)
 {
-	static const char *const made_up[] = {"__device_stub__", "__wrapper__device_stub_"};
+	static const char *const made_up[] = {STUB "_", "__wrapper__device_stub_"};
 
 	if (!function)
 		return false;
@@ -256,7 +259,7 @@ static bool is_stub(const struct known *known, const char *function)
 		if (strstr(function, made_up[i]))
 			return true;
 	return known->kernels &&
-	       bsearch(&function, known->kernels, known->model->name_count, sizeof(char *),
+	       bsearch(&function, known->kernels, known->kernel_count, sizeof(char *),
 		       compare_names) &&
 	       (strncmp(function, "_Z", 2) == 0 ||
 		gp_model_calls_api(known->model, "cudaLaunchKernel"));
@@ -417,6 +420,102 @@ static void look_up(struct gp_symbols *symbols, const struct known *known,
 	}
 }
 
+/* ---- what launches kernels for <<<>>> ---- */
+
+static bool add_kernel(struct known *known, char *name)
+{
+	if (gp_array_grow(&known->kernels, &known->kernel_capacity, known->kernel_count,
+			  sizeof(*known->kernels)) != 0)
+		return false;
+	known->kernels[known->kernel_count++] = name;
+	return true;
+}
+
+/*
+ * The function that calls a stub is called as the kernel in the stub's name, "_Z1kPii" in "_Z21__device_stub__Z1kPiiPii", whose own length
+ * stands before it; a static one "_ZL1kPii", one of the language C "k".
+ */
+static void add_callers(struct gp_symbols *symbols, struct known *known, const char *kernel,
+			size_t length)
+{
+	char *name = new_text(symbols, length), *local = new_text(symbols, length + 1), *plain;
+	size_t bytes, digits;
+
+	if (!name || !local || strncmp(kernel, "_Z", 2) != 0)
+		return;
+	memcpy(name, kernel, length);
+	add_kernel(known, name);
+	snprintf(local, length + 2, "_ZL%s", name + 2);
+	add_kernel(known, local);
+	bytes = strtoul(name + 2, NULL, 10);
+	digits = strspn(name + 2, "0123456789");
+	if (bytes == 0 || 2 + digits + bytes > length)
+		return;
+	plain = new_text(symbols, bytes);
+	if (plain)
+		add_kernel(known, memcpy(plain, name + 2 + digits, bytes));
+}
+
+/* Whether it is a stub, whose callers are known then. */
+static bool take_stub(struct gp_symbols *symbols, struct known *known, const char *function)
+{
+	const char *stub = function ? strstr(function, STUB) : NULL, *digits = stub;
+	size_t length;
+
+	while (digits && digits > function && isdigit((unsigned char)digits[-1]))
+		digits--;
+	length = digits ? strtoul(digits, NULL, 10) : 0;
+	if (length <= strlen(STUB) || length > strlen(stub))
+		return false;
+	add_callers(symbols, known, stub + strlen(STUB), length - strlen(STUB));
+	return true;
+}
+
+/* Of a launch's innermost frames, as far as one is such a stub. */
+static void find_stub(struct gp_symbols *symbols, struct known *known, uint32_t frame)
+{
+	const struct gp_frame *frames = known->model->frames;
+
+	for (int i = 0;
+	     i < STUB_FRAMES && frame != GP_NONE && frames[frame].kind == GP_FRAME_NATIVE;
+	     i++, frame = frames[frame].parent) {
+		struct native native;
+
+		find_native(symbols, known, &frames[frame], &native);
+		for (size_t place = 0; place < native.count; place++)
+			if (take_stub(symbols, known, native.places[place].function))
+				return;
+	}
+}
+
+/* Launches that failed, or of which no record came: of their kernels no other name may be there. */
+static void find_stubs(struct gp_symbols *symbols, struct known *known)
+{
+	const struct gp_model *model = known->model;
+	bool *seen = calloc((size_t)model->frame_count + 1, sizeof(*seen));
+
+	for (uint32_t i = 0; seen && i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+
+		if (call->first_op != GP_NONE || call->stack == GP_NONE || seen[call->stack] ||
+		    gp_model_api_class(model, call->api) != GP_API_LAUNCH)
+			continue;
+		seen[call->stack] = true;
+		find_stub(symbols, known, call->stack);
+	}
+	free(seen);
+}
+
+static void find_kernels(struct gp_symbols *symbols, struct known *known)
+{
+	for (uint32_t i = 0; i < known->model->name_count; i++)
+		if (!add_kernel(known, known->model->names[i]))
+			return;
+	find_stubs(symbols, known);
+	if (known->kernel_count > 0)
+		qsort(known->kernels, known->kernel_count, sizeof(*known->kernels), compare_names);
+}
+
 /* When the process began, by the clock of files; that of the first record where that is not known. */
 static int64_t start_of(const struct gp_model *model)
 {
@@ -463,8 +562,8 @@ static struct known *find_known(struct gp_symbols *symbols, const struct gp_mode
 		.names = model->frame_names.bytes ? gp_frame_names_unpack(&model->frame_names)
 						  : NULL,
 		.perf_map = open_perf_map(model),
-		.kernels = sort_kernels(model),
 	};
+	find_kernels(symbols, &symbols->known[symbols->known_count]);
 	return &symbols->known[symbols->known_count++];
 }
 

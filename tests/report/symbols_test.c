@@ -150,6 +150,80 @@ static void test_what_launches_a_kernel_is_a_stub(void **state)
 	}
 }
 
+/* The same, and the functions that these call, which have their kernels' names in their own: of C++, a static one, of C. */
+__attribute__((noinline)) void *
+stub_of_cpp(void) __asm__("_Z33__device_stub__Z9transposePfPKfiiPfPKfii");
+__attribute__((noinline)) void *stub_of_cpp(void)
+{
+	return (char *)here() + (line == 2);
+}
+
+__attribute__((noinline)) void *caller_of_cpp(void) __asm__("_Z9transposePfPKfii");
+__attribute__((noinline)) void *caller_of_cpp(void)
+{
+	return (char *)here() + (line == 3);
+}
+
+__attribute__((noinline)) void *stub_of_static(void) __asm__("_ZL25__device_stub__Z6hiddenPiPi");
+__attribute__((noinline)) void *stub_of_static(void)
+{
+	return (char *)here() + (line == 4);
+}
+
+__attribute__((noinline)) void *caller_of_static(void) __asm__("_ZL6hiddenPi");
+__attribute__((noinline)) void *caller_of_static(void)
+{
+	return (char *)here() + (line == 5);
+}
+
+__attribute__((noinline)) void *stub_of_c(void) __asm__("_Z32__device_stub__Z12plain_kernelPiPi");
+__attribute__((noinline)) void *stub_of_c(void)
+{
+	return (char *)here() + (line == 6);
+}
+
+__attribute__((noinline)) void *caller_of_c(void) __asm__("plain_kernel");
+__attribute__((noinline)) void *caller_of_c(void)
+{
+	return (char *)here() + (line == 7);
+}
+
+static bool is_stub(void *caller, void *stub, uint8_t class)
+{
+	struct gp_call call = {.api = 211, .stack = 1, .first_op = GP_NONE};
+	struct gp_api_table apis = {0};
+	const struct gp_place *place;
+	struct scene s;
+	size_t count;
+	bool found;
+
+	build(&s, caller);
+	s.frames[1] = s.frames[0];
+	s.frames[1].address = (uintptr_t)stub;
+	s.frames[1].parent = 0;
+	s.model.frame_count = 2;
+	s.model.private = &apis;
+	s.model.calls = &call;
+	s.model.call_count = 1;
+	assert_int_equal(gp_api_table_set(&apis, 211, strdup("cudaLaunchKernel"), class), 0);
+	place = find(&s, &count);
+	found = place[count - 1].is_stub;
+	gp_api_table_clear(&apis);
+	gp_symbols_free(s.symbols);
+	return found;
+}
+
+/* Of a launch that failed, in a process that died before a record of its kernel came, there is no name but the stub's. */
+static void test_a_stub_is_known_by_what_it_calls(void **state)
+{
+	(void)state;
+	assert_true(is_stub(caller_of_cpp(), stub_of_cpp(), GP_API_LAUNCH));
+	assert_true(is_stub(caller_of_static(), stub_of_static(), GP_API_LAUNCH));
+	assert_true(is_stub(caller_of_c(), stub_of_c(), GP_API_LAUNCH));
+	assert_false(is_stub(caller_of_cpp(), stub_of_c(), GP_API_LAUNCH));
+	assert_false(is_stub(caller_of_cpp(), stub_of_cpp(), GP_API_OTHER));
+}
+
 static void test_a_function_has_file_and_line(void **state)
 {
 	struct scene s;
@@ -452,6 +526,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_function_has_file_and_line),
 		cmocka_unit_test(test_what_launches_a_kernel_is_a_stub),
+		cmocka_unit_test(test_a_stub_is_known_by_what_it_calls),
 		cmocka_unit_test(test_inlined_functions_come_first),
 		cmocka_unit_test(test_another_build_is_not_asked),
 		cmocka_unit_test(test_files_that_cannot_be_read),

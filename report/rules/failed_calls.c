@@ -3,7 +3,8 @@
  * failed with the same error at least 3 times in one thread: a program that looks does something else
  * after the first or second, in each of its threads and processes.  Of a kernel that was refused for what it was launched with, and is not
  * computed while others go on, one is enough.  After an error of the GPU itself
- * every call fails, wherever it is: all of them are one case, at the place that was told first, and one is enough.  Frees
+ * every call fails, wherever it is: all of them are one case, at the place that was told first, and one is enough; a kernel that was launched
+ * before, after the last wait that went well, and of which no record came made it.  Frees
  * while the driver shuts down are no errors of the program, nor are allocations of a cache that finds
  * memory full: it gives blocks back and tries again.
  */
@@ -13,8 +14,10 @@
 
 #include "report/activity.h"
 #include "report/answers/failures.h"
+#include "report/concern.h"
 #include "report/cuda_names.h"
 #include "report/format.h"
+#include "report/recorded.h"
 #include "report/rules/advisor.h"
 
 #define INVALID_VALUE         1
@@ -35,6 +38,11 @@ struct own {
 	uint64_t in_thread; /* calls of the thread that was looked at last */
 	uint64_t in_all;
 	uint32_t thread_id; /* that one */
+	uint32_t
+		launch; /* of a lasting error: the correlation id of the first kernel of which nothing says that it ended */
+	uint32_t launches;    /* how many such there are */
+	uint32_t launch_site; /* of that one */
+	uint64_t launch_ns;   /* how long before the error was told */
 };
 
 /* Errors after which a process's context cannot be used any more. */
@@ -136,6 +144,69 @@ static void take(struct gp_advisor *advisor, const struct gp_call *call, uint64_
 	gp_advisor_show(advisor, found, call);
 }
 
+/* Whether a call without a record of its kernel says that no record of it came, and not that none was asked for. */
+static bool tells_of_all_kernels(const struct gp_model *model)
+{
+	const struct gp_losses *losses = &model->losses;
+
+	return !model->recorder && losses->launches_left_out == 0 &&
+	       losses->launches_outside == 0 && losses->launches_unnumbered == 0 &&
+	       !gp_concern_is_counted(model, GP_CONCERN_LOSS) && gp_recorded_kind(model, "gpu");
+}
+
+/* When the last wait for all of the GPU's work began that ended well before an error: what was launched until then had ended. */
+static uint64_t last_wait_ns(const struct gp_model *model, uint64_t until_ns)
+{
+	uint64_t last_ns = 0;
+
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+		const char *name;
+
+		if (call->status != 0 || call->start_ns <= last_ns ||
+		    gp_call_end_ns(call) > until_ns ||
+		    gp_model_api_class(model, call->api) != GP_API_SYNC)
+			continue;
+		name = gp_model_api(model, call->api).name;
+		if (strncmp(name, "cudaDeviceSync", 14) == 0 || strncmp(name, "cuCtxSync", 9) == 0)
+			last_ns = call->start_ns;
+	}
+	return last_ns;
+}
+
+/* The kernels of which one made the error: launched before it was told, without a record of their end, and no wait came between. */
+static void find_launches(struct gp_advisor *advisor, struct own *own)
+{
+	const struct gp_model *model = advisor->model;
+	uint64_t from_ns = last_wait_ns(model, own->first_ns);
+
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+
+		if (call->first_op != GP_NONE || call->captured || call->status != 0 ||
+		    call->start_ns < from_ns || call->start_ns >= own->first_ns ||
+		    gp_model_api_class(model, call->api) != GP_API_LAUNCH)
+			continue;
+		if (own->launches++ == 0 || own->first_ns - call->start_ns > own->launch_ns) {
+			own->launch_ns = own->first_ns - call->start_ns;
+			own->launch = call->correlation_id;
+			own->launch_site = gp_advisor_site(advisor, call);
+		}
+	}
+}
+
+/* Of the present process. */
+static void find_causes(struct gp_advisor *advisor)
+{
+	for (uint32_t i = 0; i < advisor->case_count; i++) {
+		struct gp_case *found = &advisor->cases[i];
+
+		if (found->rule == advisor->rule && found->process == advisor->process &&
+		    found->detail == LASTING && tells_of_all_kernels(advisor->model))
+			find_launches(advisor, found->own);
+	}
+}
+
 static void look(struct gp_advisor *advisor)
 {
 	const struct gp_model *model = advisor->model;
@@ -144,6 +215,7 @@ static void look(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < model->call_count && advisor->error == 0; i++)
 		if (gp_activity_is_failure(model, &model->calls[i]))
 			take(advisor, &model->calls[i], launches_until_ns);
+	find_causes(advisor);
 }
 
 static void tell_of_call(const struct gp_advisor *advisor, const struct gp_case *found,
@@ -179,19 +251,49 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 			gp_format_count(own->in_all).text);
 }
 
+/* "the kernel launched 40.10us before at step (train.cu:12)" */
+static void print_launch(const struct gp_advisor *advisor, const struct own *own, FILE *out)
+{
+	if (own->launches == 1)
+		fputs("the kernel", out);
+	else
+		fprintf(out, "one of the %s kernels that had not ended, of which the first was",
+			gp_format_count(own->launches).text);
+	fprintf(out, " launched %s before", gp_format_ns(own->launch_ns).text);
+	if (gp_advisor_knows(advisor, own->launch_site))
+		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->launch_site).place);
+	else
+		fprintf(out,
+			" (CorrID %u of `gpuprof trace api`; with --stacks=all its line is known)",
+			own->launch);
+}
+
+static void advise_after_error(const struct gp_advisor *advisor, const struct gp_case *found,
+			       FILE *out)
+{
+	const struct own *own = found->own;
+
+	if (found->other_detail == ASSERTION)
+		fputs("an assert() of ", out);
+	if (own->launches == 0)
+		fputs("a kernel before it", out);
+	else
+		print_launch(advisor, own, out);
+	if (found->other_detail == ASSERTION)
+		fputs(" failed, whose message is on stderr", out);
+	else
+		fprintf(out, " did that; compute-sanitizer %s",
+			own->launches == 1 ? "says where in it" : "names it");
+	fputs(". No call works after it: end at the first error", out);
+}
+
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	/* <<<>>> is compiled to such a call, whose result the program does not see */
 	static const char launch[] = "cudaLaunch";
 
-	if (found->detail == LASTING && found->other_detail == ASSERTION)
-		fputs("an assert() of a kernel before it failed, whose message is on stderr. No "
-		      "call works after it: end at the first error",
-		      out);
-	else if (found->detail == LASTING)
-		fputs("a kernel before it did that; compute-sanitizer names it. No call works "
-		      "after it: end at the first error",
-		      out);
+	if (found->detail == LASTING)
+		advise_after_error(advisor, found, out);
 	else
 		fprintf(out, "look at what the call returns%s: what was to be done was not done",
 			strncmp(gp_advisor_text_of(advisor, found->detail), launch,
@@ -211,7 +313,10 @@ const struct gp_rule gp_rule_failed_calls = {
 		"refused for its arguments, shape or resources, after which others were launched. "
 		"Errors of the GPU itself, such "
 		"as an illegal memory access or an assertion of a kernel, are told by whatever "
-		"call comes next, and by every one after that: of these one call is enough.",
+		"call comes next, and by every one after that: of these one call is enough. The "
+		"kernel that "
+		"did it is one of those that were launched before, after the last wait for the GPU "
+		"that went well, and of which no record came.",
 	.change = "Check what every call returns, and cudaGetLastError() after <<<>>>; end, or do "
 		  "without, at the first error. `gpuprof summary --by failure` shows every error "
 		  "and where it came from; compute-sanitizer finds the kernel behind an illegal "
@@ -219,6 +324,7 @@ const struct gp_rule gp_rule_failed_calls = {
 	.ignore = "The program tries what may fail, and has another way: an allocation that is "
 		  "tried again after a cache was given up, say.",
 	.threshold = {.count = 3},
+	.once = "of such a launch, or an error of the GPU itself",
 	.is_of_results = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,

@@ -243,11 +243,90 @@ static void only_launches_are_looked_for_after_the_brackets(void **state)
 	}
 }
 
+/* What the finding says to do; to be freed. */
+static char *change_of(struct build *b)
+{
+	struct gp_model *model = build_end(b);
+	struct gp_advice advice = ask(&model, 1);
+	const struct gp_finding *found = find(&advice, "failed-calls");
+	char *change;
+
+	assert_non_null(found);
+	change = build_copy_text(found->change);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+	return change;
+}
+
+/* Five kernels ended; so many did not, and one before a wait that went well; then an error of the GPU is told. */
+static char *change_after(uint32_t launches, uint16_t status, bool with_stack)
+{
+	struct build b = begin(1);
+	uint32_t stack = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "step", 12);
+
+	build_call(&b, 100, BUILD_LAUNCH, 1500000, 100, 90);
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 1600000, 1000, 91);
+	for (uint32_t i = 0; i < launches; i++) {
+		build_call(&b, 100, BUILD_LAUNCH, 1700000 + 1000 * i, 100, 92 + i);
+		if (with_stack)
+			build_stack_of_last(&b, stack);
+	}
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 1750000, 100, 200)->status = status;
+	fail_calls(&b, 100, BUILD_MALLOC, status, 2);
+	build_stacks_end(&b);
+	return change_of(&b);
+}
+
+/* Of a crash this is the one answer wanted. */
+static void the_kernel_that_did_not_end_is_named(void **state)
+{
+	char *change = change_after(1, ILLEGAL_ADDRESS, true);
+
+	(void)state;
+	assert_non_null(strstr(change,
+			       "the kernel launched 50.00us before at step (train.py:12) did "
+			       "that; compute-sanitizer says where in it"));
+	free(change);
+	change = change_after(1, ILLEGAL_ADDRESS, false);
+	assert_non_null(strstr(change, "the kernel launched 50.00us before (CorrID 92 of"));
+	free(change);
+	change = change_after(3, ASSERTION, true);
+	assert_non_null(strstr(change, "an assert() of one of the 3 kernels that had not ended, of "
+				       "which the first was launched 50.00us before at step "
+				       "(train.py:12) failed"));
+	free(change);
+	change = change_after(0, ILLEGAL_ADDRESS, false);
+	assert_non_null(strstr(change, "a kernel before it did that; compute-sanitizer names it"));
+	free(change);
+}
+
+/* Where records are missing for another reason, no kernel is accused. */
+static void where_records_were_lost_no_kernel_is_accused(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct build b = begin(1);
+		char *change;
+
+		build_call(&b, 100, BUILD_LAUNCH, 1700000, 100, 92);
+		fail_calls(&b, 100, BUILD_MALLOC, ILLEGAL_ADDRESS, 1);
+		if (i == 0)
+			b.model->counters[GP_COUNTER_LOST_CUPTI] = 7;
+		else
+			b.model->recorder = "torch.profiler";
+		change = change_of(&b);
+		assert_non_null(strstr(change, "a kernel before it did that"));
+		free(change);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_fails_once_or_twice_everywhere_is_looked_at),
 		cmocka_unit_test(one_refused_launch_is_enough),
+		cmocka_unit_test(the_kernel_that_did_not_end_is_named),
+		cmocka_unit_test(where_records_were_lost_no_kernel_is_accused),
 		cmocka_unit_test(one_call_tells_of_a_lasting_error),
 		cmocka_unit_test(the_thread_with_most_is_told),
 		cmocka_unit_test(of_one_thread_no_more_is_said_than_that),

@@ -22,6 +22,7 @@
 #define ABOUT_AS_LONG  0.9
 #define MANY_PASSES    8u
 #define GOOD_PART      4u /* at least one in so many */
+#define MUCH_LONGER    1.5
 #define KEY_BYTES      (GP_ITERATION_NAME_BYTES + 32)
 #define PYTORCH_STEP   "ProfilerStep#"
 
@@ -260,6 +261,7 @@ static bool has_host_copy(const struct gp_model *model, uint32_t first, uint32_t
 struct stream {
 	uint32_t first, end; /* of its operations */
 	uint32_t own, work;  /* those of no tuning; of these, what is no copy */
+	bool feeds;          /* it takes data from the host, or gives it some */
 };
 
 static struct stream stream_from(const struct gp_model *model, const struct gp_tuning *tuning,
@@ -267,6 +269,7 @@ static struct stream stream_from(const struct gp_model *model, const struct gp_t
 {
 	struct stream stream = {.first = first, .end = gp_model_stream_end(model, first)};
 
+	stream.feeds = has_host_copy(model, first, stream.end);
 	for (uint32_t i = first; i < stream.end; i++) {
 		bool own = tuning->of[i] == GP_TUNER_NONE;
 
@@ -279,8 +282,7 @@ static struct stream stream_from(const struct gp_model *model, const struct gp_t
 /* Where a loop may be; empty = nowhere. */
 struct candidates {
 	struct stream busiest; /* with the most operations */
-	struct stream
-		feeding; /* of those that take data from the host or give it some, with the most work */
+	struct stream feeding; /* of those that feed, with the most work */
 };
 
 /*
@@ -297,7 +299,7 @@ static struct candidates find_candidates(const struct gp_model *model,
 
 		if (stream.own > found.busiest.own)
 			found.busiest = stream;
-		if (stream.work > found.feeding.work && has_host_copy(model, first, stream.end))
+		if (stream.feeds && stream.work > found.feeding.work)
 			found.feeding = stream;
 		first = stream.end;
 	}
@@ -554,16 +556,81 @@ static int find_in_stream(struct gp_iterations *iterations, const struct gp_mode
 	return result;
 }
 
+/* For how long a loop goes on, whatever lies between parts of it: -ENOMEM or 0. */
+static int measure(uint64_t *ns, struct gp_iterations *iterations)
+{
+	uint32_t count = iterations->count > 0 ? iterations->count - 1 : 0;
+	uint64_t *periods_ns = gp_room_take((count + 1) * sizeof(*periods_ns));
+	int result = periods_ns ? gp_array_sort(iterations->rows, iterations->count,
+						sizeof(*iterations->rows), compare_starts, NULL)
+				: -ENOMEM;
+
+	*ns = 0;
+	for (uint32_t i = 0; result == 0 && i < count; i++)
+		periods_ns[i] = iterations->rows[i + 1].start_ns - iterations->rows[i].start_ns;
+	if (result == 0 && count > 0)
+		*ns = count * gp_stats_select(periods_ns, count, count / 2);
+	gp_room_free(periods_ns);
+	return result;
+}
+
+/* The loop of that stream in place of the one that was found, if it goes on for much longer. */
+static int try_stream(struct gp_iterations *iterations, const struct gp_model *model,
+		      const struct gp_tuning *tuning, const struct stream *stream)
+{
+	struct gp_iterations other = {0};
+	uint64_t ns = 0, other_ns = 0;
+	int result = find_in_stream(&other, model, tuning, stream);
+
+	if (result == 0)
+		result = measure(&ns, iterations);
+	if (result == 0)
+		result = measure(&other_ns, &other);
+	if (result == 0 && (double)other_ns > MUCH_LONGER * (double)ns) {
+		const struct gp_iterations found = other;
+
+		other = *iterations;
+		*iterations = found;
+	}
+	gp_iterations_free(&other);
+	return result;
+}
+
+/* Does as much, and as one that feeds does that, too. */
+static bool is_as_good(const struct stream *stream, const struct stream *best)
+{
+	return stream->first != best->first &&
+	       (double)stream->own >= ABOUT_AS_LONG * (double)best->own &&
+	       (!best->feeds ||
+		(stream->feeds && (double)stream->work >= ABOUT_AS_LONG * (double)best->work));
+}
+
+/* Of a stream, and of those that are as good, the loop that goes on for longest. */
+static int find_longest(struct gp_iterations *iterations, const struct gp_model *model,
+			const struct gp_tuning *tuning, const struct stream *best)
+{
+	int result = find_in_stream(iterations, model, tuning, best);
+
+	for (uint32_t first = 0; result == 0 && first < model->op_count;) {
+		struct stream stream = stream_from(model, tuning, first);
+
+		if (is_as_good(&stream, best))
+			result = try_stream(iterations, model, tuning, &stream);
+		first = stream.end;
+	}
+	return result;
+}
+
 static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model,
 			    const struct gp_tuning *tuning)
 {
 	struct candidates of = find_candidates(model, tuning);
 	bool feeds = of.feeding.end > of.feeding.first;
-	int result = feeds ? find_in_stream(iterations, model, tuning, &of.feeding) : 0;
+	int result = feeds ? find_longest(iterations, model, tuning, &of.feeding) : 0;
 
 	if (result == 0 && iterations->count == 0 &&
 	    (!feeds || of.feeding.first != of.busiest.first))
-		result = find_in_stream(iterations, model, tuning, &of.busiest);
+		result = find_longest(iterations, model, tuning, &of.busiest);
 	return result;
 }
 

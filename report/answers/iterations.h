@@ -5,7 +5,8 @@
  * started GPU work and do not lie in each other, three or more.  ProfilerStep of PyTorch comes first; else those that together started most operations, and of such that started
  * about as many (90 %) the most frequent.  Ranges of libraries (NCCL, CUB, ...) come last of all.  Where there are none, from the sequence of operations (report/answers/sequences.h)
  * that makes up most of one stream, if that is half of it: the stream with the most operations, or one that takes data from the host or gives
- * it some and has a quarter as many; not one operation repeated: that has no passes.
+ * it some and has a quarter as many; of streams that do about as much (90 %), the one whose passes go on for much longer (half as long again); not one
+ * operation repeated: that has no passes.
  * If none makes up so much, for passes differ throughout, a sequence that comes at regular distances, eight times or more, over half of the stream:
  * each pass is from one to the next.
  * Of passes that hold eight or more equal ones, each with a copy from or to the host, these are the passes: what is done after so many of them is an

@@ -621,9 +621,48 @@ static void any_ranges_are_read(void **state)
 	}
 }
 
+/* A pass of two kernels in a stream. */
+static void build_pass(struct build *b, uint32_t stream, uint64_t at_ns, uint64_t first_ns)
+{
+	for (uint32_t name = 0; name < 2; name++) {
+		uint32_t id = b->model->op_count + 1;
+		uint64_t start_ns = at_ns + name * first_ns;
+
+		build_call(b, 1, BUILD_LAUNCH, start_ns - 100, 5, id);
+		build_op(b, GP_OP_KERNEL, stream, start_ns, start_ns + 50, id)->name = name;
+	}
+}
+
+/* One loop after the other, each in a stream of its own, and so many passes of the second one, which last ten times as long. */
+static void of_streams_that_do_as_much_the_longer_loop_counts(void **state)
+{
+	static const uint32_t longer[] = {40, 38, 20};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(longer) / sizeof(longer[0]); i++) {
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+
+		build_name(&b, "one");
+		build_name(&b, "two");
+		for (uint64_t pass = 0; pass < 40; pass++)
+			build_pass(&b, 7, 1000 + pass * 1000, 300);
+		for (uint64_t pass = 0; pass < longer[i]; pass++)
+			build_pass(&b, 8, 100000 + pass * 10000, 3000);
+		model = end(&b);
+		found = find(model);
+		assert_int_equal(found.count, longer[i] > 20 ? longer[i] : 40);
+		assert_int_equal(found.rows[0].start_ns, longer[i] > 20 ? 100000 : 1000);
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_streams_that_do_as_much_the_longer_loop_counts),
 		cmocka_unit_test(steps_are_found_by_their_ranges),
 		cmocka_unit_test(checkpoints_are_no_steps),
 		cmocka_unit_test(a_pause_is_no_part_of_an_iteration),

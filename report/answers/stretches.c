@@ -58,7 +58,7 @@ int gp_stretches_mark(struct gp_iterations *iterations)
 		least_ns = part_ns;
 	for (uint32_t i = 0; i + 1 < iterations->count; i++)
 		ends += rest_ns(&iterations->rows[i]) >= least_ns;
-	if (ends > 1 && (uint64_t)ends * USUAL_ITERATIONS > iterations->count)
+	if (ends > 1 && ((uint64_t)ends + 1) * USUAL_ITERATIONS > iterations->count)
 		return 0;
 	for (uint32_t i = 0; i + 1 < iterations->count; i++)
 		iterations->rows[i].ends_stretch = rest_ns(&iterations->rows[i]) >= least_ns;

@@ -151,6 +151,29 @@ static void what_lies_between_two_loops_is_no_iteration(void **state)
 	gp_model_free(model);
 }
 
+/* After every fortieth iteration the program does something else for a second: epochs, or a loop that stalls. */
+static void a_loop_that_is_left_regularly_has_both_figures(void **state)
+{
+	struct build b = begin(42, 2);
+	struct gp_model *model;
+	uint64_t at_ns = MS;
+	char *text;
+
+	(void)state;
+	for (uint32_t i = 0; i < 120; i++) {
+		add_kernel(&b, at_ns += 50 * US, 0);
+		add_kernel(&b, at_ns += 50 * US, 1);
+		at_ns += i % 40 == 39 ? 1000 * MS : 0;
+	}
+	model = build_end(&b);
+	text = print(&model, 1);
+	expect(text,
+	       " loop 120 iterations of 100.0us (median), in 3 stretches, up to 1.000s apart, ");
+	expect(text, " in it 2.0 % busy (<0.1 % with what lies between); idle: ");
+	free(text);
+	gp_model_free(model);
+}
+
 /* A loop that waits for the GPU in each pass. */
 static struct gp_model *build_waiting(uint32_t pid)
 {
@@ -311,6 +334,7 @@ int main(void)
 		cmocka_unit_test(the_longest_iteration_is_told_of_all_and_of_those_alike),
 		cmocka_unit_test(an_iteration_may_repeat_the_same),
 		cmocka_unit_test(what_lies_between_two_loops_is_no_iteration),
+		cmocka_unit_test(a_loop_that_is_left_regularly_has_both_figures),
 		cmocka_unit_test(advice_speaks_of_a_loop_that_has_a_line),
 		cmocka_unit_test(what_is_much_is_not_among_others),
 		cmocka_unit_test(ranges_of_autotuning_come_last),

@@ -612,7 +612,8 @@ static int find_longest(struct gp_iterations *iterations, const struct gp_model 
 	int result = find_in_stream(iterations, model, tuning, best);
 
 	for (uint32_t first = 0; result == 0 && first < model->op_count;) {
-		struct stream stream = stream_from(model, tuning, first);
+		struct stream stream =
+			first == best->first ? *best : stream_from(model, tuning, first);
 
 		if (is_as_good(&stream, best))
 			result = try_stream(iterations, model, tuning, &stream);

@@ -495,6 +495,9 @@ int gp_text_compare(const struct gp_text *a, const struct gp_text *b);
  */
 uint32_t gp_unified_device(const struct gp_record_unified *event);
 
+/* In the flags of a migration: CUPTI's cause of what the program asked for. */
+#define GP_UNIFIED_CAUSE_USER 1u
+
 /* Whether the value of such an event is a number of bytes. */
 bool gp_unified_counts_bytes(uint16_t counter_kind);
 

@@ -11,9 +11,6 @@
 #include "report/room.h"
 #include "report/rules/advisor.h"
 
-/* CUPTI's cause of a migration: the program asked for it. */
-#define CAUSE_USER 1u
-
 struct own {
 	uint64_t faults, fault_ns;
 	uint64_t pieces, moved_bytes, moved_ns;
@@ -25,7 +22,7 @@ static bool is_waited_for(const struct gp_record_unified *event, uint32_t device
 	if (event->end_ns <= event->start_ns || gp_unified_device(event) != device_id)
 		return false;
 	return event->counter_kind == GP_UNIFIED_GPU_FAULT ||
-	       (event->counter_kind == GP_UNIFIED_HTOD && event->flags != CAUSE_USER);
+	       (event->counter_kind == GP_UNIFIED_HTOD && event->flags != GP_UNIFIED_CAUSE_USER);
 }
 
 static void count(struct gp_advisor *advisor, uint32_t device_id,

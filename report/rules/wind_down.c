@@ -13,12 +13,44 @@
 /* A case's detail. */
 enum { COMMUNICATORS, CONTEXTS, HOST_WORK };
 
+/* Less managed memory that comes back costs nothing to speak of. */
+#define LEAST_RETURNED_BYTES (1u << 20)
+
+/* Managed memory that came back from the GPU since the host touched it. */
+struct returned {
+	uint64_t bytes, pieces, ns, faults;
+};
+
 struct own {
+	struct returned returned;
 	uint64_t nccl_ns;
 	uint64_t contexts_ns;
 	uint64_t function;           /* the text of what ended contexts, the longest */
 	struct gp_own_time own_time; /* the program's */
 };
+
+static struct returned find_returned(const struct gp_model *model, uint64_t start_ns)
+{
+	struct returned returned = {0};
+
+	for (uint32_t i = 0; i < model->unified_count; i++) {
+		const struct gp_record_unified *event = &model->unifieds[i];
+
+		if (event->start_ns < start_ns)
+			continue;
+		if (event->counter_kind == GP_UNIFIED_CPU_FAULT) {
+			returned.faults++;
+		} else if (event->counter_kind == GP_UNIFIED_DTOH &&
+			   event->flags != GP_UNIFIED_CAUSE_USER) {
+			returned.bytes += event->value;
+			returned.pieces++;
+			returned.ns += event->end_ns > event->start_ns
+					       ? event->end_ns - event->start_ns
+					       : 0;
+		}
+	}
+	return returned;
+}
 
 /* Of several processes, others may be at work meanwhile. */
 static void look_at_host(struct gp_advisor *advisor, const struct gp_end *last)
@@ -32,6 +64,7 @@ static void look_at_host(struct gp_advisor *advisor, const struct gp_end *last)
 	found = gp_advisor_case(advisor, GP_NO_SITE, HOST_WORK, 0);
 	gp_own_time_put(advisor, found, last, advisor->model->pid, &own_time);
 	((struct own *)found->own)->own_time = own_time;
+	((struct own *)found->own)->returned = find_returned(advisor->model, last->start_ns);
 }
 
 static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *last)
@@ -76,13 +109,28 @@ static bool python_was_ending(const struct gp_advisor *advisor, const struct gp_
 	       advisor->scope.models[found->process]->sample_count > 0;
 }
 
+static void tell_returned(const struct returned *returned, FILE *out)
+{
+	if (returned->bytes < LEAST_RETURNED_BYTES)
+		return;
+	fprintf(out,
+		"; meanwhile %s of managed memory came back from the GPU as the host touched it, "
+		"in %s piece%s and %s",
+		gp_format_bytes(returned->bytes).text, gp_format_count(returned->pieces).text,
+		returned->pieces == 1 ? "" : "s", gp_format_ns(returned->ns).text);
+	if (returned->faults > 0)
+		fprintf(out, ", after %s page fault%s", gp_format_count(returned->faults).text,
+			returned->faults == 1 ? "" : "s");
+}
+
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct own *own = found->own;
 
-	if (found->detail == HOST_WORK)
+	if (found->detail == HOST_WORK) {
 		gp_own_time_tell(advisor, found, &own->own_time, "after the last", out);
-	else if (found->detail == CONTEXTS)
+		tell_returned(&own->returned, out);
+	} else if (found->detail == CONTEXTS)
 		fprintf(out, "ending contexts took %s after the last operation (%s)",
 			gp_format_ns(own->contexts_ns).text,
 			gp_advisor_text_of(advisor, own->function));
@@ -106,6 +154,10 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	const struct own *own = found->own;
 
+	if (own->returned.bytes >= LEAST_RETURNED_BYTES)
+		fputs("prefetch what the host will read (cudaMemPrefetchAsync to "
+		      "cudaCpuDeviceId), else each piece takes a page fault; ",
+		      out);
 	if (python_was_ending(advisor, found))
 		fputs("no look found Python at work then: it was ending, and what it unloads takes "
 		      "that long; os._exit(), once all files are closed, leaves that out",

@@ -60,6 +60,50 @@ static void what_the_program_does_at_its_end_is_told(void **state)
 	check(&busy, NULL, NULL);
 }
 
+/* Managed memory that the GPU had last, which the host reads after the last operation; what came before, or was asked for, is none of it. */
+static void memory_that_comes_back_is_told(void **state)
+{
+	static const struct {
+		uint16_t kind;
+		uint32_t flags;
+		uint64_t start_ns, value;
+	} events[] = {
+		{GP_UNIFIED_DTOH, 2, 1100 * MS, 3u << 20},
+		{GP_UNIFIED_DTOH, 2, 1200 * MS, 1u << 20},
+		{GP_UNIFIED_CPU_FAULT, 0, 1100 * MS, 7},
+		{GP_UNIFIED_DTOH, 2, 500 * MS, 9u << 20},
+		{GP_UNIFIED_DTOH, 1, 1250 * MS, 9u << 20},
+		{GP_UNIFIED_HTOD, 2, 1250 * MS, 9u << 20},
+	};
+	struct build b = work();
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *found;
+
+	(void)state;
+	build_call(&b, 100, BUILD_FREE, 1304 * MS, MS, 0);
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		uint32_t index = BUILD_GROW(&b, unifieds, unified_count);
+
+		b.model->unifieds[index] =
+			(struct gp_record_unified){.counter_kind = events[i].kind,
+						   .flags = events[i].flags,
+						   .start_ns = events[i].start_ns,
+						   .end_ns = events[i].start_ns + 2 * MS,
+						   .value = events[i].value};
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "wind-down");
+	assert_non_null(found);
+	assert_non_null(strstr(found->found,
+			       "; meanwhile 4.000MiB of managed memory came back from the GPU as "
+			       "the host touched it, in 2 pieces and 4.000ms, after 1 page fault"));
+	assert_non_null(strstr(found->change, "cudaMemPrefetchAsync to cudaCpuDeviceId"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* Between which of many calls the longest piece is, tells nothing. */
 static void of_many_pieces_none_is_named(void **state)
 {
@@ -153,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_program_does_at_its_end_is_told),
+		cmocka_unit_test(memory_that_comes_back_is_told),
 		cmocka_unit_test(of_many_pieces_none_is_named),
 		cmocka_unit_test(of_several_processes_it_is_not_told),
 		cmocka_unit_test(contexts_that_are_ended_are_told),

@@ -49,6 +49,17 @@ static size_t common_bytes(const char *a, const char *b)
 	return bytes;
 }
 
+/* The same from their ends on. */
+static size_t common_ending(const char *a, const char *b)
+{
+	size_t a_bytes = strlen(a), b_bytes = strlen(b), bytes = 0;
+
+	while (bytes < a_bytes && bytes < b_bytes &&
+	       a[a_bytes - 1 - bytes] == b[b_bytes - 1 - bytes])
+		bytes++;
+	return bytes;
+}
+
 /* The beginning of the word in which two texts differ. */
 static size_t word_before(const char *text, size_t at)
 {
@@ -73,6 +84,31 @@ static void look_so(const struct piece *piece, const char *fitted)
 	}
 }
 
+static bool look_alike_at(const char *text, const char *other, size_t at, size_t columns)
+{
+	char *fitted = gp_text_fit_at(text, columns, word_before(text, at));
+	char *fitted_other = gp_text_fit_at(other, columns, word_before(other, at));
+	bool alike = fitted && fitted_other && strcmp(fitted, fitted_other) == 0;
+
+	free(fitted);
+	free(fitted_other);
+	return alike;
+}
+
+/*
+ * Where a text is to be shown so that it does not look like another: from where they differ on; where they look alike there, from further in, where
+ * their ends begin to be the same: what one has once more, as an int among parameters, shows only with what is before all of them.
+ */
+static size_t differs_at(const char *text, const char *other, size_t columns)
+{
+	size_t at = common_bytes(text, other), bytes = strlen(text);
+	size_t ending = common_ending(text, other);
+
+	if (bytes > ending && bytes - ending - 1 < at && look_alike_at(text, other, at, columns))
+		return bytes - ending - 1;
+	return at;
+}
+
 /* Each shows where it differs from those most like it. */
 static void show_differences(struct piece *pieces, size_t count, size_t columns)
 {
@@ -80,7 +116,8 @@ static void show_differences(struct piece *pieces, size_t count, size_t columns)
 		const char *plain = pieces[i].plain;
 		size_t before = i > 0 ? common_bytes(plain, pieces[i - 1].plain) : 0;
 		size_t after = i + 1 < count ? common_bytes(plain, pieces[i + 1].plain) : 0;
-		size_t at = before > after ? before : after;
+		const struct piece *like = before > after ? &pieces[i - 1] : &pieces[i + 1];
+		size_t at = before + after > 0 ? differs_at(plain, like->plain, columns) : 0;
 		char *fitted = gp_text_fit_at(plain, columns, word_before(plain, at));
 
 		look_so(&pieces[i], fitted);

@@ -107,8 +107,11 @@ static int print_work(FILE *out, const struct gp_end *end, const struct gp_model
 static int print_end(const struct gp_summary *summary, const struct gp_end *end,
 		     const struct gp_model *model, const char *what)
 {
+	/* an operation may lie behind the last call that was recorded */
+	uint64_t within_ns = end->ns < wall_ns(summary) ? end->ns : wall_ns(summary);
+
 	fprintf(summary->out, "%s (%s %%) %s", gp_format_ns(end->ns).text,
-		gp_format_percent((double)end->ns, (double)wall_ns(summary)).text, what);
+		gp_format_percent((double)within_ns, (double)wall_ns(summary)).text, what);
 	print_parts(summary->out, end);
 	return print_work(summary->out, end, model);
 }

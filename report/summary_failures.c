@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/answers/failures.h"
 #include "report/format.h"
@@ -34,6 +35,34 @@ static char *what(const struct gp_summary *summary, const struct gp_failure *row
 		       : fit(summary, text);
 }
 
+/* The last separator before an end of a text, or NULL. */
+static char *separator_before(char *text, char *end)
+{
+	while (--end > text)
+		if (strncmp(end, GP_SITE_SEPARATOR, strlen(GP_SITE_SEPARATOR)) == 0)
+			return end;
+	return NULL;
+}
+
+/* A chain of callers that is too wide lacks whole ones between the innermost and the outermost; where these have no room, it is cut as any text. */
+static void shorten(char *text, size_t room)
+{
+	static const char more[] = GP_SITE_SEPARATOR "...";
+	size_t bytes = strlen(text);
+	char *outermost = separator_before(text, text + bytes);
+	size_t rest = outermost ? (size_t)(text + bytes - outermost) : 0;
+
+	if (bytes <= room || !outermost)
+		return;
+	for (char *left = separator_before(text, outermost); left;
+	     left = separator_before(text, left))
+		if ((size_t)(left - text) + strlen(more) + rest <= room) {
+			memmove(left + strlen(more), outermost, rest + 1);
+			memcpy(left, more, strlen(more));
+			return;
+		}
+}
+
 static char *where(const struct gp_summary *summary, const struct gp_failures *failures,
 		   const struct gp_failure *row)
 {
@@ -48,6 +77,8 @@ static char *where(const struct gp_summary *summary, const struct gp_failures *f
 		length = asprintf(&text, "in range \"%s\"", row->range);
 	else
 		length = asprintf(&text, "%s", "");
+	if (length >= 0 && row->has_stack)
+		shorten(text, gp_summary_columns(summary) - LEAD);
 	return length < 0 ? NULL : fit(summary, text);
 }
 

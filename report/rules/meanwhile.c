@@ -225,7 +225,7 @@ void gp_meanwhile_tell_looks(const struct gp_advisor *advisor, const struct gp_c
 
 	if (count == 0)
 		return;
-	fprintf(out, "; told by %s sample%s of Python's stack", gp_format_count(count).text,
+	fprintf(out, "; told by %s look%s at Python's stack", gp_format_count(count).text,
 		count == 1 ? "" : "s");
 	gp_host_work_add_looks(&looks, advisor->scope.models[found->process]);
 	if (gp_host_work_is_much(looks.lost, &looks))

@@ -144,7 +144,7 @@ class HostSamplesTest(HostCase):
         summary = " ".join(self.run_gpuprof("summary", self.only_trace()).stdout.split())
         self.assertRegex(summary, r"gpu-gaps: the GPU has nothing to do for \S+: host-bound; meanwhile the host was \S[^;]+ for \d\S+s")
         advice = " ".join(self.run_gpuprof("advice", self.only_trace()).stdout.split())
-        self.assertRegex(advice, r"meanwhile the host was .* told by \S+ samples of Python's stack")
+        self.assertRegex(advice, r"meanwhile the host was .* told by \S+ looks at Python's stack")
         self.assertNotIn("py-spy", summary)
 
     def test_off(self):

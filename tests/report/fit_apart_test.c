@@ -57,6 +57,18 @@ static void names_show_where_they_differ(void **state)
 				   "implicit_gemm_indexed_nt_sm80...blas"});
 }
 
+/* Overloads of which one has a parameter more: the ends of their names are the same from before it on. */
+static void a_parameter_more_shows(void **state)
+{
+	(void)state;
+	check(39,
+	      (const char *[MOST]){
+		      "void jacobi_kernel<32, 32>(float*, float*, int, int, int, bool)",
+		      "void jacobi_kernel<32, 32>(float*, float*, int, int, bool)"},
+	      (const char *[MOST]){"void jacobi_kernel<...int, int, int,...",
+				   "void jacobi_kernel<...float*, int, i..."});
+}
+
 static void arguments_come_back_where_they_tell_apart(void **state)
 {
 	(void)state;
@@ -121,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_that_look_different_are_fitted_alone),
 		cmocka_unit_test(names_show_where_they_differ),
+		cmocka_unit_test(a_parameter_more_shows),
 		cmocka_unit_test(arguments_come_back_where_they_tell_apart),
 		cmocka_unit_test(only_namespaces_tell_these_apart),
 		cmocka_unit_test(any_bytes_fit),

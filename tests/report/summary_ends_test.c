@@ -155,6 +155,44 @@ static void python_is_told_of(void **state)
 	free(text);
 }
 
+/* The only operation is behind the last call that was recorded: the time until it is no more than all of it. */
+static void no_end_is_more_than_all_of_the_time(void **state)
+{
+	struct gp_model *model = build_process(42, "200", 1002 * MS, 1001 * MS);
+	char *text;
+
+	(void)state;
+	model->ops[0].end_ns = 1003 * MS;
+	text = print(&model, 1);
+	expect(text, " start 1.002s (100.0 %) until the first operation");
+	free(text);
+	gp_model_free(model);
+}
+
+/* Where all callers of a failed call have no room, whole ones between the ends go. */
+static void of_callers_without_room_those_between_go(void **state)
+{
+	struct build b = build_begin(42);
+	uint32_t stack = BUILD_OUTERMOST;
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	build_device(&b, 0, "NVIDIA H200");
+	for (uint8_t i = 0; i < 4; i++)
+		stack = build_python(&b, stack, "/home/me/train.py", "a_function_of_a_long_name",
+				     i + 1);
+	build_call(&b, 100, BUILD_MALLOC, 0, 1000, 1)->status = 2;
+	build_stack_of_last(&b, stack);
+	build_stacks_end(&b);
+	model = build_end(&b);
+	text = print(&model, 1);
+	expect(text, " at a_function_of_a_long_name (train.py:4) < ... < "
+		     "a_function_of_a_long_name (train.py:1) ");
+	free(text);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +201,8 @@ int main(void)
 		cmocka_unit_test(what_is_not_told_chooses_no_process),
 		cmocka_unit_test(one_process_is_not_named),
 		cmocka_unit_test(python_is_told_of),
+		cmocka_unit_test(no_end_is_more_than_all_of_the_time),
+		cmocka_unit_test(of_callers_without_room_those_between_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,7 @@ static void looks_say_what_the_host_was_at(void **state)
 	assert_non_null(
 		strstr(found->found,
 		       "host-bound; meanwhile the host was in main (train.py:1) for 200.0ms; "));
-	assert_non_null(strstr(found->found, "; told by 11 samples of Python's stack"));
+	assert_non_null(strstr(found->found, "; told by 11 looks at Python's stack"));
 	assert_non_null(strstr(found->change, "gpuprof trace host"));
 	assert_null(strstr(found->change, "py-spy"));
 	gp_advice_free(&advice);
@@ -269,7 +269,7 @@ static void looks_in_all_of_them_are_added(void **state)
 	assert_non_null(strstr(found->found, "3 times"));
 	assert_non_null(strstr(found->found, "meanwhile the host was in load (train.py:7) for 5"));
 	assert_non_null(strstr(found->found, "; in prepare (train.py:9) for 200.0ms; told by 39 "
-					     "samples of Python's stack (82 of the process's 145 "
+					     "looks at Python's stack (82 of the process's 145 "
 					     "found none)"));
 	gp_advice_free(&advice);
 	gp_model_free(model);

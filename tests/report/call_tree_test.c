@@ -136,7 +136,7 @@ static void test_callers_that_are_missing_are_said(void **state)
 
 static void test_what_a_function_did_hangs_below_it(void **state)
 {
-	static const struct gp_place launch = {"cudaLaunchKernel", "",       "",   0,
+	static const struct gp_place launch = {"cudaLaunchKernel", NULL,     "",   "", 0,
 					       GP_SITE_CALL,       GP_NAMED, false};
 	struct build build = build_begin(1);
 	struct gp_call_tree tree;
@@ -269,17 +269,19 @@ static void test_labels(void **state)
 		struct gp_place place;
 		const char *label;
 	} cases[] = {
-		{{"f", "", "", 0, GP_FRAME_NATIVE, GP_NAMED, false}, "f"},
-		{{"f", "/x/f.c", "", 0, GP_FRAME_NATIVE, GP_NAMED, false}, "f"},
-		{{"f", "/x/f.c", "", 12, GP_FRAME_NATIVE, GP_NAMED, false}, "f (f.c:12)"},
-		{{"f", "f.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false}, "f (f.py)"},
-		{{"f", "/x/f.py", "", 12, GP_FRAME_PYTHON, GP_NAMED, false}, "f (f.py:12)"},
-		{{"f", "/x/y/__init__.py", "", 3, GP_FRAME_PYTHON, GP_NAMED, false},
+		{{"f", NULL, "", "", 0, GP_FRAME_NATIVE, GP_NAMED, false}, "f"},
+		{{"f", NULL, "/x/f.c", "", 0, GP_FRAME_NATIVE, GP_NAMED, false}, "f"},
+		{{"f", NULL, "/x/f.c", "", 12, GP_FRAME_NATIVE, GP_NAMED, false}, "f (f.c:12)"},
+		{{"f", NULL, "f.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false}, "f (f.py)"},
+		{{"f", NULL, "/x/f.py", "", 12, GP_FRAME_PYTHON, GP_NAMED, false}, "f (f.py:12)"},
+		{{"f", NULL, "/x/y/__init__.py", "", 3, GP_FRAME_PYTHON, GP_NAMED, false},
 		 "f (y/__init__.py:3)"},
-		{{"f", "y/__main__.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false},
+		{{"f", NULL, "y/__main__.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false},
 		 "f (y/__main__.py)"},
-		{{"f", "/__init__.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false}, "f (__init__.py)"},
-		{{"f", "__init__.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false}, "f (__init__.py)"},
+		{{"f", NULL, "/__init__.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false},
+		 "f (__init__.py)"},
+		{{"f", NULL, "__init__.py", "", 0, GP_FRAME_PYTHON, GP_NAMED, false},
+		 "f (__init__.py)"},
 	};
 	char label[GP_SITE_LABEL_BYTES];
 

@@ -605,12 +605,15 @@ static bool is_as_good(const struct stream *stream, const struct stream *best)
 		(stream->feeds && (double)stream->work >= ABOUT_AS_LONG * (double)best->work));
 }
 
-/* Of a stream, and of those that are as good, the loop that goes on for longest. */
+/* Of a stream, and of those that are as good, the loop that goes on for longest; of an empty one, as where all is of tuning, none. */
 static int find_longest(struct gp_iterations *iterations, const struct gp_model *model,
 			const struct gp_tuning *tuning, const struct stream *best)
 {
-	int result = find_in_stream(iterations, model, tuning, best);
+	int result;
 
+	if (best->end == best->first)
+		return 0;
+	result = find_in_stream(iterations, model, tuning, best);
 	for (uint32_t first = 0; result == 0 && first < model->op_count;) {
 		struct stream stream =
 			first == best->first ? *best : stream_from(model, tuning, first);

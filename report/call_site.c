@@ -340,8 +340,7 @@ static size_t end_of_next(const char *callers, size_t bytes)
 	return end ? (size_t)(end - callers) : bytes + strlen(callers + bytes);
 }
 
-/* The bytes of the first callers, as far as they are the same. */
-static size_t same_callers(const char *a, const char *b)
+size_t gp_call_site_same_callers(const char *a, const char *b)
 {
 	size_t same = 0;
 
@@ -367,7 +366,7 @@ size_t gp_call_sites_tell_apart(const struct gp_call_sites *sites, uint32_t numb
 		if (strcmp(other->place, site->place) != 0 ||
 		    strcmp(other->callers, site->callers) == 0)
 			continue;
-		bytes = same_callers(site->callers, other->callers);
+		bytes = gp_call_site_same_callers(site->callers, other->callers);
 		same = bytes < same ? bytes : same;
 	}
 	return same == SIZE_MAX ? 0 : end_of_next(site->callers, same);

@@ -54,6 +54,9 @@ uint32_t gp_call_sites_of_text(struct gp_call_sites *sites, struct gp_call_site 
 /* The site of that number, good until the next one is found; of another number, one that says "(no memory)". */
 struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t number);
 
+/* Of the callers of two sites the first that are the same, in bytes: 4 of "load < main" and "load < run", 0 of "load" and "loader". */
+size_t gp_call_site_same_callers(const char *a, const char *b);
+
 /*
  * How much of a site's callers tells it from the other sites of its place that were found so far, in bytes: through a wrapper as checked_malloc() come
  * several, and its own line tells nothing.  0: there is no other.

@@ -172,7 +172,7 @@ static struct place place_of(const struct gp_memory_sites *found, const struct g
 
 		if (!gp_memory_site_is_leak(found, other) ||
 		    strcmp(of_other.place, site.place) != 0 ||
-		    strncmp(of_other.callers, site.callers, apart) != 0)
+		    gp_call_site_same_callers(of_other.callers, site.callers) < apart)
 			continue;
 		place.bytes += other->left_bytes;
 		place.blocks += other->left_blocks;

@@ -449,7 +449,7 @@ static void add_callers(struct gp_symbols *symbols, struct known *known, const c
 	add_kernel(known, local);
 	bytes = strtoul(name + 2, NULL, 10);
 	digits = strspn(name + 2, "0123456789");
-	if (bytes == 0 || 2 + digits + bytes > length)
+	if (bytes == 0 || bytes > length - 2 - digits) /* that many digits are there */
 		return;
 	plain = new_text(symbols, bytes);
 	if (plain)

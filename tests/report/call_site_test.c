@@ -165,6 +165,17 @@ static void only_some_callers_tell_sites_apart(void **state)
 		    "deeper (a.py:5) < deeper (a.py:5) < deeper (a.py:5)", "");
 }
 
+static void callers_are_the_same_by_whole_names(void **state)
+{
+	(void)state;
+	assert_int_equal(gp_call_site_same_callers("load < main", "load < run"), 4);
+	assert_int_equal(gp_call_site_same_callers("load < main", "load"), 4);
+	assert_int_equal(gp_call_site_same_callers("load", "loader"), 0);
+	assert_int_equal(gp_call_site_same_callers("load < main", "loader < main"), 0);
+	assert_int_equal(gp_call_site_same_callers("load < main", "load < main"), 11);
+	assert_int_equal(gp_call_site_same_callers("", "load"), 0);
+}
+
 /* Through malloc_checked() come two callers, one of which comes from two places; through fill() comes one. */
 static void callers_tell_sites_of_a_wrapper_apart(void **state)
 {
@@ -245,6 +256,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(equal_lines_are_one_site, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_some_callers_tell_sites_apart, set_up,
 						tear_down),
+		cmocka_unit_test(callers_are_the_same_by_whole_names),
 		cmocka_unit_test_setup_teardown(callers_tell_sites_of_a_wrapper_apart, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(functions_of_thrust_and_the_like_are_passed_over,

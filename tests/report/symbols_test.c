@@ -188,6 +188,14 @@ __attribute__((noinline)) void *caller_of_c(void)
 	return (char *)here() + (line == 7);
 }
 
+/* Says to be of a kernel whose name is longer than anything. */
+__attribute__((noinline)) void *
+hostile_stub(void) __asm__("_Z36__device_stub__Z18446744073709551615");
+__attribute__((noinline)) void *hostile_stub(void)
+{
+	return (char *)here() + (line == 8);
+}
+
 static bool is_stub(void *caller, void *stub, uint8_t class)
 {
 	struct gp_call call = {.api = 211, .stack = 1, .first_op = GP_NONE};
@@ -222,6 +230,7 @@ static void test_a_stub_is_known_by_what_it_calls(void **state)
 	assert_true(is_stub(caller_of_c(), stub_of_c(), GP_API_LAUNCH));
 	assert_false(is_stub(caller_of_cpp(), stub_of_c(), GP_API_LAUNCH));
 	assert_false(is_stub(caller_of_cpp(), stub_of_cpp(), GP_API_OTHER));
+	assert_false(is_stub(caller_of_cpp(), hostile_stub(), GP_API_LAUNCH));
 }
 
 static void test_a_function_has_file_and_line(void **state)

@@ -44,19 +44,38 @@ static void print_what(FILE *out, const struct gp_lone_op *lone, const struct gp
 	free(name);
 }
 
-static void print_why(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)
+/* Where nothing that is known explains it: what is not recorded, the likeliest first.  Copies of as many bytes have as much to do. */
+static void print_guess(FILE *out, const struct gp_model *model, const struct gp_op *op)
 {
 	bool managed = gp_model_may_have_managed_memory(model);
+	bool kernel = op->kind == GP_OP_KERNEL;
+
+	fputs("; ", out);
+	if (managed)
+		fprintf(out, "managed memory%s may have been moved for it, ",
+			model->memory_count == 0 ? ", if there is any," : "");
+	if (kernel)
+		fputs("its arguments may mean more work, ", out);
+	fputs(managed || kernel ? "or another process had the GPU"
+				: "another process may have had the GPU",
+	      out);
+}
+
+static void print_why(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)
+{
+	const struct gp_op *op = &model->ops[lone->op];
+	uint64_t beside_ns = op->end_ns - op->start_ns - lone->alone_ns;
 
 	if (lone->clashes > 0)
 		fprintf(out,
 			"; its time cannot be right: %s other operation%s of its own stream ran "
 			"meanwhile",
 			gp_format_count(lone->clashes).text, lone->clashes == 1 ? "" : "s");
+	else if (beside_ns > lone->alone_ns)
+		fprintf(out, "; other operations ran beside it for %s of that",
+			gp_format_ns(beside_ns).text);
 	else
-		fprintf(out, "; %sanother process%s had the GPU",
-			managed ? "managed memory may have been moved for it, or " : "",
-			managed ? "" : " may have");
+		print_guess(out, model, op);
 }
 
 static void print_without(const struct gp_summary *summary, const struct gp_lone_op *lone)
@@ -78,8 +97,8 @@ static void print_without(const struct gp_summary *summary, const struct gp_lone
 int gp_summary_print_lone(const struct gp_summary *summary)
 {
 	struct gp_lone_op lone;
-	int result =
-		gp_lone_op_find(&lone, summary->models, summary->model_count, &summary->devices);
+	int result = gp_lone_op_find(&lone, summary->models, summary->model_count,
+				     &summary->devices, summary->kinds);
 
 	if (result < 0 || lone.op == GP_NONE)
 		return result;

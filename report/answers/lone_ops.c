@@ -1,6 +1,7 @@
 #include "report/answers/lone_ops.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "report/busy.h"
 #include "report/room.h"
@@ -156,14 +157,35 @@ static uint64_t sum_up(struct gp_model *const *models, size_t model_count)
 	return sum_ns;
 }
 
-/* Whether it stands alone, and longer than what was found before. */
-static int try(struct gp_lone_op *found, struct gp_model *const *models, struct gp_lone_op one)
+/* Such a kernel waits for those of other devices.  Returns whether it is one, or -ENOMEM. */
+static int communicates(const struct gp_kinds *kinds, const struct gp_model *model,
+			const struct gp_op *op)
 {
-	uint64_t ns = gp_op_gpu_ns(&models[one.model]->ops[one.op]);
+	uint8_t *names = op->kind == GP_OP_KERNEL ? gp_kinds_of_names(kinds, model) : NULL;
+	int result;
+
+	if (op->kind != GP_OP_KERNEL)
+		return 0;
+	if (!names)
+		return -ENOMEM;
+	result = gp_kinds_of_op(names, model, op) == GP_KIND_COMMUNICATION;
+	free(names);
+	return result;
+}
+
+/* Whether it stands alone, and longer than what was found before. */
+static int try(struct gp_lone_op *found, struct gp_model *const *models, struct gp_lone_op one,
+	       const struct gp_kinds *kinds)
+{
+	const struct gp_op *op = &models[one.model]->ops[one.op];
+	uint64_t ns = gp_op_gpu_ns(op);
 	int result;
 
 	if (found->op != GP_NONE && ns <= gp_op_gpu_ns(&models[found->model]->ops[found->op]))
 		return 0;
+	result = communicates(kinds, models[one.model], op);
+	if (result != 0)
+		return result < 0 ? result : 0;
 	result = compare_with_alike(&one, models[one.model]);
 	if (result == 0 && one.like >= LEAST_LIKE && ns >= MANY_TIMES * one.usual_ns)
 		*found = one;
@@ -171,7 +193,7 @@ static int try(struct gp_lone_op *found, struct gp_model *const *models, struct 
 }
 
 int gp_lone_op_find(struct gp_lone_op *found, struct gp_model *const *models, size_t model_count,
-		    const struct gp_device_list *devices)
+		    const struct gp_device_list *devices, const struct gp_kinds *kinds)
 {
 	uint64_t all_ns = sum_up(models, model_count);
 	int result = 0;
@@ -186,7 +208,8 @@ int gp_lone_op_find(struct gp_lone_op *found, struct gp_model *const *models, si
 					     (struct gp_lone_op){.model = m,
 								 .op = i,
 								 .all_ns = all_ns,
-								 .is_first = true});
+								 .is_first = true},
+					     kinds);
 		}
 	if (result < 0 || found->op == GP_NONE)
 		return result;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/answers/kernel_kinds.h"
 #include "report/devices.h"
 #include "report/model.h"
 
@@ -25,9 +26,12 @@ struct gp_lone_op {
 	uint64_t alone_ns; /* of its time, what no other operation kept its device busy */
 };
 
-/* The longest such one, if any.  devices: of all models (gp_device_list_all()).  Returns 0 or -ENOMEM. */
+/*
+ * The longest such one, if any; no kernel that communicates, for how long that waits for others is theirs.  devices: of all models
+ * (gp_device_list_all()).  Returns 0 or -ENOMEM.
+ */
 int gp_lone_op_find(struct gp_lone_op *found, struct gp_model *const *models, size_t model_count,
-		    const struct gp_device_list *devices);
+		    const struct gp_device_list *devices, const struct gp_kinds *kinds);
 
 /*
  * Whether the times of two operations of one stream contradict it, which does one after the other: the later one began more than 1 us before

@@ -276,8 +276,11 @@ static void ranges_of_autotuning_come_last(void **state)
 	gp_model_free(model);
 }
 
-/* One copy of 20 takes nearly all of the GPU's time; with clash, kernels of its stream run meanwhile. */
-static char *print_outlier(bool clash)
+/* What there is besides one operation of 20 that takes nearly all of the GPU's time. */
+enum beside { NOTHING, OWN_STREAM, OTHER_STREAM };
+
+/* Copies, or kernels; of memory nothing is known, or who allocated this kind. */
+static char *print_outlier(bool kernels, enum beside beside, uint8_t memory_kind)
 {
 	struct build b = begin(42, 1);
 	struct gp_model *model;
@@ -288,19 +291,25 @@ static char *print_outlier(bool clash)
 		uint64_t ns = i == 7 ? 600 * MS : US;
 		struct gp_op *op;
 
-		build_call(&b, 100, BUILD_MEMCPY_ASYNC, at_ns - US, 500, i + 1);
-		op = build_op(&b, GP_OP_COPY, 7, at_ns, at_ns + ns, i + 1);
+		build_call(&b, 100, kernels ? BUILD_LAUNCH : BUILD_MEMCPY_ASYNC, at_ns - US, 500,
+			   i + 1);
+		op = build_op(&b, kernels ? GP_OP_KERNEL : GP_OP_COPY, 7, at_ns, at_ns + ns, i + 1);
 		op->copy_kind = GP_COPY_DTOD;
 		op->source_kind = op->destination_kind = GP_COPY_DEVICE;
 		op->bytes = 1;
-		if (i == 7 && clash) {
-			build_call(&b, 100, BUILD_LAUNCH, at_ns + MS, 500, 100);
-			build_op(&b, GP_OP_KERNEL, 7, at_ns + 2 * MS, at_ns + 3 * MS, 100)->name =
-				0;
+		if (kernels)
+			op->name = 0;
+		if (i == 7 && beside != NOTHING) {
+			uint64_t end_ns = at_ns + (beside == OWN_STREAM ? 3 : 590) * MS;
+
+			build_call(&b, 100, BUILD_MEMCPY_ASYNC, at_ns + MS, 500, 100);
+			op = build_op(&b, GP_OP_SET, beside == OWN_STREAM ? 7 : 8, at_ns + 2 * MS,
+				      end_ns, 100);
 		}
 		at_ns += ns + 10 * MS;
 	}
-	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, MS / 2, 0x1000, 4096);
+	if (memory_kind != 0)
+		build_memory(&b, GP_MEMORY_ALLOC, memory_kind, MS / 2, 0x1000, 4096);
 	model = build_end(&b);
 	text = print(&model, 1);
 	gp_model_free(model);
@@ -310,7 +319,7 @@ static char *print_outlier(bool clash)
 /* What all figures of the page hang on is told with them. */
 static void one_operation_that_most_of_the_time_is_has_a_line(void **state)
 {
-	char *text = print_outlier(false);
+	char *text = print_outlier(false, NOTHING, GP_MEMORY_DEVICE);
 
 	(void)state;
 	expect(text,
@@ -319,7 +328,7 @@ static void one_operation_that_most_of_the_time_is_has_a_line(void **state)
 	       "busy ");
 	expect_not(text, "by their times");
 	free(text);
-	text = print_outlier(true);
+	text = print_outlier(false, OWN_STREAM, GP_MEMORY_DEVICE);
 	expect(text, "; its time cannot be right: 1 other operation of its own stream ran "
 		     "meanwhile; without it ");
 	expect(text, " 1 GPU operation began, by their times, before another one of their stream "
@@ -327,10 +336,45 @@ static void one_operation_that_most_of_the_time_is_has_a_line(void **state)
 	free(text);
 }
 
+/* What cannot be is no guess: what ran beside it, and memory of which there was none. */
+static void an_outlier_has_the_causes_that_can_be(void **state)
+{
+	static const struct {
+		bool kernels;
+		enum beside beside;
+		uint8_t memory_kind;
+		const char *why;
+	} cases[] = {
+		{true, OTHER_STREAM, GP_MEMORY_MANAGED,
+		 "are 1.000us; other operations ran beside it for 588.0ms of that; without it "},
+		{true, NOTHING, GP_MEMORY_DEVICE,
+		 "; its arguments may mean more work, or another process had the GPU; without it "},
+		{true, NOTHING, GP_MEMORY_MANAGED,
+		 "; managed memory may have been moved for it, its arguments may mean more work, "
+		 "or "
+		 "another process had the GPU; without it "},
+		{true, NOTHING, 0,
+		 "; managed memory, if there is any, may have been moved for it, its arguments may "
+		 "mean more work, or another process had the GPU; without it "},
+		{false, NOTHING, 0,
+		 "are 1.000us; managed memory, if there is any, may have been moved for it, or "
+		 "another process had the GPU; without it "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = print_outlier(cases[i].kernels, cases[i].beside, cases[i].memory_kind);
+
+		expect(text, cases[i].why);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_operation_that_most_of_the_time_is_has_a_line),
+		cmocka_unit_test(an_outlier_has_the_causes_that_can_be),
 		cmocka_unit_test(the_longest_iteration_is_told_of_all_and_of_those_alike),
 		cmocka_unit_test(an_iteration_may_repeat_the_same),
 		cmocka_unit_test(what_lies_between_two_loops_is_no_iteration),

@@ -36,10 +36,14 @@ static struct build build_copies(uint64_t long_ns, uint64_t bytes)
 static struct gp_lone_op find(struct gp_model *model)
 {
 	struct gp_device_list devices = {0};
+	char message[256];
+	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
 	struct gp_lone_op found;
 
+	assert_non_null(kinds);
 	assert_int_equal(gp_device_list_all(&devices, &model, 1), 0);
-	assert_int_equal(gp_lone_op_find(&found, &model, 1, &devices), 0);
+	assert_int_equal(gp_lone_op_find(&found, &model, 1, &devices, kinds), 0);
+	gp_kinds_free(kinds);
 	gp_device_list_free(&devices);
 	return found;
 }
@@ -137,6 +141,27 @@ static void what_its_own_stream_did_meanwhile_contradicts_its_time(void **state)
 	gp_model_free(model);
 }
 
+/* A kernel that communicates waits for those of others, who may begin later. */
+static void who_waits_for_others_is_none(void **state)
+{
+	static const char *const names[] = {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "step"};
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct build b = build_copies(500 * MS, 1);
+		uint32_t name = build_name(&b, names[i]);
+		struct gp_model *model;
+
+		for (uint32_t j = 0; j < COPIES; j++) {
+			b.model->ops[j].kind = GP_OP_KERNEL;
+			b.model->ops[j].name = name;
+		}
+		model = build_end(&b);
+		assert_int_equal(find(model).op, i == 0 ? GP_NONE : LONG);
+		gp_model_free(model);
+	}
+}
+
 /* Clocks differ by less than a microsecond; and who comes after the longest one so far is told of, too. */
 static void clashes_are_counted_whatever_lies_between(void **state)
 {
@@ -160,6 +185,7 @@ int main(void)
 		cmocka_unit_test(what_its_like_explain_is_not),
 		cmocka_unit_test(it_may_be_the_first),
 		cmocka_unit_test(what_its_own_stream_did_meanwhile_contradicts_its_time),
+		cmocka_unit_test(who_waits_for_others_is_none),
 		cmocka_unit_test(clashes_are_counted_whatever_lies_between),
 	};
 

@@ -195,6 +195,75 @@ static void threads_that_copy_at_once_save_the_time_once(void **state)
 	gp_model_free(model);
 }
 
+/* Two copies of so many bytes in a second each, of a link of 16 GB/s, and 7 s of other work. */
+static struct gp_advice copy_twice(uint64_t bytes, uint8_t memory, bool link_is_known,
+				   struct gp_model **model)
+{
+	static struct gp_record_link link = {
+		.device_id = 0, .generation = 3, .lanes = 16, .link_kind = GP_LINK_PCIE};
+	struct build b = build_begin(1);
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	for (uint32_t i = 1; i <= 2; i++) {
+		uint64_t at_ns = i * 1010000ull * US;
+		struct gp_op *op;
+
+		build_call(&b, THREAD, 31, at_ns - 10 * US, 1000020ull * US, i);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns, at_ns + 1000000ull * US, i);
+		op->copy_kind = GP_COPY_DTOH;
+		op->source_kind = GP_COPY_DEVICE;
+		op->destination_kind = memory;
+		op->bytes = bytes;
+	}
+	build_call(&b, THREAD, BUILD_LAUNCH, 3100000ull * US, 10 * US, 3);
+	build_op(&b, GP_OP_KERNEL, 7, 3101000ull * US, 10101000ull * US, 3);
+	build_call(&b, THREAD, BUILD_DEVICE_SYNC, 3102000ull * US, 6999010ull * US, 4);
+	if (link_is_known) {
+		b.model->links = &link;
+		b.model->link_count = 1;
+	}
+	*model = build_end(&b);
+	return ask(model, 1);
+}
+
+/* Few copies are input and output, but for what is slower than to page-lock the memory first. */
+static void few_slow_copies_are_told(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		uint8_t memory;
+		bool link_is_known, is_told;
+	} cases[] = {
+		{1000000000, GP_COPY_PAGEABLE, true, true},
+		{1000000000, GP_COPY_PAGEABLE, false, false},
+		{1000000000, GP_COPY_PINNED, true, false},
+		{2000000000, GP_COPY_PAGEABLE, true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *model;
+		struct gp_advice advice =
+			copy_twice(cases[i].bytes, cases[i].memory, cases[i].link_is_known, &model);
+		const struct gp_finding *found = find(&advice, "sync-copy");
+
+		assert_true((found != NULL) == cases[i].is_told);
+		if (found) {
+			assert_string_equal(
+				found->found,
+				"2 synchronous DtoH copies, 1.863GiB in all, held up the host for "
+				"2.000s; all of pageable memory; these at 1.000 GB/s, 6.3 % of "
+				"the link's peak");
+			assert_non_null(strstr(found->change, "use page-locked memory"));
+		}
+		gp_advice_free(&advice);
+		model->links = NULL;
+		model->link_count = 0;
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +272,7 @@ int main(void)
 		cmocka_unit_test(a_number_is_no_matter_of_bandwidth),
 		cmocka_unit_test(what_can_be_saved_is_among_the_times_that_are_told),
 		cmocka_unit_test(what_was_launched_does_not_wait_for_the_host),
+		cmocka_unit_test(few_slow_copies_are_told),
 		cmocka_unit_test(threads_that_copy_at_once_save_the_time_once),
 	};
 

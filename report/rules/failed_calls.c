@@ -4,7 +4,7 @@
  * after the first or second, in each of its threads and processes.  Of a kernel that was refused for what it was launched with, and is not
  * computed while others go on, one is enough.  After an error of the GPU itself
  * every call fails, wherever it is: all of them are one case, at the place that was told first, and one is enough; a kernel that was launched
- * before, after the last wait that went well, and of which no record came made it.  Frees
+ * before in its context, or in a graph, after the last wait that went well, and of which no record came made it.  Frees
  * while the driver shuts down are no errors of the program, nor are allocations of a cache that finds
  * memory full: it gives blocks back and tries again.
  */
@@ -37,12 +37,14 @@ struct own {
 	uint64_t function;  /* the text of what it is called */
 	uint64_t in_thread; /* calls of the thread that was looked at last */
 	uint64_t in_all;
-	uint32_t thread_id; /* that one */
-	uint32_t
-		launch; /* of a lasting error: the correlation id of the first kernel of which nothing says that it ended */
-	uint32_t launches;    /* how many such there are */
-	uint32_t launch_site; /* of that one */
-	uint64_t launch_ns;   /* how long before the error was told */
+	uint32_t thread_id;  /* that one */
+	uint32_t context_id; /* of a lasting error: of the call that told it first */
+	/* kernels and graphs that were launched there, of which nothing says that they ended */
+	uint32_t launches;
+	uint32_t graphs;      /* of these */
+	uint32_t launch;      /* the first one's correlation id */
+	uint32_t launch_site; /* of all of them; GP_NO_SITE: they were launched at several places */
+	uint64_t launch_ns;   /* how long before the error the first one was */
 };
 
 /* Errors after which a process's context cannot be used any more. */
@@ -63,6 +65,7 @@ static struct gp_case *lasting_case(struct gp_advisor *advisor, const struct gp_
 
 	if (found->count == 0 || call->start_ns < own->first_ns) {
 		own->first_ns = call->start_ns;
+		own->context_id = call->context_id;
 		own->error = error_of(call);
 		own->function =
 			gp_advisor_text(advisor, gp_model_api(advisor->model, call->api).name);
@@ -154,8 +157,14 @@ static bool tells_of_all_kernels(const struct gp_model *model)
 	       !gp_concern_is_counted(model, GP_CONCERN_LOSS) && gp_recorded_kind(model, "gpu");
 }
 
-/* When the last wait for all of the GPU's work began that ended well before an error: what was launched until then had ended. */
-static uint64_t last_wait_ns(const struct gp_model *model, uint64_t until_ns)
+/* Whether a call is of that context; 0 = not known. */
+static bool is_of_context(const struct gp_call *call, uint32_t context_id)
+{
+	return call->context_id == context_id || call->context_id == 0 || context_id == 0;
+}
+
+/* When the last wait for all of a context's work began that ended well before an error: what was launched until then had ended. */
+static uint64_t last_wait_ns(const struct gp_model *model, const struct own *own)
 {
 	uint64_t last_ns = 0;
 
@@ -164,7 +173,7 @@ static uint64_t last_wait_ns(const struct gp_model *model, uint64_t until_ns)
 		const char *name;
 
 		if (call->status != 0 || call->start_ns <= last_ns ||
-		    gp_call_end_ns(call) > until_ns ||
+		    gp_call_end_ns(call) > own->first_ns || !is_of_context(call, own->context_id) ||
 		    gp_model_api_class(model, call->api) != GP_API_SYNC)
 			continue;
 		name = gp_model_api(model, call->api).name;
@@ -174,23 +183,48 @@ static uint64_t last_wait_ns(const struct gp_model *model, uint64_t until_ns)
 	return last_ns;
 }
 
-/* The kernels of which one made the error: launched before it was told, without a record of their end, and no wait came between. */
+/* Whether an operation of a graph is the last one of its stream: there may have been others to come. */
+static bool may_go_on(const struct gp_model *model, const struct gp_call *call)
+{
+	for (uint32_t i = call->first_op; i != GP_NONE; i = model->ops[i].next_op)
+		if (gp_model_stream_end(model, i) == i + 1)
+			return true;
+	return false;
+}
+
+/* Whether nothing says that what a call launched has ended. */
+static bool is_open(const struct gp_model *model, const struct gp_call *call)
+{
+	uint8_t class = gp_model_api_class(model, call->api);
+
+	if (class == GP_API_GRAPH_LAUNCH)
+		return call->first_op == GP_NONE || may_go_on(model, call);
+	return class == GP_API_LAUNCH && call->first_op == GP_NONE;
+}
+
+/* Of which one made the error: launched in its context before it was told, without a record of their end, and no wait came between. */
 static void find_launches(struct gp_advisor *advisor, struct own *own)
 {
 	const struct gp_model *model = advisor->model;
-	uint64_t from_ns = last_wait_ns(model, own->first_ns);
+	uint64_t from_ns = last_wait_ns(model, own);
 
 	for (uint32_t i = 0; i < model->call_count; i++) {
 		const struct gp_call *call = &model->calls[i];
+		uint32_t site;
 
-		if (call->first_op != GP_NONE || call->captured || call->status != 0 ||
-		    call->start_ns < from_ns || call->start_ns >= own->first_ns ||
-		    gp_model_api_class(model, call->api) != GP_API_LAUNCH)
+		if (call->captured || call->status != 0 || call->start_ns < from_ns ||
+		    call->start_ns >= own->first_ns || !is_of_context(call, own->context_id) ||
+		    !is_open(model, call))
 			continue;
-		if (own->launches++ == 0 || own->first_ns - call->start_ns > own->launch_ns) {
+		site = gp_advisor_site(advisor, call);
+		if (own->launches++ == 0)
+			own->launch_site = site;
+		else if (own->launch_site != site)
+			own->launch_site = GP_NO_SITE;
+		own->graphs += gp_model_api_class(model, call->api) == GP_API_GRAPH_LAUNCH;
+		if (own->first_ns - call->start_ns > own->launch_ns) {
 			own->launch_ns = own->first_ns - call->start_ns;
 			own->launch = call->correlation_id;
-			own->launch_site = gp_advisor_site(advisor, call);
 		}
 	}
 }
@@ -252,20 +286,30 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 }
 
 /* "the kernel launched 40.10us before at step (train.cu:12)" */
-static void print_launch(const struct gp_advisor *advisor, const struct own *own, FILE *out)
+static void print_one_launch(const struct gp_advisor *advisor, const struct own *own, FILE *out)
 {
-	if (own->launches == 1)
-		fputs("the kernel", out);
-	else
-		fprintf(out, "one of the %s kernels that had not ended, of which the first was",
-			gp_format_count(own->launches).text);
-	fprintf(out, " launched %s before", gp_format_ns(own->launch_ns).text);
+	fprintf(out, "%s launched %s before",
+		own->graphs > 0 ? "a kernel of the graph" : "the kernel",
+		gp_format_ns(own->launch_ns).text);
 	if (gp_advisor_knows(advisor, own->launch_site))
 		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->launch_site).place);
 	else
 		fprintf(out,
 			" (CorrID %u of `gpuprof trace api`; with --stacks=all its line is known)",
 			own->launch);
+}
+
+/* "one of the 3 kernels not known to have ended, all launched at step (train.cu:12)," */
+static void print_launches(const struct gp_advisor *advisor, const struct own *own, FILE *out)
+{
+	fprintf(out, "one of the %s %s not known to have ended",
+		gp_format_count(own->launches).text,
+		own->graphs == 0               ? "kernels"
+		: own->graphs == own->launches ? "graphs"
+					       : "kernels and graphs");
+	if (gp_advisor_knows(advisor, own->launch_site))
+		fprintf(out, ", all launched at %s,",
+			gp_call_sites_at(advisor->sites, own->launch_site).place);
 }
 
 static void advise_after_error(const struct gp_advisor *advisor, const struct gp_case *found,
@@ -277,8 +321,10 @@ static void advise_after_error(const struct gp_advisor *advisor, const struct gp
 		fputs("an assert() of ", out);
 	if (own->launches == 0)
 		fputs("a kernel before it", out);
+	else if (own->launches == 1)
+		print_one_launch(advisor, own, out);
 	else
-		print_launch(advisor, own, out);
+		print_launches(advisor, own, out);
 	if (found->other_detail == ASSERTION)
 		fputs(" failed, whose message is on stderr", out);
 	else
@@ -315,8 +361,10 @@ const struct gp_rule gp_rule_failed_calls = {
 		"as an illegal memory access or an assertion of a kernel, are told by whatever "
 		"call comes next, and by every one after that: of these one call is enough. The "
 		"kernel that "
-		"did it is one of those that were launched before, after the last wait for the GPU "
-		"that went well, and of which no record came.",
+		"did it is one of those that were launched before in the same context, after the "
+		"last wait "
+		"for the GPU that went well, and of which no record came; a graph may have ended "
+		"in part.",
 	.change = "Check what every call returns, and cudaGetLastError() after <<<>>>; end, or do "
 		  "without, at the first error. `gpuprof summary --by failure` shows every error "
 		  "and where it came from; compute-sanitizer finds the kernel behind an illegal "

@@ -291,12 +291,83 @@ static void the_kernel_that_did_not_end_is_named(void **state)
 	assert_non_null(strstr(change, "the kernel launched 50.00us before (CorrID 92 of"));
 	free(change);
 	change = change_after(3, ASSERTION, true);
-	assert_non_null(strstr(change, "an assert() of one of the 3 kernels that had not ended, of "
-				       "which the first was launched 50.00us before at step "
-				       "(train.py:12) failed"));
+	assert_non_null(strstr(change, "an assert() of one of the 3 kernels not known to have "
+				       "ended, all launched at step (train.py:12), failed"));
+	free(change);
+	change = change_after(3, ILLEGAL_ADDRESS, false);
+	assert_non_null(strstr(change, "one of the 3 kernels not known to have ended did that; "
+				       "compute-sanitizer names it"));
 	free(change);
 	change = change_after(0, ILLEGAL_ADDRESS, false);
 	assert_non_null(strstr(change, "a kernel before it did that; compute-sanitizer names it"));
+	free(change);
+}
+
+#define GRAPH_LAUNCH 311
+
+/* A graph and a kernel are launched, each or not; of the graph records of some operations came, or none; a later one may have come of its stream. */
+static char *change_with_graph(bool graph, bool kernel, bool some, bool later)
+{
+	struct build b = begin(1);
+
+	build_api(&b, GRAPH_LAUNCH, "cudaGraphLaunch", GP_API_GRAPH_LAUNCH);
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 1600000, 1000, 91);
+	if (graph)
+		build_call(&b, 100, GRAPH_LAUNCH, 1690000, 100, 93);
+	if (some)
+		build_op(&b, GP_OP_KERNEL, 8, 1691000, 1692000, 93);
+	if (later) {
+		build_call(&b, 100, BUILD_LAUNCH, 1692000, 100, 94);
+		build_op(&b, GP_OP_KERNEL, 8, 1693000, 1694000, 94);
+	}
+	if (kernel)
+		build_call(&b, 100, BUILD_LAUNCH, 1700000, 100, 92);
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 1750000, 100, 200)->status = ILLEGAL_ADDRESS;
+	return change_of(&b);
+}
+
+/* A graph's kernel may have done it, as long as no record says that it ended. */
+static void a_graph_is_as_suspect_as_a_kernel(void **state)
+{
+	static const struct {
+		bool graph, kernel, some, later;
+		const char *change;
+	} cases[] = {
+		{true, true, false, false,
+		 "one of the 2 kernels and graphs not known to have ended did that"},
+		{true, true, true, false,
+		 "one of the 2 kernels and graphs not known to have ended did that"},
+		{true, true, true, true, "the kernel launched 50.00us before (CorrID 92 of"},
+		{true, false, false, false,
+		 "a kernel of the graph launched 60.00us before (CorrID 93 of"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *change = change_with_graph(cases[i].graph, cases[i].kernel, cases[i].some,
+						 cases[i].later);
+
+		assert_non_null(strstr(change, cases[i].change));
+		free(change);
+	}
+}
+
+/* A wait for another context tells nothing of this one, whose error no kernel of the other one made. */
+static void contexts_are_told_apart(void **state)
+{
+	struct build b = begin(1);
+	struct gp_call *failed;
+	char *change;
+
+	(void)state;
+	build_call(&b, 100, BUILD_LAUNCH, 1690000, 100, 90)->context_id = 1;
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 1695000, 1000, 91)->context_id = 2;
+	build_call(&b, 100, BUILD_LAUNCH, 1700000, 100, 92)->context_id = 2;
+	failed = build_call(&b, 100, BUILD_DEVICE_SYNC, 1750000, 100, 200);
+	failed->status = ILLEGAL_ADDRESS;
+	failed->context_id = 1;
+	change = change_of(&b);
+	assert_non_null(strstr(change, "the kernel launched 60.00us before (CorrID 90 of"));
 	free(change);
 }
 
@@ -326,6 +397,8 @@ int main(void)
 		cmocka_unit_test(what_fails_once_or_twice_everywhere_is_looked_at),
 		cmocka_unit_test(one_refused_launch_is_enough),
 		cmocka_unit_test(the_kernel_that_did_not_end_is_named),
+		cmocka_unit_test(a_graph_is_as_suspect_as_a_kernel),
+		cmocka_unit_test(contexts_are_told_apart),
 		cmocka_unit_test(where_records_were_lost_no_kernel_is_accused),
 		cmocka_unit_test(one_call_tells_of_a_lasting_error),
 		cmocka_unit_test(the_thread_with_most_is_told),

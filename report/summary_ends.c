@@ -11,12 +11,12 @@
 #include "report/host_work.h"
 #include "report/text.h"
 
-#define LEAST_NS        100000000u /* of an end */
+#define LEAST_NS        100000000u /* of an end, and of time in no call */
 #define LEAST_PERCENT   5
 #define LEAST_UNKNOWN   10         /* percent */
 #define LEAST_BEFORE_NS 500000000u /* before the first call, which is in no other sum */
 #define LEAST_PART_NS   10000000u
-#define LEAST_WORK      10 /* percent of an end that Python did */
+#define LEAST_WORK      10 /* percent of an end that Python did, or the program in no call */
 #define MOST_FUNCTIONS  2
 
 /* What GPUs could have worked in, as their busy lines have it: the time in which no process lived does not count. */
@@ -35,8 +35,23 @@ static bool is_notable(const struct gp_summary *summary, uint64_t ns, uint64_t l
 	return ns >= least_ns && ns * 100 >= LEAST_PERCENT * wall_ns(summary);
 }
 
-/* "NCCL's ncclCommInitRank 512.3ms, making contexts 113.6ms" */
-static void print_parts(FILE *out, const struct gp_end *end)
+static uint64_t known_ns(const struct gp_end *end)
+{
+	uint64_t sum_ns = 0;
+
+	for (enum gp_end_part part = 0; part < GP_END_PARTS; part++)
+		sum_ns += end->part_ns[part];
+	return sum_ns;
+}
+
+/* Where that says more than what the calls were for. */
+static bool has_looks(const struct gp_end *end, const struct gp_model *model)
+{
+	return model->sample_count > 0 && known_ns(end) * 2 < end->ns;
+}
+
+/* "NCCL's ncclCommInitRank 512.3ms, making contexts 113.6ms, in no call of CUDA 80.00ms" */
+static void print_parts(FILE *out, const struct gp_end *end, const struct gp_model *model)
 {
 	const char *separator = ": ";
 
@@ -52,15 +67,9 @@ static void print_parts(FILE *out, const struct gp_end *end)
 		fprintf(out, " %s", gp_format_ns(end->part_ns[part]).text);
 		separator = ", ";
 	}
-}
-
-static uint64_t known_ns(const struct gp_end *end)
-{
-	uint64_t sum_ns = 0;
-
-	for (enum gp_end_part part = 0; part < GP_END_PARTS; part++)
-		sum_ns += end->part_ns[part];
-	return sum_ns;
+	if (!has_looks(end, model) && end->own_ns >= LEAST_NS &&
+	    end->own_ns * 100 >= LEAST_WORK * end->ns)
+		fprintf(out, "%sin no call of CUDA %s", separator, gp_format_ns(end->own_ns).text);
 }
 
 static void print_functions(FILE *out, const struct gp_end *end, const struct gp_tally *tally,
@@ -90,7 +99,7 @@ static int print_work(FILE *out, const struct gp_end *end, const struct gp_model
 	uint32_t thread = model->pid;
 	int result;
 
-	if (model->sample_count == 0 || known_ns(end) * 2 >= end->ns)
+	if (!has_looks(end, model))
 		return 0;
 	places = gp_host_places_new();
 	if (!places)
@@ -112,7 +121,7 @@ static int print_end(const struct gp_summary *summary, const struct gp_end *end,
 
 	fprintf(summary->out, "%s (%s %%) %s", gp_format_ns(end->ns).text,
 		gp_format_percent((double)within_ns, (double)wall_ns(summary)).text, what);
-	print_parts(summary->out, end);
+	print_parts(summary->out, end, model);
 	return print_work(summary->out, end, model);
 }
 

@@ -23,6 +23,7 @@ const char *gp_end_part_name(enum gp_end_part part)
 		[GP_END_NO_CONTEXT] = "ending contexts",
 		[GP_END_CODE] = "loading code",
 		[GP_END_MEMORY] = "allocating memory",
+		[GP_END_FREE] = "freeing memory",
 	};
 
 	return names[part];
@@ -52,7 +53,7 @@ struct told_call {
 	enum gp_end_part part;
 };
 
-/* The few calls that load code, or take long to allocate memory or to end a context, found in one pass over all calls. */
+/* The few calls that load code, or take long to allocate or free memory or to end a context, found in one pass over all calls. */
 struct told_calls {
 	const struct gp_model *model;
 	struct told_call *calls;
@@ -78,6 +79,8 @@ static enum gp_end_part part_of(const struct gp_model *model, const struct gp_ca
 		return GP_END_PARTS;
 	if (class == GP_API_ALLOC)
 		return GP_END_MEMORY;
+	if (class == GP_API_FREE)
+		return GP_END_FREE;
 	return ends_context(gp_model_api(model, call->api).name) ? GP_END_NO_CONTEXT : GP_END_PARTS;
 }
 
@@ -209,6 +212,18 @@ static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool end
 
 /* ---- all together ---- */
 
+/* Besides what was told: the parts have it already. */
+static uint64_t own_ns(struct parts *parts, const struct gp_model *model)
+{
+	uint64_t all_ns = parts->window.end_ns - parts->window.start_ns;
+
+	if (model->call_count == 0)
+		return 0;
+	for (uint32_t i = 0; i < model->call_count; i++)
+		take(parts, model->calls[i].start_ns, gp_call_end_ns(&model->calls[i]));
+	return all_ns - gp_busy_union(parts->intervals, parts->count);
+}
+
 static int split(struct gp_end *end, const struct told_calls *told, uint64_t start_ns,
 		 uint64_t end_ns)
 {
@@ -235,6 +250,7 @@ static int split(struct gp_end *end, const struct told_calls *told, uint64_t sta
 		end->part_ns[part] = all_ns - told_ns;
 		told_ns = all_ns;
 	}
+	end->own_ns = own_ns(&parts, model);
 	gp_room_free(parts.intervals);
 	return parts.error;
 }

@@ -1,6 +1,6 @@
 /*
  * ends: what a process took before its first GPU operation and after its last one, and for what, as far as that is known: making contexts,
- * ending them, loading code, allocating memory, and NCCL, whose functions are ranges of the domain "NCCL".
+ * ending them, loading code, allocating and freeing memory, and NCCL, whose functions are ranges of the domain "NCCL".
  *
  * All of it happens once in a process: what is a large part of a short run is none of a long one.
  */
@@ -18,6 +18,7 @@ enum gp_end_part {
 	GP_END_NO_CONTEXT,
 	GP_END_CODE,
 	GP_END_MEMORY,
+	GP_END_FREE,
 	GP_END_PARTS
 };
 
@@ -25,6 +26,7 @@ struct gp_end {
 	uint64_t start_ns;              /* on the model's timeline */
 	uint64_t ns;                    /* before the first operation, or after the last */
 	uint64_t part_ns[GP_END_PARTS]; /* of that; what is left is not known */
+	uint64_t own_ns;                /* of what is left, in no call of any thread's */
 	const char *nccl;               /* the range of NCCL's with most of it; NULL = none */
 	const struct gp_call *ending;   /* that ended contexts, the longest; NULL = none */
 };
@@ -45,7 +47,7 @@ struct gp_ends {
 /* All 0 of a process that had no timed operation, or of which only parts were recorded.  Returns 0 or -ENOMEM. */
 int gp_ends_of(struct gp_ends *ends, const struct gp_model *model);
 
-/* "NCCL", "making contexts", "ending contexts", "loading code", "allocating memory" */
+/* "NCCL", "making contexts", "ending contexts", "loading code", "allocating memory", "freeing memory" */
 const char *gp_end_part_name(enum gp_end_part part);
 
 #endif

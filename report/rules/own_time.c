@@ -12,6 +12,9 @@
 /* What is shorter is nobody's start, and no end. */
 #define LEAST_NS 100000000u
 
+/* Less of a start or an end is not what that takes long for. */
+#define LEAST_SHARE 5u
+
 /* The longest time between calls is worth a word where it is that part of all of them. */
 #define LEAST_PART 10u
 
@@ -110,7 +113,7 @@ bool gp_own_time_find(struct gp_advisor *advisor, const struct gp_end *end, uint
 	uint64_t nccl_ns = end->part_ns[GP_END_NCCL];
 
 	pieces.ns -= pieces.ns < nccl_ns ? pieces.ns : nccl_ns;
-	if (advisor->error != 0 || pieces.ns < LEAST_NS || pieces.ns * 2 < end->ns)
+	if (advisor->error != 0 || pieces.ns < LEAST_NS || pieces.ns * LEAST_SHARE < end->ns)
 		return false;
 	*own = (struct gp_own_time){
 		.ns = pieces.ns, .whole_ns = end->ns, .calls = text_of_longest(advisor, &pieces)};

@@ -17,8 +17,8 @@ struct gp_own_time {
 };
 
 /*
- * From then until the start of the last call that began by to_ns, in that start or end of the present process.  False: NCCL, or calls, took more than half of
- * that, or it is short.
+ * From then until the start of the last call that began by to_ns, in that start or end of the present process.  False: it is less than a
+ * fifth of that, without what NCCL took, or short.
  */
 bool gp_own_time_find(struct gp_advisor *advisor, const struct gp_end *end, uint64_t from_ns,
 		      uint64_t to_ns, struct gp_own_time *own);

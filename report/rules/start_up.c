@@ -1,6 +1,6 @@
 /*
  * What NCCL takes to make its communicators, contexts that take half a second and more to be made, and before the first operation what it took to
- * page-lock memory, and what the program did for itself, if that is most of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
+ * page-lock memory, and what the program did for itself, if that is a fifth of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
  */
 #include "report/rules/rules.h"
 

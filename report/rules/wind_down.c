@@ -1,6 +1,6 @@
 /*
  * What NCCL takes to end its communicators, what it takes to end contexts after the last operation, and what a program that is recorded alone does for
- * itself between its last operation and its last call, if that is most of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
+ * itself between its last operation and its last call, if that is a fifth of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
  */
 #include "report/rules/rules.h"
 

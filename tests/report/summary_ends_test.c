@@ -117,6 +117,24 @@ static void one_process_is_not_named(void **state)
 	gp_model_free(model);
 }
 
+/* Both what calls were for and what they were not, of a tenth and more; frees at the end, too. */
+static void time_in_no_call_is_told(void **state)
+{
+	struct gp_model *model = build_process(42, "300", 450 * MS, 1500 * MS);
+	struct build b = {.model = model};
+	char *text;
+
+	(void)state;
+	build_call(&b, 100, BUILD_FREE, 1010 * MS, 480 * MS, 4);
+	text = print(&model, 1);
+	expect(text,
+	       " start 450.0ms (30.0 %) until the first operation: making contexts 100.0ms, in "
+	       "no call of CUDA 350.0ms ");
+	expect(text, " end 500.0ms (33.3 %) after the last operation: freeing memory 480.0ms ");
+	free(text);
+	gp_model_free(model);
+}
+
 /* Of a process that Python was looked at, in load() before its first operation and in save() after the last one. */
 static char *print_sampled(uint64_t first_ns)
 {
@@ -200,6 +218,7 @@ int main(void)
 		cmocka_unit_test(time_in_which_no_process_lived_does_not_count),
 		cmocka_unit_test(what_is_not_told_chooses_no_process),
 		cmocka_unit_test(one_process_is_not_named),
+		cmocka_unit_test(time_in_no_call_is_told),
 		cmocka_unit_test(python_is_told_of),
 		cmocka_unit_test(no_end_is_more_than_all_of_the_time),
 		cmocka_unit_test(of_callers_without_room_those_between_go),

@@ -39,6 +39,7 @@ static struct build build_process(void)
 	build_call(&b, 100, BUILD_LAUNCH, 999 * MS, 10000, 4);
 	build_op(&b, GP_OP_KERNEL, 7, 1000 * MS, 1010 * MS, 4);
 	build_range_in(&b, 1, "ncclCommDestroy", 1100 * MS, 1400 * MS);
+	build_call(&b, 100, BUILD_FREE, 1390 * MS, 40 * MS, 0);
 	build_call(&b, 100, BUILD_DEVICE_SYNC, 1450 * MS, 50 * MS, 5);
 	return b;
 }
@@ -56,9 +57,12 @@ static void ends_are_split_by_what_they_were_for(void **state)
 	assert_int_equal(ends.first.part_ns[GP_END_NCCL], 400 * MS);
 	assert_int_equal(ends.first.part_ns[GP_END_CONTEXT], 100 * MS);
 	assert_int_equal(ends.first.part_ns[GP_END_CODE], 50 * MS);
+	assert_int_equal(ends.first.own_ns, 450 * MS - 10000);
 	assert_string_equal(ends.first.nccl, "ncclCommInitRank");
 	assert_int_equal(ends.last.ns, 490 * MS);
 	assert_int_equal(ends.last.part_ns[GP_END_NCCL], 300 * MS);
+	assert_int_equal(ends.last.part_ns[GP_END_FREE], 30 * MS);
+	assert_int_equal(ends.last.own_ns, 110 * MS);
 	assert_string_equal(ends.last.nccl, "ncclCommDestroy");
 	assert_int_equal(ends.nccl_make_ns, 400 * MS);
 	assert_int_equal(ends.nccl_made, 1);

@@ -222,7 +222,29 @@ static void page_locked_memory_takes_its_time(void **state)
 	check(&alone, "allocating 2.000GiB of page-locked memory took 300.0ms before the first");
 	check(&first, "allocating 2.000GiB of page-locked memory took 180.0ms before the first");
 	device.model->memory[0].memory_kind = GP_MEMORY_DEVICE;
-	check(&device, NULL);
+	check_parts(&device,
+		    "until the first operation, for 101.0ms of 402.0ms, the program was in no call",
+		    "page-locked");
+}
+
+/* Less than a fifth is not what it takes so long for. */
+static void a_fifth_of_the_time_is_worth_a_word(void **state)
+{
+	static const struct {
+		uint64_t between_ms, called_ms;
+		const char *found_part;
+	} cases[] = {
+		{600, 475, "for 125.0ms of 602.0ms, the program was in no call of CUDA"},
+		{600, 485, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = wait(cases[i].between_ms * MS);
+
+		build_call(&b, 100, BUILD_MALLOC, MS, cases[i].called_ms * MS, 0);
+		check(&b, cases[i].found_part);
+	}
 }
 
 /* Operations before it may be in what cannot be read. */
@@ -320,6 +342,7 @@ int main(void)
 		cmocka_unit_test(of_several_others_the_busiest_is_told),
 		cmocka_unit_test(a_thread_is_not_its_own_other),
 		cmocka_unit_test(page_locked_memory_takes_its_time),
+		cmocka_unit_test(a_fifth_of_the_time_is_worth_a_word),
 		cmocka_unit_test(what_was_first_nobody_knows_of_a_damaged_trace),
 		cmocka_unit_test(what_is_short_is_nothing),
 	};

@@ -345,14 +345,16 @@ static void sum_loop(const struct gp_summary *summary, uint64_t state_ns[GP_STAT
 
 /*
  * " (25.8 % with what lies between)": a loop that stalls at regular distances, for a checkpoint or for data, looks as one that is left and begun again,
- * and who reads its own figure alone sees nothing of that.
+ * and who reads its own figure alone sees nothing of that.  Not where recording paused: what was done meanwhile nobody knows.
  */
-static void print_with_between(const struct gp_summary *summary)
+static void print_with_between(const struct gp_summary *summary, bool all_known)
 {
 	const struct gp_iterations *all = summary->basis->iterations;
 	uint64_t base_ns = summary->models[0]->base_unix_ns, busy_ns = 0, wall_ns = 0;
 
-	for (size_t i = 0; i < summary->devices.count && all->stretch_count > 2; i++) {
+	if (all->stretch_count <= 2 || summary->models[0]->gate_count > 0)
+		return;
+	for (size_t i = 0; i < summary->devices.count; i++) {
 		uint64_t start_ns = base_ns + all->stretches[0].start_ns;
 		uint64_t end_ns = base_ns + all->stretches[all->stretch_count - 1].end_ns;
 
@@ -362,7 +364,8 @@ static void print_with_between(const struct gp_summary *summary)
 		wall_ns += end_ns - start_ns;
 	}
 	if (wall_ns > 0)
-		fprintf(summary->out, " (%s %% with what lies between)",
+		fprintf(summary->out, " (%s%s %% with what lies between)",
+			all_known ? "" : "at least ",
 			gp_format_percent((double)busy_ns, (double)wall_ns).text);
 }
 
@@ -377,7 +380,7 @@ static void print_inside(const struct gp_summary *summary, bool all_known)
 		gp_format_percent((double)gp_state_busy_ns(state_ns),
 				  (double)gp_state_wall_ns(state_ns))
 			.text);
-	print_with_between(summary);
+	print_with_between(summary, all_known);
 	if (gp_state_idle_ns(state_ns) > 0)
 		fputs(all_known ? "; idle: " : "; idle at most: ", summary->out);
 	print_causes(summary->out, state_ns, summary->options->brief ? SHOWN_IN_LOOP : SHOWN);

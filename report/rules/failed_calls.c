@@ -173,7 +173,7 @@ static uint64_t last_wait_ns(const struct gp_model *model, const struct own *own
 		const char *name;
 
 		if (call->status != 0 || call->start_ns <= last_ns ||
-		    gp_call_end_ns(call) > own->first_ns || !is_of_context(call, own->context_id) ||
+		    gp_call_end_ns(call) > own->first_ns || call->context_id != own->context_id ||
 		    gp_model_api_class(model, call->api) != GP_API_SYNC)
 			continue;
 		name = gp_model_api(model, call->api).name;

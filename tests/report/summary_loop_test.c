@@ -174,6 +174,30 @@ static void a_loop_that_is_left_regularly_has_both_figures(void **state)
 	gp_model_free(model);
 }
 
+/* Recording pauses between the parts of a loop: what the GPU did meanwhile nobody knows. */
+static void what_was_not_recorded_does_not_lie_between(void **state)
+{
+	struct build b = begin(42, 2);
+	struct gp_model *model;
+	uint64_t at_ns = MS;
+	char *text;
+
+	(void)state;
+	for (uint32_t i = 0; i < 120; i++) {
+		add_kernel(&b, at_ns += 50 * US, 0);
+		add_kernel(&b, at_ns += 50 * US, 1);
+		if (i % 40 != 39)
+			continue;
+		build_gate(&b, false, GP_GATE_RANGE, at_ns + 50 * US);
+		build_gate(&b, true, GP_GATE_RANGE, at_ns += 1000 * MS);
+	}
+	model = build_end(&b);
+	text = print(&model, 1);
+	expect(text, " in it 2.0 % busy; idle: ");
+	free(text);
+	gp_model_free(model);
+}
+
 /* A loop that waits for the GPU in each pass. */
 static struct gp_model *build_waiting(uint32_t pid)
 {
@@ -379,6 +403,7 @@ int main(void)
 		cmocka_unit_test(an_iteration_may_repeat_the_same),
 		cmocka_unit_test(what_lies_between_two_loops_is_no_iteration),
 		cmocka_unit_test(a_loop_that_is_left_regularly_has_both_figures),
+		cmocka_unit_test(what_was_not_recorded_does_not_lie_between),
 		cmocka_unit_test(advice_speaks_of_a_loop_that_has_a_line),
 		cmocka_unit_test(what_is_much_is_not_among_others),
 		cmocka_unit_test(ranges_of_autotuning_come_last),

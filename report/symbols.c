@@ -471,8 +471,24 @@ static bool take_stub(struct gp_symbols *symbols, struct known *known, const cha
 	return true;
 }
 
-/* Of a launch's innermost frames, as far as one is such a stub. */
-static void find_stub(struct gp_symbols *symbols, struct known *known, uint32_t frame)
+static int compare_addresses(const void *a, const void *b)
+{
+	const uint64_t *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+/* Whether it comes for the first time; its place must stay. */
+static bool is_new(void **addresses, const uint64_t *address)
+{
+	const uint64_t *const *node = tsearch(address, addresses, compare_addresses);
+
+	return node && *node == address;
+}
+
+/* Of a launch's innermost frames, as far as one is such a stub; each address is looked up once, however many stacks have it. */
+static void find_stub(struct gp_symbols *symbols, struct known *known, uint32_t frame,
+		      void **addresses)
 {
 	const struct gp_frame *frames = known->model->frames;
 
@@ -481,6 +497,8 @@ static void find_stub(struct gp_symbols *symbols, struct known *known, uint32_t 
 	     i++, frame = frames[frame].parent) {
 		struct native native;
 
+		if (!is_new(addresses, &frames[frame].address))
+			continue;
 		find_native(symbols, known, &frames[frame], &native);
 		for (size_t place = 0; place < native.count; place++)
 			if (take_stub(symbols, known, native.places[place].function))
@@ -488,21 +506,31 @@ static void find_stub(struct gp_symbols *symbols, struct known *known, uint32_t 
 	}
 }
 
-/* Launches that failed, or of which no record came: of their kernels no other name may be there. */
+static void keep(void *address)
+{
+	(void)address;
+}
+
+/*
+ * Of a launch that failed, or of which no record came, there may be no other name of the kernel; and a static kernel is not called in its
+ * records as the function is that launches it.
+ */
 static void find_stubs(struct gp_symbols *symbols, struct known *known)
 {
 	const struct gp_model *model = known->model;
 	bool *seen = calloc((size_t)model->frame_count + 1, sizeof(*seen));
+	void *addresses = NULL;
 
 	for (uint32_t i = 0; seen && i < model->call_count; i++) {
 		const struct gp_call *call = &model->calls[i];
 
-		if (call->first_op != GP_NONE || call->stack == GP_NONE || seen[call->stack] ||
+		if (call->stack == GP_NONE || seen[call->stack] ||
 		    gp_model_api_class(model, call->api) != GP_API_LAUNCH)
 			continue;
 		seen[call->stack] = true;
-		find_stub(symbols, known, call->stack);
+		find_stub(symbols, known, call->stack, &addresses);
 	}
+	tdestroy(addresses, keep);
 	free(seen);
 }
 

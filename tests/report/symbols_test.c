@@ -196,9 +196,10 @@ __attribute__((noinline)) void *hostile_stub(void)
 	return (char *)here() + (line == 8);
 }
 
-static bool is_stub(void *caller, void *stub, uint8_t class)
+static bool is_stub_of(void *caller, void *stub, uint8_t class, uint32_t first_op)
 {
-	struct gp_call call = {.api = 211, .stack = 1, .first_op = GP_NONE};
+	struct gp_call call = {.api = 211, .stack = 1, .first_op = first_op};
+	struct gp_op op = {.kind = GP_OP_KERNEL};
 	struct gp_api_table apis = {0};
 	const struct gp_place *place;
 	struct scene s;
@@ -213,12 +214,26 @@ static bool is_stub(void *caller, void *stub, uint8_t class)
 	s.model.private = &apis;
 	s.model.calls = &call;
 	s.model.call_count = 1;
+	s.model.ops = &op;
+	s.model.op_count = 1;
 	assert_int_equal(gp_api_table_set(&apis, 211, strdup("cudaLaunchKernel"), class), 0);
 	place = find(&s, &count);
 	found = place[count - 1].is_stub;
 	gp_api_table_clear(&apis);
 	gp_symbols_free(s.symbols);
 	return found;
+}
+
+static bool is_stub(void *caller, void *stub, uint8_t class)
+{
+	return is_stub_of(caller, stub, class, GP_NONE);
+}
+
+/* A static kernel is called otherwise in its records. */
+static void test_a_stub_whose_kernel_ran_is_known(void **state)
+{
+	(void)state;
+	assert_true(is_stub_of(caller_of_static(), stub_of_static(), GP_API_LAUNCH, 0));
 }
 
 /* Of a launch that failed, in a process that died before a record of its kernel came, there is no name but the stub's. */
@@ -536,6 +551,7 @@ int main(void)
 		cmocka_unit_test(test_a_function_has_file_and_line),
 		cmocka_unit_test(test_what_launches_a_kernel_is_a_stub),
 		cmocka_unit_test(test_a_stub_is_known_by_what_it_calls),
+		cmocka_unit_test(test_a_stub_whose_kernel_ran_is_known),
 		cmocka_unit_test(test_inlined_functions_come_first),
 		cmocka_unit_test(test_another_build_is_not_asked),
 		cmocka_unit_test(test_files_that_cannot_be_read),

@@ -314,22 +314,28 @@ static int take_occupancy(struct gathering *g)
 
 /* ---- busy, idle and why, exposed ---- */
 
-static int take_busy(struct gathering *g, struct gp_window window)
+/* A device that the program has nothing for is not idle, unless that is so of all. */
+static bool is_used(const struct gathering *g, const struct gp_busy *busy, size_t device)
 {
-	struct gp_busy *busy = gp_busy_of(g->models, g->model_count, window, &g->devices);
+	bool any = false;
 
-	if (!busy)
-		return -ENOMEM;
+	for (size_t i = 0; i < g->devices.count && !any; i++)
+		any = busy[i].operations > 0;
+	return !any || busy[device].operations > 0;
+}
+
+static void take_busy(struct gathering *g, const struct gp_busy *busy, struct gp_window window)
+{
 	add(g, GP_METRIC_WALL, window.end_unix_ns - window.start_unix_ns);
 	for (size_t i = 0; i < g->devices.count; i++) {
 		add(g, GP_METRIC_GPU_BUSY, busy[i].inside_ns + busy[i].outside_ns);
-		add(g, GP_METRIC_GPU_IDLE, busy[i].possible_ns - busy[i].inside_ns);
+		if (is_used(g, busy, i))
+			add(g, GP_METRIC_GPU_IDLE, busy[i].possible_ns - busy[i].inside_ns);
 	}
-	free(busy);
-	return 0;
 }
 
-static void take_states(struct gathering *g, const struct gp_wheres *wheres)
+static void take_states(struct gathering *g, const struct gp_busy *busy,
+			const struct gp_wheres *wheres)
 {
 	static const struct {
 		enum gp_metric metric;
@@ -346,7 +352,7 @@ static void take_states(struct gathering *g, const struct gp_wheres *wheres)
 	};
 
 	for (size_t i = 0; i < wheres->count; i++)
-		for (size_t k = 0; k < COUNT(states); k++)
+		for (size_t k = 0; is_used(g, busy, i) && k < COUNT(states); k++)
 			add(g, states[k].metric, wheres->devices[i].state_ns[states[k].state]);
 }
 
@@ -356,15 +362,19 @@ static int take_where(struct gathering *g)
 	struct gp_wheres wheres = {0};
 	char message[256];
 	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
-	int result = kinds ? take_busy(g, window) : -ENOMEM;
+	struct gp_busy *busy = gp_busy_of(g->models, g->model_count, window, &g->devices);
+	int result = kinds && busy ? 0 : -ENOMEM;
 
+	if (result == 0)
+		take_busy(g, busy, window);
 	if (result == 0)
 		result = gp_wheres_of(&wheres, g->models, g->model_count, window, &g->devices,
 				      kinds, 0);
 	if (result == 0)
-		take_states(g, &wheres);
+		take_states(g, busy, &wheres);
 	gp_wheres_free(&wheres);
 	gp_kinds_free(kinds);
+	free(busy);
 	return result;
 }
 

@@ -377,8 +377,9 @@ static int put_printed(struct gp_json *json, const char *key, struct gp_model *c
 	return put_stream(json, key, out, &text);
 }
 
-/* The summary's line on what was never freed, and what libraries keep; "" where there is nothing to say. */
-static int put_left(const struct gp_summary *summary, struct gp_json *json)
+/* What a part of the summary prints on one screen; "" where it has nothing to say. */
+static int put_part(const struct gp_summary *summary, struct gp_json *json, const char *key,
+		    int (*print)(const struct gp_summary *summary))
 {
 	struct gp_summary one_line = *summary;
 	char *text = NULL;
@@ -389,11 +390,11 @@ static int put_left(const struct gp_summary *summary, struct gp_json *json)
 	one_line.out = open_memstream(&text, &length);
 	if (!one_line.out)
 		return -ENOMEM;
-	result = gp_summary_print_left(&one_line);
+	result = print(&one_line);
 	if (gp_memory_stream_close(one_line.out, &text) != 0)
 		result = -ENOMEM;
 	if (result == 0)
-		put_text(json, "left", text);
+		put_text(json, key, text);
 	free(text);
 	return result;
 }
@@ -420,8 +421,10 @@ static int put_used(struct gp_model *const *models, size_t count, const struct g
 		put_doubt(&summary, json);
 		put_in_part(&summary, json);
 		put_memory(&summary, json);
-		result = put_left(&summary, json);
+		result = put_part(&summary, json, "left", gp_summary_print_left);
 	}
+	if (result == 0)
+		result = put_part(&summary, json, "outlier", gp_summary_print_lone);
 	if (result == 0)
 		result = put_advice(&summary, json);
 	gp_summary_release(&summary);

@@ -107,11 +107,11 @@ class HtmlCase(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.path("page.html")
 
-    def write_kernels(self, kernels):
-        """A trace of a stream: (duration, time until the next one) of each kernel, in us."""
+    def write_kernels(self, kernels, alike=False):
+        """A trace of a stream: (duration, time until the next one) of each kernel, in us; alike: all of one name."""
         events, at = [], 1000
         for number, (duration, gap) in enumerate(kernels, 1):
-            events.append({"ph": "X", "cat": "kernel", "name": f"of_{duration}_us", "pid": 0, "tid": 7, "ts": at, "dur": duration,
+            events.append({"ph": "X", "cat": "kernel", "name": "step" if alike else f"of_{duration}_us", "pid": 0, "tid": 7, "ts": at, "dur": duration,
                            "args": {"device": 0, "context": 1, "stream": 7, "correlation": number}})
             at += duration + gap
         device = {"id": 0, "name": "GPU", "totalGlobalMem": 1 << 30, "computeMajor": 8, "computeMinor": 0, "numSms": 80}
@@ -122,6 +122,12 @@ class HtmlCase(Case):
     def record_hostile(self):
         program = self.compile_named("hostile", [name.encode() for name in NAMES])
         return self.record(program, NAMES[0], NAMES[1])
+
+    def record_of_two(self, *program):
+        """Where there are two GPUs."""
+        done = self.run_program(list(program), options=("-o", "two", "--chrome", "none"), GPUSIM_DEVICES=2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path("two.gpuprof")
 
     def record_sets(self):
         """Of a program, and of it doing more: five runs each."""
@@ -587,6 +593,33 @@ class BrowserTest(HtmlCase):
             self.assertEqual(shown.differences(page, *texts), [], program)
         self.assertIsNotNone(shown.of_text(*texts[:2])["span"])
         self.assertGreater(sum(len(rows) for _, rows in page["tables"]), 20)
+
+    def test_a_gpu_that_is_not_used_makes_the_others_no_less_busy(self):
+        self.open(self.write_page(self.record_of_two(os.path.join(BUILD, "programs", "demo"), "3")))
+        text = self.run_gpuprof("summary", self.path("two.gpuprof")).stdout
+        busy = re.search(r"\n  GPU 0 +([\d.]+ %) busy", text).group(1)
+        self.assertRegex(text, r"\n  GPU 1 +0\.0 % busy")
+        shown_card = self.browser.run(shown.OF_PAGE)["cards"]["GPU busy"]
+        self.assertEqual(shown_card[0], busy)
+        self.assertIn("1 GPU without any operation not counted", shown_card)
+        self.assert_no_problem()
+
+    def test_of_what_is_not_known_no_cause_is_shown(self):
+        """All operations of a program that was killed are missing."""
+        self.run_program([*support.GPU, "launch=3", "raise=9"], options=("-o", "killed", "--chrome", "none"))
+        self.open(self.write_page(self.path("killed.gpuprof")))
+        page = self.browser.run(shown.OF_PAGE)
+        self.assertEqual(page["cards"]["GPU busy"][0], "not known")
+        self.assertNotIn("Where the GPU", " ".join(page["bars"]))
+        self.assert_no_problem()
+
+    def test_an_operation_that_all_figures_hang_on_is_told(self):
+        trace = self.write_kernels([(100, 10)] * 10 + [(60000, 10)] + [(100, 10)] * 10, alike=True)
+        self.open(self.write_page(trace))
+        words = "outlier one of 21 step took 60.00ms, 96.8 % of all GPU time"
+        self.assertIn(words, " ".join(self.run_gpuprof("summary", trace).stdout.split()))
+        self.assertIn(words, self.browser.run("document.querySelector('#view-overview .outlier').textContent"))
+        self.assert_no_problem()
 
     def test_advice_is_of_the_time_in_which_any_process_lived(self):
         """One process after the other: the title has the time from the first to the last call of all, with what lies between."""

@@ -27,8 +27,19 @@ function busyText(device, doubt) {
 }
 const busySentence = (device, doubt) => busyText(device, doubt).replace(/ %$/, ' % busy');
 
-function overviewCards(about) {
+/* Those that did something: one that the program never used makes the others no less busy. */
+function usedDevices(about) {
 	const devices = about.devices || [],
+		used = devices.filter((d) => d.operations > 0);
+	return used.length ? used : devices;
+}
+
+/* A line or two that the summary printed, as one. */
+const inOneLine = (text) => plain(text.trim().replace(/\s+/g, ' '));
+
+function overviewCards(about) {
+	const devices = usedDevices(about),
+		unused = (about.devices || []).length - devices.length,
 		busy = devices.reduce((s, d) => s + d.busy, 0),
 		possible = devices.reduce((s, d) => s + d.possible, 0);
 	const peak = (about.memory || [])
@@ -50,6 +61,7 @@ function overviewCards(about) {
 			[
 				possible ? fmtNs(busy) + ' of ' + fmtNs(possible) : '',
 				about.doubt || (possible ? fmtPercent(possible - busy, possible) + ' idle' : ''),
+				unused ? counted(unused, 'GPU') + ' without any operation not counted' : '',
 				about.inPart ? 'while recording was on' : '',
 			],
 			tableOf('gap') ? ['When it was idle', 'tables', 'gap'] : ['Timeline', 'timeline'],
@@ -196,7 +208,7 @@ function workSection() {
 /* Of each GPU: what ran, and why nothing did. */
 function whereSection(about) {
 	const theme = isDark() ? 'dark' : 'light';
-	const devices = (about.devices || []).filter((d) => d.states && d.possible > 0);
+	const devices = (about.devices || []).filter((d) => d.states && d.possible > 0 && (d.operations > 0 || !about.doubt));
 	if (!devices.length) return null;
 	const bars = devices.map((d) => {
 		const parts = [];
@@ -233,6 +245,7 @@ function whereSection(about) {
 				? 'while recording was on and nothing from before ran'
 				: 'from the first CUDA call to the last',
 		bars,
+		about.outlier ? el('p', { class: 'dim outlier' }, inOneLine(about.outlier)) : null,
 	);
 }
 

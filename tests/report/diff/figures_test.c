@@ -109,6 +109,32 @@ static void every_metric_counts_what_it_says(void **state)
 	gp_model_free(model);
 }
 
+/* A device that the program has nothing for; one that it is about to use where there is no operation at all. */
+static void an_unused_device_is_not_idle(void **state)
+{
+	(void)state;
+	for (int used = 0; used <= 1; used++) {
+		struct build b = build_begin(1);
+		struct gp_figures figures;
+		struct gp_model *model;
+
+		build_device(&b, 0, "GPU");
+		build_device(&b, 1, "GPU");
+		build_call(&b, 100, BUILD_LAUNCH, 0, 1000, 1);
+		if (used)
+			build_op(&b, GP_OP_KERNEL, 7, 200, 500, 1)->name = build_name(&b, "k");
+		model = build_end(&b);
+		assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
+		assert_metric(&figures, GP_METRIC_GPU_IDLE, used ? 700 : 2000);
+		assert_true(figures.values[GP_METRIC_IDLE_HOST] +
+				    figures.values[GP_METRIC_IDLE_LAUNCH] +
+				    figures.values[GP_METRIC_IDLE_SETUP] <=
+			    figures.values[GP_METRIC_GPU_IDLE]);
+		gp_figures_free(&figures);
+		gp_model_free(model);
+	}
+}
+
 static void kernels_operations_and_calls_are_found_by_name(void **state)
 {
 	struct gp_model *model = build_program();
@@ -184,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_metric_counts_what_it_says),
+		cmocka_unit_test(an_unused_device_is_not_idle),
 		cmocka_unit_test(kernels_operations_and_calls_are_found_by_name),
 		cmocka_unit_test(what_was_not_recorded_is_not_known),
 		cmocka_unit_test(what_python_did_is_found_by_name),

@@ -1,6 +1,9 @@
 /* Unified memory: migrations, faults, thrashing. */
 #include "report/breakdown.h"
 
+#include <errno.h>
+#include <search.h>
+
 #include "report/array.h"
 #include "report/cuda_names.h"
 #include "report/memory_sites.h"
@@ -94,87 +97,192 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 
 /* ---- managed memory ---- */
 
-/* An allocation, for as long as it lived. */
+/* An allocation, while it lives. */
 struct managed {
 	uint64_t address, end_address;
-	uint64_t start_ns, end_ns;
 	uint32_t index; /* in memory */
+	bool is_known;  /* it was counted among those of its row */
 };
 
-/* So many that began before an address are asked whether it is theirs: more have had addresses beneath one by turns in a damaged trace alone. */
-#define MOST_ASKED 256u
+/* A process's managed memory as it comes and goes. */
+struct managed_memory {
+	const struct gp_model *model;
+	struct managed *all; /* every allocation, by time */
+	uint32_t count, begun;
+	uint32_t seen; /* so many of the memory events are past */
+	void *living;  /* a tree of them */
+};
 
-static int compare_managed(const void *a, const void *b, const void *context)
+/* The same: one address lies in both.  What lives at once lies apart. */
+static int compare_managed(const void *a, const void *b)
 {
 	const struct managed *left = a, *right = b;
 
-	(void)context;
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+	if (left->end_address <= right->address)
+		return -1;
+	return left->address >= right->end_address;
 }
 
-/* By address; *count of them are for gp_room_free().  Returns 0 or -errno. */
-static int gather_managed(const struct gp_model *model, struct managed **all, uint32_t *count)
+static int gather_managed(const struct gp_model *model, struct managed_memory *memory)
 {
 	uint32_t capacity = 0;
 	int result = 0;
 
-	*all = NULL;
-	*count = 0;
+	*memory = (struct managed_memory){.model = model};
 	for (uint32_t i = 0; result == 0 && i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
 
-		if (event->op != GP_MEMORY_ALLOC || event->memory_kind != GP_MEMORY_MANAGED)
+		if (event->op != GP_MEMORY_ALLOC || event->memory_kind != GP_MEMORY_MANAGED ||
+		    event->bytes == 0 || event->bytes > UINT64_MAX - event->address)
 			continue;
-		result = gp_array_grow_room(all, &capacity, *count, sizeof(**all));
+		result = gp_array_grow_room(&memory->all, &capacity, memory->count,
+					    sizeof(*memory->all));
 		if (result == 0)
-			(*all)[(*count)++] = (struct managed){
-				event->address, event->address + event->bytes, event->time_ns,
-				event->other != GP_NONE ? model->memory[event->other].time_ns
-							: UINT64_MAX,
-				i};
+			memory->all[memory->count++] = (struct managed){
+				event->address, event->address + event->bytes, i, false};
 	}
-	return result == 0 ? gp_array_sort(*all, *count, sizeof(**all), compare_managed, NULL)
-			   : result;
+	return result;
 }
 
-static bool begins_before(const void *element, const void *key)
+static struct managed *find_living(const struct managed_memory *memory, uint64_t address)
 {
-	return ((const struct managed *)element)->address <= *(const uint64_t *)key;
+	const struct managed key = {.address = address, .end_address = address + 1};
+	void *const *found = tfind(&key, &memory->living, compare_managed);
+
+	return found ? *found : NULL;
 }
 
-/* The allocation that the event's memory was of then, by its index in memory; GP_NONE: it is not known. */
-static uint32_t find_managed(const struct managed *all, uint32_t count,
-			     const struct gp_record_unified *event)
+/* What lived where it lies was freed, though no free of it was recorded. */
+static int begin_managed(struct managed_memory *memory, struct managed *one)
 {
-	uint32_t at =
-		gp_array_lower_bound(all, count, sizeof(*all), begins_before, &event->address);
+	struct managed **found;
 
-	for (uint32_t asked = 0; at > 0 && asked < MOST_ASKED; asked++) {
-		const struct managed *one = &all[--at];
+	while ((found = tsearch(one, &memory->living, compare_managed)) && *found != one)
+		tdelete(one, &memory->living, compare_managed);
+	return found ? 0 : -ENOMEM;
+}
 
-		if (event->address < one->end_address && event->start_ns >= one->start_ns &&
-		    event->start_ns <= one->end_ns)
-			return one->index;
+static void end_managed(struct managed_memory *memory, const struct gp_memory_event *event)
+{
+	struct managed *one = find_living(memory, event->address);
+
+	if (one && event->other == one->index)
+		tdelete(one, &memory->living, compare_managed);
+}
+
+/* What came until that time lives, but for what was freed before it. */
+static int go_on(struct managed_memory *memory, uint64_t until_ns)
+{
+	const struct gp_model *model = memory->model;
+	int result = 0;
+
+	for (; result == 0 && memory->seen < model->memory_count; memory->seen++) {
+		const struct gp_memory_event *event = &model->memory[memory->seen];
+		bool is_free = event->op != GP_MEMORY_ALLOC;
+
+		if (event->time_ns > until_ns || (is_free && event->time_ns == until_ns))
+			break;
+		if (is_free)
+			end_managed(memory, event);
+		else if (memory->begun < memory->count &&
+			 memory->all[memory->begun].index == memory->seen)
+			result = begin_managed(memory, &memory->all[memory->begun++]);
 	}
-	return GP_NONE;
+	return result;
 }
 
-/* ---- by allocation, and by address where none is known ---- */
+static void leave_living(void *of_all)
+{
+	(void)of_all;
+}
 
-/* Sums: bytes of each direction, faults of both, and the bytes that took time. */
-enum { MOVED_TO_DEVICE, MOVED_TO_HOST, MOVED_BETWEEN, HOST_FAULTS, DEVICE_FAULTS, TIMED };
+static void free_managed(struct managed_memory *memory)
+{
+	tdestroy(memory->living, leave_living);
+	gp_room_free(memory->all);
+}
 
-static const struct gp_sheet_column address_columns[] = {
-	GP_SHARE_COLUMNS,           {"HtoD", GP_UNIT_BYTES},       {"DtoH", GP_UNIT_BYTES},
-	{"DtoD", GP_UNIT_BYTES},    {"CPU faults", GP_UNIT_COUNT}, {"GPU faults", GP_UNIT_COUNT},
-	{"GB/s", GP_UNIT_GB_PER_S}, {"PID", GP_UNIT_NUMBER},       {"Address", GP_UNIT_ADDRESS},
-	{"Size", GP_UNIT_BYTES},    {"Call site", GP_UNIT_TEXT},   {"Called by", GP_UNIT_TEXT},
+/* ---- by where it was allocated, and by address where that is not known ---- */
+
+/* Sums: bytes of each direction, faults of both, the bytes that took time, and what the row's allocations have in common. */
+enum {
+	MOVED_TO_DEVICE,
+	MOVED_TO_HOST,
+	MOVED_BETWEEN,
+	HOST_FAULTS,
+	DEVICE_FAULTS,
+	TIMED,
+	ALLOCATIONS,
+	ADDRESS, /* 0: they differ */
+	SIZE,    /* 0: they differ */
 };
 
-/* Of an allocation of the process, or GP_NONE. */
-static void take_address(struct gp_tally *tally, uint64_t process, uint32_t allocation,
+static const struct gp_sheet_column address_columns[] = {
+	GP_SHARE_COLUMNS,
+	{"HtoD", GP_UNIT_BYTES},
+	{"DtoH", GP_UNIT_BYTES},
+	{"DtoD", GP_UNIT_BYTES},
+	{"CPU faults", GP_UNIT_COUNT},
+	{"GPU faults", GP_UNIT_COUNT},
+	{"GB/s", GP_UNIT_GB_PER_S},
+	{"PID", GP_UNIT_NUMBER},
+	{"Allocs", GP_UNIT_COUNT},
+	{"Address", GP_UNIT_ADDRESS},
+	{"Size", GP_UNIT_BYTES},
+	{"Call site", GP_UNIT_TEXT},
+	{"Called by", GP_UNIT_TEXT},
+};
+
+static bool is_by_address(uint16_t kind)
+{
+	return kind == GP_UNIFIED_HTOD || kind == GP_UNIFIED_DTOH || kind == GP_UNIFIED_DTOD ||
+	       kind == GP_UNIFIED_CPU_FAULT || kind == GP_UNIFIED_GPU_FAULT;
+}
+
+/* Where it was allocated; GP_NONE: no stack tells. */
+static uint32_t site_of(struct gp_scope *scope, const struct gp_model *model,
+			const struct managed *one)
+{
+	uint32_t call = model->memory[one->index].call;
+	const struct gp_memory_sites *memory =
+		call != GP_NONE && model->calls[call].stack != GP_NONE ? gp_scope_memory(scope)
+								       : NULL;
+
+	return memory ? gp_call_sites_find(memory->sites, model, &model->calls[call]) : GP_NONE;
+}
+
+static void count_allocation(struct gp_tally_row *row, struct managed *one)
+{
+	uint64_t bytes = one->end_address - one->address;
+
+	if (one->is_known)
+		return;
+	one->is_known = true;
+	if (row->sums[ALLOCATIONS]++ == 0) {
+		row->sums[ADDRESS] = one->address;
+		row->sums[SIZE] = bytes;
+	}
+	row->sums[ADDRESS] = row->sums[ADDRESS] == one->address ? one->address : 0;
+	row->sums[SIZE] = row->sums[SIZE] == bytes ? bytes : 0;
+}
+
+/* Of an allocation's site, without one of its address; of no allocation that is known: of the event's. */
+static struct gp_tally_row *find_row(struct gp_scope *scope, struct gp_tally *tally,
+				     uint64_t process, struct managed *one, uint64_t address)
+{
+	uint32_t site = one ? site_of(scope, scope->models[process], one) : GP_NONE;
+	const uint64_t key[GP_TALLY_KEYS] = {process, one != NULL, site,
+					     site != GP_NONE ? 0
+					     : one           ? one->address
+							     : address};
+	struct gp_tally_row *row = gp_tally_find(tally, key);
+
+	if (one)
+		count_allocation(row, one);
+	return row;
+}
+
+static void take_address(struct gp_tally *tally, struct gp_tally_row *row,
 			 const struct gp_record_unified *event)
 {
 	static const uint8_t sums[] = {[GP_UNIFIED_HTOD] = MOVED_TO_DEVICE,
@@ -183,14 +291,7 @@ static void take_address(struct gp_tally *tally, uint64_t process, uint32_t allo
 				       [GP_UNIFIED_GPU_FAULT] = DEVICE_FAULTS,
 				       [GP_UNIFIED_DTOD] = MOVED_BETWEEN};
 	uint16_t kind = event->counter_kind;
-	struct gp_tally_row *row;
 
-	if (kind != GP_UNIFIED_HTOD && kind != GP_UNIFIED_DTOH && kind != GP_UNIFIED_DTOD &&
-	    kind != GP_UNIFIED_CPU_FAULT && kind != GP_UNIFIED_GPU_FAULT)
-		return;
-	row = gp_tally_find(tally,
-			    (uint64_t[GP_TALLY_KEYS]){process, allocation,
-						      allocation == GP_NONE ? event->address : 0});
 	row->sums[sums[kind]] += kind == GP_UNIFIED_CPU_FAULT ? 1 : event->value;
 	if (event->end_ns <= event->start_ns || !gp_unified_counts_bytes(kind))
 		return;
@@ -198,25 +299,20 @@ static void take_address(struct gp_tally *tally, uint64_t process, uint32_t allo
 	row->sums[TIMED] += event->value;
 }
 
-/* Where it begins, how large it is, and who made it; of memory that no allocation is known of, the address. */
-static void put_allocation(struct gp_scope *scope, struct gp_sheet *sheet,
-			   const struct gp_tally_row *row)
+/* How many, where they begin and how large they are, if that is the same of all, and who made them; of memory that no allocation is known of, the address. */
+static void put_allocations(struct gp_scope *scope, struct gp_sheet *sheet,
+			    const struct gp_tally_row *row)
 {
-	const struct gp_model *model = scope->models[row->key[0]];
-	const struct gp_memory_event *event =
-		row->key[1] != GP_NONE ? &model->memory[row->key[1]] : NULL;
-	const struct gp_memory_sites *memory =
-		event && event->call != GP_NONE && model->calls[event->call].stack != GP_NONE
-			? gp_scope_memory(scope)
-			: NULL;
+	bool is_known = row->key[1] != 0;
+	uint64_t address = is_known ? row->sums[ADDRESS] : row->key[3];
 	struct gp_call_site site = {.place = "", .callers = ""};
 
-	if (memory)
-		site = gp_call_sites_at(
-			memory->sites,
-			gp_call_sites_find(memory->sites, model, &model->calls[event->call]));
-	gp_scope_put_whole(sheet, event ? event->address : row->key[2]);
-	gp_sheet_cell(sheet, event ? gp_value_whole(event->bytes) : gp_value_none());
+	if (row->key[2] != GP_NONE)
+		site = gp_call_sites_at(gp_scope_memory(scope)->sites, (uint32_t)row->key[2]);
+	gp_sheet_cell(sheet, is_known ? gp_value_whole(row->sums[ALLOCATIONS]) : gp_value_none());
+	gp_sheet_cell(sheet, is_known && address == 0 ? gp_value_none() : gp_value_whole(address));
+	gp_sheet_cell(sheet,
+		      row->sums[SIZE] > 0 ? gp_value_whole(row->sums[SIZE]) : gp_value_none());
 	gp_scope_put_text(sheet, site.place);
 	gp_scope_put_text(sheet, site.callers);
 }
@@ -229,19 +325,28 @@ static void put_address(struct gp_scope *scope, struct gp_sheet *sheet,
 		gp_scope_put_whole(sheet, row->sums[sum]);
 	gp_sheet_cell(sheet, gp_value_rate(row->sums[TIMED], row->series[TIMES].total));
 	gp_scope_put_pid(scope, sheet, row->key[0]);
-	put_allocation(scope, sheet, row);
+	put_allocations(scope, sheet, row);
 }
 
-static int take_addresses(const struct gp_model *model, uint64_t process, struct gp_tally *tally)
+/* Events are in order of time, as allocations and frees are. */
+static int take_addresses(struct gp_scope *scope, uint64_t process, struct gp_tally *tally)
 {
-	struct managed *all;
-	uint32_t count;
-	int result = gather_managed(model, &all, &count);
+	const struct gp_model *model = scope->models[process];
+	struct managed_memory memory;
+	int result = gather_managed(model, &memory);
 
-	for (uint32_t i = 0; result == 0 && i < model->unified_count; i++)
-		take_address(tally, process, find_managed(all, count, &model->unifieds[i]),
-			     &model->unifieds[i]);
-	gp_room_free(all);
+	for (uint32_t i = 0; result == 0 && i < model->unified_count; i++) {
+		const struct gp_record_unified *event = &model->unifieds[i];
+
+		if (!is_by_address(event->counter_kind))
+			continue;
+		result = go_on(&memory, event->start_ns);
+		take_address(tally,
+			     find_row(scope, tally, process, find_living(&memory, event->address),
+				      event->address),
+			     event);
+	}
+	free_managed(&memory);
 	return result;
 }
 
@@ -251,7 +356,7 @@ static int fill_addresses(struct gp_scope *scope, struct gp_sheet *sheet)
 	int result = 0;
 
 	for (size_t m = 0; result == 0 && m < scope->model_count; m++)
-		result = take_addresses(scope->models[m], m, &tally);
+		result = take_addresses(scope, m, &tally);
 	if (result == 0)
 		return gp_scope_rows(scope, sheet, &tally, 0, put_address);
 	gp_tally_free(&tally);

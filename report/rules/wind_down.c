@@ -15,6 +15,8 @@ enum { COMMUNICATORS, CONTEXTS, HOST_WORK };
 
 /* Less managed memory that comes back costs nothing to speak of. */
 #define LEAST_RETURNED_BYTES (1u << 20)
+/* Prefetching it is advised where its way back took at least this part of what is told. */
+#define LEAST_RETURNED_PART 10
 
 /* Managed memory that came back from the GPU since the host touched it. */
 struct returned {
@@ -154,9 +156,10 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	const struct own *own = found->own;
 
-	if (own->returned.bytes >= LEAST_RETURNED_BYTES)
-		fputs("prefetch what the host will read (cudaMemPrefetchAsync to "
-		      "cudaCpuDeviceId), else each piece takes a page fault; ",
+	if (own->returned.bytes >= LEAST_RETURNED_BYTES &&
+	    own->returned.ns >= own->own_time.ns / LEAST_RETURNED_PART)
+		fputs("prefetch what the host will read (cudaMemPrefetchAsync to the host), else "
+		      "each piece takes a page fault; ",
 		      out);
 	if (python_was_ending(advisor, found))
 		fputs("no look found Python at work then: it was ending, and what it unloads takes "

@@ -1,6 +1,6 @@
 /*
- * Long idle times.  Speaks, by the call after them, of those of 100 ms and more, and of those of 200 us
- * and more that are a habit, where they take 5 % of the recorded time and 100 ms in all, or 25 % and 10 ms, and no other
+ * Long idle times.  Speaks, by the call after them, of those of 100 ms and more, with those of 10 ms and more between the same two operations, and of
+ * those of 200 us and more that are a habit, where they take 5 % of the recorded time and 100 ms in all, or 25 % and 10 ms, and no other
  * rule has said why.  A habit comes 16 times between the same two operations, and every fourth time at
  * least that the GPU is idle between these: else the system may have taken the processor from the host, which matters not where the operation after
  * it had been launched and did not begin: such need be no habit.
@@ -11,6 +11,7 @@
 #include "report/rules/gaps.h"
 
 #define LEAST_NS       100000000u
+#define LEAST_LIKE_NS  10000000u /* where another one between such operations has LEAST_NS */
 #define LEAST_HABIT_NS 200000u
 #define HABIT_TIMES    16u
 #define HABIT_SHARE    4u /* a quarter of those between such operations */
@@ -22,10 +23,17 @@ static bool may_be_habit(const struct gp_advisor *advisor, const struct gp_lull_
 	return gp_lull_ns(at->lull) < LEAST_NS && gp_advisor_waits_for_host(advisor, at);
 }
 
-/* In a pair's count, all idle times between such operations; in its sum, those that may be a habit. */
+/* In a pair's count, all idle times between such operations; in its sums, those that may be a habit, and those that are told by themselves. */
+enum { MAYBE_HABIT, LONG };
+
+static void count_short(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	gp_gaps_pair(advisor, at->before, at->after)->sums[MAYBE_HABIT]++;
+}
+
 static void count_long(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
-	gp_gaps_pair(advisor, at->before, at->after)->sums[0]++;
+	gp_gaps_pair(advisor, at->before, at->after)->sums[LONG]++;
 }
 
 static void count_all(struct gp_advisor *advisor)
@@ -51,9 +59,10 @@ static void find_habits(struct gp_advisor *advisor)
 {
 	uint32_t known = advisor->habits.count;
 
-	gp_advisor_lulls(advisor, LEAST_HABIT_NS, may_be_habit, count_long);
+	gp_advisor_lulls(advisor, LEAST_NS, NULL, count_long);
+	gp_advisor_lulls(advisor, LEAST_HABIT_NS, may_be_habit, count_short);
 	for (uint32_t i = known; i < advisor->habits.count; i++)
-		if (advisor->habits.rows[i].sums[0] >= HABIT_TIMES) {
+		if (advisor->habits.rows[i].sums[MAYBE_HABIT] >= HABIT_TIMES) {
 			count_all(advisor);
 			break;
 		}
@@ -61,12 +70,17 @@ static void find_habits(struct gp_advisor *advisor)
 		advisor->error = advisor->habits.error;
 }
 
-/* Where launches of a loop wait now and then, at no place of their own, the system had taken the processor. */
-static bool is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at)
+/*
+ * Whether one that may be a habit is, or is like one that is told by itself.  Where launches of a loop wait now and then, at no place of their own, the
+ * system had taken the processor.
+ */
+static bool comes_again(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	const struct gp_tally_row *pair = gp_gaps_pair(advisor, at->before, at->after);
 
-	return pair->sums[0] >= HABIT_TIMES && pair->sums[0] * HABIT_SHARE >= pair->count;
+	return (pair->sums[LONG] > 0 && gp_lull_ns(at->lull) >= LEAST_LIKE_NS) ||
+	       (pair->sums[MAYBE_HABIT] >= HABIT_TIMES &&
+		pair->sums[MAYBE_HABIT] * HABIT_SHARE >= pair->count);
 }
 
 /* ---- all that is told ---- */
@@ -78,7 +92,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 
 	if (idle_ns < LEAST_NS && at->lull->cause != GP_IDLE_DEPENDENCY &&
-	    !(may_be_habit(advisor, at) && is_habit(advisor, at)))
+	    !(may_be_habit(advisor, at) && comes_again(advisor, at)))
 		return;
 	gp_gaps_add(advisor,
 		    gp_advisor_case(advisor, site, gp_advisor_text(advisor, after.name),
@@ -96,7 +110,8 @@ const struct gp_rule gp_rule_gpu_gaps = {
 	.id = "gpu-gaps",
 	.title = "the GPU has nothing to do for long",
 	.meaning =
-		"Between two operations the GPU was idle for 100 ms or more; or for 200 us or more "
+		"Between two operations the GPU was idle for 100 ms or more, and between the same "
+		"two at other times for 10 ms or more; or for 200 us or more "
 		"again "
 		"and again: 16 times between the same two operations, and every fourth time at "
 		"least that it was idle there; or, however often, where the next operation had "

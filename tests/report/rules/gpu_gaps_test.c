@@ -70,6 +70,39 @@ static void test_long_waits_among_short_ones(void **state)
 	gp_model_free(model);
 }
 
+/* Between the same two operations one of 120 ms: those of 40 ms are of the same place, those of 5 ms may be the system's; without the long one all may. */
+static void test_shorter_waits_where_a_long_one_is(void **state)
+{
+	(void)state;
+	for (uint32_t with_long = 0; with_long < 2; with_long++) {
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		struct gp_advice advice;
+		const struct gp_finding *found;
+		uint64_t at_ns = MS;
+
+		build_device(&b, 0, "GPU");
+		for (uint32_t i = 1; i <= 13; i++) {
+			build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i);
+			build_op(&b, GP_OP_KERNEL, 7, at_ns + 10000, at_ns + 10 * MS, i);
+			at_ns += 10 * MS + (i == 6 && with_long ? 120 * MS
+					    : i % 2 == 0        ? 40 * MS
+								: 5 * MS);
+		}
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "gpu-gaps");
+		assert_int_equal(found != NULL, with_long);
+		if (found) {
+			assert_int_equal(found->count, 6);
+			assert_in_range(found->saves_ns, (120 + 5 * 40) * MS,
+					(120 + 5 * 40) * MS + MS);
+		}
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* Too few to be a habit, too short, or too little in all: the system may have taken the processor. */
 static void test_few_and_short_waits(void **state)
 {
@@ -239,6 +272,7 @@ int main(void)
 		cmocka_unit_test(test_many_waits_are_one_finding),
 		cmocka_unit_test(test_long_waits_among_short_ones),
 		cmocka_unit_test(test_few_and_short_waits),
+		cmocka_unit_test(test_shorter_waits_where_a_long_one_is),
 		cmocka_unit_test(test_a_large_part_of_a_short_run),
 		cmocka_unit_test(test_waits_at_no_place_of_their_own),
 		cmocka_unit_test(test_what_begins_late_now_and_then),

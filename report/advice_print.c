@@ -137,8 +137,9 @@ void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *find
 		add_words(text, bytes, words);
 	}
 	if (stands_for_all) {
-		snprintf(words, sizeof(words), "the most of %u places",
-			 count_alike(advice, finding));
+		/* what is once is of several kinds, each with a remedy of its own */
+		snprintf(words, sizeof(words), "the most of %u %s", count_alike(advice, finding),
+			 finding->rule->is_once ? "findings" : "places");
 		add_words(text, bytes, words);
 	}
 	if (text[0] != '\0')

@@ -50,7 +50,7 @@ static bool has_looks(const struct gp_end *end, const struct gp_model *model)
 	return model->sample_count > 0 && known_ns(end) * 2 < end->ns;
 }
 
-/* "NCCL's ncclCommInitRank 512.3ms, making contexts 113.6ms, in no call of CUDA 80.00ms" */
+/* "NCCL's ncclCommInitRank 512.3ms, making contexts 113.6ms, in no recorded call of CUDA 80.00ms" */
 static void print_parts(FILE *out, const struct gp_end *end, const struct gp_model *model)
 {
 	const char *separator = ": ";
@@ -69,7 +69,8 @@ static void print_parts(FILE *out, const struct gp_end *end, const struct gp_mod
 	}
 	if (!has_looks(end, model) && end->own_ns >= LEAST_NS &&
 	    end->own_ns * 100 >= LEAST_WORK * end->ns)
-		fprintf(out, "%sin no call of CUDA %s", separator, gp_format_ns(end->own_ns).text);
+		fprintf(out, "%sin no recorded call of CUDA %s", separator,
+			gp_format_ns(end->own_ns).text);
 }
 
 static void print_functions(FILE *out, const struct gp_end *end, const struct gp_tally *tally,

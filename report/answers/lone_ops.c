@@ -15,13 +15,17 @@
 
 /* ---- times that contradict their stream ---- */
 
+static bool is_node(const struct gp_model *model, const struct gp_op *op)
+{
+	return op->graph_id != 0 || gp_model_detail(model, op)->graph_node_id != 0;
+}
+
 static bool is_in_order(const struct gp_model *model, const struct gp_op *op)
 {
 	const struct gp_call *call = op->call != GP_NONE ? &model->calls[op->call] : NULL;
 
 	return !model->recorder && !op->untimed && !gp_op_is_on_host(op) &&
-	       op->kind != GP_OP_GRAPH && op->graph_id == 0 &&
-	       gp_model_detail(model, op)->graph_node_id == 0 && !(call && call->overlapping);
+	       op->kind != GP_OP_GRAPH && !(call && call->overlapping);
 }
 
 bool gp_ops_clash(const struct gp_model *model, const struct gp_op *earlier,
@@ -30,7 +34,7 @@ bool gp_ops_clash(const struct gp_model *model, const struct gp_op *earlier,
 	uint64_t until_ns = earlier->end_ns < later->end_ns ? earlier->end_ns : later->end_ns;
 
 	return until_ns > later->start_ns + CLOCKS_ERR_NS && is_in_order(model, earlier) &&
-	       is_in_order(model, later);
+	       is_in_order(model, later) && !(is_node(model, earlier) && is_node(model, later));
 }
 
 uint64_t gp_ops_count_clashes(const struct gp_model *model)

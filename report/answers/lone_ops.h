@@ -35,7 +35,7 @@ int gp_lone_op_find(struct gp_lone_op *found, struct gp_model *const *models, si
 
 /*
  * Whether the times of two operations of one stream contradict it, which does one after the other: the later one began more than 1 us before
- * the earlier one ended.  Nodes of graphs may run at once in what is told as one stream, and a programmatic dependent launch begins early; of
+ * the earlier one ended.  Two nodes of graphs may run at once in what is told as one stream, and a programmatic dependent launch begins early; of
  * other recorders' traces it is not known which launches are such.
  */
 bool gp_ops_clash(const struct gp_model *model, const struct gp_op *earlier,

@@ -131,8 +131,8 @@ void gp_own_time_put(struct gp_advisor *advisor, struct gp_case *found, const st
 void gp_own_time_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		      const struct gp_own_time *own, const char *when, FILE *out)
 {
-	fprintf(out, "%s operation, for %s of %s, the program was in no call of CUDA", when,
-		gp_format_ns(own->ns).text, gp_format_ns(own->whole_ns).text);
+	fprintf(out, "%s operation, for %s of %s, the program was in no recorded call of CUDA",
+		when, gp_format_ns(own->ns).text, gp_format_ns(own->whole_ns).text);
 	if (own->has_looks)
 		gp_meanwhile_tell(advisor, found, out);
 	else

@@ -27,7 +27,7 @@ bool gp_own_time_find(struct gp_advisor *advisor, const struct gp_end *end, uint
 void gp_own_time_put(struct gp_advisor *advisor, struct gp_case *found, const struct gp_end *end,
 		     uint32_t thread, struct gp_own_time *own);
 
-/* "until the first operation, for 400.0ms of 402.0ms, the program was in no call of CUDA; ...", with these words for "until the first". */
+/* "until the first operation, for 400.0ms of 402.0ms, the program was in no recorded call of CUDA; ...", with these words for "until the first". */
 void gp_own_time_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		      const struct gp_own_time *own, const char *when, FILE *out);
 

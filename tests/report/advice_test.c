@@ -943,6 +943,14 @@ static void test_findings_share_a_screen(void **state)
 	assert_non_null(strstr(text, "short-kernels (the most of 2 places): C\n"));
 	free(text);
 
+	/* what is once is of several kinds, and no places */
+	findings[2].rule = findings[3].rule = gp_rule_find("start-up");
+	out = open_memstream(&text, &bytes);
+	gp_advice_print_brief(out, &advice, 2);
+	fclose(out);
+	assert_non_null(strstr(text, "start-up (once per run, the most of 2 findings): C\n"));
+	free(text);
+
 	out = open_memstream(&text, &bytes);
 	gp_advice_print_brief(out, &advice, 4);
 	fclose(out);

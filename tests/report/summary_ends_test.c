@@ -129,7 +129,7 @@ static void time_in_no_call_is_told(void **state)
 	text = print(&model, 1);
 	expect(text,
 	       " start 450.0ms (30.0 %) until the first operation: making contexts 100.0ms, in "
-	       "no call of CUDA 350.0ms ");
+	       "no recorded call of CUDA 350.0ms ");
 	expect(text, " end 500.0ms (33.3 %) after the last operation: freeing memory 480.0ms ");
 	free(text);
 	gp_model_free(model);

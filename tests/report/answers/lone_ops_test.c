@@ -100,8 +100,8 @@ static void it_may_be_the_first(void **state)
 	gp_model_free(model);
 }
 
-/* Three kernels within the time of the long copy: of its stream, of another one, and launched to begin early. */
-static struct gp_model *build_clashing(bool of_graph, const char *recorder)
+/* Three kernels within the time of the long copy: of its stream, of another one, and launched to begin early.  So many of the two that clash are nodes of a graph. */
+static struct gp_model *build_clashing(uint32_t nodes, const char *recorder)
 {
 	struct build b = build_copies(500 * MS, 1);
 	uint64_t at_ns = b.model->ops[LONG].start_ns;
@@ -116,15 +116,17 @@ static struct gp_model *build_clashing(bool of_graph, const char *recorder)
 			 start_ns + 10 * MS, 100 + i)
 			->name = name;
 	}
-	if (of_graph)
+	if (nodes > 0)
 		b.model->ops[COPIES].graph_id = 3;
+	if (nodes > 1)
+		b.model->ops[LONG].graph_id = 3;
 	b.model->recorder = recorder;
 	return build_end(&b);
 }
 
 static void what_its_own_stream_did_meanwhile_contradicts_its_time(void **state)
 {
-	struct gp_model *model = build_clashing(false, NULL);
+	struct gp_model *model = build_clashing(0, NULL);
 	struct gp_lone_op found = find(model);
 
 	(void)state;
@@ -132,11 +134,15 @@ static void what_its_own_stream_did_meanwhile_contradicts_its_time(void **state)
 	assert_int_equal(found.alone_ns, (500 - 3 * 10) * MS);
 	assert_int_equal(gp_ops_count_clashes(model), 1);
 	gp_model_free(model);
-	model = build_clashing(true, NULL);
+	model = build_clashing(1, NULL); /* a stream does a graph after what is none */
+	assert_int_equal(find(model).clashes, 1);
+	assert_int_equal(gp_ops_count_clashes(model), 1);
+	gp_model_free(model);
+	model = build_clashing(2, NULL);
 	assert_int_equal(find(model).clashes, 0);
 	assert_int_equal(gp_ops_count_clashes(model), 0);
 	gp_model_free(model);
-	model = build_clashing(false, "torch.profiler");
+	model = build_clashing(0, "torch.profiler");
 	assert_int_equal(gp_ops_count_clashes(model), 0);
 	gp_model_free(model);
 }

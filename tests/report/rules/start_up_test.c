@@ -67,7 +67,8 @@ static void the_calls_around_the_longest_time_are_named(void **state)
 	struct build b = wait(400 * MS);
 
 	(void)state;
-	check(&b, "for 400.0ms of 402.0ms, the program was in no call of CUDA; the longest time "
+	check(&b, "for 400.0ms of 402.0ms, the program was in no recorded call of CUDA; the "
+		  "longest time "
 		  "between calls is 400.0ms, from cudaMalloc to cudaLaunchKernel at load "
 		  "(train.py:7)");
 }
@@ -80,7 +81,8 @@ static void calls_of_all_threads_count(void **state)
 	(void)state;
 	b.model->calls[1].thread_id = 101;
 	build_call(&b, 102, BUILD_MALLOC, 11 * MS, 50 * MS, 0);
-	check(&b, "for 350.0ms of 402.0ms, the program was in no call of CUDA; the longest time "
+	check(&b, "for 350.0ms of 402.0ms, the program was in no recorded call of CUDA; the "
+		  "longest time "
 		  "between calls is 340.0ms, from cudaMalloc to cudaLaunchKernel at load");
 }
 
@@ -92,7 +94,7 @@ static void looks_at_python_tell_more(void **state)
 
 	(void)state;
 	b.model->samples[index] = build_sample(100, read, 20, 380);
-	check(&b, "no call of CUDA; meanwhile the host was in read (train.py:3) for");
+	check(&b, "no recorded call of CUDA; meanwhile the host was in read (train.py:3) for");
 }
 
 /* From 20 to 380 ms: looks at two lines of a function by turns; or again and again at one of them. */
@@ -223,7 +225,8 @@ static void page_locked_memory_takes_its_time(void **state)
 	check(&first, "allocating 2.000GiB of page-locked memory took 180.0ms before the first");
 	device.model->memory[0].memory_kind = GP_MEMORY_DEVICE;
 	check_parts(&device,
-		    "until the first operation, for 101.0ms of 402.0ms, the program was in no call",
+		    "until the first operation, for 101.0ms of 402.0ms, the program was in no "
+		    "recorded call",
 		    "page-locked");
 }
 
@@ -234,7 +237,7 @@ static void a_fifth_of_the_time_is_worth_a_word(void **state)
 		uint64_t between_ms, called_ms;
 		const char *found_part;
 	} cases[] = {
-		{600, 475, "for 125.0ms of 602.0ms, the program was in no call of CUDA"},
+		{600, 475, "for 125.0ms of 602.0ms, the program was in no recorded call of CUDA"},
 		{600, 485, NULL},
 	};
 

@@ -52,7 +52,8 @@ static void what_the_program_does_at_its_end_is_told(void **state)
 	build_call(&b, 100, BUILD_FREE, 1103 * MS, MS, 0);
 	build_call(&b, 100, BUILD_FREE, 1304 * MS, MS, 0);
 	check(&b,
-	      "after the last operation, for 300.0ms of 303.0ms, the program was in no call of "
+	      "after the last operation, for 300.0ms of 303.0ms, the program was in no recorded "
+	      "call of "
 	      "CUDA; "
 	      "the longest time between calls is 200.0ms, from cudaFree to cudaFree",
 	      NULL);
@@ -128,7 +129,8 @@ static void of_many_pieces_none_is_named(void **state)
 	for (uint32_t i = 0; i < 40; i++)
 		build_call(&b, 100, BUILD_FREE, (1013 + 11 * i) * MS, MS, 0);
 	check(&b,
-	      "after the last operation, for 400.0ms of 441.0ms, the program was in no call of "
+	      "after the last operation, for 400.0ms of 441.0ms, the program was in no recorded "
+	      "call of "
 	      "CUDA; that is in 40 pieces between its calls, of 10.00ms at most",
 	      "cudaFree");
 }

@@ -1,6 +1,6 @@
 /*
  * What NCCL takes to make its communicators, contexts that take half a second and more to be made, and before the first operation what it took to
- * page-lock memory, and what the program did for itself, if that is a fifth of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
+ * page-lock memory, what it took to end contexts that are made again, and what the program did for itself, if that is a fifth of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
  */
 #include "report/rules/rules.h"
 
@@ -25,6 +25,9 @@
 
 struct own {
 	uint64_t make_ns;
+	uint64_t again_ns;           /* of contexts, after others had been ended */
+	uint64_t end_ns;             /* what these took to be ended */
+	uint64_t ending;             /* the text of what ended them, the longest */
 	uint64_t bytes;              /* of page-locked memory */
 	struct gp_own_time own_time; /* the program's */
 };
@@ -92,6 +95,65 @@ static void add(struct gp_advisor *advisor, uint32_t part, uint64_t ns)
 
 	gp_advisor_add(advisor, found, 0, ns, ns, NULL);
 	((struct own *)found->own)->make_ns = ns;
+}
+
+static bool had_context(const struct gp_model *model, uint16_t device_id, uint64_t until_ns)
+{
+	for (uint32_t i = 0; i < model->context_count; i++) {
+		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
+
+		if (model->contexts[i].device_id == device_id && at != GP_NONE &&
+		    model->calls[at].start_ns < until_ns)
+			return true;
+	}
+	return false;
+}
+
+/* What it took from then on, until there was work, to make contexts of GPUs that had one before. */
+static uint64_t made_after_ns(const struct gp_model *model, uint64_t from_ns, uint64_t until_ns)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < model->context_count; i++) {
+		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
+
+		if (at != GP_NONE && model->calls[at].start_ns >= from_ns &&
+		    model->calls[at].start_ns < until_ns &&
+		    had_context(model, model->contexts[i].device_id, from_ns))
+			ns += gp_call_made_context_ns(model, &model->calls[at]) -
+			      model->calls[at].start_ns;
+	}
+	return ns;
+}
+
+/* Those that were ended before there was any work are told with what was made after them: without that end it need not be. */
+static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *first)
+{
+	const struct gp_model *model = advisor->model;
+	uint64_t make_ns = first->part_ns[GP_END_CONTEXT];
+	uint64_t end_ns = first->part_ns[GP_END_NO_CONTEXT], again_ns = 0;
+	struct gp_case *found;
+	struct own *own;
+
+	if (make_ns < SLOW_CONTEXT_NS)
+		return;
+	if (first->ending)
+		again_ns = made_after_ns(model, gp_call_end_ns(first->ending),
+					 first->start_ns + first->ns);
+	if (again_ns > make_ns) /* of several threads */
+		again_ns = make_ns;
+	add(advisor, GP_END_CONTEXT, again_ns > 0 ? end_ns + again_ns : make_ns);
+	explain_contexts(advisor);
+	found = gp_advisor_case(advisor, GP_NO_SITE, GP_END_CONTEXT, 0);
+	own = found->own;
+	own->make_ns = make_ns;
+	own->again_ns = again_ns;
+	own->end_ns = end_ns;
+	if (again_ns == 0)
+		return;
+	own->ending = gp_advisor_text(advisor, gp_model_api(model, first->ending->api).name);
+	found->site = gp_advisor_site(advisor, first->ending);
+	gp_advisor_show(advisor, found, first->ending);
 }
 
 /* ---- page-locked memory ---- */
@@ -197,10 +259,7 @@ static void look(struct gp_advisor *advisor)
 		add(advisor, GP_END_NCCL, ends->nccl_make_ns);
 		explain_communicators(advisor);
 	}
-	if (ends->first.part_ns[GP_END_CONTEXT] >= SLOW_CONTEXT_NS) {
-		add(advisor, GP_END_CONTEXT, ends->first.part_ns[GP_END_CONTEXT]);
-		explain_contexts(advisor);
-	}
+	look_at_contexts(advisor, &ends->first);
 	look_at_locked(advisor, &ends->first);
 	look_at_host(advisor, &ends->first);
 }
@@ -224,6 +283,11 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	if (found->detail == GP_END_CONTEXT) {
 		fprintf(out, "making contexts took %s before the first operation",
 			gp_format_ns(own->make_ns).text);
+		if (own->again_ns > 0)
+			fprintf(out, ", %s of it after %s had taken %s to end what was made before",
+				gp_format_ns(own->again_ns).text,
+				gp_advisor_text_of(advisor, own->ending),
+				gp_format_ns(own->end_ns).text);
 		return;
 	}
 	if (found->detail == GP_END_MEMORY) {
@@ -238,9 +302,14 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
+	const struct own *own = found->own;
 
 	if (found->detail == HOST_WORK)
 		gp_language_advise(advisor, found, host_changes, out);
+	else if (found->detail == GP_END_CONTEXT && own->again_ns > 0)
+		fprintf(out,
+			"leave %s out there: the context that was made before would still be good",
+			gp_advisor_text_of(advisor, own->ending));
 	else if (found->detail == GP_END_CONTEXT)
 		fputs("keep the driver loaded between runs (nvidia-smi -pm 1), and let the process "
 		      "see only the GPUs that it uses (CUDA_VISIBLE_DEVICES)",
@@ -272,7 +341,9 @@ const struct gp_rule gp_rule_start_up = {
 		"A process makes a context on each GPU before its first operation and, with NCCL, "
 		"communicators, which all of their processes make together: whoever comes first "
 		"waits for the last. A context takes 100 to 300 ms: told is what takes 500 ms or "
-		"more. Page-locked memory takes long, too: the system finds and "
+		"more. One that is ended before there was any work for it (cudaDeviceReset, "
+		"cuDevicePrimaryCtxRelease, cuCtxDestroy) is made twice. Page-locked memory "
+		"takes long, too: the system finds and "
 		"locks each page of it. And it imports, or reads data: what Python did from the "
 		"first "
 		"call of CUDA on is told by looks at its stacks (--host-samples), of other "

@@ -287,6 +287,48 @@ static void a_context_that_takes_half_a_second_is_told(void **state)
 	}
 }
 
+/* Half a second for each; the call of 400 ms between them ends the first, or something else; or the second is another GPU's. */
+static void a_context_that_is_ended_and_made_again_is_told(void **state)
+{
+	(void)state;
+	for (uint32_t way = 0; way <= 2; way++) {
+		bool is_ended = way == 1;
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		const struct gp_finding *found;
+		struct gp_advice advice;
+
+		build_api(&b, 97, way > 0 ? "cudaDeviceReset" : "cudaGetDeviceCount",
+			  GP_API_CONTROL);
+		build_api(&b, 98, "cudaIpcOpenEventHandle", GP_API_CONTROL);
+		build_device(&b, 0, "GPU");
+		build_context_made_by(&b, 1, 7, 8);
+		build_context_made_by(&b, 2, 7, 9);
+		b.model->contexts[1].device_id = way == 2;
+		build_call(&b, 100, 98, 0, 500 * MS, 8);
+		build_call(&b, 100, 97, 500 * MS, 400 * MS, 0);
+		build_call(&b, 100, 98, 900 * MS, 550 * MS, 9);
+		build_call(&b, 100, BUILD_LAUNCH, 1450 * MS, MS, 1);
+		build_op(&b, GP_OP_KERNEL, 7, 1451 * MS, 1651 * MS, 1)->name = 0;
+		build_call(&b, 100, BUILD_DEVICE_SYNC, 1451 * MS, 200 * MS, 0);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "start-up");
+		assert_non_null(found);
+		assert_string_equal(found->found,
+				    is_ended ? "making contexts took 1.050s before the first "
+					       "operation, 550.0ms of it after cudaDeviceReset had "
+					       "taken 400.0ms to end what was made before"
+					     : "making contexts took 1.050s before the first "
+					       "operation");
+		assert_int_equal(found->saves_ns, (is_ended ? 950 : 1050) * MS);
+		assert_true((strstr(found->change, "leave cudaDeviceReset out there") != NULL) ==
+			    is_ended);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* The first process has work, then a second one makes its context, and works: the idle time of both is told once. */
 static void a_context_beside_another_process_is_told_once(void **state)
 {
@@ -337,6 +379,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_context_that_takes_half_a_second_is_told),
+		cmocka_unit_test(a_context_that_is_ended_and_made_again_is_told),
 		cmocka_unit_test(a_context_beside_another_process_is_told_once),
 		cmocka_unit_test(the_calls_around_the_longest_time_are_named),
 		cmocka_unit_test(calls_of_all_threads_count),

@@ -205,11 +205,24 @@ static int print_start(const struct gp_summary *summary, const struct start *sta
 	return result;
 }
 
+/* Of a process alone that never had an operation: what it took its time for instead. */
+static int print_whole(const struct gp_summary *summary, const struct gp_ends *ends)
+{
+	int result;
+
+	if (summary->model_count != 1 || !is_notable(summary, ends->whole.ns, LEAST_NS))
+		return 0;
+	fputs("  host      ", summary->out);
+	result = print_end(summary, &ends->whole, summary->models[0], "without any operation");
+	fputs("\n", summary->out);
+	return result;
+}
+
 int gp_summary_print_ends(const struct gp_summary *summary)
 {
 	struct start start = {0};
 	struct longest last = {0};
-	struct gp_ends ends;
+	struct gp_ends ends = {0};
 	int result;
 
 	for (size_t i = 0; i < summary->model_count; i++) {
@@ -223,7 +236,9 @@ int gp_summary_print_ends(const struct gp_summary *summary)
 		compare(&start.later, later_nccl_ns(&ends), &ends, model);
 		compare(&last, ends.last.ns, &ends, model);
 	}
-	result = print_start(summary, &start);
+	result = print_whole(summary, &ends); /* of the only one */
+	if (result == 0)
+		result = print_start(summary, &start);
 	if (result == 0 && is_notable(summary, last.ns, LEAST_NS) &&
 	    is_told(summary, &last.ends.last)) {
 		fputs("  end       ", summary->out);

@@ -272,6 +272,21 @@ static bool find_work(const struct gp_model *model, struct gp_interval *work)
 	return work->start_ns <= work->end_ns;
 }
 
+static int split_whole(struct gp_ends *ends, const struct gp_model *model)
+{
+	struct told_calls told;
+	int result;
+
+	if (model->op_count > 0 || model->totals || model->call_count == 0 ||
+	    model->gate_count > 0 || gp_recorded_why_not_all(model))
+		return 0;
+	result = find_calls(&told, model);
+	if (result == 0)
+		result = split(&ends->whole, &told, model->first_call_ns, model->last_call_ns);
+	gp_room_free(told.calls);
+	return result;
+}
+
 int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 {
 	struct gp_interval work;
@@ -279,8 +294,9 @@ int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 	int result;
 
 	*ends = (struct gp_ends){0};
-	if (!find_work(model, &work) || model->gate_count > 0 ||
-	    (model->call_count == 0 && !model->totals))
+	if (!find_work(model, &work))
+		return split_whole(ends, model);
+	if (model->gate_count > 0 || (model->call_count == 0 && !model->totals))
 		return 0;
 	ends->before_ns = before_first_call_ns(model);
 	result = find_calls(&told, model);

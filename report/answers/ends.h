@@ -38,13 +38,15 @@ struct gp_ends {
 		first; /* from the first call to the first operation's start; 0 where only the last part was kept, or a part cannot be read */
 	struct gp_end
 		last; /* from the last operation's end to the last call's; 0 where operations may be missing */
+	struct gp_end
+		whole; /* of a process that had no operation for sure, from the first call to the last; else 0 */
 	/* Wherever they lie: while NCCL made communicators, and while it ended them. */
 	uint64_t nccl_make_ns, nccl_end_ns;
 	const char *nccl_make; /* the range with most of it; NULL = none */
 	uint32_t nccl_made;    /* calls that made communicators */
 };
 
-/* All 0 of a process that had no timed operation, or of which only parts were recorded.  Returns 0 or -ENOMEM. */
+/* All 0 but whole of a process that had no timed operation; all 0 where only parts were recorded.  Returns 0 or -ENOMEM. */
 int gp_ends_of(struct gp_ends *ends, const struct gp_model *model);
 
 /* "NCCL", "making contexts", "ending contexts", "loading code", "allocating memory", "freeing memory" */

@@ -135,6 +135,26 @@ static void time_in_no_call_is_told(void **state)
 	gp_model_free(model);
 }
 
+/* A process may make contexts and do nothing with them. */
+static void a_process_without_any_operation_has_a_line(void **state)
+{
+	struct build b = build_begin(42);
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	build_device(&b, 0, "NVIDIA H200");
+	build_context_made_by(&b, 1, 7, 1);
+	build_call(&b, 100, BUILD_MALLOC, 0, 900 * MS, 1);
+	build_call(&b, 100, BUILD_FREE, 900 * MS, 100 * MS, 2);
+	model = build_end(&b);
+	text = print(&model, 1);
+	expect(text, " host 1.000s (100.0 %) without any operation: making contexts 900.0ms, "
+		     "freeing memory 100.0ms ");
+	free(text);
+	gp_model_free(model);
+}
+
 /* Of a process that Python was looked at, in load() before its first operation and in save() after the last one. */
 static char *print_sampled(uint64_t first_ns)
 {
@@ -219,6 +239,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_told_chooses_no_process),
 		cmocka_unit_test(one_process_is_not_named),
 		cmocka_unit_test(time_in_no_call_is_told),
+		cmocka_unit_test(a_process_without_any_operation_has_a_line),
 		cmocka_unit_test(python_is_told_of),
 		cmocka_unit_test(no_end_is_more_than_all_of_the_time),
 		cmocka_unit_test(of_callers_without_room_those_between_go),

@@ -174,6 +174,7 @@ static void of_parts_and_of_nothing_there_are_no_ends(void **state)
 		model = build_end(&b);
 		assert_int_equal(gp_ends_of(&ends, model), 0);
 		assert_int_equal(ends.first.ns + ends.last.ns, 0);
+		assert_int_equal(ends.whole.ns, 0); /* a launch lacks its kernel */
 		gp_model_free(model);
 	}
 }

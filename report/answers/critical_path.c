@@ -150,19 +150,41 @@ static bool waits_for(const struct walk *walk, const struct gp_call *call, uint3
 	}
 }
 
-/* What the thread did before; the operation that it waited for, or GP_NONE with *thread_id: then it goes on there, or ends. */
-static uint32_t follow_thread(struct walk *walk, uint32_t thread_id, bool *goes_on)
+/*
+ * What nobody has recorded of a thread before its first call: it may not have been there, and its creator was in a call, or it waited for what another one
+ * made.  So it goes on with the main thread, or where that had made no call yet, with the one whose call began last; NULL: there was none.
+ */
+static const struct gp_call *call_of_others(const struct walk *walk, uint64_t time_ns)
 {
-	const struct gp_call *call = last_call(walk, thread_id, walk->at_ns), *next;
-	uint32_t at = outer_before(walk, thread_id, walk->at_ns), op, number;
+	const struct gp_model *model = walk->model;
+	const struct gp_call *latest = last_call(walk, model->pid, time_ns);
+	bool is_of_main = latest != NULL;
+
+	for (uint32_t i = 0; i < model->thread_count && !is_of_main; i++) {
+		const struct gp_call *call = last_call(walk, model->threads[i].id, time_ns);
+
+		if (call && (!latest || call->start_ns > latest->start_ns))
+			latest = call;
+	}
+	return latest;
+}
+
+/* What the thread did before; the operation that it waited for, or GP_NONE with *thread_id: then it goes on there, or ends. */
+static uint32_t follow_thread(struct walk *walk, uint32_t *thread_id, bool *goes_on)
+{
+	const struct gp_call *call = last_call(walk, *thread_id, walk->at_ns), *next;
+	uint32_t at = outer_before(walk, *thread_id, walk->at_ns), op, number;
 
 	next = at < walk->outer_count ? &walk->model->calls[walk->outer[at]] : NULL;
-	number = next && next->thread_id == thread_id ? walk->outer[at] : GP_NONE;
+	number = next && next->thread_id == *thread_id ? walk->outer[at] : GP_NONE;
+	if (!call)
+		call = call_of_others(walk, walk->at_ns);
 	*goes_on = call != NULL;
 	if (!call) {
 		step_to(walk, walk->first_ns, GP_PATH_HOST, number);
 		return GP_NONE;
 	}
+	*thread_id = call->thread_id;
 	step_to(walk, gp_call_end_ns(call), GP_PATH_HOST, number);
 	op = last_end(walk, walk->at_ns);
 	number = (uint32_t)(call - walk->model->calls);
@@ -253,7 +275,7 @@ static void follow(struct walk *walk)
 	if (call_ns >= op_ns)
 		op = GP_NONE;
 	for (; goes_on && left > 0 && walk->error == 0 && walk->at_ns > walk->first_ns; left--)
-		op = op == GP_NONE ? follow_thread(walk, thread_id, &goes_on)
+		op = op == GP_NONE ? follow_thread(walk, &thread_id, &goes_on)
 				   : follow_op(walk, op, &thread_id, &goes_on);
 }
 

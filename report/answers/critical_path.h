@@ -1,7 +1,7 @@
 /*
  * critical_path: what each moment of a process waited for, followed from its last call or operation back to its first: an operation waited for
  * the one before it in its stream or for its launch, a launch for what its thread had done before, a call that waits for the operation
- * that ended in it.  What lies on this path made the run as long as it was; what does not, might take longer without anybody noticing.
+ * that ended in it; what came before a thread's first call is the main thread's.  What lies on this path made the run as long as it was; what does not, might take longer without anybody noticing.
  *
  * Records do not say which event an operation waited for: where it began long after its launch and the end of the one before it, that
  * is taken to have been the operation of another stream that ended just then.

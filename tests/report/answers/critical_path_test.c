@@ -110,6 +110,32 @@ static void what_the_host_does_is_on_it(void **state)
 	check(&b, expected, 8);
 }
 
+/* A thread that was not there yet did nothing: the main thread was in a call, from which its creator came, and before that in another one. */
+static void before_its_first_call_a_thread_was_not_there(void **state)
+{
+	static const struct expected expected[] = {
+		{1000, 1100, GP_PATH_CALL, 2}, {900, 1000, GP_PATH_HOST, 2},
+		{100, 900, GP_PATH_CALL, 1},   {50, 100, GP_PATH_HOST, 1},
+		{10, 50, GP_PATH_CALL, 0},
+	};
+	/* the main thread made none: it goes on where a call began last */
+	static const uint32_t threads[] = {100, 101};
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct build b = build_begin(1);
+
+		b.model->pid = 100;
+		build_thread(&b, 101, "");
+		build_thread(&b, 200, "");
+		build_device(&b, 0, "GPU");
+		build_call(&b, threads[i], BUILD_LAUNCH, 10 * US, 40 * US, 0);
+		build_call(&b, threads[i], BUILD_LAUNCH, 100 * US, 800 * US, 0);
+		build_call(&b, 200, BUILD_LAUNCH, 1000 * US, 100 * US, 0);
+		check(&b, expected, 5);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +143,7 @@ int main(void)
 		cmocka_unit_test(or_for_their_launch),
 		cmocka_unit_test(or_for_another_stream_where_they_begin_when_that_one_s_ended),
 		cmocka_unit_test(what_the_host_does_is_on_it),
+		cmocka_unit_test(before_its_first_call_a_thread_was_not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,36 +219,45 @@ static char *text_of(const struct gp_advisor *advisor, const struct gp_case *fou
 	return NULL;
 }
 
-/* Of calls without a stack, looks at Python's may have found the line. */
-static const char *place_of_looks(const struct gp_advisor *advisor, const struct gp_case *found,
-				  struct gp_finding *finding)
+/* Of calls without a stack, looks at Python's may have found the line, or at least the function. */
+static struct gp_seen place_of_looks(const struct gp_advisor *advisor, const struct gp_case *found,
+				     struct gp_finding *finding)
 {
 	struct gp_seen seen = gp_advisor_seen(advisor, found);
+	bool is_all = seen.looks == seen.all;
 	char *told = NULL;
 
-	if (*seen.place == '\0' || !finding->found ||
-	    asprintf(&told, "%s; the line is told by %s looks at Python's stack", finding->found,
-		     gp_format_count(seen.looks).text) < 0)
-		return "";
+	if (!finding->found || *seen.place == '\0')
+		return seen;
+	if (asprintf(&told, "%s; the %s is told by %s%s%s looks at Python's stack", finding->found,
+		     seen.is_line ? "line" : "function",
+		     is_all ? "" : gp_format_count(seen.looks).text, is_all ? "" : " of ",
+		     gp_format_count(seen.all).text) < 0)
+		told = NULL;
 	free(finding->found);
 	finding->found = told;
-	return seen.place;
+	return seen;
 }
 
-static void put_site(const struct gp_advisor *advisor, const struct gp_case *found,
+/* Whether the line is known. */
+static bool put_site(const struct gp_advisor *advisor, const struct gp_case *found,
 		     struct gp_finding *finding)
 {
 	struct gp_call_site site = {.place = "", .callers = ""};
+	struct gp_seen seen = {.place = "", .is_line = true};
 
 	if (gp_advisor_knows(advisor, found->site))
 		site = gp_call_sites_at(advisor->sites, found->site);
 	else if (found->site != GP_NO_SITE && !finding->names_place)
-		site.place = place_of_looks(advisor, found, finding);
+		seen = place_of_looks(advisor, found, finding);
+	if (*seen.place)
+		site.place = seen.place;
 	finding->place = strdup(site.place);
 	finding->callers = strdup(site.callers);
 	finding->naming = site.naming;
 	finding->apart_bytes =
 		*site.callers ? gp_call_sites_tell_apart(advisor->sites, found->site) : 0;
+	return *site.place && seen.is_line;
 }
 
 /* A trace of another format has the stacks that it has: recording anew with our options is no help. */
@@ -266,6 +275,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	const struct gp_rule *rule = gp_rules[found->rule];
 	uint64_t zero_ns = advisor->scope.start_unix_ns;
 	struct gp_finding *finding;
+	bool has_line;
 	int result = gp_array_grow(&advice->findings, &advice->capacity, advice->count,
 				   sizeof(*advice->findings));
 
@@ -287,10 +297,10 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.change = text_of(advisor, found, rule->advise),
 		.names_place = rule->names_place && rule->names_place(found),
 	};
-	put_site(advisor, found, finding);
+	has_line = put_site(advisor, found, finding);
 	if (!finding->found || !finding->change || !finding->place || !finding->callers)
 		return -ENOMEM;
-	if (found->site != GP_NO_SITE && *finding->place == '\0' && !finding->names_place)
+	if (found->site != GP_NO_SITE && !has_line && !finding->names_place)
 		advice->lacks_stacks |= can_have_stacks(advisor);
 	return 0;
 }

@@ -38,7 +38,7 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 	const struct gp_sample *sample = &model->samples[index];
 	struct gp_host_time time = gp_host_look_time(model, index);
 	struct gp_host_places *places = gp_host_places_in(scope);
-	struct gp_host_place place = {"(no memory)", "", "", 0};
+	struct gp_host_place place = {.what = "(no memory)", .own = "", .function = ""};
 
 	if (places)
 		place = gp_host_places_at(places,

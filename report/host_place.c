@@ -16,7 +16,7 @@
 
 /* A place, while it is put together. */
 struct texts {
-	char what[TEXT_BYTES], own[TEXT_BYTES], function[TEXT_BYTES];
+	char what[TEXT_BYTES], own[TEXT_BYTES], own_function[TEXT_BYTES];
 };
 
 struct gp_host_places {
@@ -26,7 +26,7 @@ struct gp_host_places {
 	struct gp_groups owns;
 	struct gp_groups functions;
 	struct pair {
-		uint32_t what, own, function;
+		uint32_t what, own, own_function, function;
 	} * pairs; /* by the number of the key */
 	uint32_t pair_count, pair_capacity;
 	struct gp_frame_numbers known; /* of stacks that were asked for; more: the frames' marks */
@@ -233,7 +233,7 @@ static void put_texts(struct gp_host_places *places, const struct gp_frame_numbe
 	uint32_t own = find_own(places, model, stack);
 	uint32_t import = find_import(places, model, stack, own);
 
-	texts->what[0] = texts->own[0] = texts->function[0] = '\0';
+	texts->what[0] = texts->own[0] = texts->own_function[0] = '\0';
 	if (compiler != GP_COMPILER_NONE && compiler != GP_COMPILER_IMPORT)
 		put_compiler(texts->what, compiler);
 	else if (compiler == GP_COMPILER_IMPORT && import != GP_NONE)
@@ -245,24 +245,26 @@ static void put_texts(struct gp_host_places *places, const struct gp_frame_numbe
 		put_wait(texts->what, place_of(places, model, stack));
 	else if (stack != own)
 		put_function(texts->what, sizeof(texts->what), place_of(places, model, stack));
-	if (own != GP_NONE)
-		put_place(texts->own, place_of(places, model, own));
-	if (own != GP_NONE && !has_verb(texts->what))
-		put_function(texts->function, sizeof(texts->function),
-			     place_of(places, model, own));
-	else
-		memcpy(texts->function, texts->what, sizeof(texts->function));
+	if (own == GP_NONE)
+		return;
+	put_place(texts->own, place_of(places, model, own));
+	put_function(texts->own_function, sizeof(texts->own_function),
+		     place_of(places, model, own));
 }
 
 /* ---- numbers ---- */
 
 static bool append_pair(struct gp_host_places *places, const struct texts *texts)
 {
-	struct pair pair = {gp_groups_find(&places->whats, texts->what),
-			    gp_groups_find(&places->owns, texts->own),
-			    gp_groups_find(&places->functions, texts->function)};
+	bool is_own = *texts->own != '\0' && !has_verb(texts->what);
+	struct pair pair = {
+		gp_groups_find(&places->whats, texts->what),
+		gp_groups_find(&places->owns, texts->own),
+		gp_groups_find(&places->functions, texts->own_function),
+		gp_groups_find(&places->functions, is_own ? texts->own_function : texts->what)};
 
-	if (pair.what == UINT32_MAX || pair.own == UINT32_MAX || pair.function == UINT32_MAX ||
+	if (pair.what == UINT32_MAX || pair.own == UINT32_MAX || pair.own_function == UINT32_MAX ||
+	    pair.function == UINT32_MAX ||
 	    gp_array_grow(&places->pairs, &places->pair_capacity, places->pair_count,
 			  sizeof(*places->pairs)) != 0)
 		return false;
@@ -346,6 +348,8 @@ bool gp_host_place_waits_for_thread(const struct gp_host_place *place)
 
 enum gp_compiler gp_host_place_compiler(const struct gp_host_place *place)
 {
+	if (begins(place->what, "importing"))
+		return GP_COMPILER_IMPORT;
 	for (enum gp_compiler i = GP_COMPILER_NONE + 1; i < GP_COMPILERS; i++) {
 		char what[TEXT_BYTES];
 
@@ -361,9 +365,18 @@ struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint
 	const struct pair *pair;
 
 	if (number >= places->pair_count)
-		return (struct gp_host_place){"(no memory)", "", "(no memory)", 0};
+		return (struct gp_host_place){.what = "(no memory)",
+					      .own = "",
+					      .own_function = "",
+					      .function = "(no memory)"};
 	pair = &places->pairs[number];
-	return (struct gp_host_place){places->whats.rows[pair->what].key,
-				      places->owns.rows[pair->own].key,
-				      places->functions.rows[pair->function].key, pair->function};
+	return (struct gp_host_place){
+		.what = places->whats.rows[pair->what].key,
+		.own = places->owns.rows[pair->own].key,
+		.own_number = pair->own,
+		.own_function = places->functions.rows[pair->own_function].key,
+		.own_function_number = pair->own_function,
+		.function = places->functions.rows[pair->function].key,
+		.function_number = pair->function,
+	};
 }

@@ -17,8 +17,12 @@
 #include "report/model.h"
 
 struct gp_host_place {
-	const char *what; /* "" where the user's own line is all */
-	const char *own;  /* "function (file:line)"; "" where none is the user's */
+	const char *what;    /* "" where the user's own line is all */
+	const char *own;     /* "function (file:line)"; "" where none is the user's */
+	uint32_t own_number; /* the same for equal ones */
+	/* The function of own, "function (file)", for places that have one. */
+	const char *own_function;
+	uint32_t own_function_number; /* the same for equal ones */
 	/*
 	 * What places are gathered by: "importing torch._dynamo"; else the user's function, "function (file)"; else the library's.  Its number is below
 	 * gp_host_places_functions().
@@ -47,7 +51,7 @@ bool gp_host_place_has_verb(const struct gp_host_place *place);
 bool gp_host_place_waits(const struct gp_host_place *place);
 bool gp_host_place_waits_for_thread(const struct gp_host_place *place);
 
-/* The compiler that the thread was in there, or GP_COMPILER_NONE. */
+/* The compiler that the thread was in there, or the import, or GP_COMPILER_NONE. */
 enum gp_compiler gp_host_place_compiler(const struct gp_host_place *place);
 
 /* The place of that number, good as long as places; of another number, one that says "(no memory)", of function 0. */

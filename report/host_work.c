@@ -1,7 +1,9 @@
 #include "report/host_work.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "report/format.h"
 #include "report/host_looks.h"
 
 #define MUCH 20 /* one of so many that found a stack */
@@ -58,17 +60,19 @@ static bool is_of(const struct gp_model *model, uint32_t index, uint32_t thread)
 /* Of looks that come in even steps, those within. */
 static uint64_t looks_in(const struct window *window, const struct gp_sample *sample)
 {
-	uint64_t start_ns = sample->start_ns, end_ns = sample->end_ns;
-	uint64_t all_ns = end_ns - start_ns;
+	uint64_t start_ns = sample->start_ns, end_ns = sample->end_ns, first, last;
+	uint64_t step_ns = sample->count > 1 ? (end_ns - start_ns) / (sample->count - 1) : 0;
 
 	if (start_ns >= window->end_ns || end_ns < window->start_ns)
 		return 0;
-	start_ns = start_ns > window->start_ns ? start_ns : window->start_ns;
-	end_ns = end_ns < window->end_ns ? end_ns : window->end_ns;
-	if (end_ns - start_ns == all_ns)
+	if (step_ns == 0 || (start_ns >= window->start_ns && end_ns <= window->end_ns))
 		return sample->count;
-	return (uint64_t)((double)sample->count * (double)(end_ns - start_ns) / (double)all_ns +
-			  0.5);
+	first = start_ns < window->start_ns ? (window->start_ns - start_ns + step_ns - 1) / step_ns
+					    : 0;
+	last = ((end_ns < window->end_ns ? end_ns : window->end_ns - 1) - start_ns) / step_ns;
+	if (last >= sample->count)
+		last = sample->count - 1;
+	return first <= last ? last - first + 1 : 0;
 }
 
 /* From the first of looks that found the same to the last. */
@@ -131,19 +135,6 @@ bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_place
 	return window.is_known;
 }
 
-/* Of a run of equal looks so much as falls into the window: nothing else was done there meanwhile. */
-static uint64_t ns_within(const struct window *window, const struct gp_sample *sample)
-{
-	uint64_t all_ns = sample->end_ns - sample->start_ns;
-
-	if (all_ns == 0)
-		return sample->start_ns >= window->start_ns && sample->start_ns < window->end_ns
-			       ? GP_HOST_LOOK
-			       : 0;
-	return (uint64_t)((double)stayed_in(window, sample) / (double)all_ns *
-			  (double)(sample->count - 1) * GP_HOST_LOOK);
-}
-
 void gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
 			     uint64_t end_ns)
@@ -153,15 +144,15 @@ void gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_hos
 	for (uint32_t i = find_first(model, thread, start_ns);
 	     is_of(model, i, thread) && model->samples[i].start_ns < end_ns; i++) {
 		const struct gp_sample *sample = &model->samples[i];
-		uint64_t ns = sample->stack == GP_NONE ? 0 : ns_within(&window, sample);
+		uint64_t looks = sample->stack == GP_NONE ? 0 : looks_in(&window, sample);
 
-		if (ns > 0)
+		if (looks > 0)
 			gp_tally_find(tally,
 				      (const uint64_t[GP_TALLY_KEYS]){
 					      [SUM] = sum,
 					      [PLACE] = gp_host_places_find(places, model,
 									    sample->stack)})
-				->sums[NS] += ns;
+				->sums[NS] += looks * GP_HOST_LOOK;
 	}
 }
 
@@ -192,20 +183,16 @@ void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_p
 
 /* ---- functions ---- */
 
-static void add_row(struct gp_host_function *functions, const struct gp_host_places *places,
-		    const struct gp_tally_row *row)
+bool gp_host_function_has_line(const struct gp_host_function *function)
 {
-	uint32_t place = (uint32_t)row->key[PLACE];
-	struct gp_host_function *function =
-		&functions[gp_host_places_at(places, place).function_number];
+	return function->line_ns * 2 >= function->total_ns;
+}
 
-	function->total_ns += row->sums[NS];
-	function->looks += row->sums[LOOKS];
-	function->stayed_ns += row->sums[STAYED];
-	if (row->sums[NS] > function->place_ns) {
-		function->place_ns = row->sums[NS];
-		function->place = place;
-	}
+bool gp_host_function_has_what(const struct gp_host_function *function,
+			       const struct gp_host_place *place)
+{
+	return *place->what &&
+	       (gp_host_place_has_verb(place) || function->place_ns * 2 > function->total_ns);
 }
 
 bool gp_host_function_stays(const struct gp_host_function *function)
@@ -222,26 +209,102 @@ static int by_time(const void *a, const void *b)
 	return (left->place > right->place) - (left->place < right->place);
 }
 
-/* Those of a thread, or of all. */
+/* What is asked of a sum: of one thread, or of all. */
 #define ALL_THREADS UINT64_MAX
-static struct gp_host_function *functions_of(const struct gp_tally *tally, uint64_t sum,
-					     uint64_t thread, const struct gp_host_places *places,
-					     uint32_t *count)
-{
-	uint32_t all = gp_host_places_functions(places);
-	struct gp_host_function *functions = calloc((size_t)all + 1, sizeof(*functions));
+struct question {
+	const struct gp_tally *tally;
+	const struct gp_host_places *places;
+	uint64_t sum, thread;
+};
 
-	*count = 0;
-	if (!functions)
-		return NULL;
+static bool is_asked(const struct question *question, const struct gp_tally_row *row)
+{
+	return row->key[SUM] == question->sum &&
+	       (question->thread == ALL_THREADS || row->key[THREAD] == question->thread);
+}
+
+/* In a tally of lines, that of a row. */
+static uint32_t line_of(struct gp_tally *lines, const struct gp_host_places *places,
+			const struct gp_tally_row *row)
+{
+	struct gp_host_place place = gp_host_places_at(places, (uint32_t)row->key[PLACE]);
+	const uint64_t key[GP_TALLY_KEYS] = {place.function_number, place.own_number};
+	const struct gp_tally_row *line = gp_tally_find(lines, key);
+
+	return (uint32_t)(line - lines->rows);
+}
+
+static void add_row(struct gp_host_function *line, const struct gp_tally_row *row)
+{
+	line->total_ns += row->sums[NS];
+	line->line_ns = line->total_ns;
+	line->looks += row->sums[LOOKS];
+	line->stayed_ns += row->sums[STAYED];
+	if (row->sums[NS] > line->place_ns) {
+		line->place_ns = row->sums[NS];
+		line->place = (uint32_t)row->key[PLACE];
+	}
+}
+
+/* One line after the other, in the order in which they were found first; NULL: there is no memory. */
+static struct gp_host_function *list_lines(const struct question *question, uint32_t *count)
+{
+	const struct gp_tally *tally = question->tally;
+	struct gp_host_function *list = NULL;
+	struct gp_tally lines = {0};
+
 	for (uint32_t i = 0; i < tally->count; i++)
-		if (tally->rows[i].key[SUM] == sum &&
-		    (thread == ALL_THREADS || tally->rows[i].key[THREAD] == thread))
-			add_row(functions, places, &tally->rows[i]);
+		if (is_asked(question, &tally->rows[i]))
+			line_of(&lines, question->places, &tally->rows[i]);
+	*count = lines.count;
+	if (lines.error == 0)
+		list = calloc((size_t)lines.count + 1, sizeof(*list));
+	for (uint32_t i = 0; list && i < tally->count; i++)
+		if (is_asked(question, &tally->rows[i]))
+			add_row(&list[line_of(&lines, question->places, &tally->rows[i])],
+				&tally->rows[i]);
+	gp_tally_free(&lines);
+	return list;
+}
+
+static void add_line(struct gp_host_function *function, const struct gp_host_function *line)
+{
+	struct gp_host_function best = line->total_ns > function->line_ns ? *line : *function;
+
+	best.total_ns = function->total_ns + line->total_ns;
+	best.looks = function->looks + line->looks;
+	best.stayed_ns = function->stayed_ns + line->stayed_ns;
+	*function = best;
+}
+
+/* Those with any time, by it. */
+static void order(struct gp_host_function *functions, uint32_t all, uint32_t *count)
+{
+	*count = 0;
 	for (uint32_t i = 0; i < all; i++)
 		if (functions[i].total_ns > 0)
 			functions[(*count)++] = functions[i];
 	qsort(functions, *count, sizeof(*functions), by_time);
+}
+
+static struct gp_host_function *functions_of(const struct question *question, uint32_t *count)
+{
+	uint32_t all = gp_host_places_functions(question->places), line_count;
+	struct gp_host_function *functions = calloc((size_t)all + 1, sizeof(*functions));
+	struct gp_host_function *lines = list_lines(question, &line_count);
+
+	*count = 0;
+	if (functions && lines) {
+		for (uint32_t i = 0; i < line_count; i++)
+			add_line(&functions[gp_host_places_at(question->places, lines[i].place)
+						    .function_number],
+				 &lines[i]);
+		order(functions, all, count);
+	} else {
+		free(functions);
+		functions = NULL;
+	}
+	free(lines);
 	return functions;
 }
 
@@ -249,7 +312,81 @@ struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, ui
 						const struct gp_host_places *places,
 						uint32_t *count)
 {
-	return functions_of(tally, sum, ALL_THREADS, places, count);
+	const struct question question = {tally, places, sum, ALL_THREADS};
+
+	return functions_of(&question, count);
+}
+
+struct gp_host_function *gp_host_work_lines(const struct gp_tally *tally, uint64_t sum,
+					    const struct gp_host_places *places, uint32_t *count)
+{
+	const struct question question = {tally, places, sum, ALL_THREADS};
+	struct gp_host_function *lines = list_lines(&question, count);
+
+	if (lines)
+		order(lines, *count, count);
+	return lines;
+}
+
+/* ---- the line with most of a sum ---- */
+
+struct spots {
+	struct gp_tally lines, functions; /* NS, and a place of it */
+	uint64_t all_ns;
+};
+
+static void add_spot(struct gp_tally *spots, uint64_t number, const struct gp_tally_row *row)
+{
+	struct gp_tally_row *spot = gp_tally_find(spots, (const uint64_t[GP_TALLY_KEYS]){number});
+
+	spot->sums[NS] += row->sums[NS];
+	spot->sums[PLACE] = row->key[PLACE];
+}
+
+/* NULL: none has half. */
+static const struct gp_tally_row *most_of(const struct gp_tally *spots, uint64_t all_ns)
+{
+	for (uint32_t i = 0; i < spots->count; i++)
+		if (spots->rows[i].sums[NS] * 2 >= all_ns)
+			return &spots->rows[i];
+	return NULL;
+}
+
+static struct gp_host_spot spot_of(const struct spots *spots, const struct gp_host_places *places)
+{
+	const struct gp_tally_row *line = most_of(&spots->lines, spots->all_ns);
+	const struct gp_tally_row *most = line ? line : most_of(&spots->functions, spots->all_ns);
+	struct gp_host_place place;
+
+	if (!most || spots->lines.error != 0 || spots->functions.error != 0)
+		return (struct gp_host_spot){.text = "", .all_ns = spots->all_ns};
+	place = gp_host_places_at(places, (uint32_t)most->sums[PLACE]);
+	return (struct gp_host_spot){line ? place.own : place.own_function, line != NULL,
+				     most->sums[NS], spots->all_ns};
+}
+
+struct gp_host_spot gp_host_work_spot(const struct gp_tally *tally, uint64_t sum,
+				      const struct gp_host_places *places)
+{
+	const struct question question = {tally, places, sum, ALL_THREADS};
+	struct spots spots = {0};
+	struct gp_host_spot spot;
+
+	for (uint32_t i = 0; i < tally->count; i++) {
+		const struct gp_tally_row *row = &tally->rows[i];
+		struct gp_host_place place;
+
+		if (!is_asked(&question, row))
+			continue;
+		place = gp_host_places_at(places, (uint32_t)row->key[PLACE]);
+		spots.all_ns += row->sums[NS];
+		add_spot(&spots.lines, place.own_number, row);
+		add_spot(&spots.functions, place.own_function_number, row);
+	}
+	spot = spot_of(&spots, places);
+	gp_tally_free(&spots.lines);
+	gp_tally_free(&spots.functions);
+	return spot;
 }
 
 /* ---- threads ---- */
@@ -291,8 +428,9 @@ static const struct gp_tally_row *find_busiest(const struct gp_tally *threads)
 static bool find_work(const struct gp_tally *tally, uint64_t sum, uint64_t thread,
 		      const struct gp_host_places *places, struct gp_host_function *function)
 {
+	const struct question question = {tally, places, sum, thread};
 	uint32_t count, i = 0;
-	struct gp_host_function *functions = functions_of(tally, sum, thread, places, &count);
+	struct gp_host_function *functions = functions_of(&question, &count);
 	bool is_found;
 
 	while (i < count && waits_at(places, functions[i].place))
@@ -322,14 +460,29 @@ void gp_host_function_print(FILE *out, const struct gp_host_places *places,
 {
 	struct gp_host_place place = gp_host_places_at(places, function->place);
 	bool is_verb = gp_host_place_has_verb(&place);
-	bool has_what = *place.what &&
-			(is_verb || !*place.own || function->place_ns * 2 > function->total_ns);
+	bool has_what = gp_host_function_has_what(function, &place) || !*place.own;
 
-	fprintf(out, "%s%s%s%s", is_verb ? "" : "in ", has_what ? place.what : "",
-		!has_what || !*place.own ? ""
-		: is_verb                ? " at "
-					 : " < ",
-		place.own);
+	if (!gp_host_function_has_line(function))
+		fprintf(out, "%s%s", is_verb ? "" : "in ", place.function);
+	else
+		fprintf(out, "%s%s%s%s", is_verb ? "" : "in ", has_what ? place.what : "",
+			!has_what || !*place.own ? ""
+			: is_verb                ? " at "
+						 : " < ",
+			place.own);
+}
+
+void gp_host_function_print_time(FILE *out, const struct gp_host_places *places,
+				 const struct gp_host_function *function)
+{
+	struct gp_figure all = gp_format_ns_about(function->total_ns),
+			 line = gp_format_ns_about(function->line_ns);
+
+	gp_host_function_print(out, places, function);
+	if (!gp_host_function_has_line(function) || strcmp(all.text, line.text) == 0)
+		fprintf(out, " for %s", all.text);
+	else
+		fprintf(out, " for %s (%s with other lines)", line.text, all.text);
 }
 
 void gp_host_work_add_looks(struct gp_host_looks *looks, const struct gp_model *model)

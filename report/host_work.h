@@ -49,22 +49,42 @@ void gp_host_work_add_looks(struct gp_host_looks *looks, const struct gp_model *
 /* Whether those are so many that who reads the sums has to know. */
 bool gp_host_work_is_much(uint64_t looks, const struct gp_host_looks *of);
 
-/* A function's part of a sum. */
+/* A function's part of a sum, or that of one line of it. */
 struct gp_host_function {
 	uint64_t total_ns, looks;
 	uint64_t
 		stayed_ns; /* between looks that found the very same instruction: it was in one call, or waits */
-	uint32_t place; /* with most of the time, for gp_host_places_at() */
+	uint64_t line_ns; /* of the line of the user's with most of the time ... */
+	uint32_t place;   /* ... and what of it has most, for gp_host_places_at() */
 	uint64_t place_ns;
 };
 
 /* Whether it stayed so for nearly all of its time: what runs in Python itself moves on from look to look. */
 bool gp_host_function_stays(const struct gp_host_function *function);
 
-/* The functions of a sum, those with most time first; no memory: NULL.  Free it. */
+/* Whether one of the user's lines has so much of its time, half or more, that the line is named; and that a library's function has, in that line. */
+bool gp_host_function_has_line(const struct gp_host_function *function);
+bool gp_host_function_has_what(const struct gp_host_function *function,
+			       const struct gp_host_place *place);
+
+/* The functions of a sum, or each line of them by itself, those with most time first; no memory: NULL.  Free it. */
 struct gp_host_function *gp_host_work_functions(const struct gp_tally *tally, uint64_t sum,
 						const struct gp_host_places *places,
 						uint32_t *count);
+struct gp_host_function *gp_host_work_lines(const struct gp_tally *tally, uint64_t sum,
+					    const struct gp_host_places *places, uint32_t *count);
+
+/*
+ * The user's line that has half of a sum or more, whatever was done there; else the function of the user's that has.  text "": none has, or there is
+ * no memory.
+ */
+struct gp_host_spot {
+	const char *text; /* "load (data.py:7)", "load (data.py)" */
+	bool is_line;
+	uint64_t ns, all_ns; /* of it, and of the sum */
+};
+struct gp_host_spot gp_host_work_spot(const struct gp_tally *tally, uint64_t sum,
+				      const struct gp_host_places *places);
 
 /*
  * Of gp_host_work_add_others(): what the thread did most that did most at all, where waiting is nothing.  Returns how many threads did anything;
@@ -76,9 +96,12 @@ uint32_t gp_host_work_busiest(const struct gp_tally *tally, uint64_t sum,
 
 /*
  * "in load (data.py:7)", "in raw_decode (json/decoder.py) < load (data.py:7)", "importing torch._dynamo at <module> (train.py:4)": a library's
- * function, where most of the time was there.
+ * function, and a line, where most of the time was there; else "in load (data.py)".  And the same with its time, which is that of the line where one is
+ * named: "in load (data.py:7) for 1.2s (1.9s with other lines)".
  */
 void gp_host_function_print(FILE *out, const struct gp_host_places *places,
 			    const struct gp_host_function *function);
+void gp_host_function_print_time(FILE *out, const struct gp_host_places *places,
+				 const struct gp_host_function *function);
 
 #endif

@@ -83,8 +83,7 @@ static void print_functions(FILE *out, const struct gp_end *end, const struct gp
 		if (functions[i].total_ns * 100 < LEAST_WORK * end->ns)
 			break;
 		fputs(i == 0 ? "; Python was " : ", ", out);
-		gp_host_function_print(out, places, &functions[i]);
-		fprintf(out, " for %s", gp_format_ns_about(functions[i].total_ns).text);
+		gp_host_function_print_time(out, places, &functions[i]);
 	}
 	free(functions);
 }

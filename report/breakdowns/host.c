@@ -1,4 +1,4 @@
-/* What Python did on the host, in all threads (--host-samples): by function. */
+/* What Python did on the host, in all threads (--host-samples): by line, for a script may be one function. */
 #include "report/breakdown.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static void put_times(struct gp_sheet *sheet, const struct gp_host_function *row
 static void put_what(struct gp_sheet *sheet, const struct gp_host_place *place,
 		     const struct gp_host_function *row)
 {
-	if (*place->what && (gp_host_place_has_verb(place) || row->place_ns * 2 > row->total_ns))
+	if (gp_host_function_has_what(row, place))
 		gp_scope_put_text(sheet, place->what);
 	else
 		gp_sheet_cell(sheet, gp_value_none());
@@ -67,7 +67,7 @@ static int put_rows(struct gp_sheet *sheet, const struct gp_host_places *places,
 		    const struct gp_tally *tally)
 {
 	uint32_t count;
-	struct gp_host_function *rows = gp_host_work_functions(tally, 0, places, &count);
+	struct gp_host_function *rows = gp_host_work_lines(tally, 0, places, &count);
 	uint64_t total_ns;
 
 	if (!rows)
@@ -121,7 +121,7 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 
 const struct gp_breakdown gp_breakdown_host = {
 	.word = "host",
-	.help = "what Python did on the host: functions, by looks at its stacks",
+	.help = "what Python did on the host: lines, by looks at its stacks",
 	.nothing = "no look at a Python stack was recorded (of a Python program: gpuprof-run "
 		   "--host-samples=20 PROGRAM)",
 	.head = {"host", "Python on the host", columns, COUNT(columns)},

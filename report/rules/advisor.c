@@ -242,20 +242,17 @@ struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
 	struct gp_seen seen = {.place = ""};
-	struct gp_host_function *functions;
-	uint64_t all_ns = 0;
-	uint32_t count;
+	struct gp_host_spot spot;
 
-	functions = places ? gp_host_work_functions(&advisor->host_work,
-						    AT_CALLS | (uint64_t)(found - advisor->cases),
-						    places, &count)
-			   : NULL;
-	for (uint32_t i = 0; functions && i < count; i++)
-		all_ns += functions[i].total_ns;
-	seen.looks = (all_ns + GP_HOST_LOOK / 2) / GP_HOST_LOOK;
-	if (functions && seen.looks >= LEAST_LOOKS && functions[0].total_ns * 2 >= all_ns)
-		seen.place = gp_host_places_at(places, functions[0].place).own;
-	free(functions);
+	if (!places)
+		return seen;
+	spot = gp_host_work_spot(&advisor->host_work, AT_CALLS | (uint64_t)(found - advisor->cases),
+				 places);
+	seen.looks = spot.ns / GP_HOST_LOOK;
+	seen.all = spot.all_ns / GP_HOST_LOOK;
+	seen.is_line = spot.is_line;
+	if (seen.all >= LEAST_LOOKS)
+		seen.place = spot.text;
 	return seen;
 }
 

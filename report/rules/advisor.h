@@ -151,10 +151,14 @@ void gp_advisor_show(struct gp_advisor *advisor, struct gp_case *found, const st
 void gp_advisor_look_at(struct gp_advisor *advisor, const struct gp_case *found,
 			const struct gp_call *call, uint64_t end_ns);
 
-/* Where most of such looks found the host; place "": there were too few, or at too many places. */
+/*
+ * Where half or more of such looks found the host: the user's line, else the function, "step (train.py)", where only that has half; "": there were too few,
+ * or at too many places.
+ */
 struct gp_seen {
 	const char *place;
-	uint64_t looks;
+	bool is_line;
+	uint64_t looks, all; /* there, and all of them */
 };
 struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp_case *found);
 void gp_advisor_show_lull(struct gp_case *found, const struct gp_lull *lull);

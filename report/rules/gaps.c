@@ -207,23 +207,35 @@ static const char *const changes[GP_IDLE_CAUSES] = {
 	[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
 };
 
+/* What looks found for most of the time is what the sentence tells: a call's stack says but what began then, or ended. */
+static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_gaps *own = found->own;
+	enum gp_compiler compiler =
+		own->has_looks ? gp_meanwhile_compiler(advisor, found) : GP_COMPILER_NONE;
+
+	return compiler == GP_COMPILER_IMPORT && works_in_import(found) ? GP_COMPILER_NONE
+									: compiler;
+}
+
 void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	struct gp_host_time host = kept_host_time(advisor, found);
 	const struct gp_gaps *own = found->own;
+	enum gp_compiler compiler = seen_compiler(advisor, found);
 
-	if (gp_host_time_advise(&host, out))
-		return;
 	if (found->other_detail == GP_IDLE_SETUP && *gp_advisor_text_of(advisor, own->maker))
 		fputs("make the context earlier, while other processes still have work for the "
 		      "GPU: cudaFree(0) as the first call makes it",
 		      out);
+	else if (compiler != GP_COMPILER_NONE)
+		fputs(gp_host_time_change(compiler), out);
+	else if (gp_host_time_advise(&host, out))
+		return;
 	else if (found->other_detail == GP_IDLE_DEPENDENCY)
 		gp_dependency_advise(advisor, found, out);
 	else if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);
-	else if (own->has_looks && gp_meanwhile_compiler(advisor, found) != GP_COMPILER_NONE)
-		fputs(gp_host_time_change(gp_meanwhile_compiler(advisor, found)), out);
 	else if (own->has_looks && gp_meanwhile_wait(advisor, found) >= GP_WAIT_THREAD)
 		fputs("let what it waits for begin earlier, or give the GPU other work meanwhile; "
 		      "more of it: gpuprof summary --by host FILE, gpuprof trace host FILE",

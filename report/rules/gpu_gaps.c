@@ -125,7 +125,8 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		"its ranges; of all ranges the innermost in which the thread was nearly all of the "
 		"time is named. What Python did in all of them is told by looks at its "
 		"stacks (--host-samples): the functions of the program's own with most of the "
-		"time, each by the line that has most of it. Else gpuprof does not know what the "
+		"time, each by the line that has half of it or more. Else gpuprof does not know "
+		"what the "
 		"host computes.",
 	.change = "By the cause: host-bound, the program computes something on the host, which can "
 		  "go elsewhere, or run while the GPU works: where there were no looks, a sampling "

@@ -123,12 +123,12 @@ static void tell_others(const struct gp_advisor *advisor, const struct gp_case *
 	if (count > 1)
 		fprintf(out, ", the busiest of %s,", gp_format_count(count).text);
 	fputs(" was ", out);
-	gp_host_function_print(out, advisor->scope.host_places, &other);
-	fprintf(out, " for %s%s", gp_format_ns_about(other.total_ns).text,
-		gp_host_function_stays(&other)
-			? ", in calls there that take long (they wait, or compute in C)"
-		: waits(own) ? ""
-			     : ", which may have kept it from running");
+	gp_host_function_print_time(out, advisor->scope.host_places, &other);
+	fputs(gp_host_function_stays(&other)
+		      ? ", in calls there that take long (they wait, or compute in C)"
+	      : waits(own) ? ""
+			   : ", which may have kept it from running",
+	      out);
 }
 
 static bool is_named(const struct gp_host_function *functions, uint32_t index)
@@ -145,8 +145,7 @@ uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_cas
 
 	for (uint32_t i = 0; i < count && is_named(functions, i); i++) {
 		fputs(i == 0 ? "; meanwhile the host was " : "; ", out);
-		gp_host_function_print(out, places, &functions[i]);
-		fprintf(out, " for %s", gp_format_ns_about(functions[i].total_ns).text);
+		gp_host_function_print_time(out, places, &functions[i]);
 	}
 	free(functions);
 	if (sums.looks > 0)
@@ -182,16 +181,20 @@ enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 				       const struct gp_case *found)
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
+	uint64_t by_ns[GP_COMPILERS] = {0};
 	enum gp_compiler compiler = GP_COMPILER_NONE;
 	uint32_t count;
 	struct gp_host_function *functions = functions_of(advisor, found, &count);
 	struct sums sums = sums_of(places, functions, count);
 
-	if (count > 0 && functions[0].total_ns * 2 >= sums.time_ns) {
-		struct gp_host_place place = gp_host_places_at(places, functions[0].place);
+	for (uint32_t i = 0; i < count; i++) {
+		struct gp_host_place place = gp_host_places_at(places, functions[i].place);
 
-		compiler = gp_host_place_compiler(&place);
+		by_ns[gp_host_place_compiler(&place)] += functions[i].total_ns;
 	}
+	for (enum gp_compiler i = GP_COMPILER_NONE + 1; i < GP_COMPILERS; i++)
+		if (count > 0 && by_ns[i] * 2 >= sums.time_ns)
+			compiler = i;
 	free(functions);
 	return compiler;
 }
@@ -205,14 +208,18 @@ void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_
 	struct sums sums = sums_of(places, functions, count);
 
 	for (uint32_t i = 0; i < count && is_named(functions, i); i++) {
+		uint64_t told_ns; /* of the line, where one is named */
+
 		if (i == 0)
 			fprintf(out, "; by %s look%s %s the host was ",
 				gp_format_count(sums.looks).text, sums.looks == 1 ? "" : "s", when);
 		else
 			fputs("; ", out);
 		gp_host_function_print(out, places, &functions[i]);
+		told_ns = gp_host_function_has_line(&functions[i]) ? functions[i].line_ns
+								   : functions[i].total_ns;
 		fprintf(out, " for %s %%%s",
-			gp_format_percent((double)functions[i].total_ns, (double)sums.time_ns).text,
+			gp_format_percent((double)told_ns, (double)sums.time_ns).text,
 			i == 0 ? " of the time" : "");
 	}
 	free(functions);

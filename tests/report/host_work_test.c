@@ -10,13 +10,15 @@
 #include "report/host_work.h"
 #include "tests/report/stack_builder.h"
 
-#define MS 1000000u
+#define MS      1000000u
+#define LIBRARY "/v/lib/python3.12/"
 
 static struct scene {
 	struct build b;
 	struct gp_host_places *places;
 	struct gp_tally tally;
-	uint32_t first, line, other; /* line is another one of first() */
+	uint32_t first, line, third, other; /* line and third are other ones of first() */
+	uint32_t log, encode, embed;        /* a library's, called by first, and by line */
 } scene;
 
 static int set_up(void **state)
@@ -27,6 +29,10 @@ static int set_up(void **state)
 	scene.first = build_python(&scene.b, BUILD_OUTERMOST, "/home/me/train.py", "first", 1);
 	scene.line = build_python(&scene.b, BUILD_OUTERMOST, "/home/me/train.py", "first", 5);
 	scene.other = build_python(&scene.b, BUILD_OUTERMOST, "/home/me/train.py", "other", 2);
+	scene.third = build_python(&scene.b, BUILD_OUTERMOST, "/home/me/train.py", "first", 9);
+	scene.log = build_python(&scene.b, scene.first, LIBRARY "l.py", "log", 1);
+	scene.encode = build_python(&scene.b, scene.line, LIBRARY "e.py", "encode", 1);
+	scene.embed = build_python(&scene.b, scene.line, LIBRARY "e.py", "embed", 9);
 	build_stacks_end(&scene.b);
 	scene.b.model->pid = 100;
 	return scene.places ? 0 : -1;
@@ -170,6 +176,103 @@ static void the_thread_that_was_asked_for_else_the_main_one(void **state)
 	assert_false(add(3, 101, 0, 100));
 }
 
+/* "in a (x.py:1) for ..." of the function of that rank. */
+static void assert_told(uint64_t sum, uint32_t rank, const char *expected)
+{
+	uint32_t count;
+	struct gp_host_function *functions =
+		gp_host_work_functions(&scene.tally, sum, scene.places, &count);
+	char text[256] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	assert_true(functions && out && rank < count);
+	gp_host_function_print_time(out, scene.places, &functions[rank]);
+	fclose(out);
+	assert_string_equal(text, expected);
+	free(functions);
+}
+
+static void assert_line(uint64_t sum, uint32_t rank, const char *own, uint64_t total_ms)
+{
+	uint32_t count;
+	struct gp_host_function *lines =
+		gp_host_work_lines(&scene.tally, sum, scene.places, &count);
+
+	assert_true(lines && rank < count);
+	assert_string_equal(gp_host_places_at(scene.places, lines[rank].place).own, own);
+	assert_int_equal(lines[rank].total_ns, total_ms * MS);
+	free(lines);
+}
+
+static void assert_spot(uint64_t sum, const char *text, bool is_line, uint64_t ns_in_ms)
+{
+	struct gp_host_spot spot = gp_host_work_spot(&scene.tally, sum, scene.places);
+
+	assert_string_equal(spot.text, text);
+	assert_int_equal(spot.is_line, is_line);
+	assert_int_equal(spot.ns, ns_in_ms * MS);
+}
+
+/* A line that calls several functions of a library has the time of all of them. */
+static void a_line_has_what_all_did_that_it_calls(void **state)
+{
+	struct gp_sample samples[] = {
+		build_sample(100, scene.encode, 0, 30), build_sample(100, scene.log, 30, 70),
+		build_sample(100, scene.embed, 70, 100), build_sample(100, scene.other, 100, 110)};
+
+	(void)state;
+	set_samples(samples, 4);
+	assert_true(add(0, 100, 0, 100));
+	assert_told(0, 0, "in first (train.py:5) for 60.00ms (100.0ms with other lines)");
+	assert_line(0, 0, "first (train.py:5)", 60);
+	assert_line(0, 1, "first (train.py:1)", 40);
+	assert_spot(0, "first (train.py:5)", true, 60);
+	assert_true(add(1, 100, 0, 70));
+	assert_told(1, 0,
+		    "in log (l.py) < first (train.py:1) for 40.00ms (70.00ms with other lines)");
+}
+
+/* No line has half: the function is named without. */
+static void of_many_lines_none_is_named(void **state)
+{
+	struct gp_sample samples[] = {
+		build_sample(100, scene.first, 0, 30), build_sample(100, scene.line, 30, 70),
+		build_sample(100, scene.third, 70, 100), build_sample(100, scene.other, 100, 180)};
+
+	(void)state;
+	set_samples(samples, 4);
+	assert_true(add(0, 100, 0, 100));
+	assert_told(0, 0, "in first (train.py) for 100.0ms");
+	assert_spot(0, "first (train.py)", false, 100);
+	assert_true(add(1, 100, 0, 180));
+	assert_spot(1, "first (train.py)", false, 100);
+	assert_true(add(2, 100, 40, 180));
+	assert_told(2, 0, "in other (train.py:2) for 80.00ms");
+	assert_told(2, 1, "in first (train.py:5) for 30.00ms (60.00ms with other lines)");
+	assert_spot(2, "other (train.py:2)", true, 80);
+	assert_spot(3, "", false, 0);
+}
+
+/* Each counts, and none in part: of a run of equal ones those within. */
+static void looks_within_a_time_are_counted(void **state)
+{
+	struct gp_sample samples[] = {build_sample(100, scene.first, 0, 80),
+				      build_sample(100, scene.other, 100, 100)};
+	static const struct {
+		uint64_t start_ms, end_ms, looks;
+	} cases[] = {{0, 90, 5}, {0, 70, 4}, {10, 70, 3}, {21, 39, 0}, {20, 40, 1}, {0, 120, 6}};
+
+	(void)state;
+	samples[0].count = 5;
+	set_samples(samples, 2);
+	for (uint64_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		gp_host_work_add_within(&scene.tally, i, scene.places, scene.b.model, 100,
+					cases[i].start_ms * MS, cases[i].end_ms * MS);
+		assert_int_equal(gp_host_work_spot(&scene.tally, i, scene.places).all_ns,
+				 cases[i].looks * GP_HOST_LOOK);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +284,10 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_is_far_from_any_look_is_not_known, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_line_has_what_all_did_that_it_calls, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(of_many_lines_none_is_named, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(looks_within_a_time_are_counted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_thread_that_was_asked_for_else_the_main_one,
 						set_up, tear_down),
 	};

@@ -101,12 +101,41 @@ static void looks_in_the_calls_tell_the_line(void **state)
 		found = find(&advice, "sync-copy");
 		assert_string_equal(found->place, is_told ? "step (loss.py:7)" : "");
 		assert_true(
-			(strstr(found->found, "; the line is told by 21 looks at Python's stack") !=
+			(strstr(found->found, "; the line is told by 13 looks at Python's stack") !=
 			 NULL) == is_told);
 		assert_true(advice.lacks_stacks == !is_told);
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}
+}
+
+/* Of three lines of a function none has half of the looks: the function is told, and how the line can be known. */
+static void looks_at_several_lines_tell_the_function(void **state)
+{
+	struct gp_model *model = copy_back(4, 10 * US);
+	struct build b = {.model = model};
+	uint32_t first = model->sample_count;
+	const struct gp_finding *found;
+	struct gp_advice advice;
+
+	(void)state;
+	for (uint8_t line = 0; line < 3; line++) {
+		uint32_t stack =
+			build_python(&b, BUILD_OUTERMOST, "/home/me/loss.py", "step", 7 + line);
+		uint32_t index = BUILD_GROW(&b, samples, sample_count);
+
+		model->samples[index] = build_sample(THREAD, stack, 10 * line, 10 * line + 10);
+		model->samples[index].count = 134;
+	}
+	assert_int_equal(model->sample_count, first + 3);
+	build_stacks_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "sync-copy");
+	assert_string_equal(found->place, "step (loss.py)");
+	assert_non_null(strstr(found->found, "; the function is told by "));
+	assert_true(advice.lacks_stacks);
+	gp_advice_free(&advice);
+	gp_model_free(model);
 }
 
 /* Asynchronous ones of pageable memory are no different. */
@@ -273,6 +302,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_is_read_less_often),
 		cmocka_unit_test(looks_in_the_calls_tell_the_line),
+		cmocka_unit_test(looks_at_several_lines_tell_the_function),
 		cmocka_unit_test(a_number_is_no_matter_of_bandwidth),
 		cmocka_unit_test(what_can_be_saved_is_among_the_times_that_are_told),
 		cmocka_unit_test(what_was_launched_does_not_wait_for_the_host),

@@ -135,6 +135,9 @@ static void compilers_are_told_by_looks(void **state)
 	(void)state;
 	check(&(struct calls){.looked = CUPY}, "compiling (CuPy) at f (compiler.py:2) for 200.0ms",
 	      "CUPY_CACHE_DIR", NULL);
+	/* a call's stack says but what it began or ended in: imports took the time */
+	check(&(struct calls){.within = CUPY, .looked = IMPORTS},
+	      "meanwhile the host was importing", "imported while the GPU waits", NULL);
 }
 
 /* Looks at the thread say what else another profiler would be asked for. */

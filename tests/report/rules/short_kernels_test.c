@@ -148,7 +148,7 @@ static void without_stacks_looks_at_python_tell(void **state)
 	b.model->samples[first] = build_sample(100, step, 0, 18);
 	b.model->samples[second] = build_sample(100, load, 18, 30);
 	check(&b, "",
-	      "; by 3 looks from the first of these launches to the last the host was in step "
+	      "; by 2 looks from the first of these launches to the last the host was in step "
 	      "(train.py:40) for 74.9 % of the time; in load (data.py:7) for 25.1 %");
 }
 

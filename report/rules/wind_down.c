@@ -29,6 +29,7 @@ struct own {
 	uint64_t contexts_ns;
 	uint64_t function;           /* the text of what ended contexts, the longest */
 	struct gp_own_time own_time; /* the program's */
+	uint64_t unlooked_ns;        /* its end that no look at Python reaches */
 };
 
 static struct returned find_returned(const struct gp_model *model, uint64_t start_ns)
@@ -54,19 +55,35 @@ static struct returned find_returned(const struct gp_model *model, uint64_t star
 	return returned;
 }
 
+/* From the last look at any thread on, whether it found a stack or not: they end before the interpreter does.  Without any: 0. */
+static uint64_t find_unlooked(const struct gp_model *model, const struct gp_end *last)
+{
+	uint64_t from_ns = last->start_ns, end_ns = last->start_ns + last->ns;
+
+	for (uint32_t i = 0; i < model->sample_count; i++)
+		if (model->samples[i].end_ns > from_ns)
+			from_ns = model->samples[i].end_ns;
+	return model->sample_count > 0 && end_ns > from_ns ? end_ns - from_ns : 0;
+}
+
 /* Of several processes, others may be at work meanwhile. */
 static void look_at_host(struct gp_advisor *advisor, const struct gp_end *last)
 {
 	struct gp_own_time own_time;
 	struct gp_case *found;
+	struct own *own;
 
 	if (advisor->scope.model_count != 1 ||
 	    !gp_own_time_find(advisor, last, last->start_ns, last->start_ns + last->ns, &own_time))
 		return;
 	found = gp_advisor_case(advisor, GP_NO_SITE, HOST_WORK, 0);
+	own = found->own;
 	gp_own_time_put(advisor, found, last, advisor->model->pid, &own_time);
-	((struct own *)found->own)->own_time = own_time;
-	((struct own *)found->own)->returned = find_returned(advisor->model, last->start_ns);
+	own->unlooked_ns = find_unlooked(advisor->model, last);
+	/* what was seen before is no part of that to speak of */
+	own_time.has_looks &= own->unlooked_ns * 2 < own_time.ns;
+	own->own_time = own_time;
+	own->returned = find_returned(advisor->model, last->start_ns);
 }
 
 static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *last)
@@ -100,15 +117,6 @@ static void look(struct gp_advisor *advisor)
 	((struct own *)found->own)->nccl_ns = ends->nccl_end_ns;
 	look_at_contexts(advisor, &ends->last);
 	look_at_host(advisor, &ends->last);
-}
-
-/* Looks at Python's stacks end before the interpreter does. */
-static bool python_was_ending(const struct gp_advisor *advisor, const struct gp_case *found)
-{
-	const struct own *own = found->own;
-
-	return found->detail == HOST_WORK && !own->own_time.has_looks &&
-	       advisor->scope.models[found->process]->sample_count > 0;
 }
 
 static void tell_returned(const struct returned *returned, FILE *out)
@@ -161,10 +169,13 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 		fputs("prefetch what the host will read (cudaMemPrefetchAsync to the host), else "
 		      "each piece takes a page fault; ",
 		      out);
-	if (python_was_ending(advisor, found))
-		fputs("no look found Python at work then: it was ending, and what it unloads takes "
-		      "that long; os._exit(), once all files are closed, leaves that out",
-		      out);
+	if (found->detail == HOST_WORK && own->unlooked_ns * 2 >= own->own_time.ns)
+		fprintf(out,
+			"no look found Python at work in the last %s: it was ending, and what it "
+			"unloads takes that long; os._exit(), once all files are closed, leaves "
+			"that "
+			"out",
+			gp_format_ns(own->unlooked_ns).text);
 	else if (found->detail == HOST_WORK)
 		gp_language_advise(advisor, found, changes, out);
 	else if (found->detail == CONTEXTS)
@@ -195,7 +206,7 @@ const struct gp_rule gp_rule_wind_down = {
 		"What a process does for itself between its last operation and its last call of "
 		"CUDA: it checks results, or writes them. What Python did is told by looks at its "
 		"stacks (--host-samples), of other programs the longest time between two calls, "
-		"and which these are; where looks found nothing then, Python was ending; of "
+		"and which these are; where no look came in half of it, Python was ending; of "
 		"several processes it is not told, for the others may be "
 		"at work meanwhile. And what NCCL takes to end its communicators, by its NVTX "
 		"ranges. And what ends contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, "

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/answers/call_cause.h"
 #include "report/array.h"
 #include "report/device_work.h"
 #include "report/memory_stats.h"
@@ -131,7 +132,7 @@ static void allocate(struct pass *pass, const struct gp_model *model,
 	see_peak(row, account);
 	row->allocations++;
 	row->allocated_bytes += event->bytes;
-	row->allocate_ns += model->calls[event->call].duration_ns;
+	row->allocate_ns += gp_call_without_context_ns(model, event->call);
 	row->left_blocks += event->other == GP_NONE;
 	row->left_bytes += event->other == GP_NONE ? event->bytes : 0;
 	row->now_bytes += event->bytes;

@@ -44,9 +44,10 @@ struct gp_memory_site {
 	uint64_t blocks_at_once, freed_at_once;
 	uint64_t peak_blocks, peak_bytes; /* at its account's peak */
 	uint64_t temporary;
-	uint64_t allocate_ns, free_ns; /* in the calls; the frees of these blocks */
-	uint64_t lived_ns;             /* of those that were freed, all together */
-	uint64_t peaks_seen;           /* peak_ is of that one of the account's peaks */
+	uint64_t allocate_ns,
+		free_ns; /* in the calls, without contexts that these made first; the frees of these blocks */
+	uint64_t lived_ns;   /* of those that were freed, all together */
+	uint64_t peaks_seen; /* peak_ is of that one of the account's peaks */
 };
 
 /* Calls of one API function and site that allocate or free. */

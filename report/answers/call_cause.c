@@ -149,6 +149,26 @@ uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_c
 	return call_end_ns;
 }
 
+static bool makes_context(const struct gp_model *model, uint32_t call)
+{
+	for (uint32_t i = 0; i < model->context_count; i++)
+		if (gp_model_context_call(model, model->contexts[i].id) == call)
+			return true;
+	return false;
+}
+
+/* No context is made in less. */
+#define LEAST_CONTEXT_NS 1000000u
+
+uint64_t gp_call_without_context_ns(const struct gp_model *model, uint32_t index)
+{
+	const struct gp_call *call = &model->calls[index];
+
+	if (call->duration_ns < LEAST_CONTEXT_NS || !makes_context(model, index))
+		return call->duration_ns;
+	return gp_call_end_ns(call) - gp_call_made_context_ns(model, call);
+}
+
 /* ---- of a process ---- */
 
 static int add(struct gp_call_times *to, uint64_t start_ns, uint64_t end_ns, uint32_t device_id,

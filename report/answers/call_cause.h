@@ -48,6 +48,9 @@ const char *gp_range_set_up(const struct gp_model *model, const struct gp_range 
  */
 uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_call *call);
 
+/* What one of model->calls took, without the context that it may have made first. */
+uint64_t gp_call_without_context_ns(const struct gp_model *model, uint32_t index);
+
 /* Whether it may have held the program up: not what CUPTI did in its own thread, or in ours that fetches what it recorded. */
 bool gp_overhead_holds_up(const struct gp_model *model, const struct gp_overhead *overhead);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/activity.h"
+#include "report/answers/call_cause.h"
 #include "report/answers/where.h"
 #include "report/busy.h"
 #include "report/host_work.h"
@@ -244,7 +245,8 @@ static void take_call(struct gathering *g, const struct gp_model *model, const s
 		break;
 	case GP_API_ALLOC:
 	case GP_API_FREE:
-		add(g, GP_METRIC_MEMORY_CALL_TIME, call->duration_ns);
+		add(g, GP_METRIC_MEMORY_CALL_TIME,
+		    gp_call_without_context_ns(model, (uint32_t)(call - model->calls)));
 		break;
 	default:
 		break;

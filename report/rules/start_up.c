@@ -158,24 +158,6 @@ static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *fi
 
 /* ---- page-locked memory ---- */
 
-static bool makes_context(const struct gp_model *model, uint32_t call)
-{
-	for (uint32_t i = 0; i < model->context_count; i++)
-		if (gp_model_context_call(model, model->contexts[i].id) == call)
-			return true;
-	return false;
-}
-
-/* Of a call that allocates, without the context that it may have made first. */
-static uint64_t allocation_ns(const struct gp_model *model, uint32_t index)
-{
-	const struct gp_call *call = &model->calls[index];
-
-	if (call->duration_ns < LEAST_NS || !makes_context(model, index))
-		return call->duration_ns;
-	return gp_call_end_ns(call) - gp_call_made_context_ns(model, call);
-}
-
 static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *first)
 {
 	const struct gp_model *model = advisor->model;
@@ -193,7 +175,7 @@ static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *firs
 			continue;
 		if (!longest || model->calls[event->call].duration_ns > longest->duration_ns)
 			longest = &model->calls[event->call];
-		ns += allocation_ns(model, event->call);
+		ns += gp_call_without_context_ns(model, event->call);
 		bytes += event->bytes;
 	}
 	if (ns > first->part_ns[GP_END_MEMORY]) /* of several threads */

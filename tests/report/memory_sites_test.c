@@ -196,6 +196,25 @@ static void temporary_is_what_is_freed_next(void **state)
 	close_scene(&s);
 }
 
+/* The first allocation takes 5 ms: 4 for the context. */
+static void a_context_is_none_of_an_allocation_s_time(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	build_context_made_by(&s.b, 1, 7, 9);
+	build_overhead(&s.b, 3u << 16, 1000, 4001000);
+	s.b.model->overheads[0].thread_id = 100;
+	allocate(&s, 1, 5001000, 0x1000, 10);
+	s.b.model->calls[0].start_ns = 1000;
+	s.b.model->calls[0].duration_ns = 5000000;
+	s.b.model->calls[0].correlation_id = 9;
+	end(&s, GP_MEMORY_ALL);
+	assert_int_equal(row_of(&s, 1)->allocate_ns, 1000000);
+	close_scene(&s);
+}
+
 /* Of each two blocks one is left; of the freed ones there are two at once, in the end. */
 static void what_is_left_is_apart_from_what_is_freed(void **state)
 {
@@ -394,6 +413,7 @@ int main(void)
 		cmocka_unit_test(a_peak_is_one_moment_for_all_sites),
 		cmocka_unit_test(parts_of_the_peak_add_up),
 		cmocka_unit_test(temporary_is_what_is_freed_next),
+		cmocka_unit_test(a_context_is_none_of_an_allocation_s_time),
 		cmocka_unit_test(what_is_left_is_apart_from_what_is_freed),
 		cmocka_unit_test(each_kind_of_memory_has_its_peak),
 		cmocka_unit_test(every_change_is_told_also_what_goes_with_a_process),

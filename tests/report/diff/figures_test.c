@@ -135,6 +135,25 @@ static void an_unused_device_is_not_idle(void **state)
 	}
 }
 
+/* Of a call of 5 ms, 4 are the context's that it made first. */
+static void a_context_is_no_memory_call_s_time(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_figures figures;
+
+	(void)state;
+	build_context_made_by(&b, 1, 7, 9);
+	build_overhead(&b, 3u << 16, 1000, 4001000);
+	b.model->overheads[0].thread_id = 100;
+	build_call(&b, 100, BUILD_MALLOC, 1000, 5000000, 9);
+	model = build_end(&b);
+	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
+	assert_metric(&figures, GP_METRIC_MEMORY_CALL_TIME, 1000000);
+	gp_figures_free(&figures);
+	gp_model_free(model);
+}
+
 static void kernels_operations_and_calls_are_found_by_name(void **state)
 {
 	struct gp_model *model = build_program();
@@ -211,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_metric_counts_what_it_says),
 		cmocka_unit_test(an_unused_device_is_not_idle),
+		cmocka_unit_test(a_context_is_no_memory_call_s_time),
 		cmocka_unit_test(kernels_operations_and_calls_are_found_by_name),
 		cmocka_unit_test(what_was_not_recorded_is_not_known),
 		cmocka_unit_test(what_python_did_is_found_by_name),

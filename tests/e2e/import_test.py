@@ -307,9 +307,19 @@ class Import(Case):
         self.run_program([os.path.join(support.BUILD, "programs", "zoo")], GPUPROF_TRACE="default,unified", GPUPROF_OUTPUT="zoo")
         trace, export = self.path("zoo.gpuprof"), self.path("zoo.json")
         self.run_gpuprof("export", "-o", export, trace)
-        for word in ("unified", "unified-address", "context"):
+        for word in ("unified", "context"):
             self.assertTrue(self.tables(word, trace)[word])
             self.assertEqual(self.tables(word, export), self.tables(word, trace), word)
+
+    def test_moved_memory_has_its_allocation_in_its_own_sqlite_file(self):
+        """Its faults are in no table of nsys'."""
+        self.run_program([os.path.join(support.BUILD, "programs", "zoo")], GPUPROF_TRACE="default,unified", GPUPROF_OUTPUT="zoo")
+        trace, export = self.path("zoo.gpuprof"), self.path("zoo.sqlite")
+        self.run_gpuprof("export", "--format", "sqlite", "-o", export, trace)
+        rows = [[{name: row[name] for name in ("HtoD", "DtoH", "Allocs", "Address", "Size", "Call site")}
+                 for row in self.tables("unified-address", path)["unified-address"]] for path in (trace, export)]
+        self.assertEqual(rows[1], rows[0])
+        self.assertEqual([(row["Allocs"], row["Size"], row["Call site"]) for row in rows[0]], [(1, 8 << 20, "main")])
 
     def test_an_export_has_the_trace_s_causes_of_idle_time(self):
         """But for who made a graph's nodes, which only the trace knows."""

@@ -14,6 +14,7 @@
 #include "report/perf_map.h"
 #include "report/python_code.h"
 #include "report/text.h"
+#include "report/tree.h"
 
 #define MOST_EXPLAINED 5
 #define STUB           "__device_stub_" /* before the kernel's mangled name, which begins with _ */
@@ -506,11 +507,6 @@ static void find_stub(struct gp_symbols *symbols, struct known *known, uint32_t 
 	}
 }
 
-static void keep(void *address)
-{
-	(void)address;
-}
-
 /*
  * Of a launch that failed, or of which no record came, there may be no other name of the kernel; and a static kernel is not called in its
  * records as the function is that launches it.
@@ -530,7 +526,7 @@ static void find_stubs(struct gp_symbols *symbols, struct known *known)
 		seen[call->stack] = true;
 		find_stub(symbols, known, call->stack, &addresses);
 	}
-	tdestroy(addresses, keep);
+	gp_tree_free(addresses);
 	free(seen);
 }
 

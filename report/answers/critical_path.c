@@ -158,9 +158,10 @@ static const struct gp_call *call_of_others(const struct walk *walk, uint64_t ti
 {
 	const struct gp_model *model = walk->model;
 	const struct gp_call *latest = last_call(walk, model->pid, time_ns);
-	bool is_of_main = latest != NULL;
 
-	for (uint32_t i = 0; i < model->thread_count && !is_of_main; i++) {
+	if (latest)
+		return latest;
+	for (uint32_t i = 0; i < model->thread_count; i++) {
 		const struct gp_call *call = last_call(walk, model->threads[i].id, time_ns);
 
 		if (call && (!latest || call->start_ns > latest->start_ns))

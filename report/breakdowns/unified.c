@@ -9,6 +9,7 @@
 #include "report/memory_sites.h"
 #include "report/room.h"
 #include "report/stats.h"
+#include "report/tree.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -191,14 +192,9 @@ static int go_on(struct managed_memory *memory, uint64_t until_ns)
 	return result;
 }
 
-static void leave_living(void *of_all)
-{
-	(void)of_all;
-}
-
 static void free_managed(struct managed_memory *memory)
 {
-	tdestroy(memory->living, leave_living);
+	gp_tree_free(memory->living);
 	gp_room_free(memory->all);
 }
 

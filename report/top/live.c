@@ -8,6 +8,7 @@
 #include "report/api_name.h"
 #include "report/array.h"
 #include "report/model.h"
+#include "report/tree.h"
 
 /* So many kernels are told apart, and so many threads have a name; programs have thousands at most. */
 #define KERNEL_LIMIT 65536u
@@ -27,16 +28,11 @@ static void free_kernels(struct gp_live *l)
 	free(l->kernels);
 }
 
-static void drop_nothing(void *node)
-{
-	(void)node;
-}
-
 void gp_live_free(struct gp_live *l)
 {
 	if (!l)
 		return;
-	tdestroy(l->kernel_index, drop_nothing);
+	gp_tree_free(l->kernel_index);
 	free_kernels(l);
 	gp_api_table_clear(&l->api_names);
 	for (size_t i = 0; i < sizeof(l->apis) / sizeof(l->apis[0]); i++)

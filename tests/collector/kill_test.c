@@ -395,6 +395,22 @@ static void emit_from_look_to_look(void)
 	}
 }
 
+/* Runs a child, which looks on as the writer works, until it is killed. */
+static void run_until_killed(void (*run)(void))
+{
+	int status;
+	pid_t child;
+
+	memset(looks, 0, sizeof(*looks));
+	case_folder = new_folder();
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		run();
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
 static void count_calls(void *calls, const struct found *found)
 {
 	*(uint64_t *)calls += is_kind(found, GP_RECORD_CALL);
@@ -404,18 +420,9 @@ static void rings_in_memory_are_looked_at(void **unused)
 {
 	static struct scan scan;
 	uint64_t calls = 0;
-	int status;
-	pid_t child;
 
 	(void)unused;
-	memset(looks, 0, sizeof(*looks));
-	case_folder = new_folder();
-	child = fork();
-	assert_true(child >= 0);
-	if (child == 0)
-		emit_from_look_to_look();
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	run_until_killed(emit_from_look_to_look);
 	scan.fn = count_calls;
 	scan.context = &calls;
 	assert_true(scan_trace(&scan, in_folder("t.gpuprof")));
@@ -455,18 +462,10 @@ static void what_a_process_counts_outlives_it(void **unused)
 {
 	static struct scan scan;
 	struct gp_ring_header first;
-	int status, fd;
-	pid_t child;
+	int fd;
 
 	(void)unused;
-	memset(looks, 0, sizeof(*looks));
-	case_folder = new_folder();
-	child = fork();
-	assert_true(child >= 0);
-	if (child == 0)
-		count_and_die();
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	run_until_killed(count_and_die);
 	scan.fn = take_ring_file;
 	assert_true(scan_trace(&scan, in_folder("t.gpuprof")));
 	fd = open(ring_file, O_RDONLY | O_CLOEXEC);

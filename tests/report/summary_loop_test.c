@@ -128,22 +128,34 @@ static void an_iteration_may_repeat_the_same(void **state)
 	}
 }
 
+/* So many passes of 100 us, after each of `left` of which the program does something else for a second: recorded, or while recording pauses. */
+static char *print_left(struct gp_model **model, uint32_t passes, uint32_t left, bool pauses)
+{
+	struct build b = begin(42, 2);
+	uint64_t at_ns = MS;
+
+	for (uint32_t i = 0; i < passes; i++) {
+		add_kernel(&b, at_ns += 50 * US, 0);
+		add_kernel(&b, at_ns += 50 * US, 1);
+		if (i % left != left - 1)
+			continue;
+		if (pauses)
+			build_gate(&b, false, GP_GATE_RANGE, at_ns + 50 * US);
+		at_ns += 1000 * MS;
+		if (pauses)
+			build_gate(&b, true, GP_GATE_RANGE, at_ns);
+	}
+	*model = build_end(&b);
+	return print(model, 1);
+}
+
 /* Twice the same loop; between, the program does something else for a second. */
 static void what_lies_between_two_loops_is_no_iteration(void **state)
 {
-	struct build b = begin(42, 2);
 	struct gp_model *model;
-	uint64_t at_ns = MS;
-	char *text;
+	char *text = print_left(&model, 60, 40, false);
 
 	(void)state;
-	for (uint32_t i = 0; i < 60; i++) {
-		add_kernel(&b, at_ns += 50 * US, 0);
-		add_kernel(&b, at_ns += 50 * US, 1);
-		at_ns += i == 39 ? 1000 * MS : 0;
-	}
-	model = build_end(&b);
-	text = print(&model, 1);
 	expect(text, " loop 60 iterations of 100.0us (median), in 2 stretches, 1.000s apart, 0.6 % "
 		     "of the time, longest 100.0us (number 1) in it 2.0 % busy");
 	expect(text, " gpu-gaps (outside of the loop): the GPU has nothing to do for 1.000s");
@@ -154,19 +166,10 @@ static void what_lies_between_two_loops_is_no_iteration(void **state)
 /* After every fortieth iteration the program does something else for a second: epochs, or a loop that stalls. */
 static void a_loop_that_is_left_regularly_has_both_figures(void **state)
 {
-	struct build b = begin(42, 2);
 	struct gp_model *model;
-	uint64_t at_ns = MS;
-	char *text;
+	char *text = print_left(&model, 120, 40, false);
 
 	(void)state;
-	for (uint32_t i = 0; i < 120; i++) {
-		add_kernel(&b, at_ns += 50 * US, 0);
-		add_kernel(&b, at_ns += 50 * US, 1);
-		at_ns += i % 40 == 39 ? 1000 * MS : 0;
-	}
-	model = build_end(&b);
-	text = print(&model, 1);
 	expect(text,
 	       " loop 120 iterations of 100.0us (median), in 3 stretches, up to 1.000s apart, ");
 	expect(text, " in it 2.0 % busy (<0.1 % with what lies between); idle: ");
@@ -177,22 +180,10 @@ static void a_loop_that_is_left_regularly_has_both_figures(void **state)
 /* Recording pauses between the parts of a loop: what the GPU did meanwhile nobody knows. */
 static void what_was_not_recorded_does_not_lie_between(void **state)
 {
-	struct build b = begin(42, 2);
 	struct gp_model *model;
-	uint64_t at_ns = MS;
-	char *text;
+	char *text = print_left(&model, 120, 40, true);
 
 	(void)state;
-	for (uint32_t i = 0; i < 120; i++) {
-		add_kernel(&b, at_ns += 50 * US, 0);
-		add_kernel(&b, at_ns += 50 * US, 1);
-		if (i % 40 != 39)
-			continue;
-		build_gate(&b, false, GP_GATE_RANGE, at_ns + 50 * US);
-		build_gate(&b, true, GP_GATE_RANGE, at_ns += 1000 * MS);
-	}
-	model = build_end(&b);
-	text = print(&model, 1);
 	expect(text, " in it 2.0 % busy; idle: ");
 	free(text);
 	gp_model_free(model);

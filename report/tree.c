@@ -1,0 +1,13 @@
+#include "report/tree.h"
+
+#include <search.h>
+
+static void leave(void *element)
+{
+	(void)element;
+}
+
+void gp_tree_free(void *tree)
+{
+	tdestroy(tree, leave);
+}

@@ -76,15 +76,13 @@ struct gp_ring_header {
 	uint64_t call_head;
 	uint32_t call_api;
 	uint32_t zero3;
-	uint64_t zero4[5];
 	/* Of the first ring: what the process counts besides its rings, as the writer saw it last; the trace has older values. */
 	uint64_t counters[GP_COUNTERS];
 };
 
 static_assert(offsetof(struct gp_ring_header, head) == 64, "producer's line");
 static_assert(offsetof(struct gp_ring_header, tail) == 128, "writer's line");
-static_assert(offsetof(struct gp_ring_header, call_ticks) == 192, "a line of its own");
-static_assert(offsetof(struct gp_ring_header, counters) == 256, "behind it");
+static_assert(offsetof(struct gp_ring_header, call_ticks) == 192, "behind the writer's line");
 static_assert(sizeof(struct gp_ring_header) <= GP_RING_HEADER_BYTES, "one page");
 static_assert(sizeof(struct gp_ring_file_header) <= GP_RING_HEADER_BYTES, "one page");
 

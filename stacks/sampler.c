@@ -228,30 +228,54 @@ static bool read_links(struct gp_snapshot *snapshot, uint64_t frame, uint32_t *c
 	return true;
 }
 
-/* The words that lead to the innermost frame: until they are what they were, it is the innermost one. */
-static uint32_t find_head(const struct thread *thread, uint64_t addresses[GP_SNAPSHOT_WORDS])
+/* Words of a thread: while they are what they were, it is that thread, and its innermost frame is the innermost one. */
+enum { ITS_FRAME, ITS_DESCRIPTOR, ITS_ID, ITS_CHAIN, MOST_WORDS };
+static_assert(MOST_WORDS <= GP_SNAPSHOT_WORDS, "one snapshot");
+
+/* Where they are; returns how many the interpreter's version has. */
+static uint32_t find_words(const struct thread *thread, uint64_t addresses[GP_SNAPSHOT_WORDS])
 {
 	const struct gp_python_layout *layout = &sampler.python.layout;
 
-	addresses[0] = thread->state + layout->thread.frame;
-	addresses[1] = thread->chain + (uint64_t)layout->thread.chain_frame;
-	return layout->thread.chain_frame >= 0 && thread->chain != 0 ? 2 : 1;
+	addresses[ITS_FRAME] = thread->state + layout->thread.frame;
+	addresses[ITS_DESCRIPTOR] = thread->state + layout->thread.thread_id;
+	addresses[ITS_ID] = thread->descriptor + sampler.id_offset;
+	addresses[ITS_CHAIN] = thread->chain + (uint64_t)layout->thread.chain_frame;
+	return layout->thread.chain_frame >= 0 && thread->chain != 0 ? ITS_CHAIN + 1 : ITS_CHAIN;
 }
 
-enum look { SEEN, SEEN_OUTSIDE, IDLE, MISSED };
+/*
+ * Another thread may have taken its place since the roll was called; and before 3.12 one that is being started has the descriptor of who starts it
+ * until it begins.
+ */
+static bool is_still(const struct thread *thread)
+{
+	const uint64_t *words = thread->snapshot.words;
+
+	return words[ITS_DESCRIPTOR] == thread->descriptor && (uint32_t)words[ITS_ID] == thread->id;
+}
+
+enum look {
+	SEEN,
+	SEEN_OUTSIDE,
+	IDLE, /* or it is that thread no more */
+	MISSED
+};
 
 /* The innermost frame, 0 = none; false: the chain began elsewhere than was thought, and where it begins was asked later. */
 static bool find_frame(struct thread *thread, uint32_t words, uint64_t *frame)
 {
 	const struct gp_python_layout *layout = &sampler.python.layout;
-	uint64_t first = thread->snapshot.words[0], chain = thread->chain;
+	uint64_t first = thread->snapshot.words[ITS_FRAME], chain = thread->chain;
 
-	*frame = thread->snapshot.words[words - 1];
+	*frame = first;
 	if (layout->thread.chain_frame < 0)
 		return true;
 	thread->chain = first;
-	if (words == 2 && first == chain)
+	if (words > ITS_CHAIN && first == chain) {
+		*frame = thread->snapshot.words[ITS_CHAIN];
 		return true;
+	}
 	if (first == 0 ||
 	    !gp_snapshot_now(first + (uint64_t)layout->thread.chain_frame, frame, sizeof(*frame)))
 		*frame = 0;
@@ -273,7 +297,7 @@ static enum gp_snapshot_result take(struct gp_snapshot *snapshot, const uint64_t
 static enum look try_to_look(struct thread *thread, uint32_t *count, bool *is_cut)
 {
 	uint64_t addresses[GP_SNAPSHOT_WORDS], frame;
-	uint32_t words = find_head(thread, addresses);
+	uint32_t words = find_words(thread, addresses);
 	struct gp_snapshot *snapshot = &thread->snapshot;
 	enum gp_snapshot_result result = take(snapshot, addresses, words);
 	bool is_sure;
@@ -284,6 +308,8 @@ static enum look try_to_look(struct thread *thread, uint32_t *count, bool *is_cu
 		thread->chain = 0;
 		return MISSED;
 	}
+	if (!is_still(thread))
+		return IDLE;
 	is_sure = find_frame(thread, words, &frame) && result == GP_SNAPSHOT_TAKEN;
 	if (frame == 0)
 		return is_sure ? IDLE : MISSED;

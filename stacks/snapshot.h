@@ -15,7 +15,7 @@
 #define GP_SNAPSHOT_PAGES      128u
 #define GP_SNAPSHOT_COPIES     2u
 #define GP_SNAPSHOT_PAGE_BYTES 4096u
-#define GP_SNAPSHOT_WORDS      2u
+#define GP_SNAPSHOT_WORDS      4u
 
 struct gp_snapshot {
 	uint64_t words[GP_SNAPSHOT_WORDS]; /* what they were, before and after each copy */

@@ -14,13 +14,13 @@ import time
 probe = ctypes.CDLL(sys.argv[1])
 SECONDS = 2
 main_id = threading.get_native_id()
-threads = set()
+threads = {}
 
 
 def known(function):
-    """A thread is known by its id before it runs anything else of the program's."""
+    """A thread, and what it runs, is known by its id before it runs anything else of the program's."""
     def body(*arguments):
-        threads.add(threading.get_native_id())
+        threads.setdefault(threading.get_native_id(), set()).add(function.__name__)
         function(*arguments)
     return body
 
@@ -194,7 +194,7 @@ def main():
     waiter.join()
     status += probe.probe_stop()
     with open(sys.argv[3], "w", encoding="utf-8") as file:
-        json.dump({"main": main_id, "threads": sorted(threads), "passes": passes}, file)
+        json.dump({"main": main_id, "threads": {thread: sorted(names) for thread, names in threads.items()}, "passes": passes}, file)
     sys.exit(status)
 
 

@@ -109,19 +109,21 @@ def counts(trace):
 
 def problems(trace, result, seen):
     lines, edges = last_lines(PROGRAM), []
+    runs = {int(thread): set(functions) for thread, functions in result["threads"].items()}
     for thread, number, _, _, _ in trace.samples:
         stack = list(trace.functions(number))
         wrong = wrong_edge(stack)
         edges += [wrong] if wrong else []
-        if thread != result["main"] and thread not in result["threads"]:
+        if thread != result["main"] and thread not in runs:
             yield f"thread {thread} is none of the program's"
         names = [name.rpartition(".")[2] for file, name, _, _ in stack if file == PROGRAM]
         if set(names) - set(PLAIN):
             yield f"no functions of the program's: {set(names) - set(PLAIN)}"
         if any(file == PROGRAM and not 0 < first <= lines for file, _, first, _ in stack):
             yield "a line that the program does not have"
-        if thread == result["main"] and "body" in names:
-            yield f"what other threads do, on the main thread: {[one[1] for one in stack]}"
+        inside = names[names.index("body") - 1] if names.count("body") and names[0] != "body" else None
+        if thread == result["main"] and "body" in names or inside is not None and inside not in runs.get(thread, ()):
+            yield f"what another thread does, on {thread}, which runs {runs.get(thread, 'the rest')}: {[one[1] for one in stack]}"
     # a thread that leaves and enters a function within a microsecond may, very seldom, be seen in two places at once
     if edges:
         print(f"  {len(edges)} wrong callers: {sorted(set(edges))[:5]}")

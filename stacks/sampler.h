@@ -3,8 +3,9 @@
  *
  * One thread of ours looks, and nobody else takes part: no thread is stopped or signalled, no lock of the interpreter's is taken, nothing is
  * written.  Memory is copied by a system call that fails where there is none (stacks/snapshot.h), and what was copied is taken for a stack
- * only where it still was that thread and its innermost frame the same before and after, where each frame is the same in two copies, and where it executes a code
- * object.  Of a thread that calls and returns meanwhile, the outer frames count on which several attempts agree; what is missed is counted.
+ * only where it is the same thread and the same innermost frame before and after, where each frame is the same in two copies, and where it
+ * executes a code object.  Of a thread that calls and returns meanwhile, the outer frames count on which several attempts agree; what is missed
+ * is counted.
  *
  * Stacks have Python frames alone.  A stack that stays is one GP_RECORD_SAMPLE after a second, and few more.
  */

@@ -856,6 +856,23 @@ class BrowserTest(HtmlCase):
         self.assertIn(["inside", "range", *shown[1:]], run(cells % ".foundbox"))
         self.assert_no_problem()
 
+    def test_of_many_threads_ranges_those_that_most_time_is_in_stand_above_the_streams(self):
+        events = []
+        for thread in range(1, 6):
+            at = 100 * thread
+            events += [{"ph": "X", "cat": "user_annotation", "name": f"of {thread}", "pid": 1, "tid": thread, "ts": at, "dur": 20},
+                       {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": thread, "ts": at + 1, "dur": 5, "args": {"correlation": thread}},
+                       {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": at + 10, "dur": thread * 10,
+                        "args": {"device": 0, "context": 1, "stream": 7, "correlation": thread}}]
+        with open(self.path("threads.json"), "w", encoding="utf-8") as file:
+            json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU"}], "traceEvents": events}, file)
+        self.open(self.write_page(file.name), hash_text="#v=timeline")
+        kinds = self.browser.run("gpuprof.timeline.items.filter((item) => ['gpu-ranges', 'stream'].includes(item.track?.kind))"
+                                 ".map(({ track, small }) => [track.kind, small, track.kind === 'stream' ? 0 : Number(/thread (\\d+)/.exec(track.name)[1])])")
+        self.assertEqual(kinds, [["gpu-ranges", False, 3], ["gpu-ranges", False, 4], ["gpu-ranges", False, 5], ["stream", False, 0],
+                                 ["gpu-ranges", True, 1], ["gpu-ranges", True, 2]])
+        self.assert_no_problem()
+
     def test_the_timeline_begins_with_the_span_of_its_strip(self):
         self.open(self.write_page(self.record(ZOO)))
         self.browser.key("2")

@@ -51,6 +51,7 @@ class Timeline {
 			hover: -1,
 			collapsed: new Set(),
 			waiting: new Set(), // Python of threads that do nothing else
+			lesser: new Set(), // ranges on a GPU of threads that have few there: beneath its streams
 			leading: [],
 			pinned: new Set(), // tracks that stand on top, in the order in which they came there
 			pointed: null, // the track at the pointer
@@ -84,6 +85,10 @@ class Timeline {
 			if (!threads.some((thread) => isSameThread(thread, t) && thread.calls)) this.waiting.add(t);
 		for (const t of state.index.tracks)
 			if (['overhead', 'code'].includes(t.kind) || this.waiting.has(t) || ((t.kind === 'gpu-ranges' || t.kind === 'python') && t.lanes.length > 10)) this.collapsed.add(t);
+		for (const track of lesserRanges(state.index.tracks.filter((t) => t.events && t.kind === 'gpu-ranges'))) {
+			this.lesser.add(track);
+			this.collapsed.add(track);
+		}
 		this.layout();
 		this.paintLabels();
 		attachTimeline(this);
@@ -145,9 +150,11 @@ class Timeline {
 				union: device.union,
 			});
 			if (this.collapsed.has('gpu' + number)) continue;
-			for (const track of tracks.filter((t) => t.kind === 'gpu-ranges' && t.id === number))
-				add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5))));
+			const ranges = tracks.filter((t) => t.kind === 'gpu-ranges' && t.id === number),
+				addRanges = (some) => some.forEach((track) => add(this.trackItem(track, Math.round(CPU_LANE * Math.min(grow, 2.5)))));
+			addRanges(ranges.filter((track) => !this.lesser.has(track)));
 			for (const track of device.tracks.filter((t) => !this.pinned.has(t))) add(this.trackItem(track, Math.round(GPU_LANE * grow)));
+			addRanges(ranges.filter((track) => this.lesser.has(track)));
 			for (const series of (state.memory || []).filter((s) => s.device === number && (s.kind === 'all' || s.reserved)))
 				add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP + more, series, title: series.reserved ? 'tensors' : 'memory' });
 			for (const series of state.curves.filter((s) => s.device === number)) add({ kind: 'counter', h: Math.round(COUNTER * grow) + GAP + more, series, title: series.title });
@@ -185,7 +192,7 @@ class Timeline {
 	/* Of a deep track what is outermost, and of a thread that calls CUDA what of Python's is likely its user's. */
 	rowsOfFolded(track) {
 		if (track.kind === 'python' && this.leading.some((thread) => isSameThread(thread, track))) return 8;
-		return track.kind === 'gpu-ranges' ? 3 : 1;
+		return track.kind === 'gpu-ranges' && !this.lesser.has(track) ? 3 : 1;
 	}
 	/* With what its head says where it else stands. */
 	placedTitle(track) {
@@ -202,7 +209,7 @@ class Timeline {
 	trackItem(track, lane) {
 		const small = this.collapsed.has(track),
 			lanes = small ? track.lanes.slice(0, this.rowsOfFolded(track)) : track.lanes,
-			high = small && !['python', 'gpu-ranges'].includes(track.kind) ? 8 : lane;
+			high = small && (this.lesser.has(track) || !['python', 'gpu-ranges'].includes(track.kind)) ? 8 : lane;
 		return {
 			kind: 'track',
 			track,
@@ -631,6 +638,14 @@ function leadingThreads(threads) {
 		ranked = threads.filter((t) => t.calls).sort((a, b) => inPython(b) - inPython(a) || weight(b) - weight(a));
 	for (const thread of ranked) if (!leading.has(thread.process)) leading.set(thread.process, thread);
 	return [...leading.values()];
+}
+/* Of a GPU's tracks of ranges all but the few that most time is in: a compiler's threads have one each. */
+const MOST_RANGES = 3;
+function lesserRanges(tracks) {
+	const time = ({ lanes: [row] }) => row.dur.reduce((sum, duration) => sum + duration, 0),
+		ranked = [...tracks].sort((a, b) => time(b) - time(a)),
+		before = new Map();
+	return ranked.filter(({ id }) => before.set(id, (before.get(id) ?? 0) + 1).get(id) > MOST_RANGES);
 }
 /* Whether Python did next to nothing there but wait for something: its first row has what it did. */
 const WAITS = /^(?:.*\.)?_?(?:wait\w*|select|e?poll|sleep|acquire|accept|recv\w*|join) \(/;

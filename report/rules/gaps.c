@@ -57,8 +57,9 @@ static const char *name_of(const struct gp_advisor *advisor, const struct gp_cal
 	return call ? gp_model_api(advisor->model, call->api).name : "";
 }
 
-/* "" where no call made a context of the present process for most of that time. */
-static const char *context_maker(const struct gp_advisor *advisor, const struct gp_lull *lull)
+/* The context of the present process that a call made for most of that time; NULL: none was made. */
+static const struct gp_record_context *made_in(const struct gp_advisor *advisor,
+					       const struct gp_lull *lull)
 {
 	const struct gp_model *model = advisor->model;
 
@@ -74,9 +75,21 @@ static const char *context_maker(const struct gp_advisor *advisor, const struct 
 		if (end_ns > lull->end_ns)
 			end_ns = lull->end_ns;
 		if (end_ns > start_ns && 2 * (end_ns - start_ns) >= gp_lull_ns(lull))
-			return name_of(advisor, call);
+			return &model->contexts[i];
 	}
-	return "";
+	return NULL;
+}
+
+static void keep_maker(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_lull *lull)
+{
+	const struct gp_model *model = advisor->model;
+	const struct gp_record_context *made = made_in(advisor, lull);
+	const struct gp_call *call =
+		made ? &model->calls[gp_model_context_call(model, made->id)] : NULL;
+
+	own->maker = gp_advisor_text(advisor, name_of(advisor, call));
+	own->maker_device = made ? gp_scope_device(&advisor->scope, model, made->device_id) : 0;
+	own->is_amid_work = lull->before.model == advisor->process;
 }
 
 /* It is the longest of its case. */
@@ -86,7 +99,7 @@ static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct g
 	own->range = gp_advisor_text(advisor, own->host.range ? own->host.range : "");
 	own->share = at->lull->cause_share[at->lull->cause];
 	own->longest_ns = gp_lull_ns(at->lull);
-	own->maker = gp_advisor_text(advisor, context_maker(advisor, at->lull));
+	keep_maker(advisor, own, at->lull);
 	own->after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
 	own->before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
 	own->before_site = at->call_before ? gp_advisor_site(advisor, at->call_before) : GP_NO_SITE;
@@ -110,6 +123,42 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 		keep(advisor, own, at);
 }
 
+/* The longest call that set something up within the time that is shown; NULL: none did. */
+static const struct gp_call *longest_set_up(const struct gp_model *model,
+					    const struct gp_case *found)
+{
+	uint64_t start_ns = found->show_unix_ns - model->base_unix_ns;
+	uint64_t end_ns = start_ns + found->show_ns;
+	const struct gp_call *longest = NULL;
+
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+
+		if (call->start_ns >= start_ns && gp_call_end_ns(call) <= end_ns &&
+		    (!longest || call->duration_ns > longest->duration_ns) &&
+		    gp_call_cause(model, call) == GP_IDLE_SETUP)
+			longest = call;
+	}
+	return longest;
+}
+
+static void tell_set_up(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct gp_model *model = advisor->scope.models[found->process];
+	const struct gp_gaps *own = found->own;
+	const char *maker = gp_advisor_text_of(advisor, own->maker);
+	const struct gp_call *longest = *maker ? NULL : longest_set_up(model, found);
+
+	if (*maker && own->is_amid_work)
+		fprintf(out, " (%s made a context on GPU %u)", maker, own->maker_device);
+	else if (*maker)
+		fprintf(out, " (%s made the process's context)", maker);
+	else if (longest)
+		fprintf(out, " (%s of it in one call of %s)",
+			gp_format_ns(longest->duration_ns).text,
+			gp_model_api(model, longest->api).name);
+}
+
 void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_gaps *own = found->own;
@@ -131,9 +180,8 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		cause == GP_IDLE_HOST && !own->has_looks ? " (the host was in no CUDA call)"
 		: cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)"
 					      : "");
-	if (cause == GP_IDLE_SETUP && *gp_advisor_text_of(advisor, own->maker))
-		fprintf(out, " (%s made the process's context)",
-			gp_advisor_text_of(advisor, own->maker));
+	if (cause == GP_IDLE_SETUP)
+		tell_set_up(advisor, found, out);
 	if (own->has_looks)
 		looks = gp_meanwhile_tell(advisor, found, out);
 	gp_host_time_tell(&host, out);
@@ -225,8 +273,12 @@ void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *foun
 	enum gp_compiler compiler = seen_compiler(advisor, found);
 
 	if (found->other_detail == GP_IDLE_SETUP && *gp_advisor_text_of(advisor, own->maker))
-		fputs("make the context earlier, while other processes still have work for the "
-		      "GPU: cudaFree(0) as the first call makes it",
+		fputs(own->is_amid_work
+			      ? "make the contexts of all GPUs at the start, each in a thread of "
+				"its own (cudaSetDevice, then cudaFree(0)), while the others work; "
+				"or do without those whose work is shorter than that"
+			      : "make the context earlier, while other processes still have work "
+				"for the GPU: cudaFree(0) as the first call makes it",
 		      out);
 	else if (compiler != GP_COMPILER_NONE)
 		fputs(gp_host_time_change(compiler), out);

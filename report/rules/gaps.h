@@ -27,6 +27,8 @@ struct gp_gaps {
 	uint64_t longest_ns;
 	uint64_t
 		maker; /* the text of the call that made a context for most of the longest one; "" = none did */
+	uint32_t maker_device; /* whose context that is */
+	bool is_amid_work;     /* the process had work before the longest one */
 	uint64_t imports; /* how many end in an import */
 	bool has_looks;   /* at Python's stacks, of any */
 };

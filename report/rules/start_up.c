@@ -75,15 +75,15 @@ static void explain_communicators(struct gp_advisor *advisor)
 				      model->ranges[i].end_ns);
 }
 
-/* Of several processes, some have work while others make theirs. */
-static void explain_contexts(struct gp_advisor *advisor)
+/* Of several processes, some have work while others make theirs.  Not those that a process makes amid its own work: they are in no time told here. */
+static void explain_contexts(struct gp_advisor *advisor, uint64_t until_ns)
 {
 	const struct gp_model *model = advisor->model;
 
 	for (uint32_t i = 0; i < model->context_count; i++) {
 		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
 
-		if (at != GP_NONE)
+		if (at != GP_NONE && model->calls[at].start_ns < until_ns)
 			explain_lulls(advisor, GP_END_CONTEXT, model->calls[at].start_ns,
 				      gp_call_made_context_ns(model, &model->calls[at]));
 	}
@@ -143,7 +143,7 @@ static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *fi
 	if (again_ns > make_ns) /* of several threads */
 		again_ns = make_ns;
 	add(advisor, GP_END_CONTEXT, again_ns > 0 ? end_ns + again_ns : make_ns);
-	explain_contexts(advisor);
+	explain_contexts(advisor, first->start_ns + first->ns);
 	found = gp_advisor_case(advisor, GP_NO_SITE, GP_END_CONTEXT, 0);
 	own = found->own;
 	own->make_ns = make_ns;

@@ -330,6 +330,50 @@ static void a_context_that_is_ended_and_made_again_is_told(void **state)
 	}
 }
 
+/* Half a second until the first kernel for GPU 0's context, and 600 ms amid the work: for another one's, or for a call that sets something else up. */
+static void a_context_amid_the_work_is_a_gap_of_its_own(void **state)
+{
+	(void)state;
+	for (uint32_t makes_context = 0; makes_context <= 1; makes_context++) {
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		const struct gp_finding *found;
+		struct gp_advice advice;
+
+		build_api(&b, 97, "cudaDeviceEnablePeerAccess", GP_API_CONTROL);
+		build_device(&b, 0, "GPU");
+		build_device(&b, 1, "GPU");
+		build_context_made_by(&b, 1, 7, 8);
+		build_call(&b, 100, 97, 0, 500 * MS, 8);
+		build_call(&b, 100, BUILD_LAUNCH, 500 * MS, MS, 1);
+		build_op(&b, GP_OP_KERNEL, 7, 501 * MS, 601 * MS, 1)->name = 0;
+		if (makes_context) {
+			build_context_made_by(&b, 2, 17, 9);
+			b.model->contexts[1].device_id = 1;
+		}
+		build_call(&b, 100, 97, 601 * MS, 600 * MS, 9);
+		build_call(&b, 100, BUILD_LAUNCH, 1201 * MS, MS, 2);
+		build_op(&b, GP_OP_KERNEL, 7, 1202 * MS, 1302 * MS, 2)->name = 0;
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		assert_string_equal(find(&advice, "start-up")->found,
+				    "making contexts took 500.0ms before the first operation");
+		found = find(&advice, "gpu-gaps");
+		assert_non_null(found);
+		assert_non_null(
+			strstr(found->found,
+			       makes_context
+				       ? "set-up (cudaDeviceEnablePeerAccess made a context on GPU "
+					 "1);"
+				       : "set-up (600.0ms of it in one call of "
+					 "cudaDeviceEnablePeerAccess);"));
+		assert_true((strstr(found->change, "contexts of all GPUs at the start") != NULL) ==
+			    (makes_context == 1));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 #define CUPY "/x/cupy/cuda/compiler.py"
 
 /* The first process has work, then a second one makes its context, and works: the idle time of both is told once. */
@@ -388,6 +432,7 @@ int main(void)
 		cmocka_unit_test(a_context_that_takes_half_a_second_is_told),
 		cmocka_unit_test(a_context_that_is_ended_and_made_again_is_told),
 		cmocka_unit_test(a_context_beside_another_process_is_told_once),
+		cmocka_unit_test(a_context_amid_the_work_is_a_gap_of_its_own),
 		cmocka_unit_test(the_calls_around_the_longest_time_are_named),
 		cmocka_unit_test(calls_of_all_threads_count),
 		cmocka_unit_test(looks_at_python_tell_more),

@@ -29,8 +29,8 @@ struct gp_gaps {
 		maker; /* the text of the call that made a context for most of the longest one; "" = none did */
 	uint32_t maker_device; /* whose context that is */
 	bool is_amid_work;     /* the process had work before the longest one */
-	uint64_t imports; /* how many end in an import */
-	bool has_looks;   /* at Python's stacks, of any */
+	uint64_t imports;      /* how many end in an import */
+	bool has_looks;        /* at Python's stacks, of any */
 };
 
 /* One more idle time of the present process's case, whose other_detail is its cause, and so much that could be saved. */

@@ -133,7 +133,7 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		  "profiler tells what it is (py-spy record, perf record). A compiler: call each "
 		  "function once for each shape "
 		  "before the work, and let its cache stay. Set-up: what is made there can be made "
-		  "before.",
+		  "before, contexts of several GPUs in as many threads.",
 	.ignore = "It is the program's start or end, or it waits for something that is not in it.",
 	.threshold = {.saves_percent = 5,
 		      .saves_ns = LEAST_NS,

@@ -281,6 +281,21 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	fprintf(out, "NCCL took %s to make communicators", gp_format_ns(own->make_ns).text);
 }
 
+/* Whether the process sees a GPU for which it has no work. */
+static bool sees_unused(const struct gp_model *model)
+{
+	bool is_used[GP_DEVICE_LIMIT] = {false};
+
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (model->ops[i].device_id < GP_DEVICE_LIMIT)
+			is_used[model->ops[i].device_id] = true;
+	for (uint32_t i = 0; i < model->device_count; i++)
+		if (model->devices[i].device_id < GP_DEVICE_LIMIT &&
+		    !is_used[model->devices[i].device_id])
+			return true;
+	return false;
+}
+
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
@@ -293,9 +308,10 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 			"leave %s out there: the context that was made before would still be good",
 			gp_advisor_text_of(advisor, own->ending));
 	else if (found->detail == GP_END_CONTEXT)
-		fputs("keep the driver loaded between runs (nvidia-smi -pm 1), and let the process "
-		      "see only the GPUs that it uses (CUDA_VISIBLE_DEVICES)",
-		      out);
+		fprintf(out, "keep the driver loaded between runs (nvidia-smi -pm 1)%s",
+			sees_unused(model) ? ", and let the process see only the GPUs that it uses "
+					     "(CUDA_VISIBLE_DEVICES)"
+					   : "");
 	else if (found->detail == GP_END_MEMORY)
 		fputs("page-lock only what is copied again and again: one copy from pageable "
 		      "memory takes less than to page-lock it",

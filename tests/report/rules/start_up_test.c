@@ -288,6 +288,36 @@ static void a_context_that_takes_half_a_second_is_told(void **state)
 	}
 }
 
+/* There is one GPU, and it has work; or there is another one, which has none. */
+static void gpus_without_work_are_to_be_hidden(void **state)
+{
+	(void)state;
+	for (uint32_t gpus = 1; gpus <= 2; gpus++) {
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		struct gp_advice advice;
+
+		build_api(&b, 98, "cudaIpcOpenEventHandle", GP_API_CONTROL);
+		build_device(&b, 0, "GPU");
+		if (gpus == 2)
+			build_device(&b, 1, "GPU");
+		build_context_made_by(&b, 1, 7, 9);
+		build_call(&b, 100, 98, 0, 500 * MS, 9);
+		build_call(&b, 100, BUILD_LAUNCH, 500 * MS, MS, 1);
+		build_op(&b, GP_OP_KERNEL, 7, 501 * MS, 701 * MS, 1)->name = 0;
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		assert_string_equal(find(&advice, "start-up")->change,
+				    gpus == 1 ? "keep the driver loaded between runs (nvidia-smi "
+						"-pm 1)"
+					      : "keep the driver loaded between runs (nvidia-smi "
+						"-pm 1), and let the process see only the GPUs "
+						"that it uses (CUDA_VISIBLE_DEVICES)");
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* Half a second for each; the call of 400 ms between them ends the first, or something else; or the second is another GPU's. */
 static void a_context_that_is_ended_and_made_again_is_told(void **state)
 {
@@ -360,13 +390,12 @@ static void a_context_amid_the_work_is_a_gap_of_its_own(void **state)
 				    "making contexts took 500.0ms before the first operation");
 		found = find(&advice, "gpu-gaps");
 		assert_non_null(found);
-		assert_non_null(
-			strstr(found->found,
-			       makes_context
-				       ? "set-up (cudaDeviceEnablePeerAccess made a context on GPU "
-					 "1);"
-				       : "set-up (600.0ms of it in one call of "
-					 "cudaDeviceEnablePeerAccess);"));
+		assert_non_null(strstr(
+			found->found,
+			makes_context ? "set-up (cudaDeviceEnablePeerAccess made a context on GPU "
+					"1);"
+				      : "set-up (600.0ms of it in one call of "
+					"cudaDeviceEnablePeerAccess);"));
 		assert_true((strstr(found->change, "contexts of all GPUs at the start") != NULL) ==
 			    (makes_context == 1));
 		gp_advice_free(&advice);
@@ -430,6 +459,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_context_that_takes_half_a_second_is_told),
+		cmocka_unit_test(gpus_without_work_are_to_be_hidden),
 		cmocka_unit_test(a_context_that_is_ended_and_made_again_is_told),
 		cmocka_unit_test(a_context_beside_another_process_is_told_once),
 		cmocka_unit_test(a_context_amid_the_work_is_a_gap_of_its_own),

@@ -2,7 +2,8 @@
  * The GPU waits for data.  Speaks where before copies to the device, of one call site, the GPU had
  * nothing to do while the host did something of its own, in no call of CUDA, for 200 us and more:
  * at least 5 times, 10 % of the recorded time and 2 ms, not counting what is ten times as long as
- * the median.  What else was in such idle times, as the copy itself if it is slow, is for others.
+ * the median: such slow batches are told with the others of a place that is told, if they come to less than half of what these do.
+ * What else was in such idle times, as the copy itself if it is slow, is for others.
  */
 #include "report/rules/rules.h"
 
@@ -17,6 +18,8 @@ struct own {
 	bool has_looks;   /* at Python's stacks, of any of its idle times */
 	bool takes_turns; /* several threads copy, as those of a server do that wait for requests */
 	uint32_t thread_id; /* the first one */
+	uint64_t slow_ns;   /* what is ten times as long as usual, in all ... */
+	uint64_t usual_ns;  /* ... beside the others */
 };
 
 #define LEAST_NS 200000u
@@ -119,11 +122,15 @@ static uint64_t until_unix_ns(const struct gp_advisor *advisor, const struct gp_
 	return call_unix_ns < at->lull->end_ns ? call_unix_ns : at->lull->end_ns;
 }
 
+static struct gp_case *case_after(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	return gp_advisor_case(advisor, gp_advisor_site(advisor, at->call_after), 0, 0);
+}
+
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t waited_ns = host_ns(at);
-	struct gp_case *found =
-		gp_advisor_case(advisor, gp_advisor_site(advisor, at->call_after), 0, 0);
+	struct gp_case *found = case_after(advisor, at);
 	struct own *own = found->own;
 
 	gp_advisor_add(advisor, found, at->after->start_ns, waited_ns, waited_ns,
@@ -136,11 +143,32 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	own->has_looks |= gp_meanwhile_add(advisor, found, at, until_unix_ns(advisor, at));
 }
 
+static void count_slow(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	struct gp_case *found = case_after(advisor, at);
+	struct own *own = found->own;
+
+	own->usual_ns = found->saves_ns;
+	own->slow_ns += host_ns(at);
+}
+
+static void take_slow(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	const struct gp_case *found = case_after(advisor, at);
+	const struct own *own = found->own;
+
+	if (2 * own->slow_ns < own->usual_ns && gp_advisor_is_worth(advisor, found))
+		take_lull(advisor, at);
+}
+
 static void look(struct gp_advisor *advisor)
 {
 	/* what is usual for the one says nothing of the other */
 	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_alone, take_lull);
 	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_among_others, take_lull);
+	/* of those that are waits alone, which the usual ones explain */
+	gp_advisor_lulls(advisor, LEAST_NS, is_wait_alone, count_slow);
+	gp_advisor_lulls(advisor, LEAST_NS, is_wait_alone, take_slow);
 }
 
 /* Whether it is data at all that the host made meanwhile. */
@@ -223,16 +251,18 @@ static bool names_place(const struct gp_case *found)
 const struct gp_rule gp_rule_data_loading = {
 	.id = "data-loading",
 	.title = "the GPU waits for data that the host prepares",
-	.meaning = "Again and again the GPU has nothing to do while the host is in no call of "
-		   "CUDA, and "
-		   "what comes then is a copy to the device: the host reads, decodes, makes or is "
-		   "sent the "
-		   "data, "
-		   "and the GPU waits for it. What can be saved is that time, if others prepare as "
-		   "much "
-		   "data meanwhile as the GPU takes. Where it copies but a few bytes, or so few in "
-		   "that time, it may have done anything. What Python did is told by looks at its "
-		   "stacks (--host-samples).",
+	.meaning =
+		"Again and again the GPU has nothing to do while the host is in no call of "
+		"CUDA, and "
+		"what comes then is a copy to the device: the host reads, decodes, makes or is "
+		"sent the "
+		"data, "
+		"and the GPU waits for it. What can be saved is that time, if others prepare as "
+		"much "
+		"data meanwhile as the GPU takes. Where it copies but a few bytes, or so few in "
+		"that time, it may have done anything. A batch that takes ten times as long as the "
+		"others counts only where all such come to less than half of these. What Python "
+		"did is told by looks at its stacks (--host-samples).",
 	.change = "Read ahead: threads or processes that fill page-locked buffers while the GPU "
 		  "computes (in PyTorch DataLoader's num_workers, pin_memory, prefetch_factor, "
 		  "persistent_workers), cheaper formats, decoding on the GPU (DALI).",

@@ -93,6 +93,45 @@ static void test_data_before_slow_copies(void **state)
 	gp_model_free(model);
 }
 
+/* One batch of thirty takes twelve times as long as the others, or thirty times: then it may be anything else. */
+static void test_one_slow_batch(void **state)
+{
+	(void)state;
+	for (uint32_t slow_ms = 120; slow_ms <= 300; slow_ms += 180) {
+		struct build b = build_begin(1);
+		bool is_one = slow_ms == 120;
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+		uint64_t at_ns = MS;
+
+		build_device(&b, 0, "GPU");
+		build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+		for (uint32_t i = 1; i <= 31; i++) {
+			struct gp_op *op;
+
+			build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, 2 * i);
+			build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + MS, 2 * i);
+			at_ns += MS + (i == 9 ? slow_ms : 10) * MS;
+			build_call(&b, 100, 31, at_ns, MS / 10, 2 * i + 1);
+			op = build_op(&b, GP_OP_COPY, 7, at_ns + 10000, at_ns + MS / 10, 2 * i + 1);
+			op->copy_kind = GP_COPY_HTOD;
+			op->bytes = 1 << 20;
+			at_ns += MS / 10;
+		}
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "data-loading");
+		assert_non_null(found);
+		assert_int_equal(found->count, is_one ? 31 : 30);
+		assert_in_range(found->saves_ns, (is_one ? 419 : 299) * MS,
+				(is_one ? 421 : 301) * MS);
+		assert_true((find(&advice, "gpu-gaps") == NULL) == is_one);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* A copy to the device and one back, twice; then the host makes data for 2 ms. */
 static struct gp_model *fetch_results(void)
 {
@@ -275,6 +314,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_data_before_slow_copies),
 		cmocka_unit_test(test_threads_that_take_turns),
+		cmocka_unit_test(test_one_slow_batch),
 		cmocka_unit_test(test_batches_without_launches),
 		cmocka_unit_test(test_what_the_host_did),
 		cmocka_unit_test(test_a_thread_that_polls_for_data),

@@ -48,6 +48,18 @@ static bool looks_the_same(const struct thread *thread, const struct gp_op *op, 
 	       thread->outside_ns * MEMORY_BYTES_A_NS < op->bytes;
 }
 
+/* What is not copied spares the host all of the call in which it does not wait for other work, and the GPU the copy. */
+static void save_copy(struct gp_advisor *advisor, const struct gp_case *found,
+		      const struct gp_call *call, const struct gp_op *op)
+{
+	uint64_t copy_ns = op->end_ns - op->start_ns;
+	uint64_t held_ns = call->duration_ns - gp_copy_waited_ns(advisor, call, op);
+	uint64_t end_ns = copy_ns > held_ns ? op->end_ns : gp_call_end_ns(call);
+
+	gp_advisor_stretch(advisor, found, end_ns - (copy_ns > held_ns ? copy_ns : held_ns), end_ns,
+			   1);
+}
+
 static void take_copy(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call,
 		      const struct gp_op *op, uint64_t locked)
 {
@@ -55,17 +67,13 @@ static void take_copy(struct gp_advisor *advisor, struct thread *thread, const s
 	uint64_t copy_ns = op->end_ns - op->start_ns;
 	uint64_t took_ns = copy_ns > call->duration_ns ? copy_ns : call->duration_ns;
 	struct gp_case *found;
-	uint64_t end_ns;
 
 	thread->row_bytes = op->bytes + (looks_the_same(thread, op, site) ? thread->row_bytes : 0);
 	if (thread->row_bytes > op->bytes &&
 	    (op->source_kind != GP_COPY_PINNED || thread->row_bytes > locked)) {
 		found = gp_advisor_case(advisor, site, op->bytes, 0);
 		gp_advisor_add(advisor, found, call->start_ns, took_ns, 0, NULL);
-		end_ns = copy_ns > call->duration_ns ? op->end_ns : gp_call_end_ns(call);
-		gp_advisor_stretch(advisor, found,
-				   end_ns - (took_ns < 2 * copy_ns ? took_ns : 2 * copy_ns), end_ns,
-				   1);
+		save_copy(advisor, found, call, op);
 		found->bytes += op->bytes;
 	}
 	thread->site = site;
@@ -151,7 +159,8 @@ const struct gp_rule gp_rule_repeated_copy = {
 		"have written as many new ones, nor had it got them from the device. gpuprof does "
 		"not look at the bytes, nor where they are: it may be wrong where other threads or "
 		"devices write them, or where they are pieces of a large array in pageable memory. "
-		"(Of page-locked memory it is known how much there is.)",
+		"(Of page-locked memory it is known how much there is.) What can be saved is the "
+		"time in the calls, without what they waited for other work, or in the copies.",
 	.change = "Copy what does not change (weights, tables) before the loop, and keep it on the "
 		  "device.",
 	.ignore =

@@ -327,6 +327,30 @@ static void pieces_of_a_whole_are_copied(void **state)
 	assert_int_equal(copy((uint64_t)BYTES * COPIES, true), 0);
 }
 
+/* In calls of 1 ms of pageable memory, for 300 us of which a kernel runs; the copy is the last 100 us.  With the same every time all but the first are spared. */
+static void what_is_not_copied_holds_nobody_up(void **state)
+{
+	struct build b = build_begin(1);
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	for (uint32_t i = 0; i <= COPIES; i++) {
+		uint64_t at_ns = (2 + 2 * i) * MS;
+		struct gp_op *op;
+
+		build_call(&b, THREAD, 31, at_ns, MS, 1000 + i);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns + 900 * US, at_ns + MS, 1000 + i);
+		op->copy_kind = GP_COPY_HTOD;
+		op->source_kind = GP_COPY_PAGEABLE;
+		op->bytes = BYTES;
+		build_kernel(&b, at_ns + 1950 * US, 7, at_ns + 1960 * US, 340 * US, GP_NONE);
+		b.model->calls[b.model->call_count - 1].duration_ns = 45 * US;
+		build_call(&b, THREAD, BUILD_DEVICE_SYNC, at_ns + MS, 940 * US, 0);
+	}
+	assert_int_equal(saved_of(&b, "repeated-copy", NULL), COPIES * 700u * US);
+}
+
 /* In pageable memory, for which the host waits. */
 static void build_result(struct build *b, uint32_t thread, uint32_t stream_id, uint64_t called_ns,
 			 uint64_t start_ns)
@@ -461,6 +485,7 @@ int main(void)
 		cmocka_unit_test(the_host_computes_between_launches),
 		cmocka_unit_test(a_pool_helps_only_a_devices_memory),
 		cmocka_unit_test(pieces_of_a_whole_are_copied),
+		cmocka_unit_test(what_is_not_copied_holds_nobody_up),
 		cmocka_unit_test(another_device_has_nothing_to_do),
 		cmocka_unit_test(threads_copy_at_the_same_time),
 		cmocka_unit_test(nothing_is_kept_back),

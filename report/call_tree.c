@@ -56,6 +56,7 @@ static uint32_t fail(struct gp_call_tree *tree, int error)
 static void free_texts(struct gp_place *site)
 {
 	free((char *)site->function);
+	free((char *)site->symbol);
 	free((char *)site->file);
 	free((char *)site->module);
 }
@@ -68,12 +69,13 @@ static uint32_t add_site(struct gp_call_tree *tree, const struct gp_place *place
 				   sizeof(*tree->sites));
 
 	copy.function = strdup(place->function);
+	copy.symbol = place->symbol ? strdup(place->symbol) : NULL;
 	copy.file = strdup(place->file);
 	copy.module = strdup(place->module);
 	if (entry) {
 		*entry = (struct indexed_site){copy, tree->site_count};
-		if (result == 0 && copy.function && copy.file && copy.module &&
-		    tsearch(entry, &tree->index_of_sites, compare_sites)) {
+		if (result == 0 && copy.function && !copy.symbol == !place->symbol && copy.file &&
+		    copy.module && tsearch(entry, &tree->index_of_sites, compare_sites)) {
 			tree->sites[tree->site_count] = copy;
 			return tree->site_count++;
 		}

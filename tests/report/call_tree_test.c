@@ -119,6 +119,32 @@ static void test_models_may_go(void **state)
 	gp_call_tree_close(&tree);
 }
 
+/* What tells whose a function is, in a table that is made once all models are gone. */
+static void test_texts_may_go(void **state)
+{
+	char function[] = "thrust::sort()", symbol[] = "_ZN6thrust4sortEv", file[] = "sort.h",
+	     module[] = "/bin/app";
+	const struct gp_place place = {.function = function,
+				       .symbol = symbol,
+				       .file = file,
+				       .module = module,
+				       .kind = GP_FRAME_NATIVE};
+	const struct gp_place *site;
+	struct gp_call_tree tree;
+	uint32_t node;
+
+	(void)state;
+	assert_int_equal(gp_call_tree_open(&tree, true), 0);
+	node = gp_call_tree_add(&tree, GP_NONE, &place);
+	function[0] = symbol[0] = file[0] = module[0] = '?';
+	site = gp_call_tree_site(&tree, node);
+	assert_string_equal(site->function, "thrust::sort()");
+	assert_string_equal(site->symbol, "_ZN6thrust4sortEv");
+	assert_string_equal(site->file, "sort.h");
+	assert_string_equal(site->module, "/bin/app");
+	gp_call_tree_close(&tree);
+}
+
 static void test_callers_that_are_missing_are_said(void **state)
 {
 	struct build build = build_begin(1);
@@ -297,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_lines_are_kept_apart_or_not),
 		cmocka_unit_test(test_a_call_without_a_stack),
 		cmocka_unit_test(test_models_may_go),
+		cmocka_unit_test(test_texts_may_go),
 		cmocka_unit_test(test_callers_that_are_missing_are_said),
 		cmocka_unit_test(test_what_a_function_did_hangs_below_it),
 		cmocka_unit_test(test_frames_of_cuda_are_left_out),

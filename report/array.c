@@ -10,6 +10,7 @@
 #define FIRST_CAPACITY 16u
 #define SMALL          (1u << 14)
 #define LARGE          (1u << 20)
+#define MOST_PILES     64u
 
 /* A large array is moved by its pages, which costs little, and what it has too much counts against the limit of memory_left. */
 static uint64_t next_capacity(uint32_t capacity)
@@ -55,29 +56,98 @@ struct ordering {
 	const void *context;
 };
 
-static int compare_at(const struct ordering *o, uint32_t a, uint32_t b)
+/* Of equal ones the first stays the first. */
+static bool is_after(const struct ordering *o, uint32_t a, uint32_t b)
 {
-	return o->compare(o->array + a * o->element_bytes, o->array + b * o->element_bytes,
-			  o->context);
+	int result = o->compare(o->array + a * o->element_bytes, o->array + b * o->element_bytes,
+				o->context);
+
+	return result > 0 || (result == 0 && a > b);
 }
 
 static bool is_ordered(const struct ordering *o, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++)
-		if (compare_at(o, i - 1, i) > 0)
+		if (is_after(o, i - 1, i))
 			return false;
 	return true;
 }
 
-/* ---- merging what is in order already: traces are made of long runs, a few for each thread and stream ---- */
+/* ---- dealing out to piles: a trace has what threads and streams did by turns, and each one's is in order ---- */
 
-/* The number of runs; ends[i] is where run i ends. */
+struct piles {
+	uint32_t count;
+	uint32_t counts[MOST_PILES];
+	uint32_t last[MOST_PILES]; /* each comes before that of the pile before */
+	uint8_t *of;               /* for each element its pile */
+};
+
+/* The first pile whose last does not come after that one; the number of piles: none.  Mostly it is the one of the element before. */
+static uint32_t find_pile(const struct ordering *o, const struct piles *p, uint32_t before,
+			  uint32_t index)
+{
+	uint32_t low = 0, high = p->count;
+
+	if (is_after(o, p->last[before], index))
+		low = before + 1;
+	else if (before == 0 || is_after(o, p->last[before - 1], index))
+		return before;
+	else
+		high = before - 1;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (is_after(o, p->last[middle], index))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* To as few piles as there can be, each in order.  False: these would be too many. */
+static bool deal_out(const struct ordering *o, uint32_t count, struct piles *p)
+{
+	uint32_t pile = 0;
+
+	p->count = 1;
+	p->counts[0] = p->last[0] = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		pile = find_pile(o, p, pile, i);
+		if (pile == MOST_PILES)
+			return false;
+		if (pile == p->count)
+			p->counts[p->count++] = 0;
+		p->counts[pile]++;
+		p->last[pile] = i;
+		p->of[i] = (uint8_t)pile;
+	}
+	return true;
+}
+
+/* One pile behind the other; ends[i] is where pile i ends. */
+static void lay_out(const struct piles *p, uint32_t count, uint32_t *indices, uint32_t *ends)
+{
+	uint32_t at[MOST_PILES], end = 0;
+
+	for (uint32_t i = 0; i < p->count; i++) {
+		at[i] = end;
+		end += p->counts[i];
+		ends[i] = end;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		indices[at[p->of[i]]++] = i;
+}
+
+/* ---- merging what is in order ---- */
+
+/* The number of runs as the elements stand; ends[i] is where run i ends. */
 static uint32_t find_runs(const struct ordering *o, uint32_t count, uint32_t *ends)
 {
 	uint32_t runs = 0;
 
 	for (uint32_t i = 1; i < count; i++)
-		if (compare_at(o, i - 1, i) > 0)
+		if (is_after(o, i - 1, i))
 			ends[runs++] = i;
 	ends[runs++] = count;
 	return runs;
@@ -92,10 +162,10 @@ static uint32_t count_until(const struct ordering *o, const uint32_t *from, uint
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (compare_at(o, from[middle], index) <= 0)
-			low = middle + 1;
-		else
+		if (is_after(o, from[middle], index))
 			high = middle;
+		else
+			low = middle + 1;
 	}
 	return low;
 }
@@ -109,8 +179,7 @@ static void merge_two(const struct ordering *o, const uint32_t *from, uint32_t m
 
 	memcpy(to, from, left * sizeof(*to));
 	while (left < middle && right < end)
-		to[at++] =
-			compare_at(o, from[left], from[right]) <= 0 ? from[left++] : from[right++];
+		to[at++] = is_after(o, from[left], from[right]) ? from[right++] : from[left++];
 	memcpy(to + at, from + left, (middle - left) * sizeof(*to));
 	at += middle - left;
 	memcpy(to + at, from + right, (end - right) * sizeof(*to));
@@ -136,24 +205,56 @@ static uint32_t *merge_runs(const struct ordering *o, uint32_t *from, uint32_t *
 	return from;
 }
 
-static uint32_t *order_indices(const struct ordering *o, uint32_t count, bool ordered)
+/* Merges what the indices name: `from` is freed, or what is returned.  NULL: no memory. */
+static uint32_t *merge(const struct ordering *o, uint32_t *from, uint32_t count, uint32_t *ends,
+		       uint32_t runs)
 {
-	size_t bytes = ((size_t)count + 1) * sizeof(uint32_t);
-	uint32_t *indices = gp_room_take(bytes), *spare = NULL, *ends = NULL, *result = NULL;
+	uint32_t *spare = runs > 1 ? gp_room_take(count * sizeof(uint32_t)) : NULL;
+	uint32_t *merged = spare || runs == 1 ? merge_runs(o, from, spare, ends, runs) : NULL;
 
-	for (uint32_t i = 0; indices && i < count; i++)
-		indices[i] = i;
-	if (!indices || ordered)
-		return indices;
-	spare = gp_room_take(bytes);
-	ends = gp_room_take(bytes);
-	if (spare && ends)
-		result = merge_runs(o, indices, spare, ends, find_runs(o, count, ends));
-	gp_room_free(ends);
-	gp_room_free(result == indices ? spare : indices);
-	if (result != spare && result != indices)
+	if (spare != merged)
 		gp_room_free(spare);
-	return result;
+	if (from != merged)
+		gp_room_free(from);
+	return merged;
+}
+
+static uint32_t *merge_piles(const struct ordering *o, const struct piles *piles, uint32_t *indices,
+			     uint32_t count)
+{
+	uint32_t ends[MOST_PILES];
+
+	lay_out(piles, count, indices, ends);
+	return merge(o, indices, count, ends, piles->count);
+}
+
+/* There are many runs, such as of times in no order. */
+static uint32_t *merge_as_they_stand(const struct ordering *o, uint32_t *indices, uint32_t count)
+{
+	uint32_t *ends = gp_room_take(count * sizeof(uint32_t)), *merged = NULL;
+
+	for (uint32_t i = 0; i < count; i++)
+		indices[i] = i;
+	if (ends)
+		merged = merge(o, indices, count, ends, find_runs(o, count, ends));
+	else
+		gp_room_free(indices);
+	gp_room_free(ends);
+	return merged;
+}
+
+static uint32_t *order_indices(const struct ordering *o, uint32_t count)
+{
+	struct piles piles = {.of = gp_room_take(count)};
+	uint32_t *indices = gp_room_take(count * sizeof(uint32_t)), *merged = NULL;
+	bool are_few = piles.of && indices && deal_out(o, count, &piles);
+
+	if (are_few)
+		merged = merge_piles(o, &piles, indices, count);
+	gp_room_free(piles.of);
+	if (are_few || !indices)
+		return merged;
+	return merge_as_they_stand(o, indices, count);
 }
 
 uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes,
@@ -161,7 +262,7 @@ uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes
 {
 	struct ordering o = {array, element_bytes, compare, context};
 
-	return order_indices(&o, count, is_ordered(&o, count));
+	return order_indices(&o, count);
 }
 
 /* order[i] is where element i comes from.  By way of a copy: in place each move would wait for the one before, and for memory. */
@@ -188,7 +289,7 @@ int gp_array_sort(void *array, uint32_t count, size_t element_bytes, gp_array_co
 
 	if (is_ordered(&o, count))
 		return 0;
-	order = order_indices(&o, count, false);
+	order = order_indices(&o, count);
 	if (!order)
 		return -ENOMEM;
 	result = permute(array, count, element_bytes, order);

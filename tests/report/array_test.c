@@ -121,6 +121,27 @@ static void test_what_is_ordered_in_parts_is_merged(void **state)
 	free(items);
 }
 
+/* As a buffer has what several streams did, one operation of each by turns: two or three comparisons an element, and so few again to merge two. */
+static void test_what_is_ordered_by_turns_is_dealt_out(void **state)
+{
+	enum { COUNT = 40000, STREAMS = 4 };
+	struct item *items = malloc(COUNT * sizeof(*items));
+	uint32_t compared = 0;
+
+	(void)state;
+	assert_non_null(items);
+	for (uint32_t i = 0; i < COUNT; i++)
+		items[i] = (struct item){i * 7 % STREAMS * COUNT + i / 8, i, "abcd"};
+	assert_int_equal(gp_array_sort(items, COUNT, sizeof(*items), count_and_compare, &compared),
+			 0);
+	for (uint32_t i = 1; i < COUNT; i++)
+		assert_true(items[i - 1].key < items[i].key ||
+			    (items[i - 1].key == items[i].key &&
+			     items[i - 1].serial < items[i].serial));
+	assert_true(compared < 7 * COUNT);
+	free(items);
+}
+
 static void test_order_leaves_the_array_alone(void **state)
 {
 	struct item items[] = {{3, 0, ""}, {1, 1, ""}, {3, 2, ""}, {2, 3, ""}};
@@ -186,6 +207,7 @@ int main(void)
 		cmocka_unit_test(test_growth_ends_at_32_bits),
 		cmocka_unit_test(test_sorting_is_stable),
 		cmocka_unit_test(test_what_is_ordered_in_parts_is_merged),
+		cmocka_unit_test(test_what_is_ordered_by_turns_is_dealt_out),
 		cmocka_unit_test(test_order_leaves_the_array_alone),
 		cmocka_unit_test(test_lower_bound),
 	};

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "report/answers/call_cause.h"
+#include "report/answers/launch_order.h"
 #include "report/answers/passes.h"
 #include "report/answers/queue.h"
 #include "report/answers/sequences.h"
@@ -648,6 +649,44 @@ static uint64_t begun_ns(const struct gp_model *model, const struct gp_iteration
 	return call != GP_NONE ? model->calls[call].start_ns : row->start_ns;
 }
 
+/* Each has what was started until the next one. */
+static void count_started(struct gp_iterations *iterations, const struct gp_model *model,
+			  const struct gp_launch_order *order)
+{
+	for (uint32_t i = 0; i < iterations->count; i++) {
+		struct gp_iteration *row = &iterations->rows[i];
+		uint32_t first = row->first_op;
+		bool is_last = i + 1 == iterations->count;
+
+		row->first_op = order->indices[first];
+		if (!is_last &&
+		    gp_model_gates_until(model, begun_ns(model, row)) ==
+			    gp_model_gates_until(&order->model, begun_ns(&order->model, row + 1)))
+			row->op_count = row[1].first_op - first;
+	}
+	iterations->by_launch = true;
+}
+
+/* Of all streams together, in the order in which a thread started what is in them.  Few are pieces of one job, in a stream each, that run side by side. */
+static int find_by_launch(struct gp_iterations *iterations, const struct gp_model *model,
+			  const struct gp_tuning *tuning)
+{
+	struct gp_launch_order order;
+	int result = gp_launch_order_of(&order, model, tuning);
+
+	if (result == 0 && order.model.op_count > 0) {
+		const struct stream all = {.end = order.model.op_count};
+
+		result = find_in_stream(iterations, &order.model, &order.tuning, &all);
+	}
+	if (iterations->count < MANY_PASSES)
+		iterations->count = iterations->passes = 0;
+	if (result == 0 && iterations->count > 0)
+		count_started(iterations, model, &order);
+	gp_launch_order_free(&order);
+	return result;
+}
+
 /* Each lasts to the start of the next, but for the last of a stretch, and one after which recording paused: what came then is not known. */
 static void join(struct gp_iterations *iterations, const struct gp_model *model)
 {
@@ -660,7 +699,8 @@ static void join(struct gp_iterations *iterations, const struct gp_model *model)
 			continue;
 		if (!paused || row->end_ns > next->start_ns)
 			row->end_ns = next->start_ns;
-		if (!paused && row->first_op != GP_NONE && next->first_op > row->first_op)
+		if (!paused && row->first_op != GP_NONE && !iterations->by_launch &&
+		    next->first_op > row->first_op)
 			row->op_count = next->first_op - row->first_op;
 	}
 }
@@ -723,6 +763,8 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 	result = find_by_range(iterations, model, tuning, false);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_sequence(iterations, model, tuning);
+	if (result == 0 && iterations->count == 0)
+		result = find_by_launch(iterations, model, tuning);
 	if (result == 0)
 		result = drop_set_up(iterations, model);
 	if (result == 0 && iterations->count == 0)

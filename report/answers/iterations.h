@@ -9,6 +9,8 @@
  * operation repeated: that has no passes.
  * If none makes up so much, for passes differ throughout, a sequence that comes at regular distances, eight times or more, over half of the stream:
  * each pass is from one to the next.
+ * If no stream has any, the operations of all streams that a thread started, in the order in which it did (report/answers/launch_order.h), are looked
+ * at as one stream: where these have eight passes or more.
  * Of passes that hold eight or more equal ones, each with a copy from or to the host, these are the passes: what is done after so many of them is an
  * evaluation, a checkpoint.  Where in the sequence a pass begins, and which passes that differ a little count, says report/answers/passes.h.
  * Operations of tuning (report/answers/tuning.h) count nowhere: neither are they GPU work of a range, nor a part of the stream.
@@ -33,8 +35,9 @@ struct gp_iteration {
 	uint64_t start_ns, end_ns; /* on the model's timeline */
 	uint32_t first_op;         /* by sequence: index in ops, else GP_NONE */
 	uint32_t range;            /* by range: index in ranges, else GP_NONE */
-	uint64_t op_count;         /* by range: started in it; else the stream's in that time */
-	bool ends_stretch;         /* the loop was left for long, and begun again */
+	uint64_t
+		op_count; /* by range, or by launch: started in it; else the stream's in that time */
+	bool ends_stretch; /* the loop was left for long, and begun again */
 };
 
 struct gp_iterations {
@@ -44,6 +47,7 @@ struct gp_iterations {
 		*stretches;     /* that the iterations make up, in order; on the model's timeline */
 	uint32_t stretch_count; /* 1 for most loops */
 	bool by_range;
+	bool by_launch;  /* by sequence, of no one stream's operations */
 	uint32_t passes; /* by sequence: equal ones that make up 90 % of each; 0 = there are none */
 	char name[GP_ITERATION_NAME_BYTES]; /* of the ranges, "#" for each number; else "" */
 };

@@ -236,8 +236,8 @@ const struct gp_breakdown gp_breakdown_iteration = {
 	.help = "iterations of the main loop, by ranges or by what repeats: busy, idle and why",
 	.nothing = "no main loop was found: NVTX ranges with GPU work do not repeat, and no "
 		   "sequence of "
-		   "operations makes up half of the busiest stream (--by sequence has what does "
-		   "repeat)",
+		   "operations makes up half of the busiest stream, or of what a thread started "
+		   "(--by sequence has what does repeat)",
 	.head = {"iteration", "Iterations", iteration_columns, COUNT(iteration_columns)},
 	.sort_column = 0,
 	.fold_before = 13,

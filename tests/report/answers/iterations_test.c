@@ -659,9 +659,50 @@ static void of_streams_that_do_as_much_the_longer_loop_counts(void **state)
 	}
 }
 
+/*
+ * So often a copy to the device in the default stream, and three launches of one kernel in another: always the same, or a new one each time.  No stream
+ * repeats anything but one operation.
+ */
+static void copies_and_kernels_of_different_streams_are_one_loop(void **state)
+{
+	(void)state;
+	for (uint32_t way = 0; way < 3; way++) {
+		uint32_t times = way == 2 ? 7 : 12;
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+
+		build_name(&b, "k");
+		for (uint32_t i = 0; i < times; i++) {
+			uint32_t id = b.model->call_count + 1;
+			struct gp_op *op;
+
+			build_call(&b, 1, BUILD_MEMCPY_ASYNC, i * 10000, 50, id);
+			op = build_op(&b, GP_OP_COPY, 7, i * 10000 + 100, i * 10000 + 150, id);
+			op->copy_kind = GP_COPY_HTOD;
+			for (uint32_t k = 1; k <= 3; k++) {
+				build_kernel(&b, i * 10000 + k * 1000, 0);
+				b.model->ops[b.model->op_count - 1].stream_id =
+					way == 1 ? 13 + i : 13;
+			}
+		}
+		model = build_end(&b);
+		found = find(model);
+		assert_int_equal(found.count, way == 2 ? 0 : times);
+		for (uint32_t i = 0; i < found.count; i++) {
+			assert_int_equal(found.rows[i].start_ns, i * 10000 + 100);
+			assert_int_equal(found.rows[i].op_count, 4);
+			assert_int_equal(model->ops[found.rows[i].first_op].kind, GP_OP_COPY);
+		}
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies_and_kernels_of_different_streams_are_one_loop),
 		cmocka_unit_test(of_streams_that_do_as_much_the_longer_loop_counts),
 		cmocka_unit_test(steps_are_found_by_their_ranges),
 		cmocka_unit_test(checkpoints_are_no_steps),

@@ -4,7 +4,8 @@
  * after the first or second, in each of its threads and processes.  Of a kernel that was refused for what it was launched with, and is not
  * computed while others go on, one is enough.  After an error of the GPU itself
  * every call fails, wherever it is: all of them are one case, at the place that was told first, and one is enough; a kernel that was launched
- * before in its context, or in a graph, after the last wait that went well, and of which no record came made it.  Frees
+ * before in its context, or in a graph, after the last wait that went well, and of which no record came made it; if there is one record alone that
+ * has no times, the kernel of that one: its end never came.  Frees
  * while the driver shuts down are no errors of the program, nor are allocations of a cache that finds
  * memory full: it gives blocks back and tries again.
  */
@@ -45,6 +46,8 @@ struct own {
 	uint32_t launch;      /* the first one's correlation id */
 	uint32_t launch_site; /* of all of them; GP_NO_SITE: they were launched at several places */
 	uint64_t launch_ns;   /* how long before the error the first one was */
+	uint64_t kernel; /* the number of its name, where it is told by a record without times */
+	bool has_kernel;
 };
 
 /* Errors after which a process's context cannot be used any more. */
@@ -173,7 +176,8 @@ static uint64_t last_wait_ns(const struct gp_model *model, const struct own *own
 		const char *name;
 
 		if (call->status != 0 || call->start_ns <= last_ns ||
-		    gp_call_end_ns(call) > own->first_ns || call->context_id != own->context_id ||
+		    gp_call_end_ns(call) > own->first_ns || call->context_id == 0 ||
+		    call->context_id != own->context_id ||
 		    gp_model_api_class(model, call->api) != GP_API_SYNC)
 			continue;
 		name = gp_model_api(model, call->api).name;
@@ -202,6 +206,56 @@ static bool is_open(const struct gp_model *model, const struct gp_call *call)
 	return class == GP_API_LAUNCH && call->first_op == GP_NONE;
 }
 
+static void note_launch(struct gp_advisor *advisor, struct own *own, const struct gp_call *call)
+{
+	uint32_t site = gp_advisor_site(advisor, call);
+
+	if (own->launches++ == 0)
+		own->launch_site = site;
+	else if (own->launch_site != site)
+		own->launch_site = GP_NO_SITE;
+	own->graphs += gp_advisor_class(advisor, call) == GP_API_GRAPH_LAUNCH;
+	if (own->first_ns - call->start_ns > own->launch_ns) {
+		own->launch_ns = own->first_ns - call->start_ns;
+		own->launch = call->correlation_id;
+	}
+}
+
+/* Whether what a call launched then may have made the error. */
+static bool may_be_cause(const struct own *own, const struct gp_call *call, uint64_t from_ns)
+{
+	return !call->captured && call->status == 0 && call->start_ns >= from_ns &&
+	       call->start_ns < own->first_ns && is_of_context(call, own->context_id);
+}
+
+/* The kernel of the only record without times, which had begun and never ended; NULL: there is none, or several. */
+static const struct gp_op *find_untimed(const struct gp_model *model)
+{
+	const struct gp_op *found = NULL;
+
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		if (!model->ops[i].untimed)
+			continue;
+		if (found)
+			return NULL;
+		found = &model->ops[i];
+	}
+	return found && found->kind == GP_OP_KERNEL && found->call != GP_NONE ? found : NULL;
+}
+
+static bool find_kernel(struct gp_advisor *advisor, struct own *own)
+{
+	const struct gp_model *model = advisor->model;
+	const struct gp_op *op = model->recorder ? NULL : find_untimed(model);
+
+	if (!op || !may_be_cause(own, &model->calls[op->call], last_wait_ns(model, own)))
+		return false;
+	note_launch(advisor, own, &model->calls[op->call]);
+	own->kernel = gp_advisor_text(advisor, gp_model_kernel_name(model, op));
+	own->has_kernel = true;
+	return true;
+}
+
 /* Of which one made the error: launched in its context before it was told, without a record of their end, and no wait came between. */
 static void find_launches(struct gp_advisor *advisor, struct own *own)
 {
@@ -210,22 +264,9 @@ static void find_launches(struct gp_advisor *advisor, struct own *own)
 
 	for (uint32_t i = 0; i < model->call_count; i++) {
 		const struct gp_call *call = &model->calls[i];
-		uint32_t site;
 
-		if (call->captured || call->status != 0 || call->start_ns < from_ns ||
-		    call->start_ns >= own->first_ns || !is_of_context(call, own->context_id) ||
-		    !is_open(model, call))
-			continue;
-		site = gp_advisor_site(advisor, call);
-		if (own->launches++ == 0)
-			own->launch_site = site;
-		else if (own->launch_site != site)
-			own->launch_site = GP_NO_SITE;
-		own->graphs += gp_model_api_class(model, call->api) == GP_API_GRAPH_LAUNCH;
-		if (own->first_ns - call->start_ns > own->launch_ns) {
-			own->launch_ns = own->first_ns - call->start_ns;
-			own->launch = call->correlation_id;
-		}
+		if (may_be_cause(own, call, from_ns) && is_open(model, call))
+			note_launch(advisor, own, call);
 	}
 }
 
@@ -236,7 +277,8 @@ static void find_causes(struct gp_advisor *advisor)
 		struct gp_case *found = &advisor->cases[i];
 
 		if (found->rule == advisor->rule && found->process == advisor->process &&
-		    found->detail == LASTING && tells_of_all_kernels(advisor->model))
+		    found->detail == LASTING && !find_kernel(advisor, found->own) &&
+		    tells_of_all_kernels(advisor->model))
 			find_launches(advisor, found->own);
 	}
 }
@@ -285,18 +327,21 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 			gp_format_count(own->in_all).text);
 }
 
-/* "the kernel launched 40.10us before at step (train.cu:12)" */
+/* "the kernel launched 40.10us before at step (train.cu:12)", "the kernel saxpy, launched ... at step (train.cu:12)," */
 static void print_one_launch(const struct gp_advisor *advisor, const struct own *own, FILE *out)
 {
-	fprintf(out, "%s launched %s before",
-		own->graphs > 0 ? "a kernel of the graph" : "the kernel",
-		gp_format_ns(own->launch_ns).text);
+	fputs(own->graphs > 0 ? "a kernel of the graph" : "the kernel", out);
+	if (own->has_kernel)
+		fprintf(out, " %s,", gp_scope_kernel_of(&advisor->scope, own->kernel));
+	fprintf(out, " launched %s before", gp_format_ns(own->launch_ns).text);
 	if (gp_advisor_knows(advisor, own->launch_site))
 		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->launch_site).place);
 	else
 		fprintf(out,
 			" (CorrID %u of `gpuprof trace api`; with --stacks=all its line is known)",
 			own->launch);
+	if (own->has_kernel)
+		fputs(",", out);
 }
 
 /* "one of the 3 kernels not known to have ended, all launched at step (train.cu:12)," */
@@ -364,7 +409,8 @@ const struct gp_rule gp_rule_failed_calls = {
 		"did it is one of those that were launched before in the same context, after the "
 		"last wait "
 		"for the GPU that went well, and of which no record came; a graph may have ended "
-		"in part.",
+		"in part. If one record alone has no times, it is that kernel's, which never "
+		"ended.",
 	.change = "Check what every call returns, and cudaGetLastError() after <<<>>>; end, or do "
 		  "without, at the first error. `gpuprof summary --by failure` shows every error "
 		  "and where it came from; compute-sanitizer finds the kernel behind an illegal "

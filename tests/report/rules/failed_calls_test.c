@@ -373,6 +373,65 @@ static void contexts_are_told_apart(void **state)
 	}
 }
 
+/* A wait whose context is not known tells nothing, whosever the error is. */
+static void a_wait_of_no_known_context_clears_nothing(void **state)
+{
+	struct build b = begin(1);
+	struct gp_call *failed;
+	char *change;
+
+	(void)state;
+	build_call(&b, 100, BUILD_LAUNCH, 1690000, 100, 90)->context_id = 1;
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 1695000, 1000, 91)->context_id = 0;
+	failed = build_call(&b, 100, BUILD_DEVICE_SYNC, 1750000, 100, 200);
+	failed->status = ILLEGAL_ADDRESS;
+	failed->context_id = 0;
+	change = change_of(&b);
+	assert_non_null(strstr(change, "the kernel launched 60.00us before (CorrID 90 of"));
+	free(change);
+}
+
+/* One kernel's record has no times, and the one launched after it has no record; with a second one without times, or one that a wait came after, it may be any. */
+static void the_only_kernel_without_times_is_named(void **state)
+{
+	static const struct {
+		uint16_t status;
+		uint32_t untimed;
+		bool waits;
+		const char *change;
+	} cases[] = {
+		{ASSERTION, 1, false,
+		 "an assert() of the kernel gather, launched 60.00us before (CorrID 90 of "
+		 "`gpuprof trace api`; with --stacks=all its line is known), failed, whose"},
+		{ILLEGAL_ADDRESS, 1, false, "the kernel gather, launched 60.00us before"},
+		{ILLEGAL_ADDRESS, 2, false, "the kernel launched 45.00us before"},
+		{ILLEGAL_ADDRESS, 1, true, "the kernel launched 45.00us before"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = begin(1);
+		uint32_t name = build_name(&b, "_Z6gatherPi");
+		struct gp_op *op;
+		char *change;
+
+		for (uint32_t k = 0; k < cases[i].untimed; k++) {
+			build_call(&b, 100, BUILD_LAUNCH, 1690000 + k * 1000, 100, 90 + k);
+			op = build_op(&b, GP_OP_KERNEL, 7, 1690000 + k * 1000, 1690000 + k * 1000,
+				      90 + k);
+			op->untimed = true;
+			op->name = name;
+		}
+		if (cases[i].waits)
+			build_call(&b, 100, BUILD_DEVICE_SYNC, 1695000, 1000, 98);
+		build_call(&b, 100, BUILD_LAUNCH, 1705000, 100, 99);
+		build_call(&b, 100, BUILD_DEVICE_SYNC, 1750000, 100, 200)->status = cases[i].status;
+		change = change_of(&b);
+		assert_non_null(strstr(change, cases[i].change));
+		free(change);
+	}
+}
+
 /* Where records are missing for another reason, no kernel is accused. */
 static void where_records_were_lost_no_kernel_is_accused(void **state)
 {
@@ -401,6 +460,8 @@ int main(void)
 		cmocka_unit_test(the_kernel_that_did_not_end_is_named),
 		cmocka_unit_test(a_graph_is_as_suspect_as_a_kernel),
 		cmocka_unit_test(contexts_are_told_apart),
+		cmocka_unit_test(a_wait_of_no_known_context_clears_nothing),
+		cmocka_unit_test(the_only_kernel_without_times_is_named),
 		cmocka_unit_test(where_records_were_lost_no_kernel_is_accused),
 		cmocka_unit_test(one_call_tells_of_a_lasting_error),
 		cmocka_unit_test(the_thread_with_most_is_told),

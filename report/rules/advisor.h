@@ -51,9 +51,10 @@ struct gp_launch_places {
 	uint32_t count, capacity;
 };
 
-/* The launches of a process that cannot keep up: from the first to the last, and the thread that makes most of them, if any makes most. */
-struct gp_launch_span {
-	uint64_t start_ns, end_ns;
+/* The launches of a process that cannot keep up: when one followed the other, and the thread that makes most of them, if any makes most.  Zeroed = none. */
+struct gp_launch_times {
+	struct gp_interval *intervals;
+	uint32_t count, capacity;
 	uint64_t votes; /* for the thread: Boyer and Moore's */
 	uint32_t thread;
 };
@@ -97,7 +98,7 @@ struct gp_advisor {
 	uint64_t host_gaps_ns;                 /* of host-gaps, in the present process */
 	uint64_t failed_calls;                 /* that failed-calls counts, whatever their number */
 	struct gp_launch_places launch_places; /* of short-kernels */
-	struct gp_launch_span launch_span;     /* of short-kernels, in the present process */
+	struct gp_launch_times launch_times;   /* of short-kernels, in the present process */
 	int error;                             /* 0 or the first -errno */
 };
 

@@ -203,14 +203,16 @@ void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_
 			      const char *when, FILE *out)
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
-	uint32_t count;
+	uint32_t count, told = 0;
 	struct gp_host_function *functions = functions_of(advisor, found, &count);
 	struct sums sums = sums_of(places, functions, count);
 
 	for (uint32_t i = 0; i < count && is_named(functions, i); i++) {
 		uint64_t told_ns; /* of the line, where one is named */
 
-		if (i == 0)
+		if (functions[i].looks == 0) /* it is near to such a time */
+			continue;
+		if (told++ == 0)
 			fprintf(out, "; by %s look%s %s the host was ",
 				gp_format_count(sums.looks).text, sums.looks == 1 ? "" : "s", when);
 		else
@@ -220,7 +222,7 @@ void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_
 								   : functions[i].total_ns;
 		fprintf(out, " for %s %%%s",
 			gp_format_percent((double)told_ns, (double)sums.time_ns).text,
-			i == 0 ? " of the time" : "");
+			told == 1 ? " of the time" : "");
 	}
 	free(functions);
 }

@@ -37,8 +37,8 @@ enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 				       const struct gp_case *found);
 
 /*
- * The same of times that hold more than the case's idle ones, as shares: "; by 145 looks from the first of these launches to the last the host was
- * in step (train.py:40) for 63.0 % of the time; in load (data.py:7) for 20.1 %".  when: "from ... to ...".
+ * The same of times that hold more than the case's idle ones, as shares: "; by 145 looks while these were launched the host was
+ * in step (train.py:40) for 63.0 % of the time; in load (data.py:7) for 20.1 %".  when: "while ...".  Nothing of no looks.
  */
 void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_case *found,
 			      const char *when, FILE *out);

@@ -6,7 +6,9 @@
  */
 #include "report/rules/rules.h"
 
+#include "report/array.h"
 #include "report/format.h"
+#include "report/room.h"
 #include "report/rules/advisor.h"
 #include "report/rules/language.h"
 #include "report/rules/launch_places.h"
@@ -14,6 +16,9 @@
 #include "report/sequence_text.h"
 
 #define MOST_NS 200000u
+
+/* Between launches that follow each other: in longer times a look at Python may have found something else. */
+#define PAUSE_NS 20000000u
 
 /* What a graph leaves between two kernels. */
 #define GRAPH_GAP_NS 1000u
@@ -46,20 +51,45 @@ struct own {
 	bool has_looks;                   /* at Python's stacks meanwhile */
 };
 
-static void note_launch(struct gp_launch_span *span, const struct gp_lull_at *at)
+static void vote(struct gp_launch_times *times, uint32_t thread)
 {
-	uint64_t end_ns = gp_call_end_ns(at->call_after);
-
-	if (at->call_before->start_ns < span->start_ns)
-		span->start_ns = at->call_before->start_ns;
-	if (end_ns > span->end_ns)
-		span->end_ns = end_ns;
-	if (span->votes == 0)
-		span->thread = at->call_after->thread_id;
-	if (span->thread == at->call_after->thread_id)
-		span->votes++;
+	if (times->votes == 0)
+		times->thread = thread;
+	if (times->thread == thread)
+		times->votes++;
 	else
-		span->votes--;
+		times->votes--;
+}
+
+static void note_launch(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	struct gp_launch_times *times = &advisor->launch_times;
+	struct gp_interval *last = times->count > 0 ? &times->intervals[times->count - 1] : NULL;
+	uint64_t start_ns = at->call_before->start_ns, end_ns = gp_call_end_ns(at->call_after);
+
+	vote(times, at->call_after->thread_id);
+	if (last && start_ns >= last->start_ns && start_ns <= last->end_ns + PAUSE_NS) {
+		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+		return;
+	}
+	advisor->error = gp_array_grow_room(&times->intervals, &times->capacity, times->count,
+					    sizeof(*times->intervals));
+	if (advisor->error == 0)
+		times->intervals[times->count++] = (struct gp_interval){start_ns, end_ns};
+}
+
+/* What Python did while one launch followed the other, on whichever device. */
+static bool look_meanwhile(struct gp_advisor *advisor, const struct gp_case *found)
+{
+	struct gp_launch_times *times = &advisor->launch_times;
+	bool is_known = false;
+
+	times->count = (uint32_t)gp_busy_join(times->intervals, times->count);
+	for (uint32_t i = 0; i < times->count && advisor->error == 0; i++)
+		is_known |= gp_meanwhile_add_time(advisor, found, times->thread,
+						  times->intervals[i].start_ns,
+						  times->intervals[i].end_ns);
+	return is_known;
 }
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
@@ -67,7 +97,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 
-	note_launch(&advisor->launch_span, at);
+	note_launch(advisor, at);
 	if (found->site == GP_NO_SITE) /* which says that there is no stack, where none has one */
 		found->site = gp_advisor_site(advisor, at->call_after);
 	gp_advisor_add(advisor, found, at->after->start_ns, at->after->end_ns - at->after->start_ns,
@@ -137,22 +167,21 @@ static void look_for_sequence(struct gp_advisor *advisor, struct gp_case *found)
 
 static void look(struct gp_advisor *advisor)
 {
-	struct gp_launch_span *span = &advisor->launch_span;
 	struct gp_case *found;
 	struct own *own;
 
-	*span = (struct gp_launch_span){.start_ns = UINT64_MAX};
 	gp_advisor_lulls(advisor, 0, waits_for_launch, take_lull);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	own = found->own;
 	if (advisor->error == 0 && gp_advisor_is_worth(advisor, found)) {
 		put_places(advisor, found);
 		if (!gp_advisor_knows(advisor, found->site))
-			own->has_looks = gp_meanwhile_add_time(advisor, found, span->thread,
-							       span->start_ns, span->end_ns);
+			own->has_looks = look_meanwhile(advisor, found);
 		look_for_sequence(advisor, found);
 	}
 	gp_launch_places_free(&advisor->launch_places);
+	gp_room_free(advisor->launch_times.intervals);
+	advisor->launch_times = (struct gp_launch_times){0};
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -166,8 +195,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	if (gp_advisor_knows(advisor, found->site) && *gp_advisor_text_of(advisor, own->places))
 		fprintf(out, "; %s", gp_advisor_text_of(advisor, own->places));
 	else if (own->has_looks)
-		gp_meanwhile_tell_shares(advisor, found,
-					 "from the first of these launches to the last", out);
+		gp_meanwhile_tell_shares(advisor, found, "while these were launched", out);
 	if (own->occurrences > 0)
 		fprintf(out,
 			"; the same %s operations come %s times: %s; as a graph they take %s "
@@ -218,7 +246,8 @@ const struct gp_rule gp_rule_short_kernels = {
 		   "What can "
 		   "be saved is the time between kernels, but for that. Named are the places that "
 		   "launch, and the function that nearly all of it comes from; where calls have no "
-		   "stacks, what looks at Python's found meanwhile (--host-samples).",
+		   "stacks, what looks at Python's found while one launch followed the other "
+		   "(--host-samples).",
 	.change =
 		"Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, "
 		"torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. "

@@ -56,7 +56,8 @@ static struct build launch(const struct place *places, uint32_t count)
 	return b;
 }
 
-static void check(struct build *b, const char *place, const char *found_part)
+static void check_parts(struct build *b, const char *place, const char *found_part,
+			const char *absent)
 {
 	struct gp_model *model;
 	struct gp_advice advice;
@@ -68,12 +69,16 @@ static void check(struct build *b, const char *place, const char *found_part)
 	found = find(&advice, "short-kernels");
 	assert_non_null(found);
 	assert_string_equal(found->place, place);
-	if (found_part)
-		assert_non_null(strstr(found->found, found_part));
-	else
-		assert_null(strstr(found->found, ";"));
+	assert_true(!found_part || strstr(found->found, found_part));
+	assert_true(!absent || !strstr(found->found, absent));
 	gp_advice_free(&advice);
 	gp_model_free(model);
+}
+
+/* NULL: nothing is told beside the times. */
+static void check(struct build *b, const char *place, const char *found_part)
+{
+	check_parts(b, place, found_part, found_part ? NULL : ";");
 }
 
 static void one_place_is_the_place(void **state)
@@ -148,8 +153,34 @@ static void without_stacks_looks_at_python_tell(void **state)
 	b.model->samples[first] = build_sample(100, step, 0, 18);
 	b.model->samples[second] = build_sample(100, load, 18, 30);
 	check(&b, "",
-	      "; by 2 looks from the first of these launches to the last the host was in step "
+	      "; by 2 looks while these were launched the host was in step "
 	      "(train.py:40) for 74.9 % of the time; in load (data.py:7) for 25.1 %");
+}
+
+/* Half of the launches come after 100 ms, in which the host reads something: that launches nothing. */
+static void what_comes_between_launches_is_not_told(void **state)
+{
+	struct build b = launch(NULL, 0);
+	uint32_t step = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "step", 40);
+	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/data.py", "load", 7);
+
+	(void)state;
+	for (uint32_t i = TIMES / 2; i < TIMES; i++) {
+		b.model->calls[i].start_ns += 100000 * US;
+		b.model->ops[i].start_ns += 100000 * US;
+		b.model->ops[i].end_ns += 100000 * US;
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t index = BUILD_GROW(&b, samples, sample_count);
+
+		b.model->samples[index] = i == 0   ? build_sample(100, step, 0, 10)
+					  : i == 1 ? build_sample(100, load, 20, 111)
+						   : build_sample(100, step, 120, 122);
+	}
+	check_parts(&b, "",
+		    "; by 3 looks while these were launched the host was in step (train.py:40) for "
+		    "84.3 %",
+		    "load");
 }
 
 int main(void)
@@ -161,6 +192,7 @@ int main(void)
 		cmocka_unit_test(the_innermost_function_of_all_is_told),
 		cmocka_unit_test(what_only_launches_is_left_out),
 		cmocka_unit_test(without_stacks_looks_at_python_tell),
+		cmocka_unit_test(what_comes_between_launches_is_not_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

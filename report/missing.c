@@ -39,6 +39,7 @@ void gp_missing_each(const struct gp_model *model,
 		{"copies and sets without an operation", losses->copies_in_flight},
 		{"operations without a call", losses->ops_without_call},
 		{"operations without times", losses->ops_untimed},
+		{"operations whose time their stream contradicts", losses->ops_contradicted},
 	};
 
 	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)

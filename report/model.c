@@ -37,6 +37,7 @@ void gp_model_free(struct gp_model *m)
 	gp_room_free(m->calls);
 	gp_room_free(m->ops);
 	gp_room_free(m->details);
+	free(m->contradictions);
 	gp_room_free(m->memory);
 	gp_room_free(m->mappings);
 	gp_room_free(m->overheads);
@@ -110,6 +111,18 @@ bool gp_model_range_is_next(const struct gp_model *model, uint32_t call, uint32_
 	if (next_range->thread_id != next_call->thread_id)
 		return next_range->thread_id < next_call->thread_id;
 	return next_range->start_ns <= next_call->start_ns;
+}
+
+const struct gp_op *gp_model_stated(const struct gp_model *model, const struct gp_op *op)
+{
+	uint32_t index = (uint32_t)(op - model->ops);
+
+	if (!op->untimed)
+		return op;
+	for (uint32_t i = 0; i < model->contradiction_count; i++)
+		if (model->contradictions[i].op == index)
+			return &model->contradictions[i].stated;
+	return NULL;
 }
 
 const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op)

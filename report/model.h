@@ -66,7 +66,7 @@ struct gp_op {
 	uint16_t kind : 2;  /* enum gp_op_kind */
 	uint16_t flags : 1; /* copies, sets: GP_COPY_ASYNC */
 	uint16_t
-		untimed : 1; /* no timestamps: start = end = the call's start, in no sum of times */
+		untimed : 1; /* no timestamps, or ones that cannot be right: start = end = the call's start, in no sum of times */
 	/* CUPTI's kinds; GP_OP_KIND_UNKNOWN: one that does not fit */
 	uint16_t copy_kind : 4;
 	uint16_t source_kind : 4;
@@ -86,6 +86,13 @@ static inline uint64_t gp_op_gpu_ns(const struct gp_op *op)
 {
 	return op->untimed || gp_op_is_on_host(op) ? 0 : op->end_ns - op->start_ns;
 }
+
+/* An operation whose time its stream contradicts: it is untimed. */
+struct gp_contradiction {
+	struct gp_op stated; /* with the times that the device told */
+	uint32_t op;         /* its index in ops */
+	uint32_t clashes;    /* so many of its stream ran within that time */
+};
 
 /* What many operations share, and is seldom asked for: kept once. */
 struct gp_op_detail {
@@ -259,7 +266,10 @@ struct gp_losses {
 	uint64_t copies_in_flight; /* copies and sets without one, after the last call with one */
 	uint64_t ops_without_call; /* operations whose correlation id no recorded call has */
 	uint64_t ops_untimed;
-	uint64_t ops_reversed;  /* end before start: set to start */
+	uint64_t ops_reversed; /* end before start: set to start */
+	uint64_t
+		ops_contradicted; /* by what their stream did meanwhile, so that they are untimed (report/contradict.h) ... */
+	uint64_t ops_clashing;  /* ... and times of one stream of which one of two is wrong */
 	uint64_t frees_unknown; /* frees of an address whose allocation is not in the trace */
 	uint64_t
 		clock_misfits; /* readings of the host's ticks that contradict the system's clock */
@@ -277,6 +287,7 @@ struct gp_losses {
 #define GP_UNKNOWN_LOCAL      8u  /* local memory of kernels */
 #define GP_UNKNOWN_CONTEXTS   16u /* contexts of calls, which are 0 */
 #define GP_UNKNOWN_SET_VALUES 32u /* what sets write */
+#define GP_UNKNOWN_ORDER      64u /* which operations of a stream may run at once */
 
 /* Names of functions as they are in the trace: for report/frame_names.h. */
 struct gp_packed_names {
@@ -334,6 +345,7 @@ struct gp_model {
 	struct gp_call *calls;
 	struct gp_op *ops;
 	struct gp_op_detail *details; /* all different */
+	struct gp_contradiction *contradictions;
 	struct gp_memory_event *memory;
 	struct gp_mapping *mappings;   /* sorted by call */
 	struct gp_overhead *overheads; /* sorted by (start, longest first) */
@@ -374,7 +386,7 @@ struct gp_model {
 	uint32_t host_function_count, gate_count, range_count, range_text_count, domain_count,
 		text_count;
 	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
-	uint32_t sample_count;
+	uint32_t sample_count, contradiction_count;
 
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;
@@ -441,6 +453,9 @@ const struct gp_record_link *gp_model_link(const struct gp_model *model, uint16_
 
 /* The recorded (mangled) name of a kernel; "(unknown kernel)" if there is none. */
 const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_op *op);
+
+/* The operation as the device told it, for who shows records: with times that were not believed.  NULL: it told none. */
+const struct gp_op *gp_model_stated(const struct gp_model *model, const struct gp_op *op);
 
 /* Never NULL: zeros where nothing is known. */
 const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op);

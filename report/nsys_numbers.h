@@ -1,4 +1,4 @@
-/* nsys_numbers: numbers in nsys's databases, for who writes such a database and who reads one. */
+/* nsys_numbers: numbers and names in nsys's databases, for who writes such a database and who reads one. */
 #ifndef REPORT_NSYS_NUMBERS_H
 #define REPORT_NSYS_NUMBERS_H
 
@@ -22,5 +22,8 @@ enum {
 
 /* Of ENUM_CUDA_MEMCPY_OPER: unified memory's come after CUPTI's. */
 enum { GP_NSYS_UNIFIED_HTOD = 11, GP_NSYS_UNIFIED_DTOH = 12, GP_NSYS_UNIFIED_DTOD = 13 };
+
+/* Of META_DATA_EXPORT, by gpuprof alone: GP_UNKNOWN_ORDER. */
+#define GP_NSYS_NO_ORDER "OPERATIONS_OF_A_STREAM_MAY_RUN_AT_ONCE"
 
 #endif

@@ -1,4 +1,4 @@
-/* One operation that a good part of the GPU time hangs on, for it took many times what those like it take: what held it up, or that its time is wrong. */
+/* One operation that a good part of the GPU time hangs on, for it took many times what those like it take: what held it up; and one that hung there, were its time right. */
 #include "report/summary_part.h"
 
 #include <stdlib.h>
@@ -28,19 +28,20 @@ static char *name_of(const struct gp_model *model, const struct gp_op *op)
 	return fitted;
 }
 
-static void print_what(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)
+/* "the first of 20 step", "one of 323 [memcpy DtoD] (1B)" */
+static void print_which(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)
 {
-	const struct gp_op *op = &model->ops[lone->op];
-	uint64_t ns = gp_op_gpu_ns(op);
-	char *name = name_of(model, op);
+	char *name = name_of(model, lone->op);
 
-	fprintf(out, "  outlier   %s of %s %s", lone->is_first ? "the first" : "one",
-		gp_format_count(lone->like).text, name ? name : "(no memory)");
-	if (op->kind != GP_OP_KERNEL)
-		fprintf(out, " (%s)", gp_format_bytes(op->bytes).text);
-	fprintf(out, " took %s, %s %% of all GPU time; usual are %s", gp_format_ns(ns).text,
-		gp_format_percent((double)ns, (double)lone->all_ns).text,
-		gp_format_ns(lone->usual_ns).text);
+	fputs("  outlier   ", out);
+	if (lone->like == 1)
+		fputs("the only", out);
+	else
+		fprintf(out, "%s of %s", lone->is_first ? "the first" : "one",
+			gp_format_count(lone->like).text);
+	fprintf(out, " %s", name ? name : "(no memory)");
+	if (lone->op->kind != GP_OP_KERNEL)
+		fprintf(out, " (%s)", gp_format_bytes(lone->op->bytes).text);
 	free(name);
 }
 
@@ -63,26 +64,19 @@ static void print_guess(FILE *out, const struct gp_model *model, const struct gp
 
 static void print_why(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)
 {
-	const struct gp_op *op = &model->ops[lone->op];
-	uint64_t beside_ns = op->end_ns - op->start_ns - lone->alone_ns;
+	uint64_t beside_ns = gp_op_gpu_ns(lone->op) - lone->alone_ns;
 
-	if (lone->clashes > 0)
-		fprintf(out,
-			"; its time cannot be right: %s other operation%s of its own stream ran "
-			"meanwhile",
-			gp_format_count(lone->clashes).text, lone->clashes == 1 ? "" : "s");
-	else if (beside_ns > lone->alone_ns)
+	if (beside_ns > lone->alone_ns)
 		fprintf(out, "; other operations ran beside it for %s of that",
 			gp_format_ns(beside_ns).text);
 	else
-		print_guess(out, model, op);
+		print_guess(out, model, lone->op);
 }
 
 static void print_without(const struct gp_summary *summary, const struct gp_lone_op *lone)
 {
 	const struct gp_model *model = summary->models[lone->model];
-	size_t device =
-		gp_device_list_known(&summary->devices, model, model->ops[lone->op].device_id);
+	size_t device = gp_device_list_known(&summary->devices, model, lone->op->device_id);
 	const struct gp_busy *busy =
 		device < summary->devices.count ? &summary->busy[device] : NULL;
 
@@ -94,17 +88,43 @@ static void print_without(const struct gp_summary *summary, const struct gp_lone
 				.text);
 }
 
+static void print_lone(const struct gp_summary *summary, const struct gp_lone_op *lone)
+{
+	uint64_t ns = gp_op_gpu_ns(lone->op);
+
+	print_which(summary->out, lone, summary->models[lone->model]);
+	fprintf(summary->out, " took %s, %s %% of all GPU time; usual are %s",
+		gp_format_ns(ns).text, gp_format_percent((double)ns, (double)lone->all_ns).text,
+		gp_format_ns(lone->usual_ns).text);
+	print_why(summary->out, lone, summary->models[lone->model]);
+	print_without(summary, lone);
+	fputs("\n", summary->out);
+}
+
+static void print_wrong(const struct gp_summary *summary, const struct gp_lone_op *lone)
+{
+	print_which(summary->out, lone, summary->models[lone->model]);
+	fprintf(summary->out, " took %s by its record",
+		gp_format_ns(lone->op->end_ns - lone->op->start_ns).text);
+	if (lone->usual_ns > 0)
+		fprintf(summary->out, ", usual are %s", gp_format_ns(lone->usual_ns).text);
+	fprintf(summary->out,
+		"; that cannot be right: %s others of its stream ran meanwhile; no figure "
+		"here has that time\n",
+		gp_format_count(lone->clashes).text);
+}
+
 int gp_summary_print_lone(const struct gp_summary *summary)
 {
-	struct gp_lone_op lone;
+	struct gp_lone_op lone, wrong;
 	int result = gp_lone_op_find(&lone, summary->models, summary->model_count,
 				     &summary->devices, summary->kinds);
 
-	if (result < 0 || lone.op == GP_NONE)
-		return result;
-	print_what(summary->out, &lone, summary->models[lone.model]);
-	print_why(summary->out, &lone, summary->models[lone.model]);
-	print_without(summary, &lone);
-	fputs("\n", summary->out);
-	return 0;
+	if (result == 0)
+		result = gp_lone_op_find_wrong(&wrong, summary->models, summary->model_count);
+	if (result == 0 && wrong.op)
+		print_wrong(summary, &wrong);
+	if (result == 0 && lone.op)
+		print_lone(summary, &lone);
+	return result;
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/answers/lone_ops.h"
 #include "report/concern.h"
 #include "report/format.h"
 #include "report/paragraph.h"
@@ -46,6 +45,13 @@ static const struct {
 	 "wrong"},
 	{LOSSES(range_ends_unknown), GP_CONCERN_STRAIN,
 	 "end(s) of ranges whose beginning was not recorded"},
+	{LOSSES(ops_contradicted), GP_CONCERN_STRAIN,
+	 "GPU operation(s) whose time cannot be right, for ten or more of the same stream ran "
+	 "meanwhile: counted, without that time"},
+	{LOSSES(ops_clashing), GP_CONCERN_STRAIN,
+	 "GPU operation(s) began, by their times, before another one of their stream had ended: "
+	 "one "
+	 "of the two is wrong"},
 #undef LOSSES
 };
 
@@ -473,20 +479,6 @@ static void print_all_notes(const struct gp_summary *summary)
 	}
 }
 
-/* Times that contradict each other. */
-static void print_clashes(const struct gp_summary *summary)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < summary->model_count; i++)
-		count += gp_ops_count_clashes(summary->models[i]);
-	if (count > 0)
-		gp_summary_print_things(
-			summary->out, 2, count,
-			"GPU operation(s) began, by their times, before another one "
-			"of their stream had ended: one of the two is wrong");
-}
-
 int gp_summary_print_records(const struct gp_summary *summary)
 {
 	struct trouble all = {.losses = {0}};
@@ -499,7 +491,6 @@ int gp_summary_print_records(const struct gp_summary *summary)
 	for (size_t i = 0; i < summary->model_count; i++)
 		add_trouble(&all, summary->models[i]);
 	print_concerns(summary->out, &all, GP_CONCERN_STRAIN, 2);
-	print_clashes(summary);
 	for (size_t i = 0; i < summary->model_count; i++)
 		print_bound(summary, summary->models[i]);
 	print_all_notes(summary);

@@ -11,62 +11,6 @@
 #define LEAST_PERCENT 10 /* of the GPU time */
 #define LEAST_LIKE    10
 #define MANY_TIMES    20
-#define CLOCKS_ERR_NS 1000u
-
-/* ---- times that contradict their stream ---- */
-
-static bool is_node(const struct gp_model *model, const struct gp_op *op)
-{
-	return op->graph_id != 0 || gp_model_detail(model, op)->graph_node_id != 0;
-}
-
-static bool is_in_order(const struct gp_model *model, const struct gp_op *op)
-{
-	const struct gp_call *call = op->call != GP_NONE ? &model->calls[op->call] : NULL;
-
-	return !model->recorder && !op->untimed && !gp_op_is_on_host(op) &&
-	       op->kind != GP_OP_GRAPH && !(call && call->overlapping);
-}
-
-bool gp_ops_clash(const struct gp_model *model, const struct gp_op *earlier,
-		  const struct gp_op *later)
-{
-	uint64_t until_ns = earlier->end_ns < later->end_ns ? earlier->end_ns : later->end_ns;
-
-	return until_ns > later->start_ns + CLOCKS_ERR_NS && is_in_order(model, earlier) &&
-	       is_in_order(model, later) && !(is_node(model, earlier) && is_node(model, later));
-}
-
-uint64_t gp_ops_count_clashes(const struct gp_model *model)
-{
-	uint64_t count = 0;
-	uint32_t longest = 0; /* of its stream so far, the one that ends last */
-
-	for (uint32_t i = 1; i < model->op_count; i++) {
-		const struct gp_op *op = &model->ops[i];
-
-		if (!gp_ops_share_stream(op, op - 1)) {
-			longest = i;
-			continue;
-		}
-		count += gp_ops_clash(model, &model->ops[longest], op);
-		if (op->end_ns > model->ops[longest].end_ns ||
-		    !is_in_order(model, &model->ops[longest]))
-			longest = i;
-	}
-	return count;
-}
-
-static uint64_t count_clashes_with(const struct gp_model *model, uint32_t op)
-{
-	const struct gp_op *ops = model->ops;
-	uint32_t end = gp_model_stream_end(model, op);
-	uint64_t count = 0;
-
-	for (uint32_t i = op + 1; i < end && ops[i].start_ns < ops[op].end_ns; i++)
-		count += gp_ops_clash(model, &ops[op], &ops[i]);
-	return count;
-}
 
 /* ---- one among those like it ---- */
 
@@ -83,7 +27,7 @@ static bool are_alike(const struct gp_op *a, const struct gp_op *b)
 /* Fills in what those like it take. */
 static int compare_with_alike(struct gp_lone_op *found, const struct gp_model *model)
 {
-	const struct gp_op *lone = &model->ops[found->op];
+	const struct gp_op *lone = found->op;
 	uint64_t *values = gp_room_take(2 * ((size_t)model->op_count + 1) * sizeof(*values));
 	uint64_t *bytes = values + model->op_count, usual_bytes;
 	size_t count = 0;
@@ -91,14 +35,16 @@ static int compare_with_alike(struct gp_lone_op *found, const struct gp_model *m
 	if (!values)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->op_count; i++)
-		if (!model->ops[i].untimed && are_alike(&model->ops[i], lone)) {
-			found->is_first &= model->ops[i].start_ns >= lone->start_ns;
+		if (are_alike(&model->ops[i], lone)) {
+			found->like++;
+			found->is_first &=
+				model->ops[i].untimed || model->ops[i].start_ns >= lone->start_ns;
 			values[count] = model->ops[i].end_ns - model->ops[i].start_ns;
-			bytes[count++] = model->ops[i].bytes;
+			bytes[count] = model->ops[i].bytes;
+			count += !model->ops[i].untimed;
 		}
-	found->like = count;
-	found->usual_ns = gp_stats_select(values, count, count / 2);
-	usual_bytes = gp_stats_select(bytes, count, count / 2);
+	found->usual_ns = count > 0 ? gp_stats_select(values, count, count / 2) : 0;
+	usual_bytes = count > 0 ? gp_stats_select(bytes, count, count / 2) : 0;
 	if (usual_bytes > 0 && lone->bytes > usual_bytes)
 		found->usual_ns = (uint64_t)((double)found->usual_ns * (double)lone->bytes /
 					     (double)usual_bytes);
@@ -111,7 +57,7 @@ static struct gp_interval shared_time(struct gp_model *const *models,
 				      const struct gp_lone_op *found, size_t model,
 				      const struct gp_op *op)
 {
-	const struct gp_op *lone = &models[found->model]->ops[found->op];
+	const struct gp_op *lone = found->op;
 	uint64_t from_ns = models[found->model]->base_unix_ns,
 		 base_ns = models[model]->base_unix_ns;
 	uint64_t start_ns = base_ns + op->start_ns, end_ns = base_ns + op->end_ns;
@@ -125,7 +71,7 @@ static struct gp_interval shared_time(struct gp_model *const *models,
 static int find_alone(struct gp_lone_op *found, struct gp_model *const *models, size_t model_count,
 		      const struct gp_device_list *devices)
 {
-	const struct gp_op *lone = &models[found->model]->ops[found->op];
+	const struct gp_op *lone = found->op;
 	size_t device = gp_device_list_known(devices, models[found->model], lone->device_id);
 	struct gp_interval *others;
 	size_t count = 0, capacity = 1;
@@ -177,15 +123,20 @@ static int communicates(const struct gp_kinds *kinds, const struct gp_model *mod
 	return result;
 }
 
+static bool is_great(uint64_t ns, uint64_t all_ns)
+{
+	return ns >= LEAST_NS && 100 * ns >= LEAST_PERCENT * all_ns; /* so are ten at most */
+}
+
 /* Whether it stands alone, and longer than what was found before. */
 static int try(struct gp_lone_op *found, struct gp_model *const *models, struct gp_lone_op one,
 	       const struct gp_kinds *kinds)
 {
-	const struct gp_op *op = &models[one.model]->ops[one.op];
+	const struct gp_op *op = one.op;
 	uint64_t ns = gp_op_gpu_ns(op);
 	int result;
 
-	if (found->op != GP_NONE && ns <= gp_op_gpu_ns(&models[found->model]->ops[found->op]))
+	if (found->op && ns <= gp_op_gpu_ns(found->op))
 		return 0;
 	result = communicates(kinds, models[one.model], op);
 	if (result != 0)
@@ -202,21 +153,39 @@ int gp_lone_op_find(struct gp_lone_op *found, struct gp_model *const *models, si
 	uint64_t all_ns = sum_up(models, model_count);
 	int result = 0;
 
-	*found = (struct gp_lone_op){.op = GP_NONE};
+	*found = (struct gp_lone_op){.op = NULL};
 	for (size_t m = 0; result == 0 && m < model_count; m++)
 		for (uint32_t i = 0; result == 0 && i < models[m]->op_count; i++) {
-			uint64_t ns = gp_op_gpu_ns(&models[m]->ops[i]);
-
-			if (ns >= LEAST_NS && 100 * ns >= LEAST_PERCENT * all_ns) /* ten at most */
+			if (is_great(gp_op_gpu_ns(&models[m]->ops[i]), all_ns))
 				result = try(found, models,
 					     (struct gp_lone_op){.model = m,
-								 .op = i,
+								 .op = &models[m]->ops[i],
 								 .all_ns = all_ns,
 								 .is_first = true},
 					     kinds);
 		}
-	if (result < 0 || found->op == GP_NONE)
+	if (result < 0 || !found->op)
 		return result;
-	found->clashes = count_clashes_with(models[found->model], found->op);
 	return find_alone(found, models, model_count, devices);
+}
+
+int gp_lone_op_find_wrong(struct gp_lone_op *found, struct gp_model *const *models,
+			  size_t model_count)
+{
+	uint64_t all_ns = sum_up(models, model_count);
+
+	*found = (struct gp_lone_op){.op = NULL, .all_ns = all_ns, .is_first = true};
+	for (size_t m = 0; m < model_count; m++)
+		for (uint32_t i = 0; i < models[m]->contradiction_count; i++) {
+			const struct gp_contradiction *one = &models[m]->contradictions[i];
+			uint64_t ns = one->stated.end_ns - one->stated.start_ns;
+
+			if (!is_great(ns, all_ns) ||
+			    (found->op && ns <= found->op->end_ns - found->op->start_ns))
+				continue;
+			found->model = m;
+			found->op = &one->stated;
+			found->clashes = one->clashes;
+		}
+	return found->op ? compare_with_alike(found, models[found->model]) : 0;
 }

@@ -81,9 +81,12 @@ static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
 	for (uint32_t i = 0; i < m->call_count; i++)
 		collect(chrome, ends, m->calls[i].start_ns,
 			m->calls[i].start_ns + m->calls[i].duration_ns);
-	for (uint32_t i = 0; i < m->op_count; i++)
-		if (!m->ops[i].untimed)
-			collect(chrome, ends, m->ops[i].start_ns, m->ops[i].end_ns);
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		const struct gp_op *op = gp_model_stated(m, &m->ops[i]);
+
+		if (op)
+			collect(chrome, ends, op->start_ns, op->end_ns);
+	}
 	for (uint32_t i = 0; i < m->overhead_count; i++)
 		collect(chrome, ends, m->overheads[i].start_ns, m->overheads[i].end_ns);
 	for (uint32_t i = 0; i < m->range_count; i++)
@@ -278,7 +281,7 @@ static uint64_t count_untimed(const struct gp_model *model)
 
 	for (uint32_t i = 0; i < model->op_count; i++)
 		count += model->ops[i].untimed;
-	return count;
+	return count - model->contradiction_count;
 }
 
 /* What is not in the file is said in it. */
@@ -301,6 +304,8 @@ static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 		{"records dropped by CUPTI", model->counters[GP_COUNTER_LOST_CUPTI], true},
 		{"records dropped, ring full", model->counters[GP_COUNTER_LOST_RING_FULL], true},
 		{"partial", !losses->closed || losses->cut || losses->live, true},
+		{"operations of a stream may run at once", 1,
+		 (model->unknown & GP_UNKNOWN_ORDER) != 0},
 	};
 
 	gp_json_text(json, "{");

@@ -290,7 +290,8 @@ static void put_launch(struct gp_chrome *chrome, const struct gp_op *op)
 	gp_chrome_put_stack(chrome, "captured stack", call->stack);
 }
 
-static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct gp_op *op)
+static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct gp_op *op,
+		     bool is_contradicted)
 {
 	struct gp_json *json = &chrome->json;
 	const struct gp_op_detail *detail = gp_model_detail(chrome->model, op);
@@ -310,6 +311,9 @@ static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct
 	put_launch(chrome, op);
 	put_if_any(json, "graph id", op->graph_id);
 	put_if_any(json, "graph node id", detail->graph_node_id);
+	if (is_contradicted)
+		gp_chrome_put_text(json, "note",
+				   "this time cannot be right: its stream did others meanwhile");
 	if (detail->channel_type > 0) {
 		gp_chrome_put_field(json, "channel", detail->channel_id);
 		gp_chrome_put_field(json, "channel_type", detail->channel_type);
@@ -337,7 +341,9 @@ static void write_arrow_end(struct gp_chrome *chrome, uint32_t index, uint32_t t
 	gp_json_text(json, "}");
 }
 
-static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t index)
+/* op: the index-th, as it was stated. */
+static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t index,
+		     const struct gp_op *op)
 {
 	static const char *const openings[] = {
 		[GP_OP_KERNEL] = ",\n{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":",
@@ -345,7 +351,6 @@ static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t ind
 		[GP_OP_SET] = ",\n{\"ph\":\"X\",\"cat\":\"gpu_memset\",\"name\":",
 		[GP_OP_GRAPH] = ",\n{\"ph\":\"X\",\"cat\":\"gpu_graph\",\"name\":",
 	};
-	const struct gp_op *op = &chrome->model->ops[index];
 	uint32_t tid = gp_chrome_place(chrome, op->start_ns, op->end_ns);
 	struct gp_json *json = &chrome->json;
 
@@ -356,7 +361,7 @@ static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t ind
 	gp_json_text(json, ",\"tid\":");
 	gp_json_unsigned(json, tid);
 	gp_chrome_put_times(chrome, op->start_ns, op->end_ns);
-	put_args(chrome, texts, op);
+	put_args(chrome, texts, op, chrome->model->ops[index].untimed);
 	write_arrow_end(chrome, index, tid);
 }
 
@@ -531,13 +536,16 @@ static void write_track(struct gp_chrome *chrome, struct texts *texts, const str
 								first->stream_id, 0});
 	if (chrome->options->ranges_on_streams)
 		write_spans(chrome, spans, stream);
-	for (uint32_t i = track->first_op; i < track->first_op + track->op_count; i++)
-		if (ops[i].untimed)
+	for (uint32_t i = track->first_op; i < track->first_op + track->op_count; i++) {
+		const struct gp_op *op = gp_model_stated(chrome->model, &ops[i]);
+
+		if (!op)
 			continue;
-		else if (gp_chrome_is_shown(chrome, ops[i].start_ns, ops[i].end_ns))
-			write_op(chrome, texts, i);
+		if (gp_chrome_is_shown(chrome, op->start_ns, op->end_ns))
+			write_op(chrome, texts, i, op);
 		else if (chrome->is_later)
-			gp_chrome_place_again(chrome, ops[i].start_ns, ops[i].end_ns);
+			gp_chrome_place_again(chrome, op->start_ns, op->end_ns);
+	}
 }
 
 /* first: the number of the first track. */

@@ -7,6 +7,7 @@
 #include "report/export/sqlite_names.h"
 #include "report/export/sqlite_writer.h"
 #include "report/missing.h"
+#include "report/nsys_numbers.h"
 
 /* ---- the process ---- */
 
@@ -213,6 +214,13 @@ void gp_sqlite_put_missing(void *context, const char *what, uint64_t count)
 	GP_SQLITE_PUT(e, GP_SQLITE_DIAGNOSTIC, values);
 }
 
+static void put_export(struct gp_sqlite_export *e, const char *name, const char *value)
+{
+	const struct gp_value values[] = {gp_value_text(name), gp_value_text(value)};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_EXPORT, values);
+}
+
 void gp_sqlite_write_about(struct gp_sqlite_export *e)
 {
 	put_process(e);
@@ -221,6 +229,8 @@ void gp_sqlite_write_about(struct gp_sqlite_export *e)
 	put_links(e);
 	put_contexts(e);
 	put_streams(e);
+	if ((e->model->unknown & GP_UNKNOWN_ORDER) != 0)
+		put_export(e, GP_NSYS_NO_ORDER, "");
 	gp_missing_each(e->model, gp_sqlite_put_missing, e);
 	gp_missing_of_part(e->model, gp_sqlite_put_missing, e);
 }
@@ -240,13 +250,6 @@ static struct date date_of(uint64_t unix_ns, struct tm *(*convert)(const time_t 
 	if (convert(&seconds, &parts))
 		strftime(date.text, sizeof(date.text), "%Y-%m-%dT%H:%M:%S", &parts);
 	return date;
-}
-
-static void put_export(struct gp_sqlite_export *e, const char *name, const char *value)
-{
-	const struct gp_value values[] = {gp_value_text(name), gp_value_text(value)};
-
-	GP_SQLITE_PUT(e, GP_SQLITE_EXPORT, values);
 }
 
 /* Once all processes are written. */

@@ -183,9 +183,9 @@ static void put_ops(struct gp_sqlite_export *e)
 	};
 
 	for (uint32_t i = 0; i < e->model->op_count && *gp_sqlite_error(e->db) == 0; i++) {
-		const struct gp_op *op = &e->model->ops[i];
+		const struct gp_op *op = gp_model_stated(e->model, &e->model->ops[i]);
 
-		if (!op->untimed && gp_slice_filter_has(&e->filter, op->start_ns, op->end_ns))
+		if (op && gp_slice_filter_has(&e->filter, op->start_ns, op->end_ns))
 			put[op->kind](e, op);
 	}
 }

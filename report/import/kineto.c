@@ -15,10 +15,11 @@
 struct reading {
 	struct gp_importing *im;
 	struct gp_pull *pull;
-	int64_t unix_ns; /* Unix time of the times' 0 */
-	bool is_own;     /* gpuprof has written the file */
-	bool is_merged;  /* it says that several processes are in it */
-	bool is_known;   /* there is an event that only a profiler of CUDA or PyTorch writes */
+	int64_t unix_ns;   /* Unix time of the times' 0 */
+	bool is_own;       /* gpuprof has written the file ... */
+	bool has_no_order; /* ... from one that does not say what may run at once */
+	bool is_merged;    /* it says that several processes are in it */
+	bool is_known;     /* there is an event that only a profiler of CUDA or PyTorch writes */
 	struct gp_kineto_event event;
 };
 
@@ -242,6 +243,7 @@ static int take_metadata(struct reading *r)
 	}
 	while (gp_pull_next(r->pull) == GP_PULL_KEY) {
 		r->is_own |= gp_pull_is(r->pull, "slices left out");
+		r->has_no_order |= gp_pull_is(r->pull, "operations of a stream may run at once");
 		if (gp_pull_is(r->pull, "processes"))
 			count_processes(r);
 		else
@@ -302,12 +304,13 @@ static int tell_recorder(const struct reading *r)
 				 GP_UNKNOWN_SET_VALUES;
 
 	if (r->is_own)
-		return gp_import_recorder(r->im, "gpuprof, from an exported Chrome trace", unknown,
+		return gp_import_recorder(r->im, "gpuprof, from an exported Chrome trace",
+					  unknown | (r->has_no_order ? GP_UNKNOWN_ORDER : 0),
 					  "this is an export: the trace itself, where it is still "
 					  "there, also has memory, call "
 					  "stacks and what was lost");
 	return gp_import_recorder(
-		r->im, "torch.profiler", unknown,
+		r->im, "torch.profiler", unknown | GP_UNKNOWN_ORDER,
 		"torch.profiler does not record whether calls succeeded, nor what CUDA calls "
 		"allocated "
 		"and freed; of shared memory it has the sum of static and dynamic");

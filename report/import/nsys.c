@@ -236,7 +236,7 @@ static int tell_recorder(struct gp_nsys_reading *r)
 		return gp_import_recorder(r->im, "gpuprof, from an exported SQLite file", unknown,
 					  "this is an export: the trace itself, where it is still "
 					  "there, also has what was lost");
-	return gp_import_recorder(r->im, "nsys", unknown,
+	return gp_import_recorder(r->im, "nsys", unknown | GP_UNKNOWN_ORDER,
 				  missing_note(has_memory, r->stacks.chain_count > 0));
 }
 

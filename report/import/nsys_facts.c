@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/import/nsys_reading.h"
+#include "report/nsys_numbers.h"
 
 static uint32_t number_of(const struct gp_row *row, enum gp_nsys_column column)
 {
@@ -211,13 +212,16 @@ static int take_host(void *context, const struct gp_row *row)
 	return gp_import_info(r->im, GP_INFO_HOST, gp_row_text(row, GP_NSYS_value, &bytes));
 }
 
-/* nsys does not say so; gpuprof does. */
+/* nsys says neither; gpuprof does. */
 static int take_product(void *context, const struct gp_row *row)
 {
 	struct gp_nsys_reading *r = context;
 	size_t bytes;
+	const char *name = gp_row_text(row, GP_NSYS_name, &bytes);
 
-	if (strcmp(gp_row_text(row, GP_NSYS_name, &bytes), "EXPORT_PRODUCT_NAME") == 0)
+	if (strcmp(name, GP_NSYS_NO_ORDER) == 0)
+		r->unknown |= GP_UNKNOWN_ORDER;
+	if (strcmp(name, "EXPORT_PRODUCT_NAME") == 0)
 		r->is_own = strcmp(gp_row_text(row, GP_NSYS_value, &bytes), "gpuprof") == 0;
 	return 0;
 }

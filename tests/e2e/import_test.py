@@ -335,6 +335,36 @@ class Import(Case):
             for cause, total in wanted.items():
                 self.assertAlmostEqual(found[cause], total, delta=sum(wanted.values()) / 1000, msg=(export, cause))
 
+    def test_a_time_that_cannot_be_right_counts_nowhere_and_is_kept_in_exports(self):
+        trace, first = self.record("demo"), self.path("first.json")
+        self.run_gpuprof("export", "-o", first, trace)
+        with open(first, encoding="utf-8") as file:
+            written = json.load(file)
+        ops = sorted((event for event in written["traceEvents"] if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")),
+                     key=lambda event: event["ts"])
+        stream = ops[30]["args"]["stream"]
+        own = [event for event in ops if event["args"]["stream"] == stream]
+        own[5]["dur"] = own[25]["ts"] - own[5]["ts"]
+        with open(first, "w", encoding="utf-8") as file:
+            json.dump(written, file)
+        exports = [first, self.path("again.json"), self.path("again.sqlite")]
+        for form, path in zip(("chrome", "sqlite"), exports[1:]):
+            self.assertEqual(self.run_gpuprof("export", "--format", form, "-o", path, first).returncode, 0)
+        for path in exports:
+            summary = " ".join(self.run_gpuprof("summary", path).stdout.split())
+            self.assertIn("1 GPU operation whose time cannot be right, for ten or more of the same stream ran meanwhile: "
+                          "counted, without that time", summary)
+            [row] = self.tables("process", path)["process"]
+            self.assertEqual((row["Count"], row["Untimed"]), (len(ops), 1))
+            self.assertEqual(row["Total"], sum(ns(event["dur"]) for event in ops if event is not own[5]))
+
+    def test_who_does_not_say_what_may_run_at_once_does_not_by_an_export_either(self):
+        first, again = self.path("first.sqlite"), self.path("again.json")
+        self.run_gpuprof("export", "--format", "sqlite", "-o", first, TRACES[0])
+        self.run_gpuprof("export", "-o", again, first)
+        with open(again, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["metadata"]["operations of a stream may run at once"], 1)
+
     def test_a_merged_file_is_refused_with_what_to_name(self):
         traces = [self.record(program) for program in ("zoo", "ranges")]
         merged = self.path("merged.json")

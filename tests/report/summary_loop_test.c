@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/contradict.h"
 #include "report/summary.h"
 #include "tests/report/expect.h"
 #include "tests/report/model_builder.h"
@@ -314,18 +315,19 @@ static char *print_outlier(bool kernels, enum beside beside, uint8_t memory_kind
 		op->bytes = 1;
 		if (kernels)
 			op->name = 0;
-		if (i == 7 && beside != NOTHING) {
-			uint64_t end_ns = at_ns + (beside == OWN_STREAM ? 3 : 590) * MS;
-
+		if (i == 7 && beside == OTHER_STREAM) {
 			build_call(&b, 100, BUILD_MEMCPY_ASYNC, at_ns + MS, 500, 100);
-			op = build_op(&b, GP_OP_SET, beside == OWN_STREAM ? 7 : 8, at_ns + 2 * MS,
-				      end_ns, 100);
+			build_op(&b, GP_OP_SET, 8, at_ns + 2 * MS, at_ns + 590 * MS, 100);
 		}
+		for (uint32_t j = 0; i == 7 && beside == OWN_STREAM && j < 12; j++)
+			build_op(&b, GP_OP_SET, 7, at_ns + (j + 1) * 10 * MS,
+				 at_ns + (j + 1) * 10 * MS + 2 * US, 101 + j);
 		at_ns += ns + 10 * MS;
 	}
 	if (memory_kind != 0)
 		build_memory(&b, GP_MEMORY_ALLOC, memory_kind, MS / 2, 0x1000, 4096);
 	model = build_end(&b);
+	assert_int_equal(gp_leave_contradicted(model), 0);
 	text = print(&model, 1);
 	gp_model_free(model);
 	return text;
@@ -344,10 +346,15 @@ static void one_operation_that_most_of_the_time_is_has_a_line(void **state)
 	expect_not(text, "by their times");
 	free(text);
 	text = print_outlier(false, OWN_STREAM, GP_MEMORY_DEVICE);
-	expect(text, "; its time cannot be right: 1 other operation of its own stream ran "
-		     "meanwhile; without it ");
-	expect(text, " 1 GPU operation began, by their times, before another one of their stream "
-		     "had ended: one of the two is wrong ");
+	expect(text, " GPU 0 <0.1 % busy, ");
+	expect(text, " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms by its record, usual are "
+		     "1.000us; "
+		     "that cannot be right: 12 others of its stream ran meanwhile; no figure here "
+		     "has that "
+		     "time ");
+	expect(text, " 1 GPU operation whose time cannot be right, for ten or more of the same "
+		     "stream ran meanwhile: counted, without that time ");
+	expect_not(text, "of all GPU time; usual");
 	free(text);
 }
 

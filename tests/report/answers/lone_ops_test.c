@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "report/answers/lone_ops.h"
+#include "report/contradict.h"
 #include "tests/report/model_builder.h"
 
 #define US 1000ull
@@ -55,12 +56,11 @@ static void one_of_many_that_takes_most_of_the_time_is_found(void **state)
 	struct gp_lone_op found = find(model);
 
 	(void)state;
-	assert_int_equal(found.op, LONG);
+	assert_ptr_equal(found.op, &model->ops[LONG]);
 	assert_int_equal(found.like, COPIES);
 	assert_false(found.is_first);
 	assert_int_equal(found.usual_ns, US);
 	assert_int_equal(found.all_ns, 500 * MS + (COPIES - 1) * US);
-	assert_int_equal(found.clashes, 0);
 	assert_int_equal(found.alone_ns, 500 * MS);
 	gp_model_free(model);
 }
@@ -72,17 +72,17 @@ static void what_its_like_explain_is_not(void **state)
 	struct gp_model *model = build_end(&b);
 
 	(void)state;
-	assert_int_equal(find(model).op, GP_NONE);
+	assert_null(find(model).op);
 	gp_model_free(model);
 	b = build_copies(MS / 2, 1);
 	model = build_end(&b);
-	assert_int_equal(find(model).op, GP_NONE);
+	assert_null(find(model).op);
 	gp_model_free(model);
 	b = build_copies(500 * MS, 1);
 	for (uint32_t i = 0; i < COPIES; i++)
 		b.model->ops[i].end_ns = b.model->ops[i].start_ns + 2 * MS;
 	model = build_end(&b);
-	assert_int_equal(find(model).op, GP_NONE);
+	assert_null(find(model).op);
 	gp_model_free(model);
 }
 
@@ -100,50 +100,53 @@ static void it_may_be_the_first(void **state)
 	gp_model_free(model);
 }
 
-/* Three kernels within the time of the long copy: of its stream, of another one, and launched to begin early.  So many of the two that clash are nodes of a graph. */
-static struct gp_model *build_clashing(uint32_t nodes, const char *recorder)
+/* So many kernels, of its stream, within the time of the long copy. */
+static struct gp_model *build_contradicted(uint32_t kernels)
 {
 	struct build b = build_copies(500 * MS, 1);
 	uint64_t at_ns = b.model->ops[LONG].start_ns;
 	uint32_t name = build_name(&b, "k");
+	struct gp_model *model;
 
-	for (uint32_t i = 0; i < 3; i++) {
-		uint64_t start_ns = at_ns + (i + 1) * 100 * MS;
+	for (uint32_t i = 0; i < kernels; i++) {
+		uint64_t start_ns = at_ns + (i + 1) * 10 * MS;
 
-		build_call(&b, 100, BUILD_LAUNCH, start_ns - US, 500, 100 + i)->overlapping =
-			i == 2;
-		build_op(&b, GP_OP_KERNEL, i == 1 ? STREAM + 1 : STREAM, start_ns,
-			 start_ns + 10 * MS, 100 + i)
-			->name = name;
+		build_call(&b, 100, BUILD_LAUNCH, start_ns - US, 500, 100 + i);
+		build_op(&b, GP_OP_KERNEL, STREAM, start_ns, start_ns + MS, 100 + i)->name = name;
 	}
-	if (nodes > 0)
-		b.model->ops[COPIES].graph_id = 3;
-	if (nodes > 1)
-		b.model->ops[LONG].graph_id = 3;
-	b.model->recorder = recorder;
-	return build_end(&b);
+	model = build_end(&b);
+	assert_int_equal(gp_leave_contradicted(model), 0);
+	return model;
 }
 
-static void what_its_own_stream_did_meanwhile_contradicts_its_time(void **state)
+static struct gp_lone_op find_wrong(struct gp_model *model)
 {
-	struct gp_model *model = build_clashing(0, NULL);
-	struct gp_lone_op found = find(model);
+	struct gp_lone_op found;
+
+	assert_int_equal(gp_lone_op_find_wrong(&found, &model, 1), 0);
+	return found;
+}
+
+static void what_its_own_stream_contradicts_is_told_apart(void **state)
+{
+	struct gp_model *model = build_contradicted(12);
+	struct gp_lone_op found = find_wrong(model);
 
 	(void)state;
-	assert_int_equal(found.clashes, 1);
-	assert_int_equal(found.alone_ns, (500 - 3 * 10) * MS);
-	assert_int_equal(gp_ops_count_clashes(model), 1);
+	assert_non_null(found.op);
+	assert_int_equal(found.op->end_ns - found.op->start_ns, 500 * MS);
+	assert_int_equal(found.like, COPIES);
+	assert_false(found.is_first);
+	assert_int_equal(found.usual_ns, US);
+	assert_int_equal(found.clashes, 12);
+	assert_int_equal(found.all_ns, 12 * MS + (COPIES - 1) * US);
+	assert_null(find(model).op);
 	gp_model_free(model);
-	model = build_clashing(1, NULL); /* a stream does a graph after what is none */
-	assert_int_equal(find(model).clashes, 1);
-	assert_int_equal(gp_ops_count_clashes(model), 1);
-	gp_model_free(model);
-	model = build_clashing(2, NULL);
-	assert_int_equal(find(model).clashes, 0);
-	assert_int_equal(gp_ops_count_clashes(model), 0);
-	gp_model_free(model);
-	model = build_clashing(0, "torch.profiler");
-	assert_int_equal(gp_ops_count_clashes(model), 0);
+	model = build_contradicted(2);
+	assert_null(find_wrong(model).op);
+	found = find(model);
+	assert_non_null(found.op);
+	assert_int_equal(found.alone_ns, 498 * MS);
 	gp_model_free(model);
 }
 
@@ -163,25 +166,9 @@ static void who_waits_for_others_is_none(void **state)
 			b.model->ops[j].name = name;
 		}
 		model = build_end(&b);
-		assert_int_equal(find(model).op, i == 0 ? GP_NONE : LONG);
+		assert_ptr_equal(find(model).op, i == 0 ? NULL : &model->ops[LONG]);
 		gp_model_free(model);
 	}
-}
-
-/* Clocks differ by less than a microsecond; and who comes after the longest one so far is told of, too. */
-static void clashes_are_counted_whatever_lies_between(void **state)
-{
-	static const uint64_t times_us[][2] = {{0, 100}, {10, 20}, {30, 40}, {99, 200}, {200, 300}};
-	struct build b = build_begin(1);
-	struct gp_model *model;
-
-	(void)state;
-	for (uint32_t i = 0; i < 5; i++)
-		build_op(&b, GP_OP_COPY, STREAM, times_us[i][0] * US, times_us[i][1] * US, i + 1)
-			->copy_kind = GP_COPY_DTOD;
-	model = build_end(&b);
-	assert_int_equal(gp_ops_count_clashes(model), 2);
-	gp_model_free(model);
 }
 
 int main(void)
@@ -190,9 +177,8 @@ int main(void)
 		cmocka_unit_test(one_of_many_that_takes_most_of_the_time_is_found),
 		cmocka_unit_test(what_its_like_explain_is_not),
 		cmocka_unit_test(it_may_be_the_first),
-		cmocka_unit_test(what_its_own_stream_did_meanwhile_contradicts_its_time),
+		cmocka_unit_test(what_its_own_stream_contradicts_is_told_apart),
 		cmocka_unit_test(who_waits_for_others_is_none),
-		cmocka_unit_test(clashes_are_counted_whatever_lies_between),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,7 @@ static void add_kernel(struct gp_builder *b, uint32_t id, uint32_t name, uint64_
 				  .shape_id = 1,
 				  .context_id = 1,
 				  .stream_id = 7,
+				  .graph_id = 1, /* whose nodes may run at once */
 			  });
 }
 
@@ -139,6 +140,7 @@ static void add_copy(struct gp_builder *b, uint32_t id, uint64_t start_ns, uint6
 				  .copy_kind = 1,
 				  .source_kind = source,
 				  .destination_kind = 3,
+				  .graph_id = 1,
 			  });
 }
 

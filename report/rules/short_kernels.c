@@ -74,7 +74,7 @@ static void note_launch(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	}
 	advisor->error = gp_array_grow_room(&times->intervals, &times->capacity, times->count,
 					    sizeof(*times->intervals));
-	if (advisor->error == 0)
+	if (advisor->error == 0 && times->intervals)
 		times->intervals[times->count++] = (struct gp_interval){start_ns, end_ns};
 }
 

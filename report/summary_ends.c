@@ -125,11 +125,15 @@ static int print_end(const struct gp_summary *summary, const struct gp_end *end,
 	return print_work(summary->out, end, model);
 }
 
-/* Of several processes, whose it is. */
-static void print_whose(const struct gp_summary *summary, const struct gp_model *model)
+/* Of several processes, whose it is; and what tells more of it, if anything ("" = nothing does). */
+static void print_whose(const struct gp_summary *summary, const struct gp_model *model,
+			const char *more)
 {
 	if (summary->model_count > 1)
-		fprintf(summary->out, " (pid %u, the longest)", model->pid);
+		fprintf(summary->out, " (pid %u, the longest%s%s)", model->pid, *more ? "; " : "",
+			more);
+	else if (*more)
+		fprintf(summary->out, " (%s)", more);
 }
 
 /* Communicators that were made between operations. */
@@ -180,7 +184,7 @@ static int print_start(const struct gp_summary *summary, const struct start *sta
 	if (first) {
 		result = print_end(summary, &start->first.ends.first, start->first.model,
 				   "until the first operation");
-		print_whose(summary, start->first.model);
+		print_whose(summary, start->first.model, "");
 		separator = "; ";
 	}
 	if (later) {
@@ -189,16 +193,16 @@ static int print_start(const struct gp_summary *summary, const struct start *sta
 		fprintf(summary->out, ") %s (%s %%) after the first operation",
 			gp_format_ns(start->later.ns).text,
 			gp_format_percent((double)start->later.ns, (double)wall_ns(summary)).text);
-		print_whose(summary, start->later.model);
+		print_whose(summary, start->later.model, "");
 		separator = "; ";
 	}
 	if (before) {
-		fprintf(summary->out, "%sthe process began %s before its first call%s", separator,
-			gp_format_ns(start->before.ns).text,
-			start->before.model->sample_count > 0
-				? " (python3 -X importtime lists imports)"
-				: "");
-		print_whose(summary, start->before.model);
+		fprintf(summary->out, "%sthe process began %s before its first call", separator,
+			gp_format_ns(start->before.ns).text);
+		print_whose(summary, start->before.model,
+			    start->before.model->sample_count > 0
+				    ? "python3 -X importtime lists imports"
+				    : "");
 	}
 	fputs("\n", summary->out);
 	return result;
@@ -243,7 +247,7 @@ int gp_summary_print_ends(const struct gp_summary *summary)
 		fputs("  end       ", summary->out);
 		result =
 			print_end(summary, &last.ends.last, last.model, "after the last operation");
-		print_whose(summary, last.model);
+		print_whose(summary, last.model, "");
 		fputs("\n", summary->out);
 	}
 	return result;

@@ -296,8 +296,12 @@ static void print_clean(const struct gp_summary *summary)
 	print_balance(summary->out, &sum);
 	fputs("; ", summary->out);
 	print_counted(summary->out, sum.operations, "GPU record", "GPU records");
-	fprintf(summary->out, "%s%s\n", is_told ? ", nothing was dropped" : "",
-		count < summary->model_count ? " (the processes not named here)" : "");
+	fputs(is_told ? ", nothing was dropped" : "", summary->out);
+	if (count < summary->model_count)
+		fprintf(summary->out, " (%s of %s processes; the %s)", gp_format_count(count).text,
+			gp_format_count(summary->model_count).text,
+			summary->model_count - count == 1 ? "other one follows" : "others follow");
+	fputs("\n", summary->out);
 }
 
 static void print_unclean(const struct gp_summary *summary, const struct gp_model *model)
@@ -479,6 +483,48 @@ static void print_all_notes(const struct gp_summary *summary)
 	}
 }
 
+/* Looks come 20 ms apart: of such a time there should be some, while the process had work for a GPU. */
+#define LOOKS_MISSING_NS 100000000u
+
+static uint64_t last_op_ns(const struct gp_model *model)
+{
+	uint64_t last_ns = 0;
+
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (!model->ops[i].untimed && model->ops[i].end_ns > last_ns)
+			last_ns = model->ops[i].end_ns;
+	return last_ns;
+}
+
+static uint64_t last_look_ns(const struct gp_model *model)
+{
+	uint64_t last_ns = 0;
+
+	for (uint32_t i = 0; i < model->sample_count; i++)
+		if (model->samples[i].end_ns > last_ns)
+			last_ns = model->samples[i].end_ns;
+	return last_ns;
+}
+
+/* Where looks at Python end long before the work does: what is told by looks is not of the rest. */
+static void print_looks_missing(const struct gp_summary *summary, const struct gp_model *model)
+{
+	uint64_t look_ns = model->base_unix_ns + last_look_ns(model);
+	uint64_t op_ns = model->base_unix_ns + last_op_ns(model);
+	uint64_t zero_ns = summary->window.start_unix_ns;
+
+	if (model->sample_count == 0 || op_ns < look_ns + LOOKS_MISSING_NS || look_ns < zero_ns)
+		return;
+	fprintf(summary->out, "  the last look at Python's stack is of %s",
+		gp_format_ns(look_ns - zero_ns).text);
+	fprintf(summary->out, ", the GPU's last operation ended at %s",
+		gp_format_ns(op_ns - zero_ns).text);
+	fputs(": what the host did from there on is not known", summary->out);
+	if (summary->model_count > 1)
+		fprintf(summary->out, " (pid %u)", model->pid);
+	fputs("\n", summary->out);
+}
+
 int gp_summary_print_records(const struct gp_summary *summary)
 {
 	struct trouble all = {.losses = {0}};
@@ -491,6 +537,8 @@ int gp_summary_print_records(const struct gp_summary *summary)
 	for (size_t i = 0; i < summary->model_count; i++)
 		add_trouble(&all, summary->models[i]);
 	print_concerns(summary->out, &all, GP_CONCERN_STRAIN, 2);
+	for (size_t i = 0; i < summary->model_count; i++)
+		print_looks_missing(summary, summary->models[i]);
 	for (size_t i = 0; i < summary->model_count; i++)
 		print_bound(summary, summary->models[i]);
 	print_all_notes(summary);

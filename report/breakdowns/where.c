@@ -188,18 +188,38 @@ static const struct gp_sheet_column idle_columns[] = {
 	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT},
 };
 
+/* A device that did nothing at all is nobody's idle time, unless that is so of all. */
+static bool is_used(const struct gp_wheres *wheres, size_t device)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < wheres->count && !any; i++)
+		any = gp_state_busy_ns(wheres->devices[i].state_ns) > 0;
+	return !any || gp_state_busy_ns(wheres->devices[device].state_ns) > 0;
+}
+
 static uint64_t total_idle_ns(const struct gp_wheres *wheres)
 {
 	uint64_t total_ns = 0;
 
 	for (size_t i = 0; i < wheres->count; i++)
-		total_ns += gp_state_idle_ns(wheres->devices[i].state_ns);
+		if (is_used(wheres, i))
+			total_ns += gp_state_idle_ns(wheres->devices[i].state_ns);
 	return total_ns;
 }
 
-static void put_causes(struct gp_sheet *sheet, const struct gp_where *where, uint64_t total_ns,
+static void put_share(struct gp_sheet *sheet, uint64_t ns, uint64_t total_ns, bool has_share)
+{
+	gp_sheet_cell(sheet,
+		      has_share ? gp_value_percent((double)ns, (double)total_ns) : gp_value_none());
+	gp_scope_put_whole(sheet, ns);
+}
+
+static void put_causes(struct gp_sheet *sheet, const struct gp_wheres *wheres, size_t index,
 		       uint32_t device)
 {
+	const struct gp_where *where = &wheres->devices[index];
+	uint64_t total_ns = total_idle_ns(wheres);
 	uint64_t wall_ns = gp_state_wall_ns(where->state_ns);
 
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++) {
@@ -207,8 +227,7 @@ static void put_causes(struct gp_sheet *sheet, const struct gp_where *where, uin
 
 		if (cause_ns == 0)
 			continue;
-		gp_sheet_cell(sheet, gp_value_percent((double)cause_ns, (double)total_ns));
-		gp_scope_put_whole(sheet, cause_ns);
+		put_share(sheet, cause_ns, total_ns, is_used(wheres, index));
 		gp_sheet_cell(sheet, gp_value_percent((double)cause_ns, (double)wall_ns));
 		gp_scope_put_whole(sheet, where->cause_count[i]);
 		gp_scope_put_whole(sheet, device);
@@ -219,11 +238,9 @@ static void put_causes(struct gp_sheet *sheet, const struct gp_where *where, uin
 static int fill_idle(struct gp_scope *scope, struct gp_sheet *sheet)
 {
 	const struct found *all = find_wheres(scope);
-	uint64_t total_ns = all ? total_idle_ns(&all->wheres) : 0;
 
 	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
-		put_causes(sheet, &all->wheres.devices[i], total_ns,
-			   scope->devices.entries[i].number);
+		put_causes(sheet, &all->wheres, i, scope->devices.entries[i].number);
 	return all ? 0 : -ENOMEM;
 }
 
@@ -334,13 +351,14 @@ static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, uint64_t mode
 }
 
 static void put_by_site(const struct by_site *by, struct gp_sheet *sheet,
-			const struct gp_tally_row *row, double total)
+			const struct gp_tally_row *row, const struct gp_wheres *wheres)
 {
 	struct gp_call_site site = {.place = "", .callers = ""};
 
 	if (row->key[SITE] != NO_SITE)
 		site = gp_call_sites_at(by->sites, (uint32_t)row->key[SITE]);
-	gp_scope_put_share(sheet, row, total);
+	put_share(sheet, row->series[0].total, total_idle_ns(wheres),
+		  is_used(wheres, row->key[DEVICE]));
 	gp_scope_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[0]);
 	gp_scope_put_whole(sheet, by->scope->devices.entries[row->key[DEVICE]].number);
@@ -357,7 +375,8 @@ static int fill_sites(struct gp_scope *scope, struct gp_sheet *sheet)
 	struct by_site by = {.scope = scope, .sites = gp_call_sites_new()};
 	const struct gp_sweep_taker taker = {.gap = take_gap, .context = &by};
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
-	int result = by.sites && kinds ? 0 : -ENOMEM;
+	const struct found *all = find_wheres(scope);
+	int result = by.sites && kinds && all ? 0 : -ENOMEM;
 
 	if (result == 0 && gp_scope_has_gpu(scope))
 		result = gp_gpu_sweep(scope->models, scope->model_count, gp_scope_window(scope),
@@ -365,7 +384,7 @@ static int fill_sites(struct gp_scope *scope, struct gp_sheet *sheet)
 	if (result == 0)
 		result = by.tally.error;
 	for (uint32_t i = 0; result == 0 && i < by.tally.count; i++)
-		put_by_site(&by, sheet, &by.tally.rows[i], gp_tally_total(&by.tally, 0));
+		put_by_site(&by, sheet, &by.tally.rows[i], &all->wheres);
 	gp_tally_free(&by.tally);
 	gp_call_sites_free(by.sites);
 	return result;

@@ -43,7 +43,7 @@ enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_case *found,
 			      const char *when, FILE *out);
 
-/* "; told by 63 samples of Python's stack (82 of the process's 145 found none)"; nothing of none. */
+/* "; told by 63 looks at Python's stack (82 of the process's 145 found none)"; nothing of none. */
 void gp_meanwhile_tell_looks(const struct gp_advisor *advisor, const struct gp_case *found,
 			     uint64_t looks, FILE *out);
 

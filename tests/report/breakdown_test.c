@@ -83,6 +83,45 @@ static struct gp_op *build_kernel(struct build *b, uint32_t name, uint64_t start
 	return op;
 }
 
+/* ---- idle time ---- */
+
+/* It waits for the kernel at most. */
+static void a_device_without_operations_has_no_share_of_idle_time(void **state)
+{
+	static const struct gp_breakdown *const tables[] = {&gp_breakdown_idle,
+							    &gp_breakdown_gap_site};
+	struct build b = build_begin(1);
+	struct gp_model *model;
+
+	(void)state;
+	build_device(&b, 0, "NVIDIA H200");
+	build_device(&b, 1, "NVIDIA H200");
+	build_call(&b, 100, BUILD_LAUNCH, 0, 1000, 1);
+	build_kernel(&b, build_name(&b, "k"), 400000, 500000, 1);
+	build_call(&b, 100, BUILD_LAUNCH, 900000, 100000, 2);
+	model = build_end(&b);
+	for (size_t i = 0; i < 2; i++) {
+		struct made made = make(tables[i], &model, 1);
+		size_t share = gp_sheet_find_column(made.sheet.head, "Time %");
+		size_t device = gp_sheet_find_column(made.sheet.head, "Device");
+		double sum = 0;
+		uint32_t others = 0;
+
+		for (size_t row = 0; row < gp_sheet_rows(&made.sheet); row++) {
+			const struct gp_value *cells = gp_sheet_row(&made.sheet, row);
+
+			if (cells[device].whole == 0)
+				sum += cells[share].real;
+			else
+				others += cells[share].kind == GP_VALUE_NONE;
+		}
+		assert_true(sum > 99.9 && sum < 100.1);
+		assert_int_equal(others, 1);
+		end(&made);
+	}
+	gp_model_free(model);
+}
+
 /* ---- kernels and calls ---- */
 
 static void untimed_kernels_are_counted_apart(void **state)
@@ -558,6 +597,7 @@ static void every_table_is_sound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_device_without_operations_has_no_share_of_idle_time),
 		cmocka_unit_test(untimed_kernels_are_counted_apart),
 		cmocka_unit_test(copies_within_the_host_are_copies_and_no_time_of_a_gpu),
 		cmocka_unit_test(sets_of_any_memory_and_of_the_devices_are_one_row),

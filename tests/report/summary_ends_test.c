@@ -177,6 +177,38 @@ static char *print_sampled(uint64_t first_ns)
 	return text;
 }
 
+/* Its only operation ends at 1 s. */
+static void looks_that_end_before_the_work_are_told_of(void **state)
+{
+	static const uint64_t ends_ms[] = {901, 899};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct gp_model *models[] = {
+			build_process(42, "300", 150 * MS, 1001 * MS),
+			build_process(43, "300", 150 * MS, 1001 * MS),
+		};
+		struct gp_sample sample = {
+			.end_ns = ends_ms[i] * MS, .thread_id = 100, .stack = GP_NONE, .count = 45};
+		char *text;
+
+		models[1]->samples = &sample;
+		models[1]->sample_count = 1;
+		text = print(models, 2);
+		if (i == 0)
+			expect_not(text, "the last look");
+		else
+			expect(text,
+			       " the last look at Python's stack is of 899.0ms, the GPU's last "
+			       "operation ended at 1.000s: what the host did from there on is "
+			       "not known (pid 43) ");
+		free(text);
+		models[1]->samples = NULL; /* our own */
+		gp_model_free(models[0]);
+		gp_model_free(models[1]);
+	}
+}
+
 /* Where contexts are not most of it. */
 static void python_is_told_of(void **state)
 {
@@ -240,6 +272,7 @@ int main(void)
 		cmocka_unit_test(one_process_is_not_named),
 		cmocka_unit_test(time_in_no_call_is_told),
 		cmocka_unit_test(a_process_without_any_operation_has_a_line),
+		cmocka_unit_test(looks_that_end_before_the_work_are_told_of),
 		cmocka_unit_test(python_is_told_of),
 		cmocka_unit_test(no_end_is_more_than_all_of_the_time),
 		cmocka_unit_test(of_callers_without_room_those_between_go),

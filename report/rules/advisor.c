@@ -560,6 +560,17 @@ static bool is_sample(const struct gp_advisor *advisor, const struct gp_case *fo
 	       rule->threshold.saves_ns > 0;
 }
 
+/* What a loop could save is nothing to anybody where it is so small a part of the run. */
+#define RUN_PART 200u
+
+static bool is_much_of_loop(const struct gp_advisor *advisor, const struct gp_case *found,
+			    const struct gp_rule_threshold *least)
+{
+	return advisor->loop_ns > 0 && !gp_rules[found->rule]->is_once &&
+	       found->saves_in_loop_ns >= advisor->span_ns / RUN_PART &&
+	       is_much(least, found->saves_in_loop_ns, judged_loop_ns(advisor));
+}
+
 bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	struct gp_rule_threshold least = gp_rules[found->rule]->threshold;
@@ -573,6 +584,5 @@ bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case 
 		return true;
 	return found->count > 0 && found->count >= least.count && found->bytes >= least.bytes &&
 	       (is_much(&least, found->saves_ns, advisor->span_ns) ||
-		(advisor->loop_ns > 0 && !gp_rules[found->rule]->is_once &&
-		 is_much(&least, found->saves_in_loop_ns, judged_loop_ns(advisor))));
+		is_much_of_loop(advisor, found, &least));
 }

@@ -228,13 +228,13 @@ static bool may_be_cause(const struct own *own, const struct gp_call *call, uint
 	       call->start_ns < own->first_ns && is_of_context(call, own->context_id);
 }
 
-/* The kernel of the only record without times, which had begun and never ended; NULL: there is none, or several. */
+/* The kernel of the only record that came without times, which had begun and never ended; NULL: there is none, or several. */
 static const struct gp_op *find_untimed(const struct gp_model *model)
 {
 	const struct gp_op *found = NULL;
 
 	for (uint32_t i = 0; i < model->op_count; i++) {
-		if (!model->ops[i].untimed)
+		if (!model->ops[i].untimed || gp_model_stated(model, &model->ops[i]))
 			continue;
 		if (found)
 			return NULL;

@@ -7,6 +7,7 @@
  */
 #include "report/rules/rules.h"
 
+#include "report/answers/call_cause.h"
 #include "report/cuda_names.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
@@ -22,13 +23,40 @@ static bool is_synchronous(const struct gp_op *op)
 #define FEW_PART 10u
 #define FEW_NS   100000000u
 
-/* What page-locked memory takes to be allocated: bytes a nanosecond, of 32 MiB and more. */
-#define LOCKED_BYTES_PER_NS 2u
+/* What page-locked memory takes to be allocated, in ns a byte; of less at once other things tell. */
+#define LOCKED_NS_PER_BYTE 0.5
+#define LEAST_LOCKED_BYTES (32u << 20)
+
+struct locking {
+	double ns_per_byte;
+	bool is_own; /* it is what the program's own took */
+};
+
+static struct locking locking_of(const struct gp_model *model)
+{
+	uint64_t ns = 0, bytes = 0;
+
+	for (uint32_t i = 0; i < model->memory_count; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+
+		if (event->op != GP_MEMORY_ALLOC || event->call == GP_NONE ||
+		    event->bytes < LEAST_LOCKED_BYTES ||
+		    (event->memory_kind != GP_MEMORY_PINNED &&
+		     event->memory_kind != GP_MEMORY_REGISTERED))
+			continue;
+		ns += gp_call_without_context_ns(model, event->call);
+		bytes += event->bytes;
+	}
+	if (bytes == 0)
+		return (struct locking){LOCKED_NS_PER_BYTE, false};
+	return (struct locking){(double)ns / (double)bytes, true};
+}
 
 static void judge_few(const struct gp_advisor *advisor, struct gp_case *found)
 {
 	const struct gp_copies *own = found->own;
-	uint64_t needed_ns = own->peak_ns + found->bytes / LOCKED_BYTES_PER_NS;
+	uint64_t needed_ns = own->peak_ns + (uint64_t)((double)found->bytes *
+						       locking_of(advisor->model).ns_per_byte);
 
 	if (own->pageable < found->count || own->without_peak > 0 || found->saves_ns <= needed_ns)
 		return;
@@ -84,12 +112,19 @@ static const char *const changes[][GP_LANGUAGES] = {
 	},
 };
 
-#define AND_ITS_COST ", allocated once: about 0.5 s a GB for that are taken off what could be saved"
-
 static const char *const few_changes[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] = "copy from and to page-locked memory (cudaMallocHost)" AND_ITS_COST,
-	[GP_LANGUAGE_TORCH] = "copy from and to page-locked memory (pin_memory=True)" AND_ITS_COST,
+	[GP_LANGUAGE_NATIVE] = "copy from and to page-locked memory (cudaMallocHost)",
+	[GP_LANGUAGE_TORCH] = "copy from and to page-locked memory (pin_memory=True)",
 };
+
+static void advise_few(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	struct locking locking = locking_of(advisor->scope.models[found->process]);
+
+	gp_language_advise(advisor, found, few_changes, out);
+	fprintf(out, ", allocated once: %.2g s a GB for that%s are taken off what could be saved",
+		locking.ns_per_byte, locking.is_own ? ", as the program's own takes," : "");
+}
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
@@ -98,7 +133,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	if (gp_copies_are_results(found))
 		gp_copies_advise_less(advisor, found, out);
 	else if (found->count < gp_rule_sync_copy.threshold.count)
-		gp_language_advise(advisor, found, few_changes, out);
+		advise_few(advisor, found, out);
 	else
 		gp_language_advise(advisor, found, changes[own->pageable > 0], out);
 }
@@ -115,9 +150,9 @@ const struct gp_rule gp_rule_sync_copy = {
 		  "result. Results of a few bytes: read them less often, or an iteration later.",
 	.ignore = "The program has nothing else to do meanwhile, or needs each result at once.",
 	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
-	.once = "of pageable memory, where page-locked memory could save 10 % and 100 ms with the "
-		"0.5 s "
-		"a GB that it takes to be allocated",
+	.once = "of pageable memory, where page-locked memory could save 10 % and 100 ms with what "
+		"it takes to be allocated: as much a byte as the program's own of 32 MiB and more, "
+		"where it has any, else 0.5 s a GB",
 	.is_of_gpu = true, /* of its copy engines */
 	.own_bytes = sizeof(struct gp_copies),
 	.look = look,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/answers/call_cause.h"
+#include "report/array.h"
 #include "report/format.h"
 #include "report/rules/dependency.h"
 #include "report/rules/host_time.h"
@@ -92,6 +93,75 @@ static void keep_maker(struct gp_advisor *advisor, struct gp_gaps *own, const st
 	own->is_amid_work = lull->before.model == advisor->process;
 }
 
+/* Whether the calls in it say more of it than those around it. */
+static bool has_calls(uint8_t cause)
+{
+	return cause == GP_IDLE_SETUP || cause == GP_IDLE_ALLOC;
+}
+
+/* Calls are in the order of threads and starts. */
+struct moment {
+	uint32_t thread_id;
+	uint64_t time_ns;
+};
+
+static bool starts_before(const void *element, const void *key)
+{
+	const struct gp_call *call = element;
+	const struct moment *moment = key;
+
+	return call->thread_id != moment->thread_id ? call->thread_id < moment->thread_id
+						    : call->start_ns < moment->time_ns;
+}
+
+static uint32_t find_call(const struct gp_model *model, uint32_t thread_id, uint64_t time_ns)
+{
+	const struct moment moment = {thread_id, time_ns};
+
+	return gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
+				    starts_before, &moment);
+}
+
+/* A call for what the longest one is caused by: how much of it that took. */
+static void keep_call(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_call *call,
+		      const struct gp_interval *gap)
+{
+	uint64_t start_ns = call->start_ns > gap->start_ns ? call->start_ns : gap->start_ns;
+	uint64_t end_ns = gp_call_end_ns(call) < gap->end_ns ? gp_call_end_ns(call) : gap->end_ns;
+
+	if (end_ns <= start_ns)
+		return;
+	own->calls++;
+	if (end_ns - start_ns <= own->call_ns)
+		return;
+	own->call_ns = end_ns - start_ns;
+	own->call = gp_advisor_text(advisor, name_of(advisor, call));
+	own->call_site = gp_advisor_site(advisor, call);
+}
+
+/* All threads' calls for that cause, each thread's from the one on that was going on when the GPU had nothing to do any more. */
+static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_lull *lull)
+{
+	const struct gp_model *model = advisor->model;
+	const struct gp_interval gap = {lull->start_ns - model->base_unix_ns,
+					lull->end_ns - model->base_unix_ns};
+
+	own->calls = 0;
+	own->call_ns = 0;
+	own->call_site = GP_NO_SITE;
+	for (uint32_t first = 0; first < model->call_count && advisor->error == 0;) {
+		uint32_t thread_id = model->calls[first].thread_id;
+		uint32_t from = find_call(model, thread_id, gap.start_ns);
+		uint32_t end = find_call(model, thread_id, gap.end_ns);
+
+		for (uint32_t i = from > first ? from - 1 : from; i < end; i++)
+			if (gp_call_cause(model, &model->calls[i]) == lull->cause)
+				keep_call(advisor, own, &model->calls[i], &gap);
+		first = find_call(model, thread_id, UINT64_MAX);
+	}
+	own->names_call = lull->cause == GP_IDLE_ALLOC && gp_advisor_knows(advisor, own->call_site);
+}
+
 /* It is the longest of its case. */
 static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_lull_at *at)
 {
@@ -100,6 +170,8 @@ static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct g
 	own->share = at->lull->cause_share[at->lull->cause];
 	own->longest_ns = gp_lull_ns(at->lull);
 	keep_maker(advisor, own, at->lull);
+	if (has_calls(at->lull->cause))
+		keep_calls(advisor, own, at->lull);
 	own->after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
 	own->before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
 	own->before_site = at->call_before ? gp_advisor_site(advisor, at->call_before) : GP_NO_SITE;
@@ -123,40 +195,23 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 		keep(advisor, own, at);
 }
 
-/* The longest call that set something up within the time that is shown; NULL: none did. */
-static const struct gp_call *longest_set_up(const struct gp_model *model,
-					    const struct gp_case *found)
+/* Who made a context; and the longest call that set something up, or allocated. */
+static void tell_calls(const struct gp_advisor *advisor, const struct gp_gaps *own, FILE *out)
 {
-	uint64_t start_ns = found->show_unix_ns - model->base_unix_ns;
-	uint64_t end_ns = start_ns + found->show_ns;
-	const struct gp_call *longest = NULL;
-
-	for (uint32_t i = 0; i < model->call_count; i++) {
-		const struct gp_call *call = &model->calls[i];
-
-		if (call->start_ns >= start_ns && gp_call_end_ns(call) <= end_ns &&
-		    (!longest || call->duration_ns > longest->duration_ns) &&
-		    gp_call_cause(model, call) == GP_IDLE_SETUP)
-			longest = call;
-	}
-	return longest;
-}
-
-static void tell_set_up(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct gp_model *model = advisor->scope.models[found->process];
-	const struct gp_gaps *own = found->own;
 	const char *maker = gp_advisor_text_of(advisor, own->maker);
-	const struct gp_call *longest = *maker ? NULL : longest_set_up(model, found);
 
 	if (*maker && own->is_amid_work)
 		fprintf(out, " (%s made a context on GPU %u)", maker, own->maker_device);
 	else if (*maker)
 		fprintf(out, " (%s made the process's context)", maker);
-	else if (longest)
-		fprintf(out, " (%s of it in one call of %s)",
-			gp_format_ns(longest->duration_ns).text,
-			gp_model_api(model, longest->api).name);
+	if (*maker || own->calls == 0)
+		return;
+	fprintf(out, "; %s took %s of it", gp_advisor_text_of(advisor, own->call),
+		gp_format_ns(own->call_ns).text);
+	if (gp_advisor_knows(advisor, own->call_site))
+		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->call_site).place);
+	if (own->calls > 1)
+		fprintf(out, ", the longest of %s such calls", gp_format_count(own->calls).text);
 }
 
 void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -180,8 +235,8 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		cause == GP_IDLE_HOST && !own->has_looks ? " (the host was in no CUDA call)"
 		: cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)"
 					      : "");
-	if (cause == GP_IDLE_SETUP)
-		tell_set_up(advisor, found, out);
+	if (has_calls((uint8_t)cause))
+		tell_calls(advisor, own, out);
 	if (own->has_looks)
 		looks = gp_meanwhile_tell(advisor, found, out);
 	gp_host_time_tell(&host, out);
@@ -248,7 +303,7 @@ static const char *const changes[GP_IDLE_CAUSES] = {
 	[GP_IDLE_LAUNCH] = "launch ahead of the GPU",
 	[GP_IDLE_SYNC] = "do not wait where the host reads no result",
 	[GP_IDLE_COPY] = "copy ahead, asynchronously, from page-locked memory",
-	[GP_IDLE_ALLOC] = "allocate before the work begins",
+	[GP_IDLE_ALLOC] = "allocate before the work begins, and free after it",
 	[GP_IDLE_SETUP] =
 		"make streams, graphs and libraries, and load code, before the work begins",
 	[GP_IDLE_PROFILER] = "nothing: without a profiler that time is not there",
@@ -306,5 +361,5 @@ bool gp_gaps_names_place(const struct gp_case *found)
 {
 	const struct gp_gaps *own = found->own;
 
-	return own->has_looks;
+	return own->has_looks || own->names_call;
 }

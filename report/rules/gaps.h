@@ -29,8 +29,14 @@ struct gp_gaps {
 		maker; /* the text of the call that made a context for most of the longest one; "" = none did */
 	uint32_t maker_device; /* whose context that is */
 	bool is_amid_work;     /* the process had work before the longest one */
-	uint64_t imports;      /* how many end in an import */
-	bool has_looks;        /* at Python's stacks, of any */
+	uint64_t
+		call; /* of set-up or allocation, the text of the longest call in the longest one, ... */
+	uint64_t call_ns;   /* ... what it took of that, ... */
+	uint32_t call_site; /* ... and where it is */
+	uint32_t calls;     /* so many such calls there are */
+	bool names_call;    /* that is where to look */
+	uint64_t imports;   /* how many end in an import */
+	bool has_looks;     /* at Python's stacks, of any */
 };
 
 /* One more idle time of the present process's case, whose other_detail is its cause, and so much that could be saved. */

@@ -10,6 +10,7 @@
 #include "report/advice.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
+#include "tests/report/stack_builder.h"
 
 #define MS 1000000u
 
@@ -266,6 +267,38 @@ static void test_waits_at_no_place_of_their_own(void **state)
 	assert_true(is_told_of(64, 16, 4));
 }
 
+/* Allocations of 30 and 100 ms, whose lines are known, as by default; the kernels' around them are not. */
+static void test_allocations_are_where_to_look(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t grow = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "grow", 6);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+	struct gp_model *model;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_call(&b, 100, BUILD_LAUNCH, MS, 10000, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 2 * MS, 200 * MS, 1);
+	build_call(&b, 100, BUILD_MALLOC, 200 * MS, 30 * MS, 0);
+	build_stack_of_last(&b, grow);
+	build_call(&b, 100, BUILD_MALLOC, 230 * MS, 100 * MS, 0);
+	build_stack_of_last(&b, grow);
+	build_call(&b, 100, BUILD_LAUNCH, 330 * MS, 10000, 2);
+	build_op(&b, GP_OP_KERNEL, 7, 331 * MS, 400 * MS, 2);
+	build_stacks_end(&b);
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "gpu-gaps");
+	assert_non_null(found);
+	assert_non_null(strstr(found->found, "allocation; cudaMalloc took 100.0ms of it at grow "
+					     "(train.py:6), the longest of 2 such calls; after "));
+	assert_true(found->names_place);
+	assert_false(advice.lacks_stacks);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_waits_at_no_place_of_their_own),
 		cmocka_unit_test(test_what_begins_late_now_and_then),
 		cmocka_unit_test(test_long_waits),
+		cmocka_unit_test(test_allocations_are_where_to_look),
 		cmocka_unit_test(test_what_was_launched_and_does_not_begin),
 	};
 

@@ -36,7 +36,8 @@ static const char usage[] =
 	"Say what differs between two runs, or between two sets of repeated runs: times, counts,\n"
 	"bytes, kernels that are new, gone or changed, other operations, API calls; the largest\n"
 	"change first.  A and B are trace files, or folders with the traces of all processes of a\n"
-	"run.  Of sets the medians are compared, and a rank test says whether they differ (Sure).\n"
+	"run.  Of sets the medians are compared, and a rank test of each row says whether it "
+	"differs.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
 	"  -n, --top N          only the first N kernels, operations, calls (default: 20, of JSON\n"
@@ -153,9 +154,16 @@ static void print_heading(const struct arguments *arguments, const struct gp_run
 	fputs("\n", out);
 }
 
-static void print_note(const struct arguments *arguments, FILE *out)
+/* What the column Differs is worth. */
+static void print_note(const struct arguments *arguments, bool is_single, FILE *out)
 {
-	static const char note[] = "One run each: " SINGLE;
+	static const char single[] = "One run each: " SINGLE;
+	static const char sets[] =
+		"Differs: by a test of that row alone; of 20 rows that do not differ one says yes "
+		"by "
+		"chance. gpuprof check asks for more: more than what is tolerated, of all metrics "
+		"together";
+	const char *note = is_single ? single : sets;
 
 	fputs("\n", out);
 	if (arguments->format != &gp_sheet_markdown) {
@@ -189,8 +197,8 @@ static int write_tables(const struct arguments *arguments, const struct gp_run_s
 	closed = gp_sheet_writer_close(&writer);
 	if (is_for_people(arguments) && found->rows == 0)
 		fprintf(out, "%s\n", nothing(found));
-	else if (is_for_people(arguments) && are_single(a, b))
-		print_note(arguments, out);
+	else if (is_for_people(arguments))
+		print_note(arguments, are_single(a, b), out);
 	return result == 0 ? closed : result;
 }
 

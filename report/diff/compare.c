@@ -189,7 +189,7 @@ static void put_metrics(struct comparing *c, enum gp_unit unit, const char *name
 		{"B", unit},
 		{"Change", unit},
 		{"Change %", GP_UNIT_CHANGE},
-		{"Sure", GP_UNIT_TEXT},
+		{"Differs", GP_UNIT_TEXT},
 		{"Metric", GP_UNIT_TEXT},
 	};
 	const struct gp_sheet_head head = {name, title, columns, COUNT(columns)};
@@ -229,7 +229,7 @@ struct named_row {
 #define NAMED_COLUMNS                                                                              \
 	{"Is", GP_UNIT_TEXT}, {"Count A", GP_UNIT_COUNT}, {"Count B", GP_UNIT_COUNT},              \
 		{"Total A", GP_UNIT_NS}, {"Total B", GP_UNIT_NS}, {"Change", GP_UNIT_NS},          \
-		{"Change %", GP_UNIT_CHANGE}, {"Sure", GP_UNIT_TEXT}, {"Med A", GP_UNIT_NS},       \
+		{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT}, {"Med A", GP_UNIT_NS},    \
 	{                                                                                          \
 		"Med B", GP_UNIT_NS                                                                \
 	}
@@ -249,7 +249,7 @@ static const struct gp_sheet_column other_columns[] = {
 static const struct gp_sheet_column host_columns[] = {
 	{"Is", GP_UNIT_TEXT},         {"Looks A", GP_UNIT_COUNT}, {"Looks B", GP_UNIT_COUNT},
 	{"Total A", GP_UNIT_NS},      {"Total B", GP_UNIT_NS},    {"Change", GP_UNIT_NS},
-	{"Change %", GP_UNIT_CHANGE}, {"Sure", GP_UNIT_TEXT},     {"Name", GP_UNIT_TEXT},
+	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},  {"Name", GP_UNIT_TEXT},
 };
 
 static const struct gp_sheet_head named_heads[GP_NAMED_KINDS] = {

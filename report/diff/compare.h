@@ -2,7 +2,7 @@
  * compare: what differs between two runs, or two sets of repeated runs, A and B, as tables: counts, bytes, times, kernels, other
  * operations, API functions.  Rows are in the order of their effect, the largest first.
  *
- * Values are medians over the runs.  What a change is worth, the column Sure tells: "yes" where a count is the same in all runs of A and
+ * Values are medians over the runs.  What a change is worth, the column Differs tells: "yes" where a count is the same in all runs of A and
  * another in all of B, or a rank test finds that A and B differ (5 %), "no" where it does not, "-" where there are too few runs to tell.  Of what has a name, Is is "changed" where its number or occupancy
  * differs or its time surely does, "time" where nothing but its time does, perhaps by chance.
  */

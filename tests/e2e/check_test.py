@@ -288,10 +288,12 @@ class Diff(Compare):
     def test_two_sets_of_runs(self):
         tables = self.tables(*self.runs("a", 20), "--", *self.runs("b", 18))
         counts = {row["Metric"]: row for row in tables["diff-counts"]}
-        self.assertEqual((counts["kernels"]["Change"], counts["kernels"]["Sure"]), (-6, "yes"))
+        self.assertEqual((counts["kernels"]["Change"], counts["kernels"]["Differs"]), (-6, "yes"))
         result = self.run_gpuprof("diff", "--top", "1", "-F", "markdown", "a0.gpuprof", "--", "b0.gpuprof", "b1.gpuprof")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("### Kernels\n", result.stdout)
+        self.assertIn("by a test of that row alone", result.stdout)
+        self.assertNotIn("One run each", result.stdout)
         self.assertIn("more rows differ less", result.stderr)
 
     def test_what_is_wrong_is_said_in_a_line(self):

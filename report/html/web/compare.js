@@ -23,7 +23,7 @@ function diffTable(table, meanings) {
 	return {
 		word: table.report,
 		title: DIFF_TITLES[table.report] || table.report,
-		help: sidesText() + '; Sure: whether that can be told from so many runs',
+		help: sidesText() + '; Differs: whether so many runs tell them apart, each row by itself',
 		all: rows.length,
 		sort: columns.findIndex((column) => column[0] === 'Change'),
 		columns,
@@ -183,11 +183,11 @@ function compareSection() {
 
 /* The same of a row of a table; its columns by their titles. */
 function worthOfRow(value) {
-	if (value('Sure') === 'yes') return 2;
+	if (value('Differs') === 'yes') return 2;
 	if (value('Looks A') !== undefined)
 		return isBeyondMargin(value('Total A'), value('Total B')) && isBeyondLooks(value('Total A'), value('Total B')) ? 1 : 0;
 	if (value('Is') === 'new' || value('Is') === 'gone' || value('Count A') !== value('Count B')) return 2;
-	if (value('Sure') === 'no') return 0;
+	if (value('Differs') === 'no') return 0;
 	return isBeyondMargin(value('Total A') ?? value('A'), value('Total B') ?? value('B')) ? 1 : 0;
 }
 function changeTable(table) {

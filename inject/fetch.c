@@ -172,14 +172,19 @@ static void look_around(void)
 	look_for_rival();
 }
 
-/* CUPTI asks for buffers also while it flushes, and nobody decodes meanwhile: what is filled is emptied before. */
+/*
+ * CUPTI asks for buffers also while it flushes, and nobody decodes meanwhile: what is filled is emptied before.  Where a flush is
+ * refused, the next gives what it would have; the last, which is forced, has none.
+ */
 void gp_fetch_flush(uint32_t flag)
 {
 	uint64_t start_ticks;
 
 	gp_fetch_decode();
 	start_ticks = gp_clock_ticks();
-	fetching.cupti->cuptiActivityFlushAll(flag);
+	if (fetching.cupti->cuptiActivityFlushAll(flag) != CUPTI_SUCCESS &&
+	    flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
+		gp_count(GP_COUNTER_EXIT_FLUSHES_REFUSED, 1);
 	fetching.has_flushed = true;
 	gp_count(GP_COUNTER_FLUSHES, 1);
 	gp_count(GP_COUNTER_FLUSH_TICKS, gp_clock_ticks() - start_ticks);

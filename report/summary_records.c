@@ -152,6 +152,8 @@ static const char *explain_missing(const struct gp_model *model)
 		return "their records came when the trace had reached --max-file";
 	if (count[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
 		return "the final flush was given up";
+	if (count[GP_COUNTER_EXIT_FLUSHES_REFUSED] > 0)
+		return "CUPTI refused the final flush";
 	if (gp_recorded_has_lost(model))
 		return "records were lost on the way";
 	return "CUPTI delivered none (launched after the final flush?)";

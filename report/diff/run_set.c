@@ -73,6 +73,8 @@ static const char *why_partial(const struct gp_model *model, uint64_t *count)
 		return "records were dropped, or the file is damaged";
 	if (model->counters[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
 		return "the GPU's last records did not come in time";
+	if (model->counters[GP_COUNTER_EXIT_FLUSHES_REFUSED] > 0)
+		return "CUPTI refused to give the GPU's last records";
 	*count = losses->launches_without_op;
 	if (*count > 0)
 		return "launches without GPU record: ";

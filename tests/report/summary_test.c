@@ -293,6 +293,7 @@ static void every_loss_is_shown(void **state)
 	b.model->counters[GP_COUNTER_BUFFER_WAITS] = 1;
 	b.model->counters[GP_COUNTER_BUFFERS_EXTRA] = 1;
 	b.model->counters[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] = 1;
+	b.model->counters[GP_COUNTER_EXIT_FLUSHES_REFUSED] = 1;
 	losses->damaged_bytes = 1234;
 	losses->unknown_records = 11;
 	losses->ops_reversed = 12;
@@ -307,6 +308,7 @@ static void every_loss_is_shown(void **state)
 	expect(text, " 1 time a thread waited for gpuprof");
 	expect(text, " 1 more buffer for CUPTI's records");
 	expect(text, " 1 final flush given up");
+	expect(text, " 1 final flush that CUPTI refused: the GPU records that it still had");
 	assert_int_equal(
 		strncmp(text, "PARTIAL: pid 42 closed its trace, but 1,234 damaged bytes", 57), 0);
 	expect(text, "1,234 damaged bytes of the trace file");

@@ -97,6 +97,7 @@ static void what_is_lost_makes_a_run_partial(void **state)
 		{GP_COUNTER_LOST_MAX_FILE, "--max-file"},
 		{GP_COUNTER_LEFT_OUT_OLD, "--keep-last"},
 		{GP_COUNTER_EXIT_FLUSH_TIMEOUTS, "last records did not come in time"},
+		{GP_COUNTER_EXIT_FLUSHES_REFUSED, "refused to give the GPU's last records"},
 	};
 
 	(void)state;

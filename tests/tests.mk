@@ -14,11 +14,13 @@ $(O)/tests/lib/record_counts: tests/lib/record_counts.c $(filter-out $(O)/report
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(REPORT_LIBS) -lpthread
 
 # ---- calls that fail in the preloaded library ----
-programs: $(O)/tests/lib/libfaults.so
-$(O)/tests/lib/libfaults.so: tests/lib/faults.c
+programs: $(O)/tests/lib/libfaults.so $(O)/tests/lib/libcupti_faults.so
+$(O)/tests/lib/lib%.so: tests/lib/%.c
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -shared -o $@ $< -ldl
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -shared -o $@ $< -ldl $(FAULTS_LINK)
+$(O)/tests/lib/libcupti_faults.so: FAULTS_LINK := -Wl,--no-as-needed -L$(O)/sim -lcupti
+$(O)/tests/lib/libcupti_faults.so: | $(O)/sim/libcupti.so
 
 # ---- programs whose call stacks are known ----
 PLACES      := $(addprefix $(O)/programs/,places places++ libplaces.so)
@@ -205,6 +207,7 @@ SOAK_FUZZING ?= 600
 SOAKED       := $(addprefix $(O)/tests/collector/,kill_test circle_test) $(FUZZERS:%=$(O)/tests/fuzz/%_fuzz)
 SOAKS        := '$(O)/tests/torture/soak $(SOAK_SECONDS)' \
 	$(foreach program,launch ranges copies,'env TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$(program) PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py') \
+	'env TESTS_ALL_FAULTS=1 PYTHONPATH=tests/lib python3 tests/e2e/cupti_faults_test.py' \
 	$(FUZZERS:%='make -s O=$(O) fuzz-% FUZZ_SECONDS=$(SOAK_FUZZING)') '$(O)/tests/torture/torture $(KILLS)' \
 	$(patsubst %,'env GPUPROF_TEST_KILLS=$(KILLS) %',$(filter %_test,$(SOAKED)))
 .PHONY: soak soak-built

@@ -26,25 +26,31 @@ FULL = bool(os.environ.get("TESTS_ALL_FAULTS"))  # each error at each call, inst
 
 class Run:
     """One run, in a folder of its own."""
+    program = [PROGRAM]
 
     def __init__(self, first=FOR_GOOD, last=FOR_GOOD, error=errno.EIO, enters=False):
         self.name = f"call {first} to {last} fails with {errno.errorcode[error]}"
+        self.run(LD_PRELOAD=f"{FAULTS} {LIBRARY}", FAULTS_FIRST=first, FAULTS_LAST=last, FAULTS_ERROR=error,
+                 FAULTS_ENTER="1" if enters else None)
+
+    def run(self, **variables):
         with tempfile.TemporaryDirectory(prefix="gpuprof-faults-") as folder:
-            self.run(folder, FAULTS_FIRST=first, FAULTS_LAST=last, FAULTS_ERROR=error, FAULTS_ENTER="1" if enters else None)
+            self.run_in(folder, **variables)
             self.seen = self.read(folder, "seen")
-            trace = os.path.join(folder, "t.gpuprof")
-            self.size_bytes = os.path.getsize(trace) if os.path.exists(trace) else 0
-            counts = self.output([COUNTS, trace]) if self.size_bytes else None
+            traces = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".gpuprof")]
+            traces = [trace for trace in traces if os.path.getsize(trace)]
+            self.size_bytes = max(map(os.path.getsize, traces), default=0)
+            counts = self.outputs([COUNTS], traces)
             # of CUPTI's own overhead there is more or less each time
             self.counts = None if counts is None else [
                 line for line in counts.splitlines() if not line.startswith("overheads ")]
-            self.summary = self.output([GPUPROF, "summary", trace]) if self.size_bytes else None
+            self.summary = self.outputs([GPUPROF, "summary"], traces)
 
-    def run(self, folder, **faults):
-        variables = support.environment(LD_PRELOAD=f"{FAULTS} {LIBRARY}", GPUPROF_OUTPUT=os.path.join(folder, "t"),
-                                        GPUPROF_SUMMARY=os.path.join(folder, "summary"), GPUPROF_CHROME="none",
-                                        FAULTS_SEEN=os.path.join(folder, "seen"), **faults)
-        result = subprocess.run([PROGRAM], env=variables, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    def run_in(self, folder, **variables):
+        variables = support.environment(GPUPROF_OUTPUT=os.path.join(folder, "t%p"), GPUPROF_CHROME="none",
+                                        GPUPROF_SUMMARY=os.path.join(folder, "summary"),
+                                        FAULTS_SEEN=os.path.join(folder, "seen"), **variables)
+        result = subprocess.run(self.program, env=variables, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, timeout=LIMIT_S, universal_newlines=True, check=False)
         self.result = (result.returncode, result.stdout)
         self.lines = result.stderr.splitlines()
@@ -62,11 +68,11 @@ class Run:
             return ""
 
     @staticmethod
-    def output(command):
-        """None where the trace cannot be read."""
-        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=LIMIT_S,
-                                universal_newlines=True, check=False)
-        return None if result.returncode else result.stdout
+    def outputs(command, traces):
+        """None where there is no trace, or one that cannot be read."""
+        results = [subprocess.run([*command, trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=LIMIT_S,
+                                  universal_newlines=True, check=False) for trace in traces]
+        return None if not results or any(result.returncode for result in results) else "".join(result.stdout for result in results)
 
 
 class Faults(Case):

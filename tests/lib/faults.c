@@ -1,43 +1,31 @@
 /*
- * Preloaded before libgpuprof.so: what the C library does for it fails, and only for it.
+ * Preloaded before libgpuprof.so: what the C library does for it fails, and only for it, as tests/lib/fault_plan.h says, with
+ * FAULTS_ERROR of errno's.
  *
- *	FAULTS_FIRST, FAULTS_LAST	numbers of the first and the last call that fails; they begin at 0
- *	FAULTS_ERROR			the errno value
- *	FAULTS_ONLY			a name, as in FAULTS_SEEN: only such calls are counted, and fail
- *	FAULTS_ENTER			instead of failing, such a call first uses gpuprof's functions and the device itself, as
- *					a function of the program's own would that has the C library's name
- *	FAULTS_SEEN			a file that gets a line "NUMBER NAME" for each failure
+ *	FAULTS_ENTER	instead of failing, such a call first uses gpuprof's functions and the device itself, as a
+ *			function of the program's own would that has the C library's name
  *
- * A call is one of libgpuprof.so where its return address lies there.  Each process counts for itself.  Waiting does not
+ * A call is one of libgpuprof.so where its return address lies there.  Waiting does not
  * fail, for a wait that ends early only makes the program busy, and neither do the questions which process and thread this
  * is, for the kernel always answers them.
  */
+#include "tests/lib/fault_plan.h"
+
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
-#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 static struct {
 	uintptr_t from, to; /* where libgpuprof.so lies; 0 = not known yet */
-	unsigned long first, last;
-	int error;
 	bool enters;
-	const char *only;
-	unsigned long calls; /* atomic */
-} plan;
+} library;
 
 static int note_library(struct dl_phdr_info *object, size_t size, void *unused)
 {
@@ -50,39 +38,18 @@ static int note_library(struct dl_phdr_info *object, size_t size, void *unused)
 
 		if (part->p_type != PT_LOAD || !(part->p_flags & PF_X))
 			continue;
-		plan.from = object->dlpi_addr + part->p_vaddr;
-		plan.to = plan.from + part->p_memsz;
+		library.from = object->dlpi_addr + part->p_vaddr;
+		library.to = library.from + part->p_memsz;
 	}
 	return 1;
-}
-
-static unsigned long number_in(const char *variable, unsigned long otherwise)
-{
-	const char *text = getenv(variable);
-
-	return text ? strtoul(text, NULL, 10) : otherwise;
 }
 
 /* libgpuprof.so's constructor runs first, before other threads are there. */
 static void prepare(void)
 {
-	plan.error = (int)number_in("FAULTS_ERROR", EIO);
-	plan.first = number_in("FAULTS_FIRST", ULONG_MAX);
-	plan.last = number_in("FAULTS_LAST", plan.first);
-	plan.only = getenv("FAULTS_ONLY");
-	plan.enters = getenv("FAULTS_ENTER") != NULL;
+	read_plan(EIO);
+	library.enters = getenv("FAULTS_ENTER") != NULL;
 	dl_iterate_phdr(note_library, NULL);
-}
-
-static void say(unsigned long call, const char *name)
-{
-	const char *path = getenv("FAULTS_SEEN");
-	int file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
-
-	if (file < 0)
-		return;
-	dprintf(file, "%lu %s\n", call, name);
-	close(file);
 }
 
 /* Where there is a context, the device is asked, too: in the midst of cuInit() it could not answer. */
@@ -111,22 +78,17 @@ static void enter(void)
 
 static bool fails(const void *caller, const char *name)
 {
-	unsigned long call;
 	int saved = errno;
 
-	if (plan.from == 0)
+	if (library.from == 0)
 		prepare();
-	if ((uintptr_t)caller < plan.from || (uintptr_t)caller >= plan.to ||
-	    (plan.only && strcmp(plan.only, name)))
+	if ((uintptr_t)caller < library.from || (uintptr_t)caller >= library.to ||
+	    !is_to_fail(name))
 		return false;
-	call = __atomic_fetch_add(&plan.calls, 1, __ATOMIC_RELAXED);
-	if (call < plan.first || call > plan.last)
-		return false;
-	say(call, name);
-	if (plan.enters)
+	if (library.enters)
 		enter();
 	errno = saved;
-	return !plan.enters;
+	return !library.enters;
 }
 
 #define FAILS() fails(__builtin_return_address(0), __func__)

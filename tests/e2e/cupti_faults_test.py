@@ -1,0 +1,79 @@
+"""What the preloaded library asks of CUPTI is refused, function by function, in whole runs of programs: once, or from then on.
+
+The program ends as without us; what the GPU did is in the trace, or that it is not is said in a line or in the summary; a trace that
+is left can be read.  tests/lib/cupti_faults.c refuses.  Of calls this is not asked: CUPTI refuses the callbacks of those that its
+version does not know, too, so a call whose callback is refused is one that cannot be recorded."""
+import concurrent.futures
+import itertools
+import os
+import re
+import unittest
+
+import support
+from faults_test import FOR_GOOD, FULL, MAGIC_BYTES, Run
+from support import BUILD, LIBRARY, Case
+
+CUPTI = os.path.join(BUILD, "tests", "lib", "libcupti_faults.so")
+PROGRAMS = ([os.path.join(BUILD, "programs", "copies")], [os.path.join(BUILD, "programs", "graph")],
+            [*support.GPU, "leak=2", "copy=5", "launch=20", "fork", "launch=3"])
+ERRORS = (999, 15, 27, 35, 1)  # unknown, not initialised, not supported, not permitted, invalid parameter
+ONCE, FROM = range(1000) if FULL else (0, 1, 2, 7, 40), (0, 1, 3, 60)
+NOTHING_LOST = "nothing was dropped"
+
+
+class Refused(Run):
+
+    def __init__(self, program, function="", first=FOR_GOOD, last=FOR_GOOD, error=ERRORS[0]):
+        self.program = program
+        self.name = f"{function}: call {first} to {last} is error {error} in {program}"
+        self.run(LD_PRELOAD=LIBRARY, GPUPROF_CUPTI=CUPTI, FAULTS_ONLY=function, FAULTS_FIRST=first, FAULTS_LAST=last, FAULTS_ERROR=error)
+
+    def problem(self, whole):
+        """What is wrong with it, or None."""
+        if self.result != whole.result:
+            return f"the program ended with {self.result}"
+        if not all(line.startswith("gpuprof: ") for line in self.lines):
+            return "lines that are not ours"
+        if self.size_bytes > MAGIC_BYTES and self.summary is None:
+            return "a trace that cannot be read"
+        if self.lines or self.operations() == whole.operations():
+            return None
+        return None if self.summary.count(NOTHING_LOST) < whole.summary.count(NOTHING_LOST) else f"what was lost was not said: {self.counts}"
+
+
+class CuptiFaults(Case):
+
+    @staticmethod
+    def functions():
+        with open(os.path.join(support.ROOT, "inject", "cupti_versions.h"), encoding="utf-8") as file:
+            return re.findall(r"X\((cupti\w+)\)", file.read())
+
+    @staticmethod
+    def sweep(whole, function):
+        """What was wrong, and how often it was refused."""
+        problems, refused = [], 0
+        for places in ([(first, first) for first in ONCE], [(first, FOR_GOOD) for first in FROM]):
+            for (first, last), error in zip(places, itertools.cycle(ERRORS)):
+                run = Refused(whole.program, function, first, last, error)
+                if run.problem(whole):
+                    problems.append(f"{run.name}: {run.problem(whole)}: {run.lines}")
+                if not run.seen:
+                    break
+                refused += 1
+        return problems, refused
+
+    def test_each_function_refuses_once_and_for_good(self):
+        wholes, functions = [Refused(program) for program in PROGRAMS], self.functions()
+        for whole in wholes:
+            self.assertEqual((whole.result[0], whole.lines, whole.seen), (0, [], ""))
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for function, results in zip(functions, pool.map(lambda name: [self.sweep(whole, name) for whole in wholes], functions)):
+                self.assertEqual([problem for problems, _ in results for problem in problems], [])
+                if function in ("cuptiSubscribe", "cuptiActivityEnable", "cuptiActivityFlushAll", "cuptiActivityGetNextRecord"):
+                    self.assertTrue(all(refused for _, refused in results), function)
+
+
+if __name__ == "__main__":
+    if support.ON_GPU:
+        raise unittest.SkipTest("it is the simulated CUPTI that refuses")
+    support.main()

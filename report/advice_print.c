@@ -630,7 +630,8 @@ static void print_threshold(FILE *out, const struct gp_rule *rule)
 		fprintf(out,
 			"Where at least %g %% of the recorded time%s and %s "
 			"could be saved",
-			least->saves_percent, rule->is_once ? "" : ", or of the main loop's,",
+			least->saves_percent,
+			rule->is_once ? "" : ", or of the main loop's and 0.25 % of all,",
 			gp_format_ns(least->saves_ns).text);
 	else if (least->bytes > 0)
 		fprintf(out, "Where it is about at least %s", gp_format_bytes(least->bytes).text);

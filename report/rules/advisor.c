@@ -561,7 +561,7 @@ static bool is_sample(const struct gp_advisor *advisor, const struct gp_case *fo
 }
 
 /* What a loop could save is nothing to anybody where it is so small a part of the run. */
-#define RUN_PART 200u
+#define RUN_PART 400u
 
 static bool is_much_of_loop(const struct gp_advisor *advisor, const struct gp_case *found,
 			    const struct gp_rule_threshold *least)

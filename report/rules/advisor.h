@@ -175,7 +175,7 @@ void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns);
  * Whether a case is grave, or reaches its rule's threshold: all of it, of the recorded time, or what of it was in
  * the main loop of eight iterations or more, of that loop's time.  So what a short run is short for is
  * told although it is start-up for the most part, and what start-up costs is not held against the
- * loop.  Loops that are shorter than a twentieth of the recorded time count as long as that, and what is less than 0.5 % of the recorded time is never
+ * loop.  Loops that are shorter than a twentieth of the recorded time count as long as that, and what is less than 0.25 % of the recorded time is never
  * worth it for the loop's sake.
  */
 bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found);

@@ -69,6 +69,39 @@ static struct gp_model *allocate(uint32_t pid)
 	return build_end(&b);
 }
 
+/* A loop of 80 ms, of which the allocations take a quarter, in a run of so long: 20 ms are 0.5 % of 4 s, and 0.2 % of 10 s. */
+static uint64_t allocate_in_a_run_of(uint64_t seconds)
+{
+	struct build b = build_begin(1);
+
+	build_device(&b, 0, "GPU");
+	build_name(&b, "k");
+	build_name(&b, "l");
+	for (uint32_t i = 1; i <= 40; i++) {
+		uint64_t at_ns = i * 2 * MS;
+
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, at_ns, 0x1000, 64);
+		b.model->calls[b.model->call_count - 1].start_ns = at_ns - MS / 2;
+		b.model->calls[b.model->call_count - 1].duration_ns = MS / 2;
+		for (uint32_t k = 0; k < 2; k++) {
+			build_kernel(&b, at_ns + k * 10 * US, 7, at_ns + 10 * US + k * MS / 2,
+				     MS / 2 - 10 * US, GP_NONE);
+			b.model->ops[b.model->op_count - 1].name = k;
+		}
+		build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, at_ns + MS + 100 * US, 0x1000,
+			     0);
+	}
+	build_call(&b, THREAD, BUILD_DEVICE_SYNC, seconds * 1000 * MS, 1000, 0);
+	return saved_of(&b, "alloc-in-loop", NULL);
+}
+
+static void what_is_nothing_of_the_run_is_not_told(void **state)
+{
+	(void)state;
+	assert_in_range(allocate_in_a_run_of(4), 19 * MS, 20 * MS);
+	assert_int_equal(allocate_in_a_run_of(10), 0);
+}
+
 static void processes_allocate_at_the_same_time(void **state)
 {
 	struct gp_model *one[] = {allocate(1)}, *two[] = {allocate(1), allocate(2)};
@@ -475,6 +508,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_allocate_at_the_same_time),
+		cmocka_unit_test(what_is_nothing_of_the_run_is_not_told),
 		cmocka_unit_test(allocations_while_the_gpu_works_cost_nothing),
 		cmocka_unit_test(the_first_allocation_is_not_spared),
 		cmocka_unit_test(devices_allocate_by_turns),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/kernels_apart.h"
 #include "report/recorded.h"
 #include "report/stats.h"
 
@@ -32,26 +33,6 @@ static void find_start(struct gp_scope *scope)
 			start_at(scope, scope->models[i], scope->models[i]->ranges[j].start_ns);
 }
 
-/* No two kernels have one name, in any of the tables. */
-static int tell_kernels_apart(const struct gp_scope *scope)
-{
-	const char **kernels;
-	size_t count = 0, known = 0;
-
-	for (size_t i = 0; i < scope->model_count; i++)
-		count += scope->models[i]->name_count;
-	kernels = calloc(count + 1, sizeof(*kernels));
-	if (!kernels)
-		return -ENOMEM;
-	for (size_t i = 0; i < scope->model_count; i++)
-		for (uint32_t k = 0; k < scope->models[i]->name_count; k++)
-			if (scope->models[i]->names[k])
-				kernels[known++] = scope->models[i]->names[k];
-	gp_names_tell_apart(scope->names, kernels, known);
-	free(kernels);
-	return 0;
-}
-
 int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t model_count,
 		  bool full_names)
 {
@@ -62,7 +43,9 @@ int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t
 		.names = gp_names_new(),
 	};
 	find_start(scope);
-	if (!scope->names || (!full_names && tell_kernels_apart(scope) < 0))
+	if (!scope->names ||
+	    gp_kernels_tell_apart(scope->names, (const struct gp_model *const *)models,
+				  model_count) < 0)
 		return -ENOMEM;
 	return gp_device_list_all(&scope->devices, models, model_count);
 }

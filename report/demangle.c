@@ -54,19 +54,48 @@ static int demangle_into(struct output *output, const char *mangled)
 		       output) != 0;
 }
 
-/* nvcc puts a file's name and numbers before the name of a static kernel: "__nv_static_36_", 36 bytes of them, "_", the name. */
-static const char *name_in_file(const char *mangled)
+/* nvcc puts a file's name and numbers before the name of a static kernel: "__nv_static_36_", 36 bytes of them, "_", the name.  NULL: that is none. */
+static const char *file_of(const char *mangled, size_t *length)
 {
 	static const char before[] = "__nv_static_";
 	char *end;
-	unsigned long length;
 
 	if (strncmp(mangled, before, sizeof(before) - 1) != 0)
-		return mangled;
-	length = strtoul(mangled + sizeof(before) - 1, &end, 10);
-	if (*end != '_' || length >= strlen(end + 1) || end[1 + length] != '_')
-		return mangled;
-	return end + 1 + length + 1;
+		return NULL;
+	*length = strtoul(mangled + sizeof(before) - 1, &end, 10);
+	if (*end != '_' || *length >= strlen(end + 1) || end[1 + *length] != '_')
+		return NULL;
+	return end + 1;
+}
+
+static const char *name_in_file(const char *mangled)
+{
+	size_t length;
+	const char *file = file_of(mangled, &length);
+
+	return file ? file + length + 1 : mangled;
+}
+
+/* Of these bytes: "_", a number, "_9_jacobi_cu_", more numbers. */
+char *gp_demangle_file(const char *mangled)
+{
+	size_t all, length;
+	const char *text = file_of(mangled, &all), *number;
+	char *name, *end, *dot;
+
+	if (!text || text[0] != '_')
+		return NULL;
+	number = memchr(text + 1, '_', all - 1);
+	if (!number || number[1] < '1' || number[1] > '9')
+		return NULL;
+	length = strtoul(number + 1, &end, 10);
+	if (*end != '_' || end + 1 >= text + all || length > (size_t)(text + all - (end + 1)))
+		return NULL;
+	name = strndup(end + 1, length);
+	dot = name ? strrchr(name, '_') : NULL;
+	if (dot && dot > name)
+		*dot = '.';
+	return name;
 }
 
 char *gp_demangle(const char *mangled)

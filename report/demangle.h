@@ -10,6 +10,12 @@
 char *gp_demangle(const char *mangled);
 
 /*
+ * The file that a static kernel of nvcc's is in, as its name has it, in which all but letters and digits is "_": the last of these is taken for the dot,
+ * "jacobi.cu".  To be freed; NULL: it is none, or there is no memory.
+ */
+char *gp_demangle_file(const char *mangled);
+
+/*
  * What a mangled C++ name begins with, for one that gp_demangle() gives up on, as newer compilers make them: namespaces, class or function,
  * to its first template arguments: "a::b<...>", and "a::b<...>::..." of something inside.  To be freed; NULL as above.
  */

@@ -11,6 +11,7 @@
 #include "report/missing.h"
 #include "report/names.h"
 #include "report/json_write.h"
+#include "report/kernels_apart.h"
 #include "report/payload.h"
 #include "report/payload_json.h"
 #include "report/symbols.h"
@@ -536,6 +537,8 @@ static int write_models(struct rows *rows, const struct gp_export_source *source
 		rows->offset_ns = rows->model->base_unix_ns - rows->base_unix_ns;
 		if (gp_export_is_first(source, i)) {
 			gp_gpu_numbers_next(&rows->gpus);
+			if (gp_kernels_tell_apart(rows->names, &rows->model, 1) < 0)
+				return -ENOMEM;
 			write_about(rows);
 		}
 		write_events(rows);

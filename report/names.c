@@ -3,6 +3,7 @@
 #include <search.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,6 +178,59 @@ static void widen_until_apart(struct name **found, size_t count)
 		set_brief(found[i], strdup(found[i]->full));
 }
 
+/* ---- static kernels of one name, of several files ---- */
+
+static int compare_fulls(const void *a, const void *b)
+{
+	const struct name *const *left = a, *const *right = b;
+	int order = strcmp((*left)->full, (*right)->full);
+
+	return order != 0 ? order : strcmp((*left)->mangled, (*right)->mangled);
+}
+
+static void append_file(char **text, const char *file)
+{
+	char *longer;
+
+	if (asprintf(&longer, "%s (%s)", *text, file) < 0)
+		return;
+	free(*text);
+	*text = longer;
+}
+
+/* Of names that are the same in full: with the files, where these tell them apart. */
+static void name_files(struct name **found, size_t count)
+{
+	char **files = calloc(count, sizeof(*files));
+	bool differ = false, all = true;
+
+	for (size_t i = 0; files && i < count; i++) {
+		files[i] = gp_demangle_file(found[i]->mangled);
+		all &= files[i] != NULL;
+		differ |= i > 0 && all && strcmp(files[i], files[0]) != 0;
+	}
+	for (size_t i = 0; files && i < count; i++) {
+		if (all && differ) {
+			append_file(&found[i]->full, files[i]);
+			append_file(&found[i]->brief, files[i]);
+		}
+		free(files[i]);
+	}
+	free(files);
+}
+
+static void tell_files_apart(struct name **found, size_t count)
+{
+	qsort(found, count, sizeof(*found), compare_fulls);
+	for (size_t first = 0, next; first < count; first = next) {
+		for (next = first + 1;
+		     next < count && strcmp(found[next]->full, found[first]->full) == 0;)
+			next++;
+		if (next > first + 1)
+			name_files(found + first, next - first);
+	}
+}
+
 void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, size_t count)
 {
 	struct name **found = calloc(count + 1, sizeof(*found));
@@ -186,8 +240,10 @@ void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, siz
 		found[known] = (struct name *)find(names, mangled[i]);
 		known += found[known] != NULL;
 	}
-	if (known > 0)
+	if (known > 0) {
+		tell_files_apart(found, known);
 		qsort(found, known, sizeof(*found), compare_briefs);
+	}
 	for (size_t first = 0, next; first < known; first = next) {
 		for (next = first + 1;
 		     next < known && strcmp(found[next]->brief, found[first]->brief) == 0;)

@@ -26,8 +26,8 @@ const char *gp_names_full(struct gp_names *names, const char *mangled);
 const char *gp_names_short(struct gp_names *names, const char *mangled);
 
 /*
- * Give each of these kernels a short name that none of the others has: where they would share one, they are cut down less.
- * Before short names of them are asked for.
+ * Give each of these kernels a name that none of the others has: where they would share a short one, they are cut down less; static ones whose
+ * names are the same in full have their source file behind them, "filter (beta.cu)".  Before names of them are asked for.
  */
 void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, size_t count);
 

@@ -7,6 +7,7 @@
 #include "gpuprof/trace.h"
 #include "report/export/chrome_writer.h"
 #include "report/format.h"
+#include "report/kernels_apart.h"
 #include "report/room.h"
 #include "report/stats.h"
 
@@ -473,8 +474,10 @@ static void write_process(struct gp_chrome *chrome)
 	chrome->is_later = chrome->are_parts && chrome->processes > 0;
 	if (chrome->is_later)
 		go_on(chrome);
-	else
+	else if (gp_kernels_tell_apart(chrome->names, &model, 1) == 0)
 		begin_process(chrome);
+	else
+		chrome->error = -ENOMEM;
 	gp_chrome_stacks_use(chrome->stacks, model);
 	if (chrome->error == 0)
 		write_events(chrome);

@@ -9,6 +9,7 @@
 
 #include "report/array.h"
 #include "report/export/perfetto_writer.h"
+#include "report/kernels_apart.h"
 #include "report/range_spans.h"
 
 #define API_IDS 65536u
@@ -105,6 +106,7 @@ static int write_models(struct gp_perfetto *p, const struct gp_export_source *so
 		if (!p->is_later) {
 			gp_gpu_numbers_next(&p->gpus);
 			choose_pid(p, &pids);
+			p->error = gp_kernels_tell_apart(p->names, &p->model, 1);
 		}
 		if (written++ == 0)
 			gp_perfetto_begin(p, p->model->base_unix_ns, p->model->base_monotonic_ns);

@@ -174,6 +174,54 @@ static void test_names_that_are_told_apart(void **state)
 	gp_names_tell_apart(NULL, given, 4);
 }
 
+/* Alone a name needs no file. */
+static void test_static_kernels_of_one_name_have_their_files(void **state)
+{
+	static const char alpha[] = "__nv_static_29__4e7f_8_alpha_cu_11111111_222__Z6filterPi";
+	static const char again[] = "__nv_static_29__4e70_8_alpha_cu_11111111_223__Z6filterPi";
+	static const char beta[] = "__nv_static_34__4e7f_12_beta_file_cu_33333333_444__Z6filterPi";
+	static const char other[] = "__nv_static_29__4e7f_8_alpha_cu_11111111_222__Z5otherPi";
+	const char *same[] = {alpha, again}, *given[] = {alpha, other, beta};
+	struct gp_names *names = gp_names_new();
+
+	(void)state;
+	gp_names_tell_apart(names, same, 2);
+	assert_string_equal(gp_names_short(names, alpha), "filter");
+	gp_names_tell_apart(names, given, 3);
+	gp_names_tell_apart(names, given, 3);
+	assert_string_equal(gp_names_short(names, alpha), "filter (alpha.cu)");
+	assert_string_equal(gp_names_short(names, beta), "filter (beta_file.cu)");
+	assert_string_equal(gp_names_full(names, beta), "filter(int*) (beta_file.cu)");
+	assert_string_equal(gp_names_full(names, other), "other(int*)");
+	gp_names_free(names);
+}
+
+/* Numbers in such names may be any. */
+static void test_a_file_in_a_name_is_within_it(void **state)
+{
+	static const struct pair pairs[] = {
+		{"__nv_static_36__5d6eaf31_9_jacobi_cu_48d272dc_30849__Z6hiddenPi", "jacobi.cu"},
+		{"__nv_static_13__5d6_4_a_cu_1_kernel", "a.cu"},
+		{"__nv_static_13__5d6_9_a_cu_1_kernel", NULL},
+		{"__nv_static_13__5d6_99999999999999999999_a_cu_1_kernel", NULL},
+		{"__nv_static_5__5d6__kernel", NULL},
+		{"__nv_static_4__5_2_kernel", NULL},
+		{"__nv_static_0___kernel", NULL},
+		{"_Z6kernelPf", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		char *file = gp_demangle_file(pairs[i].given);
+
+		if (pairs[i].expected)
+			assert_string_equal(file, pairs[i].expected);
+		else
+			assert_null(file);
+		free(file);
+	}
+}
+
 /* 50 arguments with lists of their own, so that no width shows what is beside them. */
 static void put_deep_name(char *name, const char *shape, const char *parameter)
 {
@@ -335,6 +383,8 @@ int main(void)
 		cmocka_unit_test(test_short_names),
 		cmocka_unit_test(test_demangled_names_are_as_mangled_ones),
 		cmocka_unit_test(test_names_that_are_told_apart),
+		cmocka_unit_test(test_static_kernels_of_one_name_have_their_files),
+		cmocka_unit_test(test_a_file_in_a_name_is_within_it),
 		cmocka_unit_test(test_names_that_differ_deep_within_show_where),
 		cmocka_unit_test(test_names_that_differ_in_parameters_show_all),
 		cmocka_unit_test(test_names_that_live_by_their_list),

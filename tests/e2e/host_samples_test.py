@@ -291,7 +291,8 @@ class ViewsTest(HostCase):
         self.assertNotIn("beside", said)  # functions that hold others would say everything twice
         # one of them is chosen
         place = run("""(() => { const { ev, index } = gpuprof.state; let i = 0; while (index.labels.kinds[ev.label[i]] !== 'p' || index.labels.texts[ev.label[i]] !== 'working (program.py)') i++;
-            gpuprof.timeline.all(); gpuprof.timeline.collapsed.clear(); gpuprof.timeline.layout(); const at = gpuprof.timeline.placeOf(i),
+            gpuprof.timeline.all(); gpuprof.timeline.collapsed.clear(); gpuprof.timeline.layout();
+            gpuprof.timeline.scroll(gpuprof.timeline.placeOf(i).y0 - 100); const at = gpuprof.timeline.placeOf(i), /* rows of others may be above, as many as their stacks are deep */
             box = gpuprof.timeline.canvas.getBoundingClientRect(); return [box.left + (at.x0 + at.x1) / 2, box.top + (at.y0 + at.y1) / 2]; })()""")
         shown.frames()
         shown.click(*place)

@@ -76,26 +76,100 @@ static const char *name_in_file(const char *mangled)
 	return file ? file + length + 1 : mangled;
 }
 
-/* Of these bytes: "_", a number, "_9_jacobi_cu_", more numbers. */
-char *gp_demangle_file(const char *mangled)
+/* In so many bytes, "_", a number, "_9_jacobi_cu_", more numbers: where the file's length begins, and its end.  NULL: that is none. */
+static const char *find_file(const char *text, size_t bytes, const char **name, const char **end)
 {
-	size_t all, length;
-	const char *text = file_of(mangled, &all), *number;
-	char *name, *end, *dot;
+	const char *number = bytes > 1 && text[0] == '_' ? memchr(text + 1, '_', bytes - 1) : NULL;
+	char *behind;
+	size_t length;
 
-	if (!text || text[0] != '_')
-		return NULL;
-	number = memchr(text + 1, '_', all - 1);
 	if (!number || number[1] < '1' || number[1] > '9')
 		return NULL;
-	length = strtoul(number + 1, &end, 10);
-	if (*end != '_' || end + 1 >= text + all || length > (size_t)(text + all - (end + 1)))
+	length = strtoul(number + 1, &behind, 10);
+	if (*behind != '_' || behind + 1 >= text + bytes ||
+	    length > (size_t)(text + bytes - (behind + 1)))
 		return NULL;
-	name = strndup(end + 1, length);
-	dot = name ? strrchr(name, '_') : NULL;
-	if (dot && dot > name)
+	*name = behind + 1;
+	*end = behind + 1 + length;
+	return number + 1;
+}
+
+char *gp_demangle_file(const char *mangled)
+{
+	size_t bytes;
+	const char *text = file_of(mangled, &bytes), *name, *end;
+	char *file, *dot;
+
+	if (!text || !find_file(text, bytes, &name, &end))
+		return NULL;
+	file = strndup(name, (size_t)(end - name));
+	dot = file ? strrchr(file, '_') : NULL;
+	if (dot && dot > file)
 		*dot = '.';
-	return name;
+	return file;
+}
+
+/* ---- names that each build makes anew ---- */
+
+/* "47_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_32677": of such a part of a name, where it ends; else NULL. */
+static const char *unnamed_part(const char *text, const char **file, const char **file_end)
+{
+	static const char before[] = "_GLOBAL__N_";
+	const char *name;
+	char *part;
+	size_t length;
+
+	if (text[0] < '1' || text[0] > '9')
+		return NULL;
+	length = strtoul(text, &part, 10);
+	if (length < sizeof(before) || length > strlen(part) ||
+	    strncmp(part, before, sizeof(before) - 1) != 0)
+		return NULL;
+	*file = find_file(part + sizeof(before) - 1, length - (sizeof(before) - 1), &name,
+			  file_end);
+	return *file ? part + length : NULL;
+}
+
+static void put_part(FILE *out, const char *before, const char *file, const char *end)
+{
+	size_t length = (size_t)(end - file);
+
+	fprintf(out, "%zu%s%.*s", strlen(before) + length, before, (int)length, file);
+}
+
+/* Of one name without the file's before it. */
+static void put_stable(FILE *out, const char *name)
+{
+	const char *file, *file_end, *end;
+
+	for (const char *at = name; *at;) {
+		bool begins = at == name || at[-1] < '0' || at[-1] > '9';
+
+		end = begins ? unnamed_part(at, &file, &file_end) : NULL;
+		if (end)
+			put_part(out, "_GLOBAL__N__", file, file_end);
+		else
+			fputc(*at, out);
+		at = end ? end : at + 1;
+	}
+}
+
+char *gp_demangle_stable(const char *mangled)
+{
+	size_t bytes, length;
+	const char *text = file_of(mangled, &bytes), *name, *end, *file;
+	char *stable = NULL;
+	FILE *out = open_memstream(&stable, &length);
+
+	if (!out)
+		return NULL;
+	file = text ? find_file(text, bytes, &name, &end) : NULL;
+	if (file)
+		fprintf(out, "__nv_static_%zu__0_%.*s_", (size_t)(end - file) + 3,
+			(int)(end - file), file);
+	put_stable(out, file ? text + bytes + 1 : mangled);
+	fclose(out);
+	return stable;
 }
 
 char *gp_demangle(const char *mangled)

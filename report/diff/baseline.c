@@ -190,7 +190,7 @@ static int add_kernel(struct gp_named_list *kernels, const char *name, double co
 {
 	struct gp_named_figure *row = &kernels->rows[kernels->count];
 
-	*row = (struct gp_named_figure){.name = strdup(name),
+	*row = (struct gp_named_figure){.name = gp_kernel_figure_name(name),
 					.count = count,
 					.total_ns = total_ns,
 					.median_ns = (double)NAN,

@@ -406,6 +406,19 @@ static uint32_t more_runs(const struct comparing *c)
 	return c->a->count > c->b->count ? c->a->count : c->b->count;
 }
 
+/* No two kernels have one name. */
+static int tell_kernels_apart(struct comparing *c)
+{
+	const char **kernels = NULL;
+	uint32_t count;
+	int result = gp_run_set_names(c->a, c->b, GP_NAMED_KERNEL, &kernels, &count);
+
+	if (result == 0)
+		gp_names_tell_apart(c->names, kernels, count);
+	free(kernels);
+	return result;
+}
+
 int gp_compare_write(struct gp_sheet_writer *writer, const struct gp_run_set *a,
 		     const struct gp_run_set *b, const struct gp_compare_options *options,
 		     struct gp_compare_result *result)
@@ -422,6 +435,8 @@ int gp_compare_write(struct gp_sheet_writer *writer, const struct gp_run_set *a,
 	c.values_b = calloc((size_t)more_runs(&c) + 1, sizeof(double));
 	if (!c.names || !c.values_a || !c.values_b)
 		c.error = -ENOMEM;
+	else
+		c.error = tell_kernels_apart(&c);
 	if (c.error == 0) {
 		put_metrics(&c, GP_UNIT_NS, "diff-times", "Times");
 		put_metrics(&c, GP_UNIT_COUNT, "diff-counts", "Counts");

@@ -9,6 +9,7 @@
 #include "report/answers/call_cause.h"
 #include "report/answers/where.h"
 #include "report/busy.h"
+#include "report/demangle.h"
 #include "report/host_work.h"
 #include "report/memory_sites.h"
 #include "report/memory_stats.h"
@@ -59,10 +60,36 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
+/* Kernels of two files of one name, in two folders. */
+static void add_same(struct gp_named_figure *row, struct gp_named_figure *same)
+{
+	row->count += same->count;
+	row->total_ns += same->total_ns;
+	row->median_ns = row->occupancy = (double)NAN;
+	free(same->name);
+}
+
 void gp_named_sort(struct gp_named_list *list)
 {
+	uint32_t kept = 0;
+
 	if (list->count > 0)
 		qsort(list->rows, list->count, sizeof(*list->rows), compare_names);
+	for (uint32_t i = 0; i < list->count; i++)
+		if (kept > 0 && strcmp(list->rows[kept - 1].name, list->rows[i].name) == 0)
+			add_same(&list->rows[kept - 1], &list->rows[i]);
+		else
+			list->rows[kept++] = list->rows[i];
+	list->count = kept;
+}
+
+char *gp_kernel_figure_name(const char *recorded)
+{
+	char *stable = gp_demangle_stable(recorded);
+	char *name = stable ? gp_text_escape(stable) : NULL;
+
+	free(stable);
+	return name;
 }
 
 const struct gp_named_figure *gp_named_find(const struct gp_named_list *list, const char *name)
@@ -74,13 +101,14 @@ const struct gp_named_figure *gp_named_find(const struct gp_named_list *list, co
 	return bsearch(&key, list->rows, list->count, sizeof(*list->rows), compare_names);
 }
 
-static int take_group(struct gp_named_list *list, struct gp_group *group, const char *name)
+/* The name is to be freed with the list. */
+static int take_group(struct gp_named_list *list, struct gp_group *group, char *name)
 {
 	struct gp_stats stats = gp_group_stats(group);
 	struct gp_named_figure *row = &list->rows[list->count];
 
 	*row = (struct gp_named_figure){
-		.name = gp_text_escape(name),
+		.name = name,
 		.count = (double)group->count,
 		.total_ns = (double)group->total_ns,
 		.median_ns = stats.count > 0 ? stats.median : (double)NAN,
@@ -109,8 +137,11 @@ static int take_operations(struct gp_figures *figures, const struct gp_groups *g
 	for (uint32_t i = 0; result == 0 && i < groups->count; i++) {
 		const char *key = groups->rows[i].key;
 
-		result = take_group(key[0] == GP_ACTIVITY_KERNEL ? kernels : others,
-				    &groups->rows[i], key + 1);
+		if (key[0] == GP_ACTIVITY_KERNEL)
+			result = take_group(kernels, &groups->rows[i],
+					    gp_kernel_figure_name(key + 1));
+		else
+			result = take_group(others, &groups->rows[i], gp_text_escape(key + 1));
 	}
 	return result;
 }
@@ -121,7 +152,7 @@ static int take_calls(struct gp_figures *figures, const struct gp_groups *groups
 	int result = make_room(calls, groups->count);
 
 	for (uint32_t i = 0; result == 0 && i < groups->count; i++)
-		result = take_group(calls, &groups->rows[i], groups->rows[i].key);
+		result = take_group(calls, &groups->rows[i], gp_text_escape(groups->rows[i].key));
 	return result;
 }
 
@@ -293,7 +324,7 @@ static int take_occupancy_of(struct gathering *g, const struct gp_model *model)
 		if (model->ops[i].kind == GP_OP_KERNEL)
 			take_launch(found, model, &model->ops[i]);
 	for (uint32_t i = 0; i < model->name_count; i++) {
-		char *name = found[i].count > 0 ? gp_text_escape(model->names[i]) : NULL;
+		char *name = found[i].count > 0 ? gp_kernel_figure_name(model->names[i]) : NULL;
 		const struct gp_named_figure *row = name ? gp_named_find(kernels, name) : NULL;
 
 		if (row)

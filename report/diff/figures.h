@@ -41,7 +41,7 @@ enum gp_metric gp_metric_find(const char *name);
 
 /* What has a name and happened some times. */
 struct gp_named_figure {
-	char *name; /* valid UTF-8 without control characters; a kernel's is mangled */
+	char *name; /* valid UTF-8 without control characters; a kernel's is mangled, as every build has it */
 	double count, total_ns;
 	double median_ns; /* NAN: no such operation had a time; of the host: it is not known */
 	double occupancy; /* kernels: theoretical, the mean of all launches, 0 to 1; NAN = not known */
@@ -73,7 +73,10 @@ void gp_figures_free(struct gp_figures *figures);
 /* The row of that name, or NULL. */
 const struct gp_named_figure *gp_named_find(const struct gp_named_list *list, const char *name);
 
-/* By name, each to be found then. */
+/* What a kernel is called in figures: as every build of the program has it (report/demangle.h).  To be freed; NULL: no memory. */
+char *gp_kernel_figure_name(const char *recorded);
+
+/* By name, each to be found then; those of one name become one. */
 void gp_named_sort(struct gp_named_list *list);
 
 #endif

@@ -222,6 +222,50 @@ static void test_a_file_in_a_name_is_within_it(void **state)
 	}
 }
 
+/* What is of a build alone goes, and what it means stays. */
+static void test_stable_names_are_those_of_every_build(void **state)
+{
+	static const struct pair pairs[] = {
+		{"__nv_static_36__5d6eaf31_9_jacobi_cu_48d272dc_30849__Z6hiddenPi",
+		 "__nv_static_14__0_9_jacobi_cu__Z6hiddenPi"},
+		{"_ZN47_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_3267714bound_blocks_TIddLl32EEEvl",
+		 "_ZN23_GLOBAL__N__9_trevc3_cu14bound_blocks_TIddLl32EEEvl"},
+		{"_ZN2at6kernelINS0_51_GLOBAL__N__28ce311f_18_CompareEQKernel_cu_"
+		 "d8008c9616FunctorEEE",
+		 "_ZN2at6kernelINS0_33_GLOBAL__N__18_CompareEQKernel_cu16FunctorEEE"},
+		{"_ZN2at12_GLOBAL__N_15cdistEv", "_ZN2at12_GLOBAL__N_15cdistEv"},
+		{"_ZN99_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_326771fEv",
+		 "_ZN99_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_326771fEv"},
+		{"_ZN99999999999999999999_GLOBAL__N__1_1_a",
+		 "_ZN99999999999999999999_GLOBAL__N__1_1_a"},
+		{"void map<int>(int*)", "void map<int>(int*)"},
+		{"", ""},
+	};
+	struct gp_names *names = gp_names_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		char *stable = gp_demangle_stable(pairs[i].given), *file, *stable_file;
+		char *again;
+
+		assert_string_equal(stable, pairs[i].expected);
+		assert_string_equal(gp_names_full(names, pairs[i].given)[0] == '_'
+					    ? pairs[i].expected
+					    : gp_names_full(names, pairs[i].given),
+				    gp_names_full(names, stable));
+		file = gp_demangle_file(pairs[i].given);
+		stable_file = gp_demangle_file(stable);
+		assert_string_equal(file ? file : "", stable_file ? stable_file : "");
+		again = gp_demangle_stable(stable);
+		assert_string_equal(again, stable);
+		free(again);
+		free(file);
+		free(stable_file);
+		free(stable);
+	}
+	gp_names_free(names);
+}
+
 /* 50 arguments with lists of their own, so that no width shows what is beside them. */
 static void put_deep_name(char *name, const char *shape, const char *parameter)
 {
@@ -385,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_names_that_are_told_apart),
 		cmocka_unit_test(test_static_kernels_of_one_name_have_their_files),
 		cmocka_unit_test(test_a_file_in_a_name_is_within_it),
+		cmocka_unit_test(test_stable_names_are_those_of_every_build),
 		cmocka_unit_test(test_names_that_differ_deep_within_show_where),
 		cmocka_unit_test(test_names_that_differ_in_parameters_show_all),
 		cmocka_unit_test(test_names_that_live_by_their_list),

@@ -225,9 +225,37 @@ static void metrics_are_found_by_name(void **state)
 	assert_int_equal(gp_metric_find(""), GP_METRICS);
 }
 
+/* A static kernel, of another number each time its file is built; and two of one name and file, in two folders. */
+static void a_kernel_has_the_name_of_every_build(void **state)
+{
+	static const char *const recorded[] = {
+		"__nv_static_36__5d6eaf31_9_jacobi_cu_48d272dc_30849__Z6hiddenPi",
+		"__nv_static_35__00000000_9_jacobi_cu_48d272dc_1234__Z6hiddenPi",
+		"_ZN46_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_12341fEv",
+	};
+	static const char hidden[] = "__nv_static_14__0_9_jacobi_cu__Z6hiddenPi";
+	struct build b = build_begin(1);
+	struct gp_figures figures;
+	struct gp_model *model;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		build_kernel(&b, build_name(&b, recorded[i]), GP_NONE, 1000 * i, 1000 * i + 10 + i);
+	model = build_end(&b);
+	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
+	assert_int_equal(figures.named[GP_NAMED_KERNEL].count, 2);
+	assert_int_equal((int)gp_named_find(&figures.named[GP_NAMED_KERNEL], hidden)->count, 2);
+	assert_int_equal((int)gp_named_find(&figures.named[GP_NAMED_KERNEL], hidden)->total_ns, 21);
+	assert_non_null(
+		gp_named_find(&figures.named[GP_NAMED_KERNEL], "_ZN23_GLOBAL__N__9_trevc3_cu1fEv"));
+	gp_figures_free(&figures);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kernel_has_the_name_of_every_build),
 		cmocka_unit_test(every_metric_counts_what_it_says),
 		cmocka_unit_test(an_unused_device_is_not_idle),
 		cmocka_unit_test(a_context_is_no_memory_call_s_time),

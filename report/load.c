@@ -69,7 +69,10 @@ static int start_pass(struct reading *r)
 		return 0;
 	r->load.model->totals = calloc(1, sizeof(*r->load.model->totals));
 	r->pass = gp_one_pass_new(&sink);
-	return r->pass && r->load.model->totals ? 0 : -ENOMEM;
+	if (!r->pass || !r->load.model->totals)
+		return -ENOMEM;
+	gp_trace_swap_windows(r->trace, gp_one_pass_swap, r->pass);
+	return 0;
 }
 
 static int end_pass(struct reading *r)

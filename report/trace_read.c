@@ -12,7 +12,6 @@
 #include "gpuprof/shell_word.h"
 #include "report/chunk_order.h"
 
-#define WINDOW_BYTES     (1u << 20)
 #define FILE_MAGIC_BYTES 8u
 #define NO_CHUNK         UINT64_MAX
 
@@ -38,9 +37,12 @@ struct gp_trace {
 	size_t window_bytes;
 	int error; /* of the last read, negative */
 	uint8_t *window;
+	uint8_t *(*swap)(void *context, uint8_t *window); /* NULL: there is only that one */
+	void *swap_context;
 };
 
-static_assert(WINDOW_BYTES >= 2 * (sizeof(struct gp_chunk_header) + GP_CHUNK_MAX_BYTES + 8),
+static_assert(GP_TRACE_WINDOW_BYTES >=
+		      2 * (sizeof(struct gp_chunk_header) + GP_CHUNK_MAX_BYTES + 8),
 	      "a chunk fits the window");
 
 static ssize_t read_at(int fd, uint8_t *to, size_t bytes, uint64_t offset)
@@ -70,7 +72,9 @@ static const uint8_t *view(struct gp_trace *t, uint64_t offset, size_t bytes)
 		return NULL;
 	if (offset >= t->window_offset && offset + bytes <= t->window_offset + t->window_bytes)
 		return t->window + (offset - t->window_offset);
-	got = read_at(t->fd, t->window, WINDOW_BYTES, offset);
+	if (t->swap)
+		t->window = t->swap(t->swap_context, t->window);
+	got = read_at(t->fd, t->window, GP_TRACE_WINDOW_BYTES, offset);
 	t->window_offset = offset;
 	t->window_bytes = got < 0 ? 0 : (size_t)got;
 	if (got < 0)
@@ -261,6 +265,13 @@ int gp_trace_next(struct gp_trace *t, struct gp_chunk *chunk)
 	return 1;
 }
 
+void gp_trace_swap_windows(struct gp_trace *t, uint8_t *(*swap)(void *context, uint8_t *window),
+			   void *context)
+{
+	t->swap = swap;
+	t->swap_context = context;
+}
+
 uint64_t gp_trace_place(const struct gp_trace *t)
 {
 	return t->is_circle ? 0 : t->position;
@@ -371,7 +382,7 @@ static struct gp_trace *new_trace(int fd, uint64_t size)
 
 	if (!t)
 		return NULL;
-	t->window = malloc(WINDOW_BYTES);
+	t->window = malloc(GP_TRACE_WINDOW_BYTES);
 	if (!t->window) {
 		free(t);
 		return NULL;

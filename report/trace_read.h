@@ -19,7 +19,8 @@ struct gp_trace;
 
 struct gp_chunk {
 	struct gp_chunk_header header;
-	const uint8_t *payload; /* header.payload_bytes; valid until the next call */
+	const uint8_t *
+		payload; /* header.payload_bytes; valid until the next call, or as gp_trace_swap_windows() has it */
 };
 
 /* What a reader met so far. */
@@ -47,6 +48,16 @@ void gp_trace_close(struct gp_trace *trace);
  * grows.
  */
 int gp_trace_next(struct gp_trace *trace, struct gp_chunk *chunk);
+
+/* What chunks are in while they are read. */
+#define GP_TRACE_WINDOW_BYTES (1u << 18)
+
+/*
+ * Before a window is read into again, it is given to `swap`, which returns another one from malloc() for that: chunks in it stay as they
+ * are until it comes back.
+ */
+void gp_trace_swap_windows(struct gp_trace *trace, uint8_t *(*swap)(void *context, uint8_t *window),
+			   void *context);
 
 /*
  * Where the next chunk is looked for, 0 of a circle, which has no such place; and to go on there, stepping over what lies between: it counts

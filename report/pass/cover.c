@@ -43,7 +43,7 @@ static struct gp_cover_device *device_of(struct gp_cover *c, uint32_t device)
 		return NULL;
 	found = &c->devices[c->device_count];
 	*found = (struct gp_cover_device){.device = device, .capacity = FIRST_TIMES};
-	found->times = malloc(FIRST_TIMES * sizeof(*found->times));
+	found->times = calloc(FIRST_TIMES, sizeof(*found->times));
 	if (!found->times)
 		return NULL;
 	c->device_count++;
@@ -239,7 +239,7 @@ static bool put_near(struct gp_cover_device *d, struct gp_cover_time time)
 	return true;
 }
 
-/* One that begins before one that came earlier. */
+/* One that begins before the last one that is kept. */
 static __attribute__((noinline)) int add_back(struct gp_cover *c, struct gp_cover_device *d,
 					      struct gp_cover_time time)
 {
@@ -264,30 +264,69 @@ static inline int add_one(struct gp_cover *c, struct gp_cover_device *d, struct 
 
 	if (!cut(d, &time))
 		return 0;
-	if (time.start_ns < d->reached_ns)
+	if (before > 0 && time.start_ns < d->times[before - 1].start_ns)
 		return add_back(c, d, time);
 	result = gp_array_grow(&d->times, &d->capacity, before, sizeof(*d->times));
 	if (result != 0)
 		return result;
 	put(d->times, &d->count, time);
-	d->reached_ns = time.start_ns;
 	c->kept += d->count - before;
 	return 0;
 }
 
-int gp_cover_add(struct gp_cover *c, const struct gp_sum_time *times, uint32_t count)
+int gp_cover_add_apart(struct gp_cover *c, uint32_t device, uint64_t start_ns, uint64_t end_ns)
 {
-	struct gp_cover_device *d = NULL;
+	struct gp_cover_device *d = device_of(c, device);
+	int result = d ? add_one(c, d, (struct gp_cover_time){start_ns, end_ns}) : -ENOMEM;
+
+	if (d)
+		c->last = (uint32_t)(d - c->devices);
+	return result == 0 ? sum_up_if_many(c) : result;
+}
+
+static bool is_behind(const struct gp_cover_device *d, struct gp_cover_time time)
+{
+	return time.start_ns >= d->settled_until_ns &&
+	       (d->count == 0 || time.start_ns > d->times[d->count - 1].end_ns);
+}
+
+/* Times in order, the first of them behind what is kept. */
+static int append(struct gp_cover *c, struct gp_cover_device *d, const struct gp_cover_time *times,
+		  uint32_t count)
+{
+	int result = make_room(&d->times, &d->capacity, (uint64_t)d->count + count);
+
+	if (result != 0)
+		return result;
+	memcpy(d->times + d->count, times, count * sizeof(*times));
+	d->count += count;
+	c->kept += count;
+	return 0;
+}
+
+/* One by one until they are behind what is kept, which is soon. */
+static int take_device(struct gp_cover *c, struct gp_cover *from, struct gp_cover_device *taken)
+{
+	struct gp_cover_device *d = device_of(c, taken->device);
+	int result = d ? join(from, taken) : -ENOMEM;
+	uint32_t at = 0;
+
+	while (result == 0 && at < taken->count && !is_behind(d, taken->times[at]))
+		result = add_one(c, d, taken->times[at++]);
+	if (result == 0)
+		result = append(c, d, taken->times + at, taken->count - at);
+	taken->count = 0;
+	return result == 0 ? sum_up_if_many(c) : result;
+}
+
+int gp_cover_take(struct gp_cover *c, struct gp_cover *from)
+{
 	int result = 0;
 
-	for (uint32_t i = 0; i < count && result == 0; i++) {
-		if (!d || d->device != times[i].device)
-			d = device_of(c, times[i].device);
-		result = d ? add_one(c, d,
-				     (struct gp_cover_time){times[i].start_ns, times[i].end_ns})
-			   : -ENOMEM;
-	}
-	return result == 0 ? sum_up_if_many(c) : result;
+	for (uint32_t i = 0; i < from->device_count && result == 0; i++)
+		result = take_device(c, from, &from->devices[i]);
+	from->kept = 0;
+	return result;
 }
 
 /* ---- what it comes to ---- */

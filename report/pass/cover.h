@@ -11,9 +11,8 @@
 #define REPORT_PASS_COVER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-
-#include "report/pass/sums.h"
 
 #define GP_COVER_TIMES   (1u << 20)
 #define GP_COVER_WAITING 2048u /* so many at least */
@@ -26,7 +25,6 @@ struct gp_cover_device {
 	uint32_t device;
 	struct gp_cover_time *times; /* disjoint, in order */
 	uint32_t count, capacity;
-	uint64_t reached_ns;           /* none of them begins later */
 	struct gp_cover_time *waiting; /* in any order */
 	uint32_t waiting_count, waiting_capacity;
 	uint64_t waiting_from_ns;  /* where the first of them begins */
@@ -40,6 +38,7 @@ struct gp_cover_device {
 struct gp_cover {
 	struct gp_cover_device *devices; /* in the order in which they were met */
 	uint32_t device_count, device_capacity;
+	uint32_t last; /* device that was met */
 	uint64_t kept; /* of all devices */
 	struct gp_cover_time *scratch;
 	uint32_t scratch_capacity;
@@ -47,8 +46,22 @@ struct gp_cover {
 
 void gp_cover_free(struct gp_cover *cover);
 
-/* Adds times in any order.  Returns 0, -ENOMEM or -EOVERFLOW. */
-int gp_cover_add(struct gp_cover *cover, const struct gp_sum_time *times, uint32_t count);
+/* Adds a time of a device, in any order; end_ns > start_ns.  Returns 0, -ENOMEM or -EOVERFLOW.  Many begin within the last one, which is seen here. */
+int gp_cover_add_apart(struct gp_cover *cover, uint32_t device, uint64_t start_ns, uint64_t end_ns);
+static inline int gp_cover_add(struct gp_cover *cover, uint32_t device, uint64_t start_ns,
+			       uint64_t end_ns)
+{
+	struct gp_cover_device *d = cover->device_count > 0 ? &cover->devices[cover->last] : NULL;
+	struct gp_cover_time *time = d && d->count > 0 ? &d->times[d->count - 1] : NULL;
+
+	if (!time || d->device != device || start_ns < time->start_ns || start_ns > time->end_ns)
+		return gp_cover_add_apart(cover, device, start_ns, end_ns);
+	time->end_ns = end_ns > time->end_ns ? end_ns : time->end_ns;
+	return 0;
+}
+
+/* Adds all that another one has, which keeps all its times, and takes it out there.  Returns as the above. */
+int gp_cover_take(struct gp_cover *cover, struct gp_cover *from);
 
 /* What waits is joined, before anything is asked.  Returns as the above. */
 int gp_cover_join(struct gp_cover *cover);

@@ -8,19 +8,14 @@
 #include "report/array.h"
 #include "report/cores.h"
 
-#define BLOCK_BYTES  (1u << 18) /* of payloads: what one thread takes at a time */
-#define BLOCK_CHUNKS 256u
-#define BLOCK_RECORDS                                                                              \
-	(1u                                                                                        \
-	 << 18) /* however small they are: one that is kept takes more room than it has in the file */
 #define MOST_THREADS    16u
 #define BLOCKS_PER_CORE 3u
 
 enum block_state { BLOCK_EMPTY, BLOCK_FULL, BLOCK_TAKEN, BLOCK_DONE };
 
 struct piece {
-	uint32_t at, bytes; /* of its payload */
-	uint32_t records, thread;
+	const uint8_t *payload;
+	uint32_t bytes, records, thread;
 };
 
 /* A record that is not summed up; its text follows it. */
@@ -30,19 +25,19 @@ struct other {
 	uint32_t text_at; /* GP_NONE: it has none */
 };
 
+/* What one thread takes at a time: the chunks of one of the reader's windows. */
 struct block {
 	enum block_state state;
 	int result;
 	uint64_t unknown;
-	struct piece pieces[BLOCK_CHUNKS];
-	uint32_t piece_count, payload_bytes, record_count;
+	struct piece *pieces;
+	uint32_t piece_count, piece_capacity;
 	struct other *others;
 	uint32_t other_count, other_capacity;
 	char *texts;
 	size_t text_bytes, text_capacity;
-	struct gp_sum_time *times;
-	uint32_t time_count, time_capacity;
-	uint8_t payloads[BLOCK_BYTES];
+	struct gp_cover cover; /* of this block */
+	uint8_t *window;       /* with the pieces once the block is full, until then another */
 };
 
 /* One that decodes; the first is the caller's thread. */
@@ -157,8 +152,7 @@ static void decode(struct worker *w, struct block *b)
 {
 	struct gp_record_sink sink = {take, w};
 	struct gp_decoded decoded = {0};
-	struct gp_sum_time *room = b->times;
-	uint32_t capacity = b->time_capacity;
+	struct gp_cover empty = b->cover;
 
 	w->block = b;
 	b->result = 0;
@@ -166,17 +160,13 @@ static void decode(struct worker *w, struct block *b)
 		const struct piece *piece = &b->pieces[i];
 
 		w->ring_thread = piece->thread;
-		b->result = gp_decode_payload_for_sums(b->payloads + piece->at, piece->bytes,
-						       piece->records, &sink, &decoded);
+		b->result = gp_decode_payload_for_sums(piece->payload, piece->bytes, piece->records,
+						       &sink, &decoded);
 	}
 	b->unknown = decoded.unknown;
 	/* the times go with the block, and its room for them is for the next ones */
-	b->times = w->sums.times;
-	b->time_count = w->sums.time_count;
-	b->time_capacity = w->sums.time_capacity;
-	w->sums.times = room;
-	w->sums.time_count = 0;
-	w->sums.time_capacity = capacity;
+	b->cover = w->sums.cover;
+	w->sums.cover = empty;
 }
 
 /* ---- the threads ---- */
@@ -245,6 +235,19 @@ static void end_threads(struct gp_one_pass *p)
 		pthread_join(p->workers[i].thread, NULL);
 }
 
+static struct block *new_block(void)
+{
+	struct block *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->window = malloc(GP_TRACE_WINDOW_BYTES);
+	if (b->window)
+		return b;
+	free(b);
+	return NULL;
+}
+
 struct gp_one_pass *gp_one_pass_new(const struct gp_one_pass_sink *sink)
 {
 	struct gp_one_pass *p = calloc(1, sizeof(*p));
@@ -261,7 +264,7 @@ struct gp_one_pass *gp_one_pass_new(const struct gp_one_pass_sink *sink)
 		goto fail;
 	p->workers[0].pass = p;
 	for (; p->block_count < BLOCKS_PER_CORE * threads; p->block_count++) {
-		p->blocks[p->block_count] = calloc(1, sizeof(struct block));
+		p->blocks[p->block_count] = new_block();
 		if (!p->blocks[p->block_count])
 			goto fail;
 	}
@@ -274,9 +277,11 @@ fail:
 
 static void free_block(struct block *b)
 {
+	free(b->pieces);
+	free(b->window);
 	free(b->others);
 	free(b->texts);
-	free(b->times);
+	gp_cover_free(&b->cover);
 	free(b);
 }
 
@@ -349,10 +354,10 @@ static int absorb(struct gp_one_pass *p, struct block *b)
 	if (result == 0)
 		result = gp_live_memory_settle(&p->totals.memory);
 	if (result == 0)
-		result = gp_cover_add(&p->totals.cover, b->times, b->time_count);
+		result = gp_cover_take(&p->totals.cover, &b->cover);
 	p->unknown += b->unknown;
-	b->piece_count = b->payload_bytes = b->record_count = 0;
-	b->other_count = b->time_count = 0;
+	b->piece_count = 0;
+	b->other_count = 0;
 	b->text_bytes = 0;
 	return result;
 }
@@ -402,17 +407,25 @@ int gp_one_pass_chunk(struct gp_one_pass *p, const struct gp_chunk *chunk)
 	const struct gp_chunk_header *h = &chunk->header;
 	struct block *b = block_at(p, p->filled);
 
-	if (b->piece_count == BLOCK_CHUNKS || b->record_count >= BLOCK_RECORDS ||
-	    h->payload_bytes > BLOCK_BYTES - b->payload_bytes) {
-		hand_over(p);
-		b = block_at(p, p->filled);
-	}
+	if (gp_array_grow(&b->pieces, &b->piece_capacity, b->piece_count, sizeof(*b->pieces)) != 0)
+		return -ENOMEM;
 	b->pieces[b->piece_count++] =
-		(struct piece){b->payload_bytes, h->payload_bytes, h->records, h->thread};
-	memcpy(b->payloads + b->payload_bytes, chunk->payload, h->payload_bytes);
-	b->payload_bytes += h->payload_bytes;
-	b->record_count += h->records;
+		(struct piece){chunk->payload, h->payload_bytes, h->records, h->thread};
 	return p->result;
+}
+
+/* The block that is being filled takes it, where it has pieces there. */
+uint8_t *gp_one_pass_swap(void *pass, uint8_t *window)
+{
+	struct gp_one_pass *p = pass;
+	struct block *b = block_at(p, p->filled);
+	uint8_t *other = b->window;
+
+	if (b->piece_count == 0)
+		return window;
+	b->window = window;
+	hand_over(p);
+	return other;
 }
 
 int gp_one_pass_drain(struct gp_one_pass *p)
@@ -445,7 +458,7 @@ int gp_one_pass_end(struct gp_one_pass *p, struct gp_totals *totals, uint64_t *u
 	if (result == 0) /* frees that waited for their allocation: there is none */
 		result = gp_live_memory_settle(&p->totals.memory);
 	if (result == 0)
-		result = gp_cover_add(&p->totals.cover, own->times, own->time_count);
+		result = gp_cover_take(&p->totals.cover, &own->cover);
 	if (result == 0)
 		result = gp_cover_join(&p->totals.cover);
 	for (uint32_t i = 0; i < p->worker_count && result == 0; i++)

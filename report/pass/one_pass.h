@@ -24,8 +24,11 @@ struct gp_one_pass_sink {
 struct gp_one_pass *gp_one_pass_new(const struct gp_one_pass_sink *sink);
 void gp_one_pass_free(struct gp_one_pass *pass);
 
-/* A chunk of form PACKED or KEPT; it is copied.  Returns 0, or a negative errno value: of this one, or of one before. */
+/* A chunk of form PACKED or KEPT.  Returns 0, or a negative errno value: of this one, or of one before. */
 int gp_one_pass_chunk(struct gp_one_pass *pass, const struct gp_chunk *chunk);
+
+/* For gp_trace_swap_windows(), which is called before all chunks: these stay where they are until they are decoded.  The context is the pass. */
+uint8_t *gp_one_pass_swap(void *pass, uint8_t *window);
 
 /* All chunks up to here are done with; then records one by one.  Both return as the above. */
 int gp_one_pass_drain(struct gp_one_pass *pass);

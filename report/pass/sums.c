@@ -27,7 +27,7 @@ void gp_sums_free(struct gp_sums *s)
 		free(s->others[i]);
 	free(s->sums);
 	free(s->slots);
-	free(s->times);
+	gp_cover_free(&s->cover);
 	*s = (struct gp_sums){0};
 }
 
@@ -139,24 +139,6 @@ static APART int add_call(struct gp_sums *s, const union gp_any_record *record)
 
 /* ---- operations ---- */
 
-static inline int note_time(struct gp_sums *s, uint16_t device, uint64_t start_ns, uint64_t end_ns)
-{
-	struct gp_sum_time *last = s->time_count > 0 ? &s->times[s->time_count - 1] : NULL;
-	int result = 0;
-
-	if (last && last->device == device && start_ns >= last->start_ns &&
-	    start_ns <= last->end_ns) {
-		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
-		return 0;
-	}
-	if (!s->times || s->time_count == s->time_capacity)
-		result = gp_array_grow(&s->times, &s->time_capacity, s->time_count,
-				       sizeof(*s->times));
-	if (result == 0)
-		s->times[s->time_count++] = (struct gp_sum_time){start_ns, end_ns, device};
-	return result;
-}
-
 static inline void add_bytes(struct gp_sum *sum, uint64_t bytes, bool has_times)
 {
 	sum->bytes += bytes;
@@ -192,7 +174,7 @@ add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
 	gp_spread_add(&sum->spread, length_ns);
 	if (length_ns == 0 || (kind == GP_SUM_COPY && record->copy.copy_kind == GP_COPY_HTOH))
 		return 0;
-	return note_time(s, r->device_id, r->start_ns, r->end_ns);
+	return gp_cover_add(&s->cover, r->device_id, r->start_ns, r->end_ns);
 }
 
 static APART int add_kernel(struct gp_sums *s, const union gp_any_record *record)

@@ -1,8 +1,8 @@
 /*
  * sums: calls and GPU operations added up record by record, by what they are; and when each device had something to do.
  *
- * What is kept grows with the kernels, API functions and kinds of copies there are, not with the number of records; but for the times, which
- * whoever owns the sums takes away now and then.  Every number is whole, so that sums of parts joined in any order are those of the whole.
+ * What is kept grows with the kernels, API functions and kinds of copies there are, not with the number of records; but for the times when
+ * devices had something to do, which whoever owns the sums takes away now and then.  Every number is whole, so that sums of parts joined in any order are those of the whole.
  * One thread at a time.
  */
 #ifndef REPORT_PASS_SUMS_H
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "report/decode.h"
+#include "report/pass/cover.h"
 #include "report/spread.h"
 
 enum gp_sum_kind {
@@ -40,12 +41,6 @@ struct gp_sum {
 };
 #define GP_SUM_OTHERS UINT64_MAX
 
-/* When a device had something to do, by CUPTI's clock. */
-struct gp_sum_time {
-	uint64_t start_ns, end_ns; /* end > start */
-	uint32_t device;
-};
-
 /* Of the table by key; sum NULL: none is there. */
 struct gp_sum_slot {
 	uint64_t key;
@@ -58,8 +53,7 @@ struct gp_sums {
 	struct gp_sum_slot *slots;
 	uint32_t slot_count; /* a power of two */
 	struct gp_sum *others[GP_SUM_KINDS];
-	struct gp_sum_time *times; /* neighbours that touch are one */
-	uint32_t time_count, time_capacity;
+	struct gp_cover cover;            /* when devices had something to do, by CUPTI's clock */
 	uint64_t first_ticks, last_ticks; /* of calls; last 0: there was none */
 	uint64_t own_kernels;             /* that a launch of their own started: not of graphs */
 	uint64_t reversed;                /* operations that ended before they began: of length 0 */

@@ -14,8 +14,11 @@
 
 void gp_builder_raw(struct gp_builder *b, const void *bytes, size_t length)
 {
-	b->bytes = realloc(b->bytes, b->length + length + 1);
-	assert_non_null(b->bytes);
+	if (b->length + length >= b->capacity) {
+		b->capacity = 2 * (b->length + length) + 1;
+		b->bytes = realloc(b->bytes, b->capacity);
+		assert_non_null(b->bytes);
+	}
 	memcpy(b->bytes + b->length, bytes, length);
 	b->length += length;
 }

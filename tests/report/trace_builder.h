@@ -52,7 +52,7 @@ enum gp_test_api {
 
 struct gp_builder {
 	uint8_t *bytes; /* the file so far */
-	size_t length;
+	size_t length, capacity;
 	uint64_t sequence;
 	uint64_t positions[GP_TEST_RINGS]; /* of each ring */
 

@@ -9,9 +9,7 @@
 
 static void add(struct gp_cover *cover, uint32_t device, uint64_t start_ns, uint64_t end_ns)
 {
-	struct gp_sum_time time = {start_ns, end_ns, device};
-
-	assert_int_equal(gp_cover_add(cover, &time, 1), 0);
+	assert_int_equal(gp_cover_add(cover, device, start_ns, end_ns), 0);
 }
 
 static uint64_t ns_of(struct gp_cover *cover, uint32_t device)
@@ -27,13 +25,13 @@ static uint64_t ns_of(struct gp_cover *cover, uint32_t device)
 static void test_times_side_by_side(void **state)
 {
 	struct gp_cover cover = {0};
-	struct gp_sum_time times[] = {
-		{500, 600, 0}, {100, 200, 0}, {100, 110, 7}, {150, 250, 0}, {160, 170, 0},
-	};
 
 	(void)state;
-	assert_int_equal(gp_cover_add(&cover, NULL, 0), 0); /* of a chunk without any */
-	assert_int_equal(gp_cover_add(&cover, times, 5), 0);
+	add(&cover, 0, 500, 600);
+	add(&cover, 0, 100, 200);
+	add(&cover, 7, 100, 110);
+	add(&cover, 0, 150, 250);
+	add(&cover, 0, 160, 170);
 	assert_int_equal(ns_of(&cover, 0), 250);
 	assert_int_equal(ns_of(&cover, 7), 10);
 	assert_int_equal(ns_of(&cover, 3), 0);
@@ -58,6 +56,29 @@ static void test_any_order(void **state)
 	add(&cover, 0, 0, 1000);
 	assert_int_equal(ns_of(&cover, 0), 1000);
 	assert_int_equal(cover.devices[0].count, 1);
+	gp_cover_free(&cover);
+}
+
+/* As of blocks of a trace: what each has is joined there, also what waits, and then with what there is. */
+static void test_what_another_has_is_taken(void **state)
+{
+	struct gp_cover cover = {0}, block = {0};
+
+	(void)state;
+	assert_int_equal(gp_cover_take(&cover, &block), 0);
+	for (uint64_t i = 100; i-- > 0;) /* the other way round: most of them wait */
+		add(&block, 0, 1000 + 10 * i, 1000 + 10 * i + 5);
+	add(&block, 7, 100, 110);
+	assert_int_equal(gp_cover_take(&cover, &block), 0);
+	assert_int_equal(ns_of(&block, 0), 0);
+	assert_int_equal(block.kept, 0);
+	add(&block, 0, 995, 1012);
+	add(&block, 7, 300, 310);
+	assert_int_equal(gp_cover_take(&cover, &block), 0);
+	assert_int_equal(ns_of(&cover, 0), 20 + 98 * 5);
+	assert_int_equal(ns_of(&cover, 7), 20);
+	assert_int_equal(cover.kept, 1 + 98 + 2);
+	gp_cover_free(&block);
 	gp_cover_free(&cover);
 }
 
@@ -203,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_times_side_by_side),
 		cmocka_unit_test(test_any_order),
 		cmocka_unit_test(test_what_comes_too_late),
+		cmocka_unit_test(test_what_another_has_is_taken),
 		cmocka_unit_test(test_times_that_go_back),
 		cmocka_unit_test(test_what_waits_is_not_late),
 		cmocka_unit_test(test_several_covers),

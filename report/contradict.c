@@ -8,6 +8,7 @@
 #define CLOCKS_ERR_NS 1000u
 #define LEAST_CLASHES                                                                              \
 	10u /* of two that clash either may be wrong; of one and ten that follow each other, the one */
+#define MOST_LOOKED_AT 1000u /* of one operation's: where all lie within each other */
 
 /* ---- what clashes ---- */
 
@@ -40,72 +41,67 @@ static bool is_clash(const struct gp_model *model, const struct gp_op *earlier,
 	       !(is_node(model, earlier) && is_node(model, later));
 }
 
-static int note(struct gp_model *model, uint32_t *capacity, uint32_t op, uint32_t clashes)
+/* Those of its stream that ran within the index-th's time, no more than are counted. */
+static uint32_t count_clashes(const struct gp_model *model, uint32_t index)
 {
-	if (clashes < LEAST_CLASHES)
-		return 0;
-	if (gp_array_grow(&model->contradictions, capacity, model->contradiction_count,
-			  sizeof(*model->contradictions)) < 0)
-		return -ENOMEM;
-	model->contradictions[model->contradiction_count++] =
-		(struct gp_contradiction){model->ops[op], op, clashes};
+	const struct gp_op *op = &model->ops[index];
+	uint32_t count = 0, end = index + 1 + MOST_LOOKED_AT;
+
+	for (uint32_t i = index + 1; i < model->op_count && i < end; i++) {
+		const struct gp_op *later = &model->ops[i];
+
+		if (!gp_ops_share_stream(later, op) || later->start_ns >= op->end_ns ||
+		    count == GP_CLASHES_COUNTED)
+			break;
+		count += is_clash(model, op, later);
+	}
+	return count;
+}
+
+/* Without a look at all that lie within most operations' time: there are not so many. */
+static bool may_be_contradicted(const struct gp_model *model, uint32_t index)
+{
+	const struct gp_op *op = &model->ops[index], *last = op + LEAST_CLASHES;
+
+	return model->op_count - index > LEAST_CLASHES && gp_ops_share_stream(op, last) &&
+	       last->start_ns + CLOCKS_ERR_NS < op->end_ns && is_in_order(model, op);
+}
+
+static int find_contradicted(struct gp_model *model)
+{
+	uint32_t capacity = 0;
+
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		uint32_t clashes = may_be_contradicted(model, i) ? count_clashes(model, i) : 0;
+
+		if (clashes < LEAST_CLASHES)
+			continue;
+		if (gp_array_grow(&model->contradictions, &capacity, model->contradiction_count,
+				  sizeof(*model->contradictions)) < 0)
+			return -ENOMEM;
+		model->contradictions[model->contradiction_count++] =
+			(struct gp_contradiction){model->ops[i], i, clashes};
+		model->ops[i].end_ns = model->ops[i].start_ns;
+	}
+	model->losses.ops_contradicted = model->contradiction_count;
 	return 0;
 }
 
-/* Counts all that clash, and notes those that have so many against them. */
-static int find_clashes(struct gp_model *model, uint32_t *capacity)
+/* ---- what is left ---- */
+
+static void count_what_clashes(struct gp_model *model)
 {
 	uint32_t longest = 0; /* of its stream so far, the one that ends last */
-	uint32_t with_longest = 0;
-	int result = 0;
 
 	model->losses.ops_clashing = 0;
-	for (uint32_t i = 1; i < model->op_count && result == 0; i++) {
+	for (uint32_t i = 1; i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i], *before = &model->ops[longest];
 		bool is_next = gp_ops_share_stream(op, op - 1);
-		bool clashes = is_next && is_clash(model, before, op);
 
-		model->losses.ops_clashing += clashes;
-		with_longest += clashes;
-		if (is_next && op->end_ns <= before->end_ns && is_in_order(model, before))
-			continue;
-		result = note(model, capacity, longest, with_longest);
-		longest = i;
-		with_longest = 0;
+		model->losses.ops_clashing += is_next && is_clash(model, before, op);
+		if (!is_next || op->end_ns > before->end_ns || !is_in_order(model, before))
+			longest = i;
 	}
-	return result == 0 ? note(model, capacity, longest, with_longest) : result;
-}
-
-/* ---- without their times ---- */
-
-/* Where it comes now that it begins earlier. */
-static uint32_t move_back(struct gp_model *model, uint32_t at)
-{
-	struct gp_op op = model->ops[at];
-
-	for (; at > 0 && gp_ops_share_stream(&model->ops[at - 1], &op) &&
-	       model->ops[at - 1].start_ns > op.start_ns;
-	     at--)
-		model->ops[at] = model->ops[at - 1];
-	model->ops[at] = op;
-	return at;
-}
-
-/* The index-th; of those that were found with it the ones before come before it. */
-static void leave_untimed(struct gp_model *model, uint32_t index)
-{
-	struct gp_contradiction *this = &model->contradictions[index];
-	struct gp_op *op = &model->ops[this->op];
-	uint32_t from = this->op;
-
-	if (op->call != GP_NONE && model->calls[op->call].start_ns < op->start_ns)
-		op->start_ns = model->calls[op->call].start_ns;
-	op->end_ns = op->start_ns;
-	op->untimed = 1;
-	this->op = move_back(model, from);
-	for (uint32_t i = 0; i < index; i++)
-		if (model->contradictions[i].op >= this->op && model->contradictions[i].op < from)
-			model->contradictions[i].op++;
 }
 
 static void find_span(struct gp_model *model)
@@ -126,19 +122,14 @@ static void find_span(struct gp_model *model)
 	model->last_ns = last_ns;
 }
 
-int gp_leave_contradicted(struct gp_model *model)
+int gp_shorten_contradicted(struct gp_model *model)
 {
-	uint32_t capacity = 0, left = 0;
-	int result;
-
 	if ((model->unknown & GP_UNKNOWN_ORDER) != 0)
 		return 0;
-	/* Within the time of one another one may be wrong, too. */
-	while ((result = find_clashes(model, &capacity)) == 0 && left < model->contradiction_count)
-		for (; left < model->contradiction_count; left++)
-			leave_untimed(model, left);
-	model->losses.ops_contradicted = model->contradiction_count;
+	if (find_contradicted(model) < 0)
+		return -ENOMEM;
+	count_what_clashes(model);
 	if (model->contradiction_count > 0)
 		find_span(model);
-	return result;
+	return 0;
 }

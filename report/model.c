@@ -115,14 +115,19 @@ bool gp_model_range_is_next(const struct gp_model *model, uint32_t call, uint32_
 
 const struct gp_op *gp_model_stated(const struct gp_model *model, const struct gp_op *op)
 {
-	uint32_t index = (uint32_t)(op - model->ops);
+	uint32_t index = (uint32_t)(op - model->ops), first = 0, end = model->contradiction_count;
 
-	if (!op->untimed)
-		return op;
-	for (uint32_t i = 0; i < model->contradiction_count; i++)
-		if (model->contradictions[i].op == index)
-			return &model->contradictions[i].stated;
-	return NULL;
+	while (first < end) {
+		uint32_t middle = first + (end - first) / 2;
+
+		if (model->contradictions[middle].op == index)
+			return &model->contradictions[middle].stated;
+		if (model->contradictions[middle].op < index)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return op->untimed ? NULL : op;
 }
 
 const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op)

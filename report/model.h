@@ -66,7 +66,7 @@ struct gp_op {
 	uint16_t kind : 2;  /* enum gp_op_kind */
 	uint16_t flags : 1; /* copies, sets: GP_COPY_ASYNC */
 	uint16_t
-		untimed : 1; /* no timestamps, or ones that cannot be right: start = end = the call's start, in no sum of times */
+		untimed : 1; /* no timestamps: start = end = the call's start, in no sum of times */
 	/* CUPTI's kinds; GP_OP_KIND_UNKNOWN: one that does not fit */
 	uint16_t copy_kind : 4;
 	uint16_t source_kind : 4;
@@ -87,11 +87,11 @@ static inline uint64_t gp_op_gpu_ns(const struct gp_op *op)
 	return op->untimed || gp_op_is_on_host(op) ? 0 : op->end_ns - op->start_ns;
 }
 
-/* An operation whose time its stream contradicts: it is untimed. */
+/* An operation whose time its stream contradicts: it has no duration. */
 struct gp_contradiction {
 	struct gp_op stated; /* with the times that the device told */
 	uint32_t op;         /* its index in ops */
-	uint32_t clashes;    /* so many of its stream ran within that time */
+	uint32_t clashes;    /* so many of its stream ran within that time, or more */
 };
 
 /* What many operations share, and is seldom asked for: kept once. */
@@ -268,7 +268,7 @@ struct gp_losses {
 	uint64_t ops_untimed;
 	uint64_t ops_reversed; /* end before start: set to start */
 	uint64_t
-		ops_contradicted; /* by what their stream did meanwhile, so that they are untimed (report/contradict.h) ... */
+		ops_contradicted; /* by what their stream did meanwhile: they have no duration (report/contradict.h) ... */
 	uint64_t ops_clashing;  /* ... and times of one stream of which one of two is wrong */
 	uint64_t frees_unknown; /* frees of an address whose allocation is not in the trace */
 	uint64_t

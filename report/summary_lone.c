@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/answers/lone_ops.h"
+#include "report/contradict.h"
 #include "report/format.h"
 #include "report/names.h"
 #include "report/text.h"
@@ -106,12 +107,13 @@ static void print_wrong(const struct gp_summary *summary, const struct gp_lone_o
 	print_which(summary->out, lone, summary->models[lone->model]);
 	fprintf(summary->out, " took %s by its record",
 		gp_format_ns(lone->op->end_ns - lone->op->start_ns).text);
-	if (lone->usual_ns > 0)
+	if (lone->like > 1)
 		fprintf(summary->out, ", usual are %s", gp_format_ns(lone->usual_ns).text);
 	fprintf(summary->out,
-		"; that cannot be right: %s others of its stream ran meanwhile; no figure "
+		"; that cannot be right: %s%s others of its stream ran meanwhile; no figure "
 		"here has that time\n",
-		gp_format_count(lone->clashes).text);
+		gp_format_count(lone->clashes).text,
+		lone->clashes == GP_CLASHES_COUNTED ? " or more" : "");
 }
 
 int gp_summary_print_lone(const struct gp_summary *summary)

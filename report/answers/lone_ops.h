@@ -23,17 +23,18 @@ struct gp_lone_op {
 	uint64_t
 		usual_ns; /* what these take by the median; of more bytes than these move by the median, as much more; 0 = there are no others */
 	uint64_t alone_ns; /* of its time, what no other operation kept its device busy */
-	uint32_t clashes;  /* of one whose time is wrong: so many of its stream ran meanwhile */
+	uint32_t
+		clashes; /* of one whose time is wrong: so many of its stream ran meanwhile, no more than GP_CLASHES_COUNTED */
 };
 
 /*
- * The longest such one, if any; no kernel that communicates, for how long that waits for others is theirs.  devices: of all models
+ * The longest such one, if any; none that its stream contradicts, and no kernel that communicates, for how long that waits for others is theirs.  devices: of all models
  * (gp_device_list_all()).  Returns 0 or -ENOMEM.
  */
 int gp_lone_op_find(struct gp_lone_op *found, struct gp_model *const *models, size_t model_count,
 		    const struct gp_device_list *devices, const struct gp_kinds *kinds);
 
-/* Of those that are untimed since their stream contradicts them the longest, where that would be a good part of all GPU time; alone_ns is 0. */
+/* Of those that their stream contradicts the longest, where that would be a good part of all GPU time; alone_ns is 0. */
 int gp_lone_op_find_wrong(struct gp_lone_op *found, struct gp_model *const *models,
 			  size_t model_count);
 

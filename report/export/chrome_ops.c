@@ -361,7 +361,7 @@ static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t ind
 	gp_json_text(json, ",\"tid\":");
 	gp_json_unsigned(json, tid);
 	gp_chrome_put_times(chrome, op->start_ns, op->end_ns);
-	put_args(chrome, texts, op, chrome->model->ops[index].untimed);
+	put_args(chrome, texts, op, op != &chrome->model->ops[index]);
 	write_arrow_end(chrome, index, tid);
 }
 

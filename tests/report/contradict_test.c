@@ -14,9 +14,6 @@
 #define COPIES 5
 #define LONG   2 /* the number of the long one */
 
-/* Where it is in order of calls, and not of starts. */
-#define CALLED_NS (2 * MS)
-
 /* What the operations within the long one's time are. */
 enum within { PLAIN, NODES, BOTH_NODES, DEPENDENT, OF_ITS_CALL, OF_ANOTHER_STREAM };
 
@@ -34,8 +31,7 @@ static struct gp_model *build(uint32_t kernels, enum within within, const char *
 		uint64_t end_ns = i == LONG ? 1000 * MS : at_ns + US;
 		struct gp_op *op;
 
-		build_call(&b, 100, BUILD_MEMCPY_ASYNC, i == LONG ? CALLED_NS : at_ns - US / 2, 500,
-			   i + 1);
+		build_call(&b, 100, BUILD_MEMCPY_ASYNC, at_ns - US / 2, 500, i + 1);
 		op = build_op(&b, GP_OP_COPY, STREAM, at_ns, end_ns, i + 1);
 		op->copy_kind = GP_COPY_DTOD;
 		op->bytes = 1;
@@ -65,22 +61,21 @@ static const struct gp_op *find_copy(const struct gp_model *model, uint32_t corr
 	return NULL;
 }
 
-static void what_ten_of_its_stream_contradict_has_no_time(void **state)
+static void what_ten_of_its_stream_contradict_has_no_duration(void **state)
 {
 	struct gp_model *model = build(10, PLAIN, NULL);
 	const struct gp_op *op;
 
 	(void)state;
-	assert_int_equal(gp_leave_contradicted(model), 0);
+	assert_int_equal(gp_shorten_contradicted(model), 0);
 	assert_int_equal(model->losses.ops_contradicted, 1);
 	assert_int_equal(model->losses.ops_clashing, 0);
 	assert_int_equal(model->losses.ops_untimed, 0);
 	assert_int_equal(model->contradiction_count, 1);
 	assert_int_equal(model->contradictions[0].clashes, 10);
 	op = find_copy(model, LONG + 1);
-	assert_true(op->untimed);
-	assert_int_equal(op->start_ns, CALLED_NS);
-	assert_int_equal(op->end_ns, CALLED_NS);
+	assert_int_equal(op->start_ns, 3 * MS);
+	assert_int_equal(op->end_ns, 3 * MS);
 	assert_ptr_equal(gp_model_stated(model, op), &model->contradictions[0].stated);
 	assert_int_equal(gp_model_stated(model, op)->start_ns, 3 * MS);
 	assert_int_equal(gp_model_stated(model, op)->end_ns, 1000 * MS);
@@ -94,10 +89,10 @@ static void what_few_contradict_is_counted(void **state)
 	struct gp_model *model = build(9, PLAIN, NULL);
 
 	(void)state;
-	assert_int_equal(gp_leave_contradicted(model), 0);
+	assert_int_equal(gp_shorten_contradicted(model), 0);
 	assert_int_equal(model->contradiction_count, 0);
 	assert_int_equal(model->losses.ops_clashing, 9);
-	assert_false(find_copy(model, LONG + 1)->untimed);
+	assert_int_equal(find_copy(model, LONG + 1)->end_ns, 1000 * MS);
 	gp_model_free(model);
 }
 
@@ -121,39 +116,61 @@ static void only_what_a_stream_does_in_order_contradicts(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model = build(20, cases[i].within, cases[i].recorder);
 
-		assert_int_equal(gp_leave_contradicted(model), 0);
+		assert_int_equal(gp_shorten_contradicted(model), 0);
 		assert_int_equal(model->contradiction_count, cases[i].found);
 		assert_int_equal(model->losses.ops_clashing, 0);
 		gp_model_free(model);
 	}
 }
 
-/* Those before which it now comes keep their order, and so do those within each other. */
-static void order_and_span_are_of_what_is_left(void **state)
+/* One within another; and the span is of what is left. */
+static void one_within_another_has_none_either(void **state)
 {
 	static const uint64_t times_us[][2] = {{1, 2}, {5000, 9000000}, {6000, 8000000}};
 	struct build b = build_begin(1);
 	struct gp_model *model;
 
 	(void)state;
-	for (uint32_t i = 0; i < 3; i++) {
-		build_call(&b, 100, BUILD_MEMCPY_ASYNC, (i + 1) * US / 4, 10, i + 1);
+	for (uint32_t i = 0; i < 3; i++)
 		build_op(&b, GP_OP_COPY, STREAM, times_us[i][0] * US, times_us[i][1] * US, i + 1)
 			->copy_kind = GP_COPY_DTOD;
-	}
 	for (uint32_t i = 0; i < 12; i++)
 		build_op(&b, GP_OP_SET, STREAM, (7000 + 10 * i) * US, (7005 + 10 * i) * US, 50 + i);
 	model = build_end(&b);
-	assert_int_equal(gp_leave_contradicted(model), 0);
+	assert_int_equal(gp_shorten_contradicted(model), 0);
 	assert_int_equal(model->contradiction_count, 2);
-	assert_int_equal(model->ops[0].correlation_id, 2);
-	assert_int_equal(model->ops[1].correlation_id, 3);
-	assert_int_equal(model->ops[2].correlation_id, 1);
-	for (uint32_t i = 0; i < 2; i++)
+	assert_int_equal(model->contradictions[0].clashes, 13);
+	for (uint32_t i = 1; i < 3; i++) {
+		assert_int_equal(model->ops[i].end_ns, model->ops[i].start_ns);
 		assert_int_equal(gp_model_stated(model, &model->ops[i])->end_ns,
-				 times_us[i + 1][1] * US);
+				 times_us[i][1] * US);
+	}
 	assert_int_equal(model->losses.ops_clashing, 0);
 	assert_int_equal(model->last_ns, (7005 + 110) * US);
+	gp_model_free(model);
+}
+
+/* A hostile file: what lies within each is not counted to its end. */
+static void of_very_many_no_more_are_counted_than_are_told(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+
+	(void)state;
+	for (uint32_t i = 0; i < 300; i++)
+		build_op(&b, GP_OP_COPY, STREAM, (1 + 10 * i) * US, (10000 - 10 * i) * US, i + 1)
+			->copy_kind = GP_COPY_DTOD;
+	model = build_end(&b);
+	assert_int_equal(gp_shorten_contradicted(model), 0);
+	assert_int_equal(model->contradiction_count, 290);
+	assert_int_equal(model->contradictions[0].clashes, GP_CLASHES_COUNTED);
+	assert_int_equal(model->contradictions[289].clashes, 10);
+	for (uint32_t i = 0; i < 290; i++) {
+		assert_int_equal(model->ops[i].end_ns, model->ops[i].start_ns);
+		assert_int_equal(gp_model_stated(model, &model->ops[i])->end_ns,
+				 (10000 - 10 * i) * US);
+	}
+	assert_ptr_equal(gp_model_stated(model, &model->ops[290]), &model->ops[290]);
 	gp_model_free(model);
 }
 
@@ -169,7 +186,7 @@ static void clashes_are_counted_whatever_lies_between(void **state)
 		build_op(&b, GP_OP_COPY, STREAM, times_us[i][0] * US, times_us[i][1] * US, i + 1)
 			->copy_kind = GP_COPY_DTOD;
 	model = build_end(&b);
-	assert_int_equal(gp_leave_contradicted(model), 0);
+	assert_int_equal(gp_shorten_contradicted(model), 0);
 	assert_int_equal(model->losses.ops_clashing, 2);
 	gp_model_free(model);
 }
@@ -177,10 +194,11 @@ static void clashes_are_counted_whatever_lies_between(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_ten_of_its_stream_contradict_has_no_time),
+		cmocka_unit_test(what_ten_of_its_stream_contradict_has_no_duration),
 		cmocka_unit_test(what_few_contradict_is_counted),
 		cmocka_unit_test(only_what_a_stream_does_in_order_contradicts),
-		cmocka_unit_test(order_and_span_are_of_what_is_left),
+		cmocka_unit_test(one_within_another_has_none_either),
+		cmocka_unit_test(of_very_many_no_more_are_counted_than_are_told),
 		cmocka_unit_test(clashes_are_counted_whatever_lies_between),
 	};
 

@@ -1,7 +1,7 @@
 /*
  * one_pass: a trace added up in one pass, by all cores there are, in memory that does not grow with it.
  *
- * Chunks decode alone (gpuprof/trace.h), so they are dealt out to threads as they come.  Calls and operations become sums there; what else
+ * Chunks decode alone (gpuprof/trace.h), so they are dealt out to threads as they come, where they were read.  Calls and operations become sums there; what else
  * there is, definitions and allocations above all, is given to the loader's thread in the order of the file.  The result is the same
  * whatever the number of threads.
  */

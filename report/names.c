@@ -231,6 +231,25 @@ static void tell_files_apart(struct name **found, size_t count)
 	}
 }
 
+static int compare_places(const void *a, const void *b)
+{
+	const struct name *const *left = a, *const *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+/* Each once, whatever processes have it; returns how many are left. */
+static size_t leave_out_twins(struct name **found, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(found, count, sizeof(*found), compare_places);
+	for (size_t i = 0; i < count; i++)
+		if (kept == 0 || found[i] != found[kept - 1])
+			found[kept++] = found[i];
+	return kept;
+}
+
 void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, size_t count)
 {
 	struct name **found = calloc(count + 1, sizeof(*found));
@@ -240,6 +259,8 @@ void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, siz
 		found[known] = (struct name *)find(names, mangled[i]);
 		known += found[known] != NULL;
 	}
+	if (known > 0)
+		known = leave_out_twins(found, known);
 	if (known > 0) {
 		tell_files_apart(found, known);
 		qsort(found, known, sizeof(*found), compare_briefs);

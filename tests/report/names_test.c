@@ -181,13 +181,13 @@ static void test_static_kernels_of_one_name_have_their_files(void **state)
 	static const char again[] = "__nv_static_29__4e70_8_alpha_cu_11111111_223__Z6filterPi";
 	static const char beta[] = "__nv_static_34__4e7f_12_beta_file_cu_33333333_444__Z6filterPi";
 	static const char other[] = "__nv_static_29__4e7f_8_alpha_cu_11111111_222__Z5otherPi";
-	const char *same[] = {alpha, again}, *given[] = {alpha, other, beta};
+	const char *same[] = {alpha, again}, *given[] = {alpha, other, beta, alpha, beta};
 	struct gp_names *names = gp_names_new();
 
 	(void)state;
 	gp_names_tell_apart(names, same, 2);
 	assert_string_equal(gp_names_short(names, alpha), "filter");
-	gp_names_tell_apart(names, given, 3);
+	gp_names_tell_apart(names, given, 5); /* of two processes */
 	gp_names_tell_apart(names, given, 3);
 	assert_string_equal(gp_names_short(names, alpha), "filter (alpha.cu)");
 	assert_string_equal(gp_names_short(names, beta), "filter (beta_file.cu)");

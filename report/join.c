@@ -303,6 +303,27 @@ static int find_makers(struct gp_load *load)
 	return 0;
 }
 
+/* Whether something that the GPU should have done has no record. */
+static bool lacks_record(const struct gp_model *m, const struct gp_call *call)
+{
+	uint8_t class = gp_model_api_class(m, call->api);
+
+	return call->first_op == GP_NONE && call->status == 0 && !call->captured &&
+	       (class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH || class == GP_API_COPY ||
+		class == GP_API_SET);
+}
+
+/* CUPTI may refuse a final flush for it has nothing more to give. */
+static void forgive_refused_flush(struct gp_model *m)
+{
+	if (m->counters[GP_COUNTER_EXIT_FLUSHES_REFUSED] == 0)
+		return;
+	for (uint32_t i = 0; i < m->call_count; i++)
+		if (lacks_record(m, &m->calls[i]))
+			return;
+	m->counters[GP_COUNTER_EXIT_FLUSHES_REFUSED] = 0;
+}
+
 /* ---- where recording was switched on ---- */
 
 static void keep_earlier(const struct gp_model *m, uint32_t *first, uint32_t op)
@@ -348,6 +369,7 @@ int gp_join_ops(struct gp_load *load)
 		return -ENOMEM;
 	account_for_calls(m);
 	explain_filtered(m);
+	forgive_refused_flush(m);
 	find_first_ops(m);
 	return 0;
 }

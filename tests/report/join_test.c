@@ -182,6 +182,28 @@ static void test_launches_without_operation(void **state)
 	gp_model_free(m);
 }
 
+/* CUPTI may have had nothing more to give. */
+static void test_a_refused_flush_counts_where_records_are_missing(void **state)
+{
+	(void)state;
+	for (uint32_t missing = 0; missing < 2; missing++) {
+		struct gp_builder b;
+		struct gp_model *m;
+
+		gp_builder_begin(&b, THREAD);
+		gp_builder_call(&b, GP_TEST_LAUNCH, 1, 1000, 50);
+		if (missing == 0)
+			gp_builder_kernel(&b, 1, 1100, 1200);
+		gp_builder_add(
+			&b, &(struct gp_record_counter){.kind = GP_RECORD_COUNTER,
+							.counter = GP_COUNTER_EXIT_FLUSHES_REFUSED,
+							.value = 1});
+		m = gp_builder_finish(&b);
+		assert_int_equal(m->counters[GP_COUNTER_EXIT_FLUSHES_REFUSED], missing);
+		gp_model_free(m);
+	}
+}
+
 static void test_copies_and_sets(void **state)
 {
 	struct gp_builder b;
@@ -284,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_that_are_all_one_join_nothing),
 		cmocka_unit_test(test_clock_error_does_not_part_them),
 		cmocka_unit_test(test_launches_without_operation),
+		cmocka_unit_test(test_a_refused_flush_counts_where_records_are_missing),
 		cmocka_unit_test(test_copies_and_sets),
 		cmocka_unit_test(test_calls_are_in_order_of_thread_and_time),
 		cmocka_unit_test(test_shared_ring_names_the_thread_of_each_record),

@@ -347,6 +347,8 @@ static void no_counter_is_forgotten(void **state)
 		struct gp_model *model;
 		char *text;
 
+		build_call(&b, 100, BUILD_LAUNCH, 30000, 100,
+			   31); /* for which something is missing */
 		memset(b.model->counters, 0, sizeof(b.model->counters));
 		b.model->counters[i] = 987654;
 		model = build_end(&b);

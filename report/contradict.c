@@ -82,6 +82,7 @@ static int find_contradicted(struct gp_model *model)
 		model->contradictions[model->contradiction_count++] =
 			(struct gp_contradiction){model->ops[i], i, clashes};
 		model->ops[i].end_ns = model->ops[i].start_ns;
+		model->ops[i].untimed = 1;
 	}
 	model->losses.ops_contradicted = model->contradiction_count;
 	return 0;
@@ -104,21 +105,16 @@ static void count_what_clashes(struct gp_model *model)
 	}
 }
 
-static void find_span(struct gp_model *model)
+/* What was first has stayed where it was.  A part has not all operations that the span is of. */
+static void shorten_span(struct gp_model *model)
 {
-	uint64_t first_ns = model->first_call_ns, last_ns = model->last_call_ns;
-	bool any = model->call_count > 0;
+	uint64_t last_ns = model->call_count > 0 ? model->last_call_ns : model->first_ns;
 
-	for (uint32_t i = 0; i < model->op_count; i++) {
-		const struct gp_op *op = &model->ops[i];
-
-		if (op->untimed)
-			continue;
-		first_ns = !any || op->start_ns < first_ns ? op->start_ns : first_ns;
-		last_ns = !any || op->end_ns > last_ns ? op->end_ns : last_ns;
-		any = true;
-	}
-	model->first_ns = first_ns;
+	if (model->contradiction_count == 0 || model->part.is_one)
+		return;
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (gp_model_has_place(model, &model->ops[i]) && model->ops[i].end_ns > last_ns)
+			last_ns = model->ops[i].end_ns;
 	model->last_ns = last_ns;
 }
 
@@ -129,7 +125,6 @@ int gp_shorten_contradicted(struct gp_model *model)
 	if (find_contradicted(model) < 0)
 		return -ENOMEM;
 	count_what_clashes(model);
-	if (model->contradiction_count > 0)
-		find_span(model);
+	shorten_span(model);
 	return 0;
 }

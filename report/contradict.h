@@ -10,9 +10,9 @@
 #define GP_CLASHES_COUNTED 100u
 
 /*
- * Of a model whose operations are sorted: such an operation stays where it began, without any duration; how long it took nobody knows.
- * model.contradictions keeps what was stated, in the order of operations, with no more than GP_CLASHES_COUNTED clashes each; first_ns and last_ns
- * are of what is left.  losses.ops_contradicted counts them, ops_clashing those that are left and began more than 1 us before one of their stream
+ * Of a model whose operations are sorted: such an operation becomes untimed, where it began; how long it took nobody knows.
+ * model.contradictions keeps what was stated, in the order of operations, with no more than GP_CLASHES_COUNTED clashes each; last_ns is of what is
+ * left, but for a part's.  losses.ops_contradicted counts them, ops_clashing those that are left and began more than 1 us before one of their stream
  * that had begun earlier ended, where nobody can say which of the two is wrong.
  *
  * Two nodes of graphs, and what one call started, may run at once in what is told as one stream, and a programmatic dependent launch begins early: these

@@ -313,10 +313,11 @@ static bool lacks_record(const struct gp_model *m, const struct gp_call *call)
 		class == GP_API_SET);
 }
 
-/* CUPTI may refuse a final flush for it has nothing more to give. */
+/* CUPTI may refuse a final flush for it has nothing more to give; whoever has no calls, or a part of them, cannot tell. */
 static void forgive_refused_flush(struct gp_model *m)
 {
-	if (m->counters[GP_COUNTER_EXIT_FLUSHES_REFUSED] == 0)
+	if (m->counters[GP_COUNTER_EXIT_FLUSHES_REFUSED] == 0 || m->call_count == 0 ||
+	    m->part.is_one)
 		return;
 	for (uint32_t i = 0; i < m->call_count; i++)
 		if (lacks_record(m, &m->calls[i]))

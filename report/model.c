@@ -130,6 +130,11 @@ const struct gp_op *gp_model_stated(const struct gp_model *model, const struct g
 	return op->untimed ? NULL : op;
 }
 
+bool gp_model_has_place(const struct gp_model *model, const struct gp_op *op)
+{
+	return !op->untimed || gp_model_stated(model, op) != NULL;
+}
+
 const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op)
 {
 	static const struct gp_op_detail none = {.capture_call = GP_NONE};

@@ -66,7 +66,7 @@ struct gp_op {
 	uint16_t kind : 2;  /* enum gp_op_kind */
 	uint16_t flags : 1; /* copies, sets: GP_COPY_ASYNC */
 	uint16_t
-		untimed : 1; /* no timestamps: start = end = the call's start, in no sum of times */
+		untimed : 1; /* no timestamps: start = end = the call's start; or ones that cannot be right (report/contradict.h): end = start; in no sum of times */
 	/* CUPTI's kinds; GP_OP_KIND_UNKNOWN: one that does not fit */
 	uint16_t copy_kind : 4;
 	uint16_t source_kind : 4;
@@ -87,7 +87,7 @@ static inline uint64_t gp_op_gpu_ns(const struct gp_op *op)
 	return op->untimed || gp_op_is_on_host(op) ? 0 : op->end_ns - op->start_ns;
 }
 
-/* An operation whose time its stream contradicts: it has no duration. */
+/* An operation whose time its stream contradicts: it is untimed, where it began. */
 struct gp_contradiction {
 	struct gp_op stated; /* with the times that the device told */
 	uint32_t op;         /* its index in ops */
@@ -268,7 +268,7 @@ struct gp_losses {
 	uint64_t ops_untimed;
 	uint64_t ops_reversed; /* end before start: set to start */
 	uint64_t
-		ops_contradicted; /* by what their stream did meanwhile: they have no duration (report/contradict.h) ... */
+		ops_contradicted; /* by what their stream did meanwhile: they are untimed (report/contradict.h) ... */
 	uint64_t ops_clashing;  /* ... and times of one stream of which one of two is wrong */
 	uint64_t frees_unknown; /* frees of an address whose allocation is not in the trace */
 	uint64_t
@@ -456,6 +456,9 @@ const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_o
 
 /* The operation as the device told it, for who shows records: with times that were not believed.  NULL: it told none. */
 const struct gp_op *gp_model_stated(const struct gp_model *model, const struct gp_op *op);
+
+/* Whether it is known where an operation was among others: it has a time, or it has but no end. */
+bool gp_model_has_place(const struct gp_model *model, const struct gp_op *op);
 
 /* Never NULL: zeros where nothing is known. */
 const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op);

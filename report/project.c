@@ -74,7 +74,7 @@ static struct sum add_calls(struct sum sum, const struct works *works, const str
 			const struct gp_op *op = &m->ops[i];
 
 			sum.op_count++;
-			if (!op->untimed && !gp_op_is_on_host(op))
+			if (gp_model_has_place(m, op) && !gp_op_is_on_host(op))
 				sum = join_sums(sum, (struct sum){op->start_ns, op->end_ns, 0,
 								  op->end_ns - op->start_ns});
 		}

@@ -63,11 +63,12 @@ static int project_call(struct projection *p, const struct gp_call *call)
 
 	for (uint32_t i = call->first_op; result == 0 && i != GP_NONE;
 	     i = p->model->ops[i].next_op) {
+		const struct gp_op *op = &p->model->ops[i];
 		uint32_t stream = find_stream(p, i);
 
 		for (uint32_t k = 0; result == 0 && k < p->open_count; k++)
-			if (!p->model->ops[i].untimed && !gp_op_is_on_host(&p->model->ops[i]))
-				result = stretch(p, &p->open[k], stream, &p->model->ops[i]);
+			if (gp_model_has_place(p->model, op) && !gp_op_is_on_host(op))
+				result = stretch(p, &p->open[k], stream, op);
 	}
 	return result;
 }

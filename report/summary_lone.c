@@ -107,7 +107,7 @@ static void print_wrong(const struct gp_summary *summary, const struct gp_lone_o
 	print_which(summary->out, lone, summary->models[lone->model]);
 	fprintf(summary->out, " took %s by its record",
 		gp_format_ns(lone->op->end_ns - lone->op->start_ns).text);
-	if (lone->like > 1)
+	if (lone->usual_ns > 0)
 		fprintf(summary->out, ", usual are %s", gp_format_ns(lone->usual_ns).text);
 	fprintf(summary->out,
 		"; that cannot be right: %s%s others of its stream ran meanwhile; no figure "

@@ -293,6 +293,14 @@ static enum gp_snapshot_result take(struct gp_snapshot *snapshot, const uint64_t
 	return result == GP_SNAPSHOT_TAKEN && is_long ? GP_SNAPSHOT_MOVED : result;
 }
 
+/* A thread's descriptor goes with its stack. */
+static bool has_gone(const struct thread *thread)
+{
+	uint32_t id;
+
+	return !gp_snapshot_now(thread->descriptor + sampler.id_offset, &id, sizeof(id));
+}
+
 /* One attempt; MISSED: the thread moved on, and *count frames are what may be left of its stack. */
 static enum look try_to_look(struct thread *thread, uint32_t *count, bool *is_cut)
 {
@@ -306,7 +314,7 @@ static enum look try_to_look(struct thread *thread, uint32_t *count, bool *is_cu
 	if (result == GP_SNAPSHOT_UNMAPPED) { /* what it was is gone */
 		snapshot->count = 0;
 		thread->chain = 0;
-		return MISSED;
+		return has_gone(thread) ? IDLE : MISSED;
 	}
 	if (!is_still(thread))
 		return IDLE;

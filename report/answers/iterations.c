@@ -235,7 +235,7 @@ static int take_pass(struct gp_iterations *iterations, const struct gp_model *mo
 				   .op_count = end - first};
 
 	for (uint32_t i = first; i < end; i++) {
-		if (model->ops[i].untimed)
+		if (!gp_model_has_place(model, &model->ops[i]))
 			continue;
 		if (model->ops[i].start_ns < row.start_ns)
 			row.start_ns = model->ops[i].start_ns;

@@ -64,7 +64,7 @@ int gp_launch_order_of(struct gp_launch_order *order, const struct gp_model *mod
 
 	*order = (struct gp_launch_order){.model = *model, .tuning = *tuning};
 	order->model.ops = NULL;
-	order->model.op_count = 0;
+	order->model.op_count = order->model.contradiction_count = 0;
 	order->tuning.of = NULL;
 	if (model->op_count == 0 || model->op_count > MOST_OPERATIONS ||
 	    gp_model_stream_end(model, 0) == model->op_count)

@@ -282,7 +282,7 @@ static uint64_t count_untimed(const struct gp_model *model)
 
 	for (uint32_t i = 0; i < model->op_count; i++)
 		count += model->ops[i].untimed;
-	return count;
+	return count - model->contradiction_count;
 }
 
 /* What is not in the file is said in it. */

@@ -234,7 +234,7 @@ static const struct gp_op *find_untimed(const struct gp_model *model)
 	const struct gp_op *found = NULL;
 
 	for (uint32_t i = 0; i < model->op_count; i++) {
-		if (!model->ops[i].untimed)
+		if (!model->ops[i].untimed || gp_model_stated(model, &model->ops[i]))
 			continue;
 		if (found)
 			return NULL;

@@ -76,6 +76,8 @@ static void what_ten_of_its_stream_contradict_has_no_duration(void **state)
 	op = find_copy(model, LONG + 1);
 	assert_int_equal(op->start_ns, 3 * MS);
 	assert_int_equal(op->end_ns, 3 * MS);
+	assert_true(op->untimed);
+	assert_true(gp_model_has_place(model, op));
 	assert_ptr_equal(gp_model_stated(model, op), &model->contradictions[0].stated);
 	assert_int_equal(gp_model_stated(model, op)->start_ns, 3 * MS);
 	assert_int_equal(gp_model_stated(model, op)->end_ns, 1000 * MS);
@@ -93,6 +95,7 @@ static void what_few_contradict_is_counted(void **state)
 	assert_int_equal(model->contradiction_count, 0);
 	assert_int_equal(model->losses.ops_clashing, 9);
 	assert_int_equal(find_copy(model, LONG + 1)->end_ns, 1000 * MS);
+	assert_false(find_copy(model, LONG + 1)->untimed);
 	gp_model_free(model);
 }
 

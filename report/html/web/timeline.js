@@ -639,13 +639,13 @@ function leadingThreads(threads) {
 	for (const thread of ranked) if (!leading.has(thread.process)) leading.set(thread.process, thread);
 	return [...leading.values()];
 }
-/* Of a GPU's tracks of ranges all but the few that most time is in: a compiler's threads have one each. */
+/* Of a process's tracks of ranges on a GPU all but the few that most time is in: a compiler's threads have one each. */
 const MOST_RANGES = 3;
 function lesserRanges(tracks) {
 	const time = ({ lanes: [row] }) => row.dur.reduce((sum, duration) => sum + duration, 0),
 		ranked = [...tracks].sort((a, b) => time(b) - time(a)),
-		before = new Map();
-	return ranked.filter(({ id }) => before.set(id, (before.get(id) ?? 0) + 1).get(id) > MOST_RANGES);
+		besides = (track) => ranked.filter(({ process, id }) => process === track.process && id === track.id);
+	return ranked.filter((track) => besides(track).indexOf(track) >= MOST_RANGES);
 }
 /* Whether Python did next to nothing there but wait for something: its first row has what it did. */
 const WAITS = /^(?:.*\.)?_?(?:wait\w*|select|e?poll|sleep|acquire|accept|recv\w*|join) \(/;

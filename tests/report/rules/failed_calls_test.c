@@ -391,21 +391,25 @@ static void a_wait_of_no_known_context_clears_nothing(void **state)
 	free(change);
 }
 
-/* One kernel's record has no times, and the one launched after it has no record; with a second one without times, or one that a wait came after, it may be any. */
+/*
+ * One kernel's record has no times, and the one launched after it has no record; with a second one without times, or one that a wait came after, it may be
+ * any.  One whose times are not believed had ended.
+ */
 static void the_only_kernel_without_times_is_named(void **state)
 {
 	static const struct {
 		uint16_t status;
 		uint32_t untimed;
-		bool waits;
+		bool waits, had_times;
 		const char *change;
 	} cases[] = {
-		{ASSERTION, 1, false,
+		{ASSERTION, 1, false, false,
 		 "an assert() of the kernel gather, launched 60.00us before (CorrID 90 of "
 		 "`gpuprof trace api`; with --stacks=all its line is known), failed, whose"},
-		{ILLEGAL_ADDRESS, 1, false, "the kernel gather, launched 60.00us before"},
-		{ILLEGAL_ADDRESS, 2, false, "the kernel launched 45.00us before"},
-		{ILLEGAL_ADDRESS, 1, true, "the kernel launched 45.00us before"},
+		{ILLEGAL_ADDRESS, 1, false, false, "the kernel gather, launched 60.00us before"},
+		{ILLEGAL_ADDRESS, 2, false, false, "the kernel launched 45.00us before"},
+		{ILLEGAL_ADDRESS, 1, true, false, "the kernel launched 45.00us before"},
+		{ILLEGAL_ADDRESS, 1, false, true, "the kernel launched 45.00us before"},
 	};
 
 	(void)state;
@@ -421,6 +425,12 @@ static void the_only_kernel_without_times_is_named(void **state)
 				      90 + k);
 			op->untimed = true;
 			op->name = name;
+		}
+		if (cases[i].had_times) {
+			b.model->contradictions = calloc(1, sizeof(*b.model->contradictions));
+			build_check(b.model->contradictions != NULL);
+			b.model->contradictions[b.model->contradiction_count++].op =
+				b.model->op_count - 1;
 		}
 		if (cases[i].waits)
 			build_call(&b, 100, BUILD_DEVICE_SYNC, 1695000, 1000, 98);

@@ -9,6 +9,7 @@
 
 #include "report/answers/call_cause.h"
 #include "report/answers/launch_order.h"
+#include "report/answers/pass_starts.h"
 #include "report/answers/passes.h"
 #include "report/answers/queue.h"
 #include "report/answers/sequences.h"
@@ -231,6 +232,7 @@ static int take_pass(struct gp_iterations *iterations, const struct gp_model *mo
 	uint32_t end = sequences->elements[pass->end].op;
 	struct gp_iteration row = {.start_ns = UINT64_MAX,
 				   .first_op = first,
+				   .place = first,
 				   .range = GP_NONE,
 				   .op_count = end - first};
 
@@ -649,24 +651,6 @@ static uint64_t begun_ns(const struct gp_model *model, const struct gp_iteration
 	return call != GP_NONE ? model->calls[call].start_ns : row->start_ns;
 }
 
-/* Each has what was started until the next one. */
-static void count_started(struct gp_iterations *iterations, const struct gp_model *model,
-			  const struct gp_launch_order *order)
-{
-	for (uint32_t i = 0; i < iterations->count; i++) {
-		struct gp_iteration *row = &iterations->rows[i];
-		uint32_t first = row->first_op;
-		bool is_last = i + 1 == iterations->count;
-
-		row->first_op = order->indices[first];
-		if (!is_last &&
-		    gp_model_gates_until(model, begun_ns(model, row)) ==
-			    gp_model_gates_until(&order->model, begun_ns(&order->model, row + 1)))
-			row->op_count = row[1].first_op - first;
-	}
-	iterations->by_launch = true;
-}
-
 /* Of all streams together, in the order in which a thread started what is in them.  Few are pieces of one job, in a stream each, that run side by side. */
 static int find_by_launch(struct gp_iterations *iterations, const struct gp_model *model,
 			  const struct gp_tuning *tuning)
@@ -682,7 +666,9 @@ static int find_by_launch(struct gp_iterations *iterations, const struct gp_mode
 	if (iterations->count < MANY_PASSES)
 		iterations->count = iterations->passes = 0;
 	if (result == 0 && iterations->count > 0)
-		count_started(iterations, model, &order);
+		result = gp_pass_starts_set(iterations, model, &order);
+	for (uint32_t i = 0; i < iterations->count; i++)
+		iterations->rows[i].first_op = order.indices[iterations->rows[i].place];
 	gp_launch_order_free(&order);
 	return result;
 }
@@ -699,9 +685,8 @@ static void join(struct gp_iterations *iterations, const struct gp_model *model)
 			continue;
 		if (!paused || row->end_ns > next->start_ns)
 			row->end_ns = next->start_ns;
-		if (!paused && row->first_op != GP_NONE && !iterations->by_launch &&
-		    next->first_op > row->first_op)
-			row->op_count = next->first_op - row->first_op;
+		if (!paused && row->first_op != GP_NONE && next->place > row->place)
+			row->op_count = next->place - row->place;
 	}
 }
 

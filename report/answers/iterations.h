@@ -16,6 +16,7 @@
  * Operations of tuning (report/answers/tuning.h) count nowhere: neither are they GPU work of a range, nor a part of the stream.
  *
  * An iteration lasts from the start of its first operation to that of the next one's: so what lies between two passes, waiting for data for example, counts.
+ * Where these are of several streams, by the one in which it has most GPU time (report/answers/pass_starts.h).
  * The last one, the last before recording paused, and the last of a stretch (report/answers/stretches.h) last to their own last operation's end.
  * What was before the first, between stretches and after the last is in none.
  */
@@ -34,9 +35,9 @@
 struct gp_iteration {
 	uint64_t start_ns, end_ns; /* on the model's timeline */
 	uint32_t first_op;         /* by sequence: index in ops, else GP_NONE */
+	uint32_t place;            /* by sequence: of that one, in the order it was found in */
 	uint32_t range;            /* by range: index in ranges, else GP_NONE */
-	uint64_t
-		op_count; /* by range, or by launch: started in it; else the stream's in that time */
+	uint64_t op_count; /* by range: started in it; else from there to the next one's place */
 	bool ends_stretch; /* the loop was left for long, and begun again */
 };
 
@@ -47,7 +48,6 @@ struct gp_iterations {
 		*stretches;     /* that the iterations make up, in order; on the model's timeline */
 	uint32_t stretch_count; /* 1 for most loops */
 	bool by_range;
-	bool by_launch;  /* by sequence, of no one stream's operations */
 	uint32_t passes; /* by sequence: equal ones that make up 90 % of each; 0 = there are none */
 	char name[GP_ITERATION_NAME_BYTES]; /* of the ranges, "#" for each number; else "" */
 };

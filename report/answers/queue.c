@@ -35,6 +35,15 @@ static struct launch launch_of(const struct gp_model *model, const struct gp_op 
 			       call->duration_ns};
 }
 
+/* Operations of one call, as the nodes of a graph, are one thing to wait for: from the launch to the first one's start. */
+static bool is_waited_for(const struct gp_model *model, uint32_t first, uint32_t index)
+{
+	const struct gp_op *op = &model->ops[index];
+
+	return gp_queue_has(op) &&
+	       (index == first || !gp_queue_has(op - 1) || op[-1].call != op->call);
+}
+
 /* In the order of their calls; that of the operations differs where several threads launch. */
 static struct launch *gather(const struct gp_model *model, uint32_t first, uint32_t end,
 			     uint32_t *count)
@@ -43,10 +52,8 @@ static struct launch *gather(const struct gp_model *model, uint32_t first, uint3
 
 	*count = 0;
 	for (uint32_t i = first; launches && i < end; i++) {
-		const struct gp_op *op = &model->ops[i];
-
-		if (gp_queue_has(op))
-			launches[(*count)++] = launch_of(model, op);
+		if (is_waited_for(model, first, i))
+			launches[(*count)++] = launch_of(model, &model->ops[i]);
 	}
 	if (launches &&
 	    gp_array_sort(launches, *count, sizeof(*launches), compare_launches, NULL)) {
@@ -76,7 +83,6 @@ static void take_launch(struct walk *walk, const struct launch *launch)
 		walk->queue->blocked++;
 		walk->queue->blocked_ns += launch->duration_ns;
 	}
-	walk->queue->launched++;
 	change(walk, launch->start_ns, walk->length + 1);
 }
 
@@ -97,10 +103,13 @@ static void walk_lengths(struct walk *walk, const struct gp_model *model, uint32
 
 		if (!gp_queue_has(op))
 			continue;
+		walk->queue->launched++;
+		walk->queue->brief += is_brief(model, op);
+		if (!is_waited_for(model, first, i))
+			continue;
 		while (next < count && launches[next].start_ns <= op->start_ns)
 			take_launch(walk, &launches[next++]);
 		change(walk, op->start_ns, walk->length - 1);
-		walk->queue->brief += is_brief(model, op);
 	}
 }
 

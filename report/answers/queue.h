@@ -1,7 +1,8 @@
 /*
  * queue: operations of one stream between their launch and their start.
  *
- * The length of the queue is the number of operations whose call has begun and that have not; it changes at both.  A launch is late if nothing
+ * The length of the queue is the number of launches whose call has begun and whose operation has not, the first one of those of a graph; it
+ * changes at both.  A launch is late if nothing
  * was left to do in the stream when its call began.  Operations whose call is not known count in none of this but the gaps.
  */
 #ifndef REPORT_ANSWERS_QUEUE_H

@@ -101,6 +101,33 @@ static void a_full_queue_blocks_calls(void **state)
 	gp_model_free(model);
 }
 
+/* Two launches of a graph of 1500 kernels, whose call takes 100 us: nothing was ever in its way. */
+static void nodes_of_a_graph_are_one_launch(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_queue queue;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		uint64_t at_ns = i * 4000000;
+
+		build_call(&b, 1, BUILD_LAUNCH, at_ns, 100000, i + 1);
+		for (uint32_t k = 0; k < 1500; k++)
+			build_op(&b, GP_OP_KERNEL, 7, at_ns + 200000 + k * 2000,
+				 at_ns + 201500 + k * 2000, i + 1)
+				->graph_id = 3;
+	}
+	model = build_end(&b);
+	assert_int_equal(gp_queue_of(&queue, model, 0, 3000, NULL, NULL), 0);
+	assert_int_equal(queue.launched, 3000);
+	assert_int_equal(queue.most, 1);
+	assert_int_equal(queue.full_ns, 0);
+	assert_int_equal(queue.blocked, 0);
+	assert_int_equal(queue.late, 1);
+	gp_model_free(model);
+}
+
 static void clocks_that_differ_do_no_harm(void **state)
 {
 	struct build b = build_begin(1);
@@ -126,6 +153,7 @@ int main(void)
 		cmocka_unit_test(launches_lengthen_and_starts_shorten),
 		cmocka_unit_test(a_launch_into_an_empty_stream_is_late),
 		cmocka_unit_test(a_full_queue_blocks_calls),
+		cmocka_unit_test(nodes_of_a_graph_are_one_launch),
 		cmocka_unit_test(clocks_that_differ_do_no_harm),
 	};
 

@@ -17,9 +17,10 @@
 #define BRIEF_LINES  2 /* of what was found, and of what helps */
 #define PLACED_LINES                                                                               \
 	3 /* of what was found, where that says where to look, or it takes several to tell a place from others */
-#define BRIEF_NAME  12 /* columns that the function of a place has at least */
-#define BRIEF_MOST  8  /* findings */
-#define TOLD_WHOLLY 3  /* findings of one rule where all are told; of others a line */
+#define BRIEF_NAME 12 /* columns that the function of a place has at least */
+#define BRIEF_MOST 8  /* findings */
+#define TOLD_WHOLLY                                                                                \
+	3 /* findings of one rule where all are told; of others a line, which says where */
 
 /* One that is shown. */
 struct chosen {
@@ -231,15 +232,13 @@ static struct place place_of(const struct gp_finding *finding)
 	return place;
 }
 
-/* One of many of its rule: what is to be changed stands with the first ones. */
+/* One of many of its rule, at a place of its own: what is to be changed stands with the first ones. */
 static void print_line(FILE *out, const struct gp_finding *finding, const struct gp_advice *advice)
 {
 	const struct place place = place_of(finding);
 	char text[1400];
 
-	snprintf(text, sizeof(text), "%s: %s%s", finding->rule->id,
-		 *finding->place ? "the same at " : "",
-		 *finding->place ? place.text : finding->found);
+	snprintf(text, sizeof(text), "%s: the same at %s", finding->rule->id, place.text);
 	print_worth(out, finding, advice->span_ns);
 	print_fitted(out, 0, "", text);
 }
@@ -249,7 +248,7 @@ static void print_all(FILE *out, const struct gp_advice *advice)
 	for (uint32_t i = 0; i < advice->count; i++) {
 		const struct gp_finding *finding = &advice->findings[i];
 
-		if (count_before(advice, finding) < TOLD_WHOLLY)
+		if (*finding->place == '\0' || count_before(advice, finding) < TOLD_WHOLLY)
 			print_finding(out, finding, advice, false);
 		else
 			print_line(out, finding, advice);

@@ -873,6 +873,12 @@ static void test_many_findings_of_one_rule(void **state)
 				     "   2.000ms  20.0 %  alloc-in-loop: the same at f (a.c:1)\n"
 				     "   1.000ms  10.0 %  alloc-in-loop: the same at f (a.c:1)\n"));
 	free(text);
+	findings[4].place = ""; /* nothing else says what it is about */
+	text = printed(&advice, 0);
+	assert_non_null(strstr(text, "   2.000ms  20.0 %  alloc-in-loop: the same at f (a.c:1)\n"
+				     "   1.000ms  10.0 %  alloc-in-loop: it allocates\n"
+				     "                    do it before\n"));
+	free(text);
 	text = printed(&advice, 2);
 	assert_non_null(strstr(text, "   4.000ms  40.0 %  alloc-in-loop: it allocates\n"));
 	assert_non_null(strstr(text, "alloc-in-loop (the most of 5 places): it allocates\n"));

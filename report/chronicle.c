@@ -14,7 +14,7 @@
 /* ---- GPU operations ---- */
 
 static const struct gp_sheet_column gpu_columns[] = {
-	{"Start", GP_UNIT_NS},       {"Duration", GP_UNIT_NS},     {"CorrID", GP_UNIT_NUMBER},
+	{"Start", GP_UNIT_MOMENT},   {"Duration", GP_UNIT_NS},     {"CorrID", GP_UNIT_NUMBER},
 	{"GrdX", GP_UNIT_NUMBER},    {"GrdY", GP_UNIT_NUMBER},     {"GrdZ", GP_UNIT_NUMBER},
 	{"BlkX", GP_UNIT_NUMBER},    {"BlkY", GP_UNIT_NUMBER},     {"BlkZ", GP_UNIT_NUMBER},
 	{"Reg/Trd", GP_UNIT_COUNT},  {"StcSMem", GP_UNIT_BYTES},   {"DymSMem", GP_UNIT_BYTES},
@@ -119,7 +119,7 @@ static const struct gp_chronicle chronicle_gpu = {
 /* ---- API calls ---- */
 
 static const struct gp_sheet_column api_columns[] = {
-	{"Start", GP_UNIT_NS},      {"Duration", GP_UNIT_NS}, {"Result", GP_UNIT_NUMBER},
+	{"Start", GP_UNIT_MOMENT},  {"Duration", GP_UNIT_NS}, {"Result", GP_UNIT_NUMBER},
 	{"CorrID", GP_UNIT_NUMBER}, {"PID", GP_UNIT_NUMBER},  {"TID", GP_UNIT_NUMBER},
 	{"Thread", GP_UNIT_TEXT},   {"Error", GP_UNIT_TEXT},  {"Name", GP_UNIT_TEXT},
 };

@@ -8,7 +8,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_sheet_column queue_columns[] = {
-	{"Start", GP_UNIT_NS},      {"Length", GP_UNIT_COUNT},   {"PID", GP_UNIT_NUMBER},
+	{"Start", GP_UNIT_MOMENT},  {"Length", GP_UNIT_COUNT},   {"PID", GP_UNIT_NUMBER},
 	{"Device", GP_UNIT_NUMBER}, {"Context", GP_UNIT_NUMBER}, {"Stream", GP_UNIT_NUMBER},
 };
 
@@ -39,7 +39,7 @@ const struct gp_chronicle gp_chronicle_queue = {
 };
 
 static const struct gp_sheet_column bandwidth_columns[] = {
-	{"Start", GP_UNIT_NS},      {"GB/s", GP_UNIT_GB_PER_S},  {"PID", GP_UNIT_NUMBER},
+	{"Start", GP_UNIT_MOMENT},  {"GB/s", GP_UNIT_GB_PER_S},  {"PID", GP_UNIT_NUMBER},
 	{"Device", GP_UNIT_NUMBER}, {"Direction", GP_UNIT_TEXT},
 };
 
@@ -72,7 +72,7 @@ const struct gp_chronicle gp_chronicle_bandwidth = {
 /* ---- the critical path ---- */
 
 static const struct gp_sheet_column path_columns[] = {
-	{"Start", GP_UNIT_NS},      {"Duration", GP_UNIT_NS},   {"CorrID", GP_UNIT_NUMBER},
+	{"Start", GP_UNIT_MOMENT},  {"Duration", GP_UNIT_NS},   {"CorrID", GP_UNIT_NUMBER},
 	{"PID", GP_UNIT_NUMBER},    {"TID", GP_UNIT_NUMBER},    {"Device", GP_UNIT_NUMBER},
 	{"Stream", GP_UNIT_NUMBER}, {"Category", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},
 };

@@ -6,13 +6,26 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_sheet_column columns[] = {
-	{"Start", GP_UNIT_NS},     {"API Dur", GP_UNIT_NS},      {"Queue Start", GP_UNIT_NS},
-	{"Queue Dur", GP_UNIT_NS}, {"Kernel Start", GP_UNIT_NS}, {"Kernel Dur", GP_UNIT_NS},
-	{"Total Dur", GP_UNIT_NS}, {"CorrID", GP_UNIT_NUMBER},   {"GrdX", GP_UNIT_NUMBER},
-	{"GrdY", GP_UNIT_NUMBER},  {"GrdZ", GP_UNIT_NUMBER},     {"BlkX", GP_UNIT_NUMBER},
-	{"BlkY", GP_UNIT_NUMBER},  {"BlkZ", GP_UNIT_NUMBER},     {"PID", GP_UNIT_NUMBER},
-	{"TID", GP_UNIT_NUMBER},   {"Device", GP_UNIT_NUMBER},   {"Stream", GP_UNIT_NUMBER},
-	{"API", GP_UNIT_TEXT},     {"Name", GP_UNIT_TEXT},
+	{"Start", GP_UNIT_MOMENT},
+	{"API Dur", GP_UNIT_NS},
+	{"Queue Start", GP_UNIT_MOMENT},
+	{"Queue Dur", GP_UNIT_NS},
+	{"Kernel Start", GP_UNIT_MOMENT},
+	{"Kernel Dur", GP_UNIT_NS},
+	{"Total Dur", GP_UNIT_NS},
+	{"CorrID", GP_UNIT_NUMBER},
+	{"GrdX", GP_UNIT_NUMBER},
+	{"GrdY", GP_UNIT_NUMBER},
+	{"GrdZ", GP_UNIT_NUMBER},
+	{"BlkX", GP_UNIT_NUMBER},
+	{"BlkY", GP_UNIT_NUMBER},
+	{"BlkZ", GP_UNIT_NUMBER},
+	{"PID", GP_UNIT_NUMBER},
+	{"TID", GP_UNIT_NUMBER},
+	{"Device", GP_UNIT_NUMBER},
+	{"Stream", GP_UNIT_NUMBER},
+	{"API", GP_UNIT_TEXT},
+	{"Name", GP_UNIT_TEXT},
 };
 
 /* The first columns of the shape and of the place. */

@@ -7,9 +7,9 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_sheet_column columns[] = {
-	{"Start", GP_UNIT_NS},   {"Duration", GP_UNIT_NS}, {"Looks", GP_UNIT_COUNT},
-	{"PID", GP_UNIT_NUMBER}, {"TID", GP_UNIT_NUMBER},  {"Thread", GP_UNIT_TEXT},
-	{"Line", GP_UNIT_TEXT},  {"What", GP_UNIT_TEXT},
+	{"Start", GP_UNIT_MOMENT}, {"Duration", GP_UNIT_NS}, {"Looks", GP_UNIT_COUNT},
+	{"PID", GP_UNIT_NUMBER},   {"TID", GP_UNIT_NUMBER},  {"Thread", GP_UNIT_TEXT},
+	{"Line", GP_UNIT_TEXT},    {"What", GP_UNIT_TEXT},
 };
 
 static uint32_t count(const struct gp_model *model)

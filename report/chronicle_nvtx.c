@@ -7,14 +7,14 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_sheet_column columns[] = {
-	{"Start", GP_UNIT_NS},      {"End", GP_UNIT_NS},        {"Duration", GP_UNIT_NS},
-	{"DurChild", GP_UNIT_NS},   {"Self", GP_UNIT_NS},       {"Open", GP_UNIT_COUNT},
-	{"GPU Start", GP_UNIT_NS},  {"GPU Dur", GP_UNIT_NS},    {"GPU time", GP_UNIT_NS},
-	{"GPU ops", GP_UNIT_COUNT}, {"Level", GP_UNIT_NUMBER},  {"Children", GP_UNIT_COUNT},
-	{"Range", GP_UNIT_NUMBER},  {"Parent", GP_UNIT_NUMBER}, {"Stack", GP_UNIT_TEXT},
-	{"PID", GP_UNIT_NUMBER},    {"TID", GP_UNIT_NUMBER},    {"Thread", GP_UNIT_TEXT},
-	{"Style", GP_UNIT_TEXT},    {"Domain", GP_UNIT_TEXT},   {"Category", GP_UNIT_TEXT},
-	{"Name", GP_UNIT_TEXT},     {"NameTree", GP_UNIT_TEXT},
+	{"Start", GP_UNIT_MOMENT},     {"End", GP_UNIT_MOMENT},    {"Duration", GP_UNIT_NS},
+	{"DurChild", GP_UNIT_NS},      {"Self", GP_UNIT_NS},       {"Open", GP_UNIT_COUNT},
+	{"GPU Start", GP_UNIT_MOMENT}, {"GPU Dur", GP_UNIT_NS},    {"GPU time", GP_UNIT_NS},
+	{"GPU ops", GP_UNIT_COUNT},    {"Level", GP_UNIT_NUMBER},  {"Children", GP_UNIT_COUNT},
+	{"Range", GP_UNIT_NUMBER},     {"Parent", GP_UNIT_NUMBER}, {"Stack", GP_UNIT_TEXT},
+	{"PID", GP_UNIT_NUMBER},       {"TID", GP_UNIT_NUMBER},    {"Thread", GP_UNIT_TEXT},
+	{"Style", GP_UNIT_TEXT},       {"Domain", GP_UNIT_TEXT},   {"Category", GP_UNIT_TEXT},
+	{"Name", GP_UNIT_TEXT},        {"NameTree", GP_UNIT_TEXT},
 };
 
 /* The first columns of what ran on the GPU, of the nesting, of the place and of the words. */

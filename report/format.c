@@ -157,6 +157,15 @@ struct gp_figure gp_format_moment(int64_t ns)
 	return figure;
 }
 
+struct gp_figure gp_format_moment_exactly(uint64_t ns)
+{
+	struct gp_figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%" PRIu64 ".%09" PRIu64 "s", ns / 1000000000u,
+		 ns % 1000000000u);
+	return figure;
+}
+
 /* There was no CUDA before 2007: such a time counts from something else. */
 #define FIRST_CLOCK_NS (UINT64_C(1167609600) * 1000000000)
 

@@ -4,7 +4,7 @@
  * One convention everywhere: four significant digits and the largest unit that leaves one digit
  * before the point; no space before the unit. Times: ns, us, ms, s. Sizes: B, KiB, MiB, GiB, TiB
  * (1024). Rates: GB/s (10^9). Whole ns below 1000 and B below 1024 stand as they are. Counts have
- * separators: 12,345.
+ * separators: 12,345.  Moments of lists alone have all their digits.
  */
 #ifndef REPORT_FORMAT_H
 #define REPORT_FORMAT_H
@@ -36,6 +36,9 @@ struct gp_figure gp_format_gb_per_s(uint64_t bytes, uint64_t ns);
 
 /* A moment, counted from another: "+1.234s", "-56ns" where it came before. */
 struct gp_figure gp_format_moment(int64_t ns);
+
+/* ... with all its digits, in seconds: "0.327912345s".  So moments a few ns apart can be told apart, and lined up. */
+struct gp_figure gp_format_moment_exactly(uint64_t ns);
 
 /* Unix time in ns as "2026-11-21 09:15:17 UTC". */
 struct gp_figure gp_format_clock(uint64_t unix_ns);

@@ -12,7 +12,7 @@
 /* A title says its unit already ("Time %", "GB/s"), or has one that needs no word. */
 static bool shows_unit(enum gp_unit unit)
 {
-	return unit == GP_UNIT_NS || unit == GP_UNIT_BYTES;
+	return unit == GP_UNIT_NS || unit == GP_UNIT_MOMENT || unit == GP_UNIT_BYTES;
 }
 
 static void begin_csv(struct gp_sheet_writer *writer)

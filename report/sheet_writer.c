@@ -20,6 +20,7 @@ static const char *const unit_names[GP_UNITS] = {
 	[GP_UNIT_TEXT] = "text",      [GP_UNIT_COUNT] = "count",   [GP_UNIT_NUMBER] = "number",
 	[GP_UNIT_NS] = "ns",          [GP_UNIT_BYTES] = "bytes",   [GP_UNIT_PERCENT] = "percent",
 	[GP_UNIT_CHANGE] = "percent", [GP_UNIT_GB_PER_S] = "GB/s", [GP_UNIT_ADDRESS] = "address",
+	[GP_UNIT_MOMENT] = "ns",
 };
 
 const struct gp_sheet_format *gp_sheet_format_find(const char *name)
@@ -88,6 +89,8 @@ static struct gp_figure whole_figure(const struct gp_value *value, enum gp_unit 
 	switch (unit) {
 	case GP_UNIT_NS:
 		return gp_format_ns(value->whole);
+	case GP_UNIT_MOMENT:
+		return gp_format_moment_exactly(value->whole);
 	case GP_UNIT_BYTES:
 		return gp_format_bytes(value->whole);
 	case GP_UNIT_COUNT:

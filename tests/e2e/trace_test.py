@@ -83,6 +83,11 @@ class Trace(Case):
         self.assertEqual(self.rows("api", "--start", f"{start}ns", "--end", f"{end}ns", trace),
                          [row for row in rows if start <= row["Start"] < end])
         self.assertEqual(self.rows("api", "--start", f"{start / 1e3}us", "--limit", "5", trace), rows[10:15])
+        # text has all digits, too: what follows what can be seen, and a moment can be typed
+        moments = [line.split()[0] for line in self.trace("api", trace).splitlines()[2:]]
+        self.assertEqual([round(float(moment.rstrip("s")) * 1e9) for moment in moments], [row["Start"] for row in rows])
+        self.assertEqual(self.rows("api", "--start", moments[10], "--end", moments[30], trace),
+                         [row for row in rows if start <= row["Start"] < end])
 
     def test_processes_are_merged_by_time(self):
         traces = [self.record("launch"), self.record("copies")]

@@ -103,6 +103,8 @@ static void moments_and_clocks(void **state)
 	assert_string_equal(gp_format_moment(1500000000).text, "+1.500s");
 	assert_string_equal(gp_format_moment(-1500).text, "-1.500us");
 	assert_string_equal(gp_format_moment(0).text, "+0ns");
+	assert_string_equal(gp_format_moment_exactly(327912345).text, "0.327912345s");
+	assert_string_equal(gp_format_moment_exactly(UINT64_C(61000000007)).text, "61.000000007s");
 	assert_string_equal(gp_format_clock(1790000000123999999).text, "2026-09-21 14:13:20 UTC");
 }
 

@@ -123,6 +123,7 @@ static void a_change_may_be_negative(void **state)
 	} cases[] = {
 		{-1234567, GP_UNIT_NS, "-1.235ms"},
 		{-12.5, GP_UNIT_NS, "-12.5ns"},
+		{-1234567, GP_UNIT_MOMENT, "-0.001234567s"},
 		{-2048, GP_UNIT_BYTES, "-2.000KiB"},
 		{-1458, GP_UNIT_COUNT, "-1,458"},
 		{-99.96, GP_UNIT_PERCENT, "-100.0"},

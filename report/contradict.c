@@ -99,7 +99,8 @@ static void count_what_clashes(struct gp_model *model)
 		const struct gp_op *op = &model->ops[i], *before = &model->ops[longest];
 		bool is_next = gp_ops_share_stream(op, op - 1);
 
-		model->losses.ops_clashing += is_next && is_clash(model, before, op);
+		if (is_next && op->start_ns < before->end_ns) /* of few */
+			model->losses.ops_clashing += is_clash(model, before, op);
 		if (!is_next || op->end_ns > before->end_ns || !is_in_order(model, before))
 			longest = i;
 	}

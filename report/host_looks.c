@@ -66,14 +66,23 @@ uint32_t gp_host_looks_end(const struct gp_model *model, uint32_t first)
 struct path {
 	uint32_t count;
 	uint32_t frames[GP_FRAME_DEPTH], spans[GP_FRAME_DEPTH];
+	uint32_t turns[GP_FRAME_DEPTH]; /* the last one of each span, or GP_NONE */
+};
+
+/* By depth: a look adds one at most. */
+struct counts {
+	uint32_t spans[GP_FRAME_DEPTH], turns[GP_FRAME_DEPTH];
 };
 
 struct finder {
 	const struct gp_model *model;
-	uint32_t depth;   /* how many functions of a stack have spans */
-	uint64_t *counts; /* by depth: they are counted, not made; else NULL */
+	uint32_t depth;        /* how many functions of a stack have spans */
+	struct counts *counts; /* they are counted, not made; else NULL */
 	struct gp_host_span *spans;
 	uint32_t count, capacity;
+	bool has_turns; /* they are made, too */
+	struct gp_host_turn *turns;
+	uint32_t turn_count, turn_capacity;
 	struct path open;     /* of the look before */
 	uint64_t last_end_ns; /* of its time */
 	uint32_t wanted[GP_FRAME_DEPTH];
@@ -126,7 +135,7 @@ static void open_span(struct finder *finder, uint32_t frame)
 	int result;
 
 	if (finder->counts) {
-		finder->counts[open->count]++;
+		finder->counts->spans[open->count]++;
 		open->frames[open->count++] = frame;
 		return;
 	}
@@ -139,10 +148,47 @@ static void open_span(struct finder *finder, uint32_t frame)
 	finder->spans[finder->count] = (struct gp_host_span){
 		.frame = frame,
 		.depth = open->count,
+		.turn = GP_NONE,
 		.is_imported = caller != GP_NONE &&
 			       is_of_import(finder->model, &finder->model->frames[caller])};
 	open->frames[open->count] = frame;
+	open->turns[open->count] = GP_NONE;
 	open->spans[open->count++] = finder->count++;
+}
+
+static void add_turn(struct finder *finder, uint32_t depth, uint64_t start_ns)
+{
+	struct path *open = &finder->open;
+	uint32_t before = open->turns[depth];
+	int result = gp_array_grow_room(&finder->turns, &finder->turn_capacity, finder->turn_count,
+					sizeof(*finder->turns));
+
+	if (result < 0) {
+		finder->error = result;
+		return;
+	}
+	finder->turns[finder->turn_count] = (struct gp_host_turn){
+		.start_ns = start_ns, .frame = finder->wanted[depth], .next = GP_NONE};
+	if (before == GP_NONE)
+		finder->spans[open->spans[depth]].turn = finder->turn_count;
+	else
+		finder->turns[before].next = finder->turn_count;
+	open->turns[depth] = finder->turn_count++;
+}
+
+/* A function that is still the same is found by a look that begins then. */
+static void go_on(struct finder *finder, uint32_t depth, uint64_t start_ns)
+{
+	const struct gp_frame *frames = finder->model->frames;
+	uint32_t *frame = &finder->open.frames[depth], wanted = finder->wanted[depth];
+	bool turns = frames[wanted].kind == GP_FRAME_PYTHON &&
+		     frames[wanted].address != frames[*frame].address;
+
+	*frame = wanted;
+	if (turns && finder->counts)
+		finder->counts->turns[depth]++;
+	else if (turns && finder->has_turns)
+		add_turn(finder, depth, start_ns);
 }
 
 static void take_look(struct finder *finder, uint32_t index)
@@ -161,7 +207,7 @@ static void take_look(struct finder *finder, uint32_t index)
 		open->count = 0;
 	while (same < open->count && same < count &&
 	       is_same_function(finder->model, open->frames[same], finder->wanted[same]))
-		same++;
+		go_on(finder, same++, time.start_ns);
 	open->count = known = same;
 	while (open->count < count && finder->error == 0)
 		open_span(finder, finder->wanted[open->count]);
@@ -201,19 +247,20 @@ static bool may_be_too_many(const struct gp_model *model)
 
 struct gp_host_depth gp_host_spans_depth(const struct gp_model *model)
 {
-	uint64_t counts[GP_FRAME_DEPTH] = {0}, kept = 0;
-	struct finder finder = {.model = model, .depth = GP_FRAME_DEPTH, .counts = counts};
+	struct counts counts = {0};
+	struct finder finder = {.model = model, .depth = GP_FRAME_DEPTH, .counts = &counts};
 	struct gp_host_depth depth = {.functions = GP_FRAME_DEPTH};
+	uint64_t kept = 0;
 
 	if (!may_be_too_many(model))
 		return depth;
 	take_looks(&finder, 0, model->sample_count);
 	for (uint32_t i = 0; i < GP_FRAME_DEPTH; i++) {
-		kept += counts[i];
+		kept += (uint64_t)counts.spans[i] + counts.turns[i];
 		if (i < depth.functions && kept > GP_HOST_MOST_SPANS)
 			depth.functions = i;
 		if (i >= depth.functions)
-			depth.left_out += counts[i];
+			depth.left_out += counts.spans[i];
 	}
 	return depth;
 }
@@ -228,13 +275,17 @@ void gp_host_depth_explain(const struct gp_host_depth *depth, FILE *out)
 }
 
 int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t end,
-		       struct gp_host_depth depth, struct gp_host_span **spans, uint32_t *count)
+		       struct gp_host_depth depth, struct gp_host_span **spans, uint32_t *count,
+		       struct gp_host_turn **turns)
 {
-	struct finder finder = {.model = model, .depth = depth.functions};
+	struct finder finder = {
+		.model = model, .depth = depth.functions, .has_turns = turns != NULL};
 
 	take_looks(&finder, first, end);
 	*spans = finder.spans;
 	*count = finder.count;
+	if (turns)
+		*turns = finder.turns;
 	return finder.error;
 }
 

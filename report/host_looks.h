@@ -37,10 +37,19 @@ struct gp_host_span {
 	uint32_t frame; /* where the first look found it: an index in frames */
 	uint32_t depth; /* how many callers it has here */
 	uint32_t looks;
+	uint32_t
+		turn; /* the first one: an index in turns; GP_NONE = it stayed where it was found */
 	bool is_imported; /* by its caller, or without one: a module's code */
 };
 
-/* A look takes a few bytes of a file and may open GP_FRAME_DEPTH spans: so many at most are made of all of a model's. */
+/* From then on looks found a function of Python's at another instruction, which may be of another line. */
+struct gp_host_turn {
+	uint64_t start_ns;
+	uint32_t frame;
+	uint32_t next; /* of the same span; GP_NONE = none */
+};
+
+/* A look takes a few bytes of a file and may open GP_FRAME_DEPTH spans: so many at most, with their turns, are made of all of a model's. */
 #define GP_HOST_MOST_SPANS (8u << 20)
 
 /* How many functions of each stack have spans, from the outermost on, and how many spans of functions that they call are left out for that. */
@@ -51,11 +60,12 @@ struct gp_host_depth {
 struct gp_host_depth gp_host_spans_depth(const struct gp_model *model);
 
 /*
- * Those of a thread, whose samples are [first, end), down to that depth of the model; by start, callers before what they called.  *spans is
- * for gp_room_free() in either case.  Returns 0, -ENOMEM or -EOVERFLOW.
+ * Those of a thread, whose samples are [first, end), down to that depth of the model; by start, callers before what they called.  turns: NULL = they are not asked for.
+ * *spans and *turns are for gp_room_free() in either case.  Returns 0, -ENOMEM or -EOVERFLOW.
  */
 int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t end,
-		       struct gp_host_depth depth, struct gp_host_span **spans, uint32_t *count);
+		       struct gp_host_depth depth, struct gp_host_span **spans, uint32_t *count,
+		       struct gp_host_turn **turns);
 
 /* Says to a user how many were left out, if any. */
 void gp_host_depth_explain(const struct gp_host_depth *depth, FILE *out);

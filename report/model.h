@@ -319,10 +319,12 @@ struct gp_model {
 		totals; /* what calls and operations come to, of which none is in here (report/pass/totals.h); NULL = they are here */
 	struct gp_part part;
 	struct gp_packed_names frame_names;
-	uint64_t file_bytes;        /* its length, if something may be appended; else 0 */
-	uint64_t next_sequence;     /* of a chunk that is appended */
-	const char *recorder;       /* "torch.profiler": who recorded it; NULL = gpuprof */
-	uint32_t unknown;           /* GP_UNKNOWN_ bits */
+	uint64_t file_bytes;    /* its length, if something may be appended; else 0 */
+	uint64_t next_sequence; /* of a chunk that is appended */
+	const char *recorder;   /* "torch.profiler": who recorded it; NULL = gpuprof */
+	const char
+		*why_no_end; /* of an export of a trace without one (report/no_end.h); else NULL */
+	uint32_t unknown;    /* GP_UNKNOWN_ bits */
 	uint64_t base_unix_ns;      /* all times count from here: the first anchor */
 	uint64_t base_monotonic_ns; /* the same moment by CLOCK_MONOTONIC; 0 = not known */
 	uint64_t

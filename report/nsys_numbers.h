@@ -23,7 +23,8 @@ enum {
 /* Of ENUM_CUDA_MEMCPY_OPER: unified memory's come after CUPTI's. */
 enum { GP_NSYS_UNIFIED_HTOD = 11, GP_NSYS_UNIFIED_DTOH = 12, GP_NSYS_UNIFIED_DTOD = 13 };
 
-/* Of META_DATA_EXPORT, by gpuprof alone: GP_UNKNOWN_ORDER. */
+/* Of META_DATA_EXPORT, by gpuprof alone: GP_UNKNOWN_ORDER, and why the trace has no end. */
 #define GP_NSYS_NO_ORDER "OPERATIONS_OF_A_STREAM_MAY_RUN_AT_ONCE"
+#define GP_NSYS_NO_END   "TRACE_HAS_NO_END"
 
 #endif

@@ -122,5 +122,7 @@ uint32_t gp_python_code_line(const struct gp_python_code *code, uint64_t offset)
 	};
 	const size_t count = sizeof(finders) / sizeof(finders[0]);
 
+	if (code->form == GP_PYTHON_OFFSET_IS_LINE)
+		return offset <= UINT32_MAX ? (uint32_t)offset : 0;
 	return code->form > 0 && code->form < count ? finders[code->form](code, offset) : 0;
 }

@@ -10,13 +10,16 @@
 
 #include "gpuprof/record.h"
 
+/* What importers know of a function is the line of each of its frames: that is its offset.  No recording has this form. */
+#define GP_PYTHON_OFFSET_IS_LINE 255u
+
 struct gp_python_code {
 	const char *file; /* as Python has it */
 	const char *name; /* qualified from 3.11 on */
 	const uint8_t *table;
 	size_t table_bytes;
 	uint32_t first_line;
-	uint8_t form; /* enum gp_line_table */
+	uint8_t form; /* enum gp_line_table, or GP_PYTHON_OFFSET_IS_LINE */
 };
 
 /* Read the text of a GP_STRING_CODE, into which the result points.  False: it is damaged. */

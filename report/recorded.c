@@ -5,6 +5,7 @@
 
 #include "gpuprof/option.h"
 #include "report/concern.h"
+#include "report/no_end.h"
 
 /* What --trace records unless it is told. */
 #define DEFAULT_WORDS "default,gpu,memory,module,nvtx,overhead"
@@ -102,22 +103,26 @@ const char *gp_recorded_why_no_end(const struct gp_model *model)
 {
 	static const struct {
 		enum gp_counter counter;
-		const char *why;
+		enum gp_no_end why;
 	} known[] = {
-		{GP_COUNTER_LOST_FILE_LIMIT,
-		 "it had reached the largest file size that is allowed (ulimit -f)"},
-		{GP_COUNTER_LOST_DISK_QUOTA, "the disk quota of the user was used up"},
-		{GP_COUNTER_LOST_DISK_FULL, "the disk was full"},
+		{GP_COUNTER_LOST_FILE_LIMIT, GP_NO_END_FILE_LIMIT},
+		{GP_COUNTER_LOST_DISK_QUOTA, GP_NO_END_DISK_QUOTA},
+		{GP_COUNTER_LOST_DISK_FULL, GP_NO_END_DISK_FULL},
 	};
 
 	if (model->recorder)
-		return "the file was cut, or goes on with what cannot be read";
+		return model->why_no_end ? model->why_no_end : gp_no_end_text(GP_NO_END_CUT);
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (model->counters[known[i].counter] > 0)
-			return known[i].why;
-	if (model->losses.killed)
-		return "the process was killed or crashed";
-	return "the process was killed or crashed, the disk was full, or the file was cut";
+			return gp_no_end_text(known[i].why);
+	return gp_no_end_text(model->losses.killed ? GP_NO_END_KILLED : GP_NO_END_UNKNOWN);
+}
+
+const char *gp_recorded_tell_no_end(const struct gp_model *model)
+{
+	if (model->losses.live)
+		return gp_no_end_text(GP_NO_END_RUNNING);
+	return model->losses.closed ? gp_no_end_text(GP_NO_END_CUT) : gp_recorded_why_no_end(model);
 }
 
 bool gp_recorded_few_steps(const struct gp_model *model)

@@ -41,6 +41,9 @@ bool gp_recorded_is_whole(const struct gp_model *model);
 /* Of a trace that was not closed, and whose process does not run any more: why, as far as that can be told. */
 const char *gp_recorded_why_no_end(const struct gp_model *model);
 
+/* The same of any trace that is not whole, for an export of it. */
+const char *gp_recorded_tell_no_end(const struct gp_model *model);
+
 /* Whether its recorder takes a few steps of a loop, which stand for all: torch.profiler does. */
 bool gp_recorded_few_steps(const struct gp_model *model);
 

@@ -8,6 +8,7 @@
 #include "report/export/chrome_writer.h"
 #include "report/format.h"
 #include "report/kernels_apart.h"
+#include "report/recorded.h"
 #include "report/room.h"
 #include "report/stats.h"
 
@@ -63,7 +64,7 @@ static int collect_looks(const struct gp_chrome *chrome, struct ends *ends)
 		uint32_t count;
 
 		end = gp_host_looks_end(chrome->model, first);
-		result = gp_host_spans_find(chrome->model, first, end, depth, &spans, &count);
+		result = gp_host_spans_find(chrome->model, first, end, depth, &spans, &count, NULL);
 		if (result == 0 && !reserve(ends, count))
 			result = -ENOMEM;
 		for (uint32_t i = 0; result == 0 && i < count; i++)
@@ -304,7 +305,7 @@ static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 		{"launches outside the recorded windows", losses->launches_outside, is_whole},
 		{"records dropped by CUPTI", model->counters[GP_COUNTER_LOST_CUPTI], true},
 		{"records dropped, ring full", model->counters[GP_COUNTER_LOST_RING_FULL], true},
-		{"partial", !losses->closed || losses->cut || losses->live, true},
+		{"partial", !gp_recorded_is_whole(model), true},
 		{"operations of a stream may run at once", 1,
 		 (model->unknown & GP_UNKNOWN_ORDER) != 0},
 	};
@@ -318,6 +319,10 @@ static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 		gp_json_string(json, fields[i].key, strlen(fields[i].key));
 		gp_json_text(json, ": ");
 		gp_chrome_put_number(json, fields[i].value);
+	}
+	if (!gp_recorded_is_whole(model)) {
+		gp_json_text(json, ", ");
+		put_text_field(json, "why partial", gp_recorded_tell_no_end(model));
 	}
 	gp_json_text(json, "}");
 }

@@ -42,7 +42,7 @@ static void write_thread(struct gp_perfetto *p, uint32_t first, uint32_t end,
 	uint32_t count;
 	char name[GP_HOST_TRACK_BYTES];
 
-	if (gp_host_spans_find(p->model, first, end, depth, &spans, &count) < 0)
+	if (gp_host_spans_find(p->model, first, end, depth, &spans, &count, NULL) < 0)
 		p->error = -ENOMEM;
 	gp_perfetto_begin_track(
 		p, gp_host_track_name(p->model, p->model->samples[first].thread_id, name), false);

@@ -8,6 +8,7 @@
 #include "report/export/sqlite_writer.h"
 #include "report/missing.h"
 #include "report/nsys_numbers.h"
+#include "report/recorded.h"
 
 /* ---- the process ---- */
 
@@ -231,6 +232,8 @@ void gp_sqlite_write_about(struct gp_sqlite_export *e)
 	put_streams(e);
 	if ((e->model->unknown & GP_UNKNOWN_ORDER) != 0)
 		put_export(e, GP_NSYS_NO_ORDER, "");
+	if (!gp_recorded_is_whole(e->model))
+		put_export(e, GP_NSYS_NO_END, gp_recorded_tell_no_end(e->model));
 	gp_missing_each(e->model, gp_sqlite_put_missing, e);
 	gp_missing_of_part(e->model, gp_sqlite_put_missing, e);
 }

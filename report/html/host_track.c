@@ -100,8 +100,8 @@ int gp_html_host_track(const struct gp_html_host_track *track, uint32_t first, u
 	struct maker maker = {.track = track, .error = track->places ? 0 : -ENOMEM};
 	struct gp_host_span *spans;
 	uint32_t span_count;
-	int result =
-		gp_host_spans_find(track->model, first, end, track->depth, &spans, &span_count);
+	int result = gp_host_spans_find(track->model, first, end, track->depth, &spans, &span_count,
+					NULL);
 
 	for (uint32_t i = first; i < end && maker.error == 0; i++)
 		if (track->model->samples[i].stack != GP_NONE)

@@ -25,6 +25,7 @@ void gp_importing_free(struct gp_importing *im)
 	gp_room_free(im->ranges.spans);
 	gp_room_free(im->functions.spans);
 	gp_room_free(im->looks.spans);
+	gp_room_free(im->turns);
 }
 
 /* What is not in order has no end of its own. */
@@ -137,8 +138,14 @@ static struct place find_place(const char *text, size_t bytes)
 
 /* As a GP_STRING_CODE is, without a table of lines. */
 static int define_code(struct gp_importing *im, uint32_t id, const char *text, size_t text_bytes,
-		       bool is_call)
+		       enum gp_import_line line)
 {
+	static const uint8_t forms[] = {
+		/* which, empty, says that all of it is of that line */
+		[GP_IMPORT_LINE_OF_CALL] = GP_LINES_LNOTAB,
+		[GP_IMPORT_LINE_OF_FRAME] = GP_PYTHON_OFFSET_IS_LINE,
+	};
+
 	struct place place = find_place(text, text_bytes);
 	size_t bytes = 8 + place.file_bytes + 1 + place.function_bytes + 1;
 	char *code = calloc(1, bytes);
@@ -147,8 +154,7 @@ static int define_code(struct gp_importing *im, uint32_t id, const char *text, s
 	if (!code)
 		return -ENOMEM;
 	memcpy(code, &place.line, sizeof(place.line));
-	if (is_call)
-		code[4] = GP_LINES_LNOTAB; /* which, empty, says that all of it is of that line */
+	code[4] = (char)forms[line];
 	memcpy(code + 8, place.file, place.file_bytes);
 	memcpy(code + 8 + place.file_bytes + 1, place.function, place.function_bytes);
 	result = gp_import_string(im, GP_STRING_CODE, id, 0, code, bytes);
@@ -156,12 +162,13 @@ static int define_code(struct gp_importing *im, uint32_t id, const char *text, s
 	return result;
 }
 
-uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes, bool is_call)
+uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes,
+			enum gp_import_line line)
 {
 	bool is_new;
 	uint32_t number = gp_texts_number(&im->codes, text, bytes, &is_new);
 
-	return is_new && define_code(im, number, text, bytes, is_call) != 0 ? 0 : number;
+	return is_new && define_code(im, number, text, bytes, line) != 0 ? 0 : number;
 }
 
 uint32_t gp_import_frame(struct gp_importing *im, const struct gp_record_frame *frame)
@@ -327,7 +334,9 @@ static int close_trace(struct gp_importing *im)
 
 	record.end = (struct gp_record_end){.reason = GP_END_EXIT, .ticks = im->last_ns};
 	im->load->model->losses.cut = im->is_cut;
-	return im->is_cut ? 0 : gp_import_record(im, GP_RECORD_END, &record);
+	return im->is_cut || im->load->model->why_no_end
+		       ? 0
+		       : gp_import_record(im, GP_RECORD_END, &record);
 }
 
 int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns)

@@ -26,10 +26,18 @@ struct gp_import_span {
 	uint32_t end_thread_id; /* of a start/end range: who closed it */
 	/* of what looks at a thread found: how many did, and whether it is a module's code that its caller imported */
 	uint32_t looks;
+	uint32_t line;             /* where it was found first */
+	uint32_t turn, turn_count; /* the others: [turn, turn + turn_count) of im->turns */
 	bool is_imported;
 	uint8_t style; /* enum gp_range_style; push/pop spans of a thread and domain may cross */
 };
 #define GP_IMPORT_OPEN UINT64_MAX /* the end of a range that was never closed */
+
+/* From then on looks found a function at another line. */
+struct gp_import_turn {
+	uint64_t time_ns;
+	uint32_t line;
+};
 
 struct gp_import_spans {
 	struct gp_import_span *spans;
@@ -42,6 +50,8 @@ struct gp_importing {
 	struct gp_import_spans ranges, functions, looks;
 	uint32_t open_looks[GP_FRAME_DEPTH]; /* that have begun, by index, the innermost last */
 	uint32_t open_look_count;
+	struct gp_import_turn *turns;
+	uint32_t turn_count, turn_capacity;
 	uint32_t counted_capacity, counter_text_capacity; /* of the model's */
 	uint64_t counters_left_out;                       /* values for which there was no room */
 	uint64_t first_ns, last_ns;                       /* of all that was taken */
@@ -86,11 +96,15 @@ uint32_t gp_import_kernel_name(struct gp_importing *im, const char *name, size_t
 uint32_t gp_import_message(struct gp_importing *im, const char *text, size_t bytes);
 /* shape: all but its id. */
 uint32_t gp_import_shape(struct gp_importing *im, struct gp_record_shape *shape);
-/*
- * Code of Python's: "file.py(12): function", or the name of what has no file.  is_call: the line is that of the call; else the function
- * begins there, and which line called is not known.
- */
-uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes, bool is_call);
+/* What the line of a function of Python's is. */
+enum gp_import_line {
+	GP_IMPORT_LINE_OF_FUNCTION, /* it begins there: which line called is not known */
+	GP_IMPORT_LINE_OF_CALL,
+	GP_IMPORT_LINE_OF_FRAME, /* none: each frame's address is its own */
+};
+/* Code of Python's: "file.py(12): function", or the name of what has no file. */
+uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes,
+			enum gp_import_line line);
 /* frame: all but its id; its caller's was given before. */
 uint32_t gp_import_frame(struct gp_importing *im, const struct gp_record_frame *frame);
 
@@ -123,9 +137,10 @@ int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *s
 
 /*
  * A function that looks at a thread found begins (end_thread_id: its track), or the innermost one of the track that was begun last ends.
- * Tracks come one after the other.
+ * Tracks come one after the other.  Its turns come right after its beginning, in their order.
  */
 int gp_import_begin_look(struct gp_importing *im, const struct gp_import_span *span);
+int gp_import_turn_look(struct gp_importing *im, const struct gp_import_turn *turn);
 void gp_import_end_look(struct gp_importing *im, uint32_t track, uint64_t time_ns);
 
 /* One line for the user: why the file cannot be read, by the negative errno value. */

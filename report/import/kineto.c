@@ -9,6 +9,7 @@
 #include "report/import/input.h"
 #include "report/import/kineto_take.h"
 #include "report/import/pull.h"
+#include "report/no_end.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -232,6 +233,26 @@ static void count_processes(struct reading *r)
 	r->is_merged = count > 1;
 }
 
+/* "partial": 1, and why beside it: the trace of which the file is an export has no end. */
+static void take_partial(struct reading *r)
+{
+	struct gp_model *m = r->im->load->model;
+	int64_t is_partial;
+
+	if (take_whole(r->pull, &is_partial) && is_partial != 0 && !m->why_no_end)
+		m->why_no_end = gp_no_end_told("");
+}
+
+static void take_why_partial(struct reading *r)
+{
+	enum gp_pull_token token = gp_pull_next(r->pull);
+	size_t bytes;
+
+	if (token == GP_PULL_STRING)
+		r->im->load->model->why_no_end = gp_no_end_told(gp_pull_text(r->pull, &bytes));
+	gp_pull_skip(r->pull, token);
+}
+
 /* "metadata": {...}: of gpuprof's own entries one tells who has written them. */
 static int take_metadata(struct reading *r)
 {
@@ -246,6 +267,10 @@ static int take_metadata(struct reading *r)
 		r->has_no_order |= gp_pull_is(r->pull, "operations of a stream may run at once");
 		if (gp_pull_is(r->pull, "processes"))
 			count_processes(r);
+		else if (gp_pull_is(r->pull, "partial"))
+			take_partial(r);
+		else if (gp_pull_is(r->pull, "why partial"))
+			take_why_partial(r);
 		else
 			gp_pull_skip(r->pull, GP_PULL_KEY);
 	}
@@ -396,6 +421,7 @@ static int take(struct gp_importing *im, struct gp_pull *pull)
 		result = tell_counters(im);
 	if (result == 0)
 		result = gp_importing_finish(im, (uint64_t)r->unix_ns);
+	free(r->event.turns);
 	free(r);
 	return result;
 }

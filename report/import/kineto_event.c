@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/array.h"
+
 struct field {
 	const char *key;
 	/* Takes the value of the key, which was the last token. False: the input is at its end. */
@@ -285,6 +287,37 @@ static bool take_counter(struct gp_pull *pull, struct gp_kineto_event *event, co
 	return gp_pull_skip(pull, token);
 }
 
+/* "lines", and where they were too many for one text "lines 2", and so on. */
+static bool is_lines(const char *key)
+{
+	return strncmp(key, "lines", 5) == 0;
+}
+
+/* "14@2500000 2@7000000", up to what is no such pair */
+static bool take_lines(struct gp_pull *pull, struct gp_kineto_event *event)
+{
+	enum gp_pull_token token = gp_pull_next(pull);
+	const char *text = "";
+	char *end = NULL;
+	size_t bytes;
+
+	if (token == GP_PULL_STRING)
+		text = gp_pull_text(pull, &bytes);
+	for (; *text != '\0'; text = end) {
+		struct gp_kineto_turn turn = {.line = (uint32_t)strtoul(text, &end, 10)};
+
+		if (*end != '@')
+			break;
+		turn.after_ns = strtoull(end + 1, &end, 10);
+		if (gp_array_grow(&event->turns, &event->turn_capacity, event->turn_count,
+				  sizeof(turn)) == 0)
+			event->turns[event->turn_count++] = turn;
+		else
+			event->has_no_memory = true;
+	}
+	return gp_pull_skip(pull, token);
+}
+
 /* The entries of an object, up to its closing bracket. */
 static bool take_fields(struct gp_pull *pull, struct gp_kineto_event *event,
 			const struct field *fields, size_t count)
@@ -299,6 +332,7 @@ static bool take_fields(struct gp_pull *pull, struct gp_kineto_event *event,
 			i++;
 		if (i < count         ? !fields[i].take(pull, event, fields[i].number)
 		    : is_counter(key) ? !take_counter(pull, event, key)
+		    : is_lines(key)   ? !take_lines(pull, event)
 				      : !gp_pull_skip(pull, token))
 			return false;
 	}

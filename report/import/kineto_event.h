@@ -71,6 +71,13 @@ struct gp_kineto_counter {
 	double value;
 };
 
+/* Of what Python did: so long after its beginning it was at another line. */
+struct gp_kineto_turn {
+	uint64_t after_ns;
+	uint32_t line;
+};
+
+/* Zero before the first is read; turns are for free() after the last. */
 struct gp_kineto_event {
 	uint64_t start_ns, duration_ns;
 	bool has_start, has_grid, has_block;
@@ -80,6 +87,8 @@ struct gp_kineto_event {
 	uint32_t streams[GP_KINETO_STREAMS]; /* that a call made; more are left out */
 	uint32_t stream_count;
 	uint32_t counter_count;
+	uint32_t turn_count;
+	bool has_no_memory;         /* for turns */
 	uint32_t counters_left_out; /* more than there is room for, or whose name is too long */
 	uint32_t devices;           /* a bit for each, between which memory goes to and fro */
 	char domain[GP_KINETO_LABEL_BYTES]; /* of a range; only our own export says so */
@@ -91,6 +100,8 @@ struct gp_kineto_event {
 	size_t name_bytes;
 	char name[GP_PULL_TEXT_BYTES + 1];
 	struct gp_kineto_counter counters[GP_KINETO_COUNTERS];
+	struct gp_kineto_turn *turns;
+	uint32_t turn_capacity;
 };
 
 /* Read the event behind its opening bracket, which was the last token, up to the closing one. False: the input is at its end. */

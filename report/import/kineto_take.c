@@ -356,10 +356,18 @@ static int take_function(struct gp_importing *im, const struct gp_kineto_event *
 		.start_ns = e->start_ns,
 		.end_ns = end_of(e),
 		.thread_id = thread_of(e),
-		.text = gp_import_code(im, e->name, e->name_bytes, false),
+		.text = gp_import_code(im, e->name, e->name_bytes, GP_IMPORT_LINE_OF_FUNCTION),
 	};
 
 	return span.text != 0 ? gp_import_span(&im->functions, &span) : -ENOMEM;
+}
+
+static int turn_look(struct gp_importing *im, const struct gp_kineto_event *e,
+		     const struct gp_kineto_turn *turn)
+{
+	const struct gp_import_turn told = {e->start_ns + turn->after_ns, turn->line};
+
+	return gp_import_turn_look(im, &told);
 }
 
 /*
@@ -370,26 +378,30 @@ static int begin_look(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	char *text = NULL;
 	const char *end = strrchr(e->name, '(');
-	int bytes =
-		end && end > e->name && *e->label ? (int)(end - e->name - 1) : (int)e->name_bytes;
+	int result, bytes = end && end > e->name && *e->label ? (int)(end - e->name - 1)
+							      : (int)e->name_bytes;
 	struct gp_import_span span = {
 		.start_ns = e->start_ns,
 		.end_ns = GP_IMPORT_OPEN,
 		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, thread_of(e)),
 		.end_thread_id = thread_of(e),
 		.looks = gp_kineto_number(e, GP_KINETO_LOOKS, 1),
+		.line = gp_kineto_number(e, GP_KINETO_LINE, 0),
 		.is_imported = gp_kineto_has(e, GP_KINETO_IMPORTED),
 	};
 
 	if (*e->label)
-		bytes = asprintf(&text, "%s(%u): %.*s", e->label,
-				 gp_kineto_number(e, GP_KINETO_LINE, 0), bytes, e->name);
-	if (bytes < 0)
+		bytes = asprintf(&text, "%s(0): %.*s", e->label, bytes, e->name);
+	if (bytes < 0 || e->has_no_memory)
 		return -ENOMEM;
 	gp_import_note_time(im, span.start_ns, span.start_ns);
-	span.text = gp_import_code(im, *e->label ? text : e->name, (size_t)bytes, true);
+	span.text = gp_import_code(im, *e->label ? text : e->name, (size_t)bytes,
+				   GP_IMPORT_LINE_OF_FRAME);
 	free(*e->label ? text : NULL);
-	return span.text != 0 ? gp_import_begin_look(im, &span) : -ENOMEM;
+	result = span.text != 0 ? gp_import_begin_look(im, &span) : -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < e->turn_count; i++)
+		result = turn_look(im, e, &e->turns[i]);
+	return result;
 }
 
 /* An operator is a range, and a function in the stacks of what it launches. */

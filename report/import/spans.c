@@ -225,9 +225,25 @@ int gp_import_begin_look(struct gp_importing *im, const struct gp_import_span *s
 	if (im->open_look_count == GP_FRAME_DEPTH)
 		return 0;
 	result = gp_import_span(&im->looks, span);
-	if (result == 0)
-		im->open_looks[im->open_look_count++] = im->looks.count - 1;
-	return result;
+	if (result != 0)
+		return result;
+	im->looks.spans[im->looks.count - 1].turn = im->turn_count;
+	im->open_looks[im->open_look_count++] = im->looks.count - 1;
+	return 0;
+}
+
+int gp_import_turn_look(struct gp_importing *im, const struct gp_import_turn *turn)
+{
+	int result;
+
+	if (im->open_look_count == GP_FRAME_DEPTH)
+		return 0; /* it did not begin */
+	result = gp_array_grow_room(&im->turns, &im->turn_capacity, im->turn_count, sizeof(*turn));
+	if (result != 0)
+		return result;
+	im->turns[im->turn_count++] = *turn;
+	im->looks.spans[im->looks.count - 1].turn_count++;
+	return 0;
 }
 
 void gp_import_end_look(struct gp_importing *im, uint32_t track, uint64_t time_ns)
@@ -259,6 +275,8 @@ struct looking {
 	struct open_function {
 		const struct gp_import_span *span;
 		uint32_t frame;
+		uint32_t line;
+		uint32_t turn; /* the next one */
 	} open[GP_FRAME_DEPTH];
 	uint32_t count;
 	uint64_t until_ns; /* samples are told up to then */
@@ -273,8 +291,8 @@ static uint32_t looks_in(const struct gp_import_span *span, uint64_t part_ns)
 	return looks > 1 ? (uint32_t)(looks + 0.5) : 1;
 }
 
-/* The innermost function was that from what is told to that time; a ns between two looks is nobody's. */
-static int tell(struct gp_importing *im, struct looking *l, uint64_t time_ns)
+/* The innermost function was that, at its lines, from what is told to that time; a ns between two looks is nobody's. */
+static int tell_one(struct gp_importing *im, struct looking *l, uint64_t time_ns)
 {
 	const struct open_function *top = l->count > 0 ? &l->open[l->count - 1] : NULL;
 	union gp_any_record record = {0};
@@ -293,6 +311,72 @@ static int tell(struct gp_importing *im, struct looking *l, uint64_t time_ns)
 	return gp_import_record(im, GP_RECORD_SAMPLE, &record);
 }
 
+/* The number of a function's frame; of a module's code that was imported, below what Python called for that.  0: no memory. */
+static uint32_t frame_of(struct gp_importing *im, const struct open_function *open, uint32_t parent)
+{
+	static const char import[] = "<frozen importlib._bootstrap>(0): _find_and_load";
+	struct gp_record_frame frame = {.frame_kind = GP_FRAME_PYTHON, .parent_id = parent};
+
+	if (open->span->is_imported) {
+		frame.origin_id =
+			gp_import_code(im, import, sizeof(import) - 1, GP_IMPORT_LINE_OF_CALL);
+		frame.parent_id = frame.origin_id != 0 ? gp_import_frame(im, &frame) : 0;
+		if (frame.parent_id == 0)
+			return 0;
+	}
+	frame.origin_id = open->span->text;
+	frame.address = open->line;
+	return gp_import_frame(im, &frame);
+}
+
+static uint64_t turns_at(const struct gp_importing *im, const struct open_function *open)
+{
+	return open->turn < open->span->turn + open->span->turn_count
+		       ? im->turns[open->turn].time_ns
+		       : UINT64_MAX;
+}
+
+/* When the first of the functions goes on at another line. */
+static uint64_t next_turn(const struct gp_importing *im, const struct looking *l)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < l->count; i++)
+		if (turns_at(im, &l->open[i]) < next_ns)
+			next_ns = turns_at(im, &l->open[i]);
+	return next_ns;
+}
+
+/* Those that do by then go on there, and what they call is called from there. */
+static int turn(struct gp_importing *im, struct looking *l, uint64_t time_ns)
+{
+	bool has_turned = false;
+
+	for (uint32_t i = 0; i < l->count; i++) {
+		struct open_function *open = &l->open[i];
+
+		for (; turns_at(im, open) <= time_ns; has_turned = true)
+			open->line = im->turns[open->turn++].line;
+		if (has_turned)
+			open->frame = frame_of(im, open, i > 0 ? l->open[i - 1].frame : 0);
+		if (open->frame == 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int tell(struct gp_importing *im, struct looking *l, uint64_t time_ns)
+{
+	int result = 0;
+
+	for (uint64_t turn_ns; result == 0 && (turn_ns = next_turn(im, l)) < time_ns;) {
+		result = tell_one(im, l, turn_ns);
+		if (result == 0)
+			result = turn(im, l, turn_ns);
+	}
+	return result == 0 ? tell_one(im, l, time_ns) : result;
+}
+
 /* Leave the functions that end by then. */
 static int leave(struct gp_importing *im, struct looking *l, uint64_t time_ns)
 {
@@ -304,28 +388,11 @@ static int leave(struct gp_importing *im, struct looking *l, uint64_t time_ns)
 	return result;
 }
 
-/* The number of a function's frame; of a module's code that was imported, below what Python called for that.  0: no memory. */
-static uint32_t frame_of(struct gp_importing *im, const struct gp_import_span *span,
-			 uint32_t parent)
-{
-	static const char import[] = "<frozen importlib._bootstrap>(0): _find_and_load";
-	struct gp_record_frame frame = {.frame_kind = GP_FRAME_PYTHON, .parent_id = parent};
-
-	if (span->is_imported) {
-		frame.origin_id = gp_import_code(im, import, sizeof(import) - 1, true);
-		frame.parent_id = frame.origin_id != 0 ? gp_import_frame(im, &frame) : 0;
-		if (frame.parent_id == 0)
-			return 0;
-	}
-	frame.origin_id = span->text;
-	return gp_import_frame(im, &frame);
-}
-
 static int look(struct gp_importing *im, struct looking *l, const struct gp_import_span *span)
 {
 	bool is_other = l->count > 0 && l->open[0].span->thread_id != span->thread_id;
 	int result = leave(im, l, is_other ? UINT64_MAX : span->start_ns);
-	uint32_t frame;
+	struct open_function *open;
 
 	if (l->count == 0)
 		l->until_ns = span->start_ns;
@@ -333,9 +400,10 @@ static int look(struct gp_importing *im, struct looking *l, const struct gp_impo
 		result = tell(im, l, span->start_ns);
 	if (result != 0 || l->count == GP_FRAME_DEPTH)
 		return result;
-	frame = frame_of(im, span, l->count > 0 ? l->open[l->count - 1].frame : 0);
-	l->open[l->count++] = (struct open_function){span, frame};
-	return frame != 0 ? 0 : -ENOMEM;
+	open = &l->open[l->count++];
+	*open = (struct open_function){.span = span, .line = span->line, .turn = span->turn};
+	open->frame = frame_of(im, open, l->count > 1 ? l->open[l->count - 2].frame : 0);
+	return open->frame != 0 ? 0 : -ENOMEM;
 }
 
 int gp_import_looks(struct gp_importing *im)

@@ -227,6 +227,15 @@ class ViewsTest(HostCase):
             file.write(ViewsTest.recorded[options])
         return self.path("app.gpuprof")
 
+    def lines(self, trace):
+        """Of each line its time, and how many looks."""
+        printed = json.loads(self.run_gpuprof("summary", "--by", "host", "--format", "json", "--top", "0", trace).stdout)
+        lines = {}
+        for row in printed["rows"]:
+            time, looks = lines.get((row["Line"], row["What"]), (0, 0))
+            lines[row["Line"], row["What"]] = time + (row["Total"] or row["Waited"]), looks + row["Looks"]
+        return lines
+
     def totals(self, trace):
         """Of each place its time, as the summary has it."""
         printed = json.loads(self.run_gpuprof("summary", "--by", "host", "--format", "json", "--top", "0", trace).stdout)
@@ -353,6 +362,10 @@ class ViewsTest(HostCase):
                 self.assertGreaterEqual(again.get(what, 0), total - 2 * looks, what)
         self.assertAlmostEqual(sum(again.values()), sum(totals.values()), delta=2 * looks)
         self.assertAlmostEqual(again_looks, looks, delta=max(10, looks // 5))
+        lines = self.lines(self.path("first.json"))
+        for (line, what), (total, count) in self.lines(trace).items():
+            if not (what or "").startswith("importing"):
+                self.assertAlmostEqual(lines[line, what][0], total, delta=2 * count, msg=line)
         with open(self.export(self.path("first.json"), "chrome"), encoding="utf-8") as file:
             back = [event for event in json.load(file)["traceEvents"] if event.get("cat") == "python_sample"]
         sent = [event for event in events if event.get("cat") == "python_sample"]

@@ -335,6 +335,17 @@ class Import(Case):
             for cause, total in wanted.items():
                 self.assertAlmostEqual(found[cause], total, delta=sum(wanted.values()) / 1000, msg=(export, cause))
 
+    def test_an_export_of_a_trace_without_an_end_has_none_either(self):
+        trace = self.record("zoo")
+        os.truncate(trace, os.path.getsize(trace) - 200)
+        busy = re.search(r"at least \S+ % busy: \S+ of \S+", self.run_gpuprof("summary", trace).stdout).group()
+        for form, path in (("chrome", self.path("zoo.json")), ("sqlite", self.path("zoo.sqlite"))):
+            self.assertEqual(self.run_gpuprof("export", "--format", form, "-o", path, trace).returncode, 0)
+            summary = self.run_gpuprof("summary", path).stdout
+            self.assertRegex(summary, r"PARTIAL: the trace of pid \d+ has no end: the file was cut")
+            self.assertIn(busy, summary)
+            self.assertNotIn("Never freed", summary)
+
     def test_a_time_that_cannot_be_right_counts_nowhere_and_is_kept_in_exports(self):
         trace, first = self.record("demo"), self.path("first.json")
         self.run_gpuprof("export", "-o", first, trace)

@@ -14,6 +14,7 @@ static struct scene {
 	struct build b;
 	uint32_t main, line, load, step, import, module;
 	struct gp_host_span *spans;
+	struct gp_host_turn *turns;
 	uint32_t count;
 } scene;
 
@@ -40,7 +41,9 @@ static int tear_down(void **state)
 {
 	(void)state;
 	gp_room_free(scene.spans);
+	gp_room_free(scene.turns);
 	scene.spans = NULL;
+	scene.turns = NULL;
 	scene.b.model->samples = NULL; /* the tests' own */
 	gp_model_free(scene.b.model);
 	return 0;
@@ -52,7 +55,7 @@ static void find(struct gp_sample *samples, uint32_t count)
 	scene.b.model->sample_count = count;
 	assert_int_equal(gp_host_spans_find(scene.b.model, 0, gp_host_looks_end(scene.b.model, 0),
 					    gp_host_spans_depth(scene.b.model), &scene.spans,
-					    &scene.count),
+					    &scene.count, &scene.turns),
 			 0);
 }
 
@@ -82,6 +85,30 @@ static void a_function_lasts_as_long_as_looks_find_it(void **state)
 	assert_span(1, scene.load, 1, 0, 30, 2);
 	assert_span(2, scene.step, 1, 30, 90, 2);
 	assert_span(3, scene.load, 1, 110, 120, 1);
+}
+
+static void assert_turn(uint32_t at, uint64_t start_ms, uint32_t frame, bool is_last)
+{
+	assert_int_not_equal(at, GP_NONE);
+	assert_int_equal(scene.turns[at].start_ns, start_ms * MS);
+	assert_int_equal(scene.turns[at].frame, frame);
+	assert_true((scene.turns[at].next == GP_NONE) == is_last);
+}
+
+/* load() is called at one line of main(), step() at another one. */
+static void each_turn_to_another_instruction_is_known(void **state)
+{
+	struct gp_sample samples[] = {
+		build_sample(1, scene.load, 0, 20), build_sample(1, scene.step, 40, 80),
+		build_sample(1, scene.line, 100, 100), build_sample(1, scene.load, 120, 120)};
+
+	(void)state;
+	find(samples, 4);
+	assert_int_equal(scene.spans[0].frame, scene.main);
+	assert_turn(scene.spans[0].turn, 30, scene.line, false);
+	assert_turn(scene.turns[scene.spans[0].turn].next, 110, scene.main, true);
+	for (uint32_t i = 1; i < scene.count; i++)
+		assert_int_equal(scene.spans[i].turn, GP_NONE);
 }
 
 static void what_python_calls_to_import_is_left_out(void **state)
@@ -164,7 +191,8 @@ static void spans_are_bounded_however_deep_stacks_are(void **state)
 	depth = gp_host_spans_depth(b.model);
 	assert_int_equal(depth.functions, GP_HOST_MOST_SPANS / DEEP_LOOKS);
 	assert_int_equal(depth.left_out, (uint64_t)DEEP_LOOKS * (GP_FRAME_DEPTH - depth.functions));
-	assert_int_equal(gp_host_spans_find(b.model, 0, DEEP_LOOKS, depth, &spans, &count), 0);
+	assert_int_equal(gp_host_spans_find(b.model, 0, DEEP_LOOKS, depth, &spans, &count, NULL),
+			 0);
 	assert_int_equal(count, DEEP_LOOKS * depth.functions);
 	gp_room_free(spans);
 	b.model->sample_count = DEEP_LOOKS / 2;
@@ -179,6 +207,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_function_lasts_as_long_as_looks_find_it, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(each_turn_to_another_instruction_is_known, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_python_calls_to_import_is_left_out, set_up,
 						tear_down),

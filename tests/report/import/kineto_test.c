@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "report/model.h"
+#include "report/python_code.h"
+#include "report/recorded.h"
 
 static int fd = -1;
 static char path[64];
@@ -375,6 +377,44 @@ static void looks_at_stacks_are_samples_of_the_innermost_function(void **state)
 	assert_int_equal(m->samples[3].thread_id, 6);
 	assert_stack(m, m->samples[3].stack, other);
 	assert_int_equal(m->samples[3].end_ns - m->samples[3].start_ns, 50000);
+	gp_model_free(m);
+}
+
+static uint32_t line_of(const struct gp_model *m, uint32_t frame)
+{
+	const struct gp_text *text = &m->texts[m->frames[frame].origin];
+	struct gp_python_code code;
+
+	assert_true(gp_python_code_read(text->bytes, text->length, &code));
+	return gp_python_code_line(&code, m->frames[frame].address);
+}
+
+#define CALLER                                                                                     \
+	"\"looks\":6,\"file\":\"run.py\",\"line\":12,\"thread\":5,\"lines\":\"14@10000 "           \
+	"2@15000\",\"lines 2\":\"12@30000 x\""
+#define CALLED "\"looks\":1,\"file\":\"run.py\",\"line\":3,\"thread\":5,\"lines\":\"4@9000\""
+
+/* 12 from 10 us on, 14 from 20, 2 from 25, 12 from 40: what is called meanwhile, from 15 to 30, too. */
+static void looks_keep_their_lines(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		uint32_t innermost, outermost;
+	} expected[] = {{5000, 12, 0}, {5000, 3, 12}, {4000, 3, 14}, {1000, 4, 14},
+			{5000, 4, 2},  {10000, 2, 0}, {10000, 12, 0}};
+	struct gp_model *m = load(EVENTS(LOOK("1", "10", "run (run.py)", CALLER) "," LOOK(
+		"1", "15", "step (run.py)",
+		CALLED) "," END_LOOK("1", "30") "," END_LOOK("1", "50") "," LAUNCH));
+
+	(void)state;
+	assert_int_equal(m->sample_count, 7);
+	for (uint32_t i = 0; i < 7; i++) {
+		uint32_t stack = m->samples[i].stack, caller = m->frames[stack].parent;
+
+		assert_int_equal(m->samples[i].end_ns - m->samples[i].start_ns, expected[i].ns);
+		assert_int_equal(line_of(m, stack), expected[i].innermost);
+		assert_int_equal(caller == GP_NONE ? 0 : line_of(m, caller), expected[i].outermost);
+	}
 	gp_model_free(m);
 }
 
@@ -816,6 +856,37 @@ static void several_processes_are_refused(void **state)
 	gp_model_free(m);
 }
 
+/* Of a process that was killed, too, an export says what is not known of its end. */
+static void an_export_says_that_its_trace_has_no_end(void **state)
+{
+	static const struct {
+		const char *metadata, *why;
+	} cases[] = {
+		{"\"partial\": 1, \"why partial\": \"the disk was full\"", "the disk was full"},
+		{"\"why partial\": \"the disk was full\", \"partial\": 1", "the disk was full"},
+		{"\"partial\": 1, \"why partial\": \"x\"",
+		 "the process was killed or crashed, the disk was full, or the file was cut"},
+		{"\"partial\": 1",
+		 "the process was killed or crashed, the disk was full, or the file was cut"},
+		{"\"partial\": 0", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[1024];
+		struct gp_model *m;
+
+		snprintf(text, sizeof(text), "{\"metadata\": {%s}, \"traceEvents\": [" LAUNCH "]}",
+			 cases[i].metadata);
+		m = load(text);
+		assert_true(gp_recorded_is_whole(m) == (cases[i].why == NULL));
+		if (cases[i].why)
+			assert_string_equal(gp_recorded_why_no_end(m), cases[i].why);
+		assert_false(m->losses.cut);
+		gp_model_free(m);
+	}
+}
+
 static void nonsense_is_counted_and_nothing_else(void **state)
 {
 	struct gp_model *m = load(EVENTS(
@@ -878,6 +949,7 @@ int main(void)
 		T(unified_memory_is_read),
 		T(contexts_and_streams_are_of_the_calls_that_made_them),
 		T(several_processes_are_refused),
+		T(an_export_says_that_its_trace_has_no_end),
 		T(a_call_has_what_the_event_says),
 		T(time_ends_with_the_last_event),
 		T(copies_and_sets_have_their_kinds),
@@ -887,6 +959,7 @@ int main(void)
 		T(ranges_that_cross_are_kept),
 		T(functions_and_operators_are_the_stacks_of_calls),
 		T(looks_at_stacks_are_samples_of_the_innermost_function),
+		T(looks_keep_their_lines),
 		T(synchronisations_and_events_are_read),
 		T(the_caching_allocator_is_a_pool),
 		T(facts_of_the_process_are_read_wherever_they_stand),

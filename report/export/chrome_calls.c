@@ -14,6 +14,7 @@ struct calls {
 	struct gp_chrome_text *openings; /* by API */
 	struct gp_json scratch;
 	struct gp_chrome_args args;
+	bool has_contexts; /* not all are of one of the first GPU, as who reads none takes them for */
 };
 
 bool gp_chrome_arrow_end(const struct gp_chrome *chrome, const struct gp_op *op, uint64_t *end_ns)
@@ -105,6 +106,8 @@ static void write_call(struct gp_chrome *chrome, const struct gp_call *call, str
 	gp_json_unsigned(json, GP_API_CBID(call->api));
 	gp_json_text(json, ",\"correlation\":");
 	gp_json_unsigned(json, call->correlation_id);
+	if (calls->has_contexts && call->context_id != 0)
+		gp_chrome_put_field(json, "in context", call->context_id);
 	if (call->memory != GP_NONE)
 		put_memory(json, &chrome->model->memory[call->memory]);
 	if (call->status != 0)
@@ -182,7 +185,12 @@ static void write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids, s
 
 void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
 {
-	struct calls calls = {.openings = calloc(API_IDS, sizeof(*calls.openings))};
+	const struct gp_model *model = chrome->model;
+	struct calls calls = {
+		.openings = calloc(API_IDS, sizeof(*calls.openings)),
+		.has_contexts = model->context_count > 1 ||
+				(model->context_count == 1 && model->contexts[0].device_id != 0),
+	};
 
 	if (calls.openings && gp_chrome_args_open(&calls.args, chrome->model) == 0 &&
 	    gp_json_open(&calls.scratch, NULL) == 0)

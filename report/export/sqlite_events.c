@@ -205,6 +205,7 @@ static void put_call(struct gp_sqlite_export *e, const struct gp_call *call)
 		remember(e, &e->ids.apis[call->api], gp_model_api(e->model, call->api).name),
 		number(call->status),
 		gp_sqlite_stack(e, call->stack),
+		gp_sqlite_if_any(call->context_id),
 	};
 
 	GP_SQLITE_PUT(e, GP_SQLITE_RUNTIME, values);

@@ -86,7 +86,8 @@ static const struct {
 			     SPAN ", " PLACE ", graphId" ID ", graphExecId" ID},
 	[GP_SQLITE_RUNTIME] = {"CUPTI_ACTIVITY_KIND_RUNTIME",
 			       SPAN ", eventClass" ID ", globalTid" MAYBE ", correlationId" MAYBE
-				    ", nameId" ID ", returnValue" ID ", callchainId" MAYBE},
+				    ", nameId" ID ", returnValue" ID ", callchainId" MAYBE
+				    ", contextId" MAYBE},
 	[GP_SQLITE_SYNC] = {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
 			    SPAN ", " PLACE ", syncType" ID ", eventId" ID},
 	[GP_SQLITE_EVENT] = {"CUPTI_ACTIVITY_KIND_CUDA_EVENT", PLACE ", eventId" ID},

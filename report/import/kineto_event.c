@@ -240,6 +240,7 @@ static const struct field args_fields[] = {
 	{"stream kind", take_stream_kind, 0},
 	{"devices", take_device_list, 0},
 	{"address", take_address, GP_KINETO_ADDRESS},
+	NUMBER("in context", CALL_CONTEXT),
 	NUMBER("made context", MADE_CONTEXT),
 	NUMBER("default stream", DEFAULT_STREAM),
 	NUMBER("of device", CONTEXT_DEVICE),

@@ -46,6 +46,7 @@ enum gp_kineto_number {
 	GP_KINETO_DEFAULT_STREAM,
 	GP_KINETO_CONTEXT_DEVICE,
 	GP_KINETO_PRIORITY,
+	GP_KINETO_CALL_CONTEXT, /* in which a call was made */
 	/* of unified memory, there too */
 	GP_KINETO_ADDRESS,
 	GP_KINETO_VALUE,

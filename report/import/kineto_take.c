@@ -300,6 +300,7 @@ static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, b
 		.cbid = gp_kineto_number(e, GP_KINETO_CBID, 0),
 		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
 		.thread_id = thread_of(e),
+		.context_id = gp_kineto_number(e, GP_KINETO_CALL_CONTEXT, 0),
 		.is_driver = is_driver,
 	};
 	int result = is_of_another_process(im, e) ? -ENOTUNIQ : note_process(im, e);

@@ -97,6 +97,7 @@ static int take_call(void *context, const struct gp_row *row)
 		.end_ns = gp_nsys_time(row, GP_NSYS_end),
 		.correlation_id = gp_row_number(row, GP_NSYS_correlationId, 0),
 		.thread_id = thread_of(row, GP_NSYS_globalTid),
+		.context_id = gp_row_number(row, GP_NSYS_contextId, 0), /* of our own files */
 		.stack = gp_nsys_stack(r, row),
 		.status = (uint16_t)gp_row_number(row, GP_NSYS_returnValue, 0),
 	};

@@ -830,6 +830,17 @@ static void contexts_and_streams_are_of_the_calls_that_made_them(void **state)
 	X(category, "cudaLaunchKernel",                                                            \
 	  "\"pid\":10,\"tid\":5,\"ts\":20,\"dur\":1,\"args\":{\"correlation\":40}")
 
+static void calls_have_their_context(void **state)
+{
+	struct gp_model *m = load(EVENTS(X(
+		"cuda_runtime", "cudaDeviceSynchronize",
+		HOST("10", "2") ",\"args\":{\"correlation\":40,\"in context\":3,\"context\":7}")));
+
+	(void)state;
+	assert_int_equal(m->calls[0].context_id, 3);
+	gp_model_free(m);
+}
+
 /* Whose numbers would name calls of one another. */
 static void several_processes_are_refused(void **state)
 {
@@ -949,6 +960,7 @@ int main(void)
 		T(unified_memory_is_read),
 		T(contexts_and_streams_are_of_the_calls_that_made_them),
 		T(several_processes_are_refused),
+		T(calls_have_their_context),
 		T(an_export_says_that_its_trace_has_no_end),
 		T(a_call_has_what_the_event_says),
 		T(time_ends_with_the_last_event),

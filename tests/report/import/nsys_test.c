@@ -451,6 +451,19 @@ static void operations_of_devices_that_cannot_be_are_counted(void **state)
 	gp_model_free(m);
 }
 
+/* Only our own files say so: nsys' have no such column. */
+static void calls_have_their_context(void **state)
+{
+	struct gp_model *m = load(
+		INSERT_CALL("1", "2", "60", "6",
+			    "0") "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN contextId INT;"
+				 "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET contextId = 3;");
+
+	(void)state;
+	assert_int_equal(m->calls[0].context_id, 3);
+	gp_model_free(m);
+}
+
 /* ---- call chains ---- */
 
 #define CHAINS                                                                                     \
@@ -649,6 +662,7 @@ int main(void)
 		T(graphs_syncs_and_events_are_read),
 		T(what_a_kernel_lacks_is_made_up_for_or_left_out),
 		T(operations_of_devices_that_cannot_be_are_counted),
+		T(calls_have_their_context),
 		T(chains_are_stacks_whatever_the_order_of_their_rows),
 		T(a_call_without_a_chain_has_no_stack),
 		T(what_has_no_name_has_its_module),

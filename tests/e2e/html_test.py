@@ -609,9 +609,39 @@ class BrowserTest(HtmlCase):
         self.run_program([*support.GPU, "launch=3", "raise=9"], options=("-o", "killed", "--chrome", "none"))
         self.open(self.write_page(self.path("killed.gpuprof")))
         page = self.browser.run(shown.OF_PAGE)
-        self.assertEqual(page["cards"]["GPU busy"][0], "not known")
+        for card in ("GPU busy", "Kernels", "GPU time", "Copies"):
+            self.assertEqual(page["cards"][card][0], "not known")
+        self.assertEqual((page["cards"]["Kernels"][1:], page["cards"]["Copies"][1:]), (["3 launches"], []))
+        self.assertNotIn("0ns of", self.browser.run("document.getElementById('view-overview').innerText"))
         self.assertNotIn("Where the GPU", " ".join(page["bars"]))
         self.assert_no_problem()
+
+    def test_calls_that_failed_have_a_name_and_a_place(self):
+        trace = self.record(os.path.join(BUILD, "programs", "fail"))
+        first = json.loads(self.run_gpuprof("summary", "--by", "failure", "--format", "json", trace).stdout)["rows"][0]
+        self.open(self.write_page(trace))
+        told = self.browser.run(shown.OF_PAGE)["cards"]["CUDA calls"][2]
+        self.assertRegex(told, r"^\d+ failed: " + re.escape(f"{first['Name']} ({first['Meaning']})"))
+        self.browser.run("[...document.querySelectorAll('.card button')].find((one) => one.textContent.startsWith('Which failed')).click()")
+        self.browser.frames()
+        self.assertIn(first["Error"], self.browser.run("document.getElementById('view-tables').innerText"))
+        self.assert_no_problem()
+
+    def test_memory_of_the_host_stands_beside_the_peak_of_a_gpu(self):
+        trace = self.record(os.path.join(BUILD, "programs", "copies"))
+        text = self.run_gpuprof("summary", "--full", trace).stdout
+        pinned = re.search(r"^ +(\S+) .* pinned host$", text, re.M).group(1)
+        self.open(self.write_page(trace))
+        self.assertIn(f"{pinned} pinned host", " ".join(self.browser.run(shown.OF_PAGE)["cards"]["Peak memory"]))
+
+    def test_what_ran_for_little_time_is_seen_over_time(self):
+        trace = self.write_kernels([(10, 200000)] * 20, alike=True)
+        self.open(self.write_page(trace))
+        drawn = self.browser.run("(() => { const canvas = document.querySelector('canvas[data-gpu]'), { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height),"
+                                 " heights = new Map(); for (let i = 3; i < data.length; i += 4) if (data[i] > 200) { const x = ((i - 3) / 4) % canvas.width;"
+                                 " heights.set(x, (heights.get(x) || 0) + 1); } return [...heights.values()]; })()")
+        self.assertGreaterEqual(len(drawn), 20)
+        self.assertGreaterEqual(min(drawn), 4)
 
     def test_an_operation_that_all_figures_hang_on_is_told(self):
         trace = self.write_kernels([(100, 10)] * 10 + [(60000, 10)] + [(100, 10)] * 10, alike=True)

@@ -69,9 +69,9 @@ def differences(page, summary, advice, markdown):
 
     ask("span", text["span"], cards["Time"][0])
     ask_where_said("span of advice", text["advice span"], re.search(rf"of ({TIME})|$", page["adviceOf"]).group(1))
-    ask_where_said("kernels", text["kernels"], cards["Kernels"][0])
-    ask_where_said("copies", text["copies"], re.search(r"([\d,]+) cop(?:y|ies)", " ".join(cards["Copies"])).group(1))
-    ask_where_said("GPU time", text["GPU time"], cards["GPU time"][0])
+    ask_where_said("kernels", text["kernels"], cards["Kernels"][0].removeprefix("≥ "))
+    ask_where_said("copies", text["copies"], re.search(r"([\d,]+) cop(?:y|ies)|$", " ".join(cards["Copies"])).group(1))
+    ask_where_said("GPU time", text["GPU time"], cards["GPU time"][0].removeprefix("≥ "))
     ask_where_said("time in calls", text["call time"], cards["CUDA calls"][1].removesuffix(" in them"))
     ask("findings", text["findings"], [tuple(finding) for finding in page["findings"]])
     for (number, share, sums), gpu in zip(text["gpus"], page["gpus"]):

@@ -92,9 +92,17 @@ function findingArticle(f, about) {
 const findingLine = (f, about) =>
 	el('article', { class: 'line' }, savedBy(f, about), el('div', null, plain(f.title) + ': ', f.place ? 'the same at ' + plain(f.place) : marked(plain(f.found))), lead(f));
 
+/* Of a command that the page has the table of: that, in its place. */
+function noteOf(line) {
+	const [told] = line.split(': gpuprof summary --by failure FILE'),
+		[first] = recordsOf('failure');
+	if (told === line || !first) return marked(beginning(line));
+	return [beginning(told) + ': ' + failureOf(first) + ' ', el('button', { class: 'go', onclick: () => openView('tables', 'failure') }, 'all ›')];
+}
+
 function adviceSection(about) {
 	if (!about.advice) return null;
-	const lines = about.adviceNotes.trim().split('\n').filter(Boolean).map((line) => el('p', { class: 'dim' }, marked(beginning(line.trim())))),
+	const lines = about.adviceNotes.trim().split('\n').filter(Boolean).map((line) => el('p', { class: 'dim' }, noteOf(line.trim()))),
 		notes = el('div', { class: 'notes' }, lines),
 		isToldWholly = (f, i) => about.advice.slice(0, i).filter((before) => before.id === f.id).length < TOLD_WHOLLY;
 	if (!about.advice.length) return section('What to change', '', notes);

@@ -21,8 +21,9 @@ function card(title, value, notes, [there, ...where]) {
 	);
 }
 
+const isBusyKnown = (device, doubt) => device.possible && (device.busy || !doubt);
 function busyText(device, doubt) {
-	if (!device.possible || (!device.busy && doubt)) return 'not known';
+	if (!isBusyKnown(device, doubt)) return 'not known';
 	return (doubt ? '≥ ' : '') + fmtPercent(device.busy, device.possible);
 }
 const busySentence = (device, doubt) => busyText(device, doubt).replace(/ %$/, ' % busy');
@@ -45,6 +46,8 @@ function overviewCards(about) {
 	const peak = (about.memory || [])
 		.filter((row) => row.device !== undefined && row.kind === 'all')
 		.sort((a, b) => b.peak - a.peak)[0];
+	/* of operations that may be missing: the least that there were */
+	const atLeast = (text, isAny) => (!about.doubt ? text : isAny ? '≥ ' + text : 'not known');
 	const cards = [
 		card(
 			'Time',
@@ -59,7 +62,7 @@ function overviewCards(about) {
 			devices.length > 1 ? 'GPUs busy' : 'GPU busy',
 			busyText({ busy, possible }, about.doubt),
 			[
-				possible ? fmtNs(busy) + ' of ' + fmtNs(possible) : '',
+				isBusyKnown({ busy, possible }, about.doubt) ? fmtNs(busy) + ' of ' + fmtNs(possible) : '',
 				about.doubt || (possible ? fmtPercent(possible - busy, possible) + ' idle' : ''),
 				unused ? counted(unused, 'GPU') + ' without any operation not counted' : '',
 				about.inPart ? 'while recording was on' : '',
@@ -68,22 +71,22 @@ function overviewCards(about) {
 		),
 		card(
 			'Kernels',
-			fmtCount(about.kernels),
+			atLeast(fmtCount(about.kernels), about.kernels),
 			[counted(about.launches, 'launch', 'launches'), about.graphs ? counted(about.graphs, 'whole graph') : ''],
 			['Each by name', 'kernels'],
 		),
-		card('GPU time', fmtNs(about.gpuTime), ['kernels, copies and sets, added up'], ['Flame graph', 'flame']),
+		card('GPU time', atLeast(fmtNs(about.gpuTime), about.gpuTime), ['kernels, copies and sets, added up'], ['Flame graph', 'flame']),
 		card(
 			'Copies',
-			fmtBytes(about.copyBytes),
-			[counted(about.copies, 'copy', 'copies') + ', ' + counted(about.sets, 'set')],
+			atLeast(fmtBytes(about.copyBytes), about.copies),
+			about.doubt && !about.copies && !about.sets ? [] : [counted(about.copies, 'copy', 'copies') + ', ' + counted(about.sets, 'set')],
 			['By direction', 'tables', 'copy-size'],
 		),
 		card(
 			'CUDA calls',
 			fmtCount(about.calls),
-			[fmtNs(about.callTime) + ' in them', about.failures ? fmtCount(about.failures) + ' failed' : ''],
-			['Each by name', 'tables', 'api'],
+			[fmtNs(about.callTime) + ' in them', failedText(about)],
+			about.failures && tableOf('failure') ? ['Which failed', 'tables', 'failure'] : ['Each by name', 'tables', 'api'],
 		),
 	];
 	if (peak && peak.peak > 0)
@@ -91,7 +94,7 @@ function overviewCards(about) {
 			card(
 				'Peak memory',
 				fmtBytes(peak.peak),
-				[(devices.length > 1 ? 'GPU ' + peak.device + ' ' : '') + 'at +' + fmtNs(peak.at), leftText()],
+				[(devices.length > 1 ? 'GPU ' + peak.device + ' ' : '') + 'at +' + fmtNs(peak.at), elsewhereText(about), leftText()],
 				['Who held it', 'memory'],
 			),
 		);
@@ -114,6 +117,20 @@ function allocatorCard(isOneOfMany) {
 		),
 	];
 }
+
+/* What is no GPU's is not in the peak of one, but in what is kept or was never freed. */
+function elsewhereText(about) {
+	const rows = about.memory.filter((row) => row.device === undefined && row.peak > 0);
+	return rows.length ? 'besides ' + rows.map((row) => fmtBytes(row.peak) + ' ' + row.kind).join(', ') : '';
+}
+
+/* Calls that failed: how many, and the first kind of them. */
+function failedText(about) {
+	const first = recordsOf('failure')[0];
+	if (!about.failures) return '';
+	return fmtCount(about.failures) + ' failed' + (first ? ': ' + failureOf(first) + (first.Count < about.failures ? ', ...' : '') : '');
+}
+const failureOf = (row) => plain(row.Name + ' (' + row.Meaning + ')' + (row['Call site'] ? ', at ' + row['Call site'] : ''));
 
 /* The summary's line on what was never freed, and what of it is in a cache. */
 const leftText = () => plain(state.about.left.trim().replace(/\n\s*/g, '; '));
@@ -287,6 +304,9 @@ function miniTable(word, title, view, columns = ['Time %', 'Total', 'Count', 'Av
 		el('table', { class: 'mini names' }, el('thead', null, el('tr', null, heads)), el('tbody', null, rows.map(line))),
 	);
 }
+/* So many pixels of the height are seen, however little ran. */
+const LEAST_MARK = 4;
+
 /* How busy a GPU was over time; known once the events are read. */
 function drawGpuStrip(canvas, union) {
 	const width = (canvas.parentNode.clientWidth && canvas.clientWidth) || 600,
@@ -298,7 +318,7 @@ function drawGpuStrip(canvas, union) {
 	canvas.style.width = '100%';
 	ctx.clearRect(0, 0, width, height);
 	ctx.fillStyle = css('--accent');
-	busyColumns(union, from, step, columns, (x, share) => ctx.fillRect(x, height - Math.max(1.5, share * height), 1, height));
+	busyColumns(union, from, step, columns, (x, share) => ctx.fillRect(x, height - Math.max(LEAST_MARK, share * height), 1, height));
 }
 
 function gpuRows(about) {
@@ -306,7 +326,7 @@ function gpuRows(about) {
 	if (!devices.length) return null;
 	return section(
 		'GPU activity over time',
-		'height: share of the time with at least one operation; 0 to 100 %; click: see it in the timeline',
+		'height: share of the time with at least one operation, 0 to 100 %, or a mark where that is little; click: see it in the timeline',
 		el(
 			'div',
 			{ class: 'gpus' },
@@ -355,7 +375,7 @@ function gpuRows(about) {
 						el(
 							'span',
 							{ class: 'dim' },
-							device.possible ? fmtNs(device.busy) + ' of ' + fmtNs(device.possible) : '',
+							isBusyKnown(device, about.doubt) ? fmtNs(device.busy) + ' of ' + fmtNs(device.possible) : '',
 						),
 					),
 				),

@@ -395,7 +395,7 @@ uint64_t gp_advisor_host_part_ns(const struct gp_lull *lull)
 }
 
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
-				  struct gp_lull **lull)
+				  uint64_t most_ns, struct gp_lull **lull)
 {
 	struct gp_lull *after = gp_advisor_lull_after(advisor, call);
 	uint64_t saves_ns, waited_ns;
@@ -408,6 +408,8 @@ uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_ca
 		    RETURN_NS;
 	if (waited_ns > call->duration_ns)
 		waited_ns = call->duration_ns;
+	if (waited_ns > most_ns)
+		waited_ns = most_ns;
 	if (waited_ns > gp_advisor_host_part_ns(after))
 		waited_ns = gp_advisor_host_part_ns(after);
 	saves_ns = gp_advisor_take(advisor, after, waited_ns);

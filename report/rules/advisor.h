@@ -253,13 +253,13 @@ struct gp_lull *gp_advisor_lull_after(const struct gp_advisor *advisor, const st
 uint64_t gp_advisor_host_part_ns(const struct gp_lull *lull);
 
 /*
- * What the program could have saved by not waiting in a call: no more than the call took for that,
+ * What the program could have saved by not waiting in a call: no more than the call took for that, nor than most_ns,
  * and no more than the GPU waited for the host right after it (gp_advisor_lull_after()); the rest of the call the GPU was at
  * work, and what another call took of that idle time is not there any more: to be asked once of each.
  * *lull becomes that idle time if this is most of it, else NULL.
  */
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
-				  struct gp_lull **lull);
+				  uint64_t most_ns, struct gp_lull **lull);
 
 /*
  * Idle time that the present process ended and that no case explains, and the calls that started

@@ -151,7 +151,7 @@ static void add(struct gp_advisor *advisor, const struct rest *rest)
 	uint64_t waited_ns = call->duration_ns - rest->ns, end_ns = gp_call_end_ns(call);
 	uint64_t rest_ns = rest->ns < own->most_ns ? rest->ns : own->most_ns;
 	struct gp_lull *lull;
-	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
+	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &lull);
 
 	gp_advisor_stretch(advisor, found, end_ns - rest_ns, end_ns, 1);
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns,

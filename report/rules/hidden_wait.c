@@ -33,20 +33,20 @@ static void look(struct gp_advisor *advisor)
 		struct gp_case *found;
 		struct own *own;
 		struct gp_lull *lull;
-		uint64_t saves_ns, idle_ns;
+		uint64_t saves_ns, idle_ns, waited_ns;
 
 		if (!op || !gp_copy_waits_for_others(advisor, call, op))
 			continue;
 		idle_ns = new_idle_ns(advisor, call);
-		saves_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
+		waited_ns = gp_copy_waited_ns(advisor, call, op);
+		saves_ns = gp_advisor_wait_saves_ns(advisor, call, waited_ns, &lull);
 		if (saves_ns == 0)
 			continue;
 		found = gp_copy_case(advisor, call, op);
 		own = found->own;
 		own->idle_ns += idle_ns;
 		own->calls_ns += call->duration_ns;
-		gp_advisor_add(advisor, found, call->start_ns, gp_copy_waited_ns(advisor, call, op),
-			       saves_ns, lull);
+		gp_advisor_add(advisor, found, call->start_ns, waited_ns, saves_ns, lull);
 		gp_advisor_show(advisor, found, call);
 		found->bytes += op->bytes;
 	}

@@ -29,7 +29,7 @@ static void look(struct gp_advisor *advisor)
 			continue;
 		found = gp_advisor_case(advisor, gp_advisor_site(advisor, call),
 					op->destination_kind, 0);
-		saves_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
+		saves_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &lull);
 		gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, lull);
 		gp_advisor_show(advisor, found, call);
 		found->bytes += op->bytes;

@@ -27,7 +27,7 @@ static void count_all(struct gp_advisor *advisor, struct gp_tally *tally)
 static void take_call(struct gp_advisor *advisor, const struct gp_call *call, bool in_loop)
 {
 	struct gp_lull *lull;
-	uint64_t saves_ns = gp_advisor_wait_saves_ns(advisor, call, &lull);
+	uint64_t saves_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &lull);
 	uint64_t api = gp_advisor_text(advisor, gp_model_api(advisor->model, call->api).name);
 	uint32_t site = gp_advisor_site(advisor, call);
 	struct gp_case *found;

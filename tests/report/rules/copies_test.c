@@ -166,7 +166,7 @@ static void what_can_be_saved_is_among_the_times_that_are_told(void **state)
 	check(4, 200 * US, "hidden-wait",
 	      "held up the host for 8.970ms, 7.410ms of it while kernels before them ran; then the "
 	      "GPU waited for the host, for 20.28ms in all: each time the shorter",
-	      "read results less often", 8970 * US);
+	      "read results less often", 7410 * US);
 }
 
 /* The next kernel is launched 20 us after the copy's call, and begins 470 us later, as where another process has the GPU: that is not the host's. */

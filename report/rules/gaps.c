@@ -58,39 +58,71 @@ static const char *name_of(const struct gp_advisor *advisor, const struct gp_cal
 	return call ? gp_model_api(advisor->model, call->api).name : "";
 }
 
-/* The context of the present process that a call made for most of that time; NULL: none was made. */
-static const struct gp_record_context *made_in(const struct gp_advisor *advisor,
-					       const struct gp_lull *lull)
-{
-	const struct gp_model *model = advisor->model;
+/* A context of the present process that was made in an idle time, and for how long of that. */
+struct making {
+	const struct gp_record_context *context; /* NULL: none was, for most of it */
+	const struct gp_call *call;
+	uint64_t ns;
+};
 
+static uint64_t overlap_ns(const struct gp_lull *lull, uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns < lull->start_ns)
+		start_ns = lull->start_ns;
+	if (end_ns > lull->end_ns)
+		end_ns = lull->end_ns;
+	return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+static struct making made_in(const struct gp_model *model, const struct gp_lull *lull)
+{
 	for (uint32_t i = 0; i < model->context_count; i++) {
 		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
 		const struct gp_call *call = at != GP_NONE ? &model->calls[at] : NULL;
-		uint64_t start_ns = call ? model->base_unix_ns + call->start_ns : 0;
-		uint64_t end_ns =
-			call ? model->base_unix_ns + gp_call_made_context_ns(model, call) : 0;
+		uint64_t ns = call ? overlap_ns(lull, model->base_unix_ns + call->start_ns,
+						model->base_unix_ns +
+							gp_call_made_context_ns(model, call))
+				   : 0;
 
-		if (start_ns < lull->start_ns)
-			start_ns = lull->start_ns;
-		if (end_ns > lull->end_ns)
-			end_ns = lull->end_ns;
-		if (end_ns > start_ns && 2 * (end_ns - start_ns) >= gp_lull_ns(lull))
-			return &model->contexts[i];
+		if (ns > 0 && 2 * ns >= gp_lull_ns(lull))
+			return (struct making){&model->contexts[i], call, ns};
 	}
-	return NULL;
+	return (struct making){NULL, NULL, 0};
 }
 
-static void keep_maker(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_lull *lull)
+/* Of what its own work waited for, a context of another GPU can be made at the same time as the others. */
+static enum gp_maker maker_of(const struct gp_advisor *advisor, const struct gp_lull_at *at,
+			      const struct making *making)
 {
-	const struct gp_model *model = advisor->model;
-	const struct gp_record_context *made = made_in(advisor, lull);
-	const struct gp_call *call =
-		made ? &model->calls[gp_model_context_call(model, made->id)] : NULL;
+	if (!making->context)
+		return GP_MAKER_NONE;
+	if (at->lull->before.model != advisor->process)
+		return GP_MAKER_FIRST;
+	return making->context->device_id == at->before->device_id ? GP_MAKER_AGAIN
+								   : GP_MAKER_OTHER_GPU;
+}
 
-	own->maker = gp_advisor_text(advisor, name_of(advisor, call));
-	own->maker_device = made ? gp_scope_device(&advisor->scope, model, made->device_id) : 0;
-	own->is_amid_work = lull->before.model == advisor->process;
+static void keep_maker(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_lull_at *at)
+{
+	struct making making = made_in(advisor->model, at->lull);
+
+	own->kind = maker_of(advisor, at, &making);
+	own->maker = gp_advisor_text(advisor, name_of(advisor, making.call));
+	own->maker_ns = making.ns;
+	own->maker_device = making.context ? gp_scope_device(&advisor->scope, advisor->model,
+							     making.context->device_id)
+					   : 0;
+}
+
+/* The rest of such an idle time would be there, whenever the context is made. */
+static uint64_t without_rest_ns(const struct gp_advisor *advisor, const struct gp_lull_at *at,
+				uint64_t saves_ns)
+{
+	struct making making = made_in(advisor->model, at->lull);
+
+	return maker_of(advisor, at, &making) == GP_MAKER_OTHER_GPU && making.ns < saves_ns
+		       ? making.ns
+		       : saves_ns;
 }
 
 /* Whether the calls in it say more of it than those around it. */
@@ -169,7 +201,7 @@ static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct g
 	own->range = gp_advisor_text(advisor, own->host.range ? own->host.range : "");
 	own->share = at->lull->cause_share[at->lull->cause];
 	own->longest_ns = gp_lull_ns(at->lull);
-	keep_maker(advisor, own, at->lull);
+	keep_maker(advisor, own, at);
 	if (has_calls(at->lull->cause))
 		keep_calls(advisor, own, at->lull);
 	own->after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
@@ -184,6 +216,8 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 	struct gp_gaps *own = found->own;
 
+	if (at->lull->cause == GP_IDLE_SETUP)
+		saves_ns = without_rest_ns(advisor, at, saves_ns);
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, saves_ns, at->lull);
 	gp_advisor_show_lull(found, at->lull);
 	own->imports += gp_host_time_ends_in_import(advisor, at);
@@ -200,11 +234,13 @@ static void tell_calls(const struct gp_advisor *advisor, const struct gp_gaps *o
 {
 	const char *maker = gp_advisor_text_of(advisor, own->maker);
 
-	if (*maker && own->is_amid_work)
-		fprintf(out, " (%s made a context on GPU %u)", maker, own->maker_device);
-	else if (*maker)
+	if (own->kind == GP_MAKER_FIRST)
 		fprintf(out, " (%s made the process's context)", maker);
-	if (*maker || own->calls == 0)
+	else if (own->kind != GP_MAKER_NONE)
+		fprintf(out, " (%s made %s context on GPU %u in %s of it)", maker,
+			own->kind == GP_MAKER_AGAIN ? "another" : "a", own->maker_device,
+			gp_format_ns(own->maker_ns).text);
+	if (own->kind != GP_MAKER_NONE || own->calls == 0)
 		return;
 	fprintf(out, "; %s took %s of it", gp_advisor_text_of(advisor, own->call),
 		gp_format_ns(own->call_ns).text);
@@ -239,7 +275,9 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		tell_calls(advisor, own, out);
 	if (own->has_looks)
 		looks = gp_meanwhile_tell(advisor, found, out);
-	gp_host_time_tell(&host, out);
+	if (cause == GP_IDLE_DEPENDENCY) /* it matters where that was, not what the host did */
+		host = (struct gp_host_time){.range = host.range};
+	gp_host_time_tell(&host, found->count > 1 ? "the longest" : "it", out);
 	gp_meanwhile_tell_looks(advisor, found, looks, out);
 	fprintf(out, "; %s", found->count > 1 ? "the longest " : "");
 	if (*before)
@@ -310,6 +348,18 @@ static const char *const changes[GP_IDLE_CAUSES] = {
 	[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
 };
 
+static const char *const maker_changes[] = {
+	[GP_MAKER_FIRST] = "make the context earlier, while other processes still have work "
+			   "for the GPU: cudaFree(0) as the first call makes it",
+	[GP_MAKER_OTHER_GPU] =
+		"make the contexts of all GPUs at the same time, before the work begins, each in a "
+		"thread (cudaSetDevice, then cudaFree(0)): each takes longer then, so that a part "
+		"of it is saved; or do without those GPUs whose work is shorter than that",
+	[GP_MAKER_AGAIN] = "use one context of a GPU from the start to the end: do not end it "
+			   "(cudaDeviceReset), "
+			   "nor make another (cuCtxCreate)",
+};
+
 /* What looks found for most of the time is what the sentence tells: a call's stack says but what began then, or ended. */
 static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const struct gp_case *found)
 {
@@ -327,20 +377,14 @@ void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *foun
 	const struct gp_gaps *own = found->own;
 	enum gp_compiler compiler = seen_compiler(advisor, found);
 
-	if (found->other_detail == GP_IDLE_SETUP && *gp_advisor_text_of(advisor, own->maker))
-		fputs(own->is_amid_work
-			      ? "make the contexts of all GPUs at the start, each in a thread of "
-				"its own (cudaSetDevice, then cudaFree(0)), while the others work; "
-				"or do without those whose work is shorter than that"
-			      : "make the context earlier, while other processes still have work "
-				"for the GPU: cudaFree(0) as the first call makes it",
-		      out);
+	if (found->other_detail == GP_IDLE_SETUP && own->kind != GP_MAKER_NONE)
+		fputs(maker_changes[own->kind], out);
+	else if (found->other_detail == GP_IDLE_DEPENDENCY)
+		gp_dependency_advise(advisor, found, out);
 	else if (compiler != GP_COMPILER_NONE)
 		fputs(gp_host_time_change(compiler), out);
 	else if (gp_host_time_advise(&host, out))
 		return;
-	else if (found->other_detail == GP_IDLE_DEPENDENCY)
-		gp_dependency_advise(advisor, found, out);
 	else if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);
 	else if (own->has_looks && gp_meanwhile_wait(advisor, found) >= GP_WAIT_THREAD)

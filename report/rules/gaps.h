@@ -15,6 +15,9 @@
 struct gp_tally_row *gp_gaps_pair(struct gp_advisor *advisor, const struct gp_op *before,
 				  const struct gp_op *after);
 
+/* The process's first context, while others had work; that of another GPU than the one whose work waited; one more of that GPU. */
+enum gp_maker { GP_MAKER_NONE, GP_MAKER_FIRST, GP_MAKER_OTHER_GPU, GP_MAKER_AGAIN };
+
 /* What such a rule keeps of a case. */
 struct gp_gaps {
 	struct gp_host_time host; /* what is known of the host in its longest one ... */
@@ -25,10 +28,10 @@ struct gp_gaps {
 	uint32_t after_site;
 	uint8_t share; /* of its cause, in 255ths */
 	uint64_t longest_ns;
-	uint64_t
-		maker; /* the text of the call that made a context for most of the longest one; "" = none did */
-	uint32_t maker_device; /* whose context that is */
-	bool is_amid_work;     /* the process had work before the longest one */
+	enum gp_maker kind;    /* of what made a context for most of the longest one, ... */
+	uint64_t maker;        /* ... its text, "" = none did, ... */
+	uint64_t maker_ns;     /* ... what it took of that, ... */
+	uint32_t maker_device; /* ... and whose context it is */
 	uint64_t
 		call; /* of set-up or allocation, the text of the longest call in the longest one, ... */
 	uint64_t call_ns;   /* ... what it took of that, ... */

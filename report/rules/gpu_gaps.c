@@ -135,7 +135,7 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		  "profiler tells what it is (py-spy record, perf record). A compiler: call each "
 		  "function once for each shape "
 		  "before the work, and let its cache stay. Set-up: what is made there can be made "
-		  "before, contexts of several GPUs in as many threads.",
+		  "before, contexts of several GPUs at the same time, which saves a part of it.",
 	.ignore = "It is the program's start or end, or it waits for something that is not in it.",
 	.threshold = {.saves_percent = 5,
 		      .saves_ns = LEAST_NS,

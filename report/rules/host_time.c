@@ -236,10 +236,10 @@ static void tell_moments(unsigned moments, FILE *out)
 		fputs(" in it", out);
 }
 
-void gp_host_time_tell(const struct gp_host_time *host, FILE *out)
+void gp_host_time_tell(const struct gp_host_time *host, const char *of, FILE *out)
 {
 	if (is_much(host, host->xla_ns))
-		fprintf(out, "; XLA compiled for %s of it", gp_format_ns(host->xla_ns).text);
+		fprintf(out, "; XLA compiled for %s of %s", gp_format_ns(host->xla_ns).text, of);
 	if (host->compiler != GP_COMPILER_NONE) {
 		fprintf(out, "; %s was %s", gp_compiler_name(host->compiler),
 			host->compiler == GP_COMPILER_IMPORT ? "importing"
@@ -254,7 +254,7 @@ void gp_host_time_tell(const struct gp_host_time *host, FILE *out)
 		gp_text_print(out, host->range);
 	}
 	if (is_much(host, host->load_ns))
-		fprintf(out, "; loading code took %s of it", gp_format_ns(host->load_ns).text);
+		fprintf(out, "; loading code took %s of %s", gp_format_ns(host->load_ns).text, of);
 }
 
 const char *gp_host_time_change(enum gp_compiler compiler)

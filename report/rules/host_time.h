@@ -35,8 +35,8 @@ struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const stru
 /* Whether the call at its end was made in an import, and by no compiler. */
 bool gp_host_time_ends_in_import(const struct gp_advisor *advisor, const struct gp_lull_at *at);
 
-/* "; CuPy was compiling, or loading what it had compiled, when it began", "; loading code took 45.13ms of it"; nothing where nothing is known. */
-void gp_host_time_tell(const struct gp_host_time *host, FILE *out);
+/* "; CuPy was compiling, or loading what it had compiled, when it began", "; loading code took 45.13ms of it", or of what stands for "it"; nothing where nothing is known. */
+void gp_host_time_tell(const struct gp_host_time *host, const char *of, FILE *out);
 
 /* What helps against that compiler's time. */
 const char *gp_host_time_change(enum gp_compiler compiler);

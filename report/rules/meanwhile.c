@@ -12,6 +12,9 @@
 /* That are named: those with a twentieth of the longest one's time at least. */
 #define MOST_FUNCTIONS 3
 
+/* What a compiler took is no reason for more than so many times that. */
+#define LEAST_PART 5
+
 static uint64_t since_base(const struct gp_model *model, uint64_t unix_ns)
 {
 	return unix_ns > model->base_unix_ns ? unix_ns - model->base_unix_ns : 0;
@@ -185,7 +188,7 @@ enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 	enum gp_compiler compiler = GP_COMPILER_NONE;
 	uint32_t count;
 	struct gp_host_function *functions = functions_of(advisor, found, &count);
-	struct sums sums = sums_of(places, functions, count);
+	uint64_t looked_ns = sums_of(places, functions, count).time_ns;
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct gp_host_place place = gp_host_places_at(places, functions[i].place);
@@ -193,7 +196,8 @@ enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 		by_ns[gp_host_place_compiler(&place)] += functions[i].total_ns;
 	}
 	for (enum gp_compiler i = GP_COMPILER_NONE + 1; i < GP_COMPILERS; i++)
-		if (count > 0 && by_ns[i] * 2 >= sums.time_ns)
+		if (count > 0 && by_ns[i] * 2 >= looked_ns &&
+		    by_ns[i] * LEAST_PART >= found->time_ns)
 			compiler = i;
 	free(functions);
 	return compiler;

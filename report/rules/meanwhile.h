@@ -32,7 +32,7 @@ uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_cas
 enum gp_wait { GP_WAIT_NONE, GP_WAIT_POLLING, GP_WAIT_THREAD, GP_WAIT_OUTSIDE };
 enum gp_wait gp_meanwhile_wait(const struct gp_advisor *advisor, const struct gp_case *found);
 
-/* The compiler, or the imports, that took half of it or more; else GP_COMPILER_NONE. */
+/* The compiler, or the imports, that took half of what is known of it, and a fifth of the case's time; else GP_COMPILER_NONE. */
 enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 				       const struct gp_case *found);
 

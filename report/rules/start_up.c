@@ -223,8 +223,8 @@ static void look_at_host(struct gp_advisor *advisor, const struct gp_end *first)
 
 static const char *const host_changes[GP_LANGUAGES] = {
 	[GP_LANGUAGE_NATIVE] =
-		"do what can be done in another thread while the context is made, or "
-		"keep it for the next run; perf record -g tells what takes it",
+		"do it in several threads, let the GPU begin with what is there while the host "
+		"makes the rest, or keep it for the next run; perf record -g tells what takes it",
 	[GP_LANGUAGE_PYTHON] = IMPORT_LESS,
 	[GP_LANGUAGE_TORCH] = IMPORT_LESS,
 	[GP_LANGUAGE_JAX] = IMPORT_LESS,
@@ -281,21 +281,6 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	fprintf(out, "NCCL took %s to make communicators", gp_format_ns(own->make_ns).text);
 }
 
-/* Whether the process sees a GPU for which it has no work. */
-static bool sees_unused(const struct gp_model *model)
-{
-	bool is_used[GP_DEVICE_LIMIT] = {false};
-
-	for (uint32_t i = 0; i < model->op_count; i++)
-		if (model->ops[i].device_id < GP_DEVICE_LIMIT)
-			is_used[model->ops[i].device_id] = true;
-	for (uint32_t i = 0; i < model->device_count; i++)
-		if (model->devices[i].device_id < GP_DEVICE_LIMIT &&
-		    !is_used[model->devices[i].device_id])
-			return true;
-	return false;
-}
-
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
@@ -308,10 +293,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 			"leave %s out there: the context that was made before would still be good",
 			gp_advisor_text_of(advisor, own->ending));
 	else if (found->detail == GP_END_CONTEXT)
-		fprintf(out, "keep the driver loaded between runs (nvidia-smi -pm 1)%s",
-			sees_unused(model) ? ", and let the process see only the GPUs that it uses "
-					     "(CUDA_VISIBLE_DEVICES)"
-					   : "");
+		fputs("keep the driver loaded between runs (nvidia-smi -pm 1)", out);
 	else if (found->detail == GP_END_MEMORY)
 		fputs("page-lock only what is copied again and again: one copy from pageable "
 		      "memory takes less than to page-lock it",
@@ -358,10 +340,10 @@ const struct gp_rule gp_rule_start_up = {
 		"(ncclGroupStart, ncclGroupEnd), while the program reads its data "
 		"(ncclCommInitRankConfig with blocking = 0; PyTorch: init_process_group with a "
 		"device_id). Contexts: nvidia-smi -pm 1 keeps the driver loaded where no program "
-		"does; CUDA_VISIBLE_DEVICES hides GPUs that are not used. Page-locked memory: only "
+		"does. Page-locked memory: only "
 		"for what is copied again and again. The program's own: "
 		"import only what is used (python3 -X importtime lists what takes how long), read "
-		"data in another thread while the context is made.",
+		"data in several threads, and let the GPU begin with what is there.",
 	.ignore = "The program runs for long: then it is over soon.",
 	.threshold = {.saves_percent = 5, .saves_ns = 100000000, .count = 1},
 	.is_once = true,

@@ -25,6 +25,7 @@ struct calls {
 	const char *before, *within, *after;
 	const char
 		*looked; /* the same of a look at Python's stack meanwhile; NULL = there was none */
+	uint32_t until_ms; /* looks found that; 0 = 210 */
 	bool other_thread; /* the first is of one, which has no Python on its stacks */
 	const char *command;
 };
@@ -69,7 +70,8 @@ static struct gp_model *wait_for_host(const struct calls *calls)
 		uint32_t stack = find_stack(&b, user, calls->looked);
 		uint32_t index = BUILD_GROW(&b, samples, sample_count);
 
-		b.model->samples[index] = build_sample(100, stack, 10, 210);
+		b.model->samples[index] =
+			build_sample(100, stack, 10, calls->until_ms > 0 ? calls->until_ms : 210);
 	}
 	build_stacks_end(&b);
 	return build_end(&b);
@@ -138,6 +140,9 @@ static void compilers_are_told_by_looks(void **state)
 	/* a call's stack says but what it began or ended in: imports took the time */
 	check(&(struct calls){.within = CUPY, .looked = IMPORTS},
 	      "meanwhile the host was importing", "imported while the GPU waits", NULL);
+	/* but not of a short look, which says nothing of the rest */
+	check(&(struct calls){.within = CUPY, .looked = IMPORTS, .until_ms = 50},
+	      "meanwhile the host was importing", "CUPY_CACHE_DIR", NULL);
 }
 
 /* Looks at the thread say what else another profiler would be asked for. */

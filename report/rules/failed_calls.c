@@ -5,7 +5,7 @@
  * computed while others go on, one is enough.  After an error of the GPU itself
  * every call fails, wherever it is: all of them are one case, at the place that was told first, and one is enough; a kernel that was launched
  * before in its context, or in a graph, after the last wait that went well, and of which no record came made it; if there is one record alone that
- * has no times, the kernel of that one: its end never came.  Frees
+ * has no times, the kernel of that one: its end never came.  Where records were lost, none of that is known.  Frees
  * while the driver shuts down are no errors of the program, nor are allocations of a cache that finds
  * memory full: it gives blocks back and tries again.
  */
@@ -246,7 +246,7 @@ static const struct gp_op *find_untimed(const struct gp_model *model)
 static bool find_kernel(struct gp_advisor *advisor, struct own *own)
 {
 	const struct gp_model *model = advisor->model;
-	const struct gp_op *op = model->recorder ? NULL : find_untimed(model);
+	const struct gp_op *op = find_untimed(model);
 
 	if (!op || !may_be_cause(own, &model->calls[op->call], last_wait_ns(model, own)))
 		return false;
@@ -277,8 +277,8 @@ static void find_causes(struct gp_advisor *advisor)
 		struct gp_case *found = &advisor->cases[i];
 
 		if (found->rule == advisor->rule && found->process == advisor->process &&
-		    found->detail == LASTING && !find_kernel(advisor, found->own) &&
-		    tells_of_all_kernels(advisor->model))
+		    found->detail == LASTING && tells_of_all_kernels(advisor->model) &&
+		    !find_kernel(advisor, found->own))
 			find_launches(advisor, found->own);
 	}
 }
@@ -327,12 +327,15 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 			gp_format_count(own->in_all).text);
 }
 
-/* "the kernel launched 40.10us before at step (train.cu:12)", "the kernel saxpy, launched ... at step (train.cu:12)," */
+/* "the kernel launched 40.10us before at step (train.cu:12)"; "the kernel saxpy, launched ... at step (train.cu:12),", "the kernel saxpy of the graph launched ..." */
 static void print_one_launch(const struct gp_advisor *advisor, const struct own *own, FILE *out)
 {
-	fputs(own->graphs > 0 ? "a kernel of the graph" : "the kernel", out);
+	bool is_apart = own->has_kernel && own->graphs == 0;
+
+	fputs(own->graphs > 0 && !own->has_kernel ? "a kernel" : "the kernel", out);
 	if (own->has_kernel)
-		fprintf(out, " %s,", gp_scope_kernel_of(&advisor->scope, own->kernel));
+		fprintf(out, " %s", gp_scope_kernel_of(&advisor->scope, own->kernel));
+	fputs(own->graphs > 0 ? " of the graph" : is_apart ? "," : "", out);
 	fprintf(out, " launched %s before", gp_format_ns(own->launch_ns).text);
 	if (gp_advisor_knows(advisor, own->launch_site))
 		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->launch_site).place);
@@ -340,7 +343,7 @@ static void print_one_launch(const struct gp_advisor *advisor, const struct own 
 		fprintf(out,
 			" (CorrID %u of `gpuprof trace api`; with --stacks=all its line is known)",
 			own->launch);
-	if (own->has_kernel)
+	if (is_apart)
 		fputs(",", out);
 }
 
@@ -410,7 +413,7 @@ const struct gp_rule gp_rule_failed_calls = {
 		"last wait "
 		"for the GPU that went well, and of which no record came; a graph may have ended "
 		"in part. If one record alone has no times, it is that kernel's, which never "
-		"ended.",
+		"ended. Where records were lost none is named.",
 	.change = "Check what every call returns, and cudaGetLastError() after <<<>>>; end, or do "
 		  "without, at the first error. `gpuprof summary --by failure` shows every error "
 		  "and where it came from; compute-sanitizer finds the kernel behind an illegal "

@@ -105,6 +105,8 @@ static void what_is_lost_makes_a_run_partial(void **state)
 		struct gp_builder b;
 
 		begin(&b);
+		gp_builder_call(&b, GP_TEST_LAUNCH, 3, 3000,
+				50); /* whose record is what was lost */
 		add_counter(&b, losses[i].counter, 3);
 		assert_partial(save(&b), losses[i].why);
 		gp_builder_free(&b);

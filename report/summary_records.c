@@ -485,8 +485,9 @@ static void print_all_notes(const struct gp_summary *summary)
 	}
 }
 
-/* Looks come 20 ms apart: of such a time there should be some, while the process had work for a GPU. */
-#define LOOKS_MISSING_NS 100000000u
+/* A time without looks is told of if it is long, and many times as long as this process's looks were apart before it. */
+#define LOOKS_MISSING_NS  100000000u
+#define LOOKS_MISSING_FEW 5u
 
 static uint64_t last_op_ns(const struct gp_model *model)
 {
@@ -498,30 +499,70 @@ static uint64_t last_op_ns(const struct gp_model *model)
 	return last_ns;
 }
 
-static uint64_t last_look_ns(const struct gp_model *model)
+/* The one that ends last, or NULL. */
+static const struct gp_sample *last_sample(const struct gp_model *model)
 {
-	uint64_t last_ns = 0;
+	const struct gp_sample *last = NULL;
 
 	for (uint32_t i = 0; i < model->sample_count; i++)
-		if (model->samples[i].end_ns > last_ns)
-			last_ns = model->samples[i].end_ns;
-	return last_ns;
+		if (!last || model->samples[i].end_ns > last->end_ns)
+			last = &model->samples[i];
+	return last;
+}
+
+/* Looks of a sample from a time on: they are as far apart as each other. */
+static double count_looks(const struct gp_sample *sample, uint64_t from_ns)
+{
+	uint64_t span_ns = sample->end_ns - sample->start_ns;
+
+	if (sample->start_ns >= from_ns)
+		return sample->count;
+	if (sample->end_ns < from_ns)
+		return 0;
+	return span_ns > 0 ? sample->count * ((double)(sample->end_ns - from_ns) / (double)span_ns)
+			   : sample->count;
+}
+
+/*
+ * Whether looks had come often when the last one was: where they take long (large programs, little of the processor) they become few, and end no sooner
+ * than the others.
+ */
+static bool came_often(const struct gp_model *model, const struct gp_sample *last,
+		       uint64_t missing_ns)
+{
+	uint64_t from_ns = last->end_ns > missing_ns ? last->end_ns - missing_ns : 0;
+	uint64_t first_ns = last->start_ns;
+	double looks = 0;
+
+	for (uint32_t i = 0; i < model->sample_count; i++) {
+		const struct gp_sample *sample = &model->samples[i];
+
+		if (sample->thread_id != last->thread_id)
+			continue;
+		looks += count_looks(sample, from_ns);
+		if (sample->start_ns < first_ns)
+			first_ns = sample->start_ns;
+	}
+	if (first_ns < from_ns)
+		first_ns = from_ns;
+	return looks * (double)missing_ns >= LOOKS_MISSING_FEW * (double)(last->end_ns - first_ns);
 }
 
 /* Where looks at Python end long before the work does: what is told by looks is not of the rest. */
 static void print_looks_missing(const struct gp_summary *summary, const struct gp_model *model)
 {
-	uint64_t look_ns = model->base_unix_ns + last_look_ns(model);
-	uint64_t op_ns = model->base_unix_ns + last_op_ns(model);
-	uint64_t zero_ns = summary->window.start_unix_ns;
+	const struct gp_sample *last = last_sample(model);
+	uint64_t last_ns = last_op_ns(model), zero_ns = summary->window.start_unix_ns;
 
-	if (model->sample_count == 0 || op_ns < look_ns + LOOKS_MISSING_NS || look_ns < zero_ns)
+	if (!last || last_ns < last->end_ns + LOOKS_MISSING_NS ||
+	    model->base_unix_ns + last->end_ns < zero_ns ||
+	    !came_often(model, last, last_ns - last->end_ns))
 		return;
 	fprintf(summary->out, "  the last look at Python's stack is of %s",
-		gp_format_ns(look_ns - zero_ns).text);
+		gp_format_ns(model->base_unix_ns + last->end_ns - zero_ns).text);
 	fprintf(summary->out, ", the GPU's last operation ended at %s",
-		gp_format_ns(op_ns - zero_ns).text);
-	fputs(": what the host did from there on is not known", summary->out);
+		gp_format_ns(model->base_unix_ns + last_ns - zero_ns).text);
+	fputs(": what Python did from there on is not known", summary->out);
 	if (summary->model_count > 1)
 		fprintf(summary->out, " (pid %u)", model->pid);
 	fputs("\n", summary->out);

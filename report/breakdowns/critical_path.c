@@ -5,19 +5,26 @@
 #include <stdlib.h>
 
 #include "report/breakdown.h"
+#include "report/call_site.h"
 #include "report/path_words.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_sheet_column columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
-	{"Category", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},
+	{"Category", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},   {"At", GP_UNIT_TEXT},
 };
+
+#define NO_SITE UINT64_MAX
+
+/* Of a row: its key. */
+enum { KIND, IS_KERNEL, WHAT, SITE };
 
 struct gathering {
 	struct gp_scope *scope;
 	const struct gp_model *model;
 	uint64_t *names; /* for gp_scope_name() */
+	struct gp_call_sites *sites;
 	struct gp_tally *tally;
 };
 
@@ -34,12 +41,31 @@ static uint64_t what_is(struct gathering *gathering, const struct gp_path_step *
 			     gp_path_words(room, model, step, scope->names, scope->full_names));
 }
 
+/* Of a call, and of what the thread did before it: where it was made. */
+static uint64_t site_of(struct gathering *gathering, const struct gp_path_step *step)
+{
+	const struct gp_model *model = gathering->model;
+	const struct gp_call *call = !gp_path_is_of_op(step) && step->index != GP_NONE
+					     ? &model->calls[step->index]
+					     : NULL;
+	uint32_t site;
+
+	if (!call || call->stack == GP_NONE)
+		return NO_SITE;
+	site = gp_call_sites_find(gathering->sites, model, call);
+	return gp_scope_text(gathering->scope, gp_call_sites_at(gathering->sites, site).place);
+}
+
 static void take_step(struct gathering *gathering, const struct gp_path_step *step)
 {
 	bool is_kernel = step->kind == GP_PATH_OPERATION &&
 			 gathering->model->ops[step->index].kind == GP_OP_KERNEL;
-	const uint64_t key[GP_TALLY_KEYS] = {step->kind, is_kernel,
-					     what_is(gathering, step, is_kernel)};
+	const uint64_t key[GP_TALLY_KEYS] = {
+		[KIND] = step->kind,
+		[IS_KERNEL] = is_kernel,
+		[WHAT] = what_is(gathering, step, is_kernel),
+		[SITE] = site_of(gathering, step),
+	};
 	struct gp_tally_row *row = gp_tally_find(gathering->tally, key);
 
 	row->count++;
@@ -48,13 +74,20 @@ static void take_step(struct gathering *gathering, const struct gp_path_step *st
 
 static int take_model(struct gp_scope *scope, const struct gp_model *model, struct gp_tally *tally)
 {
-	struct gathering gathering = {scope, model, gp_scope_names(model), tally};
+	struct gathering gathering = {
+		.scope = scope,
+		.model = model,
+		.names = gp_scope_names(model),
+		.sites = gp_call_sites_new(),
+		.tally = tally,
+	};
 	struct gp_path path = {0};
-	int result = gathering.names ? gp_path_of(&path, model) : -ENOMEM;
+	int result = gathering.names && gathering.sites ? gp_path_of(&path, model) : -ENOMEM;
 
 	for (uint32_t i = 0; result == 0 && i < path.count; i++)
 		take_step(&gathering, &path.steps[i]);
 	gp_path_free(&path);
+	gp_call_sites_free(gathering.sites);
 	free(gathering.names);
 	return result;
 }
@@ -65,9 +98,13 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_share(sheet, row, total);
 	gp_scope_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_scope_put_text(sheet, gp_path_category((uint8_t)row->key[0]));
-	gp_scope_put_text(sheet, row->key[1] ? gp_scope_kernel_of(scope, row->key[2])
-					     : gp_scope_text_of(scope, row->key[2]));
+	gp_scope_put_text(sheet, gp_path_category((uint8_t)row->key[KIND]));
+	gp_scope_put_text(sheet, row->key[IS_KERNEL] ? gp_scope_kernel_of(scope, row->key[WHAT])
+						     : gp_scope_text_of(scope, row->key[WHAT]));
+	if (row->key[SITE] == NO_SITE)
+		gp_sheet_cell(sheet, gp_value_none());
+	else
+		gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[SITE]));
 }
 
 static int fill(struct gp_scope *scope, struct gp_sheet *sheet)

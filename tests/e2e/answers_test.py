@@ -68,6 +68,10 @@ class Idle(Tables):
         self.assertTrue(any(row["After at"] and "places.c:" in row["After at"] for row in rows), rows)
         gaps = self.tables("gap", trace)["gap"]
         self.assertTrue(any(gap["After at"] and "places.c:" in gap["After at"] for gap in gaps), gaps)
+        steps = self.tables("critical-path", trace)["critical-path"]
+        for category in ("host", "API"):
+            self.assertTrue(any(step["Category"] == category and "places.c:" in (step["At"] or "") for step in steps), steps)
+        self.assertTrue(all(step["At"] is None for step in steps if step["Category"] in ("GPU", "launch")), steps)
 
     def test_where_operations_are_missing_idle_is_an_upper_bound(self):
         result = self.run_program([os.path.join(support.BUILD, "programs", "demo"), "3"], GPUPROF_KERNELS="scale*",

@@ -421,7 +421,7 @@ static void put_idle(const struct gp_basis *basis, struct gp_advice *advice)
 		most_ns = busy_ns;
 		advice->wall_ns = gp_state_wall_ns(state_ns);
 		advice->idle_ns = gp_state_idle_ns(state_ns);
-		advice->idle_cause = gp_idle_cause_name(gp_state_top_cause(state_ns));
+		advice->idle_cause = gp_state_top_cause(state_ns);
 		put_idle_ends(&basis->lulls.devices[i], advice);
 	}
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/answers/idle_cause.h"
 #include "report/model.h"
 #include "report/symbols.h"
 
@@ -107,8 +108,8 @@ struct gp_advice {
 	uint64_t failures;      /* of calls, as failed-calls counts them */
 	const char *why_no_end; /* of a process that did not end in order; NULL: all did */
 	/* And of the GPU that worked most, as summaries have it. */
-	uint64_t wall_ns, idle_ns; /* wall_ns 0 = none worked */
-	const char *idle_cause;    /* of most of the idle time */
+	uint64_t wall_ns, idle_ns;     /* wall_ns 0 = none worked */
+	enum gp_idle_cause idle_cause; /* of most of the idle time */
 	uint64_t idle_before_ns,
 		idle_after_ns; /* of it before the first operation, and after the last */
 	uint32_t gpus;         /* that worked */

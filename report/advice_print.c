@@ -544,6 +544,35 @@ static bool is_too_short(uint64_t span_ns)
 	return span_ns > 0 && too_short * 2 > count;
 }
 
+/* A process that only asks, or makes contexts and ends them. */
+static void print_no_work(FILE *out, const struct gp_advice *advice)
+{
+	if (advice->span_ns > 0 && !advice->doubt)
+		fprintf(out, "  no GPU had anything to do in %s: gpuprof summary --by api FILE\n",
+			gp_format_ns(advice->span_ns).text);
+}
+
+/* Most of a short run is what any takes. */
+static void print_start_up(FILE *out, const struct gp_advice *advice)
+{
+	if (advice->idle_cause == GP_IDLE_SETUP && advice->idle_before_ns * 2 >= advice->wall_ns)
+		fputs("  making a context takes 100 to 300ms; of what takes 500ms and more, a rule "
+		      "speaks: gpuprof explain start-up\n",
+		      out);
+}
+
+static void print_idle(FILE *out, const struct gp_advice *advice)
+{
+	fprintf(out, "  the %sGPU was idle for %s%s %% of %s, mostly %s",
+		advice->gpus > 1 ? "busiest " : "", advice->doubt ? "at most " : "",
+		gp_format_percent((double)advice->idle_ns, (double)advice->wall_ns).text,
+		gp_format_ns(advice->wall_ns).text, gp_idle_cause_name(advice->idle_cause));
+	print_idle_ends(out, advice);
+	fprintf(out, ":%sgpuprof summary --by idle,gap%s --top 20 FILE\n",
+		idle_is_at_ends(advice) ? "\n  " : " ", advice->has_looks ? ",host" : "");
+	print_start_up(out, advice);
+}
+
 void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 {
 	if (advice->is_damaged)
@@ -556,15 +585,12 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 	fputs(" (`gpuprof explain --list` names them)\n", out);
 	print_troubles(out, advice);
 	print_hints(out, advice);
-	if (advice->is_damaged || advice->wall_ns == 0 || advice->idle_ns * 2 < advice->wall_ns)
+	if (advice->is_damaged)
 		return;
-	fprintf(out, "  the %sGPU was idle for %s%s %% of the time, mostly %s",
-		advice->gpus > 1 ? "busiest " : "", advice->doubt ? "at most " : "",
-		gp_format_percent((double)advice->idle_ns, (double)advice->wall_ns).text,
-		advice->idle_cause);
-	print_idle_ends(out, advice);
-	fprintf(out, ":%sgpuprof summary --by idle,gap%s --top 20 FILE\n",
-		idle_is_at_ends(advice) ? "\n  " : " ", advice->has_looks ? ",host" : "");
+	if (advice->wall_ns == 0)
+		print_no_work(out, advice);
+	else if (advice->idle_ns * 2 >= advice->wall_ns)
+		print_idle(out, advice);
 }
 
 /* ---- findings, for programs ---- */

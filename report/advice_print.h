@@ -32,7 +32,7 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 /* What makes them doubtful, and what another recording would tell: lines, or nothing. */
 void gp_advice_print_doubts(FILE *out, const struct gp_advice *advice);
 
-/* That there is none, a line; where the GPU was idle for most of the time, another that says so. */
+/* That there is none, a line; where the GPU was idle for most of the time, or had nothing to do, others that say so. */
 void gp_advice_print_none(FILE *out, const struct gp_advice *advice);
 
 /* {"span_ns": ..., "findings": [{"rule": ..., ...}, ...]}.  Returns 0 or -errno. */

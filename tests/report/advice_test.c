@@ -587,7 +587,7 @@ static void test_no_advice(void **state)
 	assert_int_equal(advice.count, 0);
 	assert_non_null(strstr(
 		text, "No advice: 5.055ms, first to last CUDA call, is too short for most rules"));
-	assert_non_null(strstr(text, "\n  the GPU was idle for 60.4 % of the time, mostly "
+	assert_non_null(strstr(text, "\n  the GPU was idle for 60.4 % of 5.055ms, mostly "
 				     "host-bound: gpuprof summary --by idle,gap --top 20 FILE\n"));
 	free(text);
 	advice.idle_before_ns = 2 * MS;
@@ -595,6 +595,16 @@ static void test_no_advice(void **state)
 	text = printed_none(&advice);
 	assert_non_null(strstr(text, " mostly host-bound, 2.000ms before its first operation:\n"
 				     "  gpuprof summary --by idle,gap --top 20 FILE\n"));
+	assert_null(strstr(text, "making a context"));
+	free(text);
+	advice.idle_cause = GP_IDLE_SETUP;
+	advice.idle_before_ns = 3 * MS;
+	text = printed_none(&advice);
+	assert_non_null(strstr(text,
+			       " of 5.055ms, mostly set-up, 3.000ms before its first operation:\n"
+			       "  gpuprof summary --by idle,gap --top 20 FILE\n"
+			       "  making a context takes 100 to 300ms; of what takes 500ms and "
+			       "more, a rule speaks: gpuprof explain start-up\n"));
 	free(text);
 	advice.idle_before_ns = advice.idle_after_ns;
 	advice.doubt = "operations are missing";
@@ -615,6 +625,33 @@ static void test_no_advice(void **state)
 	text = printed_none(&advice);
 	assert_string_equal(text, "No advice: none of the rules found anything worth a change "
 				  "(`gpuprof explain --list` names them)\n");
+	free(text);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+static void test_no_work_is_said(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_advice advice;
+	char *text;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_call(&b, 100, BUILD_MALLOC, MS, 40 * MS, 0);
+	build_call(&b, 100, BUILD_FREE, 50 * MS, 1000 * MS, 0);
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	text = printed_none(&advice);
+	assert_non_null(strstr(
+		text, "\n  no GPU had anything to do in 1.049s: gpuprof summary --by api FILE\n"));
+	free(text);
+	gp_advice_free(&advice);
+	model->losses.launches_without_op = 1;
+	advice = ask(&model, 1);
+	text = printed_none(&advice);
+	assert_null(strstr(text, "had anything to do"));
 	free(text);
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -997,6 +1034,7 @@ int main(void)
 		cmocka_unit_test(test_a_long_place_keeps_its_line),
 		cmocka_unit_test(test_what_several_processes_save),
 		cmocka_unit_test(test_no_advice),
+		cmocka_unit_test(test_no_work_is_said),
 		cmocka_unit_test(test_managed_memory_is_hinted_at),
 		cmocka_unit_test(test_why_there_may_be_no_advice),
 		cmocka_unit_test(test_a_trace_that_is_not_complete),

@@ -121,18 +121,24 @@ static void look(struct window *window, struct gp_host_places *places, const str
 		add_sample(window, places, model, i);
 }
 
+bool gp_host_work_add_of(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			 const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+			 uint64_t end_ns)
+{
+	struct window window = {.start_ns = start_ns, .end_ns = end_ns, .tally = tally, .sum = sum};
+
+	look(&window, places, model, thread);
+	return window.is_known;
+}
+
 bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 		      const struct gp_model *model, uint32_t *thread, uint64_t start_ns,
 		      uint64_t end_ns)
 {
-	struct window window = {.start_ns = start_ns, .end_ns = end_ns, .tally = tally, .sum = sum};
-
-	look(&window, places, model, *thread);
-	if (window.is_known)
+	if (gp_host_work_add_of(tally, sum, places, model, *thread, start_ns, end_ns))
 		return true;
 	*thread = model->pid;
-	look(&window, places, model, *thread);
-	return window.is_known;
+	return gp_host_work_add_of(tally, sum, places, model, *thread, start_ns, end_ns);
 }
 
 void gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,

@@ -22,6 +22,11 @@ bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_place
 		      const struct gp_model *model, uint32_t *thread, uint64_t start_ns,
 		      uint64_t end_ns);
 
+/* The same of that thread alone. */
+bool gp_host_work_add_of(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			 const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+			 uint64_t end_ns);
+
 /* The same of what all other threads did, each by itself, for gp_host_work_busiest(). */
 void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,

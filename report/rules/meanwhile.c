@@ -12,6 +12,9 @@
 /* That are named: those with a twentieth of the longest one's time at least. */
 #define MOST_FUNCTIONS 3
 
+/* Of fewer no shares are told: they say where the host was, and not for how long. */
+#define LEAST_LOOKS 10u
+
 /* What a compiler took is no reason for more than so many times that. */
 #define LEAST_PART 5
 
@@ -20,25 +23,44 @@ static uint64_t since_base(const struct gp_model *model, uint64_t unix_ns)
 	return unix_ns > model->base_unix_ns ? unix_ns - model->base_unix_ns : 0;
 }
 
+static bool add_of(struct gp_advisor *advisor, const struct gp_case *found, uint32_t thread,
+		   const struct gp_interval *times, uint32_t count)
+{
+	const struct gp_model *model = advisor->model;
+	struct gp_host_places *places = advisor->scope.host_places;
+	uint64_t sum = (uint64_t)(found - advisor->cases);
+	bool any = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!gp_host_work_add_of(&advisor->host_work, sum, places, model, thread,
+					 times[i].start_ns, times[i].end_ns))
+			continue;
+		any = true;
+		gp_host_work_add_others(&advisor->host_work, OTHERS | sum, places, model, thread,
+					times[i].start_ns, times[i].end_ns);
+	}
+	if (advisor->host_work.error < 0)
+		advisor->error = advisor->host_work.error;
+	return any;
+}
+
+bool gp_meanwhile_add_times(struct gp_advisor *advisor, const struct gp_case *found,
+			    uint32_t thread, const struct gp_interval *times, uint32_t count)
+{
+	const struct gp_model *model = advisor->model;
+
+	if (model->sample_count == 0 || !gp_host_places_in(&advisor->scope) ||
+	    found == &advisor->spare)
+		return false;
+	return add_of(advisor, found, thread, times, count) ||
+	       add_of(advisor, found, model->pid, times, count);
+}
+
 bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *found, uint32_t thread,
 			   uint64_t start_ns, uint64_t end_ns)
 {
-	const struct gp_model *model = advisor->model;
-	struct gp_host_places *places =
-		model->sample_count > 0 ? gp_host_places_in(&advisor->scope) : NULL;
-	bool is_known;
-
-	if (!places || found == &advisor->spare)
-		return false;
-	is_known = gp_host_work_add(&advisor->host_work, (uint64_t)(found - advisor->cases), places,
-				    model, &thread, start_ns, end_ns);
-	if (is_known)
-		gp_host_work_add_others(&advisor->host_work,
-					OTHERS | (uint64_t)(found - advisor->cases), places, model,
-					thread, start_ns, end_ns);
-	if (advisor->host_work.error < 0)
-		advisor->error = advisor->host_work.error;
-	return is_known;
+	return gp_meanwhile_add_times(advisor, found, thread,
+				      &(struct gp_interval){start_ns, end_ns}, 1);
 }
 
 bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
@@ -222,6 +244,8 @@ void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_
 		else
 			fputs("; ", out);
 		gp_host_function_print(out, places, &functions[i]);
+		if (sums.looks < LEAST_LOOKS)
+			continue;
 		told_ns = gp_host_function_has_line(&functions[i]) ? functions[i].line_ns
 								   : functions[i].total_ns;
 		fprintf(out, " for %s %%%s",

@@ -13,7 +13,9 @@
 bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
 		      const struct gp_lull_at *at, uint64_t end_unix_ns);
 
-/* The same of a thread and a time on the present process's timeline. */
+/* The same of a thread and times on the present process's timeline; of the main thread, where no look in any of them is at that one. */
+bool gp_meanwhile_add_times(struct gp_advisor *advisor, const struct gp_case *found,
+			    uint32_t thread, const struct gp_interval *times, uint32_t count);
 bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *found, uint32_t thread,
 			   uint64_t start_ns, uint64_t end_ns);
 
@@ -38,7 +40,8 @@ enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 
 /*
  * The same of times that hold more than the case's idle ones, as shares: "; by 145 looks while these were launched the host was
- * in step (train.py:40) for 63.0 % of the time; in load (data.py:7) for 20.1 %".  when: "while ...".  Nothing of no looks.
+ * in step (train.py:40) for 63.0 % of the time; in load (data.py:7) for 20.1 %".  when: "while ...".  Of fewer than ten
+ * looks without the shares; nothing of no looks.
  */
 void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_case *found,
 			      const char *when, FILE *out);

@@ -82,14 +82,10 @@ static void note_launch(struct gp_advisor *advisor, const struct gp_lull_at *at)
 static bool look_meanwhile(struct gp_advisor *advisor, const struct gp_case *found)
 {
 	struct gp_launch_times *times = &advisor->launch_times;
-	bool is_known = false;
 
 	times->count = (uint32_t)gp_busy_join(times->intervals, times->count);
-	for (uint32_t i = 0; i < times->count && advisor->error == 0; i++)
-		is_known |= gp_meanwhile_add_time(advisor, found, times->thread,
-						  times->intervals[i].start_ns,
-						  times->intervals[i].end_ns);
-	return is_known;
+	return gp_meanwhile_add_times(advisor, found, times->thread, times->intervals,
+				      times->count);
 }
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)

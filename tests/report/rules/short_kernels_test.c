@@ -152,35 +152,67 @@ static void without_stacks_looks_at_python_tell(void **state)
 	(void)state;
 	b.model->samples[first] = build_sample(100, step, 0, 18);
 	b.model->samples[second] = build_sample(100, load, 18, 30);
+	b.model->samples[first].count = 10;
 	check(&b, "",
-	      "; by 2 looks while these were launched the host was in step "
+	      "; by 10 looks while these were launched the host was in step "
 	      "(train.py:40) for 74.9 % of the time; in load (data.py:7) for 25.1 %");
 }
 
-/* Half of the launches come after 100 ms, in which the host reads something: that launches nothing. */
-static void what_comes_between_launches_is_not_told(void **state)
+/* Half of the launches, that much later. */
+static struct build launch_with_pause(uint64_t pause_ns)
 {
 	struct build b = launch(NULL, 0);
+
+	for (uint32_t i = TIMES / 2; i < TIMES; i++) {
+		b.model->calls[i].start_ns += pause_ns;
+		b.model->ops[i].start_ns += pause_ns;
+		b.model->ops[i].end_ns += pause_ns;
+	}
+	return b;
+}
+
+static struct gp_sample *add_looks(struct build *b, uint32_t thread, uint32_t stack,
+				   uint64_t start_ms, uint64_t end_ms)
+{
+	uint32_t index = BUILD_GROW(b, samples, sample_count);
+
+	b->model->samples[index] = build_sample(thread, stack, start_ms, end_ms);
+	return &b->model->samples[index];
+}
+
+/* The host reads something for 100 ms: that launches nothing. */
+static void what_comes_between_launches_is_not_told(void **state)
+{
+	struct build b = launch_with_pause(100000 * US);
 	uint32_t step = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "step", 40);
 	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/data.py", "load", 7);
 
 	(void)state;
-	for (uint32_t i = TIMES / 2; i < TIMES; i++) {
-		b.model->calls[i].start_ns += 100000 * US;
-		b.model->ops[i].start_ns += 100000 * US;
-		b.model->ops[i].end_ns += 100000 * US;
-	}
-	for (uint32_t i = 0; i < 3; i++) {
-		uint32_t index = BUILD_GROW(&b, samples, sample_count);
-
-		b.model->samples[index] = i == 0   ? build_sample(100, step, 0, 10)
-					  : i == 1 ? build_sample(100, load, 20, 111)
-						   : build_sample(100, step, 120, 122);
-	}
+	add_looks(&b, 100, step, 0, 10)->count = 9;
+	add_looks(&b, 100, load, 20, 111);
+	add_looks(&b, 100, step, 120, 122);
 	check_parts(&b, "",
-		    "; by 3 looks while these were launched the host was in step (train.py:40) for "
-		    "84.3 %",
+		    "; by 10 looks while these were launched the host was in step (train.py:40) "
+		    "for 84.3 %",
 		    "load");
+}
+
+/* Where the thread that launched was looked at once, what the main thread did is not told in its place, when it was not looked at; nor shares of four looks. */
+static void the_thread_that_is_looked_at_is_one(void **state)
+{
+	struct build b = launch_with_pause(130000 * US);
+	uint32_t step = build_python(&b, BUILD_OUTERMOST, "/home/me/worker.py", "step", 40);
+	uint32_t wait = build_python(&b, BUILD_OUTERMOST, "/home/me/main.py", "join", 7);
+
+	(void)state;
+	b.model->pid = 42;
+	add_looks(&b, 42, wait, 0, 5);
+	add_looks(&b, 42, wait, 143, 153);
+	add_looks(&b, 100, step, 1, 6);
+	add_looks(&b, 100, step, 7, 11);
+	check_parts(&b, "",
+		    "; by 4 looks while these were launched the host was in step (worker.py:40)",
+		    "join");
 }
 
 int main(void)
@@ -193,6 +225,7 @@ int main(void)
 		cmocka_unit_test(what_only_launches_is_left_out),
 		cmocka_unit_test(without_stacks_looks_at_python_tell),
 		cmocka_unit_test(what_comes_between_launches_is_not_told),
+		cmocka_unit_test(the_thread_that_is_looked_at_is_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,12 +114,20 @@ static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp
 	return bytes;
 }
 
-/* When the host was done with what it did for itself: it made the call that the idle time ended with. */
-static uint64_t until_unix_ns(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+/* What the host did for itself, from the end of the call before, if that waited, until the call that the idle time ended with: in these it was in CUDA. */
+static bool look_meanwhile(struct gp_advisor *advisor, const struct gp_case *found,
+			   const struct gp_lull_at *at)
 {
-	uint64_t call_unix_ns = advisor->model->base_unix_ns + at->call_after->start_ns;
+	uint64_t base_ns = advisor->model->base_unix_ns, until_ns = at->call_after->start_ns;
+	uint64_t from_ns = at->lull->start_ns - base_ns;
 
-	return call_unix_ns < at->lull->end_ns ? call_unix_ns : at->lull->end_ns;
+	if (at->lull->end_ns - base_ns < until_ns)
+		until_ns = at->lull->end_ns - base_ns;
+	if (at->call_before && at->call_before->thread_id == at->call_after->thread_id &&
+	    gp_call_end_ns(at->call_before) > from_ns)
+		from_ns = gp_call_end_ns(at->call_before);
+	return from_ns < until_ns &&
+	       gp_meanwhile_add_time(advisor, found, at->call_after->thread_id, from_ns, until_ns);
 }
 
 static struct gp_case *case_after(struct gp_advisor *advisor, const struct gp_lull_at *at)
@@ -140,7 +148,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	if (found->count == 1)
 		own->thread_id = at->call_after->thread_id;
 	own->takes_turns |= own->thread_id != at->call_after->thread_id;
-	own->has_looks |= gp_meanwhile_add(advisor, found, at, until_unix_ns(advisor, at));
+	own->has_looks |= look_meanwhile(advisor, found, at);
 }
 
 static void count_slow(struct gp_advisor *advisor, const struct gp_lull_at *at)

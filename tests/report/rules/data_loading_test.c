@@ -216,6 +216,13 @@ static void test_what_the_host_did(void **state)
 	assert_true(found->names_place);
 	assert_false(advice.lacks_stacks);
 	gp_advice_free(&advice);
+	/* half of it is in the call before, as if that had waited */
+	for (uint32_t i = 0; i < model->call_count; i += 2)
+		model->calls[i].duration_ns = 20000 + MS + MS / 2;
+	advice = ask(&model, 1);
+	assert_non_null(strstr(find(&advice, "data-loading")->found,
+			       "meanwhile the host was in load_batch (pipe.py:11) for 10.50ms"));
+	gp_advice_free(&advice);
 	model->samples = NULL; /* our own */
 	gp_model_free(model);
 }

@@ -297,6 +297,34 @@ static int measure(struct gp_busy *busy, struct gp_device_ops *ops, size_t devic
 	return 0;
 }
 
+/* How long an operation took whose time cannot be right: at most until the next of its stream. */
+static uint64_t most_ns(const struct gp_model *model, const struct gp_contradiction *one)
+{
+	uint64_t end_ns = one->stated.end_ns;
+
+	for (uint32_t i = one->op + 1;
+	     i < model->op_count && gp_ops_share_stream(&model->ops[i], &one->stated); i++) {
+		if (!gp_model_has_place(model, &model->ops[i]))
+			continue;
+		if (model->ops[i].start_ns < end_ns)
+			end_ns = model->ops[i].start_ns;
+		break;
+	}
+	return end_ns - one->stated.start_ns;
+}
+
+static void add_not_known(struct gp_busy *busy, const struct gp_device_list *devices,
+			  const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->contradiction_count; i++) {
+		const struct gp_contradiction *one = &model->contradictions[i];
+		size_t device = gp_device_list_known(devices, model, one->stated.device_id);
+
+		if (device < devices->count)
+			busy[device].more_ns += most_ns(model, one);
+	}
+}
+
 struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
 			   struct gp_window window, struct gp_device_list *devices)
 {
@@ -308,6 +336,8 @@ struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
 		busy = calloc(devices->count + 1, sizeof(*busy));
 	for (size_t i = 0; busy && result == 0 && i < devices->count; i++)
 		result = measure(&busy[i], &ops, i, model_count, window);
+	for (size_t m = 0; busy && result == 0 && m < model_count; m++)
+		add_not_known(busy, devices, models[m]);
 	gp_device_ops_close(&ops);
 	if (result < 0) {
 		free(busy);

@@ -328,7 +328,7 @@ static void put_devices(const struct gp_summary *summary, struct gp_table *table
 	gp_table_cell(table, text);
 }
 
-/* Where operations are missing: at least; and not known where what is there is nearly nothing. */
+/* Where operations, or the time of one, are missing: at least; and not known where what is there is nearly nothing. */
 static void put_busy(struct gp_table *table, const struct gp_model *model,
 		     const struct totals *totals)
 {
@@ -337,7 +337,7 @@ static void put_busy(struct gp_table *table, const struct gp_model *model,
 	char text[48];
 
 	snprintf(text, sizeof(text), ">=%s", busy.text);
-	if (gp_recorded_has_all_operations(model))
+	if (gp_recorded_has_all_operations(model) && model->contradiction_count == 0)
 		gp_table_cell(table, busy.text);
 	else
 		gp_table_cell(table, totals->busy_ns > 0 && *busy.text != '<' ? text : "-");

@@ -118,6 +118,15 @@ static size_t last_idle(const struct gp_summary *summary, size_t first, bool all
 	return end > first ? end - 1 : first;
 }
 
+/* Of any GPU. */
+static bool any_more(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->devices.count; i++)
+		if (summary->busy[i].more_ns > 0)
+			return true;
+	return false;
+}
+
 int gp_summary_print_busy(const struct gp_summary *summary)
 {
 	const char *why = why_not_all(summary);
@@ -140,7 +149,7 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 		}
 		print_device(summary, i, !why);
 		if (summary->basis)
-			gp_summary_print_where(summary, i, !why);
+			gp_summary_print_where(summary, i, !why && summary->busy[i].more_ns == 0);
 		else
 			fputs("\n", summary->out);
 	}
@@ -149,7 +158,7 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 	result = gp_summary_print_lone(summary);
 	gp_summary_print_kinds(summary);
 	gp_summary_print_tuning(summary);
-	gp_summary_print_loop(summary, !why);
+	gp_summary_print_loop(summary, !why && !any_more(summary));
 	if (result == 0)
 		result = gp_summary_print_ends(summary);
 	if (!summary->options->brief)

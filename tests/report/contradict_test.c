@@ -4,7 +4,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
+
+#include "report/busy.h"
 #include "report/contradict.h"
+#include "report/devices.h"
 #include "tests/report/model_builder.h"
 
 #define US 1000ull
@@ -194,10 +198,28 @@ static void clashes_are_counted_whatever_lies_between(void **state)
 	gp_model_free(model);
 }
 
+static void its_gpu_was_busy_at_least(void **state)
+{
+	struct gp_model *model = build(10, PLAIN, NULL);
+	struct gp_device_list devices = {0};
+	struct gp_busy *busy;
+
+	(void)state;
+	assert_int_equal(gp_shorten_contradicted(model), 0);
+	busy = gp_busy_of(&model, 1, gp_busy_window(&model, 1), &devices);
+	assert_non_null(busy);
+	assert_int_equal(busy[0].inside_ns + busy[0].outside_ns, 4 * US + 10 * 2 * US);
+	assert_int_equal(busy[0].more_ns, 7 * MS); /* until the first kernel began */
+	free(busy);
+	gp_device_list_free(&devices);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_ten_of_its_stream_contradict_has_no_duration),
+		cmocka_unit_test(its_gpu_was_busy_at_least),
 		cmocka_unit_test(what_few_contradict_is_counted),
 		cmocka_unit_test(only_what_a_stream_does_in_order_contradicts),
 		cmocka_unit_test(one_within_another_has_none_either),

@@ -346,7 +346,7 @@ static void one_operation_that_most_of_the_time_is_has_a_line(void **state)
 	expect_not(text, "by their times");
 	free(text);
 	text = print_outlier(false, OWN_STREAM, GP_MEMORY_DEVICE);
-	expect(text, " GPU 0 <0.1 % busy, ");
+	expect(text, " GPU 0 busy for at least 42.00us of 790.5ms");
 	expect(text, " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms by its record, usual are "
 		     "1.000us; "
 		     "that cannot be right: 12 others of its stream ran meanwhile; no figure here "

@@ -219,7 +219,7 @@ static const char *const read_ahead[GP_LANGUAGES] = {
 	[GP_LANGUAGE_NATIVE] =
 		"prepare the next data while the GPU computes, in other threads, in page-locked "
 		"buffers (cudaMallocHost); where some do already, in more of them, or with less "
-		"work for each piece; where it waits for requests, several at once",
+		"work for each piece",
 	[GP_LANGUAGE_PYTHON] = AHEAD_IN_PYTHON,
 	[GP_LANGUAGE_TORCH] =
 		"prepare the next data while the GPU computes, in other processes (DataLoader: "
@@ -232,21 +232,30 @@ static const char *const read_ahead[GP_LANGUAGES] = {
 		"already, in more of them, or with less work for each sample",
 };
 
+/* Of Python looks tell whether it waits for requests. */
+static void advise_ahead(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct own *own = found->own;
+
+	gp_language_advise(advisor, found, read_ahead, out);
+	if (!own->takes_turns &&
+	    gp_language_of(advisor->scope.models[found->process]) == GP_LANGUAGE_NATIVE)
+		fputs("; where it waits for requests, several at once", out);
+}
+
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct own *own = found->own;
 	enum gp_wait wait = gp_meanwhile_wait(advisor, found);
 
 	if (own->takes_turns)
-		fputs("where these threads wait for requests, that is no fault: take several at "
-		      "once, if they come at once; else ",
-		      out);
+		fputs("where these threads wait for requests, take several at once, else ", out);
 	if (is_little(found) && wait != GP_WAIT_THREAD && wait != GP_WAIT_POLLING)
 		fputs(not_before, out);
 	else if (has_workers(advisor->scope.models[found->process]))
 		fputs(more_workers, out);
 	else
-		gp_language_advise(advisor, found, read_ahead, out);
+		advise_ahead(advisor, found, out);
 }
 
 static bool names_place(const struct gp_case *found)

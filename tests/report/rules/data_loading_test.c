@@ -61,9 +61,13 @@ static void test_threads_that_take_turns(void **state)
 		assert_non_null(found);
 		assert_int_equal(strstr(found->found, ", in several threads by turns") != NULL,
 				 i == 1);
-		assert_int_equal(strstr(found->change, "wait for requests, that is no fault") !=
+		assert_int_equal(strstr(found->change,
+					"wait for requests, take several at once, else prepare") !=
 					 NULL,
 				 i == 1);
+		assert_int_equal(strstr(found->change,
+					"; where it waits for requests, several at once") != NULL,
+				 i == 0);
 		gp_advice_free(&advice);
 		gp_model_free(models[i]);
 	}

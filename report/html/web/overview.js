@@ -94,7 +94,7 @@ function overviewCards(about) {
 			card(
 				'Peak memory',
 				fmtBytes(peak.peak),
-				[(devices.length > 1 ? 'GPU ' + peak.device + ' ' : '') + 'at +' + fmtNs(peak.at), elsewhereText(about), leftText()],
+				[(devices.length > 1 ? 'GPU ' + peak.device + ' ' : '') + 'at +' + fmtNs(peak.at), elsewhereText(about, peak), leftText()],
 				['Who held it', 'memory'],
 			),
 		);
@@ -118,9 +118,9 @@ function allocatorCard(isOneOfMany) {
 	];
 }
 
-/* What is no GPU's is not in the peak of one, but in what is kept or was never freed. */
-function elsewhereText(about) {
-	const rows = about.memory.filter((row) => row.device === undefined && row.peak > 0);
+/* What is no GPU's is not in the peak of one, but in what is kept or was never freed: where it is enough to be seen in these. */
+function elsewhereText(about, { peak }) {
+	const rows = about.memory.filter((row) => row.device === undefined && row.peak > peak / 1000);
 	return rows.length ? 'besides ' + rows.map((row) => fmtBytes(row.peak) + ' ' + row.kind).join(', ') : '';
 }
 

@@ -61,10 +61,11 @@ static uint32_t count_clashes(const struct gp_model *model, uint32_t index)
 /* Without a look at all that lie within most operations' time: there are not so many. */
 static bool may_be_contradicted(const struct gp_model *model, uint32_t index)
 {
-	const struct gp_op *op = &model->ops[index], *last = op + LEAST_CLASHES;
+	const struct gp_op *op = &model->ops[index];
 
-	return model->op_count - index > LEAST_CLASHES && gp_ops_share_stream(op, last) &&
-	       last->start_ns + CLOCKS_ERR_NS < op->end_ns && is_in_order(model, op);
+	return model->op_count - index > LEAST_CLASHES &&
+	       gp_ops_share_stream(op, &op[LEAST_CLASHES]) &&
+	       op[LEAST_CLASHES].start_ns + CLOCKS_ERR_NS < op->end_ns && is_in_order(model, op);
 }
 
 static int find_contradicted(struct gp_model *model)
@@ -119,7 +120,7 @@ static void shorten_span(struct gp_model *model)
 	model->last_ns = last_ns;
 }
 
-int gp_shorten_contradicted(struct gp_model *model)
+int gp_untime_contradicted(struct gp_model *model)
 {
 	if ((model->unknown & GP_UNKNOWN_ORDER) != 0)
 		return 0;

@@ -18,6 +18,6 @@
  * Two nodes of graphs, and what one call started, may run at once in what is told as one stream, and a programmatic dependent launch begins early: these
  * are none; nor is anything of a recorder that does not say which launches are such (GP_UNKNOWN_ORDER).  Returns 0 or -ENOMEM.
  */
-int gp_shorten_contradicted(struct gp_model *model);
+int gp_untime_contradicted(struct gp_model *model);
 
 #endif

@@ -366,7 +366,7 @@ int gp_join_ops(struct gp_load *load)
 		account_for_ops(m);
 	}
 	if (gp_array_sort(m->ops, m->op_count, sizeof(*m->ops), compare_ops, NULL) != 0 ||
-	    gp_shorten_contradicted(m) != 0 || link_ops(m) != 0)
+	    gp_untime_contradicted(m) != 0 || link_ops(m) != 0)
 		return -ENOMEM;
 	account_for_calls(m);
 	explain_filtered(m);

@@ -138,8 +138,6 @@ static int try(struct gp_lone_op *found, struct gp_model *const *models, struct 
 
 	if (found->op && ns <= gp_op_gpu_ns(found->op))
 		return 0;
-	if (gp_model_stated(models[one.model], op) != op)
-		return 0;
 	result = communicates(kinds, models[one.model], op);
 	if (result != 0)
 		return result < 0 ? result : 0;

@@ -188,38 +188,43 @@ static const struct gp_sheet_column idle_columns[] = {
 	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT},
 };
 
-/* A device that did nothing at all is nobody's idle time, unless that is so of all. */
-static bool is_used(const struct gp_wheres *wheres, size_t device)
-{
-	bool any = false;
+/* What shares of idle time are of: a device that did nothing at all is nobody's idle time, unless that is so of all. */
+struct idle_base {
+	const struct gp_wheres *wheres;
+	bool any_is_used;
+	uint64_t total_ns; /* of those that count */
+};
 
-	for (size_t i = 0; i < wheres->count && !any; i++)
-		any = gp_state_busy_ns(wheres->devices[i].state_ns) > 0;
-	return !any || gp_state_busy_ns(wheres->devices[device].state_ns) > 0;
+static bool counts(const struct idle_base *base, size_t device)
+{
+	return !base->any_is_used || gp_state_busy_ns(base->wheres->devices[device].state_ns) > 0;
 }
 
-static uint64_t total_idle_ns(const struct gp_wheres *wheres)
+static struct idle_base idle_base_of(const struct gp_wheres *wheres)
 {
-	uint64_t total_ns = 0;
+	struct idle_base base = {.wheres = wheres};
 
 	for (size_t i = 0; i < wheres->count; i++)
-		if (is_used(wheres, i))
-			total_ns += gp_state_idle_ns(wheres->devices[i].state_ns);
-	return total_ns;
+		base.any_is_used |= gp_state_busy_ns(wheres->devices[i].state_ns) > 0;
+	for (size_t i = 0; i < wheres->count; i++)
+		if (counts(&base, i))
+			base.total_ns += gp_state_idle_ns(wheres->devices[i].state_ns);
+	return base;
 }
 
-static void put_share(struct gp_sheet *sheet, uint64_t ns, uint64_t total_ns, bool has_share)
+static void put_share(struct gp_sheet *sheet, const struct idle_base *base, size_t device,
+		      uint64_t ns)
 {
-	gp_sheet_cell(sheet,
-		      has_share ? gp_value_percent((double)ns, (double)total_ns) : gp_value_none());
+	gp_sheet_cell(sheet, counts(base, device)
+				     ? gp_value_percent((double)ns, (double)base->total_ns)
+				     : gp_value_none());
 	gp_scope_put_whole(sheet, ns);
 }
 
-static void put_causes(struct gp_sheet *sheet, const struct gp_wheres *wheres, size_t index,
+static void put_causes(struct gp_sheet *sheet, const struct idle_base *base, size_t index,
 		       uint32_t device)
 {
-	const struct gp_where *where = &wheres->devices[index];
-	uint64_t total_ns = total_idle_ns(wheres);
+	const struct gp_where *where = &base->wheres->devices[index];
 	uint64_t wall_ns = gp_state_wall_ns(where->state_ns);
 
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++) {
@@ -227,7 +232,7 @@ static void put_causes(struct gp_sheet *sheet, const struct gp_wheres *wheres, s
 
 		if (cause_ns == 0)
 			continue;
-		put_share(sheet, cause_ns, total_ns, is_used(wheres, index));
+		put_share(sheet, base, index, cause_ns);
 		gp_sheet_cell(sheet, gp_value_percent((double)cause_ns, (double)wall_ns));
 		gp_scope_put_whole(sheet, where->cause_count[i]);
 		gp_scope_put_whole(sheet, device);
@@ -238,10 +243,14 @@ static void put_causes(struct gp_sheet *sheet, const struct gp_wheres *wheres, s
 static int fill_idle(struct gp_scope *scope, struct gp_sheet *sheet)
 {
 	const struct found *all = find_wheres(scope);
+	struct idle_base base;
 
-	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
-		put_causes(sheet, &all->wheres, i, scope->devices.entries[i].number);
-	return all ? 0 : -ENOMEM;
+	if (!all)
+		return -ENOMEM;
+	base = idle_base_of(&all->wheres);
+	for (size_t i = 0; gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
+		put_causes(sheet, &base, i, scope->devices.entries[i].number);
+	return 0;
 }
 
 /* ---- the longest gaps ---- */
@@ -351,14 +360,13 @@ static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, uint64_t mode
 }
 
 static void put_by_site(const struct by_site *by, struct gp_sheet *sheet,
-			const struct gp_tally_row *row, const struct gp_wheres *wheres)
+			const struct gp_tally_row *row, const struct idle_base *base)
 {
 	struct gp_call_site site = {.place = "", .callers = ""};
 
 	if (row->key[SITE] != NO_SITE)
 		site = gp_call_sites_at(by->sites, (uint32_t)row->key[SITE]);
-	put_share(sheet, row->series[0].total, total_idle_ns(wheres),
-		  is_used(wheres, row->key[DEVICE]));
+	put_share(sheet, base, row->key[DEVICE], row->series[0].total);
 	gp_scope_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[0]);
 	gp_scope_put_whole(sheet, by->scope->devices.entries[row->key[DEVICE]].number);
@@ -376,6 +384,7 @@ static int fill_sites(struct gp_scope *scope, struct gp_sheet *sheet)
 	const struct gp_sweep_taker taker = {.gap = take_gap, .context = &by};
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
 	const struct found *all = find_wheres(scope);
+	struct idle_base base = {0};
 	int result = by.sites && kinds && all ? 0 : -ENOMEM;
 
 	if (result == 0 && gp_scope_has_gpu(scope))
@@ -383,8 +392,10 @@ static int fill_sites(struct gp_scope *scope, struct gp_sheet *sheet)
 				      &scope->devices, kinds, &taker, 1);
 	if (result == 0)
 		result = by.tally.error;
+	if (result == 0)
+		base = idle_base_of(&all->wheres);
 	for (uint32_t i = 0; result == 0 && i < by.tally.count; i++)
-		put_by_site(&by, sheet, &by.tally.rows[i], &all->wheres);
+		put_by_site(&by, sheet, &by.tally.rows[i], &base);
 	gp_tally_free(&by.tally);
 	gp_call_sites_free(by.sites);
 	return result;

@@ -63,6 +63,15 @@ static void test_growth_ends_at_32_bits(void **state)
 	assert_null(array);
 }
 
+static void assert_stably_sorted(const struct item *items, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++) {
+		assert_true(items[i - 1].key <= items[i].key);
+		if (items[i - 1].key == items[i].key)
+			assert_true(items[i - 1].serial < items[i].serial);
+	}
+}
+
 static void test_sorting_is_stable(void **state)
 {
 	static const uint32_t key_counts[] = {1, 2, 50, 100000};
@@ -78,12 +87,8 @@ static void test_sorting_is_stable(void **state)
 			assert_int_equal(gp_array_sort(items, count, sizeof(*items), compare_keys,
 						       "context"),
 					 0);
+			assert_stably_sorted(items, count);
 			for (uint32_t i = 0; i < count; i++) {
-				const struct item *last = &items[i > 0 ? i - 1 : 0];
-
-				assert_true(last->key <= items[i].key);
-				if (i > 0 && last->key == items[i].key)
-					assert_true(last->serial < items[i].serial);
 				assert_string_equal(items[i].text, "abcd");
 				serials += items[i].serial;
 			}
@@ -113,10 +118,7 @@ static void test_what_is_ordered_in_parts_is_merged(void **state)
 		items[i] = (struct item){i / CHUNK % THREADS, i, "abcd"};
 	assert_int_equal(gp_array_sort(items, COUNT, sizeof(*items), count_and_compare, &compared),
 			 0);
-	for (uint32_t i = 1; i < COUNT; i++)
-		assert_true(items[i - 1].key < items[i].key ||
-			    (items[i - 1].key == items[i].key &&
-			     items[i - 1].serial < items[i].serial));
+	assert_stably_sorted(items, COUNT);
 	assert_true(compared < 6 * COUNT);
 	free(items);
 }
@@ -134,10 +136,7 @@ static void test_what_is_ordered_by_turns_is_dealt_out(void **state)
 		items[i] = (struct item){i * 7 % STREAMS * COUNT + i / 8, i, "abcd"};
 	assert_int_equal(gp_array_sort(items, COUNT, sizeof(*items), count_and_compare, &compared),
 			 0);
-	for (uint32_t i = 1; i < COUNT; i++)
-		assert_true(items[i - 1].key < items[i].key ||
-			    (items[i - 1].key == items[i].key &&
-			     items[i - 1].serial < items[i].serial));
+	assert_stably_sorted(items, COUNT);
 	assert_true(compared < 7 * COUNT);
 	free(items);
 }

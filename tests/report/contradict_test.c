@@ -71,7 +71,7 @@ static void what_ten_of_its_stream_contradict_has_no_duration(void **state)
 	const struct gp_op *op;
 
 	(void)state;
-	assert_int_equal(gp_shorten_contradicted(model), 0);
+	assert_int_equal(gp_untime_contradicted(model), 0);
 	assert_int_equal(model->losses.ops_contradicted, 1);
 	assert_int_equal(model->losses.ops_clashing, 0);
 	assert_int_equal(model->losses.ops_untimed, 0);
@@ -95,7 +95,7 @@ static void what_few_contradict_is_counted(void **state)
 	struct gp_model *model = build(9, PLAIN, NULL);
 
 	(void)state;
-	assert_int_equal(gp_shorten_contradicted(model), 0);
+	assert_int_equal(gp_untime_contradicted(model), 0);
 	assert_int_equal(model->contradiction_count, 0);
 	assert_int_equal(model->losses.ops_clashing, 9);
 	assert_int_equal(find_copy(model, LONG + 1)->end_ns, 1000 * MS);
@@ -123,7 +123,7 @@ static void only_what_a_stream_does_in_order_contradicts(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model = build(20, cases[i].within, cases[i].recorder);
 
-		assert_int_equal(gp_shorten_contradicted(model), 0);
+		assert_int_equal(gp_untime_contradicted(model), 0);
 		assert_int_equal(model->contradiction_count, cases[i].found);
 		assert_int_equal(model->losses.ops_clashing, 0);
 		gp_model_free(model);
@@ -144,7 +144,7 @@ static void one_within_another_has_none_either(void **state)
 	for (uint32_t i = 0; i < 12; i++)
 		build_op(&b, GP_OP_SET, STREAM, (7000 + 10 * i) * US, (7005 + 10 * i) * US, 50 + i);
 	model = build_end(&b);
-	assert_int_equal(gp_shorten_contradicted(model), 0);
+	assert_int_equal(gp_untime_contradicted(model), 0);
 	assert_int_equal(model->contradiction_count, 2);
 	assert_int_equal(model->contradictions[0].clashes, 13);
 	for (uint32_t i = 1; i < 3; i++) {
@@ -168,7 +168,7 @@ static void of_very_many_no_more_are_counted_than_are_told(void **state)
 		build_op(&b, GP_OP_COPY, STREAM, (1 + 10 * i) * US, (10000 - 10 * i) * US, i + 1)
 			->copy_kind = GP_COPY_DTOD;
 	model = build_end(&b);
-	assert_int_equal(gp_shorten_contradicted(model), 0);
+	assert_int_equal(gp_untime_contradicted(model), 0);
 	assert_int_equal(model->contradiction_count, 290);
 	assert_int_equal(model->contradictions[0].clashes, GP_CLASHES_COUNTED);
 	assert_int_equal(model->contradictions[289].clashes, 10);
@@ -193,7 +193,7 @@ static void clashes_are_counted_whatever_lies_between(void **state)
 		build_op(&b, GP_OP_COPY, STREAM, times_us[i][0] * US, times_us[i][1] * US, i + 1)
 			->copy_kind = GP_COPY_DTOD;
 	model = build_end(&b);
-	assert_int_equal(gp_shorten_contradicted(model), 0);
+	assert_int_equal(gp_untime_contradicted(model), 0);
 	assert_int_equal(model->losses.ops_clashing, 2);
 	gp_model_free(model);
 }
@@ -205,7 +205,7 @@ static void its_gpu_was_busy_at_least(void **state)
 	struct gp_busy *busy;
 
 	(void)state;
-	assert_int_equal(gp_shorten_contradicted(model), 0);
+	assert_int_equal(gp_untime_contradicted(model), 0);
 	busy = gp_busy_of(&model, 1, gp_busy_window(&model, 1), &devices);
 	assert_non_null(busy);
 	assert_int_equal(busy[0].inside_ns + busy[0].outside_ns, 4 * US + 10 * 2 * US);

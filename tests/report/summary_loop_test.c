@@ -327,7 +327,7 @@ static char *print_outlier(bool kernels, enum beside beside, uint8_t memory_kind
 	if (memory_kind != 0)
 		build_memory(&b, GP_MEMORY_ALLOC, memory_kind, MS / 2, 0x1000, 4096);
 	model = build_end(&b);
-	assert_int_equal(gp_shorten_contradicted(model), 0);
+	assert_int_equal(gp_untime_contradicted(model), 0);
 	text = print(&model, 1);
 	gp_model_free(model);
 	return text;

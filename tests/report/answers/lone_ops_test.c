@@ -115,7 +115,7 @@ static struct gp_model *build_contradicted(uint32_t kernels)
 		build_op(&b, GP_OP_KERNEL, STREAM, start_ns, start_ns + MS, 100 + i)->name = name;
 	}
 	model = build_end(&b);
-	assert_int_equal(gp_shorten_contradicted(model), 0);
+	assert_int_equal(gp_untime_contradicted(model), 0);
 	return model;
 }
 

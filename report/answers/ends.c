@@ -210,6 +210,47 @@ static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool end
 	return parts.error;
 }
 
+/* What is shorter only asks something, or is a part of a group. */
+#define LEAST_MADE_NS 1000000u
+
+/* The shortest of those that made communicators; 0: there was one at most.  *made_ns = when the last of them was made. */
+static uint64_t least_made_ns(const struct gp_model *model, uint64_t *made_ns)
+{
+	uint64_t least_ns = UINT64_MAX;
+	uint32_t made = 0;
+
+	*made_ns = 0;
+	for (uint32_t i = 0, count = gp_nccl_ranges(model); i < count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+		uint64_t ns = range->end_ns - range->start_ns;
+		const char *function = gp_range_set_up(model, range);
+
+		if (ns < LEAST_MADE_NS || !function || !makes_communicator(function))
+			continue;
+		made++;
+		if (ns < least_ns)
+			least_ns = ns;
+		if (range->end_ns > *made_ns)
+			*made_ns = range->end_ns;
+	}
+	return made > 1 ? least_ns : 0;
+}
+
+static uint64_t first_use_ns(const struct gp_model *model, uint64_t from_ns)
+{
+	uint64_t use_ns = model->last_call_ns;
+
+	for (uint32_t i = 0, count = gp_nccl_ranges(model); i < count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+
+		if (range->start_ns >= from_ns && range->start_ns < use_ns &&
+		    gp_range_is_of_nccl(model, range) && !gp_range_set_up(model, range) &&
+		    strncmp(gp_model_range_text(model, range), "ncclGroup", 9) != 0)
+			use_ns = range->start_ns;
+	}
+	return use_ns;
+}
+
 /* ---- all together ---- */
 
 /* Besides what was told: the parts have it already. */
@@ -291,6 +332,7 @@ int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 {
 	struct gp_interval work;
 	struct told_calls told;
+	uint64_t made_ns;
 	int result;
 
 	*ends = (struct gp_ends){0};
@@ -304,6 +346,8 @@ int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 		result = sum_nccl(ends, model, false);
 	if (result == 0)
 		result = sum_nccl(ends, model, true);
+	ends->nccl_least_ns = least_made_ns(model, &made_ns);
+	ends->nccl_use_ns = first_use_ns(model, made_ns);
 	if (result == 0 && !gp_recorded_is_last_part(model) && !gp_recorded_is_damaged(model))
 		result = split(&ends->first, &told, model->first_call_ns, work.start_ns);
 	if (result == 0 && !gp_recorded_why_not_all(model))

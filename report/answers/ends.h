@@ -44,6 +44,10 @@ struct gp_ends {
 	uint64_t nccl_make_ns, nccl_end_ns;
 	const char *nccl_make; /* the range with most of it; NULL = none */
 	uint32_t nccl_made;    /* calls that made communicators */
+	uint64_t
+		nccl_least_ns; /* of the calls, or groups of calls, of 1 ms and more that made some, the shortest; 0 = there was one at most */
+	uint64_t
+		nccl_use_ns; /* on the model's timeline, when NCCL was first used after it had made the last of them; that of the last call = never */
 };
 
 /* All 0 but whole of a process that had no timed operation; all 0 where only parts were recorded.  Returns 0 or -ENOMEM. */

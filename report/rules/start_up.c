@@ -11,8 +11,9 @@
 #include "report/rules/language.h"
 #include "report/rules/own_time.h"
 
-/* With its own code loaded, a context takes 100 to 300 ms: that is nobody's to change. */
-#define SLOW_CONTEXT_NS 500000000u
+/* With its own code loaded, a context takes 100 to 300 ms: that is nobody's to change, and the least of it stays whatever is changed. */
+#define SLOW_CONTEXT_NS  500000000u
+#define LEAST_CONTEXT_NS 100000000u
 
 /* Of a range: what is shorter only asks something. */
 #define LEAST_NS 1000000u
@@ -25,10 +26,15 @@
 
 struct own {
 	uint64_t make_ns;
+	uint64_t fewer_ns;           /* of communicators: of all but the shortest */
+	uint64_t meanwhile_ns;       /* of what is left of that, as much as there was else to do */
+	uint32_t contexts;           /* those that were made, ... */
+	uint64_t longest_ns;         /* ... and the longest of them */
 	uint64_t again_ns;           /* of contexts, after others had been ended */
 	uint64_t end_ns;             /* what these took to be ended */
 	uint64_t ending;             /* the text of what ended them, the longest */
 	uint64_t bytes;              /* of page-locked memory */
+	bool is_used;                /* that memory, again and again */
 	struct gp_own_time own_time; /* the program's */
 };
 
@@ -89,13 +95,43 @@ static void explain_contexts(struct gp_advisor *advisor, uint64_t until_ns)
 	}
 }
 
-static void add(struct gp_advisor *advisor, uint32_t part, uint64_t ns)
+static struct gp_case *add(struct gp_advisor *advisor, uint32_t part, uint64_t ns,
+			   uint64_t saves_ns)
 {
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, part, 0);
 
-	gp_advisor_add(advisor, found, 0, ns, ns, NULL);
+	gp_advisor_add(advisor, found, 0, ns, saves_ns, NULL);
 	((struct own *)found->own)->make_ns = ns;
+	return found;
 }
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- communicators ---- */
+
+/* One has to be made; but meanwhile the program can do whatever else it did until NCCL was used, contexts aside, which come first. */
+static void look_at_communicators(struct gp_advisor *advisor, const struct gp_ends *ends)
+{
+	uint64_t make_ns = ends->nccl_make_ns, fewer_ns = 0, meanwhile_ns;
+	uint64_t needed_ns = make_ns + ends->first.part_ns[GP_END_CONTEXT];
+	uint64_t passed_ns = ends->nccl_use_ns - advisor->model->first_call_ns;
+	struct own *own;
+
+	if (make_ns < LEAST_NS)
+		return;
+	if (ends->nccl_least_ns > 0)
+		fewer_ns = make_ns - least(make_ns, ends->nccl_least_ns);
+	meanwhile_ns = least(make_ns - fewer_ns, passed_ns - least(passed_ns, needed_ns));
+	own = add(advisor, GP_END_NCCL, make_ns, fewer_ns + meanwhile_ns)->own;
+	own->fewer_ns = fewer_ns;
+	own->meanwhile_ns = meanwhile_ns;
+	explain_communicators(advisor);
+}
+
+/* ---- contexts ---- */
 
 static bool had_context(const struct gp_model *model, uint16_t device_id, uint64_t until_ns)
 {
@@ -126,14 +162,37 @@ static uint64_t made_after_ns(const struct gp_model *model, uint64_t from_ns, ui
 	return ns;
 }
 
+/* How many were made until there was work, and how long the longest took. */
+static void count_contexts(const struct gp_model *model, uint64_t until_ns, struct own *own)
+{
+	for (uint32_t i = 0; i < model->context_count; i++) {
+		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
+		const struct gp_call *call = at != GP_NONE ? &model->calls[at] : NULL;
+		uint64_t ns;
+
+		if (!call || call->start_ns >= until_ns)
+			continue;
+		ns = gp_call_made_context_ns(model, call) - call->start_ns;
+		own->contexts++;
+		if (ns > own->longest_ns)
+			own->longest_ns = ns;
+	}
+}
+
+/* What is left whatever is changed: of contexts that take no longer than they do elsewhere, made in several threads, the longest. */
+static uint64_t needed_for_contexts_ns(const struct own *own)
+{
+	return own->longest_ns < SLOW_CONTEXT_NS ? own->longest_ns : LEAST_CONTEXT_NS;
+}
+
 /* Those that were ended before there was any work are told with what was made after them: without that end it need not be. */
 static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *first)
 {
 	const struct gp_model *model = advisor->model;
 	uint64_t make_ns = first->part_ns[GP_END_CONTEXT];
-	uint64_t end_ns = first->part_ns[GP_END_NO_CONTEXT], again_ns = 0;
+	uint64_t end_ns = first->part_ns[GP_END_NO_CONTEXT], again_ns = 0, saves_ns;
+	struct own made = {0}, *own;
 	struct gp_case *found;
-	struct own *own;
 
 	if (make_ns < SLOW_CONTEXT_NS)
 		return;
@@ -142,11 +201,13 @@ static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *fi
 					 first->start_ns + first->ns);
 	if (again_ns > make_ns) /* of several threads */
 		again_ns = make_ns;
-	add(advisor, GP_END_CONTEXT, again_ns > 0 ? end_ns + again_ns : make_ns);
+	count_contexts(model, first->start_ns + first->ns, &made);
+	saves_ns = make_ns - least(make_ns, needed_for_contexts_ns(&made));
 	explain_contexts(advisor, first->start_ns + first->ns);
-	found = gp_advisor_case(advisor, GP_NO_SITE, GP_END_CONTEXT, 0);
+	found = add(advisor, GP_END_CONTEXT, make_ns, again_ns > 0 ? end_ns + again_ns : saves_ns);
 	own = found->own;
-	own->make_ns = make_ns;
+	own->contexts = made.contexts;
+	own->longest_ns = made.longest_ns;
 	own->again_ns = again_ns;
 	own->end_ns = end_ns;
 	if (again_ns == 0)
@@ -158,13 +219,30 @@ static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *fi
 
 /* ---- page-locked memory ---- */
 
+/* From so many copies of all of it on, to lock it is worth what it takes. */
+#define USED_TIMES 2u
+
+static uint64_t copied_locked_bytes(const struct gp_model *model)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (model->ops[i].kind == GP_OP_COPY &&
+		    (model->ops[i].source_kind == GP_COPY_PINNED ||
+		     model->ops[i].destination_kind == GP_COPY_PINNED))
+			bytes += model->ops[i].bytes;
+	return bytes;
+}
+
+/* What is copied again and again is to be locked: but meanwhile the program can do what else it did until there was work. */
 static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *first)
 {
 	const struct gp_model *model = advisor->model;
 	const struct gp_call *longest = NULL;
-	uint64_t ns = 0, bytes = 0;
+	uint64_t ns = 0, bytes = 0, saves_ns;
 	struct gp_case *found;
 	struct own *own;
+	bool is_used;
 
 	for (uint32_t i = 0; i < model->memory_count; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
@@ -182,12 +260,14 @@ static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *firs
 		ns = first->part_ns[GP_END_MEMORY];
 	if (ns < LEAST_HOST_NS)
 		return;
-	add(advisor, GP_END_MEMORY, ns);
-	found = gp_advisor_case(advisor, GP_NO_SITE, GP_END_MEMORY, 0);
+	is_used = copied_locked_bytes(model) >= USED_TIMES * bytes;
+	saves_ns = is_used ? least(ns, first->ns - ns - first->part_ns[GP_END_CONTEXT]) : ns;
+	found = add(advisor, GP_END_MEMORY, ns, saves_ns);
 	found->site = gp_advisor_site(advisor, longest);
 	gp_advisor_show(advisor, found, longest);
 	own = found->own;
 	own->bytes = bytes;
+	own->is_used = is_used;
 }
 
 /* ---- what the program does for itself ---- */
@@ -237,21 +317,23 @@ static void look(struct gp_advisor *advisor)
 
 	if (!ends)
 		return;
-	if (ends->nccl_make_ns >= LEAST_NS) {
-		add(advisor, GP_END_NCCL, ends->nccl_make_ns);
-		explain_communicators(advisor);
-	}
+	look_at_communicators(advisor, ends);
 	look_at_contexts(advisor, &ends->first);
 	look_at_locked(advisor, &ends->first);
 	look_at_host(advisor, &ends->first);
 }
 
-/* Whether the process made more than one. */
-static bool makes_several(const struct gp_model *model)
+static void tell_contexts(const struct gp_advisor *advisor, const struct own *own, FILE *out)
 {
-	struct gp_ends ends;
-
-	return gp_ends_of(&ends, model) == 0 && ends.nccl_made > 1;
+	fprintf(out, "making contexts took %s before the first operation",
+		gp_format_ns(own->make_ns).text);
+	if (own->again_ns > 0)
+		fprintf(out, ", %s of it after %s had taken %s to end what was made before",
+			gp_format_ns(own->again_ns).text, gp_advisor_text_of(advisor, own->ending),
+			gp_format_ns(own->end_ns).text);
+	else if (own->contexts > 1)
+		fprintf(out, ": %u of them, the longest for %s", own->contexts,
+			gp_format_ns(own->longest_ns).text);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -263,13 +345,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		return;
 	}
 	if (found->detail == GP_END_CONTEXT) {
-		fprintf(out, "making contexts took %s before the first operation",
-			gp_format_ns(own->make_ns).text);
-		if (own->again_ns > 0)
-			fprintf(out, ", %s of it after %s had taken %s to end what was made before",
-				gp_format_ns(own->again_ns).text,
-				gp_advisor_text_of(advisor, own->ending),
-				gp_format_ns(own->end_ns).text);
+		tell_contexts(advisor, own, out);
 		return;
 	}
 	if (found->detail == GP_END_MEMORY) {
@@ -279,6 +355,32 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		return;
 	}
 	fprintf(out, "NCCL took %s to make communicators", gp_format_ns(own->make_ns).text);
+}
+
+static void advise_on_contexts(const struct own *own, FILE *out)
+{
+	if (own->longest_ns >= SLOW_CONTEXT_NS)
+		fprintf(out,
+			"keep the driver loaded between runs (nvidia-smi -pm 1): a context takes "
+			"%s at least%s",
+			gp_format_ns(LEAST_CONTEXT_NS).text, own->contexts > 1 ? "; and " : "");
+	if (own->contexts > 1)
+		fputs("make them at the same time, each in a thread (cudaSetDevice, then "
+		      "cudaFree(0)), and none of a GPU that has no work (CUDA_VISIBLE_DEVICES)",
+		      out);
+}
+
+static void advise_on_communicators(enum gp_language language, const struct own *own, FILE *out)
+{
+	if (own->fewer_ns > 0)
+		fprintf(out,
+			"make few communicators, others from them (ncclCommSplit): %s are for all "
+			"but one%s",
+			gp_format_ns(own->fewer_ns).text, own->meanwhile_ns > 0 ? "; and " : "");
+	if (own->meanwhile_ns > 0)
+		fprintf(out, "do something else while they are made (%s)",
+			language == GP_LANGUAGE_TORCH ? "init_process_group with a device_id"
+						      : "ncclCommInitRankConfig with blocking = 0");
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -293,19 +395,15 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 			"leave %s out there: the context that was made before would still be good",
 			gp_advisor_text_of(advisor, own->ending));
 	else if (found->detail == GP_END_CONTEXT)
-		fputs("keep the driver loaded between runs (nvidia-smi -pm 1)", out);
+		advise_on_contexts(own, out);
 	else if (found->detail == GP_END_MEMORY)
-		fputs("page-lock only what is copied again and again: one copy from pageable "
-		      "memory takes less than to page-lock it",
+		fputs(own->is_used ? "page-lock it in another thread, while the program does the "
+				     "rest of its start"
+				   : "page-lock only what is copied again and again: one copy "
+				     "from pageable memory takes less than to page-lock it",
 		      out);
 	else
-		fprintf(out, "%sdo something else while they are made (%s)",
-			makes_several(model)
-				? "make few communicators, others from them (ncclCommSplit), and "
-				: "",
-			gp_language_of(model) == GP_LANGUAGE_TORCH
-				? "init_process_group with a device_id"
-				: "ncclCommInitRankConfig with blocking = 0");
+		advise_on_communicators(gp_language_of(model), own, out);
 }
 
 /* The second clause of what the program did says when, or which calls. */
@@ -320,11 +418,18 @@ const struct gp_rule gp_rule_start_up = {
 	.meaning =
 		"A process makes a context on each GPU before its first operation and, with NCCL, "
 		"communicators, which all of their processes make together: whoever comes first "
-		"waits for the last. A context takes 100 to 300 ms: told is what takes 500 ms or "
-		"more. One that is ended before there was any work for it (cudaDeviceReset, "
+		"waits for the last. One of these has to be made, and what can be done meanwhile "
+		"is "
+		"no more than what the program did until NCCL was used. A context takes 100 to 300 "
+		"ms: told is what takes 500 ms or more, of which 100 ms stay, or of several "
+		"contexts that take no longer than that the longest. One that is ended before "
+		"there was any work for it (cudaDeviceReset, "
 		"cuDevicePrimaryCtxRelease, cuCtxDestroy) is made twice. Page-locked memory "
 		"takes long, too: the system finds and "
-		"locks each page of it. And it imports, or reads data: what Python did from the "
+		"locks each page of it; where all of it is copied twice or more it is to be "
+		"locked, "
+		"but another thread can do that. And it imports, or reads data: what Python did "
+		"from the "
 		"first "
 		"call of CUDA on is told by looks at its stacks (--host-samples), of other "
 		"programs "
@@ -340,8 +445,9 @@ const struct gp_rule gp_rule_start_up = {
 		"(ncclGroupStart, ncclGroupEnd), while the program reads its data "
 		"(ncclCommInitRankConfig with blocking = 0; PyTorch: init_process_group with a "
 		"device_id). Contexts: nvidia-smi -pm 1 keeps the driver loaded where no program "
-		"does. Page-locked memory: only "
-		"for what is copied again and again. The program's own: "
+		"does; those of several GPUs can be made at the same time, each in a thread. "
+		"Page-locked memory: only for what is copied again and again, and in another "
+		"thread. The program's own: "
 		"import only what is used (python3 -X importtime lists what takes how long), read "
 		"data in several threads, and let the GPU begin with what is there.",
 	.ignore = "The program runs for long: then it is over soon.",

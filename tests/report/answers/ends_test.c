@@ -217,6 +217,42 @@ static void nccl_is_told_once_per_run(void **state)
 	gp_model_free(model);
 }
 
+/* From 200 to 400 ms, and from 400 to 600: one of them is needed, and is used right after that, or 110 ms later. */
+static void what_communicators_could_save_is_bounded(void **state)
+{
+	(void)state;
+	for (uint32_t later = 0; later <= 1; later++) {
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_ends ends;
+
+		build_domain(&b, "NCCL");
+		build_device(&b, 0, "GPU");
+		build_context_made_by(&b, 1, 7, 1);
+		build_call(&b, 100, BUILD_MALLOC, 0, 200 * MS, 1);
+		build_range_in(&b, 1, "ncclCommInitRank", 200 * MS, 350 * MS);
+		build_range_in(&b, 1, "ncclCommInitRank", 350 * MS, 600 * MS);
+		build_range_in(&b, 1, "ncclAllReduce", (600 + 110 * later) * MS, 711 * MS);
+		build_call(&b, 100, BUILD_LAUNCH, 700 * MS, 10000, 4);
+		build_op(&b, GP_OP_KERNEL, 7, 701 * MS, 720 * MS, 4);
+		build_call(&b, 100, BUILD_DEVICE_SYNC, 711 * MS, 9 * MS, 5);
+		model = build_end(&b);
+		assert_int_equal(gp_ends_of(&ends, model), 0);
+		assert_int_equal(ends.nccl_least_ns, 150 * MS);
+		assert_int_equal(ends.nccl_use_ns, (600 + 110 * later) * MS);
+		advice = ask(&model, 1);
+		found = find(&advice, "start-up");
+		assert_non_null(found);
+		assert_int_equal(found->saves_ns, (250 + 110 * later) * MS);
+		assert_non_null(strstr(found->change, "250.0ms are for all but one"));
+		assert_true((strstr(found->change, "blocking = 0") != NULL) == (later == 1));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 static void several_communicators_are_to_be_fewer_and_the_process_is_named(void **state)
 {
 	struct build several = build_process(), other = build_process();
@@ -311,6 +347,7 @@ int main(void)
 		cmocka_unit_test(of_parts_and_of_nothing_there_are_no_ends),
 		cmocka_unit_test(where_operations_may_be_missing_there_is_no_end),
 		cmocka_unit_test(nccl_is_told_once_per_run),
+		cmocka_unit_test(what_communicators_could_save_is_bounded),
 		cmocka_unit_test(several_communicators_are_to_be_fewer_and_the_process_is_named),
 		cmocka_unit_test(a_group_makes_its_communicators_where_it_ends),
 		cmocka_unit_test(communicators_made_between_operations_are_told_once),

@@ -231,6 +231,36 @@ static void page_locked_memory_takes_its_time(void **state)
 		    "page-locked");
 }
 
+/* 2 GiB in 300 ms: where they are copied once, none of it is needed; twice, and a thread can lock them in the 101 ms that the rest takes. */
+static void memory_that_is_copied_again_is_to_be_locked_meanwhile(void **state)
+{
+	(void)state;
+	for (uint32_t times = 1; times <= 2; times++) {
+		struct build b = lock(false);
+		struct gp_model *model;
+		const struct gp_finding *found;
+		struct gp_advice advice;
+
+		for (uint32_t i = 0; i < times; i++) {
+			struct gp_op *op =
+				build_op(&b, GP_OP_COPY, 7, (1100 + i) * MS, (1101 + i) * MS, 0);
+
+			op->bytes = 2ull << 30;
+			op->copy_kind = GP_COPY_HTOD;
+			op->source_kind = GP_COPY_PINNED;
+		}
+		build_stacks_end(&b);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "start-up");
+		assert_non_null(found);
+		assert_int_equal(found->saves_ns, (times == 1 ? 300 : 102) * MS);
+		assert_true((strstr(found->change, "in another thread") != NULL) == (times == 2));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* Less than a fifth is not what it takes so long for. */
 static void a_fifth_of_the_time_is_worth_a_word(void **state)
 {
@@ -288,6 +318,52 @@ static void a_context_that_takes_half_a_second_is_told(void **state)
 	}
 }
 
+/* Of one that takes long 100 ms stay; of four GPUs' the longest, and the driver is loaded. */
+static void what_any_context_takes_is_not_claimed(void **state)
+{
+	static const struct {
+		uint32_t contexts;
+		uint64_t each_ms, saves_ms;
+		const char *change;
+		bool loads_driver;
+	} cases[] = {
+		{1, 700, 600, "a context takes 100.0ms at least", true},
+		{4, 200, 600, "each in a thread", false},
+		{2, 600, 1100, "and make them at the same time", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t made_ns = cases[i].contexts * cases[i].each_ms * MS;
+		struct build b = build_begin(1);
+		struct gp_model *model;
+		const struct gp_finding *found;
+		struct gp_advice advice;
+
+		build_api(&b, 98, "cudaSetDevice", GP_API_CONTROL);
+		for (uint32_t k = 0; k < cases[i].contexts; k++) {
+			build_device(&b, (uint16_t)k, "GPU");
+			build_context_made_by(&b, 1 + k, 7 + k, 100 + k);
+			b.model->contexts[k].device_id = k;
+			build_call(&b, 100, 98, k * cases[i].each_ms * MS, cases[i].each_ms * MS,
+				   100 + k);
+		}
+		build_call(&b, 100, BUILD_LAUNCH, made_ns, MS, 1);
+		build_op(&b, GP_OP_KERNEL, 7, made_ns + MS, made_ns + 201 * MS, 1)->name = 0;
+		build_call(&b, 100, BUILD_DEVICE_SYNC, made_ns + MS, 200 * MS, 0);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "start-up");
+		assert_non_null(found);
+		assert_int_equal(found->saves_ns, cases[i].saves_ms * MS);
+		assert_non_null(strstr(found->change, cases[i].change));
+		assert_true((strstr(found->change, "nvidia-smi -pm 1") != NULL) ==
+			    cases[i].loads_driver);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* Half a second for each; the call of 400 ms between them ends the first, or something else; or the second is another GPU's. */
 static void a_context_that_is_ended_and_made_again_is_told(void **state)
 {
@@ -321,8 +397,8 @@ static void a_context_that_is_ended_and_made_again_is_told(void **state)
 					       "operation, 550.0ms of it after cudaDeviceReset had "
 					       "taken 400.0ms to end what was made before"
 					     : "making contexts took 1.050s before the first "
-					       "operation");
-		assert_int_equal(found->saves_ns, (is_ended ? 950 : 1050) * MS);
+					       "operation: 2 of them, the longest for 550.0ms");
+		assert_int_equal(found->saves_ns, 950 * MS);
 		assert_true((strstr(found->change, "leave cudaDeviceReset out there") != NULL) ==
 			    is_ended);
 		gp_advice_free(&advice);
@@ -444,6 +520,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_context_that_takes_half_a_second_is_told),
+		cmocka_unit_test(what_any_context_takes_is_not_claimed),
+		cmocka_unit_test(memory_that_is_copied_again_is_to_be_locked_meanwhile),
 		cmocka_unit_test(a_context_that_is_ended_and_made_again_is_told),
 		cmocka_unit_test(a_context_beside_another_process_is_told_once),
 		cmocka_unit_test(a_context_amid_the_work_is_a_gap_of_its_own),

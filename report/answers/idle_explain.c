@@ -15,28 +15,30 @@ static const struct explanation {
 		 "`gpuprof summary --by host FILE` says what Python did meanwhile, `perf record "
 		 "-g` what native code did. Rules: data-loading, gpu-gaps, host-gaps, start-up, "
 		 "wind-down."},
-	[GP_IDLE_LAUNCH] = {"operations are as short as what starting them takes",
-			    "The thread was in a call that launches, or the next operation began "
-			    "within 50 us of its launch.",
-			    "CUDA graphs, fewer and larger kernels. Rule: short-kernels."},
+	[GP_IDLE_LAUNCH] =
+		{"operations are as short as what starting them takes",
+		 "The thread was in a call that launches, or the next operation began "
+		 "within 50 us of its launch.",
+		 "CUDA graphs, fewer and larger kernels. Rules: short-kernels, idle-rest."},
 	[GP_IDLE_SYNC] = {"the host was in a call that waits, or came back from one",
 			  "The GPU had finished, and the thread that was to give it more had not "
 			  "left the call that waits for it, or had left it at most 50 us ago.",
 			  "Wait less often, or give the GPU the next work before waiting. Rules: "
-			  "sync-in-loop, sync-calls."},
+			  "sync-in-loop, sync-calls, idle-rest."},
 	[GP_IDLE_COPY] = {"the host was in a call that copies or sets memory",
 			  "It moved or prepared data itself, as it must where its memory is "
 			  "pageable, or came back from a copy that waited.",
 			  "Page-locked memory, asynchronous copies, fewer and larger ones. Rules: "
 			  "pageable-async, sync-copy, tiny-copies, hidden-wait, sync-memset."},
-	[GP_IDLE_ALLOC] = {"the host was in a call that allocates or frees",
-			   "cudaMalloc() and cudaFree() wait for the GPU, and take long.",
-			   "Allocate once, or take memory from a pool. Rule: alloc-in-loop."},
+	[GP_IDLE_ALLOC] =
+		{"the host was in a call that allocates or frees",
+		 "cudaMalloc() and cudaFree() wait for the GPU, and take long.",
+		 "Allocate once, or take memory from a pool. Rules: alloc-in-loop, idle-rest."},
 	[GP_IDLE_SETUP] = {"contexts, code, streams, events or graphs were made",
 			   "The first call makes the context; code is loaded when it is first "
 			   "used; NCCL makes communicators.",
 			   "Most of it is once per run, and no part of what lasts. Rules: "
-			   "start-up, first-use, jit-compile."},
+			   "start-up, first-use, jit-compile, idle-rest."},
 	[GP_IDLE_DEPENDENCY] = {"the next operation had been launched, but did not begin",
 				"More than 50 us after its launch it waited for an event, a "
 				"function of the host, managed memory or another device; or "

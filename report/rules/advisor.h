@@ -96,6 +96,8 @@ struct gp_advisor {
 	struct gp_tally host_work;             /* by the numbers of cases: report/host_work.h */
 	struct gp_tally habits;                /* of gpu-gaps and host-gaps */
 	uint64_t host_gaps_ns;                 /* of host-gaps, in the present process */
+	size_t rest_device;                    /* of idle-rest, in the present process */
+	uint64_t rest_ns;                      /* of idle-rest, there */
 	uint64_t failed_calls;                 /* that failed-calls counts, whatever their number */
 	struct gp_launch_places launch_places; /* of short-kernels */
 	struct gp_launch_times launch_times;   /* of short-kernels, in the present process */

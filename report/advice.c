@@ -13,6 +13,7 @@
 #include "report/room.h"
 #include "report/rules/advisor.h"
 #include "report/rules/rules.h"
+#include "report/rules/untold.h"
 
 #define APIS (UINT16_MAX + 1u) /* numbers of functions */
 
@@ -405,6 +406,7 @@ static void put_idle_ends(const struct gp_device_lulls *device, struct gp_advice
 static void put_idle(const struct gp_basis *basis, struct gp_advice *advice)
 {
 	const struct gp_wheres *wheres = &basis->wheres;
+	size_t busiest = SIZE_MAX;
 	uint64_t most_ns = 0;
 
 	for (size_t i = 0; i < wheres->count; i++) {
@@ -415,11 +417,14 @@ static void put_idle(const struct gp_basis *basis, struct gp_advice *advice)
 		if (busy_ns <= most_ns)
 			continue;
 		most_ns = busy_ns;
+		busiest = i;
 		advice->wall_ns = gp_state_wall_ns(state_ns);
 		advice->idle_ns = gp_state_idle_ns(state_ns);
 		advice->idle_cause = gp_state_top_cause(state_ns);
 		put_idle_ends(&basis->lulls.devices[i], advice);
 	}
+	if (busiest != SIZE_MAX)
+		gp_untold_find(basis, busiest, advice);
 }
 
 /* ---- all together ---- */
@@ -507,7 +512,7 @@ int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_
 	}
 	if (result == 0)
 		result = judge(&advisor, advice);
-	if (result == 0 && advice->count == 0)
+	if (result == 0)
 		put_idle(basis, advice);
 	for (size_t i = 0; i < model_count && advice->count == 0; i++)
 		put_no_end(models[i], advice);

@@ -92,6 +92,15 @@ struct gp_finding {
 	bool names_place;      /* as the rule says */
 };
 
+/* Idle time of a cause that no finding speaks of. */
+struct gp_untold {
+	enum gp_idle_cause cause;
+	uint64_t ns;
+	uint64_t before_ns,
+		after_ns;           /* of it before the GPU's first operation, and after the last */
+	uint64_t count, longest_ns; /* between operations, of the times that it is most of */
+};
+
 struct gp_advice {
 	struct gp_finding *findings; /* what is worth most first */
 	uint32_t count, capacity;
@@ -104,16 +113,17 @@ struct gp_advice {
 	bool is_damaged; /* a part of a trace cannot be read */
 	bool lacks_stacks; /* of a finding the calls have no stack, and gpuprof recorded: its line is not known */
 	bool lacks_unified; /* managed memory is used, and what moves of it was not recorded */
-	/* Where there is no finding. */
-	uint64_t failures;      /* of calls, as failed-calls counts them */
-	const char *why_no_end; /* of a process that did not end in order; NULL: all did */
-	/* And of the GPU that worked most, as summaries have it. */
+	uint64_t failures;  /* of calls, as failed-calls counts them, where there is no finding */
+	const char *why_no_end; /* then, of a process that did not end in order; NULL: all did */
+	/* Of the GPU that worked most, as summaries have it. */
 	uint64_t wall_ns, idle_ns;     /* wall_ns 0 = none worked */
 	enum gp_idle_cause idle_cause; /* of most of the idle time */
 	uint64_t idle_before_ns,
 		idle_after_ns; /* of it before the first operation, and after the last */
 	uint32_t gpus;         /* that worked */
-	bool has_looks;        /* at Python's stacks: they tell what the host did meanwhile */
+	struct gp_untold untold[GP_IDLE_CAUSES]; /* what is a quarter of its time and 20 ms */
+	uint32_t untold_count;
+	bool has_looks; /* at Python's stacks: they tell what the host did meanwhile */
 };
 
 /*

@@ -210,10 +210,57 @@ static void print_hints(FILE *out, const struct gp_advice *advice)
 		      out);
 }
 
+/* Why no rule speaks of times between operations. */
+static const char *const whys[GP_IDLE_CAUSES] = {
+	[GP_IDLE_HOST] = "they come at no place again and again, as where the system takes the "
+			 "processor from the host",
+	[GP_IDLE_COPY] = "the rules of copies found nothing that could be changed",
+	[GP_IDLE_PROFILER] = "without a profiler that time is not there",
+	[GP_IDLE_UNUSED] = "none of the processes that use it lived",
+	[GP_IDLE_UNKNOWN] = "the calls that ended these are not in the trace",
+};
+
+static void put_why(char *text, size_t bytes, const struct gp_untold *untold)
+{
+	const char *why = whys[untold->cause];
+	bool is_start = untold->before_ns * 2 >= untold->ns;
+
+	if (is_start || untold->after_ns * 2 >= untold->ns)
+		snprintf(text, bytes, "%s of it %s operation, once in a process",
+			 gp_format_ns(is_start ? untold->before_ns : untold->after_ns).text,
+			 is_start ? "before the first" : "after the last");
+	else if (untold->count == 0)
+		snprintf(text, bytes, "in times that are mostly of other causes");
+	else
+		snprintf(text, bytes, "%s time%s, of %s at most%s%s",
+			 gp_format_count(untold->count).text, untold->count == 1 ? "" : "s",
+			 gp_format_ns(untold->longest_ns).text, why ? ": " : "", why ? why : "");
+}
+
+static void print_untold(FILE *out, const struct gp_untold *untold, uint64_t wall_ns)
+{
+	char text[512], why[256];
+
+	put_why(why, sizeof(why), untold);
+	snprintf(text, sizeof(text), "idle, and in no finding: %s, %s %% of %s, %s",
+		 gp_idle_cause_name(untold->cause),
+		 gp_format_percent((double)untold->ns, (double)wall_ns).text,
+		 gp_format_ns(wall_ns).text, why);
+	fputs("  ", out);
+	gp_paragraph_wrap(out, text, 2, 4, BRIEF_WIDE);
+}
+
+static void print_all_untold(FILE *out, const struct gp_advice *advice)
+{
+	for (uint32_t i = 0; i < advice->untold_count; i++)
+		print_untold(out, &advice->untold[i], advice->wall_ns);
+}
+
 void gp_advice_print_doubts(FILE *out, const struct gp_advice *advice)
 {
 	if (advice->doubt)
 		fprintf(out, "  %s: the GPU may have been idle for less\n", advice->doubt);
+	print_all_untold(out, advice);
 	print_hints(out, advice);
 }
 
@@ -591,6 +638,7 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 		print_no_work(out, advice);
 	else if (advice->idle_ns * 2 >= advice->wall_ns)
 		print_idle(out, advice);
+	print_all_untold(out, advice);
 }
 
 /* ---- findings, for programs ---- */
@@ -623,6 +671,19 @@ static void put_finding(struct gp_json *json, const struct gp_finding *finding, 
 	gp_json_text(json, "}");
 }
 
+static void put_untold(struct gp_json *json, const struct gp_untold *untold, uint64_t wall_ns)
+{
+	gp_json_string_after(json, "{\"cause\": ", gp_idle_cause_name(untold->cause));
+	put_number(json, ", \"idle_ns\": ", untold->ns);
+	gp_json_text(json, ", \"idle_share\": ");
+	gp_json_ratio(json, untold->ns, wall_ns > 0 ? wall_ns : 1);
+	put_number(json, ", \"before_ns\": ", untold->before_ns);
+	put_number(json, ", \"after_ns\": ", untold->after_ns);
+	put_number(json, ", \"count\": ", untold->count);
+	put_number(json, ", \"longest_ns\": ", untold->longest_ns);
+	gp_json_text(json, "}");
+}
+
 int gp_advice_print_json(FILE *out, const struct gp_advice *advice)
 {
 	struct gp_json json;
@@ -637,6 +698,11 @@ int gp_advice_print_json(FILE *out, const struct gp_advice *advice)
 	for (uint32_t i = 0; i < advice->count; i++) {
 		gp_json_text(&json, i > 0 ? ",\n" : "\n");
 		put_finding(&json, &advice->findings[i], advice->span_ns);
+	}
+	gp_json_text(&json, "\n], \"untold\": [");
+	for (uint32_t i = 0; i < advice->untold_count; i++) {
+		gp_json_text(&json, i > 0 ? ",\n" : "\n");
+		put_untold(&json, &advice->untold[i], advice->wall_ns);
 	}
 	gp_json_text(&json, "\n]}\n");
 	return gp_json_close(&json);

@@ -29,13 +29,13 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 /* Where there are several. */
 #define GP_NO_SUM "savings must not be added up: findings may be about the same time"
 
-/* What makes them doubtful, and what another recording would tell: lines, or nothing. */
+/* What makes them doubtful, what of idle time they do not speak of, and what another recording would tell: lines, or nothing. */
 void gp_advice_print_doubts(FILE *out, const struct gp_advice *advice);
 
 /* That there is none, a line; where the GPU was idle for most of the time, or had nothing to do, others that say so. */
 void gp_advice_print_none(FILE *out, const struct gp_advice *advice);
 
-/* {"span_ns": ..., "findings": [{"rule": ..., ...}, ...]}.  Returns 0 or -errno. */
+/* {"span_ns": ..., "findings": [{"rule": ..., ...}, ...], "untold": [{"cause": ..., ...}, ...]}.  Returns 0 or -errno. */
 int gp_advice_print_json(FILE *out, const struct gp_advice *advice);
 
 /* What a rule means, what helps and when to ignore it; and one line for each rule. */

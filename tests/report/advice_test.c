@@ -630,6 +630,63 @@ static void test_no_advice(void **state)
 	gp_model_free(model);
 }
 
+/* Of 200 ms, in which the kernels run for 100: 60 ms before the first of them, for the context; 40 ms of a copy amid them, which a rule may speak of. */
+static struct gp_model *idle_twice(uint64_t copy_ns, bool is_told)
+{
+	struct build b = build_begin(1);
+
+	build_api(&b, 98, "cudaSetDevice", GP_API_CONTROL);
+	build_api(&b, 99, "cudaMemcpyToArrayAsync", GP_API_COPY);
+	build_device(&b, 0, "GPU");
+	build_context_made_by(&b, 1, 7, 9);
+	build_call(&b, 100, 98, 0, 60 * MS, 9);
+	build_call(&b, 100, BUILD_LAUNCH, 60 * MS, 1000, 1);
+	build_op(&b, GP_OP_KERNEL, 7, 60 * MS + 2000, 110 * MS, 1)->name = 0;
+	build_call(&b, 100, is_told ? BUILD_MALLOC : 99, 110 * MS, copy_ns, 0);
+	build_call(&b, 100, BUILD_LAUNCH, 110 * MS + copy_ns, 1000, 2);
+	build_op(&b, GP_OP_KERNEL, 7, 110 * MS + copy_ns + 2000, 160 * MS + copy_ns, 2)->name = 0;
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 110 * MS + copy_ns + 2000, 50 * MS, 0);
+	return build_end(&b);
+}
+
+/* What is a quarter of the run, and 20 ms, is told, and why: not what less is, nor what a rule is about. */
+static void test_idle_time_of_no_finding(void **state)
+{
+	static const struct {
+		uint64_t copy_ns;
+		bool is_told;
+		const char *start, *copies; /* NULL: not told */
+	} cases[] = {
+		{40 * MS, false,
+		 "\n  idle, and in no finding: set-up, 30.0 % of 200.0ms, 60.00ms of it before "
+		 "the first operation, once in a\n    process\n",
+		 NULL},
+		{80 * MS, false,
+		 "set-up, 25.0 % of 240.0ms, 60.00ms of it before the first operation",
+		 "copy-bound, 33.3 % of 240.0ms, 1 time, of 80.00ms at most: the rules of copies"},
+		{81 * MS, false, NULL, "copy-bound, 33.6 % of 241.0ms"},
+		{90 * MS, true, NULL, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *model = idle_twice(cases[i].copy_ns, cases[i].is_told);
+		struct gp_advice advice = ask(&model, 1);
+		char *text = advice.count > 0 ? printed(&advice, 0) : printed_none(&advice);
+
+		assert_true((advice.count > 0) == cases[i].is_told);
+		assert_true((strstr(text, "finding: set-up") != NULL) == (cases[i].start != NULL));
+		assert_true((strstr(text, "finding: copy-bound") != NULL) ==
+			    (cases[i].copies != NULL));
+		assert_true(!cases[i].start || strstr(text, cases[i].start));
+		assert_true(!cases[i].copies || strstr(text, cases[i].copies));
+		assert_null(strstr(text, "finding: allocation"));
+		free(text);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 static void test_no_work_is_said(void **state)
 {
 	struct build b = build_begin(1);
@@ -1034,6 +1091,7 @@ int main(void)
 		cmocka_unit_test(test_a_long_place_keeps_its_line),
 		cmocka_unit_test(test_what_several_processes_save),
 		cmocka_unit_test(test_no_advice),
+		cmocka_unit_test(test_idle_time_of_no_finding),
 		cmocka_unit_test(test_no_work_is_said),
 		cmocka_unit_test(test_managed_memory_is_hinted_at),
 		cmocka_unit_test(test_why_there_may_be_no_advice),

@@ -1,5 +1,5 @@
 /*
- * The GPU waits for data.  Speaks where before copies to the device, of one call site, the GPU had
+ * The GPU waits for the host, and then for a copy.  Speaks where before copies to the device, of one call site, the GPU had
  * nothing to do while the host did something of its own, in no call of CUDA, for 200 us and more:
  * at least 5 times, 10 % of the recorded time and 2 ms, not counting what is ten times as long as
  * the median: such slow batches are told with the others of a place that is told, if they come to less than half of what these do.
@@ -11,11 +11,24 @@
 
 #include "report/format.h"
 #include "report/rules/advisor.h"
+#include "report/rules/host_time.h"
 #include "report/rules/language.h"
 #include "report/rules/meanwhile.h"
+#include "report/text.h"
+
+/* Of idle times of equal kind, those that take most of all. */
+struct most {
+	uint64_t ns;
+	uint64_t before, after; /* the texts of the calls around them ... */
+	uint32_t before_site, after_site;
+};
 
 struct own {
-	bool has_looks;   /* at Python's stacks, of any of its idle times */
+	struct most calls;                /* around what the host did ... */
+	bool names_calls;                 /* ... whose line is known */
+	uint64_t range, range_ns;         /* the text of the range that the host was in for most */
+	uint64_t least_bytes, most_bytes; /* of a batch */
+	bool has_looks;                   /* at Python's stacks, of any of its idle times */
 	bool takes_turns; /* several threads copy, as those of a server do that wait for requests */
 	uint32_t thread_id; /* the first one */
 	uint64_t slow_ns;   /* what is ten times as long as usual, in all ... */
@@ -115,8 +128,7 @@ static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp
 }
 
 /* What the host did for itself, from the end of the call before, if that waited, until the call that the idle time ended with: in these it was in CUDA. */
-static bool look_meanwhile(struct gp_advisor *advisor, const struct gp_case *found,
-			   const struct gp_lull_at *at)
+static struct gp_interval own_time(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t base_ns = advisor->model->base_unix_ns, until_ns = at->call_after->start_ns;
 	uint64_t from_ns = at->lull->start_ns - base_ns;
@@ -126,8 +138,79 @@ static bool look_meanwhile(struct gp_advisor *advisor, const struct gp_case *fou
 	if (at->call_before && at->call_before->thread_id == at->call_after->thread_id &&
 	    gp_call_end_ns(at->call_before) > from_ns)
 		from_ns = gp_call_end_ns(at->call_before);
-	return from_ns < until_ns &&
-	       gp_meanwhile_add_time(advisor, found, at->call_after->thread_id, from_ns, until_ns);
+	return (struct gp_interval){from_ns, until_ns > from_ns ? until_ns : from_ns};
+}
+
+/* In advisor->habits: the last key of what is kept there of a case. */
+enum { CALLS, RANGES };
+
+static uint64_t add_habit(struct gp_advisor *advisor, const struct gp_case *found,
+			  const struct most *calls, uint64_t what, uint64_t ns)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {(uint64_t)(found - advisor->cases),
+					     calls->before,
+					     calls->after,
+					     calls->before_site,
+					     calls->after_site,
+					     UINT64_MAX - what};
+	struct gp_tally_row *row = gp_tally_find(&advisor->habits, key);
+
+	row->sums[0] += ns;
+	return row->sums[0];
+}
+
+static void keep_range(struct gp_advisor *advisor, struct gp_case *found, const char *range,
+		       uint64_t ns)
+{
+	struct own *own = found->own;
+	const struct most key = {.before = gp_advisor_text(advisor, range)};
+	uint64_t range_ns = add_habit(advisor, found, &key, RANGES, ns);
+
+	if (range_ns > own->range_ns) {
+		own->range_ns = range_ns;
+		own->range = key.before;
+	}
+}
+
+static void keep_calls(struct gp_advisor *advisor, struct gp_case *found,
+		       const struct gp_host_pause *pause, uint64_t ns)
+{
+	const struct gp_model *model = advisor->model;
+	struct own *own = found->own;
+	struct most calls = {
+		.before = gp_advisor_text(advisor, gp_model_api(model, pause->before->api).name),
+		.after = gp_advisor_text(advisor, gp_model_api(model, pause->after->api).name),
+		.before_site = gp_advisor_site(advisor, pause->before),
+		.after_site = gp_advisor_site(advisor, pause->after)};
+
+	calls.ns = add_habit(advisor, found, &calls, CALLS, ns);
+	if (calls.ns > own->calls.ns)
+		own->calls = calls;
+	own->names_calls = gp_advisor_knows(advisor, own->calls.before_site) &&
+			   gp_advisor_knows(advisor, own->calls.after_site);
+}
+
+/* What is known of the thread meanwhile. */
+static void look_meanwhile(struct gp_advisor *advisor, struct gp_case *found,
+			   const struct gp_lull_at *at)
+{
+	const struct gp_interval time = own_time(advisor, at);
+	uint32_t thread = at->call_after->thread_id;
+	struct own *own = found->own;
+	struct gp_host_pause pause;
+	const char *range;
+
+	if (time.start_ns == time.end_ns || found == &advisor->spare)
+		return;
+	own->has_looks |= gp_meanwhile_add_time(advisor, found, thread, time.start_ns, time.end_ns);
+	range = gp_host_range_of(advisor->model, thread, time.start_ns, time.end_ns);
+	if (range)
+		keep_range(advisor, found, range, host_ns(at));
+	pause = gp_host_pause_of(advisor->model, thread, time.start_ns, time.end_ns);
+	if (pause.before && pause.after)
+		keep_calls(advisor, found, &pause, host_ns(at));
+	if (advisor->habits.error < 0)
+		advisor->error = advisor->habits.error;
 }
 
 static struct gp_case *case_after(struct gp_advisor *advisor, const struct gp_lull_at *at)
@@ -137,18 +220,22 @@ static struct gp_case *case_after(struct gp_advisor *advisor, const struct gp_lu
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
-	uint64_t waited_ns = host_ns(at);
+	uint64_t waited_ns = host_ns(at), bytes = bytes_of_batch(advisor, at->call_after);
 	struct gp_case *found = case_after(advisor, at);
 	struct own *own = found->own;
 
 	gp_advisor_add(advisor, found, at->after->start_ns, waited_ns, waited_ns,
 		       waited_ns * 2 >= gp_lull_ns(at->lull) ? at->lull : NULL);
 	gp_advisor_show_lull(found, at->lull);
-	found->bytes += bytes_of_batch(advisor, at->call_after);
-	if (found->count == 1)
+	found->bytes += bytes;
+	if (found->count == 1) {
 		own->thread_id = at->call_after->thread_id;
+		own->least_bytes = bytes;
+	}
+	own->least_bytes = bytes < own->least_bytes ? bytes : own->least_bytes;
+	own->most_bytes = bytes > own->most_bytes ? bytes : own->most_bytes;
 	own->takes_turns |= own->thread_id != at->call_after->thread_id;
-	own->has_looks |= look_meanwhile(advisor, found, at);
+	look_meanwhile(advisor, found, at);
 }
 
 static void count_slow(struct gp_advisor *advisor, const struct gp_lull_at *at)
@@ -186,21 +273,66 @@ static bool is_little(const struct gp_case *found)
 	       (double)found->bytes < LEAST_BYTES_PER_NS * (double)found->time_ns;
 }
 
+/* Most of that time was so. */
+static bool is_most(const struct gp_case *found, uint64_t ns)
+{
+	return ns * 2 >= found->time_ns;
+}
+
+/* "cudaMemcpyAsync at main (x.cu:7)" */
+static void tell_call(const struct gp_advisor *advisor, uint64_t name, uint32_t site, FILE *out)
+{
+	fputs(gp_advisor_text_of(advisor, name), out);
+	if (gp_advisor_knows(advisor, site))
+		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, site).place);
+}
+
+static void tell_range(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct own *own = found->own;
+
+	if (!is_most(found, own->range_ns))
+		return;
+	fputs(" in range ", out);
+	gp_text_print(out, gp_advisor_text_of(advisor, own->range));
+}
+
+/* Where nobody looked. */
+static void tell_calls(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct own *own = found->own;
+
+	fputs("; meanwhile the host was", out);
+	tell_range(advisor, found, out);
+	fputs(is_most(found, own->range_ns) ? "; in no call of CUDA" : " in no call of CUDA", out);
+	if (!is_most(found, own->calls.ns))
+		return;
+	fputs(" from ", out);
+	tell_call(advisor, own->calls.before, own->calls.before_site, out);
+	fputs(" to ", out);
+	tell_call(advisor, own->calls.after, own->calls.after_site, out);
+}
+
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct own *own = found->own;
 
-	fprintf(out,
-		"%s times the GPU has nothing to do, for %s on average, until the host %s %s%s",
+	fprintf(out, "%s times the GPU has nothing to do, for %s on average, until the host copies",
 		gp_format_count(found->count).text,
-		gp_format_ns(found->time_ns / found->count).text,
-		is_little(found) ? "copies" : "has made, or received, the",
-		gp_format_bytes(found->bytes / found->count).text,
-		is_little(found) ? " to it" : " that it copies next");
+		gp_format_ns(found->time_ns / found->count).text);
+	if (own->least_bytes < own->most_bytes)
+		fprintf(out, " between %s and", gp_format_bytes(own->least_bytes).text);
+	fprintf(out, " %s to it", gp_format_bytes(own->most_bytes).text);
 	if (own->takes_turns)
 		fputs(", in several threads by turns", out);
-	if (own->has_looks)
-		gp_meanwhile_tell(advisor, found, out);
+	if (!own->has_looks) {
+		tell_calls(advisor, found, out);
+		return;
+	}
+	gp_meanwhile_tell(advisor, found, out);
+	if (is_most(found, own->range_ns))
+		fputs(";", out);
+	tell_range(advisor, found, out);
 }
 
 static const char more_workers[] =
@@ -211,35 +343,55 @@ static const char not_before[] =
 	"what the host does there that the GPU need not wait for goes after the next launches, or "
 	"into another thread";
 
-#define AHEAD_IN_PYTHON                                                                            \
-	"prepare the next data while the GPU computes, in other threads or processes; where some " \
-	"do already, in more of them, or with less work for each sample"
+#define ELSE_LATER "else after the next launches"
+#define WHERE_SOME "; where some do already, in more of them, or with less work for each sample"
+#define IN_PYTHON                                                                                  \
+	"where that prepares the next data, do so in other threads or processes while the GPU "    \
+	"computes, "
 
-static const char *const read_ahead[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] =
-		"prepare the next data while the GPU computes, in other threads, in page-locked "
-		"buffers (cudaMallocHost); where some do already, in more of them, or with less "
-		"work for each piece",
-	[GP_LANGUAGE_PYTHON] = AHEAD_IN_PYTHON,
+static const char *const ahead[GP_LANGUAGES] = {
+	[GP_LANGUAGE_NATIVE] = "where that prepares the next data, do so in other threads while "
+			       "the GPU computes, " ELSE_LATER,
+	[GP_LANGUAGE_PYTHON] = IN_PYTHON ELSE_LATER WHERE_SOME,
 	[GP_LANGUAGE_TORCH] =
-		"prepare the next data while the GPU computes, in other processes (DataLoader: "
-		"num_workers, pin_memory); where some do already, in more of them, or with less "
-		"work for each sample",
-	[GP_LANGUAGE_CUPY] = AHEAD_IN_PYTHON,
-	[GP_LANGUAGE_JAX] =
-		"prepare the next data while the GPU computes, in other threads or processes, and "
-		"put it there before it is needed (jax.device_put returns at once); where some do "
-		"already, in more of them, or with less work for each sample",
+		"where that prepares the next data, do so in other processes while the GPU "
+		"computes (DataLoader: num_workers, pin_memory), " ELSE_LATER WHERE_SOME,
+	[GP_LANGUAGE_CUPY] = IN_PYTHON ELSE_LATER WHERE_SOME,
+	[GP_LANGUAGE_JAX] = IN_PYTHON
+	"and put it there before it is needed (jax.device_put returns at once), " ELSE_LATER
+		WHERE_SOME,
 };
+
+static const char more_in_threads[] =
+	"; where some threads do already, in more of them, in page-locked buffers "
+	"(cudaMallocHost), or with less work for each piece";
+
+/* Where neither looks nor a range say what the host did, and ours was the recorder that could have looked. */
+static void advise_to_sample(const struct gp_advisor *advisor, const struct gp_case *found,
+			     FILE *out)
+{
+	const struct gp_model *model = advisor->scope.models[found->process];
+	const struct own *own = found->own;
+
+	if (own->has_looks || is_most(found, own->range_ns) ||
+	    (model->recorder && gp_language_of(model) != GP_LANGUAGE_NATIVE))
+		return;
+	fputs("; ", out);
+	gp_language_sampler(model, advisor->scope.model_count, out);
+	fputs(" tells what it is", out);
+}
 
 /* Of Python looks tell whether it waits for requests. */
 static void advise_ahead(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct own *own = found->own;
 
-	gp_language_advise(advisor, found, read_ahead, out);
-	if (!own->takes_turns &&
-	    gp_language_of(advisor->scope.models[found->process]) == GP_LANGUAGE_NATIVE)
+	gp_language_advise(advisor, found, ahead, out);
+	advise_to_sample(advisor, found, out);
+	if (gp_language_of(advisor->scope.models[found->process]) != GP_LANGUAGE_NATIVE)
+		return;
+	fputs(more_in_threads, out);
+	if (!own->takes_turns)
 		fputs("; where it waits for requests, several at once", out);
 }
 
@@ -249,44 +401,45 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	enum gp_wait wait = gp_meanwhile_wait(advisor, found);
 
 	if (own->takes_turns)
-		fputs("where these threads wait for requests, take several at once, else ", out);
-	if (is_little(found) && wait != GP_WAIT_THREAD && wait != GP_WAIT_POLLING)
+		fputs("where these threads wait for requests, take several at once; ", out);
+	if (is_little(found) && wait != GP_WAIT_THREAD && wait != GP_WAIT_POLLING) {
 		fputs(not_before, out);
-	else if (has_workers(advisor->scope.models[found->process]))
+		advise_to_sample(advisor, found, out);
+	} else if (has_workers(advisor->scope.models[found->process])) {
 		fputs(more_workers, out);
-	else
+	} else {
 		advise_ahead(advisor, found, out);
+	}
 }
 
 static bool names_place(const struct gp_case *found)
 {
 	const struct own *own = found->own;
 
-	return own->has_looks;
+	return own->has_looks || (own->names_calls && is_most(found, own->calls.ns));
 }
 
 const struct gp_rule gp_rule_data_loading = {
 	.id = "data-loading",
-	.title = "the GPU waits for data that the host prepares",
+	.title = "the GPU waits for the host, and then for a copy",
 	.meaning =
 		"Again and again the GPU has nothing to do while the host is in no call of "
-		"CUDA, and "
-		"what comes then is a copy to the device: the host reads, decodes, makes or is "
-		"sent the "
-		"data, "
-		"and the GPU waits for it. What can be saved is that time, if others prepare as "
-		"much "
-		"data meanwhile as the GPU takes. Where it copies but a few bytes, or so few in "
-		"that time, it may have done anything. A batch that takes ten times as long as the "
-		"others counts only where all such come to less than half of these. What Python "
-		"did is told by looks at its stacks (--host-samples).",
-	.change = "Read ahead: threads or processes that fill page-locked buffers while the GPU "
-		  "computes (in PyTorch DataLoader's num_workers, pin_memory, prefetch_factor, "
-		  "persistent_workers), cheaper formats, decoding on the GPU (DALI).",
+		"CUDA, and what comes then is a copy to the device. Mostly the host reads, "
+		"decodes, makes or is sent the data, but it may have done anything. What is known "
+		"of it is told: the calls around most of that time, the range (NVTX) that it was "
+		"in, and, by looks at its stacks (--host-samples), what Python did. What can be "
+		"saved is that time, if others do as much meanwhile as the GPU takes. A batch that "
+		"takes ten times as long as the others counts only where all such come to less "
+		"than half of these.",
+	.change =
+		"Where it prepares data, read ahead: threads or processes that fill page-locked "
+		"buffers while the GPU computes (in PyTorch DataLoader's num_workers, pin_memory, "
+		"prefetch_factor, persistent_workers), cheaper formats, decoding on the GPU "
+		"(DALI). Where it does something else that the GPU need not wait for, do it after "
+		"the next launches, or in another thread.",
 	.ignore =
 		"The host waits there for what comes from outside, as a server does for requests: "
-		"then several at once (batches) help, if they come at once. Or it does something "
-		"else than data, for which the GPU could not wait less.",
+		"then several at once (batches) help, if they come at once.",
 	.threshold = {.saves_percent = 10, .saves_ns = 2000000, .count = 5},
 	.own_bytes = sizeof(struct own),
 	.look = look,

@@ -10,8 +10,6 @@
 #include "report/rules/language.h"
 #include "report/rules/meanwhile.h"
 
-#define MOST_COMMAND 60 /* characters */
-
 /* What tells operations apart, whatever their number in the trace. */
 static uint64_t what_is(const struct gp_op *op)
 {
@@ -289,31 +287,6 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->after_site).place);
 }
 
-/* Characters that are seen, and nothing at which the text that it is put into would be cut or marked. */
-static bool can_be_shown(const char *command)
-{
-	static const char *const ends[] = {"`", "; ", ": ", "  "};
-
-	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		if (strstr(command, ends[i]))
-			return false;
-	for (; *command != '\0'; command++)
-		if (*command < ' ' || *command > '~')
-			return false;
-	return true;
-}
-
-/* What can be typed again as it is; else what stands for it. */
-static const char *command_of(const struct gp_model *model)
-{
-	const char *command = model->info[GP_INFO_COMMAND];
-
-	if (!command || *command == '\0' || strlen(command) > MOST_COMMAND ||
-	    !can_be_shown(command))
-		return "PROGRAM";
-	return command;
-}
-
 /* Where nothing is known of the host, somebody else has to be asked. */
 static void advise_to_sample(const struct gp_model *model, size_t process_count, FILE *out)
 {
@@ -324,14 +297,11 @@ static void advise_to_sample(const struct gp_model *model, size_t process_count,
 			"this trace, of another profiler, does not tell what Python did between "
 			"calls of CUDA: record it with gpuprof-run, which looks at Python's "
 			"stacks");
-	else
-		fprintf(out,
-			"gpuprof records CUDA calls, not what the host computes between them: `%s "
-			"-- %s` tells",
-			is_native           ? "perf record -g"
-			: process_count > 1 ? "py-spy record --subprocesses -o host.svg"
-					    : "py-spy record -o host.svg",
-			command_of(model));
+	else {
+		fputs("gpuprof records CUDA calls, not what the host computes between them: ", out);
+		gp_language_sampler(model, process_count, out);
+		fputs(" tells", out);
+	}
 	fputs("; move what can be moved before the first launch, after the last, or into another "
 	      "thread",
 	      out);

@@ -192,6 +192,44 @@ static const char *find_range(const struct gp_model *model, const struct window 
 	return NULL;
 }
 
+const char *gp_host_range_of(const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+			     uint64_t end_ns)
+{
+	return find_range(model, &(struct window){start_ns, end_ns, thread});
+}
+
+static const struct gp_call *of_thread(const struct gp_model *model, uint32_t index,
+				       uint32_t thread)
+{
+	return index < model->call_count && model->calls[index].thread_id == thread
+		       ? &model->calls[index]
+		       : NULL;
+}
+
+struct gp_host_pause gp_host_pause_of(const struct gp_model *model, uint32_t thread,
+				      uint64_t start_ns, uint64_t end_ns)
+{
+	const struct window window = {start_ns, end_ns, thread};
+	uint32_t at = first_call(model, &window);
+	const struct gp_call *before = at > 0 ? of_thread(model, at - 1, thread) : NULL;
+	struct gp_host_pause longest = {0};
+
+	for (uint64_t reached_ns = start_ns; reached_ns < end_ns; at++) {
+		const struct gp_call *after = of_thread(model, at, thread);
+		uint64_t until_ns = after && after->start_ns < end_ns ? after->start_ns : end_ns;
+
+		if (before && gp_call_end_ns(before) > reached_ns)
+			reached_ns = gp_call_end_ns(before);
+		if (until_ns > reached_ns && until_ns - reached_ns > longest.ns)
+			longest = (struct gp_host_pause){before, after, until_ns - reached_ns};
+		if (until_ns == end_ns)
+			break;
+		if (!before || gp_call_end_ns(after) > gp_call_end_ns(before))
+			before = after;
+	}
+	return longest;
+}
+
 struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	const struct gp_model *model = advisor->model;

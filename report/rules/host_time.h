@@ -32,6 +32,21 @@ struct gp_host_time {
 /* Of a lull of the present process. */
 struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const struct gp_lull_at *at);
 
+/*
+ * The range that names such a time best: the innermost in which that thread was for four fifths of it.  On the process's timeline; NULL: there is
+ * none.
+ */
+const char *gp_host_range_of(const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+			     uint64_t end_ns);
+
+/* The longest part of that time in which the thread was in no recorded call, and its calls around that; NULL: it made none there. */
+struct gp_host_pause {
+	const struct gp_call *before, *after;
+	uint64_t ns;
+};
+struct gp_host_pause gp_host_pause_of(const struct gp_model *model, uint32_t thread,
+				      uint64_t start_ns, uint64_t end_ns);
+
 /* Whether the call at its end was made in an import, and by no compiler. */
 bool gp_host_time_ends_in_import(const struct gp_advisor *advisor, const struct gp_lull_at *at);
 

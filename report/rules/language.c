@@ -5,6 +5,8 @@
 #include "report/code_rank.h"
 #include "report/python_code.h"
 
+#define MOST_COMMAND 60 /* characters */
+
 /*
  * Files of a library: of Python's code, and of what it has loaded.  A folder of the user's may have its name, too: it is the library's where
  * packages are installed, or by a shared object that only that one has.
@@ -86,4 +88,38 @@ void gp_language_advise(const struct gp_advisor *advisor, const struct gp_case *
 	const char *text = texts[gp_language_of(advisor->scope.models[found->process])];
 
 	fputs(text ? text : texts[GP_LANGUAGE_NATIVE], out);
+}
+
+/* Characters that are seen, and nothing at which the text that it is put into would be cut or marked. */
+static bool can_be_shown(const char *command)
+{
+	static const char *const ends[] = {"`", "; ", ": ", "  "};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (strstr(command, ends[i]))
+			return false;
+	for (; *command != '\0'; command++)
+		if (*command < ' ' || *command > '~')
+			return false;
+	return true;
+}
+
+/* What can be typed again as it is; else what stands for it. */
+static const char *command_of(const struct gp_model *model)
+{
+	const char *command = model->info[GP_INFO_COMMAND];
+
+	if (!command || *command == '\0' || strlen(command) > MOST_COMMAND ||
+	    !can_be_shown(command))
+		return "PROGRAM";
+	return command;
+}
+
+void gp_language_sampler(const struct gp_model *model, size_t process_count, FILE *out)
+{
+	fprintf(out, "`%s -- %s`",
+		gp_language_of(model) == GP_LANGUAGE_NATIVE ? "perf record -g"
+		: process_count > 1 ? "py-spy record --subprocesses -o host.svg"
+				    : "py-spy record -o host.svg",
+		command_of(model));
 }

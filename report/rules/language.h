@@ -25,4 +25,10 @@ enum gp_language gp_language_of(const struct gp_model *model);
 void gp_language_advise(const struct gp_advisor *advisor, const struct gp_case *found,
 			const char *const texts[GP_LANGUAGES], FILE *out);
 
+/*
+ * "`perf record -g -- ./app`", "`py-spy record -o host.svg -- python3 sim.py`": who tells what the host computes between calls of CUDA, to be typed
+ * as it stands; PROGRAM in place of a command that is long, or not to be typed again as it is.
+ */
+void gp_language_sampler(const struct gp_model *model, size_t process_count, FILE *out);
+
 #endif

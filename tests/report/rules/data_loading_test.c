@@ -4,10 +4,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/advice.h"
+#include "report/advice_print.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
 #include "tests/report/stack_builder.h"
@@ -62,7 +64,7 @@ static void test_threads_that_take_turns(void **state)
 		assert_int_equal(strstr(found->found, ", in several threads by turns") != NULL,
 				 i == 1);
 		assert_int_equal(strstr(found->change,
-					"wait for requests, take several at once, else prepare") !=
+					"wait for requests, take several at once; where that") !=
 					 NULL,
 				 i == 1);
 		assert_int_equal(strstr(found->change,
@@ -83,7 +85,8 @@ static void test_data_before_slow_copies(void **state)
 	(void)state;
 	assert_non_null(found);
 	assert_int_equal(found->count, 20);
-	assert_non_null(strstr(found->found, "has made, or received, the 1.000MiB"));
+	assert_non_null(strstr(found->found, "until the host copies 1.000MiB to it; meanwhile the "
+					     "host was in no call of CUDA from "));
 	assert_in_range(found->saves_ns, 20 * (MS - 20000), 20 * (MS + 20000));
 	assert_int_equal(found->time_ns, found->saves_ns);
 	assert_in_range(found->show_ns, 2 * MS - 40000,
@@ -190,7 +193,9 @@ static void test_batches_without_launches(void **state)
 		const struct gp_finding *found = find(&advice, "data-loading");
 
 		assert_non_null(found);
-		assert_non_null(strstr(found->found, "has made, or received, the 1.000MiB"));
+		assert_non_null(strstr(found->found,
+				       "until the host copies 1.000MiB to it; meanwhile the "
+				       "host was in no call of CUDA from "));
 		gp_advice_free(&advice);
 		gp_model_free(models[i]);
 	}
@@ -206,7 +211,7 @@ static void test_what_the_host_did(void **state)
 	struct gp_advice advice = ask(&model, 1);
 
 	(void)state;
-	assert_null(strstr(find(&advice, "data-loading")->found, "meanwhile"));
+	assert_null(strstr(find(&advice, "data-loading")->found, "load_batch"));
 	assert_true(advice.lacks_stacks);
 	gp_advice_free(&advice);
 	sample.stack = build_python(&b, BUILD_OUTERMOST, "/home/me/pipe.py", "load_batch", 11);
@@ -215,8 +220,9 @@ static void test_what_the_host_did(void **state)
 	model->sample_count = 1;
 	advice = ask(&model, 1);
 	found = find(&advice, "data-loading");
-	assert_non_null(strstr(found->found, "copies next; meanwhile the host was in load_batch "
-					     "(pipe.py:11) for 21.00ms"));
+	assert_non_null(strstr(found->found,
+			       "copies 1.000MiB to it; meanwhile the host was in load_batch "
+			       "(pipe.py:11) for 21.00ms"));
 	assert_true(found->names_place);
 	assert_false(advice.lacks_stacks);
 	gp_advice_free(&advice);
@@ -229,6 +235,69 @@ static void test_what_the_host_did(void **state)
 	gp_advice_free(&advice);
 	model->samples = NULL; /* our own */
 	gp_model_free(model);
+}
+
+/* The host waits for a kernel, is in a range for 3 ms or in none, and copies a batch, which is untouched; every second batch is larger. */
+static struct gp_model *copy_after(const char *range)
+{
+	struct build b = build_begin(1);
+	uint32_t wait = build_python(&b, BUILD_OUTERMOST, "main.py", "wait", 28);
+	uint32_t copy = build_python(&b, BUILD_OUTERMOST, "main.py", "copy", 23);
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	for (uint32_t i = 0; i < 20; i++) {
+		uint64_t at_ns = (1 + 4ull * i) * MS;
+		struct gp_op *op;
+
+		build_call(&b, 100, 31, at_ns, 50000, 2 * i + 1);
+		build_stack_of_last(&b, copy);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns + 1000, at_ns + 50000, 2 * i + 1);
+		op->copy_kind = GP_COPY_HTOD;
+		op->bytes = (i % 2 + 1) << 20;
+		build_call(&b, 100, BUILD_LAUNCH, at_ns + 60000, 10000, 2 * i + 2);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 70000, at_ns + MS, 2 * i + 2);
+		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 80000, MS - 75000, 0);
+		build_stack_of_last(&b, wait);
+		if (range)
+			build_range(&b, 100, range, at_ns + MS + 10000, at_ns + 4 * MS - 10000);
+	}
+	build_stacks_end(&b);
+	return build_end(&b);
+}
+
+/* Then nothing is said of data that is prepared; who samples is named where no range says what it was. */
+static void test_what_is_not_known_is_not_said(void **state)
+{
+	(void)state;
+	for (int named = 0; named <= 1; named++) {
+		struct gp_model *model = copy_after(named ? "postprocess" : NULL);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "data-loading");
+		char page[4000] = "";
+		FILE *out = fmemopen(page, sizeof(page), "w");
+
+		assert_non_null(found);
+		assert_non_null(out);
+		assert_non_null(strstr(found->found, "copies between 1.000MiB and 2.000MiB to it"));
+		assert_non_null(strstr(
+			found->found,
+			named ? "; meanwhile the host was in range postprocess; in no call of CUDA "
+				"from cudaDeviceSynchronize at wait (main.py:28) to cudaMemcpy at "
+				"copy (main.py:23)"
+			      : "; meanwhile the host was in no call of CUDA from "
+				"cudaDeviceSynchronize at wait (main.py:28) to cudaMemcpy at copy "
+				"(main.py:23)"));
+		assert_null(strstr(found->found, "has made"));
+		assert_true(strncmp(found->change, "where that prepares", 19) == 0);
+		assert_true((strstr(found->change, "` tells what it is") == NULL) == named);
+		gp_advice_print_brief(out, &advice, 4); /* there is room for both lines, or for the range */
+		assert_int_equal(fclose(out), 0);
+		assert_non_null(strstr(page, "wait (main.py:28) to"));
+		assert_non_null(strstr(page, "copy (main.py:23)"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
 }
 
 /*
@@ -271,7 +340,7 @@ static void test_a_thread_that_polls_for_data(void **state)
 	assert_non_null(strstr(found->found, "until the host copies 64.00KiB to it"));
 	assert_non_null(strstr(found->found, "; another thread was in fetch (pipe.py:8) for"));
 	assert_null(strstr(found->found, "kept"));
-	assert_non_null(strstr(found->change, "prepare the next data while the GPU computes"));
+	assert_non_null(strstr(found->change, "where that prepares the next data, do so in other"));
 	assert_null(find(&advice, "gpu-gaps"));
 	gp_advice_free(&advice);
 	gp_model_free(b.model);
@@ -328,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_one_slow_batch),
 		cmocka_unit_test(test_batches_without_launches),
 		cmocka_unit_test(test_what_the_host_did),
+		cmocka_unit_test(test_what_is_not_known_is_not_said),
 		cmocka_unit_test(test_a_thread_that_polls_for_data),
 		cmocka_unit_test(test_workers_that_load_data),
 		cmocka_unit_test(test_workers_of_another_process),

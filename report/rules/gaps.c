@@ -192,6 +192,33 @@ static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own, const st
 	own->names_call = lull->cause == GP_IDLE_ALLOC && gp_advisor_knows(advisor, own->call_site);
 }
 
+/*
+ * The calls around the longest one: where the host did something of its own those around that, as far as its thread made some; the GPU may have
+ * been idle since a call before these.
+ */
+static void keep_calls_around(struct gp_advisor *advisor, struct gp_gaps *own,
+			      const struct gp_lull_at *at)
+{
+	uint64_t base_ns = advisor->model->base_unix_ns;
+	const struct gp_call *before = at->call_before, *after = at->call_after;
+	struct gp_host_pause pause = {0};
+
+	if (at->lull->cause == GP_IDLE_HOST)
+		pause = gp_host_pause_of(advisor->model, after->thread_id,
+					 at->lull->start_ns - base_ns, at->lull->end_ns - base_ns);
+	if (pause.before && pause.after) {
+		before = pause.before;
+		after = pause.after;
+	}
+	own->after = gp_advisor_text(advisor, name_of(advisor, after));
+	own->before = gp_advisor_text(advisor, name_of(advisor, before));
+	own->before_site = before ? gp_advisor_site(advisor, before) : GP_NO_SITE;
+	own->after_site = gp_advisor_site(advisor, after);
+	own->names_ends = at->lull->cause == GP_IDLE_HOST &&
+			  gp_advisor_knows(advisor, own->before_site) &&
+			  gp_advisor_knows(advisor, own->after_site);
+}
+
 /* It is the longest of its case. */
 static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_lull_at *at)
 {
@@ -202,10 +229,7 @@ static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct g
 	keep_maker(advisor, own, at);
 	if (has_calls(at->lull->cause))
 		keep_calls(advisor, own, at->lull);
-	own->after = gp_advisor_text(advisor, name_of(advisor, at->call_after));
-	own->before = gp_advisor_text(advisor, name_of(advisor, at->call_before));
-	own->before_site = at->call_before ? gp_advisor_site(advisor, at->call_before) : GP_NO_SITE;
-	own->after_site = at->call_after ? gp_advisor_site(advisor, at->call_after) : GP_NO_SITE;
+	keep_calls_around(advisor, own, at);
 }
 
 void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_lull_at *at,
@@ -248,12 +272,51 @@ static void tell_calls(const struct gp_advisor *advisor, const struct gp_gaps *o
 		fprintf(out, ", the longest of %s such calls", gp_format_count(own->calls).text);
 }
 
-void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void tell_place(const struct gp_advisor *advisor, uint32_t site, FILE *out)
+{
+	if (gp_advisor_knows(advisor, site))
+		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, site).place);
+}
+
+/* "; after cudaMemcpy at main (x.cu:7), before cudaLaunchKernel": where that one is stands elsewhere, if it is the case's place. */
+static void tell_around(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_gaps *own = found->own;
 	const char *before = gp_advisor_text_of(advisor, own->before);
+
+	fprintf(out, "; %s", found->count > 1 ? "the longest " : "");
+	if (*before) {
+		fprintf(out, "after %s", before);
+		tell_place(advisor, own->before_site, out);
+		fputs(", ", out);
+	}
+	fprintf(out, "before %s", gp_advisor_text_of(advisor, own->after));
+	if (own->after_site != found->site)
+		tell_place(advisor, own->after_site, out);
+}
+
+/* "; the host was in no CUDA call from cudaMemcpy at main (x.cu:7) to cudaLaunchKernel at main (x.cu:9)": nothing else says where to look. */
+static void tell_ends(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct gp_gaps *own = found->own;
+	const char *before = gp_advisor_text_of(advisor, own->before);
+
+	fprintf(out, "; the host was in no CUDA call%s",
+		found->count > 1 ? ", the longest time" : "");
+	if (*before) {
+		fprintf(out, " from %s", before);
+		tell_place(advisor, own->before_site, out);
+	}
+	fprintf(out, " %s %s", *before ? "to" : "until", gp_advisor_text_of(advisor, own->after));
+	tell_place(advisor, own->after_site, out);
+}
+
+void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct gp_gaps *own = found->own;
 	enum gp_idle_cause cause = (enum gp_idle_cause)found->other_detail;
 	struct gp_host_time host = kept_host_time(advisor, found);
+	bool is_unseen = cause == GP_IDLE_HOST && !own->has_looks;
 	uint64_t looks = 0;
 
 	if (found->count > 1)
@@ -266,9 +329,9 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 			gp_format_ns(own->longest_ns).text);
 	fprintf(out, ": %s%s%s", own->share < WHOLE_SHARE ? "mostly " : "",
 		gp_idle_cause_name(cause),
-		cause == GP_IDLE_HOST && !own->has_looks ? " (the host was in no CUDA call)"
-		: cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)"
-					      : "");
+		cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)" : "");
+	if (is_unseen)
+		tell_ends(advisor, found, out);
 	if (has_calls((uint8_t)cause))
 		tell_calls(advisor, own, out);
 	if (own->has_looks)
@@ -277,14 +340,8 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		host = (struct gp_host_time){.range = host.range};
 	gp_host_time_tell(&host, found->count > 1 ? "the longest" : "it", out);
 	gp_meanwhile_tell_looks(advisor, found, looks, out);
-	fprintf(out, "; %s", found->count > 1 ? "the longest " : "");
-	if (*before)
-		fprintf(out, "after %s", before);
-	if (*before && gp_advisor_knows(advisor, own->before_site))
-		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->before_site).place);
-	fprintf(out, "%sbefore %s", *before ? ", " : "", gp_advisor_text_of(advisor, own->after));
-	if (found->site == GP_NO_SITE && gp_advisor_knows(advisor, own->after_site))
-		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->after_site).place);
+	if (!is_unseen)
+		tell_around(advisor, found, out);
 }
 
 /* Where nothing is known of the host, somebody else has to be asked. */
@@ -375,5 +432,5 @@ bool gp_gaps_names_place(const struct gp_case *found)
 {
 	const struct gp_gaps *own = found->own;
 
-	return own->has_looks || own->names_call;
+	return own->has_looks || own->names_call || own->names_ends;
 }

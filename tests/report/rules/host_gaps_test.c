@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/advice.h"
+#include "report/advice_print.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/stack_builder.h"
 
@@ -50,8 +51,8 @@ static void what_takes_long_in_sum_is_one_finding(void **state)
 		assert_non_null(strstr(found->found,
 				       " times the GPU has nothing to do, for 31.01ms "
 				       "on average, "));
-		assert_non_null(strstr(found->found, ": host-bound (the host was in no CUDA call); "
-						     "the longest after cudaLaunchKernel, before "
+		assert_non_null(strstr(found->found, ": host-bound; the host was in no CUDA call, "
+						     "the longest time from cudaLaunchKernel to "
 						     "cudaLaunchKernel"));
 		gp_advice_free(&advice);
 		gp_model_free(model);
@@ -144,11 +145,58 @@ static void a_place_is_told_where_half_ends(void **state)
 		found = find(&advice, "host-gaps");
 		assert_non_null(found);
 		assert_string_equal(found->place, many ? "" : "f1 (main.py:1)");
-		assert_true(!strstr(found->found, ", before cudaLaunchKernel at f3 (main.py:1)") ==
-			    !many);
+		/* the longest ends there, whatever the others do */
+		assert_true(!!strstr(found->found, " to cudaLaunchKernel at f3 (main.py:1)"));
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}
+}
+
+/* The GPU's last operation is a copy; then the host waits for it, and begins to write only when that is over. */
+static void the_calls_around_what_the_host_did_are_told(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t copy = build_python(&b, BUILD_OUTERMOST, "main.py", "copy", 13);
+	uint32_t wait = build_python(&b, BUILD_OUTERMOST, "main.py", "wait", 14);
+	uint32_t solve = build_python(&b, BUILD_OUTERMOST, "main.py", "solve", 11);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+	struct gp_model *model;
+	char page[4000] = "";
+	FILE *out = fmemopen(page, sizeof(page), "w");
+
+	(void)state;
+	assert_non_null(out);
+	build_device(&b, 0, "GPU");
+	build_name(&b, "step");
+	for (uint32_t i = 0; i < 4; i++) {
+		uint64_t at_ns = (1 + i * 80ull) * MS;
+		struct gp_op *op;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, 2 * i + 1);
+		build_stack_of_last(&b, solve);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + 20 * MS, 2 * i + 1);
+		build_call(&b, 100, BUILD_MEMCPY_ASYNC, at_ns + 20000, 10000, 2 * i + 2);
+		build_stack_of_last(&b, copy);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns + 20 * MS, at_ns + 21 * MS, 2 * i + 2);
+		op->copy_kind = GP_COPY_DTOH;
+		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 40000, 21 * MS, 0);
+		build_stack_of_last(&b, wait);
+	}
+	build_stacks_end(&b);
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "host-gaps");
+	assert_non_null(found);
+	gp_advice_print_brief(out, &advice, 4);
+	assert_int_equal(fclose(out), 0);
+	assert_non_null(strstr(found->found,
+			       ", the longest time from cudaDeviceSynchronize at wait "
+			       "(main.py:14) to cudaLaunchKernel at solve "
+			       "(main.py:11)"));
+	assert_non_null(strstr(page, "(main.py:14) to cudaLaunchKernel at solve (main.py:11)"));
+	gp_advice_free(&advice);
+	gp_model_free(model);
 }
 
 int main(void)
@@ -159,6 +207,7 @@ int main(void)
 		cmocka_unit_test(a_large_part_of_a_short_run_is_told),
 		cmocka_unit_test(what_is_little_is_not_told),
 		cmocka_unit_test(a_place_is_told_where_half_ends),
+		cmocka_unit_test(the_calls_around_what_the_host_did_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -358,7 +358,7 @@ static void ranges_name_what_the_host_was_at(void **state)
 	static const struct {
 		uint64_t length_ms;
 		const char *named;
-	} cases[] = {{460, "; in range read the mesh;"}, {300, "; in range epoch;"}};
+	} cases[] = {{460, "; in range read the mesh"}, {300, "; in range epoch"}};
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {

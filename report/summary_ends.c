@@ -11,9 +11,11 @@
 #include "report/host_work.h"
 #include "report/text.h"
 
-#define LEAST_NS        100000000u /* of an end, and of time in no call */
+#define LEAST_NS        100000000u /* of an end, and of time in no call beside others */
 #define LEAST_PERCENT   5
 #define LEAST_UNKNOWN   10         /* percent */
+#define LEAST_SHORT_NS  20000000u  /* of a short run's end, and of such time alone */
+#define LEAST_OF_SHORT  10         /* percent */
 #define LEAST_BEFORE_NS 500000000u /* before the first call, which is in no other sum */
 #define LEAST_PART_NS   10000000u
 #define LEAST_WORK      10 /* percent of an end that Python did, or the program in no call */
@@ -35,6 +37,12 @@ static bool is_notable(const struct gp_summary *summary, uint64_t ns, uint64_t l
 	return ns >= least_ns && ns * 100 >= LEAST_PERCENT * wall_ns(summary);
 }
 
+static bool is_notable_last(const struct gp_summary *summary, uint64_t ns)
+{
+	return is_notable(summary, ns, LEAST_NS) ||
+	       (ns >= LEAST_SHORT_NS && ns * 100 >= LEAST_OF_SHORT * wall_ns(summary));
+}
+
 static uint64_t known_ns(const struct gp_end *end)
 {
 	uint64_t sum_ns = 0;
@@ -54,6 +62,7 @@ static bool has_looks(const struct gp_end *end, const struct gp_model *model)
 static void print_parts(FILE *out, const struct gp_end *end, const struct gp_model *model)
 {
 	const char *separator = ": ";
+	uint64_t least_ns = LEAST_SHORT_NS;
 
 	for (enum gp_end_part part = 0; part < GP_END_PARTS; part++) {
 		if (end->part_ns[part] < LEAST_PART_NS)
@@ -66,8 +75,9 @@ static void print_parts(FILE *out, const struct gp_end *end, const struct gp_mod
 		}
 		fprintf(out, " %s", gp_format_ns(end->part_ns[part]).text);
 		separator = ", ";
+		least_ns = LEAST_NS;
 	}
-	if (!has_looks(end, model) && end->own_ns >= LEAST_NS &&
+	if (!has_looks(end, model) && end->own_ns >= least_ns &&
 	    end->own_ns * 100 >= LEAST_WORK * end->ns)
 		fprintf(out, "%sin no recorded call of CUDA %s", separator,
 			gp_format_ns(end->own_ns).text);
@@ -242,8 +252,7 @@ int gp_summary_print_ends(const struct gp_summary *summary)
 	result = print_whole(summary, &ends); /* of the only one */
 	if (result == 0)
 		result = print_start(summary, &start);
-	if (result == 0 && is_notable(summary, last.ns, LEAST_NS) &&
-	    is_told(summary, &last.ends.last)) {
+	if (result == 0 && is_notable_last(summary, last.ns) && is_told(summary, &last.ends.last)) {
 		fputs("  end       ", summary->out);
 		result =
 			print_end(summary, &last.ends.last, last.model, "after the last operation");

@@ -135,6 +135,32 @@ static void time_in_no_call_is_told(void **state)
 	gp_model_free(model);
 }
 
+/* Of a short run less is notable, if it is more of it. */
+static void the_end_of_a_short_run_is_told(void **state)
+{
+	(void)state;
+	for (uint64_t kernel_ms = 100; kernel_ms <= 1000; kernel_ms += 900) {
+		struct build b = build_begin(42);
+		struct gp_model *model;
+		char *text;
+
+		build_device(&b, 0, "NVIDIA H200");
+		build_name(&b, "step");
+		build_call(&b, 100, BUILD_LAUNCH, 0, 10000, 1);
+		build_op(&b, GP_OP_KERNEL, 7, 0, kernel_ms * MS, 1);
+		build_call(&b, 100, BUILD_DEVICE_SYNC, (kernel_ms + 60) * MS, 1000, 0);
+		model = build_end(&b);
+		text = print(&model, 1);
+		if (kernel_ms == 100)
+			expect(text, " end 60.00ms (37.5 %) after the last operation: in no "
+				     "recorded call of CUDA 60.00ms ");
+		else
+			expect_not(text, " after the last operation");
+		free(text);
+		gp_model_free(model);
+	}
+}
+
 /* A process may make contexts and do nothing with them. */
 static void a_process_without_any_operation_has_a_line(void **state)
 {
@@ -278,6 +304,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_told_chooses_no_process),
 		cmocka_unit_test(one_process_is_not_named),
 		cmocka_unit_test(time_in_no_call_is_told),
+		cmocka_unit_test(the_end_of_a_short_run_is_told),
 		cmocka_unit_test(a_process_without_any_operation_has_a_line),
 		cmocka_unit_test(looks_that_end_before_the_work_are_told_of),
 		cmocka_unit_test(python_is_told_of),

@@ -31,6 +31,7 @@
 #include "inject/cupti_decode.h"
 #include "inject/cupti_versions.h"
 #include "inject/gate.h"
+#include "inject/in_flight.h"
 #include "inject/options.h"
 #include "inject/ranges.h"
 
@@ -435,6 +436,7 @@ static void start(const char *folder)
 	memset(ring, 0, gp_ring_bytes(RING_SLOTS));
 	gp_ring_init(ring, RING_SLOTS);
 	gp_api_table_init();
+	gp_in_flight_begin();
 	gp_contexts_add(NULL, CONTEXT, 0);
 	gp_ranges_enable(true);
 	InitializeInjectionNvtx2_fnptr = gp_nvtx_initialize;

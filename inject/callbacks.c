@@ -10,9 +10,9 @@
 #include "inject/contexts.h"
 #include "inject/control.h"
 #include "inject/graph_nodes.h"
+#include "inject/in_flight.h"
 #include "inject/launch_call.h"
 #include "inject/memory_call.h"
-#include "inject/rival.h"
 #include "inject/share_buffers.h"
 #include "inject/share_callbacks.h"
 #include "inject/share_kinds.h"
@@ -23,7 +23,7 @@
 
 #define STATUS_NOT_READY 600 /* in both APIs */
 
-/* Per thread: 32 bytes of static TLS. */
+/* Per thread: 40 bytes of static TLS. */
 static __thread struct {
 	uint32_t runtime_correlation_id; /* of the runtime call that this thread is in */
 	uint8_t in_runtime;
@@ -33,6 +33,7 @@ static __thread struct {
 	uint32_t pairs;                 /* of callbacks, for sampling */
 	uint32_t stack_id;              /* of the call, where it was taken at its beginning */
 	uint64_t entry_ticks; /* what the entry callback took, where it was sampled; else 0 */
+	struct gp_launches *launches; /* inject/in_flight.h */
 } local;
 
 static struct gp_callback_events notify;
@@ -138,6 +139,15 @@ static bool took_effect(const struct gp_api_entry *entry, uint16_t status)
 	       (code == CUDA_ERROR_DEINITIALIZED && entry->class == GP_API_FREE);
 }
 
+/* A kernel was ended by a fault or a time limit, and with it all of its context: as a rule the program ends next. */
+OUT_OF_THE_WAY static void note_failure(int code)
+{
+	if (code == CUDA_ERROR_ILLEGAL_ADDRESS || code == CUDA_ERROR_LAUNCH_TIMEOUT ||
+	    code == CUDA_ERROR_ASSERT ||
+	    (code >= CUDA_ERROR_HARDWARE_STACK_ERROR && code <= CUDA_ERROR_LAUNCH_FAILED))
+		notify.kernel_failed();
+}
+
 static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data,
 		       uint64_t end_ticks)
 {
@@ -150,8 +160,10 @@ static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 						       has_failed(api, GP_CALL_CODE(call.status)));
 	if (!is_named(driver, cbid))
 		define_api(driver, cbid, data->functionName);
-	if (entry != NULL && entry->class == GP_API_LAUNCH && call.status == 0)
-		gp_rival_note_launch();
+	if (__builtin_expect(call.status != 0, 0))
+		note_failure(GP_CALL_CODE(call.status));
+	else if (entry != NULL && entry->class == GP_API_LAUNCH)
+		gp_in_flight_note(&local.launches, data->correlationId, data->symbolName);
 	if (entry == NULL || entry->shape == GP_SHAPE_NONE || !took_effect(entry, call.status))
 		gp_emit((const struct gp_record *)&call);
 	else if (entry->shape < GP_SHAPE_LAUNCHES)

@@ -22,6 +22,8 @@ struct gp_callback_events {
 	/* A context was made; in the middle of the driver's own work: no CUDA call, no flush. */
 	void (*context_created)(CUcontext context);
 	void (*context_destroyed)(CUcontext context);
+	/* A call returned that a kernel had failed, as every later one will: what is known of the GPU is to be saved. */
+	void (*kernel_failed)(void);
 };
 
 /* To be set before the first callback is enabled. */

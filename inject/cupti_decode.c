@@ -20,19 +20,22 @@ static uint64_t late(const struct gp_decoder *decoder, enum gp_cupti_field field
 
 /* ---- names and shapes: interned, defined on first sight; again where the definition was dropped ---- */
 
-static uint32_t name_id(struct gp_decoder *decoder, const char *name)
+uint32_t gp_decode_name(struct gp_decoder *decoder, const char *name, uint32_t length_bytes)
 {
 	bool is_new;
+	uint32_t id = gp_intern(&decoder->names, name, length_bytes, &is_new);
 
-	if (name == NULL)
-		return 0;
-	uint32_t length = (uint32_t)strnlen(name, GP_STRING_MAX_BYTES + 1);
-	uint32_t id = gp_intern(&decoder->names, name, length, &is_new);
-
-	if (!is_new || gp_emit_string(GP_STRING_KERNEL, id, 0, name, length))
+	if (!is_new || gp_emit_string(GP_STRING_KERNEL, id, 0, name, length_bytes))
 		return id;
-	gp_intern_take_back(&decoder->names, name, length);
+	gp_intern_take_back(&decoder->names, name, length_bytes);
 	return 0;
+}
+
+static uint32_t name_id(struct gp_decoder *decoder, const char *name)
+{
+	return name != NULL ? gp_decode_name(decoder, name,
+					     (uint32_t)strnlen(name, GP_STRING_MAX_BYTES + 1))
+			    : 0;
 }
 
 /* CUPTI says "none" by the largest number of 32 bits, also where the field has 64. */
@@ -140,11 +143,26 @@ static void watch_numbers(struct gp_decoder *decoder, const gp_kernel_view *kern
 	decoder->last_launch = launch;
 }
 
+/* The calls whose kernels came last, each at its number. */
+static uint32_t came[GP_DECODE_CAME_KEPT];
+
+static void note_arrival(struct gp_decoder *decoder, uint32_t correlation_id)
+{
+	came[correlation_id % GP_DECODE_CAME_KEPT] = correlation_id;
+	decoder->kernels++;
+}
+
+bool gp_decode_has_come(uint32_t correlation_id)
+{
+	return came[correlation_id % GP_DECODE_CAME_KEPT] == correlation_id;
+}
+
 static void decode_kernel(struct gp_decoder *decoder, const void *record)
 {
 	const gp_kernel_view *kernel = record;
 	struct gp_record_kernel out;
 
+	note_arrival(decoder, kernel->correlationId);
 	if (!is_wanted(kernel))
 		return;
 	out = (struct gp_record_kernel){

@@ -1,17 +1,26 @@
 #include "inject/fetch.h"
 
-#include <stdbool.h>
-
+#include "collector/atomic.h"
 #include "collector/collector.h"
 #include "collector/sys.h"
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_decode.h"
 #include "inject/cupti_versions.h"
+#include "inject/in_flight.h"
 #include "inject/recording.h"
 #include "inject/rival.h"
 #include "inject/say.h"
 #include "inject/share_kinds.h"
 #include "inject/share_records.h"
+
+/* Who has the decoder. */
+enum owner {
+	FETCHING_THREAD,
+	CALLED, /* the fetching thread is in a call: who wants may take it away */
+	TAKEN_AWAY,
+};
+
+static uint32_t owner;
 
 static struct {
 	const struct gp_cupti *cupti;
@@ -156,7 +165,8 @@ static void count_dropped(void)
 static void look_for_rival(void)
 {
 	if (!gp_recording_has_operations() ||
-	    !gp_rival_is_found(gp_buffers_requests(), gp_buffers_are_out(), gp_sys_now_ns()))
+	    !gp_rival_is_found(gp_buffers_requests(), gp_buffers_are_out(), gp_in_flight_noted(),
+			       gp_sys_now_ns()))
 		return;
 	gp_say("another profiler in the program takes CUPTI's records: what the GPU does is "
 	       "recorded no "
@@ -166,30 +176,63 @@ static void look_for_rival(void)
 		     "then on have no kernel record");
 }
 
-static void look_around(void)
+static void look_around(bool flushed)
 {
 	count_dropped();
 	look_for_rival();
+	if (gp_recording_has_operations())
+		gp_in_flight_look(&fetching.decoder, gp_sys_now_ns(), flushed);
+}
+
+void gp_fetch_tell(void)
+{
+	if (gp_recording_has_operations())
+		gp_in_flight_tell(&fetching.decoder);
+}
+
+void gp_fetch_begins_call(void)
+{
+	/* pairs with gp_fetch_give_up(): what the decoder has is complete */
+	gp_store32_release(&owner, CALLED);
+}
+
+bool gp_fetch_ends_call(void)
+{
+	return gp_replace32(&owner, CALLED, FETCHING_THREAD);
+}
+
+void gp_fetch_give_up(void)
+{
+	if (gp_replace32(&owner, CALLED, TAKEN_AWAY))
+		gp_fetch_tell();
 }
 
 /*
  * CUPTI asks for buffers also while it flushes, and nobody decodes meanwhile: what is filled is emptied before.  Where a flush is
  * refused, the next gives what it would have; the last, which is forced, has none.
  */
-void gp_fetch_flush(uint32_t flag)
+bool gp_fetch_flush(uint32_t flag)
 {
+	bool is_last = flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED;
 	uint64_t start_ticks;
+	CUptiResult result;
 
 	gp_fetch_decode();
 	start_ticks = gp_clock_ticks();
-	if (fetching.cupti->cuptiActivityFlushAll(flag) != CUPTI_SUCCESS &&
-	    flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
+	gp_fetch_begins_call();
+	result = fetching.cupti->cuptiActivityFlushAll(flag);
+	if (!gp_fetch_ends_call())
+		return false;
+	if (result != CUPTI_SUCCESS && is_last)
 		gp_count(GP_COUNTER_EXIT_FLUSHES_REFUSED, 1);
 	fetching.has_flushed = true;
 	gp_count(GP_COUNTER_FLUSHES, 1);
 	gp_count(GP_COUNTER_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
 	gp_fetch_decode();
-	look_around();
+	look_around(true);
+	if (is_last)
+		gp_fetch_tell();
+	return true;
 }
 
 static void note_late_xla(void)
@@ -207,5 +250,5 @@ void gp_fetch_without_flush(void)
 {
 	note_late_xla();
 	gp_fetch_decode();
-	look_around();
+	look_around(false);
 }

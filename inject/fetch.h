@@ -7,6 +7,7 @@
 #ifndef INJECT_FETCH_H
 #define INJECT_FETCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,11 +33,29 @@ void gp_fetch_decode(void);
 
 /*
  * Have CUPTI give back what has ended, and decode it.  flag: 0, or CUPTI_ACTIVITY_FLAG_FLUSH_FORCED for what has not ended,
- * too: only at exit, for it is not delivered again.
+ * too: only at exit, for it is not delivered again, and launches that have no record then are told.  False: it took too long
+ * (gp_fetch_give_up()), and nothing was decoded.
  */
-void gp_fetch_flush(uint32_t flag);
+bool gp_fetch_flush(uint32_t flag);
 
 /* In place of a flush, where that must not be: decode what CUPTI has given back by itself. */
 void gp_fetch_without_flush(void);
+
+/* Tell launches that have no record yet, for the process may end before they are overdue. */
+void gp_fetch_tell(void);
+
+/*
+ * Before and after a call of CUDA's that may never return, a flush aside.  False: the decoder was taken away meanwhile, and nothing
+ * here is to be called any more.
+ */
+void gp_fetch_begins_call(void);
+bool gp_fetch_ends_call(void);
+
+/* ---- any other thread ---- */
+
+/*
+ * At the end, where the fetching thread does not come back from a call: take the decoder away from it, and tell what has no record.
+ */
+void gp_fetch_give_up(void);
 
 #endif

@@ -3,10 +3,9 @@
 #define ENOUGH_LOOKS   4u /* with launches, and none between that says otherwise */
 #define ENOUGH_TIME_NS 1000000000u
 
-uint32_t gp_rival_launched;
-
 static struct {
 	uint32_t requests; /* at the last look */
+	uint64_t launches;
 	bool were_out;
 	bool is_said;
 	uint32_t looks; /* with launches, since the last sign that CUPTI's records are ours */
@@ -27,10 +26,11 @@ static bool is_enough(uint64_t now_ns)
 	return evidence.looks >= ENOUGH_LOOKS && now_ns - evidence.since_ns >= ENOUGH_TIME_NS;
 }
 
-bool gp_rival_is_found(uint32_t requests, bool are_out, uint64_t now_ns)
+bool gp_rival_is_found(uint32_t requests, bool are_out, uint64_t launches, uint64_t now_ns)
 {
-	bool launched = gp_swap32(&gp_rival_launched, 0) != 0;
+	bool launched = launches != evidence.launches;
 
+	evidence.launches = launches;
 	if (is_sign_of_ours(requests, are_out)) {
 		evidence.looks = 0;
 		return false;

@@ -13,22 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/atomic.h"
-
-/* A launch was made since the last look.  Threads read it much more often than one writes it. */
-extern uint32_t gp_rival_launched __attribute__((visibility("hidden")));
-
-/* Inside a callback: a launch of which a record is to come has returned. */
-static inline void gp_rival_note_launch(void)
-{
-	if (gp_load32(&gp_rival_launched) == 0)
-		gp_store32_release(&gp_rival_launched, 1);
-}
-
 /*
  * The fetching thread, after each flush, at now_ns of a clock that is never set.  requests: how often CUPTI has asked for a
- * buffer so far; are_out: it has one now.  True: there is somebody else.  It is said once.
+ * buffer so far; are_out: it has one now; launches: how many were made so far of which a record is to come.  True: there is somebody
+ * else.  It is said once.
  */
-bool gp_rival_is_found(uint32_t requests, bool are_out, uint64_t now_ns);
+bool gp_rival_is_found(uint32_t requests, bool are_out, uint64_t launches, uint64_t now_ns);
 
 #endif

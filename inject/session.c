@@ -26,6 +26,7 @@
 #include "inject/cupti_library.h"
 #include "inject/fetch.h"
 #include "inject/gate.h"
+#include "inject/in_flight.h"
 #include "inject/options.h"
 #include "inject/recording.h"
 #include "inject/say.h"
@@ -36,6 +37,7 @@
 #include "stacks/stack.h"
 
 #define BEGIN_MOST_NS 2000000000u
+#define TELL_MOST_NS  100000000u
 #define SAMPLES_REST                                                                               \
 	200u /* looks at the program's threads take half a hundredth of a core at most */
 #define NEEDED_BYTES (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
@@ -44,6 +46,9 @@
 #define DEVICE_POOL_BYTES    (64u << 20)
 #define DEVICE_BUFFER_BYTES  (4u << 20) /* as CUPTI makes them (docs/cupti-notes.md, 2) */
 #define LEAST_DEVICE_BUFFERS 4u         /* CUPTI makes three at once */
+
+/* A kernel has failed: what is known of launches is written at once, for the program may end before it would be. */
+enum failure { NONE, SEEN, TOLD };
 
 static struct {
 	struct gp_cupti cupti;
@@ -58,6 +63,7 @@ static struct {
 		has_begun; /* the fetching thread has started, and asks the system for nothing more to be able to go on */
 	uint32_t finish;   /* the fetching thread is to do its last work */
 	uint32_t finished; /* it has done so */
+	uint32_t failure;  /* enum failure */
 	CUptiResult
 		switch_result; /* of the last time that the recording could not be switched on */
 	uint32_t is_shared;    /* CUPTI records, and a client may share it */
@@ -118,6 +124,20 @@ static void on_context_destroyed(CUcontext context)
 	gp_emit((const struct gp_record *)&end);
 }
 
+/* As a rule the program ends next, perhaps without a handler of ours: it waits, once and not for long, until that is written. */
+static void on_kernel_failed(void)
+{
+	uint64_t give_up_ns;
+
+	if (gp_load32_acquire(&session.has_begun) == 0 || gp_load32_acquire(&session.finish) != 0 ||
+	    !gp_replace32(&session.failure, NONE, SEEN))
+		return;
+	give_up_ns = gp_sys_now_ns() + TELL_MOST_NS;
+	wake_fetching_thread();
+	while (gp_load32_acquire(&session.failure) == SEEN && gp_sys_now_ns() < give_up_ns)
+		gp_sys_wait(&session.failure, SEEN, TELL_MOST_NS);
+}
+
 /* ---- fetching ---- */
 
 /* What the driver says of the memory of each device that a living context is on. */
@@ -162,13 +182,34 @@ static void serve_client(void)
 	gp_share_answer(ticket, gp_buffers_are_out());
 }
 
+/* False: no more is to be fetched. */
+static bool flush(uint32_t flag)
+{
+	if (!gp_xla_is_here() || flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
+		return gp_fetch_flush(flag);
+	gp_fetch_without_flush();
+	return true;
+}
+
+static bool serve_failure(void)
+{
+	if (gp_load32_acquire(&session.failure) != SEEN)
+		return true;
+	if (!flush(0))
+		return false;
+	gp_fetch_tell();
+	gp_store32_release(&session.failure, TOLD);
+	gp_sys_wake(&session.failure);
+	return true;
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-/* A buffer that was given back full needs no flush, only decoding; a period's end needs both. */
-static void fetch_until_finish(uint64_t period_ns)
+/* A buffer that was given back full needs no flush, only decoding; a period's end needs both.  False: no more is to be fetched. */
+static bool fetch_until_finish(uint64_t period_ns)
 {
 	uint64_t due_ns = gp_sys_now_ns() + period_ns;
 
@@ -179,10 +220,8 @@ static void fetch_until_finish(uint64_t period_ns)
 			least(gp_control_pass(now_ns), gp_stack_sample(now_ns, gp_gate_is_open()));
 
 		if (now_ns >= due_ns) {
-			if (gp_xla_is_here())
-				gp_fetch_without_flush();
-			else
-				gp_fetch_flush(0);
+			if (!flush(0))
+				return false;
 			gp_share_end_period(gp_buffers_are_out());
 			gp_stack_poll();
 			due_ns = gp_sys_now_ns() + period_ns;
@@ -191,7 +230,19 @@ static void fetch_until_finish(uint64_t period_ns)
 			gp_fetch_decode();
 		}
 		serve_client();
+		if (!serve_failure())
+			return false;
 	}
+	return true;
+}
+
+/* What the program's end waits for. */
+static void fetch_last(void)
+{
+	gp_fetch_begins_call();
+	emit_usage();
+	if (gp_fetch_ends_call())
+		flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
 static void *fetching_thread(void *unused)
@@ -207,10 +258,10 @@ static void *fetching_thread(void *unused)
 			       SAMPLES_REST);
 	gp_store32_release(&session.has_begun, 1);
 	gp_sys_wake(&session.has_begun);
-	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u);
-	gp_stack_end_samples();
-	emit_usage();
-	gp_fetch_flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	if (fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u)) {
+		gp_stack_end_samples();
+		fetch_last();
+	}
 	gp_share_serve_end();
 	gp_own_thread_ends();
 	gp_store32_release(&session.finished, 1);
@@ -260,6 +311,7 @@ void gp_session_finish(uint64_t timeout_ns)
 	gp_count(GP_COUNTER_EXIT_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
 	if (gp_load32_acquire(&session.finished) == 0) {
 		gp_count(GP_COUNTER_EXIT_FLUSH_TIMEOUTS, 1);
+		gp_fetch_give_up();
 		gp_say("the GPU did not finish within %llu s: its last records are missing "
 		       "(--flush-timeout waits longer)",
 		       (unsigned long long)(timeout_ns / 1000000000u));
@@ -333,6 +385,8 @@ static CUptiResult start_recording(void)
 		session.cupti.cuptiActivityRegisterCallbacks(gp_fetch_request, gp_fetch_complete);
 
 	gp_recording_init(&session.cupti, session.subscriber);
+	if (gp_recording_has_operations())
+		gp_in_flight_begin();
 	if (result == CUPTI_SUCCESS)
 		result = gp_recording_begin();
 	if (result == CUPTI_SUCCESS)
@@ -359,6 +413,7 @@ static int subscribe(gp_session_first_context first_context)
 		gp_recording_driver_is_ready,
 		on_context_created,
 		on_context_destroyed,
+		on_kernel_failed,
 	};
 
 	session.pid = getpid();

@@ -504,8 +504,8 @@ static void cut_ranges(struct gp_model *m, const struct gp_chunk_index *chosen)
 static int finish(struct reading *r)
 {
 	static int (*const joins[])(struct gp_load *) = {
-		gp_resolve_totals, gp_join_ops,       gp_join_captures, drop_what_joined,
-		gp_join_memory,    name_unnamed_apis, gp_join_ranges,
+		gp_resolve_totals, gp_join_ops,    gp_join_in_flight, gp_join_captures,
+		drop_what_joined,  gp_join_memory, name_unnamed_apis, gp_join_ranges,
 	};
 	struct gp_model *m = r->load.model;
 	int result;

@@ -52,7 +52,7 @@ struct gp_load_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
 		details, contexts, streams, threads, usages, notes, anchors, syncs, events, nodes,
 		jits, pools, unifieds, host_functions, gates, waiting, texts, range_points, ranges,
-		mappings, frames, modules, links, samples;
+		mappings, frames, modules, links, samples, in_flight;
 };
 
 struct gp_load {
@@ -64,7 +64,7 @@ struct gp_load {
 
 	/*
 	 * What the model has in another form.  Until gp_resolve(), the times in the model are as
-	 * recorded, and ops[].name and .shape, calls[].stack, samples[].stack, frames[].parent and .origin are ids; ops[].next_op, and a field that is zero by
+	 * recorded, and ops[].name and .shape, in_flight[].name, calls[].stack, samples[].stack, frames[].parent and .origin are ids; ops[].next_op, and a field that is zero by
 	 * rights of overheads and of records with CUPTI's times, count the anchors before it.
 	 */
 	struct gp_named *names;
@@ -104,6 +104,7 @@ int gp_resolve_stacks(struct gp_model *model);                    /* by gp_resol
 int gp_resolve_totals(struct gp_load *load);                      /* report/pass/resolve.c */
 int gp_join_ops(struct gp_load *load);
 int gp_join_conditionals(struct gp_load *load); /* by gp_join_ops() */
+int gp_join_in_flight(struct gp_load *load);
 int gp_join_captures(struct gp_load *load);
 int gp_join_physical(struct gp_load *load); /* by gp_join_memory() */
 int gp_join_memory(struct gp_load *load);

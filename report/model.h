@@ -233,6 +233,14 @@ struct gp_waiting {
 	uint16_t api;
 };
 
+/* A launch whose kernel had no record at a look, and has none in the trace: sorted by the starts of the calls. */
+struct gp_in_flight {
+	uint64_t time_ns; /* of the look */
+	uint32_t correlation_id;
+	uint32_t call; /* index in calls */
+	uint32_t name; /* index in names */
+};
+
 /*
  * A thread's Python stack, found the same by `count` looks one after the other, sorted by (thread, start): what a thread did between calls.  Nothing is
  * known of the time between one and the next.
@@ -373,6 +381,7 @@ struct gp_model {
 	struct gp_record_unified *unifieds;
 	struct gp_record_host_function *host_functions; /* as they ran: CUPTI 13.1 and later */
 	struct gp_waiting *waiting;
+	struct gp_in_flight *in_flight;
 	struct gp_sample *samples;
 	struct gp_gate *gates; /* in order, on and off by turns; empty: recorded throughout */
 	struct gp_range *ranges;
@@ -388,7 +397,7 @@ struct gp_model {
 	uint32_t host_function_count, gate_count, range_count, range_text_count, domain_count,
 		text_count;
 	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
-	uint32_t sample_count, contradiction_count;
+	uint32_t sample_count, contradiction_count, in_flight_count;
 
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;

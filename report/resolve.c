@@ -381,6 +381,14 @@ static int order_calls(struct gp_load *load)
 			   : result;
 }
 
+static void name_in_flight(struct gp_load *load)
+{
+	struct gp_model *m = load->model;
+
+	for (uint32_t i = 0; i < m->in_flight_count; i++)
+		m->in_flight[i].name = find_name(load, m->in_flight[i].name);
+}
+
 int gp_resolve(struct gp_load *load)
 {
 	if (settle_definitions(load) != 0)
@@ -391,5 +399,6 @@ int gp_resolve(struct gp_load *load)
 	    order_records(load->model) != 0)
 		return -ENOMEM;
 	settle_gates(load->model);
+	name_in_flight(load);
 	return 0;
 }

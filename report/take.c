@@ -345,6 +345,24 @@ static int take_waiting(struct gp_load *load, const union gp_any_record *record,
 	return 0;
 }
 
+/* The same. */
+static int take_in_flight(struct gp_load *load, const union gp_any_record *record, const char *text)
+{
+	const struct gp_record_in_flight *r = &record->in_flight;
+	struct gp_model *m = load->model;
+
+	(void)text;
+	if (GP_LOAD_GROW(load, m->in_flight, m->in_flight_count, in_flight) != 0)
+		return -ENOMEM;
+	m->in_flight[m->in_flight_count++] = (struct gp_in_flight){
+		.time_ns = r->ticks,
+		.correlation_id = r->correlation_id,
+		.call = GP_NONE,
+		.name = r->name_id,
+	};
+	return 0;
+}
+
 /* Until gp_resolve(), its times are in ticks. */
 static int take_sample(struct gp_load *load, const union gp_any_record *record, const char *text)
 {

@@ -295,6 +295,7 @@ static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
 		POINT(m->usages, m->usage_count, time_ns),
 		POINT(m->gates, m->gate_count, time_ns),
 		POINT(m->waiting, m->waiting_count, start_ns),
+		POINT(m->in_flight, m->in_flight_count, time_ns),
 		LOOKS(m->samples, m->sample_count),
 		POINT(load->context_ends, load->context_end_count, time_ns),
 		POINT(load->range_points, load->range_point_count, time_ns),

@@ -1,5 +1,5 @@
 /*
- * thread_memory: the memory of threads that take call stacks, all of them together a quarter of --max-memory.
+ * thread_memory: the memory of threads that take call stacks, or launch (inject/in_flight), all of them together a quarter of --max-memory.
  *
  * A thread has addresses for the longest stacks that there can be, and for as many as it can remember; what counts is what it takes of
  * them: something at once, and the rest as stacks come.

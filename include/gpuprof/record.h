@@ -738,6 +738,21 @@ struct gp_record_sample {
 	uint32_t count;
 };
 
+/*
+ * A kernel that was launched, and of which CUPTI had given no record at a look: most likely it had not ended, or not begun.  Where its
+ * record is in the trace after all, that tells.
+ */
+struct gp_record_in_flight {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t zero;
+	uint32_t correlation_id;
+	uint64_t ticks;   /* of the look */
+	uint32_t name_id; /* GP_STRING_KERNEL, defined in any ring */
+	uint32_t zero2;
+	uint64_t zero3;
+};
+
 /* Kind number, name, struct.  Append only. */
 #define GP_RECORD_KINDS(X)                                                                         \
 	X(1, CALL, call)                                                                           \
@@ -771,7 +786,8 @@ struct gp_record_sample {
 	X(29, LINK, link)                                                                          \
 	X(30, WAITING, waiting)                                                                    \
 	X(31, HOST_FUNCTION, host_function)                                                        \
-	X(32, SAMPLE, sample)
+	X(32, SAMPLE, sample)                                                                      \
+	X(33, IN_FLIGHT, in_flight)
 
 enum gp_record_kind {
 #define X(number, NAME, name) GP_RECORD_##NAME = number,

@@ -152,12 +152,38 @@ static void the_fetching_thread_does_not_wait_for_itself(void **state)
 	assert_int_equal(bytes_asked, GP_CUPTI_BUFFER_BYTES);
 }
 
+static void *give_up(void *unused)
+{
+	gp_fetch_give_up();
+	return unused;
+}
+
+static void take_long(void)
+{
+	run(fill_all);
+	run(give_up);
+}
+
+/* The last of all: who waited for the flush has the decoder from then on. */
+static void a_flush_that_nobody_waits_for_any_more_decodes_nothing(void **state)
+{
+	(void)state;
+	in_flush = NULL;
+	run(give_up); /* nobody is in a call */
+	assert_true(gp_fetch_flush(0));
+	in_flush = take_long;
+	assert_false(gp_fetch_flush(0));
+	ask();
+	assert_true(bytes_asked < GP_CUPTI_BUFFER_BYTES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_filled_is_emptied_before_a_flush),
 		cmocka_unit_test(who_is_waited_for_does_not_wait_for_a_buffer),
 		cmocka_unit_test(the_fetching_thread_does_not_wait_for_itself),
+		cmocka_unit_test(a_flush_that_nobody_waits_for_any_more_decodes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

@@ -12,18 +12,17 @@
 #define LOOK_NS 100000000u /* between two looks */
 
 static uint32_t requests;
-static uint64_t now_ns;
+static uint64_t launched, now_ns;
 
 static uint32_t found_in(uint32_t looks, bool launches, bool asks, bool are_out)
 {
 	uint32_t found = 0;
 
 	for (uint32_t i = 0; i < looks; i++) {
-		if (launches)
-			gp_rival_note_launch();
+		launched += launches;
 		requests += asks;
 		now_ns += LOOK_NS;
-		found += gp_rival_is_found(requests, are_out, now_ns);
+		found += gp_rival_is_found(requests, are_out, launched, now_ns);
 	}
 	return found;
 }

@@ -15,11 +15,11 @@ static const struct explanation {
 		 "`gpuprof summary --by host FILE` says what Python did meanwhile, `perf record "
 		 "-g` what native code did. Rules: data-loading, gpu-gaps, host-gaps, start-up, "
 		 "wind-down."},
-	[GP_IDLE_LAUNCH] =
-		{"operations are as short as what starting them takes",
-		 "The thread was in a call that launches, or the next operation began "
-		 "within 50 us of its launch.",
-		 "CUDA graphs, fewer and larger kernels. Rules: short-kernels, idle-rest."},
+	[GP_IDLE_LAUNCH] = {"operations are as short as what starting them takes",
+			    "The thread was in a call that launches, or the next operation began "
+			    "within 50 us of its launch.",
+			    "CUDA graphs, fewer and larger kernels. Rules: short-kernels, "
+			    "graph-launch, idle-rest."},
 	[GP_IDLE_SYNC] = {"the host was in a call that waits, or came back from one",
 			  "The GPU had finished, and the thread that was to give it more had not "
 			  "left the call that waits for it, or had left it at most 50 us ago.",
@@ -38,7 +38,7 @@ static const struct explanation {
 			   "The first call makes the context; code is loaded when it is first "
 			   "used; NCCL makes communicators.",
 			   "Most of it is once per run, and no part of what lasts. Rules: "
-			   "start-up, first-use, jit-compile, idle-rest."},
+			   "start-up, first-use, jit-compile, graph-launch, idle-rest."},
 	[GP_IDLE_DEPENDENCY] = {"the next operation had been launched, but did not begin",
 				"More than 50 us after its launch it waited for an event, a "
 				"function of the host, managed memory or another device; or "

@@ -7,27 +7,20 @@
  */
 #include "report/rules/rules.h"
 
-#include <errno.h>
-
 #include "report/answers/call_cause.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/gaps.h"
+#include "report/rules/lull_calls.h"
 
 #define MOST_HOST_NS 200000u
 
 /* What is less of all causes is not gone through again. */
 #define LEAST_NS 2000000u
 
-/* Less is not due to one function, or place. */
-#define LEAST_SHARE 0.1
-
 struct own {
 	struct gp_gaps gaps; /* first: it is what report/rules/gaps.h knows */
-	uint64_t call;       /* the text of the function with most of the time, ... */
-	uint64_t calls;      /* ... so many calls of it, ... */
-	uint64_t places;     /* ... at so many places, ... */
-	uint64_t call_ns;    /* ... that took so much of it; 0 = there is none */
+	struct gp_most_called most;
 };
 
 /* The one of the present process that worked most; device_count: none did. */
@@ -78,96 +71,25 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 		    gp_lull_cause_ns(at->lull, (enum gp_idle_cause)at->lull->cause));
 }
 
-/* ---- what the host was in ---- */
-
-/* Of calls: how many, and in their sum for how long. */
-struct sums {
-	struct gp_tally functions; /* by number */
-	struct gp_tally places;    /* by number and site */
-};
-enum { TIME };
-
-static void add(struct gp_tally_row *row, uint64_t ns)
+static bool counts(const struct gp_advisor *advisor, const struct gp_lull *lull,
+		   const struct gp_call *call)
 {
-	row->count++;
-	row->sums[TIME] += ns;
-}
-
-/* The calls of the thread that ended such an idle time, back to its start: what they took of it. */
-static void sum_calls(struct gp_advisor *advisor, const struct gp_lull *lull, struct sums *sums)
-{
-	const struct gp_model *model = advisor->model;
-	uint64_t base_ns = model->base_unix_ns, end_ns = lull->end_ns - base_ns;
-	uint64_t start_ns = lull->start_ns > base_ns ? lull->start_ns - base_ns : 0;
-	uint32_t last = gp_op_of(advisor->scope.models, lull->after)->call;
-
-	for (uint32_t i = last + 1; i-- > 0;) {
-		const struct gp_call *call = &model->calls[i];
-		uint64_t from_ns = call->start_ns > start_ns ? call->start_ns : start_ns;
-		uint64_t to_ns = gp_call_end_ns(call) < end_ns ? gp_call_end_ns(call) : end_ns;
-
-		if (call->thread_id != model->calls[last].thread_id || to_ns <= start_ns)
-			return;
-		if (to_ns <= from_ns || gp_call_cause(model, call) != lull->cause)
-			continue;
-		add(gp_tally_find(&sums->functions, (uint64_t[GP_TALLY_KEYS]){call->api}),
-		    to_ns - from_ns);
-		add(gp_tally_find(
-			    &sums->places,
-			    (uint64_t[GP_TALLY_KEYS]){call->api, gp_advisor_site(advisor, call)}),
-		    to_ns - from_ns);
-	}
-}
-
-static const struct gp_tally_row *with_most(const struct gp_tally *tally)
-{
-	const struct gp_tally_row *most = NULL;
-
-	for (uint32_t i = 0; i < tally->count; i++)
-		if (!most || tally->rows[i].sums[TIME] > most->sums[TIME])
-			most = &tally->rows[i];
-	return most;
-}
-
-/* Of all its places together; then of these the one with most, if it has much of it. */
-static void put_function(struct gp_advisor *advisor, struct gp_case *found, const struct sums *sums)
-{
-	const struct gp_tally_row *most = with_most(&sums->functions), *place = NULL;
-	struct own *own = found->own;
-
-	if (!most || (double)most->sums[TIME] < LEAST_SHARE * (double)found->time_ns)
-		return;
-	own->call =
-		gp_advisor_text(advisor, gp_model_api(advisor->model, (uint16_t)most->key[0]).name);
-	own->calls = most->count;
-	own->call_ns = most->sums[TIME];
-	for (uint32_t i = 0; i < sums->places.count; i++) {
-		const struct gp_tally_row *row = &sums->places.rows[i];
-
-		if (row->key[0] != most->key[0])
-			continue;
-		own->places++;
-		if (!place || row->sums[TIME] > place->sums[TIME])
-			place = row;
-	}
-	if (place && (double)place->sums[TIME] >= LEAST_SHARE * (double)own->call_ns)
-		found->site = (uint32_t)place->key[1];
+	return gp_call_cause(advisor->model, call) == lull->cause;
 }
 
 static void find_function(struct gp_advisor *advisor, uint32_t number)
 {
 	const struct gp_device_lulls *device = &advisor->basis->lulls.devices[advisor->rest_device];
-	struct sums sums = {0};
+	struct own *own = advisor->cases[number].own;
+	struct gp_lull_calls calls = {0};
 
 	for (uint32_t i = 0; i < device->count; i++)
 		if (device->lulls[i].told == number)
-			sum_calls(advisor, &device->lulls[i], &sums);
-	if (sums.functions.error < 0 || sums.places.error < 0)
-		advisor->error = -ENOMEM;
-	else
-		put_function(advisor, &advisor->cases[number], &sums);
-	gp_tally_free(&sums.functions);
-	gp_tally_free(&sums.places);
+			gp_lull_calls_add(advisor, &calls, &device->lulls[i], counts);
+	own->most = gp_lull_calls_most(advisor, &calls, advisor->cases[number].time_ns);
+	if (own->most.ns > 0)
+		advisor->cases[number].site = own->most.site;
+	gp_lull_calls_free(&calls);
 }
 
 static void look(struct gp_advisor *advisor)
@@ -189,7 +111,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	const struct own *own = found->own;
 
-	if (own->call_ns == 0) {
+	if (own->most.ns == 0) {
 		gp_gaps_tell(advisor, found, out);
 		return;
 	}
@@ -198,13 +120,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_format_ns(found->time_ns / found->count).text,
 		gp_format_ns(own->gaps.longest_ns).text,
 		gp_idle_cause_name((enum gp_idle_cause)found->other_detail));
-	fprintf(out, "; %s %% of that is %s, in %s call%s",
-		gp_format_percent((double)own->call_ns, (double)found->time_ns).text,
-		gp_advisor_text_of(advisor, own->call), gp_format_count(own->calls).text,
-		own->calls == 1 ? "" : "s");
-	if (own->places > 1)
-		fprintf(out, " at %s places%s", gp_format_count(own->places).text,
-			found->site == GP_NO_SITE ? "" : ", the most of it here");
+	gp_most_called_tell(advisor, &own->most, found->time_ns, out);
 }
 
 const struct gp_rule gp_rule_idle_rest = {

@@ -22,6 +22,7 @@ extern const struct gp_rule gp_rule_tiny_copies;
 extern const struct gp_rule gp_rule_data_loading;
 extern const struct gp_rule gp_rule_first_use;
 extern const struct gp_rule gp_rule_jit_compile;
+extern const struct gp_rule gp_rule_graph_launch;
 extern const struct gp_rule gp_rule_short_kernels;
 extern const struct gp_rule gp_rule_gpu_gaps;
 extern const struct gp_rule gp_rule_host_gaps;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/array.h"
 #include "report/format.h"
 #include "report/host_looks.h"
 
@@ -12,8 +13,12 @@
 enum { SUM, PLACE, THREAD };
 enum { NS, LOOKS, STAYED };
 
+/* What of a look counts: the time that it stands for; that, if it fell into no recorded call of its thread; or the look itself, where it was within. */
+enum weight { TIME, TIME_OUTSIDE_CALLS, WITHIN };
+
 struct window {
 	uint64_t start_ns, end_ns;
+	enum weight weight;
 	struct gp_tally *tally;
 	uint64_t sum;
 	uint32_t apart; /* the thread whose time is a sum of its own; 0: it is not */
@@ -57,22 +62,73 @@ static bool is_of(const struct gp_model *model, uint32_t index, uint32_t thread)
 	return index < model->sample_count && model->samples[index].thread_id == thread;
 }
 
-/* Of looks that come in even steps, those within. */
-static uint64_t looks_in(const struct window *window, const struct gp_sample *sample)
-{
-	uint64_t start_ns = sample->start_ns, end_ns = sample->end_ns, first, last;
-	uint64_t step_ns = sample->count > 1 ? (end_ns - start_ns) / (sample->count - 1) : 0;
+/* Of looks that found the same and come in even steps, one behind the other. */
+struct run {
+	uint64_t first, count, step_ns;
+};
 
+/* Those within. */
+static struct run looks_in(const struct window *window, const struct gp_sample *sample)
+{
+	uint64_t start_ns = sample->start_ns, end_ns = sample->end_ns, last;
+	struct run run = {.count = sample->count};
+
+	run.step_ns = sample->count > 1 ? (end_ns - start_ns) / (sample->count - 1) : 0;
 	if (start_ns >= window->end_ns || end_ns < window->start_ns)
-		return 0;
-	if (step_ns == 0 || (start_ns >= window->start_ns && end_ns <= window->end_ns))
-		return sample->count;
-	first = start_ns < window->start_ns ? (window->start_ns - start_ns + step_ns - 1) / step_ns
-					    : 0;
-	last = ((end_ns < window->end_ns ? end_ns : window->end_ns - 1) - start_ns) / step_ns;
+		return (struct run){.step_ns = run.step_ns};
+	if (run.step_ns == 0 || (start_ns >= window->start_ns && end_ns <= window->end_ns))
+		return run;
+	run.first = start_ns < window->start_ns
+			    ? (window->start_ns - start_ns + run.step_ns - 1) / run.step_ns
+			    : 0;
+	last = ((end_ns < window->end_ns ? end_ns : window->end_ns - 1) - start_ns) / run.step_ns;
 	if (last >= sample->count)
 		last = sample->count - 1;
-	return first <= last ? last - first + 1 : 0;
+	run.count = run.first <= last ? last - run.first + 1 : 0;
+	return run;
+}
+
+struct moment {
+	uint32_t thread;
+	uint64_t time_ns;
+};
+
+static bool starts_until(const void *element, const void *key)
+{
+	const struct gp_call *call = element;
+	const struct moment *moment = key;
+
+	return call->thread_id != moment->thread ? call->thread_id < moment->thread
+						 : call->start_ns <= moment->time_ns;
+}
+
+static bool is_in_call(const struct gp_model *model, uint32_t thread, uint64_t time_ns)
+{
+	const struct moment moment = {thread, time_ns};
+	uint32_t end = gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
+					    starts_until, &moment);
+	const struct gp_call *call = end > 0 ? &model->calls[end - 1] : NULL;
+
+	return call && call->thread_id == thread && gp_call_end_ns(call) >= time_ns;
+}
+
+/* How much of what the looks within stand for was in no call; where none is within, of the one that is next to it. */
+static double share_outside_calls(const struct window *window, const struct gp_model *model,
+				  const struct gp_sample *sample)
+{
+	struct run run = looks_in(window, sample);
+	uint64_t outside = 0;
+
+	if (run.count == 0) {
+		bool is_behind = sample->start_ns >= window->end_ns || sample->count == 0;
+
+		run.first = is_behind ? 0 : sample->count - 1;
+		run.count = 1;
+	}
+	for (uint64_t i = run.first; i < run.first + run.count; i++)
+		outside +=
+			!is_in_call(model, sample->thread_id, sample->start_ns + i * run.step_ns);
+	return (double)outside / (double)run.count;
 }
 
 /* From the first of looks that found the same to the last. */
@@ -85,6 +141,32 @@ static uint64_t stayed_in(const struct window *window, const struct gp_sample *s
 	return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
+static struct gp_tally_row *row_of(struct window *window, struct gp_host_places *places,
+				   const struct gp_model *model, uint32_t stack)
+{
+	return gp_tally_find(
+		window->tally,
+		(const uint64_t[GP_TALLY_KEYS]){[SUM] = window->sum,
+						[PLACE] = gp_host_places_find(places, model, stack),
+						[THREAD] = window->apart});
+}
+
+/* One that found the same as the one before, or the next, stayed. */
+static void add_looks(struct window *window, struct gp_host_places *places,
+		      const struct gp_model *model, const struct gp_sample *sample)
+{
+	uint64_t looks = looks_in(window, sample).count;
+	struct gp_tally_row *row;
+
+	if (looks == 0)
+		return;
+	row = row_of(window, places, model, sample->stack);
+	row->sums[NS] += looks * GP_HOST_LOOK;
+	row->sums[LOOKS] += looks;
+	row->sums[STAYED] += sample->count > 1 ? looks * GP_HOST_LOOK : 0;
+	window->is_known = true;
+}
+
 static void add_sample(struct window *window, struct gp_host_places *places,
 		       const struct gp_model *model, uint32_t index)
 {
@@ -92,32 +174,36 @@ static void add_sample(struct window *window, struct gp_host_places *places,
 	struct gp_host_time time = gp_host_look_time(model, index);
 	uint64_t start_ns = time.start_ns > window->start_ns ? time.start_ns : window->start_ns;
 	uint64_t end_ns = time.end_ns < window->end_ns ? time.end_ns : window->end_ns;
+	double share = 1;
 	struct gp_tally_row *row;
 
-	if (sample->stack == GP_NONE || end_ns <= start_ns)
+	if (sample->stack == GP_NONE)
 		return;
-	row = gp_tally_find(window->tally,
-			    (const uint64_t[GP_TALLY_KEYS]){
-				    [SUM] = window->sum,
-				    [PLACE] = gp_host_places_find(places, model, sample->stack),
-				    [THREAD] = window->apart});
-	row->sums[NS] += end_ns - start_ns;
-	row->sums[LOOKS] += looks_in(window, sample);
-	row->sums[STAYED] += stayed_in(window, sample);
+	if (window->weight == WITHIN) {
+		add_looks(window, places, model, sample);
+		return;
+	}
+	if (end_ns <= start_ns)
+		return;
+	if (window->weight == TIME_OUTSIDE_CALLS)
+		share = share_outside_calls(window, model, sample);
+	if (share <= 0)
+		return;
+	row = row_of(window, places, model, sample->stack);
+	row->sums[NS] += (uint64_t)((double)(end_ns - start_ns) * share);
+	row->sums[LOOKS] += (uint64_t)((double)looks_in(window, sample).count * share + 0.5);
+	row->sums[STAYED] += (uint64_t)((double)stayed_in(window, sample) * share);
 	window->is_known = true;
 }
 
 static void look(struct window *window, struct gp_host_places *places, const struct gp_model *model,
 		 uint32_t thread)
 {
-	uint64_t reach_ns = window->start_ns > GP_HOST_LOOK_REACH_NS
-				    ? window->start_ns - GP_HOST_LOOK_REACH_NS
-				    : 0;
+	uint64_t reach_ns = window->weight == WITHIN ? 0 : GP_HOST_LOOK_REACH_NS;
+	uint64_t from_ns = window->start_ns > reach_ns ? window->start_ns - reach_ns : 0;
 
-	for (uint32_t i = find_first(model, thread, reach_ns);
-	     is_of(model, i, thread) &&
-	     model->samples[i].start_ns < window->end_ns + GP_HOST_LOOK_REACH_NS;
-	     i++)
+	for (uint32_t i = find_first(model, thread, from_ns);
+	     is_of(model, i, thread) && model->samples[i].start_ns < window->end_ns + reach_ns; i++)
 		add_sample(window, places, model, i);
 }
 
@@ -126,6 +212,20 @@ bool gp_host_work_add_of(struct gp_tally *tally, uint64_t sum, struct gp_host_pl
 			 uint64_t end_ns)
 {
 	struct window window = {.start_ns = start_ns, .end_ns = end_ns, .tally = tally, .sum = sum};
+
+	look(&window, places, model, thread);
+	return window.is_known;
+}
+
+bool gp_host_work_add_own(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			  const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+			  uint64_t end_ns)
+{
+	struct window window = {.start_ns = start_ns,
+				.end_ns = end_ns,
+				.weight = TIME_OUTSIDE_CALLS,
+				.tally = tally,
+				.sum = sum};
 
 	look(&window, places, model, thread);
 	return window.is_known;
@@ -141,24 +241,35 @@ bool gp_host_work_add(struct gp_tally *tally, uint64_t sum, struct gp_host_place
 	return gp_host_work_add_of(tally, sum, places, model, *thread, start_ns, end_ns);
 }
 
-void gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+bool gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
 			     uint64_t end_ns)
 {
-	const struct window window = {.start_ns = start_ns, .end_ns = end_ns};
+	struct window window = {.start_ns = start_ns,
+				.end_ns = end_ns,
+				.weight = WITHIN,
+				.tally = tally,
+				.sum = sum};
 
-	for (uint32_t i = find_first(model, thread, start_ns);
-	     is_of(model, i, thread) && model->samples[i].start_ns < end_ns; i++) {
-		const struct gp_sample *sample = &model->samples[i];
-		uint64_t looks = sample->stack == GP_NONE ? 0 : looks_in(&window, sample);
+	look(&window, places, model, thread);
+	return window.is_known;
+}
 
-		if (looks > 0)
-			gp_tally_find(tally,
-				      (const uint64_t[GP_TALLY_KEYS]){
-					      [SUM] = sum,
-					      [PLACE] = gp_host_places_find(places, model,
-									    sample->stack)})
-				->sums[NS] += looks * GP_HOST_LOOK;
+bool gp_host_work_knows(const struct gp_model *model, uint32_t thread)
+{
+	return is_of(model, find_first(model, thread, 0), thread);
+}
+
+static void look_at_others(struct window *window, struct gp_host_places *places,
+			   const struct gp_model *model, uint32_t thread)
+{
+	for (uint32_t i = 0; i < model->sample_count;) {
+		uint32_t other = model->samples[i].thread_id;
+
+		window->apart = other;
+		if (other != thread)
+			look(window, places, model, other);
+		i = other < UINT32_MAX ? find_first(model, other + 1, 0) : model->sample_count;
 	}
 }
 
@@ -168,14 +279,20 @@ void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_hos
 {
 	struct window window = {.start_ns = start_ns, .end_ns = end_ns, .tally = tally, .sum = sum};
 
-	for (uint32_t i = 0; i < model->sample_count;) {
-		uint32_t other = model->samples[i].thread_id;
+	look_at_others(&window, places, model, thread);
+}
 
-		window.apart = other;
-		if (other != thread)
-			look(&window, places, model, other);
-		i = other < UINT32_MAX ? find_first(model, other + 1, 0) : model->sample_count;
-	}
+void gp_host_work_add_others_within(struct gp_tally *tally, uint64_t sum,
+				    struct gp_host_places *places, const struct gp_model *model,
+				    uint32_t thread, uint64_t start_ns, uint64_t end_ns)
+{
+	struct window window = {.start_ns = start_ns,
+				.end_ns = end_ns,
+				.weight = WITHIN,
+				.tally = tally,
+				.sum = sum};
+
+	look_at_others(&window, places, model, thread);
 }
 
 void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
@@ -489,6 +606,22 @@ void gp_host_function_print_time(FILE *out, const struct gp_host_places *places,
 		fprintf(out, " for %s", all.text);
 	else
 		fprintf(out, " for %s (%s with other lines)", line.text, all.text);
+}
+
+void gp_host_function_print_count(FILE *out, const struct gp_host_places *places,
+				  const struct gp_host_function *function)
+{
+	uint64_t all = function->total_ns / GP_HOST_LOOK;
+	uint64_t told =
+		gp_host_function_has_line(function) ? function->line_ns / GP_HOST_LOOK : all;
+
+	gp_host_function_print(out, places, function);
+	if (told == 1)
+		fputs(" once", out);
+	else
+		fprintf(out, " %s times", gp_format_count(told).text);
+	if (told < all)
+		fprintf(out, " (%s with other lines)", gp_format_count(all).text);
 }
 
 void gp_host_work_add_looks(struct gp_host_looks *looks, const struct gp_model *model)

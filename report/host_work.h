@@ -27,6 +27,11 @@ bool gp_host_work_add_of(struct gp_tally *tally, uint64_t sum, struct gp_host_pl
 			 const struct gp_model *model, uint32_t thread, uint64_t start_ns,
 			 uint64_t end_ns);
 
+/* The same without the looks that fell into a recorded call of the thread: what it did then is that call's. */
+bool gp_host_work_add_own(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			  const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+			  uint64_t end_ns);
+
 /* The same of what all other threads did, each by itself, for gp_host_work_busiest(). */
 void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
@@ -37,9 +42,15 @@ void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_hos
  * by what was seen before or after.
  */
 #define GP_HOST_LOOK 1000000u
-void gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+bool gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
 			     uint64_t end_ns);
+void gp_host_work_add_others_within(struct gp_tally *tally, uint64_t sum,
+				    struct gp_host_places *places, const struct gp_model *model,
+				    uint32_t thread, uint64_t start_ns, uint64_t end_ns);
+
+/* Whether there was any look at that thread. */
+bool gp_host_work_knows(const struct gp_model *model, uint32_t thread);
 
 /* The same of all looks at all threads of a model. */
 void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
@@ -108,5 +119,9 @@ void gp_host_function_print(FILE *out, const struct gp_host_places *places,
 			    const struct gp_host_function *function);
 void gp_host_function_print_time(FILE *out, const struct gp_host_places *places,
 				 const struct gp_host_function *function);
+
+/* And of sums of looks within times: "in load (data.py:7) 21 times (25 with other lines)", "in load (data.py) once". */
+void gp_host_function_print_count(FILE *out, const struct gp_host_places *places,
+				  const struct gp_host_function *function);
 
 #endif

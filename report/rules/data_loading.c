@@ -202,11 +202,12 @@ static void look_meanwhile(struct gp_advisor *advisor, struct gp_case *found,
 
 	if (time.start_ns == time.end_ns || found == &advisor->spare)
 		return;
-	own->has_looks |= gp_meanwhile_add_time(advisor, found, thread, time.start_ns, time.end_ns);
+	pause = gp_host_pause_of(advisor->model, thread, time.start_ns, time.end_ns);
+	own->has_looks |=
+		gp_meanwhile_add_looks(advisor, found, thread, pause.start_ns, pause.end_ns);
 	range = gp_host_range_of(advisor->model, thread, time.start_ns, time.end_ns);
 	if (range)
 		keep_range(advisor, found, range, host_ns(at));
-	pause = gp_host_pause_of(advisor->model, thread, time.start_ns, time.end_ns);
 	if (pause.before && pause.after)
 		keep_calls(advisor, found, &pause, host_ns(at));
 	if (advisor->habits.error < 0)
@@ -329,7 +330,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		tell_calls(advisor, found, out);
 		return;
 	}
-	gp_meanwhile_tell(advisor, found, out);
+	gp_meanwhile_tell_counts(advisor, found, out);
 	if (is_most(found, own->range_ns))
 		fputs(";", out);
 	tell_range(advisor, found, out);
@@ -427,7 +428,9 @@ const struct gp_rule gp_rule_data_loading = {
 		"CUDA, and what comes then is a copy to the device. Mostly the host reads, "
 		"decodes, makes or is sent the data, but it may have done anything. What is known "
 		"of it is told: the calls around most of that time, the range (NVTX) that it was "
-		"in, and, by looks at its stacks (--host-samples), what Python did. What can be "
+		"in, and, by the looks at its stacks (--host-samples) that fell into that time, "
+		"what "
+		"Python did. What can be "
 		"saved is that time, if others do as much meanwhile as the GPU takes. A batch that "
 		"takes ten times as long as the others counts only where all such come to less "
 		"than half of these.",

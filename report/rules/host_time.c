@@ -220,8 +220,9 @@ struct gp_host_pause gp_host_pause_of(const struct gp_model *model, uint32_t thr
 
 		if (before && gp_call_end_ns(before) > reached_ns)
 			reached_ns = gp_call_end_ns(before);
-		if (until_ns > reached_ns && until_ns - reached_ns > longest.ns)
-			longest = (struct gp_host_pause){before, after, until_ns - reached_ns};
+		if (until_ns > reached_ns &&
+		    until_ns - reached_ns > longest.end_ns - longest.start_ns)
+			longest = (struct gp_host_pause){before, after, reached_ns, until_ns};
 		if (until_ns == end_ns)
 			break;
 		if (!before || gp_call_end_ns(after) > gp_call_end_ns(before))

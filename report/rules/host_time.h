@@ -42,7 +42,7 @@ const char *gp_host_range_of(const struct gp_model *model, uint32_t thread, uint
 /* The longest part of that time in which the thread was in no recorded call, and its calls around that; NULL: it made none there. */
 struct gp_host_pause {
 	const struct gp_call *before, *after;
-	uint64_t ns;
+	uint64_t start_ns, end_ns;
 };
 struct gp_host_pause gp_host_pause_of(const struct gp_model *model, uint32_t thread,
 				      uint64_t start_ns, uint64_t end_ns);

@@ -23,44 +23,85 @@ static uint64_t since_base(const struct gp_model *model, uint64_t unix_ns)
 	return unix_ns > model->base_unix_ns ? unix_ns - model->base_unix_ns : 0;
 }
 
-static bool add_of(struct gp_advisor *advisor, const struct gp_case *found, uint32_t thread,
-		   const struct gp_interval *times, uint32_t count)
+/* What is added to a case. */
+enum what { TIMES, OWN_TIMES, LOOKS };
+
+static bool add_thread(struct gp_advisor *advisor, uint64_t sum, enum what what, uint32_t thread,
+		       const struct gp_interval *time)
 {
-	const struct gp_model *model = advisor->model;
 	struct gp_host_places *places = advisor->scope.host_places;
+
+	if (what == LOOKS)
+		return gp_host_work_add_within(&advisor->host_work, sum, places, advisor->model,
+					       thread, time->start_ns, time->end_ns);
+	if (what == OWN_TIMES)
+		return gp_host_work_add_own(&advisor->host_work, sum, places, advisor->model,
+					    thread, time->start_ns, time->end_ns);
+	return gp_host_work_add_of(&advisor->host_work, sum, places, advisor->model, thread,
+				   time->start_ns, time->end_ns);
+}
+
+static void add_others(struct gp_advisor *advisor, uint64_t sum, enum what what, uint32_t thread,
+		       const struct gp_interval *time)
+{
+	struct gp_host_places *places = advisor->scope.host_places;
+
+	if (what == LOOKS)
+		gp_host_work_add_others_within(&advisor->host_work, OTHERS | sum, places,
+					       advisor->model, thread, time->start_ns,
+					       time->end_ns);
+	else
+		gp_host_work_add_others(&advisor->host_work, OTHERS | sum, places, advisor->model,
+					thread, time->start_ns, time->end_ns);
+}
+
+static bool add_of(struct gp_advisor *advisor, const struct gp_case *found, enum what what,
+		   uint32_t thread, const struct gp_interval *times, uint32_t count)
+{
 	uint64_t sum = (uint64_t)(found - advisor->cases);
 	bool any = false;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (!gp_host_work_add_of(&advisor->host_work, sum, places, model, thread,
-					 times[i].start_ns, times[i].end_ns))
+		if (!add_thread(advisor, sum, what, thread, &times[i]))
 			continue;
 		any = true;
-		gp_host_work_add_others(&advisor->host_work, OTHERS | sum, places, model, thread,
-					times[i].start_ns, times[i].end_ns);
+		add_others(advisor, sum, what, thread, &times[i]);
 	}
 	if (advisor->host_work.error < 0)
 		advisor->error = advisor->host_work.error;
 	return any;
 }
 
-bool gp_meanwhile_add_times(struct gp_advisor *advisor, const struct gp_case *found,
-			    uint32_t thread, const struct gp_interval *times, uint32_t count)
+static bool add(struct gp_advisor *advisor, const struct gp_case *found, enum what what,
+		uint32_t thread, const struct gp_interval *times, uint32_t count)
 {
 	const struct gp_model *model = advisor->model;
 
 	if (model->sample_count == 0 || !gp_host_places_in(&advisor->scope) ||
 	    found == &advisor->spare)
 		return false;
-	return add_of(advisor, found, thread, times, count) ||
-	       add_of(advisor, found, model->pid, times, count);
+	if (what == LOOKS && gp_host_work_knows(model, thread))
+		return add_of(advisor, found, what, thread, times, count);
+	return add_of(advisor, found, what, thread, times, count) ||
+	       add_of(advisor, found, what, model->pid, times, count);
+}
+
+bool gp_meanwhile_add_times(struct gp_advisor *advisor, const struct gp_case *found,
+			    uint32_t thread, const struct gp_interval *times, uint32_t count)
+{
+	return add(advisor, found, TIMES, thread, times, count);
 }
 
 bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *found, uint32_t thread,
 			   uint64_t start_ns, uint64_t end_ns)
 {
-	return gp_meanwhile_add_times(advisor, found, thread,
-				      &(struct gp_interval){start_ns, end_ns}, 1);
+	return add(advisor, found, OWN_TIMES, thread, &(struct gp_interval){start_ns, end_ns}, 1);
+}
+
+bool gp_meanwhile_add_looks(struct gp_advisor *advisor, const struct gp_case *found,
+			    uint32_t thread, uint64_t start_ns, uint64_t end_ns)
+{
+	return add(advisor, found, LOOKS, thread, &(struct gp_interval){start_ns, end_ns}, 1);
 }
 
 bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
@@ -132,27 +173,34 @@ static uint32_t find_other(const struct gp_advisor *advisor, const struct gp_cas
 	return count > 0 && other->total_ns * 4 >= own->time_ns ? count : 0;
 }
 
+/* How a function and its part of a sum are printed. */
+typedef void print_function(FILE *out, const struct gp_host_places *places,
+			    const struct gp_host_function *function);
+
+/* What is told of a case. */
+struct story {
+	const struct gp_host_places *places;
+	print_function *print;
+	struct gp_host_function *functions, other;
+	uint32_t count, others; /* other is the busiest of so many; 0: none is told of */
+	struct sums own;
+};
+
 /*
  * Whether it held the interpreter then, no look tells: some functions let others run.  But it does not where it stays at one instruction, in a call of
  * what is not Python's (time.sleep, a read), nor has it kept one from running that waits.
  */
-static void tell_others(const struct gp_advisor *advisor, const struct gp_case *found,
-			const struct sums *own, FILE *out)
+static void tell_other(const struct story *story, FILE *out)
 {
-	struct gp_host_function other;
-	uint32_t count = find_other(advisor, found, own, &other);
-
-	if (count == 0)
-		return;
-	fputs("; another thread", out);
-	if (count > 1)
-		fprintf(out, ", the busiest of %s,", gp_format_count(count).text);
+	fputs("another thread", out);
+	if (story->others > 1)
+		fprintf(out, ", the busiest of %s,", gp_format_count(story->others).text);
 	fputs(" was ", out);
-	gp_host_function_print_time(out, advisor->scope.host_places, &other);
-	fputs(gp_host_function_stays(&other)
+	story->print(out, story->places, &story->other);
+	fputs(gp_host_function_stays(&story->other)
 		      ? ", in calls there that take long (they wait, or compute in C)"
-	      : waits(own) ? ""
-			   : ", which may have kept it from running",
+	      : waits(&story->own) ? ""
+				   : ", which may have kept it from running",
 	      out);
 }
 
@@ -161,21 +209,57 @@ static bool is_named(const struct gp_host_function *functions, uint32_t index)
 	return index < MOST_FUNCTIONS && functions[index].total_ns * 20 >= functions[0].total_ns;
 }
 
+static void tell_own(const struct story *story, FILE *out)
+{
+	for (uint32_t i = 0; i < story->count && is_named(story->functions, i); i++) {
+		fputs(i == 0 ? "the host was " : "; ", out);
+		story->print(out, story->places, &story->functions[i]);
+	}
+}
+
+/* What the thread waits for comes first: the rest goes where there is no room. */
+static uint64_t tell(const struct gp_advisor *advisor, const struct gp_case *found,
+		     print_function *print, FILE *out)
+{
+	struct story story = {.places = advisor->scope.host_places, .print = print};
+	bool is_for_other;
+
+	story.functions = functions_of(advisor, found, &story.count);
+	story.own = sums_of(story.places, story.functions, story.count);
+	if (story.count == 0) {
+		free(story.functions);
+		return 0;
+	}
+	if (story.own.looks > 0)
+		story.others = find_other(advisor, found, &story.own, &story.other);
+	is_for_other = story.others > 0 && waits(&story.own);
+	fputs("; meanwhile", out);
+	if (print == gp_host_function_print_count)
+		fprintf(out, ", by %s look%s,", gp_format_count(story.own.looks).text,
+			story.own.looks == 1 ? "" : "s");
+	fputs(" ", out);
+	if (is_for_other) {
+		tell_other(&story, out);
+		fputs("; ", out);
+	}
+	tell_own(&story, out);
+	if (story.others > 0 && !is_for_other) {
+		fputs("; ", out);
+		tell_other(&story, out);
+	}
+	free(story.functions);
+	return story.own.looks;
+}
+
 uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	const struct gp_host_places *places = advisor->scope.host_places;
-	uint32_t count;
-	struct gp_host_function *functions = functions_of(advisor, found, &count);
-	struct sums sums = sums_of(places, functions, count);
+	return tell(advisor, found, gp_host_function_print_time, out);
+}
 
-	for (uint32_t i = 0; i < count && is_named(functions, i); i++) {
-		fputs(i == 0 ? "; meanwhile the host was " : "; ", out);
-		gp_host_function_print_time(out, places, &functions[i]);
-	}
-	free(functions);
-	if (sums.looks > 0)
-		tell_others(advisor, found, &sums, out);
-	return sums.looks;
+void gp_meanwhile_tell_counts(const struct gp_advisor *advisor, const struct gp_case *found,
+			      FILE *out)
+{
+	tell(advisor, found, gp_host_function_print_count, out);
 }
 
 /* Of a thread that no look found waiting. */

@@ -7,17 +7,23 @@
 #include "report/rules/advisor.h"
 
 /*
- * Add to the case what the thread that ended an idle time did from its start to end_unix_ns.  False: nothing is known of that.  advisor->error
- * tells of errors.
+ * Add to the case what the thread that ended an idle time did from its start to end_unix_ns, in no recorded call of CUDA.  False: nothing is known of
+ * that.  advisor->error tells of errors.
  */
 bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
 		      const struct gp_lull_at *at, uint64_t end_unix_ns);
 
-/* The same of a thread and times on the present process's timeline; of the main thread, where no look in any of them is at that one. */
-bool gp_meanwhile_add_times(struct gp_advisor *advisor, const struct gp_case *found,
-			    uint32_t thread, const struct gp_interval *times, uint32_t count);
+/* The same of a thread and a time on the present process's timeline; of the main thread, where no look in it is at that one. */
 bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *found, uint32_t thread,
 			   uint64_t start_ns, uint64_t end_ns);
+
+/* The same of such times, in calls or not. */
+bool gp_meanwhile_add_times(struct gp_advisor *advisor, const struct gp_case *found,
+			    uint32_t thread, const struct gp_interval *times, uint32_t count);
+
+/* The same of a time that is short and one of many, in no call: of the looks alone that fell into it.  For gp_meanwhile_tell_counts(). */
+bool gp_meanwhile_add_looks(struct gp_advisor *advisor, const struct gp_case *found,
+			    uint32_t thread, uint64_t start_ns, uint64_t end_ns);
 
 /*
  * "; meanwhile the host was in load (data.py:7) for 1.9s; importing numpy at load (data.py:9) for 1.1s": each a part of its own, the last ones go
@@ -26,6 +32,10 @@ bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *fou
  */
 uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 			   FILE *out);
+
+/* The same of looks: "; meanwhile, by 39 looks, the host was in load (data.py:7) 21 times (25 with other lines); in save (data.py:9) 10 times". */
+void gp_meanwhile_tell_counts(const struct gp_advisor *advisor, const struct gp_case *found,
+			      FILE *out);
 
 /*
  * For what the thread waited for most of that time: for another one of Python's, or for a process, a socket.  It may be polling where it stays at one

@@ -273,6 +273,27 @@ static void looks_within_a_time_are_counted(void **state)
 	}
 }
 
+/* What it did then is that call's; of a run of equal looks those that fell into none count. */
+static void looks_in_calls_are_left_out(void **state)
+{
+	struct gp_sample samples[] = {build_sample(100, scene.first, 0, 80),
+				      build_sample(100, scene.other, 100, 100)};
+
+	(void)state;
+	samples[0].count = 5;
+	build_api(&scene.b, 31, "cudaMemcpy", GP_API_COPY);
+	build_call(&scene.b, 99, 31, 0, 200 * MS, 0); /* another thread's */
+	build_call(&scene.b, 100, 31, 15 * MS, 10 * MS, 0);
+	build_call(&scene.b, 100, 31, 95 * MS, 10 * MS, 0);
+	set_samples(samples, 2);
+	assert_true(gp_host_work_add_own(&scene.tally, 0, scene.places, scene.b.model, 100, 0,
+					 90 * MS));
+	assert_function(0, 0, "first (train.py:1)", 72, 4);
+	assert_false(gp_host_work_add_own(&scene.tally, 1, scene.places, scene.b.model, 100,
+					  95 * MS, 120 * MS));
+	assert_count(1, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +309,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(of_many_lines_none_is_named, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(looks_within_a_time_are_counted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(looks_in_calls_are_left_out, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_thread_that_was_asked_for_else_the_main_one,
 						set_up, tear_down),
 	};

@@ -134,8 +134,8 @@ static void another_thread_of_python_s_is_told(void **state)
 		 "long (they wait, or compute in C)",
 		 "kept"},
 		{"/usr/lib/python3.12/queue.py", "Queue.get", "/home/me/data.py", "parse", true,
-		 "waiting in Queue.get (queue.py) for 360.0ms; another thread was in parse "
-		 "(data.py:6) for 180.0ms (360.0ms with other lines)",
+		 "; meanwhile another thread was in parse (data.py:6) for 180.0ms (360.0ms with "
+		 "other lines); the host was waiting in Queue.get (queue.py) for 360.0ms",
 		 "kept"},
 		{"/usr/lib/python3.12/subprocess.py", "Popen._try_wait", "/home/me/data.py",
 		 "parse", true, "waiting in Popen._try_wait (subprocess.py) for 360.0ms",

@@ -7,6 +7,8 @@
 
 #include "report/answers/failures.h"
 #include "report/format.h"
+#include "report/memory_stream.h"
+#include "report/paragraph.h"
 #include "report/text.h"
 
 #define MOST_ROWS 4
@@ -82,6 +84,25 @@ static char *where(const struct gp_summary *summary, const struct gp_failures *f
 	return length < 0 ? NULL : fit(summary, text);
 }
 
+/* Who had the memory that one lacked, on lines of its own: of the first such is enough. */
+static void print_held(const struct gp_summary *summary, const struct gp_failures *failures,
+		       const struct gp_failure *row)
+{
+	char *text = NULL, *escaped = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (out)
+		gp_held_tell(out, &row->held, failures->sites);
+	if (out && gp_memory_stream_close(out, &text) == 0)
+		escaped = gp_text_escape(text);
+	fprintf(summary->out, "%*s", LEAD, "");
+	gp_paragraph_wrap(summary->out, escaped ? escaped : "(no memory)", LEAD, LEAD,
+			  gp_summary_columns(summary));
+	free(escaped);
+	free(text);
+}
+
 /* Where both do not fit into a line, the place has one of its own. */
 static void print_failure(const struct gp_summary *summary, const struct gp_failures *failures,
 			  const struct gp_failure *row)
@@ -103,6 +124,7 @@ static void print_failure(const struct gp_summary *summary, const struct gp_fail
 int gp_summary_print_failures(const struct gp_summary *summary)
 {
 	struct gp_failures failures;
+	bool has_held = false;
 	uint32_t shown;
 	int result;
 
@@ -110,8 +132,12 @@ int gp_summary_print_failures(const struct gp_summary *summary)
 		return 0;
 	result = gp_failures_of(&failures, summary->models, summary->model_count);
 	shown = failures.count <= MOST_ROWS ? failures.count : MOST_ROWS - 1;
-	for (uint32_t i = 0; result == 0 && i < shown; i++)
+	for (uint32_t i = 0; result == 0 && i < shown; i++) {
 		print_failure(summary, &failures, &failures.rows[i]);
+		if (failures.rows[i].held.is_known && !has_held)
+			print_held(summary, &failures, &failures.rows[i]);
+		has_held |= failures.rows[i].held.is_known;
+	}
 	if (result == 0 && failures.count > shown)
 		fprintf(summary->out, "  ... %s more: gpuprof summary --by failure FILE\n",
 			gp_format_count(failures.count - shown).text);

@@ -130,6 +130,7 @@ static int take(struct gp_failures *failures, struct nest *nest, const struct gp
 	struct gp_failure *row =
 		site != UINT32_MAX ? row_of(failures, gp_model_api(model, call->api), call, site)
 				   : NULL;
+	int result;
 
 	if (!row)
 		return -ENOMEM;
@@ -138,7 +139,8 @@ static int take(struct gp_failures *failures, struct nest *nest, const struct gp
 	if (unix_ns >= row->first_unix_ns)
 		return 0;
 	row->first_unix_ns = unix_ns;
-	return row->has_stack ? 0 : find_range(nest, call, &row->range);
+	result = gp_held_at(&row->held, model, call, failures->sites);
+	return row->has_stack || result != 0 ? result : find_range(nest, call, &row->range);
 }
 
 static int take_all(struct gp_failures *failures, const struct gp_model *model)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/answers/held.h"
 #include "report/call_site.h"
 #include "report/groups.h"
 #include "report/model.h"
@@ -28,6 +29,7 @@ struct gp_failure {
 	bool has_stack; /* the site says where */
 	const char *
 		range; /* that the first one was made in, where there is no stack; NULL = none, or not recorded */
+	struct gp_held held; /* when the first one failed; its sites are those of gp_failures */
 };
 
 /* Calls that were to do work, then those that only ask; each in the order in which they first failed. */

@@ -1,8 +1,11 @@
 /* By API call that failed: function, error and place. */
 #include "report/breakdown.h"
 
+#include <stdlib.h>
+
 #include "report/answers/failures.h"
 #include "report/cuda_names.h"
+#include "report/memory_stream.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -10,7 +13,27 @@ static const struct gp_sheet_column columns[] = {
 	{"Count", GP_UNIT_COUNT},    {"First", GP_UNIT_NS},       {"Code", GP_UNIT_NUMBER},
 	{"Error", GP_UNIT_TEXT},     {"Meaning", GP_UNIT_TEXT},   {"Name", GP_UNIT_TEXT},
 	{"Call site", GP_UNIT_TEXT}, {"Called by", GP_UNIT_TEXT}, {"Range", GP_UNIT_TEXT},
+	{"Held", GP_UNIT_BYTES},     {"Held by", GP_UNIT_TEXT},
 };
+
+static void put_held(struct gp_sheet *sheet, const struct gp_failures *failures,
+		     const struct gp_held *held)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = held->is_known ? open_memstream(&text, &length) : NULL;
+
+	if (out)
+		gp_held_tell_places(out, held, failures->sites);
+	if (out && gp_memory_stream_close(out, &text) == 0) {
+		gp_scope_put_whole(sheet, held->bytes);
+		gp_scope_put_text(sheet, text);
+	} else {
+		gp_sheet_cell(sheet, gp_value_none());
+		gp_sheet_cell(sheet, gp_value_none());
+	}
+	free(text);
+}
 
 static void put_row(struct gp_scope *scope, struct gp_sheet *sheet,
 		    const struct gp_failures *failures, const struct gp_failure *row)
@@ -26,6 +49,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_text(sheet, row->has_stack ? site.place : "");
 	gp_scope_put_text(sheet, row->has_stack ? site.callers : "");
 	gp_scope_put_text(sheet, row->range ? row->range : "");
+	put_held(sheet, failures, &row->held);
 }
 
 static int fill(struct gp_scope *scope, struct gp_sheet *sheet)

@@ -7,10 +7,11 @@
  * before in its context, or in a graph, after the last wait that went well, and of which no record came made it; if there is one record alone that
  * has no times, the kernel of that one: its end never came.  Where records were lost, none of that is known.  Frees
  * while the driver shuts down are no errors of the program, nor are allocations of a cache that finds
- * memory full: it gives blocks back and tries again.
+ * memory full: it gives blocks back and tries again.  Where memory was lacking, it tells what the process held when the first of them failed.
  */
 #include "report/rules/rules.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "report/activity.h"
@@ -22,7 +23,6 @@
 #include "report/rules/advisor.h"
 
 #define INVALID_VALUE         1
-#define OUT_OF_MEMORY         2
 #define DRIVER_SHUTTING_DOWN  4
 #define INVALID_CONFIGURATION 9 /* the runtime's; the driver's is 1 */
 #define OUT_OF_RESOURCES      701
@@ -48,6 +48,8 @@ struct own {
 	uint64_t launch_ns;   /* how long before the error the first one was */
 	uint64_t kernel; /* the number of its name, where it is told by a record without times */
 	bool has_kernel;
+	struct gp_held held; /* when the first of them failed */
+	uint64_t held_at_ns;
 };
 
 /* Errors after which a process's context cannot be used any more. */
@@ -91,7 +93,7 @@ static void count_in_thread(struct own *own, const struct gp_call *call)
 static bool is_of_full_cache(const struct gp_advisor *advisor, uint32_t site, uint8_t class,
 			     uint16_t status)
 {
-	return class == GP_API_ALLOC && status == OUT_OF_MEMORY &&
+	return class == GP_API_ALLOC && status == GP_OUT_OF_MEMORY &&
 	       *gp_call_sites_at(advisor->sites, site).owner;
 }
 
@@ -131,6 +133,17 @@ static uint64_t last_launch_ns(const struct gp_model *model)
 	return last_ns;
 }
 
+/* When the first of them failed: the calls come thread by thread. */
+static void note_held(struct gp_advisor *advisor, struct own *own, const struct gp_call *call)
+{
+	if (call->status != GP_OUT_OF_MEMORY ||
+	    (own->in_all > 0 && call->start_ns >= own->held_at_ns))
+		return;
+	own->held_at_ns = call->start_ns;
+	if (gp_held_at(&own->held, advisor->model, call, advisor->sites) != 0)
+		advisor->error = -ENOMEM;
+}
+
 static void take(struct gp_advisor *advisor, const struct gp_call *call, uint64_t launches_until_ns)
 {
 	struct gp_case *found = case_of(advisor, call);
@@ -143,6 +156,7 @@ static void take(struct gp_advisor *advisor, const struct gp_call *call, uint64_
 	found->is_grave |=
 		call->start_ns < launches_until_ns && is_refused_launch(advisor->model, call);
 	own = found->own;
+	note_held(advisor, own, call);
 	count = found->count;
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, 0, NULL);
 	count_in_thread(own, call);
@@ -307,6 +321,10 @@ static void tell_of_call(const struct gp_advisor *advisor, const struct gp_case 
 	if (own->in_all > found->count)
 		fprintf(out, " in one thread, %s in all", gp_format_count(own->in_all).text);
 	fprintf(out, ": %s, and the program went on", error);
+	if (own->held.is_known) {
+		fputs("; ", out);
+		gp_held_tell(out, &own->held, advisor->sites);
+	}
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -413,7 +431,10 @@ const struct gp_rule gp_rule_failed_calls = {
 		"last wait "
 		"for the GPU that went well, and of which no record came; a graph may have ended "
 		"in part. If one record alone has no times, it is that kernel's, which never "
-		"ended. Where records were lost none is named.",
+		"ended. Where records were lost none is named. Where the GPU's memory was lacking, "
+		"it "
+		"is told what the process held of it when the first of them failed, and at which "
+		"places; what was asked for is not recorded.",
 	.change = "Check what every call returns, and cudaGetLastError() after <<<>>>; end, or do "
 		  "without, at the first error. `gpuprof summary --by failure` shows every error "
 		  "and where it came from; compute-sanitizer finds the kernel behind an illegal "

@@ -26,6 +26,7 @@ const struct gp_breakdown *const gp_breakdowns[] = {
 	&gp_breakdown_caller,
 	&gp_breakdown_api,
 	&gp_breakdown_failure,
+	&gp_breakdown_unfinished,
 	&gp_breakdown_api_gpu,
 	&gp_breakdown_stack_api,
 	&gp_breakdown_sync,

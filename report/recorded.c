@@ -125,6 +125,17 @@ const char *gp_recorded_tell_no_end(const struct gp_model *model)
 	return model->losses.closed ? gp_no_end_text(GP_NO_END_CUT) : gp_recorded_why_no_end(model);
 }
 
+/* Of one that lives calls waited still when its rings were read. */
+uint64_t gp_recorded_last_known_ns(const struct gp_model *model)
+{
+	uint64_t end_ns = gp_model_end_ns(model), looked_ns = model->looked_monotonic_ns;
+
+	if (!model->losses.live || model->base_monotonic_ns == 0 ||
+	    looked_ns < model->base_monotonic_ns + end_ns)
+		return end_ns;
+	return looked_ns - model->base_monotonic_ns;
+}
+
 bool gp_recorded_few_steps(const struct gp_model *model)
 {
 	return model->recorder && strcmp(model->recorder, "torch.profiler") == 0;

@@ -44,6 +44,9 @@ const char *gp_recorded_why_no_end(const struct gp_model *model);
 /* The same of any trace that is not whole, for an export of it. */
 const char *gp_recorded_tell_no_end(const struct gp_model *model);
 
+/* The last that is known of the process: of one that lives, when its rings were read; of a dead one, the last that was heard of it. */
+uint64_t gp_recorded_last_known_ns(const struct gp_model *model);
+
 /* Whether its recorder takes a few steps of a loop, which stand for all: torch.profiler does. */
 bool gp_recorded_few_steps(const struct gp_model *model);
 

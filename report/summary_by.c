@@ -12,9 +12,10 @@
 #define MOST_SAID    64  /* more than there are tables */
 #define TEXT_COLUMNS 160 /* of a line */
 
-const char gp_summary_page_words[] = "process,device,time,idle,gap,gap-site,kind,iteration,queue,"
-				     "sequence,tuning,gpu,api,failure,copy,stream,nvtx-time,"
-				     "memory,memory-leak";
+const char gp_summary_page_words[] =
+	"process,device,time,idle,gap,gap-site,kind,iteration,queue,"
+	"sequence,tuning,gpu,api,failure,unfinished,copy,stream,nvtx-time,"
+	"memory,memory-leak";
 
 void gp_summary_by_list(FILE *out)
 {

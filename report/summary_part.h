@@ -136,6 +136,9 @@ int gp_summary_print_records(const struct gp_summary *summary);
 /* What a model lacks that is not complete, or whose file is damaged: for the top of the page. */
 void gp_summary_print_partial(FILE *out, const struct gp_model *model);
 
+/* The kernels that had not ended, by name: a few lines, if there are any. */
+void gp_summary_print_unfinished(FILE *out, int indent, const struct gp_model *model);
+
 /* What the user must know of a model without any call: losses and notes, one line each. */
 void gp_summary_print_troubles(FILE *out, const struct gp_model *model);
 

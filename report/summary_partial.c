@@ -112,22 +112,11 @@ static int compare_starts(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* Of one that lives, when its rings were read, for its calls waited still; of a dead one, the last that was heard of it. */
-static uint64_t last_known_ns(const struct gp_model *model)
-{
-	uint64_t end_ns = gp_model_end_ns(model), looked_ns = model->looked_monotonic_ns;
-
-	if (!model->losses.live || model->base_monotonic_ns == 0 ||
-	    looked_ns < model->base_monotonic_ns + end_ns)
-		return end_ns;
-	return looked_ns - model->base_monotonic_ns;
-}
-
 static void print_waiting(FILE *out, const struct gp_model *model, const struct gp_waiting *waiting)
 {
 	char *name = gp_text_escape(gp_model_api(model, waiting->api).name);
 	char *thread = gp_text_escape(gp_model_thread_name(model, waiting->thread_id));
-	uint64_t end_ns = last_known_ns(model);
+	uint64_t end_ns = gp_recorded_last_known_ns(model);
 
 	fprintf(out, "  in %s", name ? name : "a call");
 	if (end_ns > waiting->start_ns)
@@ -183,5 +172,6 @@ void gp_summary_print_partial(FILE *out, const struct gp_model *model)
 	else
 		fprintf(out, "did not close its trace: %s\n", gp_recorded_why_no_end(model));
 	print_remains(out, model);
+	gp_summary_print_unfinished(out, 2, model);
 	print_all_waiting(out, model);
 }

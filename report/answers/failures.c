@@ -26,6 +26,11 @@ bool gp_failure_is_of_work(uint8_t class)
 	}
 }
 
+bool gp_failure_is_lasting(uint16_t code)
+{
+	return code == 700 || code == 702 || code == 710 || (code >= 714 && code <= 719);
+}
+
 void gp_failure_error(char text[GP_FAILURE_ERROR_BYTES], uint16_t code, bool is_driver)
 {
 	const char *words = gp_status_name(code), *name = gp_status_symbol(code, is_driver);

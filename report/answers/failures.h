@@ -49,6 +49,9 @@ void gp_failures_free(struct gp_failures *failures);
 /* Whether calls of that enum gp_api_class are to do something: launch, copy, allocate, wait.  Of the others some are made to see whether they fail. */
 bool gp_failure_is_of_work(uint8_t class);
 
+/* Whether it is an error of a kernel's (a fault, a time limit, an assertion), after which a process's context cannot be used any more. */
+bool gp_failure_is_lasting(uint16_t code);
+
 /* The error in words, with its name and number. */
 void gp_failure_error(char text[GP_FAILURE_ERROR_BYTES], uint16_t code, bool is_driver);
 

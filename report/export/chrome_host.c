@@ -120,6 +120,36 @@ void gp_chrome_write_gates(struct gp_chrome *chrome)
 	}
 }
 
+/* ---- kernels without a record ---- */
+
+/* Where its launch ends: of its stream, and of when it began, nothing is known. */
+static void write_in_flight(struct gp_chrome *chrome, const struct gp_in_flight *in_flight)
+{
+	const struct gp_model *model = chrome->model;
+	const struct gp_call *call = &model->calls[in_flight->call];
+
+	gp_chrome_open(chrome, "i", "gpuprof",
+		       gp_names_full(chrome->names, model->names[in_flight->name]), call->thread_id,
+		       gp_call_end_ns(call));
+	gp_json_text(&chrome->json, ",\"s\":\"t\",\"args\":{\"unfinished\":1");
+	gp_chrome_put_field(&chrome->json, "correlation", call->correlation_id);
+	gp_json_text(&chrome->json, "}}");
+}
+
+void gp_chrome_write_all_in_flight(struct gp_chrome *chrome)
+{
+	const struct gp_model *model = chrome->model;
+
+	chrome->pid = chrome->host_pid;
+	for (uint32_t i = 0; i < model->in_flight_count; i++) {
+		const struct gp_call *call = &model->calls[model->in_flight[i].call];
+
+		if (call->thread_id != 0 &&
+		    gp_chrome_is_shown(chrome, call->start_ns, gp_call_end_ns(call)))
+			write_in_flight(chrome, &model->in_flight[i]);
+	}
+}
+
 /* ---- unified memory ---- */
 
 struct happening {

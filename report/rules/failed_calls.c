@@ -52,12 +52,6 @@ struct own {
 	uint64_t held_at_ns;
 };
 
-/* Errors after which a process's context cannot be used any more. */
-static bool is_lasting(uint16_t code)
-{
-	return code == 700 || code == 702 || code == 710 || (code >= 714 && code <= 719);
-}
-
 static uint64_t error_of(const struct gp_call *call)
 {
 	return call->status | (GP_API_IS_DRIVER(call->api) ? DRIVER_BIT : 0);
@@ -103,7 +97,7 @@ static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_call 
 	struct gp_api api = gp_model_api(advisor->model, call->api);
 	uint32_t site;
 
-	if (is_lasting(call->status))
+	if (gp_failure_is_lasting(call->status))
 		return lasting_case(advisor, call);
 	if (!gp_failure_is_of_work(api.class) || call->status == DRIVER_SHUTTING_DOWN)
 		return NULL;
@@ -270,6 +264,21 @@ static bool find_kernel(struct gp_advisor *advisor, struct own *own)
 	return true;
 }
 
+/* The name of the only launch is known where it was looked for its record. */
+static void name_launch(struct gp_advisor *advisor, struct own *own)
+{
+	const struct gp_model *model = advisor->model;
+
+	for (uint32_t i = 0; i < model->in_flight_count && own->launches == 1; i++) {
+		const struct gp_in_flight *one = &model->in_flight[i];
+
+		if (model->calls[one->call].correlation_id != own->launch || own->graphs > 0)
+			continue;
+		own->kernel = gp_advisor_text(advisor, model->names[one->name]);
+		own->has_kernel = true;
+	}
+}
+
 /* Of which one made the error: launched in its context before it was told, without a record of their end, and no wait came between. */
 static void find_launches(struct gp_advisor *advisor, struct own *own)
 {
@@ -282,6 +291,7 @@ static void find_launches(struct gp_advisor *advisor, struct own *own)
 		if (may_be_cause(own, call, from_ns) && is_open(model, call))
 			note_launch(advisor, own, call);
 	}
+	name_launch(advisor, own);
 }
 
 /* Of the present process. */

@@ -1,8 +1,11 @@
 """How programs end: by signals that they expect or not, while threads still launch, after a reset, with a GPU that hangs."""
+import json
 import os
+import re
 import signal
 import unittest
 
+import chrome_lint
 import support
 from facts import Facts, differences
 from support import BARE, GPU, LAUNCHED, PLAIN, WAYS, Case, own_lines
@@ -309,6 +312,103 @@ class Live(Case):
         self.assertIn("launches without GPU record: 25", summary)
         self.assertRegex(summary, r"no GPU record is in the trace|CUPTI delivered GPU records last .* before the end")
         self.assertIn("without kernel record: in flight, or not delivered yet", summary)
+
+
+class Hangs(Case):
+    """A kernel that never ends, or fails, has a name, however the process ends."""
+
+    ROW = re.compile(r"^ *[0-9.]+[mun]?s +[0-9.]+[mun]?s  (never ended|behind it|not known|failed, or never ran) .* cuLaunchKernel +step_kernel ", re.M)
+
+    def unfinished(self, trace):
+        """The states of the launches, in their order"""
+        return self.ROW.findall(self.run_gpuprof("summary", "--by", "unfinished", trace).stdout)
+
+    def hang(self, steps, **variables):
+        """A process that launches three kernels, which never end, and that is at work when these are told."""
+        process = support.subprocess.Popen(
+            [*GPU, *steps], env=support.environment(LD_PRELOAD=support.LIBRARY, GPUPROF_OUTPUT="hung", GPUPROF_CHROME="none",
+                                                    GPUPROF_SUMMARY="none", GPUSIM_KERNEL_NS=NEVER_NS, **variables),
+            cwd=self.folder, stdin=support.subprocess.PIPE, stdout=support.subprocess.DEVNULL,
+            stderr=support.subprocess.PIPE, text=True)
+        while "hung.gpuprof" not in self.files() or len(self.unfinished("hung.gpuprof")) < 3:
+            self.assertIsNone(process.poll())
+        return process
+
+    def end(self, process):
+        process.stdin.close()
+        status = process.wait(support.LIMIT_S)
+        process.stderr.close()
+        return status
+
+    def check_killed(self, summary):
+        self.assertRegex(summary, r"\n  never ended: step_kernel, for at least [0-9.]+s after its launch\n"
+                                  r"    launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel; .*\n"
+                                  r"    behind it, without a known end: 2 later launches of the thread, the next one of step_kernel\n"
+                                  r"  in cuCtxSynchronize for at least ")
+
+    def test_killed(self):
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            with self.subTest(number):
+                process = self.hang(["start=3", "sync"])
+                live = self.run_gpuprof("summary", "hung.gpuprof").stdout
+                self.assertRegex(live, r"\n  has not ended: step_kernel, for [0-9.]+s after its launch\n")
+                process.send_signal(number)
+                self.assertEqual(self.end(process), -number)
+                self.check_killed(self.run_gpuprof("summary", "hung.gpuprof").stdout)
+                self.run_gpuprof("finish", "-q", "--chrome", "none", "hung.gpuprof")
+                self.check_killed(self.run_gpuprof("summary", "hung.gpuprof").stdout)
+                self.assertEqual(self.unfinished("hung.gpuprof"), ["never ended", "behind it", "behind it"])
+                os.unlink(self.path("hung.gpuprof"))
+
+    def test_other_formats(self):
+        process = self.hang(["start=3", "sync"])
+        process.kill()
+        self.end(process)
+        self.run_gpuprof("finish", "-q", "--chrome", "none", "hung.gpuprof")
+        rows = json.loads(self.run_gpuprof("summary", "--by", "unfinished", "-F", "json", "hung.gpuprof").stdout)
+        self.assertEqual([row["Name"] for row in rows["rows"]], ["step_kernel"] * 3)
+        self.assertEqual(self.run_gpuprof("trace", "exec", "hung.gpuprof").stdout.count("cuLaunchKernel  step_kernel"), 3)
+        self.assertEqual(self.run_gpuprof("export", "-o", "hung.json", "hung.gpuprof").returncode, 0)
+        with open(self.path("hung.json"), encoding="utf-8") as file:
+            events = [event for event in json.load(file)["traceEvents"] if event.get("args", {}).get("unfinished")]
+        self.assertEqual([(event["ph"], event["name"]) for event in events], [("i", "step_kernel")] * 3)
+        self.assertEqual([rule for rule, cases in chrome_lint.lint(self.path("hung.json")).items() if cases], [])
+
+    def test_the_watchdog_ends_it(self):
+        process = self.hang(["start=3", "wait", "exit=3"], GPUSIM_FAULT="flush-hangs", GPUPROF_FLUSH_TIMEOUT="1")
+        self.assertEqual(self.end(process), 3)
+        self.assertEqual(self.unfinished("hung.gpuprof"), ["never ended", "behind it", "behind it"])
+        self.assertIn("    never ended: step_kernel, for at least ", self.run_gpuprof("summary", "hung.gpuprof").stdout)
+
+    def test_the_watchdog_ends_it_before_it_is_overdue(self):
+        for fault, states in (("flush-hangs", ["not known", "behind it", "behind it"]), ("", ["not known", "behind it", "behind it"])):
+            with self.subTest(fault):
+                self.run_program([*GPU, "start=3", "exit=3"], BARE, GPUSIM_KERNEL_NS=NEVER_NS, GPUSIM_FAULT=fault, GPUPROF_FLUSH_TIMEOUT="1",
+                                 GPUPROF_OUTPUT="hung", GPUPROF_CHROME="none")
+                self.assertEqual(self.unfinished("hung.gpuprof"), states)
+                os.unlink(self.path("hung.gpuprof"))
+
+    def test_a_kernel_that_fails(self):
+        """The program aborts when it is told of it: what was launched is in the trace by then."""
+        result = self.run_program([*GPU, "start=3", "try_sync", "raise=6"], BARE, GPUSIM_KERNEL_NS=NEVER_NS, GPUSIM_FAULT="kernel-fails",
+                                  GPUPROF_OUTPUT="hung", GPUPROF_CHROME="none")
+        self.assertIn("status 700", result.stdout)
+        self.assertEqual(self.unfinished("hung.gpuprof"), ["failed, or never ran"] * 3)
+        self.assertIn("\n  one of those that failed or never ran: step_kernel\n", self.run_gpuprof("summary", "hung.gpuprof").stdout)
+
+    def test_kernels_that_end(self):
+        """Nothing is told of them, neither while they run nor at the end."""
+        result = self.run_program([*GPU, "launch=3", "start=25", "sync", "raise=9"], BARE, GPUSIM_KERNEL_NS="2000", GPUPROF_OUTPUT="ended")
+        self.assertEqual(result.returncode, -signal.SIGKILL)
+        self.assertEqual(self.unfinished("ended.gpuprof"), [])
+
+    def test_a_module_that_is_gone(self):
+        process = self.hang(["start=3", "wait", "unload", "exit=3"], GPUSIM_FAULT="flush-hangs", GPUPROF_FLUSH_TIMEOUT="1")
+        self.assertEqual(self.end(process), 3)
+        result = self.run_program([*GPU, "start=3", "unload", "exit=3"], BARE, GPUSIM_KERNEL_NS=NEVER_NS, GPUSIM_FAULT="flush-hangs",
+                                  GPUPROF_FLUSH_TIMEOUT="1", GPUPROF_OUTPUT="gone", GPUPROF_CHROME="none")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("3 without kernel record", self.run_gpuprof("summary", "gone.gpuprof").stdout)
 
 
 if __name__ == "__main__":

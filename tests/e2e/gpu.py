@@ -5,7 +5,8 @@
 
     launch=N       N launches of one kernel, then a synchronisation
     start=N        N launches, no synchronisation
-    sync           waits for the device
+    sync           waits for the device          try_sync       does so, and prints what comes of it
+    unload         unloads the kernel's module
     copy=N         N copies of 4096 bytes to the device
     leak=N         N allocations of 1024 bytes that are never freed
     say=TEXT       TEXT on standard output      complain=TEXT   on standard error
@@ -68,6 +69,12 @@ class Device:
 
     def sync(self):
         self.call("cuCtxSynchronize")
+
+    def try_sync(self):
+        print("status", self.cuda.cuCtxSynchronize(), flush=True)
+
+    def unload(self):
+        self.call("cuModuleUnload", self.module)
 
     def pump(self):
         times = 0

@@ -23,6 +23,7 @@ static const struct {
 	{"may-not-subscribe", SIM_FAULT_MAY_NOT_SUBSCRIBE},
 	{"may-not-record", SIM_FAULT_MAY_NOT_RECORD},
 	{"old-driver", SIM_FAULT_OLD_DRIVER},
+	{"kernel-fails", SIM_FAULT_KERNEL_FAILS},
 };
 
 static uint64_t number(const char *name, uint64_t fallback)

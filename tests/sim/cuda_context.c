@@ -304,6 +304,8 @@ static CUresult synchronize(CUcontext ctx)
 {
 	uint64_t start = sim_now_ns();
 
+	if (sim_context_fails(ctx))
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	sim_context_wait(ctx);
 	sim_drv_trim_pools(ctx->device, false);
 	sim_drv_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, NULL, NULL, start);

@@ -134,6 +134,8 @@ CUresult sim_cuStreamSynchronize(CUstream hStream)
 		return r;
 	if (s->capture)
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+	if (sim_context_fails(s->ctx))
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	sim_stream_wait(s);
 	sim_drv_trim_pools(s->ctx->device, false);
 	sim_drv_sync(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, s, NULL, start);

@@ -85,6 +85,8 @@
  *		may-not-subscribe	cuptiSubscribe returns 35, as where only administrators may
  *		may-not-record		cuptiActivityEnable returns 35
  *		old-driver		cuptiSubscribe returns 15, as where CUPTI wants a newer one
+ *		kernel-fails		a wait for a device or a stream that is busy returns 700 at once, and so
+ *					does every call after it; what runs then never ends
  *	The folders old/ and broken/ beside the libraries hold a libcupti without the functions that
  *	came after 11.8, and one without cuptiActivityRegisterCallbacks: name one with
  *	--cupti (GPUPROF_CUPTI), for the one beside libcudart comes before LD_LIBRARY_PATH.
@@ -120,6 +122,7 @@ enum sim_fault {
 	SIM_FAULT_MAY_NOT_RECORD = 1 << 11,
 	SIM_FAULT_OLD_DRIVER = 1 << 12,
 	SIM_FAULT_UNREADABLE_RECORDS = 1 << 13,
+	SIM_FAULT_KERNEL_FAILS = 1 << 14,
 };
 
 struct sim_config {
@@ -156,6 +159,9 @@ bool sim_is_started(void);
 bool sim_forked(void);
 /* What every call has to return now; 0 while the device works. */
 int sim_unusable(void);
+
+/* By SIM_FAULT_KERNEL_FAILS: a kernel of the process has failed, from now on. */
+void sim_fail(void);
 
 /* ---- devices and contexts ------------------------------------------------------------------- */
 
@@ -229,6 +235,9 @@ uint32_t sim_stream_next_id(void);
 bool sim_stream_idle(CUstream stream);
 void sim_stream_wait(CUstream stream);
 void sim_context_wait(CUcontext ctx);
+
+/* By SIM_FAULT_KERNEL_FAILS: what is waited for has failed. */
+bool sim_context_fails(CUcontext ctx);
 
 struct CUevent_st {
 	uint32_t magic;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 static bool started, forked, ended;
+static _Atomic bool failed;
 
 static void in_child(void)
 {
@@ -38,9 +39,16 @@ bool sim_forked(void)
 	return forked;
 }
 
+void sim_fail(void)
+{
+	failed = true;
+}
+
 int sim_unusable(void)
 {
 	if (ended)
 		return CUDA_ERROR_DEINITIALIZED;
+	if (failed)
+		return CUDA_ERROR_ILLEGAL_ADDRESS;
 	return forked ? CUDA_ERROR_NOT_INITIALIZED : CUDA_SUCCESS;
 }

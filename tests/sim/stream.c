@@ -248,6 +248,20 @@ void sim_stream_wait(CUstream stream)
 	sim_host_wait(stream, sim_host_ticket(stream));
 }
 
+bool sim_context_fails(CUcontext ctx)
+{
+	uint64_t tail;
+
+	if (!(sim_config()->faults & SIM_FAULT_KERNEL_FAILS))
+		return false;
+	pthread_mutex_lock(&ctx->lock);
+	tail = ctx->tail;
+	pthread_mutex_unlock(&ctx->lock);
+	if (tail > sim_now_ns())
+		sim_fail();
+	return tail > sim_now_ns();
+}
+
 void sim_context_wait(CUcontext ctx)
 {
 	uint64_t tail;

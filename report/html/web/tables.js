@@ -3,7 +3,7 @@
 const TABLE_GROUPS = [
 	['Where the time went', ['time', 'idle', 'gap', 'gap-site', 'kind', 'kind-kernel', 'iteration', 'tuning', 'queue-kernel', 'queue-stream']],
 	['Kernels', ['kernel', 'grid', 'gpu', 'exec', 'occupancy', 'sequence', 'graph']],
-	['CUDA calls', ['api', 'failure', 'api-gpu', 'sync', 'module', 'overhead']],
+	['CUDA calls', ['api', 'failure', 'unfinished', 'api-gpu', 'sync', 'module', 'overhead']],
 	['Copies', ['copy-time', 'copy-size', 'unified', 'unified-address', 'unified-fault']],
 	['Ranges', ['nvtx', 'nvtx-gpu', 'nvtx-kernel', 'nvtx-time']],
 	[

@@ -1,0 +1,58 @@
+/*
+ * hang: a kernel that lasts, one that fails, and how the program ends meanwhile.  The GPU's own clock ends it after three seconds.
+ *
+ *	hang		all of it ends, soon
+ *	hang wait	waits for the kernel, to be killed
+ *	hang exit	ends while it runs
+ *	hang fault	aborts when it is told of a kernel that wrote where no memory is
+ */
+#include "check.h"
+
+#include <cstdlib>
+#include <cstring>
+
+__global__ void k_before()
+{
+}
+
+__global__ void k_spin(long long ns)
+{
+	long long start, now;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+	do
+		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+	while (now - start < ns);
+}
+
+__global__ void k_fault(int *nowhere)
+{
+	*nowhere = 1;
+}
+
+__global__ void k_after()
+{
+}
+
+int main(int argc, char **argv)
+{
+	const char *end = argc > 1 ? argv[1] : "";
+
+	k_before<<<1, 1>>>();
+	CHECK(cudaDeviceSynchronize());
+	if (!strcmp(end, "fault"))
+		k_fault<<<1, 1>>>((int *)16);
+	else
+		k_spin<<<1, 1>>>(*end ? 3000000000 : 2000000);
+	k_after<<<1, 1>>>();
+	k_after<<<1, 1>>>();
+	say("kernel.k_before", 1);
+	say("kernel.k_spin", 1);
+	say("kernel.k_after", 2);
+	fflush(stdout);
+	if (!strcmp(end, "exit"))
+		return 3;
+	if (cudaDeviceSynchronize() != cudaSuccess)
+		abort();
+	return 0;
+}

@@ -189,6 +189,12 @@ static double threads(long count)
 	return std::accumulate(total, total + THREADS, 0.0);
 }
 
+// Each of them launches once, and ends: what a thread's first launch costs, and its end.
+static double new_threads(long count)
+{
+	return repeat(count, 0, [] { std::thread([] { overhead_kernel<<<1, 1>>>(); }).join(); });
+}
+
 // About 10 us on one multiprocessor; adds what it took, by the GPU's own clock, to *total_ns.
 __global__ void busy_kernel(unsigned long long *total_ns)
 {
@@ -249,6 +255,7 @@ static const struct {
 	     {"graph", graph},
 	     {"threads", threads<8>},
 	     {"threads16", threads<16>},
+	     {"new_threads", new_threads},
 	     {"replay", replay}, // a graph of 100 nodes, with what the GPU takes
 	     {"kernel", kernel_itself},
 	     {"kernels", kernels_in_a_row}};

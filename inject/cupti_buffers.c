@@ -11,6 +11,9 @@
 #define FIRST_BUFFERS 4u
 #define MOST_BUFFERS  16384u
 
+/* A thread that asks sooner than this after it asked last has filled its buffer. */
+#define SOON_PER_S 20u
+
 #define FIRST_SLEEP_NS   100000u
 #define LONGEST_SLEEP_NS 1600000u
 
@@ -18,7 +21,8 @@ enum state { ABSENT, MAKING, FREE, TAKEN, FILLED };
 
 struct buffer {
 	uint8_t *memory;
-	size_t valid_bytes;
+	uint32_t bytes;
+	uint32_t valid_bytes;
 	uint32_t order; /* when it was filled, among all */
 	uint32_t state; /* enum state */
 };
@@ -27,8 +31,8 @@ static struct buffer buffers[MOST_BUFFERS];
 static uint32_t buffer_count; /* entries from here on are ABSENT, and always were */
 static uint32_t fill_order;
 
-static uint32_t buffer_bytes = GP_CUPTI_BUFFER_BYTES;
-static uint32_t buffer_limit = MOST_BUFFERS;
+static bool all_small, one_per_thread;
+static uint64_t most_bytes, mapped_bytes;
 static bool waits_for_decoder;
 static void (*wake_decoder)(void);
 static uint32_t requests;
@@ -36,7 +40,9 @@ static uint32_t releases; /* how many buffers the decoder has emptied */
 static uint32_t
 	gave_up_after; /* 1 + releases when a wait was in vain: no further one until there are more */
 
-static __thread bool never_waits; /* this thread */
+/* This thread. */
+static __thread bool never_waits;
+static __thread uint64_t asked_ticks; /* when it asked last */
 
 /* Where all are out, records go here.  In turn, for CUPTI must not have the same one twice at a time. */
 #define DISCARD_PAGES 64u
@@ -46,20 +52,20 @@ static uint32_t
 	discards_out; /* how many CUPTI has: where a kernel lasts, one for as long as any other buffer */
 
 /* In the middle of the program's launch: errno is kept. */
-static uint8_t *map_buffer(void)
+static uint8_t *map_buffer(uint32_t bytes)
 {
 	void *memory;
 
-	if (gp_sys_map(-1, 0, buffer_bytes, &memory) != 0)
+	if (gp_sys_map(-1, 0, bytes, &memory) != 0)
 		return NULL;
-	gp_count(GP_COUNTER_BUFFER_BYTES, buffer_bytes);
+	gp_count(GP_COUNTER_BUFFER_BYTES, bytes);
 	return memory;
 }
 
 /* The first entry that nobody has; NULL = all are taken. */
 static struct buffer *claim_entry(void)
 {
-	for (uint32_t i = 0; i < buffer_limit; i++) {
+	for (uint32_t i = 0; i < MOST_BUFFERS; i++) {
 		uint32_t count = gp_load32(&buffer_count);
 
 		if (i >= count)
@@ -71,47 +77,93 @@ static struct buffer *claim_entry(void)
 	return NULL;
 }
 
-/* Make one more buffer, in the given state.  Where there is no memory the entry is free for the next try: there may be some later. */
-static uint8_t *add_buffer(enum state state)
+static bool claim_bytes(uint32_t bytes)
 {
-	struct buffer *buffer = claim_entry();
-	uint8_t *memory;
+	uint64_t mapped;
 
-	if (buffer == NULL)
+	do {
+		mapped = gp_load64(&mapped_bytes);
+		if (mapped + bytes > most_bytes)
+			return false;
+	} while (!gp_replace64(&mapped_bytes, mapped, mapped + bytes));
+	return true;
+}
+
+/* Make one more buffer, in the given state.  Where there is no memory the entry is free for the next try: there may be some later. */
+static struct buffer *add_buffer(uint32_t bytes, enum state state)
+{
+	struct buffer *buffer;
+
+	if (!claim_bytes(bytes))
 		return NULL;
-	memory = map_buffer();
-	buffer->memory = memory;
-	/* pairs with the acquire of whoever looks for a buffer in this state: memory is set */
-	gp_store32_release(&buffer->state, memory != NULL ? state : ABSENT);
-	return memory;
+	buffer = claim_entry();
+	if (buffer == NULL) {
+		gp_add64(&mapped_bytes, -(uint64_t)bytes);
+		return NULL;
+	}
+	buffer->memory = map_buffer(bytes);
+	buffer->bytes = bytes;
+	if (buffer->memory == NULL) {
+		gp_add64(&mapped_bytes, -(uint64_t)bytes);
+		gp_store32_release(&buffer->state, ABSENT);
+		return NULL;
+	}
+	/* pairs with the acquire of whoever looks for a buffer in this state: the fields above are set */
+	gp_store32_release(&buffer->state, state);
+	return buffer;
 }
 
 void gp_buffers_be_small(void)
 {
-	buffer_bytes = GP_CUPTI_SMALL_BUFFER_BYTES;
+	all_small = true;
 }
 
-int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake)(void))
+void gp_buffers_be_per_thread(void)
 {
-	uint64_t most = most_bytes / buffer_bytes;
+	one_per_thread = true;
+}
 
-	buffer_limit = most < MOST_BUFFERS ? (uint32_t)most : MOST_BUFFERS;
+int gp_buffers_init(uint64_t most, bool waits, void (*wake)(void))
+{
+	uint32_t bytes =
+		all_small || one_per_thread ? GP_CUPTI_SMALL_BUFFER_BYTES : GP_CUPTI_BUFFER_BYTES;
+
+	most_bytes = most;
 	waits_for_decoder = waits;
 	wake_decoder = wake;
 	for (uint32_t i = 0; i < FIRST_BUFFERS; i++)
-		if (add_buffer(FREE) == NULL)
+		if (add_buffer(bytes, FREE) == NULL)
 			return -ENOMEM;
 	return 0;
 }
 
-static uint8_t *take_free(void)
+/* A thread's first buffer, and that of one that seldom launches, is small: it may have a thousand like it. */
+static uint32_t wanted_bytes(void)
+{
+	uint64_t since_ticks, now_ticks;
+
+	if (!one_per_thread)
+		return all_small ? GP_CUPTI_SMALL_BUFFER_BYTES : GP_CUPTI_BUFFER_BYTES;
+	now_ticks = gp_clock_ticks();
+	since_ticks = now_ticks - asked_ticks;
+	asked_ticks = now_ticks;
+	return since_ticks < gp_clock_ticks_per_second() / SOON_PER_S ? GP_CUPTI_BUFFER_BYTES
+								      : GP_CUPTI_SMALL_BUFFER_BYTES;
+}
+
+/* A free one of that many bytes; 0 = of any. */
+static struct buffer *take_free(uint32_t bytes)
 {
 	uint32_t count = gp_load32(&buffer_count);
 
-	for (uint32_t i = 0; i < count; i++)
-		if (gp_load32(&buffers[i].state) == FREE &&
-		    gp_replace32(&buffers[i].state, FREE, TAKEN))
-			return buffers[i].memory;
+	for (uint32_t i = 0; i < count; i++) {
+		struct buffer *buffer = &buffers[i];
+
+		if (gp_load32_acquire(&buffer->state) == FREE &&
+		    (bytes == 0 || buffer->bytes == bytes) &&
+		    gp_replace32(&buffer->state, FREE, TAKEN))
+			return buffer;
+	}
 	return NULL;
 }
 
@@ -125,11 +177,11 @@ static bool decoder_lags(void)
 	return false;
 }
 
-static uint8_t *wait_for_free(void)
+static struct buffer *wait_for_free(void)
 {
 	uint64_t give_up_ns = gp_sys_now_ns() + GP_EMIT_WAIT_NS;
 	uint64_t sleep_ns = FIRST_SLEEP_NS;
-	uint8_t *memory = NULL;
+	struct buffer *buffer = NULL;
 
 	if (!waits_for_decoder || never_waits ||
 	    gp_load32(&gave_up_after) == gp_load32(&releases) + 1 || !decoder_lags())
@@ -138,13 +190,13 @@ static uint8_t *wait_for_free(void)
 	do {
 		wake_decoder();
 		gp_sys_sleep(sleep_ns);
-		memory = take_free();
+		buffer = take_free(0);
 		if (sleep_ns < LONGEST_SLEEP_NS)
 			sleep_ns *= 2;
-	} while (memory == NULL && gp_sys_now_ns() < give_up_ns);
-	if (memory == NULL)
+	} while (buffer == NULL && gp_sys_now_ns() < give_up_ns);
+	if (buffer == NULL)
 		gp_store32(&gave_up_after, gp_load32(&releases) + 1);
-	return memory;
+	return buffer;
 }
 
 void gp_buffers_never_wait_here(void)
@@ -152,21 +204,31 @@ void gp_buffers_never_wait_here(void)
 	never_waits = true;
 }
 
+static struct buffer *take_more(uint32_t bytes)
+{
+	struct buffer *buffer = add_buffer(bytes, TAKEN);
+
+	if (buffer != NULL && !one_per_thread)
+		gp_count(GP_COUNTER_BUFFERS_EXTRA, 1);
+	return buffer;
+}
+
 uint8_t *gp_buffers_take(size_t *bytes)
 {
-	uint8_t *memory = take_free();
+	uint32_t wanted = wanted_bytes();
+	struct buffer *buffer = take_free(wanted);
 
-	*bytes = buffer_bytes;
 	gp_add32(&requests, 1);
-	if (memory != NULL)
-		return memory;
-	memory = add_buffer(TAKEN);
-	if (memory != NULL)
-		gp_count(GP_COUNTER_BUFFERS_EXTRA, 1);
-	else
-		memory = wait_for_free();
-	if (memory != NULL)
-		return memory;
+	if (buffer == NULL)
+		buffer = take_more(wanted);
+	if (buffer == NULL && one_per_thread)
+		buffer = take_free(0);
+	if (buffer == NULL)
+		buffer = wait_for_free();
+	if (buffer != NULL) {
+		*bytes = buffer->bytes;
+		return buffer->memory;
+	}
 	*bytes = sizeof(discards[0]);
 	gp_add32(&discards_out, 1);
 	return discards[gp_add32(&next_discard, 1) % DISCARD_PAGES];
@@ -198,7 +260,7 @@ bool gp_buffers_give(uint8_t *memory, size_t valid_bytes)
 			gp_add32(&discards_out, UINT32_MAX);
 		return false;
 	}
-	buffer->valid_bytes = valid_bytes;
+	buffer->valid_bytes = (uint32_t)valid_bytes;
 	buffer->order = gp_add32(&fill_order, 1);
 	/* pairs with the acquire in gp_buffers_next(): the records and the fields above are
 	 * complete */
@@ -245,7 +307,7 @@ void gp_buffers_release(uint8_t *memory)
 	if (buffer == NULL)
 		return;
 	if (buffer - buffers >= (ptrdiff_t)GP_BUFFERS_KEPT)
-		madvise(memory, buffer_bytes, MADV_DONTNEED);
+		madvise(memory, buffer->bytes, MADV_DONTNEED);
 	gp_add32(&releases, 1);
 	/* pairs with the acquire in take_free(): the decoder no longer reads */
 	gp_store32_release(&buffer->state, FREE);

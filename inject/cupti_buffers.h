@@ -1,7 +1,7 @@
 /*
  * cupti_buffers: the memory that CUPTI writes its records into.
  *
- * A pool of buffers of one size, the first of them made before CUPTI asks.  CUPTI
+ * A pool of buffers, the first of them made before CUPTI asks.  CUPTI
  * takes buffers on any thread, often in the middle of a launch, and gives them back on any thread;
  * one thread of ours, the decoder's, empties them.  No lock anywhere: a buffer's state says who
  * owns it.  A request always gets a buffer, for older versions of CUPTI crash on NULL.
@@ -27,6 +27,12 @@
  * more than that is held back.
  */
 void gp_buffers_be_small(void);
+
+/*
+ * Before gp_buffers_init(): each thread of the program has a buffer of its own.  Of those there may be ten thousand, and most may launch seldom: a thread gets
+ * a small one, and a large one once it fills them, which it is known by to ask again soon.
+ */
+void gp_buffers_be_per_thread(void);
 
 /* Map the first buffers.  most_bytes limits all; waits = requests wait for the decoder.  wake_decoder is called on any thread.  Returns 0 or -errno. */
 int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake_decoder)(void));

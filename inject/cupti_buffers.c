@@ -11,6 +11,8 @@
 #define FIRST_BUFFERS 4u
 #define MOST_BUFFERS  16384u
 
+#define KEPT_BYTES ((uint64_t)GP_BUFFERS_KEPT * GP_CUPTI_BUFFER_BYTES)
+
 /* A thread that asks sooner than this after it asked last has filled its buffer. */
 #define SOON_PER_S 20u
 
@@ -123,32 +125,35 @@ void gp_buffers_be_per_thread(void)
 	one_per_thread = true;
 }
 
-int gp_buffers_init(uint64_t most, bool waits, void (*wake)(void))
+static uint32_t first_bytes(void)
 {
-	uint32_t bytes =
-		all_small || one_per_thread ? GP_CUPTI_SMALL_BUFFER_BYTES : GP_CUPTI_BUFFER_BYTES;
-
-	most_bytes = most;
-	waits_for_decoder = waits;
-	wake_decoder = wake;
-	for (uint32_t i = 0; i < FIRST_BUFFERS; i++)
-		if (add_buffer(bytes, FREE) == NULL)
-			return -ENOMEM;
-	return 0;
+	if (one_per_thread)
+		return GP_CUPTI_FIRST_BUFFER_BYTES;
+	return all_small ? GP_CUPTI_SMALL_BUFFER_BYTES : GP_CUPTI_BUFFER_BYTES;
 }
 
-/* A thread's first buffer, and that of one that seldom launches, is small: it may have a thousand like it. */
 static uint32_t wanted_bytes(void)
 {
 	uint64_t since_ticks, now_ticks;
 
 	if (!one_per_thread)
-		return all_small ? GP_CUPTI_SMALL_BUFFER_BYTES : GP_CUPTI_BUFFER_BYTES;
+		return first_bytes();
 	now_ticks = gp_clock_ticks();
 	since_ticks = now_ticks - asked_ticks;
 	asked_ticks = now_ticks;
 	return since_ticks < gp_clock_ticks_per_second() / SOON_PER_S ? GP_CUPTI_BUFFER_BYTES
-								      : GP_CUPTI_SMALL_BUFFER_BYTES;
+								      : first_bytes();
+}
+
+int gp_buffers_init(uint64_t most, bool waits, void (*wake)(void))
+{
+	most_bytes = most;
+	waits_for_decoder = waits;
+	wake_decoder = wake;
+	for (uint32_t i = 0; i < FIRST_BUFFERS; i++)
+		if (add_buffer(first_bytes(), FREE) == NULL)
+			return -ENOMEM;
+	return 0;
 }
 
 /* A free one of that many bytes; 0 = of any. */
@@ -306,7 +311,7 @@ void gp_buffers_release(uint8_t *memory)
 
 	if (buffer == NULL)
 		return;
-	if (buffer - buffers >= (ptrdiff_t)GP_BUFFERS_KEPT)
+	if ((uint64_t)(buffer - buffers) * buffer->bytes >= KEPT_BYTES)
 		madvise(memory, buffer->bytes, MADV_DONTNEED);
 	gp_add32(&releases, 1);
 	/* pairs with the acquire in take_free(): the decoder no longer reads */

@@ -19,8 +19,11 @@
 
 #define GP_CUPTI_BUFFER_BYTES       (256u * 1024u)
 #define GP_CUPTI_SMALL_BUFFER_BYTES (16u * 1024u)
+#define GP_CUPTI_FIRST_BUFFER_BYTES                                                                \
+	4096u /* a thread's own, 18 kernels: CUPTI clears a buffer before it writes */
 
-#define GP_BUFFERS_KEPT 32u /* stay in memory, for the next burst */
+#define GP_BUFFERS_KEPT                                                                            \
+	32u /* large ones stay in memory, for the next burst, or as many bytes of others */
 
 /*
  * Before gp_buffers_init(): buffers are of GP_CUPTI_SMALL_BUFFER_BYTES, some 80 records.  Where nobody asks CUPTI for what a buffer has so far, no
@@ -29,8 +32,8 @@
 void gp_buffers_be_small(void);
 
 /*
- * Before gp_buffers_init(): each thread of the program has a buffer of its own.  Of those there may be ten thousand, and most may launch seldom: a thread gets
- * a small one, and a large one once it fills them, which it is known by to ask again soon.
+ * Before gp_buffers_init(): each thread of the program has a buffer of its own.  There may be ten thousand threads that launch once: a thread's
+ * first is of GP_CUPTI_FIRST_BUFFER_BYTES; one that asks again soon has filled it, and gets a large one.
  */
 void gp_buffers_be_per_thread(void);
 

@@ -332,8 +332,8 @@ static void a_threads_first_is_small_and_large_once_it_fills_them(void **state)
 		0);
 	one = ask_in_a_thread();
 	other = ask_in_a_thread();
-	assert_int_equal(one.first_bytes, GP_CUPTI_SMALL_BUFFER_BYTES);
-	assert_int_equal(other.first_bytes, GP_CUPTI_SMALL_BUFFER_BYTES);
+	assert_int_equal(one.first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
+	assert_int_equal(other.first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
 	assert_int_equal(one.second_bytes, GP_CUPTI_BUFFER_BYTES);
 	assert_ptr_not_equal(one.first, other.first);
 	assert_ptr_not_equal(one.second, other.second);
@@ -350,7 +350,7 @@ static void where_all_of_one_size_are_out_the_other_is_given(void **state)
 	assert_int_equal(gp_buffers_init(0, false, wake_decoder), -ENOMEM); /* nothing is added */
 	for (int i = 0; i < 4; i++) {
 		asked[i] = ask_in_a_thread();
-		assert_int_equal(asked[i].first_bytes, GP_CUPTI_SMALL_BUFFER_BYTES);
+		assert_int_equal(asked[i].first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
 	}
 	fifth = ask_in_a_thread();
 	assert_int_equal(fifth.first_bytes, GP_CUPTI_BUFFER_BYTES);

@@ -132,12 +132,15 @@ static uint32_t first_bytes(void)
 	return all_small ? GP_CUPTI_SMALL_BUFFER_BYTES : GP_CUPTI_BUFFER_BYTES;
 }
 
+/* What CUPTI asks for while it flushes is to take what has not ended, of any thread. */
 static uint32_t wanted_bytes(void)
 {
 	uint64_t since_ticks, now_ticks;
 
 	if (!one_per_thread)
 		return first_bytes();
+	if (never_waits)
+		return GP_CUPTI_BUFFER_BYTES;
 	now_ticks = gp_clock_ticks();
 	since_ticks = now_ticks - asked_ticks;
 	asked_ticks = now_ticks;

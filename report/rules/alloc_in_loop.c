@@ -10,6 +10,7 @@
 #include "report/format.h"
 #include "report/memory_sites.h"
 #include "report/rules/advisor.h"
+#include "report/rules/next_wait.h"
 
 struct own {
 	bool recurs;          /* on some device more often than blocks were in use there at once */
@@ -58,7 +59,8 @@ static void spare_call(struct gp_advisor *advisor, struct gp_case *found, uint32
 	if (!call)
 		return;
 	found->time_ns += call->duration_ns;
-	gp_advisor_stretch(advisor, found, call->start_ns, gp_call_end_ns(call), 1);
+	if (!gp_next_wait_follows(advisor, call))
+		gp_advisor_stretch(advisor, found, call->start_ns, gp_call_end_ns(call), 1);
 }
 
 /* With one of the blocks that there are already; the first ones are needed, and with them what the first call of all does besides. */
@@ -183,7 +185,8 @@ const struct gp_rule gp_rule_alloc_in_loop = {
 		   "there were "
 		   "at the same time, all other allocations were not needed; blocks that "
 		   "leak are told apart. What can be saved is no more than the GPU had nothing to "
-		   "do meanwhile and until the next of them.",
+		   "do meanwhile and until the next of them, and nothing of a free that waits for "
+		   "kernels where the next call of the thread waits for these anyway.",
 	.change = "Allocate before the loop. Where sizes vary, allocate the largest. Or use "
 		  "cudaMallocAsync and cudaFreeAsync with a release threshold above 0 "
 		  "(cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",

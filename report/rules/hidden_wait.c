@@ -9,10 +9,12 @@
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
+#include "report/rules/next_wait.h"
 
 struct own {
 	uint64_t calls_ns; /* that the calls took */
 	uint64_t idle_ns;  /* that the GPU waited for the host after them */
+	struct gp_next_wait next;
 };
 
 /* Copies that wait at the same time share the idle time after them: it is there once. */
@@ -47,6 +49,7 @@ static void look(struct gp_advisor *advisor)
 		own->idle_ns += idle_ns;
 		own->calls_ns += call->duration_ns;
 		gp_advisor_add(advisor, found, call->start_ns, waited_ns, saves_ns, lull);
+		gp_next_wait_add(advisor, &own->next, call, saves_ns);
 		gp_advisor_show(advisor, found, call);
 		found->bytes += op->bytes;
 	}
@@ -56,18 +59,24 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	const struct own *own = found->own;
 
-	(void)advisor;
 	fprintf(out,
 		"%s %s copies, %s in all, held up the host for %s, %s of it while kernels before "
-		"them ran; then the GPU waited for the host, for %s in all: each time the "
-		"shorter of these two could be saved",
+		"them ran",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		gp_format_bytes(found->bytes).text, gp_format_ns(own->calls_ns).text,
-		gp_format_ns(found->time_ns).text, gp_format_ns(own->idle_ns).text);
+		gp_format_ns(found->time_ns).text);
+	gp_next_wait_tell(advisor, found, &own->next, out);
+	fprintf(out,
+		"; then the GPU waited for the host, for %s in all: each time the shorter of these "
+		"two could be saved",
+		gp_format_ns(own->idle_ns).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct own *own = found->own;
+
+	gp_next_wait_advise(advisor, found, &own->next, out);
 	gp_copies_advise_less(advisor, found, out);
 }
 
@@ -80,7 +89,10 @@ const struct gp_rule gp_rule_hidden_wait = {
 		"kernels. After it the GPU has nothing to do until the host has launched the next "
 		"ones: that, but no more than the kernels took within the call, is what can be "
 		"saved. "
-		"What passes after that launch until the GPU begins is not the host's.",
+		"What passes after that launch until the GPU begins is not the host's. Where "
+		"another call of the thread that waits for the GPU comes behind the copy before "
+		"anything is launched (cudaFree, a synchronisation), that one waits for the same "
+		"kernels if the copy does not: it is named, and what could be saved takes both.",
 	.change =
 		"Do not read a result in each iteration (loss.item(), a flag of convergence): read "
 		"every tenth, or copy it asynchronously to page-locked memory and look at it when "

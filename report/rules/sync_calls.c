@@ -14,8 +14,7 @@ static void look(struct gp_advisor *advisor)
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	(void)advisor;
-	(void)found;
+	gp_waits_advise(advisor, found, out);
 	fputs("leave out waits whose results the host does not read; order streams by events", out);
 }
 

@@ -32,19 +32,23 @@ static const char *const changes[GP_LANGUAGES] = {
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	gp_waits_advise(advisor, found, out);
 	gp_language_advise(advisor, found, changes, out);
 }
 
 const struct gp_rule gp_rule_sync_in_loop = {
 	.id = "sync-in-loop",
 	.title = "the host waits for the GPU in each iteration of a loop",
-	.meaning = "A line of the program waits for the GPU again and again, and each time the GPU "
-		   "has "
-		   "nothing to do until the host has come back and launched the next kernel: they "
-		   "take "
-		   "turns. The most that can be saved is what the GPU waited then, but no more "
-		   "than the "
-		   "calls took.",
+	.meaning =
+		"A line of the program waits for the GPU again and again, and each time the GPU "
+		"has "
+		"nothing to do until the host has come back and launched the next kernel: they "
+		"take "
+		"turns. The most that can be saved is what the GPU waited then, but no more "
+		"than the "
+		"calls took. Where another such call of the thread, or cudaFree, comes behind it "
+		"before anything is launched, that one waits in its place: it is named, and what "
+		"could be saved takes both.",
 	.change = "Launches are asynchronous and stay in order within a stream: no wait is needed "
 		  "between kernels. Wait once after the loop, or, where the host needs results, "
 		  "launch the next iteration first (two buffers, cudaEventSynchronize). Where "

@@ -39,6 +39,7 @@ static void take_call(struct gp_advisor *advisor, const struct gp_call *call, bo
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, lull);
 	gp_advisor_show(advisor, found, call);
 	own = found->own;
+	gp_next_wait_add(advisor, &own->next, call, saves_ns);
 	if (saves_ns > own->most_ns) {
 		own->most_ns = saves_ns;
 		found->site = site;
@@ -62,10 +63,19 @@ void gp_waits_look(struct gp_advisor *advisor, bool in_loop)
 
 void gp_waits_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	fprintf(out,
-		"%s %s for the GPU %s times, for %s in all, and each time the GPU then waits for "
-		"the host",
+	const struct gp_waits *own = found->own;
+
+	fprintf(out, "%s %s for the GPU %s times, for %s in all",
 		gp_advisor_text_of(advisor, found->detail),
 		found->site == GP_NO_SITE ? "waits at several places" : "waits",
 		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text);
+	gp_next_wait_tell(advisor, found, &own->next, out);
+	fputs(", and each time the GPU then waits for the host", out);
+}
+
+void gp_waits_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct gp_waits *own = found->own;
+
+	gp_next_wait_advise(advisor, found, &own->next, out);
 }

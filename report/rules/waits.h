@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "report/rules/advisor.h"
+#include "report/rules/next_wait.h"
 
 /* From so many calls of one site, function and thread on it is a loop. */
 #define GP_LOOP_CALLS 16u
@@ -13,6 +13,7 @@
 /* What such a rule keeps of a case. */
 struct gp_waits {
 	uint64_t most_ns; /* that the call at the case's site could save */
+	struct gp_next_wait next;
 };
 
 /*
@@ -21,7 +22,8 @@ struct gp_waits {
  */
 void gp_waits_look(struct gp_advisor *advisor, bool in_loop);
 
-/* What was found, in words. */
+/* What was found, in words; and what goes before that which helps. */
 void gp_waits_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
+void gp_waits_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
 
 #endif

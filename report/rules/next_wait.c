@@ -36,11 +36,25 @@ static const struct gp_call *find_next(const struct gp_advisor *advisor, const s
 	return NULL;
 }
 
+/* The same without those of the same place, which waits for one stream after the other, say. */
+static const struct gp_call *find_other(struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_call *next = find_next(advisor, call);
+
+	for (uint32_t i = 0; next && i < MOST_CALLS; i++) {
+		if (next->api != call->api ||
+		    gp_advisor_site(advisor, next) != gp_advisor_site(advisor, call))
+			return next;
+		next = find_next(advisor, next);
+	}
+	return NULL;
+}
+
 /* What the host did between them would be done while the GPU works. */
 void gp_next_wait_add(struct gp_advisor *advisor, struct gp_next_wait *own,
 		      const struct gp_call *call, uint64_t saves_ns)
 {
-	const struct gp_call *next = find_next(advisor, call);
+	const struct gp_call *next = find_other(advisor, call);
 	uint64_t end_ns = gp_call_end_ns(call), alone_ns, ns;
 	uint32_t site;
 

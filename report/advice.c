@@ -74,11 +74,13 @@ static void note_idle(struct gp_advisor *advisor)
 static void note_loop(struct gp_advisor *advisor, size_t process)
 {
 	const struct gp_iterations *iterations = &advisor->basis->iterations[process];
-	uint64_t loop_ns = gp_iterations_ns(iterations);
+	struct gp_model *const model = advisor->scope.models[process];
+	struct gp_window window = gp_busy_window(&model, 1);
+	uint64_t loop_ns = gp_iterations_ns(iterations, window.start_unix_ns - model->base_unix_ns,
+					    window.end_unix_ns - model->base_unix_ns);
 
-	if (iterations->count < (gp_recorded_few_steps(advisor->scope.models[process])
-					 ? SAMPLE_ITERATIONS
-					 : LOOP_ITERATIONS))
+	if (iterations->count <
+	    (gp_recorded_few_steps(model) ? SAMPLE_ITERATIONS : LOOP_ITERATIONS))
 		return;
 	advisor->loops[process] = iterations;
 	if (loop_ns > advisor->loop_ns) {

@@ -763,12 +763,18 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 	return result == 0 ? gp_stretches_gather(iterations) : result;
 }
 
-uint64_t gp_iterations_ns(const struct gp_iterations *iterations)
+uint64_t gp_iterations_ns(const struct gp_iterations *iterations, uint64_t start_ns,
+			  uint64_t end_ns)
 {
 	uint64_t sum_ns = 0;
 
-	for (uint32_t i = 0; i < iterations->stretch_count; i++)
-		sum_ns += iterations->stretches[i].end_ns - iterations->stretches[i].start_ns;
+	for (uint32_t i = 0; i < iterations->stretch_count; i++) {
+		const struct gp_interval *one = &iterations->stretches[i];
+		uint64_t from_ns = one->start_ns > start_ns ? one->start_ns : start_ns;
+		uint64_t to_ns = one->end_ns < end_ns ? one->end_ns : end_ns;
+
+		sum_ns += to_ns > from_ns ? to_ns - from_ns : 0;
+	}
 	return sum_ns;
 }
 

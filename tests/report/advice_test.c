@@ -455,6 +455,31 @@ static void test_start_up_is_not_the_loop(void **state)
 	gp_model_free(model);
 }
 
+/* Recording ends with the last of 40 launches, its kernels 10 ms later. */
+static void test_no_loop_is_longer_than_the_time_that_was_recorded(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t names[2] = {build_name(&b, "scale"), build_name(&b, "add")};
+	struct gp_advice advice;
+	struct gp_model *model;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 0; i < 40; i++) {
+		uint64_t at_ns = MS + i * MS / 2;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, MS + 20000 + i * MS * 3 / 4,
+			 MS + i * MS * 3 / 4 + MS / 2, i + 1)
+			->name = names[i % 2];
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	assert_in_range(advice.loop_ns, advice.span_ns - MS / 10, advice.span_ns);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 static char *printed(const struct gp_advice *advice, size_t limit)
 {
 	char *text = NULL;
@@ -1086,6 +1111,7 @@ int main(void)
 		cmocka_unit_test(test_places_of_loads),
 		cmocka_unit_test(test_slow_copies),
 		cmocka_unit_test(test_start_up_is_not_the_loop),
+		cmocka_unit_test(test_no_loop_is_longer_than_the_time_that_was_recorded),
 		cmocka_unit_test(test_what_a_graph_would_launch),
 		cmocka_unit_test(test_the_page),
 		cmocka_unit_test(test_a_long_place_keeps_its_line),

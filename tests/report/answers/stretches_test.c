@@ -62,7 +62,8 @@ static void what_lies_between_two_loops_is_of_neither(void **state)
 	assert_int_equal(found.stretches[1].start_ns, MS + 20 * PERIOD + 7000 * MS);
 	assert_int_equal(found.rows[18].end_ns, found.rows[19].start_ns);
 	assert_int_equal(found.rows[19].end_ns, found.stretches[0].end_ns);
-	assert_int_equal(gp_iterations_ns(&found), 19 * PERIOD + WORK + 9 * PERIOD + WORK);
+	assert_int_equal(gp_iterations_ns(&found, 0, UINT64_MAX),
+			 19 * PERIOD + WORK + 9 * PERIOD + WORK);
 	gp_iterations_free(&found);
 }
 

@@ -79,13 +79,21 @@ static struct buffer *claim_entry(void)
 	return NULL;
 }
 
+/* Where each thread has one, large ones leave half for the first ones of further threads. */
+static uint64_t most_for(uint32_t bytes)
+{
+	return one_per_thread && !never_waits && bytes > GP_CUPTI_FIRST_BUFFER_BYTES
+		       ? most_bytes / 2
+		       : most_bytes;
+}
+
 static bool claim_bytes(uint32_t bytes)
 {
 	uint64_t mapped;
 
 	do {
 		mapped = gp_load64(&mapped_bytes);
-		if (mapped + bytes > most_bytes)
+		if (mapped + bytes > most_for(bytes))
 			return false;
 	} while (!gp_replace64(&mapped_bytes, mapped, mapped + bytes));
 	return true;
@@ -212,10 +220,13 @@ void gp_buffers_never_wait_here(void)
 	never_waits = true;
 }
 
-static struct buffer *take_more(uint32_t bytes)
+static struct buffer *take_or_add(uint32_t bytes)
 {
-	struct buffer *buffer = add_buffer(bytes, TAKEN);
+	struct buffer *buffer = take_free(bytes);
 
+	if (buffer != NULL)
+		return buffer;
+	buffer = add_buffer(bytes, TAKEN);
 	if (buffer != NULL && !one_per_thread)
 		gp_count(GP_COUNTER_BUFFERS_EXTRA, 1);
 	return buffer;
@@ -223,12 +234,11 @@ static struct buffer *take_more(uint32_t bytes)
 
 uint8_t *gp_buffers_take(size_t *bytes)
 {
-	uint32_t wanted = wanted_bytes();
-	struct buffer *buffer = take_free(wanted);
+	struct buffer *buffer = take_or_add(wanted_bytes());
 
 	gp_add32(&requests, 1);
-	if (buffer == NULL)
-		buffer = take_more(wanted);
+	if (buffer == NULL && one_per_thread)
+		buffer = take_or_add(first_bytes());
 	if (buffer == NULL && one_per_thread)
 		buffer = take_free(0);
 	if (buffer == NULL)

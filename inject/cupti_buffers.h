@@ -19,11 +19,15 @@
 
 #define GP_CUPTI_BUFFER_BYTES       (256u * 1024u)
 #define GP_CUPTI_SMALL_BUFFER_BYTES (16u * 1024u)
-#define GP_CUPTI_FIRST_BUFFER_BYTES                                                                \
-	4096u /* a thread's own, 18 kernels: CUPTI clears a buffer before it writes */
 
-#define GP_BUFFERS_KEPT                                                                            \
-	32u /* large ones stay in memory, for the next burst, or as many bytes of others */
+/* Where each thread has its own, 18 kernels: CUPTI clears a buffer before it writes. */
+#define GP_CUPTI_FIRST_BUFFER_BYTES 4096u
+
+/* With less in all, threads had better share: what those have that launch seldom is missing to others. */
+#define GP_CUPTI_PER_THREAD_LEAST_BYTES (64u * 1024u * 1024u)
+
+/* So many large ones, or as many bytes of others, stay in memory for the next burst. */
+#define GP_BUFFERS_KEPT 32u
 
 /*
  * Before gp_buffers_init(): buffers are of GP_CUPTI_SMALL_BUFFER_BYTES, some 80 records.  Where nobody asks CUPTI for what a buffer has so far, no

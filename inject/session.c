@@ -464,18 +464,19 @@ static int look_for_addresses(void)
 
 static int make_buffers(void)
 {
-	uint64_t most_bytes = gp_option_number(GP_OPTION_ID_CUPTI_MEMORY) << 20;
+	uint64_t most_bytes =
+		gp_budget_part(gp_option_number(GP_OPTION_ID_CUPTI_MEMORY) << 20, BUDGET_PART);
 	int error;
 
 	if (gp_xla_is_here())
 		gp_buffers_be_small();
 	else
 		session.buffers_per_thread =
+			most_bytes >= GP_CUPTI_PER_THREAD_LEAST_BYTES &&
 			gp_cupti_can(session.cupti.version, GP_CUPTI_PER_THREAD_AS_A_RULE);
 	if (session.buffers_per_thread)
 		gp_buffers_be_per_thread();
-	error = gp_buffers_init(gp_budget_part(most_bytes, BUDGET_PART),
-				gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "block"),
+	error = gp_buffers_init(most_bytes, gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "block"),
 				wake_fetching_thread);
 
 	if (error != 0)

@@ -290,75 +290,6 @@ static void what_a_burst_took_goes_back(void **state)
 	assert_int_equal(there, GP_BUFFERS_KEPT);
 }
 
-struct asked {
-	size_t first_bytes, second_bytes;
-	uint8_t *first, *second;
-};
-
-static void *ask_twice(void *result)
-{
-	struct asked *asked = result;
-
-	asked->first = gp_buffers_take(&asked->first_bytes);
-	asked->second = gp_buffers_take(&asked->second_bytes);
-	return NULL;
-}
-
-static struct asked ask_in_a_thread(void)
-{
-	struct asked asked;
-	pthread_t thread;
-
-	assert_int_equal(pthread_create(&thread, NULL, ask_twice, &asked), 0);
-	pthread_join(thread, NULL);
-	return asked;
-}
-
-static void give_both(const struct asked *asked)
-{
-	assert_true(gp_buffers_give(asked->first, 0));
-	assert_true(gp_buffers_give(asked->second, 0));
-}
-
-/* The last: a pool stays what it was made. */
-static void a_threads_first_is_small_and_large_once_it_fills_them(void **state)
-{
-	struct asked one, other;
-
-	(void)state;
-	gp_buffers_be_per_thread();
-	assert_int_equal(
-		gp_buffers_init((uint64_t)(LIMIT + 1) * GP_CUPTI_BUFFER_BYTES, false, wake_decoder),
-		0);
-	one = ask_in_a_thread();
-	other = ask_in_a_thread();
-	assert_int_equal(one.first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
-	assert_int_equal(other.first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
-	assert_int_equal(one.second_bytes, GP_CUPTI_BUFFER_BYTES);
-	assert_ptr_not_equal(one.first, other.first);
-	assert_ptr_not_equal(one.second, other.second);
-	give_both(&one);
-	give_both(&other);
-}
-
-/* Of the small ones four were made: each of four threads takes one, and a large one. */
-static void where_all_of_one_size_are_out_the_other_is_given(void **state)
-{
-	struct asked asked[4], fifth;
-
-	(void)state;
-	assert_int_equal(gp_buffers_init(0, false, wake_decoder), -ENOMEM); /* nothing is added */
-	for (int i = 0; i < 4; i++) {
-		asked[i] = ask_in_a_thread();
-		assert_int_equal(asked[i].first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
-	}
-	fifth = ask_in_a_thread();
-	assert_int_equal(fifth.first_bytes, GP_CUPTI_BUFFER_BYTES);
-	for (int i = 0; i < 4; i++)
-		give_both(&asked[i]);
-	give_both(&fifth);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,8 +301,6 @@ int main(void)
 		cmocka_unit_test(where_the_decoder_lags_it_is_waited_for),
 		cmocka_unit_test(where_nobody_is_to_wait_it_is_not_waited_for),
 		cmocka_unit_test(what_a_burst_took_goes_back),
-		cmocka_unit_test(a_threads_first_is_small_and_large_once_it_fills_them),
-		cmocka_unit_test(where_all_of_one_size_are_out_the_other_is_given),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

@@ -71,10 +71,14 @@ static bool try_file(struct search *search, const char *file, int extra_flags)
 		}
 		return false;
 	}
-	if (!resolve_functions(&found, handle) ||
-	    found.cuptiGetVersion(&found.version) != CUPTI_SUCCESS) {
+	if (!resolve_functions(&found, handle)) {
 		search->unusable = true;
 		snprintf(search->why, sizeof(search->why), "%s lacks functions", file);
+		return false;
+	}
+	if (found.cuptiGetVersion(&found.version) != CUPTI_SUCCESS) {
+		search->unusable = true;
+		snprintf(search->why, sizeof(search->why), "%s does not say its version", file);
 		return false;
 	}
 	note_path(&found, *(void **)&found.cuptiGetVersion);

@@ -44,6 +44,7 @@ static struct {
 	uint32_t switching;  /* a thread is at it, or holds it */
 	uint32_t for_client; /* a client has wanted records of ours */
 	uint32_t refused;    /* bit n: row n of kinds, which this library or device does not have */
+	bool said_not_reported;
 } recording;
 
 /* What defines what the others refer to: always on.  inject/cupti_decode.c has a row for each of these and those below. */
@@ -248,9 +249,26 @@ static CUpti_CallbackDomain domain_of(const struct gp_api_entry *entry)
 					    : CUPTI_CB_DOMAIN_RUNTIME_API;
 }
 
+/* Once.  Which calls are missing is told by the first: as a rule it is all from there on. */
+static void note_not_reported(const struct gp_api_entry *entry, CUptiResult result)
+{
+	const char *text = NULL;
+
+	if (recording.said_not_reported)
+		return;
+	recording.said_not_reported = true;
+	recording.cupti->cuptiGetResultString(result, &text);
+	gp_say("calls are missing in the trace: CUPTI does not report %s, and perhaps others (%s)",
+	       gp_api_cupti_name(entry), text != NULL ? text : "unknown error");
+}
+
+/* A number that this library does not know is an invalid parameter, and that means nothing. */
 static void set_call(bool on, const struct gp_api_entry *entry)
 {
-	set_callback(on, domain_of(entry), GP_API_CBID(entry->api));
+	CUptiResult result = set_callback(on, domain_of(entry), GP_API_CBID(entry->api));
+
+	if (on && result != CUPTI_SUCCESS && result != CUPTI_ERROR_INVALID_PARAMETER)
+		note_not_reported(entry, result);
 }
 
 static void set_curated_calls(bool on)
@@ -258,7 +276,6 @@ static void set_curated_calls(bool on)
 	uint32_t count;
 	const struct gp_api_entry *entries = gp_api_table(&count);
 
-	/* a number that this library does not know is an error that means nothing */
 	for (uint32_t i = 0; i < count; i++)
 		set_call((on && is_traced(trace_of(&entries[i]))) || gp_control_needs(&entries[i]),
 			 &entries[i]);

@@ -1,8 +1,8 @@
 """What the preloaded library asks of CUPTI is refused, function by function, in whole runs of programs: once, or from then on.
 
 The program ends as without us; what the GPU did is in the trace, or that it is not is said in a line or in the summary; a trace that
-is left can be read.  tests/lib/cupti_faults.c refuses.  Of calls this is not asked: CUPTI refuses the callbacks of those that its
-version does not know, too, so a call whose callback is refused is one that cannot be recorded."""
+is left can be read.  tests/lib/cupti_faults.c refuses.  Which calls are in it is not
+compared: CUPTI refuses the callbacks of those that its version does not know, too, as an invalid parameter."""
 import concurrent.futures
 import itertools
 import os
@@ -71,6 +71,16 @@ class CuptiFaults(Case):
                 self.assertEqual([problem for problems, _ in results for problem in problems], [])
                 if function in ("cuptiSubscribe", "cuptiActivityEnable", "cuptiActivityFlushAll", "cuptiActivityGetNextRecord"):
                     self.assertTrue(all(refused for _, refused in results), function)
+
+    def test_a_call_that_cupti_does_not_report_is_told(self):
+        for error, words in ((27, "calls are missing in the trace: CUPTI does not report cu"), (1, None)):
+            lines = [line for line in Refused(PROGRAMS[0], "cuptiEnableCallback", 40, FOR_GOOD, error).lines if "missing" in line]
+            self.assertEqual(len(lines), 1 if words else 0, lines)
+            self.assertTrue(not words or words in lines[0], lines)
+
+    def test_a_library_without_a_version_is_told(self):
+        run = Refused(PROGRAMS[0], "cuptiGetVersion", 0)
+        self.assertTrue(any("does not say its version" in line for line in run.lines), run.lines)
 
 
 if __name__ == "__main__":

@@ -510,6 +510,7 @@ int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_
 		result = look(&advisor);
 	advice->loop_ns = advisor.loop_ns;
 	advice->loop_passes = advisor.loop_passes;
+	advice->idle_most_ns = advisor.idle_ns;
 	for (size_t i = 0; i < model_count && !advice->doubt; i++)
 		advice->doubt = gp_recorded_why_not_all(models[i]);
 	for (size_t i = 0; i < model_count; i++) {

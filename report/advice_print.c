@@ -522,6 +522,17 @@ static void print_change_in_brief(FILE *out, const struct gp_finding *finding,
 	gp_paragraph_wrap(out, text, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE);
 }
 
+/* Whether savings, which take idle time away, come to more than there is. */
+static bool overlap(const struct gp_advice *advice)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < advice->count; i++)
+		if (!advice->findings[i].rule->is_of_gpu)
+			sum_ns += advice->findings[i].saves_ns;
+	return advice->count > 1 && sum_ns > advice->idle_most_ns;
+}
+
 void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t limit)
 {
 	struct chosen chosen[BRIEF_MOST];
@@ -539,6 +550,8 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 	}
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
+	if (overlap(advice))
+		fputs("  " GP_NO_SUM "\n", out);
 	gp_advice_print_doubts(out, advice);
 }
 

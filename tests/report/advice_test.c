@@ -928,6 +928,31 @@ static void test_callers_of_a_place_without_a_name_stay(void **state)
 #define CHANGE "          -> do it otherwise\n"
 
 /* Two lines of what was found: callers go first, then examples, then explanations. */
+/* Two that save 3 ms each, of 6 ms in which the busiest GPU was idle, or 5. */
+static void test_savings_that_overlap(void **state)
+{
+	(void)state;
+	for (uint64_t idle_ns = 5 * MS; idle_ns <= 6 * MS; idle_ns += MS) {
+		struct gp_finding findings[] = {
+			{.rule = gp_rule_find("sync-in-loop"), .saves_ns = 3 * MS},
+			{.rule = gp_rule_find("gpu-gaps"), .saves_ns = 3 * MS},
+			{.rule = gp_rule_find("few-blocks"), .saves_ns = 3 * MS}, /* on the GPU */
+		};
+		struct gp_advice advice = {.findings = findings,
+					   .count = 3,
+					   .span_ns = 10 * MS,
+					   .idle_most_ns = idle_ns};
+		char *text;
+
+		for (size_t i = 0; i < 3; i++)
+			findings[i].found = findings[i].change = findings[i].place =
+				findings[i].callers = "";
+		text = print_brief(&advice);
+		assert_int_equal(strstr(text, GP_NO_SUM) != NULL, idle_ns == 5 * MS);
+		free(text);
+	}
+}
+
 static void test_what_does_not_fit_on_a_screen(void **state)
 {
 	(void)state;
@@ -1096,6 +1121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_turns_of_host_and_gpu),
 		cmocka_unit_test(test_what_does_not_fit_on_a_screen),
+		cmocka_unit_test(test_savings_that_overlap),
 		cmocka_unit_test(test_where_an_idle_time_ends),
 		cmocka_unit_test(test_callers_of_a_place_without_a_name_stay),
 		cmocka_unit_test(test_findings_share_a_screen),

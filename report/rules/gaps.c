@@ -232,6 +232,36 @@ static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct g
 	keep_calls_around(advisor, own, at);
 }
 
+/* The GPU of the process's that was at work longest meanwhile. */
+static void keep_beside(const struct gp_advisor *advisor, struct gp_gaps *own,
+			const struct gp_lull *lull)
+{
+	uint64_t most_ns = 0;
+	uint16_t most = 0;
+
+	for (size_t i = 0; i < GP_DEVICE_LIMIT; i++) {
+		size_t device = advisor->devices[i];
+		uint64_t ns;
+
+		if (device == SIZE_MAX || device == lull->device)
+			continue;
+		ns = gp_lulls_busy_ns(&advisor->basis->lulls, device, lull->start_ns, lull->end_ns);
+		if (ns > most_ns) {
+			most_ns = ns;
+			most = (uint16_t)device;
+		}
+	}
+	own->beside_ns += most_ns;
+	if (own->beside == most) {
+		own->beside_votes_ns += most_ns;
+	} else if (own->beside_votes_ns >= most_ns) {
+		own->beside_votes_ns -= most_ns;
+	} else {
+		own->beside_votes_ns = most_ns - own->beside_votes_ns;
+		own->beside = most;
+	}
+}
+
 void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_lull_at *at,
 		 uint64_t saves_ns)
 {
@@ -242,6 +272,10 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 		saves_ns = without_rest_ns(advisor, at, saves_ns);
 	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, saves_ns, at->lull);
 	gp_advisor_show_lull(found, at->lull);
+	if (found->count == 1)
+		own->device = at->lull->device;
+	own->is_of_many |= own->device != at->lull->device;
+	keep_beside(advisor, own, at->lull);
 	own->imports += gp_host_time_ends_in_import(advisor, at);
 	if (at->lull->cause == GP_IDLE_HOST)
 		own->has_looks |= gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
@@ -311,6 +345,36 @@ static void tell_ends(const struct gp_advisor *advisor, const struct gp_case *fo
 	tell_place(advisor, own->after_site, out);
 }
 
+static uint64_t at_work_ns(const struct gp_advisor *advisor, uint16_t device)
+{
+	return gp_lulls_busy_ns(&advisor->basis->lulls, device, 0, UINT64_MAX);
+}
+
+/* Whether the GPU has so much less to do than another one of the process's, which works meanwhile, that this is why. */
+static bool has_less_work(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_gaps *own = found->own;
+
+	return found->other_detail == GP_IDLE_SYNC && !own->is_of_many &&
+	       own->beside_votes_ns > 0 && own->beside_ns * 2 >= found->time_ns &&
+	       at_work_ns(advisor, own->device) * 5 <= at_work_ns(advisor, own->beside) * 4;
+}
+
+/* "the GPU", "GPU 1", "one of the GPUs" */
+static void tell_gpu(const struct gp_advisor *advisor, const struct gp_gaps *own, FILE *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++)
+		count += advisor->basis->lulls.devices[i].last_ns > 0;
+	if (own->is_of_many)
+		fputs("one of the GPUs", out);
+	else if (count > 1)
+		fprintf(out, "GPU %u", own->device);
+	else
+		fputs("the GPU", out);
+}
+
 void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_gaps *own = found->own;
@@ -320,16 +384,20 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 	uint64_t looks = 0;
 
 	if (found->count > 1)
-		fprintf(out, "%s times the GPU has nothing to do, for %s on average, %s at most",
-			gp_format_count(found->count).text,
+		fprintf(out, "%s times ", gp_format_count(found->count).text);
+	tell_gpu(advisor, own, out);
+	if (found->count > 1)
+		fprintf(out, " has nothing to do, for %s on average, %s at most",
 			gp_format_ns(found->time_ns / found->count).text,
 			gp_format_ns(own->longest_ns).text);
 	else
-		fprintf(out, "the GPU has nothing to do for %s",
-			gp_format_ns(own->longest_ns).text);
+		fprintf(out, " has nothing to do for %s", gp_format_ns(own->longest_ns).text);
 	fprintf(out, ": %s%s%s", own->share < WHOLE_SHARE ? "mostly " : "",
 		gp_idle_cause_name(cause),
 		cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)" : "");
+	if (has_less_work(advisor, found))
+		fprintf(out, ", while GPU %u was at work for %s of it", own->beside,
+			gp_format_ns(own->beside_ns).text);
 	if (is_unseen)
 		tell_ends(advisor, found, out);
 	if (has_calls((uint8_t)cause))
@@ -406,6 +474,12 @@ void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *foun
 
 	if (found->other_detail == GP_IDLE_SETUP && own->kind != GP_MAKER_NONE)
 		fputs(maker_changes[own->kind], out);
+	else if (has_less_work(advisor, found))
+		fprintf(out,
+			"give the GPUs equal shares of the work: GPU %u was at work for %s, GPU %u "
+			"for %s",
+			own->beside, gp_format_ns(at_work_ns(advisor, own->beside)).text,
+			own->device, gp_format_ns(at_work_ns(advisor, own->device)).text);
 	else if (found->other_detail == GP_IDLE_DEPENDENCY)
 		gp_dependency_advise(advisor, found, out);
 	else if (compiler != GP_COMPILER_NONE)

@@ -41,6 +41,12 @@ struct gp_gaps {
 	bool names_call;    /* that is where to look */
 	uint64_t imports;   /* how many end in an import */
 	bool has_looks;     /* at Python's stacks, of any */
+	uint16_t device;    /* as the advisor's lulls number it: of the first one; ... */
+	bool is_of_many;    /* ... others are of other GPUs */
+	uint64_t
+		beside_ns; /* of all of them, while another of the process's GPUs was at work: ... */
+	uint64_t beside_votes_ns;
+	uint16_t beside; /* ... mostly that one */
 };
 
 /* One more idle time of the present process's case, whose other_detail is its cause, and so much that could be saved. */

@@ -127,7 +127,11 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		"its ranges; of all ranges the innermost in which the thread was nearly all of the "
 		"time is named. What Python did in all of them is told by looks at its "
 		"stacks (--host-samples): the functions of the program's own with most of the "
-		"time, each by the line that has half of it or more. Else gpuprof does not know "
+		"time, each by the line that has half of it or more. Of several GPUs it is told "
+		"which one waits, "
+		"and, where it waits in a synchronisation, whether another one of the process's is "
+		"at "
+		"work meanwhile, and has more work than this one. Else gpuprof does not know "
 		"what the "
 		"host computes.",
 	.change = "By the cause: host-bound, the program computes something on the host, which can "

@@ -299,6 +299,59 @@ static void test_allocations_are_where_to_look(void **state)
 	gp_model_free(model);
 }
 
+/* In each step a thread launches on two GPUs, the second of which has so many times the work, and waits for both. */
+static struct gp_model *wait_for_two(uint32_t times_the_work)
+{
+	struct build b = build_begin(1);
+	uint32_t id = 0;
+
+	for (uint16_t device = 0; device < 2; device++)
+		build_device(&b, device, "GPU");
+	build_context_made_by(&b, 2, 90, 0);
+	b.model->contexts[0].device_id = 1;
+
+	for (uint32_t i = 0; i < 40; i++) {
+		uint64_t at_ns = (1 + 4ull * i) * MS;
+
+		for (uint16_t device = 0; device < 2; device++) {
+			uint64_t work_ns = device == 0 ? MS : times_the_work * MS;
+
+			build_call(&b, 100, BUILD_LAUNCH, at_ns + device * 10000u, 5000, ++id);
+			build_op(&b, GP_OP_KERNEL, 7u + device, at_ns + 20000, at_ns + work_ns, id)
+				->device_id = device;
+		}
+		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 20000, 3 * MS + MS / 2, 0)
+			->context_id = 2;
+	}
+	return build_end(&b);
+}
+
+/* Which GPU it is, and what another one does meanwhile. */
+static void of_several_gpus_it_is_told_which(void **state)
+{
+	(void)state;
+	for (uint32_t times = 1; times <= 3; times += 2) {
+		struct gp_model *model = wait_for_two(times);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "gpu-gaps");
+
+		assert_non_null(found);
+		if (times == 3) {
+			assert_non_null(
+				strstr(found->found,
+				       "times GPU 0 has nothing to do, for 3.020ms on "
+				       "average, 3.020ms at most: mostly synchronisation, while "
+				       "GPU 1 was at work for 78.00ms of it;"));
+			assert_non_null(strstr(found->change, "give the GPUs equal shares of the "
+							      "work: GPU 1 was at work for "));
+		} else {
+			assert_null(strstr(found->change, "equal shares"));
+		}
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_long_waits),
 		cmocka_unit_test(test_allocations_are_where_to_look),
 		cmocka_unit_test(test_what_was_launched_and_does_not_begin),
+		cmocka_unit_test(of_several_gpus_it_is_told_which),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

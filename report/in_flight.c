@@ -28,12 +28,36 @@ static bool is_same_call(const struct gp_model *m, uint32_t kept, uint32_t call)
 	return kept > 0 && m->in_flight[kept - 1].call == call;
 }
 
+static int compare_numbers(const void *a, const void *b, const void *context)
+{
+	const struct gp_in_flight *left = a, *right = b;
+
+	(void)context;
+	return (left->correlation_id > right->correlation_id) -
+	       (left->correlation_id < right->correlation_id);
+}
+
+/* Calls and operations are not here: what CUPTI gave nothing after. */
+static int join_totals(struct gp_model *m)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < m->in_flight_count; i++)
+		if (m->in_flight[i].name != GP_NONE &&
+		    m->in_flight[i].time_ns > m->last_delivery_ns)
+			m->in_flight[kept++] = m->in_flight[i];
+	m->in_flight_count = kept;
+	return gp_array_sort(m->in_flight, kept, sizeof(*m->in_flight), compare_numbers, NULL);
+}
+
 /* What has no record at one look may have one by the next, and nearly always does. */
 int gp_join_in_flight(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
 	uint32_t count = m->in_flight_count, kept = 0;
 
+	if (m->totals)
+		return join_totals(m);
 	m->in_flight_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		struct gp_in_flight one = m->in_flight[i];

@@ -233,11 +233,14 @@ struct gp_waiting {
 	uint16_t api;
 };
 
-/* A launch whose kernel had no record at a look, and has none in the trace: sorted by the starts of the calls. */
+/*
+ * A launch whose kernel had no record at a look, and has none in the trace: sorted by the starts of the calls.  Where there are totals alone: of
+ * which none came after the look, sorted by their numbers.
+ */
 struct gp_in_flight {
 	uint64_t time_ns; /* of the look */
 	uint32_t correlation_id;
-	uint32_t call; /* index in calls */
+	uint32_t call; /* index in calls; GP_NONE where there are totals alone */
 	uint32_t name; /* index in names */
 };
 

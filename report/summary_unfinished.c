@@ -140,15 +140,31 @@ static void print_rows(const struct page *page)
 			page->list.unnamed == 1 ? "has" : "have");
 }
 
+/* Of a model without calls: what its launches were, and no more. */
+static void print_of_totals(const struct page *page)
+{
+	const struct gp_model *model = page->model;
+	const char *first = model->names[model->in_flight[0].name];
+
+	fprintf(page->out, "%*sno record of its end: ", page->indent, "");
+	print_escaped(page->out, gp_names_short(page->names, first));
+	if (model->in_flight_count > 1)
+		fprintf(page->out, ", nor of %s later launch%s",
+			gp_format_count(model->in_flight_count - 1).text,
+			model->in_flight_count > 2 ? "es" : "");
+	fputs("; its launch: gpuprof summary --by unfinished FILE\n", page->out);
+}
+
 void gp_summary_print_unfinished(FILE *out, int indent, const struct gp_model *model)
 {
 	struct page page = {.out = out, .indent = indent, .model = model};
 
-	if (gp_unfinished_find(model, &page.list) == 0 && page.list.count > 0) {
+	if (gp_unfinished_find(model, &page.list) == 0 &&
+	    (page.list.count > 0 || (model->totals && model->in_flight_count > 0))) {
 		page.names = gp_names_new();
 		page.sites = gp_call_sites_new();
 		if (page.names && page.sites)
-			print_rows(&page);
+			(model->totals ? print_of_totals : print_rows)(&page);
 	}
 	if (page.names)
 		gp_names_free(page.names);

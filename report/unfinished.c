@@ -95,7 +95,7 @@ static uint64_t since(const struct gp_call *call, uint64_t time_ns)
 
 /*
  * Whether a launch had no record long after it, at a look that came after a flush.  What the last look of all did not find may have been
- * launched while CUPTI gave the last records, or these may not have come.
+ * launched while CUPTI gave the last records, or these may not have come; nor may those of kernels that ended when the recording had paused.
  */
 #define LONG_NS 900000000u /* a little less than a second */
 
@@ -107,6 +107,9 @@ static bool is_overdue(const struct gp_model *model, const struct gp_in_flight *
 
 	if (model->counters[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0 &&
 	    look_ns > (double)gp_model_end_ns(model) - last_flush_ns)
+		return false;
+	if (gp_model_gates_until(model, gp_call_end_ns(&model->calls[one->call])) !=
+	    model->gate_count)
 		return false;
 	return since(&model->calls[one->call], one->time_ns) >= LONG_NS;
 }
@@ -253,7 +256,7 @@ int gp_unfinished_find(const struct gp_model *model, struct gp_unfinished_list *
 	int result;
 
 	*list = (struct gp_unfinished_list){0};
-	if (model->in_flight_count == 0 && model->losses.ops_untimed == 0)
+	if (model->totals || (model->in_flight_count == 0 && model->losses.ops_untimed == 0))
 		return 0;
 	result = find_waits(model, &waits);
 	if (result == 0)

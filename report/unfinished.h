@@ -34,7 +34,7 @@ struct gp_unfinished_list {
 	uint32_t unnamed; /* other launches without a record, which it was not looked for */
 };
 
-/* Returns 0 or -ENOMEM; gp_unfinished_free() in either case. */
+/* None of a model that has totals alone.  Returns 0 or -ENOMEM; gp_unfinished_free() in either case. */
 int gp_unfinished_find(const struct gp_model *model, struct gp_unfinished_list *list);
 void gp_unfinished_free(struct gp_unfinished_list *list);
 

@@ -358,6 +358,8 @@ class Hangs(Case):
                 self.run_gpuprof("finish", "-q", "--chrome", "none", "hung.gpuprof")
                 self.check_killed(self.run_gpuprof("summary", "hung.gpuprof").stdout)
                 self.assertEqual(self.unfinished("hung.gpuprof"), ["never ended", "behind it", "behind it"])
+                self.assertIn("\n  no record of its end: step_kernel, nor of 2 later launches; its launch: gpuprof summary --by unfinished FILE\n",
+                              self.run_gpuprof("summary", "--one-pass", "hung.gpuprof").stdout)
                 os.unlink(self.path("hung.gpuprof"))
 
     def test_other_formats(self):

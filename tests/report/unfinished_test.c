@@ -105,6 +105,8 @@ static void another_thread_may_have_gone_on(void **state)
 	drop(model, &list);
 }
 
+#define PAUSED (GP_COUNTERS + 1)
+
 /* State of the first row of begin()'s launches, with a look at them at that time. */
 static enum gp_unfinished_state state_with(uint16_t lost, uint64_t look_ns)
 {
@@ -115,7 +117,11 @@ static enum gp_unfinished_state state_with(uint16_t lost, uint64_t look_ns)
 
 	begin(&b);
 	in_flight(&b, 2, look_ns, 5);
-	if (lost != GP_COUNTERS)
+	if (lost == PAUSED)
+		gp_builder_add(&b, &(struct gp_record_gate){.kind = GP_RECORD_GATE,
+							    .reason = GP_GATE_API,
+							    .ticks = GP_TEST_AT_TICK(10000)});
+	else if (lost != GP_COUNTERS)
 		counter(&b, lost, lost == GP_COUNTER_EXIT_FLUSH_TICKS ? 3 * S : 1);
 	if (lost == GP_COUNTER_EXIT_FLUSH_TICKS)
 		counter(&b, GP_COUNTER_EXIT_FLUSH_TIMEOUTS, 1);
@@ -134,6 +140,7 @@ static void no_more_is_said_than_is_known(void **state)
 	assert_int_equal(state_with(GP_COUNTERS, S / 10), GP_UNFINISHED_OPEN);
 	assert_int_equal(state_with(GP_COUNTER_LOST_CUPTI, 2 * S), GP_UNFINISHED_OPEN);
 	assert_int_equal(state_with(GP_COUNTER_LOST_NO_BUFFER, 2 * S), GP_UNFINISHED_OPEN);
+	assert_int_equal(state_with(PAUSED, 2 * S), GP_UNFINISHED_OPEN);
 	/* the last flush, which was given up, began 3 s before the end */
 	assert_int_equal(state_with(GP_COUNTER_EXIT_FLUSH_TICKS, 3 * S / 2), GP_UNFINISHED_HANGS);
 	assert_int_equal(state_with(GP_COUNTER_EXIT_FLUSH_TICKS, 4 * S), GP_UNFINISHED_OPEN);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "report/answers/bounds.h"
 #include "report/answers/call_cause.h"
 #include "report/answers/launch_order.h"
 #include "report/answers/pass_starts.h"
@@ -23,10 +24,12 @@
 #define COUNT_AT_LEAST 3
 #define ABOUT_AS_LONG  0.9
 #define MANY_PASSES    8u
-#define GOOD_PART      4u /* at least one in so many */
-#define MUCH_LONGER    1.5
-#define KEY_BYTES      (GP_ITERATION_NAME_BYTES + 32)
-#define PYTORCH_STEP   "ProfilerStep#"
+#define MANY_INSIDE                                                                                \
+	32u /* of an epoch: what comes so often is the loop though much is done between */
+#define GOOD_PART    4u /* at least one in so many */
+#define MUCH_LONGER  1.5
+#define KEY_BYTES    (GP_ITERATION_NAME_BYTES + 32)
+#define PYTORCH_STEP "ProfilerStep#"
 
 static int compare_starts(const void *a, const void *b, const void *context)
 {
@@ -45,6 +48,39 @@ static int add(struct gp_iterations *iterations, struct gp_iteration row)
 	return 0;
 }
 
+/* Each lasts to the start of the next, but for the last of a stretch, and one after which recording paused: what came then is not known. */
+static void join(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	for (uint32_t i = 1; i < iterations->count; i++) {
+		struct gp_iteration *row = &iterations->rows[i - 1], *next = row + 1;
+		bool paused = gp_model_gates_until(model, gp_bounds_begun_ns(model, row)) !=
+			      gp_model_gates_until(model, gp_bounds_begun_ns(model, next));
+
+		if (row->ends_stretch)
+			continue;
+		if (!paused || row->end_ns > next->start_ns)
+			row->end_ns = next->start_ns;
+		if (!paused && row->first_op != GP_NONE && next->place > row->place)
+			row->op_count = next->place - row->place;
+	}
+}
+
+/* Of rows from their first operation's start to their last one's end. */
+static int complete(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	int result = gp_array_sort(iterations->rows, iterations->count, sizeof(*iterations->rows),
+				   compare_starts, NULL);
+
+	if (result == 0)
+		result = gp_bounds_set(iterations, model);
+	if (result == 0)
+		result = gp_stretches_mark(iterations);
+	if (result < 0)
+		return result;
+	join(iterations, model);
+	return gp_stretches_gather(iterations);
+}
+
 /* ---- by range ---- */
 
 /* Ranges of one thread and one text, numbers apart. */
@@ -54,6 +90,7 @@ struct kind {
 };
 
 struct kinds {
+	uint64_t most_operations; /* of one that may be a loop */
 	struct gp_groups keys;
 	struct kind *rows; /* parallel to the keys */
 	uint32_t *of;      /* by range: its kind, or GP_NONE */
@@ -163,29 +200,39 @@ static bool is_loop(const struct kinds *kinds, uint32_t number)
 	return kinds->rows[number].count >= COUNT_AT_LEAST && !kinds->rows[number].nests;
 }
 
+static bool has_most(const struct kinds *kinds, uint32_t number)
+{
+	return is_loop(kinds, number) && (double)kinds->rows[number].operations >=
+						 ABOUT_AS_LONG * (double)kinds->most_operations;
+}
+
 /*
  * Those that started most operations: how long a thread is in them says little, for it is soon done with what it only launches, and long in a
  * checkpoint.  Of those that started about as many, the most frequent.
  */
-static uint32_t choose(const struct kinds *kinds)
+static uint32_t choose(struct kinds *kinds)
 {
-	uint64_t most_operations = 0, most = 0;
+	uint64_t most = 0;
 	uint32_t chosen = GP_NONE;
 
-	for (uint32_t i = 0; i < kinds->keys.count; i++) {
-		if (is_loop(kinds, i) &&
-		    strncmp(name_of(kinds, i), PYTORCH_STEP, strlen(PYTORCH_STEP)) == 0)
-			return i;
-		if (is_loop(kinds, i) && kinds->rows[i].operations > most_operations)
-			most_operations = kinds->rows[i].operations;
-	}
 	for (uint32_t i = 0; i < kinds->keys.count; i++)
-		if (is_loop(kinds, i) && kinds->rows[i].count > most &&
-		    (double)kinds->rows[i].operations >= ABOUT_AS_LONG * (double)most_operations) {
+		if (is_loop(kinds, i) && kinds->rows[i].operations > kinds->most_operations)
+			kinds->most_operations = kinds->rows[i].operations;
+	for (uint32_t i = 0; i < kinds->keys.count; i++)
+		if (has_most(kinds, i) && kinds->rows[i].count > most) {
 			most = kinds->rows[i].count;
 			chosen = i;
 		}
 	return chosen;
+}
+
+static uint32_t find_pytorch(const struct kinds *kinds)
+{
+	for (uint32_t i = 0; i < kinds->keys.count; i++)
+		if (is_loop(kinds, i) &&
+		    strncmp(name_of(kinds, i), PYTORCH_STEP, strlen(PYTORCH_STEP)) == 0)
+			return i;
+	return GP_NONE;
 }
 
 static int take_ranges(struct gp_iterations *iterations, const struct gp_model *model,
@@ -207,14 +254,89 @@ static int take_ranges(struct gp_iterations *iterations, const struct gp_model *
 	return result;
 }
 
+/* For how long a loop goes on, and for how long it would if each took as long as half of them do. */
+struct extent {
+	uint32_t count;
+	uint64_t total_ns, usual_ns;
+};
+
+static int measure_kind(struct extent *extent, const struct gp_model *model,
+			const struct kinds *kinds, uint32_t number)
+{
+	struct gp_iterations found = {0};
+	int result = take_ranges(&found, model, kinds, number);
+	uint64_t *lengths_ns;
+
+	if (result == 0)
+		result = complete(&found, model);
+	lengths_ns = gp_room_take(((size_t)found.count + 1) * sizeof(*lengths_ns));
+	if (!lengths_ns)
+		result = -ENOMEM;
+	*extent = (struct extent){.count = found.count};
+	for (uint32_t i = 0; result == 0 && i < found.count; i++) {
+		lengths_ns[i] = found.rows[i].end_ns - found.rows[i].start_ns;
+		extent->total_ns += lengths_ns[i];
+	}
+	if (result == 0 && found.count > 0)
+		extent->usual_ns =
+			found.count * gp_stats_select(lengths_ns, found.count, found.count / 2);
+	gp_room_free(lengths_ns);
+	gp_iterations_free(&found);
+	return result;
+}
+
+/* The kind that the first of these lies in, of those that started most operations; GP_NONE: in none. */
+static uint32_t find_outer(const struct kinds *kinds, const struct gp_model *model, uint32_t inner)
+{
+	uint32_t first = 0, at;
+
+	while (kinds->of[first] != inner)
+		first++;
+	for (at = model->ranges[first].parent; at != GP_NONE; at = model->ranges[at].parent)
+		if (kinds->of[at] != GP_NONE && kinds->of[at] != inner &&
+		    has_most(kinds, kinds->of[at]))
+			return kinds->of[at];
+	return GP_NONE;
+}
+
+/* What takes up an iteration is in each of the inner ones, unless they are a short part of it, that is done a few times over. */
+static bool is_main(const struct extent *inner, const struct extent *outer)
+{
+	bool are_many = inner->count >= MANY_INSIDE * (uint64_t)outer->count;
+
+	return 2 * inner->usual_ns >= outer->total_ns ||
+	       (are_many && 2 * inner->usual_ns >= inner->total_ns);
+}
+
+/* From the innermost kind outwards. */
+static int leave_parts(uint32_t *chosen, const struct kinds *kinds, const struct gp_model *model)
+{
+	uint32_t outer = find_outer(kinds, model, *chosen);
+	struct extent of_inner, of_outer;
+	int result = outer != GP_NONE ? measure_kind(&of_inner, model, kinds, *chosen) : 0;
+
+	for (; result == 0 && outer != GP_NONE; outer = find_outer(kinds, model, outer)) {
+		result = measure_kind(&of_outer, model, kinds, outer);
+		if (result < 0 || is_main(&of_inner, &of_outer))
+			return result;
+		*chosen = outer;
+		of_inner = of_outer;
+	}
+	return result;
+}
+
 static int find_by_range(struct gp_iterations *iterations, const struct gp_model *model,
 			 const struct gp_tuning *tuning, bool of_libraries)
 {
 	struct kinds kinds = {0};
 	int result = gather_kinds(&kinds, model, tuning, of_libraries);
-	uint32_t chosen = result == 0 ? choose(&kinds) : GP_NONE;
+	uint32_t chosen = result == 0 ? find_pytorch(&kinds) : GP_NONE;
 
-	if (chosen != GP_NONE)
+	if (result == 0 && chosen == GP_NONE) {
+		chosen = choose(&kinds);
+		result = chosen != GP_NONE ? leave_parts(&chosen, &kinds, model) : 0;
+	}
+	if (result == 0 && chosen != GP_NONE)
 		result = take_ranges(iterations, model, &kinds, chosen);
 	gp_groups_free(&kinds.keys);
 	free(kinds.rows);
@@ -641,16 +763,6 @@ static int find_by_sequence(struct gp_iterations *iterations, const struct gp_mo
 	return result;
 }
 
-/* When the host began it, which may be long before the device did. */
-static uint64_t begun_ns(const struct gp_model *model, const struct gp_iteration *row)
-{
-	uint32_t call = row->first_op != GP_NONE ? model->ops[row->first_op].call : GP_NONE;
-
-	if (row->range != GP_NONE)
-		return model->ranges[row->range].start_ns;
-	return call != GP_NONE ? model->calls[call].start_ns : row->start_ns;
-}
-
 /* Of all streams together, in the order in which a thread started what is in them.  Few are pieces of one job, in a stream each, that run side by side. */
 static int find_by_launch(struct gp_iterations *iterations, const struct gp_model *model,
 			  const struct gp_tuning *tuning)
@@ -671,23 +783,6 @@ static int find_by_launch(struct gp_iterations *iterations, const struct gp_mode
 		iterations->rows[i].first_op = order.indices[iterations->rows[i].place];
 	gp_launch_order_free(&order);
 	return result;
-}
-
-/* Each lasts to the start of the next, but for the last of a stretch, and one after which recording paused: what came then is not known. */
-static void join(struct gp_iterations *iterations, const struct gp_model *model)
-{
-	for (uint32_t i = 1; i < iterations->count; i++) {
-		struct gp_iteration *row = &iterations->rows[i - 1], *next = row + 1;
-		bool paused = gp_model_gates_until(model, begun_ns(model, row)) !=
-			      gp_model_gates_until(model, begun_ns(model, next));
-
-		if (row->ends_stretch)
-			continue;
-		if (!paused || row->end_ns > next->start_ns)
-			row->end_ns = next->start_ns;
-		if (!paused && row->first_op != GP_NONE && next->place > row->place)
-			row->op_count = next->place - row->place;
-	}
 }
 
 /* Its ranges that make or end communicators, which take long; -ENOMEM. */
@@ -727,7 +822,7 @@ static int drop_set_up(struct gp_iterations *iterations, const struct gp_model *
 	int result = find_set_up(&set_up, &count, model);
 
 	for (uint32_t i = 0; set_up && i < iterations->count; i++) {
-		uint64_t ns = begun_ns(model, &iterations->rows[i]);
+		uint64_t ns = gp_bounds_begun_ns(model, &iterations->rows[i]);
 		size_t until =
 			gp_array_lower_bound(set_up, count, sizeof(*set_up), starts_until, &ns);
 
@@ -754,13 +849,7 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 		result = drop_set_up(iterations, model);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_range(iterations, model, tuning, true);
-	if (result == 0)
-		result = gp_array_sort(iterations->rows, iterations->count,
-				       sizeof(*iterations->rows), compare_starts, NULL);
-	if (result == 0)
-		result = gp_stretches_mark(iterations);
-	join(iterations, model);
-	return result == 0 ? gp_stretches_gather(iterations) : result;
+	return result == 0 ? complete(iterations, model) : result;
 }
 
 uint64_t gp_iterations_ns(const struct gp_iterations *iterations, uint64_t start_ns,

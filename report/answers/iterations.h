@@ -3,7 +3,9 @@
  *
  * From the program's ranges where some repeat: those of one thread and one text, numbers in it apart ("ProfilerStep#12", "step 3"), that
  * started GPU work and do not lie in each other, three or more.  ProfilerStep of PyTorch comes first; else those that together started most operations, and of such that started
- * about as many (90 %) the most frequent.  Ranges of libraries (NCCL, CUB, ...) come last of all.  Where there are none, from the sequence of operations (report/answers/sequences.h)
+ * about as many (90 %) the most frequent, unless they are parts of an iteration: where they lie in others of these, and so many that take as long as half
+ * of them do make up less than half of the time of those, the others are the loop.  (Not where 32 and more lie in each: an epoch is none that has a long evaluation.)
+ * Ranges of libraries (NCCL, CUB, ...) come last of all.  Where there are none, from the sequence of operations (report/answers/sequences.h)
  * that makes up most of one stream, if that is half of it: the stream with the most operations, or one that takes data from the host or gives
  * it some and has a quarter as many; of streams that do about as much (90 %), the one whose passes go on for much longer (half as long again); not one
  * operation repeated: that has no passes.
@@ -15,9 +17,9 @@
  * evaluation, a checkpoint.  Where in the sequence a pass begins, and which passes that differ a little count, says report/answers/passes.h.
  * Operations of tuning (report/answers/tuning.h) count nowhere: neither are they GPU work of a range, nor a part of the stream.
  *
- * An iteration lasts from the start of its first operation to that of the next one's: so what lies between two passes, waiting for data for example, counts.
- * Where these are of several streams, by the one in which it has most GPU time (report/answers/pass_starts.h).
- * The last one, the last before recording paused, and the last of a stretch (report/answers/stretches.h) last to their own last operation's end.
+ * An iteration begins when the host began it, but not before the GPU was done with what came before (report/answers/bounds.h), and lasts to the next one: so what
+ * lies between two passes, waiting for data for example, counts.  Where its operations are of several streams, by the one in which it has most GPU time (report/answers/pass_starts.h).
+ * The last one, the last before recording paused, and the last of a stretch (report/answers/stretches.h) last to their own last operation's end, or the range's.
  * What was before the first, between stretches and after the last is in none.
  */
 #ifndef REPORT_ANSWERS_ITERATIONS_H

@@ -122,7 +122,7 @@ static void an_iteration_may_repeat_the_same(void **state)
 			       "same operations, ");
 		else
 			expect(text,
-			       " loop 10 iterations of 410.0us (median), >99.9 % of the time");
+			       " loop 10 iterations of 410.0us (median), 100.0 % of the time");
 		expect_not(text, "more operations");
 		free(text);
 		gp_model_free(model);
@@ -174,6 +174,19 @@ static void a_loop_that_is_left_regularly_has_both_figures(void **state)
 	expect(text,
 	       " loop 120 iterations of 100.0us (median), in 3 stretches, up to 1.000s apart, ");
 	expect(text, " in it 2.0 % busy (<0.1 % with what lies between); idle: ");
+	free(text);
+	gp_model_free(model);
+}
+
+/* It stalls after every fourth iteration, for a second: neither the median nor the longest one tells that it takes a quarter of that on average. */
+static void an_average_far_from_the_median_is_told(void **state)
+{
+	struct gp_model *model;
+	char *text = print_left(&model, 48, 4, false);
+
+	(void)state;
+	expect(text, " loop 48 iterations of 100.0us (median, 229.3ms on average), 100.0 % of the "
+		     "time, longest 1.000s (number 4) in it ");
 	free(text);
 	gp_model_free(model);
 }
@@ -402,6 +415,7 @@ int main(void)
 		cmocka_unit_test(what_lies_between_two_loops_is_no_iteration),
 		cmocka_unit_test(a_loop_that_is_left_regularly_has_both_figures),
 		cmocka_unit_test(what_was_not_recorded_does_not_lie_between),
+		cmocka_unit_test(an_average_far_from_the_median_is_told),
 		cmocka_unit_test(advice_speaks_of_a_loop_that_has_a_line),
 		cmocka_unit_test(what_is_much_is_not_among_others),
 		cmocka_unit_test(ranges_of_autotuning_come_last),

@@ -10,6 +10,7 @@
 #define MS     1000000ull
 #define PERIOD (10 * MS) /* of iterations */
 #define WORK   (4 * MS)  /* of that, operations */
+#define LAUNCH 1000ull   /* from the launch of the first one to its start */
 
 /* Iterations of two kernels; after every so many the loop is left for that long, but after the last. */
 static struct gp_iterations find(uint32_t count, uint32_t every, uint64_t left_ns)
@@ -27,7 +28,7 @@ static struct gp_iterations find(uint32_t count, uint32_t every, uint64_t left_n
 			uint32_t id = 2 * i + name + 1;
 			uint64_t start_ns = at_ns + name * WORK / 2;
 
-			build_call(&b, 100, BUILD_LAUNCH, start_ns - 1000, 500, id);
+			build_call(&b, 100, BUILD_LAUNCH, start_ns - LAUNCH, 500, id);
 			build_op(&b, GP_OP_KERNEL, 7, start_ns, start_ns + WORK / 2, id)->name =
 				name;
 		}
@@ -57,13 +58,13 @@ static void what_lies_between_two_loops_is_of_neither(void **state)
 
 	(void)state;
 	assert_int_equal(found.stretch_count, 2);
-	assert_int_equal(found.stretches[0].start_ns, MS);
+	assert_int_equal(found.stretches[0].start_ns, MS - LAUNCH);
 	assert_int_equal(found.stretches[0].end_ns, MS + 19 * PERIOD + WORK);
-	assert_int_equal(found.stretches[1].start_ns, MS + 20 * PERIOD + 7000 * MS);
+	assert_int_equal(found.stretches[1].start_ns, MS - LAUNCH + 20 * PERIOD + 7000 * MS);
 	assert_int_equal(found.rows[18].end_ns, found.rows[19].start_ns);
 	assert_int_equal(found.rows[19].end_ns, found.stretches[0].end_ns);
 	assert_int_equal(gp_iterations_ns(&found, 0, UINT64_MAX),
-			 19 * PERIOD + WORK + 9 * PERIOD + WORK);
+			 28 * PERIOD + 2 * (LAUNCH + WORK));
 	gp_iterations_free(&found);
 }
 

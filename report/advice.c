@@ -118,10 +118,12 @@ static int list_calls(struct gp_advisor *advisor)
 
 	for (uint32_t i = 0; i < GP_ADVISOR_CLASSES; i++)
 		advisor->calls[i].count = 0;
+	advisor->graph_launches = 0;
 	for (uint32_t i = 0; result == 0 && i < model->call_count; i++) {
 		uint8_t class = gp_advisor_class(advisor, &model->calls[i]);
 		struct gp_call_list *list;
 
+		advisor->graph_launches += class == GP_API_GRAPH_LAUNCH;
 		if (class >= GP_ADVISOR_CLASSES || !is_listed[class] ||
 		    (class != GP_API_MODULE && gp_advisor_tunes(advisor, &model->calls[i])))
 			continue;

@@ -82,6 +82,7 @@ struct gp_advisor {
 	const struct gp_model *model;
 	const struct gp_tuning *tuning;
 	struct gp_call_list calls[GP_ADVISOR_CLASSES]; /* for gp_advisor_calls() */
+	uint64_t graph_launches;                       /* its calls that launch graphs */
 	uint32_t *sites_without_stack;   /* by API function; GP_NO_SITE = not asked for yet */
 	size_t devices[GP_DEVICE_LIMIT]; /* as it numbers them: indices in the scope's list */
 	/* what was found */
@@ -97,7 +98,7 @@ struct gp_advisor {
 	struct gp_tally habits;                /* of gpu-gaps and host-gaps */
 	uint64_t host_gaps_ns;                 /* of host-gaps, in the present process */
 	size_t rest_device;                    /* of idle-rest, in the present process */
-	uint64_t rest_ns;                      /* of idle-rest, there */
+	uint32_t rest_causes;                  /* of idle-rest, there: bits by enum gp_idle_cause */
 	uint64_t failed_calls;                 /* that failed-calls counts, whatever their number */
 	struct gp_launch_places launch_places; /* of short-kernels */
 	struct gp_launch_times launch_times;   /* of short-kernels, in the present process */

@@ -140,6 +140,8 @@ static void look(struct gp_advisor *advisor)
 {
 	uint32_t known = advisor->case_count;
 
+	if (advisor->graph_launches == 0)
+		return;
 	gp_advisor_lulls(advisor, 0, waits_for_graph, take_lull);
 	for (uint32_t i = known; i < advisor->case_count && advisor->error == 0; i++)
 		if (gp_advisor_is_worth(advisor, &advisor->cases[i]))

@@ -9,14 +9,18 @@
 
 #include "report/answers/call_cause.h"
 #include "report/format.h"
+#include "report/recorded.h"
 #include "report/rules/advisor.h"
 #include "report/rules/gaps.h"
 #include "report/rules/lull_calls.h"
 
 #define MOST_HOST_NS 200000u
 
-/* What is less of all causes is not gone through again. */
-#define LEAST_NS 2000000u
+/* A cause with less of the recorded time is not gone through: a quarter of the least that a main loop counts as. */
+#define LEAST_PART 80u
+
+/* Of a few steps of a loop, which stand for all, that part of it is worth a word. */
+#define SAMPLE_PART 10u
 
 struct own {
 	struct gp_gaps gaps; /* first: it is what report/rules/gaps.h knows */
@@ -43,26 +47,43 @@ static size_t busiest_device(const struct gp_advisor *advisor)
 	return busiest;
 }
 
-static bool is_rest(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool is_of_rule(const struct gp_lull *lull)
 {
-	switch ((enum gp_idle_cause)at->lull->cause) {
+	switch ((enum gp_idle_cause)lull->cause) {
 	case GP_IDLE_COPY:
 	case GP_IDLE_PROFILER:
 	case GP_IDLE_UNUSED:
 	case GP_IDLE_UNKNOWN:
 		return false;
 	case GP_IDLE_HOST:
-		return gp_lull_ns(at->lull) < MOST_HOST_NS &&
-		       at->lull->device == advisor->rest_device;
+		return gp_lull_ns(lull) < MOST_HOST_NS;
 	default:
-		return at->lull->device == advisor->rest_device &&
-		       !gp_advisor_tunes(advisor, at->call_after);
+		return true;
 	}
 }
 
-static void sum_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+/* The causes of which as much may be left as is worth a word. */
+static uint32_t much_left(const struct gp_advisor *advisor, const struct gp_device_lulls *device)
 {
-	advisor->rest_ns += gp_lull_ns(at->lull);
+	uint64_t left_ns[GP_IDLE_CAUSES] = {0};
+	uint64_t least_ns = gp_rule_idle_rest.threshold.saves_ns /
+			    (gp_recorded_few_steps(advisor->model) ? SAMPLE_PART : 1);
+	uint32_t much = 0;
+
+	for (uint32_t i = 0; i < device->count; i++)
+		if (device->lulls[i].told == GP_NONE && is_of_rule(&device->lulls[i]))
+			left_ns[device->lulls[i].cause] += gp_lull_ns(&device->lulls[i]);
+	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
+		if (left_ns[i] >= least_ns && left_ns[i] >= advisor->span_ns / LEAST_PART)
+			much |= 1u << i;
+	return much;
+}
+
+static bool is_rest(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	return at->lull->device == advisor->rest_device &&
+	       (advisor->rest_causes & 1u << at->lull->cause) && is_of_rule(at->lull) &&
+	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
@@ -97,9 +118,11 @@ static void look(struct gp_advisor *advisor)
 	uint32_t known = advisor->case_count;
 
 	advisor->rest_device = busiest_device(advisor);
-	advisor->rest_ns = 0;
-	gp_advisor_lulls(advisor, 0, is_rest, sum_lull);
-	if (advisor->rest_ns < LEAST_NS)
+	if (advisor->rest_device == advisor->basis->lulls.device_count)
+		return;
+	advisor->rest_causes =
+		much_left(advisor, &advisor->basis->lulls.devices[advisor->rest_device]);
+	if (advisor->rest_causes == 0)
 		return;
 	gp_advisor_lulls(advisor, 0, is_rest, take_lull);
 	for (uint32_t i = known; i < advisor->case_count && advisor->error == 0; i++)

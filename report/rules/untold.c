@@ -1,7 +1,5 @@
 #include "report/rules/untold.h"
 
-#include <string.h>
-
 #include "report/rules/rules.h"
 
 /* Of the time that counts; and what is less is nothing to anybody, as of idle-rest. */
@@ -35,53 +33,68 @@ static bool has_rule_of(const struct gp_advice *advice, enum gp_idle_cause cause
 	return false;
 }
 
-static void add_between(struct gp_untold *all, const struct gp_lull *lull)
+/* The causes of which the device's idle time is that much at all. */
+static uint32_t much_of(const uint64_t state_ns[GP_STATES], uint64_t wall_ns)
 {
-	struct gp_untold *most = &all[lull->cause];
+	uint32_t much = 0;
 
-	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
-		all[i].ns += gp_lull_cause_ns(lull, i);
-	most->count++;
-	if (gp_lull_ns(lull) > most->longest_ns)
-		most->longest_ns = gp_lull_ns(lull);
+	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++) {
+		uint64_t ns = state_ns[GP_STATE_IDLE + i];
+
+		if (ns >= LEAST_NS && ns * LEAST_PART >= wall_ns)
+			much |= 1u << i;
+	}
+	return much;
 }
 
-static void add_end(struct gp_untold *all, const struct gp_lull *lull)
+static void add(struct gp_untold *untold, const struct gp_lull *lull)
 {
-	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++) {
-		uint64_t ns = gp_lull_cause_ns(lull, i);
+	uint64_t ns = gp_lull_cause_ns(lull, untold->cause);
 
-		all[i].ns += ns;
-		*(lull->before.op == GP_NONE ? &all[i].before_ns : &all[i].after_ns) += ns;
+	untold->ns += ns;
+	if (lull->before.op == GP_NONE) {
+		untold->before_ns += ns;
+	} else if (lull->after.op == GP_NONE) {
+		untold->after_ns += ns;
+	} else if (lull->cause == untold->cause) {
+		untold->count++;
+		if (gp_lull_ns(lull) > untold->longest_ns)
+			untold->longest_ns = gp_lull_ns(lull);
 	}
+}
+
+/* Of that cause, all that no finding explains. */
+static struct gp_untold sum(const struct gp_device_lulls *lulls, enum gp_idle_cause cause,
+			    bool tells_start, bool tells_end)
+{
+	struct gp_untold untold = {.cause = cause};
+
+	for (uint32_t i = 0; i < lulls->count; i++) {
+		const struct gp_lull *lull = &lulls->lulls[i];
+
+		if (lull->told == GP_NONE && !(lull->before.op == GP_NONE && tells_start) &&
+		    !(lull->after.op == GP_NONE && tells_end))
+			add(&untold, lull);
+	}
+	return untold;
 }
 
 void gp_untold_find(const struct gp_basis *basis, size_t device, struct gp_advice *advice)
 {
-	const struct gp_device_lulls *lulls = &basis->lulls.devices[device];
+	uint32_t much = much_of(basis->wheres.devices[device].state_ns, advice->wall_ns);
 	bool tells_start = has_rule(advice, &gp_rule_start_up) ||
 			   has_rule(advice, &gp_rule_jit_compile) ||
 			   has_rule(advice, &gp_rule_first_use);
 	bool tells_end = has_rule(advice, &gp_rule_wind_down);
-	struct gp_untold all[GP_IDLE_CAUSES];
 
-	memset(all, 0, sizeof(all));
-	for (uint32_t i = 0; i < lulls->count; i++) {
-		const struct gp_lull *lull = &lulls->lulls[i];
-		bool is_start = lull->before.op == GP_NONE;
-
-		if (lull->told != GP_NONE)
-			continue;
-		if (gp_lull_is_between(lull))
-			add_between(all, lull);
-		else if (is_start ? !tells_start : !tells_end)
-			add_end(all, lull);
-	}
 	advice->untold_count = 0;
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++) {
-		all[i].cause = i;
-		if (all[i].ns >= LEAST_NS && all[i].ns * LEAST_PART >= advice->wall_ns &&
-		    !has_rule_of(advice, i))
-			advice->untold[advice->untold_count++] = all[i];
+		struct gp_untold untold;
+
+		if (!(much & 1u << i) || has_rule_of(advice, i))
+			continue;
+		untold = sum(&basis->lulls.devices[device], i, tells_start, tells_end);
+		if (untold.ns >= LEAST_NS && untold.ns * LEAST_PART >= advice->wall_ns)
+			advice->untold[advice->untold_count++] = untold;
 	}
 }

@@ -686,9 +686,9 @@ static void test_idle_time_of_no_finding(void **state)
 		 "\n  idle, and in no finding: set-up, 30.0 % of 200.0ms, 60.00ms of it before "
 		 "the first operation, once in a\n    process\n",
 		 NULL},
-		{80 * MS, false,
-		 "set-up, 25.0 % of 240.0ms, 60.00ms of it before the first operation",
-		 "copy-bound, 33.3 % of 240.0ms, 1 time, of 80.00ms at most: the rules of copies"},
+		{79 * MS, false,
+		 "set-up, 25.1 % of 239.0ms, 60.00ms of it before the first operation",
+		 "copy-bound, 33.1 % of 239.0ms, 1 time, of 79.00ms at most: the rules of copies"},
 		{81 * MS, false, NULL, "copy-bound, 33.6 % of 241.0ms"},
 		{90 * MS, true, NULL, NULL},
 	};

@@ -120,6 +120,14 @@ static int name_api(struct gp_live *l, const struct gp_record_string *r, const c
 				r->value < GP_API_CLASSES ? (uint8_t)r->value : GP_API_OTHER);
 }
 
+const char *gp_live_kernel_name(const struct gp_live *l, uint32_t id)
+{
+	const struct gp_live_kernel key = {.id = id};
+	struct gp_live_kernel **found = tfind(&key, &l->kernel_index, compare_kernels);
+
+	return found ? (*found)->name : NULL;
+}
+
 const char *gp_live_api_name(const struct gp_live *l, uint16_t api)
 {
 	return gp_api_table_find(&l->api_names, api).name;
@@ -294,6 +302,24 @@ static int take_kernel(struct gp_live *l, const union gp_any_record *record, con
 	return add_operation(l, &kernel->flow, r->device_id, r->start_ns, r->end_ns, 0);
 }
 
+bool gp_live_has_open(const struct gp_live *l)
+{
+	return l->open.slots != 0 &&
+	       gp_live_from_cupti(l, l->newest_operation_ns) < gp_live_from_ticks(l, l->open.ticks);
+}
+
+static int take_in_flight(struct gp_live *l, const union gp_any_record *record, const char *text,
+			  uint32_t thread_id)
+{
+	const struct gp_record_in_flight *r = &record->in_flight;
+
+	(void)text;
+	(void)thread_id;
+	if (!gp_live_has_open(l) || r->correlation_id < l->open.correlation_id)
+		l->open = *r;
+	return 0;
+}
+
 static int take_copy(struct gp_live *l, const union gp_any_record *record, const char *text,
 		     uint32_t thread_id)
 {
@@ -404,7 +430,7 @@ int gp_live_take(void *live, const union gp_any_record *record, const char *text
 		[GP_RECORD_DEVICE] = take_device, [GP_RECORD_ANCHOR] = take_anchor,
 		[GP_RECORD_END] = take_end,       [GP_RECORD_CONTEXT_END] = take_context_end,
 		[GP_RECORD_GRAPH] = take_graph,   [GP_RECORD_RANGE] = take_range,
-		[GP_RECORD_GATE] = take_gate,
+		[GP_RECORD_GATE] = take_gate,     [GP_RECORD_IN_FLIGHT] = take_in_flight,
 	};
 
 	return takers[record->head.kind] ? takers[record->head.kind](live, record, text, thread_id)

@@ -81,6 +81,9 @@ struct gp_live {
 	uint32_t device_count, device_capacity;
 	struct gp_live_thread *threads; /* that have a name */
 	uint32_t thread_count, thread_capacity;
+	struct gp_record_in_flight
+		open; /* the first launch without a record, as far as it was looked for; slots 0: there was none */
+
 	struct gp_live_memory memory;
 	struct gp_live_busy busy;
 	struct gp_live_ranges ranges;
@@ -118,6 +121,12 @@ struct gp_live_flow gp_live_all_calls(const struct gp_live *live);
  * records that are known not to come.
  */
 uint64_t gp_live_in_flight(const struct gp_live *live, bool of_all, uint64_t lost);
+
+/* Whether that launch has none still: no operation ended after the look. */
+bool gp_live_has_open(const struct gp_live *live);
+
+/* The mangled name of a kernel; NULL = not known. */
+const char *gp_live_kernel_name(const struct gp_live *live, uint32_t id);
 
 /* What ended so long ago must have come by now. */
 uint64_t gp_live_delay_ns(const struct gp_live *live);

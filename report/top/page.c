@@ -414,6 +414,20 @@ static void print_ranges(FILE *out, const struct gp_page *page)
 	}
 }
 
+/* ---- launches without a record ---- */
+
+static void print_open(FILE *out, const struct gp_page *page)
+{
+	const struct gp_live *l = page->live;
+	const char *name = gp_live_has_open(l) ? gp_live_kernel_name(l, l->open.name_id) : NULL;
+
+	if (!name || silent_launches(page) == 0)
+		return;
+	fputs("no record of its end: ", out);
+	put_text(out, gp_names_short(page->names, name));
+	fputc('\n', out);
+}
+
 /* ---- calls that wait ---- */
 
 static int compare_calls(const void *a, const void *b, const void *context)
@@ -465,6 +479,7 @@ int gp_page_print_head(FILE *out, const struct gp_page *page)
 	print_other_memory(out, page);
 	fputc('\n', out);
 	print_rates(out, page);
+	print_open(out, page);
 	if (result == 0)
 		result = print_calls(out, page);
 	print_ranges(out, page);

@@ -244,6 +244,17 @@ static void test_memory(void **state)
 	end(s);
 }
 
+static void in_flight(struct scene *s, uint32_t id, uint32_t name, uint64_t at_ns)
+{
+	const struct gp_record_in_flight record = {.kind = GP_RECORD_IN_FLIGHT,
+						   .slots = 1,
+						   .correlation_id = id,
+						   .name_id = name,
+						   .ticks = GP_TEST_AT_TICK(at_ns)};
+
+	take(s, &record, 0);
+}
+
 /* A kernel that runs long has no record yet: what the GPU does cannot be told. */
 static void test_launches_without_a_record(void **state)
 {
@@ -260,10 +271,18 @@ static void test_launches_without_a_record(void **state)
 	assert_has(text, "1 launch without GPU record");
 	assert_row(text, "0 ? 0B 0B 0 - Test GPU");
 	assert_has(text, "last call 1.100s ago, CUPTI delivered last 1.988s ago");
+	assert_lacks(text, "no record of its end");
+	in_flight(s, 4, 2, 2000 * MS);
+	in_flight(s, 3, 1, 2001 * MS);
+	in_flight(s, 5, 2, 2002 * MS);
+	gp_live_next_interval(s->live);
+	text = print(s, 2100 * MS);
+	assert_has(text, "\nno record of its end: scale\n");
 	s->tail.counters[GP_COUNTER_LOST_CUPTI] = 1;
 	gp_live_next_interval(s->live);
 	text = print(s, 3000 * MS);
 	assert_lacks(text, "without GPU record");
+	assert_lacks(text, "no record of its end");
 	assert_has(text, "lost: 1 GPU records that CUPTI reported as dropped");
 	end(s);
 }

@@ -9,7 +9,7 @@
 
 #define REASON_BYTES 512
 
-/* In an attribute.  Control characters, which XML forbids, are written out. */
+/* In an attribute or a text.  Control characters, which XML forbids, are written out. */
 static int put_xml(FILE *out, const char *text)
 {
 	static const struct {
@@ -39,6 +39,21 @@ static bool is_failure(const struct gp_check_report *report, enum gp_verdict ver
 	       (report->strict && verdict == GP_VERDICT_INCONCLUSIVE);
 }
 
+/* The rest of its case; what is to be said of it all the same. */
+static int put_passed(FILE *out, const char *reason)
+{
+	int result;
+
+	if (!*reason) {
+		fputs("\"/>\n", out);
+		return 0;
+	}
+	fputs("\">\n      <system-out>", out);
+	result = put_xml(out, reason);
+	fputs("</system-out>\n    </testcase>\n", out);
+	return result;
+}
+
 static int put_case(FILE *out, const struct gp_check_report *report, const char *name,
 		    enum gp_verdict verdict, const char *reason)
 {
@@ -46,10 +61,8 @@ static int put_case(FILE *out, const struct gp_check_report *report, const char 
 
 	fputs("    <testcase classname=\"gpuprof\" name=\"", out);
 	result = put_xml(out, name);
-	if (verdict == GP_VERDICT_PASS) {
-		fputs("\"/>\n", out);
-		return result;
-	}
+	if (verdict == GP_VERDICT_PASS)
+		return result < 0 ? result : put_passed(out, reason);
 	fprintf(out, "\">\n      <%s message=\"",
 		is_failure(report, verdict) ? "failure" : "skipped");
 	if (verdict == GP_VERDICT_INCONCLUSIVE)

@@ -13,6 +13,8 @@
 #define NAMES_SHOWN 6u
 #define LINE_BYTES  4096
 
+#define HEADLINE_BYTES 1024
+
 static const struct gp_sheet_column columns[] = {
 	{"Verdict", GP_UNIT_TEXT},  {"Baseline", GP_UNIT_NUMBER},     {"Now", GP_UNIT_NUMBER},
 	{"Change", GP_UNIT_NUMBER}, {"Change is in", GP_UNIT_NUMBER}, {"Tolerated", GP_UNIT_NUMBER},
@@ -175,7 +177,7 @@ static bool has_rows(const struct gp_check_report *report)
 static int write_report(FILE *out, const struct gp_check_report *report,
 			const struct layout *layout)
 {
-	char line[256];
+	char line[HEADLINE_BYTES];
 	int result = 0;
 
 	gp_check_headline(report, line, sizeof(line));

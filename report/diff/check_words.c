@@ -7,6 +7,9 @@
 
 #include "report/diff/rank.h"
 
+#define COARSE       0.25
+#define COARSE_SHOWN 3u
+
 char *gp_check_name(const struct gp_check_report *report, const struct gp_finding *finding)
 {
 	char *name;
@@ -74,6 +77,14 @@ struct gp_figure gp_check_tolerated(const struct gp_finding *finding)
 		snprintf(figure.text, sizeof(figure.text), "%.28s %%",
 			 percent(finding->margin, finding->baseline).text + 1);
 	return figure;
+}
+
+bool gp_check_is_coarse(const struct gp_finding *finding)
+{
+	double least = finding->unit == GP_UNIT_NS ? GP_THRESHOLD_NS : 0;
+
+	return finding->verdict == GP_VERDICT_PASS && !finding->exact && finding->baseline > 0 &&
+	       finding->margin > least && finding->margin >= COARSE * finding->baseline;
 }
 
 void gp_check_range(const struct gp_finding *finding, char *text, size_t bytes)
@@ -161,6 +172,10 @@ void gp_check_reason(const struct gp_check_report *report, const struct gp_findi
 			 gp_check_value(finding, finding->baseline).text,
 			 gp_check_change(finding, finding->now - finding->baseline).text,
 			 finding->margin > 0 ? gp_check_tolerated(finding).text : "nothing");
+	else if (gp_check_is_coarse(finding))
+		snprintf(text, bytes, "judged only beyond %s more; now %s",
+			 gp_check_tolerated(finding).text,
+			 gp_check_change(finding, finding->now - finding->baseline).text);
 }
 
 uint32_t gp_check_count(const struct gp_check *check, enum gp_verdict verdict)
@@ -196,12 +211,36 @@ static void say_off(const struct gp_check *check, char *text, size_t bytes)
 					 gp_metric_rows[check->off[i]].name);
 }
 
+/* "; judged only beyond a large change: wall (54.4 %), 1 more" */
+static void say_coarse(const struct gp_check_report *report, char *text, size_t bytes)
+{
+	size_t used = 0;
+	uint32_t count = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < report->check->count; i++) {
+		const struct gp_finding *finding = &report->check->findings[i];
+		char *name;
+
+		if (!gp_check_is_coarse(finding) || count++ >= COARSE_SHOWN)
+			continue;
+		name = gp_check_name(report, finding);
+		used += (size_t)snprintf(text + used, bytes - used, "%s%.60s (%s)",
+					 count == 1 ? "; judged only beyond a large change: "
+						    : ", ",
+					 name ? name : "", gp_check_tolerated(finding).text);
+		free(name);
+	}
+	if (count > COARSE_SHOWN)
+		snprintf(text + used, bytes - used, ", %u more", count - COARSE_SHOWN);
+}
+
 void gp_check_headline(const struct gp_check_report *report, char *text, size_t bytes)
 {
 	const struct gp_check *check = report->check;
 	uint32_t count = gp_check_count(check, check->verdict);
 	uint32_t left_out = report->now->count - check->runs;
-	char partial[64] = "", needed[96] = "", off[256];
+	char partial[64] = "", needed[96] = "", off[256], coarse[400];
 
 	if (left_out > 0)
 		snprintf(partial, sizeof(partial), "; %u run%s left out as partial", left_out,
@@ -209,9 +248,11 @@ void gp_check_headline(const struct gp_check_report *report, char *text, size_t 
 	if (check->runs_needed > 0)
 		say_all_needed(check, needed, sizeof(needed));
 	say_off(check, off, sizeof(off));
-	snprintf(text, bytes, "%u of %u metrics; %u run%s, compared with %u of the baseline%s%s%s",
-		 count, check->count, check->runs, check->runs == 1 ? "" : "s",
-		 check->baseline_runs, partial, needed, off);
+	say_coarse(report, coarse, sizeof(coarse));
+	snprintf(text, bytes,
+		 "%u of %u metrics; %u run%s, compared with %u of the baseline%s%s%s%s", count,
+		 check->count, check->runs, check->runs == 1 ? "" : "s", check->baseline_runs,
+		 partial, needed, coarse, off);
 }
 
 const char *gp_check_word(const struct gp_finding *finding)

@@ -20,7 +20,10 @@ struct gp_figure gp_check_tolerated(const struct gp_finding *finding);
 /* "-1.2 to +3.4 %": where the change lies; "" of what is compared as it is. */
 void gp_check_range(const struct gp_finding *finding, char *text, size_t bytes);
 
-/* One sentence on a regression or on why it is inconclusive; of others "". */
+/* Passes, but so would what is much worse: what is tolerated is a quarter of the baseline's and more, by more than a small time's amount. */
+bool gp_check_is_coarse(const struct gp_finding *finding);
+
+/* One sentence on a regression, on why it is inconclusive, or beyond what it is judged where that is coarse; of others "". */
 void gp_check_reason(const struct gp_check_report *report, const struct gp_finding *finding,
 		     char *text, size_t bytes);
 

@@ -178,6 +178,56 @@ static void json_has_raw_values(void **state)
 	end(&scene);
 }
 
+/* A gate that passes whatever is not half as much again says so, of what is judged by share; not of a time of microseconds, which has an amount. */
+static void what_is_judged_beyond_a_large_change_alone_is_named(void **state)
+{
+	struct scene scene = {.baseline = runs_make(10, 0), .now = runs_make(7, 0)};
+	json_t *root, *finding = NULL, *value;
+	size_t index;
+	char *text;
+
+	(void)state;
+	for (uint32_t i = 0; i < 10; i++)
+		scene.baseline.runs[i].figures.values[GP_METRIC_WALL] = 1e9 + i * 1e6;
+	runs_set(&scene.baseline, GP_METRIC_GPU_BUSY, 1e8);
+	runs_set(&scene.baseline, GP_METRIC_COPY_TIME, 20000);
+	runs_set(&scene.now, GP_METRIC_WALL, 1.4e9);
+	runs_set(&scene.now, GP_METRIC_GPU_BUSY, 1e8);
+	runs_set(&scene.now, GP_METRIC_COPY_TIME, 20000);
+	gp_thresholds_open(&scene.thresholds);
+	scene.thresholds.metrics[GP_METRIC_WALL].share = 0.5435;
+	assert_int_equal(
+		gp_check_judge(&scene.baseline, &scene.now, &scene.thresholds, &scene.check), 0);
+	scene.report = (struct gp_check_report){.check = &scene.check,
+						.baseline = &scene.baseline,
+						.now = &scene.now,
+						.names = gp_names_new()};
+	text = write_report(gp_check_report_text, &scene);
+	expect(text, "gpuprof check: pass: ");
+	expect(text, " 10 of the baseline; judged only beyond a large change: wall (54.4 %)\n");
+	free(text);
+	text = write_report(gp_check_report_markdown, &scene);
+	expect(text, "judged only beyond a large change: wall (54.4 %)\n");
+	free(text);
+	text = write_report(gp_check_report_junit, &scene);
+	expect(text, "name=\"wall\">\n      <system-out>judged only beyond 54.4 % more; now +39.4 %"
+		     "</system-out>\n    </testcase>\n");
+	assert_int_equal(count_of(text, "</testcase>"), 1);
+	free(text);
+	text = write_report(gp_check_report_json, &scene);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	json_array_foreach(json_object_get(root, "findings"), index, value)
+	{
+		if (strcmp(json_string_value(json_object_get(value, "metric")), "wall") == 0)
+			finding = value;
+	}
+	assert_string_equal(json_string_value(json_object_get(finding, "reason")),
+			    "judged only beyond 54.4 % more; now +39.4 %");
+	json_decref(root);
+	free(text);
+	end(&scene);
+}
+
 static void a_full_disk_is_an_error(void **state)
 {
 	struct scene scene;
@@ -203,6 +253,7 @@ int main(void)
 		cmocka_unit_test(markdown_shows_names_as_plain_text),
 		cmocka_unit_test(junit_has_a_case_for_each_metric),
 		cmocka_unit_test(json_has_raw_values),
+		cmocka_unit_test(what_is_judged_beyond_a_large_change_alone_is_named),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
 

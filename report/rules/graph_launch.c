@@ -2,7 +2,7 @@
  * Graphs that a GPU waits for.  Speaks where idle times that end with the launch of a graph, at least 16 of them, take 10 % of the recorded time and 5 ms,
  * by what the host did for most of them, if that is half: it launched the graph; or it made it, by capture or node by node, instantiated it or updated
  * it.  What is claimed is what the launches took of these times, or all of those in which graphs are made, but for the microsecond that stays between
- * operations.
+ * operations.  Not where it waits for less than a quarter of such calls, unless these are first launches: the system may have taken the processor.
  */
 #include "report/rules/rules.h"
 
@@ -18,6 +18,9 @@
 
 /* Graphs of no more operations than this are launched hardly faster than each of these by itself. */
 #define FEW_OPERATIONS 8u
+
+/* So many of all such calls at least: a quarter. */
+#define HABIT_PART 4u
 
 /* A case's detail. */
 enum { LAUNCHED, MADE };
@@ -93,16 +96,29 @@ static void note_launch(const struct gp_advisor *advisor, struct own *own, struc
 		own->operations++;
 }
 
-/* Whatever was set up besides graphs is none of this rule's. */
-static void judge_making(struct gp_advisor *advisor, struct gp_case *found, uint64_t making_ns,
-			 const struct gp_lull_calls *making)
+static uint64_t count_calls(const struct gp_model *model, uint16_t api)
 {
-	struct own *own = found->own;
+	uint64_t count = 0;
 
-	own->most = gp_lull_calls_most(advisor, making, making_ns);
-	found->site = own->most.site;
-	if (2 * making_ns < found->time_ns)
-		found->saves_ns = found->saves_in_loop_ns = 0;
+	for (uint32_t i = 0; i < model->call_count; i++)
+		count += model->calls[i].api == api;
+	return count;
+}
+
+/* Most of the time is that of each graph's first launch. */
+static bool is_of_firsts(const struct own *own)
+{
+	return own->firsts_ns * 2 >= own->launches_ns;
+}
+
+/* Where the GPU waits for few of many such calls, the system had taken the processor; it may wait for the first launch of each graph alone. */
+static bool is_habit(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct own *own = found->own;
+
+	if (found->detail == MADE)
+		return own->most.calls * HABIT_PART >= count_calls(advisor->model, own->most.api);
+	return is_of_firsts(own) || found->count * HABIT_PART >= advisor->graph_launches;
 }
 
 static void look_at_case(struct gp_advisor *advisor, uint32_t number)
@@ -128,8 +144,13 @@ static void look_at_case(struct gp_advisor *advisor, uint32_t number)
 		}
 	}
 	own->graphs = graphs.count;
-	if (found->detail == MADE)
-		judge_making(advisor, found, making_ns, &making);
+	if (found->detail == MADE) {
+		own->most = gp_lull_calls_most(advisor, &making, making_ns);
+		found->site = own->most.site;
+	}
+	/* whatever was set up besides graphs is none of this rule's */
+	if (!is_habit(advisor, found) || (found->detail == MADE && 2 * making_ns < found->time_ns))
+		found->saves_ns = found->saves_in_loop_ns = 0;
 	if (graphs.error < 0)
 		advisor->error = graphs.error;
 	gp_tally_free(&graphs);
@@ -157,12 +178,6 @@ static void tell_operations(const struct own *own, uint64_t launches, FILE *out)
 		fprintf(out, ", of %s operation%s on average,",
 			gp_format_count((own->operations + launches / 2) / launches).text,
 			own->operations == launches ? "" : "s");
-}
-
-/* Most of the time is that of each graph's first launch. */
-static bool is_of_firsts(const struct own *own)
-{
-	return own->firsts_ns * 2 >= own->launches_ns;
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

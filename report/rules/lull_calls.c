@@ -90,6 +90,7 @@ struct gp_most_called gp_lull_calls_most(struct gp_advisor *advisor,
 		return most;
 	most.function = gp_advisor_text(
 		advisor, gp_model_api(advisor->model, (uint16_t)function->key[0]).name);
+	most.api = (uint16_t)function->key[0];
 	most.calls = function->count;
 	most.ns = function->sums[TIME];
 	put_places(calls, function->key[0], &most);

@@ -27,7 +27,8 @@ void gp_lull_calls_free(struct gp_lull_calls *calls);
 
 /* The function with most of the time. */
 struct gp_most_called {
-	uint64_t function;      /* its text */
+	uint64_t function;      /* its text, ... */
+	uint16_t api;           /* ... and its number in the model */
 	uint64_t calls, places; /* so many, at so many places */
 	uint64_t ns;            /* they took; 0 = there is none with a tenth of all */
 	uint32_t site;          /* the place with most, if it has a tenth of it; else GP_NO_SITE */

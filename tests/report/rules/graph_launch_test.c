@@ -25,13 +25,14 @@ struct step {
 	uint32_t operations; /* 0: the graph is recorded whole */
 	uint32_t graphs;     /* launched one after the other */
 	uint64_t first_us;   /* that the first launch of each takes longer */
+	uint32_t every;      /* of so many steps the GPU waits for the last alone; 0 = 1 */
 };
 
 /* 100 steps: that call, the launch of a graph, and 10 us after it 20 us of its operations. */
 static struct gp_model *take_steps(const struct step *step)
 {
 	struct build b = build_begin(1);
-	uint64_t at_ns = MS;
+	uint64_t at_ns = MS, ended_ns = 0;
 
 	build_api(&b, BUILD_INSTANTIATE, "cudaGraphInstantiate", GP_API_CONTROL);
 	build_api(&b, BUILD_EXEC_UPDATE, "cudaGraphExecUpdate", GP_API_CONTROL);
@@ -55,7 +56,10 @@ static struct gp_model *take_steps(const struct step *step)
 
 			op->graph_id = 1 + i % step->graphs;
 		}
+		if (step->every > 0 && i % step->every != 0 && ended_ns > 0)
+			b.model->ops[b.model->op_count - count].start_ns = ended_ns;
 		at_ns += 20 * US;
+		ended_ns = at_ns;
 	}
 	return build_end(&b);
 }
@@ -126,6 +130,23 @@ static void what_is_set_up_besides_is_not(void **state)
 	check(&(struct step){.launch_us = 35, .operations = 50, .graphs = 1}, NULL, NULL, 0);
 }
 
+/* In between it has work until the next graph comes: of 100 launches, it waits for 33 or for 19. */
+static void what_is_seldom_waited_for_is_not(void **state)
+{
+	struct step step = {BUILD_INSTANTIATE, 900, 50, .operations = 1, .graphs = 1};
+
+	(void)state;
+	step.every = 3;
+	check(&step, "33 times the GPU waits for a graph to be made", "make each graph once",
+	      33 * 959);
+	step.every = 5;
+	check(&step, NULL, NULL, 0);
+	step = (struct step){.launch_us = 900, .operations = 1, .graphs = 1, .every = 3};
+	check(&step, "the launches of 33 graphs", "several iterations", 33 * 909);
+	step.every = 5;
+	check(&step, NULL, NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +154,7 @@ int main(void)
 		cmocka_unit_test(what_only_first_launches_take_is_to_be_uploaded),
 		cmocka_unit_test(graphs_that_are_made_in_the_loop_are_told),
 		cmocka_unit_test(what_is_set_up_besides_is_not),
+		cmocka_unit_test(what_is_seldom_waited_for_is_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,8 @@ extern const struct gp_breakdown gp_breakdown_sync, gp_breakdown_overhead, gp_br
 extern const struct gp_breakdown gp_breakdown_stack, gp_breakdown_stack_api, gp_breakdown_caller;
 extern const struct gp_breakdown gp_breakdown_unified;
 extern const struct gp_breakdown gp_breakdown_unified_address, gp_breakdown_unified_fault;
-extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_gpu, gp_breakdown_nvtx_kernel;
+extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_group, gp_breakdown_nvtx_gpu,
+	gp_breakdown_nvtx_kernel;
 extern const struct gp_breakdown gp_breakdown_nvtx_launch, gp_breakdown_collective_rank;
 extern const struct gp_breakdown gp_breakdown_counter;
 

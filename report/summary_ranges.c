@@ -7,20 +7,32 @@
 #include "report/answers/basis.h"
 #include "report/array.h"
 #include "report/format.h"
+#include "report/range_pattern.h"
+#include "report/room.h"
+#include "report/stats.h"
 #include "report/table.h"
 #include "report/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NAME_COLUMNS 60 /* where there is but a line */
+#define NAME_BYTES   256
+#define MANY_NAMES   4u /* that differ in their numbers alone */
+#define FEW_OF_ONE                                                                                 \
+	2u /* ranges of one such name: its lengths are known by their sum and the longest */
 
 static const struct gp_column columns[] = {
 	{"GPU time", false}, {"GPU ops", false}, {"Ranges", false}, {"Open", false},
 	{"Total", false},    {"Avg", false},     {"Max", false},    {"Range", true},
 };
 
-/* All ranges of one domain and message.  Those that were never closed last to the end of the recording. */
+/*
+ * All ranges of one domain and message, or of many messages that differ in their numbers alone and come once or twice each: requests, say.  Those that
+ * were never closed last to the end of the recording.
+ */
 struct row {
 	char *key;
+	const char *longest; /* its key; NULL: all have the same */
+	double median_ns;    /* of many messages' */
 	uint64_t gpu_ns, operations, count, open, total_ns, longest_ns;
 	bool works, works_own; /* one of them started operations; some that are not of tuning */
 };
@@ -115,6 +127,103 @@ static int compare_rows(const void *a, const void *b, const void *context)
 	return strcmp(left->key, right->key);
 }
 
+/* ---- many that differ in their numbers alone ---- */
+
+/* Rows of one pattern, one behind the other. */
+struct alike {
+	char pattern[NAME_BYTES];
+	struct row *row;
+};
+
+static int compare_alike(const void *a, const void *b, const void *context)
+{
+	const struct alike *left = a, *right = b;
+
+	(void)context;
+	return strcmp(left->pattern, right->pattern);
+}
+
+/* How many follow each other that are alike; 0: they are to stay apart. */
+static uint32_t count_alike(const struct alike *first, uint32_t left)
+{
+	uint32_t count = 0;
+	bool are_few = true;
+
+	for (; count < left && strcmp(first[count].pattern, first->pattern) == 0; count++)
+		are_few &= first[count].row->count <= FEW_OF_ONE &&
+			   strlen(first[count].row->key) < NAME_BYTES;
+	return are_few && count >= MANY_NAMES ? count : 0;
+}
+
+static void add_row(struct row *sum, const struct row *row)
+{
+	if (row->longest_ns > sum->longest_ns) {
+		sum->longest_ns = row->longest_ns;
+		sum->longest = row->key;
+	}
+	sum->count += row->count;
+	sum->open += row->open;
+	sum->gpu_ns += row->gpu_ns;
+	sum->operations += row->operations;
+	sum->total_ns += row->total_ns;
+	sum->works |= row->works;
+	sum->works_own |= row->works_own;
+}
+
+/* The first one's row becomes that of all; the others have no ranges any more. */
+static int join_alike(struct gp_summary_ranges *rows, const struct alike *alike, uint32_t count)
+{
+	uint64_t *lengths_ns = gp_room_take((size_t)count * FEW_OF_ONE * sizeof(*lengths_ns));
+	uint32_t group = gp_groups_find(&rows->names, alike->pattern);
+	struct row sum = {.longest = alike->row->key};
+	size_t ranges = 0;
+
+	if (!lengths_ns || group == UINT32_MAX) {
+		gp_room_free(lengths_ns);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct row *row = alike[i].row;
+
+		add_row(&sum, row);
+		lengths_ns[ranges++] = row->longest_ns;
+		if (row->count == FEW_OF_ONE)
+			lengths_ns[ranges++] = row->total_ns - row->longest_ns;
+		row->count = 0;
+	}
+	sum.key = rows->names.rows[group].key;
+	sum.median_ns = gp_stats_of(lengths_ns, ranges).median;
+	*alike->row = sum;
+	gp_room_free(lengths_ns);
+	return 0;
+}
+
+static int join_all_alike(struct gp_summary_ranges *rows)
+{
+	struct alike *alike = gp_room_take(((size_t)rows->count + 1) * sizeof(*alike));
+	uint32_t kept = 0, count;
+	int result;
+
+	if (!alike)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rows->count; i++) {
+		gp_range_pattern(alike[i].pattern, sizeof(alike[i].pattern), rows->rows[i].key);
+		alike[i].row = &rows->rows[i];
+	}
+	result = gp_array_sort(alike, rows->count, sizeof(*alike), compare_alike, NULL);
+	for (uint32_t i = 0; result == 0 && i<rows->count; i += count> 0 ? count : 1) {
+		count = count_alike(&alike[i], rows->count - i);
+		if (count > 0)
+			result = join_alike(rows, &alike[i], count);
+	}
+	gp_room_free(alike);
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (rows->rows[i].count > 0)
+			rows->rows[kept++] = rows->rows[i];
+	rows->count = kept;
+	return result;
+}
+
 static int gather(const struct gp_summary *summary, struct gp_summary_ranges *rows)
 {
 	int result = 0;
@@ -128,6 +237,8 @@ static int gather(const struct gp_summary *summary, struct gp_summary_ranges *ro
 		for (uint32_t i = 0; result == 0 && i < model->range_count; i++)
 			result = add_range(rows, model, tuning, &model->ranges[i], &own);
 	}
+	if (result == 0)
+		result = join_all_alike(rows);
 	for (uint32_t i = 0; i < rows->count; i++)
 		rows->has_tuning |= is_tuning(&rows->rows[i]);
 	if (result < 0)
@@ -150,9 +261,25 @@ int gp_summary_gather_ranges(struct gp_summary *summary)
 	return summary->ranges ? gather(summary, summary->ranges) : -ENOMEM;
 }
 
+/* Its name, with what is told of many names: to be freed; NULL: no memory. */
+static char *name_of(const struct row *row)
+{
+	char *text, *escaped;
+
+	if (!row->longest)
+		return gp_text_escape(row->key);
+	if (asprintf(&text, "%.*s (median %s; longest: %.*s)", NAME_COLUMNS / 2, row->key,
+		     gp_format_ns((uint64_t)row->median_ns).text, NAME_COLUMNS / 2,
+		     row->longest) < 0)
+		return NULL;
+	escaped = gp_text_escape(text);
+	free(text);
+	return escaped;
+}
+
 static void put_row(struct gp_table *table, const struct row *row)
 {
-	char *escaped = gp_text_escape(row->key);
+	char *escaped = name_of(row);
 
 	gp_table_figure(table, gp_format_ns(row->gpu_ns));
 	gp_table_figure(table, gp_format_count(row->operations));
@@ -201,13 +328,22 @@ static int print_rows(const struct gp_summary *summary, const struct gp_summary_
 static int print_line(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
 {
 	const struct row *first = &rows->rows[0];
-	char *escaped = gp_text_escape(first->key);
+	char *escaped = gp_text_escape(first->key), *longest = NULL;
 	char *fitted = escaped ? gp_text_fit(escaped, NAME_COLUMNS) : NULL;
 
 	if (fitted)
-		fprintf(summary->out, "\nRanges: %s; with most GPU time: %s, %s in %s\n",
+		fprintf(summary->out, "\nRanges: %s; with most GPU time: %s, %s in %s",
 			gp_format_count(rows->ranges).text, fitted,
 			gp_format_ns(first->gpu_ns).text, gp_format_count(first->count).text);
+	if (fitted && first->longest) {
+		longest = gp_text_escape(first->longest);
+		fprintf(summary->out, ";\n  they take %s (median), longest %s (%.*s)",
+			gp_format_ns((uint64_t)first->median_ns).text,
+			gp_format_ns(first->longest_ns).text, NAME_COLUMNS / 2,
+			longest ? longest : "");
+	}
+	fputs("\n", summary->out);
+	free(longest);
 	free(escaped);
 	free(fitted);
 	return fitted ? 0 : -ENOMEM;

@@ -1,6 +1,5 @@
 #include "report/answers/iterations.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "report/array.h"
 #include "report/busy.h"
 #include "report/groups.h"
+#include "report/range_pattern.h"
 #include "report/room.h"
 #include "report/stats.h"
 
@@ -97,21 +97,6 @@ struct kinds {
 	uint32_t capacity;
 };
 
-/* Each number becomes "#". */
-static void without_numbers(char *out, size_t size, const char *text)
-{
-	size_t used = 0;
-
-	for (; *text && used + 1 < size; text++) {
-		bool digit = isdigit((unsigned char)*text);
-
-		if (digit && used > 0 && out[used - 1] == '#')
-			continue;
-		out[used++] = digit ? '#' : *text;
-	}
-	out[used] = '\0';
-}
-
 /* The kind's number, made if it is not there yet; GP_NONE if there is no memory. */
 static uint32_t find_kind(struct kinds *kinds, const struct gp_model *model,
 			  const struct gp_range *range)
@@ -119,7 +104,7 @@ static uint32_t find_kind(struct kinds *kinds, const struct gp_model *model,
 	char name[GP_ITERATION_NAME_BYTES], key[KEY_BYTES];
 	uint32_t before = kinds->keys.count, number;
 
-	without_numbers(name, sizeof(name), gp_model_range_text(model, range));
+	gp_range_pattern(name, sizeof(name), gp_model_range_text(model, range));
 	snprintf(key, sizeof(key), "%u %u %u %s", range->thread_id, range->domain, range->style,
 		 name);
 	number = gp_groups_find(&kinds->keys, key);

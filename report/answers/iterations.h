@@ -51,7 +51,7 @@ struct gp_iterations {
 	uint32_t stretch_count; /* 1 for most loops */
 	bool by_range;
 	uint32_t passes; /* by sequence: equal ones that make up 90 % of each; 0 = there are none */
-	char name[GP_ITERATION_NAME_BYTES]; /* of the ranges, "#" for each number; else "" */
+	char name[GP_ITERATION_NAME_BYTES]; /* of the ranges, "*" for each number; else "" */
 };
 
 /* count is 0 where no loop was found.  Returns 0 or -ENOMEM; gp_iterations_free() in either case. */

@@ -2,8 +2,10 @@
 #include "report/breakdowns/ranges.h"
 
 #include "report/breakdown.h"
+#include "report/range_pattern.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
+#define PATTERN_BYTES 256
 
 static const struct gp_sheet_column range_columns[] = {
 	GP_SHARE_COLUMNS,        {"Self", GP_UNIT_NS},          {"Count", GP_UNIT_COUNT},
@@ -15,6 +17,11 @@ static const struct gp_sheet_column gpu_columns[] = {
 	{"GPU time", GP_UNIT_NS},   {"GPU ops", GP_UNIT_COUNT},   {"Range time", GP_UNIT_NS},
 	{"Avg ops", GP_UNIT_COUNT}, {"Avg level", GP_UNIT_COUNT}, {"Avg children", GP_UNIT_COUNT},
 	GP_RANGE_COLUMNS,
+};
+
+static const struct gp_sheet_column group_columns[] = {
+	GP_SHARE_COLUMNS,         {"Count", GP_UNIT_COUNT},  GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"GPU time", GP_UNIT_NS}, {"Longest", GP_UNIT_TEXT}, GP_RANGE_COLUMNS,
 };
 
 struct gp_range_key gp_range_key_of(struct gp_scope *scope, const struct gp_model *model,
@@ -108,6 +115,60 @@ static int fill_ranges(struct gp_scope *scope, struct gp_sheet *sheet)
 	return gp_scope_rows(scope, sheet, &tally, 0, put_range);
 }
 
+/* ---- those that differ in their numbers alone ---- */
+
+enum { GPU_NS, LONGEST_NS, LONGEST_TEXT };
+
+static void take_alike(struct gp_scope *scope, struct gp_tally *tally, const struct gp_model *model,
+		       const struct gp_range *range)
+{
+	struct gp_range_key key = gp_range_key_of(scope, model, range);
+	uint64_t duration_ns = range->end_ns - range->start_ns;
+	struct gp_tally_row *row;
+	char pattern[PATTERN_BYTES];
+
+	gp_range_pattern(pattern, sizeof(pattern), gp_model_range_text(model, range));
+	row = gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){gp_scope_text(scope, pattern),
+							     key.domain, key.style});
+	if (row->count == 0 || duration_ns > row->sums[LONGEST_NS]) {
+		row->sums[LONGEST_NS] = duration_ns;
+		row->sums[LONGEST_TEXT] = key.text;
+	}
+	row->count++;
+	row->sums[GPU_NS] += range->gpu_busy_ns;
+	gp_tally_value(tally, row, 0, duration_ns);
+}
+
+static void put_alike(struct gp_scope *scope, struct gp_sheet *sheet,
+		      const struct gp_tally_row *row, double total)
+{
+	gp_scope_put_share(sheet, row, total);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_spread(sheet, &row->series[0]);
+	gp_scope_put_whole(sheet, row->sums[GPU_NS]);
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->sums[LONGEST_TEXT]));
+	put_key(scope, sheet, row);
+}
+
+static int fill_alike(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+
+	for (size_t m = 0; m < scope->model_count; m++) {
+		const struct gp_model *model = scope->models[m];
+		struct gp_slice_filter filter = gp_slice_filter_of_part(model);
+
+		for (uint32_t i = 0; i < model->range_count; i++) {
+			const struct gp_range *range = &model->ranges[i];
+
+			if (range->style != GP_STYLE_MARK &&
+			    gp_slice_filter_has(&filter, range->start_ns, range->end_ns))
+				take_alike(scope, &tally, model, range);
+		}
+	}
+	return gp_scope_rows(scope, sheet, &tally, 0, put_alike);
+}
+
 /* ---- on the GPU ---- */
 
 enum { OPS, BUSY_NS, RANGE_NS, LEVELS, CHILDREN };
@@ -165,6 +226,15 @@ const struct gp_breakdown gp_breakdown_nvtx = {
 	.head = {"nvtx", "NVTX ranges", range_columns, COUNT(range_columns)},
 	.sort_column = 1,
 	.fill = fill_ranges,
+};
+
+const struct gp_breakdown gp_breakdown_nvtx_group = {
+	.help = "NVTX ranges whose names differ in their numbers alone, as those of requests and "
+		"steps do, each name with \"*\" for its numbers",
+	.nothing = GP_RANGE_NOTHING("NVTX range"),
+	.head = {"nvtx-group", "NVTX ranges, numbers apart", group_columns, COUNT(group_columns)},
+	.sort_column = 1,
+	.fill = fill_alike,
 };
 
 const struct gp_breakdown gp_breakdown_nvtx_gpu = {

@@ -388,6 +388,30 @@ static void ranges_have_their_own_time(void **state)
 	gp_model_free(model);
 }
 
+static void ranges_that_differ_in_numbers_are_one_group(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct made made;
+
+	(void)state;
+	build_range(&b, 1, "request 7", 100, 120);
+	build_range(&b, 2, "request 1001", 100, 140);
+	build_range(&b, 1, "request 8", 200, 230);
+	build_range(&b, 1, "drain", 300, 310);
+	model = build_end(&b);
+	made = make(&gp_breakdown_nvtx_group, &model, 1);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
+	expect(&made, "request *", "Count", 3);
+	expect(&made, "request *", "Total", 90);
+	expect(&made, "request *", "Med", 30);
+	expect(&made, "request *", "Max", 40);
+	assert_string_equal(cell(&made, "request *", "Longest").text, "request 1001");
+	expect(&made, "drain", "Count", 1);
+	end(&made);
+	gp_model_free(model);
+}
+
 static void ranges_are_projected_onto_the_gpu(void **state)
 {
 	struct gp_model *model = build_ranges();
@@ -606,6 +630,7 @@ int main(void)
 		cmocka_unit_test(failed_calls_are_counted_apart),
 		cmocka_unit_test(a_stream_is_busy_where_any_operation_runs),
 		cmocka_unit_test(ranges_have_their_own_time),
+		cmocka_unit_test(ranges_that_differ_in_numbers_are_one_group),
 		cmocka_unit_test(ranges_are_projected_onto_the_gpu),
 		cmocka_unit_test(a_kernel_counts_once_in_each_range_that_it_lies_in),
 		cmocka_unit_test(syncs_are_gathered_by_what_was_waited_for),

@@ -80,6 +80,35 @@ static void test_ranges_by_gpu_time(void **state)
 	free(text);
 }
 
+/* Requests have numbers and come once each; those of a loop come often, and are told apart. */
+static void test_ranges_that_differ_in_numbers_are_one_row(void **state)
+{
+	struct gp_builder b;
+	char *text, name[16];
+
+	(void)state;
+	gp_builder_begin(&b, 100);
+	for (uint32_t i = 1; i <= 5; i++) {
+		snprintf(name, sizeof(name), "request %u", 7 * i);
+		gp_builder_string(&b, GP_STRING_RANGE, i, 0, name);
+		snprintf(name, sizeof(name), "layer %u", i);
+		gp_builder_string(&b, GP_STRING_RANGE, 10 + i, 0, name);
+		add_range(&b, GP_RANGE_PUSH, 0, i, 1000 * i);
+		launch(&b, i, 1000 * i + 10, 50);
+		add_range(&b, GP_RANGE_POP, 0, 0, 1000 * i + (i == 4 ? 900 : 100 + 10 * i));
+	}
+	for (uint32_t i = 0; i < 15; i++) {
+		add_range(&b, GP_RANGE_PUSH, 0, 11 + i % 5, 10000 + 100 * i);
+		add_range(&b, GP_RANGE_POP, 0, 0, 10000 + 100 * i + 10);
+	}
+	text = print(&b, 1);
+	expect(text, "\nRanges: 20 (");
+	expect(text, " 250ns 5 5 - 1.410us 282.0ns 900ns request * (median 130ns; longest: request "
+		     "28)\n");
+	expect(text, " 0ns 0 3 - 30ns 10.0ns 10ns layer 1\n");
+	free(text);
+}
+
 /* They last to the end of all that is known: 5150. */
 static void test_ranges_that_were_never_closed(void **state)
 {
@@ -283,6 +312,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ranges_by_gpu_time),
+		cmocka_unit_test(test_ranges_that_differ_in_numbers_are_one_row),
 		cmocka_unit_test(test_ranges_that_were_never_closed),
 		cmocka_unit_test(test_ranges_without_a_gpu),
 		cmocka_unit_test(test_no_ranges_no_section),

@@ -227,6 +227,8 @@ static void hold_oldest(struct view *view, const struct gp_launches *launches)
 	while (view->held_count < HELD &&
 	       next_open(launches, &at, count, &view->held[view->held_count]))
 		view->held_count++;
+	if (view->held_count == 0) /* while the program rests there is no more to look at */
+		view->told = count;
 }
 
 /* Texts that are told again and again are read once. */

@@ -155,15 +155,22 @@ static void print_of_totals(const struct page *page)
 	fputs("; its launch: gpuprof summary --by unfinished FILE\n", page->out);
 }
 
+/* CUPTI was not asked for records before the end (XLA): that none came says nothing. */
+static bool says_nothing(const struct page *page)
+{
+	const struct gp_model *model = page->model;
+
+	return !model->losses.closed && model->counters[GP_COUNTER_FLUSHES] == 0 &&
+	       (model->totals || page->list.rows[0].state == GP_UNFINISHED_OPEN);
+}
+
 void gp_summary_print_unfinished(FILE *out, int indent, const struct gp_model *model)
 {
 	struct page page = {.out = out, .indent = indent, .model = model};
 
-	/* CUPTI was not asked before the end (XLA): that none came says nothing */
-	if (!model->losses.closed && model->counters[GP_COUNTER_FLUSHES] == 0)
-		return;
 	if (gp_unfinished_find(model, &page.list) == 0 &&
-	    (page.list.count > 0 || (model->totals && model->in_flight_count > 0))) {
+	    (page.list.count > 0 || (model->totals && model->in_flight_count > 0)) &&
+	    !says_nothing(&page)) {
 		page.names = gp_names_new();
 		page.sites = gp_call_sites_new();
 		if (page.names && page.sites)

@@ -108,9 +108,13 @@ static int put_reason(FILE *out, const struct gp_check_report *report, const str
 
 	if (!name)
 		return -ENOMEM;
-	gp_check_reason(report, finding, reason, sizeof(reason));
+	if (gp_check_has_leaks(finding))
+		gp_check_leaks(report, reason, sizeof(reason));
+	else
+		gp_check_reason(report, finding, reason, sizeof(reason));
 	snprintf(line, sizeof(line), "%s: %s", name, reason);
-	layout->put_note(out, line);
+	if (*reason)
+		layout->put_note(out, line);
 	free(name);
 	return 0;
 }
@@ -122,7 +126,8 @@ static int put_reasons(FILE *out, const struct gp_check_report *report, const st
 	for (uint32_t i = 0; result == 0 && i < report->check->count; i++) {
 		const struct gp_finding *finding = &report->check->findings[i];
 
-		if (finding->verdict == GP_VERDICT_INCONCLUSIVE && finding->doubt != GP_DOUBT_FEW)
+		if (gp_check_has_leaks(finding) ||
+		    (finding->verdict == GP_VERDICT_INCONCLUSIVE && finding->doubt != GP_DOUBT_FEW))
 			result = put_reason(out, report, layout, finding);
 	}
 	put_few(out, report, layout);

@@ -9,6 +9,8 @@
 
 #define COARSE       0.25
 #define COARSE_SHOWN 3u
+#define LEAKS_SHOWN  3u
+#define LEAKS_BYTES  400
 
 char *gp_check_name(const struct gp_check_report *report, const struct gp_finding *finding)
 {
@@ -160,6 +162,53 @@ static void say_doubt(const struct gp_check_report *report, const struct gp_find
 	}
 }
 
+static int compare_leaks(const void *a, const void *b)
+{
+	const struct gp_named_figure *const *left = a, *const *right = b;
+
+	return ((*left)->total_ns < (*right)->total_ns) - ((*left)->total_ns > (*right)->total_ns);
+}
+
+void gp_check_leaks(const struct gp_check_report *report, char *text, size_t bytes)
+{
+	const struct gp_named_list *list =
+		&gp_run_set_middle(report->now)->figures.named[GP_NAMED_LEAK];
+	const struct gp_named_figure **sorted = calloc((size_t)list->count + 1, sizeof(*sorted));
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; sorted && i < list->count; i++)
+		sorted[i] = &list->rows[i];
+	if (sorted)
+		qsort(sorted, list->count, sizeof(*sorted), compare_leaks);
+	for (uint32_t i = 0; sorted && i < list->count && i < LEAKS_SHOWN; i++)
+		used += (size_t)snprintf(
+			text + used, bytes - used, "%s%s at %.80s", i == 0 ? "never freed: " : ", ",
+			gp_format_bytes((uint64_t)sorted[i]->total_ns).text, sorted[i]->name);
+	if (sorted && list->count > LEAKS_SHOWN)
+		snprintf(text + used, bytes - used, ", and at %u more", list->count - LEAKS_SHOWN);
+	free(sorted);
+}
+
+static void say_leaks(const struct gp_check_report *report, const struct gp_finding *finding,
+		      char *text, size_t bytes)
+{
+	size_t used = strlen(text);
+	char leaks[LEAKS_BYTES];
+
+	if (!gp_check_has_leaks(finding))
+		return;
+	gp_check_leaks(report, leaks, sizeof(leaks));
+	if (*leaks)
+		snprintf(text + used, bytes - used, "; %s", leaks);
+}
+
+bool gp_check_has_leaks(const struct gp_finding *finding)
+{
+	return finding->metric == GP_METRIC_BYTES_LEAKED &&
+	       finding->verdict == GP_VERDICT_REGRESSION;
+}
+
 void gp_check_reason(const struct gp_check_report *report, const struct gp_finding *finding,
 		     char *text, size_t bytes)
 {
@@ -176,6 +225,7 @@ void gp_check_reason(const struct gp_check_report *report, const struct gp_findi
 		snprintf(text, bytes, "judged only beyond %s more; now %s",
 			 gp_check_tolerated(finding).text,
 			 gp_check_change(finding, finding->now - finding->baseline).text);
+	say_leaks(report, finding, text, bytes);
 }
 
 uint32_t gp_check_count(const struct gp_check *check, enum gp_verdict verdict)

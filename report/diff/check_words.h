@@ -23,6 +23,10 @@ void gp_check_range(const struct gp_finding *finding, char *text, size_t bytes);
 /* Passes, but so would what is much worse: what is tolerated is a quarter of the baseline's and more, by more than a small time's amount. */
 bool gp_check_is_coarse(const struct gp_finding *finding);
 
+/* More was leaked: "never freed: 78.12KiB at main (leak.cu:9)", the largest three call sites of the run in the middle; "": none is known. */
+bool gp_check_has_leaks(const struct gp_finding *finding);
+void gp_check_leaks(const struct gp_check_report *report, char *text, size_t bytes);
+
 /* One sentence on a regression, on why it is inconclusive, or beyond what it is judged where that is coarse; of others "". */
 void gp_check_reason(const struct gp_check_report *report, const struct gp_finding *finding,
 		     char *text, size_t bytes);

@@ -252,12 +252,19 @@ static const struct gp_sheet_column host_columns[] = {
 	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},  {"Name", GP_UNIT_TEXT},
 };
 
+static const struct gp_sheet_column leak_columns[] = {
+	{"Is", GP_UNIT_TEXT},         {"Blocks A", GP_UNIT_COUNT}, {"Blocks B", GP_UNIT_COUNT},
+	{"Left A", GP_UNIT_BYTES},    {"Left B", GP_UNIT_BYTES},   {"Change", GP_UNIT_BYTES},
+	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},   {"Call site", GP_UNIT_TEXT},
+};
+
 static const struct gp_sheet_head named_heads[GP_NAMED_KINDS] = {
 	[GP_NAMED_KERNEL] = {"diff-kernels", "Kernels", kernel_columns, COUNT(kernel_columns)},
 	[GP_NAMED_OTHER] = {"diff-operations", "Other operations", other_columns,
 			    COUNT(other_columns)},
 	[GP_NAMED_CALL] = {"diff-calls", "API calls", other_columns, COUNT(other_columns)},
 	[GP_NAMED_HOST] = {"diff-host", "Python on the host", host_columns, COUNT(host_columns)},
+	[GP_NAMED_LEAK] = {"diff-leaks", "Never freed", leak_columns, COUNT(leak_columns)},
 };
 
 static int compare_named(const void *a, const void *b, const void *context)
@@ -280,6 +287,8 @@ static bool is_other(enum gp_named_kind kind, const struct named_row *row)
 {
 	if (kind == GP_NAMED_HOST)
 		return false;
+	if (kind == GP_NAMED_LEAK && !is_equal(&row->total))
+		return true; /* bytes */
 	return !is_equal(&row->count) || !is_equal(&row->occupancy);
 }
 
@@ -364,6 +373,7 @@ static void put_named_row(struct comparing *c, enum gp_named_kind kind, const st
 {
 	struct gp_value name = gp_value_text(label_of(c, kind, row->name));
 	bool has_occupancy = kind == GP_NAMED_KERNEL;
+	bool has_median = kind != GP_NAMED_HOST && kind != GP_NAMED_LEAK;
 	const struct gp_value values[] = {
 		gp_value_text(state_of(kind, row)),
 		value_of(row->count.a),
@@ -373,7 +383,7 @@ static void put_named_row(struct comparing *c, enum gp_named_kind kind, const st
 		change_of(&row->total),
 		share_of(&row->total),
 		gp_value_text(row->total.sure),
-		kind == GP_NAMED_HOST ? name : value_of(row->median.a),
+		has_median ? value_of(row->median.a) : name,
 		value_of(row->median.b),
 		has_occupancy ? percent_of(row->occupancy.a) : name,
 		percent_of(row->occupancy.b),

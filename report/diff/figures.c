@@ -432,19 +432,45 @@ static int take_memory(struct gathering *g)
 	return result;
 }
 
+static int add_leak(struct gathering *g, const struct gp_memory_sites *found,
+		    const struct gp_memory_site *row)
+{
+	struct gp_named_list *list = &g->figures->named[GP_NAMED_LEAK];
+	struct gp_named_figure leak = {
+		.name = gp_text_escape(gp_call_sites_at(found->sites, row->site).place),
+		.count = (double)row->left_blocks,
+		.total_ns = (double)row->left_bytes,
+		.median_ns = (double)NAN,
+		.occupancy = (double)NAN};
+
+	if (!leak.name)
+		return -ENOMEM;
+	add(g, GP_METRIC_BYTES_LEAKED, row->left_bytes);
+	list->rows[list->count++] = leak;
+	return 0;
+}
+
 static int take_leaked(struct gathering *g)
 {
+	struct gp_named_list *list = &g->figures->named[GP_NAMED_LEAK];
 	struct gp_memory_sites found;
-	int result =
-		gp_memory_sites_of(g->models, g->model_count, &g->devices, GP_MEMORY_LEFT, &found);
+	int result;
 
+	if (!gp_memory_sites_knows_leaks(g->models, g->model_count)) {
+		g->figures->values[GP_METRIC_BYTES_LEAKED] = (double)NAN;
+		return 0;
+	}
+	result = gp_memory_sites_of(g->models, g->model_count, &g->devices, GP_MEMORY_LEFT, &found);
+
+	if (result == 0) {
+		list->rows = calloc((size_t)found.row_count + 1, sizeof(*list->rows));
+		result = list->rows ? 0 : -ENOMEM;
+	}
 	for (uint32_t i = 0; result == 0 && i < found.row_count; i++)
 		if (gp_memory_site_is_leak(&found, &found.rows[i]))
-			add(g, GP_METRIC_BYTES_LEAKED, found.rows[i].left_bytes);
+			result = add_leak(g, &found, &found.rows[i]);
 	gp_memory_sites_free(&found);
-	if (gp_memory_sites_doubt(g->models, g->model_count) ||
-	    !gp_memory_sites_knows_owners(g->models, g->model_count))
-		g->figures->values[GP_METRIC_BYTES_LEAKED] = (double)NAN;
+	gp_named_sort(list);
 	return result;
 }
 

@@ -42,7 +42,7 @@ enum gp_metric gp_metric_find(const char *name);
 /* What has a name and happened some times. */
 struct gp_named_figure {
 	char *name; /* valid UTF-8 without control characters; a kernel's is mangled, as every build has it */
-	double count, total_ns;
+	double count, total_ns; /* of leaks: bytes */
 	double median_ns; /* NAN: no such operation had a time; of the host: it is not known */
 	double occupancy; /* kernels: theoretical, the mean of all launches, 0 to 1; NAN = not known */
 };
@@ -57,6 +57,7 @@ enum gp_named_kind {
 	GP_NAMED_OTHER, /* "[memcpy HtoD pageable]" */
 	GP_NAMED_CALL,  /* API functions */
 	GP_NAMED_HOST,  /* what Python did (report/host_place.h); count: looks */
+	GP_NAMED_LEAK,  /* call sites of what was never freed; count: blocks, total: bytes */
 	GP_NAMED_KINDS
 };
 

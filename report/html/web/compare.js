@@ -45,6 +45,7 @@ const DIFF_TITLES = {
 	'diff-api': 'CUDA calls',
 	'diff-calls': 'CUDA calls',
 	'diff-host': 'Python on the host',
+	'diff-leaks': 'Never freed',
 };
 
 /* The other run's stacks; its sites get the numbers of ours, new ones at the end. */

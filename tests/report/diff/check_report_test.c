@@ -178,6 +178,51 @@ static void json_has_raw_values(void **state)
 	end(&scene);
 }
 
+static void set_leaks(struct gp_run_set *set, uint32_t sites)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		struct gp_named_list *list = &set->runs[i].figures.named[GP_NAMED_LEAK];
+
+		list->rows = run_memory(sites, sizeof(*list->rows));
+		for (; list->count < sites; list->count++) {
+			struct gp_named_figure *row = &list->rows[list->count];
+
+			row->name = run_memory(16, 1);
+			snprintf(row->name, 16, "f (a.cu:%u)", list->count % 10);
+			row->count = 1;
+			row->total_ns = 1024.0 * (list->count + 1);
+		}
+	}
+	runs_set(set, GP_METRIC_BYTES_LEAKED, 10240);
+}
+
+static void what_leaks_has_its_call_sites(void **state)
+{
+	static const char expected[] = "never freed: 4.000KiB at f (a.cu:3), 3.000KiB at f "
+				       "(a.cu:2), 2.000KiB at f (a.cu:1), and at 1 more";
+	struct scene scene = {.baseline = runs_make(2, 0), .now = runs_make(1, 0)};
+	char *text, line[256];
+
+	(void)state;
+	set_leaks(&scene.now, 4);
+	gp_thresholds_open(&scene.thresholds);
+	assert_int_equal(
+		gp_check_judge(&scene.baseline, &scene.now, &scene.thresholds, &scene.check), 0);
+	scene.report = (struct gp_check_report){.check = &scene.check,
+						.baseline = &scene.baseline,
+						.now = &scene.now,
+						.names = gp_names_new()};
+	text = write_report(gp_check_report_text, &scene);
+	snprintf(line, sizeof(line), "\n  leaked_bytes: %s\n", expected);
+	expect(text, line);
+	free(text);
+	text = write_report(gp_check_report_junit, &scene);
+	snprintf(line, sizeof(line), "of which nothing is tolerated; %s\"/>", expected);
+	expect(text, line);
+	free(text);
+	end(&scene);
+}
+
 /* A gate that passes whatever is not half as much again says so, of what is judged by share; not of a time of microseconds, which has an amount. */
 static void what_is_judged_beyond_a_large_change_alone_is_named(void **state)
 {
@@ -253,6 +298,7 @@ int main(void)
 		cmocka_unit_test(markdown_shows_names_as_plain_text),
 		cmocka_unit_test(junit_has_a_case_for_each_metric),
 		cmocka_unit_test(json_has_raw_values),
+		cmocka_unit_test(what_leaks_has_its_call_sites),
 		cmocka_unit_test(what_is_judged_beyond_a_large_change_alone_is_named),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};

@@ -131,6 +131,43 @@ static void set_host(struct gp_run_set *set, double first_ns, double second_ns)
 	}
 }
 
+static void set_leak(struct gp_run_set *set, double bytes)
+{
+	struct gp_named_list *list = &set->runs[0].figures.named[GP_NAMED_LEAK];
+
+	list->rows = calloc(1, sizeof(*list->rows));
+	assert_non_null(list->rows);
+	list->rows[list->count++] = (struct gp_named_figure){.name = strdup("main (a.cu:9)"),
+							     .count = 1,
+							     .total_ns = bytes,
+							     .median_ns = (double)NAN,
+							     .occupancy = (double)NAN};
+}
+
+/* However few bytes it is. */
+static void what_leaks_is_compared_by_call_site(void **state)
+{
+	struct gp_run_set a = runs_make(1, 0), b = runs_make(1, 0);
+	struct gp_compare_result result;
+	const json_t *rows;
+	json_t *root;
+
+	(void)state;
+	runs_set(&a, GP_METRIC_WALL, 1e9);
+	runs_set(&b, GP_METRIC_WALL, 1e9);
+	set_leak(&a, 64);
+	set_leak(&b, 96);
+	root = compare(&a, &b, 10, &result);
+	rows = rows_of(root, "diff-leaks");
+	assert_int_equal(json_array_size(rows), 1);
+	assert_string_equal(text(rows, 0, "Is"), "changed");
+	assert_string_equal(text(rows, 0, "Call site"), "main (a.cu:9)");
+	assert_true(number(rows, 0, "Left B") == 96 && number(rows, 0, "Change") == 32);
+	json_decref(root);
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+}
+
 static void what_python_did_is_compared_where_both_were_looked_at(void **state)
 {
 	struct gp_run_set a = runs_make(1, 0), b = runs_make(1, 0), none = runs_make(1, 0);
@@ -250,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_are_new_gone_or_changed_by_their_effect),
+		cmocka_unit_test(what_leaks_is_compared_by_call_site),
 		cmocka_unit_test(what_python_did_is_compared_where_both_were_looked_at),
 		cmocka_unit_test(a_change_is_sure_where_runs_agree),
 		cmocka_unit_test(equal_runs_have_no_rows),

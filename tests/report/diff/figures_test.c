@@ -73,6 +73,7 @@ static void assert_metric(const struct gp_figures *figures, enum gp_metric metri
 static void every_metric_counts_what_it_says(void **state)
 {
 	struct gp_model *model = build_program();
+	const struct gp_named_figure *leak;
 	struct gp_figures figures;
 
 	(void)state;
@@ -95,6 +96,9 @@ static void every_metric_counts_what_it_says(void **state)
 	assert_metric(&figures, GP_METRIC_BYTES_ALLOCATED, 5196);
 	assert_metric(&figures, GP_METRIC_BYTES_PEAK, 5096);
 	assert_metric(&figures, GP_METRIC_BYTES_LEAKED, 1100);
+	leak = gp_named_find(&figures.named[GP_NAMED_LEAK], "main (a.py:1)");
+	assert_non_null(leak);
+	assert_true(leak->count == 1 && leak->total_ns == 1000);
 	assert_metric(&figures, GP_METRIC_WALL, 1960); /* from the first allocation's call on */
 	assert_metric(&figures, GP_METRIC_KERNEL_TIME, 310);
 	assert_metric(&figures, GP_METRIC_COPY_TIME, 300);

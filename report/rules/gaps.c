@@ -232,13 +232,15 @@ static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct g
 	keep_calls_around(advisor, own, at);
 }
 
-/* The GPU of the process's that was at work longest meanwhile. */
+/* The GPU of the process's that was at work longest while one waited in a synchronisation. */
 static void keep_beside(const struct gp_advisor *advisor, struct gp_gaps *own,
 			const struct gp_lull *lull)
 {
 	uint64_t most_ns = 0;
 	uint16_t most = 0;
 
+	if (lull->cause != GP_IDLE_SYNC || advisor->basis->lulls.device_count < 2)
+		return;
 	for (size_t i = 0; i < GP_DEVICE_LIMIT; i++) {
 		size_t device = advisor->devices[i];
 		uint64_t ns;

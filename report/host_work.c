@@ -7,7 +7,8 @@
 #include "report/format.h"
 #include "report/host_looks.h"
 
-#define MUCH 20 /* one of so many that found a stack */
+#define MUCH        20 /* one of so many that found a stack */
+#define MOST_NESTED 4u /* calls in each other */
 
 /* In a tally: the keys and the sums of a row. */
 enum { SUM, PLACE, THREAD };
@@ -107,9 +108,15 @@ static bool is_in_call(const struct gp_model *model, uint32_t thread, uint64_t t
 	const struct moment moment = {thread, time_ns};
 	uint32_t end = gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
 					    starts_until, &moment);
-	const struct gp_call *call = end > 0 ? &model->calls[end - 1] : NULL;
 
-	return call && call->thread_id == thread && gp_call_end_ns(call) >= time_ns;
+	/* one may be made in another */
+	for (uint32_t i = 1; i <= MOST_NESTED && i <= end; i++) {
+		const struct gp_call *call = &model->calls[end - i];
+
+		if (call->thread_id == thread && gp_call_end_ns(call) >= time_ns)
+			return true;
+	}
+	return false;
 }
 
 /* How much of what the looks within stand for was in no call; where none is within, of the one that is next to it. */

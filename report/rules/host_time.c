@@ -6,6 +6,7 @@
 
 #define LEAST_PERCENT 10   /* of the time: what is less is not worth a word */
 #define LOOK_BACK     1000 /* calls, for one with a stack */
+#define MOST_NESTED   4u   /* calls in each other */
 
 static const char *const compiler_changes[GP_COMPILERS] = {
 	[GP_COMPILER_TORCH] =
@@ -206,12 +207,26 @@ static const struct gp_call *of_thread(const struct gp_model *model, uint32_t in
 		       : NULL;
 }
 
+/* Of the calls before an index the one that ends last: one may be made in another, and end in it. */
+static const struct gp_call *last_before(const struct gp_model *model, uint32_t at, uint32_t thread)
+{
+	const struct gp_call *last = NULL;
+
+	for (uint32_t i = 1; i <= MOST_NESTED && i <= at; i++) {
+		const struct gp_call *call = of_thread(model, at - i, thread);
+
+		if (call && (!last || gp_call_end_ns(call) > gp_call_end_ns(last)))
+			last = call;
+	}
+	return last;
+}
+
 struct gp_host_pause gp_host_pause_of(const struct gp_model *model, uint32_t thread,
 				      uint64_t start_ns, uint64_t end_ns)
 {
 	const struct window window = {start_ns, end_ns, thread};
 	uint32_t at = first_call(model, &window);
-	const struct gp_call *before = at > 0 ? of_thread(model, at - 1, thread) : NULL;
+	const struct gp_call *before = last_before(model, at, thread);
 	struct gp_host_pause longest = {0};
 
 	for (uint64_t reached_ns = start_ns; reached_ns < end_ns; at++) {

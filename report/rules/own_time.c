@@ -134,7 +134,8 @@ void gp_own_time_tell(const struct gp_advisor *advisor, const struct gp_case *fo
 	fprintf(out, "%s operation, for %s of %s, the program was in no recorded call of CUDA",
 		when, gp_format_ns(own->ns).text, gp_format_ns(own->whole_ns).text);
 	if (own->has_looks)
-		gp_meanwhile_tell(advisor, found, out);
+		gp_meanwhile_tell_looks(advisor, found, gp_meanwhile_tell(advisor, found, out),
+					out);
 	else
 		fputs(gp_advisor_text_of(advisor, own->calls), out);
 }

@@ -284,6 +284,7 @@ static void looks_in_calls_are_left_out(void **state)
 	build_api(&scene.b, 31, "cudaMemcpy", GP_API_COPY);
 	build_call(&scene.b, 99, 31, 0, 200 * MS, 0); /* another thread's */
 	build_call(&scene.b, 100, 31, 15 * MS, 10 * MS, 0);
+	build_call(&scene.b, 100, 31, 16 * MS, MS, 0); /* in the one before */
 	build_call(&scene.b, 100, 31, 95 * MS, 10 * MS, 0);
 	set_samples(samples, 2);
 	assert_true(gp_host_work_add_own(&scene.tally, 0, scene.places, scene.b.model, 100, 0,

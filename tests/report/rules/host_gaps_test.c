@@ -185,6 +185,7 @@ static void the_calls_around_what_the_host_did_are_told(void **state)
 		op->copy_kind = GP_COPY_DTOH;
 		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 40000, 21 * MS, 0);
 		build_stack_of_last(&b, wait);
+		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 50000, 1000, 0); /* in that one */
 	}
 	build_stacks_end(&b);
 	model = build_end(&b);

@@ -13,8 +13,8 @@
 
 #define KEPT_BYTES ((uint64_t)GP_BUFFERS_KEPT * GP_CUPTI_BUFFER_BYTES)
 
-/* A thread that asks sooner than this after it asked last has filled its buffer. */
-#define SOON_PER_S 20u
+/* What is left of a full buffer: less than a record. */
+#define RECORD_MOST_BYTES 512u
 
 #define FIRST_SLEEP_NS   100000u
 #define LONGEST_SLEEP_NS 1600000u
@@ -25,13 +25,18 @@ struct buffer {
 	uint8_t *memory;
 	uint32_t bytes;
 	uint32_t valid_bytes;
-	uint32_t order; /* when it was filled, among all */
-	uint32_t state; /* enum state */
+	uint32_t order;       /* when it was filled, among all */
+	uint32_t taking;      /* its number among all takings of buffers */
+	uint32_t full_taking; /* the last one from which it came back full */
+	uint32_t state;       /* enum state */
+	bool is_resident;     /* the decoder's: it has been written to since its memory went back */
 };
 
 static struct buffer buffers[MOST_BUFFERS];
 static uint32_t buffer_count; /* entries from here on are ABSENT, and always were */
 static uint32_t fill_order;
+static uint32_t takings;
+static uint64_t resident_bytes; /* the decoder's: of buffers that it has released */
 
 static bool all_small, one_per_thread;
 static uint64_t most_bytes, mapped_bytes;
@@ -44,12 +49,15 @@ static uint32_t
 
 /* This thread. */
 static __thread bool never_waits;
-static __thread uint64_t asked_ticks; /* when it asked last */
+static __thread struct {
+	const struct buffer *buffer; /* that it was given last, while one_per_thread */
+	uint32_t taking;
+} own;
 
-/* Where all are out, records go here.  In turn, for CUPTI must not have the same one twice at a time. */
-#define DISCARD_PAGES 64u
+/* Where all are out, records go here, to be counted; beyond so many the last is shared, and what is counted of it not exact. */
+#define DISCARD_PAGES 256u
 static uint8_t discards[DISCARD_PAGES][4096] __attribute__((aligned(64)));
-static uint32_t next_discard;
+static uint32_t discard_taken[DISCARD_PAGES - 1];
 static uint32_t
 	discards_out; /* how many CUPTI has: where a kernel lasts, one for as long as any other buffer */
 
@@ -82,9 +90,7 @@ static struct buffer *claim_entry(void)
 /* Where each thread has one, large ones leave half for the first ones of further threads. */
 static uint64_t most_for(uint32_t bytes)
 {
-	return one_per_thread && !never_waits && bytes > GP_CUPTI_FIRST_BUFFER_BYTES
-		       ? most_bytes / 2
-		       : most_bytes;
+	return one_per_thread && bytes > GP_CUPTI_FIRST_BUFFER_BYTES ? most_bytes / 2 : most_bytes;
 }
 
 static bool claim_bytes(uint32_t bytes)
@@ -140,20 +146,23 @@ static uint32_t first_bytes(void)
 	return all_small ? GP_CUPTI_SMALL_BUFFER_BYTES : GP_CUPTI_BUFFER_BYTES;
 }
 
-/* What CUPTI asks for while it flushes is to take what has not ended, of any thread. */
+/* CUPTI still has this thread's last buffer, and asks for another; or it has come back full. */
+static bool has_filled_its_last(void)
+{
+	const struct buffer *last = own.buffer;
+
+	if (last == NULL)
+		return false;
+	return gp_load32(&last->full_taking) == own.taking ||
+	       (gp_load32(&last->taking) == own.taking && gp_load32(&last->state) == TAKEN);
+}
+
+/* What CUPTI asks for while it flushes is for any thread. */
 static uint32_t wanted_bytes(void)
 {
-	uint64_t since_ticks, now_ticks;
-
-	if (!one_per_thread)
-		return first_bytes();
-	if (never_waits)
+	if (one_per_thread && !never_waits && has_filled_its_last())
 		return GP_CUPTI_BUFFER_BYTES;
-	now_ticks = gp_clock_ticks();
-	since_ticks = now_ticks - asked_ticks;
-	asked_ticks = now_ticks;
-	return since_ticks < gp_clock_ticks_per_second() / SOON_PER_S ? GP_CUPTI_BUFFER_BYTES
-								      : first_bytes();
+	return first_bytes();
 }
 
 int gp_buffers_init(uint64_t most, bool waits, void (*wake)(void))
@@ -232,6 +241,29 @@ static struct buffer *take_or_add(uint32_t bytes)
 	return buffer;
 }
 
+static void note_taking(struct buffer *buffer)
+{
+	uint32_t taking = gp_add32(&takings, 1) + 1;
+
+	gp_store32(&buffer->taking, taking);
+	if (!one_per_thread || never_waits)
+		return;
+	own.buffer = buffer;
+	own.taking = taking;
+}
+
+static uint8_t *take_discard(size_t *bytes)
+{
+	uint32_t i = 0;
+
+	*bytes = sizeof(discards[0]);
+	gp_add32(&discards_out, 1);
+	while (i < DISCARD_PAGES - 1 &&
+	       (gp_load32(&discard_taken[i]) != 0 || !gp_replace32(&discard_taken[i], 0, 1)))
+		i++;
+	return discards[i];
+}
+
 uint8_t *gp_buffers_take(size_t *bytes)
 {
 	struct buffer *buffer = take_or_add(wanted_bytes());
@@ -243,13 +275,11 @@ uint8_t *gp_buffers_take(size_t *bytes)
 		buffer = take_free(0);
 	if (buffer == NULL)
 		buffer = wait_for_free();
-	if (buffer != NULL) {
-		*bytes = buffer->bytes;
-		return buffer->memory;
-	}
-	*bytes = sizeof(discards[0]);
-	gp_add32(&discards_out, 1);
-	return discards[gp_add32(&next_discard, 1) % DISCARD_PAGES];
+	if (buffer == NULL)
+		return take_discard(bytes);
+	note_taking(buffer);
+	*bytes = buffer->bytes;
+	return buffer->memory;
 }
 
 static struct buffer *find(const uint8_t *memory)
@@ -262,28 +292,33 @@ static struct buffer *find(const uint8_t *memory)
 	return NULL;
 }
 
-static bool is_discard(const uint8_t *memory)
-{
-	uintptr_t first = (uintptr_t)discards;
-
-	return (uintptr_t)memory >= first && (uintptr_t)memory < first + sizeof(discards);
-}
-
 bool gp_buffers_give(uint8_t *memory, size_t valid_bytes)
 {
 	struct buffer *buffer = find(memory);
 
-	if (buffer == NULL) {
-		if (is_discard(memory))
-			gp_add32(&discards_out, UINT32_MAX);
+	if (buffer == NULL)
 		return false;
-	}
 	buffer->valid_bytes = (uint32_t)valid_bytes;
 	buffer->order = gp_add32(&fill_order, 1);
+	if (valid_bytes + RECORD_MOST_BYTES > buffer->bytes)
+		gp_store32(&buffer->full_taking, gp_load32(&buffer->taking));
 	/* pairs with the acquire in gp_buffers_next(): the records and the fields above are
 	 * complete */
 	gp_store32_release(&buffer->state, valid_bytes > 0 ? FILLED : FREE);
 	return true;
+}
+
+void gp_buffers_end_discard(uint8_t *memory)
+{
+	uintptr_t at = (uintptr_t)memory - (uintptr_t)discards;
+	size_t page = at / sizeof(discards[0]);
+
+	if (at >= sizeof(discards))
+		return;
+	gp_add32(&discards_out, UINT32_MAX);
+	if (page < DISCARD_PAGES -
+			   1) /* pairs with the acquire of who takes it: its records were counted */
+		gp_store32_release(&discard_taken[page], 0);
 }
 
 uint32_t gp_buffers_requests(void)
@@ -318,14 +353,25 @@ uint8_t *gp_buffers_next(size_t *valid_bytes)
 	return first->memory;
 }
 
+/* Memory that a burst took goes back; so much stays for the next. */
+static void keep_or_give_back(struct buffer *buffer)
+{
+	if (!buffer->is_resident)
+		resident_bytes += buffer->bytes;
+	buffer->is_resident = resident_bytes <= KEPT_BYTES;
+	if (buffer->is_resident)
+		return;
+	resident_bytes -= buffer->bytes;
+	madvise(buffer->memory, buffer->bytes, MADV_DONTNEED);
+}
+
 void gp_buffers_release(uint8_t *memory)
 {
 	struct buffer *buffer = find(memory);
 
 	if (buffer == NULL)
 		return;
-	if ((uint64_t)(buffer - buffers) * buffer->bytes >= KEPT_BYTES)
-		madvise(memory, buffer->bytes, MADV_DONTNEED);
+	keep_or_give_back(buffer);
 	gp_add32(&releases, 1);
 	/* pairs with the acquire in take_free(): the decoder no longer reads */
 	gp_store32_release(&buffer->state, FREE);

@@ -37,7 +37,7 @@ void gp_buffers_be_small(void);
 
 /*
  * Before gp_buffers_init(): each thread of the program has a buffer of its own.  There may be ten thousand threads that launch once: a thread's
- * first is of GP_CUPTI_FIRST_BUFFER_BYTES; one that asks again soon has filled it, and gets a large one.
+ * first is of GP_CUPTI_FIRST_BUFFER_BYTES; one that has filled its last gets a large one, as long as these take no more than half of all.
  */
 void gp_buffers_be_per_thread(void);
 
@@ -55,6 +55,9 @@ uint8_t *gp_buffers_take(size_t *bytes);
  * nobody decodes; its records are lost, and may be counted until the return of the callback.
  */
 bool gp_buffers_give(uint8_t *buffer, size_t valid_bytes);
+
+/* After gp_buffers_give() has said no, when the records are counted: it may be given out again. */
+void gp_buffers_end_discard(uint8_t *buffer);
 
 /* How often CUPTI has asked for one; wraps around. */
 uint32_t gp_buffers_requests(void);

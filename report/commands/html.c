@@ -175,7 +175,7 @@ static int write_named(struct gp_model *const *models, size_t count, const struc
 	return status;
 }
 
-/* The page, with the run to compare with where there is one. */
+/* The page, with the run to compare with where there is one; without all of that it would replace one that has it. */
 static int write_compared(const struct gp_traces *traces, void *arguments)
 {
 	struct arguments *a = arguments;
@@ -184,11 +184,12 @@ static int write_compared(const struct gp_traces *traces, void *arguments)
 
 	if (a->base_count > 0 && gp_traces_load(&bases, a->bases, a->base_count, true) < 0)
 		status = gp_command_fail(GP_EXIT_FAILED, "no memory");
+	else if (bases.any_failed)
+		status = GP_EXIT_FAILED;
 	a->options.base = bases.models;
 	a->options.base_count = bases.count;
 	if (status == 0)
 		status = write_named(traces->models, traces->count, a);
-	status = status == 0 && bases.any_failed ? GP_EXIT_FAILED : status;
 	gp_traces_free(&bases);
 	return status;
 }

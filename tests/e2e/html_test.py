@@ -451,6 +451,16 @@ class PageTest(HtmlCase):
             self.assertNotEqual(done.returncode, 0)
             self.assert_one_line(done.stderr, part)
 
+    def test_what_cannot_be_compared_with_replaces_no_page(self):
+        trace = self.record(ZOO)
+        with open(self.write_page("--compare", trace, trace), "rb") as file:
+            before = file.read()
+        done = self.run_gpuprof("html", "-o", self.path("page.html"), "--compare", "none.gpuprof", trace)
+        self.assertEqual(done.returncode, 1)
+        self.assert_one_line(done.stderr, "none.gpuprof")
+        with open(self.path("page.html"), "rb") as file:
+            self.assertEqual(file.read(), before)
+
     def test_the_page_is_written_after_a_run(self):
         done = self.run_program([ZOO], options=("-o", "out", "--chrome", "none", "--html"))
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -67,6 +67,32 @@ int main(void)
 }
 """
 
+# most of the time is in a range that has nothing for a GPU
+APART = """
+#include <time.h>
+#include "gpuprof/gpuprof.h"
+
+extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long *, unsigned long);
+extern int cuMemsetD8_v2(unsigned long, unsigned char, unsigned long);
+
+int main(void)
+{
+	void *context;
+	unsigned long memory;
+
+	if (cuInit(0) || cuCtxCreate_v2(&context, 0, 0) || cuMemAlloc_v2(&memory, 1 << 20))
+		return 1;
+	gpuprof_v1_range_push("one");
+	cuMemsetD8_v2(memory, 0, 1 << 20);
+	gpuprof_v1_range_pop();
+	gpuprof_v1_range_push("two");
+	for (clock_t end = clock() + CLOCKS_PER_SEC / 50; clock() < end;)
+		;
+	gpuprof_v1_range_pop();
+	return 0;
+}
+"""
+
 # blocks that stay until the end
 HOLDS = """
 extern int cuInit(unsigned), cuCtxCreate_v2(void **, unsigned, int), cuMemAlloc_v2(unsigned long *, unsigned long);
@@ -496,6 +522,17 @@ class PaletteTest(unittest.TestCase):
                 for one, other in itertools.combinations(self.KINDS, 2):
                     self.assertGreater(math.dist(labs[one], labs[other]), self.LEAST, (theme, name, one, other))
 
+    def test_ranges_do_not_look_like_calls(self):
+        with open(os.path.join(support.ROOT, "report", "html", "web", "base.js"), encoding="utf-8") as file:
+            script = file.read()
+        sight = self.SIGHTS["normal"]
+        for theme in ("light", "dark"):
+            hues, ranges = (re.search(rf"const {name} = \{{.*?\b{theme}: ([\[{{].*?[\]}}])", script, re.S).group(1) for name in ("HUES", "RANGE_HUES"))
+            calls = {kind: color for kind, color in re.findall(r"(\w+): '(#\w{6})'", hues) if kind in ("launch", "sync", "mem", "call")}
+            self.assertEqual(len(calls), 4)
+            for one, (kind, color) in itertools.product(re.findall(r"#\w{6}", ranges), calls.items()):
+                self.assertGreater(math.dist(self.lab(one, sight), self.lab(color, sight)), self.LEAST, (theme, one, kind))
+
     def test_idle_causes_differ_from_each_other_and_from_work_for_every_sight(self):
         with open(os.path.join(support.ROOT, "report", "html", "web", "base.js"), encoding="utf-8") as file:
             script = file.read()
@@ -894,6 +931,16 @@ class BrowserTest(HtmlCase):
         self.browser.type("inside")
         run(f"new Promise((done) => {{ const look = () => {cells % '.foundbox'}.length ? done() : setTimeout(look, 10); look(); }})")
         self.assertIn(["inside", "range", *shown[1:]], run(cells % ".foundbox"))
+        self.assert_no_problem()
+
+    def test_ranges_without_gpu_work_are_in_the_overview_and_all_hues_in_the_legend(self):
+        self.open(self.write_page(self.record(self.compile("apart", APART, f"-I{support.ROOT}/include", f"-L{BUILD}/sim", "-lcuda"))))
+        run = self.browser.run
+        first = "[...document.querySelectorAll('#view-overview section')].find((part) => part.querySelector('h2').textContent.startsWith(%s)).querySelector('tbody td').textContent.trim()"
+        self.assertEqual(run(first % "'Ranges by the GPU time'"), "one")
+        self.assertEqual(run(first % "'Ranges by the time that'"), "two")
+        self.go("timeline")
+        self.assertEqual(run("[...gpuprof.timeline.legend.children].find((part) => / ranges$/.test(part.textContent)).querySelectorAll('.swatch').length"), 2)
         self.assert_no_problem()
 
     def test_of_many_threads_ranges_those_that_most_time_is_in_stand_above_the_streams(self):

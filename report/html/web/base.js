@@ -190,8 +190,8 @@ const HUES = {
 	},
 };
 const RANGE_HUES = {
-	light: ['#7d8cc4', '#6fa8a0', '#b79a6a', '#b98a8a', '#7fa3c7', '#93a86b'],
-	dark: ['#6c7db8', '#4f8f86', '#9c8050', '#94686c', '#5f86ad', '#788d50'],
+	light: ['#7d8cc4', '#6fa8a0', '#b79a6a', '#b98a8a', '#7cc07c', '#93a86b'],
+	dark: ['#6c7db8', '#4f8f86', '#9c8050', '#94686c', '#6aa86a', '#788d50'],
 };
 const STATE_NAMES = [
 	'',

@@ -294,6 +294,7 @@ const TABLE_KINDS = {
 	gpu: 'k',
 	api: 'a',
 	nvtx: 'r',
+	'nvtx-group': 'r',
 	'nvtx-gpu': 'r',
 	'nvtx-kernel': 'k',
 	'copy-time': 'c',

@@ -482,7 +482,8 @@ function fillOverview(about, body, later) {
 			{ class: 'two' },
 			miniTable('gpu', 'GPU activities by time', 'kernels'),
 			miniTable('api', 'CUDA calls by time', 'tables'),
-			miniTable('nvtx-gpu', 'Ranges by the GPU time of what they started', 'tables', ['GPU time', 'GPU ops', 'Count', 'Range time']) ||
+			miniTable('nvtx-gpu', 'Ranges by the GPU time of what they started', 'tables', ['GPU time', 'GPU ops', 'Count', 'Range time']),
+			miniTable('nvtx', 'Ranges by the time that is in no range within them', 'tables', ['Self', 'Total', 'Count', 'Avg']) ||
 				miniTable('nvtx', 'Ranges', 'tables'),
 			miniTable('copy-time', 'Copies and sets', 'tables', undefined, (name) => name.replace(/^\[(?:memcpy )?(.*)\]$/, '$1')),
 			gapSection(),

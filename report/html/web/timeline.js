@@ -252,11 +252,13 @@ class Timeline {
 			if (!found.has(group)) found.set(group, i);
 		});
 		const KERNELS = ['gemm', 'attention', 'elementwise', 'reduce', 'norm', 'comm'];
+		/* Ranges have several: each that there is. */
+		const rangeHues = [...new Set(texts.map((text, i) => (groupOf(kinds[i], text) === 'range' ? hexOf(this.rgb[i]) : '')))].filter(Boolean);
 		const nameOf = (group) => (group === 'other' && !KERNELS.some((one) => found.has(one)) ? 'kernels' : GROUP_NAMES[group]);
 		this.legend.replaceChildren(
 			...Object.keys(GROUP_NAMES)
 				.filter((group) => found.has(group))
-				.map((group) => el('span', null, swatch(group === 'range' ? this.rgb[found.get(group)] : hueOf(group)), ' ' + nameOf(group))),
+				.map((group) => el('span', null, group === 'range' ? rangeHues.map((hue) => swatch(rgbOf(hue))) : swatch(hueOf(group)), ' ' + nameOf(group))),
 		);
 	}
 

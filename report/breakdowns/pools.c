@@ -142,7 +142,9 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 const struct gp_breakdown gp_breakdown_memory_pool = {
 	.help = "memory pools: reserved, used, unused",
 	.nothing = "no memory pool was used",
-	.head = {"memory-pool", "Memory pools", columns, COUNT(columns)},
+	.head = {"memory-pool",
+		 "Memory pools (Reserved, Unused: the most that there was; Left: at the end)",
+		 columns, COUNT(columns)},
 	.sort_column = 0,
 	.fill = fill,
 };

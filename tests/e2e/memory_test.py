@@ -242,6 +242,7 @@ class MemoryTest(Case):
         self.assertEqual([(row["Allocs"], row["Allocated"], row["Most used"], row["Left"]) for row in rows],
                          [(16, 65536, 65536, 0)])
         self.assertGreater(rows[0]["Reserved"], rows[0]["Most used"])
+        self.assertIn("\nMemory pools (Reserved, Unused: the most that there was; Left: at the end)\n", self.run_gpuprof("summary", "--memory", "out.gpuprof").stdout)
 
     def test_what_is_no_snapshot(self):
         self.record([sys.executable, SCRIPT])

@@ -48,6 +48,14 @@ static void report_not_found(const struct gp_patient *patient, struct gp_finding
 	}
 }
 
+/* The simulated device knows a kernel by the shared runtime's functions that register it. */
+static bool cannot_be_simulated(const struct gp_patient *patient)
+{
+	return strcmp(patient->plain.device, "Simulated GPU") == 0 && patient->target.has_kernels &&
+	       patient->libraries.is_listed && !patient->libraries.missing[0] &&
+	       !patient->libraries.of_cuda[0];
+}
+
 void gp_check_program(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	char word[GP_SHELL_WORD_BYTES];
@@ -63,6 +71,12 @@ void gp_check_program(const struct gp_patient *patient, struct gp_finding *findi
 		if (patient->target.bar == GP_TARGET_PRIVILEGED)
 			gp_finding_mend(finding, "sudo gpuprof-run %s",
 					gp_shell_word(patient->program, word, sizeof(word)));
+	} else if (cannot_be_simulated(patient)) {
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "%s has the CUDA runtime in it, and does not run on the simulated "
+			       "device: its calls fail; build it with the shared one",
+			       patient->target.file);
+		gp_finding_mend(finding, "nvcc -cudart shared ...");
 	} else if (strcmp(patient->program_path, patient->target.file) != 0) {
 		gp_finding_set(finding, GP_CHECK_OK,
 			       "%s is a script, run by %s; that and what it starts can be profiled",

@@ -120,6 +120,24 @@ static const Elf64_Phdr *find_header(const struct image *image, const Elf64_Ehdr
 	return NULL;
 }
 
+/* Of that index; NULL where there is none. */
+static const Elf64_Shdr *section_at(const struct image *image, const Elf64_Ehdr *elf, uint64_t i)
+{
+	return elf->e_shoff % sizeof(uint64_t) == 0 && i < elf->e_shnum
+		       ? at(image, elf->e_shoff + i * sizeof(Elf64_Shdr), sizeof(Elf64_Shdr))
+		       : NULL;
+}
+
+static bool has_section(const struct image *image, const Elf64_Ehdr *elf, const char *name)
+{
+	const Elf64_Shdr *names = section_at(image, elf, elf->e_shstrndx), *section;
+
+	for (uint64_t i = 0; names && (section = section_at(image, elf, i)) != NULL; i++)
+		if (strcmp(text_at(image, names->sh_offset + section->sh_name), name) == 0)
+			return true;
+	return false;
+}
+
 /* The loader is one that loads others: it needs none, as a static program, and loads what it is told to. */
 static bool is_loader(const char *file)
 {
@@ -138,6 +156,7 @@ static enum gp_target_bar look_at_elf(const struct image *image, struct gp_targe
 		return GP_TARGET_STATIC;
 	snprintf(target->loader, PATH_MAX, "%s",
 		 interpreter ? text_at(image, interpreter->p_offset) : target->file);
+	target->has_kernels = has_section(image, elf, ".nv_fatbin");
 	if (strstr(target->loader, "/ld-musl"))
 		return GP_TARGET_MUSL;
 	return GP_TARGET_OPEN;

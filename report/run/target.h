@@ -9,6 +9,7 @@
 #define REPORT_RUN_TARGET_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 /* Why a preloaded library cannot get into a program. */
 enum gp_target_bar {
@@ -33,6 +34,7 @@ struct gp_target {
 	char file[PATH_MAX];
 	char loader
 		[PATH_MAX]; /* that file's program interpreter, as /lib64/ld-linux-x86-64.so.2; "" = none; of one, itself */
+	bool has_kernels; /* of CUDA, in that file itself */
 };
 
 void gp_target_resolve(const char *path, struct gp_target *target);

@@ -355,6 +355,15 @@ class Program(Doctor):
         self.only_fails(verdicts, "libraries")
         self.check(verdicts, "libraries", "fails", "libgone.so", f"ldd {program}")
 
+    def test_kernels_without_the_shared_runtime(self):
+        """Sections as nvcc makes them: on the simulated device no kernel of such a program is found."""
+        source = '__attribute__((section(".nv_fatbin"), used)) static const char kernels[8] = "kernels"; int cudaRuntimeGetVersion(int *); int main(void) { return %s; }'
+        verdicts, _ = self.doctor(self.compile("static", source % "0"))
+        self.only_fails(verdicts, "program")
+        self.check(verdicts, "program", "fails", "does not run on the simulated device", "nvcc -cudart shared")
+        verdicts, _ = self.doctor(self.compile("shared", source % "cudaRuntimeGetVersion(0)", f"-L{BUILD}/sim", "-lcudart"))
+        self.only_fails(verdicts)
+
     def test_the_address_sanitizer(self):
         program = self.compile("program", "int main(void) { return 0; }", "gcc", "-fsanitize=address")
         verdicts, _ = self.doctor(program)

@@ -338,6 +338,8 @@ static void print_iterations(const struct gp_summary *summary, const struct gp_i
 		gp_format_count(all->count).text, gp_format_ns((uint64_t)median_ns).text);
 	print_average(summary->out, all, median_ns, larger.ns > other.ns ? larger.ns : other.ns);
 	fputs(")", summary->out);
+	if (all->threads > 1)
+		fprintf(summary->out, " in one of %s threads", gp_format_count(all->threads).text);
 	if (all->passes > 0)
 		fprintf(summary->out, ", each of %s times the same operations",
 			gp_format_count(all->passes).text);

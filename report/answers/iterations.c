@@ -220,6 +220,23 @@ static uint32_t find_pytorch(const struct kinds *kinds)
 	return GP_NONE;
 }
 
+/* Domain, style and name. */
+static const char *behind_thread(const struct kinds *kinds, uint32_t number)
+{
+	return strchr(kinds->keys.rows[number].key, ' ');
+}
+
+/* In how many threads there are loops of such ranges. */
+static uint32_t count_threads(const struct kinds *kinds, uint32_t chosen)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < kinds->keys.count; i++)
+		count += is_loop(kinds, i) &&
+			 strcmp(behind_thread(kinds, i), behind_thread(kinds, chosen)) == 0;
+	return count;
+}
+
 static int take_ranges(struct gp_iterations *iterations, const struct gp_model *model,
 		       const struct kinds *kinds, uint32_t chosen)
 {
@@ -235,6 +252,7 @@ static int take_ranges(struct gp_iterations *iterations, const struct gp_model *
 							  .range = i,
 							  .op_count = model->ranges[i].op_count});
 	iterations->by_range = true;
+	iterations->threads = count_threads(kinds, chosen);
 	snprintf(iterations->name, sizeof(iterations->name), "%s", name_of(kinds, chosen));
 	return result;
 }

@@ -50,6 +50,8 @@ struct gp_iterations {
 		*stretches;     /* that the iterations make up, in order; on the model's timeline */
 	uint32_t stretch_count; /* 1 for most loops */
 	bool by_range;
+	uint32_t
+		threads; /* by range: that have such ranges, three or more, each in its own loop; this is one's */
 	uint32_t passes; /* by sequence: equal ones that make up 90 % of each; 0 = there are none */
 	char name[GP_ITERATION_NAME_BYTES]; /* of the ranges, "*" for each number; else "" */
 };

@@ -177,6 +177,33 @@ static void of_ranges_in_each_other_those_that_hold_the_time_are_the_loop(void *
 	gp_iterations_free(&submits);
 }
 
+/* Each of three threads serves requests; a fourth only begins to. */
+static void threads_that_do_the_same_are_counted(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_iterations found;
+	struct gp_model *model;
+
+	(void)state;
+	build_name(&b, "k");
+	for (uint32_t i = 0; i < 10; i++) {
+		uint32_t thread = i == 9 ? 4 : 1 + i % 3;
+		char text[32];
+
+		snprintf(text, sizeof(text), "request %u", i);
+		build_range(&b, thread, keep(text), i * 1000, i * 1000 + 900);
+		build_kernel(&b, i * 1000 + 10, 0);
+		b.model->calls[b.model->call_count - 1].thread_id = thread;
+	}
+	model = end(&b);
+	found = find(model);
+	assert_string_equal(found.name, "request *");
+	assert_int_equal(found.count, 3);
+	assert_int_equal(found.threads, 3);
+	gp_iterations_free(&found);
+	gp_model_free(model);
+}
+
 /* A call that copies takes long before the GPU does anything of it; before the fourth the host does something else, which is of the third. */
 static void an_iteration_begins_with_its_first_call(void **state)
 {
@@ -835,6 +862,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_ranges_in_each_other_those_that_hold_the_time_are_the_loop),
 		cmocka_unit_test(an_iteration_begins_with_its_first_call),
+		cmocka_unit_test(threads_that_do_the_same_are_counted),
 		cmocka_unit_test(a_loop_that_runs_ahead_lasts_as_long_as_its_kernels),
 		cmocka_unit_test(copies_and_kernels_of_different_streams_are_one_loop),
 		cmocka_unit_test(of_streams_that_do_as_much_the_longer_loop_counts),

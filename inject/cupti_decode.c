@@ -143,18 +143,33 @@ static void watch_numbers(struct gp_decoder *decoder, const gp_kernel_view *kern
 	decoder->last_launch = launch;
 }
 
-/* The calls whose kernels came last, each at its number. */
+/* The calls whose kernels came last, by their numbers: the latest of those with equal remainders. */
 static uint32_t came[GP_DECODE_CAME_KEPT];
+
+static bool is_later(uint32_t correlation_id, uint32_t other)
+{
+	return other == 0 || (int32_t)(correlation_id - other) > 0;
+}
 
 static void note_arrival(struct gp_decoder *decoder, uint32_t correlation_id)
 {
-	came[correlation_id % GP_DECODE_CAME_KEPT] = correlation_id;
+	uint32_t *last = &came[correlation_id % GP_DECODE_CAME_KEPT];
+
+	if (is_later(correlation_id, *last))
+		*last = correlation_id;
+	if (is_later(correlation_id, decoder->newest_id))
+		decoder->newest_id = correlation_id;
 	decoder->kernels++;
 }
 
 bool gp_decode_has_come(uint32_t correlation_id)
 {
 	return came[correlation_id % GP_DECODE_CAME_KEPT] == correlation_id;
+}
+
+bool gp_decode_is_awaited(uint32_t correlation_id)
+{
+	return is_later(correlation_id, came[correlation_id % GP_DECODE_CAME_KEPT]);
 }
 
 static void decode_kernel(struct gp_decoder *decoder, const void *record)

@@ -16,8 +16,8 @@
 /* Who has the decoder. */
 enum owner {
 	FETCHING_THREAD,
-	CALLED, /* the fetching thread is in a call: who wants may take it away */
-	TAKEN_AWAY,
+	CALLED, /* the fetching thread is in a call: who gives it up has the decoder then */
+	GIVEN_UP,
 };
 
 static uint32_t owner;
@@ -29,6 +29,7 @@ static struct {
 	bool has_delivered;
 	bool has_said; /* that a client has whole graphs recorded */
 	bool has_flushed;
+	bool has_asked;     /* the last look came after a flush */
 	bool has_said_late; /* that it was asked for records before XLA was there */
 } fetching;
 
@@ -180,22 +181,31 @@ static void look_for_rival(void)
 
 static void look_around(bool flushed)
 {
+	fetching.has_asked = flushed;
 	count_dropped();
 	look_for_rival();
 	if (gp_recording_has_operations())
 		gp_in_flight_look(&fetching.decoder, gp_sys_now_ns(), flushed);
 }
 
-void gp_fetch_tell(void)
+static void tell(bool asked, uint64_t until_ns)
 {
 	if (gp_recording_has_operations())
-		gp_in_flight_tell(&fetching.decoder);
+		gp_in_flight_tell(&fetching.decoder, asked, until_ns);
 }
 
-void gp_fetch_begins_call(void)
+void gp_fetch_tell(void)
+{
+	tell(fetching.has_asked, UINT64_MAX);
+}
+
+bool gp_fetch_begins_call(void)
 {
 	/* pairs with gp_fetch_give_up(): what the decoder has is complete */
-	gp_store32_release(&owner, CALLED);
+	if (gp_replace32(&owner, FETCHING_THREAD, CALLED))
+		return true;
+	tell(false, UINT64_MAX);
+	return false;
 }
 
 bool gp_fetch_ends_call(void)
@@ -203,10 +213,10 @@ bool gp_fetch_ends_call(void)
 	return gp_replace32(&owner, CALLED, FETCHING_THREAD);
 }
 
-void gp_fetch_give_up(void)
+void gp_fetch_give_up(uint64_t until_ns)
 {
-	if (gp_replace32(&owner, CALLED, TAKEN_AWAY))
-		gp_fetch_tell();
+	if (gp_swap32(&owner, GIVEN_UP) == CALLED)
+		tell(false, until_ns);
 }
 
 /*
@@ -221,7 +231,8 @@ bool gp_fetch_flush(uint32_t flag)
 
 	gp_fetch_decode();
 	start_ticks = gp_clock_ticks();
-	gp_fetch_begins_call();
+	if (!gp_fetch_begins_call())
+		return false;
 	result = fetching.cupti->cuptiActivityFlushAll(flag);
 	if (!gp_fetch_ends_call())
 		return false;

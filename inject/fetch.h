@@ -34,7 +34,7 @@ void gp_fetch_decode(void);
 /*
  * Have CUPTI give back what has ended, and decode it.  flag: 0, or CUPTI_ACTIVITY_FLAG_FLUSH_FORCED for what has not ended,
  * too: only at exit, for it is not delivered again, and launches that have no record then are told.  False: it took too long
- * (gp_fetch_give_up()), and nothing was decoded.
+ * (gp_fetch_give_up()), and nothing is to be called here any more.
  */
 bool gp_fetch_flush(uint32_t flag);
 
@@ -45,17 +45,18 @@ void gp_fetch_without_flush(void);
 void gp_fetch_tell(void);
 
 /*
- * Before and after a call of CUDA's that may never return, a flush aside.  False: the decoder was taken away meanwhile, and nothing
- * here is to be called any more.
+ * Before and after a call of CUDA's that may never return, a flush aside.  False: the fetching thread was given up before, or
+ * meanwhile; launches that have no record are told, and nothing here is to be called any more.
  */
-void gp_fetch_begins_call(void);
+bool gp_fetch_begins_call(void);
 bool gp_fetch_ends_call(void);
 
 /* ---- any other thread ---- */
 
 /*
- * At the end, where the fetching thread does not come back from a call: take the decoder away from it, and tell what has no record.
+ * At the end, where the fetching thread takes too long.  It is to do nothing more; what has no record is told by it or, where it is
+ * in a call from which it may not come back, here, until until_ns of gp_sys_now_ns().
  */
-void gp_fetch_give_up(void);
+void gp_fetch_give_up(uint64_t until_ns);
 
 #endif

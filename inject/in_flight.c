@@ -10,7 +10,8 @@
 #include "stacks/thread_memory.h"
 
 #define THREADS    256u /* that launch at a time; of further ones nothing is known */
-#define HELD       64u  /* launches of a thread that may be overwritten before they are overdue */
+#define OPEN       64u  /* launches of a thread that may be overwritten before they are overdue */
+#define NAMES      64u  /* texts that are read once, however often they are told */
 #define PAGE_BYTES 4096u
 
 enum state { ABSENT, FREE, TAKEN };
@@ -24,8 +25,13 @@ static struct place {
 
 static uint32_t is_begun;  /* atomic */
 static uint32_t elsewhere; /* atomic; threads without a place have launched since the last look */
+static uint32_t freed;     /* atomic; how often a place was given back */
 
-static __thread bool is_refused; /* this thread finds no place, or has ended */
+/* Of the calling thread. */
+static __thread struct {
+	bool has_ended;
+	uint32_t refused_at; /* one more than `freed` when it found no place; 0 = it did not try */
+} own;
 
 static pthread_key_t key;
 static bool has_key;
@@ -36,9 +42,11 @@ static void end_thread(void *argument)
 {
 	struct place *place = argument;
 
+	own.has_ended = true;
 	*place->here = NULL;
 	/* pairs with take_place(): the next thread goes on behind what was noted */
 	gp_store32_release(&place->state, FREE);
+	gp_add32(&freed, 1);
 }
 
 /* As early as possible: glibc keeps the first keys in the thread itself, later ones cost an allocation in each thread. */
@@ -84,32 +92,53 @@ static void note_elsewhere(void)
 		gp_store32(&elsewhere, 1);
 }
 
+/* A thread that found no place looks for one again when one was given back. */
+static struct place *find_place(void)
+{
+	uint32_t now = gp_load32(&freed) + 1;
+	struct place *place;
+
+	if (!has_key || own.has_ended || own.refused_at == now)
+		return NULL;
+	own.refused_at = now;
+	place = take_place(FREE);
+	return place != NULL ? place : make_place();
+}
+
 struct gp_launches *gp_in_flight_begin_thread(struct gp_launches **here)
 {
 	struct place *place;
 
-	if (is_refused) {
-		note_elsewhere();
+	if (gp_load32(&is_begun) == 0)
 		return NULL;
-	}
-	is_refused = true;
-	if (!has_key || gp_load32(&is_begun) == 0)
-		return NULL;
-	place = take_place(FREE);
-	if (place == NULL)
-		place = make_place();
-	if (place == NULL)
-		return NULL;
-	if (pthread_setspecific(key, place) != 0) {
+	place = find_place();
+	if (place != NULL) {
+		place->here = here;
+		if (pthread_setspecific(key, place) == 0) {
+			*here = (struct gp_launches *)(uintptr_t)place->launches;
+			return *here;
+		}
 		gp_store32_release(&place->state, FREE);
-		return NULL;
 	}
-	place->here = here;
-	*here = (struct gp_launches *)(uintptr_t)place->launches;
-	return *here;
+	note_elsewhere();
+	return NULL;
 }
 
 /* ---- names ---- */
+
+/* Kernels have C identifiers, mangled or not, and what compilers add to these. */
+static bool is_identifier(const char *text, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i++) {
+		char letter = (char)(text[i] | ' ');
+		bool is_digit = text[i] >= '0' && text[i] <= '9';
+
+		if (!(letter >= 'a' && letter <= 'z') && !(is_digit && i > 0) && text[i] != '_' &&
+		    text[i] != '$' && text[i] != '.')
+			return false;
+	}
+	return true;
+}
 
 /* The text lies in the program's memory, which may be gone, or something else by now.  Its length, 0 = it is no name. */
 static uint32_t read_name(uint64_t address, char *text, uint32_t size)
@@ -131,18 +160,27 @@ static uint32_t read_name(uint64_t address, char *text, uint32_t size)
 			break;
 		}
 	}
-	for (uint32_t i = 0; i < bytes; i++)
-		if (text[i] <= ' ' || text[i] > '~')
-			return 0;
-	return bytes;
+	return is_identifier(text, bytes) ? bytes : 0;
 }
+
+/* As long as one tells: an address may have another text later. */
+static struct known_name {
+	uint64_t address;
+	uint32_t id; /* 0 = it is no name */
+} known_names[NAMES];
 
 static uint32_t name_id(struct gp_decoder *decoder, uint64_t address)
 {
 	static char text[GP_STRING_MAX_BYTES + 1];
-	uint32_t bytes = address != 0 ? read_name(address, text, sizeof(text)) : 0;
+	struct known_name *known = &known_names[(address ^ address >> 6) % NAMES];
+	uint32_t bytes;
 
-	return bytes != 0 ? gp_decode_name(decoder, text, bytes) : 0;
+	if (known->address == address)
+		return known->id;
+	bytes = read_name(address, text, sizeof(text));
+	known->address = address;
+	known->id = bytes != 0 ? gp_decode_name(decoder, text, bytes) : 0;
+	return known->id;
 }
 
 /* ---- whoever has the decoder ---- */
@@ -155,14 +193,15 @@ struct known {
 
 /* What is known of what was noted in a place. */
 static struct view {
-	uint64_t told; /* before that all was written, or has come */
+	uint64_t next; /* what was noted before it is in `open`, or has come, or was told */
 	uint64_t seen; /* so much was noted when it was last looked for what is overdue */
-	uint32_t held_count;
-	struct known held[HELD]; /* the oldest without a record, since records stopped coming */
+	uint32_t open_count;
+	struct known open[OPEN]; /* in their order */
 } views[THREADS];
 
 static struct {
 	uint64_t kernels;   /* that had come at the last look */
+	uint32_t newest_id; /* of a kernel that had come when it was last looked what is open */
 	uint64_t judged_ns; /* when it was last looked for what is overdue */
 	uint64_t elsewhere; /* looks that found launches of threads without a place */
 } looks;
@@ -187,100 +226,99 @@ uint64_t gp_in_flight_noted(void)
 	return noted;
 }
 
-/* False: a later launch has its place, or may be writing there. */
+/* False: a later launch has its place, or it is being written. */
 static bool read_launch(const struct gp_launches *launches, uint64_t at, struct known *known)
 {
 	const struct gp_launch *launch = &launches->kept[at % GP_IN_FLIGHT_KEPT];
+	uint32_t written = (uint32_t)((at + 1) * sizeof(*launch));
 
+	if (gp_load32_acquire(&launch->written) != written)
+		return false;
 	known->at = at;
 	known->name = gp_load64_acquire(&launch->name);
 	known->correlation_id = gp_load32_acquire(&launch->correlation_id);
-	return at + GP_IN_FLIGHT_KEPT > count_of(launches);
+	return gp_load32_acquire(&launch->written) == written;
 }
 
-static uint64_t first_kept(const struct view *view, uint64_t count)
+static uint64_t first_kept(uint64_t count)
 {
-	uint64_t first = count < GP_IN_FLIGHT_KEPT ? 0 : count - GP_IN_FLIGHT_KEPT + 1;
-
-	return first > view->told ? first : view->told;
+	return count < GP_IN_FLIGHT_KEPT ? 0 : count - GP_IN_FLIGHT_KEPT;
 }
 
-/* The next launch from *at on that is before `end` and has no record. */
-static bool next_open(const struct gp_launches *launches, uint64_t *at, uint64_t end,
-		      struct known *known)
+/* What was found open is looked for in time, unless too many kernels came at once. */
+static bool has_come_since(const struct gp_decoder *decoder, uint32_t correlation_id)
 {
-	while (*at < end) {
-		uint64_t here = (*at)++;
+	if (decoder->newest_id - looks.newest_id < GP_DECODE_CAME_KEPT)
+		return gp_decode_has_come(correlation_id);
+	return !gp_decode_is_awaited(correlation_id);
+}
 
-		if (read_launch(launches, here, known) &&
-		    !gp_decode_has_come(known->correlation_id))
-			return true;
+static void drop_come(const struct gp_decoder *decoder, struct view *view)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < view->open_count; i++)
+		if (!has_come_since(decoder, view->open[i].correlation_id))
+			view->open[kept++] = view->open[i];
+	view->open_count = kept;
+}
+
+/* The oldest ones are held: later launches may take their places, and later kernels hide that theirs have come. */
+static void hold_open(struct view *view, const struct gp_launches *launches)
+{
+	uint64_t count = count_of(launches), first = first_kept(count);
+
+	if (view->next < first)
+		view->next = first;
+	for (; view->next < count && view->open_count < OPEN; view->next++) {
+		struct known *one = &view->open[view->open_count];
+
+		if (read_launch(launches, view->next, one))
+			view->open_count += gp_decode_is_awaited(one->correlation_id);
+		else if (view->next >= first_kept(count_of(launches)))
+			return; /* it is being written */
 	}
-	return false;
 }
 
-static void hold_oldest(struct view *view, const struct gp_launches *launches)
-{
-	uint64_t count = count_of(launches);
-	uint64_t at = first_kept(view, count);
+/* What one writes, and until when. */
+struct telling {
+	struct gp_decoder *decoder;
+	bool asked;
+	uint64_t until_ns;
+};
 
-	while (view->held_count < HELD &&
-	       next_open(launches, &at, count, &view->held[view->held_count]))
-		view->held_count++;
-	if (view->held_count == 0) /* while the program rests there is no more to look at */
-		view->told = count;
-}
-
-/* Texts that are told again and again are read once. */
-static void tell(struct gp_decoder *decoder, const struct known *launches, uint32_t count)
+static void tell(const struct telling *telling, const struct known *launch)
 {
 	struct gp_record_in_flight record = {
 		.kind = GP_RECORD_IN_FLIGHT,
 		.slots = sizeof(record) / GP_SLOT_BYTES,
+		.correlation_id = launch->correlation_id,
 		.ticks = gp_clock_ticks(),
+		.name_id = name_id(telling->decoder, launch->name),
 	};
 
-	for (uint32_t i = 0; i < count; i++) {
-		record.correlation_id = launches[i].correlation_id;
-		if (i == 0 || launches[i].name != launches[i - 1].name)
-			record.name_id = name_id(decoder, launches[i].name);
-		if (record.name_id != 0)
-			gp_emit((const struct gp_record *)&record);
-	}
+	if (record.name_id != 0)
+		gp_emit((const struct gp_record *)&record);
 }
 
-/* The thread may go on meanwhile, and overwrite what it noted: it is copied first. */
-static void tell_all(struct gp_decoder *decoder, struct view *view,
+/* The thread may go on meanwhile: what it overwrites is not told. */
+static void tell_all(const struct telling *telling, struct view *view,
 		     const struct gp_launches *launches)
 {
-	static struct known open[HELD + GP_IN_FLIGHT_KEPT];
 	uint64_t count = count_of(launches);
-	uint64_t at = first_kept(view, count), first = at;
-	uint32_t open_count = 0;
+	struct known one;
 
-	for (uint32_t i = 0; i < view->held_count; i++)
-		if (view->held[i].at < first && !gp_decode_has_come(view->held[i].correlation_id))
-			open[open_count++] = view->held[i];
-	while (next_open(launches, &at, count, &open[open_count]))
-		open_count++;
-	tell(decoder, open, open_count);
-	view->told = count;
-	view->held_count = 0;
+	for (uint32_t i = 0; i < view->open_count && gp_sys_now_ns() < telling->until_ns; i++)
+		tell(telling, &view->open[i]);
+	for (; view->next < count && gp_sys_now_ns() < telling->until_ns; view->next++)
+		if (read_launch(launches, view->next, &one) &&
+		    gp_decode_is_awaited(one.correlation_id))
+			tell(telling, &one);
+	view->next = count;
+	view->open_count = 0;
 }
 
-static bool has_overdue(const struct view *view, const struct gp_launches *launches)
-{
-	uint64_t at = first_kept(view, count_of(launches));
-	struct known known;
-
-	for (uint32_t i = 0; i < view->held_count; i++)
-		if (view->held[i].at < view->seen &&
-		    !gp_decode_has_come(view->held[i].correlation_id))
-			return true;
-	return next_open(launches, &at, view->seen, &known);
-}
-
-static void judge(struct gp_decoder *decoder, bool asked)
+static void judge(const struct telling *telling)
 {
 	for (uint32_t i = 0; i < THREADS; i++) {
 		const struct gp_launches *launches = launches_of(i);
@@ -290,42 +328,51 @@ static void judge(struct gp_decoder *decoder, bool asked)
 		if (launches == NULL)
 			continue;
 		count = count_of(launches);
-		if ((asked || count == view->seen) && has_overdue(view, launches))
-			tell_all(decoder, view, launches);
+		if ((telling->asked || count == view->seen) && view->open_count > 0 &&
+		    view->open[0].at < view->seen)
+			tell_all(telling, view, launches);
 		view->seen = count;
 	}
 }
 
-static void hold_or_forget(bool hold)
+static void find_open(const struct gp_decoder *decoder)
 {
 	for (uint32_t i = 0; i < THREADS; i++) {
-		const struct gp_launches *launches = launches_of(i);
-
-		if (launches == NULL)
-			continue;
-		if (!hold)
-			views[i].held_count = 0;
-		else if (views[i].held_count == 0)
-			hold_oldest(&views[i], launches);
+		drop_come(decoder, &views[i]);
+		if (launches_of(i) != NULL)
+			hold_open(&views[i], launches_of(i));
 	}
+	looks.newest_id = decoder->newest_id;
 }
 
-/* While records come, as they nearly always do, nobody reads what threads note, so that its memory stays theirs. */
+/* While records come, as they nearly always do, nobody reads what threads note, as long as it is known what has come. */
 void gp_in_flight_look(struct gp_decoder *decoder, uint64_t now_ns, bool asked)
 {
+	const struct telling telling = {decoder, asked, UINT64_MAX};
+	bool is_due = now_ns - looks.judged_ns >= GP_IN_FLIGHT_NS;
+
 	if (decoder->said_numberless)
 		return;
-	hold_or_forget(decoder->kernels == looks.kernels);
+	if (is_due || decoder->kernels == looks.kernels ||
+	    decoder->newest_id - looks.newest_id > GP_DECODE_CAME_KEPT / 2)
+		find_open(decoder);
 	looks.kernels = decoder->kernels;
-	if (now_ns - looks.judged_ns < GP_IN_FLIGHT_NS)
+	if (!is_due)
 		return;
-	judge(decoder, asked);
+	memset(known_names, 0, sizeof(known_names));
+	judge(&telling);
 	looks.judged_ns = now_ns;
 }
 
-void gp_in_flight_tell(struct gp_decoder *decoder)
+void gp_in_flight_tell(struct gp_decoder *decoder, bool asked, uint64_t until_ns)
 {
-	for (uint32_t i = 0; i < THREADS && !decoder->said_numberless; i++)
+	const struct telling telling = {decoder, asked, until_ns};
+
+	if (decoder->said_numberless)
+		return;
+	find_open(decoder);
+	memset(known_names, 0, sizeof(known_names));
+	for (uint32_t i = 0; i < THREADS; i++)
 		if (launches_of(i) != NULL)
-			tell_all(decoder, &views[i], launches_of(i));
+			tell_all(&telling, &views[i], launches_of(i));
 }

@@ -22,14 +22,19 @@
 
 struct gp_decoder;
 
+/* Its place is taken by a later launch in time. */
+struct gp_launch {
+	uint64_t name; /* address of the text, which may be gone: CUPTI's symbolName */
+	uint32_t correlation_id;
+	uint32_t written; /* low bits of noted_bytes behind it, once the rest is there */
+};
+#define GP_LAUNCH_IS_BEING_WRITTEN 1u /* which noted_bytes never is */
+
 struct gp_launches {
-	struct gp_launch {
-		uint64_t name; /* address of the text, which may be gone: CUPTI's symbolName */
-		uint32_t correlation_id;
-		uint32_t zero;
-	} kept[GP_IN_FLIGHT_KEPT];
 	uint64_t
 		noted_bytes; /* in launches that were ever noted here, the last of which are kept */
+	uint64_t zero;
+	struct gp_launch kept[GP_IN_FLIGHT_KEPT];
 };
 static_assert(sizeof((struct gp_launches *)0)->kept == 1 << 16, "noted_bytes is taken modulo that");
 
@@ -40,8 +45,9 @@ void gp_in_flight_begin(void);
 struct gp_launches *gp_in_flight_begin_thread(struct gp_launches **here);
 
 /*
- * Inside a callback: a launch of which a record is to come has returned.  here: the calling thread's, NULL at first.  Whoever reads it meanwhile finds out by `noted_bytes` that
- * its place was taken by a later launch: each store is seen after those before it.
+ * Inside a callback: a launch of which a record is to come has returned.  here: the calling thread's, NULL at first.  Its place is taken
+ * first: a signal handler that launches amid this has the next one.  Whoever reads it meanwhile finds out by `written`: each store is seen
+ * after those before it.
  */
 static inline void gp_in_flight_note(struct gp_launches **here, uint32_t correlation_id,
 				     const char *name)
@@ -56,10 +62,13 @@ static inline void gp_in_flight_note(struct gp_launches **here, uint32_t correla
 			return;
 	}
 	noted_bytes = gp_load64(&launches->noted_bytes);
-	launch = (struct gp_launch *)((char *)launches + (uint16_t)noted_bytes);
-	gp_store32_release(&launch->correlation_id, correlation_id);
+	launch = (struct gp_launch *)((char *)launches->kept + (uint16_t)noted_bytes);
+	noted_bytes += sizeof(*launch);
+	gp_store64_release(&launches->noted_bytes, noted_bytes);
+	gp_store32_release(&launch->written, GP_LAUNCH_IS_BEING_WRITTEN);
 	gp_store64_release(&launch->name, (uint64_t)(uintptr_t)name);
-	gp_store64_release(&launches->noted_bytes, noted_bytes + sizeof(*launch));
+	gp_store32_release(&launch->correlation_id, correlation_id);
+	gp_store32_release(&launch->written, (uint32_t)noted_bytes);
 }
 
 /* ---- by whoever has the decoder: one thread at a time ---- */
@@ -73,7 +82,10 @@ uint64_t gp_in_flight_noted(void);
  */
 void gp_in_flight_look(struct gp_decoder *decoder, uint64_t now_ns, bool asked);
 
-/* Write all that have no record: none will come, or the process may be gone before the next look. */
-void gp_in_flight_tell(struct gp_decoder *decoder);
+/*
+ * Write all that have no record: none will come, or the process may be gone before the next look.  asked: as above.  Not longer than until
+ * until_ns of gp_sys_now_ns().
+ */
+void gp_in_flight_tell(struct gp_decoder *decoder, bool asked, uint64_t until_ns);
 
 #endif

@@ -61,9 +61,10 @@ static struct {
 	struct gp_bell bell; /* the fetching thread sleeps on it */
 	uint32_t
 		has_begun; /* the fetching thread has started, and asks the system for nothing more to be able to go on */
-	uint32_t finish;   /* the fetching thread is to do its last work */
-	uint32_t finished; /* it has done so */
-	uint32_t failure;  /* enum failure */
+	uint32_t finish;           /* the fetching thread is to do its last work */
+	uint32_t finished;         /* it has done so */
+	uint32_t failure;          /* enum failure */
+	uint64_t failure_until_ns; /* so long who has seen it waits; 0 = there was none */
 	CUptiResult
 		switch_result; /* of the last time that the recording could not be switched on */
 	uint32_t is_shared;    /* CUPTI records, and a client may share it */
@@ -125,18 +126,21 @@ static void on_context_destroyed(CUcontext context)
 	gp_emit((const struct gp_record *)&end);
 }
 
-/* As a rule the program ends next, perhaps without a handler of ours: it waits, once and not for long, until that is written. */
+/* As a rule the program ends next, perhaps without a handler of ours: whichever threads see it wait, once and not for long, until that is written. */
 static void on_kernel_failed(void)
 {
-	uint64_t give_up_ns;
+	uint64_t until_ns, now_ns = gp_sys_now_ns();
 
-	if (gp_load32_acquire(&session.has_begun) == 0 || gp_load32_acquire(&session.finish) != 0 ||
-	    !gp_replace32(&session.failure, NONE, SEEN))
+	if (gp_load32_acquire(&session.has_begun) == 0 || gp_load32_acquire(&session.finish) != 0)
 		return;
-	give_up_ns = gp_sys_now_ns() + TELL_MOST_NS;
-	wake_fetching_thread();
-	while (gp_load32_acquire(&session.failure) == SEEN && gp_sys_now_ns() < give_up_ns)
-		gp_sys_wait(&session.failure, SEEN, TELL_MOST_NS);
+	gp_replace64(&session.failure_until_ns, 0, now_ns + TELL_MOST_NS);
+	until_ns = gp_load64(&session.failure_until_ns);
+	if (gp_replace32(&session.failure, NONE, SEEN))
+		wake_fetching_thread();
+	while (gp_load32_acquire(&session.failure) == SEEN && now_ns < until_ns) {
+		gp_sys_wait(&session.failure, SEEN, until_ns - now_ns);
+		now_ns = gp_sys_now_ns();
+	}
 }
 
 /* ---- fetching ---- */
@@ -240,7 +244,8 @@ static bool fetch_until_finish(uint64_t period_ns)
 /* What the program's end waits for. */
 static void fetch_last(void)
 {
-	gp_fetch_begins_call();
+	if (!gp_fetch_begins_call())
+		return;
 	emit_usage();
 	if (gp_fetch_ends_call())
 		flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -302,17 +307,18 @@ void gp_session_finish(uint64_t timeout_ns)
 {
 	uint64_t start_ticks = gp_clock_ticks();
 	uint64_t deadline_ns = gp_sys_now_ns() + timeout_ns;
+	uint64_t give_up_ns = deadline_ns - least(TELL_MOST_NS, timeout_ns / 4);
 
 	if (!session.fetching || getpid() != session.pid)
 		return;
 	gp_store32_release(&session.finish, 1);
 	gp_bell_ring(&session.bell);
-	while (gp_load32_acquire(&session.finished) == 0 && gp_sys_now_ns() < deadline_ns)
+	while (gp_load32_acquire(&session.finished) == 0 && gp_sys_now_ns() < give_up_ns)
 		gp_sys_wait(&session.finished, 0, 10000000u);
 	gp_count(GP_COUNTER_EXIT_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
 	if (gp_load32_acquire(&session.finished) == 0) {
 		gp_count(GP_COUNTER_EXIT_FLUSH_TIMEOUTS, 1);
-		gp_fetch_give_up();
+		gp_fetch_give_up(deadline_ns);
 		gp_say("the GPU did not finish within %llu s: its last records are missing "
 		       "(--flush-timeout waits longer)",
 		       (unsigned long long)(timeout_ns / 1000000000u));

@@ -8,7 +8,10 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "collector/atomic.h"
 #include "inject/cupti_buffers.h"
@@ -154,7 +157,7 @@ static void the_fetching_thread_does_not_wait_for_itself(void **state)
 
 static void *give_up(void *unused)
 {
-	gp_fetch_give_up();
+	gp_fetch_give_up(0);
 	return unused;
 }
 
@@ -164,13 +167,20 @@ static void take_long(void)
 	run(give_up);
 }
 
-/* The last of all: who waited for the flush has the decoder from then on. */
-static void a_flush_that_nobody_waits_for_any_more_decodes_nothing(void **state)
+/* The last of all: nothing is decoded from then on, nor CUPTI called. */
+static void who_was_given_up_does_nothing_more(void **state)
 {
+	int status;
+	pid_t child = fork();
+
 	(void)state;
-	in_flush = NULL;
-	run(give_up); /* nobody is in a call */
-	assert_true(gp_fetch_flush(0));
+	if (child == 0) { /* nobody is in a call */
+		run(give_up);
+		in_flush = abort;
+		_exit(gp_fetch_flush(0) || gp_fetch_begins_call());
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
 	in_flush = take_long;
 	assert_false(gp_fetch_flush(0));
 	ask();
@@ -183,7 +193,7 @@ int main(void)
 		cmocka_unit_test(what_is_filled_is_emptied_before_a_flush),
 		cmocka_unit_test(who_is_waited_for_does_not_wait_for_a_buffer),
 		cmocka_unit_test(the_fetching_thread_does_not_wait_for_itself),
-		cmocka_unit_test(a_flush_that_nobody_waits_for_any_more_decodes_nothing),
+		cmocka_unit_test(who_was_given_up_does_nothing_more),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

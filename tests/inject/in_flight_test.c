@@ -3,14 +3,17 @@
 #include "tests/collector/trace_check.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 
+#include "collector/sys.h"
 #include "inject/cupti_decode.h"
 #include "inject/cupti_versions.h"
 #include "inject/in_flight.h"
 
 #define SECOND_NS 1000000000u
-#define LIMIT     20000u
+#define LIMIT     200000u
 
 static struct gp_decoder decoder = {.version = 130001};
 static uint64_t now_ns = SECOND_NS;
@@ -18,7 +21,7 @@ static __thread struct gp_launches *here;
 
 /* What the trace tells: by correlation id, which name. */
 static struct {
-	char names[LIMIT][16]; /* by number of the name */
+	char names[LIMIT][32]; /* by number of the name */
 	uint32_t told[LIMIT];  /* name's number, 0 = not told */
 	uint32_t count;
 } found;
@@ -59,7 +62,7 @@ static void note_found(void *context, const struct found *one)
 
 	(void)context;
 	if (record->record.kind == GP_RECORD_STRING && record->string.space == GP_STRING_KERNEL) {
-		CHECK(record->string.id < LIMIT && record->string.length_bytes < 16);
+		CHECK(record->string.id < LIMIT && record->string.length_bytes < 32);
 		memcpy(found.names[record->string.id], record->text, record->string.length_bytes);
 	}
 	if (record->record.kind != GP_RECORD_IN_FLIGHT)
@@ -130,6 +133,52 @@ static void tell_young_beside_overdue(void)
 	CHECK(is_told(1, "spin") && is_told(2, "young"));
 }
 
+/* Numbers are given to all threads' calls: those of a thread that rests are soon far behind those that come. */
+static void tell_nothing_of_who_rests(void)
+{
+	begin();
+	for (uint32_t i = 1; i <= 3000; i++)
+		launch(i, "setup");
+	for (uint32_t i = 1; i <= 3000; i++)
+		come(i);
+	for (uint32_t i = 3001; i < 180000; i++) {
+		come(i); /* another thread's */
+		if (i % 4500 == 0)
+			look_after(SECOND_NS / 20);
+	}
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	end();
+	CHECK(found.count == 0);
+}
+
+/* As on another GPU: they do not hide that its own has not come. */
+static void tell_overdue_behind_many(void)
+{
+	begin();
+	come(1);
+	look_after(0);
+	launch(2, "spin");
+	for (uint32_t i = 3; i < 180000; i++) {
+		come(i);
+		if (i % 4500 == 0)
+			look_after(SECOND_NS / 10);
+	}
+	end();
+	CHECK(is_told(2, "spin") && found.count == 1);
+}
+
+static void come_late_and_out_of_order(void)
+{
+	begin();
+	launch(2, "early");
+	launch(2 + GP_DECODE_CAME_KEPT, "late");
+	come(2 + GP_DECODE_CAME_KEPT);
+	come(2);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	end();
+	CHECK(found.count == 0);
+}
+
 /* Others have taken its place before it is overdue. */
 static void tell_overwritten(void)
 {
@@ -142,7 +191,7 @@ static void tell_overwritten(void)
 	look_after(SECOND_NS / 2);
 	end();
 	CHECK(is_told(1, "spin") && is_told(8999, "after") && !is_told(4000, "after"));
-	CHECK(found.count == 1 + 63 + GP_IN_FLIGHT_KEPT - 1 || found.count == GP_IN_FLIGHT_KEPT);
+	CHECK(found.count == 64 + GP_IN_FLIGHT_KEPT - 63);
 }
 
 /* CUPTI was not asked for what it has: what a program that goes on has launched may be done. */
@@ -167,10 +216,19 @@ static void tell_all_at_the_end(void)
 	launch(1, "one");
 	launch(2, "two");
 	come(2);
-	gp_in_flight_tell(&decoder);
-	gp_in_flight_tell(&decoder);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(is_told(1, "one") && found.count == 1);
+}
+
+static void tell_until_it_is_over(void)
+{
+	begin();
+	launch(1, "one");
+	gp_in_flight_tell(&decoder, true, gp_sys_now_ns());
+	end();
+	CHECK(found.count == 0);
 }
 
 /* Where ids do not tell launches apart, nothing comes that could be known again. */
@@ -181,7 +239,7 @@ static void tell_nothing_without_ids(void)
 	decoder.said_numberless = true;
 	look_after(0);
 	look_after(SECOND_NS);
-	gp_in_flight_tell(&decoder);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.count == 0);
 }
@@ -191,7 +249,7 @@ static void before_it_begins(void)
 	start_in(GP_RINGS_MEMORY);
 	launch(1, "one");
 	CHECK(here == NULL && gp_in_flight_noted() == 0);
-	gp_in_flight_tell(&decoder);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.count == 0);
 }
@@ -211,6 +269,9 @@ static void names_that_are_gone(void)
 	strcpy(pages + 2 * 4096 - 5, "edge");
 	strcpy(pages + 100, "with space");
 	strcpy(pages + 200, "\303\244");
+	strcpy(pages + 250, "{'step':1}");
+	strcpy(pages + 270, "1st");
+	strcpy(pages + 280, "_Z4stepPf.llvm$1");
 	strcpy(gone, "unloaded");
 	launch(1, pages + 4096 - 3);
 	launch(2, pages + 2 * 4096 - 5);
@@ -219,12 +280,16 @@ static void names_that_are_gone(void)
 	launch(5, gone);
 	launch(6, NULL);
 	launch(7, pages + 2 * 4096);
-	launch(8, pages + 300);               /* "" */
+	launch(8, pages + 300); /* "" */
+	launch(9, pages + 250);
+	launch(10, pages + 270);
+	launch(11, pages + 280);
 	memset(pages + 2 * 4096 - 9, 'x', 4); /* unaware of the end */
 	CHECK(munmap(gone, 4096) == 0);
-	gp_in_flight_tell(&decoder);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	end();
-	CHECK(is_told(1, "across") && is_told(2, "edge") && found.count == 2);
+	CHECK(is_told(1, "across") && is_told(2, "edge") && is_told(11, "_Z4stepPf.llvm$1") &&
+	      found.count == 3);
 }
 
 /* ---- threads ---- */
@@ -248,23 +313,95 @@ static void threads_that_end(void)
 	pthread_join(thread, &second);
 	launch(3, "mains");
 	CHECK(first == second && first != NULL && gp_in_flight_noted() == 3);
-	gp_in_flight_tell(&decoder);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(is_told(1, "threads") && is_told(2, "threads") && is_told(3, "mains"));
 }
 
-static uint32_t may_end;
+#define AT_ONCE 256u
 
-static void *launch_odd_or_even(void *first)
+static uint32_t may_end, waiting;
+
+static void *launch_and_stay(void *id)
 {
-	static const char *const names[] = {"even", "odd"};
+	launch((uint32_t)(uintptr_t)id, "stays");
+	gp_add32_ordered(&waiting, 1);
+	while (gp_load32_acquire(&may_end) == 0)
+		sched_yield();
+	return here;
+}
 
-	for (uint32_t id = (uint32_t)(uintptr_t)first; gp_load32(&may_end) == 0; id += 4)
-		launch(id, names[id % 2]);
+/* What finds no place is counted, and looks for one again when a thread has ended. */
+static void more_threads_than_places(void)
+{
+	pthread_t threads[AT_ONCE];
+
+	begin();
+	launch(999, "mains");
+	for (uintptr_t i = 0; i < AT_ONCE; i++)
+		CHECK(pthread_create(&threads[i], NULL, launch_and_stay, (void *)(i + 1)) == 0);
+	while (gp_load32_acquire(&waiting) < AT_ONCE)
+		sched_yield();
+	CHECK(gp_in_flight_noted() == 1 + AT_ONCE); /* one of them elsewhere */
+	gp_store32_release(&may_end, 1);
+	for (uintptr_t i = 0; i < AT_ONCE; i++)
+		pthread_join(threads[i], NULL);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	end();
+	CHECK(found.count == AT_ONCE);
+}
+
+static void *refused_then_not(void *unused)
+{
+	launch(1, "refused");
+	launch(2, "refused");
+	gp_add32_ordered(&waiting, 1);
+	while (gp_load32_acquire(&may_end) < 2)
+		sched_yield();
+	launch(3, "noted");
+	return unused;
+}
+
+static void a_place_that_is_free_again(void)
+{
+	pthread_t threads[AT_ONCE], late;
+
+	begin();
+	for (uintptr_t i = 0; i < AT_ONCE; i++)
+		CHECK(pthread_create(&threads[i], NULL, launch_and_stay, (void *)(i + 10)) == 0);
+	while (gp_load32_acquire(&waiting) < AT_ONCE)
+		sched_yield();
+	CHECK(pthread_create(&late, NULL, refused_then_not, NULL) == 0);
+	while (gp_load32_acquire(&waiting) < AT_ONCE + 1)
+		sched_yield();
+	gp_store32_release(&may_end, 1);
+	for (uintptr_t i = 0; i < AT_ONCE; i++)
+		pthread_join(threads[i], NULL);
+	gp_store32_release(&may_end, 2);
+	pthread_join(late, NULL);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	end();
+	CHECK(is_told(3, "noted") && found.count == AT_ONCE + 1);
+}
+
+/* ---- what is read while it is written ---- */
+
+/* Whoever has a launch's place next has another name. */
+static const char *name_of(uint32_t id)
+{
+	return (id / GP_IN_FLIGHT_KEPT) % 2 ? "odd" : "even";
+}
+
+#define THREAD_IDS (1u << 28)
+
+static void *launch_on(void *first)
+{
+	for (uint32_t id = (uint32_t)(uintptr_t)first; gp_load32(&may_end) == 0; id++)
+		launch(id, name_of(id));
 	return NULL;
 }
 
-static void check_parity(void *context, const struct found *one)
+static void check_name(void *context, const struct found *one)
 {
 	const struct gp_record_in_flight *record = &one->record->in_flight;
 
@@ -273,30 +410,103 @@ static void check_parity(void *context, const struct found *one)
 		note_found(NULL, one);
 		return;
 	}
-	CHECK(strcmp(found.names[record->name_id], record->correlation_id % 2 ? "odd" : "even") ==
-	      0);
+	CHECK(strcmp(found.names[record->name_id], name_of(record->correlation_id)) == 0);
 	found.count++;
 }
 
-/* Whatever is read while it is overwritten, a launch has its own name. */
-static void threads_that_launch_meanwhile(void)
+static void check_names(void)
 {
-	static struct scan scan = {.fn = check_parity};
-	pthread_t threads[4];
+	static struct scan scan = {.fn = check_name};
 
-	begin();
-	for (uintptr_t i = 0; i < 4; i++)
-		CHECK(pthread_create(&threads[i], NULL, launch_odd_or_even, (void *)(i + 1)) == 0);
-	while (gp_in_flight_noted() < 20 * GP_IN_FLIGHT_KEPT)
-		;
-	for (uint32_t i = 0; i < 20; i++)
-		gp_in_flight_tell(&decoder);
-	gp_store32(&may_end, 1);
-	for (uintptr_t i = 0; i < 4; i++)
-		pthread_join(threads[i], NULL);
 	CHECK(gp_collector_stop(LONG_NS) == 0);
 	CHECK(scan_trace(&scan, gp_collector_trace_path()) && scan.error == NULL);
 	CHECK(found.count > 0);
+}
+
+static void threads_that_launch_meanwhile(void)
+{
+	pthread_t threads[2];
+
+	begin();
+	for (uintptr_t i = 0; i < 2; i++)
+		CHECK(pthread_create(&threads[i], NULL, launch_on,
+				     (void *)((i + 1) * THREAD_IDS)) == 0);
+	while (gp_in_flight_noted() < 20 * GP_IN_FLIGHT_KEPT)
+		;
+	for (uint32_t i = 0; i < 20; i++)
+		gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_store32(&may_end, 1);
+	for (uintptr_t i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	check_names();
+}
+
+/* As it is for an instant: a place is taken, and not written to the end. */
+static void notes_that_are_being_written(void)
+{
+	struct gp_launch *second;
+
+	begin();
+	for (uint32_t id = 1; id <= 3; id++)
+		launch(id, "whole");
+	second = &here->kept[1];
+	second->name = (uint64_t)(uintptr_t) "torn";
+	second->written = GP_LAUNCH_IS_BEING_WRITTEN;
+	here->kept[3] = *second;
+	look_after(SECOND_NS);
+	second->name = (uint64_t)(uintptr_t) "whole";
+	second->written = (uint32_t)(2 * sizeof(*second));
+	here->noted_bytes += sizeof(*second); /* the fourth is never written */
+	look_after(SECOND_NS);
+	look_after(SECOND_NS);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	end();
+	CHECK(is_told(1, "whole") && is_told(2, "whole") && is_told(3, "whole") &&
+	      found.count == 3);
+}
+
+#define HANDLER_IDS (1u << 30)
+
+static volatile uint32_t signals;
+
+static void launch_in_handler(int number)
+{
+	(void)number;
+	signals++;
+	launch(HANDLER_IDS + signals, "handler");
+}
+
+static void check_kept(void)
+{
+	const struct gp_launch *kept = here->kept;
+
+	for (uint32_t i = 0; i < GP_IN_FLIGHT_KEPT && kept[i].name != 0; i++)
+		CHECK((strcmp((const char *)(uintptr_t)kept[i].name, "handler") == 0) ==
+		      (kept[i].correlation_id > HANDLER_IDS));
+}
+
+/* A signal that comes amid a note leaves both whole. */
+static void handlers_that_launch(void)
+{
+	const struct itimerval often = {{0, 20}, {0, 20}}, never = {{0, 0}, {0, 0}};
+	sigset_t alarms;
+	uint32_t id = 1;
+
+	begin();
+	launch(id, "program");
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	signal(SIGALRM, launch_in_handler);
+	CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
+	while (signals < 5000) {
+		for (uint32_t i = 0; i < 1000; i++)
+			launch(++id, "program");
+		sigprocmask(SIG_BLOCK, &alarms, NULL);
+		check_kept();
+		sigprocmask(SIG_UNBLOCK, &alarms, NULL);
+	}
+	CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+	end();
 }
 
 #define CASE(name, body)                                                                           \
@@ -317,6 +527,14 @@ CASE(nothing_is_noted_before_it_begins, before_it_begins)
 CASE(a_name_that_is_gone_is_no_name, names_that_are_gone)
 CASE(launches_outlive_their_thread, threads_that_end)
 CASE(names_belong_to_their_launches, threads_that_launch_meanwhile)
+CASE(what_is_being_written_is_not_read, notes_that_are_being_written)
+CASE(a_handler_that_launches_tears_nothing, handlers_that_launch)
+CASE(a_launch_without_a_place_is_counted, more_threads_than_places)
+CASE(a_place_that_is_given_back_is_taken, a_place_that_is_free_again)
+CASE(who_rests_behind_many_is_not_told, tell_nothing_of_who_rests)
+CASE(what_is_overdue_behind_many_is_told, tell_overdue_behind_many)
+CASE(what_comes_out_of_order_has_come, come_late_and_out_of_order)
+CASE(telling_ends_in_time, tell_until_it_is_over)
 
 int main(void)
 {
@@ -332,6 +550,14 @@ int main(void)
 		cmocka_unit_test(a_name_that_is_gone_is_no_name),
 		cmocka_unit_test(launches_outlive_their_thread),
 		cmocka_unit_test(names_belong_to_their_launches),
+		cmocka_unit_test(what_is_being_written_is_not_read),
+		cmocka_unit_test(a_handler_that_launches_tears_nothing),
+		cmocka_unit_test(a_launch_without_a_place_is_counted),
+		cmocka_unit_test(a_place_that_is_given_back_is_taken),
+		cmocka_unit_test(who_rests_behind_many_is_not_told),
+		cmocka_unit_test(what_is_overdue_behind_many_is_told),
+		cmocka_unit_test(what_comes_out_of_order_has_come),
+		cmocka_unit_test(telling_ends_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static struct build build_more_than_a_screen(uint32_t things)
 	assert_non_null(b.model->domains);
 	b.model->domains[0] = "";
 	for (uint32_t i = 0; i < things; i++) {
-		snprintf(names[i], sizeof(names[i]), "thing%02u", i);
+		snprintf(names[i], sizeof(names[i]), "thing%c%c", 'a' + i / 26, 'a' + i % 26);
 		build_api(&b, (uint16_t)(300 + i), names[i], GP_API_OTHER);
 		build_call(&b, 101, (uint16_t)(300 + i), (1 + i) * 50 * US, 40 * US, 0);
 		build_range(&b, 100, names[i], (1 + i) * 100 * US, (1 + i) * 100 * US + 50 * US);

@@ -152,7 +152,7 @@ static void tables_give_way_to_what_has_no_rows(void **state)
 /* Small kinds have no row where there is no room for it, and are counted as all that has none. */
 static void memory_without_a_row_is_counted(void **state)
 {
-	struct build b = build_more_than_a_screen(6);
+	struct build b = build_more_than_a_screen(7);
 	struct gp_model *model;
 	char *text;
 
@@ -161,7 +161,7 @@ static void memory_without_a_row_is_counted(void **state)
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 5001 * US, 0x5000, 8 << 20);
 	model = build_end(&b);
 	text = print(model, true);
-	expect(text, "  GPU 5\n  ... 2 more\n"); /* GPU 6, and what is page-locked */
+	expect(text, "  GPU 5\n  ... 3 more\n"); /* two GPUs, and what is page-locked */
 	free(text);
 	gp_model_free(model);
 }

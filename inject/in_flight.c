@@ -292,6 +292,7 @@ static void tell(const struct telling *telling, const struct known *launch)
 	struct gp_record_in_flight record = {
 		.kind = GP_RECORD_IN_FLIGHT,
 		.slots = sizeof(record) / GP_SLOT_BYTES,
+		.unasked = !telling->asked,
 		.correlation_id = launch->correlation_id,
 		.ticks = gp_clock_ticks(),
 		.name_id = name_id(telling->decoder, launch->name),

@@ -242,6 +242,7 @@ struct gp_in_flight {
 	uint32_t correlation_id;
 	uint32_t call; /* index in calls; GP_NONE where there are totals alone */
 	uint32_t name; /* index in names */
+	bool asked;    /* CUPTI was for its records, just before the look */
 };
 
 /*

@@ -155,12 +155,25 @@ static void print_of_totals(const struct page *page)
 	fputs("; its launch: gpuprof summary --by unfinished FILE\n", page->out);
 }
 
-/* CUPTI was not asked for records before the end (XLA): that none came says nothing. */
+static bool was_asked(const struct page *page)
+{
+	const struct gp_model *model = page->model;
+
+	for (uint32_t i = 0; i < page->list.count; i++)
+		if (page->list.rows[i].asked)
+			return true;
+	for (uint32_t i = 0; model->totals && i < model->in_flight_count; i++)
+		if (model->in_flight[i].asked)
+			return true;
+	return false;
+}
+
+/* Where CUPTI was not asked for records before the end (XLA) that none came says nothing. */
 static bool says_nothing(const struct page *page)
 {
 	const struct gp_model *model = page->model;
 
-	return !model->losses.closed && model->counters[GP_COUNTER_FLUSHES] == 0 &&
+	return !model->losses.closed && !was_asked(page) &&
 	       (model->totals || page->list.rows[0].state == GP_UNFINISHED_OPEN);
 }
 

@@ -359,6 +359,7 @@ static int take_in_flight(struct gp_load *load, const union gp_any_record *recor
 		.correlation_id = r->correlation_id,
 		.call = GP_NONE,
 		.name = r->name_id,
+		.asked = r->unasked == 0,
 	};
 	return 0;
 }

@@ -29,7 +29,8 @@ static bool waits_for_all(const struct gp_model *model, const struct gp_call *ca
 	    gp_model_api_class(model, call->api) != GP_API_SYNC)
 		return false;
 	name = gp_model_api(model, call->api).name;
-	return strncmp(name, "cudaDeviceSync", 14) == 0 || strncmp(name, "cuCtxSync", 9) == 0;
+	return strncmp(name, "cudaDeviceSync", 14) == 0 ||
+	       strncmp(name, "cudaThreadSync", 14) == 0 || strncmp(name, "cuCtxSync", 9) == 0;
 }
 
 static struct wait *find_wait(const struct waits *waits, uint32_t context_id)
@@ -94,19 +95,14 @@ static uint64_t since(const struct gp_call *call, uint64_t time_ns)
 }
 
 /*
- * Whether a launch had no record long after it, at a look that came after a flush.  What the last look of all did not find may have been
- * launched while CUPTI gave the last records, or these may not have come; nor may those of kernels that ended when the recording had paused.
+ * Whether a launch had no record long after it, at a look that came after a flush; else it may have ended long ago, as it may where the
+ * recording had paused when it ended.
  */
 #define LONG_NS 900000000u /* a little less than a second */
 
 static bool is_overdue(const struct gp_model *model, const struct gp_in_flight *one)
 {
-	double last_flush_ns =
-		(double)model->counters[GP_COUNTER_EXIT_FLUSH_TICKS] * model->ns_per_tick;
-	double look_ns = (double)one->time_ns;
-
-	if (model->counters[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0 &&
-	    look_ns > (double)gp_model_end_ns(model) - last_flush_ns)
+	if (!one->asked)
 		return false;
 	if (gp_model_gates_until(model, gp_call_end_ns(&model->calls[one->call])) !=
 	    model->gate_count)
@@ -132,6 +128,7 @@ static int add_without_record(const struct gp_model *model, const struct waits *
 				     .open_ns = since(&model->calls[one->call], until_ns),
 				     .state = is_overdue(model, one) ? GP_UNFINISHED_HANGS
 								     : GP_UNFINISHED_OPEN,
+				     .asked = one->asked,
 			     });
 	}
 	return result;
@@ -165,6 +162,7 @@ static int add_end_of_stream(const struct gp_model *model, const struct waits *w
 				.name = op->name,
 				.open_ns = since(&model->calls[op->call], gp_model_end_ns(model)),
 				.state = GP_UNFINISHED_OPEN,
+				.asked = true,
 			});
 	}
 	return result;
@@ -207,10 +205,9 @@ static bool may_lack_records(const struct gp_model *model)
 {
 	const uint64_t *count = model->counters;
 
-	return count[GP_COUNTER_FLUSHES] == 0 || count[GP_COUNTER_LOST_CUPTI] > 0 ||
-	       count[GP_COUNTER_LOST_NO_BUFFER] > 0 || count[GP_COUNTER_LOST_BUFFER_ENDS] > 0 ||
-	       count[GP_COUNTER_UNKNOWN_RECORDS] > 0 || gp_recorded_has_lost(model) ||
-	       model->losses.launches_left_out > 0;
+	return count[GP_COUNTER_LOST_CUPTI] > 0 || count[GP_COUNTER_LOST_NO_BUFFER] > 0 ||
+	       count[GP_COUNTER_LOST_BUFFER_ENDS] > 0 || count[GP_COUNTER_UNKNOWN_RECORDS] > 0 ||
+	       gp_recorded_has_lost(model) || model->losses.launches_left_out > 0;
 }
 
 static int compare_calls(const void *a, const void *b, const void *context)

@@ -26,6 +26,7 @@ struct gp_unfinished {
 	uint64_t
 		open_ns; /* for so long after its launch it is known not to have ended, or to have had no record */
 	enum gp_unfinished_state state;
+	bool asked; /* CUPTI was for its records, just before these were looked for */
 };
 
 struct gp_unfinished_list {

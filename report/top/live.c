@@ -315,7 +315,7 @@ static int take_in_flight(struct gp_live *l, const union gp_any_record *record, 
 
 	(void)text;
 	(void)thread_id;
-	if (!gp_live_has_open(l) || r->correlation_id < l->open.correlation_id)
+	if (r->unasked == 0 && (!gp_live_has_open(l) || r->correlation_id < l->open.correlation_id))
 		l->open = *r;
 	return 0;
 }

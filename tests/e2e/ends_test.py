@@ -398,6 +398,14 @@ class Hangs(Case):
         self.assertEqual(self.unfinished("hung.gpuprof"), ["failed, or never ran"] * 3)
         self.assertIn("\n  one of those that failed or never ran: step_kernel\n", self.run_gpuprof("summary", "hung.gpuprof").stdout)
 
+    def test_two_threads_learn_of_a_failure(self):
+        """The one that does not have it written waits until it is, too."""
+        for _ in range(5):
+            self.run_program([*GPU, "start=3", "race=9"], BARE, GPUSIM_KERNEL_NS=NEVER_NS, GPUSIM_FAULT="kernel-fails",
+                             GPUPROF_OUTPUT="hung", GPUPROF_CHROME="none")
+            self.assertEqual(self.unfinished("hung.gpuprof"), ["failed, or never ran"] * 3)
+            os.unlink(self.path("hung.gpuprof"))
+
     def test_kernels_that_end(self):
         """Nothing is told of them, neither while they run nor at the end."""
         result = self.run_program([*GPU, "launch=3", "start=25", "sync", "raise=9"], BARE, GPUSIM_KERNEL_NS="2000", GPUPROF_OUTPUT="ended")

@@ -6,7 +6,8 @@
     launch=N       N launches of one kernel, then a synchronisation
     start=N        N launches, no synchronisation
     sync           waits for the device          try_sync       does so, and prints what comes of it
-    unload         unloads the kernel's module
+    race=N         waits so in two threads: the first that is told ends the process by signal N
+    unload         unloads the kernel's module   load=FILE      a library
     copy=N         N copies of 4096 bytes to the device
     leak=N         N allocations of 1024 bytes that are never freed
     say=TEXT       TEXT on standard output      complain=TEXT   on standard error
@@ -27,6 +28,7 @@ import select
 import shutil
 import signal
 import sys
+import threading
 
 PTX = b""".version 7.0
 .target sm_70
@@ -72,6 +74,17 @@ class Device:
 
     def try_sync(self):
         print("status", self.cuda.cuCtxSynchronize(), flush=True)
+
+    def race(self, number):
+        start = threading.Barrier(2)
+
+        def wait():
+            self.call("cuCtxSetCurrent", self.context)
+            start.wait()
+            self.cuda.cuCtxSynchronize()
+            end_by(number)
+        for thread in [threading.Thread(target=wait) for _ in range(2)]:
+            thread.start()
 
     def unload(self):
         self.call("cuModuleUnload", self.module)
@@ -125,6 +138,7 @@ HOST_STEPS = {
     "say": lambda text: print(text, flush=True),
     "complain": lambda text: print(text, file=sys.stderr, flush=True),
     "chdir": os.chdir,
+    "load": ctypes.CDLL,
     "touch": lambda name: open(name, "w").close(),
     "line": lambda _: sys.stdin.readline(),
     "wait": lambda _: sys.stdin.read(),

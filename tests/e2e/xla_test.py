@@ -58,6 +58,29 @@ class Xla(Case):
             program.communicate()
         self.assertLess(self.records(), LAUNCHES)
 
+    def unfinished(self):
+        return re.findall("  (not known|never ended)  ", self.run_gpuprof("summary", "--by", "unfinished", *self.files(".gpuprof")).stdout)
+
+    def test_what_it_holds_back_is_not_said_to_hang(self):
+        """XLA comes when CUPTI was asked for records before."""
+        library = self.preload.split(":", maxsplit=1)[0]
+        program = subprocess.Popen([*GPU, "launch=3", "line", f"load={library}", "start=3", "wait"], cwd=self.folder, stdin=subprocess.PIPE,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env=support.environment(LD_PRELOAD=support.LIBRARY, **OPTIONS))
+        deadline = time.monotonic() + support.LIMIT_S
+        try:
+            while self.records() < 3:
+                self.assertLess(time.monotonic(), deadline)
+            program.stdin.write(b"\n")
+            program.stdin.flush()
+            while not self.unfinished():
+                self.assertLess(time.monotonic(), deadline)
+        finally:
+            program.kill()
+            program.communicate()
+        self.assertEqual(self.unfinished()[0], "not known")
+        self.assertNotIn("no record of its end", self.run_gpuprof("summary", *self.files(".gpuprof")).stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

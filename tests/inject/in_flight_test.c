@@ -23,7 +23,7 @@ static __thread struct gp_launches *here;
 static struct {
 	char names[LIMIT][32]; /* by number of the name */
 	uint32_t told[LIMIT];  /* name's number, 0 = not told */
-	uint32_t count;
+	uint32_t count, unasked;
 } found;
 
 static void begin(void)
@@ -71,6 +71,7 @@ static void note_found(void *context, const struct found *one)
 	CHECK(record->in_flight.ticks != 0 && found.told[record->in_flight.correlation_id] == 0);
 	found.told[record->in_flight.correlation_id] = record->in_flight.name_id;
 	found.count++;
+	found.unasked += record->in_flight.unasked;
 }
 
 static void end(void)
@@ -104,7 +105,7 @@ static void tell_overdue(void)
 	come(4);
 	end();
 	CHECK(is_told(1, "spin") && is_told(2, "after") && is_told(4, "young"));
-	CHECK(found.count == 3);
+	CHECK(found.count == 3 && found.unasked == 0);
 }
 
 static void tell_nothing_that_comes(void)
@@ -207,7 +208,7 @@ static void tell_unasked(void)
 	now_ns += SECOND_NS;
 	gp_in_flight_look(&decoder, now_ns, false);
 	end();
-	CHECK(found.count == 10);
+	CHECK(found.count == 10 && found.unasked == 10);
 }
 
 static void tell_all_at_the_end(void)

@@ -50,7 +50,7 @@ static uint32_t
 /* This thread. */
 static __thread bool never_waits;
 static __thread struct {
-	const struct buffer *buffer; /* that it was given last, while one_per_thread */
+	uint32_t number; /* of the buffer that it was given last, while one_per_thread, plus one */
 	uint32_t taking;
 } own;
 
@@ -149,10 +149,11 @@ static uint32_t first_bytes(void)
 /* CUPTI still has this thread's last buffer, and asks for another; or it has come back full. */
 static bool has_filled_its_last(void)
 {
-	const struct buffer *last = own.buffer;
+	const struct buffer *last;
 
-	if (last == NULL)
+	if (own.number == 0)
 		return false;
+	last = &buffers[own.number - 1];
 	return gp_load32(&last->full_taking) == own.taking ||
 	       (gp_load32(&last->taking) == own.taking && gp_load32(&last->state) == TAKEN);
 }
@@ -248,7 +249,7 @@ static void note_taking(struct buffer *buffer)
 	gp_store32(&buffer->taking, taking);
 	if (!one_per_thread || never_waits)
 		return;
-	own.buffer = buffer;
+	own.number = (uint32_t)(buffer - buffers) + 1;
 	own.taking = taking;
 }
 

@@ -26,7 +26,7 @@ struct buffer {
 	uint32_t bytes;
 	uint32_t valid_bytes;
 	uint32_t order;       /* when it was filled, among all */
-	uint32_t taking;      /* its number among all takings of buffers */
+	uint32_t taking;      /* how many takings there were, times MOST_BUFFERS, and its place */
 	uint32_t full_taking; /* the last one from which it came back full */
 	uint32_t state;       /* enum state */
 	bool is_resident;     /* the decoder's: it has been written to since its memory went back */
@@ -49,10 +49,8 @@ static uint32_t
 
 /* This thread. */
 static __thread bool never_waits;
-static __thread struct {
-	uint32_t number; /* of the buffer that it was given last, while one_per_thread, plus one */
-	uint32_t taking;
-} own;
+static __thread uint32_t
+	own_taking; /* of the buffer that it was given last, while one_per_thread */
 
 /* Where all are out, records go here, to be counted; beyond so many the last is shared, and what is counted of it not exact. */
 #define DISCARD_PAGES 256u
@@ -149,13 +147,12 @@ static uint32_t first_bytes(void)
 /* CUPTI still has this thread's last buffer, and asks for another; or it has come back full. */
 static bool has_filled_its_last(void)
 {
-	const struct buffer *last;
+	const struct buffer *last = &buffers[own_taking % MOST_BUFFERS];
 
-	if (own.number == 0)
+	if (own_taking == 0)
 		return false;
-	last = &buffers[own.number - 1];
-	return gp_load32(&last->full_taking) == own.taking ||
-	       (gp_load32(&last->taking) == own.taking && gp_load32(&last->state) == TAKEN);
+	return gp_load32(&last->full_taking) == own_taking ||
+	       (gp_load32(&last->taking) == own_taking && gp_load32(&last->state) == TAKEN);
 }
 
 /* What CUPTI asks for while it flushes is for any thread. */
@@ -244,13 +241,12 @@ static struct buffer *take_or_add(uint32_t bytes)
 
 static void note_taking(struct buffer *buffer)
 {
-	uint32_t taking = gp_add32(&takings, 1) + 1;
+	uint32_t count = gp_add32(&takings, 1) + 1;
+	uint32_t taking = count * MOST_BUFFERS + (uint32_t)(buffer - buffers);
 
 	gp_store32(&buffer->taking, taking);
-	if (!one_per_thread || never_waits)
-		return;
-	own.number = (uint32_t)(buffer - buffers) + 1;
-	own.taking = taking;
+	if (one_per_thread && !never_waits)
+		own_taking = taking;
 }
 
 static uint8_t *take_discard(size_t *bytes)

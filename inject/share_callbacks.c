@@ -25,12 +25,10 @@ static struct {
 } shared;
 
 /* The client's correlationData of the call that this thread is in: of the runtime's, and of the driver's inside it. */
-struct client_data {
-	uint64_t value;
-	uint32_t correlation_id; /* of the call */
-};
-
-static __thread struct client_data client_data[2];
+static __thread struct {
+	uint64_t value[2];
+	uint32_t correlation_id[2]; /* of the call */
+} client_data;
 
 void gp_share_begin(void)
 {
@@ -179,21 +177,22 @@ static void call_client(CUpti_CallbackFunc callback, CUpti_CallbackDomain domain
 {
 	void *user = (void *)(uintptr_t)gp_load64(&shared.user);
 	const CUpti_CallbackData *call = data;
-	struct client_data *own;
+	bool driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
 	uint64_t ours;
 
 	if (!is_api(domain)) {
 		callback(user, domain, cbid, data);
 		return;
 	}
-	own = &client_data[domain == CUPTI_CB_DOMAIN_DRIVER_API];
 	/* it may not have been called at the beginning of the call that ends here */
-	if (call->callbackSite == CUPTI_API_ENTER || own->correlation_id != call->correlationId)
-		*own = (struct client_data){.correlation_id = call->correlationId};
+	if (call->callbackSite == CUPTI_API_ENTER ||
+	    client_data.correlation_id[driver] != call->correlationId)
+		client_data.value[driver] = 0;
+	client_data.correlation_id[driver] = call->correlationId;
 	ours = *call->correlationData;
-	*call->correlationData = own->value;
+	*call->correlationData = client_data.value[driver];
 	callback(user, domain, cbid, data);
-	own->value = *call->correlationData;
+	client_data.value[driver] = *call->correlationData;
 	*call->correlationData = ours;
 }
 

@@ -27,11 +27,9 @@ static uint32_t is_begun;  /* atomic */
 static uint32_t elsewhere; /* atomic; threads without a place have launched since the last look */
 static uint32_t freed;     /* atomic; how often a place was given back */
 
-/* Of the calling thread. */
-static __thread struct {
-	bool has_ended;
-	uint32_t refused_at; /* one more than `freed` when it found no place; 0 = it did not try */
-} own;
+/* Of the calling thread: one more than `freed` when it found no place; 0 = it did not try. */
+static __thread uint32_t refused_at;
+#define HAS_ENDED UINT32_MAX /* and is to have none any more: nothing would give it back */
 
 static pthread_key_t key;
 static bool has_key;
@@ -42,7 +40,7 @@ static void end_thread(void *argument)
 {
 	struct place *place = argument;
 
-	own.has_ended = true;
+	refused_at = HAS_ENDED;
 	*place->here = NULL;
 	/* pairs with take_place(): the next thread goes on behind what was noted */
 	gp_store32_release(&place->state, FREE);
@@ -98,9 +96,9 @@ static struct place *find_place(void)
 	uint32_t now = gp_load32(&freed) + 1;
 	struct place *place;
 
-	if (!has_key || own.has_ended || own.refused_at == now)
+	if (!has_key || refused_at == HAS_ENDED || refused_at == now)
 		return NULL;
-	own.refused_at = now;
+	refused_at = now;
 	place = take_place(FREE);
 	return place != NULL ? place : make_place();
 }

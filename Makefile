@@ -146,7 +146,7 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 # ---- what a machine with a GPU runs: tests/gpu/run, bench/*; may be built elsewhere ----
 STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu)) \
 	$(patsubst tests/gpu/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/gpu/programs/*.cu))
-NVCC_STATIC = $(NVCC) -std=c++17 -O1 -I. -cudart static -Wno-deprecated-gpu-targets
+NVCC_STATIC = $(NVCC) -std=c++17 -O1 -g -I. -cudart static -Wno-deprecated-gpu-targets
 .PHONY: gpu-programs
 gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/liboverhead.so $(O)/bench/floor.so \
 	$(O)/tests/gpu/occupancy $(O)/tests/gpu/gate $(SIM_RECORDER) $(TORTURE)

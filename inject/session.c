@@ -1,5 +1,6 @@
 #include "inject/session.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,6 +25,7 @@
 #include "inject/control.h"
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_library.h"
+#include "inject/dlsym.h"
 #include "inject/fetch.h"
 #include "inject/gate.h"
 #include "inject/in_flight.h"
@@ -468,6 +470,15 @@ static int look_for_addresses(void)
 	return -ENOMEM;
 }
 
+/*
+ * Threads would hand each other's buffers on without a lock, which ThreadSanitizer cannot see in us: it would tell of races of CUPTI's in a program that it
+ * is in.
+ */
+static bool has_thread_sanitizer(void)
+{
+	return gp_dlsym(RTLD_DEFAULT, "__tsan_init") != NULL;
+}
+
 static int make_buffers(void)
 {
 	uint64_t most_bytes =
@@ -478,7 +489,7 @@ static int make_buffers(void)
 		gp_buffers_be_small();
 	else
 		session.buffers_per_thread =
-			most_bytes >= GP_CUPTI_PER_THREAD_LEAST_BYTES &&
+			most_bytes >= GP_CUPTI_PER_THREAD_LEAST_BYTES && !has_thread_sanitizer() &&
 			gp_cupti_can(session.cupti.version, GP_CUPTI_PER_THREAD_AS_A_RULE);
 	if (session.buffers_per_thread)
 		gp_buffers_be_per_thread();

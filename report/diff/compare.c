@@ -314,6 +314,19 @@ static uint32_t keep_named(struct comparing *c, enum gp_named_kind kind, struct 
 	return kept;
 }
 
+/* Whether both can have what is listed: somebody looked at the host; what was left, and whose it was, is known. */
+static bool is_comparable(struct comparing *c, enum gp_named_kind kind, const struct pair *sum)
+{
+	struct pair leaked;
+
+	if (kind == GP_NAMED_HOST)
+		return sum->a != 0 && sum->b != 0;
+	if (kind != GP_NAMED_LEAK)
+		return true;
+	leaked = metric_pair(c, GP_METRIC_BYTES_LEAKED);
+	return !isnan(leaked.a) && !isnan(leaked.b);
+}
+
 static int list_named(struct comparing *c, enum gp_named_kind kind, struct named_row **rows,
 		      uint32_t *count)
 {
@@ -338,8 +351,8 @@ static int list_named(struct comparing *c, enum gp_named_kind kind, struct named
 			(*rows)[(*count)++] = row;
 	}
 	free(names);
-	if (kind == GP_NAMED_HOST && (sum.a == 0 || sum.b == 0))
-		*count = 0; /* nobody looked in one of them */
+	if (!is_comparable(c, kind, &sum))
+		*count = 0;
 	if (*rows)
 		*count = keep_named(c, kind, *rows, *count, larger(&sum));
 	if (*rows)

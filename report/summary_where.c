@@ -318,9 +318,11 @@ static void print_average(FILE *out, const struct gp_iterations *all, double med
 	uint64_t total_ns = 0;
 	double others_ns;
 
+	if (all->count < 2)
+		return;
 	for (uint32_t i = 0; i < all->count; i++)
 		total_ns += duration_of(&all->rows[i]);
-	others_ns = (double)(total_ns - longest_ns) / (all->count > 1 ? all->count - 1 : 1);
+	others_ns = (double)(total_ns - longest_ns) / (all->count - 1);
 	if (others_ns > FAR_FROM * median_ns || FAR_FROM * others_ns < median_ns)
 		fprintf(out, ", %s on average", gp_format_ns(total_ns / all->count).text);
 }

@@ -196,6 +196,17 @@ static void set_leaks(struct gp_run_set *set, uint32_t sites)
 	runs_set(set, GP_METRIC_BYTES_LEAKED, 10240);
 }
 
+static void judge(struct scene *scene)
+{
+	assert_int_equal(
+		gp_check_judge(&scene->baseline, &scene->now, &scene->thresholds, &scene->check),
+		0);
+	scene->report = (struct gp_check_report){.check = &scene->check,
+						 .baseline = &scene->baseline,
+						 .now = &scene->now,
+						 .names = gp_names_new()};
+}
+
 static void what_leaks_has_its_call_sites(void **state)
 {
 	static const char expected[] = "never freed: 4.000KiB at f (a.cu:3), 3.000KiB at f "
@@ -206,12 +217,7 @@ static void what_leaks_has_its_call_sites(void **state)
 	(void)state;
 	set_leaks(&scene.now, 4);
 	gp_thresholds_open(&scene.thresholds);
-	assert_int_equal(
-		gp_check_judge(&scene.baseline, &scene.now, &scene.thresholds, &scene.check), 0);
-	scene.report = (struct gp_check_report){.check = &scene.check,
-						.baseline = &scene.baseline,
-						.now = &scene.now,
-						.names = gp_names_new()};
+	judge(&scene);
 	text = write_report(gp_check_report_text, &scene);
 	snprintf(line, sizeof(line), "\n  leaked_bytes: %s\n", expected);
 	expect(text, line);
@@ -241,12 +247,7 @@ static void what_is_judged_beyond_a_large_change_alone_is_named(void **state)
 	runs_set(&scene.now, GP_METRIC_COPY_TIME, 20000);
 	gp_thresholds_open(&scene.thresholds);
 	scene.thresholds.metrics[GP_METRIC_WALL].share = 0.5435;
-	assert_int_equal(
-		gp_check_judge(&scene.baseline, &scene.now, &scene.thresholds, &scene.check), 0);
-	scene.report = (struct gp_check_report){.check = &scene.check,
-						.baseline = &scene.baseline,
-						.now = &scene.now,
-						.names = gp_names_new()};
+	judge(&scene);
 	text = write_report(gp_check_report_text, &scene);
 	expect(text, "gpuprof check: pass: ");
 	expect(text, " 10 of the baseline; judged only beyond a large change: wall (54.4 %)\n");

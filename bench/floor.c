@@ -117,12 +117,8 @@ static int find_cupti(void)
 
 static void set_attributes(void)
 {
-	uint8_t per_thread = 0;
-	size_t pool_limit = 16, bytes = sizeof(per_thread);
+	size_t pool_limit = 16, bytes = sizeof(pool_limit);
 
-	cupti.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &bytes,
-					&per_thread);
-	bytes = sizeof(pool_limit);
 	cupti.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, &bytes,
 					&pool_limit);
 }

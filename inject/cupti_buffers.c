@@ -11,6 +11,11 @@
 #define FIRST_BUFFERS 4u
 #define MOST_BUFFERS  16384u
 
+#define KEPT_BYTES ((uint64_t)GP_BUFFERS_KEPT * GP_CUPTI_BUFFER_BYTES)
+
+/* What is left of a full buffer: less than a record. */
+#define RECORD_MOST_BYTES 512u
+
 #define FIRST_SLEEP_NS   100000u
 #define LONGEST_SLEEP_NS 1600000u
 
@@ -18,17 +23,23 @@ enum state { ABSENT, MAKING, FREE, TAKEN, FILLED };
 
 struct buffer {
 	uint8_t *memory;
-	size_t valid_bytes;
-	uint32_t order; /* when it was filled, among all */
-	uint32_t state; /* enum state */
+	uint32_t bytes;
+	uint32_t valid_bytes;
+	uint32_t order;       /* when it was filled, among all */
+	uint32_t taking;      /* how many takings there were, times MOST_BUFFERS, and its place */
+	uint32_t full_taking; /* the last one from which it came back full */
+	uint32_t state;       /* enum state */
+	bool is_resident;     /* the decoder's: it has been written to since its memory went back */
 };
 
 static struct buffer buffers[MOST_BUFFERS];
 static uint32_t buffer_count; /* entries from here on are ABSENT, and always were */
 static uint32_t fill_order;
+static uint32_t takings;
+static uint64_t resident_bytes; /* the decoder's: of buffers that it has released */
 
-static uint32_t buffer_bytes = GP_CUPTI_BUFFER_BYTES;
-static uint32_t buffer_limit = MOST_BUFFERS;
+static bool all_small, one_per_thread;
+static uint64_t most_bytes, mapped_bytes;
 static bool waits_for_decoder;
 static void (*wake_decoder)(void);
 static uint32_t requests;
@@ -36,30 +47,33 @@ static uint32_t releases; /* how many buffers the decoder has emptied */
 static uint32_t
 	gave_up_after; /* 1 + releases when a wait was in vain: no further one until there are more */
 
-static __thread bool never_waits; /* this thread */
+/* This thread. */
+static __thread bool never_waits;
+static __thread uint32_t
+	own_taking; /* of the buffer that it was given last, while one_per_thread */
 
-/* Where all are out, records go here.  In turn, for CUPTI must not have the same one twice at a time. */
-#define DISCARD_PAGES 64u
+/* Where all are out, records go here, to be counted; beyond so many the last is shared, and what is counted of it not exact. */
+#define DISCARD_PAGES 256u
 static uint8_t discards[DISCARD_PAGES][4096] __attribute__((aligned(64)));
-static uint32_t next_discard;
+static uint32_t discard_taken[DISCARD_PAGES - 1];
 static uint32_t
 	discards_out; /* how many CUPTI has: where a kernel lasts, one for as long as any other buffer */
 
 /* In the middle of the program's launch: errno is kept. */
-static uint8_t *map_buffer(void)
+static uint8_t *map_buffer(uint32_t bytes)
 {
 	void *memory;
 
-	if (gp_sys_map(-1, 0, buffer_bytes, &memory) != 0)
+	if (gp_sys_map(-1, 0, bytes, &memory) != 0)
 		return NULL;
-	gp_count(GP_COUNTER_BUFFER_BYTES, buffer_bytes);
+	gp_count(GP_COUNTER_BUFFER_BYTES, bytes);
 	return memory;
 }
 
 /* The first entry that nobody has; NULL = all are taken. */
 static struct buffer *claim_entry(void)
 {
-	for (uint32_t i = 0; i < buffer_limit; i++) {
+	for (uint32_t i = 0; i < MOST_BUFFERS; i++) {
 		uint32_t count = gp_load32(&buffer_count);
 
 		if (i >= count)
@@ -71,47 +85,108 @@ static struct buffer *claim_entry(void)
 	return NULL;
 }
 
-/* Make one more buffer, in the given state.  Where there is no memory the entry is free for the next try: there may be some later. */
-static uint8_t *add_buffer(enum state state)
+/* Where each thread has one, large ones leave half for the first ones of further threads. */
+static uint64_t most_for(uint32_t bytes)
 {
-	struct buffer *buffer = claim_entry();
-	uint8_t *memory;
+	return one_per_thread && bytes > GP_CUPTI_FIRST_BUFFER_BYTES ? most_bytes / 2 : most_bytes;
+}
 
-	if (buffer == NULL)
+static bool claim_bytes(uint32_t bytes)
+{
+	uint64_t mapped;
+
+	do {
+		mapped = gp_load64(&mapped_bytes);
+		if (mapped + bytes > most_for(bytes))
+			return false;
+	} while (!gp_replace64(&mapped_bytes, mapped, mapped + bytes));
+	return true;
+}
+
+/* Make one more buffer, in the given state.  Where there is no memory the entry is free for the next try: there may be some later. */
+static struct buffer *add_buffer(uint32_t bytes, enum state state)
+{
+	struct buffer *buffer;
+
+	if (!claim_bytes(bytes))
 		return NULL;
-	memory = map_buffer();
-	buffer->memory = memory;
-	/* pairs with the acquire of whoever looks for a buffer in this state: memory is set */
-	gp_store32_release(&buffer->state, memory != NULL ? state : ABSENT);
-	return memory;
+	buffer = claim_entry();
+	if (buffer == NULL) {
+		gp_add64(&mapped_bytes, -(uint64_t)bytes);
+		return NULL;
+	}
+	buffer->memory = map_buffer(bytes);
+	buffer->bytes = bytes;
+	if (buffer->memory == NULL) {
+		gp_add64(&mapped_bytes, -(uint64_t)bytes);
+		gp_store32_release(&buffer->state, ABSENT);
+		return NULL;
+	}
+	/* pairs with the acquire of whoever looks for a buffer in this state: the fields above are set */
+	gp_store32_release(&buffer->state, state);
+	return buffer;
 }
 
 void gp_buffers_be_small(void)
 {
-	buffer_bytes = GP_CUPTI_SMALL_BUFFER_BYTES;
+	all_small = true;
 }
 
-int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake)(void))
+void gp_buffers_be_per_thread(void)
 {
-	uint64_t most = most_bytes / buffer_bytes;
+	one_per_thread = true;
+}
 
-	buffer_limit = most < MOST_BUFFERS ? (uint32_t)most : MOST_BUFFERS;
+static uint32_t first_bytes(void)
+{
+	if (one_per_thread)
+		return GP_CUPTI_FIRST_BUFFER_BYTES;
+	return all_small ? GP_CUPTI_SMALL_BUFFER_BYTES : GP_CUPTI_BUFFER_BYTES;
+}
+
+/* CUPTI still has this thread's last buffer, and asks for another; or it has come back full. */
+static bool has_filled_its_last(void)
+{
+	const struct buffer *last = &buffers[own_taking % MOST_BUFFERS];
+
+	if (own_taking == 0)
+		return false;
+	return gp_load32(&last->full_taking) == own_taking ||
+	       (gp_load32(&last->taking) == own_taking && gp_load32(&last->state) == TAKEN);
+}
+
+/* What CUPTI asks for while it flushes is for any thread. */
+static uint32_t wanted_bytes(void)
+{
+	if (one_per_thread && !never_waits && has_filled_its_last())
+		return GP_CUPTI_BUFFER_BYTES;
+	return first_bytes();
+}
+
+int gp_buffers_init(uint64_t most, bool waits, void (*wake)(void))
+{
+	most_bytes = most;
 	waits_for_decoder = waits;
 	wake_decoder = wake;
 	for (uint32_t i = 0; i < FIRST_BUFFERS; i++)
-		if (add_buffer(FREE) == NULL)
+		if (add_buffer(first_bytes(), FREE) == NULL)
 			return -ENOMEM;
 	return 0;
 }
 
-static uint8_t *take_free(void)
+/* A free one of that many bytes; 0 = of any. */
+static struct buffer *take_free(uint32_t bytes)
 {
 	uint32_t count = gp_load32(&buffer_count);
 
-	for (uint32_t i = 0; i < count; i++)
-		if (gp_load32(&buffers[i].state) == FREE &&
-		    gp_replace32(&buffers[i].state, FREE, TAKEN))
-			return buffers[i].memory;
+	for (uint32_t i = 0; i < count; i++) {
+		struct buffer *buffer = &buffers[i];
+
+		if (gp_load32_acquire(&buffer->state) == FREE &&
+		    (bytes == 0 || buffer->bytes == bytes) &&
+		    gp_replace32(&buffer->state, FREE, TAKEN))
+			return buffer;
+	}
 	return NULL;
 }
 
@@ -125,11 +200,11 @@ static bool decoder_lags(void)
 	return false;
 }
 
-static uint8_t *wait_for_free(void)
+static struct buffer *wait_for_free(void)
 {
 	uint64_t give_up_ns = gp_sys_now_ns() + GP_EMIT_WAIT_NS;
 	uint64_t sleep_ns = FIRST_SLEEP_NS;
-	uint8_t *memory = NULL;
+	struct buffer *buffer = NULL;
 
 	if (!waits_for_decoder || never_waits ||
 	    gp_load32(&gave_up_after) == gp_load32(&releases) + 1 || !decoder_lags())
@@ -138,13 +213,13 @@ static uint8_t *wait_for_free(void)
 	do {
 		wake_decoder();
 		gp_sys_sleep(sleep_ns);
-		memory = take_free();
+		buffer = take_free(0);
 		if (sleep_ns < LONGEST_SLEEP_NS)
 			sleep_ns *= 2;
-	} while (memory == NULL && gp_sys_now_ns() < give_up_ns);
-	if (memory == NULL)
+	} while (buffer == NULL && gp_sys_now_ns() < give_up_ns);
+	if (buffer == NULL)
 		gp_store32(&gave_up_after, gp_load32(&releases) + 1);
-	return memory;
+	return buffer;
 }
 
 void gp_buffers_never_wait_here(void)
@@ -152,24 +227,56 @@ void gp_buffers_never_wait_here(void)
 	never_waits = true;
 }
 
-uint8_t *gp_buffers_take(size_t *bytes)
+static struct buffer *take_or_add(uint32_t bytes)
 {
-	uint8_t *memory = take_free();
+	struct buffer *buffer = take_free(bytes);
 
-	*bytes = buffer_bytes;
-	gp_add32(&requests, 1);
-	if (memory != NULL)
-		return memory;
-	memory = add_buffer(TAKEN);
-	if (memory != NULL)
+	if (buffer != NULL)
+		return buffer;
+	buffer = add_buffer(bytes, TAKEN);
+	if (buffer != NULL && !one_per_thread)
 		gp_count(GP_COUNTER_BUFFERS_EXTRA, 1);
-	else
-		memory = wait_for_free();
-	if (memory != NULL)
-		return memory;
+	return buffer;
+}
+
+static void note_taking(struct buffer *buffer)
+{
+	uint32_t count = gp_add32(&takings, 1) + 1;
+	uint32_t taking = count * MOST_BUFFERS + (uint32_t)(buffer - buffers);
+
+	gp_store32(&buffer->taking, taking);
+	if (one_per_thread && !never_waits)
+		own_taking = taking;
+}
+
+static uint8_t *take_discard(size_t *bytes)
+{
+	uint32_t i = 0;
+
 	*bytes = sizeof(discards[0]);
 	gp_add32(&discards_out, 1);
-	return discards[gp_add32(&next_discard, 1) % DISCARD_PAGES];
+	while (i < DISCARD_PAGES - 1 &&
+	       (gp_load32(&discard_taken[i]) != 0 || !gp_replace32(&discard_taken[i], 0, 1)))
+		i++;
+	return discards[i];
+}
+
+uint8_t *gp_buffers_take(size_t *bytes)
+{
+	struct buffer *buffer = take_or_add(wanted_bytes());
+
+	gp_add32(&requests, 1);
+	if (buffer == NULL && one_per_thread)
+		buffer = take_or_add(first_bytes());
+	if (buffer == NULL && one_per_thread)
+		buffer = take_free(0);
+	if (buffer == NULL)
+		buffer = wait_for_free();
+	if (buffer == NULL)
+		return take_discard(bytes);
+	note_taking(buffer);
+	*bytes = buffer->bytes;
+	return buffer->memory;
 }
 
 static struct buffer *find(const uint8_t *memory)
@@ -182,28 +289,33 @@ static struct buffer *find(const uint8_t *memory)
 	return NULL;
 }
 
-static bool is_discard(const uint8_t *memory)
-{
-	uintptr_t first = (uintptr_t)discards;
-
-	return (uintptr_t)memory >= first && (uintptr_t)memory < first + sizeof(discards);
-}
-
 bool gp_buffers_give(uint8_t *memory, size_t valid_bytes)
 {
 	struct buffer *buffer = find(memory);
 
-	if (buffer == NULL) {
-		if (is_discard(memory))
-			gp_add32(&discards_out, UINT32_MAX);
+	if (buffer == NULL)
 		return false;
-	}
-	buffer->valid_bytes = valid_bytes;
+	buffer->valid_bytes = (uint32_t)valid_bytes;
 	buffer->order = gp_add32(&fill_order, 1);
+	if (valid_bytes + RECORD_MOST_BYTES > buffer->bytes)
+		gp_store32(&buffer->full_taking, gp_load32(&buffer->taking));
 	/* pairs with the acquire in gp_buffers_next(): the records and the fields above are
 	 * complete */
 	gp_store32_release(&buffer->state, valid_bytes > 0 ? FILLED : FREE);
 	return true;
+}
+
+void gp_buffers_end_discard(uint8_t *memory)
+{
+	uintptr_t at = (uintptr_t)memory - (uintptr_t)discards;
+	size_t page = at / sizeof(discards[0]);
+
+	if (at >= sizeof(discards))
+		return;
+	gp_add32(&discards_out, UINT32_MAX);
+	if (page < DISCARD_PAGES -
+			   1) /* pairs with the acquire of who takes it: its records were counted */
+		gp_store32_release(&discard_taken[page], 0);
 }
 
 uint32_t gp_buffers_requests(void)
@@ -238,14 +350,25 @@ uint8_t *gp_buffers_next(size_t *valid_bytes)
 	return first->memory;
 }
 
+/* Memory that a burst took goes back; so much stays for the next. */
+static void keep_or_give_back(struct buffer *buffer)
+{
+	if (!buffer->is_resident)
+		resident_bytes += buffer->bytes;
+	buffer->is_resident = resident_bytes <= KEPT_BYTES;
+	if (buffer->is_resident)
+		return;
+	resident_bytes -= buffer->bytes;
+	madvise(buffer->memory, buffer->bytes, MADV_DONTNEED);
+}
+
 void gp_buffers_release(uint8_t *memory)
 {
 	struct buffer *buffer = find(memory);
 
 	if (buffer == NULL)
 		return;
-	if (buffer - buffers >= (ptrdiff_t)GP_BUFFERS_KEPT)
-		madvise(memory, buffer_bytes, MADV_DONTNEED);
+	keep_or_give_back(buffer);
 	gp_add32(&releases, 1);
 	/* pairs with the acquire in take_free(): the decoder no longer reads */
 	gp_store32_release(&buffer->state, FREE);

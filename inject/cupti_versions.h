@@ -79,6 +79,7 @@ CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable); /* headers before
 enum gp_cupti_ability {
 	GP_CUPTI_NUMBERS_LAUNCHES,   /* launches have numbers of their own under a newer driver */
 	GP_CUPTI_BUFFERS_PER_THREAD, /* there is an attribute for it */
+	GP_CUPTI_PER_THREAD_AS_A_RULE, /* it has them unless told otherwise; before 12.6 a flush of these was not safe */
 	GP_CUPTI_KIND_OF_EVENTS, /* records of events are asked for; before, they come with those of waits */
 	GP_CUPTI_KIND_OF_GREEN_CONTEXTS,
 	GP_CUPTI_KINDS_OF_HOST_FUNCTIONS,

@@ -68,8 +68,10 @@ void CUPTIAPI gp_fetch_complete(CUcontext context, uint32_t stream, uint8_t *buf
 {
 	(void)context, (void)stream, (void)bytes;
 	gp_buffers_never_wait_here();
-	if (!gp_buffers_give(buffer, valid_bytes))
+	if (!gp_buffers_give(buffer, valid_bytes)) {
 		count_discarded(buffer, valid_bytes);
+		gp_buffers_end_discard(buffer);
+	}
 	fetching.wake();
 }
 

@@ -1,5 +1,6 @@
 #include "inject/session.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,6 +25,7 @@
 #include "inject/control.h"
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_library.h"
+#include "inject/dlsym.h"
 #include "inject/fetch.h"
 #include "inject/gate.h"
 #include "inject/in_flight.h"
@@ -69,6 +71,7 @@ static struct {
 		switch_result; /* of the last time that the recording could not be switched on */
 	uint32_t is_shared;    /* CUPTI records, and a client may share it */
 	bool fetching;
+	bool buffers_per_thread;
 	pid_t pid;
 } session;
 
@@ -356,14 +359,14 @@ static void set_attribute(CUpti_ActivityAttribute attribute, void *value, size_t
 }
 
 /*
- * Buffers shared by all threads: with one per thread a flush waits for a kernel that runs, and every new thread costs a buffer
- * (docs/cupti-notes.md, 3).  And a bound on the device memory in which CUPTI keeps the times of what is in flight: 16 buffers
+ * Threads that share a buffer wait for each other in each launch; with one per thread a new thread costs a buffer, and a program that is killed
+ * where nobody flushes (XLA's) loses what is in each.  And a bound on the device memory in which CUPTI keeps the times of what is in flight: 16 buffers
  * of 4 MiB, 1.6 million operations (fewer with --max-memory), where the default would let it grow to 1 GiB.  Both must be set
  * before the buffer callbacks are registered (docs/cupti-notes.md, 2).
  */
 static void set_attributes(void)
 {
-	uint8_t per_thread = 0;
+	uint8_t per_thread = session.buffers_per_thread;
 	size_t pool_limit =
 		(size_t)(gp_budget_part(DEVICE_POOL_BYTES, BUDGET_PART) / DEVICE_BUFFER_BYTES);
 
@@ -467,12 +470,31 @@ static int look_for_addresses(void)
 	return -ENOMEM;
 }
 
+/*
+ * Threads would hand each other's buffers on without a lock, which ThreadSanitizer cannot see in us: it would tell of races of CUPTI's in a program that it
+ * is in.
+ */
+static bool has_thread_sanitizer(void)
+{
+	return gp_dlsym(RTLD_DEFAULT, "__tsan_init") != NULL;
+}
+
 static int make_buffers(void)
 {
-	uint64_t most_bytes = gp_option_number(GP_OPTION_ID_CUPTI_MEMORY) << 20;
-	int error = gp_buffers_init(gp_budget_part(most_bytes, BUDGET_PART),
-				    gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "block"),
-				    wake_fetching_thread);
+	uint64_t most_bytes =
+		gp_budget_part(gp_option_number(GP_OPTION_ID_CUPTI_MEMORY) << 20, BUDGET_PART);
+	int error;
+
+	if (gp_xla_is_here())
+		gp_buffers_be_small();
+	else
+		session.buffers_per_thread =
+			most_bytes >= GP_CUPTI_PER_THREAD_LEAST_BYTES && !has_thread_sanitizer() &&
+			gp_cupti_can(session.cupti.version, GP_CUPTI_PER_THREAD_AS_A_RULE);
+	if (session.buffers_per_thread)
+		gp_buffers_be_per_thread();
+	error = gp_buffers_init(most_bytes, gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "block"),
+				wake_fetching_thread);
 
 	if (error != 0)
 		gp_say("nothing of the GPU is recorded: there is no memory for CUPTI's records; "
@@ -489,8 +511,6 @@ int gp_session_start(gp_session_first_context first_context)
 
 	if (error == 0)
 		error = load_libraries();
-	if (error == 0 && gp_xla_is_here())
-		gp_buffers_be_small();
 	if (error == 0)
 		error = make_buffers();
 	if (error != 0)

@@ -17,8 +17,9 @@
 #include "inject/cupti_buffers.h"
 #include "tests/lib/sleeping.h"
 
-#define LIMIT 1000u
-#define FEW   10u /* all that there are, of those that the other tests made */
+#define LIMIT   1000u
+#define DROPPED 200u
+#define FEW     10u /* all that there are, of those that the other tests made */
 
 static uint32_t wakes;
 
@@ -64,9 +65,13 @@ static void *ask_in_vain(void *unused)
 	size_t bytes;
 
 	errno = 0;
-	for (uint32_t i = 0; i < 2 * LIMIT; i++)
-		if (gp_buffers_give(gp_buffers_take(&bytes), 0) || errno != 0)
+	for (uint32_t i = 0; i < 2 * LIMIT; i++) {
+		uint8_t *dropped = gp_buffers_take(&bytes);
+
+		if (gp_buffers_give(dropped, 0) || errno != 0)
 			return &errno;
+		gp_buffers_end_discard(dropped);
+	}
 	return unused;
 }
 
@@ -181,6 +186,13 @@ static void take_all(void)
 	}
 }
 
+/* CUPTI has given back what nobody decodes, and its records are counted. */
+static void drop(uint8_t *buffer, size_t valid_bytes)
+{
+	assert_false(gp_buffers_give(buffer, valid_bytes));
+	gp_buffers_end_discard(buffer);
+}
+
 /* A kernel that never ends holds them: whoever launches more does not wait for it. */
 static void where_all_are_out_records_are_dropped_at_once(void **state)
 {
@@ -195,15 +207,36 @@ static void where_all_are_out_records_are_dropped_at_once(void **state)
 	memset(first, 1, bytes);
 	second = gp_buffers_take(&bytes);
 	assert_ptr_not_equal(first, second);
-	assert_false(gp_buffers_give(first, 100));
+	drop(first, 100);
 	assert_null(gp_buffers_next(&bytes));
 	assert_int_equal(wakes, 0);
 	for (uint32_t i = 0; i < LIMIT; i++)
 		assert_true(gp_buffers_give(taken[i], 0));
 	/* inject/rival would take it for somebody else's */
 	assert_true(gp_buffers_are_out());
-	assert_false(gp_buffers_give(second, 0));
+	drop(second, 0);
 	assert_false(gp_buffers_are_out());
+}
+
+/* Each of so many threads may keep one for long. */
+static void what_is_dropped_is_not_given_out_twice(void **state)
+{
+	uint8_t *dropped[DROPPED];
+	size_t bytes;
+
+	(void)state;
+	take_all();
+	for (uint32_t i = 0; i < DROPPED; i++) {
+		dropped[i] = gp_buffers_take(&bytes);
+		for (uint32_t j = 0; j < i; j++)
+			assert_ptr_not_equal(dropped[i], dropped[j]);
+	}
+	for (uint32_t i = 0; i < DROPPED; i++)
+		drop(dropped[i], 100);
+	assert_ptr_equal(gp_buffers_take(&bytes), dropped[0]);
+	drop(dropped[0], 0);
+	for (uint32_t i = 0; i < LIMIT; i++)
+		assert_true(gp_buffers_give(taken[i], 0));
 }
 
 /* The decoder gets to run while the other sleeps. */
@@ -298,6 +331,7 @@ int main(void)
 		cmocka_unit_test(filled_buffers_come_in_their_order),
 		cmocka_unit_test(nothing_is_lost_among_threads),
 		cmocka_unit_test(where_all_are_out_records_are_dropped_at_once),
+		cmocka_unit_test(what_is_dropped_is_not_given_out_twice),
 		cmocka_unit_test(where_the_decoder_lags_it_is_waited_for),
 		cmocka_unit_test(where_nobody_is_to_wait_it_is_not_waited_for),
 		cmocka_unit_test(what_a_burst_took_goes_back),

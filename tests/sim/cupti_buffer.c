@@ -309,24 +309,19 @@ static size_t finished_bytes(struct buffer *b, bool forced, uint64_t now)
 	return at;
 }
 
-static size_t count_records(const uint8_t *data, size_t bytes)
+/* Under the lane's lock: moves what is not finished to empty buffers, the last of which is the lane's; those before are full. */
+static void split(struct lane *lane, struct buffer *b, size_t finished, struct buffer **spares)
 {
-	size_t count = 0;
-
-	for (size_t at = 0; at < bytes; count++)
-		at += sim_record_bytes(((const CUpti_Activity *)(data + at))->kind);
-	return count;
-}
-
-/* Under the lane's lock: moves what is not finished to the empty buffer rest. */
-static void split(struct buffer *b, size_t finished, struct buffer *rest)
-{
-	size_t bytes = b->used - finished;
-
-	memcpy(rest->data, b->data + finished, bytes);
-	rest->used = bytes;
-	rest->records = count_records(rest->data, bytes);
-	rest->last_end = b->last_end;
+	for (size_t at = finished, bytes; at < b->used; at += bytes) {
+		bytes = sim_record_bytes(((CUpti_Activity *)(b->data + at))->kind);
+		if (!has_room(lane->current, bytes)) {
+			if (lane->current)
+				push_full(lane->current);
+			lane->current = *spares;
+			*spares = (*spares)->next;
+		}
+		put(lane->current, b->data + at, bytes);
+	}
 	b->used = finished;
 }
 
@@ -354,8 +349,17 @@ static void flush_full(bool forced)
 		restore_full(kept);
 }
 
-/* Takes what can be delivered out of a lane's buffer; spare, if given, gets the rest. */
-static struct buffer *take_finished(struct lane *lane, bool forced, struct buffer **spare)
+static size_t room_of(const struct buffer *spares)
+{
+	size_t bytes = 0;
+
+	for (; spares; spares = spares->next)
+		bytes += spares->size - RECORD_MOST_BYTES;
+	return bytes;
+}
+
+/* Takes what can be delivered out of a lane's buffer; the spares get the rest. */
+static struct buffer *take_finished(struct lane *lane, bool forced, struct buffer **spares)
 {
 	struct buffer *b;
 	size_t finished;
@@ -363,39 +367,58 @@ static struct buffer *take_finished(struct lane *lane, bool forced, struct buffe
 	pthread_mutex_lock(&lane->lock);
 	b = lane->current;
 	finished = b && !lane->blocked ? finished_bytes(b, forced, sim_now_ns()) : 0;
-	if (!finished || (finished < b->used && (!*spare || (*spare)->size < b->used - finished))) {
+	if (!finished || (finished < b->used && room_of(*spares) < b->used - finished)) {
 		pthread_mutex_unlock(&lane->lock);
 		return NULL;
 	}
 	lane->current = NULL;
-	if (finished < b->used) {
-		split(b, finished, *spare);
-		lane->current = *spare;
-		*spare = NULL;
-	}
+	split(lane, b, finished, spares);
 	pthread_mutex_unlock(&lane->lock);
 	return b;
 }
 
-static bool splits(struct lane *lane)
+static size_t unfinished_bytes(struct lane *lane)
 {
-	bool unfinished;
+	struct buffer *b;
+	size_t bytes = 0;
 
 	pthread_mutex_lock(&lane->lock);
-	unfinished = lane->current && lane->current->last_end > sim_now_ns();
+	b = lane->current;
+	if (b)
+		bytes = b->used - finished_bytes(b, false, sim_now_ns());
 	pthread_mutex_unlock(&lane->lock);
-	return unfinished;
+	return bytes;
+}
+
+/* With room for so many bytes of records, if the client gives them. */
+static struct buffer *new_buffers(struct lane *lane, size_t bytes)
+{
+	struct buffer *list = NULL;
+
+	while (room_of(list) < bytes) {
+		struct buffer *b = new_buffer(lane);
+
+		if (!b || b->size <= RECORD_MOST_BYTES)
+			return list;
+		b->next = list;
+		list = b;
+	}
+	return list;
 }
 
 static void flush_lane(struct lane *lane, bool forced)
 {
-	struct buffer *spare = !forced && splits(lane) ? new_buffer(lane) : NULL;
-	struct buffer *b = take_finished(lane, forced, &spare);
+	struct buffer *spares = forced ? NULL : new_buffers(lane, unfinished_bytes(lane));
+	struct buffer *b = take_finished(lane, forced, &spares);
 
 	if (b)
 		deliver(b, b->used);
-	if (spare) /* not needed after all: the client gets it back empty */
-		deliver(spare, 0);
+	while (spares) { /* not needed after all: the client gets it back empty */
+		struct buffer *next = spares->next;
+
+		deliver(spares, 0);
+		spares = next;
+	}
 	lane->blocked = false;
 }
 

@@ -1,0 +1,165 @@
+/* cupti_buffers, where each thread has a buffer of its own: what size it gets, and what is left for others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include "inject/cupti_buffers.h"
+
+/* Of this, large ones take half at most: one, beside pages. */
+#define MOST_BYTES (4u * GP_CUPTI_BUFFER_BYTES)
+
+struct asked {
+	size_t first_bytes, second_bytes, third_bytes;
+	uint8_t *first, *second, *third;
+};
+
+static void wake_decoder(void)
+{
+}
+
+static int init(void **state)
+{
+	(void)state;
+	gp_buffers_be_per_thread();
+	return gp_buffers_init(MOST_BYTES, false, wake_decoder);
+}
+
+static void *ask_twice(void *result)
+{
+	struct asked *asked = result;
+
+	asked->first = gp_buffers_take(&asked->first_bytes);
+	asked->second = gp_buffers_take(&asked->second_bytes);
+	return NULL;
+}
+
+static struct asked ask_in_a_thread(void)
+{
+	struct asked asked;
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, ask_twice, &asked), 0);
+	pthread_join(thread, NULL);
+	return asked;
+}
+
+static void give_both(const struct asked *asked)
+{
+	assert_true(gp_buffers_give(asked->first, 0));
+	assert_true(gp_buffers_give(asked->second, 0));
+}
+
+static void a_threads_first_is_small_and_large_once_it_fills_them(void **state)
+{
+	struct asked one = ask_in_a_thread();
+
+	(void)state;
+	assert_int_equal(one.first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
+	assert_int_equal(one.second_bytes, GP_CUPTI_BUFFER_BYTES);
+	give_both(&one);
+}
+
+static void large_ones_leave_half_to_further_threads(void **state)
+{
+	struct asked one = ask_in_a_thread(), other = ask_in_a_thread();
+
+	(void)state;
+	assert_int_equal(one.second_bytes, GP_CUPTI_BUFFER_BYTES);
+	assert_int_equal(other.first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
+	assert_int_equal(other.second_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
+	assert_ptr_not_equal(other.second, one.first);
+	assert_ptr_not_equal(other.second, other.first);
+	give_both(&one);
+	give_both(&other);
+}
+
+static void *ask_after_a_flush(void *result)
+{
+	struct asked *asked = result;
+
+	asked->first = gp_buffers_take(&asked->first_bytes);
+	gp_buffers_give(asked->first, GP_CUPTI_FIRST_BUFFER_BYTES / 2);
+	asked->second = gp_buffers_take(&asked->second_bytes);
+	gp_buffers_give(asked->second, GP_CUPTI_FIRST_BUFFER_BYTES - 100);
+	asked->third = gp_buffers_take(&asked->third_bytes);
+	return NULL;
+}
+
+static void one_that_was_taken_by_a_flush_was_not_full(void **state)
+{
+	struct asked asked;
+	pthread_t thread;
+	size_t valid_bytes;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, ask_after_a_flush, &asked), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(asked.second_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
+	assert_int_equal(asked.third_bytes, GP_CUPTI_BUFFER_BYTES);
+	assert_true(gp_buffers_give(asked.third, 0));
+	gp_buffers_release(gp_buffers_next(&valid_bytes));
+	gp_buffers_release(gp_buffers_next(&valid_bytes));
+	assert_null(gp_buffers_next(&valid_bytes));
+}
+
+static void *ask_while_flushing(void *result)
+{
+	gp_buffers_never_wait_here();
+	return ask_twice(result);
+}
+
+/* For any thread, each of which may have one kernel in flight. */
+static void what_is_asked_for_while_flushing_is_small(void **state)
+{
+	struct asked asked;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, ask_while_flushing, &asked), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(asked.first_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
+	assert_int_equal(asked.second_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
+	give_both(&asked);
+}
+
+/* This thread keeps all that it gets, until there are no more; then records are dropped. */
+static void where_all_are_out_records_are_dropped(void **state)
+{
+	static uint8_t *taken[MOST_BYTES / GP_CUPTI_FIRST_BUFFER_BYTES];
+	uint32_t count = 0;
+	uint64_t bytes_in_all = 0;
+	size_t bytes;
+	uint8_t *dropped;
+
+	(void)state;
+	do {
+		taken[count] = gp_buffers_take(&bytes);
+		bytes_in_all += bytes;
+		count++;
+	} while (bytes_in_all < MOST_BYTES);
+	assert_int_equal(count,
+			 1 + (MOST_BYTES - GP_CUPTI_BUFFER_BYTES) / GP_CUPTI_FIRST_BUFFER_BYTES);
+	dropped = gp_buffers_take(&bytes);
+	assert_false(gp_buffers_give(dropped, 0));
+	gp_buffers_end_discard(dropped);
+	for (uint32_t i = 0; i < count; i++)
+		assert_true(gp_buffers_give(taken[i], 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_threads_first_is_small_and_large_once_it_fills_them),
+		cmocka_unit_test(large_ones_leave_half_to_further_threads),
+		cmocka_unit_test(one_that_was_taken_by_a_flush_was_not_full),
+		cmocka_unit_test(what_is_asked_for_while_flushing_is_small),
+		cmocka_unit_test(where_all_are_out_records_are_dropped),
+	};
+
+	return cmocka_run_group_tests(tests, init, NULL);
+}

@@ -1,25 +1,88 @@
 #include "report/rules/dependency.h"
 
-/* Then there is nothing of its own that an operation could wait for. */
-static bool has_one_stream(const struct gp_model *model)
+#include <string.h>
+
+#include "report/format.h"
+#include "report/rules/neighbours.h"
+
+/* In names of functions of both APIs, and of nodes of graphs: what makes a stream wait for others than the GPU's own work. */
+static const char *const waits[] = {"HostFunc",           "HostNode",     "StreamAddCallback",
+				    "StreamWaitValue",    "BatchMemOp",   "StreamMemOp",
+				    "ExternalSemaphores", "IpcOpenEvent", "MemPrefetch"};
+
+static bool makes_wait(const char *function)
 {
-	return model->op_count > 0 &&
-	       gp_ops_share_stream(&model->ops[0], &model->ops[model->op_count - 1]);
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
+		if (strstr(function, waits[i]))
+			return true;
+	return false;
+}
+
+static bool has_one_gpu(const struct gp_model *model)
+{
+	for (uint32_t i = 1; i < model->op_count; i++)
+		if (model->ops[i].device_id != model->ops[0].device_id)
+			return false;
+	return true;
+}
+
+bool gp_dependency_is_outside(const struct gp_model *model)
+{
+	if (model->host_function_count > 0 || !has_one_gpu(model))
+		return false;
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		uint8_t class = gp_model_api_class(model, model->calls[i].api);
+
+		if ((class == GP_API_HOST || class == GP_API_CONTROL) &&
+		    makes_wait(gp_model_api(model, model->calls[i].api).name))
+			return false;
+	}
+	return true;
+}
+
+static bool prefetches(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->call_count; i++)
+		if (gp_model_api_class(model, model->calls[i].api) == GP_API_CONTROL &&
+		    strstr(gp_model_api(model, model->calls[i].api).name, "MemPrefetch"))
+			return true;
+	return false;
+}
+
+static void advise_on_others(const struct gp_advisor *advisor, const struct gp_case *found,
+			     FILE *out)
+{
+	uint64_t bytes = gp_neighbours_bytes(advisor, found);
+
+	if (bytes > 0)
+		fprintf(out,
+			"programs take turns on a GPU, and others held up to %s of its memory: "
+			"give this one a GPU of its own, or let them share it by MPS "
+			"(nvidia-cuda-mps-control)",
+			gp_format_bytes(bytes).text);
+	else
+		fprintf(out,
+			"another process may have had the GPU (nvidia-smi lists them): they take "
+			"turns%s",
+			gp_model_may_have_managed_memory(advisor->scope.models[found->process])
+				? "; or managed memory was moved (--trace=default,unified tells)"
+				: "");
 }
 
 void gp_dependency_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
 
-	if (has_one_stream(model))
-		fprintf(out,
-			"the process has no other stream that it could wait for: another process "
-			"may have had the GPU (nvidia-smi lists them)%s",
-			gp_model_may_have_managed_memory(model)
-				? ", or managed memory was moved (--trace=default,unified tells)"
-				: "");
+	if (gp_dependency_is_outside(model))
+		advise_on_others(advisor, found, out);
+	else if (prefetches(model))
+		fputs("the process moves managed memory itself (cudaMemPrefetchAsync), and what "
+		      "comes "
+		      "next in the stream waits for that: --trace=default,unified records it; or "
+		      "another process had the GPU (nvidia-smi lists them)",
+		      out);
 	else
-		fputs("see what the operation waits for: an event, a host function, another "
-		      "device; or another process had the GPU (nvidia-smi lists them)",
+		fputs("see what the operation waits for: a host function, another device, another "
+		      "process; or other programs had the GPU (nvidia-smi lists them)",
 		      out);
 }

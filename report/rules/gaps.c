@@ -396,7 +396,10 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		fprintf(out, " has nothing to do for %s", gp_format_ns(own->longest_ns).text);
 	fprintf(out, ": %s%s%s", own->share < WHOLE_SHARE ? "mostly " : "",
 		gp_idle_cause_name(cause),
-		cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)" : "");
+		cause != GP_IDLE_DEPENDENCY ? ""
+		: own->is_outside           ? " (it had been launched, but did not begin, and "
+					      "nothing of this process's held it back)"
+					    : " (it had been launched, but did not begin)");
 	if (has_less_work(advisor, found))
 		fprintf(out, ", while GPU %u was at work for %s of it", own->beside,
 			gp_format_ns(own->beside_ns).text);

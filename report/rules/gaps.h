@@ -43,6 +43,7 @@ struct gp_gaps {
 	bool has_looks;     /* at Python's stacks, of any */
 	uint16_t device;    /* as the advisor's lulls number it: of the first one; ... */
 	bool is_of_many;    /* ... others are of other GPUs */
+	bool is_outside; /* of what had been launched: nothing of the process's own held it back */
 	uint64_t
 		beside_ns; /* of all of them, while another of the process's GPUs was at work: ... */
 	uint64_t beside_votes_ns;

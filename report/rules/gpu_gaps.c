@@ -8,6 +8,7 @@
 #include "report/rules/rules.h"
 
 #include "report/rules/advisor.h"
+#include "report/rules/dependency.h"
 #include "report/rules/gaps.h"
 
 #define LEAST_NS       100000000u
@@ -85,24 +86,33 @@ static bool comes_again(struct gp_advisor *advisor, const struct gp_lull_at *at)
 
 /* ---- all that is told ---- */
 
-static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+/* Where other programs have the GPU, it matters not what they keep waiting. */
+static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	struct gp_api after = gp_model_api(advisor->model, at->call_after->api);
-	uint32_t site = gp_advisor_site(advisor, at->call_after);
+	bool is_outside = at->lull->cause == GP_IDLE_DEPENDENCY && advisor->waits_outside;
+	struct gp_case *found = gp_advisor_case(
+		advisor, is_outside ? GP_NO_SITE : gp_advisor_site(advisor, at->call_after),
+		gp_advisor_text(advisor, is_outside ? "" : after.name), at->lull->cause);
+
+	((struct gp_gaps *)found->own)->is_outside = is_outside;
+	return found;
+}
+
+static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
 	uint64_t idle_ns = gp_lull_ns(at->lull);
 
 	if (idle_ns < LEAST_NS && at->lull->cause != GP_IDLE_DEPENDENCY &&
 	    !(may_be_habit(advisor, at) && comes_again(advisor, at)))
 		return;
-	gp_gaps_add(advisor,
-		    gp_advisor_case(advisor, site, gp_advisor_text(advisor, after.name),
-				    at->lull->cause),
-		    at, idle_ns);
+	gp_gaps_add(advisor, case_of(advisor, at), at, idle_ns);
 }
 
 static void look(struct gp_advisor *advisor)
 {
 	find_habits(advisor);
+	advisor->waits_outside = gp_dependency_is_outside(advisor->model);
 	gp_advisor_lulls(advisor, LEAST_HABIT_NS, NULL, take_lull);
 }
 
@@ -116,7 +126,9 @@ const struct gp_rule gp_rule_gpu_gaps = {
 		"and again: 16 times between the same two operations, and every fourth time at "
 		"least that it was idle there; or, however often, where the next operation had "
 		"been "
-		"launched and did not begin. None of the other rules says why. The cause is what "
+		"launched and did not begin: where nothing of the process's own could hold that "
+		"back, other programs had the GPU, wherever that was. None of the other rules says "
+		"why. The cause is what "
 		"the host did most of that time, as `gpuprof "
 		"summary --by gap` has it for every gap. Of set-up and allocations the longest "
 		"call is named, with its line "

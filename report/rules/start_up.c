@@ -9,6 +9,7 @@
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/language.h"
+#include "report/rules/neighbours.h"
 #include "report/rules/own_time.h"
 
 /* With its own code loaded, a context takes 100 to 300 ms: that is nobody's to change, and the least of it stays whatever is changed. */
@@ -29,6 +30,7 @@ struct own {
 	uint64_t fewer_ns;           /* of communicators: of all but the shortest */
 	uint64_t meanwhile_ns;       /* of what is left of that, as much as there was else to do */
 	uint32_t contexts;           /* those that were made, ... */
+	bool is_of_one_gpu;          /* ... all of the same GPU, ... */
 	uint64_t longest_ns;         /* ... and the longest of them */
 	uint64_t again_ns;           /* of contexts, after others had been ended */
 	uint64_t end_ns;             /* what these took to be ended */
@@ -162,9 +164,11 @@ static uint64_t made_after_ns(const struct gp_model *model, uint64_t from_ns, ui
 	return ns;
 }
 
-/* How many were made until there was work, and how long the longest took. */
+/* How many were made until there was work, whether of one GPU, and how long the longest took. */
 static void count_contexts(const struct gp_model *model, uint64_t until_ns, struct own *own)
 {
+	uint16_t device_id = 0;
+
 	for (uint32_t i = 0; i < model->context_count; i++) {
 		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
 		const struct gp_call *call = at != GP_NONE ? &model->calls[at] : NULL;
@@ -173,7 +177,10 @@ static void count_contexts(const struct gp_model *model, uint64_t until_ns, stru
 		if (!call || call->start_ns >= until_ns)
 			continue;
 		ns = gp_call_made_context_ns(model, call) - call->start_ns;
-		own->contexts++;
+		if (own->contexts++ == 0)
+			device_id = model->contexts[i].device_id;
+		own->is_of_one_gpu = (own->contexts == 1 || own->is_of_one_gpu) &&
+				     model->contexts[i].device_id == device_id;
 		if (ns > own->longest_ns)
 			own->longest_ns = ns;
 	}
@@ -207,6 +214,7 @@ static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *fi
 	found = add(advisor, GP_END_CONTEXT, make_ns, again_ns > 0 ? end_ns + again_ns : saves_ns);
 	own = found->own;
 	own->contexts = made.contexts;
+	own->is_of_one_gpu = made.is_of_one_gpu;
 	own->longest_ns = made.longest_ns;
 	own->again_ns = again_ns;
 	own->end_ns = end_ns;
@@ -332,7 +340,8 @@ static void tell_contexts(const struct gp_advisor *advisor, const struct own *ow
 			gp_format_ns(own->again_ns).text, gp_advisor_text_of(advisor, own->ending),
 			gp_format_ns(own->end_ns).text);
 	else if (own->contexts > 1)
-		fprintf(out, ": %u of them, the longest for %s", own->contexts,
+		fprintf(out, ": %u of them%s, the longest for %s", own->contexts,
+			own->is_of_one_gpu ? ", of the same GPU" : "",
 			gp_format_ns(own->longest_ns).text);
 }
 
@@ -357,17 +366,42 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	fprintf(out, "NCCL took %s to make communicators", gp_format_ns(own->make_ns).text);
 }
 
-static void advise_on_contexts(const struct own *own, FILE *out)
+/* Beside other programs' the driver is loaded. */
+static void advise_on_slow_context(const struct gp_advisor *advisor, const struct gp_case *found,
+				   FILE *out)
 {
-	if (own->longest_ns >= SLOW_CONTEXT_NS)
+	uint64_t bytes = gp_neighbours_bytes(advisor, found);
+
+	if (bytes > 0)
+		fprintf(out,
+			"see how long it takes alone: other programs held up to %s of the GPU's "
+			"memory, and each makes the others' contexts slower; one takes %s at least",
+			gp_format_bytes(bytes).text, gp_format_ns(LEAST_CONTEXT_NS).text);
+	else
 		fprintf(out,
 			"keep the driver loaded between runs (nvidia-smi -pm 1): a context takes "
-			"%s at least%s",
-			gp_format_ns(LEAST_CONTEXT_NS).text, own->contexts > 1 ? "; and " : "");
+			"%s at least",
+			gp_format_ns(LEAST_CONTEXT_NS).text);
+}
+
+static void advise_on_contexts(const struct gp_advisor *advisor, const struct gp_case *found,
+			       FILE *out)
+{
+	const struct own *own = found->own;
+
 	if (own->contexts > 1)
-		fputs("make them at the same time, each in a thread (cudaSetDevice, then "
-		      "cudaFree(0)), and none of a GPU that has no work (CUDA_VISIBLE_DEVICES)",
+		fputs(own->is_of_one_gpu
+			      ? "use one context of a GPU: cuDevicePrimaryCtxRetain gives the one "
+				"that the CUDA runtime makes, in place of cuCtxCreate"
+			      : "make them at the same time, each in a thread (cudaSetDevice, then "
+				"cudaFree(0)), and none of a GPU that has no work "
+				"(CUDA_VISIBLE_DEVICES)",
 		      out);
+	if (own->longest_ns < SLOW_CONTEXT_NS)
+		return;
+	if (own->contexts > 1)
+		fputs("; and ", out);
+	advise_on_slow_context(advisor, found, out);
 }
 
 static void advise_on_communicators(enum gp_language language, const struct own *own, FILE *out)
@@ -395,7 +429,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 			"leave %s out there: the context that was made before would still be good",
 			gp_advisor_text_of(advisor, own->ending));
 	else if (found->detail == GP_END_CONTEXT)
-		advise_on_contexts(own, out);
+		advise_on_contexts(advisor, found, out);
 	else if (found->detail == GP_END_MEMORY)
 		fputs(own->is_used ? "page-lock it in another thread, while the program does the "
 				     "rest of its start"
@@ -444,8 +478,10 @@ const struct gp_rule gp_rule_start_up = {
 		"Communicators: make few, others from them (ncclCommSplit), all at once "
 		"(ncclGroupStart, ncclGroupEnd), while the program reads its data "
 		"(ncclCommInitRankConfig with blocking = 0; PyTorch: init_process_group with a "
-		"device_id). Contexts: nvidia-smi -pm 1 keeps the driver loaded where no program "
-		"does; those of several GPUs can be made at the same time, each in a thread. "
+		"device_id). Contexts: one for each GPU; nvidia-smi -pm 1 keeps the driver loaded "
+		"where no "
+		"program does; where others use the GPU, all make their contexts more slowly; "
+		"those of several GPUs can be made at the same time, each in a thread. "
 		"Page-locked memory: only for what is copied again and again, and in another "
 		"thread. The program's own: "
 		"import only what is used (python3 -X importtime lists what takes how long), read "

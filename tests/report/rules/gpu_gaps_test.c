@@ -150,41 +150,98 @@ static void test_a_large_part_of_a_short_run(void **state)
 	gp_model_free(model);
 }
 
-/* Kernels that are launched at once and begin long after the one before them; with another stream there is something to wait for. */
+/*
+ * Kernels that are launched at once and begin long after the one before them: no stream of the same GPU can hold them back, but a host function, another
+ * GPU and what moves managed memory may.
+ */
 static void test_what_was_launched_and_does_not_begin(void **state)
 {
-	static const char alone[] = "the process has no other stream that it could wait for";
-	static const char managed[] = "managed memory was moved";
-	/* two streams; one, with an allocation of the device's, or of managed memory, or with none that was recorded */
-	static const enum gp_memory_kind kinds[4] = {
-		[1] = GP_MEMORY_DEVICE, [2] = GP_MEMORY_MANAGED};
+	static const char outside[] = "did not begin, and nothing of this process's held it back)";
+	static const struct {
+		uint32_t streams, gpus;
+		enum gp_memory_kind memory;
+		const char *call;
+		bool is_outside;
+		const char *change;
+	} cases[] = {
+		{1, 1, GP_MEMORY_DEVICE, NULL, true, "(nvidia-smi lists them): they take turns"},
+		{2, 1, GP_MEMORY_DEVICE, NULL, true, "(nvidia-smi lists them): they take turns"},
+		{1, 1, GP_MEMORY_MANAGED, NULL, true, "; or managed memory was moved"},
+		{1, 2, GP_MEMORY_DEVICE, NULL, false, "see what the operation waits for"},
+		{1, 1, GP_MEMORY_DEVICE, "cudaLaunchHostFunc", false,
+		 "see what the operation waits for"},
+		{1, 1, GP_MEMORY_MANAGED, "cudaMemPrefetchAsync", false,
+		 "moves managed memory itself"},
+	};
 
 	(void)state;
-	for (size_t at = 0; at < 4; at++) {
-		uint32_t streams = at == 0 ? 2 : 1;
+	for (size_t at = 0; at < sizeof(cases) / sizeof(cases[0]); at++) {
 		struct build b = build_begin(1);
 		struct gp_model *model;
 		struct gp_advice advice;
 		const struct gp_finding *found;
 
 		build_device(&b, 0, "GPU");
+		build_device(&b, 1, "GPU");
 		for (uint32_t i = 1; i <= 4; i++) {
 			build_call(&b, 100, BUILD_LAUNCH, i * 20000, 10000, i);
-			build_op(&b, GP_OP_KERNEL, i == 1 && streams == 2 ? 6 : 7, i * 200 * MS,
-				 i * 200 * MS + MS, i);
+			build_op(&b, GP_OP_KERNEL, i == 1 && cases[at].streams == 2 ? 6 : 7,
+				 i * 200 * MS, i * 200 * MS + MS, i);
 		}
+		if (cases[at].gpus == 2) {
+			build_call(&b, 100, BUILD_LAUNCH, 100000, 10000, 5);
+			build_op(&b, GP_OP_KERNEL, 9, 300 * MS, 301 * MS, 5)->device_id = 1;
+		}
+		build_api(&b, 98, cases[at].call ? cases[at].call : "cudaGetDevice",
+			  GP_API_CONTROL);
+		build_call(&b, 100, 98, 200000, 1000, 0);
 		build_call(&b, 100, BUILD_DEVICE_SYNC, 900 * MS, 1000, 0);
-		if (at == 1 || at == 2)
-			build_memory(&b, GP_MEMORY_ALLOC, kinds[at], 1000, 4096, 4096);
+		build_memory(&b, GP_MEMORY_ALLOC, cases[at].memory, 1000, 4096, 4096);
 		model = build_end(&b);
 		advice = ask(&model, 1);
 		found = find(&advice, "gpu-gaps");
 		assert_non_null(found);
-		assert_true((strstr(found->change, managed) != NULL) == (at >= 2));
 		assert_non_null(strstr(found->found, "dependency (it had been launched, but did "
-						     "not begin)"));
-		assert_true((strstr(found->change, alone) != NULL) == (streams == 1));
-		assert_non_null(strstr(found->change, "nvidia-smi"));
+						     "not begin"));
+		assert_true((strstr(found->found, outside) != NULL) == cases[at].is_outside);
+		assert_non_null(strstr(found->change, cases[at].change));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
+/* Idle times at many places are of one cause where others have the GPU: those whose memory the driver counted when the process ended. */
+static void test_what_others_keep_waiting_is_one_finding(void **state)
+{
+	(void)state;
+	for (uint64_t used_gib = 3; used_gib <= 7; used_gib += 4) {
+		struct build b = build_begin(1);
+		uint32_t places[2];
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+
+		build_device(&b, 0, "GPU");
+		for (uint32_t i = 0; i < 2; i++)
+			places[i] = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py",
+						 i == 0 ? "step" : "test", 6);
+		for (uint32_t i = 1; i <= 40; i++) {
+			build_call(&b, 100, BUILD_LAUNCH, i * 20000, 10000, i);
+			build_stack_of_last(&b, places[i % 2]);
+			build_op(&b, GP_OP_KERNEL, 7, i * 5 * MS, i * 5 * MS + MS, i);
+		}
+		build_call(&b, 100, BUILD_DEVICE_SYNC, MS, 201 * MS, 0);
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 1000, 4096, 2ull << 30);
+		build_usage(&b, 0, 203 * MS, (80 - used_gib) << 30, 80ull << 30);
+		build_stacks_end(&b);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "gpu-gaps");
+		assert_non_null(found);
+		assert_int_equal(found->count, 39);
+		assert_string_equal(found->place, "");
+		assert_true((strstr(found->change, "others held up to 5.000GiB of its memory") !=
+			     NULL) == (used_gib == 7));
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}
@@ -365,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_long_waits),
 		cmocka_unit_test(test_allocations_are_where_to_look),
 		cmocka_unit_test(test_what_was_launched_and_does_not_begin),
+		cmocka_unit_test(test_what_others_keep_waiting_is_one_finding),
 		cmocka_unit_test(of_several_gpus_it_is_told_which),
 	};
 

@@ -2,7 +2,8 @@
  * The GPU waits for the host, and then for a copy.  Speaks where before copies to the device, of one call site, the GPU had
  * nothing to do while the host did something of its own, in no call of CUDA, for 200 us and more:
  * at least 5 times, 10 % of the recorded time and 2 ms, not counting what is ten times as long as
- * the median: such slow batches are told with the others of a place that is told, if they come to less than half of what these do.
+ * the median: such slow batches are told with the others of a place that is told, if they come to less than half of what these do.  Not where the host
+ * compiled, or imported.
  * What else was in such idle times, as the copy itself if it is slow, is for others.
  */
 #include "report/rules/rules.h"
@@ -257,6 +258,20 @@ static void take_slow(struct gp_advisor *advisor, const struct gp_lull_at *at)
 		take_lull(advisor, at);
 }
 
+/* Where looks found a compiler at work, or imports, what comes then being a copy is chance: the rules of idle times tell that. */
+static void leave_to_others(struct gp_advisor *advisor)
+{
+	for (uint32_t i = 0; i < advisor->case_count; i++) {
+		struct gp_case *found = &advisor->cases[i];
+		const struct own *own = found->own;
+
+		if (found->rule == advisor->rule && found->process == advisor->process &&
+		    own->has_looks &&
+		    gp_meanwhile_compiler_by_looks(advisor, found) != GP_COMPILER_NONE)
+			found->count = 0;
+	}
+}
+
 static void look(struct gp_advisor *advisor)
 {
 	/* what is usual for the one says nothing of the other */
@@ -265,6 +280,7 @@ static void look(struct gp_advisor *advisor)
 	/* of those that are waits alone, which the usual ones explain */
 	gp_advisor_lulls(advisor, LEAST_NS, is_wait_alone, count_slow);
 	gp_advisor_lulls(advisor, LEAST_NS, is_wait_alone, take_slow);
+	leave_to_others(advisor);
 }
 
 /* Whether it is data at all that the host made meanwhile. */
@@ -401,7 +417,9 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	const struct own *own = found->own;
 	enum gp_wait wait = gp_meanwhile_wait(advisor, found);
 
-	if (own->takes_turns)
+	/* XLA copies in threads of its own, which wait for nobody's requests */
+	if (own->takes_turns &&
+	    gp_language_of(advisor->scope.models[found->process]) != GP_LANGUAGE_JAX)
 		fputs("where these threads wait for requests, take several at once; ", out);
 	if (is_little(found) && wait != GP_WAIT_THREAD && wait != GP_WAIT_POLLING) {
 		fputs(not_before, out);
@@ -433,7 +451,8 @@ const struct gp_rule gp_rule_data_loading = {
 		"Python did. What can be "
 		"saved is that time, if others do as much meanwhile as the GPU takes. A batch that "
 		"takes ten times as long as the others counts only where all such come to less "
-		"than half of these.",
+		"than half of these. Where looks found a compiler at work, or imports, the "
+		"rules of idle times tell it.",
 	.change =
 		"Where it prepares data, read ahead: threads or processes that fill page-locked "
 		"buffers while the GPU computes (in PyTorch DataLoader's num_workers, pin_memory, "

@@ -286,15 +286,16 @@ enum gp_wait gp_meanwhile_wait(const struct gp_advisor *advisor, const struct gp
 	return polls(advisor, found, &sums) ? GP_WAIT_POLLING : GP_WAIT_NONE;
 }
 
-enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
-				       const struct gp_case *found)
+/* What took half of what is known. */
+static enum gp_compiler find_compiler(const struct gp_advisor *advisor, const struct gp_case *found,
+				      uint64_t *ns, uint64_t *looks)
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
 	uint64_t by_ns[GP_COMPILERS] = {0};
 	enum gp_compiler compiler = GP_COMPILER_NONE;
 	uint32_t count;
 	struct gp_host_function *functions = functions_of(advisor, found, &count);
-	uint64_t looked_ns = sums_of(places, functions, count).time_ns;
+	struct sums sums = sums_of(places, functions, count);
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct gp_host_place place = gp_host_places_at(places, functions[i].place);
@@ -302,11 +303,30 @@ enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 		by_ns[gp_host_place_compiler(&place)] += functions[i].total_ns;
 	}
 	for (enum gp_compiler i = GP_COMPILER_NONE + 1; i < GP_COMPILERS; i++)
-		if (count > 0 && by_ns[i] * 2 >= looked_ns &&
-		    by_ns[i] * LEAST_PART >= found->time_ns)
+		if (count > 0 && by_ns[i] * 2 >= sums.time_ns)
 			compiler = i;
+	*ns = by_ns[compiler];
+	*looks = sums.looks;
 	free(functions);
 	return compiler;
+}
+
+enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
+				       const struct gp_case *found)
+{
+	uint64_t ns, looks;
+	enum gp_compiler compiler = find_compiler(advisor, found, &ns, &looks);
+
+	return ns * LEAST_PART >= found->time_ns ? compiler : GP_COMPILER_NONE;
+}
+
+enum gp_compiler gp_meanwhile_compiler_by_looks(const struct gp_advisor *advisor,
+						const struct gp_case *found)
+{
+	uint64_t ns, looks;
+	enum gp_compiler compiler = find_compiler(advisor, found, &ns, &looks);
+
+	return looks >= LEAST_LOOKS ? compiler : GP_COMPILER_NONE;
 }
 
 void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_case *found,

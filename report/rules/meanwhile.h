@@ -48,6 +48,10 @@ enum gp_wait gp_meanwhile_wait(const struct gp_advisor *advisor, const struct gp
 enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 				       const struct gp_case *found);
 
+/* That of half of the looks within times (gp_meanwhile_add_looks()); of fewer than ten none. */
+enum gp_compiler gp_meanwhile_compiler_by_looks(const struct gp_advisor *advisor,
+						const struct gp_case *found);
+
 /*
  * The same of times that hold more than the case's idle ones, as shares: "; by 145 looks while these were launched the host was
  * in step (train.py:40) for 63.0 % of the time; in load (data.py:7) for 20.1 %".  when: "while ...".  Of fewer than ten

@@ -8,7 +8,9 @@
 #include "report/answers/ends.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
+#include "report/rules/host_time.h"
 #include "report/rules/language.h"
+#include "report/rules/meanwhile.h"
 #include "report/rules/neighbours.h"
 #include "report/rules/own_time.h"
 
@@ -319,6 +321,23 @@ static const char *const host_changes[GP_LANGUAGES] = {
 	[GP_LANGUAGE_CUPY] = IMPORT_LESS,
 };
 
+/* Looks say what the host did, and it was no import. */
+static void advise_on_host(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct own *own = found->own;
+	enum gp_compiler compiler = own->own_time.has_looks ? gp_meanwhile_compiler(advisor, found)
+							    : GP_COMPILER_IMPORT;
+
+	if (compiler == GP_COMPILER_IMPORT)
+		gp_language_advise(advisor, found, host_changes, out);
+	else if (compiler != GP_COMPILER_NONE)
+		fputs(gp_host_time_change(compiler), out);
+	else
+		fputs("let the GPU begin with what needs none of that, do it on the GPU, or in "
+		      "other processes; imports: only what is used (python3 -X importtime)",
+		      out);
+}
+
 static void look(struct gp_advisor *advisor)
 {
 	const struct gp_ends *ends = gp_advisor_ends(advisor);
@@ -423,7 +442,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	const struct own *own = found->own;
 
 	if (found->detail == HOST_WORK)
-		gp_language_advise(advisor, found, host_changes, out);
+		advise_on_host(advisor, found, out);
 	else if (found->detail == GP_END_CONTEXT && own->again_ns > 0)
 		fprintf(out,
 			"leave %s out there: the context that was made before would still be good",

@@ -247,6 +247,74 @@ static void test_what_the_host_did(void **state)
 	gp_model_free(model);
 }
 
+/* In each of twenty times one look, so many of which find a compiler at work, or no more than a function of the program's; by turns in so many threads. */
+static struct gp_model *load_with_looks(uint32_t threads, uint32_t compiling, const char *compiler)
+{
+	struct build b = build_begin(1);
+	uint32_t load = build_python(&b, BUILD_OUTERMOST, "/home/me/pipe.py", "load_batch", 11);
+	uint32_t compile = build_python(&b, load, compiler, "f", 2);
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	for (uint32_t i = 1; i <= 20; i++) {
+		uint32_t thread = 100 + i % threads, index;
+		struct gp_op *op;
+
+		build_call(&b, thread, BUILD_LAUNCH, at_ns, 10000, 2 * i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + MS, 2 * i);
+		index = BUILD_GROW(&b, samples, sample_count);
+		b.model->samples[index] =
+			build_sample(thread, i <= compiling ? compile : load, 0, 0);
+		b.model->samples[index].start_ns = b.model->samples[index].end_ns = at_ns + 5 * MS;
+		at_ns += 11 * MS;
+		build_call(&b, thread, 31, at_ns, 100000, 2 * i + 1);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns + 10000, at_ns + 100000, 2 * i + 1);
+		op->copy_kind = GP_COPY_HTOD;
+		op->bytes = 1 << 20;
+		at_ns += 110000;
+	}
+	build_stacks_end(&b);
+	return build_end(&b);
+}
+
+/* What comes then is a copy by chance: what helps is a cache of what was compiled. */
+static void test_compiling_is_no_loading(void **state)
+{
+	(void)state;
+	for (uint32_t compiling = 9; compiling <= 10; compiling++) {
+		struct gp_model *model = load_with_looks(1, compiling, "/x/cupy/cuda/compiler.py");
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "gpu-gaps");
+
+		assert_true((find(&advice, "data-loading") != NULL) == (compiling == 9));
+		assert_true((found != NULL) == (compiling == 10));
+		assert_true(!found || strstr(found->change, "CUPY_CACHE_DIR"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
+/* XLA copies in threads of its own, which are no server's. */
+static void test_threads_of_jax_wait_for_no_requests(void **state)
+{
+	static const char *const libraries[] = {"/x/site-packages/jax/_src/array.py",
+						"/home/me/serve.py"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct gp_model *model = load_with_looks(3, 20, libraries[i]);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "data-loading");
+
+		assert_non_null(found);
+		assert_non_null(strstr(found->found, ", in several threads by turns"));
+		assert_true((strstr(found->change, "wait for requests") != NULL) == (i == 1));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* The host waits for a kernel, is in a range for 3 ms or in none, and copies a batch, which is untouched; every second batch is larger. */
 static struct gp_model *copy_after(const char *range)
 {
@@ -411,6 +479,8 @@ int main(void)
 		cmocka_unit_test(test_what_is_not_known_is_not_said),
 		cmocka_unit_test(test_a_thread_that_polls_for_data),
 		cmocka_unit_test(test_workers_that_load_data),
+		cmocka_unit_test(test_compiling_is_no_loading),
+		cmocka_unit_test(test_threads_of_jax_wait_for_no_requests),
 		cmocka_unit_test(test_workers_of_another_process),
 	};
 

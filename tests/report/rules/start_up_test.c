@@ -97,6 +97,40 @@ static void looks_at_python_tell_more(void **state)
 	check(&b, "no recorded call of CUDA; meanwhile the host was in read (train.py:3) for");
 }
 
+/* What helps is of what the looks found: a cache of what was compiled, fewer imports, or to do it elsewhere. */
+static void what_helps_is_of_what_was_seen(void **state)
+{
+	static const struct {
+		const char *file, *function, *change;
+	} cases[] = {
+		{"/x/cupy/cuda/compiler.py", "f", "keep CUPY_CACHE_DIR"},
+		{"<frozen importlib._bootstrap>", "_find_and_load",
+		 "import only what is used (python3 -X importtime lists"},
+		{"/home/me/train.py", "read", "let the GPU begin with what needs none of that"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = wait(400 * MS);
+		uint32_t main = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 9);
+		uint32_t index = BUILD_GROW(&b, samples, sample_count);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+
+		b.model->samples[index] = build_sample(
+			100, build_python(&b, main, cases[i].file, cases[i].function, 3), 20, 380);
+		build_stacks_end(&b);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "start-up");
+		assert_non_null(found);
+		assert_non_null(strstr(found->change, cases[i].change));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* From 20 to 380 ms: looks at two lines of a function by turns; or again and again at one of them. */
 static void look_on(struct build *b, uint32_t thread, const uint32_t lines[2], bool moves)
 {
@@ -542,6 +576,7 @@ int main(void)
 		cmocka_unit_test(the_calls_around_the_longest_time_are_named),
 		cmocka_unit_test(calls_of_all_threads_count),
 		cmocka_unit_test(looks_at_python_tell_more),
+		cmocka_unit_test(what_helps_is_of_what_was_seen),
 		cmocka_unit_test(another_thread_of_python_s_is_told),
 		cmocka_unit_test(of_several_others_the_busiest_is_told),
 		cmocka_unit_test(a_thread_is_not_its_own_other),

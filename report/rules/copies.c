@@ -158,6 +158,10 @@ static void add(struct gp_advisor *advisor, const struct rest *rest)
 		       idle_ns < waited_ns ? idle_ns : waited_ns, lull);
 	gp_advisor_show(advisor, found, call);
 	found->bytes += op->bytes;
+	if (found->count == 1 || call->start_ns < own->first_ns)
+		own->first_ns = call->start_ns;
+	if (end_ns > own->last_ns)
+		own->last_ns = end_ns;
 	own->pageable += gp_copy_is_pageable(op);
 	own->copied_ns += op->end_ns - op->start_ns;
 	gp_copy_peak_add(advisor->model, op, &own->peak_ns, &own->without_peak);

@@ -36,6 +36,7 @@ struct gp_copies {
 	uint64_t most_ns;            /* that a call takes for its copy, and no more */
 	uint64_t copied_ns, peak_ns; /* what they took, and at their peak had */
 	uint64_t without_peak;       /* copies whose peak is not known */
+	uint64_t first_ns, last_ns;  /* from the first one's call to the end of the last one's */
 };
 
 /*

@@ -66,15 +66,44 @@ static void judge_few(const struct gp_advisor *advisor, struct gp_case *found)
 		found->saves_ns -= needed_ns;
 }
 
+/*
+ * Beside other work no more of the copies can be than there is of that, from the first to the last: what they take from page-locked memory stays, else.
+ * With copies of which that is not known nothing is taken off.
+ */
+static void judge_many(struct gp_case *found)
+{
+	const struct gp_copies *own = found->own;
+	uint64_t needed_ns = own->pageable > 0 ? own->peak_ns : own->copied_ns;
+	uint64_t span_ns = own->last_ns - own->first_ns, beside_ns, stays_ns;
+
+	if (own->pageable > 0 && own->without_peak > 0)
+		return;
+	/* what came behind the last one, as much as behind each of the others */
+	beside_ns = span_ns > found->saves_ns
+			    ? (span_ns - found->saves_ns) / (found->count - 1) * found->count
+			    : 0;
+	stays_ns = needed_ns > beside_ns ? needed_ns - beside_ns : 0;
+	if (stays_ns == 0)
+		return;
+	if (stays_ns > found->saves_ns)
+		stays_ns = found->saves_ns;
+	found->saves_in_loop_ns -= (uint64_t)((double)found->saves_in_loop_ns * (double)stays_ns /
+					      (double)found->saves_ns);
+	found->saves_ns -= stays_ns;
+}
+
 static void look(struct gp_advisor *advisor)
 {
 	gp_copies_look(advisor, is_synchronous);
 	for (uint32_t i = 0; i < advisor->case_count; i++) {
 		struct gp_case *found = &advisor->cases[i];
 
-		if (found->rule == advisor->rule && found->process == advisor->process &&
-		    found->count < gp_rule_sync_copy.threshold.count)
+		if (found->rule != advisor->rule || found->process != advisor->process)
+			continue;
+		if (found->count < gp_rule_sync_copy.threshold.count)
 			judge_few(advisor, found);
+		else
+			judge_many(found);
 	}
 }
 
@@ -144,7 +173,9 @@ const struct gp_rule gp_rule_sync_copy = {
 	.meaning = "cudaMemcpy returns when the copy is done: meanwhile the host launches nothing, "
 		   "and where the loop needs the result of a copy before it goes on, GPU and host "
 		   "take turns. The most that can be saved is the time in the calls, but for what "
-		   "the GPU had to do before the copy anyway.",
+		   "the GPU had to do before the copy anyway, and for what the copies take "
+		   "beyond all that is done between the first and the last of them: beside it "
+		   "they can be.",
 	.change = "cudaMemcpyAsync with page-locked memory, in a stream; with two buffers the next "
 		  "copy runs while the kernels of this one do. Wait only where the host reads the "
 		  "result. Results of a few bytes: read them less often, or an iteration later.",

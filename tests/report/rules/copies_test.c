@@ -312,6 +312,59 @@ static void few_slow_copies_are_told(void **state)
 	}
 }
 
+/*
+ * Of page-locked copies one after the other, 1 ms each in a call of 1.02 ms, no more can be hidden than there is beside them, from 100 us to 2 ms each; of
+ * pageable ones what they take more than the link's peak, 0.1 ms, is saved as well.
+ */
+static void no_more_is_hidden_than_there_is_beside(void **state)
+{
+	static struct gp_record_link link = {
+		.device_id = 0, .generation = 3, .lanes = 16, .link_kind = GP_LINK_PCIE};
+	static const struct {
+		uint8_t memory;
+		uint64_t beside_us, saves_us;
+	} cases[] = {
+		{GP_COPY_PINNED, 100, TIMES * (20 + 100)},
+		{GP_COPY_PINNED, 2000, TIMES * 1020},
+		{GP_COPY_PAGEABLE, 50, TIMES * (1020 - 100 + 50)},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = build_begin(1);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+
+		build_device(&b, 0, "GPU");
+		build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+		for (uint32_t k = 1; k <= TIMES; k++) {
+			uint64_t at_ns = k * (1020 + cases[i].beside_us) * US;
+			struct gp_op *op;
+
+			build_call(&b, THREAD, 31, at_ns, 1020 * US, k);
+			op = build_op(&b, GP_OP_COPY, 7, at_ns + 20 * US, at_ns + 1020 * US, k);
+			op->copy_kind = GP_COPY_DTOH;
+			op->source_kind = GP_COPY_DEVICE;
+			op->destination_kind = cases[i].memory;
+			op->bytes = 1575385; /* 0.1 ms at 15.75 GB/s */
+		}
+		b.model->links = &link;
+		b.model->link_count = 1;
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "sync-copy");
+		assert_non_null(found);
+		assert_in_range(found->saves_ns / US, cases[i].saves_us - 20,
+				cases[i].saves_us + 20);
+		assert_true(found->saves_in_loop_ns <= found->saves_ns);
+		gp_advice_free(&advice);
+		model->links = NULL;
+		model->link_count = 0;
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +375,7 @@ int main(void)
 		cmocka_unit_test(what_can_be_saved_is_among_the_times_that_are_told),
 		cmocka_unit_test(what_was_launched_does_not_wait_for_the_host),
 		cmocka_unit_test(few_slow_copies_are_told),
+		cmocka_unit_test(no_more_is_hidden_than_there_is_beside),
 		cmocka_unit_test(threads_that_copy_at_once_save_the_time_once),
 	};
 

@@ -52,10 +52,11 @@ static __thread bool never_waits;
 static __thread uint32_t
 	own_taking; /* of the buffer that it was given last, while one_per_thread */
 
-/* Where all are out, records go here, to be counted; beyond so many the last is shared, and what is counted of it not exact. */
+/* Where all are out, records go here, to be counted; where these are, too, they are shared in turn, and what is counted of them is not exact. */
 #define DISCARD_PAGES 256u
 static uint8_t discards[DISCARD_PAGES][4096] __attribute__((aligned(64)));
-static uint32_t discard_taken[DISCARD_PAGES - 1];
+static uint32_t discard_taken[DISCARD_PAGES];
+static uint32_t next_shared;
 static uint32_t
 	discards_out; /* how many CUPTI has: where a kernel lasts, one for as long as any other buffer */
 
@@ -251,14 +252,12 @@ static void note_taking(struct buffer *buffer)
 
 static uint8_t *take_discard(size_t *bytes)
 {
-	uint32_t i = 0;
-
 	*bytes = sizeof(discards[0]);
 	gp_add32(&discards_out, 1);
-	while (i < DISCARD_PAGES - 1 &&
-	       (gp_load32(&discard_taken[i]) != 0 || !gp_replace32(&discard_taken[i], 0, 1)))
-		i++;
-	return discards[i];
+	for (uint32_t i = 0; i < DISCARD_PAGES; i++)
+		if (gp_load32(&discard_taken[i]) == 0 && gp_replace32(&discard_taken[i], 0, 1))
+			return discards[i];
+	return discards[gp_add32(&next_shared, 1) % DISCARD_PAGES];
 }
 
 uint8_t *gp_buffers_take(size_t *bytes)
@@ -313,9 +312,8 @@ void gp_buffers_end_discard(uint8_t *memory)
 	if (at >= sizeof(discards))
 		return;
 	gp_add32(&discards_out, UINT32_MAX);
-	if (page < DISCARD_PAGES -
-			   1) /* pairs with the acquire of who takes it: its records were counted */
-		gp_store32_release(&discard_taken[page], 0);
+	/* pairs with the acquire of who takes it: its records were counted */
+	gp_store32_release(&discard_taken[page], 0);
 }
 
 uint32_t gp_buffers_requests(void)

@@ -13,15 +13,6 @@
 #include "inject/share_kinds.h"
 #include "inject/share_records.h"
 
-/* Who has the decoder. */
-enum owner {
-	FETCHING_THREAD,
-	CALLED, /* the fetching thread is in a call: who gives it up has the decoder then */
-	GIVEN_UP,
-};
-
-static uint32_t owner;
-
 static struct {
 	const struct gp_cupti *cupti;
 	void (*wake)(void);
@@ -29,9 +20,16 @@ static struct {
 	bool has_delivered;
 	bool has_said; /* that a client has whole graphs recorded */
 	bool has_flushed;
-	bool has_asked;     /* the last look came after a flush */
+	bool has_asked;     /* the last look came after a flush, or amid one */
 	bool has_said_late; /* that it was asked for records before XLA was there */
 } fetching;
+
+/* The last flush, by the thread that it is made on. */
+static struct {
+	uint64_t ticks; /* that it took */
+	size_t dropped;
+	bool is_refused;
+} flush;
 
 void gp_fetch_init(const struct gp_cupti *cupti, void (*wake)(void))
 {
@@ -156,15 +154,6 @@ void gp_fetch_decode(void)
 	fetching.has_delivered = true;
 }
 
-static void count_dropped(void)
-{
-	size_t dropped = 0;
-
-	if (fetching.cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS &&
-	    dropped > 0)
-		gp_count(GP_COUNTER_LOST_CUPTI, dropped);
-}
-
 static void look_for_rival(void)
 {
 	if (!gp_recording_has_operations() ||
@@ -179,73 +168,57 @@ static void look_for_rival(void)
 		     "then on have no kernel record");
 }
 
-static void look_around(bool flushed)
+static void look_around(bool asked)
 {
-	fetching.has_asked = flushed;
-	count_dropped();
+	fetching.has_asked = asked;
 	look_for_rival();
 	if (gp_recording_has_operations())
-		gp_in_flight_look(&fetching.decoder, gp_sys_now_ns(), flushed);
+		gp_in_flight_look(&fetching.decoder, gp_sys_now_ns(), asked);
 }
 
-static void tell(bool asked, uint64_t until_ns)
+void gp_fetch_tell(uint64_t until_ns)
 {
 	if (gp_recording_has_operations())
-		gp_in_flight_tell(&fetching.decoder, asked, until_ns);
+		gp_in_flight_tell(&fetching.decoder, fetching.has_asked, until_ns);
 }
 
-void gp_fetch_tell(void)
+/* ---- flushes ---- */
+
+static size_t take_dropped(void)
 {
-	tell(fetching.has_asked, UINT64_MAX);
+	size_t dropped = 0;
+
+	return fetching.cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS
+		       ? dropped
+		       : 0;
 }
 
-bool gp_fetch_begins_call(void)
+void gp_fetch_flush(uint32_t flag)
 {
-	/* pairs with gp_fetch_give_up(): what the decoder has is complete */
-	if (gp_replace32(&owner, FETCHING_THREAD, CALLED))
-		return true;
-	tell(false, UINT64_MAX);
-	return false;
+	uint64_t start_ticks = gp_clock_ticks();
+
+	gp_buffers_never_wait_here();
+	flush.is_refused = fetching.cupti->cuptiActivityFlushAll(flag) != CUPTI_SUCCESS;
+	flush.ticks = gp_clock_ticks() - start_ticks;
+	flush.dropped = take_dropped();
 }
 
-bool gp_fetch_ends_call(void)
+/* Where one is refused, the next gives what it would have; the last has none. */
+void gp_fetch_end_flush(bool is_last)
 {
-	return gp_replace32(&owner, CALLED, FETCHING_THREAD);
-}
-
-void gp_fetch_give_up(uint64_t until_ns)
-{
-	if (gp_swap32(&owner, GIVEN_UP) == CALLED)
-		tell(false, until_ns);
-}
-
-/*
- * CUPTI asks for buffers also while it flushes, and nobody decodes meanwhile: what is filled is emptied before.  Where a flush is
- * refused, the next gives what it would have; the last, which is forced, has none.
- */
-bool gp_fetch_flush(uint32_t flag)
-{
-	bool is_last = flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED;
-	uint64_t start_ticks;
-	CUptiResult result;
-
-	gp_fetch_decode();
-	start_ticks = gp_clock_ticks();
-	if (!gp_fetch_begins_call())
-		return false;
-	result = fetching.cupti->cuptiActivityFlushAll(flag);
-	if (!gp_fetch_ends_call())
-		return false;
-	if (result != CUPTI_SUCCESS && is_last)
-		gp_count(GP_COUNTER_EXIT_FLUSHES_REFUSED, 1);
-	fetching.has_flushed = true;
 	gp_count(GP_COUNTER_FLUSHES, 1);
-	gp_count(GP_COUNTER_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
+	gp_count(GP_COUNTER_FLUSH_TICKS, flush.ticks);
+	gp_count(GP_COUNTER_LOST_CUPTI, flush.dropped);
+	gp_count(GP_COUNTER_EXIT_FLUSHES_REFUSED, is_last && flush.is_refused);
+	fetching.has_flushed = true;
 	gp_fetch_decode();
 	look_around(true);
-	if (is_last)
-		gp_fetch_tell();
-	return true;
+}
+
+void gp_fetch_amid_flush(void)
+{
+	gp_fetch_decode();
+	look_around(true);
 }
 
 static void note_late_xla(void)
@@ -263,5 +236,6 @@ void gp_fetch_without_flush(void)
 {
 	note_late_xla();
 	gp_fetch_decode();
+	gp_count(GP_COUNTER_LOST_CUPTI, take_dropped());
 	look_around(false);
 }

@@ -26,6 +26,7 @@
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_library.h"
 #include "inject/dlsym.h"
+#include "inject/errand.h"
 #include "inject/fetch.h"
 #include "inject/gate.h"
 #include "inject/in_flight.h"
@@ -40,6 +41,8 @@
 
 #define BEGIN_MOST_NS 2000000000u
 #define TELL_MOST_NS  100000000u
+#define TELL_LEAST_NS 10000000u
+#define MOST_USAGES   64u /* contexts at the end */
 #define SAMPLES_REST                                                                               \
 	200u /* looks at the program's threads take half a hundredth of a core at most */
 #define NEEDED_BYTES (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
@@ -51,6 +54,12 @@
 
 /* A kernel has failed: what is known of launches is written at once, for the program may end before it would be. */
 enum failure { NONE, SEEN, TOLD };
+
+/* Whether the fetching thread has done its last work. */
+enum finished { NOT_YET, FINISHED, GAVE_UP };
+
+/* What may take as long as a kernel (inject/errand.h). */
+enum errand { FLUSH, ASK_FOR_USAGE, LAST_FLUSH };
 
 static struct {
 	struct gp_cupti cupti;
@@ -64,13 +73,17 @@ static struct {
 	uint32_t
 		has_begun; /* the fetching thread has started, and asks the system for nothing more to be able to go on */
 	uint32_t finish;           /* the fetching thread is to do its last work */
-	uint32_t finished;         /* it has done so */
+	uint64_t give_up_ns;       /* ... until then */
+	uint64_t deadline_ns;      /* ... and to tell what has no record until then */
+	uint32_t finished;         /* enum finished */
 	uint32_t failure;          /* enum failure */
 	uint64_t failure_until_ns; /* so long who has seen it waits; 0 = there was none */
 	CUptiResult
 		switch_result; /* of the last time that the recording could not be switched on */
 	uint32_t is_shared;    /* CUPTI records, and a client may share it */
 	bool fetching;
+	bool is_flushing;             /* the fetching thread's: one was sent for */
+	bool has_flushed_for_failure; /* the same */
 	bool buffers_per_thread;
 	pid_t pid;
 } session;
@@ -147,8 +160,37 @@ static void on_kernel_failed(void)
 
 /* ---- fetching ---- */
 
-/* What the driver says of the memory of each device that a living context is on. */
-static void emit_usage(void)
+/* What the driver says of the memory of each device that a living context is on: asked for on one thread, written by another. */
+static struct {
+	struct gp_record_usage records[MOST_USAGES];
+	uint32_t count;
+} usage;
+
+static void ask_for_usage_of(uint32_t id)
+{
+	const struct gp_driver *driver = &session.driver;
+	struct gp_record_usage *record = &usage.records[usage.count];
+	CUcontext context = gp_contexts_living(id), popped;
+	size_t free_bytes, total_bytes;
+
+	*record = (struct gp_record_usage){
+		.kind = GP_RECORD_USAGE,
+		.slots = sizeof(*record) / GP_SLOT_BYTES,
+		.device_id = gp_contexts_device(id),
+		.context_id = id,
+		.ticks = gp_clock_ticks(),
+	};
+	if (context == NULL || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+		return;
+	if (driver->cuMemGetInfo(&free_bytes, &total_bytes) == CUDA_SUCCESS) {
+		record->free_bytes = free_bytes;
+		record->total_bytes = total_bytes;
+		usage.count++;
+	}
+	driver->cuCtxPopCurrent(&popped);
+}
+
+static void ask_for_usage(void)
 {
 	const struct gp_driver *driver = &session.driver;
 	uint32_t highest = gp_load32(&session.highest_context_id);
@@ -156,26 +198,24 @@ static void emit_usage(void)
 	if (driver->cuCtxPushCurrent == NULL || driver->cuCtxPopCurrent == NULL ||
 	    driver->cuMemGetInfo == NULL)
 		return;
-	for (uint32_t id = 1; id <= highest; id++) {
-		struct gp_record_usage usage = {
-			.kind = GP_RECORD_USAGE,
-			.slots = sizeof(usage) / GP_SLOT_BYTES,
-			.device_id = gp_contexts_device(id),
-			.context_id = id,
-			.ticks = gp_clock_ticks(),
-		};
-		CUcontext context = gp_contexts_living(id), popped;
-		size_t free_bytes, total_bytes;
+	for (uint32_t id = 1; id <= highest && usage.count < MOST_USAGES; id++)
+		ask_for_usage_of(id);
+}
 
-		if (context == NULL || driver->cuCtxPushCurrent(context) != CUDA_SUCCESS)
-			continue;
-		if (driver->cuMemGetInfo(&free_bytes, &total_bytes) == CUDA_SUCCESS) {
-			usage.free_bytes = free_bytes;
-			usage.total_bytes = total_bytes;
-			gp_emit((const struct gp_record *)&usage);
-		}
-		driver->cuCtxPopCurrent(&popped);
-	}
+static void emit_usage(void)
+{
+	for (uint32_t i = 0; i < usage.count; i++)
+		gp_emit((const struct gp_record *)&usage.records[i]);
+}
+
+/* On a thread of its own. */
+static void run_errand(uint32_t errand)
+{
+	gp_callbacks_leave_out_thread(true);
+	if (errand == ASK_FOR_USAGE)
+		ask_for_usage();
+	else
+		gp_fetch_flush(errand == LAST_FLUSH ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }
 
 /* What a client inside the program has asked for.  It has flushed already: what there is to decode has come. */
@@ -189,25 +229,54 @@ static void serve_client(void)
 	gp_share_answer(ticket, gp_buffers_are_out());
 }
 
-/* False: no more is to be fetched. */
-static bool flush(uint32_t flag)
+/* What is filled is emptied before: while CUPTI flushes nobody waits for a buffer. */
+static void send_flush(void)
 {
-	if (!gp_xla_is_here() || flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)
-		return gp_fetch_flush(flag);
-	gp_fetch_without_flush();
-	return true;
+	gp_fetch_decode();
+	session.is_flushing = gp_errand_send(FLUSH);
 }
 
-static bool serve_failure(void)
+static void take_flush_back(void)
 {
+	if (!session.is_flushing || gp_errand_is_out())
+		return;
+	session.is_flushing = false;
+	gp_fetch_end_flush(false);
+	gp_share_end_period(gp_buffers_are_out());
+}
+
+static void begin_period(void)
+{
+	if (session.is_flushing) {
+		gp_fetch_amid_flush();
+	} else if (gp_xla_is_here()) {
+		gp_fetch_without_flush();
+		gp_share_end_period(gp_buffers_are_out());
+	} else {
+		send_flush();
+	}
+	gp_stack_poll();
+}
+
+/* A flush that began before the failure was seen may not give all that had ended by then: another one is behind it, where there is time. */
+static void serve_failure(uint64_t now_ns)
+{
+	bool is_late = now_ns + TELL_LEAST_NS >= gp_load64(&session.failure_until_ns);
+
 	if (gp_load32_acquire(&session.failure) != SEEN)
-		return true;
-	if (!flush(0))
-		return false;
-	gp_fetch_tell();
+		return;
+	if (gp_xla_is_here()) {
+		gp_fetch_without_flush();
+	} else if (!is_late && (session.is_flushing || !session.has_flushed_for_failure)) {
+		if (session.is_flushing)
+			return;
+		send_flush();
+		session.has_flushed_for_failure = true;
+		return;
+	}
+	gp_fetch_tell(UINT64_MAX);
 	gp_store32_release(&session.failure, TOLD);
 	gp_sys_wake(&session.failure);
-	return true;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -215,46 +284,74 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A buffer that was given back full needs no flush, only decoding; a period's end needs both.  False: no more is to be fetched. */
-static bool fetch_until_finish(uint64_t period_ns)
+/* A buffer that was given back full needs no flush, only decoding; a period's end needs both. */
+static void fetch_until_finish(uint64_t period_ns)
 {
 	uint64_t due_ns = gp_sys_now_ns() + period_ns;
 
 	while (gp_load32_acquire(&session.finish) == 0) {
 		uint64_t now_ns = gp_sys_now_ns();
-
 		uint64_t rest_ns =
 			least(gp_control_pass(now_ns), gp_stack_sample(now_ns, gp_gate_is_open()));
 
+		if (gp_load32_acquire(&session.failure) == SEEN)
+			rest_ns = least(rest_ns, TELL_LEAST_NS);
 		if (now_ns >= due_ns) {
-			if (!flush(0))
-				return false;
-			gp_share_end_period(gp_buffers_are_out());
-			gp_stack_poll();
+			begin_period();
 			due_ns = gp_sys_now_ns() + period_ns;
 		} else {
 			gp_bell_wait(&session.bell, least(rest_ns, due_ns - now_ns));
 			gp_fetch_decode();
 		}
+		take_flush_back();
 		serve_client();
-		if (!serve_failure())
-			return false;
+		serve_failure(gp_sys_now_ns());
 	}
+}
+
+/* False: it takes too long. */
+static bool await_errand(void)
+{
+	while (gp_errand_is_out()) {
+		uint64_t now_ns = gp_sys_now_ns();
+
+		if (now_ns >= session.give_up_ns)
+			return false;
+		gp_bell_wait(&session.bell, session.give_up_ns - now_ns);
+		gp_fetch_decode();
+	}
+	take_flush_back();
 	return true;
 }
 
-/* What the program's end waits for. */
-static void fetch_last(void)
+static bool do_errand(enum errand errand)
 {
-	if (!gp_fetch_begins_call())
-		return;
-	emit_usage();
-	if (gp_fetch_ends_call())
-		flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	return gp_errand_send(errand) && await_errand();
+}
+
+/* What the program's end waits for. */
+static enum finished fetch_last(void)
+{
+	enum finished how = GAVE_UP;
+
+	if (await_errand() && do_errand(ASK_FOR_USAGE)) {
+		emit_usage();
+		gp_fetch_decode();
+		if (do_errand(LAST_FLUSH)) {
+			gp_fetch_end_flush(true);
+			how = FINISHED;
+		}
+	}
+	gp_errand_close();
+	gp_fetch_decode();
+	gp_fetch_tell(how == FINISHED ? UINT64_MAX : session.deadline_ns);
+	return how;
 }
 
 static void *fetching_thread(void *unused)
 {
+	enum finished how;
+
 	(void)unused;
 	gp_own_thread_begins();
 	pthread_setname_np(pthread_self(), "gpuprof-fetch");
@@ -266,13 +363,12 @@ static void *fetching_thread(void *unused)
 			       SAMPLES_REST);
 	gp_store32_release(&session.has_begun, 1);
 	gp_sys_wake(&session.has_begun);
-	if (fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u)) {
-		gp_stack_end_samples();
-		fetch_last();
-	}
+	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u);
+	gp_stack_end_samples();
+	how = fetch_last();
 	gp_share_serve_end();
 	gp_own_thread_ends();
-	gp_store32_release(&session.finished, 1);
+	gp_store32_release(&session.finished, how);
 	gp_sys_wake(&session.finished);
 	return NULL;
 }
@@ -293,9 +389,11 @@ int gp_session_start_fetching(void)
 
 	gp_control_begin(wake_fetching_thread);
 	gp_share_serve_begin(wake_fetching_thread);
-	error = gp_sys.thread(&thread, fetching_thread);
-
-	if (error) {
+	error = gp_errand_begin(run_errand, wake_fetching_thread);
+	if (error == 0)
+		error = gp_sys.thread(&thread, fetching_thread);
+	if (error != 0) {
+		gp_errand_close();
 		gp_share_serve_end();
 		return error;
 	}
@@ -308,19 +406,21 @@ int gp_session_start_fetching(void)
 void gp_session_finish(uint64_t timeout_ns)
 {
 	uint64_t start_ticks = gp_clock_ticks();
-	uint64_t deadline_ns = gp_sys_now_ns() + timeout_ns;
-	uint64_t give_up_ns = deadline_ns - least(TELL_MOST_NS, timeout_ns / 4);
 
 	if (!session.fetching || getpid() != session.pid)
 		return;
+	session.deadline_ns = gp_sys_now_ns() + timeout_ns;
+	session.give_up_ns = session.deadline_ns - least(TELL_MOST_NS, timeout_ns / 4);
+	/* pairs with fetch_until_finish(): the lines above */
 	gp_store32_release(&session.finish, 1);
 	gp_bell_ring(&session.bell);
-	while (gp_load32_acquire(&session.finished) == 0 && gp_sys_now_ns() < give_up_ns)
-		gp_sys_wait(&session.finished, 0, 10000000u);
+	while (gp_load32_acquire(&session.finished) == NOT_YET &&
+	       gp_sys_now_ns() < session.deadline_ns)
+		gp_sys_wait(&session.finished, NOT_YET, 10000000u);
 	gp_count(GP_COUNTER_EXIT_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
-	if (gp_load32_acquire(&session.finished) == 0) {
+	if (gp_load32_acquire(&session.finished) != FINISHED) {
+		gp_errand_close();
 		gp_count(GP_COUNTER_EXIT_FLUSH_TIMEOUTS, 1);
-		gp_fetch_give_up(deadline_ns);
 		gp_say("the GPU did not finish within %llu s: its last records are missing "
 		       "(--flush-timeout waits longer)",
 		       (unsigned long long)(timeout_ns / 1000000000u));

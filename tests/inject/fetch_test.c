@@ -8,10 +8,6 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "collector/atomic.h"
 #include "inject/cupti_buffers.h"
@@ -97,6 +93,12 @@ static void ask(void)
 	gp_fetch_complete(NULL, 0, buffer, bytes_asked, 0);
 }
 
+static void *ask_once(void *unused)
+{
+	ask();
+	return unused;
+}
+
 static void *fill_all_and_ask(void *unused)
 {
 	fill_all(unused);
@@ -117,30 +119,46 @@ static void fill_all_and_ask_on_worker(void)
 	run(fill_all_and_ask);
 }
 
-/* ---- */
-
-static void what_is_filled_is_emptied_before_a_flush(void **state)
+static void fill_and_decode(void)
 {
-	(void)state;
 	run(fill_all);
-	in_flush = ask;
-	gp_fetch_flush(0);
-	assert_int_equal(bytes_asked, GP_CUPTI_BUFFER_BYTES);
+	gp_fetch_amid_flush();
+	run(ask_once);
 }
 
-/* Nobody would come to empty one: who flushes waits for it. */
+static void *flush(void *unused)
+{
+	gp_fetch_flush(0);
+	return unused;
+}
+
+/* ---- */
+
+/* A flush may be what the program's end waits for. */
 static void who_is_waited_for_does_not_wait_for_a_buffer(void **state)
 {
 	(void)state;
 	in_flush = fill_all_and_ask_on_worker;
 	wakes = 0;
-	gp_fetch_flush(0);
+	run(flush);
 	assert_int_equal(wakes, 0);
 	assert_true(bytes_asked < GP_CUPTI_BUFFER_BYTES);
 	/* what came in the flush is decoded behind it */
+	gp_fetch_end_flush(false);
 	in_flush = ask;
-	gp_fetch_flush(0);
+	run(flush);
 	assert_int_equal(bytes_asked, GP_CUPTI_BUFFER_BYTES);
+	gp_fetch_end_flush(false);
+}
+
+/* The decoder goes on meanwhile. */
+static void what_comes_amid_a_flush_is_decoded(void **state)
+{
+	(void)state;
+	in_flush = fill_and_decode;
+	run(flush);
+	assert_int_equal(bytes_asked, GP_CUPTI_BUFFER_BYTES);
+	gp_fetch_end_flush(false);
 }
 
 static void the_fetching_thread_does_not_wait_for_itself(void **state)
@@ -155,45 +173,12 @@ static void the_fetching_thread_does_not_wait_for_itself(void **state)
 	assert_int_equal(bytes_asked, GP_CUPTI_BUFFER_BYTES);
 }
 
-static void *give_up(void *unused)
-{
-	gp_fetch_give_up(0);
-	return unused;
-}
-
-static void take_long(void)
-{
-	run(fill_all);
-	run(give_up);
-}
-
-/* The last of all: nothing is decoded from then on, nor CUPTI called. */
-static void who_was_given_up_does_nothing_more(void **state)
-{
-	int status;
-	pid_t child = fork();
-
-	(void)state;
-	if (child == 0) { /* nobody is in a call */
-		run(give_up);
-		in_flush = abort;
-		_exit(gp_fetch_flush(0) || gp_fetch_begins_call());
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-	in_flush = take_long;
-	assert_false(gp_fetch_flush(0));
-	ask();
-	assert_true(bytes_asked < GP_CUPTI_BUFFER_BYTES);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_filled_is_emptied_before_a_flush),
 		cmocka_unit_test(who_is_waited_for_does_not_wait_for_a_buffer),
+		cmocka_unit_test(what_comes_amid_a_flush_is_decoded),
 		cmocka_unit_test(the_fetching_thread_does_not_wait_for_itself),
-		cmocka_unit_test(who_was_given_up_does_nothing_more),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

@@ -1,0 +1,32 @@
+/*
+ * errand: calls of CUPTI's and the driver's that may take as long as a kernel does, on a thread of their own.
+ *
+ * A flush waits for the kernel that runs where another was launched behind it for the first time (docs/cupti-notes.md, 3), and what the
+ * driver is asked of a GPU that hangs may never be answered.  Who sends an errand goes on meanwhile.  One errand at a time.
+ */
+#ifndef INJECT_ERRAND_H
+#define INJECT_ERRAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Start the thread, and wait until it asks the system for nothing more to be able to go on, not for long.  run: does an errand there, in one
+ * call of a library's; wake: there, when it is back, any thread.  Returns 0 or -errno.
+ */
+int gp_errand_begin(void (*run)(uint32_t errand), void (*wake)(void));
+
+/* ---- who sends: one thread ---- */
+
+/* errand: what run() gets.  False: one is out, or they were closed. */
+bool gp_errand_send(uint32_t errand);
+
+/* It was sent, and is not back yet.  Once it is not, what it has left is complete. */
+bool gp_errand_is_out(void);
+
+/* ---- any thread ---- */
+
+/* No errand begins any more, also not one that was sent.  The thread ends when it is back from the one that it is on. */
+void gp_errand_close(void);
+
+#endif

@@ -214,6 +214,9 @@ static void keep_calls_around(struct gp_advisor *advisor, struct gp_gaps *own,
 	own->before = gp_advisor_text(advisor, name_of(advisor, before));
 	own->before_site = before ? gp_advisor_site(advisor, before) : GP_NO_SITE;
 	own->after_site = gp_advisor_site(advisor, after);
+	own->loads_after = at->lull->cause == GP_IDLE_HOST &&
+			   gp_advisor_class(advisor, after) == GP_API_MODULE &&
+			   strstr(name_of(advisor, after), "Load");
 	own->names_ends = at->lull->cause == GP_IDLE_HOST &&
 			  gp_advisor_knows(advisor, own->before_site) &&
 			  gp_advisor_knows(advisor, own->after_site);
@@ -460,6 +463,18 @@ static const char *const maker_changes[] = {
 			   "nor make another (cuCtxCreate)",
 };
 
+/* What looks found took long in one call, and no look goes into libraries: what was loaded behind it hints at these. */
+static void advise_on_new_code(enum gp_language language, FILE *out)
+{
+	fprintf(out,
+		"code is loaded then for the first time: where a library chooses or compiles "
+		"kernels there, as cuDNN does for each new shape, do it once before what is "
+		"measured%s; else ",
+		language == GP_LANGUAGE_TORCH
+			? " (torch.backends.cudnn.benchmark=False tries out less)"
+			: "");
+}
+
 /* What looks found for most of the time is what the sentence tells: a call's stack says but what began then, or ended. */
 static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const struct gp_case *found)
 {
@@ -469,6 +484,22 @@ static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const st
 
 	return compiler == GP_COMPILER_IMPORT && works_in_import(found) ? GP_COMPILER_NONE
 									: compiler;
+}
+
+/* Nobody waits there, nor is it known who compiles. */
+static void advise_on_host(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct gp_model *model = advisor->scope.models[found->process];
+	const struct gp_gaps *own = found->own;
+
+	if (own->loads_after)
+		advise_on_new_code(gp_language_of(model), out);
+	if (own->has_looks)
+		fputs("do that before the first launch, after the last, or in another process; "
+		      "more of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
+		      out);
+	else
+		advise_to_sample(model, advisor->scope.model_count, out);
 }
 
 void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -497,14 +528,8 @@ void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *foun
 		fputs("let what it waits for begin earlier, or give the GPU other work meanwhile; "
 		      "more of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
 		      out);
-	else if (own->has_looks)
-		fputs("do that before the first launch, after the last, or in another process; "
-		      "more "
-		      "of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
-		      out);
 	else
-		advise_to_sample(advisor->scope.models[found->process], advisor->scope.model_count,
-				 out);
+		advise_on_host(advisor, found, out);
 }
 
 bool gp_gaps_names_place(const struct gp_case *found)

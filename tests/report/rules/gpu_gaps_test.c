@@ -278,6 +278,53 @@ static void test_what_begins_late_now_and_then(void **state)
 	gp_model_free(model);
 }
 
+/* The host is in a call of no stack for 300 ms, then loads code, or unloads some, and launches: a library may have compiled what it launches. */
+static void test_what_is_new_behind_it(void **state)
+{
+	static const struct {
+		const char *file, *call;
+		bool is_new;
+		const char *change;
+	} cases[] = {
+		{"/x/site-packages/torch/nn/modules/conv.py", "cuLibraryLoadData", true,
+		 "(torch.backends.cudnn.benchmark=False tries out less); else do that before"},
+		{"/home/me/train.py", "cuLibraryLoadData", true,
+		 "do it once before what is measured; else do that before"},
+		{"/home/me/train.py", "cuLibraryUnload", false, "do that before the first launch"},
+		{"/x/cupy/cuda/compiler.py", "cuModuleLoadData", false, "CUPY_CACHE_DIR"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = build_begin(1);
+		uint32_t main = build_python(&b, BUILD_OUTERMOST, "/home/me/train.py", "main", 1);
+		uint32_t stack = build_python(&b, main, cases[i].file, "f", 2);
+		uint32_t index = BUILD_GROW(&b, samples, sample_count);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+
+		build_device(&b, 0, "GPU");
+		build_api(&b, 98, cases[i].call, GP_API_MODULE);
+		build_call(&b, 100, BUILD_LAUNCH, MS, 10000, 1);
+		build_op(&b, GP_OP_KERNEL, 7, 2 * MS, 3 * MS, 1);
+		build_call(&b, 100, 98, 303 * MS, MS, 0);
+		build_call(&b, 100, BUILD_LAUNCH, 304 * MS, 10000, 2);
+		build_op(&b, GP_OP_KERNEL, 7, 305 * MS, 306 * MS, 2);
+		b.model->samples[index] = build_sample(100, stack, 10, 300);
+		build_stacks_end(&b);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "gpu-gaps");
+		assert_non_null(found);
+		assert_non_null(strstr(found->change, cases[i].change));
+		assert_true((strstr(found->change, "code is loaded then for the first time") !=
+			     NULL) == cases[i].is_new);
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* Those that are long enough by themselves need no others. */
 static void test_long_waits(void **state)
 {
@@ -419,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_a_large_part_of_a_short_run),
 		cmocka_unit_test(test_waits_at_no_place_of_their_own),
 		cmocka_unit_test(test_what_begins_late_now_and_then),
+		cmocka_unit_test(test_what_is_new_behind_it),
 		cmocka_unit_test(test_long_waits),
 		cmocka_unit_test(test_allocations_are_where_to_look),
 		cmocka_unit_test(test_what_was_launched_and_does_not_begin),

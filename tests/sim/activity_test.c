@@ -40,6 +40,7 @@ static void hold_back_behind_running(void)
 	launch_many(5, other);
 	REQUIRE(!cudaStreamSynchronize(other));
 	REQUIRE(!cuptiActivityFlushAll(0));
+	REQUIRE(cudaStreamQuery(NULL) == cudaErrorNotReady);
 	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 5);
 	REQUIRE(!cudaDeviceSynchronize());
 	REQUIRE(!cuptiActivityFlushAll(0));
@@ -47,9 +48,57 @@ static void hold_back_behind_running(void)
 	REQUIRE(nth_kernel(6)->start < nth_kernel(5)->end); /* it ran beside the long one */
 }
 
+/* A function that comes with its module needs no wait at its first launch. */
+static void load_early(void)
+{
+	cudaStream_t other;
+	CUmoduleLoadingMode mode;
+
+	register_kernels();
+	start_client();
+	REQUIRE(!cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+	REQUIRE(!cuModuleGetLoadingMode(&mode) && mode == CU_MODULE_EAGER_LOADING);
+	REQUIRE(!launch_ms(NULL, LONG_MS));
+	launch_many(3, other);
+	REQUIRE(!cudaStreamSynchronize(other));
+	REQUIRE(!cuptiActivityFlushAll(0));
+	REQUIRE(cudaStreamQuery(NULL) == cudaErrorNotReady);
+	REQUIRE(client.record_count == 0);
+}
+
+/* A kernel that is launched for the first time waits for the one that runs, in whatever stream, and so does a flush, not the launch. */
+static void wait_for_loading(void)
+{
+	cudaStream_t other;
+
+	register_kernels();
+	start_client();
+	REQUIRE(!cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+	REQUIRE(!launch_ms(NULL, LONG_MS));
+	launch_many(3, other);
+	REQUIRE(cudaStreamQuery(NULL) == cudaErrorNotReady);
+	REQUIRE(!cuptiActivityFlushAll(0));
+	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 4);
+	REQUIRE(nth_kernel(1)->start >= nth_kernel(0)->end);
+}
+
+static void force_out_the_loaded(void)
+{
+	register_kernels();
+	start_client();
+	REQUIRE(!launch_ms(NULL, LONG_MS));
+	launch_many(3, NULL);
+	REQUIRE(!cuptiActivityFlushAll(1));
+	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 4);
+	for (size_t i = 0; i < 4; i++)
+		REQUIRE(nth_kernel(i)->start > 0 && nth_kernel(i)->end > nth_kernel(i)->start);
+}
+
 static void force_out_the_running(void)
 {
 	register_kernels();
+	launch_many(1, NULL);
+	REQUIRE(!cudaDeviceSynchronize());
 	start_client();
 	REQUIRE(!launch_ms(NULL, LONG_MS));
 	launch_many(3, NULL);
@@ -233,6 +282,9 @@ static void test_delivery(void **state)
 	assert_int_equal(in_child("GPUSIM_CUPTI_VERSION=18", deliver_when_asked), 0);
 	assert_int_equal(in_child(NULL, hold_back_behind_running), 0);
 	assert_int_equal(in_child(NULL, force_out_the_running), 0);
+	assert_int_equal(in_child(NULL, wait_for_loading), 0);
+	assert_int_equal(in_child(NULL, force_out_the_loaded), 0);
+	assert_int_equal(in_child("CUDA_MODULE_LOADING=EAGER", load_early), 0);
 	assert_int_equal(in_child(NULL, deliver_full), 0);
 	assert_int_equal(in_child(NULL, deliver_each_period), 0);
 }

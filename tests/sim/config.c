@@ -45,11 +45,14 @@ static unsigned int faults(const char *list)
 
 static void read_environment(void)
 {
+	const char *mode = getenv("CUDA_MODULE_LOADING");
+
 	config.devices = (int)number("GPUSIM_DEVICES", 1);
 	if (config.devices > SIM_MAX_DEVICES)
 		config.devices = SIM_MAX_DEVICES;
 	config.memory_bytes = number("GPUSIM_MEMORY_MIB", 16384) << 20;
 	config.kernel_ns = number("GPUSIM_KERNEL_NS", 2000);
+	config.eager_loading = mode && !strcmp(mode, "EAGER");
 	config.jit_cache_warm = number("GPUSIM_JIT_CACHE_WARM", 0) != 0;
 	config.cupti_version = (uint32_t)number("GPUSIM_CUPTI_VERSION", 130001);
 	config.driver_version = (int)number("GPUSIM_DRIVER_VERSION", 13000);

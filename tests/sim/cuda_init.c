@@ -84,7 +84,7 @@ CUresult sim_cuDriverGetVersion(int *version)
 
 CUresult sim_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
-	*mode = CU_MODULE_LAZY_LOADING;
+	*mode = sim_config()->eager_loading ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
 	return CUDA_SUCCESS;
 }
 

@@ -116,7 +116,7 @@ static CUresult launch(struct sim_op *op, CUstream handle, void **arguments)
 		capture_kernel(op, kernel_ns(f, arguments));
 		return CUDA_SUCCESS;
 	}
-	sim_drv_load_function(f);
+	op->kernel.loads = sim_drv_load_function(f);
 	op->kernel.grid_id = sim_next_grid_id();
 	if (f->touches && arguments)
 		touch(op->stream, arguments);

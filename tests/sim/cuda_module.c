@@ -126,6 +126,7 @@ static struct CUfunc_st *new_function(struct CUmod_st *m, const char *name)
 	f->name = strdup(name);
 	f->spin_arguments = strstr(name, "spin") != NULL;
 	f->touches = strstr(name, "k_touch") != NULL;
+	f->loaded = sim_config()->eager_loading;
 	f->module = m;
 	f->next = m->functions;
 	m->functions = f;
@@ -146,14 +147,14 @@ static CUresult function_of(struct CUmod_st *m, const char *name, struct CUfunc_
 	return CUDA_SUCCESS;
 }
 
-/* The first use of a function loads it, which the tools see as overhead. */
-void sim_drv_load_function(struct CUfunc_st *f)
+bool sim_drv_load_function(struct CUfunc_st *f)
 {
 	uint64_t start = sim_now_ns();
 
 	if (atomic_exchange(&f->loaded, true))
-		return;
+		return false;
 	sim_tell_overhead(CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, start, sim_now_ns());
+	return true;
 }
 
 /* What nvcc's programs pass: a wrapper around the binary, which says how long it is. */

@@ -3,7 +3,8 @@
  * operations that are not finished; what is delivered ends before the first of those.
  *
  * A lane is what appends share: one for the process, or one for each thread. It has one buffer;
- * full ones wait in a list for the worker thread, which alone delivers, as the real one does.
+ * full ones wait in a list for the worker thread, which alone delivers, as the real one does. Asked to
+ * flush while the driver still has to load a function, it waits for that first.
  */
 #include "tests/sim/cupti_sim.h"
 
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #define RECORD_MOST_BYTES 256
+#define FLUSH_NS          300000 /* what a flush takes */
 
 struct buffer {
 	uint8_t *data;
@@ -452,8 +454,18 @@ static void flush_forced(void)
 	flush_lane(&flush_lane_itself, true);
 }
 
+/* What was launched behind the function, and is short, has ended when the real one looks. */
+static void wait_for_loading(void)
+{
+	uint64_t loaded = sim_loaded_ns();
+
+	if (loaded > sim_now_ns())
+		sim_wait_until_ns(loaded + FLUSH_NS);
+}
+
 static void flush_all(bool forced)
 {
+	wait_for_loading();
 	if (forced) {
 		flush_forced();
 	} else {

@@ -10,6 +10,8 @@
  *	Times are CLOCK_REALTIME nanoseconds as CUPTI's, counted by CLOCK_MONOTONIC from one
  *	reading. Bytes move at submission, in the order of the calls, which is one of the orders
  *	that a correct program allows. Activity records are placed in buffers at submission too.
+ *	A kernel whose function is not loaded yet starts when the compute engine is free, whatever its
+ *	stream is: the driver loads it then. The launch does not wait for that, a flush of CUPTI's does.
  *	tests/sim/parity_test.py compares all this with recordings of a real device.
  *
  * What the real device does and this one does not
@@ -19,6 +21,10 @@
  *	  the argument counts at capture, and k_touch has no effect.
  *	- Registers, static shared memory, local memory and compile-time cluster sizes come from the
  *	  compiled code, which nobody reads here: records say 16 registers, no static shared memory.
+ *	- A function is loaded by its first launch or by cuModuleGetFunction(), not by a graph's nodes.
+ *	  Seen were first launches beside one kernel that ran. That the function waits for all that was
+ *	  given to its context's compute engine before, a flush for that and 0.3 ms more, and both even
+ *	  where a kernel fails meanwhile, is a guess.
  *	- The division of memory between cache and shared memory is the driver's choice, which some
  *	  kernels' records tell; here none says one.
  *	- PTX is searched for its entry names, not compiled; JIT records say that it was, in 0.3 ms.
@@ -61,6 +67,7 @@
  *	GPUSIM_MEMORY_MIB=n		memory of each device (16384)
  *	GPUSIM_KERNEL_NS=n		duration of a kernel (2000)
  *	GPUSIM_JIT_CACHE_WARM=1		PTX is in the driver's cache from earlier runs
+ *	CUDA_MODULE_LOADING=EAGER	functions are loaded with their modules
  *	GPUSIM_CUPTI_VERSION=n		what cuptiGetVersion says and which record layouts are
  *					written: 18 (11.8), 19 to 24 (12.0 to 12.6), 26 (12.8), 28
  *					(12.9 update 1), 130000, 130001 (13.0 update 1, the default),
@@ -130,6 +137,7 @@ struct sim_config {
 	uint64_t memory_bytes;
 	uint64_t kernel_ns;
 	bool jit_cache_warm;
+	bool eager_loading;
 	uint32_t cupti_version;
 	int driver_version;
 	int64_t clock_step_ns;
@@ -284,6 +292,7 @@ struct sim_op {
 			CUfunction function;
 			unsigned int grid[3], block[3], cluster[3];
 			unsigned int shared_bytes;
+			bool loads; /* its function, which was not loaded before */
 			bool cooperative;
 			bool says_cooperative; /* has the attribute, whatever its value: libcupti looks no further */
 			int64_t grid_id;
@@ -306,6 +315,8 @@ void sim_submit(struct sim_op *op, uint64_t duration_ns);
 /* Same, not before a time: nodes of a graph, which also must not wait for one another. */
 void sim_submit_at(struct sim_op *op, uint64_t earliest, uint64_t duration_ns);
 uint64_t sim_op_duration_ns(const struct sim_op *op);
+/* When the last of the functions that launches load is there. */
+uint64_t sim_loaded_ns(void);
 /* When the stream could start an operation submitted now. */
 uint64_t sim_stream_ready_ns(CUstream stream);
 /* Moves a stream's end to no earlier than a time. */

@@ -31,8 +31,8 @@ CUresult sim_drv_context(CUcontext *ctx);
 CUresult sim_drv_stream(CUstream handle, CUstream *stream);
 /* What a synchronisation, or a lack of memory, makes of the device's memory pools. */
 void sim_drv_trim_pools(struct sim_device *device, bool always);
-/* The first use of a function loads it, which the tools see as overhead. */
-void sim_drv_load_function(struct CUfunc_st *function);
+/* The first use of a function loads it, which the tools see as overhead. Whether this one did. */
+bool sim_drv_load_function(struct CUfunc_st *function);
 /* Memory of the current context, which tools are told of. */
 CUresult sim_drv_allocate(enum sim_memory_kind kind, size_t bytes, struct sim_range *range);
 void sim_drv_tell_memory(const struct sim_range *range, bool release);

@@ -2,6 +2,7 @@
 #include "tests/sim/device.h"
 
 #include <cupti.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #define FIRST_STREAM_ID 6    /* as the real driver counts */
 
 static _Atomic uint32_t next_id = FIRST_STREAM_ID;
+static _Atomic uint64_t loaded_ns; /* when the last of the functions that launches load is there */
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static CUstream free_streams; /* never returned to the heap: a stale handle stays recognisable */
 
@@ -202,15 +204,32 @@ void sim_submit_at(struct sim_op *op, uint64_t earliest, uint64_t duration_ns)
 		sim_tools.operation(op);
 }
 
+uint64_t sim_loaded_ns(void)
+{
+	return loaded_ns;
+}
+
+/* The driver brings a function to the device when that is done with what it was given before. */
+static uint64_t load_locked(CUcontext ctx)
+{
+	uint64_t done = ctx->engine_tail[SIM_ENGINE_COMPUTE], last = loaded_ns;
+
+	while (last < done && !atomic_compare_exchange_weak(&loaded_ns, &last, done))
+		;
+	return done;
+}
+
 void sim_submit(struct sim_op *op, uint64_t duration_ns)
 {
 	CUcontext ctx = op->stream->ctx;
-	uint64_t now;
+	uint64_t now, earliest;
 
 	pthread_mutex_lock(&ctx->lock);
 	now = wait_for_room_locked(op->stream);
-	place_locked(op, max_u64(ready_locked(op->stream) + SWITCH_NS, now + SUBMIT_NS),
-		     duration_ns);
+	earliest = max_u64(ready_locked(op->stream) + SWITCH_NS, now + SUBMIT_NS);
+	if (op->kind == SIM_OP_KERNEL && op->kernel.loads)
+		earliest = max_u64(earliest, load_locked(ctx));
+	place_locked(op, earliest, duration_ns);
 	pthread_mutex_unlock(&ctx->lock);
 	op->correlation = sim_take_correlation();
 	if (sim_tools.operation && !op->unrecorded)

@@ -28,6 +28,7 @@
 	32u /* of an epoch: what comes so often is the loop though much is done between */
 #define GOOD_PART    4u /* at least one in so many */
 #define MUCH_LONGER  1.5
+#define IN_BUNCHES   4u /* so many times as long on average as usually */
 #define KEY_BYTES    (GP_ITERATION_NAME_BYTES + 32)
 #define PYTORCH_STEP "ProfilerStep#"
 
@@ -766,11 +767,26 @@ static int find_by_sequence(struct gp_iterations *iterations, const struct gp_mo
 	return result;
 }
 
+/* Whether they run side by side and begin some at a time, as the pieces of one job that has a stream for each: then there is no time from one to the next. */
+static int come_in_bunches(bool *in_bunches, struct gp_iterations *iterations)
+{
+	uint64_t usual_ns, beside = 0;
+	int result = measure(&usual_ns, iterations);
+
+	for (uint32_t i = 1; i < iterations->count; i++)
+		beside += iterations->rows[i].start_ns < iterations->rows[i - 1].end_ns;
+	*in_bunches = result == 0 && beside * 2 > iterations->count &&
+		      usual_ns * IN_BUNCHES < iterations->rows[iterations->count - 1].start_ns -
+						      iterations->rows[0].start_ns;
+	return result;
+}
+
 /* Of all streams together, in the order in which a thread started what is in them.  Few are pieces of one job, in a stream each, that run side by side. */
 static int find_by_launch(struct gp_iterations *iterations, const struct gp_model *model,
 			  const struct gp_tuning *tuning)
 {
 	struct gp_launch_order order;
+	bool in_bunches = false;
 	int result = gp_launch_order_of(&order, model, tuning);
 
 	if (result == 0 && order.model.op_count > 0) {
@@ -782,6 +798,10 @@ static int find_by_launch(struct gp_iterations *iterations, const struct gp_mode
 		iterations->count = iterations->passes = 0;
 	if (result == 0 && iterations->count > 0)
 		result = gp_pass_starts_set(iterations, model, &order);
+	if (result == 0 && iterations->count > 0)
+		result = come_in_bunches(&in_bunches, iterations);
+	if (in_bunches)
+		iterations->count = iterations->passes = 0;
 	for (uint32_t i = 0; i < iterations->count; i++)
 		iterations->rows[i].first_op = order.indices[iterations->rows[i].place];
 	gp_launch_order_free(&order);

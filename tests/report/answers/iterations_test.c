@@ -807,6 +807,38 @@ static void copies_and_kernels_of_different_streams_are_one_loop(void **state)
 	}
 }
 
+/* Two kernels in each of 32 streams, launched at once, eight streams at a time or one after the other begin: pieces of one job, or a pipeline. */
+static void what_runs_side_by_side_in_bunches_is_no_loop(void **state)
+{
+	(void)state;
+	for (uint32_t in_bunches = 0; in_bunches <= 1; in_bunches++) {
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+
+		build_name(&b, "a");
+		build_name(&b, "b");
+		for (uint32_t i = 0; i < 32; i++) {
+			uint64_t start_ns = 10000 + (in_bunches ? i / 8 * 200000ull + i % 8 * 200
+								: i * 25000ull);
+
+			for (uint32_t name = 0; name < 2; name++) {
+				uint32_t id = b.model->op_count + 1;
+
+				build_call(&b, 1, BUILD_LAUNCH, id * 100, 50, id);
+				build_op(&b, GP_OP_KERNEL, 7 + i, start_ns + name * 100000ull,
+					 start_ns + (name + 1) * 100000ull - 100, id)
+					->name = name;
+			}
+		}
+		model = end(&b);
+		found = find(model);
+		assert_int_equal(found.count, in_bunches ? 0 : 32);
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
 /*
  * A loop that runs ahead, 20 times and again 20 times: a copy in one stream whenever the host is there, and three kernels in another that take
  * 900 ns of the GPU, launched every 100 ns.  The 20th's second kernel takes 1 us more.  Between the two, 50 other kernels and a long pause.
@@ -866,6 +898,7 @@ int main(void)
 		cmocka_unit_test(a_loop_that_runs_ahead_lasts_as_long_as_its_kernels),
 		cmocka_unit_test(copies_and_kernels_of_different_streams_are_one_loop),
 		cmocka_unit_test(of_streams_that_do_as_much_the_longer_loop_counts),
+		cmocka_unit_test(what_runs_side_by_side_in_bunches_is_no_loop),
 		cmocka_unit_test(steps_are_found_by_their_ranges),
 		cmocka_unit_test(checkpoints_are_no_steps),
 		cmocka_unit_test(a_pause_is_no_part_of_an_iteration),

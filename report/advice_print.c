@@ -250,17 +250,19 @@ static void print_untold(FILE *out, const struct gp_untold *untold, uint64_t wal
 	gp_paragraph_wrap(out, text, 2, 4, BRIEF_WIDE);
 }
 
-static void print_all_untold(FILE *out, const struct gp_advice *advice)
+/* But of that cause, which GP_IDLE_CAUSES is none of. */
+static void print_untold_but(FILE *out, const struct gp_advice *advice, enum gp_idle_cause told)
 {
 	for (uint32_t i = 0; i < advice->untold_count; i++)
-		print_untold(out, &advice->untold[i], advice->wall_ns);
+		if (advice->untold[i].cause != told)
+			print_untold(out, &advice->untold[i], advice->wall_ns);
 }
 
 void gp_advice_print_doubts(FILE *out, const struct gp_advice *advice)
 {
 	if (advice->doubt)
 		fprintf(out, "  %s: the GPU may have been idle for less\n", advice->doubt);
-	print_all_untold(out, advice);
+	print_untold_but(out, advice, GP_IDLE_CAUSES);
 	print_hints(out, advice);
 }
 
@@ -633,6 +635,12 @@ static void print_idle(FILE *out, const struct gp_advice *advice)
 	print_start_up(out, advice);
 }
 
+/* With where in the run most of it is, its main cause is told. */
+static bool tells_idle(const struct gp_advice *advice)
+{
+	return advice->wall_ns > 0 && advice->idle_ns * 2 >= advice->wall_ns;
+}
+
 void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 {
 	if (advice->is_damaged)
@@ -649,9 +657,11 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 		return;
 	if (advice->wall_ns == 0)
 		print_no_work(out, advice);
-	else if (advice->idle_ns * 2 >= advice->wall_ns)
+	else if (tells_idle(advice))
 		print_idle(out, advice);
-	print_all_untold(out, advice);
+	print_untold_but(out, advice,
+			 tells_idle(advice) && idle_is_at_ends(advice) ? advice->idle_cause
+								       : GP_IDLE_CAUSES);
 }
 
 /* ---- findings, for programs ---- */

@@ -437,6 +437,15 @@ bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns)
 	return gates > 0 ? model->gates[gates - 1].on : is_on_at_first(model);
 }
 
+bool gp_model_lacks_kernel(const struct gp_model *model, const struct gp_call *call)
+{
+	return call->first_op == GP_NONE && call->status == 0 && !call->captured &&
+	       call->correlation_id != model->losses.stuck_number &&
+	       gp_model_api_class(model, call->api) == GP_API_LAUNCH &&
+	       gp_model_records_at(model, call->start_ns) &&
+	       gp_model_records_at(model, gp_call_end_ns(call));
+}
+
 /* Gates alternate: the first one that closes is one of the first two. */
 bool gp_model_paused_before(const struct gp_model *model, uint64_t time_ns)
 {

@@ -234,8 +234,8 @@ struct gp_waiting {
 };
 
 /*
- * A launch whose kernel had no record at a look, and has none in the trace: sorted by the starts of the calls.  Where there are totals alone: of
- * which none came after the look, sorted by their numbers.
+ * A launch whose kernel had no record at a look, and has none in the trace, and which no call waited for since: sorted by the starts of the
+ * calls.  Where there are totals alone: of which none came after the look, sorted by their numbers.
  */
 struct gp_in_flight {
 	uint64_t time_ns; /* of the look */
@@ -539,6 +539,9 @@ uint32_t gp_model_gates_until(const struct gp_model *model, uint64_t time_ns);
 
 /* Whether recording was on at that time. */
 bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns);
+
+/* Whether a call launched a kernel, while recording was on, that has no record. */
+bool gp_model_lacks_kernel(const struct gp_model *model, const struct gp_call *call);
 
 /* Whether recording was off at any time before that. */
 bool gp_model_paused_before(const struct gp_model *model, uint64_t time_ns);

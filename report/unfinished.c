@@ -6,80 +6,22 @@
 
 #include "report/answers/failures.h"
 #include "report/array.h"
+#include "report/device_waits.h"
 #include "report/recorded.h"
 
-/* When the last wait for all of a context's work began that went well: what was launched until then had ended. */
-struct wait {
-	uint32_t context_id;
-	uint64_t start_ns;
+/* What is looked at while a list is made. */
+struct finding {
+	const struct gp_model *model;
+	struct gp_device_waits waits;
+	struct gp_unfinished_list *list;
+	bool lacks_times; /* operations amid others have none: those at the end may have ended, too */
 };
 
-#define MOST_CONTEXTS 256u /* no program has as many that it waits for */
-
-struct waits {
-	struct wait *waits;
-	uint32_t count, capacity;
-};
-
-static bool waits_for_all(const struct gp_model *model, const struct gp_call *call)
+static int add(struct finding *f, const struct gp_unfinished *row)
 {
-	const char *name;
+	struct gp_unfinished_list *list = f->list;
 
-	if (call->status != 0 || call->context_id == 0 ||
-	    gp_model_api_class(model, call->api) != GP_API_SYNC)
-		return false;
-	name = gp_model_api(model, call->api).name;
-	return strncmp(name, "cudaDeviceSync", 14) == 0 ||
-	       strncmp(name, "cudaThreadSync", 14) == 0 || strncmp(name, "cuCtxSync", 9) == 0;
-}
-
-static struct wait *find_wait(const struct waits *waits, uint32_t context_id)
-{
-	for (uint32_t i = 0; i < waits->count; i++)
-		if (waits->waits[i].context_id == context_id)
-			return &waits->waits[i];
-	return NULL;
-}
-
-static int note_wait(struct waits *waits, const struct gp_call *call)
-{
-	struct wait *wait = find_wait(waits, call->context_id);
-
-	if (!wait) {
-		if (waits->count == MOST_CONTEXTS)
-			return 0;
-		if (gp_array_grow(&waits->waits, &waits->capacity, waits->count,
-				  sizeof(*waits->waits)) != 0)
-			return -ENOMEM;
-		wait = &waits->waits[waits->count++];
-		*wait = (struct wait){call->context_id, 0};
-	}
-	if (call->start_ns > wait->start_ns)
-		wait->start_ns = call->start_ns;
-	return 0;
-}
-
-static int find_waits(const struct gp_model *model, struct waits *waits)
-{
-	int result = 0;
-
-	for (uint32_t i = 0; i < model->call_count && result == 0; i++)
-		if (waits_for_all(model, &model->calls[i]))
-			result = note_wait(waits, &model->calls[i]);
-	return result;
-}
-
-static bool was_waited_for(const struct waits *waits, const struct gp_call *launch)
-{
-	const struct wait *wait = find_wait(waits, launch->context_id);
-
-	return wait && wait->start_ns >= gp_call_end_ns(launch);
-}
-
-static int add(const struct gp_model *model, const struct waits *waits,
-	       struct gp_unfinished_list *list, const struct gp_unfinished *row)
-{
-	if (was_waited_for(waits, &model->calls[row->call]))
+	if (gp_device_waits_cover(&f->waits, &f->model->calls[row->call]))
 		return 0;
 	if (gp_array_grow(&list->rows, &list->capacity, list->count, sizeof(*list->rows)) != 0)
 		return -ENOMEM;
@@ -111,9 +53,9 @@ static bool is_overdue(const struct gp_model *model, const struct gp_in_flight *
 }
 
 /* CUPTI is asked for records until the process ends. */
-static int add_without_record(const struct gp_model *model, const struct waits *waits,
-			      struct gp_unfinished_list *list)
+static int add_without_record(struct finding *f)
 {
+	const struct gp_model *model = f->model;
 	uint64_t end_ns = gp_recorded_last_known_ns(model);
 	int result = 0;
 
@@ -121,63 +63,150 @@ static int add_without_record(const struct gp_model *model, const struct waits *
 		const struct gp_in_flight *one = &model->in_flight[i];
 		uint64_t until_ns = one->time_ns > end_ns ? one->time_ns : end_ns;
 
-		result = add(model, waits, list,
-			     &(struct gp_unfinished){
-				     .call = one->call,
-				     .name = one->name,
-				     .open_ns = since(&model->calls[one->call], until_ns),
-				     .state = is_overdue(model, one) ? GP_UNFINISHED_HANGS
-								     : GP_UNFINISHED_OPEN,
-				     .asked = one->asked,
-			     });
+		result = add(f, &(struct gp_unfinished){
+					.call = one->call,
+					.name = one->name,
+					.op = GP_NONE,
+					.open_ns = since(&model->calls[one->call], until_ns),
+					.state = is_overdue(model, one) ? GP_UNFINISHED_HANGS
+									: GP_UNFINISHED_OPEN,
+					.asked = one->asked,
+				});
 	}
 	return result;
 }
 
-/*
- * In the last flush CUPTI gives what has not ended without times.  Where its memory for times is short others have none either, but these
- * are not the last ones of their streams.
- */
-static bool is_cut_off(const struct gp_model *model, const struct gp_op *op)
+/* In the last flush CUPTI gives what has not ended without times. */
+static bool has_time(const struct gp_model *model, const struct gp_op *op)
 {
-	return op->kind == GP_OP_KERNEL && op->call != GP_NONE && op->graph_id == 0 &&
-	       !gp_model_stated(model, op);
+	return gp_model_stated(model, op) != NULL;
 }
 
-/* The last operations of a stream, as long as they have no times. */
-static int add_end_of_stream(const struct gp_model *model, const struct waits *waits,
-			     struct gp_unfinished_list *list, uint32_t first, uint32_t end)
+/* When the last operation of a stream that has a time was launched; 0: none has. */
+static uint64_t last_timed_launch_ns(const struct gp_model *model, uint32_t first, uint32_t end)
 {
-	int result = 0;
+	uint64_t last_ns = 0;
 
-	for (uint32_t i = end; i-- > first && model->ops[i].untimed && result == 0;) {
+	for (uint32_t i = first; i < end; i++) {
 		const struct gp_op *op = &model->ops[i];
 
-		if (!is_cut_off(model, op))
+		if (op->call != GP_NONE && has_time(model, op) &&
+		    model->calls[op->call].start_ns > last_ns)
+			last_ns = model->calls[op->call].start_ns;
+	}
+	return last_ns;
+}
+
+/* What was launched into a stream after all that has a time there: it stands in the order of the launches.  state: of the first one. */
+static int add_end_of_stream(struct finding *f, uint32_t first, uint32_t end,
+			     enum gp_unfinished_state state)
+{
+	const struct gp_model *model = f->model;
+	uint64_t last_ns = last_timed_launch_ns(model, first, end);
+	int result = 0;
+
+	for (uint32_t i = first; i < end && result == 0; i++) {
+		const struct gp_op *op = &model->ops[i];
+		uint32_t count = f->list->count;
+
+		if (op->call == GP_NONE || has_time(model, op))
 			continue;
-		result = add(
-			model, waits, list,
-			&(struct gp_unfinished){
-				.call = op->call,
-				.name = op->name,
-				.open_ns = since(&model->calls[op->call], gp_model_end_ns(model)),
-				.state = GP_UNFINISHED_OPEN,
-				.asked = true,
-			});
+		f->lacks_times |= model->calls[op->call].start_ns < last_ns;
+		if (op->kind != GP_OP_KERNEL || op->graph_id != 0 ||
+		    model->calls[op->call].start_ns <= last_ns)
+			continue;
+		result = add(f, &(struct gp_unfinished){
+					.call = op->call,
+					.name = op->name,
+					.op = i,
+					.open_ns = since(&model->calls[op->call],
+							 gp_model_end_ns(model)),
+					.state = state,
+					.asked = true,
+				});
+		if (f->list->count > count && state == GP_UNFINISHED_CUT_OFF)
+			state = GP_UNFINISHED_BEHIND;
 	}
 	return result;
 }
 
-static int add_without_times(const struct gp_model *model, const struct waits *waits,
-			     struct gp_unfinished_list *list)
+static uint32_t context_end(const struct gp_model *model, uint32_t first)
 {
+	const struct gp_op *ops = model->ops;
+	uint32_t end = first + 1;
+
+	while (end < model->op_count && ops[end].device_id == ops[first].device_id &&
+	       ops[end].context_id == ops[first].context_id)
+		end++;
+	return end;
+}
+
+/* Where CUPTI found no room for its times in the GPU's memory, nothing of a context has any. */
+static int add_ends_of_context(struct finding *f, uint32_t first, uint32_t end)
+{
+	const struct gp_model *model = f->model;
+	enum gp_unfinished_state state = GP_UNFINISHED_OPEN;
+	int result = 0;
+
+	for (uint32_t i = first; i < end && state == GP_UNFINISHED_OPEN; i++)
+		if (has_time(model, &model->ops[i]) && !gp_op_is_on_host(&model->ops[i]))
+			state = GP_UNFINISHED_CUT_OFF;
+	for (uint32_t i = first, next; i < end && result == 0; i = next) {
+		next = gp_model_stream_end(model, i);
+		result = add_end_of_stream(f, i, next, state);
+	}
+	return result;
+}
+
+static int add_without_times(struct finding *f)
+{
+	const struct gp_model *model = f->model;
 	int result = 0;
 
 	for (uint32_t i = 0, end; i < model->op_count && result == 0; i = end) {
-		end = gp_model_stream_end(model, i);
-		result = add_end_of_stream(model, waits, list, i, end);
+		end = context_end(model, i);
+		result = add_ends_of_context(f, i, end);
 	}
 	return result;
+}
+
+/* ---- what has no record, and no name ---- */
+
+/* A graph, or a copy or set that its call does not wait for: those of nothing, and within the host, have no record, either. */
+static bool lacks_other(const struct gp_model *model, const struct gp_call *call)
+{
+	uint8_t class = gp_model_api_class(model, call->api);
+
+	if (call->status != 0 || call->captured ||
+	    call->correlation_id == model->losses.stuck_number)
+		return false;
+	return class == GP_API_GRAPH_LAUNCH ||
+	       ((class == GP_API_COPY || class == GP_API_SET) &&
+		strstr(gp_model_api(model, call->api).name, "Async"));
+}
+
+/* From the last call of each thread back: what comes before one that has its record is not counted, as it has come, or will never. */
+static void count_nameless(struct finding *f)
+{
+	const struct gp_model *model = f->model;
+	uint32_t launches = 0, named = 0, thread_id = GP_NONE;
+	bool has_come = false;
+
+	for (uint32_t i = model->call_count; i-- > 0;) {
+		const struct gp_call *call = &model->calls[i];
+
+		if (call->thread_id != thread_id)
+			has_come = false;
+		thread_id = call->thread_id;
+		has_come |= call->first_op != GP_NONE;
+		if (call->first_op != GP_NONE || gp_device_waits_cover(&f->waits, call))
+			continue;
+		launches += gp_model_lacks_kernel(model, call);
+		f->list->others += !has_come && lacks_other(model, call);
+	}
+	for (uint32_t i = 0; i < f->list->count; i++)
+		named += f->list->rows[i].op == GP_NONE;
+	f->list->unnamed = launches > named ? launches - named : 0;
 }
 
 static int compare_starts(const void *a, const void *b, const void *context)
@@ -190,6 +219,8 @@ static int compare_starts(const void *a, const void *b, const void *context)
 		return left_ns < right_ns ? -1 : 1;
 	return (left->call > right->call) - (left->call < right->call);
 }
+
+/* ---- what is known of them ---- */
 
 /* Of a fault, a time limit, an assertion: all work of the context ends with it. */
 static bool has_failed_kernel(const struct gp_model *model)
@@ -210,62 +241,65 @@ static bool may_lack_records(const struct gp_model *model)
 	       gp_recorded_has_lost(model) || model->losses.launches_left_out > 0;
 }
 
-static int compare_calls(const void *a, const void *b, const void *context)
+/* Of all without a record: at least one had not ended where CUPTI was asked and gave none, unless the last flush tells it. */
+static enum gp_unfinished_state judge_without_record(const struct finding *f)
 {
-	const struct gp_unfinished *left = a, *right = b;
-
-	(void)context;
-	return (left->call > right->call) - (left->call < right->call);
-}
-
-/* Calls are in the order of their threads, and of a thread of their starts. */
-static int mark_behind(const struct gp_model *model, struct gp_unfinished_list *list)
-{
-	if (gp_array_sort(list->rows, list->count, sizeof(*list->rows), compare_calls, NULL) != 0)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < list->count; i++)
-		if (model->calls[list->rows[i].call].thread_id ==
-		    model->calls[list->rows[i - 1].call].thread_id)
-			list->rows[i].state = GP_UNFINISHED_BEHIND;
-	return gp_array_sort(list->rows, list->count, sizeof(*list->rows), compare_starts,
-			     model->calls);
-}
-
-/* Only of the first one of all is it known that it has not ended. */
-static void judge(const struct gp_model *model, struct gp_unfinished_list *list)
-{
-	bool has_failed = has_failed_kernel(model), may_lack = may_lack_records(model);
+	const struct gp_unfinished_list *list = f->list;
+	bool is_overdue = false;
+	uint32_t count = list->unnamed + list->others;
 
 	for (uint32_t i = 0; i < list->count; i++) {
-		struct gp_unfinished *row = &list->rows[i];
+		if (list->rows[i].op != GP_NONE)
+			return GP_UNFINISHED_OPEN;
+		is_overdue |= list->rows[i].state == GP_UNFINISHED_HANGS;
+		count++;
+	}
+	if (!is_overdue || may_lack_records(f->model) || f->model->part.is_one)
+		return GP_UNFINISHED_OPEN;
+	return count == 1 ? GP_UNFINISHED_HANGS : GP_UNFINISHED_ONE_OF;
+}
+
+static void judge(const struct finding *f)
+{
+	const struct gp_model *model = f->model;
+	bool has_failed = has_failed_kernel(model);
+	bool trusts_order = !f->lacks_times && !model->recorder;
+	enum gp_unfinished_state without_record = judge_without_record(f);
+
+	for (uint32_t i = 0; i < f->list->count; i++) {
+		struct gp_unfinished *row = &f->list->rows[i];
 
 		if (has_failed)
 			row->state = GP_UNFINISHED_FAILED;
-		else if (row->state != GP_UNFINISHED_BEHIND && (i > 0 || may_lack))
+		else if (row->op == GP_NONE)
+			row->state = without_record;
+		else if (!trusts_order)
 			row->state = GP_UNFINISHED_OPEN;
 	}
 }
 
 int gp_unfinished_find(const struct gp_model *model, struct gp_unfinished_list *list)
 {
-	uint64_t without = model->losses.launches_without_op;
-	struct waits waits = {0};
+	struct finding f = {.model = model, .list = list};
 	int result;
 
 	*list = (struct gp_unfinished_list){0};
 	if (model->totals || (model->in_flight_count == 0 && model->losses.ops_untimed == 0))
 		return 0;
-	result = find_waits(model, &waits);
+	result = gp_device_waits_find(model, &f.waits);
 	if (result == 0)
-		result = add_without_record(model, &waits, list);
-	if (result == 0)
-		result = add_without_times(model, &waits, list);
-	free(waits.waits);
-	if (result != 0 || mark_behind(model, list) != 0)
+		result = add_without_record(&f);
+	if (result == 0 && !model->part.is_one) /* a part has no streams' ends */
+		result = add_without_times(&f);
+	if (result == 0) {
+		count_nameless(&f);
+		result = gp_array_sort(list->rows, list->count, sizeof(*list->rows), compare_starts,
+				       model->calls);
+	}
+	gp_device_waits_free(&f.waits);
+	if (result != 0)
 		return -ENOMEM;
-	if (without > model->in_flight_count)
-		list->unnamed = (uint32_t)(without - model->in_flight_count);
-	judge(model, list);
+	judge(&f);
 	return 0;
 }
 
@@ -278,4 +312,18 @@ void gp_unfinished_free(struct gp_unfinished_list *list)
 const char *gp_unfinished_name(const struct gp_model *model, const struct gp_unfinished *row)
 {
 	return row->name < model->name_count ? model->names[row->name] : "(unknown kernel)";
+}
+
+const char *gp_unfinished_state_name(enum gp_unfinished_state state)
+{
+	static const char *const names[] = {
+		[GP_UNFINISHED_HANGS] = "never ended",
+		[GP_UNFINISHED_ONE_OF] = "one of these never ended",
+		[GP_UNFINISHED_CUT_OFF] = "had not ended",
+		[GP_UNFINISHED_BEHIND] = "behind it",
+		[GP_UNFINISHED_OPEN] = "not known",
+		[GP_UNFINISHED_FAILED] = "failed, or never ran",
+	};
+
+	return names[state];
 }

@@ -14,13 +14,6 @@ static const struct gp_sheet_column columns[] = {
 	{"API", GP_UNIT_TEXT},    {"Name", GP_UNIT_TEXT},  {"Call site", GP_UNIT_TEXT},
 };
 
-static const char *const states[] = {
-	[GP_UNFINISHED_HANGS] = "never ended",
-	[GP_UNFINISHED_BEHIND] = "behind it",
-	[GP_UNFINISHED_OPEN] = "not known",
-	[GP_UNFINISHED_FAILED] = "failed, or never ran",
-};
-
 static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model,
 		    const struct gp_unfinished *row, struct gp_call_sites *sites)
 {
@@ -29,7 +22,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 
 	gp_scope_put_whole(sheet, model->base_unix_ns + call->start_ns - scope->start_unix_ns);
 	gp_scope_put_whole(sheet, row->open_ns);
-	gp_scope_put_text(sheet, states[row->state]);
+	gp_scope_put_text(sheet, gp_unfinished_state_name(row->state));
 	gp_scope_put_whole(sheet, model->pid);
 	gp_scope_put_whole(sheet, call->thread_id);
 	gp_scope_put_whole(sheet, call->correlation_id);

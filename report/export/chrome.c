@@ -437,7 +437,7 @@ static void write_events(struct gp_chrome *chrome)
 	gp_chrome_write_compiling(chrome, &tids);
 	gp_chrome_write_host_functions(chrome, &tids);
 	gp_chrome_write_gates(chrome);
-	gp_chrome_write_all_in_flight(chrome);
+	gp_chrome_write_unfinished(chrome);
 	gp_chrome_write_ops(chrome);
 	gp_chrome_write_syncs(chrome);
 	gp_chrome_write_unified(chrome, &tids);

@@ -6,6 +6,7 @@
 #include "report/cuda_names.h"
 #include "report/export/chrome_writer.h"
 #include "report/room.h"
+#include "report/unfinished.h"
 
 /* ---- overhead ---- */
 
@@ -120,34 +121,40 @@ void gp_chrome_write_gates(struct gp_chrome *chrome)
 	}
 }
 
-/* ---- kernels without a record ---- */
+/* ---- kernels without a known end ---- */
 
-/* Where its launch ends: of its stream, and of when it began, nothing is known. */
-static void write_in_flight(struct gp_chrome *chrome, const struct gp_in_flight *in_flight)
+/* Where its launch ends: when it began is not known. */
+static void write_unfinished(struct gp_chrome *chrome, const struct gp_unfinished *row)
 {
 	const struct gp_model *model = chrome->model;
-	const struct gp_call *call = &model->calls[in_flight->call];
+	const struct gp_call *call = &model->calls[row->call];
 
 	gp_chrome_open(chrome, "i", "gpuprof",
-		       gp_names_full(chrome->names, model->names[in_flight->name]), call->thread_id,
-		       gp_call_end_ns(call));
+		       gp_names_full(chrome->names, gp_unfinished_name(model, row)),
+		       call->thread_id, gp_call_end_ns(call));
 	gp_json_text(&chrome->json, ",\"s\":\"t\",\"args\":{\"unfinished\":1");
 	gp_chrome_put_field(&chrome->json, "correlation", call->correlation_id);
-	gp_json_text(&chrome->json, "}}");
+	gp_json_text(&chrome->json, ",\"state\":\"");
+	gp_json_text(&chrome->json, gp_unfinished_state_name(row->state));
+	gp_json_text(&chrome->json, "\"}}");
 }
 
-void gp_chrome_write_all_in_flight(struct gp_chrome *chrome)
+void gp_chrome_write_unfinished(struct gp_chrome *chrome)
 {
 	const struct gp_model *model = chrome->model;
+	struct gp_unfinished_list list;
 
+	if (gp_unfinished_find(model, &list) != 0)
+		chrome->error = -ENOMEM;
 	chrome->pid = chrome->host_pid;
-	for (uint32_t i = 0; i < model->in_flight_count; i++) {
-		const struct gp_call *call = &model->calls[model->in_flight[i].call];
+	for (uint32_t i = 0; i < list.count; i++) {
+		const struct gp_call *call = &model->calls[list.rows[i].call];
 
 		if (call->thread_id != 0 &&
 		    gp_chrome_is_shown(chrome, call->start_ns, gp_call_end_ns(call)))
-			write_in_flight(chrome, &model->in_flight[i]);
+			write_unfinished(chrome, &list.rows[i]);
 	}
+	gp_unfinished_free(&list);
 }
 
 /* ---- unified memory ---- */

@@ -241,7 +241,7 @@ void gp_chrome_write_looks(struct gp_chrome *chrome, struct gp_chrome_tids *tids
 void gp_chrome_write_compiling(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 void gp_chrome_write_host_functions(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 void gp_chrome_write_gates(struct gp_chrome *chrome);
-void gp_chrome_write_all_in_flight(struct gp_chrome *chrome);
+void gp_chrome_write_unfinished(struct gp_chrome *chrome);
 void gp_chrome_write_unified(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 void gp_chrome_write_syncs(struct gp_chrome *chrome);
 void gp_chrome_write_ops(struct gp_chrome *chrome);

@@ -416,14 +416,20 @@ static void print_ranges(FILE *out, const struct gp_page *page)
 
 /* ---- launches without a record ---- */
 
+/* Of several, which one has not ended is not known. */
 static void print_open(FILE *out, const struct gp_page *page)
 {
 	const struct gp_live *l = page->live;
 	const char *name = gp_live_has_open(l) ? gp_live_kernel_name(l, l->open.name_id) : NULL;
+	uint64_t count = silent_launches(page);
 
-	if (!name || silent_launches(page) == 0)
+	if (!name || count == 0)
 		return;
-	fputs("no record of its end: ", out);
+	if (count == 1)
+		fputs("no record of its end: ", out);
+	else
+		fprintf(out, "no record of their ends: %s launches, the first of ",
+			gp_format_count(count).text);
 	put_text(out, gp_names_short(page->names, name));
 	fputc('\n', out);
 }

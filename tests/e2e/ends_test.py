@@ -317,20 +317,22 @@ class Live(Case):
 class Hangs(Case):
     """A kernel that never ends, or fails, has a name, however the process ends."""
 
-    ROW = re.compile(r"^ *[0-9.]+[mun]?s +[0-9.]+[mun]?s  (never ended|behind it|not known|failed, or never ran) .* cuLaunchKernel +step_kernel ", re.M)
+    ROW = re.compile(r"^ *[0-9.]+[mun]?s +[0-9.]+[mun]?s  (never ended|one of these never ended|had not ended|behind it|not known|failed, or never ran) "
+                     r".* cuLaunchKernel +step_kernel ", re.M)
+    ONE_OF_THREE = ["one of these never ended"] * 3
 
     def unfinished(self, trace):
         """The states of the launches, in their order"""
         return self.ROW.findall(self.run_gpuprof("summary", "--by", "unfinished", trace).stdout)
 
-    def hang(self, steps, **variables):
-        """A process that launches three kernels, which never end, and that is at work when these are told."""
+    def hang(self, steps, launches=3, **variables):
+        """A process that launches kernels, which never end, and that is at work when these are told."""
         process = support.subprocess.Popen(
             [*GPU, *steps], env=support.environment(LD_PRELOAD=support.LIBRARY, GPUPROF_OUTPUT="hung", GPUPROF_CHROME="none",
                                                     GPUPROF_SUMMARY="none", GPUSIM_KERNEL_NS=NEVER_NS, **variables),
             cwd=self.folder, stdin=support.subprocess.PIPE, stdout=support.subprocess.DEVNULL,
             stderr=support.subprocess.PIPE, text=True)
-        while "hung.gpuprof" not in self.files() or len(self.unfinished("hung.gpuprof")) < 3:
+        while "hung.gpuprof" not in self.files() or len(self.unfinished("hung.gpuprof")) < launches:
             self.assertIsNone(process.poll())
         return process
 
@@ -341,9 +343,11 @@ class Hangs(Case):
         return status
 
     def check_killed(self, summary):
-        self.assertRegex(summary, r"\n  never ended: step_kernel, for at least [0-9.]+s after its launch\n"
-                                  r"    launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel; .*\n"
-                                  r"    behind it, without a known end: 2 later launches of the thread, the next one of step_kernel\n"
+        self.assertRegex(summary, r"\n  never ended: at least one of 3 kernels without a record, for at least [0-9.]+s after the first launch\n"
+                                  r"    which one is not known: CUPTI gives nothing of a buffer before all in it have ended\n"
+                                  r"    step_kernel 3; each: gpuprof summary --by unfinished FILE\n"
+                                  r"    first: step_kernel, launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel;\s.*\n"
+                                  r"    last: step_kernel, launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel;\s.*\n"
                                   r"  in cuCtxSynchronize for at least ")
 
     def test_killed(self):
@@ -351,16 +355,27 @@ class Hangs(Case):
             with self.subTest(number):
                 process = self.hang(["start=3", "sync"])
                 live = self.run_gpuprof("summary", "hung.gpuprof").stdout
-                self.assertRegex(live, r"\n  has not ended: step_kernel, for [0-9.]+s after its launch\n")
+                self.assertRegex(live, r"\n  has not ended: at least one of 3 kernels without a record, for [0-9.]+s after the first launch\n")
                 process.send_signal(number)
                 self.assertEqual(self.end(process), -number)
                 self.check_killed(self.run_gpuprof("summary", "hung.gpuprof").stdout)
                 self.run_gpuprof("finish", "-q", "--chrome", "none", "hung.gpuprof")
                 self.check_killed(self.run_gpuprof("summary", "hung.gpuprof").stdout)
-                self.assertEqual(self.unfinished("hung.gpuprof"), ["never ended", "behind it", "behind it"])
+                self.assertEqual(self.unfinished("hung.gpuprof"), self.ONE_OF_THREE)
                 self.assertIn("\n  no record of its end: step_kernel, nor of 2 later launches; its launch: gpuprof summary --by unfinished FILE\n",
                               self.run_gpuprof("summary", "--one-pass", "hung.gpuprof").stdout)
                 os.unlink(self.path("hung.gpuprof"))
+
+    def test_the_only_kernel_without_a_record(self):
+        process = self.hang(["start=1", "sync"], launches=1)
+        self.assertRegex(self.run_gpuprof("summary", "hung.gpuprof").stdout, r"\n  has not ended: step_kernel, for [0-9.]+s after its launch\n")
+        process.kill()
+        self.end(process)
+        self.assertRegex(self.run_gpuprof("summary", "hung.gpuprof").stdout,
+                         r"\n  never ended: step_kernel, for at least [0-9.]+s after its launch\n"
+                         r"    launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel; .*\n"
+                         r"  in cuCtxSynchronize for at least ")
+        self.assertEqual(self.unfinished("hung.gpuprof"), ["never ended"])
 
     def test_other_formats(self):
         process = self.hang(["start=3", "sync"])
@@ -373,21 +388,28 @@ class Hangs(Case):
         self.assertEqual(self.run_gpuprof("export", "-o", "hung.json", "hung.gpuprof").returncode, 0)
         with open(self.path("hung.json"), encoding="utf-8") as file:
             events = [event for event in json.load(file)["traceEvents"] if event.get("args", {}).get("unfinished")]
-        self.assertEqual([(event["ph"], event["name"]) for event in events], [("i", "step_kernel")] * 3)
+        self.assertEqual([(event["ph"], event["name"], event["args"]["state"]) for event in events],
+                         [("i", "step_kernel", "one of these never ended")] * 3)
         self.assertEqual([rule for rule, cases in chrome_lint.lint(self.path("hung.json")).items() if cases], [])
 
     def test_the_watchdog_ends_it(self):
         process = self.hang(["start=3", "wait", "exit=3"], GPUSIM_FAULT="flush-hangs", GPUPROF_FLUSH_TIMEOUT="1")
         self.assertEqual(self.end(process), 3)
-        self.assertEqual(self.unfinished("hung.gpuprof"), ["never ended", "behind it", "behind it"])
-        self.assertIn("    never ended: step_kernel, for at least ", self.run_gpuprof("summary", "hung.gpuprof").stdout)
+        self.assertEqual(self.unfinished("hung.gpuprof"), self.ONE_OF_THREE)
+        self.assertIn("    never ended: at least one of 3 kernels without a record, for at least ", self.run_gpuprof("summary", "hung.gpuprof").stdout)
 
-    def test_the_watchdog_ends_it_before_it_is_overdue(self):
-        for fault, states in (("flush-hangs", ["not known", "behind it", "behind it"]), ("", ["not known", "behind it", "behind it"])):
+    def test_an_end_before_it_is_overdue(self):
+        """Nothing is known where the watchdog ends the last flush; else that tells what had not ended."""
+        for fault, states, line in (
+                ("flush-hangs", ["not known"] * 3, r"\n    no record of an end: 3 kernels, for at least [0-9.]+m?s after the first launch\n"),
+                ("", ["had not ended", "behind it", "behind it"],
+                 r"\n    had not ended when the process did: step_kernel, for at least [0-9.]+[mu]?s after its launch\n      launched .*\n"
+                 r"      behind it in its stream: 2 later launches, the next one of step_kernel\n")):
             with self.subTest(fault):
-                self.run_program([*GPU, "start=3", "exit=3"], BARE, GPUSIM_KERNEL_NS=NEVER_NS, GPUSIM_FAULT=fault, GPUPROF_FLUSH_TIMEOUT="1",
+                self.run_program([*GPU, "copy=1", "start=3", "exit=3"], BARE, GPUSIM_KERNEL_NS=NEVER_NS, GPUSIM_FAULT=fault, GPUPROF_FLUSH_TIMEOUT="1",
                                  GPUPROF_OUTPUT="hung", GPUPROF_CHROME="none")
                 self.assertEqual(self.unfinished("hung.gpuprof"), states)
+                self.assertRegex(self.run_gpuprof("summary", "hung.gpuprof").stdout, line)
                 os.unlink(self.path("hung.gpuprof"))
 
     def test_a_kernel_that_fails(self):

@@ -278,12 +278,18 @@ static void test_launches_without_a_record(void **state)
 	gp_live_next_interval(s->live);
 	text = print(s, 2100 * MS);
 	assert_has(text, "\nno record of its end: scale\n");
-	s->tail.counters[GP_COUNTER_LOST_CUPTI] = 1;
+	launch(s, 2150 * MS);
+	gp_live_next_interval(s->live);
+	print(s, 2200 * MS);
+	gp_live_next_interval(s->live);
+	text = print(s, 2300 * MS);
+	assert_has(text, "\nno record of their ends: 2 launches, the first of scale\n");
+	s->tail.counters[GP_COUNTER_LOST_CUPTI] = 2;
 	gp_live_next_interval(s->live);
 	text = print(s, 3000 * MS);
 	assert_lacks(text, "without GPU record");
-	assert_lacks(text, "no record of its end");
-	assert_has(text, "lost: 1 GPU records that CUPTI reported as dropped");
+	assert_lacks(text, "no record of");
+	assert_has(text, "lost: 2 GPU records that CUPTI reported as dropped");
 	end(s);
 }
 

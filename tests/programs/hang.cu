@@ -1,10 +1,13 @@
 /*
  * hang: a kernel that lasts, one that fails, and how the program ends meanwhile.  The GPU's own clock ends it after three seconds.
  *
- *	hang		all of it ends, soon
- *	hang wait	waits for the kernel, to be killed
- *	hang exit	ends while it runs
- *	hang fault	aborts when it is told of a kernel that wrote where no memory is
+ *	hang			all of it ends, soon
+ *	hang wait [warm]	waits for the kernel, to be killed
+ *	hang exit [warm]	ends while it runs
+ *	hang fault		aborts when it is told of a kernel that wrote where no memory is
+ *
+ * A kernel that is launched for the first time in a process is loaded then, for which the driver and CUPTI wait for the kernel that runs.  warm: all
+ * have been launched before.
  */
 #include "check.h"
 
@@ -37,8 +40,13 @@ __global__ void k_after()
 int main(int argc, char **argv)
 {
 	const char *end = argc > 1 ? argv[1] : "";
+	bool warm = argc > 2 && !strcmp(argv[2], "warm");
 
 	k_before<<<1, 1>>>();
+	if (warm) {
+		k_spin<<<1, 1>>>(0);
+		k_after<<<1, 1>>>();
+	}
 	CHECK(cudaDeviceSynchronize());
 	if (!strcmp(end, "fault"))
 		k_fault<<<1, 1>>>((int *)16);
@@ -47,8 +55,8 @@ int main(int argc, char **argv)
 	k_after<<<1, 1>>>();
 	k_after<<<1, 1>>>();
 	say("kernel.k_before", 1);
-	say("kernel.k_spin", 1);
-	say("kernel.k_after", 2);
+	say("kernel.k_spin", warm ? 2 : 1);
+	say("kernel.k_after", warm ? 3 : 2);
 	fflush(stdout);
 	if (!strcmp(end, "exit"))
 		return 3;

@@ -42,9 +42,9 @@ struct gp_rule {
 	const char *change;  /* what helps */
 	const char *ignore;  /* when it may be ignored */
 	struct gp_rule_threshold threshold;
-	const char *once; /* what is enough once, whatever the threshold's count; NULL = nothing */
-	bool is_once;     /* it happens once in a run, however long that is */
-	bool is_moved;    /* a change moves that time out of what is measured: no run is shorter */
+	const char *few; /* what is enough, whatever the threshold's count; NULL = nothing */
+	bool is_once;    /* it happens once in a run, however long that is */
+	bool is_moved;   /* a change moves that time out of what is measured: no run is shorter */
 	bool is_of_results; /* what is computed may be wrong: told before what costs time */
 	bool is_of_gpu;   /* the GPU itself would be faster: it can save more than its idle time */
 	size_t own_bytes; /* that it keeps of a case in its own */

@@ -756,8 +756,8 @@ static void print_threshold(FILE *out, const struct gp_rule *rule)
 			gp_format_ns(least->or_ns).text);
 	if (least->count > 1)
 		fprintf(out, "%s %s times on", from, gp_format_count(least->count).text);
-	if (rule->once)
-		fprintf(out, "; once, %s", rule->once);
+	if (rule->few)
+		fprintf(out, "; %s", rule->few);
 	fputs(".\n", out);
 	if (least->saves_percent > 0)
 		fputs("  Of a few steps that torch.profiler recorded, a tenth of this time and "

@@ -452,7 +452,7 @@ const struct gp_rule gp_rule_failed_calls = {
 	.ignore = "The program tries what may fail, and has another way: an allocation that is "
 		  "tried again after a cache was given up, say.",
 	.threshold = {.count = 3},
-	.once = "of such a launch, or an error of the GPU itself",
+	.few = "once, of such a launch, or an error of the GPU itself",
 	.is_of_results = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,

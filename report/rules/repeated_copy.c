@@ -4,7 +4,7 @@
  * kernel was launched in between, that the thread had no time since to write new ones, at 50 GB/s
  * outside of calls of CUDA, nor did a copy from the device bring as many; and of page-locked memory,
  * that they are more in a row than the process ever allocated: else they may be pieces of a whole.
- * Speaks from 16 of these on, each of 256 KiB or more, that took 3 % of the recorded time and 200 us.
+ * Speaks from 16 of these on, each of 256 KiB or more, that took 3 % of the recorded time and 200 us; from 3 on, where it is 10 % and 100 ms.
  */
 #include "report/rules/rules.h"
 
@@ -15,15 +15,28 @@
 #define LEAST_BYTES       (256u << 10)
 #define MEMORY_BYTES_A_NS 50 /* that a thread writes at most */
 
-/* Of a thread: its last copy to the device, and what came between. */
-struct thread {
-	uint32_t id, site;
+/* Few are worth a word where that part of the recorded time could be saved, and that much. */
+#define FEW      3u
+#define FEW_PART 10u
+#define FEW_NS   100000000u
+
+/* A copy to the device, the last one of that place and size, and what its thread did since. */
+struct last {
+	uint32_t site;
 	uint64_t bytes;
 	uint64_t row_bytes;     /* of those in a row that look the same */
 	bool launched;          /* a kernel, since then */
 	uint64_t outside_ns;    /* the thread was in no call */
 	uint64_t brought_bytes; /* from the device, at most in one copy */
-	uint64_t last_ns;       /* end of its last call */
+};
+
+/* Different ones of an iteration; with more the oldest is forgotten. */
+#define MOST_COPIES 8u
+
+struct thread {
+	uint32_t id, count, oldest;
+	struct last copies[MOST_COPIES];
+	uint64_t last_ns; /* end of its last call */
 };
 
 /* Of page-locked memory, whatever of it was freed meanwhile. */
@@ -41,11 +54,28 @@ static uint64_t locked_bytes(const struct gp_model *model)
 	return bytes;
 }
 
-static bool looks_the_same(const struct thread *thread, const struct gp_op *op, uint32_t site)
+static bool looks_the_same(const struct last *last)
 {
-	return thread->site == site && thread->bytes == op->bytes && thread->launched &&
-	       thread->brought_bytes < op->bytes &&
-	       thread->outside_ns * MEMORY_BYTES_A_NS < op->bytes;
+	return last->launched && last->brought_bytes < last->bytes &&
+	       last->outside_ns * MEMORY_BYTES_A_NS < last->bytes;
+}
+
+/* That of the same place and size; else one that is to have these, in a row of none. */
+static struct last *find_last(struct thread *thread, uint32_t site, uint64_t bytes)
+{
+	struct last *last;
+
+	for (uint32_t i = 0; i < thread->count; i++)
+		if (thread->copies[i].site == site && thread->copies[i].bytes == bytes)
+			return &thread->copies[i];
+	if (thread->count < MOST_COPIES) {
+		last = &thread->copies[thread->count++];
+	} else {
+		last = &thread->copies[thread->oldest];
+		thread->oldest = (thread->oldest + 1) % MOST_COPIES;
+	}
+	*last = (struct last){.site = site, .bytes = bytes};
+	return last;
 }
 
 /* What is not copied spares the host all of the call in which it does not wait for other work, and the GPU the copy. */
@@ -66,20 +96,19 @@ static void take_copy(struct gp_advisor *advisor, struct thread *thread, const s
 	uint32_t site = gp_advisor_site(advisor, call);
 	uint64_t copy_ns = op->end_ns - op->start_ns;
 	uint64_t took_ns = copy_ns > call->duration_ns ? copy_ns : call->duration_ns;
+	struct last *last = find_last(thread, site, op->bytes);
 	struct gp_case *found;
 
-	thread->row_bytes = op->bytes + (looks_the_same(thread, op, site) ? thread->row_bytes : 0);
-	if (thread->row_bytes > op->bytes &&
-	    (op->source_kind != GP_COPY_PINNED || thread->row_bytes > locked)) {
+	last->row_bytes = op->bytes + (looks_the_same(last) ? last->row_bytes : 0);
+	if (last->row_bytes > op->bytes &&
+	    (op->source_kind != GP_COPY_PINNED || last->row_bytes > locked)) {
 		found = gp_advisor_case(advisor, site, op->bytes, 0);
 		gp_advisor_add(advisor, found, call->start_ns, took_ns, 0, NULL);
 		save_copy(advisor, found, call, op);
 		found->bytes += op->bytes;
 	}
-	thread->site = site;
-	thread->bytes = op->bytes;
-	thread->outside_ns = thread->brought_bytes = 0;
-	thread->launched = false;
+	last->outside_ns = last->brought_bytes = 0;
+	last->launched = false;
 }
 
 static bool is_large(const struct gp_op *op)
@@ -87,25 +116,37 @@ static bool is_large(const struct gp_op *op)
 	return op && op->copy_kind == GP_COPY_HTOD && op->bytes >= LEAST_BYTES;
 }
 
+/* What came between the thread's calls, and in this one, counts for each of its last copies. */
+static void note(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call,
+		 const struct gp_op *op)
+{
+	uint64_t outside_ns =
+		call->start_ns > thread->last_ns ? call->start_ns - thread->last_ns : 0;
+	uint8_t class = gp_advisor_class(advisor, call);
+	bool launched = class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH;
+	uint64_t brought_bytes = op && op->copy_kind == GP_COPY_DTOH ? op->bytes : 0;
+
+	for (uint32_t i = 0; i < thread->count; i++) {
+		struct last *last = &thread->copies[i];
+
+		last->outside_ns += outside_ns;
+		last->launched |= launched;
+		if (brought_bytes > last->brought_bytes)
+			last->brought_bytes = brought_bytes;
+	}
+}
+
 static void take_call(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call,
 		      uint64_t locked)
 {
 	const struct gp_op *op = gp_host_copy(advisor, call);
-	uint8_t class = gp_advisor_class(advisor, call);
 
 	if (thread->id != call->thread_id)
-		*thread = (struct thread){
-			.id = call->thread_id, .site = GP_NO_SITE, .last_ns = call->start_ns};
-	if (call->start_ns > thread->last_ns)
-		thread->outside_ns += call->start_ns - thread->last_ns;
+		*thread = (struct thread){.id = call->thread_id, .last_ns = call->start_ns};
+	note(advisor, thread, call, op);
 	if (gp_call_end_ns(call) > thread->last_ns)
 		thread->last_ns = gp_call_end_ns(call);
-	thread->launched |= class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH;
-	if (!op)
-		return;
-	if (op->copy_kind == GP_COPY_DTOH && op->bytes > thread->brought_bytes)
-		thread->brought_bytes = op->bytes;
-	else if (is_large(op))
+	if (is_large(op))
 		take_copy(advisor, thread, call, op, locked);
 }
 
@@ -122,7 +163,7 @@ static bool has_any(const struct gp_advisor *advisor)
 
 static void look(struct gp_advisor *advisor)
 {
-	struct thread thread = {.site = GP_NO_SITE, .id = UINT32_MAX};
+	struct thread thread = {.id = UINT32_MAX};
 	uint64_t locked;
 
 	if (!has_any(advisor))
@@ -131,6 +172,13 @@ static void look(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++)
 		take_call(advisor, &thread, &advisor->model->calls[i], locked);
 	gp_advisor_save_once(advisor);
+	for (uint32_t i = 0; i < advisor->case_count; i++) {
+		struct gp_case *found = &advisor->cases[i];
+
+		if (found->rule == advisor->rule && found->process == advisor->process)
+			found->is_grave = found->count >= FEW && found->saves_ns >= FEW_NS &&
+					  found->saves_ns >= advisor->span_ns / FEW_PART;
+	}
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -167,6 +215,7 @@ const struct gp_rule gp_rule_repeated_copy = {
 		"Another thread, or a device, fills the buffers meanwhile; a large array is worked "
 		"through piece by piece; or it is a benchmark of copies.",
 	.threshold = {.saves_percent = 3, .saves_ns = 200000, .count = 16},
+	.few = "from 3 times on, where 10 % and 100 ms could be saved",
 	.is_of_gpu = true,
 	.look = look,
 	.tell = tell,

@@ -181,9 +181,10 @@ const struct gp_rule gp_rule_sync_copy = {
 		  "result. Results of a few bytes: read them less often, or an iteration later.",
 	.ignore = "The program has nothing else to do meanwhile, or needs each result at once.",
 	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
-	.once = "of pageable memory, where page-locked memory could save 10 % and 100 ms with what "
-		"it takes to be allocated: as much a byte as the program's own of 32 MiB and more, "
-		"where it has any, else 0.5 s a GB",
+	.few = "once, of pageable memory, where page-locked memory could save 10 % and 100 ms with "
+	       "what "
+	       "it takes to be allocated: as much a byte as the program's own of 32 MiB and more, "
+	       "where it has any, else 0.5 s a GB",
 	.is_of_gpu = true, /* of its copy engines */
 	.own_bytes = sizeof(struct gp_copies),
 	.look = look,

@@ -365,6 +365,61 @@ static void no_more_is_hidden_than_there_is_beside(void **state)
 	}
 }
 
+/* In each of a few passes, two copies of different sizes to the device and a kernel, and so long the host does something of its own. */
+static struct gp_model *copy_two_again(uint32_t passes, uint64_t host_us)
+{
+	static const uint64_t bytes[] = {512u << 20, 1u << 20};
+	struct build b = build_begin(1);
+	uint32_t id = 0;
+	uint64_t at_ns = 1000 * US;
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	for (uint32_t i = 0; i < passes; i++) {
+		for (size_t k = 0; k < 2; k++) {
+			struct gp_op *op;
+
+			build_call(&b, THREAD, 31, at_ns, 80000 * US, ++id);
+			op = build_op(&b, GP_OP_COPY, 7, at_ns + 100 * US, at_ns + 80000 * US, id);
+			op->copy_kind = GP_COPY_HTOD;
+			op->source_kind = GP_COPY_PAGEABLE;
+			op->destination_kind = GP_COPY_DEVICE;
+			op->bytes = bytes[k];
+			at_ns += 80000 * US;
+		}
+		build_call(&b, THREAD, BUILD_LAUNCH, at_ns, 10 * US, ++id);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20 * US, at_ns + 500 * US, id);
+		build_call(&b, THREAD, BUILD_DEVICE_SYNC, at_ns + 10 * US, 500 * US, 0);
+		at_ns += (600 + host_us) * US;
+	}
+	return build_end(&b);
+}
+
+/* Which of them is the last one matters not; three of 80 ms are enough, and each of the sizes counts for itself; in 20 ms 512 MiB are written, and 1 MiB. */
+static void of_several_copies_each_may_come_again(void **state)
+{
+	static const struct {
+		uint32_t passes;
+		uint64_t host_us;
+		uint32_t count; /* of each; 0: none is told */
+	} cases[] = {{4, 10, 3}, {3, 10, 0}, {6, 20000, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *model = copy_two_again(cases[i].passes, cases[i].host_us);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "repeated-copy");
+
+		assert_true((found != NULL) == (cases[i].count > 0));
+		if (found) {
+			assert_non_null(strstr(found->found, "3 copies of "));
+			assert_in_range(found->saves_ns / US, 3 * 79000, 3 * 80000);
+		}
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +430,7 @@ int main(void)
 		cmocka_unit_test(what_can_be_saved_is_among_the_times_that_are_told),
 		cmocka_unit_test(what_was_launched_does_not_wait_for_the_host),
 		cmocka_unit_test(few_slow_copies_are_told),
+		cmocka_unit_test(of_several_copies_each_may_come_again),
 		cmocka_unit_test(no_more_is_hidden_than_there_is_beside),
 		cmocka_unit_test(threads_that_copy_at_once_save_the_time_once),
 	};

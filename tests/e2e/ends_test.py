@@ -377,6 +377,23 @@ class Hangs(Case):
                          r"  in cuCtxSynchronize for at least ")
         self.assertEqual(self.unfinished("hung.gpuprof"), ["never ended"])
 
+    def test_a_flush_that_waits_for_it(self):
+        """So it does where another kernel is launched for the first time behind it."""
+        process = support.subprocess.Popen(
+            [os.path.join(support.BUILD, "programs", "hang"), "wait"],
+            env=support.environment(LD_PRELOAD=support.LIBRARY, GPUPROF_OUTPUT="hung", GPUPROF_CHROME="none", GPUPROF_SUMMARY="none"),
+            cwd=self.folder, stdin=support.subprocess.DEVNULL, stdout=support.subprocess.DEVNULL, stderr=support.subprocess.PIPE, text=True)
+        states = []
+        while len(states) < 3:
+            self.assertIsNone(process.poll())
+            if "hung.gpuprof" in self.files():
+                summary = self.run_gpuprof("summary", "--by", "unfinished", "hung.gpuprof").stdout
+                states = re.findall(r"(one of these never ended) .* (k_[a-z]+) ", summary)
+        process.kill()
+        self.assertEqual((process.wait(support.LIMIT_S), process.stderr.read()), (-signal.SIGKILL, ""))
+        process.stderr.close()
+        self.assertEqual([name for _, name in states], ["k_spin", "k_after", "k_after"])
+
     def test_other_formats(self):
         process = self.hang(["start=3", "sync"])
         process.kill()

@@ -1,9 +1,9 @@
 /*
- * hang: a kernel that lasts, one that fails, and how the program ends meanwhile.  The GPU's own clock ends it after three seconds.
+ * hang: a kernel that lasts, one that fails, and how the program ends meanwhile.  The GPU's own clock ends it.
  *
  *	hang			all of it ends, soon
- *	hang wait [warm]	waits for the kernel, to be killed
- *	hang exit [warm]	ends while it runs
+ *	hang wait [warm]	waits for the kernel, of 20 seconds, to be killed
+ *	hang exit [warm]	ends while it runs, for three
  *	hang fault		aborts when it is told of a kernel that wrote where no memory is
  *
  * A kernel that is launched for the first time in a process is loaded then, for which the driver and CUPTI wait for the kernel that runs.  warm: all
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	if (!strcmp(end, "fault"))
 		k_fault<<<1, 1>>>((int *)16);
 	else
-		k_spin<<<1, 1>>>(*end ? 3000000000 : 2000000);
+		k_spin<<<1, 1>>>(!strcmp(end, "wait") ? 20000000000 : *end ? 3000000000 : 2000000);
 	k_after<<<1, 1>>>();
 	k_after<<<1, 1>>>();
 	say("kernel.k_before", 1);

@@ -739,8 +739,8 @@ struct gp_record_sample {
 };
 
 /*
- * A kernel that was launched, and of which CUPTI had given no record at a look: most likely it had not ended, or not begun.  Where its
- * record is in the trace after all, that tells.
+ * A kernel that was launched, and of which CUPTI had given no record at a look: it had not ended, or another one of its buffer had not.
+ * Where its record is in the trace after all, that tells.
  */
 struct gp_record_in_flight {
 	uint8_t kind;

@@ -11,7 +11,9 @@
 #include "report/format.h"
 #include "report/recorded.h"
 #include "report/rules/advisor.h"
+#include "report/rules/copies.h"
 #include "report/rules/lull_calls.h"
+#include "report/rules/neighbours.h"
 
 /* What stays between two operations. */
 #define LEAST_GAP_NS 1000u
@@ -29,6 +31,7 @@ struct own {
 	struct gp_most_called most; /* of what made them */
 	uint64_t launches_ns;       /* that the launches took, ... */
 	uint64_t operations;        /* ... of so many operations; 0 = graphs are recorded whole */
+	uint64_t pageable;          /* launches of graphs that copy from or to such memory */
 	uint64_t graphs;            /* so many different ones, ... */
 	uint64_t firsts_ns;         /* ... the first launches of which took so much of it */
 };
@@ -86,14 +89,19 @@ static void note_launch(const struct gp_advisor *advisor, struct own *own, struc
 	const struct gp_model *model = advisor->model;
 	const struct gp_call *call = &model->calls[number];
 	const struct gp_op *first = &model->ops[call->first_op];
+	bool is_pageable = false;
 
 	own->launches_ns += call->duration_ns;
 	if (gp_tally_find(graphs, (uint64_t[GP_TALLY_KEYS]){first->graph_id})->count++ == 0)
 		own->firsts_ns += call->duration_ns;
 	if (first->kind == GP_OP_GRAPH)
 		return;
-	for (uint32_t i = call->first_op; i != GP_NONE; i = model->ops[i].next_op)
+	for (uint32_t i = call->first_op; i != GP_NONE; i = model->ops[i].next_op) {
 		own->operations++;
+		is_pageable |=
+			model->ops[i].kind == GP_OP_COPY && gp_copy_is_pageable(&model->ops[i]);
+	}
+	own->pageable += is_pageable;
 }
 
 static uint64_t count_calls(const struct gp_model *model, uint16_t api)
@@ -207,20 +215,15 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		fputs("; that is with a record of each operation (--graphs=graph: without)", out);
 }
 
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void advise_on_launches(const struct own *own, uint64_t launches, FILE *out)
 {
-	const struct own *own = found->own;
-
-	(void)advisor;
-	if (found->detail == MADE)
-		fputs("make each graph once, before the loop, and launch it again and again; what "
-		      "changes "
-		      "in it can be set (cudaGraphExecKernelNodeSetParams), or be read from memory "
-		      "by its kernels",
+	if (2 * own->pageable >= launches)
+		fputs("copy from and to page-locked memory in it (cudaMallocHost): with pageable "
+		      "memory each launch lasts until the copies are done; ",
 		      out);
-	else if (is_of_firsts(own))
+	if (is_of_firsts(own))
 		fputs("upload them before (cudaGraphUpload), and launch each again and again", out);
-	else if (own->operations > 0 && own->operations <= FEW_OPERATIONS * found->count)
+	else if (own->operations > 0 && own->operations <= FEW_OPERATIONS * launches)
 		fputs("put more into a graph, several iterations say, and launch the next one "
 		      "before the host waits for this one",
 		      out);
@@ -228,6 +231,29 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 		fputs("launch the next one before the host waits for this one, and put fewer "
 		      "and larger operations into it: fuse kernels",
 		      out);
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct own *own = found->own;
+	uint64_t bytes;
+
+	if (found->detail == MADE) {
+		fputs("make each graph once, before the loop, and launch it again and again; what "
+		      "changes "
+		      "in it can be set (cudaGraphExecKernelNodeSetParams), or be read from memory "
+		      "by its kernels",
+		      out);
+		return;
+	}
+	advise_on_launches(own, found->count, out);
+	bytes = own->pageable > 0 ? gp_neighbours_bytes(advisor, found) : 0;
+	if (bytes > 0)
+		fprintf(out,
+			"; other programs, which held up to %s of the GPU's memory, take turns "
+			"with "
+			"this one, and a launch that waits for its copies waits for theirs",
+			gp_format_bytes(bytes).text);
 }
 
 const struct gp_rule gp_rule_graph_launch = {
@@ -241,7 +267,8 @@ const struct gp_rule gp_rule_graph_launch = {
 		"graph gains. Before each of these launches the GPU had nothing to do, and the "
 		"host was in these calls for most of that time. Where each node has a record of "
 		"its own, launches take longer than without gpuprof: record with --graphs=graph "
-		"to see how long.",
+		"to see how long. A launch of a graph that copies from or to pageable memory lasts "
+		"until these copies are done.",
 	.change = "Make each graph once and launch it often; set what changes "
 		  "(cudaGraphExecKernelNodeSetParams), or keep a graph for each shape. Upload it "
 		  "before its first launch (cudaGraphUpload). Launch it again before the host "

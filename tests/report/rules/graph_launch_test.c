@@ -25,6 +25,7 @@ struct step {
 	uint32_t operations; /* 0: the graph is recorded whole */
 	uint32_t graphs;     /* launched one after the other */
 	uint64_t first_us;   /* that the first launch of each takes longer */
+	bool is_pageable;    /* its last operation copies a result to such memory */
 	uint32_t every;      /* of so many steps the GPU waits for the last alone; 0 = 1 */
 };
 
@@ -55,6 +56,11 @@ static struct gp_model *take_steps(const struct step *step)
 					 at_ns + (k + 1) * 20 * US / count, i + 1);
 
 			op->graph_id = 1 + i % step->graphs;
+			if (step->is_pageable && k + 1 == count) {
+				op->kind = GP_OP_COPY;
+				op->copy_kind = GP_COPY_DTOH;
+				op->destination_kind = GP_COPY_PAGEABLE;
+			}
 		}
 		if (step->every > 0 && i % step->every != 0 && ended_ns > 0)
 			b.model->ops[b.model->op_count - count].start_ns = ended_ns;
@@ -95,6 +101,11 @@ static void launches_are_told_with_what_each_operation_takes(void **state)
 	      "fuse kernels", 99 * 209);
 	check(&(struct step){.launch_us = 100, .operations = 4, .graphs = 2},
 	      "of 4 operations on average, which take 100.0us each", "several iterations say",
+	      99 * 109);
+	check(&(struct step){.launch_us = 100, .operations = 4, .graphs = 2, .is_pageable = true},
+	      "of 4 operations on average",
+	      "copy from and to page-locked memory in it (cudaMallocHost): with pageable memory "
+	      "each launch lasts until the copies are done; put more into a graph",
 	      99 * 109);
 	check(&(struct step){.launch_us = 100, .graphs = 2},
 	      "of 99 graphs, which take 100.0us each", "fuse kernels", 99 * 109);

@@ -446,7 +446,8 @@ static const char *const changes[GP_IDLE_CAUSES] = {
 	[GP_IDLE_COPY] = "copy ahead, asynchronously, from page-locked memory",
 	[GP_IDLE_ALLOC] = "allocate before the work begins, and free after it",
 	[GP_IDLE_SETUP] =
-		"make streams, graphs and libraries, and load code, before the work begins",
+		"make streams, graphs and libraries, and load code, before the work begins: a run "
+		"is shorter only by what need not be made",
 	[GP_IDLE_PROFILER] = "nothing: without a profiler that time is not there",
 	[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
 };

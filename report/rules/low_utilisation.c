@@ -87,7 +87,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	if (!gp_advisor_knows(advisor, found->site))
 		gp_meanwhile_tell(advisor, found, out);
 	else if (own->has_places && *gp_advisor_text_of(advisor, own->places))
-		fprintf(out, "; %s", gp_advisor_text_of(advisor, own->places));
+		fprintf(out, "; operations come then, and %s",
+			gp_advisor_text_of(advisor, own->places));
 	else
 		fputs("; most of it was before what is launched here", out);
 }

@@ -214,9 +214,6 @@ static void keep_calls_around(struct gp_advisor *advisor, struct gp_gaps *own,
 	own->before = gp_advisor_text(advisor, name_of(advisor, before));
 	own->before_site = before ? gp_advisor_site(advisor, before) : GP_NO_SITE;
 	own->after_site = gp_advisor_site(advisor, after);
-	own->loads_after = at->lull->cause == GP_IDLE_HOST &&
-			   gp_advisor_class(advisor, after) == GP_API_MODULE &&
-			   strstr(name_of(advisor, after), "Load");
 	own->names_ends = at->lull->cause == GP_IDLE_HOST &&
 			  gp_advisor_knows(advisor, own->before_site) &&
 			  gp_advisor_knows(advisor, own->after_site);
@@ -267,6 +264,22 @@ static void keep_beside(const struct gp_advisor *advisor, struct gp_gaps *own,
 	}
 }
 
+/* Of shorter ones nobody compiles. */
+#define NEW_CODE_NS 10000000u
+
+static bool is_of_new_code(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	uint64_t base_ns = advisor->model->base_unix_ns;
+	struct gp_host_pause pause;
+
+	if (at->lull->cause != GP_IDLE_HOST || gp_lull_ns(at->lull) < NEW_CODE_NS)
+		return false;
+	pause = gp_host_pause_of(advisor->model, at->call_after->thread_id,
+				 at->lull->start_ns - base_ns, at->lull->end_ns - base_ns);
+	return pause.after && gp_advisor_class(advisor, pause.after) == GP_API_MODULE &&
+	       strstr(name_of(advisor, pause.after), "Load");
+}
+
 void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_lull_at *at,
 		 uint64_t saves_ns)
 {
@@ -281,6 +294,7 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 		own->device = at->lull->device;
 	own->is_of_many |= own->device != at->lull->device;
 	keep_beside(advisor, own, at->lull);
+	own->new_code_ns += is_of_new_code(advisor, at) ? idle_ns : 0;
 	own->imports += gp_host_time_ends_in_import(advisor, at);
 	if (at->lull->cause == GP_IDLE_HOST)
 		own->has_looks |= gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
@@ -493,7 +507,7 @@ static void advise_on_host(const struct gp_advisor *advisor, const struct gp_cas
 	const struct gp_model *model = advisor->scope.models[found->process];
 	const struct gp_gaps *own = found->own;
 
-	if (own->loads_after)
+	if (own->new_code_ns * 2 >= found->time_ns)
 		advise_on_new_code(gp_language_of(model), out);
 	if (own->has_looks)
 		fputs("do that before the first launch, after the last, or in another process; "

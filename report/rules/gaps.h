@@ -26,9 +26,10 @@ struct gp_gaps {
 	uint64_t before;
 	uint32_t before_site; /* ... and where these are; GP_NO_SITE = there is none */
 	uint32_t after_site;
-	bool loads_after; /* the call after it loads code: what is launched then is new */
-	bool names_ends;  /* both are known, and the host did something of its own between them */
-	uint8_t share;    /* of its cause, in 255ths */
+	uint64_t
+		new_code_ns; /* of those behind which code is loaded: what is launched then is new */
+	bool names_ends; /* both are known, and the host did something of its own between them */
+	uint8_t share;   /* of its cause, in 255ths */
 	uint64_t longest_ns;
 	enum gp_maker kind;    /* of what made a context for most of the longest one, ... */
 	uint64_t maker;        /* ... its text, "" = none did, ... */

@@ -1,7 +1,8 @@
 /*
  * A program that computes on the host between operations, wherever that is.  Speaks of idle times of 200 us and more in which the host was mostly
  * in no call of CUDA's and of which no other rule has spoken, where they take 10 % of the recorded time and 100 ms in all, or 20 % and 20 ms.
- * Not of those between operations that mostly follow each other without: there the system may have taken the processor from the host.
+ * Not of those between operations that mostly follow each other without, unless they take 50 ms: there the system may have taken the processor from the
+ * host.
  */
 #include "report/rules/rules.h"
 
@@ -9,6 +10,9 @@
 #include "report/rules/gaps.h"
 
 #define LEAST_NS 200000u
+
+/* For so long the system takes the processor from nobody. */
+#define LONG_NS 50000000u
 
 static bool is_host_bound(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
@@ -43,7 +47,7 @@ static bool is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	const struct gp_tally_row *pair = gp_gaps_pair(advisor, at->before, at->after);
 
-	return 2 * pair->sums[0] >= pair->count;
+	return gp_lull_ns(at->lull) >= LONG_NS || 2 * pair->sums[0] >= pair->count;
 }
 
 /* In its sum, how long idle times are that end at that site. */
@@ -107,7 +111,8 @@ const struct gp_rule gp_rule_host_gaps = {
 		"takes long enough for gpu-gaps, nor are there so many of them as low-utilisation "
 		"asks for: it is their sum that counts. Between operations that mostly follow each "
 		"other "
-		"without such a time it does not count: the system may have taken the processor. "
+		"without such a time it does not count if it is shorter than 50 ms: the system may "
+		"have taken the processor. "
 		"Told are the longest of them, and what "
 		"Python did in all of them, by looks at its stacks (--host-samples). The place is "
 		"that of the calls with which half of their time or more ends; where there is "

@@ -9,6 +9,7 @@
 #include "report/rules/host_time.h"
 #include "report/rules/language.h"
 #include "report/rules/meanwhile.h"
+#include "report/rules/neighbours.h"
 
 /* What tells operations apart, whatever their number in the trace. */
 static uint64_t what_is(const struct gp_op *op)
@@ -501,6 +502,13 @@ static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const st
 									: compiler;
 }
 
+/* Waits end some microseconds after the work that they are for, but where another program has the GPU before the driver knows. */
+static bool is_told_late(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	return found->other_detail == GP_IDLE_SYNC && gp_neighbours_bytes(advisor, found) > 0 &&
+	       gp_dependency_is_outside(advisor->scope.models[found->process]);
+}
+
 /* Nobody waits there, nor is it known who compiles. */
 static void advise_on_host(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
@@ -533,6 +541,13 @@ void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *foun
 			own->device, gp_format_ns(at_work_ns(advisor, own->device)).text);
 	else if (found->other_detail == GP_IDLE_DEPENDENCY)
 		gp_dependency_advise(advisor, found, out);
+	else if (is_told_late(advisor, found))
+		fprintf(out,
+			"the GPU had done all of this process's work, and the host waited on: it "
+			"is told late where programs take turns, and others held up to %s of the "
+			"GPU's memory; give this one a GPU of its own, and do not wait where the "
+			"host reads no result",
+			gp_format_bytes(gp_neighbours_bytes(advisor, found)).text);
 	else if (compiler != GP_COMPILER_NONE)
 		fputs(gp_host_time_change(compiler), out);
 	else if (gp_host_time_advise(&host, out))

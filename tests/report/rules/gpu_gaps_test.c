@@ -338,6 +338,39 @@ static void test_what_is_new_behind_it(void **state)
 	}
 }
 
+/* The host waits for 3 ms for a kernel that had ended a millisecond before: where others have the GPU, what is done is told late. */
+static void test_a_wait_that_ends_late_beside_others(void **state)
+{
+	(void)state;
+	for (uint64_t used_gib = 1; used_gib <= 5; used_gib += 4) {
+		struct build b = build_begin(1);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+
+		build_device(&b, 0, "GPU");
+		build_api(&b, 98, "cudaEventSynchronize", GP_API_SYNC);
+		for (uint32_t i = 1; i <= 40; i++) {
+			uint64_t at_ns = i * 5ull * MS;
+
+			build_call(&b, 100, BUILD_LAUNCH, at_ns, 5000, i);
+			build_op(&b, GP_OP_KERNEL, 7, at_ns + 6000, at_ns + MS, i);
+			build_call(&b, 100, 98, at_ns + 2 * MS, 3 * MS - 2000, 0);
+		}
+		build_usage(&b, 0, 210 * MS, (80 - used_gib) << 30, 80ull << 30);
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "gpu-gaps");
+		assert_non_null(found);
+		assert_non_null(strstr(found->found, "synchronisation"));
+		assert_true((strstr(found->change, "it is told late where programs take turns, and "
+						   "others held up to 5.000GiB") != NULL) ==
+			    (used_gib == 5));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* Those that are long enough by themselves need no others. */
 static void test_long_waits(void **state)
 {
@@ -480,6 +513,7 @@ int main(void)
 		cmocka_unit_test(test_waits_at_no_place_of_their_own),
 		cmocka_unit_test(test_what_begins_late_now_and_then),
 		cmocka_unit_test(test_what_is_new_behind_it),
+		cmocka_unit_test(test_a_wait_that_ends_late_beside_others),
 		cmocka_unit_test(test_long_waits),
 		cmocka_unit_test(test_allocations_are_where_to_look),
 		cmocka_unit_test(test_what_was_launched_and_does_not_begin),

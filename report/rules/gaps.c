@@ -414,10 +414,9 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		fprintf(out, " has nothing to do for %s", gp_format_ns(own->longest_ns).text);
 	fprintf(out, ": %s%s%s", own->share < WHOLE_SHARE ? "mostly " : "",
 		gp_idle_cause_name(cause),
-		cause != GP_IDLE_DEPENDENCY ? ""
-		: own->is_outside           ? " (it had been launched, but did not begin, and "
-					      "nothing of this process's held it back)"
-					    : " (it had been launched, but did not begin)");
+		cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)" : "");
+	if (own->is_outside)
+		fputs("; nothing of this process's held it back", out);
 	if (has_less_work(advisor, found))
 		fprintf(out, ", while GPU %u was at work for %s of it", own->beside,
 			gp_format_ns(own->beside_ns).text);
@@ -483,9 +482,9 @@ static const char *const maker_changes[] = {
 static void advise_on_new_code(enum gp_language language, FILE *out)
 {
 	fprintf(out,
-		"code is loaded then for the first time: where a library chooses or compiles "
-		"kernels there, as cuDNN does for each new shape, do it once before what is "
-		"measured%s; else ",
+		"call it once before what is measured, for code is loaded then for the first time: "
+		"libraries choose or compile kernels there, as cuDNN does for each new shape%s; "
+		"else ",
 		language == GP_LANGUAGE_TORCH
 			? " (torch.backends.cudnn.benchmark=False tries out less)"
 			: "");

@@ -102,11 +102,17 @@ static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_lull_
 static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
 	uint64_t idle_ns = gp_lull_ns(at->lull);
+	struct gp_case *found;
 
 	if (idle_ns < LEAST_NS && at->lull->cause != GP_IDLE_DEPENDENCY &&
 	    !(may_be_habit(advisor, at) && comes_again(advisor, at)))
 		return;
-	gp_gaps_add(advisor, case_of(advisor, at), at, idle_ns);
+	found = case_of(advisor, at);
+	/* what the host did meanwhile others could not have left out */
+	gp_gaps_add(advisor, found, at,
+		    ((const struct gp_gaps *)found->own)->is_outside
+			    ? gp_lull_cause_ns(at->lull, GP_IDLE_DEPENDENCY)
+			    : idle_ns);
 }
 
 static void look(struct gp_advisor *advisor)

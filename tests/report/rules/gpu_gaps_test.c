@@ -156,7 +156,7 @@ static void test_a_large_part_of_a_short_run(void **state)
  */
 static void test_what_was_launched_and_does_not_begin(void **state)
 {
-	static const char outside[] = "did not begin, and nothing of this process's held it back)";
+	static const char outside[] = "did not begin); nothing of this process's held it back;";
 	static const struct {
 		uint32_t streams, gpus;
 		enum gp_memory_kind memory;
@@ -247,6 +247,32 @@ static void test_what_others_keep_waiting_is_one_finding(void **state)
 	}
 }
 
+/* A kernel is launched 1 ms after the one before it ended, and begins 3 ms after that: others have the GPU for these, but for what a launch takes to reach it. */
+static void test_what_the_host_took_is_not_of_others(void **state)
+{
+	struct build b = build_begin(1);
+	const struct gp_finding *found;
+	struct gp_advice advice;
+	struct gp_model *model;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= 40; i++) {
+		uint64_t at_ns = i * 5ull * MS;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 5000, i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 3 * MS, at_ns + 4 * MS, i);
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	found = find(&advice, "gpu-gaps");
+	assert_non_null(found);
+	assert_non_null(strstr(found->found, "mostly dependency"));
+	assert_in_range(found->saves_ns, 39 * 29ull * MS / 10, 39 * 3ull * MS);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 /* One of eight kernels that had been launched begins 3 ms late, as where another process has the GPU now and then: that is no habit of the host's. */
 static void test_what_begins_late_now_and_then(void **state)
 {
@@ -296,7 +322,7 @@ static void test_what_is_new_behind_it(void **state)
 		 "(torch.backends.cudnn.benchmark=False tries out less); else do that before",
 		 false},
 		{"/home/me/train.py", "cuLibraryLoadData", true,
-		 "do it once before what is measured; else do that before", false},
+		 "as cuDNN does for each new shape; else do that before", false},
 		{"/home/me/train.py", "cuLibraryUnload", false, "do that before the first launch",
 		 false},
 		{"/x/cupy/cuda/compiler.py", "cuModuleLoadData", false, "CUPY_CACHE_DIR", false},
@@ -518,6 +544,7 @@ int main(void)
 		cmocka_unit_test(test_allocations_are_where_to_look),
 		cmocka_unit_test(test_what_was_launched_and_does_not_begin),
 		cmocka_unit_test(test_what_others_keep_waiting_is_one_finding),
+		cmocka_unit_test(test_what_the_host_took_is_not_of_others),
 		cmocka_unit_test(of_several_gpus_it_is_told_which),
 	};
 

@@ -278,7 +278,8 @@ static void scene_buffer(uint32_t i)
 
 	(void)i;
 	gp_buffers_give(buffer, bytes);
-	gp_buffers_release(gp_buffers_next(&bytes));
+	gp_buffers_next(&bytes);
+	gp_buffers_release();
 }
 
 /* ---- the writer ---- */

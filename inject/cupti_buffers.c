@@ -25,7 +25,7 @@ struct buffer {
 	uint8_t *memory;
 	uint32_t bytes;
 	uint32_t valid_bytes;
-	uint32_t order;       /* when it was filled, among all */
+	uint32_t next;        /* 1 + the place of the one that is behind it in a list; 0 = none */
 	uint32_t taking;      /* how many takings there were, times MOST_BUFFERS, and its place */
 	uint32_t full_taking; /* the last one from which it came back full */
 	uint32_t state;       /* enum state */
@@ -34,7 +34,10 @@ struct buffer {
 
 static struct buffer buffers[MOST_BUFFERS];
 static uint32_t buffer_count; /* entries from here on are ABSENT, and always were */
-static uint32_t fill_order;
+static uint32_t
+	filled; /* atomic; 1 + the place of the one that was filled last, the earlier ones behind it */
+static uint32_t
+	to_decode; /* the decoder's: the same of those that it has taken, the first one first */
 static uint32_t takings;
 static uint64_t resident_bytes; /* the decoder's: of buffers that it has released */
 
@@ -52,10 +55,10 @@ static __thread bool never_waits;
 static __thread uint32_t
 	own_taking; /* of the buffer that it was given last, while one_per_thread */
 
-/* Where all are out, records go here, to be counted; where these are, too, they are shared in turn, and what is counted of them is not exact. */
+/* Where all are out, records go here, to be counted; where these are, too, they are shared in turn, and what is counted of such a one is not exact. */
 #define DISCARD_PAGES 256u
 static uint8_t discards[DISCARD_PAGES][4096] __attribute__((aligned(64)));
-static uint32_t discard_taken[DISCARD_PAGES];
+static uint32_t discard_holders[DISCARD_PAGES];
 static uint32_t next_shared;
 static uint32_t
 	discards_out; /* how many CUPTI has: where a kernel lasts, one for as long as any other buffer */
@@ -252,12 +255,17 @@ static void note_taking(struct buffer *buffer)
 
 static uint8_t *take_discard(size_t *bytes)
 {
+	uint32_t page;
+
 	*bytes = sizeof(discards[0]);
 	gp_add32(&discards_out, 1);
-	for (uint32_t i = 0; i < DISCARD_PAGES; i++)
-		if (gp_load32(&discard_taken[i]) == 0 && gp_replace32(&discard_taken[i], 0, 1))
-			return discards[i];
-	return discards[gp_add32(&next_shared, 1) % DISCARD_PAGES];
+	for (page = 0; page < DISCARD_PAGES; page++)
+		if (gp_load32(&discard_holders[page]) == 0 &&
+		    gp_replace32(&discard_holders[page], 0, 1))
+			return discards[page];
+	page = gp_add32(&next_shared, 1) % DISCARD_PAGES;
+	gp_add32_ordered(&discard_holders[page], 1);
+	return discards[page];
 }
 
 uint8_t *gp_buffers_take(size_t *bytes)
@@ -288,6 +296,13 @@ static struct buffer *find(const uint8_t *memory)
 	return NULL;
 }
 
+static void add_filled(struct buffer *buffer)
+{
+	do
+		buffer->next = gp_load32(&filled);
+	while (!gp_replace32(&filled, buffer->next, (uint32_t)(buffer - buffers) + 1));
+}
+
 bool gp_buffers_give(uint8_t *memory, size_t valid_bytes)
 {
 	struct buffer *buffer = find(memory);
@@ -295,12 +310,12 @@ bool gp_buffers_give(uint8_t *memory, size_t valid_bytes)
 	if (buffer == NULL)
 		return false;
 	buffer->valid_bytes = (uint32_t)valid_bytes;
-	buffer->order = gp_add32(&fill_order, 1);
 	if (valid_bytes + RECORD_MOST_BYTES > buffer->bytes)
 		gp_store32(&buffer->full_taking, gp_load32(&buffer->taking));
-	/* pairs with the acquire in gp_buffers_next(): the records and the fields above are
-	 * complete */
+	/* pairs with the acquire of who takes it, where it is free: the fields above are complete */
 	gp_store32_release(&buffer->state, valid_bytes > 0 ? FILLED : FREE);
+	if (valid_bytes > 0)
+		add_filled(buffer);
 	return true;
 }
 
@@ -312,8 +327,8 @@ void gp_buffers_end_discard(uint8_t *memory)
 	if (at >= sizeof(discards))
 		return;
 	gp_add32(&discards_out, UINT32_MAX);
-	/* pairs with the acquire of who takes it: its records were counted */
-	gp_store32_release(&discard_taken[page], 0);
+	/* pairs with who takes it: its records were counted */
+	gp_add32_ordered(&discard_holders[page], UINT32_MAX);
 }
 
 uint32_t gp_buffers_requests(void)
@@ -333,19 +348,27 @@ bool gp_buffers_are_out(void)
 	return false;
 }
 
+/* All that were filled so far, in their order. */
+static uint32_t take_filled(void)
+{
+	uint32_t first = 0;
+
+	for (uint32_t one = gp_swap32(&filled, 0), next; one != 0; one = next) {
+		next = buffers[one - 1].next;
+		buffers[one - 1].next = first;
+		first = one;
+	}
+	return first;
+}
+
 uint8_t *gp_buffers_next(size_t *valid_bytes)
 {
-	struct buffer *first = NULL;
-	uint32_t count = gp_load32(&buffer_count);
-
-	for (uint32_t i = 0; i < count; i++)
-		if (gp_load32_acquire(&buffers[i].state) == FILLED &&
-		    (first == NULL || (int32_t)(buffers[i].order - first->order) < 0))
-			first = &buffers[i];
-	if (first == NULL)
+	if (to_decode == 0)
+		to_decode = take_filled();
+	if (to_decode == 0)
 		return NULL;
-	*valid_bytes = first->valid_bytes;
-	return first->memory;
+	*valid_bytes = buffers[to_decode - 1].valid_bytes;
+	return buffers[to_decode - 1].memory;
 }
 
 /* Memory that a burst took goes back; so much stays for the next. */
@@ -360,12 +383,11 @@ static void keep_or_give_back(struct buffer *buffer)
 	madvise(buffer->memory, buffer->bytes, MADV_DONTNEED);
 }
 
-void gp_buffers_release(uint8_t *memory)
+void gp_buffers_release(void)
 {
-	struct buffer *buffer = find(memory);
+	struct buffer *buffer = &buffers[to_decode - 1];
 
-	if (buffer == NULL)
-		return;
+	to_decode = buffer->next;
 	keep_or_give_back(buffer);
 	gp_add32(&releases, 1);
 	/* pairs with the acquire in take_free(): the decoder no longer reads */

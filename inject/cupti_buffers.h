@@ -65,9 +65,8 @@ uint32_t gp_buffers_requests(void);
 /* Whether CUPTI has one at this moment. */
 bool gp_buffers_are_out(void);
 
-/* For the decoder, one thread: the filled buffer given back first, or NULL.  It stays the caller's
- * until gp_buffers_release(). */
+/* For the decoder, one thread: the filled buffer given back first, or NULL.  It stays the caller's, and the first, until gp_buffers_release(). */
 uint8_t *gp_buffers_next(size_t *valid_bytes);
-void gp_buffers_release(uint8_t *buffer);
+void gp_buffers_release(void);
 
 #endif

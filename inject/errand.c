@@ -37,7 +37,7 @@ static void *run_errands(void *unused)
 			continue;
 		}
 		errands.run(errands.errand);
-		/* pairs with gp_errand_is_out(): what it has left is complete */
+		/* pairs with gp_errand_is_back(): what it has left is complete */
 		gp_replace32(&errands.state, RUNNING, READY);
 		errands.wake();
 	}
@@ -81,11 +81,14 @@ bool gp_errand_send(uint32_t errand)
 	return true;
 }
 
-bool gp_errand_is_out(void)
+bool gp_errand_is_back(void)
 {
-	uint32_t state = gp_load32_acquire(&errands.state);
+	return gp_load32_acquire(&errands.state) == READY;
+}
 
-	return state == SENT || state == RUNNING;
+bool gp_errand_is_awaited(void)
+{
+	return gp_load32(&errands.state) == RUNNING;
 }
 
 void gp_errand_close(void)

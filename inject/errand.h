@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * Start the thread, and wait until it asks the system for nothing more to be able to go on, not for long.  run: does an errand there, in one
- * call of a library's; wake: there, when it is back, any thread.  Returns 0 or -errno.
+ * Start the thread, and wait until it asks the system for nothing more to be able to go on, not for long.  run: does an errand there; wake: there,
+ * behind each.  Returns 0 or -errno.
  */
 int gp_errand_begin(void (*run)(uint32_t errand), void (*wake)(void));
 
@@ -21,8 +21,13 @@ int gp_errand_begin(void (*run)(uint32_t errand), void (*wake)(void));
 /* errand: what run() gets.  False: one is out, or they were closed. */
 bool gp_errand_send(uint32_t errand);
 
-/* It was sent, and is not back yet.  Once it is not, what it has left is complete. */
-bool gp_errand_is_out(void);
+/* None is out, and what the last one has left is complete.  Never again once they are closed. */
+bool gp_errand_is_back(void);
+
+/* ---- in an errand ---- */
+
+/* Whether they are not closed: what does more than one call asks before each. */
+bool gp_errand_is_awaited(void);
 
 /* ---- any thread ---- */
 

@@ -27,7 +27,6 @@ static struct {
 /* The last flush, by the thread that it is made on. */
 static struct {
 	uint64_t ticks; /* that it took */
-	size_t dropped;
 	bool is_refused;
 } flush;
 
@@ -139,7 +138,7 @@ void gp_fetch_decode(void)
 	while ((buffer = gp_buffers_next(&valid_bytes)) != NULL) {
 		decode_buffer(buffer, valid_bytes);
 		gp_share_records(fetching.cupti->cuptiActivityGetNextRecord, buffer, valid_bytes);
-		gp_buffers_release(buffer);
+		gp_buffers_release();
 		gp_count(GP_COUNTER_BUFFERS_DELIVERED, 1);
 		any = true;
 	}
@@ -184,13 +183,13 @@ void gp_fetch_tell(uint64_t until_ns)
 
 /* ---- flushes ---- */
 
-static size_t take_dropped(void)
+static void count_dropped(void)
 {
 	size_t dropped = 0;
 
-	return fetching.cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS
-		       ? dropped
-		       : 0;
+	if (fetching.cupti->cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS &&
+	    dropped > 0)
+		gp_count(GP_COUNTER_LOST_CUPTI, dropped);
 }
 
 void gp_fetch_flush(uint32_t flag)
@@ -200,7 +199,6 @@ void gp_fetch_flush(uint32_t flag)
 	gp_buffers_never_wait_here();
 	flush.is_refused = fetching.cupti->cuptiActivityFlushAll(flag) != CUPTI_SUCCESS;
 	flush.ticks = gp_clock_ticks() - start_ticks;
-	flush.dropped = take_dropped();
 }
 
 /* Where one is refused, the next gives what it would have; the last has none. */
@@ -208,9 +206,9 @@ void gp_fetch_end_flush(bool is_last)
 {
 	gp_count(GP_COUNTER_FLUSHES, 1);
 	gp_count(GP_COUNTER_FLUSH_TICKS, flush.ticks);
-	gp_count(GP_COUNTER_LOST_CUPTI, flush.dropped);
 	gp_count(GP_COUNTER_EXIT_FLUSHES_REFUSED, is_last && flush.is_refused);
 	fetching.has_flushed = true;
+	count_dropped();
 	gp_fetch_decode();
 	look_around(true);
 }
@@ -236,6 +234,6 @@ void gp_fetch_without_flush(void)
 {
 	note_late_xla();
 	gp_fetch_decode();
-	gp_count(GP_COUNTER_LOST_CUPTI, take_dropped());
+	count_dropped();
 	look_around(false);
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /*
- * The fetching thread, after each flush, at now_ns of a clock that is never set.  requests: how often CUPTI has asked for a
+ * The fetching thread, from time to time, at now_ns of a clock that is never set.  requests: how often CUPTI has asked for a
  * buffer so far; are_out: it has one now; launches: how many were made so far of which a record is to come.  True: there is somebody
  * else.  It is said once.
  */

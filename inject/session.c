@@ -42,7 +42,6 @@
 #define BEGIN_MOST_NS 2000000000u
 #define TELL_MOST_NS  100000000u
 #define TELL_LEAST_NS 10000000u
-#define MOST_USAGES   64u /* contexts at the end */
 #define SAMPLES_REST                                                                               \
 	200u /* looks at the program's threads take half a hundredth of a core at most */
 #define NEEDED_BYTES (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
@@ -73,8 +72,7 @@ static struct {
 	uint32_t
 		has_begun; /* the fetching thread has started, and asks the system for nothing more to be able to go on */
 	uint32_t finish;           /* the fetching thread is to do its last work */
-	uint64_t give_up_ns;       /* ... until then */
-	uint64_t deadline_ns;      /* ... and to tell what has no record until then */
+	uint64_t deadline_ns;      /* ... and be done by then; of several ends the earliest */
 	uint32_t finished;         /* enum finished */
 	uint32_t failure;          /* enum failure */
 	uint64_t failure_until_ns; /* so long who has seen it waits; 0 = there was none */
@@ -134,8 +132,7 @@ static void on_context_destroyed(CUcontext context)
 	    session.cupti.cuptiGetContextId(context, &end.id) != CUPTI_SUCCESS)
 		return;
 	end.device_id = gp_contexts_device(end.id);
-	gp_contexts_remove(end.id); /* also now: the fetching thread asks the living ones for their
-				       usage */
+	gp_contexts_remove(end.id); /* also now: the living ones are asked for their usage */
 	if (gp_load32(&session.finish) != 0)
 		return;
 	gp_emit((const struct gp_record *)&end);
@@ -162,7 +159,7 @@ static void on_kernel_failed(void)
 
 /* What the driver says of the memory of each device that a living context is on: asked for on one thread, written by another. */
 static struct {
-	struct gp_record_usage records[MOST_USAGES];
+	struct gp_record_usage records[GP_CONTEXT_LIMIT];
 	uint32_t count;
 } usage;
 
@@ -198,7 +195,8 @@ static void ask_for_usage(void)
 	if (driver->cuCtxPushCurrent == NULL || driver->cuCtxPopCurrent == NULL ||
 	    driver->cuMemGetInfo == NULL)
 		return;
-	for (uint32_t id = 1; id <= highest && usage.count < MOST_USAGES; id++)
+	for (uint32_t id = 1;
+	     id <= highest && usage.count < GP_CONTEXT_LIMIT && gp_errand_is_awaited(); id++)
 		ask_for_usage_of(id);
 }
 
@@ -238,7 +236,7 @@ static void send_flush(void)
 
 static void take_flush_back(void)
 {
-	if (!session.is_flushing || gp_errand_is_out())
+	if (!session.is_flushing || !gp_errand_is_back())
 		return;
 	session.is_flushing = false;
 	gp_fetch_end_flush(false);
@@ -265,15 +263,14 @@ static void serve_failure(uint64_t now_ns)
 
 	if (gp_load32_acquire(&session.failure) != SEEN)
 		return;
-	if (gp_xla_is_here()) {
-		gp_fetch_without_flush();
-	} else if (!is_late && (session.is_flushing || !session.has_flushed_for_failure)) {
-		if (session.is_flushing)
-			return;
+	if (!is_late && session.is_flushing)
+		return;
+	if (!is_late && !session.has_flushed_for_failure && !gp_xla_is_here()) {
 		send_flush();
 		session.has_flushed_for_failure = true;
 		return;
 	}
+	gp_fetch_decode();
 	gp_fetch_tell(UINT64_MAX);
 	gp_store32_release(&session.failure, TOLD);
 	gp_sys_wake(&session.failure);
@@ -309,15 +306,21 @@ static void fetch_until_finish(uint64_t period_ns)
 	}
 }
 
+/* When there is just time to tell what has no record. */
+static uint64_t give_up_ns(void)
+{
+	return gp_load64(&session.deadline_ns) - TELL_MOST_NS;
+}
+
 /* False: it takes too long. */
 static bool await_errand(void)
 {
-	while (gp_errand_is_out()) {
-		uint64_t now_ns = gp_sys_now_ns();
+	while (!gp_errand_is_back()) {
+		uint64_t now_ns = gp_sys_now_ns(), until_ns = give_up_ns();
 
-		if (now_ns >= session.give_up_ns)
+		if (now_ns >= until_ns)
 			return false;
-		gp_bell_wait(&session.bell, session.give_up_ns - now_ns);
+		gp_bell_wait(&session.bell, until_ns - now_ns);
 		gp_fetch_decode();
 	}
 	take_flush_back();
@@ -344,7 +347,7 @@ static enum finished fetch_last(void)
 	}
 	gp_errand_close();
 	gp_fetch_decode();
-	gp_fetch_tell(how == FINISHED ? UINT64_MAX : session.deadline_ns);
+	gp_fetch_tell(how == FINISHED ? UINT64_MAX : gp_load64(&session.deadline_ns));
 	return how;
 }
 
@@ -403,19 +406,30 @@ int gp_session_start_fetching(void)
 	return 0;
 }
 
+/* Another thread may be ending the process, too, and may have more time. */
+static void set_deadline(uint64_t deadline_ns)
+{
+	for (;;) {
+		uint64_t before_ns = gp_load64(&session.deadline_ns);
+
+		if ((before_ns != 0 && before_ns <= deadline_ns) ||
+		    gp_replace64(&session.deadline_ns, before_ns, deadline_ns))
+			return;
+	}
+}
+
 void gp_session_finish(uint64_t timeout_ns)
 {
 	uint64_t start_ticks = gp_clock_ticks();
+	uint64_t deadline_ns = gp_sys_now_ns() + timeout_ns;
 
 	if (!session.fetching || getpid() != session.pid)
 		return;
-	session.deadline_ns = gp_sys_now_ns() + timeout_ns;
-	session.give_up_ns = session.deadline_ns - least(TELL_MOST_NS, timeout_ns / 4);
-	/* pairs with fetch_until_finish(): the lines above */
+	set_deadline(deadline_ns);
+	/* pairs with fetch_until_finish(): there is a deadline */
 	gp_store32_release(&session.finish, 1);
 	gp_bell_ring(&session.bell);
-	while (gp_load32_acquire(&session.finished) == NOT_YET &&
-	       gp_sys_now_ns() < session.deadline_ns)
+	while (gp_load32_acquire(&session.finished) == NOT_YET && gp_sys_now_ns() < deadline_ns)
 		gp_sys_wait(&session.finished, NOT_YET, 10000000u);
 	gp_count(GP_COUNTER_EXIT_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
 	if (gp_load32_acquire(&session.finished) != FINISHED) {

@@ -746,7 +746,7 @@ struct gp_record_in_flight {
 	uint8_t kind;
 	uint8_t slots;
 	uint16_t
-		unasked; /* 1 = CUPTI had not been asked for its records just before: it may have ended long ago */
+		unasked; /* 1 = CUPTI had not been asked for its records just before, nor was being asked: it may have ended long ago */
 	uint32_t correlation_id;
 	uint64_t ticks;   /* of the look */
 	uint32_t name_id; /* GP_STRING_KERNEL, defined in any ring */

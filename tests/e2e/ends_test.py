@@ -3,6 +3,7 @@ import json
 import os
 import re
 import signal
+import time
 import unittest
 
 import chrome_lint
@@ -76,6 +77,34 @@ int main(int argc, char **argv)
 
 # The main thread leaves others at work.  1,000 ranges are made late: by such a thread, or as the argument says by an exit handler, or by a child
 # that this forks.  There is no GPU.
+# exit() begins when _exit() is about to.
+TWO_ENDS = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+extern int cuInit(unsigned), cuDevicePrimaryCtxRetain(void **, int);
+
+static void *leave(void *barrier)
+{
+	pthread_barrier_wait(barrier);
+	_exit(7);
+}
+
+int main(void)
+{
+	pthread_barrier_t barrier;
+	pthread_t thread;
+	void *context;
+
+	if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || pthread_barrier_init(&barrier, NULL, 2) ||
+	    pthread_create(&thread, NULL, leave, &barrier))
+		return 1;
+	pthread_barrier_wait(&barrier);
+	exit(3);
+}
+"""
+
 MAIN_LEAVES = r"""
 #include "gpuprof/gpuprof.h"
 #include <pthread.h>
@@ -274,6 +303,16 @@ class Ends(Case):
         for way in (BARE, LAUNCHED):
             self.assertIn("the GPU did not finish within 1 s", results[way].stderr)
             self.assertIn("25 without kernel record", results[way].stderr)
+
+
+    def test_two_ends_at_once(self):
+        """_exit() waits for a second at most, also where another thread is in exit(), which waits for five."""
+        program = self.compile("two_ends", TWO_ENDS, f"-L{support.BUILD}/sim", "-lcuda", "-lpthread")
+        start = time.monotonic()
+        result = self.run_program([program], BARE, GPUSIM_FAULT="flush-hangs")
+        self.assertLess(time.monotonic() - start, 4)
+        self.assertIn(result.returncode, (3, 7))
+        self.assertIn("the GPU did not finish within 1 s", result.stderr)
 
 
 class Live(Case):

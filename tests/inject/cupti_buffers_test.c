@@ -119,9 +119,9 @@ static void filled_buffers_come_in_their_order(void **state)
 
 	assert_ptr_not_equal(other, second);
 	gp_buffers_give(other, 0);
-	gp_buffers_release(second);
+	gp_buffers_release();
 	assert_ptr_equal(gp_buffers_next(&valid_bytes), first);
-	gp_buffers_release(first);
+	gp_buffers_release();
 	assert_null(gp_buffers_next(&valid_bytes));
 }
 
@@ -163,7 +163,7 @@ static void nothing_is_lost_among_threads(void **state)
 			assert_int_equal(buffer[i], buffer[0]);
 		seen[buffer[0]]++;
 		total++;
-		gp_buffers_release(buffer);
+		gp_buffers_release();
 	}
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
@@ -246,7 +246,8 @@ static long empty_one(long number, long a, long b, long c, long d, long e, long 
 
 	if (is_sleep(number, a, b)) {
 		assert_int_equal(wakes, 1);
-		gp_buffers_release(gp_buffers_next(&valid_bytes));
+		gp_buffers_next(&valid_bytes);
+		gp_buffers_release();
 	}
 	return real_call(number, a, b, c, d, e, f);
 }
@@ -270,7 +271,8 @@ static void where_the_decoder_lags_it_is_waited_for(void **state)
 	wakes = 0;
 	gp_buffers_take(&bytes);
 	assert_int_equal(wakes, 0);
-	gp_buffers_release(gp_buffers_next(&bytes));
+	gp_buffers_next(&bytes);
+	gp_buffers_release();
 	for (uint32_t i = 0; i < LIMIT; i++)
 		if (i != 6)
 			assert_true(gp_buffers_give(taken[i], 0));
@@ -291,7 +293,8 @@ static void where_nobody_is_to_wait_it_is_not_waited_for(void **state)
 	gp_buffers_take(&bytes);
 	assert_int_not_equal(bytes, GP_CUPTI_BUFFER_BYTES);
 	assert_int_equal(wakes, 0);
-	gp_buffers_release(gp_buffers_next(&bytes));
+	gp_buffers_next(&bytes);
+	gp_buffers_release();
 	for (uint32_t i = 0; i < LIMIT; i++)
 		if (i != 5)
 			assert_true(gp_buffers_give(taken[i], 0));
@@ -316,8 +319,10 @@ static void what_a_burst_took_goes_back(void **state)
 		memset(taken[i], 1, GP_CUPTI_BUFFER_BYTES);
 		assert_true(gp_buffers_give(taken[i], GP_CUPTI_BUFFER_BYTES));
 	}
-	for (uint32_t i = 0; i < LIMIT; i++)
-		gp_buffers_release(gp_buffers_next(&bytes));
+	for (uint32_t i = 0; i < LIMIT; i++) {
+		gp_buffers_next(&bytes);
+		gp_buffers_release();
+	}
 	for (uint32_t i = 0; i < LIMIT; i++)
 		there += is_in_memory(taken[i]);
 	assert_int_equal(there, GP_BUFFERS_KEPT);

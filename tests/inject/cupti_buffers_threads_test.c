@@ -102,8 +102,10 @@ static void one_that_was_taken_by_a_flush_was_not_full(void **state)
 	assert_int_equal(asked.second_bytes, GP_CUPTI_FIRST_BUFFER_BYTES);
 	assert_int_equal(asked.third_bytes, GP_CUPTI_BUFFER_BYTES);
 	assert_true(gp_buffers_give(asked.third, 0));
-	gp_buffers_release(gp_buffers_next(&valid_bytes));
-	gp_buffers_release(gp_buffers_next(&valid_bytes));
+	gp_buffers_next(&valid_bytes);
+	gp_buffers_release();
+	gp_buffers_next(&valid_bytes);
+	gp_buffers_release();
 	assert_null(gp_buffers_next(&valid_bytes));
 }
 

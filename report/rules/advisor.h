@@ -88,6 +88,7 @@ struct gp_advisor {
 	/* what was found */
 	uint32_t rule;         /* that is looking */
 	bool has_told;         /* of a lull, since it began to look */
+	bool waits_outside;    /* of gpu-gaps, in the present process: gp_dependency_is_outside() */
 	struct gp_tally index; /* its rows and cases[] are parallel */
 	struct gp_case *cases;
 	uint32_t case_count, case_capacity;
@@ -97,7 +98,6 @@ struct gp_advisor {
 	struct gp_tally host_work;             /* by the numbers of cases: report/host_work.h */
 	struct gp_tally habits;                /* of gpu-gaps and host-gaps */
 	uint64_t host_gaps_ns;                 /* of host-gaps, in the present process */
-	bool waits_outside;                    /* of gpu-gaps, there: gp_dependency_is_outside() */
 	size_t rest_device;                    /* of idle-rest, in the present process */
 	uint32_t rest_causes;                  /* of idle-rest, there: bits by enum gp_idle_cause */
 	uint64_t failed_calls;                 /* that failed-calls counts, whatever their number */

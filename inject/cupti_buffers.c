@@ -92,7 +92,9 @@ static struct buffer *claim_entry(void)
 /* Where each thread has one, large ones leave half for the first ones of further threads. */
 static uint64_t most_for(uint32_t bytes)
 {
-	return one_per_thread && bytes > GP_CUPTI_FIRST_BUFFER_BYTES ? most_bytes / 2 : most_bytes;
+	uint64_t most = gp_load64(&most_bytes);
+
+	return one_per_thread && bytes > GP_CUPTI_FIRST_BUFFER_BYTES ? most / 2 : most;
 }
 
 static bool claim_bytes(uint32_t bytes)
@@ -210,7 +212,7 @@ static struct buffer *wait_for_free(void)
 	uint64_t sleep_ns = FIRST_SLEEP_NS;
 	struct buffer *buffer = NULL;
 
-	if (!waits_for_decoder || never_waits ||
+	if (!waits_for_decoder || never_waits || gp_load64(&most_bytes) == 0 ||
 	    gp_load32(&gave_up_after) == gp_load32(&releases) + 1 || !decoder_lags())
 		return NULL;
 	gp_count(GP_COUNTER_BUFFER_WAITS, 1);
@@ -224,6 +226,11 @@ static struct buffer *wait_for_free(void)
 	if (buffer == NULL)
 		gp_store32(&gave_up_after, gp_load32(&releases) + 1);
 	return buffer;
+}
+
+void gp_buffers_have_no_decoder(void)
+{
+	gp_store64(&most_bytes, 0);
 }
 
 void gp_buffers_never_wait_here(void)

@@ -44,6 +44,9 @@ void gp_buffers_be_per_thread(void);
 /* Map the first buffers.  most_bytes limits all; waits = requests wait for the decoder.  wake_decoder is called on any thread.  Returns 0 or -errno. */
 int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake_decoder)(void));
 
+/* There will be no decoder: nobody waits for it, and no more buffers are made than there are. */
+void gp_buffers_have_no_decoder(void);
+
 /* Of a thread that the decoder waits for, and of the decoder: its requests do not wait for the decoder. */
 void gp_buffers_never_wait_here(void);
 

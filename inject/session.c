@@ -398,6 +398,7 @@ int gp_session_start_fetching(void)
 	if (error != 0) {
 		gp_errand_close();
 		gp_share_serve_end();
+		gp_buffers_have_no_decoder();
 		return error;
 	}
 	pthread_detach(thread);

@@ -328,6 +328,22 @@ static void what_a_burst_took_goes_back(void **state)
 	assert_int_equal(there, GP_BUFFERS_KEPT);
 }
 
+/* The last of all: there is none from then on. */
+static void without_a_decoder_it_is_not_waited_for(void **state)
+{
+	size_t bytes;
+
+	(void)state;
+	gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, true, wake_decoder);
+	take_all();
+	assert_true(gp_buffers_give(taken[5], 64));
+	gp_buffers_have_no_decoder();
+	wakes = 0;
+	gp_buffers_take(&bytes);
+	assert_int_not_equal(bytes, GP_CUPTI_BUFFER_BYTES);
+	assert_int_equal(wakes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +356,7 @@ int main(void)
 		cmocka_unit_test(where_the_decoder_lags_it_is_waited_for),
 		cmocka_unit_test(where_nobody_is_to_wait_it_is_not_waited_for),
 		cmocka_unit_test(what_a_burst_took_goes_back),
+		cmocka_unit_test(without_a_decoder_it_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

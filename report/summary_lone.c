@@ -7,6 +7,7 @@
 #include "report/contradict.h"
 #include "report/format.h"
 #include "report/names.h"
+#include "report/recorded.h"
 #include "report/text.h"
 
 #define NAME_COLUMNS 48
@@ -58,9 +59,13 @@ static void print_guess(FILE *out, const struct gp_model *model, const struct gp
 			model->memory_count == 0 ? ", if there is any," : "");
 	if (kernel)
 		fputs("its arguments may mean more work, ", out);
-	fputs(managed || kernel ? "or another process had the GPU"
-				: "another process may have had the GPU",
-	      out);
+	if (!gp_recorded_has_all_operations(model))
+		fprintf(out, "%smissing operations may have run beside it",
+			managed || kernel ? "or " : "");
+	else
+		fputs(managed || kernel ? "or another process had the GPU"
+					: "another process may have had the GPU",
+		      out);
 }
 
 static void print_why(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/format.h"
+#include "report/recorded.h"
 #include "report/rules/neighbours.h"
 
 /* In names of functions of both APIs, and of nodes of graphs: what makes a stream wait for others than the GPU's own work. */
@@ -28,6 +29,8 @@ static bool has_one_gpu(const struct gp_model *model)
 
 bool gp_dependency_is_outside(const struct gp_model *model)
 {
+	if (!gp_recorded_has_all_operations(model))
+		return false;
 	if (model->host_function_count > 0 || !has_one_gpu(model))
 		return false;
 	for (uint32_t i = 0; i < model->call_count; i++) {
@@ -69,12 +72,29 @@ static void advise_on_others(const struct gp_advisor *advisor, const struct gp_c
 				: "");
 }
 
+/* What is not recorded nobody sees at work. */
+static void advise_on_missing(const struct gp_model *model, FILE *out)
+{
+	uint64_t kernels = model->counters[GP_COUNTER_LEFT_OUT_KERNELS];
+
+	if (kernels > 0)
+		fprintf(out,
+			"%s kernels of the process's own are left out by --kernels, and may have "
+			"had the GPU: record without that, to see",
+			gp_format_count(kernels).text);
+	else
+		fprintf(out, "%s, and one of the process's own may have had the GPU",
+			gp_recorded_why_not_all(model));
+}
+
 void gp_dependency_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
 
 	if (gp_dependency_is_outside(model))
 		advise_on_others(advisor, found, out);
+	else if (!gp_recorded_has_all_operations(model))
+		advise_on_missing(model, out);
 	else if (prefetches(model))
 		fputs("the process moves managed memory itself (cudaMemPrefetchAsync), and what "
 		      "comes "

@@ -8,8 +8,8 @@
 #include "report/rules/advisor.h"
 
 /*
- * Whether a process has nothing of its own that could hold an operation back while its GPU has nothing to do: it has one GPU, on which an event
- * that another stream waits for comes as soon as the work before it is done, and no host functions, values in memory, or other processes' events that
+ * Whether a process has nothing of its own that could hold an operation back while its GPU has nothing to do: each of its operations is recorded,
+ * it has one GPU, on which an event that another stream waits for comes as soon as the work before it is done, and no host functions, values in memory, or other processes' events that
  * streams wait for, nor does it move managed memory, which has no records by default.  Then other programs have the GPU.
  */
 bool gp_dependency_is_outside(const struct gp_model *model);

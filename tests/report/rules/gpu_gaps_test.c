@@ -163,15 +163,20 @@ static void test_what_was_launched_and_does_not_begin(void **state)
 		const char *call;
 		bool is_outside;
 		const char *change;
+		enum gp_counter missing; /* 0: none */
 	} cases[] = {
-		{1, 1, GP_MEMORY_DEVICE, NULL, true, "(nvidia-smi lists them): they take turns"},
-		{2, 1, GP_MEMORY_DEVICE, NULL, true, "(nvidia-smi lists them): they take turns"},
-		{1, 1, GP_MEMORY_MANAGED, NULL, true, "; or managed memory was moved"},
-		{1, 2, GP_MEMORY_DEVICE, NULL, false, "see what the operation waits for"},
+		{1, 1, GP_MEMORY_DEVICE, NULL, true, "(nvidia-smi lists them): they take turns", 0},
+		{2, 1, GP_MEMORY_DEVICE, NULL, true, "(nvidia-smi lists them): they take turns", 0},
+		{1, 1, GP_MEMORY_MANAGED, NULL, true, "; or managed memory was moved", 0},
+		{1, 2, GP_MEMORY_DEVICE, NULL, false, "see what the operation waits for", 0},
 		{1, 1, GP_MEMORY_DEVICE, "cudaLaunchHostFunc", false,
-		 "see what the operation waits for"},
+		 "see what the operation waits for", 0},
 		{1, 1, GP_MEMORY_MANAGED, "cudaMemPrefetchAsync", false,
-		 "moves managed memory itself"},
+		 "moves managed memory itself", 0},
+		{1, 1, GP_MEMORY_DEVICE, NULL, false, "3 kernels of the process's own are left out",
+		 GP_COUNTER_LEFT_OUT_KERNELS},
+		{1, 1, GP_MEMORY_DEVICE, NULL, false, "operations are missing, and one of",
+		 GP_COUNTER_LOST_CUPTI},
 	};
 
 	(void)state;
@@ -198,6 +203,8 @@ static void test_what_was_launched_and_does_not_begin(void **state)
 		build_call(&b, 100, BUILD_DEVICE_SYNC, 900 * MS, 1000, 0);
 		build_memory(&b, GP_MEMORY_ALLOC, cases[at].memory, 1000, 4096, 4096);
 		model = build_end(&b);
+		if (cases[at].missing)
+			model->counters[cases[at].missing] = 3;
 		advice = ask(&model, 1);
 		found = find(&advice, "gpu-gaps");
 		assert_non_null(found);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "gpuprof/shell_word.h"
@@ -66,6 +67,45 @@ static bool is_any_import(char *const *paths, size_t count)
 	return false;
 }
 
+/* Of an export's times, which may be rounded. */
+#define SAME_NS 1000u
+
+static uint64_t first_call_unix_ns(const struct gp_model *model)
+{
+	return model->base_unix_ns + model->first_call_ns;
+}
+
+/* Whether one of the two is an export, and both are of the same process, with its first call at the same time. */
+static bool are_of_one_run(const struct gp_model *a, const struct gp_model *b)
+{
+	const char *host_a = a->info[GP_INFO_HOST], *host_b = b->info[GP_INFO_HOST];
+	uint64_t a_ns = first_call_unix_ns(a), b_ns = first_call_unix_ns(b);
+
+	return (a->recorder || b->recorder) && a->pid == b->pid &&
+	       !(host_a && host_b && strcmp(host_a, host_b) != 0) &&
+	       (a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns) <= SAME_NS;
+}
+
+/* Take the model in.  Where the same run is there already, of the two what gpuprof recorded is kept, else the first; that is said. */
+static void add(struct gp_traces *traces, struct gp_model *model)
+{
+	for (size_t i = 0; i < traces->count; i++) {
+		struct gp_model *kept = traces->models[i];
+
+		if (!are_of_one_run(kept, model))
+			continue;
+		if (kept->recorder && !model->recorder) {
+			traces->models[i] = model;
+			model = kept;
+		}
+		gp_command_fail(0, "%s is of the same run as %s; the run is counted once",
+				model->path, traces->models[i]->path);
+		gp_model_free(model);
+		return;
+	}
+	traces->models[traces->count++] = model;
+}
+
 static int load_all(struct gp_traces *traces, char *const *paths, size_t count, bool warn,
 		    bool in_one_pass)
 {
@@ -77,16 +117,17 @@ static int load_all(struct gp_traces *traces, char *const *paths, size_t count, 
 	if (!traces->models)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
+		struct gp_model *model;
+
 		if (is_repeated(paths, i, paths[i]))
 			continue;
-		if (gp_model_load_with(paths[i], &options, &traces->models[traces->count], message,
-				       sizeof(message)) != 0) {
+		if (gp_model_load_with(paths[i], &options, &model, message, sizeof(message)) != 0) {
 			traces->any_failed = true;
 			gp_command_fail(0, "%s", message);
 		} else {
 			if (warn)
-				gp_traces_warn(traces->models[traces->count]);
-			traces->count++;
+				gp_traces_warn(model);
+			add(traces, model);
 		}
 	}
 	return 0;

@@ -2,7 +2,7 @@
  * traces: the trace files that a command was given, loaded.
  *
  * What is wrong with one is said in one line on stderr, and the others are used: a file that cannot be
- * read, one that was named already, one that is not complete.
+ * read, one that was named already, an export of another one, one that is not complete.
  */
 #ifndef REPORT_TRACES_H
 #define REPORT_TRACES_H

@@ -373,6 +373,16 @@ class Choices(Tables):
         self.assert_one_line(result.stderr, "is named twice")
         self.assertEqual(result.stdout, self.summary("--by", "kernel", "--format", "csv", trace).stdout)
 
+    def test_a_trace_and_its_own_export_count_once(self):
+        trace = self.record("demo", "3")
+        export = self.path("demo.json")
+        self.run_gpuprof("export", "-o", export, trace)
+        alone = self.summary("--by", "kernel,process", "--format", "csv", trace).stdout
+        for paths in ((trace, export), (export, trace)):
+            result = self.summary("--by", "kernel,process", "--format", "csv", *paths)
+            self.assert_one_line(result.stderr, "demo.json is of the same run as", "demo.gpuprof; the run is counted once")
+            self.assertEqual(result.stdout, alone)
+
     def test_a_file_that_is_none_does_not_hide_the_others(self):
         trace = self.record("demo", "3")
         result = self.run_gpuprof("summary", "--by", "kernel", self.path("missing.gpuprof"), trace)

@@ -73,11 +73,20 @@ static void stretch(struct gp_window *window, uint64_t start_unix_ns, uint64_t e
 		window->end_unix_ns = end_unix_ns;
 }
 
+bool gp_busy_is_open(const struct gp_model *model)
+{
+	return !model->losses.closed && !model->recorder &&
+	       gp_recorded_last_known_ns(model) > model->last_call_ns;
+}
+
 static void stretch_to_calls(struct gp_window *window, const struct gp_model *model)
 {
+	uint64_t end_ns =
+		gp_busy_is_open(model) ? gp_recorded_last_known_ns(model) : model->last_call_ns;
+
 	if (model->call_count > 0 || model->last_call_ns > 0)
 		stretch(window, model->base_unix_ns + model->first_call_ns,
-			model->base_unix_ns + model->last_call_ns);
+			model->base_unix_ns + end_ns);
 }
 
 static void stretch_to_ops(struct gp_window *window, const struct gp_model *model)

@@ -5,6 +5,7 @@
 #ifndef REPORT_BUSY_H
 #define REPORT_BUSY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,7 +35,15 @@ struct gp_window {
 	uint64_t start_unix_ns, end_unix_ns;
 };
 
-/* From the first to the last API call of all processes; of the operations where there is no call.
+/*
+ * Whether a process has no last call: it lives, or was killed, and was heard of after the last one that is recorded.  What it did from
+ * there on is not known: most likely it was in a call that did not return, or waited for a kernel that did not end.
+ */
+bool gp_busy_is_open(const struct gp_model *model);
+
+/*
+ * From the first to the last API call of all processes, of such as have no last one to the last that is known of them
+ * (gp_recorded_last_known_ns()); of the operations where there is no call.
  */
 struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_count);
 
@@ -45,7 +54,7 @@ struct gp_window gp_busy_life(struct gp_model *model);
 #define GP_BUSY_LATENCY_NS 50000u
 
 /*
- * The time that counts, of the window: that in which any process lived, from its first call to its last one; of a process that
+ * The time that counts, of the window: that in which any process lived, as gp_busy_window() has it; of a process that
  * recorded in part, the parts (report/recorded.h).  What was launched before a part is not recorded, and may
  * run on into it: where the first operation that is launched in a part has to wait, the part counts from there on.  Disjoint, in order,
  * none is empty.
@@ -69,7 +78,7 @@ struct gp_device_ops;
 int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops *ops,
 			 size_t device, size_t model_count, struct gp_window window);
 
-/* For how long any of them lived, each from its first call to its last.  Returns 0 or -ENOMEM. */
+/* For how long any of them lived, as gp_busy_window() has it.  Returns 0 or -ENOMEM. */
 int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count);
 
 /*

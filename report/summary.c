@@ -187,12 +187,26 @@ static void print_host(FILE *out, const struct gp_model *model)
 	}
 }
 
+bool gp_summary_ends_with_call(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->model_count; i++) {
+		struct gp_model *model = summary->models[i];
+
+		if (gp_busy_is_open(model) &&
+		    gp_busy_window(&model, 1).end_unix_ns == summary->window.end_unix_ns)
+			return false;
+	}
+	return true;
+}
+
 static void print_span(const struct gp_summary *summary)
 {
 	uint64_t span_ns = summary->window.end_unix_ns - summary->window.start_unix_ns, lives_ns;
 
-	fprintf(summary->out, "%s, first to last recorded CUDA call (%s)\n",
-		gp_format_ns(span_ns).text, gp_format_clock(summary->window.start_unix_ns).text);
+	fprintf(summary->out, "%s, first %s (%s)\n", gp_format_ns(span_ns).text,
+		gp_summary_ends_with_call(summary) ? "to last recorded CUDA call"
+						   : "CUDA call to last sign of life",
+		gp_format_clock(summary->window.start_unix_ns).text);
 	if (gp_busy_lives_ns(&lives_ns, summary->models, summary->model_count) == 0 &&
 	    lives_ns < span_ns)
 		fprintf(summary->out,

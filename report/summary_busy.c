@@ -94,7 +94,10 @@ static void print_title(const struct gp_summary *summary, const char *why)
 	if (!brief || in_part || why)
 		fprintf(summary->out, " (%s%s%s%s)",
 			brief ? "" : "at least one operation running, ",
-			in_part ? recorded : "between first and last recorded CUDA call",
+			in_part ? recorded
+			: gp_summary_ends_with_call(summary)
+				? "between first and last recorded CUDA call"
+				: "from the first recorded CUDA call to the last sign of life",
 			why ? "; " : "", why ? why : "");
 	fputc('\n', summary->out);
 }

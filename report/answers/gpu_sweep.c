@@ -5,6 +5,12 @@
 
 #define CLASSES 3 /* bits of GP_STATE_BUSY */
 
+/* When processes lived: disjoint, in order. */
+struct lives {
+	struct gp_interval *intervals;
+	size_t count, at;
+};
+
 struct sweep {
 	struct gp_model *const *models;
 	const struct gp_sweep_taker *takers;
@@ -19,10 +25,10 @@ struct sweep {
 	struct gp_window window;
 	/* of the device that is swept */
 	struct gp_busy_parts parts;
-	struct gp_interval *used; /* when processes that use it lived: disjoint, in order */
-	size_t used_count, used_at;
-	size_t device, part;       /* the part that the reached time is in or before */
-	uint64_t reached_ns;       /* up to there all is told */
+	struct lives used;   /* of processes that use it, as far as it is known what they did */
+	struct lives unseen; /* of those that may have used it, and of which that is not known */
+	size_t device, part; /* the part that the reached time is in or before */
+	uint64_t reached_ns; /* up to there all is told */
 	uint64_t busy_ns[CLASSES]; /* until when operations of each class run that have begun */
 	struct gp_op_at last;      /* the one that ends last of those that have begun */
 	uint64_t last_ns;
@@ -107,8 +113,8 @@ static void tell_used(struct sweep *sweep, uint64_t end_ns)
 	pass_on(sweep, &gap);
 }
 
-/* Nobody is idle who is not there. */
-static void tell_unused(struct sweep *sweep, uint64_t end_ns)
+/* Nobody is idle who is not there, nor does anybody know of what is not recorded. */
+static void tell_unused(struct sweep *sweep, enum gp_idle_cause cause, uint64_t end_ns)
 {
 	struct gp_gap gap = {
 		.start_ns = sweep->reached_ns,
@@ -116,27 +122,42 @@ static void tell_unused(struct sweep *sweep, uint64_t end_ns)
 		.device = sweep->device,
 		.before = {0, GP_NONE},
 		.after = {0, GP_NONE},
-		.cause = GP_IDLE_UNUSED,
+		.cause = cause,
 	};
 
-	gap.cause_ns[GP_IDLE_UNUSED] = end_ns - gap.start_ns;
-	tell_idle(sweep, GP_IDLE_UNUSED, end_ns);
+	gap.cause_ns[cause] = end_ns - gap.start_ns;
+	tell_idle(sweep, cause, end_ns);
 	pass_on(sweep, &gap);
+}
+
+/* Whether one lived at that time; *until_ns becomes when that changes, if it does before. */
+static bool lived(struct lives *lives, uint64_t time_ns, uint64_t *until_ns)
+{
+	const struct gp_interval *life;
+	uint64_t change_ns;
+
+	while (lives->at < lives->count && lives->intervals[lives->at].end_ns <= time_ns)
+		lives->at++;
+	if (lives->at == lives->count)
+		return false;
+	life = &lives->intervals[lives->at];
+	change_ns = life->start_ns <= time_ns ? life->end_ns : life->start_ns;
+	if (change_ns < *until_ns)
+		*until_ns = change_ns;
+	return life->start_ns <= time_ns;
 }
 
 static void tell_gap(struct sweep *sweep, uint64_t end_ns)
 {
 	while (sweep->reached_ns < end_ns) {
-		const struct gp_interval *used = &sweep->used[sweep->used_at];
-		bool is_left = sweep->used_at < sweep->used_count;
+		uint64_t until_ns = end_ns;
 
-		if (is_left && used->end_ns <= sweep->reached_ns)
-			sweep->used_at++;
-		else if (is_left && used->start_ns <= sweep->reached_ns)
-			tell_used(sweep, used->end_ns < end_ns ? used->end_ns : end_ns);
+		if (lived(&sweep->used, sweep->reached_ns, &until_ns))
+			tell_used(sweep, until_ns);
+		else if (lived(&sweep->unseen, sweep->reached_ns, &until_ns))
+			tell_unused(sweep, GP_IDLE_UNKNOWN, until_ns);
 		else
-			tell_unused(sweep,
-				    is_left && used->start_ns < end_ns ? used->start_ns : end_ns);
+			tell_unused(sweep, GP_IDLE_UNUSED, until_ns);
 	}
 }
 
@@ -223,17 +244,47 @@ static int find_parts(struct sweep *sweep, size_t device)
 				    sweep->window);
 }
 
-static void find_used(struct sweep *sweep, size_t device)
+static void add_life(struct lives *lives, uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns < end_ns)
+		lives->intervals[lives->count++] = (struct gp_interval){start_ns, end_ns};
+}
+
+static void start_lives(struct lives *lives)
+{
+	lives->count = gp_busy_join(lives->intervals, lives->count);
+	lives->at = 0;
+}
+
+/* What a process that has no last call did after what is recorded, is not known. */
+static uint64_t known_until(const struct sweep *sweep, size_t model)
+{
+	const struct gp_model *of = sweep->models[model];
+
+	return gp_busy_is_open(of) ? of->base_unix_ns + of->last_ns
+				   : sweep->lives[model].end_unix_ns;
+}
+
+/* Of one without any operation on the GPU that launched some, it is not even known where. */
+static void find_lives(struct sweep *sweep, size_t device)
 {
 	size_t count = gp_device_ops_users(&sweep->ops, device, sweep->users);
 
+	sweep->used.count = sweep->unseen.count = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct gp_window *life = &sweep->lives[sweep->users[i]];
+		uint64_t known_ns = known_until(sweep, sweep->users[i]);
 
-		sweep->used[i] = (struct gp_interval){life->start_unix_ns, life->end_unix_ns};
+		add_life(&sweep->used, life->start_unix_ns, known_ns);
+		add_life(&sweep->unseen, known_ns, life->end_unix_ns);
 	}
-	sweep->used_count = gp_busy_join(sweep->used, count);
-	sweep->used_at = 0;
+	for (size_t i = 0; i < sweep->model_count; i++)
+		if (sweep->models[i]->op_count == 0 &&
+		    sweep->models[i]->losses.launches_without_op > 0)
+			add_life(&sweep->unseen, sweep->lives[i].start_unix_ns,
+				 sweep->lives[i].end_unix_ns);
+	start_lives(&sweep->used);
+	start_lives(&sweep->unseen);
 }
 
 static void sweep_operations(struct sweep *sweep, size_t device)
@@ -260,7 +311,7 @@ static int sweep_device(struct sweep *sweep, size_t device)
 
 	if (result < 0)
 		return result;
-	find_used(sweep, device);
+	find_lives(sweep, device);
 	sweep_operations(sweep, device);
 	return 0;
 }
@@ -285,9 +336,11 @@ static int find_processes(struct sweep *sweep, size_t model_count, size_t device
 	sweep->calls = calloc(model_count + 1, sizeof(*sweep->calls));
 	sweep->lives = calloc(model_count + 1, sizeof(*sweep->lives));
 	sweep->users = calloc(model_count + 1, sizeof(*sweep->users));
-	sweep->used = calloc(model_count + 1, sizeof(*sweep->used));
+	sweep->used.intervals = calloc(model_count + 1, sizeof(*sweep->used.intervals));
+	sweep->unseen.intervals = calloc(model_count + 1, sizeof(*sweep->unseen.intervals));
 	sweep->sums = calloc(model_count + 1, sizeof(*sweep->sums));
-	if (!sweep->sums || !sweep->calls || !sweep->lives || !sweep->users || !sweep->used)
+	if (!sweep->sums || !sweep->calls || !sweep->lives || !sweep->users ||
+	    !sweep->used.intervals || !sweep->unseen.intervals)
 		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < model_count; i++) {
 		sweep->lives[i] = gp_busy_life(sweep->models[i]);
@@ -312,7 +365,8 @@ static void forget(struct sweep *sweep, size_t model_count)
 	free(sweep->calls);
 	free(sweep->lives);
 	free(sweep->users);
-	free(sweep->used);
+	free(sweep->used.intervals);
+	free(sweep->unseen.intervals);
 	free(sweep->parts.intervals);
 	gp_device_ops_close(&sweep->ops);
 }

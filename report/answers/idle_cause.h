@@ -19,7 +19,8 @@
  *   PROFILER    no thread was in a call, but one in CUPTI, as it says, for its own sake
  *   HOST        none of these: no thread was in a CUDA call (or in one that only asks something, or another one in a wait), but at work
  *   UNUSED      none of the processes that use the device lived (the sweep of report/answers/gpu_sweep.h tells)
- *   UNKNOWN     the call that started the next operation was not recorded
+ *   UNKNOWN     the call that started the next operation was not recorded; or, where it would be UNUSED, a process lived that may have used the
+ *               device, and of which that is not known (the sweep): it has no last call, or no operation but launches
  *
  * Calls of other threads, and of code that is loaded, count from GP_CALL_CAUSE_LEAST_NS on.
  *

@@ -54,9 +54,13 @@ static const struct explanation {
 		{"none of the processes that use the device lived",
 		 "Of several processes only others did.",
 		 "Look at the processes one by one: gpuprof summary FILE, or --by process."},
-	[GP_IDLE_UNKNOWN] = {"the call that started the next operation is not in the trace",
-			     "It was lost, or made before the recording began.",
-			     "Records, at the summary's end, says what is missing, and why."},
+	[GP_IDLE_UNKNOWN] =
+		{"the call that started the next operation is not in the trace, or what a "
+		 "process did that has no end",
+		 "The call was lost, or made before the recording began. A process that "
+		 "was killed may have had the GPU from its last recorded call on: with a "
+		 "kernel that did not end, say.",
+		 "Records, at the summary's end, says what is missing, and why."},
 };
 static_assert(sizeof(explanations) / sizeof(explanations[0]) == GP_IDLE_CAUSES,
 	      "a cause is not explained");

@@ -43,7 +43,7 @@ def of_text(summary, advice):
 
     gpus = re.findall(rf"^  (GPU \d+)\s+(?:(at least )?({FIGURE} % busy)(?:, {FIGURE} % idle)?: ({TIME} of {TIME})|not known)", summary, re.M)
     return {
-        "span": one(rf": ({TIME}), first to last recorded"),
+        "span": one(rf": ({TIME}), first (?:to last recorded CUDA|CUDA call to last)"),
         "gpus": [(number, ("≥ " if least else "") + (part or "not known"), sums) for number, least, part, sums in gpus],
         "kernels": one(r"^GPU activities: .*?([\d,]+) kernels?\b"),
         "copies": one(r"^GPU activities: .*?([\d,]+) cop(?:y|ies)\b"),

@@ -10,6 +10,7 @@
 #include "tests/report/model_builder.h"
 
 #define SPAN 200
+#define US   1000u /* ns */
 
 static void overlap_counts_once(void **state)
 {
@@ -186,6 +187,30 @@ static void without_calls_the_operations_are_the_window(void **state)
 	window = gp_busy_window(&b.model, 1);
 	assert_int_equal(window.end_unix_ns - window.start_unix_ns, 350);
 	gp_model_free(b.model);
+}
+
+/* A process of 100 us that was killed was heard of until 700 us, another one began at 500 us: no time is there in which none lived. */
+static void who_was_killed_lived_until_it_was_last_heard_of(void **state)
+{
+	struct build builds[] = {build_begin(1), build_begin(2)};
+	struct gp_model *models[2];
+	uint64_t lives_ns;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		build_call(&builds[i], 1, BUILD_LAUNCH, i * 500 * US, 100 * US, 1);
+		models[i] = build_end(&builds[i]);
+		models[i]->end_ns = 700 * US;
+	}
+	assert_int_equal(gp_busy_lives_ns(&lives_ns, models, 2), 0);
+	assert_int_equal(lives_ns, 200 * US);
+	models[0]->losses.closed = false;
+	assert_int_equal(gp_busy_lives_ns(&lives_ns, models, 2), 0);
+	assert_int_equal(lives_ns, 700 * US);
+	assert_true(gp_busy_is_open(models[0]));
+	assert_false(gp_busy_is_open(models[1]));
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
 }
 
 /* Against marking: operations that overlap and parts that were recorded, by chance. */
@@ -396,6 +421,7 @@ int main(void)
 		cmocka_unit_test(devices_are_apart_and_the_window_clips),
 		cmocka_unit_test(processes_share_a_gpu_by_its_uuid),
 		cmocka_unit_test(gpus_of_one_number_are_told_apart),
+		cmocka_unit_test(who_was_killed_lived_until_it_was_last_heard_of),
 		cmocka_unit_test(what_was_not_recorded_is_no_time_of_the_gpu),
 		cmocka_unit_test(a_part_counts_from_where_recording_was_switched_on),
 		cmocka_unit_test(who_never_paused_counts_from_call_to_call),

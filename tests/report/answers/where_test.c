@@ -327,14 +327,11 @@ static void the_profiler_holds_up_hosts_in_no_call(void **state)
 	gp_model_free(model);
 }
 
-/* One process ends early: its device is idle, but waits for nobody. */
-static void without_its_processes_a_device_is_not_used(void **state)
+/* Two processes with a device each: the first one's last call ends at 450 us, the other one's at 1,450 us. */
+static void build_two(struct gp_model *models[2])
 {
 	struct build builds[] = {begin_with_gap(), begin_with_gap()};
-	struct gp_model *models[2];
-	struct answer answer;
 
-	(void)state;
 	for (uint16_t i = 0; i < 2; i++) {
 		build_device(&builds[i], i, "GPU");
 		for (uint32_t op = 0; op < builds[i].model->op_count; op++)
@@ -343,6 +340,16 @@ static void without_its_processes_a_device_is_not_used(void **state)
 		build_call(&builds[i], 1, BUILD_FREE, (420 + i * 1000) * US, 30 * US, 4);
 		models[i] = build_end(&builds[i]);
 	}
+}
+
+/* One process ends early: its device is idle, but waits for nobody. */
+static void without_its_processes_a_device_is_not_used(void **state)
+{
+	struct gp_model *models[2];
+	struct answer answer;
+
+	(void)state;
+	build_two(models);
 	answer = ask(models, 2);
 	assert_int_equal(idle_of(&answer, GP_IDLE_UNUSED), 1000 * US);
 	assert_int_equal(idle_of(&answer, GP_IDLE_UNKNOWN), 0);
@@ -350,6 +357,47 @@ static void without_its_processes_a_device_is_not_used(void **state)
 	forget(&answer);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);
+}
+
+/* One that was killed lived on after its last recorded call, and may have had its device. */
+static void of_a_killed_process_the_end_is_not_known(void **state)
+{
+	struct gp_model *models[2];
+	struct answer answer;
+
+	(void)state;
+	build_two(models);
+	models[0]->losses.closed = false;
+	models[0]->end_ns = 950 * US;
+	answer = ask(models, 2);
+	assert_int_equal(idle_of(&answer, GP_IDLE_UNKNOWN), 500 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_UNUSED), 500 * US);
+	assert_int_equal(answer.wheres.devices[1].state_ns[GP_STATE_IDLE + GP_IDLE_UNKNOWN], 0);
+	forget(&answer);
+	gp_model_free(models[0]);
+	gp_model_free(models[1]);
+}
+
+/* A third launches a kernel that never ends: none of its records says on which device. */
+static void who_hangs_with_its_first_kernel_may_have_any_device(void **state)
+{
+	struct build hung = build_begin(3);
+	struct gp_model *models[3];
+	struct answer answer;
+
+	(void)state;
+	build_two(models);
+	build_call(&hung, 1, BUILD_LAUNCH, 500 * US, 5 * US, 1);
+	models[2] = build_end(&hung);
+	models[2]->losses.closed = false;
+	models[2]->end_ns = 1200 * US;
+	answer = ask(models, 3);
+	assert_int_equal(idle_of(&answer, GP_IDLE_UNKNOWN), 700 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_UNUSED), 300 * US);
+	assert_int_equal(answer.wheres.devices[1].state_ns[GP_STATE_IDLE + GP_IDLE_UNKNOWN], 0);
+	forget(&answer);
+	for (size_t i = 0; i < 3; i++)
+		gp_model_free(models[i]);
 }
 
 /* Whoever records in part lives also before and after the calls in that part. */
@@ -579,6 +627,8 @@ int main(void)
 		cmocka_unit_test(without_the_call_nothing_is_guessed),
 		cmocka_unit_test(the_profiler_holds_up_hosts_in_no_call),
 		cmocka_unit_test(without_its_processes_a_device_is_not_used),
+		cmocka_unit_test(of_a_killed_process_the_end_is_not_known),
+		cmocka_unit_test(who_hangs_with_its_first_kernel_may_have_any_device),
 		cmocka_unit_test(before_the_first_call_of_a_part_the_host_is_at_work),
 		cmocka_unit_test(after_the_last_operation_its_thread_tells),
 		cmocka_unit_test(classes_overlap),

@@ -4,9 +4,13 @@
  * kernel was launched in between, that the thread had no time since to write new ones, at 50 GB/s
  * outside of calls of CUDA, nor did a copy from the device bring as many; and of page-locked memory,
  * that they are more in a row than the process ever allocated: else they may be pieces of a whole.
+ * Nor is it told where a range of another thread, which itself has nothing done by a GPU, begins or ends between two copies: it fills buffers.
  * Speaks from 16 of these on, each of 256 KiB or more, that took 3 % of the recorded time and 200 us; from 3 on, where it is 10 % and 100 ms.
  */
 #include "report/rules/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
 
 #include "report/format.h"
 #include "report/rules/advisor.h"
@@ -24,6 +28,7 @@
 struct last {
 	uint32_t site;
 	uint64_t bytes;
+	uint64_t start_ns;
 	uint64_t row_bytes;     /* of those in a row that look the same */
 	bool launched;          /* a kernel, since then */
 	uint64_t outside_ns;    /* the thread was in no call */
@@ -37,6 +42,13 @@ struct thread {
 	uint32_t id, count, oldest;
 	struct last copies[MOST_COPIES];
 	uint64_t last_ns; /* end of its last call */
+};
+
+/* What is asked of each copy, of the whole process. */
+struct around {
+	uint64_t locked_bytes;
+	uint64_t *turns_ns; /* when threads that may fill buffers began or ended a range, sorted */
+	uint32_t turn_count;
 };
 
 /* Of page-locked memory, whatever of it was freed meanwhile. */
@@ -54,9 +66,66 @@ static uint64_t locked_bytes(const struct gp_model *model)
 	return bytes;
 }
 
-static bool looks_the_same(const struct last *last)
+/* The calls of a thread begin at *call, or behind those of lower threads. */
+static bool uses_gpu(const struct gp_model *model, uint32_t thread, uint32_t *call)
 {
-	return last->launched && last->brought_bytes < last->bytes &&
+	bool uses = false;
+
+	while (*call < model->call_count && model->calls[*call].thread_id < thread)
+		(*call)++;
+	for (; *call < model->call_count && model->calls[*call].thread_id == thread; (*call)++)
+		uses |= model->calls[*call].first_op != GP_NONE;
+	return uses;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int find_turns(const struct gp_model *model, struct around *around)
+{
+	uint32_t call = 0;
+	bool uses = false;
+
+	around->turns_ns = malloc(((size_t)model->range_count * 2 + 1) * sizeof(uint64_t));
+	if (!around->turns_ns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+
+		if (i == 0 || range->thread_id != range[-1].thread_id)
+			uses = uses_gpu(model, range->thread_id, &call);
+		if (uses || range->end_ns == range->start_ns)
+			continue;
+		around->turns_ns[around->turn_count++] = range->start_ns;
+		around->turns_ns[around->turn_count++] = range->end_ns;
+	}
+	qsort(around->turns_ns, around->turn_count, sizeof(uint64_t), by_time);
+	return 0;
+}
+
+static bool has_turn(const struct around *around, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t low = 0, high = around->turn_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (around->turns_ns[middle] < from_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < around->turn_count && around->turns_ns[low] < to_ns;
+}
+
+static bool looks_the_same(const struct last *last, const struct around *around, uint64_t start_ns)
+{
+	return last->launched && !has_turn(around, last->start_ns, start_ns) &&
+	       last->brought_bytes < last->bytes &&
 	       last->outside_ns * MEMORY_BYTES_A_NS < last->bytes;
 }
 
@@ -91,7 +160,7 @@ static void save_copy(struct gp_advisor *advisor, const struct gp_case *found,
 }
 
 static void take_copy(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call,
-		      const struct gp_op *op, uint64_t locked)
+		      const struct gp_op *op, const struct around *around)
 {
 	uint32_t site = gp_advisor_site(advisor, call);
 	uint64_t copy_ns = op->end_ns - op->start_ns;
@@ -99,14 +168,16 @@ static void take_copy(struct gp_advisor *advisor, struct thread *thread, const s
 	struct last *last = find_last(thread, site, op->bytes);
 	struct gp_case *found;
 
-	last->row_bytes = op->bytes + (looks_the_same(last) ? last->row_bytes : 0);
+	last->row_bytes =
+		op->bytes + (looks_the_same(last, around, call->start_ns) ? last->row_bytes : 0);
 	if (last->row_bytes > op->bytes &&
-	    (op->source_kind != GP_COPY_PINNED || last->row_bytes > locked)) {
+	    (op->source_kind != GP_COPY_PINNED || last->row_bytes > around->locked_bytes)) {
 		found = gp_advisor_case(advisor, site, op->bytes, 0);
 		gp_advisor_add(advisor, found, call->start_ns, took_ns, 0, NULL);
 		save_copy(advisor, found, call, op);
 		found->bytes += op->bytes;
 	}
+	last->start_ns = call->start_ns;
 	last->outside_ns = last->brought_bytes = 0;
 	last->launched = false;
 }
@@ -137,7 +208,7 @@ static void note(struct gp_advisor *advisor, struct thread *thread, const struct
 }
 
 static void take_call(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call,
-		      uint64_t locked)
+		      const struct around *around)
 {
 	const struct gp_op *op = gp_host_copy(advisor, call);
 
@@ -147,7 +218,7 @@ static void take_call(struct gp_advisor *advisor, struct thread *thread, const s
 	if (gp_call_end_ns(call) > thread->last_ns)
 		thread->last_ns = gp_call_end_ns(call);
 	if (is_large(op))
-		take_copy(advisor, thread, call, op, locked);
+		take_copy(advisor, thread, call, op, around);
 }
 
 /* Else what threads did between copies need not be looked at. */
@@ -164,13 +235,16 @@ static bool has_any(const struct gp_advisor *advisor)
 static void look(struct gp_advisor *advisor)
 {
 	struct thread thread = {.id = UINT32_MAX};
-	uint64_t locked;
+	struct around around = {.locked_bytes = 0};
 
 	if (!has_any(advisor))
 		return;
-	locked = locked_bytes(advisor->model);
+	around.locked_bytes = locked_bytes(advisor->model);
+	if (find_turns(advisor->model, &around) != 0)
+		advisor->error = -ENOMEM;
 	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++)
-		take_call(advisor, &thread, &advisor->model->calls[i], locked);
+		take_call(advisor, &thread, &advisor->model->calls[i], &around);
+	free(around.turns_ns);
 	gp_advisor_save_once(advisor);
 	for (uint32_t i = 0; i < advisor->case_count; i++) {
 		struct gp_case *found = &advisor->cases[i];
@@ -186,7 +260,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	(void)advisor;
 	fprintf(out,
 		"%s copies of %s to the device, which took %s, seem to be of the same bytes as "
-		"before: the host had no time to write others",
+		"before: the thread had no time to write others",
 		gp_format_count(found->count).text, gp_format_bytes(found->detail).text,
 		gp_format_ns(found->time_ns).text);
 }
@@ -195,7 +269,9 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	(void)advisor;
 	(void)found;
-	fputs("if they are: copy once, before the loop, and keep them on the device", out);
+	fputs("if they are, and no other thread fills them meanwhile: copy once, before the loop, "
+	      "and keep them on the device",
+	      out);
 }
 
 const struct gp_rule gp_rule_repeated_copy = {
@@ -205,7 +281,8 @@ const struct gp_rule gp_rule_repeated_copy = {
 		"A line copies as many bytes as in the iteration before, a kernel was launched "
 		"since, and the thread was outside of CUDA's calls for so short that it cannot "
 		"have written as many new ones, nor had it got them from the device. gpuprof does "
-		"not look at the bytes, nor where they are: it may be wrong where other threads or "
+		"not look at the bytes, nor where they are: it may be wrong where other threads "
+		"(it is silent where their ranges begin or end between the copies) or "
 		"devices write them, or where they are pieces of a large array in pageable memory. "
 		"(Of page-locked memory it is known how much there is.) What can be saved is the "
 		"time in the calls, without what they waited for other work, or in the copies.",

@@ -329,8 +329,8 @@ static void a_pool_helps_only_a_devices_memory(void **state)
 #define COPIES 40u
 #define BYTES  (4u << 20)
 
-/* Copies of 4 MiB from so much page-locked memory, with a kernel after each or without. */
-static uint64_t copy(uint64_t locked_bytes, bool launches)
+/* Copies of 4 MiB from so much page-locked memory, with a kernel after each or without; filler: a thread with a range between, or 0. */
+static uint64_t copy(uint64_t locked_bytes, bool launches, uint32_t filler)
 {
 	struct build b = build_begin(1);
 
@@ -348,6 +348,8 @@ static uint64_t copy(uint64_t locked_bytes, bool launches)
 		op->bytes = BYTES;
 		if (launches)
 			build_kernel(&b, at_ns + 990 * US, 7, at_ns + 100 * US, 800 * US, GP_NONE);
+		if (filler != 0)
+			build_range(&b, filler, "load", at_ns + 400 * US, at_ns + 900 * US);
 	}
 	return saved_of(&b, "repeated-copy", NULL);
 }
@@ -355,9 +357,16 @@ static uint64_t copy(uint64_t locked_bytes, bool launches)
 static void pieces_of_a_whole_are_copied(void **state)
 {
 	(void)state;
-	assert_true(copy(BYTES, true) > 0);
-	assert_int_equal(copy(BYTES, false), 0);
-	assert_int_equal(copy((uint64_t)BYTES * COPIES, true), 0);
+	assert_true(copy(BYTES, true, 0) > 0);
+	assert_int_equal(copy(BYTES, false, 0), 0);
+	assert_int_equal(copy((uint64_t)BYTES * COPIES, true, 0), 0);
+}
+
+static void another_thread_fills_the_buffers(void **state)
+{
+	(void)state;
+	assert_int_equal(copy(BYTES, true, THREAD + 1), 0);
+	assert_true(copy(BYTES, true, THREAD) > 0);
 }
 
 /* In calls of 1 ms of pageable memory, for 300 us of which a kernel runs; the copy is the last 100 us.  With the same every time all but the first are spared. */
@@ -519,6 +528,7 @@ int main(void)
 		cmocka_unit_test(the_host_computes_between_launches),
 		cmocka_unit_test(a_pool_helps_only_a_devices_memory),
 		cmocka_unit_test(pieces_of_a_whole_are_copied),
+		cmocka_unit_test(another_thread_fills_the_buffers),
 		cmocka_unit_test(what_is_not_copied_holds_nobody_up),
 		cmocka_unit_test(another_device_has_nothing_to_do),
 		cmocka_unit_test(threads_copy_at_the_same_time),

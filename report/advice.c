@@ -71,22 +71,39 @@ static void note_idle(struct gp_advisor *advisor)
 		advisor->idle_ns = span_ns - busy_ns;
 }
 
-static void note_loop(struct gp_advisor *advisor, size_t process)
+/* As long as was recorded of it.  Returns 0 or -ENOMEM. */
+static int measure_loop(uint64_t *loop_ns, const struct gp_iterations *iterations,
+			struct gp_model *model)
+{
+	struct gp_busy_parts parts;
+	int result = gp_busy_parts_of(&parts, &model, 1, gp_busy_window(&model, 1));
+
+	*loop_ns = 0;
+	for (size_t i = 0; i < parts.count; i++)
+		*loop_ns += gp_iterations_ns(iterations,
+					     parts.intervals[i].start_ns - model->base_unix_ns,
+					     parts.intervals[i].end_ns - model->base_unix_ns);
+	free(parts.intervals);
+	return result;
+}
+
+static int note_loop(struct gp_advisor *advisor, size_t process)
 {
 	const struct gp_iterations *iterations = &advisor->basis->iterations[process];
 	struct gp_model *const model = advisor->scope.models[process];
-	struct gp_window window = gp_busy_window(&model, 1);
-	uint64_t loop_ns = gp_iterations_ns(iterations, window.start_unix_ns - model->base_unix_ns,
-					    window.end_unix_ns - model->base_unix_ns);
+	uint64_t loop_ns;
+	int result;
 
 	if (iterations->count <
 	    (gp_recorded_few_steps(model) ? SAMPLE_ITERATIONS : LOOP_ITERATIONS))
-		return;
+		return 0;
+	result = measure_loop(&loop_ns, iterations, model);
 	advisor->loops[process] = iterations;
 	if (loop_ns > advisor->loop_ns) {
 		advisor->loop_ns = loop_ns;
 		advisor->loop_passes = iterations->count;
 	}
+	return result;
 }
 
 /* Those that no operation is of have none. */
@@ -196,8 +213,8 @@ static int look(struct gp_advisor *advisor)
 {
 	int result = 0;
 
-	for (size_t i = 0; i < advisor->scope.model_count; i++)
-		note_loop(advisor, i);
+	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
+		result = note_loop(advisor, i);
 	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
 		result = look_by(advisor, i, gp_rules[i]->look_at_all);
 	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
@@ -458,7 +475,7 @@ static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *mode
 	advisor->loops = calloc(count + 1, sizeof(*advisor->loops));
 	advisor->sites_without_stack = malloc(APIS * sizeof(*advisor->sites_without_stack));
 	if (gp_scope_open(&advisor->scope, models, count, false) != 0 ||
-	    gp_busy_lives_ns(&advisor->span_ns, models, count) != 0 || !advisor->sites ||
+	    gp_busy_recorded_ns(&advisor->span_ns, models, count) != 0 || !advisor->sites ||
 	    !advisor->kinds || !advisor->loops || !advisor->sites_without_stack ||
 	    !advisor->spare.own)
 		return -ENOMEM;

@@ -105,7 +105,8 @@ struct gp_advice {
 	struct gp_finding *findings; /* what is worth most first */
 	uint32_t count, capacity;
 	size_t process_count;
-	uint64_t span_ns;      /* the time that was recorded: from the first call to the last */
+	uint64_t
+		span_ns; /* the time that was recorded: from the first call to the last, without pauses */
 	uint64_t idle_most_ns; /* in which the busiest GPU of a process had nothing to do */
 	uint64_t loop_ns;      /* of its main loop; 0 = none was found */
 	uint32_t loop_passes;

@@ -238,6 +238,17 @@ int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t 
 	return 0;
 }
 
+int gp_busy_recorded_ns(uint64_t *recorded_ns, struct gp_model *const *models, size_t model_count)
+{
+	struct gp_busy_parts parts;
+	int result =
+		gp_busy_parts_of(&parts, models, model_count, gp_busy_window(models, model_count));
+
+	*recorded_ns = parts.total_ns;
+	free(parts.intervals);
+	return result;
+}
+
 /* How long both last. */
 static uint64_t common(struct gp_interval part, uint64_t from, uint64_t to)
 {

@@ -81,6 +81,9 @@ int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops
 /* For how long any of them lived, as gp_busy_window() has it.  Returns 0 or -ENOMEM. */
 int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count);
 
+/* The same without the times in which the recording of all that lived paused: what the parts of them add up to. */
+int gp_busy_recorded_ns(uint64_t *recorded_ns, struct gp_model *const *models, size_t model_count);
+
 /*
  * How much of the GPUs' time was used, of the parts that count.
  *

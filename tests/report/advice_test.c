@@ -492,7 +492,37 @@ static char *printed(const struct gp_advice *advice, size_t limit)
 	return text;
 }
 
-/* Lines fit the page, whatever the texts are. */
+/* Between passes of two kernels the recording pauses for 10 ms: no time of the loop, nor of what savings are a part of. */
+static void test_pauses_are_no_time(void **state)
+{
+	struct build b = build_begin(1);
+	uint32_t names[2] = {build_name(&b, "scale"), build_name(&b, "add")};
+	struct gp_advice advice;
+	struct gp_model *model;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_gate(&b, false, GP_GATE_START, 0);
+	for (uint32_t i = 0; i < 80; i++) {
+		uint64_t at_ns = MS + i / 2 * 12 * MS + i % 2 * MS;
+
+		if (i % 2 == 0)
+			build_gate(&b, true, GP_GATE_RANGE, at_ns - 1000);
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, at_ns + MS / 2, i + 1)->name =
+			names[i % 2];
+		if (i % 2 == 1)
+			build_gate(&b, false, GP_GATE_RANGE, at_ns + MS - 1000);
+	}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	assert_int_equal(advice.span_ns, 40 * 2 * MS);
+	assert_int_equal(advice.loop_passes, 40);
+	assert_in_range(advice.loop_ns, 40 * 3 * MS / 2, advice.span_ns);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
 static void test_the_page(void **state)
 {
 	struct gp_finding findings[3] = {
@@ -1141,6 +1171,7 @@ int main(void)
 		cmocka_unit_test(test_start_up_is_not_the_loop),
 		cmocka_unit_test(test_no_loop_is_longer_than_the_time_that_was_recorded),
 		cmocka_unit_test(test_what_a_graph_would_launch),
+		cmocka_unit_test(test_pauses_are_no_time),
 		cmocka_unit_test(test_the_page),
 		cmocka_unit_test(test_a_long_place_keeps_its_line),
 		cmocka_unit_test(test_what_several_processes_save),

@@ -312,7 +312,7 @@ class Ends(Case):
         result = self.run_program([program], BARE, GPUSIM_FAULT="flush-hangs")
         self.assertLess(time.monotonic() - start, 4)
         self.assertIn(result.returncode, (3, 7))
-        self.assertIn("the GPU did not finish within 1 s", result.stderr)
+        self.assertRegex(result.stderr, "the GPU did not finish within [15] s")  # both are given up then; one at least says so
 
 
 class Live(Case):

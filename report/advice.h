@@ -46,7 +46,8 @@ struct gp_rule {
 	bool is_once;    /* it happens once in a run, however long that is */
 	bool is_moved;   /* a change moves that time out of what is measured: no run is shorter */
 	bool is_of_results; /* what is computed may be wrong: told before what costs time */
-	bool is_of_gpu;   /* the GPU itself would be faster: it can save more than its idle time */
+	bool is_of_gpu; /* the GPU itself would be faster: it can save more than its idle time */
+	bool looks_beside; /* at idle times, too, that others before it explain: it says something else of them */
 	size_t own_bytes; /* that it keeps of a case in its own */
 	/*
 	 * Gathers cases of the advisor's present process; or, called once, of all of them.  One of

@@ -465,8 +465,8 @@ static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct
 			continue;
 		}
 		lull = &device->lulls[walk->next++];
-		if (!gp_lull_is_between(lull) || lull->told != GP_NONE ||
-		    gp_lull_ns(lull) < walk->least_ns)
+		if (!gp_lull_is_between(lull) || gp_lull_ns(lull) < walk->least_ns ||
+		    (lull->told != GP_NONE && !gp_rules[advisor->rule]->looks_beside))
 			continue;
 		*at = lull_at(advisor, lull);
 		if (at->call_after && (!walk->filter || walk->filter(advisor, at)))

@@ -266,8 +266,8 @@ uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_ca
 				  uint64_t most_ns, struct gp_lull **lull);
 
 /*
- * Idle time that the present process ended and that no case explains, and the calls that started
- * the operations around it.
+ * Idle time that the present process ended and that no case explains, but of rules that look beside others, and the calls that
+ * started the operations around it.
  */
 struct gp_lull_at {
 	struct gp_lull *lull;

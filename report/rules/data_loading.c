@@ -2,8 +2,8 @@
  * The GPU waits for the host, and then for a copy.  Speaks where before copies to the device, of one call site, the GPU had
  * nothing to do while the host did something of its own, in no call of CUDA, for 200 us and more:
  * at least 5 times, 10 % of the recorded time and 2 ms, not counting what is ten times as long as
- * the median: such slow batches are told with the others of a place that is told, if they come to less than half of what these do.  Not where the host
- * compiled, or imported.
+ * the median: such slow batches are told with the others of a place that is told, if they come to less than half of what these do.  Idle times that
+ * rules before it explain count, too, where the host was in no call for four fifths of them.  Not where the host compiled, or imported.
  * What else was in such idle times, as the copy itself if it is slow, is for others.
  */
 #include "report/rules/rules.h"
@@ -68,14 +68,27 @@ static bool is_of_host(const struct gp_lull_at *at)
 	return host_ns(at) * 5 >= gp_lull_ns(at->lull) * 4;
 }
 
+static bool is_told(const struct gp_lull_at *at)
+{
+	return at->lull->told != GP_NONE;
+}
+
 static bool is_wait_alone(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
-	return is_wait_for_data(at) && is_of_host(at) && !gp_advisor_tunes(advisor, at->call_after);
+	return is_wait_for_data(at) && is_of_host(at) && !is_told(at) &&
+	       !gp_advisor_tunes(advisor, at->call_after);
+}
+
+/* That the host waited before it, in a copy say, is one reason: what it did then for itself is another. */
+static bool is_wait_behind_others(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	return is_wait_for_data(at) && is_of_host(at) && is_told(at) &&
+	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
 static bool is_wait_among_others(const struct gp_advisor *advisor, const struct gp_lull_at *at)
 {
-	return is_wait_for_data(at) && !is_of_host(at) &&
+	return is_wait_for_data(at) && !is_of_host(at) && !is_told(at) &&
 	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
@@ -225,9 +238,10 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	uint64_t waited_ns = host_ns(at), bytes = bytes_of_batch(advisor, at->call_after);
 	struct gp_case *found = case_after(advisor, at);
 	struct own *own = found->own;
+	bool explains = waited_ns * 2 >= gp_lull_ns(at->lull) && !is_told(at);
 
-	gp_advisor_add(advisor, found, at->after->start_ns, waited_ns, waited_ns,
-		       waited_ns * 2 >= gp_lull_ns(at->lull) ? at->lull : NULL);
+	gp_advisor_add(advisor, found, at->lull->start_ns - advisor->model->base_unix_ns, waited_ns,
+		       waited_ns, explains ? at->lull : NULL);
 	gp_advisor_show_lull(found, at->lull);
 	found->bytes += bytes;
 	if (found->count == 1) {
@@ -274,7 +288,8 @@ static void leave_to_others(struct gp_advisor *advisor)
 
 static void look(struct gp_advisor *advisor)
 {
-	/* what is usual for the one says nothing of the other */
+	/* what is usual for the one says nothing of the other; those that others explain first, while they are told apart */
+	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_behind_others, take_lull);
 	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_alone, take_lull);
 	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_among_others, take_lull);
 	/* of those that are waits alone, which the usual ones explain */
@@ -451,7 +466,9 @@ const struct gp_rule gp_rule_data_loading = {
 		"Python did. What can be "
 		"saved is that time, if others do as much meanwhile as the GPU takes. A batch that "
 		"takes ten times as long as the others counts only where all such come to less "
-		"than half of these. Where looks found a compiler at work, or imports, the "
+		"than half of these. A wait of the host before it, in a copy or a synchronisation, "
+		"may be told of the same idle time: either change lets the GPU work meanwhile. "
+		"Where looks found a compiler at work, or imports, the "
 		"rules of idle times tell it.",
 	.change =
 		"Where it prepares data, read ahead: threads or processes that fill page-locked "
@@ -463,6 +480,7 @@ const struct gp_rule gp_rule_data_loading = {
 		"The host waits there for what comes from outside, as a server does for requests: "
 		"then several at once (batches) help, if they come at once.",
 	.threshold = {.saves_percent = 10, .saves_ns = 2000000, .count = 5},
+	.looks_beside = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,

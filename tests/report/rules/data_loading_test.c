@@ -100,6 +100,62 @@ static void test_data_before_slow_copies(void **state)
 	gp_model_free(model);
 }
 
+/*
+ * A result is copied back while the host waits for the kernel, in a copy or, behind it, in a synchronisation; then the host makes data for half as long
+ * again.
+ */
+static struct gp_model *load_data_behind_waits(bool is_sync)
+{
+	struct build b = build_begin(1);
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	build_api(&b, 31, "cudaMemcpy", GP_API_COPY);
+	build_api(&b, 32, "cudaStreamSynchronize", GP_API_SYNC);
+	for (uint32_t i = 1; i <= 20; i++) {
+		uint64_t done_ns = at_ns + 2 * MS;
+		struct gp_op *op;
+
+		build_call(&b, 100, BUILD_LAUNCH, at_ns, 10000, 3 * i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 20000, done_ns, 3 * i);
+		build_call(&b, 100, 31, at_ns + 30000, is_sync ? 5000 : 2 * MS, 3 * i + 1);
+		op = build_op(&b, GP_OP_COPY, 7, done_ns, done_ns + 2000, 3 * i + 1);
+		op->copy_kind = GP_COPY_DTOH;
+		op->flags = is_sync ? GP_COPY_ASYNC : 0;
+		op->bytes = 1024;
+		if (is_sync)
+			build_call(&b, 100, 32, at_ns + 40000, 2 * MS - 10000, 0);
+		at_ns = done_ns + 30000 + 3 * MS;
+		build_call(&b, 100, 31, at_ns, MS / 10, 3 * i + 2);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns + 20000, at_ns + MS / 10, 3 * i + 2);
+		op->copy_kind = GP_COPY_HTOD;
+		op->bytes = 4 << 20;
+		at_ns += MS / 10;
+	}
+	return build_end(&b);
+}
+
+/* Such a wait explains the idle time; that the host makes data then is told beside it. */
+static void test_data_behind_a_wait(void **state)
+{
+	static const char *const waits[] = {"hidden-wait", "sync-in-loop"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct gp_model *model = load_data_behind_waits(i == 1);
+		struct gp_advice advice = ask(&model, 1);
+		const struct gp_finding *found = find(&advice, "data-loading");
+
+		assert_non_null(find(&advice, waits[i]));
+		assert_non_null(found);
+		assert_int_equal(found->count, 20);
+		assert_in_range(found->saves_ns, 20 * (3 * MS - 60000), 20 * (3 * MS + 60000));
+		assert_null(find(&advice, "gpu-gaps"));
+		gp_advice_free(&advice);
+		gp_model_free(model);
+	}
+}
+
 /* One batch of thirty takes twelve times as long as the others, or thirty times: then it may be anything else. */
 static void test_one_slow_batch(void **state)
 {
@@ -473,6 +529,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_data_before_slow_copies),
 		cmocka_unit_test(test_threads_that_take_turns),
+		cmocka_unit_test(test_data_behind_a_wait),
 		cmocka_unit_test(test_one_slow_batch),
 		cmocka_unit_test(test_batches_without_launches),
 		cmocka_unit_test(test_what_the_host_did),

@@ -194,6 +194,7 @@ static const struct {
 	{"*/multiprocessing/synchronize.py", "wait"},
 	{"*/multiprocessing/queues.py", "get"},
 	{"*/multiprocessing/pool.py", "wait"},
+	{"*/multiprocessing/pool.py", "_handle_tasks"}, /* in a queue without code of Python's */
 };
 
 static bool is_wait(const struct gp_place *place)

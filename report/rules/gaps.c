@@ -554,8 +554,9 @@ void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *foun
 	else if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);
 	else if (own->has_looks && gp_meanwhile_wait(advisor, found) >= GP_WAIT_THREAD)
-		fputs("let what it waits for begin earlier, or give the GPU other work meanwhile; "
-		      "more of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
+		fputs("let what it waits for begin earlier, or more threads or processes do it, or "
+		      "give the GPU other work meanwhile; more of it: gpuprof summary --by host "
+		      "FILE, gpuprof trace host FILE",
 		      out);
 	else
 		advise_on_host(advisor, found, out);

@@ -173,6 +173,24 @@ static uint32_t find_other(const struct gp_advisor *advisor, const struct gp_cas
 	return count > 0 && other->total_ns * 4 >= own->time_ns ? count : 0;
 }
 
+/* Whether the thread waits for another one, and looks found that all others waited. */
+static bool waits_with_others(const struct gp_advisor *advisor, const struct gp_case *found,
+			      const struct sums *own)
+{
+	uint64_t others = OTHERS | (uint64_t)(found - advisor->cases);
+	struct gp_host_function busiest, *functions;
+	uint32_t count;
+
+	if (!waits(own) || !waits_for_thread(own) ||
+	    gp_host_work_busiest(&advisor->host_work, others, advisor->scope.host_places,
+				 &busiest) > 0)
+		return false;
+	functions = gp_host_work_functions(&advisor->host_work, others, advisor->scope.host_places,
+					   &count);
+	free(functions);
+	return count > 0;
+}
+
 /* How a function and its part of a sum are printed. */
 typedef void print_function(FILE *out, const struct gp_host_places *places,
 			    const struct gp_host_function *function);
@@ -183,6 +201,7 @@ struct story {
 	print_function *print;
 	struct gp_host_function *functions, other;
 	uint32_t count, others; /* other is the busiest of so many; 0: none is told of */
+	bool all_wait;          /* this thread for another one, and the others, too */
 	struct sums own;
 };
 
@@ -197,10 +216,11 @@ static void tell_other(const struct story *story, FILE *out)
 		fprintf(out, ", the busiest of %s,", gp_format_count(story->others).text);
 	fputs(" was ", out);
 	story->print(out, story->places, &story->other);
-	fputs(gp_host_function_stays(&story->other)
-		      ? ", in calls there that take long (they wait, or compute in C)"
-	      : waits(&story->own) ? ""
-				   : ", which may have kept it from running",
+	fputs(gp_host_function_stays(&story->other) ? ", at the same instruction from look to look "
+						      "(a call that takes long, or a short "
+						      "loop)"
+	      : waits(&story->own)                  ? ""
+						    : ", which may have kept it from running",
 	      out);
 }
 
@@ -232,6 +252,7 @@ static uint64_t tell(const struct gp_advisor *advisor, const struct gp_case *fou
 	}
 	if (story.own.looks > 0)
 		story.others = find_other(advisor, found, &story.own, &story.other);
+	story.all_wait = waits_with_others(advisor, found, &story.own);
 	is_for_other = story.others > 0 && waits(&story.own);
 	fputs("; meanwhile", out);
 	if (print == gp_host_function_print_count)
@@ -247,6 +268,10 @@ static uint64_t tell(const struct gp_advisor *advisor, const struct gp_case *fou
 		fputs("; ", out);
 		tell_other(&story, out);
 	}
+	if (story.all_wait)
+		fputs("; all other threads of Python waited, too: for a process, say, or for data "
+		      "from outside",
+		      out);
 	free(story.functions);
 	return story.own.looks;
 }

@@ -164,9 +164,14 @@ static void another_thread_of_python_s_is_told(void **state)
 		{"/home/me/train.py", "read", "/usr/lib/python3.12/threading.py", "Condition.wait",
 		 true, "read (train.py:3) for", "another"},
 		{"/home/me/train.py", "read", "/home/me/data.py", "parse", false,
-		 "; another thread was in parse (data.py:6) for 360.0ms, in calls there that take "
-		 "long (they wait, or compute in C)",
+		 "; another thread was in parse (data.py:6) for 360.0ms, at the same instruction "
+		 "from look to look (a call that takes long, or a short loop)",
 		 "kept"},
+		{"/usr/lib/python3.12/threading.py", "Condition.wait",
+		 "/usr/lib/python3.12/multiprocessing/pool.py", "Pool._handle_tasks", false,
+		 "the host was waiting in Condition.wait (threading.py) for 360.0ms; all other "
+		 "threads of Python waited, too: for a process, say, or for data from outside",
+		 "another"},
 		{"/usr/lib/python3.12/queue.py", "Queue.get", "/home/me/data.py", "parse", true,
 		 "; meanwhile another thread was in parse (data.py:6) for 180.0ms (360.0ms with "
 		 "other lines); the host was waiting in Queue.get (queue.py) for 360.0ms",

@@ -23,6 +23,7 @@
 
 #define COUNT_AT_LEAST 3
 #define ABOUT_AS_LONG  0.9
+#define MOST           (2.0 / 3)
 #define MANY_PASSES    8u
 #define MANY_INSIDE                                                                                \
 	32u /* of an epoch: what comes so often is the loop though much is done between */
@@ -437,17 +438,6 @@ static struct candidates find_candidates(const struct gp_model *model,
 	return found;
 }
 
-/* The same operation again and again is no pass of a loop: nothing says where one would end. */
-static bool is_one_operation(const struct gp_sequences *sequences, const struct gp_sequence *row)
-{
-	const struct gp_sequence_element *elements = &sequences->elements[row->first];
-
-	for (uint32_t i = 1; i < row->length; i++)
-		if (elements[i].symbol != elements[0].symbol)
-			return false;
-	return true;
-}
-
 /* The first one covers most; one that covers about as much and is longer has it inside. */
 static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequences)
 {
@@ -458,8 +448,8 @@ static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequ
 		const struct gp_sequence *row = &sequences->rows[i];
 		double covers = (double)row->count * row->length;
 
-		if (is_one_operation(sequences, row))
-			continue;
+		if (gp_sequence_is_one_operation(sequences, row))
+			continue; /* no pass of a loop: nothing says where one would end */
 		if (!chosen)
 			most = covers;
 		if (2 * covers < sequences->own_count || covers < ABOUT_AS_LONG * most)
@@ -500,12 +490,13 @@ struct inner {
 	uint64_t first;          /* of the first one: in the pass, or the next one */
 };
 
-/* Those that make up nearly all of a pass, as shorter sequences suggest them; the same operation again and again is none. */
-static struct inner find_inner(const struct gp_sequences *sequences, const struct gp_sequence *pass)
+/* Those that make up such a share of a pass, as shorter sequences suggest them; the same operation again and again is none. */
+static struct inner find_inner(const struct gp_sequences *sequences, const struct gp_sequence *pass,
+			       double share)
 {
 	struct inner inner = {0};
 
-	if ((double)longest_stretch(sequences, pass, 1).length >= ABOUT_AS_LONG * pass->length)
+	if ((double)longest_stretch(sequences, pass, 1).length >= share * pass->length)
 		return inner;
 	for (uint32_t i = 0; i < sequences->count; i++) {
 		uint32_t period = sequences->rows[i].length;
@@ -514,9 +505,8 @@ static struct inner find_inner(const struct gp_sequences *sequences, const struc
 		if (period < 2 || period > pass->length / 2)
 			continue;
 		found = longest_stretch(sequences, pass, period);
-		if ((double)found.length >= ABOUT_AS_LONG * pass->length &&
-		    found.length <= pass->length && found.length >= 2ull * period &&
-		    found.length / period > inner.passes)
+		if ((double)found.length >= share * pass->length && found.length <= pass->length &&
+		    found.length >= 2ull * period && found.length / period > inner.passes)
 			inner = (struct inner){(uint32_t)(found.length / period), period,
 					       found.first};
 	}
@@ -547,14 +537,15 @@ static bool is_loop_itself(const struct gp_model *model, const struct gp_sequenc
 static int take_passes(struct gp_iterations *iterations, const struct gp_model *model,
 		       const struct gp_sequences *sequences, const struct gp_sequence *chosen)
 {
-	struct inner inner = find_inner(sequences, chosen);
+	struct inner inner = find_inner(sequences, chosen, MOST);
 	bool descend = is_loop_itself(model, sequences, chosen, &inner);
 	uint32_t first = chosen->first + (descend ? (uint32_t)inner.first : 0);
 	struct gp_passes passes;
 	int result = gp_passes_of(&passes, sequences, model, first,
 				  descend ? inner.length : chosen->length);
 
-	iterations->passes = descend ? 0 : inner.passes;
+	if (!descend)
+		iterations->passes = find_inner(sequences, chosen, ABOUT_AS_LONG).passes;
 	for (uint32_t i = 0; result == 0 && i < passes.count; i++)
 		result = take_pass(iterations, model, sequences, &passes.rows[i]);
 	gp_passes_free(&passes);
@@ -628,7 +619,7 @@ static int choose_regular(const struct gp_sequences *sequences, const struct gp_
 		struct places places = {0};
 		uint64_t distance = 0;
 
-		if (is_one_operation(sequences, &sequences->rows[i]) ||
+		if (gp_sequence_is_one_operation(sequences, &sequences->rows[i]) ||
 		    sequences->rows[i].count <= MANY_PASSES ||
 		    2 * sequences->element_count < farthest * sequences->rows[i].count)
 			continue; /* the last: they are too near to each other */

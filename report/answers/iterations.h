@@ -13,7 +13,7 @@
  * each pass is from one to the next.
  * If no stream has any, the operations of all streams that a thread started, in the order in which it did (report/answers/launch_order.h), are looked
  * at as one stream: where these have eight passes or more, and do not run side by side in bunches.
- * Of passes that hold eight or more equal ones, each with a copy from or to the host, these are the passes: what is done after so many of them is an
+ * Of passes that are for two thirds eight or more equal ones, each with a copy from or to the host, these are the passes: what is done after so many of them is an
  * evaluation, a checkpoint.  Where in the sequence a pass begins, and which passes that differ a little count, says report/answers/passes.h.
  * Operations of tuning (report/answers/tuning.h) count nowhere: neither are they GPU work of a range, nor a part of the stream.
  *

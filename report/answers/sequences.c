@@ -546,6 +546,36 @@ static int take_repeats(struct gp_sequences *sequences, struct parse *parse,
 	return result;
 }
 
+/* Whether it is several of the other, and perhaps a part of one: each element is as the one so many before it. */
+static bool is_several_of(const struct gp_sequences *sequences, const struct parse *parse,
+			  const struct gp_sequence *sequence, const struct gp_sequence *other)
+{
+	const struct gp_sequence first = {.first = sequence->first, .length = other->length};
+
+	return sequence->length > other->length &&
+	       !gp_sequence_is_one_operation(sequences, other) &&
+	       content_of(parse, &first) == content_of(parse, other) &&
+	       are_equal(parse, sequence->first, sequence->first + other->length,
+			 sequence->length - other->length);
+}
+
+/* Of rows by coverage: where one is several of another that covers as much, it tells only where its first one happened to begin. */
+static void drop_several(struct gp_sequences *sequences, const struct parse *parse)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < sequences->count; i++) {
+		bool several = false;
+
+		for (uint32_t other = 0; other < kept && !several; other++)
+			several = is_several_of(sequences, parse, &sequences->rows[i],
+						&sequences->rows[other]);
+		if (!several)
+			sequences->rows[kept++] = sequences->rows[i];
+	}
+	sequences->count = kept;
+}
+
 int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model,
 		    const struct gp_tuning *tuning, uint32_t first, uint32_t end)
 {
@@ -563,8 +593,21 @@ int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model
 	if (result == 0)
 		result = gp_array_sort(sequences->rows, sequences->count, sizeof(*sequences->rows),
 				       compare_coverage, NULL);
+	if (result == 0)
+		drop_several(sequences, &parse);
 	close_parse(&parse);
 	return result;
+}
+
+bool gp_sequence_is_one_operation(const struct gp_sequences *sequences,
+				  const struct gp_sequence *sequence)
+{
+	const struct gp_sequence_element *elements = &sequences->elements[sequence->first];
+
+	for (uint32_t i = 1; i < sequence->length; i++)
+		if (elements[i].symbol != elements[0].symbol)
+			return false;
+	return true;
 }
 
 bool gp_sequences_are_of_one_kernel(const struct gp_model *model, uint32_t first, uint32_t end)

@@ -3,8 +3,8 @@
  *
  * The stream is read once, from left to right: whatever repeats something further left is taken as a whole, the longest contexts first, at most
  * up to where the repeat itself begins.  So a loop's pass is found at its full length, and what repeats inside the first pass, too.  The most
- * that were found this way are then counted exactly: occurrences that do not overlap, from left to right.  Time grows with the number of
- * operations, not with its square.
+ * that were found this way are then counted exactly: occurrences that do not overlap, from left to right.  Several of a sequence one after the other,
+ * cut anywhere, are none where that one has more of the stream.  Time grows with the number of operations, not with its square.
  *
  * Kernels are the same if their names are, copies if their directions are.  A graph's launch counts as one operation: it is a sequence that
  * somebody has dealt with.  What is of tuning (report/answers/tuning.h) is like nothing else: it repeats until a kernel is chosen, and never again.
@@ -51,6 +51,10 @@ struct gp_sequences {
 int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model,
 		    const struct gp_tuning *tuning, uint32_t first, uint32_t end);
 void gp_sequences_free(struct gp_sequences *sequences);
+
+/* Whether it is the same operation again and again. */
+bool gp_sequence_is_one_operation(const struct gp_sequences *sequences,
+				  const struct gp_sequence *sequence);
 
 /*
  * Whether these operations are all one and the same kernel, launched again and again: its sequences are of nothing else, and where one of

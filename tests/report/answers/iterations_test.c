@@ -632,6 +632,37 @@ static void batches_are_passes_and_layers_are_none(void **state)
 	}
 }
 
+/* After every 10th of two operations come two others, of which one is as theirs: what repeats most is several of them, cut anywhere. */
+static void short_passes_are_not_several_at_once(void **state)
+{
+	(void)state;
+	for (int passes = 40; passes <= 160; passes *= 2) {
+		struct stream stream = begin_stream();
+
+		for (int step = 0; step < passes; step++) {
+			mark(&stream);
+			PUT(&stream, H2D, STEP);
+			if (step % 10 == 9)
+				PUT(&stream, D2H, STEP);
+		}
+		expect_passes(&stream, 0);
+	}
+}
+
+/* What comes after every 10th has a quarter as many operations as these. */
+static void a_long_evaluation_makes_no_pass_of_ten(void **state)
+{
+	struct stream stream = begin_stream();
+
+	(void)state;
+	for (int step = 0; step < 100; step++) {
+		train(&stream);
+		if (step % 10 == 9)
+			evaluate(&stream);
+	}
+	expect_passes(&stream, 0);
+}
+
 /* A result is read in each pass, and after every 20th a picture: what begins and ends a pass is the same copy. */
 static void what_looks_like_a_pass_begun_before_is_none(void **state)
 {
@@ -915,6 +946,8 @@ int main(void)
 		cmocka_unit_test(accumulated_gradients_are_one_pass),
 		cmocka_unit_test(of_a_varying_number_of_batches_each_is_a_pass),
 		cmocka_unit_test(batches_are_passes_and_layers_are_none),
+		cmocka_unit_test(short_passes_are_not_several_at_once),
+		cmocka_unit_test(a_long_evaluation_makes_no_pass_of_ten),
 		cmocka_unit_test(what_looks_like_a_pass_begun_before_is_none),
 		cmocka_unit_test(passes_of_changing_shapes_are_found_by_what_they_share),
 		cmocka_unit_test(a_stream_that_helps_within_a_pass_is_not_the_loop),

@@ -1,8 +1,8 @@
 /*
  * Errors that nobody looked at.  Speaks where calls of one place that launch, copy, allocate or wait
  * failed with the same error at least 3 times in one thread: a program that looks does something else
- * after the first or second, in each of its threads and processes.  Of a kernel that was refused for what it was launched with, and is not
- * computed while others go on, one is enough.  After an error of the GPU itself
+ * after the first or second, in each of its threads and processes.  Of a kernel, a copy or a memory set that was refused for what it was given, and is not
+ * done while kernels go on, one is enough.  After an error of the GPU itself
  * every call fails, wherever it is: all of them are one case, at the place that was told first, and one is enough; a kernel that was launched
  * before in its context, or in a graph, after the last wait that went well, and of which no record came made it; if there is one record alone that
  * has no times, the kernel of that one: its end never came.  Where records were lost, none of that is known.  Frees
@@ -22,12 +22,14 @@
 #include "report/recorded.h"
 #include "report/rules/advisor.h"
 
-#define INVALID_VALUE         1
-#define DRIVER_SHUTTING_DOWN  4
-#define INVALID_CONFIGURATION 9 /* the runtime's; the driver's is 1 */
-#define OUT_OF_RESOURCES      701
-#define ASSERTION             710
-#define LASTING               GP_NO_SITE /* in place of a function: of all of them */
+#define INVALID_VALUE          1
+#define DRIVER_SHUTTING_DOWN   4
+#define INVALID_CONFIGURATION  9 /* the runtime's; the driver's is 1 */
+#define INVALID_DEVICE_POINTER 17
+#define INVALID_DIRECTION      21
+#define OUT_OF_RESOURCES       701
+#define ASSERTION              710
+#define LASTING                GP_NO_SITE /* in place of a function: of all of them */
 
 #define DRIVER_BIT ((uint64_t)1 << 16)
 
@@ -108,11 +110,19 @@ static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_call 
 }
 
 /* For the arguments or the shape that it was given: what is tried, as whether code for this GPU is there, fails otherwise. */
-static bool is_refused_launch(const struct gp_model *model, const struct gp_call *call)
+static bool is_refused(const struct gp_model *model, const struct gp_call *call)
 {
-	return gp_model_api_class(model, call->api) == GP_API_LAUNCH &&
-	       (call->status == INVALID_VALUE || call->status == INVALID_CONFIGURATION ||
-		call->status == OUT_OF_RESOURCES);
+	switch (gp_model_api_class(model, call->api)) {
+	case GP_API_LAUNCH:
+		return call->status == INVALID_VALUE || call->status == INVALID_CONFIGURATION ||
+		       call->status == OUT_OF_RESOURCES;
+	case GP_API_COPY:
+	case GP_API_SET:
+		return call->status == INVALID_VALUE || call->status == INVALID_DEVICE_POINTER ||
+		       call->status == INVALID_DIRECTION;
+	default:
+		return false;
+	}
 }
 
 /* When the last kernel was launched: a program that launches after an error goes on. */
@@ -147,8 +157,7 @@ static void take(struct gp_advisor *advisor, const struct gp_call *call, uint64_
 	if (!found)
 		return;
 	advisor->failed_calls++;
-	found->is_grave |=
-		call->start_ns < launches_until_ns && is_refused_launch(advisor->model, call);
+	found->is_grave |= call->start_ns < launches_until_ns && is_refused(advisor->model, call);
 	own = found->own;
 	note_held(advisor, own, call);
 	count = found->count;
@@ -432,7 +441,8 @@ const struct gp_rule gp_rule_failed_calls = {
 		"was to do was "
 		"not done: a kernel that could not be launched computed nothing, and what is "
 		"computed from its results is wrong, however fast; so that one launch is enough, "
-		"refused for its arguments, shape or resources, after which others were launched. "
+		"refused for its arguments, shape or resources, after which others were launched, "
+		"and so is one copy or memory set refused for its arguments. "
 		"Errors of the GPU itself, such "
 		"as an illegal memory access or an assertion of a kernel, are told by whatever "
 		"call comes next, and by every one after that: of these one call is enough. The "
@@ -452,7 +462,7 @@ const struct gp_rule gp_rule_failed_calls = {
 	.ignore = "The program tries what may fail, and has another way: an allocation that is "
 		  "tried again after a cache was given up, say.",
 	.threshold = {.count = 3},
-	.few = "once, of such a launch, or an error of the GPU itself",
+	.few = "once, of such a launch or copy, or an error of the GPU itself",
 	.is_of_results = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,

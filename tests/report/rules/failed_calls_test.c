@@ -20,6 +20,8 @@
 #define LAUNCH_FAILURE  719
 #define RANKS           8
 
+#define COPY 31 /* the number of its function */
+
 /* What is said of the failed calls of these processes, which are freed; NULL: nothing.  To be freed. */
 static char *told_of(struct gp_model **models, size_t count, uint64_t *times)
 {
@@ -43,6 +45,7 @@ static struct build begin(uint32_t pid)
 	struct build b = build_begin(pid);
 
 	build_device(&b, 0, "GPU");
+	build_api(&b, COPY, "cudaMemcpy", GP_API_COPY);
 	for (uint32_t i = 1; i <= 5; i++) {
 		build_call(&b, 100, BUILD_LAUNCH, 1000000 + i * 10000, 1000, i);
 		build_op(&b, GP_OP_KERNEL, 7, 1002000 + i * 10000, 1009000 + i * 10000, i);
@@ -81,15 +84,23 @@ static void what_fails_once_or_twice_everywhere_is_looked_at(void **state)
 }
 
 /* What it was to compute is missing, if others go on; a program that ends there has looked, and one that tries whether there is code for the GPU, too. */
-static void one_refused_launch_is_enough(void **state)
+static void one_refused_launch_or_copy_is_enough(void **state)
 {
 	static const struct {
 		uint16_t api, status;
 		bool goes_on, is_told;
 	} cases[] = {
-		{BUILD_LAUNCH, 1, true, true},    {BUILD_LAUNCH, 9, true, true},
-		{BUILD_LAUNCH, 701, true, true},  {BUILD_LAUNCH, 9, false, false},
-		{BUILD_LAUNCH, 209, true, false}, {BUILD_MALLOC, 1, true, false},
+		{BUILD_LAUNCH, 1, true, true},
+		{BUILD_LAUNCH, 9, true, true},
+		{BUILD_LAUNCH, 701, true, true},
+		{BUILD_LAUNCH, 9, false, false},
+		{BUILD_LAUNCH, 209, true, false},
+		{BUILD_MALLOC, 1, true, false},
+		{COPY, 1, true, true},
+		{COPY, 1, false, false},
+		{COPY, 17, true, true},
+		{COPY, 21, true, true},
+		{COPY, OUT_OF_MEMORY, true, false},
 	};
 
 	(void)state;
@@ -477,7 +488,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_fails_once_or_twice_everywhere_is_looked_at),
-		cmocka_unit_test(one_refused_launch_is_enough),
+		cmocka_unit_test(one_refused_launch_or_copy_is_enough),
 		cmocka_unit_test(the_kernel_that_did_not_end_is_named),
 		cmocka_unit_test(a_graph_is_as_suspect_as_a_kernel),
 		cmocka_unit_test(contexts_are_told_apart),

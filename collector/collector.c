@@ -66,6 +66,12 @@ int gp_collector_stop(uint64_t timeout_ns)
 	return error;
 }
 
+void gp_collector_ends(enum gp_end_way way, uint8_t status)
+{
+	if (gp_collector_is_live())
+		gp_writer_ends(way, status);
+}
+
 uint64_t gp_collector_unwritten(int *error)
 {
 	return gp_writer_unwritten(error);

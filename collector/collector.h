@@ -64,6 +64,9 @@ const char *gp_collector_trace_path(void);
  */
 int gp_collector_stop(uint64_t timeout_ns);
 
+/* How the process is about to end, for the END record: before gp_collector_stop(), the last one counts. */
+void gp_collector_ends(enum gp_end_way way, uint8_t status);
+
 /*
  * After gp_collector_stop(): how many records were given up because the trace could not be written, and why (-errno, of
  * the last ones; -E2BIG: because of max_file_bytes).

@@ -48,6 +48,7 @@ static struct {
 	uint32_t stop;    /* atomic */
 	uint32_t wants_anchor; /* atomic */
 	uint32_t is_full;      /* atomic; the file has reached its limit, and says so */
+	uint32_t end;          /* atomic; way and status of the END record */
 	bool limit_is_said;    /* in the file */
 	int error;             /* with FAILED: why; with DONE: what kept records from the file */
 	struct gp_bell bell;
@@ -217,9 +218,12 @@ static void say_thread_names(void)
 
 static void say_end(void)
 {
+	uint32_t how = gp_load32(&writer.end);
 	struct gp_record_end end = {.kind = GP_RECORD_END,
 				    .slots = 2,
 				    .reason = GP_END_EXIT,
+				    .way = (uint8_t)(how >> 8),
+				    .status = (uint8_t)how,
 				    .ticks = gp_clock_ticks()};
 
 	gp_drain_say(&writer.drain, (const struct gp_record *)&end);
@@ -456,6 +460,11 @@ int gp_writer_stop(uint64_t timeout_ns)
 		return writer.error;
 	gp_arena_remove(&writer.arena);
 	return 0;
+}
+
+void gp_writer_ends(enum gp_end_way way, uint8_t status)
+{
+	gp_store32(&writer.end, (uint32_t)way << 8 | status);
 }
 
 void gp_writer_request_anchor(void)

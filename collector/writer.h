@@ -21,6 +21,9 @@ int gp_writer_start(const struct gp_collector_config *config);
  */
 int gp_writer_stop(uint64_t timeout_ns);
 
+/* What the END record is to say: gp_collector_ends(). */
+void gp_writer_ends(enum gp_end_way way, uint8_t status);
+
 void gp_writer_request_anchor(void);
 
 /* How many records were given up because the file could not be written; *error is why the last ones were, 0 = none. */

@@ -122,6 +122,24 @@ static void emit_memory_call(const struct gp_api_entry *entry, const CUpti_Callb
 	gp_emit((const struct gp_record *)&memory);
 }
 
+/* Of an allocation: what it had asked for.  False: it is none, or that is not known. */
+OUT_OF_THE_WAY static bool emit_failed_allocation(const struct gp_api_entry *entry,
+						  const CUpti_CallbackData *data,
+						  struct gp_record_call call)
+{
+	struct gp_record_memory memory = {.call = call};
+
+	if (entry == NULL || GP_CALL_CODE(call.status) == CUDA_SUCCESS ||
+	    !gp_memory_call_read_failed(entry, data->functionParams, &memory))
+		return false;
+	memory.call.kind = GP_RECORD_MEMORY;
+	memory.call.slots = sizeof(memory) / GP_SLOT_BYTES;
+	if (memory.device_id == GP_DEVICE_UNKNOWN)
+		memory.device_id = gp_contexts_device(data->contextUid);
+	gp_emit((const struct gp_record *)&memory);
+	return true;
+}
+
 static void emit_launch(const struct gp_api_entry *entry, const CUpti_CallbackData *data,
 			struct gp_record_call *call)
 {
@@ -160,10 +178,13 @@ static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 						       has_failed(api, GP_CALL_CODE(call.status)));
 	if (!is_named(driver, cbid))
 		define_api(driver, cbid, data->functionName);
-	if (__builtin_expect(call.status != 0, 0))
+	if (__builtin_expect(call.status != 0, 0)) {
 		note_failure(GP_CALL_CODE(call.status));
-	else if (entry != NULL && entry->class == GP_API_LAUNCH)
+		if (emit_failed_allocation(entry, data, call))
+			return;
+	} else if (entry != NULL && entry->class == GP_API_LAUNCH) {
 		gp_in_flight_note(&local.launches, data->correlationId, data->symbolName);
+	}
 	if (entry == NULL || entry->shape == GP_SHAPE_NONE || !took_effect(entry, call.status))
 		gp_emit((const struct gp_record *)&call);
 	else if (entry->shape < GP_SHAPE_LAUNCHES)

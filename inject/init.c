@@ -80,6 +80,7 @@ static bool is_told;         /* the driver will be, of this library */
 static uint32_t constructed; /* the process: a forked child says nothing again */
 
 static void leave_recording(void);
+static void leave_for_exec(void);
 static void start_for_client(void);
 
 /* A program with more rights than who runs it takes no library from a variable: it may only have got us from the system's
@@ -188,7 +189,7 @@ static void prepare(void)
 	gp_control_init();
 	makes_way = gp_make_way(gp_output_library());
 	gp_follow_remember(environ);
-	gp_exec_prepare(gp_process_trace_is_here, leave_recording);
+	gp_exec_prepare(gp_process_trace_is_here, leave_for_exec);
 	if (gp_output_library()[0] == '\0' || makes_way)
 		return;
 	/* where the variable names us already, the driver comes, or is the one that loads us now */
@@ -416,12 +417,19 @@ static void leave_recording(void)
 	gp_process_trace_close();
 }
 
+static void leave_for_exec(void)
+{
+	gp_process_trace_ends(GP_END_EXEC, 0);
+	leave_recording();
+}
+
 /*
  * The end without exit handlers, interposed: Python's multiprocessing ends every worker that way.  It may be called in a
  * signal handler, or by a child of vfork() or fork(): only the process that records waits, and not for long.
  */
 void _exit(int status)
 {
+	gp_process_trace_ends(GP_END_STATUS, status);
 	leave_recording();
 	for (;;)
 		syscall(SYS_exit_group, status);

@@ -1,11 +1,12 @@
 /*
  * memory_call: reads from a memory call's parameters what it allocated or freed.
- * Called in the exit callback of a call that succeeded, on the program's thread; reads the
+ * Called in the call's exit callback, on the program's thread; of a call that succeeded it reads the
  * parameters and what they point to.
  */
 #ifndef INJECT_MEMORY_CALL_H
 #define INJECT_MEMORY_CALL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gpuprof/record.h"
@@ -20,5 +21,13 @@
  */
 void gp_memory_call_read(const struct gp_api_entry *entry, const void *parameters,
 			 struct gp_record_memory *record);
+
+/*
+ * Of an allocation that failed: fill bytes with what it asked for, op, memory_kind and device_id, of a call of any shape.  Follows no pointer of
+ * the call's, for it may have failed because of that.  False: it is no allocation, or its size is not among the parameters, as of
+ * arrays.
+ */
+bool gp_memory_call_read_failed(const struct gp_api_entry *entry, const void *parameters,
+				struct gp_record_memory *record);
 
 #endif

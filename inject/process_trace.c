@@ -129,11 +129,19 @@ static void describe_options(void)
 		gp_emit_info(GP_INFO_OPTIONS, options);
 }
 
+static void note_exit(int status, void *unused)
+{
+	(void)unused;
+	gp_process_trace_ends(GP_END_STATUS, status);
+}
+
 /* Once in a program: its forked children have the parent's handlers. */
 static void register_leaving(void)
 {
 	static bool registered;
 
+	if (!registered)
+		on_exit(note_exit, NULL);
 	if (!registered && on_quick_exit != NULL)
 		at_quick_exit(on_quick_exit);
 	registered = true;
@@ -219,6 +227,12 @@ bool gp_process_trace_start(void)
 bool gp_process_trace_is_here(void)
 {
 	return gp_collector_is_live() && gp_since_fork_is_own_process();
+}
+
+void gp_process_trace_ends(enum gp_end_way way, int status)
+{
+	if (gp_process_trace_is_here())
+		gp_collector_ends(way, (uint8_t)status);
 }
 
 static bool wants_finish(void)

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+#include "gpuprof/record.h"
+
 /* What is to be called at quick_exit(), in a process that has a trace; NULL = nothing.  By the constructor. */
 void gp_process_trace_init(void (*on_leave)(void));
 
@@ -21,6 +23,12 @@ bool gp_process_trace_start(void);
 
 /* Whether this very process records: false in every child that has not started a trace, also in one of vfork(). */
 bool gp_process_trace_is_here(void);
+
+/*
+ * How this process is about to end, for its trace; in a process that has none it does nothing.  With which status exit() was called is found
+ * out here.
+ */
+void gp_process_trace_ends(enum gp_end_way way, int status);
 
 /* Nothing is recorded any more.  The trace gets its end and, without gpuprof-run, is finished.  Once, whoever comes first. */
 void gp_process_trace_close(void);

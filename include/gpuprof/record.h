@@ -91,7 +91,8 @@ enum gp_memory_kind {
 
 /*
  * A call that allocated or freed memory; it takes the place of its gp_record_call.  It succeeded, or it is a free that
- * came after the end of CUDA (code 4, in a static destructor): the memory is gone all the same.
+ * came after the end of CUDA (code 4, in a static destructor): the memory is gone all the same.  Or it is an allocation that
+ * failed: `address` is 0 and `bytes` what it asked for, without what rows of an array would be padded with.
  */
 struct gp_record_memory {
 	struct gp_record_call call;
@@ -406,14 +407,26 @@ struct gp_record_usage {
 enum gp_end_reason {
 	GP_END_EXIT =
 		1, /* the library was closed in an orderly way: nothing published is missing */
+	GP_END_TOLD =
+		2, /* added by who waited for the process: how it ended, and nothing of what is missing */
 };
 
-/* Last record of a trace that was closed in an orderly way. */
+/* What `status` is. */
+enum gp_end_way {
+	GP_END_UNKNOWN = 0,
+	GP_END_STATUS = 1, /* the exit status */
+	GP_END_EXEC = 2,   /* 0: the process became another program, or was about to */
+	GP_END_SIGNAL = 3, /* the signal that ended it; of GP_END_TOLD alone */
+};
+
+/* Last record of a trace that was closed in an orderly way; of one that was not, or does not say how, there may be one of GP_END_TOLD. */
 struct gp_record_end {
 	uint8_t kind;
 	uint8_t slots;
 	uint16_t reason; /* enum gp_end_reason */
-	uint32_t zero;
+	uint8_t way;     /* enum gp_end_way */
+	uint8_t status;
+	uint16_t zero;
 	uint64_t ticks;
 	uint64_t zero2[2];
 };

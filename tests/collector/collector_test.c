@@ -23,6 +23,7 @@ static struct {
 	uint64_t infos; /* bit per GP_INFO */
 	uint64_t counters[GP_COUNTERS];
 	uint32_t anchors, ends, long_names;
+	uint8_t end_way, end_status;
 	char thread_name[32]; /* of the process's first thread */
 	char ring_file[256];
 } said;
@@ -71,6 +72,8 @@ static void take(void *unused, const struct found *found)
 		break;
 	case GP_RECORD_END:
 		said.ends++;
+		said.end_way = record->end.way;
+		said.end_status = record->end.status;
 		break;
 	default:
 		break;
@@ -280,6 +283,23 @@ static void an_anchor_comes_on_request(void)
 	CHECK(said.anchors >= 3);
 }
 
+static void the_end_says_how(void)
+{
+	gp_collector_ends(GP_END_EXEC, 0); /* not live: forgotten */
+	start_in(GP_RINGS_AUTO);
+	gp_collector_ends(GP_END_EXEC, 0);
+	gp_collector_ends(GP_END_STATUS, 3);
+	stop_and_read();
+	CHECK(said.end_way == GP_END_STATUS && said.end_status == 3);
+}
+
+static void the_end_may_not_know_how(void)
+{
+	start_in(GP_RINGS_AUTO);
+	stop_and_read();
+	CHECK(said.end_way == GP_END_UNKNOWN && said.end_status == 0);
+}
+
 /* ---- a writer that does not move ---- */
 
 static uint32_t held, sleeps;
@@ -411,6 +431,8 @@ static void a_file_size_limit_kills_nobody(void)
 	X(counters_are_summed)                                                                     \
 	X(a_late_thread_name_is_found_at_the_end)                                                  \
 	X(an_anchor_comes_on_request)                                                              \
+	X(the_end_says_how)                                                                        \
+	X(the_end_may_not_know_how)                                                                \
 	X(a_stuck_disk_costs_one_wait)                                                             \
 	X(stop_does_not_wait_for_ever)                                                             \
 	X(a_program_that_overwrites_a_ring_is_survived)                                            \

@@ -226,6 +226,67 @@ static void physical_memory_is_mapped_and_retained(void **state)
 	assert_int_equal(memory.bytes, 0);
 }
 
+static uint64_t asked_of(bool driver, uint32_t cbid, const void *parameters)
+{
+	struct gp_record_memory memory = {.address = 0};
+
+	assert_true(
+		gp_memory_call_read_failed(gp_api_table_find(driver, cbid), parameters, &memory));
+	assert_int_equal(memory.address, 0);
+	assert_int_equal(memory.op, GP_MEMORY_ALLOC);
+	assert_int_equal(memory.device_id, GP_DEVICE_UNKNOWN);
+	return memory.bytes;
+}
+
+/* No address is followed: a call may have failed because of it. */
+static void what_failed_calls_asked_for(void **state)
+{
+	static void *const wild = (void *)1;
+
+	(void)state;
+	assert_int_equal(asked_of(false, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020,
+				  &(cudaMalloc_v3020_params){wild, SIZE_MAX}),
+			 UINT64_MAX);
+	assert_int_equal(asked_of(true, CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2,
+				  &(cuMemAlloc_v2_params){wild, 0}),
+			 0);
+	assert_int_equal(asked_of(false, CUPTI_RUNTIME_TRACE_CBID_cudaMallocAsync_v11020,
+				  &(cudaMallocAsync_v11020_params){wild, 7, NULL}),
+			 7);
+	assert_int_equal(asked_of(false, CUPTI_RUNTIME_TRACE_CBID_cudaMallocPitch_v3020,
+				  &(cudaMallocPitch_v3020_params){wild, wild, 100, 30}),
+			 3000);
+	assert_int_equal(asked_of(false, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc3D_v3020,
+				  &(cudaMalloc3D_v3020_params){wild, {10, 20, 30}}),
+			 6000);
+	assert_int_equal(asked_of(true, CUPTI_DRIVER_TRACE_CBID_cuMemCreate,
+				  &(cuMemCreate_params){wild, 4096, wild, 0}),
+			 4096);
+	assert_int_equal(asked_of(false, CUPTI_RUNTIME_TRACE_CBID_cudaHostRegister_v4000,
+				  &(cudaHostRegister_v4000_params){wild, 55, 0}),
+			 55);
+}
+
+static void other_calls_that_failed_ask_for_nothing(void **state)
+{
+	struct gp_record_memory memory = {.address = 0};
+
+	(void)state;
+	assert_false(gp_memory_call_read_failed(
+		gp_api_table_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaFree_v3020),
+		&(cudaFree_v3020_params){somewhere}, &memory));
+	assert_false(gp_memory_call_read_failed(
+		gp_api_table_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaMallocArray_v3020),
+		&(cudaMallocArray_v3020_params){0}, &memory));
+	assert_false(gp_memory_call_read_failed(
+		gp_api_table_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000),
+		&(cudaLaunchKernel_v7000_params){0}, &memory));
+	assert_false(gp_memory_call_read_failed(
+		gp_api_table_find(false,
+				  CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000),
+		&(cudaLaunchCooperativeKernel_v9000_params){0}, &memory));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +299,8 @@ int main(void)
 		cmocka_unit_test(frees),
 		cmocka_unit_test(memory_of_another_process_has_no_bytes),
 		cmocka_unit_test(physical_memory_is_mapped_and_retained),
+		cmocka_unit_test(what_failed_calls_asked_for),
+		cmocka_unit_test(other_calls_that_failed_ask_for_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

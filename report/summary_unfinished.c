@@ -257,7 +257,6 @@ static void print_row(const struct page *page, const struct gp_unfinished *row)
 
 static void print_rest(const struct page *page, uint32_t left, uint32_t unnamed)
 {
-
 	if (left > 0)
 		fprintf(page->out, "%*s... %s more: gpuprof summary --by unfinished FILE\n",
 			page->indent, "", gp_format_count(left).text);

@@ -11,11 +11,28 @@ static const char *const waits[] = {"HostFunc",           "HostNode",     "Strea
 				    "StreamWaitValue",    "BatchMemOp",   "StreamMemOp",
 				    "ExternalSemaphores", "IpcOpenEvent", "MemPrefetch"};
 
-static bool makes_wait(const char *function)
+static const char *const prefetch[] = {"MemPrefetch"};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool is_any(const char *function, const char *const *parts, size_t count)
 {
-	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
-		if (strstr(function, waits[i]))
+	for (size_t i = 0; i < count; i++)
+		if (strstr(function, parts[i]))
 			return true;
+	return false;
+}
+
+/* Whether there is a call with one of these parts in its name, of those that set something up in a stream. */
+static bool calls_any(const struct gp_model *model, const char *const *parts, size_t count)
+{
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		uint8_t class = gp_model_api_class(model, model->calls[i].api);
+
+		if ((class == GP_API_HOST || class == GP_API_CONTROL) &&
+		    is_any(gp_model_api(model, model->calls[i].api).name, parts, count))
+			return true;
+	}
 	return false;
 }
 
@@ -33,23 +50,7 @@ bool gp_dependency_is_outside(const struct gp_model *model)
 		return false;
 	if (model->host_function_count > 0 || !has_one_gpu(model))
 		return false;
-	for (uint32_t i = 0; i < model->call_count; i++) {
-		uint8_t class = gp_model_api_class(model, model->calls[i].api);
-
-		if ((class == GP_API_HOST || class == GP_API_CONTROL) &&
-		    makes_wait(gp_model_api(model, model->calls[i].api).name))
-			return false;
-	}
-	return true;
-}
-
-static bool prefetches(const struct gp_model *model)
-{
-	for (uint32_t i = 0; i < model->call_count; i++)
-		if (gp_model_api_class(model, model->calls[i].api) == GP_API_CONTROL &&
-		    strstr(gp_model_api(model, model->calls[i].api).name, "MemPrefetch"))
-			return true;
-	return false;
+	return !calls_any(model, waits, COUNT(waits));
 }
 
 static void advise_on_others(const struct gp_advisor *advisor, const struct gp_case *found,
@@ -95,7 +96,7 @@ void gp_dependency_advise(const struct gp_advisor *advisor, const struct gp_case
 		advise_on_others(advisor, found, out);
 	else if (!gp_recorded_has_all_operations(model))
 		advise_on_missing(model, out);
-	else if (prefetches(model))
+	else if (calls_any(model, prefetch, COUNT(prefetch)))
 		fputs("the process moves managed memory itself (cudaMemPrefetchAsync), and what "
 		      "comes "
 		      "next in the stream waits for that: --trace=default,unified records it; or "

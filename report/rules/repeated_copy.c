@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/array.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
@@ -107,19 +108,17 @@ static int find_turns(const struct gp_model *model, struct around *around)
 	return 0;
 }
 
+static bool is_earlier(const void *turn_ns, const void *time_ns)
+{
+	return *(const uint64_t *)turn_ns < *(const uint64_t *)time_ns;
+}
+
 static bool has_turn(const struct around *around, uint64_t from_ns, uint64_t to_ns)
 {
-	uint32_t low = 0, high = around->turn_count;
+	uint32_t at = gp_array_lower_bound(around->turns_ns, around->turn_count, sizeof(uint64_t),
+					   is_earlier, &from_ns);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (around->turns_ns[middle] < from_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < around->turn_count && around->turns_ns[low] < to_ns;
+	return at < around->turn_count && around->turns_ns[at] < to_ns;
 }
 
 static bool looks_the_same(const struct last *last, const struct around *around, uint64_t start_ns)

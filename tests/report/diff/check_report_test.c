@@ -23,6 +23,17 @@ struct scene {
 	struct gp_check_report report;
 };
 
+static void judge(struct scene *scene)
+{
+	assert_int_equal(
+		gp_check_judge(&scene->baseline, &scene->now, &scene->thresholds, &scene->check),
+		0);
+	scene->report = (struct gp_check_report){.check = &scene->check,
+						 .baseline = &scene->baseline,
+						 .now = &scene->now,
+						 .names = gp_names_new()};
+}
+
 /* One count too many, a new kernel with a bad name, one run partial, a time of too few runs. */
 static void begin(struct scene *scene)
 {
@@ -42,15 +53,9 @@ static void begin(struct scene *scene)
 	runs_set(&scene->baseline, GP_METRIC_WALL, 1e9);
 	runs_set(&scene->now, GP_METRIC_WALL, 1e9);
 	gp_thresholds_open(&scene->thresholds);
-	assert_int_equal(
-		gp_check_judge(&scene->baseline, &scene->now, &scene->thresholds, &scene->check),
-		0);
-	scene->report = (struct gp_check_report){.check = &scene->check,
-						 .baseline = &scene->baseline,
-						 .now = &scene->now,
-						 .names = gp_names_new(),
-						 .notes = notes,
-						 .note_count = 1};
+	judge(scene);
+	scene->report.notes = notes;
+	scene->report.note_count = 1;
 }
 
 static void end(struct scene *scene)
@@ -194,17 +199,6 @@ static void set_leaks(struct gp_run_set *set, uint32_t sites)
 		}
 	}
 	runs_set(set, GP_METRIC_BYTES_LEAKED, 10240);
-}
-
-static void judge(struct scene *scene)
-{
-	assert_int_equal(
-		gp_check_judge(&scene->baseline, &scene->now, &scene->thresholds, &scene->check),
-		0);
-	scene->report = (struct gp_check_report){.check = &scene->check,
-						 .baseline = &scene->baseline,
-						 .now = &scene->now,
-						 .names = gp_names_new()};
 }
 
 static void what_leaks_has_its_call_sites(void **state)

@@ -632,7 +632,7 @@ static void print_idle(FILE *out, const struct gp_advice *advice)
 		gp_format_ns(advice->wall_ns).text, gp_idle_cause_name(advice->idle_cause));
 	print_idle_ends(out, advice);
 	fprintf(out, ":%sgpuprof summary --by idle,gap%s --top 20 FILE\n",
-		idle_is_at_ends(advice) ? "\n  " : " ", advice->has_looks ? ",host" : "");
+		idle_is_at_ends(advice) ? "\n    " : " ", advice->has_looks ? ",host" : "");
 	print_start_up(out, advice);
 }
 

@@ -81,8 +81,9 @@ static void print_remains(FILE *out, const struct gp_model *model)
 	if (model->losses.cut)
 		gp_paragraph_add(&paragraph, "the file ends within a chunk");
 	if (model->losses.recovered_records > 0) {
-		snprintf(text, sizeof(text), "%s records were recovered from its rings",
-			 gp_format_count(model->losses.recovered_records).text);
+		snprintf(text, sizeof(text), "%s record%s recovered from its rings",
+			 gp_format_count(model->losses.recovered_records).text,
+			 model->losses.recovered_records == 1 ? " was" : "s were");
 		gp_paragraph_add(&paragraph, text);
 	}
 	if (model->losses.damaged_bytes > 0) {

@@ -25,7 +25,7 @@ static const char usage[] =
 	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
 	"      --start TIME     only what starts at that time or later: 1.5s, 20ms, 300us, 5000ns\n"
 	"      --end TIME       only what starts before that time\n"
-	"  -l, --limit N        only the first N of those\n"
+	"  -l, --limit N        only the first N of those; -n, --top and --rows are the same\n"
 	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
 	"  -o, --output OUT     the file to write (default: standard output)\n"
 	"  -h, --help           this text\n"
@@ -114,6 +114,8 @@ static int parse(int argc, char **argv, struct arguments *a)
 		{"start", .time_ns = &a->part.from_ns},
 		{"end", .time_ns = &a->part.to_ns},
 		{"limit", 'l', .number = &a->part.limit, .most = GP_COMMAND_MOST},
+		{"top", 'n', .number = &a->part.limit, .most = GP_COMMAND_MOST},
+		{"rows", .number = &a->part.limit, .most = GP_COMMAND_MOST},
 		{"full-names", 'f', .flag = &a->full_names},
 		{"output", 'o', .text = &a->output},
 		{"help", 'h', .print = print_usage},

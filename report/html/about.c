@@ -170,12 +170,30 @@ static int put_stream(struct gp_json *json, const char *key, FILE *out, char **t
 	return result;
 }
 
+#define NOTE_MARGIN 2 /* of the lines that notes begin with */
+
+/* A line that goes on in the next one, further in, in one: the page breaks lines where it has to. */
+static void join_lines(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		size_t margin = *from == '\n' ? strspn(from + 1, " ") : 0;
+
+		*to++ = margin > NOTE_MARGIN ? ' ' : *from;
+		if (margin > NOTE_MARGIN)
+			from += margin;
+	}
+	*to = '\0';
+}
+
 /* In the words of `gpuprof advice`: that there is none, or what else is to be known of findings. */
 static int put_advice_notes(const struct gp_advice *advice, struct gp_json *json)
 {
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
+	int result;
 
 	if (!out)
 		return -ENOMEM;
@@ -185,7 +203,13 @@ static int put_advice_notes(const struct gp_advice *advice, struct gp_json *json
 		gp_advice_print_doubts(out, advice);
 	else
 		gp_advice_print_none(out, advice);
-	return put_stream(json, "adviceNotes", out, &text);
+	result = gp_memory_stream_close(out, &text);
+	if (result == 0) {
+		join_lines(text);
+		put_text(json, "adviceNotes", text);
+	}
+	free(text);
+	return result;
 }
 
 static int put_advice(const struct gp_summary *summary, struct gp_json *json)

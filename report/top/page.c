@@ -319,6 +319,20 @@ static void print_other_memory(FILE *out, const struct gp_page *page)
 
 /* ---- rates ---- */
 
+/* In GB/s as everywhere, unless little would be left of the digits. */
+static struct gp_figure byte_rate(double bytes_per_s)
+{
+	double unit = bytes_per_s < 1e6 ? 1e3 : bytes_per_s < 1e8 ? 1e6 : 1e9;
+	struct gp_figure figure;
+
+	snprintf(figure.text, sizeof(figure.text), "%.24s %s",
+		 gp_format_rate(bytes_per_s / unit).text,
+		 bytes_per_s < 1e6   ? "kB/s"
+		 : bytes_per_s < 1e8 ? "MB/s"
+				     : "GB/s");
+	return figure;
+}
+
 static void add_piece(struct gp_paragraph *paragraph, const struct gp_page *page, const char *name,
 		      uint64_t count, uint64_t bytes)
 {
@@ -326,8 +340,8 @@ static void add_piece(struct gp_paragraph *paragraph, const struct gp_page *page
 	char text[128];
 
 	if (bytes > 0 && seconds > 0)
-		snprintf(text, sizeof(text), "%s %s %s GB/s", name, per_second(page, count).text,
-			 gp_format_rate((double)bytes / NS_PER_S / seconds).text);
+		snprintf(text, sizeof(text), "%s %s %s", name, per_second(page, count).text,
+			 byte_rate((double)bytes / seconds).text);
 	else
 		snprintf(text, sizeof(text), "%s %s", name, per_second(page, count).text);
 	gp_paragraph_add(paragraph, text);

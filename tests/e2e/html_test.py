@@ -182,6 +182,13 @@ class PageTest(HtmlCase):
         self.assertEqual(page.text("end"), b"end")
         self.assertEqual(about["summary"], self.run_gpuprof("summary", "--full", trace).stdout)
 
+    def test_a_note_is_one_line_however_the_screen_breaks_it(self):
+        for program in ("demo", "copies"):
+            trace = self.record(os.path.join(BUILD, "programs", program))
+            printed = self.run_gpuprof("advice", trace).stdout
+            self.assertRegex(printed, r"^No advice[^\0]*\n {4}", program)
+            self.assertEqual(Page(self.write_page(trace)).json("about")["adviceNotes"], re.sub(r"\n {4}", " ", printed))
+
     def test_what_the_tables_say_is_what_the_program_prints(self):
         trace = self.record(ZOO)
         tables = {table["word"]: table for table in Page(self.write_page(trace)).json("tables")}

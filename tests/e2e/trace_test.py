@@ -83,6 +83,8 @@ class Trace(Case):
         self.assertEqual(self.rows("api", "--start", f"{start}ns", "--end", f"{end}ns", trace),
                          [row for row in rows if start <= row["Start"] < end])
         self.assertEqual(self.rows("api", "--start", f"{start / 1e3}us", "--limit", "5", trace), rows[10:15])
+        for option in ("-n", "--top", "--rows"):  # as summary has it
+            self.assertEqual(self.rows("api", option, "5", trace), rows[:5])
         # text has all digits, too: what follows what can be seen, and a moment can be typed
         moments = [line.split()[0] for line in self.trace("api", trace).splitlines()[2:]]
         self.assertEqual([round(float(moment.rstrip("s")) * 1e9) for moment in moments], [row["Start"] for row in rows])

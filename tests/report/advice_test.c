@@ -649,7 +649,7 @@ static void test_no_advice(void **state)
 	advice.idle_after_ns = MS / 10;
 	text = printed_none(&advice);
 	assert_non_null(strstr(text, " mostly host-bound, 2.000ms before its first operation:\n"
-				     "  gpuprof summary --by idle,gap --top 20 FILE\n"));
+				     "    gpuprof summary --by idle,gap --top 20 FILE\n"));
 	assert_null(strstr(text, "making a context"));
 	free(text);
 	advice.idle_cause = GP_IDLE_SETUP;
@@ -657,7 +657,7 @@ static void test_no_advice(void **state)
 	text = printed_none(&advice);
 	assert_non_null(strstr(text,
 			       " of 5.055ms, mostly set-up, 3.000ms before its first operation:\n"
-			       "  gpuprof summary --by idle,gap --top 20 FILE\n"
+			       "    gpuprof summary --by idle,gap --top 20 FILE\n"
 			       "  making a context takes 100 to 300ms; of what takes 500ms and "
 			       "more, a rule speaks: gpuprof explain start-up\n"));
 	free(text);

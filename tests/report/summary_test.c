@@ -386,6 +386,19 @@ static void a_partial_trace_says_so_on_top(void **state)
 	free(text);
 }
 
+static void one_record_was_recovered(void **state)
+{
+	struct build b = build_ordinary(42);
+	char *text;
+
+	(void)state;
+	b.model->losses.closed = false;
+	b.model->losses.recovered_records = 1;
+	text = summarize(&b);
+	expect(text, "1 record was recovered from its rings");
+	free(text);
+}
+
 /* What a process had not freed when its trace ended is no leak if more may have come. */
 static void what_is_held_when_a_trace_breaks_off_is_no_leak(void **state)
 {
@@ -871,6 +884,7 @@ int main(void)
 		cmocka_unit_test(lost_names_are_no_lost_operations),
 		cmocka_unit_test(no_counter_is_forgotten),
 		cmocka_unit_test(a_partial_trace_says_so_on_top),
+		cmocka_unit_test(one_record_was_recovered),
 		cmocka_unit_test(what_is_held_when_a_trace_breaks_off_is_no_leak),
 		cmocka_unit_test(without_allocations_nothing_is_beyond_them),
 		cmocka_unit_test(a_live_or_cut_trace_is_partial_too),

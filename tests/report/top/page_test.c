@@ -217,6 +217,26 @@ static void test_rates_and_times_of_an_interval(void **state)
 	end(s);
 }
 
+static void test_the_rate_of_small_copies(void **state)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *expected;
+	} cases[] = {{163 * 1024, "HtoD 1.0/s 166.9 kB/s"},
+		     {10 * MIB, "HtoD 1.0/s 10.49 MB/s"},
+		     {100 * MIB, "HtoD 1.0/s 0.105 GB/s"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scene *s = begin();
+
+		launch(s, 0);
+		copy(s, 1, 10 * MS, 15 * MS, cases[i].bytes);
+		assert_has(print(s, 1 * S), cases[i].expected);
+		end(s);
+	}
+}
+
 static void test_memory(void **state)
 {
 	struct scene *s = begin();
@@ -460,6 +480,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rates_and_times_of_an_interval),
+		cmocka_unit_test(test_the_rate_of_small_copies),
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_launches_without_a_record),
 		cmocka_unit_test(test_a_kernel_that_runs_since_the_beginning),

@@ -9,8 +9,8 @@ static_assert(GP_PATH_WORDS_BYTES >= GP_ACTIVITY_LABEL_BYTES, "there is room for
 const char *gp_path_category(uint8_t kind)
 {
 	static const char *const categories[] = {
-		[GP_PATH_OPERATION] = "GPU", [GP_PATH_CALL] = "API",    [GP_PATH_HOST] = "host",
-		[GP_PATH_LAUNCH] = "launch", [GP_PATH_STEP] = "launch",
+		[GP_PATH_OPERATION] = "GPU", [GP_PATH_CALL] = "API",      [GP_PATH_HOST] = "host",
+		[GP_PATH_BESIDE] = "host",   [GP_PATH_LAUNCH] = "launch", [GP_PATH_STEP] = "launch",
 	};
 
 	return categories[kind];
@@ -28,12 +28,16 @@ static const char *name_op(char room[], const struct gp_model *model, const stru
 }
 
 /* What a thread does for itself is told by the call that it makes then. */
-static const char *name_host(char room[], const struct gp_model *model, uint32_t next)
+static const char *name_host(char room[], const struct gp_model *model,
+			     const struct gp_path_step *step)
 {
-	if (next == GP_NONE)
-		return "(the program, after its last call)";
-	snprintf(room, GP_PATH_WORDS_BYTES, "(the program, before %s)",
-		 gp_model_api(model, model->calls[next].api).name);
+	const char *who = step->kind == GP_PATH_BESIDE ? " or other threads" : "";
+
+	if (step->index == GP_NONE)
+		snprintf(room, GP_PATH_WORDS_BYTES, "(the program%s, after its last call)", who);
+	else
+		snprintf(room, GP_PATH_WORDS_BYTES, "(the program%s, before %s)", who,
+			 gp_model_api(model, model->calls[step->index].api).name);
 	return room;
 }
 
@@ -46,7 +50,8 @@ const char *gp_path_words(char room[], const struct gp_model *model,
 	case GP_PATH_CALL:
 		return gp_model_api(model, model->calls[step->index].api).name;
 	case GP_PATH_HOST:
-		return name_host(room, model, step->index);
+	case GP_PATH_BESIDE:
+		return name_host(room, model, step);
 	case GP_PATH_LAUNCH:
 		return "(from a call's end to its operation's start)";
 	default:

@@ -9,6 +9,8 @@
 
 /* So soon after what it waited for an operation begins. */
 #define SOON_NS 20000u
+/* For so long a thread does not wait for another one unless it has to. */
+#define LONG_NS 100000u
 
 struct walk {
 	const struct gp_model *model;
@@ -170,6 +172,94 @@ static const struct gp_call *call_of_others(const struct walk *walk, uint64_t ti
 	return latest;
 }
 
+/* Of a thread: its calls that began in that time, or began before and ended in it. */
+struct calls_in {
+	const struct gp_call *first, *last; /* NULL: there are none */
+	bool are_all;                       /* that it ever made */
+};
+
+static struct calls_in find_calls_in(const struct walk *walk, uint32_t thread_id, uint64_t from_ns,
+				     uint64_t to_ns)
+{
+	const struct gp_call *calls = walk->model->calls;
+	uint32_t first = outer_before(walk, thread_id, from_ns);
+	uint32_t end = outer_before(walk, thread_id, to_ns);
+	struct calls_in found = {.are_all = true};
+
+	if (first > 0 && calls[walk->outer[first - 1]].thread_id == thread_id) {
+		found.are_all = false;
+		first -= gp_call_end_ns(&calls[walk->outer[first - 1]]) > from_ns;
+	}
+	if (end < walk->outer_count && calls[walk->outer[end]].thread_id == thread_id)
+		found.are_all = false;
+	if (first < end) {
+		found.first = &calls[walk->outer[first]];
+		found.last = &calls[walk->outer[end - 1]];
+	}
+	return found;
+}
+
+/*
+ * What the main thread waited for where it was in no call from that time on until the one that is reached: of threads that made all their calls meanwhile, the
+ * one that was done last, for it will have made and joined them; NULL: there is none.
+ */
+static const struct gp_call *last_of_joined(const struct walk *walk, uint64_t from_ns)
+{
+	const struct gp_model *model = walk->model;
+	const struct gp_call *latest = NULL;
+
+	for (uint32_t i = 0; i < model->thread_count; i++) {
+		struct calls_in in =
+			find_calls_in(walk, model->threads[i].id, from_ns, walk->at_ns);
+
+		if (in.last && in.are_all && gp_call_end_ns(in.last) <= walk->at_ns &&
+		    (!latest || gp_call_end_ns(in.last) > gp_call_end_ns(latest)))
+			latest = in.last;
+	}
+	return latest;
+}
+
+/* Whether another thread made calls for half of the time from then to the moment that is reached, from its first one's start to its last one's end. */
+static bool is_beside_others(const struct walk *walk, uint32_t thread_id, uint64_t from_ns)
+{
+	const struct gp_model *model = walk->model;
+	uint64_t half_ns = walk->at_ns > from_ns ? (walk->at_ns - from_ns) / 2 : 0;
+
+	for (uint32_t i = 0; i < model->thread_count && half_ns > LONG_NS / 2; i++) {
+		uint32_t other = model->threads[i].id;
+		struct calls_in in = find_calls_in(walk, other, from_ns, walk->at_ns);
+		uint64_t start_ns, end_ns;
+
+		if (other == thread_id || !in.last)
+			continue;
+		start_ns = in.first->start_ns > from_ns ? in.first->start_ns : from_ns;
+		end_ns = gp_call_end_ns(in.last);
+		if ((end_ns < walk->at_ns ? end_ns : walk->at_ns) - start_ns >= half_ns)
+			return true;
+	}
+	return false;
+}
+
+/* The thread was in no call since that one, or since one of a thread that it waited for, which is returned then. */
+static const struct gp_call *step_to_call(struct walk *walk, uint32_t thread_id,
+					  const struct gp_call *call, uint32_t next)
+{
+	uint64_t ended_ns = gp_call_end_ns(call);
+	const struct gp_call *joined = NULL;
+
+	if (thread_id == walk->model->pid && walk->at_ns > ended_ns &&
+	    walk->at_ns - ended_ns > LONG_NS)
+		joined = last_of_joined(walk, ended_ns);
+	if (joined) {
+		call = joined;
+		thread_id = call->thread_id;
+		ended_ns = gp_call_end_ns(call);
+	}
+	step_to(walk, ended_ns,
+		is_beside_others(walk, thread_id, ended_ns) ? GP_PATH_BESIDE : GP_PATH_HOST, next);
+	return call;
+}
+
 /* What the thread did before; the operation that it waited for, or GP_NONE with *thread_id: then it goes on there, or ends. */
 static uint32_t follow_thread(struct walk *walk, uint32_t *thread_id, bool *goes_on)
 {
@@ -185,8 +275,8 @@ static uint32_t follow_thread(struct walk *walk, uint32_t *thread_id, bool *goes
 		step_to(walk, walk->first_ns, GP_PATH_HOST, number);
 		return GP_NONE;
 	}
+	call = step_to_call(walk, call->thread_id, call, number);
 	*thread_id = call->thread_id;
-	step_to(walk, gp_call_end_ns(call), GP_PATH_HOST, number);
 	op = last_end(walk, walk->at_ns);
 	number = (uint32_t)(call - walk->model->calls);
 	if (op != GP_NONE && waits_for(walk, call, op)) {

@@ -136,6 +136,64 @@ static void before_its_first_call_a_thread_was_not_there(void **state)
 	}
 }
 
+/* Two threads that live while the main thread is in no call: it went on when the second one was done. */
+static void threads_that_were_joined_are_followed(void **state)
+{
+	static const struct expected expected[] = {
+		{3000, 3010, GP_PATH_CALL, 1}, {2010, 3000, GP_PATH_HOST, 1},
+		{2000, 2010, GP_PATH_CALL, 5}, {300, 2000, GP_PATH_OPERATION, 0},
+		{210, 300, GP_PATH_LAUNCH, 0}, {200, 210, GP_PATH_CALL, 4},
+		{20, 200, GP_PATH_HOST, 4},    {10, 20, GP_PATH_CALL, 0},
+	};
+	struct build b = build_begin(100);
+
+	(void)state;
+	build_thread(&b, 200, "");
+	build_thread(&b, 300, "");
+	build_thread(&b, 100, "");
+	build_device(&b, 0, "GPU");
+	build_call(&b, 100, BUILD_LAUNCH, 10 * US, 10 * US, 0);
+	build_call(&b, 200, BUILD_LAUNCH, 150 * US, 10 * US, 0);
+	build_call(&b, 200, BUILD_LAUNCH, 900 * US, 10 * US, 0);
+	build_call(&b, 300, BUILD_LAUNCH, 200 * US, 10 * US, 1);
+	build_call(&b, 300, BUILD_DEVICE_SYNC, 220 * US, 1790 * US, 0);
+	build_call(&b, 100, BUILD_LAUNCH, 3000 * US, 10 * US, 0);
+	build_op(&b, GP_OP_KERNEL, 7, 300 * US, 2000 * US, 1);
+	check(&b, expected, 8);
+}
+
+/* One that goes on later was not joined: whether the main thread waited for what it did meanwhile is not known, and said if that took half of the time. */
+static void beside_other_threads_it_is_not_known(void **state)
+{
+	static const struct {
+		uint64_t last_us;
+		enum gp_path_kind kind;
+	} runs[] = {{1800, GP_PATH_BESIDE}, {600, GP_PATH_HOST}};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct build b = build_begin(100);
+		struct gp_model *model;
+		struct gp_path path;
+
+		build_thread(&b, 100, "");
+		build_thread(&b, 200, "");
+		build_device(&b, 0, "GPU");
+		build_call(&b, 100, BUILD_LAUNCH, 10 * US, 10 * US, 0);
+		build_call(&b, 200, BUILD_LAUNCH, 500 * US, 10 * US, 0);
+		build_call(&b, 200, BUILD_LAUNCH, runs[i].last_us * US, 10 * US, 0);
+		build_call(&b, 100, BUILD_LAUNCH, 2000 * US, 500 * US, 0);
+		build_call(&b, 200, BUILD_LAUNCH, 2100 * US, 10 * US, 0);
+		model = build_end(&b);
+		assert_int_equal(gp_path_of(&path, model), 0);
+		assert_int_equal(path.count, 3);
+		assert_int_equal(path.steps[1].kind, runs[i].kind);
+		assert_int_equal(path.steps[1].start_ns, 20 * US);
+		gp_path_free(&path);
+		gp_model_free(model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +202,8 @@ int main(void)
 		cmocka_unit_test(or_for_another_stream_where_they_begin_when_that_one_s_ended),
 		cmocka_unit_test(what_the_host_does_is_on_it),
 		cmocka_unit_test(before_its_first_call_a_thread_was_not_there),
+		cmocka_unit_test(threads_that_were_joined_are_followed),
+		cmocka_unit_test(beside_other_threads_it_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -287,6 +287,12 @@ static uint32_t follow_thread(struct walk *walk, uint32_t *thread_id, bool *goes
 	return GP_NONE;
 }
 
+/* Whether one that ended then may be what another one, ready since, waited for until it began: soon before, or by chance in 1 of 100 cases. */
+static bool ended_soon_before(uint64_t end_ns, uint64_t ready_ns, uint64_t start_ns)
+{
+	return start_ns - end_ns <= SOON_NS || (start_ns - end_ns) * 100 <= start_ns - ready_ns;
+}
+
 /* An operation of another stream after whose end this one began; GP_NONE: there is none. */
 static uint32_t find_dependency(const struct walk *walk, const struct gp_op *op, uint64_t ready_ns)
 {
@@ -294,8 +300,8 @@ static uint32_t find_dependency(const struct walk *walk, const struct gp_op *op,
 	const struct gp_op *ops = walk->model->ops;
 
 	if (op->start_ns - ready_ns <= GP_BUSY_LATENCY_NS || other == GP_NONE ||
-	    ops[other].end_ns <= ready_ns || op->start_ns - ops[other].end_ns > SOON_NS ||
-	    ops[other].start_ns >= op->start_ns)
+	    ops[other].end_ns <= ready_ns || ops[other].start_ns >= op->start_ns ||
+	    !ended_soon_before(ops[other].end_ns, ready_ns, op->start_ns))
 		return GP_NONE;
 	return other;
 }

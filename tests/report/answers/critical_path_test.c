@@ -110,6 +110,27 @@ static void what_the_host_does_is_on_it(void **state)
 	check(&b, expected, 8);
 }
 
+/* Between the two another program may have had the GPU: of a long wait a hundredth is soon. */
+static void after_a_long_wait_the_other_may_have_ended_earlier(void **state)
+{
+	static const struct expected waited[] = {
+		{32000, 32010, GP_PATH_OPERATION, 1},
+		{31700, 32000, GP_PATH_STEP, 1},
+		{25, 31700, GP_PATH_OPERATION, 0},
+		{20, 25, GP_PATH_LAUNCH, 0},
+		{10, 20, GP_PATH_CALL, 0},
+	};
+	struct build b = build_begin(1);
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_call(&b, 100, BUILD_LAUNCH, 10 * US, 10 * US, 1);
+	build_call(&b, 100, BUILD_LAUNCH, 50 * US, 10 * US, 2);
+	build_op(&b, GP_OP_KERNEL, 7, 25 * US, 31700 * US, 1);
+	build_op(&b, GP_OP_KERNEL, 8, 32000 * US, 32010 * US, 2);
+	check(&b, waited, 5);
+}
+
 /* A thread that was not there yet did nothing: the main thread was in a call, from which its creator came, and before that in another one. */
 static void before_its_first_call_a_thread_was_not_there(void **state)
 {
@@ -200,6 +221,7 @@ int main(void)
 		cmocka_unit_test(kernels_wait_for_those_before_them_in_their_stream),
 		cmocka_unit_test(or_for_their_launch),
 		cmocka_unit_test(or_for_another_stream_where_they_begin_when_that_one_s_ended),
+		cmocka_unit_test(after_a_long_wait_the_other_may_have_ended_earlier),
 		cmocka_unit_test(what_the_host_does_is_on_it),
 		cmocka_unit_test(before_its_first_call_a_thread_was_not_there),
 		cmocka_unit_test(threads_that_were_joined_are_followed),

@@ -216,7 +216,7 @@ static const char *const whys[GP_IDLE_CAUSES] = {
 			 "processor from the host",
 	[GP_IDLE_COPY] = "the rules of copies found nothing that could be changed",
 	[GP_IDLE_PROFILER] = "without a profiler that time is not there",
-	[GP_IDLE_UNUSED] = "none of the processes that use it lived",
+	[GP_IDLE_UNUSED] = "no process lived that had an operation on it",
 	[GP_IDLE_UNKNOWN] = "the calls that ended these are not in the trace, or what a "
 			    "process did that has no end",
 };

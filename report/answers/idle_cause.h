@@ -18,7 +18,7 @@
  *   as above    the host was in no call, but another thread of its process in one for the same device: the cause is that of its call
  *   PROFILER    no thread was in a call, but one in CUPTI, as it says, for its own sake
  *   HOST        none of these: no thread was in a CUDA call (or in one that only asks something, or another one in a wait), but at work
- *   UNUSED      none of the processes that use the device lived (the sweep of report/answers/gpu_sweep.h tells)
+ *   UNUSED      no process lived that had an operation on the device (the sweep of report/answers/gpu_sweep.h tells)
  *   UNKNOWN     the call that started the next operation was not recorded; or, where it would be UNUSED, a process lived that may have used the
  *               device, and of which that is not known (the sweep): it has no last call, or no operation but launches
  *

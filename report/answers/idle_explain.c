@@ -51,8 +51,9 @@ static const struct explanation {
 			      "buffers of records, say.",
 			      "Without a profiler such times are not there."},
 	[GP_IDLE_UNUSED] =
-		{"none of the processes that use the device lived",
-		 "Of several processes only others did.",
+		{"no process lived that had an operation on the device",
+		 "Of several processes only others did. These may have made a context on it, or "
+		 "allocated memory that others use: their own summaries have it.",
 		 "Look at the processes one by one: gpuprof summary FILE, or --by process."},
 	[GP_IDLE_UNKNOWN] =
 		{"the call that started the next operation is not in the trace, or what a "

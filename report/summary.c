@@ -246,7 +246,7 @@ struct totals {
 	struct gp_counts counts;
 	uint64_t busy_ns, possible_ns, peak_bytes;
 	bool uses
-		[GP_DEVICE_LIMIT]; /* GPUs that had its operations, in the order of the summary's list */
+		[GP_DEVICE_LIMIT]; /* GPUs that had its operations, or its launches if none is known, in the order of the summary's list */
 };
 
 /* The largest peak of a device: peaks of several need not be at the same time. */
@@ -283,6 +283,20 @@ static void note_use(const struct gp_summary *summary, struct totals *totals,
 		totals->uses[device] = true;
 }
 
+/* Of a process none of whose operations came, as of one that hangs, those that it launched on. */
+static void note_launches(const struct gp_summary *summary, struct totals *totals,
+			  const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+
+		if (call->status == 0 && call->context_id != 0 &&
+		    gp_model_api_class(model, call->api) == GP_API_LAUNCH)
+			note_use(summary, totals, model,
+				 gp_model_context_device(model, call->context_id));
+	}
+}
+
 static int take_totals(const struct gp_summary *summary, struct totals *totals,
 		       struct gp_model *const *model, struct gp_window window)
 {
@@ -298,6 +312,8 @@ static int take_totals(const struct gp_summary *summary, struct totals *totals,
 			note_use(summary, totals, *model, devices.entries[i].device_id);
 	}
 	totals->counts = gp_counts_of(*model);
+	if (totals->counts.operations == 0)
+		note_launches(summary, totals, *model);
 	if (result == 0)
 		result = memory_of(model, 1, &devices, &memory);
 	if (result == 0)

@@ -291,6 +291,13 @@ static void put_in_part(const struct gp_summary *summary, struct gp_json *json)
 	}
 }
 
+/* Where the time ends: not with a call, of a process that was in one until it was killed. */
+static void put_end(const struct gp_summary *summary, struct gp_json *json)
+{
+	if (!gp_summary_ends_with_call(summary))
+		put_number(json, "toLastSign", 1);
+}
+
 /* ---- figures ---- */
 
 static uint64_t sum_count(const struct gp_groups *groups)
@@ -444,6 +451,7 @@ static int put_used(struct gp_model *const *models, size_t count, const struct g
 		put_devices(&summary, json);
 		put_doubt(&summary, json);
 		put_in_part(&summary, json);
+		put_end(&summary, json);
 		put_memory(&summary, json);
 		result = put_part(&summary, json, "left", gp_summary_print_left);
 	}

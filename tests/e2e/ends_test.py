@@ -9,6 +9,7 @@ import unittest
 import chrome_lint
 import support
 from facts import Facts, differences
+from page import Page
 from support import BARE, GPU, LAUNCHED, PLAIN, WAYS, Case, own_lines
 
 NEVER_NS = str(10 ** 17)
@@ -447,6 +448,19 @@ class Hangs(Case):
         self.assertEqual([(event["ph"], event["name"], event["args"]["state"]) for event in events],
                          [("i", "step_kernel", "one of these never ended")] * 3)
         self.assertEqual([rule for rule, cases in chrome_lint.lint(self.path("hung.json")).items() if cases], [])
+
+    def test_beside_another_process(self):
+        """It has the GPU that it launched on, though none of its operations is known; and the page says until when its time is."""
+        process = self.hang(["start=3", "sync"])
+        process.kill()
+        self.end(process)
+        self.run_program([os.path.join(support.BUILD, "programs", "demo"), "3"], GPUPROF_OUTPUT="demo")
+        summary = self.run_gpuprof("summary", "hung.gpuprof", "demo.gpuprof").stdout
+        rows = summary.split("\nProcesses\n")[1].split("\n\n")[0].splitlines()[1:]
+        self.assertEqual([row.split()[-2] for row in rows], ["0", "0"], rows)
+        for trace, is_open in (("hung.gpuprof", True), ("demo.gpuprof", False)):
+            self.assertEqual(self.run_gpuprof("html", "-o", "page.html", trace).returncode, 0)
+            self.assertEqual("toLastSign" in Page(self.path("page.html")).json("about"), is_open, trace)
 
     def test_the_watchdog_ends_it(self):
         process = self.hang(["start=3", "wait", "exit=3"], GPUSIM_FAULT="flush-hangs", GPUPROF_FLUSH_TIMEOUT="1")

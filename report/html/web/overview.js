@@ -53,7 +53,11 @@ function overviewCards(about) {
 			'Time',
 			fmtNs(about.span),
 			[
-				about.inPart ? 'first to last recorded CUDA call' : 'first to last CUDA call',
+				about.toLastSign
+					? 'first CUDA call to last sign of life'
+					: about.inPart
+						? 'first to last recorded CUDA call'
+						: 'first to last CUDA call',
 				about.processes.length > 1 ? about.processes.length + ' processes' : 'pid ' + about.processes[0].pid,
 			],
 			['Timeline', 'timeline'],
@@ -260,7 +264,9 @@ function whereSection(about) {
 			? about.doubt + ': idle is the most that it was'
 			: about.inPart
 				? 'while recording was on and nothing from before ran'
-				: 'from the first CUDA call to the last',
+				: about.toLastSign
+					? 'from the first CUDA call to the last sign of life'
+					: 'from the first CUDA call to the last',
 		bars,
 		about.outlier ? el('p', { class: 'dim outlier' }, inOneLine(about.outlier)) : null,
 	);

@@ -135,6 +135,24 @@ static bool is_placed(const struct gp_memory_sites *found, const struct gp_memor
 	return !strstr(gp_call_sites_at(found->sites, row->site).place, GP_SITE_WITHOUT_STACK);
 }
 
+/* Callers that tell a place from others, in so many columns: the outermost of them does, those before it are wrappers.  Free it. */
+static char *fit_callers(const char *callers)
+{
+	static const char left_out[] = "..." GP_SITE_SEPARATOR;
+	const char *outermost = callers, *next;
+	char *fitted, *text = NULL;
+
+	while ((next = strstr(outermost, GP_SITE_SEPARATOR)) != NULL)
+		outermost = next + strlen(GP_SITE_SEPARATOR);
+	if (gp_text_columns(callers) <= PLACE_COLUMNS || outermost == callers)
+		return gp_text_fit(callers, PLACE_COLUMNS);
+	fitted = gp_text_fit(outermost, PLACE_COLUMNS - strlen(left_out));
+	if (fitted && asprintf(&text, "%s%s", left_out, fitted) < 0)
+		text = NULL;
+	free(fitted);
+	return text;
+}
+
 static void print_place(FILE *out, const struct gp_memory_sites *found,
 			const struct gp_memory_site *row)
 {
@@ -143,7 +161,7 @@ static void print_place(FILE *out, const struct gp_memory_sites *found,
 	char *place = gp_text_escape(site.place), *caller = strndup(site.callers, apart);
 	char *fitted = place ? gp_text_fit(place, PLACE_COLUMNS) : NULL;
 	char *escaped = caller ? gp_text_escape(caller) : NULL;
-	char *fitted_caller = escaped ? gp_text_fit(escaped, PLACE_COLUMNS) : NULL;
+	char *fitted_caller = escaped ? fit_callers(escaped) : NULL;
 
 	fprintf(out, " at %s%s%s", fitted ? fitted : "(no memory)",
 		apart > 0 ? GP_SITE_SEPARATOR : "", fitted_caller ? fitted_caller : "(no memory)");

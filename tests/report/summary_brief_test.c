@@ -395,6 +395,32 @@ static void callers_of_a_wrapper_are_told_apart(void **state)
 	gp_model_free(model);
 }
 
+/* Where there is no room for all callers, the one that tells stays whole: those before it are wrappers. */
+static void the_caller_that_tells_is_not_cut(void **state)
+{
+	static const char *const callers[] = {"step", "evaluate"};
+	struct build b = build_begin(42);
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	build_device(&b, 0, "NVIDIA H200");
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t caller = build_python(&b, BUILD_OUTERMOST, "training.py", callers[i], 15);
+		uint32_t get = build_python(&b, caller, "training.py", "Cache.get", 11);
+
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 1000 * (i + 1),
+			     0x1000000 * (i + 1), i == 0 ? 1 << 20 : 1 << 10);
+		build_stack_of_last(&b, build_python(&b, get, "training.py", "alloc", 7));
+	}
+	build_stacks_end(&b);
+	model = build_end(&b);
+	text = print(model, true);
+	expect(text, "1.000MiB of it at alloc (training.py:7) < ... < step (training.py:15)\n");
+	free(text);
+	gp_model_free(model);
+}
+
 /* What libraries hold is no leak; they are named, first who holds most. */
 static void caches_are_not_counted_as_leaks(void **state)
 {
@@ -458,6 +484,7 @@ int main(void)
 		cmocka_unit_test(calls_that_failed_have_their_column),
 		cmocka_unit_test(nothing_that_is_missing_is_left_out),
 		cmocka_unit_test(callers_of_a_wrapper_are_told_apart),
+		cmocka_unit_test(the_caller_that_tells_is_not_cut),
 		cmocka_unit_test(caches_are_not_counted_as_leaks),
 		cmocka_unit_test(of_tuning_the_least_is_known_without_stacks),
 	};

@@ -121,7 +121,8 @@ static const struct gp_chronicle chronicle_gpu = {
 static const struct gp_sheet_column api_columns[] = {
 	{"Start", GP_UNIT_MOMENT},  {"Duration", GP_UNIT_NS}, {"Result", GP_UNIT_NUMBER},
 	{"CorrID", GP_UNIT_NUMBER}, {"PID", GP_UNIT_NUMBER},  {"TID", GP_UNIT_NUMBER},
-	{"Thread", GP_UNIT_TEXT},   {"Error", GP_UNIT_TEXT},  {"Name", GP_UNIT_TEXT},
+	{"Thread", GP_UNIT_TEXT},   {"Error", GP_UNIT_TEXT},  {"Asked", GP_UNIT_BYTES},
+	{"Name", GP_UNIT_TEXT},
 };
 
 static uint32_t count_calls(const struct gp_model *model)
@@ -144,6 +145,8 @@ static void write_call(struct gp_scope *scope, const struct gp_model *model, uin
 {
 	const struct gp_call *call = &model->calls[index];
 	bool is_told = (model->unknown & GP_UNKNOWN_STATUS) == 0;
+	uint64_t asked_bytes;
+	bool has_asked = call->status != 0 && gp_model_asked_bytes(model, call, &asked_bytes);
 	const struct gp_value values[COUNT(api_columns)] = {
 		gp_value_moment(start_ns),
 		gp_value_whole(call->duration_ns),
@@ -153,6 +156,7 @@ static void write_call(struct gp_scope *scope, const struct gp_model *model, uin
 		gp_value_whole(call->thread_id),
 		text_or_none(gp_model_thread_name(model, call->thread_id)),
 		text_or_none(gp_status_name(call->status)),
+		has_asked ? gp_value_whole(asked_bytes) : gp_value_none(),
 		gp_value_text(gp_model_api(model, call->api).name),
 	};
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "gpuprof/trace.h"
+#include "report/model.h"
 
 struct gp_new_chunk {
 	struct gp_chunk_header header;
@@ -22,5 +23,8 @@ static_assert(sizeof(struct gp_new_chunk) == sizeof(struct gp_chunk_header) + GP
  * is set but magic and crc.  Returns 0 or a negative errno value.
  */
 int gp_chunk_append(int trace, struct gp_new_chunk *chunk);
+
+/* To that of a model, where it is as it was when that was loaded: sequence is set here.  What cannot be written leaves the trace as it is. */
+void gp_chunk_add(int trace, struct gp_model *model, struct gp_new_chunk *chunk);
 
 #endif

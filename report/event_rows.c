@@ -235,7 +235,7 @@ static void write_calls(struct rows *rows)
 
 	for (uint32_t i = 0; i < model->call_count; i++) {
 		const struct gp_call *call = &model->calls[i];
-		uint64_t end_ns = call->start_ns + call->duration_ns;
+		uint64_t end_ns = call->start_ns + call->duration_ns, asked_bytes;
 
 		if (!has(rows, call->start_ns, end_ns))
 			continue;
@@ -247,6 +247,8 @@ static void write_calls(struct rows *rows)
 		if ((model->unknown & GP_UNKNOWN_STATUS) == 0)
 			set(rows, GP_EVENT_STATUS, call->status);
 		set_text(rows, GP_EVENT_ERROR, gp_status_name(call->status));
+		if (call->status != 0 && gp_model_asked_bytes(model, call, &asked_bytes))
+			set(rows, GP_EVENT_BYTES, asked_bytes);
 		end(rows);
 	}
 }

@@ -16,6 +16,7 @@
 #include "report/export.h"
 #include "report/format.h"
 #include "report/html/html.h"
+#include "report/keep_end.h"
 #include "report/keep_links.h"
 #include "report/keep_names.h"
 #include "report/memory_stream.h"
@@ -293,6 +294,8 @@ static void load_piece(struct finishing *f, struct piece *piece)
 	}
 	f->model_count++;
 	piece->model = *model;
+	if (f->options->ended_pid != 0 && f->options->ended_pid == (*model)->pid)
+		gp_keep_end(*model, f->options->ended_status, piece->save_to);
 	gp_keep_links(*model, &options);
 	if (piece->save_to >= 0)
 		(void)gp_keep_names(piece->save_to,

@@ -21,6 +21,8 @@ struct gp_finish_options {
 	bool names_no_files;   /* whoever runs us says where they are */
 	bool ended_only;       /* processes that still run get a line and are left out */
 	bool at_exit;          /* of a program that runs without gpuprof-run, on this machine */
+	uint32_t ended_pid;    /* of a process that was waited for; 0 = none */
+	int ended_status;      /* its status, as waitpid() has it */
 	int progress_fd;       /* gets a byte now and then while there is progress; -1 = none */
 };
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -188,7 +187,6 @@ static void append(int trace, struct gp_model *model)
 	struct gp_new_chunk *chunk = calloc(1, sizeof(*chunk));
 	const struct gp_record_link none = {0}, *last = &none;
 	uint8_t *at = chunk ? chunk->payload : NULL;
-	struct stat status;
 
 	if (!chunk)
 		return;
@@ -197,19 +195,9 @@ static void append(int trace, struct gp_model *model)
 	chunk->header = (struct gp_chunk_header){
 		.payload_bytes = (uint32_t)(at - chunk->payload),
 		.records = model->link_count,
-		.sequence = model->next_sequence,
 		.form = GP_CHUNK_PACKED,
 	};
-	if (fstat(trace, &status) == 0 && (uint64_t)status.st_size == model->file_bytes &&
-	    model->file_bytes % 8 == 0) {
-		if (gp_chunk_append(trace, chunk) != 0) {
-			(void)!ftruncate(trace, status.st_size);
-		} else {
-			model->next_sequence++;
-			model->file_bytes += sizeof(chunk->header) +
-					     gp_chunk_padded_bytes(chunk->header.payload_bytes);
-		}
-	}
+	gp_chunk_add(trace, model, chunk);
 	free(chunk);
 }
 
@@ -229,6 +217,6 @@ void gp_keep_links(struct gp_model *model, const struct gp_load_options *options
 	gp_room_free(model->links);
 	model->links = links;
 	model->link_count = (uint32_t)count;
-	if (options->save_to >= 0 && model->file_bytes > 0)
+	if (options->save_to >= 0)
 		append(options->save_to, model);
 }

@@ -40,6 +40,7 @@ void gp_model_free(struct gp_model *m)
 	free(m->contradictions);
 	gp_room_free(m->memory);
 	gp_room_free(m->mappings);
+	gp_room_free(m->refusals);
 	gp_room_free(m->overheads);
 	gp_room_free(m->shapes);
 	gp_room_free(m->devices);
@@ -435,6 +436,24 @@ bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns)
 	uint32_t gates = gp_model_gates_until(model, time_ns);
 
 	return gates > 0 ? model->gates[gates - 1].on : is_on_at_first(model);
+}
+
+bool gp_model_asked_bytes(const struct gp_model *model, const struct gp_call *call, uint64_t *bytes)
+{
+	uint32_t index = (uint32_t)(call - model->calls), low = 0, high = model->refusal_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (model->refusals[middle].call < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == model->refusal_count || model->refusals[low].call != index)
+		return false;
+	*bytes = model->refusals[low].bytes;
+	return true;
 }
 
 bool gp_model_lacks_kernel(const struct gp_model *model, const struct gp_call *call)

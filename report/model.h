@@ -130,6 +130,12 @@ struct gp_mapping {
 	uint8_t op;       /* enum gp_memory_op */
 };
 
+/* An allocation that failed, and what it asked for; of arrays that is not known. */
+struct gp_refusal {
+	uint64_t bytes;
+	uint32_t call; /* index in calls */
+};
+
 struct gp_overhead {
 	uint64_t start_ns;
 	uint64_t end_ns;
@@ -268,6 +274,8 @@ struct gp_losses {
 	bool closed;                /* an END record is there: nothing published is missing */
 	bool live;                  /* the process still runs */
 	bool killed;                /* its rings were left, and nobody writes into them */
+	uint8_t end_way;            /* enum gp_end_way: how the process ended, if that is told */
+	uint8_t end_status;         /* by that an exit status or a signal */
 	uint32_t stuck_number;      /* of calls and operations alike: nothing is joined by it */
 	/* what did not join: calls of class LAUNCH without an operation, ... */
 	uint64_t launches_without_op; /* though they succeeded */
@@ -362,6 +370,7 @@ struct gp_model {
 	struct gp_contradiction *contradictions;
 	struct gp_memory_event *memory;
 	struct gp_mapping *mappings;   /* sorted by call */
+	struct gp_refusal *refusals;   /* sorted by call */
 	struct gp_overhead *overheads; /* sorted by (start, longest first) */
 	char **names;                  /* kernel names as recorded (mangled) */
 	struct gp_record_shape *shapes;
@@ -401,6 +410,7 @@ struct gp_model {
 	uint32_t host_function_count, gate_count, range_count, range_text_count, domain_count,
 		text_count;
 	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
+	uint32_t refusal_count;
 	uint32_t sample_count, contradiction_count, in_flight_count;
 
 	uint64_t counters[GP_COUNTERS];
@@ -539,6 +549,10 @@ uint32_t gp_model_gates_until(const struct gp_model *model, uint64_t time_ns);
 
 /* Whether recording was on at that time. */
 bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns);
+
+/* What a call asked for that is an allocation and failed.  False: it is none, or that is not known. */
+bool gp_model_asked_bytes(const struct gp_model *model, const struct gp_call *call,
+			  uint64_t *bytes);
 
 /* Whether a call launched a kernel, while recording was on, that has no record. */
 bool gp_model_lacks_kernel(const struct gp_model *model, const struct gp_call *call);

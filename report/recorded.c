@@ -1,5 +1,6 @@
 #include "report/recorded.h"
 
+#include <libiberty/libiberty.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -123,6 +124,27 @@ const char *gp_recorded_tell_no_end(const struct gp_model *model)
 	if (model->losses.live)
 		return gp_no_end_text(GP_NO_END_RUNNING);
 	return model->losses.closed ? gp_no_end_text(GP_NO_END_CUT) : gp_recorded_why_no_end(model);
+}
+
+struct gp_figure gp_recorded_how_ended(const struct gp_model *model)
+{
+	const struct gp_losses *losses = &model->losses;
+	struct gp_figure how = {"-"};
+	const char *signal;
+
+	if (losses->live) {
+		snprintf(how.text, sizeof(how.text), "running");
+	} else if (losses->end_way == GP_END_STATUS) {
+		snprintf(how.text, sizeof(how.text), "exit %u", losses->end_status);
+	} else if (losses->end_way == GP_END_EXEC) {
+		snprintf(how.text, sizeof(how.text), "exec");
+	} else if (losses->end_way == GP_END_SIGNAL) {
+		signal = strsigno(losses->end_status);
+		snprintf(how.text, sizeof(how.text), "%s", signal ? signal : "signal");
+	} else if (!losses->closed && losses->killed) {
+		snprintf(how.text, sizeof(how.text), "killed or crashed");
+	}
+	return how;
 }
 
 /* Of one that lives calls waited still when its rings were read. */

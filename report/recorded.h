@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/format.h"
 #include "report/model.h"
 
 /* A time in which was recorded; gates are NULL where it is the trace that begins or ends. */
@@ -43,6 +44,9 @@ const char *gp_recorded_why_no_end(const struct gp_model *model);
 
 /* The same of any trace that is not whole, for an export of it. */
 const char *gp_recorded_tell_no_end(const struct gp_model *model);
+
+/* How the process ended: "exit 3", "SIGSEGV", "exec", "killed or crashed"; "running"; "-": it is not known. */
+struct gp_figure gp_recorded_how_ended(const struct gp_model *model);
 
 /* The last that is known of the process: of one that lives, when its rings were read; of a dead one, the last that was heard of it. */
 uint64_t gp_recorded_last_known_ns(const struct gp_model *model);

@@ -358,6 +358,14 @@ static void settle_gates(struct gp_model *m)
 	m->gate_count = kept;
 }
 
+static int compare_refusals(const void *a, const void *b, const void *context)
+{
+	const struct gp_refusal *left = a, *right = b;
+
+	(void)context;
+	return (left->call > right->call) - (left->call < right->call);
+}
+
 /* And every thread that made a call is in the list, under its name if it has one. */
 static int order_calls(struct gp_load *load)
 {
@@ -372,10 +380,15 @@ static int order_calls(struct gp_load *load)
 			result = add_thread(load, named, call->thread_id);
 		if (call->memory != GP_NONE)
 			m->memory[call->memory].call = i;
-		if (call->first_op != GP_NONE)
-			load->model->mappings[call->first_op].call = i;
+		if (call->first_op != GP_NONE && call->status != 0)
+			m->refusals[call->first_op].call = i;
+		else if (call->first_op != GP_NONE)
+			m->mappings[call->first_op].call = i;
 		call->first_op = GP_NONE;
 	}
+	if (result == 0)
+		result = gp_array_sort(m->refusals, m->refusal_count, sizeof(*m->refusals),
+				       compare_refusals, NULL);
 	return result == 0 ? sort_and_keep_last(m->threads, &m->thread_count, sizeof(*m->threads),
 						compare_threads, drop_thread)
 			   : result;

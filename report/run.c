@@ -42,6 +42,7 @@ struct run {
 	struct gp_nothing nothing;
 	struct gp_child_signals signals;
 	struct gp_environment environment;
+	pid_t pid;                      /* of the program */
 	int status;                     /* how the program ended, as waitpid() has it */
 	char name[GP_CHILD_NAME_BYTES]; /* what the kernel called it then */
 	char message[MESSAGE_BYTES];    /* why a step failed, for the user */
@@ -345,6 +346,8 @@ static void finish_traces(const struct run *run, char *const *traces, size_t cou
 		.quiet = gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET),
 		.names_no_files = gp_repeat_is_running(),
 		.ended_only = true,
+		.ended_pid = (uint32_t)run->pid,
+		.ended_status = run->status,
 		.progress_fd = -1,
 	};
 
@@ -394,6 +397,7 @@ static int run_program(struct run *run)
 		.for_all = !strcmp(run->options.values[GP_OPTION_ID_WAIT], "all"),
 		.on_waiting = is_quiet ? NULL : say_waiting,
 		.name = run->name,
+		.pid = &run->pid,
 	};
 	int error;
 

@@ -24,7 +24,7 @@
 static const struct gp_column process_columns[] = {
 	{"PID", false},         {"Started", false}, {"Span", false},     {"API calls", false},
 	{"Launches", false},    {"GPU ops", false}, {"GPU time", false}, {"Busy %", false},
-	{"Peak memory", false}, {"GPU", true},      {"Program", true},
+	{"Peak memory", false}, {"GPU", true},      {"Ended", true},     {"Program", true},
 };
 
 size_t gp_summary_columns(const struct gp_summary *summary)
@@ -396,6 +396,7 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 	else
 		gp_table_cell(table, "-");
 	put_devices(summary, table, &totals);
+	gp_table_cell(table, gp_recorded_how_ended(*model).text);
 	put_program(table, *model);
 	return result;
 }

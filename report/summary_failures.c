@@ -28,13 +28,22 @@ static char *fit(const struct gp_summary *summary, char *text)
 
 static char *what(const struct gp_summary *summary, const struct gp_failure *row)
 {
-	char error[GP_FAILURE_ERROR_BYTES], *text;
+	char error[GP_FAILURE_ERROR_BYTES], *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
 
+	if (!out)
+		return NULL;
 	gp_failure_error(error, row->code, row->is_driver);
-	return asprintf(&text, "%s x %s: %s", gp_format_count(row->count).text, row->function,
-			error) < 0
-		       ? NULL
-		       : fit(summary, text);
+	fprintf(out, "%s x %s", gp_format_count(row->count).text, row->function);
+	if (row->processes > 1)
+		fprintf(out, " in %s processes, first pid %u", gp_format_count(row->processes).text,
+			row->pid);
+	else if (summary->model_count > 1)
+		fprintf(out, " in pid %u", row->pid);
+	fprintf(out, ": %s", error);
+	gp_asked_tell(out, &row->asked);
+	return gp_memory_stream_close(out, &text) == 0 ? fit(summary, text) : NULL;
 }
 
 /* The last separator before an end of a text, or NULL. */

@@ -43,7 +43,7 @@ static int take_call(struct gp_load *load, const union gp_any_record *record, co
 	return add_call(load, &record->call, GP_NONE);
 }
 
-/* Until gp_resolve(), first_op of such a call leads to its point. */
+/* Until gp_resolve(), first_op of such a call leads to its point: the call succeeded, or it is a refusal. */
 static int add_mapping(struct gp_load *load, const struct gp_record_memory *r)
 {
 	struct gp_model *m = load->model;
@@ -54,6 +54,21 @@ static int add_mapping(struct gp_load *load, const struct gp_record_memory *r)
 	m->calls[m->call_count - 1].first_op = m->mapping_count;
 	m->mappings[m->mapping_count++] = (struct gp_mapping){
 		.address = r->address, .bytes = r->bytes, .handle = r->pool, .op = r->op};
+	return 0;
+}
+
+/* As add_mapping(). */
+static int add_failed(struct gp_load *load, const struct gp_record_memory *r)
+{
+	struct gp_model *m = load->model;
+
+	if (r->op != GP_MEMORY_ALLOC || GP_CALL_CODE(r->call.status) == 0)
+		return add_call(load, &r->call, GP_NONE);
+	if (GP_LOAD_GROW(load, m->refusals, m->refusal_count, refusals) != 0 ||
+	    add_call(load, &r->call, GP_NONE) != 0)
+		return -ENOMEM;
+	m->calls[m->call_count - 1].first_op = m->refusal_count;
+	m->refusals[m->refusal_count++] = (struct gp_refusal){.bytes = r->bytes};
 	return 0;
 }
 
@@ -73,7 +88,7 @@ static int take_memory(struct gp_load *load, const union gp_any_record *record, 
 
 	(void)text;
 	if (!gp_memory_took_effect(r))
-		return add_call(load, &r->call, GP_NONE);
+		return add_failed(load, r);
 	if (gp_memory_is_about_handle(r))
 		return add_mapping(load, r);
 	if (!gp_memory_is_event(r)) {
@@ -399,6 +414,10 @@ static int take_usage(struct gp_load *load, const union gp_any_record *record, c
 static int take_end(struct gp_load *load, const union gp_any_record *record, const char *text)
 {
 	(void)text;
+	if (record->end.way != GP_END_UNKNOWN) {
+		load->model->losses.end_way = record->end.way;
+		load->model->losses.end_status = record->end.status;
+	}
 	if (record->end.reason == GP_END_EXIT) {
 		load->model->losses.closed = true;
 		load->end_ticks = record->end.ticks;

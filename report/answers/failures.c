@@ -7,6 +7,7 @@
 #include "report/activity.h"
 #include "report/array.h"
 #include "report/cuda_names.h"
+#include "report/format.h"
 #include "report/room.h"
 
 bool gp_failure_is_of_work(uint8_t class)
@@ -41,6 +42,30 @@ void gp_failure_error(char text[GP_FAILURE_ERROR_BYTES], uint16_t code, bool is_
 		snprintf(text, GP_FAILURE_ERROR_BYTES, "%s (%u)", *name ? name : words, code);
 	else
 		snprintf(text, GP_FAILURE_ERROR_BYTES, "error %u", code);
+}
+
+void gp_asked_add(struct gp_asked *asked, const struct gp_model *model, const struct gp_call *call)
+{
+	uint64_t bytes;
+
+	if (!gp_model_asked_bytes(model, call, &bytes))
+		return;
+	if (asked->count == 0 || bytes < asked->least_bytes)
+		asked->least_bytes = bytes;
+	if (asked->count == 0 || bytes > asked->most_bytes)
+		asked->most_bytes = bytes;
+	asked->count++;
+}
+
+void gp_asked_tell(FILE *out, const struct gp_asked *asked)
+{
+	if (asked->count == 0)
+		return;
+	fprintf(out, ", of %s", gp_format_bytes(asked->least_bytes).text);
+	if (asked->most_bytes > asked->least_bytes)
+		fprintf(out, " to %s", gp_format_bytes(asked->most_bytes).text);
+	else if (asked->count > 1)
+		fputs(" each", out);
 }
 
 /* The ranges that are open when a call begins, the one that was opened last at the end: goes through calls and ranges in the order of both. */
@@ -127,7 +152,8 @@ static struct gp_failure *row_of(struct gp_failures *failures, struct gp_api api
 	return &failures->rows[failures->count++];
 }
 
-static int take(struct gp_failures *failures, struct nest *nest, const struct gp_call *call)
+static int take(struct gp_failures *failures, struct nest *nest, const struct gp_call *call,
+		uint32_t process)
 {
 	const struct gp_model *model = nest->model;
 	uint64_t unix_ns = model->base_unix_ns + call->start_ns;
@@ -140,22 +166,26 @@ static int take(struct gp_failures *failures, struct nest *nest, const struct gp
 	if (!row)
 		return -ENOMEM;
 	failures->calls++;
+	row->processes += row->count == 0 || row->process != process;
+	row->process = process;
 	row->count++;
+	gp_asked_add(&row->asked, model, call);
 	if (unix_ns >= row->first_unix_ns)
 		return 0;
 	row->first_unix_ns = unix_ns;
+	row->pid = model->pid;
 	result = gp_held_at(&row->held, model, call, failures->sites);
 	return row->has_stack || result != 0 ? result : find_range(nest, call, &row->range);
 }
 
-static int take_all(struct gp_failures *failures, const struct gp_model *model)
+static int take_all(struct gp_failures *failures, const struct gp_model *model, uint32_t process)
 {
 	struct nest nest = {.model = model};
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
 		if (gp_activity_is_failure(model, &model->calls[i]))
-			result = take(failures, &nest, &model->calls[i]);
+			result = take(failures, &nest, &model->calls[i], process);
 	gp_room_free(nest.open);
 	return result;
 }
@@ -180,7 +210,7 @@ int gp_failures_of(struct gp_failures *failures, struct gp_model *const *models,
 	if (!failures->sites)
 		return -ENOMEM;
 	for (size_t i = 0; result == 0 && i < model_count; i++)
-		result = take_all(failures, models[i]);
+		result = take_all(failures, models[i], (uint32_t)i);
 	if (result == 0 && failures->count > 1)
 		qsort(failures->rows, failures->count, sizeof(*failures->rows), compare);
 	return result;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "report/answers/held.h"
 #include "report/call_site.h"
@@ -18,6 +19,17 @@
 
 /* "out of memory (cudaErrorMemoryAllocation, 2)" */
 #define GP_FAILURE_ERROR_BYTES 160
+
+/* What allocations asked for that failed. */
+struct gp_asked {
+	uint64_t count; /* of those of which it is known */
+	uint64_t least_bytes, most_bytes;
+};
+
+void gp_asked_add(struct gp_asked *asked, const struct gp_model *model, const struct gp_call *call);
+
+/* ", of 3.000GiB each", ", of 1.000MiB to 3.000GiB"; nothing where it is not known. */
+void gp_asked_tell(FILE *out, const struct gp_asked *asked);
 
 struct gp_failure {
 	const char *function;
@@ -30,6 +42,10 @@ struct gp_failure {
 	const char *
 		range; /* that the first one was made in, where there is no stack; NULL = none, or not recorded */
 	struct gp_held held; /* when the first one failed; its sites are those of gp_failures */
+	struct gp_asked asked;
+	uint32_t pid;       /* of the process in which the first one failed */
+	uint32_t processes; /* in which some did */
+	uint32_t process;   /* that was looked at last */
 };
 
 /* Calls that were to do work, then those that only ask; each in the order in which they first failed. */

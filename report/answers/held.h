@@ -1,7 +1,5 @@
 /*
  * held: what a process had allocated of a GPU when a call failed for want of its memory, and at which places.
- *
- * How much that call asked for is not recorded.
  */
 #ifndef REPORT_ANSWERS_HELD_H
 #define REPORT_ANSWERS_HELD_H

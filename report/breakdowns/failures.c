@@ -10,10 +10,11 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_sheet_column columns[] = {
-	{"Count", GP_UNIT_COUNT},    {"First", GP_UNIT_NS},       {"Code", GP_UNIT_NUMBER},
-	{"Error", GP_UNIT_TEXT},     {"Meaning", GP_UNIT_TEXT},   {"Name", GP_UNIT_TEXT},
-	{"Call site", GP_UNIT_TEXT}, {"Called by", GP_UNIT_TEXT}, {"Range", GP_UNIT_TEXT},
-	{"Held", GP_UNIT_BYTES},     {"Held by", GP_UNIT_TEXT},
+	{"Count", GP_UNIT_COUNT},     {"First", GP_UNIT_NS},       {"Code", GP_UNIT_NUMBER},
+	{"Error", GP_UNIT_TEXT},      {"Meaning", GP_UNIT_TEXT},   {"Name", GP_UNIT_TEXT},
+	{"Call site", GP_UNIT_TEXT},  {"Called by", GP_UNIT_TEXT}, {"Range", GP_UNIT_TEXT},
+	{"Held", GP_UNIT_BYTES},      {"Held by", GP_UNIT_TEXT},   {"Asked min", GP_UNIT_BYTES},
+	{"Asked max", GP_UNIT_BYTES}, {"PID", GP_UNIT_NUMBER},     {"Processes", GP_UNIT_COUNT},
 };
 
 static void put_held(struct gp_sheet *sheet, const struct gp_failures *failures,
@@ -35,6 +36,14 @@ static void put_held(struct gp_sheet *sheet, const struct gp_failures *failures,
 	free(text);
 }
 
+static void put_asked(struct gp_sheet *sheet, const struct gp_asked *asked)
+{
+	bool is_known = asked->count > 0;
+
+	gp_sheet_cell(sheet, is_known ? gp_value_whole(asked->least_bytes) : gp_value_none());
+	gp_sheet_cell(sheet, is_known ? gp_value_whole(asked->most_bytes) : gp_value_none());
+}
+
 static void put_row(struct gp_scope *scope, struct gp_sheet *sheet,
 		    const struct gp_failures *failures, const struct gp_failure *row)
 {
@@ -50,6 +59,9 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_text(sheet, row->has_stack ? site.callers : "");
 	gp_scope_put_text(sheet, row->range ? row->range : "");
 	put_held(sheet, failures, &row->held);
+	put_asked(sheet, &row->asked);
+	gp_scope_put_whole(sheet, row->pid);
+	gp_scope_put_whole(sheet, row->processes);
 }
 
 static int fill(struct gp_scope *scope, struct gp_sheet *sheet)

@@ -46,9 +46,10 @@ static const struct gp_sheet_column device_columns[] = {
 };
 
 static const struct gp_sheet_column process_columns[] = {
-	OPERATION_COLUMNS,        {"Calls", GP_UNIT_COUNT}, {"Failed", GP_UNIT_COUNT},
-	{"API time", GP_UNIT_NS}, {"Started", GP_UNIT_NS},  {"Span", GP_UNIT_NS},
-	{"PID", GP_UNIT_NUMBER},  {"Rank", GP_UNIT_TEXT},   {"Program", GP_UNIT_TEXT},
+	OPERATION_COLUMNS,         {"Calls", GP_UNIT_COUNT}, {"Failed", GP_UNIT_COUNT},
+	{"API time", GP_UNIT_NS},  {"Started", GP_UNIT_NS},  {"Span", GP_UNIT_NS},
+	{"PID", GP_UNIT_NUMBER},   {"Rank", GP_UNIT_TEXT},   {"Ended", GP_UNIT_TEXT},
+	{"Program", GP_UNIT_TEXT},
 };
 
 static void count_operation(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS],
@@ -269,6 +270,7 @@ static void put_process(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_whole(sheet, model->last_ns - model->first_ns);
 	gp_scope_put_whole(sheet, model->pid);
 	gp_scope_put_text(sheet, info_of(model, GP_INFO_RANK));
+	gp_scope_put_text(sheet, gp_recorded_how_ended(model).text);
 	gp_scope_put_text(sheet, info_of(model, GP_INFO_PROGRAM));
 }
 

@@ -64,12 +64,18 @@ static void put_memory(struct gp_json *json, const struct gp_memory_event *memor
 	gp_json_string(json, kind, strlen(kind));
 }
 
-static void put_status(struct gp_json *json, uint16_t status)
+static void put_failure(struct gp_chrome *chrome, const struct gp_call *call)
 {
-	const char *name = gp_status_name(status);
+	const char *name = gp_status_name(call->status);
+	struct gp_json *json = &chrome->json;
+	uint64_t asked_bytes;
 
+	if (gp_model_asked_bytes(chrome->model, call, &asked_bytes)) {
+		gp_json_text(json, ",\"bytes\":");
+		gp_chrome_put_number(json, asked_bytes);
+	}
 	gp_json_text(json, ",\"status\":");
-	gp_json_unsigned(json, status);
+	gp_json_unsigned(json, call->status);
 	if (*name) {
 		gp_json_text(json, ",\"error\":");
 		gp_json_string(json, name, strlen(name));
@@ -111,7 +117,7 @@ static void write_call(struct gp_chrome *chrome, const struct gp_call *call, str
 	if (call->memory != GP_NONE)
 		put_memory(json, &chrome->model->memory[call->memory]);
 	if (call->status != 0)
-		put_status(json, call->status);
+		put_failure(chrome, call);
 	if (call->cooperative)
 		gp_chrome_put_field(json, "cooperative", 1);
 	if (call->overlapping)

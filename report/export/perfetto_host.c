@@ -83,7 +83,7 @@ static void put_caller(struct gp_perfetto *p, const struct gp_call *call)
 static void write_call(struct gp_perfetto *p, const struct gp_call *call)
 {
 	uint64_t end_ns = call->start_ns + call->duration_ns;
-	uint64_t track;
+	uint64_t track, asked_bytes;
 
 	if (!gp_perfetto_has(p, call->start_ns, end_ns))
 		return;
@@ -94,6 +94,8 @@ static void write_call(struct gp_perfetto *p, const struct gp_call *call)
 		gp_perfetto_name(p, &p->apis[call->api], gp_model_api(p->model, call->api).name));
 	gp_perfetto_note(p, GP_PERFETTO_CORRELATION, call->correlation_id);
 	if (call->status != 0) {
+		if (gp_model_asked_bytes(p->model, call, &asked_bytes))
+			gp_perfetto_note(p, GP_PERFETTO_BYTES, asked_bytes);
 		gp_perfetto_note(p, GP_PERFETTO_STATUS, call->status);
 		gp_perfetto_note_text(p, GP_PERFETTO_ERROR, gp_status_name(call->status));
 	}

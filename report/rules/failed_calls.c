@@ -50,6 +50,7 @@ struct own {
 	uint64_t launch_ns;   /* how long before the error the first one was */
 	uint64_t kernel; /* the number of its name, where it is told by a record without times */
 	bool has_kernel;
+	struct gp_asked asked;
 	struct gp_held held; /* when the first of them failed */
 	uint64_t held_at_ns;
 };
@@ -160,6 +161,7 @@ static void take(struct gp_advisor *advisor, const struct gp_call *call, uint64_
 	found->is_grave |= call->start_ns < launches_until_ns && is_refused(advisor->model, call);
 	own = found->own;
 	note_held(advisor, own, call);
+	gp_asked_add(&own->asked, advisor->model, call);
 	count = found->count;
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, 0, NULL);
 	count_in_thread(own, call);
@@ -339,7 +341,9 @@ static void tell_of_call(const struct gp_advisor *advisor, const struct gp_case 
 		fprintf(out, "%s times", gp_format_count(found->count).text);
 	if (own->in_all > found->count)
 		fprintf(out, " in one thread, %s in all", gp_format_count(own->in_all).text);
-	fprintf(out, ": %s, and the program went on", error);
+	fprintf(out, ": %s", error);
+	gp_asked_tell(out, &own->asked);
+	fputs(", and the program went on", out);
 	if (own->held.is_known) {
 		fputs("; ", out);
 		gp_held_tell(out, &own->held, advisor->sites);
@@ -453,8 +457,8 @@ const struct gp_rule gp_rule_failed_calls = {
 		"in part. If one record alone has no times, it is that kernel's, which never "
 		"ended. Where records were lost none is named. Where the GPU's memory was lacking, "
 		"it "
-		"is told what the process held of it when the first of them failed, and at which "
-		"places; what was asked for is not recorded.",
+		"is told what was asked for, what the process held when the first of them failed, "
+		"and at which places.",
 	.change = "Check what every call returns, and cudaGetLastError() after <<<>>>; end, or do "
 		  "without, at the first error. `gpuprof summary --by failure` shows every error "
 		  "and where it came from; compute-sanitizer finds the kernel behind an illegal "

@@ -294,6 +294,8 @@ int gp_child_run(const struct gp_child_signals *signals, const struct gp_child_w
 	leave_signals(signals);
 	if (wait->interrupted)
 		*wait->interrupted = child.interrupted;
+	if (wait->pid)
+		*wait->pid = child.pid;
 	*status = child.status;
 	return 0;
 }

@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* What we were started with, for the program and for the time after it. */
 struct gp_child_signals {
@@ -31,6 +32,7 @@ struct gp_child_wait {
 	bool for_all;             /* also for what the program leaves running, daemons among it */
 	void (*on_waiting)(void); /* called if there is such; NULL = not */
 	char *name; /* GP_CHILD_NAME_BYTES: what the kernel called the program in the end, which is another one after exec; "" where it does not say; NULL = not */
+	pid_t *pid; /* the program's; NULL = not */
 	bool *interrupted; /* set where SIGINT, SIGTERM, SIGHUP or SIGQUIT came meanwhile, whatever the program did then; NULL = not */
 };
 

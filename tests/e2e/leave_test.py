@@ -1,4 +1,5 @@
 """Ends that run no exit handlers: the trace is whole all the same, and the program does not notice."""
+import json
 import os
 import sys
 import unittest
@@ -176,6 +177,26 @@ class Leave(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.files(".gpuprof"), ["left.gpuprof"])
         self.assertEqual(differences(Facts(self.path("left.json")), result.stdout), [])
+
+    def ended(self, name):
+        text = self.run_gpuprof("summary", "--format", "json", "--by", "process", *(self.path(file) for file in self.files(".gpuprof")
+                                                                                    if file.startswith(name))).stdout
+        return sorted(row["Ended"] for row in json.loads(text)["rows"])
+
+    def test_how_each_ended_is_kept(self):
+        quick = self.compile("quick", QUICK, f"-L{support.BUILD}/sim", "-lcuda")
+        for number, (way, command, ended) in enumerate((
+                (BARE, [*GPU, "launch=2"], "exit 0"),
+                (BARE, [*GPU, "launch=2", "_exit=3"], "exit 3"),
+                (BARE, [*GPU, "launch=2", "raise=11"], "killed or crashed"),
+                (BARE, [quick], "-"),
+                (LAUNCHED, [quick], "exit 7"),
+                (LAUNCHED, [*GPU, "launch=2", "_exit=200"], "exit 200"),
+                (LAUNCHED, [*GPU, "launch=2", "raise=11"], "SIGSEGV"),
+                (LAUNCHED, ["sh", "-c", " ".join([*GPU, "launch=2", "raise=15"]) + "; exit 4"], "killed or crashed"))):
+            with self.subTest(way, command=command):
+                self.run_program(command, way, GPUPROF_OUTPUT=f"end{number}-")
+                self.assertEqual(self.ended(f"end{number}-"), [ended])
 
 
 if __name__ == "__main__":

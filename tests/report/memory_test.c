@@ -137,6 +137,52 @@ static void test_memory_calls_that_had_no_effect(void **state)
 	}
 }
 
+/* Calls are sorted by thread and time: what each of them asked for goes with it. */
+static void test_what_failed_allocations_asked_for(void **state)
+{
+	static const struct {
+		uint32_t start_ns, bytes;
+		uint16_t status;
+		uint8_t op;
+		bool is_known;
+	} cases[] = {
+		{300, 30, 2, GP_MEMORY_ALLOC, true},  {100, 0, 1, GP_MEMORY_ALLOC, true},
+		{200, 20, 0, GP_MEMORY_ALLOC, false}, {400, 40, 1, GP_MEMORY_FREE, false},
+		{150, 15, 2, GP_MEMORY_ALLOC, true},
+	};
+	struct gp_builder b;
+	struct gp_model *m;
+	uint32_t known = 0;
+
+	(void)state;
+	gp_builder_begin(&b, THREAD);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		gp_builder_add(&b,
+			       &(struct gp_record_memory){
+				       .call = {.kind = GP_RECORD_MEMORY,
+						.api = GP_TEST_MALLOC,
+						.start_ticks = GP_TEST_AT_TICK(cases[i].start_ns),
+						.correlation_id = (uint32_t)i,
+						.status = cases[i].status},
+				       .bytes = cases[i].bytes,
+				       .op = cases[i].op,
+				       .memory_kind = GP_MEMORY_DEVICE});
+	m = gp_builder_finish(&b);
+	assert_int_equal(m->call_count, 5);
+	for (uint32_t i = 0; i < m->call_count; i++) {
+		uint64_t bytes = 1;
+		bool is_known = gp_model_asked_bytes(m, &m->calls[i], &bytes);
+
+		assert_int_equal(is_known, cases[m->calls[i].correlation_id].is_known);
+		if (is_known)
+			assert_int_equal(bytes, cases[m->calls[i].correlation_id].bytes);
+		assert_int_equal(m->calls[i].first_op, GP_NONE);
+		known += is_known;
+	}
+	assert_int_equal(known, 3);
+	gp_model_free(m);
+}
+
 /*
  * Neither an allocation nor a free: whoever takes it for one of them follows an index that is none.  Things are gathered by the
  * kind of memory, which are few.
@@ -205,6 +251,7 @@ int main(void)
 		cmocka_unit_test(test_address_reused_during_the_free),
 		cmocka_unit_test(test_allocated_during_a_free),
 		cmocka_unit_test(test_memory_calls_that_had_no_effect),
+		cmocka_unit_test(test_what_failed_allocations_asked_for),
 		cmocka_unit_test(test_memory_calls_that_are_neither),
 		cmocka_unit_test(test_a_context_takes_its_memory_along),
 	};

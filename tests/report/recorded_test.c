@@ -108,6 +108,33 @@ static void operations_may_be_missing_for_many_reasons(void **state)
 	gp_model_free(model);
 }
 
+static void how_a_process_ended(void **state)
+{
+	static const struct {
+		struct gp_losses losses;
+		const char *text;
+	} cases[] = {
+		{{.closed = true}, "-"}, /* by an older version */
+		{{.closed = true, .end_way = GP_END_STATUS}, "exit 0"},
+		{{.closed = true, .end_way = GP_END_STATUS, .end_status = 137}, "exit 137"},
+		{{.closed = true, .end_way = GP_END_EXEC}, "exec"},
+		{{.killed = true, .end_way = GP_END_SIGNAL, .end_status = 11}, "SIGSEGV"},
+		{{.killed = true}, "killed or crashed"},
+		{{.live = true}, "running"},
+		{{.cut = true}, "-"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = build_begin(1);
+
+		b.model = build_end(&b);
+		b.model->losses = cases[i].losses;
+		assert_string_equal(gp_recorded_how_ended(b.model).text, cases[i].text);
+		gp_model_free(b.model);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +142,7 @@ int main(void)
 		cmocka_unit_test(what_never_paused_is_one_part),
 		cmocka_unit_test(what_never_began_has_no_part),
 		cmocka_unit_test(operations_may_be_missing_for_many_reasons),
+		cmocka_unit_test(how_a_process_ended),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

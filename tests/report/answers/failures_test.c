@@ -188,6 +188,57 @@ static void errors_have_their_names(void **state)
 	assert_string_equal(text, "error 4242");
 }
 
+static void assert_asked(const struct gp_asked *asked, const char *expected)
+{
+	char text[100] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	assert_non_null(out);
+	gp_asked_tell(out, asked);
+	fclose(out);
+	assert_string_equal(text, expected);
+}
+
+/* And in which process the first one was, in how many there were some. */
+static void what_they_asked_for(void **state)
+{
+	struct gp_refusal refusals[2][2] = {
+		{{.bytes = 3u << 20, .call = 0}, {.bytes = 2u << 20, .call = 2}},
+		{{.bytes = 3u << 20, .call = 0}}};
+	struct gp_failures failures;
+	struct gp_model *models[2];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct build b = begin();
+
+		fail_at(&b, MALLOC, 2, 500 - 200 * i, GP_NONE);
+		fail_at(&b, MALLOC, 1, 600, GP_NONE);
+		fail_at(&b, MALLOC, 2, 700, GP_NONE);
+		models[i] = build_end(&b);
+		models[i]->pid = 10 + i;
+		models[i]->refusals = refusals[i];
+		models[i]->refusal_count = i == 0 ? 2 : 1;
+	}
+	assert_int_equal(gp_failures_of(&failures, models, 2), 0);
+	assert_int_equal(failures.count, 2);
+	assert_int_equal(failures.rows[0].count, 4);
+	assert_int_equal(failures.rows[0].pid, 11);
+	assert_int_equal(failures.rows[0].processes, 2);
+	assert_asked(&failures.rows[0].asked, ", of 2.000MiB to 3.000MiB");
+	assert_asked(&failures.rows[1].asked, "");
+	gp_failures_free(&failures);
+	assert_int_equal(gp_failures_of(&failures, &models[1], 1), 0);
+	assert_asked(&failures.rows[0].asked, ", of 3.000MiB");
+	assert_int_equal(failures.rows[0].processes, 1);
+	gp_failures_free(&failures);
+	assert_asked(&(struct gp_asked){2, 0, 0}, ", of 0B each");
+	for (uint32_t i = 0; i < 2; i++) {
+		models[i]->refusals = NULL;
+		gp_model_free(models[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +248,7 @@ int main(void)
 		cmocka_unit_test(in_the_range_of_the_first),
 		cmocka_unit_test(time_does_not_grow_with_the_square_of_ranges),
 		cmocka_unit_test(errors_have_their_names),
+		cmocka_unit_test(what_they_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

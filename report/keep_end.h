@@ -1,0 +1,10 @@
+/* keep_end: how a process ended goes into its model and its trace, where its own end does not say it, by who has waited for it. */
+#ifndef REPORT_KEEP_END_H
+#define REPORT_KEEP_END_H
+
+#include "report/model.h"
+
+/* status is waitpid()'s; save_to: descriptor of the trace, -1 = it stays as it is. */
+void gp_keep_end(struct gp_model *model, int status, int save_to);
+
+#endif

@@ -113,6 +113,13 @@ struct gp_advisor {
 struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
 				uint64_t other_detail);
 
+/* Whether a case is of the present rule and process. */
+static inline bool gp_advisor_is_present(const struct gp_advisor *advisor,
+					 const struct gp_case *found)
+{
+	return found->rule == advisor->rule && found->process == advisor->process;
+}
+
 /* The site of a call of the present process. */
 uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call);
 #define GP_NO_SITE UINT32_MAX

@@ -132,8 +132,7 @@ static void look(struct gp_advisor *advisor)
 		take_row(advisor, memory, &memory->rows[i]);
 	take_calls(advisor);
 	for (uint32_t i = 0; advisor->error == 0 && i < advisor->case_count; i++)
-		if (advisor->cases[i].rule == advisor->rule &&
-		    advisor->cases[i].process == advisor->process &&
+		if (gp_advisor_is_present(advisor, &advisor->cases[i]) &&
 		    gp_advisor_is_worth(advisor, &advisor->cases[i])) {
 			explain_lulls(advisor, &advisor->cases[i]);
 			return;

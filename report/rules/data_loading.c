@@ -279,8 +279,7 @@ static void leave_to_others(struct gp_advisor *advisor)
 		struct gp_case *found = &advisor->cases[i];
 		const struct own *own = found->own;
 
-		if (found->rule == advisor->rule && found->process == advisor->process &&
-		    own->has_looks &&
+		if (gp_advisor_is_present(advisor, found) && own->has_looks &&
 		    gp_meanwhile_compiler_by_looks(advisor, found) != GP_COMPILER_NONE)
 			found->count = 0;
 	}

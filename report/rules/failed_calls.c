@@ -311,9 +311,8 @@ static void find_causes(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < advisor->case_count; i++) {
 		struct gp_case *found = &advisor->cases[i];
 
-		if (found->rule == advisor->rule && found->process == advisor->process &&
-		    found->detail == LASTING && tells_of_all_kernels(advisor->model) &&
-		    !find_kernel(advisor, found->own))
+		if (gp_advisor_is_present(advisor, found) && found->detail == LASTING &&
+		    tells_of_all_kernels(advisor->model) && !find_kernel(advisor, found->own))
 			find_launches(advisor, found->own);
 	}
 }

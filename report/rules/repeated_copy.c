@@ -248,7 +248,7 @@ static void look(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < advisor->case_count; i++) {
 		struct gp_case *found = &advisor->cases[i];
 
-		if (found->rule == advisor->rule && found->process == advisor->process)
+		if (gp_advisor_is_present(advisor, found))
 			found->is_grave = found->count >= FEW && found->saves_ns >= FEW_NS &&
 					  found->saves_ns >= advisor->span_ns / FEW_PART;
 	}

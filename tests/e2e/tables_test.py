@@ -261,6 +261,12 @@ class Formats(Tables):
         self.assertIn("\nAPI calls that failed\n", self.summary("--by", "api", trace).stdout)
         self.assertNotIn("cudaErrorMemoryAllocation", self.summary("--by", "api", "--format", "csv", trace).stdout)
 
+    def test_failed_allocations_have_what_they_asked_for(self):
+        trace = self.record("zoo")
+        [row] = [row for row in self.tables("failure", trace)["failure"] if row["Error"] == "cudaErrorMemoryAllocation"]
+        self.assertEqual((row["Name"], row["Asked min"], row["Asked max"], row["Processes"]), ("cudaMalloc", 1 << 60, 1 << 60, 1))
+        self.assertIn("2), of 1048576.0TiB", self.summary(trace).stdout)
+
     def test_of_people_name_the_table(self):
         trace = self.record("demo", "3")
         self.assertTrue(self.summary("--by", "kernel", trace).stdout.startswith("Kernels\n  Time %"))

@@ -456,8 +456,8 @@ class Hangs(Case):
         self.end(process)
         self.run_program([os.path.join(support.BUILD, "programs", "demo"), "3"], GPUPROF_OUTPUT="demo")
         summary = self.run_gpuprof("summary", "hung.gpuprof", "demo.gpuprof").stdout
-        rows = summary.split("\nProcesses\n")[1].split("\n\n")[0].splitlines()[1:]
-        self.assertEqual([row.split()[-2] for row in rows], ["0", "0"], rows)
+        titles, *rows = summary.split("\nProcesses\n")[1].split("\n\n")[0].splitlines()
+        self.assertEqual([row[titles.index("  GPU  ") + 2] for row in rows], ["0", "0"], rows)
         for trace, is_open in (("hung.gpuprof", True), ("demo.gpuprof", False)):
             self.assertEqual(self.run_gpuprof("html", "-o", "page.html", trace).returncode, 0)
             self.assertEqual("toLastSign" in Page(self.path("page.html")).json("about"), is_open, trace)

@@ -32,6 +32,16 @@ static inline void gp_store32_release(uint32_t *word, uint32_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
+static inline uint16_t gp_load16_acquire(const uint16_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static inline void gp_store16_release(uint16_t *word, uint16_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
 /* Sequentially consistent: for flags that two threads raise and then check in each other. */
 static inline uint32_t gp_swap32(uint32_t *word, uint32_t value)
 {

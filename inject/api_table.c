@@ -20,9 +20,18 @@ static const struct names {
 
 static_assert(sizeof(names) <= UINT16_MAX, "where a name begins fits 16 bits");
 
+#define STREAM_AT(shape, domain)                                                                   \
+	((shape) != GP_SHAPE_LAUNCHED && (shape) != GP_SHAPE_COOPERATIVE ? 0                       \
+	 : (domain) == DOMAIN_DRIVER                                     ? GP_DRIVER_LAUNCH_STREAM \
+									 : GP_RUNTIME_LAUNCH_STREAM)
+
 const struct gp_api_entry gp_api_entries[] = {
 #define GP_API(DOMAIN, cbid, name, CLASS, SHAPE, MEMORY)                                           \
-	{DOMAIN_##DOMAIN | (cbid), GP_API_##CLASS, GP_SHAPE_##SHAPE, GP_MEMORY_##MEMORY,           \
+	{DOMAIN_##DOMAIN | (cbid),                                                                 \
+	 GP_API_##CLASS,                                                                           \
+	 GP_SHAPE_##SHAPE,                                                                         \
+	 GP_MEMORY_##MEMORY,                                                                       \
+	 STREAM_AT(GP_SHAPE_##SHAPE, DOMAIN_##DOMAIN),                                             \
 	 offsetof(struct names, DOMAIN##_##cbid)},
 #include "inject/api.def"
 #undef GP_API

@@ -15,15 +15,18 @@
 #define GP_API_CBID_LIMIT 2048u
 
 /*
- * How a call's parameters say what it allocated or freed (inject/memory_call.c) or how it launched
- * (inject/launch_call.c).
+ * How a call's parameters say what it allocated or freed (inject/memory_call.c), how it launched, or for which stream it waited
+ * (inject/launch_call.h).
  */
 enum gp_call_shape {
 	GP_SHAPE_NONE,
-	GP_SHAPE_SIZED,    /* { address *, size } */
-	GP_SHAPE_POOLED,   /* { address *, size, pool } */
-	GP_SHAPE_PITCH,    /* { address *, pitch *, width, height } */
-	GP_SHAPE_PITCH_3D, /* { cudaPitchedPtr *, extent } */
+	GP_SHAPE_LAUNCHED, /* { function, grid, block, ..., stream, ... } */
+	GP_SHAPE_WAITED,   /* { stream } */
+	GP_SHAPE_MEMORY,
+	GP_SHAPE_SIZED = GP_SHAPE_MEMORY, /* { address *, size } */
+	GP_SHAPE_POOLED,                  /* { address *, size, pool } */
+	GP_SHAPE_PITCH,                   /* { address *, pitch *, width, height } */
+	GP_SHAPE_PITCH_3D,                /* { cudaPitchedPtr *, extent } */
 	GP_SHAPE_RUNTIME_ARRAY,
 	GP_SHAPE_RUNTIME_ARRAY_3D,
 	GP_SHAPE_RUNTIME_MIPMAP,
@@ -38,17 +41,23 @@ enum gp_call_shape {
 	GP_SHAPE_UNMAPPED, /* { address, size } */
 	GP_SHAPE_RETAINED, /* { handle * } */
 	GP_SHAPE_LAUNCHES,
-	GP_SHAPE_COOPERATIVE = GP_SHAPE_LAUNCHES, /* every launch by this call is */
-	GP_SHAPE_CONFIGURED,                      /* { configuration *, ... } */
+	GP_SHAPE_COOPERATIVE =
+		GP_SHAPE_LAUNCHES, /* every launch by this call is; else as LAUNCHED */
+	GP_SHAPE_COOPERATIVE_EACH, /* the same, on several devices: { list, ... } */
+	GP_SHAPE_CONFIGURED,       /* { configuration *, ... } */
 	GP_SHAPES
 };
+
+#define GP_RUNTIME_LAUNCH_STREAM 48u /* stream_at */
+#define GP_DRIVER_LAUNCH_STREAM  40u
 
 struct gp_api_entry {
 	uint16_t api;        /* GP_API_ID of record.h: cbid, with the top bit for the driver API */
 	uint8_t class;       /* enum gp_api_class */
 	uint8_t shape;       /* enum gp_call_shape */
 	uint8_t memory_kind; /* enum gp_memory_kind, 0 = none */
-	uint16_t name;       /* for gp_api_cupti_name() */
+	uint8_t stream_at; /* where the stream's handle stands in a launch's parameters, 0 = nowhere */
+	uint16_t name;     /* for gp_api_cupti_name() */
 };
 
 void gp_api_table_init(void);

@@ -166,6 +166,29 @@ OUT_OF_THE_WAY static void note_failure(int code)
 		notify.kernel_failed();
 }
 
+static inline void note_launch(uint64_t stream, uint16_t api, const CUpti_CallbackData *data)
+{
+	gp_in_flight_note(&local.launches, (struct gp_launch){
+						   .name = (uint64_t)(uintptr_t)data->symbolName,
+						   .stream = stream,
+						   .correlation_id = data->correlationId,
+						   .context = (uint16_t)data->contextUid,
+						   .api = api,
+					   });
+}
+
+/* What was launched into its stream has ended. */
+static inline void note_wait(uint16_t api, const CUpti_CallbackData *data)
+{
+	gp_in_flight_note_wait(&local.launches,
+			       (struct gp_launch){
+				       .stream = *(const uint64_t *)data->functionParams,
+				       .correlation_id = data->correlationId,
+				       .context = (uint16_t)data->contextUid,
+				       .api = api,
+			       });
+}
+
 static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data,
 		       uint64_t end_ticks)
 {
@@ -182,10 +205,15 @@ static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 		note_failure(GP_CALL_CODE(call.status));
 		if (emit_failed_allocation(entry, data, call))
 			return;
+	} else if (entry != NULL && entry->stream_at != 0) {
+		note_launch(gp_launch_call_stream(entry, data->functionParams), api, data);
 	} else if (entry != NULL && entry->class == GP_API_LAUNCH) {
-		gp_in_flight_note(&local.launches, data->correlationId, data->symbolName);
+		note_launch(gp_launch_call_configured_stream(entry, data->functionParams), api,
+			    data);
+	} else if (entry != NULL && entry->shape == GP_SHAPE_WAITED) {
+		note_wait(api, data);
 	}
-	if (entry == NULL || entry->shape == GP_SHAPE_NONE || !took_effect(entry, call.status))
+	if (entry == NULL || entry->shape < GP_SHAPE_MEMORY || !took_effect(entry, call.status))
 		gp_emit((const struct gp_record *)&call);
 	else if (entry->shape < GP_SHAPE_LAUNCHES)
 		emit_memory_call(entry, data, &call);
@@ -349,6 +377,9 @@ static void on_graph_node(uint32_t cbid, const CUpti_ResourceData *data)
 
 static void on_resource(uint32_t cbid, const CUpti_ResourceData *data)
 {
+	if (cbid == CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING ||
+	    cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
+		gp_in_flight_end_era();
 	if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 		notify.context_created(data->context);
 	else if (cbid == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)

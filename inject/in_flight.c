@@ -6,7 +6,9 @@
 
 #include "collector/collector.h"
 #include "collector/sys.h"
+#include "inject/api_table.h"
 #include "inject/cupti_decode.h"
+#include "inject/launch_call.h"
 #include "stacks/thread_memory.h"
 
 #define THREADS    256u /* that launch at a time; of further ones nothing is known */
@@ -34,7 +36,14 @@ static __thread uint32_t refused_at;
 static pthread_key_t key;
 static bool has_key;
 
+uint32_t gp_in_flight_era;
+
 /* ---- the program's threads ---- */
+
+void gp_in_flight_end_era(void)
+{
+	gp_add32(&gp_in_flight_era, 1);
+}
 
 static void end_thread(void *argument)
 {
@@ -42,6 +51,7 @@ static void end_thread(void *argument)
 
 	refused_at = HAS_ENDED;
 	*place->here = NULL;
+	gp_in_flight_end_era(); /* its default stream's: stream_of() */
 	/* pairs with take_place(): the next thread goes on behind what was noted */
 	gp_store32_release(&place->state, FREE);
 	gp_add32(&freed, 1);
@@ -185,14 +195,15 @@ static uint32_t name_id(struct gp_decoder *decoder, uint64_t address)
 
 struct known {
 	uint64_t at; /* so many were noted before it */
-	uint64_t name;
-	uint32_t correlation_id;
+	struct gp_launch note;
+	uint64_t stream; /* as records tell it */
 };
 
 /* What is known of what was noted in a place. */
 static struct view {
-	uint64_t next; /* what was noted before it is in `open`, or has come, or was told */
-	uint64_t seen; /* so much was noted when it was last looked for what is overdue */
+	uint64_t next;      /* what was noted before it is in `open`, or has come, or was told */
+	uint64_t seen;      /* so much was noted when it was last looked for what is overdue */
+	uint64_t next_wait; /* those before it were told */
 	uint32_t open_count;
 	struct known open[OPEN]; /* in their order */
 } views[THREADS];
@@ -202,6 +213,7 @@ static struct {
 	uint32_t newest_id; /* of a kernel that had come when it was last looked what is open */
 	uint64_t judged_ns; /* when it was last looked for what is overdue */
 	uint64_t elsewhere; /* looks that found launches of threads without a place */
+	bool has_told;      /* of launches: from then on waits are told */
 } looks;
 
 static struct gp_launches *launches_of(uint32_t place)
@@ -224,18 +236,64 @@ uint64_t gp_in_flight_noted(void)
 	return noted;
 }
 
-/* False: a later launch has its place, or it is being written. */
-static bool read_launch(const struct gp_launches *launches, uint64_t at, struct known *known)
+static uint64_t count_of_waits(const struct gp_launches *launches)
 {
-	const struct gp_launch *launch = &launches->kept[at % GP_IN_FLIGHT_KEPT];
-	uint32_t written = (uint32_t)((at + 1) * sizeof(*launch));
+	return gp_load64_acquire(&launches->waited_bytes) / sizeof(struct gp_launch);
+}
 
-	if (gp_load32_acquire(&launch->written) != written)
+#define LEGACY     1u /* the default streams' own handles */
+#define PER_THREAD 2u
+
+static bool is_per_thread(uint16_t api)
+{
+	const struct gp_api_entry *entry =
+		gp_api_table_find(GP_API_IS_DRIVER(api), GP_API_CBID(api));
+
+	return entry != NULL && strstr(gp_api_cupti_name(entry), "_ptsz") != NULL;
+}
+
+/*
+ * A default stream is one of a context, or of a thread in it: a number that is no address.  The next thread in a place has the same, but in
+ * another era.
+ */
+static uint64_t stream_of(const struct gp_launch *note, uint32_t place)
+{
+	uint64_t context = (uint64_t)note->context << 32;
+	uint64_t stream = note->stream;
+
+	if (stream == GP_LAUNCH_STREAM_IS_UNKNOWN)
+		return 0;
+	if (stream == 0)
+		stream = is_per_thread(note->api) ? PER_THREAD : LEGACY;
+	if (stream == LEGACY)
+		return context | LEGACY;
+	return stream == PER_THREAD ? context | place << 2 | PER_THREAD : stream;
+}
+
+/* False: a later one has its place, or it is being written. */
+static bool read_note(const struct gp_launch *from, uint32_t place, uint64_t at,
+		      struct known *known)
+{
+	uint32_t written = (uint32_t)((at + 1) * sizeof(*from));
+
+	if (gp_load32_acquire(&from->written) != written)
 		return false;
 	known->at = at;
-	known->name = gp_load64_acquire(&launch->name);
-	known->correlation_id = gp_load32_acquire(&launch->correlation_id);
-	return gp_load32_acquire(&launch->written) == written;
+	known->note.name = gp_load64_acquire(&from->name);
+	known->note.stream = gp_load64_acquire(&from->stream);
+	known->note.correlation_id = gp_load32_acquire(&from->correlation_id);
+	known->note.era = gp_load32_acquire(&from->era);
+	known->note.context = gp_load16_acquire(&from->context);
+	known->note.api = gp_load16_acquire(&from->api);
+	if (gp_load32_acquire(&from->written) != written)
+		return false;
+	known->stream = stream_of(&known->note, place);
+	return true;
+}
+
+static bool read_launch(uint32_t place, uint64_t at, struct known *known)
+{
+	return read_note(&launches_of(place)->kept[at % GP_IN_FLIGHT_KEPT], place, at, known);
 }
 
 static uint64_t first_kept(uint64_t count)
@@ -256,14 +314,16 @@ static void drop_come(const struct gp_decoder *decoder, struct view *view)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < view->open_count; i++)
-		if (!has_come_since(decoder, view->open[i].correlation_id))
+		if (!has_come_since(decoder, view->open[i].note.correlation_id))
 			view->open[kept++] = view->open[i];
 	view->open_count = kept;
 }
 
 /* The oldest ones are held: later launches may take their places, and later kernels hide that theirs have come. */
-static void hold_open(struct view *view, const struct gp_launches *launches)
+static void hold_open(uint32_t place)
 {
+	const struct gp_launches *launches = launches_of(place);
+	struct view *view = &views[place];
 	uint64_t count = count_of(launches), first = first_kept(count);
 
 	if (view->next < first)
@@ -271,8 +331,8 @@ static void hold_open(struct view *view, const struct gp_launches *launches)
 	for (; view->next < count && view->open_count < OPEN; view->next++) {
 		struct known *one = &view->open[view->open_count];
 
-		if (read_launch(launches, view->next, one))
-			view->open_count += gp_decode_is_awaited(one->correlation_id);
+		if (read_launch(place, view->next, one))
+			view->open_count += gp_decode_is_awaited(one->note.correlation_id);
 		else if (view->next >= first_kept(count_of(launches)))
 			return; /* it is being written */
 	}
@@ -291,30 +351,72 @@ static void tell(const struct telling *telling, const struct known *launch)
 		.kind = GP_RECORD_IN_FLIGHT,
 		.slots = sizeof(record) / GP_SLOT_BYTES,
 		.unasked = !telling->asked,
-		.correlation_id = launch->correlation_id,
+		.correlation_id = launch->note.correlation_id,
 		.ticks = gp_clock_ticks(),
-		.name_id = name_id(telling->decoder, launch->name),
+		.name_id = name_id(telling->decoder, launch->note.name),
+		.era = launch->note.era,
+		.stream = launch->stream,
 	};
 
-	if (record.name_id != 0)
-		gp_emit((const struct gp_record *)&record);
+	if (record.name_id == 0)
+		return;
+	looks.has_told = true;
+	gp_emit((const struct gp_record *)&record);
 }
 
 /* The thread may go on meanwhile: what it overwrites is not told. */
-static void tell_all(const struct telling *telling, struct view *view,
-		     const struct gp_launches *launches)
+static void tell_all(const struct telling *telling, uint32_t place)
 {
-	uint64_t count = count_of(launches);
+	uint64_t count = count_of(launches_of(place));
+	struct view *view = &views[place];
 	struct known one;
 
 	for (uint32_t i = 0; i < view->open_count && gp_sys_now_ns() < telling->until_ns; i++)
 		tell(telling, &view->open[i]);
 	for (; view->next < count && gp_sys_now_ns() < telling->until_ns; view->next++)
-		if (read_launch(launches, view->next, &one) &&
-		    gp_decode_is_awaited(one.correlation_id))
+		if (read_launch(place, view->next, &one) &&
+		    gp_decode_is_awaited(one.note.correlation_id))
 			tell(telling, &one);
 	view->next = count;
 	view->open_count = 0;
+}
+
+static void tell_wait(const struct known *wait)
+{
+	struct gp_record_stream_wait record = {
+		.kind = GP_RECORD_STREAM_WAIT,
+		.slots = sizeof(record) / GP_SLOT_BYTES,
+		.correlation_id = wait->note.correlation_id,
+		.stream = wait->stream,
+		.era = wait->note.era,
+	};
+
+	gp_emit((const struct gp_record *)&record);
+}
+
+static void tell_waits_of(uint32_t place)
+{
+	const struct gp_launches *launches = launches_of(place);
+	struct view *view = &views[place];
+	uint64_t count = count_of_waits(launches);
+	struct known one;
+
+	if (view->next_wait + GP_IN_FLIGHT_WAITS < count)
+		view->next_wait = count - GP_IN_FLIGHT_WAITS;
+	for (; view->next_wait < count; view->next_wait++) {
+		uint64_t at = view->next_wait;
+
+		if (read_note(&launches->waits[at % GP_IN_FLIGHT_WAITS], place, at, &one))
+			tell_wait(&one);
+	}
+}
+
+/* Behind what was told, for that may have been launched before them. */
+static void tell_waits(void)
+{
+	for (uint32_t i = 0; looks.has_told && i < THREADS; i++)
+		if (launches_of(i) != NULL)
+			tell_waits_of(i);
 }
 
 static void judge(const struct telling *telling)
@@ -329,9 +431,10 @@ static void judge(const struct telling *telling)
 		count = count_of(launches);
 		if ((telling->asked || count == view->seen) && view->open_count > 0 &&
 		    view->open[0].at < view->seen)
-			tell_all(telling, view, launches);
+			tell_all(telling, i);
 		view->seen = count;
 	}
+	tell_waits();
 }
 
 static void find_open(const struct gp_decoder *decoder)
@@ -339,7 +442,7 @@ static void find_open(const struct gp_decoder *decoder)
 	for (uint32_t i = 0; i < THREADS; i++) {
 		drop_come(decoder, &views[i]);
 		if (launches_of(i) != NULL)
-			hold_open(&views[i], launches_of(i));
+			hold_open(i);
 	}
 	looks.newest_id = decoder->newest_id;
 }
@@ -373,5 +476,6 @@ void gp_in_flight_tell(struct gp_decoder *decoder, bool asked, uint64_t until_ns
 	memset(known_names, 0, sizeof(known_names));
 	for (uint32_t i = 0; i < THREADS; i++)
 		if (launches_of(i) != NULL)
-			tell_all(&telling, &views[i], launches_of(i));
+			tell_all(&telling, i);
+	tell_waits();
 }

@@ -5,6 +5,10 @@
  * Each launching thread notes its last launches in memory of its own.  The fetching thread looks there where no record comes, and
  * writes a GP_RECORD_IN_FLIGHT for each launch that has none after GP_IN_FLIGHT_NS: while the process still lives, so that it does
  * not matter how it ends.
+ *
+ * A launch without a record may have ended long ago.  So what waited for a stream is noted, too, and written behind what it may tell of, as
+ * GP_RECORD_STREAM_WAIT: the reader knows which call came first.  Handles are used again: each stream that is destroyed ends an era, and
+ * a wait tells of the launches of its own.
  */
 #ifndef INJECT_IN_FLIGHT_H
 #define INJECT_IN_FLIGHT_H
@@ -17,26 +21,35 @@
 #include "collector/atomic.h"
 
 /* Behind a kernel that does not end, a stream takes some 1,000 launches, and other streams may have taken some before that. */
-#define GP_IN_FLIGHT_KEPT 4096u
-#define GP_IN_FLIGHT_NS   1000000000u
+#define GP_IN_FLIGHT_KEPT  4096u
+#define GP_IN_FLIGHT_WAITS 64u /* of a stream the last one tells of all before it */
+#define GP_IN_FLIGHT_NS    1000000000u
 
 struct gp_decoder;
 
-/* Its place is taken by a later launch in time. */
+/* Or a wait.  Its place is taken by a later one in time. */
 struct gp_launch {
-	uint64_t name; /* address of the text, which may be gone: CUPTI's symbolName */
+	uint64_t name;   /* address of the text, which may be gone: CUPTI's symbolName */
+	uint64_t stream; /* as the call was given it (inject/launch_call.h) */
 	uint32_t correlation_id;
 	uint32_t written; /* low bits of noted_bytes behind it, once the rest is there */
+	uint32_t era;
+	uint16_t context; /* low bits of its number */
+	uint16_t api;     /* of the call: it says which default stream 0 is */
 };
 #define GP_LAUNCH_IS_BEING_WRITTEN 1u /* which noted_bytes never is */
 
 struct gp_launches {
 	uint64_t
 		noted_bytes; /* in launches that were ever noted here, the last of which are kept */
-	uint64_t zero;
+	uint64_t waited_bytes; /* the same of waits */
 	struct gp_launch kept[GP_IN_FLIGHT_KEPT];
+	struct gp_launch waits[GP_IN_FLIGHT_WAITS];
 };
-static_assert(sizeof((struct gp_launches *)0)->kept == 1 << 16, "noted_bytes is taken modulo that");
+static_assert((GP_IN_FLIGHT_KEPT & (GP_IN_FLIGHT_KEPT - 1)) == 0, "bytes are taken modulo all");
+static_assert((GP_IN_FLIGHT_WAITS & (GP_IN_FLIGHT_WAITS - 1)) == 0, "the same");
+
+extern uint32_t gp_in_flight_era __attribute__((visibility("hidden"))); /* of streams */
 
 /* Before the first callback: launches have records, and are to be noted. */
 void gp_in_flight_begin(void);
@@ -45,31 +58,59 @@ void gp_in_flight_begin(void);
 struct gp_launches *gp_in_flight_begin_thread(struct gp_launches **here);
 
 /*
- * Inside a callback: a launch of which a record is to come has returned.  here: the calling thread's, NULL at first.  Its place is taken
- * first: a signal handler that launches amid this has the next one.  Whoever reads it meanwhile finds out by `written`: each store is seen
- * after those before it.
+ * Its place is taken first: a signal handler that notes one amid this has the next.  Whoever reads it meanwhile finds out by `written`: each store
+ * is seen after those before it.
  */
-static inline void gp_in_flight_note(struct gp_launches **here, uint32_t correlation_id,
-				     const char *name)
+static inline __attribute__((always_inline)) void gp_in_flight_write(uint64_t *noted_bytes,
+								     struct gp_launch *kept,
+								     size_t kept_bytes,
+								     struct gp_launch one)
+{
+	uint64_t bytes = gp_load64(noted_bytes);
+	struct gp_launch *to = (struct gp_launch *)((char *)kept + (bytes & (kept_bytes - 1)));
+
+	bytes += sizeof(*to);
+	gp_store64_release(noted_bytes, bytes);
+	gp_store32_release(&to->written, GP_LAUNCH_IS_BEING_WRITTEN);
+	gp_store64_release(&to->name, one.name);
+	gp_store64_release(&to->stream, one.stream);
+	gp_store32_release(&to->correlation_id, one.correlation_id);
+	gp_store32_release(&to->era, gp_load32(&gp_in_flight_era));
+	gp_store16_release(&to->context, one.context);
+	gp_store16_release(&to->api, one.api);
+	gp_store32_release(&to->written, (uint32_t)bytes);
+}
+
+/*
+ * Inside a callback: a launch of which a record is to come has returned; era and written are not set.  here: the calling thread's, NULL at first.
+ */
+static inline void gp_in_flight_note(struct gp_launches **here, struct gp_launch launch)
 {
 	struct gp_launches *launches = *here;
-	struct gp_launch *launch;
-	uint64_t noted_bytes;
 
 	if (__builtin_expect(launches == NULL, 0)) {
 		launches = gp_in_flight_begin_thread(here);
 		if (launches == NULL)
 			return;
 	}
-	noted_bytes = gp_load64(&launches->noted_bytes);
-	launch = (struct gp_launch *)((char *)launches->kept + (uint16_t)noted_bytes);
-	noted_bytes += sizeof(*launch);
-	gp_store64_release(&launches->noted_bytes, noted_bytes);
-	gp_store32_release(&launch->written, GP_LAUNCH_IS_BEING_WRITTEN);
-	gp_store64_release(&launch->name, (uint64_t)(uintptr_t)name);
-	gp_store32_release(&launch->correlation_id, correlation_id);
-	gp_store32_release(&launch->written, (uint32_t)noted_bytes);
+	gp_in_flight_write(&launches->noted_bytes, launches->kept, sizeof(launches->kept), launch);
 }
+
+/* The same: a call that waited for all that had been launched into a stream. */
+static inline void gp_in_flight_note_wait(struct gp_launches **here, struct gp_launch wait)
+{
+	struct gp_launches *launches = *here;
+
+	if (__builtin_expect(launches == NULL, 0)) {
+		launches = gp_in_flight_begin_thread(here);
+		if (launches == NULL)
+			return;
+	}
+	gp_in_flight_write(&launches->waited_bytes, launches->waits, sizeof(launches->waits), wait);
+}
+
+/* On any thread: a stream is about to be destroyed; its handle may be another one's from now on. */
+void gp_in_flight_end_era(void);
 
 /* ---- by whoever has the decoder: one thread at a time ---- */
 

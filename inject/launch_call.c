@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include <cuda.h>
+#include <cupti.h>
 #include <driver_types.h>
 
 #include "gpuprof/record.h"
@@ -23,6 +24,14 @@ static_assert((int)CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ==
 static_assert((int)CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ==
 		      (int)cudaLaunchAttributeProgrammaticEvent,
 	      "");
+static_assert(offsetof(CUlaunchConfig, hStream) == GP_LAUNCH_CONFIGURED_STREAM, "");
+static_assert(offsetof(cudaLaunchConfig_t, stream) == GP_LAUNCH_CONFIGURED_STREAM, "");
+static_assert(offsetof(cudaLaunchKernel_v7000_params, stream) == GP_RUNTIME_LAUNCH_STREAM, "");
+static_assert(offsetof(cudaLaunchCooperativeKernel_v9000_params, stream) ==
+		      GP_RUNTIME_LAUNCH_STREAM,
+	      "");
+static_assert(offsetof(cuLaunchKernel_params, hStream) == GP_DRIVER_LAUNCH_STREAM, "");
+static_assert(offsetof(cuLaunchCooperativeKernel_params, hStream) == GP_DRIVER_LAUNCH_STREAM, "");
 
 struct configured {
 	const CUlaunchConfig *config;
@@ -49,7 +58,7 @@ uint16_t gp_launch_call_flags(const struct gp_api_entry *entry, const void *para
 	const CUlaunchConfig *config;
 	uint16_t flags = 0;
 
-	if (entry->shape == GP_SHAPE_COOPERATIVE)
+	if (entry->shape < GP_SHAPE_CONFIGURED)
 		return GP_CALL_COOPERATIVE;
 	config = ((const struct configured *)parameters)->config;
 	if (config == NULL || config->attrs == NULL)

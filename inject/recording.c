@@ -343,6 +343,9 @@ CUptiResult gp_recording_begin(void)
 	if (result == CUPTI_SUCCESS)
 		set_callback(true, CUPTI_CB_DOMAIN_RESOURCE,
 			     CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+	if (result == CUPTI_SUCCESS && gp_recording_has_operations())
+		set_callback(true, CUPTI_CB_DOMAIN_RESOURCE,
+			     CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING);
 	if (result == CUPTI_SUCCESS && is_traced(GP_TRACE_UNIFIED))
 		set_callback(true, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
 	if (result == CUPTI_SUCCESS)

@@ -29,6 +29,70 @@ static int compare_numbers(const void *a, const void *b, const void *context)
 	       (left->correlation_id < right->correlation_id);
 }
 
+/* ---- what waited for its stream ---- */
+
+static int compare_streams(const struct gp_stream_wait *wait, uint64_t stream, uint32_t era)
+{
+	if (wait->stream != stream)
+		return wait->stream < stream ? -1 : 1;
+	return (wait->era > era) - (wait->era < era);
+}
+
+/* The last one of a stream is its first here. */
+static int compare_waits(const void *a, const void *b, const void *context)
+{
+	const struct gp_stream_wait *left = a, *right = b;
+	int order = compare_streams(left, right->stream, right->era);
+
+	(void)context;
+	if (order != 0 || left->start_ns == right->start_ns)
+		return order != 0 ? order : (int32_t)(right->correlation_id - left->correlation_id);
+	return left->start_ns > right->start_ns ? -1 : 1;
+}
+
+static bool is_wait_before(const void *element, const void *key)
+{
+	const struct gp_in_flight *one = key;
+
+	return compare_streams(element, one->stream, one->era) < 0;
+}
+
+/* Of one that is not in the trace nothing is known. */
+static int sort_waits(struct gp_load *load)
+{
+	struct gp_model *m = load->model;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < m->stream_wait_count; i++) {
+		struct gp_stream_wait *wait = &m->stream_waits[i];
+		uint32_t call =
+			m->totals ? GP_NONE : gp_find_call(load, wait->correlation_id, UINT64_MAX);
+
+		if (call != GP_NONE)
+			wait->start_ns = m->calls[call].start_ns;
+		if (call != GP_NONE || m->totals)
+			m->stream_waits[kept++] = *wait;
+	}
+	m->stream_wait_count = kept;
+	return gp_array_sort(m->stream_waits, kept, sizeof(*m->stream_waits), compare_waits, NULL);
+}
+
+/* Numbers of calls are given when these begin: without times, of calls of two threads that go on at once the order of the numbers counts. */
+static bool was_waited_for(const struct gp_model *m, const struct gp_in_flight *one)
+{
+	uint32_t at = gp_array_lower_bound(m->stream_waits, m->stream_wait_count,
+					   sizeof(*m->stream_waits), is_wait_before, one);
+	const struct gp_stream_wait *wait = &m->stream_waits[at];
+
+	if (one->stream == 0 || at == m->stream_wait_count ||
+	    compare_streams(wait, one->stream, one->era) != 0)
+		return false;
+	return m->totals ? (int32_t)(wait->correlation_id - one->correlation_id) > 0
+			 : wait->start_ns >= gp_call_end_ns(&m->calls[one->call]);
+}
+
+/* ---- joining ---- */
+
 /* Calls and operations are not here: what CUPTI gave nothing after. */
 static int join_totals(struct gp_model *m)
 {
@@ -36,7 +100,8 @@ static int join_totals(struct gp_model *m)
 
 	for (uint32_t i = 0; i < m->in_flight_count; i++)
 		if (m->in_flight[i].name != GP_NONE &&
-		    m->in_flight[i].time_ns > m->last_delivery_ns)
+		    m->in_flight[i].time_ns > m->last_delivery_ns &&
+		    !was_waited_for(m, &m->in_flight[i]))
 			m->in_flight[kept++] = m->in_flight[i];
 	m->in_flight_count = kept;
 	return gp_array_sort(m->in_flight, kept, sizeof(*m->in_flight), compare_numbers, NULL);
@@ -52,6 +117,18 @@ static void keep_each_once(struct gp_model *m)
 	m->in_flight_count = kept;
 }
 
+static void drop_what_was_waited_for(struct gp_model *m)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < m->in_flight_count; i++)
+		if (was_waited_for(m, &m->in_flight[i]))
+			m->losses.launches_waited_for++;
+		else
+			m->in_flight[kept++] = m->in_flight[i];
+	m->in_flight_count = kept;
+}
+
 /* What has no record at one look may have one by the next, and nearly always does; what has ended may have none for long. */
 int gp_join_in_flight(struct gp_load *load)
 {
@@ -60,10 +137,12 @@ int gp_join_in_flight(struct gp_load *load)
 	struct gp_device_waits waits;
 	int result;
 
-	if (m->totals)
-		return join_totals(m);
 	if (count == 0)
 		return 0;
+	if (sort_waits(load) != 0)
+		return -ENOMEM;
+	if (m->totals)
+		return join_totals(m);
 	result = gp_device_waits_find(m, &waits);
 	m->in_flight_count = 0;
 	for (uint32_t i = 0; i < count && result == 0; i++) {
@@ -80,5 +159,6 @@ int gp_join_in_flight(struct gp_load *load)
 					 compare_starts, m->calls) != 0)
 		return -ENOMEM;
 	keep_each_once(m);
+	drop_what_was_waited_for(m);
 	return 0;
 }

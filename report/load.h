@@ -52,7 +52,7 @@ struct gp_load_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
 		details, contexts, streams, threads, usages, notes, anchors, syncs, events, nodes,
 		jits, pools, unifieds, host_functions, gates, waiting, texts, range_points, ranges,
-		mappings, refusals, frames, modules, links, samples, in_flight;
+		mappings, refusals, frames, modules, links, samples, in_flight, stream_waits;
 };
 
 struct gp_load {

@@ -65,6 +65,7 @@ void gp_model_free(struct gp_model *m)
 	gp_room_free(m->links);
 	gp_room_free(m->waiting);
 	gp_room_free(m->in_flight);
+	gp_room_free(m->stream_waits);
 	gp_room_free(m->samples);
 	for (uint32_t i = 0; i < m->text_count; i++)
 		free(m->texts[i].bytes);

@@ -245,10 +245,20 @@ struct gp_waiting {
  */
 struct gp_in_flight {
 	uint64_t time_ns; /* of the look */
+	uint64_t stream;  /* of GP_RECORD_STREAM_WAIT; 0 = not known */
+	uint32_t era;     /* the same */
 	uint32_t correlation_id;
 	uint32_t call; /* index in calls; GP_NONE where there are totals alone */
 	uint32_t name; /* index in names */
 	bool asked;    /* CUPTI was for its records, just before the look */
+};
+
+/* A call that waited for a stream: what was launched into it before, in the same era, has ended. */
+struct gp_stream_wait {
+	uint64_t stream;
+	uint64_t start_ns; /* of the call; 0 where there are totals alone */
+	uint32_t era;
+	uint32_t correlation_id;
 };
 
 /*
@@ -283,6 +293,8 @@ struct gp_losses {
 	uint64_t launches_failed;     /* returned an error */
 	uint64_t launches_unnumbered; /* with that number */
 	uint64_t launches_left_out;   /* of kernels that --kernels leaves out, by their names */
+	uint64_t
+		launches_waited_for; /* without an operation, but it has ended: a call waited for its stream */
 	uint64_t copies_in_flight; /* copies and sets without one, after the last call with one */
 	uint64_t ops_without_call; /* operations whose correlation id no recorded call has */
 	uint64_t ops_untimed;
@@ -395,6 +407,7 @@ struct gp_model {
 	struct gp_record_host_function *host_functions; /* as they ran: CUPTI 13.1 and later */
 	struct gp_waiting *waiting;
 	struct gp_in_flight *in_flight;
+	struct gp_stream_wait *stream_waits;
 	struct gp_sample *samples;
 	struct gp_gate *gates; /* in order, on and off by turns; empty: recorded throughout */
 	struct gp_range *ranges;
@@ -411,7 +424,7 @@ struct gp_model {
 		text_count;
 	uint32_t frame_count, module_count, mapping_count, waiting_count, detail_count;
 	uint32_t refusal_count;
-	uint32_t sample_count, contradiction_count, in_flight_count;
+	uint32_t sample_count, contradiction_count, in_flight_count, stream_wait_count;
 
 	uint64_t counters[GP_COUNTERS];
 	double ns_per_tick;

@@ -371,10 +371,29 @@ static int take_in_flight(struct gp_load *load, const union gp_any_record *recor
 		return -ENOMEM;
 	m->in_flight[m->in_flight_count++] = (struct gp_in_flight){
 		.time_ns = r->ticks,
+		.stream = r->stream,
+		.era = r->era,
 		.correlation_id = r->correlation_id,
 		.call = GP_NONE,
 		.name = r->name_id,
 		.asked = r->unasked == 0,
+	};
+	return 0;
+}
+
+static int take_stream_wait(struct gp_load *load, const union gp_any_record *record,
+			    const char *text)
+{
+	const struct gp_record_stream_wait *r = &record->stream_wait;
+	struct gp_model *m = load->model;
+
+	(void)text;
+	if (GP_LOAD_GROW(load, m->stream_waits, m->stream_wait_count, stream_waits) != 0)
+		return -ENOMEM;
+	m->stream_waits[m->stream_wait_count++] = (struct gp_stream_wait){
+		.stream = r->stream,
+		.era = r->era,
+		.correlation_id = r->correlation_id,
 	};
 	return 0;
 }

@@ -206,6 +206,7 @@ static void count_nameless(struct finding *f)
 	}
 	for (uint32_t i = 0; i < f->list->count; i++)
 		named += f->list->rows[i].op == GP_NONE;
+	named += (uint32_t)f->model->losses.launches_waited_for;
 	f->list->unnamed = launches > named ? launches - named : 0;
 }
 

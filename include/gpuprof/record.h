@@ -763,8 +763,23 @@ struct gp_record_in_flight {
 	uint32_t correlation_id;
 	uint64_t ticks;   /* of the look */
 	uint32_t name_id; /* GP_STRING_KERNEL, defined in any ring */
-	uint32_t zero;
-	uint64_t zero2;
+	uint32_t era;     /* of streams: below */
+	uint64_t stream;  /* below; 0 = not known */
+};
+
+/*
+ * A call that waited for a stream has returned: what had been launched into it before has ended, record or not.  Written where a launch had none.
+ * stream: its handle, of default streams another number, which none has; a handle may be another stream's later, but not in the same era.
+ */
+struct gp_record_stream_wait {
+	uint8_t kind;
+	uint8_t slots;
+	uint16_t zero;
+	uint32_t correlation_id; /* of the call */
+	uint64_t stream;
+	uint32_t era;
+	uint32_t zero2;
+	uint64_t zero3;
 };
 
 /* Kind number, name, struct.  Append only. */
@@ -801,7 +816,8 @@ struct gp_record_in_flight {
 	X(30, WAITING, waiting)                                                                    \
 	X(31, HOST_FUNCTION, host_function)                                                        \
 	X(32, SAMPLE, sample)                                                                      \
-	X(33, IN_FLIGHT, in_flight)
+	X(33, IN_FLIGHT, in_flight)                                                                \
+	X(34, STREAM_WAIT, stream_wait)
 
 enum gp_record_kind {
 #define X(number, NAME, name) GP_RECORD_##NAME = number,

@@ -48,6 +48,7 @@ void gp_live_free(struct gp_live *l)
 	gp_live_memory_free(&l->memory);
 	gp_live_busy_free(&l->busy);
 	gp_live_ranges_free(&l->ranges);
+	free(l->open);
 	free(l);
 }
 
@@ -302,21 +303,72 @@ static int take_kernel(struct gp_live *l, const union gp_any_record *record, con
 	return add_operation(l, &kernel->flow, r->device_id, r->start_ns, r->end_ns, 0);
 }
 
-bool gp_live_has_open(const struct gp_live *l)
+static bool has_come(const struct gp_live *l, const struct gp_live_launch *launch)
 {
-	return l->open.slots != 0 &&
-	       gp_live_from_cupti(l, l->newest_operation_ns) < gp_live_from_ticks(l, l->open.ticks);
+	return gp_live_from_cupti(l, l->newest_operation_ns) >=
+	       gp_live_from_ticks(l, launch->look.ticks);
+}
+
+const struct gp_record_in_flight *gp_live_open(const struct gp_live *l)
+{
+	const struct gp_record_in_flight *first = NULL;
+
+	for (uint32_t i = 0; i < l->open_count; i++)
+		if (!l->open[i].has_ended && !has_come(l, &l->open[i]) &&
+		    (!first || l->open[i].look.correlation_id < first->correlation_id))
+			first = &l->open[i].look;
+	return first;
+}
+
+uint32_t gp_live_waited_for(const struct gp_live *l)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < l->open_count; i++)
+		count += l->open[i].has_ended && !has_come(l, &l->open[i]);
+	return count;
+}
+
+static void drop_what_has_come(struct gp_live *l)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < l->open_count; i++)
+		if (!has_come(l, &l->open[i]))
+			l->open[kept++] = l->open[i];
+	l->open_count = kept;
 }
 
 static int take_in_flight(struct gp_live *l, const union gp_any_record *record, const char *text,
 			  uint32_t thread_id)
 {
-	const struct gp_record_in_flight *r = &record->in_flight;
+	(void)text;
+	(void)thread_id;
+	if (record->in_flight.unasked != 0)
+		return 0;
+	if (l->open_count == l->open_capacity)
+		drop_what_has_come(l);
+	if (gp_array_grow(&l->open, &l->open_capacity, l->open_count, sizeof(*l->open)) != 0)
+		return -ENOMEM;
+	l->open[l->open_count++] = (struct gp_live_launch){.look = record->in_flight};
+	return 0;
+}
+
+/* Numbers of calls are given when these begin: of calls of two threads that go on at once their order counts. */
+static int take_stream_wait(struct gp_live *l, const union gp_any_record *record, const char *text,
+			    uint32_t thread_id)
+{
+	const struct gp_record_stream_wait *r = &record->stream_wait;
 
 	(void)text;
 	(void)thread_id;
-	if (r->unasked == 0 && (!gp_live_has_open(l) || r->correlation_id < l->open.correlation_id))
-		l->open = *r;
+	for (uint32_t i = 0; i < l->open_count; i++) {
+		const struct gp_record_in_flight *look = &l->open[i].look;
+
+		l->open[i].has_ended |= look->stream != 0 && look->stream == r->stream &&
+					look->era == r->era &&
+					(int32_t)(r->correlation_id - look->correlation_id) > 0;
+	}
 	return 0;
 }
 
@@ -424,13 +476,21 @@ int gp_live_take(void *live, const union gp_any_record *record, const char *text
 {
 	static int (*const takers[GP_RECORD_KIND_LIMIT])(
 		struct gp_live *, const union gp_any_record *, const char *, uint32_t) = {
-		[GP_RECORD_CALL] = take_call,     [GP_RECORD_MEMORY] = take_memory,
-		[GP_RECORD_KERNEL] = take_kernel, [GP_RECORD_COPY] = take_copy,
-		[GP_RECORD_SET] = take_set,       [GP_RECORD_STRING] = take_string,
-		[GP_RECORD_DEVICE] = take_device, [GP_RECORD_ANCHOR] = take_anchor,
-		[GP_RECORD_END] = take_end,       [GP_RECORD_CONTEXT_END] = take_context_end,
-		[GP_RECORD_GRAPH] = take_graph,   [GP_RECORD_RANGE] = take_range,
-		[GP_RECORD_GATE] = take_gate,     [GP_RECORD_IN_FLIGHT] = take_in_flight,
+		[GP_RECORD_CALL] = take_call,
+		[GP_RECORD_MEMORY] = take_memory,
+		[GP_RECORD_KERNEL] = take_kernel,
+		[GP_RECORD_COPY] = take_copy,
+		[GP_RECORD_SET] = take_set,
+		[GP_RECORD_STRING] = take_string,
+		[GP_RECORD_DEVICE] = take_device,
+		[GP_RECORD_ANCHOR] = take_anchor,
+		[GP_RECORD_END] = take_end,
+		[GP_RECORD_CONTEXT_END] = take_context_end,
+		[GP_RECORD_GRAPH] = take_graph,
+		[GP_RECORD_RANGE] = take_range,
+		[GP_RECORD_GATE] = take_gate,
+		[GP_RECORD_IN_FLIGHT] = take_in_flight,
+		[GP_RECORD_STREAM_WAIT] = take_stream_wait,
 	};
 
 	return takers[record->head.kind] ? takers[record->head.kind](live, record, text, thread_id)

@@ -56,6 +56,11 @@ struct gp_live_interval {
 	bool is_first;             /* it began with the recording */
 };
 
+struct gp_live_launch {
+	struct gp_record_in_flight look;
+	bool has_ended;
+};
+
 struct gp_live {
 	char *info[GP_INFO_LIMIT]; /* by enum gp_info, NULL if absent; notes are left out */
 	struct gp_record_anchor first_anchor, last_anchor; /* slots 0: there was none */
@@ -81,8 +86,8 @@ struct gp_live {
 	uint32_t device_count, device_capacity;
 	struct gp_live_thread *threads; /* that have a name */
 	uint32_t thread_count, thread_capacity;
-	struct gp_record_in_flight
-		open; /* the first launch without a record, as far as it was looked for; slots 0: there was none */
+	struct gp_live_launch *open; /* launches without a record, as far as it was looked for */
+	uint32_t open_count, open_capacity;
 
 	struct gp_live_memory memory;
 	struct gp_live_busy busy;
@@ -122,8 +127,11 @@ struct gp_live_flow gp_live_all_calls(const struct gp_live *live);
  */
 uint64_t gp_live_in_flight(const struct gp_live *live, bool of_all, uint64_t lost);
 
-/* Whether that launch has none still: no operation ended after the look. */
-bool gp_live_has_open(const struct gp_live *live);
+/* The first of those launches that has none still, for no operation ended after the look, and may go on.  NULL: there is none. */
+const struct gp_record_in_flight *gp_live_open(const struct gp_live *live);
+
+/* How many of them have none still, but have ended: a call waited for their stream. */
+uint32_t gp_live_waited_for(const struct gp_live *live);
 
 /* The mangled name of a kernel; NULL = not known. */
 const char *gp_live_kernel_name(const struct gp_live *live, uint32_t id);

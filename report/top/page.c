@@ -434,11 +434,13 @@ static void print_ranges(FILE *out, const struct gp_page *page)
 static void print_open(FILE *out, const struct gp_page *page)
 {
 	const struct gp_live *l = page->live;
-	const char *name = gp_live_has_open(l) ? gp_live_kernel_name(l, l->open.name_id) : NULL;
-	uint64_t count = silent_launches(page);
+	const struct gp_record_in_flight *open = gp_live_open(l);
+	const char *name = open ? gp_live_kernel_name(l, open->name_id) : NULL;
+	uint64_t count = silent_launches(page), ended = gp_live_waited_for(l);
 
-	if (!name || count == 0)
+	if (!name || count <= ended)
 		return;
+	count -= ended;
 	if (count == 1)
 		fputs("no record of its end: ", out);
 	else

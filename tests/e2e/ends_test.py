@@ -434,6 +434,27 @@ class Hangs(Case):
         process.stderr.close()
         self.assertEqual([name for _, name in states], ["k_spin", "k_after", "k_after"])
 
+    def test_what_was_waited_for_is_not_named(self):
+        """A stream hangs, and another one goes on, whose kernels end: CUPTI gives none of them, but calls have waited for them."""
+        process = support.subprocess.Popen(
+            [os.path.join(support.BUILD, "programs", "hang"), "streams"],
+            env=support.environment(LD_PRELOAD=support.LIBRARY, GPUPROF_OUTPUT="hung", GPUPROF_CHROME="none", GPUPROF_SUMMARY="none"),
+            cwd=self.folder, stdin=support.subprocess.DEVNULL, stdout=support.subprocess.DEVNULL, stderr=support.subprocess.PIPE, text=True)
+        named = []
+        while named != ["k_spin"]:
+            self.assertIsNone(process.poll())
+            if "hung.gpuprof" in self.files():
+                table = self.run_gpuprof("summary", "--by", "unfinished", "-F", "json", "hung.gpuprof").stdout
+                named = [row["Name"] for row in json.loads(table)["rows"]]
+        process.kill()
+        self.assertEqual((process.wait(support.LIMIT_S), process.stderr.read()), (-signal.SIGKILL, ""))
+        process.stderr.close()
+        summary = self.run_gpuprof("summary", "hung.gpuprof").stdout
+        self.assertRegex(summary, r"\n  3[0-9] launches, (?:3 with kernel record, )?[0-9]+ without kernel record; ")
+        self.assertRegex(summary, r"\n  never ended: k_spin, for at least [0-9.]+s after its launch\n")
+        self.assertIn("\n  no record of its end: k_spin; its launch: ", self.run_gpuprof("summary", "--one-pass", "hung.gpuprof").stdout)
+        self.assertIn("\nno record of its end: k_spin\n", self.run_gpuprof("top", "--batch", "hung.gpuprof").stdout)
+
     def test_other_formats(self):
         process = self.hang(["start=3", "sync"])
         process.kill()

@@ -85,7 +85,7 @@ static void memory_calls_have_a_shape(void **state)
 		bool is_memory =
 			entries[i].class == GP_API_ALLOC || entries[i].class == GP_API_FREE;
 		bool has_shape =
-			entries[i].shape != GP_SHAPE_NONE && entries[i].shape < GP_SHAPE_LAUNCHES;
+			entries[i].shape >= GP_SHAPE_MEMORY && entries[i].shape < GP_SHAPE_LAUNCHES;
 
 		if (is_memory || has_shape)
 			assert_true(has_shape && entries[i].memory_kind != 0);

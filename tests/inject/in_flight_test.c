@@ -11,6 +11,7 @@
 #include "inject/cupti_decode.h"
 #include "inject/cupti_versions.h"
 #include "inject/in_flight.h"
+#include "inject/launch_call.h"
 
 #define SECOND_NS 1000000000u
 #define LIMIT     200000u
@@ -24,6 +25,9 @@ static struct {
 	char names[LIMIT][32]; /* by number of the name */
 	uint32_t told[LIMIT];  /* name's number, 0 = not told */
 	uint32_t count, unasked;
+	struct gp_record_in_flight launches[16]; /* the last of each small number */
+	struct gp_record_stream_wait waits[100];
+	uint32_t wait_count;
 } found;
 
 static void begin(void)
@@ -33,9 +37,31 @@ static void begin(void)
 	gp_in_flight_begin();
 }
 
+#define LAUNCH            (GP_API_DRIVER | CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)
+#define LAUNCH_PER_THREAD (GP_API_DRIVER | CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz)
+
+static void launch_into(uint64_t stream, uint32_t id, uint16_t context, uint16_t api)
+{
+	gp_in_flight_note(&here, (struct gp_launch){.name = (uint64_t)(uintptr_t) "into",
+						    .stream = stream,
+						    .correlation_id = id,
+						    .context = context,
+						    .api = api});
+}
+
 static void launch(uint32_t id, const char *name)
 {
-	gp_in_flight_note(&here, id, name);
+	gp_in_flight_note(&here, (struct gp_launch){.name = (uint64_t)(uintptr_t)name,
+						    .stream = GP_LAUNCH_STREAM_IS_UNKNOWN,
+						    .correlation_id = id});
+}
+
+static void wait_for(uint64_t stream, uint32_t id, uint16_t context)
+{
+	gp_in_flight_note_wait(&here, (struct gp_launch){.stream = stream,
+							 .correlation_id = id,
+							 .context = context,
+							 .api = LAUNCH});
 }
 
 /* Its kernel's record. */
@@ -65,8 +91,12 @@ static void note_found(void *context, const struct found *one)
 		CHECK(record->string.id < LIMIT && record->string.length_bytes < 32);
 		memcpy(found.names[record->string.id], record->text, record->string.length_bytes);
 	}
+	if (record->record.kind == GP_RECORD_STREAM_WAIT && found.wait_count < 100)
+		found.waits[found.wait_count++] = record->stream_wait;
 	if (record->record.kind != GP_RECORD_IN_FLIGHT)
 		return;
+	if (record->in_flight.correlation_id < 16)
+		found.launches[record->in_flight.correlation_id] = record->in_flight;
 	CHECK(record->in_flight.correlation_id < LIMIT && record->in_flight.name_id != 0);
 	CHECK(record->in_flight.ticks != 0 && found.told[record->in_flight.correlation_id] == 0);
 	found.told[record->in_flight.correlation_id] = record->in_flight.name_id;
@@ -253,6 +283,108 @@ static void before_it_begins(void)
 	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.count == 0);
+}
+
+/* ---- streams ---- */
+
+static bool is_of(const struct gp_record_stream_wait *wait, uint32_t launch_id)
+{
+	const struct gp_record_in_flight *launch = &found.launches[launch_id];
+
+	return launch->stream != 0 && wait->stream == launch->stream && wait->era == launch->era;
+}
+
+/* Told behind the launches, those before these, too: the reader has the times. */
+static void tell_waits_behind_launches(void)
+{
+	begin();
+	gp_api_table_init();
+	wait_for(0x700, 1, 1);
+	launch_into(0x700, 2, 1, LAUNCH);
+	launch_into(0x800, 3, 1, LAUNCH);
+	launch(4, "somewhere");
+	look_after(0);
+	wait_for(0x700, 5, 1);
+	look_after(SECOND_NS);
+	look_after(SECOND_NS);
+	wait_for(0x800, 6, 1); /* when the launch has been told */
+	look_after(SECOND_NS);
+	end();
+	CHECK(found.count == 3 && found.wait_count == 3);
+	CHECK(found.waits[1].correlation_id == 5 && is_of(&found.waits[1], 2));
+	CHECK(found.waits[2].correlation_id == 6 && is_of(&found.waits[2], 3));
+	CHECK(!is_of(&found.waits[1], 3) && found.launches[4].stream == 0);
+}
+
+static void tell_no_waits_where_all_come(void)
+{
+	begin();
+	launch_into(0x700, 1, 1, LAUNCH);
+	come(1);
+	wait_for(0x700, 2, 1);
+	look_after(SECOND_NS);
+	look_after(SECOND_NS);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	CHECK(gp_in_flight_noted() == 1); /* launches alone: rival.h asks */
+	end();
+	CHECK(found.count == 0 && found.wait_count == 0);
+}
+
+static void tell_the_last_waits(void)
+{
+	begin();
+	launch_into(0x700, 1, 1, LAUNCH);
+	for (uint32_t i = 2; i < 1000; i++)
+		wait_for(0x800, i, 1);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	end();
+	CHECK(found.wait_count == GP_IN_FLIGHT_WAITS);
+	CHECK(found.waits[GP_IN_FLIGHT_WAITS - 1].correlation_id == 999);
+}
+
+static void end_an_era(void)
+{
+	begin();
+	launch_into(0x700, 1, 1, LAUNCH);
+	gp_in_flight_end_era();
+	wait_for(0x700, 2, 1); /* another stream of the same handle */
+	launch_into(0x700, 3, 1, LAUNCH);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	end();
+	CHECK(found.wait_count == 1 && !is_of(&found.waits[0], 1) && is_of(&found.waits[0], 3));
+}
+
+static void *launch_per_thread(void *unused)
+{
+	launch_into(0, 4, 1, LAUNCH_PER_THREAD);
+	return unused;
+}
+
+/* 0 and 1, and where the call says so 2, are streams of a context, or of a thread in it. */
+static void tell_default_streams_apart(void)
+{
+	pthread_t thread;
+
+	begin();
+	gp_api_table_init();
+	launch_into(0, 1, 1, LAUNCH);
+	launch_into(0, 2, 2, LAUNCH);
+	launch_into(0, 3, 1, LAUNCH_PER_THREAD);
+	CHECK(pthread_create(&thread, NULL, launch_per_thread, NULL) == 0);
+	pthread_join(thread, NULL);
+	launch_into(0, 5, 1, LAUNCH);
+	launch_into(2, 6, 1, LAUNCH);
+	wait_for(1, 7, 1);
+	wait_for(2, 8, 1);
+	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	end();
+	CHECK(found.count == 6 && found.wait_count == 2);
+	CHECK(is_of(&found.waits[0], 5) && is_of(&found.waits[1], 6));
+	CHECK(found.launches[1].stream == found.waits[0].stream);
+	CHECK(found.launches[2].stream != found.waits[0].stream);
+	CHECK(found.launches[3].stream == found.waits[1].stream);
+	CHECK(found.launches[4].stream != found.waits[1].stream);
+	CHECK(found.launches[1].era != found.launches[5].era); /* a thread has ended */
 }
 
 /* ---- names ---- */
@@ -536,6 +668,11 @@ CASE(who_rests_behind_many_is_not_told, tell_nothing_of_who_rests)
 CASE(what_is_overdue_behind_many_is_told, tell_overdue_behind_many)
 CASE(what_comes_out_of_order_has_come, come_late_and_out_of_order)
 CASE(telling_ends_in_time, tell_until_it_is_over)
+CASE(waits_are_told_behind_launches, tell_waits_behind_launches)
+CASE(no_wait_is_told_where_all_come, tell_no_waits_where_all_come)
+CASE(of_many_waits_the_last_are_told, tell_the_last_waits)
+CASE(a_handle_is_of_its_era, end_an_era)
+CASE(default_streams_are_told_apart, tell_default_streams_apart)
 
 int main(void)
 {
@@ -559,6 +696,11 @@ int main(void)
 		cmocka_unit_test(what_is_overdue_behind_many_is_told),
 		cmocka_unit_test(what_comes_out_of_order_has_come),
 		cmocka_unit_test(telling_ends_in_time),
+		cmocka_unit_test(waits_are_told_behind_launches),
+		cmocka_unit_test(no_wait_is_told_where_all_come),
+		cmocka_unit_test(of_many_waits_the_last_are_told),
+		cmocka_unit_test(a_handle_is_of_its_era),
+		cmocka_unit_test(default_streams_are_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

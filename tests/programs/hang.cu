@@ -4,6 +4,7 @@
  *	hang			all of it ends, soon
  *	hang wait [warm]	waits for the kernel, of 20 seconds, to be killed
  *	hang exit [warm]	ends while it runs, for three
+ *	hang streams		the same as wait, beside a stream whose kernels end, and are waited for
  *	hang fault		aborts when it is told of a kernel that wrote where no memory is
  *
  * A kernel that is launched for the first time in a process is loaded then, for which the driver and CUPTI wait for the kernel that runs.  warm: all
@@ -37,15 +38,38 @@ __global__ void k_after()
 {
 }
 
+/* They end, though CUPTI may give none of them while the other one runs. */
+static void wait_beside_it()
+{
+	cudaStream_t hung, other;
+
+	CHECK(cudaStreamCreateWithFlags(&hung, cudaStreamNonBlocking));
+	CHECK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+	for (int i = 0; i < 10; i++)
+		k_after<<<1, 1, 0, other>>>();
+	CHECK(cudaStreamSynchronize(other));
+	k_spin<<<1, 1, 0, hung>>>(20000000000);
+	for (int i = 0; i < 20; i++) {
+		k_after<<<1, 1, 0, other>>>();
+		CHECK(cudaStreamSynchronize(other));
+	}
+	CHECK(cudaStreamSynchronize(hung));
+}
+
 int main(int argc, char **argv)
 {
 	const char *end = argc > 1 ? argv[1] : "";
-	bool warm = argc > 2 && !strcmp(argv[2], "warm");
+	bool streams = !strcmp(end, "streams"), warm = streams || (argc > 2 && !strcmp(argv[2], "warm"));
 
 	k_before<<<1, 1>>>();
 	if (warm) {
 		k_spin<<<1, 1>>>(0);
 		k_after<<<1, 1>>>();
+	}
+	if (streams) {
+		CHECK(cudaStreamSynchronize(0));
+		wait_beside_it();
+		return 0;
 	}
 	CHECK(cudaDeviceSynchronize());
 	if (!strcmp(end, "fault"))

@@ -113,6 +113,62 @@ static void of_several_which_one_hangs_is_not_known(void **state)
 	drop(model, &list);
 }
 
+static void into(struct gp_builder *b, uint32_t id, uint64_t stream, uint32_t era)
+{
+	gp_builder_add(b, &(struct gp_record_in_flight){.kind = GP_RECORD_IN_FLIGHT,
+							.correlation_id = id,
+							.ticks = GP_TEST_AT_TICK(2 * S),
+							.name_id = 5,
+							.era = era,
+							.stream = stream});
+}
+
+static void waited(struct gp_builder *b, uint32_t id, uint64_t stream, uint32_t era)
+{
+	gp_builder_add(b, &(struct gp_record_stream_wait){.kind = GP_RECORD_STREAM_WAIT,
+							  .correlation_id = id,
+							  .stream = stream,
+							  .era = era});
+}
+
+/* Launches 2 and 3, the second at 3 us; a wait at wait_ns for what stream and in what era. */
+static uint32_t count_with_wait(uint64_t wait_ns, uint32_t id, uint64_t stream, uint32_t era)
+{
+	struct gp_unfinished_list list;
+	struct gp_model *model;
+	struct gp_builder b;
+	uint32_t count;
+
+	begin(&b);
+	call_with_status(&b, GP_TEST_SYNC, 9, wait_ns, 0, 0); /* of no context: not of all */
+	waited(&b, id, stream, era);
+	waited(&b, id, 0x900, era);
+	into(&b, 2, 0x700, 1);
+	into(&b, 3, 0x800, 1);
+	into(&b, 3, 0x800, 1); /* told twice */
+	gp_builder_anchor(&b, 4 * S);
+	model = finish(&b, &list);
+	count = list.count;
+	assert_int_equal(model->losses.launches_waited_for, 2 - count);
+	assert_int_equal(list.unnamed, 0);
+	if (count == 1) {
+		assert_int_equal(id_of(model, &list, 0), 2);
+		assert_int_equal(list.rows[0].state, GP_UNFINISHED_HANGS);
+	}
+	drop(model, &list);
+	return count;
+}
+
+static void whose_stream_was_waited_for_has_ended(void **state)
+{
+	(void)state;
+	assert_int_equal(count_with_wait(3010, 9, 0x800, 1), 1);
+	assert_int_equal(count_with_wait(3005, 9, 0x800, 1), 2); /* it began before that */
+	assert_int_equal(count_with_wait(3010, 9, 0x800, 2), 2); /* another stream by then */
+	assert_int_equal(count_with_wait(3010, 9, 0, 1), 2);
+	assert_int_equal(count_with_wait(3010, 8, 0x800, 1), 2); /* its call is not in the trace */
+}
+
 static void the_only_one_hangs(void **state)
 {
 	struct gp_unfinished_list list;
@@ -480,10 +536,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_several_which_one_hangs_is_not_known),
 		cmocka_unit_test(the_only_one_hangs),
+		cmocka_unit_test(what_was_waited_for_has_ended),
 		cmocka_unit_test(those_of_other_threads_and_without_a_name_may_be_it),
 		cmocka_unit_test(what_is_no_kernel_may_be_it),
 		cmocka_unit_test(no_more_is_said_than_is_known),
-		cmocka_unit_test(what_was_waited_for_has_ended),
+		cmocka_unit_test(whose_stream_was_waited_for_has_ended),
 		cmocka_unit_test(after_a_fault_it_may_be_any),
 		cmocka_unit_test(the_first_without_times_of_a_stream_had_not_ended),
 		cmocka_unit_test(what_waited_in_its_stream_is_at_its_end),

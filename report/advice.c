@@ -159,20 +159,16 @@ static void free_lulls(struct gp_advisor *advisor)
 	uint32_t judged = GP_NONE;
 	bool is_worth = false;
 
-	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
-		struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
+	for (uint32_t i = 0; i < advisor->told_count; i++) {
+		struct gp_lull *lull = advisor->told[i];
 
-		for (uint32_t k = 0; k < device->count; k++) {
-			uint32_t told = device->lulls[k].told;
-
-			if (told == GP_NONE)
-				continue;
-			if (told != judged)
-				is_worth = gp_advisor_is_worth(advisor, &advisor->cases[told]);
-			judged = told;
-			if (!is_worth)
-				device->lulls[k].told = GP_NONE;
-		}
+		if (lull->told == GP_NONE)
+			continue;
+		if (lull->told != judged)
+			is_worth = gp_advisor_is_worth(advisor, &advisor->cases[lull->told]);
+		judged = lull->told;
+		if (!is_worth)
+			lull->told = GP_NONE;
 	}
 }
 
@@ -182,9 +178,9 @@ static int look_by(struct gp_advisor *advisor, uint32_t rule,
 	if (!look)
 		return 0;
 	advisor->rule = rule;
-	advisor->has_told = false;
+	advisor->told_count = 0;
 	look(advisor);
-	if (advisor->error == 0 && advisor->has_told)
+	if (advisor->error == 0)
 		free_lulls(advisor);
 	return advisor->error;
 }
@@ -489,6 +485,7 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_tally_free(&advisor->host_work);
 	gp_tally_free(&advisor->habits);
 	gp_room_free(advisor->stretches);
+	gp_room_free(advisor->told);
 	for (uint32_t i = 0; i < advisor->case_count; i++)
 		free(advisor->cases[i].own);
 	free(advisor->cases);

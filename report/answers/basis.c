@@ -75,7 +75,8 @@ static int sweep(struct gp_basis *basis, struct gp_model *const *models,
 	int result = gp_wheres_open(&basis->wheres, devices->count, gap_limit, &takers[0]);
 
 	if (result == 0)
-		result = gp_lulls_open(&basis->lulls, devices->count, &takers[1]);
+		result = gp_lulls_open(&basis->lulls, devices->count, basis->model_count,
+				       &takers[1]);
 	if (result == 0)
 		result = gp_gpu_sweep(models, basis->model_count,
 				      gp_busy_window(models, basis->model_count), devices, kinds,

@@ -64,26 +64,74 @@ static void take_gap(void *context, const struct gp_gap *gap)
 static int sum_up(struct gp_device_lulls *device)
 {
 	device->idle_ns = gp_room_take_zeroed((size_t)device->count + 1, sizeof(*device->idle_ns));
-	device->longest_ns = gp_room_take_zeroed((size_t)device->count / GP_LULLS_BLOCK + 1,
-						 sizeof(*device->longest_ns));
-	if (!device->idle_ns || !device->longest_ns)
+	if (!device->idle_ns)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < device->count; i++) {
-		uint64_t *longest_ns = &device->longest_ns[i / GP_LULLS_BLOCK];
-		uint64_t ns = gp_lull_ns(&device->lulls[i]);
-
-		device->idle_ns[i + 1] = device->idle_ns[i] + ns;
-		*longest_ns = ns > *longest_ns ? ns : *longest_ns;
-	}
+	for (uint32_t i = 0; i < device->count; i++)
+		device->idle_ns[i + 1] = device->idle_ns[i] + gp_lull_ns(&device->lulls[i]);
 	return 0;
 }
 
-int gp_lulls_open(struct gp_lulls *lulls, size_t device_count, struct gp_sweep_taker *taker)
+/* NULL = of none. */
+static struct gp_process_lulls *process_of(const struct gp_lulls *lulls, const struct gp_lull *lull)
 {
-	*lulls = (struct gp_lulls){.device_count = device_count};
+	return gp_lull_is_between(lull) && lull->after.model < lulls->process_count
+		       ? &lulls->processes[lull->after.model]
+		       : NULL;
+}
+
+static void each_of_process(struct gp_lulls *lulls,
+			    void (*take)(struct gp_process_lulls *process, struct gp_lull *lull))
+{
+	for (size_t i = 0; i < lulls->device_count; i++)
+		for (uint32_t k = 0; k < lulls->devices[i].count; k++) {
+			struct gp_lull *lull = &lulls->devices[i].lulls[k];
+			struct gp_process_lulls *process = process_of(lulls, lull);
+
+			if (process)
+				take(process, lull);
+		}
+}
+
+static void count_lull(struct gp_process_lulls *process, struct gp_lull *lull)
+{
+	(void)lull;
+	process->count++;
+}
+
+static void append_lull(struct gp_process_lulls *process, struct gp_lull *lull)
+{
+	uint64_t *longest_ns = &process->longest_ns[process->count / GP_LULLS_BLOCK];
+
+	process->lulls[process->count++] = lull;
+	*longest_ns = gp_lull_ns(lull) > *longest_ns ? gp_lull_ns(lull) : *longest_ns;
+}
+
+static int deal_out(struct gp_lulls *lulls)
+{
+	each_of_process(lulls, count_lull);
+	for (size_t i = 0; i < lulls->process_count; i++) {
+		struct gp_process_lulls *process = &lulls->processes[i];
+
+		process->lulls =
+			gp_room_take(((size_t)process->count + 1) * sizeof(struct gp_lull *));
+		process->longest_ns = gp_room_take_zeroed(
+			(size_t)process->count / GP_LULLS_BLOCK + 1, sizeof(*process->longest_ns));
+		if (!process->lulls || !process->longest_ns)
+			return -ENOMEM;
+		process->count = 0;
+	}
+	each_of_process(lulls, append_lull);
+	return 0;
+}
+
+int gp_lulls_open(struct gp_lulls *lulls, size_t device_count, size_t process_count,
+		  struct gp_sweep_taker *taker)
+{
+	*lulls = (struct gp_lulls){.device_count = device_count, .process_count = process_count};
 	*taker = (struct gp_sweep_taker){take_segment, take_gap, lulls, gp_sweep_needs_no_order};
 	lulls->devices = calloc(device_count + 1, sizeof(*lulls->devices));
-	return lulls->devices ? 0 : -ENOMEM;
+	lulls->processes = calloc(process_count + 1, sizeof(*lulls->processes));
+	return lulls->devices && lulls->processes ? 0 : -ENOMEM;
 }
 
 int gp_lulls_finish(struct gp_lulls *lulls)
@@ -92,7 +140,7 @@ int gp_lulls_finish(struct gp_lulls *lulls)
 
 	for (size_t i = 0; result == 0 && i < lulls->device_count; i++)
 		result = sum_up(&lulls->devices[i]);
-	return result;
+	return result == 0 ? deal_out(lulls) : result;
 }
 
 void gp_lulls_free(struct gp_lulls *lulls)
@@ -100,9 +148,13 @@ void gp_lulls_free(struct gp_lulls *lulls)
 	for (size_t i = 0; lulls->devices && i < lulls->device_count; i++) {
 		gp_room_free(lulls->devices[i].lulls);
 		gp_room_free(lulls->devices[i].idle_ns);
-		gp_room_free(lulls->devices[i].longest_ns);
+	}
+	for (size_t i = 0; lulls->processes && i < lulls->process_count; i++) {
+		gp_room_free(lulls->processes[i].lulls);
+		gp_room_free(lulls->processes[i].longest_ns);
 	}
 	free(lulls->devices);
+	free(lulls->processes);
 	*lulls = (struct gp_lulls){0};
 }
 

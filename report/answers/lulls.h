@@ -30,17 +30,28 @@ struct gp_lull {
 /* So many in a row, of which who looks for long ones asks first how long the longest is. */
 #define GP_LULLS_BLOCK 64u
 
-/* The lulls of a device in order; idle_ns[i] = the lengths of the first i of them, longest_ns[i] = the longest of block i. */
+/* The lulls of a device in order; idle_ns[i] = the lengths of the first i of them. */
 struct gp_device_lulls {
 	struct gp_lull *lulls;
-	uint64_t *idle_ns, *longest_ns;
+	uint64_t *idle_ns;
 	uint32_t count, capacity;
 	uint64_t first_ns, last_ns; /* of its operations; 0, 0 = it had none */
 };
 
+/*
+ * Those between two operations that ended with one of the process's, by device and in order, so that of a hundred processes each looks
+ * at its own alone; longest_ns[i] = the longest of block i.
+ */
+struct gp_process_lulls {
+	struct gp_lull **lulls;
+	uint64_t *longest_ns;
+	uint32_t count;
+};
+
 struct gp_lulls {
 	struct gp_device_lulls *devices;
-	size_t device_count;
+	struct gp_process_lulls *processes; /* in the order of the models */
+	size_t device_count, process_count;
 	int error; /* of the sweep */
 };
 
@@ -48,7 +59,8 @@ struct gp_lulls {
  * From a sweep over the whole time of the models: what takes before it, and after it the rest.  Return 0, -ENOMEM or
  * -EOVERFLOW; gp_lulls_free() in either case.
  */
-int gp_lulls_open(struct gp_lulls *lulls, size_t device_count, struct gp_sweep_taker *taker);
+int gp_lulls_open(struct gp_lulls *lulls, size_t device_count, size_t process_count,
+		  struct gp_sweep_taker *taker);
 int gp_lulls_finish(struct gp_lulls *lulls);
 void gp_lulls_free(struct gp_lulls *lulls);
 

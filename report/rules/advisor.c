@@ -87,6 +87,21 @@ void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, ui
 	found->saves_in_loop_ns += is_in_loop(advisor, at_ns) ? saves_ns : 0;
 }
 
+void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found, struct gp_lull *lull)
+{
+	int result = 0;
+
+	if (found != &advisor->spare)
+		result = gp_array_grow_room(&advisor->told, &advisor->told_capacity,
+					    advisor->told_count, sizeof(struct gp_lull *));
+	if (result < 0)
+		advisor->error = result;
+	if (found == &advisor->spare || result < 0)
+		return;
+	lull->told = (uint32_t)(found - advisor->cases);
+	advisor->told[advisor->told_count++] = lull;
+}
+
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
 		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull)
 {
@@ -95,10 +110,8 @@ void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t 
 		at_ns = lull->start_ns > advisor->model->base_unix_ns
 				? lull->start_ns - advisor->model->base_unix_ns
 				: 0;
-	if (lull && found != &advisor->spare) {
-		lull->told = (uint32_t)(found - advisor->cases);
-		advisor->has_told = true;
-	}
+	if (lull)
+		gp_advisor_tell(advisor, found, lull);
 	found->count++;
 	found->time_ns += time_ns;
 	gp_advisor_save(advisor, found, at_ns, saves_ns);
@@ -440,32 +453,29 @@ static struct gp_lull_at lull_at(const struct gp_advisor *advisor, struct gp_lul
 struct lull_walk {
 	gp_lull_filter *filter;
 	uint64_t least_ns;
-	size_t device;
 	uint32_t next;
 };
 
 /* Of millions of short ones nobody need look at each. */
-static void skip_short(const struct gp_device_lulls *device, struct lull_walk *walk)
+static void skip_short(const struct gp_process_lulls *process, struct lull_walk *walk)
 {
-	while (walk->next % GP_LULLS_BLOCK == 0 && walk->next < device->count &&
-	       device->longest_ns[walk->next / GP_LULLS_BLOCK] < walk->least_ns)
+	while (walk->next % GP_LULLS_BLOCK == 0 && walk->next < process->count &&
+	       process->longest_ns[walk->next / GP_LULLS_BLOCK] < walk->least_ns)
 		walk->next += GP_LULLS_BLOCK;
 }
 
 static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct gp_lull_at *at)
 {
-	while (walk->device < advisor->basis->lulls.device_count && advisor->error == 0) {
-		struct gp_device_lulls *device = &advisor->basis->lulls.devices[walk->device];
+	const struct gp_process_lulls *process = &advisor->basis->lulls.processes[advisor->process];
+
+	while (advisor->error == 0) {
 		struct gp_lull *lull;
 
-		skip_short(device, walk);
-		if (walk->next >= device->count) {
-			walk->device++;
-			walk->next = 0;
-			continue;
-		}
-		lull = &device->lulls[walk->next++];
-		if (!gp_lull_is_between(lull) || gp_lull_ns(lull) < walk->least_ns ||
+		skip_short(process, walk);
+		if (walk->next >= process->count)
+			return false;
+		lull = process->lulls[walk->next++];
+		if (gp_lull_ns(lull) < walk->least_ns ||
 		    (lull->told != GP_NONE && !gp_rules[advisor->rule]->looks_beside))
 			continue;
 		*at = lull_at(advisor, lull);

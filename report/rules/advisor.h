@@ -87,7 +87,8 @@ struct gp_advisor {
 	size_t devices[GP_DEVICE_LIMIT]; /* as it numbers them: indices in the scope's list */
 	/* what was found */
 	uint32_t rule;         /* that is looking */
-	bool has_told;         /* of a lull, since it began to look */
+	struct gp_lull **told; /* since the present rule began to look */
+	uint32_t told_count, told_capacity;
 	bool waits_outside;    /* of gpu-gaps, in the present process: gp_dependency_is_outside() */
 	struct gp_tally index; /* its rows and cases[] are parallel */
 	struct gp_case *cases;
@@ -130,10 +131,11 @@ uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
 /*
  * One more of a case: when it was on the process's timeline, what it took, and what it could have
  * saved.  lull, if there is one: the idle time that it explains, if the case
- * turns out to be worth a word.
+ * turns out to be worth a word; gp_advisor_tell() notes that alone.
  */
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
 		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull);
+void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found, struct gp_lull *lull);
 #define GP_ALL_THE_TIME UINT64_MAX /* for at_ns: in the main loop as much as outside */
 
 /* So much more that a case could have saved, at that time. */

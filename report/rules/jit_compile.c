@@ -69,11 +69,8 @@ static void explain_lull(struct gp_advisor *advisor, const struct gp_case *found
 	struct gp_lull *lull =
 		gp_advisor_lull_at(advisor, device_id, call->start_ns + call->duration_ns / 2);
 
-	if (!lull || lull->told != GP_NONE || found == &advisor->spare ||
-	    call->duration_ns * 2 < gp_lull_ns(lull))
-		return;
-	lull->told = (uint32_t)(found - advisor->cases);
-	advisor->has_told = true;
+	if (lull && lull->told == GP_NONE && call->duration_ns * 2 >= gp_lull_ns(lull))
+		gp_advisor_tell(advisor, found, lull);
 }
 
 /*

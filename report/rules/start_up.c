@@ -68,9 +68,7 @@ static void explain_lulls(struct gp_advisor *advisor, enum gp_end_part part, uin
 		if (!lull || lull->told != GP_NONE ||
 		    !is_mostly_in(advisor, lull, start_ns, end_ns))
 			continue;
-		lull->told =
-			(uint32_t)(gp_advisor_case(advisor, GP_NO_SITE, part, 0) - advisor->cases);
-		advisor->has_told = true;
+		gp_advisor_tell(advisor, gp_advisor_case(advisor, GP_NO_SITE, part, 0), lull);
 	}
 }
 

@@ -34,12 +34,14 @@ static void append(int trace, struct gp_model *model)
 void gp_keep_end(struct gp_model *model, int status, int save_to)
 {
 	struct gp_losses *losses = &model->losses;
+	uint8_t way = WIFSIGNALED(status) ? GP_END_SIGNAL : GP_END_STATUS;
+	uint8_t number = (uint8_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 
-	if (losses->end_way != GP_END_UNKNOWN || losses->live)
+	if (losses->live || losses->end_way == GP_END_EXEC ||
+	    (losses->end_way == way && losses->end_status == number))
 		return;
-	losses->end_way = WIFSIGNALED(status) ? GP_END_SIGNAL : GP_END_STATUS;
-	losses->end_status =
-		(uint8_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	losses->end_way = way;
+	losses->end_status = number;
 	if (save_to >= 0)
 		append(save_to, model);
 }

@@ -1,4 +1,7 @@
-/* keep_end: how a process ended goes into its model and its trace, where its own end does not say it, by who has waited for it. */
+/*
+ * keep_end: how a process ended goes into its model and its trace, by who has waited for it, where its own END record does not say it, or says
+ * something else: a destructor may crash behind ours.
+ */
 #ifndef REPORT_KEEP_END_H
 #define REPORT_KEEP_END_H
 

@@ -419,7 +419,10 @@ enum gp_end_way {
 	GP_END_SIGNAL = 3, /* the signal that ended it; of GP_END_TOLD alone */
 };
 
-/* Last record of a trace that was closed in an orderly way; of one that was not, or does not say how, there may be one of GP_END_TOLD. */
+/*
+ * Last record of a trace that was closed in an orderly way.  Of one that was not, or does not say how the process ended, or said it too early, there may
+ * be one of GP_END_TOLD: the last one counts.
+ */
 struct gp_record_end {
 	uint8_t kind;
 	uint8_t slots;

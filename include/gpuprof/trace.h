@@ -68,7 +68,7 @@
  * each other, those that are inlined into the next one first.
  *
  * Links.  `gpuprof finish` appends LINK records, too: a chunk of ring 0 in form PACKED, of a trace whose process has ended.
- * So does `gpuprof run` an END record of the reason TOLD, where the trace does not say how the program ended.
+ * So does `gpuprof run` an END record of the reason TOLD, where the trace does not say how the program ended, or not as it did.
  *
  * Order.  Records of one ring come in the order in which their thread published them.  Nothing is said of the order
  * between rings, nor of times: GPU records come as CUPTI delivers them.  Definitions precede their use within

@@ -1,6 +1,7 @@
 """Ends that run no exit handlers: the trace is whole all the same, and the program does not notice."""
 import json
 import os
+import signal
 import sys
 import unittest
 
@@ -44,6 +45,16 @@ int main(void)
 # A child of vfork() has its parent's memory: what it does at its end must not count as the parent's.
 BORROWED = QUICK.replace("#include <stdio.h>", "#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>").replace(
     "quick_exit(7);", "if (vfork() == 0)\n\t\texit(0);\n\twait(NULL);\n\t_exit(7);")
+
+# What comes behind our own end of the process: of a library that goes after ours.
+LATE = """
+#include <signal.h>
+void late(void) {}
+static __attribute__((destructor)) void crash(void)
+{
+	raise(SIGSEGV);
+}
+"""
 
 # A library whose constructor does not return: the thread that loads it holds the loader's lock for ever.
 STUCK = r"""
@@ -197,6 +208,14 @@ class Leave(Case):
             with self.subTest(way, command=command):
                 self.run_program(command, way, GPUPROF_OUTPUT=f"end{number}-")
                 self.assertEqual(self.ended(f"end{number}-"), [ended])
+
+    def test_what_ended_it_behind_our_end_counts(self):
+        self.compile("liblate.so", LATE, "-shared", "-fPIC")
+        late = self.compile("late", QUICK.replace("quick_exit(7);", "extern void late(void);\n\tlate();"), f"-L{support.BUILD}/sim", "-lcuda",
+                            f"-L{self.folder}", "-llate", f"-Wl,-rpath,{self.folder}")
+        self.assertEqual(self.run_program([late], LAUNCHED, GPUPROF_OUTPUT="late").returncode, -signal.SIGSEGV)
+        self.assertEqual(self.ended("late"), ["SIGSEGV"])
+        self.assertNotIn("PARTIAL", self.run_gpuprof("summary", "late.gpuprof").stdout)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ static int take_record(void *context, const union gp_any_record *record, const c
 	if (record->head.kind == GP_RECORD_STRING)
 		take_fact(o, &record->string, text);
 	else if (record->head.kind == GP_RECORD_END)
-		o->closed = true;
+		o->closed |= record->end.reason == GP_END_EXIT;
 	else if (record->head.kind == GP_RECORD_COUNTER && record->counter.counter < GP_COUNTERS)
 		o->counters[record->counter.counter] = record->counter.value;
 	return 0;

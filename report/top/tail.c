@@ -156,7 +156,7 @@ static int note(struct gp_tail *t, const union gp_any_record *record, const char
 	if (record->head.kind == GP_RECORD_WAITING)
 		return note_waiting(t, &record->waiting);
 	if (record->head.kind == GP_RECORD_END)
-		t->state.closed = record->end.reason == GP_END_EXIT;
+		t->state.closed |= record->end.reason == GP_END_EXIT;
 	else if (record->head.kind == GP_RECORD_COUNTER && record->counter.counter < GP_COUNTERS &&
 		 record->counter.value > t->state.counters[record->counter.counter])
 		t->state.counters[record->counter.counter] = record->counter.value;

@@ -77,6 +77,24 @@ static void test_the_rings_of_the_dead_are_moved_into_their_trace(void **state)
 	clear(s);
 }
 
+/* How it ended is told by who waited for it, who may not have been able to save. */
+static void test_a_told_end_does_not_make_a_trace_complete(void **state)
+{
+	struct scene *s = new_scene_of_the_dead();
+
+	(void)state;
+	gp_builder_chunk(&s->b, 0, 0);
+	gp_builder_add(&s->b, &(struct gp_record_end){.kind = GP_RECORD_END,
+						      .reason = GP_END_TOLD,
+						      .way = GP_END_SIGNAL,
+						      .status = 9});
+	place(s);
+	gp_orphans_save(trace);
+	assert_int_equal(mode_of(s->path), 0);
+	assert_int_equal(calls_in_trace(), 1);
+	clear(s);
+}
+
 static void assert_stays(struct scene *s)
 {
 	gp_orphans_save(trace);
@@ -238,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_rings_of_the_dead_are_moved_into_their_trace),
+		cmocka_unit_test(test_a_told_end_does_not_make_a_trace_complete),
 		cmocka_unit_test(test_those_of_a_living_process_stay),
 		cmocka_unit_test(test_those_of_another_boot_stay),
 		cmocka_unit_test(test_those_that_somebody_can_write_stay),

@@ -183,11 +183,14 @@ class PageTest(HtmlCase):
         self.assertEqual(about["summary"], self.run_gpuprof("summary", "--full", trace).stdout)
 
     def test_a_note_is_one_line_however_the_screen_breaks_it(self):
-        for program in ("demo", "copies"):
+        broken = 0  # whether it is depends on when the GPU was idle
+        for program in ("demo", "copies", "launch", "allocs"):
             trace = self.record(os.path.join(BUILD, "programs", program))
             printed = self.run_gpuprof("advice", trace).stdout
-            self.assertRegex(printed, r"^No advice[^\0]*\n {4}", program)
+            self.assertTrue(printed.startswith("No advice"), program)
+            broken += "\n    " in printed
             self.assertEqual(Page(self.write_page(trace)).json("about")["adviceNotes"], re.sub(r"\n {4}", " ", printed))
+        self.assertGreater(broken, 0)
 
     def test_what_the_tables_say_is_what_the_program_prints(self):
         trace = self.record(ZOO)

@@ -97,6 +97,17 @@ static void memory_calls_have_a_shape(void **state)
 	}
 }
 
+/* CUPTI's headers have no parameters of these: nothing is read there. */
+static void undeclared_parameters_are_not_read(void **state)
+{
+	(void)state;
+	assert_int_equal(gp_api_table_find(false, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000)
+				 ->stream_at,
+			 GP_RUNTIME_LAUNCH_STREAM);
+	assert_int_equal(gp_api_table_find(false, 505)->stream_at, 0); /* __cudaLaunchKernel */
+	assert_int_equal(gp_api_table_find(false, 506)->stream_at, 0);
+}
+
 /* Calls that exist in several variants are recorded under every one of them. */
 static void variants_are_together(void **state)
 {
@@ -177,6 +188,7 @@ int main(void)
 		cmocka_unit_test(other_numbers_are_not_found),
 		cmocka_unit_test(every_launch_is_there),
 		cmocka_unit_test(memory_calls_have_a_shape),
+		cmocka_unit_test(undeclared_parameters_are_not_read),
 		cmocka_unit_test(variants_are_together),
 		cmocka_unit_test(names_are_those_of_libcupti),
 	};

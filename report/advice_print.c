@@ -649,6 +649,9 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 	else if (is_too_short(advice->span_ns))
 		fprintf(out, "No advice: %s, first to last CUDA call, is too short for most rules",
 			gp_format_ns(advice->span_ns).text);
+	else if (advice->gpus == 0)
+		fputs("No advice: no operation of a GPU was recorded, and few rules speak without",
+		      out);
 	else
 		fputs("No advice: none of the rules found anything worth a change", out);
 	fputs(" (`gpuprof explain --list` names them)\n", out);

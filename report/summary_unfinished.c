@@ -180,7 +180,7 @@ static void print_kinds(const struct page *page)
 		fprintf(page->out, ", others %s", gp_format_count(left).text);
 	if (page->list.unnamed > 0)
 		fprintf(page->out, ", without a name %s", gp_format_count(page->list.unnamed).text);
-	fputs("; each: gpuprof summary --by unfinished FILE\n", page->out);
+	fputs("; with a name: gpuprof summary --by unfinished FILE\n", page->out);
 }
 
 static void print_of_group(const struct page *page, const char *which,

@@ -22,6 +22,7 @@
 #include "report/stats.h"
 
 #define COUNT_AT_LEAST 3
+#define LITTLE_PART    8u /* of all operations, as ranges that say what a pass is have at least */
 #define ABOUT_AS_LONG  0.9
 #define MOST           (2.0 / 3)
 #define MANY_PASSES    8u
@@ -330,15 +331,32 @@ static int leave_parts(uint32_t *chosen, const struct kinds *kinds, const struct
 	return result;
 }
 
+/* Which ranges are looked at. */
+enum whose { OF_PROGRAM, OF_PROGRAM_OR_LITTLE, OF_LIBRARIES };
+
+/* A validation every tenth step has a small part of all operations, those of all threads together: the steps between them are the loop. */
+static bool is_little(const struct kinds *kinds, const struct gp_model *model, uint32_t chosen)
+{
+	const char *text = behind_thread(kinds, chosen);
+	uint64_t operations = 0;
+
+	for (uint32_t i = 0; i < kinds->keys.count; i++)
+		if (strcmp(behind_thread(kinds, i), text) == 0)
+			operations += kinds->rows[i].operations;
+	return operations * LITTLE_PART < model->op_count;
+}
+
 static int find_by_range(struct gp_iterations *iterations, const struct gp_model *model,
-			 const struct gp_tuning *tuning, bool of_libraries)
+			 const struct gp_tuning *tuning, enum whose whose)
 {
 	struct kinds kinds = {0};
-	int result = gather_kinds(&kinds, model, tuning, of_libraries);
+	int result = gather_kinds(&kinds, model, tuning, whose == OF_LIBRARIES);
 	uint32_t chosen = result == 0 ? find_pytorch(&kinds) : GP_NONE;
 
 	if (result == 0 && chosen == GP_NONE) {
 		chosen = choose(&kinds);
+		if (chosen != GP_NONE && whose == OF_PROGRAM && is_little(&kinds, model, chosen))
+			chosen = GP_NONE;
 		result = chosen != GP_NONE ? leave_parts(&chosen, &kinds, model) : 0;
 	}
 	if (result == 0 && chosen != GP_NONE)
@@ -854,15 +872,17 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 	int result;
 
 	*iterations = (struct gp_iterations){0};
-	result = find_by_range(iterations, model, tuning, false);
+	result = find_by_range(iterations, model, tuning, OF_PROGRAM);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_sequence(iterations, model, tuning);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_launch(iterations, model, tuning);
+	if (result == 0 && iterations->count == 0)
+		result = find_by_range(iterations, model, tuning, OF_PROGRAM_OR_LITTLE);
 	if (result == 0)
 		result = drop_set_up(iterations, model);
 	if (result == 0 && iterations->count == 0)
-		result = find_by_range(iterations, model, tuning, true);
+		result = find_by_range(iterations, model, tuning, OF_LIBRARIES);
 	return result == 0 ? complete(iterations, model) : result;
 }
 

@@ -56,7 +56,8 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 const struct gp_breakdown gp_breakdown_unfinished = {
 	.word = "unfinished",
 	.help = "kernels that never ended, or of whose end nothing is known, by launch",
-	.nothing = "of every kernel that was launched, its end is known",
+	.nothing = "no kernel is known to have been still under way; how many launches have no "
+		   "record, a summary says",
 	.head = {"unfinished", "Kernels without a known end", columns, COUNT(columns)},
 	.sort_column = 0,
 	.fill = fill,

@@ -385,7 +385,7 @@ class Hangs(Case):
     def check_killed(self, summary):
         self.assertRegex(summary, r"\n  never ended: at least one of 3 kernels without a record, for at least [0-9.]+s after the first launch\n"
                                   r"    which one is not known: CUPTI gives nothing of a buffer before all in it have ended\n"
-                                  r"    step_kernel 3; each: gpuprof summary --by unfinished FILE\n"
+                                  r"    step_kernel 3; with a name: gpuprof summary --by unfinished FILE\n"
                                   r"    first: step_kernel, launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel;\s.*\n"
                                   r"    last: step_kernel, launched [0-9.]+[mu]s after the first recorded CUDA call by cuLaunchKernel;\s.*\n"
                                   r"  in cuCtxSynchronize for at least ")

@@ -313,6 +313,34 @@ static void ranges_of_libraries_name_no_step(void **state)
 	}
 }
 
+/* Every tenth step is followed by one kernel in a range: that names no loop, unless there is nothing else. */
+static void ranges_with_a_small_part_of_the_work_are_no_loop(void **state)
+{
+	(void)state;
+	for (uint32_t kernels = 0; kernels <= 4; kernels += 4) {
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+
+		for (uint32_t name = 0; name < 5; name++)
+			build_name(&b, "k");
+		for (uint64_t step = 0; step < 60; step++) {
+			for (uint32_t k = 0; k < kernels; k++)
+				build_kernel(&b, step * 1000 + k * 100, k);
+			if (step % 10 != 9)
+				continue;
+			build_range(&b, 1, "validate", step * 1000 + 490, step * 1000 + 600);
+			build_kernel(&b, step * 1000 + 500, 4);
+		}
+		model = end(&b);
+		found = find(model);
+		assert_int_equal(found.by_range, kernels == 0);
+		assert_int_equal(found.count, kernels == 0 ? 6 : 60);
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
 /* Recursion is no loop, nor are ranges without GPU work. */
 static void what_nests_or_starts_nothing_is_no_loop(void **state)
 {
@@ -935,6 +963,7 @@ int main(void)
 		cmocka_unit_test(a_pause_is_no_part_of_an_iteration),
 		cmocka_unit_test(pytorch_says_what_a_step_is),
 		cmocka_unit_test(ranges_of_libraries_name_no_step),
+		cmocka_unit_test(ranges_with_a_small_part_of_the_work_are_no_loop),
 		cmocka_unit_test(what_nests_or_starts_nothing_is_no_loop),
 		cmocka_unit_test(without_ranges_operations_tell),
 		cmocka_unit_test(what_nccl_repeats_for_its_communicators_is_no_loop),

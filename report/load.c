@@ -559,8 +559,8 @@ static void explain(int error, const char *path, char *message, size_t message_b
 {
 	if (error == -ENODATA)
 		snprintf(message, message_bytes,
-			 "%s holds no readable records: the program ended before it wrote any, or "
-			 "the file is damaged",
+			 "%s holds no readable records: the program has written none yet, ended "
+			 "before it did, or the file is damaged",
 			 path);
 	else if (error == -ENOMEM || error == -EOVERFLOW)
 		explain_size(path, message, message_bytes);

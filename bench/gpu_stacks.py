@@ -203,7 +203,9 @@ def main():
         print("\nnsys is not installed: no ratios")
         return
     for name, wanted in (("gpuprof", 0.3), ("gpuprof, all stacks", 0.6)):
-        print(f"\nratio of what is added, {name} to nsys without stacks: {added[name] / added['nsys, no stacks']:.2f} (at most {wanted} is wanted)")
+        rounds = [(ours - bare) / (nsys - bare) for ours, nsys, bare in zip(times[name], times["nsys, no stacks"], times["bare"])]
+        print(f"\nratio of what is added, {name} to nsys without stacks: {added[name] / added['nsys, no stacks']:.2f}, "
+              f"in the rounds {min(rounds):.2f} to {max(rounds):.2f} (at most {wanted} is wanted)")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 /*
- * What taking a call stack costs: ours against libunwind and the C library, in ns, medians, the clock's own time taken off.
+ * What taking a call stack costs: ours against libunwind and the C library, in ns, medians, the clock's own time taken off; and
+ * the ratio to unw_backtrace().
  *
  *   make bench-stacks
  *
@@ -101,7 +102,10 @@ static const struct way {
 	{"C library backtrace (no id)", take_backtrace},
 };
 
-#define WAYS ((int)(sizeof(ways) / sizeof(ways[0])))
+#define WAYS  ((int)(sizeof(ways) / sizeof(ways[0])))
+#define TIMER 0
+#define OURS  1
+#define PEER  4
 
 /* ---- the callers ---- */
 
@@ -145,12 +149,35 @@ static double medians[WAYS];
 
 static uint64_t samples[WAYS][SAMPLES];
 
-static void find_medians(void)
+static double ratios[SAMPLES]; /* of ours to the peer's right after it, in order */
+
+static int compare_ratios(const void *a, const void *b)
 {
-	for (int way = 0; way < WAYS; way++) {
-		qsort(samples[way], SAMPLES, sizeof(uint64_t), compare_samples);
-		medians[way] = (double)samples[way][SAMPLES / 2] * ns_per_tick;
-	}
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void find_ratios(uint64_t timer_ticks)
+{
+	for (int i = 0; i < SAMPLES; i++)
+		ratios[i] = ((double)samples[OURS][i] - (double)timer_ticks) /
+			    ((double)samples[PEER][i] - (double)timer_ticks);
+	qsort(ratios, SAMPLES, sizeof(double), compare_ratios);
+}
+
+static void find_median(int way)
+{
+	qsort(samples[way], SAMPLES, sizeof(uint64_t), compare_samples);
+	medians[way] = (double)samples[way][SAMPLES / 2] * ns_per_tick;
+}
+
+static void find_results(void)
+{
+	find_median(TIMER);
+	find_ratios(samples[TIMER][SAMPLES / 2]);
+	for (int way = TIMER + 1; way < WAYS; way++)
+		find_median(way);
 }
 
 static __attribute__((noinline)) void measure(size_t polluted_bytes)
@@ -163,7 +190,7 @@ static __attribute__((noinline)) void measure(size_t polluted_bytes)
 		for (int way = 0; way < WAYS; way++)
 			for (int j = 0; j < times; j++)
 				samples[way][i] = sample(&ways[way], polluted_bytes);
-	find_medians();
+	find_results();
 }
 
 static int turn_way, turn, half;
@@ -182,7 +209,7 @@ static __attribute__((noinline)) void measure_by_turns(size_t polluted_bytes)
 			spread = turn % OPERATIONS;
 			call_next(half + turn % 5 - 2, polluted_bytes);
 		}
-	find_medians();
+	find_results();
 }
 
 /* One in eight has a frame of variable size, which is found through rbp. */
@@ -229,7 +256,10 @@ static void find_clock(void)
 static void print_table(bool by_turns, size_t polluted_bytes)
 {
 	static const int depths[] = {10, 30, 60, 100};
-	double results[WAYS][4];
+	static const char *const quarters[] = {"ours / unw_backtrace: median (0.35 wanted)",
+					       "  a quarter lies below", "  a quarter lies above"};
+	static const int quarter_at[] = {SAMPLES / 2, SAMPLES / 4, SAMPLES * 3 / 4};
+	double results[WAYS][4], quarters_of[3][4];
 
 	for (int i = 0; i < 4; i++) {
 		half = by_turns ? depths[i] / 2 - 2 : 0;
@@ -239,14 +269,22 @@ static void print_table(bool by_turns, size_t polluted_bytes)
 		call_next(depths[i] - half - 5, polluted_bytes);
 		for (int way = 0; way < WAYS; way++)
 			results[way][i] = medians[way];
+		for (int j = 0; j < 3; j++)
+			quarters_of[j][i] = ratios[quarter_at[j]];
 	}
-	printf("\n%-40s %8s %8s %8s %8s   ns, %zu KiB of other memory between\n",
+	printf("\n%-42s %8s %8s %8s %8s   ns, %zu KiB of other memory between\n",
 	       by_turns ? "frames, operations by turns" : "frames", "10", "30", "60", "100",
 	       polluted_bytes / 1024);
 	for (int way = 1; way < WAYS; way++) {
-		printf("%-40s", ways[way].name);
+		printf("%-42s", ways[way].name);
 		for (int i = 0; i < 4; i++)
 			printf(" %8.0f", results[way][i] - results[0][i]);
+		printf("\n");
+	}
+	for (int j = 0; j < 3; j++) {
+		printf("%-42s", quarters[j]);
+		for (int i = 0; i < 4; i++)
+			printf(" %8.2f", quarters_of[j][i]);
 		printf("\n");
 	}
 }

@@ -19,6 +19,7 @@ PROGRAMS = ([os.path.join(BUILD, "programs", "copies")], [os.path.join(BUILD, "p
 ERRORS = (999, 15, 27, 35, 1)  # unknown, not initialised, not supported, not permitted, invalid parameter
 ONCE, FROM = range(1000) if FULL else (0, 1, 2, 7, 40), (0, 1, 3, 60)
 NOTHING_LOST = "nothing was dropped"
+DRIVER, RUNTIME = 1, 2  # domains of callbacks
 
 
 class Refused(Run):
@@ -39,6 +40,54 @@ class Refused(Run):
         if self.lines or self.operations() == whole.operations():
             return None
         return None if self.summary.count(NOTHING_LOST) < whole.summary.count(NOTHING_LOST) else f"what was lost was not said: {self.counts}"
+
+
+class Switched(Run):
+    """Which callbacks were ever on, with these words of --trace."""
+
+    def __init__(self, words):
+        self.program = PROGRAMS[0]
+        self.run(LD_PRELOAD=LIBRARY, GPUPROF_CUPTI=CUPTI, GPUPROF_TRACE=words)
+        switches = [line.split() for line in self.switched.splitlines()]
+        self.domains = {int(domain) for name, on, domain, _ in switches if name == "cuptiEnableDomain" and on == "1"}
+        self.calls = {(int(domain), int(cbid)) for name, on, domain, cbid in switches
+                      if name == "cuptiEnableCallback" and on == "1" and int(domain) in (DRIVER, RUNTIME)}
+
+    def run_in(self, folder, **variables):
+        super().run_in(folder, FAULTS_SWITCHED=os.path.join(folder, "switched"), **variables)
+        self.switched = self.read(folder, "switched")
+
+
+class Callbacks(Case):
+
+    @staticmethod
+    def calls_of_words():
+        """{word of --trace: {(domain, number) of the calls that it records}}"""
+        calls = {word: set() for word in ("gpu", "memory", "sync", "event", "module")}
+        words = {"ALLOC": "memory", "FREE": "memory", "SYNC": "sync", "EVENT": "event", "MODULE": "module"}
+        with open(os.path.join(support.ROOT, "inject", "api.def"), encoding="utf-8") as file:
+            for line in file:
+                call = re.match(r"GP_API\((\w+), (\d+), \w+, (\w+), \w+, (\w+)\)", line)
+                if call:
+                    domain, number, kind, memory = call.groups()
+                    word = words.get(kind, "gpu") if memory == "NONE" else "memory"
+                    calls[word].add((DRIVER if domain == "DRIVER" else RUNTIME, int(number)))
+        return calls
+
+    def test_what_no_option_needs_is_not_called_back_for(self):
+        calls = self.calls_of_words()
+        default = calls["gpu"] | calls["memory"] | calls["sync"] | calls["module"]
+        expected = {word: calls[word] for word in calls}
+        expected.update({"default": default, "default,event": default | calls["event"], "gpu,module": calls["gpu"] | calls["module"]})
+        self.assertTrue(all(expected.values()))
+        for words, found in expected.items():
+            run = Switched(words)
+            self.assertEqual(run.result[0], 0)
+            self.assertEqual(run.calls, found, words)
+            self.assertEqual(run.domains, set(), words)
+
+    def test_a_whole_domain_is_called_back_for_where_every_call_is_asked_for_alone(self):
+        self.assertEqual(Switched("api-all").domains, {DRIVER, RUNTIME})
 
 
 class CuptiFaults(Case):

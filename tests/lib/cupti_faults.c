@@ -1,6 +1,8 @@
 /*
  * A libcupti for GPUPROF_CUPTI, in front of the simulated one: what libgpuprof.so calls of CUPTI fails, as
  * tests/lib/fault_plan.h says, with FAULTS_ERROR of CUptiResult; all else it does.
+ *
+ *	FAULTS_SWITCHED		a file that gets a line "NAME ON DOMAIN CBID" for each switching of callbacks
  */
 #include "tests/lib/fault_plan.h"
 
@@ -12,6 +14,19 @@ static bool fails(const char *name)
 {
 	read_plan(CUPTI_ERROR_UNKNOWN);
 	return is_to_fail(name);
+}
+
+/* Of cuptiEnableDomain and cuptiEnableCallback; the second parameter is the subscriber. */
+static void note_switch(const char *name, long on, long domain, long cbid)
+{
+	const char *path = getenv("FAULTS_SWITCHED");
+	int file;
+
+	if (!path || (strcmp(name, "cuptiEnableDomain") && strcmp(name, "cuptiEnableCallback")))
+		return;
+	file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	dprintf(file, "%s %u %u %u\n", name, (unsigned)on, (unsigned)domain, (unsigned)cbid);
+	close(file);
 }
 
 static void *behind(const char *name)
@@ -29,6 +44,7 @@ typedef long function(long, long, long, long);
 		static function *real;                                                             \
 		if (!real)                                                                         \
 			real = (function *)behind(#name);                                          \
+		note_switch(#name, a, c, d);                                                       \
 		return fails(#name) ? plan.error : real(a, b, c, d);                               \
 	}
 GP_CUPTI_FUNCTIONS(X)

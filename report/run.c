@@ -59,6 +59,15 @@ __attribute__((format(printf, 3, 4))) static int explain(struct run *run, int er
 	return error;
 }
 
+/* One line of that format about a text that may hold anything. */
+__attribute__((format(printf, 1, 0))) static void warn_of(const char *format, const char *text)
+{
+	char *escaped = gp_text_escape(text);
+
+	fprintf(stderr, format, escaped ? escaped : "(no memory)");
+	free(escaped);
+}
+
 static void warn_of_unknown_variables(void)
 {
 	const char *entry;
@@ -66,11 +75,15 @@ static void warn_of_unknown_variables(void)
 
 	while ((entry = gp_run_options_unknown_variable(environ, &position)) != NULL) {
 		const char *nearest = gp_run_options_nearest_variable(entry);
+		char *name = strndup(entry, strcspn(entry, "="));
+		char *escaped = name ? gp_text_escape(name) : NULL;
 
-		fprintf(stderr, "gpuprof: unknown variable %.*s is ignored; %s%s%s\n",
-			(int)strcspn(entry, "="), entry,
+		fprintf(stderr, "gpuprof: unknown variable %s is ignored; %s%s%s\n",
+			escaped ? escaped : "(no memory)",
 			nearest ? "did you mean " GP_OPTION_PREFIX : "see gpuprof-run --help",
 			nearest ? nearest : "", nearest ? "?" : "");
+		free(escaped);
+		free(name);
 	}
 }
 
@@ -78,9 +91,12 @@ static void warn_of_unknown_variables(void)
 static void warn_of_bar(const struct run *run)
 {
 	const char *text = gp_target_bar_text(run->bar);
+	char *program = text ? gp_text_escape(run->options.program[0]) : NULL;
 
 	if (text)
-		fprintf(stderr, "gpuprof: %s runs unprofiled: %s\n", run->options.program[0], text);
+		fprintf(stderr, "gpuprof: %s runs unprofiled: %s\n",
+			program ? program : "(no memory)", text);
+	free(program);
 }
 
 /* Loading our library would end such a program, or make its loader complain, unless the loader
@@ -225,8 +241,7 @@ static void look_for_other_nvtx_tool(const struct run *run)
 	const char *path = other_tool(run, GP_INJECTION_NVTX);
 
 	if (path && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
-		fprintf(stderr,
-			"gpuprof: NVTX_INJECTION64_PATH names another tool (%s): ranges will not "
+		warn_of("gpuprof: NVTX_INJECTION64_PATH names another tool (%s): ranges will not "
 			"be "
 			"recorded; to record them, type: unset NVTX_INJECTION64_PATH\n",
 			path);
@@ -239,8 +254,7 @@ static void look_for_other_injection(struct run *run)
 
 	run->stands_aside = path != NULL;
 	if (run->stands_aside && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
-		fprintf(stderr,
-			"gpuprof: CUDA_INJECTION64_PATH names another tool (%s): nothing will be "
+		warn_of("gpuprof: CUDA_INJECTION64_PATH names another tool (%s): nothing will be "
 			"recorded; to profile, type: unset CUDA_INJECTION64_PATH\n",
 			path);
 }

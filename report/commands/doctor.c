@@ -13,6 +13,7 @@
 #include "report/doctor/ask.h"
 #include "report/doctor/checks.h"
 #include "report/doctor/probe.h"
+#include "report/text.h"
 
 static const char usage[] =
 	"usage: gpuprof doctor [options] [--] [PROGRAM]\n"
@@ -64,6 +65,13 @@ static void print_machine(void)
 	       machine.sysname, machine.release, machine.machine, gnu_get_libc_version());
 }
 
+static void print_end_without(const char *program)
+{
+	printf("recording works here, but not of ");
+	gp_text_print(stdout, program);
+	printf(": see what fails above\n");
+}
+
 static void print_end(const struct gp_patient *patient, const size_t counts[GP_CHECK_VERDICTS],
 		      size_t of_program)
 {
@@ -72,8 +80,7 @@ static void print_end(const struct gp_patient *patient, const size_t counts[GP_C
 	if (counts[GP_CHECK_FAILS] > of_program)
 		printf("recording does not work here: see what fails above\n");
 	else if (of_program)
-		printf("recording works here, but not of %s: see what fails above\n",
-		       patient->program ? patient->program : "Python's packages");
+		print_end_without(patient->program ? patient->program : "Python's packages");
 	else if (warnings)
 		printf("recording works here, with %zu warning%s\n", warnings,
 		       warnings > 1 ? "s" : "");

@@ -107,6 +107,22 @@ class Hostile(Case):
         for line in text.splitlines():
             self.assertRegex(line, r"^[^ ;][^;]*(;[^;]+)* [0-9]+$")
 
+    def test_what_is_said_before_a_program_starts(self):
+        escape = "\x1b[31m"
+        static = os.path.basename(self.compile("static" + escape, "int main(void) { return 0; }", "-static"))
+        for program, variables in (("true", {"CUDA_INJECTION64_PATH": "/" + escape}), ("true", {"NVTX_INJECTION64_PATH": "/" + escape}),
+                                   ("true", {"GPUPROF_" + escape: "1"}), ("./" + static, {})):
+            with self.subTest(program, **variables):
+                result = self.run_program([GPUPROF, "run", program], support.PLAIN, **variables)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn("\\x1b[31m", result.stderr)
+                self.assertTrue(is_harmless(result.stderr), result.stderr)
+
+    def test_what_the_doctor_says_of_a_program(self):
+        result = self.run_program([GPUPROF, "doctor", "\x1b[31m"], support.PLAIN)
+        self.assertIn("recording works here, but not of \\x1b[31m: see what fails above\n", result.stdout)
+        self.assertTrue(is_harmless(result.stdout), result.stdout)
+
     def test_a_trace_of_a_hostile_name(self):
         name = os.path.join(os.fsencode(self.folder), b"\x1b[2J\xc2\x9b\n.gpuprof")
         os.rename(self.path("t.gpuprof"), name)

@@ -28,6 +28,33 @@ int cuDevicePrimaryCtxRetain(void **context, int device) { *context = &*context;
 int cuInit(unsigned flags) { (void)flags; return INIT; }
 """
 
+# Starts a program behind a filter, which lets all calls through but one that nobody makes.
+FILTER = r"""
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_acct, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {4, code};
+
+	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		return 99;
+	execv(argv[1], argv + 1);
+	return 98;
+}
+"""
+
 
 def in_container():
     return "container" in os.environ or any(map(os.path.exists, ("/.dockerenv", "/run/.containerenv", "/var/run/secrets/kubernetes.io",
@@ -254,6 +281,36 @@ class Machine(Doctor):
         verdicts, _ = self.doctor(before=["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh"])
         self.check(verdicts, "limits", "warning", "ulimit -v unlimited")
         self.check(verdicts, "CUPTI", "fails", "MiB of addresses")
+
+    @unittest.skipUnless(can_unshare() and shutil.which("setpriv") and os.path.isdir("/proc/driver"), "needs the right to mount")
+    def test_hardware_counters(self):
+        """Who may read them is in the driver's own file; nothing is said of them where that is not."""
+        for admin_only, own, word, parts in (
+                (0, (), "ok", ["every user may read hardware counters"]),
+                (1, (), "ok", ["only administrators may read hardware counters, and you are one"]),
+                (1, ("setpriv", "--bounding-set=-sys_admin,-perfmon"), "warning",
+                 ["only administrators may read hardware counters", "SYS_ADMIN" if in_container() else "NVreg_RestrictProfilingToAdminUsers=0"])):
+            with self.subTest(admin_only, own=own):
+                script = (f'mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia && '
+                          f'echo "RmProfilingAdminOnly: {admin_only}" >/proc/driver/nvidia/params && exec "$@"')
+                verdicts, _ = self.doctor(before=["unshare", "-m", "sh", "-c", script, "sh", *own])
+                self.only_fails(verdicts)
+                self.check(verdicts, "counters", word, *parts)
+
+    def test_a_filter_of_system_calls(self):
+        verdicts, _ = self.doctor()
+        if "no system call is forbidden" not in verdicts["seccomp"][1]:
+            self.skipTest("there is a filter here")
+        verdicts, _ = self.doctor(before=[self.compile("filter", FILTER)])
+        self.only_fails(verdicts)
+        self.check(verdicts, "seccomp", "ok", "a filter forbids some system calls, none that recording needs")
+
+    @unittest.skipUnless(can_unshare(), "needs the right to mount")
+    def test_whom_debuggers_may_attach_to(self):
+        script = 'mount -t tmpfs none /proc/sys/kernel && mkdir /proc/sys/kernel/yama && echo 2 >/proc/sys/kernel/yama/ptrace_scope && exec "$@"'
+        verdicts, _ = self.doctor(before=["unshare", "-m", "sh", "-c", script, "sh"])
+        self.only_fails(verdicts)
+        self.check(verdicts, "ptrace", "ok", "gpuprof needs none (here only administrators' debuggers may attach)")
 
     def test_a_library_that_is_missing(self):
         shutil.copy(GPUPROF, self.path("alone"))

@@ -457,6 +457,24 @@ class Untouched(Case):
             self.assertEqual(os.stat(self.path("trace.gpuprof")).st_mode & 0o777, 0o600)
             os.unlink(self.path("trace.gpuprof"))
 
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv") and shutil.which("bash"), "needs root to become somebody else")
+    def test_a_user_who_may_have_no_more_threads(self):
+        """Some of ours start and others do not, or none does: the program ends as without us, and what its trace lacks is said."""
+        os.chmod(self.folder, 0o777)
+        user = str(60000 + os.getpid() % 5000)  # whose processes are these alone
+        become = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+        said = {}
+        for most in (0, 1, 2, 3, 4, 5, 40):
+            results = [self.run_program([*become, "bash", "-c", f"ulimit -u {most}; exec env {own} {support.BUILD}/programs/launch"], PLAIN,
+                                        GPUPROF_OUTPUT=f"trace{most}", GPUPROF_CHROME="none") for own in ("A=b", f"LD_PRELOAD={support.LIBRARY}")]
+            if "cannot be preloaded" in results[1].stderr:
+                self.skipTest("others may not read the build folder")
+            self.assertEqual((results[0].returncode, results[0].stderr), (0, ""))
+            self.assertEqual((results[1].returncode, results[1].stdout), (0, results[0].stdout), f"{most}: {results[1].stderr}")
+            said[most] = results[1].stderr
+        self.assertIn("cannot start a thread: Resource temporarily unavailable; the trace will lack the GPU's work", said[0])
+        self.assertIn("all 500 launches have their kernel record", said[40])
+
     def can_mount(self):
         return os.geteuid() == 0 and shutil.which("unshare") and subprocess.run(
             ["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"], check=False, stderr=subprocess.DEVNULL).returncode == 0

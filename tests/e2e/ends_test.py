@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import time
 import unittest
@@ -190,6 +191,11 @@ int main(int argc, char **argv)
 """
 
 
+def can_have_processes_of_its_own():
+    return os.geteuid() == 0 and shutil.which("unshare") and support.subprocess.run(
+        ["unshare", "-p", "-f", "--mount-proc", "true"], check=False, stderr=support.subprocess.DEVNULL).returncode == 0
+
+
 class Ends(Case):
 
     def run_every_way(self, command, **variables):
@@ -305,6 +311,24 @@ class Ends(Case):
             self.assertIn("the GPU did not finish within 1 s", results[way].stderr)
             self.assertIn("25 without kernel record", results[way].stderr)
 
+
+    @unittest.skipUnless(can_have_processes_of_its_own(), "needs the right to make a namespace of processes")
+    def test_the_end_of_a_container(self):
+        """The first of its processes ends, and the kernel kills the others; who reads what is left is outside of it."""
+        script = ('mkfifo never; LD_PRELOAD="$0" "$@" <>never & while [ ! -e there ]; do :; done; rm there never; '
+                  'exit 6')
+        for rings in ("auto", "file"):
+            with self.subTest(rings):
+                result = self.run_program(["unshare", "-p", "-f", "--mount-proc", "sh", "-c", script, support.LIBRARY, *GPU, "launch=3000",
+                                           "touch=there", "wait"], PLAIN, GPUPROF_OUTPUT="t", GPUPROF_RINGS=rings)
+                self.assertEqual((result.returncode, result.stdout, result.stderr), (6, "launches 3000\n", ""))
+                for command in (["summary"], ["finish", "--chrome", "none"]):
+                    said = self.run_gpuprof(*command, "t.gpuprof")
+                    text = said.stdout + said.stderr
+                    self.assertIn("did not close its trace: the process was killed or crashed", text)
+                    self.assertRegex(text, r"\n  (all )?3,000 launches[ ,]")
+                self.assertEqual(self.files(), ["t.gpuprof"])  # and no rings beside it
+                os.unlink(self.path("t.gpuprof"))
 
     def test_two_ends_at_once(self):
         """_exit() waits for a second at most, also where another thread is in exit(), which waits for five."""

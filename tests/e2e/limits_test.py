@@ -431,6 +431,48 @@ class MaxMemory(Case):
         self.assertIn("--max-memory (GPUPROF_MAX_MEMORY) needs a size from 32M to 1024G, such as 500M or 2G, not '31M'", result.stderr)
 
 
+# Records faster than any disk takes them; every one of two threads has as many.
+FLOOD_SOURCE = r"""
+#include "gpuprof/gpuprof.h"
+#include <pthread.h>
+
+static void *flood(void *unused)
+{
+	for (int i = 0; i < 400000; i++) {
+		gpuprof_range_push("range");
+		gpuprof_range_pop();
+	}
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, 0, flood, 0))
+		return 1;
+	flood(0);
+	return pthread_join(other, 0) ? 1 : 4;
+}
+"""
+
+
+class Overload(Case):
+
+    def test_a_thread_whose_ring_is_full_waits_or_drops(self):
+        program = self.compile("flood", FLOOD_SOURCE, f"-I{support.ROOT}/include", "-ldl", "-lpthread")
+        for word, waits in (("block", True), ("drop", False)):
+            for way, options, variables in ((BARE, (), {"GPUPROF_ON_OVERLOAD": word}), (LAUNCHED, [f"--on-overload={word}"], {})):
+                with self.subTest(way, word=word):
+                    result = self.run_program([program], way, options, GPUPROF_SUMMARY="none", GPUPROF_CHROME="none", GPUPROF_OUTPUT="t", **variables)
+                    self.assertEqual((result.returncode, result.stdout), (4, ""), result.stderr)
+                    said = self.run_gpuprof("summary", "--full", "t.gpuprof").stdout
+                    self.assertEqual("a thread waited for the writer because its ring was full" in said, waits, said)
+                    if not waits:
+                        self.assertRegex(said, "[0-9,]+ records dropped because their thread's ring stayed full")
+                    os.unlink(self.path("t.gpuprof"))
+
+
 class Memory(Case):
 
     def test_gpu_records_beyond_their_memory_are_counted(self):

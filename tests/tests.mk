@@ -35,6 +35,8 @@ $(O)/programs/places++: tests/programs/places.cc
 
 # ---- fuzzing: `make fuzz` ends when time is up; findings become tests.  `make check` has a short run without clang, the same each time ----
 FUZZ_SECONDS ?= 30
+# No size that an input of 20,000 bytes only claims to have is allocated.
+FUZZ_MOST_MIB := 64
 FUZZ_FLAGS   := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZERS      := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 
@@ -87,7 +89,7 @@ $(SHORT): $(O)/tests/fuzz/%_short: tests/fuzz/%_fuzz.c tests/fuzz/short.c tests/
 fuzz: $(addprefix fuzz-,$(FUZZERS))
 $(addprefix fuzz-,$(FUZZERS)): fuzz-%: $(O)/tests/fuzz/%_fuzz
 	$(Q)mkdir -p $(O)/tests/fuzz/corpus-$* $(O)/tests/fuzz/seed-$*
-	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=20000 -print_final_stats=1 \
+	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=20000 -malloc_limit_mb=$(FUZZ_MOST_MIB) -print_final_stats=1 \
 		-artifact_prefix=$(O)/tests/fuzz/ $(O)/tests/fuzz/corpus-$* $(O)/tests/fuzz/seed-$* $(wildcard tests/fuzz/$*)
 
 # ---- programs that are hard on an unwinder: tests/stacks/adversary.py writes them, the same ones each time ----

@@ -184,6 +184,19 @@ class Figures(Tables):
             self.same(ours[key][1] / count, launch, key)
             self.same(ours[key][2] / count, start, key)
 
+    def test_operators_have_their_sequences_of_kernels(self):
+        path = [path for path in REAL if "cpu" in path][0]
+        trace, ours = hta.Trace(path), {}
+        operators = {operator.name for operator in trace.operators}
+        for row in self.tables("nvtx-sequence", "--full-names", path)["nvtx-sequence"]:
+            if row["Range"] in operators:
+                found = ours.setdefault((row["Range"], row["Kernels"] // row["Count"]), [0, 0, 0, 0])
+                for i, figure in enumerate((row["Count"], row["GPU time"], row["Range time"], 1)):
+                    found[i] += figure
+        theirs = {key: [*row[:3], len(row[3])] for key, row in trace.operator_sequences().items()}
+        self.assertGreater(len(theirs), 5)
+        self.assertEqual(ours, theirs)
+
     def test_curves_and_critical_path_as_tracks(self):
         """The numbers of points and steps in the Chrome trace are those of the lists, the path has no hole, and is no event of the program's."""
         path = REAL[1]

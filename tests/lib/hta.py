@@ -15,7 +15,7 @@ LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync", "cudaM
 DRIVER_LAUNCHES = ("cuLaunchKernel", "cuLaunchKernelEx")
 STEP_NS = 30  # between kernels that had been launched, longer is no "kernel wait"
 
-Event = collections.namedtuple("Event", "name cat start end stream correlation bytes")
+Event = collections.namedtuple("Event", "name cat start end stream correlation bytes thread")
 
 
 def nanoseconds(microseconds):
@@ -31,7 +31,7 @@ def events(path):
             args = event.get("args", {})
             start = nanoseconds(event["ts"])
             yield Event(event["name"], event["cat"], start, start + nanoseconds(event["dur"]),
-                        int(args.get("stream", -1)), int(args.get("correlation", -1)), int(args.get("bytes", 0)))
+                        int(args.get("stream", -1)), int(args.get("correlation", -1)), int(args.get("bytes", 0)), event["tid"])
 
 
 def kind(name):
@@ -159,6 +159,22 @@ class Trace:
             found[(name, len(launched))].append((launched[0][0] - start, launched[0][1].start - launched[0][0]))
         return {key: (len(delays), statistics.mean(delay for delay, _ in delays), statistics.mean(delay for _, delay in delays))
                 for key, delays in found.items()}
+
+    def operator_sequences(self):
+        """By operator and how many kernels it launched, with operators within it, of two and more: how often, their time, its own."""
+        launched = sorted(((self.calls[kernel.correlation], kernel) for kernel in self.gpu
+                           if kernel.cat == "kernel" and kernel.correlation in self.calls), key=lambda launch: launch[0].start)
+        found = collections.defaultdict(lambda: [0, 0, 0, set()])
+        for operator in self.operators:
+            kernels = [kernel for call, kernel in launched
+                       if call.thread == operator.thread and operator.start <= call.start <= operator.end]
+            if len(kernels) > 1:
+                row = found[operator.name, len(kernels)]
+                row[0] += 1
+                row[1] += sum(kernel.end - kernel.start for kernel in kernels)
+                row[2] += operator.end - operator.start
+                row[3].add(tuple(kernel.name for kernel in kernels))
+        return found
 
     def bandwidth(self):
         """By direction of copies, or sets: what GB/s come to, at each change."""

@@ -123,12 +123,51 @@ static void deep_ranges_take_no_time(void **state)
 	forget(model, &scope, &sheet);
 }
 
+/* "inner" launches a and z within "outer", which launches a before and z after it; then "outer" does the same by itself. */
+static void ranges_have_what_those_within_them_launch(void **state)
+{
+	enum { SEQUENCE_RANGE = 6, SEQUENCE_NAMES };
+	static const uint64_t calls_ns[] = {1010, 1030, 1040, 1060, 2010, 2030, 2040, 2060};
+	struct build b = build_begin(1);
+	uint32_t names[] = {build_name(&b, "a"), build_name(&b, "z")};
+	struct gp_model *model;
+	struct gp_scope scope;
+	struct gp_sheet sheet;
+
+	(void)state;
+	build_range(&b, 1, "outer", 1000, 1100);
+	build_range(&b, 1, "inner", 1020, 1050);
+	build_range(&b, 1, "outer", 2000, 2100);
+	for (uint32_t i = 0; i < 8; i++) {
+		static const uint8_t order[] = {0, 0, 1, 1};
+
+		build_call(&b, 1, BUILD_LAUNCH, calls_ns[i], 5, i + 1);
+		build_op(&b, GP_OP_KERNEL, 7, calls_ns[i] + 5, calls_ns[i] + 9, i + 1)->name =
+			names[order[i % 4]];
+	}
+	model = build_end(&b);
+	assert_int_equal(gp_scope_open(&scope, &model, 1, true), 0);
+	assert_int_equal(gp_breakdown_make(&gp_breakdown_nvtx_sequence, &scope, &sheet), 0);
+	assert_int_equal(gp_sheet_rows(&sheet), 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct gp_value *row = gp_sheet_row(&sheet, i);
+
+		assert_int_equal(row[COUNT].whole, 2 - i);
+		assert_int_equal(row[KERNELS].whole, i == 0 ? 8 : 2);
+		assert_string_equal(row[SEQUENCE_RANGE].text, i == 0 ? "outer" : "inner");
+		assert_string_equal(row[SEQUENCE_NAMES].text,
+				    i == 0 ? "a (2 times) > z (2 times)" : "a > z");
+	}
+	forget(model, &scope, &sheet);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sequences_that_differ_late_are_two_rows),
 		cmocka_unit_test(long_names_are_whole),
 		cmocka_unit_test(deep_ranges_take_no_time),
+		cmocka_unit_test(ranges_have_what_those_within_them_launch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,15 @@ bool gp_busy_is_open(const struct gp_model *model)
 	       gp_recorded_last_known_ns(model) > model->last_call_ns;
 }
 
+static void stretch_to_ops(struct gp_window *window, const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (!model->ops[i].untimed && !gp_op_is_on_host(&model->ops[i]))
+			stretch(window, model->base_unix_ns + model->ops[i].start_ns,
+				model->base_unix_ns + model->ops[i].end_ns);
+}
+
+/* A trace of another recorder may end amid the work: its calls are no bounds. */
 static void stretch_to_calls(struct gp_window *window, const struct gp_model *model)
 {
 	uint64_t end_ns =
@@ -87,14 +96,8 @@ static void stretch_to_calls(struct gp_window *window, const struct gp_model *mo
 	if (model->call_count > 0 || model->last_call_ns > 0)
 		stretch(window, model->base_unix_ns + model->first_call_ns,
 			model->base_unix_ns + end_ns);
-}
-
-static void stretch_to_ops(struct gp_window *window, const struct gp_model *model)
-{
-	for (uint32_t i = 0; i < model->op_count; i++)
-		if (!model->ops[i].untimed && !gp_op_is_on_host(&model->ops[i]))
-			stretch(window, model->base_unix_ns + model->ops[i].start_ns,
-				model->base_unix_ns + model->ops[i].end_ns);
+	if (model->recorder)
+		stretch_to_ops(window, model);
 }
 
 struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_count)

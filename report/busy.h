@@ -43,7 +43,7 @@ bool gp_busy_is_open(const struct gp_model *model);
 
 /*
  * From the first to the last API call of all processes, of such as have no last one to the last that is known of them
- * (gp_recorded_last_known_ns()); of the operations where there is no call.
+ * (gp_recorded_last_known_ns()); of the operations, too, of traces of other recorders, and where there is no call.
  */
 struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_count);
 

@@ -49,13 +49,14 @@ class Made:
         self.add(cat, name, 0, stream, start, end, device=0, context=1, stream=stream, correlation=correlation, **size)
         return end
 
-    def write(self, path, count, slow):
+    def write(self, path, count, slow, is_cut=False):
         free = {7: 0, 20: 0, 24: 0}
         for correlation in range(1, count + 1):
             stream = self.random.choice(sorted(free))
             free[stream] = self.launch(stream, free[stream], correlation, slow)
         last = max(free.values())
-        self.add("cuda_runtime", "cudaDeviceSynchronize", 40, 41, self.host, max(last, self.host) + 100, correlation=0)
+        if not is_cut:
+            self.add("cuda_runtime", "cudaDeviceSynchronize", 40, 41, self.host, max(last, self.host) + 100, correlation=0)
         with open(path, "w") as file:
             file.write('{"schemaVersion": 1, "traceEvents": [\n%s\n]}\n' % ",\n".join(self.events))
 
@@ -165,6 +166,14 @@ class Figures(Tables):
                 found = self.check(path)
                 self.assertEqual(len(found["queue-stream"]), 3)
                 self.assertGreater(found["time"][0]["Comm+compute"], 0)
+
+    def test_of_traces_that_end_amid_the_work(self):
+        """The last operation ends long after the last call."""
+        path = self.path("cut.json")
+        Made(3).write(path, 400, 20, is_cut=True)
+        row = self.check(path)["time"][0]
+        self.assertGreater(row["Span"], 30e6)
+        self.assertEqual(self.sum(self.tables("idle", path)["idle"], "Total"), row["Idle"])
 
     def test_of_full_queues(self):
         path = self.path("full.json")

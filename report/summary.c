@@ -199,14 +199,35 @@ bool gp_summary_ends_with_call(const struct gp_summary *summary)
 	return true;
 }
 
+/* Only a trace of another recorder does where there are calls. */
+static bool ends_with_operation(const struct gp_summary *summary)
+{
+	bool has_calls = false;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		const struct gp_model *model = summary->models[i];
+
+		has_calls |= model->call_count > 0;
+		if (model->base_unix_ns + model->last_call_ns >= summary->window.end_unix_ns)
+			return false;
+	}
+	return has_calls;
+}
+
+static const char *span_words(const struct gp_summary *summary)
+{
+	if (!gp_summary_ends_with_call(summary))
+		return "CUDA call to last sign of life";
+	return ends_with_operation(summary) ? "recorded CUDA call to last operation"
+					    : "to last recorded CUDA call";
+}
+
 static void print_span(const struct gp_summary *summary)
 {
 	uint64_t span_ns = summary->window.end_unix_ns - summary->window.start_unix_ns, lives_ns;
 
 	fprintf(summary->out, "%s, first %s (%s)\n", gp_format_ns(span_ns).text,
-		gp_summary_ends_with_call(summary) ? "to last recorded CUDA call"
-						   : "CUDA call to last sign of life",
-		gp_format_clock(summary->window.start_unix_ns).text);
+		span_words(summary), gp_format_clock(summary->window.start_unix_ns).text);
 	if (gp_busy_lives_ns(&lives_ns, summary->models, summary->model_count) == 0 &&
 	    lives_ns < span_ns)
 		fprintf(summary->out,

@@ -173,6 +173,7 @@ class Figures(Tables):
         Made(3).write(path, 400, 20, is_cut=True)
         row = self.check(path)["time"][0]
         self.assertGreater(row["Span"], 30e6)
+        self.assertIn(", first recorded CUDA call to last operation (", self.run_gpuprof("summary", path).stdout)
         self.assertEqual(self.sum(self.tables("idle", path)["idle"], "Total"), row["Idle"])
 
     def test_of_full_queues(self):

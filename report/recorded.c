@@ -116,7 +116,9 @@ const char *gp_recorded_why_no_end(const struct gp_model *model)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (model->counters[known[i].counter] > 0)
 			return gp_no_end_text(known[i].why);
-	return gp_no_end_text(model->losses.killed ? GP_NO_END_KILLED : GP_NO_END_UNKNOWN);
+	return gp_no_end_text(model->losses.killed || model->losses.end_way == GP_END_SIGNAL
+				      ? GP_NO_END_KILLED
+				      : GP_NO_END_UNKNOWN);
 }
 
 const char *gp_recorded_tell_no_end(const struct gp_model *model)

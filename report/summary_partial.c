@@ -154,6 +154,15 @@ static void print_cut_import(FILE *out, const struct gp_model *model)
 		gp_recorded_why_no_end(model), text);
 }
 
+/* With the signal where gpuprof-run saw it. */
+static void print_no_end(FILE *out, const struct gp_model *model)
+{
+	fprintf(out, "did not close its trace: %s", gp_recorded_why_no_end(model));
+	if (model->losses.end_way == GP_END_SIGNAL)
+		fprintf(out, " (%s)", gp_recorded_how_ended(model).text);
+	fputs("\n", out);
+}
+
 void gp_summary_print_partial(FILE *out, const struct gp_model *model)
 {
 	if (gp_recorded_is_whole(model)) {
@@ -171,7 +180,7 @@ void gp_summary_print_partial(FILE *out, const struct gp_model *model)
 	else if (model->losses.closed)
 		fputs("closed its trace, but the file was cut\n", out);
 	else
-		fprintf(out, "did not close its trace: %s\n", gp_recorded_why_no_end(model));
+		print_no_end(out, model);
 	print_remains(out, model);
 	gp_summary_print_unfinished(out, 2, model);
 	print_all_waiting(out, model);

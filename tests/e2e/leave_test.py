@@ -208,6 +208,9 @@ class Leave(Case):
             with self.subTest(way, command=command):
                 self.run_program(command, way, GPUPROF_OUTPUT=f"end{number}-")
                 self.assertEqual(self.ended(f"end{number}-"), [ended])
+                if ended == "SIGSEGV":
+                    self.assertIn("did not close its trace: the process was killed or crashed (SIGSEGV)\n",
+                                  self.run_gpuprof("summary", f"end{number}-.gpuprof").stdout)
 
     def test_what_ended_it_behind_our_end_counts(self):
         self.compile("liblate.so", LATE, "-shared", "-fPIC")

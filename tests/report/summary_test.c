@@ -536,6 +536,14 @@ static void a_process_that_left_its_rings_was_killed(void **state)
 	text = summarize(&b);
 	expect(text, "did not close its trace: the process was killed or crashed\n");
 	free(text);
+
+	b = build_ordinary(42);
+	b.model->losses.closed = false;
+	b.model->losses.end_way = GP_END_SIGNAL;
+	b.model->losses.end_status = 9;
+	text = summarize(&b);
+	expect(text, "did not close its trace: the process was killed or crashed (SIGKILL)\n");
+	free(text);
 }
 
 static void a_program_without_cuda_gets_one_line(void **state)

@@ -110,7 +110,7 @@ class Tuning(Tables):
         trace = self.record_program("--stacks", "all")
         found = self.tables("tuning,iteration,kind", trace)
         counts = {row["Started by"]: row["Count"] for row in found["tuning"]}
-        self.assertEqual(counts, {"Triton's benchmarks": 2 * TRIES, "the program itself": 2 * STEPS})
+        self.assertEqual(counts, {"Triton's benchmarks": 2 * TRIES, "the program itself": 2 * STEPS}, self.run_gpuprof("summary", "--full", trace).stdout)
         self.assertEqual({row["Kind"]: row["Count"] for row in found["kind"]}, {"autotuning": 2 * TRIES, "memset": STEPS, "memcpy": STEPS})
         self.assertEqual(len(found["iteration"]), STEPS)
         page = self.run_gpuprof("summary", trace).stdout

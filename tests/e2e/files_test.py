@@ -282,7 +282,7 @@ class Crashes(Case):
         self.assertIn("\n  200 launches, ", result.stderr)
         self.assertIn("dead.json", self.files())
         self.assert_complete_by_itself("dead.gpuprof")
-        self.assertIn("did not close its trace: the process was killed or crashed\n",
+        self.assertIn("did not close its trace: the process was killed or crashed (SIGKILL)\n",
                       self.run_gpuprof("summary", "dead.gpuprof").stdout)
 
     def test_a_killed_program_is_finished_later(self):

@@ -63,13 +63,12 @@ struct gp_advisor {
 	struct gp_scope scope; /* models, texts, names */
 	struct gp_call_sites *sites;
 	struct gp_memory_sites memory; /* of the present process, once it was asked for */
-	bool has_memory;
-	struct gp_ends ends; /* likewise */
-	bool has_ends;
+	struct gp_ends ends;           /* likewise */
+	bool has_memory, has_ends;
+	int error; /* 0 or the first -errno */
 	uint64_t span_ns;
 	const struct gp_iterations **loops; /* of each process: its main loop; NULL = it has none */
 	uint64_t loop_ns;       /* of the process with the longest main loop; 0 = none has one */
-	uint32_t loop_passes;   /* of that one */
 	struct gp_kinds *kinds; /* of kernels */
 	struct gp_basis *basis;
 	/*
@@ -77,7 +76,9 @@ struct gp_advisor {
 	 * can save.
 	 */
 	uint64_t idle_ns;
+	uint32_t loop_passes; /* of the process that loop_ns is of */
 	/* the present process */
+	bool waits_outside; /* of gpu-gaps: gp_dependency_is_outside() */
 	size_t process;
 	const struct gp_model *model;
 	const struct gp_tuning *tuning;
@@ -86,10 +87,11 @@ struct gp_advisor {
 	uint32_t *sites_without_stack;   /* by API function; GP_NO_SITE = not asked for yet */
 	size_t devices[GP_DEVICE_LIMIT]; /* as it numbers them: indices in the scope's list */
 	/* what was found */
-	uint32_t rule;         /* that is looking */
 	struct gp_lull **told; /* since the present rule began to look */
 	uint32_t told_count, told_capacity;
-	bool waits_outside;    /* of gpu-gaps, in the present process: gp_dependency_is_outside() */
+	uint32_t rule;        /* that is looking */
+	uint32_t rest_causes; /* of idle-rest, in the present process: bits by enum gp_idle_cause */
+	size_t rest_device;   /* of idle-rest, there */
 	struct gp_tally index; /* its rows and cases[] are parallel */
 	struct gp_case *cases;
 	uint32_t case_count, case_capacity;
@@ -99,12 +101,9 @@ struct gp_advisor {
 	struct gp_tally host_work;             /* by the numbers of cases: report/host_work.h */
 	struct gp_tally habits;                /* of gpu-gaps and host-gaps */
 	uint64_t host_gaps_ns;                 /* of host-gaps, in the present process */
-	size_t rest_device;                    /* of idle-rest, in the present process */
-	uint32_t rest_causes;                  /* of idle-rest, there: bits by enum gp_idle_cause */
 	uint64_t failed_calls;                 /* that failed-calls counts, whatever their number */
 	struct gp_launch_places launch_places; /* of short-kernels */
 	struct gp_launch_times launch_times;   /* of short-kernels, in the present process */
-	int error;                             /* 0 or the first -errno */
 };
 
 /*

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "collector/sys.h"
+#include "gpuprof/utf8.h"
 
+#define LINE_BYTES  1024
 #define WRITABLE_MS 1000u /* then nobody reads what is written */
 
 static bool silent;
@@ -99,26 +101,38 @@ static void put(const char *line, size_t bytes)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void gp_say(const char *format, ...)
+/* The line with what a terminal would take for a command written out; its bytes. */
+static size_t make_line(char *line, size_t size, const char *text)
 {
 	static const char prefix[] = "gpuprof: ";
-	char line[1024];
-	size_t used = sizeof(prefix) - 1;
+	size_t bytes = sizeof(prefix) - 1, left = strlen(text), used;
+	char shown[GP_UTF8_SHOWN_BYTES];
+
+	memcpy(line, prefix, bytes);
+	for (; left > 0; text += used, left -= used) {
+		size_t more = gp_utf8_show(shown, text, left, &used);
+
+		if (bytes + more + 1 > size)
+			break;
+		memcpy(line + bytes, shown, more);
+		bytes += more;
+	}
+	line[bytes] = '\n';
+	return bytes + 1;
+}
+
+void gp_say(const char *format, ...)
+{
+	char text[LINE_BYTES], line[LINE_BYTES];
 	int saved_errno = errno;
 	va_list arguments;
 
 	if (silent)
 		return;
-	memcpy(line, prefix, used);
 	va_start(arguments, format);
-	int length = vsnprintf(line + used, sizeof(line) - used - 1, format, arguments);
+	int length = vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	if (length > 0) {
-		size_t room = sizeof(line) - used - 2;
-
-		used += (size_t)length < room ? (size_t)length : room;
-		line[used++] = '\n';
-		put(line, used);
-	}
+	if (length > 0)
+		put(line, make_line(line, sizeof(line), text));
 	errno = saved_errno;
 }

@@ -17,9 +17,6 @@
 #define NEAR          6  /* bytes of a part that say what it is */
 #define LEAST_FOR_TWO 12 /* columns in which there is room for two "..." */
 
-/* "\u{10ffff}" and its NUL */
-#define ESCAPE_BYTES 11
-
 static locale_t utf8_locale; /* 0: there is none */
 
 static void make_utf8_locale(void)
@@ -45,42 +42,17 @@ static int columns_of(uint32_t code)
 	return columns < 0 ? 1 : columns;
 }
 
-static int escape_code(char *out, uint32_t code)
-{
-	if (code == '\n')
-		return snprintf(out, ESCAPE_BYTES, "\\n");
-	if (code == '\t')
-		return snprintf(out, ESCAPE_BYTES, "\\t");
-	if (code < 0x80)
-		return snprintf(out, ESCAPE_BYTES, "\\x%02x", (unsigned int)code);
-	return snprintf(out, ESCAPE_BYTES, "\\u{%x}", (unsigned int)code);
-}
-
 char *gp_text_escape(const char *text)
 {
-	size_t left = strlen(text);
-	char *escaped = malloc(left * ESCAPE_BYTES + 1);
+	size_t left = strlen(text), used;
+	char *escaped = malloc(left * GP_UTF8_SHOWN_BYTES + 1);
 	char *out = escaped;
 
 	if (!escaped)
 		return NULL;
-	while (left > 0) {
-		uint32_t code;
-		size_t bytes = gp_utf8_decode(text, left, &code);
-
-		if (bytes == 0) {
-			out += snprintf(out, ESCAPE_BYTES, "\\x%02x", (unsigned char)*text);
-			bytes = 1;
-		} else if (gp_utf8_is_hidden(code)) {
-			out += escape_code(out, code);
-		} else {
-			memcpy(out, text, bytes);
-			out += bytes;
-		}
-		text += bytes;
-		left -= bytes;
-	}
 	*out = '\0';
+	for (; left > 0; text += used, left -= used)
+		out += gp_utf8_show(out, text, left, &used);
 	return escaped;
 }
 

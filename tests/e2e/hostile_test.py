@@ -11,7 +11,7 @@ import unicodedata
 import support
 import openmetrics  # these two are in the folder that support names
 import perfetto
-from support import BUILD, GPUPROF, Case
+from support import BARE, BUILD, GPUPROF, Case
 
 NAMES = (b"\x1b]0;owned\x07\x1b[31mred", b"\xff\xfe\xc0\xaf broken", b"\xe2\x80\xae" b"txt.exe", b"a\nb\r\tc\x0b",
          b"=cmd|' /C calc'!A0", b"+1", b"-1", b"@SUM(A1)", b"<script>alert(1)</script>", b'"a","b"},{', b"\xc2\x9b2J",
@@ -44,6 +44,14 @@ class Hostile(Case):
 
     def tables(self, form):
         return self.output("summary", "--by", "all", "--format", form, "t.gpuprof")
+
+    def test_what_the_library_says_of_the_environment(self):
+        for variable, value in (("GPUPROF_FLUSH_MS", b"\x1b[2J1"), ("GPUPROF_\x1b[31m", b"1"), ("GPUPROF_OUTPUT", b"\x1b]0;x\x07/\xff/t"),
+                                ("NVTX_INJECTION64_PATH", b"/\x1b[2J/lib.so"), ("GPUPROF_OUTPUT", b"%\x1b[1m")):
+            result = self.run_program([self.program], BARE, **{"GPUPROF_OUTPUT": "u", "GPUPROF_CHROME": "none", variable: value})
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("\\x1b", result.stderr)
+            self.assertTrue(is_harmless(result.stderr), result.stderr)
 
     def test_what_is_printed_at_the_end(self):
         with open(self.path("out"), encoding="utf-8") as file:

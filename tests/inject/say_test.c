@@ -1,4 +1,4 @@
-/* say: which standard error is one that our lines are written to. */
+/* say: which standard error is one that our lines are written to, and what they hold of what others have written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -84,9 +85,55 @@ static void neither_terminals_nor_events_are_logs(void **state)
 	assert_false(is_heard(eventfd(0, 0), eventfd(0, 0)));
 }
 
+/* A line as it comes out of a pipe. */
+static const char *said(const char *path)
+{
+	static char line[2048];
+	int errors = dup(STDERR_FILENO), ends[2];
+	ssize_t bytes;
+
+	assert_int_equal(pipe(ends), 0);
+	dup2(ends[1], STDERR_FILENO);
+	gp_say_remember();
+	gp_say("%s cannot be written", path);
+	dup2(errors, STDERR_FILENO);
+	bytes = read(ends[0], line, sizeof(line) - 1);
+	assert_true(bytes > 0);
+	line[bytes] = '\0';
+	close(ends[0]);
+	close(ends[1]);
+	close(errors);
+	return line;
+}
+
+static void a_terminal_is_given_no_commands(void **state)
+{
+	(void)state;
+	assert_string_equal(said("\x1b[2J\n\xff\xe2\x80\xae\xc3\xa9"),
+			    "gpuprof: \\x1b[2J\\n\\xff\\u{202e}\xc3\xa9 cannot be written\n");
+}
+
+static void a_line_that_is_too_long_is_cut_between_characters(void **state)
+{
+	char path[3001];
+	const char *line;
+
+	(void)state;
+	for (size_t i = 0; i < 1000; i++)
+		memcpy(path + 3 * i, "\xe2\x82\xac", 4);
+	line = said(path);
+	assert_in_range(strlen(line), 1021, 1024);
+	assert_string_equal(line + strlen(line) - 4, "\xe2\x82\xac\n");
+	memset(path, '\033', 3000);
+	line = said(path);
+	assert_string_equal(line + strlen(line) - 5, "\\x1b\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_terminal_is_given_no_commands),
+		cmocka_unit_test(a_line_that_is_too_long_is_cut_between_characters),
 		cmocka_unit_test(where_it_went_at_the_start_it_is_heard),
 		cmocka_unit_test(
 			a_file_is_a_log_where_it_is_appended_to_and_standard_output_goes_there),

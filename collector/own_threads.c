@@ -5,6 +5,9 @@
 #include "collector/atomic.h"
 #include "collector/identity.h"
 #include "collector/since_fork.h"
+#include "collector/sys.h"
+
+#define BEGIN_MOST_NS 2000000000u
 
 static __thread bool is_own;
 
@@ -17,6 +20,14 @@ void gp_own_thread_begins(void)
 void gp_own_thread_ends(void)
 {
 	gp_add32_ordered(&gp_since_fork.own_threads, (uint32_t)-1);
+}
+
+void gp_own_thread_await(uint32_t *has_begun)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + BEGIN_MOST_NS;
+
+	while (gp_load32_acquire(has_begun) == 0 && gp_sys_now_ns() < give_up_ns)
+		gp_sys_wait(has_begun, 0, BEGIN_MOST_NS);
 }
 
 void gp_own_thread_becomes_programs(void)

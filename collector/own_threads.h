@@ -12,6 +12,12 @@
 void gp_own_thread_begins(void);
 void gp_own_thread_ends(void);
 
+/*
+ * By whoever started one: wait until it has set the word and woken those who wait for it, as when it asks the system for nothing more to be
+ * able to go on.  A program may forbid itself system calls next, by which a thread starts, too.  Not for long: what keeps it may be this thread.
+ */
+void gp_own_thread_await(uint32_t *has_begun);
+
 /* By one that runs code of the program's from here on: what that does is recorded.  It still counts as ours: the program does not go on for it. */
 void gp_own_thread_becomes_programs(void);
 

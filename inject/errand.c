@@ -6,8 +6,6 @@
 #include "collector/own_threads.h"
 #include "collector/sys.h"
 
-#define BEGIN_MOST_NS 2000000000u
-
 enum state {
 	READY,
 	SENT,
@@ -45,15 +43,6 @@ static void *run_errands(void *unused)
 	return unused;
 }
 
-/* A program may forbid itself system calls next, by which a thread starts, too.  Not for long: what keeps the thread may be this one. */
-static void await_thread(void)
-{
-	uint64_t give_up_ns = gp_sys_now_ns() + BEGIN_MOST_NS;
-
-	while (gp_load32_acquire(&errands.has_begun) == 0 && gp_sys_now_ns() < give_up_ns)
-		gp_sys_wait(&errands.has_begun, 0, BEGIN_MOST_NS);
-}
-
 int gp_errand_begin(void (*run)(uint32_t errand), void (*wake)(void))
 {
 	pthread_t thread;
@@ -65,7 +54,7 @@ int gp_errand_begin(void (*run)(uint32_t errand), void (*wake)(void))
 	if (error != 0)
 		return error;
 	pthread_detach(thread);
-	await_thread();
+	gp_own_thread_await(&errands.has_begun);
 	return 0;
 }
 

@@ -316,7 +316,7 @@ static void on_first_context(void)
 	/* also without a trace: somebody has to empty CUPTI's buffers */
 	int error = gp_session_start_fetching();
 
-	if (error != 0)
+	if (error != 0 && has_trace)
 		gp_say("cannot start a thread: %s; the trace will lack the GPU's work",
 		       gp_error_text(-error));
 	atexit(on_exit_of_program);

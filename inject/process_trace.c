@@ -154,6 +154,12 @@ static void say_no_start(const char *path, int error)
 		       "a disk or a network stands still; choose another folder with -o or "
 		       "GPUPROF_OUTPUT",
 		       path, GP_START_TIMEOUT_S);
+	else if (error == -EAGAIN)
+		gp_say("nothing is recorded: gpuprof's thread cannot be started: %s; as many run "
+		       "as "
+		       "the user or the container may have: raise that limit (ulimit -u, or the "
+		       "container's of pids)",
+		       gp_error_text(-error));
 	else
 		gp_say("nothing is recorded: %s cannot be written: %s; choose a folder that can be "
 		       "written with -o or GPUPROF_OUTPUT",

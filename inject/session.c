@@ -39,7 +39,6 @@
 #include "inject/xla.h"
 #include "stacks/stack.h"
 
-#define BEGIN_MOST_NS 2000000000u
 #define TELL_MOST_NS  100000000u
 #define TELL_LEAST_NS 10000000u
 #define SAMPLES_REST                                                                               \
@@ -376,15 +375,6 @@ static void *fetching_thread(void *unused)
 	return NULL;
 }
 
-/* A program may forbid itself system calls next, by which a thread starts, too.  Not for long: what keeps the thread may be this one. */
-static void await_fetching_thread(void)
-{
-	uint64_t give_up_ns = gp_sys_now_ns() + BEGIN_MOST_NS;
-
-	while (gp_load32_acquire(&session.has_begun) == 0 && gp_sys_now_ns() < give_up_ns)
-		gp_sys_wait(&session.has_begun, 0, BEGIN_MOST_NS);
-}
-
 int gp_session_start_fetching(void)
 {
 	pthread_t thread;
@@ -403,7 +393,7 @@ int gp_session_start_fetching(void)
 	}
 	pthread_detach(thread);
 	session.fetching = true;
-	await_fetching_thread();
+	gp_own_thread_await(&session.has_begun);
 	return 0;
 }
 

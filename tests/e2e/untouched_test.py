@@ -472,7 +472,9 @@ class Untouched(Case):
             self.assertEqual((results[0].returncode, results[0].stderr), (0, ""))
             self.assertEqual((results[1].returncode, results[1].stdout), (0, results[0].stdout), f"{most}: {results[1].stderr}")
             said[most] = results[1].stderr
-        self.assertIn("cannot start a thread: Resource temporarily unavailable; the trace will lack the GPU's work", said[0])
+        self.assertIn("nothing is recorded: gpuprof's thread cannot be started: Resource temporarily unavailable", said[0])
+        self.assertIn("ulimit -u", said[0])
+        self.assertNotIn("the trace will lack", said[0])
         self.assertIn("all 500 launches have their kernel record", said[40])
 
     def can_mount(self):

@@ -138,7 +138,7 @@ static void none_begins_behind_the_close(void **state)
 static int no_thread(pthread_t *thread, void *(*body)(void *))
 {
 	(void)thread, (void)body;
-	return EAGAIN;
+	return -EAGAIN;
 }
 
 static void without_a_thread_it_says_so(void **state)

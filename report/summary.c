@@ -187,39 +187,38 @@ static void print_host(FILE *out, const struct gp_model *model)
 	}
 }
 
-bool gp_summary_ends_with_call(const struct gp_summary *summary)
+/* Whether its last sign of life is the last of all. */
+static bool is_last_sign(const struct gp_summary *summary, struct gp_model *model)
 {
+	return gp_busy_is_open(model) &&
+	       gp_busy_window(&model, 1).end_unix_ns == summary->window.end_unix_ns;
+}
+
+enum gp_span_end gp_summary_span_end(const struct gp_summary *summary)
+{
+	bool has_calls = false, ends_with_call = false;
+
 	for (size_t i = 0; i < summary->model_count; i++) {
 		struct gp_model *model = summary->models[i];
 
-		if (gp_busy_is_open(model) &&
-		    gp_busy_window(&model, 1).end_unix_ns == summary->window.end_unix_ns)
-			return false;
-	}
-	return true;
-}
-
-/* Only a trace of another recorder does where there are calls. */
-static bool ends_with_operation(const struct gp_summary *summary)
-{
-	bool has_calls = false;
-
-	for (size_t i = 0; i < summary->model_count; i++) {
-		const struct gp_model *model = summary->models[i];
-
+		if (is_last_sign(summary, model))
+			return GP_SPAN_ENDS_WITH_SIGN;
 		has_calls |= model->call_count > 0;
-		if (model->base_unix_ns + model->last_call_ns >= summary->window.end_unix_ns)
-			return false;
+		ends_with_call |=
+			model->base_unix_ns + model->last_call_ns >= summary->window.end_unix_ns;
 	}
-	return has_calls;
+	return has_calls && !ends_with_call ? GP_SPAN_ENDS_WITH_OPERATION : GP_SPAN_ENDS_WITH_CALL;
 }
 
 static const char *span_words(const struct gp_summary *summary)
 {
-	if (!gp_summary_ends_with_call(summary))
-		return "CUDA call to last sign of life";
-	return ends_with_operation(summary) ? "recorded CUDA call to last operation"
-					    : "to last recorded CUDA call";
+	static const char *const words[] = {
+		[GP_SPAN_ENDS_WITH_CALL] = "to last recorded CUDA call",
+		[GP_SPAN_ENDS_WITH_OPERATION] = "recorded CUDA call to last operation",
+		[GP_SPAN_ENDS_WITH_SIGN] = "CUDA call to last sign of life",
+	};
+
+	return words[gp_summary_span_end(summary)];
 }
 
 static void print_span(const struct gp_summary *summary)

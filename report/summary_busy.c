@@ -90,15 +90,20 @@ static void print_title(const struct gp_summary *summary, const char *why)
 				       ? "while recording was on and nothing from before ran"
 				       : "while recording was on";
 
+	static const char *const spans[] = {
+		[GP_SPAN_ENDS_WITH_CALL] = "between first and last recorded CUDA call",
+		[GP_SPAN_ENDS_WITH_OPERATION] =
+			"from the first recorded CUDA call to the last operation",
+		[GP_SPAN_ENDS_WITH_SIGN] =
+			"from the first recorded CUDA call to the last sign of life",
+	};
+
 	fputs("\nGPU busy", summary->out);
 	if (!brief || in_part || why)
 		fprintf(summary->out, " (%s%s%s%s)",
 			brief ? "" : "at least one operation running, ",
-			in_part ? recorded
-			: gp_summary_ends_with_call(summary)
-				? "between first and last recorded CUDA call"
-				: "from the first recorded CUDA call to the last sign of life",
-			why ? "; " : "", why ? why : "");
+			in_part ? recorded : spans[gp_summary_span_end(summary)], why ? "; " : "",
+			why ? why : "");
 	fputc('\n', summary->out);
 }
 

@@ -115,8 +115,14 @@ int gp_summary_print_busy(const struct gp_summary *summary);
 /* Ends the line of a device; below it, on one screen of several devices in it: what ran, why nothing did, which is at most where not all operations are known. */
 void gp_summary_print_where(const struct gp_summary *summary, size_t device, bool all_known);
 
-/* Whether its time ends with a call, and not with the last that is known of a process that has no last one (gp_busy_is_open()). */
-bool gp_summary_ends_with_call(const struct gp_summary *summary);
+/* With what its time ends. */
+enum gp_span_end {
+	GP_SPAN_ENDS_WITH_CALL,
+	GP_SPAN_ENDS_WITH_OPERATION, /* a trace of another recorder that has calls, too */
+	GP_SPAN_ENDS_WITH_SIGN, /* the last that is known of a process that has no last call (gp_busy_is_open()) */
+};
+
+enum gp_span_end gp_summary_span_end(const struct gp_summary *summary);
 
 /* A line on a single operation that a good part of all GPU time is (report/answers/lone_ops.h), if there is one. */
 int gp_summary_print_lone(const struct gp_summary *summary);

@@ -291,11 +291,17 @@ static void put_in_part(const struct gp_summary *summary, struct gp_json *json)
 	}
 }
 
-/* Where the time ends: not with a call, of a process that was in one until it was killed. */
+/* Where the time ends, if not with a call. */
 static void put_end(const struct gp_summary *summary, struct gp_json *json)
 {
-	if (!gp_summary_ends_with_call(summary))
-		put_number(json, "toLastSign", 1);
+	static const char *const ends[] = {
+		[GP_SPAN_ENDS_WITH_OPERATION] = "operation",
+		[GP_SPAN_ENDS_WITH_SIGN] = "sign of life",
+	};
+	enum gp_span_end end = gp_summary_span_end(summary);
+
+	if (end != GP_SPAN_ENDS_WITH_CALL)
+		put_text(json, "toLast", ends[end]);
 }
 
 /* ---- figures ---- */

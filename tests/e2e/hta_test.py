@@ -10,6 +10,7 @@ import unittest
 from support import ROOT
 from tables_test import Tables
 import hta
+from page import Page
 import perfetto
 
 REAL = sorted(glob.glob(os.path.join(ROOT, "tests", "data", "kineto", "*.json.gz")))
@@ -174,6 +175,8 @@ class Figures(Tables):
         row = self.check(path)["time"][0]
         self.assertGreater(row["Span"], 30e6)
         self.assertIn(", first recorded CUDA call to last operation (", self.run_gpuprof("summary", path).stdout)
+        self.run_gpuprof("html", "-o", self.path("cut.html"), path)
+        self.assertEqual(Page(self.path("cut.html")).json("about")["toLast"], "operation")
         self.assertEqual(self.sum(self.tables("idle", path)["idle"], "Total"), row["Idle"])
 
     def test_of_full_queues(self):

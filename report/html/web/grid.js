@@ -64,6 +64,7 @@ class Grid {
 		}
 		if (left > 0 && texts.length) texts.reduce((a, b) => (b.natural > a.natural ? b : a)).width += left;
 		this.total = this.columns.reduce((sum, c) => sum + c.width, 0);
+		const focused = [...this.head.children].indexOf(document.activeElement);
 		this.head.replaceChildren(
 			...this.columns.map((column, c) =>
 				el(
@@ -87,6 +88,7 @@ class Grid {
 				),
 			),
 		);
+		if (focused >= 0) this.head.children[focused].focus({ preventScroll: true });
 	}
 
 	/* From title to title; Enter, as of any button, sorts. */
@@ -99,13 +101,11 @@ class Grid {
 	}
 
 	sort(c) {
-		const hadFocus = this.head.contains(document.activeElement);
 		this.descending = c === this.sortColumn ? !this.descending : !this.columns[c].text;
 		this.sortColumn = c;
 		this.order();
 		this.layout();
 		this.draw();
-		if (hadFocus) this.head.children[c].focus();
 	}
 
 	setFilter(text) {

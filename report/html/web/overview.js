@@ -53,8 +53,8 @@ function overviewCards(about) {
 			'Time',
 			fmtNs(about.span),
 			[
-				about.toLastSign
-					? 'first CUDA call to last sign of life'
+				about.toLast
+					? 'first CUDA call to last ' + about.toLast
 					: about.inPart
 						? 'first to last recorded CUDA call'
 						: 'first to last CUDA call',
@@ -264,8 +264,8 @@ function whereSection(about) {
 			? about.doubt + ': idle is the most that it was'
 			: about.inPart
 				? 'while recording was on and nothing from before ran'
-				: about.toLastSign
-					? 'from the first CUDA call to the last sign of life'
+				: about.toLast
+					? 'from the first CUDA call to the last ' + about.toLast
 					: 'from the first CUDA call to the last',
 		bars,
 		about.outlier ? el('p', { class: 'dim outlier' }, inOneLine(about.outlier)) : null,

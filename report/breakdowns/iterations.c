@@ -65,10 +65,15 @@ static bool *devices_of(struct gp_scope *scope, const struct gp_model *model)
 /* ---- iterations ---- */
 
 static const struct gp_sheet_column iteration_columns[] = {
-	{"Wall", GP_UNIT_NS},       {"Number", GP_UNIT_NUMBER},
-	{"Start", GP_UNIT_NS},      STATE_COLUMNS,
-	{"PID", GP_UNIT_NUMBER},    {"Device", GP_UNIT_NUMBER},
-	{"Found by", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
+	{"Wall", GP_UNIT_NS},
+	{"Number", GP_UNIT_NUMBER},
+	{"Start", GP_UNIT_NS},
+	{"Ops", GP_UNIT_COUNT},
+	STATE_COLUMNS,
+	{"PID", GP_UNIT_NUMBER},
+	{"Device", GP_UNIT_NUMBER},
+	{"Found by", GP_UNIT_TEXT},
+	{"Name", GP_UNIT_TEXT},
 };
 
 /* The range's text, or what the first operation is called. */
@@ -97,6 +102,7 @@ static void put_iteration(struct gp_scope *scope, struct gp_sheet *sheet, uint32
 	gp_scope_put_whole(sheet, row->end_ns - row->start_ns);
 	gp_scope_put_whole(sheet, number + 1);
 	gp_sheet_cell(sheet, gp_value_moment((int64_t)(start_ns - scope->start_unix_ns)));
+	gp_scope_put_whole(sheet, row->op_count);
 	put_states(sheet, state_ns);
 	gp_scope_put_whole(sheet, model->pid);
 	gp_scope_put_whole(sheet, scope->devices.entries[device].number);

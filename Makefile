@@ -146,15 +146,21 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 # ---- what a machine with a GPU runs: tests/gpu/run, bench/*; may be built elsewhere ----
 STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu)) \
 	$(patsubst tests/gpu/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/gpu/programs/*.cu))
+# What only a GPU shows of the rules of advice.
+GPU_RULES := $(patsubst tests/gpu/sins/%.cu,$(O)/rules/%,$(wildcard tests/gpu/sins/*.cu))
 NVCC_STATIC = $(NVCC) -std=c++17 -O1 -g -I. -cudart static -Wno-deprecated-gpu-targets
 .PHONY: gpu-programs
 gpu-programs: all programs $(STATIC_PROGRAMS) $(O)/bench/overhead $(O)/bench/liboverhead.so $(O)/bench/floor.so \
-	$(O)/tests/gpu/occupancy $(O)/tests/gpu/gate $(SIM_RECORDER) $(TORTURE)
+	$(O)/tests/gpu/occupancy $(O)/tests/gpu/gate $(GPU_RULES) $(SIM_RECORDER) $(TORTURE)
 $(O)/programs-static/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC_STATIC) -o $@ $< $(PROGRAM_LIBS)
 $(O)/programs-static/%: tests/gpu/programs/%.cu tests/programs/check.h
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC_STATIC) -o $@ $<
+$(GPU_RULES): $(O)/rules/%: tests/gpu/sins/%.cu tests/rules/rule.h tests/programs/check.h
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC_STATIC) -o $@ $<

@@ -355,17 +355,19 @@ class ViewsTest(HostCase):
         self.assertEqual(len(tracks), 2)
         self.assertAlmostEqual(sum(map(self.assert_nested, tracks.values())), sum(totals.values()), delta=2 * looks)
         self.assertIn("spin (program.py)", {name for track in tracks.values() for _, _, name in track})
-        # what was written is read back: the same functions, modules and times
+        # what was written is read back: the same functions, modules and times; where the machine stood still for longer than looks reach, a part of
+        # that time may count, for where in its slice a look was is not written
+        holes = sum(max(end for _, end, _ in track) - min(start for start, _, _ in track) for track in tracks.values()) - sum(totals.values())
         again, again_looks = self.totals(self.path("first.json"))
         for what, total in totals.items():
             if not what.startswith("importing ("):  # Python's own part of that is left out
                 self.assertGreaterEqual(again.get(what, 0), total - 2 * looks, what)
-        self.assertAlmostEqual(sum(again.values()), sum(totals.values()), delta=2 * looks)
+        self.assertAlmostEqual(sum(again.values()), sum(totals.values()), delta=2 * looks + max(0, holes))
         self.assertAlmostEqual(again_looks, looks, delta=max(10, looks // 5))
         lines = self.lines(self.path("first.json"))
         for (line, what), (total, count) in self.lines(trace).items():
             if not (what or "").startswith("importing"):
-                self.assertAlmostEqual(lines[line, what][0], total, delta=2 * count, msg=line)
+                self.assertAlmostEqual(lines[line, what][0], total, delta=2 * count + max(0, holes), msg=line)
         with open(self.export(self.path("first.json"), "chrome"), encoding="utf-8") as file:
             back = [event for event in json.load(file)["traceEvents"] if event.get("cat") == "python_sample"]
         sent = [event for event in events if event.get("cat") == "python_sample"]

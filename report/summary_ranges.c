@@ -143,16 +143,17 @@ static int compare_alike(const void *a, const void *b, const void *context)
 	return strcmp(left->pattern, right->pattern);
 }
 
-/* How many follow each other that are alike; 0: they are to stay apart. */
-static uint32_t count_alike(const struct alike *first, uint32_t left)
+/* How many follow each other that are alike, and whether they are to be one row. */
+static uint32_t count_alike(const struct alike *first, uint32_t left, bool *are_one)
 {
 	uint32_t count = 0;
 	bool are_few = true;
 
 	for (; count < left && strcmp(first[count].pattern, first->pattern) == 0; count++)
-		are_few &= first[count].row->count <= FEW_OF_ONE &&
-			   strlen(first[count].row->key) < NAME_BYTES;
-	return are_few && count >= MANY_NAMES ? count : 0;
+		are_few = are_few && first[count].row->count <= FEW_OF_ONE &&
+			  strlen(first[count].row->key) < NAME_BYTES;
+	*are_one = are_few && count >= MANY_NAMES;
+	return count;
 }
 
 static void add_row(struct row *sum, const struct row *row)
@@ -202,6 +203,7 @@ static int join_all_alike(struct gp_summary_ranges *rows)
 {
 	struct alike *alike = gp_room_take(((size_t)rows->count + 1) * sizeof(*alike));
 	uint32_t kept = 0, count;
+	bool are_one;
 	int result;
 
 	if (!alike)
@@ -211,9 +213,9 @@ static int join_all_alike(struct gp_summary_ranges *rows)
 		alike[i].row = &rows->rows[i];
 	}
 	result = gp_array_sort(alike, rows->count, sizeof(*alike), compare_alike, NULL);
-	for (uint32_t i = 0; result == 0 && i<rows->count; i += count> 0 ? count : 1) {
-		count = count_alike(&alike[i], rows->count - i);
-		if (count > 0)
+	for (uint32_t i = 0; result == 0 && i < rows->count; i += count) {
+		count = count_alike(&alike[i], rows->count - i, &are_one);
+		if (are_one)
 			result = join_alike(rows, &alike[i], count);
 	}
 	gp_room_free(alike);

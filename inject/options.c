@@ -75,12 +75,15 @@ void gp_options_read(char *const *environment)
 	}
 }
 
+static bool is_in_force(int option)
+{
+	return is_set[option] &&
+	       !gp_option_is_wrong(&gp_option_rows[option], value_of(option), NULL, 0);
+}
+
 const char *gp_option_text(enum gp_option option)
 {
-	const struct gp_option_row *row = &gp_option_rows[option];
-	bool is_right = is_set[option] && !gp_option_is_wrong(row, value_of(option), NULL, 0);
-
-	return is_right ? value_of(option) : row->value;
+	return is_in_force(option) ? value_of(option) : gp_option_rows[option].value;
 }
 
 const char *gp_option_variable(enum gp_option option)
@@ -162,7 +165,7 @@ size_t gp_options_describe(char *text, size_t text_bytes)
 
 	text[0] = '\0';
 	for (int i = 0; i < GP_OPTIONS; i++) {
-		if (!is_set[i] || strcmp(value_of(i), gp_option_rows[i].value) == 0)
+		if (!is_in_force(i) || strcmp(value_of(i), gp_option_rows[i].value) == 0)
 			continue;
 		int length = snprintf(text + used, text_bytes - used, "%s%s", used ? "\n" : "",
 				      variables[i] + strlen(GP_OPTION_PREFIX));

@@ -180,6 +180,7 @@ static void description_names_what_differs(void **state)
 	assert_non_null(strstr(text, "OUTPUT=run-%p\n"));
 	assert_non_null(strstr(text, "QUIET=1"));
 	assert_null(strstr(text, "SUMMARY"));
+	assert_null(strstr(text, "RINGS=mem")); /* not in force */
 	assert_true(gp_options_describe(tiny, sizeof(tiny)) < sizeof(tiny));
 }
 

@@ -319,7 +319,7 @@ class Ends(Case):
                   'exit 6')
         for rings in ("auto", "file"):
             with self.subTest(rings):
-                result = self.run_program(["unshare", "-p", "-f", "--mount-proc", "sh", "-c", script, support.LIBRARY, *GPU, "launch=3000",
+                result = self.run_program(["unshare", "-p", "-f", "--kill-child", "--mount-proc", "sh", "-c", script, support.LIBRARY, *GPU, "launch=3000",
                                            "touch=there", "wait"], PLAIN, GPUPROF_OUTPUT="t", GPUPROF_RINGS=rings)
                 self.assertEqual((result.returncode, result.stdout, result.stderr), (6, "launches 3000\n", ""))
                 for command in (["summary"], ["finish", "--chrome", "none"]):

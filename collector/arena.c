@@ -138,6 +138,7 @@ static int add_ring_of(struct gp_arena *arena, int fd, uint32_t slot_count)
 	arena->used_bytes += bytes;
 	gp_ring_init(memory, slot_count);
 	arena->lanes[lane].ring = memory;
+	arena->lanes[lane].slot_count = slot_count;
 	gp_add32(&arena->free_lanes, 1);
 	gp_store32_release(&arena->lane_count, lane + 1);
 	return 0;
@@ -332,6 +333,12 @@ void gp_arena_recycle(struct gp_arena *arena, struct gp_lane *lane)
 {
 	gp_add32(&arena->free_lanes, 1);
 	gp_store32_release(&lane->state, GP_LANE_FREE);
+}
+
+void gp_arena_stand_in(const struct gp_lane *lane)
+{
+	if (gp_sys_map_in_child(lane->ring, gp_ring_bytes(lane->slot_count)) == 0)
+		gp_ring_init(lane->ring, lane->slot_count);
 }
 
 void gp_arena_close(struct gp_arena *arena)

@@ -38,7 +38,8 @@ enum gp_lane_state {
 
 struct gp_lane {
 	struct gp_ring_header *ring;
-	uint32_t state; /* enum gp_lane_state, atomic */
+	uint32_t slot_count; /* of the ring */
+	uint32_t state;      /* enum gp_lane_state, atomic */
 };
 
 struct gp_arena {
@@ -80,6 +81,12 @@ bool gp_arena_close_lane(struct gp_arena *arena, struct gp_lane *lane);
 
 /* Writer: a drained, closing ring may be taken again. */
 void gp_arena_recycle(struct gp_arena *arena, struct gp_lane *lane);
+
+/*
+ * In a forked child, which does not have the rings: an empty one of its own in the place of a lane's.  A signal handler that interrupted a function that
+ * puts a record may fork, and the child goes on in that function: what it puts goes nowhere.
+ */
+void gp_arena_stand_in(const struct gp_lane *lane);
 
 /* Writer, at its end: close the file, where it stayed open.  No ring is made any more. */
 void gp_arena_close(struct gp_arena *arena);

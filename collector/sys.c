@@ -359,12 +359,26 @@ int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
 		gp_budget_give(GP_BUDGET_NOT_INHERITED, bytes);
 		return error;
 	}
-	/* Saves time in fork() only: a child never touches rings, whether it has them or not. */
+	/* It is its parent's: a child that goes on where a signal handler interrupted us gets gp_sys_map_in_child(). */
 	call3(SYS_madvise, (long)*memory, (long)bytes, MADV_DONTFORK);
 	error = populate(*memory, bytes);
 	if (error)
 		gp_sys_unmap(*memory, bytes);
 	return error;
+}
+
+int gp_sys_map_in_child(void *memory, size_t bytes)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+	long result = gp_sys.call(SYS_mmap, (long)memory, (long)bytes, PROT_READ | PROT_WRITE,
+				  flags, -1, 0);
+
+	if (result < 0 && result > -4096)
+		return (int)result;
+	if (result == (long)memory)
+		return 0;
+	call2(SYS_munmap, result, (long)bytes); /* before Linux 4.17 the place is only asked for */
+	return -EEXIST;
 }
 
 void gp_sys_unmap(void *memory, size_t bytes)

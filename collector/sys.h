@@ -85,6 +85,9 @@ int gp_sys_file_system(int fd, uint64_t *type, uint64_t *free_bytes);
  * waits.
  */
 int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory);
+
+/* In a forked child, where gp_sys_map() had mapped that in its parent: zeroed memory of its own.  -errno: also where something else is there by now. */
+int gp_sys_map_in_child(void *memory, size_t bytes);
 void gp_sys_unmap(void *memory, size_t bytes);
 
 /* Let whole pages of private memory become zero in forked children; -EINVAL where the kernel cannot

@@ -468,11 +468,23 @@ void gp_call_is_left_out(void)
 
 /* ---- life of the collector ---- */
 
-/* As early as possible: glibc keeps the first keys in the thread itself, later ones cost an
- * allocation in each thread. */
-static __attribute__((constructor)) void make_key(void)
+/* Where a signal handler forked, the child may be about to put a record in any of them, or to take one. */
+static void stand_in_for_rings(void)
+{
+	uint32_t count = rings != NULL ? gp_load32_acquire(&rings->lane_count) : 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		gp_arena_stand_in(&rings->lanes[i]);
+}
+
+/*
+ * As early as possible: glibc keeps the first keys in the thread itself, later ones cost an allocation in each thread; and what other libraries do in
+ * a forked child comes after us.
+ */
+static __attribute__((constructor)) void prepare(void)
 {
 	has_key = pthread_key_create(&key, end_thread) == 0;
+	pthread_atfork(NULL, NULL, stand_in_for_rings);
 }
 
 void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell, enum gp_overload on_overload)

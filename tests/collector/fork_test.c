@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/ucontext.h>
 #include <sys/syscall.h>
 
 #include "collector/since_fork.h"
@@ -465,6 +466,92 @@ static void records_anew_beside_busy_threads(void)
 	CHECK(said.calls[2] == 1000);
 }
 
+/* ---- a signal handler forks, and both processes go on in what it interrupted ---- */
+
+#if defined(__x86_64__)
+#define MAY_STEP       (!UNDER_TSAN && !UNDER_ASAN) /* their own functions would be gone through, too */
+#define TRAP_FLAG      0x100
+#define FORKS_OF_A_RUN 4000
+
+static volatile sig_atomic_t is_stepped_child, steps;
+
+/* After each instruction: a child, which goes on alone. */
+static void fork_here(int signal_number, siginfo_t *info, void *interrupted)
+{
+	ucontext_t *context = interrupted;
+	int saved_errno = errno;
+	pid_t child;
+
+	(void)signal_number, (void)info;
+	if (++steps > FORKS_OF_A_RUN)
+		return;
+	child = fork();
+	if (child == 0) {
+		is_stepped_child = 1;
+		context->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+		alarm(20);
+	} else {
+		wait_for(child);
+	}
+	errno = saved_errno;
+}
+
+static void step_through(void (*what)(void))
+{
+	struct sigaction action = {.sa_sigaction = fork_here, .sa_flags = SA_SIGINFO};
+
+	CHECK(sigaction(SIGTRAP, &action, NULL) == 0);
+	steps = 0;
+	__asm__ volatile("pushfq; orq %0, (%%rsp); popfq" : : "i"(TRAP_FLAG) : "cc", "memory");
+	what();
+	__asm__ volatile("pushfq; andq %0, (%%rsp); popfq" : : "i"(~TRAP_FLAG) : "cc", "memory");
+	if (is_stepped_child)
+		_exit(0);
+	CHECK(steps > 20 && steps <= FORKS_OF_A_RUN);
+}
+
+static void hook(void)
+{
+	gp_call_begins(7, 1);
+	CHECK(emit_call(0) || is_stepped_child);
+	gp_count_hook(1);
+	gp_call_is_left_out();
+}
+
+static void say(void)
+{
+	CHECK(gp_emit_info(GP_INFO_NOTE, "from a hook") || is_stepped_child);
+}
+
+static void *begin_and_end(void *unused)
+{
+	step_through(hook);
+	return unused;
+}
+
+static void handlers_that_fork(void)
+{
+	pthread_t thread;
+
+	start_in(GP_RINGS_AUTO);
+	emit_call_surely(1);
+	step_through(hook);
+	step_through(say);
+	CHECK(pthread_create(&thread, NULL, begin_and_end, NULL) == 0);
+	pthread_join(thread, NULL);
+	scan.fn = take;
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	CHECK(scan_trace(&scan, gp_collector_trace_path()));
+	CHECK(scan.error == NULL && said.calls[0] == 3 && said.ends == 1);
+}
+#else
+#define MAY_STEP 0
+
+static void handlers_that_fork(void)
+{
+}
+#endif
+
 /* TSan turns vfork() into fork() and allows no new thread in a forked child. */
 static bool sanitizer_forbids(void (*body)(void))
 {
@@ -481,7 +568,7 @@ static bool sanitizer_forbids(void (*body)(void))
 	static void test_##name(void **unused)                                                     \
 	{                                                                                          \
 		(void)unused;                                                                      \
-		if (sanitizer_forbids(name))                                                       \
+		if (sanitizer_forbids(name) || (name == handlers_that_fork && !MAY_STEP))          \
 			skip();                                                                    \
 		run_case(name);                                                                    \
 	}
@@ -500,7 +587,8 @@ static bool sanitizer_forbids(void (*body)(void))
 	X(a_child_of_one_that_has_stopped)                                                         \
 	X(a_child_with_threads_that_records)                                                       \
 	X(records_anew_beside_busy_threads)                                                        \
-	X(a_vfork_child_that_starts)
+	X(a_vfork_child_that_starts)                                                               \
+	X(handlers_that_fork)
 CASES(CASE)
 
 int main(void)

@@ -54,9 +54,17 @@ static void on_end_of_main(void *unused)
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
+/* Also the thread that forked: it is the child's main thread. */
+static void watch_this_thread(void)
+{
+	pthread_setspecific(key, &key);
+}
+
 void gp_main_thread_watch(void)
 {
-	if (gp_sys_thread_id() == gp_sys_process_id() &&
-	    pthread_key_create(&key, on_end_of_main) == 0)
-		pthread_setspecific(key, &key);
+	if (gp_sys_thread_id() != gp_sys_process_id() ||
+	    pthread_key_create(&key, on_end_of_main) != 0)
+		return;
+	watch_this_thread();
+	pthread_atfork(NULL, NULL, watch_this_thread);
 }

@@ -5,7 +5,7 @@
 #ifndef INJECT_MAIN_THREAD_H
 #define INJECT_MAIN_THREAD_H
 
-/* By the main thread, once; by others it does nothing. */
+/* By the main thread, once, for this process and its forked children; by others it does nothing. */
 void gp_main_thread_watch(void);
 
 #endif

@@ -151,7 +151,7 @@ static int compare_newest_first(const void *left, const void *right)
 /* Try what matches a pattern, newest first, nothing newer than the driver. */
 static bool try_pattern(struct search *search, const char *folder, const char *pattern)
 {
-	char path[PATH_MAX];
+	static char path[PATH_MAX]; /* the thread's stack may be small */
 	glob_t matches;
 	bool found = false;
 
@@ -227,8 +227,9 @@ static bool try_loader_path(struct search *search)
 
 static bool try_everything(struct search *search)
 {
-	struct mapped_files mapped = {.cupti = ""};
+	static struct mapped_files mapped; /* the thread's stack may be small */
 
+	mapped.cupti[0] = mapped.runtime[0] = mapped.packages[0] = '\0';
 	dl_iterate_phdr(look_at_mapped, &mapped);
 	if (mapped.cupti[0] != '\0' && try_file(search, mapped.cupti, RTLD_NOLOAD))
 		return true;

@@ -220,12 +220,22 @@ static int start(void)
 	       cuModuleGetFunction(&kernel, module, "step_kernel");
 }
 
+static void *start_on_a_small_stack(void *unused)
+{
+	if (start())
+		exit(3);
+	return unused;
+}
+
 int main(int argc, char **argv)
 {
 	show("start");
 	prepare(argc > 1 && !strcmp(argv[1], "--traps"));
-	if (start())
+	if (argc > 1 && !strcmp(argv[1], "--small"))
+		run_thread(start_on_a_small_stack, PTHREAD_STACK_MIN);
+	else if (start())
 		return 3;
+	cuCtxSetCurrent(context);
 	show("context");
 	work();
 	show("work");
@@ -407,6 +417,9 @@ class Untouched(Case):
 
     def test_with_stacks_of_every_call(self):
         self.observe(GPUPROF_STACKS="all", GPUPROF_TRACE="default,sync,event")
+
+    def test_a_first_call_on_a_small_stack(self):
+        self.observe("--small")
 
     def test_arithmetic_whose_every_exception_is_a_signal(self):
         self.observe("--traps")

@@ -21,13 +21,15 @@ struct gp_since_fork {
 	uint32_t process;   /* id of the process, 0 = nobody has asked yet */
 	uint32_t
 		recording; /* how far inject/ is with starting a recording; see inject/process_trace.c */
-	uint32_t closed; /* and whether it closed it */
+	uint32_t closer; /* id of the thread that closes it, or did; 0 = none */
 	uint32_t
 		cupti; /* 1 = this very process subscribed to CUPTI; see inject/session.c.  2 = and a client inside the
 			   program shares it; see inject/share_callbacks.c */
 	uint32_t own_threads;  /* that run; see collector/own_threads.h */
 	uint32_t stacks;       /* what this very process takes stacks of; see stacks/stack.c */
 	uint64_t memory_bytes; /* taken of what children do not have; see collector/budget.c */
+	uint32_t is_closed;    /* the closer is done: the others sleep on it */
+	uint32_t speaker;      /* id of the thread that says something; see inject/say.c */
 } __attribute__((aligned(GP_SINCE_FORK_BYTES)));
 
 extern struct gp_since_fork gp_since_fork __attribute__((visibility("hidden")));

@@ -12,10 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/atomic.h"
+#include "collector/since_fork.h"
 #include "collector/sys.h"
 #include "gpuprof/utf8.h"
 
-#define LINE_BYTES  1024
+#define LINE_BYTES  12288 /* two paths and what is said of them */
+#define SHORT_BYTES 512
 #define WRITABLE_MS 1000u /* then nobody reads what is written */
 
 static bool silent;
@@ -101,10 +104,10 @@ static void put(const char *line, size_t bytes)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The line with what a terminal would take for a command written out; its bytes. */
+/* The line with what a terminal would take for a command written out; its bytes.  What there is no room for is left out, and "..." says so. */
 static size_t make_line(char *line, size_t size, const char *text)
 {
-	static const char prefix[] = "gpuprof: ";
+	static const char prefix[] = "gpuprof: ", cut[] = "...\n";
 	size_t bytes = sizeof(prefix) - 1, left = strlen(text), used;
 	char shown[GP_UTF8_SHOWN_BYTES];
 
@@ -112,8 +115,10 @@ static size_t make_line(char *line, size_t size, const char *text)
 	for (; left > 0; text += used, left -= used) {
 		size_t more = gp_utf8_show(shown, text, left, &used);
 
-		if (bytes + more + 1 > size)
-			break;
+		if (bytes + more + sizeof(cut) > size) {
+			memcpy(line + bytes, cut, sizeof(cut) - 1);
+			return bytes + sizeof(cut) - 1;
+		}
 		memcpy(line + bytes, shown, more);
 		bytes += more;
 	}
@@ -121,18 +126,35 @@ static size_t make_line(char *line, size_t size, const char *text)
 	return bytes + 1;
 }
 
+static void say_in(char *text, char *line, size_t size, const char *format, va_list arguments)
+{
+	if (vsnprintf(text, size, format, arguments) > 0)
+		put(line, make_line(line, size, text));
+}
+
+/* While another thread speaks, or on top of it in a signal handler, whose stack may be small. */
+static __attribute__((noinline)) void say_shortly(const char *format, va_list arguments)
+{
+	char text[SHORT_BYTES], line[SHORT_BYTES];
+
+	say_in(text, line, SHORT_BYTES, format, arguments);
+}
+
 void gp_say(const char *format, ...)
 {
-	char text[LINE_BYTES], line[LINE_BYTES];
+	static char text[LINE_BYTES], line[LINE_BYTES]; /* the speaker's */
 	int saved_errno = errno;
 	va_list arguments;
 
 	if (silent)
 		return;
 	va_start(arguments, format);
-	int length = vsnprintf(text, sizeof(text), format, arguments);
+	if (gp_replace32(&gp_since_fork.speaker, 0, gp_sys_thread_id())) {
+		say_in(text, line, LINE_BYTES, format, arguments);
+		gp_store32_release(&gp_since_fork.speaker, 0);
+	} else {
+		say_shortly(format, arguments);
+	}
 	va_end(arguments);
-	if (length > 0)
-		put(line, make_line(line, sizeof(line), text));
 	errno = saved_errno;
 }

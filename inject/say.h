@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /*
- * Print "gpuprof: " and one formatted line, at most 1 KiB, with one write(); nowhere, where nobody reads it.  What paths and variables hold is
+ * Print "gpuprof: " and one formatted line, with one write(); nowhere, where nobody reads it.  What paths and variables hold is
  * written out where a terminal would take it for a command.  Keeps errno.
  */
 void gp_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

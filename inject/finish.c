@@ -161,6 +161,8 @@ static int run_program(void *data)
 {
 	struct job *job = data;
 
+	job->child =
+		(pid_t)syscall(SYS_getpid); /* before exec, which may hang with the file system */
 	become_clean(job);
 	/* not our execve(), which would follow it */
 	syscall(SYS_execve, job->arguments[0], job->arguments, job->environment);
@@ -276,6 +278,15 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(pipe_fds[0]);
 	return done;
+}
+
+void gp_finish_say(const char *trace_path)
+{
+	static char word[GP_SHELL_WORD_BYTES]; /* as in gp_finish_run() */
+
+	gp_say("the program ended amid its end, before the summary and the Chrome trace were made; "
+	       "make both with: gpuprof finish %s",
+	       gp_shell_word(trace_path, word, sizeof(word)));
 }
 
 void gp_finish_run(const char *trace_path, uint64_t timeout_ns)

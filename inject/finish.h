@@ -12,9 +12,11 @@
 
 /*
  * Run it and wait while it makes progress, at most timeout_ns between two signs of life.  Where it
- * cannot be run, or stalls, one line says how to run it later.  From the library's destructor only:
- * never in a signal handler, or in a forked child that has no trace of its own.
+ * cannot be run, or stalls, one line says how to run it later.  Never in a forked child that has no trace of its own.
  */
 void gp_finish_run(const char *trace_path, uint64_t timeout_ns);
+
+/* Nobody will: say how to run it later.  Also in a signal handler. */
+void gp_finish_say(const char *trace_path);
 
 #endif

@@ -274,8 +274,8 @@ static const char *group_digits(unsigned long long number, char text[GROUPED_BYT
 /* What the trace lacks, in one line. */
 static void say_what_is_missing(int stop_error)
 {
+	static char word[GP_SHELL_WORD_BYTES]; /* once; the stack may be that of a signal handler */
 	const char *path = gp_collector_trace_path();
-	char word[GP_SHELL_WORD_BYTES];
 	char grouped[GROUPED_BYTES];
 	int lost_error;
 	unsigned long long lost = gp_collector_unwritten(&lost_error);
@@ -308,17 +308,67 @@ static void say_what_is_missing(int stop_error)
 					    : "choose another folder with -o or GPUPROF_OUTPUT");
 }
 
+bool gp_process_trace_is_unfinished(void)
+{
+	bool is_closing = gp_load32(&gp_since_fork.closer) != 0 &&
+			  gp_load32_acquire(&gp_since_fork.is_closed) == 0;
+
+	return (is_closing || gp_collector_is_live()) && gp_since_fork_is_own_process();
+}
+
+static uint64_t finish_timeout_ns(void)
+{
+	return gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT) * 1000000000u;
+}
+
+static bool is_to_finish(void)
+{
+	return !gp_process_trace_in_session() && wants_finish();
+}
+
+static void close_here(void)
+{
+	int error = gp_collector_stop(STOP_TIMEOUT_NS);
+
+	say_what_is_missing(error);
+	if (is_to_finish())
+		gp_finish_run(gp_collector_trace_path(), finish_timeout_ns());
+	gp_store32_release(&gp_since_fork.is_closed, 1);
+	gp_sys_wake(&gp_since_fork.is_closed);
+}
+
+/* Two threads end the process, and the second one, once it goes on, would cut the first one off. */
+static void await_closer(void)
+{
+	uint64_t give_up_ns = gp_sys_now_ns() + STOP_TIMEOUT_NS;
+
+	if (is_to_finish())
+		give_up_ns += finish_timeout_ns();
+	while (gp_load32_acquire(&gp_since_fork.is_closed) == 0 && gp_sys_now_ns() < give_up_ns)
+		gp_sys_wait(&gp_since_fork.is_closed, 0, STOP_TIMEOUT_NS);
+}
+
+/* A signal handler ends the process amid the end: what it interrupted does not go on. */
+static void end_amid_close(void)
+{
+	gp_collector_await_stop(STOP_TIMEOUT_NS);
+	if (is_to_finish())
+		gp_finish_say(gp_collector_trace_path());
+}
+
 void gp_process_trace_close(void)
 {
-	int error, saved_state;
+	uint32_t self = gp_sys_thread_id();
+	int saved_state;
 
-	if (!gp_process_trace_is_here() || gp_swap32(&gp_since_fork.closed, 1) != 0)
+	if (!gp_process_trace_is_unfinished())
 		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
-	error = gp_collector_stop(STOP_TIMEOUT_NS);
-	say_what_is_missing(error);
-	if (!gp_process_trace_in_session() && wants_finish())
-		gp_finish_run(gp_collector_trace_path(),
-			      gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT) * 1000000000u);
+	if (gp_replace32(&gp_since_fork.closer, 0, self))
+		close_here();
+	else if (gp_load32(&gp_since_fork.closer) == self)
+		end_amid_close();
+	else
+		await_closer();
 	pthread_setcancelstate(saved_state, NULL);
 }

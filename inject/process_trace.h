@@ -30,7 +30,13 @@ bool gp_process_trace_is_here(void);
  */
 void gp_process_trace_ends(enum gp_end_way way, int status);
 
-/* Nothing is recorded any more.  The trace gets its end and, without gpuprof-run, is finished.  Once, whoever comes first. */
+/* The same, and while it is being closed. */
+bool gp_process_trace_is_unfinished(void);
+
+/*
+ * Nothing is recorded any more.  The trace gets its end and, without gpuprof-run, is finished.  Once, by whoever comes first; others wait for that.
+ * Also in a signal handler.
+ */
 void gp_process_trace_close(void);
 
 /* Whether gpuprof-run does what concerns the whole tree: complaints about options, the summary, the Chrome trace. */

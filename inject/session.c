@@ -414,7 +414,8 @@ void gp_session_finish(uint64_t timeout_ns)
 	uint64_t start_ticks = gp_clock_ticks();
 	uint64_t deadline_ns = gp_sys_now_ns() + timeout_ns;
 
-	if (!session.fetching || getpid() != session.pid)
+	/* both: the first process of a namespace may have the number of its parent, the first of another */
+	if (!session.fetching || gp_load32(&gp_since_fork.cupti) == 0 || getpid() != session.pid)
 		return;
 	set_deadline(deadline_ns);
 	/* pairs with fetch_until_finish(): there is a deadline */

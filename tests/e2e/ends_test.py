@@ -80,30 +80,95 @@ int main(int argc, char **argv)
 # The main thread leaves others at work.  1,000 ranges are made late: by such a thread, or as the argument says by an exit handler, or by a child
 # that this forks.  There is no GPU.
 # exit() begins when _exit() is about to.
+# exit() in the main thread and, so many us later, _exit() in another one, or in a signal handler.
 TWO_ENDS = r"""
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 extern int cuInit(unsigned), cuDevicePrimaryCtxRetain(void **, int);
 
-static void *leave(void *barrier)
+static pthread_barrier_t barrier;
+static int delay_us, is_by_signal;
+
+static void leave(int number)
 {
-	pthread_barrier_wait(barrier);
 	_exit(7);
+}
+
+static void *end(void *unused)
+{
+	pthread_barrier_wait(&barrier);
+	if (delay_us)
+		usleep(delay_us);
+	if (is_by_signal)
+		kill(getpid(), SIGTERM);
+	else
+		leave(0);
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	void *context;
+
+	delay_us = argc > 1 ? atoi(argv[1]) : 0;
+	is_by_signal = argc > 2;
+	signal(SIGTERM, leave);
+	if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || pthread_barrier_init(&barrier, NULL, 2) ||
+	    pthread_create(&thread, NULL, end, NULL))
+		return 1;
+	pthread_barrier_wait(&barrier);
+	exit(3);
+}
+"""
+
+# A thread forks; the child's main thread records and leaves, and the last of its own threads ends.
+FORK_ELSEWHERE = r"""
+#include "gpuprof/gpuprof.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void *work(void *unused)
+{
+	usleep(10000);
+	puts("worker");
+	return unused;
+}
+
+static void *make_child(void *unused)
+{
+	pthread_t thread;
+	int status = 1;
+
+	fflush(NULL);
+	if (fork() == 0) {
+		alarm(20);
+		gpuprof_mark("child");
+		if (pthread_create(&thread, NULL, work, NULL) || pthread_detach(thread))
+			_exit(3);
+		pthread_exit(NULL);
+	}
+	wait(&status);
+	exit(status != 0);
+	return unused;
 }
 
 int main(void)
 {
-	pthread_barrier_t barrier;
 	pthread_t thread;
-	void *context;
 
-	if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || pthread_barrier_init(&barrier, NULL, 2) ||
-	    pthread_create(&thread, NULL, leave, &barrier))
+	gpuprof_mark("parent");
+	if (pthread_create(&thread, NULL, make_child, NULL))
 		return 1;
-	pthread_barrier_wait(&barrier);
-	exit(3);
+	pthread_join(thread, NULL);
+	return 2;
 }
 """
 
@@ -270,6 +335,11 @@ class Ends(Case):
                     self.assertNotIn("PARTIAL", self.run_gpuprof("summary", trace).stdout)
                     os.unlink(self.path(trace))
 
+    def test_a_main_thread_that_another_thread_forked(self):
+        program = self.compile("forks", FORK_ELSEWHERE, f"-I{support.ROOT}/include", "-lpthread")
+        results = self.run_every_way([program])
+        self.assertEqual((results[PLAIN].returncode, results[PLAIN].stdout), (0, "worker\n"))
+
     @unittest.skipIf(os.geteuid() != 0, "needs root")
     def test_a_main_thread_that_leaves_others_at_work_in_a_folder_without_proc(self):
         # what pthread_exit() would load there
@@ -338,6 +408,20 @@ class Ends(Case):
         self.assertLess(time.monotonic() - start, 4)
         self.assertIn(result.returncode, (3, 7))
         self.assertRegex(result.stderr, "the GPU did not finish within [15] s")  # both are given up then; one at least says so
+
+    def test_a_second_end_cuts_nothing_off(self):
+        program = self.compile("two_ends", TWO_ENDS, f"-L{support.BUILD}/sim", "-lcuda", "-lpthread")
+        for way in ([], ["signal"]):
+            for delay_us in range(0, 4000, 200):
+                result = self.run_program([program, str(delay_us), *way], BARE, GPUPROF_OUTPUT="t", GPUPROF_CHROME="none")
+                self.assertIn(result.returncode, (3, 7))
+                if "amid its end" in result.stderr:
+                    self.assertTrue(way, result.stderr)  # who interrupts the end cannot wait for it
+                    self.assertIn("gpuprof finish " + self.path("t.gpuprof"), result.stderr)
+                else:
+                    self.assertIn("API calls", result.stderr, (way, delay_us))
+                self.assertNotIn("PARTIAL", self.run_gpuprof("summary", "t.gpuprof").stdout, (way, delay_us))
+                os.unlink(self.path("t.gpuprof"))
 
 
 class Live(Case):

@@ -3,27 +3,11 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 void gp_device_list_free(struct gp_device_list *devices)
 {
 	free(devices->entries);
 	*devices = (struct gp_device_list){0};
-}
-
-static bool is_known(const struct gp_record_device *record)
-{
-	static const uint8_t none[sizeof(record->uuid)];
-
-	return memcmp(record->uuid, none, sizeof(none)) != 0;
-}
-
-static bool is_same(const struct gp_device_entry *entry, const struct gp_record_device *record,
-		    uint16_t device_id)
-{
-	if (entry->record && record && is_known(entry->record) && is_known(record))
-		return memcmp(entry->record->uuid, record->uuid, sizeof(record->uuid)) == 0;
-	return entry->device_id == device_id;
 }
 
 static const char *name_of(const struct gp_model *model, const struct gp_record_device *record)
@@ -51,30 +35,42 @@ static uint32_t choose_number(const struct gp_device_list *devices, uint16_t dev
 	return number;
 }
 
+static size_t find_known(const struct gp_device_list *devices, const struct gp_gpu *gpu)
+{
+	for (size_t i = 0; i < devices->count; i++)
+		if (gp_gpu_is_same(&devices->entries[i].gpu, gpu))
+			return i;
+	return SIZE_MAX;
+}
+
 size_t gp_device_list_known(const struct gp_device_list *devices, const struct gp_model *model,
 			    uint16_t device_id)
 {
-	const struct gp_record_device *record = gp_model_device(model, device_id);
+	struct gp_gpu gpu = gp_gpu_of(model, device_id);
 
-	for (size_t i = 0; i < devices->count; i++)
-		if (is_same(&devices->entries[i], record, device_id))
-			return i;
-	return SIZE_MAX;
+	return find_known(devices, &gpu);
+}
+
+/* What another process tells of a GPU that is known. */
+static void learn(struct gp_device_entry *entry, const struct gp_model *model,
+		  const struct gp_gpu *gpu)
+{
+	if (!entry->gpu.rank)
+		entry->gpu.rank = gpu->rank;
+	if (!entry->pcie)
+		entry->pcie = gp_model_link(model, gpu->device_id, GP_LINK_PCIE);
 }
 
 size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model *model,
 			   uint16_t device_id)
 {
 	const struct gp_record_device *record = gp_model_device(model, device_id);
-	size_t known = gp_device_list_known(devices, model, device_id);
-	const struct gp_record_link *pcie;
+	struct gp_gpu gpu = gp_gpu_of(model, device_id);
+	size_t known = find_known(devices, &gpu);
 	struct gp_device_entry *entries;
 
 	if (known != SIZE_MAX) {
-		pcie = devices->entries[known].pcie ? NULL
-						    : gp_model_link(model, device_id, GP_LINK_PCIE);
-		if (pcie)
-			devices->entries[known].pcie = pcie;
+		learn(&devices->entries[known], model, &gpu);
 		return known;
 	}
 	entries = realloc(devices->entries, (devices->count + 1) * sizeof(*entries));
@@ -84,6 +80,7 @@ size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model
 	entries[devices->count] =
 		(struct gp_device_entry){.device_id = device_id,
 					 .number = choose_number(devices, device_id),
+					 .gpu = gpu,
 					 .record = record,
 					 .pcie = gp_model_link(model, device_id, GP_LINK_PCIE),
 					 .name = name_of(model, record)};

@@ -1,8 +1,7 @@
 /*
  * devices: the GPUs of several processes, each once.
  *
- * Two processes may number one GPU differently, and two GPUs alike (CUDA_VISIBLE_DEVICES): its UUID
- * tells. Without a record of the device its number has to do.
+ * Two processes may number one GPU differently, and two GPUs alike: report/same_gpu.h tells.
  */
 #ifndef REPORT_DEVICES_H
 #define REPORT_DEVICES_H
@@ -11,10 +10,13 @@
 #include <stdint.h>
 
 #include "report/model.h"
+#include "report/same_gpu.h"
 
 struct gp_device_entry {
 	uint16_t device_id; /* as the first process numbers it */
 	uint32_t number;    /* what we call it: device_id, or a free one if another GPU has that */
+	struct gp_gpu
+		gpu; /* as the first process sees it; with the rank of the first that works on it */
 	const struct gp_record_device *record; /* NULL if no process recorded it */
 	const struct gp_record_link *pcie;     /* to the host, NULL if not known */
 	const char *name;                      /* "" if not known */

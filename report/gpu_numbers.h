@@ -1,8 +1,7 @@
 /*
  * gpu_numbers: what an export calls the GPUs of several processes, which it sees one after the other.
  *
- * Two processes may number one GPU differently, and two GPUs alike (CUDA_VISIBLE_DEVICES): its UUID tells, as in report/devices.h,
- * but nothing of a model is needed once the next one comes.  With one process numbers are those of the process.
+ * As in report/devices.h, but nothing of a model is needed once the next one comes.  With one process numbers are those of the process.
  */
 #ifndef REPORT_GPU_NUMBERS_H
 #define REPORT_GPU_NUMBERS_H
@@ -11,10 +10,10 @@
 #include <stdint.h>
 
 #include "report/model.h"
+#include "report/same_gpu.h"
 
 struct gp_gpu_number {
-	uint8_t uuid[16]; /* zeros: not known */
-	uint16_t device_id;
+	struct gp_gpu gpu; /* kept */
 	uint32_t number;
 };
 

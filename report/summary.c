@@ -134,12 +134,20 @@ static void print_device(FILE *out, const struct gp_device_entry *device)
 		fprintf(out, ", PCIe %u.0 x%u", device->pcie->generation, device->pcie->lanes);
 }
 
-/* The beginning, which is what nvidia-smi and CUDA_VISIBLE_DEVICES tell GPUs apart by. */
-static void print_uuid(FILE *out, const struct gp_record_device *record)
+/* Of the UUID the beginning, which is what nvidia-smi and CUDA_VISIBLE_DEVICES tell GPUs apart by. */
+static void print_which(FILE *out, const struct gp_device_entry *device)
 {
-	if (record)
-		fprintf(out, ", GPU-%02x%02x%02x%02x", record->uuid[0], record->uuid[1],
-			record->uuid[2], record->uuid[3]);
+	const uint8_t *uuid = device->gpu.uuid;
+
+	if (gp_gpu_has_uuid(&device->gpu)) {
+		fprintf(out, ", GPU-%02x%02x%02x%02x", uuid[0], uuid[1], uuid[2], uuid[3]);
+	} else if (device->gpu.rank) {
+		fprintf(out, ", device %u of rank ", device->device_id);
+		print_escaped(out, device->gpu.rank, 0);
+	} else if (device->gpu.host) {
+		fprintf(out, ", device %u on ", device->device_id);
+		print_escaped(out, device->gpu.host, 0);
+	}
 }
 
 /* Whether a process numbers a GPU otherwise than we do. */
@@ -155,14 +163,14 @@ static bool are_renumbered(const struct gp_device_list *devices)
 static void print_devices(const struct gp_summary *summary)
 {
 	const struct gp_device_list *devices = &summary->devices;
-	bool with_uuids = are_renumbered(devices);
+	bool tell_which = are_renumbered(devices);
 	char label[24];
 
 	for (size_t first = 0, last; first < devices->count; first = last + 1) {
 		const struct gp_device_entry *device = &devices->entries[first];
 
 		for (last = first; last + 1 < devices->count; last++)
-			if (with_uuids ||
+			if (tell_which ||
 			    !looks_like(&devices->entries[last], &devices->entries[last + 1]))
 				break;
 		if (last == first)
@@ -172,7 +180,8 @@ static void print_devices(const struct gp_summary *summary)
 				 devices->entries[last].number);
 		fprintf(summary->out, "  %-8s  ", label);
 		print_device(summary->out, device);
-		print_uuid(summary->out, with_uuids ? device->record : NULL);
+		if (tell_which)
+			print_which(summary->out, device);
 		fputs("\n", summary->out);
 	}
 }

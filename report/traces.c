@@ -75,15 +75,18 @@ static uint64_t first_call_unix_ns(const struct gp_model *model)
 	return model->base_unix_ns + model->first_call_ns;
 }
 
+static bool differ(const struct gp_model *a, const struct gp_model *b, enum gp_info info)
+{
+	return a->info[info] && b->info[info] && strcmp(a->info[info], b->info[info]) != 0;
+}
+
 /* Whether one of the two is an export, and both are of the same process, with its first call at the same time. */
 static bool are_of_one_run(const struct gp_model *a, const struct gp_model *b)
 {
-	const char *host_a = a->info[GP_INFO_HOST], *host_b = b->info[GP_INFO_HOST];
 	uint64_t a_ns = first_call_unix_ns(a), b_ns = first_call_unix_ns(b);
 
-	return (a->recorder || b->recorder) && a->pid == b->pid &&
-	       !(host_a && host_b && strcmp(host_a, host_b) != 0) &&
-	       (a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns) <= SAME_NS;
+	return (a->recorder || b->recorder) && a->pid == b->pid && !differ(a, b, GP_INFO_HOST) &&
+	       !differ(a, b, GP_INFO_RANK) && (a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns) <= SAME_NS;
 }
 
 /* Take the model in.  Where the same run is there already, of the two what gpuprof recorded is kept, else the first; that is said. */

@@ -143,33 +143,25 @@ static void write_program(struct gp_chrome *chrome)
 	gp_chrome_name_process(chrome, chrome->host_pid, title, "CPU", sort_index(chrome));
 }
 
+/* Which of several it is: what tells it apart, as far as that is known. */
 static void write_gpu(struct gp_chrome *chrome, const struct gp_chrome_gpu *gpu)
 {
-	const uint8_t *uuid = gpu->record.uuid;
-	const char *host = chrome->model->info[GP_INFO_HOST];
+	const uint8_t *uuid = gpu->gpu.uuid;
+	const char *host = gpu->gpu.host, *rank = gpu->gpu.rank;
 	char label[24], title[320];
 	int used;
 
 	snprintf(label, sizeof(label), "GPU %u", gpu->number);
 	used = snprintf(title, sizeof(title), *gpu->name ? "%s: %.120s" : "%s", label, gpu->name);
-	if (chrome->is_merged && gpu->is_known)
+	if (chrome->is_merged && gp_gpu_has_uuid(&gpu->gpu))
 		used += snprintf(title + used, sizeof(title) - (size_t)used,
 				 ", GPU-%02x%02x%02x%02x", uuid[0], uuid[1], uuid[2], uuid[3]);
+	else if (chrome->is_merged && rank)
+		used += snprintf(title + used, sizeof(title) - (size_t)used,
+				 ", device %u of rank %.16s", gpu->gpu.device_id, rank);
 	if (chrome->is_merged && host)
 		snprintf(title + used, sizeof(title) - (size_t)used, " on %.64s", host);
 	gp_chrome_name_process(chrome, gpu->pid, title, label, GP_CHROME_GPU_BASE + gpu->number);
-}
-
-/* Two processes may number one GPU differently, and two GPUs alike. */
-static bool is_gpu(const struct gp_chrome_gpu *gpu, const struct gp_record_device *record,
-		   uint16_t device_id, const char *boot)
-{
-	static const uint8_t none[sizeof(record->uuid)];
-	bool has_uuid = record && memcmp(record->uuid, none, sizeof(none)) != 0;
-
-	if (has_uuid && gpu->is_known)
-		return memcmp(record->uuid, gpu->record.uuid, sizeof(none)) == 0;
-	return gpu->device_id == device_id && strcmp(gpu->boot, boot) == 0;
 }
 
 static uint32_t choose_number(const struct gp_chrome *chrome, uint16_t device_id)
@@ -185,8 +177,7 @@ static uint32_t choose_number(const struct gp_chrome *chrome, uint16_t device_id
 }
 
 /* Returns the index of the new one, or GP_NONE. */
-static uint32_t add_gpu(struct gp_chrome *chrome, uint16_t device_id, uint32_t pid_base,
-			const char *boot)
+static uint32_t add_gpu(struct gp_chrome *chrome, uint16_t device_id)
 {
 	const struct gp_record_device *record = gp_model_device(chrome->model, device_id);
 	const char *name =
@@ -197,26 +188,30 @@ static uint32_t add_gpu(struct gp_chrome *chrome, uint16_t device_id, uint32_t p
 			  sizeof(*chrome->gpus)) < 0)
 		return GP_NONE;
 	gpu = &chrome->gpus[chrome->gpu_count];
-	*gpu = (struct gp_chrome_gpu){.device_id = device_id, .is_known = record != NULL};
+	*gpu = (struct gp_chrome_gpu){.gpu = gp_gpu_of(chrome->model, device_id),
+				      .is_known = record != NULL};
 	gpu->number = chrome->is_merged ? choose_number(chrome, device_id) : device_id;
-	gpu->pid = pid_base + gpu->number;
+	gpu->pid = chrome->gpu_pids + gpu->number;
 	if (record)
 		gpu->record = *record;
 	snprintf(gpu->name, sizeof(gpu->name), "%s", name ? name : "");
-	snprintf(gpu->boot, sizeof(gpu->boot), "%s", boot);
+	chrome->gpu_count++;
+	if (gp_gpu_keep(&gpu->gpu) < 0)
+		return GP_NONE;
 	write_gpu(chrome, gpu);
-	return chrome->gpu_count++;
+	return chrome->gpu_count - 1;
 }
 
 /* Among those of other processes: what one process tells apart stays apart. */
-static uint32_t find_gpu(const struct gp_chrome *chrome, uint32_t known, uint16_t device_id,
-			 const char *boot)
+static uint32_t find_gpu(const struct gp_chrome *chrome, uint32_t known, uint16_t device_id)
 {
-	const struct gp_record_device *record = gp_model_device(chrome->model, device_id);
+	struct gp_gpu gpu = gp_gpu_of(chrome->model, device_id);
 
 	for (uint32_t i = 0; i < known; i++)
-		if (is_gpu(&chrome->gpus[i], record, device_id, boot))
+		if (gp_gpu_is_same(&chrome->gpus[i].gpu, &gpu)) {
+			gp_gpu_learn(&chrome->gpus[i].gpu, &gpu);
 			return i;
+		}
 	return GP_NONE;
 }
 
@@ -265,18 +260,16 @@ static uint32_t choose_pid_base(const struct gp_chrome *chrome)
 static void place_gpus(struct gp_chrome *chrome)
 {
 	uint32_t known = chrome->gpu_count;
-	char boot[40];
 
 	chrome->gpu_pids = choose_pid_base(chrome);
-	get_boot_id(chrome->model, boot);
 	for (uint32_t i = 0; i < DEVICES && chrome->error == 0; i++) {
 		uint32_t *gpu = &chrome->gpu_of_device[i];
 
 		if (*gpu == GP_NONE)
 			continue;
-		*gpu = find_gpu(chrome, known, (uint16_t)i, boot);
+		*gpu = find_gpu(chrome, known, (uint16_t)i);
 		if (*gpu == GP_NONE)
-			*gpu = add_gpu(chrome, (uint16_t)i, chrome->gpu_pids, boot);
+			*gpu = add_gpu(chrome, (uint16_t)i);
 		if (*gpu == GP_NONE)
 			chrome->error = -ENOMEM;
 	}
@@ -285,16 +278,14 @@ static void place_gpus(struct gp_chrome *chrome)
 void gp_chrome_write_more_gpus(struct gp_chrome *chrome)
 {
 	uint32_t known[DEVICES];
-	char boot[40];
 
 	memcpy(known, chrome->gpu_of_device, sizeof(known));
 	mark_devices(chrome);
-	get_boot_id(chrome->model, boot);
 	for (uint32_t i = 0; i < DEVICES; i++) {
 		uint32_t *gpu = &chrome->gpu_of_device[i];
 
 		if (known[i] == GP_NONE && *gpu != GP_NONE) {
-			*gpu = add_gpu(chrome, (uint16_t)i, chrome->gpu_pids, boot);
+			*gpu = add_gpu(chrome, (uint16_t)i);
 			if (*gpu == GP_NONE)
 				chrome->error = -ENOMEM;
 		} else {
@@ -324,8 +315,10 @@ struct gp_chrome_gpu *gp_chrome_gpu(const struct gp_chrome *chrome, uint16_t dev
 
 void gp_chrome_free_places(struct gp_chrome *chrome)
 {
-	for (uint32_t i = 0; i < chrome->gpu_count; i++)
+	for (uint32_t i = 0; i < chrome->gpu_count; i++) {
 		free(chrome->gpus[i].tids.taken);
+		gp_gpu_free(&chrome->gpus[i].gpu);
+	}
 	free(chrome->gpus);
 	free(chrome->boots);
 	free(chrome->host_pids);

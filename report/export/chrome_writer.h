@@ -21,6 +21,7 @@
 #include "report/model.h"
 #include "report/names.h"
 #include "report/range_spans.h"
+#include "report/same_gpu.h"
 
 /* Kineto's sort index of GPUs; their pids too where the numbers of devices would collide with the
  * program's pid. */
@@ -46,12 +47,11 @@ struct gp_chrome_text {
 /* A GPU, which has a pid of its own; several processes may have used it. */
 struct gp_chrome_gpu {
 	uint32_t pid;
-	uint32_t number; /* in its name: the device's, or a free one if another GPU has that */
-	uint16_t device_id;
-	bool is_known; /* record is there */
+	uint32_t number;   /* in its name: the device's, or a free one if another GPU has that */
+	struct gp_gpu gpu; /* kept */
+	bool is_known;     /* record is there */
 	struct gp_record_device record;
 	char name[128];
-	char boot[40]; /* of the machine: GP_INFO_BOOT_ID */
 	struct gp_chrome_tids tids;
 };
 

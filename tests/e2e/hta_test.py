@@ -50,7 +50,7 @@ class Made:
         self.add(cat, name, 0, stream, start, end, device=0, context=1, stream=stream, correlation=correlation, **size)
         return end
 
-    def write(self, path, count, slow, is_cut=False):
+    def write(self, path, count, slow, is_cut=False, rank=None):
         free = {7: 0, 20: 0, 24: 0}
         for correlation in range(1, count + 1):
             stream = self.random.choice(sorted(free))
@@ -59,7 +59,8 @@ class Made:
         if not is_cut:
             self.add("cuda_runtime", "cudaDeviceSynchronize", 40, 41, self.host, max(last, self.host) + 100, correlation=0)
         with open(path, "w") as file:
-            file.write('{"schemaVersion": 1, "traceEvents": [\n%s\n]}\n' % ",\n".join(self.events))
+            about = "" if rank is None else ' "distributedInfo": {"backend": "nccl", "rank": %d, "world_size": 2},' % rank
+            file.write('{"schemaVersion": 1,%s "traceEvents": [\n%s\n]}\n' % (about, ",\n".join(self.events)))
 
 
 class Figures(Tables):
@@ -178,6 +179,35 @@ class Figures(Tables):
         self.run_gpuprof("html", "-o", self.path("cut.html"), path)
         self.assertEqual(Page(self.path("cut.html")).json("about")["toLast"], "operation")
         self.assertEqual(self.sum(self.tables("idle", path)["idle"], "Total"), row["Idle"])
+
+    def test_of_ranks_that_call_their_gpus_alike(self):
+        """Each on a machine of its own, or with CUDA_VISIBLE_DEVICES: what one did while the other communicated is no overlap."""
+        paths = [self.path("rank-%d.json" % rank) for rank in (0, 1)]
+        for rank, path in enumerate(paths):
+            Made(20 + rank).write(path, 400, 1, rank=rank)
+        both = sorted(self.tables("time", *paths)["time"], key=lambda row: row["Device"])
+        self.assertEqual([row["Device"] for row in both], [0, 1])
+        for row, path in zip(both, paths):
+            self.check_times(row, hta.Trace(path))
+        kernels = self.tables("device", *paths)["device"]
+        self.assertEqual({row["Device"]: row["Count"] for row in kernels}, {0: 400, 1: 400})
+        told = self.run_gpuprof("summary", *paths).stdout
+        for rank in (0, 1):
+            self.assertRegex(told, r"(?m)^  GPU %d +\(unknown device\), device 0 of rank %d$" % (rank, rank))
+        self.assertEqual(self.run_gpuprof("merge", "-o", self.path("ranks.json"), *paths).returncode, 0)
+        with open(self.path("ranks.json")) as file:
+            names = {event["args"]["name"] for event in json.load(file)["traceEvents"] if event["name"] == "process_name"}
+        self.assertLessEqual({"GPU 0, device 0 of rank 0", "GPU 1, device 0 of rank 1"}, names)
+        self.run_gpuprof("html", "-o", self.path("ranks.html"), *paths)
+        devices = Page(self.path("ranks.html")).json("about")["devices"]
+        self.assertEqual([(device["number"], device["operations"]) for device in devices], [(0, 400), (1, 400)])
+
+    def test_of_two_traces_of_one_rank(self):
+        """A profiler that runs now and then writes several: their GPU is one."""
+        paths = [self.path("window-%d.json" % window) for window in (0, 1)]
+        for window, path in enumerate(paths):
+            Made(30 + window).write(path, 100 + window, 1, rank=7)
+        self.assertEqual([row["Device"] for row in self.tables("time", *paths)["time"]], [0])
 
     def test_of_full_queues(self):
         path = self.path("full.json")

@@ -51,14 +51,17 @@ size_t gp_device_list_known(const struct gp_device_list *devices, const struct g
 	return find_known(devices, &gpu);
 }
 
-/* What another process tells of a GPU that is known. */
+/* What another process tells of a GPU that is known.  Written once: afterwards several threads may ask. */
 static void learn(struct gp_device_entry *entry, const struct gp_model *model,
 		  const struct gp_gpu *gpu)
 {
-	if (!entry->gpu.rank)
+	const struct gp_record_link *pcie =
+		entry->pcie ? NULL : gp_model_link(model, gpu->device_id, GP_LINK_PCIE);
+
+	if (!entry->gpu.rank && gpu->rank)
 		entry->gpu.rank = gpu->rank;
-	if (!entry->pcie)
-		entry->pcie = gp_model_link(model, gpu->device_id, GP_LINK_PCIE);
+	if (pcie)
+		entry->pcie = pcie;
 }
 
 size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model *model,

@@ -63,6 +63,7 @@ static bool has_start(const struct gp_iteration *row, const struct gp_model *mod
 	return row->first_op != GP_NONE && row->start_ns > model->ops[row->first_op].start_ns;
 }
 
+/* What a range was in before the first call is in no report's time. */
 static void set_start(struct gp_iteration *row, const struct gp_model *model, uint64_t done_ns)
 {
 	uint64_t from_ns = later(gp_bounds_begun_ns(model, row), done_ns);
@@ -70,6 +71,7 @@ static void set_start(struct gp_iteration *row, const struct gp_model *model, ui
 	if (has_start(row, model))
 		return;
 	from_ns = later(from_ns, recorded_since_ns(model, row->start_ns));
+	from_ns = later(from_ns, model->call_count > 0 ? model->first_call_ns : 0);
 	if (from_ns < row->start_ns)
 		row->start_ns = from_ns;
 }

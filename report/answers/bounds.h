@@ -4,7 +4,7 @@
  * The first operation's start is late for that: the call that copies, or that waits before it launches, would be of the iteration before, and that of the
  * first iteration of none.  One begins when the host began it, with its range or with the call of its first operation, but not before the GPU was done
  * with all that it had begun to do until then: of a program that runs ahead this is as late as the operation.  One that is a range lasts to the
- * range's end, or to that of its last operation where this is later.  Neither goes beyond the time that was recorded.
+ * range's end, or to that of its last operation where this is later.  Neither goes beyond the time that was recorded, which begins with the first call.
  */
 #ifndef REPORT_ANSWERS_BOUNDS_H
 #define REPORT_ANSWERS_BOUNDS_H

@@ -160,6 +160,12 @@ class Figures(Tables):
                 driver = hta.DRIVER_LAUNCHES if "compiled" in path else ()
                 self.check(path, hta.LAUNCHES + driver)
 
+    def test_iterations_of_real_traces(self):
+        """All their time is looked at."""
+        for path in REAL:
+            for row in self.tables("iteration", path)["iteration"]:
+                self.assertEqual(row["Busy"] + row["Idle"], row["Wall"], path)
+
     def test_of_made_traces(self):
         for seed in range(8):
             path = self.path("made-%d.json" % seed)

@@ -132,7 +132,7 @@ static void steps_are_found_by_their_ranges(void **state)
 	assert_true(found.by_range);
 	assert_int_equal(found.count, 12);
 	assert_string_equal(found.name, "step *");
-	assert_int_equal(found.rows[0].start_ns, 0);
+	assert_int_equal(found.rows[0].start_ns, 10); /* its first call */
 	assert_int_equal(found.rows[1].start_ns, 1000);
 	assert_int_equal(found.rows[11].end_ns, 11000 + 980);
 	gp_iterations_free(&found);
@@ -231,10 +231,35 @@ static void an_iteration_begins_with_its_first_call(void **state)
 	gp_model_free(model);
 }
 
+/* The first step's range is there long before: what the host did then is in no report's time. */
+static void an_iteration_begins_no_sooner_than_the_first_call(void **state)
+{
+	struct build b = build_begin(1);
+	struct gp_iterations found;
+	struct gp_model *model;
+
+	(void)state;
+	build_name(&b, "k");
+	for (uint64_t i = 0; i < 4; i++) {
+		uint64_t at = 5000 + i * 1000;
+
+		build_range(&b, 1, "step", i > 0 ? at - 20 : 100, at + 900);
+		build_kernel(&b, at, 0);
+	}
+	model = end(&b);
+	found = find(model);
+	assert_int_equal(found.count, 4);
+	assert_int_equal(found.rows[0].start_ns, 5000);
+	assert_int_equal(found.rows[1].start_ns, 5980);
+	gp_iterations_free(&found);
+	gp_model_free(model);
+}
+
 /* Steps 3 and 7 are the last before a pause; that of the first shows only on the host: its kernels run on into it. */
 static void a_pause_is_no_part_of_an_iteration(void **state)
 {
 	static const uint64_t last_ns[2][3] = {{640, 640, 640}, {650, 900, 980}};
+	static const uint64_t first_ns[2] = {1000, 990}; /* of a range: from its first call on */
 
 	(void)state;
 	for (int by_range = 0; by_range < 2; by_range++) {
@@ -257,7 +282,9 @@ static void a_pause_is_no_part_of_an_iteration(void **state)
 		assert_int_equal(found.count, 12);
 		for (uint32_t row = 0; row < 12; row++)
 			assert_int_equal(found.rows[row].end_ns - found.rows[row].start_ns,
-					 row % 4 == 3 ? last_ns[by_range][row / 4] : 1000);
+					 row % 4 == 3 ? last_ns[by_range][row / 4]
+					 : row == 0   ? first_ns[by_range]
+						      : 1000);
 		gp_iterations_free(&found);
 		gp_model_free(model);
 	}
@@ -953,6 +980,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_ranges_in_each_other_those_that_hold_the_time_are_the_loop),
 		cmocka_unit_test(an_iteration_begins_with_its_first_call),
+		cmocka_unit_test(an_iteration_begins_no_sooner_than_the_first_call),
 		cmocka_unit_test(threads_that_do_the_same_are_counted),
 		cmocka_unit_test(a_loop_that_runs_ahead_lasts_as_long_as_its_kernels),
 		cmocka_unit_test(copies_and_kernels_of_different_streams_are_one_loop),

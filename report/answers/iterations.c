@@ -133,6 +133,23 @@ static bool is_of_library(const struct gp_model *model, const struct gp_range *r
 	return false;
 }
 
+/* Of PyTorch's operators, as torch.profiler tells them from what the program marked (report/import/kineto.c). */
+static bool is_operator(const struct gp_model *model, const struct gp_range *range)
+{
+	return range->category != 0 &&
+	       strcmp(gp_model_category(model, range->domain, range->category), "operator") == 0;
+}
+
+/* Which ranges are looked at. */
+enum whose { OF_PROGRAM, OF_PROGRAM_OR_OPERATORS, OF_PROGRAM_OR_LITTLE, OF_LIBRARIES };
+
+static bool is_asked_for(const struct gp_model *model, const struct gp_range *range,
+			 enum whose whose)
+{
+	return is_of_library(model, range) == (whose == OF_LIBRARIES) &&
+	       (whose != OF_PROGRAM || !is_operator(model, range));
+}
+
 /* Of a start/end range all threads' operations count: it is taken as it is. */
 static bool has_work(const struct gp_model *model, const struct gp_tuning *tuning,
 		     const struct gp_range *range, uint32_t *own)
@@ -144,7 +161,7 @@ static bool has_work(const struct gp_model *model, const struct gp_tuning *tunin
 }
 
 static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
-			const struct gp_tuning *tuning, bool of_libraries)
+			const struct gp_tuning *tuning, enum whose whose)
 {
 	uint32_t own = 0;
 
@@ -156,8 +173,7 @@ static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
 		struct kind *kind;
 
 		kinds->of[i] = GP_NONE;
-		if (is_of_library(model, range) != of_libraries ||
-		    !has_work(model, tuning, range, &own))
+		if (!is_asked_for(model, range, whose) || !has_work(model, tuning, range, &own))
 			continue;
 		kinds->of[i] = find_kind(kinds, model, range);
 		if (kinds->of[i] == GP_NONE)
@@ -331,9 +347,6 @@ static int leave_parts(uint32_t *chosen, const struct kinds *kinds, const struct
 	return result;
 }
 
-/* Which ranges are looked at. */
-enum whose { OF_PROGRAM, OF_PROGRAM_OR_LITTLE, OF_LIBRARIES };
-
 /* A validation every tenth step has a small part of all operations, those of all threads together: the steps between them are the loop. */
 static bool is_little(const struct kinds *kinds, const struct gp_model *model, uint32_t chosen)
 {
@@ -346,16 +359,22 @@ static bool is_little(const struct kinds *kinds, const struct gp_model *model, u
 	return operations * LITTLE_PART < model->op_count;
 }
 
+/* Else what these ranges tell is all there is. */
+static bool may_be_none(enum whose whose)
+{
+	return whose == OF_PROGRAM || whose == OF_PROGRAM_OR_OPERATORS;
+}
+
 static int find_by_range(struct gp_iterations *iterations, const struct gp_model *model,
 			 const struct gp_tuning *tuning, enum whose whose)
 {
 	struct kinds kinds = {0};
-	int result = gather_kinds(&kinds, model, tuning, whose == OF_LIBRARIES);
+	int result = gather_kinds(&kinds, model, tuning, whose);
 	uint32_t chosen = result == 0 ? find_pytorch(&kinds) : GP_NONE;
 
 	if (result == 0 && chosen == GP_NONE) {
 		chosen = choose(&kinds);
-		if (chosen != GP_NONE && whose == OF_PROGRAM && is_little(&kinds, model, chosen))
+		if (chosen != GP_NONE && may_be_none(whose) && is_little(&kinds, model, chosen))
 			chosen = GP_NONE;
 		result = chosen != GP_NONE ? leave_parts(&chosen, &kinds, model) : 0;
 	}
@@ -873,6 +892,8 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 
 	*iterations = (struct gp_iterations){0};
 	result = find_by_range(iterations, model, tuning, OF_PROGRAM);
+	if (result == 0 && iterations->count == 0)
+		result = find_by_range(iterations, model, tuning, OF_PROGRAM_OR_OPERATORS);
 	if (result == 0 && iterations->count == 0)
 		result = find_by_sequence(iterations, model, tuning);
 	if (result == 0 && iterations->count == 0)

@@ -5,6 +5,7 @@
  * started GPU work and do not lie in each other, three or more.  ProfilerStep of PyTorch comes first; else those that together started most operations, and of such that started
  * about as many (90 %) the most frequent, unless they are parts of an iteration: where they lie in others of these, and so many that take as long as half
  * of them do make up less than half of the time of those, the others are the loop.  (Not where 32 and more lie in each: an epoch is none that has a long evaluation.)
+ * Operators of PyTorch come behind what the program marked, for a thread of PyTorch's launches the backward pass, and more there than in all of a step's range.
  * Ranges of libraries (NCCL, CUB, ...) come last of all.  Where there are none, from the sequence of operations (report/answers/sequences.h)
  * that makes up most of one stream, if that is half of it: the stream with the most operations, or one that takes data from the host or gives
  * it some and has a quarter as many; of streams that do about as much (90 %), the one whose passes go on for much longer (half as long again); not one

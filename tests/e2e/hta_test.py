@@ -166,6 +166,13 @@ class Figures(Tables):
             for row in self.tables("iteration", path)["iteration"]:
                 self.assertEqual(row["Busy"] + row["Idle"], row["Wall"], path)
 
+    def test_iterations_are_what_the_program_marked(self):
+        """Though an operator of the backward pass, which another thread makes, starts more than the thread does that trains."""
+        for path in REAL:
+            if "cuda_only" not in path:
+                rows = self.tables("iteration", path)["iteration"]
+                self.assertEqual([row["Name"] for row in rows], ["train_step"] * 3, path)
+
     def test_of_made_traces(self):
         for seed in range(8):
             path = self.path("made-%d.json" % seed)

@@ -311,6 +311,48 @@ static void pytorch_says_what_a_step_is(void **state)
 	gp_model_free(model);
 }
 
+static void build_category(struct build *b, uint32_t id, const char *name)
+{
+	uint32_t index = BUILD_GROW(b, texts, text_count);
+
+	b->model->texts[index] = (struct gp_text){.space = GP_STRING_CATEGORY,
+						  .id = id,
+						  .length = (uint32_t)strlen(name),
+						  .bytes = build_copy_text(name)};
+}
+
+/* Of torch.profiler's ranges: a backward pass, which another thread launches, does more than the step's own thread; alone it is all that tells. */
+static void operators_name_no_step_where_the_program_does(void **state)
+{
+	(void)state;
+	for (int is_marked = 0; is_marked <= 1; is_marked++) {
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+
+		build_name(&b, "k");
+		build_category(&b, 1, "operator");
+		build_category(&b, 2, "annotation");
+		for (uint64_t step = 0; step < 4; step++) {
+			build_range(&b, 1, "step", step * 1000, step * 1000 + 900);
+			b.model->ranges[b.model->range_count - 1].category = is_marked ? 2 : 1;
+			build_kernel(&b, step * 1000 + 10, 0);
+			build_range(&b, 2, "backward", step * 1000 + 200, step * 1000 + 800);
+			b.model->ranges[b.model->range_count - 1].category = 1;
+			for (uint32_t i = 0; i < 3; i++) {
+				build_kernel(&b, step * 1000 + 300 + 100 * i, 0);
+				b.model->calls[b.model->call_count - 1].thread_id = 2;
+			}
+		}
+		model = end(&b);
+		found = find(model);
+		assert_int_equal(found.count, 4);
+		assert_string_equal(found.name, is_marked ? "step" : "backward");
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
 /* A sort that is called once in each step, and an all-reduce twice: operations tell; only where they do not, a library's ranges do. */
 static void ranges_of_libraries_name_no_step(void **state)
 {
@@ -990,6 +1032,7 @@ int main(void)
 		cmocka_unit_test(checkpoints_are_no_steps),
 		cmocka_unit_test(a_pause_is_no_part_of_an_iteration),
 		cmocka_unit_test(pytorch_says_what_a_step_is),
+		cmocka_unit_test(operators_name_no_step_where_the_program_does),
 		cmocka_unit_test(ranges_of_libraries_name_no_step),
 		cmocka_unit_test(ranges_with_a_small_part_of_the_work_are_no_loop),
 		cmocka_unit_test(what_nests_or_starts_nothing_is_no_loop),

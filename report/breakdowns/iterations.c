@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/answers/device_ops.h"
 #include "report/answers/gpu_line.h"
 #include "report/answers/iterations.h"
 #include "report/answers/where.h"
@@ -9,6 +10,7 @@
 #include "report/breakdown.h"
 #include "report/breakdowns/ranges.h"
 #include "report/breakdowns/where.h"
+#include "report/room.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -64,6 +66,77 @@ static bool *devices_of(struct gp_scope *scope, const struct gp_model *model)
 
 /* ---- iterations ---- */
 
+/* When the operations of each device began: in order, one device's behind the other's. */
+struct beginnings {
+	uint64_t *unix_ns;
+	uint32_t *first; /* by device of the scope, and where the last one's end */
+};
+
+static int gather_beginnings(struct beginnings *all, struct gp_scope *scope,
+			     struct gp_device_ops *ops)
+{
+	size_t devices = scope->devices.count, most = 1;
+	struct gp_op_at at;
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < scope->model_count; i++)
+		most += scope->models[i]->op_count;
+	all->unix_ns = gp_room_take(most * sizeof(*all->unix_ns));
+	all->first = calloc(devices + 1, sizeof(*all->first));
+	if (!all->unix_ns || !all->first)
+		return -ENOMEM;
+	for (size_t device = 0; device < devices; device++) {
+		gp_device_ops_start(ops, device);
+		while (gp_device_ops_next(ops, &at))
+			all->unix_ns[count++] = scope->models[at.model]->base_unix_ns +
+						gp_op_of(scope->models, at)->start_ns;
+		all->first[device + 1] = count;
+	}
+	return 0;
+}
+
+static int open_beginnings(struct beginnings *all, struct gp_scope *scope)
+{
+	struct gp_device_ops ops;
+	int result = gp_device_ops_open(&ops, scope->models, scope->model_count, &scope->devices);
+
+	*all = (struct beginnings){0};
+	if (result == 0)
+		result = gather_beginnings(all, scope, &ops);
+	gp_device_ops_close(&ops);
+	return result;
+}
+
+static void close_beginnings(struct beginnings *all)
+{
+	gp_room_free(all->unix_ns);
+	free(all->first);
+}
+
+static bool is_before(const void *element, const void *key)
+{
+	const uint64_t *began_ns = element, *time_ns = key;
+
+	return *began_ns < *time_ns;
+}
+
+/* How many began from that time on, until before the other. */
+static uint32_t count_begun(const struct beginnings *all, size_t device, uint64_t from_ns,
+			    uint64_t to_ns)
+{
+	const uint64_t *began_ns = &all->unix_ns[all->first[device]];
+	uint32_t count = all->first[device + 1] - all->first[device];
+
+	return gp_array_lower_bound(began_ns, count, sizeof(*began_ns), is_before, &to_ns) -
+	       gp_array_lower_bound(began_ns, count, sizeof(*began_ns), is_before, &from_ns);
+}
+
+/* What of all processes and devices tells what was done in iterations. */
+struct done {
+	struct gp_gpu_lines lines;
+	struct beginnings beginnings;
+};
+
 static const struct gp_sheet_column iteration_columns[] = {
 	{"Wall", GP_UNIT_NS},
 	{"Number", GP_UNIT_NUMBER},
@@ -91,18 +164,20 @@ static void put_name(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t pr
 }
 
 static void put_iteration(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t process,
-			  const struct gp_iterations *all, uint32_t number,
-			  const struct gp_gpu_line *line, size_t device)
+			  const struct gp_iterations *all, uint32_t number, const struct done *done,
+			  size_t device)
 {
 	const struct gp_model *model = scope->models[process];
 	const struct gp_iteration *row = &all->rows[number];
-	uint64_t state_ns[GP_STATES] = {0}, start_ns = model->base_unix_ns + row->start_ns;
+	uint64_t state_ns[GP_STATES] = {0};
+	uint64_t start_ns = model->base_unix_ns + row->start_ns;
+	uint64_t end_ns = model->base_unix_ns + row->end_ns;
 
-	gp_gpu_line_add(line, start_ns, model->base_unix_ns + row->end_ns, state_ns);
-	gp_scope_put_whole(sheet, row->end_ns - row->start_ns);
+	gp_gpu_line_add(&done->lines.devices[device], start_ns, end_ns, state_ns);
+	gp_scope_put_whole(sheet, end_ns - start_ns);
 	gp_scope_put_whole(sheet, number + 1);
 	gp_sheet_cell(sheet, gp_value_moment((int64_t)(start_ns - scope->start_unix_ns)));
-	gp_scope_put_whole(sheet, row->op_count);
+	gp_scope_put_whole(sheet, count_begun(&done->beginnings, device, start_ns, end_ns));
 	put_states(sheet, state_ns);
 	gp_scope_put_whole(sheet, model->pid);
 	gp_scope_put_whole(sheet, scope->devices.entries[device].number);
@@ -110,7 +185,7 @@ static void put_iteration(struct gp_scope *scope, struct gp_sheet *sheet, uint32
 }
 
 static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t process,
-		      const struct gp_gpu_lines *lines)
+		      const struct done *done)
 {
 	const struct gp_model *model = scope->models[process];
 	struct gp_iterations all = {0};
@@ -121,10 +196,9 @@ static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t p
 	if (result == 0)
 		result = gp_iterations_of(&all, model, &tuning);
 
-	for (size_t device = 0; result == 0 && used && device < lines->count; device++)
+	for (size_t device = 0; result == 0 && used && device < done->lines.count; device++)
 		for (uint32_t i = 0; used[device] && i < all.count; i++)
-			put_iteration(scope, sheet, process, &all, i, &lines->devices[device],
-				      device);
+			put_iteration(scope, sheet, process, &all, i, done, device);
 	gp_iterations_free(&all);
 	gp_tuning_free(&tuning);
 	if (!used)
@@ -135,12 +209,15 @@ static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t p
 
 static int fill_iterations(struct gp_scope *scope, struct gp_sheet *sheet)
 {
-	struct gp_gpu_lines lines;
-	int result = open_lines(scope, &lines);
+	struct done done = {0};
+	int result = open_lines(scope, &done.lines);
 
+	if (result == 0)
+		result = open_beginnings(&done.beginnings, scope);
 	for (uint32_t i = 0; result == 0 && i < scope->model_count; i++)
-		result = fill_model(scope, sheet, i, &lines);
-	gp_gpu_lines_free(&lines);
+		result = fill_model(scope, sheet, i, &done);
+	close_beginnings(&done.beginnings);
+	gp_gpu_lines_free(&done.lines);
 	return result;
 }
 

@@ -150,7 +150,7 @@ class Iterations(Tables):
         self.assertEqual([row["Number"] for row in rows], list(range(1, 51)))
         for row in rows:
             self.assertEqual(row["Busy"] + row["Idle"], row["Wall"])
-            self.assertEqual(row["Ops"], rows[0]["Ops"])
+            self.assertGreaterEqual(row["Ops"], 5)  # its own, and those of the other stream, which keep the device busy, too
         # where the machine stalls, the loop may be left and begun again
         between = [after["Start"] - row["Start"] - row["Wall"] for row, after in zip(rows, rows[1:])]
         self.assertGreaterEqual(min(between), 0)

@@ -161,10 +161,14 @@ class Figures(Tables):
                 self.check(path, hta.LAUNCHES + driver)
 
     def test_iterations_of_real_traces(self):
-        """All their time is looked at."""
+        """All their time is looked at, and all that the GPU did in it, whichever thread launched that."""
         for path in REAL:
-            for row in self.tables("iteration", path)["iteration"]:
+            rows = self.tables("iteration", path)["iteration"]
+            operations = hta.Trace(path).gpu
+            self.assertEqual(self.sum(rows, "Ops"), len(operations), path)
+            for row in rows:
                 self.assertEqual(row["Busy"] + row["Idle"], row["Wall"], path)
+                self.assertEqual(row["Ops"], len(operations) // len(rows), path)
 
     def test_iterations_are_what_the_program_marked(self):
         """Though an operator of the backward pass, which another thread makes, starts more than the thread does that trains."""

@@ -342,6 +342,8 @@ static void print_iterations(const struct gp_summary *summary, const struct gp_i
 	fputs(")", summary->out);
 	if (all->threads > 1)
 		fprintf(summary->out, " in one of %s threads", gp_format_count(all->threads).text);
+	if (all->streams > 1)
+		fprintf(summary->out, " in one of %s streams", gp_format_count(all->streams).text);
 	if (all->passes > 0)
 		fprintf(summary->out, ", each of %s times the same operations",
 			gp_format_count(all->passes).text);

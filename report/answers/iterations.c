@@ -271,6 +271,7 @@ static int take_ranges(struct gp_iterations *iterations, const struct gp_model *
 							  .range = i,
 							  .op_count = model->ranges[i].op_count});
 	iterations->by_range = true;
+	iterations->streams = 0;
 	iterations->threads = count_threads(kinds, chosen);
 	snprintf(iterations->name, sizeof(iterations->name), "%s", name_of(kinds, chosen));
 	return result;
@@ -731,11 +732,41 @@ static int measure(uint64_t *ns, struct gp_iterations *iterations)
 	return result;
 }
 
-/* The loop of that stream in place of the one that was found, if it goes on for much longer. */
+/* Of one operation: what it is, so mixed that sums of several tell these apart. */
+static uint64_t hash_of(const struct gp_op *op)
+{
+	uint64_t what = ((uint64_t)op->name << 8) + (op->kind << 4) + op->copy_kind + 1;
+
+	what *= 0x9e3779b97f4a7c15u;
+	return (what ^ (what >> 32)) * 0x9e3779b97f4a7c15u;
+}
+
+/* What is done in a pass of it, in whatever order: that of the middle, for the first may warm up. */
+static uint64_t work_of(const struct gp_iterations *iterations, const struct gp_model *model)
+{
+	const struct gp_iteration *row = &iterations->rows[iterations->count / 2];
+	uint64_t sum = row->op_count;
+
+	for (uint32_t i = row->first_op; i < row->first_op + row->op_count; i++)
+		sum += hash_of(&model->ops[i]);
+	return sum;
+}
+
+/* As threads that do the same have, each in a stream of its own. */
+static bool are_alike(const struct gp_iterations *a, const struct gp_iterations *b,
+		      const struct gp_model *model)
+{
+	double fewer = a->count < b->count ? a->count : b->count;
+	double more = a->count < b->count ? b->count : a->count;
+
+	return fewer > 0 && fewer >= ABOUT_AS_LONG * more && work_of(a, model) == work_of(b, model);
+}
+
+/* The loop of that stream in place of the one that was found, if it goes on for much longer; else it may be another such. */
 static int try_stream(struct gp_iterations *iterations, const struct gp_model *model,
 		      const struct gp_tuning *tuning, const struct stream *stream)
 {
-	struct gp_iterations other = {0};
+	struct gp_iterations other = {.streams = 1};
 	uint64_t ns = 0, other_ns = 0;
 	int result = find_in_stream(&other, model, tuning, stream);
 
@@ -748,6 +779,8 @@ static int try_stream(struct gp_iterations *iterations, const struct gp_model *m
 
 		other = *iterations;
 		*iterations = found;
+	} else if (result == 0) {
+		iterations->streams += are_alike(iterations, &other, model);
 	}
 	gp_iterations_free(&other);
 	return result;
@@ -770,6 +803,7 @@ static int find_longest(struct gp_iterations *iterations, const struct gp_model 
 
 	if (best->end == best->first)
 		return 0;
+	iterations->streams = 1;
 	result = find_in_stream(iterations, model, tuning, best);
 	for (uint32_t first = 0; result == 0 && first < model->op_count;) {
 		struct stream stream =

@@ -53,6 +53,8 @@ struct gp_iterations {
 	bool by_range;
 	uint32_t
 		threads; /* by range: that have such ranges, three or more, each in its own loop; this is one's */
+	uint32_t
+		streams; /* by sequence: that have such a loop, each its own; this is one's; 0 = it was not looked for in one */
 	uint32_t passes; /* by sequence: equal ones that make up 90 % of each; 0 = there are none */
 	char name[GP_ITERATION_NAME_BYTES]; /* of the ranges, "*" for each number; else "" */
 };

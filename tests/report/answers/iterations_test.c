@@ -894,6 +894,34 @@ static void of_streams_that_do_as_much_the_longer_loop_counts(void **state)
 	}
 }
 
+/* Four, of which the last has an operation of another kind in each pass, or fewer passes. */
+static void streams_that_do_the_same_are_counted(void **state)
+{
+	(void)state;
+	for (int differs = 0; differs < 3; differs++) {
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+
+		build_name(&b, "one");
+		build_name(&b, "two");
+		build_name(&b, "three");
+		for (uint32_t stream = 7; stream < 11; stream++)
+			for (uint64_t pass = 0; pass < (differs == 2 && stream == 10 ? 30 : 40);
+			     pass++) {
+				build_pass(&b, stream, 1000 + pass * 1000 + stream, 300);
+				if (differs == 1 && stream == 10)
+					b.model->ops[b.model->op_count - 1].name = 2;
+			}
+		model = end(&b);
+		found = find(model);
+		assert_int_equal(found.count, 40);
+		assert_int_equal(found.streams, differs ? 3 : 4);
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
 /*
  * So often a copy to the device in the default stream, and three launches of one kernel in another: always the same, or a new one each time.  No stream
  * repeats anything but one operation.
@@ -1027,6 +1055,7 @@ int main(void)
 		cmocka_unit_test(a_loop_that_runs_ahead_lasts_as_long_as_its_kernels),
 		cmocka_unit_test(copies_and_kernels_of_different_streams_are_one_loop),
 		cmocka_unit_test(of_streams_that_do_as_much_the_longer_loop_counts),
+		cmocka_unit_test(streams_that_do_the_same_are_counted),
 		cmocka_unit_test(what_runs_side_by_side_in_bunches_is_no_loop),
 		cmocka_unit_test(steps_are_found_by_their_ranges),
 		cmocka_unit_test(checkpoints_are_no_steps),

@@ -86,20 +86,29 @@ void gp_summary_print_cost(const struct gp_summary *summary)
 
 /* ---- what CUPTI says ---- */
 
-static int gather_overheads(struct gp_groups *groups, const struct gp_model *model)
+struct overheads {
+	struct gp_groups kinds;
+	uint64_t beyond_ns; /* before the first call, and after the last */
+};
+
+static int gather_overheads(struct overheads *all, struct gp_model *model)
 {
+	struct gp_window window = gp_busy_window(&model, 1);
 	int result = 0;
 
 	for (uint32_t i = 0; result == 0 && i < model->overhead_count; i++) {
 		const struct gp_overhead *overhead = &model->overheads[i];
+		uint64_t within_ns = gp_summary_overhead_within_ns(model, overhead, window);
 		uint32_t row;
 
-		if (!gp_overhead_holds_up(model, overhead))
+		if (gp_overhead_holds_up(model, overhead))
+			all->beyond_ns += overhead->end_ns - overhead->start_ns - within_ns;
+		if (within_ns == 0)
 			continue;
-		row = gp_groups_find(groups, gp_overhead_name(overhead->overhead_kind));
+		row = gp_groups_find(&all->kinds, gp_overhead_name(overhead->overhead_kind));
 		if (row == UINT32_MAX)
 			return -ENOMEM;
-		result = gp_groups_add(groups, row, overhead->end_ns - overhead->start_ns);
+		result = gp_groups_add(&all->kinds, row, within_ns);
 	}
 	return result;
 }
@@ -116,33 +125,52 @@ static double process_time(const struct gp_summary *summary)
 	return total_ns;
 }
 
+static bool is_shown(const struct gp_summary *summary, uint64_t ns)
+{
+	return summary->options->row_limit == 0
+		       ? ns > 0
+		       : (double)ns >= LEAST_OVERHEAD * process_time(summary);
+}
+
+static int print_kinds(const struct gp_summary *summary, const struct gp_groups *kinds,
+		       struct gp_paragraph *paragraph)
+{
+	uint32_t *order = gp_groups_by_time(kinds);
+
+	for (uint32_t i = 0; order && i < kinds->count; i++) {
+		const struct gp_group *group = &kinds->rows[order[i]];
+		char text[160];
+
+		if (!is_shown(summary, group->total_ns))
+			continue;
+		snprintf(text, sizeof(text), "%s x %s %s", gp_format_count(group->count).text,
+			 group->key, gp_format_ns(group->total_ns).text);
+		gp_paragraph_add(paragraph, text);
+	}
+	free(order);
+	return order ? 0 : -ENOMEM;
+}
+
 int gp_summary_print_overheads(const struct gp_summary *summary)
 {
 	struct gp_paragraph paragraph = {.out = summary->out,
 					 .columns = gp_summary_columns(summary),
-					 .lead = "CUPTI reports: "};
-	struct gp_groups groups = {0};
-	uint32_t *order;
+					 .lead = has_own_trace(summary) ? "on top, CUPTI reports: "
+									: "CUPTI reports: "};
+	struct overheads all = {.beyond_ns = 0};
+	char text[80];
 	int result = 0;
 
-	for (size_t m = 0; m < summary->model_count; m++)
-		result = result < 0 ? result : gather_overheads(&groups, summary->models[m]);
-	order = gp_groups_by_time(&groups);
-	for (uint32_t i = 0; order && i < groups.count; i++) {
-		const struct gp_group *group = &groups.rows[order[i]];
-		char text[160];
-
-		if (summary->options->row_limit != 0 &&
-		    (double)group->total_ns < LEAST_OVERHEAD * process_time(summary))
-			continue;
-
-		snprintf(text, sizeof(text), "%s x %s %s", gp_format_count(group->count).text,
-			 group->key, gp_format_ns(group->total_ns).text);
+	for (size_t m = 0; m < summary->model_count && result == 0; m++)
+		result = gather_overheads(&all, summary->models[m]);
+	if (result == 0)
+		result = print_kinds(summary, &all.kinds, &paragraph);
+	if (result == 0 && is_shown(summary, all.beyond_ns)) {
+		snprintf(text, sizeof(text), "%s before the first call or after the last",
+			 gp_format_ns(all.beyond_ns).text);
 		gp_paragraph_add(&paragraph, text);
 	}
 	gp_paragraph_end(&paragraph);
-	result = order ? result : -ENOMEM;
-	free(order);
-	gp_groups_free(&groups);
+	gp_groups_free(&all.kinds);
 	return result;
 }

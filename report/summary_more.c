@@ -154,8 +154,14 @@ static void count_unified(struct kinds *kinds, const struct gp_model *model)
 	}
 }
 
-static uint64_t within(const struct gp_overhead *overhead, uint64_t start_ns, uint64_t end_ns)
+uint64_t gp_summary_overhead_within_ns(struct gp_model *model, const struct gp_overhead *overhead,
+				       struct gp_window window)
 {
+	uint64_t start_ns = window.start_unix_ns - model->base_unix_ns;
+	uint64_t end_ns = window.end_unix_ns - model->base_unix_ns;
+
+	if (!gp_overhead_holds_up(model, overhead))
+		return 0;
 	if (start_ns < overhead->start_ns)
 		start_ns = overhead->start_ns;
 	if (end_ns > overhead->end_ns)
@@ -163,12 +169,9 @@ static uint64_t within(const struct gp_overhead *overhead, uint64_t start_ns, ui
 	return start_ns < end_ns ? end_ns - start_ns : 0;
 }
 
-/* What a profiler did before the first call and after the last is no part of the time that is told. */
 static void count_code(struct kinds *kinds, struct gp_model *model)
 {
 	struct gp_window window = gp_busy_window(&model, 1);
-	uint64_t start_ns = window.start_unix_ns - model->base_unix_ns;
-	uint64_t end_ns = window.end_unix_ns - model->base_unix_ns;
 
 	for (uint32_t i = 0; i < model->jit_count; i++) {
 		const struct gp_record_jit *jit = &model->jits[i];
@@ -180,10 +183,8 @@ static void count_code(struct kinds *kinds, struct gp_model *model)
 	for (uint32_t i = 0; i < model->overhead_count; i++) {
 		const struct gp_overhead *overhead = &model->overheads[i];
 		bool loads = gp_overhead_is_of_loading(overhead->overhead_kind);
-		uint64_t within_ns = within(overhead, start_ns, end_ns);
+		uint64_t within_ns = gp_summary_overhead_within_ns(model, overhead, window);
 
-		if (!gp_overhead_holds_up(model, overhead))
-			continue;
 		*(loads ? &kinds->load_ns : &kinds->overhead_ns) += within_ns;
 		*(loads ? &kinds->loaded : &kinds->overheads) += within_ns > 0;
 	}
@@ -352,7 +353,7 @@ static void print_code(const struct gp_summary *summary, const struct kinds *kin
 	end(&line);
 	begin(&line, summary, "overhead");
 	if (matters(summary, kinds->overhead_ns))
-		add(&line, "%s that CUPTI and the driver say they took (%s x)",
+		add(&line, "%s that CUPTI and the driver say they took (%s x, of all kinds)",
 		    gp_format_ns(kinds->overhead_ns).text, gp_format_count(kinds->overheads).text);
 	end(&line);
 }

@@ -90,7 +90,14 @@ void gp_summary_print_memory_title(const struct gp_summary *summary);
 /* Its peaks, what was left and what the driver reports, a row for each device and each kind of the host's. */
 int gp_summary_print_memory_in_brief(const struct gp_summary *summary);
 
-/* What recording cost, where gpuprof recorded; what CUPTI says that it and the driver took, by kind. */
+/*
+ * How much of an overhead may have held up the program within that time, which is its process's: what a profiler did before the first call and after
+ * the last is no part of the time that is told.
+ */
+uint64_t gp_summary_overhead_within_ns(struct gp_model *model, const struct gp_overhead *overhead,
+				       struct gp_window window);
+
+/* What recording cost, where gpuprof recorded; what CUPTI says that it and the driver took, by kind, which is not in that. */
 void gp_summary_print_cost(const struct gp_summary *summary);
 int gp_summary_print_overheads(const struct gp_summary *summary);
 

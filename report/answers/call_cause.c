@@ -239,10 +239,14 @@ static int add_profiler(struct gp_process_calls *calls, const struct gp_model *m
 	for (uint32_t i = 0; result == 0 && i < model->overhead_count; i++) {
 		const struct gp_overhead *overhead = &model->overheads[i];
 
-		if (gp_overhead_is_of_profiler(overhead->overhead_kind) &&
-		    gp_overhead_holds_up(model, overhead))
-			result = add(&calls->profiler, overhead->start_ns, overhead->end_ns, 0,
-				     GP_IDLE_PROFILER);
+		if (!gp_overhead_is_of_profiler(overhead->overhead_kind) ||
+		    !gp_overhead_holds_up(model, overhead))
+			continue;
+		result = add(&calls->profiler, overhead->start_ns, overhead->end_ns, 0,
+			     GP_IDLE_PROFILER);
+		if (result == 0 && overhead->thread_id != 0)
+			result = add(&calls->profiler_in, overhead->start_ns, overhead->end_ns,
+				     overhead->thread_id, GP_IDLE_PROFILER);
 	}
 	return result;
 }
@@ -304,6 +308,8 @@ int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *m
 		result = put_in_order(&calls->setups);
 	if (result == 0)
 		result = put_in_order(&calls->profiler);
+	if (result == 0)
+		result = put_in_order(&calls->profiler_in);
 	return result == 0 ? put_in_order(&calls->others) : result;
 }
 
@@ -312,6 +318,7 @@ void gp_process_calls_free(struct gp_process_calls *calls)
 	gp_room_free(calls->setups.times);
 	gp_room_free(calls->others.times);
 	gp_room_free(calls->profiler.times);
+	gp_room_free(calls->profiler_in.times);
 	*calls = (struct gp_process_calls){0};
 }
 

@@ -57,8 +57,8 @@ bool gp_overhead_holds_up(const struct gp_model *model, const struct gp_overhead
 /* A time, on the process's timeline, in which a thread of it was in a call of that cause. */
 struct gp_call_time {
 	uint64_t start_ns, end_ns;
-	uint32_t device_id;
-	uint32_t cause; /* enum gp_idle_cause */
+	uint32_t device_id; /* or what else tells lists apart */
+	uint32_t cause;     /* enum gp_idle_cause */
 };
 
 /* In the order of device and time; disjoint, those of one device: of calls at the same time, the one that began first. */
@@ -78,6 +78,8 @@ struct gp_process_calls {
 	struct gp_call_times others;
 	/* When a thread that makes calls, or one that is not known, was in CUPTI for its own sake; device_id is 0. */
 	struct gp_call_times profiler;
+	/* The same of threads that are known: device_id is the thread's. */
+	struct gp_call_times profiler_in;
 };
 
 /* Returns 0, -ENOMEM or -EOVERFLOW; gp_process_calls_free() in either case. */

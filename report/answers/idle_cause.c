@@ -27,9 +27,11 @@ struct split {
 	uint64_t reached_ns;         /* so far it is split */
 	enum gp_idle_cause returned; /* what the thread came back from ... */
 	uint64_t returning_ns;       /* ... and until when that counts; 0 = from nothing */
+	bool in_call;                /* the thread is */
 	const struct gp_model *model;
 	const struct gp_call_sums *sums;
 	struct cursor setups, others, profiler; /* of the model's process */
+	struct cursor profiler_in;              /* of the thread */
 };
 
 const char *gp_idle_cause_name(enum gp_idle_cause cause)
@@ -114,10 +116,24 @@ static void put_host(struct split *split, uint64_t end_ns)
 	put_free(split, end_ns);
 }
 
+/* In a call itself, which may be held up in CUPTI for its own sake. */
+static void put_call(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
+{
+	struct gp_call_time time;
+
+	while (split->reached_ns < end_ns && next_time(split, &split->profiler_in, end_ns, &time)) {
+		put(split, cause, time.start_ns);
+		put(split, GP_IDLE_PROFILER, time.end_ns);
+	}
+	put(split, cause, end_ns);
+}
+
 static void put_within(struct split *split, enum gp_idle_cause cause, uint64_t end_ns)
 {
 	if (cause == GP_IDLE_HOST)
 		put_host(split, end_ns);
+	else if (split->in_call)
+		put_call(split, cause, end_ns);
 	else
 		put(split, cause, end_ns);
 }
@@ -156,7 +172,9 @@ static void take_call(struct split *split, const struct gp_call *call)
 	enum gp_idle_cause cause = gp_call_cause(split->model, call);
 
 	host_until(split, start_ns);
+	split->in_call = true;
 	until(split, cause, end_ns);
+	split->in_call = false;
 	if (start_ns < split->gap->start_ns && end_ns > split->gap->start_ns && waits(cause)) {
 		split->returned = cause;
 		split->returning_ns = end_ns + GP_IDLE_RETURN_NS;
@@ -312,6 +330,7 @@ static void choose_host(struct split *split, const struct gp_model *model,
 			struct gp_process_calls *calls, const struct gp_call_sums *sums,
 			const struct gp_op *op)
 {
+	uint32_t thread_id = model->calls[op->call].thread_id;
 	uint64_t start_ns = split->gap->start_ns > model->base_unix_ns
 				    ? split->gap->start_ns - model->base_unix_ns
 				    : 0;
@@ -321,6 +340,7 @@ static void choose_host(struct split *split, const struct gp_model *model,
 	split->setups = cursor_at(&calls->setups, 0, start_ns);
 	split->others = cursor_at(&calls->others, op->device_id, start_ns);
 	split->profiler = cursor_at(&calls->profiler, 0, start_ns);
+	split->profiler_in = cursor_at(&calls->profiler_in, thread_id, start_ns);
 }
 
 /* Of one launch of a graph: from node to node the GPU goes on by itself. */

@@ -6,6 +6,7 @@
  *
  *   SETUP       a thread of its process, whichever, was in a call that made a context, whatever that was for (of one that allocates: until
  *               the context was there), in one that loaded code, or made or ended a communicator of NCCL's
+ *   PROFILER    the thread was in a call, and there, as CUPTI says, in CUPTI for its own sake (of what the thread is not known that was, none is)
  *   SYNC        the thread was in a call that waits, though the device had finished; and up to GP_IDLE_RETURN_NS after it came back from
  *               one that had begun before the gap
  *   COPY        the same of calls that copy or set memory: the host prepares or moves data, or comes back from a copy that waited
@@ -16,7 +17,7 @@
  *   DEPENDENCY  the next operation had been launched, but began later than that: it waited for an event, a host function, another device,
  *               or another program that the GPU ran meanwhile; and all of a gap between two operations of one launch of a graph
  *   as above    the host was in no call, but another thread of its process in one for the same device: the cause is that of its call
- *   PROFILER    no thread was in a call, but one in CUPTI, as it says, for its own sake
+ *   PROFILER    no thread was in a call, but one in CUPTI for its own sake
  *   HOST        none of these: no thread was in a CUDA call (or in one that only asks something, or another one in a wait), but at work
  *   UNUSED      no process lived that had an operation on the device (the sweep of report/answers/gpu_sweep.h tells)
  *   UNKNOWN     the call that started the next operation was not recorded; or, where it would be UNUSED, a process lived that may have used the

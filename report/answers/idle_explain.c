@@ -46,10 +46,11 @@ static const struct explanation {
 				"`nvidia-smi` lists the processes that use the GPU: with others on "
 				"it, times say little of the program. `gpuprof summary --by queue "
 				"FILE` says how long operations waited, by stream."},
-	[GP_IDLE_PROFILER] = {"CUPTI was at work for itself",
-			      "No thread was in a CUDA call, but one, as CUPTI says, in CUPTI: for "
-			      "buffers of records, say.",
-			      "Without a profiler such times are not there."},
+	[GP_IDLE_PROFILER] =
+		{"CUPTI was at work for itself",
+		 "The thread whose launch the GPU waited for, or one while none was in "
+		 "a CUDA call, was in CUPTI, as that says: for buffers of records, say.",
+		 "Without a profiler such times are not there."},
 	[GP_IDLE_UNUSED] =
 		{"no process lived that had an operation on the device",
 		 "Of several processes only others did. These may have made a context on it, or "

@@ -108,6 +108,10 @@ static struct gp_model *build_devices(uint64_t *dice)
 		op = build_op(&b, GP_OP_KERNEL, 7, *at + length_ns / 2,
 			      *at + length_ns / 2 + roll_dice(dice) % 2000, 1 + i);
 		op->device_id = (uint16_t)(roll_dice(dice) % DEVICES);
+		if (roll_dice(dice) % 50 == 0) {
+			build_overhead(&b, 7 << 16, *at + length_ns / 4, *at + length_ns);
+			b.model->overheads[b.model->overhead_count - 1].thread_id = 1 + thread;
+		}
 		*at += length_ns + roll_dice(dice) % 500;
 	}
 	return build_end(&b);

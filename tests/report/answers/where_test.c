@@ -327,6 +327,32 @@ static void the_profiler_holds_up_hosts_in_no_call(void **state)
 	gp_model_free(model);
 }
 
+/* The launch for which the GPU waits takes so long only for CUPTI; of the other overheads none is of this thread, known and in a call of it. */
+static void the_profiler_holds_up_calls(void **state)
+{
+	const uint32_t request = 7 << 16;
+	struct build b = begin_with_gap();
+	struct gp_model *model;
+	struct answer answer;
+
+	(void)state;
+	build_overhead(&b, request, 160 * US, 240 * US);
+	b.model->overheads[0].thread_id = 1;
+	build_overhead(&b, request, 250 * US, 260 * US); /* of an unknown one */
+	build_overhead(&b, request, 255 * US, 265 * US);
+	b.model->overheads[2].thread_id = 2;
+	build_overhead(&b, request, 292 * US, 297 * US); /* behind the call */
+	b.model->overheads[3].thread_id = 1;
+	build_call(&b, 1, BUILD_LAUNCH, 150 * US, 140 * US, 2);
+	build_call(&b, 2, BUILD_DEVICE_SYNC, 500 * US, 5 * US, 3);
+	answer = ask_one(&b, &model);
+	assert_int_equal(idle_of(&answer, GP_IDLE_PROFILER), 80 * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), (50 + 105 /* the end */) * US);
+	assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), (10 /* the first */ + 60 + 10) * US);
+	forget(&answer);
+	gp_model_free(model);
+}
+
 /* Two processes with a device each: the first one's last call ends at 450 us, the other one's at 1,450 us. */
 static void build_two(struct gp_model *models[2])
 {
@@ -542,6 +568,12 @@ static void build_any(struct build *b, uint32_t seed)
 		op->device_id = (uint16_t)(rand() % 2);
 		op->untimed = rand() % 8 == 0;
 	}
+	for (int i = rand() % 10; i > 0; i--) {
+		uint64_t start = (uint64_t)rand() % 900000;
+
+		build_overhead(b, 7 << 16, start, start + (uint64_t)rand() % 90000);
+		b->model->overheads[b->model->overhead_count - 1].thread_id = (uint32_t)rand() % 5;
+	}
 	for (uint64_t at = 0; seed % 3 == 0 && at < 800000; at += 1 + (uint64_t)rand() % 300000)
 		build_gate(b, on = !on, GP_GATE_API, at);
 }
@@ -626,6 +658,7 @@ int main(void)
 		cmocka_unit_test(gaps_within_a_launch_of_a_graph_are_its_own),
 		cmocka_unit_test(without_the_call_nothing_is_guessed),
 		cmocka_unit_test(the_profiler_holds_up_hosts_in_no_call),
+		cmocka_unit_test(the_profiler_holds_up_calls),
 		cmocka_unit_test(without_its_processes_a_device_is_not_used),
 		cmocka_unit_test(of_a_killed_process_the_end_is_not_known),
 		cmocka_unit_test(who_hangs_with_its_first_kernel_may_have_any_device),

@@ -353,8 +353,9 @@ static void print_code(const struct gp_summary *summary, const struct kinds *kin
 	end(&line);
 	begin(&line, summary, "overhead");
 	if (matters(summary, kinds->overhead_ns))
-		add(&line, "%s that CUPTI and the driver say they took (%s x, of all kinds)",
-		    gp_format_ns(kinds->overhead_ns).text, gp_format_count(kinds->overheads).text);
+		add(&line, "%s that CUPTI and the driver say they took (%s x%s)",
+		    gp_format_ns(kinds->overhead_ns).text, gp_format_count(kinds->overheads).text,
+		    kinds->overheads > 1 ? ", of all kinds" : "");
 	end(&line);
 }
 

@@ -382,8 +382,14 @@ static void take_states(struct gathering *g, const struct gp_busy *busy,
 		{GP_METRIC_IDLE_COPY, GP_STATE_IDLE + GP_IDLE_COPY},
 		{GP_METRIC_IDLE_ALLOC, GP_STATE_IDLE + GP_IDLE_ALLOC},
 		{GP_METRIC_IDLE_SETUP, GP_STATE_IDLE + GP_IDLE_SETUP},
+		{GP_METRIC_IDLE_DEPENDENCY, GP_STATE_IDLE + GP_IDLE_DEPENDENCY},
+		{GP_METRIC_IDLE_PROFILER, GP_STATE_IDLE + GP_IDLE_PROFILER},
+		{GP_METRIC_IDLE_UNUSED, GP_STATE_IDLE + GP_IDLE_UNUSED},
+		{GP_METRIC_IDLE_UNKNOWN, GP_STATE_IDLE + GP_IDLE_UNKNOWN},
 	};
 
+	_Static_assert(COUNT(states) == 2 + GP_IDLE_CAUSES,
+		       "what is idle has a metric of its own for each cause");
 	for (size_t i = 0; i < wheres->count; i++)
 		for (size_t k = 0; is_used(g, busy, i) && k < COUNT(states); k++)
 			add(g, states[k].metric, wheres->devices[i].state_ns[states[k].state]);

@@ -67,6 +67,23 @@ static void what_is_written_can_be_read(void **state)
 	gp_run_set_free(&set);
 }
 
+/* What gpuprof came to count later is not known of it, and what it no longer counts is left out. */
+static void a_baseline_of_an_older_gpuprof_is_read(void **state)
+{
+	struct gp_run_set set = some_runs(), read;
+	char *text = text_of(&set), *name = strstr(text, "idle_dependency"), message[256] = "";
+
+	(void)state;
+	assert_non_null(name);
+	memcpy(name, "idle_of_long_ag", strlen("idle_dependency"));
+	assert_int_equal(gp_baseline_parse(&read, "base", text, message, sizeof(message)), 0);
+	assert_true(isnan(read.runs[0].figures.values[GP_METRIC_IDLE_DEPENDENCY]));
+	assert_true(read.runs[0].figures.values[GP_METRIC_LAUNCHES] == 12);
+	free(text);
+	gp_run_set_free(&read);
+	gp_run_set_free(&set);
+}
+
 static void a_file_is_read_or_refused(void **state)
 {
 	char path[] = "/tmp/gpuprof-baseline-XXXXXX", message[256] = "";
@@ -188,6 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_can_be_read),
+		cmocka_unit_test(a_baseline_of_an_older_gpuprof_is_read),
 		cmocka_unit_test(a_file_is_read_or_refused),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(a_cut_file_is_refused_wherever_it_is_cut),

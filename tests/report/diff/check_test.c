@@ -284,6 +284,24 @@ static void what_one_side_lacks_is_inconclusive_what_both_lack_is_nothing(void *
 	scene_end(&scene);
 }
 
+/* Of a baseline that was written before gpuprof knew the metric. */
+static void what_an_older_baseline_lacks_is_no_regression(void **state)
+{
+	struct scene scene = scene_make(BASELINE, RUNS);
+
+	(void)state;
+	set_both(&scene, GP_METRIC_IDLE_DEPENDENCY, (double)NAN, 1e9);
+	judge(&scene);
+	assert_null(find(&scene, GP_METRIC_IDLE_DEPENDENCY));
+	assert_int_equal(scene.check.verdict, GP_VERDICT_PASS);
+	scene.thresholds.metrics[GP_METRIC_IDLE_DEPENDENCY] =
+		(struct gp_threshold){.given = true, .share = 0.05};
+	judge(&scene);
+	assert_int_equal(find(&scene, GP_METRIC_IDLE_DEPENDENCY)->doubt, GP_DOUBT_UNKNOWN);
+	assert_int_equal(scene.check.verdict, GP_VERDICT_INCONCLUSIVE);
+	scene_end(&scene);
+}
+
 static void rename_kernel(struct gp_run_set *set, uint32_t kernel, const char *name)
 {
 	for (uint32_t i = 0; i < set->count; i++) {
@@ -387,6 +405,7 @@ int main(void)
 		cmocka_unit_test(nothing_shrinks_by_more_than_all_of_it),
 		cmocka_unit_test(too_few_runs_to_show_a_regression_are_no_noise),
 		cmocka_unit_test(partial_runs_are_left_out_and_leave_doubt),
+		cmocka_unit_test(what_an_older_baseline_lacks_is_no_regression),
 		cmocka_unit_test(what_one_side_lacks_is_inconclusive_what_both_lack_is_nothing),
 		cmocka_unit_test(a_new_kernel_is_a_regression_unless_it_replaces_one),
 		cmocka_unit_test(kernels_are_judged_by_their_share_or_by_name),

@@ -89,24 +89,37 @@ static bool are_of_one_run(const struct gp_model *a, const struct gp_model *b)
 	       !differ(a, b, GP_INFO_RANK) && (a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns) <= SAME_NS;
 }
 
-/* Take the model in.  Where the same run is there already, of the two what gpuprof recorded is kept, else the first; that is said. */
-static void add(struct gp_traces *traces, struct gp_model *model)
+/*
+ * Take the model in after so many.  Where the same run is there already, of the two what gpuprof recorded is kept, else the first; that is
+ * said.  Returns how many there are then.
+ */
+static size_t add(struct gp_model **models, size_t count, struct gp_model *model)
 {
-	for (size_t i = 0; i < traces->count; i++) {
-		struct gp_model *kept = traces->models[i];
+	for (size_t i = 0; i < count; i++) {
+		struct gp_model *kept = models[i];
 
 		if (!are_of_one_run(kept, model))
 			continue;
 		if (kept->recorder && !model->recorder) {
-			traces->models[i] = model;
+			models[i] = model;
 			model = kept;
 		}
 		gp_command_fail(0, "%s is of the same run as %s; the run is counted once",
-				model->path, traces->models[i]->path);
+				model->path, models[i]->path);
 		gp_model_free(model);
-		return;
+		return count;
 	}
-	traces->models[traces->count++] = model;
+	models[count] = model;
+	return count + 1;
+}
+
+size_t gp_traces_count_once(struct gp_model **models, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		kept = add(models, kept, models[i]);
+	return kept;
 }
 
 static int load_all(struct gp_traces *traces, char *const *paths, size_t count, bool warn,
@@ -130,7 +143,7 @@ static int load_all(struct gp_traces *traces, char *const *paths, size_t count, 
 		} else {
 			if (warn)
 				gp_traces_warn(model);
-			add(traces, model);
+			traces->count = add(traces->models, traces->count, model);
 		}
 	}
 	return 0;

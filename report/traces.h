@@ -39,6 +39,12 @@ int gp_traces_use(char *const *paths, size_t count,
 /* For commands that load one at a time: drop from paths what was named already, which a line says.  Returns how many are left. */
 size_t gp_traces_name_once(char **paths, size_t count);
 
+/*
+ * Of models of the same run, one of which is an export or another profiler's, keep what gpuprof recorded, else the first; a line says so.
+ * The others are freed.  Returns how many are left.
+ */
+size_t gp_traces_count_once(struct gp_model **models, size_t count);
+
 /* One line on stderr for each reason why a model is not complete; none where it is. */
 void gp_traces_warn(const struct gp_model *model);
 

@@ -13,8 +13,9 @@
 #include "report/array.h"
 #include "report/format.h"
 #include "report/recorded.h"
+#include "report/traces.h"
 
-#define SUFFIX ".gpuprof"
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct message {
 	char *text;
@@ -120,12 +121,38 @@ static int load_trace(struct gp_run_models *run, const char *path, const struct 
 	return result;
 }
 
+static bool ends_in(const char *name, const char *suffix)
+{
+	size_t length = strlen(name), suffix_length = strlen(suffix);
+
+	return length > suffix_length && strcmp(name + length - suffix_length, suffix) == 0;
+}
+
 static int is_trace(const struct dirent *entry)
 {
-	size_t length = strlen(entry->d_name);
+	return ends_in(entry->d_name, ".gpuprof");
+}
 
-	return length > strlen(SUFFIX) &&
-	       strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX) == 0;
+/* What other profilers write (report/import/); beside traces of gpuprof's, files so named are made of them. */
+static int is_of_others(const struct dirent *entry)
+{
+	static const char *const suffixes[] = {".json", ".json.gz", ".sqlite"};
+	size_t i = 0;
+
+	while (i < COUNT(suffixes) && !ends_in(entry->d_name, suffixes[i]))
+		i++;
+	return i < COUNT(suffixes);
+}
+
+/* Returns how many, or -1 with errno. */
+static int list_folder(const char *folder, struct dirent ***entries)
+{
+	int count = scandir(folder, entries, is_trace, alphasort);
+
+	if (count != 0)
+		return count;
+	free(*entries);
+	return scandir(folder, entries, is_of_others, alphasort);
 }
 
 static int load_entry(struct gp_run_models *run, const char *folder, const char *name,
@@ -141,10 +168,19 @@ static int load_entry(struct gp_run_models *run, const char *folder, const char 
 	return result;
 }
 
+static int has_no_trace(const char *folder, const struct message *message)
+{
+	snprintf(message->text, message->bytes,
+		 "%s has no trace: the program did not use the GPU, or was not profiled; "
+		 "type: gpuprof doctor",
+		 folder);
+	return -ENODATA;
+}
+
 static int load_folder(struct gp_run_models *run, const char *folder, const struct message *message)
 {
 	struct dirent **entries;
-	int count = scandir(folder, &entries, is_trace, alphasort), result = 0;
+	int count = list_folder(folder, &entries), result = 0;
 
 	if (count < 0) {
 		snprintf(message->text, message->bytes, "cannot read %s: %s", folder,
@@ -157,14 +193,7 @@ static int load_folder(struct gp_run_models *run, const char *folder, const stru
 		free(entries[i]);
 	}
 	free(entries);
-	if (result == 0 && count == 0) {
-		snprintf(message->text, message->bytes,
-			 "%s has no trace: the program did not use the GPU, or was not profiled; "
-			 "type: gpuprof doctor",
-			 folder);
-		result = -ENODATA;
-	}
-	return result;
+	return result == 0 && count == 0 ? has_no_trace(folder, message) : result;
 }
 
 static int compare_starts(const void *a, const void *b)
@@ -186,8 +215,10 @@ int gp_run_models_load(struct gp_run_models *run, const char *path, char *messag
 	if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
 		return load_trace(run, path, &where);
 	result = load_folder(run, path, &where);
-	if (run->count > 0)
+	if (run->models) {
+		run->count = (uint32_t)gp_traces_count_once(run->models, run->count);
 		qsort(run->models, run->count, sizeof(struct gp_model *), compare_starts);
+	}
 	return result;
 }
 

@@ -1,7 +1,8 @@
 /*
  * run_set: the figures of repeated runs of a program.
  *
- * A run is a trace file, or a folder with the traces of all of its processes.  One run at a time is in memory.
+ * A run is a trace file, or a folder with the traces of all of its processes: its .gpuprof files, or, where it has none, what other
+ * profilers wrote (.json, .json.gz, .sqlite).  One run at a time is in memory.
  */
 #ifndef REPORT_DIFF_RUN_SET_H
 #define REPORT_DIFF_RUN_SET_H

@@ -443,6 +443,27 @@ static int read_input(struct gp_input *input, struct gp_load *load)
 	return result;
 }
 
+/* gpuprof's own JSON that is no trace lies beside traces. */
+static void tell_other_json(const char *path, char *message, size_t message_bytes)
+{
+	char head[64] = "";
+
+	gp_input_head(path, (uint8_t *)head, sizeof(head) - 1);
+	if (strstr(head, "\"gpuprof_baseline\""))
+		snprintf(message, message_bytes,
+			 "%s is a baseline of gpuprof check and no trace; it goes after --baseline",
+			 path);
+	else if (strstr(head, "\"gpuprof_check\""))
+		snprintf(message, message_bytes, "%s is a report of gpuprof check and no trace",
+			 path);
+	else
+		snprintf(message, message_bytes,
+			 "%s is JSON, but no trace of torch.profiler: it has none of its events; "
+			 "what others write, such as jax.profiler, is not read: record the program "
+			 "with gpuprof-run",
+			 path);
+}
+
 int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t message_bytes)
 {
 	struct gp_input *input = NULL;
@@ -452,11 +473,7 @@ int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t
 		result = read_input(input, load);
 	gp_input_close(input);
 	if (result == -ENODATA)
-		snprintf(message, message_bytes,
-			 "%s is JSON, but no trace of torch.profiler: it has none of its events; "
-			 "what others write, such as jax.profiler, is not read: record the program "
-			 "with gpuprof-run",
-			 path);
+		tell_other_json(path, message, message_bytes);
 	else if (result == -ENOTUNIQ)
 		snprintf(message, message_bytes,
 			 "%s holds several processes, of which the same numbers name different "

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import unittest
 
 import support  # finds tests/lib
@@ -396,6 +397,34 @@ class Import(Case):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertTrue(result.stdout.startswith("PARTIAL: "), result.stdout)
             self.assertIn("cudaLaunchKernel", result.stdout)
+
+    def test_a_folder_of_traces_of_others_is_a_run(self):
+        """One file a rank; beside traces of gpuprof's they are its exports, and a trace in two formats counts once."""
+        kernels = len([event for event in read(TRACES[0])["traceEvents"] if event.get("cat") == "kernel"])
+        for folder, ranks in (("a", 1), ("b", 2)):
+            os.mkdir(self.path(folder))
+            for rank in range(ranks):
+                shutil.copy(TRACES[rank], self.path(folder, f"rank{rank}.json.gz"))
+        result = self.run_gpuprof("diff", "--format", "json", "a", "b")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = {row["Metric"]: row for table in json.loads(result.stdout) if table["report"] == "diff-counts" for row in table["rows"]}
+        self.assertEqual(rows["kernels"]["A"], kernels)
+        self.assertGreater(rows["kernels"]["B"], kernels)
+        with gzip.open(TRACES[0]) as packed, open(self.path("a", "rank0.json"), "wb") as plain:
+            shutil.copyfileobj(packed, plain)
+        result = self.run_gpuprof("check", "-w", "base.json", "a")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("of the same run as a/rank0.json; the run is counted once", result.stderr)
+        with open(self.path("base.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["metrics"]["kernels"], [kernels])
+
+    def test_a_baseline_is_told_from_a_trace(self):
+        os.mkdir(self.path("run"))
+        shutil.copy(TRACES[0], self.path("run", "rank0.json.gz"))
+        self.assertEqual(self.run_gpuprof("check", "-w", "run/base.json", "run").returncode, 0)
+        result = self.run_gpuprof("check", "-b", "run/base.json", "run")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("run/base.json is a baseline of gpuprof check and no trace", result.stderr)
 
     def test_other_json_is_refused_with_a_reason(self):
         path = self.path("other.json")

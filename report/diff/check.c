@@ -202,6 +202,8 @@ static int take_kernel(struct judging *j, const struct candidate *candidate, uin
 		.metric = GP_METRICS, .kernel = candidate->name, .unit = GP_UNIT_NS};
 	struct gp_series series = {.baseline_count = j->baseline->count, .now_count = j->now.count};
 
+	if (threshold->off && is_long)
+		j->check->kernels_off[j->check->kernels_off_count++] = candidate->name;
 	if (threshold->off || (!is_named && !is_long))
 		return 0;
 	gp_run_set_named(j->baseline, GP_NAMED_KERNEL, candidate->name, GP_NAMED_TOTAL,

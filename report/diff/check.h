@@ -78,9 +78,10 @@ struct gp_check {
 		baseline_needed; /* would probably tell all that are inconclusive; 0 = none is, or more than GP_RANK_MOST */
 	const char **new_kernels, **gone_kernels; /* names of the sets */
 	uint32_t new_count, gone_count;
-	enum gp_metric
-		off[GP_METRICS]; /* what the thresholds switch off of what is judged by default */
-	uint32_t off_count;
+	/* What the thresholds switch off of what is judged by default: metrics, and kernels, by their names of the sets. */
+	enum gp_metric off[GP_METRICS];
+	const char *kernels_off[GP_CHECK_KERNELS];
+	uint32_t off_count, kernels_off_count;
 };
 
 /* The sets must outlive the check, each has GP_RANK_MOST runs at most, the baseline's no partial one.  Returns 0 or -ENOMEM; gp_check_close() in either case. */

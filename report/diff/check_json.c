@@ -41,6 +41,18 @@ static int set_tests(json_t *object, const struct gp_finding *finding)
 							: json_null());
 }
 
+static int set_metric(json_t *object, const char *name)
+{
+	return json_object_set_new(object, "metric", json_string(name));
+}
+
+static int set_kernel(json_t *object, const struct gp_check_report *report, const char *kernel)
+{
+	return json_object_set_new(object, "kernel",
+				   text_of(gp_names_full(report->names, kernel))) |
+	       json_object_set_new(object, "mangled", text_of(kernel));
+}
+
 static json_t *finding_of(const struct gp_check_report *report, const struct gp_finding *finding)
 {
 	json_t *object = json_object();
@@ -48,10 +60,8 @@ static json_t *finding_of(const struct gp_check_report *report, const struct gp_
 	int failed;
 
 	gp_check_reason(report, finding, reason, sizeof(reason));
-	failed = json_object_set_new(object, "metric",
-				     json_string(finding->kernel
-							 ? "kernel"
-							 : gp_metric_rows[finding->metric].name)) |
+	failed = set_metric(object,
+			    finding->kernel ? "kernel" : gp_metric_rows[finding->metric].name) |
 		 json_object_set_new(object, "unit",
 				     json_string(gp_sheet_unit_name(finding->unit))) |
 		 json_object_set_new(object, "verdict",
@@ -63,10 +73,7 @@ static json_t *finding_of(const struct gp_check_report *report, const struct gp_
 		 json_object_set_new(object, "tolerated", number_of(finding->margin)) |
 		 json_object_set_new(object, "reason", text_of(reason));
 	if (finding->kernel)
-		failed |= json_object_set_new(
-				  object, "kernel",
-				  text_of(gp_names_full(report->names, finding->kernel))) |
-			  json_object_set_new(object, "mangled", text_of(finding->kernel));
+		failed |= set_kernel(object, report, finding->kernel);
 	if (!finding->exact)
 		failed |= set_tests(object, finding);
 	if (failed == 0)
@@ -83,6 +90,29 @@ static json_t *findings_of(const struct gp_check_report *report)
 	for (uint32_t i = 0; i < report->check->count; i++)
 		failed |= json_array_append_new(array,
 						finding_of(report, &report->check->findings[i]));
+	if (failed == 0)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+static json_t *not_judged_of(const struct gp_check_report *report)
+{
+	const struct gp_check *check = report->check;
+	json_t *array = json_array();
+	int failed = 0;
+
+	for (uint32_t i = 0; i < check->off_count + check->kernels_off_count; i++) {
+		json_t *object = json_object();
+
+		if (i < check->off_count)
+			failed |= set_metric(object, gp_metric_rows[check->off[i]].name);
+		else
+			failed |= set_metric(object, "kernel") |
+				  set_kernel(object, report,
+					     check->kernels_off[i - check->off_count]);
+		failed |= json_array_append_new(array, object);
+	}
 	if (failed == 0)
 		return array;
 	json_decref(array);
@@ -155,6 +185,7 @@ int gp_check_report_json(FILE *out, const struct gp_check_report *report)
 						       : json_null()) |
 		json_object_set_new(root, "partial", partial_of(report)) |
 		json_object_set_new(root, "notes", notes_of(report)) |
+		json_object_set_new(root, "not_judged", not_judged_of(report)) |
 		json_object_set_new(root, "new_kernels",
 				    kernels_of(report, check->new_kernels, check->new_count)) |
 		json_object_set_new(root, "gone_kernels",

@@ -103,6 +103,31 @@ static int put_partial(FILE *out, const struct gp_check_report *report)
 	return result;
 }
 
+/* Nobody judged it, and nobody is to think so: skipped, with --strict, too. */
+static int put_off(FILE *out, const char *kind, const char *name)
+{
+	int result;
+
+	fprintf(out, "    <testcase classname=\"gpuprof\" name=\"%s", kind);
+	result = put_xml(out, name);
+	fputs("\">\n      <skipped message=\"not judged, by the thresholds\"/>\n    </testcase>\n",
+	      out);
+	return result;
+}
+
+static int put_all_off(FILE *out, const struct gp_check_report *report)
+{
+	const struct gp_check *check = report->check;
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < check->off_count; i++)
+		result = put_off(out, "", gp_metric_rows[check->off[i]].name);
+	for (uint32_t i = 0; result == 0 && i < check->kernels_off_count; i++)
+		result = put_off(out, "kernel ",
+				 gp_names_short(report->names, check->kernels_off[i]));
+	return result;
+}
+
 int gp_check_report_junit(FILE *out, const struct gp_check_report *report)
 {
 	const struct gp_check *check = report->check;
@@ -110,6 +135,7 @@ int gp_check_report_junit(FILE *out, const struct gp_check_report *report)
 		gp_check_count(check, GP_VERDICT_INCONCLUSIVE) + count_partial(report);
 	uint32_t failures =
 		gp_check_count(check, GP_VERDICT_REGRESSION) + (report->strict ? inconclusive : 0);
+	uint32_t off = check->off_count + check->kernels_off_count;
 	int result;
 
 	fprintf(out,
@@ -117,10 +143,13 @@ int gp_check_report_junit(FILE *out, const struct gp_check_report *report)
 		"<testsuites>\n"
 		"  <testsuite name=\"gpuprof check\" tests=\"%u\" failures=\"%u\" errors=\"0\" "
 		"skipped=\"%u\">\n",
-		check->count + count_partial(report), failures, report->strict ? 0 : inconclusive);
+		check->count + count_partial(report) + off, failures,
+		off + (report->strict ? 0 : inconclusive));
 	result = put_partial(out, report);
 	for (uint32_t i = 0; result == 0 && i < check->count; i++)
 		result = put_finding(out, report, &check->findings[i]);
+	if (result == 0)
+		result = put_all_off(out, report);
 	fputs("  </testsuite>\n</testsuites>\n", out);
 	return result == 0 && ferror(out) ? -EIO : result;
 }

@@ -13,7 +13,7 @@
 #define NAMES_SHOWN 6u
 #define LINE_BYTES  4096
 
-#define HEADLINE_BYTES 1024
+#define HEADLINE_BYTES 1536
 
 static const struct gp_sheet_column columns[] = {
 	{"Verdict", GP_UNIT_TEXT},  {"Baseline", GP_UNIT_NUMBER},     {"Now", GP_UNIT_NUMBER},

@@ -11,6 +11,7 @@
 #define COARSE_SHOWN 3u
 #define LEAKS_SHOWN  3u
 #define LEAKS_BYTES  400
+#define OFF_BYTES    512 /* for the names of all metrics */
 
 char *gp_check_name(const struct gp_check_report *report, const struct gp_finding *finding)
 {
@@ -249,16 +250,21 @@ static void say_all_needed(const struct gp_check *check, char *text, size_t byte
 		 check->verdict == GP_VERDICT_INCONCLUSIVE ? "" : " of what is inconclusive");
 }
 
-/* "; not judged, by the thresholds: wall" */
+/* "; not judged, by the thresholds: wall, 3 kernels" */
 static void say_off(const struct gp_check *check, char *text, size_t bytes)
 {
+	const char *separator = "; not judged, by the thresholds: ";
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (uint32_t i = 0; i < check->off_count && used < bytes; i++)
-		used += (size_t)snprintf(text + used, bytes - used, "%s%s",
-					 i == 0 ? "; not judged, by the thresholds: " : ", ",
+	for (uint32_t i = 0; i < check->off_count && used < bytes; i++) {
+		used += (size_t)snprintf(text + used, bytes - used, "%s%s", separator,
 					 gp_metric_rows[check->off[i]].name);
+		separator = ", ";
+	}
+	if (check->kernels_off_count > 0 && used < bytes)
+		snprintf(text + used, bytes - used, "%s%u kernel%s", separator,
+			 check->kernels_off_count, check->kernels_off_count == 1 ? "" : "s");
 }
 
 /* "; judged only beyond a large change: wall (54.4 %), 1 more" */
@@ -290,7 +296,7 @@ void gp_check_headline(const struct gp_check_report *report, char *text, size_t 
 	const struct gp_check *check = report->check;
 	uint32_t count = gp_check_count(check, check->verdict);
 	uint32_t left_out = report->now->count - check->runs;
-	char partial[64] = "", needed[96] = "", off[256], coarse[400];
+	char partial[64] = "", needed[96] = "", off[OFF_BYTES], coarse[400];
 
 	if (left_out > 0)
 		snprintf(partial, sizeof(partial), "; %u run%s left out as partial", left_out,

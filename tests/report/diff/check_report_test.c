@@ -268,6 +268,51 @@ static void what_is_judged_beyond_a_large_change_alone_is_named(void **state)
 	end(&scene);
 }
 
+/* Kernels like metrics, also where a pattern names one, and with the names of all metrics. */
+static void what_thresholds_switch_off_is_named_in_each_format(void **state)
+{
+	static const char one[] = "kernel /kernel_00/ off\nwall off\n", all[] = "kernel off\n";
+	struct scene scene = {.baseline = runs_make(2, 3), .now = runs_make(1, 3)};
+	char *text, message[256];
+	json_t *root, *off;
+
+	(void)state;
+	gp_thresholds_open(&scene.thresholds);
+	assert_int_equal(gp_thresholds_parse(&scene.thresholds, "t", one, message, sizeof(message)),
+			 0);
+	judge(&scene);
+	text = write_report(gp_check_report_text, &scene);
+	expect(text, "of the baseline; not judged, by the thresholds: wall, 1 kernel\n");
+	free(text);
+	text = write_report(gp_check_report_junit, &scene);
+	assert_int_equal(count_of(text, "<testcase "), scene.check.count + 2);
+	expect(text, "failures=\"0\" errors=\"0\" skipped=\"2\"");
+	expect(text, "name=\"wall\">\n      <skipped message=\"not judged, by the thresholds\"/>");
+	expect(text, "name=\"kernel kernel_00\">\n      <skipped message=\"not judged, by");
+	free(text);
+	text = write_report(gp_check_report_json, &scene);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	off = json_object_get(root, "not_judged");
+	assert_int_equal(json_array_size(off), 2);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(off, 0), "metric")),
+			    "wall");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(off, 1), "kernel")),
+			    "kernel_00");
+	json_decref(root);
+	free(text);
+	assert_int_equal(gp_thresholds_parse(&scene.thresholds, "t", all, message, sizeof(message)),
+			 0);
+	for (int i = 0; i < GP_METRICS; i++)
+		scene.thresholds.metrics[i].off = true;
+	gp_check_close(&scene.check);
+	gp_names_free(scene.report.names);
+	judge(&scene);
+	text = write_report(gp_check_report_markdown, &scene);
+	expect(text, ", exposed_communication_time, 3 kernels\n");
+	free(text);
+	end(&scene);
+}
+
 static void a_full_disk_is_an_error(void **state)
 {
 	struct scene scene;
@@ -295,6 +340,7 @@ int main(void)
 		cmocka_unit_test(json_has_raw_values),
 		cmocka_unit_test(what_leaks_has_its_call_sites),
 		cmocka_unit_test(what_is_judged_beyond_a_large_change_alone_is_named),
+		cmocka_unit_test(what_thresholds_switch_off_is_named_in_each_format),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
 

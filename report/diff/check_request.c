@@ -4,17 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpuprof/shell_word.h"
 #include "report/array.h"
 #include "report/command.h"
 #include "report/diff/baseline.h"
 #include "report/diff/calibrate.h"
 #include "report/diff/check.h"
+#include "report/diff/check_next.h"
 #include "report/diff/check_report.h"
 #include "report/diff/rank.h"
 #include "report/format.h"
 #include "report/output_file.h"
-#include "report/text.h"
 
 #define MESSAGE_BYTES 4352
 
@@ -295,24 +294,8 @@ static int refuse_partial(const struct gp_run_set *set)
 	return 0;
 }
 
-/* "gpuprof: check: wrote base.json from 20 runs; next: gpuprof-run --runs 7 --check base.json -- PROGRAM" */
-static void say_what_next(const char *path, const struct gp_run_set *set, const char *option)
-{
-	char word[MESSAGE_BYTES];
-	const char *name = gp_shell_word(path, word, sizeof(word));
-
-	if (strcmp(path, "-") == 0)
-		return;
-	fputs("gpuprof: check: wrote ", stderr);
-	gp_text_print(stderr, name);
-	fprintf(stderr, " from %u run%s; next: gpuprof-run --runs 7 %s ", set->count,
-		set->count == 1 ? "" : "s", option);
-	gp_text_print(stderr, name);
-	fputs(" -- PROGRAM\n", stderr);
-}
-
 static int write_set(const char *path, const struct gp_run_set *set,
-		     int (*write)(FILE *out, const struct gp_run_set *set), const char *option)
+		     int (*write)(FILE *out, const struct gp_run_set *set))
 {
 	struct gp_output_file file;
 	char message[MESSAGE_BYTES];
@@ -324,34 +307,27 @@ static int write_set(const char *path, const struct gp_run_set *set,
 			snprintf(message, sizeof(message), "no memory");
 		result = gp_output_file_close(&file, result, message, sizeof(message));
 	}
-	if (result < 0)
-		return fail(GP_CHECK_EXIT_FAILED, message);
-	say_what_next(path, set, option);
-	return 0;
+	return result < 0 ? fail(GP_CHECK_EXIT_FAILED, message) : 0;
 }
 
-static int write_from(const char *path, char *const *runs, size_t run_count, uint32_t least,
-		      int (*write)(FILE *out, const struct gp_run_set *set), const char *option)
+static int load_whole(struct gp_run_set *set, char *const *runs, size_t run_count)
 {
-	struct gp_run_set set = {0};
-	int status = load_runs(&set, runs, run_count);
+	int status = load_runs(set, runs, run_count);
 
-	if (status == 0)
-		status = refuse_partial(&set);
-	if (status == 0 && set.count < least)
-		status = gp_command_fail(GP_CHECK_EXIT_USAGE,
-					 "check: noise needs at least %u runs; type: gpuprof-run "
-					 "--runs 20 -- PROGRAM",
-					 least);
-	if (status == 0)
-		status = write_set(path, &set, write, option);
-	gp_run_set_free(&set);
-	return status;
+	return status == 0 ? refuse_partial(set) : status;
 }
 
 int gp_check_write_baseline(const char *path, char *const *runs, size_t run_count)
 {
-	return write_from(path, runs, run_count, 1, gp_baseline_write, "--check");
+	struct gp_run_set set = {0};
+	int status = load_whole(&set, runs, run_count);
+
+	if (status == 0)
+		status = write_set(path, &set, gp_baseline_write);
+	if (status == 0 && strcmp(path, "-") != 0)
+		gp_check_next_to_baseline(path, set.count);
+	gp_run_set_free(&set);
+	return status;
 }
 
 static int write_thresholds(FILE *out, const struct gp_run_set *set)
@@ -371,6 +347,17 @@ static int write_thresholds(FILE *out, const struct gp_run_set *set)
 
 int gp_check_calibrate(const char *path, char *const *runs, size_t run_count)
 {
-	return write_from(path, runs, run_count, GP_CALIBRATE_RUNS, write_thresholds,
-			  "--check BASE --thresholds");
+	struct gp_run_set set = {0};
+	int status = load_whole(&set, runs, run_count);
+
+	if (status == 0 && set.count < GP_CALIBRATE_RUNS) {
+		gp_check_next_to_few(path, GP_CALIBRATE_RUNS);
+		status = GP_CHECK_EXIT_USAGE;
+	}
+	if (status == 0)
+		status = write_set(path, &set, write_thresholds);
+	if (status == 0 && strcmp(path, "-") != 0)
+		gp_check_next_to_thresholds(path, runs, run_count);
+	gp_run_set_free(&set);
+	return status;
 }

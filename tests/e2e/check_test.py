@@ -1,6 +1,7 @@
 """gpuprof diff and gpuprof check: runs compared with each other and with a baseline, as a CI does it.
 
 Three runs of each program: so few can show no change of a time, whatever the machine does meanwhile."""
+import glob
 import json
 import os
 import shutil
@@ -31,7 +32,7 @@ class Compare(Case):
     def baseline(self, steps=20):
         result = self.run_gpuprof("check", "--write-baseline", "base.json", *self.runs("base", steps))
         self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
-        self.assert_one_line(result.stderr, f"wrote base.json from {RUNS} runs; next: gpuprof-run --runs 7 --check base.json -- PROGRAM")
+        self.assertIn(f"gpuprof: check: wrote base.json from {RUNS} runs; next: gpuprof-run --runs 7 --check base.json -- PROGRAM\n", result.stderr)
         return "base.json"
 
     def check(self, status, *arguments):
@@ -163,6 +164,36 @@ class Check(Compare):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.run_gpuprof("check", "-w", "base.json", *runs)
         self.check(0, "-t", "thresholds", *runs)
+
+    def type_in(self, line, *statuses):
+        """What a message says to type, with the program in its place: its output."""
+        command = line.split("type: ")[-1].split("next: ")[-1].replace("PROGRAM", os.path.join(support.BUILD, "programs", "demo") + " 3")
+        environment = support.environment(PATH=support.BUILD + ":" + os.environ["PATH"])
+        result = subprocess.run(["sh", "-c", command], cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+        self.assertIn(result.returncode, statuses or (0,), command + "\n" + result.stderr)
+        return result.stdout + result.stderr
+
+    def test_few_runs_for_a_baseline_are_said_with_what_makes_enough(self):
+        run = self.record("one", 20)
+        result = self.run_gpuprof("check", "--write-baseline", "x y.json", run)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        wrote, few = result.stderr.splitlines()
+        self.assertIn("wrote 'x y.json' from 1 run; next: ", wrote)
+        self.assertIn("1 run is enough for counts and bytes, but too few to judge times: 20 are enough; type: ", few)
+        self.assertIn("wrote 'x y.json' from 20 runs; next: ", self.type_in(few))
+        result = self.run_gpuprof("check", "--write-baseline", "base.json", *sorted(glob.glob(self.path("baseline-runs", "*")))[:7])
+        self.assert_one_line(result.stderr, "wrote base.json from 7 runs; next: ")
+
+    def test_what_calibrating_says_to_type_can_be_typed(self):
+        run = self.record("one", 20)
+        result = self.run_gpuprof("check", "--calibrate", "noise.txt", run)
+        self.assertEqual(result.returncode, USAGE)
+        self.assert_one_line(result.stderr, "noise needs at least 5 runs; type: ")
+        said = [line for line in self.type_in(result.stderr).splitlines() if "wrote noise.txt from 20 runs; next: " in line]
+        self.assertIn("gpuprof check --write-baseline gpuprof-baseline.json baseline-runs/* && ", said[0])
+        self.assertIn("7 runs, compared with 20 of the baseline", self.type_in(said[0], 0, REGRESSION))
+        result = self.run_gpuprof("check", "--calibrate", "noise.txt", *(f"baseline-runs/{i}" for i in range(1, 6)))
+        self.assertIn("wrote noise.txt from 5 runs; next: gpuprof-run --runs 7 --check gpuprof-baseline.json --thresholds noise.txt -- PROGRAM\n", result.stderr)
 
     def test_the_metrics_are_listed(self):
         result = self.run_gpuprof("check", "--list")

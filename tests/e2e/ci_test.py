@@ -29,6 +29,12 @@ class Ci(Case):
         self.assertEqual(done.returncode, status, text + done.stdout)
         return done.stdout
 
+    def test_each_exit_status_is_told(self):
+        usage = self.run_gpuprof("check", "--help").stdout.split("Exit status:")[1]
+        with open(os.path.join(ROOT, "docs", "ci.md"), encoding="utf-8") as file:
+            told = re.findall(r"^\| (\d+) \| ", file.read(), re.MULTILINE)
+        self.assertEqual(sorted(told), sorted(re.findall(r"(\d+) (?:pass|regression|inconclusive|wrong|a file)", usage)))
+
     @unittest.skipUnless(shutil.which("nvcc", path=os.path.join(CUDA, "bin")), "no nvcc")
     def test_what_is_pasted_works(self):
         program, baseline, gate, reports, worse = blocks()

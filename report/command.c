@@ -56,12 +56,13 @@ bool gp_command_time(const char *command, const char *option, const char *text, 
 {
 	double ns;
 
-	if (gp_time_text_read(text, 1e9, &ns) && ns < 0x1p63) {
+	if (gp_time_text_read(text, &ns) && ns < 0x1p63) {
 		*time_ns = (uint64_t)llround(ns);
 		return true;
 	}
-	gp_command_fail(0, "%s: %s needs a time such as 1.5s, 20ms, 300us or 5000ns, not %s",
-			command, option, text);
+	gp_command_fail(
+		0, "%s: %s needs a time with its unit, such as 1.5s, 20ms, 300us or 5000ns, not %s",
+		command, option, text);
 	return false;
 }
 

@@ -55,7 +55,7 @@ bool gp_command_number(const char *command, const char *option, const char *text
 		       uint64_t *number);
 #define GP_COMMAND_MOST 1000000000u /* rows, slices, times: more than any page or trace needs */
 
-/* The time after an option, in ns: "1.5s", "20ms", "300us", "5000ns"; without a unit, seconds.  True; else false, and a line that names the option. */
+/* The time after an option, in ns: "1.5s", "20ms", "300us", "5000ns".  True; else false, and a line that names the option. */
 bool gp_command_time(const char *command, const char *option, const char *text, uint64_t *time_ns);
 
 /*

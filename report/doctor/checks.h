@@ -7,6 +7,8 @@
 #ifndef REPORT_DOCTOR_CHECKS_H
 #define REPORT_DOCTOR_CHECKS_H
 
+#include <stdbool.h>
+
 #include "report/doctor/finding.h"
 #include "report/doctor/patient.h"
 
@@ -14,6 +16,7 @@
 void gp_check_driver(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_gpu(const struct gp_patient *patient, struct gp_finding *finding);
 void gp_check_simulator(const struct gp_patient *patient, struct gp_finding *finding);
+bool gp_check_offers_simulator(const struct gp_patient *patient);
 
 /* checks_recording.c */
 void gp_check_library(const struct gp_patient *patient, struct gp_finding *finding);

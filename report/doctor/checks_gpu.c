@@ -267,16 +267,23 @@ void gp_check_gpu(const struct gp_patient *patient, struct gp_finding *finding)
 }
 
 /* Whoever has no GPU can try gpuprof all the same, where it was built. */
-void gp_check_simulator(const struct gp_patient *patient, struct gp_finding *finding)
+bool gp_check_offers_simulator(const struct gp_patient *patient)
 {
 	const struct gp_trial *trial = &patient->plain;
-	char folder[PATH_MAX + 8], path[PATH_MAX + 32], word[GP_SHELL_WORD_BYTES];
+	char path[PATH_MAX + 32];
 
-	snprintf(folder, sizeof(folder), "%s/sim", patient->library.folder);
-	snprintf(path, sizeof(path), "%s/libcuda.so.1", folder);
-	if (!trial->is_made || (!trial->driver_error[0] && !has_none(trial)) ||
-	    access(path, R_OK) != 0)
+	snprintf(path, sizeof(path), "%s/sim/libcuda.so.1", patient->library.folder);
+	return trial->is_made && (trial->driver_error[0] || has_none(trial)) &&
+	       access(path, R_OK) == 0;
+}
+
+void gp_check_simulator(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	char folder[PATH_MAX + 8], word[GP_SHELL_WORD_BYTES];
+
+	if (!gp_check_offers_simulator(patient))
 		return;
+	snprintf(folder, sizeof(folder), "%s/sim", patient->library.folder);
 	gp_finding_set(
 		finding, GP_CHECK_OK,
 		"without a GPU, programs run on a simulated device; their kernels do nothing");

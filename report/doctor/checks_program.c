@@ -49,11 +49,32 @@ static void report_not_found(const struct gp_patient *patient, struct gp_finding
 }
 
 /* The simulated device knows a kernel by the shared runtime's functions that register it. */
-static bool cannot_be_simulated(const struct gp_patient *patient)
+static bool has_static_runtime(const struct gp_patient *patient)
 {
-	return strcmp(patient->plain.device, "Simulated GPU") == 0 && patient->target.has_kernels &&
-	       patient->libraries.is_listed && !patient->libraries.missing[0] &&
-	       !patient->libraries.of_cuda[0];
+	return patient->target.has_kernels && patient->libraries.is_listed &&
+	       !patient->libraries.missing[0] && !patient->libraries.of_cuda[0];
+}
+
+static void report_static_runtime(const struct gp_patient *patient, struct gp_finding *finding)
+{
+	if (gp_check_offers_simulator(patient))
+		gp_finding_set(finding, GP_CHECK_WARNING,
+			       "%s can be profiled where there is a GPU, but does not run on the "
+			       "simulated device: it has the CUDA runtime in it; build it with the "
+			       "shared one",
+			       patient->target.file);
+	else
+		gp_finding_set(finding, GP_CHECK_FAILS,
+			       "%s has the CUDA runtime in it, and does not run on the simulated "
+			       "device: its calls fail; build it with the shared one",
+			       patient->target.file);
+	gp_finding_mend(finding, "nvcc -cudart shared ...");
+}
+
+static bool is_simulated(const struct gp_patient *patient)
+{
+	return strcmp(patient->plain.device, "Simulated GPU") == 0 ||
+	       gp_check_offers_simulator(patient);
 }
 
 void gp_check_program(const struct gp_patient *patient, struct gp_finding *finding)
@@ -71,12 +92,8 @@ void gp_check_program(const struct gp_patient *patient, struct gp_finding *findi
 		if (patient->target.bar == GP_TARGET_PRIVILEGED)
 			gp_finding_mend(finding, "sudo gpuprof-run %s",
 					gp_shell_word(patient->program, word, sizeof(word)));
-	} else if (cannot_be_simulated(patient)) {
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "%s has the CUDA runtime in it, and does not run on the simulated "
-			       "device: its calls fail; build it with the shared one",
-			       patient->target.file);
-		gp_finding_mend(finding, "nvcc -cudart shared ...");
+	} else if (is_simulated(patient) && has_static_runtime(patient)) {
+		report_static_runtime(patient, finding);
 	} else if (strcmp(patient->program_path, patient->target.file) != 0) {
 		gp_finding_set(finding, GP_CHECK_OK,
 			       "%s is a script, run by %s; that and what it starts can be profiled",

@@ -421,6 +421,17 @@ class Program(Doctor):
         verdicts, _ = self.doctor(self.compile("shared", source % "cudaRuntimeGetVersion(0)", f"-L{BUILD}/sim", "-lcudart"))
         self.only_fails(verdicts)
 
+    def test_kernels_without_the_shared_runtime_where_the_simulator_is_offered(self):
+        """Without a GPU, before anybody types what doctor says: the simulated device is not for that program."""
+        source = '__attribute__((section(".nv_fatbin"), used)) static const char kernels[8] = "kernels"; int main(void) { return 0; }'
+        os.mkdir(self.path("none"))
+        self.compile("none/libcuda.so.1", "int cuInit(unsigned flags) { (void)flags; return 100; }", "-shared", "-fPIC")
+        verdicts, _ = self.doctor(self.compile("static", source), LD_LIBRARY_PATH=self.path("none"))
+        self.check(verdicts, "simulator", "ok", "simulated device")
+        self.check(verdicts, "program", "warning", "can be profiled where there is a GPU", "does not run on the simulated device", "nvcc -cudart shared")
+        verdicts, _ = self.doctor(self.compile("plain", "int main(void) { return 0; }"), LD_LIBRARY_PATH=self.path("none"))
+        self.check(verdicts, "program", "ok", "can be profiled")
+
     def test_the_address_sanitizer(self):
         program = self.compile("program", "int main(void) { return 0; }", "gcc", "-fsanitize=address")
         verdicts, _ = self.doctor(program)

@@ -290,6 +290,20 @@ static const char *words_for_nothing(const struct page *page)
 	return "nothing was allocated while it was recorded";
 }
 
+/* What allocators say of themselves is known all the same, such as PyTorch's in its own traces. */
+static int print_pools(struct page *page)
+{
+	bool any = false;
+	int result = print_part(page, &gp_breakdown_memory_pool);
+
+	for (size_t i = 0; i < page->scope.model_count; i++)
+		any |= page->scope.models[i]->pool_count > 0;
+	if (any)
+		fputs("\n  over time    in the timeline of the page: gpuprof html FILE\n",
+		      page->out);
+	return result;
+}
+
 static int print_page(struct page *page)
 {
 	int result = 0;
@@ -300,7 +314,7 @@ static int print_page(struct page *page)
 	print_head(page);
 	if (page->memory->row_count == 0) {
 		fprintf(page->out, "  %s\n", words_for_nothing(page));
-		return 0;
+		return print_pools(page);
 	}
 	for (size_t i = 0; result == 0 && i < COUNT(parts); i++)
 		result = print_part(page, parts[i]);

@@ -120,6 +120,9 @@ class Import(Case):
         self.assertEqual(row["Reserved"], max(state["Total Reserved"] for state in states))
         self.assertEqual(row["Most used"], max(state["Total Allocated"] for state in states))
         self.assertEqual(row["Allocs"], None)
+        result = self.run_gpuprof("summary", "--memory", path)
+        self.assertRegex(result.stdout, r"does not tell what CUDA's calls allocated and freed\n\n.*[Pp]ool.*\n.*Reserved")
+        self.assertIn("gpuprof html FILE", result.stdout)
 
     def test_what_is_not_known_is_not_zero(self):
         tables = self.tables("api,process,thread", TRACES[0])

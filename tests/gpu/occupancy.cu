@@ -1,11 +1,13 @@
 /*
- * occupancy [SHAPES]: launches kernels of many register counts in random shapes, and prints for each shape what the runtime says of its
- * occupancy: "KERNEL threads shared blocks", the kernel as gpuprof names it, blocks per SM.  Shapes that the device cannot launch are
- * counted in the last line, "impossible N".
+ * occupancy [SHAPES]: launches kernels of many register counts in random shapes, no two of them alike, and prints for each what the runtime
+ * says of its occupancy: "KERNEL threads shared blocks", the kernel as gpuprof names it, blocks per SM.  Others are drawn in place of
+ * those that were drawn before, and of those that the device cannot launch, which the last line counts, "impossible N".
  */
 #include "tests/programs/check.h"
 
 #include <random>
+#include <set>
+#include <tuple>
 
 /* Takes about that many registers, if the pointer is one; it never is. */
 template <int REGISTERS, int SHARED> __global__ void use(float *data)
@@ -43,6 +45,9 @@ static const kernel kernels[] = {
 };
 const int KERNEL_COUNT = sizeof(kernels) / sizeof(kernels[0]);
 
+/* What decides the occupancy: the kernel's number, threads, dynamic bytes. */
+using shape = std::tuple<int, int, size_t>;
+
 /* False: the device cannot launch that. */
 static bool try_shape(const kernel &kernel, int threads, int grid, size_t dynamic_bytes)
 {
@@ -65,16 +70,21 @@ int main(int argc, char **argv)
 {
 	int shapes = argument(argc, argv, 1, 1000), impossible = 0;
 	std::mt19937 random(1);
+	std::set<shape> done;
 	cudaDeviceProp device;
 
 	CHECK(cudaGetDeviceProperties(&device, 0));
-	for (int done = 0; done < shapes;) {
-		const kernel &kernel = kernels[random() % KERNEL_COUNT];
+	while (done.size() < (size_t)shapes) {
+		int kernel = random() % KERNEL_COUNT;
 		int threads = random() % 4 ? 32 * (1 + random() % 32) : 1 + random() % 1024;
 		size_t most = random() % 2 ? 8192 : device.sharedMemPerBlockOptin;
+		size_t dynamic_bytes = random() % 3 ? random() % most : 0;
+		shape drawn(kernel, threads, dynamic_bytes);
 
-		if (try_shape(kernel, threads, 1 + random() % 2000, random() % 3 ? random() % most : 0))
-			done++;
+		if (done.count(drawn))
+			continue;
+		if (try_shape(kernels[kernel], threads, 1 + random() % 2000, dynamic_bytes))
+			done.insert(drawn);
 		else
 			impossible++;
 	}

@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import re
+import subprocess
 import sys
 import unittest
 
@@ -115,6 +116,20 @@ class ExampleTest(Case):
             self.assertTrue([line for line in self.lines(text) if line in advice], advice)
         self.assertNotIn("alloc-in-loop (outside", advice)
         self.assertIn(f"main ({self.lines('cudaMalloc(&next')[0]})", said)
+
+
+    def test_the_demo_says_what_is_invented_and_what_to_type_next(self):
+        done = subprocess.run([os.path.join(ROOT, "tests", "demo"), support.BUILD], env=support.environment(LD_LIBRARY_PATH=None, GPUPROF_QUIET=None),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=support.LIMIT_S, universal_newlines=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if "on the simulated device" in done.stdout:
+            self.assertIn("that each takes 15 us is invented", done.stdout)
+        command = done.stdout.splitlines()[-1].split("type: ")[1]
+        name = command.split()[-1].removesuffix(".gpuprof")
+        for suffix in (".gpuprof", ".json", ".html"):
+            self.addCleanup(os.unlink, name + suffix)
+        subprocess.run(["sh", "-c", command], check=True, cwd=self.folder, stderr=subprocess.DEVNULL)
+        self.assertTrue(os.path.exists(name + ".html"))
 
 
 class RanksTest(Case):

@@ -77,6 +77,9 @@
  *	GPUSIM_DRIVER_VERSION=n		what cuDriverGetVersion says (13000)
  *	GPUSIM_CLOCK_STEP_S=n		the wall clock, which CUPTI's is, is set n seconds ahead, or
  *					back, a second and a fifth after its first reading (0)
+ *	GPUSIM_KERNELS_TAKEN=file	eight bytes in which each record of a kernel counts from when the
+ *					client asks for the one behind it: what it had of CUPTI, when it
+ *					was killed
  *	GPUSIM_FAULT=a,b,...		faults to inject:
  *		subscriber-taken	cuptiSubscribe returns 39, as beside another profiler
  *		drop-records		every tenth GPU record is dropped and counted as dropped

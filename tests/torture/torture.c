@@ -1,7 +1,7 @@
 /*
  * Kills a profiled program at random instants and reads what is left: of each thread a prefix of what it did; with rings
- * that outlive the process all that it had done, to the last call; nothing twice, and no GPU record of what was never
- * launched.
+ * that outlive the process all that it had done, to the last call, and each GPU record that was taken from CUPTI (which the simulated one counts);
+ * nothing twice, and no GPU record of what was never launched.
  *
  *	torture [KILLS [SEED]]		so many in each placement of the rings; O names the build folder
  *
@@ -28,12 +28,13 @@
 #define SOME_SECONDS 20u
 
 static const char *places[] = {"shm", "file", "memory"};
-static char variables[8][320];
+static char variables[9][320];
 static struct truth *truth;
 static struct scan scan;
 static char ring_file[256];
 static pid_t last_child;
-static uint64_t launches[WORKERS], allocations[WORKERS], kernels, all_launches, in_work;
+static uint64_t launches[WORKERS], allocations[WORKERS], kernels, all_launches, all_kernels,
+	in_work;
 static uint8_t *called, *ran; /* by correlation id */
 
 __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...)
@@ -63,10 +64,10 @@ static const char *value_of(const char *variable)
 
 static void run_workload(void)
 {
-	char *environment[9] = {NULL}, path[256];
+	char *environment[10] = {NULL}, path[256];
 	char *arguments[] = {path, NULL};
 
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 9; i++)
 		environment[i] = variables[i];
 	snprintf(path, sizeof(path), "%s/tests/torture/workload", getenv("O"));
 	alarm(SOME_SECONDS); /* a workload that is not killed fails */
@@ -93,6 +94,7 @@ static int kill_one(const char *place)
 	set_variable(6, "LD_LIBRARY_PATH",
 		     getenv("TESTS_ON_GPU") == NULL ? path : value_of("LD_LIBRARY_PATH"));
 	set_variable(7, "GPUPROF_STACKS", "none");
+	set_variable(8, "GPUSIM_KERNELS_TAKEN", in_folder("truth"));
 	child = fork();
 	if (child == 0)
 		run_workload();
@@ -186,7 +188,8 @@ static void check_counts(bool is_all)
 		begun += truth->workers[i].launches_begun;
 		all_launches += launches[i];
 	}
-	check("kernels", kernels, begun, 0, false);
+	check("kernels", kernels, begun, truth->kernels_taken, is_all);
+	all_kernels += kernels;
 	in_work += begun > 0;
 }
 
@@ -256,12 +259,13 @@ static int kills = STANDARD;
 static void every_instant(void)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		all_launches = in_work = 0;
+		all_launches = all_kernels = in_work = 0;
 		for (int k = 0; k < kills; k++)
 			kill_and_read(places[i]);
-		printf("rings in %s: %d kills, %llu of them at work, %llu launches read\n",
+		printf("rings in %s: %d kills, %llu of them at work, %llu launches and %llu "
+		       "kernels read\n",
 		       places[i], kills, (unsigned long long)in_work,
-		       (unsigned long long)all_launches);
+		       (unsigned long long)all_launches, (unsigned long long)all_kernels);
 		CHECK(kills < 50 || in_work > (uint64_t)kills / 4);
 	}
 }

@@ -13,6 +13,8 @@
 #define MOST_NUMBERS (1u << 20) /* of calls: more than fit the time */
 
 struct truth {
+	uint64_t kernels_taken; /* first, for the simulated libcupti counts here; 0 on a real one */
+	uint64_t zero[7];
 	struct {
 		uint32_t thread; /* id */
 		uint32_t zero[15];

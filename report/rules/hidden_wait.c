@@ -9,11 +9,13 @@
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
+#include "report/rules/language.h"
 #include "report/rules/next_wait.h"
 
 struct own {
 	uint64_t calls_ns; /* that the calls took */
 	uint64_t idle_ns;  /* that the GPU waited for the host after them */
+	uint64_t pageable; /* copies from or to such memory */
 	struct gp_next_wait next;
 };
 
@@ -48,6 +50,7 @@ static void look(struct gp_advisor *advisor)
 		own = found->own;
 		own->idle_ns += idle_ns;
 		own->calls_ns += call->duration_ns;
+		own->pageable += gp_copy_is_pageable(op);
 		gp_advisor_add(advisor, found, call->start_ns, waited_ns, saves_ns, lull);
 		gp_next_wait_add(advisor, &own->next, call, saves_ns);
 		gp_advisor_show(advisor, found, call);
@@ -72,12 +75,37 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_format_ns(own->idle_ns).text);
 }
 
+/* To the device nothing is read: what is to be copied need not wait for kernels that have other data.  Of page-locked memory, and of other. */
+static const char *const copy_ahead[][GP_LANGUAGES] = {
+	{
+		[GP_LANGUAGE_NATIVE] = "copy the next data with cudaMemcpyAsync, in a stream of "
+				       "its own and into a "
+				       "second buffer, while these kernels run",
+		[GP_LANGUAGE_TORCH] =
+			"copy the next data with .to(\"cuda\", non_blocking=True) while these "
+			"kernels run, in a stream of its own (torch.cuda.Stream())",
+	},
+	{
+		[GP_LANGUAGE_NATIVE] =
+			"copy the next data with cudaMemcpyAsync from page-locked memory "
+			"(cudaMallocHost), in a stream of its own and into a second buffer, while "
+			"these kernels run",
+		[GP_LANGUAGE_TORCH] =
+			"copy the next data from page-locked memory (pin_memory=True) with "
+			".to(\"cuda\", non_blocking=True) while these kernels run, in a stream of "
+			"its own (torch.cuda.Stream())",
+	},
+};
+
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct own *own = found->own;
 
 	gp_next_wait_advise(advisor, found, &own->next, out);
-	gp_copies_advise_less(advisor, found, out);
+	if (found->detail == GP_COPY_HTOD)
+		gp_language_advise(advisor, found, copy_ahead[own->pageable > 0], out);
+	else
+		gp_copies_advise_less(advisor, found, out);
 }
 
 const struct gp_rule gp_rule_hidden_wait = {
@@ -96,8 +124,14 @@ const struct gp_rule gp_rule_hidden_wait = {
 	.change =
 		"Do not read a result in each iteration (loss.item(), a flag of convergence): read "
 		"every tenth, or copy it asynchronously to page-locked memory and look at it when "
-		"the next iteration is launched.",
-	.ignore = "What the host does next depends on the result, each time.",
+		"the next iteration is launched. To the device: copy the next data from "
+		"page-locked "
+		"memory with cudaMemcpyAsync, in a stream of its own and into a second buffer, "
+		"while "
+		"the kernels of this iteration run (PyTorch: pin_memory=True and "
+		".to(..., non_blocking=True)).",
+	.ignore = "What the host does next depends on the result, each time; or what is copied to "
+		  "the device is made of it.",
 	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
 	.own_bytes = sizeof(struct own),
 	.look = look,

@@ -169,6 +169,51 @@ static void what_can_be_saved_is_among_the_times_that_are_told(void **state)
 	      "read results less often", 7410 * US);
 }
 
+/* To the device nothing is read: other data can be copied while the kernels run, into a second buffer, from memory that is page-locked, or is to be. */
+static void what_is_copied_to_the_device_need_not_wait(void **state)
+{
+	static const struct {
+		uint8_t memory;
+		const char *recorder;
+		const char *change;
+	} cases[] = {
+		{GP_COPY_PINNED, NULL,
+		 "copy the next data with cudaMemcpyAsync, in a stream of its own and into a "
+		 "second "
+		 "buffer, while these kernels run"},
+		{GP_COPY_PAGEABLE, NULL,
+		 "copy the next data with cudaMemcpyAsync from page-locked memory "
+		 "(cudaMallocHost), in "
+		 "a stream of its own and into a second buffer, while these kernels run"},
+		{GP_COPY_PAGEABLE, "torch.profiler",
+		 "copy the next data from page-locked memory (pin_memory=True) with .to(\"cuda\", "
+		 "non_blocking=True) while these kernels run, in a stream of its own "
+		 "(torch.cuda.Stream())"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gp_model *model = copy_back(1 << 20, 200 * US);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+
+		for (uint32_t k = 0; k < model->op_count; k++) {
+			model->ops[k].copy_kind = GP_COPY_HTOD;
+			model->ops[k].source_kind = cases[i].memory;
+			model->ops[k].destination_kind = GP_COPY_DEVICE;
+		}
+		model->recorder = cases[i].recorder;
+		advice = ask(&model, 1);
+		found = find(&advice, "hidden-wait");
+		assert_non_null(found);
+		assert_non_null(strstr(found->found, "39 HtoD copies"));
+		assert_string_equal(found->change, cases[i].change);
+		gp_advice_free(&advice);
+		model->recorder = NULL;
+		gp_model_free(model);
+	}
+}
+
 /* The next kernel is launched 20 us after the copy's call, and begins 470 us later, as where another process has the GPU: that is not the host's. */
 static void what_was_launched_does_not_wait_for_the_host(void **state)
 {
@@ -428,6 +473,7 @@ int main(void)
 		cmocka_unit_test(looks_at_several_lines_tell_the_function),
 		cmocka_unit_test(a_number_is_no_matter_of_bandwidth),
 		cmocka_unit_test(what_can_be_saved_is_among_the_times_that_are_told),
+		cmocka_unit_test(what_is_copied_to_the_device_need_not_wait),
 		cmocka_unit_test(what_was_launched_does_not_wait_for_the_host),
 		cmocka_unit_test(few_slow_copies_are_told),
 		cmocka_unit_test(of_several_copies_each_may_come_again),

@@ -1,12 +1,14 @@
 /*
  * Kernels of low occupancy.  Speaks of a kernel whose blocks leave three quarters of an SM's
- * threads unused, whatever the limit, with grids of at least one wave, where 10 % of the recorded
- * time and 1 ms could be saved, and at least 4 launches.  Not of kernels that are made so on
- * purpose: matrix multiplications, convolutions, attention, communication.
+ * threads unused, whatever the limit, with grids of more than one wave, for a smaller one has no
+ * more blocks for an SM; where 10 % of the recorded time and 1 ms could be saved, and at least 4
+ * launches.  Not of kernels that are made so on purpose: matrix multiplications, convolutions,
+ * attention, communication.
  */
 #include "report/rules/rules.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +47,20 @@ struct known_shape {
 	uint16_t device_id;
 	uint8_t limit;
 	double share; /* 1: nothing to be said */
+	double saves; /* of the kernel's time, at most */
 };
+
+/* Whatever an SM could hold, it gets no more than its part of the grid. */
+static double share_without_limit(const struct gp_record_device *device,
+				  const struct gp_record_shape *shape,
+				  const struct gp_occupancy *occupancy)
+{
+	double threads = (double)shape->block[0] * shape->block[1] * shape->block[2];
+	double blocks = ceil((double)occupancy->grid_blocks / device->multiprocessors);
+	double share = threads * blocks / device->max_threads_per_multiprocessor;
+
+	return share < ENOUGH ? share : ENOUGH;
+}
 
 static struct known_shape ask(const struct gp_advisor *advisor, const struct gp_op *op)
 {
@@ -57,6 +72,7 @@ static struct known_shape ask(const struct gp_advisor *advisor, const struct gp_
 	if (device && gp_occupancy_of(device, shape, &occupancy) && occupancy.waves >= 1) {
 		known.share = threads_share(device, shape, &occupancy);
 		known.limit = occupancy.limit;
+		known.saves = 1 - known.share / share_without_limit(device, shape, &occupancy);
 	}
 	return known;
 }
@@ -76,14 +92,14 @@ static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint
 
 	if (!known->is_known || known->device_id != op->device_id)
 		*known = ask(advisor, op);
-	if (known->share >= LOW || is_meant_so(advisor, kind))
+	if (known->share >= LOW || known->saves <= 0 || is_meant_so(advisor, kind))
 		return;
 	call = gp_model_op_cause(advisor->model, op);
 	name = gp_advisor_text(advisor, gp_model_kernel_name(advisor->model, op));
 	found = gp_advisor_case(advisor, call ? gp_advisor_site(advisor, call) : GP_NO_SITE, name,
 				known->limit);
 	gp_advisor_add(advisor, found, op->start_ns, took_ns,
-		       (uint64_t)((double)took_ns * (1 - known->share / ENOUGH)), NULL);
+		       (uint64_t)((double)took_ns * known->saves), NULL);
 	own = found->own;
 	own->share = known->share;
 }
@@ -143,7 +159,8 @@ const struct gp_rule gp_rule_low_occupancy = {
 		   "kernels have "
 		   "little to do while they wait for memory. What can be saved is an estimate: "
 		   "that the "
-		   "kernel gets faster in proportion, up to half of the threads.",
+		   "kernel gets faster in proportion, up to half of the threads, or as many as the "
+		   "grid has for each SM: of one with a block for each nothing is said.",
 	.change =
 		"By the limit: __launch_bounds__ or -maxrregcount for registers; smaller tiles for "
 		"shared memory; blocks of 128 to 256 threads. `gpuprof summary --by occupancy` "

@@ -10,26 +10,13 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/format.h"
 #include "report/occupancy.h"
 #include "report/rules/advisor.h"
+#include "report/rules/few_threads.h"
 
-#define LOW    0.25
-#define ENOUGH 0.5 /* with so many threads most kernels hide what they wait for */
-
-/* They keep their data in registers and shared memory, and few threads busy. */
-static bool is_meant_so(const struct gp_advisor *advisor, uint32_t kind)
-{
-	static const char *const kinds[] = {"GEMM", "GEMV", "convolution", "attention",
-					    "communication"};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(gp_kinds_name(advisor->kinds, kind), kinds[i]) == 0)
-			return true;
-	return false;
-}
+#define LOW 0.25
 
 /* The share of the threads that an SM can hold: also what a block lacks to whole warps is lost. */
 static double threads_share(const struct gp_record_device *device,
@@ -59,7 +46,7 @@ static double share_without_limit(const struct gp_record_device *device,
 	double blocks = ceil((double)occupancy->grid_blocks / device->multiprocessors);
 	double share = threads * blocks / device->max_threads_per_multiprocessor;
 
-	return share < ENOUGH ? share : ENOUGH;
+	return share < GP_ENOUGH_THREADS ? share : GP_ENOUGH_THREADS;
 }
 
 static struct known_shape ask(const struct gp_advisor *advisor, const struct gp_op *op)
@@ -92,7 +79,7 @@ static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint
 
 	if (!known->is_known || known->device_id != op->device_id)
 		*known = ask(advisor, op);
-	if (known->share >= LOW || known->saves <= 0 || is_meant_so(advisor, kind))
+	if (known->share >= LOW || known->saves <= 0 || gp_kind_needs_few_threads(advisor, kind))
 		return;
 	call = gp_model_op_cause(advisor->model, op);
 	name = gp_advisor_text(advisor, gp_model_kernel_name(advisor->model, op));

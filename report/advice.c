@@ -425,8 +425,9 @@ static void put_idle_ends(const struct gp_device_lulls *device, struct gp_advice
 	}
 }
 
-static void put_idle(const struct gp_basis *basis, struct gp_advice *advice)
+static int put_idle(const struct gp_advisor *advisor, struct gp_advice *advice)
 {
+	const struct gp_basis *basis = advisor->basis;
 	const struct gp_wheres *wheres = &basis->wheres;
 	size_t busiest = SIZE_MAX;
 	uint64_t most_ns = 0;
@@ -445,8 +446,7 @@ static void put_idle(const struct gp_basis *basis, struct gp_advice *advice)
 		advice->idle_cause = gp_state_top_cause(state_ns);
 		put_idle_ends(&basis->lulls.devices[i], advice);
 	}
-	if (busiest != SIZE_MAX)
-		gp_untold_find(basis, busiest, advice);
+	return busiest == SIZE_MAX ? 0 : gp_untold_find(advisor, busiest, advice);
 }
 
 /* ---- all together ---- */
@@ -537,7 +537,7 @@ int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_
 	if (result == 0)
 		result = judge(&advisor, advice);
 	if (result == 0)
-		put_idle(basis, advice);
+		result = put_idle(&advisor, advice);
 	for (size_t i = 0; i < model_count && advice->count == 0; i++)
 		put_no_end(models[i], advice);
 	advice->failures = advisor.failed_calls;
@@ -573,5 +573,7 @@ void gp_advice_free(struct gp_advice *advice)
 		free(advice->findings[i].callers);
 	}
 	free(advice->findings);
+	for (uint32_t i = 0; i < advice->untold_count; i++)
+		free(advice->untold[i].place);
 	*advice = (struct gp_advice){0};
 }

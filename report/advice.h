@@ -100,6 +100,9 @@ struct gp_untold {
 	uint64_t before_ns,
 		after_ns;           /* of it before the GPU's first operation, and after the last */
 	uint64_t count, longest_ns; /* between operations, of the times that it is most of */
+	/* Of host-bound ones, where most of it ends, if much does: "at main (a.cu:7)", "before scan"; NULL: it does at no place. */
+	char *place;
+	uint64_t place_ns;
 };
 
 struct gp_advice {

@@ -224,8 +224,15 @@ static const char *const whys[GP_IDLE_CAUSES] = {
 static void put_why(char *text, size_t bytes, const struct gp_untold *untold)
 {
 	const char *why = whys[untold->cause];
+	char place[640];
 	bool is_start = untold->before_ns * 2 >= untold->ns;
 
+	if (untold->place) {
+		snprintf(place, sizeof(place), "%s %% of it ends %s",
+			 gp_format_percent((double)untold->place_ns, (double)untold->ns).text,
+			 untold->place);
+		why = place;
+	}
 	if (is_start || untold->after_ns * 2 >= untold->ns)
 		snprintf(text, bytes, "%s of it %s operation, once in a process",
 			 gp_format_ns(is_start ? untold->before_ns : untold->after_ns).text,
@@ -240,7 +247,7 @@ static void put_why(char *text, size_t bytes, const struct gp_untold *untold)
 
 static void print_untold(FILE *out, const struct gp_untold *untold, uint64_t wall_ns)
 {
-	char text[512], why[256];
+	char text[1024], why[768];
 
 	put_why(why, sizeof(why), untold);
 	snprintf(text, sizeof(text), "idle, and in no finding: %s, %s %% of %s, %s",
@@ -708,6 +715,8 @@ static void put_untold(struct gp_json *json, const struct gp_untold *untold, uin
 	put_number(json, ", \"after_ns\": ", untold->after_ns);
 	put_number(json, ", \"count\": ", untold->count);
 	put_number(json, ", \"longest_ns\": ", untold->longest_ns);
+	gp_json_string_after(json, ", \"place\": ", untold->place ? untold->place : "");
+	put_number(json, ", \"place_ns\": ", untold->place_ns);
 	gp_json_text(json, "}");
 }
 

@@ -11,7 +11,9 @@ static const struct explanation {
 } explanations[] = {
 	[GP_IDLE_HOST] =
 		{"the program did something else",
-		 "No thread was in a CUDA call: input was read, Python ran, the host computed.",
+		 "No thread was in a recorded CUDA call: input was read, Python ran, the host "
+		 "computed, or asked again and again whether the GPU is done (cudaEventQuery, "
+		 "cudaStreamQuery: --trace=api-all records these).",
 		 "`gpuprof summary --by host FILE` says what Python did meanwhile, `perf record "
 		 "-g` what native code did. Rules: data-loading, gpu-gaps, host-gaps, start-up, "
 		 "wind-down."},

@@ -335,7 +335,7 @@ static void tell_calls(const struct gp_advisor *advisor, const struct gp_case *f
 
 	fputs("; meanwhile the host was", out);
 	tell_range(advisor, found, out);
-	fputs(is_most(found, own->range_ns) ? "; in no call of CUDA" : " in no call of CUDA", out);
+	fprintf(out, "%s in no recorded call", is_most(found, own->range_ns) ? ";" : "");
 	if (!is_most(found, own->calls.ns))
 		return;
 	fputs(" from ", out);
@@ -456,7 +456,8 @@ const struct gp_rule gp_rule_data_loading = {
 	.id = "data-loading",
 	.title = "the GPU waits for the host, and then for a copy",
 	.meaning =
-		"Again and again the GPU has nothing to do while the host is in no call of "
+		"Again and again the GPU has nothing to do while the host is in no recorded call "
+		"of "
 		"CUDA, and what comes then is a copy to the device. Mostly the host reads, "
 		"decodes, makes or is sent the data, but it may have done anything. What is known "
 		"of it is told: the calls around most of that time, the range (NVTX) that it was "

@@ -349,13 +349,13 @@ static void tell_around(const struct gp_advisor *advisor, const struct gp_case *
 		tell_place(advisor, own->after_site, out);
 }
 
-/* "; the host was in no CUDA call from cudaMemcpy at main (x.cu:7) to cudaLaunchKernel at main (x.cu:9)": nothing else says where to look. */
+/* "; the host was in no recorded call from cudaMemcpy at main (x.cu:7) to cudaLaunchKernel at main (x.cu:9)": nothing else says where to look. */
 static void tell_ends(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_gaps *own = found->own;
 	const char *before = gp_advisor_text_of(advisor, own->before);
 
-	fprintf(out, "; the host was in no CUDA call%s",
+	fprintf(out, "; the host was in no recorded call%s",
 		found->count > 1 ? ", the longest time" : "");
 	if (*before) {
 		fprintf(out, " from %s", before);

@@ -1,5 +1,10 @@
 #include "report/rules/untold.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/groups.h"
 #include "report/rules/rules.h"
 
 /* Of the time that counts; and what is less is nothing to anybody, as of idle-rest. */
@@ -47,6 +52,12 @@ static uint32_t much_of(const uint64_t state_ns[GP_STATES], uint64_t wall_ns)
 	return much;
 }
 
+static bool is_untold(const struct gp_lull *lull, bool tells_start, bool tells_end)
+{
+	return lull->told == GP_NONE && !(lull->before.op == GP_NONE && tells_start) &&
+	       !(lull->after.op == GP_NONE && tells_end);
+}
+
 static void add(struct gp_untold *untold, const struct gp_lull *lull)
 {
 	uint64_t ns = gp_lull_cause_ns(lull, untold->cause);
@@ -70,31 +81,101 @@ static struct gp_untold sum(const struct gp_device_lulls *lulls, enum gp_idle_ca
 	struct gp_untold untold = {.cause = cause};
 
 	for (uint32_t i = 0; i < lulls->count; i++) {
-		const struct gp_lull *lull = &lulls->lulls[i];
-
-		if (lull->told == GP_NONE && !(lull->before.op == GP_NONE && tells_start) &&
-		    !(lull->after.op == GP_NONE && tells_end))
-			add(&untold, lull);
+		if (is_untold(&lulls->lulls[i], tells_start, tells_end))
+			add(&untold, &lulls->lulls[i]);
 	}
 	return untold;
 }
 
-void gp_untold_find(const struct gp_basis *basis, size_t device, struct gp_advice *advice)
+/* ---- the place where most of it ends ---- */
+
+#define PLACE_BYTES 512
+
+/* By the call behind it, if its line is known; else by the operation. */
+static void say_place(const struct gp_advisor *advisor, const struct gp_lull *lull,
+		      char text[PLACE_BYTES])
 {
+	const struct gp_model *model = advisor->scope.models[lull->after.model];
+	const struct gp_op *op = &model->ops[lull->after.op];
+	const struct gp_call *call = gp_model_op_cause(model, op);
+
+	if (call && call->stack != GP_NONE)
+		snprintf(text, PLACE_BYTES, "at %s",
+			 gp_call_sites_at(advisor->sites,
+					  gp_call_sites_find(advisor->sites, model, call))
+				 .place);
+	else if (op->kind == GP_OP_KERNEL)
+		snprintf(text, PLACE_BYTES, "before %s",
+			 gp_names_short(advisor->scope.names, gp_model_kernel_name(model, op)));
+	else
+		snprintf(text, PLACE_BYTES, "before %s",
+			 call ? gp_model_api(model, call->api).name : "another operation");
+}
+
+/* Each place with the time that ends there, of those that are counted. */
+static int group_places(const struct gp_advisor *advisor, const struct gp_device_lulls *lulls,
+			enum gp_idle_cause cause, struct gp_groups *places)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < lulls->count && result == 0; i++) {
+		const struct gp_lull *lull = &lulls->lulls[i];
+		char text[PLACE_BYTES];
+		uint32_t row;
+
+		if (lull->told != GP_NONE || lull->cause != cause || !gp_lull_is_between(lull))
+			continue;
+		say_place(advisor, lull, text);
+		row = gp_groups_find(places, text);
+		result = row == UINT32_MAX
+				 ? -ENOMEM
+				 : gp_groups_add(places, row, gp_lull_cause_ns(lull, cause));
+	}
+	return result;
+}
+
+static int put_place(const struct gp_advisor *advisor, const struct gp_device_lulls *lulls,
+		     struct gp_untold *untold)
+{
+	struct gp_groups places = {0};
+	int result = group_places(advisor, lulls, untold->cause, &places);
+	const struct gp_group *most = NULL;
+
+	for (uint32_t i = 0; i < places.count; i++)
+		if (!most || places.rows[i].total_ns > most->total_ns)
+			most = &places.rows[i];
+	if (result == 0 && most && most->total_ns * LEAST_PART >= untold->ns) {
+		untold->place_ns = most->total_ns;
+		untold->place = strdup(most->key);
+		result = untold->place ? 0 : -ENOMEM;
+	}
+	gp_groups_free(&places);
+	return result;
+}
+
+int gp_untold_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice)
+{
+	const struct gp_basis *basis = advisor->basis;
+	const struct gp_device_lulls *lulls = &basis->lulls.devices[device];
 	uint32_t much = much_of(basis->wheres.devices[device].state_ns, advice->wall_ns);
 	bool tells_start = has_rule(advice, &gp_rule_start_up) ||
 			   has_rule(advice, &gp_rule_jit_compile) ||
 			   has_rule(advice, &gp_rule_first_use);
 	bool tells_end = has_rule(advice, &gp_rule_wind_down);
+	int result = 0;
 
 	advice->untold_count = 0;
-	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++) {
+	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES && result == 0; i++) {
 		struct gp_untold untold;
 
 		if (!(much & 1u << i) || has_rule_of(advice, i))
 			continue;
-		untold = sum(&basis->lulls.devices[device], i, tells_start, tells_end);
-		if (untold.ns >= LEAST_NS && untold.ns * LEAST_PART >= advice->wall_ns)
-			advice->untold[advice->untold_count++] = untold;
+		untold = sum(lulls, i, tells_start, tells_end);
+		if (untold.ns < LEAST_NS || untold.ns * LEAST_PART < advice->wall_ns)
+			continue;
+		if (i == GP_IDLE_HOST)
+			result = put_place(advisor, lulls, &untold);
+		advice->untold[advice->untold_count++] = untold;
 	}
+	return result;
 }

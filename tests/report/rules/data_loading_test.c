@@ -86,7 +86,7 @@ static void test_data_before_slow_copies(void **state)
 	assert_non_null(found);
 	assert_int_equal(found->count, 20);
 	assert_non_null(strstr(found->found, "until the host copies 1.000MiB to it; meanwhile the "
-					     "host was in no call of CUDA from "));
+					     "host was in no recorded call from "));
 	assert_in_range(found->saves_ns, 20 * (MS - 20000), 20 * (MS + 20000));
 	assert_int_equal(found->time_ns, found->saves_ns);
 	assert_in_range(found->show_ns, 2 * MS - 40000,
@@ -251,7 +251,7 @@ static void test_batches_without_launches(void **state)
 		assert_non_null(found);
 		assert_non_null(strstr(found->found,
 				       "until the host copies 1.000MiB to it; meanwhile the "
-				       "host was in no call of CUDA from "));
+				       "host was in no recorded call from "));
 		gp_advice_free(&advice);
 		gp_model_free(models[i]);
 	}
@@ -416,10 +416,11 @@ static void test_what_is_not_known_is_not_said(void **state)
 		assert_non_null(strstr(found->found, "copies between 1.000MiB and 2.000MiB to it"));
 		assert_non_null(strstr(
 			found->found,
-			named ? "; meanwhile the host was in range postprocess; in no call of CUDA "
-				"from cudaDeviceSynchronize at wait (main.py:28) to cudaMemcpy at "
+			named ? "; meanwhile the host was in range postprocess; in no recorded "
+				"call from cudaDeviceSynchronize at wait (main.py:28) to "
+				"cudaMemcpy at "
 				"copy (main.py:23)"
-			      : "; meanwhile the host was in no call of CUDA from "
+			      : "; meanwhile the host was in no recorded call from "
 				"cudaDeviceSynchronize at wait (main.py:28) to cudaMemcpy at copy "
 				"(main.py:23)"));
 		assert_null(strstr(found->found, "has made"));

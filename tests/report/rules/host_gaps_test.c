@@ -54,9 +54,10 @@ static void what_takes_long_in_sum_is_one_finding(void **state)
 				       "on average, "
 				     : " times one of the GPUs has nothing to do, for 31.01ms "
 				       "on average, "));
-		assert_non_null(strstr(found->found, ": host-bound; the host was in no CUDA call, "
-						     "the longest time from cudaLaunchKernel to "
-						     "cudaLaunchKernel"));
+		assert_non_null(strstr(found->found,
+				       ": host-bound; the host was in no recorded call, "
+				       "the longest time from cudaLaunchKernel to "
+				       "cudaLaunchKernel"));
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}

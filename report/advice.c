@@ -315,6 +315,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.found = text_of(advisor, found, rule->tell),
 		.change = text_of(advisor, found, rule->advise),
 		.names_place = rule->names_place && rule->names_place(found),
+		.is_doubtful = found->is_doubtful,
 	};
 	has_line = put_site(advisor, found, finding);
 	if (!finding->found || !finding->change || !finding->place || !finding->callers)
@@ -325,8 +326,8 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 }
 
 /*
- * Wrong results first; then what shortens a run, before what only moves time in it; then by what they save, then by bytes; the rules' order decides
- * between equals.
+ * Wrong results first, and last what is doubtful; what shortens a run, before what only moves time in it; then by what they save, then by bytes; the rules'
+ * order decides between equals.
  */
 static int compare_findings(const void *a, const void *b, const void *context)
 {
@@ -335,6 +336,8 @@ static int compare_findings(const void *a, const void *b, const void *context)
 	(void)context;
 	if (left->rule->is_of_results != right->rule->is_of_results)
 		return left->rule->is_of_results ? -1 : 1;
+	if (left->is_doubtful != right->is_doubtful)
+		return left->is_doubtful ? 1 : -1;
 	if (left->saves_ns != right->saves_ns)
 		return left->saves_ns > right->saves_ns ? -1 : 1;
 	if (left->bytes != right->bytes)

@@ -91,6 +91,7 @@ struct gp_finding {
 	size_t apart_bytes;    /* of the callers, what tells it from others of its place */
 	enum gp_naming naming; /* of the place */
 	bool names_place;      /* as the rule says */
+	bool is_doubtful;      /* nothing may be wrong there: it stands last */
 };
 
 /* Idle time of a cause that no finding speaks of. */

@@ -22,9 +22,10 @@ struct gp_case {
 	uint64_t detail, other_detail; /* what else tells cases apart; the rule's */
 	size_t process;
 	uint64_t count, time_ns, bytes;
-	bool is_grave;             /* one is enough, whatever the rule asks for */
-	uint64_t votes_ns;         /* of its site, where that was voted for */
-	uint64_t saves_ns;         /* at most */
+	bool is_grave;     /* one is enough, whatever the rule asks for */
+	bool is_doubtful;  /* nothing may be wrong there: told last, whatever it could save */
+	uint64_t votes_ns; /* of its site, where that was voted for */
+	uint64_t saves_ns; /* at most */
 	uint64_t saves_in_loop_ns; /* of that what was in the process's main loop */
 	void *own;                 /* what else the rule keeps: its own_bytes, zero at first */
 	uint64_t show_unix_ns,

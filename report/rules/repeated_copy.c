@@ -4,18 +4,18 @@
  * kernel was launched in between, that the thread had no time since to write new ones, at 50 GB/s
  * outside of calls of CUDA, nor did a copy from the device bring as many; and of page-locked memory,
  * that they are more in a row than the process ever allocated: else they may be pieces of a whole.
- * Nor is it told where a range of another thread, which itself has nothing done by a GPU, begins or ends between two copies: it fills buffers.
+ * Nor is it told where a range of another thread, which itself has nothing done by a GPU, begins or ends between two copies, or looks found it at work for as long as
+ * it takes to write them: it fills buffers.  Where these may be a ring of page-locked ones, it is told last, and as what may be.
  * Speaks from 16 of these on, each of 256 KiB or more, that took 3 % of the recorded time and 200 us; from 3 on, where it is 10 % and 100 ms.
  */
 #include "report/rules/rules.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#include "report/array.h"
 #include "report/format.h"
 #include "report/rules/advisor.h"
 #include "report/rules/copies.h"
+#include "report/rules/fillers.h"
 
 #define LEAST_BYTES       (256u << 10)
 #define MEMORY_BYTES_A_NS 50 /* that a thread writes at most */
@@ -48,82 +48,48 @@ struct thread {
 /* What is asked of each copy, of the whole process. */
 struct around {
 	uint64_t locked_bytes;
-	uint64_t *turns_ns; /* when threads that may fill buffers began or ended a range, sorted */
-	uint32_t turn_count;
+	struct gp_fillers fillers;
 };
+
+/* What is kept of a case. */
+struct own {
+	uint64_t pinned;            /* copies from page-locked memory */
+	uint64_t buffers;           /* of their size that there is room for in it; ... */
+	bool is_unknown;            /* ... no such allocation is in the trace */
+	uint64_t first_ns, last_ns; /* from the first one, or the one before it, to the last */
+};
+
+static bool is_locked(const struct gp_memory_event *event)
+{
+	return event->op == GP_MEMORY_ALLOC && (event->memory_kind == GP_MEMORY_PINNED ||
+						event->memory_kind == GP_MEMORY_REGISTERED);
+}
 
 /* Of page-locked memory, whatever of it was freed meanwhile. */
 static uint64_t locked_bytes(const struct gp_model *model)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < model->memory_count; i++) {
-		const struct gp_memory_event *event = &model->memory[i];
-
-		if (event->op == GP_MEMORY_ALLOC && (event->memory_kind == GP_MEMORY_PINNED ||
-						     event->memory_kind == GP_MEMORY_REGISTERED))
-			bytes += event->bytes;
-	}
+	for (uint32_t i = 0; i < model->memory_count; i++)
+		if (is_locked(&model->memory[i]))
+			bytes += model->memory[i].bytes;
 	return bytes;
 }
 
-/* The calls of a thread begin at *call, or behind those of lower threads. */
-static bool uses_gpu(const struct gp_model *model, uint32_t thread, uint32_t *call)
+/* How many of so many bytes it has room for. */
+static uint64_t locked_buffers(const struct gp_model *model, uint64_t copy_bytes)
 {
-	bool uses = false;
+	uint64_t buffers = 0;
 
-	while (*call < model->call_count && model->calls[*call].thread_id < thread)
-		(*call)++;
-	for (; *call < model->call_count && model->calls[*call].thread_id == thread; (*call)++)
-		uses |= model->calls[*call].first_op != GP_NONE;
-	return uses;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static int find_turns(const struct gp_model *model, struct around *around)
-{
-	uint32_t call = 0;
-	bool uses = false;
-
-	around->turns_ns = malloc(((size_t)model->range_count * 2 + 1) * sizeof(uint64_t));
-	if (!around->turns_ns)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < model->range_count; i++) {
-		const struct gp_range *range = &model->ranges[i];
-
-		if (i == 0 || range->thread_id != range[-1].thread_id)
-			uses = uses_gpu(model, range->thread_id, &call);
-		if (uses || range->end_ns == range->start_ns)
-			continue;
-		around->turns_ns[around->turn_count++] = range->start_ns;
-		around->turns_ns[around->turn_count++] = range->end_ns;
-	}
-	qsort(around->turns_ns, around->turn_count, sizeof(uint64_t), by_time);
-	return 0;
-}
-
-static bool is_earlier(const void *turn_ns, const void *time_ns)
-{
-	return *(const uint64_t *)turn_ns < *(const uint64_t *)time_ns;
-}
-
-static bool has_turn(const struct around *around, uint64_t from_ns, uint64_t to_ns)
-{
-	uint32_t at = gp_array_lower_bound(around->turns_ns, around->turn_count, sizeof(uint64_t),
-					   is_earlier, &from_ns);
-
-	return at < around->turn_count && around->turns_ns[at] < to_ns;
+	for (uint32_t i = 0; i < model->memory_count; i++)
+		if (is_locked(&model->memory[i]))
+			buffers += model->memory[i].bytes / copy_bytes;
+	return buffers;
 }
 
 static bool looks_the_same(const struct last *last, const struct around *around, uint64_t start_ns)
 {
-	return last->launched && !has_turn(around, last->start_ns, start_ns) &&
+	return last->launched && !gp_fillers_turn(&around->fillers, last->start_ns, start_ns) &&
 	       last->brought_bytes < last->bytes &&
 	       last->outside_ns * MEMORY_BYTES_A_NS < last->bytes;
 }
@@ -158,6 +124,17 @@ static void save_copy(struct gp_advisor *advisor, const struct gp_case *found,
 			   1);
 }
 
+static void keep(struct gp_case *found, const struct gp_op *op, uint64_t before_ns, uint64_t at_ns)
+{
+	struct own *own = found->own;
+
+	own->pinned += op->source_kind == GP_COPY_PINNED;
+	if (found->count == 1 || before_ns < own->first_ns)
+		own->first_ns = before_ns;
+	if (at_ns > own->last_ns)
+		own->last_ns = at_ns;
+}
+
 static void take_copy(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call,
 		      const struct gp_op *op, const struct around *around)
 {
@@ -175,6 +152,7 @@ static void take_copy(struct gp_advisor *advisor, struct thread *thread, const s
 		gp_advisor_add(advisor, found, call->start_ns, took_ns, 0, NULL);
 		save_copy(advisor, found, call, op);
 		found->bytes += op->bytes;
+		keep(found, op, last->start_ns, call->start_ns);
 	}
 	last->start_ns = call->start_ns;
 	last->outside_ns = last->brought_bytes = 0;
@@ -231,6 +209,28 @@ static bool has_any(const struct gp_advisor *advisor)
 	return false;
 }
 
+/* Of a ring of page-locked buffers each copy has others, whose bytes a thread may have written of which nothing is known. */
+static bool may_be_ring(const struct own *own, uint64_t copies)
+{
+	return own->pinned * 2 > copies && (own->is_unknown || own->buffers > 1);
+}
+
+static void judge(struct gp_advisor *advisor, struct gp_case *found, uint64_t all_locked_bytes)
+{
+	struct own *own = found->own;
+
+	if (gp_fillers_work(advisor, found, own->first_ns, own->last_ns,
+			    found->bytes / MEMORY_BYTES_A_NS)) {
+		found->saves_ns = found->saves_in_loop_ns = 0;
+		return;
+	}
+	own->is_unknown = all_locked_bytes == 0;
+	own->buffers = locked_buffers(advisor->model, found->detail);
+	found->is_doubtful = may_be_ring(own, found->count);
+	found->is_grave = found->count >= FEW && found->saves_ns >= FEW_NS &&
+			  found->saves_ns >= advisor->span_ns / FEW_PART;
+}
+
 static void look(struct gp_advisor *advisor)
 {
 	struct thread thread = {.id = UINT32_MAX};
@@ -239,37 +239,47 @@ static void look(struct gp_advisor *advisor)
 	if (!has_any(advisor))
 		return;
 	around.locked_bytes = locked_bytes(advisor->model);
-	if (find_turns(advisor->model, &around) != 0)
+	if (gp_fillers_find(&around.fillers, advisor->model) != 0)
 		advisor->error = -ENOMEM;
 	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++)
 		take_call(advisor, &thread, &advisor->model->calls[i], &around);
-	free(around.turns_ns);
+	gp_fillers_free(&around.fillers);
 	gp_advisor_save_once(advisor);
-	for (uint32_t i = 0; i < advisor->case_count; i++) {
-		struct gp_case *found = &advisor->cases[i];
-
-		if (gp_advisor_is_present(advisor, found))
-			found->is_grave = found->count >= FEW && found->saves_ns >= FEW_NS &&
-					  found->saves_ns >= advisor->span_ns / FEW_PART;
-	}
+	for (uint32_t i = 0; i < advisor->case_count && advisor->error == 0; i++)
+		if (gp_advisor_is_present(advisor, &advisor->cases[i]))
+			judge(advisor, &advisor->cases[i], around.locked_bytes);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	const struct own *own = found->own;
+
 	(void)advisor;
 	fprintf(out,
-		"%s copies of %s to the device, which took %s, seem to be of the same bytes as "
+		"%s copies of %s to the device, which took %s, %s of the same bytes as "
 		"before: the thread had no time to write others",
 		gp_format_count(found->count).text, gp_format_bytes(found->detail).text,
-		gp_format_ns(found->time_ns).text);
+		gp_format_ns(found->time_ns).text, found->is_doubtful ? "may be" : "seem to be");
+	if (found->is_doubtful && own->is_unknown)
+		fputs("; another one may have, into buffers by turns: of page-locked memory this "
+		      "trace does not tell",
+		      out);
+	else if (found->is_doubtful)
+		fprintf(out,
+			"; another one may have, into buffers by turns: page-locked memory has "
+			"room "
+			"for %s",
+			gp_format_count(own->buffers).text);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
-	(void)found;
-	fputs("if they are, and no other thread fills them meanwhile: copy once, before the loop, "
-	      "and keep them on the device",
+	fputs(found->is_doubtful
+		      ? "nothing, where a loader fills them; what does not change (weights, "
+			"tables) is to be copied once, before the loop, and kept on the device"
+		      : "if they are, and no other thread fills them meanwhile: copy once, before "
+			"the loop, and keep them on the device",
 	      out);
 }
 
@@ -281,9 +291,14 @@ const struct gp_rule gp_rule_repeated_copy = {
 		"since, and the thread was outside of CUDA's calls for so short that it cannot "
 		"have written as many new ones, nor had it got them from the device. gpuprof does "
 		"not look at the bytes, nor where they are: it may be wrong where other threads "
-		"(it is silent where their ranges begin or end between the copies) or "
-		"devices write them, or where they are pieces of a large array in pageable memory. "
-		"(Of page-locked memory it is known how much there is.) What can be saved is the "
+		"(it is silent where their ranges begin or end between the copies, or looks at "
+		"Python's stacks found them at work) or devices write them, or where they are "
+		"pieces of a large array in pageable memory. "
+		"Of page-locked memory it is known how much there is: with room for two such "
+		"buffers "
+		"or more it may be a loader's ring, and then it is told last, whatever it takes, "
+		"as "
+		"what may be. What can be saved is the "
 		"time in the calls, without what they waited for other work, or in the copies.",
 	.change = "Copy what does not change (weights, tables) before the loop, and keep it on the "
 		  "device.",
@@ -293,6 +308,7 @@ const struct gp_rule gp_rule_repeated_copy = {
 	.threshold = {.saves_percent = 3, .saves_ns = 200000, .count = 16},
 	.few = "from 3 times on, where 10 % and 100 ms could be saved",
 	.is_of_gpu = true,
+	.own_bytes = sizeof(struct own),
 	.look = look,
 	.tell = tell,
 	.advise = advise,

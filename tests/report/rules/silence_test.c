@@ -369,6 +369,106 @@ static void another_thread_fills_the_buffers(void **state)
 	assert_true(copy(BYTES, true, THREAD) > 0);
 }
 
+enum others { NO_LOOKS, AT_WORK, WAITING };
+
+/*
+ * The same of pageable memory, and what looks find another thread do: at one line all the time, which writes, or waits.
+ */
+static uint64_t copy_beside(enum others others)
+{
+	struct build b = build_begin(1);
+	uint32_t wait, line, index;
+
+	build_device(&b, 0, "GPU");
+	for (uint32_t i = 1; i <= COPIES; i++) {
+		uint64_t at_ns = i * MS;
+		uint32_t id = b.model->call_count + 1;
+		struct gp_op *op;
+
+		build_call(&b, THREAD, BUILD_MEMCPY_ASYNC, at_ns, 999 * US, id);
+		op = build_op(&b, GP_OP_COPY, 7, at_ns, at_ns + 80 * US, id);
+		op->copy_kind = GP_COPY_HTOD;
+		op->source_kind = GP_COPY_PAGEABLE;
+		op->bytes = BYTES;
+		build_kernel(&b, at_ns + 990 * US, 7, at_ns + 100 * US, 800 * US, GP_NONE);
+	}
+	line = build_python(&b, BUILD_OUTERMOST, "/home/me/load.py", "fill", 7);
+	wait = build_python(&b, line, "/usr/lib/python3.11/threading.py", "wait", 3);
+	if (others != NO_LOOKS) {
+		index = BUILD_GROW(&b, samples, sample_count);
+		b.model->samples[index] =
+			build_sample(THREAD + 1, others == AT_WORK ? line : wait, 0, COPIES);
+	}
+	build_stacks_end(&b);
+	return saved_of(&b, "repeated-copy", NULL);
+}
+
+static void another_thread_was_seen_at_work(void **state)
+{
+	(void)state;
+	assert_true(copy_beside(NO_LOOKS) > 0);
+	assert_true(copy_beside(WAITING) > 0);
+	assert_int_equal(copy_beside(AT_WORK), 0);
+}
+
+/*
+ * By turns copies of 4 MiB, from so much page-locked memory in one piece, and of 8 MiB that take half as long: with room for two of the former they may be a loader's
+ * ring, and are told behind the others; of another recorder's trace it is not known how much there is.
+ */
+static void check_ring(uint64_t locked_bytes, bool doubtful, bool both, const char *words)
+{
+	struct build b = build_begin(1);
+	struct gp_model *model;
+	struct gp_advice advice;
+	const struct gp_finding *ring;
+	uint64_t at_ns = MS;
+
+	build_device(&b, 0, "GPU");
+	if (locked_bytes > 0)
+		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 100, 0x1000, locked_bytes);
+	for (uint32_t i = 1; i <= COPIES; i++)
+		for (uint32_t k = 0; k < 2; k++) {
+			uint64_t takes_ns = k == 0 ? MS : MS / 2;
+			uint32_t id = b.model->call_count + 1;
+			struct gp_op *op;
+
+			build_call(&b, THREAD, BUILD_MEMCPY_ASYNC, at_ns, takes_ns - US, id);
+			op = build_op(&b, GP_OP_COPY, 7, at_ns, at_ns + (k == 0 ? 800u : 400u) * US,
+				      id);
+			op->copy_kind = GP_COPY_HTOD;
+			op->source_kind = GP_COPY_PINNED;
+			op->bytes = (k + 1) * BYTES;
+			build_kernel(&b, at_ns + takes_ns - 10 * US, 7, at_ns + takes_ns / 2 + US,
+				     takes_ns / 4, GP_NONE);
+			at_ns += takes_ns;
+		}
+	model = build_end(&b);
+	advice = ask(&model, 1);
+	ring = NULL;
+	for (uint32_t i = 0; i < advice.count; i++)
+		if (strstr(advice.findings[i].found, "copies of 4.000MiB"))
+			ring = &advice.findings[i];
+	assert_non_null(ring);
+	assert_int_equal(ring->is_doubtful, doubtful);
+	assert_non_null(strstr(ring->found, words));
+	assert_true((strstr(ring->change, "where a loader fills them") != NULL) == doubtful);
+	if (both)
+		assert_true(ring == &advice.findings[advice.count - 1] && advice.count > 1);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+}
+
+static void what_may_be_a_loaders_ring_is_told_last(void **state)
+{
+	(void)state;
+	check_ring(BYTES, false, false, "seem to be of the same bytes");
+	check_ring(
+		3 * BYTES, true, true,
+		"may be of the same bytes as before: the thread had no time to write others; "
+		"another one may have, into buffers by turns: page-locked memory has room for 3");
+	check_ring(0, true, false, "of page-locked memory this trace does not tell");
+}
+
 /* In calls of 1 ms of pageable memory, for 300 us of which a kernel runs; the copy is the last 100 us.  With the same every time all but the first are spared. */
 static void what_is_not_copied_holds_nobody_up(void **state)
 {
@@ -529,6 +629,8 @@ int main(void)
 		cmocka_unit_test(a_pool_helps_only_a_devices_memory),
 		cmocka_unit_test(pieces_of_a_whole_are_copied),
 		cmocka_unit_test(another_thread_fills_the_buffers),
+		cmocka_unit_test(another_thread_was_seen_at_work),
+		cmocka_unit_test(what_may_be_a_loaders_ring_is_told_last),
 		cmocka_unit_test(what_is_not_copied_holds_nobody_up),
 		cmocka_unit_test(another_device_has_nothing_to_do),
 		cmocka_unit_test(threads_copy_at_the_same_time),

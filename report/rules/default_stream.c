@@ -233,6 +233,7 @@ static const char *const changes[GP_LANGUAGES] = {
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
+	fputs("unless events order them anyway (cudaStreamWaitEvent): ", out);
 	gp_language_advise(advisor, found, changes, out);
 }
 
@@ -251,7 +252,8 @@ const struct gp_rule gp_rule_default_stream = {
 		  "cudaStreamCreateWithFlags(cudaStreamNonBlocking), which the default stream does "
 		  "not "
 		  "order; or compile with nvcc --default-stream per-thread.",
-	.ignore = "The streams depend on each other there, or each kernel fills the GPU.",
+	.ignore = "The streams depend on each other there, as where events order them "
+		  "(cudaStreamWaitEvent), or each kernel fills the GPU.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 16},
 	.is_of_gpu = true,
 	.look = look,

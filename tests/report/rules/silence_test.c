@@ -557,7 +557,7 @@ static void threads_copy_at_the_same_time(void **state)
 /* ---- the default stream ---- */
 
 /* Kernels of two streams, one of the default stream between them; so many blocks, launched ahead or when the one before is done. */
-static uint64_t take_turns(uint32_t blocks, bool ahead)
+static struct gp_model *take_turns(uint32_t blocks, bool ahead)
 {
 	struct build b = build_begin(1);
 	uint32_t shape = build_shape(&b, blocks, 256);
@@ -574,15 +574,36 @@ static uint64_t take_turns(uint32_t blocks, bool ahead)
 			     900 * US, shape);
 		build_kernel(&b, at_ns - 10 * US, 7, at_ns + 901 * US, 10 * US, shape);
 	}
-	return saved_of(&b, "default-stream", NULL);
+	return build_end(&b);
+}
+
+static uint64_t saved_by_turns(uint32_t blocks, bool ahead)
+{
+	struct gp_model *model = take_turns(blocks, ahead);
+
+	return saved(&model, 1, "default-stream", NULL);
 }
 
 static void nothing_is_kept_back(void **state)
 {
 	(void)state;
-	assert_in_range(take_turns(16, true), 17 * MS, 18 * MS);
-	assert_int_equal(take_turns(16, false), 0);
-	assert_int_equal(take_turns(132 * 32, true), 0);
+	assert_in_range(saved_by_turns(16, true), 17 * MS, 18 * MS);
+	assert_int_equal(saved_by_turns(16, false), 0);
+	assert_int_equal(saved_by_turns(132 * 32, true), 0);
+}
+
+/* What waits for what by events is not in the trace. */
+static void events_may_order_them(void **state)
+{
+	struct gp_model *model = take_turns(16, true);
+	struct gp_advice advice = ask(&model, 1);
+	const struct gp_finding *found = find(&advice, "default-stream");
+
+	(void)state;
+	assert_non_null(found);
+	assert_true(strncmp(found->change, "unless events order them", 24) == 0);
+	gp_advice_free(&advice);
+	gp_model_free(model);
 }
 
 /* ---- ranks ---- */
@@ -635,6 +656,7 @@ int main(void)
 		cmocka_unit_test(another_device_has_nothing_to_do),
 		cmocka_unit_test(threads_copy_at_the_same_time),
 		cmocka_unit_test(nothing_is_kept_back),
+		cmocka_unit_test(events_may_order_them),
 		cmocka_unit_test(ranks_that_do_not_communicate),
 	};
 

@@ -104,6 +104,9 @@ struct gp_untold {
 	/* Of host-bound ones, where most of it ends, if much does: "at main (a.cu:7)", "before scan"; NULL: it does at no place. */
 	char *place;
 	uint64_t place_ns;
+	/* Of copy-bound ones: so many copies at a place could save what is worth a word if they were more, 0 = none; or all together could save something. */
+	uint64_t few;
+	bool is_little;
 };
 
 struct gp_advice {

@@ -221,18 +221,31 @@ static const char *const whys[GP_IDLE_CAUSES] = {
 			    "process did that has no end",
 };
 
-static void put_why(char *text, size_t bytes, const struct gp_untold *untold)
+/* Of times between operations; NULL = there is nothing to say. */
+static const char *why_not_told(const struct gp_untold *untold, char *text, size_t bytes)
 {
-	const char *why = whys[untold->cause];
-	char place[640];
-	bool is_start = untold->before_ns * 2 >= untold->ns;
-
-	if (untold->place) {
-		snprintf(place, sizeof(place), "%s %% of it ends %s",
+	if (untold->place)
+		snprintf(text, bytes, "%s %% of it ends %s",
 			 gp_format_percent((double)untold->place_ns, (double)untold->ns).text,
 			 untold->place);
-		why = place;
-	}
+	else if (untold->few > 0)
+		snprintf(text, bytes, "too few at one place (%s) for the rules of copies",
+			 gp_format_count(untold->few).text);
+	else if (untold->is_little)
+		snprintf(text, bytes,
+			 "what could be saved is too little at each place for the "
+			 "rules of copies");
+	else
+		return whys[untold->cause];
+	return text;
+}
+
+static void put_why(char *text, size_t bytes, const struct gp_untold *untold)
+{
+	char words[640];
+	const char *why = why_not_told(untold, words, sizeof(words));
+	bool is_start = untold->before_ns * 2 >= untold->ns;
+
 	if (is_start || untold->after_ns * 2 >= untold->ns)
 		snprintf(text, bytes, "%s of it %s operation, once in a process",
 			 gp_format_ns(is_start ? untold->before_ns : untold->after_ns).text,

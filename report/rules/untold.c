@@ -19,21 +19,27 @@ static bool has_rule(const struct gp_advice *advice, const struct gp_rule *rule)
 	return false;
 }
 
+static const struct gp_rule *const no_rules[] = {NULL};
+static const struct gp_rule *const of_copies[] = {&gp_rule_pageable_async,
+						  &gp_rule_hidden_wait,
+						  &gp_rule_sync_copy,
+						  &gp_rule_sync_memset,
+						  &gp_rule_tiny_copies,
+						  &gp_rule_repeated_copy,
+						  NULL};
+
 /* Rules that say of calls what they held up, which need not be most of an idle time: where one speaks, its cause is told. */
 static bool has_rule_of(const struct gp_advice *advice, enum gp_idle_cause cause)
 {
-	static const struct gp_rule *const rules[][7] = {
-		[GP_IDLE_COPY] = {&gp_rule_pageable_async, &gp_rule_hidden_wait, &gp_rule_sync_copy,
-				  &gp_rule_sync_memset, &gp_rule_tiny_copies,
-				  &gp_rule_repeated_copy},
-		[GP_IDLE_SYNC] = {&gp_rule_sync_in_loop, &gp_rule_sync_calls, &gp_rule_hidden_wait,
-				  &gp_rule_sync_copy},
-	};
+	static const struct gp_rule *const of_syncs[] = {&gp_rule_sync_in_loop, &gp_rule_sync_calls,
+							 &gp_rule_hidden_wait, &gp_rule_sync_copy,
+							 NULL};
+	const struct gp_rule *const *rules = cause == GP_IDLE_COPY   ? of_copies
+					     : cause == GP_IDLE_SYNC ? of_syncs
+								     : no_rules;
 
-	if (cause != GP_IDLE_COPY && cause != GP_IDLE_SYNC)
-		return false;
-	for (size_t i = 0; rules[cause][i]; i++)
-		if (has_rule(advice, rules[cause][i]))
+	for (size_t i = 0; rules[i]; i++)
+		if (has_rule(advice, rules[i]))
 			return true;
 	return false;
 }
@@ -153,6 +159,34 @@ static int put_place(const struct gp_advisor *advisor, const struct gp_device_lu
 	return result;
 }
 
+/* ---- why the rules of copies said nothing ---- */
+
+static bool is_of(const struct gp_case *found, const struct gp_rule *const *rules)
+{
+	for (; *rules; rules++)
+		if (gp_rules[found->rule] == *rules)
+			return true;
+	return false;
+}
+
+static void put_copies(const struct gp_advisor *advisor, struct gp_untold *untold)
+{
+	uint64_t most_ns = 0;
+
+	for (uint32_t i = 0; i < advisor->case_count; i++) {
+		struct gp_case more = advisor->cases[i];
+
+		if (more.saves_ns == 0 || !is_of(&more, of_copies))
+			continue;
+		untold->is_little = true;
+		more.count = UINT64_MAX;
+		if (more.saves_ns <= most_ns || !gp_advisor_is_worth(advisor, &more))
+			continue;
+		most_ns = more.saves_ns;
+		untold->few = advisor->cases[i].count;
+	}
+}
+
 int gp_untold_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice)
 {
 	const struct gp_basis *basis = advisor->basis;
@@ -175,6 +209,8 @@ int gp_untold_find(const struct gp_advisor *advisor, size_t device, struct gp_ad
 			continue;
 		if (i == GP_IDLE_HOST)
 			result = put_place(advisor, lulls, &untold);
+		else if (i == GP_IDLE_COPY)
+			put_copies(advisor, &untold);
 		advice->untold[advice->untold_count++] = untold;
 	}
 	return result;

@@ -1,5 +1,6 @@
 #include "report/rules/language.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 #include "report/code_rank.h"
@@ -80,6 +81,17 @@ enum gp_language gp_language_of(const struct gp_model *model)
 			count++;
 		}
 	return count == 1 ? language : GP_LANGUAGE_PYTHON;
+}
+
+bool gp_language_is_compiled(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->name_count; i++)
+		if (fnmatch("triton_*_fused_*", model->names[i], 0) == 0)
+			return true;
+	for (uint32_t i = 0; i < model->range_text_count; i++)
+		if (fnmatch("Torch-Compiled Region*", model->range_texts[i], 0) == 0)
+			return true;
+	return false;
 }
 
 void gp_language_advise(const struct gp_advisor *advisor, const struct gp_case *found,

@@ -6,6 +6,7 @@
 #ifndef REPORT_RULES_LANGUAGE_H
 #define REPORT_RULES_LANGUAGE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "report/rules/advisor.h"
@@ -20,6 +21,9 @@ enum gp_language {
 };
 
 enum gp_language gp_language_of(const struct gp_model *model);
+
+/* Whether torch.compile has made kernels of some of the program already: by their names, and its ranges. */
+bool gp_language_is_compiled(const struct gp_model *model);
 
 /* Writes the text for the language of a case's process; NULL there: that for native programs. */
 void gp_language_advise(const struct gp_advisor *advisor, const struct gp_case *found,

@@ -248,9 +248,10 @@ static void put_shares(const struct gp_groups *named, const uint32_t *order, uin
 	}
 }
 
-/* One place may have many sites: it is called in several ways. */
+/* One place may have many sites: it is called in several ways.  first: the place with most. */
 static void name_shares(struct gp_advisor *advisor, const struct gp_launch_places *places,
-			uint32_t helpers, uint64_t all_ns, char text[GP_LAUNCH_PLACES_BYTES])
+			uint32_t helpers, uint64_t all_ns, char text[GP_LAUNCH_PLACES_BYTES],
+			char first[TEXT_BYTES])
 {
 	struct gp_groups named = {0};
 	uint32_t *order;
@@ -268,12 +269,38 @@ static void name_shares(struct gp_advisor *advisor, const struct gp_launch_place
 						   : gp_groups_add(&named, row, places->site_ns[i]);
 	}
 	order = advisor->error == 0 ? gp_groups_by_time(&named) : NULL;
-	if (order)
+	if (order) {
 		put_shares(&named, order, all_ns, text);
-	else if (advisor->error == 0)
+		snprintf(first, TEXT_BYTES, "%s", named.rows[order[0]].key);
+	} else if (advisor->error == 0) {
 		advisor->error = -ENOMEM;
+	}
 	free(order);
 	gp_groups_free(&named);
+}
+
+/* Of the sites of that place, which are called in several ways, that with most. */
+static uint32_t site_of_place(struct gp_advisor *advisor, const struct gp_launch_places *places,
+			      uint32_t helpers, const char *place)
+{
+	uint32_t best = GP_NO_SITE, site;
+	struct part part;
+
+	for (uint32_t i = 0; i < places->count; i++) {
+		part = first_part(advisor, i, helpers);
+		if (strlen(place) == part.length && strncmp(place, part.text, part.length) == 0 &&
+		    places->site_ns[i] > (best == GP_NO_SITE ? 0 : places->site_ns[best]))
+			best = i;
+	}
+	if (best == GP_NO_SITE || helpers == 0)
+		return best;
+	site = gp_call_sites_of_text(advisor->sites,
+				     (struct gp_call_site){place,
+							   first_part(advisor, best, helpers).rest,
+							   "", true, GP_NAMED});
+	if (site == GP_NO_SITE)
+		advisor->error = -ENOMEM;
+	return site;
 }
 
 /* Calls without a stack are of no place. */
@@ -289,6 +316,7 @@ uint32_t gp_launch_places_sum(struct gp_advisor *advisor, struct gp_launch_place
 {
 	uint32_t most, helpers, site;
 	struct callers callers = {0};
+	char first[TEXT_BYTES] = "";
 	uint64_t all_ns = 0;
 
 	text[0] = '\0';
@@ -299,12 +327,14 @@ uint32_t gp_launch_places_sum(struct gp_advisor *advisor, struct gp_launch_place
 	if (most == GP_NO_SITE || is_nearly_all(places->site_ns[most], all_ns))
 		return most;
 	helpers = count_helpers(advisor, places, most);
-	name_shares(advisor, places, helpers, all_ns, text);
+	name_shares(advisor, places, helpers, all_ns, text, first);
 	for (uint32_t i = 0; i < places->count && advisor->error == 0; i++)
 		if (places->site_ns[i] > 0)
 			note_callers(advisor, &callers, i, helpers, places->site_ns[i]);
 	site = advisor->error == 0 ? site_of_common(advisor, &callers, all_ns) : GP_NO_SITE;
 	gp_groups_free(&callers.functions);
 	free(callers.rows);
-	return site == GP_NO_SITE ? most : site;
+	if (site == GP_NO_SITE && advisor->error == 0)
+		site = site_of_place(advisor, places, helpers, first);
+	return site;
 }

@@ -16,8 +16,8 @@ void gp_launch_places_free(struct gp_launch_places *places);
 #define GP_LAUNCH_PLACES_BYTES 1024
 
 /*
- * The site to show: that with nearly all of the time; else one for what nearly all of it comes from, as "step (train.py:40-58)"; else that
- * with most.  Where no place has nearly all, text gets "37 places launch them: forward (model.py:12) 31 %, ...", else "".  GP_NO_SITE: no
+ * The site to show: that with nearly all of the time; else one for what nearly all of it comes from, as "step (train.py:40-58)"; else that of the
+ * place with most, which the text begins with.  Where no place has nearly all, text gets "37 places launch them: forward (model.py:12) 31 %, ...", else "".  GP_NO_SITE: no
  * launch has a stack.
  */
 uint32_t gp_launch_places_sum(struct gp_advisor *advisor, struct gp_launch_places *places,

@@ -221,7 +221,15 @@ static const char *const changes[GP_LANGUAGES] = {
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
-	gp_language_advise(advisor, found, changes, out);
+	const struct gp_model *model = advisor->scope.models[found->process];
+
+	if (gp_language_of(model) == GP_LANGUAGE_TORCH && gp_language_is_compiled(model))
+		fputs("capture the loop's launches in a CUDA graph (torch.compile with "
+		      "mode=\"reduce-overhead\", torch.cuda.graphs), and compile what of the loop "
+		      "is not yet, as the optimizer's step",
+		      out);
+	else
+		gp_language_advise(advisor, found, changes, out);
 }
 
 static bool names_place(const struct gp_case *found)

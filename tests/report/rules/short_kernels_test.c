@@ -140,6 +140,63 @@ static void what_only_launches_is_left_out(void **state)
 	check(&b, "step (train.py:40-44)", "; 2 places launch them: ");
 }
 
+/* Three fifths are of one place, which is called in three ways; none of its sites has as much as the other place's, nor do all have a caller in common. */
+static void the_place_with_most_is_told_though_it_has_many_sites(void **state)
+{
+	static const char *const callers[] = {"a", "b", "c"};
+	struct build b = launch(NULL, 0);
+	uint32_t stacks[5];
+
+	(void)state;
+	for (uint8_t i = 0; i < 3; i++)
+		stacks[i] = build_python(
+			&b, build_python(&b, BUILD_OUTERMOST, "/home/me/x.py", callers[i], i + 1),
+			"/home/me/model.py", "forward", 12);
+	stacks[3] = stacks[4] = build_python(&b, BUILD_OUTERMOST, "/home/me/opt.py", "adam", 14);
+	for (uint32_t i = 0; i < b.model->call_count; i++)
+		b.model->calls[i].stack = stacks[i % 5];
+	check_parts(&b, "forward (model.py:12)",
+		    "; 2 places launch them: forward (model.py:12) 59.9 %, adam (opt.py:14) 40.1 %",
+		    NULL);
+}
+
+/* What is compiled need not be advised to be. */
+static void kernels_of_a_compiler_are_fused(void **state)
+{
+	static const struct {
+		const char *kernel, *range;
+		bool compiled;
+	} cases[] = {
+		{"k", NULL, false},
+		{"triton_softmax", NULL, false},
+		{"triton_poi_fused_convolution_0", NULL, true},
+		{"k", "Torch-Compiled Region: 0/0", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct build b = launch(NULL, 0);
+		const struct gp_finding *found;
+		struct gp_advice advice;
+		struct gp_model *model;
+
+		build_name(&b, cases[i].kernel);
+		if (cases[i].range)
+			build_range(&b, 100, cases[i].range, 10 * US, 20 * US);
+		build_stacks_end(&b);
+		b.model->recorder = "torch.profiler";
+		model = build_end(&b);
+		advice = ask(&model, 1);
+		found = find(&advice, "short-kernels");
+		assert_non_null(found);
+		assert_non_null(strstr(found->change, "torch.cuda.graphs)"));
+		assert_true((strstr(found->change, "fuse kernels") == NULL) == cases[i].compiled);
+		gp_advice_free(&advice);
+		model->recorder = NULL;
+		gp_model_free(model);
+	}
+}
+
 /* By default launches have no stack: then looks at Python tell what the thread did while it launched, busy times and all. */
 static void without_stacks_looks_at_python_tell(void **state)
 {
@@ -223,6 +280,8 @@ int main(void)
 		cmocka_unit_test(a_place_that_is_called_twice_is_one),
 		cmocka_unit_test(the_innermost_function_of_all_is_told),
 		cmocka_unit_test(what_only_launches_is_left_out),
+		cmocka_unit_test(the_place_with_most_is_told_though_it_has_many_sites),
+		cmocka_unit_test(kernels_of_a_compiler_are_fused),
 		cmocka_unit_test(without_stacks_looks_at_python_tell),
 		cmocka_unit_test(what_comes_between_launches_is_not_told),
 		cmocka_unit_test(the_thread_that_is_looked_at_is_one),

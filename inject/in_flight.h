@@ -58,8 +58,9 @@ void gp_in_flight_begin(void);
 struct gp_launches *gp_in_flight_begin_thread(struct gp_launches **here);
 
 /*
- * Its place is taken first: a signal handler that notes one amid this has the next.  Whoever reads it meanwhile finds out by `written`: each store
- * is seen after those before it.
+ * Its place is taken first: a signal handler that notes one amid this has the next (where it comes between the look and the store, the same: of both
+ * the interrupted one stays, and the other has no name should it never end).  Whoever reads it meanwhile finds out by `written`: each store is seen
+ * after those before it.
  */
 static inline __attribute__((always_inline)) void gp_in_flight_write(uint64_t *noted_bytes,
 								     struct gp_launch *kept,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/answers/outer_calls.h"
 #include "report/array.h"
 #include "report/busy.h"
 #include "report/room.h"
@@ -15,32 +16,15 @@
 struct walk {
 	const struct gp_model *model;
 	struct gp_path *path;
-	uint32_t *outer; /* calls that no other made, by thread and start */
-	uint32_t *ends;  /* timed operations, by their ends */
-	uint32_t outer_count, end_count;
+	struct gp_outer_calls outer;
+	uint32_t *ends; /* timed operations, by their ends */
+	uint32_t end_count;
 	uint64_t first_ns; /* when the first call began: there the path ends */
 	uint64_t at_ns;    /* so far back it is known */
 	int error;
 };
 
 /* ---- lists ---- */
-
-static void list_outer(struct walk *walk)
-{
-	const struct gp_model *model = walk->model;
-	uint64_t reached_ns = 0;
-
-	for (uint32_t i = 0; i < model->call_count; i++) {
-		const struct gp_call *call = &model->calls[i];
-
-		if (i > 0 && call->thread_id != call[-1].thread_id)
-			reached_ns = 0;
-		if (call->start_ns < reached_ns)
-			continue;
-		walk->outer[walk->outer_count++] = i;
-		reached_ns = gp_call_end_ns(call);
-	}
-}
 
 static int compare_ends(const void *a, const void *b, const void *context)
 {
@@ -63,37 +47,8 @@ static int list_ends(struct walk *walk)
 
 struct moment {
 	const struct gp_model *model;
-	uint32_t thread_id;
 	uint64_t time_ns;
 };
-
-static bool is_before_moment(const void *element, const void *key)
-{
-	const struct moment *moment = key;
-	const struct gp_call *call = &moment->model->calls[*(const uint32_t *)element];
-
-	return call->thread_id < moment->thread_id ||
-	       (call->thread_id == moment->thread_id && call->start_ns < moment->time_ns);
-}
-
-/* How many of the outer calls come before the first of that thread that begins at that time or later. */
-static uint32_t outer_before(const struct walk *walk, uint32_t thread_id, uint64_t time_ns)
-{
-	const struct moment moment = {walk->model, thread_id, time_ns};
-
-	return gp_array_lower_bound(walk->outer, walk->outer_count, sizeof(*walk->outer),
-				    is_before_moment, &moment);
-}
-
-/* The thread's last outer call that began before that time; NULL: there is none. */
-static const struct gp_call *last_call(const struct walk *walk, uint32_t thread_id,
-				       uint64_t time_ns)
-{
-	uint32_t at = outer_before(walk, thread_id, time_ns);
-	const struct gp_call *call = at > 0 ? &walk->model->calls[walk->outer[at - 1]] : NULL;
-
-	return call && call->thread_id == thread_id ? call : NULL;
-}
 
 static bool ends_by(const void *element, const void *key)
 {
@@ -105,7 +60,7 @@ static bool ends_by(const void *element, const void *key)
 /* The operation that ended last of those that ended at that time or before; GP_NONE: there is none. */
 static uint32_t last_end(const struct walk *walk, uint64_t time_ns)
 {
-	const struct moment moment = {.model = walk->model, .time_ns = time_ns};
+	const struct moment moment = {walk->model, time_ns};
 	uint32_t count = gp_array_lower_bound(walk->ends, walk->end_count, sizeof(*walk->ends),
 					      ends_by, &moment);
 
@@ -158,116 +113,49 @@ static bool waits_for(const struct walk *walk, const struct gp_call *call, uint3
  */
 static const struct gp_call *call_of_others(const struct walk *walk, uint64_t time_ns)
 {
-	const struct gp_model *model = walk->model;
-	const struct gp_call *latest = last_call(walk, model->pid, time_ns);
+	const struct gp_call *latest = gp_outer_last_of(&walk->outer, walk->model->pid, time_ns);
 
-	if (latest)
-		return latest;
-	for (uint32_t i = 0; i < model->thread_count; i++) {
-		const struct gp_call *call = last_call(walk, model->threads[i].id, time_ns);
-
-		if (call && (!latest || call->start_ns > latest->start_ns))
-			latest = call;
-	}
-	return latest;
+	return latest ? latest : gp_outer_last(&walk->outer, time_ns);
 }
 
-/* Of a thread: its calls that began in that time, or began before and ended in it. */
-struct calls_in {
-	const struct gp_call *first, *last; /* NULL: there are none */
-	bool are_all;                       /* that it ever made */
-};
-
-static struct calls_in find_calls_in(const struct walk *walk, uint32_t thread_id, uint64_t from_ns,
-				     uint64_t to_ns)
+/* Whether another thread made calls for half of the time from then to the moment that is reached; the thread that is followed made none. */
+static bool is_beside_others(struct walk *walk, uint64_t from_ns)
 {
-	const struct gp_call *calls = walk->model->calls;
-	uint32_t first = outer_before(walk, thread_id, from_ns);
-	uint32_t end = outer_before(walk, thread_id, to_ns);
-	struct calls_in found = {.are_all = true};
-
-	if (first > 0 && calls[walk->outer[first - 1]].thread_id == thread_id) {
-		found.are_all = false;
-		first -= gp_call_end_ns(&calls[walk->outer[first - 1]]) > from_ns;
-	}
-	if (end < walk->outer_count && calls[walk->outer[end]].thread_id == thread_id)
-		found.are_all = false;
-	if (first < end) {
-		found.first = &calls[walk->outer[first]];
-		found.last = &calls[walk->outer[end - 1]];
-	}
-	return found;
-}
-
-/*
- * What the main thread waited for where it was in no call from that time on until the one that is reached: of threads that made all their calls meanwhile, the
- * one that was done last, for it will have made and joined them; NULL: there is none.
- */
-static const struct gp_call *last_of_joined(const struct walk *walk, uint64_t from_ns)
-{
-	const struct gp_model *model = walk->model;
-	const struct gp_call *latest = NULL;
-
-	for (uint32_t i = 0; i < model->thread_count; i++) {
-		struct calls_in in =
-			find_calls_in(walk, model->threads[i].id, from_ns, walk->at_ns);
-
-		if (in.last && in.are_all && gp_call_end_ns(in.last) <= walk->at_ns &&
-		    (!latest || gp_call_end_ns(in.last) > gp_call_end_ns(latest)))
-			latest = in.last;
-	}
-	return latest;
-}
-
-/* Whether another thread made calls for half of the time from then to the moment that is reached, from its first one's start to its last one's end. */
-static bool is_beside_others(const struct walk *walk, uint32_t thread_id, uint64_t from_ns)
-{
-	const struct gp_model *model = walk->model;
 	uint64_t half_ns = walk->at_ns > from_ns ? (walk->at_ns - from_ns) / 2 : 0;
 
-	for (uint32_t i = 0; i < model->thread_count && half_ns > LONG_NS / 2; i++) {
-		uint32_t other = model->threads[i].id;
-		struct calls_in in = find_calls_in(walk, other, from_ns, walk->at_ns);
-		uint64_t start_ns, end_ns;
-
-		if (other == thread_id || !in.last)
-			continue;
-		start_ns = in.first->start_ns > from_ns ? in.first->start_ns : from_ns;
-		end_ns = gp_call_end_ns(in.last);
-		if ((end_ns < walk->at_ns ? end_ns : walk->at_ns) - start_ns >= half_ns)
-			return true;
-	}
-	return false;
+	return half_ns > LONG_NS / 2 &&
+	       gp_outer_is_busy(&walk->outer, from_ns, walk->at_ns, half_ns);
 }
 
 /* The thread was in no call since that one, or since one of a thread that it waited for, which is returned then. */
-static const struct gp_call *step_to_call(struct walk *walk, uint32_t thread_id,
-					  const struct gp_call *call, uint32_t next)
+static const struct gp_call *step_to_call(struct walk *walk, const struct gp_call *call,
+					  uint32_t next)
 {
 	uint64_t ended_ns = gp_call_end_ns(call);
 	const struct gp_call *joined = NULL;
 
-	if (thread_id == walk->model->pid && walk->at_ns > ended_ns &&
+	/* threads that the main one made, and whose calls are all in this time, it will have joined, and waited for the last of them */
+	if (call->thread_id == walk->model->pid && walk->at_ns > ended_ns &&
 	    walk->at_ns - ended_ns > LONG_NS)
-		joined = last_of_joined(walk, ended_ns);
+		joined = gp_outer_last_within(&walk->outer, ended_ns, walk->at_ns);
 	if (joined) {
 		call = joined;
-		thread_id = call->thread_id;
 		ended_ns = gp_call_end_ns(call);
 	}
-	step_to(walk, ended_ns,
-		is_beside_others(walk, thread_id, ended_ns) ? GP_PATH_BESIDE : GP_PATH_HOST, next);
+	step_to(walk, ended_ns, is_beside_others(walk, ended_ns) ? GP_PATH_BESIDE : GP_PATH_HOST,
+		next);
 	return call;
 }
 
 /* What the thread did before; the operation that it waited for, or GP_NONE with *thread_id: then it goes on there, or ends. */
 static uint32_t follow_thread(struct walk *walk, uint32_t *thread_id, bool *goes_on)
 {
-	const struct gp_call *call = last_call(walk, *thread_id, walk->at_ns), *next;
-	uint32_t at = outer_before(walk, *thread_id, walk->at_ns), op, number;
+	const struct gp_outer_calls *outer = &walk->outer;
+	const struct gp_call *call = gp_outer_last_of(outer, *thread_id, walk->at_ns), *next;
+	uint32_t at = gp_outer_before(outer, *thread_id, walk->at_ns), op, number;
 
-	next = at < walk->outer_count ? &walk->model->calls[walk->outer[at]] : NULL;
-	number = next && next->thread_id == *thread_id ? walk->outer[at] : GP_NONE;
+	next = at < outer->count ? &outer->calls[outer->by_thread[at]] : NULL;
+	number = next && next->thread_id == *thread_id ? outer->by_thread[at] : GP_NONE;
 	if (!call)
 		call = call_of_others(walk, walk->at_ns);
 	*goes_on = call != NULL;
@@ -275,7 +163,7 @@ static uint32_t follow_thread(struct walk *walk, uint32_t *thread_id, bool *goes
 		step_to(walk, walk->first_ns, GP_PATH_HOST, number);
 		return GP_NONE;
 	}
-	call = step_to_call(walk, call->thread_id, call, number);
+	call = step_to_call(walk, call, number);
 	*thread_id = call->thread_id;
 	op = last_end(walk, walk->at_ns);
 	number = (uint32_t)(call - walk->model->calls);
@@ -358,8 +246,8 @@ static void follow(struct walk *walk)
 	bool goes_on = true;
 
 	walk->first_ns = UINT64_MAX;
-	for (uint32_t i = 0; i < walk->outer_count; i++) {
-		const struct gp_call *call = &model->calls[walk->outer[i]];
+	for (uint32_t i = 0; i < walk->outer.count; i++) {
+		const struct gp_call *call = &model->calls[walk->outer.by_thread[i]];
 
 		if (call->start_ns < walk->first_ns)
 			walk->first_ns = call->start_ns;
@@ -381,19 +269,16 @@ int gp_path_of(struct gp_path *path, const struct gp_model *model)
 	struct walk walk = {
 		.model = model,
 		.path = path,
-		.outer = gp_room_take(((size_t)model->call_count + 1) * sizeof(*walk.outer)),
 		.ends = gp_room_take(((size_t)model->op_count + 1) * sizeof(*walk.ends)),
 	};
 
 	*path = (struct gp_path){0};
-	walk.error = walk.outer && walk.ends ? 0 : -ENOMEM;
+	walk.error = gp_outer_calls_of(&walk.outer, model);
 	if (walk.error == 0)
-		walk.error = list_ends(&walk);
-	if (walk.error == 0) {
-		list_outer(&walk);
+		walk.error = walk.ends ? list_ends(&walk) : -ENOMEM;
+	if (walk.error == 0)
 		follow(&walk);
-	}
-	gp_room_free(walk.outer);
+	gp_outer_calls_free(&walk.outer);
 	gp_room_free(walk.ends);
 	return walk.error;
 }

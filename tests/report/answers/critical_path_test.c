@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "report/answers/critical_path.h"
@@ -215,6 +216,29 @@ static void beside_other_threads_it_is_not_known(void **state)
 	}
 }
 
+/* A look at each of them at each step took many minutes. */
+static void many_threads_take_as_long_as_many_calls(void **state)
+{
+	enum { THREADS = 50000, FIRST = 100, MOST_SECONDS = 60 };
+	struct build b = build_begin(FIRST);
+	struct gp_model *model;
+	struct gp_path path;
+
+	(void)state;
+	build_device(&b, 0, "GPU");
+	build_call(&b, FIRST, BUILD_LAUNCH, 10 * US, 10 * US, 0);
+	for (uint32_t i = 1; i <= THREADS; i++)
+		build_call(&b, FIRST + i, BUILD_LAUNCH, (uint64_t)i * 200 * US, 10 * US, 0);
+	build_call(&b, FIRST, BUILD_LAUNCH, (THREADS + 1ull) * 200 * US, 10 * US, 0);
+	model = build_end(&b);
+	alarm(MOST_SECONDS);
+	assert_int_equal(gp_path_of(&path, model), 0);
+	alarm(0);
+	assert_int_equal(path.count, 2 * (THREADS + 2) - 1);
+	gp_path_free(&path);
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +250,7 @@ int main(void)
 		cmocka_unit_test(before_its_first_call_a_thread_was_not_there),
 		cmocka_unit_test(threads_that_were_joined_are_followed),
 		cmocka_unit_test(beside_other_threads_it_is_not_known),
+		cmocka_unit_test(many_threads_take_as_long_as_many_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,8 @@ static size_t unnamed_length(const char *text)
 
 static bool is_name_character(char c)
 {
-	return isalnum((unsigned char)c) || c == '_' || c == '$';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '$';
 }
 
 static void drop_unnamed(char *name)
@@ -75,6 +76,9 @@ static size_t operator_length(const char *text)
 /* What must be skipped as a whole at this place of a name: an operator's name or an arrow. */
 static size_t opaque_length(const char *name, size_t at)
 {
+	if (name[at] != '-' &&
+	    name[at] != 'o') /* at once: every character of long names is looked at many times */
+		return 0;
 	if (strncmp(name + at, "->", 2) == 0)
 		return 2;
 	if (at > 0 && is_name_character(name[at - 1]))

@@ -6,36 +6,77 @@
 #include <sys/stat.h>
 
 #include "gpuprof/shell_word.h"
+#include "report/array.h"
 #include "report/command.h"
 #include "report/format.h"
 #include "report/import/import.h"
 #include "report/memory_left.h"
-#include "report/output_file.h"
 #include "report/recorded.h"
+#include "report/room.h"
 
 #define MESSAGE_BYTES 4352
 #define MODEL_TIMES                                                                                \
 	13 /* a summary takes so many times the size of its traces (docs/PERFORMANCE.md) */
 
-/* Whether it is among the first count paths; then that is said. */
-static bool is_repeated(char *const *paths, size_t count, const char *path)
+/* Which file a path leads to; of one that leads to none, missing is a number that no other has. */
+struct file {
+	dev_t device;
+	ino_t number;
+	size_t missing;
+	bool is_repeated; /* one before it is the same */
+};
+
+static int compare_files(const void *a, const void *b, const void *context)
 {
-	for (size_t i = 0; i < count; i++)
-		if (gp_output_is_same(path, paths[i])) {
-			gp_command_fail(0, "%s is named twice; it is counted once", path);
-			return true;
-		}
-	return false;
+	const struct file *left = a, *right = b;
+
+	(void)context;
+	if (left->device != right->device)
+		return left->device < right->device ? -1 : 1;
+	if (left->number != right->number)
+		return left->number < right->number ? -1 : 1;
+	return (left->missing > right->missing) - (left->missing < right->missing);
 }
 
-size_t gp_traces_name_once(char **paths, size_t count)
+/* To be freed, as many as there are paths; NULL: no memory. */
+static struct file *find_files(char *const *paths, size_t count)
 {
+	struct file *files = calloc(count + 1, sizeof(*files));
+	struct stat status;
+
+	for (size_t i = 0; files && i < count; i++)
+		files[i] = stat(paths[i], &status) == 0
+				   ? (struct file){.device = status.st_dev, .number = status.st_ino}
+				   : (struct file){.missing = i + 1};
+	return files;
+}
+
+static void mark_repeated(struct file *files, size_t count, const uint32_t *order)
+{
+	for (size_t i = 1; i < count; i++)
+		files[order[i]].is_repeated =
+			compare_files(&files[order[i - 1]], &files[order[i]], NULL) == 0;
+}
+
+int gp_traces_name_once(char **paths, size_t *count)
+{
+	struct file *files = find_files(paths, *count);
+	uint32_t *order =
+		files ? gp_array_order(files, (uint32_t)*count, sizeof(*files), compare_files, NULL)
+		      : NULL;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (!is_repeated(paths, kept, paths[i]))
+	if (order)
+		mark_repeated(files, *count, order);
+	for (size_t i = 0; order && i < *count; i++)
+		if (files[i].is_repeated)
+			gp_command_fail(0, "%s is named twice; it is counted once", paths[i]);
+		else
 			paths[kept++] = paths[i];
-	return kept;
+	*count = order ? kept : *count;
+	free(files);
+	gp_room_free(order);
+	return order ? 0 : -ENOMEM;
 }
 
 void gp_traces_warn(const struct gp_model *model)
@@ -127,17 +168,19 @@ static int load_all(struct gp_traces *traces, char *const *paths, size_t count, 
 {
 	const struct gp_load_options options = {
 		.save_to = -1, .in_one_pass = in_one_pass && !is_any_import(paths, count)};
-	char message[MESSAGE_BYTES];
+	char message[MESSAGE_BYTES], **once = calloc(count + 1, sizeof(*once));
 
 	*traces = (struct gp_traces){.models = calloc(count + 1, sizeof(*traces->models))};
-	if (!traces->models)
+	if (once)
+		memcpy(once, paths, count * sizeof(*once));
+	if (!traces->models || !once || gp_traces_name_once(once, &count) < 0) {
+		free(once);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < count; i++) {
 		struct gp_model *model;
 
-		if (is_repeated(paths, i, paths[i]))
-			continue;
-		if (gp_model_load_with(paths[i], &options, &model, message, sizeof(message)) != 0) {
+		if (gp_model_load_with(once[i], &options, &model, message, sizeof(message)) != 0) {
 			traces->any_failed = true;
 			gp_command_fail(0, "%s", message);
 		} else {
@@ -146,6 +189,7 @@ static int load_all(struct gp_traces *traces, char *const *paths, size_t count, 
 			traces->count = add(traces->models, traces->count, model);
 		}
 	}
+	free(once);
 	return 0;
 }
 

@@ -36,8 +36,8 @@ bool gp_traces_are_large(char *const *paths, size_t count);
 int gp_traces_use(char *const *paths, size_t count,
 		  int (*use)(const struct gp_traces *traces, void *context), void *context);
 
-/* For commands that load one at a time: drop from paths what was named already, which a line says.  Returns how many are left. */
-size_t gp_traces_name_once(char **paths, size_t count);
+/* For commands that load one at a time: drop from paths what was named already, which a line says.  Returns 0 or -ENOMEM. */
+int gp_traces_name_once(char **paths, size_t *count);
 
 /*
  * Of models of the same run, one of which is an export or another profiler's, keep what gpuprof recorded, else the first; a line says so.

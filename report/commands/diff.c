@@ -102,7 +102,8 @@ static int load(struct gp_run_set *set, char **runs, size_t count)
 {
 	char message[MESSAGE_BYTES];
 
-	count = gp_traces_name_once(runs, count);
+	if (gp_traces_name_once(runs, &count) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (gp_run_set_load(set, runs, count, message, sizeof(message)) < 0)
 		return gp_command_fail(GP_EXIT_FAILED, "diff: %s", message);
 	return 0;

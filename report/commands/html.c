@@ -206,7 +206,8 @@ static int load_runs(char **paths, size_t count, struct gp_run_set *set, struct 
 {
 	char message[MESSAGE_BYTES];
 
-	count = gp_traces_name_once(paths, count);
+	if (gp_traces_name_once(paths, &count) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	if (gp_run_set_load(set, paths, count, message, sizeof(message)) < 0 ||
 	    gp_run_models_load(run, gp_run_set_middle(set)->name, message, sizeof(message)) < 0)
 		return fail_runs(message);

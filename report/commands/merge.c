@@ -127,7 +127,8 @@ int gp_command_merge(int argc, char **argv)
 
 	if (status != GP_COMMAND_GO_ON)
 		return status;
-	a.trace_count = gp_traces_name_once(a.traces, a.trace_count);
+	if (gp_traces_name_once(a.traces, &a.trace_count) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
 	pile.traces = a.traces;
 	pile.failed = calloc(a.trace_count, sizeof(*pile.failed));
 	pile.warned = calloc(a.trace_count, sizeof(*pile.warned));

@@ -134,30 +134,52 @@ const char *gp_live_api_name(const struct gp_live *l, uint16_t api)
 	return gp_api_table_find(&l->api_names, api).name;
 }
 
+static bool has_lower_id(const void *element, const void *key)
+{
+	const struct gp_live_thread *thread = element;
+
+	return thread->id < *(const uint32_t *)key;
+}
+
+/* Where the thread is, or were to be. */
+static uint32_t place_of_thread(const struct gp_live *l, uint32_t id)
+{
+	return gp_array_lower_bound(l->threads, l->thread_count, sizeof(*l->threads), has_lower_id,
+				    &id);
+}
+
 static struct gp_live_thread *find_thread(const struct gp_live *l, uint32_t id)
 {
-	for (uint32_t i = 0; i < l->thread_count; i++)
-		if (l->threads[i].id == id)
-			return &l->threads[i];
-	return NULL;
+	uint32_t at = place_of_thread(l, id);
+
+	return at < l->thread_count && l->threads[at].id == id ? &l->threads[at] : NULL;
+}
+
+/* NULL: no memory.  Mostly it is the last one, for the kernel counts them up. */
+static struct gp_live_thread *add_thread(struct gp_live *l, uint32_t id)
+{
+	uint32_t at = place_of_thread(l, id);
+
+	if (gp_array_grow(&l->threads, &l->thread_capacity, l->thread_count, sizeof(*l->threads)) !=
+	    0)
+		return NULL;
+	memmove(&l->threads[at + 1], &l->threads[at], (l->thread_count - at) * sizeof(*l->threads));
+	l->thread_count++;
+	l->threads[at] = (struct gp_live_thread){.id = id};
+	return &l->threads[at];
 }
 
 static int name_thread(struct gp_live *l, const struct gp_record_string *r, const char *text)
 {
 	struct gp_live_thread *thread = find_thread(l, r->id);
 	bool is_given = (r->value & GP_NAME_GIVEN) != 0;
-	int result;
 
 	if (!thread && l->thread_count == THREAD_LIMIT)
 		return 0;
-	if (!thread) {
-		result = gp_array_grow(&l->threads, &l->thread_capacity, l->thread_count,
-				       sizeof(*l->threads));
-		if (result != 0)
-			return result;
-		thread = &l->threads[l->thread_count++];
-		*thread = (struct gp_live_thread){.id = r->id};
-	}
+	if (!thread)
+		thread = add_thread(l, r->id);
+	if (!thread)
+		return -ENOMEM;
 	if (thread->is_given && !is_given)
 		return 0;
 	thread->is_given = is_given;

@@ -84,7 +84,7 @@ struct gp_live {
 
 	struct gp_live_device *devices;
 	uint32_t device_count, device_capacity;
-	struct gp_live_thread *threads; /* that have a name */
+	struct gp_live_thread *threads; /* that have a name, by id */
 	uint32_t thread_count, thread_capacity;
 	struct gp_live_launch *open; /* launches without a record, as far as it was looked for */
 	uint32_t open_count, open_capacity;

@@ -476,6 +476,30 @@ static void test_rows_of_kernels(void **state)
 	end(s);
 }
 
+/* In whatever order they were named, and whoever is named again. */
+static void a_thread_has_its_own_name(void **state)
+{
+	static const uint32_t ids[] = {50, 20, 90, 10, 60};
+	struct scene *s = begin();
+	char name[16];
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "thread %u", ids[i]);
+		define(s, GP_STRING_THREAD, ids[i], 0, name);
+	}
+	define(s, GP_STRING_THREAD, 20, GP_NAME_GIVEN, "given");
+	define(s, GP_STRING_THREAD, 20, 0, "not given");
+	for (size_t i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "thread %u", ids[i]);
+		assert_string_equal(gp_live_thread_name(s->live, ids[i]),
+				    ids[i] == 20 ? "given" : name);
+	}
+	assert_string_equal(gp_live_thread_name(s->live, 30), "");
+	assert_string_equal(gp_live_thread_name(s->live, 100), "");
+	end(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -489,6 +513,7 @@ int main(void)
 		cmocka_unit_test(test_open_ranges),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_the_end),
+		cmocka_unit_test(a_thread_has_its_own_name),
 		cmocka_unit_test(test_rows_of_kernels),
 	};
 

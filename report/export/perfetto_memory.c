@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,6 +7,7 @@
 #include "report/export/perfetto_schema.h"
 #include "report/export/perfetto_writer.h"
 #include "report/memory_stats.h"
+#include "report/tree.h"
 
 /* A counter for each device (the last one for the host) and kind that occurs. */
 struct counter {
@@ -109,28 +111,43 @@ static uint64_t pool_counter(struct gp_perfetto *p, const struct gp_record_pool 
 	return gp_perfetto_counter(p, name, GP_PERFETTO_UNIT_BYTES, &is_new);
 }
 
-/* Of the pools so far, or one more, for which there is room. */
-static const struct pool *find_pool(struct gp_perfetto *p, struct pool *pools, uint32_t *count,
+static int compare_pools(const void *a, const void *b)
+{
+	const struct pool *left = a, *right = b;
+
+	if (left->device_id != right->device_id)
+		return left->device_id < right->device_id ? -1 : 1;
+	return (left->address > right->address) - (left->address < right->address);
+}
+
+/* Those so far, in no order, and a tree of them. */
+struct pools {
+	struct pool *all;
+	uint32_t count;
+	void *index;
+};
+
+/* One of the pools so far, or one more, for which there is room.  NULL: no memory. */
+static const struct pool *find_pool(struct gp_perfetto *p, struct pools *pools,
 				    const struct gp_record_pool *record)
 {
-	for (uint32_t i = *count; i-- > 0;)
-		if (pools[i].address == record->address && pools[i].device_id == record->device_id)
-			return &pools[i];
-	pools[*count] = (struct pool){
-		.address = record->address,
-		.device_id = record->device_id,
-		.reserved_track = pool_counter(p, record, "reserved"),
-		.used_track = pool_counter(p, record, "used"),
-	};
-	return &pools[(*count)++];
+	struct pool *next = &pools->all[pools->count], **found;
+
+	*next = (struct pool){.address = record->address, .device_id = record->device_id};
+	found = tsearch(next, &pools->index, compare_pools);
+	if (found && *found == next) {
+		next->reserved_track = pool_counter(p, record, "reserved");
+		next->used_track = pool_counter(p, record, "used");
+		pools->count++;
+	}
+	return found ? *found : NULL;
 }
 
 static void write_pools(struct gp_perfetto *p)
 {
-	struct pool *pools = calloc((size_t)p->model->pool_count + 1, sizeof(*pools));
-	uint32_t count = 0;
+	struct pools pools = {.all = calloc((size_t)p->model->pool_count + 1, sizeof(*pools.all))};
 
-	if (!pools)
+	if (!pools.all)
 		p->error = -ENOMEM;
 	for (uint32_t i = 0; i < p->model->pool_count && p->error == 0; i++) {
 		const struct gp_record_pool *record = &p->model->pools[i];
@@ -138,11 +155,16 @@ static void write_pools(struct gp_perfetto *p)
 
 		if (!gp_slice_filter_has_moment(&p->filter, record->time_ns))
 			continue;
-		pool = find_pool(p, pools, &count, record);
+		pool = find_pool(p, &pools, record);
+		if (!pool) {
+			p->error = -ENOMEM;
+			break;
+		}
 		write_value(p, pool->reserved_track, record->time_ns, record->reserved_bytes);
 		write_value(p, pool->used_track, record->time_ns, record->used_bytes);
 	}
-	free(pools);
+	gp_tree_free(pools.index);
+	free(pools.all);
 }
 
 void gp_perfetto_write_memory(struct gp_perfetto *p)

@@ -23,7 +23,7 @@
 /* How far a record looks back for its other half. */
 #define LOOK_BACK 64u
 
-/* So many halves in each part cost little, however few events there are. */
+/* So many halves, or so much that each part has anew, cost little, however few events there are. */
 #define FEW_LEFTS UINT64_C(1000000)
 
 /* What a chunk holds: times of events, low above high where it has none. */
@@ -34,6 +34,7 @@ struct entry {
 	uint32_t call_low, call_high, op_low, op_high; /* correlation ids */
 	uint32_t events;
 	uint32_t first_left;
+	uint32_t definitions;
 	bool has_others;
 	bool is_everywhere; /* every part has it */
 	uint8_t want;       /* enum gp_chunk_want */
@@ -350,6 +351,8 @@ static void note_string(struct gp_chunk_index *x, const struct gp_record_string 
 static int note_other(struct gp_chunk_index *x, const union gp_any_record *record, const char *text)
 {
 	last_entry(x)->has_others = true;
+	/* anchors cost next to nothing, and a long run has many */
+	last_entry(x)->definitions += record->head.kind != GP_RECORD_ANCHOR;
 	switch (record->head.kind) {
 	case GP_RECORD_ANCHOR:
 		return note_anchor(x, &record->anchor);
@@ -952,15 +955,21 @@ bool gp_chunk_index_needs(const struct gp_chunk_index *x, uint64_t chunk,
 	       (a->last_ns >= x->halves_from_ns || b->last_ns >= x->halves_from_ns);
 }
 
+/* How much a part has besides the events of its time: definitions, what makes all parts alike, and halves. */
 static uint64_t count_needed(const struct gp_chunk_index *x)
 {
 	uint64_t needed = 0;
 
 	for (uint32_t i = 0; i < x->count; i++) {
+		const struct entry *e = &x->entries[i];
 		uint32_t count;
 		const struct gp_chunk_left *lefts = gp_chunk_index_lefts(x, i, &count);
 
-		for (uint32_t k = 0; k < count && x->entries[i].want != GP_CHUNK_ALL; k++)
+		needed += e->definitions;
+		if (e->is_everywhere &&
+		    (e->first_ns > x->chosen_to_ns || e->last_ns < x->chosen_from_ns))
+			needed += e->events;
+		for (uint32_t k = 0; k < count && e->want != GP_CHUNK_ALL; k++)
 			needed += gp_chunk_index_needs(x, i, &lefts[k]);
 	}
 	return needed;

@@ -523,6 +523,37 @@ static void test_parts_that_cost_more_than_the_whole(void **state)
 	gp_builder_free(&s.b);
 }
 
+/* Every part has all names: with as many of them as events, parts that are small against that would be read for ever. */
+static void test_many_names_in_each_of_many_parts(void **state)
+{
+	enum { NAMES = 50000 };
+	const struct gp_slice_choice all = {0};
+	const struct gp_parts_wish few = {.events = 10000}, each = {.events = 1000};
+	struct gp_parts *parts;
+	const char *path;
+	struct scene s;
+	char name[32];
+
+	(void)state;
+	begin(&s);
+	for (uint32_t i = 0; i < NAMES; i++) {
+		if (i % 200 == 0)
+			gp_builder_chunk(&s.b, 0, 0);
+		snprintf(name, sizeof(name), "kernel %u", i);
+		gp_builder_string(&s.b, GP_STRING_KERNEL, i + 1, 0, name);
+	}
+	for (uint32_t i = 0; i < NAMES; i++) {
+		if (i % 200 == 0)
+			gp_builder_chunk(&s.b, 1, 100);
+		gp_builder_call(&s.b, GP_TEST_LAUNCH, i + 1, (uint64_t)i * 10000, 1000);
+	}
+	path = save(&s);
+	assert_int_equal(gp_parts_open(path, &all, &each, &parts), -ENOTSUP);
+	assert_int_equal(gp_parts_open(path, &all, &few, &parts), 0);
+	gp_parts_close(parts);
+	gp_builder_free(&s.b);
+}
+
 /* As many stretches as are wanted, with about as many events each; their parts have all of them between them. */
 static void test_files_of_equal_size(void **state)
 {
@@ -566,6 +597,7 @@ int main(void)
 		cmocka_unit_test(test_a_range_longer_than_a_part),
 		cmocka_unit_test(test_what_only_the_whole_tells),
 		cmocka_unit_test(test_files_of_equal_size),
+		cmocka_unit_test(test_many_names_in_each_of_many_parts),
 		cmocka_unit_test(test_parts_that_cost_more_than_the_whole),
 	};
 

@@ -66,12 +66,6 @@ int gp_collector_stop(uint64_t timeout_ns)
 	return error;
 }
 
-void gp_collector_await_stop(uint64_t timeout_ns)
-{
-	if (gp_load32_acquire(&gp_since_fork.collector) == STOPPED)
-		gp_writer_await_stop(timeout_ns);
-}
-
 void gp_collector_ends(enum gp_end_way way, uint8_t status)
 {
 	if (gp_collector_is_live())

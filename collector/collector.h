@@ -64,9 +64,6 @@ const char *gp_collector_trace_path(void);
  */
 int gp_collector_stop(uint64_t timeout_ns);
 
-/* By a signal handler that interrupted gp_collector_stop() and ends the process: wait until the trace is complete, at most so long. */
-void gp_collector_await_stop(uint64_t timeout_ns);
-
 /* How the process is about to end, for the END record: before gp_collector_stop(), the last one counts. */
 void gp_collector_ends(enum gp_end_way way, uint8_t status);
 

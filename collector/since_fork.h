@@ -29,6 +29,7 @@ struct gp_since_fork {
 	uint32_t stacks;       /* what this very process takes stacks of; see stacks/stack.c */
 	uint64_t memory_bytes; /* taken of what children do not have; see collector/budget.c */
 	uint32_t is_closed;    /* the closer is done: the others sleep on it */
+	uint32_t close_signs;  /* of life, by what it waits for; wraps around */
 	uint32_t speaker;      /* id of the thread that says something; see inject/say.c */
 } __attribute__((aligned(GP_SINCE_FORK_BYTES)));
 

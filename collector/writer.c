@@ -441,23 +441,18 @@ int gp_writer_start(const struct gp_collector_config *config)
 	return writer.error;
 }
 
-void gp_writer_await_stop(uint64_t timeout_ns)
+int gp_writer_stop(uint64_t timeout_ns)
 {
 	uint64_t start_ns = gp_sys_now_ns();
 	uint64_t passed_ns = 0;
 
+	gp_thread_go_dead();
+	gp_store32_release(&writer.stop, 1);
+	gp_bell_ring(&writer.bell);
 	while (gp_load32_acquire(&writer.progress) != DONE && passed_ns < timeout_ns) {
 		gp_sys_wait(&writer.progress, RUNNING, timeout_ns - passed_ns);
 		passed_ns = gp_sys_now_ns() - start_ns;
 	}
-}
-
-int gp_writer_stop(uint64_t timeout_ns)
-{
-	gp_thread_go_dead();
-	gp_store32_release(&writer.stop, 1);
-	gp_bell_ring(&writer.bell);
-	gp_writer_await_stop(timeout_ns);
 	if (gp_load32_acquire(&writer.progress) != DONE)
 		return -ETIMEDOUT;
 	pthread_join(writer.thread, NULL);

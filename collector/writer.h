@@ -21,9 +21,6 @@ int gp_writer_start(const struct gp_collector_config *config);
  */
 int gp_writer_stop(uint64_t timeout_ns);
 
-/* By a signal handler that interrupted gp_writer_stop(), which will not go on: wait until the file is complete. */
-void gp_writer_await_stop(uint64_t timeout_ns);
-
 /* What the END record is to say: gp_collector_ends(). */
 void gp_writer_ends(enum gp_end_way way, uint8_t status);
 

@@ -38,7 +38,7 @@ VISIBLE int execle(const char *path, const char *argument, ...);
 /* The C library's, by number; looked up again where somebody calls before our constructor. */
 enum real { EXECVE, EXECVPE, FEXECVE, POSIX_SPAWN, POSIX_SPAWNP, REALS };
 static void *reals[REALS];
-static bool (*records_here)(void);
+static bool (*records_here)(void), (*is_unfinished)(void);
 static void (*leave)(void);
 
 static void *real(enum real which)
@@ -51,11 +51,12 @@ static void *real(enum real which)
 	return reals[which];
 }
 
-void gp_exec_prepare(bool (*is_recording)(void), void (*before)(void))
+void gp_exec_prepare(bool (*is_recording)(void), bool (*is_to_be_left)(void), void (*before)(void))
 {
 	for (int i = 0; i < REALS; i++)
 		(void)real((enum real)i);
 	records_here = is_recording;
+	is_unfinished = is_to_be_left;
 	leave = before;
 }
 
@@ -154,11 +155,12 @@ static int replace(const struct target *target, char *const arguments[], char *c
 {
 	bool follows = gp_follow_applies(environment);
 	bool records = records_here != NULL && records_here();
+	bool leaves = is_unfinished != NULL && is_unfinished();
 	int result, saved;
 
-	if ((follows || records) && !may_touch(target->file, target->which == EXECVPE))
-		follows = records = false;
-	if (records)
+	if ((follows || leaves) && !may_touch(target->file, target->which == EXECVPE))
+		follows = records = leaves = false;
+	if (leaves)
 		leave();
 	result = follows ? call_followed(target, arguments, environment)
 			 : call(target, arguments, environment);

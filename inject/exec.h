@@ -15,8 +15,8 @@
 
 /*
  * For the constructor: look up the C library's functions, and name what is to be done before this process becomes
- * another program: if records_here() is true, leave().  Should the exec fail after that, a line says what is lost.
+ * another program: if is_unfinished() is true, leave().  Should the exec fail after that, a line says what is lost if records_here() was true, too.
  */
-void gp_exec_prepare(bool (*records_here)(void), void (*leave)(void));
+void gp_exec_prepare(bool (*records_here)(void), bool (*is_unfinished)(void), void (*leave)(void));
 
 #endif

@@ -17,6 +17,8 @@
 
 #include "gpuprof/option.h"
 #include "gpuprof/shell_word.h"
+#include "collector/atomic.h"
+#include "collector/since_fork.h"
 #include "collector/sys.h"
 #include "inject/dlsym.h"
 #include "inject/options.h"
@@ -202,6 +204,7 @@ static bool watch(int read_fd, uint64_t timeout_ns)
 			continue;
 		if (ready <= 0)
 			return false;
+		gp_add32(&gp_since_fork.close_signs, 1);
 		if (read(read_fd, signs, sizeof(signs)) <= 0)
 			return true;
 	}
@@ -278,15 +281,6 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(pipe_fds[0]);
 	return done;
-}
-
-void gp_finish_say(const char *trace_path)
-{
-	static char word[GP_SHELL_WORD_BYTES]; /* as in gp_finish_run() */
-
-	gp_say("the program ended amid its end, before the summary and the Chrome trace were made; "
-	       "make both with: gpuprof finish %s",
-	       gp_shell_word(trace_path, word, sizeof(word)));
 }
 
 void gp_finish_run(const char *trace_path, uint64_t timeout_ns)

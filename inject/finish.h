@@ -16,7 +16,4 @@
  */
 void gp_finish_run(const char *trace_path, uint64_t timeout_ns);
 
-/* Nobody will: say how to run it later.  Also in a signal handler. */
-void gp_finish_say(const char *trace_path);
-
 #endif

@@ -189,7 +189,7 @@ static void prepare(void)
 	gp_control_init();
 	makes_way = gp_make_way(gp_output_library());
 	gp_follow_remember(environ);
-	gp_exec_prepare(gp_process_trace_is_unfinished, leave_for_exec);
+	gp_exec_prepare(gp_process_trace_is_here, gp_process_trace_is_unfinished, leave_for_exec);
 	if (gp_output_library()[0] == '\0' || makes_way)
 		return;
 	/* where the variable names us already, the driver comes, or is the one that loads us now */

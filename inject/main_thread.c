@@ -11,7 +11,8 @@
 #include "collector/sys.h"
 #include "inject/dlsym.h"
 
-#define LOOK_NS 100000000u
+#define FIRST_LOOK_NS   500000u
+#define LONGEST_LOOK_NS 100000000u
 /* By this glibc ends a program with its last thread.  Debuggers find it, from 2.34 on. */
 #define LIBC_THREADS "__nptl_nthreads"
 
@@ -22,12 +23,14 @@ static sigset_t mask; /* of the main thread at its end: what the program's exit 
 static void *end_with_the_last(void *unused)
 {
 	bool is_last = false, may_change = true;
+	uint64_t look_ns = FIRST_LOOK_NS;
 	const uint32_t *libc_threads = gp_dlsym(RTLD_DEFAULT, LIBC_THREADS);
 
 	gp_own_thread_begins();
 	gp_sys_set_thread_name("gpuprof-end");
 	while (!is_last && may_change) {
-		gp_sys_sleep(LOOK_NS);
+		gp_sys_sleep(look_ns);
+		look_ns = 2 * look_ns < LONGEST_LOOK_NS ? 2 * look_ns : LONGEST_LOOK_NS;
 		is_last = gp_own_threads_are_all(libc_threads, &may_change);
 	}
 	if (is_last) {

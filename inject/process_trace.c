@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 #include "inject/say.h"
 
 #define STOP_TIMEOUT_NS 3000000000u
+#define AWAIT_LOOK_NS   1000000000u
 #define MOST_WAIT_NS    1000000000u
 #define START_WAITS     10
 #define MOST_DIGITS     200 /* of a start time in the name of a link */
@@ -308,12 +310,14 @@ static void say_what_is_missing(int stop_error)
 					    : "choose another folder with -o or GPUPROF_OUTPUT");
 }
 
+/* Live first: who makes it dead has said before that it closes it. */
 bool gp_process_trace_is_unfinished(void)
 {
-	bool is_closing = gp_load32(&gp_since_fork.closer) != 0 &&
-			  gp_load32_acquire(&gp_since_fork.is_closed) == 0;
+	bool is_unfinished =
+		gp_collector_is_live() || (gp_load32_acquire(&gp_since_fork.closer) != 0 &&
+					   gp_load32_acquire(&gp_since_fork.is_closed) == 0);
 
-	return (is_closing || gp_collector_is_live()) && gp_since_fork_is_own_process();
+	return is_unfinished && gp_since_fork_is_own_process();
 }
 
 static uint64_t finish_timeout_ns(void)
@@ -337,38 +341,41 @@ static void close_here(void)
 	gp_sys_wake(&gp_since_fork.is_closed);
 }
 
-/* Two threads end the process, and the second one, once it goes on, would cut the first one off. */
+/* Two threads end the process, and the second one, once it goes on, would cut the first one off.  As long as that one may wait between two signs of life. */
 static void await_closer(void)
 {
-	uint64_t give_up_ns = gp_sys_now_ns() + STOP_TIMEOUT_NS;
+	uint64_t most_ns = STOP_TIMEOUT_NS + (is_to_finish() ? finish_timeout_ns() : 0);
+	uint64_t give_up_ns = gp_sys_now_ns() + most_ns;
+	uint32_t seen = gp_load32(&gp_since_fork.close_signs);
 
-	if (is_to_finish())
-		give_up_ns += finish_timeout_ns();
-	while (gp_load32_acquire(&gp_since_fork.is_closed) == 0 && gp_sys_now_ns() < give_up_ns)
-		gp_sys_wait(&gp_since_fork.is_closed, 0, STOP_TIMEOUT_NS);
+	while (gp_load32_acquire(&gp_since_fork.is_closed) == 0 && gp_sys_now_ns() < give_up_ns) {
+		uint32_t signs = gp_load32(&gp_since_fork.close_signs);
+
+		if (signs != seen)
+			give_up_ns = gp_sys_now_ns() + most_ns;
+		seen = signs;
+		gp_sys_wait(&gp_since_fork.is_closed, 0, AWAIT_LOOK_NS);
+	}
 }
 
-/* A signal handler ends the process amid the end: what it interrupted does not go on. */
-static void end_amid_close(void)
-{
-	gp_collector_await_stop(STOP_TIMEOUT_NS);
-	if (is_to_finish())
-		gp_finish_say(gp_collector_trace_path());
-}
-
+/* No signal comes amid it: its handler could end the process there, or fork. */
 void gp_process_trace_close(void)
 {
 	uint32_t self = gp_sys_thread_id();
+	sigset_t all, before;
 	int saved_state;
+	bool is_closer;
 
 	if (!gp_process_trace_is_unfinished())
 		return;
+	sigfillset(&all);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
-	if (gp_replace32(&gp_since_fork.closer, 0, self))
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	is_closer = gp_replace32(&gp_since_fork.closer, 0, self);
+	if (is_closer)
 		close_here();
-	else if (gp_load32(&gp_since_fork.closer) == self)
-		end_amid_close();
-	else
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!is_closer && gp_load32(&gp_since_fork.closer) != self)
 		await_closer();
 	pthread_setcancelstate(saved_state, NULL);
 }

@@ -409,20 +409,28 @@ static void set_deadline(uint64_t deadline_ns)
 	}
 }
 
+/* Both: the first process of a namespace may have the number of its parent, the first of another. */
+static bool is_subscribers_process(void)
+{
+	return gp_load32(&gp_since_fork.cupti) != 0 && getpid() == session.pid;
+}
+
 void gp_session_finish(uint64_t timeout_ns)
 {
 	uint64_t start_ticks = gp_clock_ticks();
 	uint64_t deadline_ns = gp_sys_now_ns() + timeout_ns;
 
-	/* both: the first process of a namespace may have the number of its parent, the first of another */
-	if (!session.fetching || gp_load32(&gp_since_fork.cupti) == 0 || getpid() != session.pid)
+	if (!session.fetching || !is_subscribers_process())
 		return;
 	set_deadline(deadline_ns);
 	/* pairs with fetch_until_finish(): there is a deadline */
 	gp_store32_release(&session.finish, 1);
 	gp_bell_ring(&session.bell);
-	while (gp_load32_acquire(&session.finished) == NOT_YET && gp_sys_now_ns() < deadline_ns)
+	while (gp_load32_acquire(&session.finished) == NOT_YET && gp_sys_now_ns() < deadline_ns &&
+	       is_subscribers_process())
 		gp_sys_wait(&session.finished, NOT_YET, 10000000u);
+	if (!is_subscribers_process()) /* a signal handler forked meanwhile */
+		return;
 	gp_count(GP_COUNTER_EXIT_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
 	if (gp_load32_acquire(&session.finished) != FINISHED) {
 		gp_errand_close();

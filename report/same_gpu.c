@@ -37,7 +37,7 @@ struct gp_gpu gp_gpu_of(const struct gp_model *model, uint16_t device_id)
 
 	if (record)
 		memcpy(gpu.uuid, record->uuid, sizeof(gpu.uuid));
-	if (rank && (gp_gpu_has_uuid(&gpu) || may_work_on(model, device_id)))
+	if (rank && may_work_on(model, device_id))
 		gpu.rank = rank;
 	return gpu;
 }

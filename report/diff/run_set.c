@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "gpuprof/shell_word.h"
+#include "report/command.h"
 #include "report/array.h"
 #include "report/format.h"
 #include "report/recorded.h"
@@ -145,10 +146,11 @@ static int is_of_others(const struct dirent *entry)
 }
 
 /* Returns how many, or -1 with errno. */
-static int list_folder(const char *folder, struct dirent ***entries)
+static int list_folder(const char *folder, struct dirent ***entries, bool *are_of_others)
 {
 	int count = scandir(folder, entries, is_trace, alphasort);
 
+	*are_of_others = count == 0;
 	if (count != 0)
 		return count;
 	free(*entries);
@@ -177,10 +179,20 @@ static int has_no_trace(const char *folder, const struct message *message)
 	return -ENODATA;
 }
 
+/* A folder in which training runs leave traces may have other JSON files, too: settings, say. */
+static int pass_over(int result, const struct message *message)
+{
+	if (result != -ENODATA)
+		return result;
+	gp_command_fail(0, "%s; it is passed over", message->text);
+	return 0;
+}
+
 static int load_folder(struct gp_run_models *run, const char *folder, const struct message *message)
 {
 	struct dirent **entries;
-	int count = list_folder(folder, &entries), result = 0;
+	bool are_of_others;
+	int count = list_folder(folder, &entries, &are_of_others), result = 0;
 
 	if (count < 0) {
 		snprintf(message->text, message->bytes, "cannot read %s: %s", folder,
@@ -190,10 +202,12 @@ static int load_folder(struct gp_run_models *run, const char *folder, const stru
 	for (int i = 0; i < count; i++) {
 		if (result == 0)
 			result = load_entry(run, folder, entries[i]->d_name, message);
+		if (are_of_others)
+			result = pass_over(result, message);
 		free(entries[i]);
 	}
 	free(entries);
-	return result == 0 && count == 0 ? has_no_trace(folder, message) : result;
+	return result == 0 && run->count == 0 ? has_no_trace(folder, message) : result;
 }
 
 static int compare_starts(const void *a, const void *b)

@@ -219,16 +219,19 @@ static void judge(struct gp_advisor *advisor, struct gp_case *found, uint64_t al
 {
 	struct own *own = found->own;
 
+	found->is_grave = found->count >= FEW && found->saves_ns >= FEW_NS &&
+			  found->saves_ns >= advisor->span_ns / FEW_PART;
+	if (!gp_advisor_is_worth(advisor, found))
+		return;
 	if (gp_fillers_work(advisor, found, own->first_ns, own->last_ns,
 			    found->bytes / MEMORY_BYTES_A_NS)) {
 		found->saves_ns = found->saves_in_loop_ns = 0;
+		found->is_grave = false;
 		return;
 	}
 	own->is_unknown = all_locked_bytes == 0;
 	own->buffers = locked_buffers(advisor->model, found->detail);
 	found->is_doubtful = may_be_ring(own, found->count);
-	found->is_grave = found->count >= FEW && found->saves_ns >= FEW_NS &&
-			  found->saves_ns >= advisor->span_ns / FEW_PART;
 }
 
 static void look(struct gp_advisor *advisor)

@@ -421,13 +421,19 @@ class Import(Case):
         with open(self.path("base.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["metrics"]["kernels"], [kernels])
 
-    def test_a_baseline_is_told_from_a_trace(self):
+    def test_what_is_no_trace_in_such_a_folder_is_passed_over(self):
         os.mkdir(self.path("run"))
+        with open(self.path("run", "config.json"), "w", encoding="utf-8") as file:
+            json.dump({"lr": 0.1}, file)
+        result = self.run_gpuprof("diff", "run", "run")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("run has no trace", result.stderr)
         shutil.copy(TRACES[0], self.path("run", "rank0.json.gz"))
         self.assertEqual(self.run_gpuprof("check", "-w", "run/base.json", "run").returncode, 0)
         result = self.run_gpuprof("check", "-b", "run/base.json", "run")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("run/base.json is a baseline of gpuprof check and no trace", result.stderr)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("run/base.json is a baseline of gpuprof check and no trace; it goes after --baseline; it is passed over", result.stderr)
+        self.assertIn("run/config.json is JSON, but no trace of torch.profiler", result.stderr)
 
     def test_other_json_is_refused_with_a_reason(self):
         path = self.path("other.json")

@@ -175,6 +175,8 @@ static int load_all(struct gp_traces *traces, char *const *paths, size_t count, 
 		memcpy(once, paths, count * sizeof(*once));
 	if (!traces->models || !once || gp_traces_name_once(once, &count) < 0) {
 		free(once);
+		free(traces->models);
+		traces->models = NULL;
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < count; i++) {

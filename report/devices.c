@@ -1,7 +1,6 @@
 #include "report/devices.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 void gp_device_list_free(struct gp_device_list *devices)
@@ -119,4 +118,12 @@ int gp_device_list_all(struct gp_device_list *devices, struct gp_model *const *m
 	if (devices->count > 1)
 		qsort(devices->entries, devices->count, sizeof(*devices->entries), compare_numbers);
 	return 0;
+}
+
+bool gp_device_list_is_renumbered(const struct gp_device_list *devices)
+{
+	for (size_t i = 0; i < devices->count; i++)
+		if (devices->entries[i].number != devices->entries[i].device_id)
+			return true;
+	return false;
 }

@@ -6,6 +6,7 @@
 #ifndef REPORT_DEVICES_H
 #define REPORT_DEVICES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,5 +48,8 @@ size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model
  */
 int gp_device_list_all(struct gp_device_list *devices, struct gp_model *const *models,
 		       size_t model_count);
+
+/* Whether a process numbers one of them otherwise than we do. */
+bool gp_device_list_is_renumbered(const struct gp_device_list *devices);
 
 #endif

@@ -1,6 +1,7 @@
 #include "report/same_gpu.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,21 @@ bool gp_gpu_has_uuid(const struct gp_gpu *gpu)
 	static const uint8_t none[sizeof(gpu->uuid)];
 
 	return memcmp(gpu->uuid, none, sizeof(none)) != 0;
+}
+
+void gp_gpu_which(const struct gp_gpu *gpu, char text[GP_GPU_WHICH_BYTES])
+{
+	const uint8_t *uuid = gpu->uuid;
+
+	text[0] = '\0';
+	if (gp_gpu_has_uuid(gpu))
+		snprintf(text, GP_GPU_WHICH_BYTES, "GPU-%02x%02x%02x%02x", uuid[0], uuid[1],
+			 uuid[2], uuid[3]);
+	else if (gpu->rank)
+		snprintf(text, GP_GPU_WHICH_BYTES, "device %u of rank %.16s", gpu->device_id,
+			 gpu->rank);
+	else if (gpu->host)
+		snprintf(text, GP_GPU_WHICH_BYTES, "device %u on %.64s", gpu->device_id, gpu->host);
 }
 
 static bool differ(const char *a, const char *b)

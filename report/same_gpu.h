@@ -29,6 +29,14 @@ struct gp_gpu {
 struct gp_gpu gp_gpu_of(const struct gp_model *model, uint16_t device_id);
 
 bool gp_gpu_has_uuid(const struct gp_gpu *gpu);
+
+/*
+ * What tells it apart from those that other processes number alike, as far as that is known: "GPU-1b2c3d4e" (of the UUID the beginning, by which nvidia-smi
+ * and CUDA_VISIBLE_DEVICES tell, too), "device 0 of rank 1", "device 0 on node7"; else "".
+ */
+#define GP_GPU_WHICH_BYTES 96
+void gp_gpu_which(const struct gp_gpu *gpu, char text[GP_GPU_WHICH_BYTES]);
+
 bool gp_gpu_is_same(const struct gp_gpu *a, const struct gp_gpu *b);
 
 /* Make its texts its own, for they are to be there longer than the model.  Returns 0 or -ENOMEM; gp_gpu_free() in either case. */

@@ -134,36 +134,20 @@ static void print_device(FILE *out, const struct gp_device_entry *device)
 		fprintf(out, ", PCIe %u.0 x%u", device->pcie->generation, device->pcie->lanes);
 }
 
-/* Of the UUID the beginning, which is what nvidia-smi and CUDA_VISIBLE_DEVICES tell GPUs apart by. */
 static void print_which(FILE *out, const struct gp_device_entry *device)
 {
-	const uint8_t *uuid = device->gpu.uuid;
+	char which[GP_GPU_WHICH_BYTES];
 
-	if (gp_gpu_has_uuid(&device->gpu)) {
-		fprintf(out, ", GPU-%02x%02x%02x%02x", uuid[0], uuid[1], uuid[2], uuid[3]);
-	} else if (device->gpu.rank) {
-		fprintf(out, ", device %u of rank ", device->device_id);
-		print_escaped(out, device->gpu.rank, 0);
-	} else if (device->gpu.host) {
-		fprintf(out, ", device %u on ", device->device_id);
-		print_escaped(out, device->gpu.host, 0);
-	}
-}
-
-/* Whether a process numbers a GPU otherwise than we do. */
-static bool are_renumbered(const struct gp_device_list *devices)
-{
-	for (size_t i = 0; i < devices->count; i++)
-		if (devices->entries[i].number != devices->entries[i].device_id)
-			return true;
-	return false;
+	gp_gpu_which(&device->gpu, which);
+	fputs(*which ? ", " : "", out);
+	print_escaped(out, which, 0);
 }
 
 /* One line for neighbours that are alike: "GPU 0-7". */
 static void print_devices(const struct gp_summary *summary)
 {
 	const struct gp_device_list *devices = &summary->devices;
-	bool tell_which = are_renumbered(devices);
+	bool tell_which = gp_device_list_is_renumbered(devices);
 	char label[24];
 
 	for (size_t first = 0, last; first < devices->count; first = last + 1) {

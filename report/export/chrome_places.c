@@ -146,20 +146,16 @@ static void write_program(struct gp_chrome *chrome)
 /* Which of several it is: what tells it apart, as far as that is known. */
 static void write_gpu(struct gp_chrome *chrome, const struct gp_chrome_gpu *gpu)
 {
-	const uint8_t *uuid = gpu->gpu.uuid;
-	const char *host = gpu->gpu.host, *rank = gpu->gpu.rank;
-	char label[24], title[320];
+	const char *host = gpu->gpu.host;
+	char label[24], which[GP_GPU_WHICH_BYTES], title[320];
 	int used;
 
 	snprintf(label, sizeof(label), "GPU %u", gpu->number);
 	used = snprintf(title, sizeof(title), *gpu->name ? "%s: %.120s" : "%s", label, gpu->name);
-	if (chrome->is_merged && gp_gpu_has_uuid(&gpu->gpu))
-		used += snprintf(title + used, sizeof(title) - (size_t)used,
-				 ", GPU-%02x%02x%02x%02x", uuid[0], uuid[1], uuid[2], uuid[3]);
-	else if (chrome->is_merged && rank)
-		used += snprintf(title + used, sizeof(title) - (size_t)used,
-				 ", device %u of rank %.16s", gpu->gpu.device_id, rank);
-	if (chrome->is_merged && host)
+	gp_gpu_which(&gpu->gpu, which);
+	if (chrome->is_merged && *which)
+		used += snprintf(title + used, sizeof(title) - (size_t)used, ", %s", which);
+	if (chrome->is_merged && host && (gp_gpu_has_uuid(&gpu->gpu) || gpu->gpu.rank))
 		snprintf(title + used, sizeof(title) - (size_t)used, " on %.64s", host);
 	gp_chrome_name_process(chrome, gpu->pid, title, label, GP_CHROME_GPU_BASE + gpu->number);
 }

@@ -238,10 +238,14 @@ static void put_device(const struct gp_summary *summary, size_t index, struct gp
 {
 	const struct gp_device_entry *device = &summary->devices.entries[index];
 	const struct gp_busy *busy = &summary->busy[index];
+	char which[GP_GPU_WHICH_BYTES];
 
 	gp_json_text(json, "{\"number\":");
 	gp_json_unsigned(json, device->number);
 	put_text(json, "name", device->name);
+	gp_gpu_which(&device->gpu, which);
+	if (*which && gp_device_list_is_renumbered(&summary->devices))
+		put_text(json, "which", which);
 	if (device->record) {
 		put_number(json, "sms", device->record->multiprocessors);
 		put_number(json, "memory", device->record->memory_bytes);

@@ -217,7 +217,8 @@ class Figures(Tables):
         self.assertLessEqual({"GPU 0, device 0 of rank 0", "GPU 1, device 0 of rank 1"}, names)
         self.run_gpuprof("html", "-o", self.path("ranks.html"), *paths)
         devices = Page(self.path("ranks.html")).json("about")["devices"]
-        self.assertEqual([(device["number"], device["operations"]) for device in devices], [(0, 400), (1, 400)])
+        self.assertEqual([(device["number"], device["which"], device["operations"]) for device in devices],
+                         [(0, "device 0 of rank 0", 400), (1, "device 0 of rank 1", 400)])
 
     def test_of_two_traces_of_one_rank(self):
         """A profiler that runs now and then writes several: their GPU is one."""

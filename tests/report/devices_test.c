@@ -113,9 +113,35 @@ static void uuids_tell_more_than_ranks_and_machines(void **state)
 	      (struct expected){4, {0, 2}, {0, 1}});
 }
 
+static void check_which(struct process process, const char *expected)
+{
+	struct gp_model *model = model_of(process);
+	struct gp_gpu gpu = gp_gpu_of(model, process.works);
+	char which[GP_GPU_WHICH_BYTES];
+
+	gp_gpu_which(&gpu, which);
+	assert_string_equal(which, expected);
+	gp_model_free(model);
+}
+
+static void what_tells_a_gpu_apart_is_said_as_far_as_it_is_known(void **state)
+{
+	(void)state;
+	check_which((struct process){"1", "node7", 0xab, 0}, "GPU-abababab");
+	check_which((struct process){"1", "node7", 0, 1}, "device 1 of rank 1");
+	check_which((struct process){NULL, "node7", 0, 1}, "device 1 on node7");
+	check_which((struct process){NULL, NULL, 0, 1}, "");
+	check_which((struct process){NULL,
+				     "a name that is longer than any that a machine can have, "
+				     "which is of sixty-four characters",
+				     0, 0},
+		    "device 0 on a name that is longer than any that a machine can have, which is");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_tells_a_gpu_apart_is_said_as_far_as_it_is_known),
 		cmocka_unit_test(ranks_that_work_have_a_gpu_each),
 		cmocka_unit_test(what_a_rank_only_sees_is_the_gpu_of_who_works_on_it),
 		cmocka_unit_test(numbers_do_where_no_two_ranks_are_told),

@@ -351,6 +351,7 @@ function gpuRows(about) {
 							'span',
 							{ class: 'dim' },
 							[
+								device.which && plain(device.which),
 								device.sms && device.sms + ' SMs',
 								device.memory && fmtBytes(device.memory),
 								device.major && 'compute capability ' + device.major + '.' + device.minor,

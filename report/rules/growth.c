@@ -210,6 +210,44 @@ static int goes_on_to_the_end(struct blocks *blocks, const struct gp_model *mode
 	return (all - last) * (passes->count - 1) <= 2 * (last - first);
 }
 
+/* Of blocks first to end - 1, which are those of a thread after those of another: 1, 0 or -ENOMEM. */
+static int are_made_at_once(struct blocks *blocks, const struct gp_model *model, uint32_t first,
+			    uint32_t end)
+{
+	uint32_t earliest = UINT32_MAX, latest = 0;
+	int result = end - first < GP_GROWTH_ONCE || blocks->kernels_ns
+			     ? 0
+			     : time_kernels(blocks, model);
+
+	if (result < 0 || end - first < GP_GROWTH_ONCE)
+		return result;
+	for (uint32_t i = first; i < end; i++) {
+		uint32_t before = kernels_until(blocks, model, blocks->rows[i].call);
+
+		earliest = before < earliest ? before : earliest;
+		latest = before > latest ? before : latest;
+	}
+	return earliest == latest && latest < blocks->kernels[model->call_count];
+}
+
+/* Returns 1 if the blocks first to end - 1, all those of a site and kind, are to be told of, 0 or -ENOMEM. */
+static int find_growth(struct blocks *blocks, const struct gp_model *model, uint32_t first,
+		       uint32_t end, struct gp_growth *growth)
+{
+	struct passes passes = find_passes(blocks, model, first, end);
+	int result = grows(&passes) ? goes_on_to_the_end(blocks, model, &passes) : 0;
+
+	*growth = (struct gp_growth){.site = blocks->rows[first].site,
+				     .kind = blocks->rows[first].kind,
+				     .passes = passes.count,
+				     .blocks = passes.blocks,
+				     .bytes = passes.bytes};
+	if (result != 0)
+		return result;
+	growth->passes = 1;
+	return are_made_at_once(blocks, model, first, end);
+}
+
 static int find_growths(struct blocks *blocks, const struct gp_model *model,
 			struct gp_growth **growths, uint32_t *count)
 {
@@ -217,26 +255,21 @@ static int find_growths(struct blocks *blocks, const struct gp_model *model,
 
 	for (uint32_t first = 0, end; first < blocks->count; first = end) {
 		const struct block *row = &blocks->rows[first];
-		struct passes passes;
-		int to_the_end;
+		struct gp_growth growth;
+		int is_told;
 
 		for (end = first + 1; end < blocks->count && blocks->rows[end].site == row->site &&
 				      blocks->rows[end].kind == row->kind;
 		     end++)
 			;
-		passes = find_passes(blocks, model, first, end);
-		to_the_end = grows(&passes) ? goes_on_to_the_end(blocks, model, &passes) : 0;
-		if (to_the_end < 0)
-			return to_the_end;
-		if (to_the_end == 0)
+		is_told = find_growth(blocks, model, first, end, &growth);
+		if (is_told < 0)
+			return is_told;
+		if (is_told == 0)
 			continue;
 		if (gp_array_grow(growths, &capacity, *count, sizeof(**growths)) < 0)
 			return -ENOMEM;
-		(*growths)[(*count)++] = (struct gp_growth){.site = row->site,
-							    .kind = row->kind,
-							    .passes = passes.count,
-							    .blocks = passes.blocks,
-							    .bytes = passes.bytes};
+		(*growths)[(*count)++] = growth;
 	}
 	return 0;
 }
@@ -249,7 +282,7 @@ int gp_growths_of(struct gp_call_sites *sites, const struct gp_model *model,
 
 	*growths = NULL;
 	*count = 0;
-	if (result == 0 && blocks.count >= GP_GROWTH_PASSES)
+	if (result == 0 && blocks.count >= GP_GROWTH_ONCE)
 		result = count_kernels(&blocks, model);
 	if (result == 0 && blocks.kernels)
 		result = gp_array_sort(blocks.rows, blocks.count, sizeof(*blocks.rows),

@@ -2,7 +2,7 @@
  * Memory that grows until the end.  Speaks where a call site left at least 16 blocks that nothing
  * freed, and that no caching allocator keeps: 1 MiB or more in all, for less is what programs leave
  * to the end of the process; or however little it is, if it became more with the passes of a loop
- * (report/rules/growth.h).  Nothing is said of a trace that may lack the frees, nor of one that
+ * (report/rules/growth.h).  What is made at once before the work, as a model's weights, is no leak.  Nothing is said of a trace that may lack the frees, nor of one that
  * does not tell who allocated: a caching allocator may keep it all.
  */
 #include "report/rules/rules.h"
@@ -18,9 +18,9 @@
 #define LEAST_BYTES (1u << 20)
 
 struct own {
-	uint64_t allocations;  /* at the site, those that were freed, too */
-	uint64_t passes;       /* in which it grew; 0 = it did not */
-	uint64_t blocks;       /* in most of them by so many, ... */
+	uint64_t allocations; /* at the site, those that were freed, too */
+	uint64_t passes;      /* in which it grew; 0 = it did not, 1 = all of it was made at once */
+	uint64_t blocks;      /* in most of them by so many, ... */
 	uint64_t bytes_a_pass; /* ... and on average by so much */
 };
 
@@ -49,14 +49,15 @@ static void look_for_growth(struct gp_advisor *advisor)
 	free(growths);
 }
 
-/* What is little and does not grow is left to the end of the process. */
-static void forget_little(struct gp_advisor *advisor)
+/* What is little and does not grow is left to the end of the process, as is what is made at once. */
+static void forget_what_stays(struct gp_advisor *advisor)
 {
 	for (uint32_t i = 0; i < advisor->case_count; i++) {
 		struct gp_case *found = &advisor->cases[i];
 		const struct own *own = found->own;
 
-		if (found->rule == advisor->rule && found->bytes < LEAST_BYTES && own->passes == 0)
+		if (found->rule == advisor->rule &&
+		    (own->passes == 1 || (found->bytes < LEAST_BYTES && own->passes == 0)))
 			found->count = 0;
 	}
 }
@@ -88,7 +89,7 @@ static void look(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < memory->row_count; i++)
 		take_row(advisor, memory, &memory->rows[i]);
 	look_for_growth(advisor);
-	forget_little(advisor);
+	forget_what_stays(advisor);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -121,13 +122,14 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 const struct gp_rule gp_rule_leaked_memory = {
 	.id = "leaked-memory",
 	.title = "memory is allocated and never freed, block after block",
-	.meaning =
-		"At the end of the program many blocks were left that one call site had "
-		"allocated: 1 MiB or more in all; or less, but more and more, 20 times or more "
-		"often, "
-		"with kernels launched in between, up to the last ones. It "
-		"costs no time until memory runs out: then an allocation fails, or managed memory "
-		"is moved to and fro.",
+	.meaning = "At the end of the program many blocks were left that one call site had "
+		   "allocated: 1 MiB or more in all; or less, but more and more, 20 times or more "
+		   "often, "
+		   "with kernels launched in between, up to the last ones. Not those that are "
+		   "allocated with no kernel launched in between, before others are, as a model's "
+		   "weights. It costs no time until memory runs out: then an allocation fails, or "
+		   "managed memory "
+		   "is moved to and fro.",
 	.change = "Free each block after its last use. `gpuprof summary --memory` shows all call "
 		  "sites, and who held most at the peak.",
 	.ignore = "The blocks are a cache or a table that the program needs until its end.",

@@ -133,11 +133,25 @@ static bool is_of_library(const struct gp_model *model, const struct gp_range *r
 	return false;
 }
 
+/* As PyTorch's emit_nvtx() names what it does: an operator by its namespace, and what belongs to one pass with the number of that. */
+static bool is_named_by_emit_nvtx(const char *text)
+{
+	static const char *const begin[] = {
+		"aten::", "prims::", "autograd::engine::", "torch::autograd::"};
+
+	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
+		if (strncmp(text, begin[i], strlen(begin[i])) == 0)
+			return true;
+	return strstr(text, ", seq = ") != NULL;
+}
+
 /* Of PyTorch's operators, as torch.profiler tells them from what the program marked (report/import/kineto.c). */
 static bool is_operator(const struct gp_model *model, const struct gp_range *range)
 {
-	return range->category != 0 &&
-	       strcmp(gp_model_category(model, range->domain, range->category), "operator") == 0;
+	if (range->category != 0)
+		return strcmp(gp_model_category(model, range->domain, range->category),
+			      "operator") == 0;
+	return is_named_by_emit_nvtx(gp_model_range_text(model, range));
 }
 
 /* Which ranges are looked at. */

@@ -353,6 +353,38 @@ static void operators_name_no_step_where_the_program_does(void **state)
 	}
 }
 
+/* Those of emit_nvtx() have no category: their names tell. */
+static void operators_of_emit_nvtx_name_no_step(void **state)
+{
+	static const char *const names[] = {"aten::linear", "aten::linear, op_id = 7",
+					    "AddmmBackward0, seq = 12",
+					    "autograd::engine::evaluate_function: AddmmBackward0"};
+
+	(void)state;
+	for (size_t name = 0; name < sizeof(names) / sizeof(names[0]); name++) {
+		struct build b = build_begin(1);
+		struct gp_iterations found;
+		struct gp_model *model;
+
+		build_name(&b, "k");
+		for (uint64_t step = 0; step < 8; step++) {
+			build_range(&b, 1, "step", step * 1000, step * 1000 + 900);
+			build_kernel(&b, step * 1000 + 10, 0);
+			build_range(&b, 2, names[name], step * 1000 + 200, step * 1000 + 800);
+			for (uint32_t i = 0; i < 3; i++) {
+				build_kernel(&b, step * 1000 + 300 + 100 * i, 0);
+				b.model->calls[b.model->call_count - 1].thread_id = 2;
+			}
+		}
+		model = end(&b);
+		found = find(model);
+		assert_int_equal(found.count, 8);
+		assert_string_equal(found.name, "step");
+		gp_iterations_free(&found);
+		gp_model_free(model);
+	}
+}
+
 /* A sort that is called once in each step, and an all-reduce twice: operations tell; only where they do not, a library's ranges do. */
 static void ranges_of_libraries_name_no_step(void **state)
 {
@@ -1062,6 +1094,7 @@ int main(void)
 		cmocka_unit_test(a_pause_is_no_part_of_an_iteration),
 		cmocka_unit_test(pytorch_says_what_a_step_is),
 		cmocka_unit_test(operators_name_no_step_where_the_program_does),
+		cmocka_unit_test(operators_of_emit_nvtx_name_no_step),
 		cmocka_unit_test(ranges_of_libraries_name_no_step),
 		cmocka_unit_test(ranges_with_a_small_part_of_the_work_are_no_loop),
 		cmocka_unit_test(what_nests_or_starts_nothing_is_no_loop),

@@ -33,9 +33,11 @@ static struct truth *truth;
 static struct scan scan;
 static char ring_file[256];
 static pid_t last_child;
-static uint64_t launches[WORKERS], allocations[WORKERS], kernels, all_launches, all_kernels,
-	in_work;
-static uint8_t *called, *ran; /* by correlation id */
+static uint64_t launches[WORKERS], allocations[WORKERS], pushes[WORKERS], pops[WORKERS], kernels;
+static uint64_t all_launches, all_kernels, all_ranges, in_work;
+static uint32_t *pushed[WORKERS]; /* the text of each range */
+static uint32_t *texts;           /* by id: the number that it is, from 1 on; 0: not known */
+static uint8_t *called, *ran;     /* by correlation id */
 
 __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...)
 {
@@ -146,6 +148,32 @@ static void take_memory(const struct found *found)
 	allocations[worker]++;
 }
 
+static void take_range(const struct found *found)
+{
+	const struct gp_record_range *range = &found->record->range;
+	uint32_t worker = worker_of(found->thread);
+
+	if (range->op == GP_RANGE_PUSH) {
+		CHECK(pushes[worker] < MOST_ROUNDS && range->text_id < MOST_NUMBERS);
+		pushed[worker][pushes[worker]++] = range->text_id;
+	} else {
+		CHECK(range->op == GP_RANGE_POP);
+		pops[worker]++;
+	}
+	CHECK(pushes[worker] - pops[worker] <= 1);
+}
+
+static void take_range_name(const struct found *found)
+{
+	const struct gp_record_string *name = &found->record->string;
+	char text[8];
+
+	CHECK(name->id < MOST_NUMBERS && name->length_bytes < sizeof(text));
+	snprintf(text, sizeof(text), "%.*s", (int)name->length_bytes,
+		 (const char *)found->record->text);
+	texts[name->id] = (uint32_t)atoi(text) + 1;
+}
+
 static void take(void *unused, const struct found *found)
 {
 	const struct any_record *record = found->record;
@@ -157,6 +185,10 @@ static void take(void *unused, const struct found *found)
 		launches[worker_of(found->thread)]++;
 	} else if (kind == GP_RECORD_MEMORY) {
 		take_memory(found);
+	} else if (kind == GP_RECORD_RANGE) {
+		take_range(found);
+	} else if (kind == GP_RECORD_STRING && record->string.space == GP_STRING_RANGE) {
+		take_range_name(found);
 	} else if (kind == GP_RECORD_KERNEL) {
 		note(ran, record->kernel.correlation_id, "kernel");
 		kernels++;
@@ -176,6 +208,23 @@ static void check(const char *what, uint64_t found, uint64_t begun, uint64_t don
 		     (unsigned long long)begun, (unsigned long long)done);
 }
 
+/* A thread's ranges come in order, each with its name. */
+static void check_ranges(uint32_t worker, bool is_all)
+{
+	check("pushes", pushes[worker], truth->workers[worker].pushes_begun,
+	      truth->workers[worker].pushes_done, is_all);
+	check("pops", pops[worker], truth->workers[worker].pops_begun,
+	      truth->workers[worker].pops_done, is_all);
+	for (uint64_t i = 0; i < pushes[worker]; i++) {
+		uint32_t text = texts[pushed[worker][i]];
+
+		if (text != i % RANGE_NAMES + 1 && (text != 0 || is_all))
+			fail("range %llu of %llu is named %d", (unsigned long long)i,
+			     (unsigned long long)pushes[worker], (int)text - 1);
+	}
+	all_ranges += pops[worker];
+}
+
 static void check_counts(bool is_all)
 {
 	uint64_t begun = 0;
@@ -185,6 +234,7 @@ static void check_counts(bool is_all)
 		      truth->workers[i].launches_done, is_all);
 		check("allocations", allocations[i], truth->workers[i].allocations_begun,
 		      truth->workers[i].allocations_done, is_all);
+		check_ranges(i, is_all);
 		begun += truth->workers[i].launches_begun;
 		all_launches += launches[i];
 	}
@@ -228,6 +278,9 @@ static void clear(void)
 	memset(&scan, 0, sizeof(scan));
 	memset(launches, 0, sizeof(launches));
 	memset(allocations, 0, sizeof(allocations));
+	memset(pushes, 0, sizeof(pushes));
+	memset(pops, 0, sizeof(pops));
+	memset(texts, 0, MOST_NUMBERS * sizeof(*texts));
 	memset(called, 0, MOST_NUMBERS);
 	memset(ran, 0, MOST_NUMBERS);
 	kernels = 0;
@@ -259,13 +312,14 @@ static int kills = STANDARD;
 static void every_instant(void)
 {
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		all_launches = all_kernels = in_work = 0;
+		all_launches = all_kernels = all_ranges = in_work = 0;
 		for (int k = 0; k < kills; k++)
 			kill_and_read(places[i]);
-		printf("rings in %s: %d kills, %llu of them at work, %llu launches and %llu "
-		       "kernels read\n",
+		printf("rings in %s: %d kills, %llu of them at work, %llu launches, %llu kernels "
+		       "and %llu ranges read\n",
 		       places[i], kills, (unsigned long long)in_work,
-		       (unsigned long long)all_launches, (unsigned long long)all_kernels);
+		       (unsigned long long)all_launches, (unsigned long long)all_kernels,
+		       (unsigned long long)all_ranges);
 		CHECK(kills < 50 || in_work > (uint64_t)kills / 4);
 	}
 }
@@ -279,6 +333,9 @@ int main(int argc, char **argv)
 	setlinebuf(stdout); /* whatever ends us */
 	called = malloc(MOST_NUMBERS);
 	ran = malloc(MOST_NUMBERS);
+	texts = malloc(MOST_NUMBERS * sizeof(*texts));
+	for (uint32_t i = 0; i < WORKERS; i++)
+		pushed[i] = malloc(MOST_ROUNDS * sizeof(*pushed[i]));
 	srand(seed);
 	printf("seed %u\n", seed);
 	every_instant();

@@ -11,6 +11,8 @@
 #define WORKERS      2u
 #define LEAST_BYTES  256u       /* of an allocation; its number is added */
 #define MOST_NUMBERS (1u << 20) /* of calls: more than fit the time */
+#define MOST_ROUNDS  (MOST_NUMBERS / 8)
+#define RANGE_NAMES  1000u /* ranges are named by their number in turn: "0" to "999" */
 
 struct truth {
 	uint64_t kernels_taken; /* first, for the simulated libcupti counts here; 0 on a real one */
@@ -20,7 +22,8 @@ struct truth {
 		uint32_t zero[15];
 		uint64_t launches_begun, launches_done;
 		uint64_t allocations_begun, allocations_done;
-		uint64_t zero2[4];
+		uint64_t pushes_begun, pushes_done;
+		uint64_t pops_begun, pops_done;
 	} workers[WORKERS];
 };
 

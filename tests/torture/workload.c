@@ -1,5 +1,5 @@
 /*
- * Launches kernels and allocates memory in two threads as fast as it can, until a timer of its own kills it.  Before and
+ * Launches kernels in ranges and allocates memory in two threads as fast as it can, until a timer of its own kills it.  Before and
  * after each call it says so in memory that outlives it.
  */
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gpuprof/gpuprof.h"
 #include "tests/lib/cuda_start.h"
 #include "tests/torture/truth.h"
 
@@ -20,6 +21,7 @@
 static volatile struct truth *truth;
 static CUcontext context;
 static CUfunction kernel;
+static char range_names[RANGE_NAMES][4];
 
 static void expect(int is_so)
 {
@@ -74,15 +76,32 @@ static void allocate(uint32_t worker)
 	cuda_check(cuMemFree_v2(memory));
 }
 
+static void push(uint32_t worker)
+{
+	uint64_t number = truth->workers[worker].pushes_begun++;
+
+	gpuprof_range_push(range_names[number % RANGE_NAMES]);
+	truth->workers[worker].pushes_done++;
+}
+
+static void pop(uint32_t worker)
+{
+	truth->workers[worker].pops_begun++;
+	gpuprof_range_pop();
+	truth->workers[worker].pops_done++;
+}
+
 static void *work(void *number)
 {
 	uint32_t worker = (uint32_t)(uintptr_t)number;
 
 	truth->workers[worker].thread = (uint32_t)syscall(SYS_gettid);
 	cuda_check(cuCtxSetCurrent(context));
-	while (truth->workers[worker].allocations_begun < MOST_NUMBERS / 8) {
+	while (truth->workers[worker].allocations_begun < MOST_ROUNDS) {
+		push(worker);
 		for (int i = 0; i < 7; i++)
 			launch(worker);
+		pop(worker);
 		allocate(worker);
 	}
 	for (;;)
@@ -95,6 +114,8 @@ int main(void)
 	pthread_t thread;
 
 	open_truth();
+	for (uint32_t i = 0; i < RANGE_NAMES; i++)
+		snprintf(range_names[i], sizeof(range_names[i]), "%u", i);
 	start_timer("start");
 	context = cuda_start();
 	cuda_load_kernels(&kernel, 1, "step_kernel_", "");

@@ -33,11 +33,20 @@ static struct truth *truth;
 static struct scan scan;
 static char ring_file[256];
 static pid_t last_child;
-static uint64_t launches[WORKERS], allocations[WORKERS], pushes[WORKERS], pops[WORKERS], kernels;
+static uint64_t launches[WORKERS], kernels;
 static uint64_t all_launches, all_kernels, all_ranges, in_work;
-static uint32_t *pushed[WORKERS]; /* the text of each range */
-static uint32_t *texts;           /* by id: the number that it is, from 1 on; 0: not known */
-static uint8_t *called, *ran;     /* by correlation id */
+static uint32_t *texts;       /* by id: the number that it is, from 1 on; 0: not known */
+static uint8_t *called, *ran; /* by correlation id */
+
+/* What a worker does in turn. */
+enum turn { PUSH, POP, ALLOCATE, TURNS };
+static struct event {
+	uint64_t ticks;
+	uint64_t value; /* of a push its text, of an allocation its bytes */
+	enum turn turn;
+	uint32_t ring;
+} * events[WORKERS];
+static size_t event_count[WORKERS];
 
 __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...)
 {
@@ -133,34 +142,33 @@ static void note(uint8_t *seen, uint32_t correlation, const char *what)
 		fail("%s %u twice", what, correlation);
 }
 
+static void keep_event(const struct found *found, struct event event)
+{
+	uint32_t worker = worker_of(found->thread);
+
+	CHECK(event_count[worker] < TURNS * MOST_ROUNDS);
+	event.ring = found->ring;
+	events[worker][event_count[worker]++] = event;
+}
+
 static void take_memory(const struct found *found)
 {
 	const struct gp_record_memory *memory = &found->record->memory;
-	uint32_t worker;
 
-	if (memory->op != GP_MEMORY_ALLOC)
-		return;
-	worker = worker_of(found->thread);
-	if (memory->bytes != LEAST_BYTES + allocations[worker])
-		fail("allocation %llu where %llu was next",
-		     (unsigned long long)memory->bytes - LEAST_BYTES,
-		     (unsigned long long)allocations[worker]);
-	allocations[worker]++;
+	if (memory->op == GP_MEMORY_ALLOC)
+		keep_event(found, (struct event){.ticks = memory->call.start_ticks,
+						 .value = memory->bytes,
+						 .turn = ALLOCATE});
 }
 
 static void take_range(const struct found *found)
 {
 	const struct gp_record_range *range = &found->record->range;
-	uint32_t worker = worker_of(found->thread);
 
-	if (range->op == GP_RANGE_PUSH) {
-		CHECK(pushes[worker] < MOST_ROUNDS && range->text_id < MOST_NUMBERS);
-		pushed[worker][pushes[worker]++] = range->text_id;
-	} else {
-		CHECK(range->op == GP_RANGE_POP);
-		pops[worker]++;
-	}
-	CHECK(pushes[worker] - pops[worker] <= 1);
+	CHECK(range->op == GP_RANGE_PUSH || range->op == GP_RANGE_POP);
+	keep_event(found, (struct event){.ticks = range->ticks,
+					 .value = range->text_id,
+					 .turn = range->op == GP_RANGE_PUSH ? PUSH : POP});
 }
 
 static void take_range_name(const struct found *found)
@@ -208,21 +216,58 @@ static void check(const char *what, uint64_t found, uint64_t begun, uint64_t don
 		     (unsigned long long)begun, (unsigned long long)done);
 }
 
-/* A thread's ranges come in order, each with its name. */
-static void check_ranges(uint32_t worker, bool is_all)
+static int compare_events(const void *a, const void *b)
 {
-	check("pushes", pushes[worker], truth->workers[worker].pushes_begun,
-	      truth->workers[worker].pushes_done, is_all);
-	check("pops", pops[worker], truth->workers[worker].pops_begun,
-	      truth->workers[worker].pops_done, is_all);
-	for (uint64_t i = 0; i < pushes[worker]; i++) {
-		uint32_t text = texts[pushed[worker][i]];
+	const struct event *left = a, *right = b;
 
-		if (text != i % RANGE_NAMES + 1 && (text != 0 || is_all))
-			fail("range %llu of %llu is named %d", (unsigned long long)i,
-			     (unsigned long long)pushes[worker], (int)text - 1);
+	return (left->ticks > right->ticks) - (left->ticks < right->ticks);
+}
+
+/* The name of a range may have been defined by another thread: where is_all is not so, that may be lost. */
+static void check_event(const struct event *event, uint64_t number, bool is_all)
+{
+	if (event->turn == ALLOCATE && event->value != LEAST_BYTES + number)
+		fail("allocation %llu where %llu was next",
+		     (unsigned long long)event->value - LEAST_BYTES, (unsigned long long)number);
+	if (event->turn != PUSH)
+		return;
+	CHECK(event->value < MOST_NUMBERS);
+	if (texts[event->value] != number % RANGE_NAMES + 1 && (texts[event->value] != 0 || is_all))
+		fail("range %llu is named %d", (unsigned long long)number,
+		     (int)texts[event->value] - 1);
+}
+
+static bool are_of_one_ring(uint32_t worker)
+{
+	for (size_t i = 1; i < event_count[worker]; i++)
+		if (events[worker][i].ring != events[worker][0].ring)
+			return false;
+	return true;
+}
+
+/* A thread's events in order of time, for its first ones may be in the shared ring: where that is lost with the process, there may be a hole. */
+static void check_events(uint32_t worker, bool is_all)
+{
+	bool has_no_hole = is_all || are_of_one_ring(worker);
+	uint64_t count[TURNS] = {0};
+
+	qsort(events[worker], event_count[worker], sizeof(struct event), compare_events);
+	for (size_t i = 0; i < event_count[worker]; i++) {
+		const struct event *event = &events[worker][i];
+
+		if (has_no_hole && event->turn != i % TURNS)
+			fail("event %zu of %zu is a %d", i, event_count[worker], (int)event->turn);
+		if (has_no_hole)
+			check_event(event, count[event->turn], is_all);
+		count[event->turn]++;
 	}
-	all_ranges += pops[worker];
+	check("pushes", count[PUSH], truth->workers[worker].pushes_begun,
+	      truth->workers[worker].pushes_done, is_all);
+	check("pops", count[POP], truth->workers[worker].pops_begun,
+	      truth->workers[worker].pops_done, is_all);
+	check("allocations", count[ALLOCATE], truth->workers[worker].allocations_begun,
+	      truth->workers[worker].allocations_done, is_all);
+	all_ranges += count[POP];
 }
 
 static void check_counts(bool is_all)
@@ -232,9 +277,7 @@ static void check_counts(bool is_all)
 	for (uint32_t i = 0; i < WORKERS; i++) {
 		check("launches", launches[i], truth->workers[i].launches_begun,
 		      truth->workers[i].launches_done, is_all);
-		check("allocations", allocations[i], truth->workers[i].allocations_begun,
-		      truth->workers[i].allocations_done, is_all);
-		check_ranges(i, is_all);
+		check_events(i, is_all);
 		begun += truth->workers[i].launches_begun;
 		all_launches += launches[i];
 	}
@@ -277,9 +320,7 @@ static void clear(void)
 {
 	memset(&scan, 0, sizeof(scan));
 	memset(launches, 0, sizeof(launches));
-	memset(allocations, 0, sizeof(allocations));
-	memset(pushes, 0, sizeof(pushes));
-	memset(pops, 0, sizeof(pops));
+	memset(event_count, 0, sizeof(event_count));
 	memset(texts, 0, MOST_NUMBERS * sizeof(*texts));
 	memset(called, 0, MOST_NUMBERS);
 	memset(ran, 0, MOST_NUMBERS);
@@ -335,7 +376,7 @@ int main(int argc, char **argv)
 	ran = malloc(MOST_NUMBERS);
 	texts = malloc(MOST_NUMBERS * sizeof(*texts));
 	for (uint32_t i = 0; i < WORKERS; i++)
-		pushed[i] = malloc(MOST_ROUNDS * sizeof(*pushed[i]));
+		events[i] = malloc(TURNS * MOST_ROUNDS * sizeof(*events[i]));
 	srand(seed);
 	printf("seed %u\n", seed);
 	every_instant();

@@ -58,8 +58,14 @@ static bool count_others(const uint32_t *libc_threads, uint32_t own, uint32_t *o
 bool gp_own_threads_are_all(const uint32_t *libc_threads, bool *may_change)
 {
 	uint32_t others, before = gp_load32_acquire(&gp_since_fork.own_threads);
-	bool is_known = count_others(libc_threads, before, &others);
+	bool is_known;
 
+	/* first: to read in /proc takes a descriptor's number, which the program may just now expect to get */
+	if (libc_threads != NULL && gp_load32(libc_threads) > before) {
+		*may_change = true;
+		return false;
+	}
+	is_known = count_others(libc_threads, before, &others);
 	*may_change = is_known || before > 1;
 	return is_known && others == 0 && gp_load32_acquire(&gp_since_fork.own_threads) == before;
 }

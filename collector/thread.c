@@ -38,6 +38,7 @@ static __thread struct local local __attribute__((tls_model("initial-exec")));
 
 static struct gp_arena *rings;
 static struct gp_bell *writer_bell;
+static struct gp_lane *shared_lane;
 static struct gp_ring_header *shared_ring;
 static uint32_t shared_lock;
 static bool all_wait;           /* for room in a full ring */
@@ -468,13 +469,26 @@ void gp_call_is_left_out(void)
 
 /* ---- life of the collector ---- */
 
-/* Where a signal handler forked, the child may be about to put a record in any of them, or to take one. */
-static void stand_in_for_rings(void)
+static void stand_in_for_all(void)
 {
-	uint32_t count = rings != NULL ? gp_load32_acquire(&rings->lane_count) : 0;
+	uint32_t count = gp_load32_acquire(&rings->lane_count);
 
 	for (uint32_t i = 0; i < count; i++)
 		gp_arena_stand_in(&rings->lanes[i]);
+}
+
+/* Where a signal handler forked, the child may be about to put a record in its ring or the shared one; amid gp_emit() it may be about to take any. */
+static void stand_in_for_rings(void)
+{
+	if (rings == NULL)
+		return;
+	if (local.busy) {
+		stand_in_for_all();
+		return;
+	}
+	gp_arena_stand_in(shared_lane);
+	if (local.lane != NULL && local.recording == last_recording)
+		gp_arena_stand_in(local.lane);
 }
 
 /*
@@ -491,7 +505,8 @@ void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell, enum gp_over
 {
 	rings = arena;
 	writer_bell = bell;
-	shared_ring = gp_arena_take(arena, 0)->ring;
+	shared_lane = gp_arena_take(arena, 0);
+	shared_ring = shared_lane->ring;
 	shared_lock = 0;
 	all_wait = on_overload == GP_OVERLOAD_BLOCK;
 }

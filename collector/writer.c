@@ -423,22 +423,20 @@ static bool wait_for_thread(void)
 
 int gp_writer_start(const struct gp_collector_config *config)
 {
+	pthread_t thread;
 	int error;
 
 	/* in a forked child: what its parent left, except for the rings, which are not mapped here */
 	memset(&writer, 0, sizeof(writer));
 	writer.config = *config;
-	error = gp_sys.thread(&writer.thread, run);
+	error = gp_sys.thread(&thread, run);
 	if (error)
 		return error;
-	if (!wait_for_thread()) {
-		pthread_detach(writer.thread);
+	/* to join it takes a lock of the C library's, which a handler that ends the process may have interrupted */
+	pthread_detach(thread);
+	if (!wait_for_thread())
 		return -ETIMEDOUT;
-	}
-	if (gp_load32_acquire(&writer.progress) != FAILED)
-		return 0;
-	pthread_join(writer.thread, NULL);
-	return writer.error;
+	return gp_load32_acquire(&writer.progress) == FAILED ? writer.error : 0;
 }
 
 int gp_writer_stop(uint64_t timeout_ns)
@@ -455,7 +453,6 @@ int gp_writer_stop(uint64_t timeout_ns)
 	}
 	if (gp_load32_acquire(&writer.progress) != DONE)
 		return -ETIMEDOUT;
-	pthread_join(writer.thread, NULL);
 	if (writer.error)
 		return writer.error;
 	gp_arena_remove(&writer.arena);

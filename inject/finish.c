@@ -29,6 +29,11 @@
 #define USUAL_STACK_BYTES (8u << 20)
 #define PROGRESS_FD       3
 #define MOST_VARIABLES    4096
+#define OVER              '\0' /* the last sign; the others are the child's */
+#define REAP_PAUSE_NS     50000u
+#define REAP_MOST_NS      500000000u
+/* What a terminal that lets no process in the background write would stop the program's group with. */
+#define HELD ((uint64_t)1 << (SIGTTOU - 1))
 
 /*
  * Three processes: the program; a helper, which shares its memory, never execs and therefore ends
@@ -42,8 +47,9 @@ struct job {
 	int progress_fd;
 	bool is_heard; /* what is written to standard error */
 	char *child_stack;
-	volatile pid_t child;
-	volatile int status; /* of the child; -1 = could not be run */
+	volatile pid_t helper; /* as it sees itself, in its namespace of process ids */
+	volatile pid_t child;  /* as the helper sees it; 0 = there is none, or not any more */
+	volatile int status;   /* of the child; -1 = could not be run */
 };
 
 /* All three share one memory: what a sanitizer of the program's knows of its threads would be mixed up by its own versions of these calls. */
@@ -144,7 +150,7 @@ static void become_clean(const struct job *job)
 {
 	for (int number = 1; number < NSIG; number++)
 		have_default(number);
-	gp_sys_let_signals(0);
+	gp_sys_let_signals(HELD);
 	/* first: its number may be one of those below, which the program had closed */
 	if (job->progress_fd == PROGRESS_FD)
 		syscall(SYS_fcntl, PROGRESS_FD, F_SETFD, 0);
@@ -177,21 +183,25 @@ static int run_program(void *data)
 static int helper(void *data)
 {
 	struct job *job = data;
+	static const char over = OVER;
 	int status = -1;
 
+	job->helper = (pid_t)syscall(SYS_getpid);
 	have_default(SIGCHLD); /* ours alone; ignored, no child would leave a status */
 	job->child = clone_directly(run_program, job->child_stack + STACK_BYTES,
 				    CLONE_VM | CLONE_VFORK | SIGCHLD, job);
 	if (job->child > 0)
 		while (syscall(SYS_wait4, job->child, &status, __WALL, NULL) < 0 && errno == EINTR)
 			;
+	job->child = 0;
 	job->status = status;
-	/* our copy of the pipe's write end closes with us: the program sees its end */
+	/* that our end of the pipe closes says nothing: a child that another thread forked may have one, too */
+	syscall(SYS_write, job->progress_fd, &over, sizeof(over));
 	syscall(SYS_exit, 0);
 	return 0;
 }
 
-/* Wait for the end of the pipe; false if nothing came for timeout_ns. */
+/* Wait until it is over; false if nothing came for timeout_ns. */
 static bool watch(int read_fd, uint64_t timeout_ns)
 {
 	char signs[64];
@@ -199,15 +209,39 @@ static bool watch(int read_fd, uint64_t timeout_ns)
 	for (;;) {
 		struct pollfd wait = {.fd = read_fd, .events = POLLIN};
 		int ready = poll(&wait, 1, (int)(timeout_ns / 1000000u));
+		ssize_t count;
 
 		if (ready < 0 && errno == EINTR)
 			continue;
 		if (ready <= 0)
 			return false;
 		gp_add32(&gp_since_fork.close_signs, 1);
-		if (read(read_fd, signs, sizeof(signs)) <= 0)
+		count = read(read_fd, signs, sizeof(signs));
+		if (count <= 0 || signs[count - 1] == OVER)
 			return true;
 	}
+}
+
+/* Where the child's number is not one of ours, the helper's end is: it is the first process of that namespace, and the child ends with it. */
+static void kill_child(const struct job *job, pid_t helper)
+{
+	if (job->helper != helper)
+		kill(helper, SIGKILL);
+	else if (job->child > 0)
+		kill(job->child, SIGKILL);
+}
+
+/* Whether it has ended.  One whose child the system does not let end, as where a file system hangs, is left behind. */
+static bool reap(pid_t helper)
+{
+	pid_t ended = waitpid(helper, NULL, __WCLONE | WNOHANG);
+
+	for (uint64_t pause_ns = REAP_PAUSE_NS; ended == 0 && pause_ns < REAP_MOST_NS;
+	     pause_ns *= 2) {
+		gp_sys_sleep(pause_ns);
+		ended = waitpid(helper, NULL, __WCLONE | WNOHANG);
+	}
+	return ended == helper;
 }
 
 static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_ns)
@@ -223,11 +257,9 @@ static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_
 		return false;
 	bool progressed = watch(pipe_fds[0], timeout_ns);
 
-	if (!progressed && job->child > 0)
-		kill(job->child, SIGKILL);
-	while (waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR)
-		;
-	return progressed && WIFEXITED(job->status) && WEXITSTATUS(job->status) == 0;
+	if (!progressed)
+		kill_child(job, pid);
+	return reap(pid) && progressed && WIFEXITED(job->status) && WEXITSTATUS(job->status) == 0;
 }
 
 /* Beside the library in a build folder, in ../bin of an installation. */
@@ -259,7 +291,6 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 	static struct job job;             /* as in gp_finish_run() */
 	bool is_heard = gp_say_is_heard(); /* before a pipe has the number of what is closed */
 	int pipe_fds[2];
-	sigset_t all, before;
 
 	if (pipe2(pipe_fds, O_CLOEXEC) != 0)
 		return false;
@@ -274,11 +305,8 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 	job.status = -1;
 	place_summary(&job);
 	copy_environment(&job);
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
 	bool done = run_helper(&job, pipe_fds, timeout_ns);
 
-	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(pipe_fds[0]);
 	return done;
 }

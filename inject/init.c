@@ -399,27 +399,28 @@ static void say_why_the_driver_did_not_come(void)
 	}
 }
 
+static void complete_recording(void)
+{
+	finish_session(LEAVE_FLUSH_S);
+}
+
 /* The exit handler comes after this one where the first context was made before our constructor. */
 __attribute__((destructor)) static void destruct(void)
 {
-	if (gp_process_trace_is_here())
-		finish_session(LEAVE_FLUSH_S);
-	gp_process_trace_close();
+	gp_process_trace_close(complete_recording, true);
 	say_why_the_driver_did_not_come();
 }
 
 /* An end at which neither our exit handler nor our destructor runs. */
 static void leave_recording(void)
 {
-	if (gp_process_trace_is_here())
-		finish_session(LEAVE_FLUSH_S);
-	gp_process_trace_close();
+	gp_process_trace_close(complete_recording, true);
 }
 
 static void leave_for_exec(void)
 {
 	gp_process_trace_ends(GP_END_EXEC, 0);
-	leave_recording();
+	gp_process_trace_close(complete_recording, false);
 }
 
 /*

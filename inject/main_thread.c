@@ -19,15 +19,14 @@
 static pthread_key_t key;
 static sigset_t mask; /* of the main thread at its end: what the program's exit handlers expect */
 
-/* It has the program's descriptors, which are closed with the last thread that has them, and a stack for the program's exit handlers. */
-static void *end_with_the_last(void *unused)
+/* Counts as one of ours meanwhile. */
+static void end_with_the_last(void)
 {
 	bool is_last = false, may_change = true;
 	uint64_t look_ns = FIRST_LOOK_NS;
 	const uint32_t *libc_threads = gp_dlsym(RTLD_DEFAULT, LIBC_THREADS);
 
 	gp_own_thread_begins();
-	gp_sys_set_thread_name("gpuprof-end");
 	while (!is_last && may_change) {
 		gp_sys_sleep(look_ns);
 		look_ns = 2 * look_ns < LONGEST_LOOK_NS ? 2 * look_ns : LONGEST_LOOK_NS;
@@ -39,6 +38,13 @@ static void *end_with_the_last(void *unused)
 		exit(EXIT_SUCCESS);
 	}
 	gp_own_thread_ends();
+}
+
+/* It has the program's descriptors, which are closed with the last thread that has them, and a stack for the program's exit handlers. */
+static void *looking_thread(void *unused)
+{
+	gp_sys_set_thread_name("gpuprof-end");
+	end_with_the_last();
 	return unused;
 }
 
@@ -52,8 +58,10 @@ static void on_end_of_main(void *unused)
 		return;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	if (pthread_create(&thread, NULL, end_with_the_last, NULL) == 0)
+	if (pthread_create(&thread, NULL, looking_thread, NULL) == 0)
 		pthread_detach(thread);
+	else /* where no more threads may be, the main one looks itself, else nobody would end the process */
+		end_with_the_last();
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 

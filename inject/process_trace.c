@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gpuprof/shell_word.h"
@@ -198,19 +200,24 @@ static void wait_for_start(void)
 			    (waits < START_WAITS || gp_sys_now_ns() < give_up_ns);
 	     waits++)
 		gp_sys_wait(&gp_since_fork.recording, STARTING, MOST_WAIT_NS / START_WAITS);
+	/* once is enough; what starts late is used all the same */
+	gp_replace32(&gp_since_fork.recording, STARTING, TRIED);
 	gp_sys_wake(&gp_since_fork.recording); /* which wakes one: the next, if there is one */
 }
 
 /*
- * No cancellation point of the C library's counts: the program called nothing that is one.  A thread of ours comes here where the
+ * No cancellation point of the C library's counts: the program called nothing that is one.  No signal comes, for its handler may leave by a jump.  A thread of ours comes here where the
  * program has a function of the C library's name, with a range in it: the start waits for that thread.
  */
 static void start_or_wait(void)
 {
 	int saved_errno = errno, saved_state;
+	sigset_t all, before;
 
 	if (is_inside || gp_own_thread_is_this() || !gp_since_fork_is_own_process())
 		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	is_inside = true;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
@@ -222,6 +229,7 @@ static void start_or_wait(void)
 	}
 	pthread_setcancelstate(saved_state, NULL);
 	is_inside = false;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = saved_errno;
 }
 
@@ -358,24 +366,52 @@ static void await_closer(void)
 	}
 }
 
-/* No signal comes amid it: its handler could end the process there, or fork. */
-void gp_process_trace_close(void)
+/* A handler may have forked since the caller looked: the child has nothing to close. */
+static void close_or_await(void (*complete)(void))
 {
 	uint32_t self = gp_sys_thread_id();
+
+	if (gp_process_trace_is_here())
+		complete();
+	if (!gp_process_trace_is_unfinished())
+		return;
+	if (gp_replace32(&gp_since_fork.closer, 0, self))
+		close_here();
+	else if (gp_load32(&gp_since_fork.closer) != self)
+		await_closer();
+}
+
+/* What would come as soon as that mask is back. */
+static void take_away_what_came(const sigset_t *mask)
+{
+	static const struct timespec at_once;
+	sigset_t coming;
+
+	if (gp_sys_is_confined())
+		return;
+	sigfillset(&coming);
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(mask, number) == 1)
+			sigdelset(&coming, number);
+	while (gp_sys.call(SYS_rt_sigtimedwait, (long)&coming, 0, (long)&at_once, NSIG / 8, 0, 0) >
+	       0)
+		;
+}
+
+/* No signal comes amid it: its handler could end the process there, or fork, or find the program's own objects gone. */
+void gp_process_trace_close(void (*complete)(void), bool is_over)
+{
 	sigset_t all, before;
 	int saved_state;
-	bool is_closer;
 
 	if (!gp_process_trace_is_unfinished())
 		return;
 	sigfillset(&all);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	is_closer = gp_replace32(&gp_since_fork.closer, 0, self);
-	if (is_closer)
-		close_here();
+	close_or_await(complete);
+	if (is_over)
+		take_away_what_came(&before);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!is_closer && gp_load32(&gp_since_fork.closer) != self)
-		await_closer();
 	pthread_setcancelstate(saved_state, NULL);
 }

@@ -34,10 +34,11 @@ void gp_process_trace_ends(enum gp_end_way way, int status);
 bool gp_process_trace_is_unfinished(void);
 
 /*
- * Nothing is recorded any more.  The trace gets its end and, without gpuprof-run, is finished.  Once, by whoever comes first; others wait for that.
- * Also in a signal handler.
+ * Nothing is recorded any more.  The trace gets its end, after complete() if this process records, and is finished where gpuprof-run is not there to.  Once, by whoever comes
+ * first; others wait for that.  No signal comes meanwhile.  is_over: as far as the program knows it has ended, and what came is taken away; else it comes
+ * then.  Also in a signal handler.
  */
-void gp_process_trace_close(void);
+void gp_process_trace_close(void (*complete)(void), bool is_over);
 
 /* Whether gpuprof-run does what concerns the whole tree: complaints about options, the summary, the Chrome trace. */
 bool gp_process_trace_in_session(void);

@@ -84,23 +84,26 @@ void gp_say_nothing(void)
 	silent = true;
 }
 
-/* Nobody may read what the program writes to, which is its business: our line must not be what ends it. */
+/* Nobody may read what the program writes to, its files may not grow any more, its terminal may stop whoever writes: our line must not be what ends or stops it. */
 static void put(const char *line, size_t bytes)
 {
 	static const struct timespec at_once = {0, 0};
-	sigset_t pipe, pending, before;
+	sigset_t answers, pending, before;
 	int error;
 
 	if (!gp_say_is_heard() || !is_writable())
 		return;
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
+	sigemptyset(&answers);
+	sigaddset(&answers, SIGPIPE);
+	sigaddset(&answers, SIGXFSZ);
+	sigaddset(&answers, SIGTTOU); /* does not come, and the line is written, where it is held */
 	sigemptyset(&pending);
 	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	pthread_sigmask(SIG_BLOCK, &answers, &before);
 	gp_sys_write(STDERR_FILENO, line, bytes, &error);
-	if (error == -EPIPE && !sigismember(&pending, SIGPIPE))
-		gp_sys.call(SYS_rt_sigtimedwait, (long)&pipe, 0, (long)&at_once, NSIG / 8, 0, 0);
+	if ((error == -EPIPE && !sigismember(&pending, SIGPIPE)) ||
+	    (error == -EFBIG && !sigismember(&pending, SIGXFSZ)))
+		gp_sys.call(SYS_rt_sigtimedwait, (long)&answers, 0, (long)&at_once, NSIG / 8, 0, 0);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

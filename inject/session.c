@@ -369,6 +369,7 @@ static void *fetching_thread(void *unused)
 	gp_stack_end_samples();
 	how = fetch_last();
 	gp_share_serve_end();
+	gp_buffers_have_no_decoder(); /* the program may go on: an exec can fail */
 	gp_own_thread_ends();
 	gp_store32_release(&session.finished, how);
 	gp_sys_wake(&session.finished);

@@ -1,0 +1,393 @@
+"""What comes amid what the library does for itself: signals, jumps out of their handlers, forks, calls that fail, ends of threads.
+
+The program goes on, or ends, as without us."""
+import os
+import pty
+import shutil
+import subprocess
+import termios
+import time
+import unittest
+
+import support
+from support import BARE, LIBRARY, PLAIN, Case
+
+PROGRAM = r"""
+#define _GNU_SOURCE
+#include "gpuprof/gpuprof.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static int *table;
+static sigjmp_buf outside;
+
+static double now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void set_timer(long first_us, long every_us)
+{
+	struct itimerval timer = {{0, every_us}, {0, first_us}};
+
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static __attribute__((destructor)) void take_down(void)
+{
+	free(table);
+	table = NULL;
+}
+
+static void leave(int number)
+{
+	(void)number;
+	_exit(3);
+}
+
+static void use_table(int number)
+{
+	(void)number;
+	++*table;
+}
+
+static void jump(int number)
+{
+	(void)number;
+	siglongjmp(outside, 1);
+}
+
+static void *do_nothing(void *unused)
+{
+	return unused;
+}
+
+/* The handler ends the process wherever it interrupts the C library. */
+static void make_threads(long us)
+{
+	pthread_t threads[16];
+
+	signal(SIGALRM, leave);
+	set_timer(us, 0);
+	for (;;) {
+		for (int i = 0; i < 16; i++)
+			if (pthread_create(&threads[i], NULL, do_nothing, NULL) != 0)
+				_exit(1);
+		for (int i = 0; i < 16; i++)
+			pthread_join(threads[i], NULL);
+	}
+}
+
+static void *push(void *unused)
+{
+	double start_s = now_s();
+
+	for (int i = 0; i < 4; i++) {
+		gpuprof_range_push("other");
+		gpuprof_range_pop();
+	}
+	printf("ranges of another thread are %s\n", now_s() - start_s < 1.5 ? "quick" : "slow");
+	return unused;
+}
+
+/* Out of the first range, which makes the trace. */
+static void leave_by_a_jump(long us)
+{
+	pthread_t thread;
+	int state;
+
+	signal(SIGALRM, jump);
+	if (sigsetjmp(outside, 1) == 0) {
+		set_timer(us, 0);
+		gpuprof_range_push("first");
+		gpuprof_range_pop();
+		for (;;)
+			;
+	}
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+	printf("cancellation is %s\n", state == PTHREAD_CANCEL_ENABLE ? "enabled" : "disabled");
+	pthread_create(&thread, NULL, push, NULL);
+	pthread_join(thread, NULL);
+}
+
+/* Children that live on have all descriptors that were open just then. */
+static void *fork_children(void *unused)
+{
+	for (;;)
+		if (fork() == 0) {
+			close(STDOUT_FILENO);
+			close(STDERR_FILENO);
+			alarm(20);
+			pause();
+		}
+	return unused;
+}
+
+static void *use_lowest_number(void *unused)
+{
+	double end_s = now_s() + 3;
+	long wrong = 0;
+
+	while (now_s() < end_s)
+		for (int i = 0; i < 1000; i++) {
+			int fd;
+
+			close(STDIN_FILENO);
+			fd = open("/dev/null", O_RDONLY);
+			wrong += fd != STDIN_FILENO;
+			if (fd != STDIN_FILENO) {
+				dup2(fd, STDIN_FILENO);
+				close(fd);
+			}
+		}
+	printf("%ld descriptors had another number\n", wrong);
+	fflush(stdout);
+	return unused;
+}
+
+static void *wait_a_little(void *unused)
+{
+	usleep(100000);
+	puts("the worker has ended");
+	fflush(stdout);
+	return unused;
+}
+
+static void main_leaves(void *(*body)(void *))
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, body, NULL);
+	pthread_detach(thread);
+	pthread_exit(NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argv[1];
+	long number = argc > 2 ? atol(argv[2]) : 0;
+	pthread_t thread;
+
+	table = calloc(1, sizeof(*table));
+	if (!strcmp(what, "jump"))
+		leave_by_a_jump(number);
+	else
+		gpuprof_mark("begins");
+	if (!strcmp(what, "threads"))
+		make_threads(number);
+	if (!strcmp(what, "late exit") || !strcmp(what, "late _exit"))
+		set_timer(number, 0);
+	if (!strcmp(what, "late _exit"))
+		_exit(3);
+	if (!strcmp(what, "tick")) {
+		signal(SIGALRM, use_table);
+		set_timer(number, number);
+	}
+	if (!strcmp(what, "forks")) {
+		pthread_create(&thread, NULL, fork_children, NULL);
+		usleep((useconds_t)number);
+	}
+	if (!strcmp(what, "namespace") && unshare(CLONE_NEWPID) != 0)
+		return 4;
+	if (!strcmp(what, "lowest"))
+		main_leaves(use_lowest_number);
+	if (!strcmp(what, "alone"))
+		main_leaves(wait_a_little);
+	exit(3);
+}
+"""
+
+# An exec that fails ends the recording; what is launched then fills nobody's buffers.
+FAILED_EXEC = r"""
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+extern int cuInit(unsigned), cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *), cuCtxSynchronize(void);
+extern int cuModuleLoadData(void **, const void *), cuModuleGetFunction(void **, void *, const char *);
+extern int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+
+static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry step_kernel() { ret; }\n";
+
+static long resident_kib(void)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	char line[200];
+	long kib = 0;
+
+	while (fgets(line, sizeof(line), status))
+		sscanf(line, "VmRSS: %ld", &kib);
+	fclose(status);
+	return kib;
+}
+
+int main(int argc, char **argv)
+{
+	char *arguments[] = {"nothing", NULL};
+	void *context, *module, *kernel;
+	long before;
+
+	(void)argc;
+	if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) || cuModuleLoadData(&module, ptx) ||
+	    cuModuleGetFunction(&kernel, module, "step_kernel"))
+		return 1;
+	for (int i = 0; i < 1000; i++)
+		cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+	execv(argv[1], arguments);
+	before = resident_kib();
+	for (int i = 0; i < 500000; i++)
+		cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL);
+	cuCtxSynchronize();
+	puts(resident_kib() - before < 16384 ? "as small as before" : "larger and larger");
+	return 0;
+}
+"""
+
+
+class Amid(Case):
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.compile("amid", PROGRAM, f"-I{support.ROOT}/include", "-lpthread")
+
+    def check(self, *arguments, returncode=3, stdout="", **variables):
+        """Ends so with and without us; returns what we said."""
+        for way in (PLAIN, BARE):
+            own = {} if way == PLAIN else {"GPUPROF_OUTPUT": "t", "GPUPROF_CHROME": "none", **variables}
+            result = self.run_program([self.program, *arguments], way, **own)
+            self.assertEqual((result.returncode, result.stdout), (returncode, stdout), (arguments, way, result.stderr))
+        for name in self.files(".gpuprof"):
+            os.unlink(self.path(name))
+        return result.stderr
+
+    def test_a_handler_that_ends_the_process_amid_threads_that_come_and_go(self):
+        for us in range(20000, 50000, 750):
+            self.check("threads", str(us))
+
+    def test_signals_that_come_when_the_program_has_ended(self):
+        for end in ("late exit", "late _exit"):
+            for us in (3000, 6000, 10000, 15000, 25000, 40000):
+                said = self.check(end, str(us))
+                self.assertIn("ranges and marks: 1", said)
+
+    def test_a_handler_that_uses_what_is_gone_by_then(self):
+        for us in (500, 1000, 2000, 5000):
+            self.check("tick", str(us))
+
+    def test_a_handler_that_leaves_the_start_by_a_jump(self):
+        stdout = "cancellation is enabled\nranges of another thread are quick\n"
+        os.mkdir(self.path("no folder"), 0o500)
+        for output in ("t", "/dev/null/t"):
+            for us in (50, 100, 200, 300, 400, 500, 700, 1000, 1500, 2000, 3000, 5000):
+                result = self.run_program([self.program, "jump", str(us)], BARE, GPUPROF_OUTPUT=output, GPUPROF_CHROME="none")
+                self.assertEqual((result.returncode, result.stdout), (3, stdout), (output, us, result.stderr))
+
+    def test_children_that_others_fork_amid_the_end(self):
+        for us in range(1000, 4000, 500):
+            start = time.monotonic()
+            result = self.run_program([self.program, "forks", str(us)], BARE, GPUPROF_OUTPUT="t", GPUPROF_CHROME="none",
+                                      GPUPROF_FINISH_TIMEOUT="8", GPUPROF_SUMMARY=self.path("summary"))
+            subprocess.run(["pkill", "-KILL", "-f", self.program], check=False)
+            self.assertEqual((result.returncode, result.stderr), (3, ""))
+            self.assertLess(time.monotonic() - start, 8)
+            with open(self.path("summary"), encoding="utf-8") as file:
+                self.assertIn("ranges and marks: 1", file.read())
+            os.unlink(self.path("t.gpuprof"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs the right to make namespaces")
+    def test_another_namespace_of_process_ids_and_a_summary_that_hangs(self):
+        os.mkfifo(self.path("nobody reads"))
+        start = time.monotonic()
+        said = self.check("namespace", GPUPROF_SUMMARY=self.path("nobody reads"), GPUPROF_FINISH_TIMEOUT="1")
+        self.assertLess(time.monotonic() - start, 8)
+        self.assertIn("was not finished; make both with:", said)
+        self.assertEqual(subprocess.run(["pgrep", "-f", self.path("t.gpuprof")], stdout=subprocess.PIPE, check=False).stdout, b"")
+
+    def test_the_lowest_descriptor_is_the_programs(self):
+        self.check("lowest", returncode=0, stdout="0 descriptors had another number\n")
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "needs the right to become somebody else")
+    def test_a_main_thread_that_leaves_where_no_more_threads_may_be(self):
+        """One of the program's, and as many of ours as the library has then: the one that would look is one too many."""
+        os.chmod(self.folder, 0o777)
+        user = str(60000 + os.getpid() % 5000)  # whose processes are these alone
+        for most in range(3, 7):
+            result = self.run_program(["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "bash", "-c",
+                                       f'ulimit -u {most}; LD_PRELOAD={LIBRARY} exec "$0" alone', self.program], PLAIN,
+                                      GPUPROF_OUTPUT="t%p", GPUPROF_CHROME="none", GPUPROF_SUMMARY="none")
+            if "cannot be preloaded" in result.stderr:
+                self.skipTest("others may not read the build folder")
+            self.assertEqual((result.returncode, result.stdout), (0, "the worker has ended\n"), (most, result.stderr))
+
+    def test_an_exec_that_fails(self):
+        program = self.compile("failed_exec", FAILED_EXEC, f"-L{support.BUILD}/sim", "-lcuda")
+        text = self.write("no program", "not a script either\n", 0o755)
+        result = self.run_program([program, text], BARE, GPUPROF_OUTPUT="t", GPUPROF_CHROME="none", GPUPROF_SUMMARY="none")
+        self.assertEqual((result.returncode, result.stdout), (0, "as small as before\n"))
+        self.assertIn("recording ended when", result.stderr)
+
+
+class OurLines(Case):
+    """What is said on standard error ends and stops nobody."""
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.compile("amid", PROGRAM, f"-I{support.ROOT}/include", "-lpthread")
+
+    def test_a_log_that_may_not_grow(self):
+        script = 'ulimit -f 0; exec 2>"$0"; exec "$@"'
+        for preload in ("", LIBRARY):
+            result = self.run_program(["bash", "-c", script, self.path("log"), "env", f"LD_PRELOAD={preload}", self.program, "none"], PLAIN,
+                                      GPUPROF_OUTPUT="t", GPUPROF_CHROME="none")
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "", ""))
+
+    def run_in_the_background(self, **variables):
+        """In a terminal that lets nobody there write; how the program ends, or "stopped"."""
+        pid, terminal = pty.fork()
+        if pid == 0:
+            modes = termios.tcgetattr(0)
+            modes[3] |= termios.TOSTOP
+            termios.tcsetattr(0, termios.TCSANOW, modes)
+            child = os.fork()
+            if child == 0:
+                os.setpgid(0, 0)
+                os.execve(self.program, [self.program, "none"], support.environment(**variables))
+            _, status = os.waitpid(child, os.WUNTRACED)
+            with open(self.path("status"), "w", encoding="utf-8") as file:
+                file.write("stopped" if os.WIFSTOPPED(status) else str(os.WEXITSTATUS(status)))
+            os._exit(0)
+        printed = b""
+        try:
+            while True:
+                printed += os.read(terminal, 4096)
+        except OSError:  # it was closed by all
+            pass
+        os.waitpid(pid, 0)
+        os.close(terminal)
+        with open(self.path("status"), encoding="utf-8") as file:
+            return file.read(), printed.decode()
+
+    def test_a_terminal_that_stops_who_writes(self):
+        self.assertEqual(self.run_in_the_background(), ("3", ""))
+        for output, words in (("/dev/null/t", "nothing is recorded"), (self.path("t"), "ranges and marks: 1")):
+            status, printed = self.run_in_the_background(LD_PRELOAD=LIBRARY, GPUPROF_OUTPUT=output, GPUPROF_CHROME="none")
+            self.assertEqual(status, "3", printed)
+            self.assertIn(words, printed)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -73,11 +73,10 @@ static int create_thread(pthread_t *thread, void *(*body)(void *))
 static int start_thread(pthread_t *thread, void *(*body)(void *))
 {
 	int saved = errno;
-	sigset_t all, before;
+	sigset_t before;
 	int error;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	gp_sys_defer_signals(&before);
 	error = create_thread(thread, body);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = saved;
@@ -416,15 +415,30 @@ void gp_sys_sleep(uint64_t duration_ns)
 
 #define NOT_HELD UINT64_MAX /* no mask: there are signals that the kernel never puts in one */
 
+/* What an instruction raises, or a system call where a filter says so (SECCOMP_RET_TRAP), ends a process that does not let it come. */
+static const int own_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+
+void gp_sys_defer_signals(sigset_t *before)
+{
+	sigset_t deferred;
+
+	sigfillset(&deferred);
+	for (size_t i = 0; i < sizeof(own_signals) / sizeof(own_signals[0]); i++)
+		sigdelset(&deferred, own_signals[i]);
+	pthread_sigmask(SIG_SETMASK, &deferred, before);
+}
+
 /* The kernel's own masks are of 64 bits, and hold the C library's signals, too. */
 uint64_t gp_sys_hold_signals(void)
 {
-	uint64_t held = ~(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP));
+	uint64_t held = ~(uint64_t)0;
 	uint64_t before = 0;
-	long error =
-		call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&held, (long)&before, sizeof(held));
 
-	return error < 0 ? NOT_HELD : before;
+	for (size_t i = 0; i < sizeof(own_signals) / sizeof(own_signals[0]); i++)
+		held &= ~BIT(own_signals[i]);
+	if (call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&held, (long)&before, sizeof(held)) < 0)
+		return NOT_HELD;
+	return before;
 }
 
 void gp_sys_let_signals(uint64_t before)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/types.h>
 
 struct iovec;
@@ -107,6 +108,9 @@ void gp_sys_sleep(uint64_t duration_ns);
  */
 uint64_t gp_sys_hold_signals(void);
 void gp_sys_let_signals(uint64_t before);
+
+/* The same by the C library, which tells all threads by signals of its own (setuid()): they still come.  pthread_sigmask() gives the mask back. */
+void gp_sys_defer_signals(sigset_t *before);
 
 uint32_t gp_sys_thread_id(void);
 uint32_t gp_sys_process_id(void);

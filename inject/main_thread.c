@@ -50,14 +50,12 @@ static void *looking_thread(void *unused)
 
 static void on_end_of_main(void *unused)
 {
-	sigset_t all;
 	pthread_t thread;
 
 	(void)unused;
 	if (gp_sys_is_confined())
 		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	gp_sys_defer_signals(&mask);
 	if (pthread_create(&thread, NULL, looking_thread, NULL) == 0)
 		pthread_detach(thread);
 	else /* where no more threads may be, the main one looks itself, else nobody would end the process */

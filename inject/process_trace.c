@@ -212,12 +212,11 @@ static void wait_for_start(void)
 static void start_or_wait(void)
 {
 	int saved_errno = errno, saved_state;
-	sigset_t all, before;
+	sigset_t before;
 
 	if (is_inside || gp_own_thread_is_this() || !gp_since_fork_is_own_process())
 		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	gp_sys_defer_signals(&before);
 	is_inside = true;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
@@ -401,14 +400,13 @@ static void take_away_what_came(const sigset_t *mask)
 /* No signal comes amid it: its handler could end the process there, or fork, or find the program's own objects gone. */
 void gp_process_trace_close(void (*complete)(void), bool is_over)
 {
-	sigset_t all, before;
+	sigset_t before;
 	int saved_state;
 
 	if (!gp_process_trace_is_unfinished())
 		return;
-	sigfillset(&all);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	gp_sys_defer_signals(&before);
 	close_or_await(complete);
 	if (is_over)
 		take_away_what_came(&before);

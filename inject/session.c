@@ -621,7 +621,7 @@ static int make_buffers(void)
 
 int gp_session_start(gp_session_first_context first_context)
 {
-	sigset_t all, before;
+	sigset_t before;
 	int error = look_for_addresses();
 
 	if (error == 0)
@@ -630,10 +630,8 @@ int gp_session_start(gp_session_first_context first_context)
 		error = make_buffers();
 	if (error != 0)
 		return error;
-	/* CUPTI starts its worker thread here; with all signals blocked in it, the program's
-	 * handlers never run there */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	/* CUPTI starts its worker thread here: the program's handlers never run there */
+	gp_sys_defer_signals(&before);
 	error = subscribe(first_context);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;

@@ -17,16 +17,23 @@ PROGRAM = r"""
 #include "gpuprof/gpuprof.h"
 
 #include <errno.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static int *table;
@@ -167,6 +174,29 @@ static void *wait_a_little(void *unused)
 	return unused;
 }
 
+static void refuse(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = -EPERM;
+}
+
+/* What removes files raises a signal, whose handler is the program's. */
+static void trap_removals(void)
+{
+	struct sock_filter program[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unlink, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unlinkat, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {sizeof(program) / sizeof(program[0]), program};
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
 static void main_leaves(void *(*body)(void *))
 {
 	pthread_t thread;
@@ -183,6 +213,12 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	table = calloc(1, sizeof(*table));
+	if (!strcmp(what, "trap")) {
+		trap_removals();
+		execl("/proc/self/exe", argv[0], "trapped", NULL);
+	}
+	if (!strcmp(what, "trapped"))
+		sigaction(SIGSYS, &(struct sigaction){.sa_sigaction = refuse, .sa_flags = SA_SIGINFO}, NULL);
 	if (!strcmp(what, "jump"))
 		leave_by_a_jump(number);
 	else
@@ -287,6 +323,10 @@ class Amid(Case):
     def test_a_handler_that_uses_what_is_gone_by_then(self):
         for us in (500, 1000, 2000, 5000):
             self.check("tick", str(us))
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "its handler knows the registers of x86-64 only")
+    def test_a_filter_whose_signal_the_program_handles(self):
+        self.check("trap")
 
     def test_a_handler_that_leaves_the_start_by_a_jump(self):
         stdout = "cancellation is enabled\nranges of another thread are quick\n"

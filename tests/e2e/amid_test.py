@@ -330,7 +330,6 @@ class Amid(Case):
 
     def test_a_handler_that_leaves_the_start_by_a_jump(self):
         stdout = "cancellation is enabled\nranges of another thread are quick\n"
-        os.mkdir(self.path("no folder"), 0o500)
         for output in ("t", "/dev/null/t"):
             for us in (50, 100, 200, 300, 400, 500, 700, 1000, 1500, 2000, 3000, 5000):
                 result = self.run_program([self.program, "jump", str(us)], BARE, GPUPROF_OUTPUT=output, GPUPROF_CHROME="none")

@@ -32,8 +32,8 @@
 #define OVER              '\0' /* the last sign; the others are the child's */
 #define REAP_PAUSE_NS     50000u
 #define REAP_MOST_NS      500000000u
-/* What a terminal that lets no process in the background write would stop the program's group with. */
-#define HELD ((uint64_t)1 << (SIGTTOU - 1))
+/* By which the terminal would stop the child alone, for the program, which waits for it, lets no signal come. */
+#define HELD ((uint64_t)1 << (SIGTTOU - 1) | (uint64_t)1 << (SIGTSTP - 1))
 
 /*
  * Three processes: the program; a helper, which shares its memory, never execs and therefore ends

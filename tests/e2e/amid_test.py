@@ -314,15 +314,23 @@ class Amid(Case):
         for us in range(20000, 50000, 750):
             self.check("threads", str(us))
 
+    def check_long_end(self, *arguments):
+        """The summary goes where nobody reads, so that the end takes a second."""
+        if not os.path.exists(self.path("nobody reads")):
+            os.mkfifo(self.path("nobody reads"))
+        start = time.monotonic()
+        said = self.check(*arguments, GPUPROF_SUMMARY=self.path("nobody reads"), GPUPROF_FINISH_TIMEOUT="1")
+        self.assertGreater(time.monotonic() - start, 1)
+        self.assertLess(time.monotonic() - start, 8)
+        self.assertIn("was not finished; make both with:", said)
+
     def test_signals_that_come_when_the_program_has_ended(self):
         for end in ("late exit", "late _exit"):
-            for us in (3000, 6000, 10000, 15000, 25000, 40000):
-                said = self.check(end, str(us))
-                self.assertIn("ranges and marks: 1", said)
+            for us in (300000, 600000):
+                self.check_long_end(end, str(us))
 
     def test_a_handler_that_uses_what_is_gone_by_then(self):
-        for us in (500, 1000, 2000, 5000):
-            self.check("tick", str(us))
+        self.check_long_end("tick", "300000")
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "its handler knows the registers of x86-64 only")
     def test_a_filter_whose_signal_the_program_handles(self):
@@ -349,11 +357,7 @@ class Amid(Case):
 
     @unittest.skipUnless(os.geteuid() == 0, "needs the right to make namespaces")
     def test_another_namespace_of_process_ids_and_a_summary_that_hangs(self):
-        os.mkfifo(self.path("nobody reads"))
-        start = time.monotonic()
-        said = self.check("namespace", GPUPROF_SUMMARY=self.path("nobody reads"), GPUPROF_FINISH_TIMEOUT="1")
-        self.assertLess(time.monotonic() - start, 8)
-        self.assertIn("was not finished; make both with:", said)
+        self.check_long_end("namespace")
         self.assertEqual(subprocess.run(["pgrep", "-f", self.path("t.gpuprof")], stdout=subprocess.PIPE, check=False).stdout, b"")
 
     def test_the_lowest_descriptor_is_the_programs(self):

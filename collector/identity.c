@@ -1,6 +1,7 @@
 #include "collector/identity.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "collector/sys.h"
 
@@ -55,6 +56,16 @@ uint32_t gp_identity_threads(bool *main_has_ended)
 
 	*main_has_ended = status != NULL && *status == ZOMBIE;
 	return (uint32_t)number_in(status, THREADS_FIELD);
+}
+
+/* The kernel counts a folder for each thread as a link, and two more as for any folder. */
+uint32_t gp_identity_threads_at_most(void)
+{
+	struct stat folder;
+
+	if (gp_sys_stat("/proc/self/task", &folder) != 0 || folder.st_nlink < 3)
+		return 0;
+	return (uint32_t)folder.st_nlink - 2;
 }
 
 uint32_t gp_identity_namespace(const char *path)

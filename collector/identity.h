@@ -14,6 +14,9 @@ uint64_t gp_identity_start_time(void);
 /* How many threads the process has, the main one among them also when it has ended while others go on; 0 = not known. */
 uint32_t gp_identity_threads(bool *main_has_ended);
 
+/* As many, or 0 = not known, without a descriptor: to read takes the lowest number, which the program may just now expect to get. */
+uint32_t gp_identity_threads_at_most(void);
+
 /* The number of a namespace, from its link /proc/self/ns/...; 0 = not known. */
 uint32_t gp_identity_namespace(const char *path);
 

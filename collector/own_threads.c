@@ -60,8 +60,8 @@ bool gp_own_threads_are_all(const uint32_t *libc_threads, bool *may_change)
 	uint32_t others, before = gp_load32_acquire(&gp_since_fork.own_threads);
 	bool is_known;
 
-	/* first: to read in /proc takes a descriptor's number, which the program may just now expect to get */
-	if (libc_threads != NULL && gp_load32(libc_threads) > before) {
+	/* but for a main thread that has ended there are others */
+	if (gp_identity_threads_at_most() > before + 1) {
 		*may_change = true;
 		return false;
 	}

@@ -469,26 +469,21 @@ void gp_call_is_left_out(void)
 
 /* ---- life of the collector ---- */
 
-static void stand_in_for_all(void)
-{
-	uint32_t count = gp_load32_acquire(&rings->lane_count);
-
-	for (uint32_t i = 0; i < count; i++)
-		gp_arena_stand_in(&rings->lanes[i]);
-}
-
-/* Where a signal handler forked, the child may be about to put a record in its ring or the shared one; amid gp_emit() it may be about to take any. */
+/*
+ * Where a signal handler forked, the child may be about to put a record in its ring or the shared one; a thread that has no ring, or is in
+ * gp_emit(), may be about to take any.
+ */
 static void stand_in_for_rings(void)
 {
-	if (rings == NULL)
-		return;
-	if (local.busy) {
-		stand_in_for_all();
-		return;
+	uint32_t count = rings != NULL ? gp_load32_acquire(&rings->lane_count) : 0;
+	bool takes_none = !local.busy && local.lane != NULL && local.recording == last_recording;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct gp_lane *lane = &rings->lanes[i];
+
+		if (!takes_none || lane == shared_lane || lane == local.lane)
+			gp_arena_stand_in(lane);
 	}
-	gp_arena_stand_in(shared_lane);
-	if (local.lane != NULL && local.recording == last_recording)
-		gp_arena_stand_in(local.lane);
 }
 
 /*

@@ -42,7 +42,6 @@ enum progress {
 
 static struct {
 	struct gp_collector_config config;
-	pthread_t thread;
 	uint32_t
 		progress; /* enum progress, atomic; the starting and stopping threads sleep on it */
 	uint32_t stop;    /* atomic */
@@ -376,7 +375,7 @@ static int finish(void)
 {
 	int error = end_trace();
 
-	/* what the kernel closes with the thread may still be open when the thread is joined */
+	/* what the kernel closes with the thread may still be open when it says that it is done */
 	writer.drain.file.stays_open = false;
 	gp_tracefile_close(&writer.drain.file);
 	gp_arena_close(&writer.arena);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -47,9 +48,7 @@ struct job {
 	int progress_fd;
 	bool is_heard; /* what is written to standard error */
 	char *child_stack;
-	volatile pid_t helper; /* as it sees itself, in its namespace of process ids */
-	volatile pid_t child;  /* as the helper sees it; 0 = there is none, or not any more */
-	volatile int status;   /* of the child; -1 = could not be run */
+	volatile int status; /* of the child; -1 = could not be run */
 };
 
 /* All three share one memory: what a sanitizer of the program's knows of its threads would be mixed up by its own versions of these calls. */
@@ -169,8 +168,8 @@ static int run_program(void *data)
 {
 	struct job *job = data;
 
-	job->child =
-		(pid_t)syscall(SYS_getpid); /* before exec, which may hang with the file system */
+	syscall(SYS_prctl, PR_SET_PDEATHSIG,
+		SIGKILL); /* before exec, which may hang with the file system */
 	become_clean(job);
 	/* not our execve(), which would follow it */
 	syscall(SYS_execve, job->arguments[0], job->arguments, job->environment);
@@ -184,16 +183,14 @@ static int helper(void *data)
 {
 	struct job *job = data;
 	static const char over = OVER;
-	int status = -1;
+	int child, status = -1;
 
-	job->helper = (pid_t)syscall(SYS_getpid);
 	have_default(SIGCHLD); /* ours alone; ignored, no child would leave a status */
-	job->child = clone_directly(run_program, job->child_stack + STACK_BYTES,
-				    CLONE_VM | CLONE_VFORK | SIGCHLD, job);
-	if (job->child > 0)
-		while (syscall(SYS_wait4, job->child, &status, __WALL, NULL) < 0 && errno == EINTR)
+	child = clone_directly(run_program, job->child_stack + STACK_BYTES,
+			       CLONE_VM | CLONE_VFORK | SIGCHLD, job);
+	if (child > 0)
+		while (syscall(SYS_wait4, child, &status, __WALL, NULL) < 0 && errno == EINTR)
 			;
-	job->child = 0;
 	job->status = status;
 	/* that our end of the pipe closes says nothing: a child that another thread forked may have one, too */
 	syscall(SYS_write, job->progress_fd, &over, sizeof(over));
@@ -222,17 +219,8 @@ static bool watch(int read_fd, uint64_t timeout_ns)
 	}
 }
 
-/* Where the child's number is not one of ours, the helper's end is: it is the first process of that namespace, and the child ends with it. */
-static void kill_child(const struct job *job, pid_t helper)
-{
-	if (job->helper != helper)
-		kill(helper, SIGKILL);
-	else if (job->child > 0)
-		kill(job->child, SIGKILL);
-}
-
-/* Whether it has ended.  One whose child the system does not let end, as where a file system hangs, is left behind. */
-static bool reap(pid_t helper)
+/* One whose child the system does not let end, as where a file system hangs, is left behind. */
+static void reap(pid_t helper)
 {
 	pid_t ended = waitpid(helper, NULL, __WCLONE | WNOHANG);
 
@@ -241,7 +229,6 @@ static bool reap(pid_t helper)
 		gp_sys_sleep(pause_ns);
 		ended = waitpid(helper, NULL, __WCLONE | WNOHANG);
 	}
-	return ended == helper;
 }
 
 static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_ns)
@@ -258,8 +245,10 @@ static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_
 	bool progressed = watch(pipe_fds[0], timeout_ns);
 
 	if (!progressed)
-		kill_child(job, pid);
-	return reap(pid) && progressed && WIFEXITED(job->status) && WEXITSTATUS(job->status) == 0;
+		kill(pid,
+		     SIGKILL); /* and its child with it, whose number may be of another namespace */
+	reap(pid);
+	return progressed && WIFEXITED(job->status) && WEXITSTATUS(job->status) == 0;
 }
 
 /* Beside the library in a build folder, in ../bin of an installation. */

@@ -41,6 +41,7 @@ static void (*on_quick_exit)(void);
 
 /* This thread starts the recording, or waits for that: a range in the program's malloc(), or in a signal handler, does not wait for itself. */
 static __thread bool is_inside;
+static __thread bool has_waited; /* once is enough; what starts late is used all the same */
 
 void gp_process_trace_init(void (*on_leave)(void))
 {
@@ -200,13 +201,26 @@ static void wait_for_start(void)
 			    (waits < START_WAITS || gp_sys_now_ns() < give_up_ns);
 	     waits++)
 		gp_sys_wait(&gp_since_fork.recording, STARTING, MOST_WAIT_NS / START_WAITS);
-	/* once is enough; what starts late is used all the same */
-	gp_replace32(&gp_since_fork.recording, STARTING, TRIED);
 	gp_sys_wake(&gp_since_fork.recording); /* which wakes one: the next, if there is one */
 }
 
+/* What nobody handles ends a program whose start takes long, as without us. */
+static void defer_handlers(sigset_t *before)
+{
+	struct sigaction action;
+	sigset_t deferred;
+
+	gp_sys_defer_signals(before);
+	pthread_sigmask(SIG_SETMASK, NULL, &deferred);
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(before, number) == 0 && sigaction(number, NULL, &action) == 0 &&
+		    action.sa_handler == SIG_DFL)
+			sigdelset(&deferred, number);
+	pthread_sigmask(SIG_SETMASK, &deferred, NULL);
+}
+
 /*
- * No cancellation point of the C library's counts: the program called nothing that is one.  No signal comes, for its handler may leave by a jump.  A thread of ours comes here where the
+ * No cancellation point of the C library's counts: the program called nothing that is one.  No handler of a signal runs, for it may leave by a jump.  A thread of ours comes here where the
  * program has a function of the C library's name, with a range in it: the start waits for that thread.
  */
 static void start_or_wait(void)
@@ -216,7 +230,9 @@ static void start_or_wait(void)
 
 	if (is_inside || gp_own_thread_is_this() || !gp_since_fork_is_own_process())
 		return;
-	gp_sys_defer_signals(&before);
+	if (has_waited && gp_load32_acquire(&gp_since_fork.recording) == STARTING)
+		return;
+	defer_handlers(&before);
 	is_inside = true;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
@@ -224,6 +240,7 @@ static void start_or_wait(void)
 		gp_store32_release(&gp_since_fork.recording, TRIED);
 		gp_sys_wake(&gp_since_fork.recording);
 	} else {
+		has_waited = true;
 		wait_for_start();
 	}
 	pthread_setcancelstate(saved_state, NULL);
@@ -380,25 +397,41 @@ static void close_or_await(void (*complete)(void))
 		await_closer();
 }
 
-/* What would come as soon as that mask is back. */
-static void take_away_what_came(const sigset_t *mask)
+/* What it would end the process by, or would have been without us too late for it. */
+static bool came_too_late(const siginfo_t *came)
+{
+	struct sigaction action;
+
+	return came->si_code == SI_KERNEL || came->si_code == SI_TIMER ||
+	       sigaction(came->si_signo, NULL, &action) != 0 || action.sa_handler == SIG_DFL;
+}
+
+/* Of what would come as soon as that mask is back. */
+static void take_away_what_came(const sigset_t *mask, enum gp_followed_by followed_by)
 {
 	static const struct timespec at_once;
 	sigset_t coming;
+	siginfo_t came;
 
-	if (gp_sys_is_confined())
+	if (followed_by == GP_FOLLOWED_BY_PROGRAM || gp_sys_is_confined())
 		return;
 	sigfillset(&coming);
 	for (int number = 1; number < NSIG; number++)
 		if (sigismember(mask, number) == 1)
 			sigdelset(&coming, number);
-	while (gp_sys.call(SYS_rt_sigtimedwait, (long)&coming, 0, (long)&at_once, NSIG / 8, 0, 0) >
-	       0)
-		;
+	while (gp_sys.call(SYS_rt_sigtimedwait, (long)&coming, (long)&came, (long)&at_once,
+			   NSIG / 8, 0, 0) > 0) {
+		if (followed_by == GP_FOLLOWED_BY_NOTHING || came_too_late(&came))
+			continue;
+		sigdelset(&coming,
+			  came.si_signo); /* back it goes, to where others of its number are */
+		gp_sys.call(SYS_rt_tgsigqueueinfo, (long)gp_sys_process_id(),
+			    (long)gp_sys_thread_id(), came.si_signo, (long)&came, 0, 0);
+	}
 }
 
 /* No signal comes amid it: its handler could end the process there, or fork, or find the program's own objects gone. */
-void gp_process_trace_close(void (*complete)(void), bool is_over)
+void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by)
 {
 	sigset_t before;
 	int saved_state;
@@ -408,8 +441,7 @@ void gp_process_trace_close(void (*complete)(void), bool is_over)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	gp_sys_defer_signals(&before);
 	close_or_await(complete);
-	if (is_over)
-		take_away_what_came(&before);
+	take_away_what_came(&before, followed_by);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_setcancelstate(saved_state, NULL);
 }

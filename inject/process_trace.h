@@ -33,12 +33,19 @@ void gp_process_trace_ends(enum gp_end_way way, int status);
 /* The same, and while it is being closed. */
 bool gp_process_trace_is_unfinished(void);
 
+/* What of the program's follows the end of its trace. */
+enum gp_followed_by {
+	GP_FOLLOWED_BY_NOTHING,  /* _exit() */
+	GP_FOLLOWED_BY_HANDLERS, /* of its end: destructors, or what quick_exit() calls */
+	GP_FOLLOWED_BY_PROGRAM,  /* the next one, or this one where the exec fails */
+};
+
 /*
  * Nothing is recorded any more.  The trace gets its end, after complete() if this process records, and is finished where gpuprof-run is not there to.  Once, by whoever comes
- * first; others wait for that.  No signal comes meanwhile.  is_over: as far as the program knows it has ended, and what came is taken away; else it comes
- * then.  Also in a signal handler.
+ * first; others wait for that.  No signal comes meanwhile.  What comes then: all of them, if the program goes on; of an end those that somebody may wait for, which
+ * has a handler and is not a timer's; behind _exit() none.  Also in a signal handler.
  */
-void gp_process_trace_close(void (*complete)(void), bool is_over);
+void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by);
 
 /* Whether gpuprof-run does what concerns the whole tree: complaints about options, the summary, the Chrome trace. */
 bool gp_process_trace_in_session(void);

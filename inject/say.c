@@ -84,26 +84,37 @@ void gp_say_nothing(void)
 	silent = true;
 }
 
-/* Nobody may read what the program writes to, its files may not grow any more, its terminal may stop whoever writes: our line must not be what ends or stops it. */
+/* By which the system answers a line that nobody reads, or that makes a file too large; 0 = by none. */
+static int answer_to(int error)
+{
+	return error == -EPIPE ? SIGPIPE : error == -EFBIG ? SIGXFSZ : 0;
+}
+
+/*
+ * Whom the program writes to, how large its files may get and what its terminal does are its own business: our line must not be what ends it,
+ * nor what stops it.
+ */
 static void put(const char *line, size_t bytes)
 {
 	static const struct timespec at_once = {0, 0};
-	sigset_t answers, pending, before;
+	sigset_t held, pending, before, answer;
 	int error;
 
 	if (!gp_say_is_heard() || !is_writable())
 		return;
-	sigemptyset(&answers);
-	sigaddset(&answers, SIGPIPE);
-	sigaddset(&answers, SIGXFSZ);
-	sigaddset(&answers, SIGTTOU); /* does not come, and the line is written, where it is held */
+	sigemptyset(&held);
+	sigaddset(&held, SIGPIPE);
+	sigaddset(&held, SIGXFSZ);
+	sigaddset(&held, SIGTTOU); /* does not come, and the line is written, where it is held */
 	sigemptyset(&pending);
 	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &answers, &before);
+	pthread_sigmask(SIG_BLOCK, &held, &before);
 	gp_sys_write(STDERR_FILENO, line, bytes, &error);
-	if ((error == -EPIPE && !sigismember(&pending, SIGPIPE)) ||
-	    (error == -EFBIG && !sigismember(&pending, SIGXFSZ)))
-		gp_sys.call(SYS_rt_sigtimedwait, (long)&answers, 0, (long)&at_once, NSIG / 8, 0, 0);
+	if (answer_to(error) != 0 && sigismember(&pending, answer_to(error)) == 0) {
+		sigemptyset(&answer);
+		sigaddset(&answer, answer_to(error));
+		gp_sys.call(SYS_rt_sigtimedwait, (long)&answer, 0, (long)&at_once, NSIG / 8, 0, 0);
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

@@ -29,9 +29,11 @@ PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -76,6 +78,95 @@ static void jump(int number)
 {
 	(void)number;
 	siglongjmp(outside, 1);
+}
+
+static volatile sig_atomic_t child_has_ended;
+
+static void note_child(int number)
+{
+	(void)number;
+	child_has_ended = 1;
+}
+
+/* A handler of quick_exit(), behind ours: what it waits for came amid our end. */
+static void await_child(void)
+{
+	sigset_t children, before;
+
+	sigemptyset(&children);
+	sigaddset(&children, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &children, &before);
+	while (!child_has_ended)
+		sigsuspend(&before);
+	puts("the child has ended");
+	fflush(stdout);
+}
+
+static void leave_by_quick_exit(long us)
+{
+	signal(SIGCHLD, note_child);
+	if (fork() == 0) {
+		usleep((useconds_t)us);
+		syscall(SYS_exit_group, 0);
+	}
+	quick_exit(3);
+}
+
+static void *reap_whoever_ends(void *unused)
+{
+	for (;;)
+		if (waitpid(-1, NULL, __WALL) < 0)
+			usleep(1000);
+	return unused;
+}
+
+/* As servers do: it is pending, and stays so. */
+static void have_sigpipe_pending(void)
+{
+	sigset_t pipe_alone;
+	int fds[2];
+
+	sigemptyset(&pipe_alone);
+	sigaddset(&pipe_alone, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &pipe_alone, NULL);
+	if (pipe(fds) != 0 || close(fds[0]) != 0 || write(fds[1], "x", 1) >= 0)
+		_exit(1);
+}
+
+static void say_what_is_pending(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	printf("SIGPIPE is %s\n", sigismember(&pending, SIGPIPE) ? "pending" : "gone");
+	fflush(stdout);
+}
+
+/* A child whose recording cannot start, and which forks. */
+static void fork_in_an_empty_root(const char *folder)
+{
+	unsigned char resident;
+	int status;
+
+	if (fork() == 0) {
+		if (chroot(folder) != 0)
+			_exit(1);
+		gpuprof_mark("child");
+		if (fork() == 0)
+			syscall(SYS_exit_group, mincore(NULL, 4096, &resident) == 0 ? 1 : 5);
+		wait(&status);
+		_exit(WEXITSTATUS(status));
+	}
+	wait(&status);
+	printf("page 0 is %s\n", status == 5 << 8 ? "not there" : "there");
+	fflush(stdout);
+}
+
+static void *leave_by_the_system_call(void *unused)
+{
+	usleep(50000);
+	syscall(SYS_exit, 0);
+	return unused;
 }
 
 static void *do_nothing(void *unused)
@@ -134,7 +225,7 @@ static void leave_by_a_jump(long us)
 /* Children that live on have all descriptors that were open just then. */
 static void *fork_children(void *unused)
 {
-	for (;;)
+	for (int i = 0; i < 2000; i++)
 		if (fork() == 0) {
 			close(STDOUT_FILENO);
 			close(STDERR_FILENO);
@@ -213,6 +304,12 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	table = calloc(1, sizeof(*table));
+	if (!strcmp(what, "quick"))
+		at_quick_exit(await_child); /* the last one that runs */
+	if (!strcmp(what, "pending"))
+		have_sigpipe_pending();
+	if (!strcmp(what, "reaper"))
+		pthread_create(&thread, NULL, reap_whoever_ends, NULL);
 	if (!strcmp(what, "trap")) {
 		trap_removals();
 		execl("/proc/self/exe", argv[0], "trapped", NULL);
@@ -239,6 +336,14 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(what, "namespace") && unshare(CLONE_NEWPID) != 0)
 		return 4;
+	if (!strcmp(what, "quick"))
+		leave_by_quick_exit(number);
+	if (!strcmp(what, "pending"))
+		say_what_is_pending();
+	if (!strcmp(what, "root"))
+		fork_in_an_empty_root(argv[2]);
+	if (!strcmp(what, "raw"))
+		main_leaves(leave_by_the_system_call);
 	if (!strcmp(what, "lowest"))
 		main_leaves(use_lowest_number);
 	if (!strcmp(what, "alone"))
@@ -314,12 +419,12 @@ class Amid(Case):
         for us in range(20000, 50000, 750):
             self.check("threads", str(us))
 
-    def check_long_end(self, *arguments):
+    def check_long_end(self, *arguments, stdout=""):
         """The summary goes where nobody reads, so that the end takes a second."""
         if not os.path.exists(self.path("nobody reads")):
             os.mkfifo(self.path("nobody reads"))
         start = time.monotonic()
-        said = self.check(*arguments, GPUPROF_SUMMARY=self.path("nobody reads"), GPUPROF_FINISH_TIMEOUT="1")
+        said = self.check(*arguments, stdout=stdout, GPUPROF_SUMMARY=self.path("nobody reads"), GPUPROF_FINISH_TIMEOUT="1")
         self.assertGreater(time.monotonic() - start, 1)
         self.assertLess(time.monotonic() - start, 8)
         self.assertIn("was not finished; make both with:", said)
@@ -331,6 +436,21 @@ class Amid(Case):
 
     def test_a_handler_that_uses_what_is_gone_by_then(self):
         self.check_long_end("tick", "300000")
+
+    def test_a_signal_that_the_program_waits_for(self):
+        self.check_long_end("quick", "300000", stdout="the child has ended\n")
+
+    def test_somebody_who_waits_for_all_children(self):
+        for _ in range(10):
+            self.assertNotIn("was not finished", self.check("reaper"))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs the right to change its root folder")
+    def test_a_child_that_cannot_record(self):
+        os.mkdir(self.path("empty"))
+        self.check("root", self.path("empty"), stdout="page 0 is not there\n")
+
+    def test_a_last_thread_that_leaves_by_the_system_call(self):
+        self.check("raw", returncode=0)
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "its handler knows the registers of x86-64 only")
     def test_a_filter_whose_signal_the_program_handles(self):
@@ -393,10 +513,11 @@ class OurLines(Case):
 
     def test_a_log_that_may_not_grow(self):
         script = 'ulimit -f 0; exec 2>"$0"; exec "$@"'
-        for preload in ("", LIBRARY):
-            result = self.run_program(["bash", "-c", script, self.path("log"), "env", f"LD_PRELOAD={preload}", self.program, "none"], PLAIN,
-                                      GPUPROF_OUTPUT="t", GPUPROF_CHROME="none")
-            self.assertEqual((result.returncode, result.stdout, result.stderr), (3, "", ""))
+        for what, stdout in (("none", ""), ("pending", "SIGPIPE is pending\n")):
+            for preload in ("", LIBRARY):
+                result = self.run_program(["bash", "-c", script, self.path("log"), "env", f"LD_PRELOAD={preload}", self.program, what], PLAIN,
+                                          GPUPROF_OUTPUT="t", GPUPROF_CHROME="none")
+                self.assertEqual((result.returncode, result.stdout, result.stderr), (3, stdout, ""))
 
     def run_in_the_background(self, **variables):
         """In a terminal that lets nobody there write; how the program ends, or "stopped"."""

@@ -166,6 +166,7 @@ static void take_range(const struct found *found)
 	const struct gp_record_range *range = &found->record->range;
 
 	CHECK(range->op == GP_RANGE_PUSH || range->op == GP_RANGE_POP);
+	CHECK(range->text_id < MOST_NUMBERS);
 	keep_event(found, (struct event){.ticks = range->ticks,
 					 .value = range->text_id,
 					 .turn = range->op == GP_RANGE_PUSH ? PUSH : POP});
@@ -231,14 +232,18 @@ static void check_event(const struct event *event, uint64_t number, bool is_all)
 		     (unsigned long long)event->value - LEAST_BYTES, (unsigned long long)number);
 	if (event->turn != PUSH)
 		return;
-	CHECK(event->value < MOST_NUMBERS);
 	if (texts[event->value] != number % RANGE_NAMES + 1 && (texts[event->value] != 0 || is_all))
 		fail("range %llu is named %d", (unsigned long long)number,
 		     (int)texts[event->value] - 1);
 }
 
+/* And none before the first of them is missing. */
 static bool are_of_one_ring(uint32_t worker)
 {
+	const struct event *first = events[worker];
+
+	if (event_count[worker] > 0 && (first->turn != PUSH || texts[first->value] > 1))
+		return false;
 	for (size_t i = 1; i < event_count[worker]; i++)
 		if (events[worker][i].ring != events[worker][0].ring)
 			return false;

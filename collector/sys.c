@@ -69,14 +69,35 @@ static int create_thread(pthread_t *thread, void *(*body)(void *))
 	return -error;
 }
 
-/* A signal that the program expects in one of its own threads must never land in ours. */
+/* What an instruction raises, or a system call where a filter says so. */
+static const int own_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+
+void gp_sys_defer_signals(sigset_t *before)
+{
+	sigset_t deferred;
+
+	sigfillset(&deferred);
+	for (size_t i = 0; i < sizeof(own_signals) / sizeof(own_signals[0]); i++)
+		sigdelset(&deferred, own_signals[i]);
+	pthread_sigmask(SIG_BLOCK, &deferred, before);
+}
+
+void gp_sys_block_signals(sigset_t *before)
+{
+	sigset_t blocked;
+
+	sigfillset(&blocked);
+	sigdelset(&blocked, SIGSYS);
+	pthread_sigmask(SIG_BLOCK, &blocked, before);
+}
+
 static int start_thread(pthread_t *thread, void *(*body)(void *))
 {
 	int saved = errno;
 	sigset_t before;
 	int error;
 
-	gp_sys_defer_signals(&before);
+	gp_sys_block_signals(&before);
 	error = create_thread(thread, body);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = saved;
@@ -415,19 +436,6 @@ void gp_sys_sleep(uint64_t duration_ns)
 
 #define NOT_HELD UINT64_MAX /* no mask: there are signals that the kernel never puts in one */
 
-/* What an instruction raises, or a system call where a filter says so (SECCOMP_RET_TRAP), ends a process that does not let it come. */
-static const int own_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
-
-void gp_sys_defer_signals(sigset_t *before)
-{
-	sigset_t deferred;
-
-	sigfillset(&deferred);
-	for (size_t i = 0; i < sizeof(own_signals) / sizeof(own_signals[0]); i++)
-		sigdelset(&deferred, own_signals[i]);
-	pthread_sigmask(SIG_SETMASK, &deferred, before);
-}
-
 /* The kernel's own masks are of 64 bits, and hold the C library's signals, too. */
 uint64_t gp_sys_hold_signals(void)
 {
@@ -436,7 +444,7 @@ uint64_t gp_sys_hold_signals(void)
 
 	for (size_t i = 0; i < sizeof(own_signals) / sizeof(own_signals[0]); i++)
 		held &= ~BIT(own_signals[i]);
-	if (call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&held, (long)&before, sizeof(held)) < 0)
+	if (call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&held, (long)&before, sizeof(held)) < 0)
 		return NOT_HELD;
 	return before;
 }

@@ -112,6 +112,12 @@ void gp_sys_let_signals(uint64_t before);
 /* The same by the C library, which tells all threads by signals of its own (setuid()): they still come.  pthread_sigmask() gives the mask back. */
 void gp_sys_defer_signals(sigset_t *before);
 
+/*
+ * By who is about to make a thread, which inherits that: a signal that the program expects in one of its own never lands in it.  But by
+ * SIGSYS a filter of system calls may answer whoever makes one (SECCOMP_RET_TRAP), and what would be answered by a signal that is blocked ends the process.
+ */
+void gp_sys_block_signals(sigset_t *before);
+
 uint32_t gp_sys_thread_id(void);
 uint32_t gp_sys_process_id(void);
 uint32_t gp_sys_parent_id(void);

@@ -48,7 +48,9 @@ struct job {
 	int progress_fd;
 	bool is_heard; /* what is written to standard error */
 	char *child_stack;
-	volatile int status; /* of the child; -1 = could not be run */
+	volatile pid_t helper; /* as it sees itself, in its namespace of process ids */
+	volatile pid_t child;  /* as the helper sees it; 0 = there is none, or not any more */
+	volatile int status;   /* of the child; -1 = could not be run */
 };
 
 /* All three share one memory: what a sanitizer of the program's knows of its threads would be mixed up by its own versions of these calls. */
@@ -168,8 +170,9 @@ static int run_program(void *data)
 {
 	struct job *job = data;
 
-	syscall(SYS_prctl, PR_SET_PDEATHSIG,
-		SIGKILL); /* before exec, which may hang with the file system */
+	/* before exec, which may hang with the file system */
+	job->child = (pid_t)syscall(SYS_getpid);
+	syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	become_clean(job);
 	/* not our execve(), which would follow it */
 	syscall(SYS_execve, job->arguments[0], job->arguments, job->environment);
@@ -183,14 +186,16 @@ static int helper(void *data)
 {
 	struct job *job = data;
 	static const char over = OVER;
-	int child, status = -1;
+	int status = -1;
 
+	job->helper = (pid_t)syscall(SYS_getpid);
 	have_default(SIGCHLD); /* ours alone; ignored, no child would leave a status */
-	child = clone_directly(run_program, job->child_stack + STACK_BYTES,
-			       CLONE_VM | CLONE_VFORK | SIGCHLD, job);
-	if (child > 0)
-		while (syscall(SYS_wait4, child, &status, __WALL, NULL) < 0 && errno == EINTR)
+	job->child = clone_directly(run_program, job->child_stack + STACK_BYTES,
+				    CLONE_VM | CLONE_VFORK | SIGCHLD, job);
+	if (job->child > 0)
+		while (syscall(SYS_wait4, job->child, &status, __WALL, NULL) < 0 && errno == EINTR)
 			;
+	job->child = 0;
 	job->status = status;
 	/* that our end of the pipe closes says nothing: a child that another thread forked may have one, too */
 	syscall(SYS_write, job->progress_fd, &over, sizeof(over));
@@ -219,8 +224,7 @@ static bool watch(int read_fd, uint64_t timeout_ns)
 	}
 }
 
-/* One whose child the system does not let end, as where a file system hangs, is left behind. */
-static void reap(pid_t helper)
+static bool is_reaped(pid_t helper)
 {
 	pid_t ended = waitpid(helper, NULL, __WCLONE | WNOHANG);
 
@@ -229,6 +233,21 @@ static void reap(pid_t helper)
 		gp_sys_sleep(pause_ns);
 		ended = waitpid(helper, NULL, __WCLONE | WNOHANG);
 	}
+	return ended != 0;
+}
+
+/*
+ * The child first: the helper then reaps it.  Where its number is of another namespace, or it does not end, as where a file system hangs, the helper,
+ * which takes it along; one that does not end either is left behind.
+ */
+static void end_helper(const struct job *job, pid_t helper)
+{
+	if (job->helper == helper && job->child > 0)
+		kill(job->child, SIGKILL);
+	if (job->helper == helper && is_reaped(helper))
+		return;
+	kill(helper, SIGKILL);
+	is_reaped(helper);
 }
 
 static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_ns)
@@ -244,10 +263,10 @@ static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_
 		return false;
 	bool progressed = watch(pipe_fds[0], timeout_ns);
 
-	if (!progressed)
-		kill(pid,
-		     SIGKILL); /* and its child with it, whose number may be of another namespace */
-	reap(pid);
+	if (progressed)
+		is_reaped(pid);
+	else
+		end_helper(job, pid);
 	return progressed && WIFEXITED(job->status) && WEXITSTATUS(job->status) == 0;
 }
 

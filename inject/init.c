@@ -407,20 +407,20 @@ static void complete_recording(void)
 /* The exit handler comes after this one where the first context was made before our constructor. */
 __attribute__((destructor)) static void destruct(void)
 {
-	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_HANDLERS);
+	gp_process_trace_close(complete_recording, false);
 	say_why_the_driver_did_not_come();
 }
 
 /* An end at which neither our exit handler nor our destructor runs. */
 static void leave_quickly(void)
 {
-	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_HANDLERS);
+	gp_process_trace_close(complete_recording, false);
 }
 
 static void leave_for_exec(void)
 {
 	gp_process_trace_ends(GP_END_EXEC, 0);
-	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_PROGRAM);
+	gp_process_trace_close(complete_recording, false);
 }
 
 /*
@@ -430,7 +430,7 @@ static void leave_for_exec(void)
 void _exit(int status)
 {
 	gp_process_trace_ends(GP_END_STATUS, status);
-	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_NOTHING);
+	gp_process_trace_close(complete_recording, true);
 	for (;;)
 		syscall(SYS_exit_group, status);
 }

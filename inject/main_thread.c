@@ -38,6 +38,7 @@ static void end_with_the_last(void)
 		exit(EXIT_SUCCESS);
 	}
 	gp_own_thread_ends();
+	gp_own_thread_becomes_programs();
 }
 
 /* It has the program's descriptors, which are closed with the last thread that has them, and a stack for the program's exit handlers. */
@@ -55,7 +56,7 @@ static void on_end_of_main(void *unused)
 	(void)unused;
 	if (gp_sys_is_confined())
 		return;
-	gp_sys_defer_signals(&mask);
+	gp_sys_block_signals(&mask);
 	if (pthread_create(&thread, NULL, looking_thread, NULL) == 0)
 		pthread_detach(thread);
 	else /* where no more threads may be, the main one looks itself, else nobody would end the process */

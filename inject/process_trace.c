@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "gpuprof/shell_word.h"
@@ -41,7 +40,8 @@ static void (*on_quick_exit)(void);
 
 /* This thread starts the recording, or waits for that: a range in the program's malloc(), or in a signal handler, does not wait for itself. */
 static __thread bool is_inside;
-static __thread bool has_waited; /* once is enough; what starts late is used all the same */
+static __thread uint32_t
+	gave_up_in; /* the process: one long wait is enough; what starts late is used all the same */
 
 void gp_process_trace_init(void (*on_leave)(void))
 {
@@ -201,6 +201,8 @@ static void wait_for_start(void)
 			    (waits < START_WAITS || gp_sys_now_ns() < give_up_ns);
 	     waits++)
 		gp_sys_wait(&gp_since_fork.recording, STARTING, MOST_WAIT_NS / START_WAITS);
+	if (gp_load32_acquire(&gp_since_fork.recording) == STARTING)
+		gave_up_in = gp_sys_process_id();
 	gp_sys_wake(&gp_since_fork.recording); /* which wakes one: the next, if there is one */
 }
 
@@ -230,7 +232,8 @@ static void start_or_wait(void)
 
 	if (is_inside || gp_own_thread_is_this() || !gp_since_fork_is_own_process())
 		return;
-	if (has_waited && gp_load32_acquire(&gp_since_fork.recording) == STARTING)
+	if (gave_up_in == gp_sys_process_id() &&
+	    gp_load32_acquire(&gp_since_fork.recording) == STARTING)
 		return;
 	defer_handlers(&before);
 	is_inside = true;
@@ -240,7 +243,6 @@ static void start_or_wait(void)
 		gp_store32_release(&gp_since_fork.recording, TRIED);
 		gp_sys_wake(&gp_since_fork.recording);
 	} else {
-		has_waited = true;
 		wait_for_start();
 	}
 	pthread_setcancelstate(saved_state, NULL);
@@ -397,42 +399,39 @@ static void close_or_await(void (*complete)(void))
 		await_closer();
 }
 
-/* What it would end the process by, or would have been without us too late for it. */
-static bool came_too_late(const siginfo_t *came)
-{
-	struct sigaction action;
+#define TIMERS 3
 
-	return came->si_code == SI_KERNEL || came->si_code == SI_TIMER ||
-	       sigaction(came->si_signo, NULL, &action) != 0 || action.sa_handler == SIG_DFL;
+static const int timers[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+
+/* Where the program ends, they would find it gone without us; where it does not, as it hopes to be ended by one then, they go on. */
+static void stop_timers(struct itimerval left[TIMERS])
+{
+	static const struct itimerval none;
+
+	for (size_t i = 0; i < TIMERS; i++)
+		if (gp_sys_is_confined() || setitimer(timers[i], &none, &left[i]) != 0)
+			left[i] = none;
 }
 
-/* Of what would come as soon as that mask is back. */
-static void take_away_what_came(const sigset_t *mask, enum gp_followed_by followed_by)
+static bool is_set(const struct itimerval *timer)
 {
-	static const struct timespec at_once;
-	sigset_t coming;
-	siginfo_t came;
+	return timer->it_value.tv_sec != 0 || timer->it_value.tv_usec != 0;
+}
 
-	if (followed_by == GP_FOLLOWED_BY_PROGRAM || gp_sys_is_confined())
-		return;
-	sigfillset(&coming);
-	for (int number = 1; number < NSIG; number++)
-		if (sigismember(mask, number) == 1)
-			sigdelset(&coming, number);
-	while (gp_sys.call(SYS_rt_sigtimedwait, (long)&coming, (long)&came, (long)&at_once,
-			   NSIG / 8, 0, 0) > 0) {
-		if (followed_by == GP_FOLLOWED_BY_NOTHING || came_too_late(&came))
-			continue;
-		sigdelset(&coming,
-			  came.si_signo); /* back it goes, to where others of its number are */
-		gp_sys.call(SYS_rt_tgsigqueueinfo, (long)gp_sys_process_id(),
-			    (long)gp_sys_thread_id(), came.si_signo, (long)&came, 0, 0);
-	}
+/* But for those that another thread has set meanwhile. */
+static void start_timers(const struct itimerval left[TIMERS])
+{
+	struct itimerval now;
+
+	for (size_t i = 0; i < TIMERS; i++)
+		if (is_set(&left[i]) && getitimer(timers[i], &now) == 0 && !is_set(&now))
+			setitimer(timers[i], &left[i], NULL);
 }
 
 /* No signal comes amid it: its handler could end the process there, or fork, or find the program's own objects gone. */
-void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by)
+void gp_process_trace_close(void (*complete)(void), bool is_last)
 {
+	struct itimerval left[TIMERS];
 	sigset_t before;
 	int saved_state;
 
@@ -440,8 +439,11 @@ void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed
 		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	gp_sys_defer_signals(&before);
+	stop_timers(left);
 	close_or_await(complete);
-	take_away_what_came(&before, followed_by);
+	if (is_last)
+		return;
+	start_timers(left);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_setcancelstate(saved_state, NULL);
 }

@@ -631,7 +631,7 @@ int gp_session_start(gp_session_first_context first_context)
 	if (error != 0)
 		return error;
 	/* CUPTI starts its worker thread here: the program's handlers never run there */
-	gp_sys_defer_signals(&before);
+	gp_sys_block_signals(&before);
 	error = subscribe(first_context);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return error;

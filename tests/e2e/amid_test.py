@@ -4,6 +4,7 @@ The program goes on, or ends, as without us."""
 import os
 import pty
 import shutil
+import signal
 import subprocess
 import termios
 import time
@@ -16,7 +17,6 @@ PROGRAM = r"""
 #define _GNU_SOURCE
 #include "gpuprof/gpuprof.h"
 
-#include <errno.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -99,6 +99,31 @@ static void await_child(void)
 	while (!child_has_ended)
 		sigsuspend(&before);
 	puts("the child has ended");
+	fflush(stdout);
+}
+
+/* As await_child(), of an end that a timer is to limit. */
+static void hang(void)
+{
+	for (;;)
+		pause();
+}
+
+/* It is pending before the first range, or comes when threads of others are there. */
+static void wait_for_blocked(int number, int first)
+{
+	sigset_t wanted;
+	int came;
+
+	sigemptyset(&wanted);
+	sigaddset(&wanted, number);
+	if (!first)
+		gpuprof_mark("before");
+	sigprocmask(SIG_BLOCK, &wanted, NULL);
+	kill(getpid(), number);
+	gpuprof_mark("after");
+	sigwait(&wanted, &came);
+	printf("%d came\n", came);
 	fflush(stdout);
 }
 
@@ -306,6 +331,10 @@ int main(int argc, char **argv)
 	table = calloc(1, sizeof(*table));
 	if (!strcmp(what, "quick"))
 		at_quick_exit(await_child); /* the last one that runs */
+	if (!strcmp(what, "hang"))
+		at_quick_exit(hang);
+	if (!strcmp(what, "blocked first") || !strcmp(what, "blocked later"))
+		wait_for_blocked((int)number, !strcmp(what, "blocked first"));
 	if (!strcmp(what, "pending"))
 		have_sigpipe_pending();
 	if (!strcmp(what, "reaper"))
@@ -338,6 +367,10 @@ int main(int argc, char **argv)
 		return 4;
 	if (!strcmp(what, "quick"))
 		leave_by_quick_exit(number);
+	if (!strcmp(what, "hang")) {
+		set_timer(number, 0);
+		quick_exit(3);
+	}
 	if (!strcmp(what, "pending"))
 		say_what_is_pending();
 	if (!strcmp(what, "root"))
@@ -419,12 +452,12 @@ class Amid(Case):
         for us in range(20000, 50000, 750):
             self.check("threads", str(us))
 
-    def check_long_end(self, *arguments, stdout=""):
+    def check_long_end(self, *arguments, **expected):
         """The summary goes where nobody reads, so that the end takes a second."""
         if not os.path.exists(self.path("nobody reads")):
             os.mkfifo(self.path("nobody reads"))
         start = time.monotonic()
-        said = self.check(*arguments, stdout=stdout, GPUPROF_SUMMARY=self.path("nobody reads"), GPUPROF_FINISH_TIMEOUT="1")
+        said = self.check(*arguments, **expected, GPUPROF_SUMMARY=self.path("nobody reads"), GPUPROF_FINISH_TIMEOUT="1")
         self.assertGreater(time.monotonic() - start, 1)
         self.assertLess(time.monotonic() - start, 8)
         self.assertIn("was not finished; make both with:", said)
@@ -439,6 +472,16 @@ class Amid(Case):
 
     def test_a_signal_that_the_program_waits_for(self):
         self.check_long_end("quick", "300000", stdout="the child has ended\n")
+
+    def test_a_timer_that_is_to_end_an_end(self):
+        for us in ("300000", "900000"):
+            self.check_long_end("hang", us, returncode=-signal.SIGALRM)
+
+    def test_signals_that_are_blocked(self):
+        for when in ("blocked first", "blocked later"):
+            for number in (signal.SIGTRAP, signal.SIGSEGV, signal.SIGSYS, signal.SIGTERM, signal.SIGUSR1):
+                if (when, number) != ("blocked later", signal.SIGSYS):  # our threads leave that to a filter
+                    self.check(when, str(int(number)), stdout=f"{int(number)} came\n")
 
     def test_somebody_who_waits_for_all_children(self):
         for _ in range(10):

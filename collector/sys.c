@@ -69,19 +69,6 @@ static int create_thread(pthread_t *thread, void *(*body)(void *))
 	return -error;
 }
 
-/* What an instruction raises, or a system call where a filter says so. */
-static const int own_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
-
-void gp_sys_defer_signals(sigset_t *before)
-{
-	sigset_t deferred;
-
-	sigfillset(&deferred);
-	for (size_t i = 0; i < sizeof(own_signals) / sizeof(own_signals[0]); i++)
-		sigdelset(&deferred, own_signals[i]);
-	pthread_sigmask(SIG_BLOCK, &deferred, before);
-}
-
 void gp_sys_block_signals(sigset_t *before)
 {
 	sigset_t blocked;
@@ -436,17 +423,33 @@ void gp_sys_sleep(uint64_t duration_ns)
 
 #define NOT_HELD UINT64_MAX /* no mask: there are signals that the kernel never puts in one */
 
-/* The kernel's own masks are of 64 bits, and hold the C library's signals, too. */
-uint64_t gp_sys_hold_signals(void)
-{
-	uint64_t held = ~(uint64_t)0;
-	uint64_t before = 0;
+/* What an instruction raises, or a system call where a filter says so. */
+#define RAISED_BY_CODE                                                                             \
+	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP) | BIT(SIGSYS))
 
-	for (size_t i = 0; i < sizeof(own_signals) / sizeof(own_signals[0]); i++)
-		held &= ~BIT(own_signals[i]);
-	if (call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&held, (long)&before, sizeof(held)) < 0)
-		return NOT_HELD;
-	return before;
+/* The kernel's own masks are of 64 bits, and hold the C library's signals, too. */
+uint64_t gp_sys_hold_signals(uint64_t but)
+{
+	uint64_t held = ~(RAISED_BY_CODE | but);
+	uint64_t before = 0;
+	long error = call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&held, (long)&before, sizeof(held));
+
+	return error < 0 ? NOT_HELD : before;
+}
+
+uint64_t gp_sys_unhandled_signals(void)
+{
+	uint64_t unhandled = 0;
+
+	for (int number = 1; number < NSIG; number++) {
+		uint64_t action
+			[4]; /* as the kernel has it: the handler, flags, what returns from it, a mask */
+
+		if (call4(SYS_rt_sigaction, number, 0, (long)action, sizeof(action[3])) == 0 &&
+		    action[0] == (uint64_t)(uintptr_t)SIG_DFL)
+			unhandled |= BIT(number);
+	}
+	return unhandled;
 }
 
 void gp_sys_let_signals(uint64_t before)

@@ -103,14 +103,18 @@ void gp_sys_wake(uint32_t *word);
 void gp_sys_sleep(uint64_t duration_ns);
 
 /*
- * Have no handler of a signal run on this thread, until the mask that was returned is given back: one that leaves by a jump
- * would leave behind what the thread holds.  Signals that an instruction of the thread's own raises are not held back.
+ * Hold back what signals would come to this thread, until the mask that was returned is given back: a handler that leaves by a jump would leave
+ * behind what the thread holds.  Not those that an instruction or a system call of its own may raise, nor `but`, whose bit 0 is the signal 1.
+ * No function of the C library's is called, for the program may have its own.
  */
-uint64_t gp_sys_hold_signals(void);
+uint64_t gp_sys_hold_signals(uint64_t but);
 void gp_sys_let_signals(uint64_t before);
 
-/* The same by the C library, which tells all threads by signals of its own (setuid()): they still come.  pthread_sigmask() gives the mask back. */
-void gp_sys_defer_signals(sigset_t *before);
+/* By which the C library tells all threads something (setuid()): whoever holds them keeps who says so waiting. */
+#define GP_SYS_LIBC_SIGNALS ((uint64_t)3 << 31)
+
+/* Those that have no handler, and are not ignored: by most of them a process ends. */
+uint64_t gp_sys_unhandled_signals(void);
 
 /*
  * By who is about to make a thread, which inherits that: a signal that the program expects in one of its own never lands in it.  But by

@@ -224,7 +224,8 @@ static bool watch(int read_fd, uint64_t timeout_ns)
 	}
 }
 
-static bool is_reaped(pid_t helper)
+/* Whether it ends within a second. */
+static bool reap_soon(pid_t helper)
 {
 	pid_t ended = waitpid(helper, NULL, __WCLONE | WNOHANG);
 
@@ -242,12 +243,14 @@ static bool is_reaped(pid_t helper)
  */
 static void end_helper(const struct job *job, pid_t helper)
 {
-	if (job->helper == helper && job->child > 0)
-		kill(job->child, SIGKILL);
-	if (job->helper == helper && is_reaped(helper))
-		return;
+	if (job->helper == helper && waitpid(helper, NULL, __WCLONE | WNOHANG) == 0) {
+		if (job->child > 0)
+			kill(job->child, SIGKILL);
+		if (reap_soon(helper))
+			return;
+	}
 	kill(helper, SIGKILL);
-	is_reaped(helper);
+	reap_soon(helper);
 }
 
 static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_ns)
@@ -264,7 +267,7 @@ static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_
 	bool progressed = watch(pipe_fds[0], timeout_ns);
 
 	if (progressed)
-		is_reaped(pid);
+		reap_soon(pid);
 	else
 		end_helper(job, pid);
 	return progressed && WIFEXITED(job->status) && WEXITSTATUS(job->status) == 0;

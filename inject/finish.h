@@ -12,7 +12,7 @@
 
 /*
  * Run it and wait while it makes progress, at most timeout_ns between two signs of life.  Where it
- * cannot be run, or stalls, one line says how to run it later.  The caller holds all signals.  Never in a forked child that has no trace of its own.
+ * cannot be run, or stalls, one line says how to run it later.  The caller holds signals (gp_sys_hold_signals()).  Never in a forked child that has no trace of its own.
  */
 void gp_finish_run(const char *trace_path, uint64_t timeout_ns);
 

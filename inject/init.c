@@ -407,20 +407,20 @@ static void complete_recording(void)
 /* The exit handler comes after this one where the first context was made before our constructor. */
 __attribute__((destructor)) static void destruct(void)
 {
-	gp_process_trace_close(complete_recording, false);
+	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_HANDLERS);
 	say_why_the_driver_did_not_come();
 }
 
 /* An end at which neither our exit handler nor our destructor runs. */
 static void leave_quickly(void)
 {
-	gp_process_trace_close(complete_recording, false);
+	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_HANDLERS);
 }
 
 static void leave_for_exec(void)
 {
 	gp_process_trace_ends(GP_END_EXEC, 0);
-	gp_process_trace_close(complete_recording, false);
+	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_PROGRAM);
 }
 
 /*
@@ -430,7 +430,7 @@ static void leave_for_exec(void)
 void _exit(int status)
 {
 	gp_process_trace_ends(GP_END_STATUS, status);
-	gp_process_trace_close(complete_recording, true);
+	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_NOTHING);
 	for (;;)
 		syscall(SYS_exit_group, status);
 }

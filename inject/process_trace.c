@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gpuprof/shell_word.h"
@@ -206,21 +208,6 @@ static void wait_for_start(void)
 	gp_sys_wake(&gp_since_fork.recording); /* which wakes one: the next, if there is one */
 }
 
-/* What nobody handles ends a program whose start takes long, as without us. */
-static void defer_handlers(sigset_t *before)
-{
-	struct sigaction action;
-	sigset_t deferred;
-
-	gp_sys_defer_signals(before);
-	pthread_sigmask(SIG_SETMASK, NULL, &deferred);
-	for (int number = 1; number < NSIG; number++)
-		if (sigismember(before, number) == 0 && sigaction(number, NULL, &action) == 0 &&
-		    action.sa_handler == SIG_DFL)
-			sigdelset(&deferred, number);
-	pthread_sigmask(SIG_SETMASK, &deferred, NULL);
-}
-
 /*
  * No cancellation point of the C library's counts: the program called nothing that is one.  No handler of a signal runs, for it may leave by a jump.  A thread of ours comes here where the
  * program has a function of the C library's name, with a range in it: the start waits for that thread.
@@ -228,14 +215,16 @@ static void defer_handlers(sigset_t *before)
 static void start_or_wait(void)
 {
 	int saved_errno = errno, saved_state;
-	sigset_t before;
+	uint64_t before;
 
 	if (is_inside || gp_own_thread_is_this() || !gp_since_fork_is_own_process())
 		return;
 	if (gave_up_in == gp_sys_process_id() &&
 	    gp_load32_acquire(&gp_since_fork.recording) == STARTING)
 		return;
-	defer_handlers(&before);
+	/* what nobody handles ends a program whose start takes long, as without us */
+	before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS |
+				     (gp_sys_is_confined() ? 0 : gp_sys_unhandled_signals()));
 	is_inside = true;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
@@ -247,7 +236,7 @@ static void start_or_wait(void)
 	}
 	pthread_setcancelstate(saved_state, NULL);
 	is_inside = false;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	gp_sys_let_signals(before);
 	errno = saved_errno;
 }
 
@@ -399,51 +388,54 @@ static void close_or_await(void (*complete)(void))
 		await_closer();
 }
 
-#define TIMERS 3
-
-static const int timers[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
-
-/* Where the program ends, they would find it gone without us; where it does not, as it hopes to be ended by one then, they go on. */
-static void stop_timers(struct itimerval left[TIMERS])
+/* Of a timer that was to end what hangs, and came when only we were not ready yet: again, where the process is still there. */
+static void set_alarm_again(void)
 {
-	static const struct itimerval none;
-
-	for (size_t i = 0; i < TIMERS; i++)
-		if (gp_sys_is_confined() || setitimer(timers[i], &none, &left[i]) != 0)
-			left[i] = none;
-}
-
-static bool is_set(const struct itimerval *timer)
-{
-	return timer->it_value.tv_sec != 0 || timer->it_value.tv_usec != 0;
-}
-
-/* But for those that another thread has set meanwhile. */
-static void start_timers(const struct itimerval left[TIMERS])
-{
+	static const struct itimerval none, soon = {.it_value = {.tv_sec = 1}};
 	struct itimerval now;
 
-	for (size_t i = 0; i < TIMERS; i++)
-		if (is_set(&left[i]) && getitimer(timers[i], &now) == 0 && !is_set(&now))
-			setitimer(timers[i], &left[i], NULL);
+	if (gp_sys.call(SYS_getitimer, ITIMER_REAL, (long)&now, 0, 0, 0, 0) == 0 &&
+	    memcmp(&now, &none, sizeof(now)) == 0)
+		gp_sys.call(SYS_setitimer, ITIMER_REAL, (long)&soon, 0, 0, 0, 0);
+}
+
+/* By interval timers, amid our end: without us the program would have ended before.  Not where it holds them back itself. */
+static void drop_ticks(uint64_t mask)
+{
+	static const int numbers[] = {SIGALRM, SIGVTALRM, SIGPROF};
+	static const struct timespec at_once;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		uint64_t wanted = (uint64_t)1 << (numbers[i] - 1);
+		siginfo_t came;
+
+		if ((mask & wanted) != 0 || gp_sys_is_confined() ||
+		    gp_sys.call(SYS_rt_sigtimedwait, (long)&wanted, (long)&came, (long)&at_once,
+				sizeof(wanted), 0, 0) <= 0)
+			continue;
+		if (came.si_code != SI_KERNEL) /* somebody sent it */
+			gp_sys.call(SYS_rt_tgsigqueueinfo, (long)gp_sys_process_id(),
+				    (long)gp_sys_thread_id(), numbers[i], (long)&came, 0, 0);
+		else if (numbers[i] == SIGALRM)
+			set_alarm_again();
+	}
 }
 
 /* No signal comes amid it: its handler could end the process there, or fork, or find the program's own objects gone. */
-void gp_process_trace_close(void (*complete)(void), bool is_last)
+void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by)
 {
-	struct itimerval left[TIMERS];
-	sigset_t before;
+	uint64_t before;
 	int saved_state;
 
 	if (!gp_process_trace_is_unfinished())
 		return;
+	before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
-	gp_sys_defer_signals(&before);
-	stop_timers(left);
 	close_or_await(complete);
-	if (is_last)
+	if (followed_by == GP_FOLLOWED_BY_NOTHING)
 		return;
-	start_timers(left);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (followed_by == GP_FOLLOWED_BY_HANDLERS)
+		drop_ticks(before);
 	pthread_setcancelstate(saved_state, NULL);
+	gp_sys_let_signals(before);
 }

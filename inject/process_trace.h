@@ -33,12 +33,19 @@ void gp_process_trace_ends(enum gp_end_way way, int status);
 /* The same, and while it is being closed. */
 bool gp_process_trace_is_unfinished(void);
 
+/* What of the program's follows the end of its trace. */
+enum gp_followed_by {
+	GP_FOLLOWED_BY_NOTHING,  /* _exit() */
+	GP_FOLLOWED_BY_HANDLERS, /* of its end: destructors, or what quick_exit() calls */
+	GP_FOLLOWED_BY_PROGRAM,  /* the next one, or this one where the exec fails */
+};
+
 /*
  * Nothing is recorded any more.  The trace gets its end, after complete() if this process records, and is finished where gpuprof-run is not there to.  Once, by
- * whoever comes first; others wait for that.  Also in a signal handler.  Meanwhile no signal comes to the thread, and interval timers (setitimer(), alarm())
- * stand still.  is_last: the caller ends the process at once, and none comes behind it either.
+ * whoever comes first; others wait for that.  Also in a signal handler.  Meanwhile signals are held (gp_sys_hold_signals()): they come then, but for those of
+ * interval timers at an end, and none behind _exit().
  */
-void gp_process_trace_close(void (*complete)(void), bool is_last);
+void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by);
 
 /* Whether gpuprof-run does what concerns the whole tree: complaints about options, the summary, the Chrome trace. */
 bool gp_process_trace_in_session(void);

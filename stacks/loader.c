@@ -131,7 +131,7 @@ bool gp_loader_glance(gp_loader_look *look, void *user)
 
 bool gp_loader_ask(gp_loader_look *look, void *user)
 {
-	uint64_t signals = gp_sys_hold_signals();
+	uint64_t signals = gp_sys_hold_signals(0);
 	bool asked = gp_loader_glance(look, user);
 
 	gp_sys_let_signals(signals);

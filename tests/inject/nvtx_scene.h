@@ -113,7 +113,7 @@ static inline void nothing_more(void)
 static inline void stop_and_read(void)
 {
 	CHECK(gp_process_trace_is_here());
-	gp_process_trace_close(nothing_more, false);
+	gp_process_trace_close(nothing_more, GP_FOLLOWED_BY_PROGRAM);
 	memset(&said, 0, sizeof(said));
 	memset(&scan, 0, sizeof(scan));
 	scan.fn = take;

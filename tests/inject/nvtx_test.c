@@ -468,7 +468,7 @@ static void a_child_that_does_nothing(void)
 	child = fork();
 	if (child == 0) {
 		CHECK(!gp_process_trace_is_here());
-		gp_process_trace_close(nothing_more, false);
+		gp_process_trace_close(nothing_more, GP_FOLLOWED_BY_PROGRAM);
 		CHECK(strcmp(gp_collector_trace_path(), path) == 0);
 		_exit(0);
 	}

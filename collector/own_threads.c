@@ -13,6 +13,7 @@ static __thread bool is_own;
 
 void gp_own_thread_begins(void)
 {
+	gp_sys_take_no_signals();
 	is_own = true;
 	gp_add32_ordered(&gp_since_fork.own_threads, 1);
 }

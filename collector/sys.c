@@ -69,24 +69,13 @@ static int create_thread(pthread_t *thread, void *(*body)(void *))
 	return -error;
 }
 
-void gp_sys_block_signals(sigset_t *before)
-{
-	sigset_t blocked;
-
-	sigfillset(&blocked);
-	sigdelset(&blocked, SIGSYS);
-	pthread_sigmask(SIG_BLOCK, &blocked, before);
-}
-
 static int start_thread(pthread_t *thread, void *(*body)(void *))
 {
 	int saved = errno;
-	sigset_t before;
-	int error;
+	uint64_t before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
+	int error = create_thread(thread, body);
 
-	gp_sys_block_signals(&before);
-	error = create_thread(thread, body);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	gp_sys_let_signals(before);
 	errno = saved;
 	return error;
 }
@@ -437,6 +426,13 @@ uint64_t gp_sys_hold_signals(uint64_t but)
 	return error < 0 ? NOT_HELD : before;
 }
 
+void gp_sys_take_no_signals(void)
+{
+	uint64_t blocked = ~(BIT(SIGSYS) | GP_SYS_LIBC_SIGNALS);
+
+	call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&blocked, 0, sizeof(blocked));
+}
+
 uint64_t gp_sys_unhandled_signals(void)
 {
 	uint64_t unhandled = 0;
@@ -445,7 +441,8 @@ uint64_t gp_sys_unhandled_signals(void)
 		uint64_t action
 			[4]; /* as the kernel has it: the handler, flags, what returns from it, a mask */
 
-		if (call4(SYS_rt_sigaction, number, 0, (long)action, sizeof(action[3])) == 0 &&
+		if (ask_and_call4(SYS_rt_sigaction, number, 0, (long)action, sizeof(action[3])) ==
+			    0 &&
 		    action[0] == (uint64_t)(uintptr_t)SIG_DFL)
 			unhandled |= BIT(number);
 	}

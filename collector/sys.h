@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/types.h>
 
 struct iovec;
@@ -117,10 +116,10 @@ void gp_sys_let_signals(uint64_t before);
 uint64_t gp_sys_unhandled_signals(void);
 
 /*
- * By who is about to make a thread, which inherits that: a signal that the program expects in one of its own never lands in it.  But by
- * SIGSYS a filter of system calls may answer whoever makes one (SECCOMP_RET_TRAP), and what would be answered by a signal that is blocked ends the process.
+ * By a thread of ours, first of all: a signal that the program expects in one of its own never lands in it.  Who makes the thread holds them (gp_sys_hold_signals()).
+ * But by SIGSYS a filter of system calls may answer whoever makes one (SECCOMP_RET_TRAP), and what would be answered by a signal that is blocked ends the process.
  */
-void gp_sys_block_signals(sigset_t *before);
+void gp_sys_take_no_signals(void);
 
 uint32_t gp_sys_thread_id(void);
 uint32_t gp_sys_process_id(void);

@@ -243,7 +243,9 @@ static bool reap_soon(pid_t helper)
  */
 static void end_helper(const struct job *job, pid_t helper)
 {
-	if (job->helper == helper && waitpid(helper, NULL, __WCLONE | WNOHANG) == 0) {
+	if (waitpid(helper, NULL, __WCLONE | WNOHANG) != 0)
+		return; /* its number is nobody's by now, or another's */
+	if (job->helper == helper) {
 		if (job->child > 0)
 			kill(job->child, SIGKILL);
 		if (reap_soon(helper))

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 #define LIBC_THREADS "__nptl_nthreads"
 
 static pthread_key_t key;
-static sigset_t mask; /* of the main thread at its end: what the program's exit handlers expect */
+static uint64_t mask; /* of the main thread at its end: what the program's exit handlers expect */
 
 /* Counts as one of ours meanwhile. */
 static void end_with_the_last(void)
@@ -33,7 +32,7 @@ static void end_with_the_last(void)
 		is_last = gp_own_threads_are_all(libc_threads, &may_change);
 	}
 	if (is_last) {
-		pthread_sigmask(SIG_SETMASK, &mask, NULL);
+		gp_sys_let_signals(mask);
 		gp_own_thread_becomes_programs();
 		exit(EXIT_SUCCESS);
 	}
@@ -56,12 +55,12 @@ static void on_end_of_main(void *unused)
 	(void)unused;
 	if (gp_sys_is_confined())
 		return;
-	gp_sys_block_signals(&mask);
+	mask = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
 	if (pthread_create(&thread, NULL, looking_thread, NULL) == 0)
 		pthread_detach(thread);
 	else /* where no more threads may be, the main one looks itself, else nobody would end the process */
 		end_with_the_last();
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	gp_sys_let_signals(mask);
 }
 
 /* Also the thread that forked: it is the child's main thread. */

@@ -389,24 +389,26 @@ static void close_or_await(void (*complete)(void))
 }
 
 /* Of a timer that was to end what hangs, and came when only we were not ready yet: again, where the process is still there. */
-static void set_alarm_again(void)
+static void set_again(int timer)
 {
 	static const struct itimerval none, soon = {.it_value = {.tv_sec = 1}};
 	struct itimerval now;
 
-	if (gp_sys.call(SYS_getitimer, ITIMER_REAL, (long)&now, 0, 0, 0, 0) == 0 &&
+	if (!gp_sys_is_confined() &&
+	    gp_sys.call(SYS_getitimer, timer, (long)&now, 0, 0, 0, 0) == 0 &&
 	    memcmp(&now, &none, sizeof(now)) == 0)
-		gp_sys.call(SYS_setitimer, ITIMER_REAL, (long)&soon, 0, 0, 0, 0);
+		gp_sys.call(SYS_setitimer, timer, (long)&soon, 0, 0, 0, 0);
 }
 
 /* By interval timers, amid our end: without us the program would have ended before.  Not where it holds them back itself. */
 static void drop_ticks(uint64_t mask)
 {
-	static const int numbers[] = {SIGALRM, SIGVTALRM, SIGPROF};
+	static const int numbers[] = {
+		[ITIMER_REAL] = SIGALRM, [ITIMER_VIRTUAL] = SIGVTALRM, [ITIMER_PROF] = SIGPROF};
 	static const struct timespec at_once;
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		uint64_t wanted = (uint64_t)1 << (numbers[i] - 1);
+	for (int timer = 0; timer < (int)(sizeof(numbers) / sizeof(numbers[0])); timer++) {
+		uint64_t wanted = (uint64_t)1 << (numbers[timer] - 1);
 		siginfo_t came;
 
 		if ((mask & wanted) != 0 || gp_sys_is_confined() ||
@@ -415,13 +417,13 @@ static void drop_ticks(uint64_t mask)
 			continue;
 		if (came.si_code != SI_KERNEL) /* somebody sent it */
 			gp_sys.call(SYS_rt_tgsigqueueinfo, (long)gp_sys_process_id(),
-				    (long)gp_sys_thread_id(), numbers[i], (long)&came, 0, 0);
-		else if (numbers[i] == SIGALRM)
-			set_alarm_again();
+				    (long)gp_sys_thread_id(), numbers[timer], (long)&came, 0, 0);
+		else
+			set_again(timer);
 	}
 }
 
-/* No signal comes amid it: its handler could end the process there, or fork, or find the program's own objects gone. */
+/* No signal comes to this thread amid it: its handler could end the process there, or fork, or find the program's own objects gone. */
 void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by)
 {
 	uint64_t before;

@@ -621,7 +621,7 @@ static int make_buffers(void)
 
 int gp_session_start(gp_session_first_context first_context)
 {
-	sigset_t before;
+	uint64_t before;
 	int error = look_for_addresses();
 
 	if (error == 0)
@@ -631,9 +631,9 @@ int gp_session_start(gp_session_first_context first_context)
 	if (error != 0)
 		return error;
 	/* CUPTI starts its worker thread here: the program's handlers never run there */
-	gp_sys_block_signals(&before);
+	before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
 	error = subscribe(first_context);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	gp_sys_let_signals(before);
 	return error;
 }
 

@@ -438,8 +438,8 @@ uint64_t gp_sys_unhandled_signals(void)
 	uint64_t unhandled = 0;
 
 	for (int number = 1; number < NSIG; number++) {
-		uint64_t action
-			[4]; /* as the kernel has it: the handler, flags, what returns from it, a mask */
+		/* as the kernel has it: the handler, flags, what returns from it, a mask */
+		uint64_t action[4];
 
 		if (ask_and_call4(SYS_rt_sigaction, number, 0, (long)action, sizeof(action[3])) ==
 			    0 &&

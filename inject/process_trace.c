@@ -42,8 +42,8 @@ static void (*on_quick_exit)(void);
 
 /* This thread starts the recording, or waits for that: a range in the program's malloc(), or in a signal handler, does not wait for itself. */
 static __thread bool is_inside;
-static __thread uint32_t
-	gave_up_in; /* the process: one long wait is enough; what starts late is used all the same */
+/* The process in which this thread waited long: once is enough, what starts late is used all the same. */
+static __thread uint32_t gave_up_in;
 
 void gp_process_trace_init(void (*on_leave)(void))
 {

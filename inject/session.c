@@ -630,7 +630,7 @@ int gp_session_start(gp_session_first_context first_context)
 		error = make_buffers();
 	if (error != 0)
 		return error;
-	/* CUPTI starts its worker thread here: the program's handlers never run there */
+	/* CUPTI starts its worker thread here: no signal that is sent to the program comes to it, but for those that code raises */
 	before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
 	error = subscribe(first_context);
 	gp_sys_let_signals(before);

@@ -14,7 +14,7 @@ ALLOWED="memcpy memmove memchr memset memcmp bcmp strlen strnlen strchr strrchr 
 	__stack_chk_fail __udivti3 __divti3 __umodti3 __popcountdi2 __cpu_model __cpu_indicator_init"
 # What only the start, the stop and the constructor do.
 SETUP="pthread_create pthread_detach pthread_attr_init pthread_attr_destroy
-	pthread_attr_setstacksize pthread_sigmask sigfillset sigdelset pthread_key_create pthread_atfork
+	pthread_attr_setstacksize pthread_key_create pthread_atfork
 	getenv getauxval program_invocation_short_name mmap munmap dl_iterate_phdr"
 # What may look for a catalogue of the program's language, which allocates and locks: nothing of ours says anything so.
 LANGUAGE="strerror strerror_r __xpg_strerror_r perror gettext dcgettext setlocale localeconv"

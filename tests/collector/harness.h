@@ -23,7 +23,8 @@
 
 #define LONG_NS 20000000000ull /* never reached where things work */
 
-/* Run a case in a child with a folder of its own. */
+/* Run a case in a child with a folder of its own.  What it puts into gp_sys stays there: a collector that has stopped does
+ * not wait for the last call of its writer. */
 static inline void run_case(void (*body)(void))
 {
 	int status;

@@ -72,10 +72,8 @@ static int create_thread(pthread_t *thread, void *(*body)(void *))
 static int start_thread(pthread_t *thread, void *(*body)(void *))
 {
 	int saved = errno;
-	uint64_t before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
 	int error = create_thread(thread, body);
 
-	gp_sys_let_signals(before);
 	errno = saved;
 	return error;
 }
@@ -408,13 +406,12 @@ void gp_sys_sleep(uint64_t duration_ns)
 	gp_sys_wait(&word, 0, duration_ns);
 }
 
-#define BIT(number) ((uint64_t)1 << ((number)-1))
-
 #define NOT_HELD UINT64_MAX /* no mask: there are signals that the kernel never puts in one */
 
 /* What an instruction raises, or a system call where a filter says so. */
 #define RAISED_BY_CODE                                                                             \
-	(BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP) | BIT(SIGSYS))
+	(GP_SYS_SIGNAL(SIGSEGV) | GP_SYS_SIGNAL(SIGBUS) | GP_SYS_SIGNAL(SIGILL) |                  \
+	 GP_SYS_SIGNAL(SIGFPE) | GP_SYS_SIGNAL(SIGTRAP) | GP_SYS_SIGNAL(SIGSYS))
 
 /* The kernel's own masks are of 64 bits, and hold the C library's signals, too. */
 uint64_t gp_sys_hold_signals(uint64_t but)
@@ -428,7 +425,7 @@ uint64_t gp_sys_hold_signals(uint64_t but)
 
 void gp_sys_take_no_signals(void)
 {
-	uint64_t blocked = ~(BIT(SIGSYS) | GP_SYS_LIBC_SIGNALS);
+	uint64_t blocked = ~(GP_SYS_SIGNAL(SIGSYS) | GP_SYS_LIBC_SIGNALS);
 
 	call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&blocked, 0, sizeof(blocked));
 }
@@ -444,7 +441,7 @@ uint64_t gp_sys_unhandled_signals(void)
 		if (ask_and_call4(SYS_rt_sigaction, number, 0, (long)action, sizeof(action[3])) ==
 			    0 &&
 		    action[0] == (uint64_t)(uintptr_t)SIG_DFL)
-			unhandled |= BIT(number);
+			unhandled |= GP_SYS_SIGNAL(number);
 	}
 	return unhandled;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/types.h>
 
 struct iovec;
@@ -21,8 +22,8 @@ struct stat;
 struct gp_sys {
 	/* system call `number`; result or -errno */
 	long (*call)(long number, long a, long b, long c, long d, long e, long f);
-	/* start a thread with all signals blocked and a small stack, besides what its
-	 * thread-local variables take; 0 or -errno */
+	/* start a thread with a small stack, besides what its thread-local variables take; 0 or -errno.  It blocks
+	 * signals itself (gp_own_thread_begins()) */
 	int (*thread)(pthread_t *thread, void *(*body)(void *));
 };
 
@@ -103,21 +104,33 @@ void gp_sys_sleep(uint64_t duration_ns);
 
 /*
  * Hold back what signals would come to this thread, until the mask that was returned is given back: a handler that leaves by a jump would leave
- * behind what the thread holds.  Not those that an instruction or a system call of its own may raise, nor `but`, whose bit 0 is the signal 1.
+ * behind what the thread holds.  Not those that an instruction of its own may raise, or a filter of system calls, nor `but`, whose bit 0 is the signal 1.
  * No function of the C library's is called, for the program may have its own.
+ *
+ * Whoever holds GP_SYS_STOP_SIGNALS waits for no lock that a thread of the program may have: a collector of garbage stops that one, and then waits for
+ * this one to stop, too.
  */
 uint64_t gp_sys_hold_signals(uint64_t but);
 void gp_sys_let_signals(uint64_t before);
 
+#define GP_SYS_SIGNAL(number) ((uint64_t)1 << ((number)-1)) /* in a mask of the kernel's */
+
 /* By which the C library tells all threads something (setuid()): whoever holds them keeps who says so waiting. */
 #define GP_SYS_LIBC_SIGNALS ((uint64_t)3 << 31)
+
+/* By which collectors of garbage, and runtimes with threads of their own, stop the program's: SIGPWR, SIGXCPU, SIGUSR1 and 2, SIGURG, those of real time. */
+#define GP_SYS_STOP_SIGNALS                                                                        \
+	(GP_SYS_SIGNAL(SIGPWR) | GP_SYS_SIGNAL(SIGXCPU) | GP_SYS_SIGNAL(SIGUSR1) |                 \
+	 GP_SYS_SIGNAL(SIGUSR2) | GP_SYS_SIGNAL(SIGURG) | ~(uint64_t)0 << 33)
+#define GP_SYS_ALL_SIGNALS UINT64_MAX
 
 /* Those that have no handler, and are not ignored: by most of them a process ends. */
 uint64_t gp_sys_unhandled_signals(void);
 
 /*
- * By a thread of ours, first of all: a signal that the program expects in one of its own never lands in it.  Who makes the thread holds them (gp_sys_hold_signals()).
- * But by SIGSYS a filter of system calls may answer whoever makes one (SECCOMP_RET_TRAP), and what would be answered by a signal that is blocked ends the process.
+ * By a thread of ours, first of all: a signal that the program expects in one of its own does not land in it.  But by SIGSYS a filter of system calls
+ * may answer whoever makes one (SECCOMP_RET_TRAP), and what would be answered by a signal that is blocked ends the process.  That stays blocked only
+ * where whoever makes the thread blocks it: the program may wait for one that somebody sends.
  */
 void gp_sys_take_no_signals(void);
 

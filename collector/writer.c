@@ -420,19 +420,32 @@ static bool wait_for_thread(void)
 	return true;
 }
 
-int gp_writer_start(const struct gp_collector_config *config)
+static int create_thread(void)
 {
 	pthread_t thread;
+	int error;
+
+	if (writer.config.before_thread)
+		writer.config.before_thread();
+	error = gp_sys.thread(&thread, run);
+	/* to join it takes a lock of the C library's, which a handler that ends the process may have interrupted */
+	if (!error)
+		pthread_detach(thread);
+	if (writer.config.after_thread)
+		writer.config.after_thread();
+	return error;
+}
+
+int gp_writer_start(const struct gp_collector_config *config)
+{
 	int error;
 
 	/* in a forked child: what its parent left, except for the rings, which are not mapped here */
 	memset(&writer, 0, sizeof(writer));
 	writer.config = *config;
-	error = gp_sys.thread(&thread, run);
+	error = create_thread();
 	if (error)
 		return error;
-	/* to join it takes a lock of the C library's, which a handler that ends the process may have interrupted */
-	pthread_detach(thread);
 	if (!wait_for_thread())
 		return -ETIMEDOUT;
 	return gp_load32_acquire(&writer.progress) == FAILED ? writer.error : 0;

@@ -16,12 +16,12 @@
 #define LIBC_THREADS "__nptl_nthreads"
 
 static pthread_key_t key;
-static uint64_t mask; /* of the main thread at its end: what the program's exit handlers expect */
 
-/* Counts as one of ours meanwhile. */
+/* Counts as one of ours meanwhile.  Its mask is the main thread's at its end: what the program's exit handlers expect. */
 static void end_with_the_last(void)
 {
 	bool is_last = false, may_change = true;
+	uint64_t mask = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
 	uint64_t look_ns = FIRST_LOOK_NS;
 	const uint32_t *libc_threads = gp_dlsym(RTLD_DEFAULT, LIBC_THREADS);
 
@@ -38,6 +38,7 @@ static void end_with_the_last(void)
 	}
 	gp_own_thread_ends();
 	gp_own_thread_becomes_programs();
+	gp_sys_let_signals(mask);
 }
 
 /* It has the program's descriptors, which are closed with the last thread that has them, and a stack for the program's exit handlers. */
@@ -55,12 +56,10 @@ static void on_end_of_main(void *unused)
 	(void)unused;
 	if (gp_sys_is_confined())
 		return;
-	mask = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
 	if (pthread_create(&thread, NULL, looking_thread, NULL) == 0)
 		pthread_detach(thread);
 	else /* where no more threads may be, the main one looks itself, else nobody would end the process */
 		end_with_the_last();
-	gp_sys_let_signals(mask);
 }
 
 /* Also the thread that forked: it is the child's main thread. */

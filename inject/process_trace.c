@@ -108,6 +108,26 @@ static enum gp_ring_place ring_place(void)
 	return GP_RINGS_AUTO;
 }
 
+/* Of the thread that starts: its mask, and what it is while signals are held. */
+static struct {
+	uint64_t mask, held;
+} starting;
+
+/*
+ * The C library may wait for another thread of the program's, which a collector of garbage has stopped: it waits for this one, too.  Other signals
+ * stay held, for a handler that leaves by a jump would leave the C library as it is.
+ */
+static void let_stops(void)
+{
+	starting.held = gp_sys_hold_signals(GP_SYS_ALL_SIGNALS);
+	gp_sys_let_signals(starting.held & ~(GP_SYS_STOP_SIGNALS & ~starting.mask));
+}
+
+static void hold_stops(void)
+{
+	gp_sys_let_signals(starting.held);
+}
+
 static int start_collector(char *path, size_t path_bytes)
 {
 	const char *template = gp_option_text(GP_OPTION_ID_OUTPUT);
@@ -125,6 +145,8 @@ static int start_collector(char *path, size_t path_bytes)
 									      : GP_OVERLOAD_BLOCK,
 		.max_file_bytes = gp_option_bytes(GP_OPTION_ID_MAX_FILE),
 		.keep_last_bytes = gp_option_bytes(GP_OPTION_ID_KEEP_LAST),
+		.before_thread = let_stops,
+		.after_thread = hold_stops,
 	});
 }
 
@@ -184,7 +206,9 @@ static void start(void)
 		say_no_start(path, error);
 		return;
 	}
+	let_stops();
 	register_leaving();
+	hold_stops();
 	register_with_session();
 	describe_options();
 	gp_control_begin_trace();
@@ -228,6 +252,7 @@ static void start_or_wait(void)
 	is_inside = true;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
+		starting.mask = before;
 		start();
 		gp_store32_release(&gp_since_fork.recording, TRIED);
 		gp_sys_wake(&gp_since_fork.recording);
@@ -389,18 +414,39 @@ static void close_or_await(void (*complete)(void))
 }
 
 /* Of a timer that was to end what hangs, and came when only we were not ready yet: again, where the process is still there. */
-static void set_again(int timer)
+static void set_interval_timer_again(int timer)
 {
 	static const struct itimerval none, soon = {.it_value = {.tv_sec = 1}};
 	struct itimerval now;
 
-	if (!gp_sys_is_confined() &&
-	    gp_sys.call(SYS_getitimer, timer, (long)&now, 0, 0, 0, 0) == 0 &&
+	if (gp_sys.call(SYS_getitimer, timer, (long)&now, 0, 0, 0, 0) == 0 &&
 	    memcmp(&now, &none, sizeof(now)) == 0)
 		gp_sys.call(SYS_setitimer, timer, (long)&soon, 0, 0, 0, 0);
 }
 
-/* By interval timers, amid our end: without us the program would have ended before.  Not where it holds them back itself. */
+/* The same of one of timer_create(), by the kernel's number. */
+static void set_timer_again(int timer)
+{
+	static const struct itimerspec none, soon = {.it_value = {.tv_sec = 1}};
+	struct itimerspec now;
+
+	if (gp_sys.call(SYS_timer_gettime, timer, (long)&now, 0, 0, 0, 0) == 0 &&
+	    memcmp(&now, &none, sizeof(now)) == 0)
+		gp_sys.call(SYS_timer_settime, timer, 0, (long)&soon, 0, 0, 0);
+}
+
+static void send_again(int number, const siginfo_t *came)
+{
+	long process = gp_sys_process_id(), thread = gp_sys_thread_id();
+
+	if (gp_sys.call(SYS_rt_tgsigqueueinfo, process, thread, number, (long)came, 0, 0) < 0)
+		gp_sys.call(SYS_tgkill, process, thread, number, 0, 0, 0);
+}
+
+/*
+ * By timers, amid our end: without us the program would have ended before.  Not where it holds them back itself, nor of timers that send another
+ * signal than these: what is taken out of a queue of signals, and sent again, loses its place there.
+ */
 static void drop_ticks(uint64_t mask)
 {
 	static const int numbers[] = {
@@ -408,18 +454,19 @@ static void drop_ticks(uint64_t mask)
 	static const struct timespec at_once;
 
 	for (int timer = 0; timer < (int)(sizeof(numbers) / sizeof(numbers[0])); timer++) {
-		uint64_t wanted = (uint64_t)1 << (numbers[timer] - 1);
+		uint64_t wanted = GP_SYS_SIGNAL(numbers[timer]);
 		siginfo_t came;
 
 		if ((mask & wanted) != 0 || gp_sys_is_confined() ||
 		    gp_sys.call(SYS_rt_sigtimedwait, (long)&wanted, (long)&came, (long)&at_once,
 				sizeof(wanted), 0, 0) <= 0)
 			continue;
-		if (came.si_code != SI_KERNEL) /* somebody sent it */
-			gp_sys.call(SYS_rt_tgsigqueueinfo, (long)gp_sys_process_id(),
-				    (long)gp_sys_thread_id(), numbers[timer], (long)&came, 0, 0);
+		if (came.si_code == SI_KERNEL)
+			set_interval_timer_again(timer);
+		else if (came.si_code == SI_TIMER)
+			set_timer_again(came.si_timerid);
 		else
-			set_again(timer);
+			send_again(numbers[timer], &came);
 	}
 }
 
@@ -429,6 +476,10 @@ void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed
 	uint64_t before;
 	int saved_state;
 
+	/* else the file that another thread is about to make would stay behind, with nothing in it */
+	if (!is_inside && gp_since_fork_is_own_process() &&
+	    gp_load32_acquire(&gp_since_fork.recording) == STARTING)
+		wait_for_start();
 	if (!gp_process_trace_is_unfinished())
 		return;
 	before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);

@@ -85,9 +85,11 @@ void gp_say_nothing(void)
 }
 
 /* By which the system answers a line that nobody reads, or that makes a file too large; 0 = by none. */
-static int answer_to(int error)
+static uint64_t answer_to(int error)
 {
-	return error == -EPIPE ? SIGPIPE : error == -EFBIG ? SIGXFSZ : 0;
+	return error == -EPIPE   ? GP_SYS_SIGNAL(SIGPIPE)
+	       : error == -EFBIG ? GP_SYS_SIGNAL(SIGXFSZ)
+				 : 0;
 }
 
 /*
@@ -97,25 +99,22 @@ static int answer_to(int error)
 static void put(const char *line, size_t bytes)
 {
 	static const struct timespec at_once = {0, 0};
-	sigset_t held, pending, before, answer;
+	/* SIGTTOU does not come, and the line is written, where it is held */
+	const uint64_t answers =
+		GP_SYS_SIGNAL(SIGPIPE) | GP_SYS_SIGNAL(SIGXFSZ) | GP_SYS_SIGNAL(SIGTTOU);
+	uint64_t pending = 0, before, answer;
 	int error;
 
 	if (!gp_say_is_heard() || !is_writable())
 		return;
-	sigemptyset(&held);
-	sigaddset(&held, SIGPIPE);
-	sigaddset(&held, SIGXFSZ);
-	sigaddset(&held, SIGTTOU); /* does not come, and the line is written, where it is held */
-	sigemptyset(&pending);
-	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &held, &before);
+	gp_sys.call(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0, 0);
+	before = gp_sys_hold_signals(~answers);
 	gp_sys_write(STDERR_FILENO, line, bytes, &error);
-	if (answer_to(error) != 0 && sigismember(&pending, answer_to(error)) == 0) {
-		sigemptyset(&answer);
-		sigaddset(&answer, answer_to(error));
-		gp_sys.call(SYS_rt_sigtimedwait, (long)&answer, 0, (long)&at_once, NSIG / 8, 0, 0);
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	answer = answer_to(error);
+	if ((answer & ~pending) != 0)
+		gp_sys.call(SYS_rt_sigtimedwait, (long)&answer, 0, (long)&at_once, sizeof(answer),
+			    0, 0);
+	gp_sys_let_signals(before);
 }
 
 /* The line with what a terminal would take for a command written out; its bytes.  What there is no room for is left out, and "..." says so. */

@@ -23,6 +23,7 @@ PROGRAM = r"""
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -49,11 +50,18 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static int makes_timers; /* in place of the process's own one */
+
 static void set_timer(long first_us, long every_us)
 {
 	struct itimerval timer = {{0, every_us}, {0, first_us}};
+	struct itimerspec same = {{0, every_us * 1000}, {0, first_us * 1000}};
+	timer_t made;
 
-	setitimer(ITIMER_REAL, &timer, NULL);
+	if (!makes_timers)
+		setitimer(ITIMER_REAL, &timer, NULL);
+	else if (timer_create(CLOCK_MONOTONIC, NULL, &made) == 0)
+		timer_settime(made, 0, &same, NULL);
 }
 
 static __attribute__((destructor)) void take_down(void)
@@ -297,6 +305,88 @@ static void refuse(int number, siginfo_t *info, void *context)
 	((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = -EPERM;
 }
 
+/* As a collector of garbage stops all threads that it knows, of which one makes its first range then. */
+#define STOPPED 4
+
+static sem_t has_stopped;
+static int goes_on, stops_so_far, all_have_ended;
+
+static void stop_here(int number)
+{
+	int so_far = __atomic_load_n(&stops_so_far, __ATOMIC_SEQ_CST), error = errno;
+	sigset_t mask;
+
+	(void)number;
+	sigfillset(&mask);
+	sigdelset(&mask, SIGUSR2);
+	sem_post(&has_stopped);
+	while (__atomic_load_n(&stops_so_far, __ATOMIC_SEQ_CST) == so_far)
+		sigsuspend(&mask);
+	sem_post(&has_stopped);
+	errno = error;
+}
+
+static void go_on_here(int number)
+{
+	(void)number;
+}
+
+static void *allocate_much(void *unused)
+{
+	void *blocks[8];
+
+	while (!__atomic_load_n(&all_have_ended, __ATOMIC_SEQ_CST)) {
+		for (size_t i = 0; i < 8; i++)
+			blocks[i] = malloc(200 + i * 3000);
+		for (size_t i = 0; i < 8; i++)
+			free(blocks[i]);
+	}
+	return unused;
+}
+
+static void *make_a_range(void *unused)
+{
+	while (!__atomic_load_n(&goes_on, __ATOMIC_SEQ_CST))
+		;
+	gpuprof_mark("begins");
+	while (!__atomic_load_n(&all_have_ended, __ATOMIC_SEQ_CST))
+		usleep(100);
+	return unused;
+}
+
+static void tell(const pthread_t *threads, int number)
+{
+	for (int i = 0; i < STOPPED; i++)
+		pthread_kill(threads[i], number);
+	for (int i = 0; i < STOPPED; i++)
+		while (sem_wait(&has_stopped) != 0)
+			;
+}
+
+static void stop_all_threads(void)
+{
+	struct sigaction stop = {.sa_handler = stop_here, .sa_flags = SA_RESTART}, go_on = {.sa_handler = go_on_here};
+	pthread_t threads[STOPPED];
+
+	sem_init(&has_stopped, 0, 0);
+	sigfillset(&stop.sa_mask);
+	sigaction(SIGUSR1, &stop, NULL);
+	sigaction(SIGUSR2, &go_on, NULL);
+	for (int i = 0; i < STOPPED; i++)
+		pthread_create(&threads[i], NULL, i == 0 ? make_a_range : allocate_much, NULL);
+	usleep(20000);
+	for (int i = 0; i < 100; i++) {
+		__atomic_store_n(&goes_on, i >= 5, __ATOMIC_SEQ_CST);
+		tell(threads, SIGUSR1);
+		__atomic_add_fetch(&stops_so_far, 1, __ATOMIC_SEQ_CST);
+		tell(threads, SIGUSR2);
+		usleep(200);
+	}
+	__atomic_store_n(&all_have_ended, 1, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < STOPPED; i++)
+		pthread_join(threads[i], NULL);
+}
+
 /* What removes files raises a signal, whose handler is the program's. */
 static void trap_removals(void)
 {
@@ -345,8 +435,11 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(what, "trapped"))
 		sigaction(SIGSYS, &(struct sigaction){.sa_sigaction = refuse, .sa_flags = SA_SIGINFO}, NULL);
+	makes_timers = argc > 3 && !strcmp(argv[3], "timer_create");
 	if (!strcmp(what, "jump"))
 		leave_by_a_jump(number);
+	else if (!strcmp(what, "stopped"))
+		stop_all_threads();
 	else
 		gpuprof_mark("begins");
 	if (!strcmp(what, "threads"))
@@ -436,7 +529,7 @@ class Amid(Case):
 
     def setUp(self):
         super().setUp()
-        self.program = self.compile("amid", PROGRAM, f"-I{support.ROOT}/include", "-lpthread")
+        self.program = self.compile("amid", PROGRAM, f"-I{support.ROOT}/include", "-lpthread", "-lrt")
 
     def check(self, *arguments, returncode=3, stdout="", **variables):
         """Ends so with and without us; returns what we said."""
@@ -466,9 +559,11 @@ class Amid(Case):
         for end in ("late exit", "late _exit"):
             for us in (300000, 600000):
                 self.check_long_end(end, str(us))
+            self.check_long_end(end, "300000", "timer_create")
 
     def test_a_handler_that_uses_what_is_gone_by_then(self):
         self.check_long_end("tick", "300000")
+        self.check_long_end("tick", "300000", "timer_create")
 
     def test_a_signal_that_the_program_waits_for(self):
         self.check_long_end("quick", "300000", stdout="the child has ended\n")
@@ -476,6 +571,12 @@ class Amid(Case):
     def test_a_timer_that_is_to_end_an_end(self):
         for us in ("300000", "900000"):
             self.check_long_end("hang", us, returncode=-signal.SIGALRM)
+        self.check_long_end("hang", "300000", "timer_create", returncode=-signal.SIGALRM)
+
+    def test_all_threads_are_stopped_amid_the_start(self):
+        """One memory arena: each thread waits for the others in malloc()."""
+        for _ in range(10):
+            self.check("stopped", MALLOC_ARENA_MAX="1")
 
     def test_signals_that_are_blocked(self):
         for when in ("blocked first", "blocked later"):

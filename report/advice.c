@@ -421,9 +421,9 @@ static void put_idle_ends(const struct gp_device_lulls *device, struct gp_advice
 	for (uint32_t i = 0; i < device->count; i++) {
 		const struct gp_lull *lull = &device->lulls[i];
 
-		if (lull->before.op == GP_NONE)
+		if (gp_lull_is_at_start(device, lull))
 			advice->idle_before_ns += gp_lull_ns(lull);
-		else if (lull->after.op == GP_NONE)
+		else if (gp_lull_is_at_end(device, lull))
 			advice->idle_after_ns += gp_lull_ns(lull);
 	}
 }

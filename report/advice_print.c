@@ -589,17 +589,21 @@ static bool idle_is_at_ends(const struct gp_advice *advice)
 /* Then how much is before it, and how much after it. */
 static void print_idle_ends(FILE *out, const struct gp_advice *advice)
 {
-	uint64_t before_ns = advice->idle_before_ns, after_ns = advice->idle_after_ns;
+	const char *recorded = advice->doubt ? "recorded " : "";
+	bool has_before = advice->idle_before_ns * 20 >= advice->idle_ns;
+	bool has_after = advice->idle_after_ns * 20 >= advice->idle_ns;
 
 	if (!idle_is_at_ends(advice))
 		return;
 	fputs(", ", out);
-	if (before_ns * 20 >= advice->idle_ns)
-		fprintf(out, "%s before its first operation", gp_format_ns(before_ns).text);
-	if (before_ns * 20 >= advice->idle_ns && after_ns * 20 >= advice->idle_ns)
+	if (has_before)
+		fprintf(out, "%s before its first %soperation",
+			gp_format_ns(advice->idle_before_ns).text, recorded);
+	if (has_before && has_after)
 		fputs(" and ", out);
-	if (after_ns * 20 >= advice->idle_ns)
-		fprintf(out, "%s after its last", gp_format_ns(after_ns).text);
+	if (has_after)
+		fprintf(out, "%s after its last %s%s", gp_format_ns(advice->idle_after_ns).text,
+			recorded, has_before ? "one" : "operation");
 }
 
 /* What is more important than that there is no advice. */

@@ -42,7 +42,7 @@ extern const struct gp_breakdown gp_breakdown_api_gpu;
 extern const struct gp_breakdown gp_breakdown_copy_time, gp_breakdown_copy_size;
 extern const struct gp_breakdown gp_breakdown_api, gp_breakdown_thread, gp_breakdown_failure;
 extern const struct gp_breakdown gp_breakdown_stream, gp_breakdown_context;
-extern const struct gp_breakdown gp_breakdown_device, gp_breakdown_process;
+extern const struct gp_breakdown gp_breakdown_device, gp_breakdown_process, gp_breakdown_missing;
 extern const struct gp_breakdown gp_breakdown_host, gp_breakdown_unfinished;
 extern const struct gp_breakdown gp_breakdown_exec, gp_breakdown_occupancy;
 extern const struct gp_breakdown gp_breakdown_time, gp_breakdown_idle, gp_breakdown_gap;

@@ -434,6 +434,7 @@ static void account_for_file(struct reading *r)
 	losses->unknown_records += r->decoded.unknown + r->recovered.unknown;
 	if (!losses->live)
 		losses->recovered_records = r->recovered.records;
+	losses->in_rings = losses->recovered_records > 0 && !r->is_saved && !r->saved_now;
 	note_end(r);
 }
 

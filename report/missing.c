@@ -1,14 +1,11 @@
 #include "report/missing.h"
 
 #include <stddef.h>
-#include <string.h>
 
-/* Counters of what was lost, by their names. */
-static const struct {
-	const char *name, *what;
-	enum gp_counter counter;
-} counters[] = {
-#define GP_COUNTER(NAME, unit, meaning) {#NAME, meaning, GP_COUNTER_##NAME},
+#include "report/concern.h"
+
+static const char *const meanings[GP_COUNTERS] = {
+#define GP_COUNTER(NAME, unit, meaning) meaning,
 #include "gpuprof/counter.def"
 #undef GP_COUNTER
 };
@@ -24,6 +21,13 @@ static const struct {
 	{GP_UNKNOWN_LOCAL, "recorder that does not say how much local memory kernels had"},
 	{GP_UNKNOWN_CONTEXTS, "recorder that does not say what contexts and streams are"},
 };
+
+static bool is_loss(size_t counter)
+{
+	enum gp_concern concern = gp_concern_of(counter);
+
+	return concern == GP_CONCERN_LOSS || concern == GP_CONCERN_TEXT_LOSS;
+}
 
 void gp_missing_each(const struct gp_model *model,
 		     void (*take)(void *context, const char *what, uint64_t count), void *context)
@@ -42,10 +46,9 @@ void gp_missing_each(const struct gp_model *model,
 		{"operations whose time their stream contradicts", losses->ops_contradicted},
 	};
 
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
-		if (strncmp(counters[i].name, "LOST_", strlen("LOST_")) == 0 &&
-		    model->counters[counters[i].counter] > 0)
-			take(context, counters[i].what, model->counters[counters[i].counter]);
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		if (is_loss(i) && model->counters[i] > 0)
+			take(context, meanings[i], model->counters[i]);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (others[i].count > 0)
 			take(context, others[i].what, others[i].count);

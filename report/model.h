@@ -283,6 +283,7 @@ struct gp_losses {
 	bool cut;                   /* the file ends within a chunk */
 	bool closed;                /* an END record is there: nothing published is missing */
 	bool live;                  /* the process still runs */
+	bool in_rings;              /* the recovered records are in the rings alone so far */
 	bool killed;                /* its rings were left, and nobody writes into them */
 	uint8_t end_way;            /* enum gp_end_way: how the process ended, if that is told */
 	uint8_t end_status;         /* by that an exit status or a signal */

@@ -13,7 +13,7 @@
 #define TEXT_COLUMNS 160 /* of a line */
 
 const char gp_summary_page_words[] =
-	"process,device,time,idle,gap,gap-site,kind,iteration,queue,"
+	"process,missing,device,time,idle,gap,gap-site,kind,iteration,queue,"
 	"sequence,tuning,gpu,api,failure,unfinished,copy,stream,nvtx-time,"
 	"memory,memory-leak";
 

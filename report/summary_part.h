@@ -155,6 +155,9 @@ void gp_summary_print_partial(FILE *out, const struct gp_model *model);
 /* The kernels that had not ended, by name: a few lines, if there are any. */
 void gp_summary_print_unfinished(FILE *out, int indent, const struct gp_model *model);
 
+/* Whether it ended while a kernel ran, as its last flush tells. */
+bool gp_summary_is_cut_off(const struct gp_model *model);
+
 /* What the user must know of a model without any call: losses and notes, one line each. */
 void gp_summary_print_troubles(FILE *out, const struct gp_model *model);
 

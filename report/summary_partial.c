@@ -24,7 +24,7 @@ static uint64_t last_delivery_ns(const struct gp_model *model)
 
 static void describe_end(char *text, size_t size, const struct gp_model *model)
 {
-	uint64_t end_ns = gp_model_end_ns(model);
+	uint64_t end_ns = gp_recorded_last_known_ns(model);
 	int used;
 
 	if (!gp_counts_any(model) || end_ns < model->first_ns) {
@@ -40,7 +40,7 @@ static void describe_end(char *text, size_t size, const struct gp_model *model)
 
 static void describe_delivery(char *text, size_t size, const struct gp_model *model)
 {
-	uint64_t end_ns = gp_model_end_ns(model);
+	uint64_t end_ns = gp_recorded_last_known_ns(model);
 	uint64_t delivered_ns = last_delivery_ns(model);
 
 	if (delivered_ns == 0 && gp_counts_of(model).operations > 0)
@@ -85,6 +85,9 @@ static void print_remains(FILE *out, const struct gp_model *model)
 			 gp_format_count(model->losses.recovered_records).text,
 			 model->losses.recovered_records == 1 ? " was" : "s were");
 		gp_paragraph_add(&paragraph, text);
+		if (model->losses.in_rings)
+			gp_paragraph_add(&paragraph,
+					 "the file does not have them yet: gpuprof finish FILE");
 	}
 	if (model->losses.damaged_bytes > 0) {
 		describe_damage(text, sizeof(text), model);
@@ -163,11 +166,20 @@ static void print_no_end(FILE *out, const struct gp_model *model)
 	fputs("\n", out);
 }
 
+/* It ended in order, but not what it had launched: figures of the GPU lack that. */
+static void print_cut_off(FILE *out, const struct gp_model *model)
+{
+	fprintf(out, "UNFINISHED: pid %u ended while its GPU was at work\n", model->pid);
+	gp_summary_print_unfinished(out, 2, model);
+}
+
 void gp_summary_print_partial(FILE *out, const struct gp_model *model)
 {
 	if (gp_recorded_is_whole(model)) {
 		if (model->losses.damaged_bytes > 0)
 			print_damaged(out, model);
+		if (gp_summary_is_cut_off(model))
+			print_cut_off(out, model);
 		return;
 	}
 	if (model->recorder) {

@@ -323,7 +323,7 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	fputs("\n", out);
 	if (balance.missing > 0)
 		fprintf(out, "    without kernel record: %s\n", explain_missing(model));
-	if (gp_recorded_is_whole(model))
+	if (gp_recorded_is_whole(model) && !gp_summary_is_cut_off(model))
 		gp_summary_print_unfinished(out, 4, model);
 	add_trouble(&trouble, model);
 	print_concerns(out, &trouble, GP_CONCERN_LOSS, 4);

@@ -326,6 +326,18 @@ static bool says_nothing(const struct page *page)
 	       (model->totals || page->list.rows[0].state == GP_UNFINISHED_OPEN);
 }
 
+bool gp_summary_is_cut_off(const struct gp_model *model)
+{
+	struct gp_unfinished_list list;
+	bool is_cut_off = false;
+
+	if (gp_unfinished_find(model, &list) == 0)
+		for (uint32_t i = 0; i < list.count; i++)
+			is_cut_off |= list.rows[i].state == GP_UNFINISHED_CUT_OFF;
+	gp_unfinished_free(&list);
+	return is_cut_off;
+}
+
 void gp_summary_print_unfinished(FILE *out, int indent, const struct gp_model *model)
 {
 	struct page page = {.out = out, .indent = indent, .model = model};

@@ -113,7 +113,7 @@ static void tell_used(struct sweep *sweep, uint64_t end_ns)
 	pass_on(sweep, &gap);
 }
 
-/* Nobody is idle who is not there, nor does anybody know of what is not recorded. */
+/* Nobody is idle who is not there, nor does anybody know of what is not recorded, but for what was before. */
 static void tell_unused(struct sweep *sweep, enum gp_idle_cause cause, uint64_t end_ns)
 {
 	struct gp_gap gap = {
@@ -125,6 +125,8 @@ static void tell_unused(struct sweep *sweep, enum gp_idle_cause cause, uint64_t 
 		.cause = cause,
 	};
 
+	if (cause == GP_IDLE_UNKNOWN)
+		gap.before = beside(sweep, sweep->last, gap.start_ns, end_ns);
 	gap.cause_ns[cause] = end_ns - gap.start_ns;
 	tell_idle(sweep, cause, end_ns);
 	pass_on(sweep, &gap);

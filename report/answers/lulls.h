@@ -80,6 +80,21 @@ static inline bool gp_lull_is_between(const struct gp_lull *lull)
 	return lull->before.op != GP_NONE && lull->after.op != GP_NONE;
 }
 
+/* Whether it is before a process's first operation, or else after its last one; time in which nobody used the device may be neither. */
+static inline bool gp_lull_is_at_start(const struct gp_device_lulls *device,
+				       const struct gp_lull *lull)
+{
+	return lull->before.op == GP_NONE &&
+	       (lull->after.op != GP_NONE || lull->end_ns <= device->first_ns);
+}
+
+static inline bool gp_lull_is_at_end(const struct gp_device_lulls *device,
+				     const struct gp_lull *lull)
+{
+	return lull->after.op == GP_NONE &&
+	       (lull->before.op != GP_NONE || lull->start_ns >= device->last_ns);
+}
+
 static inline uint64_t gp_lull_ns(const struct gp_lull *lull)
 {
 	return lull->end_ns - lull->start_ns;

@@ -395,8 +395,16 @@ static void put_measures(struct gp_json *json)
 
 static void print_partial(FILE *out, struct gp_model *const *models, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		gp_summary_print_partial(out, models[i]);
+		if (gp_recorded_is_last_part(models[i]))
+			fprintf(out,
+				"LAST PART: of what pid %u recorded, --keep-last kept the end; "
+				"before it "
+				"%s records were dropped\n",
+				models[i]->pid,
+				gp_format_count(models[i]->counters[GP_COUNTER_LEFT_OUT_OLD]).text);
+	}
 }
 
 static void print_summary(FILE *out, struct gp_model *const *models, size_t count)

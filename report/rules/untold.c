@@ -58,22 +58,24 @@ static uint32_t much_of(const uint64_t state_ns[GP_STATES], uint64_t wall_ns)
 	return much;
 }
 
-static bool is_untold(const struct gp_lull *lull, bool tells_start, bool tells_end)
+static bool is_untold(const struct gp_device_lulls *device, const struct gp_lull *lull,
+		      bool tells_start, bool tells_end)
 {
-	return lull->told == GP_NONE && !(lull->before.op == GP_NONE && tells_start) &&
-	       !(lull->after.op == GP_NONE && tells_end);
+	return lull->told == GP_NONE && !(tells_start && gp_lull_is_at_start(device, lull)) &&
+	       !(tells_end && gp_lull_is_at_end(device, lull));
 }
 
-static void add(struct gp_untold *untold, const struct gp_lull *lull)
+static void add(struct gp_untold *untold, const struct gp_device_lulls *device,
+		const struct gp_lull *lull)
 {
 	uint64_t ns = gp_lull_cause_ns(lull, untold->cause);
 
 	untold->ns += ns;
-	if (lull->before.op == GP_NONE) {
+	if (gp_lull_is_at_start(device, lull)) {
 		untold->before_ns += ns;
-	} else if (lull->after.op == GP_NONE) {
+	} else if (gp_lull_is_at_end(device, lull)) {
 		untold->after_ns += ns;
-	} else if (lull->cause == untold->cause) {
+	} else if (gp_lull_is_between(lull) && lull->cause == untold->cause) {
 		untold->count++;
 		if (gp_lull_ns(lull) > untold->longest_ns)
 			untold->longest_ns = gp_lull_ns(lull);
@@ -81,14 +83,14 @@ static void add(struct gp_untold *untold, const struct gp_lull *lull)
 }
 
 /* Of that cause, all that no finding explains. */
-static struct gp_untold sum(const struct gp_device_lulls *lulls, enum gp_idle_cause cause,
+static struct gp_untold sum(const struct gp_device_lulls *device, enum gp_idle_cause cause,
 			    bool tells_start, bool tells_end)
 {
 	struct gp_untold untold = {.cause = cause};
 
-	for (uint32_t i = 0; i < lulls->count; i++) {
-		if (is_untold(&lulls->lulls[i], tells_start, tells_end))
-			add(&untold, &lulls->lulls[i]);
+	for (uint32_t i = 0; i < device->count; i++) {
+		if (is_untold(device, &device->lulls[i], tells_start, tells_end))
+			add(&untold, device, &device->lulls[i]);
 	}
 	return untold;
 }

@@ -79,6 +79,12 @@ int gp_library_find(struct gp_library *library, char *message, size_t message_by
 		library->by_loader_path = has_loader_path(library->folder);
 		return 0;
 	}
+	if (error && error != -ENAMETOOLONG) {
+		snprintf(message, message_bytes,
+			 "where gpuprof is cannot be told, as /proc cannot be read: %s; mount it",
+			 strerror(-error));
+		return error;
+	}
 	snprintf(message, message_bytes,
 		 GP_LIBRARY_NAME " is not beside %s/gpuprof, nor in ../lib; build it with: make",
 		 own);

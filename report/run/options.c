@@ -96,10 +96,10 @@ static const char *inherited_value(const struct gp_option_row *row)
 	return value && *value ? value : row->value;
 }
 
-/* Where one is wrong the default stands in its place; what is said is of the last such one. */
+/* Where one is wrong the default stands in its place. */
 static int fill_in(struct gp_run_options *options, char *message, size_t message_bytes)
 {
-	int error = 0;
+	size_t used = 0;
 
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
@@ -109,12 +109,15 @@ static int fill_in(struct gp_run_options *options, char *message, size_t message
 			options->values[i] = inherited_value(row);
 		if (!gp_option_is_wrong(row, options->values[i], right, sizeof(right)))
 			continue;
-		snprintf(message, message_bytes, "--%s (" GP_OPTION_PREFIX "%s) needs %s, not '%s'",
-			 row->long_name, row->variable, right, options->values[i]);
+		if (used < message_bytes)
+			used += (size_t)snprintf(message + used, message_bytes - used,
+						 "%s--%s (" GP_OPTION_PREFIX
+						 "%s) needs %s, not '%s'",
+						 used > 0 ? "; " : "", row->long_name,
+						 row->variable, right, options->values[i]);
 		options->values[i] = row->value;
-		error = -EINVAL;
 	}
-	return error;
+	return used > 0 ? -EINVAL : 0;
 }
 
 static void take(struct gp_run_options *options, int option)

@@ -39,6 +39,7 @@ struct gp_tail {
 	uint64_t position, from; /* of the next record, and of the first one to be given */
 	uint32_t ring_thread, record_thread;
 
+	bool is_saved; /* the file has what was in the rings: nobody writes any more */
 	struct gp_record_waiting *saved_calls;
 	uint32_t saved_call_count, saved_call_capacity;
 };
@@ -214,6 +215,7 @@ static int take_chunk(struct gp_tail *t, const struct gp_chunk *chunk)
 	t->from = h->ring != 0 ? given_end(t, h->ring) : 0;
 	t->ring_thread = h->thread;
 	t->record_thread = 0;
+	t->is_saved |= h->form == GP_CHUNK_SLOTS;
 	if (h->ring != 0 && end <= t->from)
 		return 0;
 	result = decode(t, chunk);
@@ -290,7 +292,7 @@ static int catch_up(struct gp_tail *t)
 	gp_rings_free(&t->rings);
 	if (t->ring_path)
 		found = gp_rings_read(t->ring_path, t->path, &process, &t->rings);
-	if (found != 0 && !t->state.live)
+	if (found != 0 && !t->state.live && !t->is_saved)
 		t->state.live = is_written_now(t->path);
 	if (found == 0)
 		mark_empty_rings(t);

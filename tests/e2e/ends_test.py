@@ -602,8 +602,9 @@ class Hangs(Case):
         for fault, states, line in (
                 ("flush-hangs", ["not known"] * 3, r"\n    no record of an end: 3 kernels, for at least [0-9.]+m?s after the first launch\n"),
                 ("", ["had not ended", "behind it", "behind it"],
-                 r"\n    had not ended when the process did: step_kernel, for at least [0-9.]+[mu]?s after its launch\n      launched .*\n"
-                 r"      behind it in its stream: 2 later launches, the next one of step_kernel\n")):
+                 r"^UNFINISHED: pid [0-9]+ ended while its GPU was at work\n"
+                 r"  had not ended when the process did: step_kernel, for at least [0-9.]+[mu]?s after its launch\n    launched .*\n"
+                 r"    behind it in its stream: 2 later launches, the next one of step_kernel\n")):
             with self.subTest(fault):
                 self.run_program([*GPU, "copy=1", "start=3", "exit=3"], BARE, GPUSIM_KERNEL_NS=NEVER_NS, GPUSIM_FAULT=fault, GPUPROF_FLUSH_TIMEOUT="1",
                                  GPUPROF_OUTPUT="hung", GPUPROF_CHROME="none")

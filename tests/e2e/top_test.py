@@ -156,7 +156,9 @@ class Batch(Watched):
         finished = self.run_gpuprof("finish", "--chrome", "none", "stuck.gpuprof").stderr
         self.assertRegex(finished, said)
         self.assertIn(self.run_gpuprof("summary", "stuck.gpuprof").stdout, finished)
-        self.assertIn("in cuCtxSynchronize for ", self.run_gpuprof("top", "stuck.gpuprof").stdout)
+        watched = self.run_gpuprof("top", "stuck.gpuprof").stdout
+        self.assertIn("in cuCtxSynchronize for ", watched)
+        self.assertIn("was killed or crashed", watched)
 
     def test_a_call_that_has_returned(self):
         program = self.start("launch=5", "touch=there", "wait", "_exit=0")

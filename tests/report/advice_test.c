@@ -667,6 +667,18 @@ static void test_no_advice(void **state)
 	text = printed_none(&advice);
 	assert_non_null(strstr(text, "the busiest GPU was idle for at most 60.4 % of"));
 	free(text);
+	advice.idle_before_ns = MS;
+	advice.idle_after_ns = 2 * MS;
+	text = printed_none(&advice);
+	assert_non_null(
+		strstr(text, ", 1.000ms before its first recorded operation and 2.000ms after its "
+			     "last recorded one:\n"));
+	free(text);
+	advice.idle_before_ns = 0;
+	advice.doubt = NULL;
+	text = printed_none(&advice);
+	assert_non_null(strstr(text, ", 2.000ms after its last operation:\n"));
+	free(text);
 	advice.is_damaged = true;
 	text = printed_none(&advice);
 	assert_string_equal(text,

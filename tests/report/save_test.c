@@ -57,9 +57,11 @@ static size_t read_file(const char *path, uint8_t *bytes)
 	return (size_t)got;
 }
 
-/* The two models tell the same. */
+/* The two models tell the same, but for where the rings' records are. */
 static void assert_same(const struct gp_model *a, const struct gp_model *b)
 {
+	struct gp_losses a_losses = a->losses, b_losses = b->losses;
+
 	assert_int_equal(a->call_count, b->call_count);
 	for (uint32_t i = 0; i < a->call_count; i++) {
 		assert_int_equal(a->calls[i].start_ns, b->calls[i].start_ns);
@@ -81,7 +83,8 @@ static void assert_same(const struct gp_model *a, const struct gp_model *b)
 	assert_int_equal(a->thread_count, b->thread_count);
 	assert_int_equal(a->note_count, b->note_count);
 	assert_memory_equal(a->counters, b->counters, sizeof(a->counters));
-	assert_memory_equal(&a->losses, &b->losses, sizeof(a->losses));
+	a_losses.in_rings = b_losses.in_rings = false;
+	assert_memory_equal(&a_losses, &b_losses, sizeof(a_losses));
 }
 
 static void assert_ring_file(const struct scene *s, bool is_there)

@@ -378,6 +378,7 @@ static void a_partial_trace_says_so_on_top(void **state)
 	expect(text,
 	       "it ends 5.000ms after the first recorded CUDA call, 4.899ms after the last one");
 	expect(text, "5 records were recovered from its rings");
+	assert_null(strstr(text, "gpuprof finish"));
 	expect(text, "CUPTI delivered GPU records last 3.000ms before the end");
 	expect(text, "launches without GPU record: 1");
 	expect(text,
@@ -394,8 +395,10 @@ static void one_record_was_recovered(void **state)
 	(void)state;
 	b.model->losses.closed = false;
 	b.model->losses.recovered_records = 1;
+	b.model->losses.in_rings = true;
 	text = summarize(&b);
-	expect(text, "1 record was recovered from its rings");
+	expect(text, "1 record was recovered from its rings;");
+	expect(text, "the file does not have them yet: gpuprof finish FILE");
 	free(text);
 }
 

@@ -20,7 +20,7 @@ const TABLE_GROUPS = [
 			'torch-block',
 		],
 	],
-	['Places', ['device', 'stream', 'context', 'thread', 'process']],
+	['Places', ['device', 'stream', 'context', 'thread', 'process', 'missing']],
 ];
 
 function tablesView() {

@@ -385,6 +385,23 @@ static void without_its_processes_a_device_is_not_used(void **state)
 	gp_model_free(models[1]);
 }
 
+/* It comes after the last operation that is known, before none. */
+static void check_unknown_gap(const struct gp_where *where)
+{
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < where->gaps_kept; i++) {
+		const struct gp_gap *gap = &where->gaps[i];
+
+		if (gap->cause != GP_IDLE_UNKNOWN)
+			continue;
+		found++;
+		assert_int_not_equal(gap->before.op, GP_NONE);
+		assert_int_equal(gap->after.op, GP_NONE);
+	}
+	assert_int_equal(found, 1);
+}
+
 /* One that was killed lived on after its last recorded call, and may have had its device. */
 static void of_a_killed_process_the_end_is_not_known(void **state)
 {
@@ -399,6 +416,7 @@ static void of_a_killed_process_the_end_is_not_known(void **state)
 	assert_int_equal(idle_of(&answer, GP_IDLE_UNKNOWN), 500 * US);
 	assert_int_equal(idle_of(&answer, GP_IDLE_UNUSED), 500 * US);
 	assert_int_equal(answer.wheres.devices[1].state_ns[GP_STATE_IDLE + GP_IDLE_UNKNOWN], 0);
+	check_unknown_gap(&answer.wheres.devices[0]);
 	forget(&answer);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);

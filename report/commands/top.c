@@ -323,12 +323,20 @@ static bool is_over(const struct watch *w)
 	return state->closed || !state->live;
 }
 
+/* Whose trace it is will never be known. */
+static bool is_nobodys(const struct watch *w)
+{
+	return gp_tail_state(w->tail)->pid == 0 && is_over(w);
+}
+
 static int watch_it(struct watch *w)
 {
 	for (uint64_t i = 1;; i++) {
 		uint64_t began_ns = gp_monotonic_ns();
 		int result = read_on(w);
 
+		if (result == 0 && !is_left(w) && is_nobodys(w))
+			result = -ENODATA;
 		if (result == 0 && !is_left(w))
 			result = gp_live_end_interval(w->live, w->now_ns, is_over(w));
 		if (result == 0 && !is_left(w))
@@ -378,7 +386,10 @@ static int watch_path(const struct arguments *a, const char *path)
 		result = gp_tail_open(path, &w.tail, message, sizeof(message));
 	if (result == 0) {
 		result = watch_on_terminal(&w);
-		snprintf(message, sizeof(message), "top: %s", strerror(-result));
+		snprintf(message, sizeof(message), "top: %s",
+			 result == -ENODATA
+				 ? "the trace holds no readable records, and nobody writes any"
+				 : strerror(-result));
 	}
 	if (result == 0)
 		say_farewell(&w);

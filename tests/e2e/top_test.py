@@ -178,6 +178,14 @@ class Batch(Watched):
         with open(self.path("app.gpuprof"), "rb") as file:
             self.assertEqual(file.read(), before)
 
+    def test_a_trace_without_anything(self):
+        self.run_program([*GPU, "launch=20"], support.BARE, GPUPROF_OUTPUT="app", GPUPROF_CHROME="none")
+        os.truncate(self.path("app.gpuprof"), 100)
+        os.utime(self.path("app.gpuprof"), (1, 1))
+        result = self.run_gpuprof("top", "app.gpuprof")
+        self.assertEqual((result.returncode, result.stdout, result.stderr),
+                         (1, "", "gpuprof: top: the trace holds no readable records, and nobody writes any\n"))
+
     def test_what_is_typed_wrong(self):
         for arguments, part in ((("--delay", "0"), "--delay needs seconds"), (("-n", "-1"), "--iterations needs a number"),
                                 (("-r", "x"), "--rows needs a number"),

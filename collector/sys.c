@@ -55,6 +55,32 @@ static size_t stack_bytes(void)
 	return STACK_BYTES + (tls_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
+/* What an instruction raises, or a system call where a filter says so. */
+#define RAISED_BY_CODE                                                                             \
+	(GP_SYS_SIGNAL(SIGSEGV) | GP_SYS_SIGNAL(SIGBUS) | GP_SYS_SIGNAL(SIGILL) |                  \
+	 GP_SYS_SIGNAL(SIGFPE) | GP_SYS_SIGNAL(SIGTRAP) | GP_SYS_SIGNAL(SIGSYS))
+
+#define NOT_FOR_OUR_THREADS (~(GP_SYS_SIGNAL(SIGSYS) | GP_SYS_LIBC_SIGNALS))
+
+static gp_sys_mask_setter *mask_setter;
+
+void gp_sys_set_masks_by(gp_sys_mask_setter *setter)
+{
+	mask_setter = setter;
+}
+
+void gp_sys_block_signals_in(pthread_attr_t *attributes)
+{
+	uint64_t mask = gp_sys_hold_signals(GP_SYS_ALL_SIGNALS) | NOT_FOR_OUR_THREADS;
+	sigset_t set;
+
+	if (!mask_setter)
+		return;
+	memset(&set, 0, sizeof(set));
+	memcpy(&set, &mask, sizeof(mask));
+	mask_setter(attributes, &set);
+}
+
 static int create_thread(pthread_t *thread, void *(*body)(void *))
 {
 	pthread_attr_t attributes;
@@ -64,6 +90,7 @@ static int create_thread(pthread_t *thread, void *(*body)(void *))
 	if (error)
 		return -error;
 	pthread_attr_setstacksize(&attributes, stack_bytes());
+	gp_sys_block_signals_in(&attributes);
 	error = pthread_create(thread, &attributes, body, NULL);
 	pthread_attr_destroy(&attributes);
 	return -error;
@@ -72,8 +99,10 @@ static int create_thread(pthread_t *thread, void *(*body)(void *))
 static int start_thread(pthread_t *thread, void *(*body)(void *))
 {
 	int saved = errno;
+	uint64_t before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS | GP_SYS_STOP_SIGNALS);
 	int error = create_thread(thread, body);
 
+	gp_sys_let_signals(before);
 	errno = saved;
 	return error;
 }
@@ -408,11 +437,6 @@ void gp_sys_sleep(uint64_t duration_ns)
 
 #define NOT_HELD UINT64_MAX /* no mask: there are signals that the kernel never puts in one */
 
-/* What an instruction raises, or a system call where a filter says so. */
-#define RAISED_BY_CODE                                                                             \
-	(GP_SYS_SIGNAL(SIGSEGV) | GP_SYS_SIGNAL(SIGBUS) | GP_SYS_SIGNAL(SIGILL) |                  \
-	 GP_SYS_SIGNAL(SIGFPE) | GP_SYS_SIGNAL(SIGTRAP) | GP_SYS_SIGNAL(SIGSYS))
-
 /* The kernel's own masks are of 64 bits, and hold the C library's signals, too. */
 uint64_t gp_sys_hold_signals(uint64_t but)
 {
@@ -425,7 +449,7 @@ uint64_t gp_sys_hold_signals(uint64_t but)
 
 void gp_sys_take_no_signals(void)
 {
-	uint64_t blocked = ~(GP_SYS_SIGNAL(SIGSYS) | GP_SYS_LIBC_SIGNALS);
+	uint64_t blocked = NOT_FOR_OUR_THREADS;
 
 	call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&blocked, 0, sizeof(blocked));
 }

@@ -22,8 +22,8 @@ struct stat;
 struct gp_sys {
 	/* system call `number`; result or -errno */
 	long (*call)(long number, long a, long b, long c, long d, long e, long f);
-	/* start a thread with a small stack, besides what its thread-local variables take; 0 or -errno.  It blocks
-	 * signals itself (gp_own_thread_begins()) */
+	/* start a thread of ours with a small stack, besides what its thread-local variables take, and without signals
+	 * (gp_sys_block_signals_in()); 0 or -errno */
 	int (*thread)(pthread_t *thread, void *(*body)(void *));
 };
 
@@ -128,10 +128,15 @@ void gp_sys_let_signals(uint64_t before);
 uint64_t gp_sys_unhandled_signals(void);
 
 /*
- * By a thread of ours, first of all: a signal that the program expects in one of its own does not land in it.  But by SIGSYS a filter of system calls
- * may answer whoever makes one (SECCOMP_RET_TRAP), and what would be answered by a signal that is blocked ends the process.  That stays blocked only
- * where whoever makes the thread blocks it: the program may wait for one that somebody sends.
+ * A thread of ours begins with all signals blocked: one that the program expects in a thread of its own does not land in it.  Whoever makes it says so
+ * by pthread_attr_setsigmask_np(), which the constructor gives; the C library has it from 2.32 on.  With an older one, where it is NULL, the thread has
+ * the signals that its maker does not hold until it blocks them itself, first of all.
+ * By SIGSYS a filter of system calls may answer whoever makes one (SECCOMP_RET_TRAP), and what would be answered by a signal that is blocked ends the
+ * process.  That is blocked only where whoever makes the thread blocks it: the program may wait for one that somebody sends.
  */
+typedef int gp_sys_mask_setter(pthread_attr_t *attributes, const sigset_t *mask);
+void gp_sys_set_masks_by(gp_sys_mask_setter *setter);
+void gp_sys_block_signals_in(pthread_attr_t *attributes);
 void gp_sys_take_no_signals(void);
 
 uint32_t gp_sys_thread_id(void);

@@ -179,6 +179,8 @@ static void prepare(void)
 {
 	constructed = gp_sys_process_id();
 	gp_sys_remember_filter();
+	gp_sys_set_masks_by(
+		(gp_sys_mask_setter *)gp_dlsym_in_libc("pthread_attr_setsigmask_np", 0));
 	gp_say_remember();
 	gp_options_read(environ);
 	gp_budget_init(gp_option_bytes(GP_OPTION_ID_MAX_MEMORY));

@@ -16,12 +16,12 @@
 #define LIBC_THREADS "__nptl_nthreads"
 
 static pthread_key_t key;
+static uint64_t mask; /* of the main thread at its end: what the program's exit handlers expect */
 
-/* Counts as one of ours meanwhile.  Its mask is the main thread's at its end: what the program's exit handlers expect. */
+/* Counts as one of ours meanwhile. */
 static void end_with_the_last(void)
 {
 	bool is_last = false, may_change = true;
-	uint64_t mask = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
 	uint64_t look_ns = FIRST_LOOK_NS;
 	const uint32_t *libc_threads = gp_dlsym(RTLD_DEFAULT, LIBC_THREADS);
 
@@ -38,7 +38,6 @@ static void end_with_the_last(void)
 	}
 	gp_own_thread_ends();
 	gp_own_thread_becomes_programs();
-	gp_sys_let_signals(mask);
 }
 
 /* It has the program's descriptors, which are closed with the last thread that has them, and a stack for the program's exit handlers. */
@@ -49,17 +48,32 @@ static void *looking_thread(void *unused)
 	return unused;
 }
 
+static int start_looking_thread(void)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int error = pthread_attr_init(&attributes);
+
+	if (error != 0)
+		return error;
+	gp_sys_block_signals_in(&attributes);
+	error = pthread_create(&thread, &attributes, looking_thread, NULL);
+	pthread_attr_destroy(&attributes);
+	if (error == 0)
+		pthread_detach(thread);
+	return error;
+}
+
 static void on_end_of_main(void *unused)
 {
-	pthread_t thread;
-
 	(void)unused;
 	if (gp_sys_is_confined())
 		return;
-	if (pthread_create(&thread, NULL, looking_thread, NULL) == 0)
-		pthread_detach(thread);
-	else /* where no more threads may be, the main one looks itself, else nobody would end the process */
+	mask = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS | GP_SYS_STOP_SIGNALS);
+	/* where no more threads may be, the main one looks itself, else nobody would end the process */
+	if (start_looking_thread() != 0)
 		end_with_the_last();
+	gp_sys_let_signals(mask);
 }
 
 /* Also the thread that forked: it is the child's main thread. */

@@ -42,8 +42,8 @@ static void (*on_quick_exit)(void);
 
 /* This thread starts the recording, or waits for that: a range in the program's malloc(), or in a signal handler, does not wait for itself. */
 static __thread bool is_inside;
-/* The process in which this thread waited long: once is enough, what starts late is used all the same. */
-static __thread uint32_t gave_up_in;
+/* The process in which a thread waited for the start in vain: once is enough, what starts late is used all the same. */
+static uint32_t gave_up_in;
 
 void gp_process_trace_init(void (*on_leave)(void))
 {
@@ -111,6 +111,7 @@ static enum gp_ring_place ring_place(void)
 /* Of the thread that starts: its mask, and what it is while signals are held. */
 static struct {
 	uint64_t mask, held;
+	int cancel_state;
 } starting;
 
 /*
@@ -119,6 +120,7 @@ static struct {
  */
 static void let_stops(void)
 {
+	pthread_setcancelstate(starting.cancel_state, NULL);
 	starting.held = gp_sys_hold_signals(GP_SYS_ALL_SIGNALS);
 	gp_sys_let_signals(starting.held & ~(GP_SYS_STOP_SIGNALS & ~starting.mask));
 }
@@ -126,6 +128,7 @@ static void let_stops(void)
 static void hold_stops(void)
 {
 	gp_sys_let_signals(starting.held);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 }
 
 static int start_collector(char *path, size_t path_bytes)
@@ -228,8 +231,15 @@ static void wait_for_start(void)
 	     waits++)
 		gp_sys_wait(&gp_since_fork.recording, STARTING, MOST_WAIT_NS / START_WAITS);
 	if (gp_load32_acquire(&gp_since_fork.recording) == STARTING)
-		gave_up_in = gp_sys_process_id();
+		gp_store32(&gave_up_in, gp_sys_process_id());
 	gp_sys_wake(&gp_since_fork.recording); /* which wakes one: the next, if there is one */
+}
+
+/* A start that others wait for: none of them has done so in vain. */
+static bool is_awaited(void)
+{
+	return gp_load32_acquire(&gp_since_fork.recording) == STARTING &&
+	       gp_load32(&gave_up_in) != gp_sys_process_id();
 }
 
 /*
@@ -243,8 +253,7 @@ static void start_or_wait(void)
 
 	if (is_inside || gp_own_thread_is_this() || !gp_since_fork_is_own_process())
 		return;
-	if (gave_up_in == gp_sys_process_id() &&
-	    gp_load32_acquire(&gp_since_fork.recording) == STARTING)
+	if (gp_load32_acquire(&gp_since_fork.recording) == STARTING && !is_awaited())
 		return;
 	/* what nobody handles ends a program whose start takes long, as without us */
 	before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS |
@@ -253,6 +262,7 @@ static void start_or_wait(void)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
 	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
 		starting.mask = before;
+		starting.cancel_state = saved_state;
 		start();
 		gp_store32_release(&gp_since_fork.recording, TRIED);
 		gp_sys_wake(&gp_since_fork.recording);
@@ -443,6 +453,32 @@ static void send_again(int number, const siginfo_t *came)
 		gp_sys.call(SYS_tgkill, process, thread, number, 0, 0, 0);
 }
 
+#define MOST_TICKS 64 /* of one timer that is faster than we are */
+
+static void drop_ticks_of(int timer, int number)
+{
+	static const struct timespec at_once;
+	uint64_t wanted = GP_SYS_SIGNAL(number);
+	siginfo_t came, sent;
+	bool is_sent = false;
+
+	for (int i = 0; i < MOST_TICKS; i++) {
+		if (gp_sys.call(SYS_rt_sigtimedwait, (long)&wanted, (long)&came, (long)&at_once,
+				sizeof(wanted), 0, 0) <= 0)
+			break;
+		if (came.si_code == SI_KERNEL) {
+			set_interval_timer_again(timer);
+		} else if (came.si_code == SI_TIMER) {
+			set_timer_again(came.si_timerid);
+		} else {
+			sent = came;
+			is_sent = true;
+		}
+	}
+	if (is_sent)
+		send_again(number, &sent);
+}
+
 /*
  * By timers, amid our end: without us the program would have ended before.  Not where it holds them back itself, nor of timers that send another
  * signal than these: what is taken out of a queue of signals, and sent again, loses its place there.
@@ -451,39 +487,26 @@ static void drop_ticks(uint64_t mask)
 {
 	static const int numbers[] = {
 		[ITIMER_REAL] = SIGALRM, [ITIMER_VIRTUAL] = SIGVTALRM, [ITIMER_PROF] = SIGPROF};
-	static const struct timespec at_once;
 
-	for (int timer = 0; timer < (int)(sizeof(numbers) / sizeof(numbers[0])); timer++) {
-		uint64_t wanted = GP_SYS_SIGNAL(numbers[timer]);
-		siginfo_t came;
-
-		if ((mask & wanted) != 0 || gp_sys_is_confined() ||
-		    gp_sys.call(SYS_rt_sigtimedwait, (long)&wanted, (long)&came, (long)&at_once,
-				sizeof(wanted), 0, 0) <= 0)
-			continue;
-		if (came.si_code == SI_KERNEL)
-			set_interval_timer_again(timer);
-		else if (came.si_code == SI_TIMER)
-			set_timer_again(came.si_timerid);
-		else
-			send_again(numbers[timer], &came);
-	}
+	for (int timer = 0; timer < (int)(sizeof(numbers) / sizeof(numbers[0])); timer++)
+		if ((mask & GP_SYS_SIGNAL(numbers[timer])) == 0 && !gp_sys_is_confined())
+			drop_ticks_of(timer, numbers[timer]);
 }
 
 /* No signal comes to this thread amid it: its handler could end the process there, or fork, or find the program's own objects gone. */
 void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by)
 {
+	/* by another thread: the file would stay behind, with nothing in it */
+	bool is_starting = !is_inside && gp_since_fork_is_own_process() && is_awaited();
 	uint64_t before;
 	int saved_state;
 
-	/* else the file that another thread is about to make would stay behind, with nothing in it */
-	if (!is_inside && gp_since_fork_is_own_process() &&
-	    gp_load32_acquire(&gp_since_fork.recording) == STARTING)
-		wait_for_start();
-	if (!gp_process_trace_is_unfinished())
+	if (!is_starting && !gp_process_trace_is_unfinished())
 		return;
 	before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
+	if (is_starting)
+		wait_for_start();
 	close_or_await(complete);
 	if (followed_by == GP_FOLLOWED_BY_NOTHING)
 		return;

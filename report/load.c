@@ -36,6 +36,7 @@ struct reading {
 	uint64_t next_sequence;
 	bool is_saved;           /* the file has all that was in the rings */
 	bool saved_now;          /* since we read it */
+	bool has_left;           /* in the rings is what the file does not have */
 	struct covered *covered; /* of a ring several, until there are covered_limit */
 	uint32_t covered_count, covered_capacity, covered_limit;
 	struct gp_rings rings;
@@ -321,6 +322,7 @@ static int decode_rings(struct reading *r)
 
 		r->load.ring_thread = ring->thread;
 		r->load.record_thread = 0;
+		r->has_left |= count > 0;
 		if (count > 0)
 			result = gp_decode_slots(slots, count, &sink, &r->recovered);
 	}
@@ -434,7 +436,7 @@ static void account_for_file(struct reading *r)
 	losses->unknown_records += r->decoded.unknown + r->recovered.unknown;
 	if (!losses->live)
 		losses->recovered_records = r->recovered.records;
-	losses->in_rings = losses->recovered_records > 0 && !r->is_saved && !r->saved_now;
+	losses->in_rings = r->has_left && !losses->live && !r->saved_now;
 	note_end(r);
 }
 

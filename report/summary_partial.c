@@ -48,8 +48,9 @@ static void describe_delivery(char *text, size_t size, const struct gp_model *mo
 	else if (delivered_ns == 0)
 		snprintf(text, size, "no GPU record is in the trace");
 	else
-		snprintf(text, size, "CUPTI delivered GPU records last %s before the end",
-			 gp_format_ns(end_ns > delivered_ns ? end_ns - delivered_ns : 0).text);
+		snprintf(text, size, "CUPTI delivered GPU records last %s %s",
+			 gp_format_ns(end_ns > delivered_ns ? end_ns - delivered_ns : 0).text,
+			 model->losses.live ? "ago" : "before the end");
 }
 
 static void describe_damage(char *text, size_t size, const struct gp_model *model)

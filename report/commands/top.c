@@ -323,10 +323,9 @@ static bool is_over(const struct watch *w)
 	return state->closed || !state->live;
 }
 
-/* Whose trace it is will never be known. */
-static bool is_nobodys(const struct watch *w)
+static bool stays_empty(const struct watch *w)
 {
-	return gp_tail_state(w->tail)->pid == 0 && is_over(w);
+	return gp_tail_state(w->tail)->is_empty && is_over(w);
 }
 
 static int watch_it(struct watch *w)
@@ -335,7 +334,7 @@ static int watch_it(struct watch *w)
 		uint64_t began_ns = gp_monotonic_ns();
 		int result = read_on(w);
 
-		if (result == 0 && !is_left(w) && is_nobodys(w))
+		if (result == 0 && !is_left(w) && stays_empty(w))
 			result = -ENODATA;
 		if (result == 0 && !is_left(w))
 			result = gp_live_end_interval(w->live, w->now_ns, is_over(w));

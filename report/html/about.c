@@ -400,8 +400,8 @@ static void print_partial(FILE *out, struct gp_model *const *models, size_t coun
 		if (gp_recorded_is_last_part(models[i]))
 			fprintf(out,
 				"LAST PART: of what pid %u recorded, --keep-last kept the end; "
-				"before it "
-				"%s records were dropped\n",
+				"records "
+				"dropped before it: %s\n",
 				models[i]->pid,
 				gp_format_count(models[i]->counters[GP_COUNTER_LEFT_OUT_OLD]).text);
 	}

@@ -75,7 +75,7 @@ static void add(struct gp_untold *untold, const struct gp_device_lulls *device,
 		untold->before_ns += ns;
 	} else if (gp_lull_is_at_end(device, lull)) {
 		untold->after_ns += ns;
-	} else if (gp_lull_is_between(lull) && lull->cause == untold->cause) {
+	} else if (lull->cause == untold->cause) {
 		untold->count++;
 		if (gp_lull_ns(lull) > untold->longest_ns)
 			untold->longest_ns = gp_lull_ns(lull);

@@ -177,6 +177,7 @@ static int take(void *context, const union gp_any_record *record, const char *te
 	uint32_t thread = t->ring_thread != 0 ? t->ring_thread : t->record_thread;
 	int result = note(t, record, text);
 
+	t->state.is_empty = false;
 	t->position += slots_of(record);
 	t->record_thread = record->head.kind == GP_RECORD_THREAD ? record->thread.id : 0;
 	if (is_known || result != 0 || record->head.kind == GP_RECORD_THREAD)
@@ -333,7 +334,7 @@ int gp_tail_open(const char *path, struct gp_tail **tail, char *message, size_t 
 	int result = -ENOMEM;
 
 	if (t)
-		t->path = strdup(path);
+		*t = (struct gp_tail){.path = strdup(path), .state.is_empty = true};
 	if (!t || !t->path)
 		snprintf(message, message_bytes, "%s cannot be read: no memory", path);
 	else

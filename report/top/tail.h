@@ -29,9 +29,10 @@ struct gp_tail_sink {
 };
 
 struct gp_tail_state {
-	uint32_t pid; /* 0 = not known yet */
-	bool closed;  /* the process closed its trace: nothing comes any more */
-	bool live;    /* it ran when it was last looked at, or wrote just before */
+	uint32_t pid;  /* 0 = not known yet */
+	bool is_empty; /* nothing that can be read has come so far */
+	bool closed;   /* the process closed its trace: nothing comes any more */
+	bool live;     /* it ran when it was last looked at, or wrote just before */
 	uint64_t file_bytes, read_bytes;
 	uint64_t damaged_bytes;
 	uint64_t unknown_records;

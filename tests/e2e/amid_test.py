@@ -305,6 +305,31 @@ static void refuse(int number, siginfo_t *info, void *context)
 	((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = -EPERM;
 }
 
+static volatile int came_elsewhere;
+
+static void look_where(int number)
+{
+	(void)number;
+	if (syscall(SYS_gettid) != getpid())
+		came_elsewhere = 1;
+}
+
+/* A program of one thread makes its first range while signals come to the process. */
+static void be_told_often(void)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+	struct itimerspec often = {{0, 15000}, {0, 15000}};
+	timer_t timer;
+
+	signal(SIGUSR1, look_where);
+	timer_create(CLOCK_MONOTONIC, &event, &timer);
+	timer_settime(timer, 0, &often, NULL);
+	gpuprof_mark("begins");
+	timer_delete(timer);
+	if (came_elsewhere)
+		puts("a handler ran in another thread");
+}
+
 /* As a collector of garbage stops all threads that it knows, of which one makes its first range then. */
 #define STOPPED 4
 
@@ -440,6 +465,8 @@ int main(int argc, char **argv)
 		leave_by_a_jump(number);
 	else if (!strcmp(what, "stopped"))
 		stop_all_threads();
+	else if (!strcmp(what, "told"))
+		be_told_often();
 	else
 		gpuprof_mark("begins");
 	if (!strcmp(what, "threads"))
@@ -577,6 +604,10 @@ class Amid(Case):
         """One memory arena: each thread waits for the others in malloc()."""
         for _ in range(10):
             self.check("stopped", MALLOC_ARENA_MAX="1")
+
+    def test_signals_amid_the_start_come_to_threads_of_the_program(self):
+        for _ in range(5):
+            self.check("told")
 
     def test_signals_that_are_blocked(self):
         for when in ("blocked first", "blocked later"):

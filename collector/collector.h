@@ -42,7 +42,7 @@ struct gp_collector_config {
 	uint64_t max_file_bytes; /* the trace does not grow over that, 0 = as it comes */
 	uint64_t
 		keep_last_bytes; /* it has only its last part, in a file of that size; 0 = all of it */
-	/* Called around the making of a thread, for which the C library may wait for one of the program's: to hold back nothing meanwhile; NULL = no call. */
+	/* Called around the making of a thread, where the C library may wait for a thread of the program's; NULL = no call. */
 	void (*before_thread)(void), (*after_thread)(void);
 };
 

@@ -428,10 +428,19 @@ static void trap_removals(void)
 	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
+static void *leave_at_once(void *unused)
+{
+	(void)unused;
+	pthread_exit(NULL);
+}
+
 static void main_leaves(void *(*body)(void *))
 {
 	pthread_t thread;
 
+	/* the first such thread makes the C library open a file */
+	pthread_create(&thread, NULL, leave_at_once, NULL);
+	pthread_join(thread, NULL);
 	pthread_create(&thread, NULL, body, NULL);
 	pthread_detach(thread);
 	pthread_exit(NULL);

@@ -313,7 +313,8 @@ class Ends(Case):
                 self.assertEqual(results[PLAIN].returncode, -signal.SIGABRT if end == "abort" else 5)
                 for way in (BARE, LAUNCHED):
                     trace = way.split()[0] + ".gpuprof"
-                    if "waited for the writer" not in results[way].stderr:  # else this machine was too busy to run it in time
+                    # else this machine was too busy to run our threads in time
+                    if not re.search("waited for the writer|the memory for them was full", results[way].stderr):
                         self.assertGreaterEqual(len(self.export(trace).launches()), 800)
                         self.assertNotIn("records dropped", results[way].stderr)
                     if end != "abort":

@@ -10,7 +10,7 @@
 /* The word of --stacks that asks for a class of calls; the others are in "all" alone. */
 static const char *const words[GP_API_CLASSES] = {
 	[GP_API_LAUNCH] = "launch", [GP_API_GRAPH_LAUNCH] = "launch", [GP_API_COPY] = "launch",
-	[GP_API_SET] = "launch",    [GP_API_HOST] = "launch",         [GP_API_SYNC] = "sync",
+	[GP_API_MEMSET] = "launch", [GP_API_HOST] = "launch",         [GP_API_SYNC] = "sync",
 	[GP_API_ALLOC] = "alloc",   [GP_API_FREE] = "alloc",
 };
 

@@ -233,7 +233,7 @@ bool gp_control_enter(const struct gp_api_entry *entry, const CUpti_CallbackData
 
 static bool is_worth_keeping(uint8_t class)
 {
-	return is_launch(class) || class == GP_API_COPY || class == GP_API_SET ||
+	return is_launch(class) || class == GP_API_COPY || class == GP_API_MEMSET ||
 	       class == GP_API_ALLOC || class == GP_API_FREE;
 }
 

@@ -263,8 +263,8 @@ static void decode_peer_copy(struct gp_decoder *decoder, const void *record)
 static void decode_set(struct gp_decoder *decoder, const void *record)
 {
 	const gp_set_view *set = record;
-	struct gp_record_set out = {
-		HEAD(SET, out),
+	struct gp_record_memset out = {
+		HEAD(MEMSET, out),
 		.device_id = (uint16_t)set->deviceId,
 		.correlation_id = set->correlationId,
 		.start_ns = set->start,

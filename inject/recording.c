@@ -230,7 +230,7 @@ static CUptiResult set_callback(bool on, CUpti_CallbackDomain domain, uint32_t c
 /* With which words each class of calls is recorded; calls about memory pools and the like are among CONTROL. */
 static const uint32_t trace_of_class[GP_API_CLASSES] = {
 	[GP_API_LAUNCH] = GP_TRACE_GPU,      [GP_API_GRAPH_LAUNCH] = GP_TRACE_GPU,
-	[GP_API_COPY] = GP_TRACE_GPU,        [GP_API_SET] = GP_TRACE_GPU,
+	[GP_API_COPY] = GP_TRACE_GPU,        [GP_API_MEMSET] = GP_TRACE_GPU,
 	[GP_API_ALLOC] = GP_TRACE_MEMORY,    [GP_API_FREE] = GP_TRACE_MEMORY,
 	[GP_API_SYNC] = GP_TRACE_WAITS,      [GP_API_CAPTURE_BEGIN] = GP_TRACE_GPU,
 	[GP_API_CAPTURE_END] = GP_TRACE_GPU, [GP_API_CONTROL] = GP_TRACE_GPU,

@@ -127,7 +127,7 @@ static int number_devices(struct gp_advisor *advisor)
 static int list_calls(struct gp_advisor *advisor)
 {
 	static const bool is_listed[GP_ADVISOR_CLASSES] = {[GP_API_COPY] = true,
-							   [GP_API_SET] = true,
+							   [GP_API_MEMSET] = true,
 							   [GP_API_SYNC] = true,
 							   [GP_API_MODULE] = true};
 	const struct gp_model *model = advisor->model;

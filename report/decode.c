@@ -196,7 +196,7 @@ INLINE uint64_t predict(const struct decoder *d, size_t index, const struct gp_f
 			      offsetof(struct gp_record_kernel, start_ns),                         \
 		      "LENGTH finds the start there")
 STARTS_AT(copy);
-STARTS_AT(set);
+STARTS_AT(memset);
 STARTS_AT(overhead);
 STARTS_AT(sync);
 STARTS_AT(graph);

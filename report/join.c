@@ -255,7 +255,7 @@ static void explain_filtered(struct gp_model *m)
 /* Whether a copy or set that has no operation should have one. */
 static bool lacks_copy(const struct gp_model *m, const struct gp_call *call, uint8_t class)
 {
-	return (class == GP_API_COPY || class == GP_API_SET) && call->status == 0 &&
+	return (class == GP_API_COPY || class == GP_API_MEMSET) && call->status == 0 &&
 	       !call->captured && !is_stuck(m, call->correlation_id);
 }
 
@@ -310,7 +310,7 @@ static bool lacks_record(const struct gp_model *m, const struct gp_call *call)
 
 	return call->first_op == GP_NONE && call->status == 0 && !call->captured &&
 	       (class == GP_API_LAUNCH || class == GP_API_GRAPH_LAUNCH || class == GP_API_COPY ||
-		class == GP_API_SET);
+		class == GP_API_MEMSET);
 }
 
 /* CUPTI may refuse a final flush for it has nothing more to give; whoever has no calls, or a part of them, cannot tell. */

@@ -46,7 +46,7 @@ static const struct usual_call {
 } usual_calls[] = {
 	{GP_API_LAUNCH, ANY_NAME, 4150, 830, 0.9, 0.65},
 	{GP_API_COPY, WITH_ASYNC, 1960, 690, 0.5, 0.5},
-	{GP_API_SET, ANY_NAME, 1300, 650, 0.5, 0.5},
+	{GP_API_MEMSET, ANY_NAME, 1300, 650, 0.5, 0.5},
 	{GP_API_ALLOC, WITH_ASYNC, 630, 290, 1, 1},
 	{GP_API_ALLOC, WITHOUT_ASYNC, 1400, 290, 0.3, 0.3},
 	{GP_API_FREE, WITH_ASYNC, 820, 290, 1, 1},

@@ -52,7 +52,7 @@ static enum work work_of(uint8_t class)
 		return WAITING;
 	case GP_API_COPY:
 		return COPYING;
-	case GP_API_SET:
+	case GP_API_MEMSET:
 		return SETTING;
 	case GP_API_ALLOC:
 	case GP_API_FREE:

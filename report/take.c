@@ -194,9 +194,9 @@ static int take_copy(struct gp_load *load, const union gp_any_record *record, co
 		      });
 }
 
-static int take_set(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_memset(struct gp_load *load, const union gp_any_record *record, const char *text)
 {
-	const struct gp_record_set *r = &record->set;
+	const struct gp_record_memset *r = &record->memset;
 
 	(void)text;
 	return add_op(load,
@@ -517,7 +517,7 @@ static int (*const takers[])(struct gp_load *, const union gp_any_record *, cons
 
 /* Records by whose number of a device things are gathered; it is where a kernel has it. */
 static const bool has_device[GP_RECORD_KIND_LIMIT] = {
-	[GP_RECORD_KERNEL] = true, [GP_RECORD_COPY] = true,    [GP_RECORD_SET] = true,
+	[GP_RECORD_KERNEL] = true, [GP_RECORD_COPY] = true,    [GP_RECORD_MEMSET] = true,
 	[GP_RECORD_DEVICE] = true, [GP_RECORD_CONTEXT] = true, [GP_RECORD_USAGE] = true,
 	[GP_RECORD_GRAPH] = true,  [GP_RECORD_POOL] = true,    [GP_RECORD_LINK] = true,
 };

@@ -181,7 +181,7 @@ static bool lacks_other(const struct gp_model *model, const struct gp_call *call
 	    call->correlation_id == model->losses.stuck_number)
 		return false;
 	return class == GP_API_GRAPH_LAUNCH ||
-	       ((class == GP_API_COPY || class == GP_API_SET) &&
+	       ((class == GP_API_COPY || class == GP_API_MEMSET) &&
 		strstr(gp_model_api(model, call->api).name, "Async"));
 }
 

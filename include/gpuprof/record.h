@@ -186,8 +186,8 @@ struct gp_record_copy {
 	uint64_t zero;
 };
 
-/* A memory set that ran. */
-struct gp_record_set {
+/* A memset that ran. */
+struct gp_record_memset {
 	uint8_t kind;
 	uint8_t slots;
 	uint16_t device_id;
@@ -791,7 +791,7 @@ struct gp_record_stream_wait {
 	X(2, MEMORY, memory)                                                                       \
 	X(3, KERNEL, kernel)                                                                       \
 	X(4, COPY, copy)                                                                           \
-	X(5, SET, set)                                                                             \
+	X(5, MEMSET, memset)                                                                       \
 	X(6, OVERHEAD, overhead)                                                                   \
 	X(7, STRING, string)                                                                       \
 	X(8, SHAPE, shape)                                                                         \
@@ -849,7 +849,7 @@ enum gp_api_class {
 	GP_API_LAUNCH = 1,       /* one kernel: must have exactly one kernel record */
 	GP_API_GRAPH_LAUNCH = 2, /* any number of records */
 	GP_API_COPY = 3,         /* a copy: usually one record; none within the host */
-	GP_API_SET = 4,
+	GP_API_MEMSET = 4,
 	GP_API_ALLOC = 5,
 	GP_API_FREE = 6,
 	GP_API_SYNC = 7,

@@ -96,7 +96,7 @@ static bool waits_for(const struct walk *walk, const struct gp_call *call, uint3
 	case GP_API_SYNC:
 		return true;
 	case GP_API_COPY:
-	case GP_API_SET:
+	case GP_API_MEMSET:
 	case GP_API_ALLOC:
 	case GP_API_FREE:
 		/* those that wait end soon after; else it ended meanwhile by chance */

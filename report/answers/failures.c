@@ -16,7 +16,7 @@ bool gp_failure_is_of_work(uint8_t class)
 	case GP_API_LAUNCH:
 	case GP_API_GRAPH_LAUNCH:
 	case GP_API_COPY:
-	case GP_API_SET:
+	case GP_API_MEMSET:
 	case GP_API_HOST:
 	case GP_API_ALLOC:
 	case GP_API_FREE:

@@ -14,7 +14,7 @@ static const struct {
 	{"ExtLaunch", GP_API_LAUNCH},
 	{"ExtModuleLaunch", GP_API_LAUNCH},
 	{"Memcpy", GP_API_COPY},
-	{"Memset", GP_API_SET},
+	{"Memset", GP_API_MEMSET},
 	{"GraphLaunch", GP_API_GRAPH_LAUNCH},
 	{"StreamBeginCapture", GP_API_CAPTURE_BEGIN},
 	{"StreamBeginRecapture", GP_API_CAPTURE_BEGIN},

@@ -166,7 +166,7 @@ static int take_copy(struct gp_importing *im, const struct gp_kineto_event *e)
 }
 
 /* "Memset (Device)" */
-static int take_set(struct gp_importing *im, const struct gp_kineto_event *e)
+static int take_memset(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	const char *memory = strchr(e->name, '(');
 	union gp_any_record record = {0};
@@ -177,7 +177,7 @@ static int take_set(struct gp_importing *im, const struct gp_kineto_event *e)
 		count_unknown(im);
 		return 0;
 	}
-	record.set = (struct gp_record_set){
+	record.memset = (struct gp_record_memset){
 		.device_id = device,
 		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
 		.start_ns = e->start_ns,
@@ -191,7 +191,7 @@ static int take_set(struct gp_importing *im, const struct gp_kineto_event *e)
 		.channel_id = gp_kineto_number(e, GP_KINETO_CHANNEL, 0),
 	};
 	gp_import_note_time(im, e->start_ns, end_of(e));
-	return gp_import_record(im, GP_RECORD_SET, &record);
+	return gp_import_record(im, GP_RECORD_MEMSET, &record);
 }
 
 /* A launch of a whole graph: only our own export has them. Where it ended is not told: it is taken to be where it began. */
@@ -654,7 +654,7 @@ static const struct {
 	{"python_function", take_function},
 	{"cuda_driver", take_driver},
 	{"gpu_memcpy", take_copy},
-	{"gpu_memset", take_set},
+	{"gpu_memset", take_memset},
 	{"user_annotation", take_annotation},
 	{"cuda_sync", take_sync},
 	{"cuda_event", take_event},
@@ -670,7 +670,7 @@ static const struct {
 	{"Runtime", take_runtime},
 	{"Operator", take_op},
 	{"Memcpy", take_copy},
-	{"Memset", take_set},
+	{"Memset", take_memset},
 };
 
 static int take_slice(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)

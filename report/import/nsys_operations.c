@@ -185,7 +185,7 @@ static int take_copy(void *context, const struct gp_row *row)
 	return gp_import_record(r->im, GP_RECORD_COPY, &record);
 }
 
-static int take_set(void *context, const struct gp_row *row)
+static int take_memset(void *context, const struct gp_row *row)
 {
 	struct gp_nsys_reading *r = context;
 	union gp_any_record record = {0};
@@ -193,7 +193,7 @@ static int take_set(void *context, const struct gp_row *row)
 
 	if (!find_device(r, row, &device))
 		return 0;
-	record.set = (struct gp_record_set){
+	record.memset = (struct gp_record_memset){
 		.device_id = device,
 		.correlation_id = number_of(row, GP_NSYS_correlationId),
 		.start_ns = gp_nsys_time(row, GP_NSYS_start),
@@ -207,7 +207,7 @@ static int take_set(void *context, const struct gp_row *row)
 		.memory_kind = memory_kind_of(row, GP_NSYS_memKind),
 	};
 	note_time(r, row);
-	return gp_import_record(r->im, GP_RECORD_SET, &record);
+	return gp_import_record(r->im, GP_RECORD_MEMSET, &record);
 }
 
 /* A launch of a whole graph. */
@@ -298,7 +298,7 @@ int gp_nsys_take_operations(struct gp_nsys_reading *r)
 	} tables[] = {
 		{"CUPTI_ACTIVITY_KIND_KERNEL", take_kernel},
 		{"CUPTI_ACTIVITY_KIND_MEMCPY", take_copy},
-		{"CUPTI_ACTIVITY_KIND_MEMSET", take_set},
+		{"CUPTI_ACTIVITY_KIND_MEMSET", take_memset},
 		{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", take_graph},
 		{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", take_sync},
 		{"CUPTI_ACTIVITY_KIND_CUDA_EVENT", take_event},

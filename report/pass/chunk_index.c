@@ -387,8 +387,8 @@ static int note_record(struct gp_chunk_index *x, const union gp_any_record *reco
 		return note_operation(x, OPERATION(record->kernel));
 	case GP_RECORD_COPY:
 		return note_operation(x, OPERATION(record->copy));
-	case GP_RECORD_SET:
-		return note_operation(x, OPERATION(record->set));
+	case GP_RECORD_MEMSET:
+		return note_operation(x, OPERATION(record->memset));
 	case GP_RECORD_GRAPH:
 		return note_operation(x, OPERATION(record->graph));
 	case GP_RECORD_OVERHEAD:
@@ -422,7 +422,7 @@ bool gp_chunk_index_is_event(const union gp_any_record *record)
 	case GP_RECORD_RANGE:
 	case GP_RECORD_KERNEL:
 	case GP_RECORD_COPY:
-	case GP_RECORD_SET:
+	case GP_RECORD_MEMSET:
 	case GP_RECORD_GRAPH:
 	case GP_RECORD_OVERHEAD:
 	case GP_RECORD_SYNC:

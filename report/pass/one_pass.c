@@ -112,7 +112,7 @@ static bool is_summed_up(const union gp_any_record *record)
 	case GP_RECORD_CALL:
 	case GP_RECORD_KERNEL:
 	case GP_RECORD_COPY:
-	case GP_RECORD_SET:
+	case GP_RECORD_MEMSET:
 	case GP_RECORD_GRAPH:
 	case GP_RECORD_RANGE:
 	case GP_RECORD_OVERHEAD:

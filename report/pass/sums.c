@@ -204,7 +204,8 @@ static int add_copy(struct gp_sums *s, const union gp_any_record *record)
 
 static int add_set(struct gp_sums *s, const union gp_any_record *record)
 {
-	return add_operation(s, GP_SUM_SET, record->set.memory_kind, record, record->set.bytes);
+	return add_operation(s, GP_SUM_SET, record->memset.memory_kind, record,
+			     record->memset.bytes);
 }
 
 static int add_graph(struct gp_sums *s, const union gp_any_record *record)
@@ -223,7 +224,7 @@ static int add_range(struct gp_sums *s, const union gp_any_record *record)
 
 static_assert(offsetof(struct gp_record_copy, device_id) ==
 			      offsetof(struct gp_record_kernel, device_id) &&
-		      offsetof(struct gp_record_set, device_id) ==
+		      offsetof(struct gp_record_memset, device_id) ==
 			      offsetof(struct gp_record_kernel, device_id) &&
 		      offsetof(struct gp_record_graph, device_id) ==
 			      offsetof(struct gp_record_kernel, device_id),
@@ -239,7 +240,7 @@ int gp_sums_add(struct gp_sums *s, const union gp_any_record *record)
 		return add_kernel(s, record);
 	case GP_RECORD_COPY:
 		return add_copy(s, record);
-	case GP_RECORD_SET:
+	case GP_RECORD_MEMSET:
 		return add_set(s, record);
 	case GP_RECORD_GRAPH:
 		return add_graph(s, record);

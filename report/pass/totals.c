@@ -42,7 +42,7 @@ struct gp_op gp_totals_op(const struct gp_sum *sum)
 		op.destination_kind = short_kind(r->copy.destination_kind);
 	} else {
 		op.kind = GP_OP_SET;
-		op.destination_kind = short_kind(r->set.memory_kind);
+		op.destination_kind = short_kind(r->memset.memory_kind);
 	}
 	return op;
 }

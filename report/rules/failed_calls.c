@@ -118,7 +118,7 @@ static bool is_refused(const struct gp_model *model, const struct gp_call *call)
 		return call->status == INVALID_VALUE || call->status == INVALID_CONFIGURATION ||
 		       call->status == OUT_OF_RESOURCES;
 	case GP_API_COPY:
-	case GP_API_SET:
+	case GP_API_MEMSET:
 		return call->status == INVALID_VALUE || call->status == INVALID_DEVICE_POINTER ||
 		       call->status == INVALID_DIRECTION;
 	default:

@@ -30,7 +30,7 @@ static const struct gp_call *find_next(const struct gp_advisor *advisor, const s
 		if (waits_for_gpu(advisor, call))
 			return call;
 		if (call->first_op != GP_NONE || class == GP_API_LAUNCH ||
-		    class == GP_API_GRAPH_LAUNCH || class == GP_API_COPY || class == GP_API_SET)
+		    class == GP_API_GRAPH_LAUNCH || class == GP_API_COPY || class == GP_API_MEMSET)
 			return NULL;
 	}
 	return NULL;

@@ -16,7 +16,7 @@ static bool holds_up(const struct gp_op *op)
 
 static void look(struct gp_advisor *advisor)
 {
-	const struct gp_call_list *sets = gp_advisor_calls(advisor, GP_API_SET);
+	const struct gp_call_list *sets = gp_advisor_calls(advisor, GP_API_MEMSET);
 
 	for (uint32_t i = 0; i < sets->count; i++) {
 		const struct gp_call *call = gp_advisor_call(advisor, sets, i);

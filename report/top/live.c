@@ -410,10 +410,10 @@ static int take_copy(struct gp_live *l, const union gp_any_record *record, const
 	return add_operation(l, &l->copies[kind], r->device_id, r->start_ns, r->end_ns, r->bytes);
 }
 
-static int take_set(struct gp_live *l, const union gp_any_record *record, const char *text,
-		    uint32_t thread_id)
+static int take_memset(struct gp_live *l, const union gp_any_record *record, const char *text,
+		       uint32_t thread_id)
 {
-	const struct gp_record_set *r = &record->set;
+	const struct gp_record_memset *r = &record->memset;
 
 	(void)text;
 	(void)thread_id;
@@ -502,7 +502,7 @@ int gp_live_take(void *live, const union gp_any_record *record, const char *text
 		[GP_RECORD_MEMORY] = take_memory,
 		[GP_RECORD_KERNEL] = take_kernel,
 		[GP_RECORD_COPY] = take_copy,
-		[GP_RECORD_SET] = take_set,
+		[GP_RECORD_MEMSET] = take_memset,
 		[GP_RECORD_STRING] = take_string,
 		[GP_RECORD_DEVICE] = take_device,
 		[GP_RECORD_ANCHOR] = take_anchor,

@@ -207,7 +207,7 @@ static void check_copy(struct compare *compare, const struct gp_record_copy *cop
 	compare->copies++;
 }
 
-static void check_set(struct compare *compare, const struct gp_record_set *set)
+static void check_set(struct compare *compare, const struct gp_record_memset *set)
 {
 	const char *record = next_of(compare, SET, SET);
 
@@ -328,8 +328,8 @@ static void check_record(void *context, const struct found *found)
 	case GP_RECORD_COPY:
 		check_copy(compare, &record->copy);
 		break;
-	case GP_RECORD_SET:
-		check_set(compare, &record->set);
+	case GP_RECORD_MEMSET:
+		check_set(compare, &record->memset);
 		break;
 	case GP_RECORD_OVERHEAD:
 		check_overhead(compare, &record->overhead);

@@ -19,7 +19,7 @@ static void say_calls(const struct gp_model *model)
 		[GP_API_LAUNCH] = "calls.launch",
 		[GP_API_GRAPH_LAUNCH] = "calls.graph_launch",
 		[GP_API_COPY] = "calls.copy",
-		[GP_API_SET] = "calls.set",
+		[GP_API_MEMSET] = "calls.set",
 		[GP_API_ALLOC] = "calls.alloc",
 		[GP_API_FREE] = "calls.free",
 		[GP_API_SYNC] = "calls.sync",

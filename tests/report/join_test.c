@@ -225,13 +225,13 @@ static void test_copies_and_sets(void **state)
 						    .channel_id = 6,
 						    .source_device_id = 1,
 						    .destination_device_id = 2});
-	gp_builder_add(&b, &(struct gp_record_set){.kind = GP_RECORD_SET,
-						   .correlation_id = 2,
-						   .start_ns = GP_TEST_CUPTI(300),
-						   .end_ns = GP_TEST_CUPTI(400),
-						   .bytes = 64,
-						   .value = 0xab,
-						   .memory_kind = 5});
+	gp_builder_add(&b, &(struct gp_record_memset){.kind = GP_RECORD_MEMSET,
+						      .correlation_id = 2,
+						      .start_ns = GP_TEST_CUPTI(300),
+						      .end_ns = GP_TEST_CUPTI(400),
+						      .bytes = 64,
+						      .value = 0xab,
+						      .memory_kind = 5});
 	m = gp_builder_finish(&b);
 	op = op_at(m, 100);
 	assert_int_equal(op->kind, GP_OP_COPY);

@@ -93,7 +93,7 @@ static inline struct build build_begin(uint32_t pid)
 	build_api(&b, BUILD_MALLOC, "cudaMalloc", GP_API_ALLOC);
 	build_api(&b, BUILD_FREE, "cudaFree", GP_API_FREE);
 	build_api(&b, BUILD_MEMCPY_ASYNC, "cudaMemcpyAsync", GP_API_COPY);
-	build_api(&b, BUILD_MEMSET_ASYNC, "cudaMemsetAsync", GP_API_SET);
+	build_api(&b, BUILD_MEMSET_ASYNC, "cudaMemsetAsync", GP_API_MEMSET);
 	build_api(&b, BUILD_DEVICE_SYNC, "cudaDeviceSynchronize", GP_API_SYNC);
 	return b;
 }

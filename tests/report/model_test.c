@@ -123,7 +123,7 @@ static void test_api_names(void **state)
 	gp_builder_call(&b, GP_API_DRIVER | 78, 3, 30, 5);
 	m = gp_builder_finish(&b);
 	assert_string_equal(gp_model_api(m, GP_TEST_SET).name, "cudaMemsetAsync");
-	assert_int_equal(gp_model_api(m, GP_TEST_SET).class, GP_API_SET);
+	assert_int_equal(gp_model_api(m, GP_TEST_SET).class, GP_API_MEMSET);
 	assert_string_equal(gp_model_api(m, 77).name, "runtime cbid 77");
 	assert_int_equal(gp_model_api(m, 77).class, GP_API_OTHER);
 	assert_string_equal(gp_model_api(m, GP_API_DRIVER | 78).name, "driver cbid 78");

@@ -253,7 +253,7 @@ void gp_builder_start(struct gp_builder *b)
 		{GP_TEST_LAUNCH, GP_API_LAUNCH, "cudaLaunchKernel_v7000"},
 		{GP_TEST_GRAPH_LAUNCH, GP_API_GRAPH_LAUNCH, "cudaGraphLaunch_v10000"},
 		{GP_TEST_COPY, GP_API_COPY, "cudaMemcpy_v3020"},
-		{GP_TEST_SET, GP_API_SET, "cudaMemsetAsync_ptsz_v7000"},
+		{GP_TEST_SET, GP_API_MEMSET, "cudaMemsetAsync_ptsz_v7000"},
 		{GP_TEST_MALLOC, GP_API_ALLOC, "cudaMalloc_v3020"},
 		{GP_TEST_FREE, GP_API_FREE, "cudaFree_v3020"},
 		{GP_TEST_SYNC, GP_API_SYNC, "cudaDeviceSynchronize_v3020"},

@@ -45,12 +45,12 @@ static void sets_graphs_and_ranges_add_up(void **state)
 
 	(void)state;
 	for (uint32_t i = 1; i <= 3; i++) {
-		ADD(&sums, gp_record_set, .kind = GP_RECORD_SET, .start_ns = 1000 * i,
+		ADD(&sums, gp_record_memset, .kind = GP_RECORD_MEMSET, .start_ns = 1000 * i,
 		    .end_ns = 1000 * i + 10 * i, .bytes = 64 * i);
 		ADD(&sums, gp_record_graph, .kind = GP_RECORD_GRAPH, .graph_id = 5,
 		    .start_ns = 1000 * i, .end_ns = 1000 * i + 100);
 	}
-	ADD(&sums, gp_record_set, .kind = GP_RECORD_SET, .bytes = 32); /* without times */
+	ADD(&sums, gp_record_memset, .kind = GP_RECORD_MEMSET, .bytes = 32); /* without times */
 	for (uint8_t op = GP_RANGE_PUSH; op <= GP_RANGE_MARK; op++)
 		ADD(&sums, gp_record_range, .kind = GP_RECORD_RANGE, .op = op);
 	assert_int_equal(find(&sums, GP_SUM_SET)->spread.count, 3);

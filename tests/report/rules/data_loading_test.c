@@ -453,7 +453,7 @@ static void test_a_thread_that_polls_for_data(void **state)
 	(void)state;
 	build_device(&b, 0, "GPU");
 	build_api(&b, 31, "cudaMemcpyAsync", GP_API_COPY);
-	build_api(&b, 32, "cudaMemsetAsync", GP_API_SET);
+	build_api(&b, 32, "cudaMemsetAsync", GP_API_MEMSET);
 	for (uint32_t i = 1; i <= 40; i += 2) {
 		uint64_t at_ns = 6ull * i * MS;
 		struct gp_op *op;

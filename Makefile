@@ -197,7 +197,7 @@ demo: deps
 	$(Q)tests/demo $(O)
 
 # CHECKS is what `make check` runs, one word or quoted text each; the .mk files add theirs.
-CHECKS += $(UNIT_TESTS) $(wildcard tests/e2e/*_test.py) \
+CHECKS += $(UNIT_TESTS) $(wildcard tests/e2e/*_test.py) tests/frozen/compare_test.py \
 	tests/lint/layers.py 'tests/lint/layers.py --self-test' \
 	'tests/lint/exports.sh $(O)' 'tests/lint/exports.sh --self-test' \
 	'tests/lint/symbols.sh $(O)' 'tests/lint/symbols.sh --self-test' \

@@ -49,7 +49,7 @@ INJECT_PARTS := $(filter-out $(O)/inject/init.o $(O)/inject/libc_direct.o,$(INJE
 
 # ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
 # The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
-LIBRARY_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(SAN),,-include collector/oldest_libc.h)
+LIBRARY_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(SAN),,-include collector/libc_versions.h)
 # A program's threads may have small stacks.
 LIBRARY_CFLAGS += $(if $(SAN),,-Wframe-larger-than=16384)
 $(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += $(LIBRARY_CFLAGS)

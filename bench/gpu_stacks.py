@@ -24,7 +24,7 @@ import recording
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 5
 TURNS = 5
-STACKS_WORD = 28  # where struct gp_since_fork has stacks, as collector/since_fork.c asserts
+STACKS_WORD = 28  # where struct gp_process_state has stacks, as collector/process_state.c asserts
 
 
 # ---- the step ----
@@ -93,7 +93,7 @@ def find_stacks_word():
         line = next(line for line in maps if line.rstrip().endswith("libgpuprof.so"))
     base = int(line.split("-")[0], 16)
     path = os.path.realpath(line.split()[-1])
-    word = ctypes.c_uint32.from_address(base + find_symbol(path, "gp_since_fork") + STACKS_WORD)
+    word = ctypes.c_uint32.from_address(base + find_symbol(path, "gp_process_state") + STACKS_WORD)
     if word.value != 1:
         sys.exit("this gpuprof takes no stacks: start it with --stacks=all")
     return word

@@ -20,9 +20,9 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
-#include "collector/count.h"
+#include "collector/counters.h"
 #include "collector/drain.h"
-#include "collector/since_fork.h"
+#include "collector/process_state.h"
 #include "inject/api_table.h"
 #include "inject/call_stacks.h"
 #include "inject/callbacks.h"
@@ -30,7 +30,7 @@
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_decode.h"
 #include "inject/cupti_versions.h"
-#include "inject/gate.h"
+#include "inject/recording_gate.h"
 #include "inject/in_flight.h"
 #include "inject/options.h"
 #include "inject/ranges.h"
@@ -391,7 +391,7 @@ static uint64_t records_in_shared_ring(void)
 	static const struct gp_arena none;
 	uint64_t totals[GP_COUNTERS];
 
-	gp_count_total(&none, totals);
+	gp_counters_total(&none, totals);
 	return totals[GP_COUNTER_SHARED_RING];
 }
 
@@ -445,7 +445,7 @@ static void start(const char *folder)
 	event.message.registered = nvtxDomainRegisterStringA(domain, "registered");
 	if (gp_drain_open(&drain, drained, 0, 0) != 0 || gp_collector_start(&config) != 0)
 		exit(1);
-	gp_store32(&gp_since_fork.cupti, 1);
+	gp_store32(&gp_process_state.cupti, 1);
 }
 
 static void use_stacks(const char *list)

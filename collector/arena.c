@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "collector/atomic.h"
-#include "collector/budget.h"
-#include "collector/identity.h"
+#include "collector/memory_budget.h"
+#include "collector/process_identity.h"
 #include "collector/ring.h"
-#include "collector/ring_share.h"
+#include "collector/ring_quota.h"
 #include "collector/text.h"
 
 #define FILE_SYSTEM_TMPFS 0x01021994u
@@ -67,10 +67,10 @@ static int write_file_header(int fd, const char *trace_path)
 	char page[GP_RING_HEADER_BYTES] = {0};
 	int error;
 
-	header.pid_namespace = gp_identity_namespace("/proc/self/ns/pid");
-	header.mount_namespace = gp_identity_namespace("/proc/self/ns/mnt");
-	header.start_time = gp_identity_start_time();
-	gp_identity_boot_id(header.boot_id, sizeof(header.boot_id));
+	header.pid_namespace = gp_process_identity_namespace("/proc/self/ns/pid");
+	header.mount_namespace = gp_process_identity_namespace("/proc/self/ns/mnt");
+	header.start_time = gp_process_identity_start_time();
+	gp_process_identity_boot_id(header.boot_id, sizeof(header.boot_id));
 	strncpy(header.trace_path, trace_path, sizeof(header.trace_path) - 1);
 	memcpy(header.magic, GP_RING_FILE_MAGIC, sizeof(header.magic));
 	memcpy(page, &header, sizeof(header));
@@ -97,8 +97,8 @@ static int check_share(const struct gp_arena *arena, int fd)
 	if (!arena->is_in_shm)
 		return 0;
 	error = gp_sys_file_system(fd, &type, &free_bytes);
-	taken_bytes = gp_ring_share_taken(); /* 0 where that cannot be seen: ours is among them */
-	if (!error && taken_bytes != 0 && gp_ring_share_left(free_bytes + 1, taken_bytes - 1) == 0)
+	taken_bytes = gp_ring_quota_taken(); /* 0 where that cannot be seen: ours is among them */
+	if (!error && taken_bytes != 0 && gp_ring_quota_left(free_bytes + 1, taken_bytes - 1) == 0)
 		error = -EDQUOT;
 	return error;
 }
@@ -208,7 +208,7 @@ int gp_arena_grow(struct gp_arena *arena)
 
 static int limit_budget(struct gp_arena *arena, uint64_t free_bytes)
 {
-	uint64_t most = arena->is_in_shm ? gp_ring_share_left(free_bytes, gp_ring_share_taken())
+	uint64_t most = arena->is_in_shm ? gp_ring_quota_left(free_bytes, gp_ring_quota_taken())
 					 : free_bytes / FREE_SHARE;
 
 	if (most < arena->budget_bytes)
@@ -243,7 +243,7 @@ static int open_file(struct gp_arena *arena, enum gp_ring_place place, const cha
 {
 	int fd, error;
 
-	arena->budget_bytes = gp_budget_part(GP_ARENA_MAX_BYTES, BUDGET_PART);
+	arena->budget_bytes = gp_memory_budget_share(GP_ARENA_MAX_BYTES, BUDGET_PART);
 	arena->is_in_shm = place == GP_RINGS_SHM;
 	fd = create_file(arena, place, trace_path);
 	if (fd < 0) {
@@ -261,7 +261,7 @@ static int open_file(struct gp_arena *arena, enum gp_ring_place place, const cha
 
 static int open_memory(struct gp_arena *arena, uint64_t budget_bytes)
 {
-	arena->budget_bytes = gp_budget_part(budget_bytes, BUDGET_PART);
+	arena->budget_bytes = gp_memory_budget_share(budget_bytes, BUDGET_PART);
 	arena->is_in_shm = false;
 	arena->used_bytes = 0;
 	return add_ring(arena, -1);

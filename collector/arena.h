@@ -6,7 +6,7 @@
  * without a system call.  The file is made with real blocks before it is touched, so that a full
  * disk is an error here and never a SIGBUS in the program.  No descriptor stays open.
  *
- * A process takes at most GP_ARENA_MAX_BYTES (less with --max-memory), all together at most their share of /dev/shm (collector/ring_share.h); whoever
+ * A process takes at most GP_ARENA_MAX_BYTES (less with --max-memory), all together at most their share of /dev/shm (collector/ring_quota.h); whoever
  * gets none of it has its rings beside the trace or in little memory.  Threads for which there is no ring share one.
  */
 #ifndef COLLECTOR_ARENA_H
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "collector/collector.h"
-#include "collector/identity.h"
+#include "collector/process_identity.h"
 #include "collector/sys.h"
 #include "gpuprof/ring_file.h"
 

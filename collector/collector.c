@@ -3,14 +3,14 @@
 #include <errno.h>
 
 #include "collector/atomic.h"
-#include "collector/budget.h"
+#include "collector/memory_budget.h"
 #include "collector/clock.h"
-#include "collector/count.h"
-#include "collector/since_fork.h"
+#include "collector/counters.h"
+#include "collector/process_state.h"
 #include "collector/thread.h"
 #include "collector/writer.h"
 
-/* gp_since_fork.collector */
+/* gp_process_state.collector */
 enum state { NEVER_STARTED, STARTED, STOPPED };
 
 /* In a child that was forked after it: what the parent's recording left is still in our memory. */
@@ -19,8 +19,8 @@ static bool has_started;
 /* The writer's state is made anew by itself. */
 static void forget_parent(void)
 {
-	gp_count_reset();
-	gp_budget_reset();
+	gp_counters_reset();
+	gp_memory_budget_reset();
 	gp_clock_reset();
 }
 
@@ -29,16 +29,16 @@ int gp_collector_start(const struct gp_collector_config *config)
 	int saved = errno;
 	int error;
 
-	if (!gp_since_fork_is_own_process()) /* a child of vfork(), which has our memory */
+	if (!gp_process_state_is_own_process()) /* a child of vfork(), which has our memory */
 		return -ECHILD;
-	if (!gp_replace32(&gp_since_fork.collector, NEVER_STARTED, STARTED))
+	if (!gp_replace32(&gp_process_state.collector, NEVER_STARTED, STARTED))
 		return -EEXIST;
 	if (has_started)
 		forget_parent();
 	has_started = true;
 	error = gp_writer_start(config);
 	if (error)
-		gp_store32_release(&gp_since_fork.collector, STOPPED);
+		gp_store32_release(&gp_process_state.collector, STOPPED);
 	errno = saved;
 	return error;
 }
@@ -54,12 +54,13 @@ int gp_collector_stop(uint64_t timeout_ns)
 	int error;
 
 	if (!gp_collector_is_live())
-		return has_started && gp_load32_acquire(&gp_since_fork.collector) == NEVER_STARTED
+		return has_started && gp_load32_acquire(&gp_process_state.collector) ==
+					       NEVER_STARTED
 			       ? -ECHILD
 			       : 0;
-	if (!gp_since_fork_is_own_process())
+	if (!gp_process_state_is_own_process())
 		return -ECHILD;
-	if (!gp_replace32(&gp_since_fork.collector, STARTED, STOPPED))
+	if (!gp_replace32(&gp_process_state.collector, STARTED, STOPPED))
 		return 0;
 	error = gp_writer_stop(timeout_ns);
 	errno = saved;

@@ -28,9 +28,9 @@ int gp_drain_open(struct gp_drain *drain, const char *base_path, uint64_t limit_
 	return error;
 }
 
-static bool is_circle(const struct gp_drain *drain)
+static bool is_circular(const struct gp_drain *drain)
 {
-	return drain->file.circle.block_bytes != 0;
+	return drain->file.circular.block_bytes != 0;
 }
 
 static void begin(struct gp_drain *drain)
@@ -73,36 +73,36 @@ static void count_lost(struct gp_drain *drain, struct gp_ring_header *ring, int 
 
 static void begin_kept(struct gp_drain *drain)
 {
-	const struct gp_circle *circle = &drain->file.circle;
+	const struct gp_circular_file *circular = &drain->file.circular;
 
 	gp_encode_begin(&drain->kept_encoder, drain->kept_chunk.payload,
 			sizeof(drain->kept_chunk.payload));
-	drain->kept_chunk.header.position = circle->blocks[circle->current].first_sequence;
+	drain->kept_chunk.header.position = circular->blocks[circular->current].first_sequence;
 }
 
 static void count_gone(struct gp_drain *drain, uint64_t records)
 {
 	gp_count(GP_COUNTER_LEFT_OUT_OLD, records);
-	gp_count_set(GP_COUNTER_LOST_DEFINITIONS, drain->file.circle.gone_definitions);
+	gp_count_set(GP_COUNTER_LOST_DEFINITIONS, drain->file.circular.gone_definitions);
 	drain->gone_records += records;
 }
 
 /* Of a block that was taken for definitions, nothing is overwritten before it is said to be gone. */
 static bool has_room_to_keep(struct gp_drain *drain)
 {
-	struct gp_circle *circle = &drain->file.circle;
+	struct gp_circular_file *circular = &drain->file.circular;
 	uint64_t records;
 
-	if (circle->kept_end - circle->kept_at >= sizeof(struct gp_chunk))
+	if (circular->kept_end - circular->kept_at >= sizeof(struct gp_chunk))
 		return true;
-	if (!gp_circle_add_keeper(circle, &records))
+	if (!gp_circular_file_add_definition_block(circular, &records))
 		return false;
 	count_gone(drain, records);
-	gp_drain_say(drain, (const struct gp_record *)&(struct gp_record_counter){
-				    .kind = GP_RECORD_COUNTER,
-				    .slots = 1,
-				    .counter = GP_COUNTER_LEFT_OUT_OLD,
-				    .value = drain->gone_records});
+	gp_drain_emit(drain, (const struct gp_record *)&(struct gp_record_counter){
+				     .kind = GP_RECORD_COUNTER,
+				     .slots = 1,
+				     .counter = GP_COUNTER_LEFT_OUT_OLD,
+				     .value = drain->gone_records});
 	return gp_drain_finish_own(drain) == 0;
 }
 
@@ -118,13 +118,13 @@ void gp_drain_write_kept(struct gp_drain *drain)
 	header->records = records;
 	if (has_room_to_keep(drain) && gp_tracefile_keep(&drain->file, &drain->kept_chunk) == 0)
 		return;
-	gp_circle_note_uncopied(&drain->file.circle, header->position, records);
+	gp_circular_file_note_uncopied(&drain->file.circular, header->position, records);
 	count_gone(drain, 0);
 }
 
 static bool keep(struct gp_drain *drain, const struct gp_record *record)
 {
-	if (!is_circle(drain) || !gp_is_definition(record))
+	if (!is_circular(drain) || !gp_is_definition(record))
 		return false;
 	if (drain->kept_encoder.records == 0)
 		begin_kept(drain);
@@ -213,8 +213,8 @@ static uint64_t encode_ring(struct gp_drain *drain, struct gp_ring_header *ring,
 }
 
 /* After its chunk is in the file: what goes when its block does, and what stays. */
-static void note_in_circle(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t position,
-			   uint64_t end)
+static void note_in_circular_file(struct gp_drain *drain, struct gp_ring_header *ring,
+				  uint64_t position, uint64_t end)
 {
 	uint32_t records = drain->encoder.records - drain->marks;
 	uint32_t slots;
@@ -228,7 +228,7 @@ static void note_in_circle(struct gp_drain *drain, struct gp_ring_header *ring, 
 		if (gp_is_definition(record))
 			records -= keep(drain, in_one_piece(drain, ring, position, slots));
 	}
-	drain->file.circle.blocks[drain->file.circle.current].records += records;
+	drain->file.circular.blocks[drain->file.circular.current].records += records;
 }
 
 /* Once the limit is reached, it is; what is said at the end finds room. */
@@ -245,8 +245,8 @@ static bool is_to_go_around(struct gp_drain *drain, int error)
 {
 	bool is_no_room = error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
 
-	return is_no_room && is_circle(drain) && !drain->gives_up &&
-	       gp_circle_stop_growing(&drain->file.circle);
+	return is_no_room && is_circular(drain) && !drain->gives_up &&
+	       gp_circular_file_stop_growing(&drain->file.circular);
 }
 
 int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring)
@@ -271,14 +271,14 @@ int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring)
 		return error;
 	if (error)
 		count_lost(drain, ring, error);
-	else if (is_circle(drain))
-		note_in_circle(drain, ring, tail, position);
+	else if (is_circular(drain))
+		note_in_circular_file(drain, ring, tail, position);
 	gp_count(GP_COUNTER_DAMAGED_SLOTS, drain->damaged_slots);
 	gp_ring_free(ring, position);
 	return error && !drain->is_full ? error : (int)(position - tail);
 }
 
-void gp_drain_say(struct gp_drain *drain, const struct gp_record *record)
+void gp_drain_emit(struct gp_drain *drain, const struct gp_record *record)
 {
 	if (!drain->own)
 		begin(drain);
@@ -305,7 +305,7 @@ void gp_drain_say_string(struct gp_drain *drain, enum gp_string_space space, uin
 	}
 	memcpy(drain->linear, &string, sizeof(string));
 	memcpy((char *)drain->linear + sizeof(string), text, string.length_bytes);
-	gp_drain_say(drain, (const struct gp_record *)drain->linear);
+	gp_drain_emit(drain, (const struct gp_record *)drain->linear);
 }
 
 int gp_drain_finish_own(struct gp_drain *drain)
@@ -315,7 +315,7 @@ int gp_drain_finish_own(struct gp_drain *drain)
 	if (!drain->own)
 		return 0;
 	drain->own = false;
-	drain->chunk.header.position = drain->file.circle.floor;
+	drain->chunk.header.position = drain->file.circular.floor;
 	drain->chunk.header.position_slots = 0;
 	drain->chunk.header.ring = 0;
 	drain->chunk.header.thread = 0;
@@ -327,15 +327,16 @@ int gp_drain_finish_own(struct gp_drain *drain)
 
 bool gp_drain_wants_turn(const struct gp_drain *drain)
 {
-	const struct gp_circle *circle = &drain->file.circle;
+	const struct gp_circular_file *circular = &drain->file.circular;
 
 	/* a chunk of a ring, and one of what may be said then */
-	return is_circle(drain) && circle->end - circle->at < 2 * sizeof(struct gp_chunk);
+	return is_circular(drain) && circular->end - circular->at < 2 * sizeof(struct gp_chunk);
 }
 
 void gp_drain_turn(struct gp_drain *drain, uint64_t ticks)
 {
-	count_gone(drain, gp_circle_turn(&drain->file.circle, drain->file.sequence, ticks));
+	count_gone(drain,
+		   gp_circular_file_next_block(&drain->file.circular, drain->file.sequence, ticks));
 }
 
 void gp_drain_give_up(struct gp_drain *drain, struct gp_ring_header *ring, int error)

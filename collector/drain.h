@@ -48,7 +48,7 @@ int gp_drain_open(struct gp_drain *drain, const char *base_path, uint64_t limit_
 int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring);
 
 /* Append an own record (aligned to 8 bytes) to the own chunk. */
-void gp_drain_say(struct gp_drain *drain, const struct gp_record *record);
+void gp_drain_emit(struct gp_drain *drain, const struct gp_record *record);
 void gp_drain_say_string(struct gp_drain *drain, enum gp_string_space space, uint32_t id,
 			 const char *text, size_t length_bytes);
 

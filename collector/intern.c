@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "collector/budget.h"
+#include "collector/memory_budget.h"
 #include "collector/hash_bytes.h"
 
 #define FIRST_ENTRIES 1024u
@@ -28,19 +28,19 @@ static void *map_bytes(size_t bytes)
 {
 	void *memory;
 
-	if (!gp_budget_take(GP_BUDGET_INHERITED, bytes))
+	if (!gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, bytes))
 		return NULL;
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory != MAP_FAILED)
 		return memory;
-	gp_budget_give(GP_BUDGET_INHERITED, bytes);
+	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, bytes);
 	return NULL;
 }
 
 static void unmap_bytes(void *memory, size_t bytes)
 {
 	munmap(memory, bytes);
-	gp_budget_give(GP_BUDGET_INHERITED, bytes);
+	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, bytes);
 }
 
 static struct gp_intern_entry *find(struct gp_intern_entry *entries, uint32_t limit, uint64_t hash,
@@ -143,7 +143,7 @@ static uint32_t add_or_forget(struct gp_intern *table, uint64_t hash, const void
 {
 	uint32_t id;
 
-	if (table->kept_bytes >= gp_budget_part(GP_INTERN_MOST_BYTES, INTERN_PART))
+	if (table->kept_bytes >= gp_memory_budget_share(GP_INTERN_MOST_BYTES, INTERN_PART))
 		forget(table);
 	id = add(table, hash, key, key_bytes);
 	if (id != 0 || table->blocks == NULL)

@@ -4,7 +4,7 @@
  * One thread only; memory comes from anonymous mappings, never from malloc.  Ids count from 1.
  *
  * Memory is bounded, however long the program runs and however many keys it makes up: a table that
- * holds GP_INTERN_MOST_BYTES of keys, or less where --max-memory says so (collector/budget.h), forgets them all.  A key that comes again is then new, with an
+ * holds GP_INTERN_MOST_BYTES of keys, or less where --max-memory says so (collector/memory_budget.h), forgets them all.  A key that comes again is then new, with an
  * id of its own, and no id ever means two keys.
  */
 #ifndef COLLECTOR_INTERN_H

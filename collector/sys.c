@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector/budget.h"
+#include "collector/memory_budget.h"
 
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14; absent from older headers */
 #define RANGE_UNSHARE  2  /* CLOSE_RANGE_UNSHARE */
@@ -375,11 +375,11 @@ int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
 {
 	int error;
 
-	if (!gp_budget_take(GP_BUDGET_NOT_INHERITED, bytes))
+	if (!gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED, bytes))
 		return -ENOMEM;
 	error = map(fd, from_bytes, bytes, memory);
 	if (error) {
-		gp_budget_give(GP_BUDGET_NOT_INHERITED, bytes);
+		gp_memory_budget_release(GP_MEMORY_BUDGET_NOT_INHERITED, bytes);
 		return error;
 	}
 	/* It is its parent's: a child that goes on where a signal handler interrupted us gets gp_sys_map_in_child(). */
@@ -407,7 +407,7 @@ int gp_sys_map_in_child(void *memory, size_t bytes)
 void gp_sys_unmap(void *memory, size_t bytes)
 {
 	call2(SYS_munmap, (long)memory, (long)bytes);
-	gp_budget_give(GP_BUDGET_NOT_INHERITED, bytes);
+	gp_memory_budget_release(GP_MEMORY_BUDGET_NOT_INHERITED, bytes);
 }
 
 int gp_sys_wipe_on_fork(void *memory, size_t bytes)

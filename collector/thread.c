@@ -7,7 +7,7 @@
 #include "collector/collector.h"
 #include "collector/definition.h"
 #include "collector/ring.h"
-#include "collector/since_fork.h"
+#include "collector/process_state.h"
 #include "collector/sys.h"
 
 #define LOCK_SPINS       100
@@ -37,7 +37,7 @@ static_assert(sizeof(struct local) <= 64, "static TLS is scarce");
 static __thread struct local local __attribute__((tls_model("initial-exec")));
 
 static struct gp_arena *rings;
-static struct gp_bell *writer_bell;
+static struct gp_eventcount *writer_wakeup;
 static struct gp_lane *shared_lane;
 static struct gp_ring_header *shared_ring;
 static uint32_t shared_lock;
@@ -85,7 +85,7 @@ static bool put(struct gp_ring_header *ring, const struct gp_item *item)
 	bool done = is_put(ring, item);
 
 	if (gp_ring_is_half_full(ring))
-		gp_bell_ring(writer_bell);
+		gp_eventcount_notify(writer_wakeup);
 	return done;
 }
 
@@ -99,7 +99,7 @@ static bool put_shared(const struct gp_item *item, int spins)
 	half_full = gp_ring_is_half_full(shared_ring);
 	unlock_shared();
 	if (half_full) /* not before: the writer may take our core while others wait for the lock */
-		gp_bell_ring(writer_bell);
+		gp_eventcount_notify(writer_wakeup);
 	if (done)
 		gp_count(GP_COUNTER_SHARED_RING, 1);
 	return done;
@@ -140,7 +140,7 @@ static uint64_t ring_tail(void)
 /* A signal handler that interrupted the wait forked, and the child goes on here: it has no rings. */
 static bool is_forked(void)
 {
-	return gp_load32(&gp_since_fork.collector) == 0;
+	return gp_load32(&gp_process_state.collector) == 0;
 }
 
 /* One long wait for a writer that does not move is enough: after it, records are dropped at once
@@ -155,7 +155,7 @@ static bool wait_and_put(const struct gp_item *item)
 	count_wait();
 	give_up_ns = gp_sys_now_ns() + GP_EMIT_WAIT_NS;
 	do {
-		gp_bell_ring(writer_bell);
+		gp_eventcount_notify(writer_wakeup);
 		gp_sys_sleep(sleep_ns);
 		if (is_forked())
 			return false;
@@ -189,7 +189,7 @@ static void take_ring(void)
 	struct gp_lane *lane = gp_arena_take(rings, local.id);
 
 	if (gp_arena_is_short(rings))
-		gp_bell_ring(writer_bell);
+		gp_eventcount_notify(writer_wakeup);
 	if (lane == NULL)
 		return;
 	if (has_key && pthread_setspecific(key, lane) != 0) {
@@ -245,7 +245,7 @@ static void introduce_thread(void)
 {
 	char name[16];
 
-	if (local.id == 0 && gp_since_fork_is_own_process())
+	if (local.id == 0 && gp_process_state_is_own_process())
 		local.id = gp_sys_thread_id();
 	if (local.ring == NULL && !local.ended && local.id != 0)
 		take_ring();
@@ -258,7 +258,7 @@ static void introduce_thread(void)
 }
 
 /* Threads are often named after their first record, by whoever made them. */
-static void say_last_name(void)
+static void emit_last_name(void)
 {
 	char name[16];
 
@@ -276,17 +276,17 @@ static void say_last_name(void)
 
 static void end_thread(void *lane)
 {
-	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+	uint32_t live = gp_load32_acquire(&gp_process_state.live);
 
 	if (live == 0 || local.recording != live || local.lane != lane)
 		return;
-	say_last_name();
+	emit_last_name();
 	local.ring = NULL;
 	local.lane = NULL;
 	local.ended = 1;
 	gp_signal_fence();
 	if (gp_arena_close_lane(rings, lane))
-		gp_bell_ring(writer_bell);
+		gp_eventcount_notify(writer_wakeup);
 }
 
 /* ---- emitting ---- */
@@ -358,7 +358,7 @@ static bool is_of(const struct local *self, uint32_t live)
 
 void gp_emit_is_patient(void)
 {
-	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+	uint32_t live = gp_load32_acquire(&gp_process_state.live);
 
 	local.patient = 1;
 	if (live == 0)
@@ -373,7 +373,7 @@ void gp_emit_is_patient(void)
 
 bool gp_emit(const struct gp_record *record)
 {
-	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+	uint32_t live = gp_load32_acquire(&gp_process_state.live);
 	struct local *self = &local;
 	bool done;
 
@@ -400,7 +400,7 @@ bool gp_emit_string(enum gp_string_space space, uint32_t id, uint32_t value, con
 					  .value = value,
 					  .length_bytes = length_bytes};
 	struct gp_item item = {(const struct gp_record *)&string, text, 0, 0};
-	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+	uint32_t live = gp_load32_acquire(&gp_process_state.live);
 
 	if (live == 0)
 		return false;
@@ -419,7 +419,7 @@ bool gp_emit_info(enum gp_info info, const char *text)
 
 void gp_count_hook(uint64_t sampled_ticks)
 {
-	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+	uint32_t live = gp_load32_acquire(&gp_process_state.live);
 	struct gp_ring_header *ring = local.ring;
 
 	if (live == 0)
@@ -437,7 +437,7 @@ void gp_count_hook(uint64_t sampled_ticks)
 
 void gp_count_nested(void)
 {
-	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+	uint32_t live = gp_load32_acquire(&gp_process_state.live);
 
 	if (live == 0)
 		return;
@@ -449,7 +449,7 @@ void gp_count_nested(void)
 
 void gp_call_begins(uint16_t api, uint64_t start_ticks)
 {
-	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+	uint32_t live = gp_load32_acquire(&gp_process_state.live);
 	struct gp_ring_header *ring = local.ring;
 
 	if (live == 0 || !is_of(&local, live))
@@ -461,7 +461,7 @@ void gp_call_begins(uint16_t api, uint64_t start_ticks)
 
 void gp_call_is_left_out(void)
 {
-	uint32_t live = gp_load32_acquire(&gp_since_fork.live);
+	uint32_t live = gp_load32_acquire(&gp_process_state.live);
 
 	if (live != 0 && is_of(&local, live))
 		gp_store64(&local.ring->call_ticks, 0);
@@ -496,10 +496,11 @@ static __attribute__((constructor)) void prepare(void)
 	pthread_atfork(NULL, NULL, stand_in_for_rings);
 }
 
-void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell, enum gp_overload on_overload)
+void gp_thread_set_up(struct gp_arena *arena, struct gp_eventcount *wakeup,
+		      enum gp_overload on_overload)
 {
 	rings = arena;
-	writer_bell = bell;
+	writer_wakeup = wakeup;
 	shared_lane = gp_arena_take(arena, 0);
 	shared_ring = shared_lane->ring;
 	shared_lock = 0;
@@ -509,17 +510,17 @@ void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell, enum gp_over
 void gp_thread_go_live(void)
 {
 	last_recording++;
-	gp_store32_release(&gp_since_fork.live, last_recording);
+	gp_store32_release(&gp_process_state.live, last_recording);
 }
 
 void gp_thread_go_dead(void)
 {
-	gp_store32_release(&gp_since_fork.live, 0);
+	gp_store32_release(&gp_process_state.live, 0);
 }
 
 uint32_t gp_collector_recording(void)
 {
-	return gp_load32_acquire(&gp_since_fork.live);
+	return gp_load32_acquire(&gp_process_state.live);
 }
 
 bool gp_collector_is_live(void)

@@ -14,10 +14,11 @@
 #define COLLECTOR_THREAD_H
 
 #include "collector/arena.h"
-#include "collector/bell.h"
+#include "collector/eventcount.h"
 
 /* Writer, before gp_thread_go_live(): take the first ring as the shared one. */
-void gp_thread_set_up(struct gp_arena *arena, struct gp_bell *bell, enum gp_overload on_overload);
+void gp_thread_set_up(struct gp_arena *arena, struct gp_eventcount *wakeup,
+		      enum gp_overload on_overload);
 
 /* From here on records are taken, and until gp_thread_go_dead(). */
 void gp_thread_go_live(void);

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "collector/identity.h"
+#include "collector/process_identity.h"
 #include "collector/sys.h"
 #include "collector/text.h"
 #include "gpuprof/crc32c.h"
@@ -57,7 +57,7 @@ static int create(struct gp_tracefile *file, const char *base_path, int how)
 /* What is written to a file that is open for appending goes to its end, wherever it should go. */
 static int way_to_write(const struct gp_tracefile *file)
 {
-	return file->circle.block_bytes == 0 ? O_APPEND : 0;
+	return file->circular.block_bytes == 0 ? O_APPEND : 0;
 }
 
 static int create_as(struct gp_tracefile *file, const char *base_path, char version)
@@ -85,13 +85,13 @@ static int create_as(struct gp_tracefile *file, const char *base_path, char vers
 
 int gp_tracefile_create(struct gp_tracefile *file, const char *base_path)
 {
-	memset(&file->circle, 0, sizeof(file->circle));
+	memset(&file->circular, 0, sizeof(file->circular));
 	return create_as(file, base_path, GP_TRACE_VERSION);
 }
 
 int gp_tracefile_create_circle(struct gp_tracefile *file, const char *base_path, uint64_t bytes)
 {
-	gp_circle_init(&file->circle, bytes, sizeof(GP_TRACE_MAGIC));
+	gp_circular_file_init(&file->circular, bytes, sizeof(GP_TRACE_MAGIC));
 	return create_as(file, base_path, GP_TRACE_CIRCLE);
 }
 
@@ -215,13 +215,13 @@ static int put(struct gp_tracefile *file, struct gp_chunk *chunk, enum gp_chunk_
 		return error;
 	*at += bytes;
 	file->sequence++;
-	file->circle.is_in_vain = false;
+	file->circular.is_in_vain = false;
 	return 0;
 }
 
 int gp_tracefile_keep(struct gp_tracefile *file, struct gp_chunk *chunk)
 {
-	return put(file, chunk, GP_CHUNK_KEPT, &file->circle.kept_at);
+	return put(file, chunk, GP_CHUNK_KEPT, &file->circular.kept_at);
 }
 
 static int append(struct gp_tracefile *file, struct gp_chunk *chunk)
@@ -253,8 +253,8 @@ static int append(struct gp_tracefile *file, struct gp_chunk *chunk)
 
 int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk)
 {
-	if (file->circle.block_bytes != 0)
-		return put(file, chunk, GP_CHUNK_PACKED, &file->circle.at);
+	if (file->circular.block_bytes != 0)
+		return put(file, chunk, GP_CHUNK_PACKED, &file->circular.at);
 	return append(file, chunk);
 }
 

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/circle.h"
-#include "collector/identity.h"
+#include "collector/circular_file.h"
+#include "collector/process_identity.h"
 #include "gpuprof/trace.h"
 
 /* A place between two chunks. */
@@ -29,7 +29,7 @@ struct gp_tracefile {
 	uint64_t records;  /* of the program, in all chunks */
 	uint64_t
 		limit_bytes; /* set by the owner after creation: it does not grow over that; 0 = no limit */
-	struct gp_circle circle; /* where only the last part is kept */
+	struct gp_circular_file circular; /* where only the last part is kept */
 	struct gp_tracefile_mark
 		mark[2]; /* the later one last, at least GP_TRACEFILE_ROOM_BYTES apart */
 	int fd;          /* while a flush lasts, else -1 */

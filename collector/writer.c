@@ -6,13 +6,13 @@
 
 #include "collector/arena.h"
 #include "collector/atomic.h"
-#include "collector/bell.h"
-#include "collector/budget.h"
+#include "collector/eventcount.h"
+#include "collector/memory_budget.h"
 #include "collector/clock.h"
-#include "collector/count.h"
+#include "collector/counters.h"
 #include "collector/drain.h"
-#include "collector/facts.h"
-#include "collector/own_threads.h"
+#include "collector/process_info.h"
+#include "collector/profiler_threads.h"
 #include "collector/sys.h"
 #include "collector/text.h"
 #include "collector/thread.h"
@@ -48,9 +48,9 @@ static struct {
 	uint32_t wants_anchor; /* atomic */
 	uint32_t is_full;      /* atomic; the file has reached its limit, and says so */
 	uint32_t end;          /* atomic; way and status of the END record */
-	bool limit_is_said;    /* in the file */
+	bool limit_is_emitted; /* in the file */
 	int error;             /* with FAILED: why; with DONE: what kept records from the file */
-	struct gp_bell bell;
+	struct gp_eventcount wakeup;
 	struct gp_arena arena;
 	struct gp_drain drain;
 	uint64_t anchor_ns; /* when the last anchor was written */
@@ -113,15 +113,15 @@ static void care_for_rings(bool try_again)
 
 /* ---- own records ---- */
 
-static void say_anchor(void)
+static void emit_anchor(void)
 {
 	struct gp_record_anchor anchor;
 
 	gp_clock_read_anchor(&anchor);
-	gp_drain_say(&writer.drain, (const struct gp_record *)&anchor);
+	gp_drain_emit(&writer.drain, (const struct gp_record *)&anchor);
 }
 
-static void say_counter(enum gp_counter counter, uint64_t value, uint64_t ticks)
+static void emit_counter(enum gp_counter counter, uint64_t value, uint64_t ticks)
 {
 	struct gp_record_counter record = {.kind = GP_RECORD_COUNTER,
 					   .slots = 1,
@@ -129,34 +129,34 @@ static void say_counter(enum gp_counter counter, uint64_t value, uint64_t ticks)
 					   .value = value,
 					   .ticks = ticks};
 
-	gp_drain_say(&writer.drain, (const struct gp_record *)&record);
+	gp_drain_emit(&writer.drain, (const struct gp_record *)&record);
 }
 
 static void count_memory(void)
 {
-	gp_count_set(GP_COUNTER_OWN_MEMORY_BYTES, gp_budget_peak());
-	gp_count_set(GP_COUNTER_MAX_MEMORY_BYTES, gp_budget_most());
-	gp_count_set(GP_COUNTER_MAX_MEMORY_REFUSED, gp_budget_refusals());
+	gp_count_set(GP_COUNTER_OWN_MEMORY_BYTES, gp_memory_budget_peak());
+	gp_count_set(GP_COUNTER_MAX_MEMORY_BYTES, gp_memory_budget_limit());
+	gp_count_set(GP_COUNTER_MAX_MEMORY_REFUSED, gp_memory_budget_refusals());
 }
 
-static int say_counters(void)
+static int emit_counters(void)
 {
 	uint64_t totals[GP_COUNTERS];
 	uint64_t ticks = gp_clock_ticks();
 	int error;
 
 	count_memory();
-	gp_count_total(&writer.arena, totals);
+	gp_counters_total(&writer.arena, totals);
 	for (int i = 0; i < GP_COUNTERS; i++)
 		if (totals[i] != writer.reported[i])
-			say_counter((enum gp_counter)i, totals[i], ticks);
+			emit_counter((enum gp_counter)i, totals[i], ticks);
 	error = gp_drain_finish_own(&writer.drain);
 	if (!error)
 		memcpy(writer.reported, totals, sizeof(totals));
 	return error;
 }
 
-static void say_gate(enum gp_gate_reason reason, bool on, uint64_t ticks)
+static void emit_gate(enum gp_gate_reason reason, bool on, uint64_t ticks)
 {
 	struct gp_record_gate gate = {.kind = GP_RECORD_GATE,
 				      .slots = sizeof(gate) / GP_SLOT_BYTES,
@@ -164,20 +164,20 @@ static void say_gate(enum gp_gate_reason reason, bool on, uint64_t ticks)
 				      .reason = (uint8_t)reason,
 				      .ticks = ticks};
 
-	gp_drain_say(&writer.drain, (const struct gp_record *)&gate);
+	gp_drain_emit(&writer.drain, (const struct gp_record *)&gate);
 }
 
 /* Each block of the file can be read without those that are gone. */
 static void turn(void)
 {
-	const struct gp_circle *circle = &writer.drain.file.circle;
+	const struct gp_circular_file *circular = &writer.drain.file.circular;
 
 	gp_drain_turn(&writer.drain, gp_clock_ticks());
-	if (circle->floor > 0)
-		say_gate(GP_GATE_KEPT, true, gp_circle_start_ticks(circle));
-	say_anchor();
+	if (circular->floor > 0)
+		emit_gate(GP_GATE_KEPT, true, gp_circular_file_start_ticks(circular));
+	emit_anchor();
 	memset(writer.reported, 0, sizeof(writer.reported));
-	say_counters();
+	emit_counters();
 	gp_drain_write_kept(&writer.drain);
 }
 
@@ -188,7 +188,7 @@ static void make_turn(void)
 		turn();
 }
 
-static void say_thread_name(uint32_t thread)
+static void emit_thread_name(uint32_t thread)
 {
 	char path[64], name[16];
 	struct gp_text text = gp_text_in(path, sizeof(path));
@@ -203,7 +203,7 @@ static void say_thread_name(uint32_t thread)
 }
 
 /* Threads say their name with their first record, but some get it only later. */
-static void say_thread_names(void)
+static void emit_thread_names(void)
 {
 	uint32_t lanes = gp_load32(&writer.arena.lane_count);
 
@@ -211,11 +211,11 @@ static void say_thread_names(void)
 		uint32_t thread = gp_load32(&writer.arena.lanes[i].ring->thread);
 
 		if (gp_load32_acquire(&writer.arena.lanes[i].state) == GP_LANE_TAKEN && thread != 0)
-			say_thread_name(thread);
+			emit_thread_name(thread);
 	}
 }
 
-static void say_end(void)
+static void emit_end(void)
 {
 	uint32_t how = gp_load32(&writer.end);
 	struct gp_record_end end = {.kind = GP_RECORD_END,
@@ -225,7 +225,7 @@ static void say_end(void)
 				    .status = (uint8_t)how,
 				    .ticks = gp_clock_ticks()};
 
-	gp_drain_say(&writer.drain, (const struct gp_record *)&end);
+	gp_drain_emit(&writer.drain, (const struct gp_record *)&end);
 }
 
 /* ---- the thread's life ---- */
@@ -245,14 +245,15 @@ static int set_up(void)
 	error = gp_arena_open(&writer.arena, writer.config.ring_place, writer.drain.file.path);
 	if (error)
 		return error;
-	gp_thread_set_up(&writer.arena, &writer.bell, writer.config.on_overload);
+	gp_thread_set_up(&writer.arena, &writer.wakeup, writer.config.on_overload);
 	/* for the thread that waits for us and for the one that fetches GPU records; later passes
 	 * make more */
 	for (int i = 0; i < FIRST_RINGS && gp_arena_grow(&writer.arena) == 0; i++)
 		;
 	gp_clock_settle();
-	gp_facts_say(&writer.drain, writer.arena.path, writer.config.ring_place == GP_RINGS_AUTO);
-	say_anchor();
+	gp_process_info_emit(&writer.drain, writer.arena.path,
+			     writer.config.ring_place == GP_RINGS_AUTO);
+	emit_anchor();
 	if (writer.config.keep_last_bytes > 0)
 		gp_count_set(GP_COUNTER_FIRST_TICKS, gp_clock_ticks());
 	writer.anchor_ns = gp_sys_now_ns();
@@ -275,25 +276,25 @@ static void announce(enum progress progress)
 	gp_sys_wake(&writer.progress);
 }
 
-static int say_times(void)
+static int emit_times(void)
 {
 	make_turn();
-	say_anchor();
+	emit_anchor();
 	writer.anchor_ns = gp_sys_now_ns();
-	return say_counters();
+	return emit_counters();
 }
 
 static bool is_limit_unsaid(void)
 {
-	return writer.drain.is_full && !writer.limit_is_said;
+	return writer.drain.is_full && !writer.limit_is_emitted;
 }
 
 /* The last that is said before the end: room is kept for that alone.  Where it could not be written it is said again. */
 static void end_at_limit(void)
 {
-	say_gate(GP_GATE_FULL, false, gp_clock_ticks());
-	writer.limit_is_said = say_times() == 0;
-	if (writer.limit_is_said)
+	emit_gate(GP_GATE_FULL, false, gp_clock_ticks());
+	writer.limit_is_emitted = emit_times() == 0;
+	if (writer.limit_is_emitted)
 		gp_store32_release(&writer.is_full, 1);
 }
 
@@ -304,12 +305,12 @@ static bool pass(void)
 	bool anchor_due = gp_sys_now_ns() - writer.anchor_ns >= ANCHOR_NS;
 	bool is_asked = gp_swap32(&writer.wants_anchor, 0) != 0;
 
-	gp_count_keep(&writer.arena);
+	gp_counters_save(&writer.arena);
 	care_for_rings(anchor_due);
 	if (is_limit_unsaid())
 		end_at_limit();
 	else if ((is_asked || anchor_due) && !writer.drain.is_full)
-		say_times();
+		emit_times();
 	gp_tracefile_close(&writer.drain.file);
 	return moved && !error;
 }
@@ -328,25 +329,25 @@ static void give_up_rest(int error)
 		gp_drain_give_up(&writer.drain, writer.arena.lanes[i].ring, error);
 	/* what is cut off may have said these */
 	memset(writer.reported, 0, sizeof(writer.reported));
-	writer.limit_is_said = false;
+	writer.limit_is_emitted = false;
 	/* where that fails, what must be said may still find room */
 	gp_drain_make_room(&writer.drain, error);
 }
 
 /* The end is not said before the counters are in the file: a reader takes a trace that has one as told completely. */
-static int say_last(bool is_all)
+static int emit_last(bool is_all)
 {
 	int error;
 
 	make_turn();
 	if (is_limit_unsaid())
-		say_gate(GP_GATE_FULL, false, gp_clock_ticks());
-	say_thread_names();
-	say_anchor();
-	error = say_counters();
+		emit_gate(GP_GATE_FULL, false, gp_clock_ticks());
+	emit_thread_names();
+	emit_anchor();
+	error = emit_counters();
 	if (error || !is_all)
 		return error;
-	say_end();
+	emit_end();
 	return gp_drain_finish_own(&writer.drain);
 }
 
@@ -360,13 +361,13 @@ static int end_trace(void)
 		;
 	if (error && is_private)
 		give_up_rest(error);
-	unsaid = say_last(!error || is_private);
+	unsaid = emit_last(!error || is_private);
 	if (unsaid && gp_drain_wants_turn(&writer.drain))
-		unsaid = say_last(!error || is_private);
+		unsaid = emit_last(!error || is_private);
 	if (unsaid && is_private) {
 		/* all records had room, or were given up before, but these had none */
 		give_up_rest(unsaid);
-		return say_last(true);
+		return emit_last(true);
 	}
 	return error && !is_private ? error : unsaid;
 }
@@ -384,21 +385,21 @@ static int finish(void)
 
 static void *run(void *unused)
 {
-	gp_own_thread_begins();
+	gp_profiler_thread_begin();
 	gp_sys_set_thread_name("gpuprof");
 	writer.error = set_up();
 	if (writer.error || !gp_replace32(&writer.progress, STARTING, READY)) {
 		clean_up_failure();
-		gp_own_thread_ends();
+		gp_profiler_thread_end();
 		announce(FAILED);
 		return unused;
 	}
 	gp_thread_go_live();
 	announce(RUNNING);
 	while (!gp_load32_acquire(&writer.stop))
-		gp_bell_wait(&writer.bell, poll_ns(pass()));
+		gp_eventcount_wait(&writer.wakeup, poll_ns(pass()));
 	writer.error = finish();
-	gp_own_thread_ends();
+	gp_profiler_thread_end();
 	announce(DONE);
 	return unused;
 }
@@ -458,7 +459,7 @@ int gp_writer_stop(uint64_t timeout_ns)
 
 	gp_thread_go_dead();
 	gp_store32_release(&writer.stop, 1);
-	gp_bell_ring(&writer.bell);
+	gp_eventcount_notify(&writer.wakeup);
 	while (gp_load32_acquire(&writer.progress) != DONE && passed_ns < timeout_ns) {
 		gp_sys_wait(&writer.progress, RUNNING, timeout_ns - passed_ns);
 		passed_ns = gp_sys_now_ns() - start_ns;
@@ -479,7 +480,7 @@ void gp_writer_ends(enum gp_end_way way, uint8_t status)
 void gp_writer_request_anchor(void)
 {
 	gp_store32_release(&writer.wants_anchor, 1);
-	gp_bell_ring(&writer.bell);
+	gp_eventcount_notify(&writer.wakeup);
 }
 
 uint64_t gp_writer_unwritten(int *error)
@@ -487,7 +488,7 @@ uint64_t gp_writer_unwritten(int *error)
 	uint64_t totals[GP_COUNTERS];
 	uint64_t records = 0;
 
-	gp_count_total(&writer.arena, totals);
+	gp_counters_total(&writer.arena, totals);
 	for (int i = 0; i < GP_WRITE_CAUSES; i++)
 		records += totals[gp_write_causes[i]];
 	*error = writer.drain.error;

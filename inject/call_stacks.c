@@ -5,7 +5,7 @@
 
 #include "gpuprof/record.h"
 #include "inject/options.h"
-#include "inject/say.h"
+#include "inject/log.h"
 
 /* The word of --stacks that asks for a class of calls; the others are in "all" alone. */
 static const char *const words[GP_API_CLASSES] = {
@@ -62,9 +62,9 @@ static void start_stacks(void)
 	if (error == 0)
 		choose(list);
 	else if (error == -ENOTSUP)
-		gp_say("no call stacks on this machine: they are for x86-64");
+		gp_log("no call stacks on this machine: they are for x86-64");
 	else if (error == -ENOMEM)
-		gp_say("no call stacks: their tables take up to 60 MiB of addresses, and the "
+		gp_log("no call stacks: their tables take up to 60 MiB of addresses, and the "
 		       "process may have no more (ulimit -v, --max-memory)");
 }
 

@@ -4,7 +4,7 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
-#include "collector/since_fork.h"
+#include "collector/process_state.h"
 #include "inject/api_table.h"
 #include "inject/call_stacks.h"
 #include "inject/contexts.h"
@@ -13,9 +13,9 @@
 #include "inject/in_flight.h"
 #include "inject/launch_call.h"
 #include "inject/memory_call.h"
-#include "inject/share_buffers.h"
-#include "inject/share_callbacks.h"
-#include "inject/share_kinds.h"
+#include "inject/client_buffers.h"
+#include "inject/client_callbacks.h"
+#include "inject/client_kinds.h"
 
 /* One callback pair in this many is timed, for the summary's estimate of our own cost. */
 #define SAMPLE_EVERY        64u
@@ -414,8 +414,8 @@ static void note_call(CUpti_CallbackDomain domain, const void *data)
 	if ((domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) ||
 	    is_end_of_call(domain, data))
 		return;
-	gp_share_kinds_call(((const CUpti_CallbackData *)data)->correlationId);
-	gp_share_buffers_next_call();
+	gp_client_kinds_call(((const CUpti_CallbackData *)data)->correlationId);
+	gp_client_buffers_next_call();
 }
 
 /* The client's part is outside of ours, so that our times of a call are without it. */
@@ -424,22 +424,22 @@ OUT_OF_THE_WAY static void shared_callback(CUpti_CallbackDomain domain, CUpti_Ca
 {
 	bool ends = is_end_of_call(domain, data);
 
-	if (local.left_out || !gp_load32(&gp_since_fork.cupti)) /* a forked child */
+	if (local.left_out || !gp_load32(&gp_process_state.cupti)) /* a forked child */
 		return;
 	note_call(domain, data);
 	if (!ends)
-		gp_share_callback(domain, cbid, data);
-	if (gp_share_is_enabled(GP_SHARE_OURS, domain, cbid))
+		gp_client_callback(domain, cbid, data);
+	if (gp_client_callbacks_is_enabled(GP_SIDE_OURS, domain, cbid))
 		own_callback(domain, cbid, data);
 	if (ends)
-		gp_share_callback(domain, cbid, data);
+		gp_client_callback(domain, cbid, data);
 }
 
 void CUPTIAPI gp_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
 			  const void *data)
 {
 	(void)user;
-	if (gp_load32(&gp_since_fork.cupti) == 1)
+	if (gp_load32(&gp_process_state.cupti) == 1)
 		own_callback(domain, cbid, data);
 	else
 		shared_callback(domain, cbid, data);

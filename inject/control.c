@@ -5,12 +5,12 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
-#include "collector/facts.h"
+#include "collector/process_info.h"
 #include "collector/sys.h"
 #include "inject/options.h"
 #include "inject/pattern.h"
-#include "inject/say.h"
-#include "inject/toggle.h"
+#include "inject/log.h"
+#include "inject/toggle_signal.h"
 
 /* What is still to happen before a window may begin. */
 #define WAITS_FOR_DELAY    1u
@@ -46,12 +46,12 @@ static bool has_ranges(void)
 
 static void begin_window(enum gp_gate_reason reason)
 {
-	if (gp_gate_is_open() || gp_collector_is_full())
+	if (gp_recording_gate_is_open() || gp_collector_is_full())
 		return;
 	gp_store64(&control.window_launches, 0);
 	gp_store64(&control.window_end_ns,
 		   control.duration_ns == 0 ? 0 : gp_sys_now_ns() + control.duration_ns);
-	gp_gate_set(true, reason);
+	gp_recording_gate_set(true, reason);
 	if (control.duration_ns != 0 && control.wake != NULL)
 		control.wake();
 }
@@ -83,7 +83,7 @@ static void begin_range(enum gp_gate_reason reason)
 static void end_range(enum gp_gate_reason reason)
 {
 	if (gp_swap32(&control.in_range, 0) != 0)
-		gp_gate_set(false, reason);
+		gp_recording_gate_set(false, reason);
 }
 
 void gp_control_begin_range(void)
@@ -104,20 +104,20 @@ void gp_control_switch(bool on)
 	if (on)
 		begin_window(GP_GATE_API);
 	else
-		gp_gate_set(false, GP_GATE_API);
+		gp_recording_gate_set(false, GP_GATE_API);
 }
 
 static void toggle(void)
 {
-	if (gp_gate_is_open())
-		gp_gate_set(false, GP_GATE_SIGNAL);
+	if (gp_recording_gate_is_open())
+		gp_recording_gate_set(false, GP_GATE_SIGNAL);
 	else
 		begin_window(GP_GATE_SIGNAL);
 }
 
 static void take_signals(void)
 {
-	if (gp_toggle_was_asked())
+	if (gp_toggle_signal_take())
 		toggle();
 }
 
@@ -139,21 +139,21 @@ static uint64_t pass_duration(uint64_t now_ns)
 {
 	uint64_t end_ns = gp_load64(&control.window_end_ns);
 
-	if (end_ns == 0 || !gp_gate_is_open())
+	if (end_ns == 0 || !gp_recording_gate_is_open())
 		return UINT64_MAX;
 	if (now_ns < end_ns)
 		return end_ns - now_ns;
-	gp_gate_set(false, GP_GATE_TIME);
+	gp_recording_gate_set(false, GP_GATE_TIME);
 	return UINT64_MAX;
 }
 
 /* For good: nothing opens any more. */
 static void end_at_limit(void)
 {
-	if (!gp_collector_is_full() || !gp_gate_is_open())
+	if (!gp_collector_is_full() || !gp_recording_gate_is_open())
 		return;
 	gp_watch_set(GP_WATCH_GATE);
-	gp_gate_set(false, GP_GATE_FULL);
+	gp_recording_gate_set(false, GP_GATE_FULL);
 }
 
 static uint64_t least(uint64_t one, uint64_t other)
@@ -169,7 +169,7 @@ uint64_t gp_control_pass(uint64_t now_ns)
 	end_at_limit();
 	due_ns = pass_delay(now_ns);
 	due_ns = least(due_ns, pass_duration(now_ns));
-	return least(due_ns, gp_gate_rest(now_ns));
+	return least(due_ns, gp_recording_gate_poll(now_ns));
 }
 
 /* ---- in callbacks ---- */
@@ -207,13 +207,14 @@ bool gp_control_needs(const struct gp_api_entry *entry)
 static void count_within(void)
 {
 	if (gp_take64(&control.window_launches, 1) >= control.launches_within)
-		gp_gate_set(false, GP_GATE_COUNT);
+		gp_recording_gate_set(false, GP_GATE_COUNT);
 }
 
 /* Asked once of each call, of one that is left out for its name, too: what it causes is told by its number. */
 static bool is_admitted(uint32_t watch, const CUpti_CallbackData *data)
 {
-	return !(watch & (GP_WATCH_CLOSED | GP_WATCH_GATE)) || gp_gate_admits(data->correlationId);
+	return !(watch & (GP_WATCH_CLOSED | GP_WATCH_GATE)) ||
+	       gp_recording_gate_admits(data->correlationId);
 }
 
 bool gp_control_enter(const struct gp_api_entry *entry, const CUpti_CallbackData *data)
@@ -259,7 +260,7 @@ void gp_control_exit(const struct gp_api_entry *entry)
 	}
 	if ((watch & GP_WATCH_WITHIN) && is_launch(entry->class) &&
 	    gp_load64(&control.window_launches) >= control.launches_within)
-		gp_gate_set(false, GP_GATE_COUNT);
+		gp_recording_gate_set(false, GP_GATE_COUNT);
 	if ((watch & GP_WATCH_BEFORE) && is_launch(entry->class) &&
 	    gp_take64(&control.launches, 1) + 1 == control.launches_before) {
 		gp_watch_clear(GP_WATCH_BEFORE);
@@ -327,7 +328,7 @@ static void start_windows(void)
 		closed = true;
 	}
 	control.has_windows = closed || control.duration_ns != 0 || control.launches_within != 0;
-	gp_gate_init(!closed);
+	gp_recording_gate_init(!closed);
 }
 
 static void start_watching(void)
@@ -356,7 +357,7 @@ bool gp_control_wants_process(void)
 
 	if (*list == '\0')
 		return true;
-	gp_facts_program(name, sizeof(name));
+	gp_process_info_program(name, sizeof(name));
 	return gp_pattern_matches(list, name);
 }
 
@@ -369,15 +370,15 @@ void gp_control_init(void)
 	start_watching();
 	/* who sends it cannot know when the program comes to CUDA, and it would end it until then */
 	if (has_toggle() && gp_control_wants_process())
-		gp_toggle_install(gp_option_text(GP_OPTION_ID_TOGGLE_SIGNAL), NULL);
+		gp_toggle_signal_install(gp_option_text(GP_OPTION_ID_TOGGLE_SIGNAL), NULL);
 }
 
 static void install_toggle(void)
 {
 	const char *name = gp_option_text(GP_OPTION_ID_TOGGLE_SIGNAL);
 
-	if (gp_toggle_install(name, control.wake) == -EBUSY)
-		gp_say("the program handles SIG%s itself, so it does not switch the recording: "
+	if (gp_toggle_signal_install(name, control.wake) == -EBUSY)
+		gp_log("the program handles SIG%s itself, so it does not switch the recording: "
 		       "choose "
 		       "another --toggle-signal",
 		       name);
@@ -386,7 +387,7 @@ static void install_toggle(void)
 void gp_control_begin_trace(void)
 {
 	if (control.has_windows)
-		gp_gate_emit_start();
+		gp_recording_gate_emit_start();
 }
 
 void gp_control_begin(void (*wake)(void))
@@ -394,7 +395,7 @@ void gp_control_begin(void (*wake)(void))
 	control.wake = wake;
 	control.short_ticks =
 		gp_option_number(GP_OPTION_ID_MIN_API_US) * gp_clock_ticks_per_second() / 1000000u;
-	if (gp_gate_is_open() && control.duration_ns != 0)
+	if (gp_recording_gate_is_open() && control.duration_ns != 0)
 		gp_store64(&control.window_end_ns, gp_sys_now_ns() + control.duration_ns);
 	if (has_toggle())
 		install_toggle();

@@ -17,7 +17,7 @@
 #include <cupti.h>
 
 #include "inject/api_table.h"
-#include "inject/gate.h"
+#include "inject/recording_gate.h"
 
 /* By the constructor, after the options are read. */
 void gp_control_init(void);

@@ -87,7 +87,7 @@ static uint32_t shape_id(struct gp_decoder *decoder, const gp_kernel_view *kerne
 /* What a call has caused is left out where the call is. */
 static bool is_left_out(uint32_t correlation_id)
 {
-	bool left_out = gp_gate_has_left_out(correlation_id);
+	bool left_out = gp_recording_gate_has_left_out(correlation_id);
 
 	if (left_out)
 		gp_count(GP_COUNTER_LEFT_OUT_PAUSED, 1);

@@ -106,7 +106,7 @@ static void copy_prefix(char *target, const char *text, size_t length)
 	}
 }
 
-static int look_at_mapped(struct dl_phdr_info *information, size_t size, void *data)
+static int check_mapped(struct dl_phdr_info *information, size_t size, void *data)
 {
 	struct mapped_files *mapped = data;
 	const char *path = information->dlpi_name;
@@ -230,7 +230,7 @@ static bool try_everything(struct search *search)
 	static struct mapped_files mapped; /* the thread's stack may be small */
 
 	mapped.cupti[0] = mapped.runtime[0] = mapped.packages[0] = '\0';
-	dl_iterate_phdr(look_at_mapped, &mapped);
+	dl_iterate_phdr(check_mapped, &mapped);
 	if (mapped.cupti[0] != '\0' && try_file(search, mapped.cupti, RTLD_NOLOAD))
 		return true;
 	return try_patterns(search, mapped.runtime, beside_runtime) ||

@@ -70,7 +70,7 @@ static void *find_nothing(void *handle, const char *name)
  * The oldest version, which every C library has: a look-up that finds nothing allocates the text of its error, in an allocator that
  * may be what looks up.
  */
-static gp_dlsym_function *look_in_libc(void)
+static gp_dlsym_function *find_in_libc(void)
 {
 #if defined(__x86_64__)
 	static const char *const versions[] = {"GLIBC_2.2.5"};
@@ -85,9 +85,9 @@ static gp_dlsym_function *look_in_libc(void)
 }
 
 /* Another preloaded library's has no version. */
-static gp_dlsym_function *look_behind_us(void)
+static gp_dlsym_function *find_next(void)
 {
-	gp_dlsym_function *libc = look_in_libc();
+	gp_dlsym_function *libc = find_in_libc();
 	void *found = libc != NULL ? libc(RTLD_NEXT, "dlsym") : NULL;
 
 	return found != NULL ? (gp_dlsym_function *)(uintptr_t)found : libc;
@@ -100,7 +100,7 @@ static gp_dlsym_function *find_behind_us(void)
 
 	if (found != NULL)
 		return found;
-	found = look_behind_us();
+	found = find_next();
 	if (found == NULL)
 		return find_nothing;
 	gp_store64(&behind, (uintptr_t)found);
@@ -129,7 +129,7 @@ void gp_dlsym_answer_with(gp_dlsym_answer *function)
 }
 
 /* It was jumped to, and returns to who called dlsym(), who reads of no error where there was none for it. */
-static void *look_up_of_cupti(void *handle, const char *name)
+static void *resolve_cupti(void *handle, const char *name)
 {
 	const void *caller = __builtin_return_address(0);
 	gp_dlsym_answer *function = (gp_dlsym_answer *)(uintptr_t)gp_load64_acquire(&answer);
@@ -153,6 +153,6 @@ gp_dlsym_function *gp_dlsym_choose(void *handle, const char *name)
 {
 	if (handle != RTLD_DEFAULT && handle != RTLD_NEXT && is_cuptis(name) &&
 	    gp_load64(&answer) != 0)
-		return look_up_of_cupti;
+		return resolve_cupti;
 	return find_behind_us();
 }

@@ -15,8 +15,8 @@
 
 #include "collector/sys.h"
 #include "inject/error_text.h"
-#include "inject/follow.h"
-#include "inject/say.h"
+#include "inject/child_env.h"
+#include "inject/log.h"
 
 #define VISIBLE __attribute__((visibility("default")))
 
@@ -142,18 +142,18 @@ static int call(const struct target *target, char *const arguments[], char *cons
 __attribute__((noinline)) static int
 call_followed(const struct target *target, char *const arguments[], char *const environment[])
 {
-	size_t size = gp_follow_size(environment);
+	size_t size = gp_child_env_size(environment);
 	char **with = alloca(size * sizeof(*with));
 
 	if (size == 0)
 		return call(target, arguments, environment);
-	gp_follow_fill(environment, with);
+	gp_child_env_fill(environment, with);
 	return call(target, arguments, with);
 }
 
 static int replace(const struct target *target, char *const arguments[], char *const environment[])
 {
-	bool follows = gp_follow_applies(environment);
+	bool follows = gp_child_env_applies(environment);
 	bool records = records_here != NULL && records_here();
 	bool leaves = is_unfinished != NULL && is_unfinished();
 	int result, saved;
@@ -166,7 +166,7 @@ static int replace(const struct target *target, char *const arguments[], char *c
 			 : call(target, arguments, environment);
 	saved = errno;
 	if (records)
-		gp_say("recording ended when %s was to be executed, which failed: %s", target->file,
+		gp_log("recording ended when %s was to be executed, which failed: %s", target->file,
 		       gp_error_text(saved));
 	errno = saved;
 	return result;
@@ -277,12 +277,12 @@ spawn_followed(spawn_function *function, pid_t *pid, const char *file,
 	       const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
 	       char *const arguments[], char *const environment[])
 {
-	size_t size = gp_follow_size(environment);
+	size_t size = gp_child_env_size(environment);
 	char **with = alloca(size * sizeof(*with));
 
 	if (size == 0)
 		return function(pid, file, actions, attributes, arguments, environment);
-	gp_follow_fill(environment, with);
+	gp_child_env_fill(environment, with);
 	return function(pid, file, actions, attributes, arguments, with);
 }
 
@@ -294,7 +294,7 @@ static int spawn(enum real which, pid_t *pid, const char *file,
 
 	if (function == NULL)
 		return ENOSYS;
-	if (gp_follow_applies(environment) && may_touch(file, which == POSIX_SPAWNP))
+	if (gp_child_env_applies(environment) && may_touch(file, which == POSIX_SPAWNP))
 		return spawn_followed(function, pid, file, actions, attributes, arguments,
 				      environment);
 	return function(pid, file, actions, attributes, arguments, environment);

@@ -2,7 +2,7 @@
  * exec: execve() and its relatives, fexecve(), posix_spawn() and posix_spawnp(), interposed.
  *
  * They do what the C library's do, which they call, and two things more: a new environment that would lose us gets us
- * back (inject/follow.h), and a process that records and is about to become another program closes its trace first.
+ * back (inject/child_env.h), and a process that records and is about to become another program closes its trace first.
  * Both are left alone where the new program is set-user-id, set-group-id or has file capabilities.
  *
  * As execve() must be, they are safe in a child of vfork() and in a signal handler: no allocation, no lock, nothing but the stack is

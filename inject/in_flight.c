@@ -213,8 +213,8 @@ static struct {
 	uint32_t newest_id; /* of a kernel that had come when it was last looked what is open */
 	uint64_t judged_ns; /* when it was last looked for what is overdue */
 	uint64_t elsewhere; /* looks that found launches of threads without a place */
-	bool has_told;      /* of launches: from then on waits are told */
-} looks;
+	bool has_emitted;   /* of launches: from then on waits are told */
+} scans;
 
 static struct gp_launches *launches_of(uint32_t place)
 {
@@ -228,7 +228,7 @@ static uint64_t count_of(const struct gp_launches *launches)
 
 uint64_t gp_in_flight_noted(void)
 {
-	uint64_t noted = looks.elsewhere += gp_swap32(&elsewhere, 0);
+	uint64_t noted = scans.elsewhere += gp_swap32(&elsewhere, 0);
 
 	for (uint32_t i = 0; i < THREADS; i++)
 		if (launches_of(i) != NULL)
@@ -304,7 +304,7 @@ static uint64_t first_kept(uint64_t count)
 /* What was found open is looked for in time, unless too many kernels came at once. */
 static bool has_come_since(const struct gp_decoder *decoder, uint32_t correlation_id)
 {
-	if (decoder->newest_id - looks.newest_id < GP_DECODE_CAME_KEPT)
+	if (decoder->newest_id - scans.newest_id < GP_DECODE_CAME_KEPT)
 		return gp_decode_has_come(correlation_id);
 	return !gp_decode_is_awaited(correlation_id);
 }
@@ -345,7 +345,7 @@ struct telling {
 	uint64_t until_ns;
 };
 
-static void tell(const struct telling *telling, const struct known *launch)
+static void emit(const struct telling *telling, const struct known *launch)
 {
 	struct gp_record_in_flight record = {
 		.kind = GP_RECORD_IN_FLIGHT,
@@ -360,28 +360,28 @@ static void tell(const struct telling *telling, const struct known *launch)
 
 	if (record.name_id == 0)
 		return;
-	looks.has_told = true;
+	scans.has_emitted = true;
 	gp_emit((const struct gp_record *)&record);
 }
 
 /* The thread may go on meanwhile: what it overwrites is not told. */
-static void tell_all(const struct telling *telling, uint32_t place)
+static void emit_all(const struct telling *telling, uint32_t place)
 {
 	uint64_t count = count_of(launches_of(place));
 	struct view *view = &views[place];
 	struct known one;
 
 	for (uint32_t i = 0; i < view->open_count && gp_sys_now_ns() < telling->until_ns; i++)
-		tell(telling, &view->open[i]);
+		emit(telling, &view->open[i]);
 	for (; view->next < count && gp_sys_now_ns() < telling->until_ns; view->next++)
 		if (read_launch(place, view->next, &one) &&
 		    gp_decode_is_awaited(one.note.correlation_id))
-			tell(telling, &one);
+			emit(telling, &one);
 	view->next = count;
 	view->open_count = 0;
 }
 
-static void tell_wait(const struct known *wait)
+static void emit_wait(const struct known *wait)
 {
 	struct gp_record_stream_wait record = {
 		.kind = GP_RECORD_STREAM_WAIT,
@@ -394,7 +394,7 @@ static void tell_wait(const struct known *wait)
 	gp_emit((const struct gp_record *)&record);
 }
 
-static void tell_waits_of(uint32_t place)
+static void emit_waits_of(uint32_t place)
 {
 	const struct gp_launches *launches = launches_of(place);
 	struct view *view = &views[place];
@@ -407,16 +407,16 @@ static void tell_waits_of(uint32_t place)
 		uint64_t at = view->next_wait;
 
 		if (read_note(&launches->waits[at % GP_IN_FLIGHT_WAITS], place, at, &one))
-			tell_wait(&one);
+			emit_wait(&one);
 	}
 }
 
 /* Behind what was told, for that may have been launched before them. */
-static void tell_waits(void)
+static void emit_waits(void)
 {
-	for (uint32_t i = 0; looks.has_told && i < THREADS; i++)
+	for (uint32_t i = 0; scans.has_emitted && i < THREADS; i++)
 		if (launches_of(i) != NULL)
-			tell_waits_of(i);
+			emit_waits_of(i);
 }
 
 static void judge(const struct telling *telling)
@@ -431,10 +431,10 @@ static void judge(const struct telling *telling)
 		count = count_of(launches);
 		if ((telling->asked || count == view->seen) && view->open_count > 0 &&
 		    view->open[0].at < view->seen)
-			tell_all(telling, i);
+			emit_all(telling, i);
 		view->seen = count;
 	}
-	tell_waits();
+	emit_waits();
 }
 
 static void find_open(const struct gp_decoder *decoder)
@@ -444,26 +444,26 @@ static void find_open(const struct gp_decoder *decoder)
 		if (launches_of(i) != NULL)
 			hold_open(i);
 	}
-	looks.newest_id = decoder->newest_id;
+	scans.newest_id = decoder->newest_id;
 }
 
 /* While records come, as they nearly always do, nobody reads what threads note, as long as it is known what has come. */
-void gp_in_flight_look(struct gp_decoder *decoder, uint64_t now_ns, bool asked)
+void gp_in_flight_scan(struct gp_decoder *decoder, uint64_t now_ns, bool asked)
 {
 	const struct telling telling = {decoder, asked, UINT64_MAX};
-	bool is_due = now_ns - looks.judged_ns >= GP_IN_FLIGHT_NS;
+	bool is_due = now_ns - scans.judged_ns >= GP_IN_FLIGHT_NS;
 
 	if (decoder->said_numberless)
 		return;
-	if (is_due || decoder->kernels == looks.kernels ||
-	    decoder->newest_id - looks.newest_id > GP_DECODE_CAME_KEPT / 2)
+	if (is_due || decoder->kernels == scans.kernels ||
+	    decoder->newest_id - scans.newest_id > GP_DECODE_CAME_KEPT / 2)
 		find_open(decoder);
-	looks.kernels = decoder->kernels;
+	scans.kernels = decoder->kernels;
 	if (!is_due)
 		return;
 	memset(known_names, 0, sizeof(known_names));
 	judge(&telling);
-	looks.judged_ns = now_ns;
+	scans.judged_ns = now_ns;
 }
 
 void gp_in_flight_tell(struct gp_decoder *decoder, bool asked, uint64_t until_ns)
@@ -476,6 +476,6 @@ void gp_in_flight_tell(struct gp_decoder *decoder, bool asked, uint64_t until_ns
 	memset(known_names, 0, sizeof(known_names));
 	for (uint32_t i = 0; i < THREADS; i++)
 		if (launches_of(i) != NULL)
-			tell_all(&telling, i);
-	tell_waits();
+			emit_all(&telling, i);
+	emit_waits();
 }

@@ -122,7 +122,7 @@ uint64_t gp_in_flight_noted(void);
  * After what CUPTI gave was decoded, at now_ns of a clock that is never set: write what is overdue.  asked: CUPTI had been asked to
  * give everything back; else a launch without a record tells something only where the program launches nothing more.
  */
-void gp_in_flight_look(struct gp_decoder *decoder, uint64_t now_ns, bool asked);
+void gp_in_flight_scan(struct gp_decoder *decoder, uint64_t now_ns, bool asked);
 
 /*
  * Write all that have no record: none will come, or the process may be gone before the next look.  asked: as above.  Not longer than until

@@ -27,9 +27,9 @@
 #include <unistd.h>
 
 #include "collector/atomic.h"
-#include "collector/budget.h"
+#include "collector/memory_budget.h"
 #include "collector/collector.h"
-#include "collector/since_fork.h"
+#include "collector/process_state.h"
 #include "collector/sys.h"
 #include "gpuprof/injection.h"
 #include "inject/capture_range.h"
@@ -37,18 +37,18 @@
 #include "inject/dlsym.h"
 #include "inject/error_text.h"
 #include "inject/exec.h"
-#include "inject/follow.h"
+#include "inject/child_env.h"
 #include "inject/main_thread.h"
-#include "inject/make_way.h"
+#include "inject/ncu.h"
 #include "inject/nvtx.h"
 #include "inject/options.h"
-#include "inject/output.h"
+#include "inject/output_path.h"
 #include "inject/process_trace.h"
 #include "inject/ranges.h"
-#include "inject/say.h"
+#include "inject/log.h"
 #include "inject/session.h"
-#include "inject/share.h"
-#include "inject/share_names.h"
+#include "inject/cupti_client.h"
+#include "inject/client_symbols.h"
 #include "inject/trace_list.h"
 
 #define LEAVE_FLUSH_S 1u /* at an end that nobody expects to take long */
@@ -76,7 +76,7 @@ struct step {
 static struct step preparation, start;
 
 static bool makes_way;       /* for ncu: nothing is recorded */
-static bool is_told;         /* the driver will be, of this library */
+static bool is_logged;       /* the driver will be, of this library */
 static uint32_t constructed; /* the process: a forked child says nothing again */
 
 static void leave_quickly(void);
@@ -98,8 +98,8 @@ static void prepare_ranges(void)
 		return;
 	gp_ranges_enable(record);
 	gp_capture_range_init();
-	if (!gp_nvtx_announce(gp_output_library()))
-		gp_say("ranges are not recorded: NVTX cannot be told of gpuprof: %s",
+	if (!gp_nvtx_announce(gp_output_path_library()))
+		gp_log("ranges are not recorded: NVTX cannot be told of gpuprof: %s",
 		       gp_error_text(errno));
 }
 
@@ -107,15 +107,15 @@ static bool is_injected(void)
 {
 	const char *injected = getenv(GP_INJECTION_CUDA);
 
-	return injected != NULL && strcmp(injected, gp_output_library()) == 0;
+	return injected != NULL && strcmp(injected, gp_output_path_library()) == 0;
 }
 
 /* Where another tool comes with the driver, what the program looks up stays CUPTI's. */
 static void share_cupti(void)
 {
-	gp_share_init(start_for_client);
+	gp_cupti_client_init(start_for_client);
 	if (is_injected())
-		gp_share_names_init();
+		gp_client_symbols_init();
 }
 
 static int is_driver(struct dl_phdr_info *info, size_t bytes, void *is_loaded)
@@ -166,10 +166,10 @@ static bool was_cuda_started(void)
 }
 
 /* gpuprof-run names us from the start, where it can. */
-static void say_cuda_is_started(void)
+static void log_cuda_started_early(void)
 {
 	gp_process_trace_tell(GP_SESSION_FAILED);
-	gp_say("nothing of the GPU is recorded: a library that the program is linked with used "
+	gp_log("nothing of the GPU is recorded: a library that the program is linked with used "
 	       "CUDA in its constructor, before gpuprof's; %s to record it",
 	       gp_process_trace_in_session() ? "load it by dlopen()"
 					     : "start the program with gpuprof-run");
@@ -181,25 +181,25 @@ static void prepare(void)
 	gp_sys_remember_filter();
 	gp_sys_set_masks_by(
 		(gp_sys_mask_setter *)gp_dlsym_in_libc("pthread_attr_setsigmask_np", 0));
-	gp_say_remember();
+	gp_log_remember_stderr();
 	gp_options_read(environ);
-	gp_budget_init(gp_option_bytes(GP_OPTION_ID_MAX_MEMORY));
+	gp_memory_budget_init(gp_option_bytes(GP_OPTION_ID_MAX_MEMORY));
 	if (gp_option_flag(GP_OPTION_ID_QUIET))
-		gp_say_nothing();
-	gp_output_remember();
+		gp_log_disable();
+	gp_output_path_remember();
 	gp_process_trace_init(leave_quickly);
 	gp_control_init();
-	makes_way = gp_make_way(gp_output_library());
-	gp_follow_remember(environ);
+	makes_way = gp_ncu_yield(gp_output_path_library());
+	gp_child_env_remember(environ);
 	gp_exec_prepare(gp_process_trace_is_here, gp_process_trace_is_unfinished, leave_for_exec);
-	if (gp_output_library()[0] == '\0' || makes_way)
+	if (gp_output_path_library()[0] == '\0' || makes_way)
 		return;
 	/* where the variable names us already, the driver comes, or is the one that loads us now */
 	if (gp_control_wants_process() && !is_injected() && is_cuda_started())
-		say_cuda_is_started();
-	is_told = setenv(GP_INJECTION_CUDA, gp_output_library(), 0) == 0;
-	if (!is_told)
-		gp_say("nothing of the GPU is recorded: CUDA cannot be told of gpuprof: %s",
+		log_cuda_started_early();
+	is_logged = setenv(GP_INJECTION_CUDA, gp_output_path_library(), 0) == 0;
+	if (!is_logged)
+		gp_log("nothing of the GPU is recorded: CUDA cannot be told of gpuprof: %s",
 		       gp_error_text(errno));
 	if (gp_option_is(GP_OPTION_ID_SHARE, "on"))
 		share_cupti();
@@ -258,7 +258,7 @@ static void be_constructed(void)
 {
 	if (gp_load32_acquire(&preparation.is_over) != 0 || !is_trusted())
 		return;
-	gp_since_fork_prepare();
+	gp_process_state_prepare();
 	prepare_once();
 	await_step(&preparation);
 }
@@ -270,7 +270,7 @@ static void complain(void)
 		return;
 	gp_options_complain(environ);
 	if (gp_nvtx_other_tool() != NULL)
-		gp_say("NVTX_INJECTION64_PATH names another tool (%s): ranges will not be "
+		gp_log("NVTX_INJECTION64_PATH names another tool (%s): ranges will not be "
 		       "recorded; to record them, type: unset NVTX_INJECTION64_PATH",
 		       gp_nvtx_other_tool());
 }
@@ -319,7 +319,7 @@ static void on_first_context(void)
 	int error = gp_session_start_fetching();
 
 	if (error != 0 && has_trace)
-		gp_say("cannot start a thread: %s; the trace will lack the GPU's work",
+		gp_log("cannot start a thread: %s; the trace will lack the GPU's work",
 		       gp_error_text(-error));
 	atexit(on_exit_of_program);
 	if (!has_trace)
@@ -373,28 +373,28 @@ static void start_for_client(void)
 }
 
 /* Not before the end: most programs that the variables are set for do not use the GPU. */
-static void say_why_the_driver_did_not_come(void)
+static void log_driver_not_found(void)
 {
 	const char *named;
 
 	if (gp_load32(&start.thread) != 0 || gp_load32(&preparation.is_over) == 0 ||
 	    gp_sys_process_id() != constructed || !gp_control_wants_process() ||
-	    gp_output_library()[0] == '\0' || !was_cuda_started())
+	    gp_output_path_library()[0] == '\0' || !was_cuda_started())
 		return;
 	/* not before: a child of vfork() may have left an environment here that is gone */
 	named = getenv(GP_INJECTION_CUDA);
 	if (makes_way) {
 		gp_process_trace_tell(GP_SESSION_FAILED);
-		gp_say("nothing was recorded: Nsight Compute (ncu) profiles this program, and "
+		gp_log("nothing was recorded: Nsight Compute (ncu) profiles this program, and "
 		       "bears no other tool; to record with gpuprof, run it without ncu");
-	} else if (named == NULL && is_told) {
+	} else if (named == NULL && is_logged) {
 		gp_process_trace_tell(GP_SESSION_FAILED);
-		gp_say("nothing of the GPU is recorded: the program took " GP_INJECTION_CUDA
+		gp_log("nothing of the GPU is recorded: the program took " GP_INJECTION_CUDA
 		       " out of its environment before it used CUDA, which finds gpuprof by it; "
 		       "to record it, have the program leave that variable");
 	} else if (named != NULL && !is_injected() && !gp_process_trace_in_session()) {
 		/* else gpuprof-run has said so at the start */
-		gp_say("nothing of the GPU is recorded: " GP_INJECTION_CUDA
+		gp_log("nothing of the GPU is recorded: " GP_INJECTION_CUDA
 		       " names another tool (%s); to record with gpuprof, type: "
 		       "unset " GP_INJECTION_CUDA,
 		       named);
@@ -410,7 +410,7 @@ static void complete_recording(void)
 __attribute__((destructor)) static void destruct(void)
 {
 	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_HANDLERS);
-	say_why_the_driver_did_not_come();
+	log_driver_not_found();
 }
 
 /* An end at which neither our exit handler nor our destructor runs. */

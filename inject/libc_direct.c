@@ -8,7 +8,7 @@
  *
  * Not in builds for sanitizers of our own, which are to see everything.
  */
-#if defined(GP_LIBC_FIRST) /* collector/oldest_libc.h */
+#if defined(GP_LIBC_FIRST) /* collector/libc_versions.h */
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "collector/own_threads.h"
+#include "collector/profiler_threads.h"
 #include "collector/sys.h"
 #include "inject/dlsym.h"
 
@@ -22,26 +22,26 @@ static uint64_t mask; /* of the main thread at its end: what the program's exit 
 static void end_with_the_last(void)
 {
 	bool is_last = false, may_change = true;
-	uint64_t look_ns = FIRST_LOOK_NS;
+	uint64_t poll_ns = FIRST_LOOK_NS;
 	const uint32_t *libc_threads = gp_dlsym(RTLD_DEFAULT, LIBC_THREADS);
 
-	gp_own_thread_begins();
+	gp_profiler_thread_begin();
 	while (!is_last && may_change) {
-		gp_sys_sleep(look_ns);
-		look_ns = 2 * look_ns < LONGEST_LOOK_NS ? 2 * look_ns : LONGEST_LOOK_NS;
-		is_last = gp_own_threads_are_all(libc_threads, &may_change);
+		gp_sys_sleep(poll_ns);
+		poll_ns = 2 * poll_ns < LONGEST_LOOK_NS ? 2 * poll_ns : LONGEST_LOOK_NS;
+		is_last = gp_profiler_threads_are_last(libc_threads, &may_change);
 	}
 	if (is_last) {
 		gp_sys_let_signals(mask);
-		gp_own_thread_becomes_programs();
+		gp_profiler_thread_becomes_program();
 		exit(EXIT_SUCCESS);
 	}
-	gp_own_thread_ends();
-	gp_own_thread_becomes_programs();
+	gp_profiler_thread_end();
+	gp_profiler_thread_becomes_program();
 }
 
 /* It has the program's descriptors, which are closed with the last thread that has them, and a stack for the program's exit handlers. */
-static void *looking_thread(void *unused)
+static void *main_thread_watcher(void *unused)
 {
 	gp_sys_set_thread_name("gpuprof-end");
 	end_with_the_last();
@@ -57,7 +57,7 @@ static int start_looking_thread(void)
 	if (error != 0)
 		return error;
 	gp_sys_block_signals_in(&attributes);
-	error = pthread_create(&thread, &attributes, looking_thread, NULL);
+	error = pthread_create(&thread, &attributes, main_thread_watcher, NULL);
 	pthread_attr_destroy(&attributes);
 	if (error == 0)
 		pthread_detach(thread);

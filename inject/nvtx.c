@@ -8,7 +8,7 @@
 #include "collector/atomic.h"
 #include "collector/sys.h"
 #include "gpuprof/injection.h"
-#include "inject/given_names.h"
+#include "inject/user_names.h"
 #include "inject/nvtx_message.h"
 #include "inject/nvtx_payload.h"
 #include "inject/ranges.h"
@@ -245,7 +245,7 @@ static void give_name(enum gp_string_space space, uint32_t id, uint32_t value,
 
 	if (bytes == NULL)
 		return;
-	gp_given_names_add(&(struct gp_given_name){
+	gp_user_names_add(&(struct gp_user_name){
 		.space = space,
 		.id = id,
 		.value = value,

@@ -18,7 +18,7 @@ InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
 #define PAGE_BYTES        4096u
 #define OLDEST_COMPATIBLE 0x0103 /* before it, the structs were others */
 
-static struct gp_texts payloads = {.wanted_bytes = 1u << 20};
+static struct gp_text_table payloads = {.wanted_bytes = 1u << 20};
 
 /* ---- a payload's bytes ---- */
 
@@ -124,11 +124,11 @@ static uint32_t payload_id(const nvtxPayloadData_t *data, const struct gp_schema
 		return 0;
 	if (schema != NULL) {
 		replace_strings(&copy, schema);
-		key.value = gp_schema_say(schema);
+		key.value = gp_schema_emit(schema);
 	}
 	key.bytes = copy.bytes;
 	key.length_bytes = copy.length;
-	return gp_texts_id(&payloads, &key);
+	return gp_text_table_id(&payloads, &key);
 }
 
 /* Of several, the first that is for showing; the others are counted. */

@@ -18,7 +18,7 @@
 
 static struct gp_schema schemas[GP_SCHEMAS];
 static uint32_t schema_count; /* may go beyond the limit */
-static struct gp_texts texts = {.wanted_bytes = 1u << 20};
+static struct gp_text_table texts = {.wanted_bytes = 1u << 20};
 
 /* ---- where an entry lies ---- */
 
@@ -249,7 +249,7 @@ static struct gp_known_text *keep_text(const struct gp_text *text)
 
 	if (text->cut)
 		gp_count(GP_COUNTER_CUT_STRINGS, 1);
-	return gp_texts_keep(&texts, &key);
+	return gp_text_table_add(&texts, &key);
 }
 
 /* ---- registering ---- */
@@ -403,13 +403,13 @@ uint64_t gp_schema_register_enum(struct gp_known_text *domain,
 
 /* ---- saying ---- */
 
-uint32_t gp_schema_say(const struct gp_schema *schema)
+uint32_t gp_schema_emit(const struct gp_schema *schema)
 {
 	uint32_t recording = gp_collector_recording();
 
 	if (recording != 0 && gp_load32_acquire(&schema->text->recording) != recording)
 		for (uint32_t i = 0; i < count_schemas(); i++)
 			if (gp_load32_acquire(&schemas[i].is_there))
-				gp_texts_say(schemas[i].text);
-	return gp_texts_say(schema->text);
+				gp_text_table_define(schemas[i].text);
+	return gp_text_table_define(schema->text);
 }

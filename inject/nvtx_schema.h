@@ -42,6 +42,6 @@ uint64_t gp_schema_register_enum(struct gp_known_text *domain,
 const struct gp_schema *gp_schema_find(struct gp_known_text *domain, uint64_t given_id);
 
 /* Its number in the recording that is live, in which all schemas are defined from then on. */
-uint32_t gp_schema_say(const struct gp_schema *schema);
+uint32_t gp_schema_emit(const struct gp_schema *schema);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inject/say.h"
+#include "inject/log.h"
 
 /* The environment's strings may be changed by the program: keep copies.  Longer values are refused.
  */
@@ -138,7 +138,7 @@ static void complain_about_value(int option)
 	char right[512];
 
 	if (is_set[option] && gp_option_is_wrong(row, value_of(option), right, sizeof(right)))
-		gp_say("%s is not %s; using %s", variables[option], right, row->value);
+		gp_log("%s is not %s; using %s", variables[option], right, row->value);
 }
 
 void gp_options_complain(char *const *environment)
@@ -154,7 +154,7 @@ void gp_options_complain(char *const *environment)
 		if (option >= 0)
 			complain_about_value(option);
 		else
-			gp_say("unknown variable %s%.*s is ignored; see gpuprof-run --help",
+			gp_log("unknown variable %s%.*s is ignored; see gpuprof-run --help",
 			       GP_OPTION_PREFIX, (int)length, name);
 	}
 }

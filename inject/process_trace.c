@@ -17,17 +17,17 @@
 #include "gpuprof/shell_word.h"
 #include "collector/atomic.h"
 #include "collector/collector.h"
-#include "collector/identity.h"
-#include "collector/own_threads.h"
-#include "collector/since_fork.h"
+#include "collector/process_identity.h"
+#include "collector/profiler_threads.h"
+#include "collector/process_state.h"
 #include "collector/sys.h"
 #include "inject/control.h"
 #include "inject/error_text.h"
-#include "inject/finish.h"
-#include "inject/given_names.h"
+#include "inject/finish_command.h"
+#include "inject/user_names.h"
 #include "inject/options.h"
-#include "inject/output.h"
-#include "inject/say.h"
+#include "inject/output_path.h"
+#include "inject/log.h"
 
 #define STOP_TIMEOUT_NS 3000000000u
 #define AWAIT_LOOK_NS   1000000000u
@@ -35,7 +35,7 @@
 #define START_WAITS     10
 #define MOST_DIGITS     200 /* of a start time in the name of a link */
 
-/* gp_since_fork.recording */
+/* gp_process_state.recording */
 enum progress { UNTRIED, STARTING, TRIED };
 
 static void (*on_quick_exit)(void);
@@ -83,15 +83,15 @@ void gp_process_trace_tell(const char *what)
 	if (gp_process_trace_in_session() &&
 	    snprintf(link, sizeof(link), "%s/%s", gp_option_session(), what) < (int)sizeof(link) &&
 	    symlink(what, link) != 0 && errno != EEXIST)
-		gp_say("gpuprof-run will not know of this process: %s", gp_error_text(errno));
+		gp_log("gpuprof-run will not know of this process: %s", gp_error_text(errno));
 	errno = saved_errno;
 }
 
 /* Tell gpuprof-run of our trace. */
 static void register_with_session(void)
 {
-	if (gp_process_trace_in_session() && link_in_session(gp_identity_start_time()) != 0)
-		gp_say("gpuprof-run will not find %s: %s", gp_collector_trace_path(),
+	if (gp_process_trace_in_session() && link_in_session(gp_process_identity_start_time()) != 0)
+		gp_log("gpuprof-run will not find %s: %s", gp_collector_trace_path(),
 		       gp_error_text(errno));
 }
 
@@ -134,7 +134,7 @@ static void hold_stops(void)
 static int start_collector(char *path, size_t path_bytes)
 {
 	const char *template = gp_option_text(GP_OPTION_ID_OUTPUT);
-	int error = gp_output_expand(template, path, path_bytes);
+	int error = gp_output_path_expand(template, path, path_bytes);
 
 	if (error == -EINVAL)
 		snprintf(path, path_bytes,
@@ -179,21 +179,21 @@ static void register_leaving(void)
 	registered = true;
 }
 
-static void say_no_start(const char *path, int error)
+static void log_no_start(const char *path, int error)
 {
 	if (error == -ETIMEDOUT)
-		gp_say("nothing is recorded: gpuprof's thread had not made %s after %d s, as where "
+		gp_log("nothing is recorded: gpuprof's thread had not made %s after %d s, as where "
 		       "a disk or a network stands still; choose another folder with -o or "
 		       "GPUPROF_OUTPUT",
 		       path, GP_START_TIMEOUT_S);
 	else if (error == -EAGAIN)
-		gp_say("nothing is recorded: gpuprof's thread cannot be started: %s; as many run "
+		gp_log("nothing is recorded: gpuprof's thread cannot be started: %s; as many run "
 		       "as "
 		       "the user or the container may have: raise that limit (ulimit -u, or the "
 		       "container's of pids)",
 		       gp_error_text(-error));
 	else
-		gp_say("nothing is recorded: %s cannot be written: %s; choose a folder that can be "
+		gp_log("nothing is recorded: %s cannot be written: %s; choose a folder that can be "
 		       "written with -o or GPUPROF_OUTPUT",
 		       path, gp_error_text(-error));
 	gp_process_trace_tell(GP_SESSION_FAILED);
@@ -206,7 +206,7 @@ static void start(void)
 	int error = start_collector(path, sizeof(path));
 
 	if (error != 0) {
-		say_no_start(path, error);
+		log_no_start(path, error);
 		return;
 	}
 	let_stops();
@@ -215,7 +215,7 @@ static void start(void)
 	register_with_session();
 	describe_options();
 	gp_control_begin_trace();
-	gp_given_names_say();
+	gp_user_names_emit();
 }
 
 /*
@@ -226,19 +226,19 @@ static void wait_for_start(void)
 {
 	uint64_t give_up_ns = gp_sys_now_ns() + MOST_WAIT_NS;
 
-	for (int waits = 0; gp_load32_acquire(&gp_since_fork.recording) == STARTING &&
+	for (int waits = 0; gp_load32_acquire(&gp_process_state.recording) == STARTING &&
 			    (waits < START_WAITS || gp_sys_now_ns() < give_up_ns);
 	     waits++)
-		gp_sys_wait(&gp_since_fork.recording, STARTING, MOST_WAIT_NS / START_WAITS);
-	if (gp_load32_acquire(&gp_since_fork.recording) == STARTING)
+		gp_sys_wait(&gp_process_state.recording, STARTING, MOST_WAIT_NS / START_WAITS);
+	if (gp_load32_acquire(&gp_process_state.recording) == STARTING)
 		gp_store32(&gave_up_in, gp_sys_process_id());
-	gp_sys_wake(&gp_since_fork.recording); /* which wakes one: the next, if there is one */
+	gp_sys_wake(&gp_process_state.recording); /* which wakes one: the next, if there is one */
 }
 
 /* A start that others wait for: none of them has done so in vain. */
 static bool is_awaited(void)
 {
-	return gp_load32_acquire(&gp_since_fork.recording) == STARTING &&
+	return gp_load32_acquire(&gp_process_state.recording) == STARTING &&
 	       gp_load32(&gave_up_in) != gp_sys_process_id();
 }
 
@@ -251,21 +251,21 @@ static void start_or_wait(void)
 	int saved_errno = errno, saved_state;
 	uint64_t before;
 
-	if (is_inside || gp_own_thread_is_this() || !gp_since_fork_is_own_process())
+	if (is_inside || gp_profiler_thread_is_current() || !gp_process_state_is_own_process())
 		return;
-	if (gp_load32_acquire(&gp_since_fork.recording) == STARTING && !is_awaited())
+	if (gp_load32_acquire(&gp_process_state.recording) == STARTING && !is_awaited())
 		return;
 	/* what nobody handles ends a program whose start takes long, as without us */
 	before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS |
 				     (gp_sys_is_confined() ? 0 : gp_sys_unhandled_signals()));
 	is_inside = true;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_state);
-	if (gp_replace32(&gp_since_fork.recording, UNTRIED, STARTING)) {
+	if (gp_replace32(&gp_process_state.recording, UNTRIED, STARTING)) {
 		starting.mask = before;
 		starting.cancel_state = saved_state;
 		start();
-		gp_store32_release(&gp_since_fork.recording, TRIED);
-		gp_sys_wake(&gp_since_fork.recording);
+		gp_store32_release(&gp_process_state.recording, TRIED);
+		gp_sys_wake(&gp_process_state.recording);
 	} else {
 		wait_for_start();
 	}
@@ -277,14 +277,14 @@ static void start_or_wait(void)
 
 bool gp_process_trace_start(void)
 {
-	if (!gp_collector_is_live() && gp_load32_acquire(&gp_since_fork.recording) != TRIED)
+	if (!gp_collector_is_live() && gp_load32_acquire(&gp_process_state.recording) != TRIED)
 		start_or_wait();
 	return gp_collector_is_live();
 }
 
 bool gp_process_trace_is_here(void)
 {
-	return gp_collector_is_live() && gp_since_fork_is_own_process();
+	return gp_collector_is_live() && gp_process_state_is_own_process();
 }
 
 void gp_process_trace_ends(enum gp_end_way way, int status)
@@ -324,7 +324,7 @@ static const char *group_digits(unsigned long long number, char text[GROUPED_BYT
 }
 
 /* What the trace lacks, in one line. */
-static void say_what_is_missing(int stop_error)
+static void log_loss(int stop_error)
 {
 	static char word[GP_SHELL_WORD_BYTES]; /* once; the stack may be that of a signal handler */
 	const char *path = gp_collector_trace_path();
@@ -333,27 +333,27 @@ static void say_what_is_missing(int stop_error)
 	unsigned long long lost = gp_collector_unwritten(&lost_error);
 
 	if (stop_error != 0 && gp_process_trace_in_session())
-		gp_say("the end of %s could not be written: %s%s; gpuprof-run saves what it can, "
+		gp_log("the end of %s could not be written: %s%s; gpuprof-run saves what it can, "
 		       "and its summary says what is lost",
 		       path, gp_error_text(-stop_error), limit_of(stop_error));
 	else if (stop_error != 0 && lost > 0)
-		gp_say("the end of %s could not be written: %s%s; %s records are lost; when it "
+		gp_log("the end of %s could not be written: %s%s; %s records are lost; when it "
 		       "can be, type: gpuprof finish %s",
 		       path, gp_error_text(-stop_error), limit_of(stop_error),
 		       group_digits(lost, grouped), gp_shell_word(path, word, sizeof(word)));
 	else if (stop_error != 0)
-		gp_say("the end of %s could not be written: %s%s; when it can be, type: gpuprof "
+		gp_log("the end of %s could not be written: %s%s; when it can be, type: gpuprof "
 		       "finish %s",
 		       path, gp_error_text(-stop_error), limit_of(stop_error),
 		       gp_shell_word(path, word, sizeof(word)));
 	else if (lost_error == -E2BIG)
-		gp_say("%s reached --max-file (%s), and the recording ended there: nothing that "
+		gp_log("%s reached --max-file (%s), and the recording ended there: nothing that "
 		       "the "
 		       "program did later is in it, nor are %s records that were in flight then; "
 		       "give it more, or keep the end with --keep-last",
 		       path, gp_option_text(GP_OPTION_ID_MAX_FILE), group_digits(lost, grouped));
 	else if (lost > 0)
-		gp_say("%s records are missing in %s, which could not be written: %s%s; %s",
+		gp_log("%s records are missing in %s, which could not be written: %s%s; %s",
 		       group_digits(lost, grouped), path, gp_error_text(-lost_error),
 		       limit_of(lost_error),
 		       lost_error == -EFBIG ? "raise the limit with ulimit -f"
@@ -364,10 +364,10 @@ static void say_what_is_missing(int stop_error)
 bool gp_process_trace_is_unfinished(void)
 {
 	bool is_unfinished =
-		gp_collector_is_live() || (gp_load32_acquire(&gp_since_fork.closer) != 0 &&
-					   gp_load32_acquire(&gp_since_fork.is_closed) == 0);
+		gp_collector_is_live() || (gp_load32_acquire(&gp_process_state.closer) != 0 &&
+					   gp_load32_acquire(&gp_process_state.is_closed) == 0);
 
-	return is_unfinished && gp_since_fork_is_own_process();
+	return is_unfinished && gp_process_state_is_own_process();
 }
 
 static uint64_t finish_timeout_ns(void)
@@ -384,11 +384,11 @@ static void close_here(void)
 {
 	int error = gp_collector_stop(STOP_TIMEOUT_NS);
 
-	say_what_is_missing(error);
+	log_loss(error);
 	if (is_to_finish())
-		gp_finish_run(gp_collector_trace_path(), finish_timeout_ns());
-	gp_store32_release(&gp_since_fork.is_closed, 1);
-	gp_sys_wake(&gp_since_fork.is_closed);
+		gp_finish_command_run(gp_collector_trace_path(), finish_timeout_ns());
+	gp_store32_release(&gp_process_state.is_closed, 1);
+	gp_sys_wake(&gp_process_state.is_closed);
 }
 
 /* Two threads end the process, and the second one, once it goes on, would cut the first one off.  As long as that one may wait between two signs of life. */
@@ -396,15 +396,16 @@ static void await_closer(void)
 {
 	uint64_t most_ns = STOP_TIMEOUT_NS + (is_to_finish() ? finish_timeout_ns() : 0);
 	uint64_t give_up_ns = gp_sys_now_ns() + most_ns;
-	uint32_t seen = gp_load32(&gp_since_fork.close_signs);
+	uint32_t seen = gp_load32(&gp_process_state.close_signs);
 
-	while (gp_load32_acquire(&gp_since_fork.is_closed) == 0 && gp_sys_now_ns() < give_up_ns) {
-		uint32_t signs = gp_load32(&gp_since_fork.close_signs);
+	while (gp_load32_acquire(&gp_process_state.is_closed) == 0 &&
+	       gp_sys_now_ns() < give_up_ns) {
+		uint32_t signs = gp_load32(&gp_process_state.close_signs);
 
 		if (signs != seen)
 			give_up_ns = gp_sys_now_ns() + most_ns;
 		seen = signs;
-		gp_sys_wait(&gp_since_fork.is_closed, 0, AWAIT_LOOK_NS);
+		gp_sys_wait(&gp_process_state.is_closed, 0, AWAIT_LOOK_NS);
 	}
 }
 
@@ -417,9 +418,9 @@ static void close_or_await(void (*complete)(void))
 		complete();
 	if (!gp_process_trace_is_unfinished())
 		return;
-	if (gp_replace32(&gp_since_fork.closer, 0, self))
+	if (gp_replace32(&gp_process_state.closer, 0, self))
 		close_here();
-	else if (gp_load32(&gp_since_fork.closer) != self)
+	else if (gp_load32(&gp_process_state.closer) != self)
 		await_closer();
 }
 
@@ -497,7 +498,7 @@ static void drop_ticks(uint64_t mask)
 void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by)
 {
 	/* by another thread: the file would stay behind, with nothing in it */
-	bool is_starting = !is_inside && gp_since_fork_is_own_process() && is_awaited();
+	bool is_starting = !is_inside && gp_process_state_is_own_process() && is_awaited();
 	uint64_t before;
 	int saved_state;
 

@@ -4,11 +4,11 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
-#include "inject/gate.h"
+#include "inject/recording_gate.h"
 #include "inject/process_trace.h"
 
-static struct gp_texts domains = {.wanted_bytes = 1u << 20};
-static struct gp_texts messages = {.wanted_bytes = GP_TEXTS_MOST_BYTES};
+static struct gp_text_table domains = {.wanted_bytes = 1u << 20};
+static struct gp_text_table messages = {.wanted_bytes = GP_TEXT_TABLE_MAX_BYTES};
 
 #define MASK_LEVELS 32
 
@@ -29,24 +29,24 @@ struct gp_known_text *gp_ranges_domain(const char *name, uint32_t length_bytes)
 {
 	struct gp_text_key key = {GP_STRING_DOMAIN, 0, name, length_bytes};
 
-	return name != NULL ? gp_texts_keep(&domains, &key) : NULL;
+	return name != NULL ? gp_text_table_add(&domains, &key) : NULL;
 }
 
 struct gp_known_text *gp_ranges_known_domain(uint64_t handle)
 {
-	return handle != 0 ? gp_texts_at(&domains, handle) : NULL;
+	return handle != 0 ? gp_text_table_at(&domains, handle) : NULL;
 }
 
 /* Its number in the recording that is live. */
 static uint32_t domain_id(struct gp_known_text *domain)
 {
-	return domain != NULL ? gp_texts_say(domain) : 0;
+	return domain != NULL ? gp_text_table_define(domain) : 0;
 }
 
 struct gp_known_text *gp_ranges_keep(const char *bytes, uint32_t length_bytes)
 {
 	struct gp_text_key key = {GP_STRING_RANGE, 0, bytes, length_bytes};
-	struct gp_known_text *text = gp_texts_keep(&messages, &key);
+	struct gp_known_text *text = gp_text_table_add(&messages, &key);
 
 	if (text == NULL)
 		gp_store64(&refused, 1);
@@ -60,7 +60,7 @@ bool gp_ranges_refused(void)
 
 struct gp_known_text *gp_ranges_kept(uint64_t handle)
 {
-	return gp_texts_at(&messages, handle);
+	return gp_text_table_at(&messages, handle);
 }
 
 uint32_t gp_ranges_text_id(const struct gp_message *message)
@@ -68,8 +68,8 @@ uint32_t gp_ranges_text_id(const struct gp_message *message)
 	struct gp_text_key key = {GP_STRING_RANGE, 0, message->bytes, message->length_bytes};
 
 	if (message->kept != NULL)
-		return gp_texts_say(message->kept);
-	return message->bytes != NULL ? gp_texts_id(&messages, &key) : 0;
+		return gp_text_table_define(message->kept);
+	return message->bytes != NULL ? gp_text_table_id(&messages, &key) : 0;
 }
 
 /* ---- levels ---- */
@@ -128,9 +128,9 @@ void gp_ranges_watch(void (*function)(const struct gp_range_event *event))
 	gp_store64_release(&watcher, (uintptr_t)function);
 }
 
-static __attribute__((noinline)) void tell_watcher(const struct gp_known_text *domain,
-						   const struct gp_message *message,
-						   struct gp_range_event *event)
+static __attribute__((noinline)) void notify_watcher(const struct gp_known_text *domain,
+						     const struct gp_message *message,
+						     struct gp_range_event *event)
 {
 	void (*function)(const struct gp_range_event *event) =
 		(void (*)(const struct gp_range_event *))(uintptr_t)gp_load64_acquire(&watcher);
@@ -216,8 +216,8 @@ int gp_ranges_push(struct gp_known_text *domain, const struct gp_message *messag
 	bool wanted;
 
 	if (is_watched())
-		tell_watcher(domain, message,
-			     &(struct gp_range_event){.op = GP_RANGE_PUSH, .level = level});
+		notify_watcher(domain, message,
+			       &(struct gp_range_event){.op = GP_RANGE_PUSH, .level = level});
 	wanted = gp_ranges_wanted();
 	if (wanted)
 		emit_opening(GP_RANGE_PUSH, domain, message, details, 0);
@@ -245,8 +245,8 @@ int gp_ranges_pop(struct gp_known_text *domain, uint32_t payload_id)
 	if (was_recorded(index, level))
 		emit_closing(GP_RANGE_POP, domain, 0, payload_id);
 	if (is_watched())
-		tell_watcher(domain, NULL,
-			     &(struct gp_range_event){.op = GP_RANGE_POP, .level = level});
+		notify_watcher(domain, NULL,
+			       &(struct gp_range_event){.op = GP_RANGE_POP, .level = level});
 	return level;
 }
 
@@ -257,8 +257,8 @@ uint64_t gp_ranges_start(struct gp_known_text *domain, const struct gp_message *
 	uint64_t id = (gp_take64(&last_range_id, 1) + 1) << 1;
 
 	if (is_watched())
-		tell_watcher(domain, message,
-			     &(struct gp_range_event){.op = GP_RANGE_START, .range_id = id >> 1});
+		notify_watcher(domain, message,
+			       &(struct gp_range_event){.op = GP_RANGE_START, .range_id = id >> 1});
 	if (!gp_ranges_wanted())
 		return id;
 	emit_opening(GP_RANGE_START, domain, message, details, id | 1);
@@ -275,7 +275,7 @@ void gp_ranges_end(struct gp_known_text *domain, uint64_t range_id, uint32_t pay
 	if (gp_ranges_records_end(range_id))
 		emit_closing(GP_RANGE_END, domain, range_id, payload_id);
 	if (is_watched())
-		tell_watcher(
+		notify_watcher(
 			domain, NULL,
 			&(struct gp_range_event){.op = GP_RANGE_END, .range_id = range_id >> 1});
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collector/texts.h"
+#include "collector/text_table.h"
 #include "gpuprof/record.h"
 
 /* Levels are counted in this many domains; push and pop return GP_LEVEL_UNKNOWN in further ones. */

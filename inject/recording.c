@@ -4,16 +4,16 @@
 #include <string.h>
 
 #include "collector/atomic.h"
-#include "collector/since_fork.h"
+#include "collector/process_state.h"
 #include "collector/sys.h"
 #include "gpuprof/record.h"
 #include "inject/api_table.h"
 #include "inject/control.h"
 #include "inject/graph_nodes.h"
 #include "inject/options.h"
-#include "inject/say.h"
-#include "inject/share_callbacks.h"
-#include "inject/share_kinds.h"
+#include "inject/log.h"
+#include "inject/client_callbacks.h"
+#include "inject/client_kinds.h"
 #include "inject/trace_list.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -145,8 +145,8 @@ bool gp_recording_has_nodes(void)
 void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber)
 {
 	recording.cupti = cupti;
-	gp_share_callbacks_init(cupti, subscriber);
-	gp_share_kinds_init(gp_cupti_can(cupti->version, GP_CUPTI_NUMBERS_LAUNCHES));
+	gp_client_callbacks_init(cupti, subscriber);
+	gp_client_kinds_init(gp_cupti_can(cupti->version, GP_CUPTI_NUMBERS_LAUNCHES));
 	add_trace(gp_trace_list());
 	if (strcmp(gp_option_text(GP_OPTION_ID_GRAPHS), "graph") == 0 && is_traced(GP_TRACE_GPU))
 		add_trace(WHOLE_GRAPHS);
@@ -160,9 +160,9 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 		add_trace((gp_recording_has_operations() ? HOST_FUNCTIONS : 0) |
 			  (gp_recording_has_nodes() ? HOST_NODES : 0));
 	for (size_t i = 0; i < COUNT(definitions); i++)
-		gp_share_kinds_ours(definitions[i], true);
+		gp_client_kinds_ours(definitions[i], true);
 	for (size_t i = 0; i < COUNT(kinds); i++)
-		gp_share_kinds_ours(kinds[i].kind, is_traced(kinds[i].trace));
+		gp_client_kinds_ours(kinds[i].kind, is_traced(kinds[i].trace));
 }
 
 /* ---- records ---- */
@@ -188,8 +188,8 @@ static void note_refused(size_t row, CUptiResult result)
 
 	recording.cupti->cuptiGetResultString(result, &text);
 	recording.refused |= 1u << row;
-	gp_share_kinds_ours(kinds[row].kind, false);
-	gp_say("%s: CUPTI gives no such records here (%s); the rest is recorded", kinds[row].what,
+	gp_client_kinds_ours(kinds[row].kind, false);
+	gp_log("%s: CUPTI gives no such records here (%s); the rest is recorded", kinds[row].what,
 	       text != NULL ? text : "unknown error");
 }
 
@@ -224,7 +224,7 @@ static CUptiResult set_kinds(uint32_t before, uint32_t after)
 
 static CUptiResult set_callback(bool on, CUpti_CallbackDomain domain, uint32_t cbid)
 {
-	return gp_share_enable_callback(GP_SHARE_OURS, on, domain, cbid);
+	return gp_client_callbacks_enable(GP_SIDE_OURS, on, domain, cbid);
 }
 
 /* With which words each class of calls is recorded; calls about memory pools and the like are among CONTROL. */
@@ -258,7 +258,7 @@ static void note_not_reported(const struct gp_api_entry *entry, CUptiResult resu
 		return;
 	recording.said_not_reported = true;
 	recording.cupti->cuptiGetResultString(result, &text);
-	gp_say("calls are missing in the trace: CUPTI does not report %s, and perhaps others (%s)",
+	gp_log("calls are missing in the trace: CUPTI does not report %s, and perhaps others (%s)",
 	       gp_api_cupti_name(entry), text != NULL ? text : "unknown error");
 }
 
@@ -294,10 +294,12 @@ static void enable_triggers(void)
 
 static CUptiResult set_every_call(bool on)
 {
-	CUptiResult result = gp_share_enable_domain(GP_SHARE_OURS, on, CUPTI_CB_DOMAIN_RUNTIME_API);
+	CUptiResult result =
+		gp_client_callbacks_enable_domain(GP_SIDE_OURS, on, CUPTI_CB_DOMAIN_RUNTIME_API);
 
 	if (result == CUPTI_SUCCESS)
-		result = gp_share_enable_domain(GP_SHARE_OURS, on, CUPTI_CB_DOMAIN_DRIVER_API);
+		result = gp_client_callbacks_enable_domain(GP_SIDE_OURS, on,
+							   CUPTI_CB_DOMAIN_DRIVER_API);
 	if (!on)
 		enable_triggers();
 	return result;
@@ -412,7 +414,7 @@ void gp_recording_take_graphs(void)
 	if (!gp_recording_has_nodes() || is_traced(GRAPHS_OF_CLIENT))
 		return;
 	add_trace(GRAPHS_OF_CLIENT);
-	gp_share_kinds_ours(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, true);
+	gp_client_kinds_ours(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, true);
 	while (kinds[row].kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
 		row++;
 	if (is_on(row, recording.applied))
@@ -425,17 +427,17 @@ void gp_recording_watch_calls(bool on)
 	const struct gp_api_entry *entries = gp_api_table(&count);
 
 	for (uint32_t i = 0; i < count; i++)
-		if (gp_share_is_enabled(GP_SHARE_NEXT, domain_of(&entries[i]),
-					GP_API_CBID(entries[i].api)) != on)
-			gp_share_enable_callback(GP_SHARE_NEXT, on, domain_of(&entries[i]),
-						 GP_API_CBID(entries[i].api));
+		if (gp_client_callbacks_is_enabled(GP_SIDE_NEXT, domain_of(&entries[i]),
+						   GP_API_CBID(entries[i].api)) != on)
+			gp_client_callbacks_enable(GP_SIDE_NEXT, on, domain_of(&entries[i]),
+						   GP_API_CBID(entries[i].api));
 }
 
 bool gp_recording_hold(void)
 {
 	uint64_t give_up_ns = gp_sys_now_ns() + HOLD_MOST_NS;
 
-	if (gp_load32(&gp_since_fork.cupti) == 0)
+	if (gp_load32(&gp_process_state.cupti) == 0)
 		return false;
 	while (!gp_replace32(&recording.switching, 0, 1)) {
 		if (gp_sys_now_ns() > give_up_ns)

@@ -12,11 +12,11 @@
 #include <cupti.h>
 
 #include "collector/atomic.h"
-#include "collector/bell.h"
-#include "collector/budget.h"
+#include "collector/eventcount.h"
+#include "collector/memory_budget.h"
 #include "collector/collector.h"
-#include "collector/own_threads.h"
-#include "collector/since_fork.h"
+#include "collector/profiler_threads.h"
+#include "collector/process_state.h"
 #include "collector/sys.h"
 #include "inject/api_table.h"
 #include "inject/call_stacks.h"
@@ -26,16 +26,16 @@
 #include "inject/cupti_buffers.h"
 #include "inject/cupti_library.h"
 #include "inject/dlsym.h"
-#include "inject/errand.h"
-#include "inject/fetch.h"
-#include "inject/gate.h"
+#include "inject/bounded_call.h"
+#include "inject/cupti_activity.h"
+#include "inject/recording_gate.h"
 #include "inject/in_flight.h"
 #include "inject/options.h"
 #include "inject/recording.h"
-#include "inject/say.h"
-#include "inject/refusal.h"
-#include "inject/share_records.h"
-#include "inject/share_times.h"
+#include "inject/log.h"
+#include "inject/cupti_error.h"
+#include "inject/client_records.h"
+#include "inject/client_clock.h"
 #include "inject/xla.h"
 #include "stacks/stack.h"
 
@@ -56,8 +56,8 @@ enum failure { NONE, SEEN, TOLD };
 /* Whether the fetching thread has done its last work. */
 enum finished { NOT_YET, FINISHED, GAVE_UP };
 
-/* What may take as long as a kernel (inject/errand.h). */
-enum errand { FLUSH, ASK_FOR_USAGE, LAST_FLUSH };
+/* What may take as long as a kernel (inject/bounded_call.h). */
+enum bounded_call { FLUSH, ASK_FOR_USAGE, LAST_FLUSH };
 
 static struct {
 	struct gp_cupti cupti;
@@ -67,7 +67,7 @@ static struct {
 	gp_session_first_context first_context;
 	uint32_t context_seen;
 	uint32_t highest_context_id;
-	struct gp_bell bell; /* the fetching thread sleeps on it */
+	struct gp_eventcount wakeup; /* the fetching thread sleeps on it */
 	uint32_t
 		has_begun; /* the fetching thread has started, and asks the system for nothing more to be able to go on */
 	uint32_t finish;           /* the fetching thread is to do its last work */
@@ -90,7 +90,7 @@ static struct {
 /* Any thread, signal handlers, too. */
 static void wake_fetching_thread(void)
 {
-	gp_bell_ring(&session.bell);
+	gp_eventcount_notify(&session.wakeup);
 }
 
 static void remember_context(CUcontext context)
@@ -195,7 +195,7 @@ static void ask_for_usage(void)
 	    driver->cuMemGetInfo == NULL)
 		return;
 	for (uint32_t id = 1;
-	     id <= highest && usage.count < GP_CONTEXT_LIMIT && gp_errand_is_awaited(); id++)
+	     id <= highest && usage.count < GP_CONTEXT_LIMIT && gp_bounded_call_is_wanted(); id++)
 		ask_for_usage_of(id);
 }
 
@@ -206,13 +206,14 @@ static void emit_usage(void)
 }
 
 /* On a thread of its own. */
-static void run_errand(uint32_t errand)
+static void run_bounded_call(uint32_t bounded_call)
 {
 	gp_callbacks_leave_out_thread(true);
-	if (errand == ASK_FOR_USAGE)
+	if (bounded_call == ASK_FOR_USAGE)
 		ask_for_usage();
 	else
-		gp_fetch_flush(errand == LAST_FLUSH ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+		gp_cupti_activity_flush(
+			bounded_call == LAST_FLUSH ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }
 
 /* What a client inside the program has asked for.  It has flushed already: what there is to decode has come. */
@@ -220,35 +221,35 @@ static void serve_client(void)
 {
 	uint32_t ticket;
 
-	if (!gp_share_is_asked(&ticket))
+	if (!gp_client_records_is_requested(&ticket))
 		return;
-	gp_fetch_decode();
-	gp_share_answer(ticket, gp_buffers_are_out());
+	gp_cupti_activity_decode();
+	gp_client_records_answer(ticket, gp_buffers_are_out());
 }
 
 /* What is filled is emptied before: while CUPTI flushes nobody waits for a buffer. */
 static void send_flush(void)
 {
-	gp_fetch_decode();
-	session.is_flushing = gp_errand_send(FLUSH);
+	gp_cupti_activity_decode();
+	session.is_flushing = gp_bounded_call_send(FLUSH);
 }
 
 static void take_flush_back(void)
 {
-	if (!session.is_flushing || !gp_errand_is_back())
+	if (!session.is_flushing || !gp_bounded_call_is_done())
 		return;
 	session.is_flushing = false;
-	gp_fetch_end_flush(false);
-	gp_share_end_period(gp_buffers_are_out());
+	gp_cupti_activity_end_flush(false);
+	gp_client_records_end_period(gp_buffers_are_out());
 }
 
 static void begin_period(void)
 {
 	if (session.is_flushing) {
-		gp_fetch_amid_flush();
+		gp_cupti_activity_during_flush();
 	} else if (gp_xla_is_here()) {
-		gp_fetch_without_flush();
-		gp_share_end_period(gp_buffers_are_out());
+		gp_cupti_activity_without_flush();
+		gp_client_records_end_period(gp_buffers_are_out());
 	} else {
 		send_flush();
 	}
@@ -269,8 +270,8 @@ static void serve_failure(uint64_t now_ns)
 		session.has_flushed_for_failure = true;
 		return;
 	}
-	gp_fetch_decode();
-	gp_fetch_tell(UINT64_MAX);
+	gp_cupti_activity_decode();
+	gp_cupti_activity_emit_unfinished(UINT64_MAX);
 	gp_store32_release(&session.failure, TOLD);
 	gp_sys_wake(&session.failure);
 }
@@ -287,8 +288,8 @@ static void fetch_until_finish(uint64_t period_ns)
 
 	while (gp_load32_acquire(&session.finish) == 0) {
 		uint64_t now_ns = gp_sys_now_ns();
-		uint64_t rest_ns =
-			least(gp_control_pass(now_ns), gp_stack_sample(now_ns, gp_gate_is_open()));
+		uint64_t rest_ns = least(gp_control_pass(now_ns),
+					 gp_stack_sample(now_ns, gp_recording_gate_is_open()));
 
 		if (gp_load32_acquire(&session.failure) == SEEN)
 			rest_ns = least(rest_ns, TELL_LEAST_NS);
@@ -296,8 +297,8 @@ static void fetch_until_finish(uint64_t period_ns)
 			begin_period();
 			due_ns = gp_sys_now_ns() + period_ns;
 		} else {
-			gp_bell_wait(&session.bell, least(rest_ns, due_ns - now_ns));
-			gp_fetch_decode();
+			gp_eventcount_wait(&session.wakeup, least(rest_ns, due_ns - now_ns));
+			gp_cupti_activity_decode();
 		}
 		take_flush_back();
 		serve_client();
@@ -312,23 +313,23 @@ static uint64_t give_up_ns(void)
 }
 
 /* False: it takes too long. */
-static bool await_errand(void)
+static bool await_bounded_call(void)
 {
-	while (!gp_errand_is_back()) {
+	while (!gp_bounded_call_is_done()) {
 		uint64_t now_ns = gp_sys_now_ns(), until_ns = give_up_ns();
 
 		if (now_ns >= until_ns)
 			return false;
-		gp_bell_wait(&session.bell, until_ns - now_ns);
-		gp_fetch_decode();
+		gp_eventcount_wait(&session.wakeup, until_ns - now_ns);
+		gp_cupti_activity_decode();
 	}
 	take_flush_back();
 	return true;
 }
 
-static bool do_errand(enum errand errand)
+static bool do_bounded_call(enum bounded_call call)
 {
-	return gp_errand_send(errand) && await_errand();
+	return gp_bounded_call_send(call) && await_bounded_call();
 }
 
 /* What the program's end waits for. */
@@ -336,17 +337,18 @@ static enum finished fetch_last(void)
 {
 	enum finished how = GAVE_UP;
 
-	if (await_errand() && do_errand(ASK_FOR_USAGE)) {
+	if (await_bounded_call() && do_bounded_call(ASK_FOR_USAGE)) {
 		emit_usage();
-		gp_fetch_decode();
-		if (do_errand(LAST_FLUSH)) {
-			gp_fetch_end_flush(true);
+		gp_cupti_activity_decode();
+		if (do_bounded_call(LAST_FLUSH)) {
+			gp_cupti_activity_end_flush(true);
 			how = FINISHED;
 		}
 	}
-	gp_errand_close();
-	gp_fetch_decode();
-	gp_fetch_tell(how == FINISHED ? UINT64_MAX : gp_load64(&session.deadline_ns));
+	gp_bounded_call_close();
+	gp_cupti_activity_decode();
+	gp_cupti_activity_emit_unfinished(how == FINISHED ? UINT64_MAX
+							  : gp_load64(&session.deadline_ns));
 	return how;
 }
 
@@ -355,12 +357,12 @@ static void *fetching_thread(void *unused)
 	enum finished how;
 
 	(void)unused;
-	gp_own_thread_begins();
+	gp_profiler_thread_begin();
 	pthread_setname_np(pthread_self(), "gpuprof-fetch");
 	gp_callbacks_leave_out_thread(true);
 	gp_emit_is_patient();
-	gp_fetch_here();
-	gp_share_serve_here();
+	gp_cupti_activity_enter_thread();
+	gp_client_records_enter_thread();
 	gp_stack_begin_samples(gp_option_number(GP_OPTION_ID_HOST_SAMPLES) * 1000000u,
 			       SAMPLES_REST);
 	gp_store32_release(&session.has_begun, 1);
@@ -368,9 +370,9 @@ static void *fetching_thread(void *unused)
 	fetch_until_finish(gp_option_number(GP_OPTION_ID_FLUSH_MS) * 1000000u);
 	gp_stack_end_samples();
 	how = fetch_last();
-	gp_share_serve_end();
+	gp_client_records_end();
 	gp_buffers_have_no_decoder(); /* the program may go on: an exec can fail */
-	gp_own_thread_ends();
+	gp_profiler_thread_end();
 	gp_store32_release(&session.finished, how);
 	gp_sys_wake(&session.finished);
 	return NULL;
@@ -382,19 +384,19 @@ int gp_session_start_fetching(void)
 	int error;
 
 	gp_control_begin(wake_fetching_thread);
-	gp_share_serve_begin(wake_fetching_thread);
-	error = gp_errand_begin(run_errand, wake_fetching_thread);
+	gp_client_records_begin(wake_fetching_thread);
+	error = gp_bounded_call_begin(run_bounded_call, wake_fetching_thread);
 	if (error == 0)
 		error = gp_sys.thread(&thread, fetching_thread);
 	if (error != 0) {
-		gp_errand_close();
-		gp_share_serve_end();
+		gp_bounded_call_close();
+		gp_client_records_end();
 		gp_buffers_have_no_decoder();
 		return error;
 	}
 	pthread_detach(thread);
 	session.fetching = true;
-	gp_own_thread_await(&session.has_begun);
+	gp_profiler_thread_await_start(&session.has_begun);
 	return 0;
 }
 
@@ -413,7 +415,7 @@ static void set_deadline(uint64_t deadline_ns)
 /* Both: the first process of a namespace may have the number of its parent, the first of another. */
 static bool is_subscribers_process(void)
 {
-	return gp_load32(&gp_since_fork.cupti) != 0 && getpid() == session.pid;
+	return gp_load32(&gp_process_state.cupti) != 0 && getpid() == session.pid;
 }
 
 void gp_session_finish(uint64_t timeout_ns)
@@ -426,7 +428,7 @@ void gp_session_finish(uint64_t timeout_ns)
 	set_deadline(deadline_ns);
 	/* pairs with fetch_until_finish(): there is a deadline */
 	gp_store32_release(&session.finish, 1);
-	gp_bell_ring(&session.bell);
+	gp_eventcount_notify(&session.wakeup);
 	while (gp_load32_acquire(&session.finished) == NOT_YET && gp_sys_now_ns() < deadline_ns &&
 	       is_subscribers_process())
 		gp_sys_wait(&session.finished, NOT_YET, 10000000u);
@@ -434,9 +436,9 @@ void gp_session_finish(uint64_t timeout_ns)
 		return;
 	gp_count(GP_COUNTER_EXIT_FLUSH_TICKS, gp_clock_ticks() - start_ticks);
 	if (gp_load32_acquire(&session.finished) != FINISHED) {
-		gp_errand_close();
+		gp_bounded_call_close();
 		gp_count(GP_COUNTER_EXIT_FLUSH_TIMEOUTS, 1);
-		gp_say("the GPU did not finish within %llu s: its last records are missing "
+		gp_log("the GPU did not finish within %llu s: its last records are missing "
 		       "(--flush-timeout waits longer)",
 		       (unsigned long long)(timeout_ns / 1000000000u));
 	}
@@ -455,13 +457,13 @@ static uint64_t read_cupti_ns(void)
 
 static int refuse(CUptiResult result, const char *what)
 {
-	const char *reason = gp_refusal(result), *name = NULL;
+	const char *reason = gp_cupti_error_reason(result), *name = NULL;
 
 	session.cupti.cuptiGetResultString(result, &name);
 	if (reason != NULL)
-		gp_say("nothing of the GPU is recorded: %s", reason);
+		gp_log("nothing of the GPU is recorded: %s", reason);
 	else
-		gp_say("nothing of the GPU is recorded: CUPTI cannot %s (%s, %s); another one may: "
+		gp_log("nothing of the GPU is recorded: CUPTI cannot %s (%s, %s); another one may: "
 		       "--cupti /path/to/libcupti.so, or GPUPROF_CUPTI",
 		       what, name != NULL ? name : "unknown error", session.cupti.path);
 	return -EBUSY;
@@ -482,8 +484,8 @@ static void set_attribute(CUpti_ActivityAttribute attribute, void *value, size_t
 static void set_attributes(void)
 {
 	uint8_t per_thread = session.buffers_per_thread;
-	size_t pool_limit =
-		(size_t)(gp_budget_part(DEVICE_POOL_BYTES, BUDGET_PART) / DEVICE_BUFFER_BYTES);
+	size_t pool_limit = (size_t)(gp_memory_budget_share(DEVICE_POOL_BYTES, BUDGET_PART) /
+				     DEVICE_BUFFER_BYTES);
 
 	if (pool_limit < LEAST_DEVICE_BUFFERS)
 		pool_limit = LEAST_DEVICE_BUFFERS;
@@ -505,8 +507,8 @@ static void switch_recording(bool on)
 
 static CUptiResult start_recording(void)
 {
-	CUptiResult result =
-		session.cupti.cuptiActivityRegisterCallbacks(gp_fetch_request, gp_fetch_complete);
+	CUptiResult result = session.cupti.cuptiActivityRegisterCallbacks(
+		gp_cupti_activity_request, gp_cupti_activity_complete);
 
 	gp_recording_init(&session.cupti, session.subscriber);
 	if (gp_recording_has_operations())
@@ -514,7 +516,7 @@ static CUptiResult start_recording(void)
 	if (result == CUPTI_SUCCESS)
 		result = gp_recording_begin();
 	if (result == CUPTI_SUCCESS)
-		gp_gate_connect(switch_recording);
+		gp_recording_gate_connect(switch_recording);
 	return result != CUPTI_SUCCESS ? result : session.switch_result;
 }
 
@@ -527,7 +529,7 @@ static int load_libraries(void)
 				  session.driver_version, message, sizeof(message));
 
 	if (error != 0)
-		gp_say("nothing of the GPU is recorded: %s", message);
+		gp_log("nothing of the GPU is recorded: %s", message);
 	return error;
 }
 
@@ -541,9 +543,9 @@ static int subscribe(gp_session_first_context first_context)
 	};
 
 	session.pid = getpid();
-	gp_store32(&gp_since_fork.cupti, 1);
+	gp_store32(&gp_process_state.cupti, 1);
 	session.first_context = first_context;
-	gp_fetch_init(&session.cupti, wake_fetching_thread);
+	gp_cupti_activity_init(&session.cupti, wake_fetching_thread);
 	gp_api_table_init();
 	gp_call_stacks_init();
 	gp_callbacks_init(&events);
@@ -552,13 +554,13 @@ static int subscribe(gp_session_first_context first_context)
 
 	if (result != CUPTI_SUCCESS)
 		return refuse(result, "start");
-	gp_share_times_init(read_cupti_ns);
+	gp_client_clock_init(read_cupti_ns);
 	session.cupti.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 	set_attributes();
 	result = start_recording();
 	if (result != CUPTI_SUCCESS) {
 		/* leave CUPTI as if we had never asked: nobody would empty its buffers */
-		gp_gate_connect(NULL);
+		gp_recording_gate_connect(NULL);
 		gp_recording_end();
 		session.cupti.cuptiUnsubscribe(session.subscriber);
 		return refuse(result, "record");
@@ -569,7 +571,7 @@ static int subscribe(gp_session_first_context first_context)
 }
 
 /* Where a process may have few addresses, CUPTI and we would take those that the program needs. */
-static int look_for_addresses(void)
+static int resolve_addresses(void)
 {
 	void *some = mmap(NULL, NEEDED_BYTES, PROT_NONE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -578,7 +580,7 @@ static int look_for_addresses(void)
 		munmap(some, NEEDED_BYTES);
 		return 0;
 	}
-	gp_say("nothing of the GPU is recorded: it takes %u MiB of addresses, and the process may "
+	gp_log("nothing of the GPU is recorded: it takes %u MiB of addresses, and the process may "
 	       "not "
 	       "have as many; type: ulimit -v unlimited",
 	       NEEDED_BYTES >> 20);
@@ -596,8 +598,8 @@ static bool has_thread_sanitizer(void)
 
 static int make_buffers(void)
 {
-	uint64_t most_bytes =
-		gp_budget_part(gp_option_number(GP_OPTION_ID_CUPTI_MEMORY) << 20, BUDGET_PART);
+	uint64_t most_bytes = gp_memory_budget_share(
+		gp_option_number(GP_OPTION_ID_CUPTI_MEMORY) << 20, BUDGET_PART);
 	int error;
 
 	if (gp_xla_is_here())
@@ -612,7 +614,7 @@ static int make_buffers(void)
 				wake_fetching_thread);
 
 	if (error != 0)
-		gp_say("nothing of the GPU is recorded: there is no memory for CUPTI's records; "
+		gp_log("nothing of the GPU is recorded: there is no memory for CUPTI's records; "
 		       "free "
 		       "some, or "
 		       "type: ulimit -v unlimited");
@@ -622,7 +624,7 @@ static int make_buffers(void)
 int gp_session_start(gp_session_first_context first_context)
 {
 	uint64_t before;
-	int error = look_for_addresses();
+	int error = resolve_addresses();
 
 	if (error == 0)
 		error = load_libraries();
@@ -664,7 +666,7 @@ uint32_t gp_session_context_id(const void *context)
 {
 	uint32_t id = 0;
 
-	if (!gp_load32(&gp_since_fork.cupti) || context == NULL ||
+	if (!gp_load32(&gp_process_state.cupti) || context == NULL ||
 	    session.cupti.cuptiGetContextId((CUcontext)(uintptr_t)context, &id) != CUPTI_SUCCESS)
 		return 0;
 	return id;
@@ -689,7 +691,7 @@ bool gp_session_stream_id(const void *handle, uint32_t *id, uint32_t *context_id
 	uint8_t per_thread = stream == CU_STREAM_PER_THREAD;
 	CUcontext context;
 
-	if (!gp_load32(&gp_since_fork.cupti) || session.cupti.cuptiGetStreamIdEx == NULL)
+	if (!gp_load32(&gp_process_state.cupti) || session.cupti.cuptiGetStreamIdEx == NULL)
 		return false;
 	context = context_of_stream(stream);
 	*context_id = gp_session_context_id(context);

@@ -45,7 +45,7 @@ uint32_t gp_session_context_id(const void *context);
 /* CUPTI's number of a stream and that of its context.  False: not known.  As gp_session_context_id(). */
 bool gp_session_stream_id(const void *stream, uint32_t *id, uint32_t *context_id);
 
-/* ---- for a client of CUPTI inside the program (inject/share.h) ---- */
+/* ---- for a client of CUPTI inside the program (inject/cupti_client.h) ---- */
 
 /* The library that we have subscribed to; NULL where we have not, or not yet.  The subscription, where we have. */
 const struct gp_cupti *gp_session_shared(void);

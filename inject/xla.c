@@ -24,7 +24,7 @@ static bool has_xla(const char *path)
 }
 
 /* Each entry has the number of all. */
-static int look(struct dl_phdr_info *info, size_t bytes, void *loaded)
+static int visit_module(struct dl_phdr_info *info, size_t bytes, void *loaded)
 {
 	(void)bytes;
 	*(unsigned long long *)loaded = info->dlpi_adds;
@@ -36,7 +36,7 @@ bool gp_xla_is_here(void)
 {
 	unsigned long long loaded = seen.loaded;
 
-	if (!seen.is_here && gp_loader_ask(look, &loaded))
+	if (!seen.is_here && gp_loader_iterate(visit_module, &loaded))
 		seen.loaded = loaded;
 	return seen.is_here;
 }

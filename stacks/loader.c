@@ -109,30 +109,30 @@ static bool enter(void)
 	return true;
 }
 
-static bool ask(gp_loader_look *look, void *user)
+static bool ask(gp_loader_visitor *visitor, void *user)
 {
 	if (!enter())
 		return false;
 	own.asks++;
-	dl_iterate_phdr(look, user);
+	dl_iterate_phdr(visitor, user);
 	own.asks--;
 	change((uint32_t)-1);
 	correct_gone();
 	return true;
 }
 
-bool gp_loader_glance(gp_loader_look *look, void *user)
+bool gp_loader_iterate_quick(gp_loader_visitor *visitor, void *user)
 {
-	while (!ask(look, user))
+	while (!ask(visitor, user))
 		if (own.forks != 0 || !wait_until(nobody_forks))
 			return false;
 	return true;
 }
 
-bool gp_loader_ask(gp_loader_look *look, void *user)
+bool gp_loader_iterate(gp_loader_visitor *visitor, void *user)
 {
 	uint64_t signals = gp_sys_hold_signals(0);
-	bool asked = gp_loader_glance(look, user);
+	bool asked = gp_loader_iterate_quick(visitor, user);
 
 	gp_sys_let_signals(signals);
 	return asked;

@@ -11,15 +11,15 @@
 #include <link.h>
 #include <stdbool.h>
 
-typedef int gp_loader_look(struct dl_phdr_info *info, size_t bytes, void *user);
+typedef int gp_loader_visitor(struct dl_phdr_info *info, size_t bytes, void *user);
 
 /* dl_iterate_phdr().  Any thread.  False: it did not ask, for a fork has been under way for too long, or is this thread's own. */
-bool gp_loader_ask(gp_loader_look *look, void *user);
+bool gp_loader_iterate(gp_loader_visitor *visitor, void *user);
 
 /*
- * The same without a system call, for a look that is over at once.  gp_loader_ask() has no handler of a signal run meanwhile: one that leaves
+ * The same without a system call, for a look that is over at once.  gp_loader_iterate() has no handler of a signal run meanwhile: one that leaves
  * by a jump would leave the loader's lock taken, and a fork waiting for it, once.
  */
-bool gp_loader_glance(gp_loader_look *look, void *user);
+bool gp_loader_iterate_quick(gp_loader_visitor *visitor, void *user);
 
 #endif

@@ -6,13 +6,13 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "collector/budget.h"
+#include "collector/memory_budget.h"
 #include "collector/sys.h"
 
 static inline void gp_memory_unmap(void *memory, size_t bytes)
 {
 	gp_sys.call(SYS_munmap, (long)memory, (long)bytes, 0, 0, 0, 0);
-	gp_budget_give(GP_BUDGET_INHERITED, bytes);
+	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, bytes);
 }
 
 /* Zeroed; NULL where the process may have no more.  Give back with gp_memory_unmap().  Keeps errno. */
@@ -20,13 +20,13 @@ static inline void *gp_memory_map(size_t bytes)
 {
 	long memory;
 
-	if (!gp_budget_take(GP_BUDGET_INHERITED, bytes))
+	if (!gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, bytes))
 		return NULL;
 	memory = gp_sys.call(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory >= 0 || memory < -4095)
 		return (void *)memory;
-	gp_budget_give(GP_BUDGET_INHERITED, bytes);
+	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, bytes);
 	return NULL;
 }
 

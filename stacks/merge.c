@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "collector/atomic.h"
-#include "stacks/hash.h"
+#include "stacks/stack_hash.h"
 #include "stacks/memory.h"
 #include "stacks/modules.h"
 
@@ -22,8 +22,9 @@ static uint32_t pair_shift; /* of a key: its highest bits are the place */
 
 int gp_merge_init(void)
 {
-	pair_limit = (uint32_t)(gp_budget_power(MOST_PAIRS * sizeof(*pairs), BUDGET_PART) /
-				sizeof(*pairs));
+	pair_limit =
+		(uint32_t)(gp_memory_budget_share_pow2(MOST_PAIRS * sizeof(*pairs), BUDGET_PART) /
+			   sizeof(*pairs));
 	pair_shift = (uint32_t)__builtin_clz(pair_limit) + 33;
 	pairs = gp_memory_map(pair_limit * sizeof(*pairs));
 	return pairs != NULL ? 0 : -ENOMEM;
@@ -126,7 +127,7 @@ static uint32_t hang_up(const struct gp_merge *merge, uint32_t root)
 	for (uint32_t i = merge->count; i > 0; i--) {
 		const struct gp_merge_step *step = &merge->steps[i - 1];
 
-		root = gp_tree_child(root, step->kind, step->origin, step->address);
+		root = gp_stack_tree_child(root, step->kind, step->origin, step->address);
 	}
 	return root;
 }
@@ -165,8 +166,8 @@ static uint32_t merge_now(struct gp_merge *merge, const struct gp_walk *walk,
 }
 
 /* *is_known becomes false where the trace does not know all of the stack: the next capture tries again. */
-static uint32_t look_up(struct gp_merge *merge, uint64_t key, const struct gp_walk *walk,
-			const struct gp_python_walk *python_walk, bool *is_known)
+static uint32_t find_merged(struct gp_merge *merge, uint64_t key, const struct gp_walk *walk,
+			    const struct gp_python_walk *python_walk, bool *is_known)
 {
 	struct pair *pair = find_pair(key);
 	uint32_t id = pair != NULL ? (uint32_t)gp_load64_acquire(&pair->id) : 0;
@@ -174,7 +175,7 @@ static uint32_t look_up(struct gp_merge *merge, uint64_t key, const struct gp_wa
 	if (id != 0)
 		return id;
 	id = merge_now(merge, walk, python_walk);
-	*is_known = id != GP_NO_NODE && gp_tree_tell(id);
+	*is_known = id != GP_NO_NODE && gp_stack_tree_emit(id);
 	if (pair != NULL && *is_known)
 		gp_store64_release(&pair->id, id);
 	return id;
@@ -183,14 +184,14 @@ static uint32_t look_up(struct gp_merge *merge, uint64_t key, const struct gp_wa
 uint32_t gp_merge_stacks(struct gp_merge *merge, const struct gp_walk *walk, uint64_t native,
 			 const struct gp_python_walk *python_walk, uint64_t python)
 {
-	uint64_t key = gp_hash_add(gp_hash_add(0, native), python) | 1;
+	uint64_t key = gp_stack_hash_add(gp_stack_hash_add(0, native), python) | 1;
 	uint32_t at = (uint32_t)(key >> (64 - GP_MERGE_LAST_BITS));
 
 	if (key != merge->last[at].pair) {
 		bool is_known = true;
 
 		merge->last[at].id =
-			look_up(merge, key, walk, python != 0 ? python_walk : NULL, &is_known);
+			find_merged(merge, key, walk, python != 0 ? python_walk : NULL, &is_known);
 		merge->last[at].pair = is_known ? key : 0;
 	}
 	return merge->last[at].id;

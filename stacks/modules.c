@@ -233,7 +233,7 @@ static void refresh(void)
 
 	if (list == NULL)
 		return;
-	if (gp_loader_ask(gather, list)) {
+	if (gp_loader_iterate(gather, list)) {
 		gp_lock(&lock);
 		adopt(list);
 		gp_unlock(&lock);
@@ -247,7 +247,7 @@ static bool is_current(void)
 	struct turn turn;
 	bool current;
 
-	if (!gp_loader_glance(read_turn, &turn))
+	if (!gp_loader_iterate_quick(read_turn, &turn))
 		return true;
 	gp_lock(&lock);
 	current = turn.added == known.turn.added && turn.removed == known.turn.removed;
@@ -320,7 +320,7 @@ static void complete_path(struct facts *facts)
 	}
 }
 
-static void tell_mapping(const struct gp_module *mapping, const struct facts *facts)
+static void emit_mapping(const struct gp_module *mapping, const struct facts *facts)
 {
 	struct gp_record_module record = {
 		.kind = GP_RECORD_MODULE,
@@ -355,7 +355,7 @@ static void introduce(const struct gp_module *module)
 	if (facts == NULL)
 		return;
 	facts->headers = module->headers;
-	if (gp_loader_ask(read_facts, facts) && facts->is_there) {
+	if (gp_loader_iterate(read_facts, facts) && facts->is_there) {
 		complete_path(facts);
 		__atomic_store_n(&flags[module->id],
 				 (uint8_t)flags_of(facts->path, facts->path_bytes),
@@ -366,14 +366,14 @@ static void introduce(const struct gp_module *module)
 
 		gp_unlock(&lock);
 		for (uint32_t i = 0; i < count; i++)
-			tell_mapping(&own[i], facts);
+			emit_mapping(&own[i], facts);
 	}
 	gp_memory_unmap(facts, sizeof(*facts));
 }
 
 /* ---- asking ---- */
 
-static bool look_up(uint64_t pc, struct gp_module *module)
+static bool find_symbol(uint64_t pc, struct gp_module *module)
 {
 	for (uint32_t i = 0; i < known.count; i++) {
 		if (pc < known.mappings[i].start || pc >= known.mappings[i].end)
@@ -390,7 +390,7 @@ bool gp_modules_find(uint64_t pc, struct gp_module *module, bool *is_first)
 	if (!is_current())
 		refresh();
 	gp_lock(&lock);
-	bool found = look_up(pc, module);
+	bool found = find_symbol(pc, module);
 
 	met_stranger |= !found;
 	if (found && module->id != 0 && !was_asked[module->id]) {
@@ -427,7 +427,7 @@ bool gp_modules_is_code(uint64_t address)
 	if (address < gp_load64(&code_low) || address >= gp_load64(&code_high))
 		return false;
 	gp_lock(&lock);
-	bool found = look_up(address, &module);
+	bool found = find_symbol(address, &module);
 
 	gp_unlock(&lock);
 	return found;
@@ -448,7 +448,7 @@ void gp_modules_poll(void)
 {
 	struct turn turn;
 
-	if (!gp_loader_glance(read_turn, &turn))
+	if (!gp_loader_iterate_quick(read_turn, &turn))
 		return;
 	gp_lock(&lock);
 	bool stale = is_stale(turn);

@@ -66,7 +66,7 @@ uint32_t gp_modules_flags(uint32_t id);
 
 /*
  * Address of a symbol that the module exports, or 0; *bytes its size.  It reads the module's memory, which must stay meanwhile: the caller
- * executes in the module, or holds the lock of the loader's list (it is called in a gp_loader_look).
+ * executes in the module, or holds the lock of the loader's list (it is called in a gp_loader_visitor).
  */
 uint64_t gp_modules_symbol(const struct gp_module *module, const char *name, uint64_t *bytes);
 

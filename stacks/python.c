@@ -6,7 +6,7 @@
 #include "collector/atomic.h"
 #include "collector/collector.h"
 #include "gpuprof/record.h"
-#include "stacks/hash.h"
+#include "stacks/stack_hash.h"
 #include "stacks/thread_memory.h"
 #include "stacks/loader.h"
 
@@ -213,7 +213,7 @@ static bool has_started(const struct interpreter *its)
 }
 
 /* With the loader's lock held: no module comes or goes meanwhile, and nothing but memory is touched. */
-static int look_in(struct dl_phdr_info *info, size_t bytes, void *unused)
+static int search_module(struct dl_phdr_info *info, size_t bytes, void *unused)
 {
 	const struct gp_module module = {.bias = info->dlpi_addr,
 					 .headers = info->dlpi_phdr,
@@ -239,7 +239,7 @@ bool gp_python_search(void)
 		return false;
 	search.has_begun = false;
 	search.kind = NONE;
-	gp_loader_glance(look_in, NULL);
+	gp_loader_iterate_quick(search_module, NULL);
 	if (search.kind != NONE)
 		search.turn = 0; /* the next one begins anew */
 	return search.kind != NONE;
@@ -367,7 +367,7 @@ static uint32_t mark_of_code(const struct gp_python_layout *layout, uint64_t cod
 static bool has_mark(const struct gp_python_layout *layout, uint64_t code, uint32_t id)
 {
 	return layout->code.version != 0 ? half_at(code + layout->code.version) != 0
-					 : gp_code_stays(id);
+					 : gp_python_code_is_permanent(id);
 }
 
 /* Is it what the layout says?  Asked once for each code object. */
@@ -387,7 +387,7 @@ static uint32_t tag_of(const struct gp_python_layout *layout, uint64_t frame)
 {
 	if (layout->activation == GP_PYTHON_EACH)
 		return 0;
-	return (uint32_t)(gp_hash_add(frame, instruction_of(layout, frame)) >> 32);
+	return (uint32_t)(gp_stack_hash_add(frame, instruction_of(layout, frame)) >> 32);
 }
 
 static void forget(struct gp_python_walk *walk)
@@ -441,20 +441,20 @@ static bool is_code_still(const struct gp_python_layout *layout, const struct gp
 			  uint32_t id)
 {
 	return link->mark != 0 ? mark_of_code(layout, link->code) == link->mark
-			       : gp_code_is_still(layout, link->code, id);
+			       : gp_python_code_is_still(layout, link->code, id);
 }
 
 static uint64_t add_frame(uint64_t callers, uint32_t code_id, uint32_t offset, bool is_last)
 {
-	return gp_hash_add(callers,
-			   ((uint64_t)code_id << 32 | offset) + (is_last ? LAST_OF_ACTIVATION : 0));
+	return gp_stack_hash_add(callers, ((uint64_t)code_id << 32 | offset) +
+						  (is_last ? LAST_OF_ACTIVATION : 0));
 }
 
 /* Hashes that the outermost `kept` frames have are right; those of the others follow from them. */
 static void number_frames(struct gp_python_past *past, uint32_t kept)
 {
 	uint32_t at = past->count - kept;
-	uint64_t hash = kept > 0 ? past->frames[at].hash : gp_hash_add(0, past->is_cut);
+	uint64_t hash = kept > 0 ? past->frames[at].hash : gp_stack_hash_add(0, past->is_cut);
 
 	while (at > 0) {
 		struct gp_python_frame *frame = &past->frames[--at];
@@ -483,7 +483,7 @@ renew(struct gp_python_walk *walk, struct gp_python_past *past, struct gp_python
 		if (!is_code(code))
 			return false;
 		link->code = code;
-		frame->code_id = gp_code_find(layout, code, &walk->scratch);
+		frame->code_id = gp_python_code_find(layout, code, &walk->scratch);
 		link->mark =
 			has_mark(layout, code, frame->code_id) ? mark_of_code(layout, code) : 0;
 	}
@@ -608,14 +608,14 @@ static bool find_code(const struct gp_python_layout *layout, struct gp_python_wa
 	if (before != NULL && before->code == link->code) {
 		*id = walk->last->frames[before->frame].code_id;
 		if (before->mark != 0 ? before->mark == link->mark
-				      : gp_code_is_still(layout, link->code, *id)) {
+				      : gp_python_code_is_still(layout, link->code, *id)) {
 			link->mark = before->mark;
 			return true;
 		}
 	}
 	if (!is_code(link->code))
 		return false;
-	*id = gp_code_find(layout, link->code, &walk->scratch);
+	*id = gp_python_code_find(layout, link->code, &walk->scratch);
 	if (!has_mark(layout, link->code, *id))
 		link->mark = 0;
 	return true;
@@ -632,7 +632,7 @@ static bool identify(const struct gp_python_layout *layout, struct gp_python_wal
 	const struct gp_python_past *last = walk->last;
 	uint32_t at = past->link_count, other = last->link_count, id;
 	bool is_alike = last->is_numbered && last->is_cut == past->is_cut;
-	uint64_t hash = gp_hash_add(0, past->is_cut);
+	uint64_t hash = gp_stack_hash_add(0, past->is_cut);
 	struct gp_python_link *link, *before;
 
 	while ((link = next_shown(past, &at)) != NULL) {
@@ -686,7 +686,7 @@ static void prefetch_frames(const struct gp_python_past *past)
 		__builtin_prefetch((const void *)(link->code + LINE));
 		if (link->mark == 0) {
 			__builtin_prefetch((const void *)(link->code + 2 * LINE));
-			gp_code_prepare(past->frames[link->frame].code_id);
+			gp_python_code_prefetch(past->frames[link->frame].code_id);
 		}
 	}
 }

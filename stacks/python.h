@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stacks/code.h"
+#include "stacks/python_code.h"
 #include "stacks/modules.h"
-#include "stacks/tree.h"
+#include "stacks/stack_tree.h"
 
 /* Stacks that a thread remembers, in sets. */
 #define GP_PYTHON_WAYS  4u
@@ -62,7 +62,7 @@ struct gp_python_past {
 
 /* What every walk uses comes last, beside that of the native walk (stacks/stack.c). */
 struct gp_python_walk {
-	struct gp_code_scratch scratch;
+	struct gp_python_code_scratch scratch;
 	struct gp_python_past pasts[GP_PYTHON_PASTS];
 	uint64_t thread;             /* of the interpreter's; 0 = there is none */
 	struct gp_python_past *last; /* what came out */
@@ -100,7 +100,7 @@ void gp_python_meet(void);
 void gp_python_begin(struct gp_python_walk *walk);
 
 /*
- * The number (stacks/hash.h) of the calling thread's Python stack, with where its activations end; 0 = it has none.  Its frames are in
+ * The number (stacks/stack_hash.h) of the calling thread's Python stack, with where its activations end; 0 = it has none.  Its frames are in
  * walk->last.
  */
 uint64_t gp_python_walk(struct gp_python_walk *walk);

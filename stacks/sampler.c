@@ -6,11 +6,11 @@
 
 #include "collector/collector.h"
 #include "collector/sys.h"
-#include "stacks/code_reader.h"
+#include "stacks/python_code_reader.h"
 #include "stacks/memory.h"
 #include "stacks/python.h"
 #include "stacks/snapshot.h"
-#include "stacks/tree.h"
+#include "stacks/stack_tree.h"
 
 #define MOST_LISTED       65536u /* threads of an interpreter: a list that runs in a circle ends */
 #define MOST_INTERPRETERS 16u
@@ -38,7 +38,7 @@ struct link {
 	uint32_t
 		node; /* of the tree: this frame and its callers; of one that is not shown its caller's */
 	uint8_t owner;
-	struct gp_code_seen seen;
+	struct gp_python_code_seen seen;
 };
 
 /* The outermost frame of a stack and what that executes: it seldom changes. */
@@ -94,7 +94,7 @@ struct listed {
 };
 
 static struct sampler {
-	struct gp_code_reader *codes;
+	struct gp_python_code_reader *codes;
 	uint64_t states[GP_SAMPLER_THREADS];        /* of the interpreter's threads; 0 = none */
 	struct thread *threads[GP_SAMPLER_THREADS]; /* parallel to it; NULL = never used */
 	struct link *links; /* GP_STACK_DEPTH, of the stack that is being looked at */
@@ -141,7 +141,7 @@ static void end_run(struct thread *thread)
  * A stack that stays is told after a second, then after two more, and so on: a process that is killed takes no more of it along than half, and what
  * sleeps for hours is a few records.
  */
-static void add_look(struct thread *thread, uint32_t stack, uint64_t ticks)
+static void add_sample(struct thread *thread, uint32_t stack, uint64_t ticks)
 {
 	bool is_other = stack != thread->stack;
 
@@ -255,7 +255,7 @@ static bool is_still(const struct thread *thread)
 	return words[ITS_DESCRIPTOR] == thread->descriptor && (uint32_t)words[ITS_ID] == thread->id;
 }
 
-enum look {
+enum sample {
 	SEEN,
 	SEEN_OUTSIDE,
 	IDLE, /* or it is that thread no more */
@@ -302,7 +302,7 @@ static bool has_gone(const struct thread *thread)
 }
 
 /* One attempt; MISSED: the thread moved on, and *count frames are what may be left of its stack. */
-static enum look try_to_look(struct thread *thread, uint32_t *count, bool *is_cut)
+static enum sample try_sample(struct thread *thread, uint32_t *count, bool *is_cut)
 {
 	uint64_t addresses[GP_SNAPSHOT_WORDS], frame;
 	uint32_t words = find_words(thread, addresses);
@@ -375,7 +375,8 @@ static void keep_outside(struct outside *outside, uint32_t count)
 	outside->agreed++;
 }
 
-static enum look take_outside(struct thread *thread, const struct outside *outside, uint32_t *count)
+static enum sample take_outside(struct thread *thread, const struct outside *outside,
+				uint32_t *count)
 {
 	if (outside->agreed < ENOUGH_LOOKS || outside->count == 0)
 		return MISSED;
@@ -397,7 +398,7 @@ static bool may_begin(const struct thread *thread, uint32_t count)
  * A frame that is innermost before and after may have been left and entered in between.  While it is left it has no caller, and the stack seems to
  * begin there: where it begins elsewhere than the last time, some looks must agree.
  */
-static enum look look(struct thread *thread, uint32_t *count, bool *is_cut)
+static enum sample sample(struct thread *thread, uint32_t *count, bool *is_cut)
 {
 	struct outside *outside = &sampler.outside;
 	struct base found = {0, 0};
@@ -406,7 +407,7 @@ static enum look look(struct thread *thread, uint32_t *count, bool *is_cut)
 	thread->snapshot.data = sampler.pages;
 	outside->agreed = 0;
 	for (uint32_t i = 0; i < MOST_TRIES; i++) {
-		enum look result = try_to_look(thread, count, is_cut);
+		enum sample result = try_sample(thread, count, is_cut);
 
 		if (result == MISSED) {
 			if (*count > 0 && !*is_cut && may_begin(thread, *count) &&
@@ -476,13 +477,14 @@ static uint32_t hang_up(struct link *link, uint32_t caller)
 {
 	uint32_t offset;
 
-	if (!gp_code_reader_find(sampler.codes, &sampler.python, link->code, &link->seen))
+	if (!gp_python_code_reader_find(sampler.codes, &sampler.python, link->code, &link->seen))
 		return GP_NO_NODE;
 	offset = offset_of(link);
 	if (offset == MOST_OFFSET)
 		return GP_NO_NODE;
-	return is_complete(link) ? gp_tree_child(caller, GP_FRAME_PYTHON, link->seen.id, offset)
-				 : caller;
+	return is_complete(link)
+		       ? gp_stack_tree_child(caller, GP_FRAME_PYTHON, link->seen.id, offset)
+		       : caller;
 }
 
 /* What the thread has been found in becomes what it did last.  GP_NO_NODE: some of that is none, or there is no room for it. */
@@ -492,7 +494,7 @@ static uint32_t take_links(struct thread *thread, uint32_t count, bool is_cut)
 	uint32_t was = thread->link_count, node = 0;
 
 	if (is_cut)
-		node = gp_tree_child(0, GP_FRAME_CUT, 0, 0);
+		node = gp_stack_tree_child(0, GP_FRAME_CUT, 0, 0);
 	for (uint32_t i = 0; i < count && node != GP_NO_NODE; i++) {
 		struct link *link = &sampler.links[count - 1 - i];
 
@@ -500,7 +502,7 @@ static uint32_t take_links(struct thread *thread, uint32_t count, bool is_cut)
 			link->seen = thread->links[was - 1 - i].seen;
 			node = thread->links[was - 1 - i].node;
 		} else {
-			node = gp_tree_is_half_full() ? GP_NO_NODE : hang_up(link, node);
+			node = gp_stack_tree_is_half_full() ? GP_NO_NODE : hang_up(link, node);
 		}
 		link->node = node;
 	}
@@ -513,17 +515,18 @@ static uint32_t take_links(struct thread *thread, uint32_t count, bool is_cut)
 /* ---- one thread ---- */
 
 /* One that was missed moved: what it was found in before has ended. */
-static void look_at(struct thread *thread)
+static void sample_thread(struct thread *thread)
 {
 	uint64_t ticks = gp_clock_ticks();
 	uint32_t count = 0, stack = GP_NO_NODE;
 	bool is_cut = false;
-	enum look result = look(thread, &count, &is_cut);
+	enum sample result = sample(thread, &count, &is_cut);
 
 	if (result == SEEN || result == SEEN_OUTSIDE)
 		stack = take_links(thread, count, is_cut);
-	if (stack != GP_NO_NODE && stack != 0 && (stack == thread->stack || gp_tree_tell(stack))) {
-		add_look(thread, stack, ticks);
+	if (stack != GP_NO_NODE && stack != 0 &&
+	    (stack == thread->stack || gp_stack_tree_emit(stack))) {
+		add_sample(thread, stack, ticks);
 		gp_count(GP_COUNTER_SAMPLES_OUTSIDE, result == SEEN_OUTSIDE);
 		return;
 	}
@@ -536,7 +539,7 @@ static void look_at(struct thread *thread)
 
 static uint64_t left_bytes(void)
 {
-	return gp_budget_part(UINT64_MAX, BUDGET_PART) - sampler.bytes;
+	return gp_memory_budget_share(UINT64_MAX, BUDGET_PART) - sampler.bytes;
 }
 
 static void *map(size_t bytes)
@@ -549,7 +552,7 @@ static void *map(size_t bytes)
 
 static bool map_all(void)
 {
-	sampler.codes = map(gp_code_reader_bytes());
+	sampler.codes = map(gp_python_code_reader_bytes());
 	sampler.links = map(GP_STACK_DEPTH * sizeof(*sampler.links));
 	sampler.outside.links = map(GP_STACK_DEPTH * sizeof(*sampler.links));
 	sampler.pages = map(GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES * sizeof(*sampler.pages));
@@ -775,14 +778,14 @@ static bool is_as_it_was(const struct roll *roll)
 		      question.count * sizeof(question.known[0])) == 0;
 }
 
-static void look_at_all(void)
+static void sample_all(void)
 {
 	struct roll *roll = &sampler.roll;
 
 	if (!is_as_it_was(roll))
 		call_roll(roll);
 	for (uint32_t i = 0; i < roll->thread_count; i++)
-		look_at(roll->threads[i]);
+		sample_thread(roll->threads[i]);
 }
 
 /* ---- now and then ---- */
@@ -817,15 +820,15 @@ void gp_sampler_begin(uint64_t period_ns, uint32_t least_rest)
 }
 
 /* What a look at all threads takes; to ask the clock takes as long as a short one, and so it is asked now and then. */
-static uint64_t look_and_measure(void)
+static uint64_t sample_and_measure(void)
 {
 	uint64_t start_ns, end_ns;
 
 	if (sampler.passes++ % PASSES_MEASURED != 0) {
-		look_at_all();
+		sample_all();
 	} else {
 		start_ns = gp_sys_own_time_ns();
-		look_at_all();
+		sample_all();
 		end_ns = gp_sys_own_time_ns();
 		sampler.taken_ns = end_ns > start_ns ? end_ns - start_ns : 0;
 	}
@@ -886,7 +889,7 @@ uint64_t gp_sampler_pass(uint64_t now_ns, bool is_wanted)
 			       "copy its own memory here (process_vm_readv)");
 	if (!knows_python())
 		return UINT64_MAX;
-	rest_ns = spend(now_ns, look_and_measure());
+	rest_ns = spend(now_ns, sample_and_measure());
 	sampler.due_ns = now_ns + (rest_ns > sampler.period_ns ? rest_ns : sampler.period_ns);
 	return sampler.due_ns - now_ns;
 }

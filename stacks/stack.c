@@ -6,20 +6,20 @@
 
 #include "collector/atomic.h"
 #include "collector/collector.h"
-#include "collector/since_fork.h"
+#include "collector/process_state.h"
 #include "collector/sys.h"
 
 #if defined(__x86_64__)
-#include "stacks/copy.h"
+#include "stacks/stack_copy.h"
 #include "stacks/merge.h"
 #include "stacks/python.h"
-#include "stacks/rules.h"
+#include "stacks/rule_table.h"
 #include "stacks/sampler.h"
 #include "stacks/thread_memory.h"
-#include "stacks/tree.h"
+#include "stacks/stack_tree.h"
 #include "stacks/walk.h"
 
-/* gp_since_fork.stacks */
+/* gp_process_state.stacks */
 #define CAPTURES 1u
 #define LOOKS    2u
 
@@ -110,7 +110,7 @@ uint32_t gp_stack_capture(void)
 	struct gp_place place;
 	uint32_t id = GP_NO_NODE;
 
-	if (!(gp_load32(&gp_since_fork.stacks) & CAPTURES) || !gp_collector_is_live())
+	if (!(gp_load32(&gp_process_state.stacks) & CAPTURES) || !gp_collector_is_live())
 		return 0;
 	if (local.busy) {
 		gp_count(GP_COUNTER_STACKS_NESTED, 1);
@@ -136,36 +136,36 @@ int gp_stack_start(void)
 	if (was_started)
 		return -EALREADY;
 	was_started = true;
-	if (gp_rules_init(gp_python_notice) != 0 || gp_tree_init() != 0 || gp_code_init() != 0 ||
-	    gp_copy_init() != 0 || gp_merge_init() != 0)
+	if (gp_rule_table_init(gp_python_notice) != 0 || gp_stack_tree_init() != 0 ||
+	    gp_python_code_init() != 0 || gp_stack_copy_init() != 0 || gp_merge_init() != 0)
 		return -ENOMEM;
-	gp_store32_release(&gp_since_fork.stacks, CAPTURES);
+	gp_store32_release(&gp_process_state.stacks, CAPTURES);
 	return 0;
 }
 
 void gp_stack_poll(void)
 {
-	if (gp_load32(&gp_since_fork.stacks) != 0)
+	if (gp_load32(&gp_process_state.stacks) != 0)
 		gp_modules_poll();
 }
 
 /* Looks need less than captures do, which may not be wanted. */
-static bool can_look(void)
+static bool can_sample(void)
 {
-	if (gp_load32(&gp_since_fork.stacks) != 0)
+	if (gp_load32(&gp_process_state.stacks) != 0)
 		return true;
 	if (was_started)
 		return false;
 	was_started = true;
-	if (gp_tree_init() != 0 || gp_code_init() != 0)
+	if (gp_stack_tree_init() != 0 || gp_python_code_init() != 0)
 		return false;
-	gp_store32_release(&gp_since_fork.stacks, LOOKS);
+	gp_store32_release(&gp_process_state.stacks, LOOKS);
 	return true;
 }
 
 void gp_stack_begin_samples(uint64_t period_ns, uint32_t least_rest)
 {
-	if (period_ns != 0 && can_look())
+	if (period_ns != 0 && can_sample())
 		gp_sampler_begin(period_ns, least_rest);
 }
 

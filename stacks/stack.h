@@ -2,7 +2,7 @@
  * stack: the calling thread's call stack, native and Python, as the id of its innermost frame.
  *
  * Frames, modules and code objects are told to the trace when they are first met; an id is valid in the trace of this process.
- * In the steady state a capture takes no lock, allocates nothing and makes no system call; one that ends in a copy (stacks/copy.h) asks the
+ * In the steady state a capture takes no lock, allocates nothing and makes no system call; one that ends in a copy (stacks/stack_copy.h) asks the
  * loader for each frame.  x86-64.
  */
 #ifndef STACKS_STACK_H

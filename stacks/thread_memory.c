@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 
 #include "collector/atomic.h"
-#include "collector/budget.h"
+#include "collector/memory_budget.h"
 #include "collector/sys.h"
 
 #define BUDGET_PART 4 /* of --max-memory: threads leave room for what else is wanted later */
@@ -13,7 +13,7 @@ static uint64_t threads_bytes; /* of all threads */
 
 static void give(size_t bytes)
 {
-	gp_budget_give(GP_BUDGET_INHERITED, bytes);
+	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, bytes);
 	gp_add64(&threads_bytes, -(uint64_t)bytes);
 }
 
@@ -21,8 +21,8 @@ static bool take(size_t bytes)
 {
 	uint64_t before = gp_take64(&threads_bytes, bytes);
 
-	if (before + bytes <= gp_budget_part(UINT64_MAX, BUDGET_PART) &&
-	    gp_budget_take(GP_BUDGET_INHERITED, bytes))
+	if (before + bytes <= gp_memory_budget_share(UINT64_MAX, BUDGET_PART) &&
+	    gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, bytes))
 		return true;
 	gp_add64(&threads_bytes, -(uint64_t)bytes);
 	return false;

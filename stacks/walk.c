@@ -5,9 +5,9 @@
 #include <sys/auxv.h>
 
 #include "collector/sys.h"
-#include "stacks/hash.h"
+#include "stacks/stack_hash.h"
 #include "stacks/modules.h"
-#include "stacks/rules.h"
+#include "stacks/rule_table.h"
 #include "stacks/thread_memory.h"
 
 #define WORD             8u
@@ -298,12 +298,13 @@ static void rebuild(struct gp_walk *walk, const struct gp_past *other, uint32_t 
 	if (kept > 0 && other != past)
 		copy_outermost(past, other, kept);
 
-	uint64_t hash = kept > 0 ? past->hashes[kept - 1] : gp_hash_add(0, past->root);
+	uint64_t hash = kept > 0 ? past->hashes[kept - 1] : gp_stack_hash_add(0, past->root);
 
 	for (uint32_t i = walk->fresh_count; i > 0; i--) {
 		const struct gp_frame *frame = &walk->fresh[i - 1];
 
-		hash = gp_hash_add(hash, frame->pc + ((uint64_t)module_of(frame) << MODULE_SHIFT));
+		hash = gp_stack_hash_add(hash,
+					 frame->pc + ((uint64_t)module_of(frame) << MODULE_SHIFT));
 		past->frames[kept] = *frame;
 		past->hashes[kept++] = hash;
 	}
@@ -318,9 +319,11 @@ static uint32_t find_stop(struct gp_walk *walk)
 	uint32_t id = 0;
 
 	if (kind_of(outermost) == GP_RULE_IRREGULAR && walk->is_on_own)
-		id = gp_copy_keep(&walk->copy, &walk->place, walk->fresh, walk->fresh_count,
-				  walk->high);
-	return id != 0 ? id : gp_tree_child(0, GP_FRAME_STUCK, module_of(outermost), outermost->pc);
+		id = gp_stack_copy_keep(&walk->copy, &walk->place, walk->fresh, walk->fresh_count,
+					walk->high);
+	return id != 0 ? id
+		       : gp_stack_tree_child(0, GP_FRAME_STUCK, module_of(outermost),
+					     outermost->pc);
 }
 
 /* What the outermost frame hangs on. */
@@ -329,7 +332,7 @@ static void set_root(struct gp_walk *walk, enum outcome outcome)
 	uint32_t root = 0;
 
 	if (outcome == CONTINUES)
-		root = gp_tree_child(0, GP_FRAME_CUT, 0, 0);
+		root = gp_stack_tree_child(0, GP_FRAME_CUT, 0, 0);
 	else if (outcome == STOPPED)
 		root = find_stop(walk);
 	walk->last->root = root;
@@ -452,7 +455,7 @@ static void walk_whole(struct gp_walk *walk)
 
 	walk->fresh_count = 0;
 	for (;;) {
-		own.rule = gp_rules_find(own.pc);
+		own.rule = gp_rule_table_find(own.pc);
 		keep_next(walk, &own);
 		if (kind_of(&own) == GP_RULE_END)
 			outcome = ENDED;
@@ -505,7 +508,7 @@ static bool finish(struct gp_walk *walk, enum outcome outcome)
 static ALWAYS_INLINE uint64_t find_rule(const struct gp_past *past, uint32_t at, uint64_t pc)
 {
 	return at > 0 && past->frames[at - 1].pc == pc ? past->frames[at - 1].rule
-						       : gp_rules_find(pc);
+						       : gp_rule_table_find(pc);
 }
 
 /* False: only a walk without memory can tell. */
@@ -559,7 +562,7 @@ static void follow_modules(struct gp_walk *walk)
 
 	if (walk->epoch == epoch && walk->last->count != 0)
 		return;
-	gp_rules_follow(epoch);
+	gp_rule_table_follow_epoch(epoch);
 	walk->epoch = epoch;
 }
 

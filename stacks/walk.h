@@ -1,7 +1,7 @@
 /*
  * walk: the native call stack of the calling thread, exact and fast.
  *
- * A walk goes from frame to frame by the rules of stacks/rules.h.  Each step depends on the state (pc, sp, rbp) and on what it
+ * A walk goes from frame to frame by the rules of stacks/rule_table.h.  Each step depends on the state (pc, sp, rbp) and on what it
  * reads: the slot of the return address, and that of the saved rbp.  So a thread remembers walks: where a frame has the same state
  * as in one of them, and the slots hold what they held, the caller has the same state as then, too, and so on outwards until a slot
  * differs; from there on the walk goes step by step, until it meets a frame of that one again.  What comes out is what a walk without
@@ -14,7 +14,7 @@
  * Programs call by turns from a few dozens of places.  Those that differ begin at different depths of the stack, mostly: a walk has
  * for its memory the last one that began at the same sp, where that is remembered, else the last of all.
  *
- * A stack with a frame that no rule expresses ends there with a copy of the rest (stacks/copy.h).
+ * A stack with a frame that no rule expresses ends there with a copy of the rest (stacks/stack_copy.h).
  *
  * Only the thread itself walks its stack.  Other stacks than its own (fibers, signal stacks) are followed as well.
  */
@@ -24,10 +24,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stacks/copy.h"
+#include "stacks/stack_copy.h"
 #include "stacks/frame.h"
-#include "stacks/rule.h"
-#include "stacks/tree.h"
+#include "stacks/unwind_rule.h"
+#include "stacks/stack_tree.h"
 
 /* Pages of other stacks than its own that a walk remembers. */
 #define GP_WALK_PAGES 16u
@@ -82,7 +82,7 @@ struct gp_walk {
 	struct gp_frame fresh[GP_STACK_DEPTH];     /* of the walk that goes on, innermost first */
 	uint64_t limit;                /* below here the own stack is known not to be readable */
 	uint64_t pages[GP_WALK_PAGES]; /* of other stacks, that were readable */
-	struct gp_copy_scratch copy;
+	struct gp_stack_copy_scratch copy;
 	struct gp_past pasts[GP_WALK_PASTS];
 };
 
@@ -90,7 +90,7 @@ struct gp_walk {
 void gp_walk_init(struct gp_walk *walk);
 
 /*
- * The number (stacks/hash.h) of the stack from `place` on, whose frames are in walk->last.  Keeps errno; no system call, lock or
+ * The number (stacks/stack_hash.h) of the stack from `place` on, whose frames are in walk->last.  Keeps errno; no system call, lock or
  * allocation unless an address is met for the first time in the process.
  */
 uint64_t gp_walk(struct gp_walk *walk, struct gp_place place);

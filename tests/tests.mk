@@ -183,7 +183,7 @@ $(O)/tests/torture/workload $(O)/tests/torture/steady: $(O)/tests/torture/%: tes
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -lpthread -lrt
-$(O)/tests/collector/kill_test $(O)/tests/collector/circle_test: TEST_LIBS = -lrt
+$(O)/tests/collector/kill_test $(O)/tests/collector/circular_file_test: TEST_LIBS = -lrt
 
 # ---- models of what threads do to each other ----
 CHECKS += tests/model/spin_test.py $(O)/tests/model/orders_test

@@ -14,7 +14,7 @@
 #include "collector/arena.h"
 #include "collector/atomic.h"
 #include "collector/ring.h"
-#include "collector/ring_share.h"
+#include "collector/ring_quota.h"
 #include "collector/sys.h"
 
 static struct gp_arena arena;
@@ -110,7 +110,7 @@ static bool has_shm(void)
 	/* and other processes' rings leave some of it */
 	return statfs("/dev/shm", &status) == 0 && status.f_type == 0x01021994 &&
 	       status.f_bavail * (uint64_t)status.f_bsize > (64u << 20) &&
-	       gp_ring_share_taken() < GP_RING_SHARE_BYTES / 2;
+	       gp_ring_quota_taken() < GP_RING_QUOTA_BYTES / 2;
 }
 
 static void the_first_choice_is_shm(void **unused)

@@ -9,7 +9,7 @@
 #include <sys/ucontext.h>
 #include <sys/syscall.h>
 
-#include "collector/since_fork.h"
+#include "collector/process_state.h"
 #include "collector/sys.h"
 
 static struct scan scan;
@@ -154,8 +154,8 @@ static void a_forked_child_on_an_old_kernel(void)
 {
 	real_call = gp_sys.call;
 	gp_sys.call = no_wipe;
-	CHECK(madvise(&gp_since_fork, sizeof(gp_since_fork), 19 /* MADV_KEEPONFORK */) == 0);
-	CHECK(gp_since_fork_prepare() == 0);
+	CHECK(madvise(&gp_process_state, sizeof(gp_process_state), 19 /* MADV_KEEPONFORK */) == 0);
+	CHECK(gp_process_state_prepare() == 0);
 	fork_children(GP_RINGS_AUTO);
 }
 
@@ -360,7 +360,7 @@ static void a_vfork_child_that_starts(void)
 	static volatile int result;
 	pid_t child;
 
-	CHECK(gp_since_fork_is_own_process()); /* as the constructor of a program asks */
+	CHECK(gp_process_state_is_own_process()); /* as the constructor of a program asks */
 	child = vfork();
 	if (child == 0) {
 		result = gp_collector_start(

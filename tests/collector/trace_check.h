@@ -358,7 +358,7 @@ static inline bool scan_trace(struct scan *scan, const char *path)
 
 #define MAX_CHUNKS 20000u
 
-struct circle {
+struct circular {
 	const struct gp_chunk_header *chunks[MAX_CHUNKS]; /* in the order of their sequence */
 	uint32_t count;
 	uint64_t floor;
@@ -372,22 +372,22 @@ static inline int compare_sequences(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static inline void find_chunks(struct circle *circle, const char *data, size_t bytes)
+static inline void find_chunks(struct circular *circular, const char *data, size_t bytes)
 {
-	for (size_t at = 8; at < bytes && circle->count < MAX_CHUNKS;) {
+	for (size_t at = 8; at < bytes && circular->count < MAX_CHUNKS;) {
 		const struct gp_chunk_header *header = (const void *)(data + at);
 
 		if (!chunk_is_valid(data + at, bytes - at)) {
 			at += 8;
 			continue;
 		}
-		circle->chunks[circle->count++] = header;
+		circular->chunks[circular->count++] = header;
 		if (header->ring == 0 && header->form == GP_CHUNK_PACKED &&
-		    header->position > circle->floor)
-			circle->floor = header->position;
+		    header->position > circular->floor)
+			circular->floor = header->position;
 		at += sizeof(*header) + gp_chunk_padded_bytes(header->payload_bytes);
 	}
-	qsort(circle->chunks, circle->count, sizeof(circle->chunks[0]), compare_sequences);
+	qsort(circular->chunks, circular->count, sizeof(circular->chunks[0]), compare_sequences);
 }
 
 /* From the floor on none is missing; of those before it only the kept ones count. */
@@ -410,17 +410,17 @@ static inline void scan_circle_chunk(struct scan *scan, const struct gp_chunk_he
 /* Returns false where there is no such trace, or one of more than most_bytes. */
 static inline bool scan_circle(struct scan *scan, const char *path, size_t most_bytes)
 {
-	static struct circle circle;
+	static struct circular circular;
 	size_t bytes;
 	char *data = load(path, &bytes);
 	bool is_one = data != NULL && bytes >= 8 && bytes <= most_bytes &&
 		      memcmp(data, "gpuprof\2", 8) == 0;
 
-	memset(&circle, 0, sizeof(circle));
+	memset(&circular, 0, sizeof(circular));
 	if (is_one)
-		find_chunks(&circle, data, bytes);
-	for (uint32_t i = 0; i < circle.count; i++)
-		scan_circle_chunk(scan, circle.chunks[i], circle.floor);
+		find_chunks(&circular, data, bytes);
+	for (uint32_t i = 0; i < circular.count; i++)
+		scan_circle_chunk(scan, circular.chunks[i], circular.floor);
 	free(data);
 	return is_one;
 }

@@ -15,7 +15,7 @@ VALGRIND = ["valgrind", "-q", f"--error-exitcode={FOUND}", "--num-callers=30",
 LEAKS = ["--leak-check=full", "--errors-for-leak-kinds=definite"]
 READERS = ("summary", "summary --by all --format json", "summary --memory", "export --format chrome -o -",
            "export --format pprof -o -", "trace gpu", "trace nvtx --format csv", "finish")
-UNITS = ("collector/arena", "collector/encode", "collector/facts", "collector/intern", "collector/sys", "collector/texts",
+UNITS = ("collector/arena", "collector/encode", "collector/process_info", "collector/intern", "collector/sys", "collector/text_table",
          "inject/array_bytes", "inject/cupti_decode", "report/pickle", "report/payload",
          "report/protobuf", "report/text", "report/json_write")
 

@@ -16,7 +16,7 @@
 #include "collector/sys.h"
 #include "inject/control.h"
 #include "inject/options.h"
-#include "inject/toggle.h"
+#include "inject/toggle_signal.h"
 
 #define SECOND_NS 1000000000u
 #define NEVER     UINT64_MAX
@@ -43,7 +43,7 @@ static void with(char *const *environment)
 
 static bool is_closed(void)
 {
-	return !gp_gate_is_open();
+	return !gp_recording_gate_is_open();
 }
 
 static const struct gp_api_entry *entry_of(uint32_t cbid)
@@ -88,7 +88,7 @@ static bool stop(void)
 static void without_options(void)
 {
 	WITH("GPUPROF_OUTPUT=x");
-	REQUIRE(gp_watch == 0 && gp_gate_is_open());
+	REQUIRE(gp_watch == 0 && gp_recording_gate_is_open());
 	REQUIRE(gp_control_pass(start_ns + SECOND_NS) == NEVER);
 	REQUIRE(gp_control_wants_process() && gp_control_wants_kernel("k"));
 }
@@ -104,7 +104,7 @@ static void delay_and_duration(void)
 	REQUIRE(wait_ns > 0 && wait_ns <= delay_ns);
 	REQUIRE(is_closed() && !launch());
 	gp_control_pass(start_ns + delay_ns);
-	REQUIRE(gp_gate_is_open() && launch() && wakes == 1);
+	REQUIRE(gp_recording_gate_is_open() && launch() && wakes == 1);
 	/* the thousand seconds begin now */
 	wait_ns = gp_control_pass(gp_sys_now_ns());
 	REQUIRE(wait_ns > 900 * (uint64_t)SECOND_NS && wait_ns <= 1000 * (uint64_t)SECOND_NS);
@@ -120,9 +120,9 @@ static void counted_launches(void)
 	REQUIRE(gp_control_needs(entry_of(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000)));
 	REQUIRE(!gp_control_needs(entry_of(CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020)));
 	REQUIRE(!launch() && !launch() && !launch());
-	REQUIRE(gp_gate_is_open());
+	REQUIRE(gp_recording_gate_is_open());
 	REQUIRE(!gp_control_needs(entry_of(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000)));
-	REQUIRE(launch() && gp_gate_is_open() && launch());
+	REQUIRE(launch() && gp_recording_gate_is_open() && launch());
 	REQUIRE(is_closed() && !launch() && !launch());
 }
 
@@ -148,11 +148,11 @@ static void a_range_within_the_delay(void)
 	start();
 	REQUIRE(is_closed());
 	gp_control_pass(start_ns + SECOND_NS);
-	REQUIRE(gp_gate_is_open());
+	REQUIRE(gp_recording_gate_is_open());
 	stop();
 	REQUIRE(is_closed());
 	start();
-	REQUIRE(gp_gate_is_open());
+	REQUIRE(gp_recording_gate_is_open());
 }
 
 static void so_many_launches_of_each_range(void)
@@ -176,7 +176,7 @@ static void nvtx_ranges(void)
 	gp_control_begin_range();
 	gp_control_begin_range();
 	gp_control_end_range();
-	REQUIRE(gp_gate_is_open());
+	REQUIRE(gp_recording_gate_is_open());
 	gp_control_end_range();
 	REQUIRE(is_closed());
 }
@@ -195,11 +195,11 @@ static void a_signal(void)
 	raise(SIGUSR2);
 	REQUIRE(wakes == 1 && is_closed());
 	gp_control_pass(start_ns);
-	REQUIRE(gp_gate_is_open() && launch());
+	REQUIRE(gp_recording_gate_is_open() && launch());
 	raise(SIGUSR2);
 	raise(SIGUSR2);
 	gp_control_pass(start_ns);
-	REQUIRE(gp_gate_is_open());
+	REQUIRE(gp_recording_gate_is_open());
 	raise(SIGUSR2);
 	gp_control_pass(start_ns);
 	REQUIRE(is_closed());
@@ -215,9 +215,9 @@ static void a_signal_that_the_program_handles(void)
 	struct sigaction action;
 
 	signal(SIGUSR1, ignore);
-	REQUIRE(gp_toggle_install("USR1", wake) < 0);
+	REQUIRE(gp_toggle_signal_install("USR1", wake) < 0);
 	REQUIRE(sigaction(SIGUSR1, NULL, &action) == 0 && action.sa_handler == ignore);
-	REQUIRE(gp_toggle_install("KILL", wake) < 0);
+	REQUIRE(gp_toggle_signal_install("KILL", wake) < 0);
 }
 
 static void names_of_kernels(void)
@@ -251,7 +251,7 @@ static void the_c_functions(void)
 	gp_control_switch(false);
 	REQUIRE(is_closed() && !launch());
 	gp_control_switch(true);
-	REQUIRE(gp_gate_is_open() && launch());
+	REQUIRE(gp_recording_gate_is_open() && launch());
 }
 
 static void (*const cases[])(void) = {

@@ -212,7 +212,7 @@ static void where_all_are_out_records_are_dropped_at_once(void **state)
 	assert_int_equal(wakes, 0);
 	for (uint32_t i = 0; i < LIMIT; i++)
 		assert_true(gp_buffers_give(taken[i], 0));
-	/* inject/rival would take it for somebody else's */
+	/* inject/cupti_conflict.h would take it for somebody else's */
 	assert_true(gp_buffers_are_out());
 	drop(second, 0);
 	assert_false(gp_buffers_are_out());

@@ -79,7 +79,7 @@ static void come(uint32_t id)
 static void look_after(uint64_t ns)
 {
 	now_ns += ns;
-	gp_in_flight_look(&decoder, now_ns, true);
+	gp_in_flight_scan(&decoder, now_ns, true);
 }
 
 static void note_found(void *context, const struct found *one)
@@ -112,7 +112,7 @@ static void end(void)
 	CHECK(scan_trace(&scan, gp_collector_trace_path()) && scan.error == NULL);
 }
 
-static bool is_told(uint32_t id, const char *name)
+static bool is_emitted(uint32_t id, const char *name)
 {
 	return found.told[id] != 0 && strcmp(found.names[found.told[id]], name) == 0;
 }
@@ -134,7 +134,7 @@ static void tell_overdue(void)
 	look_after(SECOND_NS);
 	come(4);
 	end();
-	CHECK(is_told(1, "spin") && is_told(2, "after") && is_told(4, "young"));
+	CHECK(is_emitted(1, "spin") && is_emitted(2, "after") && is_emitted(4, "young"));
 	CHECK(found.count == 3 && found.unasked == 0);
 }
 
@@ -161,7 +161,7 @@ static void tell_young_beside_overdue(void)
 	launch(2, "young");
 	look_after(SECOND_NS / 2);
 	end();
-	CHECK(is_told(1, "spin") && is_told(2, "young"));
+	CHECK(is_emitted(1, "spin") && is_emitted(2, "young"));
 }
 
 /* Numbers are given to all threads' calls: those of a thread that rests are soon far behind those that come. */
@@ -195,7 +195,7 @@ static void tell_overdue_behind_many(void)
 			look_after(SECOND_NS / 10);
 	}
 	end();
-	CHECK(is_told(2, "spin") && found.count == 1);
+	CHECK(is_emitted(2, "spin") && found.count == 1);
 }
 
 static void come_late_and_out_of_order(void)
@@ -221,7 +221,7 @@ static void tell_overwritten(void)
 	look_after(SECOND_NS / 2);
 	look_after(SECOND_NS / 2);
 	end();
-	CHECK(is_told(1, "spin") && is_told(8999, "after") && !is_told(4000, "after"));
+	CHECK(is_emitted(1, "spin") && is_emitted(8999, "after") && !is_emitted(4000, "after"));
 	CHECK(found.count == 64 + GP_IN_FLIGHT_KEPT - 63);
 }
 
@@ -232,11 +232,11 @@ static void tell_unasked(void)
 	for (uint32_t i = 1; i <= 10; i++) {
 		launch(i, "step");
 		now_ns += SECOND_NS;
-		gp_in_flight_look(&decoder, now_ns, false);
+		gp_in_flight_scan(&decoder, now_ns, false);
 	}
 	CHECK(gp_in_flight_noted() == 10);
 	now_ns += SECOND_NS;
-	gp_in_flight_look(&decoder, now_ns, false);
+	gp_in_flight_scan(&decoder, now_ns, false);
 	end();
 	CHECK(found.count == 10 && found.unasked == 10);
 }
@@ -250,7 +250,7 @@ static void tell_all_at_the_end(void)
 	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	end();
-	CHECK(is_told(1, "one") && found.count == 1);
+	CHECK(is_emitted(1, "one") && found.count == 1);
 }
 
 static void tell_until_it_is_over(void)
@@ -421,8 +421,8 @@ static void names_that_are_gone(void)
 	CHECK(munmap(gone, 4096) == 0);
 	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	end();
-	CHECK(is_told(1, "across") && is_told(2, "edge") && is_told(11, "_Z4stepPf.llvm$1") &&
-	      found.count == 3);
+	CHECK(is_emitted(1, "across") && is_emitted(2, "edge") &&
+	      is_emitted(11, "_Z4stepPf.llvm$1") && found.count == 3);
 }
 
 /* ---- threads ---- */
@@ -448,7 +448,7 @@ static void threads_that_end(void)
 	CHECK(first == second && first != NULL && gp_in_flight_noted() == 3);
 	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	end();
-	CHECK(is_told(1, "threads") && is_told(2, "threads") && is_told(3, "mains"));
+	CHECK(is_emitted(1, "threads") && is_emitted(2, "threads") && is_emitted(3, "mains"));
 }
 
 #define AT_ONCE 256u
@@ -514,7 +514,7 @@ static void a_place_that_is_free_again(void)
 	pthread_join(late, NULL);
 	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	end();
-	CHECK(is_told(3, "noted") && found.count == AT_ONCE + 1);
+	CHECK(is_emitted(3, "noted") && found.count == AT_ONCE + 1);
 }
 
 /* ---- what is read while it is written ---- */
@@ -594,7 +594,7 @@ static void notes_that_are_being_written(void)
 	look_after(SECOND_NS);
 	gp_in_flight_tell(&decoder, true, UINT64_MAX);
 	end();
-	CHECK(is_told(1, "whole") && is_told(2, "whole") && is_told(3, "whole") &&
+	CHECK(is_emitted(1, "whole") && is_emitted(2, "whole") && is_emitted(3, "whole") &&
 	      found.count == 3);
 }
 

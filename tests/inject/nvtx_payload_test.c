@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-#include "inject/gate.h"
+#include "inject/recording_gate.h"
 
 /* As a collective communication library has it: a static schema with a number of its own, and an enumeration. */
 struct reduce {
@@ -147,17 +147,17 @@ static void payloads_at_the_end_across_the_gate(void)
 	uint32_t payloads = 0;
 
 	begin("t");
-	gp_gate_init(true);
+	gp_recording_gate_init(true);
 	register_reduce(NULL);
 	nvtxRangePushA("recorded");
 	first = nvtxRangeStartA("recorded");
-	gp_gate_set(false, GP_GATE_API);
+	gp_recording_gate_set(false, GP_GATE_API);
 	nvtxRangePushA("not recorded");
 	second = nvtxRangeStartA("not recorded");
-	gp_gate_set(true, GP_GATE_API);
+	gp_recording_gate_set(true, GP_GATE_API);
 	CHECK(nvtxRangePopPayload(NULL, &unrecorded, 1) == 1);
 	nvtxRangeEndPayload(NULL, second, &unrecorded, 1);
-	gp_gate_set(false, GP_GATE_API);
+	gp_recording_gate_set(false, GP_GATE_API);
 	CHECK(nvtxRangePopPayload(NULL, &data, 1) == 0);
 	nvtxRangeEndPayload(NULL, first, &data, 1);
 	stop_and_read();

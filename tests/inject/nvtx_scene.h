@@ -9,7 +9,7 @@
 #include <nvtx3/nvToolsExtPayload.h>
 
 #include "inject/options.h"
-#include "inject/output.h"
+#include "inject/output_path.h"
 #include "inject/process_trace.h"
 #include "inject/ranges.h"
 
@@ -99,7 +99,7 @@ static inline void begin(const char *name)
 	setenv("GPUPROF_OUTPUT", in_folder(name), 1);
 	setenv("GPUPROF_CHROME", "none", 1);
 	setenv("GPUPROF_SUMMARY", "none", 1);
-	gp_output_remember();
+	gp_output_path_remember();
 	gp_options_read(environ);
 	gp_ranges_enable(true);
 	InitializeInjectionNvtx2_fnptr = gp_nvtx_initialize;

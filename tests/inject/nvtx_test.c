@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <wchar.h>
 
-#include "inject/gate.h"
+#include "inject/recording_gate.h"
 
 #define THREADS 4
 #define LOOPS   200u
@@ -172,7 +172,7 @@ static void more_registered_strings_than_are_kept(void)
 	nvtxMarkEx(&event);
 	nvtxMarkA(text);
 	stop_and_read();
-	CHECK(kept > 1000 && kept <= GP_TEXTS_MOST_BYTES / sizeof(text));
+	CHECK(kept > 1000 && kept <= GP_TEXT_TABLE_MAX_BYTES / sizeof(text));
 	CHECK(said.range_count == 2 && said.ranges[0].text_id == 0);
 	CHECK(range_is(1, GP_RANGE_MARK, "", text));
 	CHECK(said.counters[GP_COUNTER_TEXTS_AGAIN] == 1);
@@ -503,15 +503,15 @@ static void ranges_across_the_gate(void)
 	nvtxRangeId_t recorded, left_out;
 
 	begin("t");
-	gp_gate_init(false);
+	gp_recording_gate_init(false);
 	nvtxRangePushA("before");
 	left_out = nvtxRangeStartA("before");
 	nvtxMarkA("before");
 	CHECK(!gp_collector_is_live()); /* no trace for nothing */
-	gp_gate_set(true, GP_GATE_API);
+	gp_recording_gate_set(true, GP_GATE_API);
 	nvtxRangePushA("within");
 	recorded = nvtxRangeStartA("within");
-	gp_gate_set(false, GP_GATE_API);
+	gp_recording_gate_set(false, GP_GATE_API);
 	nvtxRangePushA("after");
 	CHECK(nvtxRangePop() == 2 && nvtxRangePop() == 1 && nvtxRangePop() == 0);
 	nvtxRangeEnd(left_out);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "inject/options.h"
-#include "inject/say.h"
+#include "inject/log.h"
 
 static char *environment[] = {
 	"PATH=/bin",
@@ -154,7 +154,7 @@ static void complaints_name_the_variable(void **state)
 	(void)state;
 	assert_int_equal(pipe(pipe_fds), 0);
 	dup2(pipe_fds[1], STDERR_FILENO);
-	gp_say_remember();
+	gp_log_remember_stderr();
 	gp_options_complain(environment);
 	dup2(saved, STDERR_FILENO);
 	close(pipe_fds[1]);

@@ -43,7 +43,7 @@ check_needed() {
 	done
 }
 
-# collector/oldest_libc.h
+# collector/libc_versions.h
 check_versions() {
 	newer=$(nm -D --with-symbol-versions --undefined-only "$1" | sed -n 's/.* \([^ ]*\)@GLIBC_2\.\([0-9]*\).*/\2 \1/p' |
 		awk -v oldest=$OLDEST_LIBC '$1 > oldest { printf " %s (2.%s)", $2, $1 }')

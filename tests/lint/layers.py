@@ -114,9 +114,9 @@ def check_tree(root):
 
 # What is planted, and what must be said about it.
 VIOLATIONS = [
-    ("collector/clock.c", '#include "inject/say.h"\n', "collector must not include inject"),
+    ("collector/clock.c", '#include "inject/log.h"\n', "collector must not include inject"),
     ("report/model.c", '#include "collector/collector.h"\n', "report must not include collector"),
-    ("inject/say.c", '#include "report/model.h"\n', "inject must not include report"),
+    ("inject/log.c", '#include "report/model.h"\n', "inject must not include report"),
     ("include/gpuprof/record.h", '#include "collector/collector.h"\n', "include/gpuprof must not include collector"),
     ("collector/clock.h", '#include "collector/writer.h"\n', "collector/writer.h of rank"),
     ("report/export/chrome.c", '#include "report/export/chrome_calls.c"\n', "report/export/chrome_calls.c of rank"),

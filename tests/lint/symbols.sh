@@ -69,7 +69,7 @@ check_saying_object() {
 check_folder() {
 	[ -f "$1/ring.o" ] || { problem "$1: holds no objects; build first"; return; }
 	for object in "$1"/*.o; do check_object "$object"; done
-	for name in ring bell count; do check_hot_object "$1/$name.o"; done
+	for name in ring eventcount counters; do check_hot_object "$1/$name.o"; done
 }
 
 self_test() {
@@ -82,9 +82,9 @@ self_test() {
 	*"uses malloc"*) ;;
 	*) problem "a call of malloc was not seen" ;;
 	esac
-	echo 'char *strerror(int); char *say(void) { return strerror(5); }' |
-		${CC:-cc} -c -x c - -o "$folder/say.o"
-	found=$(check_saying_object "$folder/say.o")
+	echo 'char *strerror(int); char *log_line(void) { return strerror(5); }' |
+		${CC:-cc} -c -x c - -o "$folder/log.o"
+	found=$(check_saying_object "$folder/log.o")
 	case $found in
 	*"uses strerror"*) ;;
 	*) problem "a call of strerror was not seen" ;;

@@ -1,5 +1,5 @@
 /*
- * The memory orders of ring, bell and lanes, under Relacy: collector/ring.c, collector/bell.c and the lanes of
+ * The memory orders of ring, bell and lanes, under Relacy: collector/ring.c, collector/eventcount.c and the lanes of
  * collector/arena.c run as they are, on words and slots that remember which thread may see what.  Thousands of orders of
  * steps in which each load gives any value that the C11 memory model lets it give: no data race on a slot, no record lost
  * or out of order, nobody asleep for ever.
@@ -177,7 +177,7 @@ static void copy(void *to, const void *from, size_t bytes)
 #define try    attempt
 #define memcpy copy
 #include "collector/arena.c"
-#include "collector/bell.c"
+#include "collector/eventcount.c"
 #include "collector/ring.c"
 #undef memcpy
 #undef try
@@ -210,7 +210,7 @@ void gp_sys_wake(uint32_t *)
 alignas(64) static char ring_memory[GP_RING_HEADER_BYTES + SLOTS * GP_SLOT_BYTES];
 static struct gp_ring_header *const ring = (struct gp_ring_header *)ring_memory;
 static struct gp_arena arena;
-static struct gp_bell bell;
+static struct gp_eventcount wakeup;
 static uint32_t shared_lock;
 
 template <typename suite, unsigned threads> struct world : rl::test_suite<suite, threads> {
@@ -222,7 +222,7 @@ template <typename suite, unsigned threads> struct world : rl::test_suite<suite,
 	void before()
 	{
 		const void *addresses[WORDS] = {
-			&ring->head,       &ring->tail,           &bell.rung,
+			&ring->head,       &ring->tail,           &wakeup.rung,
 			&shared_lock,      &arena.lanes[0].state, &arena.free_lanes,
 			&arena.lane_count, &arena.exhausted,      &ring->thread,
 			&ring->ring,       &arena.last_ring,      &ring->call_ticks};
@@ -358,10 +358,10 @@ struct sleeping_writer : world<sleeping_writer, 3> {
 				rl::yield(1, $);
 			RL_ASSERT(put(1, 1));
 			gp_store32_release(&shared_lock, 0);
-			gp_bell_ring(&bell);
+			gp_eventcount_notify(&wakeup);
 		} else {
 			while (drain(&tail, [this](uint64_t, uint64_t) { taken++; }), taken < 2)
-				gp_bell_wait(&bell, 0);
+				gp_eventcount_wait(&wakeup, 0);
 		}
 	}
 };

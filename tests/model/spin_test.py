@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The protocols of rings, lanes and the bell, searched through by Spin: each model of this folder has no error, and each
+"""The protocols of rings, lanes and the eventcount, searched through by Spin: each model of this folder has no error, and each
 fault that can be put into it (-DBUG_...) is found."""
 import concurrent.futures
 import os
@@ -18,7 +18,7 @@ VARIANTS = {  # a model and what else it is built with: the faults that it can h
                    "FREES_BEFORE_COPYING", "FREES_BEFORE_APPENDING", "READS_THE_FILE_FIRST", "LOADS_TAIL_BEFORE_HEAD",
                    "LOADS_TAIL_ONCE"),
     ("ring", "SHARED"): ("TAKES_NO_LOCK", "LOADS_HEAD_BEFORE_THE_LOCK", "UNLOCKS_BEFORE_PUBLISHING"),
-    ("bell", ""): ("WAKES_BEFORE_RAISING", "FORGETS_AN_EARLY_RING", "SLEEPS_WITHOUT_LOOKING", "HEARS_ONLY_AFTER_THE_PASS",
+    ("eventcount", ""): ("WAKES_BEFORE_RAISING", "FORGETS_AN_EARLY_RING", "SLEEPS_WITHOUT_LOOKING", "HEARS_ONLY_AFTER_THE_PASS",
                    "RINGS_BEFORE_STOPPING"),
     ("lanes", ""): ("LOOKS_THEN_TAKES", "FREES_WHAT_IS_NOT_DRAINED", "FREES_BEFORE_COUNTING",
                     "READER_IGNORES_A_NEW_OWNER"),

@@ -12,10 +12,10 @@
 
 #include <stdio.h>
 
-#include "collector/budget.h"
-#include "stacks/copy.h"
-#include "stacks/rules.h"
-#include "stacks/tree.h"
+#include "collector/memory_budget.h"
+#include "stacks/stack_copy.h"
+#include "stacks/rule_table.h"
+#include "stacks/stack_tree.h"
 #include "stacks/walk.h"
 #include "tests/lib/dice.h"
 #include "tests/lib/sanitizer.h"
@@ -136,10 +136,10 @@ static void finds_the_same_with_no_memory_to_be_had(void **state)
 {
 	gp_walk_init(&memory);
 	forget_walks(&memory);
-	gp_budget_init(GP_BUDGET_FIXED_BYTES);
+	gp_memory_budget_init(GP_MEMORY_BUDGET_FIXED_BYTES);
 	finds_what_a_walk_without_memory_finds(state);
 	assert_int_equal(memory.taken, 1);
-	gp_budget_init(0);
+	gp_memory_budget_init(0);
 }
 
 static void ignore_module(const struct gp_module *module)
@@ -158,7 +158,8 @@ int main(void)
 		puts("skipped: ThreadSanitizer takes reads of other frames for races");
 		return 77;
 	}
-	if (gp_rules_init(ignore_module) != 0 || gp_tree_init() != 0 || gp_copy_init() != 0)
+	if (gp_rule_table_init(ignore_module) != 0 || gp_stack_tree_init() != 0 ||
+	    gp_stack_copy_init() != 0)
 		return 1;
 	gp_walk_init(&memory);
 	gp_walk_init(&bare);

@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "stacks/copy.h"
-#include "stacks/rules.h"
-#include "stacks/tree.h"
+#include "stacks/stack_copy.h"
+#include "stacks/rule_table.h"
+#include "stacks/stack_tree.h"
 #include "stacks/walk.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -37,7 +37,8 @@ static void ignore_module(const struct gp_module *module)
 
 __attribute__((constructor)) static void start(void)
 {
-	if (gp_rules_init(ignore_module) != 0 || gp_tree_init() != 0 || gp_copy_init() != 0)
+	if (gp_rule_table_init(ignore_module) != 0 || gp_stack_tree_init() != 0 ||
+	    gp_stack_copy_init() != 0)
 		return;
 	gp_walk_init(&walk); /* of the first thread, the only one that is looked at */
 	is_ready = 1;

@@ -58,7 +58,7 @@ static void before_fork(void)
 
 	if (!holds_fork_up)
 		return;
-	asked_in_own_fork = gp_loader_ask(look, &count);
+	asked_in_own_fork = gp_loader_iterate(look, &count);
 	gp_store32_release(&in_fork, 1);
 	wait_until_reached(&pauses, SHORT_PAUSES);
 }
@@ -116,7 +116,7 @@ static int look_for_long(struct dl_phdr_info *info, size_t bytes, void *unused)
 
 static void *ask_for_long(void *unused)
 {
-	gp_loader_ask(look_for_long, unused);
+	gp_loader_iterate(look_for_long, unused);
 	return unused;
 }
 
@@ -135,7 +135,7 @@ static void a_fork_waits_for_those_that_ask(void **state)
 static void *ask_in_fork(void *count)
 {
 	wait_until_reached(&in_fork, 1);
-	return gp_loader_ask(look, count) ? count : NULL;
+	return gp_loader_iterate(look, count) ? count : NULL;
 }
 
 static void those_that_ask_wait_for_a_fork(void **state)
@@ -173,7 +173,7 @@ static void a_fork_does_not_wait_for_its_own_thread(void **state)
 	int status = -1;
 
 	(void)state;
-	assert_true(gp_loader_ask(fork_inside, &status));
+	assert_true(gp_loader_iterate(fork_inside, &status));
 	assert_int_equal(status, 0);
 	assert_int_equal(pauses, 0);
 	fork_and_ask();
@@ -196,7 +196,7 @@ static int raise_inside(struct dl_phdr_info *info, size_t bytes, void *unused)
 
 static void *ask_once(void *count)
 {
-	return gp_loader_ask(look, count) ? count : NULL;
+	return gp_loader_iterate(look, count) ? count : NULL;
 }
 
 /* It comes when nothing is held any more. */
@@ -209,7 +209,7 @@ static void a_handler_that_jumps_away_leaves_nothing_behind(void **state)
 	(void)state;
 	signal(SIGUSR1, jump_away);
 	if (sigsetjmp(away, 1) == 0)
-		gp_loader_ask(raise_inside, NULL);
+		gp_loader_iterate(raise_inside, NULL);
 	else
 		has_jumped = true;
 	assert_true(has_jumped);
@@ -231,7 +231,7 @@ static int jump_inside(struct dl_phdr_info *info, size_t bytes, void *unused)
 static void *jump_out(void *unused)
 {
 	if (sigsetjmp(away, 1) == 0)
-		gp_loader_glance(jump_inside, NULL);
+		gp_loader_iterate_quick(jump_inside, NULL);
 	return unused;
 }
 
@@ -280,7 +280,7 @@ static int look_until_let_go(struct dl_phdr_info *info, size_t bytes, void *unus
 
 static void *ask_until_let_go(void *unused)
 {
-	gp_loader_ask(look_until_let_go, unused);
+	gp_loader_iterate(look_until_let_go, unused);
 	return unused;
 }
 

@@ -24,10 +24,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "stacks/copy.h"
+#include "stacks/stack_copy.h"
 #include "stacks/modules.h"
-#include "stacks/rules.h"
-#include "stacks/tree.h"
+#include "stacks/rule_table.h"
+#include "stacks/stack_tree.h"
 #include "stacks/walk.h"
 #include "tests/stacks/forget.h"
 #include "tests/stacks/stuck.h"
@@ -120,7 +120,7 @@ static void *take_when_wanted(void *unused)
 		/* not seen before: the list of modules is taken anew */
 		had_to_look =
 			gp_modules_find((uint64_t)(uintptr_t)&take_when_wanted, &module, &is_first);
-		gp_rules_learn((uint64_t)(uintptr_t)&take_when_wanted + 8 + (uint64_t)i);
+		gp_rule_table_learn((uint64_t)(uintptr_t)&take_when_wanted + 8 + (uint64_t)i);
 		sem_post(&done);
 	}
 	return NULL;
@@ -388,7 +388,8 @@ int main(void)
 		printf("skipped: O is not set, so the plugins are not found\n");
 		return 77;
 	}
-	if (gp_rules_init(ignore_module) != 0 || gp_tree_init() != 0 || gp_copy_init() != 0)
+	if (gp_rule_table_init(ignore_module) != 0 || gp_stack_tree_init() != 0 ||
+	    gp_stack_copy_init() != 0)
 		return 1;
 	gp_walk_init(&walk);
 	gp_walk_init(&bare);

@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "stacks/copy.h"
-#include "stacks/rules.h"
-#include "stacks/tree.h"
+#include "stacks/stack_copy.h"
+#include "stacks/rule_table.h"
+#include "stacks/stack_tree.h"
 #include "stacks/walk.h"
 #include "tests/lib/dice.h"
 #include "tests/lib/sanitizer.h"
@@ -277,7 +277,8 @@ int main(void)
 		puts("skipped: ThreadSanitizer takes reads of other frames for races");
 		return 77;
 	}
-	if (gp_rules_init(ignore_module) != 0 || gp_tree_init() != 0 || gp_copy_init() != 0)
+	if (gp_rule_table_init(ignore_module) != 0 || gp_stack_tree_init() != 0 ||
+	    gp_stack_copy_init() != 0)
 		return 1;
 	gp_walk_init(&walk);
 	return cmocka_run_group_tests(tests, NULL, NULL);

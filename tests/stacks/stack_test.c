@@ -382,7 +382,7 @@ static void has_native_frames_of_unknown_interpreters(void **state)
 }
 
 /* What the trace says of it: its texts are as they are in the file. */
-static bool is_said(const char *trace)
+static bool is_logged(const char *trace)
 {
 	static const char wanted[] =
 		"Python 3.16 is not known well enough here: its functions are not in call stacks, "
@@ -430,7 +430,7 @@ int main(void)
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
 	gp_collector_stop(10000000000u);
-	if (!is_said(gp_collector_trace_path())) {
+	if (!is_logged(gp_collector_trace_path())) {
 		fprintf(stderr, "the trace does not say that an interpreter is not known\n");
 		failed++;
 	}

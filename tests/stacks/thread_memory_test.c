@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-#include "collector/budget.h"
+#include "collector/memory_budget.h"
 #include "collector/sys.h"
 #include "stacks/thread_memory.h"
 
@@ -19,14 +19,14 @@
 static int begin(void **state)
 {
 	(void)state;
-	gp_budget_reset();
-	gp_budget_init(BOUND);
+	gp_memory_budget_reset();
+	gp_memory_budget_init(BOUND);
 	return 0;
 }
 
 static uint64_t peak_bytes(void)
 {
-	return gp_budget_peak() - GP_BUDGET_FIXED_BYTES;
+	return gp_memory_budget_peak() - GP_MEMORY_BUDGET_FIXED_BYTES;
 }
 
 static void only_what_is_taken_counts(void **state)

@@ -17,8 +17,8 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "stacks/rules.h"
-#include "stacks/tree.h"
+#include "stacks/rule_table.h"
+#include "stacks/stack_tree.h"
 #include "stacks/walk.h"
 #include "tests/stacks/forget.h"
 #include "tests/lib/dice.h"
@@ -362,7 +362,7 @@ int main(void)
 		puts("skipped: ThreadSanitizer cannot follow programs that switch stacks and jump");
 		return 77;
 	}
-	if (gp_rules_init(ignore_module) != 0 || gp_tree_init() != 0)
+	if (gp_rule_table_init(ignore_module) != 0 || gp_stack_tree_init() != 0)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,222 @@
+#include "inject/cupti_api.h" /* before others that include CUPTI's */
+#include "inject/client_symbols.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "collector/atomic.h"
+#include "inject/dlsym.h"
+#include "inject/log.h"
+#include "inject/session.h"
+
+struct row {
+	const char *name;
+	void (*own)(void);
+	uint64_t given; /* CUPTI's, 0 = none yet */
+};
+
+#define ROW(function)                                                                              \
+	{                                                                                          \
+#function, (void (*)(void))(function), 0                                           \
+	}
+static struct row rows[] = {
+	ROW(cuptiActivityDisable),
+	ROW(cuptiActivityDisableContext),
+	ROW(cuptiActivityEnable),
+	ROW(cuptiActivityEnableAndDump),
+	ROW(cuptiActivityEnableContext),
+	ROW(cuptiActivityFlush),
+	ROW(cuptiActivityFlushAll),
+	ROW(cuptiActivityFlushPeriod),
+	ROW(cuptiActivityGetNumDroppedRecords),
+	ROW(cuptiActivityRegisterCallbacks),
+	ROW(cuptiActivityRegisterTimestampCallback),
+	ROW(cuptiActivitySetAttribute),
+	ROW(cuptiEnableAllDomains),
+	ROW(cuptiEnableCallback),
+	ROW(cuptiEnableDomain),
+	ROW(cuptiFinalize),
+	ROW(cuptiGetCallbackState),
+	ROW(cuptiSubscribe),
+	ROW(cuptiSubscribe_v2),
+	ROW(cuptiUnsubscribe),
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+static uint64_t given_copy; /* where the copy lies of whose functions some were given; 0 = none */
+
+static struct row *find_row(const char *name)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+void *gp_client_symbols_given(const void *own)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if ((uintptr_t)rows[i].own == (uintptr_t)own)
+			return (void *)(uintptr_t)gp_load64(&rows[i].given);
+	return NULL;
+}
+
+/* ---- copies of libcupti ---- */
+
+/* Where the libcupti lies that this is of, and its path; 0: of none. */
+static uintptr_t find_copy(const void *function, const char **path)
+{
+	Dl_info information;
+	const char *name;
+
+	if (function == NULL || dladdr(function, &information) == 0 ||
+	    information.dli_fname == NULL)
+		return 0;
+	name = strrchr(information.dli_fname, '/');
+	name = name != NULL ? name + 1 : information.dli_fname;
+	if (path != NULL)
+		*path = information.dli_fname;
+	return strncmp(name, "libcupti", 8) == 0 ? (uintptr_t)information.dli_fbase : 0;
+}
+
+static uintptr_t find_library(const void *address)
+{
+	Dl_info information;
+
+	return dladdr(address, &information) != 0 ? (uintptr_t)information.dli_fbase : 0;
+}
+
+/* Its file may have any name. */
+static uintptr_t copy_in_use(const struct gp_cupti *cupti)
+{
+	return find_library(*(void *const *)&cupti->cuptiGetVersion);
+}
+
+static bool is_cupti_itself(const struct gp_cupti *cupti, const void *caller)
+{
+	return find_copy(caller, NULL) != 0 ||
+	       (cupti != NULL && find_library(caller) == copy_in_use(cupti));
+}
+
+bool gp_client_symbols_are_of_another(const struct gp_cupti *cupti)
+{
+	uintptr_t copy = gp_load64(&given_copy);
+
+	return copy != 0 && copy != copy_in_use(cupti);
+}
+
+void *gp_client_symbols_look_up(const char *path, const char *name)
+{
+	void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD), *function;
+
+	if (library == NULL)
+		return NULL;
+	function = gp_dlsym(library, name);
+	dlclose(library);
+	return function;
+}
+
+/* The program is bound to another copy, which functions of ours would call for it. */
+static bool is_bound_to_another(const char *name, uintptr_t copy)
+{
+	void *bound = gp_dlsym(RTLD_NEXT, name);
+
+	return bound != NULL && find_copy(bound, NULL) != copy;
+}
+
+/* There is room for one. */
+static bool take_copy(uintptr_t copy)
+{
+	return gp_replace64(&given_copy, 0, copy) || gp_load64(&given_copy) == copy;
+}
+
+/* ---- the answer ---- */
+
+static void *give(struct row *row, void *function)
+{
+	if (row == NULL)
+		return function;
+	gp_store64(&row->given, (uintptr_t)function);
+	return (void *)(uintptr_t)row->own;
+}
+
+/* We use none yet: that one, perhaps. */
+static void *answer_early(const char *name, void *found, uintptr_t copy)
+{
+	struct row *row = find_row(name);
+
+	if (row == NULL || is_bound_to_another(name, copy) || !take_copy(copy))
+		return found;
+	return give(row, found);
+}
+
+static uint32_t version_of(void *library)
+{
+	__typeof__(&cuptiGetVersion) get_version;
+	uint32_t version = UINT32_MAX;
+
+	*(void **)&get_version = gp_dlsym(library, "cuptiGetVersion");
+	return get_version != NULL && get_version(&version) == CUPTI_SUCCESS ? version : UINT32_MAX;
+}
+
+static void log_too_old(const char *path)
+{
+	static uint32_t is_logged;
+
+	if (gp_replace32(&is_logged, 0, 1))
+		gp_log("a profiler in the program has a newer CUPTI than gpuprof uses, which "
+		       "cannot serve both, and is refused; to have both, type: export "
+		       "GPUPROF_CUPTI=%s",
+		       path);
+}
+
+/* It has a copy of its own: what we use is called for it. */
+static void *find_in_ours(const struct gp_cupti *cupti, void *handle, const char *name, void *found)
+{
+	const char *path = "";
+
+	if (version_of(handle) <= cupti->version)
+		return gp_client_symbols_look_up(cupti->path, name);
+	(void)find_copy(found, &path);
+	if (strncmp(name, "cuptiSubscribe", strlen("cuptiSubscribe")) == 0)
+		log_too_old(path);
+	return NULL;
+}
+
+static void *answer_with_ours(const struct gp_cupti *cupti, void *handle, const char *name,
+			      void *found)
+{
+	uintptr_t ours = copy_in_use(cupti);
+	void *function = found;
+
+	if (find_copy(found, NULL) != ours)
+		function = find_in_ours(cupti, handle, name, found);
+	if (function == NULL || is_bound_to_another(name, ours) || !take_copy(ours))
+		return found;
+	return give(find_row(name), function);
+}
+
+/* For inject/dlsym.h.  What CUPTI itself looks up stays CUPTI's. */
+static void *answer(void *handle, const char *name, void *found, const void *caller)
+{
+	const struct gp_cupti *cupti = gp_session_shared();
+	uintptr_t copy = find_copy(found, NULL);
+	int saved_errno = errno;
+	void *function;
+
+	if (copy == 0 || is_cupti_itself(cupti, caller))
+		return found;
+	function = cupti != NULL ? answer_with_ours(cupti, handle, name, found)
+				 : answer_early(name, found, copy);
+	errno = saved_errno;
+	return function;
+}
+
+void gp_client_symbols_init(void)
+{
+	gp_dlsym_answer_with(answer);
+}

@@ -1,0 +1,349 @@
+#include "inject/finish_command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gpuprof/option.h"
+#include "gpuprof/shell_word.h"
+#include "collector/atomic.h"
+#include "collector/process_state.h"
+#include "collector/sys.h"
+#include "inject/dlsym.h"
+#include "inject/options.h"
+#include "inject/output_path.h"
+#include "inject/log.h"
+
+#define STACK_BYTES       (64u * 1024u)
+#define USUAL_STACK_BYTES (8u << 20)
+#define PROGRESS_FD       3
+#define MOST_VARIABLES    4096
+#define OVER              '\0' /* the last sign; the others are the child's */
+#define REAP_PAUSE_NS     50000u
+#define REAP_MOST_NS      500000000u
+/* By which the terminal would stop the child alone, for the program, which waits for it, lets no signal come. */
+#define HELD ((uint64_t)1 << (SIGTTOU - 1) | (uint64_t)1 << (SIGTSTP - 1))
+
+/*
+ * Three processes: the program; a helper, which shares its memory, never execs and therefore ends
+ * without SIGCHLD (a child that execs sends it whatever its exit signal was); and `gpuprof`, the
+ * helper's child.  The helper exists only to be that parent.
+ */
+struct job {
+	char *arguments[8];
+	char summary[PATH_MAX]; /* where it goes, wherever the program has gone meanwhile */
+	char *environment[MOST_VARIABLES + 1];
+	int progress_fd;
+	bool is_heard; /* what is written to standard error */
+	char *child_stack;
+	volatile pid_t helper; /* as it sees itself, in its namespace of process ids */
+	volatile pid_t child;  /* as the helper sees it; 0 = there is none, or not any more */
+	volatile int status;   /* of the child; -1 = could not be run */
+};
+
+/* All three share one memory: what a sanitizer of the program's knows of its threads would be mixed up by its own versions of these calls. */
+typedef int clone_function(int (*run)(void *), void *stack_end, int flags, void *data, ...);
+static clone_function *clone_directly = clone;
+
+/* Not at the end: that takes the loader's lock, which a thread may hold that never comes back from a constructor. */
+static __attribute__((constructor)) void find_clone(void)
+{
+	clone_directly = (clone_function *)gp_dlsym_in_libc("clone", (uintptr_t)clone);
+}
+
+/* It ends a program for a clone() of ours, which it does not know. */
+static bool is_under_valgrind;
+
+/* It preloads a library of its own. */
+static __attribute__((constructor)) void look_for_valgrind(void)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+
+	is_under_valgrind = preloaded != NULL && strstr(preloaded, "/vgpreload_") != NULL;
+}
+
+static void have_default(int number)
+{
+	static const uint64_t standard[4]; /* as the kernel has it: SIG_DFL, and nothing else */
+
+	syscall(SYS_rt_sigaction, number, standard, NULL, sizeof(standard[3]));
+}
+
+static bool is_dropped(const char *variable)
+{
+	static const char *const dropped[] = {"LD_PRELOAD=", "CUDA_INJECTION64_PATH=",
+					      "NVTX_INJECTION64_PATH=", GP_OPTION_PREFIX};
+
+	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
+		if (strncmp(variable, dropped[i], strlen(dropped[i])) == 0)
+			return true;
+	return false;
+}
+
+/* The program's own, but for our options: those of its start count, whatever it has done to its environment. */
+static void copy_environment(struct job *job)
+{
+	size_t count = 0;
+
+	for (int option = 0; option < GP_OPTIONS; option++)
+		if (gp_option_variable(option) != NULL)
+			job->environment[count++] = (char *)(uintptr_t)gp_option_variable(option);
+	for (char **variable = environ; variable != NULL && *variable != NULL; variable++)
+		if (!is_dropped(*variable) && count < MOST_VARIABLES)
+			job->environment[count++] = *variable;
+	job->environment[count] = NULL;
+}
+
+/*
+ * What the program may take at most, by a limit that it could raise itself, is not meant for this.  How large files may get
+ * stays: whose disk it is has said so.
+ */
+static void raise_limits(void)
+{
+	static const struct {
+		int resource;
+		rlim_t enough;
+	} wanted[] = {{RLIMIT_AS, RLIM_INFINITY},
+		      {RLIMIT_DATA, RLIM_INFINITY},
+		      {RLIMIT_CPU, RLIM_INFINITY},
+		      {RLIMIT_NOFILE, RLIM_INFINITY},
+		      {RLIMIT_STACK, USUAL_STACK_BYTES}};
+	struct rlimit limit;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		if (syscall(SYS_prlimit64, 0, wanted[i].resource, NULL, &limit) != 0 ||
+		    limit.rlim_cur >= wanted[i].enough)
+			continue;
+		limit.rlim_cur =
+			limit.rlim_max < wanted[i].enough ? limit.rlim_max : wanted[i].enough;
+		syscall(SYS_prlimit64, 0, wanted[i].resource, &limit, NULL);
+	}
+}
+
+/* Standard error is not what it was: a file of the program's, or nothing. */
+static void silence(void)
+{
+	long nothing;
+
+	syscall(SYS_close, STDERR_FILENO); /* first: there may be no other number left */
+	nothing = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_WRONLY);
+	if (nothing < 0) /* what it prints would go where the program's own goes */
+		syscall(SYS_exit, 127);
+	if (nothing != STDERR_FILENO)
+		syscall(SYS_dup3, nothing, STDERR_FILENO, 0);
+}
+
+/* In the grandchild, before exec: the state of a fresh process, and no descriptor but 0, 1, 2 and
+ * ours. */
+static void become_clean(const struct job *job)
+{
+	for (int number = 1; number < NSIG; number++)
+		have_default(number);
+	gp_sys_let_signals(HELD);
+	/* first: its number may be one of those below, which the program had closed */
+	if (job->progress_fd == PROGRESS_FD)
+		syscall(SYS_fcntl, PROGRESS_FD, F_SETFD, 0);
+	else
+		syscall(SYS_dup3, job->progress_fd, PROGRESS_FD, 0);
+	if (!job->is_heard)
+		silence();
+	syscall(SYS_fcntl, STDERR_FILENO, F_SETFD, 0); /* Node.js has it closed by exec */
+	/* whatever it prints goes where our own lines go, never to the program's stdout */
+	syscall(SYS_dup3, STDERR_FILENO, STDOUT_FILENO, 0);
+	syscall(SYS_close_range, PROGRESS_FD + 1, ~0u, 0);
+	raise_limits();
+}
+
+static int run_program(void *data)
+{
+	struct job *job = data;
+
+	/* before exec, which may hang with the file system */
+	job->child = (pid_t)syscall(SYS_getpid);
+	syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+	become_clean(job);
+	/* not our execve(), which would follow it */
+	syscall(SYS_execve, job->arguments[0], job->arguments, job->environment);
+	syscall(SYS_exit, 127);
+	return 0;
+}
+
+/* The child shares our memory until it execs, and has a stack of its own: no page is copied, no
+ * frame of ours touched. */
+static int helper(void *data)
+{
+	struct job *job = data;
+	static const char over = OVER;
+	int status = -1;
+
+	job->helper = (pid_t)syscall(SYS_getpid);
+	have_default(SIGCHLD); /* ours alone; ignored, no child would leave a status */
+	job->child = clone_directly(run_program, job->child_stack + STACK_BYTES,
+				    CLONE_VM | CLONE_VFORK | SIGCHLD, job);
+	if (job->child > 0)
+		while (syscall(SYS_wait4, job->child, &status, __WALL, NULL) < 0 && errno == EINTR)
+			;
+	job->child = 0;
+	job->status = status;
+	/* that our end of the pipe closes says nothing: a child that another thread forked may have one, too */
+	syscall(SYS_write, job->progress_fd, &over, sizeof(over));
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+/* Wait until it is over; false if nothing came for timeout_ns. */
+static bool watch(int read_fd, uint64_t timeout_ns)
+{
+	char signs[64];
+
+	for (;;) {
+		struct pollfd wait = {.fd = read_fd, .events = POLLIN};
+		int ready = poll(&wait, 1, (int)(timeout_ns / 1000000u));
+		ssize_t count;
+
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0)
+			return false;
+		gp_add32(&gp_process_state.close_signs, 1);
+		count = read(read_fd, signs, sizeof(signs));
+		if (count <= 0 || signs[count - 1] == OVER)
+			return true;
+	}
+}
+
+/* Whether it ends within a second. */
+static bool reap_soon(pid_t helper)
+{
+	pid_t ended = waitpid(helper, NULL, __WCLONE | WNOHANG);
+
+	for (uint64_t pause_ns = REAP_PAUSE_NS; ended == 0 && pause_ns < REAP_MOST_NS;
+	     pause_ns *= 2) {
+		gp_sys_sleep(pause_ns);
+		ended = waitpid(helper, NULL, __WCLONE | WNOHANG);
+	}
+	return ended != 0;
+}
+
+/*
+ * The child first: the helper then reaps it.  Where its number is of another namespace, or it does not end, as where a file system hangs, the helper,
+ * which takes it along; one that does not end either is left behind.
+ */
+static void end_helper(const struct job *job, pid_t helper)
+{
+	if (waitpid(helper, NULL, __WCLONE | WNOHANG) != 0)
+		return; /* its number is nobody's by now, or another's */
+	if (job->helper == helper) {
+		if (job->child > 0)
+			kill(job->child, SIGKILL);
+		if (reap_soon(helper))
+			return;
+	}
+	kill(helper, SIGKILL);
+	reap_soon(helper);
+}
+
+static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_ns)
+{
+	/* not mapped: the program may be allowed no more memory */
+	static char stacks[2 * STACK_BYTES] __attribute__((aligned(16)));
+
+	job->child_stack = stacks + STACK_BYTES;
+	pid_t pid = clone_directly(helper, stacks + STACK_BYTES, CLONE_VM, job);
+
+	close(pipe_fds[1]);
+	if (pid < 0)
+		return false;
+	bool progressed = watch(pipe_fds[0], timeout_ns);
+
+	if (progressed)
+		reap_soon(pid);
+	else
+		end_helper(job, pid);
+	return progressed && WIFEXITED(job->status) && WEXITSTATUS(job->status) == 0;
+}
+
+/* Beside the library in a build folder, in ../bin of an installation. */
+static bool find_program(char *program, size_t bytes)
+{
+	static const char *const places[] = {"gpuprof", "../bin/gpuprof", "../../bin/gpuprof"};
+	const char *library = gp_output_path_library();
+	const char *slash = strrchr(library, '/');
+
+	for (size_t i = 0; slash != NULL && i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(program, bytes, "%.*s/%s", (int)(slash - library), library, places[i]);
+		if (access(program, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void place_summary(struct job *job)
+{
+	const char *where = gp_option_text(GP_OPTION_ID_SUMMARY);
+
+	if (strcmp(where, "stderr") == 0 || strcmp(where, "none") == 0 ||
+	    gp_output_path_absolute(where, job->summary, sizeof(job->summary)) != 0)
+		snprintf(job->summary, sizeof(job->summary), "%s", where);
+}
+
+static bool run(const char *program, const char *trace_path, uint64_t timeout_ns)
+{
+	static struct job job;               /* as in gp_finish_command_run() */
+	bool is_heard = gp_log_is_visible(); /* before a pipe has the number of what is closed */
+	int pipe_fds[2];
+
+	if (pipe2(pipe_fds, O_CLOEXEC) != 0)
+		return false;
+	job.arguments[0] = (char *)program;
+	job.arguments[1] = "finish";
+	job.arguments[2] = "--progress-fd=3";
+	job.arguments[3] = "--summary";
+	job.arguments[4] = job.summary;
+	job.arguments[5] = (char *)trace_path;
+	job.is_heard = is_heard;
+	job.progress_fd = pipe_fds[1];
+	job.status = -1;
+	place_summary(&job);
+	copy_environment(&job);
+	bool done = run_helper(&job, pipe_fds, timeout_ns);
+
+	close(pipe_fds[0]);
+	return done;
+}
+
+void gp_finish_command_run(const char *trace_path, uint64_t timeout_ns)
+{
+	/* too large for a small stack; one at a time */
+	static char program[PATH_MAX + 32], word[GP_SHELL_WORD_BYTES], file[GP_SHELL_WORD_BYTES];
+
+	if (gp_sys_is_confined()) /* also to look whether a file is there */
+		gp_log("the program has forbidden system calls to itself (seccomp); make the "
+		       "summary and the Chrome trace with: gpuprof finish %s",
+		       gp_shell_word(trace_path, word, sizeof(word)));
+	else if (is_under_valgrind)
+		gp_log("no process of gpuprof's can be started under valgrind; make the summary "
+		       "and the Chrome trace with: gpuprof finish %s",
+		       gp_shell_word(trace_path, word, sizeof(word)));
+	else if (!find_program(program, sizeof(program)))
+		gp_log("the program gpuprof is not beside %s; see what was recorded with: gpuprof "
+		       "summary %s",
+		       gp_output_path_library(), gp_shell_word(trace_path, word, sizeof(word)));
+	else if (!run(program, trace_path, timeout_ns))
+		gp_log("the summary or the Chrome trace was not finished; make both with: %s "
+		       "finish %s",
+		       gp_shell_word(program, file, sizeof(file)),
+		       gp_shell_word(trace_path, word, sizeof(word)));
+}

@@ -1,0 +1,174 @@
+#include "inject/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector/atomic.h"
+#include "collector/process_state.h"
+#include "collector/sys.h"
+#include "gpuprof/utf8.h"
+
+#define LINE_BYTES  12288 /* two paths and what is said of them */
+#define SHORT_BYTES 512
+#define WRITABLE_MS 1000u /* then nobody reads what is written */
+
+static bool silent;
+static struct gp_file_id first;
+static int first_error; /* -EBADF: it was closed; another: it is not known */
+
+void gp_log_remember_stderr(void)
+{
+	first_error = gp_sys_file_id(STDERR_FILENO, &first);
+}
+
+static bool is_same(const struct gp_file_id *left, const struct gp_file_id *right)
+{
+	return left->device == right->device && left->inode == right->inode &&
+	       left->type == right->type;
+}
+
+/*
+ * As a program has its log that redirects its output.  A file that lies open twice may be its data: only what is written to at its end
+ * by everybody can bear a line between two others.  What else a program forbids itself (seccomp) is not asked of the system then.
+ */
+static bool is_log(const struct gp_file_id *file)
+{
+	struct gp_file_id output;
+
+	if (gp_sys_file_id(STDOUT_FILENO, &output) != 0 || !is_same(&output, file))
+		return false;
+	if (file->type == S_IFREG && !gp_sys_is_confined()) {
+		long flags = gp_sys.call(SYS_fcntl, STDERR_FILENO, F_GETFL, 0, 0, 0, 0);
+
+		return flags >= 0 && (flags & O_APPEND) != 0;
+	}
+	return file->type == S_IFIFO || file->type == S_IFSOCK;
+}
+
+bool gp_log_is_visible(void)
+{
+	struct gp_file_id now;
+	int error = gp_sys_file_id(STDERR_FILENO, &now);
+
+	if (error != 0 || (first_error != 0 && first_error != -EBADF))
+		return error != -EBADF;
+	return (first_error == 0 && is_same(&now, &first)) || is_log(&now);
+}
+
+/* A pipe that is full, and stays so, is not waited for: also where the program's signals come again and again, of which none is an answer. */
+static bool is_writable(void)
+{
+	struct timespec left = {WRITABLE_MS / 1000, 0}; /* the kernel counts it down */
+	struct pollfd wait = {.fd = STDERR_FILENO, .events = POLLOUT};
+	long ready;
+
+	if (gp_sys_is_confined())
+		return true;
+	do
+		ready = gp_sys.call(SYS_ppoll, (long)&wait, 1, (long)&left, 0, 0, 0);
+	while (ready == -EINTR);
+	return ready != 0; /* where the system does not say, a line that tells of a loss is tried */
+}
+
+void gp_log_disable(void)
+{
+	silent = true;
+}
+
+/* By which the system answers a line that nobody reads, or that makes a file too large; 0 = by none. */
+static uint64_t answer_to(int error)
+{
+	return error == -EPIPE   ? GP_SYS_SIGNAL(SIGPIPE)
+	       : error == -EFBIG ? GP_SYS_SIGNAL(SIGXFSZ)
+				 : 0;
+}
+
+/*
+ * Whom the program writes to, how large its files may get and what its terminal does are its own business: our line must not be what ends it,
+ * nor what stops it.
+ */
+static void put(const char *line, size_t bytes)
+{
+	static const struct timespec at_once = {0, 0};
+	/* SIGTTOU does not come, and the line is written, where it is held */
+	const uint64_t answers =
+		GP_SYS_SIGNAL(SIGPIPE) | GP_SYS_SIGNAL(SIGXFSZ) | GP_SYS_SIGNAL(SIGTTOU);
+	uint64_t pending = 0, before, answer;
+	int error;
+
+	if (!gp_log_is_visible() || !is_writable())
+		return;
+	gp_sys.call(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0, 0);
+	before = gp_sys_hold_signals(~answers);
+	gp_sys_write(STDERR_FILENO, line, bytes, &error);
+	answer = answer_to(error);
+	if ((answer & ~pending) != 0)
+		gp_sys.call(SYS_rt_sigtimedwait, (long)&answer, 0, (long)&at_once, sizeof(answer),
+			    0, 0);
+	gp_sys_let_signals(before);
+}
+
+/* The line with what a terminal would take for a command written out; its bytes.  What there is no room for is left out, and "..." says so. */
+static size_t make_line(char *line, size_t size, const char *text)
+{
+	static const char prefix[] = "gpuprof: ", cut[] = "...\n";
+	size_t bytes = sizeof(prefix) - 1, left = strlen(text), used;
+	char shown[GP_UTF8_SHOWN_BYTES];
+
+	memcpy(line, prefix, bytes);
+	for (; left > 0; text += used, left -= used) {
+		size_t more = gp_utf8_show(shown, text, left, &used);
+
+		if (bytes + more + sizeof(cut) > size) {
+			memcpy(line + bytes, cut, sizeof(cut) - 1);
+			return bytes + sizeof(cut) - 1;
+		}
+		memcpy(line + bytes, shown, more);
+		bytes += more;
+	}
+	line[bytes] = '\n';
+	return bytes + 1;
+}
+
+static void format_and_write(char *text, char *line, size_t size, const char *format,
+			     va_list arguments)
+{
+	if (vsnprintf(text, size, format, arguments) > 0)
+		put(line, make_line(line, size, text));
+}
+
+/* While another thread speaks, or on top of it in a signal handler, whose stack may be small. */
+static __attribute__((noinline)) void log_short(const char *format, va_list arguments)
+{
+	char text[SHORT_BYTES], line[SHORT_BYTES];
+
+	format_and_write(text, line, SHORT_BYTES, format, arguments);
+}
+
+void gp_log(const char *format, ...)
+{
+	static char text[LINE_BYTES], line[LINE_BYTES]; /* the speaker's */
+	int saved_errno = errno;
+	va_list arguments;
+
+	if (silent)
+		return;
+	va_start(arguments, format);
+	if (gp_replace32(&gp_process_state.speaker, 0, gp_sys_thread_id())) {
+		format_and_write(text, line, LINE_BYTES, format, arguments);
+		gp_store32_release(&gp_process_state.speaker, 0);
+	} else {
+		log_short(format, arguments);
+	}
+	va_end(arguments);
+	errno = saved_errno;
+}

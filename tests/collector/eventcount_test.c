@@ -1,0 +1,64 @@
+/* The bell: a ring is never missed, and wakes a thread that sleeps.  A missed one shows as a test
+ * that does not end. */
+#include "tests/collector/harness.h"
+
+#include <pthread.h>
+
+#include "collector/atomic.h"
+#include "collector/eventcount.h"
+
+#define ROUNDS 20000
+
+static struct gp_eventcount there, back;
+
+static void an_early_ring_is_heard(void **unused)
+{
+	(void)unused;
+	gp_eventcount_notify(&there);
+	gp_eventcount_notify(&there);
+	gp_eventcount_wait(&there, LONG_NS * 100);
+	assert_int_equal(gp_load32(&there.rung), 0);
+}
+
+static uint32_t asked, answered;
+
+/* A wait may also end early: by the wake of a ring that a former wait heard before it went to sleep. */
+static void wait_until(struct gp_eventcount *wakeup, const uint32_t *number, uint32_t reached)
+{
+	while (gp_load32_acquire(number) < reached)
+		gp_eventcount_wait(wakeup, LONG_NS * 100);
+}
+
+static void *answer(void *unused)
+{
+	for (uint32_t i = 1; i <= ROUNDS; i++) {
+		wait_until(&there, &asked, i);
+		gp_store32_release(&answered, i);
+		gp_eventcount_notify(&back);
+	}
+	return unused;
+}
+
+static void each_ring_is_answered(void **unused)
+{
+	pthread_t thread;
+
+	(void)unused;
+	assert_int_equal(pthread_create(&thread, NULL, answer, NULL), 0);
+	for (uint32_t i = 1; i <= ROUNDS; i++) {
+		gp_store32_release(&asked, i);
+		gp_eventcount_notify(&there);
+		wait_until(&back, &answered, i);
+	}
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_early_ring_is_heard),
+		cmocka_unit_test(each_ring_is_answered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+/* budget: what may be taken of the process's memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "collector/memory_budget.h"
+#include "collector/intern.h"
+#include "collector/sys.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* As a process that begins. */
+static void begin_with(uint64_t most_bytes)
+{
+	gp_memory_budget_reset();
+	gp_memory_budget_init(most_bytes);
+}
+
+static void without_a_bound_all_is_had(void **state)
+{
+	(void)state;
+	begin_with(0);
+	assert_int_equal(gp_memory_budget_share(7, 100), 7);
+	assert_int_equal(gp_memory_budget_share_pow2(16 * MIB, 32), 16 * MIB);
+	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, 1000 * MIB));
+	assert_int_equal(gp_memory_budget_peak(), GP_MEMORY_BUDGET_FIXED_BYTES + 1000 * MIB);
+	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, 1000 * MIB);
+	assert_int_equal(gp_memory_budget_refusals(), 0);
+}
+
+static void a_bound_is_kept_and_what_is_refused_is_counted(void **state)
+{
+	(void)state;
+	begin_with(10 * MIB);
+	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, 5 * MIB));
+	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED,
+					    3 * MIB)); /* with the fixed part, all */
+	assert_false(gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, 1));
+	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, 5 * MIB);
+	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, 4 * MIB));
+	assert_false(gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED, 2 * MIB));
+	assert_int_equal(gp_memory_budget_refusals(), 2);
+	assert_int_equal(gp_memory_budget_peak(), 10 * MIB);
+	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, 4 * MIB);
+	gp_memory_budget_release(GP_MEMORY_BUDGET_NOT_INHERITED, 3 * MIB);
+}
+
+static void a_part_is_at_most_what_is_wanted(void **state)
+{
+	(void)state;
+	begin_with(64 * MIB);
+	assert_int_equal(gp_memory_budget_limit(), 64 * MIB);
+	assert_int_equal(gp_memory_budget_share(100 * MIB, 4), 16 * MIB);
+	assert_int_equal(gp_memory_budget_share(10 * MIB, 4), 10 * MIB);
+	assert_int_equal(gp_memory_budget_share_pow2(16 * MIB, 12), 4 * MIB); /* a twelfth is 5.3 */
+	assert_int_equal(gp_memory_budget_share_pow2(gp_memory_budget_share_pow2(16 * MIB, 12), 12),
+			 4 * MIB);
+}
+
+/* In the child, before it records anything: the status it ends with. */
+static int take_in_child(void)
+{
+	if (!gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED, 12 * MIB))
+		return 1;
+	if (gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED,
+				    MIB)) /* what is inherited is taken there, too */
+		return 2;
+	gp_memory_budget_release(GP_MEMORY_BUDGET_NOT_INHERITED, 11 * MIB);
+	gp_memory_budget_reset();
+	return gp_memory_budget_refusals() == 0 &&
+			       gp_memory_budget_peak() ==
+				       GP_MEMORY_BUDGET_FIXED_BYTES + 2 * MIB + MIB
+		       ? 0
+		       : 3;
+}
+
+static void what_a_child_has_not_inherited_is_free_there(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	begin_with(16 * MIB);
+	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, 2 * MIB));
+	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED, 12 * MIB));
+	assert_false(gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED, MIB));
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(take_in_child());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_false(gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED,
+					     MIB)); /* here it is taken as before */
+	gp_memory_budget_release(GP_MEMORY_BUDGET_NOT_INHERITED, 12 * MIB);
+	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, 2 * MIB);
+}
+
+static void memory_of_the_system_is_charged(void **state)
+{
+	void *memory;
+
+	(void)state;
+	begin_with(8 * MIB);
+	assert_int_equal(gp_sys_map(-1, 0, 6 * MIB, &memory), 0);
+	void *more = memory;
+	assert_int_not_equal(gp_sys_map(-1, 0, MIB, &more), 0);
+	assert_ptr_equal(more, memory);
+	gp_sys_unmap(memory, 6 * MIB);
+	assert_int_equal(gp_sys_map(-1, 0, MIB, &memory), 0);
+	gp_sys_unmap(memory, MIB);
+}
+
+/* There is room for few: each key has an id all the same, and no id comes again. */
+static void a_table_of_names_makes_do(void **state)
+{
+	struct gp_intern table = {.last_id = 0};
+	uint8_t key[4096];
+	uint32_t last = 0;
+	bool is_new;
+
+	(void)state;
+	begin_with(GP_MEMORY_BUDGET_FIXED_BYTES + MIB);
+	memset(key, 'x', sizeof(key));
+	for (uint32_t i = 1; i <= 2000; i++) {
+		memcpy(key, &i, sizeof(i));
+		assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), last + 1);
+		assert_true(is_new);
+		last++;
+	}
+	assert_true(gp_memory_budget_peak() <= gp_memory_budget_limit());
+}
+
+/* What is known is found where nothing more may be had, also when the table would have to grow. */
+static void what_is_known_needs_no_memory(void **state)
+{
+	struct gp_intern table = {.last_id = 0};
+	const uint32_t keys = 1024 / 4 * 3; /* then it doubles */
+	bool is_new;
+
+	(void)state;
+	begin_with(64 * MIB);
+	for (uint32_t i = 1; i <= keys; i++)
+		assert_int_equal(gp_intern(&table, &i, sizeof(i), &is_new), i);
+	gp_memory_budget_init(1);
+	for (uint32_t i = 1; i <= keys; i++) {
+		assert_int_equal(gp_intern(&table, &i, sizeof(i), &is_new), i);
+		assert_false(is_new);
+	}
+	assert_int_equal(gp_memory_budget_refusals(), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_bound_all_is_had),
+		cmocka_unit_test(a_bound_is_kept_and_what_is_refused_is_counted),
+		cmocka_unit_test(a_part_is_at_most_what_is_wanted),
+		cmocka_unit_test(what_a_child_has_not_inherited_is_free_there),
+		cmocka_unit_test(memory_of_the_system_is_charged),
+		cmocka_unit_test(a_table_of_names_makes_do),
+		cmocka_unit_test(what_is_known_needs_no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* own_threads: when a program has come to its end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector/atomic.h"
+#include "collector/profiler_threads.h"
+#include "collector/process_state.h"
+#include "collector/sys.h"
+#include "tests/lib/sanitizer.h"
+
+#define MOST_SECONDS 20
+
+enum { ALL_TOO_EARLY = 1, NOT_KNOWN, ENDED = 42 };
+
+static const uint32_t *libc_threads;
+static uint32_t looks; /* of the profiler's thread, while the program's still ran */
+static uint32_t program_ends;
+
+static void *be_the_profilers(void *unused)
+{
+	bool may_change;
+
+	gp_profiler_thread_begin();
+	while (!gp_profiler_threads_are_last(libc_threads, &may_change)) {
+		if (!may_change)
+			_exit(NOT_KNOWN);
+		gp_add32_ordered(&looks, 1);
+	}
+	_exit(gp_load32_acquire(&program_ends) ? ENDED : ALL_TOO_EARLY);
+	return unused;
+}
+
+static void *be_the_programs(void *unused)
+{
+	while (gp_load32_acquire(&looks) < 100)
+		;
+	gp_store32_release(&program_ends, 1);
+	return unused;
+}
+
+static void take_all_descriptors(void)
+{
+	struct rlimit none;
+
+	getrlimit(RLIMIT_NOFILE, &none);
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &none);
+}
+
+/* In a process of its own, of which the calling thread is the main one. */
+static void leave_others_at_work(bool has_proc)
+{
+	pthread_t thread;
+
+	alarm(MOST_SECONDS);
+	dlopen("libgcc_s.so.1", RTLD_NOW); /* as pthread_exit() does */
+	if (!has_proc)
+		take_all_descriptors();
+	if (gp_process_state_prepare() != 0 ||
+	    pthread_create(&thread, NULL, be_the_programs, NULL) != 0 ||
+	    pthread_create(&thread, NULL, be_the_profilers, NULL) != 0)
+		_exit(NOT_KNOWN);
+	pthread_exit(NULL);
+}
+
+static void check_end(bool has_proc)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0)
+		leave_others_at_work(has_proc);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), ENDED);
+}
+
+static void a_program_ends_with_the_last_thread_of_its_own(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN) /* it has a thread of its own in the program */
+		skip();
+	check_end(true);
+}
+
+static void so_it_does_where_proc_cannot_be_read(void **state)
+{
+	(void)state;
+	if (UNDER_TSAN || libc_threads == NULL)
+		skip();
+	check_end(false);
+}
+
+static void a_program_whose_main_thread_lives_goes_on(void **state)
+{
+	bool may_change = false;
+
+	(void)state;
+	assert_false(gp_profiler_threads_are_last(libc_threads, &may_change));
+	assert_true(may_change);
+}
+
+/* As where the program has taken all descriptors: it may give one back. */
+static void what_is_not_known_may_change_while_others_of_ours_run(void **state)
+{
+	struct rlimit before;
+	bool may_change[2];
+
+	(void)state;
+	getrlimit(RLIMIT_NOFILE, &before);
+	take_all_descriptors();
+	for (int i = 0; i < 2; i++) {
+		gp_profiler_thread_begin();
+		assert_false(gp_profiler_threads_are_last(NULL, &may_change[i]));
+	}
+	gp_profiler_thread_end();
+	gp_profiler_thread_end();
+	setrlimit(RLIMIT_NOFILE, &before);
+	assert_false(may_change[0]);
+	assert_true(may_change[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_program_ends_with_the_last_thread_of_its_own),
+		cmocka_unit_test(so_it_does_where_proc_cannot_be_read),
+		cmocka_unit_test(a_program_whose_main_thread_lives_goes_on),
+		cmocka_unit_test(what_is_not_known_may_change_while_others_of_ours_run),
+	};
+
+	libc_threads = dlsym(RTLD_DEFAULT, "__nptl_nthreads");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

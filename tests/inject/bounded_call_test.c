@@ -1,0 +1,164 @@
+/* errand: what lasts keeps nobody who sends it, and none begins behind the close. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector/atomic.h"
+#include "collector/eventcount.h"
+#include "collector/sys.h"
+#include "inject/bounded_call.h"
+
+#define LONGEST_NS 10000000000u /* no test waits as long */
+
+static struct gp_eventcount wakeup;
+static uint32_t done;    /* the errand that was done last */
+static uint32_t running; /* an errand is under way */
+static uint32_t may_end; /* of an errand that lasts */
+static bool was_awaited; /* at its end */
+
+#define LASTS 100u
+
+static void wait_until(uint32_t *word, uint32_t value)
+{
+	uint32_t now;
+
+	while ((now = gp_load32_acquire(word)) != value)
+		gp_sys_wait(word, now, LONGEST_NS);
+}
+
+static void let(uint32_t *word)
+{
+	gp_store32_release(word, 1);
+	gp_sys_wake(word);
+}
+
+static void run(uint32_t errand)
+{
+	if (errand == LASTS) {
+		let(&running);
+		wait_until(&may_end, 1);
+		was_awaited = gp_bounded_call_is_wanted();
+	}
+	gp_store32_release(&done, errand);
+}
+
+static void ring(void)
+{
+	gp_eventcount_notify(&wakeup);
+}
+
+static void await_return(void)
+{
+	while (!gp_bounded_call_is_done())
+		gp_eventcount_wait(&wakeup, LONGEST_NS);
+}
+
+/* Each in a process of its own: there is one thread, and it ends. */
+static void in_child(void (*body)(void))
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (gp_bounded_call_begin(run, ring) != 0)
+			_exit(2);
+		body();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void expect(bool is_so)
+{
+	if (!is_so)
+		_exit(1);
+}
+
+static void send_two(void)
+{
+	expect(gp_bounded_call_send(7));
+	await_return();
+	expect(gp_load32_acquire(&done) == 7);
+	expect(gp_bounded_call_send(8));
+	await_return();
+	expect(gp_load32_acquire(&done) == 8);
+}
+
+static void each_is_done_once_it_is_back(void **state)
+{
+	(void)state;
+	in_child(send_two);
+}
+
+static void send_beside_one(void)
+{
+	expect(gp_bounded_call_send(LASTS));
+	wait_until(&running, 1);
+	expect(!gp_bounded_call_is_done() && !gp_bounded_call_send(7));
+	let(&may_end);
+	await_return();
+	expect(gp_load32_acquire(&done) == LASTS && was_awaited && gp_bounded_call_send(7));
+	await_return();
+	expect(gp_load32_acquire(&done) == 7);
+}
+
+static void who_sends_goes_on_while_one_lasts(void **state)
+{
+	(void)state;
+	in_child(send_beside_one);
+}
+
+static void close_beside_one(void)
+{
+	expect(gp_bounded_call_send(LASTS));
+	wait_until(&running, 1);
+	gp_bounded_call_close();
+	expect(!gp_bounded_call_is_done() && !gp_bounded_call_send(7));
+	let(&may_end);
+	while (gp_load32_acquire(&done) != LASTS)
+		gp_eventcount_wait(&wakeup, LONGEST_NS);
+	expect(!was_awaited && !gp_bounded_call_is_done() && !gp_bounded_call_send(7));
+}
+
+static void none_begins_behind_the_close(void **state)
+{
+	(void)state;
+	in_child(close_beside_one);
+}
+
+static int no_thread(pthread_t *thread, void *(*body)(void *))
+{
+	(void)thread, (void)body;
+	return -EAGAIN;
+}
+
+static void without_a_thread_it_says_so(void **state)
+{
+	int (*real)(pthread_t * thread, void *(*body)(void *)) = gp_sys.thread;
+
+	(void)state;
+	gp_sys.thread = no_thread;
+	assert_int_not_equal(gp_bounded_call_begin(run, ring), 0);
+	gp_sys.thread = real;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_is_done_once_it_is_back),
+		cmocka_unit_test(who_sends_goes_on_while_one_lasts),
+		cmocka_unit_test(none_begins_behind_the_close),
+		cmocka_unit_test(without_a_thread_it_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/* What is added to an environment that would lose us, and when nothing is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "inject/child_env.h"
+#include "inject/options.h"
+
+#define OWN "/opt/gp/preload/$LIB/libgpuprof.so"
+
+/* What is remembered is remembered for good: each case is a process of its own. */
+static void in_child(void (*check)(void))
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		check();
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+static void want(bool condition)
+{
+	if (!condition)
+		_exit(1);
+}
+
+static void remember(char *const *environment)
+{
+	gp_options_read(environment);
+	gp_child_env_remember(environment);
+}
+
+static bool has(char *const *environment, const char *variable)
+{
+	for (; *environment != NULL; environment++)
+		if (strcmp(*environment, variable) == 0)
+			return true;
+	return false;
+}
+
+static char *const launched[] = {"LD_PRELOAD=/other.so:" OWN " /more.so",
+				 "HOME=/root",
+				 "GPUPROF_OUTPUT=/tmp/%p",
+				 "GPUPROF_SESSION=/run/s",
+				 "ASAN_OPTIONS=a=1:verify_asan_link_order=0",
+				 NULL};
+
+static void add_to_an_empty_one(void)
+{
+	char *const nothing[] = {NULL};
+	char *with[16];
+
+	remember(launched);
+	want(gp_child_env_applies(nothing) && gp_child_env_applies(NULL));
+	want(gp_child_env_size(nothing) <= 16);
+	gp_child_env_fill(nothing, with);
+	want(has(with, "LD_PRELOAD=" OWN)); /* ours alone: the others are the program's business */
+	want(has(with, "GPUPROF_OUTPUT=/tmp/%p") && has(with, "GPUPROF_SESSION=/run/s"));
+	want(has(with, "ASAN_OPTIONS=verify_asan_link_order=0") && !has(with, "HOME=/root"));
+	gp_child_env_fill(NULL, with);
+	want(gp_child_env_size(NULL) <= 16 && has(with, "LD_PRELOAD=" OWN));
+}
+
+static void keep_what_is_there(void)
+{
+	char *const own[] = {"A=b", "GPUPROF_OUTPUT=mine", NULL};
+	char *with[16];
+
+	remember(launched);
+	want(gp_child_env_applies(own) && gp_child_env_size(own) <= 16);
+	gp_child_env_fill(own, with);
+	want(has(with, "A=b") && has(with, "GPUPROF_OUTPUT=mine"));
+	want(!has(with, "GPUPROF_OUTPUT=/tmp/%p"));
+}
+
+static void leave_one_with_a_preload(void)
+{
+	char *const other[] = {"LD_PRELOAD=/x.so", NULL}, *const emptied[] = {"LD_PRELOAD=", NULL};
+
+	remember(launched);
+	want(!gp_child_env_applies(other) && !gp_child_env_applies(emptied));
+	want(!gp_child_env_applies(launched));
+}
+
+/* gcc's address sanitizer would end such a program. */
+static void leave_one_whose_sanitizer_would_object(void)
+{
+	char *const asan[] = {"ASAN_OPTIONS=detect_leaks=0", NULL};
+
+	remember(launched);
+	want(!gp_child_env_applies(asan));
+}
+
+/* musl's and 32-bit programs would not start. */
+static void leave_all_where_we_are_no_loader_path(void)
+{
+	char *const bare[] = {"LD_PRELOAD=/opt/gp/libgpuprof.so", NULL}, *const nothing[] = {NULL};
+
+	remember(bare);
+	want(!gp_child_env_applies(nothing));
+}
+
+static void leave_all_if_told_to(void)
+{
+	char *const told[] = {"LD_PRELOAD=" OWN, "GPUPROF_FOLLOW=inherited", NULL};
+	char *const nothing[] = {NULL};
+
+	remember(told);
+	want(!gp_child_env_applies(nothing));
+}
+
+static void leave_a_very_large_one(void)
+{
+	static char *large[GP_CHILD_ENV_VARIABLES + 1];
+
+	remember(launched);
+	for (int i = 0; i < GP_CHILD_ENV_VARIABLES; i++)
+		large[i] = "X=1";
+	want(gp_child_env_size(large) == 0);
+	large[GP_CHILD_ENV_VARIABLES / 2] = NULL;
+	want(gp_child_env_size(large) > GP_CHILD_ENV_VARIABLES / 2);
+}
+
+#define CASE(name)                                                                                 \
+	static void test_##name(void **state)                                                      \
+	{                                                                                          \
+		(void)state;                                                                       \
+		in_child(name);                                                                    \
+	}
+CASE(add_to_an_empty_one)
+CASE(keep_what_is_there)
+CASE(leave_one_with_a_preload)
+CASE(leave_one_whose_sanitizer_would_object)
+CASE(leave_all_where_we_are_no_loader_path)
+CASE(leave_all_if_told_to)
+CASE(leave_a_very_large_one)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_add_to_an_empty_one),
+		cmocka_unit_test(test_keep_what_is_there),
+		cmocka_unit_test(test_leave_one_with_a_preload),
+		cmocka_unit_test(test_leave_one_whose_sanitizer_would_object),
+		cmocka_unit_test(test_leave_all_where_we_are_no_loader_path),
+		cmocka_unit_test(test_leave_all_if_told_to),
+		cmocka_unit_test(test_leave_a_very_large_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

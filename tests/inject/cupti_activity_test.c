@@ -1,0 +1,185 @@
+/* fetch: buffers on their way from CUPTI to the decoder, while CUPTI flushes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "collector/atomic.h"
+#include "inject/cupti_buffers.h"
+#include "inject/cupti_activity.h"
+
+#define LIMIT 16u
+
+static uint8_t *buffers[LIMIT];
+static uint32_t wakes; /* of the decoder, by who waits for it */
+
+/* What CUPTI would do in a flush. */
+static void (*in_flush)(void);
+
+static void wake_decoder(void)
+{
+	gp_add32(&wakes, 1);
+}
+
+static void wake_fetching_thread(void)
+{
+}
+
+static CUptiResult flush_all(uint32_t flag)
+{
+	(void)flag;
+	if (in_flush != NULL)
+		in_flush();
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult no_record(uint8_t *buffer, size_t valid_bytes, CUpti_Activity **record)
+{
+	(void)buffer, (void)valid_bytes, (void)record;
+	return CUPTI_ERROR_MAX_LIMIT_REACHED;
+}
+
+static CUptiResult none_dropped(CUcontext context, uint32_t stream, size_t *dropped)
+{
+	(void)context, (void)stream;
+	*dropped = 0;
+	return CUPTI_SUCCESS;
+}
+
+static const struct gp_cupti cupti = {
+	.version = 130001,
+	.cuptiActivityFlushAll = flush_all,
+	.cuptiActivityGetNextRecord = no_record,
+	.cuptiActivityGetNumDroppedRecords = none_dropped,
+};
+
+static int init(void **state)
+{
+	(void)state;
+	gp_cupti_activity_init(&cupti, wake_fetching_thread);
+	gp_cupti_activity_enter_thread();
+	return gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, true, wake_decoder);
+}
+
+/* ---- as CUPTI's worker, which gives filled buffers back, and asks for others on its way ---- */
+
+static void *fill_all(void *unused)
+{
+	size_t bytes, most;
+
+	(void)unused;
+	for (uint32_t i = 0; i < LIMIT; i++) {
+		gp_cupti_activity_request(&buffers[i], &bytes, &most);
+		assert_int_equal(bytes, GP_CUPTI_BUFFER_BYTES);
+	}
+	for (uint32_t i = 0; i < LIMIT; i++)
+		gp_cupti_activity_complete(NULL, 0, buffers[i], bytes, 64);
+	return NULL;
+}
+
+static size_t bytes_asked;
+
+static void ask(void)
+{
+	uint8_t *buffer;
+	size_t most;
+
+	gp_cupti_activity_request(&buffer, &bytes_asked, &most);
+	gp_cupti_activity_complete(NULL, 0, buffer, bytes_asked, 0);
+}
+
+static void *ask_once(void *unused)
+{
+	ask();
+	return unused;
+}
+
+static void *fill_all_and_ask(void *unused)
+{
+	fill_all(unused);
+	ask();
+	return NULL;
+}
+
+static void run(void *(*body)(void *))
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, body, NULL), 0);
+	pthread_join(thread, NULL);
+}
+
+static void fill_all_and_ask_on_worker(void)
+{
+	run(fill_all_and_ask);
+}
+
+static void fill_and_decode(void)
+{
+	run(fill_all);
+	gp_cupti_activity_during_flush();
+	run(ask_once);
+}
+
+static void *flush(void *unused)
+{
+	gp_cupti_activity_flush(0);
+	return unused;
+}
+
+/* ---- */
+
+/* A flush may be what the program's end waits for. */
+static void who_is_waited_for_does_not_wait_for_a_buffer(void **state)
+{
+	(void)state;
+	in_flush = fill_all_and_ask_on_worker;
+	wakes = 0;
+	run(flush);
+	assert_int_equal(wakes, 0);
+	assert_true(bytes_asked < GP_CUPTI_BUFFER_BYTES);
+	/* what came in the flush is decoded behind it */
+	gp_cupti_activity_end_flush(false);
+	in_flush = ask;
+	run(flush);
+	assert_int_equal(bytes_asked, GP_CUPTI_BUFFER_BYTES);
+	gp_cupti_activity_end_flush(false);
+}
+
+/* The decoder goes on meanwhile. */
+static void what_comes_amid_a_flush_is_decoded(void **state)
+{
+	(void)state;
+	in_flush = fill_and_decode;
+	run(flush);
+	assert_int_equal(bytes_asked, GP_CUPTI_BUFFER_BYTES);
+	gp_cupti_activity_end_flush(false);
+}
+
+static void the_fetching_thread_does_not_wait_for_itself(void **state)
+{
+	(void)state;
+	run(fill_all);
+	wakes = 0;
+	ask();
+	assert_int_equal(wakes, 0);
+	gp_cupti_activity_decode();
+	ask();
+	assert_int_equal(bytes_asked, GP_CUPTI_BUFFER_BYTES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_waited_for_does_not_wait_for_a_buffer),
+		cmocka_unit_test(what_comes_amid_a_flush_is_decoded),
+		cmocka_unit_test(the_fetching_thread_does_not_wait_for_itself),
+	};
+
+	return cmocka_run_group_tests(tests, init, NULL);
+}

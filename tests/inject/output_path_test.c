@@ -1,0 +1,163 @@
+/* output: templates of file names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inject/output_path.h"
+
+static char start[PATH_MAX];
+
+static int remember(void **state)
+{
+	(void)state;
+	gp_output_path_remember();
+	return getcwd(start, sizeof(start)) == NULL || chdir("/") != 0;
+}
+
+static void names_stay_in_the_directory_at_start(void **state)
+{
+	char path[PATH_MAX], expected[PATH_MAX + 16];
+
+	(void)state;
+	assert_int_equal(gp_output_path_expand("run", path, sizeof(path)), 0);
+	snprintf(expected, sizeof(expected), "%s/run", start);
+	assert_string_equal(path, expected);
+}
+
+static void sequences_are_expanded(void **state)
+{
+	char path[PATH_MAX], expected[64];
+
+	(void)state;
+	setenv("GPUPROF_TEST_RANK", "7", 1);
+	assert_int_equal(
+		gp_output_path_expand("/d/%p-%q{GPUPROF_TEST_RANK}-%%", path, sizeof(path)), 0);
+	snprintf(expected, sizeof(expected), "/d/%d-7-%%", (int)getpid());
+	assert_string_equal(path, expected);
+	assert_int_equal(gp_output_path_expand("/%q{GPUPROF_TEST_ABSENT}x", path, sizeof(path)), 0);
+	assert_string_equal(path, "/x");
+}
+
+static void a_folder_that_is_there_needs_no_slash(void **state)
+{
+	char path[PATH_MAX], expected[PATH_MAX + 64];
+
+	(void)state;
+	assert_int_equal(gp_output_path_expand("/tmp", path, sizeof(path)), 0);
+	snprintf(expected, sizeof(expected), "/tmp/gpuprof-output_test-%d", (int)getpid());
+	assert_string_equal(path, expected);
+	assert_int_equal(gp_output_path_expand(".", path, sizeof(path)), 0);
+	snprintf(expected, sizeof(expected), "%s/gpuprof-output_test-%d", start, (int)getpid());
+	assert_string_equal(path, expected);
+}
+
+static void the_suffix_is_there_once(void **state)
+{
+	char path[PATH_MAX];
+
+	(void)state;
+	assert_int_equal(gp_output_path_expand("/d/fixed.gpuprof", path, sizeof(path)), 0);
+	assert_string_equal(path, "/d/fixed");
+	assert_int_equal(gp_output_path_expand("/d/.gpuprof", path, sizeof(path)), 0);
+	assert_string_equal(path, "/d/.gpuprof");
+}
+
+static void program_and_host_are_names_not_paths(void **state)
+{
+	char path[PATH_MAX];
+
+	(void)state;
+	assert_int_equal(gp_output_path_expand("/%n", path, sizeof(path)), 0);
+	assert_string_equal(path, "/output_test");
+	assert_int_equal(gp_output_path_expand("/%h", path, sizeof(path)), 0);
+	assert_true(strlen(path) > 1);
+}
+
+/* A variable must not send the file to another folder. */
+static void values_cannot_hold_slashes(void **state)
+{
+	char path[PATH_MAX];
+
+	(void)state;
+	setenv("GPUPROF_TEST_RANK", "../../etc/x", 1);
+	assert_int_equal(gp_output_path_expand("/d/%q{GPUPROF_TEST_RANK}", path, sizeof(path)), 0);
+	assert_string_equal(path, "/d/.._.._etc_x");
+}
+
+static void a_folder_gets_the_default_name(void **state)
+{
+	char path[PATH_MAX], expected[64];
+
+	(void)state;
+	snprintf(expected, sizeof(expected), "/d/gpuprof-output_test-%d", (int)getpid());
+	assert_int_equal(gp_output_path_expand("/d/", path, sizeof(path)), 0);
+	assert_string_equal(path, expected);
+}
+
+/* So that what expands it later finds the same place. */
+static void a_template_can_be_made_absolute(void **state)
+{
+	static char place[] = "/tmp/100%-gpuprof-XXXXXX";
+	char path[PATH_MAX], expected[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(place));
+	assert_int_equal(chdir(place), 0);
+	gp_output_path_remember();
+	assert_int_equal(gp_output_path_absolute("a%p", path, sizeof(path)), 0);
+	snprintf(expected, sizeof(expected), "/tmp/100%%%%%s/a%%p", strchr(place, '-'));
+	assert_string_equal(path, expected);
+	assert_int_equal(gp_output_path_absolute("/a%p", path, sizeof(path)), 0);
+	assert_string_equal(path, "/a%p");
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(rmdir(place), 0);
+}
+
+static void bad_templates_are_refused(void **state)
+{
+	char path[PATH_MAX], tiny[8];
+
+	(void)state;
+	assert_int_equal(gp_output_path_expand("a%z", path, sizeof(path)), -EINVAL);
+	assert_int_equal(gp_output_path_expand("a%", path, sizeof(path)), -EINVAL);
+	assert_int_equal(gp_output_path_expand("a%q{HOME", path, sizeof(path)), -EINVAL);
+	assert_int_equal(gp_output_path_expand("a%qHOME}", path, sizeof(path)), -EINVAL);
+	assert_int_equal(gp_output_path_expand("/far-too-long", tiny, sizeof(tiny)), -ENAMETOOLONG);
+}
+
+static void the_library_knows_its_own_file(void **state)
+{
+	const char *slash = strrchr(gp_output_path_library(), '/');
+
+	(void)state;
+	assert_non_null(slash);
+	assert_string_equal(slash, "/output_test"); /* here it is linked into the test */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_stay_in_the_directory_at_start),
+		cmocka_unit_test(sequences_are_expanded),
+		cmocka_unit_test(a_folder_that_is_there_needs_no_slash),
+		cmocka_unit_test(the_suffix_is_there_once),
+		cmocka_unit_test(program_and_host_are_names_not_paths),
+		cmocka_unit_test(values_cannot_hold_slashes),
+		cmocka_unit_test(a_folder_gets_the_default_name),
+		cmocka_unit_test(bad_templates_are_refused),
+		cmocka_unit_test(the_library_knows_its_own_file),
+		cmocka_unit_test(a_template_can_be_made_absolute),
+	};
+
+	return cmocka_run_group_tests(tests, remember, NULL);
+}

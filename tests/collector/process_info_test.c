@@ -69,7 +69,7 @@ static void this_program(void **unused)
 
 	(void)unused;
 	gp_process_info_program(name, sizeof(name));
-	assert_string_equal(name, "facts_test");
+	assert_string_equal(name, "process_info_test");
 }
 
 int main(void)

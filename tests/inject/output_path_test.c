@@ -54,10 +54,11 @@ static void a_folder_that_is_there_needs_no_slash(void **state)
 
 	(void)state;
 	assert_int_equal(gp_output_path_expand("/tmp", path, sizeof(path)), 0);
-	snprintf(expected, sizeof(expected), "/tmp/gpuprof-output_test-%d", (int)getpid());
+	snprintf(expected, sizeof(expected), "/tmp/gpuprof-output_path_test-%d", (int)getpid());
 	assert_string_equal(path, expected);
 	assert_int_equal(gp_output_path_expand(".", path, sizeof(path)), 0);
-	snprintf(expected, sizeof(expected), "%s/gpuprof-output_test-%d", start, (int)getpid());
+	snprintf(expected, sizeof(expected), "%s/gpuprof-output_path_test-%d", start,
+		 (int)getpid());
 	assert_string_equal(path, expected);
 }
 
@@ -78,7 +79,7 @@ static void program_and_host_are_names_not_paths(void **state)
 
 	(void)state;
 	assert_int_equal(gp_output_path_expand("/%n", path, sizeof(path)), 0);
-	assert_string_equal(path, "/output_test");
+	assert_string_equal(path, "/output_path_test");
 	assert_int_equal(gp_output_path_expand("/%h", path, sizeof(path)), 0);
 	assert_true(strlen(path) > 1);
 }
@@ -99,7 +100,7 @@ static void a_folder_gets_the_default_name(void **state)
 	char path[PATH_MAX], expected[64];
 
 	(void)state;
-	snprintf(expected, sizeof(expected), "/d/gpuprof-output_test-%d", (int)getpid());
+	snprintf(expected, sizeof(expected), "/d/gpuprof-output_path_test-%d", (int)getpid());
 	assert_int_equal(gp_output_path_expand("/d/", path, sizeof(path)), 0);
 	assert_string_equal(path, expected);
 }
@@ -141,7 +142,7 @@ static void the_library_knows_its_own_file(void **state)
 
 	(void)state;
 	assert_non_null(slash);
-	assert_string_equal(slash, "/output_test"); /* here it is linked into the test */
+	assert_string_equal(slash, "/output_path_test"); /* here it is linked into the test */
 }
 
 int main(void)

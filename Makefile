@@ -104,8 +104,8 @@ page:
 	@mkdir -p $(O)
 	$(Q)report/html/page.sh >$(O)/page.html && cp $(O)/page.html $(BUILT_PAGE)
 
-$(O)/%.1: docs/%.1 docs/man.awk $(O)/gpuprof
-	$(Q)awk -v gpuprof=$(O)/gpuprof -f docs/man.awk $< >$@.tmp && mv $@.tmp $@
+$(O)/%.1: docs/man/%.1 docs/man/man.awk $(O)/gpuprof
+	$(Q)awk -v gpuprof=$(O)/gpuprof -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@
 
 # Other flags than the last time compile everything anew; but `make install` takes what was made.
 COMPILED_WITH := $(CC) $(ALL_CFLAGS) $(LIBRARY_CFLAGS) $(LDFLAGS)

@@ -1,4 +1,4 @@
-# Benchmarks that need no GPU; docs/PERFORMANCE.md says what they show.  Part of the root Makefile.
+# Benchmarks that need no GPU; docs/design/performance.md says what they show.  Part of the root Makefile.
 
 # Takes a few minutes.  Counts are exact; times are of this machine, and of what else it does.
 .PHONY: bench
@@ -46,7 +46,7 @@ $(O)/bench/steps $(O)/bench/vary: $(O)/bench/%: bench/%.c tests/lib/cuda_start.h
 # How costs grow by ten and by a hundred, and its picture: takes some ten minutes.
 .PHONY: bench-scale
 bench-scale: all sim $(O)/bench/vary
-	$(Q)bench/scale --build $(abspath $(O)) --plot docs/scale.svg
+	$(Q)bench/scale --build $(abspath $(O)) --plot docs/design/scale.svg
 
 # What a call stack costs, beside other ways to take it.
 .PHONY: bench-stacks

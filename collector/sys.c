@@ -147,7 +147,7 @@ bool gp_sys_is_confined(void)
 }
 
 /*
- * All but what docs/limits.md says that a program's filter has to allow: each asks for itself, right before, for a filter may come at
+ * All but what docs/reference/limits.md says that a program's filter has to allow: each asks for itself, right before, for a filter may come at
  * any time, for all threads at once.
  */
 static long ask_and_call(long number, long a, long b, long c, long d, long e, long f)

@@ -32,7 +32,7 @@ extern struct gp_sys gp_sys;
 /*
  * A program may forbid system calls to itself, our threads included, and be ended for one.  Whether it has done so since
  * gp_sys_remember_filter(); what was there before, as in most containers, is meant for programs like any.  Then files are
- * neither opened, made larger or smaller, nor removed any more: these calls, and all others that docs/limits.md does not name, fail with
+ * neither opened, made larger or smaller, nor removed any more: these calls, and all others that docs/reference/limits.md does not name, fail with
  * -EPERM without being made.
  */
 void gp_sys_remember_filter(void);

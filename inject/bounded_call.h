@@ -1,7 +1,7 @@
 /*
  * errand: calls of CUPTI's and the driver's that may take as long as a kernel does, on a thread of their own.
  *
- * A flush waits for the kernel that runs where another was launched behind it for the first time (docs/cupti-notes.md, 3), and what the
+ * A flush waits for the kernel that runs where another was launched behind it for the first time (docs/design/cupti-notes.md, 3), and what the
  * driver is asked of a GPU that hangs may never be answered.  Who sends an errand goes on meanwhile.  One errand at a time.
  */
 #ifndef INJECT_ERRAND_H

@@ -12,7 +12,7 @@
 
 /*
  * CUPTI's invalid id in every domain.  Proton enables and disables it, too; CUPTI 13.0 then disables calls of the domain that
- * others have enabled (docs/cupti-notes.md, 10).
+ * others have enabled (docs/design/cupti-notes.md, 10).
  */
 #define NO_CALL 0u
 

@@ -11,7 +11,7 @@
  * (gp_cupti_looks_known()).
  *
  * For a new version: GP_CUPTI_NEWEST; its number if anything depends on it; a row for each field that is read of what it
- * appended; the bytes of its records in known_layouts; a line in a list of functions.  docs/cupti-notes.md says what was seen of each.
+ * appended; the bytes of its records in known_layouts; a line in a list of functions.  docs/design/cupti-notes.md says what was seen of each.
  */
 #ifndef INJECT_CUPTI_VERSIONS_H
 #define INJECT_CUPTI_VERSIONS_H

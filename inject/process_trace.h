@@ -43,7 +43,7 @@ enum gp_followed_by {
 /*
  * Nothing is recorded any more.  The trace gets its end, after complete() if this process records, and is finished where gpuprof-run is not there to.  Once, by
  * whoever comes first; others wait for that.  Also in a signal handler.  Meanwhile signals are held (gp_sys_hold_signals()): they come then, but for those of
- * timers at an end (docs/limits.md), and none behind _exit().
+ * timers at an end (docs/reference/limits.md), and none behind _exit().
  */
 void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by);
 

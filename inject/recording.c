@@ -20,7 +20,7 @@
 
 /*
  * Beside the bits of trace_list.  CUPTI gives a record for a whole graph in place of those of its nodes, where both are
- * on; so --graphs is one bit.  Records of events come only beside those of synchronisation (docs/cupti-notes.md, 9), and
+ * on; so --graphs is one bit.  Records of events come only beside those of synchronisation (docs/design/cupti-notes.md, 9), and
  * before 12.9 they come with those, without a kind of their own.
  */
 #define WHOLE_GRAPHS     0x80000000u
@@ -90,7 +90,7 @@ static CUptiResult leave_out_polling(void)
 
 /*
  * What the device does is one switch: without records of copies, CUPTI loses those of kernels in graphs
- * (docs/cupti-notes.md, 2).  Lazy loading is told by overhead records.
+ * (docs/design/cupti-notes.md, 2).  Lazy loading is told by overhead records.
  */
 static const struct {
 	CUpti_ActivityKind kind;

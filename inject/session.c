@@ -47,7 +47,7 @@
 #define BUDGET_PART  4 /* of --max-memory: CUPTI's buffers; as much again of the device's memory */
 
 #define DEVICE_POOL_BYTES    (64u << 20)
-#define DEVICE_BUFFER_BYTES  (4u << 20) /* as CUPTI makes them (docs/cupti-notes.md, 2) */
+#define DEVICE_BUFFER_BYTES  (4u << 20) /* as CUPTI makes them (docs/design/cupti-notes.md, 2) */
 #define LEAST_DEVICE_BUFFERS 4u         /* CUPTI makes three at once */
 
 /* A kernel has failed: what is known of launches is written at once, for the program may end before it would be. */
@@ -479,7 +479,7 @@ static void set_attribute(CUpti_ActivityAttribute attribute, void *value, size_t
  * Threads that share a buffer wait for each other in each launch; with one per thread a new thread costs a buffer, and a program that is killed
  * where nobody flushes (XLA's) loses what is in each.  And a bound on the device memory in which CUPTI keeps the times of what is in flight: 16 buffers
  * of 4 MiB, 1.6 million operations (fewer with --max-memory), where the default would let it grow to 1 GiB.  Both must be set
- * before the buffer callbacks are registered (docs/cupti-notes.md, 2).
+ * before the buffer callbacks are registered (docs/design/cupti-notes.md, 2).
  */
 static void set_attributes(void)
 {

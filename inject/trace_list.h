@@ -21,7 +21,7 @@ enum gp_trace {
 
 /*
  * What is cheap: neither unified memory, which slows faults down, nor what was waited for and events, which make every call of the
- * API slower (docs/cupti-notes.md, 9), nor the calls that say little.
+ * API slower (docs/design/cupti-notes.md, 9), nor the calls that say little.
  */
 #define GP_TRACE_DEFAULT                                                                           \
 	(GP_TRACE_GPU | GP_TRACE_MEMORY | GP_TRACE_WAITS | GP_TRACE_MODULE | GP_TRACE_NVTX |       \

@@ -42,7 +42,7 @@ int gp_advice_print_json(FILE *out, const struct gp_advice *advice);
 void gp_rule_explain(FILE *out, const struct gp_rule *rule);
 void gp_rules_list(FILE *out);
 
-/* All of that as markdown: docs/advice.md. */
+/* All of that as markdown: docs/reference/advice.md. */
 void gp_rules_document(FILE *out);
 
 #endif

@@ -2,7 +2,7 @@
  * breakdown: the tables of `gpuprof summary --by`: what was recorded, gathered by one thing.
  *
  * A new one is one new file in report/breakdowns/ (or a part of one) that defines a struct gp_breakdown, and one row in the
- * table of report/breakdown.c.  docs/reports.md says what its columns mean.
+ * table of report/breakdown.c.  docs/reference/tables.md says what its columns mean.
  */
 #ifndef REPORT_BREAKDOWN_H
 #define REPORT_BREAKDOWN_H

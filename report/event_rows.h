@@ -1,7 +1,7 @@
 /*
  * event_rows: everything that a trace holds as the rows of one wide table, for exports that are tables.
  *
- * A row is of a kind (docs/formats.md has them all): what the process and its devices and threads are, kernels, copies, calls, ranges,
+ * A row is of a kind (docs/reference/formats.md has them all): what the process and its devices and threads are, kernels, copies, calls, ranges,
  * allocations, ... and what was lost.  Columns that mean nothing for it have no value.  Kinds come one after the other, within a kind as
  * the model has them; of a process in parts, in each part.  Times count from where the recording of the first process began, whose Unix time is in its row.
  */

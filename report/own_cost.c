@@ -5,7 +5,7 @@
 #include "report/spread.h"
 
 /*
- * ns on the calling thread, each, from docs/cupti-notes.md section 3 and bench/overhead: an H200,
+ * ns on the calling thread, each, from docs/design/cupti-notes.md section 3 and bench/overhead: an H200,
  * driver 580, CUPTI 13.0, on a machine with nothing else to do.
  * Entry and exit callbacks of a call, the driver call within a runtime call included.
  */

@@ -7,7 +7,7 @@
 #include "report/format.h"
 #include "report/pass/totals.h"
 
-/* Of a summary with all that there is: on one core, as docs/PERFORMANCE.md has it. */
+/* Of a summary with all that there is: on one core, as docs/design/performance.md has it. */
 #define NS_A_BYTE    70
 #define MEMORY_TIMES 13
 

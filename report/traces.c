@@ -16,7 +16,7 @@
 
 #define MESSAGE_BYTES 4352
 #define MODEL_TIMES                                                                                \
-	13 /* a summary takes so many times the size of its traces (docs/PERFORMANCE.md) */
+	13 /* a summary takes so many times the size of its traces (docs/design/performance.md) */
 
 /* Which file a path leads to; of one that leads to none, missing is a number that no other has. */
 struct file {

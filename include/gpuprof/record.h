@@ -519,7 +519,7 @@ struct gp_record_node {
 	uint8_t kind;
 	uint8_t slots;
 	uint16_t
-		node_kind; /* the driver's CUgraphNodeType; 0 also for copies and sets (docs/cupti-notes.md, 8) */
+		node_kind; /* the driver's CUgraphNodeType; 0 also for copies and sets (docs/design/cupti-notes.md, 8) */
 	uint32_t correlation_id;
 	uint64_t node_id;     /* as graph_node_id of the operations that it makes */
 	uint64_t original_id; /* the node that it is a copy of; 0 = none */

@@ -16,7 +16,7 @@ static const char usage[] = "usage: gpuprof explain RULE|CAUSE...\n"
 			    "\n"
 			    "  -l, --list      all rules, one a line\n"
 			    "      --causes    all causes of idle time, one a line\n"
-			    "      --markdown  all rules, as docs/advice.md has them\n"
+			    "      --markdown  all rules, as docs/reference/advice.md has them\n"
 			    "  -h, --help      this text\n"
 			    "\n"
 			    "Exit status: 0, or 2 where there is no such rule or cause.\n";

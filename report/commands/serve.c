@@ -45,7 +45,7 @@ static const char usage[] =
 	"\n"
 	"The address ends in a token; a request without it is refused.  Other paths of it, and "
 	"the\n"
-	"parameters that they take beside the token (docs/guide.md says more). Times are in ns "
+	"parameters that they take beside the token (docs/reference/serve.md says more). Times are in ns "
 	"there,\n"
 	"as in the answers, or have a unit: from=1500000 or from=1.5ms\n";
 

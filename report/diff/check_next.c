@@ -14,7 +14,7 @@
 
 #define WORD_BYTES 4352
 
-/* Where docs/ci.md has them. */
+/* Where docs/howto/ci.md has them. */
 #define BASELINE "gpuprof-baseline.json"
 #define FOLDER   "baseline-runs"
 

@@ -1,5 +1,5 @@
 /*
- * chrome_writer: what the parts of the Chrome trace exporter share. docs/chrome-trace.md says what
+ * chrome_writer: what the parts of the Chrome trace exporter share. docs/reference/chrome-trace.md says what
  * the file holds.
  *
  * Events go out in one pass: API calls with the starts of their arrows, operations with the arrows'

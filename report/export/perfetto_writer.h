@@ -1,6 +1,6 @@
 /*
  * perfetto_writer: what the parts of the exporter of Perfetto's own format share: a stream of packets, names that are written once and
- * then meant by their number, tracks.  docs/formats.md says what the file holds.
+ * then meant by their number, tracks.  docs/reference/formats.md says what the file holds.
  *
  * Packets need no order: their reader sorts by time, and keeps the order of equal times.  All are of one sequence.
  */

@@ -1,5 +1,5 @@
 /*
- * sqlite_writer: what the parts of the SQLite exporter share.  docs/formats.md says what is in which table.
+ * sqlite_writer: what the parts of the SQLite exporter share.  docs/reference/formats.md says what is in which table.
  *
  * Processes come one after the other; their rows are told apart by globalPid and globalTid, which have nsys's form: the pid from bit 24
  * on, the tid below.

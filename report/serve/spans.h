@@ -30,7 +30,7 @@ struct gp_span_query {
 int gp_spans_new(struct gp_model *const *models, size_t model_count, struct gp_spans **spans);
 void gp_spans_free(struct gp_spans *spans);
 
-/* Write the answer as JSON, as docs/guide.md has it.  Returns 0, -EIO or -ENOMEM. */
+/* Write the answer as JSON, as docs/reference/serve.md has it.  Returns 0, -EIO or -ENOMEM. */
 int gp_spans_write(const struct gp_spans *spans, const struct gp_span_query *query, FILE *out);
 
 #endif

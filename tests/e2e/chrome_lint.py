@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks Chrome trace files against the rules of docs/chrome-trace.md: what Perfetto, chrome://tracing and Kineto's readers need.
+"""Checks Chrome trace files against the rules of docs/reference/chrome-trace.md: what Perfetto, chrome://tracing and Kineto's readers need.
 
 usage: chrome_lint.py TRACE.json[.gz]...
 

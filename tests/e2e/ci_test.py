@@ -1,4 +1,4 @@
-"""docs/ci.md does what it says: its commands, one after the other, as somebody pastes them."""
+"""docs/howto/ci.md does what it says: its commands, one after the other, as somebody pastes them."""
 import json
 import os
 import re
@@ -15,7 +15,7 @@ LIMIT_S = 300
 
 
 def blocks():
-    with open(os.path.join(ROOT, "docs", "ci.md"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "docs", "howto", "ci.md"), encoding="utf-8") as file:
         found = re.findall(r"^```sh\n(.*?)^```", file.read(), re.DOTALL | re.MULTILINE)
     return [block for block in found if "make -C gpuprof" not in block]  # built already
 
@@ -31,7 +31,7 @@ class Ci(Case):
 
     def test_each_exit_status_is_told(self):
         usage = self.run_gpuprof("check", "--help").stdout.split("Exit status:")[1]
-        with open(os.path.join(ROOT, "docs", "ci.md"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "docs", "howto", "ci.md"), encoding="utf-8") as file:
             told = re.findall(r"^\| (\d+) \| ", file.read(), re.MULTILINE)
         self.assertEqual(sorted(told), sorted(re.findall(r"(\d+) (?:pass|regression|inconclusive|wrong|a file)", usage)))
 

@@ -444,13 +444,13 @@ class Words(Case):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertRegex(result.stdout, r"^gpuprof \d+\.\d+\.\d+\n$")
 
-    def test_the_guide_has_every_option(self):
+    def test_the_reference_has_every_option(self):
         options = set(re.findall(r"^ +(?:-., )?(--[a-z-]+)", self.run_program(["--help"]).stdout, re.MULTILINE))
         self.assertGreater(len(options), 5)
-        with open(os.path.join(support.ROOT, "docs", "guide.md"), encoding="utf-8") as file:
-            guide = file.read()
-        self.assertEqual([option for option in options - {"--help", "--version"} if f"{option}`" not in guide
-                          and f"{option} " not in guide], [])
+        with open(os.path.join(support.ROOT, "docs", "reference", "options.md"), encoding="utf-8") as file:
+            reference = file.read()
+        self.assertEqual([option for option in options - {"--help", "--version"} if f"{option}`" not in reference
+                          and f"{option} " not in reference], [])
 
     def test_no_program(self):
         result = self.run_program([])

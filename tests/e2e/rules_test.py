@@ -182,8 +182,8 @@ class ExplainTest(Case):
         self.assert_one_line(done.stderr, "no-such-rule", "--list")
 
     def test_the_document(self):
-        with open(os.path.join(ROOT, "docs", "advice.md"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), self.run_gpuprof("explain", "--markdown").stdout, "type: gpuprof explain --markdown >docs/advice.md")
+        with open(os.path.join(ROOT, "docs", "reference", "advice.md"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), self.run_gpuprof("explain", "--markdown").stdout, "type: gpuprof explain --markdown >docs/reference/advice.md")
 
 
 # Their programs are in tests/gpu/sins: the simulated device's memory is where it is touched, and its ranks do not wait; ranks are above.

@@ -126,7 +126,7 @@ static void filter_files(unsigned long flags, unsigned action)
 	filter(numbers, sizeof(numbers) / sizeof(numbers[0]), flags, action, SECCOMP_RET_ALLOW);
 }
 
-/* Nothing may be done but what this program does itself, and what docs/limits.md says that gpuprof goes on doing. */
+/* Nothing may be done but what this program does itself, and what docs/reference/limits.md says that gpuprof goes on doing. */
 static void kill_for_the_rest(const char *argument)
 {
 	static const unsigned numbers[] = {

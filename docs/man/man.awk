@@ -1,6 +1,6 @@
 # Fills in the manual pages from the programs' own help, so that both say the same:
 #
-#   awk -v gpuprof=build/gpuprof -f docs/man.awk docs/gpuprof.1
+#   awk -v gpuprof=build/gpuprof -f docs/man/man.awk docs/gpuprof.1
 #
 # A line `.\" OPTIONS COMMAND` becomes the options of a command, `.\" COMMANDS` a section for each command.
 

@@ -2,12 +2,13 @@
 #
 #   make          libgpuprof.so and gpuprof in build/            make deps      the packages that are missing
 #   make demo     profile a sample program                       make unit      the unit tests alone
-#   make check    every test that needs no GPU                   make lint      layers, exports, page, format, shellcheck, clang-tidy
+#   make check    every test that needs no GPU                   make lint      layers, exports, pages, words, format, shellcheck, clang-tidy
 #   make bench    what it all costs, as far as that needs no GPU  make clean
 #   make soak     what takes hours                               make coverage  of the readers, by their tests
 #   make fuzz     the readers, with random bytes
 #   make install  PREFIX=/usr/local, DESTDIR=       make uninstall   from there
 #   make page     the page of `gpuprof html` anew, after a change in report/html/web/
+#   make reference  the generated parts of docs/reference/ anew, after a change of their definitions
 #
 # Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers (address,undefined or thread; for
 # `make unit`), V=1 shows commands.
@@ -103,6 +104,11 @@ $(O)/report/html/page.compared: $(BUILT_PAGE) $(PAGE_SOURCE) tests/lint/page.sh
 page:
 	@mkdir -p $(O)
 	$(Q)report/html/page.sh >$(O)/page.html && cp $(O)/page.html $(BUILT_PAGE)
+
+# Parts of docs/reference/ repeat definitions, and are committed as these say.
+.PHONY: reference
+reference: $(O)/gpuprof
+	$(Q)tests/lint/reference.py $(O) --write
 
 $(O)/%.1: docs/man/%.1 docs/man/man.awk $(O)/gpuprof
 	$(Q)awk -v gpuprof=$(O)/gpuprof -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@
@@ -201,7 +207,9 @@ CHECKS += $(UNIT_TESTS) $(wildcard tests/e2e/*_test.py) tests/frozen/compare_tes
 	tests/lint/layers.py 'tests/lint/layers.py --self-test' \
 	'tests/lint/exports.sh $(O)' 'tests/lint/exports.sh --self-test' \
 	'tests/lint/symbols.sh $(O)' 'tests/lint/symbols.sh --self-test' \
-	tests/lint/page.sh 'tests/lint/page.sh --self-test'
+	tests/lint/page.sh 'tests/lint/page.sh --self-test' \
+	'tests/lint/reference.py $(O)' 'tests/lint/reference.py $(O) --self-test' \
+	tests/lint/words.py 'tests/lint/words.py --self-test'
 
 .PHONY: check-built
 check: deps
@@ -223,6 +231,8 @@ lint: all format-check script-check tidy
 	$(Q)tests/lint/exports.sh $(O)
 	$(Q)tests/lint/symbols.sh $(O)
 	$(Q)tests/lint/page.sh
+	$(Q)tests/lint/reference.py $(O)
+	$(Q)tests/lint/words.py
 
 format-check:
 	$(Q)clang-format --version >/dev/null

@@ -1,7 +1,7 @@
 /*
  * heat [STEPS]: heat spreads over a plate; what `make demo` profiles.
  *
- * It works, and wastes much of its time: in every step it allocates and frees buffers, and waits for one number before
+ * It works and wastes most of its time. In every step it allocates and frees buffers, and waits for one number before
  * it launches more.  It copies pictures into memory that is not page-locked, and forgets a buffer.  The summary names
  * these lines.
  */
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	}
 	CHECK(cudaDeviceSynchronize());
 	CHECK(cudaGetLastError());
-	CHECK(cudaFree(now)); /* not next: the summary shows what is left */
+	CHECK(cudaFree(now)); /* not next: the summary shows the leak */
 	free(picture);
 	return 0;
 }

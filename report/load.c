@@ -652,12 +652,12 @@ static void keep_within_memory(void)
 int gp_model_load_with(const char *path, const struct gp_load_options *options,
 		       struct gp_model **model, char *message, size_t message_bytes)
 {
-	const struct gp_importer *importer = gp_import_find(path);
+	const struct gp_importer *importer;
 	struct reading r = {.options = options};
-	int result = 0;
+	int result = gp_import_find(path, &importer);
 
 	keep_within_memory();
-	r.load.model = new_model(path);
+	r.load.model = result == 0 ? new_model(path) : NULL;
 	if (!r.load.model) {
 		explain(-ENOMEM, path, message, message_bytes);
 		return -ENOMEM;

@@ -103,7 +103,7 @@ void gp_traces_warn(const struct gp_model *model)
 static bool is_any_import(char *const *paths, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (gp_import_find(paths[i]))
+		if (gp_import_is_known(paths[i]))
 			return true;
 	return false;
 }

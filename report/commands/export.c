@@ -168,7 +168,7 @@ static bool is_for_parts(const struct arguments *a)
 	const struct gp_export_options *options = &a->request.options;
 
 	return options->slice_limit == 0 && !options->counters && !options->critical_path &&
-	       !gp_import_find(a->trace) &&
+	       !gp_import_is_known(a->trace) &&
 	       (a->at_once > 0 || (stat(a->trace, &status) == 0 && S_ISREG(status.st_mode) &&
 				   (uint64_t)status.st_size >= LARGE_BYTES));
 }

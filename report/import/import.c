@@ -30,13 +30,24 @@ static const struct gp_importer importers[] = {
 	{is_sqlite, gp_nsys_load},
 };
 
-const struct gp_importer *gp_import_find(const char *path)
+int gp_import_find(const char *path, const struct gp_importer **importer)
 {
 	uint8_t head[HEAD_BYTES];
-	size_t bytes = gp_input_head(path, head, sizeof(head));
+	ssize_t bytes = gp_input_head(path, head, sizeof(head));
 
-	for (size_t i = 0; i < sizeof(importers) / sizeof(importers[0]); i++)
-		if (importers[i].knows(head, bytes))
-			return &importers[i];
-	return NULL;
+	*importer = NULL;
+	for (size_t i = 0; bytes > 0 && i < sizeof(importers) / sizeof(importers[0]); i++) {
+		if (!importers[i].knows(head, (size_t)bytes))
+			continue;
+		*importer = &importers[i];
+		break;
+	}
+	return bytes < 0 ? (int)bytes : 0;
+}
+
+bool gp_import_is_known(const char *path)
+{
+	const struct gp_importer *importer;
+
+	return gp_import_find(path, &importer) == 0 && importer;
 }

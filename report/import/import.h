@@ -22,7 +22,12 @@ struct gp_importer {
 	int (*load)(const char *path, struct gp_load *load, char *message, size_t message_bytes);
 };
 
-/* The importer for the file; NULL: none: it is a trace of gpuprof's, nothing that is known, or it cannot be read. */
-const struct gp_importer *gp_import_find(const char *path);
+/*
+ * The importer for the file. NULL: none, as it is a trace of gpuprof's, no known format, or cannot be
+ * read. Returns 0 or -ENOMEM.
+ */
+int gp_import_find(const char *path, const struct gp_importer **importer);
+
+bool gp_import_is_known(const char *path);
 
 #endif

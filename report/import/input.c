@@ -42,6 +42,7 @@ int gp_input_open(const char *path, struct gp_input **input)
 		}
 	}
 	free(*input);
+	*input = NULL;
 	close(fd);
 	return -ENOMEM;
 }
@@ -68,16 +69,16 @@ ssize_t gp_input_read(void *context, void *buffer, size_t bytes)
 	return error == Z_MEM_ERROR ? -ENOMEM : 0;
 }
 
-size_t gp_input_head(const char *path, uint8_t *head, size_t bytes)
+ssize_t gp_input_head(const char *path, uint8_t *head, size_t bytes)
 {
 	struct gp_input *input;
-	ssize_t got;
+	ssize_t got = gp_input_open(path, &input);
 
-	if (gp_input_open(path, &input) != 0)
-		return 0;
-	got = gp_input_read(input, head, bytes);
-	gp_input_close(input);
-	return got > 0 ? (size_t)got : 0;
+	if (got == 0) {
+		got = gp_input_read(input, head, bytes);
+		gp_input_close(input);
+	}
+	return got > 0 || got == -ENOMEM ? got : 0;
 }
 
 bool gp_input_is_compressed(const char *path)

@@ -19,8 +19,8 @@ void gp_input_close(struct gp_input *input);
  */
 ssize_t gp_input_read(void *input, void *buffer, size_t bytes);
 
-/* Read the first bytes of a file. Returns how many; 0 if it cannot be read. */
-size_t gp_input_head(const char *path, uint8_t *head, size_t bytes);
+/* Read the first bytes of a file. Returns how many; 0 if it cannot be read; or -ENOMEM. */
+ssize_t gp_input_head(const char *path, uint8_t *head, size_t bytes);
 
 bool gp_input_is_compressed(const char *path);
 

@@ -316,7 +316,7 @@ static int take_all(struct reading *r)
 	if (token == GP_PULL_ARRAY)
 		return take_elements(r);
 	if (token != GP_PULL_OBJECT)
-		return -ENODATA;
+		return token == GP_PULL_FAILED ? gp_pull_error(r->pull) : -ENODATA;
 	while (result == 0 && gp_pull_next(r->pull) == GP_PULL_KEY)
 		result = take_entry(r);
 	return result;

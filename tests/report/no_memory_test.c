@@ -3,6 +3,7 @@
  * result, nothing crashes, and what failed leaves nothing behind.
  */
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,13 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cmocka.h>
 
+#include "report/answers/where.h"
 #include "report/decode.h"
+#include "report/diff/check.h"
+#include "report/diff/figures.h"
 #include "report/export.h"
 #include "report/model.h"
 #include "report/summary.h"
 #include "tests/lib/sanitizer.h"
+#include "tests/report/diff/run_builder.h"
 #include "tests/report/trace_builder.h"
 
 #if !UNDER_ASAN && !UNDER_TSAN
@@ -121,18 +129,94 @@ static const char *write_trace(struct gp_builder *b)
 
 /* ---- what is done with it: 0, or a negative errno value ---- */
 
+/* What came of it, in one number: the same whenever the result is 0.  0 = it is not looked at. */
+static double outcome;
+
+static double count_all(const struct gp_model *m)
+{
+	return m->call_count + 3.0 * m->op_count + 5.0 * m->memory_count + 7.0 * m->range_count +
+	       11.0 * m->name_count + 13.0 * m->text_count + 17.0 * m->frame_count +
+	       19.0 * m->sample_count + 23.0 * m->sync_count + 29.0 * m->overhead_count +
+	       31.0 * m->unified_count + 37.0 * m->pool_count + 41.0 * m->jit_count +
+	       43.0 * m->host_function_count + 47.0 * m->stream_count + 53.0 * m->context_count +
+	       59.0 * m->thread_count + 61.0 * m->shape_count + 67.0 * m->usage_count +
+	       71.0 * m->module_count + 73.0 * m->event_count + 79.0 * m->gate_count +
+	       83.0 * m->device_count;
+}
+
 static int load(const char *path)
 {
 	struct gp_model *model;
 	char message[512];
 	int result = gp_model_load(path, &model, message, sizeof(message));
 
-	if (result == 0)
+	if (result == 0) {
+		outcome = count_all(model);
 		gp_model_free(model);
+	}
 	return result;
 }
 
 static struct gp_model *loaded;
+
+/* Gaps are kept in memory that grows. */
+static int find_where(const char *path)
+{
+	struct gp_window window = gp_busy_window(&loaded, 1);
+	struct gp_device_list devices = {0};
+	struct gp_wheres wheres = {0};
+	char message[512];
+	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
+	int result = kinds ? gp_device_list_all(&devices, &loaded, 1) : -ENOMEM;
+
+	(void)path;
+	if (result == 0)
+		result = gp_wheres_of(&wheres, &loaded, 1, window, &devices, kinds, 1000);
+	outcome = 0;
+	for (size_t i = 0; result == 0 && i < wheres.count; i++)
+		outcome += (double)wheres.devices[i].gaps_kept + 1000;
+	gp_wheres_free(&wheres);
+	gp_device_list_free(&devices);
+	gp_kinds_free(kinds);
+	return result;
+}
+
+static int find_figures(const char *path)
+{
+	struct gp_figures figures;
+	int result = gp_figures_of(&loaded, 1, &figures);
+
+	(void)path;
+	outcome = 0;
+	for (int i = 0; i < GP_METRICS; i++)
+		outcome += isnan(figures.values[i]) ? 1 : i * figures.values[i];
+	for (int i = 0; i < GP_NAMED_KINDS; i++)
+		for (uint32_t row = 0; row < figures.named[i].count; row++)
+			outcome += figures.named[i].rows[row].count +
+				   1e6 * figures.named[i].rows[row].total_ns;
+	gp_figures_free(&figures);
+	return result;
+}
+
+static struct gp_run_set baseline, now;
+
+static int judge(const char *path)
+{
+	struct gp_thresholds thresholds;
+	struct gp_check check;
+	int result;
+
+	(void)path;
+	gp_thresholds_open(&thresholds);
+	result = gp_check_judge(&baseline, &now, &thresholds, &check);
+	outcome = check.count + 100.0 * check.tested + 10000.0 * check.new_count +
+		  100000.0 * check.gone_count;
+	for (uint32_t i = 0; i < check.count; i++)
+		outcome += i * (check.findings[i].baseline + 7 * check.findings[i].verdict);
+	gp_check_close(&check);
+	gp_thresholds_close(&thresholds);
+	return result;
+}
 
 static int write_chrome(const char *path)
 {
@@ -168,6 +252,7 @@ static int print_summary(const char *path)
 static void refuse_each(int (*act)(const char *), const char *path)
 {
 	int result = act(path); /* what is kept for the next time is there now */
+	double expected = outcome;
 	long refused = 0;
 	bool is_through = false;
 
@@ -179,6 +264,8 @@ static void refuse_each(int (*act)(const char *), const char *path)
 		result = act(path);
 		is_through = left >= 0;
 		left = -1;
+		if (result == 0 && outcome != expected)
+			fail_msg("the refusal of allocation %ld is not told", refused);
 		if (result != 0 && result != -ENOMEM)
 			fail_msg("result %d where allocation %ld was refused", result, refused);
 		if (live != before)
@@ -222,6 +309,124 @@ static void test_summary(void **state)
 	gp_builder_free(&b);
 }
 
+static void test_answers(void **state)
+{
+	struct gp_builder b;
+	char message[512];
+
+	(void)state;
+	assert_int_equal(gp_model_load(write_trace(&b), &loaded, message, sizeof(message)), 0);
+	refuse_each(find_where, NULL);
+	refuse_each(find_figures, NULL);
+	gp_model_free(loaded);
+	gp_builder_free(&b);
+}
+
+/* One kernel is new, one is gone, all else is slower and varies. */
+static void test_check(void **state)
+{
+	(void)state;
+	baseline = runs_make(20, 4);
+	now = runs_make(7, 4);
+	for (uint32_t i = 0; i < 20; i++) {
+		runs_vary(&baseline, i, 1000 + 10 * i);
+		runs_vary(&now, i % 7, 2000 + 10 * i);
+	}
+	for (uint32_t i = 0; i < 7; i++)
+		strcpy(now.runs[i].figures.named[GP_NAMED_KERNEL].rows[3].name, "kernel_99");
+	refuse_each(judge, NULL);
+	gp_run_set_free(&baseline);
+	gp_run_set_free(&now);
+}
+
+#define EVENT(cat, name, ts, dur)                                                                  \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":9,\"tid\":5,\"ts\":" ts   \
+	",\"dur\":" dur "}"
+
+/* Functions of Python within each other, calls and a kernel. */
+static void test_importing(void **state)
+{
+	static const char text[] = "{\"traceEvents\": [" EVENT(
+		"python_function", "a.py(1): main", "0",
+		"1000") "," EVENT("python_function", "a.py(5): inner", "10",
+				  "500") "," EVENT("python_function", "a.py(9): other", "600",
+						   "300") "," EVENT("cpu_op", "aten::mm", "20",
+								    "100") "," EVENT("user_"
+										     "annotation",
+										     "step", "5",
+										     "900") ","
+											    "{\"ph"
+											    "\":"
+											    "\"X\","
+											    "\"cat"
+											    "\":"
+											    "\"cuda"
+											    "_runti"
+											    "me\","
+											    "\"name"
+											    "\":"
+											    "\"cuda"
+											    "Launch"
+											    "Kernel"
+											    "\","
+											    "\"pid"
+											    "\":9,"
+											    "\"tid"
+											    "\":5,"
+											    "\"ts\""
+											    ":30,"
+											    "\"dur"
+											    "\":5,"
+											    "\"args"
+											    "\":{"
+											    "\"corr"
+											    "elatio"
+											    "n\":4}"
+											    "},"
+											    "{\"ph"
+											    "\":"
+											    "\"X\","
+											    "\"cat"
+											    "\":"
+											    "\"kern"
+											    "el\","
+											    "\"name"
+											    "\":"
+											    "\"k\","
+											    "\"pid"
+											    "\":1,"
+											    "\"tid"
+											    "\":7,"
+											    "\"ts\""
+											    ":40,"
+											    "\"dur"
+											    "\":9,"
+											    "\"args"
+											    "\":{"
+											    "\"devi"
+											    "ce\":"
+											    "1,"
+											    "\"cont"
+											    "ext\":"
+											    "2,"
+											    "\"stre"
+											    "am\":"
+											    "7,"
+											    "\"corr"
+											    "elatio"
+											    "n\":4}"
+											    "}]}";
+	int fd = memfd_create("trace.json", MFD_CLOEXEC);
+	char path[64];
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, text, strlen(text), 0), (ssize_t)strlen(text));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	refuse_each(load, path);
+	close(fd);
+}
+
 /* There no thread helps: which allocation comes when is the same each time, and the C library keeps no stacks of threads. */
 static void stay_on_one_core(void)
 {
@@ -235,9 +440,9 @@ static void stay_on_one_core(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_loading),
-		cmocka_unit_test(test_chrome_trace),
-		cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_loading), cmocka_unit_test(test_chrome_trace),
+		cmocka_unit_test(test_summary), cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_check),   cmocka_unit_test(test_importing),
 	};
 
 	if (UNDER_ASAN || UNDER_TSAN) {

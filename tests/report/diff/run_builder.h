@@ -43,6 +43,17 @@ static inline void runs_set(struct gp_run_set *set, enum gp_metric metric, doubl
 		set->runs[i].figures.values[metric] = value;
 }
 
+/* All times of a run: each kernel's is its share of what all take. */
+static inline void runs_vary(struct gp_run_set *set, uint32_t run, double total_ns)
+{
+	struct gp_named_list *kernels = &set->runs[run].figures.named[GP_NAMED_KERNEL];
+
+	for (int metric = 0; metric < GP_METRICS; metric++)
+		set->runs[run].figures.values[metric] = total_ns;
+	for (uint32_t k = 0; k < kernels->count; k++)
+		kernels->rows[k].total_ns = total_ns / kernels->count;
+}
+
 static inline void runs_fact(struct gp_run_set *set, enum gp_machine_fact fact, const char *text)
 {
 	free(set->machine.facts[fact]);

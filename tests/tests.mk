@@ -126,6 +126,7 @@ $(O)/tests/stacks/walk_test: $(ADVERSARIES)
 $(O)/tests/stacks/walk_test: TEST_LIBS = -lunwind -lstdc++
 
 # Prints the call stacks of a trace.
+programs: $(O)/tests/stacks/dump
 $(O)/tests/stacks/dump: tests/stacks/dump.c $(filter-out $(O)/report/main.o,$(REPORT))
 	@mkdir -p $(@D)
 	$(call say,CC)
@@ -148,10 +149,10 @@ $(O)/tests/stacks/python_again: tests/stacks/python_again.c
 # A library of two sizes, to be loaded and unloaded.
 $(O)/tests/stacks/plugin_small.so: FRAME_BYTES := 200
 $(O)/tests/stacks/plugin_large.so: FRAME_BYTES := 2000
-$(O)/tests/stacks/plugin_%.so: tests/stacks/plugin.c
+$(O)/tests/stacks/plugin_%.so: tests/stacks/plugin.c tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -shared -DFRAME_BYTES=$(FRAME_BYTES) -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -shared -DFRAME_BYTES=$(FRAME_BYTES) -Wl,--build-id=0x0123456789abcdef -o $@ $<
 $(O)/tests/stacks/plugin_python.so: FRAME_BYTES := 200 -DAS_PYTHON=0x031000f0
 $(O)/tests/stacks/plugin_python39.so: FRAME_BYTES := 200 -DAS_PYTHON=0x030900f0
 $(O)/tests/stacks/stack_test: | $(O)/tests/stacks/plugin_python.so $(O)/tests/stacks/plugin_python39.so

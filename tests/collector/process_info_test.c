@@ -63,11 +63,13 @@ static void a_small_buffer_is_enough(void **unused)
 	assert_string_equal(name, "sle");
 }
 
+/* It is named after its file, whatever name it was started under. */
 static void this_program(void **unused)
 {
-	char name[64];
+	char name[64], other_name[] = "started-as";
 
 	(void)unused;
+	program_invocation_name = program_invocation_short_name = other_name;
 	gp_process_info_program(name, sizeof(name));
 	assert_string_equal(name, "process_info_test");
 }

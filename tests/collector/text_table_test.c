@@ -3,7 +3,9 @@
 #include "tests/collector/trace_check.h"
 
 #include <pthread.h>
+#include <sched.h>
 
+#include "collector/atomic.h"
 #include "collector/memory_budget.h"
 #include "collector/text_table.h"
 
@@ -253,6 +255,72 @@ static void the_first_texts_of_threads_that_race(void)
 	      GP_MEMORY_BUDGET_FIXED_BYTES + (TABLES + THREADS) * SMALL_BYTES);
 }
 
+/* ---- both threads at once, text by text ---- */
+
+#define RACES      3000u
+#define FEW_CHAINS 512u /* bytes of a table of four chains, with room for eight short texts */
+
+static struct gp_text_table small[RACES];
+static struct gp_known_text *common[2][RACES], *own[2][RACES];
+static uint32_t arrived[RACES];
+
+static void wait_for_both(uint32_t race)
+{
+	gp_add32(&arrived[race], 1);
+	for (uint32_t spins = 0; gp_load32_acquire(&arrived[race]) < 2; spins++)
+		if (spins > 1000)
+			sched_yield();
+}
+
+static struct gp_known_text *keep_text(uint32_t race, const char *text)
+{
+	struct gp_text_key key = key_of(text);
+
+	return gp_text_table_add(&small[race], &key);
+}
+
+static void *race_for_chains(void *number)
+{
+	uintptr_t thread = (uintptr_t)number;
+
+	for (uint32_t race = 0; race < RACES; race++) {
+		char text[8];
+
+		snprintf(text, sizeof(text), "%c%u", thread == 0 ? 'a' : 'b', race);
+		wait_for_both(race);
+		if (race % 2 == 0)
+			common[thread][race] = keep_text(race, "both");
+		own[thread][race] = keep_text(race, text);
+		if (race % 2 == 1)
+			common[thread][race] = keep_text(race, "both");
+	}
+	return NULL;
+}
+
+/* Neither is a text kept twice, nor lost to one that came into its chain meanwhile. */
+static void texts_that_come_into_a_chain_at_once(void)
+{
+	pthread_t threads[2];
+
+	for (uint32_t race = 0; race < RACES; race++) {
+		small[race].wanted_bytes = FEW_CHAINS;
+		CHECK(keep_text(race, "first") != NULL);
+	}
+	for (uintptr_t i = 0; i < 2; i++)
+		CHECK(pthread_create(&threads[i], NULL, race_for_chains, (void *)i) == 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	for (uint32_t race = 0; race < RACES; race++) {
+		CHECK(common[0][race] != NULL && common[0][race] == common[1][race]);
+		CHECK(keep_text(race, "both") == common[0][race]);
+		for (uint32_t i = 0; i < 2; i++) {
+			CHECK(own[i][race] != NULL && own[i][race]->bytes[0] == "ab"[i]);
+			CHECK(keep_text(race, own[i][race]->bytes) == own[i][race]);
+		}
+		CHECK(own[0][race]->id != own[1][race]->id);
+	}
+}
+
 static void addresses_that_are_none(void)
 {
 	struct gp_text_key key = key_of("a text that is not short");
@@ -316,6 +384,7 @@ static void a_forked_child_defines_again(void)
 	X(threads_that_race)                                                                       \
 	X(a_bound_changes_no_handle)                                                               \
 	X(the_first_texts_of_threads_that_race)                                                    \
+	X(texts_that_come_into_a_chain_at_once)                                                    \
 	X(a_full_table)                                                                            \
 	X(a_forked_child_defines_again)
 CASES(CASE)

@@ -315,6 +315,33 @@ static void busy_threads(void)
 		CHECK(times[i] == 1);
 }
 
+/* ---- threads without a ring ---- */
+
+/* Whatever a call is told of, a thread whose first record has not come yet may tell it. */
+static void *call_without_a_ring(void *unused)
+{
+	gp_call_begins(8, gp_clock_ticks());
+	gp_call_is_left_out();
+	gp_count_hook(3);
+	gp_count_nested();
+	gp_count(GP_COUNTER_TEXTS_AGAIN, 5);
+	return unused;
+}
+
+static void a_thread_without_a_ring_makes_calls(void)
+{
+	pthread_t thread;
+
+	CHECK(call_without_a_ring(NULL) == NULL); /* there is no recording */
+	start_in(GP_RINGS_MEMORY);
+	CHECK(pthread_create(&thread, NULL, call_without_a_ring, NULL) == 0);
+	CHECK(pthread_join(thread, NULL) == 0);
+	stop_and_read();
+	CHECK(said.calls == 0 && said.counters[GP_COUNTER_NESTED_CALLBACKS] == 1);
+	CHECK(said.counters[GP_COUNTER_TEXTS_AGAIN] == 2 * 5); /* before the start, too */
+	CHECK(call_without_a_ring(NULL) == NULL);
+}
+
 /* ---- calls that last ---- */
 
 static void a_call_is_seen_while_it_lasts(void)
@@ -349,6 +376,7 @@ static void a_call_is_seen_while_it_lasts(void)
 	X(handlers_interrupt_records)                                                              \
 	X(a_handler_that_jumps_away_is_survived)                                                   \
 	X(busy_threads)                                                                            \
+	X(a_thread_without_a_ring_makes_calls)                                                     \
 	X(a_call_is_seen_while_it_lasts)
 CASES(CASE)
 

@@ -122,6 +122,90 @@ static void a_device_without_operations_has_no_share_of_idle_time(void **state)
 	gp_model_free(model);
 }
 
+static const char *text_at(const struct made *made, size_t row, const char *title)
+{
+	size_t column = gp_sheet_find_column(made->sheet.head, title);
+	const struct gp_value *value = &gp_sheet_row(&made->sheet, row)[column];
+
+	assert_true(column < made->sheet.head->column_count);
+	return value->kind == GP_VALUE_TEXT ? value->text : "";
+}
+
+/* Every pair of neighbours differs: k (launched at once), copy, set, k, other, k, copy; calls just before each. */
+static struct gp_model *build_gaps_between_different_operations(void)
+{
+	struct build b = build_begin(1);
+	uint32_t k = build_name(&b, "k"), other = build_name(&b, "other");
+	uint64_t at_ns = 100000;
+
+	build_device(&b, 0, "NVIDIA H200");
+	for (uint32_t i = 0; i < 7; i++) {
+		bool is_copy = i == 1 || i == 6;
+		struct gp_op *op;
+
+		build_call(&b, 100,
+			   is_copy  ? BUILD_MEMCPY_ASYNC
+			   : i == 2 ? BUILD_MEMSET_ASYNC
+				    : BUILD_LAUNCH,
+			   at_ns - 5000, 3000, i + 1);
+		op = build_op(&b,
+			      is_copy  ? GP_OP_COPY
+			      : i == 2 ? GP_OP_SET
+				       : GP_OP_KERNEL,
+			      7, at_ns, at_ns + 10000, i + 1);
+		if (is_copy) {
+			op->copy_kind = i == 1 ? 1 : 2;
+			op->source_kind = i == 1 ? 2 : 3;
+			op->destination_kind = i == 1 ? 3 : 2;
+		} else if (i == 2) {
+			op->destination_kind = 3;
+		} else {
+			op->name = i == 4 ? other : k;
+		}
+		at_ns += 110000 + i * 1000000;
+	}
+	build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns, 1000, 99);
+	return build_end(&b);
+}
+
+/* Longest first: the gap of 100 us and i ms after operation i. */
+static void gaps_name_the_operations_around_them(void **state)
+{
+	static const char *const names[] = {
+		"k", "[memcpy HtoD pinned]", "[memset]", "k", "other",
+		"k", "[memcpy DtoH pinned]"};
+	static const char *const calls[] = {
+		"cudaLaunchKernel", "cudaMemcpyAsync",  "cudaMemsetAsync", "cudaLaunchKernel",
+		"cudaLaunchKernel", "cudaLaunchKernel", "cudaMemcpyAsync"};
+	struct gp_model *model = build_gaps_between_different_operations();
+	struct made gaps = make(&gp_breakdown_gap, &model, 1);
+	struct made sites = make(&gp_breakdown_gap_site, &model, 1);
+
+	(void)state;
+	/* the one at the end is the longest */
+	assert_string_equal(text_at(&gaps, 0, "Before"), names[6]);
+	assert_string_equal(text_at(&gaps, 0, "After"), "");
+	assert_string_equal(text_at(&sites, 0, "Before"), names[6]);
+	for (size_t row = 1; row < 7; row++) {
+		size_t before = 6 - row;
+
+		expect_at(&gaps, row, "Duration", 100000 + before * 1000000);
+		assert_string_equal(text_at(&gaps, row, "Before"), names[before]);
+		assert_string_equal(text_at(&gaps, row, "Before by"), calls[before]);
+		assert_string_equal(text_at(&gaps, row, "After"), names[before + 1]);
+		assert_string_equal(text_at(&gaps, row, "After by"), calls[before + 1]);
+		expect_at(&sites, row, "Total", 100000 + before * 1000000);
+		expect_at(&sites, row, "Gaps", 1);
+		assert_string_equal(text_at(&sites, row, "Before"), names[before]);
+		assert_string_equal(text_at(&sites, row, "After"), names[before + 1]);
+		assert_string_equal(text_at(&sites, row, "After by"), calls[before + 1]);
+		assert_string_equal(text_at(&sites, row, "Cause"), "host-bound");
+	}
+	end(&sites);
+	end(&gaps);
+	gp_model_free(model);
+}
+
 /* ---- kernels and calls ---- */
 
 static void untimed_kernels_are_counted_apart(void **state)
@@ -622,6 +706,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_without_operations_has_no_share_of_idle_time),
+		cmocka_unit_test(gaps_name_the_operations_around_them),
 		cmocka_unit_test(untimed_kernels_are_counted_apart),
 		cmocka_unit_test(copies_within_the_host_are_copies_and_no_time_of_a_gpu),
 		cmocka_unit_test(sets_of_any_memory_and_of_the_devices_are_one_row),

@@ -146,6 +146,47 @@ static void add_kernel(struct scene *s, const struct launch *launch, uint64_t st
 			      });
 }
 
+/* Mostly within the block; else past the end of the chunk's other events. */
+static uint64_t roll_end(struct scene *s, uint64_t start_ns)
+{
+	return GP_TEST_CUPTI(start_ns + (roll(s, 4) == 0 ? 3 * BLOCK_NS : 300));
+}
+
+/* One of each kind of event that is neither a call nor an operation. */
+static void add_other_events(struct scene *s, uint64_t ns)
+{
+	gp_builder_add(&s->b, &(struct gp_record_sync){.kind = GP_RECORD_SYNC,
+						       .sync_kind = 3,
+						       .correlation_id = s->next_id,
+						       .start_ns = GP_TEST_CUPTI(ns),
+						       .end_ns = roll_end(s, ns),
+						       .context_id = 1,
+						       .stream_id = 7});
+	gp_builder_add(&s->b, &(struct gp_record_overhead){.kind = GP_RECORD_OVERHEAD,
+							   .overhead_kind = 2,
+							   .thread_id = 100,
+							   .start_ns = GP_TEST_CUPTI(ns + 500),
+							   .end_ns = roll_end(s, ns + 500)});
+	gp_builder_add(&s->b, &(struct gp_record_unified){.kind = GP_RECORD_UNIFIED,
+							  .counter_kind = GP_UNIFIED_HTOD,
+							  .start_ns = GP_TEST_CUPTI(ns + 600),
+							  .end_ns = roll_end(s, ns + 600),
+							  .value = 4096 + roll(s, 9),
+							  .address = 0x700000});
+	gp_builder_add(&s->b, &(struct gp_record_pool){.kind = GP_RECORD_POOL,
+						       .time_ns = GP_TEST_CUPTI(ns + 800),
+						       .address = 0x90,
+						       .reserved_bytes = 1 + roll(s, 99),
+						       .op = 3,
+						       .pool_kind = 1});
+	gp_builder_add(&s->b, &(struct gp_record_host_function){.kind = GP_RECORD_HOST_FUNCTION,
+								.correlation_id = s->next_id,
+								.start_ns = GP_TEST_CUPTI(ns + 900),
+								.end_ns = roll_end(s, ns + 900),
+								.context_id = 1,
+								.stream_id = 7});
+}
+
 /* What was launched up to some blocks ago; some of it has two kernels, as graphs have. */
 static void add_work(struct scene *s, uint64_t ns, uint32_t left)
 {
@@ -159,18 +200,7 @@ static void add_work(struct scene *s, uint64_t ns, uint32_t left)
 			s->work_ns += 1000;
 		}
 	}
-	gp_builder_add(&s->b, &(struct gp_record_sync){.kind = GP_RECORD_SYNC,
-						       .sync_kind = 3,
-						       .correlation_id = s->next_id,
-						       .start_ns = GP_TEST_CUPTI(ns),
-						       .end_ns = GP_TEST_CUPTI(ns + 300),
-						       .context_id = 1,
-						       .stream_id = 7});
-	gp_builder_add(&s->b, &(struct gp_record_overhead){.kind = GP_RECORD_OVERHEAD,
-							   .overhead_kind = 2,
-							   .thread_id = 100,
-							   .start_ns = GP_TEST_CUPTI(ns + 500),
-							   .end_ns = GP_TEST_CUPTI(ns + 700)});
+	add_other_events(s, ns);
 }
 
 static void begin(struct scene *s)
@@ -558,7 +588,7 @@ static void test_many_names_in_each_of_many_parts(void **state)
 static void test_files_of_equal_size(void **state)
 {
 	const struct gp_slice_choice window = {.from_ns = 1000000, .to_ns = 13000000};
-	const struct gp_parts_wish wish = {.events = 2000};
+	const struct gp_parts_wish wish = {.events = 2300};
 	const struct gp_model *part;
 	uint64_t starts[6];
 	struct gp_parts *parts;

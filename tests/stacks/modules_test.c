@@ -29,6 +29,8 @@
 #include "stacks/rule_table.h"
 #include "stacks/stack_tree.h"
 #include "stacks/walk.h"
+#include "tests/collector/harness.h"
+#include "tests/collector/trace_check.h"
 #include "tests/stacks/forget.h"
 #include "tests/stacks/stuck.h"
 
@@ -51,7 +53,7 @@ static __attribute__((noinline)) uint64_t walk_here(struct gp_walk *own)
 	return number;
 }
 
-static void load(const char *name, void **handle, plugin_fn **call)
+static void load_plugin(const char *name, void **handle, plugin_fn **call)
 {
 	char path[512];
 
@@ -93,7 +95,7 @@ static void forgets_what_was_unloaded(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++) {
-		load(i % 2 ? "plugin_small.so" : "plugin_large.so", &handle, &call);
+		load_plugin(i % 2 ? "plugin_small.so" : "plugin_large.so", &handle, &call);
 		places[i % 2] = (uint64_t)(uintptr_t)call;
 		call(agrees_with_libunwind, NULL);
 		call(agrees_with_libunwind, NULL);
@@ -102,6 +104,69 @@ static void forgets_what_was_unloaded(void **state)
 	}
 	if (places[0] != places[1])
 		print_message("the two lay at different addresses: nothing was proved\n");
+}
+
+/* ---- what is told of a module ---- */
+
+static struct {
+	char path[512];
+	struct gp_record_module records[8];
+	uint32_t count;
+} told;
+
+static void take_module(void *id, const struct found *found)
+{
+	const struct any_record *record = found->record;
+
+	if (record->record.kind == GP_RECORD_MODULE && record->module.id == *(uint32_t *)id) {
+		CHECK(told.count < 8);
+		told.records[told.count++] = record->module;
+	} else if (record->record.kind == GP_RECORD_STRING &&
+		   record->string.space == GP_STRING_MODULE &&
+		   record->string.id == *(uint32_t *)id) {
+		snprintf(told.path, sizeof(told.path), "%.*s", (int)record->string.length_bytes,
+			 (const char *)record->text);
+	}
+}
+
+static bool is_of_call(const struct gp_module *module, uint64_t address)
+{
+	const struct gp_record_module *record = &told.records[0];
+
+	return told.count == 1 && record->start_address == module->start &&
+	       record->end_address == module->end && record->bias == module->bias &&
+	       record->start_address <= address && address < record->end_address;
+}
+
+/* With the build id that tests/tests.mk gives it. */
+static void tells_place_path_and_build_id(void)
+{
+	static const uint8_t build_id[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
+	static struct scan scan = {.fn = take_module};
+	struct gp_module module;
+	bool is_first;
+	void *handle;
+	plugin_fn *call;
+	uint64_t address;
+
+	start_in(GP_RINGS_MEMORY);
+	load_plugin("plugin_small.so", &handle, &call);
+	address = (uint64_t)(uintptr_t)call;
+	CHECK(gp_modules_find(address, &module, &is_first) && is_first);
+	CHECK(gp_modules_find(address, &module, &is_first) && !is_first);
+	CHECK(gp_collector_stop(LONG_NS) == 0);
+	scan.context = &module.id;
+	CHECK(scan_trace(&scan, gp_collector_trace_path()) && scan.error == NULL);
+	CHECK(is_of_call(&module, address));
+	CHECK(told.records[0].build_id_bytes == sizeof(build_id));
+	CHECK(memcmp(told.records[0].build_id, build_id, sizeof(build_id)) == 0);
+	CHECK(told.path[0] == '/' && strcmp(strrchr(told.path, '/'), "/plugin_small.so") == 0);
+}
+
+static void a_module_is_told_once(void **state)
+{
+	(void)state;
+	run_case(tells_place_path_and_build_id);
 }
 
 /* ---- a thread that loads a module waits for one that takes stacks ---- */
@@ -153,7 +218,7 @@ static void never_waits_for_a_constructor(void **state)
 	snprintf(hook, sizeof(hook), "%lx", (unsigned long)(uintptr_t)wait_for_capture);
 	setenv("PLUGIN_HOOK", hook, 1);
 	assert_int_equal(pthread_create(&thread, NULL, take_when_wanted, NULL), 0);
-	load("plugin_small.so", &handle, &call);
+	load_plugin("plugin_small.so", &handle, &call);
 	dlclose(handle);
 	pthread_join(thread, NULL);
 	unsetenv("PLUGIN_HOOK");
@@ -376,6 +441,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forgets_what_was_unloaded),
+		cmocka_unit_test(a_module_is_told_once),
 		cmocka_unit_test(never_waits_for_a_constructor),
 		cmocka_unit_test(goes_through_signal_frames),
 		cmocka_unit_test(stops_at_code_without_rules),

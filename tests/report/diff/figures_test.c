@@ -7,8 +7,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/answers/where.h"
 #include "report/diff/figures.h"
 #include "../stack_builder.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define PAGEABLE 1
 #define PINNED   2
@@ -121,6 +124,90 @@ static double sum_of_causes(const struct gp_figures *figures)
 		if (strncmp(gp_metric_rows[metric].name, "idle_", 5) == 0)
 			sum += figures->values[metric];
 	return sum;
+}
+
+/* Copies, communication and many causes, each of another length: ten gaps, with a call of each kind in them. */
+static struct gp_model *build_causes(void)
+{
+	static const uint16_t apis[] = {BUILD_MALLOC, BUILD_MEMCPY_ASYNC, BUILD_DEVICE_SYNC, 1, 0};
+	struct build b = build_begin(1);
+	uint32_t kernel = build_name(&b, "k"), nccl = build_name(&b, "ncclDevKernel_AllReduce");
+	uint64_t at_ns = 1000000;
+
+	build_device(&b, 0, "GPU");
+	build_device(&b, 1, "GPU");
+	build_api(&b, 1, "cudaStreamCreate", GP_API_CONTROL);
+	build_op(&b, GP_OP_KERNEL, 9, 10000, 11000, 200)->device_id = 1;
+	for (uint32_t i = 0; i < COUNT(apis); i++) {
+		if (apis[i] != 0)
+			build_call(&b, 100, apis[i], at_ns - 500000, 60000 * (i + 1), 100 + i);
+		build_call(&b, 100, BUILD_LAUNCH, at_ns - 5000 * (i + 1), 1000, i + 1);
+		build_kernel(&b, i == 3 ? nccl : kernel, GP_NONE, at_ns, at_ns + 7000 * (i + 1));
+		b.model->ops[b.model->op_count - 1].correlation_id = i + 1;
+		at_ns += 1000000;
+	}
+	build_copy(&b, 1, PINNED, 1, at_ns, 64);
+	build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns, 1000, 99);
+	return build_end(&b);
+}
+
+/* What the table of idle times says of the devices that were used. */
+static uint64_t state_of(const struct gp_wheres *wheres, unsigned state)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < wheres->count; i++)
+		ns += wheres->devices[i].state_ns[state];
+	return ns;
+}
+
+/* Under its own name. */
+static void each_cause_has_its_own_metric(void **state)
+{
+	static const struct {
+		enum gp_metric metric;
+		enum gp_idle_cause cause;
+	} rows[] = {
+		{GP_METRIC_IDLE_HOST, GP_IDLE_HOST},
+		{GP_METRIC_IDLE_LAUNCH, GP_IDLE_LAUNCH},
+		{GP_METRIC_IDLE_SYNC, GP_IDLE_SYNC},
+		{GP_METRIC_IDLE_COPY, GP_IDLE_COPY},
+		{GP_METRIC_IDLE_ALLOC, GP_IDLE_ALLOC},
+		{GP_METRIC_IDLE_SETUP, GP_IDLE_SETUP},
+		{GP_METRIC_IDLE_DEPENDENCY, GP_IDLE_DEPENDENCY},
+		{GP_METRIC_IDLE_PROFILER, GP_IDLE_PROFILER},
+		{GP_METRIC_IDLE_UNUSED, GP_IDLE_UNUSED},
+		{GP_METRIC_IDLE_UNKNOWN, GP_IDLE_UNKNOWN},
+	};
+	struct gp_model *model = build_causes();
+	struct gp_window window = gp_busy_window(&model, 1);
+	struct gp_device_list devices = {0};
+	struct gp_wheres wheres = {0};
+	struct gp_figures figures;
+	char message[64];
+	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
+	uint32_t seen = 0;
+
+	(void)state;
+	assert_int_equal(COUNT(rows), GP_IDLE_CAUSES);
+	assert_int_equal(gp_device_list_all(&devices, &model, 1), 0);
+	assert_int_equal(gp_wheres_of(&wheres, &model, 1, window, &devices, kinds, 0), 0);
+	assert_int_equal(gp_figures_of(&model, 1, &figures), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		uint64_t ns = state_of(&wheres, GP_STATE_IDLE + rows[i].cause);
+
+		assert_metric(&figures, rows[i].metric, (double)ns);
+		seen += ns > 0;
+	}
+	assert_true(seen >= 6); /* so that one in place of another shows */
+	assert_metric(&figures, GP_METRIC_EXPOSED_COPIES, 100);
+	assert_metric(&figures, GP_METRIC_EXPOSED_COMMUNICATION, 28000);
+	assert_metric(&figures, GP_METRIC_GPU_IDLE, sum_of_causes(&figures));
+	gp_figures_free(&figures);
+	gp_wheres_free(&wheres);
+	gp_device_list_free(&devices);
+	gp_kinds_free(kinds);
+	gp_model_free(model);
 }
 
 /* A kernel that was launched with the one before it, and waited for an event. */
@@ -293,6 +380,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_has_the_name_of_every_build),
 		cmocka_unit_test(every_metric_counts_what_it_says),
 		cmocka_unit_test(what_a_device_waited_for_is_told_of_all_its_idle_time),
+		cmocka_unit_test(each_cause_has_its_own_metric),
 		cmocka_unit_test(an_unused_device_is_not_idle),
 		cmocka_unit_test(a_context_is_no_memory_call_s_time),
 		cmocka_unit_test(kernels_operations_and_calls_are_found_by_name),

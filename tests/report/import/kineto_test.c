@@ -120,28 +120,55 @@ static void a_call_has_what_the_event_says(void **state)
 }
 
 /* Whatever it is; the first one is the call of LAUNCH. */
+/* One event of each kind that is read. */
+#define ALL_KINDS(ts, dur)                                                                         \
+	X("kernel", "k", GPU(ts, dur, "\"grid\":[1,1,1]")),                                        \
+		X("gpu_memcpy", "Memcpy DtoH", GPU(ts, dur, "\"bytes\":4")),                       \
+		X("gpu_memset", "Memset (Device)", GPU(ts, dur, "\"bytes\":4")),                   \
+		X("gpu_graph", "graph 3", GPU(ts, dur, "\"graph id\":3")),                         \
+		X("cuda_sync", "Stream Sync", GPU(ts, dur, "\"x\":1")),                            \
+		X("cuda_driver", "cuLaunchKernel", HOST(ts, dur) ",\"args\":{\"cbid\":307}"),      \
+		X("cpu_op", "aten::mm", HOST(ts, dur)),                                            \
+		X("user_annotation", "step", HOST(ts, dur)),                                       \
+		X("overhead", "Buffer Flush", HOST(ts, dur)),                                      \
+		X("jit", "compile to measure", HOST(ts, dur)),                                     \
+		X("host_function", "host function",                                                \
+		  HOST(ts, dur) ",\"args\":{\"device\":1,\"context\":2,\"stream\":14}"),           \
+		X("unified_memory", "migration HtoD",                                              \
+		  HOST(ts, dur) ",\"args\":{\"address\":\"0x7f0000010000\",\"bytes\":4096}")
+
+static struct gp_model *load_with_launch(const char *event)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), EVENTS("%s," LAUNCH), event);
+	return load(text);
+}
+
 static void time_ends_with_the_last_event(void **state)
 {
-	static const char *const last[] = {
-		X("kernel", "k", GPU("50", "20", "\"grid\":[1,1,1]")),
-		X("gpu_memcpy", "Memcpy DtoH", GPU("50", "20", "\"bytes\":4")),
-		X("gpu_memset", "Memset (Device)", GPU("50", "20", "\"bytes\":4")),
-		X("cuda_sync", "Stream Sync", GPU("50", "20", "\"x\":1")),
-		X("cuda_driver", "cuLaunchKernel", HOST("50", "20") ",\"args\":{\"cbid\":307}"),
-		X("cpu_op", "aten::mm", HOST("50", "20")),
-		X("user_annotation", "step", HOST("50", "20")),
-		X("overhead", "Buffer Flush", HOST("50", "20")),
-	};
-	char text[1024];
+	static const char *const last[] = {ALL_KINDS("50", "20")};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
-		struct gp_model *m;
+		struct gp_model *m = load_with_launch(last[i]);
 
-		snprintf(text, sizeof(text), EVENTS("%s," LAUNCH), last[i]);
-		m = load(text);
 		if (m->end_ns != 59500)
 			fail_msg("%s: the end is %lu", last[i], m->end_ns);
+		gp_model_free(m);
+	}
+}
+
+static void time_begins_with_the_first_event(void **state)
+{
+	static const char *const first[] = {ALL_KINDS("3.5", "1")};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
+		struct gp_model *m = load_with_launch(first[i]);
+
+		if (m->end_ns != 9250)
+			fail_msg("%s: the end is %lu", first[i], m->end_ns);
 		gp_model_free(m);
 	}
 }
@@ -964,6 +991,7 @@ int main(void)
 		T(an_export_says_that_its_trace_has_no_end),
 		T(a_call_has_what_the_event_says),
 		T(time_ends_with_the_last_event),
+		T(time_begins_with_the_first_event),
 		T(copies_and_sets_have_their_kinds),
 		T(a_copy_between_devices_names_both),
 		T(a_copy_is_asynchronous_as_its_call_is),

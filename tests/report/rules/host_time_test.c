@@ -174,6 +174,41 @@ static void looks_say_what_the_host_was_at(void **state)
 	gp_model_free(model);
 }
 
+static char *find_gaps_with_sample(uint64_t start_ns, uint64_t end_ns)
+{
+	struct gp_model *model = wait_for_host(&(struct calls){.before = IMPORTS});
+	struct gp_advice advice;
+	const struct gp_finding *found;
+	char *text;
+
+	model->samples = calloc(1, sizeof(*model->samples));
+	assert_non_null(model->samples);
+	model->sample_count = 1;
+	model->samples[0] = (struct gp_sample){
+		.start_ns = start_ns, .end_ns = end_ns, .thread_id = 100, .stack = 0, .count = 11};
+	advice = ask(&model, 1);
+	found = find(&advice, "gpu-gaps");
+	assert_non_null(found);
+	text = strdup(found->found);
+	gp_advice_free(&advice);
+	gp_model_free(model);
+	return text;
+}
+
+/* The process was sampled, but not while the GPU had nothing to do. */
+static void samples_outside_the_gap_tell_nothing_of_it(void **state)
+{
+	char *within = find_gaps_with_sample(10 * MS, 210 * MS);
+	char *before = find_gaps_with_sample(0, MS / 4);
+
+	(void)state;
+	assert_non_null(strstr(within, "11 looks"));
+	assert_null(strstr(before, "look"));
+	assert_null(strstr(before, "meanwhile"));
+	free(within);
+	free(before);
+}
+
 /* Where no call has a stack, and there were no looks (--host-samples 0). */
 static void without_any_stack_python_is_known_by_its_name(void **state)
 {
@@ -425,6 +460,7 @@ int main(void)
 		cmocka_unit_test(imports_count_where_they_are_new),
 		cmocka_unit_test(compilers_are_told_by_looks),
 		cmocka_unit_test(looks_say_what_the_host_was_at),
+		cmocka_unit_test(samples_outside_the_gap_tell_nothing_of_it),
 		cmocka_unit_test(looks_in_all_of_them_are_added),
 		cmocka_unit_test(without_any_stack_python_is_known_by_its_name),
 		cmocka_unit_test(of_another_profiler_s_trace_ours_is_advised),

@@ -171,9 +171,8 @@ static struct gp_model *build_gaps_between_different_operations(void)
 /* Longest first: the gap of 100 us and i ms after operation i. */
 static void gaps_name_the_operations_around_them(void **state)
 {
-	static const char *const names[] = {
-		"k", "[memcpy HtoD pinned]", "[memset]", "k", "other",
-		"k", "[memcpy DtoH pinned]"};
+	static const char *const names[] = {"k", "[memcpy HtoD pinned]", "[memset]", "k", "other",
+					    "k", "[memcpy DtoH pinned]"};
 	static const char *const calls[] = {
 		"cudaLaunchKernel", "cudaMemcpyAsync",  "cudaMemsetAsync", "cudaLaunchKernel",
 		"cudaLaunchKernel", "cudaLaunchKernel", "cudaMemcpyAsync"};
@@ -682,6 +681,148 @@ static void memory_that_a_context_took_with_it_has_no_call(void **state)
 
 /* ---- the list ---- */
 
+/* ---- graphs and pools ---- */
+
+/* The row whose cell of the last column is that number. */
+static size_t row_of(const struct made *made, uint64_t number)
+{
+	const size_t columns = made->sheet.head->column_count;
+
+	for (size_t i = 0; i < gp_sheet_rows(&made->sheet); i++) {
+		const struct gp_value *last = &gp_sheet_row(&made->sheet, i)[columns - 1];
+
+		if (last->kind == GP_VALUE_WHOLE && last->whole == number)
+			return i;
+	}
+	fail_msg("there is no row %lu", number);
+	return 0;
+}
+
+static struct gp_op *build_graph_op(struct build *b, enum gp_op_kind kind, uint32_t graph_id,
+				    uint64_t start_ns, uint64_t end_ns, uint32_t correlation_id)
+{
+	struct gp_op *op = build_op(b, kind, 7, start_ns, end_ns, correlation_id);
+
+	op->graph_id = graph_id;
+	return op;
+}
+
+/* Two launches of graph 3, the second with operations that overlap and begin out of order; one of graph 4 as a whole. */
+static void graphs_have_their_launches_and_operations(void **state)
+{
+	struct build b = build_begin(17);
+	uint32_t k = build_name(&b, "k");
+	struct gp_model *model;
+	struct made made;
+
+	(void)state;
+	build_call(&b, 100, BUILD_GRAPH_LAUNCH, 0, 10, 1);
+	build_call(&b, 100, BUILD_GRAPH_LAUNCH, 20, 10, 2);
+	build_call(&b, 100, BUILD_GRAPH_LAUNCH, 40, 10, 3);
+	build_call(&b, 100, BUILD_LAUNCH, 60, 10, 4);
+	build_graph_op(&b, GP_OP_KERNEL, 3, 100, 150, 1)->name = k;
+	build_graph_op(&b, GP_OP_COPY, 3, 160, 170, 1);
+	build_graph_op(&b, GP_OP_SET, 3, 170, 175, 1);
+	build_graph_op(&b, GP_OP_KERNEL, 3, 230, 400, 2)->name = k;
+	build_graph_op(&b, GP_OP_KERNEL, 3, 210, 220, 2)->name = k;
+	build_graph_op(&b, GP_OP_KERNEL, 3, 0, 0, 2)->untimed = 1;
+	build_graph_op(&b, GP_OP_GRAPH, 4, 500, 900, 3);
+	build_kernel(&b, k, 1000, 1100, 4);
+	model = build_end(&b);
+	made = make(&gp_breakdown_graph, &model, 1);
+	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
+	size_t row = row_of(&made, 3);
+
+	expect_at(&made, row, "Total", 50 + 10 + 5 + 170 + 10);
+	expect_at(&made, row, "Launches", 2);
+	expect_at(&made, row, "Min", 75);
+	expect_at(&made, row, "Max", 190);
+	expect_at(&made, row, "Count", 6);
+	expect_at(&made, row, "Untimed", 1);
+	expect_at(&made, row, "Kernels", 4);
+	expect_at(&made, row, "Copies", 1);
+	expect_at(&made, row, "Sets", 1);
+	expect_at(&made, row, "Graphs", 0);
+	expect_at(&made, row, "PID", 17);
+	row = row_of(&made, 4);
+	expect_at(&made, row, "Total", 400);
+	expect_at(&made, row, "Launches", 1);
+	expect_at(&made, row, "Max", 400);
+	expect_at(&made, row, "Kernels", 0);
+	expect_at(&made, row, "Graphs", 1);
+	end(&made);
+	gp_model_free(model);
+}
+
+static void build_pool(struct build *b, uint16_t device, uint64_t address, uint8_t op,
+		       uint64_t reserved_bytes, uint64_t used_bytes)
+{
+	uint32_t index = BUILD_GROW(b, pools, pool_count);
+
+	b->model->pools[index] = (struct gp_record_pool){.device_id = device,
+							 .address = address,
+							 .op = op,
+							 .reserved_bytes = reserved_bytes,
+							 .used_bytes = used_bytes};
+}
+
+/* Of device 0 the only pool, which allocations need not name; of device 1 two. */
+static struct gp_model *build_pools(void)
+{
+	struct build b = build_begin(17);
+
+	build_device(&b, 0, "GPU");
+	build_device(&b, 1, "GPU");
+	build_op(&b, GP_OP_SET, 7, 10, 20, 0);
+	build_op(&b, GP_OP_SET, 7, 10, 20, 0)->device_id = 1;
+	build_pool(&b, 0, 0x100, 1, 1000, 0);
+	build_pool(&b, 0, 0x100, 3, 4000, 1000); /* trims */
+	build_pool(&b, 0, 0x100, 3, 2000, 2500);
+	build_pool(&b, 1, 0x200, 1, 50, 40);
+	build_pool(&b, 1, 0x300, 2, 60, 10);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_ASYNC, 100, 0x10000, 256);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_ASYNC, 200, 0x20000, 512);
+	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_ASYNC, 300, 0x10000, 256);
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_ASYNC, 400, 0x30000, 64)->pool = 0x300;
+	b.model->memory[3].device_id = 1;
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_ASYNC, 500, 0x40000, 32)->device_id = 1;
+	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 600, 0x50000, 9999);
+	return build_end(&b);
+}
+
+static void expect_pool(const struct made *made, size_t row, const uint64_t expected[8])
+{
+	static const char *const titles[] = {"Reserved",  "Unused", "Most used", "Left",
+					     "Allocated", "Allocs", "Trims",     "Device"};
+
+	for (size_t i = 0; i < 8; i++)
+		expect_at(made, row, titles[i], expected[i]);
+}
+
+static void pools_have_what_was_allocated_from_them(void **state)
+{
+	struct gp_model *model = build_pools();
+	struct made made = make(&gp_breakdown_memory_pool, &model, 1);
+
+	(void)state;
+	assert_int_equal(gp_sheet_rows(&made.sheet), 4); /* one of an allocation from either */
+	expect_pool(&made, row_of(&made, 0x100),
+		    (const uint64_t[]){4000, 3000, 768, 512, 768, 2, 2, 0});
+	expect_pool(&made, row_of(&made, 0x200), (const uint64_t[]){50, 10, 0, 0, 0, 0, 0, 1});
+	expect_pool(&made, row_of(&made, 0x300), (const uint64_t[]){60, 50, 64, 64, 64, 1, 0, 1});
+	expect_pool(&made, 3, (const uint64_t[]){0, 0, 32, 32, 32, 1, 0, 1});
+	assert_int_equal(gp_sheet_row(&made.sheet, 3)[10].kind, GP_VALUE_NONE);
+	end(&made);
+	model->unknown |= GP_UNKNOWN_ALLOCATIONS;
+	made = make(&gp_breakdown_memory_pool, &model, 1);
+	expect_at(&made, row_of(&made, 0x100), "Most used", 2500);
+	assert_int_equal(gp_sheet_row(&made.sheet, 0)[4].kind, GP_VALUE_NONE);
+	assert_int_equal(gp_sheet_row(&made.sheet, 0)[5].kind, GP_VALUE_NONE);
+	assert_int_equal(gp_sheet_row(&made.sheet, 0)[6].kind, GP_VALUE_NONE);
+	end(&made);
+	gp_model_free(model);
+}
+
 static void every_table_is_sound(void **state)
 {
 	struct gp_model *model = build_ranges();
@@ -722,6 +863,8 @@ int main(void)
 		cmocka_unit_test(code_comes_from_compiler_driver_and_calls),
 		cmocka_unit_test(unified_memory_has_bytes_or_faults),
 		cmocka_unit_test(memory_that_a_context_took_with_it_has_no_call),
+		cmocka_unit_test(graphs_have_their_launches_and_operations),
+		cmocka_unit_test(pools_have_what_was_allocated_from_them),
 		cmocka_unit_test(every_table_is_sound),
 	};
 

@@ -203,6 +203,14 @@ coverage:
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) O=$(O)-coverage CC=gcc CFLAGS='-O1 -g --coverage -Wno-format-truncation' report-tests
 	$(Q)tests/lint/coverage.py $(O)-coverage
 
+# ---- small changes of the sources that no unit test notices ----
+MUTANTS ?= 110
+SEED    ?= 1
+FOLDERS ?= report collector stacks inject
+.PHONY: mutate
+mutate: unit-programs
+	$(Q)tests/mutate/mutate.py --build $(O) --mutants $(MUTANTS) --seed $(SEED) $(FOLDERS)
+
 # What takes long: not part of `make check`.  10,000 kills in all, in three placements of the rings; an hour at full speed; ten
 # minutes of each fuzzer; every fault with every error, side by side; and the readers' coverage.  The longest comes first.
 SOAK_SECONDS ?= 3600

@@ -240,38 +240,37 @@ def measure(name: str, program: str, seen: str) -> tuple[float, list[str]] | Non
     return seconds, sorted({names[bisect.bisect_right(addresses, at) - 1] for at in ran})
 
 
-def make_map(build: str, tests: dict[str, Test], jobs: int) -> dict[str, tuple[float, list[str]]]:
-    """Seconds and functions of each test that passes, by an instrumented build of all."""
+def measure_all(build: str, names: list[str], jobs: int) -> dict[str, tuple[float, list[str]]]:
+    """Seconds and functions of each of these tests, by an instrumented build."""
     folder = os.path.abspath(os.path.join(build, "mutate"))
-    helper = os.path.join(folder, "seen.o")
+    inner, helper = os.path.join(folder, "build"), os.path.join(folder, "seen.o")
     os.makedirs(folder, exist_ok=True)
     subprocess.run(["cc", "-O2", "-fPIC", "-c", "-o", helper, os.path.join(HERE, "seen.c")], check=True)
-    inner = os.path.join(folder, "build")
+    programs = [os.path.join(inner, os.path.relpath(name, build)) for name in names]
     subprocess.run(["make", "-s", f"-j{jobs}", f"O={inner}", f"CFLAGS={MAP_CFLAGS}",
-                    f"LDFLAGS={os.environ.get('LDFLAGS', '')} {MAP_LDFLAGS} {helper}", "unit-programs"], check=True)
+                    f"LDFLAGS={os.environ.get('LDFLAGS', '')} {MAP_LDFLAGS} {helper}", *programs], check=True)
+    notes = [os.path.join(folder, f"seen.{number}") for number in range(len(names))]
     found = {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        names = sorted(tests)
-        programs = [os.path.join(inner, os.path.relpath(name, build)) for name in names]
-        notes = [os.path.join(folder, f"seen.{number}") for number in range(len(names))]
         for name, measured in zip(names, pool.map(measure, names, programs, notes)):
             if measured is None:
                 print(f"left out, for it does not pass: {name}")
-            else:
-                found[name] = measured
+            found[name] = measured or (0.0, [])
     return found
 
 
 def take_map(build: str, tests: dict[str, Test], jobs: int) -> None:
+    """Of tests that are not in the map yet, it is measured now."""
     path = os.path.join(build, "mutate", "map.json")
-    if not os.path.exists(path):
-        print("measuring which test runs which function", flush=True)
-        found = make_map(build, tests, jobs)
+    found = json.loads(read(path)) if os.path.exists(path) else {}
+    missing = sorted(set(tests) - set(found))
+    if missing:
+        print(f"measuring which functions {len(missing)} tests run", flush=True)
+        found.update(measure_all(build, missing, jobs))
         with open(path, "w", encoding="utf-8") as file:
             json.dump(found, file)
-    for name, (seconds, functions) in json.loads(read(path)).items():
-        if name in tests:
-            tests[name].seconds, tests[name].functions = seconds, frozenset(functions)
+    for name, test in tests.items():
+        test.seconds, test.functions = found[name][0], frozenset(found[name][1])
 
 
 # ---- one mutant ----

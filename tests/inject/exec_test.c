@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "inject/exec.h"
-#include "inject/follow.h"
+#include "inject/child_env.h"
 #include "inject/options.h"
-#include "inject/say.h"
+#include "inject/log.h"
 #include "tests/lib/case_folder.h"
 
 #define OWN  "/opt/gp/$LIB/libgpuprof.so"
@@ -53,7 +53,7 @@ static int prepare(void **state)
 {
 	(void)state;
 	gp_options_read(launched);
-	gp_follow_remember(launched);
+	gp_child_env_remember(launched);
 	gp_exec_prepare(is_recording, is_to_be_left, leave);
 	return setenv("PATH", "/nowhere::/bin:/usr/bin", 1);
 }
@@ -123,7 +123,7 @@ static int status_of(void (*way)(const char *path), const char *path, size_t *le
 		fcntl(100, F_SETFD, FD_CLOEXEC);
 		close(fds[0]);
 		close(fds[1]);
-		gp_say_nothing();
+		gp_log_disable();
 		way(path);
 		_exit(errno);
 	}

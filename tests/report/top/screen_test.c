@@ -197,28 +197,52 @@ static void what_was_ignored_stays_ignored(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == GP_SCREEN_QUIT);
 }
 
+/* A shell, which tells that what it started was stopped, and has it go on. */
+static void be_shell(void)
+{
+	int status;
+	pid_t child;
+
+	signal(SIGTTOU, SIG_IGN);
+	child = fork();
+	if (child == 0) {
+		setpgid(0, 0);
+		tcsetpgrp(STDIN_FILENO, getpid());
+		signal(SIGTTOU, SIG_DFL);
+		show_pages();
+	}
+	while (waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status)) {
+		struct termios now;
+
+		tcgetattr(STDIN_FILENO, &now);
+		printf("[STOPPED %s]", now.c_lflag & ICANON ? "cooked" : "raw");
+		fflush(stdout);
+		kill(child, SIGCONT);
+	}
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 99);
+}
+
 static void a_stopped_one_gives_the_terminal_back(void **state)
 {
-	struct termios now;
 	size_t at;
-	int status;
 
 	(void)state;
-	begin(30, false);
+	memset(&user, 0, sizeof(user));
+	user.child = forkpty(&user.fd, NULL, NULL, NULL);
+	assert_true(user.child >= 0);
+	setenv("TERM", "xterm", 1);
+	if (user.child == 0)
+		be_shell();
 	at = await("READY", 0);
-	kill(user.child, SIGTSTP);
+	press("\032"); /* Ctrl-Z */
 	at = await(LEAVE, at);
-	if (waitpid(user.child, &status, WUNTRACED) == user.child && WIFSTOPPED(status)) {
-		assert_int_equal(tcgetattr(user.fd, &now), 0);
-		assert_int_equal(now.c_lflag & (ICANON | ECHO), ICANON | ECHO);
-		kill(user.child, SIGCONT);
-	}
+	at = await("[STOPPED cooked]", at);
 	at = await(ENTER, at);
 	at = await("[REDRAW]", at);
 	at = await("READY", at);
 	press("q");
 	await("[QUIT]", at);
-	end();
+	assert_int_equal(WEXITSTATUS(end()), GP_SCREEN_QUIT);
 }
 
 /* ---- without a terminal ---- */

@@ -1,0 +1,410 @@
+/*
+ * Every table, event list and text format of one scene is what tests/data/outputs/ holds: which row,
+ * name and cause a value belongs to.
+ *
+ * After a wanted change: OUTPUTS_TEST_WRITES=1 build/tests/report/outputs_test, and read the diff.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "report/breakdown.h"
+#include "report/chronicle.h"
+#include "report/export.h"
+#include "tests/report/scene_builder.h"
+
+#define FOLDER "tests/data/outputs/"
+
+static char *read_expected(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *text = NULL;
+	size_t bytes = 0;
+
+	assert_non_null(file);
+	assert_true(getdelim(&text, &bytes, '\0', file) >= 0);
+	fclose(file);
+	return text;
+}
+
+/* Up to the first line that differs. */
+static void compare(const char *name, const char *found, const char *expected)
+{
+	for (uint32_t line = 1; *found != '\0' || *expected != '\0'; line++) {
+		size_t length = strcspn(found, "\n"), wanted = strcspn(expected, "\n");
+
+		if (length != wanted || memcmp(found, expected, length) != 0)
+			fail_msg("%s, line %u:\n  found    %.*s\n  expected %.*s", name, line,
+				 (int)length, found, (int)wanted, expected);
+		found += length + (found[length] == '\n');
+		expected += wanted + (expected[wanted] == '\n');
+	}
+}
+
+/* Sentences for people, and the version, are no values. */
+static void drop_sentences(char *text)
+{
+	static const char *const beginnings[] = {"# HELP", "\"metadata\"", "\"exporter\"",
+						 "EXPORT_PRODUCT_VERSION"};
+	char *to = text;
+
+	for (const char *line = text; *line != '\0';) {
+		size_t length = strcspn(line, "\n");
+		bool is_kept = true;
+
+		length += line[length] == '\n';
+		for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+			is_kept &= strncmp(line, beginnings[i], strlen(beginnings[i])) != 0;
+		if (is_kept) {
+			memmove(to, line, length);
+			to += length;
+		}
+		line += length;
+	}
+	*to = '\0';
+}
+
+/* text is freed. */
+static void expect(const char *name, char *text)
+{
+	char path[128], *expected;
+
+	drop_sentences(text);
+	snprintf(path, sizeof(path), FOLDER "%s", name);
+	if (getenv("OUTPUTS_TEST_WRITES")) {
+		FILE *file = fopen(path, "w");
+
+		assert_non_null(file);
+		fputs(text, file);
+		fclose(file);
+	}
+	expected = read_expected(path);
+	compare(name, text, expected);
+	free(expected);
+	free(text);
+}
+
+/* ---- tables and lists ---- */
+
+/* The rows of a sheet, without its titles. */
+static void put_rows(FILE *out, const struct gp_sheet *sheet)
+{
+	const struct gp_sheet_head *head = sheet->head;
+
+	for (size_t i = 0; i < gp_sheet_rows(sheet); i++)
+		for (size_t c = 0; c < head->column_count; c++) {
+			const struct gp_value *value = &gp_sheet_row(sheet, i)[c];
+
+			fprintf(out, "%s%s",
+				value->kind == GP_VALUE_TEXT   ? value->text
+				: value->kind == GP_VALUE_NONE ? ""
+							       : gp_sheet_number(value).text,
+				c + 1 < head->column_count ? "," : "\n");
+		}
+}
+
+static void every_table_has_its_rows(void **state)
+{
+	struct gp_model *model = scene_make();
+	struct gp_scope scope;
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	(void)state;
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++) {
+		struct gp_sheet sheet;
+
+		assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
+		assert_int_equal(gp_breakdown_make(*at, &scope, &sheet), 0);
+		fprintf(out, "== %s\n", (*at)->head.name);
+		put_rows(out, &sheet);
+		gp_sheet_close(&sheet);
+		gp_scope_close(&scope);
+	}
+	fclose(out);
+	gp_model_free(model);
+	expect("tables.csv", text);
+}
+
+static void every_list_has_its_rows(void **state)
+{
+	static const struct gp_chronicle_part parts[] = {
+		{0, UINT64_MAX, 0}, {500 * SCENE_US, 1500 * SCENE_US, 0}, {0, UINT64_MAX, 2}};
+	struct gp_model *model = scene_make();
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	(void)state;
+	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
+		for (size_t i = 0; i < 3; i++) {
+			struct gp_sheet_writer writer;
+			struct gp_scope scope;
+			uint64_t rows = 0;
+
+			fprintf(out, "== %s, part %zu\n", (*at)->word, i);
+			assert_int_equal(gp_scope_open(&scope, &model, 1, true), 0);
+			gp_sheet_writer_open(&writer, &gp_sheet_csv, out, false);
+			assert_int_equal(gp_chronicle_write(*at, &scope, &parts[i], &writer, &rows),
+					 0);
+			assert_int_equal(gp_sheet_writer_close(&writer), 0);
+			fprintf(out, "%lu rows\n", rows);
+			gp_scope_close(&scope);
+		}
+	fclose(out);
+	gp_model_free(model);
+	expect("lists.csv", text);
+}
+
+/* ---- formats ---- */
+
+static char *export(const struct gp_exporter *exporter, const struct gp_export_options *options,
+		    size_t *bytes)
+{
+	struct gp_model *model = scene_make();
+	char *text;
+	FILE *out = open_memstream(&text, bytes);
+
+	assert_int_equal(gp_export_model(exporter, model, options, out), 0);
+	fclose(out);
+	gp_model_free(model);
+	return text;
+}
+
+static void every_text_format_has_its_events(void **state)
+{
+	static const struct {
+		const struct gp_exporter *exporter;
+		const char *name;
+	} rows[] = {
+		{&gp_exporter_csv, "events.csv"},
+		{&gp_exporter_jsonl, "events.jsonl"},
+		{&gp_exporter_folded, "stacks.folded"},
+		{&gp_exporter_speedscope, "stacks.speedscope.json"},
+		{&gp_exporter_openmetrics, "metrics.txt"},
+	};
+	const struct gp_export_options options = {.measure = GP_MEASURES};
+	size_t bytes;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		expect(rows[i].name, export(rows[i].exporter, &options, &bytes));
+}
+
+static void the_chrome_trace_has_its_events(void **state)
+{
+	const struct gp_export_options options = {
+		.measure = GP_MEASURES, .counters = true, .critical_path = true};
+	size_t bytes;
+
+	(void)state;
+	expect("chrome.json", export(&gp_exporter_chrome, &options, &bytes));
+}
+
+/* ---- protobuf: fields by number, without a schema; what parses as a message is one ---- */
+
+struct wire {
+	const uint8_t *at, *end;
+};
+
+static bool take_varint(struct wire *wire, uint64_t *value)
+{
+	*value = 0;
+	for (uint32_t shift = 0; wire->at < wire->end && shift < 64; shift += 7) {
+		uint8_t byte = *wire->at++;
+
+		*value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	return false;
+}
+
+static bool take_fixed(struct wire *wire, uint64_t *value, size_t bytes)
+{
+	if ((size_t)(wire->end - wire->at) < bytes)
+		return false;
+	*value = 0;
+	memcpy(value, wire->at, bytes);
+	wire->at += bytes;
+	return true;
+}
+
+static bool put_message(FILE *out, struct wire wire, uint32_t depth);
+
+static bool is_text(const uint8_t *at, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if (at[i] < ' ' || at[i] == 0x7f)
+			return false;
+	return bytes > 0;
+}
+
+static bool put_bytes(FILE *out, struct wire *wire, uint32_t depth)
+{
+	uint64_t bytes;
+	struct wire inner;
+
+	if (!take_varint(wire, &bytes) || bytes > (uint64_t)(wire->end - wire->at))
+		return false;
+	inner = (struct wire){wire->at, wire->at + bytes};
+	wire->at += bytes;
+	if (is_text(inner.at, bytes)) {
+		fprintf(out, " \"%.*s\"", (int)bytes, (const char *)inner.at);
+		return true;
+	}
+	if (put_message(NULL, inner, depth + 1)) {
+		fputs(" {", out);
+		put_message(out, inner, depth + 1);
+		fputs(" }", out);
+	} else {
+		for (size_t i = 0; i < bytes; i++)
+			fprintf(out, " %02x", inner.at[i]);
+	}
+	return true;
+}
+
+/* Whether it is one; out may be NULL. */
+static bool put_message(FILE *out, struct wire wire, uint32_t depth)
+{
+	FILE *sink = out ? out : fopen("/dev/null", "w");
+	bool is_message = wire.at < wire.end || depth > 0;
+
+	while (is_message && wire.at < wire.end) {
+		uint64_t key, value = 0;
+
+		is_message = take_varint(&wire, &key) && key >> 3 > 0 && key >> 3 < 20000;
+		if (!is_message)
+			break;
+		fprintf(sink, "%s%lu:", depth == 0 ? "\n" : " ", key >> 3);
+		if ((key & 7) == 2)
+			is_message = put_bytes(sink, &wire, depth);
+		else if ((key & 7) == 0)
+			is_message = take_varint(&wire, &value);
+		else if ((key & 7) == 1 || (key & 7) == 5)
+			is_message = take_fixed(&wire, &value, (key & 7) == 1 ? 8 : 4);
+		else
+			is_message = false;
+		if ((key & 7) != 2)
+			fprintf(sink, " %lu", value);
+	}
+	if (!out)
+		fclose(sink);
+	return is_message;
+}
+
+/* Of a gzip member, what is in it; of all else itself.  Either is to be freed. */
+static char *unpacked(char *bytes, size_t *count)
+{
+	const size_t most = 1u << 20;
+	z_stream stream = {.next_in = (unsigned char *)bytes, .avail_in = (unsigned)*count};
+	char *out;
+
+	if (*count < 2 || memcmp(bytes, "\x1f\x8b", 2) != 0)
+		return bytes;
+	out = malloc(most);
+	assert_non_null(out);
+	stream.next_out = (unsigned char *)out;
+	stream.avail_out = (unsigned)most;
+	assert_int_equal(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);
+	assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	*count = stream.total_out;
+	inflateEnd(&stream);
+	free(bytes);
+	return out;
+}
+
+static void expect_messages(const struct gp_exporter *exporter, const char *name)
+{
+	const struct gp_export_options options = {
+		.measure = GP_MEASURES, .counters = true, .critical_path = true};
+	size_t bytes, length;
+	char *trace = unpacked(export(exporter, &options, &bytes), &bytes), *text;
+	FILE *out = open_memstream(&text, &length);
+
+	assert_true(put_message(out, (struct wire){(uint8_t *)trace, (uint8_t *)trace + bytes}, 0));
+	fputs("\n", out);
+	fclose(out);
+	free(trace);
+	expect(name, text);
+}
+
+static void every_binary_format_has_its_messages(void **state)
+{
+	(void)state;
+	expect_messages(&gp_exporter_perfetto, "perfetto.txt");
+	expect_messages(&gp_exporter_pprof, "pprof.txt");
+}
+
+/* ---- SQLite ---- */
+
+static int put_cells(void *out, int count, char **cells, char **names)
+{
+	(void)names;
+	for (int i = 0; i < count; i++)
+		fprintf(out, "%s%s", cells[i] ? cells[i] : "", i + 1 < count ? "|" : "\n");
+	return 0;
+}
+
+static int put_table(void *context, int count, char **cells, char **names)
+{
+	void **both = context;
+	char query[256];
+
+	(void)count;
+	(void)names;
+	fprintf(both[1], "== %s\n", cells[0]);
+	snprintf(query, sizeof(query), "SELECT * FROM \"%s\"", cells[0]);
+	return sqlite3_exec(both[0], query, put_cells, both[1], NULL);
+}
+
+static void the_database_has_its_rows(void **state)
+{
+	const struct gp_export_options options = {.measure = GP_MEASURES};
+	char path[] = "/tmp/outputs-test-XXXXXX", *text;
+	size_t bytes, length;
+	char *database = export(&gp_exporter_sqlite, &options, &bytes);
+	int fd = mkstemp(path);
+	sqlite3 *opened;
+	FILE *out = open_memstream(&text, &length);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, database, bytes), bytes);
+	close(fd);
+	free(database);
+	assert_int_equal(sqlite3_open(path, &opened), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(opened,
+				      "SELECT name FROM sqlite_master WHERE type = 'table' "
+				      "ORDER BY name",
+				      put_table, (void *[]){opened, out}, NULL),
+			 SQLITE_OK);
+	sqlite3_close(opened);
+	unlink(path);
+	fclose(out);
+	expect("sqlite.txt", text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_table_has_its_rows),
+		cmocka_unit_test(every_list_has_its_rows),
+		cmocka_unit_test(every_text_format_has_its_events),
+		cmocka_unit_test(the_chrome_trace_has_its_events),
+		cmocka_unit_test(every_binary_format_has_its_messages),
+		cmocka_unit_test(the_database_has_its_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -75,12 +75,14 @@ class Reference:
 
     def options(self) -> str:
         def rows() -> Iterator[Row]:
-            for name, option, letter, kind, default, argument, meaning, *bounds in definitions("option.def", "GP_OPTION"):
+            for _, option, letter, kind, default, argument, meaning, *_ in definitions("option.def", "GP_OPTION"):
                 short = f"-{letter[1]}, " if letter != "0" else ""
-                value = "" if argument == "NULL" else " " + argument
+                words = argument.split("|") if kind in ("CHOICE", "LIST") else []
+                value = "" if argument == "NULL" else f" {'LIST' if kind == 'LIST' else 'WORD' if words else argument}"
                 shown = "" if kind == "FLAG" else f"`{default}`" if default else "none"
-                yield f"`{short}--{option}{cell(value)}`", f"`GPUPROF_{name}`", shown, cell(meaning)
-        return table(("option", "variable", "default", "meaning"), rows())
+                yield (f"`{short}--{option}{value}`", shown,
+                       (", ".join(f"`{word}`" for word in words) + ": " if words else "") + cell(meaning))
+        return table(("option", "default", "meaning"), rows())
 
     def commands(self) -> str:
         names = [match[1] for match in re.finditer(r"^  ([a-z]+) ", self.ask("help"), re.MULTILINE)]

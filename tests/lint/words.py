@@ -140,6 +140,12 @@ def check_page(path: Path) -> Iterator[Finding]:
         yield Finding(path, README_LINES + 1, f"README.md has {text.count(chr(10))} lines: {README_LINES} at most")
 
 
+def check_manual(path: Path) -> Iterator[Finding]:
+    text = path.read_text(encoding="utf-8")
+    for offset, fault in words(text):
+        yield Finding(path, text.count("\n", 0, offset) + 1, fault)
+
+
 def check_strings(path: Path) -> Iterator[Finding]:
     text = path.read_text(encoding="utf-8")
     for match in STRING.finditer(text):
@@ -189,6 +195,7 @@ def main() -> int:
         found = [finding for path in sources() for finding in check_strings(path)]
     else:
         found = [finding for path in pages() for finding in check_page(path)]
+        found += [finding for path in sorted((ROOT / "docs" / "man").glob("*.1")) for finding in check_manual(path)]
     for finding in found:
         print(finding)
     return 1 if found else 0

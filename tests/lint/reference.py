@@ -5,8 +5,8 @@
     tests/lint/reference.py BUILD-FOLDER --write    write them again (`make reference`)
     tests/lint/reference.py BUILD-FOLDER --self-test
 
-A generated part stands between the lines `<!-- generated: NAME -->` and `<!-- end of NAME -->`; the text around it is
-written by hand.  The definitions are the .def files and what the program prints itself.
+A generated part stands between the lines `<!-- generated: NAME -->` and `<!-- end of NAME -->`; the
+text around it is written by hand.  The definitions are the .def files and the program's own output.
 """
 import re
 import subprocess
@@ -17,7 +17,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
 PART = re.compile(r"(<!-- generated: (\w+) -->\n)(.*?)(<!-- end of \2 -->\n)", re.DOTALL)
-ARGUMENT = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*|[^,()"]+(?:\([^()]*\))?|\([^()]*\)')
+ARGUMENT = re.compile(
+    r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*|[^,()"]+(?:\([^()]*\))?|\([^()]*\)'
+)
 Row = tuple[str, ...]
 
 
@@ -41,7 +43,11 @@ def definitions(name: str, macro: str) -> Iterator[list[str]]:
             elif not quoted:
                 depth += {"(": 1, ")": -1}.get(character, 0)
             end += 1
-        yield [plain(argument) for argument in ARGUMENT.findall(text[match.end():end - 1]) if argument.strip()]
+        yield [
+            plain(argument)
+            for argument in ARGUMENT.findall(text[match.end() : end - 1])
+            if argument.strip()
+        ]
 
 
 def plain(argument: str) -> str:
@@ -65,7 +71,9 @@ class Reference:
         self.program = build / "gpuprof"
 
     def ask(self, *arguments: str) -> str:
-        return subprocess.run([self.program, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+        return subprocess.run(
+            [self.program, *arguments], check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
 
     def words(self, *arguments: str) -> Iterator[Row]:
         """Lines of a word and its meaning, two spaces or more between them."""
@@ -75,51 +83,97 @@ class Reference:
 
     def options(self) -> str:
         def rows() -> Iterator[Row]:
-            for _, option, letter, kind, default, argument, meaning, *_ in definitions("option.def", "GP_OPTION"):
+            for _, option, letter, kind, default, argument, meaning, *_ in definitions(
+                "option.def", "GP_OPTION"
+            ):
                 short = f"-{letter[1]}, " if letter != "0" else ""
                 words = argument.split("|") if kind in ("CHOICE", "LIST") else []
-                value = "" if argument == "NULL" else f" {'LIST' if kind == 'LIST' else 'WORD' if words else argument}"
+                value = (
+                    ""
+                    if argument == "NULL"
+                    else f" {'LIST' if kind == 'LIST' else 'WORD' if words else argument}"
+                )
                 shown = "" if kind == "FLAG" else f"`{default}`" if default else "none"
-                yield (f"`{short}--{option}{value}`", shown,
-                       (", ".join(f"`{word}`" for word in words) + ": " if words else "") + cell(meaning))
+                yield (
+                    f"`{short}--{option}{value}`",
+                    shown,
+                    (", ".join(f"`{word}`" for word in words) + ": " if words else "")
+                    + cell(meaning),
+                )
+
         return table(("option", "default", "meaning"), rows())
 
     def commands(self) -> str:
         names = [match[1] for match in re.finditer(r"^  ([a-z]+) ", self.ask("help"), re.MULTILINE)]
-        return "\n".join(f"## gpuprof {name}\n\n```text\n{self.ask(name, '--help').strip()}\n```\n"
-                         for name in names if name not in ("gpuprof", "help", "version", "run"))
+        return "\n".join(
+            f"## gpuprof {name}\n\n```text\n{self.ask(name, '--help').strip()}\n```\n"
+            for name in names
+            if name not in ("gpuprof", "help", "version", "run")
+        )
 
     def tables(self) -> str:
-        return table(("word", "the table"), ((f"`{word}`", cell(text)) for word, text in self.words("summary", "--by", "help")))
+        return table(
+            ("word", "the table"),
+            ((f"`{word}`", cell(text)) for word, text in self.words("summary", "--by", "help")),
+        )
 
     def causes(self) -> str:
-        return table(("cause", "meaning"), ((f"`{word}`", cell(text)) for word, text in self.words("explain", "--causes")))
+        return table(
+            ("cause", "meaning"),
+            ((f"`{word}`", cell(text)) for word, text in self.words("explain", "--causes")),
+        )
 
     def rules(self) -> str:
-        return table(("rule", "it speaks when"),
-                     ((f"[`{word}`](advice.md#{word})", cell(text)) for word, text in self.words("explain", "--list")))
+        return table(
+            ("rule", "it speaks when"),
+            (
+                (f"[`{word}`](advice.md#{word})", cell(text))
+                for word, text in self.words("explain", "--list")
+            ),
+        )
 
     def metrics(self) -> str:
         rows = (line.split(None, 2) for line in self.ask("check", "--list").splitlines())
-        return table(("metric", "unit", "meaning"), ((f"`{name}`", unit, cell(text)) for name, unit, text in rows))
+        return table(
+            ("metric", "unit", "meaning"),
+            ((f"`{name}`", unit, cell(text)) for name, unit, text in rows),
+        )
 
     def counters(self) -> str:
         rows = enumerate(definitions("counter.def", "GP_COUNTER"))
-        return table(("number", "counter", "unit", "meaning"),
-                     ((str(number), f"`{row[0].lower()}`", row[1], cell(row[2])) for number, row in rows))
+        return table(
+            ("number", "counter", "unit", "meaning"),
+            ((str(number), f"`{row[0].lower()}`", row[1], cell(row[2])) for number, row in rows),
+        )
 
     def fields(self) -> str:
         kinds: dict[str, list[Row]] = {}
         for kind, member, size, rule in definitions("field.def", "GP_FIELD"):
             kinds.setdefault(kind, []).append((member, size, rule))
-        return "\n".join(f"### {kind}\n\n" + table(
-            ("bit", "field", "bytes", "prediction"),
-            ((str(bit), f"`{member}`", size, rule) for bit, (member, size, rule) in enumerate(rows)))
-            for kind, rows in kinds.items() if kind != "record")
+        return "\n".join(
+            f"### {kind}\n\n"
+            + table(
+                ("bit", "field", "bytes", "prediction"),
+                (
+                    (str(bit), f"`{member}`", size, rule)
+                    for bit, (member, size, rule) in enumerate(rows)
+                ),
+            )
+            for kind, rows in kinds.items()
+            if kind != "record"
+        )
 
     def parts(self) -> dict[str, Callable[[], str]]:
-        return {"options": self.options, "commands": self.commands, "tables": self.tables, "causes": self.causes,
-                "rules": self.rules, "metrics": self.metrics, "counters": self.counters, "fields": self.fields}
+        return {
+            "options": self.options,
+            "commands": self.commands,
+            "tables": self.tables,
+            "causes": self.causes,
+            "rules": self.rules,
+            "metrics": self.metrics,
+            "counters": self.counters,
+            "fields": self.fields,
+        }
 
     def page(self, text: str) -> str:
         parts = self.parts()
@@ -141,7 +195,9 @@ def outdated(reference: Reference, write: bool) -> list[str]:
                 path.write_text(made, encoding="utf-8")
     missing = reference.parts().keys() - names
     if missing:
-        raise SystemExit(f"tests/lint/reference.py: no page of docs/reference/ has the part {', '.join(sorted(missing))}")
+        raise SystemExit(
+            f"tests/lint/reference.py: no page has the part {', '.join(sorted(missing))}"
+        )
     return found
 
 
@@ -167,7 +223,14 @@ def main() -> int:
     write = sys.argv[2:] == ["--write"]
     found = outdated(reference, write)
     for name in found:
-        print(f"{name}: " + ("written" if write else "not what its definitions say: type make reference, and commit it"))
+        print(
+            f"{name}: "
+            + (
+                "written"
+                if write
+                else "not what its definitions say: type make reference, and commit it"
+            )
+        )
     return 1 if found and not write else 0
 
 

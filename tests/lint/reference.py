@@ -133,10 +133,11 @@ class Reference:
         )
 
     def metrics(self) -> str:
-        rows = (line.split(None, 2) for line in self.ask("check", "--list").splitlines())
+        judged = {"true": "always", "false": "if named"}
+        rows = definitions("metric.def", "GP_METRIC")
         return table(
-            ("metric", "unit", "meaning"),
-            ((f"`{name}`", unit, cell(text)) for name, unit, text in rows),
+            ("metric", "unit", "judged", "meaning"),
+            ((f"`{row[1]}`", row[3].lower(), judged[row[6]], cell(row[7])) for row in rows),
         )
 
     def counters(self) -> str:

@@ -36,7 +36,7 @@ say = $(if $(filter 1,$(V)),,@printf '  %-5s %s\n' $(1) '$(patsubst $(O)/%,%,$@)
 COLLECTOR := $(patsubst %.c,$(O)/%.o,$(wildcard collector/*.c))
 STACKS    := $(patsubst %.c,$(O)/%.o,$(wildcard stacks/*.c))
 INJECT    := $(patsubst %.c,$(O)/%.o,$(wildcard inject/*.c))
-REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c)) $(O)/report/html/page.o
+REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c report/*/*/*.c)) $(O)/report/html/page.o
 
 .PHONY: all deps demo check unit lint format clean install uninstall
 all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/report/html/page.compared $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1
@@ -82,7 +82,7 @@ $(O)/gpuprof-run: gpuprof-run
 	$(Q)install -m 755 $< $@
 
 # ---- the read side ----
-# Every command has a stack of 8 MiB (report/stack_room.h).
+# Every command has a stack of 8 MiB (report/base/big_stack.h).
 $(O)/report/%.o: ALL_CFLAGS += $(if $(SAN),,-Wframe-larger-than=65536)
 # Static archives, so that the program needs nothing but libc on the machine it is copied to.
 REPORT_LIBS ?= -Wl,-Bstatic -lsqlite3 -liberty -ljansson -ldw -lelf -lz -llzma -lbz2 -Wl,-Bdynamic -lm -ldl -lpthread
@@ -132,7 +132,7 @@ $(O)/%.o: %.c $(O)/compiled-with
 COLLECTOR_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/collector/*_test.c))
 STACKS_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/stacks/*_test.c))
 INJECT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/inject/*_test.c))
-REPORT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/report/*_test.c tests/report/*/*_test.c))
+REPORT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/report/*_test.c tests/report/*/*_test.c tests/report/*/*/*_test.c))
 UNIT_TESTS       = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) $(REPORT_TESTS)
 
 $(O)/tests/%_test: tests/%_test.c $(O)/compiled-with

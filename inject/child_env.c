@@ -9,7 +9,7 @@
 #define MOST_KEPT    64
 #define PRELOAD      "LD_PRELOAD="
 #define ASAN         "ASAN_OPTIONS="
-#define ASAN_OPTION  "verify_asan_link_order=0" /* see set_environment() of report/run.c */
+#define ASAN_OPTION  "verify_asan_link_order=0" /* see set_environment() of report/run/run.c */
 #define LIBRARY      "libgpuprof.so"
 #define LOADER_PLACE "$LIB"
 

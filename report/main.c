@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "gpuprof/version.h"
-#include "report/command.h"
-#include "report/nearest.h"
-#include "report/run.h"
-#include "report/stack_room.h"
-#include "report/streams.h"
+#include "report/load/command.h"
+#include "report/base/text/did_you_mean.h"
+#include "report/run/run.h"
+#include "report/base/big_stack.h"
+#include "report/base/streams.h"
 
 struct command {
 	const char *name;

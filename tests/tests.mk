@@ -40,7 +40,7 @@ FUZZ_MOST_MIB := 64
 FUZZ_FLAGS   := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZERS      := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 
-FUZZED := $(patsubst %.c,$(O)/tests/fuzz/%.o,$(filter-out report/main.c report/run.c report/commands/% report/doctor/%,$(wildcard report/*.c report/*/*.c))) \
+FUZZED := $(patsubst %.c,$(O)/tests/fuzz/%.o,$(filter-out report/main.c report/run/% report/cli/% report/doctor/%,$(wildcard report/*.c report/*/*.c report/*/*/*.c))) \
 	$(O)/report/html/page.o
 $(O)/tests/fuzz/report/%.o: report/%.c
 	@mkdir -p $(@D)
@@ -158,8 +158,8 @@ $(O)/tests/stacks/plugin_python39.so: FRAME_BYTES := 200 -DAS_PYTHON=0x030900f0
 $(O)/tests/stacks/stack_test: | $(O)/tests/stacks/plugin_python.so $(O)/tests/stacks/plugin_python39.so
 $(O)/tests/stacks/modules_test: | $(O)/tests/stacks/plugin_small.so $(O)/tests/stacks/plugin_large.so
 $(O)/tests/stacks/modules_test: TEST_LIBS = -lunwind
-$(O)/tests/report/unwind_copy_test: | $(O)/tests/stacks/libprobe.so
-$(O)/tests/report/unwind_copy_test: TEST_LIBS = $(REPORT_LIBS) -lunwind
+$(O)/tests/report/model/build/unwind_copy_test: | $(O)/tests/stacks/libprobe.so
+$(O)/tests/report/model/build/unwind_copy_test: TEST_LIBS = $(REPORT_LIBS) -lunwind
 
 # The walk in a library that any program can have, for a debugger to compare with.
 $(O)/tests/stacks/everywhere.o: ALL_CFLAGS += -fPIC -fvisibility=hidden -ftls-model=initial-exec

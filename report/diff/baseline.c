@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "report/diff/rank.h"
-#include "report/diff/small_file.h"
-#include "report/json_write.h"
+#include "report/codec/small_file.h"
+#include "report/codec/json_write.h"
 
 #define FORMAT     1
 #define ORIGIN     "gpuprof check --write-baseline makes one"

@@ -8,8 +8,8 @@
 #include "report/diff/check.h"
 #include "report/diff/rank.h"
 #include "report/diff/thresholds.h"
-#include "report/format.h"
-#include "report/names.h"
+#include "report/base/text/format.h"
+#include "report/symbols/names.h"
 
 double gp_noise_of(const double *values, uint32_t count)
 {

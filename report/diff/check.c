@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
+#include "report/base/array.h"
 #include "report/diff/series.h"
-#include "report/names.h"
-#include "report/room.h"
+#include "report/symbols/names.h"
+#include "report/base/spill_memory.h"
 
 /* Counts that vary in the baseline, of which nothing was said: their threshold. */
 #define VARYING_SHARE 0.05

@@ -6,8 +6,8 @@
 
 #include "report/diff/check_report.h"
 #include "report/diff/check_words.h"
-#include "report/sheet_writer.h"
-#include "report/utf8.h"
+#include "report/tables/table_writer.h"
+#include "report/base/text/utf8.h"
 
 /* jansson takes valid UTF-8 alone. */
 static json_t *text_of(const char *text)

@@ -5,7 +5,7 @@
 
 #include "report/diff/check_report.h"
 #include "report/diff/check_words.h"
-#include "report/text.h"
+#include "report/base/text/text.h"
 
 #define REASON_BYTES 512
 

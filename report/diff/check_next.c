@@ -10,7 +10,7 @@
 #include "gpuprof/shell_word.h"
 #include "report/diff/check.h"
 #include "report/diff/rank.h"
-#include "report/text.h"
+#include "report/base/text/text.h"
 
 #define WORD_BYTES 4352
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "report/diff/check.h"
-#include "report/names.h"
+#include "report/symbols/names.h"
 
 struct gp_check_report {
 	const struct gp_check *check;

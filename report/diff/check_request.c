@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
-#include "report/command.h"
+#include "report/base/array.h"
+#include "report/load/command.h"
 #include "report/diff/baseline.h"
 #include "report/diff/calibrate.h"
 #include "report/diff/check.h"
 #include "report/diff/check_next.h"
 #include "report/diff/check_report.h"
 #include "report/diff/rank.h"
-#include "report/format.h"
-#include "report/output_file.h"
+#include "report/base/text/format.h"
+#include "report/codec/output_file.h"
 
 #define MESSAGE_BYTES 4352
 

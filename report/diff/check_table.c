@@ -5,8 +5,8 @@
 
 #include "report/diff/check_report.h"
 #include "report/diff/check_words.h"
-#include "report/sheet_writer.h"
-#include "report/text.h"
+#include "report/tables/table_writer.h"
+#include "report/base/text/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

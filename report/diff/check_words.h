@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "report/diff/check_report.h"
-#include "report/format.h"
+#include "report/base/text/format.h"
 
 /* "wall", "kernel gemm<float>": to be freed; NULL: no memory. */
 char *gp_check_name(const struct gp_check_report *report, const struct gp_finding *finding);

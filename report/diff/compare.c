@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
+#include "report/base/array.h"
 #include "report/diff/rank.h"
-#include "report/names.h"
+#include "report/symbols/names.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

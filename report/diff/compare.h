@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "report/diff/run_set.h"
-#include "report/sheet_writer.h"
+#include "report/tables/table_writer.h"
 
 struct gp_compare_options {
 	bool full_names;

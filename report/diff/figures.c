@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/activity.h"
-#include "report/answers/call_cause.h"
-#include "report/answers/where.h"
-#include "report/busy.h"
-#include "report/demangle.h"
-#include "report/host_work.h"
-#include "report/memory_sites.h"
-#include "report/memory_stats.h"
-#include "report/occupancy.h"
-#include "report/recorded.h"
-#include "report/stats.h"
-#include "report/text.h"
+#include "report/analysis/idle/activity.h"
+#include "report/analysis/idle/call_cause.h"
+#include "report/analysis/idle/where.h"
+#include "report/analysis/idle/busy.h"
+#include "report/symbols/demangle.h"
+#include "report/tables/host_work.h"
+#include "report/analysis/memory/memory_sites.h"
+#include "report/model/memory_stats.h"
+#include "report/model/occupancy.h"
+#include "report/model/recorded.h"
+#include "report/base/stats.h"
+#include "report/base/text/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

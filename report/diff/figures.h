@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/model.h"
-#include "report/sheet.h"
+#include "report/model/model.h"
+#include "report/tables/table.h"
 
 enum gp_metric {
 #define GP_METRIC(NAME, name, words, unit, kind, recorded, gated, meaning) GP_METRIC_##NAME,
@@ -56,7 +56,7 @@ enum gp_named_kind {
 	GP_NAMED_KERNEL,
 	GP_NAMED_OTHER, /* "[memcpy HtoD pageable]" */
 	GP_NAMED_CALL,  /* API functions */
-	GP_NAMED_HOST,  /* what Python did (report/host_place.h); count: looks */
+	GP_NAMED_HOST,  /* what Python did (report/analysis/host/host_place.h); count: looks */
 	GP_NAMED_LEAK,  /* call sites of what was never freed; count: blocks, total: bytes */
 	GP_NAMED_KINDS
 };
@@ -74,7 +74,7 @@ void gp_figures_free(struct gp_figures *figures);
 /* The row of that name, or NULL. */
 const struct gp_named_figure *gp_named_find(const struct gp_named_list *list, const char *name);
 
-/* What a kernel is called in figures: as every build of the program has it (report/demangle.h).  To be freed; NULL: no memory. */
+/* What a kernel is called in figures: as every build of the program has it (report/symbols/demangle.h).  To be freed; NULL: no memory. */
 char *gp_kernel_figure_name(const char *recorded);
 
 /* By name, each to be found then; those of one name become one. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/names.h"
+#include "report/symbols/names.h"
 
 struct meaning {
 	const char *full; /* of the cache of names */

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/devices.h"
-#include "report/format.h"
-#include "report/memory_stream.h"
-#include "report/text.h"
+#include "report/model/devices.h"
+#include "report/base/text/format.h"
+#include "report/base/memstream.h"
+#include "report/base/text/text.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

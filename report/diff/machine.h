@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "report/model.h"
+#include "report/model/model.h"
 
 enum gp_machine_fact {
 	GP_MACHINE_GPUS, /* each with its SMs, memory, compute capability and clock */

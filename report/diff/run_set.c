@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 
 #include "gpuprof/shell_word.h"
-#include "report/command.h"
-#include "report/array.h"
-#include "report/format.h"
-#include "report/recorded.h"
-#include "report/traces.h"
+#include "report/load/command.h"
+#include "report/base/array.h"
+#include "report/base/text/format.h"
+#include "report/model/recorded.h"
+#include "report/load/traces.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
-#include "report/diff/small_file.h"
+#include "report/base/array.h"
+#include "report/codec/small_file.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "report/monotonic.h"
+#include "report/base/monotonic.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define PAUSE_MS 10 /* between two looks whether it has ended */

@@ -8,7 +8,7 @@
 
 #include "gpuprof/shell_word.h"
 #include "report/doctor/checks.h"
-#include "report/format.h"
+#include "report/base/text/format.h"
 
 #define OLDEST_DRIVER                                                                              \
 	11080u          /* of CUDA 11.8, whose CUPTI is the oldest that does not crash programs */

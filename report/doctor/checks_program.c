@@ -6,7 +6,7 @@
 #include "gpuprof/python_versions.h"
 #include "gpuprof/shell_word.h"
 #include "report/doctor/checks.h"
-#include "report/format.h"
+#include "report/base/text/format.h"
 
 static bool is_found(const struct gp_patient *patient)
 {

@@ -6,7 +6,7 @@
 
 #include "gpuprof/shell_word.h"
 #include "report/doctor/checks.h"
-#include "report/format.h"
+#include "report/base/text/format.h"
 #include "report/run/injection.h"
 
 #define PREFIX "gpuprof: "

@@ -12,7 +12,7 @@
 #include "gpuprof/ring_file.h"
 #include "gpuprof/shell_word.h"
 #include "report/doctor/checks.h"
-#include "report/format.h"
+#include "report/base/text/format.h"
 
 #define LITTLE_FOR_TRACES (100ull << 20)
 #define LITTLE_FOR_RINGS                                                                           \

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "report/text.h"
+#include "report/base/text/text.h"
 
 void gp_finding_set(struct gp_finding *finding, enum gp_verdict verdict, const char *format, ...)
 {

@@ -14,7 +14,7 @@
 #include "report/run/library.h"
 #include "report/run/options.h"
 #include "report/run/output.h"
-#include "report/run/session.h"
+#include "report/finish/session.h"
 #include "report/run/target.h"
 
 struct gp_patient {

@@ -10,7 +10,7 @@
 
 #include "gpuprof/option.h"
 #include "report/doctor/ask.h"
-#include "report/model.h"
+#include "report/model/model.h"
 #include "report/run/injection.h"
 
 #define MOST_ARGUMENTS 64

@@ -1,13 +1,13 @@
-/* One table of everything (report/event_rows.h) as CSV: RFC 4180, lines that end in \n, for pandas, DuckDB, R and spreadsheets. */
+/* One table of everything (report/export/event_rows.h) as CSV: RFC 4180, lines that end in \n, for pandas, DuckDB, R and spreadsheets. */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/csv_text.h"
-#include "report/event_rows.h"
-#include "report/json_write.h"
+#include "report/codec/csv_text.h"
+#include "report/export/event_rows.h"
+#include "report/codec/json_write.h"
 
 /* gp_json does the characters and the buffer. */
 static void put_text(struct gp_json *csv, const char *text)

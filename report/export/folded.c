@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/stack_profile.h"
-#include "report/utf8.h"
+#include "report/export/stack_export.h"
+#include "report/base/text/utf8.h"
 
 /* What would end a function or a line; a line that begins with # is a comment to some readers. */
 static int put_function(FILE *out, const char *label, bool is_first)
@@ -62,7 +62,7 @@ static int write_stacks(const struct gp_export_source *source, struct gp_stack_p
 static int write_folded(const struct gp_export_source *source,
 			const struct gp_export_options *options, FILE *out)
 {
-	return gp_stack_profile_export(source, options, false, write_stacks, out);
+	return gp_stack_export(source, options, false, write_stacks, out);
 }
 
 const struct gp_exporter gp_exporter_folded = {

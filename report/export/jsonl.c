@@ -1,8 +1,8 @@
-/* One table of everything (report/event_rows.h) as JSON lines: an object each, without what is absent, for jq, DuckDB and scripts. */
+/* One table of everything (report/export/event_rows.h) as JSON lines: an object each, without what is absent, for jq, DuckDB and scripts. */
 #include <string.h>
 
-#include "report/event_rows.h"
-#include "report/json_write.h"
+#include "report/export/event_rows.h"
+#include "report/codec/json_write.h"
 
 /* Readers have 64 bits with a sign: what does not fit is text. */
 static void put_whole(struct gp_json *json, uint64_t whole)

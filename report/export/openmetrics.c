@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
-#include "report/breakdown.h"
-#include "report/cuda_names.h"
-#include "report/export.h"
-#include "report/memory_stats.h"
-#include "report/memory_stream.h"
-#include "report/missing.h"
-#include "report/sheet_writer.h"
-#include "report/text.h"
+#include "report/base/array.h"
+#include "report/tables/breakdown.h"
+#include "report/trace/cuda_names.h"
+#include "report/export/export.h"
+#include "report/model/memory_stats.h"
+#include "report/base/memstream.h"
+#include "report/model/losses.h"
+#include "report/tables/table_writer.h"
+#include "report/base/text/text.h"
 
 enum unit { COUNT, SECONDS, BYTES };
 enum kind { COUNTER, GAUGE, MOST }; /* MOST is a gauge; of equal labels, the largest counts */

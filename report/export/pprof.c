@@ -9,12 +9,12 @@
 #include <zlib.h>
 
 #include "gpuprof/version.h"
-#include "report/array.h"
-#include "report/groups.h"
-#include "report/protobuf.h"
-#include "report/room.h"
-#include "report/stack_profile.h"
-#include "report/utf8.h"
+#include "report/base/array.h"
+#include "report/base/group_by.h"
+#include "report/codec/protobuf.h"
+#include "report/base/spill_memory.h"
+#include "report/export/stack_export.h"
+#include "report/base/text/utf8.h"
 
 /* The numbers of profile.proto's fields. */
 enum {
@@ -238,7 +238,7 @@ static int write_profile(const struct gp_export_source *source, struct gp_stack_
 static int write_pprof(const struct gp_export_source *source,
 		       const struct gp_export_options *options, FILE *out)
 {
-	return gp_stack_profile_export(source, options, true, write_profile, out);
+	return gp_stack_export(source, options, true, write_profile, out);
 }
 
 const struct gp_exporter gp_exporter_pprof = {

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "gpuprof/version.h"
-#include "report/host_looks.h"
-#include "report/json_write.h"
-#include "report/stack_profile.h"
+#include "report/analysis/host/python_samples.h"
+#include "report/codec/json_write.h"
+#include "report/export/stack_export.h"
 
 static void put_frames(struct gp_json *json, const struct gp_call_tree *tree)
 {
@@ -282,7 +282,7 @@ static int write_file(const struct gp_export_source *source, struct gp_stack_pro
 static int write_speedscope(const struct gp_export_source *source,
 			    const struct gp_export_options *options, FILE *out)
 {
-	return gp_stack_profile_export(source, options, false, write_file, out);
+	return gp_stack_export(source, options, false, write_file, out);
 }
 
 const struct gp_exporter gp_exporter_speedscope = {

@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "gpuprof/version.h"
-#include "report/advice.h"
-#include "report/advice_print.h"
-#include "report/answers/basis.h"
-#include "report/cuda_names.h"
-#include "report/format.h"
-#include "report/measure.h"
-#include "report/memory_stream.h"
-#include "report/recorded.h"
-#include "report/summary_part.h"
+#include "report/advice/advice.h"
+#include "report/advice/advice_print.h"
+#include "report/analysis/loop/context.h"
+#include "report/trace/cuda_names.h"
+#include "report/base/text/format.h"
+#include "report/model/stack_metric.h"
+#include "report/base/memstream.h"
+#include "report/model/recorded.h"
+#include "report/summary/part.h"
 
 #define ROWS 12
 

@@ -6,10 +6,10 @@
 
 #include <stddef.h>
 
-#include "report/answers/kernel_kinds.h"
-#include "report/json_write.h"
-#include "report/model.h"
-#include "report/names.h"
+#include "report/analysis/device/kernel_kinds.h"
+#include "report/codec/json_write.h"
+#include "report/model/model.h"
+#include "report/symbols/names.h"
 
 /* One object.  Returns 0 or -ENOMEM. */
 int gp_html_about(struct gp_model *const *models, size_t model_count, const struct gp_kinds *kinds,

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/answers/gpu_sweep.h"
-#include "report/busy.h"
-#include "report/devices.h"
+#include "report/analysis/idle/gpu_sweep.h"
+#include "report/analysis/idle/busy.h"
+#include "report/model/devices.h"
 
 struct activity {
 	uint64_t origin_unix_ns;

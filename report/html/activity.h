@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/answers/kernel_kinds.h"
-#include "report/json_write.h"
-#include "report/model.h"
+#include "report/analysis/device/kernel_kinds.h"
+#include "report/codec/json_write.h"
+#include "report/model/model.h"
 
 /* Parts into which the time is cut. */
 #define GP_HTML_ACTIVITY_PARTS 2048u

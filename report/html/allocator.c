@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
+#include "report/base/array.h"
 #include "report/html/pack.h"
 
 /* What stays of some changes that follow each other: where most was, and where they end.  NULL = there are none. */

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report/breakdown_scope.h"
-#include "report/json_write.h"
+#include "report/tables/breakdown_scope.h"
+#include "report/codec/json_write.h"
 
 /*
  * A row for each change: its time from the origin, less that of the row before, as gp_html_zigzag() has it; the number of the allocator; bytes

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/answers/curves.h"
-#include "report/array.h"
+#include "report/analysis/device/curves.h"
+#include "report/base/array.h"
 #include "report/html/pack.h"
 
 /* A page's numbers have that many bits. */

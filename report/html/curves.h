@@ -1,6 +1,6 @@
 /*
  * curves: how many operations each stream's queue holds and at how many bytes a second each device is copied to and from, over time, as columns
- * of a page (report/answers/curves.h).
+ * of a page (report/analysis/device/curves.h).
  */
 #ifndef REPORT_HTML_CURVES_H
 #define REPORT_HTML_CURVES_H
@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report/breakdown_scope.h"
-#include "report/json_write.h"
+#include "report/tables/breakdown_scope.h"
+#include "report/codec/json_write.h"
 
 /*
  * A row for each point: its time from the origin, less that of the row before, as gp_html_zigzag() has it; the number of the curve; the value from then

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "report/code_rank.h"
+#include "report/symbols/code_owner.h"
 #include "report/html/pack.h"
-#include "report/json_write.h"
+#include "report/codec/json_write.h"
 
 /* [label, where its code is, kind: 0 native, 1 Python, 2 a call of CUDA, 3 what the GPU did; whose code: enum gp_code_rank] */
 static void put_site(const struct gp_place *site, struct gp_json *json)

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "report/stack_profile.h"
+#include "report/analysis/host/stack_profile.h"
 
 /*
  * An element of the kind stacks, a row for each node: 1 + its parent, its site, the measures in their order; and one of the kind sites, a text.

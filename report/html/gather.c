@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/array.h"
-#include "report/model.h"
-#include "report/room.h"
+#include "report/base/array.h"
+#include "report/model/model.h"
+#include "report/base/spill_memory.h"
 
 int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event *event)
 {

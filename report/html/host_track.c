@@ -2,8 +2,8 @@
 
 #include <errno.h>
 
-#include "report/array.h"
-#include "report/room.h"
+#include "report/base/array.h"
+#include "report/base/spill_memory.h"
 
 struct maker {
 	const struct gp_html_host_track *track;

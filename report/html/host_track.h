@@ -1,5 +1,5 @@
 /*
- * host_track: what Python did in a thread, by the looks at it (report/host_looks.h), as the events of a track of a page.
+ * host_track: what Python did in a thread, by the looks at it (report/analysis/host/python_samples.h), as the events of a track of a page.
  *
  * The first row says what it did as `gpuprof summary --by host` does: a module that was imported, a compiler, or a function of the user's;
  * and where looks are so far apart that this is not known.  The rows below have the functions on the stack, callers above what they called.
@@ -9,12 +9,12 @@
 
 #include <stdint.h>
 
-#include "report/call_tree.h"
-#include "report/host_looks.h"
-#include "report/host_place.h"
+#include "report/symbols/call_tree.h"
+#include "report/analysis/host/python_samples.h"
+#include "report/analysis/host/host_place.h"
 #include "report/html/gather.h"
 #include "report/html/labels.h"
-#include "report/model.h"
+#include "report/model/model.h"
 
 struct gp_html_host_track {
 	const struct gp_model *model;

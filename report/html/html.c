@@ -16,8 +16,8 @@
 #include "report/html/series.h"
 #include "report/html/tables.h"
 #include "report/html/timeline.h"
-#include "report/memory_stream.h"
-#include "report/recorded.h"
+#include "report/base/memstream.h"
+#include "report/model/recorded.h"
 
 /* The page, from report/html/page.S; at the mark the policy of one that is served goes on. */
 extern const char gp_html_page[], gp_html_page_end[];

@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report/host_looks.h"
-#include "report/model.h"
+#include "report/analysis/host/python_samples.h"
+#include "report/model/model.h"
 
 #define GP_HTML_SUFFIX ".html"
 

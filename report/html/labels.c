@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/activity.h"
-#include "report/call_tree.h"
-#include "report/code_rank.h"
+#include "report/analysis/idle/activity.h"
+#include "report/symbols/call_tree.h"
+#include "report/symbols/code_owner.h"
 
 static uint32_t *make_unknown(uint32_t count)
 {

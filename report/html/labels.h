@@ -8,11 +8,11 @@
 
 #include <stdint.h>
 
-#include "report/groups.h"
-#include "report/json_write.h"
-#include "report/model.h"
-#include "report/names.h"
-#include "report/symbols.h"
+#include "report/base/group_by.h"
+#include "report/codec/json_write.h"
+#include "report/model/model.h"
+#include "report/symbols/names.h"
+#include "report/symbols/symbols.h"
 
 /* The kinds, as the page knows them. */
 #define GP_LABEL_KERNEL   'k'

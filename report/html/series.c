@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
-#include "report/cuda_names.h"
+#include "report/base/array.h"
+#include "report/trace/cuda_names.h"
 #include "report/html/pack.h"
-#include "report/memory_sites.h"
-#include "report/memory_stats.h"
-#include "report/room.h"
-#include "report/stats.h"
-#include "report/tally.h"
+#include "report/analysis/memory/memory_sites.h"
+#include "report/model/memory_stats.h"
+#include "report/base/spill_memory.h"
+#include "report/base/stats.h"
+#include "report/base/tally.h"
 
 /* A kind of memory, of a device or of the host. */
 struct account {

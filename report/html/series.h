@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report/json_write.h"
-#include "report/model.h"
-#include "report/stack_profile.h"
+#include "report/codec/json_write.h"
+#include "report/model/model.h"
+#include "report/analysis/host/stack_profile.h"
 
 /*
  * A row for each block that comes or goes: its time from the origin, less that of the row before; twice the number of its holder, and 1 more

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/breakdown.h"
-#include "report/sheet_writer.h"
+#include "report/tables/breakdown.h"
+#include "report/tables/table_writer.h"
 
 /* Whether figures of a column have decimals, also where nothing is behind the point. */
 static bool is_real(const struct gp_sheet *sheet, size_t column)

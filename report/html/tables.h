@@ -4,8 +4,8 @@
 #ifndef REPORT_HTML_TABLES_H
 #define REPORT_HTML_TABLES_H
 
-#include "report/breakdown_scope.h"
-#include "report/json_write.h"
+#include "report/tables/breakdown_scope.h"
+#include "report/codec/json_write.h"
 
 /* Rows of a table beyond that are left out, and counted. */
 #define GP_HTML_TABLE_ROWS 5000u

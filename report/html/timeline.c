@@ -6,7 +6,7 @@
 
 #include "report/html/gather.h"
 #include "report/html/pack.h"
-#include "report/room.h"
+#include "report/base/spill_memory.h"
 
 /*
  * START counts from the end of the event before, which is in the same row, so that it is never negative; a row's first event counts from 0.

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "report/html/tracks.h"
-#include "report/json_write.h"
+#include "report/codec/json_write.h"
 
 struct gp_html_timeline {
 	struct gp_html_tracks walk; /* its scope, tree and limit are to be set before */

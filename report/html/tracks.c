@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
-#include "report/cuda_names.h"
-#include "report/format.h"
-#include "report/host_work.h"
+#include "report/base/array.h"
+#include "report/trace/cuda_names.h"
+#include "report/base/text/format.h"
+#include "report/tables/host_work.h"
 #include "report/html/host_track.h"
-#include "report/room.h"
-#include "report/stats.h"
-#include "report/utf8.h"
+#include "report/base/spill_memory.h"
+#include "report/base/stats.h"
+#include "report/base/text/utf8.h"
 
 /* The walk through all tracks. */
 struct walker {

@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "report/breakdown_scope.h"
-#include "report/call_tree.h"
-#include "report/host_looks.h"
+#include "report/tables/breakdown_scope.h"
+#include "report/symbols/call_tree.h"
+#include "report/analysis/host/python_samples.h"
 #include "report/html/gather.h"
 #include "report/html/labels.h"
-#include "report/model.h"
+#include "report/model/model.h"
 
 /* So many of a track show each event by itself; what is at the same time as all of them stands together in one row more. */
 #define GP_HTML_ROWS 64u

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "report/import/input.h"
+#include "report/codec/input.h"
 #include "report/import/kineto.h"
 #include "report/import/nsys.h"
 

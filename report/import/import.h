@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/load.h"
+#include "report/model/build/build.h"
 
 struct gp_importer {
 	/* Whether a file that begins so is one: as it is, or what of it was compressed. */

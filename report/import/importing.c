@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
+#include "report/base/array.h"
 #include "report/import/api_class.h"
-#include "report/python_code.h"
-#include "report/room.h"
+#include "report/symbols/python_code.h"
+#include "report/base/spill_memory.h"
 
 void gp_importing_begin(struct gp_importing *im, struct gp_load *load)
 {

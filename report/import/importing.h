@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/decode.h"
-#include "report/import/texts.h"
-#include "report/load.h"
+#include "report/trace/decode.h"
+#include "report/codec/interner.h"
+#include "report/model/build/build.h"
 
 /* Something that a thread was in: a range, or a function of Python's. */
 struct gp_import_span {

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/format.h"
-#include "report/import/input.h"
-#include "report/import/kineto_take.h"
-#include "report/import/pull.h"
-#include "report/no_end.h"
+#include "report/base/text/format.h"
+#include "report/codec/input.h"
+#include "report/import/kineto_records.h"
+#include "report/codec/json_reader.h"
+#include "report/model/no_end.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

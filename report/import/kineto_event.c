@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
+#include "report/base/array.h"
 
 struct field {
 	const char *key;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/import/pull.h"
+#include "report/codec/json_reader.h"
 
 /* Whole numbers of an event and of its "args". */
 enum gp_kineto_number {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
-#include "report/import/input.h"
+#include "report/base/array.h"
+#include "report/codec/input.h"
 #include "report/import/nsys_reading.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

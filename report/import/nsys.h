@@ -2,7 +2,7 @@
 #ifndef REPORT_IMPORT_NSYS_H
 #define REPORT_IMPORT_NSYS_H
 
-#include "report/load.h"
+#include "report/model/build/build.h"
 
 /* Read a file; as a gp_importer's (import.h). */
 int gp_nsys_load(const char *path, struct gp_load *load, char *message, size_t message_bytes);

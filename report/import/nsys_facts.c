@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "report/import/nsys_reading.h"
-#include "report/no_end.h"
-#include "report/nsys_numbers.h"
+#include "report/model/no_end.h"
+#include "report/model/nsys_numbers.h"
 
 static uint32_t number_of(const struct gp_row *row, enum gp_nsys_column column)
 {

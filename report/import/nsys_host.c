@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/array.h"
+#include "report/base/array.h"
 #include "report/import/nsys_reading.h"
-#include "report/nsys_numbers.h"
+#include "report/model/nsys_numbers.h"
 
 #define THREAD_BITS 0xffffffu
 

@@ -1,7 +1,7 @@
 #include <errno.h>
 
 #include "report/import/nsys_reading.h"
-#include "report/nsys_numbers.h"
+#include "report/model/nsys_numbers.h"
 
 /* An operation's device; false: it has none that there can be, or is of another process. */
 static bool find_device(struct gp_nsys_reading *r, const struct gp_row *row, uint16_t *device)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "report/import/database.h"
+#include "report/codec/sqlite_reader.h"
 #include "report/import/importing.h"
 
 /* The columns that are read, of whatever table. */

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
-#include "report/frame_names.h"
+#include "report/base/array.h"
+#include "report/symbols/frame_names.h"
 #include "report/import/nsys_reading.h"
-#include "report/room.h"
+#include "report/base/spill_memory.h"
 
 /* A function of a chain. */
 struct gp_nsys_link {

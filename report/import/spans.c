@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/array.h"
+#include "report/base/array.h"
 #include "report/import/importing.h"
-#include "report/room.h"
+#include "report/base/spill_memory.h"
 
 static int compare_spans(const void *a, const void *b, const void *context)
 {

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "report/run/session.h"
+#include "report/finish/session.h"
 
 #define GP_LIBRARY_NAME   "libgpuprof.so"
 #define GP_LIBRARY_FOLDER "gpuprof-preload"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/nearest.h"
+#include "report/base/text/did_you_mean.h"
 
 #define HELP_COLUMNS     100
 #define HELP_TEXT_COLUMN 29

@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/advice_print.h"
-#include "report/export.h"
-#include "report/format.h"
+#include "report/advice/advice_print.h"
+#include "report/export/export.h"
+#include "report/base/text/format.h"
 #include "report/html/html.h"
-#include "report/memory_page.h"
+#include "report/tables/memory_page.h"
 #include "report/serve/spans.h"
-#include "report/summary_by.h"
+#include "report/tables/summary_by.h"
 
 /* Times of traces are far below; sums of two fit. */
 #define MOST_NS  999999999999999999

@@ -9,7 +9,7 @@
 #include <sys/random.h>
 
 #include "gpuprof/option.h"
-#include "report/time_text.h"
+#include "report/base/text/duration.h"
 
 #define HTTP_PORT 80 /* which a browser does not name */
 

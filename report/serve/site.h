@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report/model.h"
+#include "report/model/model.h"
 #include "report/serve/request.h"
 
 struct gp_spans;

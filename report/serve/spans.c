@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
+#include "report/base/array.h"
 #include "report/html/tracks.h"
-#include "report/json_write.h"
-#include "report/room.h"
-#include "report/slice_filter.h"
+#include "report/codec/json_write.h"
+#include "report/base/spill_memory.h"
+#include "report/model/slice_filter.h"
 
 /* A track's events, by row and start; their times are from the origin on. */
 struct track {

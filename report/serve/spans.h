@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report/model.h"
+#include "report/model/model.h"
 
 #define GP_SPANS_USUAL 10000u
 #define GP_SPANS_MOST  100000u

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "gpuprof/shell_word.h"
-#include "report/array.h"
-#include "report/cuda_names.h"
-#include "report/format.h"
-#include "report/memory_stats.h"
-#include "report/paragraph.h"
-#include "report/room.h"
-#include "report/table.h"
-#include "report/text.h"
+#include "report/base/array.h"
+#include "report/trace/cuda_names.h"
+#include "report/base/text/format.h"
+#include "report/model/memory_stats.h"
+#include "report/base/text/wrap.h"
+#include "report/base/spill_memory.h"
+#include "report/base/text/text_table.h"
+#include "report/base/text/text.h"
 
 #define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
 #define COLUMNS       100 /* of text where no terminal says how wide it is */

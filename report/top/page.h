@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "report/names.h"
-#include "report/top/live.h"
-#include "report/top/tail.h"
+#include "report/symbols/names.h"
+#include "report/stream/live.h"
+#include "report/trace/tail.h"
 
 struct gp_page {
 	const struct gp_live *live; /* its interval has ended */

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
-#include "report/format.h"
-#include "report/table.h"
-#include "report/text.h"
+#include "report/base/array.h"
+#include "report/base/text/format.h"
+#include "report/base/text/text_table.h"
+#include "report/base/text/text.h"
 #include "report/top/page.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -16,8 +16,8 @@ LEAKS = ["--leak-check=full", "--errors-for-leak-kinds=definite"]
 READERS = ("summary", "summary --by all --format json", "summary --memory", "export --format chrome -o -",
            "export --format pprof -o -", "trace gpu", "trace nvtx --format csv", "finish")
 UNITS = ("collector/arena", "collector/encode", "collector/process_info", "collector/intern", "collector/sys", "collector/text_table",
-         "inject/array_bytes", "inject/cupti_decode", "report/pickle", "report/payload",
-         "report/protobuf", "report/text", "report/json_write")
+         "inject/array_bytes", "inject/cupti_decode", "report/codec/pickle", "report/model/payload",
+         "report/codec/protobuf", "report/base/text/text", "report/codec/json_write")
 
 
 @unittest.skipUnless(shutil.which("valgrind"), "no valgrind here: apt-get install valgrind")

@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/elf_code.h"
-#include "report/python_code.h"
+#include "report/symbols/elf_code.h"
+#include "report/symbols/python_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/model.h"
-#include "report/summary.h"
-#include "report/summary_by.h"
+#include "report/model/model.h"
+#include "report/summary/summary.h"
+#include "report/tables/summary_by.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

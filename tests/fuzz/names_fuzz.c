@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "report/frame_names.h"
+#include "report/symbols/frame_names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

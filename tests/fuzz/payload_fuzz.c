@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/payload.h"
+#include "report/model/payload.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

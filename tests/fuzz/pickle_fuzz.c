@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report/pickle.h"
-#include "report/torch_snapshot.h"
+#include "report/codec/pickle.h"
+#include "report/analysis/memory/torch_snapshot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -19,14 +19,14 @@
 
 #include "gpuprof/crc32c.h"
 #include "gpuprof/trace.h"
-#include "report/chronicle.h"
-#include "report/export.h"
+#include "report/tables/event_list.h"
+#include "report/export/export.h"
 #include "report/html/html.h"
-#include "report/model.h"
-#include "report/names.h"
+#include "report/model/model.h"
+#include "report/symbols/names.h"
 #include "report/serve/spans.h"
-#include "report/summary.h"
-#include "report/summary_by.h"
+#include "report/summary/summary.h"
+#include "report/tables/summary_by.h"
 #include "report/top/page.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "report/model.h"
+#include "report/model/model.h"
 
 static void say(const char *name, uint64_t count)
 {

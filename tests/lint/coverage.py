@@ -12,13 +12,21 @@ import subprocess
 import sys
 
 LEAST = 95.0
-READERS = """trace_read decode load take take_string recover save orphans ring_files merge utf8 model join memory ranges times
-             payload pickle torch_snapshot frames resolve symbols elf_symbols elf_code perf_map python_code unwind_copy
-             physical capture recorded lanes own_cost detail frame_names memory_left timeline chunk_order top/tail
-             diff/small_file diff/thresholds import/import import/importing import/input import/pull import/texts
-             import/kineto import/kineto_event import/kineto_take import/database import/api_class import/spans
-             import/nsys import/nsys_facts import/nsys_host import/nsys_operations import/nsys_stacks host_looks gzip demangle
-             elf_functions pass/one_pass pass/chunk_index pass/sums diff/baseline""".split()
+READERS = """
+    trace/trace_read trace/decode load/load_model model/build/take model/build/take_string trace/recover
+    trace/ring_salvage trace/orphans trace/ring_files base/kway_merge base/text/utf8 model/model
+    model/build/join model/build/alloc_pairing model/build/ranges model/build/times model/payload
+    codec/pickle analysis/memory/torch_snapshot model/build/frames model/build/resolve
+    symbols/symbols symbols/elf_symbols symbols/elf_code symbols/perf_map symbols/python_code
+    model/build/unwind_copy model/build/vmm model/build/capture model/recorded base/lanes
+    analysis/host/overhead model/build/op_detail symbols/frame_names base/memory_limit
+    trace/clock_sync trace/chunk_order trace/tail codec/small_file diff/thresholds import/import
+    import/importing codec/input codec/json_reader codec/interner import/kineto import/kineto_event
+    import/kineto_records codec/sqlite_reader import/api_class import/spans import/nsys
+    import/nsys_facts import/nsys_host import/nsys_operations import/nsys_stacks
+    analysis/host/python_samples codec/gzip symbols/demangle symbols/elf_functions stream/one_pass
+    model/chunk_index model/sums/sums diff/baseline
+""".split()
 
 
 def covered(folder, name):
@@ -34,7 +42,7 @@ def covered(folder, name):
 
 
 def main():
-    if len(sys.argv) != 2 or not glob.glob(os.path.join(sys.argv[1], "report", "*.gcda")):
+    if len(sys.argv) != 2 or not glob.glob(os.path.join(sys.argv[1], "report", "**", "*.gcda"), recursive=True):
         sys.exit(__doc__)
     modules = [(name, *covered(sys.argv[1], name)) for name in READERS]
     for name, ran, lines in sorted(modules, key=lambda module: module[1] / module[2]):

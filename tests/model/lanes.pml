@@ -10,7 +10,7 @@
  * What stands for what:
  *   thread      gp_arena_take(), bind(), gp_arena_close_lane()      collector/arena.c
  *   writer      gp_drain_ring(), recycle_lane(), gp_arena_recycle() collector/drain.c, collector/writer.c, collector/arena.c
- *   reader      add_ring(), drop_given_back()                       report/recover.c
+ *   reader      add_ring(), drop_given_back()                       report/trace/recover.c
  */
 #define LANES   1
 #define THREADS 2

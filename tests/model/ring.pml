@@ -13,7 +13,7 @@
  *   handler     emit_item(), emit_nested(), put_shared()              collector/thread.c
  *   other       put_shared()                                          collector/thread.c
  *   writer      gp_drain_ring(): copy, append, free                   collector/drain.c
- *   reader      add_ring(), drop_given_back(), gp_rings_cover()       report/recover.c, in the order of report/recover.h
+ *   reader      add_ring(), drop_given_back(), gp_rings_cover()       report/trace/recover.c, in the order of report/trace/recover.h
  *
  * Record n has 2 slots where n is odd, else 1.  Slots hold 1, 2, 3, ... in the order in which they must be read: position p
  * holds p + 1, and a record begins at p unless p % 3 is 1.  Of the steps in an `atomic` only one is on a word that others

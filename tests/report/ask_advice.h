@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "report/advice.h"
+#include "report/advice/advice.h"
 
 static inline struct gp_advice ask(struct gp_model *const *models, size_t count)
 {

@@ -2,7 +2,7 @@
 #ifndef TESTS_REPORT_AT_TIME_H
 #define TESTS_REPORT_AT_TIME_H
 
-#include "report/model.h"
+#include "report/model/model.h"
 
 /* The call that began at start_ns. */
 static inline const struct gp_call *call_at(const struct gp_model *m, uint64_t start_ns)

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/array.h"
-#include "report/load.h"
-#include "report/room.h"
-#include "report/model.h"
+#include "report/base/array.h"
+#include "report/model/build/build.h"
+#include "report/base/spill_memory.h"
+#include "report/model/model.h"
 
 #define BUILD_BASE_UNIX_NS 1790000000000000000u
 

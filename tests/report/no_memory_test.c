@@ -19,13 +19,13 @@
 
 #include <cmocka.h>
 
-#include "report/answers/where.h"
-#include "report/decode.h"
+#include "report/analysis/idle/where.h"
 #include "report/diff/check.h"
 #include "report/diff/figures.h"
-#include "report/export.h"
-#include "report/model.h"
-#include "report/summary.h"
+#include "report/export/export.h"
+#include "report/model/model.h"
+#include "report/summary/summary.h"
+#include "report/trace/decode.h"
 #include "tests/lib/sanitizer.h"
 #include "tests/report/diff/run_builder.h"
 #include "tests/report/trace_builder.h"

@@ -27,7 +27,7 @@
 #include "gpuprof/field.h"
 #include "gpuprof/record.h"
 #include "gpuprof/trace.h"
-#include "report/model.h"
+#include "report/model/model.h"
 
 /* The start of the builder's clocks, as each shows it. */
 #define GP_TEST_TICKS       UINT64_C(5000000000)

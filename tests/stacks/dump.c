@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/decode.h"
-#include "report/trace_read.h"
+#include "report/trace/decode.h"
+#include "report/trace/trace_read.h"
 
 static void print_hex(const uint8_t *bytes, size_t count)
 {

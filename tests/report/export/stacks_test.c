@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/export.h"
+#include "report/export/export.h"
 #include "tests/report/stack_builder.h"
 
 static char *export(const struct gp_exporter *exporter, const struct gp_model *model)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/export.h"
+#include "report/export/export.h"
 #include "tests/report/model_builder.h"
 
 #define HOSTILE "a\"',\n\x1b\xff; DROP TABLE StringIds; --</script>"

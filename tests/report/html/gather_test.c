@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "report/html/gather.h"
-#include "report/model.h"
+#include "report/model/model.h"
 
 static void add(struct gp_html_gather *gather, uint32_t label, uint64_t start_ns, uint64_t end_ns)
 {

@@ -11,9 +11,9 @@
 #include <zlib.h>
 #include <cmocka.h>
 
-#include "report/model.h"
-#include "report/python_code.h"
-#include "report/recorded.h"
+#include "report/model/model.h"
+#include "report/symbols/python_code.h"
+#include "report/model/recorded.h"
 
 static int fd = -1;
 static char path[64];

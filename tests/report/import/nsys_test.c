@@ -11,10 +11,10 @@
 #include <zlib.h>
 #include <cmocka.h>
 
-#include "report/call_tree.h"
-#include "report/memory_sites.h"
-#include "report/model.h"
-#include "report/symbols.h"
+#include "report/symbols/call_tree.h"
+#include "report/analysis/memory/memory_sites.h"
+#include "report/model/model.h"
+#include "report/symbols/symbols.h"
 
 static char path[] = "/tmp/gpuprof-nsys-XXXXXX";
 static char message[512];

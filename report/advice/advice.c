@@ -1,0 +1,582 @@
+#include "report/advice/advice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/loop/context.h"
+#include "report/base/array.h"
+#include "report/analysis/idle/busy.h"
+#include "report/base/text/format.h"
+#include "report/base/memstream.h"
+#include "report/model/recorded.h"
+#include "report/base/spill_memory.h"
+#include "report/advice/rules/advisor.h"
+#include "report/advice/rules/rules.h"
+#include "report/advice/rules/untold.h"
+
+#define APIS (UINT16_MAX + 1u) /* numbers of functions */
+
+/* Of ten passes the first and the last may differ from the others. */
+#define LOOP_ITERATIONS 8u
+/* Profilers that record a few steps of a loop stand for all of them. */
+#define SAMPLE_ITERATIONS 3u
+
+/*
+ * What is particular comes before what is general: each explains the idle times that it is about,
+ * and those behind it leave them out.
+ */
+const struct gp_rule *const gp_rules[] = {
+	&gp_rule_failed_calls,   &gp_rule_alloc_in_loop,
+	&gp_rule_pageable_async, &gp_rule_hidden_wait,
+	&gp_rule_sync_copy,      &gp_rule_sync_memset,
+	&gp_rule_sync_in_loop,   &gp_rule_sync_calls,
+	&gp_rule_tiny_copies,    &gp_rule_data_loading,
+	&gp_rule_start_up,       &gp_rule_wind_down,
+	&gp_rule_jit_compile,    &gp_rule_first_use,
+	&gp_rule_graph_launch,   &gp_rule_short_kernels,
+	&gp_rule_gpu_gaps,       &gp_rule_low_utilisation,
+	&gp_rule_host_gaps,      &gp_rule_idle_rest,
+	&gp_rule_repeated_copy,  &gp_rule_unified_faults,
+	&gp_rule_default_stream, &gp_rule_low_occupancy,
+	&gp_rule_few_blocks,     &gp_rule_rank_imbalance,
+	&gp_rule_leaked_memory,  NULL,
+};
+
+const struct gp_rule *gp_rule_find(const char *id)
+{
+	for (size_t i = 0; gp_rules[i]; i++)
+		if (strcmp(gp_rules[i]->id, id) == 0)
+			return gp_rules[i];
+	return NULL;
+}
+
+/* ---- gathering ---- */
+
+/* From the first call of the process to its last, but for the work of its busiest device. */
+static void note_idle(struct gp_advisor *advisor)
+{
+	struct gp_model *const model = advisor->scope.models[advisor->process];
+	struct gp_window window = gp_busy_window(&model, 1);
+	uint64_t span_ns = window.end_unix_ns - window.start_unix_ns, busy_ns = 0;
+
+	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
+		uint64_t of_device_ns = gp_lulls_busy_ns(&advisor->basis->lulls, i,
+							 window.start_unix_ns, window.end_unix_ns);
+
+		if (of_device_ns > busy_ns)
+			busy_ns = of_device_ns;
+	}
+	if (span_ns > busy_ns && span_ns - busy_ns > advisor->idle_ns)
+		advisor->idle_ns = span_ns - busy_ns;
+}
+
+/* As long as was recorded of it.  Returns 0 or -ENOMEM. */
+static int measure_loop(uint64_t *loop_ns, const struct gp_iterations *iterations,
+			struct gp_model *model)
+{
+	struct gp_busy_parts parts;
+	int result = gp_busy_parts_of(&parts, &model, 1, gp_busy_window(&model, 1));
+
+	*loop_ns = 0;
+	for (size_t i = 0; i < parts.count; i++)
+		*loop_ns += gp_iterations_ns(iterations,
+					     parts.intervals[i].start_ns - model->base_unix_ns,
+					     parts.intervals[i].end_ns - model->base_unix_ns);
+	free(parts.intervals);
+	return result;
+}
+
+static int note_loop(struct gp_advisor *advisor, size_t process)
+{
+	const struct gp_iterations *iterations = &advisor->basis->iterations[process];
+	struct gp_model *const model = advisor->scope.models[process];
+	uint64_t loop_ns;
+	int result;
+
+	if (iterations->count <
+	    (gp_recorded_few_steps(model) ? SAMPLE_ITERATIONS : LOOP_ITERATIONS))
+		return 0;
+	result = measure_loop(&loop_ns, iterations, model);
+	advisor->loops[process] = iterations;
+	if (loop_ns > advisor->loop_ns) {
+		advisor->loop_ns = loop_ns;
+		advisor->loop_passes = iterations->count;
+	}
+	return result;
+}
+
+/* Those that no operation is of have none. */
+static int number_devices(struct gp_advisor *advisor)
+{
+	struct gp_device_list *list = &advisor->scope.devices;
+	bool used[GP_DEVICE_LIMIT] = {false};
+
+	for (uint32_t i = 0; i < advisor->model->op_count; i++)
+		used[advisor->model->ops[i].device_id] = true;
+	for (uint32_t i = 0; i < GP_DEVICE_LIMIT; i++) {
+		advisor->devices[i] =
+			used[i] ? gp_device_list_find(list, advisor->model, (uint16_t)i) : SIZE_MAX;
+		if (used[i] && advisor->devices[i] == SIZE_MAX)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* One pass over all calls, so that rules need none. */
+static int list_calls(struct gp_advisor *advisor)
+{
+	static const bool is_listed[GP_ADVISOR_CLASSES] = {[GP_API_COPY] = true,
+							   [GP_API_MEMSET] = true,
+							   [GP_API_SYNC] = true,
+							   [GP_API_MODULE] = true};
+	const struct gp_model *model = advisor->model;
+	int result = 0;
+
+	for (uint32_t i = 0; i < GP_ADVISOR_CLASSES; i++)
+		advisor->calls[i].count = 0;
+	advisor->graph_launches = 0;
+	for (uint32_t i = 0; result == 0 && i < model->call_count; i++) {
+		uint8_t class = gp_advisor_class(advisor, &model->calls[i]);
+		struct gp_call_list *list;
+
+		advisor->graph_launches += class == GP_API_GRAPH_LAUNCH;
+		if (class >= GP_ADVISOR_CLASSES || !is_listed[class] ||
+		    (class != GP_API_MODULE && gp_advisor_tunes(advisor, &model->calls[i])))
+			continue;
+		list = &advisor->calls[class];
+		result = gp_array_grow_room(&list->indices, &list->capacity, list->count,
+					    sizeof(*list->indices));
+		if (result == 0)
+			list->indices[list->count++] = i;
+	}
+	return result;
+}
+
+/* What turned out not to be worth a word explains nothing: others may. */
+static void free_lulls(struct gp_advisor *advisor)
+{
+	uint32_t judged = GP_NONE;
+	bool is_worth = false;
+
+	for (uint32_t i = 0; i < advisor->told_count; i++) {
+		struct gp_lull *lull = advisor->told[i];
+
+		if (lull->told == GP_NONE)
+			continue;
+		if (lull->told != judged)
+			is_worth = gp_advisor_is_worth(advisor, &advisor->cases[lull->told]);
+		judged = lull->told;
+		if (!is_worth)
+			lull->told = GP_NONE;
+	}
+}
+
+static int look_by(struct gp_advisor *advisor, uint32_t rule,
+		   void (*look)(struct gp_advisor *advisor))
+{
+	if (!look)
+		return 0;
+	advisor->rule = rule;
+	advisor->told_count = 0;
+	look(advisor);
+	if (advisor->error == 0)
+		free_lulls(advisor);
+	return advisor->error;
+}
+
+static int look_at_process(struct gp_advisor *advisor, size_t process)
+{
+	int result;
+
+	advisor->process = process;
+	advisor->model = advisor->scope.models[process];
+	advisor->tuning = &advisor->basis->tunings[process];
+	memset(advisor->sites_without_stack, 0xff, APIS * sizeof(*advisor->sites_without_stack));
+	note_idle(advisor);
+	result = number_devices(advisor);
+	if (result == 0)
+		result = list_calls(advisor);
+	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
+		result = look_by(advisor, i, gp_rules[i]->look);
+	if (advisor->has_memory)
+		gp_memory_sites_free(&advisor->memory);
+	advisor->has_memory = advisor->has_ends = false;
+	return result;
+}
+
+static int look(struct gp_advisor *advisor)
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
+		result = note_loop(advisor, i);
+	for (uint32_t i = 0; result == 0 && gp_rules[i]; i++)
+		result = look_by(advisor, i, gp_rules[i]->look_at_all);
+	for (size_t i = 0; result == 0 && i < advisor->scope.model_count; i++)
+		result = look_at_process(advisor, i);
+	return result;
+}
+
+/* ---- what is worth a word ---- */
+
+/* What tell prints; NULL if there is no memory. */
+static char *text_of(const struct gp_advisor *advisor, const struct gp_case *found,
+		     void (*tell)(const struct gp_advisor *advisor, const struct gp_case *found,
+				  FILE *out))
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return NULL;
+	tell(advisor, found, out);
+	if (gp_memory_stream_close(out, &text) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Of calls without a stack, looks at Python's may have found the line, or at least the function. */
+static struct gp_seen place_of_looks(const struct gp_advisor *advisor, const struct gp_case *found,
+				     struct gp_finding *finding)
+{
+	struct gp_seen seen = gp_advisor_seen(advisor, found);
+	bool is_all = seen.looks == seen.all;
+	char *told = NULL;
+
+	if (!finding->found || *seen.place == '\0')
+		return seen;
+	if (asprintf(&told, "%s; the %s is told by %s%s%s looks at Python's stack", finding->found,
+		     seen.is_line ? "line" : "function",
+		     is_all ? "" : gp_format_count(seen.looks).text, is_all ? "" : " of ",
+		     gp_format_count(seen.all).text) < 0)
+		told = NULL;
+	free(finding->found);
+	finding->found = told;
+	return seen;
+}
+
+/* Whether the line is known. */
+static bool put_site(const struct gp_advisor *advisor, const struct gp_case *found,
+		     struct gp_finding *finding)
+{
+	struct gp_call_site site = {.place = "", .callers = ""};
+	struct gp_seen seen = {.place = "", .is_line = true};
+
+	if (gp_advisor_knows(advisor, found->site))
+		site = gp_call_sites_at(advisor->sites, found->site);
+	else if (found->site != GP_NO_SITE && !finding->names_place)
+		seen = place_of_looks(advisor, found, finding);
+	if (*seen.place)
+		site.place = seen.place;
+	finding->place = strdup(site.place);
+	finding->callers = strdup(site.callers);
+	finding->naming = site.naming;
+	finding->apart_bytes =
+		*site.callers ? gp_call_sites_tell_apart(advisor->sites, found->site) : 0;
+	return *site.place && seen.is_line;
+}
+
+/* A trace of another format has the stacks that it has: recording anew with our options is no help. */
+static bool can_have_stacks(const struct gp_advisor *advisor)
+{
+	for (size_t i = 0; i < advisor->scope.model_count; i++)
+		if (!advisor->scope.models[i]->recorder)
+			return true;
+	return false;
+}
+
+static int add_finding(const struct gp_advisor *advisor, const struct gp_case *found,
+		       uint32_t processes, struct gp_advice *advice)
+{
+	const struct gp_rule *rule = gp_rules[found->rule];
+	uint64_t zero_ns = advisor->scope.start_unix_ns;
+	struct gp_finding *finding;
+	bool has_line;
+	int result = gp_array_grow(&advice->findings, &advice->capacity, advice->count,
+				   sizeof(*advice->findings));
+
+	if (result != 0)
+		return result;
+	finding = &advice->findings[advice->count++];
+	*finding = (struct gp_finding){
+		.rule = rule,
+		.count = found->count,
+		.time_ns = found->time_ns,
+		.saves_ns = rule->is_moved ? 0 : found->saves_ns,
+		.processes = processes,
+		.pid = advisor->scope.models[found->process]->pid,
+		.saves_in_loop_ns = rule->is_moved ? 0 : found->saves_in_loop_ns,
+		.bytes = found->bytes,
+		.show_at_ns = found->show_unix_ns > zero_ns ? found->show_unix_ns - zero_ns : 0,
+		.show_ns = found->show_ns,
+		.found = text_of(advisor, found, rule->tell),
+		.change = text_of(advisor, found, rule->advise),
+		.names_place = rule->names_place && rule->names_place(found),
+		.is_doubtful = found->is_doubtful,
+	};
+	has_line = put_site(advisor, found, finding);
+	if (!finding->found || !finding->change || !finding->place || !finding->callers)
+		return -ENOMEM;
+	if (found->site != GP_NO_SITE && !has_line && !finding->names_place)
+		advice->lacks_stacks |= can_have_stacks(advisor);
+	return 0;
+}
+
+/*
+ * Wrong results first, and last what is doubtful; what shortens a run, before what only moves time in it; then by what they save, then by bytes; the rules'
+ * order decides between equals.
+ */
+static int compare_findings(const void *a, const void *b, const void *context)
+{
+	const struct gp_finding *left = a, *right = b;
+
+	(void)context;
+	if (left->rule->is_of_results != right->rule->is_of_results)
+		return left->rule->is_of_results ? -1 : 1;
+	if (left->is_doubtful != right->is_doubtful)
+		return left->is_doubtful ? 1 : -1;
+	if (left->saves_ns != right->saves_ns)
+		return left->saves_ns > right->saves_ns ? -1 : 1;
+	if (left->bytes != right->bytes)
+		return left->bytes > right->bytes ? -1 : 1;
+	return 0;
+}
+
+static void limit_savings(const struct gp_advisor *advisor, struct gp_case *found)
+{
+	uint64_t most_ns = gp_rules[found->rule]->is_of_gpu ? advisor->span_ns : advisor->idle_ns;
+
+	if (found->saves_ns > most_ns)
+		found->saves_ns = most_ns;
+	if (found->saves_in_loop_ns > found->saves_ns)
+		found->saves_in_loop_ns = found->saves_ns;
+	if (found->saves_in_loop_ns > advisor->loop_ns)
+		found->saves_in_loop_ns = advisor->loop_ns;
+}
+
+static bool says_more(const struct gp_case *found, const struct gp_case *other)
+{
+	if (found->saves_ns != other->saves_ns)
+		return found->saves_ns > other->saves_ns;
+	return found->bytes != other->bytes ? found->bytes > other->bytes
+					    : found->count > other->count;
+}
+
+/*
+ * What several processes found at one place, and is worth a word in each: in the row's count how many they are, in its first sum the
+ * number of the case that stands for them all.
+ */
+static void join_processes(struct gp_advisor *advisor, struct gp_tally *places)
+{
+	for (uint32_t i = 0; i < advisor->case_count; i++) {
+		uint64_t key[GP_TALLY_KEYS];
+		struct gp_tally_row *row;
+
+		limit_savings(advisor, &advisor->cases[i]);
+		if (!gp_advisor_is_worth(advisor, &advisor->cases[i]))
+			continue;
+		memcpy(key, advisor->index.rows[i].key, sizeof(key));
+		key[GP_CASE_PROCESS] = 0;
+		row = gp_tally_find(places, key);
+		if (row->count++ == 0 ||
+		    says_more(&advisor->cases[i], &advisor->cases[row->sums[0]]))
+			row->sums[0] = i;
+	}
+	if (places->error < 0)
+		advisor->error = places->error;
+}
+
+static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
+{
+	struct gp_tally places = {0};
+	int result;
+
+	join_processes(advisor, &places);
+	result = advisor->error;
+	for (uint32_t i = 0; result == 0 && i < places.count; i++)
+		result = add_finding(advisor, &advisor->cases[places.rows[i].sums[0]],
+				     (uint32_t)places.rows[i].count, advice);
+	gp_tally_free(&places);
+	return result == 0 ? gp_array_sort(advice->findings, advice->count,
+					   sizeof(*advice->findings), compare_findings, NULL)
+			   : result;
+}
+
+/* ---- where there is none ---- */
+
+/* What may be why there is nothing to say. */
+static void put_no_end(const struct gp_model *model, struct gp_advice *advice)
+{
+	if (!advice->why_no_end && !model->losses.live && !gp_recorded_is_whole(model))
+		advice->why_no_end = gp_recorded_why_no_end(model);
+}
+
+/* Before a device's first operation, and after its last one. */
+static void put_idle_ends(const struct gp_device_lulls *device, struct gp_advice *advice)
+{
+	advice->idle_before_ns = advice->idle_after_ns = 0;
+	for (uint32_t i = 0; i < device->count; i++) {
+		const struct gp_lull *lull = &device->lulls[i];
+
+		if (gp_lull_is_at_start(device, lull))
+			advice->idle_before_ns += gp_lull_ns(lull);
+		else if (gp_lull_is_at_end(device, lull))
+			advice->idle_after_ns += gp_lull_ns(lull);
+	}
+}
+
+static int put_idle(const struct gp_advisor *advisor, struct gp_advice *advice)
+{
+	const struct gp_basis *basis = advisor->basis;
+	const struct gp_wheres *wheres = &basis->wheres;
+	size_t busiest = SIZE_MAX;
+	uint64_t most_ns = 0;
+
+	for (size_t i = 0; i < wheres->count; i++) {
+		const uint64_t *state_ns = wheres->devices[i].state_ns;
+		uint64_t busy_ns = gp_state_busy_ns(state_ns);
+
+		advice->gpus += busy_ns > 0;
+		if (busy_ns <= most_ns)
+			continue;
+		most_ns = busy_ns;
+		busiest = i;
+		advice->wall_ns = gp_state_wall_ns(state_ns);
+		advice->idle_ns = gp_state_idle_ns(state_ns);
+		advice->idle_cause = gp_state_top_cause(state_ns);
+		put_idle_ends(&basis->lulls.devices[i], advice);
+	}
+	return busiest == SIZE_MAX ? 0 : gp_untold_find(advisor, busiest, advice);
+}
+
+/* ---- all together ---- */
+
+/* What any rule keeps of a case has room in it. */
+static void *spare_own(void)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; gp_rules[i]; i++)
+		most = gp_rules[i]->own_bytes > most ? gp_rules[i]->own_bytes : most;
+	return calloc(1, most + 1);
+}
+
+static int open_advisor(struct gp_advisor *advisor, struct gp_model *const *models, size_t count)
+{
+	char message[256];
+
+	advisor->spare.own = spare_own();
+	advisor->sites = gp_call_sites_new();
+	advisor->kinds = gp_kinds_new(NULL, message, sizeof(message));
+	advisor->loops = calloc(count + 1, sizeof(*advisor->loops));
+	advisor->sites_without_stack = malloc(APIS * sizeof(*advisor->sites_without_stack));
+	if (gp_scope_open(&advisor->scope, models, count, false) != 0 ||
+	    gp_busy_recorded_ns(&advisor->span_ns, models, count) != 0 || !advisor->sites ||
+	    !advisor->kinds || !advisor->loops || !advisor->sites_without_stack ||
+	    !advisor->spare.own)
+		return -ENOMEM;
+	return 0;
+}
+
+static void close_advisor(struct gp_advisor *advisor)
+{
+	gp_kinds_free(advisor->kinds);
+	gp_tally_free(&advisor->index);
+	gp_tally_free(&advisor->host_work);
+	gp_tally_free(&advisor->habits);
+	gp_room_free(advisor->stretches);
+	gp_room_free(advisor->told);
+	for (uint32_t i = 0; i < advisor->case_count; i++)
+		free(advisor->cases[i].own);
+	free(advisor->cases);
+	free(advisor->spare.own);
+	free(advisor->loops);
+	free(advisor->sites_without_stack);
+	for (uint32_t i = 0; i < GP_ADVISOR_CLASSES; i++)
+		gp_room_free(advisor->calls[i].indices);
+	gp_call_sites_free(advisor->sites);
+	gp_scope_close(&advisor->scope);
+}
+
+/* A few pages are nobody's trouble. */
+#define MANAGED_BYTES (UINT64_C(1) << 20)
+
+/* Whether a process has managed memory of which nobody recorded what moves; others' traces cannot be recorded anew with our options. */
+static bool lacks_unified(const struct gp_model *model)
+{
+	uint64_t bytes = 0;
+
+	if (model->recorder || model->op_count == 0 || gp_recorded_kind(model, "unified"))
+		return false;
+	for (uint32_t i = 0; i < model->memory_count; i++)
+		if (model->memory[i].op == GP_MEMORY_ALLOC &&
+		    model->memory[i].memory_kind == GP_MEMORY_MANAGED)
+			bytes += model->memory[i].bytes;
+	return bytes >= MANAGED_BYTES;
+}
+
+int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_t model_count,
+		   struct gp_advice *advice)
+{
+	struct gp_advisor advisor = {.basis = basis};
+	int result = open_advisor(&advisor, models, model_count);
+
+	*advice = (struct gp_advice){.span_ns = advisor.span_ns, .process_count = model_count};
+	if (result == 0)
+		result = look(&advisor);
+	advice->loop_ns = advisor.loop_ns;
+	advice->loop_passes = advisor.loop_passes;
+	advice->idle_most_ns = advisor.idle_ns;
+	for (size_t i = 0; i < model_count && !advice->doubt; i++)
+		advice->doubt = gp_recorded_why_not_all(models[i]);
+	for (size_t i = 0; i < model_count; i++) {
+		advice->has_looks |= models[i]->sample_count > 0;
+		advice->is_damaged |= gp_recorded_is_damaged(models[i]);
+		advice->lacks_unified |= lacks_unified(models[i]);
+	}
+	if (result == 0)
+		result = judge(&advisor, advice);
+	if (result == 0)
+		result = put_idle(&advisor, advice);
+	for (size_t i = 0; i < model_count && advice->count == 0; i++)
+		put_no_end(models[i], advice);
+	advice->failures = advisor.failed_calls;
+	close_advisor(&advisor);
+	return result;
+}
+
+int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_advice *advice)
+{
+	char message[64];
+	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
+	struct gp_device_list devices = {0};
+	struct gp_basis basis = {0};
+	int result = kinds ? gp_device_list_all(&devices, models, model_count) : -ENOMEM;
+
+	*advice = (struct gp_advice){0};
+	if (result == 0)
+		result = gp_basis_of(&basis, models, model_count, &devices, kinds, 0);
+	if (result == 0)
+		result = gp_advice_from(&basis, models, model_count, advice);
+	gp_basis_free(&basis);
+	gp_device_list_free(&devices);
+	gp_kinds_free(kinds);
+	return result;
+}
+
+void gp_advice_free(struct gp_advice *advice)
+{
+	for (uint32_t i = 0; i < advice->count; i++) {
+		free(advice->findings[i].found);
+		free(advice->findings[i].change);
+		free(advice->findings[i].place);
+		free(advice->findings[i].callers);
+	}
+	free(advice->findings);
+	for (uint32_t i = 0; i < advice->untold_count; i++)
+		free(advice->untold[i].place);
+	*advice = (struct gp_advice){0};
+}

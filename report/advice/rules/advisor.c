@@ -1,0 +1,600 @@
+#include "report/advice/rules/advisor.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+#include "report/analysis/idle/busy.h"
+#include "report/tables/host_work.h"
+#include "report/model/recorded.h"
+#include "report/base/spill_memory.h"
+#include "report/base/stats.h"
+
+/* Coming back from a wait takes less; what is beyond that, the system took from the thread. */
+#define RETURN_NS 50000u
+
+static struct gp_case *append(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
+			      uint64_t other_detail)
+{
+	int result = gp_array_grow(&advisor->cases, &advisor->case_capacity, advisor->case_count,
+				   sizeof(*advisor->cases));
+
+	if (result != 0) {
+		advisor->error = advisor->error < 0 ? advisor->error : result;
+		return &advisor->spare;
+	}
+	advisor->cases[advisor->case_count] =
+		(struct gp_case){.rule = advisor->rule,
+				 .site = site,
+				 .detail = detail,
+				 .other_detail = other_detail,
+				 .process = advisor->process,
+				 .own = calloc(1, gp_rules[advisor->rule]->own_bytes + 1)};
+	if (advisor->cases[advisor->case_count].own)
+		return &advisor->cases[advisor->case_count++];
+	advisor->error = -ENOMEM;
+	return &advisor->spare;
+}
+
+struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
+				uint64_t other_detail)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {advisor->rule, site, detail, other_detail,
+					     advisor->process};
+	const struct gp_tally_row *row = gp_tally_find(&advisor->index, key);
+	size_t number;
+
+	if (advisor->index.error < 0) {
+		advisor->error = advisor->index.error;
+		return &advisor->spare;
+	}
+	number = (size_t)(row - advisor->index.rows);
+	return number < advisor->case_count ? &advisor->cases[number]
+					    : append(advisor, site, detail, other_detail);
+}
+
+uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
+{
+	uint32_t *known = call->stack == GP_NONE ? &advisor->sites_without_stack[call->api] : NULL;
+	uint32_t site;
+
+	if (known && *known != GP_NO_SITE)
+		return *known;
+	site = gp_call_sites_find(advisor->sites, advisor->model, call);
+	if (site == UINT32_MAX)
+		advisor->error = -ENOMEM;
+	if (known)
+		*known = site;
+	return site;
+}
+
+static bool is_in_loop(const struct gp_advisor *advisor, uint64_t at_ns)
+{
+	const struct gp_iterations *loop = advisor->loops[advisor->process];
+	uint32_t at;
+
+	if (at_ns == GP_ALL_THE_TIME)
+		return true;
+	at = loop ? gp_iterations_stretch_at(loop, at_ns) : 0;
+	return loop && at < loop->stretch_count && at_ns >= loop->stretches[at].start_ns;
+}
+
+void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
+		     uint64_t saves_ns)
+{
+	found->saves_ns += saves_ns;
+	found->saves_in_loop_ns += is_in_loop(advisor, at_ns) ? saves_ns : 0;
+}
+
+void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found, struct gp_lull *lull)
+{
+	int result = 0;
+
+	if (found != &advisor->spare)
+		result = gp_array_grow_room(&advisor->told, &advisor->told_capacity,
+					    advisor->told_count, sizeof(struct gp_lull *));
+	if (result < 0)
+		advisor->error = result;
+	if (found == &advisor->spare || result < 0)
+		return;
+	lull->told = (uint32_t)(found - advisor->cases);
+	advisor->told[advisor->told_count++] = lull;
+}
+
+void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
+		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull)
+{
+	/* one that ends with the loop's first operation was before the loop */
+	if (lull)
+		at_ns = lull->start_ns > advisor->model->base_unix_ns
+				? lull->start_ns - advisor->model->base_unix_ns
+				: 0;
+	if (lull)
+		gp_advisor_tell(advisor, found, lull);
+	found->count++;
+	found->time_ns += time_ns;
+	gp_advisor_save(advisor, found, at_ns, saves_ns);
+}
+
+void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found, uint64_t start_ns,
+			uint64_t end_ns, double share)
+{
+	if (found == &advisor->spare || advisor->error != 0 || end_ns <= start_ns)
+		return;
+	advisor->error = gp_array_grow_room(&advisor->stretches, &advisor->stretch_capacity,
+					    advisor->stretch_count, sizeof(*advisor->stretches));
+	if (advisor->error == 0)
+		advisor->stretches[advisor->stretch_count++] =
+			(struct gp_stretch){.start_ns = start_ns,
+					    .end_ns = end_ns,
+					    .number = (uint32_t)(found - advisor->cases),
+					    .share = (float)share};
+}
+
+static int compare_stretches(const void *a, const void *b, const void *context)
+{
+	const struct gp_stretch *left = a, *right = b;
+
+	(void)context;
+	if (left->number != right->number)
+		return left->number < right->number ? -1 : 1;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* For how long the device of the process that had most time without work had none. */
+static uint64_t most_idle_ns(const struct gp_advisor *advisor, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t busy_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < GP_DEVICE_LIMIT; i++) {
+		uint64_t ns;
+
+		if (advisor->devices[i] == SIZE_MAX)
+			continue;
+		ns = gp_advisor_busy_ns(advisor, (uint16_t)i, start_ns, end_ns);
+		busy_ns = ns < busy_ns ? ns : busy_ns;
+	}
+	return busy_ns == UINT64_MAX ? end_ns - start_ns : end_ns - start_ns - busy_ns;
+}
+
+/* Where the case's next stretch begins, by its index; the last one's ends with the process's calls. */
+static uint64_t end_of_reach(const struct gp_advisor *advisor, uint32_t index)
+{
+	const struct gp_stretch *one = &advisor->stretches[index];
+	struct gp_model *const model = advisor->scope.models[advisor->process];
+	bool is_last = index + 1 == advisor->stretch_count || one[1].number != one->number;
+	uint64_t end_ns = is_last ? gp_busy_window(&model, 1).end_unix_ns - model->base_unix_ns
+				  : one[1].start_ns;
+
+	return end_ns > one->end_ns ? end_ns : one->end_ns;
+}
+
+/* Of what a stretch took, and the one before in vain, as much as there was idle time for. */
+static uint64_t within_idle_ns(const struct gp_advisor *advisor, uint32_t index, uint64_t from_ns,
+			       uint64_t ns, uint64_t *carried_ns)
+{
+	uint64_t idle_ns = most_idle_ns(advisor, from_ns, end_of_reach(advisor, index));
+	uint64_t saved_ns = ns + *carried_ns < idle_ns ? ns + *carried_ns : idle_ns;
+
+	*carried_ns = ns > saved_ns ? ns - saved_ns : 0;
+	return saved_ns;
+}
+
+static void save_stretches(struct gp_advisor *advisor, bool only_idle)
+{
+	uint64_t reached_ns = 0, carried_ns = 0;
+
+	if (advisor->error == 0)
+		advisor->error =
+			gp_array_sort(advisor->stretches, advisor->stretch_count,
+				      sizeof(*advisor->stretches), compare_stretches, NULL);
+	for (uint32_t i = 0; i < advisor->stretch_count && advisor->error == 0; i++) {
+		const struct gp_stretch *one = &advisor->stretches[i];
+		uint64_t from_ns = one->start_ns, ns;
+
+		if (i == 0 || one->number != one[-1].number)
+			reached_ns = carried_ns = 0;
+		if (from_ns < reached_ns)
+			from_ns = reached_ns;
+		if (one->end_ns <= from_ns)
+			continue;
+		reached_ns = one->end_ns;
+		ns = one->end_ns - from_ns;
+		if (only_idle)
+			ns = within_idle_ns(advisor, i, from_ns, ns, &carried_ns);
+		gp_advisor_save(advisor, &advisor->cases[one->number], from_ns,
+				(uint64_t)((double)ns * (double)one->share));
+	}
+	advisor->stretch_count = 0;
+}
+
+void gp_advisor_save_once(struct gp_advisor *advisor)
+{
+	save_stretches(advisor, false);
+}
+
+void gp_advisor_save_idle_once(struct gp_advisor *advisor)
+{
+	save_stretches(advisor, true);
+}
+
+static void show_longest(struct gp_case *found, uint64_t unix_ns, uint64_t duration_ns)
+{
+	if (duration_ns <= found->show_ns)
+		return;
+	found->show_unix_ns = unix_ns;
+	found->show_ns = duration_ns;
+}
+
+/* In the numbers of advisor->host_work's sums: of looks at calls. */
+#define AT_CALLS (UINT64_C(1) << 33)
+
+/* Fewer may have come by chance. */
+#define LEAST_LOOKS 5u
+
+void gp_advisor_look_at(struct gp_advisor *advisor, const struct gp_case *found,
+			const struct gp_call *call, uint64_t end_ns)
+{
+	struct gp_host_places *places;
+
+	if (call->stack != GP_NONE || advisor->model->sample_count == 0 || found == &advisor->spare)
+		return;
+	places = gp_host_places_in(&advisor->scope);
+	if (!places) {
+		advisor->error = -ENOMEM;
+		return;
+	}
+	gp_host_work_add_within(&advisor->host_work, AT_CALLS | (uint64_t)(found - advisor->cases),
+				places, advisor->model, call->thread_id, call->start_ns, end_ns);
+	if (advisor->host_work.error < 0)
+		advisor->error = advisor->host_work.error;
+}
+
+struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_host_places *places = advisor->scope.host_places;
+	struct gp_seen seen = {.place = ""};
+	struct gp_host_spot spot;
+
+	if (!places)
+		return seen;
+	spot = gp_host_work_spot(&advisor->host_work, AT_CALLS | (uint64_t)(found - advisor->cases),
+				 places);
+	seen.looks = spot.ns / GP_HOST_LOOK;
+	seen.all = spot.all_ns / GP_HOST_LOOK;
+	seen.is_line = spot.is_line;
+	if (seen.all >= LEAST_LOOKS)
+		seen.place = spot.text;
+	return seen;
+}
+
+void gp_advisor_show(struct gp_advisor *advisor, struct gp_case *found, const struct gp_call *call)
+{
+	gp_advisor_look_at(advisor, found, call, gp_call_end_ns(call));
+	show_longest(found, advisor->model->base_unix_ns + call->start_ns, call->duration_ns);
+}
+
+void gp_advisor_show_lull(struct gp_case *found, const struct gp_lull *lull)
+{
+	show_longest(found, lull->start_ns, gp_lull_ns(lull));
+}
+
+void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns)
+{
+	if (found->site == site) {
+		found->votes_ns += ns;
+	} else if (found->votes_ns >= ns) {
+		found->votes_ns -= ns;
+	} else {
+		found->votes_ns = ns - found->votes_ns;
+		found->site = site;
+	}
+}
+
+uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text)
+{
+	uint64_t number = gp_scope_text(&advisor->scope, text);
+
+	if (number == GP_SCOPE_NO_TEXT)
+		advisor->error = -ENOMEM;
+	return number;
+}
+
+const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number)
+{
+	return gp_scope_text_of(&advisor->scope, number);
+}
+
+const struct gp_ends *gp_advisor_ends(struct gp_advisor *advisor)
+{
+	int result = advisor->has_ends ? 0 : gp_ends_of(&advisor->ends, advisor->model);
+
+	advisor->has_ends = true;
+	if (result < 0)
+		advisor->error = result;
+	return advisor->error == 0 ? &advisor->ends : NULL;
+}
+
+const struct gp_memory_sites *gp_advisor_memory(struct gp_advisor *advisor)
+{
+	struct gp_scope *scope = &advisor->scope;
+	int result = 0;
+
+	if (!advisor->has_memory)
+		result = gp_memory_sites_of(&scope->models[advisor->process], 1, &scope->devices,
+					    GP_MEMORY_ALL, &advisor->memory);
+	advisor->has_memory = true;
+	if (result < 0)
+		advisor->error = result;
+	return advisor->error == 0 ? &advisor->memory : NULL;
+}
+
+bool gp_advisor_knows(const struct gp_advisor *advisor, uint32_t site)
+{
+	return site != GP_NO_SITE &&
+	       !strstr(gp_call_sites_at(advisor->sites, site).place, GP_SITE_WITHOUT_STACK);
+}
+
+uint32_t gp_advisor_same_site(struct gp_advisor *advisor, const struct gp_call_sites *others,
+			      uint32_t site)
+{
+	uint32_t same = gp_call_sites_of_text(advisor->sites, gp_call_sites_at(others, site));
+
+	if (same == GP_NO_SITE)
+		advisor->error = -ENOMEM;
+	return same;
+}
+
+const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_op *op =
+		call->first_op == GP_NONE ? NULL : &advisor->model->ops[call->first_op];
+
+	return op && !op->untimed ? op : NULL;
+}
+
+static size_t device_of(const struct gp_advisor *advisor, uint16_t device_id)
+{
+	return device_id < GP_DEVICE_LIMIT ? advisor->devices[device_id] : SIZE_MAX;
+}
+
+uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id, uint64_t start_ns,
+			    uint64_t end_ns)
+{
+	uint64_t base_ns = advisor->model->base_unix_ns;
+
+	return gp_lulls_busy_ns(&advisor->basis->lulls, device_of(advisor, device_id),
+				base_ns + start_ns, base_ns + end_ns);
+}
+
+struct gp_lull *gp_advisor_lull_at(const struct gp_advisor *advisor, uint16_t device_id,
+				   uint64_t time_ns)
+{
+	return gp_lulls_at(&advisor->basis->lulls, device_of(advisor, device_id),
+			   advisor->model->base_unix_ns + time_ns);
+}
+
+/* Other recorders' calls have no context that is known: their operations tell. */
+static uint16_t device_of_call(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_op *op = gp_advisor_op(advisor, call);
+
+	return op ? op->device_id : gp_model_context_device(advisor->model, call->context_id);
+}
+
+struct gp_lull *gp_advisor_lull_after(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	return gp_advisor_lull_at(advisor, device_of_call(advisor, call), gp_call_end_ns(call));
+}
+
+uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_lull *lull, uint64_t ns)
+{
+	uint64_t left_ns;
+
+	if (lull->taker != advisor->rule)
+		lull->taken_ns = 0;
+	lull->taker = advisor->rule;
+	left_ns = gp_lull_ns(lull) - lull->taken_ns;
+	if (ns > left_ns)
+		ns = left_ns;
+	lull->taken_ns += ns;
+	return ns;
+}
+
+uint64_t gp_advisor_host_part_ns(const struct gp_lull *lull)
+{
+	return gp_lull_ns(lull) - gp_lull_cause_ns(lull, GP_IDLE_DEPENDENCY);
+}
+
+uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
+				  uint64_t most_ns, struct gp_lull **lull)
+{
+	struct gp_lull *after = gp_advisor_lull_after(advisor, call);
+	uint64_t saves_ns, waited_ns;
+
+	*lull = NULL;
+	if (!after || after->told != GP_NONE)
+		return 0;
+	waited_ns = gp_advisor_busy_ns(advisor, device_of_call(advisor, call), call->start_ns,
+				       gp_call_end_ns(call)) +
+		    RETURN_NS;
+	if (waited_ns > call->duration_ns)
+		waited_ns = call->duration_ns;
+	if (waited_ns > most_ns)
+		waited_ns = most_ns;
+	if (waited_ns > gp_advisor_host_part_ns(after))
+		waited_ns = gp_advisor_host_part_ns(after);
+	saves_ns = gp_advisor_take(advisor, after, waited_ns);
+	if (saves_ns * 2 >= gp_lull_ns(after))
+		*lull = after;
+	return saves_ns;
+}
+
+static const struct gp_call *call_of(const struct gp_advisor *advisor, struct gp_op_at at)
+{
+	uint32_t call = at.model == advisor->process ? advisor->model->ops[at.op].call : GP_NONE;
+
+	return call == GP_NONE ? NULL : &advisor->model->calls[call];
+}
+
+static struct gp_lull_at lull_at(const struct gp_advisor *advisor, struct gp_lull *lull)
+{
+	return (struct gp_lull_at){
+		.lull = lull,
+		.before = gp_op_of(advisor->scope.models, lull->before),
+		.after = gp_op_of(advisor->scope.models, lull->after),
+		.call_before = call_of(advisor, lull->before),
+		.call_after = call_of(advisor, lull->after),
+	};
+}
+
+/* One after the other of those that a filter lets through and that are so long; false: no more. */
+struct lull_walk {
+	gp_lull_filter *filter;
+	uint64_t least_ns;
+	uint32_t next;
+};
+
+/* Of millions of short ones nobody need look at each. */
+static void skip_short(const struct gp_process_lulls *process, struct lull_walk *walk)
+{
+	while (walk->next % GP_LULLS_BLOCK == 0 && walk->next < process->count &&
+	       process->longest_ns[walk->next / GP_LULLS_BLOCK] < walk->least_ns)
+		walk->next += GP_LULLS_BLOCK;
+}
+
+static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct gp_lull_at *at)
+{
+	const struct gp_process_lulls *process = &advisor->basis->lulls.processes[advisor->process];
+
+	while (advisor->error == 0) {
+		struct gp_lull *lull;
+
+		skip_short(process, walk);
+		if (walk->next >= process->count)
+			return false;
+		lull = process->lulls[walk->next++];
+		if (gp_lull_ns(lull) < walk->least_ns ||
+		    (lull->told != GP_NONE && !gp_rules[advisor->rule]->looks_beside))
+			continue;
+		*at = lull_at(advisor, lull);
+		if (at->call_after && (!walk->filter || walk->filter(advisor, at)))
+			return true;
+	}
+	return false;
+}
+
+void gp_advisor_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
+		      void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at))
+{
+	struct lull_walk walk = {.filter = filter, .least_ns = least_ns};
+	struct gp_lull_at at;
+
+	while (next_lull(advisor, &walk, &at))
+		take(advisor, &at);
+}
+
+bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	uint8_t cause = at->lull->cause;
+
+	(void)advisor;
+	return cause != GP_IDLE_COPY && cause != GP_IDLE_ALLOC && cause != GP_IDLE_SETUP &&
+	       cause != GP_IDLE_PROFILER;
+}
+
+/* Ten times the median. */
+static uint64_t usual_most_ns(struct gp_advisor *advisor, struct gp_lull *const *lulls,
+			      uint32_t count)
+{
+	uint64_t *lengths_ns = gp_room_take(((size_t)count + 1) * sizeof(*lengths_ns));
+	uint64_t most_ns = 0;
+
+	for (uint32_t i = 0; lengths_ns && i < count; i++)
+		lengths_ns[i] = gp_lull_ns(lulls[i]);
+	if (!lengths_ns)
+		advisor->error = -ENOMEM;
+	else if (count > 0)
+		most_ns = 10 * gp_stats_select(lengths_ns, count, count / 2);
+	gp_room_free(lengths_ns);
+	return most_ns;
+}
+
+void gp_advisor_usual_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
+			    void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at))
+{
+	struct lull_walk walk = {.filter = filter, .least_ns = least_ns};
+	uint32_t count = 0, capacity = 0;
+	struct gp_lull **lulls = NULL;
+	struct gp_lull_at at;
+	uint64_t most_ns;
+
+	while (next_lull(advisor, &walk, &at)) {
+		advisor->error = gp_array_grow_room(&lulls, &capacity, count, sizeof(*lulls));
+		if (advisor->error == 0)
+			lulls[count++] = at.lull;
+	}
+	most_ns = usual_most_ns(advisor, lulls, count);
+	for (uint32_t i = 0; i < count && advisor->error == 0; i++)
+		if (gp_lull_ns(lulls[i]) <= most_ns) {
+			at = lull_at(advisor, lulls[i]);
+			take(advisor, &at);
+		}
+	gp_room_free(lulls);
+}
+
+/* Whether these savings are what the rule asks for, of that time. */
+static bool is_much(const struct gp_rule_threshold *least, uint64_t saves_ns, uint64_t of_ns)
+{
+	double percent = of_ns > 0 ? (double)saves_ns * 100 / (double)of_ns : 100;
+
+	return (saves_ns >= least->saves_ns && percent >= least->saves_percent) ||
+	       (least->or_ns > 0 && saves_ns >= least->or_ns && percent >= least->or_percent);
+}
+
+static uint64_t judged_loop_ns(const struct gp_advisor *advisor)
+{
+	uint64_t least_ns = advisor->span_ns / 20;
+
+	return advisor->loop_ns > least_ns ? advisor->loop_ns : least_ns;
+}
+
+/* A few steps of a loop that stand for all: shares of time tell, and so much smaller numbers. */
+#define SAMPLE_PART 10u
+
+static bool is_sample(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	const struct gp_rule *rule = gp_rules[found->rule];
+
+	return gp_recorded_few_steps(advisor->scope.models[found->process]) &&
+	       advisor->loop_ns * 2 >= advisor->span_ns && !rule->is_once &&
+	       rule->threshold.saves_ns > 0;
+}
+
+/* What a loop could save is nothing to anybody where it is so small a part of the run. */
+#define RUN_PART 400u
+
+static bool is_much_of_loop(const struct gp_advisor *advisor, const struct gp_case *found,
+			    const struct gp_rule_threshold *least)
+{
+	return advisor->loop_ns > 0 && !gp_rules[found->rule]->is_once &&
+	       found->saves_in_loop_ns >= advisor->span_ns / RUN_PART &&
+	       is_much(least, found->saves_in_loop_ns, judged_loop_ns(advisor));
+}
+
+bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found)
+{
+	struct gp_rule_threshold least = gp_rules[found->rule]->threshold;
+
+	if (is_sample(advisor, found)) {
+		least.count /= SAMPLE_PART;
+		least.saves_ns /= SAMPLE_PART;
+		least.or_ns /= SAMPLE_PART;
+	}
+	if (found->is_grave)
+		return true;
+	return found->count > 0 && found->count >= least.count && found->bytes >= least.bytes &&
+	       (is_much(&least, found->saves_ns, advisor->span_ns) ||
+		is_much_of_loop(advisor, found, &least));
+}

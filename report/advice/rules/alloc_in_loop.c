@@ -1,0 +1,199 @@
+/*
+ * Allocation in the steady state.  Speaks where a call site allocated at least 16 times more often
+ * than it had blocks at the same time, and the calls that would have been spared took 1 % of the
+ * recorded time and 200 us in which, or after which, a GPU had nothing to do: below that it is set-up, or an allocator that is fast enough.  Blocks
+ * that leak meanwhile are none of those to keep.
+ */
+#include "report/advice/rules/rules.h"
+
+#include "report/trace/cuda_names.h"
+#include "report/base/text/format.h"
+#include "report/analysis/memory/memory_sites.h"
+#include "report/advice/rules/advisor.h"
+#include "report/advice/rules/next_wait.h"
+
+struct own {
+	bool recurs;          /* on some device more often than blocks were in use there at once */
+	uint64_t leaked;      /* blocks that are in none of the sums but allocations */
+	uint64_t allocations; /* during the walk over the calls, of all devices: so many, ... */
+	uint64_t in_use;      /* ... so many blocks at that time, and ... */
+	uint64_t kept;        /* ... at most until then: these would be allocated anyway */
+};
+
+/* Blocks that leaked, where there were more at the same time for them. */
+static uint64_t count_leaked(const struct gp_advisor *advisor, const struct gp_memory_sites *memory,
+			     const struct gp_memory_site *row)
+{
+	struct gp_model *const model = advisor->scope.models[advisor->process];
+
+	if (row->blocks_at_once == row->freed_at_once || !gp_memory_site_is_leak(memory, row) ||
+	    !gp_memory_sites_knows_leaks(&model, 1))
+		return 0;
+	return row->left_blocks;
+}
+
+static void take_row(struct gp_advisor *advisor, const struct gp_memory_sites *memory,
+		     const struct gp_memory_site *row)
+{
+	uint64_t leaked = count_leaked(advisor, memory, row);
+	uint64_t at_once = leaked > 0 ? row->freed_at_once : row->blocks_at_once;
+	uint32_t site = gp_advisor_same_site(advisor, memory->sites, row->site);
+	struct own *own = gp_advisor_case(advisor, site, row->kind, 0)->own;
+
+	own->recurs |= row->allocations > leaked + at_once;
+	own->leaked += leaked;
+}
+
+/* The case of an allocation. */
+static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_memory_event *event)
+{
+	return gp_advisor_case(advisor,
+			       gp_advisor_site(advisor, &advisor->model->calls[event->call]),
+			       event->memory_kind, 0);
+}
+
+static void spare_call(struct gp_advisor *advisor, struct gp_case *found, uint32_t number)
+{
+	const struct gp_call *call = number != GP_NONE ? &advisor->model->calls[number] : NULL;
+
+	if (!call)
+		return;
+	found->time_ns += call->duration_ns;
+	if (!gp_next_wait_follows(advisor, call))
+		gp_advisor_stretch(advisor, found, call->start_ns, gp_call_end_ns(call), 1);
+}
+
+/* With one of the blocks that there are already; the first ones are needed, and with them what the first call of all does besides. */
+static void take_allocation(struct gp_advisor *advisor, const struct gp_memory_event *event)
+{
+	struct gp_case *found = case_of(advisor, event);
+	struct own *own = found->own;
+
+	if (!own->recurs)
+		return;
+	own->allocations++;
+	if (own->leaked > 0 && event->other == GP_NONE)
+		return;
+	if (++own->in_use > own->kept) {
+		own->kept = own->in_use;
+		return;
+	}
+	found->count++;
+	found->bytes += event->bytes;
+	spare_call(advisor, found, event->call);
+	if (event->other != GP_NONE)
+		spare_call(advisor, found, advisor->model->memory[event->other].call);
+}
+
+static void take_free(struct gp_advisor *advisor, const struct gp_memory_event *event)
+{
+	const struct gp_memory_event *other =
+		event->other != GP_NONE ? &advisor->model->memory[event->other] : NULL;
+	struct own *own = other && other->call != GP_NONE ? case_of(advisor, other)->own : NULL;
+
+	if (own && own->in_use > 0)
+		own->in_use--;
+}
+
+/* The calls that allocate, and those that free the same. */
+static void take_calls(struct gp_advisor *advisor)
+{
+	const struct gp_model *model = advisor->model;
+
+	for (uint32_t i = 0; advisor->error == 0 && i < model->memory_count; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+
+		if (event->op == GP_MEMORY_FREE)
+			take_free(advisor, event);
+		else if (event->op == GP_MEMORY_ALLOC && event->call != GP_NONE)
+			take_allocation(advisor, event);
+	}
+	gp_advisor_save_idle_once(advisor);
+}
+
+/* While the process allocated its GPU had nothing to do: these are the calls. */
+static void explain_lulls(struct gp_advisor *advisor, const struct gp_case *found)
+{
+	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
+		struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
+
+		for (uint32_t k = 0; k < device->count; k++)
+			if (device->lulls[k].cause == GP_IDLE_ALLOC &&
+			    device->lulls[k].after.model == advisor->process)
+				device->lulls[k].told = (uint32_t)(found - advisor->cases);
+	}
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	const struct gp_memory_sites *memory = gp_advisor_memory(advisor);
+
+	for (uint32_t i = 0; memory && advisor->error == 0 && i < memory->row_count; i++)
+		take_row(advisor, memory, &memory->rows[i]);
+	take_calls(advisor);
+	for (uint32_t i = 0; advisor->error == 0 && i < advisor->case_count; i++)
+		if (gp_advisor_is_present(advisor, &advisor->cases[i]) &&
+		    gp_advisor_is_worth(advisor, &advisor->cases[i])) {
+			explain_lulls(advisor, &advisor->cases[i]);
+			return;
+		}
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct own *own = found->own;
+
+	(void)advisor;
+	fprintf(out, "%s memory is allocated %s times, but only %s block%s in use at the same time",
+		gp_allocation_name((uint8_t)found->detail), gp_format_count(own->allocations).text,
+		gp_format_count(own->kept).text, own->kept == 1 ? " is" : "s are");
+	if (own->leaked > 0)
+		fprintf(out, ", besides %s that %s never freed", gp_format_count(own->leaked).text,
+			own->leaked == 1 ? "was" : "were");
+	fprintf(out, "; the other allocations and their frees take %s",
+		gp_format_ns(found->time_ns).text);
+}
+
+/* What else helps, by enum gp_memory_kind: only a device's own memory can come from a pool. */
+static const char *const others[GP_MEMORY_KINDS] = {
+	[GP_MEMORY_DEVICE] = "; or take memory from a pool (cudaMallocAsync)",
+	[GP_MEMORY_ASYNC] = "; or let the pool keep what is freed "
+			    "(cudaMemPoolAttrReleaseThreshold)",
+};
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const char *other = found->detail < GP_MEMORY_KINDS ? others[found->detail] : NULL;
+	const struct own *own = found->own;
+
+	(void)advisor;
+	if (own->leaked > 0)
+		fprintf(out, "free %s first; ", own->leaked == 1 ? "that" : "those");
+	fprintf(out, "allocate %s before the loop and use %s again%s",
+		own->kept == 1 ? "the block" : "the blocks", own->kept == 1 ? "it" : "them",
+		other ? other : "");
+}
+
+const struct gp_rule gp_rule_alloc_in_loop = {
+	.id = "alloc-in-loop",
+	.title = "memory is allocated and freed again and again",
+	.meaning = "A call site allocated far more often than it had blocks at the same time. "
+		   "cudaMalloc, "
+		   "cudaFree, cudaMallocHost and cudaHostRegister take tens of microseconds to "
+		   "milliseconds, and cudaFree waits for the GPU. With as many blocks kept as "
+		   "there were "
+		   "at the same time, all other allocations were not needed; blocks that "
+		   "leak are told apart. What can be saved is no more than the GPU had nothing to "
+		   "do meanwhile and until the next of them, and nothing of a free that waits for "
+		   "kernels where the next call of the thread waits for these anyway.",
+	.change = "Allocate before the loop. Where sizes vary, allocate the largest. Or use "
+		  "cudaMallocAsync and cudaFreeAsync with a release threshold above 0 "
+		  "(cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",
+	.ignore = "The loop is set-up that runs once, or what is in it takes much longer for a "
+		  "reason of its own.",
+	.threshold = {.saves_percent = 1, .saves_ns = 200000, .count = 16},
+	.own_bytes = sizeof(struct own),
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

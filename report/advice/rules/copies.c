@@ -1,0 +1,218 @@
+#include "report/advice/rules/copies.h"
+
+#include <stdlib.h>
+
+#include "report/base/array.h"
+#include "report/model/peak_bandwidth.h"
+#include "report/base/text/format.h"
+#include "report/base/spill_memory.h"
+#include "report/advice/rules/language.h"
+
+#define STAGED_BYTES 65536u
+#define RESULT_BYTES 4096u
+
+/* A call that only puts a copy into a stream takes less. */
+#define HELD_UP_NS 20000u
+
+const struct gp_op *gp_host_copy(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_op *op = gp_advisor_class(advisor, call) == GP_API_COPY
+					 ? gp_advisor_op(advisor, call)
+					 : NULL;
+
+	if (!op || op->kind != GP_OP_COPY ||
+	    (op->copy_kind != GP_COPY_HTOD && op->copy_kind != GP_COPY_DTOH))
+		return NULL;
+	return op;
+}
+
+bool gp_copy_is_pageable(const struct gp_op *op)
+{
+	return op->source_kind == GP_COPY_PAGEABLE || op->destination_kind == GP_COPY_PAGEABLE;
+}
+
+/* The driver takes so few bytes to the device along with the command, and the call returns at once. */
+static bool is_staged(const struct gp_op *op)
+{
+	return op->copy_kind == GP_COPY_HTOD && op->bytes <= STAGED_BYTES;
+}
+
+uint64_t gp_copy_waited_ns(const struct gp_advisor *advisor, const struct gp_call *call,
+			   const struct gp_op *op)
+{
+	uint64_t end_ns = op->start_ns < gp_call_end_ns(call) ? op->start_ns : gp_call_end_ns(call);
+
+	return end_ns <= call->start_ns
+		       ? 0
+		       : gp_advisor_busy_ns(advisor, op->device_id, call->start_ns, end_ns);
+}
+
+/*
+ * What a call took for its copy itself, as far as the copy accounts for it: what is far beyond,
+ * the host had the call for, or the system took from the thread.
+ */
+static uint64_t own_ns(const struct gp_call *call, const struct gp_op *op, uint64_t waited_ns)
+{
+	uint64_t rest_ns = call->duration_ns - waited_ns;
+	uint64_t most_ns = 2 * (op->end_ns - op->start_ns) + HELD_UP_NS;
+
+	return rest_ns < most_ns ? rest_ns : most_ns;
+}
+
+bool gp_copy_waits_for_others(const struct gp_advisor *advisor, const struct gp_call *call,
+			      const struct gp_op *op)
+{
+	bool blocks = !(op->flags & GP_COPY_ASYNC) ||
+		      (gp_copy_is_pageable(op) && op->copy_kind == GP_COPY_DTOH);
+	uint64_t waited_ns = gp_copy_waited_ns(advisor, call, op);
+
+	return blocks && call->duration_ns >= HELD_UP_NS &&
+	       waited_ns >= own_ns(call, op, waited_ns);
+}
+
+struct gp_case *gp_copy_case(struct gp_advisor *advisor, const struct gp_call *call,
+			     const struct gp_op *op)
+{
+	return gp_advisor_case(advisor, gp_advisor_site(advisor, call), op->copy_kind, 0);
+}
+
+/* ---- the cases ---- */
+
+/* A copy of a case, and for how long its call was in it, not waiting for other work. */
+struct rest {
+	uint32_t number; /* of its case */
+	uint32_t copy;   /* in the advisor's list */
+	uint64_t ns;
+};
+
+struct rests {
+	struct rest *rows;
+	uint32_t count, capacity;
+};
+
+static int compare_rests(const void *a, const void *b, const void *context)
+{
+	const struct rest *left = a, *right = b;
+
+	(void)context;
+	if (left->number != right->number)
+		return left->number < right->number ? -1 : 1;
+	return (left->ns > right->ns) - (left->ns < right->ns);
+}
+
+static void gather(struct gp_advisor *advisor, gp_copy_filter *filter, struct rests *rests)
+{
+	const struct gp_call_list *copies = gp_advisor_calls(advisor, GP_API_COPY);
+
+	for (uint32_t i = 0; i < copies->count && advisor->error == 0; i++) {
+		const struct gp_call *call = gp_advisor_call(advisor, copies, i);
+		const struct gp_op *op = gp_host_copy(advisor, call);
+		const struct gp_case *found;
+
+		if (!op || !filter(op) || is_staged(op) ||
+		    gp_copy_waits_for_others(advisor, call, op))
+			continue;
+		found = gp_copy_case(advisor, call, op);
+		if (advisor->error == 0)
+			advisor->error = gp_array_grow_room(&rests->rows, &rests->capacity,
+							    rests->count, sizeof(*rests->rows));
+		if (advisor->error == 0)
+			rests->rows[rests->count++] = (struct rest){
+				.number = (uint32_t)(found - advisor->cases),
+				.copy = i,
+				.ns = call->duration_ns - gp_copy_waited_ns(advisor, call, op)};
+	}
+}
+
+/* What is beyond twice the median of the case, the system took from the thread. */
+static void put_limits(struct gp_advisor *advisor, struct rests *rests)
+{
+	struct gp_copies *own;
+
+	advisor->error =
+		gp_array_sort(rests->rows, rests->count, sizeof(*rests->rows), compare_rests, NULL);
+	for (uint32_t first = 0, end; advisor->error == 0 && first < rests->count; first = end) {
+		for (end = first;
+		     end < rests->count && rests->rows[end].number == rests->rows[first].number;)
+			end++;
+		own = advisor->cases[rests->rows[first].number].own;
+		own->most_ns = 2 * rests->rows[first + (end - first) / 2].ns;
+	}
+}
+
+/* The end of the call is the copy's. */
+static void add(struct gp_advisor *advisor, const struct rest *rest)
+{
+	const struct gp_call *call =
+		gp_advisor_call(advisor, gp_advisor_calls(advisor, GP_API_COPY), rest->copy);
+	const struct gp_op *op = gp_host_copy(advisor, call);
+	struct gp_case *found = &advisor->cases[rest->number];
+	struct gp_copies *own = found->own;
+	uint64_t waited_ns = call->duration_ns - rest->ns, end_ns = gp_call_end_ns(call);
+	uint64_t rest_ns = rest->ns < own->most_ns ? rest->ns : own->most_ns;
+	struct gp_lull *lull;
+	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &lull);
+
+	gp_advisor_stretch(advisor, found, end_ns - rest_ns, end_ns, 1);
+	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns,
+		       idle_ns < waited_ns ? idle_ns : waited_ns, lull);
+	gp_advisor_show(advisor, found, call);
+	found->bytes += op->bytes;
+	if (found->count == 1 || call->start_ns < own->first_ns)
+		own->first_ns = call->start_ns;
+	if (end_ns > own->last_ns)
+		own->last_ns = end_ns;
+	own->pageable += gp_copy_is_pageable(op);
+	own->copied_ns += op->end_ns - op->start_ns;
+	gp_copy_peak_add(advisor->model, op, &own->peak_ns, &own->without_peak);
+}
+
+void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
+{
+	struct rests rests = {0};
+
+	gather(advisor, filter, &rests);
+	if (advisor->error == 0)
+		put_limits(advisor, &rests);
+	for (uint32_t i = 0; i < rests.count && advisor->error == 0; i++)
+		add(advisor, &rests.rows[i]);
+	gp_advisor_save_once(advisor);
+	gp_room_free(rests.rows);
+}
+
+bool gp_copies_are_results(const struct gp_case *found)
+{
+	return found->bytes <= found->count * RESULT_BYTES;
+}
+
+void gp_copies_tell_rate(const struct gp_case *found, FILE *out)
+{
+	const struct gp_copies *own = found->own;
+
+	if (own->copied_ns == 0)
+		return;
+	fprintf(out, "; these at %s GB/s", gp_format_gb_per_s(found->bytes, own->copied_ns).text);
+	if (gp_copy_peak_is_known(own->without_peak, own->peak_ns, own->copied_ns))
+		fprintf(out, ", %s %% of the link's peak",
+			gp_format_percent((double)own->peak_ns, (double)own->copied_ns).text);
+}
+
+static const char *const read_less[GP_LANGUAGES] = {
+	[GP_LANGUAGE_NATIVE] =
+		"read results less often, or copy them with cudaMemcpyAsync to "
+		"page-locked memory (cudaMallocHost) and look at them an iteration later",
+	[GP_LANGUAGE_PYTHON] = "read results less often, or copy them without waiting and look at "
+			       "them an iteration later",
+	[GP_LANGUAGE_TORCH] = "read results (.item(), .cpu(), print) less often, or copy them with "
+			      ".to(\"cpu\", non_blocking=True) and look at them an iteration later",
+	[GP_LANGUAGE_JAX] =
+		"read results (float(), numpy.asarray(), print) less often, or those of "
+		"the iteration before (copy_to_host_async())",
+	[GP_LANGUAGE_CUPY] = "read results (.get(), float(), print) less often, or with "
+			     ".get(out=..., blocking=False) an iteration later",
+};
+
+void gp_copies_advise_less(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	gp_language_advise(advisor, found, read_less, out);
+}

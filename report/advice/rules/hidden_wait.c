@@ -1,0 +1,140 @@
+/*
+ * Copies that waited for kernels.  Speaks where copies at a call site that waited, for at least
+ * half of their time, for work that came before them could save 3 % of the recorded time and 100
+ * us, at least 8 of them.
+ */
+#include "report/advice/rules/rules.h"
+
+#include "report/trace/cuda_names.h"
+#include "report/base/text/format.h"
+#include "report/advice/rules/advisor.h"
+#include "report/advice/rules/copies.h"
+#include "report/advice/rules/language.h"
+#include "report/advice/rules/next_wait.h"
+
+struct own {
+	uint64_t calls_ns; /* that the calls took */
+	uint64_t idle_ns;  /* that the GPU waited for the host after them */
+	uint64_t pageable; /* copies from or to such memory */
+	struct gp_next_wait next;
+};
+
+/* Copies that wait at the same time share the idle time after them: it is there once. */
+static uint64_t new_idle_ns(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	const struct gp_lull *after = gp_advisor_lull_after(advisor, call);
+
+	return after && after->taker != advisor->rule ? gp_advisor_host_part_ns(after) : 0;
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	const struct gp_call_list *copies = gp_advisor_calls(advisor, GP_API_COPY);
+
+	for (uint32_t i = 0; i < copies->count; i++) {
+		const struct gp_call *call = gp_advisor_call(advisor, copies, i);
+		const struct gp_op *op = gp_host_copy(advisor, call);
+		struct gp_case *found;
+		struct own *own;
+		struct gp_lull *lull;
+		uint64_t saves_ns, idle_ns, waited_ns;
+
+		if (!op || !gp_copy_waits_for_others(advisor, call, op))
+			continue;
+		idle_ns = new_idle_ns(advisor, call);
+		waited_ns = gp_copy_waited_ns(advisor, call, op);
+		saves_ns = gp_advisor_wait_saves_ns(advisor, call, waited_ns, &lull);
+		if (saves_ns == 0)
+			continue;
+		found = gp_copy_case(advisor, call, op);
+		own = found->own;
+		own->idle_ns += idle_ns;
+		own->calls_ns += call->duration_ns;
+		own->pageable += gp_copy_is_pageable(op);
+		gp_advisor_add(advisor, found, call->start_ns, waited_ns, saves_ns, lull);
+		gp_next_wait_add(advisor, &own->next, call, saves_ns);
+		gp_advisor_show(advisor, found, call);
+		found->bytes += op->bytes;
+	}
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct own *own = found->own;
+
+	fprintf(out,
+		"%s %s copies, %s in all, held up the host for %s, %s of it while kernels before "
+		"them ran",
+		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
+		gp_format_bytes(found->bytes).text, gp_format_ns(own->calls_ns).text,
+		gp_format_ns(found->time_ns).text);
+	gp_next_wait_tell(advisor, found, &own->next, out);
+	fprintf(out,
+		"; then the GPU waited for the host, for %s in all: each time the shorter of these "
+		"two could be saved",
+		gp_format_ns(own->idle_ns).text);
+}
+
+/* To the device nothing is read: what is to be copied need not wait for kernels that have other data.  Of page-locked memory, and of other. */
+static const char *const copy_ahead[][GP_LANGUAGES] = {
+	{
+		[GP_LANGUAGE_NATIVE] = "copy the next data with cudaMemcpyAsync, in a stream of "
+				       "its own and into a "
+				       "second buffer, while these kernels run",
+		[GP_LANGUAGE_TORCH] =
+			"copy the next data with .to(\"cuda\", non_blocking=True) while these "
+			"kernels run, in a stream of its own (torch.cuda.Stream())",
+	},
+	{
+		[GP_LANGUAGE_NATIVE] =
+			"copy the next data with cudaMemcpyAsync from page-locked memory "
+			"(cudaMallocHost), in a stream of its own and into a second buffer, while "
+			"these kernels run",
+		[GP_LANGUAGE_TORCH] =
+			"copy the next data from page-locked memory (pin_memory=True) with "
+			".to(\"cuda\", non_blocking=True) while these kernels run, in a stream of "
+			"its own (torch.cuda.Stream())",
+	},
+};
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct own *own = found->own;
+
+	gp_next_wait_advise(advisor, found, &own->next, out);
+	if (found->detail == GP_COPY_HTOD)
+		gp_language_advise(advisor, found, copy_ahead[own->pageable > 0], out);
+	else
+		gp_copies_advise_less(advisor, found, out);
+}
+
+const struct gp_rule gp_rule_hidden_wait = {
+	.id = "hidden-wait",
+	.title = "the host waits for kernels inside copies",
+	.meaning =
+		"A copy that the host waits for begins when everything before it in its stream "
+		"is done. Its time in a profile looks like a slow copy, but is that of the "
+		"kernels. After it the GPU has nothing to do until the host has launched the next "
+		"ones: that, but no more than the kernels took within the call, is what can be "
+		"saved. "
+		"What passes after that launch until the GPU begins is not the host's. Where "
+		"another call of the thread that waits for the GPU comes behind the copy before "
+		"anything is launched (cudaFree, a synchronisation), that one waits for the same "
+		"kernels if the copy does not: it is named, and what could be saved takes both.",
+	.change =
+		"Do not read a result in each iteration (loss.item(), a flag of convergence): read "
+		"every tenth, or copy it asynchronously to page-locked memory and look at it when "
+		"the next iteration is launched. To the device: copy the next data from "
+		"page-locked "
+		"memory with cudaMemcpyAsync, in a stream of its own and into a second buffer, "
+		"while "
+		"the kernels of this iteration run (PyTorch: pin_memory=True and "
+		".to(..., non_blocking=True)).",
+	.ignore = "What the host does next depends on the result, each time; or what is copied to "
+		  "the device is made of it.",
+	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
+	.own_bytes = sizeof(struct own),
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

@@ -1,0 +1,135 @@
+/*
+ * A program that computes on the host between operations, wherever that is.  Speaks of idle times of 200 us and more in which the host was mostly
+ * in no call of CUDA's and of which no other rule has spoken, where they take 10 % of the recorded time and 100 ms in all, or 20 % and 20 ms.
+ * Not of those between operations that mostly follow each other without, unless they take 50 ms: there the system may have taken the processor from the
+ * host.
+ */
+#include "report/advice/rules/rules.h"
+
+#include "report/advice/rules/advisor.h"
+#include "report/advice/rules/gaps.h"
+
+#define LEAST_NS 200000u
+
+/* For so long the system takes the processor from nobody. */
+#define LONG_NS 50000000u
+
+static bool is_host_bound(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	(void)advisor;
+	return at->lull->cause == GP_IDLE_HOST;
+}
+
+/* In a pair's count, how often these follow each other in a stream; in its sum, how often with a long idle time between. */
+static void count_long(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	struct gp_tally_row *pair = gp_gaps_pair(advisor, at->before, at->after);
+
+	pair->sums[0]++;
+	advisor->host_gaps_ns += gp_lull_ns(at->lull);
+}
+
+static void count_all(struct gp_advisor *advisor)
+{
+	const struct gp_model *model = advisor->model;
+
+	for (uint32_t first = 0, end; first < model->op_count; first = end) {
+		end = gp_model_stream_end(model, first);
+		for (uint32_t i = first + 1; i < end; i++)
+			gp_gaps_pair(advisor, &model->ops[i - 1], &model->ops[i])->count++;
+	}
+	if (advisor->habits.error < 0)
+		advisor->error = advisor->habits.error;
+}
+
+/* Where they mostly follow each other without, the system had taken the processor from the host. */
+static bool is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	const struct gp_tally_row *pair = gp_gaps_pair(advisor, at->before, at->after);
+
+	return gp_lull_ns(at->lull) >= LONG_NS || 2 * pair->sums[0] >= pair->count;
+}
+
+/* In its sum, how long idle times are that end at that site. */
+static struct gp_tally_row *place_of(struct gp_advisor *advisor, uint32_t site)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {advisor->process, UINT64_MAX, UINT64_MAX, site,
+					     advisor->rule};
+
+	return gp_tally_find(&advisor->habits, key);
+}
+
+/* Of several GPUs that wait for the host at once each moment counts once. */
+static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+{
+	uint64_t base_ns = advisor->model->base_unix_ns, idle_ns = gp_lull_ns(at->lull);
+	struct gp_case *found;
+	uint32_t site;
+
+	if (!is_habit(advisor, at))
+		return;
+	found = gp_advisor_case(advisor, GP_NO_SITE, 0, GP_IDLE_HOST);
+	gp_gaps_add(advisor, found, at, 0);
+	site = gp_advisor_site(advisor, at->call_after);
+	gp_advisor_vote(found, site, idle_ns);
+	place_of(advisor, site)->sums[0] += idle_ns;
+	gp_advisor_stretch(advisor, found, at->lull->start_ns - base_ns, at->lull->end_ns - base_ns,
+			   (double)gp_lull_cause_ns(at->lull, GP_IDLE_HOST) / (double)idle_ns);
+}
+
+/* The vote is won where no site has half, too: then the case is of none. */
+static void judge_place(struct gp_advisor *advisor)
+{
+	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, GP_IDLE_HOST);
+
+	if (advisor->error == 0 && found->site != GP_NO_SITE &&
+	    place_of(advisor, found->site)->sums[0] * 2 < found->time_ns)
+		found->site = GP_NO_SITE;
+	if (advisor->habits.error < 0)
+		advisor->error = advisor->habits.error;
+}
+
+/* Operations are only counted where it may matter, of a few steps of a loop, too: there may be millions. */
+static void look(struct gp_advisor *advisor)
+{
+	advisor->host_gaps_ns = 0;
+	gp_advisor_lulls(advisor, LEAST_NS, is_host_bound, count_long);
+	if (advisor->host_gaps_ns < gp_rule_host_gaps.threshold.or_ns / 10)
+		return;
+	count_all(advisor);
+	gp_advisor_lulls(advisor, LEAST_NS, is_host_bound, take_lull);
+	gp_advisor_save_once(advisor);
+	judge_place(advisor);
+}
+
+const struct gp_rule gp_rule_host_gaps = {
+	.id = "host-gaps",
+	.title = "the host computes between operations, and the GPU waits for it",
+	.meaning =
+		"Again and again, or once, the GPU had nothing to do because the program did "
+		"something else than to call CUDA: it computed, read, wrote. No single place of it "
+		"takes long enough for gpu-gaps, nor are there so many of them as low-utilisation "
+		"asks for: it is their sum that counts. Between operations that mostly follow each "
+		"other "
+		"without such a time it does not count if it is shorter than 50 ms: the system may "
+		"have taken the processor. "
+		"Told are the longest of them, and what "
+		"Python did in all of them, by looks at its stacks (--host-samples). The place is "
+		"that of the calls with which half of their time or more ends; where there is "
+		"none such, that of the longest is told.",
+	.change = "Do it while the GPU works: launch what comes next before the host looks at "
+		  "results, in another thread, or on the GPU. A sampling profiler tells what it "
+		  "is (perf record, py-spy record).",
+	.ignore = "It checks what the GPU has computed, as tests and benchmarks do.",
+	.threshold = {.saves_percent = 10,
+		      .saves_ns = 100000000,
+		      .count = 1,
+		      .or_percent = 20,
+		      .or_ns = 20000000},
+	.own_bytes = sizeof(struct gp_gaps),
+	.at = "ending at",
+	.look = look,
+	.tell = gp_gaps_tell,
+	.advise = gp_gaps_advise,
+	.names_place = gp_gaps_names_place,
+};

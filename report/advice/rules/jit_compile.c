@@ -1,0 +1,192 @@
+/*
+ * Code that the driver compiles while the program runs.  Speaks where that, and what else the calls do in
+ * which it happens, took 3 % of the recorded time and 10 ms in which the GPU had nothing to do.
+ */
+#include "report/advice/rules/rules.h"
+
+#include <stdlib.h>
+
+#include "report/base/array.h"
+#include "report/trace/cuda_names.h"
+#include "report/base/text/format.h"
+#include "report/advice/rules/advisor.h"
+#include "report/advice/rules/code.h"
+
+struct own {
+	uint64_t calls_ns; /* of the calls in which it compiled; 0 = they are not known */
+	bool is_made;      /* what it compiled a compiler that the program runs had made */
+};
+
+/* Whether the call is made by a compiler that the program runs: what that makes nobody can compile beforehand. */
+static bool makes_code(const struct gp_advisor *advisor, const struct gp_call *call)
+{
+	uint8_t compiler = call->stack == GP_NONE ? GP_COMPILER_NONE
+						  : advisor->tuning->marks[call->stack].compiler;
+
+	return compiler != GP_COMPILER_NONE && compiler != GP_COMPILER_IMPORT;
+}
+
+/* When the driver was at it, on the present process's timeline. */
+struct span {
+	uint64_t start_ns, end_ns;
+	uint16_t device_id;
+};
+
+struct spans {
+	struct span *rows;
+	uint32_t count, capacity;
+};
+
+static void note_time(struct gp_advisor *advisor, struct spans *spans, struct span span)
+{
+	if (advisor->error == 0)
+		advisor->error =
+			gp_array_grow(&spans->rows, &spans->capacity, spans->count, sizeof(span));
+	if (advisor->error == 0)
+		spans->rows[spans->count++] = span;
+}
+
+/* Of all of the compiler's work, what made code: the case gets how often and how long. */
+static void take_compilations(struct gp_advisor *advisor, struct spans *spans)
+{
+	for (uint32_t i = 0; i < advisor->model->jit_count; i++) {
+		const struct gp_record_jit *jit = &advisor->model->jits[i];
+
+		if (!gp_jit_op_compiles(jit->op_kind) || jit->end_ns <= jit->start_ns)
+			continue;
+		gp_advisor_add(advisor, gp_advisor_case(advisor, GP_NO_SITE, 0, 0), jit->start_ns,
+			       jit->end_ns - jit->start_ns, 0, NULL);
+		note_time(advisor, spans,
+			  (struct span){jit->start_ns, jit->end_ns, jit->device_id});
+	}
+}
+
+/* An idle time that such a call is most of is told with it. */
+static void explain_lull(struct gp_advisor *advisor, const struct gp_case *found,
+			 const struct gp_call *call)
+{
+	uint16_t device_id = gp_model_context_device(advisor->model, call->context_id);
+	struct gp_lull *lull =
+		gp_advisor_lull_at(advisor, device_id, call->start_ns + call->duration_ns / 2);
+
+	if (lull && lull->told == GP_NONE && call->duration_ns * 2 >= gp_lull_ns(lull))
+		gp_advisor_tell(advisor, found, lull);
+}
+
+/*
+ * Who had it compiled: loaded code, or launched what was not loaded yet.  What such a call takes besides, as to look into the cache, to
+ * keep the result there and to load it, would be spared with it.
+ */
+static void take_call(struct gp_advisor *advisor, const struct gp_call *call, struct spans *spans)
+{
+	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+	struct own *own = found->own;
+
+	explain_lull(advisor, found, call);
+	gp_advisor_vote(found, gp_advisor_site(advisor, call), call->duration_ns);
+	gp_advisor_show(advisor, found, call);
+	own->calls_ns += call->duration_ns;
+	own->is_made |= makes_code(advisor, call);
+	note_time(advisor, spans,
+		  (struct span){call->start_ns, gp_call_end_ns(call),
+				gp_model_context_device(advisor->model, call->context_id)});
+}
+
+static void take_calls(struct gp_advisor *advisor, struct spans *spans)
+{
+	const struct gp_model *model = advisor->model;
+
+	for (uint32_t i = 0; i < model->call_count && advisor->error == 0; i++) {
+		const struct gp_call *call = &model->calls[i];
+		uint8_t class = gp_advisor_class(advisor, call);
+
+		if ((class == GP_API_MODULE || class == GP_API_LAUNCH) &&
+		    gp_call_compiles(model, call))
+			take_call(advisor, call, spans);
+	}
+}
+
+static int compare_spans(const void *a, const void *b, const void *context)
+{
+	const struct span *left = a, *right = b;
+
+	(void)context;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* Of these spans, each moment once, those in which the GPU had nothing to do: threads that compile side by side save it once. */
+static void save_idle(struct gp_advisor *advisor, struct spans *spans)
+{
+	uint64_t reached_ns = 0;
+
+	if (advisor->error == 0)
+		advisor->error = gp_array_sort(spans->rows, spans->count, sizeof(*spans->rows),
+					       compare_spans, NULL);
+	for (uint32_t i = 0; i < spans->count && advisor->error == 0; i++) {
+		const struct span *one = &spans->rows[i];
+		uint64_t from_ns = one->start_ns > reached_ns ? one->start_ns : reached_ns;
+
+		if (one->end_ns <= from_ns)
+			continue;
+		reached_ns = one->end_ns;
+		gp_advisor_save(
+			advisor, gp_advisor_case(advisor, GP_NO_SITE, 0, 0), from_ns,
+			one->end_ns - from_ns -
+				gp_advisor_busy_ns(advisor, one->device_id, from_ns, one->end_ns));
+	}
+}
+
+static void look(struct gp_advisor *advisor)
+{
+	struct spans spans = {0};
+
+	take_compilations(advisor, &spans);
+	if (spans.count > 0)
+		take_calls(advisor, &spans);
+	save_idle(advisor, &spans);
+	free(spans.rows);
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct own *own = found->own;
+
+	(void)advisor;
+	fprintf(out, "the driver compiled code for this GPU %s time%s, for %s in all",
+		gp_format_count(found->count).text, found->count == 1 ? "" : "s",
+		gp_format_ns(found->time_ns).text);
+	if (own->calls_ns > found->time_ns)
+		fprintf(out, ", in calls that took %s", gp_format_ns(own->calls_ns).text);
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct own *own = found->own;
+
+	(void)advisor;
+	fprintf(out, "%s the compute cache (CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE)",
+		own->is_made ? "it is code that was made at run time: call it once before what is "
+			       "measured, and keep"
+			     : "compile for this GPU beforehand (nvcc -arch=native, -gencode for "
+			       "each), or keep");
+}
+
+const struct gp_rule gp_rule_jit_compile = {
+	.id = "jit-compile",
+	.title = "the driver compiles kernels while the program runs",
+	.meaning = "The program brings PTX, or code for other GPUs than this one, and the driver "
+		   "compiles "
+		   "it at its first use. It keeps the result in a cache on disk, unless that is "
+		   "too small, "
+		   "switched off, or new each time, as in a container.",
+	.change = "Build with -gencode for every GPU that is used. Or let the cache stay: "
+		  "CUDA_CACHE_PATH on a volume, CUDA_CACHE_MAXSIZE large enough, "
+		  "CUDA_CACHE_DISABLE not set.",
+	.ignore = "The code is made at run time on purpose and differs each time.",
+	.threshold = {.saves_percent = 3, .saves_ns = 10000000, .count = 1},
+	.is_once = true,
+	.own_bytes = sizeof(struct own),
+	.look = look,
+	.tell = tell,
+	.advise = advise,
+};

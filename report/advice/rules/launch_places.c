@@ -1,0 +1,340 @@
+#include "report/advice/rules/launch_places.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+#include "report/base/text/format.h"
+#include "report/base/group_by.h"
+
+#define MOST_NAMED 3 /* places */
+#define TEXT_BYTES 512
+
+/* Of all the time: nearly all of it. */
+static bool is_nearly_all(uint64_t ns, uint64_t all_ns)
+{
+	return ns * 10 >= all_ns * 9;
+}
+
+void gp_launch_places_add(struct gp_advisor *advisor, struct gp_launch_places *places,
+			  uint32_t site, uint64_t ns)
+{
+	if (site == GP_NO_SITE)
+		return;
+	while (advisor->error == 0 && places->count <= site) {
+		advisor->error = gp_array_grow(&places->site_ns, &places->capacity, places->count,
+					       sizeof(*places->site_ns));
+		if (advisor->error == 0)
+			places->site_ns[places->count++] = 0;
+	}
+	if (advisor->error == 0)
+		places->site_ns[site] += ns;
+}
+
+void gp_launch_places_free(struct gp_launch_places *places)
+{
+	free(places->site_ns);
+	*places = (struct gp_launch_places){0};
+}
+
+/* ---- a site's frames ---- */
+
+/* One of them: the place, or one of its callers. */
+struct part {
+	const char *text;
+	size_t length;    /* 0: there are no more */
+	const char *rest; /* those that called it */
+};
+
+static struct part next_part(struct part part)
+{
+	const char *end = strstr(part.rest, GP_SITE_SEPARATOR);
+	size_t length = end ? (size_t)(end - part.rest) : strlen(part.rest);
+
+	return (struct part){part.rest, length,
+			     end ? end + strlen(GP_SITE_SEPARATOR) : part.rest + length};
+}
+
+/* Without so many of the innermost ones. */
+static struct part first_part(const struct gp_advisor *advisor, uint32_t site, uint32_t helpers)
+{
+	struct gp_call_site at = gp_call_sites_at(advisor->sites, site);
+	struct part part = {at.place, strlen(at.place), at.callers};
+
+	for (; helpers > 0 && part.length > 0; helpers--)
+		part = next_part(part);
+	return part;
+}
+
+static bool is_same(const struct part *a, const struct part *b)
+{
+	return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
+
+/* Whether that frame is the same of all sites, and all have one that called it. */
+static bool is_helper(const struct gp_advisor *advisor, const struct gp_launch_places *places,
+		      uint32_t most, uint32_t number)
+{
+	struct part helper = first_part(advisor, most, number);
+
+	for (uint32_t i = 0; i < places->count; i++) {
+		struct part part = first_part(advisor, i, number);
+
+		if (places->site_ns[i] > 0 && (!is_same(&part, &helper) || *part.rest == '\0'))
+			return false;
+	}
+	return true;
+}
+
+/* How many functions that do nothing but launch lie between the places that ask for it and the call. */
+static uint32_t count_helpers(const struct gp_advisor *advisor,
+			      const struct gp_launch_places *places, uint32_t most)
+{
+	uint32_t count = 0;
+
+	while (is_helper(advisor, places, most, count))
+		count++;
+	return count;
+}
+
+/* ---- functions that call them ---- */
+
+/* What a function has of the time, whichever lines of it. */
+struct caller {
+	uint64_t ns;
+	uint32_t least_line, most_line;
+	uint32_t depth;     /* at most so many callers inwards */
+	uint32_t last_site; /* so that one which calls itself counts once */
+};
+
+struct callers {
+	struct gp_groups functions; /* "step (train.py", or all of a place that has no line */
+	struct caller *rows;        /* by their numbers */
+	uint32_t count, capacity;
+};
+
+/* The line of "step (train.py:40)", of which *length then is that of what comes before ":40)"; 0: it has none. */
+static uint32_t split_line(const char *place, size_t *length)
+{
+	size_t at = *length, digits = 0;
+	uint32_t line = 0, unit = 1;
+
+	if (at == 0 || place[--at] != ')')
+		return 0;
+	for (; at > 0 && place[at - 1] >= '0' && place[at - 1] <= '9' && digits < 9; digits++) {
+		line += (uint32_t)(place[--at] - '0') * unit;
+		unit *= 10;
+	}
+	if (digits == 0 || at == 0 || place[at - 1] != ':')
+		return 0;
+	*length = at - 1;
+	return line;
+}
+
+static struct caller *find_caller(struct gp_advisor *advisor, struct callers *callers,
+				  const char *function)
+{
+	uint32_t number = gp_groups_find(&callers->functions, function);
+
+	while (advisor->error == 0 && number != UINT32_MAX && callers->count <= number) {
+		advisor->error = gp_array_grow(&callers->rows, &callers->capacity, callers->count,
+					       sizeof(*callers->rows));
+		if (advisor->error == 0)
+			callers->rows[callers->count++] =
+				(struct caller){.least_line = UINT32_MAX, .last_site = GP_NO_SITE};
+	}
+	return number < callers->count ? &callers->rows[number] : NULL;
+}
+
+static void note_caller(struct gp_advisor *advisor, struct callers *callers, const char *place,
+			size_t length, uint32_t site, uint32_t depth, uint64_t ns)
+{
+	uint32_t line = split_line(place, &length);
+	struct caller *caller;
+	char function[TEXT_BYTES];
+
+	snprintf(function, sizeof(function), "%.*s", (int)length, place);
+	caller = find_caller(advisor, callers, function);
+	if (!caller || caller->last_site == site)
+		return;
+	caller->last_site = site;
+	caller->ns += ns;
+	if (depth > caller->depth)
+		caller->depth = depth;
+	if (line < caller->least_line)
+		caller->least_line = line;
+	if (line > caller->most_line)
+		caller->most_line = line;
+}
+
+static void note_callers(struct gp_advisor *advisor, struct callers *callers, uint32_t site,
+			 uint32_t helpers, uint64_t ns)
+{
+	struct part part = first_part(advisor, site, helpers);
+
+	for (uint32_t depth = 0; part.length > 0; depth++, part = next_part(part))
+		note_caller(advisor, callers, part.text, part.length, site, depth, ns);
+}
+
+/* The innermost one with nearly all of the time; NULL: there is none. */
+static const struct caller *find_common(const struct callers *callers, uint64_t all_ns)
+{
+	const struct caller *best = NULL;
+
+	for (uint32_t i = 0; i < callers->count; i++)
+		if (is_nearly_all(callers->rows[i].ns, all_ns) &&
+		    (!best || callers->rows[i].depth < best->depth))
+			best = &callers->rows[i];
+	return best;
+}
+
+static uint32_t site_of_common(struct gp_advisor *advisor, const struct callers *callers,
+			       uint64_t all_ns)
+{
+	const struct caller *caller = find_common(callers, all_ns);
+	const char *function;
+	char place[TEXT_BYTES + 32];
+	uint32_t site;
+
+	if (!caller)
+		return GP_NO_SITE;
+	function = callers->functions.rows[caller - callers->rows].key;
+	if (caller->least_line == 0)
+		snprintf(place, sizeof(place), "%s", function);
+	else if (caller->least_line == caller->most_line)
+		snprintf(place, sizeof(place), "%s:%u)", function, caller->least_line);
+	else
+		snprintf(place, sizeof(place), "%s:%u-%u)", function, caller->least_line,
+			 caller->most_line);
+	site = gp_call_sites_of_text(advisor->sites,
+				     (struct gp_call_site){place, "", "", true, GP_NAMED});
+	if (site == GP_NO_SITE)
+		advisor->error = -ENOMEM;
+	return site;
+}
+
+/* ---- places ---- */
+
+static uint32_t find_most(const struct gp_launch_places *places)
+{
+	uint32_t best = GP_NO_SITE;
+
+	for (uint32_t i = 0; i < places->count; i++)
+		if (places->site_ns[i] > (best == GP_NO_SITE ? 0 : places->site_ns[best]))
+			best = i;
+	return best;
+}
+
+/* "37 places launch them: forward (model.py:12) 31 %, ..."; nothing where the first of them has nearly all. */
+static void put_shares(const struct gp_groups *named, const uint32_t *order, uint64_t all_ns,
+		       char text[GP_LAUNCH_PLACES_BYTES])
+{
+	int used;
+
+	if (is_nearly_all(named->rows[order[0]].total_ns, all_ns))
+		return;
+	used = snprintf(text, GP_LAUNCH_PLACES_BYTES,
+			"%s places launch them:", gp_format_count(named->count).text);
+	for (unsigned i = 0; i < MOST_NAMED && i < named->count; i++) {
+		const struct gp_group *place = &named->rows[order[i]];
+
+		if (used < 0 || used >= GP_LAUNCH_PLACES_BYTES)
+			return;
+		used += snprintf(text + used, (size_t)(GP_LAUNCH_PLACES_BYTES - used),
+				 "%s %s %s %%", i > 0 ? "," : "", place->key,
+				 gp_format_percent((double)place->total_ns, (double)all_ns).text);
+	}
+}
+
+/* One place may have many sites: it is called in several ways.  first: the place with most. */
+static void name_shares(struct gp_advisor *advisor, const struct gp_launch_places *places,
+			uint32_t helpers, uint64_t all_ns, char text[GP_LAUNCH_PLACES_BYTES],
+			char first[TEXT_BYTES])
+{
+	struct gp_groups named = {0};
+	uint32_t *order;
+
+	for (uint32_t i = 0; i < places->count && advisor->error == 0; i++) {
+		struct part part = first_part(advisor, i, helpers);
+		char name[TEXT_BYTES];
+		uint32_t row;
+
+		if (places->site_ns[i] == 0)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)part.length, part.text);
+		row = gp_groups_find(&named, name);
+		advisor->error = row == UINT32_MAX ? -ENOMEM
+						   : gp_groups_add(&named, row, places->site_ns[i]);
+	}
+	order = advisor->error == 0 ? gp_groups_by_time(&named) : NULL;
+	if (order) {
+		put_shares(&named, order, all_ns, text);
+		snprintf(first, TEXT_BYTES, "%s", named.rows[order[0]].key);
+	} else if (advisor->error == 0) {
+		advisor->error = -ENOMEM;
+	}
+	free(order);
+	gp_groups_free(&named);
+}
+
+/* Of the sites of that place, which are called in several ways, that with most. */
+static uint32_t site_of_place(struct gp_advisor *advisor, const struct gp_launch_places *places,
+			      uint32_t helpers, const char *place)
+{
+	uint32_t best = GP_NO_SITE, site;
+	struct part part;
+
+	for (uint32_t i = 0; i < places->count; i++) {
+		part = first_part(advisor, i, helpers);
+		if (strlen(place) == part.length && strncmp(place, part.text, part.length) == 0 &&
+		    places->site_ns[i] > (best == GP_NO_SITE ? 0 : places->site_ns[best]))
+			best = i;
+	}
+	if (best == GP_NO_SITE || helpers == 0)
+		return best;
+	site = gp_call_sites_of_text(advisor->sites,
+				     (struct gp_call_site){place,
+							   first_part(advisor, best, helpers).rest,
+							   "", true, GP_NAMED});
+	if (site == GP_NO_SITE)
+		advisor->error = -ENOMEM;
+	return site;
+}
+
+/* Calls without a stack are of no place. */
+static void leave_out_unknown(const struct gp_advisor *advisor, struct gp_launch_places *places)
+{
+	for (uint32_t i = 0; i < places->count; i++)
+		if (places->site_ns[i] > 0 && !gp_advisor_knows(advisor, i))
+			places->site_ns[i] = 0;
+}
+
+uint32_t gp_launch_places_sum(struct gp_advisor *advisor, struct gp_launch_places *places,
+			      char text[GP_LAUNCH_PLACES_BYTES])
+{
+	uint32_t most, helpers, site;
+	struct callers callers = {0};
+	char first[TEXT_BYTES] = "";
+	uint64_t all_ns = 0;
+
+	text[0] = '\0';
+	leave_out_unknown(advisor, places);
+	most = find_most(places);
+	for (uint32_t i = 0; i < places->count; i++)
+		all_ns += places->site_ns[i];
+	if (most == GP_NO_SITE || is_nearly_all(places->site_ns[most], all_ns))
+		return most;
+	helpers = count_helpers(advisor, places, most);
+	name_shares(advisor, places, helpers, all_ns, text, first);
+	for (uint32_t i = 0; i < places->count && advisor->error == 0; i++)
+		if (places->site_ns[i] > 0)
+			note_callers(advisor, &callers, i, helpers, places->site_ns[i]);
+	site = advisor->error == 0 ? site_of_common(advisor, &callers, all_ns) : GP_NO_SITE;
+	gp_groups_free(&callers.functions);
+	free(callers.rows);
+	if (site == GP_NO_SITE && advisor->error == 0)
+		site = site_of_place(advisor, places, helpers, first);
+	return site;
+}

@@ -1,0 +1,112 @@
+#include "report/advice/rules/lull_calls.h"
+
+#include <errno.h>
+
+#include "report/base/text/format.h"
+
+/* Less is not due to one function, or place. */
+#define LEAST_PART 10u
+
+/* Of a row's sums. */
+enum { TIME };
+
+static void add(struct gp_tally_row *row, uint64_t ns)
+{
+	row->count++;
+	row->sums[TIME] += ns;
+}
+
+uint64_t gp_lull_calls_add(struct gp_advisor *advisor, struct gp_lull_calls *calls,
+			   const struct gp_lull *lull, gp_lull_calls_filter *counts)
+{
+	const struct gp_model *model = advisor->model;
+	uint64_t base_ns = model->base_unix_ns, end_ns = lull->end_ns - base_ns;
+	uint64_t start_ns = lull->start_ns > base_ns ? lull->start_ns - base_ns : 0;
+	uint32_t last = gp_op_of(advisor->scope.models, lull->after)->call;
+	uint64_t all_ns = 0;
+
+	for (uint32_t i = last + 1; i-- > 0;) {
+		const struct gp_call *call = &model->calls[i];
+		uint64_t from_ns = call->start_ns > start_ns ? call->start_ns : start_ns;
+		uint64_t to_ns = gp_call_end_ns(call) < end_ns ? gp_call_end_ns(call) : end_ns;
+
+		if (call->thread_id != model->calls[last].thread_id || to_ns <= start_ns)
+			break;
+		if (to_ns <= from_ns || !counts(advisor, lull, call))
+			continue;
+		all_ns += to_ns - from_ns;
+		add(gp_tally_find(&calls->functions, (uint64_t[GP_TALLY_KEYS]){call->api}),
+		    to_ns - from_ns);
+		add(gp_tally_find(
+			    &calls->places,
+			    (uint64_t[GP_TALLY_KEYS]){call->api, gp_advisor_site(advisor, call)}),
+		    to_ns - from_ns);
+	}
+	return all_ns;
+}
+
+void gp_lull_calls_free(struct gp_lull_calls *calls)
+{
+	gp_tally_free(&calls->functions);
+	gp_tally_free(&calls->places);
+}
+
+static const struct gp_tally_row *with_most(const struct gp_tally *tally)
+{
+	const struct gp_tally_row *most = NULL;
+
+	for (uint32_t i = 0; i < tally->count; i++)
+		if (!most || tally->rows[i].sums[TIME] > most->sums[TIME])
+			most = &tally->rows[i];
+	return most;
+}
+
+static void put_places(const struct gp_lull_calls *calls, uint64_t api, struct gp_most_called *most)
+{
+	const struct gp_tally_row *place = NULL;
+
+	for (uint32_t i = 0; i < calls->places.count; i++) {
+		const struct gp_tally_row *row = &calls->places.rows[i];
+
+		if (row->key[0] != api)
+			continue;
+		most->places++;
+		if (!place || row->sums[TIME] > place->sums[TIME])
+			place = row;
+	}
+	if (place && place->sums[TIME] * LEAST_PART >= most->ns)
+		most->site = (uint32_t)place->key[1];
+}
+
+struct gp_most_called gp_lull_calls_most(struct gp_advisor *advisor,
+					 const struct gp_lull_calls *calls, uint64_t all_ns)
+{
+	const struct gp_tally_row *function = with_most(&calls->functions);
+	struct gp_most_called most = {.site = GP_NO_SITE};
+
+	if (calls->functions.error < 0 || calls->places.error < 0)
+		advisor->error = -ENOMEM;
+	if (advisor->error != 0 || !function || function->sums[TIME] * LEAST_PART < all_ns)
+		return most;
+	most.function = gp_advisor_text(
+		advisor, gp_model_api(advisor->model, (uint16_t)function->key[0]).name);
+	most.api = (uint16_t)function->key[0];
+	most.calls = function->count;
+	most.ns = function->sums[TIME];
+	put_places(calls, function->key[0], &most);
+	return most;
+}
+
+void gp_most_called_tell(const struct gp_advisor *advisor, const struct gp_most_called *most,
+			 uint64_t all_ns, FILE *out)
+{
+	if (most->ns == 0)
+		return;
+	fprintf(out, "; %s %% of that is %s, in %s call%s",
+		gp_format_percent((double)most->ns, (double)all_ns).text,
+		gp_advisor_text_of(advisor, most->function), gp_format_count(most->calls).text,
+		most->calls == 1 ? "" : "s");
+	if (most->places > 1)
+		fprintf(out, " at %s places%s", gp_format_count(most->places).text,
+			most->site == GP_NO_SITE ? "" : ", the most of it here");
+}

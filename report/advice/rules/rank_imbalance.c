@@ -1,0 +1,140 @@
+/*
+ * Ranks that have unequal work.  Speaks of the traces of at least two ranks in which the GPU of one
+ * computed for 10 % longer than the mean of all, which is 5 % of the recorded time and 1 ms.
+ * Communication does not count: in it ranks wait for each other.
+ */
+#include "report/advice/rules/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/idle/busy.h"
+#include "report/base/text/format.h"
+#include "report/base/spill_memory.h"
+#include "report/advice/rules/advisor.h"
+#include "report/base/text/text.h"
+
+struct own {
+	uint64_t mean_ns;
+	bool talks; /* more than one rank has communication */
+};
+
+struct rank {
+	uint64_t ns; /* in which its GPUs had work, but for communication and autotuning */
+	bool talks;  /* it has communication */
+};
+
+static int sum_up(const struct gp_advisor *advisor, size_t process, struct rank *rank)
+{
+	const struct gp_model *model = advisor->scope.models[process];
+	const uint8_t *tuners = advisor->basis->tunings[process].of;
+	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, model);
+	struct gp_interval *intervals =
+		gp_room_take(((size_t)model->op_count + 1) * sizeof(*intervals));
+	uint32_t count = 0;
+
+	*rank = (struct rank){0};
+	for (uint32_t i = 0; kinds && intervals && i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+		bool talks = gp_kinds_of_op(kinds, model, op) == GP_KIND_COMMUNICATION;
+
+		rank->talks |= talks;
+		if (!talks && tuners[i] == GP_TUNER_NONE)
+			intervals[count++] = (struct gp_interval){op->start_ns, op->end_ns};
+	}
+	if (kinds && intervals)
+		rank->ns = gp_busy_union(intervals, count);
+	gp_room_free(intervals);
+	free(kinds);
+	return kinds && intervals ? 0 : -ENOMEM;
+}
+
+static bool is_rank(const struct gp_model *model)
+{
+	return model->info[GP_INFO_RANK] && model->op_count > 0;
+}
+
+/* Whether a rank occurs once: two runs in one command are no two ranks. */
+static bool are_different(struct gp_model *const *models, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (is_rank(models[i]) && is_rank(models[k]) &&
+			    strcmp(models[i]->info[GP_INFO_RANK], models[k]->info[GP_INFO_RANK]) ==
+				    0)
+				return false;
+	return true;
+}
+
+static void look_at_all(struct gp_advisor *advisor)
+{
+	struct gp_model *const *models = advisor->scope.models;
+	uint64_t total_ns = 0, most_ns = 0, ranks = 0, talking = 0;
+	size_t busiest = 0;
+	struct gp_case *found;
+	struct rank rank;
+	struct own *own;
+
+	for (size_t i = 0; i < advisor->scope.model_count && advisor->error == 0; i++) {
+		if (!is_rank(models[i]))
+			continue;
+		advisor->error = sum_up(advisor, i, &rank);
+		ranks++;
+		talking += rank.talks;
+		total_ns += rank.ns;
+		busiest = rank.ns > most_ns ? i : busiest;
+		most_ns = rank.ns > most_ns ? rank.ns : most_ns;
+	}
+	if (advisor->error != 0 || ranks < 2 || most_ns * ranks * 10 < total_ns * 11 ||
+	    !are_different(models, advisor->scope.model_count))
+		return;
+	advisor->process = busiest;
+	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
+	own = found->own;
+	own->mean_ns = total_ns / ranks;
+	own->talks = talking > 1;
+	gp_advisor_add(advisor, found, GP_ALL_THE_TIME, most_ns, most_ns - total_ns / ranks, NULL);
+	found->count = ranks;
+}
+
+static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	const struct gp_model *model = advisor->scope.models[found->process];
+	const struct own *own = found->own;
+
+	fputs("the GPU of rank ", out);
+	gp_text_print(out, model->info[GP_INFO_RANK]);
+	fprintf(out,
+		" computes for %s, those of all %s ranks for %s on average: %s the others wait for "
+		"it",
+		gp_format_ns(found->time_ns).text, gp_format_count(found->count).text,
+		gp_format_ns(own->mean_ns).text,
+		own->talks ? "in each collective operation" : "where ranks wait for each other,");
+}
+
+static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+{
+	(void)advisor;
+	(void)found;
+	fputs("deal the work out evenly: samples by their length, layers by their time", out);
+}
+
+const struct gp_rule gp_rule_rank_imbalance = {
+	.id = "rank-imbalance",
+	.title = "one rank has more work than the others",
+	.meaning =
+		"The GPUs of the ranks computed and copied for unequal times, not counting "
+		"communication. Where ranks wait for each other, in each collective operation, all "
+		"take as long as the slowest. What can be saved is what that has more than the "
+		"mean.",
+	.change = "Deal the work out evenly: sort samples by length, balance the stages of a "
+		  "pipeline, the experts of a mixture. See whether that GPU has a lower clock.",
+	.ignore = "The ranks do different things on purpose, and do not wait for each other.",
+	.threshold = {.saves_percent = 5, .saves_ns = 1000000, .count = 2},
+	.is_of_gpu = true,
+	.own_bytes = sizeof(struct own),
+	.look_at_all = look_at_all,
+	.tell = tell,
+	.advise = advise,
+};

@@ -1,0 +1,40 @@
+/*
+ * rules: the rules of advice, each in a file of its own; report/advice/advice.h says what a rule is,
+ * report/advice/advice.c has them in order.
+ *
+ * A new one is a file here, a line here and there, and two programs in tests/rules/: one that does
+ * what the rule is about, one that does not.
+ */
+#ifndef REPORT_ADVICE_RULES_RULES_H
+#define REPORT_ADVICE_RULES_RULES_H
+
+#include "report/advice/advice.h"
+
+extern const struct gp_rule gp_rule_failed_calls;
+extern const struct gp_rule gp_rule_alloc_in_loop;
+extern const struct gp_rule gp_rule_pageable_async;
+extern const struct gp_rule gp_rule_hidden_wait;
+extern const struct gp_rule gp_rule_sync_copy;
+extern const struct gp_rule gp_rule_sync_memset;
+extern const struct gp_rule gp_rule_sync_in_loop;
+extern const struct gp_rule gp_rule_sync_calls;
+extern const struct gp_rule gp_rule_tiny_copies;
+extern const struct gp_rule gp_rule_data_loading;
+extern const struct gp_rule gp_rule_first_use;
+extern const struct gp_rule gp_rule_jit_compile;
+extern const struct gp_rule gp_rule_graph_launch;
+extern const struct gp_rule gp_rule_short_kernels;
+extern const struct gp_rule gp_rule_gpu_gaps;
+extern const struct gp_rule gp_rule_host_gaps;
+extern const struct gp_rule gp_rule_low_utilisation;
+extern const struct gp_rule gp_rule_idle_rest;
+extern const struct gp_rule gp_rule_repeated_copy;
+extern const struct gp_rule gp_rule_unified_faults;
+extern const struct gp_rule gp_rule_default_stream;
+extern const struct gp_rule gp_rule_low_occupancy;
+extern const struct gp_rule gp_rule_few_blocks;
+extern const struct gp_rule gp_rule_rank_imbalance;
+extern const struct gp_rule gp_rule_leaked_memory;
+extern const struct gp_rule gp_rule_start_up;
+extern const struct gp_rule gp_rule_wind_down;
+#endif

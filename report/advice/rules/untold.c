@@ -1,0 +1,219 @@
+#include "report/advice/rules/untold.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/base/group_by.h"
+#include "report/advice/rules/rules.h"
+
+/* Of the time that counts; and what is less is nothing to anybody, as of idle-rest. */
+#define LEAST_PART 4u
+#define LEAST_NS   20000000u
+
+static bool has_rule(const struct gp_advice *advice, const struct gp_rule *rule)
+{
+	for (uint32_t i = 0; i < advice->count; i++)
+		if (advice->findings[i].rule == rule)
+			return true;
+	return false;
+}
+
+static const struct gp_rule *const no_rules[] = {NULL};
+static const struct gp_rule *const of_copies[] = {&gp_rule_pageable_async,
+						  &gp_rule_hidden_wait,
+						  &gp_rule_sync_copy,
+						  &gp_rule_sync_memset,
+						  &gp_rule_tiny_copies,
+						  &gp_rule_repeated_copy,
+						  NULL};
+
+/* Rules that say of calls what they held up, which need not be most of an idle time: where one speaks, its cause is told. */
+static bool has_rule_of(const struct gp_advice *advice, enum gp_idle_cause cause)
+{
+	static const struct gp_rule *const of_syncs[] = {&gp_rule_sync_in_loop, &gp_rule_sync_calls,
+							 &gp_rule_hidden_wait, &gp_rule_sync_copy,
+							 NULL};
+	const struct gp_rule *const *rules = cause == GP_IDLE_COPY   ? of_copies
+					     : cause == GP_IDLE_SYNC ? of_syncs
+								     : no_rules;
+
+	for (size_t i = 0; rules[i]; i++)
+		if (has_rule(advice, rules[i]))
+			return true;
+	return false;
+}
+
+/* The causes of which the device's idle time is that much at all. */
+static uint32_t much_of(const uint64_t state_ns[GP_STATES], uint64_t wall_ns)
+{
+	uint32_t much = 0;
+
+	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++) {
+		uint64_t ns = state_ns[GP_STATE_IDLE + i];
+
+		if (ns >= LEAST_NS && ns * LEAST_PART >= wall_ns)
+			much |= 1u << i;
+	}
+	return much;
+}
+
+static bool is_untold(const struct gp_device_lulls *device, const struct gp_lull *lull,
+		      bool tells_start, bool tells_end)
+{
+	return lull->told == GP_NONE && !(tells_start && gp_lull_is_at_start(device, lull)) &&
+	       !(tells_end && gp_lull_is_at_end(device, lull));
+}
+
+static void add(struct gp_untold *untold, const struct gp_device_lulls *device,
+		const struct gp_lull *lull)
+{
+	uint64_t ns = gp_lull_cause_ns(lull, untold->cause);
+
+	untold->ns += ns;
+	if (gp_lull_is_at_start(device, lull)) {
+		untold->before_ns += ns;
+	} else if (gp_lull_is_at_end(device, lull)) {
+		untold->after_ns += ns;
+	} else if (lull->cause == untold->cause) {
+		untold->count++;
+		if (gp_lull_ns(lull) > untold->longest_ns)
+			untold->longest_ns = gp_lull_ns(lull);
+	}
+}
+
+/* Of that cause, all that no finding explains. */
+static struct gp_untold sum(const struct gp_device_lulls *device, enum gp_idle_cause cause,
+			    bool tells_start, bool tells_end)
+{
+	struct gp_untold untold = {.cause = cause};
+
+	for (uint32_t i = 0; i < device->count; i++) {
+		if (is_untold(device, &device->lulls[i], tells_start, tells_end))
+			add(&untold, device, &device->lulls[i]);
+	}
+	return untold;
+}
+
+/* ---- the place where most of it ends ---- */
+
+#define PLACE_BYTES 512
+
+/* By the call behind it, if its line is known; else by the operation. */
+static void say_place(const struct gp_advisor *advisor, const struct gp_lull *lull,
+		      char text[PLACE_BYTES])
+{
+	const struct gp_model *model = advisor->scope.models[lull->after.model];
+	const struct gp_op *op = &model->ops[lull->after.op];
+	const struct gp_call *call = gp_model_op_cause(model, op);
+
+	if (call && call->stack != GP_NONE)
+		snprintf(text, PLACE_BYTES, "at %s",
+			 gp_call_sites_at(advisor->sites,
+					  gp_call_sites_find(advisor->sites, model, call))
+				 .place);
+	else if (op->kind == GP_OP_KERNEL)
+		snprintf(text, PLACE_BYTES, "before %s",
+			 gp_names_short(advisor->scope.names, gp_model_kernel_name(model, op)));
+	else
+		snprintf(text, PLACE_BYTES, "before %s",
+			 call ? gp_model_api(model, call->api).name : "another operation");
+}
+
+/* Each place with the time that ends there, of those that are counted. */
+static int group_places(const struct gp_advisor *advisor, const struct gp_device_lulls *lulls,
+			enum gp_idle_cause cause, struct gp_groups *places)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < lulls->count && result == 0; i++) {
+		const struct gp_lull *lull = &lulls->lulls[i];
+		char text[PLACE_BYTES];
+		uint32_t row;
+
+		if (lull->told != GP_NONE || lull->cause != cause || !gp_lull_is_between(lull))
+			continue;
+		say_place(advisor, lull, text);
+		row = gp_groups_find(places, text);
+		result = row == UINT32_MAX
+				 ? -ENOMEM
+				 : gp_groups_add(places, row, gp_lull_cause_ns(lull, cause));
+	}
+	return result;
+}
+
+static int put_place(const struct gp_advisor *advisor, const struct gp_device_lulls *lulls,
+		     struct gp_untold *untold)
+{
+	struct gp_groups places = {0};
+	int result = group_places(advisor, lulls, untold->cause, &places);
+	const struct gp_group *most = NULL;
+
+	for (uint32_t i = 0; i < places.count; i++)
+		if (!most || places.rows[i].total_ns > most->total_ns)
+			most = &places.rows[i];
+	if (result == 0 && most && most->total_ns * LEAST_PART >= untold->ns) {
+		untold->place_ns = most->total_ns;
+		untold->place = strdup(most->key);
+		result = untold->place ? 0 : -ENOMEM;
+	}
+	gp_groups_free(&places);
+	return result;
+}
+
+/* ---- why the rules of copies said nothing ---- */
+
+static bool is_of(const struct gp_case *found, const struct gp_rule *const *rules)
+{
+	for (; *rules; rules++)
+		if (gp_rules[found->rule] == *rules)
+			return true;
+	return false;
+}
+
+static void put_copies(const struct gp_advisor *advisor, struct gp_untold *untold)
+{
+	uint64_t most_ns = 0;
+
+	for (uint32_t i = 0; i < advisor->case_count; i++) {
+		struct gp_case more = advisor->cases[i];
+
+		if (more.saves_ns == 0 || !is_of(&more, of_copies))
+			continue;
+		untold->is_little = true;
+		more.count = UINT64_MAX;
+		if (more.saves_ns <= most_ns || !gp_advisor_is_worth(advisor, &more))
+			continue;
+		most_ns = more.saves_ns;
+		untold->few = advisor->cases[i].count;
+	}
+}
+
+int gp_untold_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice)
+{
+	const struct gp_basis *basis = advisor->basis;
+	const struct gp_device_lulls *lulls = &basis->lulls.devices[device];
+	uint32_t much = much_of(basis->wheres.devices[device].state_ns, advice->wall_ns);
+	bool tells_start = has_rule(advice, &gp_rule_start_up) ||
+			   has_rule(advice, &gp_rule_jit_compile) ||
+			   has_rule(advice, &gp_rule_first_use);
+	bool tells_end = has_rule(advice, &gp_rule_wind_down);
+	int result = 0;
+
+	advice->untold_count = 0;
+	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES && result == 0; i++) {
+		struct gp_untold untold;
+
+		if (!(much & 1u << i) || has_rule_of(advice, i))
+			continue;
+		untold = sum(lulls, i, tells_start, tells_end);
+		if (untold.ns < LEAST_NS || untold.ns * LEAST_PART < advice->wall_ns)
+			continue;
+		if (i == GP_IDLE_HOST)
+			result = put_place(advisor, lulls, &untold);
+		else if (i == GP_IDLE_COPY)
+			put_copies(advisor, &untold);
+		advice->untold[advice->untold_count++] = untold;
+	}
+	return result;
+}

@@ -1,0 +1,207 @@
+#include "report/analysis/device/curves.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "report/analysis/idle/queue.h"
+#include "report/base/array.h"
+#include "report/trace/cuda_names.h"
+#include "report/base/spill_memory.h"
+#include "report/base/tally.h"
+
+int gp_curve_add(struct gp_curve *curve, struct gp_curve_point point)
+{
+	int result = gp_array_grow_room(&curve->points, &curve->capacity, curve->count,
+					sizeof(*curve->points));
+
+	if (result == 0)
+		curve->points[curve->count++] = point;
+	return result;
+}
+
+static int compare_times(const void *a, const void *b, const void *context)
+{
+	const struct gp_curve_point *left = a, *right = b;
+
+	(void)context;
+	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+static int sort(struct gp_curve *curve)
+{
+	return gp_array_sort(curve->points, curve->count, sizeof(*curve->points), compare_times,
+			     NULL);
+}
+
+/* In the order in which they began, curves hold no earlier points: none is written over before it is read. */
+int gp_curve_begin_at(struct gp_curve *curve, uint64_t first_ns)
+{
+	struct gp_tally held = {0};
+	uint32_t before = 0;
+	int result;
+
+	for (; before < curve->count && curve->points[before].time_ns < first_ns; before++) {
+		const uint64_t key[GP_TALLY_KEYS] = {curve->points[before].index};
+
+		gp_tally_find(&held, key)->sums[0] = before;
+	}
+	result = held.error;
+	for (uint32_t i = 0; result == 0 && i < held.count; i++) {
+		curve->points[i] = curve->points[held.rows[i].sums[0]];
+		curve->points[i].time_ns = first_ns;
+	}
+	if (result == 0 && before > held.count) {
+		memmove(curve->points + held.count, curve->points + before,
+			(curve->count - before) * sizeof(*curve->points));
+		curve->count -= before - held.count;
+	}
+	gp_tally_free(&held);
+	return result;
+}
+
+void gp_curve_free(struct gp_curve *curve)
+{
+	gp_room_free(curve->points);
+	*curve = (struct gp_curve){0};
+}
+
+/* ---- queues ---- */
+
+struct gathering {
+	struct gp_curve *curve;
+	uint32_t op; /* the stream's first one */
+	int error;
+};
+
+static void take_length(void *context, uint64_t time_ns, uint64_t length)
+{
+	struct gathering *gathering = context;
+
+	if (gathering->error == 0)
+		gathering->error =
+			gp_curve_add(gathering->curve,
+				     (struct gp_curve_point){time_ns, length, gathering->op, 0});
+}
+
+int gp_curve_queues(struct gp_curve *curve, const struct gp_model *model)
+{
+	struct gathering gathering = {.curve = curve};
+	struct gp_queue queue;
+	int result = 0;
+
+	*curve = (struct gp_curve){0};
+	for (uint32_t end; result == 0 && gathering.op < model->op_count; gathering.op = end) {
+		end = gp_model_stream_end(model, gathering.op);
+		result = gp_queue_of(&queue, model, gathering.op, end, take_length, &gathering);
+		if (result == 0)
+			result = gathering.error;
+	}
+	return result == 0 ? sort(curve) : result;
+}
+
+/* ---- bandwidth ---- */
+
+const char *gp_curve_direction(const struct gp_op *op)
+{
+	return op->kind == GP_OP_COPY ? gp_copy_kind_name(op->copy_kind) : "set";
+}
+
+/* What copies and sets of one device and direction, and of the model's others, come to at the moment. */
+struct rates {
+	struct rate {
+		uint16_t device_id;
+		const char *direction;
+		uint32_t op; /* the first one */
+		uint64_t bytes_per_s;
+	} * rows;
+	uint32_t count, capacity;
+};
+
+static struct rate *find_rate(struct rates *rates, const struct gp_model *model, uint32_t index)
+{
+	const struct gp_op *op = &model->ops[index];
+	const char *direction = gp_curve_direction(op);
+
+	for (uint32_t i = 0; i < rates->count; i++)
+		if (rates->rows[i].device_id == op->device_id &&
+		    rates->rows[i].direction == direction)
+			return &rates->rows[i];
+	if (gp_array_grow_room(&rates->rows, &rates->capacity, rates->count, sizeof(*rates->rows)) <
+	    0)
+		return NULL;
+	rates->rows[rates->count] = (struct rate){op->device_id, direction, index, 0};
+	return &rates->rows[rates->count++];
+}
+
+static bool has_rate(const struct gp_op *op)
+{
+	return (op->kind == GP_OP_COPY || op->kind == GP_OP_SET) && !op->untimed &&
+	       !gp_op_is_on_host(op) && op->end_ns > op->start_ns && op->bytes > 0;
+}
+
+/* No more than that: of absurd times, or those of a damaged file, whose sums are numbers still. */
+#define MOST_BYTES_PER_S (UINT64_C(1) << 56)
+
+static uint64_t rate_of(const struct gp_op *op)
+{
+	double rate = (double)op->bytes * 1e9 / (double)(op->end_ns - op->start_ns);
+
+	return rate < (double)MOST_BYTES_PER_S ? (uint64_t)rate : MOST_BYTES_PER_S;
+}
+
+enum { BEGINS, ENDS };
+
+/* Ends before starts: where they are at one moment the sort leaves them so. */
+static int add_points(struct gp_curve *curve, const struct gp_model *model, uint8_t kind)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		if (has_rate(op))
+			result = gp_curve_add(
+				curve,
+				(struct gp_curve_point){kind == ENDS ? op->end_ns : op->start_ns, 0,
+							i, kind});
+	}
+	return result;
+}
+
+/* From what begins and ends to what they come to. */
+static int add_up(struct gp_curve *curve, const struct gp_model *model)
+{
+	struct rates rates = {0};
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < curve->count; i++) {
+		struct gp_curve_point *point = &curve->points[i];
+		const struct gp_op *op = &model->ops[point->index];
+		struct rate *rate = find_rate(&rates, model, point->index);
+
+		if (!rate) {
+			result = -ENOMEM;
+			break;
+		}
+		rate->bytes_per_s += point->kind == BEGINS ? rate_of(op) : -rate_of(op);
+		point->value = rate->bytes_per_s;
+		point->index = rate->op;
+		point->kind = 0;
+	}
+	gp_room_free(rates.rows);
+	return result;
+}
+
+int gp_curve_bandwidth(struct gp_curve *curve, const struct gp_model *model)
+{
+	int result;
+
+	*curve = (struct gp_curve){0};
+	result = add_points(curve, model, ENDS);
+	if (result == 0)
+		result = add_points(curve, model, BEGINS);
+	if (result == 0)
+		result = sort(curve);
+	return result == 0 ? add_up(curve, model) : result;
+}

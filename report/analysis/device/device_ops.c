@@ -1,0 +1,112 @@
+#include "report/analysis/device/device_ops.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/base/array.h"
+#include "report/base/spill_memory.h"
+
+static int add_run(struct gp_device_ops *ops, struct gp_op_run run)
+{
+	if (gp_array_grow_room(&ops->runs, &ops->run_capacity, ops->run_count, sizeof(run)) < 0)
+		return -ENOMEM;
+	ops->runs[ops->run_count++] = run;
+	return 0;
+}
+
+static int find_runs(struct gp_device_ops *ops, uint32_t number, struct gp_device_list *devices)
+{
+	const struct gp_model *model = ops->models[number];
+	int result = 0;
+
+	for (uint32_t first = 0, end; result == 0 && first < model->op_count; first = end) {
+		size_t device = gp_device_list_find(devices, model, model->ops[first].device_id);
+
+		end = gp_model_stream_end(model, first);
+		if (device == SIZE_MAX)
+			return -ENOMEM;
+		result = add_run(ops, (struct gp_op_run){device, number, first, end});
+	}
+	return result;
+}
+
+int gp_device_ops_open(struct gp_device_ops *ops, struct gp_model *const *models,
+		       size_t model_count, struct gp_device_list *devices)
+{
+	int result = 0;
+
+	*ops = (struct gp_device_ops){.models = models};
+	for (uint32_t i = 0; result == 0 && i < model_count; i++)
+		result = find_runs(ops, i, devices);
+	ops->next = calloc((size_t)ops->run_count + 1, sizeof(*ops->next));
+	if (gp_merge_open(&ops->heads, ops->run_count) != 0 || !ops->next)
+		return -ENOMEM;
+	return result;
+}
+
+void gp_device_ops_close(struct gp_device_ops *ops)
+{
+	gp_merge_close(&ops->heads);
+	gp_room_free(ops->runs);
+	free(ops->next);
+	*ops = (struct gp_device_ops){0};
+}
+
+size_t gp_device_ops_users(const struct gp_device_ops *ops, size_t device, uint32_t *users)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < ops->run_count; i++) {
+		const struct gp_op_run *run = &ops->runs[i];
+
+		if (run->device == device && (count == 0 || users[count - 1] != run->model))
+			users[count++] = run->model;
+	}
+	return count;
+}
+
+/* Whether the run has a next timed operation, and when it begins. */
+static bool find_next(struct gp_device_ops *ops, size_t number, uint64_t *start_ns)
+{
+	const struct gp_op_run *run = &ops->runs[number];
+	const struct gp_model *model = ops->models[run->model];
+	uint32_t *next = &ops->next[number];
+
+	while (*next < run->end &&
+	       (model->ops[*next].untimed || gp_op_is_on_host(&model->ops[*next])))
+		(*next)++;
+	if (*next == run->end)
+		return false;
+	*start_ns = model->base_unix_ns + model->ops[*next].start_ns;
+	return true;
+}
+
+void gp_device_ops_start(struct gp_device_ops *ops, size_t device)
+{
+	uint64_t start_ns;
+
+	ops->heads.count = 0;
+	for (size_t i = 0; i < ops->run_count; i++)
+		if (ops->runs[i].device == device) {
+			ops->next[i] = ops->runs[i].first;
+			if (find_next(ops, i, &start_ns))
+				gp_merge_put(&ops->heads, i, start_ns);
+		}
+}
+
+bool gp_device_ops_next(struct gp_device_ops *ops, struct gp_op_at *at)
+{
+	struct gp_merge_head head;
+	uint64_t start_ns;
+	size_t number;
+
+	if (ops->heads.count == 0)
+		return false;
+	number = ops->heads.heads[0].sequence;
+	*at = (struct gp_op_at){ops->runs[number].model, ops->next[number]++};
+	if (find_next(ops, number, &start_ns))
+		gp_merge_replace(&ops->heads, start_ns);
+	else
+		gp_merge_take(&ops->heads, &head);
+	return true;
+}

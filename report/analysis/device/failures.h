@@ -1,0 +1,74 @@
+/*
+ * failures: the API calls that failed, gathered by function, error and place in the program.
+ *
+ * A failed call has a stack whatever was asked for (unless no stacks were wanted), so that its place is mostly known.
+ * Where it is not, the range that it was made in says where the first of them was.
+ */
+#ifndef REPORT_ANALYSIS_DEVICE_FAILURES_H
+#define REPORT_ANALYSIS_DEVICE_FAILURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/analysis/memory/oom_snapshot.h"
+#include "report/symbols/call_site.h"
+#include "report/base/group_by.h"
+#include "report/model/model.h"
+
+/* "out of memory (cudaErrorMemoryAllocation, 2)" */
+#define GP_FAILURE_ERROR_BYTES 160
+
+/* What allocations asked for that failed. */
+struct gp_asked {
+	uint64_t count; /* of those of which it is known */
+	uint64_t least_bytes, most_bytes;
+};
+
+void gp_asked_add(struct gp_asked *asked, const struct gp_model *model, const struct gp_call *call);
+
+/* ", of 3.000GiB each", ", of 1.000MiB to 3.000GiB"; nothing where it is not known. */
+void gp_asked_tell(FILE *out, const struct gp_asked *asked);
+
+struct gp_failure {
+	const char *function;
+	uint16_t code;
+	uint8_t class;  /* enum gp_api_class */
+	bool is_driver; /* function is of the driver API: its errors have other names */
+	uint64_t count, first_unix_ns;
+	uint32_t site;  /* for gp_call_sites_at() */
+	bool has_stack; /* the site says where */
+	const char *
+		range; /* that the first one was made in, where there is no stack; NULL = none, or not recorded */
+	struct gp_held held; /* when the first one failed; its sites are those of gp_failures */
+	struct gp_asked asked;
+	uint32_t pid;       /* of the process in which the first one failed */
+	uint32_t processes; /* in which some did */
+	uint32_t process;   /* that was looked at last */
+};
+
+/* Calls that were to do work, then those that only ask; each in the order in which they first failed. */
+struct gp_failures {
+	struct gp_failure *rows;
+	uint32_t count, capacity;
+	uint64_t calls; /* in all rows */
+	struct gp_call_sites *sites;
+	struct gp_groups keys;
+};
+
+/* The models must outlive it.  Returns 0, -ENOMEM or -EOVERFLOW; gp_failures_free() in either case. */
+int gp_failures_of(struct gp_failures *failures, struct gp_model *const *models,
+		   size_t model_count);
+void gp_failures_free(struct gp_failures *failures);
+
+/* Whether calls of that enum gp_api_class are to do something: launch, copy, allocate, wait.  Of the others some are made to see whether they fail. */
+bool gp_failure_is_of_work(uint8_t class);
+
+/* Whether it is an error of a kernel's (a fault, a time limit, an assertion), after which a process's context cannot be used any more. */
+bool gp_failure_is_lasting(uint16_t code);
+
+/* The error in words, with its name and number. */
+void gp_failure_error(char text[GP_FAILURE_ERROR_BYTES], uint16_t code, bool is_driver);
+
+#endif

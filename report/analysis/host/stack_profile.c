@@ -1,0 +1,325 @@
+#include "report/analysis/host/stack_profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/trace/cuda_names.h"
+#include "report/analysis/host/python_samples.h"
+#include "report/model/memory_stats.h"
+
+/* ---- adding up ---- */
+
+static int reserve(struct gp_stack_profile *profile)
+{
+	uint32_t wanted = profile->tree.node_count, capacity = profile->capacity;
+	uint64_t(*values)[GP_MEASURES];
+
+	if (wanted <= capacity)
+		return 0;
+	capacity = wanted + wanted / 2;
+	values = realloc(profile->values, (size_t)capacity * sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	memset(values + profile->capacity, 0,
+	       (size_t)(capacity - profile->capacity) * sizeof(*values));
+	profile->values = values;
+	profile->capacity = capacity;
+	return 0;
+}
+
+static void add(struct gp_stack_profile *profile, uint32_t node, enum gp_measure measure,
+		uint64_t value, uint32_t stack)
+{
+	if (reserve(profile) < 0) {
+		profile->tree.error = -ENOMEM;
+		return;
+	}
+	profile->values[node][measure] += value;
+	profile->totals[measure] += value;
+	profile->without_stack[measure] += stack == GP_NONE ? value : 0;
+}
+
+static bool is_leaf(const struct gp_call_tree *tree, uint32_t node, uint32_t parent,
+		    const char *name, uint16_t kind)
+{
+	const struct gp_place *site =
+		node < tree->node_count ? gp_call_tree_site(tree, node) : NULL;
+
+	return site && tree->nodes[node].parent == parent && site->kind == kind &&
+	       strcmp(site->function, name) == 0;
+}
+
+/* Equal names mostly have one address; where two have one slot in turn, the tree is searched. */
+static uint32_t find_leaf(struct gp_stack_profile *profile, uint32_t parent, const char *name,
+			  uint16_t kind)
+{
+	const struct gp_place place = {.function = name, .file = "", .module = "", .kind = kind};
+	uint64_t hash = ((uintptr_t)name + parent) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t *leaf = &profile->leaves[(hash >> 32) % GP_RECENT_LEAVES];
+
+	if (!is_leaf(&profile->tree, *leaf, parent, name, kind))
+		*leaf = gp_call_tree_add(&profile->tree, parent, &place);
+	return *leaf;
+}
+
+/* The node of an API function that was called by that stack. */
+static uint32_t find_call(struct gp_stack_profile *profile, const struct gp_model *model,
+			  const struct gp_call *call, uint32_t stack)
+{
+	uint32_t node = gp_call_tree_find(&profile->tree, stack);
+
+	return call ? find_leaf(profile, node, gp_model_api(model, call->api).name, GP_SITE_CALL)
+		    : node;
+}
+
+uint32_t gp_stack_profile_call(struct gp_stack_profile *profile, const struct gp_model *model,
+			       const struct gp_call *call)
+{
+	return find_call(profile, model, call, call ? call->stack : GP_NONE);
+}
+
+/* ---- operations ---- */
+
+#define NAME_BYTES 96
+
+static const char *name_op(const struct gp_stack_profile *profile, const struct gp_model *model,
+			   const struct gp_op *op, char buffer[NAME_BYTES])
+{
+	const char *kernel = gp_model_kernel_name(model, op);
+
+	if (op->kind == GP_OP_KERNEL)
+		return profile->full_names ? gp_names_full(profile->names, kernel)
+					   : gp_names_short(profile->names, kernel);
+	if (op->kind == GP_OP_GRAPH)
+		return "(whole graph)";
+	if (op->kind == GP_OP_COPY)
+		snprintf(buffer, NAME_BYTES, "Memcpy %s", gp_copy_kind_name(op->copy_kind));
+	else
+		snprintf(buffer, NAME_BYTES, "Memset (%s)", gp_memory_name(op->destination_kind));
+	return buffer;
+}
+
+static void add_op(struct gp_stack_profile *profile, const struct gp_model *model,
+		   const struct gp_op *op)
+{
+	uint32_t stack = gp_model_op_stack(model, op), node;
+	char buffer[NAME_BYTES];
+
+	node = find_call(profile, model, gp_model_op_cause(model, op), stack);
+	node = find_leaf(profile, node, name_op(profile, model, op, buffer), GP_SITE_OPERATION);
+	add(profile, node, GP_MEASURE_OPERATIONS, 1, stack);
+	if (!op->untimed && !gp_op_is_on_host(op))
+		add(profile, node, GP_MEASURE_GPU_TIME, op->end_ns - op->start_ns, stack);
+}
+
+static void add_call(struct gp_stack_profile *profile, const struct gp_model *model,
+		     const struct gp_call *call)
+{
+	uint32_t node = gp_stack_profile_call(profile, model, call);
+
+	add(profile, node, GP_MEASURE_CALLS, 1, call->stack);
+	add(profile, node, GP_MEASURE_API_TIME, call->duration_ns, call->stack);
+}
+
+/* ---- memory ---- */
+
+/* Memory that counts together: a device's own, or all of a kind of a device. */
+struct pool {
+	uint16_t device_id;
+	uint8_t kind; /* enum gp_memory_kind or GP_MEMORY_OF_DEVICE */
+	uint64_t now_bytes, peak_bytes;
+	uint32_t peak_event; /* index of the one that reached the peak */
+};
+
+#define POOLS 1024u
+
+struct pools {
+	struct pool pools[POOLS];
+	uint32_t count;
+};
+
+/* NULL if there are more than anybody has. */
+static struct pool *find_pool(struct pools *pools, const struct gp_memory_event *event)
+{
+	uint8_t kind = gp_memory_is_of_device(event->memory_kind) ? GP_MEMORY_OF_DEVICE
+								  : event->memory_kind;
+	uint16_t device = gp_memory_is_of_host(kind) ? 0 : event->device_id;
+
+	for (uint32_t i = 0; i < pools->count; i++)
+		if (pools->pools[i].device_id == device && pools->pools[i].kind == kind)
+			return &pools->pools[i];
+	if (pools->count == POOLS)
+		return NULL;
+	pools->pools[pools->count] = (struct pool){.device_id = device, .kind = kind};
+	return &pools->pools[pools->count++];
+}
+
+static void find_peaks(const struct gp_model *model, struct pools *pools)
+{
+	for (uint32_t i = 0; i < model->memory_count; i++) {
+		struct pool *pool = find_pool(pools, &model->memory[i]);
+
+		if (!pool || model->memory[i].address == 0)
+			continue;
+		gp_memory_apply(&pool->now_bytes, &model->memory[i]);
+		if (pool->now_bytes > pool->peak_bytes) {
+			pool->peak_bytes = pool->now_bytes;
+			pool->peak_event = i;
+		}
+	}
+}
+
+static void add_allocation(struct gp_stack_profile *profile, const struct gp_model *model,
+			   struct pools *pools, uint32_t index)
+{
+	const struct gp_memory_event *event = &model->memory[index];
+	const struct gp_call *call = event->call != GP_NONE ? &model->calls[event->call] : NULL;
+	uint32_t stack = call ? call->stack : GP_NONE;
+	uint32_t node = gp_stack_profile_call(profile, model, call);
+	const struct pool *pool = find_pool(pools, event);
+
+	add(profile, node, GP_MEASURE_ALLOCATIONS, 1, stack);
+	add(profile, node, GP_MEASURE_ALLOCATED, event->bytes, stack);
+	if (event->other == GP_NONE)
+		add(profile, node, GP_MEASURE_LEAKED, event->bytes, stack);
+	if (pool && index <= pool->peak_event &&
+	    (event->other == GP_NONE || event->other > pool->peak_event))
+		add(profile, node, GP_MEASURE_PEAK, event->bytes, stack);
+}
+
+static int add_memory(struct gp_stack_profile *profile, const struct gp_model *model)
+{
+	struct gp_slice_filter filter = gp_slice_filter_of(&profile->choice, model);
+	struct pools *pools = calloc(1, sizeof(*pools));
+
+	if (!pools)
+		return -ENOMEM;
+	find_peaks(model, pools);
+	for (uint32_t i = 0; i < model->memory_count; i++)
+		if (model->memory[i].op == GP_MEMORY_ALLOC && model->memory[i].address != 0 &&
+		    gp_slice_filter_has_moment(&filter, model->memory[i].time_ns))
+			add_allocation(profile, model, pools, i);
+	free(pools);
+	return 0;
+}
+
+/* ---- looks at Python's stacks ---- */
+
+static void add_look(struct gp_stack_profile *profile, const struct gp_model *model,
+		     const struct gp_slice_filter *filter, uint32_t index)
+{
+	uint32_t stack = model->samples[index].stack;
+	struct gp_host_time time = gp_host_look_time(model, index);
+
+	if (stack != GP_NONE && gp_slice_filter_has(filter, time.start_ns, time.end_ns))
+		add(profile, gp_call_tree_find(&profile->tree, stack), GP_MEASURE_HOST_TIME,
+		    time.end_ns - time.start_ns, stack);
+}
+
+/* ---- the whole ---- */
+
+int gp_stack_profile_open(struct gp_stack_profile *profile, bool with_lines, bool full_names)
+{
+	*profile = (struct gp_stack_profile){.names = gp_names_new(), .full_names = full_names};
+	if (gp_call_tree_open(&profile->tree, with_lines) < 0 || !profile->names)
+		return -ENOMEM;
+	return reserve(profile);
+}
+
+void gp_stack_profile_close(struct gp_stack_profile *profile)
+{
+	gp_call_tree_close(&profile->tree);
+	free(profile->values);
+	gp_names_free(profile->names);
+	*profile = (struct gp_stack_profile){0};
+}
+
+static void take_times(struct gp_stack_profile *profile, const struct gp_model *model)
+{
+	uint64_t start_ns = model->base_unix_ns + model->first_ns;
+	uint64_t end_ns = model->base_unix_ns + model->last_ns;
+
+	if (profile->start_unix_ns == 0 || start_ns < profile->start_unix_ns)
+		profile->start_unix_ns = start_ns;
+	if (end_ns > profile->end_unix_ns)
+		profile->end_unix_ns = end_ns;
+}
+
+int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model *model)
+{
+	struct gp_slice_filter filter = gp_slice_filter_of(&profile->choice, model);
+	int result = gp_call_tree_use(&profile->tree, model);
+
+	take_times(profile, model);
+	if (model->recorder)
+		profile->recorder = model->recorder;
+	for (uint32_t i = 0; result == 0 && i < model->op_count; i++)
+		if (gp_slice_filter_has(&filter, model->ops[i].start_ns, model->ops[i].end_ns))
+			add_op(profile, model, &model->ops[i]);
+	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
+		if (gp_slice_filter_has(&filter, model->calls[i].start_ns,
+					model->calls[i].start_ns + model->calls[i].duration_ns))
+			add_call(profile, model, &model->calls[i]);
+	for (uint32_t i = 0; result == 0 && i < model->sample_count; i++)
+		add_look(profile, model, &filter, i);
+	if (result == 0)
+		result = add_memory(profile, model);
+	gp_call_tree_use(&profile->tree, NULL);
+	return result < 0 ? result : profile->tree.error;
+}
+
+/* The node of the outermost caller, in the tree that is upside down. */
+static uint32_t turn_round(const struct gp_call_tree *tree, uint32_t node,
+			   struct gp_call_tree *inverted)
+{
+	uint32_t turned = GP_NONE;
+
+	for (uint32_t at = node; at != GP_NONE; at = tree->nodes[at].parent)
+		turned = gp_call_tree_add(inverted, turned, gp_call_tree_site(tree, at));
+	return turned;
+}
+
+int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_measure value,
+			    struct gp_stack_profile *inverted)
+{
+	int result = gp_stack_profile_open(inverted, profile->tree.has_lines, profile->full_names);
+
+	memcpy(inverted->totals, profile->totals, sizeof(inverted->totals));
+	memcpy(inverted->without_stack, profile->without_stack, sizeof(inverted->without_stack));
+	for (uint32_t i = 0; result == 0 && i < profile->tree.node_count; i++) {
+		uint32_t node;
+
+		if (gp_stack_profile_value(profile, i, value) == 0)
+			continue;
+		node = turn_round(&profile->tree, i, &inverted->tree);
+		result = reserve(inverted);
+		for (int m = 0; result == 0 && m < GP_MEASURES; m++)
+			inverted->values[node][m] += profile->values[i][m];
+		result = result == 0 ? inverted->tree.error : result;
+	}
+	return result;
+}
+
+void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_measure measure,
+			      FILE *out)
+{
+	const struct gp_measure_about *about = &gp_measures[measure];
+
+	if (profile->totals[measure] == 0 && measure == GP_MEASURE_HOST_TIME)
+		fprintf(out,
+			"gpuprof: nothing to show: the trace has no looks at Python's stacks; of a "
+			"Python program record them with gpuprof-run %s PROGRAM\n",
+			about->record);
+	else if (profile->totals[measure] == 0)
+		fprintf(out, "gpuprof: nothing to show: the trace has no %s\n", about->word);
+	else if (profile->without_stack[measure] == profile->totals[measure] && profile->recorder)
+		fprintf(out, "gpuprof: no call stacks for %s in the trace, which %s recorded\n",
+			about->word, profile->recorder);
+	else if (profile->without_stack[measure] == profile->totals[measure])
+		fprintf(out,
+			"gpuprof: no call stacks for %s in the trace; record with gpuprof-run "
+			"%s PROGRAM\n",
+			about->word, about->record);
+	gp_symbols_explain(profile->tree.symbols, out);
+}

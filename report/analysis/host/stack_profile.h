@@ -1,0 +1,70 @@
+/*
+ * stack_profile: what the processes' calls cost, by call stack: GPU time, time in the API, memory.
+ *
+ * A call tree (report/symbols/call_tree.h) that goes on below the program's functions: with the API function that was called, and with what the GPU
+ * did on its account.  Kernels of a graph stand below the call that was captured, where the trace knows it.
+ */
+#ifndef REPORT_ANALYSIS_HOST_STACK_PROFILE_H
+#define REPORT_ANALYSIS_HOST_STACK_PROFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/symbols/call_tree.h"
+#include "report/model/slice_filter.h"
+#include "report/model/stack_metric.h"
+#include "report/model/model.h"
+#include "report/symbols/names.h"
+
+#define GP_RECENT_LEAVES 1024u
+
+struct gp_stack_profile {
+	struct gp_call_tree tree;
+	uint64_t (*values)[GP_MEASURES];     /* of each node itself, without its callees */
+	uint64_t totals[GP_MEASURES];        /* of all nodes */
+	uint64_t without_stack[GP_MEASURES]; /* of these, of calls that have no stack */
+	const char *recorder; /* of a process that gpuprof did not record; NULL = there is none */
+	uint64_t start_unix_ns,
+		end_unix_ns; /* from the first process's beginning to the last one's end */
+	uint32_t capacity;
+	/* What is added: calls, operations, and allocations that were made, in that part; to be set before. */
+	struct gp_slice_choice choice;
+	struct gp_names *names; /* of kernels */
+	bool full_names;
+	uint32_t leaves[GP_RECENT_LEAVES]; /* nodes that were found last, by parent and name */
+};
+
+/* with_lines as for gp_call_tree_open().  Returns 0 or -ENOMEM; to be closed in either case. */
+int gp_stack_profile_open(struct gp_stack_profile *profile, bool with_lines, bool full_names);
+void gp_stack_profile_close(struct gp_stack_profile *profile);
+
+/* Add a process, which may be freed after that.  Returns 0, -ENOMEM or -EOVERFLOW. */
+int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model *model);
+
+/* The node of a call that is in the profile, or of calls without a stack where call is NULL; the profile's tree uses the model. */
+uint32_t gp_stack_profile_call(struct gp_stack_profile *profile, const struct gp_model *model,
+			       const struct gp_call *call);
+
+/*
+ * The same upside down: what has a value at the roots, and below it who called it; each value is at its outermost caller.  Returns 0, -ENOMEM or
+ * -EOVERFLOW; inverted is to be closed in either case.
+ */
+int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_measure value,
+			    struct gp_stack_profile *inverted);
+
+/* Of a node itself. */
+static inline uint64_t gp_stack_profile_value(const struct gp_stack_profile *profile, uint32_t node,
+					      enum gp_measure measure)
+{
+	return node < profile->capacity ? profile->values[node][measure] : 0;
+}
+
+/*
+ * A line for the user, if there is something to say: that a measure is nothing, or that its calls have no stacks, and how to get some; and
+ * which modules' functions have no names.
+ */
+void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_measure measure,
+			      FILE *out);
+
+#endif

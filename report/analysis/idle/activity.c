@@ -1,0 +1,347 @@
+#include "report/analysis/idle/activity.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/peak_bandwidth.h"
+#include "report/trace/cuda_names.h"
+#include "report/model/sums/totals.h"
+
+#define STATUS_NOT_READY 600
+#define API_IDS          65536u
+
+/* What it returns is the error of a call before it, which is counted there. */
+static bool reports_another(const char *api)
+{
+	return strcmp(api, "cudaGetLastError") == 0 || strcmp(api, "cudaPeekAtLastError") == 0;
+}
+
+bool gp_activity_is_failure(const struct gp_model *model, const struct gp_call *call)
+{
+	return call->status != 0 && call->status != STATUS_NOT_READY &&
+	       !reports_another(gp_model_api(model, call->api).name);
+}
+
+void gp_activity_free(struct gp_activity *activity)
+{
+	gp_groups_free(&activity->operations);
+	gp_groups_free(&activity->calls);
+	*activity = (struct gp_activity){0};
+}
+
+/* " pageable to device", " pinned" or nothing: only what the copy's kind does not say. */
+static void name_ends(char *out, size_t size, const struct gp_op *op)
+{
+	const char *kind = gp_copy_kind_name(op->copy_kind);
+	const char *source = gp_memory_name(op->source_kind);
+	const char *destination = gp_memory_name(op->destination_kind);
+
+	if (kind[0] == 'H' && kind[3] != 'H')
+		snprintf(out, size, " %s", source);
+	else if (kind[0] != 'H' && kind[3] == 'H')
+		snprintf(out, size, " %s", destination);
+	else if (op->source_kind != GP_COPY_DEVICE || op->destination_kind != GP_COPY_DEVICE)
+		snprintf(out, size, " %s to %s", source, destination);
+	else
+		out[0] = '\0';
+}
+
+void gp_activity_label(char label[], const struct gp_op *op)
+{
+	char ends[64] = "";
+
+	if (op->kind == GP_OP_GRAPH) {
+		snprintf(label, GP_ACTIVITY_LABEL_BYTES, "[graph %u]", op->graph_id);
+		return;
+	}
+	if (op->kind == GP_OP_COPY)
+		name_ends(ends, sizeof(ends), op);
+	else if (op->destination_kind != GP_COPY_DEVICE &&
+		 op->destination_kind != GP_ACTIVITY_UNTOLD)
+		snprintf(ends, sizeof(ends), " %s", gp_memory_name(op->destination_kind));
+	for (char *c = ends; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	if (op->kind == GP_OP_COPY)
+		snprintf(label, GP_ACTIVITY_LABEL_BYTES, "[memcpy %s%s]",
+			 gp_copy_kind_name(op->copy_kind), ends);
+	else
+		snprintf(label, GP_ACTIVITY_LABEL_BYTES, "[memset%s]", ends);
+}
+
+static uint32_t find_kernel(struct gp_groups *groups, const char *mangled)
+{
+	char *key = malloc(strlen(mangled) + 2);
+	uint32_t row;
+
+	if (!key)
+		return UINT32_MAX;
+	key[0] = GP_ACTIVITY_KERNEL;
+	strcpy(key + 1, mangled);
+	row = gp_groups_find(groups, key);
+	free(key);
+	return row;
+}
+
+#define REMEMBERED 64u
+
+/* Where groups were found before: looking one up by its key costs more than all the rest. */
+struct lookup {
+	uint32_t *kernels; /* by name; the last one is for kernels without a name; UINT32_MAX = not
+			      yet */
+	struct {
+		uint32_t kinds, row;
+	} others[REMEMBERED];
+};
+
+static uint32_t find_other(struct gp_groups *groups, const struct gp_op *op, struct lookup *lookup)
+{
+	uint32_t kinds = (uint32_t)op->kind << 24 | (uint32_t)op->copy_kind << 16 |
+			 (uint32_t)op->source_kind << 8 | op->destination_kind;
+	uint32_t slot = (kinds * 2654435761u) >> 26;
+	char key[1 + GP_ACTIVITY_LABEL_BYTES] = {GP_ACTIVITY_OTHER};
+
+	if (op->kind == GP_OP_GRAPH) {
+		key[0] = GP_ACTIVITY_GRAPH;
+		gp_activity_label(key + 1, op);
+		return gp_groups_find(groups, key);
+	}
+	if (lookup->others[slot].kinds == kinds)
+		return lookup->others[slot].row;
+	gp_activity_label(key + 1, op);
+	lookup->others[slot].kinds = kinds;
+	lookup->others[slot].row = gp_groups_find(groups, key);
+	return lookup->others[slot].row;
+}
+
+static uint32_t find_operation(struct gp_groups *groups, const struct gp_model *model,
+			       const struct gp_op *op, struct lookup *lookup)
+{
+	uint32_t *row =
+		&lookup->kernels[op->name < model->name_count ? op->name : model->name_count];
+
+	if (op->kind != GP_OP_KERNEL)
+		return find_other(groups, op, lookup);
+	if (*row == UINT32_MAX)
+		*row = find_kernel(groups, gp_model_kernel_name(model, op));
+	return *row;
+}
+
+static void add_bytes(struct gp_group *group, const struct gp_model *model, const struct gp_op *op)
+{
+	group->bytes += op->bytes;
+	if (!op->untimed) {
+		group->timed_bytes += op->bytes;
+		gp_copy_peak_add(model, op, &group->peak_ns, &group->without_peak);
+	}
+	if (op->bytes < group->least_bytes)
+		group->least_bytes = op->bytes;
+	if (op->bytes > group->most_bytes)
+		group->most_bytes = op->bytes;
+}
+
+static uint64_t *count_of(struct gp_activity *activity, const struct gp_op *op)
+{
+	uint64_t *count[] = {
+		[GP_OP_KERNEL] = &activity->kernels,
+		[GP_OP_COPY] = &activity->copies,
+		[GP_OP_SET] = &activity->sets,
+		[GP_OP_GRAPH] = &activity->graphs,
+	};
+
+	return count[op->kind];
+}
+
+static int add_operation(struct gp_activity *activity, uint32_t row, const struct gp_model *model,
+			 const struct gp_op *op)
+{
+	if (row == UINT32_MAX)
+		return -ENOMEM;
+	++*count_of(activity, op);
+	activity->operations.rows[row].is_aside = gp_op_is_on_host(op);
+	add_bytes(&activity->operations.rows[row], model, op);
+	if (!op->untimed)
+		return gp_groups_add(&activity->operations, row, op->end_ns - op->start_ns);
+	gp_groups_add_untimed(&activity->operations, row);
+	return 0;
+}
+
+static uint32_t *new_rows(uint32_t count)
+{
+	uint32_t *rows = malloc(count * sizeof(*rows));
+
+	for (uint32_t i = 0; rows && i < count; i++)
+		rows[i] = UINT32_MAX;
+	return rows;
+}
+
+static int gather_operations(struct gp_activity *activity, const struct gp_model *model)
+{
+	struct lookup lookup = {.kernels = new_rows(model->name_count + 1)};
+	int result = lookup.kernels ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		result = add_operation(activity,
+				       find_operation(&activity->operations, model, op, &lookup),
+				       model, op);
+	}
+	free(lookup.kernels);
+	return result;
+}
+
+int gp_activity_set_apart(struct gp_activity *activity, const struct gp_model *model,
+			  const uint8_t *numbers)
+{
+	struct lookup lookup = {.kernels = new_rows(model->name_count + 1)};
+	struct gp_groups *groups = &activity->operations;
+	int result = lookup.kernels ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+		uint32_t row;
+
+		if (numbers[i] == 0 || op->untimed)
+			continue;
+		row = find_operation(groups, model, op, &lookup);
+		if (row == UINT32_MAX)
+			result = -ENOMEM;
+		else
+			groups->rows[row].apart_ns += op->end_ns - op->start_ns;
+	}
+	free(lookup.kernels);
+	return result;
+}
+
+static int add_call(struct gp_activity *activity, const struct gp_model *model,
+		    const struct gp_call *call, uint32_t *rows)
+{
+	uint8_t class = gp_model_api_class(model, call->api);
+	uint32_t *row = &rows[call->api];
+
+	if (*row == UINT32_MAX)
+		*row = gp_groups_find(&activity->calls, gp_model_api(model, call->api).name);
+	if (*row == UINT32_MAX)
+		return -ENOMEM;
+	activity->launches += class == GP_API_LAUNCH;
+	activity->graph_launches += class == GP_API_GRAPH_LAUNCH;
+	if (gp_activity_is_failure(model, call)) {
+		activity->calls.rows[*row].failed++;
+		activity->failures++;
+	}
+	return gp_groups_add(&activity->calls, *row, call->duration_ns);
+}
+
+static int gather_calls(struct gp_activity *activity, const struct gp_model *model)
+{
+	uint32_t *rows = new_rows(API_IDS);
+	int result = rows ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
+		result = add_call(activity, model, &model->calls[i], rows);
+	free(rows);
+	return result;
+}
+
+/* ---- of models that have totals alone ---- */
+
+static uint32_t find_summed(struct gp_activity *activity, const struct gp_model *model,
+			    const struct gp_op *op)
+{
+	char key[1 + GP_ACTIVITY_LABEL_BYTES] = {GP_ACTIVITY_OTHER};
+
+	if (op->kind == GP_OP_KERNEL)
+		return find_kernel(&activity->operations, gp_model_kernel_name(model, op));
+	if (op->kind == GP_OP_GRAPH)
+		key[0] = GP_ACTIVITY_GRAPH;
+	gp_activity_label(key + 1, op);
+	return gp_groups_find(&activity->operations, key);
+}
+
+static int add_summed_operations(struct gp_activity *activity, const struct gp_model *model,
+				 const struct gp_sum *sum)
+{
+	struct gp_op op = gp_totals_op(sum);
+	uint32_t row = find_summed(activity, model, &op);
+	struct gp_group *group;
+
+	if (row == UINT32_MAX)
+		return -ENOMEM;
+	group = &activity->operations.rows[row];
+	group->is_aside = gp_op_is_on_host(&op);
+	*count_of(activity, &op) += sum->spread.count + sum->untimed;
+	group->bytes += sum->bytes;
+	group->timed_bytes += sum->timed_bytes;
+	if (sum->spread.count > 0)
+		gp_copy_peak_add(model, &op, &group->peak_ns, &group->without_peak);
+	if (sum->least_bytes < group->least_bytes)
+		group->least_bytes = sum->least_bytes;
+	if (sum->most_bytes > group->most_bytes)
+		group->most_bytes = sum->most_bytes;
+	return gp_groups_add_spread(&activity->operations, row, &sum->spread, 1, sum->untimed);
+}
+
+static int add_summed_calls(struct gp_activity *activity, const struct gp_model *model,
+			    const struct gp_sum *sum)
+{
+	struct gp_api api = gp_model_api(model, sum->first.call.api);
+	bool is_known = sum->key != GP_SUM_OTHERS;
+	uint32_t row = gp_groups_find(&activity->calls, is_known ? api.name : "(more functions)");
+
+	if (row == UINT32_MAX)
+		return -ENOMEM;
+	if (is_known && api.class == GP_API_LAUNCH)
+		activity->launches += sum->spread.count;
+	if (is_known && api.class == GP_API_GRAPH_LAUNCH)
+		activity->graph_launches += sum->spread.count;
+	if (!is_known || !reports_another(api.name)) {
+		activity->calls.rows[row].failed += sum->failed;
+		activity->failures += sum->failed;
+	}
+	return gp_groups_add_spread(&activity->calls, row, &sum->spread, model->ns_per_tick, 0);
+}
+
+static int add_sum(struct gp_activity *activity, const struct gp_model *model,
+		   const struct gp_sum *sum)
+{
+	return sum->kind == GP_SUM_CALL ? add_summed_calls(activity, model, sum)
+					: add_summed_operations(activity, model, sum);
+}
+
+static int gather_totals(struct gp_activity *activity, const struct gp_model *model)
+{
+	const struct gp_sums *sums = &model->totals->sums;
+	int result = 0;
+
+	for (uint32_t i = 0; i < sums->count && result == 0; i++)
+		result = add_sum(activity, model, sums->sums[i]);
+	for (size_t i = 0; i < GP_SUM_KINDS && result == 0; i++)
+		if (sums->others[i])
+			result = add_sum(activity, model, sums->others[i]);
+	return result;
+}
+
+static int gather_model(struct gp_activity *activity, const struct gp_model *model)
+{
+	int result = gather_operations(activity, model);
+
+	if (result == 0)
+		result = gather_calls(activity, model);
+	return result == 0 && model->totals ? gather_totals(activity, model) : result;
+}
+
+int gp_activity_gather(struct gp_activity *activity, struct gp_model *const *models,
+		       size_t model_count)
+{
+	int result = 0;
+
+	*activity = (struct gp_activity){0};
+	for (size_t i = 0; result == 0 && i < model_count; i++)
+		result = gather_model(activity, models[i]);
+	if (result < 0)
+		gp_activity_free(activity);
+	return result;
+}

@@ -1,0 +1,338 @@
+#include "report/analysis/idle/call_cause.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "report/base/array.h"
+#include "report/trace/cuda_names.h"
+#include "report/base/spill_memory.h"
+
+/* What a thread in a call of that class keeps the device waiting for. */
+static const uint8_t causes[] = {
+	[GP_API_OTHER] = GP_IDLE_HOST,          [GP_API_LAUNCH] = GP_IDLE_LAUNCH,
+	[GP_API_GRAPH_LAUNCH] = GP_IDLE_LAUNCH, [GP_API_COPY] = GP_IDLE_COPY,
+	[GP_API_MEMSET] = GP_IDLE_COPY,         [GP_API_ALLOC] = GP_IDLE_ALLOC,
+	[GP_API_FREE] = GP_IDLE_ALLOC,          [GP_API_SYNC] = GP_IDLE_SYNC,
+	[GP_API_CAPTURE_BEGIN] = GP_IDLE_SETUP, [GP_API_CAPTURE_END] = GP_IDLE_SETUP,
+	[GP_API_CONTROL] = GP_IDLE_SETUP,       [GP_API_EVENT] = GP_IDLE_LAUNCH,
+	[GP_API_MODULE] = GP_IDLE_SETUP,        [GP_API_HOST] = GP_IDLE_LAUNCH,
+};
+static_assert(sizeof(causes) == GP_API_CLASSES, "a class has no cause");
+
+enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call)
+{
+	uint8_t class = gp_model_api_class(model, call->api);
+
+	if (call->captured)
+		return GP_IDLE_SETUP;
+	return class < GP_API_CLASSES ? causes[class] : GP_IDLE_HOST;
+}
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+uint32_t gp_nccl_ranges(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->domain_count; i++)
+		if (strcmp(model->domains[i], "NCCL") == 0)
+			return model->range_count;
+	return 0;
+}
+
+bool gp_range_is_of_nccl(const struct gp_model *model, const struct gp_range *range)
+{
+	return range->style != GP_STYLE_MARK && range->domain < model->domain_count &&
+	       strcmp(model->domains[range->domain], "NCCL") == 0;
+}
+
+#define MOST_OF_A_GROUP 256u /* ranges that are looked at */
+
+static bool is_set_up(const char *function)
+{
+	return begins_with(function, "ncclComm") || begins_with(function, "ncclGetUniqueId");
+}
+
+/* Between a group's end and its start, back from the former; groups within it are of it.  Where the start is not found, it is not known. */
+static const char *set_up_in_group(const struct gp_model *model, const struct gp_range *end)
+{
+	const char *found = NULL;
+	uint32_t inner = 0, steps = 0;
+
+	for (const struct gp_range *at = end;
+	     at > model->ranges && at[-1].thread_id == end->thread_id && steps < MOST_OF_A_GROUP;
+	     steps++) {
+		const char *function = gp_model_range_text(model, --at);
+
+		if (!gp_range_is_of_nccl(model, at))
+			continue;
+		if (strcmp(function, "ncclGroupStart") == 0 && inner-- == 0)
+			return found;
+		inner += strcmp(function, "ncclGroupEnd") == 0;
+		if (is_set_up(function))
+			found = function;
+	}
+	return NULL;
+}
+
+const char *gp_range_set_up(const struct gp_model *model, const struct gp_range *range)
+{
+	const char *function = gp_model_range_text(model, range);
+
+	if (!gp_range_is_of_nccl(model, range))
+		return NULL;
+	if (strcmp(function, "ncclGroupEnd") == 0)
+		return set_up_in_group(model, range);
+	return is_set_up(function) ? function : NULL;
+}
+
+static bool is_of_thread_before(const void *element, const void *key)
+{
+	const struct gp_call *call = element;
+	const uint32_t *thread_id = key;
+
+	return call->thread_id < *thread_id;
+}
+
+static bool has_calls(const struct gp_model *model, uint32_t thread_id)
+{
+	uint32_t at = gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
+					   is_of_thread_before, &thread_id);
+
+	return at < model->call_count && model->calls[at].thread_id == thread_id;
+}
+
+bool gp_overhead_holds_up(const struct gp_model *model, const struct gp_overhead *overhead)
+{
+	return !gp_overhead_is_of_profiler(overhead->overhead_kind) || overhead->thread_id == 0 ||
+	       model->call_count == 0 || has_calls(model, overhead->thread_id);
+}
+
+static bool starts_before(const void *element, const void *key)
+{
+	const struct gp_overhead *overhead = element;
+	const uint64_t *time_ns = key;
+
+	return overhead->start_ns < *time_ns;
+}
+
+/* Of other threads, and of other kinds, there are few while a context is made; a damaged trace may have any number. */
+#define MOST_LOOKED_AT 1024u
+
+uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_call *call)
+{
+	uint64_t call_end_ns = gp_call_end_ns(call);
+	uint32_t end;
+
+	if (gp_model_api_class(model, call->api) != GP_API_ALLOC)
+		return call_end_ns;
+	end = gp_array_lower_bound(model->overheads, model->overhead_count,
+				   sizeof(*model->overheads), starts_before, &call_end_ns);
+	for (uint32_t i = end; i > 0 && end - i < MOST_LOOKED_AT; i--) {
+		const struct gp_overhead *overhead = &model->overheads[i - 1];
+
+		if (overhead->start_ns < call->start_ns)
+			break;
+		if (gp_overhead_is_of_context(overhead->overhead_kind) &&
+		    overhead->thread_id == call->thread_id && overhead->end_ns <= call_end_ns)
+			return overhead->end_ns;
+	}
+	return call_end_ns;
+}
+
+static bool makes_context(const struct gp_model *model, uint32_t call)
+{
+	for (uint32_t i = 0; i < model->context_count; i++)
+		if (gp_model_context_call(model, model->contexts[i].id) == call)
+			return true;
+	return false;
+}
+
+/* No context is made in less. */
+#define LEAST_CONTEXT_NS 1000000u
+
+uint64_t gp_call_without_context_ns(const struct gp_model *model, uint32_t index)
+{
+	const struct gp_call *call = &model->calls[index];
+
+	if (call->duration_ns < LEAST_CONTEXT_NS || !makes_context(model, index))
+		return call->duration_ns;
+	return gp_call_end_ns(call) - gp_call_made_context_ns(model, call);
+}
+
+/* ---- of a process ---- */
+
+static int add(struct gp_call_times *to, uint64_t start_ns, uint64_t end_ns, uint32_t device_id,
+	       enum gp_idle_cause cause)
+{
+	int result = gp_array_grow_room(&to->times, &to->capacity, to->count, sizeof(*to->times));
+
+	if (result == 0)
+		to->times[to->count++] = (struct gp_call_time){start_ns, end_ns, device_id, cause};
+	return result;
+}
+
+static int add_call(struct gp_call_times *to, const struct gp_call *call, uint32_t device_id,
+		    enum gp_idle_cause cause)
+{
+	return add(to, call->start_ns, call->start_ns + call->duration_ns, device_id, cause);
+}
+
+static int add_makers(struct gp_call_times *setups, const struct gp_model *model)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->context_count; i++) {
+		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
+
+		if (at != GP_NONE)
+			result = add(setups, model->calls[at].start_ns,
+				     gp_call_made_context_ns(model, &model->calls[at]), 0,
+				     GP_IDLE_SETUP);
+	}
+	return result;
+}
+
+static int add_set_up_ranges(struct gp_call_times *setups, const struct gp_model *model)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+
+		if (range->end_ns - range->start_ns >= GP_CALL_CAUSE_LEAST_NS &&
+		    gp_range_set_up(model, range))
+			result = add(setups, range->start_ns, range->end_ns, 0, GP_IDLE_SETUP);
+	}
+	return result;
+}
+
+static int take_call(struct gp_process_calls *calls, const struct gp_model *model,
+		     const struct gp_call *call)
+{
+	enum gp_idle_cause cause;
+
+	if (call->duration_ns < GP_CALL_CAUSE_LEAST_NS)
+		return 0;
+	if (gp_model_api_class(model, call->api) == GP_API_MODULE)
+		return add_call(&calls->setups, call, 0, GP_IDLE_SETUP);
+	cause = gp_call_cause(model, call);
+	if (cause == GP_IDLE_HOST || cause == GP_IDLE_SYNC)
+		return 0;
+	return add_call(&calls->others, call, gp_model_context_device(model, call->context_id),
+			cause);
+}
+
+static int add_profiler(struct gp_process_calls *calls, const struct gp_model *model)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->overhead_count; i++) {
+		const struct gp_overhead *overhead = &model->overheads[i];
+
+		if (!gp_overhead_is_of_profiler(overhead->overhead_kind) ||
+		    !gp_overhead_holds_up(model, overhead))
+			continue;
+		result = add(&calls->profiler, overhead->start_ns, overhead->end_ns, 0,
+			     GP_IDLE_PROFILER);
+		if (result == 0 && overhead->thread_id != 0)
+			result = add(&calls->profiler_in, overhead->start_ns, overhead->end_ns,
+				     overhead->thread_id, GP_IDLE_PROFILER);
+	}
+	return result;
+}
+
+static int compare_times(const void *a, const void *b, const void *context)
+{
+	const struct gp_call_time *left = a, *right = b;
+
+	(void)context;
+	if (left->device_id != right->device_id)
+		return left->device_id < right->device_id ? -1 : 1;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* What began while another one lasted begins when that has ended. */
+static void make_disjoint(struct gp_call_times *all)
+{
+	uint64_t reached_ns = 0;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < all->count; i++) {
+		struct gp_call_time time = all->times[i];
+
+		if (kept == 0 || all->times[kept - 1].device_id != time.device_id)
+			reached_ns = 0;
+		if (time.end_ns <= reached_ns)
+			continue;
+		if (time.start_ns < reached_ns)
+			time.start_ns = reached_ns;
+		reached_ns = time.end_ns;
+		all->times[kept++] = time;
+	}
+	all->count = kept;
+}
+
+static int put_in_order(struct gp_call_times *all)
+{
+	int result =
+		gp_array_sort(all->times, all->count, sizeof(*all->times), compare_times, NULL);
+
+	if (result == 0)
+		make_disjoint(all);
+	return result;
+}
+
+int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *model)
+{
+	int result;
+
+	*calls = (struct gp_process_calls){0};
+	result = add_makers(&calls->setups, model);
+	if (result == 0)
+		result = add_set_up_ranges(&calls->setups, model);
+	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
+		result = take_call(calls, model, &model->calls[i]);
+	if (result == 0)
+		result = add_profiler(calls, model);
+	if (result == 0)
+		result = put_in_order(&calls->setups);
+	if (result == 0)
+		result = put_in_order(&calls->profiler);
+	if (result == 0)
+		result = put_in_order(&calls->profiler_in);
+	return result == 0 ? put_in_order(&calls->others) : result;
+}
+
+void gp_process_calls_free(struct gp_process_calls *calls)
+{
+	gp_room_free(calls->setups.times);
+	gp_room_free(calls->others.times);
+	gp_room_free(calls->profiler.times);
+	gp_room_free(calls->profiler_in.times);
+	*calls = (struct gp_process_calls){0};
+}
+
+struct moment {
+	uint32_t device_id;
+	uint64_t time_ns;
+};
+
+static bool ends_until(const void *element, const void *key)
+{
+	const struct gp_call_time *time = element;
+	const struct moment *moment = key;
+
+	return time->device_id != moment->device_id ? time->device_id < moment->device_id
+						    : time->end_ns <= moment->time_ns;
+}
+
+uint32_t gp_call_times_find(struct gp_call_times *times, uint32_t device_id, uint64_t time_ns)
+{
+	const struct moment moment = {device_id, time_ns};
+
+	return gp_array_lower_bound_near(times->times, times->count, sizeof(*times->times),
+					 ends_until, &moment, &times->found);
+}

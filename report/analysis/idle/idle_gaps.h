@@ -1,0 +1,108 @@
+/*
+ * lulls: when each GPU had nothing to do, between its first operation and its last, whichever
+ * process's: the gaps of the sweep, kept in order, so that rules of advice can ask what the GPU did at
+ * a moment, and note which gaps they have explained.
+ *
+ * A GPU takes up to a microsecond from one operation to the next: a gap so short is none here.
+ *
+ * Devices are those of the list by their index; times are Unix ns.
+ */
+#ifndef REPORT_ANALYSIS_IDLE_IDLE_GAPS_H
+#define REPORT_ANALYSIS_IDLE_IDLE_GAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/analysis/idle/gpu_sweep.h"
+
+/* A gap.  That at the beginning or the end of the processes has no operation before or after it. */
+struct gp_lull {
+	uint64_t start_ns, end_ns;
+	struct gp_op_at before, after;
+	uint32_t told;     /* the case of advice that says why, or GP_NONE: nobody has yet */
+	uint32_t taker;    /* the rule that took of it last, and so much: */
+	uint64_t taken_ns; /* threads that wait together save it once */
+	uint16_t device;
+	uint8_t cause;                       /* with most of it: enum gp_idle_cause */
+	uint8_t cause_share[GP_IDLE_CAUSES]; /* of its time, in 255ths */
+};
+
+/* So many in a row, of which who looks for long ones asks first how long the longest is. */
+#define GP_LULLS_BLOCK 64u
+
+/* The lulls of a device in order; idle_ns[i] = the lengths of the first i of them. */
+struct gp_device_lulls {
+	struct gp_lull *lulls;
+	uint64_t *idle_ns;
+	uint32_t count, capacity;
+	uint64_t first_ns, last_ns; /* of its operations; 0, 0 = it had none */
+};
+
+/*
+ * Those between two operations that ended with one of the process's, by device and in order, so that of a hundred processes each looks
+ * at its own alone; longest_ns[i] = the longest of block i.
+ */
+struct gp_process_lulls {
+	struct gp_lull **lulls;
+	uint64_t *longest_ns;
+	uint32_t count;
+};
+
+struct gp_lulls {
+	struct gp_device_lulls *devices;
+	struct gp_process_lulls *processes; /* in the order of the models */
+	size_t device_count, process_count;
+	int error; /* of the sweep */
+};
+
+/*
+ * From a sweep over the whole time of the models: what takes before it, and after it the rest.  Return 0, -ENOMEM or
+ * -EOVERFLOW; gp_lulls_free() in either case.
+ */
+int gp_lulls_open(struct gp_lulls *lulls, size_t device_count, size_t process_count,
+		  struct gp_sweep_taker *taker);
+int gp_lulls_finish(struct gp_lulls *lulls);
+void gp_lulls_free(struct gp_lulls *lulls);
+
+/* For how long the device was at work within that time. */
+uint64_t gp_lulls_busy_ns(const struct gp_lulls *lulls, size_t device, uint64_t start_ns,
+			  uint64_t end_ns);
+
+/*
+ * The lull between two operations in which the device was at that moment, or that began or ended within 5 us of it, by
+ * which clocks may differ; NULL = it was at work.
+ */
+struct gp_lull *gp_lulls_at(const struct gp_lulls *lulls, size_t device, uint64_t time_ns);
+
+/* Whether a process had work before it and after it. */
+static inline bool gp_lull_is_between(const struct gp_lull *lull)
+{
+	return lull->before.op != GP_NONE && lull->after.op != GP_NONE;
+}
+
+/* Whether it is before a process's first operation, or else after its last one; time in which nobody used the device may be neither. */
+static inline bool gp_lull_is_at_start(const struct gp_device_lulls *device,
+				       const struct gp_lull *lull)
+{
+	return lull->before.op == GP_NONE &&
+	       (lull->after.op != GP_NONE || lull->end_ns <= device->first_ns);
+}
+
+static inline bool gp_lull_is_at_end(const struct gp_device_lulls *device,
+				     const struct gp_lull *lull)
+{
+	return lull->after.op == GP_NONE &&
+	       (lull->before.op != GP_NONE || lull->start_ns >= device->last_ns);
+}
+
+static inline uint64_t gp_lull_ns(const struct gp_lull *lull)
+{
+	return lull->end_ns - lull->start_ns;
+}
+
+static inline uint64_t gp_lull_cause_ns(const struct gp_lull *lull, enum gp_idle_cause cause)
+{
+	return (uint64_t)((double)gp_lull_ns(lull) * lull->cause_share[cause] / 255);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * ends: what a process took before its first GPU operation and after its last one, and for what, as far as that is known: making contexts,
+ * ending them, loading code, allocating and freeing memory, and NCCL, whose functions are ranges of the domain "NCCL".
+ *
+ * All of it happens once in a process: what is a large part of a short run is none of a long one.
+ */
+#ifndef REPORT_ANALYSIS_IDLE_STARTUP_SHUTDOWN_H
+#define REPORT_ANALYSIS_IDLE_STARTUP_SHUTDOWN_H
+
+#include <stdint.h>
+
+#include "report/model/model.h"
+
+/* Time that is of several is of the first of them. */
+enum gp_end_part {
+	GP_END_NCCL,
+	GP_END_CONTEXT,
+	GP_END_NO_CONTEXT,
+	GP_END_CODE,
+	GP_END_MEMORY,
+	GP_END_FREE,
+	GP_END_PARTS
+};
+
+struct gp_end {
+	uint64_t start_ns;              /* on the model's timeline */
+	uint64_t ns;                    /* before the first operation, or after the last */
+	uint64_t part_ns[GP_END_PARTS]; /* of that; what is left is not known */
+	uint64_t own_ns;                /* of what is left, in no call of any thread's */
+	const char *nccl;               /* the range of NCCL's with most of it; NULL = none */
+	const struct gp_call *ending;   /* that ended contexts, the longest; NULL = none */
+};
+
+struct gp_ends {
+	uint64_t
+		before_ns; /* from the process's beginning to its first call, to 10 ms; 0 = not known */
+	struct gp_end
+		first; /* from the first call to the first operation's start; 0 where only the last part was kept, or a part cannot be read */
+	struct gp_end
+		last; /* from the last operation's end to the last call's; 0 where operations may be missing */
+	struct gp_end
+		whole; /* of a process that had no operation for sure, from the first call to the last; else 0 */
+	/* Wherever they lie: while NCCL made communicators, and while it ended them. */
+	uint64_t nccl_make_ns, nccl_end_ns;
+	const char *nccl_make; /* the range with most of it; NULL = none */
+	uint32_t nccl_made;    /* calls that made communicators */
+	uint64_t
+		nccl_least_ns; /* of the calls, or groups of calls, of 1 ms and more that made some, the shortest; 0 = there was one at most */
+	uint64_t
+		nccl_use_ns; /* on the model's timeline, when NCCL was first used after it had made the last of them; that of the last call = never */
+};
+
+/* All 0 but whole of a process that had no timed operation; all 0 where only parts were recorded.  Returns 0 or -ENOMEM. */
+int gp_ends_of(struct gp_ends *ends, const struct gp_model *model);
+
+/* "NCCL", "making contexts", "ending contexts", "loading code", "allocating memory", "freeing memory" */
+const char *gp_end_part_name(enum gp_end_part part);
+
+#endif

@@ -1,0 +1,105 @@
+#include "report/analysis/loop/bounds.h"
+
+#include <errno.h>
+
+#include "report/base/spill_memory.h"
+
+static uint64_t later(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
+uint64_t gp_bounds_begun_ns(const struct gp_model *model, const struct gp_iteration *row)
+{
+	uint32_t call = row->first_op != GP_NONE ? model->ops[row->first_op].call : GP_NONE;
+
+	if (row->range != GP_NONE)
+		return model->ranges[row->range].start_ns;
+	return call != GP_NONE ? model->calls[call].start_ns : row->start_ns;
+}
+
+/* By row: until when operations ran that had begun before it; those of a stream are in order. */
+static void find_done(const struct gp_iterations *iterations, const struct gp_model *model,
+		      uint64_t *done_ns)
+{
+	const struct gp_iteration *rows = iterations->rows;
+	uint32_t next = 0;
+
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		const struct gp_op *op = &model->ops[i];
+
+		if (i == 0 || !gp_ops_share_stream(op, op - 1))
+			next = 0;
+		if (op->untimed)
+			continue;
+		while (next < iterations->count && rows[next].start_ns <= op->start_ns)
+			next++;
+		if (next < iterations->count)
+			done_ns[next] = later(done_ns[next], op->end_ns);
+	}
+	for (uint32_t i = 1; i < iterations->count; i++)
+		done_ns[i] = later(done_ns[i], done_ns[i - 1]);
+}
+
+/* Since when it was recorded without a pause; 0 = always. */
+static uint64_t recorded_since_ns(const struct gp_model *model, uint64_t time_ns)
+{
+	uint32_t gates = gp_model_gates_until(model, time_ns);
+
+	return gates > 0 ? model->gates[gates - 1].time_ns : 0;
+}
+
+/* Until when it was, from that time on. */
+static uint64_t recorded_until_ns(const struct gp_model *model, uint64_t time_ns)
+{
+	uint32_t gates = gp_model_gates_until(model, time_ns);
+
+	return gates < model->gate_count ? model->gates[gates].time_ns : UINT64_MAX;
+}
+
+/* By its stream, which is later than its first operation was. */
+static bool has_start(const struct gp_iteration *row, const struct gp_model *model)
+{
+	return row->first_op != GP_NONE && row->start_ns > model->ops[row->first_op].start_ns;
+}
+
+/* What a range was in before the first call is in no report's time. */
+static void set_start(struct gp_iteration *row, const struct gp_model *model, uint64_t done_ns)
+{
+	uint64_t from_ns = later(gp_bounds_begun_ns(model, row), done_ns);
+
+	if (has_start(row, model))
+		return;
+	from_ns = later(from_ns, recorded_since_ns(model, row->start_ns));
+	from_ns = later(from_ns, model->call_count > 0 ? model->first_call_ns : 0);
+	if (from_ns < row->start_ns)
+		row->start_ns = from_ns;
+}
+
+static void set_end(struct gp_iteration *row, const struct gp_model *model)
+{
+	uint64_t end_ns, until_ns;
+
+	if (row->range == GP_NONE)
+		return;
+	end_ns = model->ranges[row->range].end_ns;
+	until_ns = recorded_until_ns(model, gp_bounds_begun_ns(model, row));
+	row->end_ns = later(row->end_ns, end_ns < until_ns ? end_ns : until_ns);
+}
+
+int gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	uint64_t *done_ns = gp_room_take_zeroed((size_t)iterations->count + 1, sizeof(*done_ns));
+
+	if (!done_ns)
+		return -ENOMEM;
+	find_done(iterations, model, done_ns);
+	for (uint32_t i = 0; i < iterations->count; i++) {
+		if (i > 0)
+			done_ns[i] = later(done_ns[i], iterations->rows[i - 1].start_ns);
+		set_start(&iterations->rows[i], model, done_ns[i]);
+		set_end(&iterations->rows[i], model);
+	}
+	gp_room_free(done_ns);
+	return 0;
+}

@@ -1,0 +1,341 @@
+#include "report/analysis/loop/iteration_search.h"
+
+#include <errno.h>
+
+#include "report/base/array.h"
+#include "report/base/spill_memory.h"
+
+#define BEGINNING_MOST 64u /* operations by which a pass may be known */
+#define LOOK_AHEAD     16u /* operations of the sequence that may be missing in a row */
+#define LIKE_THIRDS    2u  /* of the sequence: what is a pass */
+
+/* ---- turning the sequence ---- */
+
+/* Where the sequence repeats without anything between, as far as it goes: whole ones, and parts at both ends. */
+struct run {
+	uint32_t first, end; /* elements */
+	uint32_t phase;      /* of the first: index in the sequence */
+};
+
+struct turning {
+	const struct gp_sequence_element *elements;
+	uint32_t count; /* of them */
+	struct gp_sequence sequence;
+	struct run *runs;
+	uint32_t run_count, run_capacity;
+	int error;
+};
+
+static void take_occurrence(void *context, uint32_t element)
+{
+	struct turning *turning = context;
+	uint32_t length = turning->sequence.length;
+	struct run *last = turning->run_count > 0 ? &turning->runs[turning->run_count - 1] : NULL;
+
+	if (last && last->end == element) {
+		last->end += length;
+		return;
+	}
+	if (turning->error == 0)
+		turning->error = gp_array_grow_room(&turning->runs, &turning->run_capacity,
+						    turning->run_count, sizeof(*turning->runs));
+	if (turning->error == 0 && turning->runs)
+		turning->runs[turning->run_count++] = (struct run){element, element + length, 0};
+}
+
+/* By less than a sequence to each side: a whole one would have been found. */
+static void extend(const struct turning *turning, struct run *run)
+{
+	const struct gp_sequence_element *elements = turning->elements;
+	const struct gp_sequence_element *sequence = &elements[turning->sequence.first];
+	uint32_t length = turning->sequence.length, more = 0;
+
+	while (run->first > 0 && more + 1 < length &&
+	       elements[run->first - 1].symbol == sequence[length - 1 - more].symbol) {
+		run->first--;
+		more++;
+	}
+	run->phase = (length - more) % length;
+	for (more = 0; run->end < turning->count && more + 1 < length &&
+		       elements[run->end].symbol == sequence[more].symbol;
+	     more++)
+		run->end++;
+}
+
+/*
+ * How often each turn of the sequence is whole in the runs.  One that begins at a run's own beginning, or as far behind it as the run is longer
+ * than whole sequences, is in it once more than the others: differences[p] = how many more turn p has than turn p - 1.
+ */
+static void count_turns(const struct turning *turning, int64_t *differences)
+{
+	uint32_t length = turning->sequence.length;
+
+	for (uint32_t i = 0; i < turning->run_count; i++) {
+		const struct run *run = &turning->runs[i];
+		uint32_t rest = (run->end - run->first) % length;
+		uint32_t last = run->phase + rest;
+
+		differences[run->phase]++;
+		if (last + 1 < length) {
+			differences[last + 1]--;
+		} else if (last >= length) {
+			differences[0]++;
+			differences[last - length + 1]--;
+		}
+	}
+}
+
+/* Where the turn is whole first. */
+static uint32_t place_of_turn(const struct turning *turning, uint32_t turn)
+{
+	uint32_t length = turning->sequence.length;
+
+	for (uint32_t i = 0; i < turning->run_count; i++) {
+		const struct run *run = &turning->runs[i];
+		uint32_t skipped = (turn + length - run->phase) % length;
+
+		if (run->end - run->first >= skipped + length)
+			return run->first + skipped;
+	}
+	return turning->sequence.first;
+}
+
+/* The turns that are whole most often: of these the first and the last, seen from the beginning of the first run. */
+static int find_turns(const struct turning *turning, uint32_t *first, uint32_t *last)
+{
+	uint32_t length = turning->sequence.length, start;
+	int64_t *differences = gp_room_take_zeroed((size_t)length + 1, sizeof(*differences));
+	int64_t most = INT64_MIN;
+
+	if (!differences)
+		return -ENOMEM;
+	count_turns(turning, differences);
+	for (uint32_t i = 1; i < length; i++)
+		differences[i] += differences[i - 1];
+	start = turning->run_count > 0 ? turning->runs[0].phase : 0;
+	for (uint32_t i = 0; i < length; i++) {
+		uint32_t turn = (start + i) % length;
+
+		if (differences[turn] > most)
+			*first = turn;
+		if (differences[turn] >= most)
+			*last = turn;
+		if (differences[turn] > most)
+			most = differences[turn];
+	}
+	gp_room_free(differences);
+	return 0;
+}
+
+static bool takes_from_host(const struct gp_model *model, const struct turning *turning,
+			    uint32_t turn)
+{
+	uint32_t element = turning->sequence.first + turn % turning->sequence.length;
+	const struct gp_op *op = &model->ops[turning->elements[element].op];
+
+	return op->kind == GP_OP_COPY && op->copy_kind == GP_COPY_HTOD;
+}
+
+/* The turn that begins with a copy from the host, and does not end with one: what a pass works on; length = there is none. */
+static uint32_t find_input(const struct gp_model *model, const struct turning *turning)
+{
+	uint32_t length = turning->sequence.length;
+
+	for (uint32_t turn = 0; turn < length; turn++)
+		if (takes_from_host(model, turning, turn) &&
+		    !takes_from_host(model, turning, turn + length - 1))
+			return turn;
+	return length;
+}
+
+/* Elements at which the sequence begins, turned in the ways that may be best. */
+enum { BY_INPUT, FIRST_OF_MOST, LAST_OF_MOST, TURNS };
+
+static int find_places(const struct gp_sequences *sequences, const struct gp_model *model,
+		       const struct gp_sequence *sequence, uint32_t places[TURNS])
+{
+	struct turning turning = {.elements = sequences->elements,
+				  .count = sequences->element_count,
+				  .sequence = *sequence};
+	uint32_t first = 0, last = 0, input;
+	int result = gp_sequence_each(sequences, sequence, take_occurrence, &turning);
+
+	if (result == 0)
+		result = turning.error;
+	for (uint32_t i = 0; result == 0 && i < turning.run_count; i++)
+		extend(&turning, &turning.runs[i]);
+	if (result == 0)
+		result = find_turns(&turning, &first, &last);
+	input = find_input(model, &turning);
+	places[FIRST_OF_MOST] = place_of_turn(&turning, first);
+	places[LAST_OF_MOST] = place_of_turn(&turning, last);
+	places[BY_INPUT] = place_of_turn(&turning, input < sequence->length ? input : first);
+	gp_room_free(turning.runs);
+	return result;
+}
+
+/* ---- passes that are like it ---- */
+
+struct search {
+	struct gp_passes *passes;
+	const struct gp_sequence_element *elements, *sequence;
+	uint32_t count, length;
+	uint32_t beginning; /* operations by which one is known; 0 = there is nothing */
+	uint32_t next;      /* the first element that no pass has yet */
+	int error;
+};
+
+/* How many operations from the first on are nowhere else in the sequence in that order; 0 = too many. */
+static int measure_beginning(struct search *search)
+{
+	uint32_t *others = gp_room_take(((size_t)search->length + 1) * sizeof(*others));
+	uint32_t count = 0, at;
+
+	if (!others)
+		return -ENOMEM;
+	for (at = 1; at < search->length; at++)
+		others[count++] = at;
+	for (at = 0; count > 0 && at < search->length && at < BEGINNING_MOST; at++) {
+		uint32_t kept = 0;
+
+		for (uint32_t i = 0; i < count; i++)
+			if (search->sequence[(others[i] + at) % search->length].symbol ==
+			    search->sequence[at].symbol)
+				others[kept++] = others[i];
+		count = kept;
+	}
+	search->beginning = count == 0 ? at : 0;
+	gp_room_free(others);
+	return 0;
+}
+
+static bool begins_at(const struct search *search, uint32_t at, uint32_t end)
+{
+	if (search->beginning == 0 || end - at < search->beginning)
+		return false;
+	for (uint32_t i = 0; i < search->beginning; i++)
+		if (search->elements[at + i].symbol != search->sequence[i].symbol)
+			return false;
+	return true;
+}
+
+static void add(struct search *search, struct gp_pass pass)
+{
+	struct gp_passes *passes = search->passes;
+
+	if (search->error == 0)
+		search->error = gp_array_grow_room(&passes->rows, &passes->capacity, passes->count,
+						   sizeof(pass));
+	if (search->error == 0)
+		passes->rows[passes->count++] = pass;
+}
+
+/* Which of the next operations of the sequence is like that element; the sequence's length: none. */
+static uint32_t find_next(const struct search *search, uint32_t from, uint32_t element)
+{
+	for (uint32_t i = from; i < search->length && i < from + LOOK_AHEAD; i++)
+		if (search->sequence[i].symbol == search->elements[element].symbol)
+			return i;
+	return search->length;
+}
+
+/* One that begins like the sequence and lasts to the next at most. */
+static void take_like(struct search *search, uint32_t first, uint32_t end)
+{
+	struct gp_pass pass = {first, first};
+	uint32_t next = 0, like = 0;
+
+	for (uint32_t at = first; at < end && next < search->length; at++) {
+		uint32_t found = find_next(search, next, at);
+
+		if (found == search->length)
+			continue;
+		next = found + 1;
+		pass.end = at + 1;
+		like++;
+	}
+	if (3ull * like >= (uint64_t)LIKE_THIRDS * search->length)
+		add(search, pass);
+}
+
+/* What lies between two that are the sequence itself. */
+static void take_between(struct search *search, uint32_t end)
+{
+	uint32_t first = search->count;
+
+	for (uint32_t at = search->next; at < end; at++) {
+		if (!begins_at(search, at, end))
+			continue;
+		if (first < at)
+			take_like(search, first, at);
+		first = at;
+	}
+	if (first < end)
+		take_like(search, first, end);
+}
+
+static void take_whole(void *context, uint32_t element)
+{
+	struct search *search = context;
+
+	take_between(search, element);
+	add(search, (struct gp_pass){element, element + search->length});
+	search->next = element + search->length;
+}
+
+static int search_passes(struct search *search, const struct gp_sequences *sequences,
+			 const struct gp_sequence *sequence)
+{
+	int result = measure_beginning(search);
+
+	if (result == 0)
+		result = gp_sequence_each(sequences, sequence, take_whole, search);
+	if (result == 0)
+		take_between(search, search->count);
+	return result == 0 ? search->error : result;
+}
+
+/* As if the sequence began at that element. */
+static int passes_from(struct gp_passes *passes, const struct gp_sequences *sequences,
+		       uint32_t first, uint32_t length)
+{
+	const struct gp_sequence sequence = {.first = first, .length = length};
+	struct search search = {.passes = passes,
+				.elements = sequences->elements,
+				.sequence = &sequences->elements[first],
+				.count = sequences->element_count,
+				.length = length};
+
+	*passes = (struct gp_passes){0};
+	return search_passes(&search, sequences, &sequence);
+}
+
+int gp_passes_of(struct gp_passes *passes, const struct gp_sequences *sequences,
+		 const struct gp_model *model, uint32_t first, uint32_t length)
+{
+	const struct gp_sequence sequence = {.first = first, .length = length};
+	uint32_t places[TURNS];
+	int result = find_places(sequences, model, &sequence, places);
+
+	*passes = (struct gp_passes){0};
+	for (int turn = 0; result == 0 && turn < TURNS; turn++) {
+		struct gp_passes more;
+
+		if (turn > 0 && places[turn] == places[turn - 1])
+			continue;
+		result = passes_from(&more, sequences, places[turn], length);
+		if (turn == 0 || more.count > passes->count) {
+			gp_passes_free(passes);
+			*passes = more;
+		} else {
+			gp_passes_free(&more);
+		}
+	}
+	return result;
+}
+
+void gp_passes_free(struct gp_passes *passes)
+{
+	gp_room_free(passes->rows);
+	*passes = (struct gp_passes){0};
+}

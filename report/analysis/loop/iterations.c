@@ -1,0 +1,992 @@
+#include "report/analysis/loop/iterations.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "report/analysis/loop/bounds.h"
+#include "report/analysis/idle/call_cause.h"
+#include "report/analysis/loop/launch_order.h"
+#include "report/analysis/loop/iteration_starts.h"
+#include "report/analysis/loop/iteration_search.h"
+#include "report/analysis/idle/queue.h"
+#include "report/analysis/loop/sequences.h"
+#include "report/analysis/loop/stretches.h"
+#include "report/base/array.h"
+#include "report/analysis/idle/busy.h"
+#include "report/base/group_by.h"
+#include "report/base/text/name_pattern.h"
+#include "report/base/spill_memory.h"
+#include "report/base/stats.h"
+
+#define COUNT_AT_LEAST 3
+#define LITTLE_PART    8u /* of all operations, as ranges that say what a pass is have at least */
+#define ABOUT_AS_LONG  0.9
+#define MOST           (2.0 / 3)
+#define MANY_PASSES    8u
+#define MANY_INSIDE                                                                                \
+	32u /* of an epoch: what comes so often is the loop though much is done between */
+#define GOOD_PART    4u /* at least one in so many */
+#define MUCH_LONGER  1.5
+#define IN_BUNCHES   4u /* so many times as long on average as usually */
+#define KEY_BYTES    (GP_ITERATION_NAME_BYTES + 32)
+#define PYTORCH_STEP "ProfilerStep#"
+
+static int compare_starts(const void *a, const void *b, const void *context)
+{
+	const struct gp_iteration *left = a, *right = b;
+
+	(void)context;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+static int add(struct gp_iterations *iterations, struct gp_iteration row)
+{
+	if (gp_array_grow_room(&iterations->rows, &iterations->capacity, iterations->count,
+			       sizeof(row)) < 0)
+		return -ENOMEM;
+	iterations->rows[iterations->count++] = row;
+	return 0;
+}
+
+/* Each lasts to the start of the next, but for the last of a stretch, and one after which recording paused: what came then is not known. */
+static void join(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	for (uint32_t i = 1; i < iterations->count; i++) {
+		struct gp_iteration *row = &iterations->rows[i - 1], *next = row + 1;
+		bool paused = gp_model_gates_until(model, gp_bounds_begun_ns(model, row)) !=
+			      gp_model_gates_until(model, gp_bounds_begun_ns(model, next));
+
+		if (row->ends_stretch)
+			continue;
+		if (!paused || row->end_ns > next->start_ns)
+			row->end_ns = next->start_ns;
+		if (!paused && row->first_op != GP_NONE && next->place > row->place)
+			row->op_count = next->place - row->place;
+	}
+}
+
+/* Of rows from their first operation's start to their last one's end. */
+static int complete(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	int result = gp_array_sort(iterations->rows, iterations->count, sizeof(*iterations->rows),
+				   compare_starts, NULL);
+
+	if (result == 0)
+		result = gp_bounds_set(iterations, model);
+	if (result == 0)
+		result = gp_stretches_mark(iterations);
+	if (result < 0)
+		return result;
+	join(iterations, model);
+	return gp_stretches_gather(iterations);
+}
+
+/* ---- by range ---- */
+
+/* Ranges of one thread and one text, numbers apart. */
+struct kind {
+	uint64_t count, operations, ended_ns;
+	bool nests;
+};
+
+struct kinds {
+	uint64_t most_operations; /* of one that may be a loop */
+	struct gp_groups keys;
+	struct kind *rows; /* parallel to the keys */
+	uint32_t *of;      /* by range: its kind, or GP_NONE */
+	uint32_t capacity;
+};
+
+/* The kind's number, made if it is not there yet; GP_NONE if there is no memory. */
+static uint32_t find_kind(struct kinds *kinds, const struct gp_model *model,
+			  const struct gp_range *range)
+{
+	char name[GP_ITERATION_NAME_BYTES], key[KEY_BYTES];
+	uint32_t before = kinds->keys.count, number;
+
+	gp_range_pattern(name, sizeof(name), gp_model_range_text(model, range));
+	snprintf(key, sizeof(key), "%u %u %u %s", range->thread_id, range->domain, range->style,
+		 name);
+	number = gp_groups_find(&kinds->keys, key);
+	if (number == UINT32_MAX || number < before)
+		return number;
+	if (gp_array_grow(&kinds->rows, &kinds->capacity, number, sizeof(*kinds->rows)) < 0)
+		return GP_NONE;
+	kinds->rows[number] = (struct kind){0};
+	return number;
+}
+
+/* Libraries have ranges of their own in each call: of the program's loop these say nothing. */
+static bool is_of_library(const struct gp_model *model, const struct gp_range *range)
+{
+	static const char *const domains[] = {"CCCL",     "CUB",      "Thrust",   "NCCL",
+					      "cuBLAS",   "cuBLASLt", "cuDNN",    "cuFFT",
+					      "cuSPARSE", "cuSOLVER", "cuTENSOR", "NVSHMEM"};
+
+	for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++)
+		if (range->domain < model->domain_count &&
+		    strcasecmp(model->domains[range->domain], domains[i]) == 0)
+			return true;
+	return false;
+}
+
+/* As PyTorch's emit_nvtx() names what it does: an operator by its namespace, and what belongs to one pass with the number of that. */
+static bool is_named_by_emit_nvtx(const char *text)
+{
+	static const char *const begin[] = {
+		"aten::", "prims::", "autograd::engine::", "torch::autograd::"};
+
+	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++)
+		if (strncmp(text, begin[i], strlen(begin[i])) == 0)
+			return true;
+	return strstr(text, ", seq = ") != NULL;
+}
+
+/* Of PyTorch's operators, as torch.profiler tells them from what the program marked (report/import/kineto.c). */
+static bool is_operator(const struct gp_model *model, const struct gp_range *range)
+{
+	if (range->category != 0)
+		return strcmp(gp_model_category(model, range->domain, range->category),
+			      "operator") == 0;
+	return is_named_by_emit_nvtx(gp_model_range_text(model, range));
+}
+
+/* Which ranges are looked at. */
+enum whose { OF_PROGRAM, OF_PROGRAM_OR_OPERATORS, OF_PROGRAM_OR_LITTLE, OF_LIBRARIES };
+
+static bool is_asked_for(const struct gp_model *model, const struct gp_range *range,
+			 enum whose whose)
+{
+	return is_of_library(model, range) == (whose == OF_LIBRARIES) &&
+	       (whose != OF_PROGRAM || !is_operator(model, range));
+}
+
+/* Of a start/end range all threads' operations count: it is taken as it is. */
+static bool has_work(const struct gp_model *model, const struct gp_tuning *tuning,
+		     const struct gp_range *range, uint32_t *own)
+{
+	if (range->style == GP_STYLE_MARK || range->gpu_end_ns == 0)
+		return false;
+	return range->style != GP_STYLE_PUSH_POP || !gp_tuning_has_any(model, tuning) ||
+	       gp_tuning_range_has_own(model, tuning, range, own);
+}
+
+static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
+			const struct gp_tuning *tuning, enum whose whose)
+{
+	uint32_t own = 0;
+
+	kinds->of = gp_room_take(((size_t)model->range_count + 1) * sizeof(*kinds->of));
+	if (!kinds->of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+		struct kind *kind;
+
+		kinds->of[i] = GP_NONE;
+		if (!is_asked_for(model, range, whose) || !has_work(model, tuning, range, &own))
+			continue;
+		kinds->of[i] = find_kind(kinds, model, range);
+		if (kinds->of[i] == GP_NONE)
+			return -ENOMEM;
+		kind = &kinds->rows[kinds->of[i]];
+		kind->nests |= range->start_ns < kind->ended_ns;
+		kind->ended_ns = range->end_ns;
+		kind->operations += range->op_count;
+		kind->count++;
+	}
+	return 0;
+}
+
+/* Behind thread, domain and style. */
+static const char *name_of(const struct kinds *kinds, uint32_t number)
+{
+	const char *name = number < kinds->keys.count ? kinds->keys.rows[number].key : NULL;
+
+	for (int fields = 0; name && fields < 3; fields++) {
+		name = strchr(name, ' ');
+		name += name != NULL;
+	}
+	return name ? name : "";
+}
+
+static bool is_loop(const struct kinds *kinds, uint32_t number)
+{
+	return kinds->rows[number].count >= COUNT_AT_LEAST && !kinds->rows[number].nests;
+}
+
+static bool has_most(const struct kinds *kinds, uint32_t number)
+{
+	return is_loop(kinds, number) && (double)kinds->rows[number].operations >=
+						 ABOUT_AS_LONG * (double)kinds->most_operations;
+}
+
+/*
+ * Those that started most operations: how long a thread is in them says little, for it is soon done with what it only launches, and long in a
+ * checkpoint.  Of those that started about as many, the most frequent.
+ */
+static uint32_t choose(struct kinds *kinds)
+{
+	uint64_t most = 0;
+	uint32_t chosen = GP_NONE;
+
+	for (uint32_t i = 0; i < kinds->keys.count; i++)
+		if (is_loop(kinds, i) && kinds->rows[i].operations > kinds->most_operations)
+			kinds->most_operations = kinds->rows[i].operations;
+	for (uint32_t i = 0; i < kinds->keys.count; i++)
+		if (has_most(kinds, i) && kinds->rows[i].count > most) {
+			most = kinds->rows[i].count;
+			chosen = i;
+		}
+	return chosen;
+}
+
+static uint32_t find_pytorch(const struct kinds *kinds)
+{
+	for (uint32_t i = 0; i < kinds->keys.count; i++)
+		if (is_loop(kinds, i) &&
+		    strncmp(name_of(kinds, i), PYTORCH_STEP, strlen(PYTORCH_STEP)) == 0)
+			return i;
+	return GP_NONE;
+}
+
+/* Domain, style and name. */
+static const char *behind_thread(const struct kinds *kinds, uint32_t number)
+{
+	return strchr(kinds->keys.rows[number].key, ' ');
+}
+
+/* In how many threads there are loops of such ranges. */
+static uint32_t count_threads(const struct kinds *kinds, uint32_t chosen)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < kinds->keys.count; i++)
+		count += is_loop(kinds, i) &&
+			 strcmp(behind_thread(kinds, i), behind_thread(kinds, chosen)) == 0;
+	return count;
+}
+
+static int take_ranges(struct gp_iterations *iterations, const struct gp_model *model,
+		       const struct kinds *kinds, uint32_t chosen)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->range_count; i++)
+		if (kinds->of[i] == chosen)
+			result =
+				add(iterations,
+				    (struct gp_iteration){.start_ns = model->ranges[i].gpu_start_ns,
+							  .end_ns = model->ranges[i].gpu_end_ns,
+							  .first_op = GP_NONE,
+							  .range = i,
+							  .op_count = model->ranges[i].op_count});
+	iterations->by_range = true;
+	iterations->streams = 0;
+	iterations->threads = count_threads(kinds, chosen);
+	snprintf(iterations->name, sizeof(iterations->name), "%s", name_of(kinds, chosen));
+	return result;
+}
+
+/* For how long a loop goes on, and for how long it would if each took as long as half of them do. */
+struct extent {
+	uint32_t count;
+	uint64_t total_ns, usual_ns;
+};
+
+static int measure_kind(struct extent *extent, const struct gp_model *model,
+			const struct kinds *kinds, uint32_t number)
+{
+	struct gp_iterations found = {0};
+	int result = take_ranges(&found, model, kinds, number);
+	uint64_t *lengths_ns;
+
+	if (result == 0)
+		result = complete(&found, model);
+	lengths_ns = gp_room_take(((size_t)found.count + 1) * sizeof(*lengths_ns));
+	if (!lengths_ns)
+		result = -ENOMEM;
+	*extent = (struct extent){.count = found.count};
+	for (uint32_t i = 0; result == 0 && i < found.count; i++) {
+		lengths_ns[i] = found.rows[i].end_ns - found.rows[i].start_ns;
+		extent->total_ns += lengths_ns[i];
+	}
+	if (result == 0 && found.count > 0)
+		extent->usual_ns =
+			found.count * gp_stats_select(lengths_ns, found.count, found.count / 2);
+	gp_room_free(lengths_ns);
+	gp_iterations_free(&found);
+	return result;
+}
+
+/* The kind that the first of these lies in, of those that started most operations; GP_NONE: in none. */
+static uint32_t find_outer(const struct kinds *kinds, const struct gp_model *model, uint32_t inner)
+{
+	uint32_t first = 0, at;
+
+	while (kinds->of[first] != inner)
+		first++;
+	for (at = model->ranges[first].parent; at != GP_NONE; at = model->ranges[at].parent)
+		if (kinds->of[at] != GP_NONE && kinds->of[at] != inner &&
+		    has_most(kinds, kinds->of[at]))
+			return kinds->of[at];
+	return GP_NONE;
+}
+
+/* What takes up an iteration is in each of the inner ones, unless they are a short part of it, that is done a few times over. */
+static bool is_main(const struct extent *inner, const struct extent *outer)
+{
+	bool are_many = inner->count >= MANY_INSIDE * (uint64_t)outer->count;
+
+	return 2 * inner->usual_ns >= outer->total_ns ||
+	       (are_many && 2 * inner->usual_ns >= inner->total_ns);
+}
+
+/* From the innermost kind outwards. */
+static int leave_parts(uint32_t *chosen, const struct kinds *kinds, const struct gp_model *model)
+{
+	uint32_t outer = find_outer(kinds, model, *chosen);
+	struct extent of_inner, of_outer;
+	int result = outer != GP_NONE ? measure_kind(&of_inner, model, kinds, *chosen) : 0;
+
+	for (; result == 0 && outer != GP_NONE; outer = find_outer(kinds, model, outer)) {
+		result = measure_kind(&of_outer, model, kinds, outer);
+		if (result < 0 || is_main(&of_inner, &of_outer))
+			return result;
+		*chosen = outer;
+		of_inner = of_outer;
+	}
+	return result;
+}
+
+/* A validation every tenth step has a small part of all operations, those of all threads together: the steps between them are the loop. */
+static bool is_little(const struct kinds *kinds, const struct gp_model *model, uint32_t chosen)
+{
+	const char *text = behind_thread(kinds, chosen);
+	uint64_t operations = 0;
+
+	for (uint32_t i = 0; i < kinds->keys.count; i++)
+		if (strcmp(behind_thread(kinds, i), text) == 0)
+			operations += kinds->rows[i].operations;
+	return operations * LITTLE_PART < model->op_count;
+}
+
+/* Else what these ranges tell is all there is. */
+static bool may_be_none(enum whose whose)
+{
+	return whose == OF_PROGRAM || whose == OF_PROGRAM_OR_OPERATORS;
+}
+
+static int find_by_range(struct gp_iterations *iterations, const struct gp_model *model,
+			 const struct gp_tuning *tuning, enum whose whose)
+{
+	struct kinds kinds = {0};
+	int result = gather_kinds(&kinds, model, tuning, whose);
+	uint32_t chosen = result == 0 ? find_pytorch(&kinds) : GP_NONE;
+
+	if (result == 0 && chosen == GP_NONE) {
+		chosen = choose(&kinds);
+		if (chosen != GP_NONE && may_be_none(whose) && is_little(&kinds, model, chosen))
+			chosen = GP_NONE;
+		result = chosen != GP_NONE ? leave_parts(&chosen, &kinds, model) : 0;
+	}
+	if (result == 0 && chosen != GP_NONE)
+		result = take_ranges(iterations, model, &kinds, chosen);
+	gp_groups_free(&kinds.keys);
+	free(kinds.rows);
+	gp_room_free(kinds.of);
+	return result;
+}
+
+/* ---- by sequence ---- */
+
+/* Untimed operations begin where their call did: the first timed one's start, and the last end. */
+static int take_pass(struct gp_iterations *iterations, const struct gp_model *model,
+		     const struct gp_sequences *sequences, const struct gp_pass *pass)
+{
+	uint32_t first = sequences->elements[pass->first].op;
+	uint32_t end = sequences->elements[pass->end].op;
+	struct gp_iteration row = {.start_ns = UINT64_MAX,
+				   .first_op = first,
+				   .place = first,
+				   .range = GP_NONE,
+				   .op_count = end - first};
+
+	for (uint32_t i = first; i < end; i++) {
+		if (!gp_model_has_place(model, &model->ops[i]))
+			continue;
+		if (model->ops[i].start_ns < row.start_ns)
+			row.start_ns = model->ops[i].start_ns;
+		if (model->ops[i].end_ns > row.end_ns)
+			row.end_ns = model->ops[i].end_ns;
+	}
+	return row.start_ns <= row.end_ns ? add(iterations, row) : 0;
+}
+
+static bool is_host_copy(const struct gp_op *op)
+{
+	return op->kind == GP_OP_COPY &&
+	       (op->copy_kind == GP_COPY_HTOD || op->copy_kind == GP_COPY_DTOH);
+}
+
+static bool has_host_copy(const struct gp_model *model, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++)
+		if (is_host_copy(&model->ops[i]))
+			return true;
+	return false;
+}
+
+struct stream {
+	uint32_t first, end; /* of its operations */
+	uint32_t own, work;  /* those of no tuning; of these, what is no copy */
+	bool feeds;          /* it takes data from the host, or gives it some */
+};
+
+static struct stream stream_from(const struct gp_model *model, const struct gp_tuning *tuning,
+				 uint32_t first)
+{
+	struct stream stream = {.first = first, .end = gp_model_stream_end(model, first)};
+
+	stream.feeds = has_host_copy(model, first, stream.end);
+	for (uint32_t i = first; i < stream.end; i++) {
+		bool own = tuning->of[i] == GP_TUNER_NONE;
+
+		stream.own += own;
+		stream.work += own && model->ops[i].kind != GP_OP_COPY;
+	}
+	return stream;
+}
+
+/* Where a loop may be; empty = nowhere. */
+struct candidates {
+	struct stream busiest; /* with the most operations */
+	struct stream feeding; /* of those that feed, with the most work */
+};
+
+/*
+ * A stream that feeds the GPU is the loop's though others are busier, which may be helpers' within a pass (cuDNN runs the steps of an LSTM on
+ * streams of its own), where it does a good part as much.  Nothing else than copies is no work.
+ */
+static struct candidates find_candidates(const struct gp_model *model,
+					 const struct gp_tuning *tuning)
+{
+	struct candidates found = {0};
+
+	for (uint32_t first = 0; first < model->op_count;) {
+		struct stream stream = stream_from(model, tuning, first);
+
+		if (stream.own > found.busiest.own)
+			found.busiest = stream;
+		if (stream.feeds && stream.work > found.feeding.work)
+			found.feeding = stream;
+		first = stream.end;
+	}
+	if (found.feeding.work < found.busiest.own / GOOD_PART)
+		found.feeding = (struct stream){0};
+	return found;
+}
+
+/* The first one covers most; one that covers about as much and is longer has it inside. */
+static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequences)
+{
+	const struct gp_sequence *chosen = NULL;
+	double most = 0;
+
+	for (uint32_t i = 0; i < sequences->count; i++) {
+		const struct gp_sequence *row = &sequences->rows[i];
+		double covers = (double)row->count * row->length;
+
+		if (gp_sequence_is_one_operation(sequences, row))
+			continue; /* no pass of a loop: nothing says where one would end */
+		if (!chosen)
+			most = covers;
+		if (2 * covers < sequences->own_count || covers < ABOUT_AS_LONG * most)
+			break;
+		if (!chosen || row->length > chosen->length)
+			chosen = row;
+	}
+	return chosen;
+}
+
+/* Operations in a row of a pass, which another one follows, that are each as the one so many before it, or among the first of them. */
+struct stretch {
+	uint64_t first, length; /* first: in the pass, or the next one */
+};
+
+static struct stretch longest_stretch(const struct gp_sequences *sequences,
+				      const struct gp_sequence *pass, uint32_t period)
+{
+	const struct gp_sequence_element *elements = &sequences->elements[pass->first];
+	struct stretch longest = {0, 0};
+	uint64_t run = 0;
+
+	for (uint64_t i = 0; i < 2ull * pass->length; i++) {
+		bool same = elements[i % pass->length].symbol ==
+			    elements[(i + period) % pass->length].symbol;
+
+		run = same ? run + 1 : 0;
+		if (run > longest.length)
+			longest = (struct stretch){i + 1 - run, run};
+	}
+	longest.length += period;
+	return longest;
+}
+
+/* Equal ones within a pass. */
+struct inner {
+	uint32_t passes, length; /* 0 = there are none */
+	uint64_t first;          /* of the first one: in the pass, or the next one */
+};
+
+/* Those that make up such a share of a pass, as shorter sequences suggest them; the same operation again and again is none. */
+static struct inner find_inner(const struct gp_sequences *sequences, const struct gp_sequence *pass,
+			       double share)
+{
+	struct inner inner = {0};
+
+	if ((double)longest_stretch(sequences, pass, 1).length >= share * pass->length)
+		return inner;
+	for (uint32_t i = 0; i < sequences->count; i++) {
+		uint32_t period = sequences->rows[i].length;
+		struct stretch found;
+
+		if (period < 2 || period > pass->length / 2)
+			continue;
+		found = longest_stretch(sequences, pass, period);
+		if ((double)found.length >= share * pass->length && found.length <= pass->length &&
+		    found.length >= 2ull * period && found.length / period > inner.passes)
+			inner = (struct inner){(uint32_t)(found.length / period), period,
+					       found.first};
+	}
+	return inner;
+}
+
+static bool copies_to_or_from_host(const struct gp_model *model,
+				   const struct gp_sequences *sequences, uint32_t first,
+				   uint32_t length)
+{
+	return has_host_copy(model, sequences->elements[first].op,
+			     sequences->elements[first + length].op);
+}
+
+/*
+ * Many equal ones that each take data from the host or give it some are the loop, and what comes after so many of them is done now and then: layers
+ * of a model do not, and a few such are the parts of a batch.
+ */
+static bool is_loop_itself(const struct gp_model *model, const struct gp_sequences *sequences,
+			   const struct gp_sequence *pass, const struct inner *inner)
+{
+	return inner->passes >= MANY_PASSES && inner->first + inner->length <= pass->length &&
+	       copies_to_or_from_host(model, sequences, pass->first + (uint32_t)inner->first,
+				      inner->length);
+}
+
+/* From a sequence that repeats. */
+static int take_passes(struct gp_iterations *iterations, const struct gp_model *model,
+		       const struct gp_sequences *sequences, const struct gp_sequence *chosen)
+{
+	struct inner inner = find_inner(sequences, chosen, MOST);
+	bool descend = is_loop_itself(model, sequences, chosen, &inner);
+	uint32_t first = chosen->first + (descend ? (uint32_t)inner.first : 0);
+	struct gp_passes passes;
+	int result = gp_passes_of(&passes, sequences, model, first,
+				  descend ? inner.length : chosen->length);
+
+	if (!descend)
+		iterations->passes = find_inner(sequences, chosen, ABOUT_AS_LONG).passes;
+	for (uint32_t i = 0; result == 0 && i < passes.count; i++)
+		result = take_pass(iterations, model, sequences, &passes.rows[i]);
+	gp_passes_free(&passes);
+	return result;
+}
+
+/* ---- by a part that is the same in all passes ---- */
+
+/* Where a sequence occurs. */
+struct places {
+	uint32_t *elements;
+	uint32_t count, capacity;
+	int error;
+};
+
+static void note_place(void *context, uint32_t element)
+{
+	struct places *places = context;
+
+	if (places->error == 0)
+		places->error = gp_array_grow_room(&places->elements, &places->capacity,
+						   places->count, sizeof(element));
+	if (places->error == 0)
+		places->elements[places->count++] = element;
+}
+
+static int find_places(struct places *places, const struct gp_sequences *sequences,
+		       const struct gp_sequence *sequence)
+{
+	int result = gp_sequence_each(sequences, sequence, note_place, places);
+
+	return result == 0 ? places->error : result;
+}
+
+/*
+ * How far one is from the next, by the median; 0 = they come irregularly, or are no main loop: fewer than nine of ten are between half and twice
+ * as far, or they span less than half of the stream.
+ */
+static int regular_distance(const struct gp_sequences *sequences, const struct places *places,
+			    uint64_t *distance)
+{
+	const uint32_t *elements = places->elements;
+	uint32_t count = places->count > 0 ? places->count - 1 : 0, usual = 0;
+	uint64_t *distances, median;
+
+	*distance = 0;
+	if (count < MANY_PASSES || 2ull * (elements[count] - elements[0]) < sequences->own_count)
+		return 0;
+	distances = gp_room_take(count * sizeof(*distances));
+	if (!distances)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		distances[i] = elements[i + 1] - elements[i];
+	median = gp_stats_select(distances, count, count / 2);
+	for (uint32_t i = 0; i < count; i++)
+		usual += 2 * distances[i] >= median && distances[i] <= 2 * median;
+	gp_room_free(distances);
+	if (10ull * usual >= 9ull * count)
+		*distance = median;
+	return 0;
+}
+
+/* Of sequences that come regularly, the one that comes least often: others are parts of passes. */
+static int choose_regular(const struct gp_sequences *sequences, const struct gp_sequence **chosen)
+{
+	uint64_t farthest = 0;
+	int result = 0;
+
+	*chosen = NULL;
+	for (uint32_t i = 0; result == 0 && i < sequences->count; i++) {
+		struct places places = {0};
+		uint64_t distance = 0;
+
+		if (gp_sequence_is_one_operation(sequences, &sequences->rows[i]) ||
+		    sequences->rows[i].count <= MANY_PASSES ||
+		    2 * sequences->element_count < farthest * sequences->rows[i].count)
+			continue; /* the last: they are too near to each other */
+		result = find_places(&places, sequences, &sequences->rows[i]);
+		if (result == 0)
+			result = regular_distance(sequences, &places, &distance);
+		if (distance > farthest) {
+			farthest = distance;
+			*chosen = &sequences->rows[i];
+		}
+		gp_room_free(places.elements);
+	}
+	return result;
+}
+
+/* Each pass is from one to the next. */
+static int take_regular(struct gp_iterations *iterations, const struct gp_model *model,
+			const struct gp_sequences *sequences, const struct gp_sequence *chosen)
+{
+	struct places places = {0};
+	int result = find_places(&places, sequences, chosen);
+
+	for (uint32_t i = 0; result == 0 && i < places.count; i++) {
+		const struct gp_pass pass = {places.elements[i],
+					     places.elements[i] + chosen->length};
+
+		result = take_pass(iterations, model, sequences, &pass);
+	}
+	gp_room_free(places.elements);
+	return result;
+}
+
+/* ---- all ways ---- */
+
+static int find_in_stream(struct gp_iterations *iterations, const struct gp_model *model,
+			  const struct gp_tuning *tuning, const struct stream *stream)
+{
+	const struct gp_sequence *chosen;
+	struct gp_sequences sequences;
+	int result;
+
+	if (gp_sequences_are_of_one_kernel(model, stream->first, stream->end))
+		return 0; /* which has no passes */
+	result = gp_sequences_of(&sequences, model, tuning, stream->first, stream->end);
+	chosen = result == 0 ? choose_sequence(&sequences) : NULL;
+	if (chosen) {
+		result = take_passes(iterations, model, &sequences, chosen);
+	} else if (result == 0) {
+		result = choose_regular(&sequences, &chosen);
+		if (result == 0 && chosen)
+			result = take_regular(iterations, model, &sequences, chosen);
+	}
+	gp_sequences_free(&sequences);
+	return result;
+}
+
+/* For how long a loop goes on, whatever lies between parts of it: -ENOMEM or 0. */
+static int measure(uint64_t *ns, struct gp_iterations *iterations)
+{
+	uint32_t count = iterations->count > 0 ? iterations->count - 1 : 0;
+	uint64_t *periods_ns = gp_room_take((count + 1) * sizeof(*periods_ns));
+	int result = periods_ns ? gp_array_sort(iterations->rows, iterations->count,
+						sizeof(*iterations->rows), compare_starts, NULL)
+				: -ENOMEM;
+
+	*ns = 0;
+	for (uint32_t i = 0; result == 0 && i < count; i++)
+		periods_ns[i] = iterations->rows[i + 1].start_ns - iterations->rows[i].start_ns;
+	if (result == 0 && count > 0)
+		*ns = count * gp_stats_select(periods_ns, count, count / 2);
+	gp_room_free(periods_ns);
+	return result;
+}
+
+/* Of one operation: what it is, so mixed that sums of several tell these apart. */
+static uint64_t hash_of(const struct gp_op *op)
+{
+	uint64_t what = ((uint64_t)op->name << 8) + (op->kind << 4) + op->copy_kind + 1;
+
+	what *= 0x9e3779b97f4a7c15u;
+	return (what ^ (what >> 32)) * 0x9e3779b97f4a7c15u;
+}
+
+/* What is done in a pass of it, in whatever order: that of the middle, for the first may warm up. */
+static uint64_t work_of(const struct gp_iterations *iterations, const struct gp_model *model)
+{
+	const struct gp_iteration *row = &iterations->rows[iterations->count / 2];
+	uint64_t sum = row->op_count;
+
+	for (uint32_t i = row->first_op; i < row->first_op + row->op_count; i++)
+		sum += hash_of(&model->ops[i]);
+	return sum;
+}
+
+/* As threads that do the same have, each in a stream of its own. */
+static bool are_alike(const struct gp_iterations *a, const struct gp_iterations *b,
+		      const struct gp_model *model)
+{
+	double fewer = a->count < b->count ? a->count : b->count;
+	double more = a->count < b->count ? b->count : a->count;
+
+	return fewer > 0 && fewer >= ABOUT_AS_LONG * more && work_of(a, model) == work_of(b, model);
+}
+
+/* The loop of that stream in place of the one that was found, if it goes on for much longer; else it may be another such. */
+static int try_stream(struct gp_iterations *iterations, const struct gp_model *model,
+		      const struct gp_tuning *tuning, const struct stream *stream)
+{
+	struct gp_iterations other = {.streams = 1};
+	uint64_t ns = 0, other_ns = 0;
+	int result = find_in_stream(&other, model, tuning, stream);
+
+	if (result == 0)
+		result = measure(&ns, iterations);
+	if (result == 0)
+		result = measure(&other_ns, &other);
+	if (result == 0 && (double)other_ns > MUCH_LONGER * (double)ns) {
+		const struct gp_iterations found = other;
+
+		other = *iterations;
+		*iterations = found;
+	} else if (result == 0) {
+		iterations->streams += are_alike(iterations, &other, model);
+	}
+	gp_iterations_free(&other);
+	return result;
+}
+
+/* Does as much, and as one that feeds does that, too. */
+static bool is_as_good(const struct stream *stream, const struct stream *best)
+{
+	return stream->first != best->first &&
+	       (double)stream->own >= ABOUT_AS_LONG * (double)best->own &&
+	       (!best->feeds ||
+		(stream->feeds && (double)stream->work >= ABOUT_AS_LONG * (double)best->work));
+}
+
+/* Of a stream, and of those that are as good, the loop that goes on for longest; of an empty one, as where all is of tuning, none. */
+static int find_longest(struct gp_iterations *iterations, const struct gp_model *model,
+			const struct gp_tuning *tuning, const struct stream *best)
+{
+	int result;
+
+	if (best->end == best->first)
+		return 0;
+	iterations->streams = 1;
+	result = find_in_stream(iterations, model, tuning, best);
+	for (uint32_t first = 0; result == 0 && first < model->op_count;) {
+		struct stream stream =
+			first == best->first ? *best : stream_from(model, tuning, first);
+
+		if (is_as_good(&stream, best))
+			result = try_stream(iterations, model, tuning, &stream);
+		first = stream.end;
+	}
+	return result;
+}
+
+static int find_by_sequence(struct gp_iterations *iterations, const struct gp_model *model,
+			    const struct gp_tuning *tuning)
+{
+	struct candidates of = find_candidates(model, tuning);
+	bool feeds = of.feeding.end > of.feeding.first;
+	int result = feeds ? find_longest(iterations, model, tuning, &of.feeding) : 0;
+
+	if (result == 0 && iterations->count == 0 &&
+	    (!feeds || of.feeding.first != of.busiest.first))
+		result = find_longest(iterations, model, tuning, &of.busiest);
+	return result;
+}
+
+/* Whether they run side by side and begin some at a time, as the pieces of one job that has a stream for each: then there is no time from one to the next. */
+static int come_in_bunches(bool *in_bunches, struct gp_iterations *iterations)
+{
+	uint64_t usual_ns, beside = 0;
+	int result = measure(&usual_ns, iterations);
+
+	for (uint32_t i = 1; i < iterations->count; i++)
+		beside += iterations->rows[i].start_ns < iterations->rows[i - 1].end_ns;
+	*in_bunches = result == 0 && beside * 2 > iterations->count &&
+		      usual_ns * IN_BUNCHES < iterations->rows[iterations->count - 1].start_ns -
+						      iterations->rows[0].start_ns;
+	return result;
+}
+
+/* Of all streams together, in the order in which a thread started what is in them.  Few are pieces of one job, in a stream each, that run side by side. */
+static int find_by_launch(struct gp_iterations *iterations, const struct gp_model *model,
+			  const struct gp_tuning *tuning)
+{
+	struct gp_launch_order order;
+	bool in_bunches = false;
+	int result = gp_launch_order_of(&order, model, tuning);
+
+	if (result == 0 && order.model.op_count > 0) {
+		const struct stream all = {.end = order.model.op_count};
+
+		result = find_in_stream(iterations, &order.model, &order.tuning, &all);
+	}
+	if (iterations->count < MANY_PASSES)
+		iterations->count = iterations->passes = 0;
+	if (result == 0 && iterations->count > 0)
+		result = gp_pass_starts_set(iterations, model, &order);
+	if (result == 0 && iterations->count > 0)
+		result = come_in_bunches(&in_bunches, iterations);
+	if (in_bunches)
+		iterations->count = iterations->passes = 0;
+	for (uint32_t i = 0; i < iterations->count; i++)
+		iterations->rows[i].first_op = order.indices[iterations->rows[i].place];
+	gp_launch_order_free(&order);
+	return result;
+}
+
+/* Its ranges that make or end communicators, which take long; -ENOMEM. */
+static int find_set_up(struct gp_interval **set_up, size_t *count, const struct gp_model *model)
+{
+	uint32_t capacity = 0, found = 0, ranges = gp_nccl_ranges(model);
+	int result = 0;
+
+	*set_up = NULL;
+	for (uint32_t i = 0; i < ranges && result == 0; i++) {
+		const struct gp_range *range = &model->ranges[i];
+
+		if (!gp_range_set_up(model, range))
+			continue;
+		result = gp_array_grow_room(set_up, &capacity, found, sizeof(**set_up));
+		if (result == 0)
+			(*set_up)[found++] = (struct gp_interval){range->start_ns, range->end_ns};
+	}
+	*count = result == 0 ? gp_busy_join(*set_up, found) : 0;
+	return result;
+}
+
+static bool starts_until(const void *element, const void *key)
+{
+	const struct gp_interval *interval = element;
+	const uint64_t *time_ns = key;
+
+	return interval->start_ns <= *time_ns;
+}
+
+/* NCCL copies and sets the same again and again while it makes and ends communicators: that is no loop of the program. */
+static int drop_set_up(struct gp_iterations *iterations, const struct gp_model *model)
+{
+	struct gp_interval *set_up;
+	uint32_t inside = 0;
+	size_t count;
+	int result = find_set_up(&set_up, &count, model);
+
+	for (uint32_t i = 0; set_up && i < iterations->count; i++) {
+		uint64_t ns = gp_bounds_begun_ns(model, &iterations->rows[i]);
+		size_t until =
+			gp_array_lower_bound(set_up, count, sizeof(*set_up), starts_until, &ns);
+
+		inside += until > 0 && ns < set_up[until - 1].end_ns;
+	}
+	if (inside == iterations->count)
+		iterations->count = iterations->passes = 0;
+	gp_room_free(set_up);
+	return result;
+}
+
+int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *model,
+		     const struct gp_tuning *tuning)
+{
+	int result;
+
+	*iterations = (struct gp_iterations){0};
+	result = find_by_range(iterations, model, tuning, OF_PROGRAM);
+	if (result == 0 && iterations->count == 0)
+		result = find_by_range(iterations, model, tuning, OF_PROGRAM_OR_OPERATORS);
+	if (result == 0 && iterations->count == 0)
+		result = find_by_sequence(iterations, model, tuning);
+	if (result == 0 && iterations->count == 0)
+		result = find_by_launch(iterations, model, tuning);
+	if (result == 0 && iterations->count == 0)
+		result = find_by_range(iterations, model, tuning, OF_PROGRAM_OR_LITTLE);
+	if (result == 0)
+		result = drop_set_up(iterations, model);
+	if (result == 0 && iterations->count == 0)
+		result = find_by_range(iterations, model, tuning, OF_LIBRARIES);
+	return result == 0 ? complete(iterations, model) : result;
+}
+
+uint64_t gp_iterations_ns(const struct gp_iterations *iterations, uint64_t start_ns,
+			  uint64_t end_ns)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < iterations->stretch_count; i++) {
+		const struct gp_interval *one = &iterations->stretches[i];
+		uint64_t from_ns = one->start_ns > start_ns ? one->start_ns : start_ns;
+		uint64_t to_ns = one->end_ns < end_ns ? one->end_ns : end_ns;
+
+		sum_ns += to_ns > from_ns ? to_ns - from_ns : 0;
+	}
+	return sum_ns;
+}
+
+static bool has_ended(const void *element, const void *key)
+{
+	const struct gp_interval *stretch = element;
+	const uint64_t *time_ns = key;
+
+	return stretch->end_ns <= *time_ns;
+}
+
+uint32_t gp_iterations_stretch_at(const struct gp_iterations *iterations, uint64_t time_ns)
+{
+	return gp_array_lower_bound(iterations->stretches, iterations->stretch_count,
+				    sizeof(*iterations->stretches), has_ended, &time_ns);
+}
+
+void gp_iterations_free(struct gp_iterations *iterations)
+{
+	gp_room_free(iterations->rows);
+	gp_room_free(iterations->stretches);
+	*iterations = (struct gp_iterations){0};
+}

@@ -1,0 +1,86 @@
+#include "report/analysis/loop/stretches.h"
+
+#include <errno.h>
+
+#include "report/base/array.h"
+#include "report/base/spill_memory.h"
+#include "report/base/stats.h"
+
+#define LONG_TIMES       100u /* what the median iteration takes */
+#define LEAST_PART       20u  /* of the loop's time */
+#define USUAL_ITERATIONS 32u
+
+/* From the end of a row's own operations to the next row. */
+static uint64_t rest_ns(const struct gp_iteration *row)
+{
+	return row[1].start_ns > row->end_ns ? row[1].start_ns - row->end_ns : 0;
+}
+
+static int find_median(const struct gp_iterations *iterations, uint64_t *median_ns)
+{
+	uint32_t count = iterations->count - 1;
+	uint64_t *lengths_ns = gp_room_take(((size_t)count + 1) * sizeof(*lengths_ns));
+
+	if (!lengths_ns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		lengths_ns[i] = iterations->rows[i + 1].start_ns - iterations->rows[i].start_ns;
+	*median_ns = gp_stats_select(lengths_ns, count, count / 2);
+	gp_room_free(lengths_ns);
+	return 0;
+}
+
+/* Without what may be between stretches. */
+static uint64_t sum_lengths(const struct gp_iterations *iterations, uint64_t long_ns)
+{
+	const struct gp_iteration *rows = iterations->rows;
+	uint32_t last = iterations->count - 1;
+	uint64_t sum_ns = rows[last].end_ns - rows[0].start_ns;
+
+	for (uint32_t i = 0; i < last; i++)
+		if (rest_ns(&rows[i]) >= long_ns)
+			sum_ns -= rest_ns(&rows[i]);
+	return sum_ns;
+}
+
+int gp_stretches_mark(struct gp_iterations *iterations)
+{
+	uint64_t least_ns, median_ns, part_ns;
+	uint32_t ends = 0;
+
+	if (iterations->count < 2)
+		return 0;
+	if (find_median(iterations, &median_ns) < 0)
+		return -ENOMEM;
+	least_ns = LONG_TIMES * (median_ns + 1);
+	part_ns = sum_lengths(iterations, least_ns) / LEAST_PART;
+	if (part_ns > least_ns)
+		least_ns = part_ns;
+	for (uint32_t i = 0; i + 1 < iterations->count; i++)
+		ends += rest_ns(&iterations->rows[i]) >= least_ns;
+	if (ends > 1 && ((uint64_t)ends + 1) * USUAL_ITERATIONS > iterations->count)
+		return 0;
+	for (uint32_t i = 0; i + 1 < iterations->count; i++)
+		iterations->rows[i].ends_stretch = rest_ns(&iterations->rows[i]) >= least_ns;
+	return 0;
+}
+
+int gp_stretches_gather(struct gp_iterations *iterations)
+{
+	uint32_t capacity = 0;
+
+	for (uint32_t i = 0; i < iterations->count; i++) {
+		const struct gp_iteration *row = &iterations->rows[i];
+
+		if (i == 0 || row[-1].ends_stretch) {
+			if (gp_array_grow_room(&iterations->stretches, &capacity,
+					       iterations->stretch_count,
+					       sizeof(*iterations->stretches)) < 0)
+				return -ENOMEM;
+			iterations->stretches[iterations->stretch_count++] =
+				(struct gp_interval){row->start_ns, row->end_ns};
+		}
+		iterations->stretches[iterations->stretch_count - 1].end_ns = row->end_ns;
+	}
+	return 0;
+}

@@ -1,0 +1,152 @@
+#include "report/base/background_writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "report/base/parallel.h"
+
+struct buffer {
+	char *bytes;
+	size_t used;
+};
+
+/* All under the lock but `to`, and the bytes of the first buffer, which are the thread's while it is full. */
+struct gp_behind {
+	FILE *to;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct buffer buffers[GP_BEHIND_BUFFERS]; /* a ring, the full ones from `first` on */
+	uint32_t first, full;
+	bool is_ending;
+	int error;
+};
+
+/* ---- the thread ---- */
+
+/* The one to be written next, or NULL: there will be none any more. */
+static struct buffer *wait_for_full(struct gp_behind *b)
+{
+	while (b->full == 0 && !b->is_ending)
+		pthread_cond_wait(&b->changed, &b->lock);
+	return b->full > 0 ? &b->buffers[b->first] : NULL;
+}
+
+static int write_buffer(FILE *to, const struct buffer *buffer)
+{
+	errno = 0;
+	if (fwrite(buffer->bytes, 1, buffer->used, to) == buffer->used)
+		return 0;
+	return errno != 0 ? errno : EIO;
+}
+
+static void *write_all(void *behind)
+{
+	struct gp_behind *b = behind;
+	struct buffer *buffer;
+
+	pthread_mutex_lock(&b->lock);
+	while ((buffer = wait_for_full(b)) != NULL) {
+		int error = b->error;
+
+		pthread_mutex_unlock(&b->lock);
+		if (error == 0)
+			error = write_buffer(b->to, buffer);
+		pthread_mutex_lock(&b->lock);
+		b->error = error;
+		b->first = (b->first + 1) % GP_BEHIND_BUFFERS;
+		b->full--;
+		pthread_cond_signal(&b->changed);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return NULL;
+}
+
+/* ---- the giver ---- */
+
+static void free_all(struct gp_behind *b)
+{
+	for (uint32_t i = 0; i < GP_BEHIND_BUFFERS; i++)
+		free(b->buffers[i].bytes);
+	pthread_mutex_destroy(&b->lock);
+	pthread_cond_destroy(&b->changed);
+	free(b);
+}
+
+static bool take_buffers(struct gp_behind *b, size_t bytes)
+{
+	for (uint32_t i = 0; i < GP_BEHIND_BUFFERS; i++) {
+		b->buffers[i].bytes = malloc(bytes);
+		if (!b->buffers[i].bytes)
+			return false;
+	}
+	return true;
+}
+
+/* /dev/null takes no time; who reads a pipe, or compresses, works beside us already. */
+static bool is_worth_it(FILE *to)
+{
+	struct stat status;
+
+	return gp_cores() > 1 && fstat(fileno(to), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+struct gp_behind *gp_behind_begin(FILE *to, size_t buffer_bytes)
+{
+	struct gp_behind *b = is_worth_it(to) ? calloc(1, sizeof(*b)) : NULL;
+
+	if (!b)
+		return NULL;
+	b->to = to;
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->changed, NULL);
+	if (take_buffers(b, buffer_bytes) && pthread_create(&b->thread, NULL, write_all, b) == 0)
+		return b;
+	free_all(b);
+	return NULL;
+}
+
+char *gp_behind_give(struct gp_behind *b, char *buffer, size_t used)
+{
+	struct buffer *next;
+	char *empty;
+
+	pthread_mutex_lock(&b->lock);
+	while (b->full == GP_BEHIND_BUFFERS)
+		pthread_cond_wait(&b->changed, &b->lock);
+	next = &b->buffers[(b->first + b->full) % GP_BEHIND_BUFFERS];
+	empty = next->bytes;
+	*next = (struct buffer){buffer, used};
+	b->full++;
+	pthread_cond_signal(&b->changed);
+	pthread_mutex_unlock(&b->lock);
+	return empty;
+}
+
+int gp_behind_error(struct gp_behind *b)
+{
+	int error;
+
+	pthread_mutex_lock(&b->lock);
+	error = b->error;
+	pthread_mutex_unlock(&b->lock);
+	return error;
+}
+
+int gp_behind_end(struct gp_behind *b)
+{
+	int error;
+
+	pthread_mutex_lock(&b->lock);
+	b->is_ending = true;
+	pthread_cond_signal(&b->changed);
+	pthread_mutex_unlock(&b->lock);
+	pthread_join(b->thread, NULL);
+	error = b->error;
+	free_all(b);
+	return error;
+}

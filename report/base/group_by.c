@@ -1,0 +1,143 @@
+#include "report/base/group_by.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+#include "report/base/spill_memory.h"
+
+/* A node of the index: rows[] moves when it grows, so the node keeps the number. */
+struct node {
+	const char *key;
+	uint32_t row;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct node *left = a, *right = b;
+
+	return strcmp(left->key, right->key);
+}
+
+void gp_groups_free(struct gp_groups *groups)
+{
+	tdestroy(groups->index, free);
+	for (uint32_t i = 0; i < groups->count; i++) {
+		free(groups->rows[i].key);
+		free(groups->rows[i].spread);
+		gp_room_free(groups->rows[i].durations_ns);
+	}
+	free(groups->rows);
+	*groups = (struct gp_groups){0};
+}
+
+static uint32_t append(struct gp_groups *groups, const char *key)
+{
+	struct node *node = malloc(sizeof(*node));
+	char *copy = strdup(key);
+
+	if (!node || !copy ||
+	    gp_array_grow(&groups->rows, &groups->capacity, groups->count, sizeof(*groups->rows)) <
+		    0)
+		goto fail;
+	*node = (struct node){.key = copy, .row = groups->count};
+	if (!tsearch(node, &groups->index, compare_keys))
+		goto fail;
+	groups->rows[groups->count] = (struct gp_group){.key = copy, .least_bytes = UINT64_MAX};
+	return groups->count++;
+fail:
+	free(node);
+	free(copy);
+	return UINT32_MAX;
+}
+
+uint32_t gp_groups_find(struct gp_groups *groups, const char *key)
+{
+	struct node wanted = {.key = key};
+	struct node **found = tfind(&wanted, &groups->index, compare_keys);
+
+	return found ? (*found)->row : append(groups, key);
+}
+
+int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns)
+{
+	struct gp_group *group = &groups->rows[row];
+
+	int result = gp_array_grow_room(&group->durations_ns, &group->capacity,
+					group->duration_count, sizeof(*group->durations_ns));
+
+	if (result < 0)
+		return result;
+	group->durations_ns[group->duration_count++] = duration_ns;
+	group->total_ns += duration_ns;
+	group->count++;
+	return 0;
+}
+
+void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row)
+{
+	groups->rows[row].count++;
+}
+
+int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_spread *spread,
+			 double ns, uint64_t untimed)
+{
+	struct gp_group *group = &groups->rows[row];
+
+	if (!group->spread)
+		group->spread = calloc(1, sizeof(*group->spread));
+	if (!group->spread)
+		return -ENOMEM;
+	gp_spread_join_scaled(group->spread, spread, ns);
+	group->total_ns = group->spread->total_ns;
+	group->count += spread->count + untimed;
+	return 0;
+}
+
+struct gp_stats gp_group_stats(struct gp_group *group)
+{
+	if (group->spread)
+		return gp_spread_stats(group->spread);
+	if (group->stats.count != group->duration_count)
+		group->stats = gp_stats_of(group->durations_ns, group->duration_count);
+	return group->stats;
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct gp_group *rows = context;
+	const struct gp_group *left = &rows[*(const uint32_t *)a];
+	const struct gp_group *right = &rows[*(const uint32_t *)b];
+
+	if (left->is_aside != right->is_aside)
+		return left->is_aside ? 1 : -1;
+	if (left->total_ns != right->total_ns)
+		return left->total_ns < right->total_ns ? 1 : -1;
+	if (left->count != right->count)
+		return left->count < right->count ? 1 : -1;
+	return strcmp(left->key, right->key);
+}
+
+uint64_t gp_groups_time_ns(const struct gp_groups *groups)
+{
+	uint64_t total_ns = 0;
+
+	for (uint32_t i = 0; i < groups->count; i++)
+		if (!groups->rows[i].is_aside)
+			total_ns += groups->rows[i].total_ns;
+	return total_ns;
+}
+
+uint32_t *gp_groups_by_time(const struct gp_groups *groups)
+{
+	uint32_t *order = malloc((groups->count + 1) * sizeof(*order));
+
+	if (!order)
+		return NULL;
+	for (uint32_t i = 0; i < groups->count; i++)
+		order[i] = i;
+	qsort_r(order, groups->count, sizeof(*order), compare_rows, groups->rows);
+	return order;
+}

@@ -1,0 +1,11 @@
+#include "report/base/memstream.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+int gp_memory_stream_close(FILE *stream, char *const *text)
+{
+	bool failed = ferror(stream) != 0;
+
+	return fclose(stream) != 0 || failed || !*text ? -ENOMEM : 0;
+}

@@ -1,0 +1,10 @@
+#include "report/base/parallel.h"
+
+#include <sched.h>
+
+uint32_t gp_cores(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}

@@ -1,0 +1,56 @@
+#include "report/base/parallel_jobs.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+
+#include "report/base/parallel.h"
+
+#define MOST_THREADS 16u
+#define THREAD_ADDRESS_BYTES                                                                       \
+	((rlim_t)256                                                                               \
+	 << 20) /* malloc() takes 128 MiB for each, a stack 8; and as much for the rest */
+
+static void *work(void *context)
+{
+	struct gp_task *task = context;
+
+	task->result = task->work(task->context);
+	return NULL;
+}
+
+/* Where little is allowed: the whole stack of each thread counts, used or not, and what all of them need is needed at once. */
+static bool is_tight(int resource, rlim_t least_bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(resource, &limit) == 0 && limit.rlim_cur < least_bytes;
+}
+
+static bool has_room_for_threads(void)
+{
+	return gp_cores() > 1 && !is_tight(RLIMIT_DATA, GP_AT_ONCE_LEAST_BYTES) &&
+	       !is_tight(RLIMIT_AS, MOST_THREADS * THREAD_ADDRESS_BYTES);
+}
+
+static bool begin(struct gp_task *task, pthread_t *thread)
+{
+	return pthread_create(thread, NULL, work, task) == 0;
+}
+
+int gp_at_once(struct gp_task *tasks, size_t count)
+{
+	pthread_t threads[MOST_THREADS];
+	size_t begun = 0, most = has_room_for_threads() ? MOST_THREADS : 0;
+
+	while (begun + 1 < count && begun < most && begin(&tasks[begun], &threads[begun]))
+		begun++;
+	for (size_t i = begun; i < count; i++)
+		work(&tasks[i]);
+	for (size_t i = 0; i < begun; i++)
+		pthread_join(threads[i], NULL);
+	for (size_t i = 0; i < count; i++)
+		if (tasks[i].result < 0)
+			return tasks[i].result;
+	return 0;
+}

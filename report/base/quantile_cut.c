@@ -1,0 +1,105 @@
+#include "report/base/quantile_cut.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "report/base/array.h"
+
+/* From then on so much more comes in each ns, or, where a stretch ends, less. */
+struct gp_even_share_edge {
+	int64_t ns;
+	double per_ns;
+};
+
+/* From one edge to the next. */
+struct walk {
+	const struct gp_even_share *share;
+	int64_t from_ns, to_ns; /* of all that is cut */
+	uint32_t next;          /* edge */
+	int64_t start_ns, end_ns;
+	double per_ns;
+};
+
+void gp_even_share_free(struct gp_even_share *share)
+{
+	free(share->edges);
+	*share = (struct gp_even_share){0};
+}
+
+static int add_edge(struct gp_even_share *share, int64_t ns, double per_ns)
+{
+	int result =
+		gp_array_grow(&share->edges, &share->capacity, share->count, sizeof(*share->edges));
+
+	if (result == 0)
+		share->edges[share->count++] = (struct gp_even_share_edge){ns, per_ns};
+	return result;
+}
+
+int gp_even_share_add(struct gp_even_share *share, int64_t from_ns, int64_t to_ns, uint64_t events)
+{
+	double length_ns;
+	int result;
+
+	if (to_ns <= from_ns)
+		to_ns = from_ns + 1;
+	length_ns = (double)to_ns - (double)from_ns;
+	result = add_edge(share, from_ns, (double)events / length_ns);
+	return result == 0 ? add_edge(share, to_ns, -(double)events / length_ns) : result;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct gp_even_share_edge *left = a, *right = b;
+
+	return (left->ns > right->ns) - (left->ns < right->ns);
+}
+
+static struct walk begin(const struct gp_even_share *share, int64_t from_ns, int64_t to_ns)
+{
+	return (struct walk){share, from_ns, to_ns, 0, from_ns, from_ns, 0};
+}
+
+/* The next piece of what is cut in which as much comes all the time; false: that was all. */
+static bool go_on(struct walk *walk)
+{
+	const struct gp_even_share *share = walk->share;
+
+	while (walk->end_ns < walk->to_ns && walk->next < share->count) {
+		walk->start_ns = walk->end_ns;
+		while (walk->next < share->count && share->edges[walk->next].ns <= walk->start_ns)
+			walk->per_ns += share->edges[walk->next++].per_ns;
+		if (walk->next == share->count)
+			return false;
+		walk->end_ns = share->edges[walk->next].ns;
+		if (walk->end_ns > walk->to_ns)
+			walk->end_ns = walk->to_ns;
+		return true;
+	}
+	return false;
+}
+
+static double events_of(const struct walk *walk)
+{
+	return walk->per_ns * ((double)walk->end_ns - (double)walk->start_ns);
+}
+
+void gp_even_share_cut(struct gp_even_share *share, int64_t from_ns, int64_t to_ns, int64_t *starts,
+		       uint32_t count)
+{
+	struct walk walk = begin(share, from_ns, to_ns);
+	double total = 0, before = 0, each;
+	uint32_t cut = 1;
+
+	if (share->count > 0)
+		qsort(share->edges, share->count, sizeof(*share->edges), compare_edges);
+	while (go_on(&walk))
+		total += events_of(&walk);
+	each = total / count;
+	for (uint32_t i = 0; i < count; i++)
+		starts[i] = from_ns;
+	for (walk = begin(share, from_ns, to_ns); go_on(&walk); before += events_of(&walk))
+		for (; cut < count && cut * each < before + events_of(&walk); cut++)
+			starts[cut] =
+				walk.start_ns + (int64_t)((cut * each - before) / walk.per_ns);
+}

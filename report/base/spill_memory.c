@@ -1,0 +1,323 @@
+#include "report/base/spill_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define SMALL_BYTES ((size_t)1 << 20) /* less is memory, and in no sum */
+
+/* A room that is a file. */
+struct file {
+	void *start;
+	size_t bytes;
+	const char *folder;
+	int fd;
+};
+
+static struct {
+	uint64_t limit_bytes, memory_bytes;
+	struct file *files;
+	size_t count, capacity;
+	char trouble[GP_ROOM_TROUBLE_BYTES];
+} rooms = {.limit_bytes = UINT64_MAX};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void gp_room_limit(uint64_t bytes)
+{
+	pthread_mutex_lock(&lock);
+	rooms.limit_bytes = bytes;
+	pthread_mutex_unlock(&lock);
+}
+
+void gp_room_trouble(char text[GP_ROOM_TROUBLE_BYTES])
+{
+	pthread_mutex_lock(&lock);
+	memcpy(text, rooms.trouble, sizeof(rooms.trouble));
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- memory ---- */
+
+/* What the room counts; of one that is memory. */
+static uint64_t counted(void *room)
+{
+	size_t bytes = malloc_usable_size(room);
+
+	return bytes < SMALL_BYTES ? 0 : bytes;
+}
+
+static bool fits_in_memory(uint64_t given_back, size_t bytes)
+{
+	uint64_t others = rooms.memory_bytes - given_back;
+
+	return bytes < SMALL_BYTES ||
+	       (others <= rooms.limit_bytes && bytes <= rooms.limit_bytes - others);
+}
+
+static void *resize_in_memory(void *room, size_t bytes)
+{
+	uint64_t before = counted(room);
+	void *resized = realloc(room, bytes > 0 ? bytes : 1);
+
+	if (resized)
+		rooms.memory_bytes += counted(resized) - before;
+	return resized;
+}
+
+static void free_memory(void *room)
+{
+	uint64_t bytes = counted(room);
+
+	rooms.memory_bytes -=
+		bytes < rooms.memory_bytes ? bytes : rooms.memory_bytes; /* of malloc()'s */
+	free(room);
+}
+
+/* ---- files ---- */
+
+/* A disk that fails does so where we read or write memory. */
+static void tell_lost(int number)
+{
+	static const char text[] = "gpuprof: a temporary file could not be read or written: its "
+				   "disk failed; set TMPDIR to a folder "
+				   "elsewhere\n";
+
+	(void)number;
+	_exit(write(STDERR_FILENO, text, sizeof(text) - 1) < 0 ? 2 : 1);
+}
+
+static struct file *find(const void *room)
+{
+	for (size_t i = 0; i < rooms.count; i++)
+		if (rooms.files[i].start == room)
+			return &rooms.files[i];
+	return NULL;
+}
+
+/* 0 or an errno value: all of its bytes are on the disk, so that none fails later where there is no space. */
+static int extend(int fd, size_t from, size_t bytes)
+{
+	if (bytes > (uint64_t)INT64_MAX)
+		return EFBIG;
+	return posix_fallocate(fd, (off_t)from, (off_t)(bytes - from));
+}
+
+static bool is_in_memory(int fd)
+{
+	struct statfs status;
+
+	return fstatfs(fd, &status) == 0 &&
+	       (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
+}
+
+static void note_trouble(const char *folder, size_t bytes, const char *why)
+{
+	if (!rooms.trouble[0])
+		snprintf(rooms.trouble, sizeof(rooms.trouble), "%.*s, for %zu MB: %s", PATH_MAX,
+			 folder, bytes / 1000000, why);
+}
+
+/* A descriptor of a file without a name, or -1. */
+static int open_in(const char *folder, size_t bytes)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof(path), "%s/gpuprof-XXXXXX", folder);
+	int fd = length > 0 && (size_t)length < sizeof(path) ? mkostemp(path, O_CLOEXEC) : -1;
+	int error;
+
+	if (fd < 0) {
+		note_trouble(folder, bytes, strerror(errno));
+		return -1;
+	}
+	unlink(path);
+	error = is_in_memory(fd) ? ENOTBLK : extend(fd, 0, bytes);
+	if (error == 0)
+		return fd;
+	note_trouble(folder, bytes, error == ENOTBLK ? "it is memory, no disk" : strerror(error));
+	close(fd);
+	return -1;
+}
+
+/* The first folder that has room; or -1. */
+static int open_anywhere(size_t bytes, const char **folder)
+{
+	const char *folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
+
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error */
+	rooms.trouble[0] = '\0';
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		int fd = folders[i] && folders[i][0] ? open_in(folders[i], bytes) : -1;
+
+		*folder = folders[i];
+		if (fd < 0)
+			continue;
+		rooms.trouble[0] = '\0';
+		return fd;
+	}
+	return -1;
+}
+
+static bool make_slot(void)
+{
+	size_t capacity = rooms.capacity > 0 ? 2 * rooms.capacity : 16;
+	struct file *files;
+
+	if (rooms.count < rooms.capacity)
+		return true;
+	files = realloc(rooms.files, capacity * sizeof(*files));
+	if (!files)
+		return false;
+	rooms.files = files;
+	rooms.capacity = capacity;
+	return true;
+}
+
+static void *map(int fd, size_t bytes, const char *folder)
+{
+	const struct sigaction on_failure = {.sa_handler = tell_lost};
+	void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (start == MAP_FAILED)
+		return NULL;
+	if (rooms.count == 0)
+		sigaction(SIGBUS, &on_failure, NULL);
+	rooms.files[rooms.count++] = (struct file){start, bytes, folder, fd};
+	return start;
+}
+
+/* Zeros; or NULL. */
+static void *take_file(size_t bytes)
+{
+	const char *folder = NULL;
+	int fd = make_slot() ? open_anywhere(bytes, &folder) : -1;
+	void *start = fd >= 0 ? map(fd, bytes, folder) : NULL;
+
+	if (fd >= 0 && !start)
+		close(fd);
+	return start;
+}
+
+static void *resize_file(struct file *file, size_t bytes)
+{
+	int error = bytes > file->bytes ? extend(file->fd, file->bytes, bytes) : 0;
+	void *start;
+
+	if (error != 0) {
+		rooms.trouble[0] = '\0';
+		note_trouble(file->folder, bytes, strerror(error));
+		return NULL;
+	}
+	start = mremap(file->start, file->bytes, bytes, MREMAP_MAYMOVE);
+	if (start == MAP_FAILED)
+		return NULL;
+	file->start = start;
+	file->bytes = bytes;
+	return start;
+}
+
+static void free_file(struct file *file)
+{
+	munmap(file->start, file->bytes);
+	close(file->fd);
+	*file = rooms.files[--rooms.count];
+}
+
+/* ---- either ---- */
+
+static void *move_to_file(void *room, size_t bytes)
+{
+	size_t before = malloc_usable_size(room);
+	void *moved = take_file(bytes);
+
+	if (moved && room) {
+		memcpy(moved, room, before < bytes ? before : bytes);
+		free_memory(room);
+	}
+	return moved;
+}
+
+static void *resize(void *room, size_t bytes)
+{
+	struct file *file = find(room);
+	void *resized = NULL;
+
+	if (file)
+		return resize_file(file, bytes > 0 ? bytes : 1);
+	if (fits_in_memory(counted(room), bytes))
+		resized = resize_in_memory(room, bytes);
+	if (!resized && bytes >= SMALL_BYTES)
+		resized = move_to_file(room, bytes);
+	return resized ? resized : resize_in_memory(room, bytes);
+}
+
+void *gp_room_resize(void *room, size_t bytes)
+{
+	void *resized;
+
+	pthread_mutex_lock(&lock);
+	resized = resize(room, bytes);
+	pthread_mutex_unlock(&lock);
+	return resized;
+}
+
+void *gp_room_take(size_t bytes)
+{
+	return gp_room_resize(NULL, bytes);
+}
+
+/* Memory that nobody touched yet is no memory: so not by gp_room_take(). */
+static void *take_zeroed_memory(size_t count, size_t element_bytes)
+{
+	void *room = calloc(count > 0 ? count : 1, element_bytes);
+
+	rooms.memory_bytes += counted(room);
+	return room;
+}
+
+static void *take_zeroed(size_t count, size_t element_bytes, size_t bytes)
+{
+	void *room = NULL;
+
+	if (fits_in_memory(0, bytes))
+		room = take_zeroed_memory(count, element_bytes);
+	if (!room && bytes >= SMALL_BYTES)
+		room = take_file(bytes);
+	return room ? room : take_zeroed_memory(count, element_bytes);
+}
+
+void *gp_room_take_zeroed(size_t count, size_t element_bytes)
+{
+	size_t bytes;
+	void *room;
+
+	if (__builtin_mul_overflow(count, element_bytes, &bytes))
+		return NULL;
+	pthread_mutex_lock(&lock);
+	room = take_zeroed(count, element_bytes, bytes);
+	pthread_mutex_unlock(&lock);
+	return room;
+}
+
+void gp_room_free(void *room)
+{
+	struct file *file;
+
+	pthread_mutex_lock(&lock);
+	file = find(room);
+	if (file)
+		free_file(file);
+	else
+		free_memory(room);
+	pthread_mutex_unlock(&lock);
+}

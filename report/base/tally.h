@@ -1,0 +1,53 @@
+/*
+ * tally: things counted under keys that are a few numbers: one row per key.
+ *
+ * Every value of a series is kept, so that medians and deviations are exact.  What the numbers, sums
+ * and series mean is the report's business.
+ */
+#ifndef REPORT_BASE_TALLY_H
+#define REPORT_BASE_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GP_TALLY_KEYS   6
+#define GP_TALLY_SUMS   10
+#define GP_TALLY_SERIES 4
+
+struct gp_tally_series {
+	uint64_t *values;
+	uint32_t count, capacity;
+	uint64_t total; /* modulo 2^64 */
+};
+
+struct gp_tally_row {
+	uint64_t key[GP_TALLY_KEYS];
+	uint64_t count;
+	uint64_t sums[GP_TALLY_SUMS];
+	struct gp_tally_series series[GP_TALLY_SERIES];
+};
+
+/* Zeroed = empty. */
+struct gp_tally {
+	struct gp_tally_row *rows;
+	uint32_t count, capacity;
+	void *index;               /* of the keys */
+	uint32_t last;             /* the row that was found last */
+	struct gp_tally_row spare; /* what is counted when there is no memory */
+	int error;                 /* 0 or the first -errno: -ENOMEM, -EOVERFLOW */
+};
+
+void gp_tally_free(struct gp_tally *tally);
+
+/* The row with that key, made if it is not there yet; good until the next call.  Never NULL: where
+ * there is no memory, error says so. */
+struct gp_tally_row *gp_tally_find(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS]);
+
+/* One more value of a series of a row. */
+void gp_tally_value(struct gp_tally *tally, struct gp_tally_row *row, size_t series,
+		    uint64_t value);
+
+/* The totals of a series, of all rows together. */
+double gp_tally_total(const struct gp_tally *tally, size_t series);
+
+#endif

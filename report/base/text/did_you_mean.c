@@ -1,0 +1,74 @@
+#include "report/base/text/did_you_mean.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define MOST_LETTERS 40u /* longer words are near to nothing */
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* One more letter of a; rows[0] becomes the distances of what a has by then to each beginning of b. */
+static void take_letter(size_t rows[3][MOST_LETTERS + 1], const char *a, size_t at, const char *b)
+{
+	memmove(rows[1], rows[0], 2 * sizeof(rows[0]));
+	rows[0][0] = at + 1;
+	for (size_t j = 0; b[j] != '\0'; j++) {
+		size_t changed = rows[1][j] + (a[at] != b[j]);
+		bool swapped = at > 0 && j > 0 && a[at] == b[j - 1] && a[at - 1] == b[j];
+
+		rows[0][j + 1] = least(changed, least(rows[0][j], rows[1][j + 1]) + 1);
+		if (swapped)
+			rows[0][j + 1] = least(rows[0][j + 1], rows[2][j - 1] + 1);
+	}
+}
+
+static size_t distance_of(const char *a, const char *b)
+{
+	size_t rows[3][MOST_LETTERS + 1] = {{0}};
+	size_t length = strlen(b);
+
+	for (size_t j = 0; j <= length; j++)
+		rows[0][j] = j;
+	for (size_t i = 0; a[i] != '\0'; i++)
+		take_letter(rows, a, i, b);
+	return rows[0][length];
+}
+
+static size_t shared_beginning(const char *a, const char *b)
+{
+	size_t length = 0;
+
+	while (a[length] != '\0' && a[length] == b[length])
+		length++;
+	return length;
+}
+
+/* Of equally near ones the one that begins more alike, then the shorter one. */
+static bool is_nearer(const struct gp_nearest *nearest, const char *known, size_t distance)
+{
+	size_t shared, found_shared;
+
+	if (!nearest->found || distance != nearest->distance)
+		return !nearest->found || distance < nearest->distance;
+	shared = shared_beginning(nearest->word, known);
+	found_shared = shared_beginning(nearest->word, nearest->found);
+	return shared != found_shared ? shared > found_shared
+				      : strlen(known) < strlen(nearest->found);
+}
+
+void gp_nearest_try(struct gp_nearest *nearest, const char *known)
+{
+	size_t length = strlen(nearest->word), most = length < 3 ? 1 : length / 3, distance;
+
+	if (length < 2 || length > MOST_LETTERS || strlen(known) > MOST_LETTERS)
+		return;
+	distance =
+		strncmp(known, nearest->word, length) == 0 ? 1 : distance_of(nearest->word, known);
+	if (distance > most || !is_nearer(nearest, known, distance))
+		return;
+	nearest->found = known;
+	nearest->distance = distance;
+}

@@ -1,0 +1,88 @@
+#include "report/base/worker_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * What follows the messages: a byte that is in none of them, and the result.  Who waits must not depend on the status of the process: another
+ * part of ours may reap whatever ends.
+ */
+#define END_BYTES 2
+
+static void do_work(int to, gp_apart_work *work, void *context)
+{
+	FILE *messages = fdopen(to, "w");
+	int result;
+
+	if (!messages)
+		return;
+	result = work(context, messages);
+	putc('\0', messages);
+	putc(-result, messages);
+	fflush(messages);
+}
+
+bool gp_apart_begin(struct gp_apart *apart, gp_apart_work *work, void *context)
+{
+	pid_t ours = getpid();
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	apart->process = fork();
+	if (apart->process == 0) {
+		close(ends[0]);
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == ours)
+			do_work(ends[1], work, context);
+		_exit(0);
+	}
+	close(ends[1]);
+	apart->from = ends[0];
+	if (apart->process > 0)
+		return true;
+	close(ends[0]);
+	apart->process = 0;
+	return false;
+}
+
+/* All that comes but the end, of which `kept` bytes are in `end`: the last ones so far.  False: not all of it. */
+static bool pass_on(int from, FILE *messages, unsigned char end[END_BYTES], size_t *kept)
+{
+	unsigned char bytes[4096 + END_BYTES];
+	ssize_t taken;
+
+	for (;;) {
+		memcpy(bytes, end, *kept);
+		taken = read(from, bytes + *kept, sizeof(bytes) - END_BYTES);
+		if (taken < 0 && errno == EINTR)
+			continue;
+		if (taken <= 0)
+			return taken == 0;
+		taken += (ssize_t)*kept;
+		*kept = taken < END_BYTES ? (size_t)taken : END_BYTES;
+		memcpy(end, bytes + taken - *kept, *kept);
+		if (fwrite(bytes, 1, (size_t)taken - *kept, messages) < (size_t)taken - *kept)
+			return false;
+	}
+}
+
+int gp_apart_end(struct gp_apart *apart, FILE *messages)
+{
+	unsigned char end[END_BYTES];
+	size_t kept = 0;
+	bool is_all = pass_on(apart->from, messages, end, &kept);
+
+	close(apart->from);
+	while (waitpid(apart->process, NULL, 0) < 0 && errno == EINTR)
+		;
+	*apart = (struct gp_apart){0};
+	if (is_all && kept == END_BYTES && end[0] == '\0')
+		return -end[1];
+	fwrite(end, 1, kept, messages);
+	return -ECANCELED;
+}

@@ -1,0 +1,108 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/advice/advice_print.h"
+#include "report/load/command.h"
+#include "report/cli/command_line.h"
+#include "report/base/text/did_you_mean.h"
+#include "report/codec/output_file.h"
+#include "report/load/traces.h"
+
+#define MESSAGE_BYTES 4352
+
+static const char usage[] =
+	"usage: gpuprof advice [options] FILE...\n"
+	"\n"
+	"Say what in a program costs time, where, and what to change, by what could be saved at\n"
+	"most.  Several files of one run are looked at together.  Where nothing is worth a word,\n"
+	"only that is printed, and where the GPU was idle for most of the time, why.\n"
+	"\n"
+	"  -F, --format FORMAT  text (default) or json\n"
+	"  -n, --top N          the first N findings (default: all)\n"
+	"  -o, --output OUT     the file to write (default: standard output)\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"  gpuprof advice gpuprof-app-1234.gpuprof\n"
+	"  gpuprof explain sync-in-loop              what a rule means, and when to ignore it\n"
+	"\n"
+	"Exit status: 0, also where there is advice or a damaged file could be read in part; 1\n"
+	"where a file could not be read at all, the others are used; 2 for a wrong command line.\n";
+
+struct arguments {
+	const char *output;
+	bool as_json;
+	uint64_t limit; /* 0 = all */
+	char *const *traces;
+	size_t trace_count;
+};
+
+static int take_format(const struct gp_command_line *line, const char *name)
+{
+	struct arguments *a = line->arguments;
+	struct gp_nearest nearest = {.word = name};
+
+	a->as_json = strcmp(name, "json") == 0;
+	if (a->as_json || strcmp(name, "text") == 0)
+		return GP_COMMAND_GO_ON;
+	gp_nearest_try(&nearest, "text");
+	gp_nearest_try(&nearest, "json");
+	return gp_command_refuse("advice", "format", &nearest, "name text or json");
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	const struct gp_command_option options[] = {
+		{"format", 'F', .take = take_format},
+		{"top", 'n', .number = &a->limit, .most = GP_COMMAND_MOST},
+		{"output", 'o', .text = &a->output},
+		{0},
+	};
+	const struct gp_command_line line = {
+		.command = "advice", .usage = usage, .options = options, .arguments = a};
+	int status = gp_command_line_read(&line, argc, argv);
+
+	a->traces = argv + optind;
+	a->trace_count = (size_t)(argc - optind);
+	return status == GP_COMMAND_GO_ON
+		       ? gp_command_check_traces("advice", a->output, a->traces, a->trace_count)
+		       : status;
+}
+
+static int write_to(FILE *out, const struct arguments *a, const struct gp_advice *advice)
+{
+	if (a->as_json)
+		return gp_advice_print_json(out, advice);
+	if (advice->count == 0)
+		gp_advice_print_none(out, advice);
+	gp_advice_print(out, advice, a->limit);
+	return 0;
+}
+
+static int print(const struct gp_traces *traces, void *arguments)
+{
+	const struct arguments *a = arguments;
+	char message[MESSAGE_BYTES];
+	struct gp_output_file file;
+	struct gp_advice advice;
+	int result =
+		gp_output_file_open(&file, a->output ? a->output : "-", message, sizeof(message));
+
+	if (result < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	result = gp_advice_of(traces->models, traces->count, &advice);
+	if (result == 0)
+		result = write_to(file.stream, a, &advice);
+	gp_advice_free(&advice);
+	result = gp_output_file_close(&file, result, message, sizeof(message));
+	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+}
+
+int gp_command_advice(int argc, char **argv)
+{
+	struct arguments a = {0};
+	int status = parse(argc, argv, &a);
+
+	return status == GP_COMMAND_GO_ON ? gp_traces_use(a.traces, a.trace_count, print, &a)
+					  : status;
+}

@@ -1,0 +1,254 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/load/command.h"
+#include "report/cli/command_line.h"
+#include "report/diff/compare.h"
+#include "report/diff/kernel_names.h"
+#include "report/codec/output_file.h"
+#include "report/base/text/wrap.h"
+#include "report/base/text/text.h"
+#include "report/load/traces.h"
+
+#define MESSAGE_BYTES 4352
+#define ROWS          20
+#define TEXT_COLUMNS  160
+#define NOTE_COLUMNS  110
+#define SINGLE                                                                                     \
+	"which times differ by chance cannot be told. Record several of each, "                    \
+	"gpuprof-run --runs 7 -o before -- ./app, and type: gpuprof diff before/* -- after/*"
+
+struct arguments {
+	const struct gp_sheet_format *format;
+	const char *output;
+	char **a, **b;
+	size_t a_count, b_count;
+	struct gp_compare_options options;
+};
+
+static const char usage[] =
+	"usage: gpuprof diff [options] A B\n"
+	"       gpuprof diff [options] A... -- B...\n"
+	"\n"
+	"Say what differs between two runs, or between two sets of repeated runs: times, counts,\n"
+	"bytes, kernels that are new, gone or changed, other operations, API calls; the largest\n"
+	"change first.  A and B are trace files, or folders with the traces of all processes of a\n"
+	"run.  Of sets the medians are compared, and a rank test of each row says whether it "
+	"differs.\n"
+	"\n"
+	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
+	"  -n, --top N          only the first N kernels, operations, calls (default: 20, of JSON\n"
+	"                       and CSV all; 0 = all)\n"
+	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
+	"  -o, --output OUT     the file to write (default: standard output)\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"  gpuprof diff before.gpuprof after.gpuprof\n"
+	"  gpuprof diff --format markdown old/* -- new/*\n"
+	"\n"
+	"Exit status: 0, whether anything differs or not (gpuprof check is the gate); 1 where a "
+	"file\n"
+	"could not be read or written; 2 for a wrong command line.\n";
+
+/* Without "--" there are two runs. */
+static int check(struct arguments *a, bool has_separator)
+{
+	if (!has_separator && a->a_count == 2) {
+		a->b = a->a + 1;
+		a->a_count = a->b_count = 1;
+	}
+	if (a->a_count > 0 && a->b_count > 0)
+		return GP_COMMAND_GO_ON;
+	return gp_command_fail(GP_EXIT_USAGE,
+			       "diff: name two runs, or sets of runs with -- between them; see "
+			       "gpuprof diff --help");
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	const struct gp_command_option options[] = {
+		{"format", 'F', .format = &a->format},
+		{"top", 'n', .number = &a->options.top, .most = GP_COMMAND_MOST},
+		{"full-names", 'f', .flag = &a->options.full_names},
+		{"output", 'o', .text = &a->output},
+		{0},
+	};
+	const struct gp_command_line line = {
+		.command = "diff", .usage = usage, .options = options, .arguments = a};
+	int separator = 1, status;
+
+	while (separator < argc && strcmp(argv[separator], "--") != 0)
+		separator++;
+	status = gp_command_line_read(&line, separator, argv);
+	a->a = argv + optind;
+	a->a_count = (size_t)(separator - optind);
+	if (separator < argc) {
+		a->b = argv + separator + 1;
+		a->b_count = (size_t)(argc - separator - 1);
+	}
+	if (status == GP_COMMAND_GO_ON)
+		status = check(a, separator < argc);
+	if (status == GP_COMMAND_GO_ON &&
+	    (!gp_command_output_is_free("diff", a->output, a->a, a->a_count) ||
+	     !gp_command_output_is_free("diff", a->output, a->b, a->b_count)))
+		return GP_EXIT_USAGE;
+	return status;
+}
+
+static int load(struct gp_run_set *set, char **runs, size_t count)
+{
+	char message[MESSAGE_BYTES];
+
+	if (gp_traces_name_once(runs, &count) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	if (gp_run_set_load(set, runs, count, message, sizeof(message)) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "diff: %s", message);
+	return 0;
+}
+
+static void warn(void *context, const char *line)
+{
+	(void)context;
+	gp_command_fail(0, "%s", line);
+}
+
+static bool is_for_people(const struct arguments *arguments)
+{
+	return arguments->format == &gp_sheet_text || arguments->format == &gp_sheet_markdown;
+}
+
+static bool are_single(const struct gp_run_set *a, const struct gp_run_set *b)
+{
+	return a->count == 1 && b->count == 1;
+}
+
+static void print_side(const struct arguments *arguments, const char *side,
+		       const struct gp_run_set *set, FILE *out)
+{
+	char *name = gp_text_escape(set->runs[0].name);
+
+	fprintf(out, "%s: ", side);
+	if (!name)
+		fputs("(no memory)", out);
+	else if (arguments->format == &gp_sheet_markdown)
+		gp_sheet_put_markdown(out, name);
+	else
+		fputs(name, out);
+	if (set->count > 1)
+		fprintf(out, " and %u more runs, the medians", set->count - 1);
+	fputs("\n", out);
+	free(name);
+}
+
+/* Which is which. */
+static void print_heading(const struct arguments *arguments, const struct gp_run_set *a,
+			  const struct gp_run_set *b, FILE *out)
+{
+	const char *line = arguments->format == &gp_sheet_markdown ? "\n" : "";
+
+	print_side(arguments, "A", a, out);
+	fputs(line, out);
+	print_side(arguments, "B", b, out);
+	fputs("\n", out);
+}
+
+/* What the column Differs is worth. */
+static void print_note(const struct arguments *arguments, bool is_single, FILE *out)
+{
+	static const char single[] = "One run each: " SINGLE;
+	static const char sets[] =
+		"Differs: by a test of that row alone; of 20 rows that do not differ one says yes "
+		"by "
+		"chance. gpuprof check asks for more: more than what is tolerated, of all metrics "
+		"together";
+	const char *note = is_single ? single : sets;
+
+	fputs("\n", out);
+	if (arguments->format != &gp_sheet_markdown) {
+		gp_paragraph_fold(out, note, NOTE_COLUMNS);
+		return;
+	}
+	gp_sheet_put_markdown(out, note);
+	fputs("\n", out);
+}
+
+static const char *nothing(const struct gp_compare_result *found)
+{
+	return found->hidden > 0 ? "Nothing differs but times, by less than 0.1 %"
+				 : "Nothing differs";
+}
+
+static int write_tables(const struct arguments *arguments, const struct gp_run_set *a,
+			const struct gp_run_set *b, FILE *out, struct gp_compare_result *found)
+{
+	struct gp_compare_options options = arguments->options;
+	struct gp_sheet_writer writer;
+	int result, closed;
+
+	options.in_words = is_for_people(arguments);
+	gp_sheet_writer_open(&writer, arguments->format, out, true);
+	if (is_for_people(arguments))
+		print_heading(arguments, a, b, out);
+	if (!arguments->options.full_names)
+		writer.text_most = TEXT_COLUMNS;
+	result = gp_compare_write(&writer, a, b, &options, found);
+	closed = gp_sheet_writer_close(&writer);
+	if (is_for_people(arguments) && found->rows == 0)
+		fprintf(out, "%s\n", nothing(found));
+	else if (is_for_people(arguments))
+		print_note(arguments, are_single(a, b), out);
+	return result == 0 ? closed : result;
+}
+
+static int print(const struct arguments *arguments, const struct gp_run_set *a,
+		 const struct gp_run_set *b)
+{
+	const char *path = arguments->output ? arguments->output : "-";
+	char message[MESSAGE_BYTES];
+	struct gp_output_file file;
+	struct gp_compare_result found = {0};
+	int result = gp_output_file_open(&file, path, message, sizeof(message));
+
+	if (result == 0) {
+		result = write_tables(arguments, a, b, file.stream, &found);
+		if (result == -ENOMEM)
+			snprintf(message, sizeof(message), "no memory");
+		result = gp_output_file_close(&file, result, message, sizeof(message));
+	}
+	if (result < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	if (found.rows == 0 && !is_for_people(arguments))
+		gp_command_fail(0, "%s", nothing(&found));
+	else if (are_single(a, b) && !is_for_people(arguments))
+		gp_command_fail(0, "one run each: " SINGLE);
+	if (found.hidden > 0)
+		gp_command_fail(0, "%zu more rows differ less; --top 0 prints all", found.hidden);
+	return 0;
+}
+
+int gp_command_diff(int argc, char **argv)
+{
+	struct arguments arguments = {.format = &gp_sheet_text, .options.top = SIZE_MAX};
+	struct gp_run_set a = {0}, b = {0};
+	int status = parse(argc, argv, &arguments);
+
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	if (arguments.options.top == SIZE_MAX)
+		arguments.options.top = is_for_people(&arguments) ? ROWS : 0;
+	status = load(&a, arguments.a, arguments.a_count);
+	if (status == 0)
+		status = load(&b, arguments.b, arguments.b_count);
+	if (status == 0 && gp_kernel_names_match(&a, &b) < 0)
+		status = gp_command_fail(GP_EXIT_FAILED, "diff: no memory");
+	if (status == 0 && gp_compare_doubts(&a, &b, warn, NULL) < 0)
+		status = gp_command_fail(GP_EXIT_FAILED, "diff: no memory");
+	if (status == 0)
+		status = print(&arguments, &a, &b);
+	gp_run_set_free(&a);
+	gp_run_set_free(&b);
+	return status;
+}

@@ -1,0 +1,177 @@
+#include <getopt.h>
+#include <gnu/libc-version.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "gpuprof/version.h"
+#include "report/load/command.h"
+#include "report/cli/command_line.h"
+#include "report/doctor/ask.h"
+#include "report/doctor/checks.h"
+#include "report/doctor/probe.h"
+#include "report/base/text/text.h"
+
+static const char usage[] =
+	"usage: gpuprof doctor [options] [--] [PROGRAM]\n"
+	"\n"
+	"Say what works here and what does not, one line for each, and the command that mends it: "
+	"it\n"
+	"runs a small program on the GPU, plain and recorded, and looks at folders, limits and\n"
+	"rights.  With PROGRAM also whether that one can be profiled, with which libcupti; it is "
+	"not\n"
+	"run, but the interpreter of a Python script is asked for its version.\n"
+	"\n"
+	"The exit status is 0 where recording works, also with warnings, and 1 where it does not,\n"
+	"here or of PROGRAM.\n"
+	"\n"
+	"      --limit S         longest wait for the small program, in seconds (default 60: many "
+	"GPUs\n"
+	"                        that nothing keeps awake take their time)\n"
+	"  -h, --help            this text\n"
+	"\n"
+	"  gpuprof doctor\n"
+	"  gpuprof doctor python train.py\n";
+
+#define LIMIT_S 60
+
+/* In the order in which they are printed. */
+static const struct check {
+	const char *name;
+	void (*function)(const struct gp_patient *patient, struct gp_finding *finding);
+	bool of_program; /* not of the machine */
+} checks[] = {
+	{"driver", gp_check_driver, false},       {"GPU", gp_check_gpu, false},
+	{"simulator", gp_check_simulator, false}, {"library", gp_check_library, false},
+	{"CUPTI", gp_check_cupti, false},         {"other tools", gp_check_tools, false},
+	{"recording", gp_check_recording, false}, {"options", gp_check_options, false},
+	{"traces", gp_check_folder, false},       {"rings", gp_check_rings, false},
+	{"temporary", gp_check_session, false},   {"limits", gp_check_limits, false},
+	{"seccomp", gp_check_seccomp, false},     {"counters", gp_check_counters, false},
+	{"ptrace", gp_check_ptrace, false},       {"program", gp_check_program, true},
+	{"libraries", gp_check_libraries, true},  {"its CUPTI", gp_check_its_cupti, true},
+	{"Python", gp_check_python, false},
+};
+
+static void print_machine(void)
+{
+	struct utsname machine;
+
+	uname(&machine);
+	printf("gpuprof " GP_VERSION " on %s: %s %s %s, glibc %s\n", machine.nodename,
+	       machine.sysname, machine.release, machine.machine, gnu_get_libc_version());
+}
+
+static void print_end_without(const char *program)
+{
+	printf("recording works here, but not of ");
+	gp_text_print(stdout, program);
+	printf(": see what fails above\n");
+}
+
+static void print_end(const struct gp_patient *patient, const size_t counts[GP_CHECK_VERDICTS],
+		      size_t of_program)
+{
+	size_t warnings = counts[GP_CHECK_WARNING];
+
+	if (counts[GP_CHECK_FAILS] > of_program)
+		printf("recording does not work here: see what fails above\n");
+	else if (of_program)
+		print_end_without(patient->program ? patient->program : "Python's packages");
+	else if (warnings)
+		printf("recording works here, with %zu warning%s\n", warnings,
+		       warnings > 1 ? "s" : "");
+	else
+		printf("recording works here\n");
+}
+
+static int report(const struct gp_patient *patient)
+{
+	size_t counts[GP_CHECK_VERDICTS] = {0}, of_program = 0;
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		struct gp_finding finding = {.verdict = GP_CHECK_NOT_MADE};
+
+		checks[i].function(patient, &finding);
+		gp_finding_print(&finding, checks[i].name, stdout);
+		counts[finding.verdict]++;
+		of_program += checks[i].of_program && finding.verdict == GP_CHECK_FAILS;
+	}
+	print_end(patient, counts, of_program);
+	return counts[GP_CHECK_FAILS] ? GP_EXIT_FAILED : 0;
+}
+
+/* Whatever was made for it is gone by then. */
+static void end_by_signal(int number)
+{
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static int examine(const char *program, unsigned limit_s)
+{
+	struct gp_patient *patient = malloc(sizeof(*patient));
+	int status;
+
+	if (!patient)
+		return gp_command_fail(GP_EXIT_FAILED, "doctor: out of memory");
+	print_machine();
+	fflush(stdout);
+	gp_ask_hold_signals();
+	gp_patient_examine(patient, program, limit_s);
+	status = gp_ask_signal() ? GP_EXIT_FAILED : report(patient);
+	gp_patient_free(patient);
+	free(patient);
+	if (gp_ask_signal())
+		end_by_signal(gp_ask_signal());
+	return status;
+}
+
+struct arguments {
+	const char *probe; /* gpu or ranges: what this command runs itself as; NULL = it does not */
+	unsigned limit_s;
+};
+
+static int take_limit(const struct gp_command_line *line, const char *text)
+{
+	struct arguments *a = line->arguments;
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	a->limit_s = (unsigned)value;
+	if (*text >= '0' && *text <= '9' && *end == '\0' && value > 0 && value <= 3600)
+		return GP_COMMAND_GO_ON;
+	return gp_command_fail(GP_EXIT_USAGE,
+			       "doctor: --limit needs a number from 1 to 3600, not %s", text);
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	const struct gp_command_option options[] = {
+		{"limit", .take = take_limit},
+		{"probe", .text = &a->probe},
+		{0},
+	};
+	const struct gp_command_line line = {.command = "doctor",
+					     .usage = usage,
+					     .options = options,
+					     .arguments = a,
+					     .stops_at_words = true};
+
+	return gp_command_line_read(&line, argc, argv);
+}
+
+int gp_command_doctor(int argc, char **argv)
+{
+	struct arguments a = {.limit_s = LIMIT_S};
+	int status = parse(argc, argv, &a);
+
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	if (a.probe)
+		return gp_probe(strcmp(a.probe, "gpu") == 0, argv + optind);
+	return examine(argv[optind], a.limit_s);
+}

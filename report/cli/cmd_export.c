@@ -1,0 +1,359 @@
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "report/load/command.h"
+#include "report/cli/command_line.h"
+#include "report/cli/export_request.h"
+#include "report/base/text/format.h"
+#include "report/codec/gzip.h"
+#include "report/import/import.h"
+#include "report/codec/output_file.h"
+#include "report/load/parts.h"
+#include "report/load/traces.h"
+
+#define MESSAGE_BYTES 4352
+
+#define MOST_PARTS 10000
+
+struct arguments {
+	struct gp_export_request request;
+	const char *output; /* NULL = beside the trace */
+	const char *trace;
+	uint64_t parts;   /* 0 = one file */
+	uint64_t at_once; /* events; 0 = all of a trace that is not large */
+};
+
+/* What is exported: a model, or one part of it after the other. */
+struct opened {
+	struct gp_model *model;
+	struct gp_parts *parts; /* NULL = the model is all */
+	size_t first;           /* part that is in the file at hand */
+	struct gp_export_source source;
+};
+
+/* From so many bytes on a trace is large. */
+#define LARGE_BYTES (UINT64_C(64) << 20)
+
+/* malloc() maps what is larger, and so gives it back: else what one thread has freed is kept for that thread, and the other takes as much again. */
+#define MAPPED_BYTES (1 << 20)
+
+static const char usage[] =
+	"usage: gpuprof export [options] FILE\n"
+	"       gpuprof export --list\n"
+	"\n"
+	"Write a trace file in another format.\n"
+	"\n"
+	"  -F, --format FORMAT  one of those below (default chrome)\n"
+	"  -o, --output OUT     the file to write, - for standard output (default: beside FILE);\n"
+	"                       NAME.gz is compressed\n"
+	"      --list           the formats, their suffixes, and who reads them\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Part of a trace (not of openmetrics):\n"
+	"      --start TIME     only what still runs at that time, or begins later; times count "
+	"from\n"
+	"                       the first call or operation: 1.5s, 20ms, 300us, 5000ns\n"
+	"      --end TIME       only what begins before that time\n"
+	"      --min-duration TIME  only what takes that long; marks and counters stay\n"
+	"      --parts N        N files, OUT.1.json and so on, one after the other in time, of "
+	"about\n"
+	"                       as many events each; an event is in the part in which it begins\n"
+	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations "
+	"(default:\n"
+	"                       0 = all)\n"
+	"      --ranges-on-streams  chrome: ranges on the tracks of the streams, where "
+	"HolisticTrace-\n"
+	"                       Analysis looks for them, not on tracks of their own above\n"
+	"      --counters       chrome, perfetto: queue lengths of streams and bandwidth of "
+	"copies\n"
+	"                       over time\n"
+	"      --critical-path  chrome, perfetto: what each moment waited for, as a track\n"
+	"      --at-once N      have about N events in memory at a time (default: 2 million of a\n"
+	"                       trace from 64 MiB on, else all)\n"
+	"\n"
+	"Formats of call stacks:\n"
+	"  -v, --value WHAT     what to show, one of those below (default gpu-time)\n"
+	"\n"
+	"  gpuprof export --start 1s --end 1.2s --min-duration 10us FILE\n"
+	"  gpuprof export --format sqlite FILE\n"
+	"  gpuprof export -F folded -v leaked-bytes -o - FILE | flamegraph.pl > leaks.svg\n"
+	"\n"
+	"Formats:\n";
+
+static void print_usage(void)
+{
+	fputs(usage, stdout);
+	for (const struct gp_exporter *const *at = gp_exporters; *at; at++)
+		printf("  %-19s  %s\n", (*at)->name, (*at)->help);
+	puts("\nValues:");
+	for (int i = 0; i < GP_MEASURES; i++)
+		printf("  %-19s  %s\n", gp_measures[i].word, gp_measures[i].title);
+}
+
+static void print_list(void)
+{
+	printf("%-12s%-18s%s\n", "format", "suffix", "read by");
+	for (const struct gp_exporter *const *at = gp_exporters; *at; at++)
+		printf("%-12s%-18s%s\n", (*at)->name, (*at)->suffix, (*at)->readers);
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	struct gp_slice_choice *choice = &a->request.options.choice;
+	const struct gp_command_option options[] = {
+		{"format", 'F', .take = gp_export_request_take_format},
+		{"output", 'o', .text = &a->output},
+		{"limit", 'l', .number = &a->request.options.slice_limit, .most = GP_COMMAND_MOST},
+		{"value", 'v', .take = gp_export_request_take_value},
+		{"list", .print = print_list},
+		{"start", .time_ns = &choice->from_ns},
+		{"end", .time_ns = &choice->to_ns},
+		{"min-duration", .time_ns = &choice->least_ns},
+		{"ranges-on-streams", .flag = &a->request.options.ranges_on_streams},
+		{"counters", .flag = &a->request.options.counters},
+		{"critical-path", .flag = &a->request.options.critical_path},
+		{"parts", .number = &a->parts, .most = MOST_PARTS},
+		{"at-once", .number = &a->at_once, .most = GP_COMMAND_MOST},
+		{"help", 'h', .print = print_usage},
+		{0},
+	};
+	const struct gp_command_line line = {
+		.command = "export", .options = options, .arguments = &a->request};
+	int status = gp_command_line_read(&line, argc, argv);
+
+	a->trace = argv[optind];
+	choice->is_part = a->parts > 0;
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	if (argc - optind != 1)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "export: name one trace file; see gpuprof export --help%s",
+				       a->trace ? "; several become one by gpuprof merge" : "");
+	if (choice->to_ns > 0 && choice->from_ns >= choice->to_ns)
+		return gp_command_fail(GP_EXIT_USAGE, "export: --start has to be before --end");
+	if (a->parts > 0 && a->output && strcmp(a->output, "-") == 0)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "export: --parts are files; name one after -o");
+	status = gp_export_request_check_name(&line, a->output);
+	return status == GP_COMMAND_GO_ON ? gp_export_request_check(&line) : status;
+}
+
+/* ---- what is read ---- */
+
+static const struct gp_model *get_model(void *opened, size_t index)
+{
+	(void)index;
+	return ((struct opened *)opened)->model;
+}
+
+static const struct gp_model *get_part(void *context, size_t index)
+{
+	struct opened *opened = context;
+
+	return gp_parts_get(opened->parts, opened->first + index);
+}
+
+/* Which are the last slices, what came before, and what was waited for, only the whole tells. */
+static bool is_for_parts(const struct arguments *a)
+{
+	struct stat status;
+
+	const struct gp_export_options *options = &a->request.options;
+
+	return options->slice_limit == 0 && !options->counters && !options->critical_path &&
+	       !gp_import_is_known(a->trace) &&
+	       (a->at_once > 0 || (stat(a->trace, &status) == 0 && S_ISREG(status.st_mode) &&
+				   (uint64_t)status.st_size >= LARGE_BYTES));
+}
+
+static int open_parts(const struct arguments *a, struct opened *opened)
+{
+	const struct gp_parts_wish wish = {
+		.events = a->at_once > 0 ? a->at_once : GP_PARTS_EVENTS,
+		.with_memory = (a->request.exporter->heeds & GP_EXPORT_MEMORY) != 0,
+	};
+	int result;
+
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+	result = gp_parts_open(a->trace, &a->request.options.choice, &wish, &opened->parts);
+	if (result != 0)
+		return result;
+	opened->source = (struct gp_export_source){.count = gp_parts_count(opened->parts),
+						   .get = get_part,
+						   .context = opened,
+						   .are_parts = true};
+	return 0;
+}
+
+/* What cannot be read in parts is read as a whole, which says why where that fails, too. */
+static int open_trace(const struct arguments *a, struct opened *opened)
+{
+	char message[MESSAGE_BYTES];
+
+	if (is_for_parts(a) && open_parts(a, opened) == 0)
+		return 0;
+	opened->source = (struct gp_export_source){1, get_model, opened, false};
+	if (gp_model_load(a->trace, &opened->model, message, sizeof(message)) != 0)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	return 0;
+}
+
+static void close_trace(struct opened *opened)
+{
+	gp_parts_close(opened->parts);
+	gp_model_free(opened->model);
+}
+
+static const struct gp_model *first_model(const struct opened *opened)
+{
+	return opened->source.get(opened->source.context, 0);
+}
+
+/* That there is something in the part that was asked for.  An empty trace as a whole may be written. */
+static int check_part(const struct arguments *a, const struct opened *opened)
+{
+	const struct gp_slice_choice *choice = &a->request.options.choice;
+	const struct gp_model *model = first_model(opened);
+
+	if (!model)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", gp_parts_trouble(opened->parts));
+	gp_traces_warn(model);
+	if ((choice->from_ns == 0 && choice->to_ns == 0 && choice->least_ns == 0) ||
+	    opened->source.count > 1 || gp_slice_choice_has_any(choice, model))
+		return 0;
+	return gp_command_fail(
+		GP_EXIT_FAILED,
+		"export: nothing is written: nothing of %s is in that part; its calls "
+		"and operations are from 0 to %s",
+		a->trace, gp_format_ns(model->last_ns - model->first_ns).text);
+}
+
+/* ---- what is written ---- */
+
+static int write_source(const struct opened *opened, const struct arguments *a, const char *path)
+{
+	const char *trouble = NULL;
+	char message[MESSAGE_BYTES];
+	struct gp_output_file file;
+	int result = gp_output_file_open(&file, path, message, sizeof(message));
+
+	if (result == 0) {
+		result = gp_export_compress(a->request.exporter, &file);
+		if (result == 0)
+			result = a->request.exporter->write(&opened->source, &a->request.options,
+							    file.stream);
+		trouble = opened->parts ? gp_parts_trouble(opened->parts) : NULL;
+		result = gp_output_file_close(&file, result == 0 && trouble ? -EIO : result,
+					      message, sizeof(message));
+	}
+	return result == 0 ? gp_command_wrote(path, a->output)
+			   : gp_command_fail(GP_EXIT_FAILED, "%s", trouble ? trouble : message);
+}
+
+/* Where the number of a part goes: before the format's suffix, else before the name's last ".", and before ".gz". */
+static size_t find_ending(const char *path, const char *suffix)
+{
+	size_t length = strlen(path), suffix_bytes = strlen(suffix);
+	const char *name = basename(path);
+	size_t start = (size_t)(name - path);
+
+	if (gp_gzip_is_meant(path))
+		length -= strlen(".gz");
+	if (length > suffix_bytes &&
+	    strncmp(path + length - suffix_bytes, suffix, suffix_bytes) == 0)
+		return length - suffix_bytes;
+	for (size_t i = length; i > start + 1; i--)
+		if (path[i - 1] == '.')
+			return i - 1;
+	return length;
+}
+
+/* One of the files, of what begins in the time that is chosen. */
+static int write_part(struct opened *opened, const struct arguments *a, const char *path,
+		      uint64_t number)
+{
+	const struct gp_slice_choice *choice = &a->request.options.choice;
+	size_t ending = find_ending(path, a->request.exporter->suffix);
+	char *name;
+	int status;
+
+	if (asprintf(&name, "%.*s.%" PRIu64 "%s", (int)ending, path, number, path + ending) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	if (opened->parts)
+		opened->source.count = gp_parts_between(opened->parts, choice->from_ns,
+							choice->to_ns, &opened->first);
+	status = write_source(opened, a, name);
+	free(name);
+	return status;
+}
+
+/* Where each of the files begins. */
+static int cut(const struct opened *opened, const struct arguments *a, uint64_t *starts)
+{
+	uint32_t count = (uint32_t)a->parts;
+
+	return opened->parts ? gp_parts_cut(opened->parts, starts, count)
+			     : gp_slice_choice_cut(&a->request.options.choice, opened->model,
+						   starts, count);
+}
+
+static int write_parts(struct opened *opened, const struct arguments *a, const char *path)
+{
+	struct arguments part = *a;
+	uint64_t *starts = calloc((size_t)a->parts, sizeof(*starts));
+	int status = 0;
+
+	if (!starts || cut(opened, a, starts) < 0) {
+		free(starts);
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	}
+	for (uint64_t i = 0; i < a->parts && status == 0; i++) {
+		part.request.options.choice.from_ns = starts[i];
+		part.request.options.choice.to_ns =
+			i + 1 < a->parts ? starts[i + 1] : a->request.options.choice.to_ns;
+		status = write_part(opened, &part, path, i + 1);
+	}
+	free(starts);
+	return status;
+}
+
+static int write_all(struct opened *opened, const struct arguments *a)
+{
+	char *path = a->output ? strdup(a->output)
+			       : gp_output_path(a->trace, a->request.exporter->suffix);
+	int status;
+
+	if (!path)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	status = a->parts > 0 ? write_parts(opened, a, path) : write_source(opened, a, path);
+	free(path);
+	return status;
+}
+
+int gp_command_export(int argc, char **argv)
+{
+	struct arguments a = {.request = GP_EXPORT_REQUEST};
+	struct opened opened = {0};
+	int status = parse(argc, argv, &a);
+
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	status = open_trace(&a, &opened);
+	if (status == 0 && a.output && gp_output_is_same(a.output, a.trace))
+		status = gp_command_fail(
+			GP_EXIT_USAGE, "export: %s is the trace itself; name another file after -o",
+			a.output);
+	if (status == 0)
+		status = check_part(&a, &opened);
+	if (status == 0)
+		status = write_all(&opened, &a);
+	close_trace(&opened);
+	return status;
+}

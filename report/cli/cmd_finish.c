@@ -1,0 +1,106 @@
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuprof/option.h"
+#include "report/load/command.h"
+#include "report/cli/command_line.h"
+#include "report/finish/finish.h"
+#include "report/trace/orphans.h"
+#include "report/load/traces.h"
+
+#define MOST_SLICES 999999999999999999u /* what GPUPROF_CHROME_LIMIT may be */
+
+static const char usage[] =
+	"usage: gpuprof finish [options] FILE...\n"
+	"\n"
+	"Do what is done when a profiled program ends: write NAME.json beside each NAME.gpuprof "
+	"and\n"
+	"print one summary on stderr.  What the rings of a killed program still hold in /dev/shm "
+	"is\n"
+	"moved into its trace.  Options that are not given come from the environment\n"
+	"(GPUPROF_SUMMARY, ...), as for the program.\n"
+	"\n"
+	"  -s, --summary WHERE   stderr, none, or a file to append to (%p, %n, %h, %q{VAR} as in\n"
+	"                        gpuprof-run --output, of the first FILE)\n"
+	"      --chrome FORMAT   json or none\n"
+	"      --chrome-limit N  only the last N slices in the Chrome trace, 0 = all\n"
+	"      --html            one HTML page of all of them, beside the first one, for a "
+	"browser\n"
+	"  -q, --quiet           print nothing\n"
+	"      --progress-fd N   write a byte to descriptor N now and then\n"
+	"  -h, --help            this text\n";
+
+static const char *from_environment(enum gp_option option)
+{
+	char variable[64];
+	const char *value;
+
+	snprintf(variable, sizeof(variable), GP_OPTION_PREFIX "%s",
+		 gp_option_rows[option].variable);
+	value = getenv(variable);
+	return value && *value ? value : gp_option_rows[option].value;
+}
+
+static int take_progress_fd(const struct gp_command_line *line, const char *text)
+{
+	struct gp_finish_options *options = line->arguments;
+	uint64_t number;
+
+	if (!gp_command_number("finish", "--progress-fd", text, INT32_MAX, &number))
+		return GP_EXIT_USAGE;
+	options->progress_fd = (int)number;
+	return GP_COMMAND_GO_ON;
+}
+
+static int parse(int argc, char **argv, struct gp_finish_options *options)
+{
+	const struct gp_command_option table[] = {
+		{"summary", 's', .text = &options->summary},
+		{"chrome", .text = &options->chrome},
+		{"chrome-limit", .number = &options->chrome_limit, .most = MOST_SLICES},
+		{"html", .flag = &options->html},
+		{"quiet", 'q', .flag = &options->quiet},
+		{"progress-fd", .take = take_progress_fd},
+		{0},
+	};
+	const struct gp_command_line line = {
+		.command = "finish", .usage = usage, .options = table, .arguments = options};
+	int status;
+
+	options->summary = from_environment(GP_OPTION_ID_SUMMARY);
+	options->chrome = from_environment(GP_OPTION_ID_CHROME);
+	options->html = strcmp(from_environment(GP_OPTION_ID_HTML), "0") != 0;
+	options->quiet = strcmp(from_environment(GP_OPTION_ID_QUIET), "0") != 0;
+	if (!gp_command_number("finish", "GPUPROF_CHROME_LIMIT",
+			       from_environment(GP_OPTION_ID_CHROME_LIMIT), MOST_SLICES,
+			       &options->chrome_limit))
+		return GP_EXIT_USAGE;
+	status = gp_command_line_read(&line, argc, argv);
+	if (status != GP_COMMAND_GO_ON || optind < argc)
+		return status;
+	return gp_command_fail(GP_EXIT_USAGE,
+			       "finish: name trace files; see gpuprof finish --help");
+}
+
+int gp_command_finish(int argc, char **argv)
+{
+	struct gp_finish_options options = {.progress_fd = -1};
+	int result, status = parse(argc, argv, &options);
+	size_t count;
+
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	/* whoever waited for progress, or read stderr, may go before we are done; a file that may not grow is an error */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	options.at_exit = options.progress_fd >= 0; /* the library has one */
+	count = (size_t)(argc - optind);
+	if (gp_traces_name_once(argv + optind, &count) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	result = gp_finish(argv + optind, count, &options);
+	gp_orphans_save(argv[optind]);
+	return result == 0 ? 0 : GP_EXIT_FAILED;
+}

@@ -1,0 +1,252 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/load/command.h"
+#include "report/cli/command_line.h"
+#include "report/diff/run_set.h"
+#include "report/base/text/format.h"
+#include "report/analysis/host/python_samples.h"
+#include "report/html/html.h"
+#include "report/codec/output_file.h"
+#include "report/load/traces.h"
+
+#define MESSAGE_BYTES 4352
+
+static const char usage[] =
+	"usage: gpuprof html [options] FILE...\n"
+	"       gpuprof html -o OUT [options] A... -- B...\n"
+	"\n"
+	"Write one HTML file that shows all of a recording: an overview, a timeline, tables, "
+	"flame\n"
+	"graphs, memory over time.  It opens in any browser of today by a double click and loads "
+	"nothing\n"
+	"from anywhere.  Several trace files of one run become one page.  A... -- B... are sets "
+	"of\n"
+	"repeated runs, as for gpuprof diff: the page tells what differs between all of them; the\n"
+	"rest of it shows the run of B whose wall time is the median.\n"
+	"\n"
+	"  -o, --output OUT     the file to write, - for standard output (default: NAME.html "
+	"beside "
+	"the\n"
+	"                       first NAME.gpuprof); NAME.gz is compressed\n"
+	"  -l, --limit N        of more than N calls, operations and ranges, in the timeline short "
+	"ones\n"
+	"                       stand together with their neighbours (default: 4000000; 0 = none "
+	"do)\n"
+	"      --min-duration TIME  in the timeline what is shorter stands together with its\n"
+	"                       neighbours, where less than that is between them: 10us\n"
+	"      --counters       in the timeline also queue lengths of streams and bandwidth of "
+	"copies\n"
+	"  -c, --compare BASE   also what differs from another run: BASE is its trace file; once "
+	"for "
+	"each\n"
+	"                       of its processes\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"  gpuprof html --compare before.gpuprof after.gpuprof\n"
+	"  gpuprof html -o compared.html before/* -- after/*\n"
+	"  gpuprof html gpuprof-app-1234.gpuprof\n"
+	"  gpuprof html -o report.html rank*.gpuprof\n"
+	"  gpuprof html --min-duration 20us trace.json.gz\n"
+	"\n"
+	"Exit status: 0, also where a damaged file could be read in part (the page says so); 1 "
+	"where "
+	"a\n"
+	"file could not be read at all, the others are used; 2 for a wrong command line.\n";
+
+struct arguments {
+	const char *output; /* NULL = not given */
+	char **bases;       /* room for as many as there are words */
+	size_t base_count;
+	char **runs; /* of sets: those to compare with */
+	size_t run_count;
+	char **traces; /* of sets: the runs that are compared with those */
+	size_t trace_count;
+	struct gp_run_set base_set, run_set;
+	struct gp_html_options options;
+};
+
+static int take_base(const struct gp_command_line *line, const char *path)
+{
+	struct arguments *a = line->arguments;
+
+	a->bases[a->base_count++] = (char *)path;
+	return GP_COMMAND_GO_ON;
+}
+
+static int check(const struct arguments *a)
+{
+	int status = gp_command_check_traces("html", a->output, a->traces, a->trace_count);
+
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	if (a->run_count > 0 && a->base_count > 0)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "html: runs before -- are what is compared with: leave out "
+				       "--compare %s",
+				       a->bases[0]);
+	if (a->run_count > 0 && !a->output)
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"html: beside the traces of sets of runs the page would be taken for one "
+			"of them the next time: name it with -o OUT, elsewhere");
+	if (!gp_command_output_is_free("html", a->output, a->bases, a->base_count) ||
+	    !gp_command_output_is_free("html", a->output, a->runs, a->run_count))
+		return GP_EXIT_USAGE;
+	return GP_COMMAND_GO_ON;
+}
+
+/* Words before "--" are the runs to compare with. */
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	const struct gp_command_option options[] = {
+		{"output", 'o', .text = &a->output},
+		{"limit", 'l', .number = &a->options.event_limit, .most = GP_COMMAND_MOST},
+		{"compare", 'c', .take = take_base},
+		{"min-duration", .time_ns = &a->options.least_ns},
+		{"counters", .flag = &a->options.counters},
+		{0},
+	};
+	const struct gp_command_line line = {
+		.command = "html", .usage = usage, .options = options, .arguments = a};
+	int separator = 1, status;
+
+	while (separator < argc && strcmp(argv[separator], "--") != 0)
+		separator++;
+	status = gp_command_line_read(&line, separator, argv);
+	a->traces = argv + optind;
+	a->trace_count = (size_t)(separator - optind);
+	if (separator < argc) {
+		a->runs = a->traces;
+		a->run_count = a->trace_count;
+		a->traces = argv + separator + 1;
+		a->trace_count = (size_t)(argc - separator - 1);
+	}
+	return status == GP_COMMAND_GO_ON ? check(a) : status;
+}
+
+static void explain(const struct gp_html_result *result)
+{
+	if (result->is_limited)
+		fprintf(stderr,
+			"gpuprof: in the page's timeline %s events shorter than %s stand together "
+			"with their neighbours; for each by itself, add --limit 0\n",
+			gp_format_count(result->grouped).text, gp_format_ns(result->least_ns).text);
+	if (result->crowded > 0)
+		fprintf(stderr,
+			"gpuprof: in the page's timeline %s events stand together in the last row "
+			"of "
+			"their track, where too many were at the same time; its tables have each\n",
+			gp_format_count(result->crowded).text);
+	gp_host_depth_explain(&result->host_depth, stderr);
+}
+
+static int write_page(struct gp_model *const *models, size_t count, const struct arguments *a,
+		      const char *path)
+{
+	char message[MESSAGE_BYTES];
+	struct gp_html_result written = {0};
+	struct gp_output_file file;
+	size_t length = strlen(path);
+	int result = gp_output_file_open(&file, path, message, sizeof(message));
+
+	if (result == 0) {
+		if (length > 3 && strcmp(path + length - 3, ".gz") == 0)
+			result = gp_output_file_compress(&file);
+		if (result == 0)
+			result = gp_html_write(models, count, &a->options, file.stream, &written);
+		result = gp_output_file_close(&file, result, message, sizeof(message));
+	}
+	if (result != 0)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	explain(&written);
+	return gp_command_wrote(path, a->output);
+}
+
+static int write_named(struct gp_model *const *models, size_t count, const struct arguments *a)
+{
+	char *path = a->output ? strdup(a->output) : gp_output_path(a->traces[0], GP_HTML_SUFFIX);
+	int status = path ? write_page(models, count, a, path)
+			  : gp_command_fail(GP_EXIT_FAILED, "no memory");
+
+	free(path);
+	return status;
+}
+
+/* The page, with the run to compare with where there is one; without all of that it would replace one that has it. */
+static int write_compared(const struct gp_traces *traces, void *arguments)
+{
+	struct arguments *a = arguments;
+	struct gp_traces bases = {0};
+	int status = 0;
+
+	if (a->base_count > 0 && gp_traces_load(&bases, a->bases, a->base_count, true) < 0)
+		status = gp_command_fail(GP_EXIT_FAILED, "no memory");
+	else if (bases.any_failed)
+		status = GP_EXIT_FAILED;
+	a->options.base = bases.models;
+	a->options.base_count = bases.count;
+	if (status == 0)
+		status = write_named(traces->models, traces->count, a);
+	gp_traces_free(&bases);
+	return status;
+}
+
+/* ---- sets of runs ---- */
+
+static int fail_runs(const char *message)
+{
+	return gp_command_fail(GP_EXIT_FAILED, "html: %s", message);
+}
+
+/* All runs' figures into set, the models of the one in the middle into run. */
+static int load_runs(char **paths, size_t count, struct gp_run_set *set, struct gp_run_models *run)
+{
+	char message[MESSAGE_BYTES];
+
+	if (gp_traces_name_once(paths, &count) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	if (gp_run_set_load(set, paths, count, message, sizeof(message)) < 0 ||
+	    gp_run_models_load(run, gp_run_set_middle(set)->name, message, sizeof(message)) < 0)
+		return fail_runs(message);
+	return 0;
+}
+
+static int write_sets(struct arguments *a)
+{
+	struct gp_run_models base = {0}, run = {0};
+	int status = load_runs(a->runs, a->run_count, &a->base_set, &base);
+
+	if (status == 0)
+		status = load_runs(a->traces, a->trace_count, &a->run_set, &run);
+	a->options.base = base.models;
+	a->options.base_count = base.count;
+	a->options.base_runs = &a->base_set;
+	a->options.runs = &a->run_set;
+	if (status == 0)
+		status = write_named(run.models, run.count, a);
+	gp_run_models_free(&base);
+	gp_run_models_free(&run);
+	gp_run_set_free(&a->base_set);
+	gp_run_set_free(&a->run_set);
+	return status;
+}
+
+int gp_command_html(int argc, char **argv)
+{
+	struct arguments a = {.options.event_limit = GP_HTML_EVENTS,
+			      .bases = calloc((size_t)argc + 1, sizeof(char *))};
+	int status;
+
+	if (!a.bases)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	status = parse(argc, argv, &a);
+	if (status == GP_COMMAND_GO_ON && a.run_count > 0)
+		status = write_sets(&a);
+	else if (status == GP_COMMAND_GO_ON)
+		status = gp_traces_use(a.traces, a.trace_count, write_compared, &a);
+	free(a.bases);
+	return status;
+}

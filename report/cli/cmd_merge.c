@@ -1,0 +1,141 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/load/command.h"
+#include "report/cli/command_line.h"
+#include "report/cli/export_request.h"
+#include "report/codec/output_file.h"
+#include "report/load/traces.h"
+
+#define MESSAGE_BYTES 4352
+
+struct arguments {
+	struct gp_export_request request;
+	const char *output; /* NULL = not given */
+	char **traces;
+	size_t trace_count;
+};
+
+/* The traces, of which one at a time is in memory. */
+struct pile {
+	char **traces;
+	bool *failed; /* has been said */
+	bool *warned; /* has been loaded, and what it lacks was said */
+	size_t at;    /* index of model */
+	struct gp_model *model;
+	bool any_failed;
+};
+
+static const char usage[] =
+	"usage: gpuprof merge -o OUT FILE...\n"
+	"\n"
+	"Write several processes in one file, a Chrome trace or another format, on one timeline:\n"
+	"in a Chrome trace the processes of one machine by its monotonic clock, those of several\n"
+	"machines by their wall clocks; else by the wall clock.  A GPU that several of them used\n"
+	"is one, with the streams of each process.  Equal call stacks of all processes are one.\n"
+	"\n"
+	"  -o, --output OUT     the file to write, - for standard output; NAME.gz is\n"
+	"                       compressed\n"
+	"  -F, --format FORMAT  one of gpuprof export (default chrome)\n"
+	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations "
+	"(default:\n"
+	"                       0 = all)\n"
+	"  -v, --value WHAT     call stacks: what to show, as of gpuprof export\n"
+	"  -h, --help           this text\n";
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	const struct gp_command_option options[] = {
+		{"output", 'o', .text = &a->output},
+		{"format", 'F', .take = gp_export_request_take_format},
+		{"limit", 'l', .number = &a->request.options.slice_limit, .most = GP_COMMAND_MOST},
+		{"value", 'v', .take = gp_export_request_take_value},
+		{0},
+	};
+	const struct gp_command_line line = {
+		.command = "merge", .usage = usage, .options = options, .arguments = &a->request};
+	int status = gp_command_line_read(&line, argc, argv);
+
+	a->traces = argv + optind;
+	a->trace_count = (size_t)(argc - optind);
+	if (status == GP_COMMAND_GO_ON)
+		status = gp_export_request_check(&line);
+	if (status == GP_COMMAND_GO_ON)
+		status = gp_command_check_traces("merge", a->output, a->traces, a->trace_count);
+	if (status == GP_COMMAND_GO_ON)
+		status = gp_export_request_check_name(&line, a->output);
+	if (status == GP_COMMAND_GO_ON && !a->output)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "merge: name the file to write; type for example: gpuprof "
+				       "merge -o all.json FILE...");
+	return status;
+}
+
+static const struct gp_model *get(void *context, size_t index)
+{
+	struct pile *pile = context;
+	char message[MESSAGE_BYTES];
+
+	if (pile->failed[index] || (pile->model && pile->at == index))
+		return pile->failed[index] ? NULL : pile->model;
+	gp_model_free(pile->model);
+	pile->model = NULL;
+	pile->at = index;
+	if (gp_model_load(pile->traces[index], &pile->model, message, sizeof(message)) == 0) {
+		if (!pile->warned[index])
+			gp_traces_warn(pile->model);
+		pile->warned[index] = true;
+		return pile->model;
+	}
+	pile->failed[index] = pile->any_failed = true;
+	gp_command_fail(0, "%s", message);
+	return NULL;
+}
+
+static int write_merged(const struct arguments *a, struct pile *pile)
+{
+	const struct gp_export_source source = {
+		.count = a->trace_count, .get = get, .context = pile};
+	char message[MESSAGE_BYTES];
+	struct gp_output_file file;
+	int result = gp_output_file_open(&file, a->output, message, sizeof(message));
+
+	if (result == 0) {
+		result = gp_export_compress(a->request.exporter, &file);
+		if (result == 0)
+			result = a->request.exporter->write(&source, &a->request.options,
+							    file.stream);
+		result = gp_output_file_close(&file, result, message, sizeof(message));
+	}
+	if (result == -ENODATA)
+		return gp_command_fail(GP_EXIT_FAILED,
+				       "merge: %s is not written: none of the traces can be read",
+				       a->output);
+	return result == 0 ? gp_command_wrote(a->output, true)
+			   : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+}
+
+int gp_command_merge(int argc, char **argv)
+{
+	struct arguments a = {.request = GP_EXPORT_REQUEST};
+	struct pile pile = {0};
+	int status = parse(argc, argv, &a);
+
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	if (gp_traces_name_once(a.traces, &a.trace_count) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	pile.traces = a.traces;
+	pile.failed = calloc(a.trace_count, sizeof(*pile.failed));
+	pile.warned = calloc(a.trace_count, sizeof(*pile.warned));
+	status = pile.failed && pile.warned ? write_merged(&a, &pile)
+					    : gp_command_fail(GP_EXIT_FAILED, "no memory");
+	gp_model_free(pile.model);
+	free(pile.failed);
+	free(pile.warned);
+	return status == 0 && pile.any_failed ? GP_EXIT_FAILED : status;
+}

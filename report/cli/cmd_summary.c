@@ -1,0 +1,253 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/device/kernel_kinds.h"
+#include "report/load/command.h"
+#include "report/cli/command_line.h"
+#include "report/tables/memory_page.h"
+#include "report/codec/output_file.h"
+#include "report/summary/summary.h"
+#include "report/tables/summary_by.h"
+#include "report/analysis/memory/torch_snapshot.h"
+#include "report/load/traces.h"
+
+#define MESSAGE_BYTES 4352
+#define ROWS          12
+
+static const char usage[] =
+	"usage: gpuprof summary [options] FILE...\n"
+	"\n"
+	"Print a summary of trace files, one screen; several of one run become one.  With --by,\n"
+	"print tables instead, for reading or for other programs.  Traces of torch.profiler "
+	"(Chrome JSON, "
+	"plain\n"
+	"or .gz) and of nsys export --type=sqlite are read like gpuprof's own.\n"
+	"\n"
+	"  -b, --by WHAT,...    tables: kernel, copy, api, stream, ...; --by help lists them\n"
+	"  -m, --memory         memory by call site: what was never freed, who held the peak, what "
+	"was\n"
+	"                       allocated again and again, and what waited for the GPU\n"
+	"      --torch-snapshot SNAP  what PyTorch gave to tensors, too; SNAP is the file that "
+	"the\n"
+	"                       traced process wrote by torch.cuda.memory._dump_snapshot()\n"
+	"  -F, --format FORMAT  text (default), csv, json or markdown; of all but text without "
+	"--by:\n"
+	"                       the tables that the page is made of\n"
+	"      --full           the whole page: more rows and advice, all that the screen leaves "
+	"out\n"
+	"      --one-pass       the sums alone, which need neither time nor memory: no advice, no "
+	"causes;\n"
+	"                       of traces of 512 MiB and more that is what there is without "
+	"--full\n"
+	"      --kinds FILE     kinds of kernels, in front of the built-in ones: lines of KIND: "
+	"PATTERN,\n"
+	"                       such as  stencil: *heat*  (* stands for any characters)\n"
+	"  -n, --top N          rows of a table, of the whole page or with --by (default: 12, with "
+	"--by\n"
+	"                       all; 0 = all, and gpuprof's own counters); --rows N is the same\n"
+	"      --sort COLUMN    order of a table's rows: largest numbers first, text from A on\n"
+	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
+	"  -o, --output OUT     the file to write (default: standard output)\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"  gpuprof summary --by kernel --top 5 FILE\n"
+	"  gpuprof summary --memory FILE\n"
+	"  gpuprof summary --by copy,api --format csv -o tables.csv FILE\n"
+	"\n"
+	"Exit status: 0, also where a damaged file could be read in part (what is missing is "
+	"said);\n"
+	"1 where a file could not be read at all, the others are used; 2 for a wrong command "
+	"line.\n";
+
+struct arguments {
+	const char *output;
+	char *const *traces;
+	size_t trace_count;
+	struct gp_summary_options page;
+	bool full, memory, one_pass;
+	const char *snapshot;    /* of PyTorch; NULL = none */
+	const char *kinds;       /* the file of --kinds; NULL = none */
+	struct gp_summary_by by; /* words NULL: a page */
+};
+
+static int take_rows(const struct gp_command_line *line, const char *text)
+{
+	struct arguments *a = line->arguments;
+	uint64_t number;
+
+	if (!gp_command_number("summary", "--top", text, GP_COMMAND_MOST, &number))
+		return GP_EXIT_USAGE;
+	a->page.row_limit = a->by.row_limit = number;
+	a->page.brief = false;
+	a->by.every_row = number == 0;
+	return GP_COMMAND_GO_ON;
+}
+
+static int check_by(const struct arguments *a)
+{
+	char message[MESSAGE_BYTES];
+	int result;
+
+	if (strcmp(a->by.words, "help") == 0) {
+		gp_summary_by_list(stdout);
+		return 0;
+	}
+	result = gp_summary_by_check(&a->by, message, sizeof(message));
+	if (result == 0)
+		return GP_COMMAND_GO_ON;
+	gp_command_fail(0, "%s", message);
+	if (result == -ENOENT)
+		gp_summary_by_list(stderr);
+	return GP_EXIT_USAGE;
+}
+
+/* In other formats than text, the page is its tables, and --memory those of its own. */
+static int check_memory(struct arguments *a)
+{
+	if (a->memory && a->by.words)
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"summary: --memory is tables of its own; for others beside them "
+			"type for example: gpuprof summary --by memory-leak,kernel FILE");
+	if (a->memory && a->by.format != &gp_sheet_text)
+		a->by.words = a->snapshot ? gp_memory_page_torch_words : gp_memory_page_words;
+	else if (!a->by.words && a->by.format != &gp_sheet_text)
+		a->by.words = gp_summary_page_words;
+	return a->by.words ? check_by(a) : GP_COMMAND_GO_ON;
+}
+
+static int check(struct arguments *a)
+{
+	int status = check_memory(a);
+
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	if (a->one_pass && (a->by.words || a->memory || !a->page.brief))
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "summary: --one-pass is one screen: tables, memory and the "
+				       "whole page need all that is in the trace");
+	if (!a->by.words && a->by.sort)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "summary: --sort is for tables; type for example: "
+				       "gpuprof summary --by kernel --sort count FILE");
+	if (a->snapshot && !a->by.words && !a->memory)
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "summary: --torch-snapshot is for tables; type for example: "
+				       "gpuprof summary --memory --torch-snapshot %s FILE",
+				       a->snapshot);
+	if (a->snapshot && a->trace_count > 1)
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"summary: --torch-snapshot needs one trace: that of the process "
+			"which wrote the snapshot");
+	return gp_command_check_traces("summary", a->output, a->traces, a->trace_count);
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	const struct gp_command_option options[] = {
+		{"by", 'b', .text = &a->by.words},
+		{"full", .flag = &a->full},
+		{"one-pass", .flag = &a->one_pass},
+		{"memory", 'm', .flag = &a->memory},
+		{"torch-snapshot", .text = &a->snapshot},
+		{"kinds", .text = &a->kinds},
+		{"format", 'F', .format = &a->by.format},
+		{"top", 'n', .take = take_rows},
+		{"rows", .take = take_rows},
+		{"sort", .text = &a->by.sort},
+		{"full-names", 'f', .flag = &a->page.full_names},
+		{"output", 'o', .text = &a->output},
+		{0},
+	};
+	const struct gp_command_line line = {
+		.command = "summary", .usage = usage, .options = options, .arguments = a};
+	int status = gp_command_line_read(&line, argc, argv);
+
+	a->traces = argv + optind;
+	a->trace_count = (size_t)(argc - optind);
+	a->by.full_names = a->page.full_names;
+	if (a->full)
+		a->page.brief = false;
+	return status == GP_COMMAND_GO_ON ? check(a) : status;
+}
+
+static int print_to(FILE *out, const struct arguments *a, const struct gp_traces *traces)
+{
+	const struct gp_memory_page_options memory = {
+		.row_limit = a->page.row_limit, .torch = a->by.torch, .messages = stderr};
+
+	if (a->by.words)
+		return gp_summary_by_print(out, traces->models, traces->count, &a->by);
+	if (a->memory)
+		return gp_memory_page_print(out, traces->models, traces->count, &memory);
+	return gp_summary_print(out, traces->models, traces->count, &a->page);
+}
+
+static int print_all(const struct arguments *a, const struct gp_traces *traces)
+{
+	char message[MESSAGE_BYTES];
+	struct gp_output_file file;
+	int result =
+		gp_output_file_open(&file, a->output ? a->output : "-", message, sizeof(message));
+
+	if (result < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "%s", message);
+	result = print_to(file.stream, a, traces);
+	result = gp_output_file_close(&file, result, message, sizeof(message));
+	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+}
+
+/* With what the snapshot and the file of kinds say, if there are such. */
+static int print(struct arguments *a, const struct gp_traces *traces)
+{
+	struct gp_torch_snapshot snapshot = {0};
+	char message[MESSAGE_BYTES];
+	struct gp_kinds *kinds = gp_kinds_new(a->kinds, message, sizeof(message));
+	int result = kinds ? 0 : -EINVAL, status;
+
+	a->page.kinds = a->by.kinds = kinds;
+	if (kinds && a->snapshot) {
+		result = gp_torch_snapshot_load(a->snapshot, traces->models[0], &snapshot, message,
+						sizeof(message));
+		a->by.torch = &snapshot;
+	}
+	status = result == 0 ? print_all(a, traces)
+			     : gp_command_fail(GP_EXIT_FAILED, "summary: %s", message);
+	gp_torch_snapshot_free(&snapshot);
+	gp_kinds_free(kinds);
+	a->by.torch = NULL;
+	return status;
+}
+
+/* One screen of a large trace is made of sums. */
+static int load(const struct arguments *a, struct gp_traces *traces)
+{
+	bool is_screen = !a->by.words && !a->memory && a->page.brief;
+
+	if (is_screen && (a->one_pass || gp_traces_are_large(a->traces, a->trace_count)))
+		return gp_traces_load_in_one_pass(traces, a->traces, a->trace_count);
+	return gp_traces_load(traces, a->traces, a->trace_count, a->by.words || a->memory);
+}
+
+int gp_command_summary(int argc, char **argv)
+{
+	struct arguments a = {.page = {.brief = true, .row_limit = ROWS},
+			      .by = {.format = &gp_sheet_text, .messages = stderr}};
+	int status = parse(argc, argv, &a);
+	struct gp_traces traces;
+
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	status = 0;
+	if (load(&a, &traces) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	if (traces.count > 0)
+		status = print(&a, &traces);
+	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
+	gp_traces_free(&traces);
+	return status;
+}

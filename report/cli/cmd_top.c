@@ -1,0 +1,411 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/load/command.h"
+#include "report/cli/command_line.h"
+#include "report/base/memstream.h"
+#include "report/base/monotonic.h"
+#include "report/base/text/text.h"
+#include "report/top/page.h"
+#include "report/trace/running.h"
+#include "report/top/screen.h"
+
+#define MESSAGE_BYTES 4352
+#define BATCH_ROWS    12
+#define NS_PER_S      UINT64_C(1000000000)
+#define COMMAND_BYTES 4096 /* of a command line, in a list of programs */
+#define COMMAND_ROOM  100  /* columns that it gets there */
+
+static const char usage[] =
+	"usage: gpuprof top [options] [PID|FILE]\n"
+	"\n"
+	"Watch a program while it is recorded: how busy the GPUs are, kernels, launches and "
+	"copies\n"
+	"per second, memory, open NVTX ranges, and what was lost.  Of a process or of a trace "
+	"file;\n"
+	"without either, of the program of yours that is being recorded.  The program does not\n"
+	"notice.  q ends.\n"
+	"\n"
+	"  -d, --delay SECONDS   time between two pages (default: 1; at least 0.1)\n"
+	"  -n, --iterations N    end after N pages (default: when the program ends)\n"
+	"  -r, --rows N          kernels to list (default: as many as fit, with --batch 12; 0 = "
+	"all)\n"
+	"  -b, --batch           pages one after the other as plain text; also where the output is "
+	"no\n"
+	"                        terminal\n"
+	"  -h, --help            this text\n"
+	"\n"
+	"  gpuprof top 1234\n"
+	"  gpuprof top --batch --iterations 1 gpuprof-app-1234.gpuprof\n"
+	"\n"
+	"Exit status: 0; 1 where there is nothing to watch, or more than one program; 2 for a "
+	"wrong\n"
+	"command line.\n";
+
+struct arguments {
+	const char *target; /* NULL = to be found */
+	uint64_t delay_ns;
+	uint64_t iterations; /* 0 = no limit */
+	size_t rows;         /* SIZE_MAX = all */
+	bool has_rows;
+	bool batch;
+};
+
+/* ---- the command line ---- */
+
+static int take_delay(const struct gp_command_line *line, const char *text)
+{
+	struct arguments *a = line->arguments;
+	char *end;
+	double seconds = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(seconds >= 0.1 && seconds <= 86400))
+		return gp_command_fail(GP_EXIT_USAGE,
+				       "top: --delay needs seconds, from 0.1 to 86400, not %s",
+				       text);
+	a->delay_ns = (uint64_t)(seconds * (double)NS_PER_S);
+	return GP_COMMAND_GO_ON;
+}
+
+static int take_rows(const struct gp_command_line *line, const char *text)
+{
+	struct arguments *a = line->arguments;
+	uint64_t number;
+
+	if (!gp_command_number("top", "--rows", text, GP_COMMAND_MOST, &number))
+		return GP_EXIT_USAGE;
+	a->rows = number != 0 ? number : SIZE_MAX;
+	a->has_rows = true;
+	return GP_COMMAND_GO_ON;
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	const struct gp_command_option options[] = {
+		{"delay", 'd', .take = take_delay},
+		{"iterations", 'n', .number = &a->iterations, .most = GP_COMMAND_MOST},
+		{"rows", 'r', .take = take_rows},
+		{"batch", 'b', .flag = &a->batch},
+		{0},
+	};
+	const struct gp_command_line line = {
+		.command = "top", .usage = usage, .options = options, .arguments = a};
+	int status = gp_command_line_read(&line, argc, argv);
+
+	if (status == GP_COMMAND_GO_ON && argc - optind > 1)
+		return gp_command_fail(GP_EXIT_USAGE, "top: name one process or one trace file");
+	a->target = argv[optind];
+	a->batch |= !gp_screen_is_possible();
+	if (a->batch && !a->has_rows)
+		a->rows = BATCH_ROWS;
+	return status;
+}
+
+/* ---- which program ---- */
+
+/* Its command line, NULs as spaces; free it. */
+static char *read_command(uint32_t pid)
+{
+	char path[64], text[COMMAND_BYTES], *escaped, *fitted;
+	FILE *file;
+	size_t got = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/cmdline", pid);
+	file = fopen(path, "re");
+	if (file) {
+		got = fread(text, 1, sizeof(text) - 1, file);
+		fclose(file);
+	}
+	for (size_t i = 0; i + 1 < got; i++)
+		text[i] = text[i] == '\0' ? ' ' : text[i];
+	text[got] = '\0';
+	escaped = gp_text_escape(text);
+	fitted = escaped ? gp_text_fit(escaped, COMMAND_ROOM) : NULL;
+	free(escaped);
+	return fitted;
+}
+
+static int list(const struct gp_running_list *running)
+{
+	gp_command_fail(0,
+			"top: %u programs are being recorded; type one of these:", running->count);
+	for (uint32_t i = 0; i < running->count; i++) {
+		char *command = read_command(running->programs[i].pid);
+
+		fprintf(stderr, "  gpuprof top %-8u  # %s\n", running->programs[i].pid,
+			command ? command : "");
+		free(command);
+	}
+	return GP_EXIT_FAILED;
+}
+
+/* 0 where the text is no process id. */
+static uint32_t pid_of(const char *text)
+{
+	char *end;
+	unsigned long pid = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || pid > UINT32_MAX ||
+	    access(text, F_OK) == 0)
+		return 0;
+	return (uint32_t)pid;
+}
+
+static int choose(const struct gp_running_list *running, uint32_t pid, char path[])
+{
+	const struct gp_running *program =
+		pid != 0 ? gp_running_of(running, pid) : running->programs;
+
+	if (pid == 0 && running->count > 1)
+		return list(running);
+	if (pid == 0 && running->count == 0)
+		return gp_command_fail(GP_EXIT_FAILED,
+				       "top: no program of yours is being recorded; start one with "
+				       "`gpuprof run ./app`, or name a trace: gpuprof top FILE");
+	if (!program)
+		return gp_command_fail(
+			GP_EXIT_FAILED,
+			"top: process %u is not being recorded, or is somebody else's; "
+			"`gpuprof top` finds yours, and gpuprof top FILE reads a trace",
+			pid);
+	strcpy(path, program->trace_path);
+	return 0;
+}
+
+/* The trace to read; path has room for MESSAGE_BYTES.  0 or an exit status. */
+static int find_trace(const struct arguments *a, char path[])
+{
+	uint32_t pid = a->target ? pid_of(a->target) : 0;
+	struct gp_running_list running;
+	int status = GP_EXIT_FAILED;
+
+	if (a->target && pid == 0) {
+		if ((size_t)snprintf(path, MESSAGE_BYTES, "%s", a->target) >= MESSAGE_BYTES)
+			return gp_command_fail(GP_EXIT_FAILED, "top: the name is too long");
+		return 0;
+	}
+	if (gp_running_find(&running) == 0)
+		status = choose(&running, pid, path);
+	else
+		gp_command_fail(0, "no memory");
+	gp_running_free(&running);
+	return status;
+}
+
+/* ---- watching ---- */
+
+struct watch {
+	const struct arguments *arguments;
+	const char *path;
+	struct gp_tail *tail;
+	struct gp_live *live;
+	struct gp_names *names;
+	uint64_t now_ns;
+	enum gp_screen_event event; /* the last */
+};
+
+static bool is_left(const struct watch *w)
+{
+	return w->event == GP_SCREEN_QUIT || w->event == GP_SCREEN_SIGNAL;
+}
+
+static void show_progress(struct watch *w)
+{
+	const struct gp_tail_state *state = gp_tail_state(w->tail);
+	double part =
+		state->file_bytes != 0 ? (double)state->read_bytes / (double)state->file_bytes : 0;
+	char text[64];
+
+	w->event = gp_screen_wait(0);
+	if (gp_monotonic_ns() < w->now_ns + NS_PER_S / 2)
+		return;
+	snprintf(text, sizeof(text), "gpuprof top: reading the trace: %.0f %%\n", part * 100);
+	gp_screen_show(text);
+}
+
+/* All that there is by now. */
+static int read_on(struct watch *w)
+{
+	const struct gp_tail_sink sink = {gp_live_take, w->live};
+	int result = 1;
+
+	w->now_ns = gp_monotonic_ns();
+	while (result > 0 && !is_left(w)) {
+		int settled;
+
+		result = gp_tail_read(w->tail, &sink);
+		settled = result >= 0 ? gp_live_settle(w->live) : 0;
+		if (settled < 0)
+			result = settled;
+		if (result > 0 && !w->arguments->batch)
+			show_progress(w);
+	}
+	w->now_ns = gp_monotonic_ns();
+	return result < 0 ? result : 0;
+}
+
+static struct gp_page make_page(const struct watch *w)
+{
+	struct gp_page page = {
+		.live = w->live,
+		.tail = gp_tail_state(w->tail),
+		.names = w->names,
+		.path = w->path,
+		.kernel_rows = w->arguments->rows,
+	};
+	size_t rows;
+
+	if (!w->arguments->batch)
+		gp_screen_size(&rows, &page.columns);
+	if (!w->arguments->batch && !w->arguments->has_rows)
+		page.kernel_rows = rows;
+	return page;
+}
+
+static int print_page(FILE *out, const struct gp_page *page)
+{
+	int result = gp_page_print_head(out, page);
+
+	return result == 0 ? gp_page_print_kernels(out, page) : result;
+}
+
+static int show(const struct watch *w)
+{
+	struct gp_page page = make_page(w);
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	int result = out ? print_page(out, &page) : -ENOMEM;
+
+	if (out && gp_memory_stream_close(out, &text) != 0)
+		result = -ENOMEM;
+	if (result == 0 && w->arguments->batch) {
+		fputs(text, stdout);
+		putchar('\n');
+		result = fflush(stdout) == 0 ? 0 : -errno;
+	} else if (result == 0) {
+		gp_screen_show(text);
+	}
+	free(text);
+	return result;
+}
+
+static int wait_for_next(struct watch *w, uint64_t until_ns)
+{
+	int result = 0;
+
+	do {
+		struct timespec until = {(time_t)(until_ns / NS_PER_S),
+					 (long)(until_ns % NS_PER_S)};
+
+		if (w->arguments->batch) {
+			while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) ==
+			       EINTR)
+				;
+			return 0;
+		}
+		w->event = gp_screen_wait(until_ns);
+		if (w->event == GP_SCREEN_REDRAW)
+			result = show(w);
+	} while (result == 0 && w->event == GP_SCREEN_REDRAW);
+	return result;
+}
+
+static bool is_over(const struct watch *w)
+{
+	const struct gp_tail_state *state = gp_tail_state(w->tail);
+
+	return state->closed || !state->live;
+}
+
+static bool stays_empty(const struct watch *w)
+{
+	return gp_tail_state(w->tail)->is_empty && is_over(w);
+}
+
+static int watch_it(struct watch *w)
+{
+	for (uint64_t i = 1;; i++) {
+		uint64_t began_ns = gp_monotonic_ns();
+		int result = read_on(w);
+
+		if (result == 0 && !is_left(w) && stays_empty(w))
+			result = -ENODATA;
+		if (result == 0 && !is_left(w))
+			result = gp_live_end_interval(w->live, w->now_ns, is_over(w));
+		if (result == 0 && !is_left(w))
+			result = show(w);
+		if (result < 0 || is_left(w) || is_over(w) || i == w->arguments->iterations)
+			return result;
+		result = wait_for_next(w, began_ns + w->arguments->delay_ns);
+		if (result < 0 || is_left(w))
+			return result;
+		gp_live_next_interval(w->live);
+	}
+}
+
+static void say_farewell(const struct watch *w)
+{
+	struct gp_page page = make_page(w);
+
+	if (is_left(w) || !is_over(w))
+		return;
+	gp_page_print_farewell(stdout, &page);
+	putchar('\n');
+}
+
+static int watch_on_terminal(struct watch *w)
+{
+	int result;
+
+	if (w->arguments->batch)
+		return watch_it(w);
+	gp_screen_open();
+	result = watch_it(w);
+	gp_screen_close();
+	return result;
+}
+
+static int watch_path(const struct arguments *a, const char *path)
+{
+	struct watch w = {.arguments = a,
+			  .path = path,
+			  .live = gp_live_new(),
+			  .names = gp_names_new(),
+			  .event = GP_SCREEN_TIME_IS_UP};
+	char message[MESSAGE_BYTES] = "no memory";
+	int result = -ENOMEM;
+
+	if (w.live && w.names)
+		result = gp_tail_open(path, &w.tail, message, sizeof(message));
+	if (result == 0) {
+		result = watch_on_terminal(&w);
+		snprintf(message, sizeof(message), "top: %s",
+			 result == -ENODATA
+				 ? "the trace holds no readable records, and nobody writes any"
+				 : strerror(-result));
+	}
+	if (result == 0)
+		say_farewell(&w);
+	gp_tail_close(w.tail);
+	gp_live_free(w.live);
+	gp_names_free(w.names);
+	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+}
+
+int gp_command_top(int argc, char **argv)
+{
+	struct arguments a = {.delay_ns = NS_PER_S};
+	char path[MESSAGE_BYTES];
+	int status = parse(argc, argv, &a);
+
+	if (status != GP_COMMAND_GO_ON)
+		return status;
+	status = find_trace(&a, path);
+	return status == 0 ? watch_path(&a, path) : status;
+}

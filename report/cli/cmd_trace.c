@@ -1,0 +1,191 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/tables/event_list.h"
+#include "report/load/command.h"
+#include "report/cli/command_line.h"
+#include "report/base/text/format.h"
+#include "report/base/text/did_you_mean.h"
+#include "report/codec/output_file.h"
+#include "report/load/traces.h"
+
+#define MESSAGE_BYTES 4352
+#define WORDS_BYTES   256
+
+static const char usage[] =
+	"usage: gpuprof trace LIST [options] FILE...\n"
+	"\n"
+	"Print what happened in trace files, one a line, in the order of starts.  Times count from "
+	"the\n"
+	"first of the trace files' calls and operations.\n"
+	"\n"
+	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
+	"      --start TIME     only what starts at that time or later: 1.5s, 20ms, 300us, 5000ns\n"
+	"      --end TIME       only what starts before that time\n"
+	"  -l, --limit N        only the first N of those; -n, --top and --rows are the same\n"
+	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
+	"  -o, --output OUT     the file to write (default: standard output)\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"  gpuprof trace gpu --start 1s --end 1.01s FILE\n"
+	"  gpuprof trace api --format csv -o calls.csv FILE\n"
+	"\n"
+	"Exit status: 0, also where a damaged file could be read in part (what is missing is "
+	"said);\n"
+	"1 where a file could not be read at all, the others are used; 2 for a wrong command "
+	"line.\n"
+	"\n"
+	"Lists:\n";
+
+static void print_usage(void)
+{
+	fputs(usage, stdout);
+	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
+		printf("  %-19s  %s\n", (*at)->word, (*at)->help);
+}
+
+struct arguments {
+	const struct gp_chronicle *chronicle;
+	const struct gp_sheet_format *format;
+	const char *output;
+	char *const *traces;
+	size_t trace_count;
+	bool full_names;
+	struct gp_chronicle_part part;
+};
+
+/* "gpu, api or nvtx", as much as fits. */
+static void list_words(char words[WORDS_BYTES])
+{
+	size_t used = 0;
+
+	words[0] = '\0';
+	for (const struct gp_chronicle *const *at = gp_chronicles; *at && used < WORDS_BYTES; at++)
+		used += (size_t)snprintf(words + used, WORDS_BYTES - used, "%s%s",
+					 at == gp_chronicles ? ""
+					 : at[1]             ? ", "
+							     : " or ",
+					 (*at)->word);
+}
+
+static int refuse(const char *word)
+{
+	struct gp_nearest nearest = {.word = word};
+	char otherwise[WORDS_BYTES + 8] = "say ";
+
+	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
+		gp_nearest_try(&nearest, (*at)->word);
+	list_words(otherwise + strlen(otherwise));
+	return gp_command_refuse("trace", "list", &nearest, otherwise);
+}
+
+static int refuse_none(void)
+{
+	char words[WORDS_BYTES];
+
+	list_words(words);
+	return gp_command_fail(GP_EXIT_USAGE,
+			       "trace: say what to list, %s, then name trace files; see gpuprof "
+			       "trace --help",
+			       words);
+}
+
+static int check(struct arguments *a, int argc, char **argv)
+{
+	a->chronicle = argc > 0 ? gp_chronicle_find(argv[0]) : NULL;
+	if (!a->chronicle && argc > 1)
+		return refuse(argv[0]);
+	if (!a->chronicle)
+		return refuse_none();
+	if (a->part.from_ns >= a->part.to_ns)
+		return gp_command_fail(GP_EXIT_USAGE, "trace: --start has to be before --end");
+	a->traces = argv + 1;
+	a->trace_count = (size_t)argc - 1;
+	return gp_command_check_traces("trace", a->output, a->traces, a->trace_count);
+}
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+	const struct gp_command_option options[] = {
+		{"format", 'F', .format = &a->format},
+		{"start", .time_ns = &a->part.from_ns},
+		{"end", .time_ns = &a->part.to_ns},
+		{"limit", 'l', .number = &a->part.limit, .most = GP_COMMAND_MOST},
+		{"top", 'n', .number = &a->part.limit, .most = GP_COMMAND_MOST},
+		{"rows", .number = &a->part.limit, .most = GP_COMMAND_MOST},
+		{"full-names", 'f', .flag = &a->full_names},
+		{"output", 'o', .text = &a->output},
+		{"help", 'h', .print = print_usage},
+		{0},
+	};
+	const struct gp_command_line line = {
+		.command = "trace", .options = options, .arguments = a};
+	int status = gp_command_line_read(&line, argc, argv);
+
+	return status == GP_COMMAND_GO_ON ? check(a, argc - optind, argv + optind) : status;
+}
+
+/* How long the trace is, where a part of it was asked for. */
+static void say_nothing(const struct arguments *a, const struct gp_scope *scope)
+{
+	uint64_t last_unix_ns = 0;
+
+	for (size_t i = 0; i < scope->model_count; i++) {
+		const struct gp_model *model = scope->models[i];
+
+		if (model->base_unix_ns + model->last_ns > last_unix_ns)
+			last_unix_ns = model->base_unix_ns + model->last_ns;
+	}
+	if (last_unix_ns < scope->start_unix_ns ||
+	    (a->part.from_ns == 0 && a->part.to_ns == UINT64_MAX))
+		gp_command_fail(0, "no %s was recorded; `gpuprof summary FILE` says what was",
+				a->chronicle->things);
+	else
+		gp_command_fail(
+			0, "no %s starts then; the trace ends at %s", a->chronicle->things,
+			gp_format_moment((int64_t)(last_unix_ns - scope->start_unix_ns)).text);
+}
+
+static int write_rows(const struct arguments *a, const struct gp_traces *traces, FILE *out)
+{
+	struct gp_sheet_writer writer;
+	struct gp_scope scope;
+	uint64_t rows = 0;
+	int result = gp_scope_open(&scope, traces->models, traces->count, a->full_names), closed;
+
+	gp_sheet_writer_open(&writer, a->format, out, false);
+	if (result == 0)
+		result = gp_chronicle_write(a->chronicle, &scope, &a->part, &writer, &rows);
+	closed = gp_sheet_writer_close(&writer);
+	if (result == 0 && closed == 0 && rows == 0)
+		say_nothing(a, &scope);
+	gp_scope_close(&scope);
+	return result == 0 ? closed : result;
+}
+
+static int print(const struct gp_traces *traces, void *arguments)
+{
+	const struct arguments *a = arguments;
+	char message[MESSAGE_BYTES];
+	struct gp_output_file file;
+	int result =
+		gp_output_file_open(&file, a->output ? a->output : "-", message, sizeof(message));
+
+	if (result == 0) {
+		result = write_rows(a, traces, file.stream);
+		result = gp_output_file_close(&file, result, message, sizeof(message));
+	}
+	return result == 0 ? 0 : gp_command_fail(GP_EXIT_FAILED, "%s", message);
+}
+
+int gp_command_trace(int argc, char **argv)
+{
+	struct arguments a = {.format = &gp_sheet_text, .part.to_ns = UINT64_MAX};
+	int status = parse(argc, argv, &a);
+
+	return status == GP_COMMAND_GO_ON ? gp_traces_use(a.traces, a.trace_count, print, &a)
+					  : status;
+}

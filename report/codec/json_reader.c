@@ -1,0 +1,426 @@
+#include "report/codec/json_reader.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_BYTES (256u * 1024)
+
+/* What may come next. */
+enum expected { VALUE, VALUE_OR_END, KEY_OR_END, MORE, NOTHING };
+
+struct gp_pull {
+	ssize_t (*read)(void *context, void *buffer, size_t bytes);
+	void *context;
+	size_t at, end; /* in buffer */
+	int error;
+	enum expected expected;
+	enum gp_pull_token last; /* END and what follows it: for good */
+	uint32_t depth;
+	bool is_object[GP_PULL_DEPTH];
+	size_t text_bytes;
+	char text[GP_PULL_TEXT_BYTES + 1];
+	uint8_t buffer[BUFFER_BYTES];
+};
+
+struct gp_pull *gp_pull_new(ssize_t (*read)(void *context, void *buffer, size_t bytes),
+			    void *context)
+{
+	struct gp_pull *p = malloc(sizeof(*p));
+
+	if (!p)
+		return NULL;
+	memset(p, 0, offsetof(struct gp_pull, buffer));
+	p->read = read;
+	p->context = context;
+	return p;
+}
+
+void gp_pull_free(struct gp_pull *p)
+{
+	free(p);
+}
+
+static bool refill(struct gp_pull *p)
+{
+	ssize_t got = p->error == 0 ? p->read(p->context, p->buffer, BUFFER_BYTES) : 0;
+
+	if (got < 0)
+		p->error = (int)got;
+	if (got <= 0)
+		return false;
+	p->at = 0;
+	p->end = (size_t)got;
+	return true;
+}
+
+/* The byte that comes next, which stays; -1 at the end. */
+static int peek(struct gp_pull *p)
+{
+	return p->at < p->end || refill(p) ? p->buffer[p->at] : -1;
+}
+
+static int take(struct gp_pull *p)
+{
+	int byte = peek(p);
+
+	if (byte >= 0)
+		p->at++;
+	return byte;
+}
+
+static int peek_after_space(struct gp_pull *p)
+{
+	int byte = peek(p);
+
+	while (byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r') {
+		p->at++;
+		byte = peek(p);
+	}
+	return byte;
+}
+
+static enum gp_pull_token finish(struct gp_pull *p, enum gp_pull_token token)
+{
+	p->last = p->error != 0 ? GP_PULL_FAILED : token;
+	return p->last;
+}
+
+/* The input is not what it should be: it ended, or something else came. */
+static enum gp_pull_token give_up(struct gp_pull *p, int byte)
+{
+	return finish(p, byte < 0 ? GP_PULL_CUT : GP_PULL_BAD);
+}
+
+/* ---- texts ---- */
+
+static void put(struct gp_pull *p, const void *bytes, size_t count)
+{
+	size_t room = GP_PULL_TEXT_BYTES - p->text_bytes;
+
+	if (count > room)
+		count = room;
+	memcpy(p->text + p->text_bytes, bytes, count);
+	p->text_bytes += count;
+}
+
+static void put_code_point(struct gp_pull *p, uint32_t code)
+{
+	uint8_t bytes[4];
+
+	if (code < 0x80) {
+		bytes[0] = (uint8_t)code;
+		put(p, bytes, 1);
+	} else if (code < 0x800) {
+		bytes[0] = (uint8_t)(0xc0 | code >> 6);
+		bytes[1] = (uint8_t)(0x80 | (code & 0x3f));
+		put(p, bytes, 2);
+	} else if (code < 0x10000) {
+		bytes[0] = (uint8_t)(0xe0 | code >> 12);
+		bytes[1] = (uint8_t)(0x80 | (code >> 6 & 0x3f));
+		bytes[2] = (uint8_t)(0x80 | (code & 0x3f));
+		put(p, bytes, 3);
+	} else {
+		bytes[0] = (uint8_t)(0xf0 | code >> 18);
+		bytes[1] = (uint8_t)(0x80 | (code >> 12 & 0x3f));
+		bytes[2] = (uint8_t)(0x80 | (code >> 6 & 0x3f));
+		bytes[3] = (uint8_t)(0x80 | (code & 0x3f));
+		put(p, bytes, 4);
+	}
+}
+
+static int hex_digit(int byte)
+{
+	if (byte >= '0' && byte <= '9')
+		return byte - '0';
+	if (byte >= 'a' && byte <= 'f')
+		return byte - 'a' + 10;
+	return byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
+}
+
+/* The four digits of a \u; negative: there are none. */
+static int32_t take_unit(struct gp_pull *p)
+{
+	int32_t unit = 0;
+
+	for (int i = 0; i < 4; i++) {
+		int digit = hex_digit(peek(p));
+
+		if (digit < 0)
+			return -1;
+		p->at++;
+		unit = unit * 16 + digit;
+	}
+	return unit;
+}
+
+#define REPLACEMENT 0xfffdu /* stands for what is no character */
+
+/* Half a pair without the other one, and the NUL, are no characters. */
+static bool take_unicode(struct gp_pull *p)
+{
+	int32_t unit = take_unit(p), low;
+
+	while (unit >= 0xd800 && unit < 0xdc00 && peek(p) == '\\') {
+		p->at++;
+		if (peek(p) != 'u') {
+			put_code_point(p, REPLACEMENT);
+			return false;
+		}
+		p->at++;
+		low = take_unit(p);
+		if (low >= 0xdc00 && low < 0xe000) {
+			put_code_point(p, 0x10000u + ((uint32_t)(unit - 0xd800) << 10) +
+						  (uint32_t)(low - 0xdc00));
+			return true;
+		}
+		put_code_point(p, REPLACEMENT);
+		unit = low;
+	}
+	if (unit < 0)
+		return false;
+	put_code_point(p, unit == 0 || (unit >= 0xd800 && unit < 0xe000) ? REPLACEMENT
+									 : (uint32_t)unit);
+	return true;
+}
+
+static bool take_escape(struct gp_pull *p)
+{
+	static const char codes[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+	int byte = take(p);
+	const char *code = byte > 0 ? strchr(codes, byte) : NULL;
+
+	if (byte == 'u')
+		return take_unicode(p);
+	if (code)
+		put(p, &meanings[code - codes], 1);
+	return code != NULL;
+}
+
+/* How many bytes from there on stand for themselves. */
+static size_t count_plain(const uint8_t *bytes, size_t count)
+{
+	size_t i = 0;
+
+	while (i < count && bytes[i] != '"' && bytes[i] != '\\' && bytes[i] != '\0')
+		i++;
+	return i;
+}
+
+/* From behind the opening quote to behind the closing one. */
+static bool take_string(struct gp_pull *p)
+{
+	p->text_bytes = 0;
+	for (;;) {
+		int byte = peek(p);
+		size_t plain = byte < 0 ? 0 : count_plain(p->buffer + p->at, p->end - p->at);
+
+		put(p, p->buffer + p->at, plain);
+		p->at += plain;
+		byte = plain > 0 ? peek(p) : byte;
+		if (byte == '"') {
+			p->at++;
+			p->text[p->text_bytes] = '\0';
+			return true;
+		}
+		if (byte == '\\') {
+			p->at++;
+			if (!take_escape(p))
+				return false;
+		} else if (byte <= 0) {
+			return false;
+		}
+	}
+}
+
+static bool is_of_word(int byte)
+{
+	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+	       (byte >= 'A' && byte <= 'Z') || byte == '.' || byte == '-' || byte == '+';
+}
+
+static bool is_number(const char *text)
+{
+	return (text[0] >= '0' && text[0] <= '9') ||
+	       (text[0] == '-' && text[1] >= '0' && text[1] <= '9');
+}
+
+/* A number, or a word; a cut one is none. */
+static enum gp_pull_token take_word(struct gp_pull *p)
+{
+	int byte = peek(p);
+
+	p->text_bytes = 0;
+	for (; is_of_word(byte); byte = peek(p)) {
+		uint8_t one = (uint8_t)byte;
+
+		put(p, &one, 1);
+		p->at++;
+	}
+	p->text[p->text_bytes] = '\0';
+	if (byte < 0 || p->text_bytes == 0)
+		return give_up(p, byte);
+	p->expected = p->depth > 0 ? MORE : NOTHING;
+	return is_number(p->text) ? GP_PULL_NUMBER : GP_PULL_WORD;
+}
+
+/* ---- what holds values ---- */
+
+static enum gp_pull_token open(struct gp_pull *p, bool is_object)
+{
+	if (p->depth == GP_PULL_DEPTH)
+		return finish(p, GP_PULL_BAD);
+	p->at++;
+	p->is_object[p->depth++] = is_object;
+	p->expected = is_object ? KEY_OR_END : VALUE_OR_END;
+	return is_object ? GP_PULL_OBJECT : GP_PULL_ARRAY;
+}
+
+static enum gp_pull_token close(struct gp_pull *p, int byte)
+{
+	bool is_object = byte == '}';
+
+	if (p->depth == 0 || p->is_object[p->depth - 1] != is_object)
+		return finish(p, GP_PULL_BAD);
+	p->at++;
+	p->depth--;
+	p->expected = p->depth > 0 ? MORE : NOTHING;
+	return is_object ? GP_PULL_OBJECT_END : GP_PULL_ARRAY_END;
+}
+
+static enum gp_pull_token take_key(struct gp_pull *p)
+{
+	p->at++;
+	if (!take_string(p))
+		return give_up(p, peek(p));
+	if (peek_after_space(p) != ':')
+		return give_up(p, peek(p));
+	p->at++;
+	p->expected = VALUE;
+	return GP_PULL_KEY;
+}
+
+static enum gp_pull_token take_value(struct gp_pull *p, int byte)
+{
+	if (byte == '{' || byte == '[')
+		return open(p, byte == '{');
+	if (byte != '"')
+		return take_word(p);
+	p->at++;
+	if (!take_string(p))
+		return give_up(p, peek(p));
+	p->expected = p->depth > 0 ? MORE : NOTHING;
+	return GP_PULL_STRING;
+}
+
+enum gp_pull_token gp_pull_next(struct gp_pull *p)
+{
+	int byte;
+
+	if (p->last >= GP_PULL_END)
+		return p->last;
+	if (p->expected == NOTHING)
+		return finish(p, GP_PULL_END);
+	byte = peek_after_space(p);
+	if (p->expected == MORE && byte == ',') {
+		p->at++;
+		p->expected = p->is_object[p->depth - 1] ? KEY_OR_END : VALUE_OR_END;
+		byte = peek_after_space(p);
+	}
+	if ((byte == '}' || byte == ']') && p->expected != VALUE)
+		return close(p, byte);
+	if (p->expected == KEY_OR_END && byte == '"')
+		return take_key(p);
+	if (p->expected == VALUE || p->expected == VALUE_OR_END)
+		return byte < 0 ? give_up(p, byte) : take_value(p, byte);
+	return give_up(p, byte);
+}
+
+bool gp_pull_skip(struct gp_pull *p, enum gp_pull_token token)
+{
+	uint32_t depth = p->depth;
+
+	if (token == GP_PULL_KEY) {
+		token = gp_pull_next(p);
+		depth = p->depth;
+	}
+	if (token == GP_PULL_OBJECT || token == GP_PULL_ARRAY)
+		while (p->depth >= depth && gp_pull_next(p) < GP_PULL_END)
+			;
+	return p->last < GP_PULL_END;
+}
+
+const char *gp_pull_text(const struct gp_pull *p, size_t *bytes)
+{
+	*bytes = p->text_bytes;
+	return p->text;
+}
+
+bool gp_pull_is(const struct gp_pull *p, const char *text)
+{
+	return strcmp(p->text, text) == 0;
+}
+
+/* ---- numbers ---- */
+
+bool gp_pull_whole(const struct gp_pull *p, int64_t *number)
+{
+	if (!is_number(p->text))
+		return false;
+	if (p->text[strcspn(p->text, "eE")] != '\0') {
+		double value = strtod(p->text, NULL);
+
+		*number = value >= 0x1p63    ? INT64_MAX
+			  : value <= -0x1p63 ? INT64_MIN
+					     : (int64_t)value;
+	} else if (p->text[0] == '-') {
+		*number = strtoll(p->text, NULL, 10);
+	} else {
+		*number = (int64_t)strtoull(p->text, NULL, 10);
+	}
+	return true;
+}
+
+/* Three digits behind the point; a fourth one rounds. */
+static uint64_t fraction_of(const char *digits)
+{
+	uint64_t fraction = 0;
+	int i = 0;
+
+	for (; i < 3; i++)
+		fraction = fraction * 10 +
+			   (uint64_t)(*digits >= '0' && *digits <= '9' ? *digits++ - '0' : 0);
+	return fraction + (*digits >= '5' && *digits <= '9');
+}
+
+static uint64_t thousandths_of(double value)
+{
+	if (!(value > 0))
+		return 0;
+	return value >= 0x1p63 / 1000 ? INT64_MAX : (uint64_t)llround(value * 1000);
+}
+
+bool gp_pull_thousandths(const struct gp_pull *p, uint64_t *thousandths)
+{
+	char *end;
+	uint64_t whole;
+
+	if (!is_number(p->text))
+		return false;
+	whole = p->text[0] == '-' ? 0 : strtoull(p->text, &end, 10);
+	if (p->text[0] == '-')
+		*thousandths = 0;
+	else if (p->text[strcspn(p->text, "eE")] != '\0')
+		*thousandths = thousandths_of(strtod(p->text, NULL));
+	else if (whole >= INT64_MAX / 1000)
+		*thousandths = INT64_MAX;
+	else
+		*thousandths = whole * 1000 + (*end == '.' ? fraction_of(end + 1) : 0);
+	return true;
+}
+
+int gp_pull_error(const struct gp_pull *p)
+{
+	return p->error;
+}

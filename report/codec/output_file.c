@@ -1,0 +1,222 @@
+#include "report/codec/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gpuprof/trace.h"
+#include "report/codec/gzip.h"
+#include "report/base/shared_folder.h"
+
+/* Exporters write small pieces; those that have a buffer of their own write it past this one. */
+#define BUFFER_BYTES (1u << 16)
+
+/* Not a file that another may take the place of: a device, a pipe, or a link (/dev/stdout). */
+static bool is_special(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/* Its version, of this day or another, tells it from a text of ours, which may begin with the same word. */
+bool gp_output_is_trace(const char *path)
+{
+	char magic[sizeof(GP_TRACE_MAGIC)] = "";
+	size_t word = sizeof(magic) - 1;
+	struct stat status;
+	bool found = false;
+	int fd;
+
+	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		found = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+			memcmp(magic, GP_TRACE_MAGIC, word) == 0 && magic[word] > 0 &&
+			magic[word] < '\t';
+		close(fd);
+	}
+	return found;
+}
+
+static void explain(int error, const char *path, char *message, size_t message_bytes)
+{
+	const char *advice = error == -ENOSPC  ? "make room or name another file"
+			     : error == -EFBIG ? "type: ulimit -f unlimited"
+					       : "name a file that can be written";
+
+	if (error == -EEXIST)
+		snprintf(message, message_bytes,
+			 "%s is a trace and is not written over; name another file", path);
+	else
+		snprintf(message, message_bytes, "%s cannot be written: %s; %s",
+			 strcmp(path, "-") == 0 ? "standard output" : path,
+			 gp_shared_folder_error(error), advice);
+}
+
+/*
+ * One of our own, also where the folder is everybody's: what has the name, left by a run that was killed or put there by another user
+ * to read along, goes.
+ */
+static int create(const char *path)
+{
+	int fd;
+
+	if (unlink(path) != 0 && errno != ENOENT)
+		return -errno;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd >= 0 ? fd : -errno;
+}
+
+static char *temporary_of(const char *path)
+{
+	char *temporary;
+
+	return asprintf(&temporary, "%s.tmp", path) < 0 ? NULL : temporary;
+}
+
+void gp_output_file_clean(const char *path)
+{
+	char *temporary = is_special(path) ? NULL : temporary_of(path);
+
+	if (temporary)
+		(void)unlink(temporary);
+	free(temporary);
+}
+
+static int open_stream(struct gp_output_file *file, const char *path)
+{
+	int fd;
+
+	file->path = strdup(path);
+	if (!file->path)
+		return -ENOMEM;
+	if (strcmp(path, "-") == 0) {
+		file->stream = stdout;
+		return 0;
+	}
+	if (gp_output_is_trace(path))
+		return -EEXIST;
+	if (!is_special(path)) {
+		file->temporary = temporary_of(path);
+		if (!file->temporary)
+			return -ENOMEM;
+	}
+	fd = file->temporary ? create(file->temporary) : gp_shared_folder_open(path, O_TRUNC);
+	if (fd < 0)
+		return fd;
+	file->stream = fdopen(fd, "w");
+	if (!file->stream) {
+		int error = errno;
+
+		close(fd);
+		return -error;
+	}
+	setvbuf(file->stream, NULL, _IOFBF, BUFFER_BYTES);
+	return 0;
+}
+
+static void free_names(struct gp_output_file *file)
+{
+	free(file->path);
+	free(file->temporary);
+	*file = (struct gp_output_file){0};
+}
+
+int gp_output_file_open(struct gp_output_file *file, const char *path, char *message,
+			size_t message_bytes)
+{
+	int result;
+
+	*file = (struct gp_output_file){0};
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, told in a line */
+	result = open_stream(file, path);
+	if (result == 0)
+		return 0;
+	explain(result, path, message, message_bytes);
+	free_names(file);
+	return result;
+}
+
+int gp_output_file_compress(struct gp_output_file *file)
+{
+	FILE *stream = gp_gzip_open(file->stream);
+
+	if (!stream)
+		return -ENOMEM;
+	file->packed = file->stream;
+	file->stream = stream;
+	return 0;
+}
+
+/* Back to the file itself. */
+static int end_compression(struct gp_output_file *file)
+{
+	int error = fclose(file->stream) != 0 ? -errno : 0;
+
+	file->stream = file->packed;
+	file->packed = NULL;
+	return error;
+}
+
+/* The errno of a write that failed is gone unless the writer stopped at once; then it is still
+ * there. */
+static int close_stream(struct gp_output_file *file)
+{
+	bool failed = ferror(file->stream) != 0;
+	int before = failed ? errno : 0;
+
+	errno = 0;
+	if (file->stream == stdout)
+		failed |= fflush(stdout) != 0;
+	else
+		failed |= fclose(file->stream) != 0;
+	if (!failed)
+		return 0;
+	return errno != 0 ? -errno : before != 0 ? -before : -EIO;
+}
+
+int gp_output_file_close(struct gp_output_file *file, int result, char *message,
+			 size_t message_bytes)
+{
+	int unpacked = file->packed ? end_compression(file) : 0;
+	int closed = close_stream(file);
+
+	if (unpacked < 0)
+		closed = unpacked;
+	if (result == 0 || (result == -EIO && closed < 0))
+		result = closed;
+	if (result == 0 && file->temporary && rename(file->temporary, file->path) != 0)
+		result = -errno;
+	if (result < 0) {
+		explain(result, file->path, message, message_bytes);
+		if (file->temporary)
+			remove(file->temporary);
+	}
+	free_names(file);
+	return result;
+}
+
+bool gp_output_is_same(const char *left, const char *right)
+{
+	struct stat a, b;
+
+	return stat(left, &a) == 0 && stat(right, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+char *gp_output_path(const char *trace_path, const char *suffix)
+{
+	size_t length = strlen(trace_path), ending = strlen(GP_TRACE_SUFFIX);
+	char *path;
+
+	if (length > ending && strcmp(trace_path + length - ending, GP_TRACE_SUFFIX) == 0)
+		length -= ending;
+	return asprintf(&path, "%.*s%s", (int)length, trace_path, suffix) < 0 ? NULL : path;
+}

@@ -1,0 +1,269 @@
+#include "report/codec/sqlite_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Of a row; larger ones are damage. */
+#define MOST_ROW_BYTES (64 << 20)
+
+/* What a row takes in a file at least: a table that has more rows than fit goes in circles. */
+#define LEAST_ROW_BYTES 4
+
+struct gp_database {
+	sqlite3 *db;
+	const char *const *columns;
+	uint32_t column_count;
+	uint64_t most_rows; /* of a table */
+	bool is_damaged;
+};
+
+struct gp_row {
+	sqlite3_stmt *statement;
+	int *places; /* by the index in columns: which of the statement's columns; -1 = none */
+	uint32_t column_count;
+};
+
+/* The path as a URI, so that the file can be said to be immutable. NULL: no memory. */
+static char *uri_of(const char *path)
+{
+	static const char digits[] = "0123456789abcdef", parameters[] = "?mode=ro&immutable=1";
+	char *uri = malloc(strlen("file:") + 3 * strlen(path) + sizeof(parameters));
+	char *at = uri;
+
+	if (!uri)
+		return NULL;
+	at = stpcpy(at, "file:");
+	for (; *path; path++) {
+		bool is_plain = (*path >= 'a' && *path <= 'z') || (*path >= 'A' && *path <= 'Z') ||
+				(*path >= '0' && *path <= '9') || strchr("/._-", *path);
+
+		if (is_plain) {
+			*at++ = *path;
+			continue;
+		}
+		*at++ = '%';
+		*at++ = digits[(uint8_t)*path >> 4];
+		*at++ = digits[(uint8_t)*path & 15];
+	}
+	stpcpy(at, parameters);
+	return uri;
+}
+
+/* What a file can ask for beyond tables is refused.  A file that is cut would be, too, but for who may write its schema. */
+static void restrict_to_tables(sqlite3 *db)
+{
+	sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MOST_ROW_BYTES);
+	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_exec(db, "PRAGMA cell_size_check = 1", NULL, NULL, NULL);
+}
+
+static uint32_t big_endian(const uint8_t *bytes, size_t count)
+{
+	uint32_t number = 0;
+
+	for (size_t i = 0; i < count; i++)
+		number = number << 8 | bytes[i];
+	return number;
+}
+
+/* The size that the file has by its own header; 0 if that does not say so. */
+static uint64_t size_by_header(int fd)
+{
+	uint8_t header[100];
+	uint64_t page_bytes;
+
+	if (pread(fd, header, sizeof(header), 0) != (ssize_t)sizeof(header))
+		return 0;
+	if (memcmp(header + 24, header + 92, 4) != 0) /* the count of pages is not kept */
+		return 0;
+	page_bytes = big_endian(header + 16, 2);
+	return (page_bytes == 1 ? 65536 : page_bytes) * big_endian(header + 28, 4);
+}
+
+static int measure(struct gp_database *database, const char *path)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) != 0)
+		status.st_size = 0;
+	database->most_rows = (uint64_t)status.st_size / LEAST_ROW_BYTES;
+	database->is_damaged = size_by_header(fd) > (uint64_t)status.st_size;
+	close(fd);
+	return 0;
+}
+
+static int open_at(struct gp_database *database, const char *path)
+{
+	int result = measure(database, path);
+	char *uri = result == 0 ? uri_of(path) : NULL;
+
+	if (!uri)
+		return result == 0 ? -ENOMEM : result;
+	result = sqlite3_open_v2(uri, &database->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+	free(uri);
+	if (result == SQLITE_OK)
+		restrict_to_tables(database->db);
+	return result == SQLITE_OK ? 0 : result == SQLITE_NOMEM ? -ENOMEM : -EIO;
+}
+
+int gp_database_open(const char *path, const char *const *columns, uint32_t column_count,
+		     struct gp_database **database)
+{
+	int result;
+
+	*database = calloc(1, sizeof(**database));
+	if (!*database)
+		return -ENOMEM;
+	(*database)->columns = columns;
+	(*database)->column_count = column_count;
+	result = open_at(*database, path);
+	if (result != 0) {
+		gp_database_close(*database);
+		*database = NULL;
+	}
+	return result;
+}
+
+void gp_database_close(struct gp_database *database)
+{
+	if (!database)
+		return;
+	sqlite3_close(database->db);
+	free(database);
+}
+
+/* What SQLite says is wrong: the memory, or the file. */
+static int note_error(struct gp_database *database, int code)
+{
+	if ((code & 0xff) == SQLITE_NOMEM)
+		return -ENOMEM;
+	database->is_damaged = true;
+	return 0;
+}
+
+/* A table of rows, neither a view nor a virtual one. Negative: an error of SQLite's, reversed. */
+static int has_table(struct gp_database *database, const char *table)
+{
+	static const char text[] = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 "
+				   "AND sql NOT LIKE 'CREATE VIRTUAL%'";
+	sqlite3_stmt *statement;
+	int code = sqlite3_prepare_v2(database->db, text, -1, &statement, NULL);
+
+	if (code != SQLITE_OK)
+		return -code;
+	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+	code = sqlite3_step(statement);
+	sqlite3_finalize(statement);
+	if (code != SQLITE_ROW && code != SQLITE_DONE)
+		return -code;
+	return code == SQLITE_ROW;
+}
+
+static int find_places(const struct gp_database *database, struct gp_row *row)
+{
+	int count = sqlite3_column_count(row->statement);
+
+	row->column_count = database->column_count;
+	row->places = malloc(database->column_count * sizeof(*row->places));
+	if (!row->places)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < database->column_count; i++) {
+		row->places[i] = -1;
+		for (int place = 0; place < count && row->places[i] < 0; place++)
+			if (strcmp(sqlite3_column_name(row->statement, place),
+				   database->columns[i]) == 0)
+				row->places[i] = place;
+	}
+	return 0;
+}
+
+static int go_through(struct gp_database *database, const struct gp_row *row,
+		      int (*take)(void *context, const struct gp_row *row), void *context)
+{
+	for (uint64_t rows = 0; rows < database->most_rows; rows++) {
+		int code = sqlite3_step(row->statement);
+		int result;
+
+		if (code == SQLITE_DONE)
+			return 0;
+		if (code != SQLITE_ROW)
+			return note_error(database, code);
+		result = take(context, row);
+		if (result != 0)
+			return result;
+	}
+	database->is_damaged = true;
+	return 0;
+}
+
+int gp_database_each(struct gp_database *database, const char *table,
+		     int (*take)(void *context, const struct gp_row *row), void *context)
+{
+	struct gp_row row = {0};
+	int result = has_table(database, table);
+	char text[128];
+
+	if (result <= 0)
+		return result < 0 ? note_error(database, -result) : 0;
+	snprintf(text, sizeof(text), "SELECT * FROM \"%s\"", table);
+	result = sqlite3_prepare_v2(database->db, text, -1, &row.statement, NULL);
+	if (result != SQLITE_OK)
+		return note_error(database, result);
+	result = find_places(database, &row);
+	if (result == 0)
+		result = go_through(database, &row, take, context);
+	sqlite3_finalize(row.statement);
+	free(row.places);
+	return result;
+}
+
+bool gp_database_is_damaged(const struct gp_database *database)
+{
+	return database->is_damaged;
+}
+
+/* ---- rows ---- */
+
+bool gp_row_has(const struct gp_row *row, uint32_t column)
+{
+	return row->places[column] >= 0 &&
+	       sqlite3_column_type(row->statement, row->places[column]) != SQLITE_NULL;
+}
+
+int64_t gp_row_whole(const struct gp_row *row, uint32_t column)
+{
+	return row->places[column] >= 0 ? sqlite3_column_int64(row->statement, row->places[column])
+					: 0;
+}
+
+uint32_t gp_row_number(const struct gp_row *row, uint32_t column, uint32_t otherwise)
+{
+	int64_t number = gp_row_whole(row, column);
+
+	return gp_row_has(row, column) && number >= 0 && number <= UINT32_MAX ? (uint32_t)number
+									      : otherwise;
+}
+
+const char *gp_row_text(const struct gp_row *row, uint32_t column, size_t *bytes)
+{
+	int place = row->places[column];
+	const unsigned char *text = place >= 0 ? sqlite3_column_text(row->statement, place) : NULL;
+
+	*bytes = text ? strnlen((const char *)text,
+				(size_t)sqlite3_column_bytes(row->statement, place))
+		      : 0;
+	return text ? (const char *)text : "";
+}

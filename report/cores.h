@@ -1,9 +1,0 @@
-/* cores: how many cores of the machine this process may run on; 1 where that is not known. */
-#ifndef REPORT_CORES_H
-#define REPORT_CORES_H
-
-#include <stdint.h>
-
-uint32_t gp_cores(void);
-
-#endif

@@ -1,0 +1,592 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuprof/shell_word.h"
+#include "gpuprof/trace.h"
+#include "report/export/chrome/chrome_writer.h"
+#include "report/base/text/format.h"
+#include "report/symbols/unique_names.h"
+#include "report/model/recorded.h"
+#include "report/base/spill_memory.h"
+#include "report/base/stats.h"
+
+/* ---- the window ---- */
+
+/* Ends of slices, in the file's time. */
+struct ends {
+	uint64_t *ns;
+	uint64_t count, capacity;
+};
+
+/* Room for that many more; false: no memory. */
+static bool reserve(struct ends *ends, uint64_t more)
+{
+	uint64_t capacity = ends->count + more, *grown;
+
+	if (ends->ns && capacity <= ends->capacity)
+		return true;
+	if (ends->count > 0)
+		capacity *= 2;
+	grown = realloc(ends->ns, (capacity + 1) * sizeof(*grown));
+	if (!grown)
+		return false;
+	ends->ns = grown;
+	ends->capacity = capacity;
+	return true;
+}
+
+static uint64_t most_slices(const struct gp_model *model)
+{
+	return (uint64_t)model->call_count + model->op_count + model->overhead_count +
+	       model->range_count + model->sync_count + model->jit_count + model->unified_count +
+	       model->host_function_count;
+}
+
+/* One more, if it is among those that were asked for. */
+static void collect(const struct gp_chrome *chrome, struct ends *ends, uint64_t start_ns,
+		    uint64_t end_ns)
+{
+	if (gp_slice_filter_has(&chrome->filter, start_ns, end_ns))
+		ends->ns[ends->count++] = chrome->offset_ns + end_ns;
+}
+
+/* Of what Python did. */
+static int collect_looks(const struct gp_chrome *chrome, struct ends *ends)
+{
+	struct gp_host_depth depth = gp_host_spans_depth(chrome->model);
+	int result = 0;
+
+	for (uint32_t first = 0, end; result == 0 && first < chrome->model->sample_count;
+	     first = end) {
+		struct gp_host_span *spans;
+		uint32_t count;
+
+		end = gp_host_looks_end(chrome->model, first);
+		result = gp_host_spans_find(chrome->model, first, end, depth, &spans, &count, NULL);
+		if (result == 0 && !reserve(ends, count))
+			result = -ENOMEM;
+		for (uint32_t i = 0; result == 0 && i < count; i++)
+			collect(chrome, ends, spans[i].start_ns, spans[i].end_ns);
+		gp_room_free(spans);
+	}
+	return result;
+}
+
+static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
+{
+	const struct gp_model *m = chrome->model;
+
+	if (!reserve(ends, most_slices(m)))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->call_count; i++)
+		collect(chrome, ends, m->calls[i].start_ns,
+			m->calls[i].start_ns + m->calls[i].duration_ns);
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		const struct gp_op *op = gp_model_stated(m, &m->ops[i]);
+
+		if (op)
+			collect(chrome, ends, op->start_ns, op->end_ns);
+	}
+	for (uint32_t i = 0; i < m->overhead_count; i++)
+		collect(chrome, ends, m->overheads[i].start_ns, m->overheads[i].end_ns);
+	for (uint32_t i = 0; i < m->range_count; i++)
+		if (m->ranges[i].style == GP_STYLE_PUSH_POP)
+			collect(chrome, ends, m->ranges[i].start_ns, m->ranges[i].end_ns);
+	for (uint32_t i = 0; i < m->sync_count; i++)
+		collect(chrome, ends, m->syncs[i].start_ns, m->syncs[i].end_ns);
+	for (uint32_t i = 0; i < m->jit_count; i++)
+		collect(chrome, ends, m->jits[i].start_ns, m->jits[i].end_ns);
+	for (uint32_t i = 0; i < m->host_function_count; i++)
+		collect(chrome, ends, m->host_functions[i].start_ns, m->host_functions[i].end_ns);
+	for (uint32_t i = 0; i < m->unified_count; i++)
+		if (m->unifieds[i].end_ns > m->unifieds[i].start_ns)
+			collect(chrome, ends, m->unifieds[i].start_ns, m->unifieds[i].end_ns);
+	return collect_looks(chrome, ends);
+}
+
+static void cut(struct gp_chrome *chrome, struct ends *ends, uint64_t limit)
+{
+	if (ends->count <= limit)
+		return;
+	chrome->is_cut = true;
+	chrome->cut_in_file_ns = gp_stats_select(ends->ns, ends->count, ends->count - limit - 1);
+	for (uint64_t i = 0; i < ends->count; i++)
+		chrome->slices_left_out += ends->ns[i] <= chrome->cut_in_file_ns;
+}
+
+/* The last slices up to the limit, by their end: those that run into the window belong to it. */
+static int choose_window(struct gp_chrome *chrome, const struct gp_export_source *source)
+{
+	uint64_t limit = chrome->options->slice_limit;
+	struct ends ends = {0};
+	int result = 0;
+
+	for (size_t i = 0; limit > 0 && result == 0 && i < source->count; i++) {
+		chrome->model = source->get(source->context, i);
+		if (!chrome->model || !gp_chrome_set_times(chrome))
+			continue;
+		chrome->filter = gp_slice_filter_of(&chrome->options->choice, chrome->model);
+		if (source->count > 1 || chrome->model->sample_count > 0 ||
+		    most_slices(chrome->model) > limit)
+			result = collect_ends(chrome, &ends);
+	}
+	if (result == 0)
+		cut(chrome, &ends, limit);
+	free(ends.ns);
+	return result;
+}
+
+static void explain_window(const struct gp_chrome *chrome)
+{
+	uint64_t start_ns = chrome->first_in_file_ns, cut_ns = chrome->cut_in_file_ns;
+	const char *path = chrome->model && chrome->model->path ? chrome->model->path : "TRACE";
+	char word[GP_SHELL_WORD_BYTES];
+
+	if (!chrome->is_cut || !chrome->options->messages)
+		return;
+	fprintf(chrome->options->messages,
+		"gpuprof: the Chrome trace holds the last %s of %s slices, from %s on; for all: ",
+		gp_format_count(chrome->slices).text,
+		gp_format_count(chrome->slices + chrome->slices_left_out).text,
+		gp_format_moment((int64_t)(cut_ns - start_ns)).text);
+	if (chrome->is_merged)
+		fputs("gpuprof merge without --limit\n", chrome->options->messages);
+	else
+		fprintf(chrome->options->messages,
+			"gpuprof export --format chrome -o FILE.json %s\n",
+			gp_shell_word(path, word, sizeof(word)));
+}
+
+static void explain_depth(const struct gp_chrome *chrome)
+{
+	if (chrome->deep_ranges > 0 && chrome->options->messages)
+		fprintf(chrome->options->messages,
+			"gpuprof: %s ranges lie in %u others of their thread or more: the Chrome "
+			"trace has them on the thread, not on the GPU\n",
+			gp_format_count(chrome->deep_ranges).text, GP_RANGE_SPANS_OPEN);
+}
+
+/* ---- what stands before the events ---- */
+
+static void put_text_field(struct gp_json *json, const char *key, const char *text)
+{
+	gp_json_string(json, key, strlen(key));
+	gp_json_text(json, ": ");
+	gp_json_string(json, text, strlen(text));
+}
+
+static void put_device(struct gp_json *json, const struct gp_record_device *device, uint32_t id,
+		       const char *name)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} fields[] = {
+		{"totalGlobalMem", device->memory_bytes},
+		{"computeMajor", device->compute_major},
+		{"computeMinor", device->compute_minor},
+		{"maxThreadsPerBlock", device->max_threads_per_block},
+		{"maxThreadsPerMultiprocessor", device->max_threads_per_multiprocessor},
+		{"regsPerBlock", device->registers_per_block},
+		{"warpSize", device->warp_threads},
+		{"sharedMemPerBlock", device->shared_per_block_bytes},
+		{"numSms", device->multiprocessors},
+		{"regsPerMultiprocessor", device->registers_per_multiprocessor},
+		{"sharedMemPerBlockOptin", device->shared_per_block_optin_bytes},
+		{"sharedMemPerMultiprocessor", device->shared_per_multiprocessor_bytes},
+	};
+
+	gp_json_text(json, "{\"id\": ");
+	gp_json_unsigned(json, id);
+	gp_json_text(json, ", ");
+	put_text_field(json, "name", name);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		gp_json_text(json, ", ");
+		gp_json_string(json, fields[i].key, strlen(fields[i].key));
+		gp_json_text(json, ": ");
+		gp_chrome_put_number(json, fields[i].value);
+	}
+	gp_json_text(json, "}");
+}
+
+static void put_devices(struct gp_chrome *chrome)
+{
+	const struct gp_model *model = chrome->model;
+	struct gp_json *json = &chrome->json;
+
+	gp_json_text(json, "\"deviceProperties\": [");
+	for (uint32_t i = 0; i < model->device_count; i++) {
+		gp_json_text(json, i == 0 ? "\n" : ",\n");
+		put_device(json, &model->devices[i], model->devices[i].device_id,
+			   model->device_names[i] ? model->device_names[i] : "");
+	}
+	gp_json_text(json, "],\n");
+}
+
+static void put_integer_info(struct gp_chrome *chrome, const char *key, enum gp_info info)
+{
+	const char *text = chrome->model->info[info];
+
+	if (!text)
+		return;
+	gp_json_string(&chrome->json, key, strlen(key));
+	gp_json_text(&chrome->json, ": ");
+	gp_chrome_put_number(&chrome->json, strtoull(text, NULL, 10));
+	gp_json_text(&chrome->json, ",\n");
+}
+
+/* HTA needs a rank, and its search for it the space. Without a rank the program is taken for the only one. */
+static void put_rank(struct gp_chrome *chrome)
+{
+	const char *rank = chrome->model->info[GP_INFO_RANK];
+
+	gp_json_text(&chrome->json, "\"distributedInfo\": {\"rank\": ");
+	gp_chrome_put_number(&chrome->json, rank ? strtoul(rank, NULL, 10) : 0);
+	if (!rank)
+		gp_json_text(&chrome->json, ", \"world_size\": 1");
+	gp_json_text(&chrome->json, "},\n");
+}
+
+static void put_metadata_texts(const struct gp_model *model, struct gp_json *json)
+{
+	static const struct {
+		enum gp_info info;
+		const char *key;
+	} fields[] = {
+		{GP_INFO_VERSION, "gpuprof"},     {GP_INFO_PROGRAM, "program"},
+		{GP_INFO_COMMAND, "command"},     {GP_INFO_HOST, "host"},
+		{GP_INFO_DIRECTORY, "directory"}, {GP_INFO_OPTIONS, "options"},
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		const char *text = model->info[fields[i].info];
+
+		if (!text)
+			continue;
+		put_text_field(json, fields[i].key, text);
+		gp_json_text(json, ", ");
+	}
+	for (uint32_t i = 0; i < model->note_count; i++) {
+		char key[24];
+
+		snprintf(key, sizeof(key), "note %u", i + 1);
+		put_text_field(json, key, model->notes[i]);
+		gp_json_text(json, ", ");
+	}
+}
+
+static uint64_t count_untimed(const struct gp_model *model)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < model->op_count; i++)
+		count += model->ops[i].untimed;
+	return count - model->contradiction_count;
+}
+
+/* What is not in the file is said in it. */
+static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
+			 struct gp_json *json)
+{
+	const bool is_whole = !model->part.is_one; /* a part knows of no join that failed */
+	const struct gp_losses *losses = &model->losses;
+	const struct {
+		const char *key;
+		uint64_t value;
+		bool is_known;
+	} fields[] = {
+		{"pid", model->pid, true},
+		{"slices left out", slices_left_out, true},
+		{"operations without timestamps, not drawn", count_untimed(model), true},
+		{"operations without a call", losses->ops_without_call, is_whole},
+		{"launches without an operation", losses->launches_without_op, is_whole},
+		{"launches outside the recorded windows", losses->launches_outside, is_whole},
+		{"records dropped by CUPTI", model->counters[GP_COUNTER_LOST_CUPTI], true},
+		{"records dropped, ring full", model->counters[GP_COUNTER_LOST_RING_FULL], true},
+		{"records dropped, newer ones took their place",
+		 model->counters[GP_COUNTER_LEFT_OUT_OLD], true},
+		{"partial", !gp_recorded_is_whole(model), true},
+		{"operations of a stream may run at once", 1,
+		 (model->unknown & GP_UNKNOWN_ORDER) != 0},
+	};
+
+	gp_json_text(json, "{");
+	put_metadata_texts(model, json);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (!fields[i].is_known)
+			continue;
+		gp_json_text(json, i == 0 ? "" : ", ");
+		gp_json_string(json, fields[i].key, strlen(fields[i].key));
+		gp_json_text(json, ": ");
+		gp_chrome_put_number(json, fields[i].value);
+	}
+	if (!gp_recorded_is_whole(model)) {
+		gp_json_text(json, ", ");
+		put_text_field(json, "why partial", gp_recorded_tell_no_end(model));
+	}
+	gp_json_text(json, "}");
+}
+
+/* Before the events, as Kineto has it. */
+static void put_process(struct gp_chrome *chrome)
+{
+	put_devices(chrome);
+	put_integer_info(chrome, "cupti_version", GP_INFO_CUPTI_VERSION);
+	put_integer_info(chrome, "cuda_driver_version", GP_INFO_DRIVER_VERSION);
+	put_rank(chrome);
+}
+
+static void write_head(struct gp_chrome *chrome)
+{
+	struct gp_json *json = &chrome->json;
+
+	gp_json_text(json, "{\"schemaVersion\": 1,\n");
+	if (!chrome->is_merged)
+		put_process(chrome);
+	gp_json_text(json, "\"displayTimeUnit\": \"ns\",\n\"baseTimeNanoseconds\": ");
+	gp_chrome_put_number(json, chrome->base_ns);
+	gp_json_text(json, ",\n");
+	if (!chrome->is_merged) {
+		gp_json_text(json, "\"metadata\": ");
+		put_metadata(chrome->model, chrome->slices_left_out, json);
+		gp_json_text(json, ",\n");
+	}
+	gp_json_text(json, "\"traceEvents\": [");
+}
+
+/* Kineto's last key: the file's name, which here is the trace's with another suffix. */
+static void write_name(struct gp_chrome *chrome)
+{
+	const char *path = chrome->model->path ? chrome->model->path : "gpuprof";
+	const char *name = basename(path);
+	const char *suffix = strstr(name, GP_TRACE_SUFFIX);
+	size_t length = suffix ? (size_t)(suffix - name) : strlen(name);
+	char text[256];
+
+	snprintf(text, sizeof(text), "%.*s.json", (int)(length < 240 ? length : 240), name);
+	gp_json_text(&chrome->json, "\"traceName\": ");
+	gp_json_string(&chrome->json, text, strlen(text));
+}
+
+/* What is known of the processes only when all have been seen. */
+static void write_about(struct gp_chrome *chrome)
+{
+	struct gp_json *json = &chrome->json;
+	const char *separator = "\n";
+
+	gp_json_text(json, "\"deviceProperties\": [");
+	for (uint32_t i = 0; i < chrome->gpu_count; i++) {
+		const struct gp_chrome_gpu *gpu = &chrome->gpus[i];
+
+		if (!gpu->is_known)
+			continue;
+		gp_json_text(json, separator);
+		put_device(json, &gpu->record, gpu->number, gpu->name);
+		separator = ",\n";
+	}
+	gp_json_text(json, "],\n\"metadata\": {\"slices left out\": ");
+	gp_chrome_put_number(json, chrome->slices_left_out);
+	gp_json_text(json, ", \"processes\": [");
+	gp_json_bytes(json, chrome->about.buffer, chrome->about.used);
+	gp_json_text(json, "]}");
+}
+
+static void write_tail(struct gp_chrome *chrome)
+{
+	gp_json_text(&chrome->json, "\n],\n");
+	if (chrome->is_merged)
+		write_about(chrome);
+	else
+		write_name(chrome);
+	gp_json_text(&chrome->json, "}\n");
+}
+
+/* ---- processes ---- */
+
+/* Those of all threads that called something or opened a range. */
+static int take_threads(const struct gp_model *model, struct gp_chrome_tids *tids)
+{
+	uint32_t *threads = gp_room_take(((size_t)model->call_count + model->range_count + 1) *
+					 sizeof(*threads));
+	uint32_t count = 0;
+	int result;
+
+	if (!threads)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->call_count; i++)
+		if (i == 0 || model->calls[i].thread_id != threads[count - 1])
+			threads[count++] = model->calls[i].thread_id;
+	for (uint32_t i = 0; i < model->range_count; i++)
+		if (i == 0 || model->ranges[i].thread_id != threads[count - 1])
+			threads[count++] = model->ranges[i].thread_id;
+	result = gp_chrome_take_tids(tids, threads, count);
+	gp_room_free(threads);
+	return result;
+}
+
+static void write_events(struct gp_chrome *chrome)
+{
+	struct gp_chrome_tids tids = {0};
+
+	if (take_threads(chrome->model, &tids) < 0) {
+		chrome->error = -ENOMEM;
+		return;
+	}
+	gp_chrome_write_calls(chrome, &tids);
+	gp_chrome_write_overheads(chrome, &tids);
+	gp_chrome_write_compiling(chrome, &tids);
+	gp_chrome_write_host_functions(chrome, &tids);
+	gp_chrome_write_gates(chrome);
+	gp_chrome_write_unfinished(chrome);
+	gp_chrome_write_ops(chrome);
+	gp_chrome_write_syncs(chrome);
+	gp_chrome_write_unified(chrome, &tids);
+	gp_chrome_write_memory(chrome);
+	if (chrome->options->counters)
+		gp_chrome_write_counters(chrome);
+	if (chrome->options->critical_path)
+		gp_chrome_write_path(chrome, &tids);
+	free(tids.taken);
+}
+
+static void begin_process(struct gp_chrome *chrome)
+{
+	chrome->host_depth = gp_host_spans_depth(chrome->model);
+	if (chrome->options->messages)
+		gp_host_depth_explain(&chrome->host_depth, chrome->options->messages);
+	gp_chrome_write_processes(chrome);
+}
+
+/* Streams have their tids again; others are kept by gp_chrome_begin_track(). */
+static void go_on(struct gp_chrome *chrome)
+{
+	for (uint32_t i = 0; i < chrome->gpu_count; i++)
+		chrome->gpus[i].tids.count = chrome->gpus[i].tids.next = 0;
+	gp_chrome_write_more_gpus(chrome);
+}
+
+static void write_process(struct gp_chrome *chrome)
+{
+	const struct gp_model *model = chrome->model;
+
+	if (chrome->processes == 0) {
+		chrome->first_in_file_ns = chrome->offset_ns + model->first_ns;
+		write_head(chrome);
+	}
+	chrome->cut_ns = chrome->cut_in_file_ns > chrome->offset_ns
+				 ? chrome->cut_in_file_ns - chrome->offset_ns
+				 : 0;
+	chrome->filter = gp_slice_filter_of(&chrome->options->choice, model);
+	chrome->is_later = chrome->are_parts && chrome->processes > 0;
+	if (chrome->is_later)
+		go_on(chrome);
+	else if (gp_kernels_tell_apart(chrome->names, &model, 1) == 0)
+		begin_process(chrome);
+	else
+		chrome->error = -ENOMEM;
+	gp_chrome_stacks_use(chrome->stacks, model);
+	if (chrome->error == 0)
+		write_events(chrome);
+	gp_chrome_stacks_use(chrome->stacks, NULL);
+	if (chrome->is_merged) {
+		gp_json_text(&chrome->about, chrome->processes == 0 ? "\n" : ",\n");
+		put_metadata(model, 0, &chrome->about);
+	}
+	chrome->first_arrow += model->op_count;
+	chrome->stream_count = chrome->next_look = 0;
+	chrome->processes++;
+}
+
+static void explain_left_out(const struct gp_chrome *chrome)
+{
+	if (chrome->options->messages)
+		fprintf(chrome->options->messages,
+			"gpuprof: %s began more than a day before the first of the traces and is "
+			"left out; name it first\n",
+			chrome->model->path ? chrome->model->path : "a trace");
+}
+
+static int write_processes(struct gp_chrome *chrome, const struct gp_export_source *source)
+{
+	for (size_t i = 0; i < source->count; i++) {
+		const struct gp_model *model = source->get(source->context, i);
+
+		if (!model)
+			continue;
+		chrome->model = model;
+		if (!gp_chrome_set_times(chrome))
+			explain_left_out(chrome);
+		else
+			write_process(chrome);
+		if (chrome->error != 0 || chrome->json.error != 0)
+			return chrome->error;
+	}
+	if (chrome->processes == 0)
+		return -ENODATA;
+	write_tail(chrome);
+	return chrome->about.error;
+}
+
+static void explain_clocks(const struct gp_chrome *chrome)
+{
+	if (chrome->boot_count > 1 && chrome->options->messages)
+		fprintf(chrome->options->messages,
+			"gpuprof: these processes ran on %u machines (or boots of one): they are "
+			"aligned by the wall clocks, which may differ by milliseconds\n",
+			chrome->boot_count);
+}
+
+static int write_file(struct gp_chrome *chrome, const struct gp_export_source *source)
+{
+	int result = choose_window(chrome, source);
+
+	if (result == 0)
+		result = write_processes(chrome, source);
+	if (result == 0) {
+		explain_window(chrome);
+		explain_depth(chrome);
+		gp_export_explain_cut(chrome->cut_ranges, chrome->options->messages);
+		gp_chrome_explain_stacks(chrome);
+		explain_clocks(chrome);
+	}
+	return result;
+}
+
+static int write_chrome(const struct gp_export_source *source,
+			const struct gp_export_options *options, FILE *out)
+{
+	struct gp_chrome chrome = {.options = options,
+				   .is_merged = source->count > 1 && !source->are_parts,
+				   .are_parts = source->are_parts && source->count > 1};
+	int result = -ENOMEM, closed;
+
+	chrome.names = gp_names_new();
+	chrome.stacks = gp_chrome_stacks_new();
+	if (chrome.names && chrome.stacks && gp_json_open(&chrome.json, out) == 0 &&
+	    gp_json_open(&chrome.about, NULL) == 0) {
+		chrome.json.progress = options->progress;
+		chrome.json.progress_context = options->progress_context;
+		result = write_file(&chrome, source);
+	}
+	closed = gp_json_close(&chrome.json);
+	gp_json_close(&chrome.about);
+	gp_lanes_free(&chrome.lanes);
+	free(chrome.lane_tids);
+	free(chrome.streams);
+	gp_groups_free(&chrome.tracks);
+	gp_chrome_free_places(&chrome);
+	gp_chrome_stacks_free(chrome.stacks);
+	gp_names_free(chrome.names);
+	return result < 0 ? result : closed;
+}
+
+const struct gp_exporter gp_exporter_chrome = {
+	.name = "chrome",
+	.suffix = ".json",
+	.help = "timeline as Chrome trace, with Kineto's fields",
+	.readers = "https://ui.perfetto.dev, chrome://tracing, HolisticTraceAnalysis",
+	.heeds = GP_EXPORT_LIMIT | GP_EXPORT_PART | GP_EXPORT_CURVES | GP_EXPORT_STREAM_RANGES,
+	.write = write_chrome,
+};

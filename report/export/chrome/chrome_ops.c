@@ -1,0 +1,592 @@
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/base/array.h"
+#include "report/trace/cuda_names.h"
+#include "report/export/chrome/chrome_writer.h"
+#include "report/model/occupancy.h"
+#include "report/base/spill_memory.h"
+#include "report/base/text/utf8.h"
+
+/* CUPTI's flag of a stream that does not wait for the default one. */
+#define NON_BLOCKING 2
+
+/* The operations of one stream, which are neighbours in the model. */
+struct track {
+	uint32_t first_op, op_count;
+	uint32_t tid;
+	bool wants_tid; /* its stream's id is no good for one */
+};
+
+/* Texts that many operations share. */
+struct texts {
+	struct gp_json scratch;
+	struct gp_chrome_text *names; /* by name, then one for kernels without a name */
+	struct gp_chrome_text
+		*shapes; /* by shape, for the device of the operations being written */
+	uint32_t name_count, shape_count;
+};
+
+static void clear(struct gp_chrome_text *texts, uint32_t count)
+{
+	for (uint32_t i = 0; texts && i < count; i++) {
+		free(texts[i].bytes);
+		texts[i].bytes = NULL;
+	}
+}
+
+static void free_texts(struct texts *texts)
+{
+	clear(texts->names, texts->name_count);
+	clear(texts->shapes, texts->shape_count);
+	free(texts->names);
+	free(texts->shapes);
+	gp_json_close(&texts->scratch);
+}
+
+static int allocate_texts(struct texts *texts, const struct gp_model *model)
+{
+	*texts = (struct texts){.name_count = model->name_count + 1,
+				.shape_count = model->shape_count};
+	texts->names = calloc(texts->name_count, sizeof(*texts->names));
+	texts->shapes = calloc((size_t)texts->shape_count + 1, sizeof(*texts->shapes));
+	if (!texts->names || !texts->shapes)
+		return -ENOMEM;
+	return gp_json_open(&texts->scratch, NULL);
+}
+
+/* ---- a kernel's attributes ---- */
+
+static uint64_t product(const uint32_t sides[3])
+{
+	unsigned __int128 all = (unsigned __int128)sides[0] * sides[1] * sides[2];
+
+	return all > INT64_MAX ? INT64_MAX : (uint64_t)all;
+}
+
+/* Most launches have none: a field that is zero is left out. */
+static void put_if_any(struct gp_json *json, const char *key, uint64_t value)
+{
+	if (value > 0)
+		gp_chrome_put_field(json, key, value);
+}
+
+static void put_sides(struct gp_json *json, const char *key, const uint32_t sides[3])
+{
+	gp_json_key(json, key);
+	for (int i = 0; i < 3; i++) {
+		gp_json_text(json, i == 0 ? "[" : ",");
+		gp_json_unsigned(json, sides[i]);
+	}
+	gp_json_text(json, "]");
+}
+
+/* Kineto's measures of how the launch fills the device. */
+static void put_load(struct gp_json *json, const struct gp_record_shape *shape,
+		     const struct gp_record_device *device)
+{
+	uint64_t blocks = product(shape->grid), threads = product(shape->block);
+	uint64_t warps;
+
+	if (!device || device->multiprocessors == 0 || device->warp_threads == 0)
+		return;
+	gp_json_key(json, "blocks per SM");
+	gp_json_ratio(json, blocks, device->multiprocessors);
+	warps = (threads + device->warp_threads - 1) / device->warp_threads;
+	gp_json_key(json, "warps per SM");
+	gp_json_ratio(json, warps > 0 && blocks > INT64_MAX / warps ? INT64_MAX : blocks * warps,
+		      device->multiprocessors);
+}
+
+/* Kineto's estimate: the threads that an SM has of the grid, as far as they fit, of those that it can hold; rounded. */
+static void put_occupancy(struct gp_json *json, const struct gp_record_shape *shape,
+			  const struct gp_record_device *device)
+{
+	struct gp_occupancy found;
+	double blocks;
+
+	if (!device || !gp_occupancy_of(device, shape, &found))
+		return;
+	blocks = (double)found.grid_blocks / device->multiprocessors;
+	if (blocks > found.blocks)
+		blocks = found.blocks;
+	gp_chrome_put_field(json, "est. achieved occupancy %",
+			    (uint64_t)(0.5 + 100 * blocks * (double)product(shape->block) /
+						     device->max_threads_per_multiprocessor));
+}
+
+static void put_cluster(struct gp_json *json, const struct gp_record_shape *shape)
+{
+	const uint32_t sides[3] = {shape->cluster[0], shape->cluster[1], shape->cluster[2]};
+
+	if (sides[0] == 0)
+		return;
+	put_sides(json, "cluster", sides);
+	gp_chrome_put_field(json, "cluster scheduling policy", shape->cluster_policy);
+	put_if_any(json, "max potential cluster size", shape->max_cluster_blocks);
+	put_if_any(json, "max active clusters", shape->max_active_clusters);
+}
+
+static void put_word(struct gp_json *json, const char *key, const char *const *words, size_t count,
+		     uint8_t which)
+{
+	if (which == 0 || which >= count)
+		return;
+	gp_json_key(json, key);
+	gp_json_string(json, words[which], strlen(words[which]));
+}
+
+/* What a launch or its function asks for; most ask for nothing. */
+static void put_wishes(struct gp_json *json, const struct gp_record_shape *shape)
+{
+	static const char *const caches[] = {"", "prefer shared", "prefer L1", "prefer equal"};
+	static const char *const models[] = {"", "SIMT", "tile", "hybrid"};
+
+	put_word(json, "cache config requested", caches, 4, shape->cache_requested);
+	put_word(json, "cache config executed", caches, 4, shape->cache_executed);
+	if (shape->has_carveout && shape->carveout_percent <= 100)
+		gp_chrome_put_field(json, "shared memory carveout requested %",
+				    shape->carveout_percent);
+	put_if_any(json, "shared memory opt-in", shape->shared_limit);
+	if (shape->priority != 0) {
+		gp_json_key(json, "priority");
+		gp_json_signed(json, shape->priority);
+	}
+	if (shape->execution_model > 1)
+		put_word(json, "execution model", models, 4, shape->execution_model);
+}
+
+static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_record_shape *shape,
+					const struct gp_record_device *device)
+{
+	gp_chrome_put_field(json, "registers per thread", shape->registers);
+	gp_chrome_put_field(json, "shared memory",
+			    (uint64_t)shape->static_shared_bytes + shape->dynamic_shared_bytes);
+	put_load(json, shape, device);
+	put_sides(json, "grid", shape->grid);
+	put_sides(json, "block", shape->block);
+	put_occupancy(json, shape, device);
+	put_if_any(json, "static shared memory", shape->static_shared_bytes);
+	put_if_any(json, "dynamic shared memory", shape->dynamic_shared_bytes);
+	put_if_any(json, "executed shared memory", shape->executed_shared_bytes);
+	put_if_any(json, "local memory per thread", shape->local_per_thread_bytes);
+	put_if_any(json, "local memory", shape->local_total_bytes);
+	put_cluster(json, shape);
+	put_wishes(json, shape);
+	return gp_chrome_take(json);
+}
+
+static const struct gp_chrome_text *shape_text(struct gp_chrome *chrome, struct texts *texts,
+					       const struct gp_op *op)
+{
+	static const struct gp_chrome_text none = {0};
+	struct gp_chrome_text *text;
+
+	if (op->shape >= texts->shape_count)
+		return &none;
+	text = &texts->shapes[op->shape];
+	if (!text->bytes)
+		*text = make_shape(&texts->scratch, &chrome->model->shapes[op->shape],
+				   gp_model_device(chrome->model, op->device_id));
+	return text;
+}
+
+static const struct gp_chrome_text *name_text(struct gp_chrome *chrome, struct texts *texts,
+					      const struct gp_op *op)
+{
+	uint32_t index = op->name < chrome->model->name_count ? op->name : texts->name_count - 1;
+	struct gp_chrome_text *text = &texts->names[index];
+
+	if (!text->bytes) {
+		const char *name =
+			gp_names_full(chrome->names, gp_model_kernel_name(chrome->model, op));
+
+		gp_json_string(&texts->scratch, name, strlen(name));
+		*text = gp_chrome_take(&texts->scratch);
+	}
+	return text;
+}
+
+/* ---- events ---- */
+
+static void put_name(struct gp_chrome *chrome, struct texts *texts, const struct gp_op *op)
+{
+	struct gp_json *json = &chrome->json;
+	const struct gp_chrome_text *name;
+
+	if (op->kind == GP_OP_KERNEL) {
+		name = name_text(chrome, texts, op);
+		gp_json_bytes(json, name->bytes, name->length);
+	} else if (op->kind == GP_OP_COPY) {
+		gp_json_text(json, "\"Memcpy ");
+		gp_json_text(json, gp_copy_kind_name(op->copy_kind));
+		gp_json_text(json, " (");
+		gp_json_text(json, gp_memory_name(op->source_kind));
+		gp_json_text(json, " -> ");
+		gp_json_text(json, gp_memory_name(op->destination_kind));
+		gp_json_text(json, ")\"");
+	} else if (op->kind == GP_OP_GRAPH) {
+		gp_json_text(json, "\"graph ");
+		gp_json_unsigned(json, op->graph_id);
+		gp_json_text(json, "\"");
+	} else {
+		gp_json_text(json, "\"Memset (");
+		gp_json_text(json, gp_memory_name(op->destination_kind));
+		gp_json_text(json, ")\"");
+	}
+}
+
+static void put_peers(struct gp_json *json, const struct gp_op *op,
+		      const struct gp_op_detail *detail)
+{
+	if (detail->source_device_id == op->device_id &&
+	    detail->destination_device_id == op->device_id)
+		return;
+	gp_chrome_put_field(json, "fromDevice", detail->source_device_id);
+	gp_chrome_put_field(json, "inDevice", op->device_id);
+	gp_chrome_put_field(json, "toDevice", detail->destination_device_id);
+	gp_chrome_put_field(json, "fromContext", detail->source_context_id);
+	gp_chrome_put_field(json, "inContext", op->context_id);
+	gp_chrome_put_field(json, "toContext", detail->destination_context_id);
+}
+
+static void put_bytes(const struct gp_model *model, struct gp_json *json, const struct gp_op *op,
+		      const struct gp_op_detail *detail)
+{
+	gp_chrome_put_field(json, "bytes", op->bytes);
+	if (op->kind == GP_OP_SET && (model->unknown & GP_UNKNOWN_SET_VALUES) == 0)
+		gp_chrome_put_field(json, "value", detail->set_value);
+	if (op->end_ns > op->start_ns) {
+		gp_json_key(json, "memory bandwidth (GB/s)");
+		gp_json_ratio(json, op->bytes, op->end_ns - op->start_ns);
+	}
+	put_if_any(json, "asynchronous", op->flags & GP_COPY_ASYNC);
+	if (op->kind == GP_OP_COPY)
+		put_peers(json, op, detail);
+}
+
+/* How it was launched, and by whom; of a kernel in a graph, by the call that was captured, whose slice is elsewhere: its whole stack. */
+static void put_launch(struct gp_chrome *chrome, const struct gp_op *op)
+{
+	const struct gp_call *call = gp_model_op_cause(chrome->model, op);
+	uint32_t stack = gp_model_op_stack(chrome->model, op);
+	uint8_t type = op->kind == GP_OP_KERNEL ? gp_model_launch_type(chrome->model, op) : 0;
+
+	if (type > 0)
+		gp_chrome_put_text(&chrome->json, "launch type", gp_launch_type_name(type));
+	if (!call)
+		return;
+	put_if_any(&chrome->json, "cooperative", call->cooperative);
+	put_if_any(&chrome->json, "programmatic dependent launch", call->overlapping);
+	if (gp_model_detail(chrome->model, op)->capture_call == GP_NONE) {
+		gp_chrome_put_stack_place(chrome, "launched by", stack);
+		return;
+	}
+	gp_chrome_put_text(&chrome->json, "captured call",
+			   gp_model_api(chrome->model, call->api).name);
+	gp_chrome_put_field(&chrome->json, "captured correlation", call->correlation_id);
+	gp_chrome_put_stack(chrome, "captured stack", call->stack);
+}
+
+static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct gp_op *op,
+		     bool is_contradicted)
+{
+	struct gp_json *json = &chrome->json;
+	const struct gp_op_detail *detail = gp_model_detail(chrome->model, op);
+	const struct gp_chrome_text *shape;
+
+	gp_json_text(json, ",\"args\":{\"device\":");
+	gp_json_unsigned(json, op->device_id);
+	gp_chrome_put_field(json, "context", op->context_id);
+	gp_chrome_put_field(json, "stream", op->stream_id);
+	gp_chrome_put_field(json, "correlation", op->correlation_id);
+	if (op->kind == GP_OP_KERNEL) {
+		shape = shape_text(chrome, texts, op);
+		gp_json_bytes(json, shape->bytes, shape->length);
+	} else if (op->kind != GP_OP_GRAPH) {
+		put_bytes(chrome->model, json, op, detail);
+	}
+	put_launch(chrome, op);
+	put_if_any(json, "graph id", op->graph_id);
+	put_if_any(json, "graph node id", detail->graph_node_id);
+	if (is_contradicted)
+		gp_chrome_put_text(json, "note",
+				   "this time cannot be right: its stream did others meanwhile");
+	if (detail->channel_type > 0) {
+		gp_chrome_put_field(json, "channel", detail->channel_id);
+		gp_chrome_put_field(json, "channel_type", detail->channel_type);
+	}
+	gp_json_text(json, "}}");
+}
+
+static void write_arrow_end(struct gp_chrome *chrome, uint32_t index, uint32_t tid)
+{
+	const struct gp_op *op = &chrome->model->ops[index];
+	struct gp_json *json = &chrome->json;
+	uint64_t end_ns;
+
+	if (!gp_chrome_arrow_end(chrome, op, &end_ns))
+		return;
+	gp_json_text(json,
+		     ",\n{\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
+	gp_json_unsigned(json, chrome->first_arrow + index + 1);
+	gp_json_text(json, ",\"pid\":");
+	gp_json_unsigned(json, chrome->pid);
+	gp_json_text(json, ",\"tid\":");
+	gp_json_unsigned(json, tid);
+	gp_json_text(json, ",\"ts\":");
+	gp_json_us(json, end_ns + chrome->offset_ns);
+	gp_json_text(json, "}");
+}
+
+/* op: the index-th, as it was stated. */
+static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t index,
+		     const struct gp_op *op)
+{
+	static const char *const openings[] = {
+		[GP_OP_KERNEL] = ",\n{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":",
+		[GP_OP_COPY] = ",\n{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":",
+		[GP_OP_SET] = ",\n{\"ph\":\"X\",\"cat\":\"gpu_memset\",\"name\":",
+		[GP_OP_GRAPH] = ",\n{\"ph\":\"X\",\"cat\":\"gpu_graph\",\"name\":",
+	};
+	uint32_t tid = gp_chrome_place(chrome, op->start_ns, op->end_ns);
+	struct gp_json *json = &chrome->json;
+
+	gp_json_text(json, openings[op->kind]);
+	put_name(chrome, texts, op);
+	gp_json_text(json, ",\"pid\":");
+	gp_json_unsigned(json, chrome->pid);
+	gp_json_text(json, ",\"tid\":");
+	gp_json_unsigned(json, tid);
+	gp_chrome_put_times(chrome, op->start_ns, op->end_ns);
+	put_args(chrome, texts, op, op != &chrome->model->ops[index]);
+	write_arrow_end(chrome, index, tid);
+}
+
+/* ---- tracks ---- */
+
+/* The program's ranges on the streams, by stream. */
+struct spans {
+	struct gp_range_span *spans;
+	uint32_t count;
+};
+
+static bool is_of_earlier_stream(const void *element, const void *stream)
+{
+	return ((const struct gp_range_span *)element)->stream < *(const uint32_t *)stream;
+}
+
+/* The first span that is not of an earlier stream. */
+static uint32_t first_span(const struct spans *spans, uint32_t stream)
+{
+	return gp_array_lower_bound(spans->spans, spans->count, sizeof(*spans->spans),
+				    is_of_earlier_stream, &stream);
+}
+
+static int find_spans(struct gp_chrome *chrome, const struct track *tracks, uint32_t count,
+		      struct spans *spans)
+{
+	uint32_t *first_ops = gp_room_take(((size_t)count + 1) * sizeof(*first_ops));
+	int result = -ENOMEM;
+
+	for (uint32_t i = 0; first_ops && i < count; i++)
+		first_ops[i] = tracks[i].first_op;
+	if (first_ops)
+		result = gp_range_spans_find(chrome->model, first_ops, count, &spans->spans,
+					     &spans->count, &chrome->deep_ranges);
+	gp_room_free(first_ops);
+	return result;
+}
+
+static int find_tracks(const struct gp_model *model, struct track **tracks, uint32_t *count)
+{
+	uint32_t capacity = 0;
+
+	for (uint32_t first = 0, end; first < model->op_count; first = end) {
+		end = gp_model_stream_end(model, first);
+		if (gp_array_grow(tracks, &capacity, *count, sizeof(**tracks)) < 0)
+			return -ENOMEM;
+		(*tracks)[(*count)++] = (struct track){.first_op = first, .op_count = end - first};
+	}
+	return 0;
+}
+
+static int compare_streams(const void *a, const void *b, const void *context)
+{
+	const struct gp_model *model = context;
+	uint32_t left = model->ops[((const struct track *)a)->first_op].stream_id;
+	uint32_t right = model->ops[((const struct track *)b)->first_op].stream_id;
+
+	return (left > right) - (left < right);
+}
+
+static uint32_t stream_of(const struct gp_chrome *chrome, const struct track *track)
+{
+	return chrome->model->ops[track->first_op].stream_id;
+}
+
+/* Those that can have their stream's id get it; ids becomes all streams' ids, sorted. */
+static void assign_ids(struct gp_chrome *chrome, struct track *tracks, uint32_t count,
+		       const struct gp_chrome_gpu *gpu, const uint32_t *order, uint32_t *ids)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct track *track = &tracks[order[i]];
+		uint32_t id = stream_of(chrome, track);
+
+		track->tid = id;
+		track->wants_tid = (i > 0 && id == ids[i - 1]) || (id == 0 && gpu->pid != 0) ||
+				   gp_chrome_is_taken(&gpu->tids, id);
+		ids[i] = id;
+	}
+}
+
+/*
+ * A stream's tid is its id, except 0 outside pid 0, which viewers take for the process, and an id
+ * that two contexts or processes use on the device: the later ones get others.
+ */
+static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t count,
+		       struct gp_chrome_gpu *gpu)
+{
+	uint32_t *order =
+		gp_array_order(tracks, count, sizeof(*tracks), compare_streams, chrome->model);
+	uint32_t *ids = malloc(((size_t)count + 1) * sizeof(*ids));
+	int result = -ENOMEM;
+
+	if (order && ids) {
+		assign_ids(chrome, tracks, count, gpu, order, ids);
+		result = gp_chrome_take_tids(&gpu->tids, ids, count);
+	}
+	for (uint32_t i = 0; result == 0 && i < count; i++)
+		if (tracks[order[i]].wants_tid)
+			tracks[order[i]].tid = gp_chrome_fresh_tid(&gpu->tids);
+	gp_room_free(order);
+	free(ids);
+	return result;
+}
+
+/* As far as there is room: what a trace says can be of any length. */
+__attribute__((format(printf, 2, 3))) static void append_to_name(struct gp_chrome *chrome,
+								 const char *format, ...)
+{
+	size_t used = strlen(chrome->track_name);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(chrome->track_name + used, sizeof(chrome->track_name) - used, format, arguments);
+	va_end(arguments);
+}
+
+/* "stream 7 (default)", "stream 13 (loader) (priority -5, non-blocking)", "stream 7 (context 2)". */
+static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32_t tid)
+{
+	const char *name = gp_model_stream_name(chrome->model, op->context_id, op->stream_id);
+	const struct gp_record_stream *stream =
+		gp_model_stream(chrome->model, op->context_id, op->stream_id);
+	int32_t priority = stream ? stream->priority : 0;
+	bool blocks = !stream || stream->flags != NON_BLOCKING;
+
+	snprintf(chrome->track_name, sizeof(chrome->track_name), "%s%sstream %u", chrome->owner,
+		 *chrome->owner ? ": " : "", op->stream_id);
+	if (gp_model_is_null_stream(chrome->model, op->context_id, op->stream_id))
+		append_to_name(chrome, " (default)");
+	if (*name)
+		append_to_name(chrome, " (%.*s)", (int)gp_utf8_cut(name, 32), name);
+	if (priority != 0)
+		append_to_name(chrome, " (priority %d%s)", priority,
+			       blocks ? "" : ", non-blocking");
+	else if (!blocks)
+		append_to_name(chrome, " (non-blocking)");
+	if (tid != op->stream_id && op->stream_id != 0 &&
+	    (!chrome->is_merged || chrome->model->context_count > 1))
+		append_to_name(chrome, " (context %u)", op->context_id);
+}
+
+/* Outer ones first: where two begin at once, readers take the first one for the outer. */
+static void write_spans(struct gp_chrome *chrome, const struct spans *spans, uint32_t stream)
+{
+	uint32_t first = first_span(spans, stream), end = first_span(spans, stream + 1);
+
+	for (uint32_t i = first; i < end; i++)
+		gp_chrome_write_span(chrome, &spans->spans[i]);
+}
+
+/* The ranges of the program that did something there, above the stream. */
+static void write_span_track(struct gp_chrome *chrome, const struct spans *spans, uint32_t stream,
+			     const struct gp_op *op, struct gp_chrome_gpu *gpu, uint32_t stream_tid)
+{
+	if (chrome->options->ranges_on_streams ||
+	    first_span(spans, stream) == first_span(spans, stream + 1))
+		return;
+	name_stream(chrome, op, stream_tid);
+	append_to_name(chrome, ", ranges");
+	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, gp_chrome_fresh_tid(&gpu->tids), true);
+	write_spans(chrome, spans, stream);
+}
+
+static void write_track(struct gp_chrome *chrome, struct texts *texts, const struct track *track,
+			const struct spans *spans, uint32_t stream, struct gp_chrome_gpu *gpu)
+{
+	const struct gp_op *ops = chrome->model->ops, *first = &ops[track->first_op];
+
+	name_stream(chrome, first, track->tid);
+	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, track->tid, false);
+	gp_chrome_note_stream(chrome, (struct gp_chrome_stream){first->device_id, first->context_id,
+								first->stream_id, 0});
+	if (chrome->options->ranges_on_streams)
+		write_spans(chrome, spans, stream);
+	for (uint32_t i = track->first_op; i < track->first_op + track->op_count; i++) {
+		const struct gp_op *op = gp_model_stated(chrome->model, &ops[i]);
+
+		if (!op)
+			continue;
+		if (gp_chrome_is_shown(chrome, op->start_ns, op->end_ns))
+			write_op(chrome, texts, i, op);
+		else if (chrome->is_later)
+			gp_chrome_place_again(chrome, op->start_ns, op->end_ns);
+	}
+}
+
+/* first: the number of the first track. */
+static void write_device(struct gp_chrome *chrome, struct track *tracks, uint32_t count,
+			 const struct spans *spans, uint32_t first_track)
+{
+	const struct gp_op *first = &chrome->model->ops[tracks[0].first_op];
+	struct gp_chrome_gpu *gpu = gp_chrome_gpu(chrome, first->device_id);
+	struct texts texts;
+	int result = allocate_texts(&texts, chrome->model);
+
+	if (result == 0)
+		result = assign_tids(chrome, tracks, count, gpu);
+	for (uint32_t i = 0; result == 0 && i < count; i++) {
+		write_span_track(chrome, spans, first_track + i,
+				 &chrome->model->ops[tracks[i].first_op], gpu, tracks[i].tid);
+		write_track(chrome, &texts, &tracks[i], spans, first_track + i, gpu);
+	}
+	if (result < 0)
+		chrome->error = result;
+	free_texts(&texts);
+}
+
+void gp_chrome_write_ops(struct gp_chrome *chrome)
+{
+	const struct gp_op *ops = chrome->model->ops;
+	struct track *tracks = NULL;
+	struct spans spans = {0};
+	uint32_t count = 0;
+
+	if (find_tracks(chrome->model, &tracks, &count) < 0 ||
+	    find_spans(chrome, tracks, count, &spans) < 0)
+		chrome->error = -ENOMEM;
+	for (uint32_t first = 0, end; chrome->error == 0 && first < count; first = end) {
+		uint16_t device_id = ops[tracks[first].first_op].device_id;
+
+		for (end = first; end < count; end++)
+			if (ops[tracks[end].first_op].device_id != device_id)
+				break;
+		write_device(chrome, tracks + first, end - first, &spans, first);
+	}
+	gp_room_free(spans.spans);
+	free(tracks);
+}

@@ -1,0 +1,91 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/export/chrome/chrome_writer.h"
+
+void gp_chrome_put_times(struct gp_chrome *chrome, uint64_t start_ns, uint64_t end_ns)
+{
+	struct gp_json *json = &chrome->json;
+
+	gp_json_text(json, ",\"ts\":");
+	gp_json_us(json, start_ns + chrome->offset_ns);
+	gp_json_text(json, ",\"dur\":");
+	gp_json_us(json, end_ns - start_ns);
+}
+
+void gp_chrome_put_number(struct gp_json *json, uint64_t value)
+{
+	if (value > INT64_MAX)
+		gp_json_address(json, value);
+	else
+		gp_json_unsigned(json, value);
+}
+
+void gp_chrome_put_field(struct gp_json *json, const char *key, uint64_t value)
+{
+	gp_json_key(json, key);
+	gp_chrome_put_number(json, value);
+}
+
+void gp_chrome_put_text(struct gp_json *json, const char *key, const char *text)
+{
+	gp_json_key(json, key);
+	gp_json_string(json, text, strlen(text));
+}
+
+void gp_chrome_open(struct gp_chrome *chrome, const char *phase, const char *category,
+		    const char *name, uint32_t tid, uint64_t start_ns)
+{
+	struct gp_json *json = &chrome->json;
+
+	gp_json_text(json, ",\n{\"ph\":\"");
+	gp_json_text(json, phase);
+	gp_json_text(json, "\",\"cat\":\"");
+	gp_json_text(json, category);
+	gp_json_text(json, "\",\"name\":");
+	gp_json_string(json, name, strlen(name));
+	gp_chrome_put_field(json, "pid", chrome->pid);
+	gp_chrome_put_field(json, "tid", tid);
+	gp_json_key(json, "ts");
+	gp_json_us(json, start_ns + chrome->offset_ns);
+}
+
+void gp_chrome_open_slice(struct gp_chrome *chrome, const char *category, const char *name,
+			  uint64_t start_ns, uint64_t end_ns, const char *first)
+{
+	uint32_t tid = gp_chrome_place(chrome, start_ns, end_ns);
+
+	gp_chrome_open(chrome, "X", category, name, tid, start_ns);
+	gp_json_key(&chrome->json, "dur");
+	gp_json_us(&chrome->json, end_ns - start_ns);
+	gp_json_text(&chrome->json, ",\"args\":{\"");
+	gp_json_text(&chrome->json, first);
+	gp_json_text(&chrome->json, "\":");
+}
+
+void gp_chrome_open_counter(struct gp_chrome *chrome, const char *name, uint32_t pid,
+			    uint64_t time_ns)
+{
+	struct gp_json *json = &chrome->json;
+
+	gp_json_text(json, ",\n{\"ph\":\"C\",\"name\":\"");
+	gp_json_text(json, name);
+	gp_json_text(json, "\",\"pid\":");
+	gp_json_unsigned(json, pid);
+	gp_json_text(json, ",\"ts\":");
+	gp_json_us(json, time_ns + chrome->offset_ns);
+	gp_json_text(json, ",\"args\":{");
+}
+
+struct gp_chrome_text gp_chrome_take(struct gp_json *scratch)
+{
+	struct gp_chrome_text text = {.length = (uint32_t)scratch->used};
+
+	text.bytes = scratch->error == 0 ? malloc(scratch->used + 1) : NULL;
+	if (text.bytes)
+		memcpy(text.bytes, scratch->buffer, scratch->used);
+	else
+		text.length = 0;
+	scratch->used = 0;
+	return text;
+}

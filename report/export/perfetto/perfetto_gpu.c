@@ -1,0 +1,425 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/trace/cuda_names.h"
+#include "report/export/perfetto/perfetto_schema.h"
+#include "report/export/perfetto/perfetto_writer.h"
+#include "report/model/occupancy.h"
+#include "report/base/text/utf8.h"
+
+/* Kinds of work: numbers in the same list as queues. */
+struct stages {
+	uint64_t kernel, copy, set, graph;
+};
+
+/* What is the same for all launches of a shape on a device: the part of a launch that says so, written once. */
+struct shape_part {
+	uint8_t *bytes;
+	size_t length;
+};
+
+struct ops {
+	struct stages stages;
+	struct shape_part
+		*shapes; /* by shape, of the device of the operations that are being written */
+	uint16_t device_id;
+	bool has_device;
+	uint64_t queue, context; /* iids of the stream that is being written */
+	uint64_t copy_names[GP_COPY_KINDS * GP_COPY_MEMORIES *
+			    GP_COPY_MEMORIES]; /* by kind, source and destination */
+	uint64_t set_names[8];
+};
+
+/* ---- arguments ---- */
+
+static void put_argument(struct gp_perfetto *p, enum gp_perfetto_argument name, uint64_t value)
+{
+	gp_protobuf_number(&p->argument, ARGUMENT_NAME, name);
+	gp_protobuf_value(&p->argument, ARGUMENT_UNSIGNED, value);
+	gp_protobuf_message(&p->inner, LAUNCH_ARGUMENT, &p->argument);
+}
+
+static void put_real(struct gp_perfetto *p, enum gp_perfetto_argument name, double value)
+{
+	gp_protobuf_number(&p->argument, ARGUMENT_NAME, name);
+	gp_protobuf_double(&p->argument, ARGUMENT_DOUBLE, value);
+	gp_protobuf_message(&p->inner, LAUNCH_ARGUMENT, &p->argument);
+}
+
+static void put_sides(struct gp_perfetto *p, uint32_t field, const uint32_t sides[3])
+{
+	for (uint32_t i = 0; i < 3; i++)
+		gp_protobuf_value(&p->argument, i + 1, sides[i]);
+	gp_protobuf_message(&p->inner, field, &p->argument);
+}
+
+static void put_limit(struct gp_perfetto *p, enum gp_perfetto_argument name, uint32_t blocks)
+{
+	if (blocks != GP_OCCUPANCY_NO_LIMIT)
+		put_argument(p, name, blocks);
+}
+
+static void put_occupancy(struct gp_perfetto *p, const struct gp_record_device *device,
+			  const struct gp_record_shape *shape)
+{
+	struct gp_occupancy occupancy;
+
+	if (!device || !gp_occupancy_of(device, shape, &occupancy))
+		return;
+	put_real(p, GP_PERFETTO_ARG_WAVES, occupancy.waves);
+	put_real(p, GP_PERFETTO_ARG_OCCUPANCY, 100 * occupancy.share);
+	put_limit(p, GP_PERFETTO_ARG_BLOCKS_BY_REGISTERS, occupancy.by_registers);
+	put_limit(p, GP_PERFETTO_ARG_BLOCKS_BY_SHARED, occupancy.by_shared);
+	put_limit(p, GP_PERFETTO_ARG_BLOCKS_BY_WARPS, occupancy.by_threads);
+	put_limit(p, GP_PERFETTO_ARG_BLOCKS_BY_BLOCKS, occupancy.by_blocks);
+}
+
+/* Modulo 2^64, as no device has more. */
+static uint64_t count_threads(const struct gp_record_shape *shape)
+{
+	uint64_t threads = 1;
+
+	for (int i = 0; i < 3; i++)
+		threads *= (uint64_t)shape->grid[i] * shape->block[i];
+	return threads;
+}
+
+static void put_shape(struct gp_perfetto *p, const struct gp_record_device *device,
+		      const struct gp_record_shape *shape)
+{
+	put_sides(p, LAUNCH_GRID, shape->grid);
+	put_sides(p, LAUNCH_BLOCK, shape->block);
+	put_argument(p, GP_PERFETTO_ARG_REGISTERS, shape->registers);
+	if ((p->model->unknown & GP_UNKNOWN_SHARED_PARTS) == 0)
+		put_argument(p, GP_PERFETTO_ARG_STATIC_SHARED, shape->static_shared_bytes);
+	put_argument(p, GP_PERFETTO_ARG_DYNAMIC_SHARED, shape->dynamic_shared_bytes);
+	if (shape->executed_shared_bytes > 0)
+		put_argument(p, GP_PERFETTO_ARG_EXECUTED_SHARED, shape->executed_shared_bytes);
+	put_argument(p, GP_PERFETTO_ARG_THREADS, count_threads(shape));
+	put_occupancy(p, device, shape);
+}
+
+/* The launch is the shape's part and what follows it: messages that stand one after the other are one. */
+static void begin_launch(struct gp_perfetto *p, struct ops *ops, uint32_t index)
+{
+	struct shape_part *part = &ops->shapes[index];
+
+	if (!part->bytes) {
+		put_shape(p, gp_model_device(p->model, ops->device_id), &p->model->shapes[index]);
+		part->bytes = malloc(p->inner.used + 1);
+		part->length = p->inner.used;
+		if (part->bytes)
+			memcpy(part->bytes, p->inner.bytes, part->length);
+		else
+			p->error = -ENOMEM;
+		return;
+	}
+	gp_protobuf_raw(&p->inner, part->bytes, part->length);
+}
+
+static void forget_shapes(struct ops *ops, const struct gp_model *model)
+{
+	for (uint32_t i = 0; ops->shapes && i < model->shape_count; i++) {
+		free(ops->shapes[i].bytes);
+		ops->shapes[i].bytes = NULL;
+	}
+}
+
+/* ---- names ---- */
+
+static uint64_t kernel_name(struct gp_perfetto *p, const struct gp_op *op)
+{
+	uint32_t index = op->name < p->model->name_count ? op->name : p->model->name_count;
+	uint64_t *known = &p->kernel_names[index];
+
+	return *known ? *known
+		      : gp_perfetto_name(
+				p, known,
+				gp_names_full(p->names, gp_model_kernel_name(p->model, op)));
+}
+
+static uint64_t intern_kernel(struct gp_perfetto *p, const struct gp_op *op)
+{
+	uint32_t index = op->name < p->model->name_count ? op->name : p->model->name_count;
+	const struct gp_record_device *device = gp_model_device(p->model, op->device_id);
+	const char *mangled = gp_model_kernel_name(p->model, op);
+	char arch[16];
+
+	if (p->kernels[index] != 0)
+		return p->kernels[index];
+	p->kernels[index] = ++p->last_iid;
+	gp_protobuf_number(&p->argument, ENTRY_IID, p->last_iid);
+	gp_protobuf_text(&p->argument, ENTRY_NAME, mangled);
+	gp_protobuf_text(&p->argument, KERNEL_DEMANGLED, gp_names_full(p->names, mangled));
+	if (device) {
+		snprintf(arch, sizeof(arch), "sm_%u%u", device->compute_major,
+			 device->compute_minor);
+		gp_protobuf_text(&p->argument, KERNEL_ARCH, arch);
+	}
+	gp_protobuf_message(&p->interned, INTERNED_KERNELS, &p->argument);
+	return p->kernels[index];
+}
+
+static uint64_t copy_name(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op)
+{
+	uint32_t kind = op->copy_kind < GP_COPY_KINDS ? op->copy_kind : 0;
+	uint32_t source = op->source_kind < GP_COPY_MEMORIES ? op->source_kind : 0;
+	uint32_t destination = op->destination_kind < GP_COPY_MEMORIES ? op->destination_kind : 0;
+	char name[96];
+
+	snprintf(name, sizeof(name), "Memcpy %s (%s -> %s)", gp_copy_kind_name((uint8_t)kind),
+		 gp_memory_name((uint16_t)source), gp_memory_name((uint16_t)destination));
+	return gp_perfetto_name(
+		p,
+		&ops->copy_names[(kind * GP_COPY_MEMORIES + source) * GP_COPY_MEMORIES +
+				 destination],
+		name);
+}
+
+static uint64_t set_name(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op)
+{
+	uint32_t destination = op->destination_kind < GP_COPY_MEMORIES ? op->destination_kind : 0;
+	char name[64];
+
+	snprintf(name, sizeof(name), "Memset (%s)", gp_memory_name((uint16_t)destination));
+	return gp_perfetto_name(p, &ops->set_names[destination], name);
+}
+
+static uint64_t graph_name(struct gp_perfetto *p, const struct gp_op *op)
+{
+	uint64_t unknown = 0;
+	char name[32];
+
+	snprintf(name, sizeof(name), "graph %u", op->graph_id);
+	return gp_perfetto_name(p, &unknown, name);
+}
+
+/* ---- streams ---- */
+
+static uint64_t intern_spec(struct gp_perfetto *p, const char *name, const char *description,
+			    uint64_t category)
+{
+	uint64_t *known = gp_perfetto_lasting(p, "spec", name), iid;
+
+	if (*known != 0)
+		return *known;
+	iid = *known = ++p->last_iid;
+	gp_protobuf_number(&p->argument, ENTRY_IID, iid);
+	gp_protobuf_text(&p->argument, ENTRY_NAME, name);
+	gp_protobuf_text(&p->argument, SPEC_DESCRIPTION, description);
+	gp_protobuf_number(&p->argument, SPEC_CATEGORY, category);
+	gp_protobuf_message(&p->interned, INTERNED_GPU_SPECS, &p->argument);
+	return iid;
+}
+
+static void intern_stages(struct gp_perfetto *p, struct stages *stages)
+{
+	stages->kernel = intern_spec(p, "Kernel", "a kernel", SPEC_IS_COMPUTE);
+	stages->copy = intern_spec(p, "MemoryTransfer", "a memory copy", SPEC_IS_OTHER);
+	stages->set = intern_spec(p, "MemorySet", "a memory set", SPEC_IS_OTHER);
+	stages->graph = intern_spec(p, "Graph", "a whole graph", SPEC_IS_COMPUTE);
+}
+
+/* "stream 7 (default)", "stream 13 (loader), context 2", "pid 12: stream 7". */
+static void name_stream(const struct gp_perfetto *p, const struct gp_op *op, char *text,
+			size_t bytes)
+{
+	const char *name = gp_model_stream_name(p->model, op->context_id, op->stream_id);
+	size_t used = 0;
+
+	if (p->is_merged)
+		used = (size_t)snprintf(text, bytes, "pid %u: ", p->model->pid);
+	used += (size_t)snprintf(text + used, bytes - used, "stream %u", op->stream_id);
+	if (gp_model_is_null_stream(p->model, op->context_id, op->stream_id))
+		used += (size_t)snprintf(text + used, bytes - used, " (default)");
+	if (*name)
+		used += (size_t)snprintf(text + used, bytes - used, " (%.*s)",
+					 (int)gp_utf8_cut(name, 48), name);
+	if (p->model->context_count > 1)
+		snprintf(text + used, bytes - used, ", context %u", op->context_id);
+}
+
+static uint64_t intern_context(struct gp_perfetto *p, const struct gp_op *op)
+{
+	char name[32];
+	uint64_t *known;
+
+	snprintf(name, sizeof(name), "%u %u", op->device_id, op->context_id);
+	known = gp_perfetto_lasting(p, "context", name);
+	if (*known != 0)
+		return *known;
+	*known = ++p->last_iid;
+	gp_protobuf_number(&p->argument, ENTRY_IID, *known);
+	gp_protobuf_number(&p->argument, CONTEXT_PID, p->pid);
+	gp_protobuf_number(&p->argument, CONTEXT_API, CONTEXT_API_CUDA);
+	gp_protobuf_message(&p->interned, INTERNED_CONTEXTS, &p->argument);
+	return *known;
+}
+
+static void begin_stream(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op,
+			 bool is_same_context)
+{
+	char name[160];
+
+	name_stream(p, op, name, sizeof(name));
+	ops->queue = intern_spec(p, name, "", SPEC_IS_COMPUTE);
+	if (!is_same_context)
+		ops->context = intern_context(p, op);
+	if (!ops->has_device || ops->device_id != op->device_id)
+		forget_shapes(ops, p->model);
+	ops->device_id = op->device_id;
+	ops->has_device = true;
+}
+
+/* ---- operations ---- */
+
+static void put_kind(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op)
+{
+	switch ((enum gp_op_kind)op->kind) {
+	case GP_OP_KERNEL:
+		gp_protobuf_number(&p->event, STAGE_STAGE, ops->stages.kernel);
+		gp_protobuf_number(&p->event, STAGE_KERNEL, intern_kernel(p, op));
+		gp_protobuf_number(&p->event, STAGE_NAME, kernel_name(p, op));
+		break;
+	case GP_OP_COPY:
+		gp_protobuf_number(&p->event, STAGE_STAGE, ops->stages.copy);
+		gp_protobuf_number(&p->event, STAGE_NAME, copy_name(p, ops, op));
+		break;
+	case GP_OP_SET:
+		gp_protobuf_number(&p->event, STAGE_STAGE, ops->stages.set);
+		gp_protobuf_number(&p->event, STAGE_NAME, set_name(p, ops, op));
+		break;
+	default:
+		gp_protobuf_number(&p->event, STAGE_STAGE, ops->stages.graph);
+		gp_protobuf_number(&p->event, STAGE_NAME, graph_name(p, op));
+	}
+}
+
+static void put_launch(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op)
+{
+	uint64_t duration_ns = op->end_ns - op->start_ns;
+	uint64_t graph_node_id = gp_model_detail(p->model, op)->graph_node_id;
+
+	if (op->kind == GP_OP_KERNEL && op->shape < p->model->shape_count)
+		begin_launch(p, ops, op->shape);
+	put_argument(p, GP_PERFETTO_ARG_DEVICE, op->device_id);
+	put_argument(p, GP_PERFETTO_ARG_CONTEXT, op->context_id);
+	put_argument(p, GP_PERFETTO_ARG_STREAM, op->stream_id);
+	put_argument(p, GP_PERFETTO_ARG_CORRELATION, op->correlation_id);
+	put_argument(p, GP_PERFETTO_ARG_PROCESS, p->pid);
+	if (op->kind == GP_OP_COPY || op->kind == GP_OP_SET) {
+		put_argument(p, GP_PERFETTO_ARG_BYTES, op->bytes);
+		if (duration_ns > 0)
+			put_real(p, GP_PERFETTO_ARG_BANDWIDTH,
+				 (double)op->bytes / (double)duration_ns);
+	}
+	if (op->graph_id != 0)
+		put_argument(p, GP_PERFETTO_ARG_GRAPH, op->graph_id);
+	if (graph_node_id != 0)
+		put_argument(p, GP_PERFETTO_ARG_GRAPH_NODE, graph_node_id);
+	gp_protobuf_message(&p->event, STAGE_LAUNCH, &p->inner);
+}
+
+/* So that no two numbers that are close come to close ones. */
+static uint64_t mix(uint64_t number)
+{
+	number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;
+	number = (number ^ number >> 27) * 0x94d049bb133111ebu;
+	return number ^ number >> 31;
+}
+
+/* Operations of one call begin at different times, or are different nodes of a graph. */
+uint64_t gp_perfetto_event_id(const struct gp_perfetto *p, uint32_t index)
+{
+	const struct gp_op *op = &p->model->ops[index];
+	uint64_t node_id = gp_model_detail(p->model, op)->graph_node_id;
+	uint64_t call_and_start = (uint64_t)op->correlation_id << 32 | (uint32_t)op->start_ns;
+
+	if (!p->are_parts)
+		return p->last_event + index + 1;
+	return node_id == 0 ? call_and_start : mix(mix(call_and_start) ^ node_id);
+}
+
+static void write_op(struct gp_perfetto *p, struct ops *ops, uint32_t index)
+{
+	const struct gp_op *op = &p->model->ops[index];
+
+	gp_perfetto_open(p, op->start_ns);
+	gp_protobuf_value(&p->event, STAGE_EVENT_ID, gp_perfetto_event_id(p, index));
+	gp_protobuf_value(&p->event, STAGE_DURATION, op->end_ns - op->start_ns);
+	gp_protobuf_value(&p->event, STAGE_GPU,
+			  gp_gpu_numbers_find(&p->gpus, p->model, op->device_id, NULL));
+	gp_protobuf_number(&p->event, STAGE_QUEUE, ops->queue);
+	gp_protobuf_number(&p->event, STAGE_CONTEXT, ops->context);
+	put_kind(p, ops, op);
+	put_launch(p, ops, op);
+	gp_protobuf_message(&p->packet, PACKET_GPU_STAGE, &p->event);
+	gp_perfetto_close(p);
+}
+
+static bool is_same_context(const struct gp_op *a, const struct gp_op *b)
+{
+	return a->device_id == b->device_id && a->context_id == b->context_id;
+}
+
+static void write_streams(struct gp_perfetto *p, struct ops *ops)
+{
+	const struct gp_op *all = p->model->ops, *last = NULL;
+
+	for (uint32_t i = 0; i < p->model->op_count && p->error == 0; i++) {
+		bool has_context = last && is_same_context(last, &all[i]);
+
+		if (!gp_perfetto_has_op(p, &all[i]))
+			continue;
+		if (!has_context || last->stream_id != all[i].stream_id)
+			begin_stream(p, ops, &all[i], has_context);
+		last = &all[i];
+		write_op(p, ops, i);
+	}
+}
+
+/* ---- the GPUs themselves ---- */
+
+/* The list is by number: those that are not known are there without a name. */
+static void write_gpus(struct gp_perfetto *p)
+{
+	const struct gp_model *model = p->model;
+	uint32_t next = 0;
+	char arch[16];
+
+	gp_perfetto_open(p, 0);
+	for (uint32_t i = 0; i < model->device_count; i++) {
+		const struct gp_record_device *device = &model->devices[i];
+
+		for (; next < device->device_id; next++)
+			gp_protobuf_message(&p->event, GPU_INFO_GPU, &p->inner);
+		if (next++ > device->device_id)
+			continue;
+		snprintf(arch, sizeof(arch), "sm_%u%u", device->compute_major,
+			 device->compute_minor);
+		gp_protobuf_text(&p->inner, GPU_NAME,
+				 model->device_names[i] ? model->device_names[i] : "");
+		gp_protobuf_text(&p->inner, GPU_VENDOR, "NVIDIA");
+		gp_protobuf_text(&p->inner, GPU_ARCHITECTURE, arch);
+		gp_protobuf_bytes(&p->inner, GPU_UUID, device->uuid, sizeof(device->uuid));
+		gp_protobuf_message(&p->event, GPU_INFO_GPU, &p->inner);
+	}
+	gp_protobuf_message(&p->packet, PACKET_GPU_INFO, &p->event);
+	gp_perfetto_close(p);
+}
+
+void gp_perfetto_write_ops(struct gp_perfetto *p)
+{
+	struct ops ops = {.shapes = calloc((size_t)p->model->shape_count + 1, sizeof(*ops.shapes))};
+
+	if (!ops.shapes)
+		p->error = -ENOMEM;
+	if (!p->is_merged && !p->is_later && p->model->device_count > 0)
+		write_gpus(p);
+	intern_stages(p, &ops.stages);
+	write_streams(p, &ops);
+	forget_shapes(&ops, p->model);
+	free(ops.shapes);
+}

@@ -1,0 +1,414 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "report/trace/cuda_names.h"
+#include "report/export/sqlite/sqlite_names.h"
+#include "report/export/sqlite/sqlite_writer.h"
+#include "report/model/nsys_numbers.h"
+
+/* ---- names ---- */
+
+/* The id of a string that is remembered at *known. */
+static struct gp_value remember(struct gp_sqlite_export *e, uint32_t *known, const char *text)
+{
+	if (*known == 0)
+		*known = (uint32_t)gp_sqlite_string(e->db, text).whole + 1;
+	return gp_value_whole(*known - 1);
+}
+
+static uint32_t name_of(const struct gp_model *model, const struct gp_op *op)
+{
+	return op->name < model->name_count ? op->name : model->name_count;
+}
+
+static struct gp_value full_name(struct gp_sqlite_export *e, const struct gp_op *op)
+{
+	uint32_t *known = &e->ids.full[name_of(e->model, op)];
+
+	return *known ? gp_value_whole(*known - 1)
+		      : remember(e, known,
+				 gp_names_full(e->names, gp_model_kernel_name(e->model, op)));
+}
+
+/* The function alone, without what it is in and what it is of, as nsys has it. */
+static const char *base_name(const char *name, char *text, size_t bytes)
+{
+	const char *end = name + strcspn(name, "<("), *start = end;
+
+	while (start > name && start[-1] != ':')
+		start--;
+	snprintf(text, bytes, "%.*s", (int)(end - start), start);
+	return *text ? text : name;
+}
+
+static struct gp_value brief_name(struct gp_sqlite_export *e, const struct gp_op *op)
+{
+	uint32_t *known = &e->ids.brief[name_of(e->model, op)];
+	char text[1024];
+
+	return *known ? gp_value_whole(*known - 1)
+		      : remember(e, known,
+				 base_name(gp_names_short(e->names,
+							  gp_model_kernel_name(e->model, op)),
+					   text, sizeof(text)));
+}
+
+static struct gp_value mangled_name(struct gp_sqlite_export *e, const struct gp_op *op)
+{
+	return remember(e, &e->ids.mangled[name_of(e->model, op)],
+			gp_model_kernel_name(e->model, op));
+}
+
+/* ---- operations ---- */
+
+static struct gp_value number(uint64_t whole)
+{
+	return gp_value_whole(whole);
+}
+
+/* The columns that all operations begin with. */
+#define OPERATION(e, op)                                                                           \
+	gp_sqlite_time(e, (op)->start_ns), gp_sqlite_time(e, (op)->end_ns),                        \
+		number((op)->device_id), number((op)->context_id), gp_value_none(),                \
+		number((op)->stream_id), number((op)->correlation_id), gp_sqlite_process(e)
+
+/* Nothing, where the trace's recorder does not tell that. */
+static struct gp_value if_known(const struct gp_sqlite_export *e, uint32_t unknown, uint64_t whole)
+{
+	return (e->model->unknown & unknown) != 0 ? gp_value_none() : number(whole);
+}
+
+/* CUPTI's regular is 0, nsys's is 1; others are not known there. */
+static struct gp_value launch_type(const struct gp_sqlite_export *e, const struct gp_op *op)
+{
+	uint8_t type = gp_model_launch_type(e->model, op);
+
+	return number(type < 3 ? type + 1u : 0);
+}
+
+static void put_kernel(struct gp_sqlite_export *e, const struct gp_op *op)
+{
+	static const struct gp_record_shape unknown;
+	const struct gp_record_shape *shape =
+		op->shape < e->model->shape_count ? &e->model->shapes[op->shape] : &unknown;
+	const struct gp_value values[] = {
+		OPERATION(e, op),
+		full_name(e, op),
+		brief_name(e, op),
+		mangled_name(e, op),
+		shape == &unknown ? number(0) : launch_type(e, op),
+		gp_value_none(),
+		number(shape->registers),
+		number(shape->grid[0]),
+		number(shape->grid[1]),
+		number(shape->grid[2]),
+		number(shape->block[0]),
+		number(shape->block[1]),
+		number(shape->block[2]),
+		if_known(e, GP_UNKNOWN_SHARED_PARTS, shape->static_shared_bytes),
+		number(shape->dynamic_shared_bytes),
+		if_known(e, GP_UNKNOWN_LOCAL, shape->local_per_thread_bytes),
+		if_known(e, GP_UNKNOWN_LOCAL, shape->local_total_bytes),
+		number(0),
+		number(shape->executed_shared_bytes),
+		gp_sqlite_if_any(gp_model_detail(e->model, op)->graph_node_id),
+		gp_value_none(),
+	};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_KERNEL, values);
+}
+
+/* CUPTI's 0 is unknown, nsys's is pageable. */
+static struct gp_value memory_kind(uint8_t kind)
+{
+	return number(kind > 0 && kind <= GP_NSYS_UNKNOWN_MEMORY ? kind - 1u
+								 : GP_NSYS_UNKNOWN_MEMORY);
+}
+
+static void put_copy(struct gp_sqlite_export *e, const struct gp_op *op)
+{
+	const struct gp_op_detail *detail = gp_model_detail(e->model, op);
+	const struct gp_value values[] = {
+		OPERATION(e, op),
+		number(op->bytes),
+		number(op->copy_kind),
+		gp_value_none(),
+		memory_kind(op->source_kind),
+		memory_kind(op->destination_kind),
+		number(detail->source_device_id),
+		number(detail->source_context_id),
+		number(detail->destination_device_id),
+		number(detail->destination_context_id),
+		gp_value_none(),
+		gp_sqlite_if_any(detail->graph_node_id),
+		gp_value_none(),
+	};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_MEMCPY, values);
+}
+
+/* The value that was set is not kept in the model. */
+static void put_set(struct gp_sqlite_export *e, const struct gp_op *op)
+{
+	const struct gp_value values[] = {
+		OPERATION(e, op),
+		number(gp_model_detail(e->model, op)->set_value),
+		number(op->bytes),
+		gp_sqlite_if_any(gp_model_detail(e->model, op)->graph_node_id),
+		memory_kind(op->destination_kind),
+	};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_MEMSET, values);
+}
+
+static void put_graph(struct gp_sqlite_export *e, const struct gp_op *op)
+{
+	const struct gp_value values[] = {
+		OPERATION(e, op),
+		number(op->graph_id),
+		number(op->graph_id),
+	};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_GRAPH, values);
+}
+
+/* An operation without times would be one that took none: it is left out, and DIAGNOSTIC_EVENT says so. */
+static void put_ops(struct gp_sqlite_export *e)
+{
+	static void (*const put[])(struct gp_sqlite_export *, const struct gp_op *) = {
+		[GP_OP_KERNEL] = put_kernel,
+		[GP_OP_COPY] = put_copy,
+		[GP_OP_SET] = put_set,
+		[GP_OP_GRAPH] = put_graph,
+	};
+
+	for (uint32_t i = 0; i < e->model->op_count && *gp_sqlite_error(e->db) == 0; i++) {
+		const struct gp_op *op = gp_model_stated(e->model, &e->model->ops[i]);
+
+		if (op && gp_slice_filter_has(&e->filter, op->start_ns, op->end_ns))
+			put[op->kind](e, op);
+	}
+}
+
+/* ---- calls ---- */
+
+static void put_call(struct gp_sqlite_export *e, const struct gp_call *call)
+{
+	uint64_t end_ns = call->start_ns + call->duration_ns;
+	const struct gp_value values[] = {
+		gp_sqlite_time(e, call->start_ns),
+		gp_sqlite_time(e, end_ns),
+		number(GP_API_IS_DRIVER(call->api) ? GP_SQLITE_CLASS_DRIVER
+						   : GP_SQLITE_CLASS_RUNTIME),
+		gp_sqlite_thread(e, call->thread_id),
+		number(call->correlation_id),
+		remember(e, &e->ids.apis[call->api], gp_model_api(e->model, call->api).name),
+		number(call->status),
+		gp_sqlite_stack(e, call->stack),
+		gp_sqlite_if_any(call->context_id),
+	};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_RUNTIME, values);
+}
+
+static void put_calls(struct gp_sqlite_export *e)
+{
+	for (uint32_t i = 0; i < e->model->call_count && *gp_sqlite_error(e->db) == 0; i++) {
+		const struct gp_call *call = &e->model->calls[i];
+
+		if (gp_slice_filter_has(&e->filter, call->start_ns,
+					call->start_ns + call->duration_ns))
+			put_call(e, call);
+	}
+}
+
+/* ---- synchronisations and events ---- */
+
+static void put_sync(struct gp_sqlite_export *e, const struct gp_record_sync *sync)
+{
+	const struct gp_value values[] = {
+		gp_sqlite_time(e, sync->start_ns),
+		gp_sqlite_time(e, sync->end_ns),
+		number(gp_model_context_device(e->model, sync->context_id)),
+		number(sync->context_id),
+		gp_value_none(),
+		number(sync->stream_id),
+		number(sync->correlation_id),
+		gp_sqlite_process(e),
+		number(sync->sync_kind),
+		number(sync->event_id),
+	};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_SYNC, values);
+}
+
+static void put_event(struct gp_sqlite_export *e, const struct gp_record_event *event)
+{
+	const struct gp_value values[] = {
+		number(gp_model_context_device(e->model, event->context_id)),
+		number(event->context_id),
+		gp_value_none(),
+		number(event->stream_id),
+		number(event->correlation_id),
+		gp_sqlite_process(e),
+		number(event->event_id),
+	};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_EVENT, values);
+}
+
+static void put_overheads(struct gp_sqlite_export *e)
+{
+	const struct gp_model *model = e->model;
+
+	for (uint32_t i = 0; i < model->overhead_count; i++) {
+		const struct gp_overhead *overhead = &model->overheads[i];
+		const struct gp_value values[] = {
+			gp_sqlite_time(e, overhead->start_ns),
+			gp_sqlite_time(e, overhead->end_ns),
+			gp_sqlite_thread(e, overhead->thread_id),
+			gp_sqlite_if_any(overhead->correlation_id),
+			gp_sqlite_string(e->db, gp_overhead_name(overhead->overhead_kind)),
+			number(overhead->overhead_kind),
+		};
+
+		if (gp_slice_filter_has(&e->filter, overhead->start_ns, overhead->end_ns))
+			GP_SQLITE_PUT(e, GP_SQLITE_OVERHEAD, values);
+	}
+}
+
+static void put_syncs(struct gp_sqlite_export *e)
+{
+	const struct gp_model *model = e->model;
+
+	for (uint32_t i = 0; i < model->sync_count; i++)
+		if (gp_slice_filter_has(&e->filter, model->syncs[i].start_ns,
+					model->syncs[i].end_ns))
+			put_sync(e, &model->syncs[i]);
+	for (uint32_t i = 0; i < model->event_count; i++)
+		if (e->filter.is_open ||
+		    gp_slice_filter_has_moment(&e->filter, model->events[i].device_ns))
+			put_event(e, &model->events[i]);
+}
+
+/* ---- memory ---- */
+
+static struct gp_value allocation_kind(uint8_t kind)
+{
+	static const uint8_t kinds[GP_MEMORY_KINDS] = {
+		[0] = GP_NSYS_UNKNOWN_MEMORY,
+		[GP_MEMORY_DEVICE] = GP_NSYS_DEVICE,
+		[GP_MEMORY_ASYNC] = GP_NSYS_DEVICE,
+		[GP_MEMORY_MANAGED] = GP_NSYS_MANAGED,
+		[GP_MEMORY_PINNED] = GP_NSYS_PINNED,
+		[GP_MEMORY_REGISTERED] = GP_NSYS_PINNED,
+		[GP_MEMORY_ARRAY] = GP_NSYS_ARRAY,
+		[GP_MEMORY_PHYSICAL] = GP_NSYS_DEVICE,
+		[GP_MEMORY_IPC] = GP_NSYS_UNKNOWN_MEMORY,
+	};
+
+	return number(kind < GP_MEMORY_KINDS ? kinds[kind] : GP_NSYS_UNKNOWN_MEMORY);
+}
+
+static void put_memory(struct gp_sqlite_export *e, const struct gp_memory_event *event)
+{
+	const struct gp_call *call = event->call == GP_NONE ? NULL : &e->model->calls[event->call];
+	const struct gp_value values[] = {
+		gp_sqlite_time(e, event->time_ns),
+		gp_sqlite_process(e),
+		number(event->device_id),
+		number(call ? call->context_id : 0),
+		number(event->address),
+		number(0),
+		number(event->bytes),
+		allocation_kind(event->memory_kind),
+		number(event->op == GP_MEMORY_ALLOC ? 0 : 1),
+		gp_value_none(),
+		call ? number(call->correlation_id) : gp_value_none(),
+		gp_value_none(),
+		gp_sqlite_if_any(event->pool),
+	};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_MEMORY, values);
+}
+
+static void put_migration(struct gp_sqlite_export *e, const struct gp_record_unified *event,
+			  uint32_t copy_kind)
+{
+	uint32_t device = gp_unified_device(event);
+	const struct gp_value values[] = {
+		gp_sqlite_time(e, event->start_ns),
+		gp_sqlite_time(e, event->end_ns),
+		number(device != GP_NONE ? device : 0),
+		number(0),
+		gp_value_none(),
+		number(event->stream_id),
+		gp_value_none(),
+		gp_sqlite_process(e),
+		number(event->value),
+		number(copy_kind),
+		gp_value_none(),
+		number(GP_NSYS_MANAGED),
+		number(GP_NSYS_MANAGED),
+		gp_value_none(),
+		gp_value_none(),
+		gp_value_none(),
+		gp_value_none(),
+		number(event->flags),
+		gp_value_none(),
+		number(event->address),
+	};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_MEMCPY, values);
+}
+
+static void put_fault(struct gp_sqlite_export *e, const struct gp_record_unified *event)
+{
+	uint32_t device = gp_unified_device(event);
+	const struct gp_value values[] = {
+		gp_sqlite_time(e, event->start_ns),
+		gp_sqlite_time(e, event->end_ns),
+		gp_sqlite_process(e),
+		number(device != GP_NONE ? device : 0),
+		number(event->address),
+		number(event->value),
+		number(event->flags),
+	};
+
+	GP_SQLITE_PUT(e, GP_SQLITE_GPU_FAULT, values);
+}
+
+/* nsys has migrations among the copies. */
+static void put_unified(struct gp_sqlite_export *e, const struct gp_record_unified *event)
+{
+	if (event->counter_kind == GP_UNIFIED_HTOD)
+		put_migration(e, event, GP_NSYS_UNIFIED_HTOD);
+	else if (event->counter_kind == GP_UNIFIED_DTOH)
+		put_migration(e, event, GP_NSYS_UNIFIED_DTOH);
+	else if (event->counter_kind == GP_UNIFIED_DTOD)
+		put_migration(e, event, GP_NSYS_UNIFIED_DTOD);
+	else if (event->counter_kind == GP_UNIFIED_GPU_FAULT)
+		put_fault(e, event);
+}
+
+static void put_all_memory(struct gp_sqlite_export *e)
+{
+	const struct gp_model *model = e->model;
+
+	for (uint32_t i = 0; i < model->memory_count; i++)
+		if (gp_slice_filter_has_moment(&e->filter, model->memory[i].time_ns))
+			put_memory(e, &model->memory[i]);
+	for (uint32_t i = 0; i < model->unified_count; i++)
+		if (gp_slice_filter_has(&e->filter, model->unifieds[i].start_ns,
+					model->unifieds[i].end_ns))
+			put_unified(e, &model->unifieds[i]);
+}
+
+void gp_sqlite_write_events(struct gp_sqlite_export *e)
+{
+	put_calls(e);
+	put_ops(e);
+	put_overheads(e);
+	put_syncs(e);
+	put_all_memory(e);
+}

@@ -1,0 +1,104 @@
+/*
+ * sqlite_writer: what the parts of the SQLite exporter share.  docs/reference/formats.md says what is in which table.
+ *
+ * Processes come one after the other; their rows are told apart by globalPid and globalTid, which have nsys's form: the pid from bit 24
+ * on, the tid below.
+ */
+#ifndef REPORT_EXPORT_SQLITE_SQLITE_WRITER_H
+#define REPORT_EXPORT_SQLITE_SQLITE_WRITER_H
+
+#include <stdint.h>
+
+#include "report/export/export.h"
+#include "report/export/sqlite/sqlite_tables.h"
+#include "report/model/gpu_numbers.h"
+#include "report/symbols/names.h"
+#include "report/base/group_by.h"
+#include "report/symbols/symbols.h"
+
+/* Ids of strings that many rows have; 0 = not asked for yet, else the id plus 1. */
+struct gp_sqlite_ids {
+	uint32_t *full, *brief,
+		*mangled; /* by name of kernels, then one for kernels without a name */
+	uint32_t *apis;   /* by API */
+	uint32_t *texts;  /* by range_texts */
+};
+
+/* Call stacks, each written when a call first has it. */
+struct gp_sqlite_stacks {
+	struct gp_symbols *symbols; /* of the model */
+	bool *is_written;           /* by frame */
+	uint32_t frames;
+	uint64_t first; /* number of ids that earlier processes have */
+	uint64_t rows, left_out;
+};
+
+struct gp_sqlite_export {
+	struct gp_sqlite *db;
+	const struct gp_model *model; /* the process that is being written */
+	struct gp_slice_filter filter;
+	struct gp_names *names;
+	struct gp_gpu_numbers gpus;
+	struct gp_sqlite_ids ids;
+	struct gp_sqlite_stacks stacks;
+	struct gp_groups categories; /* of ranges, that have their name */
+	uint64_t ranges;             /* in earlier parts of the process */
+	uint64_t base_unix_ns;       /* the session's start: times count from here */
+	uint64_t offset_ns;          /* from the model's times to the session's */
+	uint64_t last_ns;            /* the session's end so far */
+	int error;                   /* 0 or -ENOMEM */
+};
+
+/* sqlite_about.c: the process, its threads, devices, contexts, streams; and what is missing. */
+void gp_sqlite_write_about(struct gp_sqlite_export *export);
+void gp_sqlite_write_session(struct gp_sqlite_export *export);
+
+/* sqlite_events.c: kernels, copies, sets, calls, synchronisations, memory. */
+void gp_sqlite_write_events(struct gp_sqlite_export *export);
+
+/*
+ * sqlite_stacks.c: the id of a call's stack (an index in frames), NULL if it has none; between begin, which is false without memory, and end, of a
+ * process.
+ */
+bool gp_sqlite_begin_stacks(struct gp_sqlite_export *export);
+struct gp_value gp_sqlite_stack(struct gp_sqlite_export *export, uint32_t stack);
+void gp_sqlite_end_stacks(struct gp_sqlite_export *export, FILE *messages);
+
+/* Something is missing, and how much of it. */
+void gp_sqlite_put_missing(void *export, const char *what, uint64_t count);
+
+/* sqlite_ranges.c: NVTX; the domains, once for a process. */
+void gp_sqlite_write_domains(struct gp_sqlite_export *export);
+void gp_sqlite_write_ranges(struct gp_sqlite_export *export);
+
+static inline struct gp_value gp_sqlite_time(const struct gp_sqlite_export *export, uint64_t ns)
+{
+	return gp_value_whole(export->offset_ns + ns);
+}
+
+/* Pids and tids of 24 bits, as Linux has them. */
+static inline uint64_t gp_sqlite_tid(const struct gp_sqlite_export *export, uint32_t tid)
+{
+	return (uint64_t)(export->model->pid & 0xffffffu) << 24 | (tid & 0xffffffu);
+}
+
+static inline struct gp_value gp_sqlite_thread(const struct gp_sqlite_export *export, uint32_t tid)
+{
+	return gp_value_whole(gp_sqlite_tid(export, tid));
+}
+
+static inline struct gp_value gp_sqlite_process(const struct gp_sqlite_export *export)
+{
+	return gp_value_whole(gp_sqlite_tid(export, 0));
+}
+
+/* Of numbers that are 0 where there is none: then NULL. */
+static inline struct gp_value gp_sqlite_if_any(uint64_t value)
+{
+	return value != 0 ? gp_value_whole(value) : gp_value_none();
+}
+
+#define GP_SQLITE_PUT(export, table, values)                                                       \
+	gp_sqlite_put((export)->db, table, values, (int)(sizeof(values) / sizeof((values)[0])))
+
+#endif

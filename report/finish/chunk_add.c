@@ -1,0 +1,21 @@
+#include "report/finish/chunk_add.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+void gp_chunk_add(int trace, struct gp_model *model, struct gp_new_chunk *chunk)
+{
+	struct stat status;
+
+	chunk->header.sequence = model->next_sequence;
+	if (model->file_bytes == 0 || model->file_bytes % 8 != 0 || fstat(trace, &status) != 0 ||
+	    (uint64_t)status.st_size != model->file_bytes)
+		return;
+	if (gp_chunk_append(trace, chunk) != 0) {
+		(void)!ftruncate(trace, status.st_size);
+		return;
+	}
+	model->next_sequence++;
+	model->file_bytes +=
+		sizeof(chunk->header) + gp_chunk_padded_bytes(chunk->header.payload_bytes);
+}

@@ -1,0 +1,568 @@
+#include "report/finish/finish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpuprof/shell_word.h"
+#include "report/base/worker_process.h"
+#include "report/base/parallel.h"
+#include "report/export/export.h"
+#include "report/base/text/format.h"
+#include "report/html/html.h"
+#include "report/finish/keep_end.h"
+#include "report/finish/keep_links.h"
+#include "report/finish/keep_names.h"
+#include "report/base/memstream.h"
+#include "report/model/model.h"
+#include "report/base/monotonic.h"
+#include "report/codec/output_file.h"
+#include "report/finish/output_name.h"
+#include "report/model/sums/totals.h"
+#include "report/finish/nothing.h"
+#include "report/base/shared_folder.h"
+#include "report/summary/summary.h"
+#include "report/base/text/text.h"
+#include "report/load/traces.h"
+#include "report/base/io.h"
+
+#define MESSAGE_BYTES      4352
+#define PROGRESS_EVERY_NS  100000000
+#define LOCK_TRIES         50
+#define MUCH_TO_OPEN_BYTES (64 << 20)
+#define LOCK_PAUSE_NS      10000000
+#define MOST_EXPORTS       8 /* at once: a disk is not faster for more */
+
+/* A trace being finished. */
+struct piece {
+	const char *path;
+	const struct gp_model *model; /* NULL = it could not be read */
+	int lock;                     /* descriptor of the trace, locked; -1 = none */
+	int save_to;                  /* the same if the trace may be added to, else -1 */
+	char *chrome_path;            /* where the Chrome trace goes, or went; NULL = none */
+	struct gp_apart export;       /* who writes it beside us */
+	uint32_t running_pid;         /* left out because it still runs; 0 = not */
+};
+
+struct finishing {
+	const struct gp_finish_options *options;
+	const struct gp_exporter *exporter; /* NULL = none wanted */
+	struct piece *pieces;
+	struct gp_model **models;
+	size_t piece_count, model_count;
+	size_t begun, ended; /* pieces up to which exports were begun beside us, and ended */
+	bool is_large;       /* made in one pass: totals alone, and nothing that shows each event */
+	FILE *text;          /* in memory, so that what several processes print does not mix */
+	char *text_bytes;
+	size_t text_length;
+	char *page_path; /* the HTML page, once it is written */
+	char *summary_file; /* where the summary goes if to a file; its name is that of the first process */
+	uint64_t last_sign_ns;
+	int result;
+};
+
+static void fail(struct finishing *f, int error, const char *message)
+{
+	if (!f->options->quiet) {
+		fputs("gpuprof: ", stderr);
+		gp_text_print(stderr, message);
+		fputc('\n', stderr);
+	}
+	if (f->result == 0)
+		f->result = error;
+}
+
+static void show_progress(void *context)
+{
+	struct finishing *f = context;
+	uint64_t now_ns = gp_monotonic_ns();
+
+	if (f->options->progress_fd < 0 || now_ns - f->last_sign_ns < PROGRESS_EVERY_NS)
+		return;
+	f->last_sign_ns = now_ns;
+	/* whoever waits may have gone */
+	(void)!write(f->options->progress_fd, ".", 1);
+}
+
+/* ---- one trace ---- */
+
+/* Whoever only saves what is in the rings is soon done (report/trace/orphans.h). */
+static int lock_soon(int fd)
+{
+	int result = flock(fd, LOCK_EX | LOCK_NB);
+
+	for (int i = 0; i < LOCK_TRIES && result != 0 && errno == EWOULDBLOCK; i++) {
+		nanosleep(&(struct timespec){0, LOCK_PAUSE_NS}, NULL);
+		result = flock(fd, LOCK_EX | LOCK_NB);
+	}
+	return result;
+}
+
+/*
+ * False if another process holds the lock. Where locks do not work, both may write their outputs:
+ * each replaces a whole file; but nothing is added to the trace.
+ */
+static bool lock(struct piece *piece)
+{
+	bool writable;
+
+	piece->lock = open(piece->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+	writable = piece->lock >= 0;
+	if (!writable)
+		piece->lock = open(piece->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (piece->lock < 0)
+		return true;
+	if (lock_soon(piece->lock) != 0)
+		return errno != EWOULDBLOCK;
+	if (writable)
+		piece->save_to = piece->lock;
+	return true;
+}
+
+static int write_chrome(struct finishing *f, const struct piece *piece, FILE *messages,
+			char *message)
+{
+	struct gp_export_options options = {
+		.slice_limit = f->options->chrome_limit,
+		.messages = messages,
+		.progress = show_progress,
+		.progress_context = f,
+	};
+	struct gp_output_file file;
+	int result = gp_output_file_open(&file, piece->chrome_path, message, MESSAGE_BYTES);
+
+	if (result != 0)
+		return result;
+	result = gp_export_model(f->exporter, piece->model, &options, file.stream);
+	return gp_output_file_close(&file, result, message, MESSAGE_BYTES);
+}
+
+/* For report/base/worker_process.h, too. */
+struct export_work {
+	struct finishing *f;
+	const struct piece *piece;
+};
+
+static int do_export(void *context, FILE *messages)
+{
+	const struct export_work *work = context;
+	char message[MESSAGE_BYTES];
+	int result = write_chrome(work->f, work->piece, messages, message);
+
+	if (result != 0)
+		fail(work->f, result, message);
+	return result;
+}
+
+static void drop_chrome(struct finishing *f, struct piece *piece, int result)
+{
+	if (f->result == 0)
+		f->result = result;
+	free(piece->chrome_path);
+	piece->chrome_path = NULL;
+}
+
+static void end_export(struct finishing *f, struct piece *piece)
+{
+	char message[MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES];
+	int result = piece->export.process ? gp_apart_end(&piece->export, f->text) : 0;
+
+	if (result == -ECANCELED) {
+		gp_output_file_clean(piece->chrome_path);
+		snprintf(message, sizeof(message),
+			 "no Chrome trace was made: the process that wrote it was ended; for it, "
+			 "type: "
+			 "gpuprof export %s",
+			 gp_shell_word(piece->path, word, sizeof(word)));
+		fail(f, result, message);
+	}
+	if (result != 0)
+		drop_chrome(f, piece, result);
+}
+
+/* Of those that are written beside us, the first ones, so that there are no more than so many. */
+static void end_exports(struct finishing *f, size_t most)
+{
+	for (; f->begun - f->ended > most; f->ended++)
+		end_export(f, &f->pieces[f->ended]);
+}
+
+/* Where it is being written already, by another trace's: of "app" and "app.gpuprof" both are app.json. */
+static bool is_being_written(const struct finishing *f, const char *path)
+{
+	for (size_t i = f->ended; i < f->begun; i++)
+		if (f->pieces[i].export.process && strcmp(f->pieces[i].chrome_path, path) == 0)
+			return true;
+	return false;
+}
+
+/* Beside us, while we go on with other traces and the summary; where that cannot be, now. */
+static void export_piece(struct finishing *f, struct piece *piece)
+{
+	struct export_work work = {f, piece};
+	uint32_t most = gp_cores() < MOST_EXPORTS ? gp_cores() : MOST_EXPORTS;
+	int result = 0;
+
+	piece->chrome_path = gp_output_path(piece->path, f->exporter->suffix);
+	if (!piece->chrome_path) {
+		fail(f, -ENOMEM, "no memory for the name of a Chrome trace");
+		return;
+	}
+	end_exports(f, is_being_written(f, piece->chrome_path) ? 0 : most - 1);
+	if (!gp_apart_begin(&piece->export, do_export, &work))
+		result = do_export(&work, f->text);
+	if (result != 0)
+		drop_chrome(f, piece, result);
+}
+
+static int write_page_to(struct finishing *f, const char *path, char *message)
+{
+	const struct gp_html_options options = {
+		.event_limit = GP_HTML_EVENTS, .progress = show_progress, .progress_context = f};
+	struct gp_output_file file;
+	int result = gp_output_file_open(&file, path, message, MESSAGE_BYTES);
+
+	if (result != 0)
+		return result;
+	result = gp_html_write(f->models, f->model_count, &options, file.stream, NULL);
+	return gp_output_file_close(&file, result, message, MESSAGE_BYTES);
+}
+
+static void write_page(struct finishing *f)
+{
+	char *path = gp_output_path(f->models[0]->path, GP_HTML_SUFFIX), message[MESSAGE_BYTES];
+	int result = -ENOMEM;
+
+	snprintf(message, sizeof(message), "no memory for the HTML page of %s", f->models[0]->path);
+	if (path)
+		result = write_page_to(f, path, message);
+	if (result == 0) {
+		f->page_path = path;
+		return;
+	}
+	free(path);
+	fail(f, result, message);
+}
+
+/* Whoever comes next may have the trace, when the Chrome trace is there, or will not be: who writes it beside us holds the lock, too. */
+static void unlock(struct piece *piece)
+{
+	if (piece->lock >= 0)
+		close(piece->lock);
+	piece->lock = piece->save_to = -1;
+}
+
+static bool is_file(const char *summary)
+{
+	return strcmp(summary, "stderr") != 0 && strcmp(summary, "none") != 0;
+}
+
+/* After the first process that could be read. */
+static void name_summary(struct finishing *f, const struct gp_model *model)
+{
+	if (!f->summary_file && is_file(f->options->summary))
+		f->summary_file = gp_output_name(f->options->summary, model);
+}
+
+static void load_piece(struct finishing *f, struct piece *piece)
+{
+	struct gp_model **model = &f->models[f->model_count];
+	struct gp_load_options options = {
+		.progress = show_progress,
+		.progress_context = f,
+		.save_to = piece->save_to,
+		.in_one_pass = f->is_large,
+	};
+	char message[MESSAGE_BYTES];
+	int result = gp_model_load_with(piece->path, &options, model, message, sizeof(message));
+
+	if (result != 0) {
+		fail(f, result, message);
+		return;
+	}
+	name_summary(f, *model);
+	if (f->options->ended_only && (*model)->losses.live) {
+		piece->running_pid = (*model)->pid;
+		gp_model_free(*model);
+		return;
+	}
+	f->model_count++;
+	piece->model = *model;
+	if (f->options->ended_pid != 0 && f->options->ended_pid == (*model)->pid)
+		gp_keep_end(*model, f->options->ended_status, piece->save_to);
+	gp_keep_links(*model, &options);
+	if (piece->save_to >= 0)
+		(void)gp_keep_names(piece->save_to,
+				    *model); /* else it is read where the files are */
+	if (f->exporter && !f->is_large)
+		export_piece(f, piece);
+}
+
+static void take_piece(struct finishing *f, struct piece *piece)
+{
+	char message[MESSAGE_BYTES];
+
+	if (lock(piece)) {
+		load_piece(f, piece);
+	} else {
+		snprintf(message, sizeof(message), "%s is being finished by another process",
+			 piece->path);
+		fail(f, -EBUSY, message);
+	}
+	unlock(piece);
+	f->begun++;
+}
+
+/* ---- what is printed ---- */
+
+/* At its end it finds that the launcher has gone, and finishes its trace itself. */
+static void name_running(struct finishing *f)
+{
+	char word[GP_SHELL_WORD_BYTES];
+
+	for (size_t i = 0; i < f->piece_count; i++)
+		if (f->pieces[i].running_pid)
+			fprintf(f->text,
+				"gpuprof: pid %u still runs and is not in this summary: it "
+				"finishes its "
+				"trace when it ends; if it is killed, type: gpuprof finish %s "
+				"(--wait=all waits for such processes)\n",
+				f->pieces[i].running_pid,
+				gp_shell_word(f->pieces[i].path, word, sizeof(word)));
+}
+
+/* What a browser takes long to open.  The limit keeps about as much as it takes at once. */
+static void warn_of_size(struct finishing *f, const struct piece *piece)
+{
+	char word[GP_SHELL_WORD_BYTES];
+	struct stat status;
+
+	if (stat(piece->chrome_path, &status) != 0 || status.st_size < MUCH_TO_OPEN_BYTES)
+		return;
+	fprintf(f->text,
+		"gpuprof: this Chrome trace has %s; for a smaller one, type: gpuprof export "
+		"--limit 100000 %s (next time: gpuprof-run --chrome-limit 100000)",
+		gp_format_bytes((uint64_t)status.st_size).text,
+		gp_shell_word(piece->path, word, sizeof(word)));
+	fprintf(f->text, "; for the same in less than a tenth: gpuprof export %s -o ",
+		gp_shell_word(piece->path, word, sizeof(word)));
+	fprintf(f->text, "%s.gz\n", gp_shell_word(piece->chrome_path, word, sizeof(word)));
+}
+
+/* One line for each process. */
+static void name_files(struct finishing *f)
+{
+	size_t named = 0;
+
+	for (size_t i = 0; i < f->piece_count; i++) {
+		const struct piece *piece = &f->pieces[i];
+
+		if (!piece->model)
+			continue;
+		fprintf(f->text, "gpuprof: pid %u: trace ", piece->model->pid);
+		gp_text_print(f->text, piece->path);
+		if (piece->chrome_path) {
+			fputs(", Chrome trace ", f->text);
+			gp_text_print(f->text, piece->chrome_path);
+		}
+		fputc('\n', f->text);
+		if (piece->chrome_path)
+			warn_of_size(f, piece);
+		named += piece->chrome_path != NULL;
+	}
+	if (f->page_path) {
+		fputs("gpuprof: open in a browser: ", f->text);
+		gp_text_print(f->text, f->page_path);
+		fputc('\n', f->text);
+	}
+	if (named > 0)
+		fprintf(f->text, "gpuprof: open %s at https://ui.perfetto.dev\n",
+			named == 1 ? "the Chrome trace" : "Chrome traces");
+}
+
+/* Who waits at the end of a program waits for seconds, not for minutes. */
+static void name_what_is_left_out(struct finishing *f)
+{
+	char word[GP_SHELL_WORD_BYTES];
+
+	if (!f->is_large || !f->exporter || f->model_count == 0)
+		return;
+	fprintf(f->text,
+		"gpuprof: no Chrome trace was made: of %s%s that takes minutes; for the last "
+		"2,000,000 slices, type: gpuprof export --limit 2000000 %s\n",
+		gp_format_bytes(f->models[0]->totals->file_bytes).text,
+		f->model_count > 1 ? " and others" : "",
+		gp_shell_word(f->models[0]->path, word, sizeof(word)));
+}
+
+static bool wants_summary(const struct finishing *f)
+{
+	return !f->options->quiet && strcmp(f->options->summary, "none") != 0;
+}
+
+static bool used_driver(const struct finishing *f)
+{
+	for (size_t i = 0; i < f->model_count; i++)
+		if (f->models[i]->info[GP_INFO_DRIVER_VERSION])
+			return true;
+	return false;
+}
+
+/* For report/base/worker_process.h. */
+static int do_summary(void *context, FILE *messages)
+{
+	const struct gp_summary_options options = {.brief = true};
+	const struct finishing *f = context;
+
+	return gp_summary_print(messages, f->models, f->model_count, &options);
+}
+
+/* Apart: what makes it end does not end us, nor those who write Chrome traces. */
+static void write_summary(struct finishing *f)
+{
+	struct gp_apart apart;
+	int result = gp_apart_begin(&apart, do_summary, f) ? gp_apart_end(&apart, f->text)
+							   : do_summary(f, f->text);
+
+	if (result == -ECANCELED)
+		fail(f, result, "the summary is not complete: the process that made it was ended");
+	else if (result != 0)
+		fail(f, result, "no memory for the summary");
+}
+
+static void write_text(struct finishing *f)
+{
+	if (f->options->at_exit && f->model_count > 0 && !used_driver(f) &&
+	    !gp_nothing_finds_driver())
+		gp_nothing_print_driver(f->text);
+	if (wants_summary(f) && f->model_count > 0)
+		write_summary(f);
+	if (f->options->html && f->model_count > 0)
+		write_page(f);
+	end_exports(f, 0);
+	if (!f->options->names_no_files)
+		name_files(f);
+	name_what_is_left_out(f);
+	name_running(f);
+}
+
+/* To a file the summaries of several processes are appended, one after the other. */
+static int deliver_to_file(struct finishing *f, const char *path)
+{
+	int result, fd;
+
+	if (gp_output_is_trace(path))
+		return -EEXIST;
+	fd = gp_shared_folder_open(path, O_APPEND);
+	if (fd < 0)
+		return fd;
+	result = gp_write_all(fd, f->text_bytes, f->text_length);
+	if (close(fd) != 0 && result == 0)
+		result = -errno;
+	return result;
+}
+
+static void deliver_text(struct finishing *f)
+{
+	char message[MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES];
+	int result;
+
+	if (f->options->quiet || f->text_length == 0)
+		return;
+	if (!is_file(f->options->summary)) {
+		/* nobody is left to tell if this fails */
+		(void)gp_write_all(STDERR_FILENO, f->text_bytes, f->text_length);
+		return;
+	}
+	result = f->summary_file ? deliver_to_file(f, f->summary_file) : -ENOMEM;
+	if (result == 0)
+		return;
+	snprintf(message, sizeof(message),
+		 "the summary cannot be written to %s: %s; see it with gpuprof summary %s",
+		 f->summary_file ? f->summary_file : f->options->summary,
+		 result == -EEXIST ? "a trace is there" : gp_shared_folder_error(result),
+		 gp_shell_word(f->pieces[0].path, word, sizeof(word)));
+	fail(f, result, message);
+}
+
+/* ---- the whole ---- */
+
+static int choose_exporter(struct finishing *f)
+{
+	char message[MESSAGE_BYTES];
+
+	if (strcmp(f->options->chrome, "none") == 0)
+		return 0;
+	if (strcmp(f->options->chrome, "json") == 0) {
+		f->exporter = &gp_exporter_chrome;
+		return 0;
+	}
+	snprintf(message, sizeof(message), "the Chrome trace can be json or none, not %s",
+		 f->options->chrome);
+	fail(f, -EINVAL, message);
+	return -EINVAL;
+}
+
+static int prepare(struct finishing *f, char *const *traces, size_t count)
+{
+	f->pieces = calloc(count, sizeof(*f->pieces));
+	f->models = calloc(count, sizeof(struct gp_model *));
+	f->text = open_memstream(&f->text_bytes, &f->text_length);
+	if (!f->pieces || !f->models || !f->text) {
+		fail(f, -ENOMEM, "no memory to finish the traces");
+		return -ENOMEM;
+	}
+	f->piece_count = count;
+	for (size_t i = 0; i < count; i++)
+		f->pieces[i] = (struct piece){.path = traces[i], .lock = -1, .save_to = -1};
+	return 0;
+}
+
+static void release(struct finishing *f)
+{
+	for (size_t i = 0; i < f->model_count; i++)
+		gp_model_free(f->models[i]);
+	for (size_t i = 0; i < f->piece_count; i++)
+		free(f->pieces[i].chrome_path);
+	free(f->pieces);
+	free(f->models);
+	free(f->page_path);
+	free(f->text_bytes);
+	free(f->summary_file);
+}
+
+/* A page shows each event: who wants one waits for it, and knows that. */
+static void choose_way(struct finishing *f, char *const *traces, size_t count)
+{
+	bool are_large = gp_traces_are_large(traces, count);
+
+	f->is_large = are_large && !f->options->html;
+	if (are_large && f->options->html && !f->options->quiet)
+		fputs("gpuprof: the traces are large, and the page of them takes minutes; they are "
+		      "complete without it\n",
+		      stderr);
+}
+
+int gp_finish(char *const *traces, size_t trace_count, const struct gp_finish_options *options)
+{
+	struct finishing f = {.options = options};
+
+	if (choose_exporter(&f) != 0 || trace_count == 0)
+		return f.result;
+	if (prepare(&f, traces, trace_count) == 0) {
+		choose_way(&f, traces, trace_count);
+		for (size_t i = 0; i < trace_count; i++)
+			take_piece(&f, &f.pieces[i]);
+		write_text(&f);
+	}
+	if (f.text && gp_memory_stream_close(f.text, &f.text_bytes) == 0)
+		deliver_text(&f);
+	release(&f);
+	return f.result;
+}

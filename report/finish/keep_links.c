@@ -1,0 +1,222 @@
+#include "report/finish/keep_links.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/base/array.h"
+#include "report/finish/chunk_add.h"
+#include "report/model/nvml_links.h"
+#include "report/base/monotonic.h"
+#include "report/model/sums/totals.h"
+#include "report/base/spill_memory.h"
+#include "report/base/io.h"
+
+/* A GPU that nobody uses may take a second or two to answer; the summary waits no longer than this. */
+#define PATIENCE_NS UINT64_C(3000000000)
+#define PROGRESS_MS 100
+
+/* No more are looked for to be closed in the child. */
+#define MOST_DESCRIPTORS 4096
+
+/* Killed, it is soon gone, unless it is where no signal reaches it: in a driver that hangs. */
+#define END_LOOKS    100
+#define END_PAUSE_NS 1000000
+
+/* Copies of fewer bytes in all say nothing about a link. */
+#define LEAST_BYTES (UINT64_C(1) << 20)
+
+#define MOST_LINKS (GP_DEVICE_LIMIT * GP_LINKS_OF_DEVICE)
+
+static bool leaves_device(const struct gp_op *op)
+{
+	return op->kind == GP_OP_COPY &&
+	       ((op->copy_kind >= GP_COPY_HTOD && op->copy_kind <= GP_COPY_ATOH) ||
+		op->copy_kind == GP_COPY_PTOP);
+}
+
+static bool wants_links(const struct gp_model *model)
+{
+	uint64_t bytes = 0;
+
+	if (model->link_count > 0 || model->losses.live)
+		return false;
+	for (uint32_t i = 0; i < model->op_count && bytes < LEAST_BYTES; i++)
+		if (leaves_device(&model->ops[i]))
+			bytes += model->ops[i].bytes;
+	for (uint32_t i = 0; model->totals && i < model->totals->sums.count; i++) {
+		struct gp_op op = gp_totals_op(model->totals->sums.sums[i]);
+
+		if (leaves_device(&op))
+			bytes += op.bytes;
+	}
+	return bytes >= LEAST_BYTES;
+}
+
+/* ---- the child ---- */
+
+/*
+ * It says nothing but its answer, ends with whoever asked, and holds none of its descriptors: with that of the trace, its lock would be held,
+ * too.  Returns where the answer goes, -1 = nowhere.
+ */
+static int be_apart(int out, pid_t asker)
+{
+	const int first = STDERR_FILENO + 1;
+	int nowhere = open("/dev/null", O_RDWR);
+
+	for (int fd = STDIN_FILENO; nowhere >= 0 && fd <= STDERR_FILENO; fd++)
+		if (fd != out)
+			(void)dup2(nowhere, fd);
+	if (out > first && dup2(out, first) == first)
+		out = first;
+	for (int fd = first + 1; fd < MOST_DESCRIPTORS; fd++)
+		(void)close(fd);
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == asker ? out : -1;
+}
+
+static void answer(const struct gp_model *model, int out)
+{
+	struct gp_record_link links[GP_LINKS_OF_DEVICE];
+
+	for (uint32_t i = 0; i < model->device_count; i++) {
+		size_t count = gp_link_facts(model->devices[i].uuid, links);
+
+		for (size_t j = 0; j < count; j++)
+			links[j].device_id = model->devices[i].device_id;
+		if (gp_write_all(out, links, count * sizeof(*links)) != 0)
+			return;
+	}
+}
+
+/* ---- who asks it ---- */
+
+/* A child did not answer in time: that of the next trace would not, either. */
+static bool is_silent;
+
+/* Whole records that come before the child is done or patience ends; who waits for us hears of it meanwhile. */
+static size_t listen_to(int in, const struct gp_load_options *options,
+			struct gp_record_link links[MOST_LINKS])
+{
+	uint64_t end_ns = gp_monotonic_ns() + PATIENCE_NS;
+	struct pollfd ready = {.fd = in, .events = POLLIN};
+	size_t bytes = 0;
+	ssize_t taken = 1;
+
+	while (taken > 0 && bytes < MOST_LINKS * sizeof(*links) && gp_monotonic_ns() < end_ns) {
+		if (options->progress)
+			options->progress(options->progress_context);
+		if (poll(&ready, 1, PROGRESS_MS) <= 0)
+			continue;
+		taken = read(in, (char *)links + bytes, MOST_LINKS * sizeof(*links) - bytes);
+		bytes += taken > 0 ? (size_t)taken : 0;
+	}
+	is_silent = gp_monotonic_ns() >= end_ns;
+	return bytes / sizeof(*links);
+}
+
+static void end(pid_t child)
+{
+	kill(child, SIGKILL);
+	for (int i = 0; i < END_LOOKS && waitpid(child, NULL, WNOHANG) == 0; i++)
+		nanosleep(&(struct timespec){0, END_PAUSE_NS}, NULL);
+}
+
+static size_t ask(const struct gp_model *model, const struct gp_load_options *options,
+		  struct gp_record_link links[MOST_LINKS])
+{
+	size_t count = 0;
+	int ends[2];
+	pid_t asker = getpid(), child;
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return 0;
+	child = fork();
+	if (child == 0) {
+		int out = be_apart(ends[1], asker);
+
+		if (out >= 0)
+			answer(model, out);
+		_exit(0);
+	}
+	close(ends[1]);
+	if (child > 0) {
+		count = listen_to(ends[0], options, links);
+		end(child);
+	}
+	close(ends[0]);
+	return count;
+}
+
+/* ---- the trace: gpuprof/trace.h has the form ---- */
+
+static uint8_t *put_varint(uint8_t *at, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*at++ = (uint8_t)(value | 0x80);
+	*at++ = (uint8_t)value;
+	return at;
+}
+
+static uint8_t *put_link(uint8_t *at, const struct gp_record_link *link,
+			 const struct gp_record_link *last)
+{
+	const int64_t changes[] = {
+		(int64_t)link->device_id - last->device_id,
+		(int64_t)link->link_kind - last->link_kind,
+		(int64_t)link->generation - last->generation,
+		(int64_t)link->lanes - last->lanes,
+		(int64_t)link->lane_mbytes_per_s - last->lane_mbytes_per_s,
+	};
+	const uint32_t count = sizeof(changes) / sizeof(changes[0]);
+
+	*at++ = GP_RECORD_LINK;
+	at = put_varint(at, (1u << count) - 1);
+	for (uint32_t i = 0; i < count; i++)
+		at = put_varint(at, (uint64_t)changes[i] << 1 ^ (uint64_t)(changes[i] >> 63));
+	return at;
+}
+
+static void append(int trace, struct gp_model *model)
+{
+	struct gp_new_chunk *chunk = calloc(1, sizeof(*chunk));
+	const struct gp_record_link none = {0}, *last = &none;
+	uint8_t *at = chunk ? chunk->payload : NULL;
+
+	if (!chunk)
+		return;
+	for (uint32_t i = 0; i < model->link_count; last = &model->links[i++])
+		at = put_link(at, &model->links[i], last);
+	chunk->header = (struct gp_chunk_header){
+		.payload_bytes = (uint32_t)(at - chunk->payload),
+		.records = model->link_count,
+		.form = GP_CHUNK_PACKED,
+	};
+	gp_chunk_add(trace, model, chunk);
+	free(chunk);
+}
+
+void gp_keep_links(struct gp_model *model, const struct gp_load_options *options)
+{
+	struct gp_record_link *links;
+	size_t count;
+
+	if (is_silent || !wants_links(model))
+		return;
+	links = gp_room_take(MOST_LINKS * sizeof(*links));
+	count = links ? ask(model, options, links) : 0;
+	if (count == 0) {
+		gp_room_free(links);
+		return;
+	}
+	gp_room_free(model->links);
+	model->links = links;
+	model->link_count = (uint32_t)count;
+	if (options->save_to >= 0)
+		append(options->save_to, model);
+}

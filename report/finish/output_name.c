@@ -1,0 +1,73 @@
+#include "report/finish/output_name.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/memstream.h"
+
+/* A value must not lead to another folder. */
+static void put_value(FILE *out, const char *value)
+{
+	for (; value && *value; value++)
+		fputc(*value == '/' ? '_' : *value, out);
+}
+
+/* %q{NAME}, from the brace on.  Returns what follows it, or NULL if it is not well formed. */
+static const char *put_variable(FILE *out, const char *braces)
+{
+	const char *end = *braces == '{' ? strchr(braces, '}') : NULL;
+	char *name;
+
+	if (!end)
+		return NULL;
+	name = strndup(braces + 1, (size_t)(end - braces) - 1);
+	if (name)
+		put_value(out, getenv(name));
+	free(name);
+	return end + 1;
+}
+
+/* One % part, from the character after the sign.  Returns what follows it, or NULL if it is none. */
+static const char *put_part(FILE *out, const char *part, const struct gp_model *model)
+{
+	switch (*part) {
+	case 'p':
+		fprintf(out, "%u", model->pid);
+		return part + 1;
+	case 'n':
+		put_value(out, model->info[GP_INFO_PROGRAM]);
+		return part + 1;
+	case 'h':
+		put_value(out, model->info[GP_INFO_HOST]);
+		return part + 1;
+	case 'q':
+		return put_variable(out, part + 1);
+	case '%':
+		fputc('%', out);
+		return part + 1;
+	default:
+		return NULL;
+	}
+}
+
+char *gp_output_name(const char *template, const struct gp_model *model)
+{
+	char *name = NULL;
+	size_t length;
+	FILE *out = open_memstream(&name, &length);
+
+	if (!out)
+		return NULL;
+	while (*template) {
+		const char *next = *template == '%' ? put_part(out, template + 1, model) : NULL;
+
+		if (!next)
+			fputc(*template, out);
+		template = next ? next : template + 1;
+	}
+	if (gp_memory_stream_close(out, &name) == 0)
+		return name;
+	free(name);
+	return NULL;
+}

@@ -1,0 +1,163 @@
+#include "report/finish/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One announced trace: a link named PID-STARTTIME. */
+struct announced {
+	unsigned long pid;
+	unsigned long long start_time;
+	int zeros; /* more of them after each exec */
+	char *trace;
+};
+
+static int make_folder(struct gp_session *session, const char *place)
+{
+	if (!place || place[0] != '/' || strpbrk(place, " :"))
+		return -ENOENT;
+	if (snprintf(session->path, sizeof(session->path), "%s/gpuprof-XXXXXX", place) >=
+	    (int)sizeof(session->path))
+		return -ENAMETOOLONG;
+	return mkdtemp(session->path) ? 0 : -errno;
+}
+
+int gp_session_open(struct gp_session *session)
+{
+	const char *places[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
+	int error = -ENOENT;
+
+	for (size_t i = 0; error && i < sizeof(places) / sizeof(*places); i++)
+		error = make_folder(session, places[i]);
+	if (error)
+		session->path[0] = 0;
+	return error;
+}
+
+int gp_session_link(const struct gp_session *session, const char *name, const char *target,
+		    char *link, size_t link_bytes)
+{
+	if (snprintf(link, link_bytes, "%s/%s", session->path, name) >= (int)link_bytes)
+		return -ENAMETOOLONG;
+	return symlink(target, link) < 0 ? -errno : 0;
+}
+
+bool gp_session_was_told(const struct gp_session *session, const char *what)
+{
+	char link[PATH_MAX], target[2];
+
+	return snprintf(link, sizeof(link), "%s/%s", session->path, what) < (int)sizeof(link) &&
+	       readlink(link, target, sizeof(target)) >= 0;
+}
+
+/* False: this entry of the folder announces no trace. */
+static bool read_announced(int folder, const char *name, struct announced *announced)
+{
+	char target[PATH_MAX];
+	int end = 0;
+	ssize_t length;
+
+	if (sscanf(name, "%lu-%llu%n", &announced->pid, &announced->start_time, &end) != 2 ||
+	    name[end])
+		return false;
+	length = readlinkat(folder, name, target, sizeof(target));
+	if (length <= 0 || length == sizeof(target))
+		return false;
+	announced->zeros = (int)strspn(strchr(name, '-') + 1, "0");
+	announced->trace = strndup(target, (size_t)length);
+	return announced->trace != NULL;
+}
+
+static int compare_announced(const void *left, const void *right)
+{
+	const struct announced *a = left, *b = right;
+
+	if (a->start_time != b->start_time)
+		return a->start_time < b->start_time ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a->zeros - b->zeros;
+}
+
+/* A growing array of what the folder's entries announce. */
+static int read_folder(DIR *folder, struct announced **all, size_t *count)
+{
+	struct dirent *entry;
+
+	while ((entry = readdir(folder)) != NULL) {
+		struct announced one;
+		struct announced *grown;
+
+		if (!read_announced(dirfd(folder), entry->d_name, &one))
+			continue;
+		grown = reallocarray(*all, *count + 1, sizeof(**all));
+		if (!grown) {
+			free(one.trace);
+			return -ENOMEM;
+		}
+		*all = grown;
+		grown[(*count)++] = one;
+	}
+	return 0;
+}
+
+/* Sorted, and reduced to what the caller wants. */
+static int to_traces(struct announced *all, size_t count, char ***traces)
+{
+	if (count)
+		qsort(all, count, sizeof(*all), compare_announced);
+	*traces = calloc(count + 1, sizeof(**traces));
+	if (!*traces)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		(*traces)[i] = all[i].trace;
+	return 0;
+}
+
+int gp_session_traces(const struct gp_session *session, char ***traces, size_t *count)
+{
+	struct announced *all = NULL;
+	DIR *folder = opendir(session->path);
+	int error;
+
+	*traces = NULL;
+	*count = 0;
+	if (!folder)
+		return -errno;
+	error = read_folder(folder, &all, count);
+	closedir(folder);
+	if (!error)
+		error = to_traces(all, *count, traces);
+	for (size_t i = 0; error && i < *count; i++)
+		free(all[i].trace);
+	free(all);
+	if (error)
+		*count = 0;
+	return error;
+}
+
+void gp_session_free_traces(char **traces, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(traces[i]);
+	free(traces);
+}
+
+void gp_session_close(struct gp_session *session)
+{
+	DIR *folder = session->path[0] ? opendir(session->path) : NULL;
+	struct dirent *entry;
+
+	if (!folder)
+		return;
+	while ((entry = readdir(folder)) != NULL)
+		unlinkat(dirfd(folder), entry->d_name, 0); /* "." and ".." stay: they are folders */
+	closedir(folder);
+	rmdir(session->path);
+	session->path[0] = 0;
+}

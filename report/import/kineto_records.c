@@ -1,0 +1,730 @@
+#include "report/import/kineto_records.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "report/trace/cuda_names.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void count_unknown(struct gp_importing *im)
+{
+	im->load->model->losses.unknown_records++;
+}
+
+static uint64_t end_of(const struct gp_kineto_event *e)
+{
+	return e->start_ns + e->duration_ns;
+}
+
+/* ---- operations ---- */
+
+/* Where an operation ran; false: the event does not say. */
+static bool find_place(const struct gp_kineto_event *e, uint16_t *device, uint32_t *stream)
+{
+	uint32_t number = gp_kineto_number(e, GP_KINETO_DEVICE, GP_NONE);
+
+	if (number == GP_NONE)
+		number = gp_kineto_number(e, GP_KINETO_IN_DEVICE, GP_NONE);
+	if (number == GP_NONE)
+		number = gp_kineto_number(e, GP_KINETO_PID, GP_NONE);
+	*stream =
+		gp_kineto_number(e, GP_KINETO_STREAM, gp_kineto_number(e, GP_KINETO_TID, GP_NONE));
+	*device = (uint16_t)number;
+	return number < GP_DEVICE_LIMIT && *stream != GP_NONE;
+}
+
+static uint32_t context_of(const struct gp_kineto_event *e)
+{
+	return gp_kineto_number(e, GP_KINETO_CONTEXT, gp_kineto_number(e, GP_KINETO_IN_CONTEXT, 0));
+}
+
+/* 0: none: the event has no grid or no block. */
+static int find_shape(struct gp_importing *im, const struct gp_kineto_event *e, uint32_t *id)
+{
+	uint32_t registers = gp_kineto_number(e, GP_KINETO_REGISTERS, 0);
+	struct gp_record_shape shape = {
+		.registers = registers <= UINT16_MAX ? (uint16_t)registers : 0,
+		.grid = {e->grid[0], e->grid[1], e->grid[2]},
+		.block = {e->block[0], e->block[1], e->block[2]},
+		.dynamic_shared_bytes = gp_kineto_number(e, GP_KINETO_SHARED, 0),
+	};
+
+	*id = 0;
+	if (!e->has_grid || !e->has_block)
+		return 0;
+	*id = gp_import_shape(im, &shape);
+	return *id != 0 ? 0 : -ENOMEM;
+}
+
+static int take_kernel(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+	uint32_t shape, stream;
+	uint16_t device;
+	int result = find_shape(im, e, &shape);
+
+	if (result != 0)
+		return result;
+	if (!find_place(e, &device, &stream)) {
+		count_unknown(im);
+		return 0;
+	}
+	record.kernel = (struct gp_record_kernel){
+		.device_id = device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.name_id = gp_import_kernel_name(im, e->name, e->name_bytes),
+		.shape_id = shape,
+		.context_id = context_of(e),
+		.stream_id = stream,
+		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
+		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
+		.channel_id = gp_kineto_number(e, GP_KINETO_CHANNEL, 0),
+		.channel_type = gp_kineto_number(e, GP_KINETO_CHANNEL_TYPE, 0),
+	};
+	if (record.kernel.name_id == 0)
+		return -ENOMEM;
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_KERNEL, &record);
+}
+
+/* Whether the text begins with the word; then *text is behind it. */
+static bool skip_word(const char **text, const char *word)
+{
+	size_t length = strlen(word);
+
+	if (strncmp(*text, word, length) != 0)
+		return false;
+	*text += length;
+	return true;
+}
+
+/* CUPTI's number of the kind of memory that the text begins with; 0: of none. "Device Static" begins as "Device" does. */
+static uint8_t memory_kind_of(const char *text)
+{
+	for (uint8_t kind = GP_COPY_MEMORIES - 1; kind > 0; kind--) {
+		const char *at = text;
+
+		if (skip_word(&at, gp_memory_name(kind)) && (*at == ')' || *at == ' '))
+			return kind;
+	}
+	return 0;
+}
+
+/* "Memcpy HtoD (Pinned -> Device)" */
+static void name_copy(const char *name, struct gp_record_copy *copy)
+{
+	const char *from = strchr(name, '('), *to = strstr(name, "-> ");
+
+	if (!skip_word(&name, "Memcpy "))
+		return;
+	for (uint8_t kind = 1; kind < GP_COPY_KINDS; kind++) {
+		const char *at = name;
+
+		if (skip_word(&at, gp_copy_kind_name(kind)))
+			copy->copy_kind = kind;
+	}
+	copy->source_kind = from ? memory_kind_of(from + 1) : 0;
+	copy->destination_kind = to ? memory_kind_of(to + 3) : 0;
+}
+
+static int take_copy(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+	uint32_t stream, context = context_of(e);
+	uint16_t device;
+
+	if (!find_place(e, &device, &stream)) {
+		count_unknown(im);
+		return 0;
+	}
+	record.copy = (struct gp_record_copy){
+		.device_id = device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.bytes = (uint64_t)e->numbers[GP_KINETO_BYTES],
+		.context_id = context,
+		.stream_id = stream,
+		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
+		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
+		.channel_id = gp_kineto_number(e, GP_KINETO_CHANNEL, 0),
+		.channel_type = gp_kineto_number(e, GP_KINETO_CHANNEL_TYPE, 0),
+		.source_device_id = gp_kineto_number(e, GP_KINETO_FROM_DEVICE, device),
+		.destination_device_id = gp_kineto_number(e, GP_KINETO_TO_DEVICE, device),
+		.source_context_id = gp_kineto_number(e, GP_KINETO_FROM_CONTEXT, context),
+		.destination_context_id = gp_kineto_number(e, GP_KINETO_TO_CONTEXT, context),
+	};
+	name_copy(e->name, &record.copy);
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_COPY, &record);
+}
+
+/* "Memset (Device)" */
+static int take_memset(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	const char *memory = strchr(e->name, '(');
+	union gp_any_record record = {0};
+	uint32_t stream;
+	uint16_t device;
+
+	if (!find_place(e, &device, &stream)) {
+		count_unknown(im);
+		return 0;
+	}
+	record.memset = (struct gp_record_memset){
+		.device_id = device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.bytes = (uint64_t)e->numbers[GP_KINETO_BYTES],
+		.context_id = context_of(e),
+		.stream_id = stream,
+		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
+		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
+		.memory_kind = memory ? memory_kind_of(memory + 1) : 0,
+		.channel_id = gp_kineto_number(e, GP_KINETO_CHANNEL, 0),
+	};
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_MEMSET, &record);
+}
+
+/* A launch of a whole graph: only our own export has them. Where it ended is not told: it is taken to be where it began. */
+static int take_graph(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+	uint32_t stream;
+	uint16_t device;
+
+	if (!find_place(e, &device, &stream)) {
+		count_unknown(im);
+		return 0;
+	}
+	record.graph = (struct gp_record_graph){
+		.device_id = device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.context_id = context_of(e),
+		.stream_id = stream,
+		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
+		.end_device_id = device,
+		.end_context_id = context_of(e),
+	};
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_GRAPH, &record);
+}
+
+/* ---- what the host did ---- */
+
+static uint32_t thread_of(const struct gp_kineto_event *e)
+{
+	return (uint32_t)e->numbers[GP_KINETO_TID];
+}
+
+/* The process is the first one of which the host does something: a device is a process, too. */
+static int note_process(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	char text[24];
+
+	if (im->load->model->info[GP_INFO_PID] || !gp_kineto_has(e, GP_KINETO_PID))
+		return 0;
+	snprintf(text, sizeof(text), "%u", gp_kineto_number(e, GP_KINETO_PID, 0));
+	return gp_import_info(im, GP_INFO_PID, text);
+}
+
+/* Correlation ids, contexts and streams are numbers of one process. */
+static bool is_of_another_process(const struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	const char *pid = im->load->model->info[GP_INFO_PID];
+
+	return pid && gp_kineto_has(e, GP_KINETO_PID) &&
+	       strtoul(pid, NULL, 10) != gp_kineto_number(e, GP_KINETO_PID, 0);
+}
+
+#define NULL_STREAM 3u /* CUPTI's kind of a context's default stream */
+
+/* 0: it is not told. Of several streams that a call made, kinds are not, but one of them may be a context's. */
+static uint16_t stream_kind_of(const struct gp_kineto_event *e, uint32_t stream)
+{
+	uint16_t kind = NULL_STREAM;
+
+	if (gp_kineto_number(e, GP_KINETO_DEFAULT_STREAM, GP_NONE) == stream)
+		return kind;
+	while (kind > 0 && strcmp(gp_stream_kind_name(kind), e->stream_kind) != 0)
+		kind--;
+	return kind;
+}
+
+/* A context, and streams, that came into being in a call: only our own export says so. */
+static int take_made(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	uint32_t device = gp_kineto_number(e, GP_KINETO_CONTEXT_DEVICE, GP_NONE);
+	union gp_any_record record = {0};
+	int result = 0;
+
+	if (gp_kineto_has(e, GP_KINETO_MADE_CONTEXT) && device < GP_DEVICE_LIMIT) {
+		record.context = (struct gp_record_context){
+			.device_id = (uint16_t)device,
+			.id = gp_kineto_number(e, GP_KINETO_MADE_CONTEXT, 0),
+			.null_stream_id = gp_kineto_number(e, GP_KINETO_DEFAULT_STREAM, 0),
+		};
+		result = gp_import_record(im, GP_RECORD_CONTEXT, &record);
+	}
+	for (uint32_t i = 0; i < e->stream_count && result == 0; i++) {
+		record = (union gp_any_record){0};
+		record.stream = (struct gp_record_stream){
+			.flags = stream_kind_of(e, e->streams[i]),
+			.id = e->streams[i],
+			.context_id = gp_kineto_number(e, GP_KINETO_CONTEXT, 0),
+			.priority = (int32_t)e->numbers[GP_KINETO_PRIORITY],
+			.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		};
+		result = gp_import_record(im, GP_RECORD_STREAM, &record);
+	}
+	return result;
+}
+
+static int take_call(struct gp_importing *im, const struct gp_kineto_event *e, bool is_driver)
+{
+	const struct gp_import_call call = {
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.name = e->name,
+		.name_bytes = e->name_bytes,
+		.cbid = gp_kineto_number(e, GP_KINETO_CBID, 0),
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.thread_id = thread_of(e),
+		.context_id = gp_kineto_number(e, GP_KINETO_CALL_CONTEXT, 0),
+		.is_driver = is_driver,
+	};
+	int result = is_of_another_process(im, e) ? -ENOTUNIQ : note_process(im, e);
+
+	if (result == 0)
+		result = take_made(im, e);
+	return result == 0 ? gp_import_call(im, &call) : result;
+}
+
+static int take_runtime(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	return take_call(im, e, false);
+}
+
+static int take_driver(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	return take_call(im, e, true);
+}
+
+/* 0: the default domain.  Returns 0 or -ENOMEM. */
+static int find_domain(struct gp_importing *im, const struct gp_kineto_event *e, uint32_t *domain)
+{
+	size_t bytes = strlen(e->domain);
+	bool is_new = false;
+
+	*domain = 0;
+	if (bytes == 0)
+		return 0;
+	*domain = gp_texts_number(&im->domains, e->domain, bytes, &is_new);
+	if (*domain == 0)
+		return -ENOMEM;
+	return is_new ? gp_import_string(im, GP_STRING_DOMAIN, *domain, 0, e->domain, bytes) : 0;
+}
+
+static int take_range(struct gp_importing *im, const struct gp_kineto_event *e, uint32_t category)
+{
+	struct gp_import_span span = {
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.thread_id = thread_of(e),
+		.text = gp_import_message(im, e->name, e->name_bytes),
+		.category = category,
+	};
+
+	if (span.text == 0 || note_process(im, e) != 0 || find_domain(im, e, &span.domain) != 0)
+		return -ENOMEM;
+	gp_import_note_time(im, span.start_ns, span.end_ns);
+	return gp_import_span(&im->ranges, &span);
+}
+
+static int take_function(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	const struct gp_import_span span = {
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.thread_id = thread_of(e),
+		.text = gp_import_code(im, e->name, e->name_bytes, GP_IMPORT_LINE_OF_FUNCTION),
+	};
+
+	return span.text != 0 ? gp_import_span(&im->functions, &span) : -ENOMEM;
+}
+
+static int turn_look(struct gp_importing *im, const struct gp_kineto_event *e,
+		     const struct gp_kineto_turn *turn)
+{
+	const struct gp_import_turn told = {e->start_ns + turn->after_ns, turn->line};
+
+	return gp_import_turn_look(im, &told);
+}
+
+/*
+ * What looks at Python's stacks found, of our own export: "forward (net.py)", with its file and line beside, begins.  It ends with its track's
+ * next event that ends something.
+ */
+static int begin_look(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	char *text = NULL;
+	const char *end = strrchr(e->name, '(');
+	int result, bytes = end && end > e->name && *e->label ? (int)(end - e->name - 1)
+							      : (int)e->name_bytes;
+	struct gp_import_span span = {
+		.start_ns = e->start_ns,
+		.end_ns = GP_IMPORT_OPEN,
+		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, thread_of(e)),
+		.end_thread_id = thread_of(e),
+		.looks = gp_kineto_number(e, GP_KINETO_LOOKS, 1),
+		.line = gp_kineto_number(e, GP_KINETO_LINE, 0),
+		.is_imported = gp_kineto_has(e, GP_KINETO_IMPORTED),
+	};
+
+	if (*e->label)
+		bytes = asprintf(&text, "%s(0): %.*s", e->label, bytes, e->name);
+	if (bytes < 0 || e->has_no_memory)
+		return -ENOMEM;
+	gp_import_note_time(im, span.start_ns, span.start_ns);
+	span.text = gp_import_code(im, *e->label ? text : e->name, (size_t)bytes,
+				   GP_IMPORT_LINE_OF_FRAME);
+	free(*e->label ? text : NULL);
+	result = span.text != 0 ? gp_import_begin_look(im, &span) : -ENOMEM;
+	for (uint32_t i = 0; result == 0 && i < e->turn_count; i++)
+		result = turn_look(im, e, &e->turns[i]);
+	return result;
+}
+
+/* An operator is a range, and a function in the stacks of what it launches. */
+static int take_op(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	int result = take_range(im, e, GP_KINETO_OPERATOR);
+
+	return result == 0 ? take_function(im, e) : result;
+}
+
+static int take_annotation(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	return take_range(im, e, GP_KINETO_ANNOTATION);
+}
+
+#define OVERHEADS 16u /* CUPTI's kinds of overhead: 1, then these in the upper half */
+
+static int take_overhead(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+
+	record.overhead = (struct gp_record_overhead){
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.thread_id =
+			gp_kineto_number(e, GP_KINETO_THREAD, 0), /* only our own export says so */
+	};
+	for (uint32_t i = 0; i <= OVERHEADS; i++) {
+		uint32_t kind = i == 0 ? 1 : i << 16;
+
+		if (strcmp(e->name, gp_overhead_name(kind)) == 0)
+			record.overhead.overhead_kind = kind;
+	}
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_OVERHEAD, &record);
+}
+
+#define JIT_KINDS 3u /* CUPTI's highest number of what the compiler does, and to what */
+
+/* "compile PTX to CUBIN": only our own export has them. */
+static void name_compiling(const char *name, struct gp_record_jit *jit)
+{
+	for (uint8_t kind = 1; kind <= JIT_KINDS; kind++) {
+		const char *at = name;
+
+		if (skip_word(&at, gp_jit_op_name(kind)) && skip_word(&at, " ")) {
+			jit->op_kind = kind;
+			name = at;
+			break;
+		}
+	}
+	for (uint8_t kind = 1; kind <= JIT_KINDS; kind++)
+		if (strcmp(name, gp_jit_entry_name(kind)) == 0)
+			jit->entry_kind = kind;
+}
+
+static int take_compiling(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+	uint32_t device = gp_kineto_number(e, GP_KINETO_DEVICE, UINT16_MAX);
+
+	record.jit = (struct gp_record_jit){
+		.device_id = device <= UINT16_MAX ? (uint16_t)device : UINT16_MAX,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, 0),
+		.cache_bytes = (uint64_t)e->numbers[GP_KINETO_CACHE_BYTES],
+		.operation_id = (uint64_t)e->numbers[GP_KINETO_OPERATION],
+	};
+	name_compiling(e->name, &record.jit);
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_JIT, &record);
+}
+
+/* The words for CUPTI's kinds of synchronisation, from 1 on. */
+static uint16_t sync_kind_of(const char *name)
+{
+	static const char *const kinds[] = {"Event Sync", "Stream Wait Event", "Stream Sync",
+					    "Context Sync"};
+
+	for (uint16_t i = 0; i < COUNT(kinds); i++)
+		if (strcmp(name, kinds[i]) == 0)
+			return (uint16_t)(i + 1);
+	return 0;
+}
+
+static int take_sync(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+
+	record.sync = (struct gp_record_sync){
+		.sync_kind = sync_kind_of(e->name),
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.context_id = context_of(e),
+		.stream_id = gp_kineto_number(e, GP_KINETO_STREAM, GP_NO_STREAM),
+		.event_id = gp_kineto_number(e, GP_KINETO_EVENT, 0),
+	};
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_SYNC, &record);
+}
+
+static int take_event(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	union gp_any_record record = {0};
+	uint32_t stream;
+	uint16_t device;
+
+	if (!find_place(e, &device, &stream)) {
+		count_unknown(im);
+		return 0;
+	}
+	record.event = (struct gp_record_event){
+		.device_id = device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.context_id = context_of(e),
+		.stream_id = stream,
+		.event_id = gp_kineto_number(e, GP_KINETO_EVENT, 0),
+		.device_ns = e->start_ns,
+	};
+	gp_import_note_time(im, e->start_ns, e->start_ns);
+	return gp_import_record(im, GP_RECORD_EVENT, &record);
+}
+
+/* GP_NONE: the host. */
+static uint32_t end_device(const struct gp_kineto_event *e, enum gp_kineto_number end)
+{
+	return gp_kineto_number(e, end, gp_kineto_number(e, GP_KINETO_DEVICE, GP_NONE));
+}
+
+static uint16_t unified_kind_of(const char *name)
+{
+	uint16_t kind = GP_UNIFIED_KINDS - 1;
+
+	while (kind > 0 && strcmp(name, gp_unified_name(kind)) != 0)
+		kind--;
+	return kind;
+}
+
+/* A migration, a fault, thrashing: only our own export has them. An instant has no end. */
+static int take_unified(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	uint16_t kind = unified_kind_of(e->name);
+	union gp_any_record record = {0};
+
+	if (kind == 0) {
+		count_unknown(im);
+		return 0;
+	}
+	record.unified = (struct gp_record_unified){
+		.counter_kind = kind,
+		.flags = gp_kineto_number(e, GP_KINETO_FLAGS, 0),
+		.start_ns = e->start_ns,
+		.end_ns = e->duration_ns > 0 ? end_of(e) : 0,
+		.value = (uint64_t)e->numbers[gp_unified_counts_bytes(kind) ? GP_KINETO_BYTES
+									    : GP_KINETO_VALUE],
+		.address = (uint64_t)e->numbers[GP_KINETO_ADDRESS],
+		.source_device_id =
+			kind == GP_UNIFIED_THRASHING ? e->devices : end_device(e, GP_KINETO_SOURCE),
+		.destination_device_id = end_device(e, GP_KINETO_DESTINATION),
+	};
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_UNIFIED, &record);
+}
+
+/* Of the program's, as CUDA called it: only our own export has them. */
+static int take_host_function(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	uint32_t device = gp_kineto_number(e, GP_KINETO_DEVICE, GP_NONE);
+	uint32_t stream = gp_kineto_number(e, GP_KINETO_STREAM, GP_NONE);
+	union gp_any_record record = {0};
+
+	if (device >= GP_DEVICE_LIMIT || stream == GP_NONE) {
+		count_unknown(im);
+		return 0;
+	}
+	record.host_function = (struct gp_record_host_function){
+		.device_id = (uint16_t)device,
+		.correlation_id = gp_kineto_number(e, GP_KINETO_CORRELATION, 0),
+		.start_ns = e->start_ns,
+		.end_ns = end_of(e),
+		.context_id = context_of(e),
+		.stream_id = stream,
+		.graph_node_id = (uint64_t)e->numbers[GP_KINETO_GRAPH_NODE],
+		.graph_id = gp_kineto_number(e, GP_KINETO_GRAPH, 0),
+		.thread_id = gp_kineto_number(e, GP_KINETO_THREAD, 0),
+	};
+	gp_import_note_time(im, e->start_ns, end_of(e));
+	return gp_import_record(im, GP_RECORD_HOST_FUNCTION, &record);
+}
+
+#define ON_CUDA 1 /* GP_KINETO_DEVICE_TYPE */
+
+/* What PyTorch's caching allocator has, each time that it changes: the state of a pool. */
+static int take_instant(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
+{
+	uint32_t device = gp_kineto_number(e, GP_KINETO_DEVICE_ID, GP_NONE);
+	union gp_any_record record = {0};
+
+	if (strcmp(e->category, "unified_memory") == 0)
+		return take_unified(im, e);
+	if (strcmp(e->name, "[memory]") != 0)
+		return 0;
+	*is_known = true;
+	if (e->numbers[GP_KINETO_DEVICE_TYPE] != ON_CUDA || device >= GP_DEVICE_LIMIT ||
+	    !gp_kineto_has(e, GP_KINETO_RESERVED) || !gp_kineto_has(e, GP_KINETO_ALLOCATED))
+		return 0;
+	record.pool = (struct gp_record_pool){
+		.device_id = (uint16_t)device,
+		.time_ns = e->start_ns,
+		.reserved_bytes = (uint64_t)e->numbers[GP_KINETO_RESERVED],
+		.used_bytes = (uint64_t)e->numbers[GP_KINETO_ALLOCATED],
+		.pool_kind = 1,
+	};
+	gp_import_note_time(im, e->start_ns, e->start_ns);
+	return gp_import_record(im, GP_RECORD_POOL, &record);
+}
+
+/* Of CUPTI's range profiler: a kernel, of which there are counters in place of times. */
+static int take_counted(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	int result = 0;
+
+	im->counters_left_out += e->counters_left_out;
+	for (uint32_t i = 0; result == 0 && i < e->counter_count; i++)
+		result = gp_import_counter(im, e->start_ns, e->name, e->counters[i].name,
+					   e->counters[i].value);
+	return result;
+}
+
+/* What the model has in another form, or makes itself. */
+static int take_nothing(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	(void)im;
+	(void)e;
+	return 0;
+}
+
+/* Without regard to case: the last ones, and capitals, are PyTorch's until 1.12. */
+static const struct {
+	const char *category;
+	int (*take)(struct gp_importing *im, const struct gp_kineto_event *e);
+} categories[] = {
+	{"kernel", take_kernel},
+	{"cuda_runtime", take_runtime},
+	{"cpu_op", take_op},
+	{"python_function", take_function},
+	{"cuda_driver", take_driver},
+	{"gpu_memcpy", take_copy},
+	{"gpu_memset", take_memset},
+	{"user_annotation", take_annotation},
+	{"cuda_sync", take_sync},
+	{"cuda_event", take_event},
+	{"overhead", take_overhead},
+	{"jit", take_compiling},
+	{"unified_memory", take_unified},
+	{"host_function", take_host_function},
+	{"gpu_graph", take_graph},
+	{"cuda_profiler_range", take_counted},
+	{"gpu_user_annotation", take_nothing},
+	{"external_correlation", take_nothing},
+	{"Trace", take_nothing},
+	{"Runtime", take_runtime},
+	{"Operator", take_op},
+	{"Memcpy", take_copy},
+	{"Memset", take_memset},
+};
+
+static int take_slice(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
+{
+	for (size_t i = 0; i < COUNT(categories); i++)
+		if (strcasecmp(e->category, categories[i].category) == 0) {
+			*is_known = true;
+			return categories[i].take(im, e);
+		}
+	count_unknown(im);
+	return 0;
+}
+
+/* ---- names ---- */
+
+/* "thread 824 (python)"; other names are of streams. */
+static int name_thread(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	const char *name = strstr(e->label, " (");
+	size_t length = name ? strlen(name + 2) : 0;
+
+	if (strncmp(e->label, "thread ", 7) != 0 || length < 2 || !gp_kineto_has(e, GP_KINETO_TID))
+		return 0;
+	return gp_import_string(im, GP_STRING_THREAD, thread_of(e), 0, name + 2, length - 1);
+}
+
+/* Devices are processes, too, of the same name. */
+static int name_process(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	char **program = &im->load->model->info[GP_INFO_PROGRAM];
+
+	return *program ? 0 : gp_import_info(im, GP_INFO_PROGRAM, e->label);
+}
+
+static int take_metadata(struct gp_importing *im, const struct gp_kineto_event *e)
+{
+	if (strcmp(e->name, "thread_name") == 0)
+		return name_thread(im, e);
+	if (strcmp(e->name, "process_name") == 0)
+		return name_process(im, e);
+	return 0;
+}
+
+int gp_kineto_take_event(struct gp_importing *im, const struct gp_kineto_event *e, bool *is_known)
+{
+	if (strcmp(e->phase, "X") == 0 && e->has_start)
+		return take_slice(im, e, is_known);
+	if (strcmp(e->phase, "B") == 0 && e->has_start && strcmp(e->category, "python_sample") == 0)
+		return begin_look(im, e);
+	if (strcmp(e->phase, "E") == 0 && e->has_start)
+		gp_import_end_look(im, thread_of(e), e->start_ns);
+	if (strcmp(e->phase, "i") == 0 && e->has_start)
+		return take_instant(im, e, is_known);
+	if (strcmp(e->phase, "M") == 0)
+		return take_metadata(im, e);
+	return 0;
+}

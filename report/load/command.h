@@ -1,0 +1,67 @@
+/*
+ * command: the commands of the program `gpuprof`, each in a file of report/commands/.
+ *
+ * A command gets argv from its own name on and returns the exit status: 0, 1 where it failed (and
+ * has said why in one line), 2 where it was called wrongly.
+ */
+#ifndef REPORT_LOAD_COMMAND_H
+#define REPORT_LOAD_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GP_COMMAND_GO_ON (-1) /* no exit status: the command has something to do */
+
+#define GP_EXIT_FAILED 1
+#define GP_EXIT_USAGE  2
+
+int gp_command_summary(int argc, char **argv);
+int gp_command_trace(int argc, char **argv);
+int gp_command_export(int argc, char **argv);
+int gp_command_merge(int argc, char **argv);
+int gp_command_html(int argc, char **argv);
+int gp_command_serve(int argc, char **argv);
+int gp_command_finish(int argc, char **argv);
+int gp_command_doctor(int argc, char **argv);
+int gp_command_top(int argc, char **argv);
+int gp_command_advice(int argc, char **argv);
+int gp_command_explain(int argc, char **argv);
+int gp_command_check(int argc, char **argv);
+int gp_command_diff(int argc, char **argv);
+
+/* "gpuprof: " and one line on stderr; returns status. */
+__attribute__((format(printf, 2, 3))) int gp_command_fail(int status, const char *format, ...);
+
+/* Whether output, which may be NULL, is none of the traces; false: a line says so, in the name of the command. */
+bool gp_command_output_is_free(const char *command, const char *output, char *const *traces,
+			       size_t trace_count);
+
+/* That there are traces, and output, which may be NULL, is none of them: GP_COMMAND_GO_ON; else an exit status, and a line says what is wrong. */
+int gp_command_check_traces(const char *command, const char *output, char *const *traces,
+			    size_t trace_count);
+
+struct gp_nearest;
+
+/*
+ * There is no such thing (WHAT: "format", "table by") as the word of nearest, to which the things that there are were shown: the line
+ * names the one that was meant, or says otherwise.  Returns GP_EXIT_USAGE.
+ */
+int gp_command_refuse(const char *command, const char *what, const struct gp_nearest *nearest,
+		      const char *otherwise);
+
+/* The number after an option, from 0 to most: true.  Else false, and a line that names the option and most. */
+bool gp_command_number(const char *command, const char *option, const char *text, uint64_t most,
+		       uint64_t *number);
+#define GP_COMMAND_MOST 1000000000u /* rows, slices, times: more than any page or trace needs */
+
+/* The time after an option, in ns: "1.5s", "20ms", "300us", "5000ns".  True; else false, and a line that names the option. */
+bool gp_command_time(const char *command, const char *option, const char *text, uint64_t *time_ns);
+
+/*
+ * A line on stderr on a file that was written; none for "-".  Of a name that the user gave only where somebody watches, stderr being a
+ * terminal.  Returns 0.
+ */
+int gp_command_wrote(const char *path, bool is_given);
+
+#endif

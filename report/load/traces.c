@@ -1,0 +1,240 @@
+#include "report/load/traces.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "gpuprof/shell_word.h"
+#include "report/base/array.h"
+#include "report/load/command.h"
+#include "report/base/text/format.h"
+#include "report/import/import.h"
+#include "report/base/memory_limit.h"
+#include "report/model/recorded.h"
+#include "report/base/spill_memory.h"
+
+#define MESSAGE_BYTES 4352
+#define MODEL_TIMES                                                                                \
+	13 /* a summary takes so many times the size of its traces (docs/design/performance.md) */
+
+/* Which file a path leads to; of one that leads to none, missing is a number that no other has. */
+struct file {
+	dev_t device;
+	ino_t number;
+	size_t missing;
+	bool is_repeated; /* one before it is the same */
+};
+
+static int compare_files(const void *a, const void *b, const void *context)
+{
+	const struct file *left = a, *right = b;
+
+	(void)context;
+	if (left->device != right->device)
+		return left->device < right->device ? -1 : 1;
+	if (left->number != right->number)
+		return left->number < right->number ? -1 : 1;
+	return (left->missing > right->missing) - (left->missing < right->missing);
+}
+
+/* To be freed, as many as there are paths; NULL: no memory. */
+static struct file *find_files(char *const *paths, size_t count)
+{
+	struct file *files = calloc(count + 1, sizeof(*files));
+	struct stat status;
+
+	for (size_t i = 0; files && i < count; i++)
+		files[i] = stat(paths[i], &status) == 0
+				   ? (struct file){.device = status.st_dev, .number = status.st_ino}
+				   : (struct file){.missing = i + 1};
+	return files;
+}
+
+static void mark_repeated(struct file *files, size_t count, const uint32_t *order)
+{
+	for (size_t i = 1; i < count; i++)
+		files[order[i]].is_repeated =
+			compare_files(&files[order[i - 1]], &files[order[i]], NULL) == 0;
+}
+
+int gp_traces_name_once(char **paths, size_t *count)
+{
+	struct file *files = find_files(paths, *count);
+	uint32_t *order =
+		files ? gp_array_order(files, (uint32_t)*count, sizeof(*files), compare_files, NULL)
+		      : NULL;
+	size_t kept = 0;
+
+	if (order)
+		mark_repeated(files, *count, order);
+	for (size_t i = 0; order && i < *count; i++)
+		if (files[i].is_repeated)
+			gp_command_fail(0, "%s is named twice; it is counted once", paths[i]);
+		else
+			paths[kept++] = paths[i];
+	*count = order ? kept : *count;
+	free(files);
+	gp_room_free(order);
+	return order ? 0 : -ENOMEM;
+}
+
+void gp_traces_warn(const struct gp_model *model)
+{
+	const struct gp_losses *losses = &model->losses;
+	const char *why = losses->live      ? "its process still runs"
+			  : !losses->closed ? gp_recorded_why_no_end(model)
+			  : losses->cut     ? "the file was cut"
+					    : NULL;
+	char word[GP_SHELL_WORD_BYTES];
+
+	if (why)
+		gp_command_fail(0, "%s is not complete: %s; `gpuprof summary %s` says more",
+				model->path, why, gp_shell_word(model->path, word, sizeof(word)));
+	if (losses->damaged_bytes > 0)
+		gp_command_fail(0,
+				"%s is damaged: %s bytes were skipped, and what they held is "
+				"missing; `gpuprof summary %s` says more",
+				model->path, gp_format_count(losses->damaged_bytes).text,
+				gp_shell_word(model->path, word, sizeof(word)));
+}
+
+/* Its model has all: then the others' are to have that, too. */
+static bool is_any_import(char *const *paths, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (gp_import_is_known(paths[i]))
+			return true;
+	return false;
+}
+
+/* Of an export's times, which may be rounded. */
+#define SAME_NS 1000u
+
+static uint64_t first_call_unix_ns(const struct gp_model *model)
+{
+	return model->base_unix_ns + model->first_call_ns;
+}
+
+static bool differ(const struct gp_model *a, const struct gp_model *b, enum gp_info info)
+{
+	return a->info[info] && b->info[info] && strcmp(a->info[info], b->info[info]) != 0;
+}
+
+/* Whether one of the two is an export, and both are of the same process, with its first call at the same time. */
+static bool are_of_one_run(const struct gp_model *a, const struct gp_model *b)
+{
+	uint64_t a_ns = first_call_unix_ns(a), b_ns = first_call_unix_ns(b);
+
+	return (a->recorder || b->recorder) && a->pid == b->pid && !differ(a, b, GP_INFO_HOST) &&
+	       !differ(a, b, GP_INFO_RANK) && (a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns) <= SAME_NS;
+}
+
+/*
+ * Take the model in after so many.  Where the same run is there already, of the two what gpuprof recorded is kept, else the first; that is
+ * said.  Returns how many there are then.
+ */
+static size_t add(struct gp_model **models, size_t count, struct gp_model *model)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct gp_model *kept = models[i];
+
+		if (!are_of_one_run(kept, model))
+			continue;
+		if (kept->recorder && !model->recorder) {
+			models[i] = model;
+			model = kept;
+		}
+		gp_command_fail(0, "%s is of the same run as %s; the run is counted once",
+				model->path, models[i]->path);
+		gp_model_free(model);
+		return count;
+	}
+	models[count] = model;
+	return count + 1;
+}
+
+size_t gp_traces_count_once(struct gp_model **models, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		kept = add(models, kept, models[i]);
+	return kept;
+}
+
+static int load_all(struct gp_traces *traces, char *const *paths, size_t count, bool warn,
+		    bool in_one_pass)
+{
+	const struct gp_load_options options = {
+		.save_to = -1, .in_one_pass = in_one_pass && !is_any_import(paths, count)};
+	char message[MESSAGE_BYTES], **once = calloc(count + 1, sizeof(*once));
+
+	*traces = (struct gp_traces){.models = calloc(count + 1, sizeof(*traces->models))};
+	if (once)
+		memcpy(once, paths, count * sizeof(*once));
+	if (!traces->models || !once || gp_traces_name_once(once, &count) < 0) {
+		free(once);
+		free(traces->models);
+		traces->models = NULL;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct gp_model *model;
+
+		if (gp_model_load_with(once[i], &options, &model, message, sizeof(message)) != 0) {
+			traces->any_failed = true;
+			gp_command_fail(0, "%s", message);
+		} else {
+			if (warn)
+				gp_traces_warn(model);
+			traces->count = add(traces->models, traces->count, model);
+		}
+	}
+	free(once);
+	return 0;
+}
+
+int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn)
+{
+	return load_all(traces, paths, count, warn, false);
+}
+
+int gp_traces_load_in_one_pass(struct gp_traces *traces, char *const *paths, size_t count)
+{
+	return load_all(traces, paths, count, false, true);
+}
+
+bool gp_traces_are_large(char *const *paths, size_t count)
+{
+	uint64_t bytes = 0;
+	struct stat status;
+
+	for (size_t i = 0; i < count; i++)
+		if (stat(paths[i], &status) == 0 && S_ISREG(status.st_mode))
+			bytes += (uint64_t)status.st_size;
+	return bytes >= GP_TRACES_LARGE_BYTES || bytes > gp_memory_left("") / MODEL_TIMES;
+}
+
+void gp_traces_free(struct gp_traces *traces)
+{
+	for (size_t i = 0; i < traces->count; i++)
+		gp_model_free(traces->models[i]);
+	free(traces->models);
+	*traces = (struct gp_traces){0};
+}
+
+int gp_traces_use(char *const *paths, size_t count,
+		  int (*use)(const struct gp_traces *traces, void *context), void *context)
+{
+	struct gp_traces traces;
+	int status = 0;
+
+	if (gp_traces_load(&traces, paths, count, true) < 0)
+		return gp_command_fail(GP_EXIT_FAILED, "no memory");
+	if (traces.count > 0)
+		status = use(&traces, context);
+	status = status == 0 && traces.any_failed ? GP_EXIT_FAILED : status;
+	gp_traces_free(&traces);
+	return status;
+}

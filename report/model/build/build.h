@@ -1,0 +1,117 @@
+/*
+ * load: a model while it is being made.  Used by the files that make it, in this order:
+ * load.c reads the file (gp_model_load() of model.h is there), take.c puts each record into its
+ * array (take_string.c each definition, detail.c what operations share), resolve.c turns ids into indices (frames.c those of call
+ * stacks), times.c clocks into one timeline, join.c finds who started what (conditional.c inside conditional nodes of graphs), capture.c which call
+ * became which node of a graph, physical.c when memory is gone that has handles, memory.c which free
+ * ended which allocation, ranges.c what opened and closed the program's ranges,
+ * project.c what ran on the GPU for them.
+ */
+#ifndef REPORT_MODEL_BUILD_BUILD_H
+#define REPORT_MODEL_BUILD_BUILD_H
+
+#include "report/trace/api_table.h"
+#include "report/base/array.h"
+#include "report/trace/decode.h"
+#include "report/model/model.h"
+#include "report/trace/clock_sync.h"
+
+/* A text that a number stands for. */
+struct gp_named {
+	uint32_t id;
+	char *text;
+};
+
+/* A context was destroyed, and what was allocated in it is gone. */
+struct gp_context_end {
+	uint32_t context_id;
+	uint64_t time_ns;
+};
+
+/* A record of a range: what of it counts. */
+struct gp_range_point {
+	uint64_t time_ns;
+	uint64_t range_id;
+	uint64_t payload;
+	uint32_t thread_id;
+	uint32_t text_id, domain_id, category, color_argb, payload_id;
+	uint8_t op, payload_kind;
+};
+
+/* Correlation ids are CUPTI's 32-bit counter: unique until it wraps. */
+struct gp_call_key {
+	uint32_t correlation_id;
+	uint32_t call;
+};
+
+/* Room for one more element of an array that has a capacity of its own; gp_room_free() frees it. */
+#define GP_LOAD_GROW(load, array, count, which)                                                    \
+	gp_array_grow_room(&(array), &(load)->capacity.which, (count), sizeof(*(array)))
+
+struct gp_load_capacity {
+	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
+		details, contexts, streams, threads, usages, notes, anchors, syncs, events, nodes,
+		jits, pools, unifieds, host_functions, gates, waiting, texts, range_points, ranges,
+		mappings, refusals, frames, modules, links, samples, in_flight, stream_waits;
+};
+
+struct gp_load {
+	struct gp_model *model;
+	struct gp_load_capacity capacity;
+	uint8_t apis[(UINT16_MAX + 1) / 8]; /* a bit for each that was called */
+	uint32_t ring_thread;               /* owner of the ring being read, 0 = shared */
+	uint32_t record_thread;             /* in a shared ring: of the next record */
+
+	/*
+	 * What the model has in another form.  Until gp_resolve(), the times in the model are as
+	 * recorded, and ops[].name and .shape, in_flight[].name, calls[].stack, samples[].stack, frames[].parent and .origin are ids; ops[].next_op, and a field that is zero by
+	 * rights of overheads and of records with CUPTI's times, count the anchors before it.
+	 */
+	struct gp_named *names;
+	struct gp_named *device_names;
+	uint32_t device_name_count;
+	struct gp_record_anchor *anchors;
+	uint32_t anchor_count;
+	uint64_t end_ticks;               /* of the END record, else of the last anchor */
+	uint64_t first_ticks, last_ticks; /* of calls that are only added up; last 0: none is */
+	struct gp_context_end *context_ends;
+	uint32_t context_end_count;
+	struct gp_range_point *range_points;
+	uint32_t range_point_count;
+	struct gp_details *details; /* known ones; report/model/build/op_detail.c */
+	struct gp_call_key
+		*keys;      /* of all calls, sorted; from gp_join_ops() to gp_join_captures() */
+	uint32_t key_found; /* last */
+};
+
+/* The sink for the decoder; context is a struct gp_load. Returns 0, -ENOMEM or -EOVERFLOW. */
+int gp_take_record(void *load, const union gp_any_record *record, const char *text);
+
+int gp_take_string(struct gp_load *load, const struct gp_record_string *record, const char *text);
+
+/* The number of a detail, for gp_op.detail.  gp_load_details_free() when all are taken. */
+int gp_load_detail(struct gp_load *load, const struct gp_op_detail *detail, uint32_t *number);
+void gp_load_details_free(struct gp_load *load);
+
+/* Add a sentence to the model's notes; text is from malloc and belongs to the model from now on. */
+int gp_load_note(struct gp_load *load, char *text);
+
+/* All of these, in this order: 0 or -ENOMEM. */
+int gp_resolve(struct gp_load *load);
+void gp_resolve_op(const struct gp_load *load, struct gp_op *op); /* by gp_resolve_times() */
+int gp_resolve_times(struct gp_load *load);                       /* by gp_resolve() */
+int gp_resolve_stacks(struct gp_model *model);                    /* by gp_resolve() */
+int gp_resolve_totals(struct gp_load *load);                      /* report/model/build/resolve_totals.c */
+int gp_join_ops(struct gp_load *load);
+int gp_join_conditionals(struct gp_load *load); /* by gp_join_ops() */
+int gp_join_in_flight(struct gp_load *load);
+int gp_join_captures(struct gp_load *load);
+int gp_join_physical(struct gp_load *load); /* by gp_join_memory() */
+int gp_join_memory(struct gp_load *load);
+int gp_join_ranges(struct gp_load *load);
+int gp_project_ranges(struct gp_model *model);
+
+/* The latest call with that correlation id that began by then, else the first one; or GP_NONE. */
+uint32_t gp_find_call(struct gp_load *load, uint32_t correlation_id, uint64_t time_ns);
+
+#endif

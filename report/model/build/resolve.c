@@ -1,0 +1,417 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+#include "report/model/build/build.h"
+#include "report/base/spill_memory.h"
+
+/* ---- definitions: sorted by id, the last of each id kept ---- */
+
+/* Every definition begins its comparison with a function of this kind. */
+static int compare_ids(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+#define COMPARE(name, type, id_of)                                                                 \
+	static int compare_##name(const void *a, const void *b, const void *context)               \
+	{                                                                                          \
+		const type *left = a, *right = b;                                                  \
+                                                                                                   \
+		(void)context;                                                                     \
+		return compare_ids(id_of(left), id_of(right));                                     \
+	}
+#define ID(r)        ((r)->id)
+#define DEVICE_ID(r) ((r)->device_id)
+#define LINK_ID(r)   ((uint32_t)(r)->device_id << 16 | (r)->link_kind)
+#define STREAM_ID(r) ((uint64_t)(r)->context_id << 32 | (r)->id)
+COMPARE(named, struct gp_named, ID)
+COMPARE(threads, struct gp_thread, ID)
+COMPARE(shapes, struct gp_record_shape, ID)
+COMPARE(contexts, struct gp_record_context, ID)
+COMPARE(devices, struct gp_record_device, DEVICE_ID)
+COMPARE(links, struct gp_record_link, LINK_ID)
+COMPARE(streams, struct gp_record_stream, STREAM_ID)
+#define NODE_ID(r)    ((r)->node_id)
+#define START(r)      ((r)->start_ns)
+#define POINT_TIME(r) ((r)->time_ns)
+#define EVENT_TIME(r) ((r)->device_ns)
+COMPARE(nodes, struct gp_record_node, NODE_ID)
+COMPARE(frames, struct gp_frame, ID)
+COMPARE(syncs, struct gp_record_sync, START)
+COMPARE(events, struct gp_record_event, EVENT_TIME)
+COMPARE(jits, struct gp_record_jit, START)
+COMPARE(pools, struct gp_record_pool, POINT_TIME)
+COMPARE(unifieds, struct gp_record_unified, START)
+COMPARE(host_functions, struct gp_record_host_function, START)
+COMPARE(gates, struct gp_gate, POINT_TIME)
+
+static int compare_modules(const void *a, const void *b, const void *context)
+{
+	const struct gp_record_module *left = a, *right = b;
+
+	(void)context;
+	if (left->id != right->id)
+		return left->id < right->id ? -1 : 1;
+	return compare_ids(left->start_address, right->start_address);
+}
+
+static int compare_texts(const void *a, const void *b, const void *context)
+{
+	(void)context;
+	return gp_text_compare(a, b);
+}
+
+/* Names that the program gave come after others of the same thread. */
+static int compare_thread_names(const void *a, const void *b, const void *context)
+{
+	const struct gp_thread *left = a, *right = b;
+
+	if (left->id == right->id)
+		return left->is_given - right->is_given;
+	return compare_threads(a, b, context);
+}
+
+static void drop_nothing(void *element)
+{
+	(void)element;
+}
+
+static void drop_named(void *element)
+{
+	free(((struct gp_named *)element)->text);
+}
+
+static void drop_thread(void *element)
+{
+	free((char *)((struct gp_thread *)element)->name);
+}
+
+static void drop_text(void *element)
+{
+	free(((struct gp_text *)element)->bytes);
+}
+
+static int sort_and_keep_last(void *array, uint32_t *count, size_t element_bytes,
+			      gp_array_compare *compare, void (*drop)(void *element))
+{
+	char *at = array;
+	uint32_t kept = 0;
+
+	if (*count == 0)
+		return 0;
+	if (gp_array_sort(array, *count, element_bytes, compare, NULL) != 0)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < *count; i++) {
+		char *last = at + kept * element_bytes, *next = at + i * element_bytes;
+
+		if (compare(last, next, NULL) == 0)
+			drop(last);
+		else
+			last = at + ++kept * element_bytes;
+		if (last != next)
+			memcpy(last, next, element_bytes);
+	}
+	*count = kept + 1;
+	return 0;
+}
+
+static int settle_definitions(struct gp_load *load)
+{
+	struct gp_model *m = load->model;
+	struct {
+		void *array;
+		uint32_t *count;
+		size_t element_bytes;
+		gp_array_compare *compare;
+		void (*drop)(void *element);
+	} kinds[] = {
+		{load->names, &m->name_count, sizeof(*load->names), compare_named, drop_named},
+		{load->device_names, &load->device_name_count, sizeof(*load->device_names),
+		 compare_named, drop_named},
+		{m->threads, &m->thread_count, sizeof(*m->threads), compare_thread_names,
+		 drop_thread},
+		{m->threads, &m->thread_count, sizeof(*m->threads), compare_threads, drop_thread},
+		{m->shapes, &m->shape_count, sizeof(*m->shapes), compare_shapes, drop_nothing},
+		{m->contexts, &m->context_count, sizeof(*m->contexts), compare_contexts,
+		 drop_nothing},
+		{m->devices, &m->device_count, sizeof(*m->devices), compare_devices, drop_nothing},
+		{m->links, &m->link_count, sizeof(*m->links), compare_links, drop_nothing},
+		{m->streams, &m->stream_count, sizeof(*m->streams), compare_streams, drop_nothing},
+		{m->nodes, &m->node_count, sizeof(*m->nodes), compare_nodes, drop_nothing},
+		{m->frames, &m->frame_count, sizeof(*m->frames), compare_frames, drop_nothing},
+		{m->modules, &m->module_count, sizeof(*m->modules), compare_modules, drop_nothing},
+		{m->texts, &m->text_count, sizeof(*m->texts), compare_texts, drop_text},
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (sort_and_keep_last(kinds[i].array, kinds[i].count, kinds[i].element_bytes,
+				       kinds[i].compare, kinds[i].drop) != 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static bool is_lower_id(const void *element, const void *id)
+{
+	return *(const uint32_t *)element < *(const uint32_t *)id;
+}
+
+/* Index of the element with that id, GP_NONE if there is none. Ids mostly follow each
+ * other without gaps. */
+static uint32_t find_id(const void *array, uint32_t count, size_t element_bytes, size_t id_offset,
+			uint32_t id)
+{
+	uint32_t first, value, found;
+	const char *at;
+
+	if (count == 0)
+		return GP_NONE;
+	at = (const char *)array + id_offset;
+	memcpy(&first, at, sizeof(first));
+	if (id >= first && id - first < count) {
+		memcpy(&value, at + (id - first) * element_bytes, sizeof(value));
+		if (value == id)
+			return id - first;
+	}
+	found = gp_array_lower_bound(at, count, element_bytes, is_lower_id, &id);
+	return found < count && memcmp(at + found * element_bytes, &id, sizeof(id)) == 0 ? found
+											 : GP_NONE;
+}
+
+static uint32_t find_name(const struct gp_load *load, uint32_t id)
+{
+	return find_id(load->names, load->model->name_count, sizeof(*load->names),
+		       offsetof(struct gp_named, id), id);
+}
+
+static uint32_t find_shape(const struct gp_model *m, uint32_t id)
+{
+	return find_id(m->shapes, m->shape_count, sizeof(*m->shapes),
+		       offsetof(struct gp_record_shape, id), id);
+}
+
+void gp_resolve_op(const struct gp_load *load, struct gp_op *op)
+{
+	struct gp_model *m = load->model;
+	uint32_t name = op->name, shape = op->shape;
+
+	if (op->kind != GP_OP_KERNEL)
+		return;
+	op->name = find_name(load, name);
+	op->shape = find_shape(m, shape);
+	if ((op->name == GP_NONE && name != 0) || (op->shape == GP_NONE && shape != 0))
+		m->losses.unknown_records++;
+}
+
+/* "NVIDIA H200", or "NVIDIA H200 (what the program calls it)". */
+static char *name_device(const struct gp_load *load, uint16_t device_id)
+{
+	const struct gp_text *given = gp_model_text(load->model, GP_STRING_DEVICE, 0, device_id);
+	uint32_t at =
+		find_id(load->device_names, load->device_name_count, sizeof(*load->device_names),
+			offsetof(struct gp_named, id), device_id);
+	const char *name = at == GP_NONE ? "" : load->device_names[at].text;
+	char *both;
+
+	if (!given || given->length == 0)
+		return strdup(name);
+	return asprintf(&both, "%s%s(%s)", name, *name ? " " : "", given->bytes) < 0 ? NULL : both;
+}
+
+static int move_names(struct gp_load *load)
+{
+	struct gp_model *m = load->model;
+
+	m->names = gp_room_take_zeroed((size_t)m->name_count + 1, sizeof(*m->names));
+	m->device_names =
+		gp_room_take_zeroed((size_t)m->device_count + 1, sizeof(*m->device_names));
+	if (!m->names || !m->device_names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->name_count; i++) {
+		m->names[i] = load->names[i].text;
+		load->names[i].text = NULL;
+	}
+	for (uint32_t i = 0; i < m->device_count; i++) {
+		m->device_names[i] = name_device(load, m->devices[i].device_id);
+		if (!m->device_names[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- calls in their order, and what hangs on that ---- */
+
+static int compare_calls(const void *a, const void *b, const void *context)
+{
+	const struct gp_call *left = a, *right = b;
+
+	(void)context;
+	if (left->thread_id != right->thread_id)
+		return left->thread_id < right->thread_id ? -1 : 1;
+	return compare_ids(left->start_ns, right->start_ns);
+}
+
+static int compare_samples(const void *a, const void *b, const void *context)
+{
+	const struct gp_sample *left = a, *right = b;
+
+	(void)context;
+	if (left->thread_id != right->thread_id)
+		return left->thread_id < right->thread_id ? -1 : 1;
+	return compare_ids(left->start_ns, right->start_ns);
+}
+
+/* A thread that made a call and is not among those with a name, which come first. */
+static int add_thread(struct gp_load *load, uint32_t named, uint32_t id)
+{
+	struct gp_model *m = load->model;
+	struct gp_thread thread = {.id = id};
+
+	if (find_id(m->threads, named, sizeof(thread), offsetof(struct gp_thread, id), id) !=
+	    GP_NONE)
+		return 0;
+	thread.name = strdup("");
+	if (!thread.name || gp_array_grow_room(&m->threads, &load->capacity.threads,
+					       m->thread_count, sizeof(thread)) != 0) {
+		free((char *)thread.name);
+		return -ENOMEM;
+	}
+	m->threads[m->thread_count++] = thread;
+	return 0;
+}
+
+static int compare_overheads(const void *a, const void *b, const void *context)
+{
+	const struct gp_overhead *left = a, *right = b;
+
+	(void)context;
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
+}
+
+/* What needs no more than its order. */
+static int order_records(struct gp_model *m)
+{
+	const struct {
+		void *array;
+		uint32_t count;
+		size_t record_bytes;
+		gp_array_compare *compare;
+	} kinds[] = {
+		{m->overheads, m->overhead_count, sizeof(*m->overheads), compare_overheads},
+		{m->syncs, m->sync_count, sizeof(*m->syncs), compare_syncs},
+		{m->events, m->event_count, sizeof(*m->events), compare_events},
+		{m->jits, m->jit_count, sizeof(*m->jits), compare_jits},
+		{m->pools, m->pool_count, sizeof(*m->pools), compare_pools},
+		{m->unifieds, m->unified_count, sizeof(*m->unifieds), compare_unifieds},
+		{m->host_functions, m->host_function_count, sizeof(*m->host_functions),
+		 compare_host_functions},
+		{m->gates, m->gate_count, sizeof(*m->gates), compare_gates},
+		{m->samples, m->sample_count, sizeof(*m->samples), compare_samples},
+	};
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		result = gp_array_sort(kinds[i].array, kinds[i].count, kinds[i].record_bytes,
+				       kinds[i].compare, NULL);
+	return result;
+}
+
+/*
+ * Where only the last part of the trace is kept it begins with the last of the records that say so, unless the recording had
+ * paused then: what came before or next tells.
+ */
+static void drop_old_kept(struct gp_model *m)
+{
+	uint32_t last = GP_NONE, kept = 0;
+
+	for (uint32_t i = 0; i < m->gate_count; i++)
+		if (m->gates[i].reason == GP_GATE_KEPT)
+			last = i;
+	for (uint32_t i = 0; i < m->gate_count; i++) {
+		bool is_right =
+			i == last && kept == 0 && (i + 1 == m->gate_count || !m->gates[i + 1].on);
+
+		if (m->gates[i].reason != GP_GATE_KEPT || is_right)
+			m->gates[kept++] = m->gates[i];
+	}
+	m->gate_count = kept;
+}
+
+/* A gate that was open opens no more, nor does one that was from the start: keep those that change something. */
+static void settle_gates(struct gp_model *m)
+{
+	uint32_t kept = 0;
+
+	drop_old_kept(m);
+	for (uint32_t i = 0; i < m->gate_count; i++) {
+		const struct gp_gate *gate = &m->gates[i];
+		bool changes = kept > 0 ? gate->on != m->gates[kept - 1].on
+					: !gate->on || gate->reason != GP_GATE_START;
+
+		if (changes)
+			m->gates[kept++] = *gate;
+	}
+	m->gate_count = kept;
+}
+
+static int compare_refusals(const void *a, const void *b, const void *context)
+{
+	const struct gp_refusal *left = a, *right = b;
+
+	(void)context;
+	return (left->call > right->call) - (left->call < right->call);
+}
+
+/* And every thread that made a call is in the list, under its name if it has one. */
+static int order_calls(struct gp_load *load)
+{
+	struct gp_model *m = load->model;
+	uint32_t named = m->thread_count;
+	int result = gp_array_sort(m->calls, m->call_count, sizeof(*m->calls), compare_calls, NULL);
+
+	for (uint32_t i = 0; i < m->call_count && result == 0; i++) {
+		struct gp_call *call = &m->calls[i];
+
+		if (i == 0 || call[-1].thread_id != call->thread_id)
+			result = add_thread(load, named, call->thread_id);
+		if (call->memory != GP_NONE)
+			m->memory[call->memory].call = i;
+		if (call->first_op != GP_NONE && call->status != 0)
+			m->refusals[call->first_op].call = i;
+		else if (call->first_op != GP_NONE)
+			m->mappings[call->first_op].call = i;
+		call->first_op = GP_NONE;
+	}
+	if (result == 0)
+		result = gp_array_sort(m->refusals, m->refusal_count, sizeof(*m->refusals),
+				       compare_refusals, NULL);
+	return result == 0 ? sort_and_keep_last(m->threads, &m->thread_count, sizeof(*m->threads),
+						compare_threads, drop_thread)
+			   : result;
+}
+
+static void name_in_flight(struct gp_load *load)
+{
+	struct gp_model *m = load->model;
+
+	for (uint32_t i = 0; i < m->in_flight_count; i++)
+		m->in_flight[i].name = find_name(load, m->in_flight[i].name);
+}
+
+int gp_resolve(struct gp_load *load)
+{
+	if (settle_definitions(load) != 0)
+		return -ENOMEM;
+	if (gp_resolve_stacks(load->model) != 0)
+		return -ENOMEM;
+	if (move_names(load) != 0 || gp_resolve_times(load) != 0 || order_calls(load) != 0 ||
+	    order_records(load->model) != 0)
+		return -ENOMEM;
+	settle_gates(load->model);
+	name_in_flight(load);
+	return 0;
+}

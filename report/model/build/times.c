@@ -1,0 +1,378 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/build/build.h"
+#include "report/model/sums/totals.h"
+
+/* What began so long before the first anchor has no true time. */
+#define EARLIEST_NS (-3600 * INT64_C(1000000000))
+
+/* Nor has what ends so long after the last sign of life. */
+#define LATEST_NS (3600 * INT64_C(1000000000))
+
+/* Clocks that run evenly differ by less in a span. */
+#define LENGTH_NS 1000000
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Without any anchor the two clocks are put together where each first occurs. */
+static struct gp_record_anchor make_anchor(const struct gp_model *m)
+{
+	struct gp_record_anchor anchor = {.ticks = UINT64_MAX, .cupti_ns = UINT64_MAX};
+
+	for (uint32_t i = 0; i < m->call_count; i++)
+		if (m->calls[i].start_ns < anchor.ticks)
+			anchor.ticks = m->calls[i].start_ns;
+	for (uint32_t i = 0; i < m->op_count; i++)
+		if (m->ops[i].start_ns != 0 && m->ops[i].start_ns < anchor.cupti_ns)
+			anchor.cupti_ns = m->ops[i].start_ns;
+	anchor.cupti_ticks = anchor.ticks;
+	anchor.realtime_ns = anchor.cupti_ns == UINT64_MAX ? 0 : anchor.cupti_ns;
+	return anchor;
+}
+
+static struct gp_timeline *make_timeline(const struct gp_load *load)
+{
+	const char *text = load->model->info[GP_INFO_TICKS_PER_SECOND];
+	double ticks_per_second = text ? strtod(text, NULL) : 0;
+	struct gp_record_anchor substitute;
+
+	if (load->anchor_count > 0)
+		return gp_timeline_new(load->anchors, load->anchor_count, ticks_per_second);
+	substitute = make_anchor(load->model);
+	return gp_timeline_new(&substitute, 1, ticks_per_second);
+}
+
+/* From the first call or operation to the last one's end; first_ns INT64_MAX: there is none. */
+struct window {
+	int64_t first_ns, last_ns;
+};
+
+static void widen(struct window *window, int64_t start_ns, int64_t end_ns)
+{
+	window->first_ns = start_ns < window->first_ns ? start_ns : window->first_ns;
+	window->last_ns = end_ns > window->last_ns ? end_ns : window->last_ns;
+}
+
+static void time_calls(struct gp_model *m, struct gp_timeline *t, struct window *window)
+{
+	for (uint32_t i = 0; i < m->call_count; i++) {
+		struct gp_call *call = &m->calls[i];
+		int64_t start = gp_timeline_from_ticks(t, call->start_ns);
+		int64_t end = gp_timeline_from_ticks(t, call->start_ns + call->duration_ns);
+
+		call->start_ns = (uint64_t)start;
+		call->duration_ns = end > start ? (uint64_t)(end - start) : 0;
+		widen(window, start, end > start ? end : start);
+	}
+}
+
+/* Is a span that lasted so long by CUPTI's clock as long on the timeline, or shorter as the clock was set forward? */
+static bool is_length(int64_t ns, uint64_t cupti_ns)
+{
+	return ns >= 0 && (uint64_t)ns <= cupti_ns + cupti_ns / 1000 + LENGTH_NS;
+}
+
+/*
+ * Convert a span of CUPTI's clock; true if its end came before its start.  Where the clock was set
+ * back between them, the start and the length are what is known.
+ */
+static bool time_span(struct gp_timeline *t, uint32_t anchors_before, uint64_t *start_ns,
+		      uint64_t *end_ns)
+{
+	bool reversed = *end_ns < *start_ns;
+	int64_t start = gp_timeline_from_cupti(t, *start_ns, anchors_before);
+	int64_t end = reversed ? start : gp_timeline_from_cupti(t, *end_ns, anchors_before);
+
+	if (!reversed && !is_length(end - start, *end_ns - *start_ns) &&
+	    __builtin_add_overflow(start, (int64_t)(*end_ns - *start_ns), &end))
+		end = start;
+	*start_ns = (uint64_t)start;
+	*end_ns = (uint64_t)(end < start ? start : end);
+	return reversed;
+}
+
+static void leave_untimed(struct gp_model *m, struct gp_op *op)
+{
+	op->start_ns = op->end_ns = 0;
+	op->untimed = 1;
+	m->losses.ops_untimed++;
+}
+
+/* A record of a layout that was taken for another may have any. */
+static bool is_impossible(uint64_t start_ns, uint64_t end_ns, int64_t latest_ns)
+{
+	return (int64_t)start_ns < EARLIEST_NS || (int64_t)end_ns > latest_ns;
+}
+
+/* What others recorded, and a trace that lost its anchors, may have nothing that tells when it ended. */
+static int64_t latest_of(const struct gp_load *load, struct gp_timeline *t,
+			 const struct window *calls)
+{
+	int64_t latest_ns = calls->last_ns;
+
+	if (load->model->recorder || load->anchor_count == 0)
+		return INT64_MAX;
+	for (uint32_t i = 0; i < load->anchor_count; i++) {
+		int64_t anchor_ns = gp_timeline_from_ticks(t, load->anchors[i].ticks);
+
+		if (anchor_ns > latest_ns)
+			latest_ns = anchor_ns;
+	}
+	return latest_ns > INT64_MAX - LATEST_NS ? INT64_MAX : latest_ns + LATEST_NS;
+}
+
+/* In the same pass over the operations their ids become indices. */
+static void time_ops(struct gp_load *load, struct gp_timeline *t, struct window *window,
+		     int64_t latest_ns)
+{
+	struct gp_model *m = load->model;
+
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		struct gp_op *op = &m->ops[i];
+		uint32_t anchors_before = op->next_op;
+		bool has_times = op->start_ns != 0 && op->end_ns != 0;
+
+		op->next_op = GP_NONE;
+		gp_resolve_op(load, op);
+		if (has_times && time_span(t, anchors_before, &op->start_ns, &op->end_ns))
+			m->losses.ops_reversed++;
+		if (!has_times || is_impossible(op->start_ns, op->end_ns, latest_ns))
+			leave_untimed(m, op);
+		else
+			widen(window, (int64_t)op->start_ns, (int64_t)op->end_ns);
+	}
+}
+
+/* ---- records with a time or two and nothing special ---- */
+
+#define NO_FIELD SIZE_MAX
+
+/* Where an array of records keeps its times. */
+struct timed {
+	void *array;
+	uint32_t *count;
+	size_t record_bytes;
+	size_t start, end; /* fields; NO_FIELD: it has no end */
+	size_t anchors;    /* field: how many came before it; NO_FIELD: its time is in ticks */
+	bool is_optional;  /* 0 is no time, and stays */
+};
+
+static uint64_t *field(const struct timed *timed, uint32_t index, size_t offset)
+{
+	return (uint64_t *)((char *)timed->array + index * timed->record_bytes + offset);
+}
+
+static void time_by_cupti(const struct timed *timed, struct gp_timeline *t, uint32_t index)
+{
+	uint64_t *start_ns = field(timed, index, timed->start), none;
+	uint64_t *end_ns = timed->end == NO_FIELD ? &none : field(timed, index, timed->end);
+	uint32_t *anchors = (uint32_t *)field(timed, index, timed->anchors);
+
+	if (timed->end == NO_FIELD || *end_ns == 0)
+		*end_ns = *start_ns;
+	time_span(t, *anchors, start_ns, end_ns);
+	*anchors = 0;
+}
+
+static void time_by_ticks(const struct timed *timed, struct gp_timeline *t, uint32_t index)
+{
+	uint64_t *start_ns = field(timed, index, timed->start), none = 0;
+	uint64_t *end_ns = timed->end == NO_FIELD ? &none : field(timed, index, timed->end);
+	int64_t start = gp_timeline_from_ticks(t, *start_ns);
+	int64_t end = timed->end == NO_FIELD ? start : gp_timeline_from_ticks(t, *end_ns);
+
+	*start_ns = (uint64_t)start;
+	*end_ns = (uint64_t)(end < start ? start : end);
+}
+
+/* False: it cannot be placed. */
+static bool time_record(const struct timed *timed, struct gp_timeline *t, uint32_t index,
+			int64_t *earliest, int64_t latest_ns)
+{
+	uint64_t *start_ns = field(timed, index, timed->start);
+
+	if (timed->is_optional && *start_ns == 0) {
+		*(uint32_t *)field(timed, index, timed->anchors) = 0;
+		return true;
+	}
+	if (timed->anchors == NO_FIELD)
+		time_by_ticks(timed, t, index);
+	else
+		time_by_cupti(timed, t, index);
+	if (timed->anchors != NO_FIELD &&
+	    is_impossible(*start_ns,
+			  timed->end == NO_FIELD ? *start_ns : *field(timed, index, timed->end),
+			  latest_ns))
+		return false;
+	if ((int64_t)*start_ns < *earliest)
+		*earliest = (int64_t)*start_ns;
+	return true;
+}
+
+static int64_t time_records(struct gp_model *m, const struct timed *timed, struct gp_timeline *t,
+			    int64_t earliest, int64_t latest_ns)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < *timed->count; i++) {
+		if (!time_record(timed, t, i, &earliest, latest_ns))
+			continue;
+		if (kept != i)
+			memcpy(field(timed, kept, 0), field(timed, i, 0), timed->record_bytes);
+		kept++;
+	}
+	m->losses.unknown_records += *timed->count - kept;
+	*timed->count = kept;
+	return earliest;
+}
+
+static void shift_records(const struct timed *timed, uint64_t shift)
+{
+	for (uint32_t i = 0; i < *timed->count; i++) {
+		if (timed->is_optional && *field(timed, i, timed->start) == 0)
+			continue;
+		*field(timed, i, timed->start) += shift;
+		if (timed->end != NO_FIELD)
+			*field(timed, i, timed->end) += shift;
+	}
+}
+
+/* Nothing may lie before 0: let the base begin as early as the earliest. */
+static void shift_base(struct gp_model *m, uint64_t shift)
+{
+	for (uint32_t i = 0; i < m->call_count; i++)
+		m->calls[i].start_ns += shift;
+	for (uint32_t i = 0; i < m->op_count; i++) {
+		m->ops[i].start_ns += shift;
+		m->ops[i].end_ns += shift;
+	}
+	m->base_unix_ns -= shift < m->base_unix_ns ? shift : m->base_unix_ns;
+	m->base_monotonic_ns -= shift < m->base_monotonic_ns ? shift : m->base_monotonic_ns;
+}
+
+static uint64_t time_of(struct gp_timeline *t, uint64_t ticks, uint64_t shift)
+{
+	int64_t time = gp_timeline_from_ticks(t, ticks) + (int64_t)shift;
+
+	return ticks != 0 && time > 0 ? (uint64_t)time : 0;
+}
+
+/* How long before 0 the recording began, where only its last part is kept. */
+static uint64_t time_before(struct gp_timeline *t, uint64_t first_ticks, uint64_t shift)
+{
+	int64_t time = first_ticks != 0 ? gp_timeline_from_ticks(t, first_ticks) : 0;
+
+	return time < 0 && (uint64_t)-time > shift ? (uint64_t)-time - shift : 0;
+}
+
+#define FIELD(array, member) offsetof(__typeof__(*(array)), member)
+#define POINT(array, count, time)                                                                  \
+	{                                                                                          \
+		array, &(count), sizeof(*(array)), FIELD(array, time), NO_FIELD, NO_FIELD, false   \
+	}
+#define LOOKS(array, count)                                                                        \
+	{                                                                                          \
+		array, &(count), sizeof(*(array)), FIELD(array, start_ns), FIELD(array, end_ns),   \
+			NO_FIELD, false                                                            \
+	}
+#define SPAN(array, count, anchors)                                                                \
+	{                                                                                          \
+		array, &(count), sizeof(*(array)), FIELD(array, start_ns), FIELD(array, end_ns),   \
+			FIELD(array, anchors), false                                               \
+	}
+#define MOMENT(array, count, time, anchors, is_optional)                                           \
+	{                                                                                          \
+		array, &(count), sizeof(*(array)), FIELD(array, time), NO_FIELD,                   \
+			FIELD(array, anchors), is_optional                                         \
+	}
+
+static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
+{
+	struct gp_model *m = load->model;
+	const struct timed kinds[] = {
+		POINT(m->usages, m->usage_count, time_ns),
+		POINT(m->gates, m->gate_count, time_ns),
+		POINT(m->waiting, m->waiting_count, start_ns),
+		POINT(m->in_flight, m->in_flight_count, time_ns),
+		LOOKS(m->samples, m->sample_count),
+		POINT(load->context_ends, load->context_end_count, time_ns),
+		POINT(load->range_points, load->range_point_count, time_ns),
+		SPAN(m->overheads, m->overhead_count, zero),
+		SPAN(m->syncs, m->sync_count, zero),
+		SPAN(m->jits, m->jit_count, zero2[0]),
+		SPAN(m->unifieds, m->unified_count, zero),
+		SPAN(m->host_functions, m->host_function_count, zero[0]),
+		MOMENT(m->events, m->event_count, device_ns, zero, true),
+		MOMENT(m->pools, m->pool_count, time_ns, zero2, false),
+	};
+	struct window window = {INT64_MAX, INT64_MIN}, calls;
+	int64_t earliest, latest_ns;
+	uint64_t shift;
+
+	time_calls(m, t, &window);
+	if (load->last_ticks != 0)
+		widen(&window, gp_timeline_from_ticks(t, load->first_ticks),
+		      gp_timeline_from_ticks(t, load->last_ticks));
+	calls = window;
+	latest_ns = latest_of(load, t, &calls);
+	time_ops(load, t, &window, latest_ns);
+	earliest = window.first_ns < 0 ? window.first_ns : 0;
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		earliest = time_records(m, &kinds[i], t, earliest, latest_ns);
+	shift = (uint64_t)-earliest;
+	if (window.first_ns <= window.last_ns) {
+		m->first_ns = (uint64_t)window.first_ns + shift;
+		m->last_ns = (uint64_t)window.last_ns + shift;
+	}
+	if (calls.first_ns <= calls.last_ns) {
+		m->first_call_ns = (uint64_t)calls.first_ns + shift;
+		m->last_call_ns = (uint64_t)calls.last_ns + shift;
+	}
+	if (shift == 0)
+		return 0;
+	shift_base(m, shift);
+	for (size_t i = 0; i < COUNT(kinds); i++)
+		shift_records(&kinds[i], shift);
+	return shift;
+}
+
+static uint64_t moment_of(struct gp_timeline *t, uint64_t cupti_ns, uint64_t shift)
+{
+	int64_t time = gp_timeline_from_cupti(t, cupti_ns, UINT32_MAX) + (int64_t)shift;
+
+	return time > 0 ? (uint64_t)time : 0;
+}
+
+/* Of operations that are summed up, the first one's start and the last one's end. */
+static void time_totals(struct gp_totals *totals, struct gp_timeline *t, uint64_t shift)
+{
+	struct gp_cover_time span;
+
+	if (!totals || !gp_cover_span(&totals->cover, &span))
+		return;
+	totals->first_op_ns = moment_of(t, span.start_ns, shift);
+	totals->last_op_ns = moment_of(t, span.end_ns, shift);
+}
+
+int gp_resolve_times(struct gp_load *load)
+{
+	struct gp_timeline *t = make_timeline(load);
+	struct gp_model *m = load->model;
+	uint64_t shift;
+
+	if (!t)
+		return -ENOMEM;
+	m->base_unix_ns = gp_timeline_base_unix_ns(t);
+	m->losses.clock_misfits = gp_timeline_misfits(t);
+	m->base_monotonic_ns = load->anchor_count > 0 ? load->anchors[0].monotonic_ns : 0;
+	m->ns_per_tick = gp_timeline_ns_per_tick(t);
+	shift = time_all(load, t);
+	time_totals(m->totals, t, shift);
+	m->end_ns = time_of(t, load->end_ticks, shift);
+	m->last_delivery_ns = time_of(t, m->counters[GP_COUNTER_LAST_DELIVERY_TICKS], shift);
+	m->before_ns = time_before(t, m->counters[GP_COUNTER_FIRST_TICKS], shift);
+	gp_timeline_free(t);
+	return 0;
+}

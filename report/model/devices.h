@@ -1,0 +1,55 @@
+/*
+ * devices: the GPUs of several processes, each once.
+ *
+ * Two processes may number one GPU differently, and two GPUs alike: report/model/same_gpu.h tells.
+ */
+#ifndef REPORT_MODEL_DEVICES_H
+#define REPORT_MODEL_DEVICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/model/model.h"
+#include "report/model/same_gpu.h"
+
+struct gp_device_entry {
+	uint16_t device_id; /* as the first process numbers it */
+	uint32_t number;    /* what we call it: device_id, or a free one if another GPU has that */
+	struct gp_gpu
+		gpu; /* as the first process sees it; with the rank of the first that works on it */
+	const struct gp_record_device *record; /* NULL if no process recorded it */
+	const struct gp_record_link *pcie;     /* to the host, NULL if not known */
+	const char *name;                      /* "" if not known */
+};
+
+/* Zeroed = empty. */
+struct gp_device_list {
+	struct gp_device_entry *entries;
+	size_t count;
+};
+
+void gp_device_list_free(struct gp_device_list *devices);
+
+/* The entry of a model's device; SIZE_MAX if it is not there. */
+size_t gp_device_list_known(const struct gp_device_list *devices, const struct gp_model *model,
+			    uint16_t device_id);
+
+/*
+ * The entry of a model's device, made if it is not there yet; SIZE_MAX if there is no memory.  Of devices that gp_device_list_all() has found, several
+ * threads may ask.
+ */
+size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model *model,
+			   uint16_t device_id);
+
+/*
+ * Every device that occurs in the models, in the order of their numbers.  Returns 0 or -ENOMEM.  To be
+ * called with an empty list; what gp_device_list_find() adds later comes behind.
+ */
+int gp_device_list_all(struct gp_device_list *devices, struct gp_model *const *models,
+		       size_t model_count);
+
+/* Whether a process numbers one of them otherwise than we do. */
+bool gp_device_list_is_renumbered(const struct gp_device_list *devices);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * concern: what a counter of a trace means to who reads its figures.
+ */
+#ifndef REPORT_MODEL_LOSS_KIND_H
+#define REPORT_MODEL_LOSS_KIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "report/model/model.h"
+
+enum gp_concern {
+	GP_CONCERN_TELEMETRY, /* how recording went */
+	GP_CONCERN_STRAIN,    /* nothing is missing, but it was tight */
+	GP_CONCERN_LOSS,
+	GP_CONCERN_TEXT_LOSS, /* names and the like: every call and operation is there */
+};
+
+/* Of a counter, an enum gp_counter. */
+enum gp_concern gp_concern_of(size_t counter);
+
+/* Whether a counter of that concern counted something; of what is kept: what --keep-last has not kept is outside of that. */
+bool gp_concern_is_counted(const struct gp_model *model, enum gp_concern concern);
+
+/* Whether calls or operations of what is kept are missing, as counters and unanswered launches tell. */
+bool gp_concern_has_lost_operations(const struct gp_model *model);
+
+#endif

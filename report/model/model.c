@@ -1,0 +1,476 @@
+#include "report/model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/trace/api_name.h"
+#include "report/trace/api_table.h"
+#include "report/base/array.h"
+#include "report/model/sums/totals.h"
+#include "report/base/spill_memory.h"
+
+static void free_texts(char **texts, uint32_t count)
+{
+	for (uint32_t i = 0; texts && i < count; i++)
+		free(texts[i]);
+	gp_room_free(texts);
+}
+
+void gp_model_free(struct gp_model *m)
+{
+	if (!m)
+		return;
+	free(m->path);
+	if (m->totals)
+		gp_totals_free(m->totals);
+	free(m->totals);
+	free(m->frame_names.bytes);
+	for (size_t i = 0; i < GP_INFO_LIMIT; i++)
+		free(m->info[i]);
+	free_texts(m->notes, m->note_count);
+	free_texts(m->counter_texts, m->counter_text_count);
+	gp_room_free(m->counted);
+	free_texts(m->names, m->name_count);
+	free_texts(m->device_names, m->device_count);
+	for (uint32_t i = 0; i < m->thread_count; i++)
+		free((char *)m->threads[i].name);
+	gp_room_free(m->calls);
+	gp_room_free(m->ops);
+	gp_room_free(m->details);
+	free(m->contradictions);
+	gp_room_free(m->memory);
+	gp_room_free(m->mappings);
+	gp_room_free(m->refusals);
+	gp_room_free(m->overheads);
+	gp_room_free(m->shapes);
+	gp_room_free(m->devices);
+	gp_room_free(m->contexts);
+	gp_room_free(m->streams);
+	free(m->stream_calls);
+	gp_room_free(m->threads);
+	gp_room_free(m->usages);
+	gp_room_free(m->syncs);
+	gp_room_free(m->events);
+	gp_room_free(m->nodes);
+	gp_room_free(m->jits);
+	gp_room_free(m->pools);
+	gp_room_free(m->unifieds);
+	gp_room_free(m->host_functions);
+	gp_room_free(m->gates);
+	gp_room_free(m->ranges);
+	free(m->range_texts);
+	free(m->domains);
+	gp_room_free(m->frames);
+	gp_room_free(m->modules);
+	gp_room_free(m->links);
+	gp_room_free(m->waiting);
+	gp_room_free(m->in_flight);
+	gp_room_free(m->stream_waits);
+	gp_room_free(m->samples);
+	for (uint32_t i = 0; i < m->text_count; i++)
+		free(m->texts[i].bytes);
+	gp_room_free(m->texts);
+	if (m->private)
+		gp_api_table_clear(m->private);
+	free(m->private);
+	free(m);
+}
+
+struct gp_api gp_model_api(const struct gp_model *model, uint16_t api)
+{
+	struct gp_api_entry found = gp_api_table_find(model->private, api);
+
+	return (struct gp_api){found.name ? found.name : "(unknown call)", found.class};
+}
+
+const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_op *op)
+{
+	return op->name < model->name_count ? model->names[op->name] : "(unknown kernel)";
+}
+
+bool gp_model_may_have_managed_memory(const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->memory_count; i++)
+		if (model->memory[i].op == GP_MEMORY_ALLOC &&
+		    model->memory[i].memory_kind == GP_MEMORY_MANAGED)
+			return true;
+	return model->memory_count == 0;
+}
+
+bool gp_model_calls_api(const struct gp_model *model, const char *name)
+{
+	return gp_api_table_has(model->private, name, gp_api_name_length(name, strlen(name)));
+}
+
+bool gp_model_range_is_next(const struct gp_model *model, uint32_t call, uint32_t range)
+{
+	const struct gp_call *next_call;
+	const struct gp_range *next_range;
+
+	if (range == model->range_count || call == model->call_count)
+		return range < model->range_count;
+	next_call = &model->calls[call];
+	next_range = &model->ranges[range];
+	if (next_range->thread_id != next_call->thread_id)
+		return next_range->thread_id < next_call->thread_id;
+	return next_range->start_ns <= next_call->start_ns;
+}
+
+const struct gp_op *gp_model_stated(const struct gp_model *model, const struct gp_op *op)
+{
+	uint32_t index = (uint32_t)(op - model->ops), first = 0, end = model->contradiction_count;
+
+	while (first < end) {
+		uint32_t middle = first + (end - first) / 2;
+
+		if (model->contradictions[middle].op == index)
+			return &model->contradictions[middle].stated;
+		if (model->contradictions[middle].op < index)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return op->untimed ? NULL : op;
+}
+
+bool gp_model_has_place(const struct gp_model *model, const struct gp_op *op)
+{
+	return !op->untimed || gp_model_stated(model, op) != NULL;
+}
+
+const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op)
+{
+	static const struct gp_op_detail none = {.capture_call = GP_NONE};
+
+	return op->detail != 0 ? &model->details[op->detail - 1] : &none;
+}
+
+const struct gp_call *gp_model_op_cause(const struct gp_model *model, const struct gp_op *op)
+{
+	uint32_t capture_call = gp_model_detail(model, op)->capture_call;
+	uint32_t index = capture_call != GP_NONE ? capture_call : op->call;
+
+	return index != GP_NONE ? &model->calls[index] : NULL;
+}
+
+uint8_t gp_model_launch_type(const struct gp_model *model, const struct gp_op *op)
+{
+	enum { REGULAR, COOPERATIVE };
+	const struct gp_call *cause = gp_model_op_cause(model, op);
+	uint8_t type = op->shape < model->shape_count ? model->shapes[op->shape].launch_type : 0;
+	bool is_known =
+		cause && !model->recorder && gp_model_api_class(model, cause->api) == GP_API_LAUNCH;
+
+	return type == COOPERATIVE && is_known && !cause->cooperative ? REGULAR : type;
+}
+
+uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op)
+{
+	const struct gp_call *cause = gp_model_op_cause(model, op);
+
+	if (cause && cause->stack == GP_NONE && op->call != GP_NONE)
+		cause = &model->calls[op->call];
+	return cause ? cause->stack : GP_NONE;
+}
+
+static int compare_thread(const void *key, const void *thread)
+{
+	uint32_t left = *(const uint32_t *)key, right = ((const struct gp_thread *)thread)->id;
+
+	return (left > right) - (left < right);
+}
+
+const struct gp_thread *gp_model_thread(const struct gp_model *model, uint32_t id)
+{
+	return model->thread_count > 0 ? bsearch(&id, model->threads, model->thread_count,
+						 sizeof(*model->threads), compare_thread)
+				       : NULL;
+}
+
+const char *gp_model_thread_name(const struct gp_model *model, uint32_t id)
+{
+	const struct gp_thread *thread = gp_model_thread(model, id);
+
+	return thread ? thread->name : "";
+}
+
+uint64_t gp_model_end_ns(const struct gp_model *model)
+{
+	return model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
+}
+
+static int compare_device(const void *key, const void *device)
+{
+	uint16_t left = *(const uint16_t *)key;
+	uint16_t right = ((const struct gp_record_device *)device)->device_id;
+
+	return (left > right) - (left < right);
+}
+
+const struct gp_record_device *gp_model_device(const struct gp_model *model, uint16_t device_id)
+{
+	return model->device_count > 0 ? bsearch(&device_id, model->devices, model->device_count,
+						 sizeof(*model->devices), compare_device)
+				       : NULL;
+}
+
+static int compare_link(const void *key, const void *link)
+{
+	const struct gp_record_link *left = key, *right = link;
+
+	if (left->device_id != right->device_id)
+		return left->device_id < right->device_id ? -1 : 1;
+	return (left->link_kind > right->link_kind) - (left->link_kind < right->link_kind);
+}
+
+const struct gp_record_link *gp_model_link(const struct gp_model *model, uint16_t device_id,
+					   enum gp_link_kind kind)
+{
+	const struct gp_record_link wanted = {.device_id = device_id, .link_kind = (uint16_t)kind};
+
+	return model->link_count > 0 ? bsearch(&wanted, model->links, model->link_count,
+					       sizeof(*model->links), compare_link)
+				     : NULL;
+}
+
+static int compare_context(const void *key, const void *context)
+{
+	uint32_t left = *(const uint32_t *)key;
+	uint32_t right = ((const struct gp_record_context *)context)->id;
+
+	return (left > right) - (left < right);
+}
+
+static const struct gp_record_context *find_context(const struct gp_model *model, uint32_t id)
+{
+	return model->context_count > 0 ? bsearch(&id, model->contexts, model->context_count,
+						  sizeof(*model->contexts), compare_context)
+					: NULL;
+}
+
+uint16_t gp_model_context_device(const struct gp_model *model, uint32_t context_id)
+{
+	const struct gp_record_context *context = find_context(model, context_id);
+
+	return context ? context->device_id : 0;
+}
+
+bool gp_model_context_is_green(const struct gp_model *model, uint32_t context_id)
+{
+	const struct gp_record_context *context = find_context(model, context_id);
+
+	return context && context->parent_id != 0;
+}
+
+static int compare_streams(const void *a, const void *b)
+{
+	const struct gp_record_stream *left = a, *right = b;
+
+	if (left->context_id != right->context_id)
+		return left->context_id < right->context_id ? -1 : 1;
+	return (left->id > right->id) - (left->id < right->id);
+}
+
+const struct gp_record_stream *gp_model_stream(const struct gp_model *model, uint32_t context_id,
+					       uint32_t stream_id)
+{
+	const struct gp_record_stream key = {.context_id = context_id, .id = stream_id};
+
+	return model->stream_count > 0 ? bsearch(&key, model->streams, model->stream_count,
+						 sizeof(key), compare_streams)
+				       : NULL;
+}
+
+bool gp_ops_share_stream(const struct gp_op *a, const struct gp_op *b)
+{
+	return a->device_id == b->device_id && a->context_id == b->context_id &&
+	       a->stream_id == b->stream_id;
+}
+
+static bool shares_stream(const void *op, const void *first)
+{
+	return gp_ops_share_stream(op, first);
+}
+
+uint32_t gp_model_stream_end(const struct gp_model *model, uint32_t op)
+{
+	const struct gp_op *first = &model->ops[op];
+
+	return op + gp_array_lower_bound(first, model->op_count - op, sizeof(*first), shares_stream,
+					 first);
+}
+
+bool gp_model_is_null_stream(const struct gp_model *model, uint32_t context_id, uint32_t stream_id)
+{
+	const struct gp_record_context *context = find_context(model, context_id);
+
+	return context && context->null_stream_id == stream_id;
+}
+
+uint32_t gp_model_stream_call(const struct gp_model *model, const struct gp_record_stream *stream)
+{
+	return stream && model->stream_calls ? model->stream_calls[stream - model->streams]
+					     : GP_NONE;
+}
+
+uint32_t gp_model_context_call(const struct gp_model *model, uint32_t context_id)
+{
+	const struct gp_record_context *context = find_context(model, context_id);
+
+	if (!context)
+		return GP_NONE;
+	return gp_model_stream_call(model,
+				    gp_model_stream(model, context_id, context->null_stream_id));
+}
+
+uint32_t gp_unified_device(const struct gp_record_unified *event)
+{
+	uint32_t device_id = event->source_device_id;
+
+	if (event->counter_kind == GP_UNIFIED_CPU_FAULT)
+		return GP_NONE;
+	if (event->counter_kind == GP_UNIFIED_HTOD || event->counter_kind == GP_UNIFIED_DTOD)
+		device_id = event->destination_device_id;
+	if (event->counter_kind == GP_UNIFIED_THRASHING) /* one bit for each */
+		device_id = device_id != 0 ? (uint32_t)__builtin_ctz(device_id) : GP_NONE;
+	return device_id < GP_DEVICE_LIMIT ? device_id : GP_NONE;
+}
+
+bool gp_unified_counts_bytes(uint16_t counter_kind)
+{
+	return counter_kind == GP_UNIFIED_HTOD || counter_kind == GP_UNIFIED_DTOH ||
+	       counter_kind == GP_UNIFIED_DTOD || counter_kind == GP_UNIFIED_THRASHING ||
+	       counter_kind == GP_UNIFIED_REMOTE;
+}
+
+/* ---- definitions ---- */
+
+/* Streams and contexts are numbered within what `value` says. */
+static uint32_t key_value(const struct gp_text *text)
+{
+	return text->space == GP_STRING_STREAM || text->space == GP_STRING_CATEGORY ? text->value
+										    : 0;
+}
+
+int gp_text_compare(const struct gp_text *a, const struct gp_text *b)
+{
+	uint32_t left = key_value(a), right = key_value(b);
+
+	if (a->space != b->space)
+		return a->space < b->space ? -1 : 1;
+	if (left != right)
+		return left < right ? -1 : 1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return gp_text_compare(a, b);
+}
+
+const struct gp_text *gp_model_text(const struct gp_model *model, enum gp_string_space space,
+				    uint32_t value, uint32_t id)
+{
+	const struct gp_text key = {.space = (uint16_t)space, .id = id, .value = value};
+
+	return model->text_count > 0 ? bsearch(&key, model->texts, model->text_count,
+					       sizeof(*model->texts), compare_texts)
+				     : NULL;
+}
+
+static const char *bytes_of(const struct gp_text *text)
+{
+	return text ? text->bytes : "";
+}
+
+const char *gp_model_range_text(const struct gp_model *model, const struct gp_range *range)
+{
+	return range->text < model->range_text_count ? model->range_texts[range->text] : "";
+}
+
+const char *gp_model_category(const struct gp_model *model, uint32_t domain, uint32_t category)
+{
+	return bytes_of(gp_model_text(model, GP_STRING_CATEGORY, domain, category));
+}
+
+const char *gp_model_stream_name(const struct gp_model *model, uint32_t context_id,
+				 uint32_t stream_id)
+{
+	return bytes_of(gp_model_text(model, GP_STRING_STREAM, context_id, stream_id));
+}
+
+const char *gp_model_context_name(const struct gp_model *model, uint32_t context_id)
+{
+	return bytes_of(gp_model_text(model, GP_STRING_CONTEXT, 0, context_id));
+}
+
+const char *gp_model_module_path(const struct gp_model *model,
+				 const struct gp_record_module *module)
+{
+	return bytes_of(gp_model_text(model, GP_STRING_MODULE, 0, module->id));
+}
+
+/* ---- when recording was on ---- */
+
+static bool is_gate_until(const void *element, const void *time_ns)
+{
+	return ((const struct gp_gate *)element)->time_ns <= *(const uint64_t *)time_ns;
+}
+
+uint32_t gp_model_gates_until(const struct gp_model *model, uint64_t time_ns)
+{
+	return gp_array_lower_bound(model->gates, model->gate_count, sizeof(*model->gates),
+				    is_gate_until, &time_ns);
+}
+
+static bool is_on_at_first(const struct gp_model *model)
+{
+	const struct gp_gate *first = model->gates;
+
+	if (model->gate_count == 0)
+		return true;
+	return first->reason == GP_GATE_START ? first->on : !first->on;
+}
+
+bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns)
+{
+	uint32_t gates = gp_model_gates_until(model, time_ns);
+
+	return gates > 0 ? model->gates[gates - 1].on : is_on_at_first(model);
+}
+
+bool gp_model_asked_bytes(const struct gp_model *model, const struct gp_call *call, uint64_t *bytes)
+{
+	uint32_t index = (uint32_t)(call - model->calls), low = 0, high = model->refusal_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (model->refusals[middle].call < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == model->refusal_count || model->refusals[low].call != index)
+		return false;
+	*bytes = model->refusals[low].bytes;
+	return true;
+}
+
+bool gp_model_lacks_kernel(const struct gp_model *model, const struct gp_call *call)
+{
+	return call->first_op == GP_NONE && call->status == 0 && !call->captured &&
+	       call->correlation_id != model->losses.stuck_number &&
+	       gp_model_api_class(model, call->api) == GP_API_LAUNCH &&
+	       gp_model_records_at(model, call->start_ns) &&
+	       gp_model_records_at(model, gp_call_end_ns(call));
+}
+
+/* Gates alternate: the first one that closes is one of the first two. */
+bool gp_model_paused_before(const struct gp_model *model, uint64_t time_ns)
+{
+	for (uint32_t i = 0; i < model->gate_count && i < 2; i++)
+		if (!model->gates[i].on && model->gates[i].time_ns < time_ns)
+			return true;
+	return !is_on_at_first(model);
+}

@@ -1,0 +1,83 @@
+/*
+ * cover: for how long each device had something to do, of times that come nearly in order: the length of their union.
+ *
+ * The last million times that others do not touch are kept, all devices together; what lies before them is only summed up.  Of a time that
+ * reaches back beyond that, the part there is not counted, and told: covered is at least what is said then.
+ *
+ * What begins before the last one that came of its device waits until there are many, measured by what is kept behind the first of them,
+ * and is joined with that then: however times go back, one costs some thirty looks.
+ */
+#ifndef REPORT_MODEL_SUMS_COVER_H
+#define REPORT_MODEL_SUMS_COVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GP_COVER_TIMES   (1u << 20)
+#define GP_COVER_WAITING 2048u /* so many at least */
+
+struct gp_cover_time {
+	uint64_t start_ns, end_ns;
+};
+
+struct gp_cover_device {
+	uint32_t device;
+	struct gp_cover_time *times; /* disjoint, in order */
+	uint32_t count, capacity;
+	struct gp_cover_time *waiting; /* in any order */
+	uint32_t waiting_count, waiting_capacity;
+	uint64_t waiting_from_ns;  /* where the first of them begins */
+	uint64_t settled_ns;       /* length of those that are not kept any more ... */
+	uint64_t settled_from_ns;  /* ... all of which begin then or later ... */
+	uint64_t settled_until_ns; /* ... and end by then */
+	uint64_t late_ns;          /* not counted: it lies before that */
+};
+
+/* Zeroed = nothing yet. */
+struct gp_cover {
+	struct gp_cover_device *devices; /* in the order in which they were met */
+	uint32_t device_count, device_capacity;
+	uint32_t last; /* device that was met */
+	uint64_t kept; /* of all devices */
+	struct gp_cover_time *scratch;
+	uint32_t scratch_capacity;
+};
+
+void gp_cover_free(struct gp_cover *cover);
+
+/* Adds a time of a device, in any order; end_ns > start_ns.  Returns 0, -ENOMEM or -EOVERFLOW.  Many begin within the last one, which is seen here. */
+int gp_cover_add_apart(struct gp_cover *cover, uint32_t device, uint64_t start_ns, uint64_t end_ns);
+static inline int gp_cover_add(struct gp_cover *cover, uint32_t device, uint64_t start_ns,
+			       uint64_t end_ns)
+{
+	struct gp_cover_device *d = cover->device_count > 0 ? &cover->devices[cover->last] : NULL;
+	struct gp_cover_time *time = d && d->count > 0 ? &d->times[d->count - 1] : NULL;
+
+	if (!time || d->device != device || start_ns < time->start_ns || start_ns > time->end_ns)
+		return gp_cover_add_apart(cover, device, start_ns, end_ns);
+	time->end_ns = end_ns > time->end_ns ? end_ns : time->end_ns;
+	return 0;
+}
+
+/* Adds all that another one has, which keeps all its times, and takes it out there.  Returns as the above. */
+int gp_cover_take(struct gp_cover *cover, struct gp_cover *from);
+
+/* What waits is joined, before anything is asked.  Returns as the above. */
+int gp_cover_join(struct gp_cover *cover);
+
+/* From when to when devices had something to do, all together; false: none had. */
+bool gp_cover_span(const struct gp_cover *cover, struct gp_cover_time *span);
+
+/* How long a device had something to do; *late_ns: for how much longer, perhaps. */
+uint64_t gp_cover_ns(const struct gp_cover *cover, uint32_t device, uint64_t *late_ns);
+
+/*
+ * How long one device had something to do by any of several covers, whose devices are sorted on the way: each has times.  What is not kept
+ * of one, while another had something to do, may or may not lie beside that: *ns is the least that it can be, *more_ns how much longer it
+ * may be.  Returns 0 or -ENOMEM.
+ */
+int gp_cover_union(const struct gp_cover_device **devices, uint32_t count, uint64_t *ns,
+		   uint64_t *more_ns);
+
+#endif

@@ -1,0 +1,319 @@
+#include "report/model/sums/live_memory.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "report/base/array.h"
+#include "report/trace/memory_rules.h"
+#include "report/model/memory_stats.h"
+
+/* A call, or the end of a context, at the time of its effect (report/model/model.h, gp_memory_event). */
+struct gp_live_memory_event {
+	uint64_t ticks;
+	uint64_t address, bytes, handle;
+	uint32_t context_id;
+	uint16_t device;
+	uint8_t op; /* enum gp_memory_op, or CONTEXT_END */
+	uint8_t kind;
+	bool is_late; /* a free that has waited for its allocation */
+};
+#define CONTEXT_END 0
+
+struct block {
+	uint64_t address;
+	uint64_t bytes;
+	uint64_t ticks; /* of its allocation */
+	uint32_t context_id;
+	uint32_t device;
+	uint8_t kind;
+};
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const struct block *left = a, *right = b;
+	uint8_t left_family = gp_memory_family(left->kind);
+	uint8_t right_family = gp_memory_family(right->kind);
+
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	return (left_family > right_family) - (left_family < right_family);
+}
+
+void gp_live_memory_free(struct gp_live_memory *m)
+{
+	tdestroy(m->blocks, free);
+	gp_handles_free(&m->handles);
+	free(m->rows);
+	free(m->events);
+	*m = (struct gp_live_memory){0};
+}
+
+/* ---- what is noted ---- */
+
+static int add_event(struct gp_live_memory *m, const struct gp_live_memory_event *event)
+{
+	int result =
+		gp_array_grow(&m->events, &m->event_capacity, m->event_count, sizeof(*m->events));
+
+	if (result == 0)
+		m->events[m->event_count++] = *event;
+	return result;
+}
+
+int gp_live_memory_take(struct gp_live_memory *m, const struct gp_record_memory *r)
+{
+	struct gp_live_memory_event event = {
+		.ticks = r->call.start_ticks,
+		.address = r->address,
+		.bytes = r->bytes,
+		.handle = r->pool,
+		.context_id = r->call.context_id,
+		.device = r->device_id,
+		.op = r->op,
+		.kind = r->memory_kind,
+	};
+	bool ends_something = r->op == GP_MEMORY_FREE || r->op == GP_MEMORY_UNMAP;
+
+	if (!gp_memory_took_effect(r) || (!gp_memory_is_event(r) && !gp_memory_is_about_handle(r)))
+		return 0;
+	if (!ends_something)
+		event.ticks +=
+			r->call.duration_low_ticks + ((uint64_t)r->call.duration_high_ticks << 32);
+	return add_event(m, &event);
+}
+
+int gp_live_memory_end_context(struct gp_live_memory *m, const struct gp_record_context_end *r)
+{
+	return add_event(m, &(struct gp_live_memory_event){
+				    .ticks = r->ticks, .context_id = r->id, .op = CONTEXT_END});
+}
+
+/* ---- the rows ---- */
+
+static struct gp_live_memory_row *find_row(const struct gp_live_memory *m, uint32_t device,
+					   uint8_t kind)
+{
+	for (uint32_t i = 0; i < m->row_count; i++)
+		if (m->rows[i].device == device && m->rows[i].kind == kind)
+			return &m->rows[i];
+	return NULL;
+}
+
+const struct gp_live_memory_row *gp_live_memory_row(const struct gp_live_memory *m, uint32_t device,
+						    uint8_t kind)
+{
+	return find_row(m, device, kind);
+}
+
+static int make_row(struct gp_live_memory *m, uint32_t device, uint8_t kind)
+{
+	int result;
+
+	if (find_row(m, device, kind))
+		return 0;
+	result = gp_array_grow(&m->rows, &m->row_capacity, m->row_count, sizeof(*m->rows));
+	if (result == 0)
+		m->rows[m->row_count++] =
+			(struct gp_live_memory_row){.device = device, .kind = kind};
+	return result;
+}
+
+static void raise_row(struct gp_live_memory *m, uint32_t device, uint8_t kind,
+		      const struct block *block)
+{
+	struct gp_live_memory_row *row = find_row(m, device, kind);
+
+	if (!row)
+		return;
+	row->blocks++;
+	row->now_bytes += block->bytes;
+	row->allocations++;
+	row->allocated_bytes += block->bytes;
+	if (row->now_bytes <= row->peak_bytes)
+		return;
+	row->peak_bytes = row->now_bytes;
+	row->peak_ticks = block->ticks;
+}
+
+static void lower_row(struct gp_live_memory *m, uint32_t device, uint8_t kind, uint64_t bytes)
+{
+	struct gp_live_memory_row *row = find_row(m, device, kind);
+
+	if (!row)
+		return;
+	row->blocks -= row->blocks > 0;
+	row->frees++;
+	row->freed_bytes += bytes;
+	row->now_bytes -= bytes < row->now_bytes ? bytes : row->now_bytes;
+}
+
+static int count_block(struct gp_live_memory *m, const struct block *block)
+{
+	bool is_of_device = gp_memory_is_of_device(block->kind);
+	int result = make_row(m, block->device, block->kind);
+
+	if (result == 0 && is_of_device)
+		result = make_row(m, block->device, GP_MEMORY_OF_DEVICE);
+	if (result != 0)
+		return result;
+	raise_row(m, block->device, block->kind, block);
+	if (is_of_device)
+		raise_row(m, block->device, GP_MEMORY_OF_DEVICE, block);
+	return 0;
+}
+
+static void forget_block(struct gp_live_memory *m, struct block *block)
+{
+	lower_row(m, block->device, block->kind, block->bytes);
+	if (gp_memory_is_of_device(block->kind))
+		lower_row(m, block->device, GP_MEMORY_OF_DEVICE, block->bytes);
+	tdelete(block, &m->blocks, compare_blocks);
+	free(block);
+}
+
+/* ---- what happened ---- */
+
+static struct block *find_block(const struct gp_live_memory *m, uint64_t address, uint8_t kind)
+{
+	const struct block key = {.address = address, .kind = kind};
+	struct block **found = tfind(&key, (void *const *)&m->blocks, compare_blocks);
+
+	return found ? *found : NULL;
+}
+
+/* What was there before is gone: its free is not in the trace, or comes later. */
+static int allocate(struct gp_live_memory *m, const struct gp_live_memory_event *event)
+{
+	struct block *block = find_block(m, event->address, event->kind);
+
+	if (block)
+		forget_block(m, block);
+	block = malloc(sizeof(*block));
+	if (!block)
+		return -ENOMEM;
+	*block = (struct block){
+		.address = event->address,
+		.bytes = event->bytes,
+		.ticks = event->ticks,
+		.context_id = event->context_id,
+		.device = gp_memory_is_of_host(event->kind) ? GP_LIVE_HOST : event->device,
+		.kind = event->kind,
+	};
+	if (!tsearch(block, &m->blocks, compare_blocks)) {
+		free(block);
+		return -ENOMEM;
+	}
+	if (event->kind == GP_MEMORY_PHYSICAL &&
+	    gp_handles_create(&m->handles, event->address) != 0)
+		return -ENOMEM;
+	return count_block(m, block);
+}
+
+/* False: nothing is known to be there. */
+static bool release(struct gp_live_memory *m, const struct gp_live_memory_event *event)
+{
+	struct block *block = find_block(m, event->address, event->kind);
+
+	if (event->kind == GP_MEMORY_PHYSICAL && !gp_handles_release(&m->handles, event->address))
+		return true;
+	if (!block)
+		return false;
+	if (event->ticks >= block->ticks) /* else it ended what was there before */
+		forget_block(m, block);
+	return true;
+}
+
+static void unmap(struct gp_live_memory *m, const struct gp_live_memory_event *event)
+{
+	uint64_t handle;
+
+	while (gp_handles_unmap(&m->handles, event->address, event->bytes, &handle)) {
+		struct block *block = find_block(m, handle, GP_MEMORY_PHYSICAL);
+
+		if (block)
+			forget_block(m, block);
+	}
+}
+
+struct search {
+	uint32_t context_id;
+	struct block *found;
+};
+
+static void look_for_context(const void *node, VISIT visit, void *context)
+{
+	struct block *block = *(struct block *const *)node;
+	struct search *search = context;
+
+	if ((visit == postorder || visit == leaf) && block->context_id == search->context_id &&
+	    block->kind != GP_MEMORY_PHYSICAL) /* which no context owns */
+		search->found = block;
+}
+
+static void end_context(struct gp_live_memory *m, const struct gp_live_memory_event *event)
+{
+	struct search search;
+
+	do {
+		search = (struct search){event->context_id, NULL};
+		twalk_r(m->blocks, look_for_context, &search);
+		if (search.found)
+			forget_block(m, search.found);
+	} while (search.found);
+}
+
+static void free_block(struct gp_live_memory *m, const struct gp_live_memory_event *event,
+		       bool *waits)
+{
+	bool is_known = event->address == 0 || release(m, event);
+
+	*waits = !is_known && !event->is_late;
+	m->unknown_frees += !is_known && event->is_late;
+}
+
+static int apply(struct gp_live_memory *m, const struct gp_live_memory_event *event, bool *waits)
+{
+	*waits = false;
+	if (event->op == GP_MEMORY_ALLOC)
+		return allocate(m, event);
+	if (event->op == GP_MEMORY_MAP)
+		return gp_handles_map(&m->handles, event->address, event->handle);
+	if (event->op == GP_MEMORY_FREE)
+		free_block(m, event, waits);
+	else if (event->op == GP_MEMORY_UNMAP)
+		unmap(m, event);
+	else if (event->op == GP_MEMORY_RETAIN)
+		gp_handles_retain(&m->handles, event->address);
+	else
+		end_context(m, event);
+	return 0;
+}
+
+static int compare_events(const void *a, const void *b, const void *context)
+{
+	const struct gp_live_memory_event *left = a, *right = b;
+
+	(void)context;
+	return (left->ticks > right->ticks) - (left->ticks < right->ticks);
+}
+
+int gp_live_memory_settle(struct gp_live_memory *m)
+{
+	uint32_t waiting = 0;
+	int result =
+		gp_array_sort(m->events, m->event_count, sizeof(*m->events), compare_events, NULL);
+
+	for (uint32_t i = 0; i < m->event_count && result == 0; i++) {
+		bool waits;
+
+		result = apply(m, &m->events[i], &waits);
+		if (!waits)
+			continue;
+		m->events[waiting] = m->events[i];
+		m->events[waiting++].is_late = true;
+	}
+	m->event_count = waiting;
+	return result;
+}

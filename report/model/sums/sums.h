@@ -1,0 +1,72 @@
+/*
+ * sums: calls and GPU operations added up record by record, by what they are; and when each device had something to do.
+ *
+ * What is kept grows with the kernels, API functions and kinds of copies there are, not with the number of records; but for the times when
+ * devices had something to do, which whoever owns the sums takes away now and then.  Every number is whole, so that sums of parts joined in any order are those of the whole.
+ * One thread at a time.
+ */
+#ifndef REPORT_MODEL_SUMS_SUMS_H
+#define REPORT_MODEL_SUMS_SUMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/trace/decode.h"
+#include "report/model/sums/cover.h"
+#include "report/base/histogram.h"
+
+enum gp_sum_kind {
+	GP_SUM_CALL,
+	GP_SUM_KERNEL,
+	GP_SUM_COPY,
+	GP_SUM_SET,
+	GP_SUM_GRAPH,
+	GP_SUM_KINDS
+};
+
+/* So many are told apart; what else there is, is one for each kind. */
+#define GP_SUM_LIMIT 65536u
+
+struct gp_sum {
+	uint64_t key; /* which; GP_SUM_OTHERS: those beyond the limit */
+	uint64_t untimed;
+	uint64_t bytes, timed_bytes, least_bytes, most_bytes; /* copies and sets */
+	uint64_t captured;       /* calls that became a node of a graph */
+	uint64_t failed;         /* calls that returned an error; "not ready" is an answer */
+	uint32_t detail;         /* as gp_op has it; of a copy, once there is a model */
+	uint8_t kind;            /* enum gp_sum_kind */
+	struct gp_spread spread; /* of those that have times */
+	union gp_any_record
+		first; /* one of them: of a call and a kernel api and name_id are all that is alike */
+};
+#define GP_SUM_OTHERS UINT64_MAX
+
+/* Of the table by key; sum NULL: none is there. */
+struct gp_sum_slot {
+	uint64_t key;
+	struct gp_sum *sum;
+};
+
+struct gp_sums {
+	struct gp_sum **sums; /* in no order */
+	uint32_t count, capacity;
+	struct gp_sum_slot *slots;
+	uint32_t slot_count; /* a power of two */
+	struct gp_sum *others[GP_SUM_KINDS];
+	struct gp_cover cover;            /* when devices had something to do, by CUPTI's clock */
+	uint64_t first_ticks, last_ticks; /* of calls; last 0: there was none */
+	uint64_t own_kernels;             /* that a launch of their own started: not of graphs */
+	uint64_t reversed;                /* operations that ended before they began: of length 0 */
+	uint64_t unknown_devices; /* operations with a number that no device has: left out */
+	uint64_t ranges, marks;
+};
+
+void gp_sums_free(struct gp_sums *sums);
+
+/* Adds a record of any kind; of most there is nothing to add.  Returns 0, -ENOMEM or -EOVERFLOW. */
+int gp_sums_add(struct gp_sums *sums, const union gp_any_record *record);
+
+/* Adds all that another one has but its times.  Returns 0 or -ENOMEM. */
+int gp_sums_join(struct gp_sums *sums, const struct gp_sums *other);
+
+#endif

@@ -1,0 +1,541 @@
+#include "report/run/run.h"
+
+#include <errno.h>
+#include <libiberty/libiberty.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gpuprof/shell_word.h"
+#include "gpuprof/version.h"
+#include "report/load/command.h"
+#include "report/diff/check_request.h"
+#include "report/finish/finish.h"
+#include "report/trace/orphans.h"
+#include "report/run/child.h"
+#include "report/run/environment.h"
+#include "report/run/injection.h"
+#include "report/run/library.h"
+#include "report/finish/nothing.h"
+#include "report/run/options.h"
+#include "report/run/output.h"
+#include "report/run/repeat.h"
+#include "report/finish/session.h"
+#include "report/run/target.h"
+#include "report/base/streams.h"
+#include "report/base/text/text.h"
+
+#define MESSAGE_BYTES 2048
+
+/* One run, from the command line to the program's end. */
+struct run {
+	struct gp_run_options options;
+	struct gp_library library;
+	struct gp_session session;
+	enum gp_target_bar bar;
+	bool stands_aside; /* for the tool that CUDA_INJECTION64_PATH names */
+	struct gp_nothing nothing;
+	struct gp_child_signals signals;
+	struct gp_environment environment;
+	pid_t pid;                      /* of the program */
+	int status;                     /* how the program ended, as waitpid() has it */
+	char name[GP_CHILD_NAME_BYTES]; /* what the kernel called it then */
+	char message[MESSAGE_BYTES];    /* why a step failed, for the user */
+};
+
+__attribute__((format(printf, 3, 4))) static int explain(struct run *run, int error,
+							 const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(run->message, sizeof(run->message), format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+/* One line of that format about a text that may hold anything. */
+__attribute__((format(printf, 1, 0))) static void warn_of(const char *format, const char *text)
+{
+	char *escaped = gp_text_escape(text);
+
+	fprintf(stderr, format, escaped ? escaped : "(no memory)");
+	free(escaped);
+}
+
+static void warn_of_unknown_variables(void)
+{
+	const char *entry;
+	size_t position = 0;
+
+	while ((entry = gp_run_options_unknown_variable(environ, &position)) != NULL) {
+		const char *nearest = gp_run_options_nearest_variable(entry);
+		char *name = strndup(entry, strcspn(entry, "="));
+		char *escaped = name ? gp_text_escape(name) : NULL;
+
+		fprintf(stderr, "gpuprof: unknown variable %s is ignored; %s%s%s\n",
+			escaped ? escaped : "(no memory)",
+			nearest ? "did you mean " GP_OPTION_PREFIX : "see gpuprof-run --help",
+			nearest ? nearest : "", nearest ? "?" : "");
+		free(escaped);
+		free(name);
+	}
+}
+
+/* Where the program cannot be profiled it runs all the same, and so may what it starts. */
+static void warn_of_bar(const struct run *run)
+{
+	const char *text = gp_target_bar_text(run->bar);
+	char *program = text ? gp_text_escape(run->options.program[0]) : NULL;
+
+	if (text)
+		fprintf(stderr, "gpuprof: %s runs unprofiled: %s\n",
+			program ? program : "(no memory)", text);
+	free(program);
+}
+
+/* Loading our library would end such a program, or make its loader complain, unless the loader
+ * passes it by. */
+static bool must_not_preload(const struct run *run)
+{
+	return !run->library.by_loader_path &&
+	       (run->bar == GP_TARGET_MUSL || run->bar == GP_TARGET_OTHER_MACHINE);
+}
+
+static int set_preload(struct run *run)
+{
+	char path[PATH_MAX];
+	const char *old = gp_environment_get(&run->environment, "LD_PRELOAD");
+	int error = gp_library_preload_path(&run->library, &run->session, path);
+
+	if (error || must_not_preload(run) || (old && strstr(old, path)))
+		return error;
+	return gp_environment_prepend(&run->environment, "LD_PRELOAD", path);
+}
+
+/*
+ * The library says so itself when it is started, but the constructors of libraries that the program is linked with run before
+ * that.  What is named already stays, and so does a program that no library gets into.
+ */
+static int set_injection(struct run *run, const char *variable)
+{
+	char path[PATH_MAX];
+
+	if (run->bar != GP_TARGET_OPEN || gp_environment_get(&run->environment, variable) ||
+	    gp_environment_get(&run->environment, GP_INJECTION_BY_NCU) ||
+	    gp_library_real_path(&run->library, path))
+		return 0;
+	return gp_environment_set(&run->environment, variable, path);
+}
+
+/* As the library decides it: elsewhere ranges stay free. */
+static bool wants_ranges(const struct run *run)
+{
+	const char *word = run->options.values[GP_OPTION_ID_TRACE];
+	static const char *const words[] = {"default", "nvtx", "api-all"};
+
+	if (!strncmp(run->options.values[GP_OPTION_ID_CAPTURE_RANGE], "nvtx:", 5))
+		return true;
+	for (size_t length; *word; word += length + (word[length] == ',')) {
+		length = strcspn(word, ",");
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+			if (strlen(words[i]) == length && !strncmp(word, words[i], length))
+				return true;
+	}
+	return false;
+}
+
+static int set_option(struct run *run, enum gp_option option, const char *value)
+{
+	char variable[64];
+
+	snprintf(variable, sizeof(variable), GP_OPTION_PREFIX "%s",
+		 gp_option_rows[option].variable);
+	return gp_environment_set(&run->environment, variable, value);
+}
+
+/* Options that came by the environment are there already. */
+static int set_given_options(struct run *run)
+{
+	int error = 0;
+
+	for (int i = 0; i < GP_OPTIONS && !error; i++)
+		if (run->options.given[i])
+			error = set_option(run, (enum gp_option)i, run->options.values[i]);
+	return error;
+}
+
+static bool is_summary_file(const char *summary)
+{
+	return strcmp(summary, "stderr") && strcmp(summary, "none");
+}
+
+/* Wherever the program goes; and a name alone would be looked for where the loader looks for libraries. */
+static int set_cupti(struct run *run)
+{
+	const char *name = run->options.values[GP_OPTION_ID_CUPTI];
+	char path[PATH_MAX];
+
+	if (*name == '/' || !*name || !realpath(name, path))
+		return 0;
+	return set_option(run, GP_OPTION_ID_CUPTI, path);
+}
+
+/* Names of files must hold wherever the program goes. */
+static int set_file_options(struct run *run)
+{
+	const char *const *values = run->options.values;
+	char name[GP_OUTPUT_BYTES];
+	int error = gp_output_template(values[GP_OPTION_ID_OUTPUT], name, run->message,
+				       sizeof(run->message));
+
+	if (!error)
+		error = set_option(run, GP_OPTION_ID_OUTPUT, name);
+	if (error || !is_summary_file(values[GP_OPTION_ID_SUMMARY]))
+		return error;
+	error = gp_output_summary(values[GP_OPTION_ID_SUMMARY], name, run->message,
+				  sizeof(run->message));
+	return error ? error : set_option(run, GP_OPTION_ID_SUMMARY, name);
+}
+
+static int set_environment(struct run *run)
+{
+	int error = gp_environment_copy(&run->environment, environ);
+
+	if (!error)
+		error = set_given_options(run);
+	if (!error)
+		error = set_file_options(run);
+	if (!error)
+		error = set_cupti(run);
+	if (!error)
+		error = gp_environment_set(&run->environment, GP_SESSION_VARIABLE,
+					   run->session.path);
+	if (!error)
+		error = set_preload(run);
+	if (!error)
+		error = set_injection(run, GP_INJECTION_CUDA);
+	if (!error && wants_ranges(run))
+		error = set_injection(run, GP_INJECTION_NVTX);
+	/* gcc's address sanitizer ends a program that it is not the first library of; any process of the tree may be one */
+	if (!error)
+		error = gp_environment_append(&run->environment, "ASAN_OPTIONS",
+					      "verify_asan_link_order=0");
+	return error;
+}
+
+/* What the variable names, if it is not our library; else NULL. */
+static const char *other_tool(const struct run *run, const char *variable)
+{
+	return gp_injection_other(gp_environment_get(&run->environment, variable));
+}
+
+/* NVTX, too, loads one library. */
+static void look_for_other_nvtx_tool(const struct run *run)
+{
+	const char *path = other_tool(run, GP_INJECTION_NVTX);
+
+	if (path && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
+		warn_of("gpuprof: NVTX_INJECTION64_PATH names another tool (%s): ranges will not "
+			"be "
+			"recorded; to record them, type: unset NVTX_INJECTION64_PATH\n",
+			path);
+}
+
+/* The driver loads one library: where another tool's is named, ours stands aside. */
+static void look_for_other_injection(struct run *run)
+{
+	const char *path = other_tool(run, GP_INJECTION_CUDA);
+
+	run->stands_aside = path != NULL;
+	if (run->stands_aside && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
+		warn_of("gpuprof: CUDA_INJECTION64_PATH names another tool (%s): nothing will be "
+			"recorded; to profile, type: unset CUDA_INJECTION64_PATH\n",
+			path);
+}
+
+static int prepare(struct run *run)
+{
+	int error = gp_library_find(&run->library, run->message, sizeof(run->message));
+
+	if (error)
+		return error;
+	error = gp_session_open(&run->session);
+	if (error)
+		return explain(run, error,
+			       "cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s; "
+			       "set TMPDIR to one that can be written",
+			       strerror(-error));
+	error = set_environment(run);
+	if (!error) {
+		look_for_other_injection(run);
+		look_for_other_nvtx_tool(run);
+	}
+	if (error == -ENOMEM)
+		explain(run, error, "out of memory before the program was started");
+	return error;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat about;
+
+	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static int find_program(struct run *run)
+{
+	const char *program = run->options.program[0];
+	char path[PATH_MAX], word[GP_SHELL_WORD_BYTES];
+	int error = gp_target_find(program, path);
+
+	if (error == -ENOENT && is_folder(program)) /* ".": PATH has no such name */
+		error = -EISDIR;
+	if (!error)
+		run->bar = gp_target_look(path);
+	else if (error == -EACCES)
+		explain(run, error,
+			"cannot run %s: it is not an executable file; type: chmod +x %s, or "
+			"name its interpreter first",
+			program, gp_shell_word(program, word, sizeof(word)));
+	else if (error == -EISDIR)
+		explain(run, error, "cannot run %s: it is a folder; name a program", program);
+	else if (strchr(program, '/'))
+		explain(run, error, "cannot run %s: there is no such file", program);
+	else
+		explain(run, error, "cannot run %s: no such program in PATH; is it ./%s?", program,
+			gp_shell_word(program, word, sizeof(word)));
+	return error;
+}
+
+static int status_of_start_error(int error)
+{
+	return error == -ENOENT ? GP_RUN_NOT_FOUND : GP_RUN_NOT_EXECUTABLE;
+}
+
+#define KERNELS_NAME_BYTES 15u /* of a longer one it keeps the first */
+
+/* A shell, or env, becomes what it is told to run; some programs rename themselves. */
+static void say_new_name(const struct run *run)
+{
+	const char *old = basename(run->options.program[0]);
+
+	if (!*run->name || strncmp(old, run->name, KERNELS_NAME_BYTES) == 0)
+		return;
+	fputs(", its process then called ", stderr);
+	gp_text_print(stderr, run->name);
+	fputs(",", stderr);
+}
+
+/* What shells do not all tell, and nobody where we are process 1. */
+static void say_how_it_ended(const struct run *run, bool has_trace)
+{
+	const char *program = run->options.program[0];
+	int number = WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
+
+	if (number) {
+		fprintf(stderr, "gpuprof: %s", program);
+		say_new_name(run);
+		fprintf(stderr, " was ended by %s (%s)%s\n", strsigno(number), strsignal(number),
+			has_trace || run->stands_aside ? "" : "; nothing was recorded");
+	} else if (!has_trace && !run->stands_aside)
+		gp_nothing_print(&run->nothing, program);
+	if (has_trace && !run->nothing.has_driver)
+		gp_nothing_print_driver(stderr);
+}
+
+static void finish_traces(const struct run *run, char *const *traces, size_t count)
+{
+	const char *const *values = run->options.values;
+	struct gp_finish_options options = {
+		.summary = values[GP_OPTION_ID_SUMMARY],
+		.chrome = values[GP_OPTION_ID_CHROME],
+		.chrome_limit = strtoull(values[GP_OPTION_ID_CHROME_LIMIT], NULL, 10),
+		.html = gp_run_options_flag(&run->options, GP_OPTION_ID_HTML),
+		.quiet = gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET),
+		.names_no_files = gp_repeat_is_running(),
+		.ended_only = true,
+		.ended_pid = (uint32_t)run->pid,
+		.ended_status = run->status,
+		.progress_fd = -1,
+	};
+
+	if (!options.quiet)
+		say_how_it_ended(run, count > 0);
+	gp_finish(traces, count, &options);
+}
+
+/*
+ * The session goes first: should the user lose patience and press Ctrl-C, only what can be made
+ * again later is missing.
+ */
+static void finish(struct run *run)
+{
+	char **traces;
+	size_t count;
+	int error = gp_session_traces(&run->session, &traces, &count);
+
+	gp_streams_wait(); /* whatever the program did to them */
+	gp_nothing_read(&run->nothing, &run->session);
+	if (gp_target_bar_text(run->bar))
+		run->nothing.is_said = true;
+	gp_session_close(&run->session);
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error, told in a line */
+	if (error)
+		fprintf(stderr, "gpuprof: cannot read which traces there are: %s\n",
+			strerror(-error));
+	else
+		finish_traces(
+			run, traces,
+			count); /* it says itself what failed; the exit status is the program's */
+	gp_orphans_save(count ? traces[0] : NULL);
+	gp_session_free_traces(traces, count);
+}
+
+static void say_waiting(void)
+{
+	fputs("gpuprof: the program has ended; waiting for processes that it left running (Ctrl-C "
+	      "ends the waiting)\n",
+	      stderr);
+}
+
+static int run_program(struct run *run)
+{
+	bool is_quiet = gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET);
+	struct gp_child_wait wait = {
+		.for_all = !strcmp(run->options.values[GP_OPTION_ID_WAIT], "all"),
+		.on_waiting = is_quiet ? NULL : say_waiting,
+		.name = run->name,
+		.pid = &run->pid,
+	};
+	int error;
+
+	if (!is_quiet) {
+		warn_of_unknown_variables();
+		warn_of_bar(run);
+	}
+	error = gp_child_run(&run->signals, &wait, run->options.program, run->environment.entries,
+			     &run->status);
+	if (error) {
+		explain(run, error, "cannot run %s: %s", run->options.program[0],
+			error == -ENOENT ? "the interpreter that it names is missing"
+					 : strerror(-error));
+		return gp_command_fail(status_of_start_error(error), "%s", run->message);
+	}
+	finish(run);
+	return gp_child_end_alike(run->status);
+}
+
+static int run(struct run *run)
+{
+	int error = find_program(run);
+
+	if (error)
+		return gp_command_fail(status_of_start_error(error), "%s", run->message);
+	gp_child_hold_signals(&run->signals);
+	if (prepare(run))
+		return gp_command_fail(GP_RUN_FAILED, "%s", run->message);
+	return run_program(run);
+}
+
+/* ---- several runs ---- */
+
+static struct gp_check_request check_of(const struct gp_run_options *options)
+{
+	const char *thresholds = options->values[GP_OPTION_ID_THRESHOLDS];
+
+	return (struct gp_check_request){
+		.baseline = options->values[GP_OPTION_ID_CHECK],
+		.thresholds = *thresholds ? thresholds : NULL,
+		.strict = gp_run_options_flag(options, GP_OPTION_ID_STRICT),
+		.text = gp_run_options_flag(options, GP_OPTION_ID_QUIET) ? NULL : stderr,
+	};
+}
+
+static void say_where(const struct gp_repeat *repeat)
+{
+	if (repeat->count == 1)
+		fprintf(stderr, "gpuprof: 1 run: %s\n", repeat->folders[0]);
+	else
+		fprintf(stderr, "gpuprof: %zu runs: %s to %s\n", repeat->count, repeat->folders[0],
+			repeat->folders[repeat->count - 1]);
+}
+
+static void say_failure(const struct gp_repeat *repeat, bool compares)
+{
+	if (WIFSIGNALED(repeat->status))
+		fprintf(stderr, "gpuprof: run %zu was ended by signal %d", repeat->count,
+			WTERMSIG(repeat->status));
+	else
+		fprintf(stderr, "gpuprof: run %zu ended with exit status %d", repeat->count,
+			WEXITSTATUS(repeat->status));
+	fprintf(stderr, ": no further one was made%s\n",
+		compares ? ", and nothing was compared" : "");
+}
+
+/* The program's own failure comes first. */
+static int conclude(const struct gp_run_options *options, const struct gp_repeat *repeat)
+{
+	struct gp_check_request check = check_of(options);
+	int status;
+
+	if (check.text && repeat->count > 0)
+		say_where(repeat);
+	if (repeat->status != 0) {
+		if (check.text)
+			say_failure(repeat, *check.baseline);
+		return gp_child_end_alike(repeat->status);
+	}
+	if (repeat->interrupted)
+		return gp_command_fail(GP_RUN_FAILED,
+				       "interrupted in run %zu; no further one was made",
+				       repeat->count);
+	if (!*check.baseline)
+		return 0;
+	check.runs = repeat->folders;
+	check.run_count = repeat->count;
+	status = gp_check_run(&check);
+	return status == GP_CHECK_EXIT_FAILED ? GP_RUN_FAILED : status;
+}
+
+/* What is wrong with a baseline is said before anything runs for hours. */
+static int run_repeatedly(struct run *run)
+{
+	struct gp_check_request check = check_of(&run->options);
+	struct gp_repeat repeat = {0};
+	int status = *check.baseline ? gp_check_inputs(&check) : 0;
+
+	if (status)
+		return status;
+	if (gp_repeat_run(&repeat, &run->options, run->message, sizeof(run->message)) < 0)
+		status = gp_command_fail(GP_RUN_FAILED, "%s", run->message);
+	else
+		status = conclude(&run->options, &repeat);
+	gp_repeat_free(&repeat);
+	return status;
+}
+
+int gp_command_run(int argc, char **argv)
+{
+	struct run one = {0};
+	int status = 0;
+
+	if (gp_run_options_parse(&one.options, argc, argv, one.message, sizeof(one.message)))
+		return gp_command_fail(GP_RUN_FAILED, "%s", one.message);
+	if (one.options.action == GP_RUN_HELP)
+		gp_run_options_help(stdout);
+	else if (one.options.action == GP_RUN_VERSION)
+		printf("gpuprof %s\n", GP_VERSION);
+	else if (gp_repeat_is_wanted(&one.options))
+		status = run_repeatedly(&one);
+	else
+		status = run(&one);
+	gp_session_close(&one.session);
+	gp_environment_free(&one.environment);
+	return status;
+}

@@ -1,0 +1,221 @@
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/stream/live.h"
+
+#define API_PAGES (65536u / GP_API_TABLE_PAGE)
+#define NS_PER_S  1e9
+#define NS_PER_MS UINT64_C(1000000)
+
+/*
+ * GPU records come after what they tell of: after the next flush, and that takes a moment.  GPU time is counted up to what must have
+ * come by now.
+ */
+#define DEFAULT_FLUSH_MS 50
+#define WRITING_MS       150
+
+/* ---- clocks ---- */
+
+static double ns_per_tick(const struct gp_live *l)
+{
+	const char *text = l->info[GP_INFO_TICKS_PER_SECOND];
+	double ticks_per_second = text ? strtod(text, NULL) : 0;
+	double ticks = (double)l->last_anchor.ticks - (double)l->first_anchor.ticks;
+	double ns = (double)l->last_anchor.monotonic_ns - (double)l->first_anchor.monotonic_ns;
+
+	if (ticks > 0 && ns > 0)
+		return ns / ticks;
+	return ticks_per_second >= 1 ? NS_PER_S / ticks_per_second : 1;
+}
+
+/* A time after or before another one; 0 where there is none. */
+static uint64_t add_ns(uint64_t time_ns, double ns)
+{
+	double sum = (double)time_ns + ns;
+
+	return fabs(ns) < 9e18 && sum > 0 && sum < 9e18 ? time_ns + (uint64_t)llround(ns) : 0;
+}
+
+uint64_t gp_live_from_ticks(const struct gp_live *l, uint64_t ticks)
+{
+	const struct gp_record_anchor *anchor = &l->last_anchor;
+	double distance = (double)(int64_t)(ticks - anchor->ticks);
+
+	if (anchor->slots == 0 || ticks == 0)
+		return 0;
+	return add_ns(anchor->monotonic_ns, distance * ns_per_tick(l));
+}
+
+uint64_t gp_live_from_cupti(const struct gp_live *l, uint64_t cupti_ns)
+{
+	const struct gp_record_anchor *anchor = &l->cupti_anchor;
+
+	if (anchor->slots == 0 || cupti_ns == 0)
+		return 0;
+	return add_ns(anchor->monotonic_ns, (double)(int64_t)(cupti_ns - anchor->cupti_ns));
+}
+
+/* The reverse. */
+static uint64_t to_cupti(const struct gp_live *l, uint64_t monotonic_ns)
+{
+	const struct gp_record_anchor *anchor = &l->cupti_anchor;
+
+	if (anchor->slots == 0 || monotonic_ns == 0)
+		return 0;
+	return add_ns(anchor->cupti_ns, (double)(int64_t)(monotonic_ns - anchor->monotonic_ns));
+}
+
+uint64_t gp_live_start_ns(const struct gp_live *l)
+{
+	return l->first_anchor.slots != 0 ? l->first_anchor.monotonic_ns : 0;
+}
+
+/* When the recording gave its last sign of life, by CLOCK_MONOTONIC; 0 = not known. */
+static uint64_t last_sign_ns(const struct gp_live *l)
+{
+	uint64_t last_ns = l->last_anchor.slots != 0 ? l->last_anchor.monotonic_ns : 0;
+	uint64_t ends_ns[] = {
+		gp_live_from_ticks(l, l->newest_call_ticks),
+		gp_live_from_ticks(l, l->end_ticks),
+		gp_live_from_cupti(l, l->newest_operation_ns),
+	};
+
+	for (size_t i = 0; i < sizeof(ends_ns) / sizeof(ends_ns[0]); i++)
+		last_ns = ends_ns[i] > last_ns ? ends_ns[i] : last_ns;
+	return last_ns;
+}
+
+/* ---- intervals ---- */
+
+uint64_t gp_live_delay_ns(const struct gp_live *l)
+{
+	const char *options = l->info[GP_INFO_OPTIONS];
+	const char *text = options ? strstr(options, "FLUSH_MS=") : NULL;
+	uint64_t flush_ms =
+		text ? strtoull(text + strlen("FLUSH_MS="), NULL, 10) : DEFAULT_FLUSH_MS;
+
+	return ((flush_ms < 1000 ? flush_ms : 1000) * 2 + WRITING_MS) * NS_PER_MS;
+}
+
+int gp_live_settle(struct gp_live *l)
+{
+	uint64_t counted_ns = l->newest_operation_ns > gp_live_delay_ns(l)
+				      ? l->newest_operation_ns - gp_live_delay_ns(l)
+				      : 0;
+	int result = gp_live_memory_settle(&l->memory);
+
+	return result == 0 ? gp_live_busy_count(&l->busy, counted_ns) : result;
+}
+
+static int end_busy_window(struct gp_live *l, bool is_over)
+{
+	uint64_t start_ns = to_cupti(l, l->interval.start_ns);
+	uint64_t end_ns = to_cupti(l, l->interval.end_ns);
+
+	if (!is_over)
+		end_ns -= gp_live_delay_ns(l) < end_ns ? gp_live_delay_ns(l) : end_ns;
+	return gp_live_busy_end_window(&l->busy, start_ns, end_ns);
+}
+
+/* Devices are known by what they did, and what was allocated there, too. */
+static int meet_devices(struct gp_live *l)
+{
+	for (uint32_t i = 0; i < l->busy.device_count; i++)
+		if (!gp_live_device(l, l->busy.devices[i].device))
+			return -ENOMEM;
+	for (uint32_t i = 0; i < l->memory.row_count; i++)
+		if (l->memory.rows[i].device != GP_LIVE_HOST &&
+		    !gp_live_device(l, (uint16_t)l->memory.rows[i].device))
+			return -ENOMEM;
+	return 0;
+}
+
+int gp_live_end_interval(struct gp_live *l, uint64_t now_ns, bool is_over)
+{
+	struct gp_live_interval *interval = &l->interval;
+	int result = gp_live_settle(l);
+
+	if (interval->end_ns == 0) {
+		interval->start_ns = gp_live_start_ns(l);
+		interval->is_first = true;
+	}
+	interval->end_ns = is_over ? last_sign_ns(l) : now_ns;
+	if (interval->end_ns < interval->start_ns)
+		interval->end_ns = interval->start_ns;
+	if (result == 0)
+		result = end_busy_window(l, is_over);
+	return result == 0 ? meet_devices(l) : result;
+}
+
+static void pass(struct gp_live_flow *flow)
+{
+	flow->before = flow->now;
+}
+
+void gp_live_next_interval(struct gp_live *l)
+{
+	for (uint32_t i = 0; i < l->kernel_count; i++)
+		pass(&l->kernels[i]->flow);
+	for (size_t i = 0; i < GP_COPY_KINDS; i++)
+		pass(&l->copies[i]);
+	pass(&l->other_kernels.flow);
+	pass(&l->all_kernels);
+	pass(&l->graphs);
+	pass(&l->sets);
+	for (uint32_t page = 0; page < API_PAGES; page++)
+		for (uint32_t i = 0; l->apis[page] && i < GP_API_TABLE_PAGE; i++) {
+			pass(&l->apis[page][i].all);
+			pass(&l->apis[page][i].done);
+		}
+	l->interval.start_ns = l->interval.end_ns;
+	l->interval.is_first = false;
+}
+
+struct gp_live_sum gp_live_gained(const struct gp_live_flow *flow)
+{
+	return (struct gp_live_sum){flow->now.count - flow->before.count,
+				    flow->now.ns - flow->before.ns,
+				    flow->now.bytes - flow->before.bytes};
+}
+
+static void join(struct gp_live_flow *flow, const struct gp_live_flow *other)
+{
+	flow->now.count += other->now.count;
+	flow->before.count += other->before.count;
+}
+
+static uint8_t class_of(const struct gp_live *l, uint32_t api)
+{
+	return gp_api_table_find(&l->api_names, (uint16_t)api).class;
+}
+
+struct gp_live_flow gp_live_calls(const struct gp_live *l, uint32_t classes)
+{
+	struct gp_live_flow flow = {0};
+
+	for (uint32_t page = 0; page < API_PAGES; page++)
+		for (uint32_t i = 0; l->apis[page] && i < GP_API_TABLE_PAGE; i++)
+			if (classes >> class_of(l, page * GP_API_TABLE_PAGE + i) & 1)
+				join(&flow, &l->apis[page][i].done);
+	return flow;
+}
+
+struct gp_live_flow gp_live_all_calls(const struct gp_live *l)
+{
+	struct gp_live_flow flow = {0};
+
+	for (uint32_t page = 0; page < API_PAGES; page++)
+		for (uint32_t i = 0; l->apis[page] && i < GP_API_TABLE_PAGE; i++)
+			join(&flow, &l->apis[page][i].all);
+	return flow;
+}
+
+uint64_t gp_live_in_flight(const struct gp_live *l, bool of_all, uint64_t lost)
+{
+	struct gp_live_flow calls = gp_live_calls(l, 1u << GP_API_LAUNCH);
+	uint64_t launches = of_all ? calls.now.count : calls.before.count;
+
+	return launches > l->own_kernels + lost ? launches - l->own_kernels - lost : 0;
+}

@@ -1,0 +1,470 @@
+#include "report/stream/one_pass.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+#include "report/base/parallel.h"
+
+#define MOST_THREADS    16u
+#define BLOCKS_PER_CORE 3u
+
+enum block_state { BLOCK_EMPTY, BLOCK_FULL, BLOCK_TAKEN, BLOCK_DONE };
+
+struct piece {
+	const uint8_t *payload;
+	uint32_t bytes, records, thread;
+};
+
+/* A record that is not summed up; its text follows it. */
+struct other {
+	union gp_any_record record;
+	uint32_t thread;
+	uint32_t text_at; /* GP_NONE: it has none */
+};
+
+/* What one thread takes at a time: the chunks of one of the reader's windows. */
+struct block {
+	enum block_state state;
+	int result;
+	uint64_t unknown;
+	struct piece *pieces;
+	uint32_t piece_count, piece_capacity;
+	struct other *others;
+	uint32_t other_count, other_capacity;
+	char *texts;
+	size_t text_bytes, text_capacity;
+	struct gp_cover cover; /* of this block */
+	uint8_t *window;       /* with the pieces once the block is full, until then another */
+};
+
+/* One that decodes; the first is the caller's thread. */
+struct worker {
+	struct gp_one_pass *pass;
+	pthread_t thread;
+	struct gp_sums sums;
+	struct block *block;  /* at hand ... */
+	uint32_t ring_thread; /* ... and of the chunk */
+};
+
+struct gp_one_pass {
+	struct gp_one_pass_sink sink;
+	struct gp_totals totals;
+	uint64_t unknown;
+	int result;            /* of what was done so far */
+	struct block **blocks; /* used in their order, round and round */
+	uint32_t block_count;
+	struct worker *workers;
+	uint32_t worker_count;
+	/* what the threads share: under the lock, as are the blocks' states */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	uint64_t filled, taken, absorbed; /* blocks so far */
+	bool is_over;
+};
+
+static struct block *block_at(const struct gp_one_pass *p, uint64_t number)
+{
+	return p->blocks[number % p->block_count];
+}
+
+/* ---- one block: on any thread ---- */
+
+static int keep_text(struct block *b, struct other *other, const char *text)
+{
+	uint32_t bytes = other->record.string.length_bytes;
+	size_t wanted = b->text_bytes + bytes;
+	char *grown;
+
+	if (wanted >= b->text_capacity) { /* also for an empty text that is the first */
+		grown = realloc(b->texts, 2 * wanted + 1);
+		if (!grown)
+			return -ENOMEM;
+		b->texts = grown;
+		b->text_capacity = 2 * wanted + 1;
+	}
+	memcpy(b->texts + b->text_bytes, text, bytes);
+	other->text_at = (uint32_t)b->text_bytes;
+	b->text_bytes = wanted;
+	return 0;
+}
+
+static int keep(struct block *b, uint32_t thread, const union gp_any_record *record,
+		const char *text)
+{
+	int result =
+		gp_array_grow(&b->others, &b->other_capacity, b->other_count, sizeof(*b->others));
+	struct other *other;
+
+	if (result != 0)
+		return result;
+	other = &b->others[b->other_count++];
+	*other = (struct other){.record = *record, .thread = thread, .text_at = UINT32_MAX};
+	return text ? keep_text(b, other, text) : 0;
+}
+
+/* What is added up and needed for nothing else; and what grows with events, and is in no total. */
+static bool is_summed_up(const union gp_any_record *record)
+{
+	switch (record->head.kind) {
+	case GP_RECORD_CALL:
+	case GP_RECORD_KERNEL:
+	case GP_RECORD_COPY:
+	case GP_RECORD_MEMSET:
+	case GP_RECORD_GRAPH:
+	case GP_RECORD_RANGE:
+	case GP_RECORD_OVERHEAD:
+	case GP_RECORD_SYNC:
+	case GP_RECORD_EVENT:
+	case GP_RECORD_NODE:
+	case GP_RECORD_JIT:
+	case GP_RECORD_POOL:
+	case GP_RECORD_UNIFIED:
+	case GP_RECORD_HOST_FUNCTION:
+	case GP_RECORD_SAMPLE:
+	case GP_RECORD_THREAD:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A function of its own, so that what is summed up, nearly all, has none of its cost. */
+static __attribute__((noinline)) int
+take_and_keep(struct worker *w, const union gp_any_record *record, const char *text)
+{
+	int result = gp_sums_add(&w->sums, record);
+
+	return result == 0 ? keep(w->block, w->ring_thread, record, text) : result;
+}
+
+static int take(void *context, const union gp_any_record *record, const char *text)
+{
+	struct worker *w = context;
+
+	return is_summed_up(record) ? gp_sums_add(&w->sums, record)
+				    : take_and_keep(w, record, text);
+}
+
+static void decode(struct worker *w, struct block *b)
+{
+	struct gp_record_sink sink = {take, w};
+	struct gp_decoded decoded = {0};
+	struct gp_cover empty = b->cover;
+
+	w->block = b;
+	b->result = 0;
+	for (uint32_t i = 0; i < b->piece_count && b->result == 0; i++) {
+		const struct piece *piece = &b->pieces[i];
+
+		w->ring_thread = piece->thread;
+		b->result = gp_decode_payload_for_sums(piece->payload, piece->bytes, piece->records,
+						       &sink, &decoded);
+	}
+	b->unknown = decoded.unknown;
+	/* the times go with the block, and its room for them is for the next ones */
+	b->cover = w->sums.cover;
+	w->sums.cover = empty;
+}
+
+/* ---- the threads ---- */
+
+/* The next block that is full, or NULL. */
+static struct block *take_block(struct gp_one_pass *p)
+{
+	struct block *b;
+
+	if (p->taken == p->filled)
+		return NULL;
+	b = block_at(p, p->taken++);
+	b->state = BLOCK_TAKEN;
+	return b;
+}
+
+static void decode_unlocked(struct worker *w, struct block *b)
+{
+	struct gp_one_pass *p = w->pass;
+
+	pthread_mutex_unlock(&p->lock);
+	decode(w, b);
+	pthread_mutex_lock(&p->lock);
+	b->state = BLOCK_DONE;
+	pthread_cond_broadcast(&p->changed);
+}
+
+static void *work(void *context)
+{
+	struct worker *w = context;
+	struct gp_one_pass *p = w->pass;
+
+	pthread_mutex_lock(&p->lock);
+	for (;;) {
+		struct block *b = take_block(p);
+
+		if (b)
+			decode_unlocked(w, b);
+		else if (p->is_over)
+			break;
+		else
+			pthread_cond_wait(&p->changed, &p->lock);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+static void start_threads(struct gp_one_pass *p, uint32_t wanted)
+{
+	for (p->worker_count = 1; p->worker_count < wanted; p->worker_count++) {
+		struct worker *w = &p->workers[p->worker_count];
+
+		w->pass = p;
+		if (pthread_create(&w->thread, NULL, work, w) != 0)
+			return;
+	}
+}
+
+static void end_threads(struct gp_one_pass *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->is_over = true;
+	pthread_cond_broadcast(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+	for (uint32_t i = 1; i < p->worker_count; i++)
+		pthread_join(p->workers[i].thread, NULL);
+}
+
+static struct block *new_block(void)
+{
+	struct block *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->window = malloc(GP_TRACE_WINDOW_BYTES);
+	if (b->window)
+		return b;
+	free(b);
+	return NULL;
+}
+
+struct gp_one_pass *gp_one_pass_new(const struct gp_one_pass_sink *sink)
+{
+	struct gp_one_pass *p = calloc(1, sizeof(*p));
+	uint32_t cores = gp_cores(), threads = cores < MOST_THREADS ? cores : MOST_THREADS;
+
+	if (!p)
+		return NULL;
+	p->sink = *sink;
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_cond_init(&p->changed, NULL);
+	p->blocks = calloc(BLOCKS_PER_CORE * threads, sizeof(struct block *));
+	p->workers = calloc(threads, sizeof(*p->workers));
+	if (!p->blocks || !p->workers)
+		goto fail;
+	p->workers[0].pass = p;
+	for (; p->block_count < BLOCKS_PER_CORE * threads; p->block_count++) {
+		p->blocks[p->block_count] = new_block();
+		if (!p->blocks[p->block_count])
+			goto fail;
+	}
+	start_threads(p, threads);
+	return p;
+fail:
+	gp_one_pass_free(p);
+	return NULL;
+}
+
+static void free_block(struct block *b)
+{
+	free(b->pieces);
+	free(b->window);
+	free(b->others);
+	free(b->texts);
+	gp_cover_free(&b->cover);
+	free(b);
+}
+
+void gp_one_pass_free(struct gp_one_pass *p)
+{
+	if (!p)
+		return;
+	end_threads(p);
+	for (uint32_t i = 0; i < p->block_count; i++)
+		free_block(p->blocks[i]);
+	for (uint32_t i = 0; i < p->worker_count; i++)
+		gp_sums_free(&p->workers[i].sums);
+	free(p->blocks);
+	free(p->workers);
+	gp_totals_free(&p->totals);
+	pthread_cond_destroy(&p->changed);
+	pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+/* ---- what the caller's thread does with a block that is done ---- */
+
+static int take_usage(struct gp_totals *t, const struct gp_record_usage *r)
+{
+	uint32_t at = 0;
+	int result;
+
+	while (at < t->usage_count && t->usages[at].device_id != r->device_id)
+		at++;
+	if (r->device_id >= GP_DEVICE_LIMIT ||
+	    (at < t->usage_count && t->usages[at].ticks > r->ticks))
+		return 0;
+	result = gp_array_grow(&t->usages, &t->usage_capacity, t->usage_count, sizeof(*t->usages));
+	if (result != 0)
+		return result;
+	t->usage_count += at == t->usage_count;
+	t->usages[at] = *r;
+	return 0;
+}
+
+static int take_other(struct gp_one_pass *p, uint32_t thread, const union gp_any_record *record,
+		      const char *text)
+{
+	if (record->head.kind == GP_RECORD_MEMORY)
+		return record->memory.device_id < GP_DEVICE_LIMIT
+			       ? gp_live_memory_take(&p->totals.memory, &record->memory)
+			       : 0;
+	if (record->head.kind == GP_RECORD_USAGE)
+		return take_usage(&p->totals, &record->usage);
+	if (record->head.kind == GP_RECORD_CONTEXT_END) {
+		int result = gp_live_memory_end_context(&p->totals.memory, &record->context_end);
+
+		if (result != 0)
+			return result;
+	}
+	return p->sink.take(p->sink.context, thread, record, text);
+}
+
+static int absorb(struct gp_one_pass *p, struct block *b)
+{
+	int result = b->result;
+
+	for (uint32_t i = 0; i < b->other_count && result == 0; i++) {
+		const struct other *other = &b->others[i];
+
+		result =
+			take_other(p, other->thread, &other->record,
+				   other->text_at == UINT32_MAX ? NULL : b->texts + other->text_at);
+	}
+	if (result == 0)
+		result = gp_live_memory_settle(&p->totals.memory);
+	if (result == 0)
+		result = gp_cover_take(&p->totals.cover, &b->cover);
+	p->unknown += b->unknown;
+	b->piece_count = 0;
+	b->other_count = 0;
+	b->text_bytes = 0;
+	return result;
+}
+
+/* The oldest block, once it is done; meanwhile this thread decodes, too.  With the lock. */
+static void absorb_oldest(struct gp_one_pass *p)
+{
+	struct block *oldest = block_at(p, p->absorbed);
+
+	while (oldest->state != BLOCK_DONE) {
+		struct block *b = take_block(p);
+
+		if (b)
+			decode_unlocked(&p->workers[0], b);
+		else
+			pthread_cond_wait(&p->changed, &p->lock);
+	}
+	pthread_mutex_unlock(&p->lock);
+	if (p->result == 0)
+		p->result = absorb(p, oldest);
+	pthread_mutex_lock(&p->lock);
+	oldest->state = BLOCK_EMPTY;
+	p->absorbed++;
+}
+
+/* ---- what the caller's thread gives ---- */
+
+/* The block that is being filled goes to the threads. */
+static void hand_over(struct gp_one_pass *p)
+{
+	struct block *b = block_at(p, p->filled);
+
+	if (b->piece_count == 0)
+		return;
+	pthread_mutex_lock(&p->lock);
+	b->state = BLOCK_FULL;
+	p->filled++;
+	pthread_cond_broadcast(&p->changed);
+	while (p->filled - p->absorbed == p->block_count ||
+	       (p->absorbed < p->filled && block_at(p, p->absorbed)->state == BLOCK_DONE))
+		absorb_oldest(p);
+	pthread_mutex_unlock(&p->lock);
+}
+
+int gp_one_pass_chunk(struct gp_one_pass *p, const struct gp_chunk *chunk)
+{
+	const struct gp_chunk_header *h = &chunk->header;
+	struct block *b = block_at(p, p->filled);
+
+	if (gp_array_grow(&b->pieces, &b->piece_capacity, b->piece_count, sizeof(*b->pieces)) != 0)
+		return -ENOMEM;
+	b->pieces[b->piece_count++] =
+		(struct piece){chunk->payload, h->payload_bytes, h->records, h->thread};
+	return p->result;
+}
+
+/* The block that is being filled takes it, where it has pieces there. */
+uint8_t *gp_one_pass_swap(void *pass, uint8_t *window)
+{
+	struct gp_one_pass *p = pass;
+	struct block *b = block_at(p, p->filled);
+	uint8_t *other = b->window;
+
+	if (b->piece_count == 0)
+		return window;
+	b->window = window;
+	hand_over(p);
+	return other;
+}
+
+int gp_one_pass_drain(struct gp_one_pass *p)
+{
+	hand_over(p);
+	pthread_mutex_lock(&p->lock);
+	while (p->absorbed < p->filled)
+		absorb_oldest(p);
+	pthread_mutex_unlock(&p->lock);
+	return p->result;
+}
+
+int gp_one_pass_record(struct gp_one_pass *p, uint32_t ring_thread,
+		       const union gp_any_record *record, const char *text)
+{
+	int result = gp_sums_add(&p->workers[0].sums, record);
+
+	if (result != 0 || is_summed_up(record))
+		return result;
+	return take_other(p, ring_thread, record, text);
+}
+
+int gp_one_pass_end(struct gp_one_pass *p, struct gp_totals *totals, uint64_t *unknown)
+{
+	struct gp_sums *own = &p->workers[0].sums;
+	int result = gp_one_pass_drain(p);
+
+	if (result == 0)
+		result = gp_live_memory_settle(&p->totals.memory);
+	if (result == 0) /* frees that waited for their allocation: there is none */
+		result = gp_live_memory_settle(&p->totals.memory);
+	if (result == 0)
+		result = gp_cover_take(&p->totals.cover, &own->cover);
+	if (result == 0)
+		result = gp_cover_join(&p->totals.cover);
+	for (uint32_t i = 0; i < p->worker_count && result == 0; i++)
+		result = gp_sums_join(&p->totals.sums, &p->workers[i].sums);
+	*unknown = p->unknown;
+	*totals = p->totals;
+	p->totals = (struct gp_totals){0};
+	return result;
+}

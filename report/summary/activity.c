@@ -1,0 +1,337 @@
+#include "report/summary/part.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/peak_bandwidth.h"
+#include "report/base/text/format.h"
+#include "report/symbols/names.h"
+#include "report/model/recorded.h"
+#include "report/base/stats.h"
+#include "report/base/text/text_table.h"
+#include "report/base/text/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* On one screen: share of the time from which a row is worth its line. */
+#define LEAST_SHARE 0.01
+/* ... and that from which it has one however long the page is, among the first so many. */
+#define LARGE_SHARE 0.1
+#define MOST_LARGE  5
+
+static const struct gp_column gpu_columns[] = {
+	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false}, {"Med", false},
+	{"Min", false},    {"Max", false},   {"StdDev", false}, {"Name", true},
+};
+
+/* Where libraries tried kernels out: how much of each that was. */
+static const struct gp_column tuning_columns[] = {
+	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false},      {"Med", false},
+	{"Min", false},    {"Max", false},   {"StdDev", false}, {"Tuning %", false}, {"Name", true},
+};
+
+static const struct gp_column api_columns[] = {
+	{"Time %", false}, {"Total", false}, {"Calls", false}, {"Failed", false}, {"Avg", false},
+	{"Med", false},    {"Min", false},   {"Max", false},   {"StdDev", false}, {"Name", true},
+};
+
+static const struct gp_column copy_columns[] = {
+	{"Bytes", false},    {"Count", false},    {"Avg size", false},
+	{"Min size", false}, {"Max size", false}, {"Time", false},
+	{"GB/s", false},     {"Peak %", false},   {"Kind", true},
+};
+
+/* What a table needs to turn groups into rows. */
+struct listing {
+	const struct gp_summary *summary;
+	const struct gp_groups *groups;
+	struct gp_table *table;
+	struct gp_names *names; /* of kernels; NULL for API calls */
+	size_t limit;           /* of rows; 0 = none */
+	bool failures;          /* with the column Failed */
+	bool tuning;            /* with the column Tuning % */
+	uint64_t total_ns;
+};
+
+static void put_name(struct gp_table *table, const char *name)
+{
+	char *escaped = gp_text_escape(name);
+
+	gp_table_cell(table, escaped ? escaped : "(no memory)");
+	free(escaped);
+}
+
+static const char *label_of(const struct listing *listing, const struct gp_group *group)
+{
+	if (!listing->names)
+		return group->key;
+	if (group->key[0] != GP_ACTIVITY_KERNEL)
+		return group->key + 1;
+	return listing->summary->options->full_names
+		       ? gp_names_full(listing->names, group->key + 1)
+		       : gp_names_short(listing->names, group->key + 1);
+}
+
+/* Groups without any duration have a count and nothing else. */
+static void put_times(struct gp_table *table, const struct gp_stats *stats)
+{
+	const double figures[] = {stats->mean, stats->median};
+
+	for (size_t i = 0; i < COUNT(figures); i++)
+		gp_table_cell(table, stats->count ? gp_format_ns_mean(figures[i]).text : "-");
+	gp_table_cell(table, stats->count ? gp_format_ns(stats->min).text : "-");
+	gp_table_cell(table, stats->count ? gp_format_ns(stats->max).text : "-");
+	gp_table_cell(table, stats->count ? gp_format_ns_mean(stats->deviation).text : "-");
+}
+
+static void put_group(const struct listing *listing, struct gp_group *group)
+{
+	struct gp_stats stats = gp_group_stats(group);
+	struct gp_table *table = listing->table;
+
+	gp_table_figure(table, group->is_aside ? (struct gp_figure){"-"}
+					       : gp_format_percent((double)group->total_ns,
+								   (double)listing->total_ns));
+	gp_table_figure(table, gp_format_ns(group->total_ns));
+	gp_table_figure(table, gp_format_count(group->count));
+	if (listing->failures)
+		gp_table_cell(table, group->failed ? gp_format_count(group->failed).text : "-");
+	put_times(table, &stats);
+	if (listing->tuning)
+		gp_table_cell(table, group->apart_ns > 0
+					     ? gp_format_percent((double)group->apart_ns,
+								 (double)group->total_ns)
+						       .text
+					     : "-");
+	put_name(table, label_of(listing, group));
+}
+
+/* How many rows and how much time the limit hides, and how to see them: of one screen its last line says that. */
+static void print_folded(const struct listing *listing, const uint32_t *order, uint32_t shown)
+{
+	const struct gp_groups *groups = listing->groups;
+	uint64_t hidden_ns = 0;
+
+	for (uint32_t i = shown; i < groups->count; i++)
+		if (!groups->rows[order[i]].is_aside)
+			hidden_ns += groups->rows[order[i]].total_ns;
+	fprintf(listing->summary->out, "  ... %s more, %s (%s %%)%s\n",
+		gp_format_count(groups->count - shown).text, gp_format_ns(hidden_ns).text,
+		gp_format_percent((double)hidden_ns, (double)listing->total_ns).text,
+		listing->summary->options->brief ? ""
+						 : ": `gpuprof summary --top 0 FILE` shows all");
+}
+
+/* How many of the first rows have such a share; at least one. */
+static uint32_t rows_with(const struct listing *listing, const uint32_t *order, double share)
+{
+	const struct gp_groups *groups = listing->groups;
+	uint32_t count = 1;
+
+	while (count < groups->count && !groups->rows[order[count]].is_aside &&
+	       (double)groups->rows[order[count]].total_ns >= share * (double)listing->total_ns)
+		count++;
+	return count;
+}
+
+/* One row more than the limit is shown rather than a line that says that it is not. */
+static uint32_t rows_shown(const struct listing *listing, const uint32_t *order)
+{
+	const struct gp_summary_options *options = listing->summary->options;
+	uint32_t count = listing->groups->count, worth, large;
+	size_t shown = listing->limit > 0 ? listing->limit : count;
+
+	if (options->brief) {
+		worth = rows_with(listing, order, LEAST_SHARE);
+		large = rows_with(listing, order, LARGE_SHARE);
+		if (shown < large)
+			shown = large < MOST_LARGE ? large : MOST_LARGE;
+		if (shown > worth)
+			shown = worth;
+	}
+	return count <= shown + 1 ? count : (uint32_t)shown;
+}
+
+static size_t columns_limit(const struct gp_summary *summary)
+{
+	return summary->options->full_names ? 0 : gp_summary_columns(summary);
+}
+
+static int print_listing(struct listing *listing)
+{
+	uint32_t *order = gp_groups_by_time(listing->groups);
+	uint32_t shown;
+	int result;
+
+	if (!order)
+		return -ENOMEM;
+	shown = rows_shown(listing, order);
+	for (uint32_t i = 0; i < shown; i++)
+		put_group(listing, &listing->groups->rows[order[i]]);
+	result = gp_table_print(listing->table, listing->summary->out,
+				columns_limit(listing->summary));
+	if (shown < listing->groups->count)
+		print_folded(listing, order, shown);
+	free(order);
+	return result;
+}
+
+static void print_counted(FILE *out, uint64_t count, const char *one, const char *many)
+{
+	if (count > 0)
+		fprintf(out, ", %s %s", gp_format_count(count).text, count == 1 ? one : many);
+}
+
+/* No two kernels have one name. */
+static int tell_apart(const struct listing *listing)
+{
+	const struct gp_groups *groups = listing->groups;
+	const char **kernels = calloc((size_t)groups->count + 1, sizeof(*kernels));
+	size_t count = 0;
+
+	if (!kernels)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < groups->count; i++)
+		if (groups->rows[i].key[0] == GP_ACTIVITY_KERNEL)
+			kernels[count++] = groups->rows[i].key + 1;
+	gp_names_tell_apart(listing->names, kernels, count);
+	free(kernels);
+	return 0;
+}
+
+static bool has_tuning(const struct gp_groups *operations)
+{
+	for (uint32_t i = 0; i < operations->count; i++)
+		if (operations->rows[i].apart_ns > 0)
+			return true;
+	return false;
+}
+
+static int print_gpu(const struct gp_summary *summary)
+{
+	const struct gp_activity *activity = &summary->activity;
+	bool tuning = has_tuning(&activity->operations);
+	struct listing listing = {
+		.summary = summary,
+		.groups = &activity->operations,
+		.table = tuning ? gp_table_new(tuning_columns, COUNT(tuning_columns))
+				: gp_table_new(gpu_columns, COUNT(gpu_columns)),
+		.tuning = tuning,
+		.names = gp_names_new(),
+		.limit = summary->rows.operations,
+		.total_ns = gp_groups_time_ns(&activity->operations),
+	};
+	int result = -ENOMEM;
+
+	fprintf(summary->out, "\nGPU activities: %s in all", gp_format_ns(listing.total_ns).text);
+	print_counted(summary->out, activity->kernels, "kernel", "kernels");
+	print_counted(summary->out, activity->copies, "copy", "copies");
+	print_counted(summary->out, activity->sets, "set", "sets");
+	print_counted(summary->out, activity->graphs, "whole graph", "whole graphs");
+	fputs("\n", summary->out);
+	if (listing.table && listing.names)
+		result = tell_apart(&listing);
+	if (result == 0)
+		result = print_listing(&listing);
+	gp_names_free(listing.names);
+	gp_table_free(listing.table);
+	return result;
+}
+
+/* Set-up is of contexts, streams, graphs and modules. */
+static const char *which_calls(const struct gp_summary *summary)
+{
+	size_t count = 0, usual = 0, others = 0;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		count += gp_recorded_kind(summary->models[i], "api-all");
+		usual += gp_recorded_kind(summary->models[i], "default");
+		others += summary->models[i]->recorder != NULL;
+	}
+	if (others > 0)
+		return " (those that the profiler recorded)";
+	if (usual < summary->model_count)
+		return " (those that --trace asked for; --trace=api-all records every one)";
+	if (count == summary->model_count)
+		return " (every one)";
+	if (count > 0)
+		return " (every one of some processes; of others launches, copies, memory, waits, "
+		       "set-up)";
+	return " (launches, copies, memory, waits, set-up; --trace=api-all records every one)";
+}
+
+static int print_api(const struct gp_summary *summary)
+{
+	bool failures = summary->activity.failures > 0;
+	struct listing listing = {
+		.summary = summary,
+		.groups = &summary->activity.calls,
+		.table = failures ? gp_table_new(api_columns, COUNT(api_columns))
+				  : gp_table_new(gpu_columns, COUNT(gpu_columns)),
+		.failures = failures,
+		.limit = summary->rows.calls,
+		.total_ns = gp_groups_time_ns(&summary->activity.calls),
+	};
+	int result = -ENOMEM;
+
+	fprintf(summary->out, "\nAPI calls: %s in all%s\n", gp_format_ns(listing.total_ns).text,
+		which_calls(summary));
+	if (listing.table)
+		result = print_listing(&listing);
+	gp_table_free(listing.table);
+	return result < 0 || !summary->basis ? result : gp_summary_print_failures(summary);
+}
+
+static void put_copies(struct gp_table *table, const struct gp_group *group)
+{
+	gp_table_figure(table, gp_format_bytes(group->bytes));
+	gp_table_figure(table, gp_format_count(group->count));
+	gp_table_figure(table, gp_format_bytes((group->bytes + group->count / 2) / group->count));
+	gp_table_figure(table, gp_format_bytes(group->least_bytes));
+	gp_table_figure(table, gp_format_bytes(group->most_bytes));
+	gp_table_figure(table, gp_format_ns(group->total_ns));
+	gp_table_figure(table, gp_format_gb_per_s(group->timed_bytes, group->total_ns));
+	gp_table_figure(table,
+			gp_copy_peak_is_known(group->without_peak, group->peak_ns, group->total_ns)
+				? gp_format_percent((double)group->peak_ns, (double)group->total_ns)
+				: (struct gp_figure){"-"});
+	gp_table_cell(table, group->key + 1);
+}
+
+static int print_copies(const struct gp_summary *summary)
+{
+	const struct gp_groups *groups = &summary->activity.operations;
+	struct gp_table *table = gp_table_new(copy_columns, COUNT(copy_columns));
+	uint32_t *order = gp_groups_by_time(groups);
+	int result = -ENOMEM;
+
+	if (!table || !order)
+		goto done;
+	fputs("\nMemory copies and sets\n", summary->out);
+	for (uint32_t i = 0; i < groups->count; i++)
+		if (groups->rows[order[i]].key[0] == GP_ACTIVITY_OTHER)
+			put_copies(table, &groups->rows[order[i]]);
+	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+done:
+	free(order);
+	gp_table_free(table);
+	return result;
+}
+
+int gp_summary_print_activity(const struct gp_summary *summary)
+{
+	const struct gp_activity *activity = &summary->activity;
+	bool copies = activity->copies + activity->sets > 0, brief = summary->options->brief;
+	int result = 0;
+
+	if (activity->operations.count > 0)
+		result = print_gpu(summary);
+	if (result == 0 && copies && brief)
+		result = gp_summary_print_copies_in_brief(summary);
+	if (result == 0 && activity->calls.count > 0)
+		result = print_api(summary);
+	if (result == 0 && copies && !brief)
+		result = print_copies(summary);
+	return result;
+}

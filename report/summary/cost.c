@@ -1,0 +1,176 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/analysis/idle/call_cause.h"
+#include "report/trace/cuda_names.h"
+#include "report/base/text/format.h"
+#include "report/analysis/host/overhead.h"
+#include "report/base/text/wrap.h"
+#include "report/summary/part.h"
+
+/* Share of the time from which an overhead that CUPTI reports is shown. */
+#define LEAST_OVERHEAD 0.01
+
+/* ---- ours ---- */
+
+/* Each thread from its first to its last call, all together; that of one thread is its process's. */
+static double threads_time(const struct gp_summary *summary, size_t *threads)
+{
+	double total_ns = 0;
+
+	*threads = 0;
+	for (size_t m = 0; m < summary->model_count; m++) {
+		const struct gp_model *model = summary->models[m];
+
+		for (uint32_t i = 0, first = 0; i < model->call_count; i++) {
+			const struct gp_call *call = &model->calls[i];
+
+			if (i + 1 < model->call_count && call[1].thread_id == call->thread_id)
+				continue;
+			total_ns += (double)(call->start_ns + call->duration_ns -
+					     model->calls[first].start_ns);
+			first = i + 1;
+			++*threads;
+		}
+	}
+	return total_ns;
+}
+
+/* "of the time above", which is one thread's, or "of its 4 threads' time". */
+static void print_share(const struct gp_summary *summary, double cost_ns)
+{
+	size_t threads;
+	double time_ns = threads_time(summary, &threads);
+
+	fprintf(summary->out, ", %s %% of ", gp_format_percent(cost_ns, time_ns).text);
+	if (threads <= 1)
+		fputs("the time above", summary->out);
+	else
+		fprintf(summary->out, "%s %s threads' time%s",
+			summary->model_count > 1 ? "their" : "its", gp_format_count(threads).text,
+			summary->options->brief ? "" : "\n ");
+}
+
+static void print_kinds_of_cost(FILE *out, const struct gp_own_cost *cost)
+{
+	fprintf(out, " (hooks %s, CUPTI callbacks %s, GPU records %s)",
+		cost->hooks_unknown ? "not measured" : gp_format_ns_about(cost->hooks_ns).text,
+		gp_format_ns_about(cost->callbacks_ns).text,
+		gp_format_ns_about(cost->records_ns).text);
+}
+
+/* Whether any of it was recorded by gpuprof. */
+static bool has_own_trace(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->model_count; i++)
+		if (!summary->models[i]->recorder)
+			return true;
+	return false;
+}
+
+void gp_summary_print_cost(const struct gp_summary *summary)
+{
+	struct gp_own_cost cost = gp_own_cost_of(summary->models, summary->model_count);
+	bool brief = summary->options->brief;
+
+	if (!has_own_trace(summary))
+		return;
+	fprintf(summary->out, "%sgpuprof's own cost: about %s", brief ? "  " : "\n",
+		gp_format_ns_about(gp_own_cost_total_ns(&cost)).text);
+	print_share(summary, gp_own_cost_total_ns(&cost));
+	if (!brief)
+		print_kinds_of_cost(summary->out, &cost);
+	fputs("\n", summary->out);
+}
+
+/* ---- what CUPTI says ---- */
+
+struct overheads {
+	struct gp_groups kinds;
+	uint64_t beyond_ns; /* before the first call, and after the last */
+};
+
+static int gather_overheads(struct overheads *all, struct gp_model *model)
+{
+	struct gp_window window = gp_busy_window(&model, 1);
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->overhead_count; i++) {
+		const struct gp_overhead *overhead = &model->overheads[i];
+		uint64_t within_ns = gp_summary_overhead_within_ns(model, overhead, window);
+		uint32_t row;
+
+		if (gp_overhead_holds_up(model, overhead))
+			all->beyond_ns += overhead->end_ns - overhead->start_ns - within_ns;
+		if (within_ns == 0)
+			continue;
+		row = gp_groups_find(&all->kinds, gp_overhead_name(overhead->overhead_kind));
+		if (row == UINT32_MAX)
+			return -ENOMEM;
+		result = gp_groups_add(&all->kinds, row, within_ns);
+	}
+	return result;
+}
+
+static double process_time(const struct gp_summary *summary)
+{
+	double total_ns = 0;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		struct gp_window window = gp_busy_window(&summary->models[i], 1);
+
+		total_ns += (double)(window.end_unix_ns - window.start_unix_ns);
+	}
+	return total_ns;
+}
+
+static bool is_shown(const struct gp_summary *summary, uint64_t ns)
+{
+	return summary->options->row_limit == 0
+		       ? ns > 0
+		       : (double)ns >= LEAST_OVERHEAD * process_time(summary);
+}
+
+static int print_kinds(const struct gp_summary *summary, const struct gp_groups *kinds,
+		       struct gp_paragraph *paragraph)
+{
+	uint32_t *order = gp_groups_by_time(kinds);
+
+	for (uint32_t i = 0; order && i < kinds->count; i++) {
+		const struct gp_group *group = &kinds->rows[order[i]];
+		char text[160];
+
+		if (!is_shown(summary, group->total_ns))
+			continue;
+		snprintf(text, sizeof(text), "%s x %s %s", gp_format_count(group->count).text,
+			 group->key, gp_format_ns(group->total_ns).text);
+		gp_paragraph_add(paragraph, text);
+	}
+	free(order);
+	return order ? 0 : -ENOMEM;
+}
+
+int gp_summary_print_overheads(const struct gp_summary *summary)
+{
+	struct gp_paragraph paragraph = {.out = summary->out,
+					 .columns = gp_summary_columns(summary),
+					 .lead = has_own_trace(summary) ? "on top, CUPTI reports: "
+									: "CUPTI reports: "};
+	struct overheads all = {.beyond_ns = 0};
+	char text[80];
+	int result = 0;
+
+	for (size_t m = 0; m < summary->model_count && result == 0; m++)
+		result = gather_overheads(&all, summary->models[m]);
+	if (result == 0)
+		result = print_kinds(summary, &all.kinds, &paragraph);
+	if (result == 0 && is_shown(summary, all.beyond_ns)) {
+		snprintf(text, sizeof(text), "%s before the first call or after the last",
+			 gp_format_ns(all.beyond_ns).text);
+		gp_paragraph_add(&paragraph, text);
+	}
+	gp_paragraph_end(&paragraph);
+	gp_groups_free(&all.kinds);
+	return result;
+}

@@ -1,0 +1,263 @@
+/* What passed before the first operation and after the last one, where that is a notable part of the time. */
+#include "report/summary/part.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/analysis/idle/startup_shutdown.h"
+#include "report/base/text/format.h"
+#include "report/tables/host_work.h"
+#include "report/base/text/text.h"
+
+#define LEAST_NS        100000000u /* of an end, and of time in no call beside others */
+#define LEAST_PERCENT   5
+#define LEAST_UNKNOWN   10         /* percent */
+#define LEAST_SHORT_NS  20000000u  /* of a short run's end, and of such time alone */
+#define LEAST_OF_SHORT  10         /* percent */
+#define LEAST_BEFORE_NS 500000000u /* before the first call, which is in no other sum */
+#define LEAST_PART_NS   10000000u
+#define LEAST_WORK      10 /* percent of an end that Python did, or the program in no call */
+#define MOST_FUNCTIONS  2
+
+/* What GPUs could have worked in, as their busy lines have it: the time in which no process lived does not count. */
+static uint64_t wall_ns(const struct gp_summary *summary)
+{
+	uint64_t most_ns = 0;
+
+	for (size_t i = 0; i < summary->devices.count; i++)
+		if (summary->busy[i].possible_ns > most_ns)
+			most_ns = summary->busy[i].possible_ns;
+	return most_ns;
+}
+
+static bool is_notable(const struct gp_summary *summary, uint64_t ns, uint64_t least_ns)
+{
+	return ns >= least_ns && ns * 100 >= LEAST_PERCENT * wall_ns(summary);
+}
+
+static bool is_notable_last(const struct gp_summary *summary, uint64_t ns)
+{
+	return is_notable(summary, ns, LEAST_NS) ||
+	       (ns >= LEAST_SHORT_NS && ns * 100 >= LEAST_OF_SHORT * wall_ns(summary));
+}
+
+static uint64_t known_ns(const struct gp_end *end)
+{
+	uint64_t sum_ns = 0;
+
+	for (enum gp_end_part part = 0; part < GP_END_PARTS; part++)
+		sum_ns += end->part_ns[part];
+	return sum_ns;
+}
+
+/* Where that says more than what the calls were for. */
+static bool has_looks(const struct gp_end *end, const struct gp_model *model)
+{
+	return model->sample_count > 0 && known_ns(end) * 2 < end->ns;
+}
+
+/* "NCCL's ncclCommInitRank 512.3ms, making contexts 113.6ms, in no recorded call of CUDA 80.00ms" */
+static void print_parts(FILE *out, const struct gp_end *end, const struct gp_model *model)
+{
+	const char *separator = ": ";
+	uint64_t least_ns = LEAST_SHORT_NS;
+
+	for (enum gp_end_part part = 0; part < GP_END_PARTS; part++) {
+		if (end->part_ns[part] < LEAST_PART_NS)
+			continue;
+		fprintf(out, "%s%s", separator, gp_end_part_name(part));
+		if (part == GP_END_NCCL && end->nccl) {
+			fputs(" (", out);
+			gp_text_print(out, end->nccl);
+			fputs(")", out);
+		}
+		fprintf(out, " %s", gp_format_ns(end->part_ns[part]).text);
+		separator = ", ";
+		least_ns = LEAST_NS;
+	}
+	if (!has_looks(end, model) && end->own_ns >= least_ns &&
+	    end->own_ns * 100 >= LEAST_WORK * end->ns)
+		fprintf(out, "%sin no recorded call of CUDA %s", separator,
+			gp_format_ns(end->own_ns).text);
+}
+
+static void print_functions(FILE *out, const struct gp_end *end, const struct gp_tally *tally,
+			    const struct gp_host_places *places)
+{
+	uint32_t count;
+	struct gp_host_function *functions = gp_host_work_functions(tally, 0, places, &count);
+
+	for (uint32_t i = 0; functions && i < count && i < MOST_FUNCTIONS; i++) {
+		if (functions[i].total_ns * 100 < LEAST_WORK * end->ns)
+			break;
+		fputs(i == 0 ? "; Python was " : ", ", out);
+		gp_host_function_print_time(out, places, &functions[i]);
+	}
+	free(functions);
+}
+
+/*
+ * "; Python was importing torch._dynamo at load (train.py:80) for 3.694s": what the main thread did by looks at its stack, where nothing else says what most of the
+ * time was.  Returns 0 or -errno.
+ */
+static int print_work(FILE *out, const struct gp_end *end, const struct gp_model *model)
+{
+	struct gp_tally tally = {0};
+	struct gp_host_places *places;
+	uint32_t thread = model->pid;
+	int result;
+
+	if (!has_looks(end, model))
+		return 0;
+	places = gp_host_places_new();
+	if (!places)
+		return -ENOMEM;
+	if (gp_host_work_add(&tally, 0, places, model, &thread, end->start_ns,
+			     end->start_ns + end->ns))
+		print_functions(out, end, &tally, places);
+	result = tally.error;
+	gp_tally_free(&tally);
+	gp_host_places_free(places);
+	return result;
+}
+
+static int print_end(const struct gp_summary *summary, const struct gp_end *end,
+		     const struct gp_model *model, const char *what)
+{
+	/* an operation may lie behind the last call that was recorded */
+	uint64_t within_ns = end->ns < wall_ns(summary) ? end->ns : wall_ns(summary);
+
+	fprintf(summary->out, "%s (%s %%) %s", gp_format_ns(end->ns).text,
+		gp_format_percent((double)within_ns, (double)wall_ns(summary)).text, what);
+	print_parts(summary->out, end, model);
+	return print_work(summary->out, end, model);
+}
+
+/* Of several processes, whose it is; and what tells more of it, if anything ("" = nothing does). */
+static void print_whose(const struct gp_summary *summary, const struct gp_model *model,
+			const char *more)
+{
+	if (summary->model_count > 1)
+		fprintf(summary->out, " (pid %u, the longest%s%s)", model->pid, *more ? "; " : "",
+			more);
+	else if (*more)
+		fprintf(summary->out, " (%s)", more);
+}
+
+/* Communicators that were made between operations. */
+static uint64_t later_nccl_ns(const struct gp_ends *ends)
+{
+	uint64_t before_ns = ends->first.part_ns[GP_END_NCCL];
+
+	return ends->nccl_make_ns > before_ns ? ends->nccl_make_ns - before_ns : 0;
+}
+
+/* An end of which most is known; of a process alone, also one that is long: others may be at work meanwhile. */
+static bool is_told(const struct gp_summary *summary, const struct gp_end *end)
+{
+	return known_ns(end) * 2 >= end->ns ||
+	       (summary->model_count == 1 && end->ns * 100 >= LEAST_UNKNOWN * wall_ns(summary));
+}
+
+/* Of one kind of time, the process that took longest. */
+struct longest {
+	uint64_t ns;
+	struct gp_ends ends;
+	const struct gp_model *model;
+};
+
+static void compare(struct longest *longest, uint64_t ns, const struct gp_ends *ends,
+		    const struct gp_model *model)
+{
+	if (ns > longest->ns)
+		*longest = (struct longest){ns, *ends, model};
+}
+
+struct start {
+	struct longest before, first, later;
+};
+
+/* Each of these may be another process's. */
+static int print_start(const struct gp_summary *summary, const struct start *start)
+{
+	bool before = is_notable(summary, start->before.ns, LEAST_BEFORE_NS);
+	bool first = is_notable(summary, start->first.ns, LEAST_NS);
+	bool later = is_notable(summary, start->later.ns, LEAST_NS);
+	const char *separator = "";
+	int result = 0;
+
+	if (!before && !first && !later)
+		return 0;
+	fputs("  start     ", summary->out);
+	if (first) {
+		result = print_end(summary, &start->first.ends.first, start->first.model,
+				   "until the first operation");
+		print_whose(summary, start->first.model, "");
+		separator = "; ";
+	}
+	if (later) {
+		fprintf(summary->out, "%sNCCL (", separator);
+		gp_text_print(summary->out, start->later.ends.nccl_make);
+		fprintf(summary->out, ") %s (%s %%) after the first operation",
+			gp_format_ns(start->later.ns).text,
+			gp_format_percent((double)start->later.ns, (double)wall_ns(summary)).text);
+		print_whose(summary, start->later.model, "");
+		separator = "; ";
+	}
+	if (before) {
+		fprintf(summary->out, "%sthe process began %s before its first call", separator,
+			gp_format_ns(start->before.ns).text);
+		print_whose(summary, start->before.model,
+			    start->before.model->sample_count > 0
+				    ? "python3 -X importtime lists imports"
+				    : "");
+	}
+	fputs("\n", summary->out);
+	return result;
+}
+
+/* Of a process alone that never had an operation: what it took its time for instead. */
+static int print_whole(const struct gp_summary *summary, const struct gp_ends *ends)
+{
+	int result;
+
+	if (summary->model_count != 1 || !is_notable(summary, ends->whole.ns, LEAST_NS))
+		return 0;
+	fputs("  host      ", summary->out);
+	result = print_end(summary, &ends->whole, summary->models[0], "without any operation");
+	fputs("\n", summary->out);
+	return result;
+}
+
+int gp_summary_print_ends(const struct gp_summary *summary)
+{
+	struct start start = {0};
+	struct longest last = {0};
+	struct gp_ends ends = {0};
+	int result;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		const struct gp_model *model = summary->models[i];
+
+		result = gp_ends_of(&ends, model);
+		if (result < 0)
+			return result;
+		compare(&start.before, ends.before_ns, &ends, model);
+		compare(&start.first, ends.first.ns, &ends, model);
+		compare(&start.later, later_nccl_ns(&ends), &ends, model);
+		compare(&last, ends.last.ns, &ends, model);
+	}
+	result = print_whole(summary, &ends); /* of the only one */
+	if (result == 0)
+		result = print_start(summary, &start);
+	if (result == 0 && is_notable_last(summary, last.ns) && is_told(summary, &last.ends.last)) {
+		fputs("  end       ", summary->out);
+		result =
+			print_end(summary, &last.ends.last, last.model, "after the last operation");
+		print_whose(summary, last.model, "");
+		fputs("\n", summary->out);
+	}
+	return result;
+}

@@ -1,0 +1,155 @@
+/* The calls that failed, in the summary: the first of them; `--by failure` has all. */
+#include "report/summary/part.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/device/failures.h"
+#include "report/base/text/format.h"
+#include "report/base/memstream.h"
+#include "report/base/text/wrap.h"
+#include "report/base/text/text.h"
+
+#define MOST_ROWS 4
+
+#define LEAD 10 /* "  failed: " */
+
+/* Text that is escaped and fits; free it.  NULL if there is no memory. */
+static char *fit(const struct gp_summary *summary, char *text)
+{
+	char *escaped = text ? gp_text_escape(text) : NULL;
+	char *fitted = escaped ? gp_text_fit(escaped, gp_summary_columns(summary) - LEAD) : NULL;
+
+	free(text);
+	free(escaped);
+	return fitted;
+}
+
+static char *what(const struct gp_summary *summary, const struct gp_failure *row)
+{
+	char error[GP_FAILURE_ERROR_BYTES], *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return NULL;
+	gp_failure_error(error, row->code, row->is_driver);
+	fprintf(out, "%s x %s", gp_format_count(row->count).text, row->function);
+	if (row->processes > 1)
+		fprintf(out, " in %s processes, first pid %u", gp_format_count(row->processes).text,
+			row->pid);
+	else if (summary->model_count > 1)
+		fprintf(out, " in pid %u", row->pid);
+	fprintf(out, ": %s", error);
+	gp_asked_tell(out, &row->asked);
+	return gp_memory_stream_close(out, &text) == 0 ? fit(summary, text) : NULL;
+}
+
+/* The last separator before an end of a text, or NULL. */
+static char *separator_before(char *text, char *end)
+{
+	while (--end > text)
+		if (strncmp(end, GP_SITE_SEPARATOR, strlen(GP_SITE_SEPARATOR)) == 0)
+			return end;
+	return NULL;
+}
+
+/* A chain of callers that is too wide lacks whole ones between the innermost and the outermost; where these have no room, it is cut as any text. */
+static void shorten(char *text, size_t room)
+{
+	static const char more[] = GP_SITE_SEPARATOR "...";
+	size_t bytes = strlen(text);
+	char *outermost = separator_before(text, text + bytes);
+	size_t rest = outermost ? (size_t)(text + bytes - outermost) : 0;
+
+	if (bytes <= room || !outermost)
+		return;
+	for (char *left = separator_before(text, outermost); left;
+	     left = separator_before(text, left))
+		if ((size_t)(left - text) + strlen(more) + rest <= room) {
+			memmove(left + strlen(more), outermost, rest + 1);
+			memcpy(left, more, strlen(more));
+			return;
+		}
+}
+
+static char *where(const struct gp_summary *summary, const struct gp_failures *failures,
+		   const struct gp_failure *row)
+{
+	struct gp_call_site site = gp_call_sites_at(failures->sites, row->site);
+	char *text;
+	int length;
+
+	if (row->has_stack)
+		length = asprintf(&text, "at %s%s%s", site.place,
+				  *site.callers ? GP_SITE_SEPARATOR : "", site.callers);
+	else if (row->range && *row->range)
+		length = asprintf(&text, "in range \"%s\"", row->range);
+	else
+		length = asprintf(&text, "%s", "");
+	if (length >= 0 && row->has_stack)
+		shorten(text, gp_summary_columns(summary) - LEAD);
+	return length < 0 ? NULL : fit(summary, text);
+}
+
+/* Who had the memory that one lacked, on lines of its own: of the first such is enough. */
+static void print_held(const struct gp_summary *summary, const struct gp_failures *failures,
+		       const struct gp_failure *row)
+{
+	char *text = NULL, *escaped = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (out)
+		gp_held_tell(out, &row->held, failures->sites);
+	if (out && gp_memory_stream_close(out, &text) == 0)
+		escaped = gp_text_escape(text);
+	fprintf(summary->out, "%*s", LEAD, "");
+	gp_paragraph_wrap(summary->out, escaped ? escaped : "(no memory)", LEAD, LEAD,
+			  gp_summary_columns(summary));
+	free(escaped);
+	free(text);
+}
+
+/* Where both do not fit into a line, the place has one of its own. */
+static void print_failure(const struct gp_summary *summary, const struct gp_failures *failures,
+			  const struct gp_failure *row)
+{
+	char *failed = what(summary, row), *at = where(summary, failures, row);
+
+	fprintf(summary->out, "  failed: %s", failed ? failed : "(no memory)");
+	if (failed && at && *at &&
+	    LEAD + gp_text_columns(failed) + 2 + gp_text_columns(at) <= gp_summary_columns(summary))
+		fprintf(summary->out, ", %s\n", at);
+	else if (at && *at)
+		fprintf(summary->out, "\n%*s%s\n", LEAD, "", at);
+	else
+		fputs("\n", summary->out);
+	free(failed);
+	free(at);
+}
+
+int gp_summary_print_failures(const struct gp_summary *summary)
+{
+	struct gp_failures failures;
+	bool has_held = false;
+	uint32_t shown;
+	int result;
+
+	if (summary->activity.failures == 0)
+		return 0;
+	result = gp_failures_of(&failures, summary->models, summary->model_count);
+	shown = failures.count <= MOST_ROWS ? failures.count : MOST_ROWS - 1;
+	for (uint32_t i = 0; result == 0 && i < shown; i++) {
+		print_failure(summary, &failures, &failures.rows[i]);
+		if (failures.rows[i].held.is_known && !has_held)
+			print_held(summary, &failures, &failures.rows[i]);
+		has_held |= failures.rows[i].held.is_known;
+	}
+	if (result == 0 && failures.count > shown)
+		fprintf(summary->out, "  ... %s more: gpuprof summary --by failure FILE\n",
+			gp_format_count(failures.count - shown).text);
+	gp_failures_free(&failures);
+	return result;
+}

@@ -1,0 +1,321 @@
+/* What was never freed, in a few lines: `gpuprof summary --memory` has the rest. */
+#include "report/summary/part.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/text/format.h"
+#include "report/analysis/memory/memory_sites.h"
+#include "report/model/recorded.h"
+#include "report/base/text/text_table.h"
+#include "report/base/text/text.h"
+
+#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
+#define SHOWN         3
+#define LINE_BYTES    1024
+#define PLACE_COLUMNS 40 /* of the one that is told on one screen */
+#define KEEPERS       16
+
+static const struct gp_column columns[] = {
+	{"Bytes", false},
+	{"Blocks", false},
+	{"Call site", true},
+};
+
+struct keeper {
+	const char *name;
+	uint64_t bytes;
+};
+
+struct left {
+	const struct gp_memory_site *most[SHOWN]; /* the largest first; NULL = none */
+	const struct gp_memory_site *many;        /* the one with most blocks; NULL = none */
+	uint64_t bytes, blocks, sites;
+	uint64_t kept_bytes; /* by libraries: these; report/symbols/call_site.c knows fewer */
+	struct keeper keepers[KEEPERS];
+	size_t keeper_count;
+};
+
+static void note_largest(struct left *left, const struct gp_memory_site *row)
+{
+	for (size_t i = 0; i < SHOWN; i++)
+		if (!left->most[i] || row->left_bytes > left->most[i]->left_bytes) {
+			for (size_t k = SHOWN - 1; k > i; k--)
+				left->most[k] = left->most[k - 1];
+			left->most[i] = row;
+			return;
+		}
+}
+
+static void note_kept(struct left *left, const char *owner, uint64_t bytes)
+{
+	size_t i = 0;
+
+	if (bytes == 0)
+		return;
+	left->kept_bytes += bytes;
+	while (i < left->keeper_count && strcmp(left->keepers[i].name, owner) != 0)
+		i++;
+	if (i == KEEPERS)
+		return;
+	if (i == left->keeper_count)
+		left->keepers[left->keeper_count++] = (struct keeper){owner, 0};
+	left->keepers[i].bytes += bytes;
+}
+
+/* Who keeps most is first. */
+static int compare_keepers(const void *a, const void *b)
+{
+	const struct keeper *x = a, *y = b;
+
+	return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes)
+				    : strcmp(x->name, y->name);
+}
+
+static struct left sum_up(const struct gp_memory_sites *found)
+{
+	struct left left = {0};
+
+	for (uint32_t i = 0; i < found->row_count; i++) {
+		const struct gp_memory_site *row = &found->rows[i];
+		const char *owner = gp_call_sites_at(found->sites, row->site).owner;
+
+		if (!gp_memory_site_is_leak(found, row)) {
+			if (row->kind != GP_MEMORY_IPC)
+				note_kept(&left, owner, row->left_bytes);
+			continue;
+		}
+		left.bytes += row->left_bytes;
+		left.blocks += row->left_blocks;
+		left.sites++;
+		note_largest(&left, row);
+		if (!left.many || row->left_blocks > left.many->left_blocks)
+			left.many = row;
+	}
+	qsort(left.keepers, left.keeper_count, sizeof(*left.keepers), compare_keepers);
+	return left;
+}
+
+static void put_site(struct gp_table *table, const struct gp_memory_sites *found, uint32_t number)
+{
+	struct gp_call_site site = gp_call_sites_at(found->sites, number);
+	char line[LINE_BYTES], *escaped;
+
+	snprintf(line, sizeof(line), "%s%s%s", site.place,
+		 site.callers[0] != '\0' ? GP_SITE_SEPARATOR : "", site.callers);
+	escaped = gp_text_escape(line);
+	gp_table_cell(table, escaped ? escaped : "(no memory)");
+	free(escaped);
+}
+
+static int print_sites(const struct gp_summary *summary, const struct gp_memory_sites *found,
+		       const struct left *left)
+{
+	struct gp_table *table = gp_table_new(columns, COUNT(columns));
+	int result;
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < SHOWN && left->most[i]; i++) {
+		gp_table_figure(table, gp_format_bytes(left->most[i]->left_bytes));
+		gp_table_figure(table, gp_format_count(left->most[i]->left_blocks));
+		put_site(table, found, left->most[i]->site);
+	}
+	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+	gp_table_free(table);
+	if (left->sites > SHOWN)
+		fprintf(summary->out, "  ... %s more\n", gp_format_count(left->sites - SHOWN).text);
+	return result;
+}
+
+static bool is_placed(const struct gp_memory_sites *found, const struct gp_memory_site *row)
+{
+	return !strstr(gp_call_sites_at(found->sites, row->site).place, GP_SITE_WITHOUT_STACK);
+}
+
+/* Callers that tell a place from others, in so many columns: the outermost of them does, those before it are wrappers.  Free it. */
+static char *fit_callers(const char *callers)
+{
+	static const char left_out[] = "..." GP_SITE_SEPARATOR;
+	const char *outermost = callers, *next;
+	char *fitted, *text = NULL;
+
+	while ((next = strstr(outermost, GP_SITE_SEPARATOR)) != NULL)
+		outermost = next + strlen(GP_SITE_SEPARATOR);
+	if (gp_text_columns(callers) <= PLACE_COLUMNS || outermost == callers)
+		return gp_text_fit(callers, PLACE_COLUMNS);
+	fitted = gp_text_fit(outermost, PLACE_COLUMNS - strlen(left_out));
+	if (fitted && asprintf(&text, "%s%s", left_out, fitted) < 0)
+		text = NULL;
+	free(fitted);
+	return text;
+}
+
+static void print_place(FILE *out, const struct gp_memory_sites *found,
+			const struct gp_memory_site *row)
+{
+	struct gp_call_site site = gp_call_sites_at(found->sites, row->site);
+	size_t apart = gp_call_sites_tell_apart(found->sites, row->site);
+	char *place = gp_text_escape(site.place), *caller = strndup(site.callers, apart);
+	char *fitted = place ? gp_text_fit(place, PLACE_COLUMNS) : NULL;
+	char *escaped = caller ? gp_text_escape(caller) : NULL;
+	char *fitted_caller = escaped ? fit_callers(escaped) : NULL;
+
+	fprintf(out, " at %s%s%s", fitted ? fitted : "(no memory)",
+		apart > 0 ? GP_SITE_SEPARATOR : "", fitted_caller ? fitted_caller : "(no memory)");
+	free(fitted_caller);
+	free(escaped);
+	free(caller);
+	free(fitted);
+	free(place);
+}
+
+/* What sites of one place have that are told as one: they differ in who called the function that called it, or in nothing. */
+struct place {
+	const struct gp_memory_site *row; /* one of them */
+	uint64_t bytes, blocks;
+};
+
+static struct place place_of(const struct gp_memory_sites *found, const struct gp_memory_site *row)
+{
+	struct gp_call_site site = gp_call_sites_at(found->sites, row->site);
+	size_t apart = gp_call_sites_tell_apart(found->sites, row->site);
+	struct place place = {.row = row};
+
+	for (uint32_t i = 0; i < found->row_count; i++) {
+		const struct gp_memory_site *other = &found->rows[i];
+		struct gp_call_site of_other = gp_call_sites_at(found->sites, other->site);
+
+		if (!gp_memory_site_is_leak(found, other) ||
+		    strcmp(of_other.place, site.place) != 0 ||
+		    gp_call_site_same_callers(of_other.callers, site.callers) < apart)
+			continue;
+		place.bytes += other->left_bytes;
+		place.blocks += other->left_blocks;
+	}
+	return place;
+}
+
+/* Of the places of the largest sites, the one with most bytes. */
+static struct place largest_place(const struct gp_memory_sites *found, const struct left *left)
+{
+	struct place largest = place_of(found, left->most[0]);
+
+	for (size_t i = 1; i < SHOWN && left->most[i]; i++) {
+		struct place place = place_of(found, left->most[i]);
+
+		if (place.bytes > largest.bytes)
+			largest = place;
+	}
+	return largest;
+}
+
+/*
+ * Where the most of it was allocated, if that is known: ", 1.500MiB of it at main", and, for what leaks is rather what there
+ * are many of, where most blocks were: ", 400 of the blocks at step"
+ */
+static void print_most(FILE *out, const struct gp_memory_sites *found, const struct left *left)
+{
+	struct place largest = largest_place(found, left), many = place_of(found, left->many);
+
+	if (is_placed(found, largest.row)) {
+		if (largest.bytes < left->bytes)
+			fprintf(out, ", %s of it", gp_format_bytes(largest.bytes).text);
+		print_place(out, found, largest.row);
+	}
+	if (many.blocks > largest.blocks && is_placed(found, many.row)) {
+		fprintf(out, ", %s of the blocks", gp_format_count(many.blocks).text);
+		print_place(out, found, many.row);
+	}
+}
+
+/* "Never freed", or what of that is known. */
+static void print_title(const struct gp_summary *summary, bool is_doubtful)
+{
+	fprintf(summary->out, "%s%s%s: ", summary->options->brief ? "  " : "\n",
+		is_doubtful ? "Not freed while it was recorded" : "Never freed",
+		gp_recorded_any_last_part(summary->models, summary->model_count)
+			? ", of what is kept"
+			: "");
+}
+
+/* What a library may keep is called neither leaked nor kept. */
+static void print_unknown(const struct gp_summary *summary, const struct left *left)
+{
+	print_title(summary, false);
+	fprintf(summary->out,
+		"not known; %s in %s block%s %s left, perhaps in the cache of an allocator\n",
+		gp_format_bytes(left->bytes).text, gp_format_count(left->blocks).text,
+		left->blocks == 1 ? "" : "s", left->blocks == 1 ? "was" : "were");
+	if (!summary->options->brief)
+		fputs("  the calls have no stack, which would tell\n", summary->out);
+}
+
+static void print_kept(FILE *out, const struct left *left)
+{
+	if (left->kept_bytes > 0)
+		fprintf(out, ", not counting %s kept by", gp_format_bytes(left->kept_bytes).text);
+	for (size_t i = 0; i < left->keeper_count; i++)
+		fprintf(out, "%s %s",
+			i == 0                        ? ""
+			: i + 1 == left->keeper_count ? " and"
+						      : ",",
+			left->keepers[i].name);
+	fputs("\n", out);
+}
+
+static int print_left(const struct gp_summary *summary, const struct gp_memory_sites *found,
+		      const struct left *left)
+{
+	const char *doubt = gp_memory_sites_doubt(summary->models, summary->model_count);
+	bool brief = summary->options->brief;
+	int result = 0;
+
+	print_title(summary, doubt != NULL);
+	if (left->blocks > 0)
+		fprintf(summary->out, "%s in %s block%s", gp_format_bytes(left->bytes).text,
+			gp_format_count(left->blocks).text, left->blocks == 1 ? "" : "s");
+	else
+		fputs("nothing", summary->out);
+	if (left->blocks > 0 && brief)
+		print_most(summary->out, found, left);
+	print_kept(summary->out, left);
+	if (left->blocks > 0 && !brief)
+		result = print_sites(summary, found, left);
+	if (doubt && *doubt)
+		fprintf(summary->out, "  with what was freed %s\n", doubt);
+	if (!brief)
+		fputs("  all of it, who held the peak, what was allocated again and again: "
+		      "gpuprof summary --memory FILE\n",
+		      summary->out);
+	return result;
+}
+
+static int print_if_any(const struct gp_summary *summary, const struct gp_memory_sites *found)
+{
+	const struct left left = sum_up(found);
+
+	if (left.blocks + left.kept_bytes == 0)
+		return 0;
+	if (gp_memory_sites_knows_owners(summary->models, summary->model_count) ||
+	    gp_memory_sites_doubt(summary->models, summary->model_count) != NULL)
+		return print_left(summary, found, &left);
+	print_unknown(summary, &left);
+	return 0;
+}
+
+int gp_summary_print_left(const struct gp_summary *summary)
+{
+	struct gp_device_list devices = {0};
+	struct gp_memory_sites found;
+	int result = gp_memory_sites_of(summary->models, summary->model_count, &devices,
+					GP_MEMORY_LEFT, &found);
+
+	if (result == 0)
+		result = print_if_any(summary, &found);
+	gp_memory_sites_free(&found);
+	gp_device_list_free(&devices);
+	return result;
+}

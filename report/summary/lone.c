@@ -1,0 +1,137 @@
+/* One operation that a good part of the GPU time hangs on, for it took many times what those like it take: what held it up; and one that hung there, were its time right. */
+#include "report/summary/part.h"
+
+#include <stdlib.h>
+
+#include "report/analysis/device/outliers.h"
+#include "report/model/build/bad_timestamps.h"
+#include "report/base/text/format.h"
+#include "report/symbols/names.h"
+#include "report/model/recorded.h"
+#include "report/base/text/text.h"
+
+#define NAME_COLUMNS 48
+
+/* What it is called: for free(); NULL if there is no memory. */
+static char *name_of(const struct gp_model *model, const struct gp_op *op)
+{
+	char label[GP_ACTIVITY_LABEL_BYTES];
+	struct gp_names *names = gp_names_new();
+	char *escaped = NULL, *fitted;
+
+	gp_activity_label(label, op);
+	if (op->kind != GP_OP_KERNEL)
+		escaped = gp_text_escape(label);
+	else if (names)
+		escaped = gp_text_escape(gp_names_short(names, gp_model_kernel_name(model, op)));
+	fitted = escaped ? gp_text_fit(escaped, NAME_COLUMNS) : NULL;
+	free(escaped);
+	gp_names_free(names);
+	return fitted;
+}
+
+/* "the first of 20 step", "one of 323 [memcpy DtoD] (1B)" */
+static void print_which(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)
+{
+	char *name = name_of(model, lone->op);
+
+	fputs("  outlier   ", out);
+	if (lone->like == 1)
+		fputs("the only", out);
+	else
+		fprintf(out, "%s of %s", lone->is_first ? "the first" : "one",
+			gp_format_count(lone->like).text);
+	fprintf(out, " %s", name ? name : "(no memory)");
+	if (lone->op->kind != GP_OP_KERNEL)
+		fprintf(out, " (%s)", gp_format_bytes(lone->op->bytes).text);
+	free(name);
+}
+
+/* Where nothing that is known explains it: what is not recorded, the likeliest first.  Copies of as many bytes have as much to do. */
+static void print_guess(FILE *out, const struct gp_model *model, const struct gp_op *op)
+{
+	bool managed = gp_model_may_have_managed_memory(model);
+	bool kernel = op->kind == GP_OP_KERNEL;
+
+	fputs("; ", out);
+	if (managed)
+		fprintf(out, "managed memory%s may have been moved for it, ",
+			model->memory_count == 0 ? ", if there is any," : "");
+	if (kernel)
+		fputs("its arguments may mean more work, ", out);
+	if (!gp_recorded_has_all_operations(model))
+		fprintf(out, "%smissing operations may have run beside it",
+			managed || kernel ? "or " : "");
+	else
+		fputs(managed || kernel ? "or another process had the GPU"
+					: "another process may have had the GPU",
+		      out);
+}
+
+static void print_why(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)
+{
+	uint64_t beside_ns = gp_op_gpu_ns(lone->op) - lone->alone_ns;
+
+	if (beside_ns > lone->alone_ns)
+		fprintf(out, "; other operations ran beside it for %s of that",
+			gp_format_ns(beside_ns).text);
+	else
+		print_guess(out, model, lone->op);
+}
+
+static void print_without(const struct gp_summary *summary, const struct gp_lone_op *lone)
+{
+	const struct gp_model *model = summary->models[lone->model];
+	size_t device = gp_device_list_known(&summary->devices, model, lone->op->device_id);
+	const struct gp_busy *busy =
+		device < summary->devices.count ? &summary->busy[device] : NULL;
+
+	if (busy && busy->possible_ns > 0 && busy->inside_ns >= lone->alone_ns)
+		fprintf(summary->out, "; without it GPU %u was %s %% busy",
+			summary->devices.entries[device].number,
+			gp_format_percent((double)(busy->inside_ns - lone->alone_ns),
+					  (double)busy->possible_ns)
+				.text);
+}
+
+static void print_lone(const struct gp_summary *summary, const struct gp_lone_op *lone)
+{
+	uint64_t ns = gp_op_gpu_ns(lone->op);
+
+	print_which(summary->out, lone, summary->models[lone->model]);
+	fprintf(summary->out, " took %s, %s %% of all GPU time; usual are %s",
+		gp_format_ns(ns).text, gp_format_percent((double)ns, (double)lone->all_ns).text,
+		gp_format_ns(lone->usual_ns).text);
+	print_why(summary->out, lone, summary->models[lone->model]);
+	print_without(summary, lone);
+	fputs("\n", summary->out);
+}
+
+static void print_wrong(const struct gp_summary *summary, const struct gp_lone_op *lone)
+{
+	print_which(summary->out, lone, summary->models[lone->model]);
+	fprintf(summary->out, " took %s by its record",
+		gp_format_ns(lone->op->end_ns - lone->op->start_ns).text);
+	if (lone->usual_ns > 0)
+		fprintf(summary->out, ", usual are %s", gp_format_ns(lone->usual_ns).text);
+	fprintf(summary->out,
+		"; that cannot be right: %s%s others of its stream ran meanwhile; no figure "
+		"here has that time\n",
+		gp_format_count(lone->clashes).text,
+		lone->clashes == GP_CLASHES_COUNTED ? " or more" : "");
+}
+
+int gp_summary_print_lone(const struct gp_summary *summary)
+{
+	struct gp_lone_op lone, wrong;
+	int result = gp_lone_op_find(&lone, summary->models, summary->model_count,
+				     &summary->devices, summary->kinds);
+
+	if (result == 0)
+		result = gp_lone_op_find_wrong(&wrong, summary->models, summary->model_count);
+	if (result == 0 && wrong.op)
+		print_wrong(summary, &wrong);
+	if (result == 0 && lone.op)
+		print_lone(summary, &lone);
+	return result;
+}

@@ -1,0 +1,206 @@
+#include "report/summary/part.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report/trace/cuda_names.h"
+#include "report/base/text/format.h"
+#include "report/model/recorded.h"
+#include "report/base/text/text_table.h"
+#include "report/base/tally.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_column columns[] = {
+	{"Peak", false},   {"At", false},     {"Allocated", false},
+	{"Allocs", false}, {"Freed", false},  {"Frees", false},
+	{"Left", false},   {"Blocks", false}, {"Memory", true},
+};
+
+static void put_label(const struct gp_summary *summary, struct gp_table *table,
+		      const struct gp_memory_row *row)
+{
+	const char *kind = row->kind == GP_MEMORY_OF_DEVICE ? "in all but managed"
+							    : gp_allocation_name(row->kind);
+	char label[64];
+
+	if (row->device < summary->devices.count)
+		snprintf(label, sizeof(label), "GPU %u %s",
+			 summary->devices.entries[row->device].number, kind);
+	else
+		snprintf(label, sizeof(label), "%s", kind);
+	gp_table_cell(table, label);
+}
+
+void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *table,
+			 const struct gp_memory_row *row)
+{
+	gp_table_figure(table, gp_format_bytes(row->peak_bytes));
+	if (row->peak_bytes > 0)
+		gp_table_figure(table, gp_summary_moment(summary, row->peak_unix_ns));
+	else
+		gp_table_cell(table, "-");
+}
+
+void gp_summary_print_left_note(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->memory.row_count; i++) {
+		const struct gp_memory_row *row = &summary->memory.rows[i];
+
+		if (row->allocated_bytes - row->freed_bytes <= row->peak_bytes)
+			continue;
+		fputs("  Left: the sum of what each process left when it ended; Peak: what was "
+		      "there at one time\n",
+		      summary->out);
+		return;
+	}
+}
+
+static void put_row(const struct gp_summary *summary, struct gp_table *table,
+		    const struct gp_memory_row *row)
+{
+	gp_summary_put_peak(summary, table, row);
+	gp_table_figure(table, gp_format_bytes(row->allocated_bytes));
+	gp_table_figure(table, gp_format_count(row->allocations));
+	gp_table_figure(table, gp_format_bytes(row->freed_bytes));
+	gp_table_figure(table, gp_format_count(row->frees));
+	gp_table_figure(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
+	gp_table_figure(table, gp_format_count(row->allocations - row->frees));
+	put_label(summary, table, row);
+}
+
+/* The sum of one kind only would say the same twice. */
+static bool is_worth_a_row(const struct gp_memory_stats *memory, size_t index)
+{
+	const struct gp_memory_row *row = &memory->rows[index];
+	size_t parts = 0;
+
+	if (row->kind != GP_MEMORY_OF_DEVICE)
+		return row->allocations > 0;
+	for (size_t i = 0; i < memory->row_count; i++)
+		parts += memory->rows[i].device == row->device && memory->rows[i].allocations > 0 &&
+			 gp_memory_is_of_device(memory->rows[i].kind);
+	return parts > 1;
+}
+
+static int print_rows(const struct gp_summary *summary)
+{
+	struct gp_table *table = gp_table_new(columns, COUNT(columns));
+	size_t rows = 0;
+	int result = 0;
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < summary->memory.row_count; i++)
+		if (is_worth_a_row(&summary->memory, i)) {
+			put_row(summary, table, &summary->memory.rows[i]);
+			rows++;
+		}
+	if (rows > 0)
+		result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+	if (result == 0)
+		gp_summary_print_left_note(summary);
+	gp_table_free(table);
+	return result;
+}
+
+/* Whether every process recorded its allocations, and always. */
+static bool knows_all(const struct gp_summary *summary, bool *any)
+{
+	bool all = true;
+
+	*any = false;
+	for (size_t i = 0; i < summary->model_count; i++) {
+		const struct gp_model *model = summary->models[i];
+		bool recorded = gp_recorded_kind(model, "memory");
+
+		*any |= recorded;
+		all &= recorded && model->gate_count == 0;
+	}
+	return all;
+}
+
+static void print_usage(const struct gp_summary *summary, const struct gp_memory_usage *usage)
+{
+	uint64_t beyond =
+		usage->in_use_bytes > usage->own_bytes ? usage->in_use_bytes - usage->own_bytes : 0;
+	bool any, all = knows_all(summary, &any);
+
+	fprintf(summary->out, "  GPU %u: the driver reports %s of %s in use at %s",
+		summary->devices.entries[usage->device].number,
+		gp_format_bytes(usage->in_use_bytes).text, gp_format_bytes(usage->total_bytes).text,
+		gp_summary_moment(summary, usage->unix_ns).text);
+	if (any)
+		fprintf(summary->out, ", %s beyond the %s %sheld here then",
+			gp_format_bytes(beyond).text, gp_format_bytes(usage->own_bytes).text,
+			all ? "" : "known to be ");
+	fputs(any ? "\n" : "; allocations were not recorded\n", summary->out);
+}
+
+/* ---- pools ---- */
+
+enum { MOST_RESERVED };
+
+/* One row for each pool of each process. */
+static void gather_pools(const struct gp_summary *summary, struct gp_tally *tally)
+{
+	for (size_t m = 0; m < summary->model_count; m++)
+		for (uint32_t i = 0; i < summary->models[m]->pool_count; i++) {
+			const struct gp_record_pool *pool = &summary->models[m]->pools[i];
+			struct gp_tally_row *row =
+				gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){m, pool->device_id,
+									       pool->address});
+
+			if (pool->reserved_bytes > row->sums[MOST_RESERVED])
+				row->sums[MOST_RESERVED] = pool->reserved_bytes;
+		}
+}
+
+static int print_pools(const struct gp_summary *summary)
+{
+	struct gp_tally tally = {0};
+	uint64_t most_bytes = 0;
+	int result;
+
+	gather_pools(summary, &tally);
+	result = tally.error;
+	for (uint32_t i = 0; i < tally.count; i++)
+		if (tally.rows[i].sums[MOST_RESERVED] > most_bytes)
+			most_bytes = tally.rows[i].sums[MOST_RESERVED];
+	if (result == 0 && tally.count > 0)
+		fprintf(summary->out, "  %s pool%s, at most %s reserved%s\n",
+			gp_format_count(tally.count).text, tally.count == 1 ? "" : "s",
+			gp_format_bytes(most_bytes).text, tally.count == 1 ? "" : " in one");
+	gp_tally_free(&tally);
+	return result;
+}
+
+void gp_summary_print_memory_title(const struct gp_summary *summary)
+{
+	fprintf(summary->out, "\nMemory allocated through CUDA%s\n",
+		gp_recorded_any_last_part(summary->models, summary->model_count)
+			? " (of what is kept: blocks allocated before are not counted)"
+			: "");
+}
+
+int gp_summary_print_memory(const struct gp_summary *summary)
+{
+	const struct gp_memory_stats *memory = &summary->memory;
+	bool any;
+	int result;
+
+	if (memory->row_count == 0)
+		return 0;
+	gp_summary_print_memory_title(summary);
+	result = print_rows(summary);
+	if (result == 0)
+		result = print_pools(summary);
+	for (size_t i = 0; i < memory->usage_count; i++)
+		print_usage(summary, &memory->usages[i]);
+	if (memory->usage_count > 0 && (knows_all(summary, &any) || any))
+		fputs("    (beyond: contexts, modules, libraries, unused parts of pools, and other "
+		      "processes)\n",
+		      summary->out);
+	return result;
+}

@@ -1,0 +1,174 @@
+/*
+ * summary_part: the sections of the summary, each printed by one function of report/summary_*.c.
+ *
+ * All read what struct gp_summary has gathered; they print a title line, indented lines, and an
+ * empty line before them. They return 0 or -ENOMEM; that out cannot be written is found at the end.
+ */
+#ifndef REPORT_SUMMARY_PART_H
+#define REPORT_SUMMARY_PART_H
+
+#include "report/analysis/idle/activity.h"
+#include "report/analysis/idle/busy.h"
+#include "report/model/devices.h"
+#include "report/model/memory_stats.h"
+#include "report/summary/summary.h"
+#include "report/base/text/text_table.h"
+
+#define GP_SUMMARY_COLUMNS       120 /* of a line, but for full names */
+#define GP_SUMMARY_BRIEF_COLUMNS 110
+
+struct gp_basis;
+struct gp_summary_ranges;
+
+/* Rows of its tables; 0 = all. */
+struct gp_summary_rows {
+	size_t operations, calls, ranges, memory;
+	bool ranges_in_a_line; /* instead of any row */
+};
+
+struct gp_summary {
+	FILE *out;
+	const struct gp_summary_options *options;
+	struct gp_summary_rows rows;
+	struct gp_model *const *models; /* only those that used the GPU */
+	size_t model_count;
+	struct gp_window window;
+	struct gp_device_list devices;
+	struct gp_busy *busy;   /* parallel to devices */
+	struct gp_basis *basis; /* NULL: there is none, of totals */
+	const struct gp_kinds *kinds;
+	struct gp_memory_stats memory;
+	struct gp_activity activity;
+	struct gp_summary_ranges *ranges; /* NULL: not gathered yet */
+};
+
+/* Fill in what the sections need from models; release it in either case.  Returns 0 or -ENOMEM. */
+int gp_summary_gather(struct gp_summary *summary);
+void gp_summary_release(struct gp_summary *summary);
+
+/* Columns of a line of this page. */
+size_t gp_summary_columns(const struct gp_summary *summary);
+
+/* Whether there are models of which there are totals alone: then each section is of these, and basis is NULL. */
+bool gp_summary_has_totals(struct gp_model *const *models, size_t model_count);
+
+/* What gp_busy_of() and gp_memory_stats_of() tell, of such models. */
+struct gp_busy *gp_summary_busy_of_totals(struct gp_model *const *models, size_t model_count,
+					  struct gp_device_list *devices);
+int gp_summary_memory_of_totals(struct gp_model *const *models, size_t model_count,
+				struct gp_device_list *devices, struct gp_memory_stats *memory);
+
+/* What the sums alone say of where time goes; at most a few lines. */
+int gp_summary_print_signs(const struct gp_summary *summary);
+
+/* What such a page has not, and how to get it. */
+int gp_summary_print_one_pass(const struct gp_summary *summary);
+
+/* "GPU activities", "API calls" and "Memory copies and sets". */
+int gp_summary_print_activity(const struct gp_summary *summary);
+
+/* What copies and sets moved, and how fast, in a line. */
+int gp_summary_print_copies_in_brief(const struct gp_summary *summary);
+
+/* Which calls failed, with which error and where: a few lines, if there are any. */
+int gp_summary_print_failures(const struct gp_summary *summary);
+
+/* The ranges of the program by name, of which there may be millions: once for all pages that are tried.  Returns 0 or -ENOMEM. */
+int gp_summary_gather_ranges(struct gp_summary *summary);
+void gp_summary_free_ranges(struct gp_summary_ranges *ranges);
+
+/* Those that were gathered, by GPU time, if there are any. */
+int gp_summary_print_ranges(const struct gp_summary *summary);
+
+/* What else there is: a line on each other kind of thing that the program did. */
+int gp_summary_print_more(const struct gp_summary *summary);
+
+int gp_summary_print_memory(const struct gp_summary *summary);
+
+void gp_summary_print_memory_title(const struct gp_summary *summary);
+
+/* Its peaks, what was left and what the driver reports, a row for each device and each kind of the host's. */
+int gp_summary_print_memory_in_brief(const struct gp_summary *summary);
+
+/*
+ * How much of an overhead may have held up the program within that time, which is its process's: what a profiler did before the first call and after
+ * the last is no part of the time that is told.
+ */
+uint64_t gp_summary_overhead_within_ns(struct gp_model *model, const struct gp_overhead *overhead,
+				       struct gp_window window);
+
+/* What recording cost, where gpuprof recorded; what CUPTI says that it and the driver took, by kind, which is not in that. */
+void gp_summary_print_cost(const struct gp_summary *summary);
+int gp_summary_print_overheads(const struct gp_summary *summary);
+
+/* What was never freed, by call site; nothing where everything was. */
+int gp_summary_print_left(const struct gp_summary *summary);
+
+/* What passed before the first operation and after the last one; nothing where that is little. */
+int gp_summary_print_ends(const struct gp_summary *summary);
+
+/* What to change first; nothing where no rule has anything to say. */
+int gp_summary_print_advice(const struct gp_summary *summary);
+
+/* When it was recorded, and what was left out by choice; nothing where everything was recorded. */
+void gp_summary_print_windows(const struct gp_summary *summary);
+
+/* Of a model without any call: a line on what the options left out. */
+void gp_summary_print_never(FILE *out, const struct gp_model *model);
+
+/* How busy the GPUs were: what is known of that. */
+int gp_summary_print_busy(const struct gp_summary *summary);
+
+/* Ends the line of a device; below it, on one screen of several devices in it: what ran, why nothing did, which is at most where not all operations are known. */
+void gp_summary_print_where(const struct gp_summary *summary, size_t device, bool all_known);
+
+/* With what its time ends. */
+enum gp_span_end {
+	GP_SPAN_ENDS_WITH_CALL,
+	GP_SPAN_ENDS_WITH_OPERATION, /* a trace of another recorder that has calls, too */
+	GP_SPAN_ENDS_WITH_SIGN, /* the last that is known of a process that has no last call (gp_busy_is_open()) */
+};
+
+enum gp_span_end gp_summary_span_end(const struct gp_summary *summary);
+
+/* A line on a single operation that a good part of all GPU time is (report/analysis/device/outliers.h), if there is one. */
+int gp_summary_print_lone(const struct gp_summary *summary);
+
+/* On the iterations of the main loop, and how busy the GPU was in them; nothing where no loop was found, or of several processes. */
+void gp_summary_print_loop(const struct gp_summary *summary, bool all_known);
+
+/* A line on the kinds of kernels, by their names; nothing where most are of an unknown kind. */
+void gp_summary_print_kinds(const struct gp_summary *summary);
+
+/* A line on the autotuning of libraries, if that took 1 % of the GPU time; "at least" where calls have no stacks. */
+void gp_summary_print_tuning(const struct gp_summary *summary);
+
+/* A line, "3 frees of memory" or "1 free of memory": things has "(s)" where the plural has an s. */
+void gp_summary_print_things(FILE *out, int indent, uint64_t count, const char *things);
+
+/* What was recorded, what is missing and why, what recording cost. */
+int gp_summary_print_records(const struct gp_summary *summary);
+
+/* What a model lacks that is not complete, or whose file is damaged: for the top of the page. */
+void gp_summary_print_partial(FILE *out, const struct gp_model *model);
+
+/* The kernels that had not ended, by name: a few lines, if there are any. */
+void gp_summary_print_unfinished(FILE *out, int indent, const struct gp_model *model);
+
+/* Whether it ended while a kernel ran, as its last flush tells. */
+bool gp_summary_is_cut_off(const struct gp_model *model);
+
+/* What the user must know of a model without any call: losses and notes, one line each. */
+void gp_summary_print_troubles(FILE *out, const struct gp_model *model);
+
+/* A moment, counted from the start of the window. */
+struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns);
+
+/* Two cells: the peak of a row of memory, and when it was; of unknown size, as another process's is, there is none. */
+void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *table,
+			 const struct gp_memory_row *row);
+
+/* A line below them where one process had ended before the peak of all: more was left than there was at any time. */
+void gp_summary_print_left_note(const struct gp_summary *summary);
+
+#endif

@@ -1,0 +1,360 @@
+#include "report/summary/part.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis/loop/context.h"
+#include "report/base/array.h"
+#include "report/base/text/format.h"
+#include "report/base/text/name_pattern.h"
+#include "report/base/spill_memory.h"
+#include "report/base/stats.h"
+#include "report/base/text/text_table.h"
+#include "report/base/text/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define NAME_COLUMNS 60 /* where there is but a line */
+#define NAME_BYTES   256
+#define MANY_NAMES   4u /* that differ in their numbers alone */
+#define FEW_OF_ONE                                                                                 \
+	2u /* ranges of one such name: its lengths are known by their sum and the longest */
+
+static const struct gp_column columns[] = {
+	{"GPU time", false}, {"GPU ops", false}, {"Ranges", false}, {"Open", false},
+	{"Total", false},    {"Avg", false},     {"Max", false},    {"Range", true},
+};
+
+/*
+ * All ranges of one domain and message, or of many messages that differ in their numbers alone and come once or twice each: requests, say.  Those that
+ * were never closed last to the end of the recording.
+ */
+struct row {
+	char *key;
+	const char *longest; /* its key; NULL: all have the same */
+	double median_ns;    /* of many messages' */
+	uint64_t gpu_ns, operations, count, open, total_ns, longest_ns;
+	bool works, works_own; /* one of them started operations; some that are not of tuning */
+};
+
+struct gp_summary_ranges {
+	struct gp_groups names; /* whose numbers are the rows' */
+	struct row *rows;       /* in the order of the table, once all are gathered */
+	uint32_t count, capacity;
+	uint64_t ranges;
+	bool has_tuning; /* a row that started operations of tuning, and no others */
+};
+
+/* "message", or "message (domain)". */
+static char *make_key(const struct gp_model *model, const struct gp_range *range)
+{
+	const char *text = gp_model_range_text(model, range);
+	const char *domain = model->domains[range->domain];
+	size_t size = strlen(text) + strlen(domain) + sizeof("(no name) ()");
+	char *key = malloc(size);
+
+	if (key && *domain)
+		snprintf(key, size, "%s (%s)", *text ? text : "(no name)", domain);
+	else if (key)
+		snprintf(key, size, "%s", *text ? text : "(no name)");
+	return key;
+}
+
+static struct row *find_row(struct gp_summary_ranges *rows, const struct gp_model *model,
+			    const struct gp_range *range)
+{
+	char *key = make_key(model, range);
+	uint32_t number = key ? gp_groups_find(&rows->names, key) : UINT32_MAX;
+
+	free(key);
+	if (number == UINT32_MAX ||
+	    gp_array_grow(&rows->rows, &rows->capacity, number, sizeof(*rows->rows)) < 0)
+		return NULL;
+	if (number == rows->count)
+		rows->rows[rows->count++] = (struct row){.key = rows->names.rows[number].key};
+	return &rows->rows[number];
+}
+
+/* Of start/end ranges any thread's operations count: they are the program's own.  tuning NULL: the GPU was not used. */
+static bool works_own(const struct gp_model *model, const struct gp_tuning *tuning,
+		      const struct gp_range *range, uint32_t *own)
+{
+	return range->op_count > 0 &&
+	       (range->style != GP_STYLE_PUSH_POP || !tuning || !gp_tuning_has_any(model, tuning) ||
+		gp_tuning_range_has_own(model, tuning, range, own));
+}
+
+static int add_range(struct gp_summary_ranges *rows, const struct gp_model *model,
+		     const struct gp_tuning *tuning, const struct gp_range *range, uint32_t *own)
+{
+	uint64_t length_ns = range->end_ns - range->start_ns;
+	struct row *row;
+
+	if (range->style == GP_STYLE_MARK)
+		return 0;
+	row = find_row(rows, model, range);
+	if (!row)
+		return -ENOMEM;
+	rows->ranges++;
+	row->count++;
+	row->open += range->open;
+	row->gpu_ns += range->gpu_busy_ns;
+	row->operations += range->op_count;
+	row->total_ns += length_ns;
+	row->longest_ns = length_ns > row->longest_ns ? length_ns : row->longest_ns;
+	row->works |= range->op_count > 0;
+	row->works_own |= works_own(model, tuning, range, own);
+	return 0;
+}
+
+/* All that it started is of tuning, which is no work of the program. */
+static bool is_tuning(const struct row *row)
+{
+	return row->works && !row->works_own;
+}
+
+static int compare_rows(const void *a, const void *b, const void *context)
+{
+	const struct row *left = a, *right = b;
+
+	(void)context;
+	if (is_tuning(left) != is_tuning(right))
+		return is_tuning(left) ? 1 : -1;
+	if (left->gpu_ns != right->gpu_ns)
+		return left->gpu_ns > right->gpu_ns ? -1 : 1;
+	if (left->total_ns != right->total_ns)
+		return left->total_ns > right->total_ns ? -1 : 1;
+	return strcmp(left->key, right->key);
+}
+
+/* ---- many that differ in their numbers alone ---- */
+
+/* Rows of one pattern, one behind the other. */
+struct alike {
+	char pattern[NAME_BYTES];
+	struct row *row;
+};
+
+static int compare_alike(const void *a, const void *b, const void *context)
+{
+	const struct alike *left = a, *right = b;
+
+	(void)context;
+	return strcmp(left->pattern, right->pattern);
+}
+
+/* How many follow each other that are alike, and whether they are to be one row. */
+static uint32_t count_alike(const struct alike *first, uint32_t left, bool *are_one)
+{
+	uint32_t count = 0;
+	bool are_few = true;
+
+	for (; count < left && strcmp(first[count].pattern, first->pattern) == 0; count++)
+		are_few = are_few && first[count].row->count <= FEW_OF_ONE &&
+			  strlen(first[count].row->key) < NAME_BYTES;
+	*are_one = are_few && count >= MANY_NAMES;
+	return count;
+}
+
+static void add_row(struct row *sum, const struct row *row)
+{
+	if (row->longest_ns > sum->longest_ns) {
+		sum->longest_ns = row->longest_ns;
+		sum->longest = row->key;
+	}
+	sum->count += row->count;
+	sum->open += row->open;
+	sum->gpu_ns += row->gpu_ns;
+	sum->operations += row->operations;
+	sum->total_ns += row->total_ns;
+	sum->works |= row->works;
+	sum->works_own |= row->works_own;
+}
+
+/* The first one's row becomes that of all; the others have no ranges any more. */
+static int join_alike(struct gp_summary_ranges *rows, const struct alike *alike, uint32_t count)
+{
+	uint64_t *lengths_ns = gp_room_take((size_t)count * FEW_OF_ONE * sizeof(*lengths_ns));
+	uint32_t group = gp_groups_find(&rows->names, alike->pattern);
+	struct row sum = {.longest = alike->row->key};
+	size_t ranges = 0;
+
+	if (!lengths_ns || group == UINT32_MAX) {
+		gp_room_free(lengths_ns);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct row *row = alike[i].row;
+
+		add_row(&sum, row);
+		lengths_ns[ranges++] = row->longest_ns;
+		if (row->count == FEW_OF_ONE)
+			lengths_ns[ranges++] = row->total_ns - row->longest_ns;
+		row->count = 0;
+	}
+	sum.key = rows->names.rows[group].key;
+	sum.median_ns = gp_stats_of(lengths_ns, ranges).median;
+	*alike->row = sum;
+	gp_room_free(lengths_ns);
+	return 0;
+}
+
+static int join_all_alike(struct gp_summary_ranges *rows)
+{
+	struct alike *alike = gp_room_take(((size_t)rows->count + 1) * sizeof(*alike));
+	uint32_t kept = 0, count;
+	bool are_one;
+	int result;
+
+	if (!alike)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < rows->count; i++) {
+		gp_range_pattern(alike[i].pattern, sizeof(alike[i].pattern), rows->rows[i].key);
+		alike[i].row = &rows->rows[i];
+	}
+	result = gp_array_sort(alike, rows->count, sizeof(*alike), compare_alike, NULL);
+	for (uint32_t i = 0; result == 0 && i < rows->count; i += count) {
+		count = count_alike(&alike[i], rows->count - i, &are_one);
+		if (are_one)
+			result = join_alike(rows, &alike[i], count);
+	}
+	gp_room_free(alike);
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (rows->rows[i].count > 0)
+			rows->rows[kept++] = rows->rows[i];
+	rows->count = kept;
+	return result;
+}
+
+static int gather(const struct gp_summary *summary, struct gp_summary_ranges *rows)
+{
+	int result = 0;
+
+	for (size_t m = 0; m < summary->model_count; m++) {
+		const struct gp_model *model = summary->models[m];
+		const struct gp_tuning *tuning =
+			summary->basis ? &summary->basis->tunings[m] : NULL;
+		uint32_t own = 0;
+
+		for (uint32_t i = 0; result == 0 && i < model->range_count; i++)
+			result = add_range(rows, model, tuning, &model->ranges[i], &own);
+	}
+	if (result == 0)
+		result = join_all_alike(rows);
+	for (uint32_t i = 0; i < rows->count; i++)
+		rows->has_tuning |= is_tuning(&rows->rows[i]);
+	if (result < 0)
+		return result;
+	return gp_array_sort(rows->rows, rows->count, sizeof(*rows->rows), compare_rows, NULL);
+}
+
+void gp_summary_free_ranges(struct gp_summary_ranges *ranges)
+{
+	if (!ranges)
+		return;
+	free(ranges->rows);
+	gp_groups_free(&ranges->names);
+	free(ranges);
+}
+
+int gp_summary_gather_ranges(struct gp_summary *summary)
+{
+	summary->ranges = calloc(1, sizeof(*summary->ranges));
+	return summary->ranges ? gather(summary, summary->ranges) : -ENOMEM;
+}
+
+/* Its name, with what is told of many names: to be freed; NULL: no memory. */
+static char *name_of(const struct row *row)
+{
+	char *text, *escaped;
+
+	if (!row->longest)
+		return gp_text_escape(row->key);
+	if (asprintf(&text, "%.*s (median %s; longest: %.*s)", NAME_COLUMNS / 2, row->key,
+		     gp_format_ns((uint64_t)row->median_ns).text, NAME_COLUMNS / 2,
+		     row->longest) < 0)
+		return NULL;
+	escaped = gp_text_escape(text);
+	free(text);
+	return escaped;
+}
+
+static void put_row(struct gp_table *table, const struct row *row)
+{
+	char *escaped = name_of(row);
+
+	gp_table_figure(table, gp_format_ns(row->gpu_ns));
+	gp_table_figure(table, gp_format_count(row->operations));
+	gp_table_figure(table, gp_format_count(row->count));
+	gp_table_cell(table, row->open > 0 ? gp_format_count(row->open).text : "-");
+	gp_table_figure(table, gp_format_ns(row->total_ns));
+	gp_table_figure(table, gp_format_ns_mean((double)row->total_ns / (double)row->count));
+	gp_table_figure(table, gp_format_ns(row->longest_ns));
+	gp_table_cell(table, escaped ? escaped : "(no memory)");
+	free(escaped);
+}
+
+static void print_title(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
+{
+	fprintf(summary->out, "\nRanges: %s%s%s\n", gp_format_count(rows->ranges).text,
+		summary->options->brief
+			? ""
+			: " (GPU time: sum of what was started inside, by the thread; of "
+			  "start/end ranges by any)",
+		rows->has_tuning ? "; those of autotuning come last" : "");
+}
+
+static int print_rows(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
+{
+	struct gp_table *table = gp_table_new(columns, COUNT(columns));
+	size_t limit = summary->rows.ranges;
+	uint32_t shown = limit == 0 || rows->count <= limit + 1 ? rows->count : (uint32_t)limit;
+	int result;
+
+	if (!table)
+		return -ENOMEM;
+	print_title(summary, rows);
+	for (uint32_t i = 0; i < shown; i++)
+		put_row(table, &rows->rows[i]);
+	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+	if (shown < rows->count)
+		fprintf(summary->out, "  ... %s more%s\n",
+			gp_format_count(rows->count - shown).text,
+			summary->options->brief ? ""
+						: ": `gpuprof summary --by nvtx FILE` shows all");
+	gp_table_free(table);
+	return result;
+}
+
+/* The first of them alone. */
+static int print_line(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
+{
+	const struct row *first = &rows->rows[0];
+	char *escaped = gp_text_escape(first->key), *longest = NULL;
+	char *fitted = escaped ? gp_text_fit(escaped, NAME_COLUMNS) : NULL;
+
+	if (fitted)
+		fprintf(summary->out, "\nRanges: %s; with most GPU time: %s, %s in %s",
+			gp_format_count(rows->ranges).text, fitted,
+			gp_format_ns(first->gpu_ns).text, gp_format_count(first->count).text);
+	if (fitted && first->longest) {
+		longest = gp_text_escape(first->longest);
+		fprintf(summary->out, ";\n  they take %s (median), longest %s (%.*s)",
+			gp_format_ns((uint64_t)first->median_ns).text,
+			gp_format_ns(first->longest_ns).text, NAME_COLUMNS / 2,
+			longest ? longest : "");
+	}
+	fputs("\n", summary->out);
+	free(longest);
+	free(escaped);
+	free(fitted);
+	return fitted ? 0 : -ENOMEM;
+}
+
+int gp_summary_print_ranges(const struct gp_summary *summary)
+{
+	if (summary->ranges->count == 0)
+		return 0;
+	return summary->rows.ranges_in_a_line ? print_line(summary, summary->ranges)
+					      : print_rows(summary, summary->ranges);
+}

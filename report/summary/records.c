@@ -1,0 +1,596 @@
+#include "report/summary/part.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/loss_kind.h"
+#include "report/base/text/format.h"
+#include "report/base/text/wrap.h"
+#include "report/model/sums/counts.h"
+#include "report/model/recorded.h"
+#include "report/base/text/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+	const char *meaning, *unit;
+} counters[GP_COUNTERS] = {
+#define GP_COUNTER(NAME, unit, meaning) [GP_COUNTER_##NAME] = {meaning, unit},
+#include "gpuprof/counter.def"
+#undef GP_COUNTER
+};
+
+static const struct {
+	size_t offset;
+	enum gp_concern concern;
+	const char *meaning;
+} losses[] = {
+#define LOSSES(member) offsetof(struct gp_losses, member)
+	{LOSSES(damaged_bytes), GP_CONCERN_LOSS, "damaged byte(s) of the trace file, skipped"},
+	{LOSSES(unknown_records), GP_CONCERN_LOSS,
+	 "record(s) that this version does not understand (made by a newer one, or damaged)"},
+	{LOSSES(ops_untimed), GP_CONCERN_LOSS,
+	 "GPU operation(s) without timestamps from the device: counted, but in no time"},
+	{LOSSES(ops_reversed), GP_CONCERN_LOSS,
+	 "GPU operation(s) with an end before the start: taken as 0ns"},
+	{LOSSES(ops_without_call), GP_CONCERN_LOSS,
+	 "GPU operation(s) whose API call was not recorded (made before recording began, or lost)"},
+	{LOSSES(frees_unknown), GP_CONCERN_STRAIN,
+	 "free(s) of memory whose allocation was not recorded (made before recording began, by a "
+	 "library, or lost)"},
+	{LOSSES(clock_misfits), GP_CONCERN_STRAIN,
+	 "reading(s) of the processor's clock that contradict the system's: times near them may be "
+	 "wrong"},
+	{LOSSES(range_ends_unknown), GP_CONCERN_STRAIN,
+	 "end(s) of ranges whose beginning was not recorded"},
+	{LOSSES(ops_contradicted), GP_CONCERN_STRAIN,
+	 "GPU operation(s) whose time cannot be right, for ten or more of the same stream ran "
+	 "meanwhile: counted, without that time"},
+	{LOSSES(ops_clashing), GP_CONCERN_STRAIN,
+	 "GPU operation(s) began, by their times, before another one of their stream had ended: "
+	 "one "
+	 "of the two is wrong"},
+#undef LOSSES
+};
+
+void gp_summary_print_things(FILE *out, int indent, uint64_t count, const char *things)
+{
+	const char *mark = strstr(things, "(s)");
+	int noun_bytes = mark ? (int)(mark - things) : (int)strlen(things);
+
+	fprintf(out, "%*s%s %.*s%s%s\n", indent, "", gp_format_count(count).text, noun_bytes,
+		things, mark && count != 1 ? "s" : "", mark ? mark + strlen("(s)") : "");
+}
+
+static uint64_t loss_at(const struct gp_model *model, size_t index)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)&model->losses + losses[index].offset, sizeof(value));
+	return value;
+}
+
+/* What a counter counts is named in the plural; of one, the first word that ends in s loses it ("flushes": es). */
+static void print_counter(FILE *out, int indent, uint64_t count, const char *meaning,
+			  const char *note)
+{
+	const char *end = meaning + strcspn(meaning, " ,");
+	int ending;
+
+	while (*end && end[-1] != 's')
+		end += 1 + strcspn(end + 1, " ,");
+	ending = count != 1 || end[-1] != 's'                             ? 0
+		 : end - meaning >= 4 && strncmp(end - 4, "shes", 4) == 0 ? 2
+									  : 1;
+	fprintf(out, "%*s%s %.*s%s%s\n", indent, "", gp_format_count(count).text,
+		(int)(end - meaning) - ending, meaning, end, note);
+}
+
+/* What went wrong in some processes, added up. */
+struct trouble {
+	uint64_t losses[COUNT(losses)], counters[GP_COUNTERS];
+};
+
+static void add_trouble(struct trouble *sum, const struct gp_model *model)
+{
+	for (size_t i = 0; i < COUNT(losses); i++)
+		sum->losses[i] += loss_at(model, i);
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		sum->counters[i] += model->counters[i];
+}
+
+/* What a reader could take for more, or for less, than it is. */
+static const char *explain_counter(const struct trouble *trouble, size_t counter)
+{
+	if (counter == GP_COUNTER_LOST_MAX_FILE)
+		return ": those in flight then";
+	for (size_t i = 0; i < GP_WRITE_CAUSES && counter == GP_COUNTER_LOST_WRITE_BYTES; i++)
+		if (trouble->counters[gp_write_causes[i]] > 0)
+			return " (of the records dropped that are counted below)";
+	return "";
+}
+
+static void print_concerns(FILE *out, const struct trouble *trouble, enum gp_concern concern,
+			   int indent)
+{
+	for (size_t i = 0; i < COUNT(losses); i++)
+		if (losses[i].concern == concern && trouble->losses[i] > 0)
+			gp_summary_print_things(out, indent, trouble->losses[i], losses[i].meaning);
+	for (size_t i = 0; i < GP_COUNTERS; i++)
+		if (gp_concern_of(i) == concern && trouble->counters[i] > 0)
+			print_counter(out, indent, trouble->counters[i], counters[i].meaning,
+				      explain_counter(trouble, i));
+}
+
+/* What explains launches without a record, most certain first. */
+static const char *explain_missing(const struct gp_model *model)
+{
+	const uint64_t *count = model->counters;
+
+	if (model->recorder)
+		return "captured into a graph, or the profiler has none";
+	if (model->losses.live)
+		return "in flight, or not delivered yet";
+	if (!model->losses.closed && gp_recorded_has_lost(model))
+		return "records were lost on the way, or in flight when the process ended";
+	if (!model->losses.closed)
+		return model->losses.cut
+			       ? "in flight when the process ended, or in the part that was cut"
+			       : "in flight when the process ended, or their records not written";
+	if (count[GP_COUNTER_LOST_CUPTI] > 0)
+		return "CUPTI dropped records";
+	if (count[GP_COUNTER_LOST_BUFFER_ENDS] > 0)
+		return "CUPTI's records could not all be read";
+	if (count[GP_COUNTER_LOST_NO_BUFFER] > 0 && count[GP_COUNTER_MAX_MEMORY_BYTES] > 0)
+		return "no memory was left for their records (--cupti-memory, or a quarter of "
+		       "--max-memory)";
+	if (count[GP_COUNTER_LOST_NO_BUFFER] > 0)
+		return "no memory was left for their records (--cupti-memory)";
+	if (count[GP_COUNTER_LOST_MAX_FILE] > 0)
+		return "their records came when the trace had reached --max-file";
+	if (count[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
+		return "the final flush was given up";
+	if (count[GP_COUNTER_EXIT_FLUSHES_REFUSED] > 0)
+		return "CUPTI refused the final flush";
+	if (gp_recorded_has_lost(model))
+		return "records were lost on the way";
+	return "CUPTI delivered none (launched after the final flush?)";
+}
+
+static bool has_loss(const struct gp_model *model)
+{
+	for (size_t i = 0; i < COUNT(losses); i++)
+		if (losses[i].concern == GP_CONCERN_LOSS && loss_at(model, i) > 0)
+			return true;
+	return gp_concern_has_lost_operations(model) ||
+	       gp_concern_is_counted(model, GP_CONCERN_TEXT_LOSS) ||
+	       model->counters[GP_COUNTER_LEFT_OUT_OLD] > 0;
+}
+
+struct balance {
+	uint64_t launches, matched, captured, failed, missing;
+	uint64_t paused;   /* without a record, for the recording paused */
+	uint64_t outside;  /* the same, for --keep-last has kept the one and not the other */
+	uint64_t left_out; /* by --kernels */
+	uint64_t unnumbered;
+	uint64_t graphs; /* launches of graphs */
+	uint64_t operations;
+	bool uncertain; /* there may have been launches that were not recorded */
+	bool cut;       /* the file, and with it launches of which nothing is known */
+};
+
+/* Nothing paused: the trace just begins late. */
+static bool is_last_part(const struct gp_model *model)
+{
+	return model->gate_count == 1 && model->gates[0].reason == GP_GATE_KEPT;
+}
+
+static struct balance take_balance(const struct gp_model *model)
+{
+	struct balance balance = {
+		.captured = model->losses.launches_captured,
+		.failed = model->losses.launches_failed,
+		.missing = model->losses.launches_without_op,
+		.paused = is_last_part(model) ? 0 : model->losses.launches_outside,
+		.outside = is_last_part(model) ? model->losses.launches_outside : 0,
+		.left_out = model->losses.launches_left_out,
+		.unnumbered = model->losses.launches_unnumbered,
+		.uncertain = model->gate_count > 0 || !gp_recorded_has_all_operations(model),
+		.cut = model->losses.cut,
+	};
+	struct gp_counts counts = gp_counts_of(model);
+	uint64_t others = balance.captured + balance.failed + balance.missing + balance.paused +
+			  balance.outside + balance.left_out + balance.unnumbered;
+
+	balance.launches = counts.launches;
+	balance.graphs = counts.graph_launches;
+	balance.operations = counts.operations;
+	balance.matched = balance.launches > others ? balance.launches - others : 0;
+	return balance;
+}
+
+static void add_balance(struct balance *sum, const struct balance *one)
+{
+	sum->launches += one->launches;
+	sum->matched += one->matched;
+	sum->captured += one->captured;
+	sum->failed += one->failed;
+	sum->missing += one->missing;
+	sum->paused += one->paused;
+	sum->outside += one->outside;
+	sum->left_out += one->left_out;
+	sum->unnumbered += one->unnumbered;
+	sum->graphs += one->graphs;
+	sum->operations += one->operations;
+	sum->uncertain |= one->uncertain;
+	sum->cut |= one->cut;
+}
+
+static void print_part(FILE *out, uint64_t count, const char *meaning)
+{
+	if (count > 0)
+		fprintf(out, ", %s %s", gp_format_count(count).text, meaning);
+}
+
+static void print_counted(FILE *out, uint64_t count, const char *one, const char *many)
+{
+	fprintf(out, "%s %s", gp_format_count(count).text, count == 1 ? one : many);
+}
+
+static void print_balance(FILE *out, const struct balance *balance)
+{
+	const char *where = balance->cut ? " in the file" : "";
+
+	fputs("  ", out);
+	if (balance->launches == 0)
+		fprintf(out, "no %s%s",
+			balance->uncertain ? "launch of a kernel was recorded"
+					   : "kernel was launched",
+			balance->graphs > 0 ? " outside graphs" : "");
+	else if (balance->launches == 1 && balance->matched == 1)
+		fprintf(out, "the only launch%s has its kernel record", where);
+	else if (balance->matched == balance->launches)
+		fprintf(out, "all %s launches%s have their kernel record",
+			gp_format_count(balance->launches).text, where);
+	else {
+		print_counted(out, balance->launches, "launch", "launches");
+		fputs(where, out);
+		print_part(out, balance->matched, "with kernel record");
+	}
+	print_part(out, balance->captured, "captured into a graph");
+	print_part(out, balance->failed, "failed");
+	print_part(out, balance->missing, "without kernel record");
+	print_part(out, balance->left_out, "left out by --kernels");
+	print_part(out, balance->unnumbered, "that this CUPTI does not join to kernels");
+	print_part(out, balance->paused, "whose kernel ran when the recording had paused");
+	print_part(out, balance->outside, "whose kernel is not in the part that was kept");
+	if (balance->graphs > 0) {
+		fputs("; ", out);
+		print_counted(out, balance->graphs, "graph launch", "graph launches");
+	}
+}
+
+static bool is_clean(const struct gp_model *model)
+{
+	return !has_loss(model) && gp_recorded_is_whole(model);
+}
+
+/* All processes of which nothing is missing, in one line. */
+static void print_clean(const struct gp_summary *summary)
+{
+	struct balance sum = {0};
+	size_t count = 0;
+	bool is_told = true; /* what was dropped */
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		struct balance one = take_balance(summary->models[i]);
+
+		if (!is_clean(summary->models[i]))
+			continue;
+		add_balance(&sum, &one);
+		is_told &= summary->models[i]->recorder == NULL;
+		count++;
+	}
+	if (count == 0)
+		return;
+	print_balance(summary->out, &sum);
+	fputs("; ", summary->out);
+	print_counted(summary->out, sum.operations, "GPU record", "GPU records");
+	fputs(is_told ? ", nothing was dropped" : "", summary->out);
+	if (count < summary->model_count)
+		fprintf(summary->out, " (%s of %s processes; the %s)", gp_format_count(count).text,
+			gp_format_count(summary->model_count).text,
+			summary->model_count - count == 1 ? "other one follows" : "others follow");
+	fputs("\n", summary->out);
+}
+
+static void print_unclean(const struct gp_summary *summary, const struct gp_model *model)
+{
+	struct balance balance = take_balance(model);
+	struct trouble trouble = {.losses = {0}};
+	FILE *out = summary->out;
+
+	print_balance(out, &balance);
+	fputs("; ", out);
+	print_counted(out, balance.operations, "GPU record", "GPU records");
+	if (model->counters[GP_COUNTER_GPU_RECORDS] > balance.operations)
+		fprintf(out, " of %s received",
+			gp_format_count(model->counters[GP_COUNTER_GPU_RECORDS]).text);
+	if (summary->model_count > 1)
+		fprintf(out, " (pid %u)", model->pid);
+	fputs("\n", out);
+	if (balance.missing > 0)
+		fprintf(out, "    without kernel record: %s\n", explain_missing(model));
+	if (gp_recorded_is_whole(model) && !gp_summary_is_cut_off(model))
+		gp_summary_print_unfinished(out, 4, model);
+	add_trouble(&trouble, model);
+	print_concerns(out, &trouble, GP_CONCERN_LOSS, 4);
+	print_concerns(out, &trouble, GP_CONCERN_TEXT_LOSS, 4);
+}
+
+/* Of so many processes. */
+static void print_note(FILE *out, const char *text, size_t count)
+{
+	char *note = gp_text_escape(text);
+
+	fprintf(out, "  note: %s", note ? note : "(no memory)");
+	if (count > 1)
+		fprintf(out, " (so of %s processes)", gp_format_count(count).text);
+	fputs("\n", out);
+	free(note);
+}
+
+void gp_summary_print_troubles(FILE *out, const struct gp_model *model)
+{
+	struct trouble trouble = {.losses = {0}};
+
+	add_trouble(&trouble, model);
+	print_concerns(out, &trouble, GP_CONCERN_LOSS, 2);
+	print_concerns(out, &trouble, GP_CONCERN_TEXT_LOSS, 2);
+	print_concerns(out, &trouble, GP_CONCERN_STRAIN, 2);
+	for (uint32_t i = 0; i < model->note_count; i++)
+		print_note(out, model->notes[i], 1);
+}
+
+/* Short names of telemetry; a counter without one is shown with its meaning. */
+static const char *const labels[GP_COUNTERS] = {
+	[GP_COUNTER_HOOKS] = "callbacks",
+	[GP_COUNTER_HOOKS_SAMPLED] = "measured callbacks",
+	[GP_COUNTER_HOOKS_SAMPLED_TICKS] = "their time",
+	[GP_COUNTER_NESTED_CALLBACKS] = "nested callbacks",
+	[GP_COUNTER_GPU_RECORDS] = "GPU records",
+	[GP_COUNTER_BUFFERS_DELIVERED] = "buffers",
+	[GP_COUNTER_BUFFER_BYTES] = "CUPTI buffers' memory",
+	[GP_COUNTER_FLUSHES] = "flushes",
+	[GP_COUNTER_FLUSH_TICKS] = "in flushes, on a thread of our own",
+	[GP_COUNTER_EXIT_FLUSH_TICKS] = "final flush",
+	[GP_COUNTER_START_TICKS] = "start-up",
+	[GP_COUNTER_SAMPLES] = "looks at Python stacks",
+	[GP_COUNTER_SAMPLES_LOST] = "looks that found none",
+	[GP_COUNTER_SAMPLES_OUTSIDE] = "looks that found the outer functions alone",
+	[GP_COUNTER_SAMPLING_NS] = "processor time of looks, on a thread of our own",
+	[GP_COUNTER_CHUNKS] = "chunks written",
+	[GP_COUNTER_OWN_MEMORY_BYTES] = "gpuprof's own memory, at most",
+	[GP_COUNTER_MAX_MEMORY_BYTES] = "--max-memory",
+};
+
+/* "CUPTI buffers' memory 2.000MiB" */
+static void put_counter(struct gp_paragraph *paragraph, size_t counter, uint64_t value,
+			double ticks_ns)
+{
+	const char *unit = counters[counter].unit;
+	const char *label = labels[counter] ? labels[counter] : counters[counter].meaning;
+	struct gp_figure figure = gp_format_count(value);
+	char text[128];
+
+	if (strcmp(unit, "ticks") == 0)
+		figure = gp_format_ns_about(ticks_ns);
+	else if (strcmp(unit, "bytes") == 0)
+		figure = gp_format_bytes(value);
+	else if (strcmp(unit, "ns") == 0)
+		figure = gp_format_ns(value);
+	snprintf(text, sizeof(text), "%s %s", label, figure.text);
+	gp_paragraph_add(paragraph, text);
+}
+
+/* What --max-memory may have had too little room for. */
+static const struct {
+	enum gp_counter counter;
+	const char *what;
+} bounded[] = {
+	{GP_COUNTER_LOST_NO_BUFFER, "GPU records"},
+	{GP_COUNTER_SHARED_RING, "rings of threads"},
+	{GP_COUNTER_STACKS_LOST, "call stacks"},
+	{GP_COUNTER_STACK_CODES_FULL, "names of Python frames"},
+	{GP_COUNTER_TEXTS_AGAIN, "texts of ranges"},
+	{GP_COUNTER_MAX_MEMORY_REFUSED, "other tables"},
+};
+
+/* Of each process that felt the bound. */
+static void print_bound(const struct gp_summary *summary, const struct gp_model *model)
+{
+	uint64_t most = model->counters[GP_COUNTER_MAX_MEMORY_BYTES];
+	char lead[128];
+	struct gp_paragraph paragraph = {.out = summary->out,
+					 .columns = gp_summary_columns(summary),
+					 .lead = lead,
+					 .separator = ","};
+
+	snprintf(lead, sizeof(lead),
+		 "--max-memory (%s, of which %s were taken) had too little for ",
+		 gp_format_bytes(most).text,
+		 gp_format_bytes(model->counters[GP_COUNTER_OWN_MEMORY_BYTES]).text);
+	for (size_t i = 0; i < COUNT(bounded) && most > 0; i++)
+		if (model->counters[bounded[i].counter] > 0)
+			gp_paragraph_add(&paragraph, bounded[i].what);
+	gp_paragraph_end(&paragraph);
+}
+
+static void print_telemetry(const struct gp_summary *summary)
+{
+	struct gp_paragraph paragraph = {.out = summary->out,
+					 .columns = gp_summary_columns(summary)};
+
+	for (size_t i = 0; i < GP_COUNTERS; i++) {
+		uint64_t value = 0;
+		double ns = 0;
+
+		if (gp_concern_of(i) != GP_CONCERN_TELEMETRY ||
+		    i == GP_COUNTER_LAST_DELIVERY_TICKS || i == GP_COUNTER_FIRST_TICKS)
+			continue;
+		for (size_t m = 0; m < summary->model_count; m++) {
+			value += summary->models[m]->counters[i];
+			ns += (double)summary->models[m]->counters[i] *
+			      summary->models[m]->ns_per_tick;
+		}
+		if (value > 0)
+			put_counter(&paragraph, i, value, ns);
+	}
+	gp_paragraph_end(&paragraph);
+}
+
+static bool has_note(const struct gp_model *model, const char *note)
+{
+	for (uint32_t i = 0; i < model->note_count; i++)
+		if (strcmp(model->notes[i], note) == 0)
+			return true;
+	return false;
+}
+
+/* In how many processes a note is, from that one on; 0: it was in one before. */
+static size_t count_noted(const struct gp_summary *summary, size_t first, const char *note)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < first; i++)
+		if (has_note(summary->models[i], note))
+			return 0;
+	for (size_t i = first; i < summary->model_count; i++)
+		count += has_note(summary->models[i], note);
+	return count;
+}
+
+/* What is the same of several is said once. */
+static void print_all_notes(const struct gp_summary *summary)
+{
+	for (size_t m = 0; m < summary->model_count; m++) {
+		const struct gp_model *model = summary->models[m];
+
+		for (uint32_t i = 0; i < model->note_count; i++) {
+			size_t count = count_noted(summary, m, model->notes[i]);
+
+			if (count > 0)
+				print_note(summary->out, model->notes[i], count);
+		}
+	}
+}
+
+/* A time without looks is told of if it is long, and many times as long as this process's looks were apart before it. */
+#define LOOKS_MISSING_NS  100000000u
+#define LOOKS_MISSING_FEW 5u
+
+static uint64_t last_op_ns(const struct gp_model *model)
+{
+	uint64_t last_ns = 0;
+
+	for (uint32_t i = 0; i < model->op_count; i++)
+		if (!model->ops[i].untimed && model->ops[i].end_ns > last_ns)
+			last_ns = model->ops[i].end_ns;
+	return last_ns;
+}
+
+/* The one that ends last, or NULL. */
+static const struct gp_sample *last_sample(const struct gp_model *model)
+{
+	const struct gp_sample *last = NULL;
+
+	for (uint32_t i = 0; i < model->sample_count; i++)
+		if (!last || model->samples[i].end_ns > last->end_ns)
+			last = &model->samples[i];
+	return last;
+}
+
+/* Looks of a sample from a time on: they are as far apart as each other. */
+static double count_looks(const struct gp_sample *sample, uint64_t from_ns)
+{
+	uint64_t span_ns = sample->end_ns - sample->start_ns;
+
+	if (sample->start_ns >= from_ns)
+		return sample->count;
+	if (sample->end_ns < from_ns)
+		return 0;
+	return span_ns > 0 ? sample->count * ((double)(sample->end_ns - from_ns) / (double)span_ns)
+			   : sample->count;
+}
+
+/*
+ * Whether looks had come often when the last one was: where they take long (large programs, little of the processor) they become few, and end no sooner
+ * than the others.
+ */
+static bool came_often(const struct gp_model *model, const struct gp_sample *last,
+		       uint64_t missing_ns)
+{
+	uint64_t from_ns = last->end_ns > missing_ns ? last->end_ns - missing_ns : 0;
+	uint64_t first_ns = last->start_ns;
+	double looks = 0;
+
+	for (uint32_t i = 0; i < model->sample_count; i++) {
+		const struct gp_sample *sample = &model->samples[i];
+
+		if (sample->thread_id != last->thread_id)
+			continue;
+		looks += count_looks(sample, from_ns);
+		if (sample->start_ns < first_ns)
+			first_ns = sample->start_ns;
+	}
+	if (first_ns < from_ns)
+		first_ns = from_ns;
+	return looks * (double)missing_ns >= LOOKS_MISSING_FEW * (double)(last->end_ns - first_ns);
+}
+
+/* Where looks at Python end long before the work does: what is told by looks is not of the rest. */
+static void print_looks_missing(const struct gp_summary *summary, const struct gp_model *model)
+{
+	const struct gp_sample *last = last_sample(model);
+	uint64_t last_ns = last_op_ns(model), zero_ns = summary->window.start_unix_ns;
+
+	if (!last || last_ns < last->end_ns + LOOKS_MISSING_NS ||
+	    model->base_unix_ns + last->end_ns < zero_ns ||
+	    !came_often(model, last, last_ns - last->end_ns))
+		return;
+	fprintf(summary->out, "  the last look at Python's stack is of %s",
+		gp_format_ns(model->base_unix_ns + last->end_ns - zero_ns).text);
+	fprintf(summary->out, ", the GPU's last operation ended at %s",
+		gp_format_ns(model->base_unix_ns + last_ns - zero_ns).text);
+	fputs(": what Python did from there on is not known", summary->out);
+	if (summary->model_count > 1)
+		fprintf(summary->out, " (pid %u)", model->pid);
+	fputs("\n", summary->out);
+}
+
+int gp_summary_print_records(const struct gp_summary *summary)
+{
+	struct trouble all = {.losses = {0}};
+
+	fputs("\nRecords\n", summary->out);
+	print_clean(summary);
+	for (size_t i = 0; i < summary->model_count; i++)
+		if (!is_clean(summary->models[i]))
+			print_unclean(summary, summary->models[i]);
+	for (size_t i = 0; i < summary->model_count; i++)
+		add_trouble(&all, summary->models[i]);
+	print_concerns(summary->out, &all, GP_CONCERN_STRAIN, 2);
+	for (size_t i = 0; i < summary->model_count; i++)
+		print_looks_missing(summary, summary->models[i]);
+	for (size_t i = 0; i < summary->model_count; i++)
+		print_bound(summary, summary->models[i]);
+	print_all_notes(summary);
+	if (!summary->basis)
+		return 0;
+	gp_summary_print_cost(summary);
+	if (summary->options->row_limit == 0)
+		print_telemetry(summary);
+	return gp_summary_print_overheads(summary);
+}

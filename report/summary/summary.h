@@ -1,0 +1,32 @@
+/*
+ * summary: the text summary about one or more processes: one screen, or the whole page.
+ *
+ * It only reads the models; what it prints is plain text without colour, the same on a terminal and
+ * in a file.
+ */
+#ifndef REPORT_SUMMARY_SUMMARY_H
+#define REPORT_SUMMARY_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "report/model/model.h"
+
+struct gp_kinds;
+
+struct gp_summary_options {
+	bool brief; /* one screen: what matters most of each part, with rows of its own number; what
+		     * is missing of the records stays whole */
+	bool full_names;  /* kernel names demangled but not shortened */
+	size_t row_limit; /* rows of a table before "... N more"; 0 = all, and gpuprof's telemetry
+			   */
+	const struct gp_kinds *kinds; /* of kernels; NULL = the built-in ones */
+};
+
+/* Print one summary of all the models together. Returns 0, -EIO if out could not be written, or
+ * -ENOMEM. */
+int gp_summary_print(FILE *out, struct gp_model *const *models, size_t model_count,
+		     const struct gp_summary_options *options);
+
+#endif

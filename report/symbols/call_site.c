@@ -1,0 +1,378 @@
+#include "report/symbols/call_site.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+#include "report/symbols/code_owner.h"
+#include "report/symbols/frame_numbers.h"
+#include "report/base/group_by.h"
+#include "report/symbols/symbols.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+#define TEXT_BYTES   2048
+
+struct owner {
+	const char *pattern, *name;
+};
+
+/* Modules that allocate from CUDA to keep it: what they hold is their cache, not the user's blocks. */
+static const struct owner owners[] = {
+	{"libc10_cuda.so*", "PyTorch"},
+	{"libtorch_cuda.so*", "PyTorch"},
+	{"*/cupy/cuda/memory.*", "CuPy"},
+	{"*/cupy/cuda/pinned_memory.*", "CuPy"},
+	{"librmm.so*", "RMM"},
+	{"libtensorflow*", "TensorFlow"},
+	{"_pywrap_tensorflow*", "TensorFlow"},
+	{"xla_*.so", "XLA"},
+	{"libjax*", "XLA"},
+	{"libonnxruntime*", "ONNX Runtime"},
+	{"libpaddle*", "Paddle"},
+};
+
+/* Modules that allocate for their handles: what they hold for one of those above is their own; what for the user, the user's. */
+static const struct owner libraries[] = {
+	{"libcublas*", "cuBLAS"}, {"libcudnn*", "cuDNN"},       {"libcufft*", "cuFFT"},
+	{"libcurand*", "cuRAND"}, {"libcusolver*", "cuSOLVER"}, {"libcusparse*", "cuSPARSE"},
+	{"libnccl*", "NCCL"},
+};
+
+/* The last call without a stack. */
+struct stackless {
+	const struct gp_model *model;
+	uint16_t api;
+	uint32_t site;
+};
+
+struct texts {
+	char place[TEXT_BYTES], callers[TEXT_BYTES];
+	const char *owner;
+	bool is_own;
+	enum gp_naming naming;
+};
+
+struct site {
+	char *place, *callers;
+	const char *owner;
+	bool is_own;
+	enum gp_naming naming;
+};
+
+struct gp_call_sites {
+	struct gp_symbols *symbols;
+	struct gp_groups keys; /* all texts of a site in one */
+	struct site *sites;    /* parallel to the keys */
+	uint32_t site_count, site_capacity;
+	struct gp_frame_numbers known; /* by stack: of its site */
+	struct stackless stackless;
+};
+
+struct gp_call_sites *gp_call_sites_new(void)
+{
+	struct gp_call_sites *sites = calloc(1, sizeof(*sites));
+
+	if (!sites)
+		return NULL;
+	sites->symbols = gp_symbols_new();
+	if (sites->symbols)
+		return sites;
+	free(sites);
+	return NULL;
+}
+
+void gp_call_sites_free(struct gp_call_sites *sites)
+{
+	if (!sites)
+		return;
+	for (uint32_t i = 0; i < sites->site_count; i++) {
+		free(sites->sites[i].place);
+		free(sites->sites[i].callers);
+	}
+	free(sites->sites);
+	gp_frame_numbers_free(&sites->known);
+	gp_groups_free(&sites->keys);
+	gp_symbols_free(sites->symbols);
+	free(sites);
+}
+
+/* ---- whose code it is ---- */
+
+static const char *module_of(const struct gp_model *model, const struct gp_frame *frame)
+{
+	return frame->kind == GP_FRAME_NATIVE && frame->origin != GP_NONE
+		       ? gp_model_module_path(model, &model->modules[frame->origin])
+		       : "";
+}
+
+/* As far as it can be told without looking into files. */
+static enum gp_code_rank rank_frame(const struct gp_model *model, const struct gp_frame *frame)
+{
+	if (frame->kind == GP_FRAME_PYTHON)
+		return GP_CODE_OWN;
+	if (frame->kind != GP_FRAME_NATIVE)
+		return GP_CODE_BENEATH;
+	return gp_code_rank_of_module(module_of(model, frame));
+}
+
+static const char *find_owner(const struct owner *table, size_t count, const char *path)
+{
+	for (size_t i = 0; i < count; i++)
+		if (gp_code_matches(table[i].pattern, path))
+			return table[i].name;
+	return "";
+}
+
+/* ---- a stack's texts ---- */
+
+static void append(char *text, const char *separator, const struct gp_place *place)
+{
+	size_t used = strlen(text);
+	const char *file = gp_place_file(place);
+
+	used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s%s", separator,
+				 place->function);
+	if (used < TEXT_BYTES && file[0] != '\0' && place->line > 0)
+		snprintf(text + used, TEXT_BYTES - used, " (%s:%u)", file, place->line);
+}
+
+/* The places of a stack from the innermost on, those of the wanted rank taken. */
+struct walk {
+	enum gp_code_rank wanted;
+	uint32_t taken;
+	uint32_t site; /* the frame of the first one */
+	struct texts *texts;
+};
+
+static void take_place(struct walk *walk, uint32_t frame, const struct gp_place *place)
+{
+	if (walk->taken == 0) {
+		walk->site = frame;
+		walk->texts->naming = place->naming;
+		append(walk->texts->place, "", place);
+	} else {
+		append(walk->texts->callers, walk->taken > 1 ? GP_SITE_SEPARATOR : "", place);
+	}
+	walk->taken++;
+}
+
+static void take_frame(struct gp_call_sites *sites, const struct gp_model *model, uint32_t index,
+		       struct walk *walk)
+{
+	const struct gp_place *places;
+	size_t count;
+
+	if (rank_frame(model, &model->frames[index]) > walk->wanted)
+		return;
+	places = gp_symbols_find(sites->symbols, model, index, &count);
+	for (size_t i = 0; i < count && walk->taken <= GP_SITE_CALLERS; i++)
+		if (gp_code_rank_of_place(&places[i]) == walk->wanted)
+			take_place(walk, index, &places[i]);
+}
+
+/*
+ * Beneath the user's function; in a thread of a library's own (PyTorch's backward pass) there is none, and all frames are asked.
+ * Of two, the inner one allocates: cuBLAS for PyTorch, or PyTorch's allocator for a library.  Other calls of both are of one site.
+ */
+static void take_owner(const struct gp_model *model, const struct gp_call *call, uint32_t end,
+		       struct texts *texts)
+{
+	bool allocates = gp_model_api_class(model, call->api) == GP_API_ALLOC;
+	const char *library = "";
+
+	for (uint32_t at = call->stack; at != end && at != GP_NONE && texts->owner[0] == '\0';
+	     at = model->frames[at].parent) {
+		const char *path = module_of(model, &model->frames[at]);
+
+		if (allocates && library[0] == '\0')
+			library = find_owner(libraries, COUNT(libraries), path);
+		texts->owner = find_owner(owners, COUNT(owners), path);
+	}
+	if (texts->owner[0] != '\0' && library[0] != '\0')
+		texts->owner = library;
+}
+
+/* The operator of PyTorch's backward pass that the stack is in: false where it is in none. */
+static bool take_backward(struct gp_call_sites *sites, const struct gp_model *model,
+			  const struct gp_call *call, struct walk *walk)
+{
+	const struct gp_place *places;
+	size_t count;
+
+	for (uint32_t at = call->stack; at != GP_NONE; at = model->frames[at].parent) {
+		if (rank_frame(model, &model->frames[at]) > walk->wanted)
+			continue;
+		places = gp_symbols_find(sites->symbols, model, at, &count);
+		for (size_t i = 0; i < count; i++)
+			if (gp_code_is_backward(places[i].function)) {
+				take_place(walk, at, &places[i]);
+				return true;
+			}
+	}
+	return false;
+}
+
+static void take_stack(struct gp_call_sites *sites, const struct gp_model *model,
+		       const struct gp_call *call, struct texts *texts)
+{
+	struct walk walk = {.texts = texts, .site = GP_NONE};
+	enum gp_code_rank found = GP_CODE_RANKS;
+
+	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++) {
+		found = walk.wanted;
+		if (found == GP_CODE_FRAMEWORK && take_backward(sites, model, call, &walk))
+			break;
+		for (uint32_t at = call->stack; at != GP_NONE && walk.taken <= GP_SITE_CALLERS;
+		     at = model->frames[at].parent)
+			take_frame(sites, model, at, &walk);
+	}
+	texts->is_own = walk.taken > 0 && found == GP_CODE_OWN;
+	take_owner(model, call, found == GP_CODE_OWN ? walk.site : GP_NONE, texts);
+}
+
+/* ---- numbers ---- */
+
+static bool append_site(struct gp_call_sites *sites, const struct texts *texts)
+{
+	struct site site = {strdup(texts->place), strdup(texts->callers), texts->owner,
+			    texts->is_own, texts->naming};
+
+	if (site.place && site.callers &&
+	    gp_array_grow(&sites->sites, &sites->site_capacity, sites->site_count,
+			  sizeof(*sites->sites)) == 0) {
+		sites->sites[sites->site_count++] = site;
+		return true;
+	}
+	free(site.place);
+	free(site.callers);
+	return false;
+}
+
+static uint32_t number_of(struct gp_call_sites *sites, const struct texts *texts)
+{
+	char key[2 * TEXT_BYTES + 64];
+	uint32_t number;
+
+	snprintf(key, sizeof(key), "%s\n%s\n%s", texts->place, texts->callers, texts->owner);
+	number = gp_groups_find(&sites->keys, key);
+	while (number != UINT32_MAX && sites->site_count <= number)
+		if (!append_site(sites, texts))
+			return UINT32_MAX;
+	return number;
+}
+
+/* Many such calls follow each other, mostly of the same kind. */
+static uint32_t find_stackless(struct gp_call_sites *sites, const struct gp_model *model,
+			       uint16_t api)
+{
+	struct texts texts = {.owner = "", .place = "", .callers = ""};
+
+	if (sites->stackless.model == model && sites->stackless.api == api)
+		return sites->stackless.site;
+	snprintf(texts.place, sizeof(texts.place), "(%s, " GP_SITE_WITHOUT_STACK ")",
+		 gp_model_api(model, api).name);
+	sites->stackless = (struct stackless){model, api, number_of(sites, &texts)};
+	return sites->stackless.site;
+}
+
+uint32_t gp_call_sites_find(struct gp_call_sites *sites, const struct gp_model *model,
+			    const struct gp_call *call)
+{
+	struct gp_frame_numbers_of *known;
+	struct texts texts = {.owner = "", .place = "", .callers = ""};
+
+	if (call->stack == GP_NONE)
+		return find_stackless(sites, model, call->api);
+	known = gp_frame_numbers_of(&sites->known, model);
+	if (!known)
+		return UINT32_MAX;
+	if (known->numbers[call->stack] == GP_NONE) {
+		take_stack(sites, model, call, &texts);
+		known->numbers[call->stack] = number_of(sites, &texts);
+	}
+	return known->numbers[call->stack];
+}
+
+uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_place *places,
+				 size_t count)
+{
+	struct texts texts = {.owner = "", .place = "", .callers = ""};
+	struct walk walk = {.texts = &texts};
+
+	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++) {
+		texts.is_own = walk.wanted == GP_CODE_OWN;
+		for (size_t i = 0; i < count && walk.taken <= GP_SITE_CALLERS; i++)
+			if (gp_code_rank_of_place(&places[i]) == walk.wanted)
+				take_place(&walk, GP_NONE, &places[i]);
+	}
+	return number_of(sites, &texts);
+}
+
+uint32_t gp_call_sites_of_text(struct gp_call_sites *sites, struct gp_call_site site)
+{
+	struct texts texts = {.owner = site.owner, .is_own = site.is_own, .naming = site.naming};
+
+	snprintf(texts.place, sizeof(texts.place), "%s", site.place);
+	snprintf(texts.callers, sizeof(texts.callers), "%s", site.callers);
+	return number_of(sites, &texts);
+}
+
+struct gp_call_site gp_call_sites_at(const struct gp_call_sites *sites, uint32_t number)
+{
+	const struct site *site;
+
+	if (number >= sites->site_count)
+		return (struct gp_call_site){"(no memory)", "", "", false, GP_NAMED};
+	site = &sites->sites[number];
+	return (struct gp_call_site){site->place, site->callers, site->owner, site->is_own,
+				     site->naming};
+}
+
+/* The end of the caller behind the first so many bytes of callers. */
+static size_t end_of_next(const char *callers, size_t bytes)
+{
+	const char *from = callers + bytes, *end;
+
+	if (bytes > 0 && *from != '\0')
+		from += strlen(GP_SITE_SEPARATOR);
+	end = strstr(from, GP_SITE_SEPARATOR);
+	return end ? (size_t)(end - callers) : bytes + strlen(callers + bytes);
+}
+
+size_t gp_call_site_same_callers(const char *a, const char *b)
+{
+	size_t same = 0;
+
+	while (a[same] != '\0' && b[same] != '\0') {
+		size_t end = end_of_next(a, same);
+
+		if (end != end_of_next(b, same) || strncmp(a, b, end) != 0)
+			break;
+		same = end;
+	}
+	return same;
+}
+
+size_t gp_call_sites_tell_apart(const struct gp_call_sites *sites, uint32_t number)
+{
+	const struct site *site = number < sites->site_count ? &sites->sites[number] : NULL;
+	size_t same = SIZE_MAX;
+
+	for (uint32_t i = 0; site && i < sites->site_count; i++) {
+		const struct site *other = &sites->sites[i];
+		size_t bytes;
+
+		if (strcmp(other->place, site->place) != 0 ||
+		    strcmp(other->callers, site->callers) == 0)
+			continue;
+		bytes = gp_call_site_same_callers(site->callers, other->callers);
+		same = bytes < same ? bytes : same;
+	}
+	return same == SIZE_MAX ? 0 : end_of_next(site->callers, same);
+}
+
+void gp_call_sites_explain(const struct gp_call_sites *sites, FILE *out)
+{
+	gp_symbols_explain(sites->symbols, out);
+}

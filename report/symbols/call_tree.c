@@ -1,0 +1,308 @@
+#include "report/symbols/call_tree.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+
+/* Nodes of the indices: arrays move when they grow, so they keep numbers. */
+struct indexed_site {
+	struct gp_place site;
+	uint32_t number;
+};
+
+struct indexed_node {
+	struct gp_call_node node;
+	uint32_t number;
+};
+
+static int compare_sites(const void *a, const void *b)
+{
+	const struct gp_place *left = &((const struct indexed_site *)a)->site;
+	const struct gp_place *right = &((const struct indexed_site *)b)->site;
+	int order = strcmp(left->function, right->function);
+
+	if (order == 0)
+		order = strcmp(left->file, right->file);
+	if (order == 0)
+		order = strcmp(left->module, right->module);
+	if (order == 0)
+		order = (left->line > right->line) - (left->line < right->line);
+	return order != 0 ? order : left->kind - right->kind;
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+	const struct gp_call_node *left = &((const struct indexed_node *)a)->node;
+	const struct gp_call_node *right = &((const struct indexed_node *)b)->node;
+
+	if (left->parent != right->parent)
+		return left->parent < right->parent ? -1 : 1;
+	return (left->site > right->site) - (left->site < right->site);
+}
+
+static uint32_t fail(struct gp_call_tree *tree, int error)
+{
+	if (tree->error == 0)
+		tree->error = error;
+	return GP_NONE;
+}
+
+/* ---- sites ---- */
+
+static void free_texts(struct gp_place *site)
+{
+	free((char *)site->function);
+	free((char *)site->symbol);
+	free((char *)site->file);
+	free((char *)site->module);
+}
+
+static uint32_t add_site(struct gp_call_tree *tree, const struct gp_place *place)
+{
+	struct indexed_site *entry = malloc(sizeof(*entry));
+	struct gp_place copy = *place;
+	int result = gp_array_grow(&tree->sites, &tree->site_capacity, tree->site_count,
+				   sizeof(*tree->sites));
+
+	copy.function = strdup(place->function);
+	copy.symbol = place->symbol ? strdup(place->symbol) : NULL;
+	copy.file = strdup(place->file);
+	copy.module = strdup(place->module);
+	if (entry) {
+		*entry = (struct indexed_site){copy, tree->site_count};
+		if (result == 0 && copy.function && !copy.symbol == !place->symbol && copy.file &&
+		    copy.module && tsearch(entry, &tree->index_of_sites, compare_sites)) {
+			tree->sites[tree->site_count] = copy;
+			return tree->site_count++;
+		}
+	}
+	free(entry);
+	free_texts(&copy);
+	return fail(tree, result < 0 ? result : -ENOMEM);
+}
+
+static uint32_t find_site(struct gp_call_tree *tree, const struct gp_place *place)
+{
+	struct indexed_site wanted = {.site = *place}, **found;
+
+	if (!tree->has_lines)
+		wanted.site.line = 0;
+	found = tfind(&wanted, &tree->index_of_sites, compare_sites);
+	return found ? (*found)->number : add_site(tree, &wanted.site);
+}
+
+/* ---- nodes ---- */
+
+static uint32_t add_node(struct gp_call_tree *tree, const struct gp_call_node *node)
+{
+	struct indexed_node *entry = malloc(sizeof(*entry));
+	int result = entry ? gp_array_grow(&tree->nodes, &tree->node_capacity, tree->node_count,
+					   sizeof(*tree->nodes))
+			   : -ENOMEM;
+
+	if (result == 0) {
+		*entry = (struct indexed_node){*node, tree->node_count};
+		if (tsearch(entry, &tree->index_of_nodes, compare_nodes)) {
+			tree->nodes[tree->node_count] = *node;
+			return tree->node_count++;
+		}
+	}
+	free(entry);
+	return fail(tree, result < 0 ? result : -ENOMEM);
+}
+
+static uint32_t find_node(struct gp_call_tree *tree, uint32_t parent, const struct gp_place *place)
+{
+	struct indexed_node wanted = {.node = {parent, find_site(tree, place)}}, **found;
+
+	if (wanted.node.site == GP_NONE)
+		return GP_NONE;
+	found = tfind(&wanted, &tree->index_of_nodes, compare_nodes);
+	return found ? (*found)->number : add_node(tree, &wanted.node);
+}
+
+uint32_t gp_call_tree_add(struct gp_call_tree *tree, uint32_t parent, const struct gp_place *place)
+{
+	uint32_t node = tree->error == 0 ? find_node(tree, parent, place) : GP_NONE;
+
+	return node != GP_NONE ? node : GP_CALL_TREE_NO_STACK;
+}
+
+/* ---- frames ---- */
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* The CUDA runtime as a static library: its functions are called like this, or as the API is. */
+static bool is_of_static_runtime(const struct gp_model *model, const char *function)
+{
+	if (begins_with(function, "libcudart_static_"))
+		return true;
+	if (begins_with(function, "__cudart"))
+		return isdigit((unsigned char)function[strlen("__cudart")]);
+	if (begins_with(function, "__cuda"))
+		return isupper((unsigned char)function[strlen("__cuda")]);
+	return begins_with(function, "cuda") && isupper((unsigned char)function[4]) &&
+	       gp_model_calls_api(model, function);
+}
+
+/*
+ * What is below the program's own code, whose frames say nothing about the program: CUDA, the profiler, and the function that the compiler
+ * makes for each kernel to launch it.
+ */
+static bool is_module_below(const struct gp_model *model, const struct gp_frame *frame)
+{
+	static const char *const libraries[] = {"libcuda.so",  "libcudart.so",  "libcudart-",
+						"libcupti.so", "libgpuprof.so", "libgpusim.so"};
+	const char *name;
+
+	if (frame->kind != GP_FRAME_NATIVE || frame->origin == GP_NONE)
+		return false;
+	name = basename(gp_model_module_path(model, &model->modules[frame->origin]));
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		if (begins_with(name, libraries[i]))
+			return true;
+	return false;
+}
+
+static bool is_function_below(const struct gp_model *model, const struct gp_place *place)
+{
+	return place->kind == GP_FRAME_NATIVE &&
+	       (place->is_stub || is_of_static_runtime(model, place->function));
+}
+
+/* The node of a frame whose caller's is parent: one for each function that is inlined there. */
+static uint32_t hang_frame(struct gp_call_tree *tree, uint32_t index, uint32_t parent)
+{
+	static const struct gp_place lost = {.function = "(callers are missing in the trace)",
+					     .file = "",
+					     .module = "",
+					     .kind = GP_FRAME_CUT};
+	const struct gp_frame *frame = &tree->model->frames[index];
+	const struct gp_place *places;
+	size_t count;
+
+	if (frame->has_no_root)
+		parent = find_node(tree, GP_NONE, &lost);
+	if (is_module_below(tree->model, frame))
+		return parent;
+	places = gp_symbols_find(tree->symbols, tree->model, index, &count);
+	if (is_function_below(tree->model, &places[count - 1]))
+		return parent;
+	while (count-- > 0 && !places[count].is_stub && tree->error == 0)
+		parent = find_node(tree, parent, &places[count]);
+	return parent;
+}
+
+uint32_t gp_call_tree_find(struct gp_call_tree *tree, uint32_t frame)
+{
+	uint32_t path[GP_FRAME_DEPTH], count = 0, node = GP_NONE;
+
+	if (frame == GP_NONE || tree->error != 0)
+		return GP_CALL_TREE_NO_STACK;
+	for (uint32_t at = frame; at != GP_NONE && count < GP_FRAME_DEPTH;
+	     at = tree->model->frames[at].parent) {
+		node = tree->nodes_of_frames[at];
+		if (node != GP_NONE)
+			break;
+		path[count++] = at;
+	}
+	while (count-- > 0 && tree->error == 0) {
+		node = hang_frame(tree, path[count], node);
+		tree->nodes_of_frames[path[count]] = node;
+	}
+	return tree->error == 0 && node != GP_NONE ? node : GP_CALL_TREE_NO_STACK;
+}
+
+const struct gp_place *gp_call_tree_site(const struct gp_call_tree *tree, uint32_t node)
+{
+	return &tree->sites[tree->nodes[node].site];
+}
+
+const uint32_t *gp_call_tree_path(struct gp_call_tree *tree, uint32_t node, uint32_t *length)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = node; at != GP_NONE; at = tree->nodes[at].parent)
+		count++;
+	if (count > tree->path_capacity) {
+		uint32_t *grown = realloc(tree->path, 2 * (size_t)count * sizeof(*grown));
+
+		if (!grown) {
+			fail(tree, -ENOMEM);
+			return NULL;
+		}
+		tree->path = grown;
+		tree->path_capacity = 2 * count;
+	}
+	*length = count;
+	for (uint32_t at = node; at != GP_NONE; at = tree->nodes[at].parent)
+		tree->path[--count] = at;
+	return tree->path;
+}
+
+/* ---- the whole ---- */
+
+int gp_call_tree_open(struct gp_call_tree *tree, bool with_lines)
+{
+	static const struct gp_place none = {
+		.function = "(no call stack)", .file = "", .module = "", .kind = GP_FRAME_CUT};
+
+	*tree = (struct gp_call_tree){.has_lines = with_lines, .symbols = gp_symbols_new()};
+	if (!tree->symbols || find_node(tree, GP_NONE, &none) == GP_NONE)
+		return -ENOMEM;
+	return 0;
+}
+
+int gp_call_tree_use(struct gp_call_tree *tree, const struct gp_model *model)
+{
+	if (tree->model)
+		gp_symbols_forget(tree->symbols, tree->model);
+	free(tree->nodes_of_frames);
+	tree->nodes_of_frames = NULL;
+	tree->model = model;
+	if (!model)
+		return 0;
+	tree->nodes_of_frames = malloc(((size_t)model->frame_count + 1) * sizeof(uint32_t));
+	if (!tree->nodes_of_frames) {
+		fail(tree, -ENOMEM);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < model->frame_count; i++)
+		tree->nodes_of_frames[i] = GP_NONE;
+	return 0;
+}
+
+void gp_call_tree_close(struct gp_call_tree *tree)
+{
+	tdestroy(tree->index_of_nodes, free);
+	tdestroy(tree->index_of_sites, free);
+	for (uint32_t i = 0; i < tree->site_count; i++)
+		free_texts(&tree->sites[i]);
+	free(tree->sites);
+	free(tree->nodes);
+	free(tree->nodes_of_frames);
+	free(tree->path);
+	gp_symbols_free(tree->symbols);
+	*tree = (struct gp_call_tree){0};
+}
+
+const char *gp_site_label(const struct gp_place *site, char label[GP_SITE_LABEL_BYTES])
+{
+	const char *file = gp_place_file(site);
+
+	if (file[0] == '\0' || (site->kind != GP_FRAME_PYTHON && site->line == 0))
+		snprintf(label, GP_SITE_LABEL_BYTES, "%s", site->function);
+	else if (site->line == 0)
+		snprintf(label, GP_SITE_LABEL_BYTES, "%s (%s)", site->function, file);
+	else
+		snprintf(label, GP_SITE_LABEL_BYTES, "%s (%s:%u)", site->function, file,
+			 site->line);
+	return label;
+}

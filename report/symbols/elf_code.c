@@ -1,0 +1,189 @@
+#include "report/symbols/elf_code.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+
+#include "report/symbols/elf_functions.h"
+#include "report/symbols/elf_symbols.h"
+
+struct gp_elf_code {
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	GElf_Addr bias; /* of what the library calls addresses */
+	struct gp_elf_functions functions;
+	struct gp_elf_symbols symbols;
+	struct gp_elf_place places[GP_ELF_PLACES];
+};
+
+/* ---- the file ---- */
+
+/* A path comes from a trace: it may name anything. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static const char *report(struct gp_elf_code *code, const char *path)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+	};
+	int fd = open_file(path);
+
+	if (fd < 0)
+		return errno == ENOENT ? "the file is gone" : "the file cannot be read";
+	unsetenv("DEBUGINFOD_URLS"); /* a report asks nobody */
+	code->dwfl = dwfl_begin(&callbacks);
+	code->module = code->dwfl ? dwfl_report_offline(code->dwfl, path, path, fd) : NULL;
+	if (!code->module) {
+		close(fd);
+		return "the file is no ELF file";
+	}
+	dwfl_report_end(code->dwfl, NULL, NULL);
+	return dwfl_module_getelf(code->module, &code->bias) ? NULL : "the file is no ELF file";
+}
+
+static const char *compare_build_id(struct gp_elf_code *code, const uint8_t *build_id, size_t bytes)
+{
+	const unsigned char *bits;
+	GElf_Addr address;
+	int own = dwfl_module_build_id(code->module, &bits, &address);
+
+	if (bytes == 0)
+		return NULL;
+	if (own < (int)bytes || memcmp(bits, build_id, bytes) != 0)
+		return "the file is another build than the one that ran";
+	return NULL;
+}
+
+struct gp_elf_code *gp_elf_code_open(const char *path, const uint8_t *build_id,
+				     size_t build_id_bytes, const char **problem)
+{
+	struct gp_elf_code *code = calloc(1, sizeof(*code));
+
+	*problem = code ? report(code, path) : "no memory";
+	if (code && !*problem)
+		*problem = compare_build_id(code, build_id, build_id_bytes);
+	if (!*problem)
+		return code;
+	gp_elf_code_close(code);
+	return NULL;
+}
+
+void gp_elf_code_close(struct gp_elf_code *code)
+{
+	if (!code)
+		return;
+	gp_elf_functions_free(&code->functions);
+	gp_elf_symbols_free(&code->symbols);
+	if (code->dwfl)
+		dwfl_end(code->dwfl);
+	free(code);
+}
+
+/* ---- an address ---- */
+
+static const char *name_of(Dwarf_Die *function)
+{
+	Dwarf_Attribute memory;
+	Dwarf_Attribute *name = dwarf_attr_integrate(function, DW_AT_linkage_name, &memory);
+
+	if (!name)
+		name = dwarf_attr_integrate(function, DW_AT_MIPS_linkage_name, &memory);
+	return name ? dwarf_formstring(name) : dwarf_diename(function);
+}
+
+static uint32_t number_of(Dwarf_Die *die, unsigned attribute)
+{
+	Dwarf_Attribute memory;
+	Dwarf_Word value;
+
+	if (dwarf_formudata(dwarf_attr_integrate(die, attribute, &memory), &value) != 0)
+		return 0;
+	return value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
+/* Where an inlined function stands in the one around it. */
+static struct gp_elf_place place_of_call(Dwarf_Die *inlined)
+{
+	struct gp_elf_place place = {.line = number_of(inlined, DW_AT_call_line)};
+	Dwarf_Die unit;
+	Dwarf_Files *files;
+
+	if (dwarf_diecu(inlined, &unit, NULL, NULL) && dwarf_getsrcfiles(&unit, &files, NULL) == 0)
+		place.file = dwarf_filesrc(files, number_of(inlined, DW_AT_call_file), NULL, NULL);
+	return place;
+}
+
+/* The functions at an address, the innermost first: `next` is the place in that one. */
+static size_t find_functions(struct gp_elf_code *code, Dwarf_Die *unit, Dwarf_Addr pc,
+			     struct gp_elf_place next)
+{
+	Dwarf_Die functions[GP_ELF_PLACES];
+	size_t count = gp_elf_functions_find(&code->functions, unit, pc, functions);
+
+	for (size_t i = 0; i < count; i++) {
+		Dwarf_Die *function = &functions[count - 1 - i];
+
+		code->places[i] = next;
+		code->places[i].function = name_of(function);
+		next = place_of_call(function);
+	}
+	return count;
+}
+
+static struct gp_elf_place place_in_source(struct gp_elf_code *code, Dwarf_Addr address)
+{
+	struct gp_elf_place place = {0};
+	Dwfl_Line *line = dwfl_module_getsrc(code->module, address);
+	int number = 0;
+
+	if (line)
+		place.file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+	place.line = number > 0 ? (uint32_t)number : 0;
+	return place;
+}
+
+/* Templates that only their file sees have no mangled name in DWARF, but in the symbol table. */
+static bool lacks_namespace(const char *function)
+{
+	return !function || (strncmp(function, "_Z", 2) != 0 && strchr(function, '<'));
+}
+
+size_t gp_elf_code_find(struct gp_elf_code *code, uint64_t address,
+			const struct gp_elf_place **places)
+{
+	Dwarf_Addr pc = address + code->bias, bias;
+	struct gp_elf_place innermost = place_in_source(code, pc);
+	Dwarf_Die *unit = dwfl_module_addrdie(code->module, pc, &bias);
+	size_t found = unit ? find_functions(code, unit, pc - bias, innermost) : 0;
+
+	if (found == 0 || lacks_namespace(code->places[found - 1].function)) {
+		const char *name = gp_elf_symbols_find(&code->symbols, code->module, pc);
+
+		if (found == 0 && name)
+			code->places[found++] = innermost;
+		if (found > 0 && name)
+			code->places[found - 1].function = name;
+	}
+	*places = code->places;
+	return found;
+}

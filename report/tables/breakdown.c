@@ -1,0 +1,56 @@
+#include "report/tables/breakdown.h"
+
+#include <string.h>
+
+const struct gp_breakdown *const gp_breakdowns[] = {
+	&gp_breakdown_kernel,        &gp_breakdown_grid,
+	&gp_breakdown_occupancy,     &gp_breakdown_gpu,
+	&gp_breakdown_time,          &gp_breakdown_idle,
+	&gp_breakdown_gap,           &gp_breakdown_gap_site,
+	&gp_breakdown_kind,          &gp_breakdown_kind_kernel,
+	&gp_breakdown_collective,    &gp_breakdown_collective_rank,
+	&gp_breakdown_queue_kernel,  &gp_breakdown_queue_stream,
+	&gp_breakdown_sequence,      &gp_breakdown_iteration,
+	&gp_breakdown_tuning,        &gp_breakdown_critical_path,
+	&gp_breakdown_exec,          &gp_breakdown_stack,
+	&gp_breakdown_caller,        &gp_breakdown_api,
+	&gp_breakdown_failure,       &gp_breakdown_unfinished,
+	&gp_breakdown_api_gpu,       &gp_breakdown_stack_api,
+	&gp_breakdown_sync,          &gp_breakdown_copy_time,
+	&gp_breakdown_copy_size,     &gp_breakdown_memory,
+	&gp_breakdown_memory_leak,   &gp_breakdown_memory_cache,
+	&gp_breakdown_memory_peak,   &gp_breakdown_memory_churn,
+	&gp_breakdown_memory_wait,   &gp_breakdown_memory_pool,
+	&gp_breakdown_torch_segment, &gp_breakdown_torch_block,
+	&gp_breakdown_unified,       &gp_breakdown_unified_address,
+	&gp_breakdown_unified_fault, &gp_breakdown_graph,
+	&gp_breakdown_module,        &gp_breakdown_overhead,
+	&gp_breakdown_nvtx,          &gp_breakdown_nvtx_group,
+	&gp_breakdown_nvtx_gpu,      &gp_breakdown_nvtx_kernel,
+	&gp_breakdown_nvtx_launch,   &gp_breakdown_nvtx_sequence,
+	&gp_breakdown_counter,       &gp_breakdown_nvtx_time,
+	&gp_breakdown_stream,        &gp_breakdown_context,
+	&gp_breakdown_device,        &gp_breakdown_thread,
+	&gp_breakdown_process,       &gp_breakdown_missing,
+	&gp_breakdown_host,          NULL,
+};
+
+bool gp_breakdown_is(const struct gp_breakdown *breakdown, const char *word)
+{
+	return strcmp(breakdown->head.name, word) == 0 ||
+	       (breakdown->word && strcmp(breakdown->word, word) == 0);
+}
+
+int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *scope,
+		      struct gp_sheet *sheet)
+{
+	int result;
+
+	gp_sheet_open(sheet, &breakdown->head);
+	result = breakdown->fill(scope, sheet);
+	if (result == 0)
+		result = sheet->error;
+	if (result < 0 || breakdown->is_in_order)
+		return result;
+	return gp_sheet_sort(sheet, breakdown->sort_column);
+}

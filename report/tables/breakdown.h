@@ -1,0 +1,75 @@
+/*
+ * breakdown: the tables of `gpuprof summary --by`: what was recorded, gathered by one thing.
+ *
+ * A new one is one new file in report/breakdowns/ (or a part of one) that defines a struct gp_breakdown, and one row in the
+ * table of report/tables/breakdown.c.  docs/reference/tables.md says what its columns mean.
+ */
+#ifndef REPORT_TABLES_BREAKDOWN_H
+#define REPORT_TABLES_BREAKDOWN_H
+
+#include "report/tables/breakdown_scope.h"
+#include "report/analysis/memory/memory_sites.h"
+#include "report/tables/table.h"
+
+struct gp_breakdown {
+	const char
+		*word; /* of --by; several may share one, then all are meant; else as head.name */
+	const char *help; /* one line */
+	const char *
+		nothing; /* what to tell the user when there is no row: what, and how to get some */
+	/* The same, of what was recorded: as long as the scope is open.  NULL = it is always that. */
+	const char *(*say_nothing)(struct gp_scope *scope);
+	struct gp_sheet_head head;
+	size_t sort_column; /* the order of the rows: report/tables/table.h; or GP_SHEET_AS_ADDED: there is no other */
+	size_t fold_before; /* the column before which text that is too wide is best folded; 0 = any */
+	/* Adds the rows, in any order.  Returns 0, -ENOMEM or -EOVERFLOW; sheet->error counts, too. */
+	int (*fill)(struct gp_scope *scope, struct gp_sheet *sheet);
+	bool is_in_order; /* of its own: the rows stay as they were added, unless others are asked for */
+};
+
+/* In the order of the help; ends with NULL. */
+extern const struct gp_breakdown *const gp_breakdowns[];
+
+/* Whether WORD of --by means this one. */
+bool gp_breakdown_is(const struct gp_breakdown *breakdown, const char *word);
+
+/* Open the sheet, fill and sort it.  Returns 0, -ENOMEM or -EOVERFLOW; sheet is to be closed then, too. */
+int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *scope,
+		      struct gp_sheet *sheet);
+
+extern const struct gp_breakdown gp_breakdown_kernel, gp_breakdown_grid, gp_breakdown_gpu;
+extern const struct gp_breakdown gp_breakdown_api_gpu;
+extern const struct gp_breakdown gp_breakdown_copy_time, gp_breakdown_copy_size;
+extern const struct gp_breakdown gp_breakdown_api, gp_breakdown_thread, gp_breakdown_failure;
+extern const struct gp_breakdown gp_breakdown_stream, gp_breakdown_context;
+extern const struct gp_breakdown gp_breakdown_device, gp_breakdown_process, gp_breakdown_missing;
+extern const struct gp_breakdown gp_breakdown_host, gp_breakdown_unfinished;
+extern const struct gp_breakdown gp_breakdown_exec, gp_breakdown_occupancy;
+extern const struct gp_breakdown gp_breakdown_time, gp_breakdown_idle, gp_breakdown_gap;
+extern const struct gp_breakdown gp_breakdown_gap_site;
+extern const struct gp_breakdown gp_breakdown_kind, gp_breakdown_kind_kernel;
+extern const struct gp_breakdown gp_breakdown_collective;
+extern const struct gp_breakdown gp_breakdown_queue_kernel, gp_breakdown_queue_stream;
+extern const struct gp_breakdown gp_breakdown_sequence, gp_breakdown_tuning;
+extern const struct gp_breakdown gp_breakdown_iteration, gp_breakdown_nvtx_time;
+extern const struct gp_breakdown gp_breakdown_critical_path;
+extern const struct gp_breakdown gp_breakdown_memory;
+extern const struct gp_breakdown gp_breakdown_memory_leak, gp_breakdown_memory_cache;
+extern const struct gp_breakdown gp_breakdown_memory_peak, gp_breakdown_memory_churn;
+extern const struct gp_breakdown gp_breakdown_memory_wait, gp_breakdown_memory_pool;
+extern const struct gp_breakdown gp_breakdown_torch_segment, gp_breakdown_torch_block;
+extern const struct gp_breakdown gp_breakdown_graph;
+extern const struct gp_breakdown gp_breakdown_sync, gp_breakdown_overhead, gp_breakdown_module;
+extern const struct gp_breakdown gp_breakdown_stack, gp_breakdown_stack_api, gp_breakdown_caller;
+extern const struct gp_breakdown gp_breakdown_unified;
+extern const struct gp_breakdown gp_breakdown_unified_address, gp_breakdown_unified_fault;
+extern const struct gp_breakdown gp_breakdown_nvtx, gp_breakdown_nvtx_group, gp_breakdown_nvtx_gpu,
+	gp_breakdown_nvtx_kernel;
+extern const struct gp_breakdown gp_breakdown_nvtx_launch, gp_breakdown_nvtx_sequence;
+extern const struct gp_breakdown gp_breakdown_collective_rank;
+extern const struct gp_breakdown gp_breakdown_counter;
+
+/* Memory by call site: gathered once for all tables of a scope, whose it stays.  NULL if there is no memory. */
+const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope);
+
+#endif

@@ -1,0 +1,299 @@
+#include "report/tables/breakdown_scope.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/symbols/unique_names.h"
+#include "report/model/recorded.h"
+#include "report/base/stats.h"
+
+#define API_IDS 65536u
+
+static void start_at(struct gp_scope *scope, const struct gp_model *model, uint64_t start_ns)
+{
+	if (model->base_unix_ns + start_ns < scope->start_unix_ns)
+		scope->start_unix_ns = model->base_unix_ns + start_ns;
+}
+
+static void find_start(struct gp_scope *scope)
+{
+	bool any = false;
+
+	scope->start_unix_ns = UINT64_MAX;
+	for (size_t i = 0; i < scope->model_count; i++) {
+		const struct gp_model *model = scope->models[i];
+
+		if (model->call_count + model->op_count == 0)
+			continue;
+		start_at(scope, model, model->first_ns);
+		any = true;
+	}
+	for (size_t i = 0; !any && i < scope->model_count; i++)
+		for (uint32_t j = 0; j < scope->models[i]->range_count; j++)
+			start_at(scope, scope->models[i], scope->models[i]->ranges[j].start_ns);
+}
+
+int gp_scope_open(struct gp_scope *scope, struct gp_model *const *models, size_t model_count,
+		  bool full_names)
+{
+	*scope = (struct gp_scope){
+		.models = models,
+		.model_count = model_count,
+		.full_names = full_names,
+		.names = gp_names_new(),
+	};
+	find_start(scope);
+	if (!scope->names ||
+	    gp_kernels_tell_apart(scope->names, (const struct gp_model *const *)models,
+				  model_count) < 0)
+		return -ENOMEM;
+	return gp_device_list_all(&scope->devices, models, model_count);
+}
+
+void gp_scope_close(struct gp_scope *scope)
+{
+	if (scope->memory)
+		scope->free_memory(scope->memory);
+	if (scope->stacks)
+		scope->free_stacks(scope->stacks);
+	if (scope->host_places)
+		scope->free_host_places(scope->host_places);
+	if (scope->wheres)
+		scope->free_wheres(scope->wheres);
+	gp_kinds_free(scope->own_kinds);
+	gp_names_free(scope->names);
+	gp_groups_free(&scope->texts);
+	gp_device_list_free(&scope->devices);
+}
+
+uint64_t gp_scope_text(struct gp_scope *scope, const char *text)
+{
+	return gp_groups_find(&scope->texts, text);
+}
+
+const char *gp_scope_text_of(const struct gp_scope *scope, uint64_t number)
+{
+	return number < scope->texts.count ? scope->texts.rows[number].key : "(no memory)";
+}
+
+const char *gp_scope_kernel_of(const struct gp_scope *scope, uint64_t number)
+{
+	const char *mangled = gp_scope_text_of(scope, number);
+
+	return scope->full_names ? gp_names_full(scope->names, mangled)
+				 : gp_names_short(scope->names, mangled);
+}
+
+const struct gp_kinds *gp_scope_kinds(struct gp_scope *scope)
+{
+	char message[64];
+
+	if (!scope->kinds)
+		scope->kinds = scope->own_kinds = gp_kinds_new(NULL, message, sizeof(message));
+	return scope->kinds;
+}
+
+bool gp_scope_has_gpu(const struct gp_scope *scope)
+{
+	for (size_t i = 0; i < scope->model_count; i++)
+		if (gp_recorded_kind(scope->models[i], "gpu"))
+			return true;
+	return false;
+}
+
+uint32_t gp_scope_device(struct gp_scope *scope, const struct gp_model *model, uint16_t device_id)
+{
+	size_t index = gp_device_list_find(&scope->devices, model, device_id);
+
+	return index < scope->devices.count ? scope->devices.entries[index].number : device_id;
+}
+
+/* ---- gathering ---- */
+
+static uint64_t *new_numbers(size_t count)
+{
+	uint64_t *numbers = malloc(count * sizeof(*numbers));
+
+	for (size_t i = 0; numbers && i < count; i++)
+		numbers[i] = GP_SCOPE_NO_TEXT;
+	return numbers;
+}
+
+/* One more than the model's: the last one is for kernels without a name. */
+uint64_t *gp_scope_names(const struct gp_model *model)
+{
+	return new_numbers((size_t)model->name_count + 1);
+}
+
+uint64_t gp_scope_name(struct gp_scope *scope, const struct gp_model *model, const struct gp_op *op,
+		       uint64_t *names)
+{
+	uint64_t *number = &names[op->name < model->name_count ? op->name : model->name_count];
+
+	if (*number == GP_SCOPE_NO_TEXT)
+		*number = gp_scope_text(scope, gp_model_kernel_name(model, op));
+	return *number;
+}
+
+static int take_ops(struct gp_scope *scope, size_t process, struct gp_tally *tally,
+		    void (*take)(struct gp_tally *tally, const struct gp_scope_op *at))
+{
+	const struct gp_model *model = scope->models[process];
+	uint64_t *names = gp_scope_names(model);
+	struct gp_slice_filter filter = gp_slice_filter_of_part(model);
+	struct gp_scope_op at = {.scope = scope, .model = model, .process = process};
+
+	if (!names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		at.op = &model->ops[i];
+		if (!gp_slice_filter_has(&filter, at.op->start_ns, at.op->end_ns))
+			continue;
+		at.name = at.op->kind == GP_OP_KERNEL ? gp_scope_name(scope, model, at.op, names)
+						      : GP_SCOPE_NO_TEXT;
+		take(tally, &at);
+	}
+	free(names);
+	return 0;
+}
+
+int gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally, gp_scope_take_op *take)
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = take_ops(scope, i, tally, take);
+	return result;
+}
+
+static int take_calls(struct gp_scope *scope, size_t process, struct gp_tally *tally,
+		      void (*take)(struct gp_tally *tally, const struct gp_scope_call *at))
+{
+	const struct gp_model *model = scope->models[process];
+	uint64_t *names = new_numbers(API_IDS);
+	struct gp_slice_filter filter = gp_slice_filter_of_part(model);
+	struct gp_scope_call at = {.scope = scope, .model = model, .process = process};
+
+	if (!names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		uint16_t api = model->calls[i].api;
+		uint64_t *name = &names[api];
+
+		at.call = &model->calls[i];
+		if (!gp_slice_filter_has(&filter, at.call->start_ns,
+					 at.call->start_ns + at.call->duration_ns))
+			continue;
+		if (*name == GP_SCOPE_NO_TEXT)
+			*name = gp_scope_text(scope, gp_model_api(model, api).name);
+		at.name = *name;
+		at.class = gp_model_api_class(model, api);
+		take(tally, &at);
+	}
+	free(names);
+	return 0;
+}
+
+int gp_scope_calls(struct gp_scope *scope, struct gp_tally *tally,
+		   void (*take)(struct gp_tally *tally, const struct gp_scope_call *at))
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = take_calls(scope, i, tally, take);
+	return result;
+}
+
+void gp_scope_count_op(struct gp_tally *tally, struct gp_tally_row *row, const struct gp_op *op)
+{
+	row->count++;
+	if (op->untimed)
+		row->sums[GP_SCOPE_UNTIMED]++;
+	else
+		gp_tally_value(tally, row, 0, op->end_ns - op->start_ns);
+}
+
+void gp_scope_count_gpu_op(struct gp_tally *tally, struct gp_tally_row *row, const struct gp_op *op)
+{
+	if (gp_op_is_on_host(op))
+		row->count++;
+	else
+		gp_scope_count_op(tally, row, op);
+}
+
+/* ---- the rows ---- */
+
+int gp_scope_rows(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_tally *tally,
+		  int result, gp_scope_put_row *put)
+{
+	double total = gp_tally_total(tally, 0);
+
+	if (result == 0)
+		result = tally->error;
+	for (uint32_t i = 0; result == 0 && i < tally->count; i++)
+		put(scope, sheet, &tally->rows[i], total);
+	gp_tally_free(tally);
+	return result;
+}
+
+int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_sheet *sheet, gp_scope_take_op *take,
+			  gp_scope_put_row *put)
+{
+	struct gp_tally tally = {0};
+	int result = gp_scope_ops(scope, &tally, take);
+
+	return gp_scope_rows(scope, sheet, &tally, result, put);
+}
+
+void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {at->name};
+
+	if (at->op->kind == GP_OP_KERNEL)
+		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
+}
+
+void gp_scope_put_share(struct gp_sheet *sheet, const struct gp_tally_row *row, double total)
+{
+	const struct gp_tally_series *times = &row->series[0];
+
+	gp_sheet_cell(sheet, gp_value_percent((double)times->total, total));
+	gp_sheet_cell(sheet, gp_value_whole(times->total));
+}
+
+void gp_scope_put_spread(struct gp_sheet *sheet, const struct gp_tally_series *series)
+{
+	struct gp_stats stats = gp_stats_of(series->values, series->count);
+	const struct gp_value values[] = {
+		gp_value_real(stats.mean),      gp_value_real(stats.median),
+		gp_value_whole(stats.min),      gp_value_whole(stats.max),
+		gp_value_real(stats.deviation),
+	};
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		gp_sheet_cell(sheet, series->count > 0 ? values[i] : gp_value_none());
+}
+
+void gp_scope_put_whole(struct gp_sheet *sheet, uint64_t whole)
+{
+	gp_sheet_cell(sheet, gp_value_whole(whole));
+}
+
+void gp_scope_put_failed(const struct gp_scope *scope, struct gp_sheet *sheet, uint64_t failed)
+{
+	bool is_told = true;
+
+	for (size_t i = 0; i < scope->model_count; i++)
+		is_told &= (scope->models[i]->unknown & GP_UNKNOWN_STATUS) == 0;
+	gp_sheet_cell(sheet, is_told ? gp_value_whole(failed) : gp_value_none());
+}
+
+void gp_scope_put_text(struct gp_sheet *sheet, const char *text)
+{
+	gp_sheet_cell(sheet, *text ? gp_value_text(text) : gp_value_none());
+}
+
+void gp_scope_put_pid(struct gp_scope *scope, struct gp_sheet *sheet, uint64_t process)
+{
+	gp_scope_put_whole(sheet, scope->models[process]->pid);
+}

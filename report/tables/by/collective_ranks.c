@@ -1,0 +1,253 @@
+/*
+ * Who came late to the operations that ranks make together, and who waited for whom: kernels of collectives that no rank can leave before all
+ * have come end on all GPUs at about one time, so that the one which ran shortest was the last to come.
+ *
+ * The n-th kernel of a name and a communicator is the same operation on all GPUs that have such, where they have as many.  Where no range of
+ * NCCL's names the communicator it is taken for one of all, and the n-th stream of a GPU with such kernels for the n-th of the others.  Clocks
+ * need not agree: only durations are compared.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/analysis/device/communicators.h"
+#include "report/base/array.h"
+#include "report/tables/breakdown.h"
+#include "report/base/spill_memory.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	{"Count", GP_UNIT_COUNT},   {"Last", GP_UNIT_COUNT}, {"Held up", GP_UNIT_NS},
+	{"Waited", GP_UNIT_NS},     {"Total", GP_UNIT_NS},   {"PID", GP_UNIT_NUMBER},
+	{"Device", GP_UNIT_NUMBER}, {"Rank", GP_UNIT_TEXT},  {"Communicator", GP_UNIT_ADDRESS},
+	{"Name", GP_UNIT_TEXT},
+};
+
+/* A kernel of a collective. */
+struct part {
+	uint64_t name, start_ns, duration_ns;
+	uint64_t communicator; /* 0 = it is not known */
+	uint32_t stream;       /* then: of those of its GPU that have such, in their order */
+	uint16_t device_id;
+	uint16_t process;
+};
+
+struct parts {
+	struct part *parts;
+	uint32_t count, capacity;
+	int error;
+};
+
+enum { LAST, HELD_UP_NS, WAITED_NS, TOTAL_NS };
+enum { PROCESS, DEVICE, NAME, COMMUNICATOR };
+
+static void add(struct parts *parts, struct part part)
+{
+	if (parts->error == 0)
+		parts->error = gp_array_grow_room(&parts->parts, &parts->capacity, parts->count,
+						  sizeof(*parts->parts));
+	if (parts->error == 0)
+		parts->parts[parts->count++] = part;
+}
+
+/* Without regard to case, and to "_" in the text. */
+static bool begins_with(const char *text, const char *word)
+{
+	for (; *word != '\0'; text++)
+		if (*text != '_' && tolower((unsigned char)*text) != *word++)
+			return false;
+	return true;
+}
+
+/* Whether each rank waits for all others in it: not sends, and broadcasts, whose sender may go on. */
+static bool is_of_all_ranks(const char *name)
+{
+	static const char *const words[] = {"allreduce", "allgather", "reducescatter", "alltoall"};
+
+	for (; *name != '\0'; name++)
+		for (size_t i = 0; i < COUNT(words); i++)
+			if (begins_with(name, words[i]))
+				return true;
+	return false;
+}
+
+/* Those of one model, stream after stream. */
+static void gather(struct parts *parts, struct gp_scope *scope, uint16_t process,
+		   const uint8_t *kinds, uint64_t *names)
+{
+	const struct gp_model *model = scope->models[process];
+	uint32_t stream = 0;
+
+	for (uint32_t first = 0, end; first < model->op_count; first = end) {
+		uint32_t before = parts->count;
+
+		end = gp_model_stream_end(model, first);
+		if (first > 0 && model->ops[first].device_id != model->ops[first - 1].device_id)
+			stream = 0;
+		for (uint32_t i = first; i < end; i++) {
+			const struct gp_op *op = &model->ops[i];
+			uint64_t communicator;
+
+			if (op->untimed ||
+			    gp_kinds_of_op(kinds, model, op) != GP_KIND_COMMUNICATION ||
+			    !is_of_all_ranks(gp_model_kernel_name(model, op)))
+				continue;
+			communicator = gp_communicator_of(model, op);
+			add(parts, (struct part){.name = gp_scope_name(scope, model, op, names),
+						 .start_ns = op->start_ns,
+						 .duration_ns = op->end_ns - op->start_ns,
+						 .communicator = communicator,
+						 .stream = communicator == 0 ? stream : 0,
+						 .device_id = op->device_id,
+						 .process = process});
+		}
+		stream += parts->count > before;
+	}
+}
+
+static int gather_all(struct parts *parts, struct gp_scope *scope)
+{
+	for (size_t i = 0; i < scope->model_count && i <= UINT16_MAX; i++) {
+		const struct gp_kinds *known = gp_scope_kinds(scope);
+		uint8_t *kinds = known ? gp_kinds_of_names(known, scope->models[i]) : NULL;
+		uint64_t *names = gp_scope_names(scope->models[i]);
+
+		if (kinds && names)
+			gather(parts, scope, (uint16_t)i, kinds, names);
+		else
+			parts->error = -ENOMEM;
+		free(kinds);
+		free(names);
+	}
+	return parts->error;
+}
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static bool are_of_one_gpu(const struct part *a, const struct part *b)
+{
+	return a->process == b->process && a->device_id == b->device_id;
+}
+
+static bool are_alike(const struct part *a, const struct part *b)
+{
+	return a->name == b->name && a->communicator == b->communicator && a->stream == b->stream;
+}
+
+static int compare(const void *a, const void *b, const void *context)
+{
+	const struct part *left = a, *right = b;
+
+	(void)context;
+	if (left->name != right->name)
+		return order(left->name, right->name);
+	if (left->communicator != right->communicator)
+		return order(left->communicator, right->communicator);
+	if (left->stream != right->stream)
+		return order(left->stream, right->stream);
+	if (!are_of_one_gpu(left, right))
+		return left->process != right->process ? order(left->process, right->process)
+						       : order(left->device_id, right->device_id);
+	return order(left->start_ns, right->start_ns);
+}
+
+/* One operation: parts of so many GPUs, each that far from the one before.  Where several ran shortest none of them was the last. */
+static void take_operation(struct gp_tally *tally, const struct part *parts, uint32_t gpus,
+			   uint32_t distance)
+{
+	uint64_t shortest_ns = parts[0].duration_ns, waited_ns = 0;
+	uint32_t as_short = 0;
+
+	for (uint32_t i = 1; i < gpus; i++)
+		if (parts[i * distance].duration_ns < shortest_ns)
+			shortest_ns = parts[i * distance].duration_ns;
+	for (uint32_t i = 0; i < gpus; i++) {
+		as_short += parts[i * distance].duration_ns == shortest_ns;
+		waited_ns += parts[i * distance].duration_ns - shortest_ns;
+	}
+	for (uint32_t i = 0; i < gpus; i++) {
+		const struct part *part = &parts[i * distance];
+		bool is_last = as_short == 1 && part->duration_ns == shortest_ns;
+		const uint64_t key[GP_TALLY_KEYS] = {[PROCESS] = part->process,
+						     [DEVICE] = part->device_id,
+						     [NAME] = part->name,
+						     [COMMUNICATOR] = part->communicator};
+		struct gp_tally_row *row = gp_tally_find(tally, key);
+
+		row->count++;
+		row->sums[LAST] += is_last;
+		row->sums[HELD_UP_NS] += is_last ? waited_ns / (gpus - 1) : 0;
+		row->sums[WAITED_NS] += part->duration_ns - shortest_ns;
+		row->sums[TOTAL_NS] += part->duration_ns;
+	}
+}
+
+/* Kernels that are alike: first those of one GPU, then as many of the next, ...; else nothing is known. */
+static void take_alike(struct gp_tally *tally, const struct part *parts, uint32_t count)
+{
+	uint32_t distance = 1, gpus;
+
+	while (distance < count && are_of_one_gpu(&parts[0], &parts[distance]))
+		distance++;
+	gpus = count / distance;
+	if (gpus < 2 || count % distance != 0)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		if (!are_of_one_gpu(&parts[i], &parts[i / distance * distance]) ||
+		    (i % distance == 0 && i > 0 && are_of_one_gpu(&parts[i], &parts[i - 1])))
+			return;
+	for (uint32_t i = 0; i < distance; i++)
+		take_operation(tally, &parts[i], gpus, distance);
+}
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+		    double total)
+{
+	const struct gp_model *model = scope->models[row->key[PROCESS]];
+	const char *rank = model->info[GP_INFO_RANK];
+
+	(void)total;
+	gp_scope_put_whole(sheet, row->count);
+	for (size_t i = 0; i <= TOTAL_NS; i++)
+		gp_scope_put_whole(sheet, row->sums[i]);
+	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
+	gp_scope_put_whole(sheet, gp_scope_device(scope, model, (uint16_t)row->key[DEVICE]));
+	gp_scope_put_text(sheet, rank ? rank : "");
+	gp_sheet_cell(sheet, row->key[COMMUNICATOR] > 0 ? gp_value_whole(row->key[COMMUNICATOR])
+							: gp_value_none());
+	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[NAME]));
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	struct parts parts = {0};
+	int result = gather_all(&parts, scope);
+
+	if (result == 0)
+		result = gp_array_sort(parts.parts, parts.count, sizeof(*parts.parts), compare,
+				       NULL);
+	for (uint32_t first = 0, end; result == 0 && first < parts.count; first = end) {
+		for (end = first + 1;
+		     end < parts.count && are_alike(&parts.parts[first], &parts.parts[end]);)
+			end++;
+		take_alike(&tally, &parts.parts[first], end - first);
+	}
+	gp_room_free(parts.parts);
+	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+}
+
+const struct gp_breakdown gp_breakdown_collective_rank = {
+	.help = "who came late to collectives, by communicator where NCCL's ranges name it",
+	.nothing = "no two GPUs made as many operations of a collective (AllReduce, AllGather, "
+		   "ReduceScatter, AllToAll); name the traces of all ranks",
+	.head = {"collective-rank",
+		 "Ranks in communication (without a communicator: taken for one of all ranks)",
+		 columns, COUNT(columns)},
+	.sort_column = 2,
+	.fill = fill,
+};

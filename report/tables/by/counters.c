@@ -1,0 +1,282 @@
+/* Hardware counters of kernels, by counter, kernel and the operators that it was launched in. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+#include "report/tables/breakdown.h"
+#include "report/base/spill_memory.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	{"Count", GP_UNIT_COUNT},    {"Sum", GP_UNIT_COUNT},     {"Avg", GP_UNIT_COUNT},
+	{"Min", GP_UNIT_COUNT},      {"Max", GP_UNIT_COUNT},     {"Counter", GP_UNIT_TEXT},
+	{"Outermost", GP_UNIT_TEXT}, {"Operator", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
+};
+
+enum { AVG_COLUMN = 2, COUNTER_COLUMN = 5 };
+enum { COUNTER, KERNEL, OPERATOR, OUTERMOST };
+
+/* The values that one kernel has stand side by side in the model. */
+struct walk {
+	struct gp_scope *scope;
+	struct gp_tally *tally;
+	const struct gp_model *model;
+	uint32_t *kernels; /* the first values of kernels, in their order */
+	uint32_t *calls;   /* that launch, in their order */
+	uint32_t kernel_count, call_count;
+	uint32_t *
+		earlier; /* of each range: one of its thread before it, all between them have ended */
+	uint32_t *outer; /* of each range: the one around it and all around that */
+};
+
+static bool begins_kernel(const struct gp_model *model, uint32_t i)
+{
+	const struct gp_counted *at = &model->counted[i];
+
+	return i == 0 || at->start_ns != at[-1].start_ns || at->kernel != at[-1].kernel;
+}
+
+static int compare_kernels(const void *a, const void *b, const void *context)
+{
+	const struct gp_model *model = context;
+	uint64_t left = model->counted[*(const uint32_t *)a].start_ns,
+		 right = model->counted[*(const uint32_t *)b].start_ns;
+
+	return (left > right) - (left < right);
+}
+
+static int compare_calls(const void *a, const void *b, const void *context)
+{
+	const struct gp_model *model = context;
+	uint64_t left = model->calls[*(const uint32_t *)a].start_ns,
+		 right = model->calls[*(const uint32_t *)b].start_ns;
+
+	return (left > right) - (left < right);
+}
+
+static int list(struct walk *walk)
+{
+	const struct gp_model *model = walk->model;
+
+	walk->kernels = gp_room_take(((size_t)model->counted_count + 1) * sizeof(*walk->kernels));
+	walk->calls = gp_room_take(((size_t)model->call_count + 1) * sizeof(*walk->calls));
+	if (!walk->kernels || !walk->calls)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->counted_count; i++)
+		if (begins_kernel(model, i))
+			walk->kernels[walk->kernel_count++] = i;
+	for (uint32_t i = 0; i < model->call_count; i++)
+		if (gp_model_api_class(model, model->calls[i].api) == GP_API_LAUNCH)
+			walk->calls[walk->call_count++] = i;
+	if (gp_array_sort(walk->kernels, walk->kernel_count, sizeof(*walk->kernels),
+			  compare_kernels, model) < 0)
+		return -ENOMEM;
+	return gp_array_sort(walk->calls, walk->call_count, sizeof(*walk->calls), compare_calls,
+			     model);
+}
+
+static bool is_before(const void *element, const void *key)
+{
+	const struct gp_range *range = element;
+	const struct gp_call *call = key;
+
+	return range->thread_id != call->thread_id ? range->thread_id < call->thread_id
+						   : range->start_ns <= call->start_ns;
+}
+
+static int list_ranges(struct walk *walk)
+{
+	const struct gp_model *model = walk->model;
+
+	walk->earlier = gp_room_take(((size_t)model->range_count + 1) * sizeof(*walk->earlier));
+	walk->outer = gp_room_take(((size_t)model->range_count + 1) * sizeof(*walk->outer));
+	if (!walk->earlier || !walk->outer)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		const struct gp_range *range = &model->ranges[i];
+
+		walk->earlier[i] =
+			i > 0 && range[-1].thread_id == range->thread_id ? i - 1 : GP_NONE;
+		walk->outer[i] = range->parent < i ? walk->outer[range->parent] : i;
+	}
+	return 0;
+}
+
+static bool goes_on(const struct gp_range *range, uint64_t ns)
+{
+	return range->style == GP_STYLE_PUSH_POP && range->end_ns >= ns;
+}
+
+/* From that range on the first that goes on; those that had ended are not looked at again, as calls come in the order of time. */
+static uint32_t skip_ended(struct walk *walk, uint32_t at, uint64_t ns)
+{
+	uint32_t found = at;
+
+	while (found != GP_NONE && !goes_on(&walk->model->ranges[found], ns))
+		found = walk->earlier[found];
+	while (at != found) {
+		uint32_t next = walk->earlier[at];
+
+		walk->earlier[at] = found;
+		at = next;
+	}
+	return found;
+}
+
+/* The push/pop ranges around a call: of the thread's that begin before it the last that goes on, and the one around all of those. */
+static void find_operators(struct walk *walk, const struct gp_call *call, const char **innermost,
+			   const char **outermost)
+{
+	const struct gp_model *model = walk->model;
+	uint32_t at = gp_array_lower_bound(model->ranges, model->range_count,
+					   sizeof(*model->ranges), is_before, call);
+
+	at = at > 0 && model->ranges[at - 1].thread_id == call->thread_id ? at - 1 : GP_NONE;
+	at = skip_ended(walk, at, call->start_ns);
+	*innermost = *outermost = "";
+	if (at == GP_NONE)
+		return;
+	*innermost = gp_model_range_text(model, &model->ranges[at]);
+	*outermost = gp_model_range_text(model, &model->ranges[walk->outer[at]]);
+}
+
+static void take_value(struct walk *walk, const struct gp_counted *at, const char *innermost,
+		       const char *outermost)
+{
+	const struct gp_model *model = walk->model;
+	struct gp_scope *scope = walk->scope;
+	struct gp_tally_row *row = gp_tally_find(
+		walk->tally,
+		(uint64_t[GP_TALLY_KEYS]){
+			[COUNTER] = gp_scope_text(scope, model->counter_texts[at->counter]),
+			[KERNEL] = gp_scope_text(scope, model->counter_texts[at->kernel]),
+			[OPERATOR] = gp_scope_text(scope, innermost),
+			[OUTERMOST] = gp_scope_text(scope, outermost)});
+	uint64_t bits;
+
+	memcpy(&bits, &at->value, sizeof(bits));
+	row->count++;
+	gp_tally_value(walk->tally, row, 0, bits);
+}
+
+static void take_all(struct walk *walk)
+{
+	const struct gp_model *model = walk->model;
+	bool is_joined = walk->kernel_count == walk->call_count;
+
+	for (uint32_t k = 0; k < walk->kernel_count; k++) {
+		const char *innermost = "", *outermost = "";
+
+		if (is_joined)
+			find_operators(walk, &walk->model->calls[walk->calls[k]], &innermost,
+				       &outermost);
+		for (uint32_t i = walk->kernels[k];
+		     i < model->counted_count &&
+		     (i == walk->kernels[k] || !begins_kernel(model, i));
+		     i++)
+			take_value(walk, &model->counted[i], innermost, outermost);
+	}
+}
+
+static int take_model(struct gp_scope *scope, struct gp_tally *tally, const struct gp_model *model)
+{
+	struct walk walk = {.scope = scope, .tally = tally, .model = model};
+	int result = 0;
+
+	if (model->counted_count == 0)
+		return 0;
+	result = list(&walk);
+	if (result == 0)
+		result = list_ranges(&walk);
+	if (result == 0)
+		take_all(&walk);
+	gp_room_free(walk.kernels);
+	gp_room_free(walk.calls);
+	gp_room_free(walk.earlier);
+	gp_room_free(walk.outer);
+	return result;
+}
+
+/* None where it is no number: there is none, or of hostile values, whose sum is beyond all numbers. */
+static void put_real(struct gp_sheet *sheet, double value)
+{
+	gp_sheet_cell(sheet, isfinite(value) ? gp_value_real(value) : gp_value_none());
+}
+
+/* Of shares and of ratios a sum says nothing: "....pct_of_peak_sustained_active", "....pct", "....ratio". */
+static bool has_sum(const char *counter)
+{
+	return strstr(counter, ".pct") == NULL && strstr(counter, ".ratio") == NULL;
+}
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+		    double total)
+{
+	const char *counter = gp_scope_text_of(scope, row->key[COUNTER]);
+	const struct gp_tally_series *series = &row->series[0];
+	double sum = 0, least = 0, most = 0;
+
+	(void)total;
+	for (uint32_t i = 0; i < series->count; i++) {
+		double value;
+
+		memcpy(&value, &series->values[i], sizeof(value));
+		sum += value;
+		least = i == 0 || value < least ? value : least;
+		most = i == 0 || value > most ? value : most;
+	}
+	gp_scope_put_whole(sheet, row->count);
+	put_real(sheet, has_sum(counter) ? sum : NAN);
+	put_real(sheet, sum / (double)row->count);
+	put_real(sheet, least);
+	put_real(sheet, most);
+	gp_scope_put_text(sheet, counter);
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[OUTERMOST]));
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[OPERATOR]));
+	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[KERNEL]));
+}
+
+static int compare_counters(const void *a, const void *b, const void *context)
+{
+	const struct gp_value *left = a, *right = b;
+
+	(void)context;
+	return strcmp(left[COUNTER_COLUMN].text, right[COUNTER_COLUMN].text);
+}
+
+/* Those of one counter together, as numbers of several do not compare; of these the highest average first. */
+static int order_rows(struct gp_sheet *sheet)
+{
+	int result = gp_sheet_sort(sheet, AVG_COLUMN);
+
+	if (result < 0)
+		return result;
+	return gp_array_sort(sheet->cells, (uint32_t)gp_sheet_rows(sheet),
+			     COUNT(columns) * sizeof(*sheet->cells), compare_counters, NULL);
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = take_model(scope, &tally, scope->models[i]);
+	result = gp_scope_rows(scope, sheet, &tally, result, put_row);
+	return result == 0 ? order_rows(sheet) : result;
+}
+
+const struct gp_breakdown gp_breakdown_counter = {
+	.help = "hardware counters of kernels by operator, of torch.profiler's traces",
+	.nothing =
+		"no hardware counter is in this trace; gpuprof records none, torch.profiler does "
+		"with CUPTI's range profiler",
+	.head = {"counter", "Hardware counters", columns, COUNT(columns)},
+	.sort_column = COUNTER_COLUMN,
+	.fold_before = 8,
+	.fill = fill,
+	.is_in_order = true,
+};

@@ -1,0 +1,128 @@
+/* By what lies on the critical path: what each moment waited for. */
+#include "report/analysis/idle/critical_path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/tables/breakdown.h"
+#include "report/symbols/call_site.h"
+#include "report/analysis/loop/path_words.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Category", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},   {"At", GP_UNIT_TEXT},
+};
+
+#define NO_SITE UINT64_MAX
+
+/* Of a row: its key. */
+enum { KIND, IS_KERNEL, WHAT, SITE };
+
+struct gathering {
+	struct gp_scope *scope;
+	const struct gp_model *model;
+	uint64_t *names; /* for gp_scope_name() */
+	struct gp_call_sites *sites;
+	struct gp_tally *tally;
+};
+
+static uint64_t what_is(struct gathering *gathering, const struct gp_path_step *step,
+			bool is_kernel)
+{
+	const struct gp_model *model = gathering->model;
+	struct gp_scope *scope = gathering->scope;
+	char room[GP_PATH_WORDS_BYTES];
+
+	if (is_kernel)
+		return gp_scope_name(scope, model, &model->ops[step->index], gathering->names);
+	return gp_scope_text(scope,
+			     gp_path_words(room, model, step, scope->names, scope->full_names));
+}
+
+/* Of a call, and of what the thread did before it: where it was made. */
+static uint64_t site_of(struct gathering *gathering, const struct gp_path_step *step)
+{
+	const struct gp_model *model = gathering->model;
+	const struct gp_call *call = !gp_path_is_of_op(step) && step->index != GP_NONE
+					     ? &model->calls[step->index]
+					     : NULL;
+	uint32_t site;
+
+	if (!call || call->stack == GP_NONE)
+		return NO_SITE;
+	site = gp_call_sites_find(gathering->sites, model, call);
+	return gp_scope_text(gathering->scope, gp_call_sites_at(gathering->sites, site).place);
+}
+
+static void take_step(struct gathering *gathering, const struct gp_path_step *step)
+{
+	bool is_kernel = step->kind == GP_PATH_OPERATION &&
+			 gathering->model->ops[step->index].kind == GP_OP_KERNEL;
+	const uint64_t key[GP_TALLY_KEYS] = {
+		[KIND] = step->kind,
+		[IS_KERNEL] = is_kernel,
+		[WHAT] = what_is(gathering, step, is_kernel),
+		[SITE] = site_of(gathering, step),
+	};
+	struct gp_tally_row *row = gp_tally_find(gathering->tally, key);
+
+	row->count++;
+	gp_tally_value(gathering->tally, row, 0, step->end_ns - step->start_ns);
+}
+
+static int take_model(struct gp_scope *scope, const struct gp_model *model, struct gp_tally *tally)
+{
+	struct gathering gathering = {
+		.scope = scope,
+		.model = model,
+		.names = gp_scope_names(model),
+		.sites = gp_call_sites_new(),
+		.tally = tally,
+	};
+	struct gp_path path = {0};
+	int result = gathering.names && gathering.sites ? gp_path_of(&path, model) : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < path.count; i++)
+		take_step(&gathering, &path.steps[i]);
+	gp_path_free(&path);
+	gp_call_sites_free(gathering.sites);
+	free(gathering.names);
+	return result;
+}
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+		    double total)
+{
+	gp_scope_put_share(sheet, row, total);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_spread(sheet, &row->series[0]);
+	gp_scope_put_text(sheet, gp_path_category((uint8_t)row->key[KIND]));
+	gp_scope_put_text(sheet, row->key[IS_KERNEL] ? gp_scope_kernel_of(scope, row->key[WHAT])
+						     : gp_scope_text_of(scope, row->key[WHAT]));
+	if (row->key[SITE] == NO_SITE)
+		gp_sheet_cell(sheet, gp_value_none());
+	else
+		gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[SITE]));
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		if (scope->models[i]->call_count > 0)
+			result = take_model(scope, scope->models[i], &tally);
+	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+}
+
+const struct gp_breakdown gp_breakdown_critical_path = {
+	.help = "what each moment waited for, from the end back to the start: what made the run as "
+		"long as it is",
+	.nothing = "no call was recorded; `gpuprof summary FILE` says what was",
+	.head = {"critical-path", "Critical path", columns, COUNT(columns)},
+	.sort_column = 1,
+	.fill = fill,
+};

@@ -1,0 +1,87 @@
+/* From the call that launches a kernel to the kernel's end. */
+#include "report/tables/breakdown.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { TOTAL, API, QUEUE, KERNEL };
+
+#define STAGE(letter)                                                                              \
+	{letter "Avg", GP_UNIT_NS}, {letter "Med", GP_UNIT_NS}, {letter "Min", GP_UNIT_NS},        \
+		{letter "Max", GP_UNIT_NS},                                                        \
+	{                                                                                          \
+		letter "StdDev", GP_UNIT_NS                                                        \
+	}
+
+static const struct gp_sheet_column columns[] = {
+	GP_SHARE_COLUMNS,
+	{"Count", GP_UNIT_COUNT},
+	{"QCount", GP_UNIT_COUNT},
+	STAGE("T"),
+	STAGE("A"),
+	STAGE("Q"),
+	STAGE("K"),
+	{"PID", GP_UNIT_NUMBER},
+	{"TID", GP_UNIT_NUMBER},
+	{"Device", GP_UNIT_NUMBER},
+	{"API", GP_UNIT_TEXT},
+	{"Name", GP_UNIT_TEXT},
+};
+
+#define FIRST_OF_QUEUE 14 /* columns[] before it: call and all together */
+
+/* Kernels of graphs are left out: one launch has many of them. */
+static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
+{
+	const struct gp_op *op = at->op;
+	const struct gp_call *call = op->call == GP_NONE ? NULL : &at->model->calls[op->call];
+	struct gp_tally_row *row;
+	uint64_t end_ns;
+
+	if (op->kind != GP_OP_KERNEL || op->untimed || !call ||
+	    gp_model_api_class(at->model, call->api) != GP_API_LAUNCH)
+		return;
+	end_ns = call->start_ns + call->duration_ns;
+	row = gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){at->process, call->thread_id,
+							     op->device_id, call->api, at->name});
+	row->count++;
+	gp_tally_value(tally, row, API, call->duration_ns);
+	gp_tally_value(tally, row, KERNEL, op->end_ns - op->start_ns);
+	if (op->start_ns >= end_ns)
+		gp_tally_value(tally, row, QUEUE, op->start_ns - end_ns);
+	end_ns = op->end_ns > end_ns ? op->end_ns : end_ns;
+	gp_tally_value(tally, row, TOTAL, end_ns - call->start_ns);
+}
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+		    double total)
+{
+	const struct gp_model *model = scope->models[row->key[0]];
+
+	gp_scope_put_share(sheet, row, total);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->series[QUEUE].count);
+	for (size_t stage = TOTAL; stage <= KERNEL; stage++)
+		gp_scope_put_spread(sheet, &row->series[stage]);
+	gp_scope_put_pid(scope, sheet, row->key[0]);
+	gp_scope_put_whole(sheet, row->key[1]);
+	gp_scope_put_whole(sheet, gp_scope_device(scope, model, (uint16_t)row->key[2]));
+	gp_scope_put_text(sheet, gp_model_api(model, (uint16_t)row->key[3]).name);
+	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[4]));
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	return gp_scope_table_of_ops(scope, sheet, take_kernel, put_row);
+}
+
+const struct gp_breakdown gp_breakdown_exec = {
+	.help = "kernels from launch (A) over queue (Q) to execution (K)",
+	.nothing =
+		"no kernel with times and a recorded launch outside graphs; `gpuprof summary FILE` "
+		"says what was recorded",
+	.head = {"exec", "Kernels: launch call (A), queue (Q), execution (K), all together (T)",
+		 columns, COUNT(columns)},
+	.sort_column = 1,
+	.fold_before = FIRST_OF_QUEUE,
+	.fill = fill,
+};

@@ -1,0 +1,88 @@
+/* By API call that failed: function, error and place. */
+#include "report/tables/breakdown.h"
+
+#include <stdlib.h>
+
+#include "report/analysis/device/failures.h"
+#include "report/trace/cuda_names.h"
+#include "report/base/memstream.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	{"Count", GP_UNIT_COUNT},     {"First", GP_UNIT_NS},       {"Code", GP_UNIT_NUMBER},
+	{"Error", GP_UNIT_TEXT},      {"Meaning", GP_UNIT_TEXT},   {"Name", GP_UNIT_TEXT},
+	{"Call site", GP_UNIT_TEXT},  {"Called by", GP_UNIT_TEXT}, {"Range", GP_UNIT_TEXT},
+	{"Held", GP_UNIT_BYTES},      {"Held by", GP_UNIT_TEXT},   {"Asked min", GP_UNIT_BYTES},
+	{"Asked max", GP_UNIT_BYTES}, {"PID", GP_UNIT_NUMBER},     {"Processes", GP_UNIT_COUNT},
+};
+
+static void put_held(struct gp_sheet *sheet, const struct gp_failures *failures,
+		     const struct gp_held *held)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = held->is_known ? open_memstream(&text, &length) : NULL;
+
+	if (out)
+		gp_held_tell_places(out, held, failures->sites);
+	if (out && gp_memory_stream_close(out, &text) == 0) {
+		gp_scope_put_whole(sheet, held->bytes);
+		gp_scope_put_text(sheet, text);
+	} else {
+		gp_sheet_cell(sheet, gp_value_none());
+		gp_sheet_cell(sheet, gp_value_none());
+	}
+	free(text);
+}
+
+static void put_asked(struct gp_sheet *sheet, const struct gp_asked *asked)
+{
+	bool is_known = asked->count > 0;
+
+	gp_sheet_cell(sheet, is_known ? gp_value_whole(asked->least_bytes) : gp_value_none());
+	gp_sheet_cell(sheet, is_known ? gp_value_whole(asked->most_bytes) : gp_value_none());
+}
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet,
+		    const struct gp_failures *failures, const struct gp_failure *row)
+{
+	struct gp_call_site site = gp_call_sites_at(failures->sites, row->site);
+
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->first_unix_ns - scope->start_unix_ns);
+	gp_scope_put_whole(sheet, row->code);
+	gp_scope_put_text(sheet, gp_status_symbol(row->code, row->is_driver));
+	gp_scope_put_text(sheet, gp_status_name(row->code));
+	gp_scope_put_text(sheet, row->function);
+	gp_scope_put_text(sheet, row->has_stack ? site.place : "");
+	gp_scope_put_text(sheet, row->has_stack ? site.callers : "");
+	gp_scope_put_text(sheet, row->range ? row->range : "");
+	put_held(sheet, failures, &row->held);
+	put_asked(sheet, &row->asked);
+	gp_scope_put_whole(sheet, row->pid);
+	gp_scope_put_whole(sheet, row->processes);
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_failures failures;
+	int result = gp_failures_of(&failures, scope->models, scope->model_count);
+
+	for (uint32_t i = 0; result == 0 && i < failures.count; i++)
+		put_row(scope, sheet, &failures, &failures.rows[i]);
+	if (result == 0 && failures.count > 0 && scope->messages)
+		gp_call_sites_explain(failures.sites, scope->messages);
+	gp_failures_free(&failures);
+	return result;
+}
+
+const struct gp_breakdown gp_breakdown_failure = {
+	.word = "api",
+	.help = "API calls that failed: which error, how often, where",
+	.nothing = "no API call is known to have failed",
+	.head = {"failure", "API calls that failed", columns, COUNT(columns)},
+	.sort_column = 0,
+	.fill = fill,
+	.is_in_order = true,
+};

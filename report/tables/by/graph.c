@@ -1,0 +1,117 @@
+/* Graphs: their launches, and what ran for them. */
+#include "report/tables/breakdown.h"
+
+#include <assert.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Series 0: the GPU time of an operation; 1: a launch's, from its first operation's start to its last one's end. */
+enum { OP_TIMES, SPANS };
+
+/*
+ * LAUNCH is the call that the row is at, counted from 1, with the span of its operations.  KINDS is followed by one sum for
+ * each enum gp_op_kind.
+ */
+enum { LAUNCH = GP_SCOPE_UNTIMED + 1, START_NS, END_NS, KINDS };
+static_assert(KINDS + GP_OP_GRAPH < GP_TALLY_SUMS, "a sum for each");
+
+static const struct gp_sheet_column columns[] = {
+	GP_SHARE_COLUMNS,          {"Launches", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Count", GP_UNIT_COUNT},  {"Untimed", GP_UNIT_COUNT},  {"Kernels", GP_UNIT_COUNT},
+	{"Copies", GP_UNIT_COUNT}, {"Sets", GP_UNIT_COUNT},     {"Graphs", GP_UNIT_COUNT},
+	{"PID", GP_UNIT_NUMBER},   {"Graph", GP_UNIT_NUMBER},
+};
+
+static bool is_of_graph(const struct gp_model *model, const struct gp_op *op)
+{
+	return op->graph_id != 0 || gp_model_detail(model, op)->graph_node_id != 0 ||
+	       op->kind == GP_OP_GRAPH;
+}
+
+static void take_operation(struct gp_tally *tally, const struct gp_scope_op *at)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {at->process, at->op->graph_id};
+	struct gp_tally_row *row;
+
+	if (!is_of_graph(at->model, at->op))
+		return;
+	row = gp_tally_find(tally, key);
+	gp_scope_count_op(tally, row, at->op);
+	row->sums[KINDS + at->op->kind]++;
+}
+
+/* The launch that the row is at has been seen to its end. */
+static void end_launch(struct gp_tally *tally, struct gp_tally_row *row)
+{
+	if (row->sums[LAUNCH] > 0)
+		gp_tally_value(tally, row, SPANS, row->sums[END_NS] - row->sums[START_NS]);
+	row->sums[LAUNCH] = 0;
+}
+
+static void stretch_launch(struct gp_tally *tally, struct gp_tally_row *row, uint64_t launch,
+			   const struct gp_op *op)
+{
+	if (row->sums[LAUNCH] != launch) {
+		end_launch(tally, row);
+		row->sums[LAUNCH] = launch;
+		row->sums[START_NS] = op->start_ns;
+		row->sums[END_NS] = op->end_ns;
+	}
+	if (op->start_ns < row->sums[START_NS])
+		row->sums[START_NS] = op->start_ns;
+	if (op->end_ns > row->sums[END_NS])
+		row->sums[END_NS] = op->end_ns;
+}
+
+/*
+ * The operations of one launch may be of several graphs: those within it.  A launch without a timed operation is of no
+ * graph that we know.
+ */
+static void take_launch(struct gp_tally *tally, const struct gp_scope_call *at)
+{
+	const struct gp_model *model = at->model;
+	uint64_t launch = (uint64_t)(at->call - model->calls) + 1;
+
+	if (at->class != GP_API_GRAPH_LAUNCH)
+		return;
+	for (uint32_t i = at->call->first_op; i != GP_NONE; i = model->ops[i].next_op) {
+		const uint64_t key[GP_TALLY_KEYS] = {at->process, model->ops[i].graph_id};
+
+		if (!model->ops[i].untimed)
+			stretch_launch(tally, gp_tally_find(tally, key), launch, &model->ops[i]);
+	}
+}
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+		    double total)
+{
+	gp_scope_put_share(sheet, row, total);
+	gp_scope_put_whole(sheet, row->series[SPANS].count);
+	gp_scope_put_spread(sheet, &row->series[SPANS]);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	for (size_t kind = GP_OP_KERNEL; kind <= GP_OP_GRAPH; kind++)
+		gp_scope_put_whole(sheet, row->sums[KINDS + kind]);
+	gp_scope_put_pid(scope, sheet, row->key[0]);
+	gp_scope_put_whole(sheet, row->key[1]);
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = gp_scope_ops(scope, &tally, take_operation);
+
+	if (result == 0)
+		result = gp_scope_calls(scope, &tally, take_launch);
+	for (uint32_t i = 0; i < tally.count; i++)
+		end_launch(&tally, &tally.rows[i]);
+	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+}
+
+const struct gp_breakdown gp_breakdown_graph = {
+	.help = "graphs: launches, and what ran for them",
+	.nothing = "no graph ran; `gpuprof summary FILE` says what was recorded",
+	.head = {"graph", "Graphs", columns, COUNT(columns)},
+	.sort_column = 1,
+	.fill = fill,
+};

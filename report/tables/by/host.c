@@ -1,0 +1,130 @@
+/* What Python did on the host, in all threads (--host-samples): by line, for a script may be one function. */
+#include "report/tables/breakdown.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/base/text/format.h"
+#include "report/tables/host_work.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	GP_SHARE_COLUMNS,       {"Waited", GP_UNIT_NS}, {"Looks", GP_UNIT_COUNT},
+	{"Line", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},
+};
+
+/* What threads that wait have is no work, and comes last: its time has a column of its own. */
+static void put_times(struct gp_sheet *sheet, const struct gp_host_function *row, bool waits,
+		      uint64_t total_ns)
+{
+	struct gp_value none = gp_value_none(), whole = gp_value_whole(row->total_ns);
+
+	gp_sheet_cell(sheet,
+		      waits ? none : gp_value_percent((double)row->total_ns, (double)total_ns));
+	gp_sheet_cell(sheet, waits ? none : whole);
+	gp_sheet_cell(sheet, waits ? whole : none);
+}
+
+/* The library's function, where most of the row's time was in it; none: the line's own code, or of several each a part. */
+static void put_what(struct gp_sheet *sheet, const struct gp_host_place *place,
+		     const struct gp_host_function *row)
+{
+	if (gp_host_function_has_what(row, place))
+		gp_scope_put_text(sheet, place->what);
+	else
+		gp_sheet_cell(sheet, gp_value_none());
+}
+
+static void put_row(struct gp_sheet *sheet, const struct gp_host_places *places,
+		    const struct gp_host_function *row, uint64_t total_ns)
+{
+	struct gp_host_place place = gp_host_places_at(places, row->place);
+
+	put_times(sheet, row, gp_host_place_waits(&place), total_ns);
+	gp_scope_put_whole(sheet, row->looks);
+	if (*place.own)
+		gp_scope_put_text(sheet, place.own);
+	else
+		gp_sheet_cell(sheet, gp_value_none());
+	put_what(sheet, &place, row);
+}
+
+static uint64_t sum_of_work(const struct gp_host_places *places,
+			    const struct gp_host_function *rows, uint32_t count)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct gp_host_place place = gp_host_places_at(places, rows[i].place);
+
+		sum_ns += gp_host_place_waits(&place) ? 0 : rows[i].total_ns;
+	}
+	return sum_ns;
+}
+
+static int put_rows(struct gp_sheet *sheet, const struct gp_host_places *places,
+		    const struct gp_tally *tally)
+{
+	uint32_t count;
+	struct gp_host_function *rows = gp_host_work_lines(tally, 0, places, &count);
+	uint64_t total_ns;
+
+	if (!rows)
+		return -ENOMEM;
+	total_ns = sum_of_work(places, rows, count);
+	for (uint32_t i = 0; i < count; i++)
+		put_row(sheet, places, &rows[i], total_ns);
+	free(rows);
+	return 0;
+}
+
+/* What calls and returns in quick turn is seldom found: those who read shares have to know. */
+static void say_missed(const struct gp_scope *scope)
+{
+	struct gp_host_looks looks = {0};
+
+	for (size_t i = 0; i < scope->model_count; i++)
+		gp_host_work_add_looks(&looks, scope->models[i]);
+	if (!scope->messages || looks.all == looks.lost)
+		return;
+	if (gp_host_work_is_much(looks.lost, &looks))
+		fprintf(scope->messages,
+			"gpuprof: %s of %s looks found no stack, for the thread called and "
+			"returned meanwhile; their time counts for the looks beside them\n",
+			gp_format_count(looks.lost).text, gp_format_count(looks.all).text);
+	if (gp_host_work_is_much(looks.outside, &looks))
+		fprintf(scope->messages,
+			"gpuprof: %s of %s looks found a stack without its innermost functions, "
+			"which called and returned meanwhile; their time counts for the line that "
+			"called them\n",
+			gp_format_count(looks.outside).text, gp_format_count(looks.all).text);
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_host_places *places = gp_host_places_in(scope);
+	struct gp_tally tally = {0};
+	int result = places ? 0 : -ENOMEM;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		gp_host_work_add_all(&tally, 0, places, scope->models[i]);
+	if (result == 0)
+		result = tally.error;
+	if (result == 0)
+		result = put_rows(sheet, places, &tally);
+	if (result == 0)
+		say_missed(scope);
+	gp_tally_free(&tally);
+	return result;
+}
+
+const struct gp_breakdown gp_breakdown_host = {
+	.word = "host",
+	.help = "what Python did on the host: lines, by looks at its stacks",
+	.nothing = "no look at a Python stack was recorded (of a Python program: gpuprof-run "
+		   "--host-samples=20 PROGRAM)",
+	.head = {"host", "Python on the host", columns, COUNT(columns)},
+	.sort_column = 1,
+	.fill = fill,
+};

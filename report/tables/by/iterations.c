@@ -1,0 +1,340 @@
+/* Where the time went, by iteration of the main loop, and inside NVTX ranges. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/analysis/device/device_ops.h"
+#include "report/analysis/idle/gpu_line.h"
+#include "report/analysis/loop/iterations.h"
+#include "report/analysis/idle/where.h"
+#include "report/base/array.h"
+#include "report/tables/breakdown.h"
+#include "report/tables/by/ranges.h"
+#include "report/tables/by/where.h"
+#include "report/base/spill_memory.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What a device did during something. */
+#define STATE_COLUMNS                                                                              \
+	{"Busy %", GP_UNIT_PERCENT}, {"Busy", GP_UNIT_NS}, {"Compute", GP_UNIT_NS},                \
+		{"Communication", GP_UNIT_NS}, {"Copy", GP_UNIT_NS}, {"Idle", GP_UNIT_NS},         \
+		{"Most idle by", GP_UNIT_TEXT},                                                    \
+	{                                                                                          \
+		"Idle by it", GP_UNIT_NS                                                           \
+	}
+
+static void put_states(struct gp_sheet *sheet, const uint64_t state_ns[GP_STATES])
+{
+	uint64_t wall_ns = gp_state_wall_ns(state_ns), idle_ns = gp_state_idle_ns(state_ns);
+	enum gp_idle_cause cause = gp_state_top_cause(state_ns);
+	const uint64_t numbers[] = {wall_ns - idle_ns, gp_state_any_ns(state_ns, GP_STATE_COMPUTE),
+				    gp_state_any_ns(state_ns, GP_STATE_COMMUNICATION),
+				    gp_state_any_ns(state_ns, GP_STATE_COPY), idle_ns};
+
+	gp_sheet_cell(sheet, gp_value_percent((double)numbers[0], (double)wall_ns));
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		gp_scope_put_whole(sheet, numbers[i]);
+	gp_scope_put_text(sheet, idle_ns > 0 ? gp_idle_cause_name(cause) : "");
+	gp_scope_put_whole(sheet, state_ns[GP_STATE_IDLE + cause]);
+}
+
+static int open_lines(struct gp_scope *scope, struct gp_gpu_lines *lines)
+{
+	const struct gp_kinds *kinds = gp_scope_kinds(scope);
+
+	*lines = (struct gp_gpu_lines){0};
+	return kinds ? gp_gpu_lines_of(lines, scope->models, scope->model_count,
+				       gp_scope_window(scope), &scope->devices, kinds)
+		     : -ENOMEM;
+}
+
+/* By entry of the scope's list: whether the model has operations on it.  Free it; NULL: no memory. */
+static bool *devices_of(struct gp_scope *scope, const struct gp_model *model)
+{
+	bool *used = calloc(scope->devices.count + 1, sizeof(*used));
+
+	for (uint32_t i = 0; used && i < model->op_count; i++)
+		if (i == 0 || model->ops[i].device_id != model->ops[i - 1].device_id) {
+			size_t device = gp_device_list_find(&scope->devices, model,
+							    model->ops[i].device_id);
+
+			if (device < scope->devices.count)
+				used[device] = true;
+		}
+	return used;
+}
+
+/* ---- iterations ---- */
+
+/* When the operations of each device began: in order, one device's behind the other's. */
+struct beginnings {
+	uint64_t *unix_ns;
+	uint32_t *first; /* by device of the scope, and where the last one's end */
+};
+
+static int gather_beginnings(struct beginnings *all, struct gp_scope *scope,
+			     struct gp_device_ops *ops)
+{
+	size_t devices = scope->devices.count, most = 1;
+	struct gp_op_at at;
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < scope->model_count; i++)
+		most += scope->models[i]->op_count;
+	all->unix_ns = gp_room_take(most * sizeof(*all->unix_ns));
+	all->first = calloc(devices + 1, sizeof(*all->first));
+	if (!all->unix_ns || !all->first)
+		return -ENOMEM;
+	for (size_t device = 0; device < devices; device++) {
+		gp_device_ops_start(ops, device);
+		while (gp_device_ops_next(ops, &at))
+			all->unix_ns[count++] = scope->models[at.model]->base_unix_ns +
+						gp_op_of(scope->models, at)->start_ns;
+		all->first[device + 1] = count;
+	}
+	return 0;
+}
+
+static int open_beginnings(struct beginnings *all, struct gp_scope *scope)
+{
+	struct gp_device_ops ops;
+	int result = gp_device_ops_open(&ops, scope->models, scope->model_count, &scope->devices);
+
+	*all = (struct beginnings){0};
+	if (result == 0)
+		result = gather_beginnings(all, scope, &ops);
+	gp_device_ops_close(&ops);
+	return result;
+}
+
+static void close_beginnings(struct beginnings *all)
+{
+	gp_room_free(all->unix_ns);
+	free(all->first);
+}
+
+static bool is_before(const void *element, const void *key)
+{
+	const uint64_t *began_ns = element, *time_ns = key;
+
+	return *began_ns < *time_ns;
+}
+
+/* How many began from that time on, until before the other. */
+static uint32_t count_begun(const struct beginnings *all, size_t device, uint64_t from_ns,
+			    uint64_t to_ns)
+{
+	const uint64_t *began_ns = &all->unix_ns[all->first[device]];
+	uint32_t count = all->first[device + 1] - all->first[device];
+
+	return gp_array_lower_bound(began_ns, count, sizeof(*began_ns), is_before, &to_ns) -
+	       gp_array_lower_bound(began_ns, count, sizeof(*began_ns), is_before, &from_ns);
+}
+
+/* What of all processes and devices tells what was done in iterations. */
+struct done {
+	struct gp_gpu_lines lines;
+	struct beginnings beginnings;
+};
+
+static const struct gp_sheet_column iteration_columns[] = {
+	{"Wall", GP_UNIT_NS},
+	{"Number", GP_UNIT_NUMBER},
+	{"Start", GP_UNIT_NS},
+	{"Ops", GP_UNIT_COUNT},
+	STATE_COLUMNS,
+	{"PID", GP_UNIT_NUMBER},
+	{"Device", GP_UNIT_NUMBER},
+	{"Found by", GP_UNIT_TEXT},
+	{"Name", GP_UNIT_TEXT},
+};
+
+/* The range's text, or what the first operation is called. */
+static void put_name(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t process,
+		     const struct gp_iteration *row)
+{
+	const struct gp_model *model = scope->models[process];
+	bool by_range = row->range != GP_NONE;
+
+	gp_scope_put_text(sheet, by_range ? "ranges" : "operations");
+	if (by_range)
+		gp_scope_put_text(sheet, gp_model_range_text(model, &model->ranges[row->range]));
+	else
+		gp_scope_put_op(scope, sheet, (struct gp_op_at){process, row->first_op});
+}
+
+static void put_iteration(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t process,
+			  const struct gp_iterations *all, uint32_t number, const struct done *done,
+			  size_t device)
+{
+	const struct gp_model *model = scope->models[process];
+	const struct gp_iteration *row = &all->rows[number];
+	uint64_t state_ns[GP_STATES] = {0};
+	uint64_t start_ns = model->base_unix_ns + row->start_ns;
+	uint64_t end_ns = model->base_unix_ns + row->end_ns;
+
+	gp_gpu_line_add(&done->lines.devices[device], start_ns, end_ns, state_ns);
+	gp_scope_put_whole(sheet, end_ns - start_ns);
+	gp_scope_put_whole(sheet, number + 1);
+	gp_sheet_cell(sheet, gp_value_moment((int64_t)(start_ns - scope->start_unix_ns)));
+	gp_scope_put_whole(sheet, count_begun(&done->beginnings, device, start_ns, end_ns));
+	put_states(sheet, state_ns);
+	gp_scope_put_whole(sheet, model->pid);
+	gp_scope_put_whole(sheet, scope->devices.entries[device].number);
+	put_name(scope, sheet, process, row);
+}
+
+static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t process,
+		      const struct done *done)
+{
+	const struct gp_model *model = scope->models[process];
+	struct gp_iterations all = {0};
+	struct gp_tuning tuning;
+	bool *used = devices_of(scope, model);
+	int result = gp_tuning_of(&tuning, model);
+
+	if (result == 0)
+		result = gp_iterations_of(&all, model, &tuning);
+
+	for (size_t device = 0; result == 0 && used && device < done->lines.count; device++)
+		for (uint32_t i = 0; used[device] && i < all.count; i++)
+			put_iteration(scope, sheet, process, &all, i, done, device);
+	gp_iterations_free(&all);
+	gp_tuning_free(&tuning);
+	if (!used)
+		result = -ENOMEM;
+	free(used);
+	return result;
+}
+
+static int fill_iterations(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct done done = {0};
+	int result = open_lines(scope, &done.lines);
+
+	if (result == 0)
+		result = open_beginnings(&done.beginnings, scope);
+	for (uint32_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = fill_model(scope, sheet, i, &done);
+	close_beginnings(&done.beginnings);
+	gp_gpu_lines_free(&done.lines);
+	return result;
+}
+
+/* ---- inside ranges ---- */
+
+static const struct gp_sheet_column range_columns[] = {
+	{"Total", GP_UNIT_NS},
+	{"Count", GP_UNIT_COUNT},
+	STATE_COLUMNS,
+	GP_RANGE_COLUMNS,
+};
+
+/* Sums over the ranges of one text. */
+struct inside {
+	struct gp_range_key key;
+	uint64_t count, total_ns;
+	uint64_t state_ns[GP_STATES];
+};
+
+struct insides {
+	struct gp_tally rows; /* only for its index: its rows are parallel to those */
+	struct inside *inside;
+	uint32_t capacity;
+};
+
+static struct inside *find_inside(struct insides *all, struct gp_range_key key)
+{
+	const uint64_t numbers[GP_TALLY_KEYS] = {key.text, key.domain, key.style};
+	uint32_t before = all->rows.count, at;
+
+	gp_tally_find(&all->rows, numbers);
+	if (all->rows.error < 0)
+		return NULL;
+	at = all->rows.last;
+	if (at < before)
+		return &all->inside[at];
+	if (gp_array_grow(&all->inside, &all->capacity, at, sizeof(*all->inside)) < 0)
+		return NULL;
+	all->inside[at] = (struct inside){.key = key};
+	return &all->inside[at];
+}
+
+static int take_range(struct gp_scope *scope, struct insides *all, const struct gp_model *model,
+		      const struct gp_range *range, const struct gp_gpu_lines *lines,
+		      const bool *used)
+{
+	struct inside *inside = find_inside(all, gp_range_key_of(scope, model, range));
+
+	if (!inside)
+		return -ENOMEM;
+	inside->count++;
+	inside->total_ns += range->gpu_end_ns - range->gpu_start_ns;
+	for (size_t i = 0; i < lines->count; i++)
+		if (used[i])
+			gp_gpu_line_add(&lines->devices[i],
+					model->base_unix_ns + range->gpu_start_ns,
+					model->base_unix_ns + range->gpu_end_ns, inside->state_ns);
+	return 0;
+}
+
+static int take_ranges(struct gp_scope *scope, struct insides *all, const struct gp_model *model,
+		       const struct gp_gpu_lines *lines)
+{
+	bool *used = devices_of(scope, model);
+	int result = used ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; result == 0 && i < model->range_count; i++)
+		if (model->ranges[i].gpu_end_ns > 0)
+			result = take_range(scope, all, model, &model->ranges[i], lines, used);
+	free(used);
+	return result;
+}
+
+static void put_inside(struct gp_scope *scope, struct gp_sheet *sheet, const struct inside *inside)
+{
+	gp_scope_put_whole(sheet, inside->total_ns);
+	gp_scope_put_whole(sheet, inside->count);
+	put_states(sheet, inside->state_ns);
+	gp_range_put_key(scope, sheet, inside->key);
+}
+
+static int fill_ranges(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct insides all = {.capacity = 0};
+	struct gp_gpu_lines lines;
+	int result = open_lines(scope, &lines);
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = take_ranges(scope, &all, scope->models[i], &lines);
+	for (uint32_t i = 0; result == 0 && i < all.rows.count; i++)
+		put_inside(scope, sheet, &all.inside[i]);
+	gp_gpu_lines_free(&lines);
+	gp_tally_free(&all.rows);
+	free(all.inside);
+	return result;
+}
+
+const struct gp_breakdown gp_breakdown_iteration = {
+	.help = "iterations of the main loop, by ranges or by what repeats: busy, idle and why",
+	.nothing = "no main loop was found: NVTX ranges with GPU work do not repeat, and no "
+		   "sequence of "
+		   "operations makes up half of the busiest stream, or of what a thread started "
+		   "(--by sequence has what does repeat)",
+	.head = {"iteration", "Iterations", iteration_columns, COUNT(iteration_columns)},
+	.sort_column = 0,
+	.fold_before = 13,
+	.is_in_order = true,
+	.fill = fill_iterations,
+};
+
+const struct gp_breakdown gp_breakdown_nvtx_time = {
+	.help = "NVTX ranges: what the GPU did from the first to the last operation inside, why it "
+		"was "
+		"idle",
+	.nothing = GP_RANGE_NOTHING("range started GPU work"),
+	.head = {"nvtx-time", "Where the time of ranges went", range_columns, COUNT(range_columns)},
+	.sort_column = 0,
+	.fold_before = 10,
+	.fill = fill_ranges,
+};

@@ -1,0 +1,176 @@
+/* By kernel; by kernel and launch shape; every operation by its name, with or without the API calls. */
+#include "report/tables/breakdown.h"
+
+#include "report/analysis/idle/activity.h"
+#include "report/model/model.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column kernel_columns[] = {
+	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
+	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Name", GP_UNIT_TEXT},
+};
+
+static const struct gp_sheet_column grid_columns[] = {
+	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
+	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"GrdX", GP_UNIT_NUMBER},   {"GrdY", GP_UNIT_NUMBER},
+	{"GrdZ", GP_UNIT_NUMBER},   {"BlkX", GP_UNIT_NUMBER},
+	{"BlkY", GP_UNIT_NUMBER},   {"BlkZ", GP_UNIT_NUMBER},
+	{"Name", GP_UNIT_TEXT},
+};
+
+static void put_times(struct gp_sheet *sheet, const struct gp_tally_row *row, double total)
+{
+	gp_scope_put_share(sheet, row, total);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_scope_put_spread(sheet, &row->series[0]);
+}
+
+static void put_kernel(struct gp_scope *scope, struct gp_sheet *sheet,
+		       const struct gp_tally_row *row, double total)
+{
+	put_times(sheet, row, total);
+	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+}
+
+static int fill_kernels(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	return gp_scope_table_of_ops(scope, sheet, gp_scope_take_kernel, put_kernel);
+}
+
+/* Two of the shape's numbers in each number of the key; all zero where it is not known. */
+static void take_shape(struct gp_tally *tally, const struct gp_scope_op *at)
+{
+	static const struct gp_record_shape unknown;
+	const struct gp_record_shape *shape = at->op->shape < at->model->shape_count
+						      ? &at->model->shapes[at->op->shape]
+						      : &unknown;
+	const uint64_t key[GP_TALLY_KEYS] = {
+		at->name,
+		(uint64_t)shape->grid[0] << 32 | shape->grid[1],
+		(uint64_t)shape->grid[2] << 32 | shape->block[0],
+		(uint64_t)shape->block[1] << 32 | shape->block[2],
+	};
+
+	if (at->op->kind == GP_OP_KERNEL)
+		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
+}
+
+static void put_shape(struct gp_scope *scope, struct gp_sheet *sheet,
+		      const struct gp_tally_row *row, double total)
+{
+	put_times(sheet, row, total);
+	for (size_t i = 1; i <= 3; i++) {
+		gp_scope_put_whole(sheet, row->key[i] >> 32);
+		gp_scope_put_whole(sheet, row->key[i] & UINT32_MAX);
+	}
+	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+}
+
+static int fill_grids(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	return gp_scope_table_of_ops(scope, sheet, take_shape, put_shape);
+}
+
+/* ---- every operation, and every call ---- */
+
+/* Behind the kinds of operations (enum gp_op_kind). */
+#define API_CALL (GP_OP_GRAPH + 1)
+
+static const struct gp_sheet_column gpu_columns[] = {
+	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
+	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Category", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
+};
+
+static void take_op(struct gp_tally *tally, const struct gp_scope_op *at)
+{
+	char label[GP_ACTIVITY_LABEL_BYTES];
+	uint64_t name = at->name;
+
+	if (at->op->kind != GP_OP_KERNEL) {
+		gp_activity_label(label, at->op);
+		name = gp_scope_text(at->scope, label);
+	}
+	gp_scope_count_gpu_op(
+		tally, gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){name, at->op->kind}), at->op);
+}
+
+static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+		   double total)
+{
+	static const char *const categories[] = {[GP_OP_KERNEL] = "kernel",
+						 [GP_OP_COPY] = "copy",
+						 [GP_OP_SET] = "set",
+						 [GP_OP_GRAPH] = "graph",
+						 [API_CALL] = "API call"};
+
+	put_times(sheet, row, total);
+	gp_scope_put_text(sheet, categories[row->key[1]]);
+	gp_scope_put_text(sheet, row->key[1] == GP_OP_KERNEL
+					 ? gp_scope_kernel_of(scope, row->key[0])
+					 : gp_scope_text_of(scope, row->key[0]));
+}
+
+static int fill_ops(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	return gp_scope_table_of_ops(scope, sheet, take_op, put_op);
+}
+
+static void take_call(struct gp_tally *tally, const struct gp_scope_call *at)
+{
+	struct gp_tally_row *row =
+		gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){at->name, API_CALL});
+
+	row->count++;
+	gp_tally_value(tally, row, 0, at->call->duration_ns);
+}
+
+static int fill_calls_and_ops(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = gp_scope_calls(scope, &tally, take_call);
+
+	if (result == 0)
+		result = gp_scope_ops(scope, &tally, take_op);
+	return gp_scope_rows(scope, sheet, &tally, result, put_op);
+}
+
+#define NOTHING "no kernel ran; `gpuprof summary FILE` says what was recorded"
+
+const struct gp_breakdown gp_breakdown_kernel = {
+	.help = "kernels",
+	.nothing = NOTHING,
+	.head = {"kernel", "Kernels", kernel_columns, COUNT(kernel_columns)},
+	.sort_column = 1,
+	.fill = fill_kernels,
+};
+
+const struct gp_breakdown gp_breakdown_grid = {
+	.help = "kernels by grid and block",
+	.nothing = NOTHING,
+	.head = {"grid", "Kernels by grid and block", grid_columns, COUNT(grid_columns)},
+	.sort_column = 1,
+	.fill = fill_grids,
+};
+
+const struct gp_breakdown gp_breakdown_gpu = {
+	.help = "kernels, copies and sets",
+	.nothing = "no GPU operation was recorded; `gpuprof summary FILE` says what was",
+	.head = {"gpu", "GPU operations", gpu_columns, COUNT(gpu_columns)},
+	.sort_column = 1,
+	.fill = fill_ops,
+};
+
+const struct gp_breakdown gp_breakdown_api_gpu = {
+	.help = "API calls, kernels, copies and sets in one table",
+	.nothing =
+		"neither an API call nor a GPU operation was recorded; `gpuprof summary FILE` says "
+		"what was",
+	.head = {"api-gpu", "API calls and GPU operations", gpu_columns, COUNT(gpu_columns)},
+	.sort_column = 1,
+	.fill = fill_calls_and_ops,
+};

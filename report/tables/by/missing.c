@@ -1,0 +1,44 @@
+/* What the traces lack, by process: what else a summary says in words, for scripts. */
+#include "report/tables/breakdown.h"
+
+#include "report/model/losses.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	{"Count", GP_UNIT_COUNT},
+	{"PID", GP_UNIT_NUMBER},
+	{"What", GP_UNIT_TEXT},
+};
+
+struct lacking {
+	struct gp_sheet *sheet;
+	uint32_t pid;
+};
+
+static void put_row(void *context, const char *what, uint64_t count)
+{
+	const struct lacking *lacking = context;
+
+	gp_scope_put_whole(lacking->sheet, count);
+	gp_scope_put_whole(lacking->sheet, lacking->pid);
+	gp_scope_put_text(lacking->sheet, what);
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	for (size_t m = 0; m < scope->model_count; m++) {
+		struct lacking lacking = {sheet, scope->models[m]->pid};
+
+		gp_missing_each(scope->models[m], put_row, &lacking);
+	}
+	return 0;
+}
+
+const struct gp_breakdown gp_breakdown_missing = {
+	.help = "what the traces lack: records dropped, operations and ends that are missing",
+	.nothing = "nothing is missing: all that was to be recorded is there",
+	.head = {"missing", "What is missing", columns, COUNT(columns)},
+	.sort_column = GP_SHEET_AS_ADDED,
+	.fill = fill,
+};

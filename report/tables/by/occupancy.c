@@ -1,0 +1,125 @@
+/* By kernel and what limits its occupancy. */
+#include "report/tables/breakdown.h"
+
+#include "report/model/occupancy.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	GP_SHARE_COLUMNS,
+	{"Count", GP_UNIT_COUNT},
+	{"Untimed", GP_UNIT_COUNT},
+	{"Occupancy", GP_UNIT_PERCENT},
+	{"Limit", GP_UNIT_TEXT},
+	{"Blocks/SM", GP_UNIT_NUMBER},
+	{"Warps/SM", GP_UNIT_NUMBER},
+	{"Threads", GP_UNIT_NUMBER},
+	{"Reg/Trd", GP_UNIT_NUMBER},
+	{"Shared", GP_UNIT_BYTES},
+	{"Waves", GP_UNIT_NUMBER},
+	{"Tail", GP_UNIT_PERCENT},
+	{"SMs", GP_UNIT_PERCENT},
+	{"Grid occ.", GP_UNIT_PERCENT},
+	{"Device", GP_UNIT_NUMBER},
+	{"Name", GP_UNIT_TEXT},
+};
+
+/* Launches of a row differ in their grids: means over them, in millionths. */
+enum { WAVES = GP_SCOPE_UNTIMED + 1, TAIL, SMS, GRID_SHARE };
+#define MILLION 1000000.0
+
+static uint64_t millionths(double value)
+{
+	return value < MILLION ? (uint64_t)(value * MILLION) : (uint64_t)(MILLION * MILLION);
+}
+
+static void add_grid(struct gp_tally_row *row, const struct gp_occupancy *occupancy)
+{
+	row->sums[WAVES] += millionths(occupancy->waves);
+	row->sums[TAIL] += millionths(occupancy->tail);
+	row->sums[SMS] += millionths(occupancy->sms_used);
+	row->sums[GRID_SHARE] += millionths(occupancy->grid_share);
+}
+
+/* What a shape and a device make, 16 bits each: more than any GPU has. */
+static uint64_t pack_limits(const struct gp_occupancy *occupancy)
+{
+	return (uint64_t)occupancy->limit << 48 | (uint64_t)(uint16_t)occupancy->warps_most << 32 |
+	       (uint64_t)(uint16_t)occupancy->warps_per_block << 16 | (uint16_t)occupancy->blocks;
+}
+
+/*
+ * Kernels whose occupancy is not known have no row: what is missing is the same for all of them,
+ * the device.
+ */
+static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
+{
+	const struct gp_record_device *device = gp_model_device(at->model, at->op->device_id);
+	const struct gp_record_shape *shape;
+	struct gp_occupancy occupancy;
+	struct gp_tally_row *row;
+
+	if (at->op->kind != GP_OP_KERNEL || at->op->shape >= at->model->shape_count || !device)
+		return;
+	shape = &at->model->shapes[at->op->shape];
+	if (!gp_occupancy_of(device, shape, &occupancy))
+		return;
+	row = gp_tally_find(
+		tally,
+		(uint64_t[GP_TALLY_KEYS]){
+			at->name,
+			gp_scope_device(at->scope, at->model, at->op->device_id),
+			(uint64_t)shape->registers << 32 |
+				(uint64_t)shape->block[0] * shape->block[1] * shape->block[2],
+			(uint64_t)shape->static_shared_bytes + shape->dynamic_shared_bytes,
+			pack_limits(&occupancy),
+		});
+	gp_scope_count_op(tally, row, at->op);
+	add_grid(row, &occupancy);
+}
+
+static void put_mean(struct gp_sheet *sheet, const struct gp_tally_row *row, size_t sum,
+		     double scale)
+{
+	gp_sheet_cell(sheet,
+		      gp_value_real((double)row->sums[sum] / MILLION * scale / (double)row->count));
+}
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+		    double total)
+{
+	uint64_t limits = row->key[4], blocks = (uint16_t)limits;
+	uint64_t warps = blocks * (uint16_t)(limits >> 16);
+
+	gp_scope_put_share(sheet, row, total);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_sheet_cell(sheet, gp_value_percent((double)warps, (uint16_t)(limits >> 32)));
+	gp_scope_put_text(sheet, gp_occupancy_limit_name((enum gp_occupancy_limit)(limits >> 48)));
+	gp_scope_put_whole(sheet, blocks);
+	gp_scope_put_whole(sheet, warps);
+	gp_scope_put_whole(sheet, (uint32_t)row->key[2]);
+	gp_scope_put_whole(sheet, row->key[2] >> 32);
+	gp_scope_put_whole(sheet, row->key[3]);
+	put_mean(sheet, row, WAVES, 1);
+	put_mean(sheet, row, TAIL, 100);
+	put_mean(sheet, row, SMS, 100);
+	put_mean(sheet, row, GRID_SHARE, 100);
+	gp_scope_put_whole(sheet, row->key[1]);
+	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	return gp_scope_table_of_ops(scope, sheet, take_kernel, put_row);
+}
+
+const struct gp_breakdown gp_breakdown_occupancy = {
+	.help = "kernels by what limits their occupancy, their waves and tails",
+	.nothing = "no kernel ran, or the trace does not say what the device has; `gpuprof summary "
+		   "FILE` says what was recorded",
+	.head = {"occupancy", "Kernels: theoretical occupancy, what limits it, and the grid",
+		 columns, COUNT(columns)},
+	.sort_column = 1,
+	.fill = fill,
+};

@@ -1,0 +1,330 @@
+/*
+ * What push/pop ranges launch, kernel by kernel.  Each by itself, without those within it: which kernels, how long until the first, how
+ * long until that begins.  And with those within it: the sequences that an operator makes.
+ */
+#include "report/tables/by/ranges.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/base/array.h"
+#include "report/tables/breakdown.h"
+#include "report/base/memstream.h"
+#include "report/base/stats.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Kernels of one range that are named; of more it is told how many. */
+#define MOST_NAMED 8
+
+#define HASH_BASE UINT64_C(0x9e3779b97f4a7c15)
+
+static const struct gp_sheet_column columns[] = {
+	{"Count", GP_UNIT_COUNT},       {"Kernels", GP_UNIT_COUNT}, {"Launch avg", GP_UNIT_NS},
+	{"Launch med", GP_UNIT_NS},     {"Launch max", GP_UNIT_NS}, {"Start avg", GP_UNIT_NS},
+	{"Start med", GP_UNIT_NS},      {"Start max", GP_UNIT_NS},  {"GPU time", GP_UNIT_NS},
+	{"PID", GP_UNIT_NUMBER},        {"Domain", GP_UNIT_TEXT},   {"Range", GP_UNIT_TEXT},
+	{"Kernel names", GP_UNIT_TEXT},
+};
+
+static const struct gp_sheet_column sequence_columns[] = {
+	{"Count", GP_UNIT_COUNT},   {"Kernels", GP_UNIT_COUNT},     {"GPU time", GP_UNIT_NS},
+	{"Range time", GP_UNIT_NS}, {"PID", GP_UNIT_NUMBER},        {"Domain", GP_UNIT_TEXT},
+	{"Range", GP_UNIT_TEXT},    {"Kernel names", GP_UNIT_TEXT},
+};
+
+/* A range that is open, and what it launched. */
+struct opened {
+	uint32_t range;
+	uint32_t count; /* of its kernels */
+	uint64_t names[MOST_NAMED];
+	uint64_t hash; /* of the names of all of them, in order: a polynomial in HASH_BASE */
+	uint64_t launch_ns, start_ns, gpu_ns;
+};
+
+struct walk {
+	struct gp_scope *scope;
+	struct gp_tally *tally;
+	const struct gp_model *model;
+	uint64_t process;
+	bool with_inner; /* what ranges within one launch counts in it, too */
+	uint64_t *names;
+	struct opened *open; /* the outermost first */
+	uint32_t count, capacity, next;
+};
+
+enum { LAUNCH, START }; /* series */
+enum { KERNELS, GPU_NS, NAMES, RANGE_NS };
+enum { TEXT, DOMAIN, HASH, ALL, PROCESS };
+
+static void write_names(const struct walk *walk, const struct opened *opened, FILE *out)
+{
+	uint32_t named = opened->count < MOST_NAMED ? opened->count : MOST_NAMED;
+
+	for (uint32_t i = 0, same; i < named; i += same) {
+		for (same = 1; i + same < named && opened->names[i + same] == opened->names[i];)
+			same++;
+		fprintf(out, "%s%s", i > 0 ? " > " : "",
+			gp_scope_kernel_of(walk->scope, opened->names[i]));
+		if (same > 1)
+			fprintf(out, " (%u times)", same);
+	}
+	if (opened->count > named)
+		fprintf(out, " > %u more", opened->count - named);
+}
+
+/* The number of "a > b (3 times) > c > 8 more". */
+static uint64_t number_names(const struct walk *walk, const struct opened *opened)
+{
+	uint64_t number = GP_SCOPE_NO_TEXT;
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return number;
+	write_names(walk, opened, out);
+	if (gp_memory_stream_close(out, &text) == 0)
+		number = gp_scope_text(walk->scope, text);
+	free(text);
+	return number;
+}
+
+static void close_range(struct walk *walk, const struct opened *opened)
+{
+	const struct gp_range *range = &walk->model->ranges[opened->range];
+	struct gp_range_key key = gp_range_key_of(walk->scope, walk->model, range);
+	struct gp_tally_row *row;
+
+	if (opened->count < (walk->with_inner ? 2 : 1))
+		return;
+	row = gp_tally_find(walk->tally, (uint64_t[GP_TALLY_KEYS]){[TEXT] = key.text,
+								   [DOMAIN] = key.domain,
+								   [HASH] = opened->hash,
+								   [ALL] = opened->count,
+								   [PROCESS] = walk->process});
+	if (row->count++ == 0)
+		row->sums[NAMES] = number_names(walk, opened);
+	row->sums[KERNELS] += opened->count;
+	row->sums[GPU_NS] += opened->gpu_ns;
+	row->sums[RANGE_NS] += range->end_ns - range->start_ns;
+	gp_tally_value(walk->tally, row, LAUNCH, opened->launch_ns);
+	gp_tally_value(walk->tally, row, START, opened->start_ns);
+}
+
+static uint64_t power(uint64_t base, uint32_t exponent)
+{
+	uint64_t result = 1;
+
+	for (; exponent > 0; exponent /= 2, base *= base)
+		if (exponent % 2)
+			result *= base;
+	return result;
+}
+
+/* What was launched within a range comes after what was launched around it so far. */
+static void append(struct opened *around, const struct opened *within)
+{
+	for (uint32_t i = 0; i < within->count && around->count + i < MOST_NAMED; i++)
+		around->names[around->count + i] = within->names[i];
+	around->hash = around->hash * power(HASH_BASE, within->count) + within->hash;
+	around->count += within->count;
+	around->gpu_ns += within->gpu_ns;
+}
+
+/* To the innermost range that is around the last one: one of another domain may have ended before that. */
+static void append_to_outer(struct walk *walk)
+{
+	const struct opened *last = &walk->open[walk->count - 1];
+	uint64_t end_ns = walk->model->ranges[last->range].end_ns;
+
+	for (uint32_t i = walk->count - 1; last->count > 0 && i > 0; i--)
+		if (walk->model->ranges[walk->open[i - 1].range].end_ns >= end_ns) {
+			append(&walk->open[i - 1], last);
+			return;
+		}
+}
+
+/* Those that had ended when the call began, or are another thread's, up to the innermost one that goes on; call: NULL = all.  Those
+   around it go on, too; but one of another domain may have ended: it launches nothing more, and is closed when it is the innermost. */
+static void close_ranges(struct walk *walk, const struct gp_call *call)
+{
+	for (; walk->count > 0; walk->count--) {
+		const struct opened *last = &walk->open[walk->count - 1];
+		const struct gp_range *range = &walk->model->ranges[last->range];
+
+		if (call && range->thread_id == call->thread_id && range->end_ns >= call->start_ns)
+			return;
+		close_range(walk, last);
+		if (walk->with_inner)
+			append_to_outer(walk);
+	}
+}
+
+static int open_ranges(struct walk *walk, uint32_t index)
+{
+	const struct gp_call *call = &walk->model->calls[index];
+
+	for (; gp_model_range_is_next(walk->model, index, walk->next); walk->next++) {
+		const struct gp_range *range = &walk->model->ranges[walk->next];
+
+		if (range->style != GP_STYLE_PUSH_POP || range->thread_id != call->thread_id ||
+		    range->end_ns < call->start_ns)
+			continue;
+		if (gp_array_grow(&walk->open, &walk->capacity, walk->count, sizeof(*walk->open)) <
+		    0)
+			return -ENOMEM;
+		walk->open[walk->count++] = (struct opened){.range = walk->next};
+	}
+	return 0;
+}
+
+/* Never 0, and without the order that numbers of names have. */
+static uint64_t mixed(uint64_t name)
+{
+	uint64_t mixed = (name + 1) * UINT64_C(0xbf58476d1ce4e5b9);
+
+	return mixed ^ mixed >> 32;
+}
+
+static void take_kernel(struct walk *walk, const struct gp_call *call, const struct gp_op *op)
+{
+	struct opened *opened = &walk->open[walk->count - 1];
+	uint64_t name = gp_scope_name(walk->scope, walk->model, op, walk->names);
+
+	if (opened->count < MOST_NAMED)
+		opened->names[opened->count] = name;
+	opened->hash = opened->hash * HASH_BASE + mixed(name);
+	if (opened->count++ == 0) {
+		opened->launch_ns = call->start_ns - walk->model->ranges[opened->range].start_ns;
+		opened->start_ns =
+			op->start_ns > call->start_ns ? op->start_ns - call->start_ns : 0;
+	}
+	opened->gpu_ns += op->end_ns - op->start_ns;
+}
+
+static int walk_calls(struct walk *walk)
+{
+	const struct gp_model *model = walk->model;
+	int result = 0;
+
+	for (uint32_t i = 0; result == 0 && i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+
+		if (call->first_op == GP_NONE)
+			continue;
+		close_ranges(walk, call);
+		result = open_ranges(walk, i);
+		for (uint32_t op = call->first_op; walk->count > 0 && op != GP_NONE;
+		     op = model->ops[op].next_op)
+			if (model->ops[op].kind == GP_OP_KERNEL && !model->ops[op].untimed)
+				take_kernel(walk, call, &model->ops[op]);
+	}
+	if (result == 0)
+		close_ranges(walk, NULL);
+	return result;
+}
+
+static int walk_model(struct gp_scope *scope, struct gp_tally *tally, size_t process,
+		      bool with_inner)
+{
+	const struct gp_model *model = scope->models[process];
+	struct walk walk = {.scope = scope,
+			    .tally = tally,
+			    .model = model,
+			    .process = process,
+			    .with_inner = with_inner,
+			    .names = gp_scope_names(model)};
+	int result = walk.names ? walk_calls(&walk) : -ENOMEM;
+
+	free(walk.open);
+	free(walk.names);
+	return result;
+}
+
+static void put_delays(struct gp_sheet *sheet, const struct gp_tally_series *series)
+{
+	struct gp_stats stats = gp_stats_of(series->values, series->count);
+
+	gp_sheet_cell(sheet, gp_value_real(stats.mean));
+	gp_sheet_cell(sheet, gp_value_real(stats.median));
+	gp_scope_put_whole(sheet, stats.max);
+}
+
+static void put_names(struct gp_scope *scope, struct gp_sheet *sheet,
+		      const struct gp_tally_row *row)
+{
+	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[DOMAIN]));
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[TEXT]));
+	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->sums[NAMES]));
+}
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+		    double total)
+{
+	(void)total;
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->sums[KERNELS]);
+	put_delays(sheet, &row->series[LAUNCH]);
+	put_delays(sheet, &row->series[START]);
+	gp_scope_put_whole(sheet, row->sums[GPU_NS]);
+	put_names(scope, sheet, row);
+}
+
+static void put_sequence(struct gp_scope *scope, struct gp_sheet *sheet,
+			 const struct gp_tally_row *row, double total)
+{
+	(void)total;
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->sums[KERNELS]);
+	gp_scope_put_whole(sheet, row->sums[GPU_NS]);
+	gp_scope_put_whole(sheet, row->sums[RANGE_NS]);
+	put_names(scope, sheet, row);
+}
+
+static int walk_models(struct gp_scope *scope, struct gp_tally *tally, bool with_inner)
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = walk_model(scope, tally, i, with_inner);
+	return result;
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = walk_models(scope, &tally, false);
+
+	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+}
+
+static int fill_sequences(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	int result = walk_models(scope, &tally, true);
+
+	return gp_scope_rows(scope, sheet, &tally, result, put_sequence);
+}
+
+const struct gp_breakdown gp_breakdown_nvtx_launch = {
+	.help = "what each NVTX range, or operator, launches itself: kernels in order, delays",
+	.nothing = GP_RANGE_NOTHING("NVTX range that launched a kernel"),
+	.head = {"nvtx-launch", "Launches by NVTX range", columns, COUNT(columns)},
+	.sort_column = 0,
+	.fold_before = 12,
+	.fill = fill,
+};
+
+const struct gp_breakdown gp_breakdown_nvtx_sequence = {
+	.help = "sequences of kernels of each NVTX range, or operator, with those within it",
+	.nothing = GP_RANGE_NOTHING("NVTX range that launched two kernels"),
+	.head = {"nvtx-sequence", "Kernel sequences by NVTX range", sequence_columns,
+		 COUNT(sequence_columns)},
+	.sort_column = 0,
+	.fold_before = 7,
+	.fill = fill_sequences,
+};

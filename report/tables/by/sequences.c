@@ -1,0 +1,72 @@
+/* By sequence of operations that comes again and again. */
+#include "report/analysis/idle/queue.h"
+#include "report/analysis/loop/sequences.h"
+#include "report/tables/breakdown.h"
+#include "report/analysis/loop/sequence_text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	{"Gaps", GP_UNIT_NS},         {"Span", GP_UNIT_NS},          {"GPU time", GP_UNIT_NS},
+	{"API time", GP_UNIT_NS},     {"Count", GP_UNIT_COUNT},      {"Length", GP_UNIT_COUNT},
+	{"Avg span", GP_UNIT_NS},     {"Covers %", GP_UNIT_PERCENT}, {"PID", GP_UNIT_NUMBER},
+	{"Device", GP_UNIT_NUMBER},   {"Context", GP_UNIT_NUMBER},   {"Stream", GP_UNIT_NUMBER},
+	{"Operations", GP_UNIT_TEXT},
+};
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model,
+		    const struct gp_sequences *sequences, const struct gp_sequence *row)
+{
+	const struct gp_op *op = &model->ops[sequences->elements[row->first].op];
+	char text[GP_SEQUENCE_TEXT_BYTES];
+	const uint64_t numbers[] = {row->gap_ns,  row->span_ns, row->gpu_ns,
+				    row->call_ns, row->count,   row->length};
+
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		gp_scope_put_whole(sheet, numbers[i]);
+	gp_sheet_cell(sheet, gp_value_real((double)row->span_ns / (double)row->count));
+	gp_sheet_cell(sheet, gp_value_percent((double)(row->count * row->length),
+					      (double)sequences->own_count));
+	gp_scope_put_whole(sheet, model->pid);
+	gp_scope_put_whole(sheet, gp_scope_device(scope, model, op->device_id));
+	gp_scope_put_whole(sheet, op->context_id);
+	gp_scope_put_whole(sheet, op->stream_id);
+	gp_sequence_text(text, scope->names, model, sequences, row);
+	gp_scope_put_text(sheet, text);
+}
+
+static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model)
+{
+	struct gp_tuning tuning;
+	int result = gp_tuning_of(&tuning, model);
+
+	for (uint32_t first = 0, end; result == 0 && first < model->op_count; first = end) {
+		struct gp_sequences sequences;
+
+		end = gp_model_stream_end(model, first);
+		result = gp_sequences_of(&sequences, model, &tuning, first, end);
+		for (uint32_t i = 0; result == 0 && i < sequences.count; i++)
+			put_row(scope, sheet, model, &sequences, &sequences.rows[i]);
+		gp_sequences_free(&sequences);
+	}
+	gp_tuning_free(&tuning);
+	return result;
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++)
+		result = fill_model(scope, sheet, scope->models[i]);
+	return result;
+}
+
+const struct gp_breakdown gp_breakdown_sequence = {
+	.help = "sequences of operations that come again and again: for graphs and fusion",
+	.nothing = "no sequence of operations came three times in a stream",
+	.head = {"sequence", "Sequences of operations", columns, COUNT(columns)},
+	.sort_column = 0,
+	.fold_before = 12,
+	.fill = fill,
+};

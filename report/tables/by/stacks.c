@@ -1,0 +1,113 @@
+/* GPU time, and time in the API, by call stack: trees of callers and what they called. */
+#include "report/tables/breakdown.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report/analysis/host/stack_profile.h"
+#include "report/tables/stack_rows.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	GP_SHARE_COLUMNS,
+	{"Count", GP_UNIT_COUNT},
+	{"Stack", GP_UNIT_TEXT},
+};
+
+static void free_stacks(void *stacks)
+{
+	gp_stack_profile_close(stacks);
+	free(stacks);
+}
+
+static int find_stacks(struct gp_scope *scope)
+{
+	struct gp_stack_profile *profile = calloc(1, sizeof(*profile));
+	int result = profile ? gp_stack_profile_open(profile, true, scope->full_names) : -ENOMEM;
+
+	scope->stacks = profile;
+	scope->free_stacks = free_stacks;
+	for (size_t i = 0; i < scope->model_count && result == 0; i++)
+		result = gp_stack_profile_add(profile, scope->models[i]);
+	if (result == 0 && scope->messages)
+		gp_symbols_explain(profile->tree.symbols, scope->messages);
+	return result;
+}
+
+struct put {
+	struct gp_sheet *sheet;
+	uint64_t total;
+};
+
+static void put_row(void *context, const struct gp_stack_row *row)
+{
+	const struct put *put = context;
+
+	gp_sheet_cell(put->sheet, gp_value_percent((double)row->value, (double)put->total));
+	gp_scope_put_whole(put->sheet, row->value);
+	gp_scope_put_whole(put->sheet, row->count);
+	gp_scope_put_text(put->sheet, row->text);
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet, enum gp_measure value,
+		enum gp_measure count)
+{
+	int result = scope->stacks ? 0 : find_stacks(scope);
+	struct gp_stack_profile *profile = scope->stacks;
+
+	return result == 0 ? gp_stack_rows(profile, GP_STACK_CALLERS_FIRST, value, count,
+					   scope->every_row, put_row,
+					   &(struct put){sheet, profile->totals[value]})
+			   : result;
+}
+
+static int fill_gpu(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	return fill(scope, sheet, GP_MEASURE_GPU_TIME, GP_MEASURE_OPERATIONS);
+}
+
+static int fill_api(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	return fill(scope, sheet, GP_MEASURE_API_TIME, GP_MEASURE_CALLS);
+}
+
+static int fill_callers(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	int result = scope->stacks ? 0 : find_stacks(scope);
+	struct gp_stack_profile inverted;
+
+	if (result != 0)
+		return result;
+	result = gp_stack_profile_invert(scope->stacks, GP_MEASURE_GPU_TIME, &inverted);
+	if (result == 0)
+		result = gp_stack_rows(&inverted, GP_STACK_CALLERS_LAST, GP_MEASURE_GPU_TIME,
+				       GP_MEASURE_OPERATIONS, scope->every_row, put_row,
+				       &(struct put){sheet, inverted.totals[GP_MEASURE_GPU_TIME]});
+	gp_stack_profile_close(&inverted);
+	return result;
+}
+
+const struct gp_breakdown gp_breakdown_stack = {
+	.help = "GPU time by call stack: callers, and below them what they called and launched",
+	.nothing = "no launch has a call stack: record with --stacks=all",
+	.head = {"stack", "GPU time by call stack", columns, COUNT(columns)},
+	.sort_column = GP_SHEET_AS_ADDED,
+	.fill = fill_gpu,
+};
+
+const struct gp_breakdown gp_breakdown_stack_api = {
+	.help = "time in CUDA calls by call stack: where the CPU launches, copies and waits",
+	.nothing = "no call has a call stack: record with --stacks=all",
+	.head = {"stack-api", "Time in CUDA calls by call stack", columns, COUNT(columns)},
+	.sort_column = GP_SHEET_AS_ADDED,
+	.fill = fill_api,
+};
+
+const struct gp_breakdown gp_breakdown_caller = {
+	.help = "GPU time by kernel, copy and set, and below them who launched them",
+	.nothing = "no launch has a call stack: record with --stacks=all",
+	.head = {"caller", "Who launched what", columns, COUNT(columns)},
+	.sort_column = GP_SHEET_AS_ADDED,
+	.fill = fill_callers,
+};

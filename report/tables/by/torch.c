@@ -1,0 +1,141 @@
+/* PyTorch's own memory snapshot: segments that it took from CUDA, and the blocks of them that it gave to tensors. */
+#include "report/tables/breakdown.h"
+
+#include <errno.h>
+
+#include "report/analysis/memory/torch_snapshot.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define NO_SNAPSHOT                                                                                \
+	"what PyTorch's caching allocator gives to tensors is in its own snapshot: write one by "  \
+	"torch.cuda.memory._dump_snapshot(\"FILE\") and type gpuprof summary --memory "            \
+	"--torch-snapshot FILE TRACE"
+
+static const struct gp_sheet_column segment_columns[] = {
+	{"Reserved", GP_UNIT_BYTES},     {"Segments", GP_UNIT_COUNT},
+	{"In the trace", GP_UNIT_COUNT}, {"Allocated", GP_UNIT_BYTES},
+	{"Waiting", GP_UNIT_BYTES},      {"Free", GP_UNIT_BYTES},
+	{"Split", GP_UNIT_BYTES},        {"Largest free", GP_UNIT_BYTES},
+	{"Device", GP_UNIT_NUMBER},      {"Pool", GP_UNIT_NUMBER},
+	{"Segments for", GP_UNIT_TEXT},
+};
+
+static const struct gp_sheet_column block_columns[] = {
+	{"Bytes", GP_UNIT_BYTES},    {"Requested", GP_UNIT_BYTES}, {"Blocks", GP_UNIT_COUNT},
+	{"Device", GP_UNIT_NUMBER},  {"State", GP_UNIT_TEXT},      {"Call site", GP_UNIT_TEXT},
+	{"Called by", GP_UNIT_TEXT},
+};
+
+enum { RESERVED, TRACED, ALLOCATED, WAITING, FREE, SPLIT, LARGEST };
+enum { BYTES, REQUESTED };
+
+static uint32_t device_of(struct gp_scope *scope, const struct gp_torch_segment *segment)
+{
+	return gp_scope_device(scope, scope->models[0], (uint16_t)segment->device_id);
+}
+
+/* ---- segments ---- */
+
+static void take_segment(struct gp_scope *scope, struct gp_tally *tally,
+			 const struct gp_torch_segment *segment)
+{
+	const uint64_t key[GP_TALLY_KEYS] = {device_of(scope, segment), segment->pool_number,
+					     segment->is_small, segment->is_expandable};
+	struct gp_tally_row *row = gp_tally_find(tally, key);
+	const uint64_t *state_bytes = segment->state_bytes;
+	bool is_split = state_bytes[GP_TORCH_ALLOCATED] + state_bytes[GP_TORCH_WAITING] > 0;
+
+	row->count++;
+	row->sums[RESERVED] += segment->bytes;
+	row->sums[TRACED] += segment->memory != GP_NONE;
+	row->sums[ALLOCATED] += state_bytes[GP_TORCH_ALLOCATED];
+	row->sums[WAITING] += state_bytes[GP_TORCH_WAITING];
+	row->sums[FREE] += state_bytes[GP_TORCH_FREE];
+	row->sums[SPLIT] += is_split ? state_bytes[GP_TORCH_FREE] : 0;
+	if (segment->largest_free_bytes > row->sums[LARGEST])
+		row->sums[LARGEST] = segment->largest_free_bytes;
+}
+
+static void put_segments(struct gp_scope *scope, struct gp_sheet *sheet,
+			 const struct gp_tally_row *row, double total)
+{
+	(void)scope;
+	(void)total;
+	gp_scope_put_whole(sheet, row->sums[RESERVED]);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->sums[TRACED]);
+	for (size_t i = ALLOCATED; i <= LARGEST; i++)
+		gp_scope_put_whole(sheet, row->sums[i]);
+	gp_scope_put_whole(sheet, row->key[0]);
+	gp_scope_put_whole(sheet, row->key[1]);
+	gp_scope_put_text(sheet, row->key[3]   ? "blocks of any size, expandable"
+				 : row->key[2] ? "blocks up to 1MiB"
+					       : "larger blocks");
+}
+
+static int fill_segments(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+
+	for (uint32_t i = 0; scope->torch && i < scope->torch->segment_count; i++)
+		take_segment(scope, &tally, &scope->torch->segments[i]);
+	return gp_scope_rows(scope, sheet, &tally, 0, put_segments);
+}
+
+const struct gp_breakdown gp_breakdown_torch_segment = {
+	.help = "PyTorch's snapshot: segments of its caching allocator, what is free in them",
+	.nothing = NO_SNAPSHOT,
+	.head = {"torch-segment", "PyTorch's segments, when the snapshot was written",
+		 segment_columns, COUNT(segment_columns)},
+	.sort_column = 0,
+	.fill = fill_segments,
+};
+
+/* ---- blocks ---- */
+
+static void take_block(struct gp_scope *scope, struct gp_tally *tally,
+		       const struct gp_torch_block *block)
+{
+	const struct gp_torch_segment *segment = &scope->torch->segments[block->segment];
+	const uint64_t key[GP_TALLY_KEYS] = {block->site, device_of(scope, segment), block->state};
+	struct gp_tally_row *row = gp_tally_find(tally, key);
+
+	row->count++;
+	row->sums[BYTES] += block->bytes;
+	row->sums[REQUESTED] += block->requested_bytes;
+}
+
+static void put_blocks(struct gp_scope *scope, struct gp_sheet *sheet,
+		       const struct gp_tally_row *row, double total)
+{
+	struct gp_call_site site = gp_call_sites_at(scope->torch->sites, (uint32_t)row->key[0]);
+
+	(void)total;
+	gp_scope_put_whole(sheet, row->sums[BYTES]);
+	gp_scope_put_whole(sheet, row->sums[REQUESTED]);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->key[1]);
+	gp_scope_put_text(sheet, row->key[2] == GP_TORCH_ALLOCATED ? "allocated" : "waiting");
+	gp_scope_put_text(sheet, site.place);
+	gp_scope_put_text(sheet, site.callers);
+}
+
+static int fill_blocks(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+
+	for (uint32_t i = 0; scope->torch && i < scope->torch->block_count; i++)
+		if (scope->torch->blocks[i].state != GP_TORCH_FREE)
+			take_block(scope, &tally, &scope->torch->blocks[i]);
+	return gp_scope_rows(scope, sheet, &tally, 0, put_blocks);
+}
+
+const struct gp_breakdown gp_breakdown_torch_block = {
+	.help = "PyTorch's snapshot: blocks that tensors had, by call site",
+	.nothing = NO_SNAPSHOT,
+	.head = {"torch-block", "Blocks of PyTorch's tensors, when the snapshot was written",
+		 block_columns, COUNT(block_columns)},
+	.sort_column = 0,
+	.fill = fill_blocks,
+};

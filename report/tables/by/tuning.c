@@ -1,0 +1,78 @@
+/* By library that tried kernels out: how much of the GPU's time was autotuning, and no work of the program. */
+#include "report/analysis/host/tuning.h"
+#include "report/tables/breakdown.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	GP_SHARE_COLUMNS,
+	{"Count", GP_UNIT_COUNT},
+	{"Untimed", GP_UNIT_COUNT},
+	{"Started by", GP_UNIT_TEXT},
+};
+
+static void take_model(struct gp_tally *tally, const struct gp_model *model,
+		       const struct gp_tuning *tuning)
+{
+	for (uint32_t i = 0; i < model->op_count; i++) {
+		const uint64_t key[GP_TALLY_KEYS] = {tuning->of[i]};
+
+		gp_scope_count_gpu_op(tally, gp_tally_find(tally, key), &model->ops[i]);
+	}
+}
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+		    double total)
+{
+	enum gp_tuner tuner = (enum gp_tuner)row->key[0];
+
+	(void)scope;
+	gp_scope_put_share(sheet, row, total);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_scope_put_text(sheet,
+			  tuner == GP_TUNER_NONE ? "the program itself" : gp_tuner_name(tuner));
+}
+
+static void say_what_is_unknown(const struct gp_scope *scope)
+{
+	if (scope->messages)
+		fputs("gpuprof: calls without a stack are of tuning only where names tell (XLA's), "
+		      "or "
+		      "looks at Python's stack before and after them\n",
+		      scope->messages);
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_tally tally = {0};
+	bool any = false, lacks_stacks = false;
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < scope->model_count; i++) {
+		struct gp_tuning tuning;
+
+		result = gp_tuning_of(&tuning, scope->models[i]);
+		if (result == 0) {
+			take_model(&tally, scope->models[i], &tuning);
+			any |= gp_tuning_has_any(scope->models[i], &tuning);
+			lacks_stacks |= tuning.lacks_stacks;
+		}
+		gp_tuning_free(&tuning);
+	}
+	if (lacks_stacks)
+		say_what_is_unknown(scope);
+	if (!any) {
+		gp_tally_free(&tally);
+		return result;
+	}
+	return gp_scope_rows(scope, sheet, &tally, result, put_row);
+}
+
+const struct gp_breakdown gp_breakdown_tuning = {
+	.help = "GPU time that libraries took to try kernels out (autotuning), and the rest",
+	.nothing = "no operation is known to be of autotuning",
+	.head = {"tuning", "GPU time of autotuning", columns, COUNT(columns)},
+	.sort_column = 1,
+	.fill = fill,
+};

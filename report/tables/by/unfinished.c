@@ -1,0 +1,65 @@
+/* By launch whose kernel had not ended when the process did, or when what is known of it ends. */
+#include "report/tables/breakdown.h"
+
+#include <errno.h>
+
+#include "report/symbols/call_site.h"
+#include "report/analysis/device/unfinished.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct gp_sheet_column columns[] = {
+	{"Launched", GP_UNIT_NS}, {"Open", GP_UNIT_NS},    {"State", GP_UNIT_TEXT},
+	{"PID", GP_UNIT_NUMBER},  {"TID", GP_UNIT_NUMBER}, {"CorrID", GP_UNIT_NUMBER},
+	{"API", GP_UNIT_TEXT},    {"Name", GP_UNIT_TEXT},  {"Call site", GP_UNIT_TEXT},
+};
+
+static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model,
+		    const struct gp_unfinished *row, struct gp_call_sites *sites)
+{
+	const struct gp_call *call = &model->calls[row->call];
+	const char *mangled = gp_unfinished_name(model, row);
+
+	gp_scope_put_whole(sheet, model->base_unix_ns + call->start_ns - scope->start_unix_ns);
+	gp_scope_put_whole(sheet, row->open_ns);
+	gp_scope_put_text(sheet, gp_unfinished_state_name(row->state));
+	gp_scope_put_whole(sheet, model->pid);
+	gp_scope_put_whole(sheet, call->thread_id);
+	gp_scope_put_whole(sheet, call->correlation_id);
+	gp_scope_put_text(sheet, gp_model_api(model, call->api).name);
+	gp_scope_put_text(sheet, scope->full_names ? gp_names_full(scope->names, mangled)
+						   : gp_names_short(scope->names, mangled));
+	gp_scope_put_text(
+		sheet,
+		call->stack == GP_NONE
+			? ""
+			: gp_call_sites_at(sites, gp_call_sites_find(sites, model, call)).place);
+}
+
+static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct gp_call_sites *sites = gp_call_sites_new();
+	int result = sites ? 0 : -ENOMEM;
+
+	for (size_t m = 0; m < scope->model_count && result == 0; m++) {
+		struct gp_unfinished_list list;
+
+		result = gp_unfinished_find(scope->models[m], &list);
+		for (uint32_t i = 0; i < list.count && result == 0; i++)
+			put_row(scope, sheet, scope->models[m], &list.rows[i], sites);
+		gp_unfinished_free(&list);
+	}
+	gp_call_sites_free(sites);
+	return result;
+}
+
+const struct gp_breakdown gp_breakdown_unfinished = {
+	.word = "unfinished",
+	.help = "kernels that never ended, or of whose end nothing is known, by launch",
+	.nothing = "no kernel is known to have been still under way; how many launches have no "
+		   "record, a summary says",
+	.head = {"unfinished", "Kernels without a known end", columns, COUNT(columns)},
+	.sort_column = 0,
+	.fill = fill,
+	.is_in_order = true,
+};

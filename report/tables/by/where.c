@@ -1,0 +1,440 @@
+/* Where the time went: by device and what ran; idle time by cause, by gap, and by what was around it. */
+#include "report/tables/by/where.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/analysis/idle/activity.h"
+#include "report/analysis/idle/where.h"
+#include "report/tables/breakdown.h"
+#include "report/symbols/call_site.h"
+#include "report/model/recorded.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define GAPS 1000 /* that are kept of each device */
+
+/* ---- what is found once ---- */
+
+struct found {
+	struct gp_wheres wheres;
+	struct gp_call_sites *sites; /* of calls around gaps */
+};
+
+static void free_wheres(void *memory)
+{
+	struct found *all = memory;
+
+	gp_wheres_free(&all->wheres);
+	gp_call_sites_free(all->sites);
+	free(all);
+}
+
+static void say_missing(struct gp_scope *scope)
+{
+	for (size_t i = 0; i < scope->model_count && scope->messages && !scope->said_missing; i++) {
+		const char *why = gp_recorded_why_not_all(scope->models[i]);
+
+		if (!why)
+			continue;
+		fprintf(scope->messages,
+			"gpuprof: idle times are at most what the tables say: %s (pid %u)\n", why,
+			scope->models[i]->pid);
+		scope->said_missing = true;
+	}
+}
+
+struct gp_window gp_scope_window(struct gp_scope *scope)
+{
+	say_missing(scope);
+	return gp_busy_window(scope->models, scope->model_count);
+}
+
+/* Found once for all tables of a scope, whose it stays.  NULL if there is no memory. */
+static struct found *find_wheres(struct gp_scope *scope)
+{
+	const struct gp_kinds *kinds = gp_scope_kinds(scope);
+	struct found *all = scope->wheres;
+
+	if (all || !kinds)
+		return all;
+	all = calloc(1, sizeof(*all));
+	if (!all)
+		return NULL;
+	all->sites = gp_call_sites_new();
+	if (!all->sites ||
+	    gp_wheres_of(&all->wheres, scope->models, scope->model_count, gp_scope_window(scope),
+			 &scope->devices, kinds, GAPS) != 0) {
+		free_wheres(all);
+		return NULL;
+	}
+	scope->wheres = all;
+	scope->free_wheres = free_wheres;
+	return all;
+}
+
+void gp_scope_put_op(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_op_at at)
+{
+	const struct gp_op *op = gp_op_of(scope->models, at);
+	char label[GP_ACTIVITY_LABEL_BYTES];
+	const char *mangled;
+
+	if (!op) {
+		gp_sheet_cell(sheet, gp_value_none());
+	} else if (op->kind == GP_OP_KERNEL) {
+		mangled = gp_model_kernel_name(scope->models[at.model], op);
+		gp_scope_put_text(sheet, scope->full_names ? gp_names_full(scope->names, mangled)
+							   : gp_names_short(scope->names, mangled));
+	} else {
+		gp_activity_label(label, op);
+		gp_scope_put_text(sheet, label);
+	}
+}
+
+/* "place < who called it < ..."; none of a call without a stack. */
+static void put_site(struct gp_call_sites *sites, struct gp_sheet *sheet,
+		     const struct gp_model *model, const struct gp_call *call)
+{
+	struct gp_call_site site;
+	char *text;
+
+	if (call->stack == GP_NONE) {
+		gp_sheet_cell(sheet, gp_value_none());
+		return;
+	}
+	site = gp_call_sites_at(sites, gp_call_sites_find(sites, model, call));
+	if (asprintf(&text, "%s%s%s", site.place, *site.callers ? GP_SITE_SEPARATOR : "",
+		     site.callers) < 0) {
+		sheet->error = -ENOMEM;
+		return;
+	}
+	gp_scope_put_text(sheet, text);
+	free(text);
+}
+
+/* Two cells: the function of the call that started it, and its place in the user's code. */
+static void put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_sheet *sheet,
+		      struct gp_op_at at)
+{
+	const struct gp_model *model = scope->models[at.model];
+	const struct gp_op *op = gp_op_of(scope->models, at);
+	const struct gp_call *call = op ? gp_model_op_cause(model, op) : NULL;
+
+	if (call) {
+		gp_scope_put_text(sheet, gp_model_api(model, call->api).name);
+		put_site(sites, sheet, model, call);
+		return;
+	}
+	gp_sheet_cell(sheet, gp_value_none());
+	gp_sheet_cell(sheet, gp_value_none());
+}
+
+/* ---- by device ---- */
+
+static const struct gp_sheet_column time_columns[] = {
+	{"Wall", GP_UNIT_NS},         {"Busy %", GP_UNIT_PERCENT},
+	{"Busy", GP_UNIT_NS},         {"Idle", GP_UNIT_NS},
+	{"Idle inside", GP_UNIT_NS},  {"Span", GP_UNIT_NS},
+	{"Compute", GP_UNIT_NS},      {"Communication", GP_UNIT_NS},
+	{"Copy", GP_UNIT_NS},         {"Comm alone", GP_UNIT_NS},
+	{"Copy alone", GP_UNIT_NS},   {"Comm+compute", GP_UNIT_NS},
+	{"Copy+compute", GP_UNIT_NS}, {"Comm overlap %", GP_UNIT_PERCENT},
+	{"Device", GP_UNIT_NUMBER},
+};
+
+static void put_time(struct gp_sheet *sheet, const struct gp_where *where)
+{
+	const uint64_t *ns = where->state_ns;
+	uint64_t wall = gp_state_wall_ns(ns), busy = gp_state_busy_ns(ns), idle = wall - busy;
+	uint64_t comm = gp_state_any_ns(ns, GP_STATE_COMMUNICATION);
+	uint64_t both = gp_state_all_ns(ns, GP_STATE_COMPUTE | GP_STATE_COMMUNICATION);
+	const struct gp_value cells[] = {
+		gp_value_whole(wall),
+		gp_value_percent((double)busy, (double)wall),
+		gp_value_whole(busy),
+		gp_value_whole(idle),
+		gp_value_whole(idle - where->edge_ns),
+		gp_value_whole(wall - where->edge_ns),
+		gp_value_whole(gp_state_any_ns(ns, GP_STATE_COMPUTE)),
+		gp_value_whole(comm),
+		gp_value_whole(gp_state_any_ns(ns, GP_STATE_COPY)),
+		gp_value_whole(gp_state_only_ns(ns, GP_STATE_COMMUNICATION)),
+		gp_value_whole(gp_state_only_ns(ns, GP_STATE_COPY)),
+		gp_value_whole(both),
+		gp_value_whole(gp_state_all_ns(ns, GP_STATE_COMPUTE | GP_STATE_COPY)),
+		gp_value_percent((double)both, (double)comm),
+	};
+
+	for (size_t i = 0; i < COUNT(cells); i++)
+		gp_sheet_cell(sheet, cells[i]);
+}
+
+static int fill_times(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	const struct found *all = find_wheres(scope);
+
+	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++) {
+		put_time(sheet, &all->wheres.devices[i]);
+		gp_scope_put_whole(sheet, scope->devices.entries[i].number);
+	}
+	return all ? 0 : -ENOMEM;
+}
+
+/* ---- by cause ---- */
+
+static const struct gp_sheet_column idle_columns[] = {
+	GP_SHARE_COLUMNS,           {"Wall %", GP_UNIT_PERCENT}, {"Main cause of", GP_UNIT_COUNT},
+	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT},
+};
+
+/* What shares of idle time are of: a device that did nothing at all is nobody's idle time, unless that is so of all. */
+struct idle_base {
+	const struct gp_wheres *wheres;
+	bool any_is_used;
+	uint64_t total_ns; /* of those that count */
+};
+
+static bool counts(const struct idle_base *base, size_t device)
+{
+	return !base->any_is_used || gp_state_busy_ns(base->wheres->devices[device].state_ns) > 0;
+}
+
+static struct idle_base idle_base_of(const struct gp_wheres *wheres)
+{
+	struct idle_base base = {.wheres = wheres};
+
+	for (size_t i = 0; i < wheres->count; i++)
+		base.any_is_used |= gp_state_busy_ns(wheres->devices[i].state_ns) > 0;
+	for (size_t i = 0; i < wheres->count; i++)
+		if (counts(&base, i))
+			base.total_ns += gp_state_idle_ns(wheres->devices[i].state_ns);
+	return base;
+}
+
+static void put_share(struct gp_sheet *sheet, const struct idle_base *base, size_t device,
+		      uint64_t ns)
+{
+	gp_sheet_cell(sheet, counts(base, device)
+				     ? gp_value_percent((double)ns, (double)base->total_ns)
+				     : gp_value_none());
+	gp_scope_put_whole(sheet, ns);
+}
+
+static void put_causes(struct gp_sheet *sheet, const struct idle_base *base, size_t index,
+		       uint32_t device)
+{
+	const struct gp_where *where = &base->wheres->devices[index];
+	uint64_t wall_ns = gp_state_wall_ns(where->state_ns);
+
+	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++) {
+		uint64_t cause_ns = where->state_ns[GP_STATE_IDLE + i];
+
+		if (cause_ns == 0)
+			continue;
+		put_share(sheet, base, index, cause_ns);
+		gp_sheet_cell(sheet, gp_value_percent((double)cause_ns, (double)wall_ns));
+		gp_scope_put_whole(sheet, where->cause_count[i]);
+		gp_scope_put_whole(sheet, device);
+		gp_scope_put_text(sheet, gp_idle_cause_name(i));
+	}
+}
+
+static int fill_idle(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	const struct found *all = find_wheres(scope);
+	struct idle_base base;
+
+	if (!all)
+		return -ENOMEM;
+	base = idle_base_of(&all->wheres);
+	for (size_t i = 0; gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
+		put_causes(sheet, &base, i, scope->devices.entries[i].number);
+	return 0;
+}
+
+/* ---- the longest gaps ---- */
+
+static const struct gp_sheet_column gap_columns[] = {
+	{"Duration", GP_UNIT_NS},    {"Start", GP_UNIT_NS},        {"Device", GP_UNIT_NUMBER},
+	{"Cause", GP_UNIT_TEXT},     {"Cause %", GP_UNIT_PERCENT}, {"Before", GP_UNIT_TEXT},
+	{"Before by", GP_UNIT_TEXT}, {"Before at", GP_UNIT_TEXT},  {"After", GP_UNIT_TEXT},
+	{"After by", GP_UNIT_TEXT},  {"After at", GP_UNIT_TEXT},
+};
+
+static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_sheet *sheet,
+		    const struct gp_gap *gap)
+{
+	uint64_t length_ns = gap->end_ns - gap->start_ns;
+	enum gp_idle_cause cause = gap->cause;
+
+	gp_scope_put_whole(sheet, length_ns);
+	gp_sheet_cell(sheet, gp_value_moment((int64_t)(gap->start_ns - scope->start_unix_ns)));
+	gp_scope_put_whole(sheet, scope->devices.entries[gap->device].number);
+	gp_scope_put_text(sheet, gp_idle_cause_name(cause));
+	gp_sheet_cell(sheet, gp_value_percent((double)gap->cause_ns[cause], (double)length_ns));
+	gp_scope_put_op(scope, sheet, gap->before);
+	put_cause(scope, sites, sheet, gap->before);
+	gp_scope_put_op(scope, sheet, gap->after);
+	put_cause(scope, sites, sheet, gap->after);
+}
+
+static int fill_gaps(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct found *all = find_wheres(scope);
+
+	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
+		for (size_t g = 0; g < all->wheres.devices[i].gaps_kept; g++)
+			put_gap(scope, all->sites, sheet, &all->wheres.devices[i].gaps[g]);
+	return all ? 0 : -ENOMEM;
+}
+
+/* ---- by what was around the gap ---- */
+
+static const struct gp_sheet_column site_columns[] = {
+	GP_SHARE_COLUMNS,           {"Gaps", GP_UNIT_COUNT},    GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT},    {"Before", GP_UNIT_TEXT},
+	{"After", GP_UNIT_TEXT},    {"After by", GP_UNIT_TEXT}, {"After at", GP_UNIT_TEXT},
+};
+
+#define NO_SITE UINT64_MAX
+
+/* In a tally: the keys, and in the sums one of each of the operations around. */
+enum { DEVICE, CAUSE, API, SITE, BEFORE, AFTER };
+enum { BEFORE_MODEL, BEFORE_OP, AFTER_MODEL, AFTER_OP };
+
+struct by_site {
+	struct gp_scope *scope;
+	struct gp_call_sites *sites;
+	struct gp_tally tally;
+};
+
+/* What tells operations apart in their labels. */
+static uint64_t what_is(const struct gp_scope *scope, struct gp_op_at at)
+{
+	const struct gp_op *op = gp_op_of(scope->models, at);
+	uint64_t what = 0;
+
+	if (!op)
+		return UINT64_MAX;
+	if (op->kind == GP_OP_KERNEL)
+		what = op->name;
+	else if (op->kind == GP_OP_GRAPH)
+		what = op->graph_id;
+	else
+		what = op->copy_kind | (unsigned)op->source_kind << 4 |
+		       (unsigned)op->destination_kind << 8;
+	return (uint64_t)at.model << 40 | what << 2 | op->kind;
+}
+
+static void take_gap(void *context, const struct gp_gap *gap)
+{
+	struct by_site *by = context;
+	const struct gp_model *model = by->scope->models[gap->after.model];
+	const struct gp_op *op = gp_op_of(by->scope->models, gap->after);
+	const struct gp_call *call = op ? gp_model_op_cause(model, op) : NULL;
+	struct gp_tally_row *row;
+	const uint64_t key[GP_TALLY_KEYS] = {
+		[DEVICE] = gap->device,
+		[CAUSE] = gap->cause,
+		[API] = call ? gp_scope_text(by->scope, gp_model_api(model, call->api).name)
+			     : NO_SITE,
+		[SITE] = call && call->stack != GP_NONE ? gp_call_sites_find(by->sites, model, call)
+							: NO_SITE,
+		[BEFORE] = what_is(by->scope, gap->before),
+		[AFTER] = what_is(by->scope, gap->after),
+	};
+
+	row = gp_tally_find(&by->tally, key);
+	row->count++;
+	row->sums[BEFORE_MODEL] = gap->before.model;
+	row->sums[BEFORE_OP] = gap->before.op;
+	row->sums[AFTER_MODEL] = gap->after.model;
+	row->sums[AFTER_OP] = gap->after.op;
+	gp_tally_value(&by->tally, row, 0, gap->end_ns - gap->start_ns);
+}
+
+static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, uint64_t model, uint64_t op)
+{
+	gp_scope_put_op(scope, sheet, (struct gp_op_at){(uint32_t)model, (uint32_t)op});
+}
+
+static void put_by_site(const struct by_site *by, struct gp_sheet *sheet,
+			const struct gp_tally_row *row, const struct idle_base *base)
+{
+	struct gp_call_site site = {.place = "", .callers = ""};
+
+	if (row->key[SITE] != NO_SITE)
+		site = gp_call_sites_at(by->sites, (uint32_t)row->key[SITE]);
+	put_share(sheet, base, row->key[DEVICE], row->series[0].total);
+	gp_scope_put_whole(sheet, row->count);
+	gp_scope_put_spread(sheet, &row->series[0]);
+	gp_scope_put_whole(sheet, by->scope->devices.entries[row->key[DEVICE]].number);
+	gp_scope_put_text(sheet, gp_idle_cause_name((enum gp_idle_cause)row->key[CAUSE]));
+	put_op(by->scope, sheet, row->sums[BEFORE_MODEL], row->sums[BEFORE_OP]);
+	put_op(by->scope, sheet, row->sums[AFTER_MODEL], row->sums[AFTER_OP]);
+	gp_scope_put_text(
+		sheet, row->key[API] != NO_SITE ? gp_scope_text_of(by->scope, row->key[API]) : "");
+	gp_scope_put_text(sheet, site.place);
+}
+
+static int fill_sites(struct gp_scope *scope, struct gp_sheet *sheet)
+{
+	struct by_site by = {.scope = scope, .sites = gp_call_sites_new()};
+	const struct gp_sweep_taker taker = {.gap = take_gap, .context = &by};
+	const struct gp_kinds *kinds = gp_scope_kinds(scope);
+	const struct found *all = find_wheres(scope);
+	struct idle_base base = {0};
+	int result = by.sites && kinds && all ? 0 : -ENOMEM;
+
+	if (result == 0 && gp_scope_has_gpu(scope))
+		result = gp_gpu_sweep(scope->models, scope->model_count, gp_scope_window(scope),
+				      &scope->devices, kinds, &taker, 1);
+	if (result == 0)
+		result = by.tally.error;
+	if (result == 0)
+		base = idle_base_of(&all->wheres);
+	for (uint32_t i = 0; result == 0 && i < by.tally.count; i++)
+		put_by_site(&by, sheet, &by.tally.rows[i], &base);
+	gp_tally_free(&by.tally);
+	gp_call_sites_free(by.sites);
+	return result;
+}
+
+#define NOTHING "no GPU operation was recorded; `gpuprof summary FILE` says what was"
+
+const struct gp_breakdown gp_breakdown_time = {
+	.help = "devices: computing, communication, copies, what of them overlaps; idle",
+	.nothing = NOTHING,
+	.head = {"time", "Where the time went", time_columns, COUNT(time_columns)},
+	.sort_column = GP_SHEET_AS_ADDED,
+	.fill = fill_times,
+};
+
+const struct gp_breakdown gp_breakdown_idle = {
+	.help = "idle time of devices by cause",
+	.nothing = NOTHING,
+	.head = {"idle", "Idle time by cause", idle_columns, COUNT(idle_columns)},
+	.sort_column = 1,
+	.fill = fill_idle,
+};
+
+const struct gp_breakdown gp_breakdown_gap = {
+	.help = "the longest idle times of devices, and what was before and after each",
+	.nothing = "no device was idle between the first and the last call",
+	.head = {"gap", "Longest idle times", gap_columns, COUNT(gap_columns)},
+	.sort_column = 0,
+	.fold_before = 5,
+	.fill = fill_gaps,
+};
+
+const struct gp_breakdown gp_breakdown_gap_site = {
+	.word = "gap",
+	.help = "idle times of devices by cause, and by the operations and the call around them",
+	.nothing = "no device was idle between the first and the last call",
+	.head = {"gap-site", "Idle times by what was around them", site_columns,
+		 COUNT(site_columns)},
+	.sort_column = 1,
+	.fold_before = 10,
+	.fill = fill_sites,
+};

@@ -1,0 +1,263 @@
+#include "report/tables/summary_by.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "report/tables/breakdown.h"
+#include "report/base/text/format.h"
+#include "report/base/text/did_you_mean.h"
+
+#define ALL          "all"
+#define WORD_BYTES   32
+#define MOST_SAID    64  /* more than there are tables */
+#define TEXT_COLUMNS 160 /* of a line */
+
+const char gp_summary_page_words[] =
+	"process,missing,device,time,idle,gap,gap-site,kind,iteration,queue,"
+	"sequence,tuning,gpu,api,failure,unfinished,copy,stream,nvtx-time,"
+	"memory,memory-leak";
+
+void gp_summary_by_list(FILE *out)
+{
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		fprintf(out, "  %-15s  %s\n", (*at)->head.name, (*at)->help);
+	fprintf(out, "  %-15s  both of copy-time and copy-size\n", "copy");
+	fprintf(out, "  %-15s  every table\n", ALL);
+}
+
+/* The next word of a list with commas, which goes on at the result; NULL at its end. */
+static const char *next_word(const char *words, char word[WORD_BYTES])
+{
+	size_t length = strcspn(words, ",");
+
+	if (*words == '\0')
+		return NULL;
+	snprintf(word, WORD_BYTES, "%.*s", (int)length, words);
+	return words + length + (words[length] == ',');
+}
+
+static bool is_table(const char *word)
+{
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		if (strcmp((*at)->head.name, word) == 0)
+			return true;
+	return false;
+}
+
+/* What programs read is the table of that name alone; people get those beside it, too. */
+static bool means(const struct gp_summary_by *by, const char *word,
+		  const struct gp_breakdown *breakdown)
+{
+	if (strcmp(word, ALL) == 0)
+		return true;
+	if (by->format != &gp_sheet_text && is_table(word))
+		return strcmp(breakdown->head.name, word) == 0;
+	return gp_breakdown_is(breakdown, word);
+}
+
+static bool is_wanted(const struct gp_breakdown *breakdown, const struct gp_summary_by *by)
+{
+	const char *words = by->words;
+	char word[WORD_BYTES];
+
+	while ((words = next_word(words, word)))
+		if (means(by, word, breakdown))
+			return true;
+	return false;
+}
+
+static bool is_known(const struct gp_summary_by *by, const char *word)
+{
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		if (means(by, word, *at))
+			return true;
+	return false;
+}
+
+/* The tables are made in the order of the words; of "all" and "copy", in that of the list. */
+static size_t count_wanted(const struct gp_summary_by *by)
+{
+	size_t count = 0;
+
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		count += is_wanted(*at, by);
+	return count;
+}
+
+static int say_columns(const struct gp_breakdown *breakdown, const char *sort, char *message,
+		       size_t size)
+{
+	const struct gp_sheet_head *head = &breakdown->head;
+	size_t used;
+
+	if (breakdown->sort_column == GP_SHEET_AS_ADDED) {
+		snprintf(message, size,
+			 "summary: %s is a tree, in the order of its own; leave out --sort",
+			 head->name);
+		return -EINVAL;
+	}
+	used = (size_t)snprintf(message, size, "summary: %s has no column %s; it has", head->name,
+				sort);
+	for (size_t i = 0; i < head->column_count && used < size; i++)
+		used += (size_t)snprintf(message + used, size - used, "%s %s", i > 0 ? "," : "",
+					 head->columns[i].title);
+	return -EINVAL;
+}
+
+static bool can_sort(const struct gp_breakdown *breakdown, const char *column)
+{
+	return breakdown->sort_column != GP_SHEET_AS_ADDED &&
+	       gp_sheet_find_column(&breakdown->head, column) < breakdown->head.column_count;
+}
+
+static int check_column(const struct gp_summary_by *by, char *message, size_t size)
+{
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++)
+		if (is_wanted(*at, by) && !can_sort(*at, by->sort))
+			return say_columns(*at, by->sort, message, size);
+	return 0;
+}
+
+static int refuse(const char *word, char *message, size_t message_bytes)
+{
+	struct gp_nearest nearest = {.word = word};
+
+	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++) {
+		gp_nearest_try(&nearest, (*at)->head.name);
+		if ((*at)->word)
+			gp_nearest_try(&nearest, (*at)->word);
+	}
+	if (!nearest.found) {
+		snprintf(message, message_bytes,
+			 "summary: there is no table by %s; --by takes these:", word);
+		return -ENOENT;
+	}
+	snprintf(message, message_bytes,
+		 "summary: there is no table by %s; did you mean %s? --by help lists all", word,
+		 nearest.found);
+	return -EINVAL;
+}
+
+int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t message_bytes)
+{
+	const char *words = by->words;
+	char word[WORD_BYTES];
+
+	if (*words == '\0') {
+		snprintf(message, message_bytes, "summary: --by needs a word; it takes these:");
+		return -ENOENT;
+	}
+	while ((words = next_word(words, word))) {
+		if (*word == '\0') {
+			snprintf(message, message_bytes,
+				 "summary: a word is missing between the commas of --by %s; it "
+				 "takes "
+				 "these:",
+				 by->words);
+			return -ENOENT;
+		}
+		if (!is_known(by, word))
+			return refuse(word, message, message_bytes);
+	}
+	return by->sort ? check_column(by, message, message_bytes) : 0;
+}
+
+static void write_rows(struct gp_sheet_writer *writer, const struct gp_sheet *sheet, size_t limit)
+{
+	size_t rows = gp_sheet_rows(sheet);
+	size_t shown = limit == 0 || limit > rows ? rows : limit;
+
+	gp_sheet_writer_begin(writer, sheet->head);
+	for (size_t i = 0; i < shown; i++)
+		gp_sheet_writer_row(writer, gp_sheet_row(sheet, i));
+	gp_sheet_writer_end(writer);
+	if (shown < rows && writer->format == &gp_sheet_text)
+		fprintf(writer->out, "  ... %s more\n", gp_format_count(rows - shown).text);
+}
+
+/* What was said of tables without rows: several have the same reason. */
+struct said {
+	const char *texts[MOST_SAID];
+	size_t count;
+};
+
+static void say_once(struct said *said, const char *text, FILE *messages)
+{
+	for (size_t i = 0; i < said->count; i++)
+		if (strcmp(said->texts[i], text) == 0)
+			return;
+	if (said->count < MOST_SAID)
+		said->texts[said->count++] = text;
+	if (messages)
+		fprintf(messages, "gpuprof: %s\n", text);
+}
+
+/* In text, a table without rows is left out. */
+static int write_table(struct gp_sheet_writer *writer, struct gp_scope *scope,
+		       const struct gp_breakdown *breakdown, const struct gp_summary_by *by,
+		       struct said *said)
+{
+	struct gp_sheet sheet;
+	int result = gp_breakdown_make(breakdown, scope, &sheet);
+
+	if (result == 0 && by->sort)
+		result = gp_sheet_sort(&sheet, gp_sheet_find_column(&breakdown->head, by->sort));
+	if (result == 0 && gp_sheet_rows(&sheet) == 0)
+		say_once(said,
+			 breakdown->say_nothing ? breakdown->say_nothing(scope)
+						: breakdown->nothing,
+			 by->messages);
+	writer->text_fold_before = breakdown->fold_before;
+	if (result == 0 && (gp_sheet_rows(&sheet) > 0 || writer->format != &gp_sheet_text))
+		write_rows(writer, &sheet, by->row_limit);
+	gp_sheet_close(&sheet);
+	return result;
+}
+
+/* Whether a word in front of that one has it already. */
+static bool is_written(const struct gp_summary_by *by, const char *until,
+		       const struct gp_breakdown *breakdown)
+{
+	const char *words = by->words;
+	char word[WORD_BYTES];
+
+	while ((words = next_word(words, word)) && words < until)
+		if (means(by, word, breakdown))
+			return true;
+	return false;
+}
+
+static int write_tables(struct gp_sheet_writer *writer, struct gp_scope *scope,
+			const struct gp_summary_by *by)
+{
+	const char *words = by->words;
+	struct said said = {0};
+	char word[WORD_BYTES];
+	int result = 0;
+
+	while (result == 0 && (words = next_word(words, word)))
+		for (const struct gp_breakdown *const *at = gp_breakdowns; result == 0 && *at; at++)
+			if (means(by, word, *at) && !is_written(by, words, *at))
+				result = write_table(writer, scope, *at, by, &said);
+	return result;
+}
+
+int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_count,
+			const struct gp_summary_by *by)
+{
+	struct gp_sheet_writer writer;
+	struct gp_scope scope;
+	int result = gp_scope_open(&scope, models, model_count, by->full_names), closed;
+
+	scope.torch = by->torch;
+	scope.kinds = by->kinds;
+	scope.messages = by->messages;
+	scope.every_row = by->every_row;
+	gp_sheet_writer_open(&writer, by->format, out, count_wanted(by) > 1);
+	writer.text_columns = TEXT_COLUMNS;
+	if (result == 0)
+		result = write_tables(&writer, &scope, by);
+	closed = gp_sheet_writer_close(&writer);
+	gp_scope_close(&scope);
+	return result == 0 ? closed : result;
+}

@@ -1,0 +1,447 @@
+#include "report/trace/decode.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "gpuprof/field.h"
+
+/*
+ * What reads each record is one function for the compiler, whatever it thinks of its length: all of the time is spent there.  With
+ * gcc's address sanitizer it would take that a minute and 900 MB.
+ */
+#ifdef __SANITIZE_ADDRESS__
+#define INLINE static inline
+#else
+#define INLINE static inline __attribute__((always_inline))
+#endif
+
+/* The fields of one kind: a run of gp_fields. */
+struct kind_fields {
+	uint16_t first, count;
+	bool has_end;
+	uint64_t derived; /* those whose value moves even where the mask leaves them out */
+};
+
+struct decoder {
+	struct kind_fields kinds[GP_RECORD_KIND_LIMIT];
+	union gp_any_record last[GP_RECORD_KIND_LIMIT];
+	uint64_t length[GP_RECORD_KIND_LIMIT]; /* the last duration of each kind */
+	uint64_t change[GP_FIELDS];            /* the last change of each STRIDE field */
+	uint64_t end_ticks, end_ns;            /* of the last record of each time domain */
+};
+
+struct cursor {
+	const uint8_t *at, *end;
+};
+
+static const uint8_t record_bytes[GP_RECORD_KIND_LIMIT] = {
+#define X(number, NAME, name) [number] = sizeof(struct gp_record_##name),
+	GP_RECORD_KINDS(X)
+#undef X
+};
+
+/* Where the value ends; NULL: it is none. */
+static const uint8_t *take_longer_varint(const uint8_t *at, const uint8_t *end, uint64_t *value)
+{
+	uint64_t result = 0;
+
+	for (unsigned shift = 0; shift < 70 && at < end; shift += 7) {
+		uint8_t byte = *at++;
+
+		if (shift == 63 && byte > 1)
+			return NULL;
+		result |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80) {
+			*value = result;
+			return at;
+		}
+	}
+	return NULL;
+}
+
+/* Nearly all have three bytes at most. */
+INLINE bool take_varint(struct cursor *c, uint64_t *value)
+{
+	const uint8_t *at = c->at;
+	bool has_three = c->end - at >= 3;
+	uint64_t longer;
+
+	if (has_three && at[0] < 0x80) {
+		*value = at[0];
+		c->at = at + 1;
+		return true;
+	}
+	if (has_three && at[1] < 0x80) {
+		*value = (at[0] & 0x7fu) | (uint64_t)at[1] << 7;
+		c->at = at + 2;
+		return true;
+	}
+	if (has_three && at[2] < 0x80) {
+		*value = (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7 | (uint64_t)at[2] << 14;
+		c->at = at + 3;
+		return true;
+	}
+	at = take_longer_varint(at, c->end, &longer);
+	if (!at)
+		return false;
+	*value = longer;
+	c->at = at;
+	return true;
+}
+
+INLINE uint64_t unzigzag(uint64_t value)
+{
+	return (value >> 1) ^ (0 - (value & 1));
+}
+
+/* No more bytes than the field has: what is read while a wider write is on its way makes the processor wait. */
+INLINE uint64_t load(const uint8_t *at, uint8_t bytes)
+{
+	uint64_t eight;
+	uint32_t four;
+	uint16_t two;
+
+	switch (bytes) {
+	case 8:
+		memcpy(&eight, at, sizeof(eight));
+		return eight;
+	case 4:
+		memcpy(&four, at, sizeof(four));
+		return four;
+	case 2:
+		memcpy(&two, at, sizeof(two));
+		return two;
+	default:
+		return *at;
+	}
+}
+
+INLINE void store(uint8_t *at, uint8_t bytes, uint64_t value)
+{
+	uint32_t four = (uint32_t)value;
+	uint16_t two = (uint16_t)value;
+
+	switch (bytes) {
+	case 8:
+		memcpy(at, &value, sizeof(value));
+		break;
+	case 4:
+		memcpy(at, &four, sizeof(four));
+		break;
+	case 2:
+		memcpy(at, &two, sizeof(two));
+		break;
+	default:
+		*at = (uint8_t)value;
+	}
+}
+
+/* What each chunk begins with: it is made once. */
+static struct decoder fresh;
+static pthread_once_t fresh_is_made = PTHREAD_ONCE_INIT;
+
+static void make_fresh(void)
+{
+	struct decoder *d = &fresh;
+
+	for (uint16_t i = 0; i < GP_FIELDS; i++) {
+		struct kind_fields *kind = &d->kinds[gp_fields[i].kind];
+
+		if (kind->count == 0) {
+			kind->first = i;
+			kind->has_end = gp_fields[i].rule == GP_RULE_AFTER;
+		}
+		if (gp_fields[i].rule != GP_RULE_LAST)
+			kind->derived |= 1ull << kind->count;
+		kind->count++;
+	}
+	for (uint8_t i = 0; i < GP_RECORD_KIND_LIMIT; i++) {
+		d->last[i].head.kind = i;
+		d->last[i].head.slots =
+			i == GP_RECORD_STRING ? 0 : (uint8_t)(record_bytes[i] / GP_SLOT_BYTES);
+	}
+}
+
+static void init_decoder(struct decoder *d)
+{
+	pthread_once(&fresh_is_made, make_fresh);
+	*d = fresh;
+}
+
+INLINE bool is_in_ticks(uint8_t kind)
+{
+	return kind == GP_RECORD_CALL || kind == GP_RECORD_MEMORY;
+}
+
+INLINE uint64_t predict(const struct decoder *d, size_t index, const struct gp_field *field,
+			const uint8_t *record)
+{
+	switch (field->rule) {
+	case GP_RULE_STRIDE:
+		return load(record + field->offset, field->bytes) + d->change[index];
+	case GP_RULE_AFTER:
+		return is_in_ticks(field->kind) ? d->end_ticks : d->end_ns;
+	case GP_RULE_LENGTH: /* start_ns is one for all kinds that have an end, and decoded before
+				it */
+		return load(record + offsetof(struct gp_record_kernel, start_ns), 8) +
+		       d->length[field->kind];
+	default:
+		return load(record + field->offset, field->bytes);
+	}
+}
+
+#define STARTS_AT(name)                                                                            \
+	static_assert(offsetof(struct gp_record_##name, start_ns) ==                               \
+			      offsetof(struct gp_record_kernel, start_ns),                         \
+		      "LENGTH finds the start there")
+STARTS_AT(copy);
+STARTS_AT(memset);
+STARTS_AT(overhead);
+STARTS_AT(sync);
+STARTS_AT(graph);
+STARTS_AT(jit);
+STARTS_AT(unified);
+STARTS_AT(host_function);
+
+INLINE void set_field(struct decoder *d, size_t index, const struct gp_field *field,
+		      uint8_t *record, uint64_t value)
+{
+	if (field->rule == GP_RULE_STRIDE)
+		d->change[index] = value - load(record + field->offset, field->bytes);
+	store(record + field->offset, field->bytes, value);
+}
+
+/* What the next predictions need to know of a record that is complete. */
+INLINE void note_end(struct decoder *d, uint8_t kind)
+{
+	const union gp_any_record *r = &d->last[kind];
+
+	if (is_in_ticks(kind)) {
+		d->end_ticks = r->call.start_ticks + r->call.duration_low_ticks +
+			       ((uint64_t)r->call.duration_high_ticks << 32);
+	} else if (d->kinds[kind].has_end) {
+		d->end_ns = r->kernel.end_ns;
+		d->length[kind] = r->kernel.end_ns - r->kernel.start_ns;
+	}
+}
+
+/* One field of a record: what its rule predicts and what the chunk adds to that. */
+INLINE bool take_field(struct decoder *d, struct cursor *c, size_t index,
+		       const struct gp_field *field, bool is_there)
+{
+	uint8_t *record = (uint8_t *)&d->last[field->kind];
+	uint64_t delta = 0;
+
+	if (is_there && !take_varint(c, &delta))
+		return false;
+	set_field(d, index, field, record, predict(d, index, field, record) + unzigzag(delta));
+	return true;
+}
+
+/* The fields of any kind. */
+static bool take_fields(struct decoder *d, uint8_t kind, uint64_t mask, struct cursor *c)
+{
+	const struct kind_fields *fields = &d->kinds[kind];
+	uint64_t delta;
+
+	for (uint64_t rest = mask | fields->derived; rest != 0; rest &= rest - 1) {
+		unsigned bit = (unsigned)__builtin_ctzll(rest);
+		size_t index = fields->first + bit;
+
+		if (bit < fields->count) {
+			if (!take_field(d, c, index, &gp_fields[index], mask >> bit & 1))
+				return false;
+		} else if (!take_varint(c, &delta)) { /* a later version appended it */
+			return false;
+		}
+	}
+	note_end(d, kind);
+	return true;
+}
+
+/* The same with a cursor of its own, so that the caller's can stay in registers. */
+INLINE bool take_all_fields(struct decoder *d, uint8_t kind, uint64_t mask, struct cursor *c)
+{
+	struct cursor own = *c;
+	bool is_whole = take_fields(d, kind, mask, &own);
+
+	c->at = own.at;
+	return is_whole;
+}
+
+/* Of the three kinds below, the fields that report/pass/sums reads. */
+INLINE bool is_in_sums(const struct gp_field *field)
+{
+	size_t at = field->offset;
+
+	switch (field->kind) {
+	case GP_RECORD_CALL:
+		return at != offsetof(struct gp_record_call, correlation_id) &&
+		       at != offsetof(struct gp_record_call, stack_id) &&
+		       at != offsetof(struct gp_record_call, context_id);
+	case GP_RECORD_KERNEL:
+		return at == offsetof(struct gp_record_kernel, start_ns) ||
+		       at == offsetof(struct gp_record_kernel, end_ns) ||
+		       at == offsetof(struct gp_record_kernel, name_id) ||
+		       at == offsetof(struct gp_record_kernel, graph_node_id) ||
+		       at == offsetof(struct gp_record_kernel, device_id) ||
+		       at == offsetof(struct gp_record_kernel, flags);
+	default:
+		return at == offsetof(struct gp_record_range, op);
+	}
+}
+
+/*
+ * The same for a kind that the compiler knows: of all fields those of the kind are left, each with its place and its rule, and
+ * a field that the mask leaves out, and that does not move by itself, costs one test.
+ */
+INLINE bool take_fields_of(struct decoder *d, uint8_t kind, uint64_t mask, struct cursor *c,
+			   bool for_sums)
+{
+	size_t index = 0;
+	unsigned bit = 0;
+	uint64_t skipped;
+
+	if (mask >> d->kinds[kind].count != 0) /* fields of a later version */
+		return take_all_fields(d, kind, mask, c);
+#define GP_FIELD(record, member, width, how)                                                       \
+	if (kind == GP_FIELD_KIND_##record) {                                                      \
+		static const struct gp_field field = {                                             \
+			GP_FIELD_KIND_##record, width, GP_RULE_##how,                              \
+			offsetof(struct gp_record_##record, member)};                              \
+		bool is_there = mask >> bit++ & 1;                                                 \
+                                                                                                   \
+		if (for_sums && !is_in_sums(&field)) {                                             \
+			if (is_there && !take_varint(c, &skipped))                                 \
+				return false;                                                      \
+		} else if ((is_there || field.rule != GP_RULE_LAST) &&                             \
+			   !take_field(d, c, index, &field, is_there)) {                           \
+			return false;                                                              \
+		}                                                                                  \
+	}                                                                                          \
+	index++;
+#include "gpuprof/field.def"
+#undef GP_FIELD
+	note_end(d, kind);
+	return true;
+}
+
+/* Decode the fields of one record into d->last[kind].  Nearly all records are of three kinds. */
+INLINE bool decode_fields(struct decoder *d, uint8_t kind, struct cursor *c, bool for_sums)
+{
+	uint64_t mask;
+
+	if (!take_varint(c, &mask))
+		return false;
+	switch (kind) {
+	case GP_RECORD_CALL:
+		return take_fields_of(d, GP_RECORD_CALL, mask, c, for_sums);
+	case GP_RECORD_KERNEL:
+		return take_fields_of(d, GP_RECORD_KERNEL, mask, c, for_sums);
+	case GP_RECORD_RANGE:
+		return take_fields_of(d, GP_RECORD_RANGE, mask, c, for_sums);
+	default:
+		return take_all_fields(d, kind, mask, c);
+	}
+}
+
+/* Decode one record and its text; false if it is not understood. */
+INLINE bool decode_record(struct decoder *d, struct cursor *c, const union gp_any_record **record,
+			  const char **text, bool for_sums)
+{
+	uint8_t kind = c->at < c->end ? *c->at++ : 0;
+
+	if (kind == 0 || kind >= GP_RECORD_KIND_LIMIT || !decode_fields(d, kind, c, for_sums))
+		return false;
+	*record = &d->last[kind];
+	*text = NULL;
+	if (kind == GP_RECORD_STRING) {
+		uint32_t length = d->last[kind].string.length_bytes;
+
+		if (length > GP_STRING_MAX_BYTES || length > (size_t)(c->end - c->at))
+			return false;
+		*text = (const char *)c->at;
+		c->at += length;
+	}
+	return true;
+}
+
+INLINE int decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
+			  const struct gp_record_sink *sink, struct gp_decoded *decoded,
+			  bool for_sums)
+{
+	struct cursor c = {payload, payload + bytes};
+	struct decoder d;
+
+	init_decoder(&d);
+	for (uint32_t i = 0; i < records; i++) {
+		const union gp_any_record *record;
+		const char *text;
+		int result;
+
+		if (!decode_record(&d, &c, &record, &text, for_sums)) {
+			decoded->unknown += records - i;
+			return 0;
+		}
+		result = sink->take(sink->context, record, text);
+		if (result < 0)
+			return result;
+		decoded->records++;
+	}
+	return 0;
+}
+
+int gp_decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
+		      const struct gp_record_sink *sink, struct gp_decoded *decoded)
+{
+	return decode_payload(payload, bytes, records, sink, decoded, false);
+}
+
+int gp_decode_payload_for_sums(const uint8_t *payload, size_t bytes, uint32_t records,
+			       const struct gp_record_sink *sink, struct gp_decoded *decoded)
+{
+	return decode_payload(payload, bytes, records, sink, decoded, true);
+}
+
+size_t gp_decode_record_slots(const uint8_t *slot)
+{
+	struct gp_record head;
+	struct gp_record_string string;
+
+	memcpy(&head, slot, sizeof(head));
+	if (head.kind != GP_RECORD_STRING)
+		return head.slots;
+	memcpy(&string, slot, sizeof(string));
+	return string.length_bytes <= GP_STRING_MAX_BYTES ? gp_string_slots(string.length_bytes)
+							  : 0;
+}
+
+int gp_decode_slots(const uint8_t *slots, size_t slot_count, const struct gp_record_sink *sink,
+		    struct gp_decoded *decoded)
+{
+	for (size_t at = 0; at < slot_count;) {
+		const uint8_t *from = slots + at * GP_SLOT_BYTES;
+		size_t used = gp_decode_record_slots(from), needed;
+		union gp_any_record record;
+		int result;
+
+		if (used == 0 || used > slot_count - at) {
+			decoded->unknown++;
+			return 0;
+		}
+		at += used;
+		needed = *from < GP_RECORD_KIND_LIMIT ? record_bytes[*from] : 0;
+		if (needed == 0 || needed > used * GP_SLOT_BYTES) {
+			decoded->unknown++;
+			continue;
+		}
+		memcpy(&record, from, needed);
+		result = sink->take(sink->context, &record,
+				    *from == GP_RECORD_STRING ? (const char *)from + needed : NULL);
+		if (result < 0)
+			return result;
+		decoded->records++;
+	}
+	return 0;
+}

@@ -1,0 +1,169 @@
+#include "report/trace/ring_salvage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "gpuprof/record.h"
+#include "gpuprof/trace.h"
+#include "report/trace/chunk_append.h"
+#include "report/trace/decode.h"
+
+#define CHUNK_SLOTS (GP_CHUNK_MAX_BYTES / GP_SLOT_BYTES)
+
+static_assert(GP_SLOT_BYTES % 8 == 0, "no padding follows slots");
+/* A real ring file has some hundred rings, each of which tells of one call. */
+#define MOST_WAITING 1024
+static_assert(GP_COUNTERS + MOST_WAITING <= CHUNK_SLOTS, "they fit one chunk");
+
+/* What goes into one chunk, from the slots that are left of a ring. */
+struct part {
+	uint32_t slots, records;
+	uint64_t covered; /* slots; more than those where the rest cannot be read */
+};
+
+/* ---- the file ---- */
+
+/*
+ * Bring the end of the file to where the next chunk may begin; returns that, or a negative errno
+ * value.  A cut chunk goes; damage of another kind stays, to be counted.
+ */
+static off_t prepare_end(const struct gp_saving *s)
+{
+	const struct gp_trace_state *state = s->state;
+	struct stat status;
+	uint64_t end = state->end_bytes;
+
+	if (fstat(s->trace, &status) != 0)
+		return -errno;
+	if ((uint64_t)status.st_size > end + state->rest_bytes)
+		return -EBUSY; /* somebody writes to it after all */
+	if (!state->rest_is_cut && state->rest_bytes > 0)
+		end = ((uint64_t)status.st_size + 7) & ~UINT64_C(7);
+	return ftruncate(s->trace, (off_t)end) != 0 ? -errno : (off_t)end;
+}
+
+/* Append a chunk whose payload, payload_bytes, records, ring, thread and positions are set. */
+static int append(const struct gp_saving *s, struct gp_new_chunk *chunk, uint64_t *sequence)
+{
+	chunk->header.form = GP_CHUNK_SLOTS;
+	chunk->header.sequence = (*sequence)++;
+	return gp_chunk_append(s->trace, chunk);
+}
+
+/* ---- what is appended ---- */
+
+/* As many whole records as fit a chunk; one that says whose the next is stays with the next. */
+static struct part take_part(const uint8_t *slots, uint64_t left)
+{
+	struct part part = {0};
+	size_t used, thread_slots = 0;
+
+	for (; part.slots < left; part.slots += (uint32_t)used, part.records++) {
+		const uint8_t *record = slots + (size_t)part.slots * GP_SLOT_BYTES;
+		bool is_readable;
+
+		used = gp_decode_record_slots(record);
+		is_readable = used > 0 && used <= left - part.slots;
+		if (part.slots + (is_readable ? used : 1) > CHUNK_SLOTS)
+			break;
+		if (!is_readable)
+			return (struct part){part.slots + 1, part.records + 1, left};
+		thread_slots = *record == GP_RECORD_THREAD ? used : 0;
+	}
+	if (part.slots < left && thread_slots > 0 && part.records > 1) {
+		part.slots -= (uint32_t)thread_slots;
+		part.records--;
+	}
+	part.covered = part.slots;
+	return part;
+}
+
+/* Returns the number of chunks, or a negative errno value. */
+static int append_ring(const struct gp_saving *s, const struct gp_ring *ring,
+		       struct gp_new_chunk *chunk, uint64_t *sequence)
+{
+	const uint8_t *slots = NULL;
+	uint64_t left = gp_ring_left(ring, &slots);
+	int chunks = 0;
+
+	while (left > 0) {
+		struct part part = take_part(slots, left);
+		int result;
+
+		chunk->header = (struct gp_chunk_header){
+			.payload_bytes = part.slots * GP_SLOT_BYTES,
+			.records = part.records,
+			.position = ring->first + ring->count - left,
+			.position_slots = (uint32_t)part.covered,
+			.ring = ring->ring,
+			.thread = ring->thread,
+		};
+		memcpy(chunk->payload, slots, chunk->header.payload_bytes);
+		result = append(s, chunk, sequence);
+		if (result != 0)
+			return result;
+		slots += part.covered * GP_SLOT_BYTES;
+		left -= part.covered;
+		chunks++;
+	}
+	return chunks;
+}
+
+/* A record of one slot, at the end of the chunk. */
+static void put(struct gp_new_chunk *chunk, const void *record)
+{
+	memcpy(chunk->payload + chunk->header.payload_bytes, record, GP_SLOT_BYTES);
+	chunk->header.payload_bytes += GP_SLOT_BYTES;
+	chunk->header.records++;
+}
+
+/* What the heads of the rings say: counters, and the calls in which threads were. */
+static int append_heads(const struct gp_saving *s, struct gp_new_chunk *chunk, uint64_t *sequence)
+{
+	chunk->header = (struct gp_chunk_header){0};
+	for (uint16_t i = 0; i < GP_COUNTERS; i++)
+		put(chunk, &(struct gp_record_counter){.kind = GP_RECORD_COUNTER,
+						       .slots = 1,
+						       .counter = i,
+						       .value = s->counters[i]});
+	for (uint32_t i = 0; i < s->rings->call_count && i < MOST_WAITING; i++)
+		put(chunk, &s->rings->calls[i]);
+	return append(s, chunk, sequence);
+}
+
+static int append_all(const struct gp_saving *s, struct gp_new_chunk *chunk)
+{
+	uint64_t *sequence = s->sequence;
+	bool is_saved = s->is_saved;
+
+	for (uint32_t i = 0; i < s->rings->count; i++) {
+		int result = append_ring(s, &s->rings->rings[i], chunk, sequence);
+
+		if (result < 0)
+			return result;
+		is_saved = is_saved && result == 0;
+	}
+	return is_saved ? 0 : append_heads(s, chunk, sequence);
+}
+
+int gp_save_rings(const struct gp_saving *saving)
+{
+	struct gp_new_chunk *chunk = malloc(sizeof(*chunk));
+	off_t end;
+	int result;
+
+	if (!chunk)
+		return -ENOMEM;
+	end = prepare_end(saving);
+	result = end < 0 ? (int)end : append_all(saving, chunk);
+	free(chunk);
+	if (result == 0)
+		unlink(saving->ring_path); /* if it stays, the next time finds nothing in it */
+	else if (end >= 0)
+		(void)!ftruncate(saving->trace, end); /* what cannot be undone is valid anyway */
+	return result;
+}

@@ -1,0 +1,227 @@
+/* What calls cost, by call stack. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/analysis/host/stack_profile.h"
+#include "tests/report/stack_builder.h"
+
+struct scene {
+	struct build b;
+	uint32_t train, other; /* stacks: "train" and "other" */
+	struct gp_stack_profile profile;
+};
+
+static void begin(struct scene *s)
+{
+	s->b = build_begin(1);
+	s->train = build_python(&s->b, BUILD_OUTERMOST, "/src/a.py", "train", 5);
+	s->other = build_python(&s->b, BUILD_OUTERMOST, "/src/a.py", "other", 6);
+}
+
+static void end(struct scene *s)
+{
+	build_stacks_end(&s->b);
+	s->b.model = build_end(&s->b);
+	assert_int_equal(gp_stack_profile_open(&s->profile, false, false), 0);
+	assert_int_equal(gp_stack_profile_add(&s->profile, s->b.model), 0);
+	gp_model_free(s->b.model); /* the profile does without */
+}
+
+/* A launch by that stack of a kernel that runs for so long. */
+static void build_launch(struct build *b, uint32_t stack, uint32_t name, uint64_t duration_ns)
+{
+	uint32_t correlation_id = b->model->call_count + 1;
+	uint64_t start_ns = 1000 * (uint64_t)correlation_id;
+
+	build_call(b, 100, BUILD_LAUNCH, start_ns, 10, correlation_id)->stack = stack;
+	build_op(b, GP_OP_KERNEL, 7, start_ns + 50, start_ns + 50 + duration_ns, correlation_id)
+		->name = name;
+}
+
+/* The value of the node whose path is that: "train (a.py);cudaMalloc". */
+static uint64_t value_of(struct scene *s, const char *wanted, enum gp_measure measure)
+{
+	struct gp_call_tree *tree = &s->profile.tree;
+	char label[GP_SITE_LABEL_BYTES], text[1024];
+
+	for (uint32_t node = 0; node < tree->node_count; node++) {
+		uint32_t length;
+		const uint32_t *path = gp_call_tree_path(tree, node, &length);
+
+		text[0] = '\0';
+		for (uint32_t i = 0; i < length; i++) {
+			strcat(text, i > 0 ? ";" : "");
+			strcat(text, gp_site_label(gp_call_tree_site(tree, path[i]), label));
+		}
+		if (strcmp(text, wanted) == 0)
+			return gp_stack_profile_value(&s->profile, node, measure);
+	}
+	fail_msg("no stack %s", wanted);
+	return 0;
+}
+
+static char *explanation(struct scene *s, enum gp_measure measure)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_non_null(out);
+	gp_stack_profile_explain(&s->profile, measure, out);
+	fclose(out);
+	return text;
+}
+
+static void test_gpu_time_is_below_the_call_that_launched(void **state)
+{
+	struct scene s;
+	uint32_t gemm, relu;
+
+	(void)state;
+	begin(&s);
+	gemm = build_name(&s.b, "gemm");
+	relu = build_name(&s.b, "relu");
+	build_launch(&s.b, s.train, gemm, 100);
+	build_launch(&s.b, s.train, gemm, 20);
+	build_launch(&s.b, s.train, relu, 7);
+	build_launch(&s.b, s.other, gemm, 3);
+	build_launch(&s.b, GP_NONE, gemm, 1);
+	end(&s);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_MEASURE_GPU_TIME),
+			 120);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_MEASURE_OPERATIONS),
+			 2);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;relu", GP_MEASURE_GPU_TIME),
+			 7);
+	assert_int_equal(value_of(&s, "other (a.py);cudaLaunchKernel;gemm", GP_MEASURE_GPU_TIME),
+			 3);
+	assert_int_equal(value_of(&s, "(no call stack);cudaLaunchKernel;gemm", GP_MEASURE_GPU_TIME),
+			 1);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_MEASURE_GPU_TIME), 0);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_MEASURE_CALLS), 3);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_MEASURE_API_TIME), 30);
+	assert_int_equal(s.profile.totals[GP_MEASURE_GPU_TIME], 131);
+	assert_int_equal(s.profile.without_stack[GP_MEASURE_GPU_TIME], 1);
+	gp_stack_profile_close(&s.profile);
+}
+
+static void test_a_kernel_of_a_graph_has_the_stack_of_the_capture(void **state)
+{
+	struct scene s;
+	uint32_t kernel, node;
+	struct gp_op *op;
+
+	(void)state;
+	begin(&s);
+	kernel = build_name(&s.b, "gemm");
+	build_call(&s.b, 100, BUILD_LAUNCH, 100, 10, 1)->stack = s.train;
+	build_call(&s.b, 100, BUILD_GRAPH_LAUNCH, 200, 10, 2)->stack = s.other;
+	node = BUILD_GROW(&s.b, nodes, node_count);
+	s.b.model->nodes[node] = (struct gp_record_node){.node_id = 77, .correlation_id = 1};
+	for (uint64_t i = 0; i < 2; i++) {
+		op = build_op(&s.b, GP_OP_KERNEL, 7, 300 + 100 * i, 340 + 100 * i, 2);
+		op->name = kernel;
+		build_node(&s.b, op, i == 0 ? 77 : 78); /* of the latter nothing is known */
+	}
+	end(&s);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_MEASURE_GPU_TIME),
+			 40);
+	assert_int_equal(value_of(&s, "other (a.py);cudaGraphLaunch;gemm", GP_MEASURE_GPU_TIME),
+			 40);
+	gp_stack_profile_close(&s.profile);
+}
+
+static void test_memory_of_the_peak_and_what_leaked(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 1000);
+	build_stack_of_last(&s.b, s.train);
+	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 200, 0x2000, 500);
+	build_stack_of_last(&s.b, s.other);
+	build_memory(&s.b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 300, 0x1000, 0);
+	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 400, 0x3000, 70);
+	build_stack_of_last(&s.b, s.train);
+	end(&s);
+	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_MEASURE_ALLOCATED), 1070);
+	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_MEASURE_ALLOCATIONS), 2);
+	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_MEASURE_PEAK), 1000);
+	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_MEASURE_LEAKED), 70);
+	assert_int_equal(value_of(&s, "other (a.py);cudaMalloc", GP_MEASURE_PEAK), 500);
+	assert_int_equal(value_of(&s, "other (a.py);cudaMalloc", GP_MEASURE_LEAKED), 500);
+	gp_stack_profile_close(&s.profile);
+}
+
+static void test_each_kind_of_memory_has_its_own_peak(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 100, 0x1000, 10);
+	build_stack_of_last(&s.b, s.train);
+	build_memory(&s.b, GP_MEMORY_FREE, GP_MEMORY_PINNED, 200, 0x1000, 0);
+	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 300, 0x2000, 500);
+	build_stack_of_last(&s.b, s.other);
+	end(&s);
+	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_MEASURE_PEAK), 10);
+	assert_int_equal(value_of(&s, "other (a.py);cudaMalloc", GP_MEASURE_PEAK), 500);
+	gp_stack_profile_close(&s.profile);
+}
+
+static void test_what_is_missing_is_said(void **state)
+{
+	struct scene s;
+	char *text;
+
+	(void)state;
+	begin(&s);
+	build_launch(&s.b, GP_NONE, build_name(&s.b, "gemm"), 5);
+	end(&s);
+	text = explanation(&s, GP_MEASURE_GPU_TIME);
+	assert_non_null(strstr(text, "--stacks=all"));
+	free(text);
+	text = explanation(&s, GP_MEASURE_LEAKED);
+	assert_non_null(strstr(text, "nothing to show"));
+	free(text);
+	gp_stack_profile_close(&s.profile);
+	begin(&s);
+	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 10);
+	end(&s);
+	text = explanation(&s, GP_MEASURE_PEAK);
+	assert_non_null(strstr(text, "--stacks=alloc PROGRAM"));
+	free(text);
+	gp_stack_profile_close(&s.profile);
+}
+
+static void test_words_of_measures(void **state)
+{
+	(void)state;
+	for (int i = 0; i < GP_MEASURES; i++)
+		assert_int_equal(gp_measure_find(gp_measures[i].word), i);
+	assert_int_equal(gp_measure_find("gpu"), GP_MEASURES);
+	assert_int_equal(gp_measure_find(""), GP_MEASURES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gpu_time_is_below_the_call_that_launched),
+		cmocka_unit_test(test_a_kernel_of_a_graph_has_the_stack_of_the_capture),
+		cmocka_unit_test(test_memory_of_the_peak_and_what_leaked),
+		cmocka_unit_test(test_each_kind_of_memory_has_its_own_peak),
+		cmocka_unit_test(test_what_is_missing_is_said),
+		cmocka_unit_test(test_words_of_measures),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* Names in folders where another user may have been first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/base/shared_folder.h"
+
+#define OTHER 65534
+
+static char folder[] = "/tmp/gpuprof-shared-folder-test-XXXXXX";
+
+static int enter_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) && !chdir(folder) && !chmod(folder, 01777) ? 0 : -1;
+}
+
+static int leave_folder(void **state)
+{
+	(void)state;
+	return chdir("/") < 0 || rmdir(folder) < 0 ? -1 : 0;
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	unlink("name");
+	unlink("behind");
+	return 0;
+}
+
+static void write_file(const char *name, const char *text)
+{
+	int fd = gp_shared_folder_open(name, O_TRUNC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static off_t size_of(const char *name)
+{
+	struct stat status;
+
+	assert_int_equal(stat(name, &status), 0);
+	return status.st_size;
+}
+
+static void open_and_close(const char *name, int flags)
+{
+	int fd = gp_shared_folder_open(name, flags);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	close(fd);
+}
+
+static void our_own_files_are_opened(void **state)
+{
+	mode_t mask = umask(0);
+	struct stat status;
+
+	(void)state;
+	open_and_close("name", O_APPEND);
+	umask(mask);
+	assert_int_equal(stat("name", &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600);
+	write_file("name", "text");
+	open_and_close("name", O_APPEND);
+	assert_int_equal(size_of("name"), 4);
+	open_and_close("name", O_TRUNC);
+	assert_int_equal(size_of("name"), 0);
+	open_and_close("/dev/null", O_TRUNC);
+	assert_int_equal(gp_shared_folder_open("missing/name", 0), -ENOENT);
+	assert_int_equal(gp_shared_folder_open(".", 0), -EISDIR);
+}
+
+static void our_own_links_are_followed(void **state)
+{
+	(void)state;
+	write_file("behind", "text");
+	assert_int_equal(symlink("behind", "name"), 0);
+	open_and_close("name", O_APPEND);
+	assert_int_equal(size_of("behind"), 4);
+	open_and_close("name", O_TRUNC);
+	assert_int_equal(size_of("behind"), 0);
+}
+
+static void need_root(void)
+{
+	if (geteuid() != 0)
+		skip();
+}
+
+/* The folder is somebody else's, as /tmp is; its owner may do as he likes. */
+static void set_owner(uid_t of_folder, uid_t of_name)
+{
+	assert_int_equal(chown(folder, of_folder, (gid_t)-1), 0);
+	assert_int_equal(lchown("name", of_name, (gid_t)-1), 0);
+}
+
+static void what_others_planted_is_refused(int flags)
+{
+	const struct {
+		mode_t mode;
+		uid_t owner;
+		int expected;
+	} folders[] = {
+		{01777, OTHER - 1, -EPERM}, {0777, OTHER - 1, -EPERM}, {01770, OTHER - 1, -EPERM},
+		{01777, OTHER, 0},          {0770, OTHER - 1, 0},      {0755, OTHER - 1, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		int fd;
+
+		set_owner(folders[i].owner, OTHER);
+		assert_int_equal(chmod(folder, folders[i].mode), 0);
+		fd = gp_shared_folder_open("name", flags);
+		set_owner(0, 0);
+		assert_int_equal(chmod(folder, 01777), 0);
+		assert_int_equal(fd < 0 ? fd : 0, folders[i].expected);
+		if (fd >= 0)
+			close(fd);
+		else
+			assert_int_equal(size_of("name"), 4);
+		write_file("name", "text");
+	}
+}
+
+static void links_of_others_are_not_followed(void **state)
+{
+	(void)state;
+	need_root();
+	write_file("behind", "text");
+	assert_int_equal(symlink("behind", "name"), 0);
+	what_others_planted_is_refused(O_TRUNC);
+	what_others_planted_is_refused(O_APPEND);
+}
+
+static void files_of_others_are_not_written_to(void **state)
+{
+	(void)state;
+	need_root();
+	write_file("name", "text");
+	what_others_planted_is_refused(O_TRUNC);
+	what_others_planted_is_refused(O_APPEND);
+}
+
+static void the_reason_is_said(void **state)
+{
+	(void)state;
+	assert_string_equal(gp_shared_folder_error(-EPERM), "another user's file has that name");
+	assert_string_equal(gp_shared_folder_error(-ENOENT), strerror(ENOENT));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(our_own_files_are_opened, clear),
+		cmocka_unit_test_teardown(our_own_links_are_followed, clear),
+		cmocka_unit_test_teardown(links_of_others_are_not_followed, clear),
+		cmocka_unit_test_teardown(files_of_others_are_not_written_to, clear),
+		cmocka_unit_test(the_reason_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,97 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "report/base/worker_process.h"
+
+struct task {
+	const char *line;
+	int times, result;
+	bool ends_early;
+};
+
+static int say(void *context, FILE *messages)
+{
+	const struct task *task = context;
+
+	for (int i = 0; i < task->times; i++)
+		fputs(task->line, messages);
+	fflush(messages);
+	if (task->ends_early)
+		raise(SIGKILL);
+	return task->result;
+}
+
+static void check(const struct task *task, int result)
+{
+	struct gp_apart apart = {0};
+	size_t length, whole = strlen(task->line);
+	char *text = NULL;
+	FILE *messages = open_memstream(&text, &length);
+
+	assert_non_null(messages);
+	assert_true(gp_apart_begin(&apart, say, (void *)task));
+	assert_int_equal(gp_apart_end(&apart, messages), result);
+	assert_int_equal(apart.process, 0);
+	assert_int_equal(fclose(messages), 0);
+	assert_int_equal(length, whole * (size_t)task->times);
+	for (int i = 0; i < task->times; i++)
+		assert_memory_equal(text + whole * (size_t)i, task->line, whole);
+	free(text);
+}
+
+/* Of no message, a short one, and more than a pipe holds. */
+static void test_messages_and_result(void **state)
+{
+	(void)state;
+	check(&(struct task){.line = "a line\n", .times = 0}, 0);
+	check(&(struct task){.line = ".", .times = 1, .result = -ENOSPC}, -ENOSPC);
+	check(&(struct task){.line = "a line\n", .times = 40000, .result = -EIO}, -EIO);
+}
+
+/* What it had said comes through, even if that is as long as its end would be. */
+static void test_process_that_is_ended(void **state)
+{
+	(void)state;
+	check(&(struct task){.line = ".", .times = 0, .ends_early = true}, -ECANCELED);
+	check(&(struct task){.line = ".", .times = 1, .ends_early = true}, -ECANCELED);
+	check(&(struct task){.line = "..", .times = 1, .ends_early = true}, -ECANCELED);
+	check(&(struct task){.line = "a line\n", .times = 2000, .ends_early = true}, -ECANCELED);
+}
+
+/* Where the work was done is another process: what it changes is not changed here. */
+static int change(void *context, FILE *messages)
+{
+	(void)messages;
+	*(int *)context = 2;
+	return 0;
+}
+
+static void test_work_is_apart(void **state)
+{
+	struct gp_apart apart = {0};
+	int number = 1;
+
+	(void)state;
+	assert_true(gp_apart_begin(&apart, change, &number));
+	assert_int_equal(gp_apart_end(&apart, stderr), 0);
+	assert_int_equal(number, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_messages_and_result),
+		cmocka_unit_test(test_process_that_is_ended),
+		cmocka_unit_test(test_work_is_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,59 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "report/finish/output_name.h"
+
+static void test_names(void **state)
+{
+	static const struct {
+		const char *template, *name;
+	} cases[] = {
+		{"plain", "plain"},
+		{"/a/%p", "/a/1234"},
+		{"%n.txt", "sim.txt"},
+		{"%h%%", "vm_1%"},
+		{"%q{GPUPROF_TEST_RANK}x", ".._etcx"},
+		{"%q{GPUPROF_TEST_ABSENT}x", "x"},
+		{"%z%q%q{A", "%z%q%q{A"},
+		{"100%", "100%"},
+		{"", ""},
+	};
+	struct gp_model model = {.pid = 1234};
+
+	(void)state;
+	setenv("GPUPROF_TEST_RANK", "../etc", 1);
+	model.info[GP_INFO_PROGRAM] = "sim";
+	model.info[GP_INFO_HOST] = "vm/1";
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *name = gp_output_name(cases[i].template, &model);
+
+		assert_non_null(name);
+		assert_string_equal(name, cases[i].name);
+		free(name);
+	}
+}
+
+static void test_what_the_trace_does_not_tell_is_empty(void **state)
+{
+	struct gp_model model = {0};
+	char *name = gp_output_name("a%n-%h-%p", &model);
+
+	(void)state;
+	assert_string_equal(name, "a--0");
+	free(name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_what_the_trace_does_not_tell_is_empty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,425 @@
+/* What the page says of the main loop, and of why a GPU was idle. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/model/build/bad_timestamps.h"
+#include "report/summary/summary.h"
+#include "tests/report/expect.h"
+#include "tests/report/model_builder.h"
+
+#define US 1000u
+#define MS 1000000u
+
+/* The page of one screen, each run of spaces and ends of lines one space. */
+static char *print(struct gp_model *const *models, size_t count)
+{
+	const struct gp_summary_options options = {.brief = true, .row_limit = 12};
+	char *text = NULL, *to;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_int_equal(gp_summary_print(out, models, count, &options), 0);
+	fclose(out);
+	to = text;
+	for (const char *c = text; *c; c++)
+		if (!strchr(" \n", *c) || (to > text && to[-1] != ' '))
+			*to++ = (char)(*c == '\n' ? ' ' : *c);
+	*to = '\0';
+	return text;
+}
+
+static struct build begin(uint32_t pid, uint32_t names)
+{
+	struct build b = build_begin(pid);
+
+	build_device(&b, 0, "NVIDIA H200");
+	for (uint32_t i = 0; i < names; i++)
+		build_name(&b, (char[]){(char)('a' + i), '\0'});
+	return b;
+}
+
+/* A kernel of 1 us, launched right before. */
+static void add_kernel(struct build *b, uint64_t at_ns, uint32_t name)
+{
+	uint32_t id = b->model->op_count + 1;
+
+	build_call(b, 100, BUILD_LAUNCH, at_ns - US, 500, id);
+	build_op(b, GP_OP_KERNEL, 7, at_ns, at_ns + US, id)->name = name;
+}
+
+/* Of twelve iterations the third lasts longer, and in so many others something else is done, too. */
+static char *print_loop(uint32_t others, uint64_t other_ns)
+{
+	struct build b = begin(42, 8);
+	struct gp_model *model;
+	uint64_t at_ns = MS;
+	char *text;
+
+	for (uint32_t i = 0; i < 12; i++) {
+		bool is_other = i >= 5 && i < 5 + others;
+
+		for (uint32_t name = 0; name < 4; name++)
+			add_kernel(&b, at_ns += 10 * US, name);
+		if (i == 2)
+			at_ns += 60 * US;
+		for (uint32_t name = 4; is_other && name < 8; name++)
+			add_kernel(&b, at_ns += other_ns, name);
+	}
+	model = build_end(&b);
+	text = print(&model, 1);
+	gp_model_free(model);
+	return text;
+}
+
+/* One that has more operations is the longest if it lasts longest; then that of the others is said, too. */
+static void the_longest_iteration_is_told_of_all_and_of_those_alike(void **state)
+{
+	char *text = print_loop(1, 100 * US);
+
+	(void)state;
+	expect(text, " loop 12 iterations of 40.00us (median), ");
+	expect(text, "longest 440.0us (number 6, of more operations), of the others 100.0us "
+		     "(number 3) in it ");
+	free(text);
+	text = print_loop(2, 100 * US);
+	expect(text, "longest 440.0us (number 6, one of 2 of more operations), of the others "
+		     "100.0us (number 3) in it ");
+	free(text);
+	text = print_loop(1, 5 * US);
+	expect(text, "longest 100.0us (number 3) in it ");
+	free(text);
+}
+
+/* A result is fetched after every 20 steps. */
+static void an_iteration_may_repeat_the_same(void **state)
+{
+	(void)state;
+	for (uint32_t alike = 0; alike <= 1; alike++) {
+		struct build b = begin(42, 30);
+		struct gp_model *model;
+		uint64_t at_ns = MS;
+		char *text;
+
+		for (uint32_t i = 0; i < 10; i++) {
+			for (uint32_t step = 0; step < 20; step++) {
+				add_kernel(&b, at_ns += 10 * US, alike ? 1 : step);
+				add_kernel(&b, at_ns += 10 * US, alike ? 2 : 29);
+			}
+			add_kernel(&b, at_ns += 10 * US, 28);
+		}
+		model = build_end(&b);
+		text = print(&model, 1);
+		if (alike)
+			expect(text,
+			       " loop 10 iterations of 410.0us (median), each of 20 times the "
+			       "same operations, ");
+		else
+			expect(text,
+			       " loop 10 iterations of 410.0us (median), 100.0 % of the time");
+		expect_not(text, "more operations");
+		free(text);
+		gp_model_free(model);
+	}
+}
+
+/* So many passes of 100 us, after each of `left` of which the program does something else for a second: recorded, or while recording pauses. */
+static char *print_left(struct gp_model **model, uint32_t passes, uint32_t left, bool pauses)
+{
+	struct build b = begin(42, 2);
+	uint64_t at_ns = MS;
+
+	for (uint32_t i = 0; i < passes; i++) {
+		add_kernel(&b, at_ns += 50 * US, 0);
+		add_kernel(&b, at_ns += 50 * US, 1);
+		if (i % left != left - 1)
+			continue;
+		if (pauses)
+			build_gate(&b, false, GP_GATE_RANGE, at_ns + 50 * US);
+		at_ns += 1000 * MS;
+		if (pauses)
+			build_gate(&b, true, GP_GATE_RANGE, at_ns);
+	}
+	*model = build_end(&b);
+	return print(model, 1);
+}
+
+/* Twice the same loop; between, the program does something else for a second. */
+static void what_lies_between_two_loops_is_no_iteration(void **state)
+{
+	struct gp_model *model;
+	char *text = print_left(&model, 60, 40, false);
+
+	(void)state;
+	expect(text, " loop 60 iterations of 100.0us (median), in 2 stretches, 1.000s apart, 0.6 % "
+		     "of the time, longest 100.0us (number 1) in it 2.0 % busy");
+	expect(text, " gpu-gaps (outside of the loop): the GPU has nothing to do for 1.000s");
+	free(text);
+	gp_model_free(model);
+}
+
+/* After every fortieth iteration the program does something else for a second: epochs, or a loop that stalls. */
+static void a_loop_that_is_left_regularly_has_both_figures(void **state)
+{
+	struct gp_model *model;
+	char *text = print_left(&model, 120, 40, false);
+
+	(void)state;
+	expect(text,
+	       " loop 120 iterations of 100.0us (median), in 3 stretches, up to 1.000s apart, ");
+	expect(text, " in it 2.0 % busy (<0.1 % with what lies between); idle: ");
+	free(text);
+	gp_model_free(model);
+}
+
+/* It stalls after every fourth iteration, for a second: neither the median nor the longest one tells that it takes a quarter of that on average. */
+static void an_average_far_from_the_median_is_told(void **state)
+{
+	struct gp_model *model;
+	char *text = print_left(&model, 48, 4, false);
+
+	(void)state;
+	expect(text, " loop 48 iterations of 100.0us (median, 229.3ms on average), 100.0 % of the "
+		     "time, longest 1.000s (number 4) in it ");
+	free(text);
+	gp_model_free(model);
+}
+
+/* Recording pauses between the parts of a loop: what the GPU did meanwhile nobody knows. */
+static void what_was_not_recorded_does_not_lie_between(void **state)
+{
+	struct gp_model *model;
+	char *text = print_left(&model, 120, 40, true);
+
+	(void)state;
+	expect(text, " in it 2.0 % busy; idle: ");
+	free(text);
+	gp_model_free(model);
+}
+
+/* A loop that waits for the GPU in each pass. */
+static struct gp_model *build_waiting(uint32_t pid)
+{
+	struct build b = begin(pid, 2);
+
+	for (uint32_t i = 0; i < 50; i++) {
+		uint64_t at_ns = (1 + i) * 2000ull * US;
+
+		add_kernel(&b, at_ns, 0);
+		build_call(&b, 100, BUILD_LAUNCH, at_ns + 5 * US, 500, 1000 + i);
+		build_op(&b, GP_OP_KERNEL, 7, at_ns + 10 * US, at_ns + 1010 * US, 1000 + i)->name =
+			1;
+		build_call(&b, 100, BUILD_DEVICE_SYNC, at_ns + 6 * US, 1015 * US, 0);
+	}
+	return build_end(&b);
+}
+
+static void advice_speaks_of_a_loop_that_has_a_line(void **state)
+{
+	struct gp_model *models[] = {build_waiting(1), build_waiting(2)};
+	char *text = print(models, 1);
+
+	(void)state;
+	expect(text, " loop 50 iterations of ");
+	expect(text, " Advice: what each could save at most, of ");
+	expect(text, " (of the loop: ");
+	free(text);
+	text = print(models, 2);
+	expect(text, " Advice: what each could save at most, of ");
+	expect_not(text, "loop 50");
+	expect_not(text, "of the loop");
+	free(text);
+	for (size_t i = 0; i < 2; i++)
+		gp_model_free(models[i]);
+}
+
+/* Between kernels the program computes for 2 ms, allocates for 1 ms, waits for 500 us and copies for 20 us. */
+static void what_is_much_is_not_among_others(void **state)
+{
+	struct build b = begin(42, 1);
+	struct gp_model *model;
+	char *text;
+
+	(void)state;
+	build_device(&b, 1, "NVIDIA H200");
+	build_api(&b, 91, "cudaMemcpy", GP_API_COPY);
+	add_kernel(&b, 10 * US, 0);
+	add_kernel(&b, 2010 * US, 0);
+	build_call(&b, 100, BUILD_MALLOC, 2012 * US, 1000 * US, 0);
+	add_kernel(&b, 3015 * US, 0);
+	build_call(&b, 100, BUILD_DEVICE_SYNC, 3017 * US, 500 * US, 0);
+	add_kernel(&b, 3520 * US, 0);
+	build_call(&b, 100, 91, 3522 * US, 20 * US, 0);
+	add_kernel(&b, 3545 * US, 0);
+	model = build_end(&b);
+	model->ops[model->op_count - 1].device_id = 1;
+	text = print(&model, 1);
+	expect(text, "; host-bound 56");
+	expect(text, " %, allocation 28");
+	expect(text, " %, synchronisation 14");
+	expect(text, " others ");
+	free(text);
+	gp_model_free(model);
+}
+
+/* XLA tries kernels out while it compiles, for longer than the program's step takes. */
+static void ranges_of_autotuning_come_last(void **state)
+{
+	struct build b = begin(42, 1);
+	struct gp_model *model;
+	const char *step, *tried;
+	char *text;
+
+	(void)state;
+	build_range(&b, 100, "XlaCompile:#module=jit_step#", MS, 2 * MS);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint64_t at_ns = MS + i * 100 * US;
+
+		build_range(&b, 100, "XlaModule:#hlo_module=dot.1#", at_ns + US, at_ns + 90 * US);
+		for (uint32_t kernel = 1; kernel <= 8; kernel++)
+			add_kernel(&b, at_ns + kernel * 10 * US, 0);
+	}
+	build_range(&b, 100, "XlaModule:#hlo_module=jit_step,program_id=7#", 3 * MS, 4 * MS);
+	add_kernel(&b, 3 * MS + 10 * US, 0);
+	model = build_end(&b);
+	for (uint32_t i = 0; i < model->range_count; i++) {
+		struct gp_range *range = &model->ranges[i];
+
+		range->op_count = range->start_ns == 3 * MS ? 1 : range->start_ns == MS ? 32 : 8;
+		range->gpu_busy_ns = range->op_count * US;
+	}
+	text = print(&model, 1);
+	expect(text, " Ranges: 6; those of autotuning come last ");
+	step = strstr(text, "XlaModule:#hlo_module=jit_");
+	tried = strstr(text, "XlaModule:#hlo_module=dot.1#");
+	assert_non_null(step);
+	assert_non_null(tried);
+	assert_true(step < tried);
+	free(text);
+	gp_model_free(model);
+}
+
+/* What there is besides one operation of 20 that takes nearly all of the GPU's time. */
+enum beside { NOTHING, OWN_STREAM, OTHER_STREAM };
+
+/* Copies, or kernels; of memory nothing is known, or who allocated this kind. */
+static char *print_outlier(bool kernels, enum beside beside, uint8_t memory_kind)
+{
+	struct build b = begin(42, 1);
+	struct gp_model *model;
+	uint64_t at_ns = MS;
+	char *text;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		uint64_t ns = i == 7 ? 600 * MS : US;
+		struct gp_op *op;
+
+		build_call(&b, 100, kernels ? BUILD_LAUNCH : BUILD_MEMCPY_ASYNC, at_ns - US, 500,
+			   i + 1);
+		op = build_op(&b, kernels ? GP_OP_KERNEL : GP_OP_COPY, 7, at_ns, at_ns + ns, i + 1);
+		op->copy_kind = GP_COPY_DTOD;
+		op->source_kind = op->destination_kind = GP_COPY_DEVICE;
+		op->bytes = 1;
+		if (kernels)
+			op->name = 0;
+		if (i == 7 && beside == OTHER_STREAM) {
+			build_call(&b, 100, BUILD_MEMCPY_ASYNC, at_ns + MS, 500, 100);
+			build_op(&b, GP_OP_SET, 8, at_ns + 2 * MS, at_ns + 590 * MS, 100);
+		}
+		for (uint32_t j = 0; i == 7 && beside == OWN_STREAM && j < 12; j++)
+			build_op(&b, GP_OP_SET, 7, at_ns + (j + 1) * 10 * MS,
+				 at_ns + (j + 1) * 10 * MS + 2 * US, 101 + j);
+		at_ns += ns + 10 * MS;
+	}
+	if (memory_kind != 0)
+		build_memory(&b, GP_MEMORY_ALLOC, memory_kind, MS / 2, 0x1000, 4096);
+	model = build_end(&b);
+	assert_int_equal(gp_untime_contradicted(model), 0);
+	text = print(&model, 1);
+	gp_model_free(model);
+	return text;
+}
+
+/* What all figures of the page hang on is told with them. */
+static void one_operation_that_most_of_the_time_is_has_a_line(void **state)
+{
+	char *text = print_outlier(false, NOTHING, GP_MEMORY_DEVICE);
+
+	(void)state;
+	expect(text,
+	       " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms, >99.9 % of all GPU time; usual "
+	       "are 1.000us; another process may have had the GPU; without it GPU 0 was <0.1 % "
+	       "busy ");
+	expect_not(text, "by their times");
+	free(text);
+	text = print_outlier(false, OWN_STREAM, GP_MEMORY_DEVICE);
+	expect(text, " GPU 0 busy for at least 42.00us of 790.5ms");
+	expect(text, " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms by its record, usual are "
+		     "1.000us; "
+		     "that cannot be right: 12 others of its stream ran meanwhile; no figure here "
+		     "has that "
+		     "time ");
+	expect(text, " 1 GPU operation whose time cannot be right, for ten or more of the same "
+		     "stream ran meanwhile: counted, without that time ");
+	expect_not(text, "of all GPU time; usual");
+	free(text);
+}
+
+/* What cannot be is no guess: what ran beside it, and memory of which there was none. */
+static void an_outlier_has_the_causes_that_can_be(void **state)
+{
+	static const struct {
+		bool kernels;
+		enum beside beside;
+		uint8_t memory_kind;
+		const char *why;
+	} cases[] = {
+		{true, OTHER_STREAM, GP_MEMORY_MANAGED,
+		 "are 1.000us; other operations ran beside it for 588.0ms of that; without it "},
+		{true, NOTHING, GP_MEMORY_DEVICE,
+		 "; its arguments may mean more work, or another process had the GPU; without it "},
+		{true, NOTHING, GP_MEMORY_MANAGED,
+		 "; managed memory may have been moved for it, its arguments may mean more work, "
+		 "or "
+		 "another process had the GPU; without it "},
+		{true, NOTHING, 0,
+		 "; managed memory, if there is any, may have been moved for it, its arguments may "
+		 "mean more work, or another process had the GPU; without it "},
+		{false, NOTHING, 0,
+		 "are 1.000us; managed memory, if there is any, may have been moved for it, or "
+		 "another process had the GPU; without it "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = print_outlier(cases[i].kernels, cases[i].beside, cases[i].memory_kind);
+
+		expect(text, cases[i].why);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_operation_that_most_of_the_time_is_has_a_line),
+		cmocka_unit_test(an_outlier_has_the_causes_that_can_be),
+		cmocka_unit_test(the_longest_iteration_is_told_of_all_and_of_those_alike),
+		cmocka_unit_test(an_iteration_may_repeat_the_same),
+		cmocka_unit_test(what_lies_between_two_loops_is_no_iteration),
+		cmocka_unit_test(a_loop_that_is_left_regularly_has_both_figures),
+		cmocka_unit_test(what_was_not_recorded_does_not_lie_between),
+		cmocka_unit_test(an_average_far_from_the_median_is_told),
+		cmocka_unit_test(advice_speaks_of_a_loop_that_has_a_line),
+		cmocka_unit_test(what_is_much_is_not_among_others),
+		cmocka_unit_test(ranges_of_autotuning_come_last),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

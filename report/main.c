@@ -92,10 +92,10 @@ static const struct command *find(const char *name)
 
 static int refuse(const char *name)
 {
-	struct gp_nearest nearest = {.word = name};
+	struct gp_did_you_mean nearest = {.word = name};
 
 	for (size_t i = 0; i < COMMANDS; i++)
-		gp_nearest_try(&nearest, commands[i].name);
+		gp_did_you_mean_try(&nearest, commands[i].name);
 	if (nearest.found)
 		return gp_command_fail(GP_EXIT_USAGE,
 				       "there is no command %s; did you mean gpuprof %s?", name,
@@ -115,5 +115,5 @@ int main(int argc, char **argv)
 		return refuse(argv[1]);
 	if (command->run != gp_command_run)
 		gp_streams_wait();
-	return gp_stack_room_run(command->run, argc - 1, argv + 1);
+	return gp_big_stack_run(command->run, argc - 1, argv + 1);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/loop/context.h"
+#include "report/analysis/analysis.h"
 #include "report/base/array.h"
 #include "report/analysis/idle/busy.h"
 #include "report/base/text/format.h"
@@ -60,8 +60,8 @@ static void note_idle(struct gp_advisor *advisor)
 	struct gp_window window = gp_busy_window(&model, 1);
 	uint64_t span_ns = window.end_unix_ns - window.start_unix_ns, busy_ns = 0;
 
-	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
-		uint64_t of_device_ns = gp_lulls_busy_ns(&advisor->basis->lulls, i,
+	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count; i++) {
+		uint64_t of_device_ns = gp_idle_gaps_busy_ns(&advisor->basis->idle_gaps, i,
 							 window.start_unix_ns, window.end_unix_ns);
 
 		if (of_device_ns > busy_ns)
@@ -145,7 +145,7 @@ static int list_calls(struct gp_advisor *advisor)
 		    (class != GP_API_MODULE && gp_advisor_tunes(advisor, &model->calls[i])))
 			continue;
 		list = &advisor->calls[class];
-		result = gp_array_grow_room(&list->indices, &list->capacity, list->count,
+		result = gp_array_grow_spill(&list->indices, &list->capacity, list->count,
 					    sizeof(*list->indices));
 		if (result == 0)
 			list->indices[list->count++] = i;
@@ -154,21 +154,21 @@ static int list_calls(struct gp_advisor *advisor)
 }
 
 /* What turned out not to be worth a word explains nothing: others may. */
-static void free_lulls(struct gp_advisor *advisor)
+static void free_idle_gaps(struct gp_advisor *advisor)
 {
 	uint32_t judged = GP_NONE;
 	bool is_worth = false;
 
 	for (uint32_t i = 0; i < advisor->told_count; i++) {
-		struct gp_lull *lull = advisor->told[i];
+		struct gp_idle_gap *idle_gap = advisor->told[i];
 
-		if (lull->told == GP_NONE)
+		if (idle_gap->told == GP_NONE)
 			continue;
-		if (lull->told != judged)
-			is_worth = gp_advisor_is_worth(advisor, &advisor->cases[lull->told]);
-		judged = lull->told;
+		if (idle_gap->told != judged)
+			is_worth = gp_advisor_is_worth(advisor, &advisor->cases[idle_gap->told]);
+		judged = idle_gap->told;
 		if (!is_worth)
-			lull->told = GP_NONE;
+			idle_gap->told = GP_NONE;
 	}
 }
 
@@ -181,7 +181,7 @@ static int look_by(struct gp_advisor *advisor, uint32_t rule,
 	advisor->told_count = 0;
 	look(advisor);
 	if (advisor->error == 0)
-		free_lulls(advisor);
+		free_idle_gaps(advisor);
 	return advisor->error;
 }
 
@@ -415,22 +415,22 @@ static void put_no_end(const struct gp_model *model, struct gp_advice *advice)
 }
 
 /* Before a device's first operation, and after its last one. */
-static void put_idle_ends(const struct gp_device_lulls *device, struct gp_advice *advice)
+static void put_idle_ends(const struct gp_device_idle_gaps *device, struct gp_advice *advice)
 {
 	advice->idle_before_ns = advice->idle_after_ns = 0;
 	for (uint32_t i = 0; i < device->count; i++) {
-		const struct gp_lull *lull = &device->lulls[i];
+		const struct gp_idle_gap *idle_gap = &device->idle_gaps[i];
 
-		if (gp_lull_is_at_start(device, lull))
-			advice->idle_before_ns += gp_lull_ns(lull);
-		else if (gp_lull_is_at_end(device, lull))
-			advice->idle_after_ns += gp_lull_ns(lull);
+		if (gp_idle_gap_is_at_start(device, idle_gap))
+			advice->idle_before_ns += gp_idle_gap_ns(idle_gap);
+		else if (gp_idle_gap_is_at_end(device, idle_gap))
+			advice->idle_after_ns += gp_idle_gap_ns(idle_gap);
 	}
 }
 
 static int put_idle(const struct gp_advisor *advisor, struct gp_advice *advice)
 {
-	const struct gp_basis *basis = advisor->basis;
+	const struct gp_analysis *basis = advisor->basis;
 	const struct gp_wheres *wheres = &basis->wheres;
 	size_t busiest = SIZE_MAX;
 	uint64_t most_ns = 0;
@@ -447,7 +447,7 @@ static int put_idle(const struct gp_advisor *advisor, struct gp_advice *advice)
 		advice->wall_ns = gp_state_wall_ns(state_ns);
 		advice->idle_ns = gp_state_idle_ns(state_ns);
 		advice->idle_cause = gp_state_top_cause(state_ns);
-		put_idle_ends(&basis->lulls.devices[i], advice);
+		put_idle_ends(&basis->idle_gaps.devices[i], advice);
 	}
 	return busiest == SIZE_MAX ? 0 : gp_untold_find(advisor, busiest, advice);
 }
@@ -487,8 +487,8 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_tally_free(&advisor->index);
 	gp_tally_free(&advisor->host_work);
 	gp_tally_free(&advisor->habits);
-	gp_room_free(advisor->stretches);
-	gp_room_free(advisor->told);
+	gp_spill_free(advisor->stretches);
+	gp_spill_free(advisor->told);
 	for (uint32_t i = 0; i < advisor->case_count; i++)
 		free(advisor->cases[i].own);
 	free(advisor->cases);
@@ -496,7 +496,7 @@ static void close_advisor(struct gp_advisor *advisor)
 	free(advisor->loops);
 	free(advisor->sites_without_stack);
 	for (uint32_t i = 0; i < GP_ADVISOR_CLASSES; i++)
-		gp_room_free(advisor->calls[i].indices);
+		gp_spill_free(advisor->calls[i].indices);
 	gp_call_sites_free(advisor->sites);
 	gp_scope_close(&advisor->scope);
 }
@@ -518,7 +518,7 @@ static bool lacks_unified(const struct gp_model *model)
 	return bytes >= MANAGED_BYTES;
 }
 
-int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_t model_count,
+int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
 		   struct gp_advice *advice)
 {
 	struct gp_advisor advisor = {.basis = basis};
@@ -553,15 +553,15 @@ int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_a
 	char message[64];
 	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
 	struct gp_device_list devices = {0};
-	struct gp_basis basis = {0};
+	struct gp_analysis basis = {0};
 	int result = kinds ? gp_device_list_all(&devices, models, model_count) : -ENOMEM;
 
 	*advice = (struct gp_advice){0};
 	if (result == 0)
-		result = gp_basis_of(&basis, models, model_count, &devices, kinds, 0);
+		result = gp_analysis_of(&basis, models, model_count, &devices, kinds, 0);
 	if (result == 0)
 		result = gp_advice_from(&basis, models, model_count, advice);
-	gp_basis_free(&basis);
+	gp_analysis_free(&basis);
 	gp_device_list_free(&devices);
 	gp_kinds_free(kinds);
 	return result;

@@ -142,9 +142,9 @@ struct gp_advice {
  */
 int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_advice *advice);
 
-/* The same from their basis, which is used up: advice notes in its lulls what it explains. */
-struct gp_basis;
-int gp_advice_from(struct gp_basis *basis, struct gp_model *const *models, size_t model_count,
+/* The same from their basis, which is used up: advice notes in its idle_gaps what it explains. */
+struct gp_analysis;
+int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
 		   struct gp_advice *advice);
 
 void gp_advice_free(struct gp_advice *advice);

@@ -7,7 +7,7 @@
 #include "report/symbols/call_site.h"
 #include "report/base/text/format.h"
 #include "report/codec/json_write.h"
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 #include "report/base/text/text.h"
 
 #define COLUMNS      120

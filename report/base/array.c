@@ -46,7 +46,7 @@ int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t elemen
 
 int gp_array_enlarge_room(void *array, uint32_t *capacity, size_t element_bytes)
 {
-	return enlarge(array, capacity, element_bytes, gp_room_resize);
+	return enlarge(array, capacity, element_bytes, gp_spill_resize);
 }
 
 struct ordering {
@@ -209,13 +209,13 @@ static uint32_t *merge_runs(const struct ordering *o, uint32_t *from, uint32_t *
 static uint32_t *merge(const struct ordering *o, uint32_t *from, uint32_t count, uint32_t *ends,
 		       uint32_t runs)
 {
-	uint32_t *spare = runs > 1 ? gp_room_take(count * sizeof(uint32_t)) : NULL;
+	uint32_t *spare = runs > 1 ? gp_spill_take(count * sizeof(uint32_t)) : NULL;
 	uint32_t *merged = spare || runs == 1 ? merge_runs(o, from, spare, ends, runs) : NULL;
 
 	if (spare != merged)
-		gp_room_free(spare);
+		gp_spill_free(spare);
 	if (from != merged)
-		gp_room_free(from);
+		gp_spill_free(from);
 	return merged;
 }
 
@@ -231,27 +231,27 @@ static uint32_t *merge_piles(const struct ordering *o, const struct piles *piles
 /* There are many runs, such as of times in no order. */
 static uint32_t *merge_as_they_stand(const struct ordering *o, uint32_t *indices, uint32_t count)
 {
-	uint32_t *ends = gp_room_take(count * sizeof(uint32_t)), *merged = NULL;
+	uint32_t *ends = gp_spill_take(count * sizeof(uint32_t)), *merged = NULL;
 
 	for (uint32_t i = 0; i < count; i++)
 		indices[i] = i;
 	if (ends)
 		merged = merge(o, indices, count, ends, find_runs(o, count, ends));
 	else
-		gp_room_free(indices);
-	gp_room_free(ends);
+		gp_spill_free(indices);
+	gp_spill_free(ends);
 	return merged;
 }
 
 static uint32_t *order_indices(const struct ordering *o, uint32_t count)
 {
-	struct piles piles = {.of = gp_room_take(count)};
-	uint32_t *indices = gp_room_take(count * sizeof(uint32_t)), *merged = NULL;
+	struct piles piles = {.of = gp_spill_take(count)};
+	uint32_t *indices = gp_spill_take(count * sizeof(uint32_t)), *merged = NULL;
 	bool are_few = piles.of && indices && deal_out(o, count, &piles);
 
 	if (are_few)
 		merged = merge_piles(o, &piles, indices, count);
-	gp_room_free(piles.of);
+	gp_spill_free(piles.of);
 	if (are_few || !indices)
 		return merged;
 	return merge_as_they_stand(o, indices, count);
@@ -268,7 +268,7 @@ uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes
 /* order[i] is where element i comes from.  By way of a copy: in place each move would wait for the one before, and for memory. */
 static int permute(char *array, uint32_t count, size_t element_bytes, const uint32_t *order)
 {
-	char *ordered = gp_room_take(count * element_bytes);
+	char *ordered = gp_spill_take(count * element_bytes);
 
 	if (!ordered)
 		return -ENOMEM;
@@ -276,7 +276,7 @@ static int permute(char *array, uint32_t count, size_t element_bytes, const uint
 		memcpy(ordered + i * element_bytes, array + order[i] * element_bytes,
 		       element_bytes);
 	memcpy(array, ordered, count * element_bytes);
-	gp_room_free(ordered);
+	gp_spill_free(ordered);
 	return 0;
 }
 
@@ -293,6 +293,6 @@ int gp_array_sort(void *array, uint32_t count, size_t element_bytes, gp_array_co
 	if (!order)
 		return -ENOMEM;
 	result = permute(array, count, element_bytes, order);
-	gp_room_free(order);
+	gp_spill_free(order);
 	return result;
 }

@@ -15,12 +15,12 @@ struct buffer {
 };
 
 /* All under the lock but `to`, and the bytes of the first buffer, which are the thread's while it is full. */
-struct gp_behind {
+struct gp_background_writer {
 	FILE *to;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct buffer buffers[GP_BEHIND_BUFFERS]; /* a ring, the full ones from `first` on */
+	struct buffer buffers[GP_BACKGROUND_WRITER_BUFFERS]; /* a ring, the full ones from `first` on */
 	uint32_t first, full;
 	bool is_ending;
 	int error;
@@ -29,7 +29,7 @@ struct gp_behind {
 /* ---- the thread ---- */
 
 /* The one to be written next, or NULL: there will be none any more. */
-static struct buffer *wait_for_full(struct gp_behind *b)
+static struct buffer *wait_for_full(struct gp_background_writer *b)
 {
 	while (b->full == 0 && !b->is_ending)
 		pthread_cond_wait(&b->changed, &b->lock);
@@ -46,7 +46,7 @@ static int write_buffer(FILE *to, const struct buffer *buffer)
 
 static void *write_all(void *behind)
 {
-	struct gp_behind *b = behind;
+	struct gp_background_writer *b = behind;
 	struct buffer *buffer;
 
 	pthread_mutex_lock(&b->lock);
@@ -58,7 +58,7 @@ static void *write_all(void *behind)
 			error = write_buffer(b->to, buffer);
 		pthread_mutex_lock(&b->lock);
 		b->error = error;
-		b->first = (b->first + 1) % GP_BEHIND_BUFFERS;
+		b->first = (b->first + 1) % GP_BACKGROUND_WRITER_BUFFERS;
 		b->full--;
 		pthread_cond_signal(&b->changed);
 	}
@@ -68,18 +68,18 @@ static void *write_all(void *behind)
 
 /* ---- the giver ---- */
 
-static void free_all(struct gp_behind *b)
+static void free_all(struct gp_background_writer *b)
 {
-	for (uint32_t i = 0; i < GP_BEHIND_BUFFERS; i++)
+	for (uint32_t i = 0; i < GP_BACKGROUND_WRITER_BUFFERS; i++)
 		free(b->buffers[i].bytes);
 	pthread_mutex_destroy(&b->lock);
 	pthread_cond_destroy(&b->changed);
 	free(b);
 }
 
-static bool take_buffers(struct gp_behind *b, size_t bytes)
+static bool take_buffers(struct gp_background_writer *b, size_t bytes)
 {
-	for (uint32_t i = 0; i < GP_BEHIND_BUFFERS; i++) {
+	for (uint32_t i = 0; i < GP_BACKGROUND_WRITER_BUFFERS; i++) {
 		b->buffers[i].bytes = malloc(bytes);
 		if (!b->buffers[i].bytes)
 			return false;
@@ -92,12 +92,12 @@ static bool is_worth_it(FILE *to)
 {
 	struct stat status;
 
-	return gp_cores() > 1 && fstat(fileno(to), &status) == 0 && S_ISREG(status.st_mode);
+	return gp_core_count() > 1 && fstat(fileno(to), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-struct gp_behind *gp_behind_begin(FILE *to, size_t buffer_bytes)
+struct gp_background_writer *gp_background_writer_begin(FILE *to, size_t buffer_bytes)
 {
-	struct gp_behind *b = is_worth_it(to) ? calloc(1, sizeof(*b)) : NULL;
+	struct gp_background_writer *b = is_worth_it(to) ? calloc(1, sizeof(*b)) : NULL;
 
 	if (!b)
 		return NULL;
@@ -110,15 +110,15 @@ struct gp_behind *gp_behind_begin(FILE *to, size_t buffer_bytes)
 	return NULL;
 }
 
-char *gp_behind_give(struct gp_behind *b, char *buffer, size_t used)
+char *gp_background_writer_give(struct gp_background_writer *b, char *buffer, size_t used)
 {
 	struct buffer *next;
 	char *empty;
 
 	pthread_mutex_lock(&b->lock);
-	while (b->full == GP_BEHIND_BUFFERS)
+	while (b->full == GP_BACKGROUND_WRITER_BUFFERS)
 		pthread_cond_wait(&b->changed, &b->lock);
-	next = &b->buffers[(b->first + b->full) % GP_BEHIND_BUFFERS];
+	next = &b->buffers[(b->first + b->full) % GP_BACKGROUND_WRITER_BUFFERS];
 	empty = next->bytes;
 	*next = (struct buffer){buffer, used};
 	b->full++;
@@ -127,7 +127,7 @@ char *gp_behind_give(struct gp_behind *b, char *buffer, size_t used)
 	return empty;
 }
 
-int gp_behind_error(struct gp_behind *b)
+int gp_background_writer_error(struct gp_background_writer *b)
 {
 	int error;
 
@@ -137,7 +137,7 @@ int gp_behind_error(struct gp_behind *b)
 	return error;
 }
 
-int gp_behind_end(struct gp_behind *b)
+int gp_background_writer_end(struct gp_background_writer *b)
 {
 	int error;
 

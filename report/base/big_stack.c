@@ -40,7 +40,7 @@ static void give_threads_room(void)
 	pthread_attr_destroy(&attributes);
 }
 
-int gp_stack_room_run(int (*command)(int argc, char **argv), int argc, char **argv)
+int gp_big_stack_run(int (*command)(int argc, char **argv), int argc, char **argv)
 {
 	struct job job = {.command = command, .argc = argc, .argv = argv};
 	pthread_t thread;

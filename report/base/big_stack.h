@@ -12,6 +12,6 @@
  * Run a command, where the limit is lower on a thread of its own; signals interrupt the command there, too.  Threads started from then on
  * have as much.  Where there is no memory for such a thread it runs on what there is.  Returns what the command returns.
  */
-int gp_stack_room_run(int (*command)(int argc, char **argv), int argc, char **argv);
+int gp_big_stack_run(int (*command)(int argc, char **argv), int argc, char **argv);
 
 #endif

@@ -27,7 +27,7 @@ void gp_groups_free(struct gp_groups *groups)
 	for (uint32_t i = 0; i < groups->count; i++) {
 		free(groups->rows[i].key);
 		free(groups->rows[i].spread);
-		gp_room_free(groups->rows[i].durations_ns);
+		gp_spill_free(groups->rows[i].durations_ns);
 	}
 	free(groups->rows);
 	*groups = (struct gp_groups){0};
@@ -65,7 +65,7 @@ int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns)
 {
 	struct gp_group *group = &groups->rows[row];
 
-	int result = gp_array_grow_room(&group->durations_ns, &group->capacity,
+	int result = gp_array_grow_spill(&group->durations_ns, &group->capacity,
 					group->duration_count, sizeof(*group->durations_ns));
 
 	if (result < 0)
@@ -81,7 +81,7 @@ void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row)
 	groups->rows[row].count++;
 }
 
-int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_spread *spread,
+int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_histogram *spread,
 			 double ns, uint64_t untimed)
 {
 	struct gp_group *group = &groups->rows[row];
@@ -90,7 +90,7 @@ int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp
 		group->spread = calloc(1, sizeof(*group->spread));
 	if (!group->spread)
 		return -ENOMEM;
-	gp_spread_join_scaled(group->spread, spread, ns);
+	gp_histogram_join_scaled(group->spread, spread, ns);
 	group->total_ns = group->spread->total_ns;
 	group->count += spread->count + untimed;
 	return 0;
@@ -99,7 +99,7 @@ int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp
 struct gp_stats gp_group_stats(struct gp_group *group)
 {
 	if (group->spread)
-		return gp_spread_stats(group->spread);
+		return gp_histogram_stats(group->spread);
 	if (group->stats.count != group->duration_count)
 		group->stats = gp_stats_of(group->durations_ns, group->duration_count);
 	return group->stats;

@@ -16,7 +16,7 @@
 
 struct gp_group {
 	char *key;
-	struct gp_spread *
+	struct gp_histogram *
 		spread; /* of durations that are not kept, NULL = there are none: then no others are here */
 	uint64_t *durations_ns; /* of those that have one */
 	uint32_t duration_count, capacity;
@@ -50,7 +50,7 @@ int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns);
 void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row);
 
 /* More of that group, which are only added up, each unit of their durations so many ns; `untimed` ones have none.  Returns 0 or -ENOMEM. */
-int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_spread *spread,
+int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_histogram *spread,
 			 double ns, uint64_t untimed);
 
 /* What its durations amount to: found once, however often it is asked for. */

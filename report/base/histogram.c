@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-void gp_spread_join(struct gp_spread *s, const struct gp_spread *other)
+void gp_histogram_join(struct gp_histogram *s, const struct gp_histogram *other)
 {
 	if (other->count == 0)
 		return;
@@ -13,12 +13,12 @@ void gp_spread_join(struct gp_spread *s, const struct gp_spread *other)
 	s->count += other->count;
 	s->total_ns += other->total_ns;
 	s->squares += other->squares;
-	for (uint32_t i = 0; i < GP_SPREAD_COUNTS; i++)
+	for (uint32_t i = 0; i < GP_HISTOGRAM_COUNTS; i++)
 		s->counts[i] += other->counts[i];
 }
 
 /* Of the values themselves. */
-static long double variance_of(const struct gp_spread *s)
+static long double variance_of(const struct gp_histogram *s)
 {
 	long double mean = (long double)s->total_ns / s->count;
 	long double variance = (long double)s->squares / s->count - mean * mean;
@@ -29,15 +29,15 @@ static long double variance_of(const struct gp_spread *s)
 /* The middle of a step; of the last one, which has no end, its beginning. */
 static double middle_of(uint32_t step)
 {
-	uint32_t power = step / GP_SPREAD_STEPS + 3;
+	uint32_t power = step / GP_HISTOGRAM_STEPS + 3;
 	double width;
 
-	if (step < 2 * GP_SPREAD_STEPS)
+	if (step < 2 * GP_HISTOGRAM_STEPS)
 		return step;
 	width = (double)(UINT64_C(1) << (power - 4));
-	if (step == GP_SPREAD_COUNTS - 1)
-		return width * GP_SPREAD_STEPS;
-	return width * (GP_SPREAD_STEPS + step % GP_SPREAD_STEPS) + (width - 1) / 2;
+	if (step == GP_HISTOGRAM_COUNTS - 1)
+		return width * GP_HISTOGRAM_STEPS;
+	return width * (GP_HISTOGRAM_STEPS + step % GP_HISTOGRAM_STEPS) + (width - 1) / 2;
 }
 
 /* A file may say anything. */
@@ -51,9 +51,9 @@ static uint64_t scaled(uint64_t value, double ns)
 	return whole((double)value * ns + 0.5);
 }
 
-void gp_spread_join_scaled(struct gp_spread *s, const struct gp_spread *other, double ns)
+void gp_histogram_join_scaled(struct gp_histogram *s, const struct gp_histogram *other, double ns)
 {
-	struct gp_spread in_ns = {
+	struct gp_histogram in_ns = {
 		.count = other->count,
 		.total_ns = scaled(other->total_ns, ns),
 		.least_ns = scaled(other->least_ns, ns),
@@ -62,20 +62,20 @@ void gp_spread_join_scaled(struct gp_spread *s, const struct gp_spread *other, d
 	long double total_ns = in_ns.total_ns;
 
 	if (ns == 1 || other->count == 0) {
-		gp_spread_join(s, other);
+		gp_histogram_join(s, other);
 		return;
 	}
 	/* so that mean and deviation come out again: the difference of two large numbers */
 	in_ns.squares = (unsigned __int128)fminl(variance_of(other) * ns * ns * other->count +
 							 total_ns * total_ns / other->count,
 						 0x1p126L);
-	for (uint32_t i = 0; i < GP_SPREAD_COUNTS; i++)
-		in_ns.counts[gp_spread_step(whole(middle_of(i) * ns))] += other->counts[i];
-	gp_spread_join(s, &in_ns);
+	for (uint32_t i = 0; i < GP_HISTOGRAM_COUNTS; i++)
+		in_ns.counts[gp_histogram_step(whole(middle_of(i) * ns))] += other->counts[i];
+	gp_histogram_join(s, &in_ns);
 }
 
 /* The value at a rank, 0 = the least: as that of its step; none lies beyond the least and the most of them. */
-static double value_at(const struct gp_spread *s, uint64_t rank)
+static double value_at(const struct gp_histogram *s, uint64_t rank)
 {
 	uint64_t before = 0;
 	uint32_t step = 0;
@@ -94,14 +94,14 @@ static double value_at(const struct gp_spread *s, uint64_t rank)
 }
 
 /* Of an even count the two in the middle may be far apart. */
-static double median_of(const struct gp_spread *s)
+static double median_of(const struct gp_histogram *s)
 {
 	double lower = value_at(s, (s->count - 1) / 2);
 
 	return s->count % 2 ? lower : (lower + value_at(s, s->count / 2)) / 2;
 }
 
-struct gp_stats gp_spread_stats(const struct gp_spread *s)
+struct gp_stats gp_histogram_stats(const struct gp_histogram *s)
 {
 	if (s->count == 0)
 		return (struct gp_stats){0};

@@ -13,32 +13,32 @@
 #include "report/base/stats.h"
 
 /* From 2^40 ns, eighteen minutes, on all are one step. */
-#define GP_SPREAD_STEPS  16u /* a power of two */
-#define GP_SPREAD_POWERS 40u
-#define GP_SPREAD_COUNTS ((GP_SPREAD_POWERS - 3) * GP_SPREAD_STEPS + 1)
+#define GP_HISTOGRAM_STEPS  16u /* a power of two */
+#define GP_HISTOGRAM_POWERS 40u
+#define GP_HISTOGRAM_COUNTS ((GP_HISTOGRAM_POWERS - 3) * GP_HISTOGRAM_STEPS + 1)
 
 /* Zeroed = no duration yet. */
-struct gp_spread {
+struct gp_histogram {
 	uint64_t count, total_ns; /* modulo 2^64 */
 	uint64_t least_ns, most_ns;
 	unsigned __int128 squares;
-	uint64_t counts[GP_SPREAD_COUNTS];
+	uint64_t counts[GP_HISTOGRAM_COUNTS];
 };
 
 /* The step that a duration counts in. */
-static inline uint32_t gp_spread_step(uint64_t ns)
+static inline uint32_t gp_histogram_step(uint64_t ns)
 {
 	uint32_t power;
 
-	if (ns < GP_SPREAD_STEPS)
+	if (ns < GP_HISTOGRAM_STEPS)
 		return (uint32_t)ns;
 	power = 63 - (uint32_t)__builtin_clzll(ns);
-	if (power >= GP_SPREAD_POWERS)
-		return GP_SPREAD_COUNTS - 1;
-	return (power - 3) * GP_SPREAD_STEPS + (uint32_t)(ns >> (power - 4)) % GP_SPREAD_STEPS;
+	if (power >= GP_HISTOGRAM_POWERS)
+		return GP_HISTOGRAM_COUNTS - 1;
+	return (power - 3) * GP_HISTOGRAM_STEPS + (uint32_t)(ns >> (power - 4)) % GP_HISTOGRAM_STEPS;
 }
 
-static inline void gp_spread_add(struct gp_spread *spread, uint64_t ns)
+static inline void gp_histogram_add(struct gp_histogram *spread, uint64_t ns)
 {
 	if (spread->count++ == 0 || ns < spread->least_ns)
 		spread->least_ns = ns;
@@ -46,16 +46,16 @@ static inline void gp_spread_add(struct gp_spread *spread, uint64_t ns)
 		spread->most_ns = ns;
 	spread->total_ns += ns;
 	spread->squares += (unsigned __int128)ns * ns;
-	spread->counts[gp_spread_step(ns)]++;
+	spread->counts[gp_histogram_step(ns)]++;
 }
 
 /* Adds all that another one has. */
-void gp_spread_join(struct gp_spread *spread, const struct gp_spread *other);
+void gp_histogram_join(struct gp_histogram *spread, const struct gp_histogram *other);
 
 /* The same of durations in another unit, of so many ns: each is rounded, and the median may be off by two steps. */
-void gp_spread_join_scaled(struct gp_spread *spread, const struct gp_spread *other, double ns);
+void gp_histogram_join_scaled(struct gp_histogram *spread, const struct gp_histogram *other, double ns);
 
 /* All zero for no durations. */
-struct gp_stats gp_spread_stats(const struct gp_spread *spread);
+struct gp_stats gp_histogram_stats(const struct gp_histogram *spread);
 
 #endif

@@ -3,26 +3,26 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int gp_merge_open(struct gp_merge *merge, size_t sequences)
+int gp_kway_merge_open(struct gp_kway_merge *merge, size_t sequences)
 {
-	*merge = (struct gp_merge){.heads = calloc(sequences + 1, sizeof(*merge->heads))};
+	*merge = (struct gp_kway_merge){.heads = calloc(sequences + 1, sizeof(*merge->heads))};
 	return merge->heads ? 0 : -ENOMEM;
 }
 
-void gp_merge_close(struct gp_merge *merge)
+void gp_kway_merge_close(struct gp_kway_merge *merge)
 {
 	free(merge->heads);
-	*merge = (struct gp_merge){0};
+	*merge = (struct gp_kway_merge){0};
 }
 
-static bool is_before(const struct gp_merge_head *a, const struct gp_merge_head *b)
+static bool is_before(const struct gp_kway_merge_head *a, const struct gp_kway_merge_head *b)
 {
 	return a->number < b->number || (a->number == b->number && a->sequence < b->sequence);
 }
 
-void gp_merge_put(struct gp_merge *merge, size_t sequence, uint64_t number)
+void gp_kway_merge_put(struct gp_kway_merge *merge, size_t sequence, uint64_t number)
 {
-	struct gp_merge_head head = {number, sequence};
+	struct gp_kway_merge_head head = {number, sequence};
 	size_t at = merge->count++;
 
 	for (; at > 0 && is_before(&head, &merge->heads[(at - 1) / 2]); at = (at - 1) / 2)
@@ -30,7 +30,7 @@ void gp_merge_put(struct gp_merge *merge, size_t sequence, uint64_t number)
 	merge->heads[at] = head;
 }
 
-static size_t lower_child(const struct gp_merge *merge, size_t at)
+static size_t lower_child(const struct gp_kway_merge *merge, size_t at)
 {
 	size_t child = 2 * at + 1;
 
@@ -40,7 +40,7 @@ static size_t lower_child(const struct gp_merge *merge, size_t at)
 }
 
 /* In place of the lowest comes that one, where it belongs. */
-static void sink(struct gp_merge *merge, struct gp_merge_head head)
+static void sink(struct gp_kway_merge *merge, struct gp_kway_merge_head head)
 {
 	size_t at = 0;
 
@@ -52,7 +52,7 @@ static void sink(struct gp_merge *merge, struct gp_merge_head head)
 	merge->heads[at] = head;
 }
 
-bool gp_merge_take(struct gp_merge *merge, struct gp_merge_head *head)
+bool gp_kway_merge_take(struct gp_kway_merge *merge, struct gp_kway_merge_head *head)
 {
 	if (merge->count == 0)
 		return false;
@@ -62,7 +62,7 @@ bool gp_merge_take(struct gp_merge *merge, struct gp_merge_head *head)
 	return true;
 }
 
-void gp_merge_replace(struct gp_merge *merge, uint64_t number)
+void gp_kway_merge_replace(struct gp_kway_merge *merge, uint64_t number)
 {
-	sink(merge, (struct gp_merge_head){number, merge->heads[0].sequence});
+	sink(merge, (struct gp_kway_merge_head){number, merge->heads[0].sequence});
 }

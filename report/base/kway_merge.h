@@ -11,27 +11,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gp_merge_head {
+struct gp_kway_merge_head {
 	uint64_t number;
 	size_t sequence;
 };
 
-struct gp_merge {
-	struct gp_merge_head *heads; /* a heap */
+struct gp_kway_merge {
+	struct gp_kway_merge_head *heads; /* a heap */
 	size_t count;
 };
 
-/* Room for that many sequences.  Returns 0 or -ENOMEM; gp_merge_close() in either case. */
-int gp_merge_open(struct gp_merge *merge, size_t sequences);
-void gp_merge_close(struct gp_merge *merge);
+/* Room for that many sequences.  Returns 0 or -ENOMEM; gp_kway_merge_close() in either case. */
+int gp_kway_merge_open(struct gp_kway_merge *merge, size_t sequences);
+void gp_kway_merge_close(struct gp_kway_merge *merge);
 
 /* Each sequence may be in there once. */
-void gp_merge_put(struct gp_merge *merge, size_t sequence, uint64_t number);
+void gp_kway_merge_put(struct gp_kway_merge *merge, size_t sequence, uint64_t number);
 
 /* Take out the lowest number.  False: there is none. */
-bool gp_merge_take(struct gp_merge *merge, struct gp_merge_head *head);
+bool gp_kway_merge_take(struct gp_kway_merge *merge, struct gp_kway_merge_head *head);
 
 /* In place of the lowest number, which is heads[0], put in the next one of its sequence. */
-void gp_merge_replace(struct gp_merge *merge, uint64_t number);
+void gp_kway_merge_replace(struct gp_kway_merge *merge, uint64_t number);
 
 #endif

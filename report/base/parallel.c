@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-uint32_t gp_cores(void)
+uint32_t gp_core_count(void)
 {
 	cpu_set_t set;
 

@@ -4,6 +4,6 @@
 
 #include <stdint.h>
 
-uint32_t gp_cores(void);
+uint32_t gp_core_count(void);
 
 #endif

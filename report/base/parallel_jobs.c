@@ -29,7 +29,7 @@ static bool is_tight(int resource, rlim_t least_bytes)
 
 static bool has_room_for_threads(void)
 {
-	return gp_cores() > 1 && !is_tight(RLIMIT_DATA, GP_AT_ONCE_LEAST_BYTES) &&
+	return gp_core_count() > 1 && !is_tight(RLIMIT_DATA, GP_AT_ONCE_LEAST_BYTES) &&
 	       !is_tight(RLIMIT_AS, MOST_THREADS * THREAD_ADDRESS_BYTES);
 }
 
@@ -38,7 +38,7 @@ static bool begin(struct gp_task *task, pthread_t *thread)
 	return pthread_create(thread, NULL, work, task) == 0;
 }
 
-int gp_at_once(struct gp_task *tasks, size_t count)
+int gp_run_parallel(struct gp_task *tasks, size_t count)
 {
 	pthread_t threads[MOST_THREADS];
 	size_t begun = 0, most = has_room_for_threads() ? MOST_THREADS : 0;

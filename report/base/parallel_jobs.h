@@ -14,6 +14,6 @@ struct gp_task {
 };
 
 /* Each on a thread of its own, the last one on the caller's.  Returns once all are done: 0, or the result of the first that failed, in their order. */
-int gp_at_once(struct gp_task *tasks, size_t count);
+int gp_run_parallel(struct gp_task *tasks, size_t count);
 
 #endif

@@ -6,37 +6,37 @@
 #include "report/base/array.h"
 
 /* From then on so much more comes in each ns, or, where a stretch ends, less. */
-struct gp_even_share_edge {
+struct gp_quantile_cut_edge {
 	int64_t ns;
 	double per_ns;
 };
 
 /* From one edge to the next. */
 struct walk {
-	const struct gp_even_share *share;
+	const struct gp_quantile_cut *share;
 	int64_t from_ns, to_ns; /* of all that is cut */
 	uint32_t next;          /* edge */
 	int64_t start_ns, end_ns;
 	double per_ns;
 };
 
-void gp_even_share_free(struct gp_even_share *share)
+void gp_quantile_cut_free(struct gp_quantile_cut *share)
 {
 	free(share->edges);
-	*share = (struct gp_even_share){0};
+	*share = (struct gp_quantile_cut){0};
 }
 
-static int add_edge(struct gp_even_share *share, int64_t ns, double per_ns)
+static int add_edge(struct gp_quantile_cut *share, int64_t ns, double per_ns)
 {
 	int result =
 		gp_array_grow(&share->edges, &share->capacity, share->count, sizeof(*share->edges));
 
 	if (result == 0)
-		share->edges[share->count++] = (struct gp_even_share_edge){ns, per_ns};
+		share->edges[share->count++] = (struct gp_quantile_cut_edge){ns, per_ns};
 	return result;
 }
 
-int gp_even_share_add(struct gp_even_share *share, int64_t from_ns, int64_t to_ns, uint64_t events)
+int gp_quantile_cut_add(struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns, uint64_t events)
 {
 	double length_ns;
 	int result;
@@ -50,12 +50,12 @@ int gp_even_share_add(struct gp_even_share *share, int64_t from_ns, int64_t to_n
 
 static int compare_edges(const void *a, const void *b)
 {
-	const struct gp_even_share_edge *left = a, *right = b;
+	const struct gp_quantile_cut_edge *left = a, *right = b;
 
 	return (left->ns > right->ns) - (left->ns < right->ns);
 }
 
-static struct walk begin(const struct gp_even_share *share, int64_t from_ns, int64_t to_ns)
+static struct walk begin(const struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns)
 {
 	return (struct walk){share, from_ns, to_ns, 0, from_ns, from_ns, 0};
 }
@@ -63,7 +63,7 @@ static struct walk begin(const struct gp_even_share *share, int64_t from_ns, int
 /* The next piece of what is cut in which as much comes all the time; false: that was all. */
 static bool go_on(struct walk *walk)
 {
-	const struct gp_even_share *share = walk->share;
+	const struct gp_quantile_cut *share = walk->share;
 
 	while (walk->end_ns < walk->to_ns && walk->next < share->count) {
 		walk->start_ns = walk->end_ns;
@@ -84,7 +84,7 @@ static double events_of(const struct walk *walk)
 	return walk->per_ns * ((double)walk->end_ns - (double)walk->start_ns);
 }
 
-void gp_even_share_cut(struct gp_even_share *share, int64_t from_ns, int64_t to_ns, int64_t *starts,
+void gp_quantile_cut_cut(struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns, int64_t *starts,
 		       uint32_t count)
 {
 	struct walk walk = begin(share, from_ns, to_ns);

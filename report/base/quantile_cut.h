@@ -8,21 +8,21 @@
 
 #include <stdint.h>
 
-struct gp_even_share_edge;
+struct gp_quantile_cut_edge;
 
 /* Zeroed = nothing yet. */
-struct gp_even_share {
-	struct gp_even_share_edge *edges;
+struct gp_quantile_cut {
+	struct gp_quantile_cut_edge *edges;
 	uint32_t count, capacity;
 };
 
-void gp_even_share_free(struct gp_even_share *share);
+void gp_quantile_cut_free(struct gp_quantile_cut *share);
 
 /* So many events lie from from_ns to to_ns; one that is empty, or ends before it begins, lasts 1 ns.  Returns 0, -ENOMEM or -EOVERFLOW. */
-int gp_even_share_add(struct gp_even_share *share, int64_t from_ns, int64_t to_ns, uint64_t events);
+int gp_quantile_cut_add(struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns, uint64_t events);
 
 /* Where each of `count` shares of what lies from from_ns to to_ns begins, in order, the first at from_ns; all there, where that is nothing. */
-void gp_even_share_cut(struct gp_even_share *share, int64_t from_ns, int64_t to_ns, int64_t *starts,
+void gp_quantile_cut_cut(struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns, int64_t *starts,
 		       uint32_t count);
 
 #endif

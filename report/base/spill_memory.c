@@ -29,18 +29,18 @@ static struct {
 	uint64_t limit_bytes, memory_bytes;
 	struct file *files;
 	size_t count, capacity;
-	char trouble[GP_ROOM_TROUBLE_BYTES];
+	char trouble[GP_SPILL_TROUBLE_BYTES];
 } rooms = {.limit_bytes = UINT64_MAX};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void gp_room_limit(uint64_t bytes)
+void gp_spill_limit(uint64_t bytes)
 {
 	pthread_mutex_lock(&lock);
 	rooms.limit_bytes = bytes;
 	pthread_mutex_unlock(&lock);
 }
 
-void gp_room_trouble(char text[GP_ROOM_TROUBLE_BYTES])
+void gp_spill_trouble(char text[GP_SPILL_TROUBLE_BYTES])
 {
 	pthread_mutex_lock(&lock);
 	memcpy(text, rooms.trouble, sizeof(rooms.trouble));
@@ -261,7 +261,7 @@ static void *resize(void *room, size_t bytes)
 	return resized ? resized : resize_in_memory(room, bytes);
 }
 
-void *gp_room_resize(void *room, size_t bytes)
+void *gp_spill_resize(void *room, size_t bytes)
 {
 	void *resized;
 
@@ -271,12 +271,12 @@ void *gp_room_resize(void *room, size_t bytes)
 	return resized;
 }
 
-void *gp_room_take(size_t bytes)
+void *gp_spill_take(size_t bytes)
 {
-	return gp_room_resize(NULL, bytes);
+	return gp_spill_resize(NULL, bytes);
 }
 
-/* Memory that nobody touched yet is no memory: so not by gp_room_take(). */
+/* Memory that nobody touched yet is no memory: so not by gp_spill_take(). */
 static void *take_zeroed_memory(size_t count, size_t element_bytes)
 {
 	void *room = calloc(count > 0 ? count : 1, element_bytes);
@@ -296,7 +296,7 @@ static void *take_zeroed(size_t count, size_t element_bytes, size_t bytes)
 	return room ? room : take_zeroed_memory(count, element_bytes);
 }
 
-void *gp_room_take_zeroed(size_t count, size_t element_bytes)
+void *gp_spill_take_zeroed(size_t count, size_t element_bytes)
 {
 	size_t bytes;
 	void *room;
@@ -309,7 +309,7 @@ void *gp_room_take_zeroed(size_t count, size_t element_bytes)
 	return room;
 }
 
-void gp_room_free(void *room)
+void gp_spill_free(void *room)
 {
 	struct file *file;
 

@@ -14,21 +14,21 @@
 #include <stdint.h>
 
 /* From here on rooms take no more memory than that, if files can be had; at first there is no limit. */
-void gp_room_limit(uint64_t bytes);
+void gp_spill_limit(uint64_t bytes);
 
 /* NULL: there is neither memory nor a file.  Room for no bytes is not NULL. */
-void *gp_room_take(size_t bytes);
-void *gp_room_take_zeroed(size_t count, size_t element_bytes);
+void *gp_spill_take(size_t bytes);
+void *gp_spill_take_zeroed(size_t count, size_t element_bytes);
 
 /* room may be NULL, or from malloc(); where NULL is returned, it stays. */
-void *gp_room_resize(void *room, size_t bytes);
+void *gp_spill_resize(void *room, size_t bytes);
 
 /* NULL, and what is from malloc(), too. */
-void gp_room_free(void *room);
+void gp_spill_free(void *room);
 
-#define GP_ROOM_TROUBLE_BYTES (PATH_MAX + 128)
+#define GP_SPILL_TROUBLE_BYTES (PATH_MAX + 128)
 
 /* Why a file could not be had, for the user; "" if none was wanted or all were had. */
-void gp_room_trouble(char text[GP_ROOM_TROUBLE_BYTES]);
+void gp_spill_trouble(char text[GP_SPILL_TROUBLE_BYTES]);
 
 #endif

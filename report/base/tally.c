@@ -24,7 +24,7 @@ static int compare_nodes(const void *a, const void *b)
 static void free_series(struct gp_tally_row *row)
 {
 	for (size_t i = 0; i < GP_TALLY_SERIES; i++)
-		gp_room_free(row->series[i].values);
+		gp_spill_free(row->series[i].values);
 }
 
 void gp_tally_free(struct gp_tally *tally)
@@ -92,7 +92,7 @@ struct gp_tally_row *gp_tally_find(struct gp_tally *tally, const uint64_t key[GP
 void gp_tally_value(struct gp_tally *tally, struct gp_tally_row *row, size_t series, uint64_t value)
 {
 	struct gp_tally_series *s = &row->series[series];
-	int result = gp_array_grow_room(&s->values, &s->capacity, s->count, sizeof(*s->values));
+	int result = gp_array_grow_spill(&s->values, &s->capacity, s->count, sizeof(*s->values));
 
 	if (result < 0) {
 		fail(tally, result);

@@ -14,7 +14,7 @@
  */
 #define END_BYTES 2
 
-static void do_work(int to, gp_apart_work *work, void *context)
+static void do_work(int to, gp_worker_work *work, void *context)
 {
 	FILE *messages = fdopen(to, "w");
 	int result;
@@ -27,7 +27,7 @@ static void do_work(int to, gp_apart_work *work, void *context)
 	fflush(messages);
 }
 
-bool gp_apart_begin(struct gp_apart *apart, gp_apart_work *work, void *context)
+bool gp_worker_begin(struct gp_worker *apart, gp_worker_work *work, void *context)
 {
 	pid_t ours = getpid();
 	int ends[2];
@@ -71,7 +71,7 @@ static bool pass_on(int from, FILE *messages, unsigned char end[END_BYTES], size
 	}
 }
 
-int gp_apart_end(struct gp_apart *apart, FILE *messages)
+int gp_worker_end(struct gp_worker *apart, FILE *messages)
 {
 	unsigned char end[END_BYTES];
 	size_t kept = 0;
@@ -80,7 +80,7 @@ int gp_apart_end(struct gp_apart *apart, FILE *messages)
 	close(apart->from);
 	while (waitpid(apart->process, NULL, 0) < 0 && errno == EINTR)
 		;
-	*apart = (struct gp_apart){0};
+	*apart = (struct gp_worker){0};
 	if (is_all && kept == END_BYTES && end[0] == '\0')
 		return -end[1];
 	fwrite(end, 1, kept, messages);

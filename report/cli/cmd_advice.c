@@ -40,13 +40,13 @@ struct arguments {
 static int take_format(const struct gp_command_line *line, const char *name)
 {
 	struct arguments *a = line->arguments;
-	struct gp_nearest nearest = {.word = name};
+	struct gp_did_you_mean nearest = {.word = name};
 
 	a->as_json = strcmp(name, "json") == 0;
 	if (a->as_json || strcmp(name, "text") == 0)
 		return GP_COMMAND_GO_ON;
-	gp_nearest_try(&nearest, "text");
-	gp_nearest_try(&nearest, "json");
+	gp_did_you_mean_try(&nearest, "text");
+	gp_did_you_mean_try(&nearest, "json");
 	return gp_command_refuse("advice", "format", &nearest, "name text or json");
 }
 

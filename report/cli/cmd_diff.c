@@ -9,7 +9,7 @@
 #include "report/diff/compare.h"
 #include "report/diff/kernel_names.h"
 #include "report/codec/output_file.h"
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 #include "report/base/text/text.h"
 #include "report/load/traces.h"
 
@@ -22,7 +22,7 @@
 	"gpuprof-run --runs 7 -o before -- ./app, and type: gpuprof diff before/* -- after/*"
 
 struct arguments {
-	const struct gp_sheet_format *format;
+	const struct gp_table_format *format;
 	const char *output;
 	char **a, **b;
 	size_t a_count, b_count;
@@ -117,7 +117,7 @@ static void warn(void *context, const char *line)
 
 static bool is_for_people(const struct arguments *arguments)
 {
-	return arguments->format == &gp_sheet_text || arguments->format == &gp_sheet_markdown;
+	return arguments->format == &gp_table_text || arguments->format == &gp_table_markdown;
 }
 
 static bool are_single(const struct gp_run_set *a, const struct gp_run_set *b)
@@ -133,8 +133,8 @@ static void print_side(const struct arguments *arguments, const char *side,
 	fprintf(out, "%s: ", side);
 	if (!name)
 		fputs("(no memory)", out);
-	else if (arguments->format == &gp_sheet_markdown)
-		gp_sheet_put_markdown(out, name);
+	else if (arguments->format == &gp_table_markdown)
+		gp_table_put_markdown(out, name);
 	else
 		fputs(name, out);
 	if (set->count > 1)
@@ -147,7 +147,7 @@ static void print_side(const struct arguments *arguments, const char *side,
 static void print_heading(const struct arguments *arguments, const struct gp_run_set *a,
 			  const struct gp_run_set *b, FILE *out)
 {
-	const char *line = arguments->format == &gp_sheet_markdown ? "\n" : "";
+	const char *line = arguments->format == &gp_table_markdown ? "\n" : "";
 
 	print_side(arguments, "A", a, out);
 	fputs(line, out);
@@ -167,11 +167,11 @@ static void print_note(const struct arguments *arguments, bool is_single, FILE *
 	const char *note = is_single ? single : sets;
 
 	fputs("\n", out);
-	if (arguments->format != &gp_sheet_markdown) {
+	if (arguments->format != &gp_table_markdown) {
 		gp_paragraph_fold(out, note, NOTE_COLUMNS);
 		return;
 	}
-	gp_sheet_put_markdown(out, note);
+	gp_table_put_markdown(out, note);
 	fputs("\n", out);
 }
 
@@ -185,17 +185,17 @@ static int write_tables(const struct arguments *arguments, const struct gp_run_s
 			const struct gp_run_set *b, FILE *out, struct gp_compare_result *found)
 {
 	struct gp_compare_options options = arguments->options;
-	struct gp_sheet_writer writer;
+	struct gp_table_writer writer;
 	int result, closed;
 
 	options.in_words = is_for_people(arguments);
-	gp_sheet_writer_open(&writer, arguments->format, out, true);
+	gp_table_writer_open(&writer, arguments->format, out, true);
 	if (is_for_people(arguments))
 		print_heading(arguments, a, b, out);
 	if (!arguments->options.full_names)
 		writer.text_most = TEXT_COLUMNS;
 	result = gp_compare_write(&writer, a, b, &options, found);
-	closed = gp_sheet_writer_close(&writer);
+	closed = gp_table_writer_close(&writer);
 	if (is_for_people(arguments) && found->rows == 0)
 		fprintf(out, "%s\n", nothing(found));
 	else if (is_for_people(arguments))
@@ -231,7 +231,7 @@ static int print(const struct arguments *arguments, const struct gp_run_set *a,
 
 int gp_command_diff(int argc, char **argv)
 {
-	struct arguments arguments = {.format = &gp_sheet_text, .options.top = SIZE_MAX};
+	struct arguments arguments = {.format = &gp_table_text, .options.top = SIZE_MAX};
 	struct gp_run_set a = {0}, b = {0};
 	int status = parse(argc, argv, &arguments);
 

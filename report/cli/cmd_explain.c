@@ -23,12 +23,12 @@ static const char usage[] = "usage: gpuprof explain RULE|CAUSE...\n"
 
 static int refuse(const char *id)
 {
-	struct gp_nearest nearest = {.word = id};
+	struct gp_did_you_mean nearest = {.word = id};
 
 	for (size_t i = 0; gp_rules[i]; i++)
-		gp_nearest_try(&nearest, gp_rules[i]->id);
+		gp_did_you_mean_try(&nearest, gp_rules[i]->id);
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
-		gp_nearest_try(&nearest, gp_idle_cause_name(i));
+		gp_did_you_mean_try(&nearest, gp_idle_cause_name(i));
 	return gp_command_refuse("explain", "rule or cause", &nearest,
 				 "see gpuprof explain --list, or --causes");
 }

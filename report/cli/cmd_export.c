@@ -93,8 +93,8 @@ static void print_usage(void)
 	for (const struct gp_exporter *const *at = gp_exporters; *at; at++)
 		printf("  %-19s  %s\n", (*at)->name, (*at)->help);
 	puts("\nValues:");
-	for (int i = 0; i < GP_MEASURES; i++)
-		printf("  %-19s  %s\n", gp_measures[i].word, gp_measures[i].title);
+	for (int i = 0; i < GP_STACK_METRICS; i++)
+		printf("  %-19s  %s\n", gp_stack_metrics[i].word, gp_stack_metrics[i].title);
 }
 
 static void print_list(void)

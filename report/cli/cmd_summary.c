@@ -112,9 +112,9 @@ static int check_memory(struct arguments *a)
 			GP_EXIT_USAGE,
 			"summary: --memory is tables of its own; for others beside them "
 			"type for example: gpuprof summary --by memory-leak,kernel FILE");
-	if (a->memory && a->by.format != &gp_sheet_text)
+	if (a->memory && a->by.format != &gp_table_text)
 		a->by.words = a->snapshot ? gp_memory_page_torch_words : gp_memory_page_words;
-	else if (!a->by.words && a->by.format != &gp_sheet_text)
+	else if (!a->by.words && a->by.format != &gp_table_text)
 		a->by.words = gp_summary_page_words;
 	return a->by.words ? check_by(a) : GP_COMMAND_GO_ON;
 }
@@ -236,7 +236,7 @@ static int load(const struct arguments *a, struct gp_traces *traces)
 int gp_command_summary(int argc, char **argv)
 {
 	struct arguments a = {.page = {.brief = true, .row_limit = ROWS},
-			      .by = {.format = &gp_sheet_text, .messages = stderr}};
+			      .by = {.format = &gp_table_text, .messages = stderr}};
 	int status = parse(argc, argv, &a);
 	struct gp_traces traces;
 

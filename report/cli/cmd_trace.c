@@ -43,18 +43,18 @@ static const char usage[] =
 static void print_usage(void)
 {
 	fputs(usage, stdout);
-	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
+	for (const struct gp_event_list *const *at = gp_event_lists; *at; at++)
 		printf("  %-19s  %s\n", (*at)->word, (*at)->help);
 }
 
 struct arguments {
-	const struct gp_chronicle *chronicle;
-	const struct gp_sheet_format *format;
+	const struct gp_event_list *chronicle;
+	const struct gp_table_format *format;
 	const char *output;
 	char *const *traces;
 	size_t trace_count;
 	bool full_names;
-	struct gp_chronicle_part part;
+	struct gp_event_list_part part;
 };
 
 /* "gpu, api or nvtx", as much as fits. */
@@ -63,9 +63,9 @@ static void list_words(char words[WORDS_BYTES])
 	size_t used = 0;
 
 	words[0] = '\0';
-	for (const struct gp_chronicle *const *at = gp_chronicles; *at && used < WORDS_BYTES; at++)
+	for (const struct gp_event_list *const *at = gp_event_lists; *at && used < WORDS_BYTES; at++)
 		used += (size_t)snprintf(words + used, WORDS_BYTES - used, "%s%s",
-					 at == gp_chronicles ? ""
+					 at == gp_event_lists ? ""
 					 : at[1]             ? ", "
 							     : " or ",
 					 (*at)->word);
@@ -73,11 +73,11 @@ static void list_words(char words[WORDS_BYTES])
 
 static int refuse(const char *word)
 {
-	struct gp_nearest nearest = {.word = word};
+	struct gp_did_you_mean nearest = {.word = word};
 	char otherwise[WORDS_BYTES + 8] = "say ";
 
-	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
-		gp_nearest_try(&nearest, (*at)->word);
+	for (const struct gp_event_list *const *at = gp_event_lists; *at; at++)
+		gp_did_you_mean_try(&nearest, (*at)->word);
 	list_words(otherwise + strlen(otherwise));
 	return gp_command_refuse("trace", "list", &nearest, otherwise);
 }
@@ -95,7 +95,7 @@ static int refuse_none(void)
 
 static int check(struct arguments *a, int argc, char **argv)
 {
-	a->chronicle = argc > 0 ? gp_chronicle_find(argv[0]) : NULL;
+	a->chronicle = argc > 0 ? gp_event_list_find(argv[0]) : NULL;
 	if (!a->chronicle && argc > 1)
 		return refuse(argv[0]);
 	if (!a->chronicle)
@@ -151,15 +151,15 @@ static void say_nothing(const struct arguments *a, const struct gp_scope *scope)
 
 static int write_rows(const struct arguments *a, const struct gp_traces *traces, FILE *out)
 {
-	struct gp_sheet_writer writer;
+	struct gp_table_writer writer;
 	struct gp_scope scope;
 	uint64_t rows = 0;
 	int result = gp_scope_open(&scope, traces->models, traces->count, a->full_names), closed;
 
-	gp_sheet_writer_open(&writer, a->format, out, false);
+	gp_table_writer_open(&writer, a->format, out, false);
 	if (result == 0)
-		result = gp_chronicle_write(a->chronicle, &scope, &a->part, &writer, &rows);
-	closed = gp_sheet_writer_close(&writer);
+		result = gp_event_list_write(a->chronicle, &scope, &a->part, &writer, &rows);
+	closed = gp_table_writer_close(&writer);
 	if (result == 0 && closed == 0 && rows == 0)
 		say_nothing(a, &scope);
 	gp_scope_close(&scope);
@@ -183,7 +183,7 @@ static int print(const struct gp_traces *traces, void *arguments)
 
 int gp_command_trace(int argc, char **argv)
 {
-	struct arguments a = {.format = &gp_sheet_text, .part.to_ns = UINT64_MAX};
+	struct arguments a = {.format = &gp_table_text, .part.to_ns = UINT64_MAX};
 	int status = parse(argc, argv, &a);
 
 	return status == GP_COMMAND_GO_ON ? gp_traces_use(a.traces, a.trace_count, print, &a)

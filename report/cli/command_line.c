@@ -66,11 +66,11 @@ static const struct gp_command_option *find(const struct tables *t, int found)
 static int refuse_name(const struct gp_command_line *line, const struct tables *t, const char *word)
 {
 	char name[64];
-	struct gp_nearest nearest = {.word = name};
+	struct gp_did_you_mean nearest = {.word = name};
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	for (int i = 0; i < t->count; i++)
-		gp_nearest_try(&nearest, t->rows[i]->name);
+		gp_did_you_mean_try(&nearest, t->rows[i]->name);
 	if (nearest.found)
 		return gp_command_fail(GP_EXIT_USAGE,
 				       "%s: there is no option --%s; did you mean --%s?",
@@ -103,13 +103,13 @@ static int refuse(const struct gp_command_line *line, const struct tables *t, in
 
 static int take_format(const struct gp_command_line *line, const struct gp_command_option *option)
 {
-	struct gp_nearest nearest = {.word = optarg};
+	struct gp_did_you_mean nearest = {.word = optarg};
 
-	*option->format = gp_sheet_format_find(optarg);
+	*option->format = gp_table_format_find(optarg);
 	if (*option->format)
 		return GP_COMMAND_GO_ON;
-	gp_sheet_format_near(&nearest);
-	return gp_command_refuse(line->command, "format", &nearest, "name " GP_SHEET_FORMATS);
+	gp_table_format_near(&nearest);
+	return gp_command_refuse(line->command, "format", &nearest, "name " GP_TABLE_FORMATS);
 }
 
 static int print(const char *usage, void (*more)(void))

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 struct gp_command_line;
-struct gp_sheet_format;
+struct gp_table_format;
 
 /* A row has one of the pointers; where it is not flag or print, a word follows the option. */
 struct gp_command_option {
@@ -30,7 +30,7 @@ struct gp_command_option {
 	char letter;      /* '\0' = none */
 	bool *flag;       /* becomes true */
 	const char **text;
-	const struct gp_sheet_format **format;
+	const struct gp_table_format **format;
 	uint64_t *time_ns;
 	uint64_t *number; /* from 0 ... */
 	uint64_t most;    /* ... to this */

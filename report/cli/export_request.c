@@ -12,13 +12,13 @@ int gp_export_request_take_format(const struct gp_command_line *line, const char
 {
 	struct gp_export_request *request = line->arguments;
 	char formats[GP_EXPORTER_LIST_BYTES], otherwise[GP_EXPORTER_LIST_BYTES + 16];
-	struct gp_nearest nearest = {.word = name};
+	struct gp_did_you_mean nearest = {.word = name};
 
 	request->exporter = gp_exporter_find(name);
 	if (request->exporter)
 		return GP_COMMAND_GO_ON;
 	for (const struct gp_exporter *const *at = gp_exporters; *at; at++)
-		gp_nearest_try(&nearest, (*at)->name);
+		gp_did_you_mean_try(&nearest, (*at)->name);
 	gp_exporter_list(formats, sizeof(formats));
 	snprintf(otherwise, sizeof(otherwise), "name one of %s", formats);
 	return gp_command_refuse(line->command, "format", &nearest, otherwise);
@@ -27,13 +27,13 @@ int gp_export_request_take_format(const struct gp_command_line *line, const char
 int gp_export_request_take_value(const struct gp_command_line *line, const char *word)
 {
 	struct gp_export_request *request = line->arguments;
-	struct gp_nearest nearest = {.word = word};
+	struct gp_did_you_mean nearest = {.word = word};
 
-	request->options.measure = gp_measure_find(word);
-	if (request->options.measure < GP_MEASURES)
+	request->options.measure = gp_stack_metric_find(word);
+	if (request->options.measure < GP_STACK_METRICS)
 		return GP_COMMAND_GO_ON;
-	for (size_t i = 0; i < GP_MEASURES; i++)
-		gp_nearest_try(&nearest, gp_measures[i].word);
+	for (size_t i = 0; i < GP_STACK_METRICS; i++)
+		gp_did_you_mean_try(&nearest, gp_stack_metrics[i].word);
 	return gp_command_refuse(line->command, "value", &nearest, "see gpuprof export --help");
 }
 

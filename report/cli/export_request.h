@@ -18,7 +18,7 @@ struct gp_export_request {
 	{                                                                                          \
 		.exporter = &gp_exporter_chrome, .options = {                                      \
 			.messages = stderr,                                                        \
-			.measure = GP_MEASURES                                                     \
+			.measure = GP_STACK_METRICS                                                     \
 		}                                                                                  \
 	}
 

@@ -226,7 +226,7 @@ FILE *gp_gzip_open(FILE *to)
 {
 	static const cookie_io_functions_t functions = {.write = write_text, .close = close_gzip};
 	struct gzip *gzip = calloc(1, sizeof(*gzip));
-	uint32_t cores = gp_cores();
+	uint32_t cores = gp_core_count();
 	uint32_t wanted = cores < 2 ? 2 : cores < MOST_BLOCKS ? cores : MOST_BLOCKS;
 	bool complete = gzip != NULL;
 	FILE *stream;

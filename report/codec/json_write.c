@@ -35,7 +35,7 @@ int gp_json_open(struct gp_json *json, FILE *out)
 static void choose_who_writes(struct gp_json *json)
 {
 	if (json->writes < 2 && ++json->writes == 2)
-		json->behind = gp_behind_begin(json->out, BUFFER_BYTES);
+		json->behind = gp_background_writer_begin(json->out, BUFFER_BYTES);
 }
 
 /* The errno of a failure stays for whoever closes the file. */
@@ -51,8 +51,8 @@ static void flush(struct gp_json *json)
 {
 	choose_who_writes(json);
 	if (json->error == 0 && json->behind) {
-		json->buffer = gp_behind_give(json->behind, json->buffer, json->used);
-		note_failure(json, gp_behind_error(json->behind));
+		json->buffer = gp_background_writer_give(json->behind, json->buffer, json->used);
+		note_failure(json, gp_background_writer_error(json->behind));
 	} else if (json->error == 0 &&
 		   fwrite(json->buffer, 1, json->used, json->out) != json->used) {
 		json->error = -EIO;
@@ -90,7 +90,7 @@ int gp_json_close(struct gp_json *json)
 	if (json->out && json->buffer)
 		flush(json);
 	if (json->behind)
-		note_failure(json, gp_behind_end(json->behind));
+		note_failure(json, gp_background_writer_end(json->behind));
 	json->behind = NULL;
 	if (json->out && json->error == 0 && fflush(json->out) != 0)
 		json->error = -EIO;

@@ -17,13 +17,13 @@
 
 #define GP_JSON_RESERVE 8192u
 
-struct gp_behind;
+struct gp_background_writer;
 
 struct gp_json {
 	char *buffer;
 	size_t used, capacity;
 	FILE *out;                       /* NULL: all stays in buffer, which grows */
-	struct gp_behind *behind;        /* writes the buffers to out; NULL: we do */
+	struct gp_background_writer *behind;        /* writes the buffers to out; NULL: we do */
 	uint32_t writes;                 /* of the buffer; none is counted after the second */
 	int error;                       /* 0 or the first -errno */
 	void (*progress)(void *context); /* called whenever the buffer was written out, or NULL */

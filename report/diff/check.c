@@ -312,7 +312,7 @@ static int decide_all(struct judging *j)
 		finding->verdict = GP_VERDICT_REGRESSION;
 		left--;
 	}
-	gp_room_free(order);
+	gp_spill_free(order);
 	for (uint32_t i = 0; i < check->count; i++) {
 		int result;
 

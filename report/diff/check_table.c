@@ -15,14 +15,14 @@
 
 #define HEADLINE_BYTES 1536
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Verdict", GP_UNIT_TEXT},  {"Baseline", GP_UNIT_NUMBER},     {"Now", GP_UNIT_NUMBER},
 	{"Change", GP_UNIT_NUMBER}, {"Change is in", GP_UNIT_NUMBER}, {"Tolerated", GP_UNIT_NUMBER},
 	{"Metric", GP_UNIT_TEXT},
 };
 
 struct layout {
-	const struct gp_sheet_format *format;
+	const struct gp_table_format *format;
 	void (*put_headline)(FILE *out, const char *verdict, const char *line);
 	void (*put_note)(FILE *out, const char *line);
 };
@@ -35,7 +35,7 @@ static bool is_shown(const struct gp_check_report *report, const struct gp_findi
 	return finding->verdict != GP_VERDICT_PASS && finding->doubt != GP_DOUBT_FEW;
 }
 
-static int put_row(struct gp_sheet_writer *writer, const struct gp_check_report *report,
+static int put_row(struct gp_table_writer *writer, const struct gp_check_report *report,
 		   const struct gp_finding *finding)
 {
 	struct gp_figure baseline = gp_check_value(finding, finding->baseline);
@@ -55,7 +55,7 @@ static int put_row(struct gp_sheet_writer *writer, const struct gp_check_report 
 	values[4] = gp_value_text(*range ? range : "-");
 	values[5] = gp_value_text(margin.text);
 	values[6] = gp_value_text(name);
-	gp_sheet_writer_row(writer, values);
+	gp_table_writer_row(writer, values);
 	free(name);
 	return 0;
 }
@@ -64,12 +64,12 @@ static int put_table(FILE *out, const struct gp_check_report *report, const stru
 {
 	static const enum gp_verdict order[] = {GP_VERDICT_REGRESSION, GP_VERDICT_INCONCLUSIVE,
 						GP_VERDICT_PASS};
-	const struct gp_sheet_head head = {"check", "Metrics", columns, COUNT(columns)};
-	struct gp_sheet_writer writer;
+	const struct gp_table_head head = {"check", "Metrics", columns, COUNT(columns)};
+	struct gp_table_writer writer;
 	int result = 0, closed;
 
-	gp_sheet_writer_open(&writer, layout->format, out, false);
-	gp_sheet_writer_begin(&writer, &head);
+	gp_table_writer_open(&writer, layout->format, out, false);
+	gp_table_writer_begin(&writer, &head);
 	for (size_t v = 0; v < COUNT(order); v++)
 		for (uint32_t i = 0; result == 0 && i < report->check->count; i++) {
 			const struct gp_finding *finding = &report->check->findings[i];
@@ -77,8 +77,8 @@ static int put_table(FILE *out, const struct gp_check_report *report, const stru
 			if (finding->verdict == order[v] && is_shown(report, finding))
 				result = put_row(&writer, report, finding);
 		}
-	gp_sheet_writer_end(&writer);
-	closed = gp_sheet_writer_close(&writer);
+	gp_table_writer_end(&writer);
+	closed = gp_table_writer_close(&writer);
 	return result == 0 ? closed : result;
 }
 
@@ -214,7 +214,7 @@ static void put_text_note(FILE *out, const char *line)
 
 int gp_check_report_text(FILE *out, const struct gp_check_report *report)
 {
-	static const struct layout layout = {&gp_sheet_text, put_text_headline, put_text_note};
+	static const struct layout layout = {&gp_table_text, put_text_headline, put_text_note};
 
 	return write_report(out, report, &layout);
 }
@@ -232,14 +232,14 @@ static void put_markdown_note(FILE *out, const char *line)
 
 	fputs("- ", out);
 	if (escaped)
-		gp_sheet_put_markdown(out, escaped);
+		gp_table_put_markdown(out, escaped);
 	fputs("\n", out);
 	free(escaped);
 }
 
 int gp_check_report_markdown(FILE *out, const struct gp_check_report *report)
 {
-	static const struct layout layout = {&gp_sheet_markdown, put_markdown_headline,
+	static const struct layout layout = {&gp_table_markdown, put_markdown_headline,
 					     put_markdown_note};
 
 	return write_report(out, report, &layout);

@@ -18,7 +18,7 @@
 struct comparing {
 	const struct gp_run_set *a, *b;
 	const struct gp_compare_options *options;
-	struct gp_sheet_writer *writer;
+	struct gp_table_writer *writer;
 	struct gp_names *names;
 	struct gp_rank rank;
 	double *values_a, *values_b; /* room for those of one metric */
@@ -184,7 +184,7 @@ static size_t list_metrics(struct comparing *c, enum gp_unit unit, struct metric
 
 static void put_metrics(struct comparing *c, enum gp_unit unit, const char *name, const char *title)
 {
-	const struct gp_sheet_column columns[] = {
+	const struct gp_table_column columns[] = {
 		{"A", unit},
 		{"B", unit},
 		{"Change", unit},
@@ -192,13 +192,13 @@ static void put_metrics(struct comparing *c, enum gp_unit unit, const char *name
 		{"Differs", GP_UNIT_TEXT},
 		{"Metric", GP_UNIT_TEXT},
 	};
-	const struct gp_sheet_head head = {name, title, columns, COUNT(columns)};
+	const struct gp_table_head head = {name, title, columns, COUNT(columns)};
 	struct metric_row rows[GP_METRICS];
 	size_t count = list_metrics(c, unit, rows);
 
 	if (count == 0)
 		return;
-	gp_sheet_writer_begin(c->writer, &head);
+	gp_table_writer_begin(c->writer, &head);
 	for (size_t i = 0; i < count; i++) {
 		const struct pair *pair = &rows[i].pair;
 		const struct gp_value values[] = {
@@ -211,10 +211,10 @@ static void put_metrics(struct comparing *c, enum gp_unit unit, const char *name
 							   : gp_metric_rows[rows[i].metric].name),
 		};
 
-		gp_sheet_writer_row(c->writer, values);
+		gp_table_writer_row(c->writer, values);
 		c->result->rows++;
 	}
-	gp_sheet_writer_end(c->writer);
+	gp_table_writer_end(c->writer);
 }
 
 /* ---- a table of what has a name ---- */
@@ -234,31 +234,31 @@ struct named_row {
 		"Med B", GP_UNIT_NS                                                                \
 	}
 
-static const struct gp_sheet_column kernel_columns[] = {
+static const struct gp_table_column kernel_columns[] = {
 	NAMED_COLUMNS,
 	{"Occup A %", GP_UNIT_PERCENT},
 	{"Occup B %", GP_UNIT_PERCENT},
 	{"Name", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column other_columns[] = {
+static const struct gp_table_column other_columns[] = {
 	NAMED_COLUMNS,
 	{"Name", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column host_columns[] = {
+static const struct gp_table_column host_columns[] = {
 	{"Is", GP_UNIT_TEXT},         {"Looks A", GP_UNIT_COUNT}, {"Looks B", GP_UNIT_COUNT},
 	{"Total A", GP_UNIT_NS},      {"Total B", GP_UNIT_NS},    {"Change", GP_UNIT_NS},
 	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},  {"Name", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column leak_columns[] = {
+static const struct gp_table_column leak_columns[] = {
 	{"Is", GP_UNIT_TEXT},         {"Blocks A", GP_UNIT_COUNT}, {"Blocks B", GP_UNIT_COUNT},
 	{"Left A", GP_UNIT_BYTES},    {"Left B", GP_UNIT_BYTES},   {"Change", GP_UNIT_BYTES},
 	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},   {"Call site", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_head named_heads[GP_NAMED_KINDS] = {
+static const struct gp_table_head named_heads[GP_NAMED_KINDS] = {
 	[GP_NAMED_KERNEL] = {"diff-kernels", "Kernels", kernel_columns, COUNT(kernel_columns)},
 	[GP_NAMED_OTHER] = {"diff-operations", "Other operations", other_columns,
 			    COUNT(other_columns)},
@@ -403,7 +403,7 @@ static void put_named_row(struct comparing *c, enum gp_named_kind kind, const st
 		name,
 	};
 
-	gp_sheet_writer_row(c->writer, values);
+	gp_table_writer_row(c->writer, values);
 	c->result->rows++;
 }
 
@@ -415,10 +415,10 @@ static void put_named(struct comparing *c, enum gp_named_kind kind)
 	if (list_named(c, kind, &rows, &count) < 0)
 		c->error = -ENOMEM;
 	if (c->error == 0 && count > 0) {
-		gp_sheet_writer_begin(c->writer, &named_heads[kind]);
+		gp_table_writer_begin(c->writer, &named_heads[kind]);
 		for (; shown < count && (c->options->top == 0 || shown < c->options->top); shown++)
 			put_named_row(c, kind, &rows[shown]);
-		gp_sheet_writer_end(c->writer);
+		gp_table_writer_end(c->writer);
 		c->result->hidden += count - shown;
 	}
 	free(rows);
@@ -442,7 +442,7 @@ static int tell_kernels_apart(struct comparing *c)
 	return result;
 }
 
-int gp_compare_write(struct gp_sheet_writer *writer, const struct gp_run_set *a,
+int gp_compare_write(struct gp_table_writer *writer, const struct gp_run_set *a,
 		     const struct gp_run_set *b, const struct gp_compare_options *options,
 		     struct gp_compare_result *result)
 {

@@ -32,7 +32,7 @@ struct gp_compare_result {
 };
 
 /* Tables without a difference are left out.  Returns 0 or -ENOMEM. */
-int gp_compare_write(struct gp_sheet_writer *writer, const struct gp_run_set *a,
+int gp_compare_write(struct gp_table_writer *writer, const struct gp_run_set *a,
 		     const struct gp_run_set *b, const struct gp_compare_options *options,
 		     struct gp_compare_result *result);
 

@@ -16,7 +16,7 @@
 #include "report/export/payload_json.h"
 #include "report/symbols/symbols.h"
 
-const struct gp_sheet_column gp_event_columns[GP_EVENT_COLUMNS] = {
+const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS] = {
 	[GP_EVENT_KIND] = {"kind", GP_UNIT_TEXT},
 	[GP_EVENT_NAME] = {"name", GP_UNIT_TEXT},
 	[GP_EVENT_START] = {"start_ns", GP_UNIT_NS},

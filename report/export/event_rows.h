@@ -52,7 +52,7 @@ enum gp_event_column {
 };
 
 /* By enum gp_event_column: titles are words with _, and their unit where they have one ("start_ns"). */
-extern const struct gp_sheet_column gp_event_columns[GP_EVENT_COLUMNS];
+extern const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS];
 
 /*
  * Call sink with every row of the processes; values are good for that call.  Returns 0, -ENODATA if there was no process, -ENOMEM, or what

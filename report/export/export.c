@@ -41,7 +41,7 @@ const char *gp_export_unheeded(const struct gp_exporter *exporter,
 {
 	if (!(exporter->heeds & GP_EXPORT_LIMIT) && options->slice_limit > 0)
 		return "--limit is for slices";
-	if (!(exporter->heeds & GP_EXPORT_VALUE) && options->measure < GP_MEASURES)
+	if (!(exporter->heeds & GP_EXPORT_VALUE) && options->measure < GP_STACK_METRICS)
 		return "--value is for call stacks";
 	if (!(exporter->heeds & GP_EXPORT_PART) && !gp_slice_choice_is_all(&options->choice))
 		return "--start, --end, --min-duration and --parts are for events";

@@ -19,7 +19,7 @@
 
 struct gp_export_options {
 	uint64_t slice_limit;    /* most calls and operations to write, the last ones; 0 = all */
-	enum gp_measure measure; /* of formats of stacks: what to show; GP_MEASURES = not chosen */
+	enum gp_stack_metric measure; /* of formats of stacks: what to show; GP_STACK_METRICS = not chosen */
 	struct gp_slice_choice choice; /* which part of the trace */
 	bool ranges_on_streams; /* the program's ranges on the streams' own tracks, as in Kineto's traces */
 	bool counters;          /* the lengths of queues and the bandwidth of copies over time */

@@ -46,9 +46,9 @@ static int write_stack(struct gp_call_tree *tree, uint32_t node, uint64_t value,
 }
 
 static int write_stacks(const struct gp_export_source *source, struct gp_stack_profile *profile,
-			enum gp_measure chosen, FILE *out)
+			enum gp_stack_metric chosen, FILE *out)
 {
-	enum gp_measure measure = gp_measure_chosen(chosen);
+	enum gp_stack_metric measure = gp_stack_metric_chosen(chosen);
 	int result = 0;
 
 	(void)source;

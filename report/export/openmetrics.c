@@ -187,19 +187,19 @@ static void take_label(struct collection *e, const char *name, const struct gp_v
 	else if (value->kind == GP_VALUE_NONE)
 		put_label(e, name, "");
 	else
-		put_label(e, name, gp_sheet_number(value).text);
+		put_label(e, name, gp_table_number(value).text);
 }
 
-static void take_row(struct collection *e, int metric, const struct gp_sheet_head *head,
+static void take_row(struct collection *e, int metric, const struct gp_table_head *head,
 		     const struct gp_value *row)
 {
 	const struct metric *about = &metrics[metric];
-	size_t column = gp_sheet_find_column(head, about->column);
+	size_t column = gp_table_find_column(head, about->column);
 
 	if (row[column].kind == GP_VALUE_NONE || !begin_labels(e))
 		return;
 	for (const struct label *label = about->labels; label->name; label++)
-		take_label(e, label->name, &row[gp_sheet_find_column(head, label->column)]);
+		take_label(e, label->name, &row[gp_table_find_column(head, label->column)]);
 	end_labels(e, metric, whole(&row[column]));
 }
 
@@ -207,15 +207,15 @@ static void take_row(struct collection *e, int metric, const struct gp_sheet_hea
 static void take_table(struct collection *e, struct gp_scope *scope, int first)
 {
 	const struct gp_breakdown *table = metrics[first].table;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 	int result = gp_breakdown_make(table, scope, &sheet);
 
 	if (result < 0)
 		e->error = result;
 	for (int i = first; i < METRICS && metrics[i].table == table; i++)
-		for (size_t row = 0; e->error == 0 && row < gp_sheet_rows(&sheet); row++)
-			take_row(e, i, &table->head, gp_sheet_row(&sheet, row));
-	gp_sheet_close(&sheet);
+		for (size_t row = 0; e->error == 0 && row < gp_table_rows(&sheet); row++)
+			take_row(e, i, &table->head, gp_table_row(&sheet, row));
+	gp_table_close(&sheet);
 }
 
 static void take_tables(struct collection *e)

@@ -61,11 +61,11 @@ static uint64_t find_string(struct pprof *pprof, const char *text)
 
 static void put_types(struct pprof *pprof)
 {
-	for (int i = 0; i < GP_MEASURES; i++) {
+	for (int i = 0; i < GP_STACK_METRICS; i++) {
 		gp_protobuf_number(&pprof->part, TYPE_TYPE,
-				   find_string(pprof, gp_measures[i].word));
+				   find_string(pprof, gp_stack_metrics[i].word));
 		gp_protobuf_number(&pprof->part, TYPE_UNIT,
-				   find_string(pprof, gp_measures[i].unit));
+				   find_string(pprof, gp_stack_metrics[i].unit));
 		gp_protobuf_message(&pprof->message, PROFILE_SAMPLE_TYPE, &pprof->part);
 	}
 }
@@ -110,7 +110,7 @@ static void put_functions(struct pprof *pprof)
 			put_function(pprof, site, ++id);
 		pprof->functions[order[i]] = id;
 	}
-	gp_room_free(order);
+	gp_spill_free(order);
 }
 
 static void put_locations(struct pprof *pprof)
@@ -130,8 +130,8 @@ static void put_locations(struct pprof *pprof)
 
 static bool has_value(const struct gp_stack_profile *profile, uint32_t node)
 {
-	for (int i = 0; i < GP_MEASURES; i++)
-		if (gp_stack_profile_value(profile, node, (enum gp_measure)i) > 0)
+	for (int i = 0; i < GP_STACK_METRICS; i++)
+		if (gp_stack_profile_value(profile, node, (enum gp_stack_metric)i) > 0)
 			return true;
 	return false;
 }
@@ -144,9 +144,9 @@ static void put_sample(struct pprof *pprof, uint32_t node)
 	for (uint32_t at = node; at != GP_NONE; at = tree->nodes[at].parent)
 		gp_protobuf_packed(&pprof->inner, (uint64_t)tree->nodes[at].site + 1);
 	gp_protobuf_message(&pprof->part, SAMPLE_LOCATIONS, &pprof->inner);
-	for (int i = 0; i < GP_MEASURES; i++)
+	for (int i = 0; i < GP_STACK_METRICS; i++)
 		gp_protobuf_packed(&pprof->inner, gp_stack_profile_value(pprof->profile, node,
-									 (enum gp_measure)i));
+									 (enum gp_stack_metric)i));
 	gp_protobuf_message(&pprof->part, SAMPLE_VALUES, &pprof->inner);
 	gp_protobuf_message(&pprof->message, PROFILE_SAMPLE, &pprof->part);
 }
@@ -192,7 +192,7 @@ static void put_strings(struct pprof *pprof)
 				  strlen(pprof->strings.rows[i].key));
 }
 
-static void put_profile(struct pprof *pprof, enum gp_measure measure)
+static void put_profile(struct pprof *pprof, enum gp_stack_metric measure)
 {
 	const struct gp_stack_profile *profile = pprof->profile;
 
@@ -207,7 +207,7 @@ static void put_profile(struct pprof *pprof, enum gp_measure measure)
 	gp_protobuf_number(&pprof->message, PROFILE_COMMENT,
 			   find_string(pprof, "gpuprof " GP_VERSION));
 	gp_protobuf_number(&pprof->message, PROFILE_DEFAULT_TYPE,
-			   find_string(pprof, gp_measures[measure].word));
+			   find_string(pprof, gp_stack_metrics[measure].word));
 	put_strings(pprof);
 	flush(pprof, Z_FINISH);
 	if (pprof->error == 0)
@@ -215,7 +215,7 @@ static void put_profile(struct pprof *pprof, enum gp_measure measure)
 }
 
 static int write_profile(const struct gp_export_source *source, struct gp_stack_profile *profile,
-			 enum gp_measure chosen, FILE *out)
+			 enum gp_stack_metric chosen, FILE *out)
 {
 	struct pprof pprof = {.profile = profile, .out = out, .error = -ENOMEM};
 
@@ -224,7 +224,7 @@ static int write_profile(const struct gp_export_source *source, struct gp_stack_
 	if (pprof.functions && deflateInit2(&pprof.zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
 					    GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK) {
 		pprof.error = 0;
-		put_profile(&pprof, gp_measure_chosen(chosen));
+		put_profile(&pprof, gp_stack_metric_chosen(chosen));
 		deflateEnd(&pprof.zip);
 	}
 	free(pprof.functions);

@@ -43,7 +43,7 @@ static int put_stack(struct gp_json *json, struct gp_call_tree *tree, uint32_t n
 }
 
 static int put_samples(struct gp_json *json, struct gp_stack_profile *profile,
-		       enum gp_measure measure)
+		       enum gp_stack_metric measure)
 {
 	const char *separator = "\n";
 	int result = 0;
@@ -58,7 +58,7 @@ static int put_samples(struct gp_json *json, struct gp_stack_profile *profile,
 }
 
 static void put_weights(struct gp_json *json, const struct gp_stack_profile *profile,
-			enum gp_measure measure)
+			enum gp_stack_metric measure)
 {
 	const char *separator = "\n";
 
@@ -83,11 +83,11 @@ static void begin_profile(struct gp_json *json, const char *name, const char *un
 }
 
 static int put_profile(struct gp_json *json, struct gp_stack_profile *profile,
-		       enum gp_measure measure)
+		       enum gp_stack_metric measure)
 {
 	int result;
 
-	begin_profile(json, gp_measures[measure].title, gp_measures[measure].unit,
+	begin_profile(json, gp_stack_metrics[measure].title, gp_stack_metrics[measure].unit,
 		      profile->totals[measure]);
 	result = put_samples(json, profile, measure);
 	gp_json_text(json, "],\n\"weights\":[");
@@ -97,23 +97,23 @@ static int put_profile(struct gp_json *json, struct gp_stack_profile *profile,
 }
 
 /* The one that was chosen, or all that there are; at least one, for speedscope shows no empty file. */
-static bool is_written(const struct gp_stack_profile *profile, enum gp_measure chosen, int measure)
+static bool is_written(const struct gp_stack_profile *profile, enum gp_stack_metric chosen, int measure)
 {
-	if (chosen < GP_MEASURES)
+	if (chosen < GP_STACK_METRICS)
 		return measure == (int)chosen;
 	return profile->totals[measure] > 0 || measure == 0;
 }
 
 static int put_profiles(struct gp_json *json, struct gp_stack_profile *profile,
-			enum gp_measure chosen)
+			enum gp_stack_metric chosen)
 {
 	int result = 0, count = 0;
 
-	for (int i = 0; i < GP_MEASURES && result == 0; i++) {
+	for (int i = 0; i < GP_STACK_METRICS && result == 0; i++) {
 		if (!is_written(profile, chosen, i))
 			continue;
 		gp_json_text(json, count++ > 0 ? "," : "");
-		result = put_profile(json, profile, (enum gp_measure)i);
+		result = put_profile(json, profile, (enum gp_stack_metric)i);
 	}
 	return result;
 }
@@ -131,7 +131,7 @@ struct looks {
 /* 0: it is not wanted. */
 static uint64_t time_of(const struct looks *looks, uint32_t index)
 {
-	struct gp_host_time time = gp_host_look_time(looks->model, index);
+	struct gp_host_time time = gp_python_sample_time(looks->model, index);
 
 	return looks->model->samples[index].stack != GP_NONE &&
 			       gp_slice_filter_has_in_any(&looks->filter, time.start_ns,
@@ -214,7 +214,7 @@ static int put_threads(struct gp_json *json, const struct gp_export_source *sour
 		result = gp_call_tree_use(&profile->tree, looks.model);
 		for (; result == 0 && looks.first < looks.model->sample_count;
 		     looks.first = looks.end) {
-			looks.end = gp_host_looks_end(looks.model, looks.first);
+			looks.end = gp_python_samples_end(looks.model, looks.first);
 			result = put_thread(json, &looks, source->count > 1 && !source->are_parts);
 		}
 		gp_call_tree_use(&profile->tree, NULL);
@@ -225,11 +225,11 @@ static int put_threads(struct gp_json *json, const struct gp_export_source *sour
 /* ---- the file ---- */
 
 /* The number of the profile that is shown first: the first one whose calls have stacks. */
-static uint64_t find_active(const struct gp_stack_profile *profile, enum gp_measure chosen)
+static uint64_t find_active(const struct gp_stack_profile *profile, enum gp_stack_metric chosen)
 {
 	uint64_t number = 0;
 
-	for (int i = 0; i < GP_MEASURES; i++) {
+	for (int i = 0; i < GP_STACK_METRICS; i++) {
 		if (!is_written(profile, chosen, i))
 			continue;
 		if (profile->without_stack[i] < profile->totals[i])
@@ -247,7 +247,7 @@ static const char *name_of(const struct gp_export_source *source)
 }
 
 static int put_file(struct gp_json *json, const struct gp_export_source *source,
-		    struct gp_stack_profile *profile, enum gp_measure measure)
+		    struct gp_stack_profile *profile, enum gp_stack_metric measure)
 {
 	int result;
 
@@ -260,14 +260,14 @@ static int put_file(struct gp_json *json, const struct gp_export_source *source,
 	put_frames(json, &profile->tree);
 	gp_json_text(json, ",\n\"profiles\":[");
 	result = put_profiles(json, profile, measure);
-	if (result == 0 && (measure == GP_MEASURES || measure == GP_MEASURE_HOST_TIME))
+	if (result == 0 && (measure == GP_STACK_METRICS || measure == GP_STACK_METRIC_HOST_TIME))
 		result = put_threads(json, source, profile);
 	gp_json_text(json, "\n]}\n");
 	return result;
 }
 
 static int write_file(const struct gp_export_source *source, struct gp_stack_profile *profile,
-		      enum gp_measure chosen, FILE *out)
+		      enum gp_stack_metric chosen, FILE *out)
 {
 	struct gp_json json = {0};
 	int result = gp_json_open(&json, out), closed;

@@ -19,7 +19,7 @@ static int add_all(struct gp_stack_profile *profile, const struct gp_export_sour
 int gp_stack_export(const struct gp_export_source *source,
 			    const struct gp_export_options *options, bool with_lines,
 			    int (*write)(const struct gp_export_source *source,
-					 struct gp_stack_profile *profile, enum gp_measure chosen,
+					 struct gp_stack_profile *profile, enum gp_stack_metric chosen,
 					 FILE *out),
 			    FILE *out)
 {
@@ -32,7 +32,7 @@ int gp_stack_export(const struct gp_export_source *source,
 	if (result == 0)
 		result = write(source, &profile, options->measure, out);
 	if (result == 0 && options->messages)
-		gp_stack_profile_explain(&profile, gp_measure_chosen(options->measure),
+		gp_stack_profile_explain(&profile, gp_stack_metric_chosen(options->measure),
 					 options->messages);
 	gp_stack_profile_close(&profile);
 	return result;

@@ -46,7 +46,7 @@ struct piece {
 	int lock;                     /* descriptor of the trace, locked; -1 = none */
 	int save_to;                  /* the same if the trace may be added to, else -1 */
 	char *chrome_path;            /* where the Chrome trace goes, or went; NULL = none */
-	struct gp_apart export;       /* who writes it beside us */
+	struct gp_worker export;       /* who writes it beside us */
 	uint32_t running_pid;         /* left out because it still runs; 0 = not */
 };
 
@@ -171,7 +171,7 @@ static void drop_chrome(struct finishing *f, struct piece *piece, int result)
 static void end_export(struct finishing *f, struct piece *piece)
 {
 	char message[MESSAGE_BYTES], word[GP_SHELL_WORD_BYTES];
-	int result = piece->export.process ? gp_apart_end(&piece->export, f->text) : 0;
+	int result = piece->export.process ? gp_worker_end(&piece->export, f->text) : 0;
 
 	if (result == -ECANCELED) {
 		gp_output_file_clean(piece->chrome_path);
@@ -206,7 +206,7 @@ static bool is_being_written(const struct finishing *f, const char *path)
 static void export_piece(struct finishing *f, struct piece *piece)
 {
 	struct export_work work = {f, piece};
-	uint32_t most = gp_cores() < MOST_EXPORTS ? gp_cores() : MOST_EXPORTS;
+	uint32_t most = gp_core_count() < MOST_EXPORTS ? gp_core_count() : MOST_EXPORTS;
 	int result = 0;
 
 	piece->chrome_path = gp_output_path(piece->path, f->exporter->suffix);
@@ -215,7 +215,7 @@ static void export_piece(struct finishing *f, struct piece *piece)
 		return;
 	}
 	end_exports(f, is_being_written(f, piece->chrome_path) ? 0 : most - 1);
-	if (!gp_apart_begin(&piece->export, do_export, &work))
+	if (!gp_worker_begin(&piece->export, do_export, &work))
 		result = do_export(&work, f->text);
 	if (result != 0)
 		drop_chrome(f, piece, result);
@@ -426,8 +426,8 @@ static int do_summary(void *context, FILE *messages)
 /* Apart: what makes it end does not end us, nor those who write Chrome traces. */
 static void write_summary(struct finishing *f)
 {
-	struct gp_apart apart;
-	int result = gp_apart_begin(&apart, do_summary, f) ? gp_apart_end(&apart, f->text)
+	struct gp_worker apart;
+	int result = gp_worker_begin(&apart, do_summary, f) ? gp_worker_end(&apart, f->text)
 							   : do_summary(f, f->text);
 
 	if (result == -ECANCELED)

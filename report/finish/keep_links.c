@@ -208,13 +208,13 @@ void gp_keep_links(struct gp_model *model, const struct gp_load_options *options
 
 	if (is_silent || !wants_links(model))
 		return;
-	links = gp_room_take(MOST_LINKS * sizeof(*links));
+	links = gp_spill_take(MOST_LINKS * sizeof(*links));
 	count = links ? ask(model, options, links) : 0;
 	if (count == 0) {
-		gp_room_free(links);
+		gp_spill_free(links);
 		return;
 	}
-	gp_room_free(model->links);
+	gp_spill_free(model->links);
 	model->links = links;
 	model->link_count = (uint32_t)count;
 	if (options->save_to >= 0)

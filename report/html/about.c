@@ -7,7 +7,7 @@
 #include "gpuprof/version.h"
 #include "report/advice/advice.h"
 #include "report/advice/advice_print.h"
-#include "report/analysis/loop/context.h"
+#include "report/analysis/analysis.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/model/stack_metric.h"
@@ -380,12 +380,12 @@ static void put_measures(struct gp_json *json)
 {
 	gp_json_key(json, "measures");
 	gp_json_text(json, "[");
-	for (int i = 0; i < GP_MEASURES; i++) {
+	for (int i = 0; i < GP_STACK_METRICS; i++) {
 		gp_json_text(json, i > 0 ? ",{\"word\":\"" : "{\"word\":\"");
-		gp_json_text(json, gp_measures[i].word);
+		gp_json_text(json, gp_stack_metrics[i].word);
 		gp_json_text(json, "\"");
-		put_text(json, "title", gp_measures[i].title);
-		put_text(json, "unit", gp_measures[i].unit);
+		put_text(json, "title", gp_stack_metrics[i].title);
+		put_text(json, "unit", gp_stack_metrics[i].unit);
 		gp_json_text(json, "}");
 	}
 	gp_json_text(json, "]");

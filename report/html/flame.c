@@ -6,7 +6,7 @@
 #include "report/html/pack.h"
 #include "report/codec/json_write.h"
 
-/* [label, where its code is, kind: 0 native, 1 Python, 2 a call of CUDA, 3 what the GPU did; whose code: enum gp_code_rank] */
+/* [label, where its code is, kind: 0 native, 1 Python, 2 a call of CUDA, 3 what the GPU did; whose code: enum gp_code_owner] */
 static void put_site(const struct gp_place *site, struct gp_json *json)
 {
 	char label[GP_SITE_LABEL_BYTES];
@@ -19,7 +19,7 @@ static void put_site(const struct gp_place *site, struct gp_json *json)
 	gp_json_text(json, ",");
 	gp_json_unsigned(json, kind);
 	gp_json_text(json, ",");
-	gp_json_unsigned(json, kind < 2 ? gp_code_rank_of_frame(site) : GP_CODE_BENEATH);
+	gp_json_unsigned(json, kind < 2 ? gp_code_owner_of_frame(site) : GP_CODE_BENEATH);
 	gp_json_text(json, "]");
 }
 
@@ -48,17 +48,17 @@ int gp_html_flame(const struct gp_stack_profile *profile, const char *stacks, co
 	int result = put_sites(tree, sites, out);
 
 	if (result == 0)
-		result = gp_html_columns_open(&columns, out, stacks, 2 + GP_MEASURES);
+		result = gp_html_columns_open(&columns, out, stacks, 2 + GP_STACK_METRICS);
 	if (result < 0)
 		return result;
 	for (uint32_t i = 0; i < tree->node_count; i++) {
-		uint64_t row[2 + GP_MEASURES] = {
+		uint64_t row[2 + GP_STACK_METRICS] = {
 			tree->nodes[i].parent == GP_NONE ? 0 : (uint64_t)tree->nodes[i].parent + 1,
 			tree->nodes[i].site};
 
-		for (int measure = 0; measure < GP_MEASURES; measure++)
+		for (int measure = 0; measure < GP_STACK_METRICS; measure++)
 			row[2 + measure] =
-				gp_stack_profile_value(profile, i, (enum gp_measure)measure);
+				gp_stack_profile_value(profile, i, (enum gp_stack_metric)measure);
 		gp_html_columns_add(&columns, row);
 	}
 	return gp_html_columns_close(&columns);

@@ -9,7 +9,7 @@
 
 int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event *event)
 {
-	int result = gp_array_grow_room(&gather->events, &gather->capacity, gather->count,
+	int result = gp_array_grow_spill(&gather->events, &gather->capacity, gather->count,
 					sizeof(*gather->events));
 
 	if (result == 0)
@@ -69,7 +69,7 @@ void gp_html_gather_clear(struct gp_html_gather *gather)
 
 void gp_html_gather_free(struct gp_html_gather *gather)
 {
-	gp_room_free(gather->events);
+	gp_spill_free(gather->events);
 	*gather = (struct gp_html_gather){0};
 }
 

@@ -15,7 +15,7 @@ struct maker {
 
 static void add(struct maker *maker, struct gp_html_event event)
 {
-	int result = gp_array_grow_room(&maker->events, &maker->capacity, maker->count,
+	int result = gp_array_grow_spill(&maker->events, &maker->capacity, maker->count,
 					sizeof(*maker->events));
 
 	if (result < 0)
@@ -51,12 +51,12 @@ static void add_place(struct maker *maker, uint32_t index)
 {
 	const struct gp_model *model = maker->track->model;
 	const struct gp_sample *sample = &model->samples[index];
-	struct gp_host_time time = gp_host_look_time(model, index);
+	struct gp_host_time time = gp_python_sample_time(model, index);
 	struct gp_host_place place =
 		gp_host_places_at(maker->track->places,
 				  gp_host_places_find(maker->track->places, model, sample->stack));
 	struct gp_html_event *last = maker->count > 0 ? &maker->events[maker->count - 1] : NULL;
-	bool follows = last && gp_host_look_follows(model, index);
+	bool follows = last && gp_python_sample_follows(model, index);
 
 	if (last && time.start_ns < last->end_ns)
 		time.start_ns = last->end_ns;
@@ -108,7 +108,7 @@ int gp_html_host_track(const struct gp_html_host_track *track, uint32_t first, u
 			add_place(&maker, i);
 	for (uint32_t i = 0; result == 0 && i < span_count && maker.error == 0; i++)
 		add_span(&maker, &spans[i]);
-	gp_room_free(spans);
+	gp_spill_free(spans);
 	*events = maker.events;
 	*count = maker.count;
 	return result < 0 ? result : maker.error;

@@ -26,7 +26,7 @@ struct gp_html_host_track {
 
 /*
  * The events of a thread, whose samples are [first, end), in any order; aux is how many looks they stand for, stack the first one's.  *events is for
- * gp_room_free() in either case.  Returns 0, -ENOMEM or -EOVERFLOW.
+ * gp_spill_free() in either case.  Returns 0, -ENOMEM or -EOVERFLOW.
  */
 int gp_html_host_track(const struct gp_html_host_track *track, uint32_t first, uint32_t end,
 		       struct gp_html_event **events, uint32_t *count);

@@ -183,12 +183,12 @@ static void write_tables(const struct gp_run_set *base, const struct gp_run_set 
 {
 	const struct gp_compare_options all = {0};
 	struct gp_compare_result written;
-	struct gp_sheet_writer writer;
+	struct gp_table_writer writer;
 	int closed;
 
-	gp_sheet_writer_open(&writer, &gp_sheet_json, out, true);
+	gp_table_writer_open(&writer, &gp_table_json, out, true);
 	*result = gp_compare_write(&writer, base, own, &all, &written);
-	closed = gp_sheet_writer_close(&writer);
+	closed = gp_table_writer_close(&writer);
 	if (*result == 0)
 		*result = closed;
 }

@@ -83,7 +83,7 @@ static int choose_blocks(struct series *series, struct gp_model *const *models, 
 
 	if (limit == 0 || changes <= limit)
 		return 0;
-	lifetimes_ns = gp_room_take(changes * sizeof(*lifetimes_ns));
+	lifetimes_ns = gp_spill_take(changes * sizeof(*lifetimes_ns));
 	if (!lifetimes_ns)
 		return -ENOMEM;
 	count = copy_lifetimes(models, model_count, lifetimes_ns);
@@ -95,7 +95,7 @@ static int choose_blocks(struct series *series, struct gp_model *const *models, 
 		series->ties += lifetimes_ns[i] == series->shortest_ns;
 		series->ties_kept -= lifetimes_ns[i] > series->shortest_ns;
 	}
-	gp_room_free(lifetimes_ns);
+	gp_spill_free(lifetimes_ns);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ static int find_nodes(struct series *series, const struct gp_model *model,
 		      struct gp_stack_profile *profile)
 {
 	uint32_t *nodes =
-		gp_room_take(((size_t)model->memory_count + 1) * sizeof(*series->nodes[0]));
+		gp_spill_take(((size_t)model->memory_count + 1) * sizeof(*series->nodes[0]));
 	int result = gp_call_tree_use(&profile->tree, model);
 
 	series->nodes[series->model_count++] = nodes;
@@ -268,7 +268,7 @@ static void put_names(const struct series *series, const struct gp_memory_sites 
 static void close_series(struct series *series)
 {
 	for (size_t i = 0; i < series->model_count; i++)
-		gp_room_free(series->nodes[i]);
+		gp_spill_free(series->nodes[i]);
 	free(series->nodes);
 	free(series->accounts);
 	gp_tally_free(&series->holders);

@@ -8,25 +8,25 @@
 #include "report/tables/table_writer.h"
 
 /* Whether figures of a column have decimals, also where nothing is behind the point. */
-static bool is_real(const struct gp_sheet *sheet, size_t column)
+static bool is_real(const struct gp_table *sheet, size_t column)
 {
-	size_t rows = gp_sheet_rows(sheet);
+	size_t rows = gp_table_rows(sheet);
 
 	for (size_t row = 0; row < rows; row++)
-		if (gp_sheet_row(sheet, row)[column].kind == GP_VALUE_REAL)
+		if (gp_table_row(sheet, row)[column].kind == GP_VALUE_REAL)
 			return true;
 	return false;
 }
 
 /* [title, unit, whether it is text, whether its numbers are real ones] each. */
-static void put_columns(const struct gp_sheet *sheet, struct gp_json *json)
+static void put_columns(const struct gp_table *sheet, struct gp_json *json)
 {
-	const struct gp_sheet_head *head = sheet->head;
+	const struct gp_table_head *head = sheet->head;
 
 	gp_json_text(json, ",\"columns\":[");
 	for (size_t i = 0; i < head->column_count; i++) {
 		gp_json_string_after(json, i > 0 ? ",[" : "[", head->columns[i].title);
-		gp_json_string_after(json, ",", gp_sheet_unit_name(head->columns[i].unit));
+		gp_json_string_after(json, ",", gp_table_unit_name(head->columns[i].unit));
 		gp_json_text(json, head->columns[i].unit == GP_UNIT_TEXT ? ",1" : ",0");
 		gp_json_text(json, is_real(sheet, i) ? ",1]" : ",0]");
 	}
@@ -51,16 +51,16 @@ static void put_value(const struct gp_value *value, struct gp_json *json)
 	else if (value->kind == GP_VALUE_REAL)
 		put_real(value->real, json);
 	else
-		gp_json_text(json, gp_sheet_number(value).text);
+		gp_json_text(json, gp_table_number(value).text);
 }
 
-static void put_rows(const struct gp_sheet *sheet, struct gp_json *json)
+static void put_rows(const struct gp_table *sheet, struct gp_json *json)
 {
-	size_t rows = gp_sheet_rows(sheet);
+	size_t rows = gp_table_rows(sheet);
 
 	gp_json_text(json, ",\"rows\":[");
 	for (size_t row = 0; row < rows && row < GP_HTML_TABLE_ROWS; row++) {
-		const struct gp_value *cells = gp_sheet_row(sheet, row);
+		const struct gp_value *cells = gp_table_row(sheet, row);
 
 		gp_json_text(json, row > 0 ? ",\n" : "\n");
 		for (size_t i = 0; i < sheet->head->column_count; i++) {
@@ -72,16 +72,16 @@ static void put_rows(const struct gp_sheet *sheet, struct gp_json *json)
 	gp_json_text(json, "]");
 }
 
-static void put_table(const struct gp_breakdown *breakdown, const struct gp_sheet *sheet,
+static void put_table(const struct gp_breakdown *breakdown, const struct gp_table *sheet,
 		      struct gp_json *json)
 {
 	gp_json_string_after(json, "{\"word\":", breakdown->head.name);
 	gp_json_string_after(json, ",\"title\":", breakdown->head.title);
 	gp_json_string_after(json, ",\"help\":", breakdown->help);
 	gp_json_text(json, ",\"all\":");
-	gp_json_unsigned(json, gp_sheet_rows(sheet));
+	gp_json_unsigned(json, gp_table_rows(sheet));
 	gp_json_text(json, ",\"sort\":");
-	gp_json_signed(json, breakdown->sort_column == GP_SHEET_AS_ADDED
+	gp_json_signed(json, breakdown->sort_column == GP_TABLE_AS_ADDED
 				     ? -1
 				     : (int64_t)breakdown->sort_column);
 	put_columns(sheet, json);
@@ -102,17 +102,17 @@ int gp_html_tables(struct gp_scope *scope, struct gp_json *json)
 	int result = 0;
 
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at && result == 0; at++) {
-		struct gp_sheet sheet;
+		struct gp_table sheet;
 
 		if (is_tree(*at))
 			continue;
 		result = gp_breakdown_make(*at, scope, &sheet);
-		if (result == 0 && gp_sheet_rows(&sheet) > 0) {
+		if (result == 0 && gp_table_rows(&sheet) > 0) {
 			gp_json_text(json, separator);
 			put_table(*at, &sheet, json);
 			separator = ",\n";
 		}
-		gp_sheet_close(&sheet);
+		gp_table_close(&sheet);
 	}
 	gp_json_text(json, *separator == '[' ? "[]" : "]");
 	return result;

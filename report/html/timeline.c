@@ -91,10 +91,10 @@ static void put_rows(struct writer *writer, const struct gp_html_gather *gather,
 
 static int begin_process(struct writer *writer, const struct gp_model *model)
 {
-	gp_room_free(writer->event_of_call);
+	gp_spill_free(writer->event_of_call);
 	writer->model = model;
 	writer->event_of_call =
-		gp_room_take_zeroed((size_t)model->call_count + 1, sizeof(*writer->event_of_call));
+		gp_spill_take_zeroed((size_t)model->call_count + 1, sizeof(*writer->event_of_call));
 	return writer->event_of_call ? 0 : -ENOMEM;
 }
 
@@ -196,7 +196,7 @@ int gp_html_timeline_write(struct gp_html_timeline *timeline, FILE *out)
 		put_shapes(timeline);
 	}
 	closed = gp_html_columns_close(&writer.columns);
-	gp_room_free(writer.event_of_call);
+	gp_spill_free(writer.event_of_call);
 	return result < 0 ? result : closed;
 }
 

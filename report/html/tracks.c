@@ -50,7 +50,7 @@ static void note_durations(struct walker *walker)
 
 	for (uint32_t i = 0; i < gather->count; i++) {
 		int result =
-			gp_array_grow_room(&walker->durations_ns, &walker->duration_capacity,
+			gp_array_grow_spill(&walker->durations_ns, &walker->duration_capacity,
 					   walker->duration_count, sizeof(*walker->durations_ns));
 
 		if (result < 0) {
@@ -146,7 +146,7 @@ static uint64_t least_gap(struct walker *walker)
 {
 	const struct gp_html_tracks *tracks = walker->tracks;
 	uint32_t events = walker->gather.count, count;
-	uint64_t *gaps_ns = gp_room_take((size_t)events * sizeof(*gaps_ns));
+	uint64_t *gaps_ns = gp_spill_take((size_t)events * sizeof(*gaps_ns));
 	uint64_t allowed = (uint64_t)((double)tracks->event_limit / GP_HTML_PARTS_OF_LIMIT *
 				      (double)events / (double)walker->total);
 	uint64_t gap_ns = 0;
@@ -158,7 +158,7 @@ static uint64_t least_gap(struct walker *walker)
 	count = find_gaps(walker, gaps_ns);
 	if (count > allowed)
 		gap_ns = gp_stats_select(gaps_ns, count, count - 1 - allowed) + 1;
-	gp_room_free(gaps_ns);
+	gp_spill_free(gaps_ns);
 	return gap_ns;
 }
 
@@ -299,7 +299,7 @@ static void walk_looks(struct walker *walker, uint32_t first, uint32_t end, uint
 	fail(walker, gp_html_host_track(&track, first, end, &events, &count));
 	for (uint32_t i = 0; walker->error == 0 && i < count; i++)
 		add(walker, &events[i]);
-	gp_room_free(events);
+	gp_spill_free(events);
 	name_thread(walker, "Python: ", id);
 	end_track(walker, "python", id);
 }
@@ -343,7 +343,7 @@ static void walk_threads(struct walker *walker)
 		name_thread(walker, "", id);
 		end_track(walker, "thread", id);
 		if (sample < model->sample_count && model->samples[sample].thread_id == id) {
-			at.sample = gp_host_looks_end(model, sample);
+			at.sample = gp_python_samples_end(model, sample);
 			walk_looks(walker, sample, at.sample, id);
 		}
 	}
@@ -641,12 +641,12 @@ static size_t measure_looks(struct walker *walker, size_t process, uint64_t *dur
 		struct gp_html_event *events;
 		uint32_t count;
 
-		end = gp_host_looks_end(model, first);
+		end = gp_python_samples_end(model, first);
 		fail(walker, gp_html_host_track(&track, first, end, &events, &count));
 		for (uint32_t i = 0; durations_ns && walker->error == 0 && i < count; i++)
 			durations_ns[all + i] = duration_of(&events[i]);
 		all += count;
-		gp_room_free(events);
+		gp_spill_free(events);
 	}
 	return all;
 }
@@ -721,13 +721,13 @@ static void measure(struct walker *walker)
 	walker->tracks->grouped = walker->tracks->crowded = 0;
 	if (walker->error == 0)
 		choose_shortest(walker, walker->durations_ns, walker->duration_count);
-	gp_room_free(walker->durations_ns);
+	gp_spill_free(walker->durations_ns);
 }
 
 static void find_shortest(struct walker *walker, uint64_t total)
 {
 	const struct gp_scope *scope = walker->tracks->scope;
-	uint64_t *durations_ns = gp_room_take(total * sizeof(*durations_ns));
+	uint64_t *durations_ns = gp_spill_take(total * sizeof(*durations_ns));
 	size_t count = 0;
 
 	if (!durations_ns) {
@@ -737,7 +737,7 @@ static void find_shortest(struct walker *walker, uint64_t total)
 	for (size_t i = 0; i < scope->model_count; i++)
 		count += copy_durations(walker, i, durations_ns + count);
 	choose_shortest(walker, durations_ns, count);
-	gp_room_free(durations_ns);
+	gp_spill_free(durations_ns);
 }
 
 /* How deep what Python did is shown: the least of all processes is told. */
@@ -747,7 +747,7 @@ static int find_host_depths(struct walker *walker)
 	const struct gp_scope *scope = tracks->scope;
 
 	walker->host_depths =
-		gp_room_take_zeroed(scope->model_count + 1, sizeof(*walker->host_depths));
+		gp_spill_take_zeroed(scope->model_count + 1, sizeof(*walker->host_depths));
 	if (!walker->host_depths)
 		return -ENOMEM;
 	for (size_t i = 0; i < scope->model_count; i++) {
@@ -783,7 +783,7 @@ int gp_html_tracks_walk(struct gp_html_tracks *tracks)
 	if (tracks->tree)
 		gp_call_tree_use(tracks->tree, NULL);
 	gp_html_gather_free(&walker.gather);
-	gp_room_free(walker.host_depths);
+	gp_spill_free(walker.host_depths);
 	return walker.error;
 }
 

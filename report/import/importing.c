@@ -22,10 +22,10 @@ void gp_importing_free(struct gp_importing *im)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		gp_texts_free(texts[i]);
-	gp_room_free(im->ranges.spans);
-	gp_room_free(im->functions.spans);
-	gp_room_free(im->looks.spans);
-	gp_room_free(im->turns);
+	gp_spill_free(im->ranges.spans);
+	gp_spill_free(im->functions.spans);
+	gp_spill_free(im->looks.spans);
+	gp_spill_free(im->turns);
 }
 
 /* What is not in order has no end of its own. */
@@ -265,7 +265,7 @@ static uint32_t counter_text(struct gp_importing *im, const char *text)
 		return GP_NONE;
 	if (!is_new)
 		return number - 1;
-	if (gp_array_grow_room(&m->counter_texts, &im->counter_text_capacity, m->counter_text_count,
+	if (gp_array_grow_spill(&m->counter_texts, &im->counter_text_capacity, m->counter_text_count,
 			       sizeof(*m->counter_texts)) < 0)
 		return GP_NONE;
 	m->counter_texts[m->counter_text_count] = strdup(text);
@@ -283,7 +283,7 @@ int gp_import_counter(struct gp_importing *im, uint64_t start_ns, const char *ke
 	int result = counted.kernel == GP_NONE || counted.counter == GP_NONE ? -ENOMEM : 0;
 
 	if (result == 0)
-		result = gp_array_grow_room(&m->counted, &im->counted_capacity, m->counted_count,
+		result = gp_array_grow_spill(&m->counted, &im->counted_capacity, m->counted_count,
 					    sizeof(*m->counted));
 	if (result == 0)
 		m->counted[m->counted_count++] = counted;
@@ -293,7 +293,7 @@ int gp_import_counter(struct gp_importing *im, uint64_t start_ns, const char *ke
 int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *span)
 {
 	int result =
-		gp_array_grow_room(&spans->spans, &spans->capacity, spans->count, sizeof(*span));
+		gp_array_grow_spill(&spans->spans, &spans->capacity, spans->count, sizeof(*span));
 
 	if (result == 0)
 		spans->spans[spans->count++] = *span;

@@ -256,7 +256,7 @@ static int take_link(void *context, const struct gp_row *row)
 	uint32_t place = find_place(r, &key);
 
 	if (place == 0 ||
-	    gp_array_grow_room(&s->links, &s->link_capacity, s->link_count, sizeof(*s->links)) != 0)
+	    gp_array_grow_spill(&s->links, &s->link_capacity, s->link_count, sizeof(*s->links)) != 0)
 		return -ENOMEM;
 	s->links[s->link_count++] = (struct gp_nsys_link){
 		gp_row_whole(row, GP_NSYS_id), gp_row_number(row, GP_NSYS_stackDepth, 0), place};
@@ -301,7 +301,7 @@ static int make_frames(struct gp_nsys_reading *r)
 			if (result == 0 && i - first < GP_FRAME_DEPTH)
 				result = add_frame(r, &s->links[i], &frame);
 		if (result == 0)
-			result = gp_array_grow_room(&s->chains, &s->chain_capacity, s->chain_count,
+			result = gp_array_grow_spill(&s->chains, &s->chain_capacity, s->chain_count,
 						    sizeof(*s->chains));
 		if (result == 0)
 			s->chains[s->chain_count++] =
@@ -390,6 +390,6 @@ void gp_nsys_free_stacks(struct gp_nsys_stacks *s)
 	}
 	free(s->places);
 	free(s->stubs);
-	gp_room_free(s->links);
-	gp_room_free(s->chains);
+	gp_spill_free(s->links);
+	gp_spill_free(s->chains);
 }

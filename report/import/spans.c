@@ -55,7 +55,7 @@ static int put_point(struct gp_importing *im, enum gp_range_op op, uint64_t time
 
 static int push(struct gp_importing *im, struct open_spans *open, const struct gp_import_span *span)
 {
-	int result = gp_array_grow_room(&open->spans, &open->capacity, open->count,
+	int result = gp_array_grow_spill(&open->spans, &open->capacity, open->count,
 					sizeof(*open->spans));
 
 	if (result != 0)
@@ -125,7 +125,7 @@ int gp_import_ranges(struct gp_importing *im)
 		result = put_span(im, &open, &im->ranges.spans[i]);
 	if (result == 0)
 		result = pop(im, &open, UINT64_MAX);
-	gp_room_free(open.spans);
+	gp_spill_free(open.spans);
 	return result;
 }
 
@@ -209,7 +209,7 @@ int gp_import_stacks(struct gp_importing *im)
 	walk.end = walk.next + im->functions.count;
 	for (uint32_t i = 0; i < m->call_count && result == 0; i++)
 		result = find_stack(im, &walk, &m->calls[order[i]]);
-	gp_room_free(order);
+	gp_spill_free(order);
 	return result;
 }
 
@@ -238,7 +238,7 @@ int gp_import_turn_look(struct gp_importing *im, const struct gp_import_turn *tu
 
 	if (im->open_look_count == GP_FRAME_DEPTH)
 		return 0; /* it did not begin */
-	result = gp_array_grow_room(&im->turns, &im->turn_capacity, im->turn_count, sizeof(*turn));
+	result = gp_array_grow_spill(&im->turns, &im->turn_capacity, im->turn_count, sizeof(*turn));
 	if (result != 0)
 		return result;
 	im->turns[im->turn_count++] = *turn;

@@ -30,7 +30,7 @@ int gp_command_fail(int status, const char *format, ...)
 	return status;
 }
 
-int gp_command_refuse(const char *command, const char *what, const struct gp_nearest *nearest,
+int gp_command_refuse(const char *command, const char *what, const struct gp_did_you_mean *nearest,
 		      const char *otherwise)
 {
 	if (nearest->found)

@@ -41,13 +41,13 @@ bool gp_command_output_is_free(const char *command, const char *output, char *co
 int gp_command_check_traces(const char *command, const char *output, char *const *traces,
 			    size_t trace_count);
 
-struct gp_nearest;
+struct gp_did_you_mean;
 
 /*
  * There is no such thing (WHAT: "format", "table by") as the word of nearest, to which the things that there are were shown: the line
  * names the one that was meant, or says otherwise.  Returns GP_EXIT_USAGE.
  */
-int gp_command_refuse(const char *command, const char *what, const struct gp_nearest *nearest,
+int gp_command_refuse(const char *command, const char *what, const struct gp_did_you_mean *nearest,
 		      const char *otherwise);
 
 /* The number after an option, from 0 to most: true.  Else false, and a line that names the option and most. */

@@ -471,7 +471,7 @@ static int name_unnamed_apis(struct gp_load *load)
 static int drop_what_joined(struct gp_load *load)
 {
 	gp_load_details_free(load);
-	gp_room_free(load->keys);
+	gp_spill_free(load->keys);
 	load->keys = NULL;
 	return 0;
 }
@@ -544,9 +544,9 @@ static struct gp_model *new_model(const char *path)
 
 static void explain_size(const char *path, char *message, size_t message_bytes)
 {
-	char trouble[GP_ROOM_TROUBLE_BYTES];
+	char trouble[GP_SPILL_TROUBLE_BYTES];
 
-	gp_room_trouble(trouble);
+	gp_spill_trouble(trouble);
 	snprintf(
 		message, message_bytes,
 		"%s is too large for the memory that is left here%s%s%s, or what it comes to in "
@@ -628,10 +628,10 @@ static void end_reading(struct reading *r)
 {
 	free_named(r->load.names, r->load.model ? r->load.model->name_count : 0);
 	free_named(r->load.device_names, r->load.device_name_count);
-	gp_room_free(r->load.anchors);
-	gp_room_free(r->load.context_ends);
-	gp_room_free(r->load.range_points);
-	gp_room_free(r->load.keys);
+	gp_spill_free(r->load.anchors);
+	gp_spill_free(r->load.context_ends);
+	gp_spill_free(r->load.range_points);
+	gp_spill_free(r->load.keys);
 	gp_load_details_free(&r->load);
 	free(r->covered);
 	gp_rings_free(&r->rings);
@@ -645,7 +645,7 @@ static void keep_within_memory(void)
 	static bool done;
 
 	if (!done)
-		gp_room_limit(gp_memory_keep_within(gp_memory_left("")) / 2);
+		gp_spill_limit(gp_memory_keep_within(gp_memory_left("")) / 2);
 	done = true;
 }
 

@@ -75,7 +75,7 @@ int gp_traces_name_once(char **paths, size_t *count)
 			paths[kept++] = paths[i];
 	*count = order ? kept : *count;
 	free(files);
-	gp_room_free(order);
+	gp_spill_free(order);
 	return order ? 0 : -ENOMEM;
 }
 

@@ -695,7 +695,7 @@ static int pair_lefts(struct gp_chunk_index *x)
 		note_chunks(x, chunks);
 		pair_in_order(x, order, chunks, open);
 	}
-	gp_room_free(order);
+	gp_spill_free(order);
 	free(chunks);
 	free(open);
 	return result;
@@ -827,22 +827,22 @@ int gp_chunk_index_cut(const struct gp_chunk_index *x, uint64_t from_ns, uint64_
 int gp_chunk_index_share(const struct gp_chunk_index *x, uint64_t from_ns, uint64_t to_ns,
 			 uint64_t *starts, uint32_t count)
 {
-	struct gp_even_share share = {0};
+	struct gp_quantile_cut share = {0};
 	int64_t *cuts = malloc(count * sizeof(*cuts));
 	int result = cuts ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < x->order_count && result == 0; i++) {
 		const struct entry *e = in_order(x, i);
 
-		result = gp_even_share_add(&share, e->first_ns, e->last_ns, e->events);
+		result = gp_quantile_cut_add(&share, e->first_ns, e->last_ns, e->events);
 	}
 	if (result == 0)
-		gp_even_share_cut(&share, on_timeline(x, from_ns),
+		gp_quantile_cut_cut(&share, on_timeline(x, from_ns),
 				  to_ns > 0 ? on_timeline(x, to_ns) : INT64_MAX, cuts, count);
 	for (uint32_t i = 0; i < count && result == 0; i++)
 		starts[i] = i > 0 && cuts[i] <= x->first_ns ? 1 : (uint64_t)(cuts[i] - x->first_ns);
 	free(cuts);
-	gp_even_share_free(&share);
+	gp_quantile_cut_free(&share);
 	return result;
 }
 

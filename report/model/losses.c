@@ -24,9 +24,9 @@ static const struct {
 
 static bool is_loss(size_t counter)
 {
-	enum gp_concern concern = gp_concern_of(counter);
+	enum gp_loss_kind concern = gp_loss_kind_of(counter);
 
-	return concern == GP_CONCERN_LOSS || concern == GP_CONCERN_TEXT_LOSS;
+	return concern == GP_LOSS_LOSS || concern == GP_LOSS_TEXT_LOSS;
 }
 
 void gp_missing_each(const struct gp_model *model,

@@ -73,7 +73,7 @@ static int collect(struct gp_model *const *models, size_t model_count, struct mo
 	for (size_t i = 0; i < model_count; i++)
 		capacity += (uint64_t)models[i]->memory_count + models[i]->usage_count + 1;
 	*count = 0;
-	*moments = capacity < UINT32_MAX ? gp_room_take(capacity * sizeof(**moments)) : NULL;
+	*moments = capacity < UINT32_MAX ? gp_spill_take(capacity * sizeof(**moments)) : NULL;
 	if (!*moments)
 		return -ENOMEM;
 	for (size_t i = 0; i < model_count; i++)
@@ -245,7 +245,7 @@ int gp_memory_stats_of(struct gp_model *const *models, size_t model_count,
 	count = result == 0 ? drop_last_ends(moments, count) : 0;
 	for (uint32_t i = 0; result == 0 && i < count; i++)
 		result = apply(stats, devices, &moments[i]);
-	gp_room_free(moments);
+	gp_spill_free(moments);
 	if (result < 0)
 		gp_memory_stats_free(stats);
 	else if (stats->row_count > 0)

@@ -13,7 +13,7 @@ static void free_texts(char **texts, uint32_t count)
 {
 	for (uint32_t i = 0; texts && i < count; i++)
 		free(texts[i]);
-	gp_room_free(texts);
+	gp_spill_free(texts);
 }
 
 void gp_model_free(struct gp_model *m)
@@ -29,47 +29,47 @@ void gp_model_free(struct gp_model *m)
 		free(m->info[i]);
 	free_texts(m->notes, m->note_count);
 	free_texts(m->counter_texts, m->counter_text_count);
-	gp_room_free(m->counted);
+	gp_spill_free(m->counted);
 	free_texts(m->names, m->name_count);
 	free_texts(m->device_names, m->device_count);
 	for (uint32_t i = 0; i < m->thread_count; i++)
 		free((char *)m->threads[i].name);
-	gp_room_free(m->calls);
-	gp_room_free(m->ops);
-	gp_room_free(m->details);
+	gp_spill_free(m->calls);
+	gp_spill_free(m->ops);
+	gp_spill_free(m->details);
 	free(m->contradictions);
-	gp_room_free(m->memory);
-	gp_room_free(m->mappings);
-	gp_room_free(m->refusals);
-	gp_room_free(m->overheads);
-	gp_room_free(m->shapes);
-	gp_room_free(m->devices);
-	gp_room_free(m->contexts);
-	gp_room_free(m->streams);
+	gp_spill_free(m->memory);
+	gp_spill_free(m->mappings);
+	gp_spill_free(m->refusals);
+	gp_spill_free(m->overheads);
+	gp_spill_free(m->shapes);
+	gp_spill_free(m->devices);
+	gp_spill_free(m->contexts);
+	gp_spill_free(m->streams);
 	free(m->stream_calls);
-	gp_room_free(m->threads);
-	gp_room_free(m->usages);
-	gp_room_free(m->syncs);
-	gp_room_free(m->events);
-	gp_room_free(m->nodes);
-	gp_room_free(m->jits);
-	gp_room_free(m->pools);
-	gp_room_free(m->unifieds);
-	gp_room_free(m->host_functions);
-	gp_room_free(m->gates);
-	gp_room_free(m->ranges);
+	gp_spill_free(m->threads);
+	gp_spill_free(m->usages);
+	gp_spill_free(m->syncs);
+	gp_spill_free(m->events);
+	gp_spill_free(m->nodes);
+	gp_spill_free(m->jits);
+	gp_spill_free(m->pools);
+	gp_spill_free(m->unifieds);
+	gp_spill_free(m->host_functions);
+	gp_spill_free(m->gates);
+	gp_spill_free(m->ranges);
 	free(m->range_texts);
 	free(m->domains);
-	gp_room_free(m->frames);
-	gp_room_free(m->modules);
-	gp_room_free(m->links);
-	gp_room_free(m->waiting);
-	gp_room_free(m->in_flight);
-	gp_room_free(m->stream_waits);
-	gp_room_free(m->samples);
+	gp_spill_free(m->frames);
+	gp_spill_free(m->modules);
+	gp_spill_free(m->links);
+	gp_spill_free(m->waiting);
+	gp_spill_free(m->in_flight);
+	gp_spill_free(m->stream_waits);
+	gp_spill_free(m->samples);
 	for (uint32_t i = 0; i < m->text_count; i++)
 		free(m->texts[i].bytes);
-	gp_room_free(m->texts);
+	gp_spill_free(m->texts);
 	if (m->private)
 		gp_api_table_clear(m->private);
 	free(m->private);

@@ -56,11 +56,11 @@ static int find_short(int letter)
 /* Its name as it was typed, in word; what was meant, or NULL. */
 static const char *nearest_option(const char *typed, char *word, size_t word_bytes)
 {
-	struct gp_nearest nearest = {.word = word};
+	struct gp_did_you_mean nearest = {.word = word};
 
 	snprintf(word, word_bytes, "%.*s", (int)strcspn(typed, "="), typed);
 	for (int i = 0; i < GP_OPTIONS; i++)
-		gp_nearest_try(&nearest, gp_option_rows[i].long_name);
+		gp_did_you_mean_try(&nearest, gp_option_rows[i].long_name);
 	return nearest.found;
 }
 
@@ -194,12 +194,12 @@ const char *gp_run_options_unknown_variable(char *const *environment, size_t *po
 const char *gp_run_options_nearest_variable(const char *entry)
 {
 	char name[64];
-	struct gp_nearest nearest = {.word = name};
+	struct gp_did_you_mean nearest = {.word = name};
 
 	entry += strlen(GP_OPTION_PREFIX);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(entry, "="), entry);
 	for (int i = 0; i < GP_OPTIONS; i++)
-		gp_nearest_try(&nearest, gp_option_rows[i].variable);
+		gp_did_you_mean_try(&nearest, gp_option_rows[i].variable);
 	return nearest.found;
 }
 

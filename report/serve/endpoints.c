@@ -81,7 +81,7 @@ static int check_tables(const struct gp_call_of_endpoint *call, const struct gp_
 static int write_tables(const struct gp_call_of_endpoint *call, const char *words, FILE *out)
 {
 	struct gp_summary_by by = {.words = words,
-				   .format = &gp_sheet_json,
+				   .format = &gp_table_json,
 				   .sort = gp_request_value(call->request, "sort")};
 	int64_t rows = ROWS;
 	int result = take_number(call, "top", 0, MOST_ROW, &rows);
@@ -145,17 +145,17 @@ static int write_format(const struct gp_call_of_endpoint *call, const struct gp_
 int gp_endpoint_flame(const struct gp_call_of_endpoint *call, FILE *out)
 {
 	const char *value = gp_request_value(call->request, "value");
-	const struct gp_export_options options = {.measure = value ? gp_measure_find(value)
-								   : GP_MEASURES};
+	const struct gp_export_options options = {.measure = value ? gp_stack_metric_find(value)
+								   : GP_STACK_METRICS};
 	size_t used;
 
-	if (!value || options.measure < GP_MEASURES)
+	if (!value || options.measure < GP_STACK_METRICS)
 		return write_format(call, &gp_exporter_speedscope, &options, out);
 	used = (size_t)snprintf(call->message, GP_SITE_MESSAGE_BYTES,
 				"there is no value %.60s; it is one of", value);
-	for (int i = 0; i < GP_MEASURES && used < GP_SITE_MESSAGE_BYTES; i++)
+	for (int i = 0; i < GP_STACK_METRICS && used < GP_SITE_MESSAGE_BYTES; i++)
 		used += (size_t)snprintf(call->message + used, GP_SITE_MESSAGE_BYTES - used,
-					 "%s %s", i > 0 ? "," : "", gp_measures[i].word);
+					 "%s %s", i > 0 ? "," : "", gp_stack_metrics[i].word);
 	return -EINVAL;
 }
 
@@ -184,7 +184,7 @@ static int check_part(const struct gp_call_of_endpoint *call, const struct gp_sl
 int gp_endpoint_trace(const struct gp_call_of_endpoint *call, FILE *out)
 {
 	int64_t from_ns = 0, to_ns = 0, least_ns = 0;
-	struct gp_export_options options = {.measure = GP_MEASURES};
+	struct gp_export_options options = {.measure = GP_STACK_METRICS};
 	int result = take_time(call, "from", 0, &from_ns);
 
 	if (result == 0)

@@ -63,7 +63,7 @@ static int keep_track(void *context, const struct gp_html_track *from,
 		.id = from->id,
 		.model = from->model,
 		.first_shape = from->first_shape,
-		.events = gp_room_take((size_t)gather->count * sizeof(*track->events))};
+		.events = gp_spill_take((size_t)gather->count * sizeof(*track->events))};
 	if (!track->name || !track->events)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < gather->count; i++)
@@ -110,7 +110,7 @@ void gp_spans_free(struct gp_spans *spans)
 		return;
 	for (uint32_t i = 0; i < spans->track_count; i++) {
 		free(spans->tracks[i].name);
-		gp_room_free(spans->tracks[i].events);
+		gp_spill_free(spans->tracks[i].events);
 	}
 	free(spans->tracks);
 	gp_html_tracks_free(&spans->walk);

@@ -251,7 +251,7 @@ static struct block *new_block(void)
 struct gp_one_pass *gp_one_pass_new(const struct gp_one_pass_sink *sink)
 {
 	struct gp_one_pass *p = calloc(1, sizeof(*p));
-	uint32_t cores = gp_cores(), threads = cores < MOST_THREADS ? cores : MOST_THREADS;
+	uint32_t cores = gp_core_count(), threads = cores < MOST_THREADS ? cores : MOST_THREADS;
 
 	if (!p)
 		return NULL;

@@ -46,7 +46,7 @@ static const struct gp_column copy_columns[] = {
 struct listing {
 	const struct gp_summary *summary;
 	const struct gp_groups *groups;
-	struct gp_table *table;
+	struct gp_text_table *table;
 	struct gp_names *names; /* of kernels; NULL for API calls */
 	size_t limit;           /* of rows; 0 = none */
 	bool failures;          /* with the column Failed */
@@ -54,11 +54,11 @@ struct listing {
 	uint64_t total_ns;
 };
 
-static void put_name(struct gp_table *table, const char *name)
+static void put_name(struct gp_text_table *table, const char *name)
 {
 	char *escaped = gp_text_escape(name);
 
-	gp_table_cell(table, escaped ? escaped : "(no memory)");
+	gp_text_table_cell(table, escaped ? escaped : "(no memory)");
 	free(escaped);
 }
 
@@ -74,32 +74,32 @@ static const char *label_of(const struct listing *listing, const struct gp_group
 }
 
 /* Groups without any duration have a count and nothing else. */
-static void put_times(struct gp_table *table, const struct gp_stats *stats)
+static void put_times(struct gp_text_table *table, const struct gp_stats *stats)
 {
 	const double figures[] = {stats->mean, stats->median};
 
 	for (size_t i = 0; i < COUNT(figures); i++)
-		gp_table_cell(table, stats->count ? gp_format_ns_mean(figures[i]).text : "-");
-	gp_table_cell(table, stats->count ? gp_format_ns(stats->min).text : "-");
-	gp_table_cell(table, stats->count ? gp_format_ns(stats->max).text : "-");
-	gp_table_cell(table, stats->count ? gp_format_ns_mean(stats->deviation).text : "-");
+		gp_text_table_cell(table, stats->count ? gp_format_ns_mean(figures[i]).text : "-");
+	gp_text_table_cell(table, stats->count ? gp_format_ns(stats->min).text : "-");
+	gp_text_table_cell(table, stats->count ? gp_format_ns(stats->max).text : "-");
+	gp_text_table_cell(table, stats->count ? gp_format_ns_mean(stats->deviation).text : "-");
 }
 
 static void put_group(const struct listing *listing, struct gp_group *group)
 {
 	struct gp_stats stats = gp_group_stats(group);
-	struct gp_table *table = listing->table;
+	struct gp_text_table *table = listing->table;
 
-	gp_table_figure(table, group->is_aside ? (struct gp_figure){"-"}
+	gp_text_table_figure(table, group->is_aside ? (struct gp_figure){"-"}
 					       : gp_format_percent((double)group->total_ns,
 								   (double)listing->total_ns));
-	gp_table_figure(table, gp_format_ns(group->total_ns));
-	gp_table_figure(table, gp_format_count(group->count));
+	gp_text_table_figure(table, gp_format_ns(group->total_ns));
+	gp_text_table_figure(table, gp_format_count(group->count));
 	if (listing->failures)
-		gp_table_cell(table, group->failed ? gp_format_count(group->failed).text : "-");
+		gp_text_table_cell(table, group->failed ? gp_format_count(group->failed).text : "-");
 	put_times(table, &stats);
 	if (listing->tuning)
-		gp_table_cell(table, group->apart_ns > 0
+		gp_text_table_cell(table, group->apart_ns > 0
 					     ? gp_format_percent((double)group->apart_ns,
 								 (double)group->total_ns)
 						       .text
@@ -169,7 +169,7 @@ static int print_listing(struct listing *listing)
 	shown = rows_shown(listing, order);
 	for (uint32_t i = 0; i < shown; i++)
 		put_group(listing, &listing->groups->rows[order[i]]);
-	result = gp_table_print(listing->table, listing->summary->out,
+	result = gp_text_table_print(listing->table, listing->summary->out,
 				columns_limit(listing->summary));
 	if (shown < listing->groups->count)
 		print_folded(listing, order, shown);
@@ -215,8 +215,8 @@ static int print_gpu(const struct gp_summary *summary)
 	struct listing listing = {
 		.summary = summary,
 		.groups = &activity->operations,
-		.table = tuning ? gp_table_new(tuning_columns, COUNT(tuning_columns))
-				: gp_table_new(gpu_columns, COUNT(gpu_columns)),
+		.table = tuning ? gp_text_table_new(tuning_columns, COUNT(tuning_columns))
+				: gp_text_table_new(gpu_columns, COUNT(gpu_columns)),
 		.tuning = tuning,
 		.names = gp_names_new(),
 		.limit = summary->rows.operations,
@@ -235,7 +235,7 @@ static int print_gpu(const struct gp_summary *summary)
 	if (result == 0)
 		result = print_listing(&listing);
 	gp_names_free(listing.names);
-	gp_table_free(listing.table);
+	gp_text_table_free(listing.table);
 	return result;
 }
 
@@ -267,8 +267,8 @@ static int print_api(const struct gp_summary *summary)
 	struct listing listing = {
 		.summary = summary,
 		.groups = &summary->activity.calls,
-		.table = failures ? gp_table_new(api_columns, COUNT(api_columns))
-				  : gp_table_new(gpu_columns, COUNT(gpu_columns)),
+		.table = failures ? gp_text_table_new(api_columns, COUNT(api_columns))
+				  : gp_text_table_new(gpu_columns, COUNT(gpu_columns)),
 		.failures = failures,
 		.limit = summary->rows.calls,
 		.total_ns = gp_groups_time_ns(&summary->activity.calls),
@@ -279,30 +279,30 @@ static int print_api(const struct gp_summary *summary)
 		which_calls(summary));
 	if (listing.table)
 		result = print_listing(&listing);
-	gp_table_free(listing.table);
+	gp_text_table_free(listing.table);
 	return result < 0 || !summary->basis ? result : gp_summary_print_failures(summary);
 }
 
-static void put_copies(struct gp_table *table, const struct gp_group *group)
+static void put_copies(struct gp_text_table *table, const struct gp_group *group)
 {
-	gp_table_figure(table, gp_format_bytes(group->bytes));
-	gp_table_figure(table, gp_format_count(group->count));
-	gp_table_figure(table, gp_format_bytes((group->bytes + group->count / 2) / group->count));
-	gp_table_figure(table, gp_format_bytes(group->least_bytes));
-	gp_table_figure(table, gp_format_bytes(group->most_bytes));
-	gp_table_figure(table, gp_format_ns(group->total_ns));
-	gp_table_figure(table, gp_format_gb_per_s(group->timed_bytes, group->total_ns));
-	gp_table_figure(table,
+	gp_text_table_figure(table, gp_format_bytes(group->bytes));
+	gp_text_table_figure(table, gp_format_count(group->count));
+	gp_text_table_figure(table, gp_format_bytes((group->bytes + group->count / 2) / group->count));
+	gp_text_table_figure(table, gp_format_bytes(group->least_bytes));
+	gp_text_table_figure(table, gp_format_bytes(group->most_bytes));
+	gp_text_table_figure(table, gp_format_ns(group->total_ns));
+	gp_text_table_figure(table, gp_format_gb_per_s(group->timed_bytes, group->total_ns));
+	gp_text_table_figure(table,
 			gp_copy_peak_is_known(group->without_peak, group->peak_ns, group->total_ns)
 				? gp_format_percent((double)group->peak_ns, (double)group->total_ns)
 				: (struct gp_figure){"-"});
-	gp_table_cell(table, group->key + 1);
+	gp_text_table_cell(table, group->key + 1);
 }
 
 static int print_copies(const struct gp_summary *summary)
 {
 	const struct gp_groups *groups = &summary->activity.operations;
-	struct gp_table *table = gp_table_new(copy_columns, COUNT(copy_columns));
+	struct gp_text_table *table = gp_text_table_new(copy_columns, COUNT(copy_columns));
 	uint32_t *order = gp_groups_by_time(groups);
 	int result = -ENOMEM;
 
@@ -312,10 +312,10 @@ static int print_copies(const struct gp_summary *summary)
 	for (uint32_t i = 0; i < groups->count; i++)
 		if (groups->rows[order[i]].key[0] == GP_ACTIVITY_OTHER)
 			put_copies(table, &groups->rows[order[i]]);
-	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+	result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
 done:
 	free(order);
-	gp_table_free(table);
+	gp_text_table_free(table);
 	return result;
 }
 

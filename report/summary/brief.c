@@ -9,7 +9,7 @@
 #include "report/model/peak_bandwidth.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 #include "report/model/recorded.h"
 #include "report/base/text/text_table.h"
 
@@ -72,7 +72,7 @@ static const struct gp_column columns[] = {
 };
 
 /* What the driver said last of a row's device. */
-static void put_usage(const struct gp_summary *summary, struct gp_table *table,
+static void put_usage(const struct gp_summary *summary, struct gp_text_table *table,
 		      const struct gp_memory_row *row)
 {
 	const struct gp_memory_usage *usage = NULL;
@@ -81,11 +81,11 @@ static void put_usage(const struct gp_summary *summary, struct gp_table *table,
 		if (row->kind == GP_MEMORY_OF_DEVICE &&
 		    summary->memory.usages[i].device == row->device)
 			usage = &summary->memory.usages[i];
-	gp_table_cell(table, usage ? gp_format_bytes(usage->in_use_bytes).text : "-");
-	gp_table_cell(table, usage ? gp_format_bytes(usage->total_bytes).text : "-");
+	gp_text_table_cell(table, usage ? gp_format_bytes(usage->in_use_bytes).text : "-");
+	gp_text_table_cell(table, usage ? gp_format_bytes(usage->total_bytes).text : "-");
 }
 
-static void put_label(const struct gp_summary *summary, struct gp_table *table,
+static void put_label(const struct gp_summary *summary, struct gp_text_table *table,
 		      const struct gp_memory_row *row)
 {
 	const char *kind = gp_allocation_name(row->kind);
@@ -98,17 +98,17 @@ static void put_label(const struct gp_summary *summary, struct gp_table *table,
 			 row->kind == GP_MEMORY_OF_DEVICE ? "" : kind);
 	else
 		snprintf(label, sizeof(label), "%s", kind);
-	gp_table_cell(table, label);
+	gp_text_table_cell(table, label);
 }
 
-static void put_row(const struct gp_summary *summary, struct gp_table *table,
+static void put_row(const struct gp_summary *summary, struct gp_text_table *table,
 		    const struct gp_memory_row *row)
 {
 	gp_summary_put_peak(summary, table, row);
-	gp_table_figure(table, gp_format_count(row->allocations));
-	gp_table_figure(table, gp_format_count(row->frees));
-	gp_table_figure(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
-	gp_table_figure(table, gp_format_count(row->allocations - row->frees));
+	gp_text_table_figure(table, gp_format_count(row->allocations));
+	gp_text_table_figure(table, gp_format_count(row->frees));
+	gp_text_table_figure(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
+	gp_text_table_figure(table, gp_format_count(row->allocations - row->frees));
 	put_usage(summary, table, row);
 	put_label(summary, table, row);
 }
@@ -164,13 +164,13 @@ int gp_summary_print_memory_in_brief(const struct gp_summary *summary)
 {
 	const struct gp_memory_stats *memory = &summary->memory;
 	struct choice choice = choose_rows(summary);
-	struct gp_table *table;
+	struct gp_text_table *table;
 	size_t shown = 0;
 	int result;
 
 	if (memory->row_count == 0)
 		return 0;
-	table = gp_table_new(columns, COUNT(columns));
+	table = gp_text_table_new(columns, COUNT(columns));
 	if (!table)
 		return -ENOMEM;
 	gp_summary_print_memory_title(summary);
@@ -179,10 +179,10 @@ int gp_summary_print_memory_in_brief(const struct gp_summary *summary)
 			put_row(summary, table, &memory->rows[i]);
 			shown++;
 		}
-	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+	result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
 	if (shown < choice.rows)
 		fprintf(summary->out, "  ... %s more\n", gp_format_count(choice.rows - shown).text);
 	gp_summary_print_left_note(summary);
-	gp_table_free(table);
+	gp_text_table_free(table);
 	return result;
 }

@@ -5,8 +5,8 @@
 #include "report/analysis/idle/call_cause.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
-#include "report/analysis/host/overhead.h"
-#include "report/base/text/wrap.h"
+#include "report/analysis/host/own_overhead.h"
+#include "report/base/text/paragraph.h"
 #include "report/summary/part.h"
 
 /* Share of the time from which an overhead that CUPTI reports is shown. */
@@ -52,7 +52,7 @@ static void print_share(const struct gp_summary *summary, double cost_ns)
 			summary->options->brief ? "" : "\n ");
 }
 
-static void print_kinds_of_cost(FILE *out, const struct gp_own_cost *cost)
+static void print_kinds_of_cost(FILE *out, const struct gp_own_overhead *cost)
 {
 	fprintf(out, " (hooks %s, CUPTI callbacks %s, GPU records %s)",
 		cost->hooks_unknown ? "not measured" : gp_format_ns_about(cost->hooks_ns).text,
@@ -71,14 +71,14 @@ static bool has_own_trace(const struct gp_summary *summary)
 
 void gp_summary_print_cost(const struct gp_summary *summary)
 {
-	struct gp_own_cost cost = gp_own_cost_of(summary->models, summary->model_count);
+	struct gp_own_overhead cost = gp_own_overhead_of(summary->models, summary->model_count);
 	bool brief = summary->options->brief;
 
 	if (!has_own_trace(summary))
 		return;
 	fprintf(summary->out, "%sgpuprof's own cost: about %s", brief ? "  " : "\n",
-		gp_format_ns_about(gp_own_cost_total_ns(&cost)).text);
-	print_share(summary, gp_own_cost_total_ns(&cost));
+		gp_format_ns_about(gp_own_overhead_total_ns(&cost)).text);
+	print_share(summary, gp_own_overhead_total_ns(&cost));
 	if (!brief)
 		print_kinds_of_cost(summary->out, &cost);
 	fputs("\n", summary->out);

@@ -147,7 +147,7 @@ static void print_whose(const struct gp_summary *summary, const struct gp_model 
 }
 
 /* Communicators that were made between operations. */
-static uint64_t later_nccl_ns(const struct gp_ends *ends)
+static uint64_t later_nccl_ns(const struct gp_startup_shutdown *ends)
 {
 	uint64_t before_ns = ends->first.part_ns[GP_END_NCCL];
 
@@ -164,11 +164,11 @@ static bool is_told(const struct gp_summary *summary, const struct gp_end *end)
 /* Of one kind of time, the process that took longest. */
 struct longest {
 	uint64_t ns;
-	struct gp_ends ends;
+	struct gp_startup_shutdown ends;
 	const struct gp_model *model;
 };
 
-static void compare(struct longest *longest, uint64_t ns, const struct gp_ends *ends,
+static void compare(struct longest *longest, uint64_t ns, const struct gp_startup_shutdown *ends,
 		    const struct gp_model *model)
 {
 	if (ns > longest->ns)
@@ -219,7 +219,7 @@ static int print_start(const struct gp_summary *summary, const struct start *sta
 }
 
 /* Of a process alone that never had an operation: what it took its time for instead. */
-static int print_whole(const struct gp_summary *summary, const struct gp_ends *ends)
+static int print_whole(const struct gp_summary *summary, const struct gp_startup_shutdown *ends)
 {
 	int result;
 
@@ -235,13 +235,13 @@ int gp_summary_print_ends(const struct gp_summary *summary)
 {
 	struct start start = {0};
 	struct longest last = {0};
-	struct gp_ends ends = {0};
+	struct gp_startup_shutdown ends = {0};
 	int result;
 
 	for (size_t i = 0; i < summary->model_count; i++) {
 		const struct gp_model *model = summary->models[i];
 
-		result = gp_ends_of(&ends, model);
+		result = gp_startup_shutdown_of(&ends, model);
 		if (result < 0)
 			return result;
 		compare(&start.before, ends.before_ns, &ends, model);

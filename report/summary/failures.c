@@ -8,7 +8,7 @@
 #include "report/analysis/device/failures.h"
 #include "report/base/text/format.h"
 #include "report/base/memstream.h"
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 #include "report/base/text/text.h"
 
 #define MOST_ROWS 4
@@ -102,7 +102,7 @@ static void print_held(const struct gp_summary *summary, const struct gp_failure
 	FILE *out = open_memstream(&text, &length);
 
 	if (out)
-		gp_held_tell(out, &row->held, failures->sites);
+		gp_oom_snapshot_tell(out, &row->held, failures->sites);
 	if (out && gp_memory_stream_close(out, &text) == 0)
 		escaped = gp_text_escape(text);
 	fprintf(summary->out, "%*s", LEAD, "");

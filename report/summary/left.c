@@ -98,7 +98,7 @@ static struct left sum_up(const struct gp_memory_sites *found)
 	return left;
 }
 
-static void put_site(struct gp_table *table, const struct gp_memory_sites *found, uint32_t number)
+static void put_site(struct gp_text_table *table, const struct gp_memory_sites *found, uint32_t number)
 {
 	struct gp_call_site site = gp_call_sites_at(found->sites, number);
 	char line[LINE_BYTES], *escaped;
@@ -106,25 +106,25 @@ static void put_site(struct gp_table *table, const struct gp_memory_sites *found
 	snprintf(line, sizeof(line), "%s%s%s", site.place,
 		 site.callers[0] != '\0' ? GP_SITE_SEPARATOR : "", site.callers);
 	escaped = gp_text_escape(line);
-	gp_table_cell(table, escaped ? escaped : "(no memory)");
+	gp_text_table_cell(table, escaped ? escaped : "(no memory)");
 	free(escaped);
 }
 
 static int print_sites(const struct gp_summary *summary, const struct gp_memory_sites *found,
 		       const struct left *left)
 {
-	struct gp_table *table = gp_table_new(columns, COUNT(columns));
+	struct gp_text_table *table = gp_text_table_new(columns, COUNT(columns));
 	int result;
 
 	if (!table)
 		return -ENOMEM;
 	for (size_t i = 0; i < SHOWN && left->most[i]; i++) {
-		gp_table_figure(table, gp_format_bytes(left->most[i]->left_bytes));
-		gp_table_figure(table, gp_format_count(left->most[i]->left_blocks));
+		gp_text_table_figure(table, gp_format_bytes(left->most[i]->left_bytes));
+		gp_text_table_figure(table, gp_format_count(left->most[i]->left_blocks));
 		put_site(table, found, left->most[i]->site);
 	}
-	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
-	gp_table_free(table);
+	result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
+	gp_text_table_free(table);
 	if (left->sites > SHOWN)
 		fprintf(summary->out, "  ... %s more\n", gp_format_count(left->sites - SHOWN).text);
 	return result;

@@ -31,7 +31,7 @@ static char *name_of(const struct gp_model *model, const struct gp_op *op)
 }
 
 /* "the first of 20 step", "one of 323 [memcpy DtoD] (1B)" */
-static void print_which(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)
+static void print_which(FILE *out, const struct gp_outlier *lone, const struct gp_model *model)
 {
 	char *name = name_of(model, lone->op);
 
@@ -68,7 +68,7 @@ static void print_guess(FILE *out, const struct gp_model *model, const struct gp
 		      out);
 }
 
-static void print_why(FILE *out, const struct gp_lone_op *lone, const struct gp_model *model)
+static void print_why(FILE *out, const struct gp_outlier *lone, const struct gp_model *model)
 {
 	uint64_t beside_ns = gp_op_gpu_ns(lone->op) - lone->alone_ns;
 
@@ -79,7 +79,7 @@ static void print_why(FILE *out, const struct gp_lone_op *lone, const struct gp_
 		print_guess(out, model, lone->op);
 }
 
-static void print_without(const struct gp_summary *summary, const struct gp_lone_op *lone)
+static void print_without(const struct gp_summary *summary, const struct gp_outlier *lone)
 {
 	const struct gp_model *model = summary->models[lone->model];
 	size_t device = gp_device_list_known(&summary->devices, model, lone->op->device_id);
@@ -94,7 +94,7 @@ static void print_without(const struct gp_summary *summary, const struct gp_lone
 				.text);
 }
 
-static void print_lone(const struct gp_summary *summary, const struct gp_lone_op *lone)
+static void print_lone(const struct gp_summary *summary, const struct gp_outlier *lone)
 {
 	uint64_t ns = gp_op_gpu_ns(lone->op);
 
@@ -107,7 +107,7 @@ static void print_lone(const struct gp_summary *summary, const struct gp_lone_op
 	fputs("\n", summary->out);
 }
 
-static void print_wrong(const struct gp_summary *summary, const struct gp_lone_op *lone)
+static void print_wrong(const struct gp_summary *summary, const struct gp_outlier *lone)
 {
 	print_which(summary->out, lone, summary->models[lone->model]);
 	fprintf(summary->out, " took %s by its record",
@@ -123,12 +123,12 @@ static void print_wrong(const struct gp_summary *summary, const struct gp_lone_o
 
 int gp_summary_print_lone(const struct gp_summary *summary)
 {
-	struct gp_lone_op lone, wrong;
-	int result = gp_lone_op_find(&lone, summary->models, summary->model_count,
+	struct gp_outlier lone, wrong;
+	int result = gp_outlier_find(&lone, summary->models, summary->model_count,
 				     &summary->devices, summary->kinds);
 
 	if (result == 0)
-		result = gp_lone_op_find_wrong(&wrong, summary->models, summary->model_count);
+		result = gp_outlier_find_wrong(&wrong, summary->models, summary->model_count);
 	if (result == 0 && wrong.op)
 		print_wrong(summary, &wrong);
 	if (result == 0 && lone.op)

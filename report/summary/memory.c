@@ -18,7 +18,7 @@ static const struct gp_column columns[] = {
 	{"Left", false},   {"Blocks", false}, {"Memory", true},
 };
 
-static void put_label(const struct gp_summary *summary, struct gp_table *table,
+static void put_label(const struct gp_summary *summary, struct gp_text_table *table,
 		      const struct gp_memory_row *row)
 {
 	const char *kind = row->kind == GP_MEMORY_OF_DEVICE ? "in all but managed"
@@ -30,17 +30,17 @@ static void put_label(const struct gp_summary *summary, struct gp_table *table,
 			 summary->devices.entries[row->device].number, kind);
 	else
 		snprintf(label, sizeof(label), "%s", kind);
-	gp_table_cell(table, label);
+	gp_text_table_cell(table, label);
 }
 
-void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *table,
+void gp_summary_put_peak(const struct gp_summary *summary, struct gp_text_table *table,
 			 const struct gp_memory_row *row)
 {
-	gp_table_figure(table, gp_format_bytes(row->peak_bytes));
+	gp_text_table_figure(table, gp_format_bytes(row->peak_bytes));
 	if (row->peak_bytes > 0)
-		gp_table_figure(table, gp_summary_moment(summary, row->peak_unix_ns));
+		gp_text_table_figure(table, gp_summary_moment(summary, row->peak_unix_ns));
 	else
-		gp_table_cell(table, "-");
+		gp_text_table_cell(table, "-");
 }
 
 void gp_summary_print_left_note(const struct gp_summary *summary)
@@ -57,16 +57,16 @@ void gp_summary_print_left_note(const struct gp_summary *summary)
 	}
 }
 
-static void put_row(const struct gp_summary *summary, struct gp_table *table,
+static void put_row(const struct gp_summary *summary, struct gp_text_table *table,
 		    const struct gp_memory_row *row)
 {
 	gp_summary_put_peak(summary, table, row);
-	gp_table_figure(table, gp_format_bytes(row->allocated_bytes));
-	gp_table_figure(table, gp_format_count(row->allocations));
-	gp_table_figure(table, gp_format_bytes(row->freed_bytes));
-	gp_table_figure(table, gp_format_count(row->frees));
-	gp_table_figure(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
-	gp_table_figure(table, gp_format_count(row->allocations - row->frees));
+	gp_text_table_figure(table, gp_format_bytes(row->allocated_bytes));
+	gp_text_table_figure(table, gp_format_count(row->allocations));
+	gp_text_table_figure(table, gp_format_bytes(row->freed_bytes));
+	gp_text_table_figure(table, gp_format_count(row->frees));
+	gp_text_table_figure(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
+	gp_text_table_figure(table, gp_format_count(row->allocations - row->frees));
 	put_label(summary, table, row);
 }
 
@@ -86,7 +86,7 @@ static bool is_worth_a_row(const struct gp_memory_stats *memory, size_t index)
 
 static int print_rows(const struct gp_summary *summary)
 {
-	struct gp_table *table = gp_table_new(columns, COUNT(columns));
+	struct gp_text_table *table = gp_text_table_new(columns, COUNT(columns));
 	size_t rows = 0;
 	int result = 0;
 
@@ -98,10 +98,10 @@ static int print_rows(const struct gp_summary *summary)
 			rows++;
 		}
 	if (rows > 0)
-		result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+		result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
 	if (result == 0)
 		gp_summary_print_left_note(summary);
-	gp_table_free(table);
+	gp_text_table_free(table);
 	return result;
 }
 

@@ -8,7 +8,7 @@
 #include "report/analysis/idle/queue.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 #include "report/base/tally.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

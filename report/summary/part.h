@@ -17,7 +17,7 @@
 #define GP_SUMMARY_COLUMNS       120 /* of a line, but for full names */
 #define GP_SUMMARY_BRIEF_COLUMNS 110
 
-struct gp_basis;
+struct gp_analysis;
 struct gp_summary_ranges;
 
 /* Rows of its tables; 0 = all. */
@@ -35,7 +35,7 @@ struct gp_summary {
 	struct gp_window window;
 	struct gp_device_list devices;
 	struct gp_busy *busy;   /* parallel to devices */
-	struct gp_basis *basis; /* NULL: there is none, of totals */
+	struct gp_analysis *basis; /* NULL: there is none, of totals */
 	const struct gp_kinds *kinds;
 	struct gp_memory_stats memory;
 	struct gp_activity activity;
@@ -165,7 +165,7 @@ void gp_summary_print_troubles(FILE *out, const struct gp_model *model);
 struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns);
 
 /* Two cells: the peak of a row of memory, and when it was; of unknown size, as another process's is, there is none. */
-void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *table,
+void gp_summary_put_peak(const struct gp_summary *summary, struct gp_text_table *table,
 			 const struct gp_memory_row *row);
 
 /* A line below them where one process had ended before the peak of all: more was left than there was at any time. */

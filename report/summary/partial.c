@@ -2,7 +2,7 @@
 
 #include "report/base/array.h"
 #include "report/base/text/format.h"
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 #include "report/model/sums/counts.h"
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
@@ -145,7 +145,7 @@ static void print_all_waiting(FILE *out, const struct gp_model *model)
 	if (count > WAITING_CALLS)
 		fprintf(out, "  in calls that wait: %s threads more\n",
 			gp_format_count(count - WAITING_CALLS).text);
-	gp_room_free(order);
+	gp_spill_free(order);
 }
 
 /* A trace of another profiler: what it has not is missing, and nothing is known of the process's end. */

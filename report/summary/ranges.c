@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/loop/context.h"
+#include "report/analysis/analysis.h"
 #include "report/base/array.h"
 #include "report/base/text/format.h"
 #include "report/base/text/name_pattern.h"
@@ -174,13 +174,13 @@ static void add_row(struct row *sum, const struct row *row)
 /* The first one's row becomes that of all; the others have no ranges any more. */
 static int join_alike(struct gp_summary_ranges *rows, const struct alike *alike, uint32_t count)
 {
-	uint64_t *lengths_ns = gp_room_take((size_t)count * FEW_OF_ONE * sizeof(*lengths_ns));
+	uint64_t *lengths_ns = gp_spill_take((size_t)count * FEW_OF_ONE * sizeof(*lengths_ns));
 	uint32_t group = gp_groups_find(&rows->names, alike->pattern);
 	struct row sum = {.longest = alike->row->key};
 	size_t ranges = 0;
 
 	if (!lengths_ns || group == UINT32_MAX) {
-		gp_room_free(lengths_ns);
+		gp_spill_free(lengths_ns);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -195,13 +195,13 @@ static int join_alike(struct gp_summary_ranges *rows, const struct alike *alike,
 	sum.key = rows->names.rows[group].key;
 	sum.median_ns = gp_stats_of(lengths_ns, ranges).median;
 	*alike->row = sum;
-	gp_room_free(lengths_ns);
+	gp_spill_free(lengths_ns);
 	return 0;
 }
 
 static int join_all_alike(struct gp_summary_ranges *rows)
 {
-	struct alike *alike = gp_room_take(((size_t)rows->count + 1) * sizeof(*alike));
+	struct alike *alike = gp_spill_take(((size_t)rows->count + 1) * sizeof(*alike));
 	uint32_t kept = 0, count;
 	bool are_one;
 	int result;
@@ -218,7 +218,7 @@ static int join_all_alike(struct gp_summary_ranges *rows)
 		if (are_one)
 			result = join_alike(rows, &alike[i], count);
 	}
-	gp_room_free(alike);
+	gp_spill_free(alike);
 	for (uint32_t i = 0; i < rows->count; i++)
 		if (rows->rows[i].count > 0)
 			rows->rows[kept++] = rows->rows[i];
@@ -279,18 +279,18 @@ static char *name_of(const struct row *row)
 	return escaped;
 }
 
-static void put_row(struct gp_table *table, const struct row *row)
+static void put_row(struct gp_text_table *table, const struct row *row)
 {
 	char *escaped = name_of(row);
 
-	gp_table_figure(table, gp_format_ns(row->gpu_ns));
-	gp_table_figure(table, gp_format_count(row->operations));
-	gp_table_figure(table, gp_format_count(row->count));
-	gp_table_cell(table, row->open > 0 ? gp_format_count(row->open).text : "-");
-	gp_table_figure(table, gp_format_ns(row->total_ns));
-	gp_table_figure(table, gp_format_ns_mean((double)row->total_ns / (double)row->count));
-	gp_table_figure(table, gp_format_ns(row->longest_ns));
-	gp_table_cell(table, escaped ? escaped : "(no memory)");
+	gp_text_table_figure(table, gp_format_ns(row->gpu_ns));
+	gp_text_table_figure(table, gp_format_count(row->operations));
+	gp_text_table_figure(table, gp_format_count(row->count));
+	gp_text_table_cell(table, row->open > 0 ? gp_format_count(row->open).text : "-");
+	gp_text_table_figure(table, gp_format_ns(row->total_ns));
+	gp_text_table_figure(table, gp_format_ns_mean((double)row->total_ns / (double)row->count));
+	gp_text_table_figure(table, gp_format_ns(row->longest_ns));
+	gp_text_table_cell(table, escaped ? escaped : "(no memory)");
 	free(escaped);
 }
 
@@ -306,7 +306,7 @@ static void print_title(const struct gp_summary *summary, const struct gp_summar
 
 static int print_rows(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
 {
-	struct gp_table *table = gp_table_new(columns, COUNT(columns));
+	struct gp_text_table *table = gp_text_table_new(columns, COUNT(columns));
 	size_t limit = summary->rows.ranges;
 	uint32_t shown = limit == 0 || rows->count <= limit + 1 ? rows->count : (uint32_t)limit;
 	int result;
@@ -316,13 +316,13 @@ static int print_rows(const struct gp_summary *summary, const struct gp_summary_
 	print_title(summary, rows);
 	for (uint32_t i = 0; i < shown; i++)
 		put_row(table, &rows->rows[i]);
-	result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+	result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
 	if (shown < rows->count)
 		fprintf(summary->out, "  ... %s more%s\n",
 			gp_format_count(rows->count - shown).text,
 			summary->options->brief ? ""
 						: ": `gpuprof summary --by nvtx FILE` shows all");
-	gp_table_free(table);
+	gp_text_table_free(table);
 	return result;
 }
 

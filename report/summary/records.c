@@ -7,7 +7,7 @@
 
 #include "report/model/loss_kind.h"
 #include "report/base/text/format.h"
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 #include "report/model/sums/counts.h"
 #include "report/model/recorded.h"
 #include "report/base/text/text.h"
@@ -24,31 +24,31 @@ static const struct {
 
 static const struct {
 	size_t offset;
-	enum gp_concern concern;
+	enum gp_loss_kind concern;
 	const char *meaning;
 } losses[] = {
 #define LOSSES(member) offsetof(struct gp_losses, member)
-	{LOSSES(damaged_bytes), GP_CONCERN_LOSS, "damaged byte(s) of the trace file, skipped"},
-	{LOSSES(unknown_records), GP_CONCERN_LOSS,
+	{LOSSES(damaged_bytes), GP_LOSS_LOSS, "damaged byte(s) of the trace file, skipped"},
+	{LOSSES(unknown_records), GP_LOSS_LOSS,
 	 "record(s) that this version does not understand (made by a newer one, or damaged)"},
-	{LOSSES(ops_untimed), GP_CONCERN_LOSS,
+	{LOSSES(ops_untimed), GP_LOSS_LOSS,
 	 "GPU operation(s) without timestamps from the device: counted, but in no time"},
-	{LOSSES(ops_reversed), GP_CONCERN_LOSS,
+	{LOSSES(ops_reversed), GP_LOSS_LOSS,
 	 "GPU operation(s) with an end before the start: taken as 0ns"},
-	{LOSSES(ops_without_call), GP_CONCERN_LOSS,
+	{LOSSES(ops_without_call), GP_LOSS_LOSS,
 	 "GPU operation(s) whose API call was not recorded (made before recording began, or lost)"},
-	{LOSSES(frees_unknown), GP_CONCERN_STRAIN,
+	{LOSSES(frees_unknown), GP_LOSS_STRAIN,
 	 "free(s) of memory whose allocation was not recorded (made before recording began, by a "
 	 "library, or lost)"},
-	{LOSSES(clock_misfits), GP_CONCERN_STRAIN,
+	{LOSSES(clock_misfits), GP_LOSS_STRAIN,
 	 "reading(s) of the processor's clock that contradict the system's: times near them may be "
 	 "wrong"},
-	{LOSSES(range_ends_unknown), GP_CONCERN_STRAIN,
+	{LOSSES(range_ends_unknown), GP_LOSS_STRAIN,
 	 "end(s) of ranges whose beginning was not recorded"},
-	{LOSSES(ops_contradicted), GP_CONCERN_STRAIN,
+	{LOSSES(ops_contradicted), GP_LOSS_STRAIN,
 	 "GPU operation(s) whose time cannot be right, for ten or more of the same stream ran "
 	 "meanwhile: counted, without that time"},
-	{LOSSES(ops_clashing), GP_CONCERN_STRAIN,
+	{LOSSES(ops_clashing), GP_LOSS_STRAIN,
 	 "GPU operation(s) began, by their times, before another one of their stream had ended: "
 	 "one "
 	 "of the two is wrong"},
@@ -112,14 +112,14 @@ static const char *explain_counter(const struct trouble *trouble, size_t counter
 	return "";
 }
 
-static void print_concerns(FILE *out, const struct trouble *trouble, enum gp_concern concern,
+static void print_concerns(FILE *out, const struct trouble *trouble, enum gp_loss_kind concern,
 			   int indent)
 {
 	for (size_t i = 0; i < COUNT(losses); i++)
 		if (losses[i].concern == concern && trouble->losses[i] > 0)
 			gp_summary_print_things(out, indent, trouble->losses[i], losses[i].meaning);
 	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (gp_concern_of(i) == concern && trouble->counters[i] > 0)
+		if (gp_loss_kind_of(i) == concern && trouble->counters[i] > 0)
 			print_counter(out, indent, trouble->counters[i], counters[i].meaning,
 				      explain_counter(trouble, i));
 }
@@ -162,10 +162,10 @@ static const char *explain_missing(const struct gp_model *model)
 static bool has_loss(const struct gp_model *model)
 {
 	for (size_t i = 0; i < COUNT(losses); i++)
-		if (losses[i].concern == GP_CONCERN_LOSS && loss_at(model, i) > 0)
+		if (losses[i].concern == GP_LOSS_LOSS && loss_at(model, i) > 0)
 			return true;
-	return gp_concern_has_lost_operations(model) ||
-	       gp_concern_is_counted(model, GP_CONCERN_TEXT_LOSS) ||
+	return gp_loss_kind_has_lost_operations(model) ||
+	       gp_loss_kind_is_counted(model, GP_LOSS_TEXT_LOSS) ||
 	       model->counters[GP_COUNTER_LEFT_OUT_OLD] > 0;
 }
 
@@ -326,8 +326,8 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	if (gp_recorded_is_whole(model) && !gp_summary_is_cut_off(model))
 		gp_summary_print_unfinished(out, 4, model);
 	add_trouble(&trouble, model);
-	print_concerns(out, &trouble, GP_CONCERN_LOSS, 4);
-	print_concerns(out, &trouble, GP_CONCERN_TEXT_LOSS, 4);
+	print_concerns(out, &trouble, GP_LOSS_LOSS, 4);
+	print_concerns(out, &trouble, GP_LOSS_TEXT_LOSS, 4);
 }
 
 /* Of so many processes. */
@@ -347,9 +347,9 @@ void gp_summary_print_troubles(FILE *out, const struct gp_model *model)
 	struct trouble trouble = {.losses = {0}};
 
 	add_trouble(&trouble, model);
-	print_concerns(out, &trouble, GP_CONCERN_LOSS, 2);
-	print_concerns(out, &trouble, GP_CONCERN_TEXT_LOSS, 2);
-	print_concerns(out, &trouble, GP_CONCERN_STRAIN, 2);
+	print_concerns(out, &trouble, GP_LOSS_LOSS, 2);
+	print_concerns(out, &trouble, GP_LOSS_TEXT_LOSS, 2);
+	print_concerns(out, &trouble, GP_LOSS_STRAIN, 2);
 	for (uint32_t i = 0; i < model->note_count; i++)
 		print_note(out, model->notes[i], 1);
 }
@@ -437,7 +437,7 @@ static void print_telemetry(const struct gp_summary *summary)
 		uint64_t value = 0;
 		double ns = 0;
 
-		if (gp_concern_of(i) != GP_CONCERN_TELEMETRY ||
+		if (gp_loss_kind_of(i) != GP_LOSS_TELEMETRY ||
 		    i == GP_COUNTER_LAST_DELIVERY_TICKS || i == GP_COUNTER_FIRST_TICKS)
 			continue;
 		for (size_t m = 0; m < summary->model_count; m++) {
@@ -581,7 +581,7 @@ int gp_summary_print_records(const struct gp_summary *summary)
 			print_unclean(summary, summary->models[i]);
 	for (size_t i = 0; i < summary->model_count; i++)
 		add_trouble(&all, summary->models[i]);
-	print_concerns(summary->out, &all, GP_CONCERN_STRAIN, 2);
+	print_concerns(summary->out, &all, GP_LOSS_STRAIN, 2);
 	for (size_t i = 0; i < summary->model_count; i++)
 		print_looks_missing(summary, summary->models[i]);
 	for (size_t i = 0; i < summary->model_count; i++)

@@ -40,8 +40,8 @@ struct signs {
 		double ns, most_ns;
 		const char *most; /* the function with most of it */
 	} works[WORKS];
-	struct gp_spread launches; /* calls, in ns */
-	struct gp_spread kernels;
+	struct gp_histogram launches; /* calls, in ns */
+	struct gp_histogram kernels;
 	uint64_t pageable, pageable_bytes, pageable_timed_bytes, pageable_ns;
 };
 
@@ -76,7 +76,7 @@ static void add_calls(struct signs *signs, const struct gp_model *model, const s
 	enum work work = work_of(api.class);
 
 	if (api.class == GP_API_LAUNCH)
-		gp_spread_join_scaled(&signs->launches, &sum->spread, model->ns_per_tick);
+		gp_histogram_join_scaled(&signs->launches, &sum->spread, model->ns_per_tick);
 	if (work == WORKS)
 		return;
 	signs->works[work].count += sum->spread.count;
@@ -113,7 +113,7 @@ static void gather(const struct gp_summary *summary, struct signs *signs)
 			else if (sum->kind == GP_SUM_COPY)
 				add_copies(signs, sum);
 			else if (sum->kind == GP_SUM_KERNEL)
-				gp_spread_join(&signs->kernels, &sum->spread);
+				gp_histogram_join(&signs->kernels, &sum->spread);
 		}
 	}
 }
@@ -167,9 +167,9 @@ static void print_short_kernels(const struct gp_summary *summary, const struct s
 {
 	double idle = idle_percent(summary);
 	double others_ns = signs->works[WAITING].ns + signs->works[COPYING].ns;
-	struct gp_stats launches = gp_spread_stats(&signs->launches);
-	struct gp_stats kernels = gp_spread_stats(&signs->kernels);
-	uint32_t step = gp_spread_step((uint64_t)launches.median);
+	struct gp_stats launches = gp_histogram_stats(&signs->launches);
+	struct gp_stats kernels = gp_histogram_stats(&signs->kernels);
+	uint32_t step = gp_histogram_step((uint64_t)launches.median);
 	uint64_t shorter = 0;
 
 	if (kernels.count < MANY_KERNELS || kernels.mean > SHORT_NS || idle < IDLE_PERCENT ||

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis/loop/context.h"
+#include "report/analysis/analysis.h"
 #include "report/base/parallel_jobs.h"
 #include "report/model/peak_bandwidth.h"
 #include "report/base/text/format.h"
 #include "report/base/memstream.h"
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 #include "report/model/sums/counts.h"
 #include "report/summary/part.h"
 #include "report/model/recorded.h"
@@ -337,16 +337,16 @@ static int take_totals(const struct gp_summary *summary, struct totals *totals,
 	return result;
 }
 
-static void put_program(struct gp_table *table, const struct gp_model *model)
+static void put_program(struct gp_text_table *table, const struct gp_model *model)
 {
 	char *program = gp_text_escape(program_of(model));
 
-	gp_table_cell(table, program ? program : "(no memory)");
+	gp_text_table_cell(table, program ? program : "(no memory)");
 	free(program);
 }
 
 /* "0", "0-3,6", "-" */
-static void put_devices(const struct gp_summary *summary, struct gp_table *table,
+static void put_devices(const struct gp_summary *summary, struct gp_text_table *table,
 			const struct totals *totals)
 {
 	const struct gp_device_list *devices = &summary->devices;
@@ -368,11 +368,11 @@ static void put_devices(const struct gp_summary *summary, struct gp_table *table
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "-%u",
 						 devices->entries[last].number);
 	}
-	gp_table_cell(table, text);
+	gp_text_table_cell(table, text);
 }
 
 /* Where operations, or the time of one, are missing: at least; and not known where what is there is nearly nothing. */
-static void put_busy(struct gp_table *table, const struct gp_model *model,
+static void put_busy(struct gp_text_table *table, const struct gp_model *model,
 		     const struct totals *totals)
 {
 	struct gp_figure busy =
@@ -381,12 +381,12 @@ static void put_busy(struct gp_table *table, const struct gp_model *model,
 
 	snprintf(text, sizeof(text), ">=%s", busy.text);
 	if (gp_recorded_has_all_operations(model) && model->contradiction_count == 0)
-		gp_table_cell(table, busy.text);
+		gp_text_table_cell(table, busy.text);
 	else
-		gp_table_cell(table, totals->busy_ns > 0 && *busy.text != '<' ? text : "-");
+		gp_text_table_cell(table, totals->busy_ns > 0 && *busy.text != '<' ? text : "-");
 }
 
-static int put_process(const struct gp_summary *summary, struct gp_table *table,
+static int put_process(const struct gp_summary *summary, struct gp_text_table *table,
 		       struct gp_model *const *model)
 {
 	struct gp_window window = gp_busy_window(model, 1);
@@ -395,28 +395,28 @@ static int put_process(const struct gp_summary *summary, struct gp_table *table,
 	char pid[16];
 
 	snprintf(pid, sizeof(pid), "%u", (*model)->pid);
-	gp_table_cell(table, pid);
-	gp_table_figure(table, gp_summary_moment(summary, window.start_unix_ns));
-	gp_table_figure(table, gp_format_ns(window.end_unix_ns - window.start_unix_ns));
-	gp_table_figure(table, gp_format_count(totals.counts.calls));
-	gp_table_figure(table,
+	gp_text_table_cell(table, pid);
+	gp_text_table_figure(table, gp_summary_moment(summary, window.start_unix_ns));
+	gp_text_table_figure(table, gp_format_ns(window.end_unix_ns - window.start_unix_ns));
+	gp_text_table_figure(table, gp_format_count(totals.counts.calls));
+	gp_text_table_figure(table,
 			gp_format_count(totals.counts.launches + totals.counts.graph_launches));
-	gp_table_figure(table, gp_format_count(totals.counts.operations));
-	gp_table_figure(table, gp_format_ns(totals.counts.gpu_ns));
+	gp_text_table_figure(table, gp_format_count(totals.counts.operations));
+	gp_text_table_figure(table, gp_format_ns(totals.counts.gpu_ns));
 	put_busy(table, *model, &totals);
 	if (gp_recorded_kind(*model, "memory"))
-		gp_table_figure(table, gp_format_bytes(totals.peak_bytes));
+		gp_text_table_figure(table, gp_format_bytes(totals.peak_bytes));
 	else
-		gp_table_cell(table, "-");
+		gp_text_table_cell(table, "-");
 	put_devices(summary, table, &totals);
-	gp_table_cell(table, gp_recorded_how_ended(*model).text);
+	gp_text_table_cell(table, gp_recorded_how_ended(*model).text);
 	put_program(table, *model);
 	return result;
 }
 
 static int print_processes(const struct gp_summary *summary)
 {
-	struct gp_table *table = gp_table_new(process_columns, COUNT(process_columns));
+	struct gp_text_table *table = gp_text_table_new(process_columns, COUNT(process_columns));
 	size_t shown = summary->model_count;
 	int result = table ? 0 : -ENOMEM;
 
@@ -427,11 +427,11 @@ static int print_processes(const struct gp_summary *summary)
 	for (size_t i = 0; result == 0 && i < shown; i++)
 		result = put_process(summary, table, &summary->models[i]);
 	if (result == 0)
-		result = gp_table_print(table, summary->out, gp_summary_columns(summary));
+		result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
 	if (shown < summary->model_count)
 		fprintf(summary->out, "  ... %s more\n",
 			gp_format_count(summary->model_count - shown).text);
-	gp_table_free(table);
+	gp_text_table_free(table);
 	return result;
 }
 
@@ -508,7 +508,7 @@ static int gather_basis(void *context)
 	if (gp_summary_has_totals(s->models, s->model_count))
 		return 0;
 	s->basis = calloc(1, sizeof(*s->basis));
-	return s->basis ? gp_basis_of(s->basis, s->models, s->model_count, &s->devices, s->kinds,
+	return s->basis ? gp_analysis_of(s->basis, s->models, s->model_count, &s->devices, s->kinds,
 				      KEPT_GAPS)
 			: -ENOMEM;
 }
@@ -528,7 +528,7 @@ int gp_summary_gather(struct gp_summary *summary)
 	if (result == 0) /* first: it may come upon another device */
 		result = memory_of(models, count, &summary->devices, &summary->memory);
 	if (result == 0)
-		result = gp_at_once(tasks, COUNT(tasks));
+		result = gp_run_parallel(tasks, COUNT(tasks));
 	for (size_t i = 0; result == 0 && summary->basis && i < count; i++)
 		if (gp_tuning_has_any(models[i], &summary->basis->tunings[i]))
 			result = gp_activity_set_apart(&summary->activity, models[i],
@@ -543,7 +543,7 @@ void gp_summary_release(struct gp_summary *summary)
 	gp_summary_free_ranges(summary->ranges);
 	gp_device_list_free(&summary->devices);
 	if (summary->basis)
-		gp_basis_free(summary->basis);
+		gp_analysis_free(summary->basis);
 	free(summary->basis);
 	free(summary->busy);
 }
@@ -665,7 +665,7 @@ static int make_sections(const struct gp_summary *summary, char *texts[COUNT(sec
 		tasks[count] = (struct gp_task){make_section, &makings[count], 0};
 		count++;
 	}
-	return gp_at_once(tasks, count);
+	return gp_run_parallel(tasks, count);
 }
 
 static int make_screen(struct gp_summary *summary, char *texts[COUNT(sections)])

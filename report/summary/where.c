@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "report/analysis/loop/context.h"
+#include "report/analysis/analysis.h"
 #include "report/symbols/call_site.h"
 #include "report/base/text/format.h"
 #include "report/symbols/names.h"
@@ -383,7 +383,7 @@ static void print_with_between(const struct gp_summary *summary, bool all_known)
 
 		if (gp_state_busy_ns(summary->basis->in_loop_ns[i]) == 0)
 			continue;
-		busy_ns += gp_lulls_busy_ns(&summary->basis->lulls, i, start_ns, end_ns);
+		busy_ns += gp_idle_gaps_busy_ns(&summary->basis->idle_gaps, i, start_ns, end_ns);
 		wall_ns += end_ns - start_ns;
 	}
 	if (wall_ns > 0)

@@ -107,13 +107,13 @@ static const char *module_of(const struct gp_model *model, const struct gp_frame
 }
 
 /* As far as it can be told without looking into files. */
-static enum gp_code_rank rank_frame(const struct gp_model *model, const struct gp_frame *frame)
+static enum gp_code_owner rank_frame(const struct gp_model *model, const struct gp_frame *frame)
 {
 	if (frame->kind == GP_FRAME_PYTHON)
 		return GP_CODE_OWN;
 	if (frame->kind != GP_FRAME_NATIVE)
 		return GP_CODE_BENEATH;
-	return gp_code_rank_of_module(module_of(model, frame));
+	return gp_code_owner_of_module(module_of(model, frame));
 }
 
 static const char *find_owner(const struct owner *table, size_t count, const char *path)
@@ -139,7 +139,7 @@ static void append(char *text, const char *separator, const struct gp_place *pla
 
 /* The places of a stack from the innermost on, those of the wanted rank taken. */
 struct walk {
-	enum gp_code_rank wanted;
+	enum gp_code_owner wanted;
 	uint32_t taken;
 	uint32_t site; /* the frame of the first one */
 	struct texts *texts;
@@ -167,7 +167,7 @@ static void take_frame(struct gp_call_sites *sites, const struct gp_model *model
 		return;
 	places = gp_symbols_find(sites->symbols, model, index, &count);
 	for (size_t i = 0; i < count && walk->taken <= GP_SITE_CALLERS; i++)
-		if (gp_code_rank_of_place(&places[i]) == walk->wanted)
+		if (gp_code_owner_of_place(&places[i]) == walk->wanted)
 			take_place(walk, index, &places[i]);
 }
 
@@ -217,9 +217,9 @@ static void take_stack(struct gp_call_sites *sites, const struct gp_model *model
 		       const struct gp_call *call, struct texts *texts)
 {
 	struct walk walk = {.texts = texts, .site = GP_NONE};
-	enum gp_code_rank found = GP_CODE_RANKS;
+	enum gp_code_owner found = GP_CODE_OWNERS;
 
-	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++) {
+	for (; walk.wanted < GP_CODE_OWNERS && walk.taken == 0; walk.wanted++) {
 		found = walk.wanted;
 		if (found == GP_CODE_FRAMEWORK && take_backward(sites, model, call, &walk))
 			break;
@@ -300,10 +300,10 @@ uint32_t gp_call_sites_of_places(struct gp_call_sites *sites, const struct gp_pl
 	struct texts texts = {.owner = "", .place = "", .callers = ""};
 	struct walk walk = {.texts = &texts};
 
-	for (; walk.wanted < GP_CODE_RANKS && walk.taken == 0; walk.wanted++) {
+	for (; walk.wanted < GP_CODE_OWNERS && walk.taken == 0; walk.wanted++) {
 		texts.is_own = walk.wanted == GP_CODE_OWN;
 		for (size_t i = 0; i < count && walk.taken <= GP_SITE_CALLERS; i++)
-			if (gp_code_rank_of_place(&places[i]) == walk.wanted)
+			if (gp_code_owner_of_place(&places[i]) == walk.wanted)
 				take_place(&walk, GP_NONE, &places[i]);
 	}
 	return number_of(sites, &texts);

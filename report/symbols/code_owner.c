@@ -9,7 +9,7 @@
 /* A pattern with a / is one of the whole path, without one of the file's name; the first row that matches counts. */
 struct row {
 	const char *pattern;
-	enum gp_code_rank rank;
+	enum gp_code_owner rank;
 };
 
 static const struct row modules[] = {
@@ -126,7 +126,7 @@ bool gp_code_matches(const char *pattern, const char *path)
 	return matches(pattern, slash ? slash + 1 : path);
 }
 
-static enum gp_code_rank rank_by(const struct row *rows, size_t count, const char *path)
+static enum gp_code_owner rank_by(const struct row *rows, size_t count, const char *path)
 {
 	for (size_t i = 0; i < count; i++)
 		if (gp_code_matches(rows[i].pattern, path))
@@ -134,13 +134,13 @@ static enum gp_code_rank rank_by(const struct row *rows, size_t count, const cha
 	return GP_CODE_OWN;
 }
 
-enum gp_code_rank gp_code_rank_of_module(const char *path)
+enum gp_code_owner gp_code_owner_of_module(const char *path)
 {
 	return rank_by(modules, COUNT(modules), path);
 }
 
 /* "_ZNK6thrust6vector..." is of thrust: behind N are what qualifies a member function, and the names from the outermost on. */
-static enum gp_code_rank rank_of_symbol(const char *symbol)
+static enum gp_code_owner rank_of_symbol(const char *symbol)
 {
 	if (!symbol || strncmp(symbol, "_Z", 2) != 0)
 		return GP_CODE_OWN;
@@ -153,15 +153,15 @@ static enum gp_code_rank rank_of_symbol(const char *symbol)
 	return GP_CODE_OWN;
 }
 
-enum gp_code_rank gp_code_rank_of_place(const struct gp_place *place)
+enum gp_code_owner gp_code_owner_of_place(const struct gp_place *place)
 {
-	enum gp_code_rank rank;
+	enum gp_code_owner rank;
 
 	if (place->kind == GP_FRAME_PYTHON)
 		return rank_by(python_files, COUNT(python_files), place->file);
 	if (place->kind != GP_FRAME_NATIVE || place->is_stub)
 		return GP_CODE_BENEATH;
-	rank = gp_code_rank_of_module(place->module);
+	rank = gp_code_owner_of_module(place->module);
 	if (rank != GP_CODE_OWN)
 		return rank;
 	for (size_t i = 0; i < COUNT(functions); i++)
@@ -173,11 +173,11 @@ enum gp_code_rank gp_code_rank_of_place(const struct gp_place *place)
 	return rank_by(source_files, COUNT(source_files), place->file);
 }
 
-enum gp_code_rank gp_code_rank_of_frame(const struct gp_place *place)
+enum gp_code_owner gp_code_owner_of_frame(const struct gp_place *place)
 {
 	if (place->kind == GP_FRAME_PYTHON && *place->file == '\0')
 		return rank_by(torch_operators, COUNT(torch_operators), place->function);
-	return gp_code_rank_of_place(place);
+	return gp_code_owner_of_place(place);
 }
 
 bool gp_code_is_backward(const char *function)

@@ -151,11 +151,11 @@ static void show_differences(struct name **found, size_t count)
 	for (size_t i = 0; texts && i < count; i++)
 		texts[i] = found[i]->brief;
 	if (texts)
-		fitted = gp_fit_apart(texts, count, 1, DIFFERENCE_COLUMNS);
+		fitted = gp_elide(texts, count, 1, DIFFERENCE_COLUMNS);
 	for (size_t i = 0; fitted && i < count; i++)
 		set_brief(found[i], strdup(fitted[i]));
 	if (fitted)
-		gp_fit_apart_free(fitted, count);
+		gp_elide_free(fitted, count);
 	free(texts);
 }
 

@@ -19,11 +19,11 @@ struct gp_breakdown {
 		nothing; /* what to tell the user when there is no row: what, and how to get some */
 	/* The same, of what was recorded: as long as the scope is open.  NULL = it is always that. */
 	const char *(*say_nothing)(struct gp_scope *scope);
-	struct gp_sheet_head head;
-	size_t sort_column; /* the order of the rows: report/tables/table.h; or GP_SHEET_AS_ADDED: there is no other */
+	struct gp_table_head head;
+	size_t sort_column; /* the order of the rows: report/tables/table.h; or GP_TABLE_AS_ADDED: there is no other */
 	size_t fold_before; /* the column before which text that is too wide is best folded; 0 = any */
 	/* Adds the rows, in any order.  Returns 0, -ENOMEM or -EOVERFLOW; sheet->error counts, too. */
-	int (*fill)(struct gp_scope *scope, struct gp_sheet *sheet);
+	int (*fill)(struct gp_scope *scope, struct gp_table *sheet);
 	bool is_in_order; /* of its own: the rows stay as they were added, unless others are asked for */
 };
 
@@ -35,7 +35,7 @@ bool gp_breakdown_is(const struct gp_breakdown *breakdown, const char *word);
 
 /* Open the sheet, fill and sort it.  Returns 0, -ENOMEM or -EOVERFLOW; sheet is to be closed then, too. */
 int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *scope,
-		      struct gp_sheet *sheet);
+		      struct gp_table *sheet);
 
 extern const struct gp_breakdown gp_breakdown_kernel, gp_breakdown_grid, gp_breakdown_gpu;
 extern const struct gp_breakdown gp_breakdown_api_gpu;

@@ -223,7 +223,7 @@ void gp_scope_count_gpu_op(struct gp_tally *tally, struct gp_tally_row *row, con
 
 /* ---- the rows ---- */
 
-int gp_scope_rows(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_tally *tally,
+int gp_scope_rows(struct gp_scope *scope, struct gp_table *sheet, struct gp_tally *tally,
 		  int result, gp_scope_put_row *put)
 {
 	double total = gp_tally_total(tally, 0);
@@ -236,7 +236,7 @@ int gp_scope_rows(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_tall
 	return result;
 }
 
-int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_sheet *sheet, gp_scope_take_op *take,
+int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_table *sheet, gp_scope_take_op *take,
 			  gp_scope_put_row *put)
 {
 	struct gp_tally tally = {0};
@@ -253,15 +253,15 @@ void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
 }
 
-void gp_scope_put_share(struct gp_sheet *sheet, const struct gp_tally_row *row, double total)
+void gp_scope_put_share(struct gp_table *sheet, const struct gp_tally_row *row, double total)
 {
 	const struct gp_tally_series *times = &row->series[0];
 
-	gp_sheet_cell(sheet, gp_value_percent((double)times->total, total));
-	gp_sheet_cell(sheet, gp_value_whole(times->total));
+	gp_table_cell(sheet, gp_value_percent((double)times->total, total));
+	gp_table_cell(sheet, gp_value_whole(times->total));
 }
 
-void gp_scope_put_spread(struct gp_sheet *sheet, const struct gp_tally_series *series)
+void gp_scope_put_spread(struct gp_table *sheet, const struct gp_tally_series *series)
 {
 	struct gp_stats stats = gp_stats_of(series->values, series->count);
 	const struct gp_value values[] = {
@@ -271,29 +271,29 @@ void gp_scope_put_spread(struct gp_sheet *sheet, const struct gp_tally_series *s
 	};
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		gp_sheet_cell(sheet, series->count > 0 ? values[i] : gp_value_none());
+		gp_table_cell(sheet, series->count > 0 ? values[i] : gp_value_none());
 }
 
-void gp_scope_put_whole(struct gp_sheet *sheet, uint64_t whole)
+void gp_scope_put_whole(struct gp_table *sheet, uint64_t whole)
 {
-	gp_sheet_cell(sheet, gp_value_whole(whole));
+	gp_table_cell(sheet, gp_value_whole(whole));
 }
 
-void gp_scope_put_failed(const struct gp_scope *scope, struct gp_sheet *sheet, uint64_t failed)
+void gp_scope_put_failed(const struct gp_scope *scope, struct gp_table *sheet, uint64_t failed)
 {
 	bool is_told = true;
 
 	for (size_t i = 0; i < scope->model_count; i++)
 		is_told &= (scope->models[i]->unknown & GP_UNKNOWN_STATUS) == 0;
-	gp_sheet_cell(sheet, is_told ? gp_value_whole(failed) : gp_value_none());
+	gp_table_cell(sheet, is_told ? gp_value_whole(failed) : gp_value_none());
 }
 
-void gp_scope_put_text(struct gp_sheet *sheet, const char *text)
+void gp_scope_put_text(struct gp_table *sheet, const char *text)
 {
-	gp_sheet_cell(sheet, *text ? gp_value_text(text) : gp_value_none());
+	gp_table_cell(sheet, *text ? gp_value_text(text) : gp_value_none());
 }
 
-void gp_scope_put_pid(struct gp_scope *scope, struct gp_sheet *sheet, uint64_t process)
+void gp_scope_put_pid(struct gp_scope *scope, struct gp_table *sheet, uint64_t process)
 {
 	gp_scope_put_whole(sheet, scope->models[process]->pid);
 }

@@ -122,36 +122,36 @@ void gp_scope_count_gpu_op(struct gp_tally *tally, struct gp_tally_row *row,
 	}
 
 /* How single values spread. */
-#define GP_SPREAD_COLUMNS(unit)                                                                    \
+#define GP_HISTOGRAM_COLUMNS(unit)                                                                    \
 	{"Avg", unit}, {"Med", unit}, {"Min", unit}, {"Max", unit},                                \
 	{                                                                                          \
 		"StdDev", unit                                                                     \
 	}
 
 /* Puts the cells of a row; total is that of series 0 of all. */
-typedef void gp_scope_put_row(struct gp_scope *scope, struct gp_sheet *sheet,
+typedef void gp_scope_put_row(struct gp_scope *scope, struct gp_table *sheet,
 			      const struct gp_tally_row *row, double total);
 
 /* Call put for every row.  Frees the tally.  Returns result if that is not 0, else 0 or the tally's error. */
-int gp_scope_rows(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_tally *tally,
+int gp_scope_rows(struct gp_scope *scope, struct gp_table *sheet, struct gp_tally *tally,
 		  int result, gp_scope_put_row *put);
 
 /* A table of operations: all of them taken, then all rows put.  Returns 0 or -ENOMEM. */
-int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_sheet *sheet, gp_scope_take_op *take,
+int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_table *sheet, gp_scope_take_op *take,
 			  gp_scope_put_row *put);
 
 /* Counts a kernel under its name. */
 void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at);
 
-/* The cells of GP_SHARE_COLUMNS, of series 0, and of GP_SPREAD_COLUMNS; none where nothing was timed. */
-void gp_scope_put_share(struct gp_sheet *sheet, const struct gp_tally_row *row, double total);
-void gp_scope_put_spread(struct gp_sheet *sheet, const struct gp_tally_series *series);
+/* The cells of GP_SHARE_COLUMNS, of series 0, and of GP_HISTOGRAM_COLUMNS; none where nothing was timed. */
+void gp_scope_put_share(struct gp_table *sheet, const struct gp_tally_row *row, double total);
+void gp_scope_put_spread(struct gp_table *sheet, const struct gp_tally_series *series);
 
 /* A number; a text, none if it is empty; the pid of a model. */
-void gp_scope_put_whole(struct gp_sheet *sheet, uint64_t whole);
+void gp_scope_put_whole(struct gp_table *sheet, uint64_t whole);
 /* How many calls failed; nothing where a trace does not tell. */
-void gp_scope_put_failed(const struct gp_scope *scope, struct gp_sheet *sheet, uint64_t failed);
-void gp_scope_put_text(struct gp_sheet *sheet, const char *text);
-void gp_scope_put_pid(struct gp_scope *scope, struct gp_sheet *sheet, uint64_t process);
+void gp_scope_put_failed(const struct gp_scope *scope, struct gp_table *sheet, uint64_t failed);
+void gp_scope_put_text(struct gp_table *sheet, const char *text);
+void gp_scope_put_pid(struct gp_scope *scope, struct gp_table *sheet, uint64_t process);
 
 #endif

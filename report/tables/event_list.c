@@ -13,7 +13,7 @@
 
 /* ---- GPU operations ---- */
 
-static const struct gp_sheet_column gpu_columns[] = {
+static const struct gp_table_column gpu_columns[] = {
 	{"Start", GP_UNIT_MOMENT},   {"Duration", GP_UNIT_NS},     {"CorrID", GP_UNIT_NUMBER},
 	{"GrdX", GP_UNIT_NUMBER},    {"GrdY", GP_UNIT_NUMBER},     {"GrdZ", GP_UNIT_NUMBER},
 	{"BlkX", GP_UNIT_NUMBER},    {"BlkY", GP_UNIT_NUMBER},     {"BlkZ", GP_UNIT_NUMBER},
@@ -82,7 +82,7 @@ static const char *name_of(struct gp_scope *scope, const struct gp_model *model,
 }
 
 static void write_op(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
-		     int64_t start_ns, struct gp_sheet_writer *writer)
+		     int64_t start_ns, struct gp_table_writer *writer)
 {
 	const struct gp_op *op = &model->ops[index];
 	struct gp_value values[COUNT(gpu_columns)] = {{0}}, *place = values + PLACE;
@@ -103,10 +103,10 @@ static void write_op(struct gp_scope *scope, const struct gp_model *model, uint3
 		place[3] = gp_value_whole(op->context_id);
 	place[4] = gp_value_whole(op->stream_id);
 	place[5] = gp_value_text(name_of(scope, model, op, label));
-	gp_sheet_writer_row(writer, values);
+	gp_table_writer_row(writer, values);
 }
 
-static const struct gp_chronicle chronicle_gpu = {
+static const struct gp_event_list chronicle_gpu = {
 	.word = "gpu",
 	.help = "kernels, copies and sets",
 	.things = "GPU operation",
@@ -118,7 +118,7 @@ static const struct gp_chronicle chronicle_gpu = {
 
 /* ---- API calls ---- */
 
-static const struct gp_sheet_column api_columns[] = {
+static const struct gp_table_column api_columns[] = {
 	{"Start", GP_UNIT_MOMENT},  {"Duration", GP_UNIT_NS}, {"Result", GP_UNIT_NUMBER},
 	{"CorrID", GP_UNIT_NUMBER}, {"PID", GP_UNIT_NUMBER},  {"TID", GP_UNIT_NUMBER},
 	{"Thread", GP_UNIT_TEXT},   {"Error", GP_UNIT_TEXT},  {"Asked", GP_UNIT_BYTES},
@@ -141,7 +141,7 @@ static struct gp_value text_or_none(const char *text)
 }
 
 static void write_call(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
-		       int64_t start_ns, struct gp_sheet_writer *writer)
+		       int64_t start_ns, struct gp_table_writer *writer)
 {
 	const struct gp_call *call = &model->calls[index];
 	bool is_told = (model->unknown & GP_UNKNOWN_STATUS) == 0;
@@ -161,10 +161,10 @@ static void write_call(struct gp_scope *scope, const struct gp_model *model, uin
 	};
 
 	(void)scope;
-	gp_sheet_writer_row(writer, values);
+	gp_table_writer_row(writer, values);
 }
 
-static const struct gp_chronicle chronicle_api = {
+static const struct gp_event_list chronicle_api = {
 	.word = "api",
 	.help = "API calls",
 	.things = "API call",
@@ -174,15 +174,15 @@ static const struct gp_chronicle chronicle_api = {
 	.write = write_call,
 };
 
-const struct gp_chronicle *const gp_chronicles[] = {
-	&chronicle_gpu,          &chronicle_api,     &gp_chronicle_exec,
-	&gp_chronicle_nvtx,      &gp_chronicle_host, &gp_chronicle_queue,
-	&gp_chronicle_bandwidth, &gp_chronicle_path, NULL,
+const struct gp_event_list *const gp_event_lists[] = {
+	&chronicle_gpu,          &chronicle_api,     &gp_event_list_exec,
+	&gp_event_list_nvtx,      &gp_event_list_host, &gp_event_list_queue,
+	&gp_event_list_bandwidth, &gp_event_list_path, NULL,
 };
 
-const struct gp_chronicle *gp_chronicle_find(const char *word)
+const struct gp_event_list *gp_event_list_find(const char *word)
 {
-	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
+	for (const struct gp_event_list *const *at = gp_event_lists; *at; at++)
 		if (strcmp((*at)->word, word) == 0)
 			return *at;
 	return NULL;
@@ -198,15 +198,15 @@ struct cursor {
 };
 
 struct walk {
-	const struct gp_chronicle *chronicle;
+	const struct gp_event_list *chronicle;
 	struct gp_scope *scope;
 	struct cursor *cursors; /* one for each model */
-	struct gp_merge merge;  /* of the models, by the starts of their next ones from there on: */
+	struct gp_kway_merge merge;  /* of the models, by the starts of their next ones from there on: */
 	uint64_t start_unix_ns; /* of the scope, or of the first row where that is earlier */
 };
 
 struct sorting {
-	const struct gp_chronicle *chronicle;
+	const struct gp_event_list *chronicle;
 	const struct gp_model *model;
 };
 
@@ -240,15 +240,15 @@ static void put_next(struct walk *walk, size_t model)
 	uint64_t unix_ns = next_unix_ns(walk, model);
 
 	if (unix_ns != UINT64_MAX)
-		gp_merge_put(&walk->merge, model, unix_ns - walk->start_unix_ns);
+		gp_kway_merge_put(&walk->merge, model, unix_ns - walk->start_unix_ns);
 }
 
 static int choose_rows(struct cursor *cursor, struct sorting *sorting)
 {
-	const struct gp_chronicle *chronicle = sorting->chronicle;
+	const struct gp_event_list *chronicle = sorting->chronicle;
 	uint32_t count = chronicle->count(sorting->model);
 
-	cursor->order = gp_room_take(((size_t)count + 1) * sizeof(*cursor->order));
+	cursor->order = gp_spill_take(((size_t)count + 1) * sizeof(*cursor->order));
 	if (!cursor->order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
@@ -271,7 +271,7 @@ static int begin(struct walk *walk)
 	size_t count = walk->scope->model_count;
 
 	walk->cursors = calloc(count + 1, sizeof(*walk->cursors));
-	if (!walk->cursors || gp_merge_open(&walk->merge, count) < 0)
+	if (!walk->cursors || gp_kway_merge_open(&walk->merge, count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		struct sorting sorting = {walk->chronicle, walk->scope->models[i]};
@@ -293,17 +293,17 @@ static int begin(struct walk *walk)
 static void end(struct walk *walk)
 {
 	for (size_t i = 0; walk->cursors && i < walk->scope->model_count; i++) {
-		gp_room_free(walk->cursors[i].order);
+		gp_spill_free(walk->cursors[i].order);
 		gp_curve_free(&walk->cursors[i].made);
 	}
 	free(walk->cursors);
-	gp_merge_close(&walk->merge);
+	gp_kway_merge_close(&walk->merge);
 }
 
 static void write_row(struct walk *walk, size_t model, int64_t start_ns,
-		      struct gp_sheet_writer *writer)
+		      struct gp_table_writer *writer)
 {
-	const struct gp_chronicle *chronicle = walk->chronicle;
+	const struct gp_event_list *chronicle = walk->chronicle;
 	const struct gp_model *m = walk->scope->models[model];
 	const struct cursor *cursor = &walk->cursors[model];
 
@@ -319,14 +319,14 @@ static bool is_before(int64_t start_ns, uint64_t ns)
 	return start_ns < 0 || (uint64_t)start_ns < ns;
 }
 
-static uint64_t write_part(struct walk *walk, const struct gp_chronicle_part *part,
-			   struct gp_sheet_writer *writer)
+static uint64_t write_part(struct walk *walk, const struct gp_event_list_part *part,
+			   struct gp_table_writer *writer)
 {
-	struct gp_merge_head head;
+	struct gp_kway_merge_head head;
 	uint64_t rows = 0;
 	int64_t start_ns;
 
-	while ((part->limit == 0 || rows < part->limit) && gp_merge_take(&walk->merge, &head)) {
+	while ((part->limit == 0 || rows < part->limit) && gp_kway_merge_take(&walk->merge, &head)) {
 		struct cursor *cursor = &walk->cursors[head.sequence];
 
 		start_ns =
@@ -343,8 +343,8 @@ static uint64_t write_part(struct walk *walk, const struct gp_chronicle_part *pa
 	return rows;
 }
 
-int gp_chronicle_write(const struct gp_chronicle *chronicle, struct gp_scope *scope,
-		       const struct gp_chronicle_part *part, struct gp_sheet_writer *writer,
+int gp_event_list_write(const struct gp_event_list *chronicle, struct gp_scope *scope,
+		       const struct gp_event_list_part *part, struct gp_table_writer *writer,
 		       uint64_t *rows)
 {
 	struct walk walk = {
@@ -353,9 +353,9 @@ int gp_chronicle_write(const struct gp_chronicle *chronicle, struct gp_scope *sc
 
 	*rows = 0;
 	if (result == 0) {
-		gp_sheet_writer_begin(writer, &chronicle->head);
+		gp_table_writer_begin(writer, &chronicle->head);
 		*rows = write_part(&walk, part, writer);
-		gp_sheet_writer_end(writer);
+		gp_table_writer_end(writer);
 	}
 	end(&walk);
 	return result;

@@ -7,14 +7,14 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column queue_columns[] = {
+static const struct gp_table_column queue_columns[] = {
 	{"Start", GP_UNIT_MOMENT},  {"Length", GP_UNIT_COUNT},   {"PID", GP_UNIT_NUMBER},
 	{"Device", GP_UNIT_NUMBER}, {"Context", GP_UNIT_NUMBER}, {"Stream", GP_UNIT_NUMBER},
 };
 
 static void write_length(struct gp_scope *scope, const struct gp_model *model,
 			 const struct gp_curve_point *row, int64_t start_ns,
-			 struct gp_sheet_writer *writer)
+			 struct gp_table_writer *writer)
 {
 	const struct gp_op *op = &model->ops[row->index];
 	const struct gp_value values[COUNT(queue_columns)] = {
@@ -26,10 +26,10 @@ static void write_length(struct gp_scope *scope, const struct gp_model *model,
 		gp_value_whole(op->stream_id),
 	};
 
-	gp_sheet_writer_row(writer, values);
+	gp_table_writer_row(writer, values);
 }
 
-const struct gp_chronicle gp_chronicle_queue = {
+const struct gp_event_list gp_event_list_queue = {
 	.word = "queue",
 	.help = "how many operations each stream's queue holds, at each change",
 	.things = "GPU operation whose launch is known",
@@ -38,14 +38,14 @@ const struct gp_chronicle gp_chronicle_queue = {
 	.write_point = write_length,
 };
 
-static const struct gp_sheet_column bandwidth_columns[] = {
+static const struct gp_table_column bandwidth_columns[] = {
 	{"Start", GP_UNIT_MOMENT},  {"GB/s", GP_UNIT_GB_PER_S},  {"PID", GP_UNIT_NUMBER},
 	{"Device", GP_UNIT_NUMBER}, {"Direction", GP_UNIT_TEXT},
 };
 
 static void write_bandwidth(struct gp_scope *scope, const struct gp_model *model,
 			    const struct gp_curve_point *row, int64_t start_ns,
-			    struct gp_sheet_writer *writer)
+			    struct gp_table_writer *writer)
 {
 	const struct gp_op *op = &model->ops[row->index];
 	const struct gp_value values[COUNT(bandwidth_columns)] = {
@@ -56,10 +56,10 @@ static void write_bandwidth(struct gp_scope *scope, const struct gp_model *model
 		gp_value_text(gp_curve_direction(op)),
 	};
 
-	gp_sheet_writer_row(writer, values);
+	gp_table_writer_row(writer, values);
 }
 
-const struct gp_chronicle gp_chronicle_bandwidth = {
+const struct gp_event_list gp_event_list_bandwidth = {
 	.word = "bandwidth",
 	.help = "bytes a second of copies and sets, at each change",
 	.things = "copy or set with times",
@@ -71,7 +71,7 @@ const struct gp_chronicle gp_chronicle_bandwidth = {
 
 /* ---- the critical path ---- */
 
-static const struct gp_sheet_column path_columns[] = {
+static const struct gp_table_column path_columns[] = {
 	{"Start", GP_UNIT_MOMENT},  {"Duration", GP_UNIT_NS},   {"CorrID", GP_UNIT_NUMBER},
 	{"PID", GP_UNIT_NUMBER},    {"TID", GP_UNIT_NUMBER},    {"Device", GP_UNIT_NUMBER},
 	{"Stream", GP_UNIT_NUMBER}, {"Category", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},
@@ -115,7 +115,7 @@ static void put_place(struct gp_value values[], struct gp_scope *scope,
 
 static void write_step(struct gp_scope *scope, const struct gp_model *model,
 		       const struct gp_curve_point *row, int64_t start_ns,
-		       struct gp_sheet_writer *writer)
+		       struct gp_table_writer *writer)
 {
 	const struct gp_path_step step = {row->time_ns, row->time_ns + row->value, row->index,
 					  row->kind};
@@ -129,10 +129,10 @@ static void write_step(struct gp_scope *scope, const struct gp_model *model,
 	values[7] = gp_value_text(gp_path_category(step.kind));
 	values[8] =
 		gp_value_text(gp_path_words(words, model, &step, scope->names, scope->full_names));
-	gp_sheet_writer_row(writer, values);
+	gp_table_writer_row(writer, values);
 }
 
-const struct gp_chronicle gp_chronicle_path = {
+const struct gp_event_list gp_event_list_path = {
 	.word = "critical-path",
 	.help = "what each moment waited for",
 	.things = "API call",

@@ -5,7 +5,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Start", GP_UNIT_MOMENT},
 	{"API Dur", GP_UNIT_NS},
 	{"Queue Start", GP_UNIT_MOMENT},
@@ -112,7 +112,7 @@ static void put_op(struct gp_scope *scope, const struct gp_model *model, const s
 }
 
 static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
-		  int64_t start_ns, struct gp_sheet_writer *writer)
+		  int64_t start_ns, struct gp_table_writer *writer)
 {
 	const struct gp_in_flight *in_flight = in_flight_of(model, index);
 	struct gp_value values[COUNT(columns)] = {{0}};
@@ -123,10 +123,10 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 			 model->names[in_flight->name], values);
 	else
 		put_op(scope, model, &model->ops[index], start_ns, values);
-	gp_sheet_writer_row(writer, values);
+	gp_table_writer_row(writer, values);
 }
 
-const struct gp_chronicle gp_chronicle_exec = {
+const struct gp_event_list gp_event_list_exec = {
 	.word = "exec",
 	.help = "launches: the call, the queue, the kernel",
 	.things =

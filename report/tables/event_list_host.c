@@ -6,7 +6,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Start", GP_UNIT_MOMENT}, {"Duration", GP_UNIT_NS}, {"Looks", GP_UNIT_COUNT},
 	{"PID", GP_UNIT_NUMBER},   {"TID", GP_UNIT_NUMBER},  {"Thread", GP_UNIT_TEXT},
 	{"Line", GP_UNIT_TEXT},    {"What", GP_UNIT_TEXT},
@@ -33,10 +33,10 @@ static struct gp_value text_or_none(const char *text)
 }
 
 static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
-		  int64_t start_ns, struct gp_sheet_writer *writer)
+		  int64_t start_ns, struct gp_table_writer *writer)
 {
 	const struct gp_sample *sample = &model->samples[index];
-	struct gp_host_time time = gp_host_look_time(model, index);
+	struct gp_host_time time = gp_python_sample_time(model, index);
 	struct gp_host_places *places = gp_host_places_in(scope);
 	struct gp_host_place place = {.what = "(no memory)", .own = "", .function = ""};
 
@@ -54,10 +54,10 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 		text_or_none(*place.what ? place.what : place.function),
 	};
 
-	gp_sheet_writer_row(writer, values);
+	gp_table_writer_row(writer, values);
 }
 
-const struct gp_chronicle gp_chronicle_host = {
+const struct gp_event_list gp_event_list_host = {
 	.word = "host",
 	.help = "what Python did, by looks at its stacks",
 	.things = "look at a Python stack",

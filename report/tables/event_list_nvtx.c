@@ -6,7 +6,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Start", GP_UNIT_MOMENT},     {"End", GP_UNIT_MOMENT},    {"Duration", GP_UNIT_NS},
 	{"DurChild", GP_UNIT_NS},      {"Self", GP_UNIT_NS},       {"Open", GP_UNIT_COUNT},
 	{"GPU Start", GP_UNIT_MOMENT}, {"GPU Dur", GP_UNIT_NS},    {"GPU time", GP_UNIT_NS},
@@ -113,7 +113,7 @@ static const char *name_in_tree(const struct gp_model *model, const struct gp_ra
 }
 
 static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
-		  int64_t start_ns, struct gp_sheet_writer *writer)
+		  int64_t start_ns, struct gp_table_writer *writer)
 {
 	static const char *const styles[] = {[GP_STYLE_PUSH_POP] = "push/pop",
 					     [GP_STYLE_START_END] = "start/end",
@@ -134,10 +134,10 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 	words[3] = text_or_none(gp_model_category(model, range->domain, range->category));
 	words[4] = text_or_none(gp_model_range_text(model, range));
 	words[5] = text_or_none(name_in_tree(model, range, tree));
-	gp_sheet_writer_row(writer, values);
+	gp_table_writer_row(writer, values);
 }
 
-const struct gp_chronicle gp_chronicle_nvtx = {
+const struct gp_event_list gp_event_list_nvtx = {
 	.word = "nvtx",
 	.help = "NVTX ranges and marks",
 	.things = "NVTX range or mark",

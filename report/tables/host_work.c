@@ -168,9 +168,9 @@ static void add_looks(struct window *window, struct gp_host_places *places,
 	if (looks == 0)
 		return;
 	row = row_of(window, places, model, sample->stack);
-	row->sums[NS] += looks * GP_HOST_LOOK;
+	row->sums[NS] += looks * GP_PYTHON_SAMPLE;
 	row->sums[LOOKS] += looks;
-	row->sums[STAYED] += sample->count > 1 ? looks * GP_HOST_LOOK : 0;
+	row->sums[STAYED] += sample->count > 1 ? looks * GP_PYTHON_SAMPLE : 0;
 	window->is_known = true;
 }
 
@@ -178,7 +178,7 @@ static void add_sample(struct window *window, struct gp_host_places *places,
 		       const struct gp_model *model, uint32_t index)
 {
 	const struct gp_sample *sample = &model->samples[index];
-	struct gp_host_time time = gp_host_look_time(model, index);
+	struct gp_host_time time = gp_python_sample_time(model, index);
 	uint64_t start_ns = time.start_ns > window->start_ns ? time.start_ns : window->start_ns;
 	uint64_t end_ns = time.end_ns < window->end_ns ? time.end_ns : window->end_ns;
 	double share = 1;
@@ -206,7 +206,7 @@ static void add_sample(struct window *window, struct gp_host_places *places,
 static void look(struct window *window, struct gp_host_places *places, const struct gp_model *model,
 		 uint32_t thread)
 {
-	uint64_t reach_ns = window->weight == WITHIN ? 0 : GP_HOST_LOOK_REACH_NS;
+	uint64_t reach_ns = window->weight == WITHIN ? 0 : GP_PYTHON_SAMPLE_REACH_NS;
 	uint64_t from_ns = window->start_ns > reach_ns ? window->start_ns - reach_ns : 0;
 
 	for (uint32_t i = find_first(model, thread, from_ns);
@@ -618,9 +618,9 @@ void gp_host_function_print_time(FILE *out, const struct gp_host_places *places,
 void gp_host_function_print_count(FILE *out, const struct gp_host_places *places,
 				  const struct gp_host_function *function)
 {
-	uint64_t all = function->total_ns / GP_HOST_LOOK;
+	uint64_t all = function->total_ns / GP_PYTHON_SAMPLE;
 	uint64_t told =
-		gp_host_function_has_line(function) ? function->line_ns / GP_HOST_LOOK : all;
+		gp_host_function_has_line(function) ? function->line_ns / GP_PYTHON_SAMPLE : all;
 
 	gp_host_function_print(out, places, function);
 	if (told == 1)
@@ -631,7 +631,7 @@ void gp_host_function_print_count(FILE *out, const struct gp_host_places *places
 		fprintf(out, " (%s with other lines)", gp_format_count(all).text);
 }
 
-void gp_host_work_add_looks(struct gp_host_looks *looks, const struct gp_model *model)
+void gp_host_work_add_looks(struct gp_python_samples *looks, const struct gp_model *model)
 {
 	const uint64_t *counters = model->counters;
 
@@ -640,7 +640,7 @@ void gp_host_work_add_looks(struct gp_host_looks *looks, const struct gp_model *
 	looks->outside += counters[GP_COUNTER_SAMPLES_OUTSIDE];
 }
 
-bool gp_host_work_is_much(uint64_t looks, const struct gp_host_looks *of)
+bool gp_host_work_is_much(uint64_t looks, const struct gp_python_samples *of)
 {
 	return looks > 0 && looks * MUCH >= of->all - of->lost;
 }

@@ -38,10 +38,10 @@ void gp_host_work_add_others(struct gp_tally *tally, uint64_t sum, struct gp_hos
 			     uint64_t end_ns);
 
 /*
- * The same of the looks alone that fell into that time, GP_HOST_LOOK ns for each: from times that are short, as those of calls, nothing is to be said
+ * The same of the looks alone that fell into that time, GP_PYTHON_SAMPLE ns for each: from times that are short, as those of calls, nothing is to be said
  * by what was seen before or after.
  */
-#define GP_HOST_LOOK 1000000u
+#define GP_PYTHON_SAMPLE 1000000u
 bool gp_host_work_add_within(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
 			     const struct gp_model *model, uint32_t thread, uint64_t start_ns,
 			     uint64_t end_ns);
@@ -57,13 +57,13 @@ void gp_host_work_add_all(struct gp_tally *tally, uint64_t sum, struct gp_host_p
 			  const struct gp_model *model);
 
 /* How many looks there were, and how many of them found no stack, or its outer functions alone. */
-struct gp_host_looks {
+struct gp_python_samples {
 	uint64_t all, lost, outside;
 };
-void gp_host_work_add_looks(struct gp_host_looks *looks, const struct gp_model *model);
+void gp_host_work_add_looks(struct gp_python_samples *looks, const struct gp_model *model);
 
 /* Whether those are so many that who reads the sums has to know. */
-bool gp_host_work_is_much(uint64_t looks, const struct gp_host_looks *of);
+bool gp_host_work_is_much(uint64_t looks, const struct gp_python_samples *of);
 
 /* A function's part of a sum, or that of one line of it. */
 struct gp_host_function {

@@ -41,14 +41,14 @@ struct page {
 
 #define CALLERS "Called by" /* the title of the last column of such a sheet */
 
-static size_t count_columns(const struct gp_sheet_head *head)
+static size_t count_columns(const struct gp_table_head *head)
 {
 	size_t count = head->column_count;
 
 	return strcmp(head->columns[count - 1].title, CALLERS) == 0 ? count - 1 : count;
 }
 
-static struct gp_column *make_columns(const struct gp_sheet_head *head)
+static struct gp_column *make_columns(const struct gp_table_head *head)
 {
 	struct gp_column *columns = calloc(head->column_count, sizeof(*columns));
 
@@ -58,19 +58,19 @@ static struct gp_column *make_columns(const struct gp_sheet_head *head)
 	return columns;
 }
 
-static int put_figure(struct gp_table *table, const struct gp_value *value, enum gp_unit unit)
+static int put_figure(struct gp_text_table *table, const struct gp_value *value, enum gp_unit unit)
 {
-	char *figure = gp_sheet_figure(value, unit);
+	char *figure = gp_table_figure(value, unit);
 
 	if (!figure)
 		return -ENOMEM;
-	gp_table_cell(table, figure);
+	gp_text_table_cell(table, figure);
 	free(figure);
 	return 0;
 }
 
 /* A line for each caller, with nothing but the last column. */
-static int put_callers(struct gp_table *table, size_t column_count, const struct gp_value *callers)
+static int put_callers(struct gp_text_table *table, size_t column_count, const struct gp_value *callers)
 {
 	char *text = callers->kind == GP_VALUE_TEXT ? gp_text_escape(callers->text) : NULL;
 	char line[1024];
@@ -84,21 +84,21 @@ static int put_callers(struct gp_table *table, size_t column_count, const struct
 			next += strlen(GP_SITE_SEPARATOR);
 		}
 		for (size_t i = 0; i + 1 < column_count; i++)
-			gp_table_cell(table, "");
+			gp_text_table_cell(table, "");
 		snprintf(line, sizeof(line), "  by %s", at);
-		gp_table_cell(table, line);
+		gp_text_table_cell(table, line);
 	}
 	free(text);
 	return text ? 0 : -ENOMEM;
 }
 
-static int put_rows(struct gp_table *table, const struct gp_sheet *sheet, size_t shown)
+static int put_rows(struct gp_text_table *table, const struct gp_table *sheet, size_t shown)
 {
 	size_t count = count_columns(sheet->head);
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < shown; i++) {
-		const struct gp_value *row = gp_sheet_row(sheet, i);
+		const struct gp_value *row = gp_table_row(sheet, i);
 
 		for (size_t c = 0; result == 0 && c < count; c++)
 			result = put_figure(table, &row[c], sheet->head->columns[c].unit);
@@ -108,32 +108,32 @@ static int put_rows(struct gp_table *table, const struct gp_sheet *sheet, size_t
 	return result;
 }
 
-static int print_sheet(const struct page *page, const struct gp_sheet *sheet)
+static int print_sheet(const struct page *page, const struct gp_table *sheet)
 {
-	size_t rows = gp_sheet_rows(sheet), limit = page->options->row_limit;
+	size_t rows = gp_table_rows(sheet), limit = page->options->row_limit;
 	size_t shown = limit == 0 || limit > rows ? rows : limit;
 	struct gp_column *columns = make_columns(sheet->head);
-	struct gp_table *table = columns ? gp_table_new(columns, count_columns(sheet->head)) : NULL;
+	struct gp_text_table *table = columns ? gp_text_table_new(columns, count_columns(sheet->head)) : NULL;
 	int result = table ? put_rows(table, sheet, shown) : -ENOMEM;
 
 	fprintf(page->out, "\n%s\n", sheet->head->title);
 	if (result == 0)
-		result = gp_table_print(table, page->out, COLUMNS);
+		result = gp_text_table_print(table, page->out, COLUMNS);
 	if (shown < rows)
 		fprintf(page->out, "  ... %s more\n", gp_format_count(rows - shown).text);
-	gp_table_free(table);
+	gp_text_table_free(table);
 	free(columns);
 	return result;
 }
 
 static int print_part(struct page *page, const struct gp_breakdown *part)
 {
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 	int result = gp_breakdown_make(part, &page->scope, &sheet);
 
-	if (result == 0 && gp_sheet_rows(&sheet) > 0)
+	if (result == 0 && gp_table_rows(&sheet) > 0)
 		result = print_sheet(page, &sheet);
-	gp_sheet_close(&sheet);
+	gp_table_close(&sheet);
 	return result;
 }
 

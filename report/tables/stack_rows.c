@@ -44,7 +44,7 @@ struct item {
 struct rows {
 	const struct gp_stack_profile *profile;
 	enum gp_stack_order order;
-	enum gp_measure value, counted;
+	enum gp_stack_metric value, counted;
 	bool all;              /* the small ones, too */
 	struct entry *entries; /* by parent, then by value and count */
 	uint32_t *
@@ -250,7 +250,7 @@ static uint32_t rank_of(const struct rows *rows, uint32_t link)
 	const struct gp_place *site =
 		gp_call_tree_site(&rows->profile->tree, rows->links[link].node);
 
-	return site->kind >= GP_SITE_CALL ? GP_CODE_OWN : gp_code_rank_of_place(site);
+	return site->kind >= GP_SITE_CALL ? GP_CODE_OWN : gp_code_owner_of_place(site);
 }
 
 /* Whether there is room for one more; then it is shown. */
@@ -285,7 +285,7 @@ static void choose_links(struct rows *rows, uint32_t count, size_t columns)
 	rows->links[innermost].shown = true;
 	if (has_room && !rows->links[first].shown && rank_of(rows, first) != GP_CODE_BENEATH)
 		has_room = show(rows, first, &columns);
-	for (uint32_t rank = GP_CODE_OWN; rank < GP_CODE_RANKS; rank++)
+	for (uint32_t rank = GP_CODE_OWN; rank < GP_CODE_OWNERS; rank++)
 		for (uint32_t i = 0; i < count && has_room; i++) {
 			uint32_t link = inner(rows, i, count);
 
@@ -394,7 +394,7 @@ static void put_all(struct rows *rows)
 }
 
 int gp_stack_rows(const struct gp_stack_profile *profile, enum gp_stack_order order,
-		  enum gp_measure value, enum gp_measure count, bool all,
+		  enum gp_stack_metric value, enum gp_stack_metric count, bool all,
 		  void (*put)(void *context, const struct gp_stack_row *row), void *context)
 {
 	struct rows rows = {.profile = profile,

@@ -28,7 +28,7 @@ enum gp_stack_order {
  * or -EOVERFLOW.
  */
 int gp_stack_rows(const struct gp_stack_profile *profile, enum gp_stack_order order,
-		  enum gp_measure value, enum gp_measure count, bool all,
+		  enum gp_stack_metric value, enum gp_stack_metric count, bool all,
 		  void (*put)(void *context, const struct gp_stack_row *row), void *context);
 
 #endif

@@ -50,7 +50,7 @@ static bool means(const struct gp_summary_by *by, const char *word,
 {
 	if (strcmp(word, ALL) == 0)
 		return true;
-	if (by->format != &gp_sheet_text && is_table(word))
+	if (by->format != &gp_table_text && is_table(word))
 		return strcmp(breakdown->head.name, word) == 0;
 	return gp_breakdown_is(breakdown, word);
 }
@@ -87,10 +87,10 @@ static size_t count_wanted(const struct gp_summary_by *by)
 static int say_columns(const struct gp_breakdown *breakdown, const char *sort, char *message,
 		       size_t size)
 {
-	const struct gp_sheet_head *head = &breakdown->head;
+	const struct gp_table_head *head = &breakdown->head;
 	size_t used;
 
-	if (breakdown->sort_column == GP_SHEET_AS_ADDED) {
+	if (breakdown->sort_column == GP_TABLE_AS_ADDED) {
 		snprintf(message, size,
 			 "summary: %s is a tree, in the order of its own; leave out --sort",
 			 head->name);
@@ -106,8 +106,8 @@ static int say_columns(const struct gp_breakdown *breakdown, const char *sort, c
 
 static bool can_sort(const struct gp_breakdown *breakdown, const char *column)
 {
-	return breakdown->sort_column != GP_SHEET_AS_ADDED &&
-	       gp_sheet_find_column(&breakdown->head, column) < breakdown->head.column_count;
+	return breakdown->sort_column != GP_TABLE_AS_ADDED &&
+	       gp_table_find_column(&breakdown->head, column) < breakdown->head.column_count;
 }
 
 static int check_column(const struct gp_summary_by *by, char *message, size_t size)
@@ -120,12 +120,12 @@ static int check_column(const struct gp_summary_by *by, char *message, size_t si
 
 static int refuse(const char *word, char *message, size_t message_bytes)
 {
-	struct gp_nearest nearest = {.word = word};
+	struct gp_did_you_mean nearest = {.word = word};
 
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++) {
-		gp_nearest_try(&nearest, (*at)->head.name);
+		gp_did_you_mean_try(&nearest, (*at)->head.name);
 		if ((*at)->word)
-			gp_nearest_try(&nearest, (*at)->word);
+			gp_did_you_mean_try(&nearest, (*at)->word);
 	}
 	if (!nearest.found) {
 		snprintf(message, message_bytes,
@@ -162,16 +162,16 @@ int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t me
 	return by->sort ? check_column(by, message, message_bytes) : 0;
 }
 
-static void write_rows(struct gp_sheet_writer *writer, const struct gp_sheet *sheet, size_t limit)
+static void write_rows(struct gp_table_writer *writer, const struct gp_table *sheet, size_t limit)
 {
-	size_t rows = gp_sheet_rows(sheet);
+	size_t rows = gp_table_rows(sheet);
 	size_t shown = limit == 0 || limit > rows ? rows : limit;
 
-	gp_sheet_writer_begin(writer, sheet->head);
+	gp_table_writer_begin(writer, sheet->head);
 	for (size_t i = 0; i < shown; i++)
-		gp_sheet_writer_row(writer, gp_sheet_row(sheet, i));
-	gp_sheet_writer_end(writer);
-	if (shown < rows && writer->format == &gp_sheet_text)
+		gp_table_writer_row(writer, gp_table_row(sheet, i));
+	gp_table_writer_end(writer);
+	if (shown < rows && writer->format == &gp_table_text)
 		fprintf(writer->out, "  ... %s more\n", gp_format_count(rows - shown).text);
 }
 
@@ -193,24 +193,24 @@ static void say_once(struct said *said, const char *text, FILE *messages)
 }
 
 /* In text, a table without rows is left out. */
-static int write_table(struct gp_sheet_writer *writer, struct gp_scope *scope,
+static int write_table(struct gp_table_writer *writer, struct gp_scope *scope,
 		       const struct gp_breakdown *breakdown, const struct gp_summary_by *by,
 		       struct said *said)
 {
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 	int result = gp_breakdown_make(breakdown, scope, &sheet);
 
 	if (result == 0 && by->sort)
-		result = gp_sheet_sort(&sheet, gp_sheet_find_column(&breakdown->head, by->sort));
-	if (result == 0 && gp_sheet_rows(&sheet) == 0)
+		result = gp_table_sort(&sheet, gp_table_find_column(&breakdown->head, by->sort));
+	if (result == 0 && gp_table_rows(&sheet) == 0)
 		say_once(said,
 			 breakdown->say_nothing ? breakdown->say_nothing(scope)
 						: breakdown->nothing,
 			 by->messages);
 	writer->text_fold_before = breakdown->fold_before;
-	if (result == 0 && (gp_sheet_rows(&sheet) > 0 || writer->format != &gp_sheet_text))
+	if (result == 0 && (gp_table_rows(&sheet) > 0 || writer->format != &gp_table_text))
 		write_rows(writer, &sheet, by->row_limit);
-	gp_sheet_close(&sheet);
+	gp_table_close(&sheet);
 	return result;
 }
 
@@ -227,7 +227,7 @@ static bool is_written(const struct gp_summary_by *by, const char *until,
 	return false;
 }
 
-static int write_tables(struct gp_sheet_writer *writer, struct gp_scope *scope,
+static int write_tables(struct gp_table_writer *writer, struct gp_scope *scope,
 			const struct gp_summary_by *by)
 {
 	const char *words = by->words;
@@ -245,7 +245,7 @@ static int write_tables(struct gp_sheet_writer *writer, struct gp_scope *scope,
 int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_count,
 			const struct gp_summary_by *by)
 {
-	struct gp_sheet_writer writer;
+	struct gp_table_writer writer;
 	struct gp_scope scope;
 	int result = gp_scope_open(&scope, models, model_count, by->full_names), closed;
 
@@ -253,11 +253,11 @@ int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_
 	scope.kinds = by->kinds;
 	scope.messages = by->messages;
 	scope.every_row = by->every_row;
-	gp_sheet_writer_open(&writer, by->format, out, count_wanted(by) > 1);
+	gp_table_writer_open(&writer, by->format, out, count_wanted(by) > 1);
 	writer.text_columns = TEXT_COLUMNS;
 	if (result == 0)
 		result = write_tables(&writer, &scope, by);
-	closed = gp_sheet_writer_close(&writer);
+	closed = gp_table_writer_close(&writer);
 	gp_scope_close(&scope);
 	return result == 0 ? closed : result;
 }

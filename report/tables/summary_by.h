@@ -16,7 +16,7 @@ struct gp_torch_snapshot;
 
 struct gp_summary_by {
 	const char *words;                    /* of --by, commas between; "all" = every table */
-	const struct gp_sheet_format *format; /* never NULL */
+	const struct gp_table_format *format; /* never NULL */
 	const char *sort;                     /* title of a column; NULL = each table's own order */
 	size_t row_limit;                     /* of each table, 0 = all */
 	bool every_row;                       /* of trees: also those that have less than 1 % */

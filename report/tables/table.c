@@ -18,23 +18,23 @@ struct gp_value gp_value_rate(uint64_t bytes, uint64_t ns)
 	return ns > 0 ? gp_value_real((double)bytes / (double)ns) : gp_value_none();
 }
 
-void gp_sheet_open(struct gp_sheet *sheet, const struct gp_sheet_head *head)
+void gp_table_open(struct gp_table *sheet, const struct gp_table_head *head)
 {
-	*sheet = (struct gp_sheet){.head = head};
+	*sheet = (struct gp_table){.head = head};
 }
 
-void gp_sheet_close(struct gp_sheet *sheet)
+void gp_table_close(struct gp_table *sheet)
 {
 	for (uint32_t i = 0; i < sheet->cell_count; i++)
 		if (sheet->cells[i].kind == GP_VALUE_TEXT)
 			free((char *)sheet->cells[i].text);
-	gp_room_free(sheet->cells);
-	*sheet = (struct gp_sheet){0};
+	gp_spill_free(sheet->cells);
+	*sheet = (struct gp_table){0};
 }
 
-void gp_sheet_cell(struct gp_sheet *sheet, struct gp_value value)
+void gp_table_cell(struct gp_table *sheet, struct gp_value value)
 {
-	int result = gp_array_grow_room(&sheet->cells, &sheet->capacity, sheet->cell_count,
+	int result = gp_array_grow_spill(&sheet->cells, &sheet->capacity, sheet->cell_count,
 					sizeof(*sheet->cells));
 
 	if (result == 0 && value.kind == GP_VALUE_TEXT) {
@@ -47,17 +47,17 @@ void gp_sheet_cell(struct gp_sheet *sheet, struct gp_value value)
 		sheet->error = result;
 }
 
-size_t gp_sheet_rows(const struct gp_sheet *sheet)
+size_t gp_table_rows(const struct gp_table *sheet)
 {
 	return sheet->cell_count / sheet->head->column_count;
 }
 
-const struct gp_value *gp_sheet_row(const struct gp_sheet *sheet, size_t row)
+const struct gp_value *gp_table_row(const struct gp_table *sheet, size_t row)
 {
 	return sheet->cells + row * sheet->head->column_count;
 }
 
-size_t gp_sheet_find_column(const struct gp_sheet_head *head, const char *title)
+size_t gp_table_find_column(const struct gp_table_head *head, const char *title)
 {
 	size_t i = 0;
 
@@ -97,12 +97,12 @@ static int compare_rows(const void *a, const void *b, const void *context)
 	return result;
 }
 
-int gp_sheet_sort(struct gp_sheet *sheet, size_t column)
+int gp_table_sort(struct gp_table *sheet, size_t column)
 {
 	struct ordering ordering = {.columns = sheet->head->column_count, .first = column};
 
-	if (column == GP_SHEET_AS_ADDED)
+	if (column == GP_TABLE_AS_ADDED)
 		return 0;
-	return gp_array_sort(sheet->cells, (uint32_t)gp_sheet_rows(sheet),
+	return gp_array_sort(sheet->cells, (uint32_t)gp_table_rows(sheet),
 			     ordering.columns * sizeof(*sheet->cells), compare_rows, &ordering);
 }

@@ -24,7 +24,7 @@ enum gp_unit {
 	GP_UNITS
 };
 
-struct gp_sheet_column {
+struct gp_table_column {
 	const char *title; /* unique in its sheet; without the unit, but for "Time %" and "GB/s" */
 	enum gp_unit unit;
 };
@@ -73,40 +73,40 @@ struct gp_value gp_value_percent(double part, double whole);
 struct gp_value gp_value_rate(uint64_t bytes, uint64_t ns);
 
 /* What a sheet is, apart from its rows. */
-struct gp_sheet_head {
+struct gp_table_head {
 	const char *name;  /* one word, for programs that read it */
 	const char *title; /* one line, for people */
-	const struct gp_sheet_column *columns;
+	const struct gp_table_column *columns;
 	size_t column_count;
 };
 
-struct gp_sheet {
-	const struct gp_sheet_head *head;
+struct gp_table {
+	const struct gp_table_head *head;
 	struct gp_value *cells;
 	uint32_t cell_count, capacity;
 	int error; /* 0 or the first -errno: -ENOMEM, -EOVERFLOW */
 };
 
 /* head must outlive the sheet. */
-void gp_sheet_open(struct gp_sheet *sheet, const struct gp_sheet_head *head);
-void gp_sheet_close(struct gp_sheet *sheet);
+void gp_table_open(struct gp_table *sheet, const struct gp_table_head *head);
+void gp_table_close(struct gp_table *sheet);
 
 /* Append one cell.  A failure is remembered in error. */
-void gp_sheet_cell(struct gp_sheet *sheet, struct gp_value value);
+void gp_table_cell(struct gp_table *sheet, struct gp_value value);
 
-size_t gp_sheet_rows(const struct gp_sheet *sheet);
-const struct gp_value *gp_sheet_row(const struct gp_sheet *sheet, size_t row);
+size_t gp_table_rows(const struct gp_table *sheet);
+const struct gp_value *gp_table_row(const struct gp_table *sheet, size_t row);
 
 /* The column of that title, in any case of its letters; column_count if there is none. */
-size_t gp_sheet_find_column(const struct gp_sheet_head *head, const char *title);
+size_t gp_table_find_column(const struct gp_table_head *head, const char *title);
 
-#define GP_SHEET_AS_ADDED SIZE_MAX
+#define GP_TABLE_AS_ADDED SIZE_MAX
 
 /*
  * Order the rows by a column: numbers from the largest down, text from A on, absent values last; equal
  * ones by the other columns from the last to the first.  Nothing is done where the column is
- * GP_SHEET_AS_ADDED.  Returns 0 or -ENOMEM.
+ * GP_TABLE_AS_ADDED.  Returns 0 or -ENOMEM.
  */
-int gp_sheet_sort(struct gp_sheet *sheet, size_t column);
+int gp_table_sort(struct gp_table *sheet, size_t column);
 
 #endif

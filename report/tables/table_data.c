@@ -15,9 +15,9 @@ static bool shows_unit(enum gp_unit unit)
 	return unit == GP_UNIT_NS || unit == GP_UNIT_MOMENT || unit == GP_UNIT_BYTES;
 }
 
-static void begin_csv(struct gp_sheet_writer *writer)
+static void begin_csv(struct gp_table_writer *writer)
 {
-	const struct gp_sheet_head *head = writer->head;
+	const struct gp_table_head *head = writer->head;
 
 	if (writer->sheets > 0)
 		fputs("\n", writer->out);
@@ -26,12 +26,12 @@ static void begin_csv(struct gp_sheet_writer *writer)
 
 		fprintf(writer->out, "%s%s", i > 0 ? "," : "", head->columns[i].title);
 		if (shows_unit(unit))
-			fprintf(writer->out, " (%s)", gp_sheet_unit_name(unit));
+			fprintf(writer->out, " (%s)", gp_table_unit_name(unit));
 	}
 	fputs("\n", writer->out);
 }
 
-static void put_csv(struct gp_sheet_writer *writer, const struct gp_value *value, enum gp_unit unit)
+static void put_csv(struct gp_table_writer *writer, const struct gp_value *value, enum gp_unit unit)
 {
 	char *text;
 
@@ -40,7 +40,7 @@ static void put_csv(struct gp_sheet_writer *writer, const struct gp_value *value
 	if (unit == GP_UNIT_ADDRESS) {
 		fprintf(writer->out, "0x%" PRIx64, value->whole);
 	} else if (value->kind != GP_VALUE_TEXT) {
-		fputs(gp_sheet_number(value).text, writer->out);
+		fputs(gp_table_number(value).text, writer->out);
 	} else {
 		text = gp_csv_text(value->text);
 		if (text)
@@ -51,7 +51,7 @@ static void put_csv(struct gp_sheet_writer *writer, const struct gp_value *value
 	}
 }
 
-static void put_csv_row(struct gp_sheet_writer *writer, const struct gp_value *values)
+static void put_csv_row(struct gp_table_writer *writer, const struct gp_value *values)
 {
 	for (size_t i = 0; i < writer->head->column_count; i++) {
 		if (i > 0)
@@ -61,12 +61,12 @@ static void put_csv_row(struct gp_sheet_writer *writer, const struct gp_value *v
 	putc('\n', writer->out);
 }
 
-static void end_csv(struct gp_sheet_writer *writer)
+static void end_csv(struct gp_table_writer *writer)
 {
 	(void)writer;
 }
 
-const struct gp_sheet_format gp_sheet_csv = {
+const struct gp_table_format gp_table_csv = {
 	.name = "csv",
 	.begin = begin_csv,
 	.row = put_csv_row,
@@ -75,14 +75,14 @@ const struct gp_sheet_format gp_sheet_csv = {
 
 /* ---- JSON ---- */
 
-static void open_json(struct gp_sheet_writer *writer)
+static void open_json(struct gp_table_writer *writer)
 {
 	writer->error = gp_json_open(&writer->json, writer->out);
 	if (writer->error == 0 && writer->several)
 		gp_json_text(&writer->json, "[\n");
 }
 
-static void close_json(struct gp_sheet_writer *writer)
+static void close_json(struct gp_table_writer *writer)
 {
 	int result;
 
@@ -99,7 +99,7 @@ static void put_string(struct gp_json *json, const char *text)
 	gp_json_string(json, text, strlen(text));
 }
 
-static void begin_json(struct gp_sheet_writer *writer)
+static void begin_json(struct gp_table_writer *writer)
 {
 	struct gp_json *json = &writer->json;
 
@@ -112,7 +112,7 @@ static void begin_json(struct gp_sheet_writer *writer)
 		gp_json_text(json, i > 0 ? ", {\"name\": " : "{\"name\": ");
 		put_string(json, writer->head->columns[i].title);
 		gp_json_text(json, ", \"unit\": ");
-		put_string(json, gp_sheet_unit_name(writer->head->columns[i].unit));
+		put_string(json, gp_table_unit_name(writer->head->columns[i].unit));
 		gp_json_text(json, "}");
 	}
 	gp_json_text(json, "], \"rows\": [");
@@ -127,10 +127,10 @@ static void put_json(struct gp_json *json, const struct gp_value *value, enum gp
 	else if (unit == GP_UNIT_ADDRESS)
 		gp_json_address(json, value->whole);
 	else
-		gp_json_text(json, gp_sheet_number(value).text);
+		gp_json_text(json, gp_table_number(value).text);
 }
 
-static void put_json_row(struct gp_sheet_writer *writer, const struct gp_value *values)
+static void put_json_row(struct gp_table_writer *writer, const struct gp_value *values)
 {
 	struct gp_json *json = &writer->json;
 
@@ -146,13 +146,13 @@ static void put_json_row(struct gp_sheet_writer *writer, const struct gp_value *
 	gp_json_text(json, "}");
 }
 
-static void end_json(struct gp_sheet_writer *writer)
+static void end_json(struct gp_table_writer *writer)
 {
 	if (writer->json.buffer)
 		gp_json_text(&writer->json, "]}\n");
 }
 
-const struct gp_sheet_format gp_sheet_json = {
+const struct gp_table_format gp_table_json = {
 	.name = "json",
 	.open = open_json,
 	.close = close_json,

@@ -9,11 +9,11 @@
 #include "report/base/text/format.h"
 #include "report/base/text/text.h"
 
-static const struct gp_sheet_format *const formats[] = {
-	&gp_sheet_text,
-	&gp_sheet_csv,
-	&gp_sheet_json,
-	&gp_sheet_markdown,
+static const struct gp_table_format *const formats[] = {
+	&gp_table_text,
+	&gp_table_csv,
+	&gp_table_json,
+	&gp_table_markdown,
 };
 
 static const char *const unit_names[GP_UNITS] = {
@@ -23,7 +23,7 @@ static const char *const unit_names[GP_UNITS] = {
 	[GP_UNIT_MOMENT] = "ns",
 };
 
-const struct gp_sheet_format *gp_sheet_format_find(const char *name)
+const struct gp_table_format *gp_table_format_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (strcmp(formats[i]->name, name) == 0)
@@ -31,13 +31,13 @@ const struct gp_sheet_format *gp_sheet_format_find(const char *name)
 	return NULL;
 }
 
-void gp_sheet_format_near(struct gp_nearest *nearest)
+void gp_table_format_near(struct gp_did_you_mean *nearest)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		gp_nearest_try(nearest, formats[i]->name);
+		gp_did_you_mean_try(nearest, formats[i]->name);
 }
 
-const char *gp_sheet_unit_name(enum gp_unit unit)
+const char *gp_table_unit_name(enum gp_unit unit)
 {
 	return unit_names[unit];
 }
@@ -53,9 +53,9 @@ static void trim_zeros(char *text)
 		end[-1] = '\0';
 }
 
-struct gp_sheet_number gp_sheet_number(const struct gp_value *value)
+struct gp_table_number gp_table_number(const struct gp_value *value)
 {
-	struct gp_sheet_number number = {"0"};
+	struct gp_table_number number = {"0"};
 
 	if (value->kind == GP_VALUE_WHOLE) {
 		snprintf(number.text, sizeof(number.text), "%" PRIu64, value->whole);
@@ -72,7 +72,7 @@ static struct gp_figure plain(const struct gp_value *value)
 {
 	struct gp_figure figure;
 
-	snprintf(figure.text, sizeof(figure.text), "%.31s", gp_sheet_number(value).text);
+	snprintf(figure.text, sizeof(figure.text), "%.31s", gp_table_number(value).text);
 	return figure;
 }
 
@@ -133,7 +133,7 @@ static char *negative_figure(double size, enum gp_unit unit)
 	return figure;
 }
 
-char *gp_sheet_figure(const struct gp_value *value, enum gp_unit unit)
+char *gp_table_figure(const struct gp_value *value, enum gp_unit unit)
 {
 	if (value->kind == GP_VALUE_NONE)
 		return strdup("-");
@@ -151,15 +151,15 @@ char *gp_sheet_figure(const struct gp_value *value, enum gp_unit unit)
 						    : real_figure(value, unit).text);
 }
 
-void gp_sheet_writer_open(struct gp_sheet_writer *writer, const struct gp_sheet_format *format,
+void gp_table_writer_open(struct gp_table_writer *writer, const struct gp_table_format *format,
 			  FILE *out, bool several)
 {
-	*writer = (struct gp_sheet_writer){.format = format, .out = out, .several = several};
+	*writer = (struct gp_table_writer){.format = format, .out = out, .several = several};
 	if (format->open)
 		format->open(writer);
 }
 
-void gp_sheet_writer_begin(struct gp_sheet_writer *writer, const struct gp_sheet_head *head)
+void gp_table_writer_begin(struct gp_table_writer *writer, const struct gp_table_head *head)
 {
 	writer->head = head;
 	writer->rows = 0;
@@ -167,18 +167,18 @@ void gp_sheet_writer_begin(struct gp_sheet_writer *writer, const struct gp_sheet
 	writer->sheets++;
 }
 
-void gp_sheet_writer_row(struct gp_sheet_writer *writer, const struct gp_value *values)
+void gp_table_writer_row(struct gp_table_writer *writer, const struct gp_value *values)
 {
 	writer->format->row(writer, values);
 	writer->rows++;
 }
 
-void gp_sheet_writer_end(struct gp_sheet_writer *writer)
+void gp_table_writer_end(struct gp_table_writer *writer)
 {
 	writer->format->end(writer);
 }
 
-int gp_sheet_writer_close(struct gp_sheet_writer *writer)
+int gp_table_writer_close(struct gp_table_writer *writer)
 {
 	if (writer->format->close)
 		writer->format->close(writer);

@@ -25,66 +25,66 @@
 #include "report/tables/table.h"
 #include "report/base/text/text_table.h"
 
-struct gp_sheet_writer;
+struct gp_table_writer;
 
-struct gp_sheet_format {
+struct gp_table_format {
 	const char *name;
-	void (*open)(struct gp_sheet_writer *writer); /* this and the next may be NULL */
-	void (*close)(struct gp_sheet_writer *writer);
-	void (*begin)(struct gp_sheet_writer *writer);
-	void (*row)(struct gp_sheet_writer *writer, const struct gp_value *values);
-	void (*end)(struct gp_sheet_writer *writer);
+	void (*open)(struct gp_table_writer *writer); /* this and the next may be NULL */
+	void (*close)(struct gp_table_writer *writer);
+	void (*begin)(struct gp_table_writer *writer);
+	void (*row)(struct gp_table_writer *writer, const struct gp_value *values);
+	void (*end)(struct gp_table_writer *writer);
 };
 
-extern const struct gp_sheet_format gp_sheet_text, gp_sheet_csv, gp_sheet_json, gp_sheet_markdown;
+extern const struct gp_table_format gp_table_text, gp_table_csv, gp_table_json, gp_table_markdown;
 
 /* The format of that name, or NULL.  Names: "text, csv, json or markdown". */
-const struct gp_sheet_format *gp_sheet_format_find(const char *name);
-#define GP_SHEET_FORMATS "text, csv, json or markdown"
+const struct gp_table_format *gp_table_format_find(const char *name);
+#define GP_TABLE_FORMATS "text, csv, json or markdown"
 
 /* Which of them was meant by a name that is none. */
-void gp_sheet_format_near(struct gp_nearest *nearest);
+void gp_table_format_near(struct gp_did_you_mean *nearest);
 
-struct gp_sheet_writer {
-	const struct gp_sheet_format *format;
+struct gp_table_writer {
+	const struct gp_table_format *format;
 	FILE *out;
 	bool several; /* sheets will be written */
-	/* Of text, to be set before a sheet begins: for gp_table_fold(); as it is opened, 0 columns: no row is folded. */
+	/* Of text, to be set before a sheet begins: for gp_text_table_fold(); as it is opened, 0 columns: no row is folded. */
 	size_t text_columns, text_fold_before;
-	size_t text_most; /* columns of a line of text, for gp_table_print(); as it is opened, 0 = any */
-	const struct gp_sheet_head *head;
+	size_t text_most; /* columns of a line of text, for gp_text_table_print(); as it is opened, 0 = any */
+	const struct gp_table_head *head;
 	size_t sheets, rows; /* begun; of this sheet, written */
 	int error;           /* 0 or the first -errno */
 	/* the formats' own */
-	struct gp_table *table;
+	struct gp_text_table *table;
 	struct gp_column *columns;
 	struct gp_json json;
 };
 
-void gp_sheet_writer_open(struct gp_sheet_writer *writer, const struct gp_sheet_format *format,
+void gp_table_writer_open(struct gp_table_writer *writer, const struct gp_table_format *format,
 			  FILE *out, bool several);
 
 /* A sheet: begin, rows, end; head must live until the end. */
-void gp_sheet_writer_begin(struct gp_sheet_writer *writer, const struct gp_sheet_head *head);
-void gp_sheet_writer_row(struct gp_sheet_writer *writer, const struct gp_value *values);
-void gp_sheet_writer_end(struct gp_sheet_writer *writer);
+void gp_table_writer_begin(struct gp_table_writer *writer, const struct gp_table_head *head);
+void gp_table_writer_row(struct gp_table_writer *writer, const struct gp_value *values);
+void gp_table_writer_end(struct gp_table_writer *writer);
 
 /* Returns 0, -ENOMEM, or -EIO if out could not be written. */
-int gp_sheet_writer_close(struct gp_sheet_writer *writer);
+int gp_table_writer_close(struct gp_table_writer *writer);
 
 /* A value as text and markdown have it, to be freed; text is escaped for a terminal.  NULL: no memory. */
-char *gp_sheet_figure(const struct gp_value *value, enum gp_unit unit);
+char *gp_table_figure(const struct gp_value *value, enum gp_unit unit);
 
 /* Text in markdown, with what markdown gives a meaning escaped. */
-void gp_sheet_put_markdown(FILE *out, const char *text);
+void gp_table_put_markdown(FILE *out, const char *text);
 
 /* A number as CSV and JSON have it: all of its digits, at most three decimals. */
-struct gp_sheet_number {
+struct gp_table_number {
 	char text[40];
 };
-struct gp_sheet_number gp_sheet_number(const struct gp_value *value);
+struct gp_table_number gp_table_number(const struct gp_value *value);
 
 /* "ns", "bytes", "percent", ...; "" for what has no unit. */
-const char *gp_sheet_unit_name(enum gp_unit unit);
+const char *gp_table_unit_name(enum gp_unit unit);
 
 #endif

@@ -9,7 +9,7 @@
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/model/memory_stats.h"
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 #include "report/base/spill_memory.h"
 #include "report/base/text/text_table.h"
 #include "report/base/text/text.h"
@@ -236,7 +236,7 @@ static const struct gp_live_busy_device *busy_of(const struct gp_live *l, uint16
 }
 
 /* Launches without a record: whether the device is busy with them cannot be told, whatever it did before them. */
-static void put_busy(struct gp_table *table, const struct gp_page *page, uint16_t device)
+static void put_busy(struct gp_text_table *table, const struct gp_page *page, uint16_t device)
 {
 	const struct gp_live_busy *busy = &page->live->busy;
 	const struct gp_live_busy_device *row = busy_of(page->live, device);
@@ -250,10 +250,10 @@ static void put_busy(struct gp_table *table, const struct gp_page *page, uint16_
 		strcpy(figure.text, "?");
 	else if (is_known)
 		figure = gp_format_percent((double)row->window_busy_ns, (double)window_ns);
-	gp_table_figure(table, figure);
+	gp_text_table_figure(table, figure);
 }
 
-static void put_device(struct gp_table *table, const struct gp_page *page,
+static void put_device(struct gp_text_table *table, const struct gp_page *page,
 		       const struct gp_live_device *device)
 {
 	const struct gp_live_memory_row *row =
@@ -261,26 +261,26 @@ static void put_device(struct gp_table *table, const struct gp_page *page,
 	char number[16], *name = gp_text_escape(device->name ? device->name : "");
 
 	snprintf(number, sizeof(number), "%u", device->id);
-	gp_table_cell(table, number);
+	gp_text_table_cell(table, number);
 	put_busy(table, page, device->id);
-	gp_table_figure(table, gp_format_bytes(row ? row->now_bytes : 0));
-	gp_table_figure(table, gp_format_bytes(row ? row->peak_bytes : 0));
-	gp_table_figure(table, gp_format_count(row ? row->blocks : 0));
-	gp_table_cell(table,
+	gp_text_table_figure(table, gp_format_bytes(row ? row->now_bytes : 0));
+	gp_text_table_figure(table, gp_format_bytes(row ? row->peak_bytes : 0));
+	gp_text_table_figure(table, gp_format_count(row ? row->blocks : 0));
+	gp_text_table_cell(table,
 		      device->memory_bytes ? gp_format_bytes(device->memory_bytes).text : "-");
-	gp_table_cell(table, name ? name : "");
+	gp_text_table_cell(table, name ? name : "");
 	free(name);
 }
 
 static int print_devices(FILE *out, const struct gp_page *page)
 {
 	const struct gp_live *l = page->live;
-	struct gp_table *table;
+	struct gp_text_table *table;
 	int result = 0;
 
 	if (l->device_count == 0)
 		return 0;
-	table = gp_table_new(device_columns, COUNT(device_columns));
+	table = gp_text_table_new(device_columns, COUNT(device_columns));
 	if (!table)
 		return -ENOMEM;
 	for (unsigned id = 0; id < GP_DEVICE_LIMIT; id++)
@@ -288,8 +288,8 @@ static int print_devices(FILE *out, const struct gp_page *page)
 			if (l->devices[i].id == id)
 				put_device(table, page, &l->devices[i]);
 	fputc('\n', out);
-	result = gp_table_print(table, out, page->columns);
-	gp_table_free(table);
+	result = gp_text_table_print(table, out, page->columns);
+	gp_text_table_free(table);
 	return result;
 }
 
@@ -486,7 +486,7 @@ static int print_calls(FILE *out, const struct gp_page *page)
 	if (count > WAITING_CALLS)
 		fprintf(out, "in calls that wait: %s threads more\n",
 			gp_format_count(count - WAITING_CALLS).text);
-	gp_room_free(order);
+	gp_spill_free(order);
 	return 0;
 }
 

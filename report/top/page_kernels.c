@@ -86,34 +86,34 @@ static int join_equal_names(struct row *rows, uint32_t *count)
 	return gp_array_sort(rows, kept, sizeof(*rows), compare_times, NULL);
 }
 
-static void put_average(struct gp_table *table, const struct gp_live_sum *sum)
+static void put_average(struct gp_text_table *table, const struct gp_live_sum *sum)
 {
 	if (sum->count > 0)
-		gp_table_figure(table, gp_format_ns_mean((double)sum->ns / (double)sum->count));
+		gp_text_table_figure(table, gp_format_ns_mean((double)sum->ns / (double)sum->count));
 	else
-		gp_table_cell(table, "-");
+		gp_text_table_cell(table, "-");
 }
 
-static void put_row(struct gp_table *table, const struct row *row, const struct row *all,
+static void put_row(struct gp_text_table *table, const struct row *row, const struct row *all,
 		    double seconds)
 {
 	char *name = gp_text_escape(row->name);
 
-	gp_table_figure(table, gp_format_percent((double)row->gained.ns, (double)all->gained.ns));
-	gp_table_figure(table, gp_format_ns(row->gained.ns));
-	gp_table_figure(table, gp_format_count(row->gained.count));
+	gp_text_table_figure(table, gp_format_percent((double)row->gained.ns, (double)all->gained.ns));
+	gp_text_table_figure(table, gp_format_ns(row->gained.ns));
+	gp_text_table_figure(table, gp_format_count(row->gained.count));
 	if (seconds > 0)
-		gp_table_figure(
+		gp_text_table_figure(
 			table,
 			gp_format_count((uint64_t)((double)row->gained.count / seconds + 0.5)));
 	else
-		gp_table_cell(table, "-");
+		gp_text_table_cell(table, "-");
 	put_average(table, &row->gained);
-	gp_table_figure(table, gp_format_percent((double)row->total.ns, (double)all->total.ns));
-	gp_table_figure(table, gp_format_ns(row->total.ns));
-	gp_table_figure(table, gp_format_count(row->total.count));
+	gp_text_table_figure(table, gp_format_percent((double)row->total.ns, (double)all->total.ns));
+	gp_text_table_figure(table, gp_format_ns(row->total.ns));
+	gp_text_table_figure(table, gp_format_count(row->total.count));
 	put_average(table, &row->total);
-	gp_table_cell(table, name ? name : "?");
+	gp_text_table_cell(table, name ? name : "?");
 	free(name);
 }
 
@@ -121,7 +121,7 @@ static int print_rows(FILE *out, const struct gp_page *page, const struct row *r
 {
 	const struct gp_live_interval *interval = &page->live->interval;
 	double seconds = (double)(interval->end_ns - interval->start_ns) / 1e9;
-	struct gp_table *table = gp_table_new(columns, COUNT(columns));
+	struct gp_text_table *table = gp_text_table_new(columns, COUNT(columns));
 	struct row all = {0};
 	int result;
 
@@ -133,8 +133,8 @@ static int print_rows(FILE *out, const struct gp_page *page, const struct row *r
 	}
 	for (uint32_t i = 0; i < count && i < page->kernel_rows; i++)
 		put_row(table, &rows[i], &all, seconds);
-	result = gp_table_print(table, out, page->columns);
-	gp_table_free(table);
+	result = gp_text_table_print(table, out, page->columns);
+	gp_text_table_free(table);
 	return result;
 }
 

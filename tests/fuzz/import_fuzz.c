@@ -78,7 +78,7 @@ static void print(struct gp_model *model)
 	const struct gp_summary_options summary = {.row_limit = 12}, screen = {.brief = true};
 	FILE *out = fopen("/dev/null", "w");
 	const struct gp_summary_by by = {
-		.words = "all", .format = gp_sheet_format_find("json"), .messages = out};
+		.words = "all", .format = gp_table_format_find("json"), .messages = out};
 
 	if (!out)
 		abort();

@@ -125,14 +125,14 @@ static void print_summary(FILE *out, struct gp_model *model)
 static void print_tables(FILE *out, struct gp_model *model)
 {
 	const struct gp_summary_by by = {
-		.words = "all", .format = gp_sheet_format_find("json"), .messages = out};
+		.words = "all", .format = gp_table_format_find("json"), .messages = out};
 
 	gp_summary_by_print(out, &model, 1, &by);
 }
 
 static void print_exports(FILE *out, struct gp_model *model)
 {
-	const struct gp_export_options export = {.measure = GP_MEASURES};
+	const struct gp_export_options export = {.measure = GP_STACK_METRICS};
 
 	for (const struct gp_exporter *const *exporter = gp_exporters; *exporter; exporter++)
 		gp_export_model(*exporter, model, &export, out);
@@ -150,18 +150,18 @@ static void print_short_html(FILE *out, struct gp_model *model)
 
 static void print_chronicles(FILE *out, struct gp_model *model)
 {
-	const struct gp_chronicle_part all = {.to_ns = UINT64_MAX};
+	const struct gp_event_list_part all = {.to_ns = UINT64_MAX};
 	struct gp_scope scope;
 
 	if (gp_scope_open(&scope, &model, 1, false) != 0)
 		abort();
-	for (const struct gp_chronicle *const *chronicle = gp_chronicles; *chronicle; chronicle++) {
-		struct gp_sheet_writer writer;
+	for (const struct gp_event_list *const *chronicle = gp_event_lists; *chronicle; chronicle++) {
+		struct gp_table_writer writer;
 		uint64_t rows;
 
-		gp_sheet_writer_open(&writer, gp_sheet_format_find("csv"), out, false);
-		gp_chronicle_write(*chronicle, &scope, &all, &writer, &rows);
-		gp_sheet_writer_close(&writer);
+		gp_table_writer_open(&writer, gp_table_format_find("csv"), out, false);
+		gp_event_list_write(*chronicle, &scope, &all, &writer, &rows);
+		gp_table_writer_close(&writer);
 	}
 	gp_scope_close(&scope);
 }

@@ -46,7 +46,7 @@ static inline uint32_t build_grow(void *array, uint32_t *capacity, uint32_t *cou
 {
 	char *elements;
 
-	build_check(gp_array_grow_room(array, capacity, *count, bytes) == 0);
+	build_check(gp_array_grow_spill(array, capacity, *count, bytes) == 0);
 	memcpy(&elements, array, sizeof(elements));
 	memset(elements + *count * bytes, 0, bytes);
 	return (*count)++;
@@ -323,7 +323,7 @@ static inline struct gp_model *build_end(struct build *b)
 	build_sort_calls(m);
 	build_check(gp_join_ops(&load) == 0 && gp_join_captures(&load) == 0 &&
 		    gp_join_memory(&load) == 0 && gp_project_ranges(m) == 0);
-	gp_room_free(load.keys);
+	gp_spill_free(load.keys);
 	m->first_call_ns = m->call_count > 0 ? UINT64_MAX : 0;
 	for (uint32_t i = 0; i < m->call_count; i++) {
 		uint64_t start_ns = m->calls[i].start_ns,

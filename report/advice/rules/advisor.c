@@ -87,31 +87,31 @@ void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, ui
 	found->saves_in_loop_ns += is_in_loop(advisor, at_ns) ? saves_ns : 0;
 }
 
-void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found, struct gp_lull *lull)
+void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found, struct gp_idle_gap *idle_gap)
 {
 	int result = 0;
 
 	if (found != &advisor->spare)
-		result = gp_array_grow_room(&advisor->told, &advisor->told_capacity,
-					    advisor->told_count, sizeof(struct gp_lull *));
+		result = gp_array_grow_spill(&advisor->told, &advisor->told_capacity,
+					    advisor->told_count, sizeof(struct gp_idle_gap *));
 	if (result < 0)
 		advisor->error = result;
 	if (found == &advisor->spare || result < 0)
 		return;
-	lull->told = (uint32_t)(found - advisor->cases);
-	advisor->told[advisor->told_count++] = lull;
+	idle_gap->told = (uint32_t)(found - advisor->cases);
+	advisor->told[advisor->told_count++] = idle_gap;
 }
 
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
-		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull)
+		    uint64_t time_ns, uint64_t saves_ns, struct gp_idle_gap *idle_gap)
 {
 	/* one that ends with the loop's first operation was before the loop */
-	if (lull)
-		at_ns = lull->start_ns > advisor->model->base_unix_ns
-				? lull->start_ns - advisor->model->base_unix_ns
+	if (idle_gap)
+		at_ns = idle_gap->start_ns > advisor->model->base_unix_ns
+				? idle_gap->start_ns - advisor->model->base_unix_ns
 				: 0;
-	if (lull)
-		gp_advisor_tell(advisor, found, lull);
+	if (idle_gap)
+		gp_advisor_tell(advisor, found, idle_gap);
 	found->count++;
 	found->time_ns += time_ns;
 	gp_advisor_save(advisor, found, at_ns, saves_ns);
@@ -122,7 +122,7 @@ void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found,
 {
 	if (found == &advisor->spare || advisor->error != 0 || end_ns <= start_ns)
 		return;
-	advisor->error = gp_array_grow_room(&advisor->stretches, &advisor->stretch_capacity,
+	advisor->error = gp_array_grow_spill(&advisor->stretches, &advisor->stretch_capacity,
 					    advisor->stretch_count, sizeof(*advisor->stretches));
 	if (advisor->error == 0)
 		advisor->stretches[advisor->stretch_count++] =
@@ -261,8 +261,8 @@ struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp
 		return seen;
 	spot = gp_host_work_spot(&advisor->host_work, AT_CALLS | (uint64_t)(found - advisor->cases),
 				 places);
-	seen.looks = spot.ns / GP_HOST_LOOK;
-	seen.all = spot.all_ns / GP_HOST_LOOK;
+	seen.looks = spot.ns / GP_PYTHON_SAMPLE;
+	seen.all = spot.all_ns / GP_PYTHON_SAMPLE;
 	seen.is_line = spot.is_line;
 	if (seen.all >= LEAST_LOOKS)
 		seen.place = spot.text;
@@ -275,9 +275,9 @@ void gp_advisor_show(struct gp_advisor *advisor, struct gp_case *found, const st
 	show_longest(found, advisor->model->base_unix_ns + call->start_ns, call->duration_ns);
 }
 
-void gp_advisor_show_lull(struct gp_case *found, const struct gp_lull *lull)
+void gp_advisor_show_idle_gap(struct gp_case *found, const struct gp_idle_gap *idle_gap)
 {
-	show_longest(found, lull->start_ns, gp_lull_ns(lull));
+	show_longest(found, idle_gap->start_ns, gp_idle_gap_ns(idle_gap));
 }
 
 void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns)
@@ -306,9 +306,9 @@ const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number
 	return gp_scope_text_of(&advisor->scope, number);
 }
 
-const struct gp_ends *gp_advisor_ends(struct gp_advisor *advisor)
+const struct gp_startup_shutdown *gp_advisor_ends(struct gp_advisor *advisor)
 {
-	int result = advisor->has_ends ? 0 : gp_ends_of(&advisor->ends, advisor->model);
+	int result = advisor->has_ends ? 0 : gp_startup_shutdown_of(&advisor->ends, advisor->model);
 
 	advisor->has_ends = true;
 	if (result < 0)
@@ -364,14 +364,14 @@ uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id
 {
 	uint64_t base_ns = advisor->model->base_unix_ns;
 
-	return gp_lulls_busy_ns(&advisor->basis->lulls, device_of(advisor, device_id),
+	return gp_idle_gaps_busy_ns(&advisor->basis->idle_gaps, device_of(advisor, device_id),
 				base_ns + start_ns, base_ns + end_ns);
 }
 
-struct gp_lull *gp_advisor_lull_at(const struct gp_advisor *advisor, uint16_t device_id,
+struct gp_idle_gap *gp_advisor_idle_gap_at(const struct gp_advisor *advisor, uint16_t device_id,
 				   uint64_t time_ns)
 {
-	return gp_lulls_at(&advisor->basis->lulls, device_of(advisor, device_id),
+	return gp_idle_gaps_at(&advisor->basis->idle_gaps, device_of(advisor, device_id),
 			   advisor->model->base_unix_ns + time_ns);
 }
 
@@ -383,37 +383,37 @@ static uint16_t device_of_call(const struct gp_advisor *advisor, const struct gp
 	return op ? op->device_id : gp_model_context_device(advisor->model, call->context_id);
 }
 
-struct gp_lull *gp_advisor_lull_after(const struct gp_advisor *advisor, const struct gp_call *call)
+struct gp_idle_gap *gp_advisor_idle_gap_after(const struct gp_advisor *advisor, const struct gp_call *call)
 {
-	return gp_advisor_lull_at(advisor, device_of_call(advisor, call), gp_call_end_ns(call));
+	return gp_advisor_idle_gap_at(advisor, device_of_call(advisor, call), gp_call_end_ns(call));
 }
 
-uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_lull *lull, uint64_t ns)
+uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_idle_gap *idle_gap, uint64_t ns)
 {
 	uint64_t left_ns;
 
-	if (lull->taker != advisor->rule)
-		lull->taken_ns = 0;
-	lull->taker = advisor->rule;
-	left_ns = gp_lull_ns(lull) - lull->taken_ns;
+	if (idle_gap->taker != advisor->rule)
+		idle_gap->taken_ns = 0;
+	idle_gap->taker = advisor->rule;
+	left_ns = gp_idle_gap_ns(idle_gap) - idle_gap->taken_ns;
 	if (ns > left_ns)
 		ns = left_ns;
-	lull->taken_ns += ns;
+	idle_gap->taken_ns += ns;
 	return ns;
 }
 
-uint64_t gp_advisor_host_part_ns(const struct gp_lull *lull)
+uint64_t gp_advisor_host_part_ns(const struct gp_idle_gap *idle_gap)
 {
-	return gp_lull_ns(lull) - gp_lull_cause_ns(lull, GP_IDLE_DEPENDENCY);
+	return gp_idle_gap_ns(idle_gap) - gp_idle_gap_cause_ns(idle_gap, GP_IDLE_DEPENDENCY);
 }
 
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
-				  uint64_t most_ns, struct gp_lull **lull)
+				  uint64_t most_ns, struct gp_idle_gap **idle_gap)
 {
-	struct gp_lull *after = gp_advisor_lull_after(advisor, call);
+	struct gp_idle_gap *after = gp_advisor_idle_gap_after(advisor, call);
 	uint64_t saves_ns, waited_ns;
 
-	*lull = NULL;
+	*idle_gap = NULL;
 	if (!after || after->told != GP_NONE)
 		return 0;
 	waited_ns = gp_advisor_busy_ns(advisor, device_of_call(advisor, call), call->start_ns,
@@ -426,8 +426,8 @@ uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_ca
 	if (waited_ns > gp_advisor_host_part_ns(after))
 		waited_ns = gp_advisor_host_part_ns(after);
 	saves_ns = gp_advisor_take(advisor, after, waited_ns);
-	if (saves_ns * 2 >= gp_lull_ns(after))
-		*lull = after;
+	if (saves_ns * 2 >= gp_idle_gap_ns(after))
+		*idle_gap = after;
 	return saves_ns;
 }
 
@@ -438,66 +438,66 @@ static const struct gp_call *call_of(const struct gp_advisor *advisor, struct gp
 	return call == GP_NONE ? NULL : &advisor->model->calls[call];
 }
 
-static struct gp_lull_at lull_at(const struct gp_advisor *advisor, struct gp_lull *lull)
+static struct gp_idle_gap_at idle_gap_at(const struct gp_advisor *advisor, struct gp_idle_gap *idle_gap)
 {
-	return (struct gp_lull_at){
-		.lull = lull,
-		.before = gp_op_of(advisor->scope.models, lull->before),
-		.after = gp_op_of(advisor->scope.models, lull->after),
-		.call_before = call_of(advisor, lull->before),
-		.call_after = call_of(advisor, lull->after),
+	return (struct gp_idle_gap_at){
+		.idle_gap = idle_gap,
+		.before = gp_op_of(advisor->scope.models, idle_gap->before),
+		.after = gp_op_of(advisor->scope.models, idle_gap->after),
+		.call_before = call_of(advisor, idle_gap->before),
+		.call_after = call_of(advisor, idle_gap->after),
 	};
 }
 
 /* One after the other of those that a filter lets through and that are so long; false: no more. */
-struct lull_walk {
-	gp_lull_filter *filter;
+struct idle_gap_walk {
+	gp_idle_gap_filter *filter;
 	uint64_t least_ns;
 	uint32_t next;
 };
 
 /* Of millions of short ones nobody need look at each. */
-static void skip_short(const struct gp_process_lulls *process, struct lull_walk *walk)
+static void skip_short(const struct gp_process_idle_gaps *process, struct idle_gap_walk *walk)
 {
-	while (walk->next % GP_LULLS_BLOCK == 0 && walk->next < process->count &&
-	       process->longest_ns[walk->next / GP_LULLS_BLOCK] < walk->least_ns)
-		walk->next += GP_LULLS_BLOCK;
+	while (walk->next % GP_IDLE_GAPS_BLOCK == 0 && walk->next < process->count &&
+	       process->longest_ns[walk->next / GP_IDLE_GAPS_BLOCK] < walk->least_ns)
+		walk->next += GP_IDLE_GAPS_BLOCK;
 }
 
-static bool next_lull(struct gp_advisor *advisor, struct lull_walk *walk, struct gp_lull_at *at)
+static bool next_idle_gap(struct gp_advisor *advisor, struct idle_gap_walk *walk, struct gp_idle_gap_at *at)
 {
-	const struct gp_process_lulls *process = &advisor->basis->lulls.processes[advisor->process];
+	const struct gp_process_idle_gaps *process = &advisor->basis->idle_gaps.processes[advisor->process];
 
 	while (advisor->error == 0) {
-		struct gp_lull *lull;
+		struct gp_idle_gap *idle_gap;
 
 		skip_short(process, walk);
 		if (walk->next >= process->count)
 			return false;
-		lull = process->lulls[walk->next++];
-		if (gp_lull_ns(lull) < walk->least_ns ||
-		    (lull->told != GP_NONE && !gp_rules[advisor->rule]->looks_beside))
+		idle_gap = process->idle_gaps[walk->next++];
+		if (gp_idle_gap_ns(idle_gap) < walk->least_ns ||
+		    (idle_gap->told != GP_NONE && !gp_rules[advisor->rule]->looks_beside))
 			continue;
-		*at = lull_at(advisor, lull);
+		*at = idle_gap_at(advisor, idle_gap);
 		if (at->call_after && (!walk->filter || walk->filter(advisor, at)))
 			return true;
 	}
 	return false;
 }
 
-void gp_advisor_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
-		      void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at))
+void gp_advisor_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, gp_idle_gap_filter *filter,
+		      void (*take)(struct gp_advisor *advisor, const struct gp_idle_gap_at *at))
 {
-	struct lull_walk walk = {.filter = filter, .least_ns = least_ns};
-	struct gp_lull_at at;
+	struct idle_gap_walk walk = {.filter = filter, .least_ns = least_ns};
+	struct gp_idle_gap_at at;
 
-	while (next_lull(advisor, &walk, &at))
+	while (next_idle_gap(advisor, &walk, &at))
 		take(advisor, &at);
 }
 
-bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	uint8_t cause = at->lull->cause;
+	uint8_t cause = at->idle_gap->cause;
 
 	(void)advisor;
 	return cause != GP_IDLE_COPY && cause != GP_IDLE_ALLOC && cause != GP_IDLE_SETUP &&
@@ -505,43 +505,43 @@ bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp
 }
 
 /* Ten times the median. */
-static uint64_t usual_most_ns(struct gp_advisor *advisor, struct gp_lull *const *lulls,
+static uint64_t usual_most_ns(struct gp_advisor *advisor, struct gp_idle_gap *const *idle_gaps,
 			      uint32_t count)
 {
-	uint64_t *lengths_ns = gp_room_take(((size_t)count + 1) * sizeof(*lengths_ns));
+	uint64_t *lengths_ns = gp_spill_take(((size_t)count + 1) * sizeof(*lengths_ns));
 	uint64_t most_ns = 0;
 
 	for (uint32_t i = 0; lengths_ns && i < count; i++)
-		lengths_ns[i] = gp_lull_ns(lulls[i]);
+		lengths_ns[i] = gp_idle_gap_ns(idle_gaps[i]);
 	if (!lengths_ns)
 		advisor->error = -ENOMEM;
 	else if (count > 0)
 		most_ns = 10 * gp_stats_select(lengths_ns, count, count / 2);
-	gp_room_free(lengths_ns);
+	gp_spill_free(lengths_ns);
 	return most_ns;
 }
 
-void gp_advisor_usual_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
-			    void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at))
+void gp_advisor_usual_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, gp_idle_gap_filter *filter,
+			    void (*take)(struct gp_advisor *advisor, const struct gp_idle_gap_at *at))
 {
-	struct lull_walk walk = {.filter = filter, .least_ns = least_ns};
+	struct idle_gap_walk walk = {.filter = filter, .least_ns = least_ns};
 	uint32_t count = 0, capacity = 0;
-	struct gp_lull **lulls = NULL;
-	struct gp_lull_at at;
+	struct gp_idle_gap **idle_gaps = NULL;
+	struct gp_idle_gap_at at;
 	uint64_t most_ns;
 
-	while (next_lull(advisor, &walk, &at)) {
-		advisor->error = gp_array_grow_room(&lulls, &capacity, count, sizeof(*lulls));
+	while (next_idle_gap(advisor, &walk, &at)) {
+		advisor->error = gp_array_grow_spill(&idle_gaps, &capacity, count, sizeof(*idle_gaps));
 		if (advisor->error == 0)
-			lulls[count++] = at.lull;
+			idle_gaps[count++] = at.idle_gap;
 	}
-	most_ns = usual_most_ns(advisor, lulls, count);
+	most_ns = usual_most_ns(advisor, idle_gaps, count);
 	for (uint32_t i = 0; i < count && advisor->error == 0; i++)
-		if (gp_lull_ns(lulls[i]) <= most_ns) {
-			at = lull_at(advisor, lulls[i]);
+		if (gp_idle_gap_ns(idle_gaps[i]) <= most_ns) {
+			at = idle_gap_at(advisor, idle_gaps[i]);
 			take(advisor, &at);
 		}
-	gp_room_free(lulls);
+	gp_spill_free(idle_gaps);
 }
 
 /* Whether these savings are what the rule asks for, of that time. */

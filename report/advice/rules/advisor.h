@@ -9,7 +9,7 @@
 #define REPORT_ADVICE_RULES_ADVISOR_H
 
 #include "report/advice/advice.h"
-#include "report/analysis/loop/context.h"
+#include "report/analysis/analysis.h"
 #include "report/analysis/idle/startup_shutdown.h"
 #include "report/tables/breakdown_scope.h"
 #include "report/symbols/call_site.h"
@@ -64,14 +64,14 @@ struct gp_advisor {
 	struct gp_scope scope; /* models, texts, names */
 	struct gp_call_sites *sites;
 	struct gp_memory_sites memory; /* of the present process, once it was asked for */
-	struct gp_ends ends;           /* likewise */
+	struct gp_startup_shutdown ends;           /* likewise */
 	bool has_memory, has_ends;
 	int error; /* 0 or the first -errno */
 	uint64_t span_ns;
 	const struct gp_iterations **loops; /* of each process: its main loop; NULL = it has none */
 	uint64_t loop_ns;       /* of the process with the longest main loop; 0 = none has one */
 	struct gp_kinds *kinds; /* of kernels */
-	struct gp_basis *basis;
+	struct gp_analysis *basis;
 	/*
 	 * The most that nothing to do for a GPU made of a process's time: so much the host's part
 	 * can save.
@@ -88,7 +88,7 @@ struct gp_advisor {
 	uint32_t *sites_without_stack;   /* by API function; GP_NO_SITE = not asked for yet */
 	size_t devices[GP_DEVICE_LIMIT]; /* as it numbers them: indices in the scope's list */
 	/* what was found */
-	struct gp_lull **told; /* since the present rule began to look */
+	struct gp_idle_gap **told; /* since the present rule began to look */
 	uint32_t told_count, told_capacity;
 	uint32_t rule;        /* that is looking */
 	uint32_t rest_causes; /* of idle-rest, in the present process: bits by enum gp_idle_cause */
@@ -130,12 +130,12 @@ uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
 
 /*
  * One more of a case: when it was on the process's timeline, what it took, and what it could have
- * saved.  lull, if there is one: the idle time that it explains, if the case
+ * saved.  idle_gap, if there is one: the idle time that it explains, if the case
  * turns out to be worth a word; gp_advisor_tell() notes that alone.
  */
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
-		    uint64_t time_ns, uint64_t saves_ns, struct gp_lull *lull);
-void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found, struct gp_lull *lull);
+		    uint64_t time_ns, uint64_t saves_ns, struct gp_idle_gap *idle_gap);
+void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found, struct gp_idle_gap *idle_gap);
 #define GP_ALL_THE_TIME UINT64_MAX /* for at_ns: in the main loop as much as outside */
 
 /* So much more that a case could have saved, at that time. */
@@ -175,7 +175,7 @@ struct gp_seen {
 	uint64_t looks, all; /* there, and all of them */
 };
 struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp_case *found);
-void gp_advisor_show_lull(struct gp_case *found, const struct gp_lull *lull);
+void gp_advisor_show_idle_gap(struct gp_case *found, const struct gp_idle_gap *idle_gap);
 
 /*
  * Where a case is of many sites: so much of it is due to that one.  The case gets the site with
@@ -198,7 +198,7 @@ uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text);
 const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number);
 
 /* What the present process took before its work and after it; NULL: there is no memory, and error tells. */
-const struct gp_ends *gp_advisor_ends(struct gp_advisor *advisor);
+const struct gp_startup_shutdown *gp_advisor_ends(struct gp_advisor *advisor);
 
 /* The present process's memory by call site; NULL: there is no memory, and error tells. */
 const struct gp_memory_sites *gp_advisor_memory(struct gp_advisor *advisor);
@@ -246,40 +246,40 @@ static inline const struct gp_call *gp_advisor_call(const struct gp_advisor *adv
 uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id, uint64_t start_ns,
 			    uint64_t end_ns);
 
-/* gp_lulls_at() of such a device and time. */
-struct gp_lull *gp_advisor_lull_at(const struct gp_advisor *advisor, uint16_t device_id,
+/* gp_idle_gaps_at() of such a device and time. */
+struct gp_idle_gap *gp_advisor_idle_gap_at(const struct gp_advisor *advisor, uint16_t device_id,
 				   uint64_t time_ns);
 
 /* The first operation of a call, or NULL: it has none, or it has no times. */
 const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct gp_call *call);
 
 /* Of that much of an idle time what the present rule has not taken yet, which it has then. */
-uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_lull *lull, uint64_t ns);
+uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_idle_gap *idle_gap, uint64_t ns);
 
 /*
- * gp_lulls_at() of the end of a call, on the device of its operation; where it has none, on that of
+ * gp_idle_gaps_at() of the end of a call, on the device of its operation; where it has none, on that of
  * its context.
  */
-struct gp_lull *gp_advisor_lull_after(const struct gp_advisor *advisor, const struct gp_call *call);
+struct gp_idle_gap *gp_advisor_idle_gap_after(const struct gp_advisor *advisor, const struct gp_call *call);
 
 /* Of an idle time, what the host may have made: not while an operation had been launched, and did not begin. */
-uint64_t gp_advisor_host_part_ns(const struct gp_lull *lull);
+uint64_t gp_advisor_host_part_ns(const struct gp_idle_gap *idle_gap);
 
 /*
  * What the program could have saved by not waiting in a call: no more than the call took for that, nor than most_ns,
- * and no more than the GPU waited for the host right after it (gp_advisor_lull_after()); the rest of the call the GPU was at
+ * and no more than the GPU waited for the host right after it (gp_advisor_idle_gap_after()); the rest of the call the GPU was at
  * work, and what another call took of that idle time is not there any more: to be asked once of each.
- * *lull becomes that idle time if this is most of it, else NULL.
+ * *idle_gap becomes that idle time if this is most of it, else NULL.
  */
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
-				  uint64_t most_ns, struct gp_lull **lull);
+				  uint64_t most_ns, struct gp_idle_gap **idle_gap);
 
 /*
  * Idle time that the present process ended and that no case explains, but of rules that look beside others, and the calls that
  * started the operations around it.
  */
-struct gp_lull_at {
-	struct gp_lull *lull;
+struct gp_idle_gap_at {
+	struct gp_idle_gap *idle_gap;
 	const struct gp_op *before, *after;
 	const struct gp_call *call_before; /* NULL = not known, or of another process */
 	const struct gp_call *call_after;  /* never NULL: of others nothing can be said */
@@ -289,15 +289,15 @@ struct gp_lull_at {
  * Call take for each of these that is at least that long and that the filter, where there is one,
  * lets through.
  */
-typedef bool gp_lull_filter(const struct gp_advisor *advisor, const struct gp_lull_at *at);
-void gp_advisor_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
-		      void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at));
+typedef bool gp_idle_gap_filter(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at);
+void gp_advisor_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, gp_idle_gap_filter *filter,
+		      void (*take)(struct gp_advisor *advisor, const struct gp_idle_gap_at *at));
 
 /* A filter: not those in which the host mostly copied, allocated or made something, of which other rules speak where they matter. */
-bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp_lull_at *at);
+bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at);
 
 /* The same without those that are more than ten times as long as the median: they are no habit. */
-void gp_advisor_usual_lulls(struct gp_advisor *advisor, uint64_t least_ns, gp_lull_filter *filter,
-			    void (*take)(struct gp_advisor *advisor, const struct gp_lull_at *at));
+void gp_advisor_usual_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, gp_idle_gap_filter *filter,
+			    void (*take)(struct gp_advisor *advisor, const struct gp_idle_gap_at *at));
 
 #endif

@@ -112,15 +112,15 @@ static void take_calls(struct gp_advisor *advisor)
 }
 
 /* While the process allocated its GPU had nothing to do: these are the calls. */
-static void explain_lulls(struct gp_advisor *advisor, const struct gp_case *found)
+static void explain_idle_gaps(struct gp_advisor *advisor, const struct gp_case *found)
 {
-	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
-		struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
+	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count; i++) {
+		struct gp_device_idle_gaps *device = &advisor->basis->idle_gaps.devices[i];
 
 		for (uint32_t k = 0; k < device->count; k++)
-			if (device->lulls[k].cause == GP_IDLE_ALLOC &&
-			    device->lulls[k].after.model == advisor->process)
-				device->lulls[k].told = (uint32_t)(found - advisor->cases);
+			if (device->idle_gaps[k].cause == GP_IDLE_ALLOC &&
+			    device->idle_gaps[k].after.model == advisor->process)
+				device->idle_gaps[k].told = (uint32_t)(found - advisor->cases);
 	}
 }
 
@@ -134,7 +134,7 @@ static void look(struct gp_advisor *advisor)
 	for (uint32_t i = 0; advisor->error == 0 && i < advisor->case_count; i++)
 		if (gp_advisor_is_present(advisor, &advisor->cases[i]) &&
 		    gp_advisor_is_worth(advisor, &advisor->cases[i])) {
-			explain_lulls(advisor, &advisor->cases[i]);
+			explain_idle_gaps(advisor, &advisor->cases[i]);
 			return;
 		}
 }

@@ -114,7 +114,7 @@ static void gather(struct gp_advisor *advisor, gp_copy_filter *filter, struct re
 			continue;
 		found = gp_copy_case(advisor, call, op);
 		if (advisor->error == 0)
-			advisor->error = gp_array_grow_room(&rests->rows, &rests->capacity,
+			advisor->error = gp_array_grow_spill(&rests->rows, &rests->capacity,
 							    rests->count, sizeof(*rests->rows));
 		if (advisor->error == 0)
 			rests->rows[rests->count++] = (struct rest){
@@ -150,12 +150,12 @@ static void add(struct gp_advisor *advisor, const struct rest *rest)
 	struct gp_copies *own = found->own;
 	uint64_t waited_ns = call->duration_ns - rest->ns, end_ns = gp_call_end_ns(call);
 	uint64_t rest_ns = rest->ns < own->most_ns ? rest->ns : own->most_ns;
-	struct gp_lull *lull;
-	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &lull);
+	struct gp_idle_gap *idle_gap;
+	uint64_t idle_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &idle_gap);
 
 	gp_advisor_stretch(advisor, found, end_ns - rest_ns, end_ns, 1);
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns,
-		       idle_ns < waited_ns ? idle_ns : waited_ns, lull);
+		       idle_ns < waited_ns ? idle_ns : waited_ns, idle_gap);
 	gp_advisor_show(advisor, found, call);
 	found->bytes += op->bytes;
 	if (found->count == 1 || call->start_ns < own->first_ns)
@@ -177,7 +177,7 @@ void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
 	for (uint32_t i = 0; i < rests.count && advisor->error == 0; i++)
 		add(advisor, &rests.rows[i]);
 	gp_advisor_save_once(advisor);
-	gp_room_free(rests.rows);
+	gp_spill_free(rests.rows);
 }
 
 bool gp_copies_are_results(const struct gp_case *found)

@@ -45,16 +45,16 @@ struct own {
 #define LEAST_BYTES_PER_NS 0.016
 #define MOST_CALLS         64u /* of those that are looked at for the copies of a batch */
 
-static uint64_t host_ns(const struct gp_lull_at *at)
+static uint64_t host_ns(const struct gp_idle_gap_at *at)
 {
-	return gp_lull_cause_ns(at->lull, GP_IDLE_HOST);
+	return gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_HOST);
 }
 
 /*
  * The GPU computed, or cleared its memory, and a result may have been fetched: then comes new data, which the host took
  * its time for.
  */
-static bool is_wait_for_data(const struct gp_lull_at *at)
+static bool is_wait_for_data(const struct gp_idle_gap_at *at)
 {
 	bool computed = at->before->kind == GP_OP_KERNEL || at->before->kind == GP_OP_GRAPH ||
 			at->before->kind == GP_OP_SET || at->before->copy_kind == GP_COPY_DTOH;
@@ -63,30 +63,30 @@ static bool is_wait_for_data(const struct gp_lull_at *at)
 	       host_ns(at) >= LEAST_NS;
 }
 
-static bool is_of_host(const struct gp_lull_at *at)
+static bool is_of_host(const struct gp_idle_gap_at *at)
 {
-	return host_ns(at) * 5 >= gp_lull_ns(at->lull) * 4;
+	return host_ns(at) * 5 >= gp_idle_gap_ns(at->idle_gap) * 4;
 }
 
-static bool is_told(const struct gp_lull_at *at)
+static bool is_told(const struct gp_idle_gap_at *at)
 {
-	return at->lull->told != GP_NONE;
+	return at->idle_gap->told != GP_NONE;
 }
 
-static bool is_wait_alone(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool is_wait_alone(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	return is_wait_for_data(at) && is_of_host(at) && !is_told(at) &&
 	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
 /* That the host waited before it, in a copy say, is one reason: what it did then for itself is another. */
-static bool is_wait_behind_others(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool is_wait_behind_others(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	return is_wait_for_data(at) && is_of_host(at) && is_told(at) &&
 	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
-static bool is_wait_among_others(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool is_wait_among_others(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	return is_wait_for_data(at) && !is_of_host(at) && !is_told(at) &&
 	       !gp_advisor_tunes(advisor, at->call_after);
@@ -142,13 +142,13 @@ static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp
 }
 
 /* What the host did for itself, from the end of the call before, if that waited, until the call that the idle time ended with: in these it was in CUDA. */
-static struct gp_interval own_time(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static struct gp_interval own_time(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	uint64_t base_ns = advisor->model->base_unix_ns, until_ns = at->call_after->start_ns;
-	uint64_t from_ns = at->lull->start_ns - base_ns;
+	uint64_t from_ns = at->idle_gap->start_ns - base_ns;
 
-	if (at->lull->end_ns - base_ns < until_ns)
-		until_ns = at->lull->end_ns - base_ns;
+	if (at->idle_gap->end_ns - base_ns < until_ns)
+		until_ns = at->idle_gap->end_ns - base_ns;
 	if (at->call_before && at->call_before->thread_id == at->call_after->thread_id &&
 	    gp_call_end_ns(at->call_before) > from_ns)
 		from_ns = gp_call_end_ns(at->call_before);
@@ -206,7 +206,7 @@ static void keep_calls(struct gp_advisor *advisor, struct gp_case *found,
 
 /* What is known of the thread meanwhile. */
 static void look_meanwhile(struct gp_advisor *advisor, struct gp_case *found,
-			   const struct gp_lull_at *at)
+			   const struct gp_idle_gap_at *at)
 {
 	const struct gp_interval time = own_time(advisor, at);
 	uint32_t thread = at->call_after->thread_id;
@@ -228,21 +228,21 @@ static void look_meanwhile(struct gp_advisor *advisor, struct gp_case *found,
 		advisor->error = advisor->habits.error;
 }
 
-static struct gp_case *case_after(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static struct gp_case *case_after(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	return gp_advisor_case(advisor, gp_advisor_site(advisor, at->call_after), 0, 0);
 }
 
-static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	uint64_t waited_ns = host_ns(at), bytes = bytes_of_batch(advisor, at->call_after);
 	struct gp_case *found = case_after(advisor, at);
 	struct own *own = found->own;
-	bool explains = waited_ns * 2 >= gp_lull_ns(at->lull) && !is_told(at);
+	bool explains = waited_ns * 2 >= gp_idle_gap_ns(at->idle_gap) && !is_told(at);
 
-	gp_advisor_add(advisor, found, at->lull->start_ns - advisor->model->base_unix_ns, waited_ns,
-		       waited_ns, explains ? at->lull : NULL);
-	gp_advisor_show_lull(found, at->lull);
+	gp_advisor_add(advisor, found, at->idle_gap->start_ns - advisor->model->base_unix_ns, waited_ns,
+		       waited_ns, explains ? at->idle_gap : NULL);
+	gp_advisor_show_idle_gap(found, at->idle_gap);
 	found->bytes += bytes;
 	if (found->count == 1) {
 		own->thread_id = at->call_after->thread_id;
@@ -254,7 +254,7 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	look_meanwhile(advisor, found, at);
 }
 
-static void count_slow(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void count_slow(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	struct gp_case *found = case_after(advisor, at);
 	struct own *own = found->own;
@@ -263,13 +263,13 @@ static void count_slow(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	own->slow_ns += host_ns(at);
 }
 
-static void take_slow(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void take_slow(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	const struct gp_case *found = case_after(advisor, at);
 	const struct own *own = found->own;
 
 	if (2 * own->slow_ns < own->usual_ns && gp_advisor_is_worth(advisor, found))
-		take_lull(advisor, at);
+		take_idle_gap(advisor, at);
 }
 
 /* Where looks found a compiler at work, or imports, what comes then being a copy is chance: the rules of idle times tell that. */
@@ -288,12 +288,12 @@ static void leave_to_others(struct gp_advisor *advisor)
 static void look(struct gp_advisor *advisor)
 {
 	/* what is usual for the one says nothing of the other; those that others explain first, while they are told apart */
-	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_behind_others, take_lull);
-	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_alone, take_lull);
-	gp_advisor_usual_lulls(advisor, LEAST_NS, is_wait_among_others, take_lull);
+	gp_advisor_usual_idle_gaps(advisor, LEAST_NS, is_wait_behind_others, take_idle_gap);
+	gp_advisor_usual_idle_gaps(advisor, LEAST_NS, is_wait_alone, take_idle_gap);
+	gp_advisor_usual_idle_gaps(advisor, LEAST_NS, is_wait_among_others, take_idle_gap);
 	/* of those that are waits alone, which the usual ones explain */
-	gp_advisor_lulls(advisor, LEAST_NS, is_wait_alone, count_slow);
-	gp_advisor_lulls(advisor, LEAST_NS, is_wait_alone, take_slow);
+	gp_advisor_idle_gaps(advisor, LEAST_NS, is_wait_alone, count_slow);
+	gp_advisor_idle_gaps(advisor, LEAST_NS, is_wait_alone, take_slow);
 	leave_to_others(advisor);
 }
 

@@ -55,8 +55,8 @@ static int gather(const struct gp_model *model, struct ordered *ordered)
 {
 	size_t most = (size_t)(ordered->end - ordered->first) + 1;
 
-	ordered->ops = gp_room_take(most * sizeof(*ordered->ops));
-	ordered->intervals = gp_room_take(most * sizeof(*ordered->intervals));
+	ordered->ops = gp_spill_take(most * sizeof(*ordered->ops));
+	ordered->intervals = gp_spill_take(most * sizeof(*ordered->intervals));
 	if (!ordered->ops || !ordered->intervals)
 		return -ENOMEM;
 	for (uint32_t i = ordered->first; i < ordered->end; i++) {
@@ -194,8 +194,8 @@ static void look_at_context(struct gp_advisor *advisor, uint32_t first, uint32_t
 	advisor->error = gather(advisor->model, &ordered);
 	if (advisor->error == 0 && ordered.interval_count > 0)
 		judge(advisor, &ordered);
-	gp_room_free(ordered.ops);
-	gp_room_free(ordered.intervals);
+	gp_spill_free(ordered.ops);
+	gp_spill_free(ordered.intervals);
 }
 
 static void look(struct gp_advisor *advisor)

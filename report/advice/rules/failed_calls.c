@@ -51,7 +51,7 @@ struct own {
 	uint64_t kernel; /* the number of its name, where it is told by a record without times */
 	bool has_kernel;
 	struct gp_asked asked;
-	struct gp_held held; /* when the first of them failed */
+	struct gp_oom_snapshot held; /* when the first of them failed */
 	uint64_t held_at_ns;
 };
 
@@ -145,7 +145,7 @@ static void note_held(struct gp_advisor *advisor, struct own *own, const struct 
 	    (own->in_all > 0 && call->start_ns >= own->held_at_ns))
 		return;
 	own->held_at_ns = call->start_ns;
-	if (gp_held_at(&own->held, advisor->model, call, advisor->sites) != 0)
+	if (gp_oom_snapshot_at(&own->held, advisor->model, call, advisor->sites) != 0)
 		advisor->error = -ENOMEM;
 }
 
@@ -176,7 +176,7 @@ static bool tells_of_all_kernels(const struct gp_model *model)
 
 	return !model->recorder && losses->launches_left_out == 0 &&
 	       losses->launches_outside == 0 && losses->launches_unnumbered == 0 &&
-	       !gp_concern_is_counted(model, GP_CONCERN_LOSS) && gp_recorded_kind(model, "gpu");
+	       !gp_loss_kind_is_counted(model, GP_LOSS_LOSS) && gp_recorded_kind(model, "gpu");
 }
 
 /* Whether a call is of that context; 0 = not known. */
@@ -345,7 +345,7 @@ static void tell_of_call(const struct gp_advisor *advisor, const struct gp_case 
 	fputs(", and the program went on", out);
 	if (own->held.is_known) {
 		fputs("; ", out);
-		gp_held_tell(out, &own->held, advisor->sites);
+		gp_oom_snapshot_tell(out, &own->held, advisor->sites);
 	}
 }
 

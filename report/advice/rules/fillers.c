@@ -83,7 +83,7 @@ static void add_looks(struct gp_advisor *advisor, uint64_t sum, struct gp_host_p
 	for (uint32_t first = 0, end; first < model->sample_count; first = end) {
 		uint32_t thread = model->samples[first].thread_id;
 
-		end = gp_host_looks_end(model, first);
+		end = gp_python_samples_end(model, first);
 		if (!uses_gpu(model, thread, &call))
 			gp_host_work_add_of(&advisor->host_work, sum, places, model, thread,
 					    start_ns, end_ns);

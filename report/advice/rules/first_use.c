@@ -104,39 +104,39 @@ static void put_place(struct gp_advisor *advisor, struct places *places)
 struct loading {
 	struct places places;
 	const struct gp_call *last;    /* that is within no other; NULL at first */
-	const struct gp_lull *present; /* in which its thread loads, so much until now */
+	const struct gp_idle_gap *present; /* in which its thread loads, so much until now */
 	uint64_t present_ns;
 };
 
 /* NCCL loads its code while it makes communicators: that is told. */
-static bool is_told(const struct gp_advisor *advisor, const struct gp_lull *lull)
+static bool is_told(const struct gp_advisor *advisor, const struct gp_idle_gap *idle_gap)
 {
-	return lull->told != GP_NONE &&
-	       gp_rules[advisor->cases[lull->told].rule] == &gp_rule_start_up;
+	return idle_gap->told != GP_NONE &&
+	       gp_rules[advisor->cases[idle_gap->told].rule] == &gp_rule_start_up;
 }
 
 /* A load that no other called. */
 static void weigh(struct gp_advisor *advisor, struct loading *loading, const struct gp_call *call)
 {
 	uint16_t device = gp_model_context_device(advisor->model, call->context_id);
-	struct gp_lull *lull =
-		gp_advisor_lull_at(advisor, device, call->start_ns + call->duration_ns / 2);
+	struct gp_idle_gap *idle_gap =
+		gp_advisor_idle_gap_at(advisor, device, call->start_ns + call->duration_ns / 2);
 	uint64_t idle_ns =
-		lull ? call->duration_ns - gp_advisor_busy_ns(advisor, device, call->start_ns,
+		idle_gap ? call->duration_ns - gp_advisor_busy_ns(advisor, device, call->start_ns,
 							      gp_call_end_ns(call))
 		     : 0;
 	struct gp_case *found;
 
-	if (idle_ns == 0 || is_told(advisor, lull) || gp_call_compiles(advisor->model, call))
+	if (idle_ns == 0 || is_told(advisor, idle_gap) || gp_call_compiles(advisor->model, call))
 		return;
-	idle_ns = gp_advisor_take(advisor, lull, idle_ns);
+	idle_ns = gp_advisor_take(advisor, idle_gap, idle_ns);
 	if (idle_ns == 0)
 		return;
-	loading->present_ns = lull == loading->present ? loading->present_ns + idle_ns : idle_ns;
-	loading->present = lull;
+	loading->present_ns = idle_gap == loading->present ? loading->present_ns + idle_ns : idle_ns;
+	loading->present = idle_gap;
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, idle_ns,
-		       loading->present_ns * 2 >= gp_lull_ns(lull) ? lull : NULL);
+		       loading->present_ns * 2 >= gp_idle_gap_ns(idle_gap) ? idle_gap : NULL);
 	gp_advisor_show(advisor, found, call);
 	note_place(advisor, &loading->places,
 		   (struct place){gp_advisor_site(advisor, call), idle_ns});

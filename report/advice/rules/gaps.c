@@ -64,46 +64,46 @@ struct making {
 	uint64_t ns;
 };
 
-static uint64_t overlap_ns(const struct gp_lull *lull, uint64_t start_ns, uint64_t end_ns)
+static uint64_t overlap_ns(const struct gp_idle_gap *idle_gap, uint64_t start_ns, uint64_t end_ns)
 {
-	if (start_ns < lull->start_ns)
-		start_ns = lull->start_ns;
-	if (end_ns > lull->end_ns)
-		end_ns = lull->end_ns;
+	if (start_ns < idle_gap->start_ns)
+		start_ns = idle_gap->start_ns;
+	if (end_ns > idle_gap->end_ns)
+		end_ns = idle_gap->end_ns;
 	return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
-static struct making made_in(const struct gp_model *model, const struct gp_lull *lull)
+static struct making made_in(const struct gp_model *model, const struct gp_idle_gap *idle_gap)
 {
 	for (uint32_t i = 0; i < model->context_count; i++) {
 		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
 		const struct gp_call *call = at != GP_NONE ? &model->calls[at] : NULL;
-		uint64_t ns = call ? overlap_ns(lull, model->base_unix_ns + call->start_ns,
+		uint64_t ns = call ? overlap_ns(idle_gap, model->base_unix_ns + call->start_ns,
 						model->base_unix_ns +
 							gp_call_made_context_ns(model, call))
 				   : 0;
 
-		if (ns > 0 && 2 * ns >= gp_lull_ns(lull))
+		if (ns > 0 && 2 * ns >= gp_idle_gap_ns(idle_gap))
 			return (struct making){&model->contexts[i], call, ns};
 	}
 	return (struct making){NULL, NULL, 0};
 }
 
 /* Of what its own work waited for, a context of another GPU can be made at the same time as the others. */
-static enum gp_maker maker_of(const struct gp_advisor *advisor, const struct gp_lull_at *at,
+static enum gp_maker maker_of(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at,
 			      const struct making *making)
 {
 	if (!making->context)
 		return GP_MAKER_NONE;
-	if (at->lull->before.model != advisor->process)
+	if (at->idle_gap->before.model != advisor->process)
 		return GP_MAKER_FIRST;
 	return making->context->device_id == at->before->device_id ? GP_MAKER_AGAIN
 								   : GP_MAKER_OTHER_GPU;
 }
 
-static void keep_maker(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_lull_at *at)
+static void keep_maker(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_idle_gap_at *at)
 {
-	struct making making = made_in(advisor->model, at->lull);
+	struct making making = made_in(advisor->model, at->idle_gap);
 
 	own->kind = maker_of(advisor, at, &making);
 	own->maker = gp_advisor_text(advisor, name_of(advisor, making.call));
@@ -114,10 +114,10 @@ static void keep_maker(struct gp_advisor *advisor, struct gp_gaps *own, const st
 }
 
 /* The rest of such an idle time would be there, whenever the context is made. */
-static uint64_t without_rest_ns(const struct gp_advisor *advisor, const struct gp_lull_at *at,
+static uint64_t without_rest_ns(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at,
 				uint64_t saves_ns)
 {
-	struct making making = made_in(advisor->model, at->lull);
+	struct making making = made_in(advisor->model, at->idle_gap);
 
 	return maker_of(advisor, at, &making) == GP_MAKER_OTHER_GPU && making.ns < saves_ns
 		       ? making.ns
@@ -171,11 +171,11 @@ static void keep_call(struct gp_advisor *advisor, struct gp_gaps *own, const str
 }
 
 /* All threads' calls for that cause, each thread's from the one on that was going on when the GPU had nothing to do any more. */
-static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_lull *lull)
+static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_idle_gap *idle_gap)
 {
 	const struct gp_model *model = advisor->model;
-	const struct gp_interval gap = {lull->start_ns - model->base_unix_ns,
-					lull->end_ns - model->base_unix_ns};
+	const struct gp_interval gap = {idle_gap->start_ns - model->base_unix_ns,
+					idle_gap->end_ns - model->base_unix_ns};
 
 	own->calls = 0;
 	own->call_ns = 0;
@@ -186,11 +186,11 @@ static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own, const st
 		uint32_t end = find_call(model, thread_id, gap.end_ns);
 
 		for (uint32_t i = from > first ? from - 1 : from; i < end; i++)
-			if (gp_call_cause(model, &model->calls[i]) == lull->cause)
+			if (gp_call_cause(model, &model->calls[i]) == idle_gap->cause)
 				keep_call(advisor, own, &model->calls[i], &gap);
 		first = find_call(model, thread_id, UINT64_MAX);
 	}
-	own->names_call = lull->cause == GP_IDLE_ALLOC && gp_advisor_knows(advisor, own->call_site);
+	own->names_call = idle_gap->cause == GP_IDLE_ALLOC && gp_advisor_knows(advisor, own->call_site);
 }
 
 /*
@@ -198,15 +198,15 @@ static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own, const st
  * been idle since a call before these.
  */
 static void keep_calls_around(struct gp_advisor *advisor, struct gp_gaps *own,
-			      const struct gp_lull_at *at)
+			      const struct gp_idle_gap_at *at)
 {
 	uint64_t base_ns = advisor->model->base_unix_ns;
 	const struct gp_call *before = at->call_before, *after = at->call_after;
 	struct gp_host_pause pause = {0};
 
-	if (at->lull->cause == GP_IDLE_HOST)
+	if (at->idle_gap->cause == GP_IDLE_HOST)
 		pause = gp_host_pause_of(advisor->model, after->thread_id,
-					 at->lull->start_ns - base_ns, at->lull->end_ns - base_ns);
+					 at->idle_gap->start_ns - base_ns, at->idle_gap->end_ns - base_ns);
 	if (pause.before && pause.after) {
 		before = pause.before;
 		after = pause.after;
@@ -215,40 +215,40 @@ static void keep_calls_around(struct gp_advisor *advisor, struct gp_gaps *own,
 	own->before = gp_advisor_text(advisor, name_of(advisor, before));
 	own->before_site = before ? gp_advisor_site(advisor, before) : GP_NO_SITE;
 	own->after_site = gp_advisor_site(advisor, after);
-	own->names_ends = at->lull->cause == GP_IDLE_HOST &&
+	own->names_ends = at->idle_gap->cause == GP_IDLE_HOST &&
 			  gp_advisor_knows(advisor, own->before_site) &&
 			  gp_advisor_knows(advisor, own->after_site);
 }
 
 /* It is the longest of its case. */
-static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_lull_at *at)
+static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_idle_gap_at *at)
 {
 	own->host = gp_host_time_of(advisor, at);
 	own->range = gp_advisor_text(advisor, own->host.range ? own->host.range : "");
-	own->share = at->lull->cause_share[at->lull->cause];
-	own->longest_ns = gp_lull_ns(at->lull);
+	own->share = at->idle_gap->cause_share[at->idle_gap->cause];
+	own->longest_ns = gp_idle_gap_ns(at->idle_gap);
 	keep_maker(advisor, own, at);
-	if (has_calls(at->lull->cause))
-		keep_calls(advisor, own, at->lull);
+	if (has_calls(at->idle_gap->cause))
+		keep_calls(advisor, own, at->idle_gap);
 	keep_calls_around(advisor, own, at);
 }
 
 /* The GPU of the process's that was at work longest while one waited in a synchronisation. */
 static void keep_beside(const struct gp_advisor *advisor, struct gp_gaps *own,
-			const struct gp_lull *lull)
+			const struct gp_idle_gap *idle_gap)
 {
 	uint64_t most_ns = 0;
 	uint16_t most = 0;
 
-	if (lull->cause != GP_IDLE_SYNC || advisor->basis->lulls.device_count < 2)
+	if (idle_gap->cause != GP_IDLE_SYNC || advisor->basis->idle_gaps.device_count < 2)
 		return;
 	for (size_t i = 0; i < GP_DEVICE_LIMIT; i++) {
 		size_t device = advisor->devices[i];
 		uint64_t ns;
 
-		if (device == SIZE_MAX || device == lull->device)
+		if (device == SIZE_MAX || device == idle_gap->device)
 			continue;
-		ns = gp_lulls_busy_ns(&advisor->basis->lulls, device, lull->start_ns, lull->end_ns);
+		ns = gp_idle_gaps_busy_ns(&advisor->basis->idle_gaps, device, idle_gap->start_ns, idle_gap->end_ns);
 		if (ns > most_ns) {
 			most_ns = ns;
 			most = (uint16_t)device;
@@ -268,37 +268,37 @@ static void keep_beside(const struct gp_advisor *advisor, struct gp_gaps *own,
 /* Of shorter ones nobody compiles. */
 #define NEW_CODE_NS 10000000u
 
-static bool is_of_new_code(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool is_of_new_code(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	uint64_t base_ns = advisor->model->base_unix_ns;
 	struct gp_host_pause pause;
 
-	if (at->lull->cause != GP_IDLE_HOST || gp_lull_ns(at->lull) < NEW_CODE_NS)
+	if (at->idle_gap->cause != GP_IDLE_HOST || gp_idle_gap_ns(at->idle_gap) < NEW_CODE_NS)
 		return false;
 	pause = gp_host_pause_of(advisor->model, at->call_after->thread_id,
-				 at->lull->start_ns - base_ns, at->lull->end_ns - base_ns);
+				 at->idle_gap->start_ns - base_ns, at->idle_gap->end_ns - base_ns);
 	return pause.after && gp_advisor_class(advisor, pause.after) == GP_API_MODULE &&
 	       strstr(name_of(advisor, pause.after), "Load");
 }
 
-void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_lull_at *at,
+void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_idle_gap_at *at,
 		 uint64_t saves_ns)
 {
-	uint64_t idle_ns = gp_lull_ns(at->lull);
+	uint64_t idle_ns = gp_idle_gap_ns(at->idle_gap);
 	struct gp_gaps *own = found->own;
 
-	if (at->lull->cause == GP_IDLE_SETUP)
+	if (at->idle_gap->cause == GP_IDLE_SETUP)
 		saves_ns = without_rest_ns(advisor, at, saves_ns);
-	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, saves_ns, at->lull);
-	gp_advisor_show_lull(found, at->lull);
+	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, saves_ns, at->idle_gap);
+	gp_advisor_show_idle_gap(found, at->idle_gap);
 	if (found->count == 1)
-		own->device = at->lull->device;
-	own->is_of_many |= own->device != at->lull->device;
-	keep_beside(advisor, own, at->lull);
+		own->device = at->idle_gap->device;
+	own->is_of_many |= own->device != at->idle_gap->device;
+	keep_beside(advisor, own, at->idle_gap);
 	own->new_code_ns += is_of_new_code(advisor, at) ? idle_ns : 0;
 	own->imports += gp_host_time_ends_in_import(advisor, at);
-	if (at->lull->cause == GP_IDLE_HOST)
-		own->has_looks |= gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
+	if (at->idle_gap->cause == GP_IDLE_HOST)
+		own->has_looks |= gp_meanwhile_add(advisor, found, at, at->idle_gap->end_ns);
 	else
 		gp_advisor_look_at(advisor, found, at->call_after, gp_call_end_ns(at->call_after));
 	if (idle_ns > own->longest_ns)
@@ -367,7 +367,7 @@ static void tell_ends(const struct gp_advisor *advisor, const struct gp_case *fo
 
 static uint64_t at_work_ns(const struct gp_advisor *advisor, uint16_t device)
 {
-	return gp_lulls_busy_ns(&advisor->basis->lulls, device, 0, UINT64_MAX);
+	return gp_idle_gaps_busy_ns(&advisor->basis->idle_gaps, device, 0, UINT64_MAX);
 }
 
 /* Whether the GPU has so much less to do than another one of the process's, which works meanwhile, that this is why. */
@@ -385,8 +385,8 @@ static void tell_gpu(const struct gp_advisor *advisor, const struct gp_gaps *own
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++)
-		count += advisor->basis->lulls.devices[i].last_ns > 0;
+	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count; i++)
+		count += advisor->basis->idle_gaps.devices[i].last_ns > 0;
 	if (own->is_of_many)
 		fputs("one of the GPUs", out);
 	else if (count > 1)

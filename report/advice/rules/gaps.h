@@ -43,7 +43,7 @@ struct gp_gaps {
 	bool names_call;    /* that is where to look */
 	uint64_t imports;   /* how many end in an import */
 	bool has_looks;     /* at Python's stacks, of any */
-	uint16_t device;    /* as the advisor's lulls number it: of the first one; ... */
+	uint16_t device;    /* as the advisor's idle_gaps number it: of the first one; ... */
 	bool is_of_many;    /* ... others are of other GPUs */
 	bool is_outside; /* of what had been launched: nothing of the process's own held it back */
 	uint64_t
@@ -53,7 +53,7 @@ struct gp_gaps {
 };
 
 /* One more idle time of the present process's case, whose other_detail is its cause, and so much that could be saved. */
-void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_lull_at *at,
+void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_idle_gap_at *at,
 		 uint64_t saves_ns);
 
 /* What a gp_rule has of these names. */

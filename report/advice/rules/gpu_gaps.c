@@ -19,20 +19,20 @@
 
 /* ---- habits: idle times of 200 us and more that come again and again ---- */
 
-static bool may_be_habit(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool may_be_habit(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	return gp_lull_ns(at->lull) < LEAST_NS && gp_advisor_waits_for_host(advisor, at);
+	return gp_idle_gap_ns(at->idle_gap) < LEAST_NS && gp_advisor_waits_for_host(advisor, at);
 }
 
 /* In a pair's count, all idle times between such operations; in its sums, those that may be a habit, and those that are told by themselves. */
 enum { MAYBE_HABIT, LONG };
 
-static void count_short(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void count_short(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	gp_gaps_pair(advisor, at->before, at->after)->sums[MAYBE_HABIT]++;
 }
 
-static void count_long(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void count_long(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	gp_gaps_pair(advisor, at->before, at->after)->sums[LONG]++;
 }
@@ -41,15 +41,15 @@ static void count_all(struct gp_advisor *advisor)
 {
 	struct gp_model *const *models = advisor->scope.models;
 
-	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
-		const struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
+	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count; i++) {
+		const struct gp_device_idle_gaps *device = &advisor->basis->idle_gaps.devices[i];
 
 		for (uint32_t k = 0; k < device->count; k++) {
-			const struct gp_lull *lull = &device->lulls[k];
+			const struct gp_idle_gap *idle_gap = &device->idle_gaps[k];
 
-			if (gp_lull_is_between(lull) && lull->after.model == advisor->process)
-				gp_gaps_pair(advisor, gp_op_of(models, lull->before),
-					     gp_op_of(models, lull->after))
+			if (gp_idle_gap_is_between(idle_gap) && idle_gap->after.model == advisor->process)
+				gp_gaps_pair(advisor, gp_op_of(models, idle_gap->before),
+					     gp_op_of(models, idle_gap->after))
 					->count++;
 		}
 	}
@@ -60,8 +60,8 @@ static void find_habits(struct gp_advisor *advisor)
 {
 	uint32_t known = advisor->habits.count;
 
-	gp_advisor_lulls(advisor, LEAST_NS, NULL, count_long);
-	gp_advisor_lulls(advisor, LEAST_HABIT_NS, may_be_habit, count_short);
+	gp_advisor_idle_gaps(advisor, LEAST_NS, NULL, count_long);
+	gp_advisor_idle_gaps(advisor, LEAST_HABIT_NS, may_be_habit, count_short);
 	for (uint32_t i = known; i < advisor->habits.count; i++)
 		if (advisor->habits.rows[i].sums[MAYBE_HABIT] >= HABIT_TIMES) {
 			count_all(advisor);
@@ -75,11 +75,11 @@ static void find_habits(struct gp_advisor *advisor)
  * Whether one that may be a habit is, or is like one that is told by itself.  Where launches of a loop wait now and then, at no place of their own, the
  * system had taken the processor.
  */
-static bool comes_again(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool comes_again(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	const struct gp_tally_row *pair = gp_gaps_pair(advisor, at->before, at->after);
 
-	return (pair->sums[LONG] > 0 && gp_lull_ns(at->lull) >= LEAST_LIKE_NS) ||
+	return (pair->sums[LONG] > 0 && gp_idle_gap_ns(at->idle_gap) >= LEAST_LIKE_NS) ||
 	       (pair->sums[MAYBE_HABIT] >= HABIT_TIMES &&
 		pair->sums[MAYBE_HABIT] * HABIT_SHARE >= pair->count);
 }
@@ -87,31 +87,31 @@ static bool comes_again(struct gp_advisor *advisor, const struct gp_lull_at *at)
 /* ---- all that is told ---- */
 
 /* Where other programs have the GPU, it matters not what they keep waiting. */
-static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	struct gp_api after = gp_model_api(advisor->model, at->call_after->api);
-	bool is_outside = at->lull->cause == GP_IDLE_DEPENDENCY && advisor->waits_outside;
+	bool is_outside = at->idle_gap->cause == GP_IDLE_DEPENDENCY && advisor->waits_outside;
 	struct gp_case *found = gp_advisor_case(
 		advisor, is_outside ? GP_NO_SITE : gp_advisor_site(advisor, at->call_after),
-		gp_advisor_text(advisor, is_outside ? "" : after.name), at->lull->cause);
+		gp_advisor_text(advisor, is_outside ? "" : after.name), at->idle_gap->cause);
 
 	((struct gp_gaps *)found->own)->is_outside = is_outside;
 	return found;
 }
 
-static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	uint64_t idle_ns = gp_lull_ns(at->lull);
+	uint64_t idle_ns = gp_idle_gap_ns(at->idle_gap);
 	struct gp_case *found;
 
-	if (idle_ns < LEAST_NS && at->lull->cause != GP_IDLE_DEPENDENCY &&
+	if (idle_ns < LEAST_NS && at->idle_gap->cause != GP_IDLE_DEPENDENCY &&
 	    !(may_be_habit(advisor, at) && comes_again(advisor, at)))
 		return;
 	found = case_of(advisor, at);
 	/* what the host did meanwhile others could not have left out */
 	gp_gaps_add(advisor, found, at,
 		    ((const struct gp_gaps *)found->own)->is_outside
-			    ? gp_lull_cause_ns(at->lull, GP_IDLE_DEPENDENCY)
+			    ? gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_DEPENDENCY)
 			    : idle_ns);
 }
 
@@ -119,7 +119,7 @@ static void look(struct gp_advisor *advisor)
 {
 	find_habits(advisor);
 	advisor->waits_outside = gp_dependency_is_outside(advisor->model);
-	gp_advisor_lulls(advisor, LEAST_HABIT_NS, NULL, take_lull);
+	gp_advisor_idle_gaps(advisor, LEAST_HABIT_NS, NULL, take_idle_gap);
 }
 
 const struct gp_rule gp_rule_gpu_gaps = {

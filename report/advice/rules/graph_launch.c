@@ -12,7 +12,7 @@
 #include "report/model/recorded.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/copies.h"
-#include "report/advice/rules/lull_calls.h"
+#include "report/advice/rules/idle_gap_calls.h"
 #include "report/advice/rules/neighbours.h"
 
 /* What stays between two operations. */
@@ -36,46 +36,46 @@ struct own {
 	uint64_t firsts_ns;         /* ... the first launches of which took so much of it */
 };
 
-static uint64_t ns_of(const struct gp_lull *lull, uint32_t kind)
+static uint64_t ns_of(const struct gp_idle_gap *idle_gap, uint32_t kind)
 {
-	return gp_lull_cause_ns(lull, kind == LAUNCHED ? GP_IDLE_LAUNCH : GP_IDLE_SETUP);
+	return gp_idle_gap_cause_ns(idle_gap, kind == LAUNCHED ? GP_IDLE_LAUNCH : GP_IDLE_SETUP);
 }
 
 /* What most of such a time went into. */
-static uint32_t kind_of(const struct gp_lull *lull)
+static uint32_t kind_of(const struct gp_idle_gap *idle_gap)
 {
-	return ns_of(lull, LAUNCHED) >= ns_of(lull, MADE) ? LAUNCHED : MADE;
+	return ns_of(idle_gap, LAUNCHED) >= ns_of(idle_gap, MADE) ? LAUNCHED : MADE;
 }
 
-static bool waits_for_graph(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool waits_for_graph(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	return gp_advisor_class(advisor, at->call_after) == GP_API_GRAPH_LAUNCH &&
-	       2 * (ns_of(at->lull, LAUNCHED) + ns_of(at->lull, MADE)) >= gp_lull_ns(at->lull);
+	       2 * (ns_of(at->idle_gap, LAUNCHED) + ns_of(at->idle_gap, MADE)) >= gp_idle_gap_ns(at->idle_gap);
 }
 
-static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	uint32_t kind = kind_of(at->lull);
+	uint32_t kind = kind_of(at->idle_gap);
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, kind, 0);
-	uint64_t ns = ns_of(at->lull, kind);
+	uint64_t ns = ns_of(at->idle_gap, kind);
 
 	if (kind ==
 	    MADE) /* what the host does between such calls goes with them, and the launch is no first one any more */
-		ns = gp_lull_ns(at->lull);
-	gp_advisor_add(advisor, found, at->after->start_ns, gp_lull_ns(at->lull),
-		       ns > LEAST_GAP_NS ? ns - LEAST_GAP_NS : 0, at->lull);
-	gp_advisor_show_lull(found, at->lull);
+		ns = gp_idle_gap_ns(at->idle_gap);
+	gp_advisor_add(advisor, found, at->after->start_ns, gp_idle_gap_ns(at->idle_gap),
+		       ns > LEAST_GAP_NS ? ns - LEAST_GAP_NS : 0, at->idle_gap);
+	gp_advisor_show_idle_gap(found, at->idle_gap);
 	if (kind == LAUNCHED)
 		gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), ns);
 }
 
 /* Calls that are captured, or begin or end that, are made for a graph, too. */
-static bool makes_graph(const struct gp_advisor *advisor, const struct gp_lull *lull,
+static bool makes_graph(const struct gp_advisor *advisor, const struct gp_idle_gap *idle_gap,
 			const struct gp_call *call)
 {
 	uint8_t class = gp_advisor_class(advisor, call);
 
-	(void)lull;
+	(void)idle_gap;
 	return call->captured || class == GP_API_CAPTURE_BEGIN || class == GP_API_CAPTURE_END ||
 	       (class == GP_API_CONTROL &&
 		strstr(gp_model_api(advisor->model, call->api).name, "Graph"));
@@ -132,28 +132,28 @@ static bool is_habit(const struct gp_advisor *advisor, const struct gp_case *fou
 static void look_at_case(struct gp_advisor *advisor, uint32_t number)
 {
 	struct gp_case *found = &advisor->cases[number];
-	struct gp_lull_calls making = {0};
+	struct gp_idle_gap_calls making = {0};
 	struct gp_tally graphs = {0};
 	struct own *own = found->own;
 	uint64_t making_ns = 0;
 
-	for (size_t i = 0; i < advisor->basis->lulls.device_count; i++) {
-		const struct gp_device_lulls *device = &advisor->basis->lulls.devices[i];
+	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count; i++) {
+		const struct gp_device_idle_gaps *device = &advisor->basis->idle_gaps.devices[i];
 
 		for (uint32_t k = 0; k < device->count; k++) {
-			const struct gp_lull *lull = &device->lulls[k];
+			const struct gp_idle_gap *idle_gap = &device->idle_gaps[k];
 
-			if (lull->told != number)
+			if (idle_gap->told != number)
 				continue;
 			note_launch(advisor, own, &graphs,
-				    gp_op_of(advisor->scope.models, lull->after)->call);
+				    gp_op_of(advisor->scope.models, idle_gap->after)->call);
 			if (found->detail == MADE)
-				making_ns += gp_lull_calls_add(advisor, &making, lull, makes_graph);
+				making_ns += gp_idle_gap_calls_add(advisor, &making, idle_gap, makes_graph);
 		}
 	}
 	own->graphs = graphs.count;
 	if (found->detail == MADE) {
-		own->most = gp_lull_calls_most(advisor, &making, making_ns);
+		own->most = gp_idle_gap_calls_most(advisor, &making, making_ns);
 		found->site = own->most.site;
 	}
 	/* whatever was set up besides graphs is none of this rule's */
@@ -162,7 +162,7 @@ static void look_at_case(struct gp_advisor *advisor, uint32_t number)
 	if (graphs.error < 0)
 		advisor->error = graphs.error;
 	gp_tally_free(&graphs);
-	gp_lull_calls_free(&making);
+	gp_idle_gap_calls_free(&making);
 }
 
 static void look(struct gp_advisor *advisor)
@@ -171,7 +171,7 @@ static void look(struct gp_advisor *advisor)
 
 	if (advisor->graph_launches == 0)
 		return;
-	gp_advisor_lulls(advisor, 0, waits_for_graph, take_lull);
+	gp_advisor_idle_gaps(advisor, 0, waits_for_graph, take_idle_gap);
 	for (uint32_t i = known; i < advisor->case_count && advisor->error == 0; i++)
 		if (gp_advisor_is_worth(advisor, &advisor->cases[i]))
 			look_at_case(advisor, i);

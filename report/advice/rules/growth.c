@@ -33,7 +33,7 @@ static bool launches_kernel(const struct gp_model *model, const struct gp_call *
 
 static int count_kernels(struct blocks *blocks, const struct gp_model *model)
 {
-	blocks->kernels = gp_room_take(((size_t)model->call_count + 1) * sizeof(*blocks->kernels));
+	blocks->kernels = gp_spill_take(((size_t)model->call_count + 1) * sizeof(*blocks->kernels));
 	if (!blocks->kernels)
 		return -ENOMEM;
 	blocks->kernels[0] = 0;
@@ -55,7 +55,7 @@ static int time_kernels(struct blocks *blocks, const struct gp_model *model)
 {
 	uint32_t count = blocks->kernels[model->call_count];
 
-	blocks->kernels_ns = gp_room_take(((size_t)count + 1) * sizeof(*blocks->kernels_ns));
+	blocks->kernels_ns = gp_spill_take(((size_t)count + 1) * sizeof(*blocks->kernels_ns));
 	if (!blocks->kernels_ns)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->call_count; i++)
@@ -94,7 +94,7 @@ static int gather(struct blocks *blocks, struct gp_call_sites *sites, const stru
 		block.kind = event->memory_kind;
 		block.site = gp_call_sites_find(sites, model, &model->calls[event->call]);
 		if (block.site == UINT32_MAX ||
-		    gp_array_grow_room(&blocks->rows, &blocks->capacity, blocks->count,
+		    gp_array_grow_spill(&blocks->rows, &blocks->capacity, blocks->count,
 				       sizeof(block)) < 0)
 			return -ENOMEM;
 		blocks->rows[blocks->count++] = block;
@@ -289,8 +289,8 @@ int gp_growths_of(struct gp_call_sites *sites, const struct gp_model *model,
 				       compare_blocks, NULL);
 	if (result == 0 && blocks.kernels)
 		result = find_growths(&blocks, model, growths, count);
-	gp_room_free(blocks.rows);
-	gp_room_free(blocks.kernels);
-	gp_room_free(blocks.kernels_ns);
+	gp_spill_free(blocks.rows);
+	gp_spill_free(blocks.kernels);
+	gp_spill_free(blocks.kernels_ns);
 	return result;
 }

@@ -22,7 +22,7 @@ struct own {
 /* Copies that wait at the same time share the idle time after them: it is there once. */
 static uint64_t new_idle_ns(const struct gp_advisor *advisor, const struct gp_call *call)
 {
-	const struct gp_lull *after = gp_advisor_lull_after(advisor, call);
+	const struct gp_idle_gap *after = gp_advisor_idle_gap_after(advisor, call);
 
 	return after && after->taker != advisor->rule ? gp_advisor_host_part_ns(after) : 0;
 }
@@ -36,14 +36,14 @@ static void look(struct gp_advisor *advisor)
 		const struct gp_op *op = gp_host_copy(advisor, call);
 		struct gp_case *found;
 		struct own *own;
-		struct gp_lull *lull;
+		struct gp_idle_gap *idle_gap;
 		uint64_t saves_ns, idle_ns, waited_ns;
 
 		if (!op || !gp_copy_waits_for_others(advisor, call, op))
 			continue;
 		idle_ns = new_idle_ns(advisor, call);
 		waited_ns = gp_copy_waited_ns(advisor, call, op);
-		saves_ns = gp_advisor_wait_saves_ns(advisor, call, waited_ns, &lull);
+		saves_ns = gp_advisor_wait_saves_ns(advisor, call, waited_ns, &idle_gap);
 		if (saves_ns == 0)
 			continue;
 		found = gp_copy_case(advisor, call, op);
@@ -51,7 +51,7 @@ static void look(struct gp_advisor *advisor)
 		own->idle_ns += idle_ns;
 		own->calls_ns += call->duration_ns;
 		own->pageable += gp_copy_is_pageable(op);
-		gp_advisor_add(advisor, found, call->start_ns, waited_ns, saves_ns, lull);
+		gp_advisor_add(advisor, found, call->start_ns, waited_ns, saves_ns, idle_gap);
 		gp_next_wait_add(advisor, &own->next, call, saves_ns);
 		gp_advisor_show(advisor, found, call);
 		found->bytes += op->bytes;

@@ -14,19 +14,19 @@
 /* For so long the system takes the processor from nobody. */
 #define LONG_NS 50000000u
 
-static bool is_host_bound(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool is_host_bound(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	(void)advisor;
-	return at->lull->cause == GP_IDLE_HOST;
+	return at->idle_gap->cause == GP_IDLE_HOST;
 }
 
 /* In a pair's count, how often these follow each other in a stream; in its sum, how often with a long idle time between. */
-static void count_long(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void count_long(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	struct gp_tally_row *pair = gp_gaps_pair(advisor, at->before, at->after);
 
 	pair->sums[0]++;
-	advisor->host_gaps_ns += gp_lull_ns(at->lull);
+	advisor->host_gaps_ns += gp_idle_gap_ns(at->idle_gap);
 }
 
 static void count_all(struct gp_advisor *advisor)
@@ -43,11 +43,11 @@ static void count_all(struct gp_advisor *advisor)
 }
 
 /* Where they mostly follow each other without, the system had taken the processor from the host. */
-static bool is_habit(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool is_habit(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	const struct gp_tally_row *pair = gp_gaps_pair(advisor, at->before, at->after);
 
-	return gp_lull_ns(at->lull) >= LONG_NS || 2 * pair->sums[0] >= pair->count;
+	return gp_idle_gap_ns(at->idle_gap) >= LONG_NS || 2 * pair->sums[0] >= pair->count;
 }
 
 /* In its sum, how long idle times are that end at that site. */
@@ -60,9 +60,9 @@ static struct gp_tally_row *place_of(struct gp_advisor *advisor, uint32_t site)
 }
 
 /* Of several GPUs that wait for the host at once each moment counts once. */
-static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	uint64_t base_ns = advisor->model->base_unix_ns, idle_ns = gp_lull_ns(at->lull);
+	uint64_t base_ns = advisor->model->base_unix_ns, idle_ns = gp_idle_gap_ns(at->idle_gap);
 	struct gp_case *found;
 	uint32_t site;
 
@@ -73,8 +73,8 @@ static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
 	site = gp_advisor_site(advisor, at->call_after);
 	gp_advisor_vote(found, site, idle_ns);
 	place_of(advisor, site)->sums[0] += idle_ns;
-	gp_advisor_stretch(advisor, found, at->lull->start_ns - base_ns, at->lull->end_ns - base_ns,
-			   (double)gp_lull_cause_ns(at->lull, GP_IDLE_HOST) / (double)idle_ns);
+	gp_advisor_stretch(advisor, found, at->idle_gap->start_ns - base_ns, at->idle_gap->end_ns - base_ns,
+			   (double)gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_HOST) / (double)idle_ns);
 }
 
 /* The vote is won where no site has half, too: then the case is of none. */
@@ -93,11 +93,11 @@ static void judge_place(struct gp_advisor *advisor)
 static void look(struct gp_advisor *advisor)
 {
 	advisor->host_gaps_ns = 0;
-	gp_advisor_lulls(advisor, LEAST_NS, is_host_bound, count_long);
+	gp_advisor_idle_gaps(advisor, LEAST_NS, is_host_bound, count_long);
 	if (advisor->host_gaps_ns < gp_rule_host_gaps.threshold.or_ns / 10)
 		return;
 	count_all(advisor);
-	gp_advisor_lulls(advisor, LEAST_NS, is_host_bound, take_lull);
+	gp_advisor_idle_gaps(advisor, LEAST_NS, is_host_bound, take_idle_gap);
 	gp_advisor_save_once(advisor);
 	judge_place(advisor);
 }

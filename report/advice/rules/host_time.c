@@ -73,7 +73,7 @@ static enum gp_compiler compiler_for(const struct gp_tuning *tuning, const struc
 	return compiler == GP_COMPILER_IMPORT && !is_own ? GP_COMPILER_NONE : compiler;
 }
 
-bool gp_host_time_ends_in_import(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+bool gp_host_time_ends_in_import(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	return compiler_of(advisor->tuning, at->call_after) == GP_COMPILER_IMPORT;
 }
@@ -248,13 +248,13 @@ struct gp_host_pause gp_host_pause_of(const struct gp_model *model, uint32_t thr
 	return longest;
 }
 
-struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	const struct gp_model *model = advisor->model;
 	const struct gp_tuning *tuning = advisor->tuning;
-	struct gp_host_time host = {.total_ns = gp_lull_ns(at->lull)};
-	struct window window = {.start_ns = at->lull->start_ns - model->base_unix_ns,
-				.end_ns = at->lull->end_ns - model->base_unix_ns};
+	struct gp_host_time host = {.total_ns = gp_idle_gap_ns(at->idle_gap)};
+	struct window window = {.start_ns = at->idle_gap->start_ns - model->base_unix_ns,
+				.end_ns = at->idle_gap->end_ns - model->base_unix_ns};
 
 	note_compiler(&host, compiler_for(tuning, at->call_before, false), GP_HOST_BEFORE);
 	note_compiler(&host, compiler_for(tuning, at->call_after, true), GP_HOST_AFTER);

@@ -29,8 +29,8 @@ struct gp_host_time {
 	const char *range;
 };
 
-/* Of a lull of the present process. */
-struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const struct gp_lull_at *at);
+/* Of a idle_gap of the present process. */
+struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at);
 
 /*
  * The range that names such a time best: the innermost in which that thread was for four fifths of it.  On the process's timeline; NULL: there is
@@ -48,7 +48,7 @@ struct gp_host_pause gp_host_pause_of(const struct gp_model *model, uint32_t thr
 				      uint64_t start_ns, uint64_t end_ns);
 
 /* Whether the call at its end was made in an import, and by no compiler. */
-bool gp_host_time_ends_in_import(const struct gp_advisor *advisor, const struct gp_lull_at *at);
+bool gp_host_time_ends_in_import(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at);
 
 /* "; CuPy was compiling, or loading what it had compiled, when it began", "; loading code took 45.13ms of it", or of what stands for "it"; nothing where nothing is known. */
 void gp_host_time_tell(const struct gp_host_time *host, const char *of, FILE *out);

@@ -12,7 +12,7 @@
 #include "report/model/recorded.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/gaps.h"
-#include "report/advice/rules/lull_calls.h"
+#include "report/advice/rules/idle_gap_calls.h"
 
 #define MOST_HOST_NS 200000u
 
@@ -30,14 +30,14 @@ struct own {
 /* The one of the present process that worked most; device_count: none did. */
 static size_t busiest_device(const struct gp_advisor *advisor)
 {
-	const struct gp_lulls *lulls = &advisor->basis->lulls;
-	size_t busiest = lulls->device_count;
+	const struct gp_idle_gaps *idle_gaps = &advisor->basis->idle_gaps;
+	size_t busiest = idle_gaps->device_count;
 	uint64_t most_ns = 0;
 
 	for (uint32_t i = 0; i < GP_DEVICE_LIMIT; i++) {
 		size_t device = advisor->devices[i];
 		uint64_t busy_ns =
-			device == SIZE_MAX ? 0 : gp_lulls_busy_ns(lulls, device, 0, UINT64_MAX);
+			device == SIZE_MAX ? 0 : gp_idle_gaps_busy_ns(idle_gaps, device, 0, UINT64_MAX);
 
 		if (busy_ns <= most_ns)
 			continue;
@@ -47,23 +47,23 @@ static size_t busiest_device(const struct gp_advisor *advisor)
 	return busiest;
 }
 
-static bool is_of_rule(const struct gp_lull *lull)
+static bool is_of_rule(const struct gp_idle_gap *idle_gap)
 {
-	switch ((enum gp_idle_cause)lull->cause) {
+	switch ((enum gp_idle_cause)idle_gap->cause) {
 	case GP_IDLE_COPY:
 	case GP_IDLE_PROFILER:
 	case GP_IDLE_UNUSED:
 	case GP_IDLE_UNKNOWN:
 		return false;
 	case GP_IDLE_HOST:
-		return gp_lull_ns(lull) < MOST_HOST_NS;
+		return gp_idle_gap_ns(idle_gap) < MOST_HOST_NS;
 	default:
 		return true;
 	}
 }
 
 /* The causes of which as much may be left as is worth a word. */
-static uint32_t much_left(const struct gp_advisor *advisor, const struct gp_device_lulls *device)
+static uint32_t much_left(const struct gp_advisor *advisor, const struct gp_device_idle_gaps *device)
 {
 	uint64_t left_ns[GP_IDLE_CAUSES] = {0};
 	uint64_t least_ns = gp_rule_idle_rest.threshold.saves_ns /
@@ -71,46 +71,46 @@ static uint32_t much_left(const struct gp_advisor *advisor, const struct gp_devi
 	uint32_t much = 0;
 
 	for (uint32_t i = 0; i < device->count; i++)
-		if (device->lulls[i].told == GP_NONE && is_of_rule(&device->lulls[i]))
-			left_ns[device->lulls[i].cause] += gp_lull_ns(&device->lulls[i]);
+		if (device->idle_gaps[i].told == GP_NONE && is_of_rule(&device->idle_gaps[i]))
+			left_ns[device->idle_gaps[i].cause] += gp_idle_gap_ns(&device->idle_gaps[i]);
 	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
 		if (left_ns[i] >= least_ns && left_ns[i] >= advisor->span_ns / LEAST_PART)
 			much |= 1u << i;
 	return much;
 }
 
-static bool is_rest(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool is_rest(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	return at->lull->device == advisor->rest_device &&
-	       (advisor->rest_causes & 1u << at->lull->cause) && is_of_rule(at->lull) &&
+	return at->idle_gap->device == advisor->rest_device &&
+	       (advisor->rest_causes & 1u << at->idle_gap->cause) && is_of_rule(at->idle_gap) &&
 	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
-static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	gp_gaps_add(advisor, gp_advisor_case(advisor, GP_NO_SITE, 0, at->lull->cause), at,
-		    gp_lull_cause_ns(at->lull, (enum gp_idle_cause)at->lull->cause));
+	gp_gaps_add(advisor, gp_advisor_case(advisor, GP_NO_SITE, 0, at->idle_gap->cause), at,
+		    gp_idle_gap_cause_ns(at->idle_gap, (enum gp_idle_cause)at->idle_gap->cause));
 }
 
-static bool counts(const struct gp_advisor *advisor, const struct gp_lull *lull,
+static bool counts(const struct gp_advisor *advisor, const struct gp_idle_gap *idle_gap,
 		   const struct gp_call *call)
 {
-	return gp_call_cause(advisor->model, call) == lull->cause;
+	return gp_call_cause(advisor->model, call) == idle_gap->cause;
 }
 
 static void find_function(struct gp_advisor *advisor, uint32_t number)
 {
-	const struct gp_device_lulls *device = &advisor->basis->lulls.devices[advisor->rest_device];
+	const struct gp_device_idle_gaps *device = &advisor->basis->idle_gaps.devices[advisor->rest_device];
 	struct own *own = advisor->cases[number].own;
-	struct gp_lull_calls calls = {0};
+	struct gp_idle_gap_calls calls = {0};
 
 	for (uint32_t i = 0; i < device->count; i++)
-		if (device->lulls[i].told == number)
-			gp_lull_calls_add(advisor, &calls, &device->lulls[i], counts);
-	own->most = gp_lull_calls_most(advisor, &calls, advisor->cases[number].time_ns);
+		if (device->idle_gaps[i].told == number)
+			gp_idle_gap_calls_add(advisor, &calls, &device->idle_gaps[i], counts);
+	own->most = gp_idle_gap_calls_most(advisor, &calls, advisor->cases[number].time_ns);
 	if (own->most.ns > 0)
 		advisor->cases[number].site = own->most.site;
-	gp_lull_calls_free(&calls);
+	gp_idle_gap_calls_free(&calls);
 }
 
 static void look(struct gp_advisor *advisor)
@@ -118,13 +118,13 @@ static void look(struct gp_advisor *advisor)
 	uint32_t known = advisor->case_count;
 
 	advisor->rest_device = busiest_device(advisor);
-	if (advisor->rest_device == advisor->basis->lulls.device_count)
+	if (advisor->rest_device == advisor->basis->idle_gaps.device_count)
 		return;
 	advisor->rest_causes =
-		much_left(advisor, &advisor->basis->lulls.devices[advisor->rest_device]);
+		much_left(advisor, &advisor->basis->idle_gaps.devices[advisor->rest_device]);
 	if (advisor->rest_causes == 0)
 		return;
-	gp_advisor_lulls(advisor, 0, is_rest, take_lull);
+	gp_advisor_idle_gaps(advisor, 0, is_rest, take_idle_gap);
 	for (uint32_t i = known; i < advisor->case_count && advisor->error == 0; i++)
 		if (gp_advisor_is_worth(advisor, &advisor->cases[i]))
 			find_function(advisor, i);

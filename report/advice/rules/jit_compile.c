@@ -62,15 +62,15 @@ static void take_compilations(struct gp_advisor *advisor, struct spans *spans)
 }
 
 /* An idle time that such a call is most of is told with it. */
-static void explain_lull(struct gp_advisor *advisor, const struct gp_case *found,
+static void explain_idle_gap(struct gp_advisor *advisor, const struct gp_case *found,
 			 const struct gp_call *call)
 {
 	uint16_t device_id = gp_model_context_device(advisor->model, call->context_id);
-	struct gp_lull *lull =
-		gp_advisor_lull_at(advisor, device_id, call->start_ns + call->duration_ns / 2);
+	struct gp_idle_gap *idle_gap =
+		gp_advisor_idle_gap_at(advisor, device_id, call->start_ns + call->duration_ns / 2);
 
-	if (lull && lull->told == GP_NONE && call->duration_ns * 2 >= gp_lull_ns(lull))
-		gp_advisor_tell(advisor, found, lull);
+	if (idle_gap && idle_gap->told == GP_NONE && call->duration_ns * 2 >= gp_idle_gap_ns(idle_gap))
+		gp_advisor_tell(advisor, found, idle_gap);
 }
 
 /*
@@ -82,7 +82,7 @@ static void take_call(struct gp_advisor *advisor, const struct gp_call *call, st
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	struct own *own = found->own;
 
-	explain_lull(advisor, found, call);
+	explain_idle_gap(advisor, found, call);
 	gp_advisor_vote(found, gp_advisor_site(advisor, call), call->duration_ns);
 	gp_advisor_show(advisor, found, call);
 	own->calls_ns += call->duration_ns;

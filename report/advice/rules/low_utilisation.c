@@ -20,20 +20,20 @@ struct own {
 	bool has_places;
 };
 
-static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	uint64_t idle_ns = gp_lull_ns(at->lull);
-	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, at->lull->device, 0);
+	uint64_t idle_ns = gp_idle_gap_ns(at->idle_gap);
+	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, at->idle_gap->device, 0);
 	struct own *own = found->own;
 
-	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->lull);
-	gp_advisor_show_lull(found, at->lull);
+	gp_advisor_add(advisor, found, at->after->start_ns, idle_ns, idle_ns, at->idle_gap);
+	gp_advisor_show_idle_gap(found, at->idle_gap);
 	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
-		own->cause_ns[i] += gp_lull_cause_ns(at->lull, (enum gp_idle_cause)i);
+		own->cause_ns[i] += gp_idle_gap_cause_ns(at->idle_gap, (enum gp_idle_cause)i);
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
 	gp_launch_places_add(advisor, &advisor->launch_places,
 			     gp_advisor_site(advisor, at->call_after), idle_ns);
-	gp_meanwhile_add(advisor, found, at, at->lull->end_ns);
+	gp_meanwhile_add(advisor, found, at, at->idle_gap->end_ns);
 }
 
 static void put_places(struct gp_advisor *advisor, struct gp_case *found)
@@ -54,9 +54,9 @@ static void look(struct gp_advisor *advisor)
 {
 	struct gp_case *found;
 
-	gp_advisor_usual_lulls(advisor, 0, gp_advisor_waits_for_host, take_lull);
+	gp_advisor_usual_idle_gaps(advisor, 0, gp_advisor_waits_for_host, take_idle_gap);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
-	if (advisor->error == 0 && advisor->basis->lulls.device_count == 1 &&
+	if (advisor->error == 0 && advisor->basis->idle_gaps.device_count == 1 &&
 	    gp_advisor_is_worth(advisor, found))
 		put_places(advisor, found);
 	gp_launch_places_free(&advisor->launch_places);

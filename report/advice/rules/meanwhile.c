@@ -105,10 +105,10 @@ bool gp_meanwhile_add_looks(struct gp_advisor *advisor, const struct gp_case *fo
 }
 
 bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
-		      const struct gp_lull_at *at, uint64_t end_unix_ns)
+		      const struct gp_idle_gap_at *at, uint64_t end_unix_ns)
 {
 	return gp_meanwhile_add_time(advisor, found, at->call_after->thread_id,
-				     since_base(advisor->model, at->lull->start_ns),
+				     since_base(advisor->model, at->idle_gap->start_ns),
 				     since_base(advisor->model, end_unix_ns));
 }
 
@@ -387,7 +387,7 @@ void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_
 void gp_meanwhile_tell_looks(const struct gp_advisor *advisor, const struct gp_case *found,
 			     uint64_t count, FILE *out)
 {
-	struct gp_host_looks looks = {0};
+	struct gp_python_samples looks = {0};
 
 	if (count == 0)
 		return;

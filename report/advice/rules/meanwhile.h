@@ -11,7 +11,7 @@
  * that.  advisor->error tells of errors.
  */
 bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
-		      const struct gp_lull_at *at, uint64_t end_unix_ns);
+		      const struct gp_idle_gap_at *at, uint64_t end_unix_ns);
 
 /* The same of a thread and a time on the present process's timeline; of the main thread, where no look in it is at that one. */
 bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *found, uint32_t thread,

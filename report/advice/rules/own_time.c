@@ -46,7 +46,7 @@ static int compare_starts(const void *a, const void *b, const void *context)
 /* The calls that began by then, in the order of time; NULL: there is no memory. */
 static uint32_t *list_until(const struct gp_model *model, uint64_t to_ns, uint32_t *count)
 {
-	uint32_t *list = gp_room_take(((size_t)model->call_count + 1) * sizeof(*list));
+	uint32_t *list = gp_spill_take(((size_t)model->call_count + 1) * sizeof(*list));
 
 	*count = 0;
 	for (uint32_t i = 0; list && i < model->call_count; i++)
@@ -54,7 +54,7 @@ static uint32_t *list_until(const struct gp_model *model, uint64_t to_ns, uint32
 			list[(*count)++] = i;
 	if (list && gp_array_sort(list, *count, sizeof(*list), compare_starts, model->calls) == 0)
 		return list;
-	gp_room_free(list);
+	gp_spill_free(list);
 	return NULL;
 }
 
@@ -83,7 +83,7 @@ static struct pieces find_pieces(struct gp_advisor *advisor, uint64_t from_ns, u
 		if (!last || gp_call_end_ns(call) > reached_ns)
 			last = call;
 	}
-	gp_room_free(list);
+	gp_spill_free(list);
 	return own;
 }
 

@@ -31,7 +31,7 @@ static int sum_up(const struct gp_advisor *advisor, size_t process, struct rank 
 	const uint8_t *tuners = advisor->basis->tunings[process].of;
 	uint8_t *kinds = gp_kinds_of_names(advisor->kinds, model);
 	struct gp_interval *intervals =
-		gp_room_take(((size_t)model->op_count + 1) * sizeof(*intervals));
+		gp_spill_take(((size_t)model->op_count + 1) * sizeof(*intervals));
 	uint32_t count = 0;
 
 	*rank = (struct rank){0};
@@ -45,7 +45,7 @@ static int sum_up(const struct gp_advisor *advisor, size_t process, struct rank 
 	}
 	if (kinds && intervals)
 		rank->ns = gp_busy_union(intervals, count);
-	gp_room_free(intervals);
+	gp_spill_free(intervals);
 	free(kinds);
 	return kinds && intervals ? 0 : -ENOMEM;
 }

@@ -24,17 +24,17 @@
 #define GRAPH_GAP_NS 1000u
 
 /* Else the host did something in between, which a graph would not spare. */
-static bool goes_on_launching(const struct gp_lull_at *at)
+static bool goes_on_launching(const struct gp_idle_gap_at *at)
 {
 	return at->call_before->thread_id != at->call_after->thread_id ||
 	       at->call_after->start_ns <= gp_call_end_ns(at->call_before) + MOST_NS;
 }
 
-static bool waits_for_launch(const struct gp_advisor *advisor, const struct gp_lull_at *at)
+static bool waits_for_launch(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	uint64_t cause_ns = gp_lull_cause_ns(at->lull, GP_IDLE_LAUNCH) +
-			    gp_lull_cause_ns(at->lull, GP_IDLE_HOST);
-	uint64_t idle_ns = gp_lull_ns(at->lull);
+	uint64_t cause_ns = gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_LAUNCH) +
+			    gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_HOST);
+	uint64_t idle_ns = gp_idle_gap_ns(at->idle_gap);
 
 	return idle_ns <= MOST_NS && at->call_before && goes_on_launching(at) &&
 	       !gp_advisor_tunes(advisor, at->call_after) &&
@@ -61,7 +61,7 @@ static void vote(struct gp_launch_times *times, uint32_t thread)
 		times->votes--;
 }
 
-static void note_launch(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void note_launch(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	struct gp_launch_times *times = &advisor->launch_times;
 	struct gp_interval *last = times->count > 0 ? &times->intervals[times->count - 1] : NULL;
@@ -72,7 +72,7 @@ static void note_launch(struct gp_advisor *advisor, const struct gp_lull_at *at)
 		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
 		return;
 	}
-	advisor->error = gp_array_grow_room(&times->intervals, &times->capacity, times->count,
+	advisor->error = gp_array_grow_spill(&times->intervals, &times->capacity, times->count,
 					    sizeof(*times->intervals));
 	if (advisor->error == 0 && times->intervals)
 		times->intervals[times->count++] = (struct gp_interval){start_ns, end_ns};
@@ -88,16 +88,16 @@ static bool look_meanwhile(struct gp_advisor *advisor, const struct gp_case *fou
 				      times->count);
 }
 
-static void take_lull(struct gp_advisor *advisor, const struct gp_lull_at *at)
+static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	uint64_t idle_ns = gp_lull_ns(at->lull);
+	uint64_t idle_ns = gp_idle_gap_ns(at->idle_gap);
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 
 	note_launch(advisor, at);
 	if (found->site == GP_NO_SITE) /* which says that there is no stack, where none has one */
 		found->site = gp_advisor_site(advisor, at->call_after);
 	gp_advisor_add(advisor, found, at->after->start_ns, at->after->end_ns - at->after->start_ns,
-		       idle_ns > GRAPH_GAP_NS ? idle_ns - GRAPH_GAP_NS : 0, at->lull);
+		       idle_ns > GRAPH_GAP_NS ? idle_ns - GRAPH_GAP_NS : 0, at->idle_gap);
 	gp_launch_places_add(advisor, &advisor->launch_places,
 			     gp_advisor_site(advisor, at->call_after), idle_ns);
 }
@@ -166,7 +166,7 @@ static void look(struct gp_advisor *advisor)
 	struct gp_case *found;
 	struct own *own;
 
-	gp_advisor_lulls(advisor, 0, waits_for_launch, take_lull);
+	gp_advisor_idle_gaps(advisor, 0, waits_for_launch, take_idle_gap);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	own = found->own;
 	if (advisor->error == 0 && gp_advisor_is_worth(advisor, found)) {
@@ -176,7 +176,7 @@ static void look(struct gp_advisor *advisor)
 		look_for_sequence(advisor, found);
 	}
 	gp_launch_places_free(&advisor->launch_places);
-	gp_room_free(advisor->launch_times.intervals);
+	gp_spill_free(advisor->launch_times.intervals);
 	advisor->launch_times = (struct gp_launch_times){0};
 }
 

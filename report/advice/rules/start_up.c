@@ -42,33 +42,33 @@ struct own {
 	struct gp_own_time own_time; /* the program's */
 };
 
-/* Whether most of a lull of the present process is within that time. */
-static bool is_mostly_in(const struct gp_advisor *advisor, const struct gp_lull *lull,
+/* Whether most of a idle_gap of the present process is within that time. */
+static bool is_mostly_in(const struct gp_advisor *advisor, const struct gp_idle_gap *idle_gap,
 			 uint64_t start_ns, uint64_t end_ns)
 {
-	if (start_ns < lull->start_ns)
-		start_ns = lull->start_ns;
-	if (end_ns > lull->end_ns)
-		end_ns = lull->end_ns;
-	return lull->after.model == advisor->process && gp_lull_is_between(lull) &&
-	       end_ns > start_ns && 2 * (end_ns - start_ns) >= gp_lull_ns(lull);
+	if (start_ns < idle_gap->start_ns)
+		start_ns = idle_gap->start_ns;
+	if (end_ns > idle_gap->end_ns)
+		end_ns = idle_gap->end_ns;
+	return idle_gap->after.model == advisor->process && gp_idle_gap_is_between(idle_gap) &&
+	       end_ns > start_ns && 2 * (end_ns - start_ns) >= gp_idle_gap_ns(idle_gap);
 }
 
 /* Communicators may be made when there was some work already: other rules are to leave that time out. */
-static void explain_lulls(struct gp_advisor *advisor, enum gp_end_part part, uint64_t start_ns,
+static void explain_idle_gaps(struct gp_advisor *advisor, enum gp_end_part part, uint64_t start_ns,
 			  uint64_t end_ns)
 {
 	start_ns += advisor->model->base_unix_ns;
 	end_ns += advisor->model->base_unix_ns;
 
-	for (size_t i = 0; i < advisor->basis->lulls.device_count && advisor->error == 0; i++) {
-		struct gp_lull *lull =
-			gp_lulls_at(&advisor->basis->lulls, i, start_ns + (end_ns - start_ns) / 2);
+	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count && advisor->error == 0; i++) {
+		struct gp_idle_gap *idle_gap =
+			gp_idle_gaps_at(&advisor->basis->idle_gaps, i, start_ns + (end_ns - start_ns) / 2);
 
-		if (!lull || lull->told != GP_NONE ||
-		    !is_mostly_in(advisor, lull, start_ns, end_ns))
+		if (!idle_gap || idle_gap->told != GP_NONE ||
+		    !is_mostly_in(advisor, idle_gap, start_ns, end_ns))
 			continue;
-		gp_advisor_tell(advisor, gp_advisor_case(advisor, GP_NO_SITE, part, 0), lull);
+		gp_advisor_tell(advisor, gp_advisor_case(advisor, GP_NO_SITE, part, 0), idle_gap);
 	}
 }
 
@@ -79,7 +79,7 @@ static void explain_communicators(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < model->range_count; i++)
 		if (model->ranges[i].end_ns - model->ranges[i].start_ns >= LEAST_NS &&
 		    gp_range_set_up(model, &model->ranges[i]))
-			explain_lulls(advisor, GP_END_NCCL, model->ranges[i].start_ns,
+			explain_idle_gaps(advisor, GP_END_NCCL, model->ranges[i].start_ns,
 				      model->ranges[i].end_ns);
 }
 
@@ -92,7 +92,7 @@ static void explain_contexts(struct gp_advisor *advisor, uint64_t until_ns)
 		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
 
 		if (at != GP_NONE && model->calls[at].start_ns < until_ns)
-			explain_lulls(advisor, GP_END_CONTEXT, model->calls[at].start_ns,
+			explain_idle_gaps(advisor, GP_END_CONTEXT, model->calls[at].start_ns,
 				      gp_call_made_context_ns(model, &model->calls[at]));
 	}
 }
@@ -115,7 +115,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* ---- communicators ---- */
 
 /* One has to be made; but meanwhile the program can do whatever else it did until NCCL was used, contexts aside, which come first. */
-static void look_at_communicators(struct gp_advisor *advisor, const struct gp_ends *ends)
+static void look_at_communicators(struct gp_advisor *advisor, const struct gp_startup_shutdown *ends)
 {
 	uint64_t make_ns = ends->nccl_make_ns, fewer_ns = 0, meanwhile_ns;
 	uint64_t needed_ns = make_ns + ends->first.part_ns[GP_END_CONTEXT];
@@ -338,7 +338,7 @@ static void advise_on_host(const struct gp_advisor *advisor, const struct gp_cas
 
 static void look(struct gp_advisor *advisor)
 {
-	const struct gp_ends *ends = gp_advisor_ends(advisor);
+	const struct gp_startup_shutdown *ends = gp_advisor_ends(advisor);
 
 	if (!ends)
 		return;

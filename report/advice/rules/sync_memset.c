@@ -22,15 +22,15 @@ static void look(struct gp_advisor *advisor)
 		const struct gp_call *call = gp_advisor_call(advisor, sets, i);
 		const struct gp_op *op = gp_advisor_op(advisor, call);
 		struct gp_case *found;
-		struct gp_lull *lull;
+		struct gp_idle_gap *idle_gap;
 		uint64_t saves_ns;
 
 		if (!holds_up(op))
 			continue;
 		found = gp_advisor_case(advisor, gp_advisor_site(advisor, call),
 					op->destination_kind, 0);
-		saves_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &lull);
-		gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, lull);
+		saves_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &idle_gap);
+		gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, idle_gap);
 		gp_advisor_show(advisor, found, call);
 		found->bytes += op->bytes;
 	}

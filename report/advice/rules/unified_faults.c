@@ -79,13 +79,13 @@ static void look(struct gp_advisor *advisor)
 
 	if (advisor->model->unified_count == 0)
 		return;
-	times = gp_room_take((size_t)advisor->model->unified_count * sizeof(*times));
+	times = gp_spill_take((size_t)advisor->model->unified_count * sizeof(*times));
 	if (!times)
 		advisor->error = -ENOMEM;
 	for (uint32_t i = 0; times && i < GP_DEVICE_LIMIT; i++)
 		if (advisor->devices[i] != SIZE_MAX)
 			look_at_device(advisor, i, times);
-	gp_room_free(times);
+	gp_spill_free(times);
 }
 
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

@@ -58,39 +58,39 @@ static uint32_t much_of(const uint64_t state_ns[GP_STATES], uint64_t wall_ns)
 	return much;
 }
 
-static bool is_untold(const struct gp_device_lulls *device, const struct gp_lull *lull,
+static bool is_untold(const struct gp_device_idle_gaps *device, const struct gp_idle_gap *idle_gap,
 		      bool tells_start, bool tells_end)
 {
-	return lull->told == GP_NONE && !(tells_start && gp_lull_is_at_start(device, lull)) &&
-	       !(tells_end && gp_lull_is_at_end(device, lull));
+	return idle_gap->told == GP_NONE && !(tells_start && gp_idle_gap_is_at_start(device, idle_gap)) &&
+	       !(tells_end && gp_idle_gap_is_at_end(device, idle_gap));
 }
 
-static void add(struct gp_untold *untold, const struct gp_device_lulls *device,
-		const struct gp_lull *lull)
+static void add(struct gp_untold *untold, const struct gp_device_idle_gaps *device,
+		const struct gp_idle_gap *idle_gap)
 {
-	uint64_t ns = gp_lull_cause_ns(lull, untold->cause);
+	uint64_t ns = gp_idle_gap_cause_ns(idle_gap, untold->cause);
 
 	untold->ns += ns;
-	if (gp_lull_is_at_start(device, lull)) {
+	if (gp_idle_gap_is_at_start(device, idle_gap)) {
 		untold->before_ns += ns;
-	} else if (gp_lull_is_at_end(device, lull)) {
+	} else if (gp_idle_gap_is_at_end(device, idle_gap)) {
 		untold->after_ns += ns;
-	} else if (lull->cause == untold->cause) {
+	} else if (idle_gap->cause == untold->cause) {
 		untold->count++;
-		if (gp_lull_ns(lull) > untold->longest_ns)
-			untold->longest_ns = gp_lull_ns(lull);
+		if (gp_idle_gap_ns(idle_gap) > untold->longest_ns)
+			untold->longest_ns = gp_idle_gap_ns(idle_gap);
 	}
 }
 
 /* Of that cause, all that no finding explains. */
-static struct gp_untold sum(const struct gp_device_lulls *device, enum gp_idle_cause cause,
+static struct gp_untold sum(const struct gp_device_idle_gaps *device, enum gp_idle_cause cause,
 			    bool tells_start, bool tells_end)
 {
 	struct gp_untold untold = {.cause = cause};
 
 	for (uint32_t i = 0; i < device->count; i++) {
-		if (is_untold(device, &device->lulls[i], tells_start, tells_end))
-			add(&untold, device, &device->lulls[i]);
+		if (is_untold(device, &device->idle_gaps[i], tells_start, tells_end))
+			add(&untold, device, &device->idle_gaps[i]);
 	}
 	return untold;
 }
@@ -100,11 +100,11 @@ static struct gp_untold sum(const struct gp_device_lulls *device, enum gp_idle_c
 #define PLACE_BYTES 512
 
 /* By the call behind it, if its line is known; else by the operation. */
-static void say_place(const struct gp_advisor *advisor, const struct gp_lull *lull,
+static void say_place(const struct gp_advisor *advisor, const struct gp_idle_gap *idle_gap,
 		      char text[PLACE_BYTES])
 {
-	const struct gp_model *model = advisor->scope.models[lull->after.model];
-	const struct gp_op *op = &model->ops[lull->after.op];
+	const struct gp_model *model = advisor->scope.models[idle_gap->after.model];
+	const struct gp_op *op = &model->ops[idle_gap->after.op];
 	const struct gp_call *call = gp_model_op_cause(model, op);
 
 	if (call && call->stack != GP_NONE)
@@ -121,32 +121,32 @@ static void say_place(const struct gp_advisor *advisor, const struct gp_lull *lu
 }
 
 /* Each place with the time that ends there, of those that are counted. */
-static int group_places(const struct gp_advisor *advisor, const struct gp_device_lulls *lulls,
+static int group_places(const struct gp_advisor *advisor, const struct gp_device_idle_gaps *idle_gaps,
 			enum gp_idle_cause cause, struct gp_groups *places)
 {
 	int result = 0;
 
-	for (uint32_t i = 0; i < lulls->count && result == 0; i++) {
-		const struct gp_lull *lull = &lulls->lulls[i];
+	for (uint32_t i = 0; i < idle_gaps->count && result == 0; i++) {
+		const struct gp_idle_gap *idle_gap = &idle_gaps->idle_gaps[i];
 		char text[PLACE_BYTES];
 		uint32_t row;
 
-		if (lull->told != GP_NONE || lull->cause != cause || !gp_lull_is_between(lull))
+		if (idle_gap->told != GP_NONE || idle_gap->cause != cause || !gp_idle_gap_is_between(idle_gap))
 			continue;
-		say_place(advisor, lull, text);
+		say_place(advisor, idle_gap, text);
 		row = gp_groups_find(places, text);
 		result = row == UINT32_MAX
 				 ? -ENOMEM
-				 : gp_groups_add(places, row, gp_lull_cause_ns(lull, cause));
+				 : gp_groups_add(places, row, gp_idle_gap_cause_ns(idle_gap, cause));
 	}
 	return result;
 }
 
-static int put_place(const struct gp_advisor *advisor, const struct gp_device_lulls *lulls,
+static int put_place(const struct gp_advisor *advisor, const struct gp_device_idle_gaps *idle_gaps,
 		     struct gp_untold *untold)
 {
 	struct gp_groups places = {0};
-	int result = group_places(advisor, lulls, untold->cause, &places);
+	int result = group_places(advisor, idle_gaps, untold->cause, &places);
 	const struct gp_group *most = NULL;
 
 	for (uint32_t i = 0; i < places.count; i++)
@@ -191,8 +191,8 @@ static void put_copies(const struct gp_advisor *advisor, struct gp_untold *untol
 
 int gp_untold_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice)
 {
-	const struct gp_basis *basis = advisor->basis;
-	const struct gp_device_lulls *lulls = &basis->lulls.devices[device];
+	const struct gp_analysis *basis = advisor->basis;
+	const struct gp_device_idle_gaps *idle_gaps = &basis->idle_gaps.devices[device];
 	uint32_t much = much_of(basis->wheres.devices[device].state_ns, advice->wall_ns);
 	bool tells_start = has_rule(advice, &gp_rule_start_up) ||
 			   has_rule(advice, &gp_rule_jit_compile) ||
@@ -206,11 +206,11 @@ int gp_untold_find(const struct gp_advisor *advisor, size_t device, struct gp_ad
 
 		if (!(much & 1u << i) || has_rule_of(advice, i))
 			continue;
-		untold = sum(lulls, i, tells_start, tells_end);
+		untold = sum(idle_gaps, i, tells_start, tells_end);
 		if (untold.ns < LEAST_NS || untold.ns * LEAST_PART < advice->wall_ns)
 			continue;
 		if (i == GP_IDLE_HOST)
-			result = put_place(advisor, lulls, &untold);
+			result = put_place(advisor, idle_gaps, &untold);
 		else if (i == GP_IDLE_COPY)
 			put_copies(advisor, &untold);
 		advice->untold[advice->untold_count++] = untold;

@@ -26,8 +26,8 @@ static void count_all(struct gp_advisor *advisor, struct gp_tally *tally)
 /* One more wait; a case of several sites has the one that could save most at once. */
 static void take_call(struct gp_advisor *advisor, const struct gp_call *call, bool in_loop)
 {
-	struct gp_lull *lull;
-	uint64_t saves_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &lull);
+	struct gp_idle_gap *idle_gap;
+	uint64_t saves_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &idle_gap);
 	uint64_t api = gp_advisor_text(advisor, gp_model_api(advisor->model, call->api).name);
 	uint32_t site = gp_advisor_site(advisor, call);
 	struct gp_case *found;
@@ -36,7 +36,7 @@ static void take_call(struct gp_advisor *advisor, const struct gp_call *call, bo
 	if (saves_ns == 0)
 		return;
 	found = gp_advisor_case(advisor, in_loop ? site : GP_NO_SITE, api, 0);
-	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, lull);
+	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, idle_gap);
 	gp_advisor_show(advisor, found, call);
 	own = found->own;
 	gp_next_wait_add(advisor, &own->next, call, saves_ns);

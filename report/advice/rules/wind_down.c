@@ -106,7 +106,7 @@ static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *la
 
 static void look(struct gp_advisor *advisor)
 {
-	const struct gp_ends *ends = gp_advisor_ends(advisor);
+	const struct gp_startup_shutdown *ends = gp_advisor_ends(advisor);
 	struct gp_case *found;
 
 	if (!ends)

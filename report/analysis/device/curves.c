@@ -12,7 +12,7 @@
 
 int gp_curve_add(struct gp_curve *curve, struct gp_curve_point point)
 {
-	int result = gp_array_grow_room(&curve->points, &curve->capacity, curve->count,
+	int result = gp_array_grow_spill(&curve->points, &curve->capacity, curve->count,
 					sizeof(*curve->points));
 
 	if (result == 0)
@@ -62,7 +62,7 @@ int gp_curve_begin_at(struct gp_curve *curve, uint64_t first_ns)
 
 void gp_curve_free(struct gp_curve *curve)
 {
-	gp_room_free(curve->points);
+	gp_spill_free(curve->points);
 	*curve = (struct gp_curve){0};
 }
 
@@ -127,7 +127,7 @@ static struct rate *find_rate(struct rates *rates, const struct gp_model *model,
 		if (rates->rows[i].device_id == op->device_id &&
 		    rates->rows[i].direction == direction)
 			return &rates->rows[i];
-	if (gp_array_grow_room(&rates->rows, &rates->capacity, rates->count, sizeof(*rates->rows)) <
+	if (gp_array_grow_spill(&rates->rows, &rates->capacity, rates->count, sizeof(*rates->rows)) <
 	    0)
 		return NULL;
 	rates->rows[rates->count] = (struct rate){op->device_id, direction, index, 0};
@@ -189,7 +189,7 @@ static int add_up(struct gp_curve *curve, const struct gp_model *model)
 		point->index = rate->op;
 		point->kind = 0;
 	}
-	gp_room_free(rates.rows);
+	gp_spill_free(rates.rows);
 	return result;
 }
 

@@ -8,7 +8,7 @@
 
 static int add_run(struct gp_device_ops *ops, struct gp_op_run run)
 {
-	if (gp_array_grow_room(&ops->runs, &ops->run_capacity, ops->run_count, sizeof(run)) < 0)
+	if (gp_array_grow_spill(&ops->runs, &ops->run_capacity, ops->run_count, sizeof(run)) < 0)
 		return -ENOMEM;
 	ops->runs[ops->run_count++] = run;
 	return 0;
@@ -39,15 +39,15 @@ int gp_device_ops_open(struct gp_device_ops *ops, struct gp_model *const *models
 	for (uint32_t i = 0; result == 0 && i < model_count; i++)
 		result = find_runs(ops, i, devices);
 	ops->next = calloc((size_t)ops->run_count + 1, sizeof(*ops->next));
-	if (gp_merge_open(&ops->heads, ops->run_count) != 0 || !ops->next)
+	if (gp_kway_merge_open(&ops->heads, ops->run_count) != 0 || !ops->next)
 		return -ENOMEM;
 	return result;
 }
 
 void gp_device_ops_close(struct gp_device_ops *ops)
 {
-	gp_merge_close(&ops->heads);
-	gp_room_free(ops->runs);
+	gp_kway_merge_close(&ops->heads);
+	gp_spill_free(ops->runs);
 	free(ops->next);
 	*ops = (struct gp_device_ops){0};
 }
@@ -90,13 +90,13 @@ void gp_device_ops_start(struct gp_device_ops *ops, size_t device)
 		if (ops->runs[i].device == device) {
 			ops->next[i] = ops->runs[i].first;
 			if (find_next(ops, i, &start_ns))
-				gp_merge_put(&ops->heads, i, start_ns);
+				gp_kway_merge_put(&ops->heads, i, start_ns);
 		}
 }
 
 bool gp_device_ops_next(struct gp_device_ops *ops, struct gp_op_at *at)
 {
-	struct gp_merge_head head;
+	struct gp_kway_merge_head head;
 	uint64_t start_ns;
 	size_t number;
 
@@ -105,8 +105,8 @@ bool gp_device_ops_next(struct gp_device_ops *ops, struct gp_op_at *at)
 	number = ops->heads.heads[0].sequence;
 	*at = (struct gp_op_at){ops->runs[number].model, ops->next[number]++};
 	if (find_next(ops, number, &start_ns))
-		gp_merge_replace(&ops->heads, start_ns);
+		gp_kway_merge_replace(&ops->heads, start_ns);
 	else
-		gp_merge_take(&ops->heads, &head);
+		gp_kway_merge_take(&ops->heads, &head);
 	return true;
 }

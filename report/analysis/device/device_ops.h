@@ -30,7 +30,7 @@ struct gp_device_ops {
 	struct gp_op_run *runs;
 	uint32_t run_count, run_capacity;
 	uint32_t *next;        /* by run: its next operation */
-	struct gp_merge heads; /* of the device that is read */
+	struct gp_kway_merge heads; /* of the device that is read */
 };
 
 /* devices: gp_device_list_all() of the models.  Returns 0 or -ENOMEM; gp_device_ops_close() in either case. */

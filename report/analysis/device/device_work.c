@@ -24,7 +24,7 @@ static void put_threads(struct gp_device_work *work)
 	for (uint32_t i = 0; i < work->model->call_count; i++)
 		if (i == 0 || calls[i].thread_id != calls[i - 1].thread_id) {
 			work->next[count] = i;
-			gp_merge_put(&work->threads, count++, calls[i].start_ns);
+			gp_kway_merge_put(&work->threads, count++, calls[i].start_ns);
 		}
 }
 
@@ -37,7 +37,7 @@ int gp_device_work_open(struct gp_device_work *work, const struct gp_model *mode
 		.next = calloc((size_t)threads + 1, sizeof(*work->next)),
 		.ends_ns = calloc(GP_DEVICE_LIMIT, sizeof(*work->ends_ns)),
 	};
-	if (gp_merge_open(&work->threads, threads) != 0 || !work->next || !work->ends_ns)
+	if (gp_kway_merge_open(&work->threads, threads) != 0 || !work->next || !work->ends_ns)
 		return -ENOMEM;
 	put_threads(work);
 	return 0;
@@ -45,7 +45,7 @@ int gp_device_work_open(struct gp_device_work *work, const struct gp_model *mode
 
 void gp_device_work_close(struct gp_device_work *work)
 {
-	gp_merge_close(&work->threads);
+	gp_kway_merge_close(&work->threads);
 	free(work->next);
 	free(work->ends_ns);
 	*work = (struct gp_device_work){0};
@@ -64,17 +64,17 @@ static void take_ops(struct gp_device_work *work, const struct gp_call *call)
 static void advance(struct gp_device_work *work, uint64_t until_ns)
 {
 	const struct gp_model *model = work->model;
-	struct gp_merge_head head;
+	struct gp_kway_merge_head head;
 
 	while (work->threads.count > 0 && work->threads.heads[0].number < until_ns) {
 		uint32_t next;
 
-		gp_merge_take(&work->threads, &head);
+		gp_kway_merge_take(&work->threads, &head);
 		take_ops(work, &model->calls[work->next[head.sequence]]);
 		next = ++work->next[head.sequence];
 		if (next < model->call_count &&
 		    model->calls[next].thread_id == model->calls[next - 1].thread_id)
-			gp_merge_put(&work->threads, head.sequence, model->calls[next].start_ns);
+			gp_kway_merge_put(&work->threads, head.sequence, model->calls[next].start_ns);
 	}
 }
 

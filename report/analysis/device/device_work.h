@@ -13,7 +13,7 @@
 
 struct gp_device_work {
 	const struct gp_model *model;
-	struct gp_merge threads; /* their calls, by start */
+	struct gp_kway_merge threads; /* their calls, by start */
 	uint32_t *next;          /* by thread: its next call ... */
 	uint64_t *ends_ns;       /* by device: the latest end of what was launched so far */
 };

@@ -93,7 +93,7 @@ static int open_until(struct nest *nest, const struct gp_call *call)
 		if (ranges[nest->next].style != GP_STYLE_PUSH_POP ||
 		    ranges[nest->next].thread_id != call->thread_id)
 			continue;
-		result = gp_array_grow_room(&nest->open, &nest->capacity, nest->count,
+		result = gp_array_grow_spill(&nest->open, &nest->capacity, nest->count,
 					    sizeof(*nest->open));
 		if (result == 0)
 			nest->open[nest->count++] = nest->next;
@@ -174,7 +174,7 @@ static int take(struct gp_failures *failures, struct nest *nest, const struct gp
 		return 0;
 	row->first_unix_ns = unix_ns;
 	row->pid = model->pid;
-	result = gp_held_at(&row->held, model, call, failures->sites);
+	result = gp_oom_snapshot_at(&row->held, model, call, failures->sites);
 	return row->has_stack || result != 0 ? result : find_range(nest, call, &row->range);
 }
 
@@ -186,7 +186,7 @@ static int take_all(struct gp_failures *failures, const struct gp_model *model, 
 	for (uint32_t i = 0; result == 0 && i < model->call_count; i++)
 		if (gp_activity_is_failure(model, &model->calls[i]))
 			result = take(failures, &nest, &model->calls[i], process);
-	gp_room_free(nest.open);
+	gp_spill_free(nest.open);
 	return result;
 }
 

@@ -41,7 +41,7 @@ struct gp_failure {
 	bool has_stack; /* the site says where */
 	const char *
 		range; /* that the first one was made in, where there is no stack; NULL = none, or not recorded */
-	struct gp_held held; /* when the first one failed; its sites are those of gp_failures */
+	struct gp_oom_snapshot held; /* when the first one failed; its sites are those of gp_failures */
 	struct gp_asked asked;
 	uint32_t pid;       /* of the process in which the first one failed */
 	uint32_t processes; /* in which some did */

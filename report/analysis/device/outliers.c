@@ -25,10 +25,10 @@ static bool are_alike(const struct gp_op *a, const struct gp_op *b)
 }
 
 /* Fills in what those like it take. */
-static int compare_with_alike(struct gp_lone_op *found, const struct gp_model *model)
+static int compare_with_alike(struct gp_outlier *found, const struct gp_model *model)
 {
 	const struct gp_op *lone = found->op;
-	uint64_t *values = gp_room_take(2 * ((size_t)model->op_count + 1) * sizeof(*values));
+	uint64_t *values = gp_spill_take(2 * ((size_t)model->op_count + 1) * sizeof(*values));
 	uint64_t *bytes = values + model->op_count, usual_bytes;
 	size_t count = 0;
 
@@ -48,13 +48,13 @@ static int compare_with_alike(struct gp_lone_op *found, const struct gp_model *m
 	if (usual_bytes > 0 && lone->bytes > usual_bytes)
 		found->usual_ns = (uint64_t)((double)found->usual_ns * (double)lone->bytes /
 					     (double)usual_bytes);
-	gp_room_free(values);
+	gp_spill_free(values);
 	return 0;
 }
 
 /* What the operation of another shares with the time of one, of which both are on a device. */
 static struct gp_interval shared_time(struct gp_model *const *models,
-				      const struct gp_lone_op *found, size_t model,
+				      const struct gp_outlier *found, size_t model,
 				      const struct gp_op *op)
 {
 	const struct gp_op *lone = found->op;
@@ -68,7 +68,7 @@ static struct gp_interval shared_time(struct gp_model *const *models,
 }
 
 /* How long nothing else of what is known kept its device busy. */
-static int find_alone(struct gp_lone_op *found, struct gp_model *const *models, size_t model_count,
+static int find_alone(struct gp_outlier *found, struct gp_model *const *models, size_t model_count,
 		      const struct gp_device_list *devices)
 {
 	const struct gp_op *lone = found->op;
@@ -78,7 +78,7 @@ static int find_alone(struct gp_lone_op *found, struct gp_model *const *models, 
 
 	for (size_t m = 0; m < model_count; m++)
 		capacity += models[m]->op_count;
-	others = gp_room_take(capacity * sizeof(*others));
+	others = gp_spill_take(capacity * sizeof(*others));
 	if (!others)
 		return -ENOMEM;
 	for (size_t m = 0; m < model_count; m++)
@@ -91,7 +91,7 @@ static int find_alone(struct gp_lone_op *found, struct gp_model *const *models, 
 				others[count++] = both;
 		}
 	found->alone_ns = lone->end_ns - lone->start_ns - gp_busy_union(others, count);
-	gp_room_free(others);
+	gp_spill_free(others);
 	return 0;
 }
 
@@ -129,7 +129,7 @@ static bool is_great(uint64_t ns, uint64_t all_ns)
 }
 
 /* Whether it stands alone, and longer than what was found before. */
-static int try(struct gp_lone_op *found, struct gp_model *const *models, struct gp_lone_op one,
+static int try(struct gp_outlier *found, struct gp_model *const *models, struct gp_outlier one,
 	       const struct gp_kinds *kinds)
 {
 	const struct gp_op *op = one.op;
@@ -147,18 +147,18 @@ static int try(struct gp_lone_op *found, struct gp_model *const *models, struct 
 	return result;
 }
 
-int gp_lone_op_find(struct gp_lone_op *found, struct gp_model *const *models, size_t model_count,
+int gp_outlier_find(struct gp_outlier *found, struct gp_model *const *models, size_t model_count,
 		    const struct gp_device_list *devices, const struct gp_kinds *kinds)
 {
 	uint64_t all_ns = sum_up(models, model_count);
 	int result = 0;
 
-	*found = (struct gp_lone_op){.op = NULL};
+	*found = (struct gp_outlier){.op = NULL};
 	for (size_t m = 0; result == 0 && m < model_count; m++)
 		for (uint32_t i = 0; result == 0 && i < models[m]->op_count; i++) {
 			if (is_great(gp_op_gpu_ns(&models[m]->ops[i]), all_ns))
 				result = try(found, models,
-					     (struct gp_lone_op){.model = m,
+					     (struct gp_outlier){.model = m,
 								 .op = &models[m]->ops[i],
 								 .all_ns = all_ns,
 								 .is_first = true},
@@ -169,12 +169,12 @@ int gp_lone_op_find(struct gp_lone_op *found, struct gp_model *const *models, si
 	return find_alone(found, models, model_count, devices);
 }
 
-int gp_lone_op_find_wrong(struct gp_lone_op *found, struct gp_model *const *models,
+int gp_outlier_find_wrong(struct gp_outlier *found, struct gp_model *const *models,
 			  size_t model_count)
 {
 	uint64_t all_ns = sum_up(models, model_count);
 
-	*found = (struct gp_lone_op){.op = NULL, .all_ns = all_ns, .is_first = true};
+	*found = (struct gp_outlier){.op = NULL, .all_ns = all_ns, .is_first = true};
 	for (size_t m = 0; m < model_count; m++)
 		for (uint32_t i = 0; i < models[m]->contradiction_count; i++) {
 			const struct gp_contradiction *one = &models[m]->contradictions[i];

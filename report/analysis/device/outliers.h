@@ -13,7 +13,7 @@
 #include "report/model/devices.h"
 #include "report/model/model.h"
 
-struct gp_lone_op {
+struct gp_outlier {
 	size_t model;           /* index in the models */
 	const struct gp_op *op; /* with the times that were stated; NULL: there is none */
 	uint64_t all_ns;        /* what all operations of all models took, one by one */
@@ -31,11 +31,11 @@ struct gp_lone_op {
  * The longest such one, if any; none that its stream contradicts, and no kernel that communicates, for how long that waits for others is theirs.  devices: of all models
  * (gp_device_list_all()).  Returns 0 or -ENOMEM.
  */
-int gp_lone_op_find(struct gp_lone_op *found, struct gp_model *const *models, size_t model_count,
+int gp_outlier_find(struct gp_outlier *found, struct gp_model *const *models, size_t model_count,
 		    const struct gp_device_list *devices, const struct gp_kinds *kinds);
 
 /* Of those that their stream contradicts the longest, where that would be a good part of all GPU time; alone_ns is 0. */
-int gp_lone_op_find_wrong(struct gp_lone_op *found, struct gp_model *const *models,
+int gp_outlier_find_wrong(struct gp_outlier *found, struct gp_model *const *models,
 			  size_t model_count);
 
 #endif

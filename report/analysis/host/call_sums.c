@@ -37,7 +37,7 @@ int gp_call_sums_of(struct gp_call_sums *sums, const struct gp_model *model)
 
 	sums->model = model;
 	sums->blocks =
-		gp_room_take(((size_t)model->call_count / BLOCK_CALLS + 1) * sizeof(*sums->blocks));
+		gp_spill_take(((size_t)model->call_count / BLOCK_CALLS + 1) * sizeof(*sums->blocks));
 	if (!sums->blocks)
 		return -ENOMEM;
 	sums->blocks[0] = at;
@@ -51,7 +51,7 @@ int gp_call_sums_of(struct gp_call_sums *sums, const struct gp_model *model)
 
 void gp_call_sums_free(struct gp_call_sums *sums)
 {
-	gp_room_free(sums->blocks);
+	gp_spill_free(sums->blocks);
 	*sums = (struct gp_call_sums){0};
 }
 

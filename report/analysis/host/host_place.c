@@ -141,7 +141,7 @@ static uint32_t find_own(struct gp_host_places *places, const struct gp_model *m
 			 uint32_t stack)
 {
 	for (uint32_t at = stack; at != GP_NONE; at = model->frames[at].parent)
-		if (gp_code_rank_of_place(place_of(places, model, at)) == GP_CODE_OWN)
+		if (gp_code_owner_of_place(place_of(places, model, at)) == GP_CODE_OWN)
 			return at;
 	return GP_NONE;
 }
@@ -202,7 +202,7 @@ static bool is_wait(const struct gp_place *place)
 	const char *dot = strrchr(place->function, '.');
 	const char *name = dot ? dot + 1 : place->function;
 
-	if (place->kind != GP_FRAME_PYTHON || gp_code_rank_of_place(place) == GP_CODE_OWN)
+	if (place->kind != GP_FRAME_PYTHON || gp_code_owner_of_place(place) == GP_CODE_OWN)
 		return false;
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
 		if (strcmp(waits[i].function, name) == 0 &&

@@ -21,7 +21,7 @@ static bool is_after(const struct gp_model *model, uint32_t index)
 
 static uint64_t half_of(uint64_t between_ns)
 {
-	return between_ns / 2 < GP_HOST_LOOK_REACH_NS ? between_ns / 2 : GP_HOST_LOOK_REACH_NS;
+	return between_ns / 2 < GP_PYTHON_SAMPLE_REACH_NS ? between_ns / 2 : GP_PYTHON_SAMPLE_REACH_NS;
 }
 
 /* Half of the time between a look and the one before. */
@@ -32,7 +32,7 @@ static uint64_t half_before(const struct gp_model *model, uint32_t index)
 	return is_after(model, index) ? half_of(sample->start_ns - sample[-1].end_ns) : 0;
 }
 
-struct gp_host_time gp_host_look_time(const struct gp_model *model, uint32_t index)
+struct gp_host_time gp_python_sample_time(const struct gp_model *model, uint32_t index)
 {
 	const struct gp_sample *sample = &model->samples[index];
 	bool is_last = index + 1 == model->sample_count;
@@ -42,15 +42,15 @@ struct gp_host_time gp_host_look_time(const struct gp_model *model, uint32_t ind
 					     (is_last ? 0 : half_before(model, index + 1))};
 }
 
-bool gp_host_look_follows(const struct gp_model *model, uint32_t index)
+bool gp_python_sample_follows(const struct gp_model *model, uint32_t index)
 {
 	const struct gp_sample *sample = &model->samples[index];
 
 	return is_after(model, index) &&
-	       sample->start_ns - sample[-1].end_ns < 2 * (uint64_t)GP_HOST_LOOK_REACH_NS + 2;
+	       sample->start_ns - sample[-1].end_ns < 2 * (uint64_t)GP_PYTHON_SAMPLE_REACH_NS + 2;
 }
 
-uint32_t gp_host_looks_end(const struct gp_model *model, uint32_t first)
+uint32_t gp_python_samples_end(const struct gp_model *model, uint32_t first)
 {
 	uint32_t end = first;
 
@@ -139,7 +139,7 @@ static void open_span(struct finder *finder, uint32_t frame)
 		open->frames[open->count++] = frame;
 		return;
 	}
-	result = gp_array_grow_room(&finder->spans, &finder->capacity, finder->count,
+	result = gp_array_grow_spill(&finder->spans, &finder->capacity, finder->count,
 				    sizeof(*finder->spans));
 	if (result < 0) {
 		finder->error = result;
@@ -160,7 +160,7 @@ static void add_turn(struct finder *finder, uint32_t depth, uint64_t start_ns)
 {
 	struct path *open = &finder->open;
 	uint32_t before = open->turns[depth];
-	int result = gp_array_grow_room(&finder->turns, &finder->turn_capacity, finder->turn_count,
+	int result = gp_array_grow_spill(&finder->turns, &finder->turn_capacity, finder->turn_count,
 					sizeof(*finder->turns));
 
 	if (result < 0) {
@@ -194,7 +194,7 @@ static void go_on(struct finder *finder, uint32_t depth, uint64_t start_ns)
 static void take_look(struct finder *finder, uint32_t index)
 {
 	const struct gp_sample *sample = &finder->model->samples[index];
-	struct gp_host_time time = gp_host_look_time(finder->model, index);
+	struct gp_host_time time = gp_python_sample_time(finder->model, index);
 	struct path *open = &finder->open;
 	uint32_t count = find_wanted(finder, sample->stack), same = 0, known;
 
@@ -203,7 +203,7 @@ static void take_look(struct finder *finder, uint32_t index)
 	if (time.end_ns < time.start_ns)
 		time.end_ns = time.start_ns;
 	finder->last_end_ns = time.end_ns;
-	if (!gp_host_look_follows(finder->model, index))
+	if (!gp_python_sample_follows(finder->model, index))
 		open->count = 0;
 	while (same < open->count && same < count &&
 	       is_same_function(finder->model, open->frames[same], finder->wanted[same]))

@@ -1,7 +1,7 @@
 /*
  * host_looks: the times that looks at Python's stacks stand for (GP_RECORD_SAMPLE), and what threads did by them, as spans that nest.
  *
- * A look stands for the time to the middle between it and the next one on either side, GP_HOST_LOOK_REACH_NS at most: what is further from any
+ * A look stands for the time to the middle between it and the next one on either side, GP_PYTHON_SAMPLE_REACH_NS at most: what is further from any
  * look is not known.  So sums are about the same however often was looked.
  */
 #ifndef REPORT_ANALYSIS_HOST_PYTHON_SAMPLES_H
@@ -13,20 +13,20 @@
 
 #include "report/model/model.h"
 
-#define GP_HOST_LOOK_REACH_NS 125000000u
+#define GP_PYTHON_SAMPLE_REACH_NS 125000000u
 
 struct gp_host_time {
 	uint64_t start_ns, end_ns;
 };
 
 /* The time that a run of equal looks stands for, by its index in model->samples. */
-struct gp_host_time gp_host_look_time(const struct gp_model *model, uint32_t index);
+struct gp_host_time gp_python_sample_time(const struct gp_model *model, uint32_t index);
 
 /* Whether nothing lies between a look's time and that of the one before, of the same thread. */
-bool gp_host_look_follows(const struct gp_model *model, uint32_t index);
+bool gp_python_sample_follows(const struct gp_model *model, uint32_t index);
 
 /* The first sample of the thread that comes after that one's. */
-uint32_t gp_host_looks_end(const struct gp_model *model, uint32_t first);
+uint32_t gp_python_samples_end(const struct gp_model *model, uint32_t first);
 
 /*
  * A function, for as long as looks that follow each other found it called by the same ones, at whatever line.  What Python calls to import a
@@ -61,7 +61,7 @@ struct gp_host_depth gp_host_spans_depth(const struct gp_model *model);
 
 /*
  * Those of a thread, whose samples are [first, end), down to that depth of the model; by start, callers before what they called.  turns: NULL = they are not asked for.
- * *spans and *turns are for gp_room_free() in either case.  Returns 0, -ENOMEM or -EOVERFLOW.
+ * *spans and *turns are for gp_spill_free() in either case.  Returns 0, -ENOMEM or -EOVERFLOW.
  */
 int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t end,
 		       struct gp_host_depth depth, struct gp_host_span **spans, uint32_t *count,

@@ -48,7 +48,7 @@ static int stretch(struct projection *p, struct open *open, uint32_t stream, con
 		span->end_ns = op->end_ns > span->end_ns ? op->end_ns : span->end_ns;
 		return 0;
 	}
-	result = gp_array_grow_room(&p->spans, &p->capacity, p->count, sizeof(*p->spans));
+	result = gp_array_grow_spill(&p->spans, &p->capacity, p->count, sizeof(*p->spans));
 	if (result < 0)
 		return result;
 	*known = p->count;

@@ -13,7 +13,7 @@
 static int reserve(struct gp_stack_profile *profile)
 {
 	uint32_t wanted = profile->tree.node_count, capacity = profile->capacity;
-	uint64_t(*values)[GP_MEASURES];
+	uint64_t(*values)[GP_STACK_METRICS];
 
 	if (wanted <= capacity)
 		return 0;
@@ -28,7 +28,7 @@ static int reserve(struct gp_stack_profile *profile)
 	return 0;
 }
 
-static void add(struct gp_stack_profile *profile, uint32_t node, enum gp_measure measure,
+static void add(struct gp_stack_profile *profile, uint32_t node, enum gp_stack_metric measure,
 		uint64_t value, uint32_t stack)
 {
 	if (reserve(profile) < 0) {
@@ -108,9 +108,9 @@ static void add_op(struct gp_stack_profile *profile, const struct gp_model *mode
 
 	node = find_call(profile, model, gp_model_op_cause(model, op), stack);
 	node = find_leaf(profile, node, name_op(profile, model, op, buffer), GP_SITE_OPERATION);
-	add(profile, node, GP_MEASURE_OPERATIONS, 1, stack);
+	add(profile, node, GP_STACK_METRIC_OPERATIONS, 1, stack);
 	if (!op->untimed && !gp_op_is_on_host(op))
-		add(profile, node, GP_MEASURE_GPU_TIME, op->end_ns - op->start_ns, stack);
+		add(profile, node, GP_STACK_METRIC_GPU_TIME, op->end_ns - op->start_ns, stack);
 }
 
 static void add_call(struct gp_stack_profile *profile, const struct gp_model *model,
@@ -118,8 +118,8 @@ static void add_call(struct gp_stack_profile *profile, const struct gp_model *mo
 {
 	uint32_t node = gp_stack_profile_call(profile, model, call);
 
-	add(profile, node, GP_MEASURE_CALLS, 1, call->stack);
-	add(profile, node, GP_MEASURE_API_TIME, call->duration_ns, call->stack);
+	add(profile, node, GP_STACK_METRIC_CALLS, 1, call->stack);
+	add(profile, node, GP_STACK_METRIC_API_TIME, call->duration_ns, call->stack);
 }
 
 /* ---- memory ---- */
@@ -179,13 +179,13 @@ static void add_allocation(struct gp_stack_profile *profile, const struct gp_mod
 	uint32_t node = gp_stack_profile_call(profile, model, call);
 	const struct pool *pool = find_pool(pools, event);
 
-	add(profile, node, GP_MEASURE_ALLOCATIONS, 1, stack);
-	add(profile, node, GP_MEASURE_ALLOCATED, event->bytes, stack);
+	add(profile, node, GP_STACK_METRIC_ALLOCATIONS, 1, stack);
+	add(profile, node, GP_STACK_METRIC_ALLOCATED, event->bytes, stack);
 	if (event->other == GP_NONE)
-		add(profile, node, GP_MEASURE_LEAKED, event->bytes, stack);
+		add(profile, node, GP_STACK_METRIC_LEAKED, event->bytes, stack);
 	if (pool && index <= pool->peak_event &&
 	    (event->other == GP_NONE || event->other > pool->peak_event))
-		add(profile, node, GP_MEASURE_PEAK, event->bytes, stack);
+		add(profile, node, GP_STACK_METRIC_PEAK, event->bytes, stack);
 }
 
 static int add_memory(struct gp_stack_profile *profile, const struct gp_model *model)
@@ -210,10 +210,10 @@ static void add_look(struct gp_stack_profile *profile, const struct gp_model *mo
 		     const struct gp_slice_filter *filter, uint32_t index)
 {
 	uint32_t stack = model->samples[index].stack;
-	struct gp_host_time time = gp_host_look_time(model, index);
+	struct gp_host_time time = gp_python_sample_time(model, index);
 
 	if (stack != GP_NONE && gp_slice_filter_has(filter, time.start_ns, time.end_ns))
-		add(profile, gp_call_tree_find(&profile->tree, stack), GP_MEASURE_HOST_TIME,
+		add(profile, gp_call_tree_find(&profile->tree, stack), GP_STACK_METRIC_HOST_TIME,
 		    time.end_ns - time.start_ns, stack);
 }
 
@@ -280,7 +280,7 @@ static uint32_t turn_round(const struct gp_call_tree *tree, uint32_t node,
 	return turned;
 }
 
-int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_measure value,
+int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_stack_metric value,
 			    struct gp_stack_profile *inverted)
 {
 	int result = gp_stack_profile_open(inverted, profile->tree.has_lines, profile->full_names);
@@ -294,19 +294,19 @@ int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_meas
 			continue;
 		node = turn_round(&profile->tree, i, &inverted->tree);
 		result = reserve(inverted);
-		for (int m = 0; result == 0 && m < GP_MEASURES; m++)
+		for (int m = 0; result == 0 && m < GP_STACK_METRICS; m++)
 			inverted->values[node][m] += profile->values[i][m];
 		result = result == 0 ? inverted->tree.error : result;
 	}
 	return result;
 }
 
-void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_measure measure,
+void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_stack_metric measure,
 			      FILE *out)
 {
-	const struct gp_measure_about *about = &gp_measures[measure];
+	const struct gp_stack_metric_about *about = &gp_stack_metrics[measure];
 
-	if (profile->totals[measure] == 0 && measure == GP_MEASURE_HOST_TIME)
+	if (profile->totals[measure] == 0 && measure == GP_STACK_METRIC_HOST_TIME)
 		fprintf(out,
 			"gpuprof: nothing to show: the trace has no looks at Python's stacks; of a "
 			"Python program record them with gpuprof-run %s PROGRAM\n",

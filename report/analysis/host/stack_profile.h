@@ -21,9 +21,9 @@
 
 struct gp_stack_profile {
 	struct gp_call_tree tree;
-	uint64_t (*values)[GP_MEASURES];     /* of each node itself, without its callees */
-	uint64_t totals[GP_MEASURES];        /* of all nodes */
-	uint64_t without_stack[GP_MEASURES]; /* of these, of calls that have no stack */
+	uint64_t (*values)[GP_STACK_METRICS];     /* of each node itself, without its callees */
+	uint64_t totals[GP_STACK_METRICS];        /* of all nodes */
+	uint64_t without_stack[GP_STACK_METRICS]; /* of these, of calls that have no stack */
 	const char *recorder; /* of a process that gpuprof did not record; NULL = there is none */
 	uint64_t start_unix_ns,
 		end_unix_ns; /* from the first process's beginning to the last one's end */
@@ -50,12 +50,12 @@ uint32_t gp_stack_profile_call(struct gp_stack_profile *profile, const struct gp
  * The same upside down: what has a value at the roots, and below it who called it; each value is at its outermost caller.  Returns 0, -ENOMEM or
  * -EOVERFLOW; inverted is to be closed in either case.
  */
-int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_measure value,
+int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_stack_metric value,
 			    struct gp_stack_profile *inverted);
 
 /* Of a node itself. */
 static inline uint64_t gp_stack_profile_value(const struct gp_stack_profile *profile, uint32_t node,
-					      enum gp_measure measure)
+					      enum gp_stack_metric measure)
 {
 	return node < profile->capacity ? profile->values[node][measure] : 0;
 }
@@ -64,7 +64,7 @@ static inline uint64_t gp_stack_profile_value(const struct gp_stack_profile *pro
  * A line for the user, if there is something to say: that a measure is nothing, or that its calls have no stacks, and how to get some; and
  * which modules' functions have no names.
  */
-void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_measure measure,
+void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_stack_metric measure,
 			      FILE *out);
 
 #endif

@@ -93,7 +93,7 @@ static uint8_t find_tuner(const struct gp_tuning *tuning, const struct gp_model 
 	tuner = tuning->marks[before->stack].tuner;
 	if (call->start_ns <= before->end_ns)
 		return tuner;
-	if (after == model->sample_count || !gp_host_look_follows(model, after) ||
+	if (after == model->sample_count || !gp_python_sample_follows(model, after) ||
 	    before[1].stack == GP_NONE || tuning->marks[before[1].stack].tuner != tuner)
 		return GP_TUNER_NONE;
 	return tuner;
@@ -248,7 +248,7 @@ int gp_tuning_of(struct gp_tuning *tuning, const struct gp_model *model)
 	int result;
 
 	*tuning = (struct gp_tuning){
-		.of = gp_room_take_zeroed((size_t)model->op_count + 1, sizeof(*tuning->of))};
+		.of = gp_spill_take_zeroed((size_t)model->op_count + 1, sizeof(*tuning->of))};
 	result = tuning->of ? mark_by_names(tuning, model) : -ENOMEM;
 	if (result == 0)
 		result = mark_by_ranges(tuning, model);
@@ -280,7 +280,7 @@ bool gp_tuning_range_has_own(const struct gp_model *model, const struct gp_tunin
 
 void gp_tuning_free(struct gp_tuning *tuning)
 {
-	gp_room_free(tuning->of);
+	gp_spill_free(tuning->of);
 	free(tuning->marks);
 	free(tuning->compiling);
 	*tuning = (struct gp_tuning){0};

@@ -167,7 +167,7 @@ uint64_t gp_call_without_context_ns(const struct gp_model *model, uint32_t index
 static int add(struct gp_call_times *to, uint64_t start_ns, uint64_t end_ns, uint32_t device_id,
 	       enum gp_idle_cause cause)
 {
-	int result = gp_array_grow_room(&to->times, &to->capacity, to->count, sizeof(*to->times));
+	int result = gp_array_grow_spill(&to->times, &to->capacity, to->count, sizeof(*to->times));
 
 	if (result == 0)
 		to->times[to->count++] = (struct gp_call_time){start_ns, end_ns, device_id, cause};
@@ -308,10 +308,10 @@ int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *m
 
 void gp_process_calls_free(struct gp_process_calls *calls)
 {
-	gp_room_free(calls->setups.times);
-	gp_room_free(calls->others.times);
-	gp_room_free(calls->profiler.times);
-	gp_room_free(calls->profiler_in.times);
+	gp_spill_free(calls->setups.times);
+	gp_spill_free(calls->others.times);
+	gp_spill_free(calls->profiler.times);
+	gp_spill_free(calls->profiler_in.times);
 	*calls = (struct gp_process_calls){0};
 }
 

@@ -16,7 +16,7 @@
 struct walk {
 	const struct gp_model *model;
 	struct gp_path *path;
-	struct gp_outer_calls outer;
+	struct gp_toplevel_calls outer;
 	uint32_t *ends; /* timed operations, by their ends */
 	uint32_t end_count;
 	uint64_t first_ns; /* when the first call began: there the path ends */
@@ -75,7 +75,7 @@ static void step_to(struct walk *walk, uint64_t start_ns, uint8_t kind, uint32_t
 
 	if (start_ns >= walk->at_ns || walk->error != 0)
 		return;
-	walk->error = gp_array_grow_room(&path->steps, &path->capacity, path->count,
+	walk->error = gp_array_grow_spill(&path->steps, &path->capacity, path->count,
 					 sizeof(*path->steps));
 	if (walk->error == 0)
 		path->steps[path->count++] =
@@ -150,7 +150,7 @@ static const struct gp_call *step_to_call(struct walk *walk, const struct gp_cal
 /* What the thread did before; the operation that it waited for, or GP_NONE with *thread_id: then it goes on there, or ends. */
 static uint32_t follow_thread(struct walk *walk, uint32_t *thread_id, bool *goes_on)
 {
-	const struct gp_outer_calls *outer = &walk->outer;
+	const struct gp_toplevel_calls *outer = &walk->outer;
 	const struct gp_call *call = gp_outer_last_of(outer, *thread_id, walk->at_ns), *next;
 	uint32_t at = gp_outer_before(outer, *thread_id, walk->at_ns), op, number;
 
@@ -269,22 +269,22 @@ int gp_path_of(struct gp_path *path, const struct gp_model *model)
 	struct walk walk = {
 		.model = model,
 		.path = path,
-		.ends = gp_room_take(((size_t)model->op_count + 1) * sizeof(*walk.ends)),
+		.ends = gp_spill_take(((size_t)model->op_count + 1) * sizeof(*walk.ends)),
 	};
 
 	*path = (struct gp_path){0};
-	walk.error = gp_outer_calls_of(&walk.outer, model);
+	walk.error = gp_toplevel_calls_of(&walk.outer, model);
 	if (walk.error == 0)
 		walk.error = walk.ends ? list_ends(&walk) : -ENOMEM;
 	if (walk.error == 0)
 		follow(&walk);
-	gp_outer_calls_free(&walk.outer);
-	gp_room_free(walk.ends);
+	gp_toplevel_calls_free(&walk.outer);
+	gp_spill_free(walk.ends);
 	return walk.error;
 }
 
 void gp_path_free(struct gp_path *path)
 {
-	gp_room_free(path->steps);
+	gp_spill_free(path->steps);
 	*path = (struct gp_path){0};
 }

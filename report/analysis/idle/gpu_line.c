@@ -22,11 +22,11 @@ static bool make_room(struct gp_gpu_line *line)
 
 	if (line->count < line->capacity)
 		return true;
-	ends_ns = gp_room_resize(line->ends_ns, capacity * sizeof(*ends_ns));
+	ends_ns = gp_spill_resize(line->ends_ns, capacity * sizeof(*ends_ns));
 	if (!ends_ns)
 		return false;
 	line->ends_ns = ends_ns;
-	states = gp_room_resize(line->states, capacity * sizeof(*states));
+	states = gp_spill_resize(line->states, capacity * sizeof(*states));
 	if (!states)
 		return false;
 	line->states = states;
@@ -56,7 +56,7 @@ static int sum_up(struct gp_gpu_line *line)
 {
 	uint64_t sums_ns[GP_STATES] = {0}, from_ns = line->start_ns;
 
-	line->sums_ns = gp_room_take((line->count / STRIDE + 1) * sizeof(*line->sums_ns));
+	line->sums_ns = gp_spill_take((line->count / STRIDE + 1) * sizeof(*line->sums_ns));
 	if (!line->sums_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i <= line->count; i++) {
@@ -94,9 +94,9 @@ int gp_gpu_lines_of(struct gp_gpu_lines *lines, struct gp_model *const *models, 
 void gp_gpu_lines_free(struct gp_gpu_lines *lines)
 {
 	for (size_t i = 0; lines->devices && i < lines->count; i++) {
-		gp_room_free(lines->devices[i].ends_ns);
-		gp_room_free(lines->devices[i].states);
-		gp_room_free(lines->devices[i].sums_ns);
+		gp_spill_free(lines->devices[i].ends_ns);
+		gp_spill_free(lines->devices[i].states);
+		gp_spill_free(lines->devices[i].sums_ns);
 	}
 	free(lines->devices);
 	*lines = (struct gp_gpu_lines){0};

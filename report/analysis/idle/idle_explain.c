@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 
 static const struct explanation {
 	const char *title;

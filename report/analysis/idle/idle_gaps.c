@@ -12,21 +12,21 @@
 static void take_segment(void *context, size_t device, unsigned state, uint64_t start_ns,
 			 uint64_t end_ns)
 {
-	struct gp_lulls *lulls = context;
-	struct gp_device_lulls *of_device;
+	struct gp_idle_gaps *idle_gaps = context;
+	struct gp_device_idle_gaps *of_device;
 
-	if (device >= lulls->device_count || !(state & GP_STATE_BUSY) || state >= GP_STATE_IDLE)
+	if (device >= idle_gaps->device_count || !(state & GP_STATE_BUSY) || state >= GP_STATE_IDLE)
 		return;
-	of_device = &lulls->devices[device];
+	of_device = &idle_gaps->devices[device];
 	if (of_device->last_ns == 0)
 		of_device->first_ns = start_ns;
 	of_device->last_ns = end_ns;
 }
 
-static struct gp_lull lull_of(const struct gp_gap *gap)
+static struct gp_idle_gap idle_gap_of(const struct gp_gap *gap)
 {
 	uint64_t length_ns = gap->end_ns - gap->start_ns;
-	struct gp_lull lull = {
+	struct gp_idle_gap idle_gap = {
 		.start_ns = gap->start_ns,
 		.end_ns = gap->end_ns,
 		.before = gap->before,
@@ -39,159 +39,159 @@ static struct gp_lull lull_of(const struct gp_gap *gap)
 
 	for (size_t i = 0; i < GP_IDLE_CAUSES; i++)
 		if (gap->cause_ns[i] > 0)
-			lull.cause_share[i] =
+			idle_gap.cause_share[i] =
 				(uint8_t)((double)gap->cause_ns[i] / (double)length_ns * 255 + 0.5);
-	return lull;
+	return idle_gap;
 }
 
 static void take_gap(void *context, const struct gp_gap *gap)
 {
-	struct gp_lulls *lulls = context;
-	struct gp_device_lulls *device;
+	struct gp_idle_gaps *idle_gaps = context;
+	struct gp_device_idle_gaps *device;
 	int result;
 
-	if (gap->device >= lulls->device_count || gap->end_ns - gap->start_ns < LEAST_NS)
+	if (gap->device >= idle_gaps->device_count || gap->end_ns - gap->start_ns < LEAST_NS)
 		return;
-	device = &lulls->devices[gap->device];
-	result = gp_array_grow_room(&device->lulls, &device->capacity, device->count,
-				    sizeof(*device->lulls));
+	device = &idle_gaps->devices[gap->device];
+	result = gp_array_grow_spill(&device->idle_gaps, &device->capacity, device->count,
+				    sizeof(*device->idle_gaps));
 	if (result == 0)
-		device->lulls[device->count++] = lull_of(gap);
+		device->idle_gaps[device->count++] = idle_gap_of(gap);
 	else
-		lulls->error = result;
+		idle_gaps->error = result;
 }
 
-static int sum_up(struct gp_device_lulls *device)
+static int sum_up(struct gp_device_idle_gaps *device)
 {
-	device->idle_ns = gp_room_take_zeroed((size_t)device->count + 1, sizeof(*device->idle_ns));
+	device->idle_ns = gp_spill_take_zeroed((size_t)device->count + 1, sizeof(*device->idle_ns));
 	if (!device->idle_ns)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < device->count; i++)
-		device->idle_ns[i + 1] = device->idle_ns[i] + gp_lull_ns(&device->lulls[i]);
+		device->idle_ns[i + 1] = device->idle_ns[i] + gp_idle_gap_ns(&device->idle_gaps[i]);
 	return 0;
 }
 
 /* NULL = of none. */
-static struct gp_process_lulls *process_of(const struct gp_lulls *lulls, const struct gp_lull *lull)
+static struct gp_process_idle_gaps *process_of(const struct gp_idle_gaps *idle_gaps, const struct gp_idle_gap *idle_gap)
 {
-	return gp_lull_is_between(lull) && lull->after.model < lulls->process_count
-		       ? &lulls->processes[lull->after.model]
+	return gp_idle_gap_is_between(idle_gap) && idle_gap->after.model < idle_gaps->process_count
+		       ? &idle_gaps->processes[idle_gap->after.model]
 		       : NULL;
 }
 
-static void each_of_process(struct gp_lulls *lulls,
-			    void (*take)(struct gp_process_lulls *process, struct gp_lull *lull))
+static void each_of_process(struct gp_idle_gaps *idle_gaps,
+			    void (*take)(struct gp_process_idle_gaps *process, struct gp_idle_gap *idle_gap))
 {
-	for (size_t i = 0; i < lulls->device_count; i++)
-		for (uint32_t k = 0; k < lulls->devices[i].count; k++) {
-			struct gp_lull *lull = &lulls->devices[i].lulls[k];
-			struct gp_process_lulls *process = process_of(lulls, lull);
+	for (size_t i = 0; i < idle_gaps->device_count; i++)
+		for (uint32_t k = 0; k < idle_gaps->devices[i].count; k++) {
+			struct gp_idle_gap *idle_gap = &idle_gaps->devices[i].idle_gaps[k];
+			struct gp_process_idle_gaps *process = process_of(idle_gaps, idle_gap);
 
 			if (process)
-				take(process, lull);
+				take(process, idle_gap);
 		}
 }
 
-static void count_lull(struct gp_process_lulls *process, struct gp_lull *lull)
+static void count_idle_gap(struct gp_process_idle_gaps *process, struct gp_idle_gap *idle_gap)
 {
-	(void)lull;
+	(void)idle_gap;
 	process->count++;
 }
 
-static void append_lull(struct gp_process_lulls *process, struct gp_lull *lull)
+static void append_idle_gap(struct gp_process_idle_gaps *process, struct gp_idle_gap *idle_gap)
 {
-	uint64_t *longest_ns = &process->longest_ns[process->count / GP_LULLS_BLOCK];
+	uint64_t *longest_ns = &process->longest_ns[process->count / GP_IDLE_GAPS_BLOCK];
 
-	process->lulls[process->count++] = lull;
-	*longest_ns = gp_lull_ns(lull) > *longest_ns ? gp_lull_ns(lull) : *longest_ns;
+	process->idle_gaps[process->count++] = idle_gap;
+	*longest_ns = gp_idle_gap_ns(idle_gap) > *longest_ns ? gp_idle_gap_ns(idle_gap) : *longest_ns;
 }
 
-static int deal_out(struct gp_lulls *lulls)
+static int deal_out(struct gp_idle_gaps *idle_gaps)
 {
-	each_of_process(lulls, count_lull);
-	for (size_t i = 0; i < lulls->process_count; i++) {
-		struct gp_process_lulls *process = &lulls->processes[i];
+	each_of_process(idle_gaps, count_idle_gap);
+	for (size_t i = 0; i < idle_gaps->process_count; i++) {
+		struct gp_process_idle_gaps *process = &idle_gaps->processes[i];
 
-		process->lulls =
-			gp_room_take(((size_t)process->count + 1) * sizeof(struct gp_lull *));
-		process->longest_ns = gp_room_take_zeroed(
-			(size_t)process->count / GP_LULLS_BLOCK + 1, sizeof(*process->longest_ns));
-		if (!process->lulls || !process->longest_ns)
+		process->idle_gaps =
+			gp_spill_take(((size_t)process->count + 1) * sizeof(struct gp_idle_gap *));
+		process->longest_ns = gp_spill_take_zeroed(
+			(size_t)process->count / GP_IDLE_GAPS_BLOCK + 1, sizeof(*process->longest_ns));
+		if (!process->idle_gaps || !process->longest_ns)
 			return -ENOMEM;
 		process->count = 0;
 	}
-	each_of_process(lulls, append_lull);
+	each_of_process(idle_gaps, append_idle_gap);
 	return 0;
 }
 
-int gp_lulls_open(struct gp_lulls *lulls, size_t device_count, size_t process_count,
+int gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_t process_count,
 		  struct gp_sweep_taker *taker)
 {
-	*lulls = (struct gp_lulls){.device_count = device_count, .process_count = process_count};
-	*taker = (struct gp_sweep_taker){take_segment, take_gap, lulls, gp_sweep_needs_no_order};
-	lulls->devices = calloc(device_count + 1, sizeof(*lulls->devices));
-	lulls->processes = calloc(process_count + 1, sizeof(*lulls->processes));
-	return lulls->devices && lulls->processes ? 0 : -ENOMEM;
+	*idle_gaps = (struct gp_idle_gaps){.device_count = device_count, .process_count = process_count};
+	*taker = (struct gp_sweep_taker){take_segment, take_gap, idle_gaps, gp_sweep_needs_no_order};
+	idle_gaps->devices = calloc(device_count + 1, sizeof(*idle_gaps->devices));
+	idle_gaps->processes = calloc(process_count + 1, sizeof(*idle_gaps->processes));
+	return idle_gaps->devices && idle_gaps->processes ? 0 : -ENOMEM;
 }
 
-int gp_lulls_finish(struct gp_lulls *lulls)
+int gp_idle_gaps_finish(struct gp_idle_gaps *idle_gaps)
 {
-	int result = lulls->error;
+	int result = idle_gaps->error;
 
-	for (size_t i = 0; result == 0 && i < lulls->device_count; i++)
-		result = sum_up(&lulls->devices[i]);
-	return result == 0 ? deal_out(lulls) : result;
+	for (size_t i = 0; result == 0 && i < idle_gaps->device_count; i++)
+		result = sum_up(&idle_gaps->devices[i]);
+	return result == 0 ? deal_out(idle_gaps) : result;
 }
 
-void gp_lulls_free(struct gp_lulls *lulls)
+void gp_idle_gaps_free(struct gp_idle_gaps *idle_gaps)
 {
-	for (size_t i = 0; lulls->devices && i < lulls->device_count; i++) {
-		gp_room_free(lulls->devices[i].lulls);
-		gp_room_free(lulls->devices[i].idle_ns);
+	for (size_t i = 0; idle_gaps->devices && i < idle_gaps->device_count; i++) {
+		gp_spill_free(idle_gaps->devices[i].idle_gaps);
+		gp_spill_free(idle_gaps->devices[i].idle_ns);
 	}
-	for (size_t i = 0; lulls->processes && i < lulls->process_count; i++) {
-		gp_room_free(lulls->processes[i].lulls);
-		gp_room_free(lulls->processes[i].longest_ns);
+	for (size_t i = 0; idle_gaps->processes && i < idle_gaps->process_count; i++) {
+		gp_spill_free(idle_gaps->processes[i].idle_gaps);
+		gp_spill_free(idle_gaps->processes[i].longest_ns);
 	}
-	free(lulls->devices);
-	free(lulls->processes);
-	*lulls = (struct gp_lulls){0};
+	free(idle_gaps->devices);
+	free(idle_gaps->processes);
+	*idle_gaps = (struct gp_idle_gaps){0};
 }
 
 static bool begins_before(const void *element, const void *key)
 {
-	const struct gp_lull *lull = element;
+	const struct gp_idle_gap *idle_gap = element;
 	const uint64_t *time_ns = key;
 
-	return lull->start_ns < *time_ns;
+	return idle_gap->start_ns < *time_ns;
 }
 
-/* How many lulls began before that moment. */
-static uint32_t count_before(const struct gp_device_lulls *device, uint64_t time_ns)
+/* How many idle_gaps began before that moment. */
+static uint32_t count_before(const struct gp_device_idle_gaps *device, uint64_t time_ns)
 {
-	return gp_array_lower_bound(device->lulls, device->count, sizeof(*device->lulls),
+	return gp_array_lower_bound(device->idle_gaps, device->count, sizeof(*device->idle_gaps),
 				    begins_before, &time_ns);
 }
 
 /* From the first operation to that moment. */
-static uint64_t idle_until(const struct gp_device_lulls *device, uint64_t time_ns)
+static uint64_t idle_until(const struct gp_device_idle_gaps *device, uint64_t time_ns)
 {
 	uint32_t begun = count_before(device, time_ns);
-	const struct gp_lull *last = begun > 0 ? &device->lulls[begun - 1] : NULL;
+	const struct gp_idle_gap *last = begun > 0 ? &device->idle_gaps[begun - 1] : NULL;
 
 	if (last && last->end_ns > time_ns)
 		return device->idle_ns[begun] - (last->end_ns - time_ns);
 	return device->idle_ns[begun];
 }
 
-uint64_t gp_lulls_busy_ns(const struct gp_lulls *lulls, size_t device, uint64_t start_ns,
+uint64_t gp_idle_gaps_busy_ns(const struct gp_idle_gaps *idle_gaps, size_t device, uint64_t start_ns,
 			  uint64_t end_ns)
 {
-	const struct gp_device_lulls *of_device;
+	const struct gp_device_idle_gaps *of_device;
 
-	if (device >= lulls->device_count)
+	if (device >= idle_gaps->device_count)
 		return 0;
-	of_device = &lulls->devices[device];
+	of_device = &idle_gaps->devices[device];
 	if (start_ns < of_device->first_ns)
 		start_ns = of_device->first_ns;
 	if (end_ns > of_device->last_ns)
@@ -202,17 +202,17 @@ uint64_t gp_lulls_busy_ns(const struct gp_lulls *lulls, size_t device, uint64_t 
 	       (idle_until(of_device, end_ns) - idle_until(of_device, start_ns));
 }
 
-struct gp_lull *gp_lulls_at(const struct gp_lulls *lulls, size_t device, uint64_t time_ns)
+struct gp_idle_gap *gp_idle_gaps_at(const struct gp_idle_gaps *idle_gaps, size_t device, uint64_t time_ns)
 {
-	const struct gp_device_lulls *of_device;
+	const struct gp_device_idle_gaps *of_device;
 	uint32_t begun;
 
-	if (device >= lulls->device_count)
+	if (device >= idle_gaps->device_count)
 		return NULL;
-	of_device = &lulls->devices[device];
+	of_device = &idle_gaps->devices[device];
 	begun = count_before(of_device, time_ns + CLOCKS_DIFFER_NS);
-	if (begun == 0 || of_device->lulls[begun - 1].end_ns + CLOCKS_DIFFER_NS < time_ns)
+	if (begun == 0 || of_device->idle_gaps[begun - 1].end_ns + CLOCKS_DIFFER_NS < time_ns)
 		return NULL;
-	return gp_lull_is_between(&of_device->lulls[begun - 1]) ? &of_device->lulls[begun - 1]
+	return gp_idle_gap_is_between(&of_device->idle_gaps[begun - 1]) ? &of_device->idle_gaps[begun - 1]
 								: NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * lulls: when each GPU had nothing to do, between its first operation and its last, whichever
+ * idle_gaps: when each GPU had nothing to do, between its first operation and its last, whichever
  * process's: the gaps of the sweep, kept in order, so that rules of advice can ask what the GPU did at
  * a moment, and note which gaps they have explained.
  *
@@ -16,7 +16,7 @@
 #include "report/analysis/idle/gpu_sweep.h"
 
 /* A gap.  That at the beginning or the end of the processes has no operation before or after it. */
-struct gp_lull {
+struct gp_idle_gap {
 	uint64_t start_ns, end_ns;
 	struct gp_op_at before, after;
 	uint32_t told;     /* the case of advice that says why, or GP_NONE: nobody has yet */
@@ -28,11 +28,11 @@ struct gp_lull {
 };
 
 /* So many in a row, of which who looks for long ones asks first how long the longest is. */
-#define GP_LULLS_BLOCK 64u
+#define GP_IDLE_GAPS_BLOCK 64u
 
-/* The lulls of a device in order; idle_ns[i] = the lengths of the first i of them. */
-struct gp_device_lulls {
-	struct gp_lull *lulls;
+/* The idle_gaps of a device in order; idle_ns[i] = the lengths of the first i of them. */
+struct gp_device_idle_gaps {
+	struct gp_idle_gap *idle_gaps;
 	uint64_t *idle_ns;
 	uint32_t count, capacity;
 	uint64_t first_ns, last_ns; /* of its operations; 0, 0 = it had none */
@@ -42,67 +42,67 @@ struct gp_device_lulls {
  * Those between two operations that ended with one of the process's, by device and in order, so that of a hundred processes each looks
  * at its own alone; longest_ns[i] = the longest of block i.
  */
-struct gp_process_lulls {
-	struct gp_lull **lulls;
+struct gp_process_idle_gaps {
+	struct gp_idle_gap **idle_gaps;
 	uint64_t *longest_ns;
 	uint32_t count;
 };
 
-struct gp_lulls {
-	struct gp_device_lulls *devices;
-	struct gp_process_lulls *processes; /* in the order of the models */
+struct gp_idle_gaps {
+	struct gp_device_idle_gaps *devices;
+	struct gp_process_idle_gaps *processes; /* in the order of the models */
 	size_t device_count, process_count;
 	int error; /* of the sweep */
 };
 
 /*
  * From a sweep over the whole time of the models: what takes before it, and after it the rest.  Return 0, -ENOMEM or
- * -EOVERFLOW; gp_lulls_free() in either case.
+ * -EOVERFLOW; gp_idle_gaps_free() in either case.
  */
-int gp_lulls_open(struct gp_lulls *lulls, size_t device_count, size_t process_count,
+int gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_t process_count,
 		  struct gp_sweep_taker *taker);
-int gp_lulls_finish(struct gp_lulls *lulls);
-void gp_lulls_free(struct gp_lulls *lulls);
+int gp_idle_gaps_finish(struct gp_idle_gaps *idle_gaps);
+void gp_idle_gaps_free(struct gp_idle_gaps *idle_gaps);
 
 /* For how long the device was at work within that time. */
-uint64_t gp_lulls_busy_ns(const struct gp_lulls *lulls, size_t device, uint64_t start_ns,
+uint64_t gp_idle_gaps_busy_ns(const struct gp_idle_gaps *idle_gaps, size_t device, uint64_t start_ns,
 			  uint64_t end_ns);
 
 /*
- * The lull between two operations in which the device was at that moment, or that began or ended within 5 us of it, by
+ * The idle_gap between two operations in which the device was at that moment, or that began or ended within 5 us of it, by
  * which clocks may differ; NULL = it was at work.
  */
-struct gp_lull *gp_lulls_at(const struct gp_lulls *lulls, size_t device, uint64_t time_ns);
+struct gp_idle_gap *gp_idle_gaps_at(const struct gp_idle_gaps *idle_gaps, size_t device, uint64_t time_ns);
 
 /* Whether a process had work before it and after it. */
-static inline bool gp_lull_is_between(const struct gp_lull *lull)
+static inline bool gp_idle_gap_is_between(const struct gp_idle_gap *idle_gap)
 {
-	return lull->before.op != GP_NONE && lull->after.op != GP_NONE;
+	return idle_gap->before.op != GP_NONE && idle_gap->after.op != GP_NONE;
 }
 
 /* Whether it is before a process's first operation, or else after its last one; time in which nobody used the device may be neither. */
-static inline bool gp_lull_is_at_start(const struct gp_device_lulls *device,
-				       const struct gp_lull *lull)
+static inline bool gp_idle_gap_is_at_start(const struct gp_device_idle_gaps *device,
+				       const struct gp_idle_gap *idle_gap)
 {
-	return lull->before.op == GP_NONE &&
-	       (lull->after.op != GP_NONE || lull->end_ns <= device->first_ns);
+	return idle_gap->before.op == GP_NONE &&
+	       (idle_gap->after.op != GP_NONE || idle_gap->end_ns <= device->first_ns);
 }
 
-static inline bool gp_lull_is_at_end(const struct gp_device_lulls *device,
-				     const struct gp_lull *lull)
+static inline bool gp_idle_gap_is_at_end(const struct gp_device_idle_gaps *device,
+				     const struct gp_idle_gap *idle_gap)
 {
-	return lull->after.op == GP_NONE &&
-	       (lull->before.op != GP_NONE || lull->start_ns >= device->last_ns);
+	return idle_gap->after.op == GP_NONE &&
+	       (idle_gap->before.op != GP_NONE || idle_gap->start_ns >= device->last_ns);
 }
 
-static inline uint64_t gp_lull_ns(const struct gp_lull *lull)
+static inline uint64_t gp_idle_gap_ns(const struct gp_idle_gap *idle_gap)
 {
-	return lull->end_ns - lull->start_ns;
+	return idle_gap->end_ns - idle_gap->start_ns;
 }
 
-static inline uint64_t gp_lull_cause_ns(const struct gp_lull *lull, enum gp_idle_cause cause)
+static inline uint64_t gp_idle_gap_cause_ns(const struct gp_idle_gap *idle_gap, enum gp_idle_cause cause)
 {
-	return (uint64_t)((double)gp_lull_ns(lull) * lull->cause_share[cause] / 255);
+	return (uint64_t)((double)gp_idle_gap_ns(idle_gap) * idle_gap->cause_share[cause] / 255);
 }
 
 #endif

@@ -48,7 +48,7 @@ static bool is_waited_for(const struct gp_model *model, uint32_t first, uint32_t
 static struct launch *gather(const struct gp_model *model, uint32_t first, uint32_t end,
 			     uint32_t *count)
 {
-	struct launch *launches = gp_room_take((size_t)(end - first + 1) * sizeof(*launches));
+	struct launch *launches = gp_spill_take((size_t)(end - first + 1) * sizeof(*launches));
 
 	*count = 0;
 	for (uint32_t i = first; launches && i < end; i++) {
@@ -57,7 +57,7 @@ static struct launch *gather(const struct gp_model *model, uint32_t first, uint3
 	}
 	if (launches &&
 	    gp_array_sort(launches, *count, sizeof(*launches), compare_launches, NULL)) {
-		gp_room_free(launches);
+		gp_spill_free(launches);
 		launches = NULL;
 	}
 	return launches;
@@ -162,6 +162,6 @@ int gp_queue_of(struct gp_queue *queue, const struct gp_model *model, uint32_t f
 		return -ENOMEM;
 	walk_lengths(&walk, model, first, end, launches, count);
 	walk_gaps(queue, model, first, end);
-	gp_room_free(launches);
+	gp_spill_free(launches);
 	return 0;
 }

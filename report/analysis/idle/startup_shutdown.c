@@ -94,7 +94,7 @@ static int find_calls(struct told_calls *told, const struct gp_model *model)
 
 		if (part == GP_END_PARTS)
 			continue;
-		result = gp_array_grow_room(&told->calls, &told->capacity, told->count,
+		result = gp_array_grow_spill(&told->calls, &told->capacity, told->count,
 					    sizeof(*told->calls));
 		if (result == 0)
 			told->calls[told->count++] = (struct told_call){i, part};
@@ -121,7 +121,7 @@ static uint64_t take(struct parts *parts, uint64_t start_ns, uint64_t end_ns)
 
 	if (from_ns >= to_ns || parts->error != 0)
 		return 0;
-	parts->error = gp_array_grow_room(&parts->intervals, &parts->capacity, parts->count,
+	parts->error = gp_array_grow_spill(&parts->intervals, &parts->capacity, parts->count,
 					  sizeof(*parts->intervals));
 	if (parts->error == 0)
 		parts->intervals[parts->count++] = (struct gp_interval){from_ns, to_ns};
@@ -186,7 +186,7 @@ static bool makes_communicator(const char *function)
 	return strstr(function, "CommInit") || strstr(function, "CommSplit");
 }
 
-static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool ending)
+static int sum_nccl(struct gp_startup_shutdown *ends, const struct gp_model *model, bool ending)
 {
 	struct parts parts = {.window = {0, UINT64_MAX}};
 
@@ -206,7 +206,7 @@ static int sum_nccl(struct gp_ends *ends, const struct gp_model *model, bool end
 	}
 	*(ending ? &ends->nccl_end_ns : &ends->nccl_make_ns) =
 		gp_busy_union(parts.intervals, parts.count);
-	gp_room_free(parts.intervals);
+	gp_spill_free(parts.intervals);
 	return parts.error;
 }
 
@@ -292,7 +292,7 @@ static int split(struct gp_end *end, const struct told_calls *told, uint64_t sta
 		told_ns = all_ns;
 	}
 	end->own_ns = own_ns(&parts, model);
-	gp_room_free(parts.intervals);
+	gp_spill_free(parts.intervals);
 	return parts.error;
 }
 
@@ -313,7 +313,7 @@ static bool find_work(const struct gp_model *model, struct gp_interval *work)
 	return work->start_ns <= work->end_ns;
 }
 
-static int split_whole(struct gp_ends *ends, const struct gp_model *model)
+static int split_whole(struct gp_startup_shutdown *ends, const struct gp_model *model)
 {
 	struct told_calls told;
 	int result;
@@ -324,18 +324,18 @@ static int split_whole(struct gp_ends *ends, const struct gp_model *model)
 	result = find_calls(&told, model);
 	if (result == 0)
 		result = split(&ends->whole, &told, model->first_call_ns, model->last_call_ns);
-	gp_room_free(told.calls);
+	gp_spill_free(told.calls);
 	return result;
 }
 
-int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
+int gp_startup_shutdown_of(struct gp_startup_shutdown *ends, const struct gp_model *model)
 {
 	struct gp_interval work;
 	struct told_calls told;
 	uint64_t made_ns;
 	int result;
 
-	*ends = (struct gp_ends){0};
+	*ends = (struct gp_startup_shutdown){0};
 	if (!find_work(model, &work))
 		return split_whole(ends, model);
 	if (model->gate_count > 0 || (model->call_count == 0 && !model->totals))
@@ -352,6 +352,6 @@ int gp_ends_of(struct gp_ends *ends, const struct gp_model *model)
 		result = split(&ends->first, &told, model->first_call_ns, work.start_ns);
 	if (result == 0 && !gp_recorded_why_not_all(model))
 		result = split(&ends->last, &told, work.end_ns, model->last_call_ns);
-	gp_room_free(told.calls);
+	gp_spill_free(told.calls);
 	return result;
 }

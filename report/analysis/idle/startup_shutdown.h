@@ -31,7 +31,7 @@ struct gp_end {
 	const struct gp_call *ending;   /* that ended contexts, the longest; NULL = none */
 };
 
-struct gp_ends {
+struct gp_startup_shutdown {
 	uint64_t
 		before_ns; /* from the process's beginning to its first call, to 10 ms; 0 = not known */
 	struct gp_end
@@ -51,7 +51,7 @@ struct gp_ends {
 };
 
 /* All 0 but whole of a process that had no timed operation; all 0 where only parts were recorded.  Returns 0 or -ENOMEM. */
-int gp_ends_of(struct gp_ends *ends, const struct gp_model *model);
+int gp_startup_shutdown_of(struct gp_startup_shutdown *ends, const struct gp_model *model);
 
 /* "NCCL", "making contexts", "ending contexts", "loading code", "allocating memory", "freeing memory" */
 const char *gp_end_part_name(enum gp_end_part part);

@@ -8,9 +8,9 @@
 
 /* ---- lists ---- */
 
-static int add_thread(struct gp_outer_calls *outer, const struct gp_call *call)
+static int add_thread(struct gp_toplevel_calls *outer, const struct gp_call *call)
 {
-	int error = gp_array_grow_room(&outer->threads, &outer->thread_capacity,
+	int error = gp_array_grow_spill(&outer->threads, &outer->thread_capacity,
 				       outer->thread_count, sizeof(*outer->threads));
 
 	if (error == 0)
@@ -19,7 +19,7 @@ static int add_thread(struct gp_outer_calls *outer, const struct gp_call *call)
 	return error;
 }
 
-static int list_calls(struct gp_outer_calls *outer, uint32_t call_count)
+static int list_calls(struct gp_toplevel_calls *outer, uint32_t call_count)
 {
 	struct gp_outer_thread *thread = NULL;
 
@@ -73,13 +73,13 @@ static int compare_threads(const void *a, const void *b, const void *context)
 	return (left->id < right->id) - (left->id > right->id);
 }
 
-static int order(struct gp_outer_calls *outer)
+static int order(struct gp_toplevel_calls *outer)
 {
 	size_t bytes = outer->count * sizeof(*outer->by_thread);
 	int error;
 
-	outer->by_start = gp_room_take(bytes);
-	outer->by_end = gp_room_take(bytes);
+	outer->by_start = gp_spill_take(bytes);
+	outer->by_end = gp_spill_take(bytes);
 	outer->threads_by_end = gp_array_order(outer->threads, outer->thread_count,
 					       sizeof(*outer->threads), compare_threads, NULL);
 	if (!outer->by_start || !outer->by_end || !outer->threads_by_end)
@@ -94,13 +94,13 @@ static int order(struct gp_outer_calls *outer)
 			     outer->calls);
 }
 
-int gp_outer_calls_of(struct gp_outer_calls *outer, const struct gp_model *model)
+int gp_toplevel_calls_of(struct gp_toplevel_calls *outer, const struct gp_model *model)
 {
 	int error;
 
-	*outer = (struct gp_outer_calls){
+	*outer = (struct gp_toplevel_calls){
 		.calls = model->calls,
-		.by_thread = gp_room_take(model->call_count * sizeof(*outer->by_thread)),
+		.by_thread = gp_spill_take(model->call_count * sizeof(*outer->by_thread)),
 		.later_started_ns = UINT64_MAX,
 	};
 	error = outer->by_thread ? list_calls(outer, model->call_count) : -ENOMEM;
@@ -110,20 +110,20 @@ int gp_outer_calls_of(struct gp_outer_calls *outer, const struct gp_model *model
 	return error;
 }
 
-void gp_outer_calls_free(struct gp_outer_calls *outer)
+void gp_toplevel_calls_free(struct gp_toplevel_calls *outer)
 {
-	gp_room_free(outer->by_thread);
-	gp_room_free(outer->by_start);
-	gp_room_free(outer->by_end);
-	gp_room_free(outer->threads);
-	gp_room_free(outer->threads_by_end);
-	*outer = (struct gp_outer_calls){0};
+	gp_spill_free(outer->by_thread);
+	gp_spill_free(outer->by_start);
+	gp_spill_free(outer->by_end);
+	gp_spill_free(outer->threads);
+	gp_spill_free(outer->threads_by_end);
+	*outer = (struct gp_toplevel_calls){0};
 }
 
 /* ---- what came before ---- */
 
 struct moment {
-	const struct gp_outer_calls *outer;
+	const struct gp_toplevel_calls *outer;
 	uint32_t thread_id;
 	uint64_t time_ns;
 };
@@ -137,7 +137,7 @@ static bool is_before_of_thread(const void *element, const void *key)
 	       (call->thread_id == moment->thread_id && call->start_ns < moment->time_ns);
 }
 
-uint32_t gp_outer_before(const struct gp_outer_calls *outer, uint32_t thread_id, uint64_t time_ns)
+uint32_t gp_outer_before(const struct gp_toplevel_calls *outer, uint32_t thread_id, uint64_t time_ns)
 {
 	const struct moment moment = {outer, thread_id, time_ns};
 
@@ -145,7 +145,7 @@ uint32_t gp_outer_before(const struct gp_outer_calls *outer, uint32_t thread_id,
 				    is_before_of_thread, &moment);
 }
 
-const struct gp_call *gp_outer_last_of(const struct gp_outer_calls *outer, uint32_t thread_id,
+const struct gp_call *gp_outer_last_of(const struct gp_toplevel_calls *outer, uint32_t thread_id,
 				       uint64_t time_ns)
 {
 	uint32_t at = gp_outer_before(outer, thread_id, time_ns);
@@ -162,7 +162,7 @@ static bool begins_before(const void *element, const void *key)
 }
 
 /* How many began before that time. */
-static uint32_t begun_before(const struct gp_outer_calls *outer, uint64_t time_ns)
+static uint32_t begun_before(const struct gp_toplevel_calls *outer, uint64_t time_ns)
 {
 	const struct moment moment = {.outer = outer, .time_ns = time_ns};
 
@@ -170,7 +170,7 @@ static uint32_t begun_before(const struct gp_outer_calls *outer, uint64_t time_n
 				    begins_before, &moment);
 }
 
-const struct gp_call *gp_outer_last(const struct gp_outer_calls *outer, uint64_t time_ns)
+const struct gp_call *gp_outer_last(const struct gp_toplevel_calls *outer, uint64_t time_ns)
 {
 	uint32_t at = begun_before(outer, time_ns);
 
@@ -186,7 +186,7 @@ static bool is_done_by(const void *element, const void *key)
 	return moment->outer->threads[*(const uint32_t *)element].end_ns <= moment->time_ns;
 }
 
-const struct gp_call *gp_outer_last_within(const struct gp_outer_calls *outer, uint64_t from_ns,
+const struct gp_call *gp_outer_last_within(const struct gp_toplevel_calls *outer, uint64_t from_ns,
 					   uint64_t to_ns)
 {
 	const struct moment moment = {.outer = outer, .time_ns = to_ns};
@@ -214,7 +214,7 @@ static bool has_lower_id(const void *element, const void *key)
 }
 
 /* Counts the call for its thread, which may have been counted; whether that made calls for so much of the time by then. */
-static bool is_busy_with(struct gp_outer_calls *outer, uint32_t number, uint64_t from_ns,
+static bool is_busy_with(struct gp_toplevel_calls *outer, uint32_t number, uint64_t from_ns,
 			 uint64_t to_ns, uint64_t least_ns)
 {
 	const struct gp_call *call = &outer->calls[number];
@@ -233,7 +233,7 @@ static bool is_busy_with(struct gp_outer_calls *outer, uint32_t number, uint64_t
 }
 
 /* Passes those that ended after that time: when the first of them began. */
-static uint64_t pass_later(struct gp_outer_calls *outer, uint64_t to_ns)
+static uint64_t pass_later(struct gp_toplevel_calls *outer, uint64_t to_ns)
 {
 	for (; outer->asked > 0; outer->asked--) {
 		const struct gp_call *call = &outer->calls[outer->by_end[outer->asked - 1]];
@@ -246,7 +246,7 @@ static uint64_t pass_later(struct gp_outer_calls *outer, uint64_t to_ns)
 	return outer->later_started_ns;
 }
 
-bool gp_outer_is_busy(struct gp_outer_calls *outer, uint64_t from_ns, uint64_t to_ns,
+bool gp_outer_is_busy(struct gp_toplevel_calls *outer, uint64_t from_ns, uint64_t to_ns,
 		      uint64_t least_ns)
 {
 	if (pass_later(outer, to_ns) < from_ns) /* one lasted for all of it */

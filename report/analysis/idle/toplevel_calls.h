@@ -20,7 +20,7 @@ struct gp_outer_thread {
 	uint64_t first_ns, until_ns;
 };
 
-struct gp_outer_calls {
+struct gp_toplevel_calls {
 	const struct gp_call *calls; /* the model's */
 	uint32_t *by_thread;         /* their numbers, by thread and start */
 	uint32_t *by_start, *by_end;
@@ -32,27 +32,27 @@ struct gp_outer_calls {
 	uint64_t later_started_ns; /* when the first of the others began */
 };
 
-/* Returns 0, -ENOMEM or -EOVERFLOW; gp_outer_calls_free() in any case. */
-int gp_outer_calls_of(struct gp_outer_calls *outer, const struct gp_model *model);
-void gp_outer_calls_free(struct gp_outer_calls *outer);
+/* Returns 0, -ENOMEM or -EOVERFLOW; gp_toplevel_calls_free() in any case. */
+int gp_toplevel_calls_of(struct gp_toplevel_calls *outer, const struct gp_model *model);
+void gp_toplevel_calls_free(struct gp_toplevel_calls *outer);
 
 /* How many in by_thread come before the first of that thread that begins at that time or later. */
-uint32_t gp_outer_before(const struct gp_outer_calls *outer, uint32_t thread_id, uint64_t time_ns);
+uint32_t gp_outer_before(const struct gp_toplevel_calls *outer, uint32_t thread_id, uint64_t time_ns);
 
 /* The last call that began before that time, of that thread or of any (of several the thread with the lowest number); NULL: there is none. */
-const struct gp_call *gp_outer_last_of(const struct gp_outer_calls *outer, uint32_t thread_id,
+const struct gp_call *gp_outer_last_of(const struct gp_toplevel_calls *outer, uint32_t thread_id,
 				       uint64_t time_ns);
-const struct gp_call *gp_outer_last(const struct gp_outer_calls *outer, uint64_t time_ns);
+const struct gp_call *gp_outer_last(const struct gp_toplevel_calls *outer, uint64_t time_ns);
 
 /* The last call of that thread which was done last, of those that began and ended all their calls in that time; NULL: there is none. */
-const struct gp_call *gp_outer_last_within(const struct gp_outer_calls *outer, uint64_t from_ns,
+const struct gp_call *gp_outer_last_within(const struct gp_toplevel_calls *outer, uint64_t from_ns,
 					   uint64_t to_ns);
 
 /*
  * Whether a thread made calls for so much of that time, which is longer than 0, from its first one's start to its last one's end.  To be asked about times that
  * do not overlap, the last one first.
  */
-bool gp_outer_is_busy(struct gp_outer_calls *outer, uint64_t from_ns, uint64_t to_ns,
+bool gp_outer_is_busy(struct gp_toplevel_calls *outer, uint64_t from_ns, uint64_t to_ns,
 		      uint64_t least_ns);
 
 #endif

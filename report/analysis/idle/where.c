@@ -86,7 +86,7 @@ static int make_room(struct gp_where *where, size_t limit)
 		keep_longest(where, limit);
 		return 0;
 	}
-	gaps = gp_room_resize(where->gaps, capacity * sizeof(*gaps));
+	gaps = gp_spill_resize(where->gaps, capacity * sizeof(*gaps));
 	if (!gaps)
 		return -ENOMEM;
 	where->gaps = gaps;
@@ -150,7 +150,7 @@ int gp_wheres_of(struct gp_wheres *wheres, struct gp_model *const *models, size_
 void gp_wheres_free(struct gp_wheres *wheres)
 {
 	for (size_t i = 0; wheres->devices && i < wheres->count; i++)
-		gp_room_free(wheres->devices[i].gaps);
+		gp_spill_free(wheres->devices[i].gaps);
 	free(wheres->devices);
 	*wheres = (struct gp_wheres){0};
 }

@@ -89,7 +89,7 @@ static void set_end(struct gp_iteration *row, const struct gp_model *model)
 
 int gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model)
 {
-	uint64_t *done_ns = gp_room_take_zeroed((size_t)iterations->count + 1, sizeof(*done_ns));
+	uint64_t *done_ns = gp_spill_take_zeroed((size_t)iterations->count + 1, sizeof(*done_ns));
 
 	if (!done_ns)
 		return -ENOMEM;
@@ -100,6 +100,6 @@ int gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model
 		set_start(&iterations->rows[i], model, done_ns[i]);
 		set_end(&iterations->rows[i], model);
 	}
-	gp_room_free(done_ns);
+	gp_spill_free(done_ns);
 	return 0;
 }

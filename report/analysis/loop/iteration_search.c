@@ -37,7 +37,7 @@ static void take_occurrence(void *context, uint32_t element)
 		return;
 	}
 	if (turning->error == 0)
-		turning->error = gp_array_grow_room(&turning->runs, &turning->run_capacity,
+		turning->error = gp_array_grow_spill(&turning->runs, &turning->run_capacity,
 						    turning->run_count, sizeof(*turning->runs));
 	if (turning->error == 0 && turning->runs)
 		turning->runs[turning->run_count++] = (struct run){element, element + length, 0};
@@ -104,7 +104,7 @@ static uint32_t place_of_turn(const struct turning *turning, uint32_t turn)
 static int find_turns(const struct turning *turning, uint32_t *first, uint32_t *last)
 {
 	uint32_t length = turning->sequence.length, start;
-	int64_t *differences = gp_room_take_zeroed((size_t)length + 1, sizeof(*differences));
+	int64_t *differences = gp_spill_take_zeroed((size_t)length + 1, sizeof(*differences));
 	int64_t most = INT64_MIN;
 
 	if (!differences)
@@ -123,7 +123,7 @@ static int find_turns(const struct turning *turning, uint32_t *first, uint32_t *
 		if (differences[turn] > most)
 			most = differences[turn];
 	}
-	gp_room_free(differences);
+	gp_spill_free(differences);
 	return 0;
 }
 
@@ -170,14 +170,14 @@ static int find_places(const struct gp_sequences *sequences, const struct gp_mod
 	places[FIRST_OF_MOST] = place_of_turn(&turning, first);
 	places[LAST_OF_MOST] = place_of_turn(&turning, last);
 	places[BY_INPUT] = place_of_turn(&turning, input < sequence->length ? input : first);
-	gp_room_free(turning.runs);
+	gp_spill_free(turning.runs);
 	return result;
 }
 
 /* ---- passes that are like it ---- */
 
 struct search {
-	struct gp_passes *passes;
+	struct gp_iteration_search *passes;
 	const struct gp_sequence_element *elements, *sequence;
 	uint32_t count, length;
 	uint32_t beginning; /* operations by which one is known; 0 = there is nothing */
@@ -188,7 +188,7 @@ struct search {
 /* How many operations from the first on are nowhere else in the sequence in that order; 0 = too many. */
 static int measure_beginning(struct search *search)
 {
-	uint32_t *others = gp_room_take(((size_t)search->length + 1) * sizeof(*others));
+	uint32_t *others = gp_spill_take(((size_t)search->length + 1) * sizeof(*others));
 	uint32_t count = 0, at;
 
 	if (!others)
@@ -205,7 +205,7 @@ static int measure_beginning(struct search *search)
 		count = kept;
 	}
 	search->beginning = count == 0 ? at : 0;
-	gp_room_free(others);
+	gp_spill_free(others);
 	return 0;
 }
 
@@ -221,10 +221,10 @@ static bool begins_at(const struct search *search, uint32_t at, uint32_t end)
 
 static void add(struct search *search, struct gp_pass pass)
 {
-	struct gp_passes *passes = search->passes;
+	struct gp_iteration_search *passes = search->passes;
 
 	if (search->error == 0)
-		search->error = gp_array_grow_room(&passes->rows, &passes->capacity, passes->count,
+		search->error = gp_array_grow_spill(&passes->rows, &passes->capacity, passes->count,
 						   sizeof(pass));
 	if (search->error == 0)
 		passes->rows[passes->count++] = pass;
@@ -296,7 +296,7 @@ static int search_passes(struct search *search, const struct gp_sequences *seque
 }
 
 /* As if the sequence began at that element. */
-static int passes_from(struct gp_passes *passes, const struct gp_sequences *sequences,
+static int passes_from(struct gp_iteration_search *passes, const struct gp_sequences *sequences,
 		       uint32_t first, uint32_t length)
 {
 	const struct gp_sequence sequence = {.first = first, .length = length};
@@ -306,36 +306,36 @@ static int passes_from(struct gp_passes *passes, const struct gp_sequences *sequ
 				.count = sequences->element_count,
 				.length = length};
 
-	*passes = (struct gp_passes){0};
+	*passes = (struct gp_iteration_search){0};
 	return search_passes(&search, sequences, &sequence);
 }
 
-int gp_passes_of(struct gp_passes *passes, const struct gp_sequences *sequences,
+int gp_iteration_search_of(struct gp_iteration_search *passes, const struct gp_sequences *sequences,
 		 const struct gp_model *model, uint32_t first, uint32_t length)
 {
 	const struct gp_sequence sequence = {.first = first, .length = length};
 	uint32_t places[TURNS];
 	int result = find_places(sequences, model, &sequence, places);
 
-	*passes = (struct gp_passes){0};
+	*passes = (struct gp_iteration_search){0};
 	for (int turn = 0; result == 0 && turn < TURNS; turn++) {
-		struct gp_passes more;
+		struct gp_iteration_search more;
 
 		if (turn > 0 && places[turn] == places[turn - 1])
 			continue;
 		result = passes_from(&more, sequences, places[turn], length);
 		if (turn == 0 || more.count > passes->count) {
-			gp_passes_free(passes);
+			gp_iteration_search_free(passes);
 			*passes = more;
 		} else {
-			gp_passes_free(&more);
+			gp_iteration_search_free(&more);
 		}
 	}
 	return result;
 }
 
-void gp_passes_free(struct gp_passes *passes)
+void gp_iteration_search_free(struct gp_iteration_search *passes)
 {
-	gp_room_free(passes->rows);
-	*passes = (struct gp_passes){0};
+	gp_spill_free(passes->rows);
+	*passes = (struct gp_iteration_search){0};
 }

@@ -23,14 +23,14 @@ struct gp_pass {
 		end; /* elements: from its first operation to behind the last that is of the sequence */
 };
 
-struct gp_passes {
+struct gp_iteration_search {
 	struct gp_pass *rows; /* in order, none overlap */
 	uint32_t count, capacity;
 };
 
-/* Of a sequence in the model's operations that is so many elements from that one on.  Returns 0 or -ENOMEM; gp_passes_free() in either case. */
-int gp_passes_of(struct gp_passes *passes, const struct gp_sequences *sequences,
+/* Of a sequence in the model's operations that is so many elements from that one on.  Returns 0 or -ENOMEM; gp_iteration_search_free() in either case. */
+int gp_iteration_search_of(struct gp_iteration_search *passes, const struct gp_sequences *sequences,
 		 const struct gp_model *model, uint32_t first, uint32_t length);
-void gp_passes_free(struct gp_passes *passes);
+void gp_iteration_search_free(struct gp_iteration_search *passes);
 
 #endif

@@ -16,14 +16,14 @@ static int number_streams(struct streams *streams)
 	const struct gp_model *model = streams->model;
 	uint32_t count = 0;
 
-	streams->of = gp_room_take(model->op_count * sizeof(*streams->of));
+	streams->of = gp_spill_take(model->op_count * sizeof(*streams->of));
 	if (!streams->of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->op_count; i++) {
 		count += i > 0 && !gp_ops_share_stream(&model->ops[i], &model->ops[i - 1]);
 		streams->of[i] = count;
 	}
-	streams->ns = gp_room_take_zeroed((size_t)count + 1, sizeof(*streams->ns));
+	streams->ns = gp_spill_take_zeroed((size_t)count + 1, sizeof(*streams->ns));
 	return streams->ns ? 0 : -ENOMEM;
 }
 
@@ -107,7 +107,7 @@ static void set_start(struct gp_iteration *row, const struct streams *streams, u
 		row->start_ns = ended_ns;
 }
 
-int gp_pass_starts_set(struct gp_iterations *iterations, const struct gp_model *model,
+int gp_iteration_starts_set(struct gp_iterations *iterations, const struct gp_model *model,
 		       const struct gp_launch_order *order)
 {
 	struct streams streams = {.model = model, .indices = order->indices};
@@ -116,7 +116,7 @@ int gp_pass_starts_set(struct gp_iterations *iterations, const struct gp_model *
 
 	for (uint32_t i = 0; result == 0 && i < iterations->count; i++)
 		set_start(&iterations->rows[i], &streams, usual);
-	gp_room_free(streams.of);
-	gp_room_free(streams.ns);
+	gp_spill_free(streams.of);
+	gp_spill_free(streams.ns);
 	return result;
 }

@@ -16,7 +16,7 @@
  * Sets start_ns of rows that were found in that order of the model's operations, each with its place and number of operations there.  Returns 0 or
  * -ENOMEM.
  */
-int gp_pass_starts_set(struct gp_iterations *iterations, const struct gp_model *model,
+int gp_iteration_starts_set(struct gp_iterations *iterations, const struct gp_model *model,
 		       const struct gp_launch_order *order);
 
 #endif

@@ -44,7 +44,7 @@ static int compare_starts(const void *a, const void *b, const void *context)
 
 static int add(struct gp_iterations *iterations, struct gp_iteration row)
 {
-	if (gp_array_grow_room(&iterations->rows, &iterations->capacity, iterations->count,
+	if (gp_array_grow_spill(&iterations->rows, &iterations->capacity, iterations->count,
 			       sizeof(row)) < 0)
 		return -ENOMEM;
 	iterations->rows[iterations->count++] = row;
@@ -179,7 +179,7 @@ static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
 {
 	uint32_t own = 0;
 
-	kinds->of = gp_room_take(((size_t)model->range_count + 1) * sizeof(*kinds->of));
+	kinds->of = gp_spill_take(((size_t)model->range_count + 1) * sizeof(*kinds->of));
 	if (!kinds->of)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->range_count; i++) {
@@ -306,7 +306,7 @@ static int measure_kind(struct extent *extent, const struct gp_model *model,
 
 	if (result == 0)
 		result = complete(&found, model);
-	lengths_ns = gp_room_take(((size_t)found.count + 1) * sizeof(*lengths_ns));
+	lengths_ns = gp_spill_take(((size_t)found.count + 1) * sizeof(*lengths_ns));
 	if (!lengths_ns)
 		result = -ENOMEM;
 	*extent = (struct extent){.count = found.count};
@@ -317,7 +317,7 @@ static int measure_kind(struct extent *extent, const struct gp_model *model,
 	if (result == 0 && found.count > 0)
 		extent->usual_ns =
 			found.count * gp_stats_select(lengths_ns, found.count, found.count / 2);
-	gp_room_free(lengths_ns);
+	gp_spill_free(lengths_ns);
 	gp_iterations_free(&found);
 	return result;
 }
@@ -397,7 +397,7 @@ static int find_by_range(struct gp_iterations *iterations, const struct gp_model
 		result = take_ranges(iterations, model, &kinds, chosen);
 	gp_groups_free(&kinds.keys);
 	free(kinds.rows);
-	gp_room_free(kinds.of);
+	gp_spill_free(kinds.of);
 	return result;
 }
 
@@ -592,15 +592,15 @@ static int take_passes(struct gp_iterations *iterations, const struct gp_model *
 	struct inner inner = find_inner(sequences, chosen, MOST);
 	bool descend = is_loop_itself(model, sequences, chosen, &inner);
 	uint32_t first = chosen->first + (descend ? (uint32_t)inner.first : 0);
-	struct gp_passes passes;
-	int result = gp_passes_of(&passes, sequences, model, first,
+	struct gp_iteration_search passes;
+	int result = gp_iteration_search_of(&passes, sequences, model, first,
 				  descend ? inner.length : chosen->length);
 
 	if (!descend)
 		iterations->passes = find_inner(sequences, chosen, ABOUT_AS_LONG).passes;
 	for (uint32_t i = 0; result == 0 && i < passes.count; i++)
 		result = take_pass(iterations, model, sequences, &passes.rows[i]);
-	gp_passes_free(&passes);
+	gp_iteration_search_free(&passes);
 	return result;
 }
 
@@ -618,7 +618,7 @@ static void note_place(void *context, uint32_t element)
 	struct places *places = context;
 
 	if (places->error == 0)
-		places->error = gp_array_grow_room(&places->elements, &places->capacity,
+		places->error = gp_array_grow_spill(&places->elements, &places->capacity,
 						   places->count, sizeof(element));
 	if (places->error == 0)
 		places->elements[places->count++] = element;
@@ -646,7 +646,7 @@ static int regular_distance(const struct gp_sequences *sequences, const struct p
 	*distance = 0;
 	if (count < MANY_PASSES || 2ull * (elements[count] - elements[0]) < sequences->own_count)
 		return 0;
-	distances = gp_room_take(count * sizeof(*distances));
+	distances = gp_spill_take(count * sizeof(*distances));
 	if (!distances)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
@@ -654,7 +654,7 @@ static int regular_distance(const struct gp_sequences *sequences, const struct p
 	median = gp_stats_select(distances, count, count / 2);
 	for (uint32_t i = 0; i < count; i++)
 		usual += 2 * distances[i] >= median && distances[i] <= 2 * median;
-	gp_room_free(distances);
+	gp_spill_free(distances);
 	if (10ull * usual >= 9ull * count)
 		*distance = median;
 	return 0;
@@ -682,7 +682,7 @@ static int choose_regular(const struct gp_sequences *sequences, const struct gp_
 			farthest = distance;
 			*chosen = &sequences->rows[i];
 		}
-		gp_room_free(places.elements);
+		gp_spill_free(places.elements);
 	}
 	return result;
 }
@@ -700,7 +700,7 @@ static int take_regular(struct gp_iterations *iterations, const struct gp_model 
 
 		result = take_pass(iterations, model, sequences, &pass);
 	}
-	gp_room_free(places.elements);
+	gp_spill_free(places.elements);
 	return result;
 }
 
@@ -732,7 +732,7 @@ static int find_in_stream(struct gp_iterations *iterations, const struct gp_mode
 static int measure(uint64_t *ns, struct gp_iterations *iterations)
 {
 	uint32_t count = iterations->count > 0 ? iterations->count - 1 : 0;
-	uint64_t *periods_ns = gp_room_take((count + 1) * sizeof(*periods_ns));
+	uint64_t *periods_ns = gp_spill_take((count + 1) * sizeof(*periods_ns));
 	int result = periods_ns ? gp_array_sort(iterations->rows, iterations->count,
 						sizeof(*iterations->rows), compare_starts, NULL)
 				: -ENOMEM;
@@ -742,7 +742,7 @@ static int measure(uint64_t *ns, struct gp_iterations *iterations)
 		periods_ns[i] = iterations->rows[i + 1].start_ns - iterations->rows[i].start_ns;
 	if (result == 0 && count > 0)
 		*ns = count * gp_stats_select(periods_ns, count, count / 2);
-	gp_room_free(periods_ns);
+	gp_spill_free(periods_ns);
 	return result;
 }
 
@@ -873,7 +873,7 @@ static int find_by_launch(struct gp_iterations *iterations, const struct gp_mode
 	if (iterations->count < MANY_PASSES)
 		iterations->count = iterations->passes = 0;
 	if (result == 0 && iterations->count > 0)
-		result = gp_pass_starts_set(iterations, model, &order);
+		result = gp_iteration_starts_set(iterations, model, &order);
 	if (result == 0 && iterations->count > 0)
 		result = come_in_bunches(&in_bunches, iterations);
 	if (in_bunches)
@@ -896,7 +896,7 @@ static int find_set_up(struct gp_interval **set_up, size_t *count, const struct 
 
 		if (!gp_range_set_up(model, range))
 			continue;
-		result = gp_array_grow_room(set_up, &capacity, found, sizeof(**set_up));
+		result = gp_array_grow_spill(set_up, &capacity, found, sizeof(**set_up));
 		if (result == 0)
 			(*set_up)[found++] = (struct gp_interval){range->start_ns, range->end_ns};
 	}
@@ -929,7 +929,7 @@ static int drop_set_up(struct gp_iterations *iterations, const struct gp_model *
 	}
 	if (inside == iterations->count)
 		iterations->count = iterations->passes = 0;
-	gp_room_free(set_up);
+	gp_spill_free(set_up);
 	return result;
 }
 
@@ -986,7 +986,7 @@ uint32_t gp_iterations_stretch_at(const struct gp_iterations *iterations, uint64
 
 void gp_iterations_free(struct gp_iterations *iterations)
 {
-	gp_room_free(iterations->rows);
-	gp_room_free(iterations->stretches);
+	gp_spill_free(iterations->rows);
+	gp_spill_free(iterations->stretches);
 	*iterations = (struct gp_iterations){0};
 }

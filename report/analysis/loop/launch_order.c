@@ -70,9 +70,9 @@ int gp_launch_order_of(struct gp_launch_order *order, const struct gp_model *mod
 	    gp_model_stream_end(model, 0) == model->op_count)
 		return 0;
 	thread = busiest_thread(model, tuning);
-	order->model.ops = gp_room_take((thread.operations + 1) * sizeof(*order->model.ops));
-	order->tuning.of = gp_room_take(thread.operations + 1);
-	order->indices = gp_room_take((thread.operations + 1) * sizeof(*order->indices));
+	order->model.ops = gp_spill_take((thread.operations + 1) * sizeof(*order->model.ops));
+	order->tuning.of = gp_spill_take(thread.operations + 1);
+	order->indices = gp_spill_take((thread.operations + 1) * sizeof(*order->indices));
 	if (!order->model.ops || !order->tuning.of || !order->indices)
 		return -ENOMEM;
 	take(order, model, tuning, &thread);
@@ -81,8 +81,8 @@ int gp_launch_order_of(struct gp_launch_order *order, const struct gp_model *mod
 
 void gp_launch_order_free(struct gp_launch_order *order)
 {
-	gp_room_free(order->model.ops);
-	gp_room_free(order->tuning.of);
-	gp_room_free(order->indices);
+	gp_spill_free(order->model.ops);
+	gp_spill_free(order->tuning.of);
+	gp_spill_free(order->indices);
 	*order = (struct gp_launch_order){0};
 }

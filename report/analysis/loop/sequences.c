@@ -79,7 +79,7 @@ static int make_elements(struct gp_sequences *sequences, const struct gp_model *
 			 const struct gp_tuning *tuning, uint32_t first, uint32_t end)
 {
 	struct gp_sequence_element *elements =
-		gp_room_take((size_t)(end - first + 1) * sizeof(*elements));
+		gp_spill_take((size_t)(end - first + 1) * sizeof(*elements));
 	uint32_t count = 0;
 
 	if (!elements)
@@ -216,7 +216,7 @@ static int find_phrases(struct parse *parse)
 			remember(parse, at++, 1);
 			continue;
 		}
-		if (gp_array_grow_room(&parse->phrases, &parse->phrase_capacity,
+		if (gp_array_grow_spill(&parse->phrases, &parse->phrase_capacity,
 				       parse->phrase_count, sizeof(phrase)) < 0)
 			return -ENOMEM;
 		parse->phrases[parse->phrase_count++] = phrase;
@@ -233,7 +233,7 @@ static int open_hashes(struct parse *parse, const struct gp_sequences *sequences
 
 	*parse = (struct parse){
 		.elements = sequences->elements, .count = sequences->element_count, .bits = 8};
-	parse->hashes = gp_room_take(((size_t)parse->count + 1) * sizeof(*parse->hashes));
+	parse->hashes = gp_spill_take(((size_t)parse->count + 1) * sizeof(*parse->hashes));
 	if (!parse->hashes)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < parse->count; i++) {
@@ -253,7 +253,7 @@ static int open_parse(struct parse *parse, const struct gp_sequences *sequences)
 	for (size_t i = 0; result == 0 && i < CONTEXTS; i++) {
 		parse->powers[i] = power_of(contexts[i]);
 		parse->tables[i] =
-			gp_room_take_zeroed((size_t)1 << parse->bits, sizeof(**parse->tables));
+			gp_spill_take_zeroed((size_t)1 << parse->bits, sizeof(**parse->tables));
 		if (!parse->tables[i])
 			result = -ENOMEM;
 	}
@@ -263,9 +263,9 @@ static int open_parse(struct parse *parse, const struct gp_sequences *sequences)
 static void close_parse(struct parse *parse)
 {
 	for (size_t i = 0; i < CONTEXTS; i++)
-		gp_room_free(parse->tables[i]);
-	gp_room_free(parse->hashes);
-	gp_room_free(parse->phrases);
+		gp_spill_free(parse->tables[i]);
+	gp_spill_free(parse->hashes);
+	gp_spill_free(parse->phrases);
 }
 
 /* ---- the most of it ---- */
@@ -273,7 +273,7 @@ static void close_parse(struct parse *parse)
 /* How often what stands at each element was repeated, by way of others, too. */
 static uint32_t *weigh(const struct parse *parse)
 {
-	uint32_t *weights = gp_room_take(((size_t)parse->count + 1) * sizeof(*weights));
+	uint32_t *weights = gp_spill_take(((size_t)parse->count + 1) * sizeof(*weights));
 
 	for (uint32_t i = 0; weights && i < parse->count; i++)
 		weights[i] = 1;
@@ -334,7 +334,7 @@ static uint32_t drop_equal(struct repeat *repeats, uint32_t count)
 
 static struct repeat *find_repeats(struct parse *parse, uint32_t *count)
 {
-	struct repeat *repeats = gp_room_take(((size_t)parse->phrase_count + 1) * sizeof(*repeats));
+	struct repeat *repeats = gp_spill_take(((size_t)parse->phrase_count + 1) * sizeof(*repeats));
 	uint32_t *weights = weigh(parse);
 
 	*count = 0;
@@ -351,10 +351,10 @@ static struct repeat *find_repeats(struct parse *parse, uint32_t *count)
 	}
 	if (!weights || !repeats ||
 	    gp_array_sort(repeats, *count, sizeof(*repeats), compare_hashes, NULL) < 0) {
-		gp_room_free(repeats);
+		gp_spill_free(repeats);
 		repeats = NULL;
 	}
-	gp_room_free(weights);
+	gp_spill_free(weights);
 	return repeats;
 }
 
@@ -436,7 +436,7 @@ static void add_element(struct sums *sums, const struct gp_model *model, uint32_
 static struct sums *sum_up(const struct gp_sequences *sequences, const struct gp_model *model)
 {
 	struct sums *sums =
-		gp_room_take_zeroed((size_t)sequences->element_count + 1, sizeof(*sums));
+		gp_spill_take_zeroed((size_t)sequences->element_count + 1, sizeof(*sums));
 	uint64_t ended_ns = 0;
 
 	for (uint32_t i = 0; sums && i < sequences->element_count; i++) {
@@ -541,8 +541,8 @@ static int take_repeats(struct gp_sequences *sequences, struct parse *parse,
 	}
 	for (uint32_t i = 0; result == 0 && i < count && i < CANDIDATES; i++)
 		result = add_sequence(sequences, parse, &counting, &repeats[i]);
-	gp_room_free(sums);
-	gp_room_free(repeats);
+	gp_spill_free(sums);
+	gp_spill_free(repeats);
 	return result;
 }
 
@@ -622,6 +622,6 @@ bool gp_sequences_are_of_one_kernel(const struct gp_model *model, uint32_t first
 void gp_sequences_free(struct gp_sequences *sequences)
 {
 	free(sequences->rows);
-	gp_room_free(sequences->elements);
+	gp_spill_free(sequences->elements);
 	*sequences = (struct gp_sequences){0};
 }

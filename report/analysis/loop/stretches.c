@@ -19,14 +19,14 @@ static uint64_t rest_ns(const struct gp_iteration *row)
 static int find_median(const struct gp_iterations *iterations, uint64_t *median_ns)
 {
 	uint32_t count = iterations->count - 1;
-	uint64_t *lengths_ns = gp_room_take(((size_t)count + 1) * sizeof(*lengths_ns));
+	uint64_t *lengths_ns = gp_spill_take(((size_t)count + 1) * sizeof(*lengths_ns));
 
 	if (!lengths_ns)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		lengths_ns[i] = iterations->rows[i + 1].start_ns - iterations->rows[i].start_ns;
 	*median_ns = gp_stats_select(lengths_ns, count, count / 2);
-	gp_room_free(lengths_ns);
+	gp_spill_free(lengths_ns);
 	return 0;
 }
 
@@ -73,7 +73,7 @@ int gp_stretches_gather(struct gp_iterations *iterations)
 		const struct gp_iteration *row = &iterations->rows[i];
 
 		if (i == 0 || row[-1].ends_stretch) {
-			if (gp_array_grow_room(&iterations->stretches, &capacity,
+			if (gp_array_grow_spill(&iterations->stretches, &capacity,
 					       iterations->stretch_count,
 					       sizeof(*iterations->stretches)) < 0)
 				return -ENOMEM;

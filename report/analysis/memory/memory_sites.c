@@ -24,7 +24,7 @@ struct pass {
 	struct gp_device_list *devices;
 	struct process *processes;
 	size_t process_count;
-	struct gp_merge merge;
+	struct gp_kway_merge merge;
 	struct gp_tally rows, calls; /* only their keys are used: numbers of rows */
 	enum gp_memory_wanted wanted;
 	const struct gp_memory_watcher *watcher; /* NULL = nobody watches */
@@ -374,10 +374,10 @@ static void put_next(struct pass *pass, size_t process)
 	uint32_t count = model->memory_count;
 
 	if (p->next < count)
-		gp_merge_put(&pass->merge, process,
+		gp_kway_merge_put(&pass->merge, process,
 			     model->base_unix_ns + model->memory[p->next].time_ns);
 	else if (count > 0 && p->next == count && !model->losses.live)
-		gp_merge_put(&pass->merge, process, model->base_unix_ns + end_of(model));
+		gp_kway_merge_put(&pass->merge, process, model->base_unix_ns + end_of(model));
 }
 
 /* An end after which nothing comes changes nothing. */
@@ -405,7 +405,7 @@ static int open_process(struct process *process, const struct gp_model *model,
 
 static int open_pass(struct pass *pass, struct gp_model *const *models, size_t model_count)
 {
-	int result = gp_merge_open(&pass->merge, model_count);
+	int result = gp_kway_merge_open(&pass->merge, model_count);
 
 	pass->found->sites = gp_call_sites_new();
 	pass->processes = calloc(model_count + 1, sizeof(*pass->processes));
@@ -426,7 +426,7 @@ static void close_pass(struct pass *pass)
 		free(pass->processes[i].last_of_threads);
 	}
 	free(pass->processes);
-	gp_merge_close(&pass->merge);
+	gp_kway_merge_close(&pass->merge);
 	gp_tally_free(&pass->rows);
 	gp_tally_free(&pass->calls);
 }
@@ -434,12 +434,12 @@ static void close_pass(struct pass *pass)
 static int run_pass(struct pass *pass, struct gp_model *const *models, size_t model_count)
 {
 	struct gp_memory_sites *found = pass->found;
-	struct gp_merge_head head;
+	struct gp_kway_merge_head head;
 	int result;
 
 	*found = (struct gp_memory_sites){0};
 	result = open_pass(pass, models, model_count);
-	while (result == 0 && gp_merge_take(&pass->merge, &head)) {
+	while (result == 0 && gp_kway_merge_take(&pass->merge, &head)) {
 		result = take_next(pass, &pass->processes[head.sequence], head.number);
 		put_next(pass, head.sequence);
 	}

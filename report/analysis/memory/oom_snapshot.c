@@ -27,7 +27,7 @@ static bool is_held(const struct gp_model *model, const struct gp_memory_event *
 	       (event->other == GP_NONE || model->memory[event->other].time_ns > time_ns);
 }
 
-static int add_all(struct gp_held *held, struct gp_tally *places, const struct gp_model *model,
+static int add_all(struct gp_oom_snapshot *held, struct gp_tally *places, const struct gp_model *model,
 		   const struct gp_call *call, struct gp_call_sites *sites)
 {
 	uint16_t device_id = gp_model_context_device(model, call->context_id);
@@ -51,17 +51,17 @@ static int add_all(struct gp_held *held, struct gp_tally *places, const struct g
 }
 
 /* One more place, in the order of bytes. */
-static void put_place(struct gp_held *held, const struct gp_tally_row *row)
+static void put_place(struct gp_oom_snapshot *held, const struct gp_tally_row *row)
 {
-	uint32_t at = GP_HELD_SITES;
+	uint32_t at = GP_OOM_SNAPSHOT_SITES;
 
 	while (at > 0 && row->sums[BYTES] > held->site_bytes[at - 1])
 		at--;
-	for (uint32_t i = GP_HELD_SITES - 1; i > at && at < GP_HELD_SITES; i--) {
+	for (uint32_t i = GP_OOM_SNAPSHOT_SITES - 1; i > at && at < GP_OOM_SNAPSHOT_SITES; i--) {
 		held->sites[i] = held->sites[i - 1];
 		held->site_bytes[i] = held->site_bytes[i - 1];
 	}
-	if (at == GP_HELD_SITES)
+	if (at == GP_OOM_SNAPSHOT_SITES)
 		return;
 	held->sites[at] = (uint32_t)row->key[0];
 	held->site_bytes[at] = row->sums[BYTES];
@@ -75,13 +75,13 @@ static uint64_t memory_of_device(const struct gp_model *model, uint16_t device_i
 	return 0;
 }
 
-int gp_held_at(struct gp_held *held, const struct gp_model *model, const struct gp_call *call,
+int gp_oom_snapshot_at(struct gp_oom_snapshot *held, const struct gp_model *model, const struct gp_call *call,
 	       struct gp_call_sites *sites)
 {
 	struct gp_tally places = {0};
 	int result;
 
-	*held = (struct gp_held){0};
+	*held = (struct gp_oom_snapshot){0};
 	if (!wants_device_memory(model, call) || model->gate_count > 0 ||
 	    gp_recorded_is_last_part(model) || !gp_recorded_kind(model, "memory"))
 		return 0;
@@ -106,10 +106,10 @@ static void print_site(FILE *out, const struct gp_call_sites *sites, uint32_t nu
 		site.callers);
 }
 
-void gp_held_tell_places(FILE *out, const struct gp_held *held, const struct gp_call_sites *sites)
+void gp_oom_snapshot_tell_places(FILE *out, const struct gp_oom_snapshot *held, const struct gp_call_sites *sites)
 {
 	uint64_t rest_bytes = held->bytes;
-	uint32_t shown = held->place_count < GP_HELD_SITES ? held->place_count : GP_HELD_SITES;
+	uint32_t shown = held->place_count < GP_OOM_SNAPSHOT_SITES ? held->place_count : GP_OOM_SNAPSHOT_SITES;
 
 	for (uint32_t i = 0; i < shown; i++) {
 		fprintf(out, "%s%s of ", i > 0 ? ", " : "",
@@ -123,7 +123,7 @@ void gp_held_tell_places(FILE *out, const struct gp_held *held, const struct gp_
 			held->place_count - shown == 1 ? "" : "s");
 }
 
-void gp_held_tell(FILE *out, const struct gp_held *held, const struct gp_call_sites *sites)
+void gp_oom_snapshot_tell(FILE *out, const struct gp_oom_snapshot *held, const struct gp_call_sites *sites)
 {
 	fprintf(out, "the process held %s",
 		held->bytes > 0 ? gp_format_bytes(held->bytes).text : "nothing");
@@ -134,5 +134,5 @@ void gp_held_tell(FILE *out, const struct gp_held *held, const struct gp_call_si
 		return;
 	fprintf(out, ", in %s block%s: ", gp_format_count(held->blocks).text,
 		held->blocks == 1 ? "" : "s");
-	gp_held_tell_places(out, held, sites);
+	gp_oom_snapshot_tell_places(out, held, sites);
 }

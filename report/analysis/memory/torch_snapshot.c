@@ -332,7 +332,7 @@ int gp_torch_snapshot_load(const char *path, const struct gp_model *model,
 			 "such files",
 			 path, result == -EPROTO && problem ? problem : strerror(-result));
 	gp_pickle_free(&load.pickle);
-	gp_room_free(load.by_address);
+	gp_spill_free(load.by_address);
 	free(load.texts);
 	free(bytes);
 	return result;

@@ -47,7 +47,7 @@ static size_t shared_beginning(const char *a, const char *b)
 }
 
 /* Of equally near ones the one that begins more alike, then the shorter one. */
-static bool is_nearer(const struct gp_nearest *nearest, const char *known, size_t distance)
+static bool is_nearer(const struct gp_did_you_mean *nearest, const char *known, size_t distance)
 {
 	size_t shared, found_shared;
 
@@ -59,7 +59,7 @@ static bool is_nearer(const struct gp_nearest *nearest, const char *known, size_
 				      : strlen(known) < strlen(nearest->found);
 }
 
-void gp_nearest_try(struct gp_nearest *nearest, const char *known)
+void gp_did_you_mean_try(struct gp_did_you_mean *nearest, const char *known)
 {
 	size_t length = strlen(nearest->word), most = length < 3 ? 1 : length / 3, distance;
 

@@ -1,9 +1,9 @@
 /*
  * nearest: which of the known words was meant by one that is not known: of commands, options and their values, rules.
  *
- *	struct gp_nearest nearest = {.word = "sumary"};
+ *	struct gp_did_you_mean nearest = {.word = "sumary"};
  *	for each known word:
- *		gp_nearest_try(&nearest, word);
+ *		gp_did_you_mean_try(&nearest, word);
  *	if (nearest.found)
  *		... did you mean nearest.found?
  */
@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 /* All but the word zeroed at the beginning. */
-struct gp_nearest {
+struct gp_did_you_mean {
 	const char *word;
 	const char *found; /* the nearest of those that were tried; NULL = none is near */
 	size_t distance;   /* of found */
@@ -24,6 +24,6 @@ struct gp_nearest {
  * word.  What begins with the word takes one.  Of equally near ones it is the one that begins more alike, then the shortest, then
  * the first.
  */
-void gp_nearest_try(struct gp_nearest *nearest, const char *known);
+void gp_did_you_mean_try(struct gp_did_you_mean *nearest, const char *known);
 
 #endif

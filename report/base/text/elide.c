@@ -185,7 +185,7 @@ static bool tell_all_apart(struct row *rows, size_t count, size_t columns)
 	return true;
 }
 
-char **gp_fit_apart(const char *const *texts, size_t count, size_t stride, size_t columns)
+char **gp_elide(const char *const *texts, size_t count, size_t stride, size_t columns)
 {
 	char **fitted = calloc(count + 1, sizeof(*fitted));
 	struct row *rows = calloc(count + 1, sizeof(*rows));
@@ -200,11 +200,11 @@ char **gp_fit_apart(const char *const *texts, size_t count, size_t stride, size_
 	free(rows);
 	if (done)
 		return fitted;
-	gp_fit_apart_free(fitted, count);
+	gp_elide_free(fitted, count);
 	return NULL;
 }
 
-void gp_fit_apart_free(char **fitted, size_t count)
+void gp_elide_free(char **fitted, size_t count)
 {
 	for (size_t i = 0; fitted && i < count; i++)
 		free(fitted[i]);

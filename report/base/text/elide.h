@@ -11,9 +11,9 @@
 
 /*
  * The texts, escaped, in at most so many columns each; text i is texts[i * stride].  Free it with
- * gp_fit_apart_free(); NULL if there is no memory.
+ * gp_elide_free(); NULL if there is no memory.
  */
-char **gp_fit_apart(const char *const *texts, size_t count, size_t stride, size_t columns);
-void gp_fit_apart_free(char **fitted, size_t count);
+char **gp_elide(const char *const *texts, size_t count, size_t stride, size_t columns);
+void gp_elide_free(char **fitted, size_t count);
 
 #endif

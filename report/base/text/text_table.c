@@ -13,7 +13,7 @@
 #define FOLDED_INDENT     "      " /* of a row's further lines */
 #define LEAST_LAST_COLUMN 24
 
-struct gp_table {
+struct gp_text_table {
 	const struct gp_column *columns;
 	size_t column_count;
 	char **cells;
@@ -26,9 +26,9 @@ struct gp_table {
 	bool failed;
 };
 
-struct gp_table *gp_table_new(const struct gp_column *columns, size_t column_count)
+struct gp_text_table *gp_text_table_new(const struct gp_column *columns, size_t column_count)
 {
-	struct gp_table *table = calloc(1, sizeof(*table));
+	struct gp_text_table *table = calloc(1, sizeof(*table));
 
 	if (!table)
 		return NULL;
@@ -38,24 +38,24 @@ struct gp_table *gp_table_new(const struct gp_column *columns, size_t column_cou
 	table->is_folded = calloc(column_count, sizeof(*table->is_folded));
 	if (table->widths && table->is_folded)
 		return table;
-	gp_table_free(table);
+	gp_text_table_free(table);
 	return NULL;
 }
 
-void gp_table_fold(struct gp_table *table, size_t max_columns, size_t before)
+void gp_text_table_fold(struct gp_text_table *table, size_t max_columns, size_t before)
 {
 	table->fold_at = max_columns;
 	table->fold_before = before;
 }
 
-static void forget_rows(struct gp_table *table)
+static void forget_rows(struct gp_text_table *table)
 {
 	for (size_t i = 0; i < table->cell_count; i++)
 		free(table->cells[i]);
 	table->cell_count = 0;
 }
 
-void gp_table_free(struct gp_table *table)
+void gp_text_table_free(struct gp_text_table *table)
 {
 	if (!table)
 		return;
@@ -66,7 +66,7 @@ void gp_table_free(struct gp_table *table)
 	free(table);
 }
 
-void gp_table_cell(struct gp_table *table, const char *text)
+void gp_text_table_cell(struct gp_text_table *table, const char *text)
 {
 	char *copy = strdup(text);
 
@@ -79,12 +79,12 @@ void gp_table_cell(struct gp_table *table, const char *text)
 	table->cells[table->cell_count++] = copy;
 }
 
-void gp_table_figure(struct gp_table *table, struct gp_figure figure)
+void gp_text_table_figure(struct gp_text_table *table, struct gp_figure figure)
 {
-	gp_table_cell(table, figure.text);
+	gp_text_table_cell(table, figure.text);
 }
 
-static size_t widest(const struct gp_table *table, size_t column)
+static size_t widest(const struct gp_text_table *table, size_t column)
 {
 	size_t width = gp_text_columns(table->columns[column].title);
 
@@ -103,7 +103,7 @@ static void print_spaces(FILE *out, size_t count)
 }
 
 /* Fold the lines to that limit, and before that column (0 = wherever); returns how many a row has then. */
-static size_t fold_to(struct gp_table *table, size_t limit, size_t before)
+static size_t fold_to(struct gp_text_table *table, size_t limit, size_t before)
 {
 	size_t lines = 1, used = strlen(INDENT);
 
@@ -123,7 +123,7 @@ static size_t fold_to(struct gp_table *table, size_t limit, size_t before)
 }
 
 /* Into as few lines as there have to be, and those as short as that allows. */
-static void fold(struct gp_table *table)
+static void fold(struct gp_text_table *table)
 {
 	size_t limit = table->fold_at, lines = fold_to(table, limit, 0);
 
@@ -150,7 +150,7 @@ static void print_cell(FILE *out, const char *text, size_t width, bool left, boo
 }
 
 /* How wide the last column may be when all the others stand before it. */
-static size_t last_width(const struct gp_table *table, const size_t *widths, size_t max_columns)
+static size_t last_width(const struct gp_text_table *table, const size_t *widths, size_t max_columns)
 {
 	size_t used = strlen(INDENT), last = table->column_count - 1;
 
@@ -162,7 +162,7 @@ static size_t last_width(const struct gp_table *table, const size_t *widths, siz
 }
 
 /* The last cell is one that fits. */
-static void print_row(const struct gp_table *table, const char *const *cells, const char *last_cell,
+static void print_row(const struct gp_text_table *table, const char *const *cells, const char *last_cell,
 		      FILE *out)
 {
 	const size_t *widths = table->widths;
@@ -178,7 +178,7 @@ static void print_row(const struct gp_table *table, const char *const *cells, co
 	print_cell(out, last_cell, widths[last], table->columns[last].left, true);
 }
 
-static int print_titles(const struct gp_table *table, FILE *out)
+static int print_titles(const struct gp_text_table *table, FILE *out)
 {
 	const char **titles = calloc(table->column_count, sizeof(*titles));
 
@@ -191,7 +191,7 @@ static int print_titles(const struct gp_table *table, FILE *out)
 	return 0;
 }
 
-static int print_rows(struct gp_table *table, FILE *out)
+static int print_rows(struct gp_text_table *table, FILE *out)
 {
 	const char *const *cells = (const char *const *)table->cells;
 	size_t columns = table->column_count, rows = table->cell_count / columns;
@@ -202,16 +202,16 @@ static int print_rows(struct gp_table *table, FILE *out)
 	table->titled = true;
 	if (rows == 0)
 		return 0;
-	fitted = gp_fit_apart(cells + columns - 1, rows, columns, table->widths[columns - 1]);
+	fitted = gp_elide(cells + columns - 1, rows, columns, table->widths[columns - 1]);
 	if (!fitted)
 		return -ENOMEM;
 	for (size_t i = 0; i < rows; i++)
 		print_row(table, cells + i * columns, fitted[i], out);
-	gp_fit_apart_free(fitted, rows);
+	gp_elide_free(fitted, rows);
 	return 0;
 }
 
-int gp_table_print(struct gp_table *table, FILE *out, size_t max_columns)
+int gp_text_table_print(struct gp_text_table *table, FILE *out, size_t max_columns)
 {
 	size_t last = table->column_count - 1;
 	int result;

@@ -19,22 +19,22 @@ struct gp_column {
 	bool left; /* aligned to the left; numbers go to the right */
 };
 
-struct gp_table;
+struct gp_text_table;
 
 /* columns must outlive the table. NULL if there is no memory. */
-struct gp_table *gp_table_new(const struct gp_column *columns, size_t column_count);
-void gp_table_free(struct gp_table *table);
+struct gp_text_table *gp_text_table_new(const struct gp_column *columns, size_t column_count);
+void gp_text_table_free(struct gp_text_table *table);
 
 /*
  * Before the first print: a row whose columns before the last one, and 24 of that, do not fit into so many columns takes several
  * lines, and so do the titles: the second begins with column `before` where that takes no more of them (0 = they are about
  * equally long).  The last column is whole, however long it is.
  */
-void gp_table_fold(struct gp_table *table, size_t max_columns, size_t before);
+void gp_text_table_fold(struct gp_text_table *table, size_t max_columns, size_t before);
 
-/* Append one cell. A failure is remembered and reported by gp_table_print(). */
-void gp_table_cell(struct gp_table *table, const char *text);
-void gp_table_figure(struct gp_table *table, struct gp_figure figure);
+/* Append one cell. A failure is remembered and reported by gp_text_table_print(). */
+void gp_text_table_cell(struct gp_text_table *table, const char *text);
+void gp_text_table_figure(struct gp_text_table *table, struct gp_figure figure);
 
 /*
  * Print the titles and the complete rows, indented by two columns. No line gets longer than
@@ -43,6 +43,6 @@ void gp_table_figure(struct gp_table *table, struct gp_figure figure);
  * A long table may be printed in parts: the rows are gone then, and the next ones are printed below
  * them without titles, in columns that are at least as wide.
  */
-int gp_table_print(struct gp_table *table, FILE *out, size_t max_columns);
+int gp_text_table_print(struct gp_text_table *table, FILE *out, size_t max_columns);
 
 #endif

@@ -63,13 +63,13 @@ static int collect_looks(const struct gp_chrome *chrome, struct ends *ends)
 		struct gp_host_span *spans;
 		uint32_t count;
 
-		end = gp_host_looks_end(chrome->model, first);
+		end = gp_python_samples_end(chrome->model, first);
 		result = gp_host_spans_find(chrome->model, first, end, depth, &spans, &count, NULL);
 		if (result == 0 && !reserve(ends, count))
 			result = -ENOMEM;
 		for (uint32_t i = 0; result == 0 && i < count; i++)
 			collect(chrome, ends, spans[i].start_ns, spans[i].end_ns);
-		gp_room_free(spans);
+		gp_spill_free(spans);
 	}
 	return result;
 }
@@ -408,7 +408,7 @@ static void write_tail(struct gp_chrome *chrome)
 /* Those of all threads that called something or opened a range. */
 static int take_threads(const struct gp_model *model, struct gp_chrome_tids *tids)
 {
-	uint32_t *threads = gp_room_take(((size_t)model->call_count + model->range_count + 1) *
+	uint32_t *threads = gp_spill_take(((size_t)model->call_count + model->range_count + 1) *
 					 sizeof(*threads));
 	uint32_t count = 0;
 	int result;
@@ -422,7 +422,7 @@ static int take_threads(const struct gp_model *model, struct gp_chrome_tids *tid
 		if (i == 0 || model->ranges[i].thread_id != threads[count - 1])
 			threads[count++] = model->ranges[i].thread_id;
 	result = gp_chrome_take_tids(tids, threads, count);
-	gp_room_free(threads);
+	gp_spill_free(threads);
 	return result;
 }
 

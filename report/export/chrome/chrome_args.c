@@ -163,7 +163,7 @@ int gp_chrome_args_open(struct gp_chrome_args *args, const struct gp_model *mode
 void gp_chrome_args_close(struct gp_chrome_args *args)
 {
 	free(args->streams);
-	gp_room_free(args->events);
+	gp_spill_free(args->events);
 }
 
 void gp_chrome_args_put(struct gp_chrome *chrome, struct gp_chrome_args *args,

@@ -277,14 +277,14 @@ static void begin_unified(struct gp_chrome *chrome, struct gp_chrome_tids *tids,
 void gp_chrome_write_unified(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
 {
 	const struct gp_model *model = chrome->model;
-	struct happening *all = gp_room_take(((size_t)model->unified_count + 1) * sizeof(*all));
+	struct happening *all = gp_spill_take(((size_t)model->unified_count + 1) * sizeof(*all));
 
 	for (uint32_t i = 0; all && i < model->unified_count; i++)
 		all[i] = (struct happening){device_of(chrome, &model->unifieds[i]), i};
 	if (!all ||
 	    gp_array_sort(all, model->unified_count, sizeof(*all), compare_happenings, NULL) < 0) {
 		chrome->error = -ENOMEM;
-		gp_room_free(all);
+		gp_spill_free(all);
 		return;
 	}
 	for (uint32_t i = 0; i < model->unified_count; i++) {
@@ -292,5 +292,5 @@ void gp_chrome_write_unified(struct gp_chrome *chrome, struct gp_chrome_tids *ti
 			begin_unified(chrome, tids, all[i].device_id);
 		write_unified(chrome, &model->unifieds[all[i].index]);
 	}
-	gp_room_free(all);
+	gp_spill_free(all);
 }

@@ -104,8 +104,8 @@ static void write_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, 
 		open.spans[open.count++] = &spans[i];
 	}
 	end_until(chrome, &open, UINT64_MAX);
-	gp_room_free(spans);
-	gp_room_free(turns);
+	gp_spill_free(spans);
+	gp_spill_free(turns);
 }
 
 void gp_chrome_write_looks(struct gp_chrome *chrome, struct gp_chrome_tids *tids,
@@ -115,7 +115,7 @@ void gp_chrome_write_looks(struct gp_chrome *chrome, struct gp_chrome_tids *tids
 
 	while (chrome->error == 0 && chrome->next_look < model->sample_count &&
 	       model->samples[chrome->next_look].thread_id < before_thread) {
-		uint32_t end = gp_host_looks_end(model, chrome->next_look);
+		uint32_t end = gp_python_samples_end(model, chrome->next_look);
 
 		write_thread(chrome, tids, chrome->next_look, end);
 		chrome->next_look = end;

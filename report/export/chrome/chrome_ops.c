@@ -388,7 +388,7 @@ static uint32_t first_span(const struct spans *spans, uint32_t stream)
 static int find_spans(struct gp_chrome *chrome, const struct track *tracks, uint32_t count,
 		      struct spans *spans)
 {
-	uint32_t *first_ops = gp_room_take(((size_t)count + 1) * sizeof(*first_ops));
+	uint32_t *first_ops = gp_spill_take(((size_t)count + 1) * sizeof(*first_ops));
 	int result = -ENOMEM;
 
 	for (uint32_t i = 0; first_ops && i < count; i++)
@@ -396,7 +396,7 @@ static int find_spans(struct gp_chrome *chrome, const struct track *tracks, uint
 	if (first_ops)
 		result = gp_range_spans_find(chrome->model, first_ops, count, &spans->spans,
 					     &spans->count, &chrome->deep_ranges);
-	gp_room_free(first_ops);
+	gp_spill_free(first_ops);
 	return result;
 }
 
@@ -461,7 +461,7 @@ static int assign_tids(struct gp_chrome *chrome, struct track *tracks, uint32_t 
 	for (uint32_t i = 0; result == 0 && i < count; i++)
 		if (tracks[order[i]].wants_tid)
 			tracks[order[i]].tid = gp_chrome_fresh_tid(&gpu->tids);
-	gp_room_free(order);
+	gp_spill_free(order);
 	free(ids);
 	return result;
 }
@@ -587,6 +587,6 @@ void gp_chrome_write_ops(struct gp_chrome *chrome)
 				break;
 		write_device(chrome, tracks + first, end - first, &spans, first);
 	}
-	gp_room_free(spans.spans);
+	gp_spill_free(spans.spans);
 	free(tracks);
 }

@@ -90,7 +90,7 @@ struct line {
 	char last[GP_SITE_LABEL_BYTES]; /* what came last, "" = nothing */
 	uint32_t times;                 /* in a row */
 	char place[GP_SITE_LABEL_BYTES];
-	enum gp_code_rank rank; /* of the place */
+	enum gp_code_owner rank; /* of the place */
 	uint32_t left_out;
 };
 
@@ -125,7 +125,7 @@ static void append(struct line *line, const char *label)
 }
 
 /* The place is the innermost function of the user's; without one, of a framework's; or any. */
-static void take_place(struct line *line, const char *label, enum gp_code_rank rank)
+static void take_place(struct line *line, const char *label, enum gp_code_owner rank)
 {
 	if (line->place[0] != '\0' && rank >= line->rank)
 		return;
@@ -133,7 +133,7 @@ static void take_place(struct line *line, const char *label, enum gp_code_rank r
 	snprintf(line->place, sizeof(line->place), "%s", label);
 }
 
-static void take(struct line *line, const char *label, enum gp_code_rank rank)
+static void take(struct line *line, const char *label, enum gp_code_owner rank)
 {
 	take_place(line, label, rank);
 	if (rank != GP_CODE_BENEATH)
@@ -144,7 +144,7 @@ static void take_frame(struct gp_chrome_stacks *stacks, uint32_t index, struct l
 {
 	const struct gp_model *model = stacks->model;
 	const struct gp_frame *frame = &model->frames[index];
-	enum gp_code_rank rank = GP_CODE_OWN;
+	enum gp_code_owner rank = GP_CODE_OWN;
 	char label[GP_SITE_LABEL_BYTES];
 	const struct gp_place *places;
 	const char *path = "";
@@ -152,7 +152,7 @@ static void take_frame(struct gp_chrome_stacks *stacks, uint32_t index, struct l
 
 	if (frame->kind == GP_FRAME_NATIVE && frame->origin != GP_NONE) {
 		path = gp_model_module_path(model, &model->modules[frame->origin]);
-		rank = gp_code_rank_of_module(path);
+		rank = gp_code_owner_of_module(path);
 	}
 	if (rank != GP_CODE_OWN) {
 		snprintf(label, sizeof(label), "%s", basename(path));
@@ -161,7 +161,7 @@ static void take_frame(struct gp_chrome_stacks *stacks, uint32_t index, struct l
 	}
 	places = gp_symbols_find(stacks->symbols, model, index, &count);
 	for (size_t i = 0; i < count; i++)
-		take(line, gp_site_label(&places[i], label), gp_code_rank_of_place(&places[i]));
+		take(line, gp_site_label(&places[i], label), gp_code_owner_of_place(&places[i]));
 }
 
 /* Nothing that comes can change it any more. */
@@ -172,7 +172,7 @@ static bool is_full(const struct line *line)
 
 static void make_texts(struct gp_chrome_stacks *stacks, uint32_t stack, struct recent *recent)
 {
-	struct line line = {.rank = GP_CODE_RANKS, .times = 1};
+	struct line line = {.rank = GP_CODE_OWNERS, .times = 1};
 	uint32_t looked_at = 0;
 
 	for (uint32_t at = stack; at != GP_NONE; at = stacks->model->frames[at].parent)

@@ -70,7 +70,7 @@ static int compare_events(const void *a, const void *b, const void *context)
 
 static int gather(const struct gp_model *m, struct syncs *s)
 {
-	s->items = gp_room_take(((size_t)m->sync_count + m->event_count + 1) * sizeof(*s->items));
+	s->items = gp_spill_take(((size_t)m->sync_count + m->event_count + 1) * sizeof(*s->items));
 	s->by_sync_id = gp_array_order(m->events, m->event_count, sizeof(*m->events),
 				       compare_sync_ids, NULL);
 	s->by_event =
@@ -224,7 +224,7 @@ void gp_chrome_write_syncs(struct gp_chrome *chrome)
 		write_items(chrome, &syncs);
 	else
 		chrome->error = -ENOMEM;
-	gp_room_free(syncs.items);
-	gp_room_free(syncs.by_sync_id);
-	gp_room_free(syncs.by_event);
+	gp_spill_free(syncs.items);
+	gp_spill_free(syncs.by_sync_id);
+	gp_spill_free(syncs.by_event);
 }

@@ -210,7 +210,7 @@ static void write_started(struct gp_perfetto *p)
 	for (uint32_t i = 0; order && i < model->range_count && p->error == 0; i++)
 		if (model->ranges[order[i]].style == GP_STYLE_START_END)
 			write_range(p, &model->ranges[order[i]]);
-	gp_room_free(order);
+	gp_spill_free(order);
 }
 
 static void write_named(struct gp_perfetto *p, enum gp_perfetto_category category, const char *name,

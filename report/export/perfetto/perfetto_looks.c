@@ -49,7 +49,7 @@ static void write_thread(struct gp_perfetto *p, uint32_t first, uint32_t end,
 	for (uint32_t i = 0; p->error == 0 && i < count; i++)
 		if (gp_slice_filter_has(&p->filter, spans[i].start_ns, spans[i].end_ns))
 			write_span(p, &spans[i]);
-	gp_room_free(spans);
+	gp_spill_free(spans);
 }
 
 void gp_perfetto_write_looks(struct gp_perfetto *p)
@@ -60,7 +60,7 @@ void gp_perfetto_write_looks(struct gp_perfetto *p)
 		gp_host_depth_explain(&depth, p->options->messages);
 	for (uint32_t first = 0, end; p->error == 0 && first < p->model->sample_count;
 	     first = end) {
-		end = gp_host_looks_end(p->model, first);
+		end = gp_python_samples_end(p->model, first);
 		write_thread(p, first, end, depth);
 	}
 }

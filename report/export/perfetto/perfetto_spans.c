@@ -9,7 +9,7 @@
 /* Streams are runs of operations: where each begins.  NULL: no memory. */
 static uint32_t *find_streams(const struct gp_model *model, uint32_t *count)
 {
-	uint32_t *first_ops = gp_room_take(((size_t)model->op_count + 1) * sizeof(*first_ops));
+	uint32_t *first_ops = gp_spill_take(((size_t)model->op_count + 1) * sizeof(*first_ops));
 
 	*count = 0;
 	for (uint32_t first = 0; first_ops && first < model->op_count;
@@ -69,6 +69,6 @@ void gp_perfetto_write_spans(struct gp_perfetto *p)
 		p->error = -ENOMEM;
 	else
 		write_spans(p, first_ops, spans, count);
-	gp_room_free(spans);
-	gp_room_free(first_ops);
+	gp_spill_free(spans);
+	gp_spill_free(first_ops);
 }

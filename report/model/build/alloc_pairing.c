@@ -105,7 +105,7 @@ static int free_with_contexts(struct gp_load *load)
 			end = find_end(load, m->calls[event->call].context_id, event->time_ns);
 		if (!end)
 			continue;
-		if (gp_array_grow_room(&m->memory, &load->capacity.memory, m->memory_count,
+		if (gp_array_grow_spill(&m->memory, &load->capacity.memory, m->memory_count,
 				       sizeof(*m->memory)) != 0)
 			return -ENOMEM;
 		m->memory[m->memory_count++] = (struct gp_memory_event){
@@ -135,7 +135,7 @@ static int order_events(struct gp_model *m)
 	uint32_t count = m->memory_count;
 	uint32_t *order = gp_array_order(m->memory, count, sizeof(*m->memory), compare_times, NULL);
 	uint32_t *place =
-		gp_room_take(((size_t)count + 1) * sizeof(*place)); /* the reverse of order */
+		gp_spill_take(((size_t)count + 1) * sizeof(*place)); /* the reverse of order */
 	int result = -ENOMEM;
 
 	if (!order || !place)
@@ -152,8 +152,8 @@ static int order_events(struct gp_model *m)
 	}
 	result = gp_array_sort(m->memory, count, sizeof(*m->memory), compare_times, NULL);
 done:
-	gp_room_free(order);
-	gp_room_free(place);
+	gp_spill_free(order);
+	gp_spill_free(place);
 	return result;
 }
 
@@ -184,15 +184,15 @@ static int join_frees(struct gp_model *m)
 {
 	uint32_t *order = gp_array_order(m->memory, m->memory_count, sizeof(*m->memory),
 					 compare_places, NULL);
-	uint32_t *open = gp_room_take(((size_t)m->memory_count + 1) * sizeof(*open));
+	uint32_t *open = gp_spill_take(((size_t)m->memory_count + 1) * sizeof(*open));
 	int result = order && open ? 0 : -ENOMEM;
 
 	if (result == 0) {
 		join_places(m, order, open);
 		settle_frees(m, order);
 	}
-	gp_room_free(order);
-	gp_room_free(open);
+	gp_spill_free(order);
+	gp_spill_free(open);
 	return result;
 }
 

@@ -44,9 +44,9 @@ struct gp_call_key {
 	uint32_t call;
 };
 
-/* Room for one more element of an array that has a capacity of its own; gp_room_free() frees it. */
+/* Room for one more element of an array that has a capacity of its own; gp_spill_free() frees it. */
 #define GP_LOAD_GROW(load, array, count, which)                                                    \
-	gp_array_grow_room(&(array), &(load)->capacity.which, (count), sizeof(*(array)))
+	gp_array_grow_spill(&(array), &(load)->capacity.which, (count), sizeof(*(array)))
 
 struct gp_load_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,

@@ -39,7 +39,7 @@ int gp_join_captures(struct gp_load *load)
 
 	if (m->node_count == 0)
 		return 0;
-	calls = gp_room_take(m->node_count * sizeof(*calls)); /* by node */
+	calls = gp_spill_take(m->node_count * sizeof(*calls)); /* by node */
 	if (!calls)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->node_count; i++)
@@ -51,6 +51,6 @@ int gp_join_captures(struct gp_load *load)
 		if (node)
 			m->details[i].capture_call = calls[node - m->nodes];
 	}
-	gp_room_free(calls);
+	gp_spill_free(calls);
 	return 0;
 }

@@ -97,7 +97,7 @@ struct expansion {
 
 static int put_frame(struct expansion *e, const struct gp_frame *frame)
 {
-	int error = gp_array_grow_room(&e->frames, &e->capacity, e->count, sizeof(*e->frames));
+	int error = gp_array_grow_spill(&e->frames, &e->capacity, e->count, sizeof(*e->frames));
 
 	if (error == 0)
 		e->frames[e->count++] = *frame;
@@ -160,7 +160,7 @@ static int expand_frame(struct expansion *e, const struct gp_model *m, uint32_t 
 
 static void adopt_frames(struct gp_model *m, struct expansion *e)
 {
-	gp_room_free(m->frames);
+	gp_spill_free(m->frames);
 	m->frames = e->frames;
 	m->frame_count = e->count;
 	e->frames = NULL;
@@ -197,7 +197,7 @@ static int unwind_copies(struct gp_model *m)
 		adopt_frames(m, &e);
 	gp_unwinder_free(e.unwinder);
 	free(e.places);
-	gp_room_free(e.frames);
+	gp_spill_free(e.frames);
 	return error;
 }
 

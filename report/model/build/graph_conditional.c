@@ -45,7 +45,7 @@ static int compare_steps(const void *a, const void *b, const void *context)
 
 static int add_step(struct steps *steps, const struct step *step)
 {
-	if (gp_array_grow_room(&steps->all, &steps->capacity, steps->count, sizeof(*step)) != 0)
+	if (gp_array_grow_spill(&steps->all, &steps->capacity, steps->count, sizeof(*step)) != 0)
 		return -ENOMEM;
 	steps->all[steps->count++] = *step;
 	return 0;
@@ -135,7 +135,7 @@ static void leave_out_unsure(const struct gp_model *m, struct steps *silent)
 /* Of no graph: which one they launched is not known. */
 static int gather_silent(const struct gp_model *m, struct steps *silent)
 {
-	uint8_t *has_op = gp_room_take(m->call_count / 8 + 1);
+	uint8_t *has_op = gp_spill_take(m->call_count / 8 + 1);
 	int result = has_op ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; result == 0 && i <= m->call_count / 8; i++)
@@ -147,7 +147,7 @@ static int gather_silent(const struct gp_model *m, struct steps *silent)
 		if (gp_model_api(m, m->calls[i].api).class == GP_API_GRAPH_LAUNCH &&
 		    m->calls[i].status == 0 && !(has_op[i / 8] >> i % 8 & 1))
 			result = add_step(silent, &(struct step){0, m->calls[i].start_ns, 0, i});
-	gp_room_free(has_op);
+	gp_spill_free(has_op);
 	if (result == 0)
 		result = sort_steps(silent);
 	if (result == 0)
@@ -228,8 +228,8 @@ int gp_join_conditionals(struct gp_load *load)
 		result = gather_silent(m, &silent);
 	if (result == 0)
 		join_all(m, &insides, &numbered, &silent);
-	gp_room_free(insides.all);
-	gp_room_free(numbered.all);
-	gp_room_free(silent.all);
+	gp_spill_free(insides.all);
+	gp_spill_free(numbered.all);
+	gp_spill_free(silent.all);
 	return result;
 }

@@ -27,7 +27,7 @@ static int make_keys(struct gp_load *load)
 {
 	const struct gp_model *m = load->model;
 
-	load->keys = gp_room_take(((size_t)m->call_count + 1) * sizeof(*load->keys));
+	load->keys = gp_spill_take(((size_t)m->call_count + 1) * sizeof(*load->keys));
 	if (!load->keys)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->call_count; i++)
@@ -208,11 +208,11 @@ static int link_ops(struct gp_model *m)
 
 	if (!link_as_they_stand(m))
 		return 0;
-	links = gp_room_take(((size_t)m->op_count + 1) * sizeof(*links));
+	links = gp_spill_take(((size_t)m->op_count + 1) * sizeof(*links));
 	result = links ? 0 : -ENOMEM;
 	for (uint32_t i = 0; i < m->call_count && result == 0; i++)
 		result = sort_list(m->ops, &m->calls[i].first_op, links);
-	gp_room_free(links);
+	gp_spill_free(links);
 	return result;
 }
 

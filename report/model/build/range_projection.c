@@ -27,8 +27,8 @@ struct works {
 
 static void free_works(struct works *works)
 {
-	gp_room_free(works->calls);
-	gp_room_free(works->tree);
+	gp_spill_free(works->calls);
+	gp_spill_free(works->tree);
 }
 
 static int compare_starts(const void *a, const void *b, const void *context)
@@ -43,7 +43,7 @@ static int compare_starts(const void *a, const void *b, const void *context)
 /* by_time: over all threads; else by thread and then by time, which is the model's order. */
 static int collect_calls(struct works *works, const struct gp_model *m, bool by_time)
 {
-	works->calls = gp_room_take(((size_t)m->call_count + 1) * sizeof(*works->calls));
+	works->calls = gp_spill_take(((size_t)m->call_count + 1) * sizeof(*works->calls));
 	if (!works->calls)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->call_count; i++)
@@ -87,7 +87,7 @@ static int sum_up(struct works *works, const struct gp_model *m, bool by_time)
 		return -ENOMEM;
 	works->block_count = works->count / BLOCK;
 	works->tree =
-		gp_room_take_zeroed(2 * ((size_t)works->block_count + 1), sizeof(*works->tree));
+		gp_spill_take_zeroed(2 * ((size_t)works->block_count + 1), sizeof(*works->tree));
 	if (!works->tree)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < works->block_count; i++)

@@ -50,7 +50,7 @@ static int number_texts(struct section *section, const char ***unique, uint32_t 
 	section->indices = calloc((size_t)section->count + 1, sizeof(*section->indices));
 	*unique = calloc((size_t)section->count + 2, sizeof(**unique));
 	if (!order || !section->indices || !*unique) {
-		gp_room_free(order);
+		gp_spill_free(order);
 		return -ENOMEM;
 	}
 	if (first)
@@ -62,7 +62,7 @@ static int number_texts(struct section *section, const char ***unique, uint32_t 
 			(*unique)[(*count)++] = bytes;
 		section->indices[order[i]] = *count - 1;
 	}
-	gp_room_free(order);
+	gp_spill_free(order);
 	return 0;
 }
 
@@ -337,7 +337,7 @@ static int order_ranges(struct gp_model *m)
 {
 	uint32_t *order =
 		gp_array_order(m->ranges, m->range_count, sizeof(*m->ranges), compare_ranges, NULL);
-	uint32_t *place = gp_room_take(((size_t)m->range_count + 1) * sizeof(*place));
+	uint32_t *place = gp_spill_take(((size_t)m->range_count + 1) * sizeof(*place));
 	int result = order && place ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; result == 0 && i < m->range_count; i++)
@@ -348,8 +348,8 @@ static int order_ranges(struct gp_model *m)
 	if (result == 0)
 		result = gp_array_sort(m->ranges, m->range_count, sizeof(*m->ranges),
 				       compare_ranges, NULL);
-	gp_room_free(order);
-	gp_room_free(place);
+	gp_spill_free(order);
+	gp_spill_free(place);
 	return result;
 }
 
@@ -409,7 +409,7 @@ int gp_join_ranges(struct gp_load *load)
 	free(making.stack_ids);
 	free(making.tops);
 	free(making.top_threads);
-	gp_room_free(load->range_points);
+	gp_spill_free(load->range_points);
 	load->range_points = NULL;
 	load->range_point_count = 0;
 	return result == 0 ? gp_project_ranges(load->model) : result;

@@ -224,9 +224,9 @@ static int move_names(struct gp_load *load)
 {
 	struct gp_model *m = load->model;
 
-	m->names = gp_room_take_zeroed((size_t)m->name_count + 1, sizeof(*m->names));
+	m->names = gp_spill_take_zeroed((size_t)m->name_count + 1, sizeof(*m->names));
 	m->device_names =
-		gp_room_take_zeroed((size_t)m->device_count + 1, sizeof(*m->device_names));
+		gp_spill_take_zeroed((size_t)m->device_count + 1, sizeof(*m->device_names));
 	if (!m->names || !m->device_names)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->name_count; i++) {
@@ -273,7 +273,7 @@ static int add_thread(struct gp_load *load, uint32_t named, uint32_t id)
 	    GP_NONE)
 		return 0;
 	thread.name = strdup("");
-	if (!thread.name || gp_array_grow_room(&m->threads, &load->capacity.threads,
+	if (!thread.name || gp_array_grow_spill(&m->threads, &load->capacity.threads,
 					       m->thread_count, sizeof(thread)) != 0) {
 		free((char *)thread.name);
 		return -ENOMEM;

@@ -147,7 +147,7 @@ int gp_join_physical(struct gp_load *load)
 
 	if (load->model->mapping_count == 0)
 		return 0;
-	steps = gp_room_take(((size_t)load->model->memory_count + load->model->mapping_count) *
+	steps = gp_spill_take(((size_t)load->model->memory_count + load->model->mapping_count) *
 			     sizeof(*steps));
 	if (!steps)
 		return -ENOMEM;
@@ -161,6 +161,6 @@ int gp_join_physical(struct gp_load *load)
 		result = gp_array_sort(load->model->mappings, load->model->mapping_count,
 				       sizeof(*load->model->mappings), compare_calls, NULL);
 	gp_handles_free(&f.handles);
-	gp_room_free(steps);
+	gp_spill_free(steps);
 	return result;
 }

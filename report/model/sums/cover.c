@@ -400,16 +400,16 @@ static int add_kept(const struct gp_cover_device *const *devices, uint32_t count
 		    uint64_t reached_ns, uint64_t *ns)
 {
 	uint32_t *next = calloc(count, sizeof(*next));
-	struct gp_merge_head head;
-	struct gp_merge merge;
-	int result = gp_merge_open(&merge, count);
+	struct gp_kway_merge_head head;
+	struct gp_kway_merge merge;
+	int result = gp_kway_merge_open(&merge, count);
 
 	if (!next)
 		result = -ENOMEM;
 	for (uint32_t i = 0; i < count && result == 0; i++)
 		if (devices[i]->count > 0)
-			gp_merge_put(&merge, i, devices[i]->times[0].start_ns);
-	while (result == 0 && gp_merge_take(&merge, &head)) {
+			gp_kway_merge_put(&merge, i, devices[i]->times[0].start_ns);
+	while (result == 0 && gp_kway_merge_take(&merge, &head)) {
 		const struct gp_cover_device *d = devices[head.sequence];
 		const struct gp_cover_time *time = &d->times[next[head.sequence]++];
 		uint64_t from_ns = time->start_ns > reached_ns ? time->start_ns : reached_ns;
@@ -419,9 +419,9 @@ static int add_kept(const struct gp_cover_device *const *devices, uint32_t count
 			reached_ns = time->end_ns;
 		}
 		if (next[head.sequence] < d->count)
-			gp_merge_put(&merge, head.sequence, time[1].start_ns);
+			gp_kway_merge_put(&merge, head.sequence, time[1].start_ns);
 	}
-	gp_merge_close(&merge);
+	gp_kway_merge_close(&merge);
 	free(next);
 	return result;
 }

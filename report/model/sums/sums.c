@@ -127,7 +127,7 @@ static APART int add_call(struct gp_sums *s, const union gp_any_record *record)
 
 	if (!sum)
 		return -ENOMEM;
-	gp_spread_add(&sum->spread, duration);
+	gp_histogram_add(&sum->spread, duration);
 	sum->captured += (r->status & GP_CALL_CAPTURED) != 0;
 	sum->failed += code != 0 && code != STATUS_NOT_READY;
 	if (s->last_ticks == 0 || r->start_ticks < s->first_ticks)
@@ -171,7 +171,7 @@ add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
 		return 0;
 	}
 	s->reversed += r->end_ns < r->start_ns;
-	gp_spread_add(&sum->spread, length_ns);
+	gp_histogram_add(&sum->spread, length_ns);
 	if (length_ns == 0 || (kind == GP_SUM_COPY && record->copy.copy_kind == GP_COPY_HTOH))
 		return 0;
 	return gp_cover_add(&s->cover, r->device_id, r->start_ns, r->end_ns);
@@ -259,7 +259,7 @@ static int join_sum(struct gp_sums *s, const struct gp_sum *other)
 
 	if (!sum)
 		return -ENOMEM;
-	gp_spread_join(&sum->spread, &other->spread);
+	gp_histogram_join(&sum->spread, &other->spread);
 	sum->untimed += other->untimed;
 	sum->bytes += other->bytes;
 	sum->timed_bytes += other->timed_bytes;

@@ -35,7 +35,7 @@ struct gp_sum {
 	uint64_t failed;         /* calls that returned an error; "not ready" is an answer */
 	uint32_t detail;         /* as gp_op has it; of a copy, once there is a model */
 	uint8_t kind;            /* enum gp_sum_kind */
-	struct gp_spread spread; /* of those that have times */
+	struct gp_histogram spread; /* of those that have times */
 	union gp_any_record
 		first; /* one of them: of a call and a kernel api and name_id are all that is alike */
 };

@@ -9,13 +9,13 @@
 
 enum { FAILED, LAUNCHES, OPS, OPS_NS };
 
-static const struct gp_sheet_column api_columns[] = {
+static const struct gp_table_column api_columns[] = {
 	GP_SHARE_COLUMNS,          {"Count", GP_UNIT_COUNT},
-	{"Failed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Failed", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Name", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column thread_columns[] = {
+static const struct gp_table_column thread_columns[] = {
 	GP_SHARE_COLUMNS,           {"Calls", GP_UNIT_COUNT},
 	{"Failed", GP_UNIT_COUNT},  {"Launches", GP_UNIT_COUNT},
 	{"GPU ops", GP_UNIT_COUNT}, {"GPU time", GP_UNIT_NS},
@@ -39,7 +39,7 @@ static void take_function(struct gp_tally *tally, const struct gp_scope_call *at
 	count_call(tally, gp_tally_find(tally, key), at);
 }
 
-static void put_function(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_function(struct gp_scope *scope, struct gp_table *sheet,
 			 const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
@@ -49,7 +49,7 @@ static void put_function(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[0]));
 }
 
-static int fill_functions(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_functions(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_calls(scope, &tally, take_function);
@@ -82,7 +82,7 @@ static const char *thread_name(const struct gp_model *model, uint64_t id)
 			       : gp_model_thread_name(model, (uint32_t)id);
 }
 
-static void put_thread(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_thread(struct gp_scope *scope, struct gp_table *sheet,
 		       const struct gp_tally_row *row, double total)
 {
 	uint64_t id = row->key[1];
@@ -94,11 +94,11 @@ static void put_thread(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_whole(sheet, row->sums[OPS]);
 	gp_scope_put_whole(sheet, row->sums[OPS_NS]);
 	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_sheet_cell(sheet, id == NO_THREAD ? gp_value_none() : gp_value_whole(id));
+	gp_table_cell(sheet, id == NO_THREAD ? gp_value_none() : gp_value_whole(id));
 	gp_scope_put_text(sheet, thread_name(scope->models[row->key[0]], id));
 }
 
-static int fill_threads(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_threads(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_calls(scope, &tally, take_thread);

@@ -17,7 +17,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},   {"Last", GP_UNIT_COUNT}, {"Held up", GP_UNIT_NS},
 	{"Waited", GP_UNIT_NS},     {"Total", GP_UNIT_NS},   {"PID", GP_UNIT_NUMBER},
 	{"Device", GP_UNIT_NUMBER}, {"Rank", GP_UNIT_TEXT},  {"Communicator", GP_UNIT_ADDRESS},
@@ -45,7 +45,7 @@ enum { PROCESS, DEVICE, NAME, COMMUNICATOR };
 static void add(struct parts *parts, struct part part)
 {
 	if (parts->error == 0)
-		parts->error = gp_array_grow_room(&parts->parts, &parts->capacity, parts->count,
+		parts->error = gp_array_grow_spill(&parts->parts, &parts->capacity, parts->count,
 						  sizeof(*parts->parts));
 	if (parts->error == 0)
 		parts->parts[parts->count++] = part;
@@ -204,7 +204,7 @@ static void take_alike(struct gp_tally *tally, const struct part *parts, uint32_
 		take_operation(tally, &parts[i], gpus, distance);
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	const struct gp_model *model = scope->models[row->key[PROCESS]];
@@ -217,12 +217,12 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
 	gp_scope_put_whole(sheet, gp_scope_device(scope, model, (uint16_t)row->key[DEVICE]));
 	gp_scope_put_text(sheet, rank ? rank : "");
-	gp_sheet_cell(sheet, row->key[COMMUNICATOR] > 0 ? gp_value_whole(row->key[COMMUNICATOR])
+	gp_table_cell(sheet, row->key[COMMUNICATOR] > 0 ? gp_value_whole(row->key[COMMUNICATOR])
 							: gp_value_none());
 	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[NAME]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	struct parts parts = {0};
@@ -237,7 +237,7 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 			end++;
 		take_alike(&tally, &parts.parts[first], end - first);
 	}
-	gp_room_free(parts.parts);
+	gp_spill_free(parts.parts);
 	return gp_scope_rows(scope, sheet, &tally, result, put_row);
 }
 

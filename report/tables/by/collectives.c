@@ -12,11 +12,11 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,
 	{"Count", GP_UNIT_COUNT},
 	{"Untimed", GP_UNIT_COUNT},
-	GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Channels", GP_UNIT_NUMBER},
 	{"PID", GP_UNIT_NUMBER},
 	{"Device", GP_UNIT_NUMBER},
@@ -83,7 +83,7 @@ static void take(struct gp_tally *tally, const struct gp_scope_op *at)
 	gp_scope_count_op(tally, gp_tally_find(tally, key), op);
 }
 
-static void put(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		double total)
 {
 	size_t number = 0;
@@ -101,7 +101,7 @@ static void put(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_
 	gp_scope_put_text(sheet, name ? find_type(name) : "");
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return gp_scope_table_of_ops(scope, sheet, take, put);
 }

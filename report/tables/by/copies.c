@@ -10,16 +10,16 @@
 enum { TIMED_BYTES = GP_SCOPE_UNTIMED + 1, PEAK_NS, WITHOUT_PEAK };
 enum { TIMES, SIZES };
 
-static const struct gp_sheet_column time_columns[] = {
+static const struct gp_table_column time_columns[] = {
 	GP_SHARE_COLUMNS,
 	{"Count", GP_UNIT_COUNT},
 	{"Untimed", GP_UNIT_COUNT},
-	GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Operation", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column size_columns[] = {
-	{"Total", GP_UNIT_BYTES},   {"Count", GP_UNIT_COUNT},    GP_SPREAD_COLUMNS(GP_UNIT_BYTES),
+static const struct gp_table_column size_columns[] = {
+	{"Total", GP_UNIT_BYTES},   {"Count", GP_UNIT_COUNT},    GP_HISTOGRAM_COLUMNS(GP_UNIT_BYTES),
 	{"GB/s", GP_UNIT_GB_PER_S}, {"Peak %", GP_UNIT_PERCENT}, {"Operation", GP_UNIT_TEXT},
 };
 
@@ -43,7 +43,7 @@ static void take_copy(struct gp_tally *tally, const struct gp_scope_op *at)
 	}
 }
 
-static void put_label(struct gp_sheet *sheet, const struct gp_tally_row *row)
+static void put_label(struct gp_table *sheet, const struct gp_tally_row *row)
 {
 	const struct gp_op op = {
 		.kind = (uint8_t)row->key[0],
@@ -57,7 +57,7 @@ static void put_label(struct gp_sheet *sheet, const struct gp_tally_row *row)
 	gp_scope_put_text(sheet, label);
 }
 
-static void put_times(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_times(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row, double total)
 {
 	(void)scope;
@@ -68,7 +68,7 @@ static void put_times(struct gp_scope *scope, struct gp_sheet *sheet,
 	put_label(sheet, row);
 }
 
-static void put_sizes(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_sizes(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row, double total)
 {
 	(void)scope;
@@ -76,8 +76,8 @@ static void put_sizes(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_whole(sheet, row->series[SIZES].total);
 	gp_scope_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[SIZES]);
-	gp_sheet_cell(sheet, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
-	gp_sheet_cell(sheet, gp_copy_peak_is_known(row->sums[WITHOUT_PEAK], row->sums[PEAK_NS],
+	gp_table_cell(sheet, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
+	gp_table_cell(sheet, gp_copy_peak_is_known(row->sums[WITHOUT_PEAK], row->sums[PEAK_NS],
 						   row->series[TIMES].total)
 				     ? gp_value_percent((double)row->sums[PEAK_NS],
 							(double)row->series[TIMES].total)
@@ -85,12 +85,12 @@ static void put_sizes(struct gp_scope *scope, struct gp_sheet *sheet,
 	put_label(sheet, row);
 }
 
-static int fill_times(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_times(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return gp_scope_table_of_ops(scope, sheet, take_copy, put_times);
 }
 
-static int fill_sizes(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_sizes(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return gp_scope_table_of_ops(scope, sheet, take_copy, put_sizes);
 }

@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},    {"Sum", GP_UNIT_COUNT},     {"Avg", GP_UNIT_COUNT},
 	{"Min", GP_UNIT_COUNT},      {"Max", GP_UNIT_COUNT},     {"Counter", GP_UNIT_TEXT},
 	{"Outermost", GP_UNIT_TEXT}, {"Operator", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
@@ -61,8 +61,8 @@ static int list(struct walk *walk)
 {
 	const struct gp_model *model = walk->model;
 
-	walk->kernels = gp_room_take(((size_t)model->counted_count + 1) * sizeof(*walk->kernels));
-	walk->calls = gp_room_take(((size_t)model->call_count + 1) * sizeof(*walk->calls));
+	walk->kernels = gp_spill_take(((size_t)model->counted_count + 1) * sizeof(*walk->kernels));
+	walk->calls = gp_spill_take(((size_t)model->call_count + 1) * sizeof(*walk->calls));
 	if (!walk->kernels || !walk->calls)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->counted_count; i++)
@@ -91,8 +91,8 @@ static int list_ranges(struct walk *walk)
 {
 	const struct gp_model *model = walk->model;
 
-	walk->earlier = gp_room_take(((size_t)model->range_count + 1) * sizeof(*walk->earlier));
-	walk->outer = gp_room_take(((size_t)model->range_count + 1) * sizeof(*walk->outer));
+	walk->earlier = gp_spill_take(((size_t)model->range_count + 1) * sizeof(*walk->earlier));
+	walk->outer = gp_spill_take(((size_t)model->range_count + 1) * sizeof(*walk->outer));
 	if (!walk->earlier || !walk->outer)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < model->range_count; i++) {
@@ -193,17 +193,17 @@ static int take_model(struct gp_scope *scope, struct gp_tally *tally, const stru
 		result = list_ranges(&walk);
 	if (result == 0)
 		take_all(&walk);
-	gp_room_free(walk.kernels);
-	gp_room_free(walk.calls);
-	gp_room_free(walk.earlier);
-	gp_room_free(walk.outer);
+	gp_spill_free(walk.kernels);
+	gp_spill_free(walk.calls);
+	gp_spill_free(walk.earlier);
+	gp_spill_free(walk.outer);
 	return result;
 }
 
 /* None where it is no number: there is none, or of hostile values, whose sum is beyond all numbers. */
-static void put_real(struct gp_sheet *sheet, double value)
+static void put_real(struct gp_table *sheet, double value)
 {
-	gp_sheet_cell(sheet, isfinite(value) ? gp_value_real(value) : gp_value_none());
+	gp_table_cell(sheet, isfinite(value) ? gp_value_real(value) : gp_value_none());
 }
 
 /* Of shares and of ratios a sum says nothing: "....pct_of_peak_sustained_active", "....pct", "....ratio". */
@@ -212,7 +212,7 @@ static bool has_sum(const char *counter)
 	return strstr(counter, ".pct") == NULL && strstr(counter, ".ratio") == NULL;
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	const char *counter = gp_scope_text_of(scope, row->key[COUNTER]);
@@ -248,17 +248,17 @@ static int compare_counters(const void *a, const void *b, const void *context)
 }
 
 /* Those of one counter together, as numbers of several do not compare; of these the highest average first. */
-static int order_rows(struct gp_sheet *sheet)
+static int order_rows(struct gp_table *sheet)
 {
-	int result = gp_sheet_sort(sheet, AVG_COLUMN);
+	int result = gp_table_sort(sheet, AVG_COLUMN);
 
 	if (result < 0)
 		return result;
-	return gp_array_sort(sheet->cells, (uint32_t)gp_sheet_rows(sheet),
+	return gp_array_sort(sheet->cells, (uint32_t)gp_table_rows(sheet),
 			     COUNT(columns) * sizeof(*sheet->cells), compare_counters, NULL);
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = 0;

@@ -10,8 +10,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
-	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+static const struct gp_table_column columns[] = {
+	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Category", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},   {"At", GP_UNIT_TEXT},
 };
 
@@ -92,7 +92,7 @@ static int take_model(struct gp_scope *scope, const struct gp_model *model, stru
 	return result;
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	gp_scope_put_share(sheet, row, total);
@@ -102,12 +102,12 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_text(sheet, row->key[IS_KERNEL] ? gp_scope_kernel_of(scope, row->key[WHAT])
 						     : gp_scope_text_of(scope, row->key[WHAT]));
 	if (row->key[SITE] == NO_SITE)
-		gp_sheet_cell(sheet, gp_value_none());
+		gp_table_cell(sheet, gp_value_none());
 	else
 		gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[SITE]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = 0;

@@ -9,17 +9,17 @@
 
 enum { CACHE_BYTES };
 
-static const struct gp_sheet_column sync_columns[] = {
+static const struct gp_table_column sync_columns[] = {
 	GP_SHARE_COLUMNS,
 	{"Count", GP_UNIT_COUNT},
-	GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Kind", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column module_columns[] = {
+static const struct gp_table_column module_columns[] = {
 	GP_SHARE_COLUMNS,
 	{"Count", GP_UNIT_COUNT},
-	GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Cache size", GP_UNIT_BYTES},
 	{"Source", GP_UNIT_TEXT},
 	{"Operation", GP_UNIT_TEXT},
@@ -41,7 +41,7 @@ static uint64_t span_of(uint64_t start_ns, uint64_t end_ns)
 	return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
-static void put_times(struct gp_sheet *sheet, const struct gp_tally_row *row, double total)
+static void put_times(struct gp_table *sheet, const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
 	gp_scope_put_whole(sheet, row->count);
@@ -50,7 +50,7 @@ static void put_times(struct gp_sheet *sheet, const struct gp_tally_row *row, do
 
 /* ---- synchronisations ---- */
 
-static void put_sync(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_sync(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		     double total)
 {
 	(void)scope;
@@ -58,7 +58,7 @@ static void put_sync(struct gp_scope *scope, struct gp_sheet *sheet, const struc
 	gp_scope_put_text(sheet, gp_sync_name((uint16_t)row->key[1]));
 }
 
-static int fill_syncs(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_syncs(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 
@@ -73,7 +73,7 @@ static int fill_syncs(struct gp_scope *scope, struct gp_sheet *sheet)
 
 /* ---- overheads ---- */
 
-static void put_overhead(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_overhead(struct gp_scope *scope, struct gp_table *sheet,
 			 const struct gp_tally_row *row, double total)
 {
 	(void)scope;
@@ -81,7 +81,7 @@ static void put_overhead(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_text(sheet, gp_overhead_name((uint32_t)row->key[1]));
 }
 
-static int fill_overheads(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_overheads(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 
@@ -131,7 +131,7 @@ static void take_call(struct gp_tally *tally, const struct gp_scope_call *at)
 		count(tally, FROM_CALLS, at->name, at->call->duration_ns);
 }
 
-static void put_jit_name(struct gp_sheet *sheet, uint64_t kinds)
+static void put_jit_name(struct gp_table *sheet, uint64_t kinds)
 {
 	char text[64];
 
@@ -140,13 +140,13 @@ static void put_jit_name(struct gp_sheet *sheet, uint64_t kinds)
 	gp_scope_put_text(sheet, text);
 }
 
-static void put_module(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_module(struct gp_scope *scope, struct gp_table *sheet,
 		       const struct gp_tally_row *row, double total)
 {
 	static const char *const sources[] = {"compiler", "driver", "API call"};
 
 	put_times(sheet, row, total);
-	gp_sheet_cell(sheet, row->sums[CACHE_BYTES] > 0 ? gp_value_whole(row->sums[CACHE_BYTES])
+	gp_table_cell(sheet, row->sums[CACHE_BYTES] > 0 ? gp_value_whole(row->sums[CACHE_BYTES])
 							: gp_value_none());
 	gp_scope_put_text(sheet, sources[row->key[0]]);
 	if (row->key[0] == FROM_JIT)
@@ -157,7 +157,7 @@ static void put_module(struct gp_scope *scope, struct gp_sheet *sheet,
 		gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[1]));
 }
 
-static int fill_modules(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_modules(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_calls(scope, &tally, take_call);

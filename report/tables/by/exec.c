@@ -12,7 +12,7 @@ enum { TOTAL, API, QUEUE, KERNEL };
 		letter "StdDev", GP_UNIT_NS                                                        \
 	}
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,
 	{"Count", GP_UNIT_COUNT},
 	{"QCount", GP_UNIT_COUNT},
@@ -52,7 +52,7 @@ static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 	gp_tally_value(tally, row, TOTAL, end_ns - call->start_ns);
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	const struct gp_model *model = scope->models[row->key[0]];
@@ -69,7 +69,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[4]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return gp_scope_table_of_ops(scope, sheet, take_kernel, put_row);
 }

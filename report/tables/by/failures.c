@@ -9,7 +9,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},     {"First", GP_UNIT_NS},       {"Code", GP_UNIT_NUMBER},
 	{"Error", GP_UNIT_TEXT},      {"Meaning", GP_UNIT_TEXT},   {"Name", GP_UNIT_TEXT},
 	{"Call site", GP_UNIT_TEXT},  {"Called by", GP_UNIT_TEXT}, {"Range", GP_UNIT_TEXT},
@@ -17,34 +17,34 @@ static const struct gp_sheet_column columns[] = {
 	{"Asked max", GP_UNIT_BYTES}, {"PID", GP_UNIT_NUMBER},     {"Processes", GP_UNIT_COUNT},
 };
 
-static void put_held(struct gp_sheet *sheet, const struct gp_failures *failures,
-		     const struct gp_held *held)
+static void put_held(struct gp_table *sheet, const struct gp_failures *failures,
+		     const struct gp_oom_snapshot *held)
 {
 	char *text = NULL;
 	size_t length;
 	FILE *out = held->is_known ? open_memstream(&text, &length) : NULL;
 
 	if (out)
-		gp_held_tell_places(out, held, failures->sites);
+		gp_oom_snapshot_tell_places(out, held, failures->sites);
 	if (out && gp_memory_stream_close(out, &text) == 0) {
 		gp_scope_put_whole(sheet, held->bytes);
 		gp_scope_put_text(sheet, text);
 	} else {
-		gp_sheet_cell(sheet, gp_value_none());
-		gp_sheet_cell(sheet, gp_value_none());
+		gp_table_cell(sheet, gp_value_none());
+		gp_table_cell(sheet, gp_value_none());
 	}
 	free(text);
 }
 
-static void put_asked(struct gp_sheet *sheet, const struct gp_asked *asked)
+static void put_asked(struct gp_table *sheet, const struct gp_asked *asked)
 {
 	bool is_known = asked->count > 0;
 
-	gp_sheet_cell(sheet, is_known ? gp_value_whole(asked->least_bytes) : gp_value_none());
-	gp_sheet_cell(sheet, is_known ? gp_value_whole(asked->most_bytes) : gp_value_none());
+	gp_table_cell(sheet, is_known ? gp_value_whole(asked->least_bytes) : gp_value_none());
+	gp_table_cell(sheet, is_known ? gp_value_whole(asked->most_bytes) : gp_value_none());
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet,
 		    const struct gp_failures *failures, const struct gp_failure *row)
 {
 	struct gp_call_site site = gp_call_sites_at(failures->sites, row->site);
@@ -64,7 +64,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_whole(sheet, row->processes);
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_failures failures;
 	int result = gp_failures_of(&failures, scope->models, scope->model_count);

@@ -15,8 +15,8 @@ enum { OP_TIMES, SPANS };
 enum { LAUNCH = GP_SCOPE_UNTIMED + 1, START_NS, END_NS, KINDS };
 static_assert(KINDS + GP_OP_GRAPH < GP_TALLY_SUMS, "a sum for each");
 
-static const struct gp_sheet_column columns[] = {
-	GP_SHARE_COLUMNS,          {"Launches", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+static const struct gp_table_column columns[] = {
+	GP_SHARE_COLUMNS,          {"Launches", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Count", GP_UNIT_COUNT},  {"Untimed", GP_UNIT_COUNT},  {"Kernels", GP_UNIT_COUNT},
 	{"Copies", GP_UNIT_COUNT}, {"Sets", GP_UNIT_COUNT},     {"Graphs", GP_UNIT_COUNT},
 	{"PID", GP_UNIT_NUMBER},   {"Graph", GP_UNIT_NUMBER},
@@ -82,7 +82,7 @@ static void take_launch(struct gp_tally *tally, const struct gp_scope_call *at)
 	}
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	gp_scope_put_share(sheet, row, total);
@@ -96,7 +96,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_whole(sheet, row->key[1]);
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_ops(scope, &tally, take_operation);

@@ -9,34 +9,34 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,       {"Waited", GP_UNIT_NS}, {"Looks", GP_UNIT_COUNT},
 	{"Line", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},
 };
 
 /* What threads that wait have is no work, and comes last: its time has a column of its own. */
-static void put_times(struct gp_sheet *sheet, const struct gp_host_function *row, bool waits,
+static void put_times(struct gp_table *sheet, const struct gp_host_function *row, bool waits,
 		      uint64_t total_ns)
 {
 	struct gp_value none = gp_value_none(), whole = gp_value_whole(row->total_ns);
 
-	gp_sheet_cell(sheet,
+	gp_table_cell(sheet,
 		      waits ? none : gp_value_percent((double)row->total_ns, (double)total_ns));
-	gp_sheet_cell(sheet, waits ? none : whole);
-	gp_sheet_cell(sheet, waits ? whole : none);
+	gp_table_cell(sheet, waits ? none : whole);
+	gp_table_cell(sheet, waits ? whole : none);
 }
 
 /* The library's function, where most of the row's time was in it; none: the line's own code, or of several each a part. */
-static void put_what(struct gp_sheet *sheet, const struct gp_host_place *place,
+static void put_what(struct gp_table *sheet, const struct gp_host_place *place,
 		     const struct gp_host_function *row)
 {
 	if (gp_host_function_has_what(row, place))
 		gp_scope_put_text(sheet, place->what);
 	else
-		gp_sheet_cell(sheet, gp_value_none());
+		gp_table_cell(sheet, gp_value_none());
 }
 
-static void put_row(struct gp_sheet *sheet, const struct gp_host_places *places,
+static void put_row(struct gp_table *sheet, const struct gp_host_places *places,
 		    const struct gp_host_function *row, uint64_t total_ns)
 {
 	struct gp_host_place place = gp_host_places_at(places, row->place);
@@ -46,7 +46,7 @@ static void put_row(struct gp_sheet *sheet, const struct gp_host_places *places,
 	if (*place.own)
 		gp_scope_put_text(sheet, place.own);
 	else
-		gp_sheet_cell(sheet, gp_value_none());
+		gp_table_cell(sheet, gp_value_none());
 	put_what(sheet, &place, row);
 }
 
@@ -63,7 +63,7 @@ static uint64_t sum_of_work(const struct gp_host_places *places,
 	return sum_ns;
 }
 
-static int put_rows(struct gp_sheet *sheet, const struct gp_host_places *places,
+static int put_rows(struct gp_table *sheet, const struct gp_host_places *places,
 		    const struct gp_tally *tally)
 {
 	uint32_t count;
@@ -82,7 +82,7 @@ static int put_rows(struct gp_sheet *sheet, const struct gp_host_places *places,
 /* What calls and returns in quick turn is seldom found: those who read shares have to know. */
 static void say_missed(const struct gp_scope *scope)
 {
-	struct gp_host_looks looks = {0};
+	struct gp_python_samples looks = {0};
 
 	for (size_t i = 0; i < scope->model_count; i++)
 		gp_host_work_add_looks(&looks, scope->models[i]);
@@ -101,7 +101,7 @@ static void say_missed(const struct gp_scope *scope)
 			gp_format_count(looks.outside).text, gp_format_count(looks.all).text);
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_host_places *places = gp_host_places_in(scope);
 	struct gp_tally tally = {0};

@@ -23,7 +23,7 @@
 		"Idle by it", GP_UNIT_NS                                                           \
 	}
 
-static void put_states(struct gp_sheet *sheet, const uint64_t state_ns[GP_STATES])
+static void put_states(struct gp_table *sheet, const uint64_t state_ns[GP_STATES])
 {
 	uint64_t wall_ns = gp_state_wall_ns(state_ns), idle_ns = gp_state_idle_ns(state_ns);
 	enum gp_idle_cause cause = gp_state_top_cause(state_ns);
@@ -31,7 +31,7 @@ static void put_states(struct gp_sheet *sheet, const uint64_t state_ns[GP_STATES
 				    gp_state_any_ns(state_ns, GP_STATE_COMMUNICATION),
 				    gp_state_any_ns(state_ns, GP_STATE_COPY), idle_ns};
 
-	gp_sheet_cell(sheet, gp_value_percent((double)numbers[0], (double)wall_ns));
+	gp_table_cell(sheet, gp_value_percent((double)numbers[0], (double)wall_ns));
 	for (size_t i = 0; i < COUNT(numbers); i++)
 		gp_scope_put_whole(sheet, numbers[i]);
 	gp_scope_put_text(sheet, idle_ns > 0 ? gp_idle_cause_name(cause) : "");
@@ -81,7 +81,7 @@ static int gather_beginnings(struct beginnings *all, struct gp_scope *scope,
 
 	for (size_t i = 0; i < scope->model_count; i++)
 		most += scope->models[i]->op_count;
-	all->unix_ns = gp_room_take(most * sizeof(*all->unix_ns));
+	all->unix_ns = gp_spill_take(most * sizeof(*all->unix_ns));
 	all->first = calloc(devices + 1, sizeof(*all->first));
 	if (!all->unix_ns || !all->first)
 		return -ENOMEM;
@@ -109,7 +109,7 @@ static int open_beginnings(struct beginnings *all, struct gp_scope *scope)
 
 static void close_beginnings(struct beginnings *all)
 {
-	gp_room_free(all->unix_ns);
+	gp_spill_free(all->unix_ns);
 	free(all->first);
 }
 
@@ -137,7 +137,7 @@ struct done {
 	struct beginnings beginnings;
 };
 
-static const struct gp_sheet_column iteration_columns[] = {
+static const struct gp_table_column iteration_columns[] = {
 	{"Wall", GP_UNIT_NS},
 	{"Number", GP_UNIT_NUMBER},
 	{"Start", GP_UNIT_NS},
@@ -150,7 +150,7 @@ static const struct gp_sheet_column iteration_columns[] = {
 };
 
 /* The range's text, or what the first operation is called. */
-static void put_name(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t process,
+static void put_name(struct gp_scope *scope, struct gp_table *sheet, uint32_t process,
 		     const struct gp_iteration *row)
 {
 	const struct gp_model *model = scope->models[process];
@@ -163,7 +163,7 @@ static void put_name(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t pr
 		gp_scope_put_op(scope, sheet, (struct gp_op_at){process, row->first_op});
 }
 
-static void put_iteration(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t process,
+static void put_iteration(struct gp_scope *scope, struct gp_table *sheet, uint32_t process,
 			  const struct gp_iterations *all, uint32_t number, const struct done *done,
 			  size_t device)
 {
@@ -176,7 +176,7 @@ static void put_iteration(struct gp_scope *scope, struct gp_sheet *sheet, uint32
 	gp_gpu_line_add(&done->lines.devices[device], start_ns, end_ns, state_ns);
 	gp_scope_put_whole(sheet, end_ns - start_ns);
 	gp_scope_put_whole(sheet, number + 1);
-	gp_sheet_cell(sheet, gp_value_moment((int64_t)(start_ns - scope->start_unix_ns)));
+	gp_table_cell(sheet, gp_value_moment((int64_t)(start_ns - scope->start_unix_ns)));
 	gp_scope_put_whole(sheet, count_begun(&done->beginnings, device, start_ns, end_ns));
 	put_states(sheet, state_ns);
 	gp_scope_put_whole(sheet, model->pid);
@@ -184,7 +184,7 @@ static void put_iteration(struct gp_scope *scope, struct gp_sheet *sheet, uint32
 	put_name(scope, sheet, process, row);
 }
 
-static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t process,
+static int fill_model(struct gp_scope *scope, struct gp_table *sheet, uint32_t process,
 		      const struct done *done)
 {
 	const struct gp_model *model = scope->models[process];
@@ -207,7 +207,7 @@ static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, uint32_t p
 	return result;
 }
 
-static int fill_iterations(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_iterations(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct done done = {0};
 	int result = open_lines(scope, &done.lines);
@@ -223,7 +223,7 @@ static int fill_iterations(struct gp_scope *scope, struct gp_sheet *sheet)
 
 /* ---- inside ranges ---- */
 
-static const struct gp_sheet_column range_columns[] = {
+static const struct gp_table_column range_columns[] = {
 	{"Total", GP_UNIT_NS},
 	{"Count", GP_UNIT_COUNT},
 	STATE_COLUMNS,
@@ -291,7 +291,7 @@ static int take_ranges(struct gp_scope *scope, struct insides *all, const struct
 	return result;
 }
 
-static void put_inside(struct gp_scope *scope, struct gp_sheet *sheet, const struct inside *inside)
+static void put_inside(struct gp_scope *scope, struct gp_table *sheet, const struct inside *inside)
 {
 	gp_scope_put_whole(sheet, inside->total_ns);
 	gp_scope_put_whole(sheet, inside->count);
@@ -299,7 +299,7 @@ static void put_inside(struct gp_scope *scope, struct gp_sheet *sheet, const str
 	gp_range_put_key(scope, sheet, inside->key);
 }
 
-static int fill_ranges(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_ranges(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct insides all = {.capacity = 0};
 	struct gp_gpu_lines lines;

@@ -6,22 +6,22 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column kernel_columns[] = {
+static const struct gp_table_column kernel_columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
-	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Untimed", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Name", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column grid_columns[] = {
+static const struct gp_table_column grid_columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
-	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Untimed", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"GrdX", GP_UNIT_NUMBER},   {"GrdY", GP_UNIT_NUMBER},
 	{"GrdZ", GP_UNIT_NUMBER},   {"BlkX", GP_UNIT_NUMBER},
 	{"BlkY", GP_UNIT_NUMBER},   {"BlkZ", GP_UNIT_NUMBER},
 	{"Name", GP_UNIT_TEXT},
 };
 
-static void put_times(struct gp_sheet *sheet, const struct gp_tally_row *row, double total)
+static void put_times(struct gp_table *sheet, const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
 	gp_scope_put_whole(sheet, row->count);
@@ -29,14 +29,14 @@ static void put_times(struct gp_sheet *sheet, const struct gp_tally_row *row, do
 	gp_scope_put_spread(sheet, &row->series[0]);
 }
 
-static void put_kernel(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_kernel(struct gp_scope *scope, struct gp_table *sheet,
 		       const struct gp_tally_row *row, double total)
 {
 	put_times(sheet, row, total);
 	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
 }
 
-static int fill_kernels(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_kernels(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return gp_scope_table_of_ops(scope, sheet, gp_scope_take_kernel, put_kernel);
 }
@@ -59,7 +59,7 @@ static void take_shape(struct gp_tally *tally, const struct gp_scope_op *at)
 		gp_scope_count_op(tally, gp_tally_find(tally, key), at->op);
 }
 
-static void put_shape(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_shape(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row, double total)
 {
 	put_times(sheet, row, total);
@@ -70,7 +70,7 @@ static void put_shape(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
 }
 
-static int fill_grids(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_grids(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return gp_scope_table_of_ops(scope, sheet, take_shape, put_shape);
 }
@@ -80,9 +80,9 @@ static int fill_grids(struct gp_scope *scope, struct gp_sheet *sheet)
 /* Behind the kinds of operations (enum gp_op_kind). */
 #define API_CALL (GP_OP_GRAPH + 1)
 
-static const struct gp_sheet_column gpu_columns[] = {
+static const struct gp_table_column gpu_columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
-	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Untimed", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Category", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
 };
 
@@ -99,7 +99,7 @@ static void take_op(struct gp_tally *tally, const struct gp_scope_op *at)
 		tally, gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){name, at->op->kind}), at->op);
 }
 
-static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_op(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		   double total)
 {
 	static const char *const categories[] = {[GP_OP_KERNEL] = "kernel",
@@ -115,7 +115,7 @@ static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, const struct 
 					 : gp_scope_text_of(scope, row->key[0]));
 }
 
-static int fill_ops(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_ops(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return gp_scope_table_of_ops(scope, sheet, take_op, put_op);
 }
@@ -129,7 +129,7 @@ static void take_call(struct gp_tally *tally, const struct gp_scope_call *at)
 	gp_tally_value(tally, row, 0, at->call->duration_ns);
 }
 
-static int fill_calls_and_ops(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_calls_and_ops(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_calls(scope, &tally, take_call);

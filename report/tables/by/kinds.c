@@ -7,13 +7,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column kind_columns[] = {
+static const struct gp_table_column kind_columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
-	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Untimed", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Kind", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column kernel_columns[] = {
+static const struct gp_table_column kernel_columns[] = {
 	GP_SHARE_COLUMNS,       {"Count", GP_UNIT_COUNT}, {"Untimed", GP_UNIT_COUNT},
 	{"Kind", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
 };
@@ -34,7 +34,7 @@ static uint64_t key_of(const uint8_t *names, const struct gp_model *model,
 						   : GP_KINDS_LIMIT + model->ops[op].kind;
 }
 
-static void put_kind(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_kind(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		     double total)
 {
 	uint64_t kind = row->key[0];
@@ -67,7 +67,7 @@ static int take_model(struct gp_tally *tally, const struct gp_kinds *kinds,
 	return result;
 }
 
-static int fill_kinds(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_kinds(struct gp_scope *scope, struct gp_table *sheet)
 {
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
 	struct gp_tally tally = {0};
@@ -81,7 +81,7 @@ static int fill_kinds(struct gp_scope *scope, struct gp_sheet *sheet)
 /* ---- which kernels are of which kind ---- */
 
 /* A kernel that is tried out and used has two rows: key[1] tells. */
-static void put_kernel(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_kernel(struct gp_scope *scope, struct gp_table *sheet,
 		       const struct gp_tally_row *row, double total)
 {
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
@@ -118,7 +118,7 @@ static int take_kernels(struct gp_scope *scope, struct gp_tally *tally,
 	return result;
 }
 
-static int fill_kernels(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_kernels(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_kinds(scope) ? 0 : -ENOMEM;

@@ -11,8 +11,8 @@
 enum { SIZES };
 enum { CALL_NS };
 
-static const struct gp_sheet_column columns[] = {
-	{"Total", GP_UNIT_BYTES},   {"Count", GP_UNIT_COUNT},    GP_SPREAD_COLUMNS(GP_UNIT_BYTES),
+static const struct gp_table_column columns[] = {
+	{"Total", GP_UNIT_BYTES},   {"Count", GP_UNIT_COUNT},    GP_HISTOGRAM_COLUMNS(GP_UNIT_BYTES),
 	{"API time", GP_UNIT_NS},   {"Operation", GP_UNIT_TEXT}, {"Memory", GP_UNIT_TEXT},
 	{"Device", GP_UNIT_NUMBER}, {"API", GP_UNIT_TEXT},
 };
@@ -37,7 +37,7 @@ static void take_event(struct gp_scope *scope, struct gp_tally *tally, const str
 	gp_tally_value(tally, row, SIZES, event->bytes);
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	(void)total;
@@ -47,12 +47,12 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_whole(sheet, row->sums[CALL_NS]);
 	gp_scope_put_text(sheet, row->key[0] == GP_MEMORY_ALLOC ? "allocate" : "free");
 	gp_scope_put_text(sheet, gp_allocation_name((uint8_t)row->key[1]));
-	gp_sheet_cell(sheet,
+	gp_table_cell(sheet,
 		      row->key[2] == NO_DEVICE ? gp_value_none() : gp_value_whole(row->key[2]));
 	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[3]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 

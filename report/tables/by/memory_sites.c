@@ -21,20 +21,20 @@
 		"Called by", GP_UNIT_TEXT                                                          \
 	}
 
-static const struct gp_sheet_column left_columns[] = {
+static const struct gp_table_column left_columns[] = {
 	{"Bytes", GP_UNIT_BYTES},
 	{"Blocks", GP_UNIT_COUNT},
 	WHERE_COLUMNS,
 	SITE_COLUMNS,
 };
 
-static const struct gp_sheet_column kept_columns[] = {
+static const struct gp_table_column kept_columns[] = {
 	{"Bytes", GP_UNIT_BYTES},    {"Blocks", GP_UNIT_COUNT},
 	{"At peak", GP_UNIT_BYTES},  WHERE_COLUMNS,
 	{"Allocator", GP_UNIT_TEXT}, SITE_COLUMNS,
 };
 
-static const struct gp_sheet_column peak_columns[] = {
+static const struct gp_table_column peak_columns[] = {
 	{"Peak %", GP_UNIT_PERCENT},
 	{"Bytes", GP_UNIT_BYTES},
 	{"Blocks", GP_UNIT_COUNT},
@@ -44,7 +44,7 @@ static const struct gp_sheet_column peak_columns[] = {
 	SITE_COLUMNS,
 };
 
-static const struct gp_sheet_column churn_columns[] = {
+static const struct gp_table_column churn_columns[] = {
 	{"Time", GP_UNIT_NS},
 	{"Allocs", GP_UNIT_COUNT},
 	{"At once", GP_UNIT_COUNT},
@@ -55,7 +55,7 @@ static const struct gp_sheet_column churn_columns[] = {
 	SITE_COLUMNS,
 };
 
-static const struct gp_sheet_column wait_columns[] = {
+static const struct gp_table_column wait_columns[] = {
 	{"Waited", GP_UNIT_NS}, {"Waits", GP_UNIT_COUNT}, {"Longest", GP_UNIT_NS},
 	{"Total", GP_UNIT_NS},  {"Calls", GP_UNIT_COUNT}, {"API", GP_UNIT_TEXT},
 	SITE_COLUMNS,
@@ -86,24 +86,24 @@ const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope)
 	return memory;
 }
 
-static void put_where(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_where(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_memory_site *row)
 {
 	gp_scope_put_text(sheet, gp_allocation_name(row->kind));
-	gp_sheet_cell(sheet, row->device < scope->devices.count
+	gp_table_cell(sheet, row->device < scope->devices.count
 				     ? gp_value_whole(scope->devices.entries[row->device].number)
 				     : gp_value_none());
 }
 
-static void put_site(struct gp_sheet *sheet, const struct gp_call_site *site)
+static void put_site(struct gp_table *sheet, const struct gp_call_site *site)
 {
 	gp_scope_put_text(sheet, site->place);
 	gp_scope_put_text(sheet, site->callers);
 }
 
 /* Call put for every row, with its site. */
-static int fill_by(struct gp_scope *scope, struct gp_sheet *sheet,
-		   void (*put)(struct gp_scope *scope, struct gp_sheet *sheet,
+static int fill_by(struct gp_scope *scope, struct gp_table *sheet,
+		   void (*put)(struct gp_scope *scope, struct gp_table *sheet,
 			       const struct gp_memory_site *row, const struct gp_call_site *site))
 {
 	const struct gp_memory_sites *memory = gp_scope_memory(scope);
@@ -118,7 +118,7 @@ static int fill_by(struct gp_scope *scope, struct gp_sheet *sheet,
 
 /* ---- what is left ---- */
 
-static void put_left(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_left(struct gp_scope *scope, struct gp_table *sheet,
 		     const struct gp_memory_site *row, const struct gp_call_site *site)
 {
 	if (row->left_blocks == 0 || site->owner[0] != '\0')
@@ -129,11 +129,11 @@ static void put_left(struct gp_scope *scope, struct gp_sheet *sheet,
 	put_site(sheet, site);
 }
 
-static const struct gp_sheet_head never_freed = {"memory-leak", "Never freed", left_columns,
+static const struct gp_table_head never_freed = {"memory-leak", "Never freed", left_columns,
 						 COUNT(left_columns)};
 
 /* Where nothing can be missing in the trace, it is told as what it is. */
-static int fill_left(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_left(struct gp_scope *scope, struct gp_table *sheet)
 {
 	if (gp_memory_sites_knows_leaks(scope->models, scope->model_count))
 		sheet->head = &never_freed;
@@ -167,7 +167,7 @@ const struct gp_breakdown gp_breakdown_memory_leak = {
 	.fill = fill_left,
 };
 
-static void put_kept(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_kept(struct gp_scope *scope, struct gp_table *sheet,
 		     const struct gp_memory_site *row, const struct gp_call_site *site)
 {
 	if (site->owner[0] == '\0')
@@ -180,7 +180,7 @@ static void put_kept(struct gp_scope *scope, struct gp_sheet *sheet,
 	put_site(sheet, site);
 }
 
-static int fill_kept(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_kept(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return fill_by(scope, sheet, put_kept);
 }
@@ -196,7 +196,7 @@ const struct gp_breakdown gp_breakdown_memory_cache = {
 
 /* ---- the peak ---- */
 
-static void put_peak(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_peak(struct gp_scope *scope, struct gp_table *sheet,
 		     const struct gp_memory_site *row, const struct gp_call_site *site)
 {
 	const struct gp_memory_account *account = &gp_scope_memory(scope)->accounts[row->account];
@@ -204,7 +204,7 @@ static void put_peak(struct gp_scope *scope, struct gp_sheet *sheet,
 
 	if (row->peak_blocks == 0)
 		return;
-	gp_sheet_cell(sheet,
+	gp_table_cell(sheet,
 		      gp_value_percent((double)row->peak_bytes, (double)account->peak_bytes));
 	gp_scope_put_whole(sheet, row->peak_bytes);
 	gp_scope_put_whole(sheet, row->peak_blocks);
@@ -215,7 +215,7 @@ static void put_peak(struct gp_scope *scope, struct gp_sheet *sheet,
 	put_site(sheet, site);
 }
 
-static int fill_peak(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_peak(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return fill_by(scope, sheet, put_peak);
 }
@@ -230,7 +230,7 @@ const struct gp_breakdown gp_breakdown_memory_peak = {
 
 /* ---- over and over ---- */
 
-static void put_churn(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_churn(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_memory_site *row, const struct gp_call_site *site)
 {
 	if (row->allocations <= row->blocks_at_once)
@@ -240,14 +240,14 @@ static void put_churn(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_whole(sheet, row->blocks_at_once);
 	gp_scope_put_whole(sheet, row->temporary);
 	gp_scope_put_whole(sheet, row->allocated_bytes);
-	gp_sheet_cell(sheet, row->frees > 0
+	gp_table_cell(sheet, row->frees > 0
 				     ? gp_value_real((double)row->lived_ns / (double)row->frees)
 				     : gp_value_none());
 	put_where(scope, sheet, row);
 	put_site(sheet, site);
 }
 
-static int fill_churn(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_churn(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return fill_by(scope, sheet, put_churn);
 }
@@ -262,7 +262,7 @@ const struct gp_breakdown gp_breakdown_memory_churn = {
 
 /* ---- waits ---- */
 
-static void put_wait(struct gp_sheet *sheet, const struct gp_memory_calls *row,
+static void put_wait(struct gp_table *sheet, const struct gp_memory_calls *row,
 		     const struct gp_call_site *site)
 {
 	gp_scope_put_whole(sheet, row->waited_ns);
@@ -274,7 +274,7 @@ static void put_wait(struct gp_sheet *sheet, const struct gp_memory_calls *row,
 	put_site(sheet, site);
 }
 
-static int fill_wait(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_wait(struct gp_scope *scope, struct gp_table *sheet)
 {
 	const struct gp_memory_sites *memory = gp_scope_memory(scope);
 

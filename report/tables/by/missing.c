@@ -5,14 +5,14 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},
 	{"PID", GP_UNIT_NUMBER},
 	{"What", GP_UNIT_TEXT},
 };
 
 struct lacking {
-	struct gp_sheet *sheet;
+	struct gp_table *sheet;
 	uint32_t pid;
 };
 
@@ -25,7 +25,7 @@ static void put_row(void *context, const char *what, uint64_t count)
 	gp_scope_put_text(lacking->sheet, what);
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	for (size_t m = 0; m < scope->model_count; m++) {
 		struct lacking lacking = {sheet, scope->models[m]->pid};
@@ -39,6 +39,6 @@ const struct gp_breakdown gp_breakdown_missing = {
 	.help = "what the traces lack: records dropped, operations and ends that are missing",
 	.nothing = "nothing is missing: all that was to be recorded is there",
 	.head = {"missing", "What is missing", columns, COUNT(columns)},
-	.sort_column = GP_SHEET_AS_ADDED,
+	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill,
 };

@@ -5,7 +5,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,
 	{"Count", GP_UNIT_COUNT},
 	{"Untimed", GP_UNIT_COUNT},
@@ -78,14 +78,14 @@ static void take_kernel(struct gp_tally *tally, const struct gp_scope_op *at)
 	add_grid(row, &occupancy);
 }
 
-static void put_mean(struct gp_sheet *sheet, const struct gp_tally_row *row, size_t sum,
+static void put_mean(struct gp_table *sheet, const struct gp_tally_row *row, size_t sum,
 		     double scale)
 {
-	gp_sheet_cell(sheet,
+	gp_table_cell(sheet,
 		      gp_value_real((double)row->sums[sum] / MILLION * scale / (double)row->count));
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	uint64_t limits = row->key[4], blocks = (uint16_t)limits;
@@ -94,7 +94,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_share(sheet, row, total);
 	gp_scope_put_whole(sheet, row->count);
 	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_sheet_cell(sheet, gp_value_percent((double)warps, (uint16_t)(limits >> 32)));
+	gp_table_cell(sheet, gp_value_percent((double)warps, (uint16_t)(limits >> 32)));
 	gp_scope_put_text(sheet, gp_occupancy_limit_name((enum gp_occupancy_limit)(limits >> 48)));
 	gp_scope_put_whole(sheet, blocks);
 	gp_scope_put_whole(sheet, warps);
@@ -109,7 +109,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return gp_scope_table_of_ops(scope, sheet, take_kernel, put_row);
 }

@@ -27,25 +27,25 @@ enum { API_TIMES = 1 };
 		"Bytes", GP_UNIT_BYTES                                                             \
 	}
 
-static const struct gp_sheet_column stream_columns[] = {
+static const struct gp_table_column stream_columns[] = {
 	OPERATION_COLUMNS,          {"Busy", GP_UNIT_NS},        {"PID", GP_UNIT_NUMBER},
 	{"Device", GP_UNIT_NUMBER}, {"Context", GP_UNIT_NUMBER}, {"Stream", GP_UNIT_NUMBER},
 	{"Priority", GP_UNIT_TEXT}, {"Kind", GP_UNIT_TEXT},      {"Made", GP_UNIT_NS},
 	{"Made by", GP_UNIT_TEXT},  {"Name", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column context_columns[] = {
+static const struct gp_table_column context_columns[] = {
 	OPERATION_COLUMNS,           {"PID", GP_UNIT_NUMBER},  {"Device", GP_UNIT_NUMBER},
 	{"Context", GP_UNIT_NUMBER}, {"API time", GP_UNIT_NS}, {"Made", GP_UNIT_NS},
 	{"Made by", GP_UNIT_TEXT},   {"Name", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column device_columns[] = {
+static const struct gp_table_column device_columns[] = {
 	OPERATION_COLUMNS,          {"Busy", GP_UNIT_NS},   {"Busy %", GP_UNIT_PERCENT},
 	{"Device", GP_UNIT_NUMBER}, {"Name", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column process_columns[] = {
+static const struct gp_table_column process_columns[] = {
 	OPERATION_COLUMNS,         {"Calls", GP_UNIT_COUNT}, {"Failed", GP_UNIT_COUNT},
 	{"API time", GP_UNIT_NS},  {"Started", GP_UNIT_NS},  {"Span", GP_UNIT_NS},
 	{"PID", GP_UNIT_NUMBER},   {"Rank", GP_UNIT_TEXT},   {"Ended", GP_UNIT_TEXT},
@@ -62,7 +62,7 @@ static void count_operation(struct gp_tally *tally, const uint64_t key[GP_TALLY_
 	row->sums[BYTES] += op->bytes;
 }
 
-static void put_operations(struct gp_sheet *sheet, const struct gp_tally_row *row, double total)
+static void put_operations(struct gp_table *sheet, const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
 	gp_scope_put_whole(sheet, row->count);
@@ -94,7 +94,7 @@ static void take_stream(struct gp_tally *tally, const struct gp_scope_op *at)
 	count_busy(gp_tally_find(tally, key), at->op);
 }
 
-static void put_stream_kind(struct gp_sheet *sheet, const struct gp_record_stream *stream)
+static void put_stream_kind(struct gp_table *sheet, const struct gp_record_stream *stream)
 {
 	char priority[16] = "";
 
@@ -104,7 +104,7 @@ static void put_stream_kind(struct gp_sheet *sheet, const struct gp_record_strea
 	gp_scope_put_text(sheet, stream ? gp_stream_kind_name(stream->flags) : "");
 }
 
-static void put_place(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_place(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row)
 {
 	gp_scope_put_pid(scope, sheet, row->key[0]);
@@ -114,22 +114,22 @@ static void put_place(struct gp_scope *scope, struct gp_sheet *sheet,
 }
 
 /* When the call that made it began, and its name. */
-static void put_maker(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model,
+static void put_maker(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model,
 		      uint32_t call)
 {
 	uint64_t unix_ns;
 
 	if (call == GP_NONE) {
-		gp_sheet_cell(sheet, gp_value_none());
-		gp_sheet_cell(sheet, gp_value_none());
+		gp_table_cell(sheet, gp_value_none());
+		gp_table_cell(sheet, gp_value_none());
 		return;
 	}
 	unix_ns = model->base_unix_ns + model->calls[call].start_ns;
-	gp_sheet_cell(sheet, gp_value_moment((int64_t)(unix_ns - scope->start_unix_ns)));
+	gp_table_cell(sheet, gp_value_moment((int64_t)(unix_ns - scope->start_unix_ns)));
 	gp_scope_put_text(sheet, gp_model_api(model, model->calls[call].api).name);
 }
 
-static void put_stream(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_stream(struct gp_scope *scope, struct gp_table *sheet,
 		       const struct gp_tally_row *row, double total)
 {
 	const struct gp_model *model = scope->models[row->key[0]];
@@ -146,7 +146,7 @@ static void put_stream(struct gp_scope *scope, struct gp_sheet *sheet,
 		sheet, gp_model_stream_name(model, (uint32_t)row->key[2], (uint32_t)row->key[3]));
 }
 
-static int fill_streams(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_streams(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return gp_scope_table_of_ops(scope, sheet, take_stream, put_stream);
 }
@@ -160,7 +160,7 @@ static void take_context(struct gp_tally *tally, const struct gp_scope_op *at)
 	count_operation(tally, key, at->op);
 }
 
-static void put_context(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_context(struct gp_scope *scope, struct gp_table *sheet,
 			const struct gp_tally_row *row, double total)
 {
 	const struct gp_model *model = scope->models[row->key[0]];
@@ -169,13 +169,13 @@ static void put_context(struct gp_scope *scope, struct gp_sheet *sheet,
 
 	put_operations(sheet, row, total);
 	put_place(scope, sheet, row);
-	gp_sheet_cell(sheet, maker != GP_NONE ? gp_value_whole(model->calls[maker].duration_ns)
+	gp_table_cell(sheet, maker != GP_NONE ? gp_value_whole(model->calls[maker].duration_ns)
 					      : gp_value_none());
 	put_maker(scope, sheet, model, maker);
 	gp_scope_put_text(sheet, gp_model_context_name(model, context_id));
 }
 
-static int fill_contexts(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_contexts(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return gp_scope_table_of_ops(scope, sheet, take_context, put_context);
 }
@@ -190,18 +190,18 @@ static void take_device(struct gp_tally *tally, const struct gp_scope_op *at)
 	count_operation(tally, key, at->op);
 }
 
-static void put_device(struct gp_sheet *sheet, const struct gp_device_entry *device,
+static void put_device(struct gp_table *sheet, const struct gp_device_entry *device,
 		       const struct gp_busy *busy, bool is_known)
 {
 	gp_scope_put_whole(sheet, busy->inside_ns + busy->outside_ns);
-	gp_sheet_cell(sheet, is_known ? gp_value_percent((double)busy->inside_ns,
+	gp_table_cell(sheet, is_known ? gp_value_percent((double)busy->inside_ns,
 							 (double)busy->possible_ns)
 				      : gp_value_none());
 	gp_scope_put_whole(sheet, device->number);
 	gp_scope_put_text(sheet, device->name);
 }
 
-static void put_devices(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_tally *tally,
+static void put_devices(struct gp_scope *scope, struct gp_table *sheet, struct gp_tally *tally,
 			const struct gp_busy *busy)
 {
 	double total = gp_tally_total(tally, 0);
@@ -216,7 +216,7 @@ static void put_devices(struct gp_scope *scope, struct gp_sheet *sheet, struct g
 }
 
 /* A device that did nothing has a row, too. */
-static int fill_devices(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_devices(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_window window = gp_busy_window(scope->models, scope->model_count);
 	struct gp_busy *busy =
@@ -257,7 +257,7 @@ static const char *info_of(const struct gp_model *model, enum gp_info info)
 	return model->info[info] ? model->info[info] : "";
 }
 
-static void put_process(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_process(struct gp_scope *scope, struct gp_table *sheet,
 			const struct gp_tally_row *row, double total)
 {
 	const struct gp_model *model = scope->models[row->key[0]];
@@ -274,7 +274,7 @@ static void put_process(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_text(sheet, info_of(model, GP_INFO_PROGRAM));
 }
 
-static int fill_processes(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_processes(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = gp_scope_ops(scope, &tally, take_process);

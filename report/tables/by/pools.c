@@ -12,7 +12,7 @@ enum { NOW, MOST_USED, ALLOCATED, RESERVED, UNUSED, TRIMS };
 
 enum { TRIMMED = 3 }; /* of gp_record_pool.op */
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Reserved", GP_UNIT_BYTES},  {"Unused", GP_UNIT_BYTES}, {"Unused %", GP_UNIT_PERCENT},
 	{"Most used", GP_UNIT_BYTES}, {"Left", GP_UNIT_BYTES},   {"Allocated", GP_UNIT_BYTES},
 	{"Allocs", GP_UNIT_COUNT},    {"Trims", GP_UNIT_COUNT},  {"PID", GP_UNIT_NUMBER},
@@ -95,20 +95,20 @@ static void take_pool(struct gp_scope *scope, struct gp_tally *tally, uint64_t p
 		row->sums[MOST_USED] = pool->used_bytes;
 }
 
-static void put_if_known(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_if_known(struct gp_scope *scope, struct gp_table *sheet,
 			 const struct gp_tally_row *row, uint64_t value)
 {
-	gp_sheet_cell(sheet, knows_allocations(scope, row->key[0]) ? gp_value_whole(value)
+	gp_table_cell(sheet, knows_allocations(scope, row->key[0]) ? gp_value_whole(value)
 								   : gp_value_none());
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	(void)total;
 	gp_scope_put_whole(sheet, row->sums[RESERVED]);
 	gp_scope_put_whole(sheet, row->sums[UNUSED]);
-	gp_sheet_cell(sheet,
+	gp_table_cell(sheet,
 		      gp_value_percent((double)row->sums[UNUSED], (double)row->sums[RESERVED]));
 	gp_scope_put_whole(sheet, row->sums[MOST_USED]);
 	put_if_known(scope, sheet, row, row->sums[NOW]);
@@ -117,10 +117,10 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_whole(sheet, row->sums[TRIMS]);
 	gp_scope_put_pid(scope, sheet, row->key[0]);
 	gp_scope_put_whole(sheet, row->key[1]);
-	gp_sheet_cell(sheet, row->key[2] == 0 ? gp_value_none() : gp_value_whole(row->key[2]));
+	gp_table_cell(sheet, row->key[2] == 0 ? gp_value_none() : gp_value_whole(row->key[2]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	uint64_t *only = malloc(GP_DEVICE_LIMIT * sizeof(*only));
 	struct gp_tally tally = {0};

@@ -15,10 +15,10 @@ enum { LATE, SHORT, LONG_CALLS, LONG_WAITS, CALL_NS, GPU_NS };
 #define LONG_CALL_NS 50000u
 #define LONG_WAIT_NS 100000u
 
-static const struct gp_sheet_column kernel_columns[] = {
+static const struct gp_table_column kernel_columns[] = {
 	GP_SHARE_COLUMNS,
 	{"Count", GP_UNIT_COUNT},
-	GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Late", GP_UNIT_COUNT},
 	{"Short", GP_UNIT_COUNT},
 	{"Long calls", GP_UNIT_COUNT},
@@ -68,7 +68,7 @@ static void take_op(struct gp_tally *tally, const struct gp_scope_op *at)
 	gp_tally_value(tally, row, 0, gp_queue_delay_ns(at->model, op));
 }
 
-static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_op(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		   double total)
 {
 	static const char *const categories[] = {
@@ -85,16 +85,16 @@ static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, const struct 
 					 : gp_scope_text_of(scope, row->key[0]));
 }
 
-static int fill_kernels(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_kernels(struct gp_scope *scope, struct gp_table *sheet)
 {
 	return gp_scope_table_of_ops(scope, sheet, take_op, put_op);
 }
 
 /* ---- by stream ---- */
 
-static const struct gp_sheet_column stream_columns[] = {
+static const struct gp_table_column stream_columns[] = {
 	{"Launched", GP_UNIT_COUNT},      {"Late", GP_UNIT_COUNT},    {"Changes", GP_UNIT_COUNT},
-	GP_SPREAD_COLUMNS(GP_UNIT_COUNT), {"Full", GP_UNIT_NS},       {"Blocked", GP_UNIT_COUNT},
+	GP_HISTOGRAM_COLUMNS(GP_UNIT_COUNT), {"Full", GP_UNIT_NS},       {"Blocked", GP_UNIT_COUNT},
 	{"Blocked time", GP_UNIT_NS},     {"Host wait", GP_UNIT_NS},  {"Step", GP_UNIT_NS},
 	{"Other wait", GP_UNIT_NS},       {"PID", GP_UNIT_NUMBER},    {"Device", GP_UNIT_NUMBER},
 	{"Context", GP_UNIT_NUMBER},      {"Stream", GP_UNIT_NUMBER},
@@ -114,7 +114,7 @@ static void take_length(void *context, uint64_t time_ns, uint64_t length)
 	gp_tally_value(&lengths->tally, lengths->row, 0, length);
 }
 
-static void put_stream(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_queue *queue,
+static void put_stream(struct gp_scope *scope, struct gp_table *sheet, const struct gp_queue *queue,
 		       const struct lengths *lengths, const struct gp_model *model,
 		       const struct gp_op *op)
 {
@@ -133,7 +133,7 @@ static void put_stream(struct gp_scope *scope, struct gp_sheet *sheet, const str
 	gp_scope_put_whole(sheet, op->stream_id);
 }
 
-static int fill_stream(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model,
+static int fill_stream(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model,
 		       uint32_t first, uint32_t end)
 {
 	struct lengths lengths = {0};
@@ -150,7 +150,7 @@ static int fill_stream(struct gp_scope *scope, struct gp_sheet *sheet, const str
 	return result;
 }
 
-static int fill_streams(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_streams(struct gp_scope *scope, struct gp_table *sheet)
 {
 	int result = 0;
 

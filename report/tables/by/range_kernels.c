@@ -15,9 +15,9 @@
 
 enum { RANGES = GP_SCOPE_UNTIMED + 1, LAST_RANGE };
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},
-	{"Untimed", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS),
+	{"Untimed", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Ranges", GP_UNIT_COUNT},  {"PID", GP_UNIT_NUMBER},
 	{"TID", GP_UNIT_NUMBER},    GP_RANGE_COLUMNS,
 	{"Name", GP_UNIT_TEXT},
@@ -193,13 +193,13 @@ static int walk_model(struct gp_scope *scope, struct gp_tally *tally, size_t pro
 		}
 		result = 0;
 	}
-	gp_room_free(walk.calls);
-	gp_room_free(walk.ranges);
+	gp_spill_free(walk.calls);
+	gp_spill_free(walk.ranges);
 	free(walk.names);
 	return result;
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	gp_scope_put_share(sheet, row, total);
@@ -214,7 +214,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[3]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	static const uint8_t styles[] = {GP_STYLE_PUSH_POP, GP_STYLE_START_END};
 	struct gp_tally tally = {0};

@@ -21,7 +21,7 @@
 
 #define HASH_BASE UINT64_C(0x9e3779b97f4a7c15)
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},       {"Kernels", GP_UNIT_COUNT}, {"Launch avg", GP_UNIT_NS},
 	{"Launch med", GP_UNIT_NS},     {"Launch max", GP_UNIT_NS}, {"Start avg", GP_UNIT_NS},
 	{"Start med", GP_UNIT_NS},      {"Start max", GP_UNIT_NS},  {"GPU time", GP_UNIT_NS},
@@ -29,7 +29,7 @@ static const struct gp_sheet_column columns[] = {
 	{"Kernel names", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column sequence_columns[] = {
+static const struct gp_table_column sequence_columns[] = {
 	{"Count", GP_UNIT_COUNT},   {"Kernels", GP_UNIT_COUNT},     {"GPU time", GP_UNIT_NS},
 	{"Range time", GP_UNIT_NS}, {"PID", GP_UNIT_NUMBER},        {"Domain", GP_UNIT_TEXT},
 	{"Range", GP_UNIT_TEXT},    {"Kernel names", GP_UNIT_TEXT},
@@ -244,16 +244,16 @@ static int walk_model(struct gp_scope *scope, struct gp_tally *tally, size_t pro
 	return result;
 }
 
-static void put_delays(struct gp_sheet *sheet, const struct gp_tally_series *series)
+static void put_delays(struct gp_table *sheet, const struct gp_tally_series *series)
 {
 	struct gp_stats stats = gp_stats_of(series->values, series->count);
 
-	gp_sheet_cell(sheet, gp_value_real(stats.mean));
-	gp_sheet_cell(sheet, gp_value_real(stats.median));
+	gp_table_cell(sheet, gp_value_real(stats.mean));
+	gp_table_cell(sheet, gp_value_real(stats.median));
 	gp_scope_put_whole(sheet, stats.max);
 }
 
-static void put_names(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_names(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row)
 {
 	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
@@ -262,7 +262,7 @@ static void put_names(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->sums[NAMES]));
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	(void)total;
@@ -274,7 +274,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	put_names(scope, sheet, row);
 }
 
-static void put_sequence(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_sequence(struct gp_scope *scope, struct gp_table *sheet,
 			 const struct gp_tally_row *row, double total)
 {
 	(void)total;
@@ -294,7 +294,7 @@ static int walk_models(struct gp_scope *scope, struct gp_tally *tally, bool with
 	return result;
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = walk_models(scope, &tally, false);
@@ -302,7 +302,7 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
 	return gp_scope_rows(scope, sheet, &tally, result, put_row);
 }
 
-static int fill_sequences(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_sequences(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = walk_models(scope, &tally, true);

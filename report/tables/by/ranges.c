@@ -7,20 +7,20 @@
 #define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
 #define PATTERN_BYTES 256
 
-static const struct gp_sheet_column range_columns[] = {
+static const struct gp_table_column range_columns[] = {
 	GP_SHARE_COLUMNS,        {"Self", GP_UNIT_NS},          {"Count", GP_UNIT_COUNT},
-	{"Open", GP_UNIT_COUNT}, GP_SPREAD_COLUMNS(GP_UNIT_NS), GP_RANGE_COLUMNS,
+	{"Open", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS), GP_RANGE_COLUMNS,
 };
 
-static const struct gp_sheet_column gpu_columns[] = {
-	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},     GP_SPREAD_COLUMNS(GP_UNIT_NS),
+static const struct gp_table_column gpu_columns[] = {
+	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},     GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"GPU time", GP_UNIT_NS},   {"GPU ops", GP_UNIT_COUNT},   {"Range time", GP_UNIT_NS},
 	{"Avg ops", GP_UNIT_COUNT}, {"Avg level", GP_UNIT_COUNT}, {"Avg children", GP_UNIT_COUNT},
 	GP_RANGE_COLUMNS,
 };
 
-static const struct gp_sheet_column group_columns[] = {
-	GP_SHARE_COLUMNS,         {"Count", GP_UNIT_COUNT},  GP_SPREAD_COLUMNS(GP_UNIT_NS),
+static const struct gp_table_column group_columns[] = {
+	GP_SHARE_COLUMNS,         {"Count", GP_UNIT_COUNT},  GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"GPU time", GP_UNIT_NS}, {"Longest", GP_UNIT_TEXT}, GP_RANGE_COLUMNS,
 };
 
@@ -34,7 +34,7 @@ struct gp_range_key gp_range_key_of(struct gp_scope *scope, const struct gp_mode
 	};
 }
 
-void gp_range_put_key(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_range_key key)
+void gp_range_put_key(struct gp_scope *scope, struct gp_table *sheet, struct gp_range_key key)
 {
 	static const char *const styles[] = {
 		[GP_STYLE_PUSH_POP] = "push/pop",
@@ -55,7 +55,7 @@ static struct gp_tally_row *find_row(struct gp_scope *scope, struct gp_tally *ta
 	return gp_tally_find(tally, (uint64_t[GP_TALLY_KEYS]){key.text, key.domain, key.style});
 }
 
-static void put_key(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row)
+static void put_key(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row)
 {
 	gp_range_put_key(scope, sheet,
 			 (struct gp_range_key){row->key[0], row->key[1], row->key[2]});
@@ -80,13 +80,13 @@ static void count_range(struct gp_tally *tally, struct gp_tally_row *row,
 		duration_ns > range->children_ns ? duration_ns - range->children_ns : 0;
 }
 
-static void put_range(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_range(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row, double total)
 {
 	bool nests = row->key[2] == GP_STYLE_PUSH_POP;
 
 	gp_scope_put_share(sheet, row, total);
-	gp_sheet_cell(sheet, nests ? gp_value_whole(row->sums[SELF_NS]) : gp_value_none());
+	gp_table_cell(sheet, nests ? gp_value_whole(row->sums[SELF_NS]) : gp_value_none());
 	gp_scope_put_whole(sheet, row->count);
 	gp_scope_put_whole(sheet, row->sums[OPEN]);
 	gp_scope_put_spread(sheet, &row->series[0]);
@@ -106,7 +106,7 @@ static void take_ranges(struct gp_scope *scope, struct gp_tally *tally,
 	}
 }
 
-static int fill_ranges(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_ranges(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 
@@ -139,7 +139,7 @@ static void take_alike(struct gp_scope *scope, struct gp_tally *tally, const str
 	gp_tally_value(tally, row, 0, duration_ns);
 }
 
-static void put_alike(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_alike(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
@@ -150,7 +150,7 @@ static void put_alike(struct gp_scope *scope, struct gp_sheet *sheet,
 	put_key(scope, sheet, row);
 }
 
-static int fill_alike(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_alike(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 
@@ -188,12 +188,12 @@ static void take_projection(struct gp_scope *scope, struct gp_tally *tally,
 		gp_tally_value(tally, row, 0, range->gpu_end_ns - range->gpu_start_ns);
 }
 
-static void put_mean(struct gp_sheet *sheet, const struct gp_tally_row *row, size_t sum)
+static void put_mean(struct gp_table *sheet, const struct gp_tally_row *row, size_t sum)
 {
-	gp_sheet_cell(sheet, gp_value_real((double)row->sums[sum] / (double)row->count));
+	gp_table_cell(sheet, gp_value_real((double)row->sums[sum] / (double)row->count));
 }
 
-static void put_projection(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_projection(struct gp_scope *scope, struct gp_table *sheet,
 			   const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
@@ -208,7 +208,7 @@ static void put_projection(struct gp_scope *scope, struct gp_sheet *sheet,
 	put_key(scope, sheet, row);
 }
 
-static int fill_projections(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_projections(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 

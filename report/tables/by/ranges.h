@@ -18,7 +18,7 @@ struct gp_range_key gp_range_key_of(struct gp_scope *scope, const struct gp_mode
 	{                                                                                          \
 		"Range", GP_UNIT_TEXT                                                              \
 	}
-void gp_range_put_key(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_range_key key);
+void gp_range_put_key(struct gp_scope *scope, struct gp_table *sheet, struct gp_range_key key);
 
 #define GP_RANGE_NOTHING(what)                                                                     \
 	"no " what                                                                                 \

@@ -6,7 +6,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Gaps", GP_UNIT_NS},         {"Span", GP_UNIT_NS},          {"GPU time", GP_UNIT_NS},
 	{"API time", GP_UNIT_NS},     {"Count", GP_UNIT_COUNT},      {"Length", GP_UNIT_COUNT},
 	{"Avg span", GP_UNIT_NS},     {"Covers %", GP_UNIT_PERCENT}, {"PID", GP_UNIT_NUMBER},
@@ -14,7 +14,7 @@ static const struct gp_sheet_column columns[] = {
 	{"Operations", GP_UNIT_TEXT},
 };
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model,
 		    const struct gp_sequences *sequences, const struct gp_sequence *row)
 {
 	const struct gp_op *op = &model->ops[sequences->elements[row->first].op];
@@ -24,8 +24,8 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 
 	for (size_t i = 0; i < COUNT(numbers); i++)
 		gp_scope_put_whole(sheet, numbers[i]);
-	gp_sheet_cell(sheet, gp_value_real((double)row->span_ns / (double)row->count));
-	gp_sheet_cell(sheet, gp_value_percent((double)(row->count * row->length),
+	gp_table_cell(sheet, gp_value_real((double)row->span_ns / (double)row->count));
+	gp_table_cell(sheet, gp_value_percent((double)(row->count * row->length),
 					      (double)sequences->own_count));
 	gp_scope_put_whole(sheet, model->pid);
 	gp_scope_put_whole(sheet, gp_scope_device(scope, model, op->device_id));
@@ -35,7 +35,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_text(sheet, text);
 }
 
-static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model)
+static int fill_model(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model)
 {
 	struct gp_tuning tuning;
 	int result = gp_tuning_of(&tuning, model);
@@ -53,7 +53,7 @@ static int fill_model(struct gp_scope *scope, struct gp_sheet *sheet, const stru
 	return result;
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	int result = 0;
 

@@ -9,7 +9,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,
 	{"Count", GP_UNIT_COUNT},
 	{"Stack", GP_UNIT_TEXT},
@@ -36,7 +36,7 @@ static int find_stacks(struct gp_scope *scope)
 }
 
 struct put {
-	struct gp_sheet *sheet;
+	struct gp_table *sheet;
 	uint64_t total;
 };
 
@@ -44,14 +44,14 @@ static void put_row(void *context, const struct gp_stack_row *row)
 {
 	const struct put *put = context;
 
-	gp_sheet_cell(put->sheet, gp_value_percent((double)row->value, (double)put->total));
+	gp_table_cell(put->sheet, gp_value_percent((double)row->value, (double)put->total));
 	gp_scope_put_whole(put->sheet, row->value);
 	gp_scope_put_whole(put->sheet, row->count);
 	gp_scope_put_text(put->sheet, row->text);
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet, enum gp_measure value,
-		enum gp_measure count)
+static int fill(struct gp_scope *scope, struct gp_table *sheet, enum gp_stack_metric value,
+		enum gp_stack_metric count)
 {
 	int result = scope->stacks ? 0 : find_stacks(scope);
 	struct gp_stack_profile *profile = scope->stacks;
@@ -62,28 +62,28 @@ static int fill(struct gp_scope *scope, struct gp_sheet *sheet, enum gp_measure 
 			   : result;
 }
 
-static int fill_gpu(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_gpu(struct gp_scope *scope, struct gp_table *sheet)
 {
-	return fill(scope, sheet, GP_MEASURE_GPU_TIME, GP_MEASURE_OPERATIONS);
+	return fill(scope, sheet, GP_STACK_METRIC_GPU_TIME, GP_STACK_METRIC_OPERATIONS);
 }
 
-static int fill_api(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_api(struct gp_scope *scope, struct gp_table *sheet)
 {
-	return fill(scope, sheet, GP_MEASURE_API_TIME, GP_MEASURE_CALLS);
+	return fill(scope, sheet, GP_STACK_METRIC_API_TIME, GP_STACK_METRIC_CALLS);
 }
 
-static int fill_callers(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_callers(struct gp_scope *scope, struct gp_table *sheet)
 {
 	int result = scope->stacks ? 0 : find_stacks(scope);
 	struct gp_stack_profile inverted;
 
 	if (result != 0)
 		return result;
-	result = gp_stack_profile_invert(scope->stacks, GP_MEASURE_GPU_TIME, &inverted);
+	result = gp_stack_profile_invert(scope->stacks, GP_STACK_METRIC_GPU_TIME, &inverted);
 	if (result == 0)
-		result = gp_stack_rows(&inverted, GP_STACK_CALLERS_LAST, GP_MEASURE_GPU_TIME,
-				       GP_MEASURE_OPERATIONS, scope->every_row, put_row,
-				       &(struct put){sheet, inverted.totals[GP_MEASURE_GPU_TIME]});
+		result = gp_stack_rows(&inverted, GP_STACK_CALLERS_LAST, GP_STACK_METRIC_GPU_TIME,
+				       GP_STACK_METRIC_OPERATIONS, scope->every_row, put_row,
+				       &(struct put){sheet, inverted.totals[GP_STACK_METRIC_GPU_TIME]});
 	gp_stack_profile_close(&inverted);
 	return result;
 }
@@ -92,7 +92,7 @@ const struct gp_breakdown gp_breakdown_stack = {
 	.help = "GPU time by call stack: callers, and below them what they called and launched",
 	.nothing = "no launch has a call stack: record with --stacks=all",
 	.head = {"stack", "GPU time by call stack", columns, COUNT(columns)},
-	.sort_column = GP_SHEET_AS_ADDED,
+	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill_gpu,
 };
 
@@ -100,7 +100,7 @@ const struct gp_breakdown gp_breakdown_stack_api = {
 	.help = "time in CUDA calls by call stack: where the CPU launches, copies and waits",
 	.nothing = "no call has a call stack: record with --stacks=all",
 	.head = {"stack-api", "Time in CUDA calls by call stack", columns, COUNT(columns)},
-	.sort_column = GP_SHEET_AS_ADDED,
+	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill_api,
 };
 
@@ -108,6 +108,6 @@ const struct gp_breakdown gp_breakdown_caller = {
 	.help = "GPU time by kernel, copy and set, and below them who launched them",
 	.nothing = "no launch has a call stack: record with --stacks=all",
 	.head = {"caller", "Who launched what", columns, COUNT(columns)},
-	.sort_column = GP_SHEET_AS_ADDED,
+	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill_callers,
 };

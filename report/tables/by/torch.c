@@ -12,7 +12,7 @@
 	"torch.cuda.memory._dump_snapshot(\"FILE\") and type gpuprof summary --memory "            \
 	"--torch-snapshot FILE TRACE"
 
-static const struct gp_sheet_column segment_columns[] = {
+static const struct gp_table_column segment_columns[] = {
 	{"Reserved", GP_UNIT_BYTES},     {"Segments", GP_UNIT_COUNT},
 	{"In the trace", GP_UNIT_COUNT}, {"Allocated", GP_UNIT_BYTES},
 	{"Waiting", GP_UNIT_BYTES},      {"Free", GP_UNIT_BYTES},
@@ -21,7 +21,7 @@ static const struct gp_sheet_column segment_columns[] = {
 	{"Segments for", GP_UNIT_TEXT},
 };
 
-static const struct gp_sheet_column block_columns[] = {
+static const struct gp_table_column block_columns[] = {
 	{"Bytes", GP_UNIT_BYTES},    {"Requested", GP_UNIT_BYTES}, {"Blocks", GP_UNIT_COUNT},
 	{"Device", GP_UNIT_NUMBER},  {"State", GP_UNIT_TEXT},      {"Call site", GP_UNIT_TEXT},
 	{"Called by", GP_UNIT_TEXT},
@@ -57,7 +57,7 @@ static void take_segment(struct gp_scope *scope, struct gp_tally *tally,
 		row->sums[LARGEST] = segment->largest_free_bytes;
 }
 
-static void put_segments(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_segments(struct gp_scope *scope, struct gp_table *sheet,
 			 const struct gp_tally_row *row, double total)
 {
 	(void)scope;
@@ -74,7 +74,7 @@ static void put_segments(struct gp_scope *scope, struct gp_sheet *sheet,
 					       : "larger blocks");
 }
 
-static int fill_segments(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_segments(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 
@@ -106,7 +106,7 @@ static void take_block(struct gp_scope *scope, struct gp_tally *tally,
 	row->sums[REQUESTED] += block->requested_bytes;
 }
 
-static void put_blocks(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_blocks(struct gp_scope *scope, struct gp_table *sheet,
 		       const struct gp_tally_row *row, double total)
 {
 	struct gp_call_site site = gp_call_sites_at(scope->torch->sites, (uint32_t)row->key[0]);
@@ -121,7 +121,7 @@ static void put_blocks(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_text(sheet, site.callers);
 }
 
-static int fill_blocks(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_blocks(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 

@@ -4,7 +4,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,
 	{"Count", GP_UNIT_COUNT},
 	{"Untimed", GP_UNIT_COUNT},
@@ -21,7 +21,7 @@ static void take_model(struct gp_tally *tally, const struct gp_model *model,
 	}
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	enum gp_tuner tuner = (enum gp_tuner)row->key[0];
@@ -43,7 +43,7 @@ static void say_what_is_unknown(const struct gp_scope *scope)
 		      scope->messages);
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	bool any = false, lacks_stacks = false;

@@ -8,13 +8,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Launched", GP_UNIT_NS}, {"Open", GP_UNIT_NS},    {"State", GP_UNIT_TEXT},
 	{"PID", GP_UNIT_NUMBER},  {"TID", GP_UNIT_NUMBER}, {"CorrID", GP_UNIT_NUMBER},
 	{"API", GP_UNIT_TEXT},    {"Name", GP_UNIT_TEXT},  {"Call site", GP_UNIT_TEXT},
 };
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_model *model,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model,
 		    const struct gp_unfinished *row, struct gp_call_sites *sites)
 {
 	const struct gp_call *call = &model->calls[row->call];
@@ -36,7 +36,7 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 			: gp_call_sites_at(sites, gp_call_sites_find(sites, model, call)).place);
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_call_sites *sites = gp_call_sites_new();
 	int result = sites ? 0 : -ENOMEM;

@@ -19,7 +19,7 @@ enum { FAULTS, TIMED_BYTES };
 
 #define NO_DEVICE UINT64_MAX
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,
 	{"Count", GP_UNIT_COUNT},
 	{"Bytes", GP_UNIT_BYTES},
@@ -62,16 +62,16 @@ static void take_event(struct gp_scope *scope, struct gp_tally *tally, uint64_t 
 									   : 0;
 }
 
-static void put_sizes(struct gp_sheet *sheet, const struct gp_tally_series *series)
+static void put_sizes(struct gp_table *sheet, const struct gp_tally_series *series)
 {
 	struct gp_stats stats = gp_stats_of(series->values, series->count);
 
-	gp_sheet_cell(sheet, series->count ? gp_value_real(stats.mean) : gp_value_none());
-	gp_sheet_cell(sheet, series->count ? gp_value_whole(stats.min) : gp_value_none());
-	gp_sheet_cell(sheet, series->count ? gp_value_whole(stats.max) : gp_value_none());
+	gp_table_cell(sheet, series->count ? gp_value_real(stats.mean) : gp_value_none());
+	gp_table_cell(sheet, series->count ? gp_value_whole(stats.min) : gp_value_none());
+	gp_table_cell(sheet, series->count ? gp_value_whole(stats.max) : gp_value_none());
 }
 
-static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct gp_tally_row *row,
+static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	gp_scope_put_share(sheet, row, total);
@@ -79,14 +79,14 @@ static void put_row(struct gp_scope *scope, struct gp_sheet *sheet, const struct
 	gp_scope_put_whole(sheet, row->series[SIZES].total);
 	gp_scope_put_whole(sheet, row->sums[FAULTS]);
 	put_sizes(sheet, &row->series[SIZES]);
-	gp_sheet_cell(sheet, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
+	gp_table_cell(sheet, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
 	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_sheet_cell(sheet,
+	gp_table_cell(sheet,
 		      row->key[2] == NO_DEVICE ? gp_value_none() : gp_value_whole(row->key[2]));
 	gp_scope_put_text(sheet, gp_unified_name((uint16_t)row->key[1]));
 }
 
-static int fill(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 
@@ -136,7 +136,7 @@ static int gather_managed(const struct gp_model *model, struct managed_memory *m
 		if (event->op != GP_MEMORY_ALLOC || event->memory_kind != GP_MEMORY_MANAGED ||
 		    event->bytes == 0 || event->bytes > UINT64_MAX - event->address)
 			continue;
-		result = gp_array_grow_room(&memory->all, &capacity, memory->count,
+		result = gp_array_grow_spill(&memory->all, &capacity, memory->count,
 					    sizeof(*memory->all));
 		if (result == 0)
 			memory->all[memory->count++] = (struct managed){
@@ -195,7 +195,7 @@ static int go_on(struct managed_memory *memory, uint64_t until_ns)
 static void free_managed(struct managed_memory *memory)
 {
 	gp_tree_free(memory->living);
-	gp_room_free(memory->all);
+	gp_spill_free(memory->all);
 }
 
 /* ---- by where it was allocated, and by address where that is not known ---- */
@@ -213,7 +213,7 @@ enum {
 	SIZE,    /* 0: they differ */
 };
 
-static const struct gp_sheet_column address_columns[] = {
+static const struct gp_table_column address_columns[] = {
 	GP_SHARE_COLUMNS,
 	{"HtoD", GP_UNIT_BYTES},
 	{"DtoH", GP_UNIT_BYTES},
@@ -296,7 +296,7 @@ static void take_address(struct gp_tally *tally, struct gp_tally_row *row,
 }
 
 /* How many, where they begin and how large they are, if that is the same of all, and who made them; of memory that no allocation is known of, the address. */
-static void put_allocations(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_allocations(struct gp_scope *scope, struct gp_table *sheet,
 			    const struct gp_tally_row *row)
 {
 	bool is_known = row->key[1] != 0;
@@ -305,21 +305,21 @@ static void put_allocations(struct gp_scope *scope, struct gp_sheet *sheet,
 
 	if (row->key[2] != GP_NONE)
 		site = gp_call_sites_at(gp_scope_memory(scope)->sites, (uint32_t)row->key[2]);
-	gp_sheet_cell(sheet, is_known ? gp_value_whole(row->sums[ALLOCATIONS]) : gp_value_none());
-	gp_sheet_cell(sheet, is_known && address == 0 ? gp_value_none() : gp_value_whole(address));
-	gp_sheet_cell(sheet,
+	gp_table_cell(sheet, is_known ? gp_value_whole(row->sums[ALLOCATIONS]) : gp_value_none());
+	gp_table_cell(sheet, is_known && address == 0 ? gp_value_none() : gp_value_whole(address));
+	gp_table_cell(sheet,
 		      row->sums[SIZE] > 0 ? gp_value_whole(row->sums[SIZE]) : gp_value_none());
 	gp_scope_put_text(sheet, site.place);
 	gp_scope_put_text(sheet, site.callers);
 }
 
-static void put_address(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_address(struct gp_scope *scope, struct gp_table *sheet,
 			const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
 	for (size_t sum = MOVED_TO_DEVICE; sum <= DEVICE_FAULTS; sum++)
 		gp_scope_put_whole(sheet, row->sums[sum]);
-	gp_sheet_cell(sheet, gp_value_rate(row->sums[TIMED], row->series[TIMES].total));
+	gp_table_cell(sheet, gp_value_rate(row->sums[TIMED], row->series[TIMES].total));
 	gp_scope_put_pid(scope, sheet, row->key[0]);
 	put_allocations(scope, sheet, row);
 }
@@ -346,7 +346,7 @@ static int take_addresses(struct gp_scope *scope, uint64_t process, struct gp_ta
 	return result;
 }
 
-static int fill_addresses(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_addresses(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 	int result = 0;
@@ -361,13 +361,13 @@ static int fill_addresses(struct gp_scope *scope, struct gp_sheet *sheet)
 
 /* ---- the host's faults by the instruction that met them, which is such a record's value ---- */
 
-static const struct gp_sheet_column fault_columns[] = {
+static const struct gp_table_column fault_columns[] = {
 	{"Count", GP_UNIT_COUNT},
 	{"PID", GP_UNIT_NUMBER},
 	{"Instruction", GP_UNIT_ADDRESS},
 };
 
-static void put_fault(struct gp_scope *scope, struct gp_sheet *sheet,
+static void put_fault(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row, double total)
 {
 	(void)total;
@@ -376,7 +376,7 @@ static void put_fault(struct gp_scope *scope, struct gp_sheet *sheet,
 	gp_scope_put_whole(sheet, row->key[1]);
 }
 
-static int fill_faults(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_faults(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct gp_tally tally = {0};
 

@@ -74,14 +74,14 @@ static struct found *find_wheres(struct gp_scope *scope)
 	return all;
 }
 
-void gp_scope_put_op(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_op_at at)
+void gp_scope_put_op(struct gp_scope *scope, struct gp_table *sheet, struct gp_op_at at)
 {
 	const struct gp_op *op = gp_op_of(scope->models, at);
 	char label[GP_ACTIVITY_LABEL_BYTES];
 	const char *mangled;
 
 	if (!op) {
-		gp_sheet_cell(sheet, gp_value_none());
+		gp_table_cell(sheet, gp_value_none());
 	} else if (op->kind == GP_OP_KERNEL) {
 		mangled = gp_model_kernel_name(scope->models[at.model], op);
 		gp_scope_put_text(sheet, scope->full_names ? gp_names_full(scope->names, mangled)
@@ -93,14 +93,14 @@ void gp_scope_put_op(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_o
 }
 
 /* "place < who called it < ..."; none of a call without a stack. */
-static void put_site(struct gp_call_sites *sites, struct gp_sheet *sheet,
+static void put_site(struct gp_call_sites *sites, struct gp_table *sheet,
 		     const struct gp_model *model, const struct gp_call *call)
 {
 	struct gp_call_site site;
 	char *text;
 
 	if (call->stack == GP_NONE) {
-		gp_sheet_cell(sheet, gp_value_none());
+		gp_table_cell(sheet, gp_value_none());
 		return;
 	}
 	site = gp_call_sites_at(sites, gp_call_sites_find(sites, model, call));
@@ -114,7 +114,7 @@ static void put_site(struct gp_call_sites *sites, struct gp_sheet *sheet,
 }
 
 /* Two cells: the function of the call that started it, and its place in the user's code. */
-static void put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_sheet *sheet,
+static void put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_table *sheet,
 		      struct gp_op_at at)
 {
 	const struct gp_model *model = scope->models[at.model];
@@ -126,13 +126,13 @@ static void put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struc
 		put_site(sites, sheet, model, call);
 		return;
 	}
-	gp_sheet_cell(sheet, gp_value_none());
-	gp_sheet_cell(sheet, gp_value_none());
+	gp_table_cell(sheet, gp_value_none());
+	gp_table_cell(sheet, gp_value_none());
 }
 
 /* ---- by device ---- */
 
-static const struct gp_sheet_column time_columns[] = {
+static const struct gp_table_column time_columns[] = {
 	{"Wall", GP_UNIT_NS},         {"Busy %", GP_UNIT_PERCENT},
 	{"Busy", GP_UNIT_NS},         {"Idle", GP_UNIT_NS},
 	{"Idle inside", GP_UNIT_NS},  {"Span", GP_UNIT_NS},
@@ -143,7 +143,7 @@ static const struct gp_sheet_column time_columns[] = {
 	{"Device", GP_UNIT_NUMBER},
 };
 
-static void put_time(struct gp_sheet *sheet, const struct gp_where *where)
+static void put_time(struct gp_table *sheet, const struct gp_where *where)
 {
 	const uint64_t *ns = where->state_ns;
 	uint64_t wall = gp_state_wall_ns(ns), busy = gp_state_busy_ns(ns), idle = wall - busy;
@@ -167,10 +167,10 @@ static void put_time(struct gp_sheet *sheet, const struct gp_where *where)
 	};
 
 	for (size_t i = 0; i < COUNT(cells); i++)
-		gp_sheet_cell(sheet, cells[i]);
+		gp_table_cell(sheet, cells[i]);
 }
 
-static int fill_times(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_times(struct gp_scope *scope, struct gp_table *sheet)
 {
 	const struct found *all = find_wheres(scope);
 
@@ -183,7 +183,7 @@ static int fill_times(struct gp_scope *scope, struct gp_sheet *sheet)
 
 /* ---- by cause ---- */
 
-static const struct gp_sheet_column idle_columns[] = {
+static const struct gp_table_column idle_columns[] = {
 	GP_SHARE_COLUMNS,           {"Wall %", GP_UNIT_PERCENT}, {"Main cause of", GP_UNIT_COUNT},
 	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT},
 };
@@ -212,16 +212,16 @@ static struct idle_base idle_base_of(const struct gp_wheres *wheres)
 	return base;
 }
 
-static void put_share(struct gp_sheet *sheet, const struct idle_base *base, size_t device,
+static void put_share(struct gp_table *sheet, const struct idle_base *base, size_t device,
 		      uint64_t ns)
 {
-	gp_sheet_cell(sheet, counts(base, device)
+	gp_table_cell(sheet, counts(base, device)
 				     ? gp_value_percent((double)ns, (double)base->total_ns)
 				     : gp_value_none());
 	gp_scope_put_whole(sheet, ns);
 }
 
-static void put_causes(struct gp_sheet *sheet, const struct idle_base *base, size_t index,
+static void put_causes(struct gp_table *sheet, const struct idle_base *base, size_t index,
 		       uint32_t device)
 {
 	const struct gp_where *where = &base->wheres->devices[index];
@@ -233,14 +233,14 @@ static void put_causes(struct gp_sheet *sheet, const struct idle_base *base, siz
 		if (cause_ns == 0)
 			continue;
 		put_share(sheet, base, index, cause_ns);
-		gp_sheet_cell(sheet, gp_value_percent((double)cause_ns, (double)wall_ns));
+		gp_table_cell(sheet, gp_value_percent((double)cause_ns, (double)wall_ns));
 		gp_scope_put_whole(sheet, where->cause_count[i]);
 		gp_scope_put_whole(sheet, device);
 		gp_scope_put_text(sheet, gp_idle_cause_name(i));
 	}
 }
 
-static int fill_idle(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_idle(struct gp_scope *scope, struct gp_table *sheet)
 {
 	const struct found *all = find_wheres(scope);
 	struct idle_base base;
@@ -255,31 +255,31 @@ static int fill_idle(struct gp_scope *scope, struct gp_sheet *sheet)
 
 /* ---- the longest gaps ---- */
 
-static const struct gp_sheet_column gap_columns[] = {
+static const struct gp_table_column gap_columns[] = {
 	{"Duration", GP_UNIT_NS},    {"Start", GP_UNIT_NS},        {"Device", GP_UNIT_NUMBER},
 	{"Cause", GP_UNIT_TEXT},     {"Cause %", GP_UNIT_PERCENT}, {"Before", GP_UNIT_TEXT},
 	{"Before by", GP_UNIT_TEXT}, {"Before at", GP_UNIT_TEXT},  {"After", GP_UNIT_TEXT},
 	{"After by", GP_UNIT_TEXT},  {"After at", GP_UNIT_TEXT},
 };
 
-static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_sheet *sheet,
+static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct gp_table *sheet,
 		    const struct gp_gap *gap)
 {
 	uint64_t length_ns = gap->end_ns - gap->start_ns;
 	enum gp_idle_cause cause = gap->cause;
 
 	gp_scope_put_whole(sheet, length_ns);
-	gp_sheet_cell(sheet, gp_value_moment((int64_t)(gap->start_ns - scope->start_unix_ns)));
+	gp_table_cell(sheet, gp_value_moment((int64_t)(gap->start_ns - scope->start_unix_ns)));
 	gp_scope_put_whole(sheet, scope->devices.entries[gap->device].number);
 	gp_scope_put_text(sheet, gp_idle_cause_name(cause));
-	gp_sheet_cell(sheet, gp_value_percent((double)gap->cause_ns[cause], (double)length_ns));
+	gp_table_cell(sheet, gp_value_percent((double)gap->cause_ns[cause], (double)length_ns));
 	gp_scope_put_op(scope, sheet, gap->before);
 	put_cause(scope, sites, sheet, gap->before);
 	gp_scope_put_op(scope, sheet, gap->after);
 	put_cause(scope, sites, sheet, gap->after);
 }
 
-static int fill_gaps(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_gaps(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct found *all = find_wheres(scope);
 
@@ -291,8 +291,8 @@ static int fill_gaps(struct gp_scope *scope, struct gp_sheet *sheet)
 
 /* ---- by what was around the gap ---- */
 
-static const struct gp_sheet_column site_columns[] = {
-	GP_SHARE_COLUMNS,           {"Gaps", GP_UNIT_COUNT},    GP_SPREAD_COLUMNS(GP_UNIT_NS),
+static const struct gp_table_column site_columns[] = {
+	GP_SHARE_COLUMNS,           {"Gaps", GP_UNIT_COUNT},    GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT},    {"Before", GP_UNIT_TEXT},
 	{"After", GP_UNIT_TEXT},    {"After by", GP_UNIT_TEXT}, {"After at", GP_UNIT_TEXT},
 };
@@ -354,12 +354,12 @@ static void take_gap(void *context, const struct gp_gap *gap)
 	gp_tally_value(&by->tally, row, 0, gap->end_ns - gap->start_ns);
 }
 
-static void put_op(struct gp_scope *scope, struct gp_sheet *sheet, uint64_t model, uint64_t op)
+static void put_op(struct gp_scope *scope, struct gp_table *sheet, uint64_t model, uint64_t op)
 {
 	gp_scope_put_op(scope, sheet, (struct gp_op_at){(uint32_t)model, (uint32_t)op});
 }
 
-static void put_by_site(const struct by_site *by, struct gp_sheet *sheet,
+static void put_by_site(const struct by_site *by, struct gp_table *sheet,
 			const struct gp_tally_row *row, const struct idle_base *base)
 {
 	struct gp_call_site site = {.place = "", .callers = ""};
@@ -378,7 +378,7 @@ static void put_by_site(const struct by_site *by, struct gp_sheet *sheet,
 	gp_scope_put_text(sheet, site.place);
 }
 
-static int fill_sites(struct gp_scope *scope, struct gp_sheet *sheet)
+static int fill_sites(struct gp_scope *scope, struct gp_table *sheet)
 {
 	struct by_site by = {.scope = scope, .sites = gp_call_sites_new()};
 	const struct gp_sweep_taker taker = {.gap = take_gap, .context = &by};
@@ -407,7 +407,7 @@ const struct gp_breakdown gp_breakdown_time = {
 	.help = "devices: computing, communication, copies, what of them overlaps; idle",
 	.nothing = NOTHING,
 	.head = {"time", "Where the time went", time_columns, COUNT(time_columns)},
-	.sort_column = GP_SHEET_AS_ADDED,
+	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill_times,
 };
 

@@ -11,6 +11,6 @@
 struct gp_window gp_scope_window(struct gp_scope *scope);
 
 /* The cell of what an operation is called, a kernel by its name; none where there is no operation. */
-void gp_scope_put_op(struct gp_scope *scope, struct gp_sheet *sheet, struct gp_op_at at);
+void gp_scope_put_op(struct gp_scope *scope, struct gp_table *sheet, struct gp_op_at at);
 
 #endif

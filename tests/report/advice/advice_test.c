@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "report/advice/advice_print.h"
-#include "report/analysis/loop/context.h"
+#include "report/analysis/analysis.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
 #include "tests/report/stack_builder.h"
@@ -844,14 +844,14 @@ static void test_rules(void **state)
 }
 
 /* Three operations at 1, 3 and 7 ms, 1 ms each. */
-static void test_lulls(void **state)
+static void test_idle_gaps(void **state)
 {
 	struct build b = build_begin(1);
 	struct gp_device_list devices = {0};
 	struct gp_model *model;
 	struct gp_kinds *kinds = gp_kinds_new(NULL, (char[256]){0}, 256);
-	struct gp_basis basis;
-	struct gp_lulls *lulls = &basis.lulls;
+	struct gp_analysis basis;
+	struct gp_idle_gaps *idle_gaps = &basis.idle_gaps;
 	uint64_t base = BUILD_BASE_UNIX_NS;
 
 	(void)state;
@@ -863,18 +863,18 @@ static void test_lulls(void **state)
 	build_call(&b, 100, BUILD_DEVICE_SYNC, 7 * MS + 10, 2 * MS, 0);
 	model = build_end(&b);
 	build_check(gp_device_list_all(&devices, &model, 1) == 0);
-	assert_int_equal(gp_basis_of(&basis, &model, 1, &devices, kinds, 0), 0);
-	assert_int_equal(lulls->devices[0].count, 4); /* the two at the ends, too */
-	assert_int_equal(gp_lulls_busy_ns(lulls, 0, 0, UINT64_MAX), 3 * MS);
-	assert_int_equal(gp_lulls_busy_ns(lulls, 0, base + 3 * MS / 2, base + 7 * MS / 2), MS);
-	assert_int_equal(gp_lulls_busy_ns(lulls, 0, base + 5 * MS, base + 6 * MS), 0);
-	assert_int_equal(gp_lulls_busy_ns(lulls, 99, 0, UINT64_MAX), 0);
-	assert_null(gp_lulls_at(lulls, 0, base + 3 * MS / 2));
-	assert_null(gp_lulls_at(lulls, 0, base));
-	assert_null(gp_lulls_at(lulls, 99, base));
-	assert_int_equal(gp_lull_ns(gp_lulls_at(lulls, 0, base + 5 * MS)), 3 * MS);
-	assert_int_equal(gp_lull_ns(gp_lulls_at(lulls, 0, base + 2 * MS - 3000)), MS);
-	gp_basis_free(&basis);
+	assert_int_equal(gp_analysis_of(&basis, &model, 1, &devices, kinds, 0), 0);
+	assert_int_equal(idle_gaps->devices[0].count, 4); /* the two at the ends, too */
+	assert_int_equal(gp_idle_gaps_busy_ns(idle_gaps, 0, 0, UINT64_MAX), 3 * MS);
+	assert_int_equal(gp_idle_gaps_busy_ns(idle_gaps, 0, base + 3 * MS / 2, base + 7 * MS / 2), MS);
+	assert_int_equal(gp_idle_gaps_busy_ns(idle_gaps, 0, base + 5 * MS, base + 6 * MS), 0);
+	assert_int_equal(gp_idle_gaps_busy_ns(idle_gaps, 99, 0, UINT64_MAX), 0);
+	assert_null(gp_idle_gaps_at(idle_gaps, 0, base + 3 * MS / 2));
+	assert_null(gp_idle_gaps_at(idle_gaps, 0, base));
+	assert_null(gp_idle_gaps_at(idle_gaps, 99, base));
+	assert_int_equal(gp_idle_gap_ns(gp_idle_gaps_at(idle_gaps, 0, base + 5 * MS)), 3 * MS);
+	assert_int_equal(gp_idle_gap_ns(gp_idle_gaps_at(idle_gaps, 0, base + 2 * MS - 3000)), MS);
+	gp_analysis_free(&basis);
 	gp_kinds_free(kinds);
 	gp_device_list_free(&devices);
 	gp_model_free(model);
@@ -1194,7 +1194,7 @@ int main(void)
 		cmocka_unit_test(test_why_there_may_be_no_advice),
 		cmocka_unit_test(test_a_trace_that_is_not_complete),
 		cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_lulls),
+		cmocka_unit_test(test_idle_gaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

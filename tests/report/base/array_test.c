@@ -151,7 +151,7 @@ static void test_order_leaves_the_array_alone(void **state)
 	assert_non_null(order);
 	assert_memory_equal(order, expected, sizeof(expected));
 	assert_int_equal(items[0].serial, 0);
-	gp_room_free(order);
+	gp_spill_free(order);
 }
 
 static bool is_below(const void *element, const void *key)

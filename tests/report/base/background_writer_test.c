@@ -31,19 +31,19 @@ static char letter_of(uint32_t i)
 /* Gives all of them; returns the error, if any. */
 static int give_all(FILE *to)
 {
-	struct gp_behind *behind = gp_behind_begin(to, BUFFER_BYTES);
+	struct gp_background_writer *behind = gp_background_writer_begin(to, BUFFER_BYTES);
 	char *buffer = malloc(BUFFER_BYTES);
 	int error;
 
 	assert_non_null(behind);
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		memset(buffer, letter_of(i), used_of(i));
-		buffer = gp_behind_give(behind, buffer, used_of(i));
+		buffer = gp_background_writer_give(behind, buffer, used_of(i));
 		assert_non_null(buffer);
 	}
-	error = gp_behind_error(behind);
+	error = gp_background_writer_error(behind);
 	assert_true(error == 0 || error == EFBIG);
-	error = gp_behind_end(behind);
+	error = gp_background_writer_end(behind);
 	free(buffer);
 	return error;
 }
@@ -53,7 +53,7 @@ static void test_all_is_there_in_order(void **state)
 	FILE *file = tmpfile();
 
 	(void)state;
-	if (gp_cores() < 2)
+	if (gp_core_count() < 2)
 		skip();
 	assert_int_equal(give_all(file), 0);
 	rewind(file);
@@ -71,7 +71,7 @@ static void test_a_file_that_may_not_grow_is_told(void **state)
 	int error;
 
 	(void)state;
-	if (gp_cores() < 2)
+	if (gp_core_count() < 2)
 		skip();
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -91,8 +91,8 @@ static void test_only_plain_files_are_worth_it(void **state)
 	FILE *memory = open_memstream(&text, &length);
 
 	(void)state;
-	assert_null(gp_behind_begin(null, BUFFER_BYTES));
-	assert_null(gp_behind_begin(memory, BUFFER_BYTES));
+	assert_null(gp_background_writer_begin(null, BUFFER_BYTES));
+	assert_null(gp_background_writer_begin(memory, BUFFER_BYTES));
 	fclose(null);
 	fclose(memory);
 	free(text);

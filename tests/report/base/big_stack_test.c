@@ -79,7 +79,7 @@ static int status_of(int (*command)(int argc, char **argv), rlim_t stack_bytes)
 	if (child == 0) {
 		if (stack_bytes > 0 && setrlimit(RLIMIT_STACK, &limit) != 0)
 			_exit(3);
-		_exit(gp_stack_room_run(command, 2, arguments));
+		_exit(gp_big_stack_run(command, 2, arguments));
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));

@@ -12,9 +12,9 @@
 
 #define VALUES 5000
 
-static struct gp_spread *new_spread(void)
+static struct gp_histogram *new_spread(void)
 {
-	struct gp_spread *spread = calloc(1, sizeof(*spread));
+	struct gp_histogram *spread = calloc(1, sizeof(*spread));
 
 	assert_non_null(spread);
 	return spread;
@@ -27,23 +27,23 @@ static void test_steps(void **state)
 
 	(void)state;
 	for (uint64_t ns = 1; ns < UINT64_C(1) << 41; ns += 1 + ns / 100) {
-		uint32_t step = gp_spread_step(ns);
+		uint32_t step = gp_histogram_step(ns);
 
 		assert_true(step == last || step == last + 1);
-		assert_true(step < GP_SPREAD_COUNTS);
+		assert_true(step < GP_HISTOGRAM_COUNTS);
 		last = step;
 	}
 	for (uint64_t ns = 0; ns < 32; ns++)
-		assert_int_equal(gp_spread_step(ns), ns);
-	assert_int_not_equal(gp_spread_step(1024), gp_spread_step(1024 + 64));
-	assert_int_equal(gp_spread_step(1024), gp_spread_step(1024 + 63));
-	assert_int_equal(gp_spread_step(UINT64_MAX), GP_SPREAD_COUNTS - 1);
-	assert_int_equal(last, GP_SPREAD_COUNTS - 1);
+		assert_int_equal(gp_histogram_step(ns), ns);
+	assert_int_not_equal(gp_histogram_step(1024), gp_histogram_step(1024 + 64));
+	assert_int_equal(gp_histogram_step(1024), gp_histogram_step(1024 + 63));
+	assert_int_equal(gp_histogram_step(UINT64_MAX), GP_HISTOGRAM_COUNTS - 1);
+	assert_int_equal(last, GP_HISTOGRAM_COUNTS - 1);
 }
 
-static void check(const struct gp_spread *spread, const uint64_t *values, size_t count)
+static void check(const struct gp_histogram *spread, const uint64_t *values, size_t count)
 {
-	struct gp_stats found = gp_spread_stats(spread), exact = gp_stats_of(values, count);
+	struct gp_stats found = gp_histogram_stats(spread), exact = gp_stats_of(values, count);
 
 	assert_int_equal(found.count, exact.count);
 	assert_int_equal(found.total, exact.total);
@@ -58,16 +58,16 @@ static void check(const struct gp_spread *spread, const uint64_t *values, size_t
 static void test_against_the_values(void **state)
 {
 	uint64_t dice = DICE, *values = calloc(VALUES, sizeof(*values));
-	struct gp_spread *parts[] = {new_spread(), new_spread(), new_spread()};
-	struct gp_spread *all = new_spread();
+	struct gp_histogram *parts[] = {new_spread(), new_spread(), new_spread()};
+	struct gp_histogram *all = new_spread();
 
 	(void)state;
 	for (size_t i = 0; i < VALUES; i++) {
 		values[i] = roll_dice(&dice) >> (25 + roll_dice(&dice) % 35);
-		gp_spread_add(parts[i % 3], values[i]);
+		gp_histogram_add(parts[i % 3], values[i]);
 	}
 	for (size_t i = 0; i < 3; i++)
-		gp_spread_join(all, parts[2 - i]);
+		gp_histogram_join(all, parts[2 - i]);
 	check(all, values, VALUES);
 	for (size_t i = 0; i < 3; i++)
 		free(parts[i]);
@@ -83,31 +83,31 @@ static void test_far_apart(void **state)
 
 	(void)state;
 	for (size_t first = 0; first < 4; first++) {
-		struct gp_spread *spread = new_spread();
+		struct gp_histogram *spread = new_spread();
 		size_t count = 8 - 2 * first;
 
 		for (size_t i = 0; i < count; i++)
-			gp_spread_add(spread, values[first + i]);
+			gp_histogram_add(spread, values[first + i]);
 		check(spread, values + first, count);
 		if (count == 2)
-			assert_true(gp_spread_stats(spread).median == (5900 + 26934000) / 2.0);
+			assert_true(gp_histogram_stats(spread).median == (5900 + 26934000) / 2.0);
 		free(spread);
 	}
 }
 
 static void test_one_value_is_everything(void **state)
 {
-	struct gp_spread *spread = new_spread(), *scaled = new_spread();
+	struct gp_histogram *spread = new_spread(), *scaled = new_spread();
 	struct gp_stats stats;
 
 	(void)state;
-	assert_int_equal(gp_spread_stats(spread).count, 0);
-	gp_spread_add(spread, 1000003);
-	gp_spread_add(spread, 1000003);
-	stats = gp_spread_stats(spread);
+	assert_int_equal(gp_histogram_stats(spread).count, 0);
+	gp_histogram_add(spread, 1000003);
+	gp_histogram_add(spread, 1000003);
+	stats = gp_histogram_stats(spread);
 	assert_true(stats.median == 1000003 && stats.mean == 1000003 && stats.deviation == 0);
-	gp_spread_join_scaled(scaled, spread, 0.5);
-	stats = gp_spread_stats(scaled);
+	gp_histogram_join_scaled(scaled, spread, 0.5);
+	stats = gp_histogram_stats(scaled);
 	assert_int_equal(stats.count, 2);
 	assert_int_equal(stats.min, 500002);
 	assert_int_equal(stats.total, 1000003);

@@ -9,29 +9,29 @@
 
 static void nothing_gives_nothing(void **state)
 {
-	struct gp_merge merge;
-	struct gp_merge_head head;
+	struct gp_kway_merge merge;
+	struct gp_kway_merge_head head;
 
 	(void)state;
-	assert_int_equal(gp_merge_open(&merge, 0), 0);
-	assert_false(gp_merge_take(&merge, &head));
-	gp_merge_close(&merge);
+	assert_int_equal(gp_kway_merge_open(&merge, 0), 0);
+	assert_false(gp_kway_merge_take(&merge, &head));
+	gp_kway_merge_close(&merge);
 }
 
 static void equal_numbers_come_by_sequence(void **state)
 {
-	struct gp_merge merge;
-	struct gp_merge_head head;
+	struct gp_kway_merge merge;
+	struct gp_kway_merge_head head;
 
 	(void)state;
-	assert_int_equal(gp_merge_open(&merge, 3), 0);
+	assert_int_equal(gp_kway_merge_open(&merge, 3), 0);
 	for (size_t i = 3; i-- > 0;)
-		gp_merge_put(&merge, i, 5);
+		gp_kway_merge_put(&merge, i, 5);
 	for (size_t i = 0; i < 3; i++) {
-		assert_true(gp_merge_take(&merge, &head));
+		assert_true(gp_kway_merge_take(&merge, &head));
 		assert_int_equal(head.sequence, i);
 	}
-	gp_merge_close(&merge);
+	gp_kway_merge_close(&merge);
 }
 
 #define SEQUENCES 37
@@ -42,14 +42,14 @@ static void many_sequences_become_one(void **state)
 {
 	uint64_t last = 0, numbers[SEQUENCES] = {0};
 	size_t lengths[SEQUENCES] = {0}, taken = 0;
-	struct gp_merge merge;
-	struct gp_merge_head head;
+	struct gp_kway_merge merge;
+	struct gp_kway_merge_head head;
 	unsigned int seed = 1;
 
 	(void)state;
-	assert_int_equal(gp_merge_open(&merge, SEQUENCES), 0);
+	assert_int_equal(gp_kway_merge_open(&merge, SEQUENCES), 0);
 	for (size_t i = 0; i < SEQUENCES; i++)
-		gp_merge_put(&merge, i, 0);
+		gp_kway_merge_put(&merge, i, 0);
 	while (merge.count > 0) {
 		size_t s;
 
@@ -61,16 +61,16 @@ static void many_sequences_become_one(void **state)
 		taken++;
 		numbers[s] += (unsigned int)rand_r(&seed) % 5;
 		if (++lengths[s] < LENGTH && lengths[s] % 2) {
-			gp_merge_replace(&merge, numbers[s]);
+			gp_kway_merge_replace(&merge, numbers[s]);
 			continue;
 		}
-		assert_true(gp_merge_take(&merge, &head));
+		assert_true(gp_kway_merge_take(&merge, &head));
 		assert_int_equal(head.sequence, s);
 		if (lengths[s] < LENGTH)
-			gp_merge_put(&merge, s, numbers[s]);
+			gp_kway_merge_put(&merge, s, numbers[s]);
 	}
 	assert_int_equal(taken, SEQUENCES * LENGTH);
-	gp_merge_close(&merge);
+	gp_kway_merge_close(&merge);
 }
 
 int main(void)

@@ -30,10 +30,10 @@ static void test_each_is_done_once(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < MANY; i++)
 		tasks[i] = (struct gp_task){count_one, &done[i], -1};
-	assert_int_equal(gp_at_once(tasks, MANY), 0);
+	assert_int_equal(gp_run_parallel(tasks, MANY), 0);
 	for (uint32_t i = 0; i < MANY; i++)
 		assert_int_equal(done[i], 1);
-	assert_int_equal(gp_at_once(tasks, 0), 0);
+	assert_int_equal(gp_run_parallel(tasks, 0), 0);
 }
 
 static int meet(void *context)
@@ -50,10 +50,10 @@ static void test_they_are_done_at_once(void **state)
 	struct gp_task tasks[] = {{meet, &barrier, 0}, {meet, &barrier, 0}, {meet, &barrier, 0}};
 
 	(void)state;
-	if (gp_cores() < 2)
+	if (gp_core_count() < 2)
 		skip();
 	assert_int_equal(pthread_barrier_init(&barrier, NULL, 3), 0);
-	assert_int_equal(gp_at_once(tasks, 3), 0);
+	assert_int_equal(gp_run_parallel(tasks, 3), 0);
 	pthread_barrier_destroy(&barrier);
 }
 
@@ -69,7 +69,7 @@ static void test_the_first_failure_is_told(void **state)
 		{give, &none, 0}, {give, &first, 0}, {give, &second, 0}, {give, &none, 0}};
 
 	(void)state;
-	assert_int_equal(gp_at_once(tasks, 4), -EIO);
+	assert_int_equal(gp_run_parallel(tasks, 4), -EIO);
 }
 
 static int add_self(void *context)
@@ -88,7 +88,7 @@ static bool is_one_thread_under(rlim_t bytes)
 	assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
 	limit = (struct rlimit){.rlim_cur = bytes, .rlim_max = before.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
-	assert_int_equal(gp_at_once(tasks, 2), 0);
+	assert_int_equal(gp_run_parallel(tasks, 2), 0);
 	assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
 	assert_true(pthread_equal(threads[1], pthread_self()));
 	return pthread_equal(threads[0], threads[1]);
@@ -101,7 +101,7 @@ static void test_where_memory_is_limited_no_thread_is_made(void **state)
 	if (UNDER_ASAN || UNDER_TSAN) /* whose own memory is beyond any such limit */
 		skip();
 	assert_true(is_one_thread_under(GP_AT_ONCE_LEAST_BYTES - 1));
-	assert_int_equal(is_one_thread_under(4 * GP_AT_ONCE_LEAST_BYTES), gp_cores() < 2);
+	assert_int_equal(is_one_thread_under(4 * GP_AT_ONCE_LEAST_BYTES), gp_core_count() < 2);
 }
 
 int main(void)

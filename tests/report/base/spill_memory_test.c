@@ -25,13 +25,13 @@
 
 /* A folder on a disk; "": there is none. */
 static char folder[64];
-static char trouble[GP_ROOM_TROUBLE_BYTES];
+static char trouble[GP_SPILL_TROUBLE_BYTES];
 
 static void need_disk(void)
 {
 	if (!folder[0])
 		skip();
-	gp_room_limit(0);
+	gp_spill_limit(0);
 }
 
 static uint32_t files_in(const char *path)
@@ -74,17 +74,17 @@ static void test_within_the_limit_it_is_memory(void **state)
 	uint8_t *room;
 
 	(void)state;
-	gp_room_limit(8 * MIB);
-	room = gp_room_take(4 * MIB);
-	room = gp_room_resize(room, 7 * MIB);
+	gp_spill_limit(8 * MIB);
+	room = gp_spill_take(4 * MIB);
+	room = gp_spill_resize(room, 7 * MIB);
 	assert_non_null(room);
 	assert_int_equal(bytes_of_files(), 0);
-	gp_room_free(room);
-	room = gp_room_take_zeroed(7, MIB); /* what was given back can be had again */
+	gp_spill_free(room);
+	room = gp_spill_take_zeroed(7, MIB); /* what was given back can be had again */
 	assert_true(is_filled(room, 7 * MIB, 0));
 	assert_int_equal(bytes_of_files(), 0);
-	gp_room_free(room);
-	gp_room_free(NULL);
+	gp_spill_free(room);
+	gp_spill_free(NULL);
 }
 
 static void test_small_rooms_are_memory_always(void **state)
@@ -92,14 +92,14 @@ static void test_small_rooms_are_memory_always(void **state)
 	void *room;
 
 	(void)state;
-	gp_room_limit(0);
-	room = gp_room_take(1000);
+	gp_spill_limit(0);
+	room = gp_spill_take(1000);
 	assert_non_null(room);
 	assert_int_equal(bytes_of_files(), 0);
-	gp_room_free(room);
-	room = gp_room_take(0);
+	gp_spill_free(room);
+	room = gp_spill_take(0);
 	assert_non_null(room);
-	gp_room_free(room);
+	gp_spill_free(room);
 }
 
 static void test_beyond_the_limit_it_is_a_file(void **state)
@@ -108,15 +108,15 @@ static void test_beyond_the_limit_it_is_a_file(void **state)
 
 	(void)state;
 	need_disk();
-	gp_room_limit(4 * MIB);
-	first = gp_room_take(3 * MIB);
-	second = gp_room_take_zeroed(2, MIB);
+	gp_spill_limit(4 * MIB);
+	first = gp_spill_take(3 * MIB);
+	second = gp_spill_take_zeroed(2, MIB);
 	assert_int_equal(bytes_of_files(), 2 * MIB);
 	assert_true(is_filled(second, 2 * MIB, 0));
 	assert_int_equal(files_in(folder), 0); /* nothing is left behind, whatever becomes of us */
-	gp_room_free(second);
+	gp_spill_free(second);
 	assert_int_equal(bytes_of_files(), 0);
-	gp_room_free(first);
+	gp_spill_free(first);
 }
 
 static void test_what_is_in_it_moves_along(void **state)
@@ -125,20 +125,20 @@ static void test_what_is_in_it_moves_along(void **state)
 
 	(void)state;
 	need_disk();
-	gp_room_limit(3 * MIB);
-	room = gp_room_take(2 * MIB);
+	gp_spill_limit(3 * MIB);
+	room = gp_spill_take(2 * MIB);
 	memset(room, 7, 2 * MIB);
-	room = gp_room_resize(room, 4 * MIB); /* from memory into a file */
+	room = gp_spill_resize(room, 4 * MIB); /* from memory into a file */
 	assert_int_equal(bytes_of_files(), 4 * MIB);
 	assert_true(is_filled(room, 2 * MIB, 7));
 	memset(room, 8, 4 * MIB);
-	room = gp_room_resize(room, 40 * MIB); /* the file grows */
+	room = gp_spill_resize(room, 40 * MIB); /* the file grows */
 	assert_int_equal(bytes_of_files(), 40 * MIB);
 	assert_true(is_filled(room, 4 * MIB, 8));
 	memset(room, 9, 40 * MIB);
-	room = gp_room_resize(room, MIB);
+	room = gp_spill_resize(room, MIB);
 	assert_true(is_filled(room, MIB, 9));
-	gp_room_free(room);
+	gp_spill_free(room);
 	assert_int_equal(bytes_of_files(), 0);
 }
 
@@ -150,16 +150,16 @@ static void test_each_room_is_its_own(void **state)
 	(void)state;
 	need_disk();
 	for (uint8_t i = 0; i < ROOMS; i++) {
-		rooms[i] = gp_room_take(MIB);
+		rooms[i] = gp_spill_take(MIB);
 		assert_non_null(rooms[i]);
 		memset(rooms[i], i, MIB);
 	}
 	for (size_t i = 0; i < ROOMS; i += 2)
-		gp_room_free(rooms[i]);
+		gp_spill_free(rooms[i]);
 	assert_int_equal(bytes_of_files(), ROOMS / 2 * MIB);
 	for (uint8_t i = 1; i < ROOMS; i += 2) {
 		assert_true(is_filled(rooms[i], MIB, i));
-		gp_room_free(rooms[i]);
+		gp_spill_free(rooms[i]);
 	}
 	assert_int_equal(bytes_of_files(), 0);
 }
@@ -179,7 +179,7 @@ static void test_arrays_grow_and_are_sorted_in_files(void **state)
 	(void)state;
 	need_disk();
 	for (uint32_t i = 0; i < NUMBERS; i++) {
-		assert_int_equal(gp_array_grow_room(&numbers, &capacity, i, sizeof(*numbers)), 0);
+		assert_int_equal(gp_array_grow_spill(&numbers, &capacity, i, sizeof(*numbers)), 0);
 		numbers[i] = (i % 4) * (NUMBERS / 4) + i / 4; /* four runs by turns */
 	}
 	assert_true(bytes_of_files() >= NUMBERS * sizeof(*numbers));
@@ -187,7 +187,7 @@ static void test_arrays_grow_and_are_sorted_in_files(void **state)
 			 0);
 	for (uint32_t i = 0; i < NUMBERS; i++)
 		assert_int_equal(numbers[i], i);
-	gp_room_free(numbers);
+	gp_spill_free(numbers);
 	assert_int_equal(bytes_of_files(), 0);
 }
 
@@ -197,18 +197,18 @@ static void test_without_a_disk_it_is_memory(void **state)
 	uint8_t *room;
 
 	(void)state;
-	gp_room_limit(0);
+	gp_spill_limit(0);
 	getrlimit(RLIMIT_FSIZE, &before);
 	none.rlim_max = before.rlim_max;
 	setrlimit(RLIMIT_FSIZE, &none);
-	room = gp_room_take(3 * MIB);
+	room = gp_spill_take(3 * MIB);
 	setrlimit(RLIMIT_FSIZE, &before);
 	assert_non_null(room);
 	memset(room, 1, 3 * MIB);
 	assert_int_equal(bytes_of_files(), 0);
-	gp_room_trouble(trouble);
+	gp_spill_trouble(trouble);
 	assert_non_null(strstr(trouble, ", for 3 MB: "));
-	gp_room_free(room);
+	gp_spill_free(room);
 }
 
 static void test_a_file_that_cannot_grow_stays(void **state)
@@ -220,16 +220,16 @@ static void test_a_file_that_cannot_grow_stays(void **state)
 	need_disk();
 	getrlimit(RLIMIT_FSIZE, &before);
 	some.rlim_max = before.rlim_max;
-	room = gp_room_take(2 * MIB);
+	room = gp_spill_take(2 * MIB);
 	memset(room, 5, 2 * MIB);
 	setrlimit(RLIMIT_FSIZE, &some);
-	assert_null(gp_room_resize(room, 4 * MIB));
+	assert_null(gp_spill_resize(room, 4 * MIB));
 	setrlimit(RLIMIT_FSIZE, &before);
 	assert_true(is_filled(room, 2 * MIB, 5));
-	gp_room_trouble(trouble);
+	gp_spill_trouble(trouble);
 	assert_memory_equal(trouble, folder, strlen(folder));
 	assert_non_null(strstr(trouble, ", for 4 MB: File too large"));
-	gp_room_free(room);
+	gp_spill_free(room);
 }
 
 static bool has_open(const char *beginning)
@@ -257,19 +257,19 @@ static void test_folders_in_memory_are_no_disks(void **state)
 	if (access("/dev/shm", W_OK) != 0)
 		skip();
 	setenv("TMPDIR", "/dev/shm", 1);
-	room = gp_room_take(2 * MIB);
+	room = gp_spill_take(2 * MIB);
 	setenv("TMPDIR", folder, 1);
 	assert_non_null(room);
 	assert_false(has_open("/dev/shm/gpuprof-"));
 	assert_true(has_open("/var/tmp/gpuprof-"));
-	gp_room_free(room);
+	gp_spill_free(room);
 	assert_false(has_open("/var/tmp/gpuprof-"));
 }
 
 /* In a child: the disk under a room goes away. */
 static void lose_disk(int errors)
 {
-	volatile uint8_t *room = gp_room_take(2 * MIB);
+	volatile uint8_t *room = gp_spill_take(2 * MIB);
 
 	for (int fd = 3; fd < 64; fd++)
 		if (fd != errors && ftruncate(fd, 0) == 0)
@@ -305,10 +305,10 @@ static void test_more_than_there_is_of_anything(void **state)
 	(void)state;
 	if (UNDER_ASAN || UNDER_TSAN) /* they end the program instead */
 		skip();
-	gp_room_limit(0);
-	assert_null(gp_room_take(SIZE_MAX / 2));
-	assert_null(gp_room_take_zeroed(SIZE_MAX / 2, 3));
-	gp_room_trouble(trouble);
+	gp_spill_limit(0);
+	assert_null(gp_spill_take(SIZE_MAX / 2));
+	assert_null(gp_spill_take_zeroed(SIZE_MAX / 2, 3));
+	gp_spill_trouble(trouble);
 	assert_true(trouble[0] != '\0');
 }
 

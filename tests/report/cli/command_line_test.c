@@ -17,7 +17,7 @@
 struct arguments {
 	bool all;
 	const char *output;
-	const struct gp_sheet_format *format;
+	const struct gp_table_format *format;
 	uint64_t top, start_ns;
 	char last[32];
 	bool stops_at_words;
@@ -93,7 +93,7 @@ static void test_every_option_goes_to_its_place(void **state)
 		GP_COMMAND_GO_ON);
 	assert_true(a.all);
 	assert_string_equal(a.output, "out");
-	assert_ptr_equal(a.format, &gp_sheet_csv);
+	assert_ptr_equal(a.format, &gp_table_csv);
 	assert_int_equal(a.top, 7);
 	assert_int_equal(a.start_ns, 20000000);
 	assert_string_equal(a.last, "x");
@@ -153,7 +153,7 @@ static void test_what_is_wrong_is_said(void **state)
 		{"--start 5",
 		 "--start needs a time with its unit, such as 1.5s, 20ms, 300us or 5000ns, not 5"},
 		{"--start 0", NULL},
-		{"-F odt", "there is no format odt; name " GP_SHEET_FORMATS},
+		{"-F odt", "there is no format odt; name " GP_TABLE_FORMATS},
 	};
 	char said[256], wanted[256];
 

@@ -18,16 +18,16 @@ static json_t *compare(const struct gp_run_set *a, const struct gp_run_set *b, s
 		       struct gp_compare_result *result)
 {
 	const struct gp_compare_options options = {.top = top};
-	struct gp_sheet_writer writer;
+	struct gp_table_writer writer;
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 	json_t *root;
 
 	assert_non_null(out);
-	gp_sheet_writer_open(&writer, &gp_sheet_json, out, true);
+	gp_table_writer_open(&writer, &gp_table_json, out, true);
 	assert_int_equal(gp_compare_write(&writer, a, b, &options, result), 0);
-	assert_int_equal(gp_sheet_writer_close(&writer), 0);
+	assert_int_equal(gp_table_writer_close(&writer), 0);
 	fclose(out);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(root);

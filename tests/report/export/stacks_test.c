@@ -16,7 +16,7 @@
 
 static char *export(const struct gp_exporter *exporter, const struct gp_model *model)
 {
-	const struct gp_export_options options = {.measure = GP_MEASURE_CALLS};
+	const struct gp_export_options options = {.measure = GP_STACK_METRIC_CALLS};
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
@@ -100,7 +100,7 @@ static const struct gp_model *get_nothing(void *context, size_t index)
 static void test_no_process(void **state)
 {
 	static const struct gp_export_source nothing = {.count = 2, .get = get_nothing};
-	static const struct gp_export_options options = {.measure = GP_MEASURES};
+	static const struct gp_export_options options = {.measure = GP_STACK_METRICS};
 
 	(void)state;
 	for (const struct gp_exporter *const *at = gp_exporters; *at; at++) {
@@ -114,7 +114,7 @@ static void test_no_process(void **state)
 
 static void test_files_that_cannot_be_written(void **state)
 {
-	static const struct gp_export_options options = {.measure = GP_MEASURE_CALLS};
+	static const struct gp_export_options options = {.measure = GP_STACK_METRIC_CALLS};
 	struct gp_model *model = model_of("main", "f");
 
 	(void)state;

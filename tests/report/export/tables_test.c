@@ -18,7 +18,7 @@
 
 #define HOSTILE "a\"',\n\x1b\xff; DROP TABLE StringIds; --</script>"
 
-static const struct gp_export_options everything = {.measure = GP_MEASURES};
+static const struct gp_export_options everything = {.measure = GP_STACK_METRICS};
 
 /* A launch and its kernel, both with that name; an untimed kernel; an allocation that is left. */
 static struct gp_model *model_of(const char *name)

@@ -258,7 +258,7 @@ static struct gp_model *load(const char *path)
 static char *write_source(const struct gp_exporter *exporter, const struct gp_export_source *source,
 			  const struct gp_slice_choice *choice, size_t *length)
 {
-	const struct gp_export_options options = {.measure = GP_MEASURES, .choice = *choice};
+	const struct gp_export_options options = {.measure = GP_STACK_METRICS, .choice = *choice};
 	char *text = NULL;
 	FILE *out = open_memstream(&text, length);
 

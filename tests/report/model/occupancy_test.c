@@ -282,9 +282,9 @@ static void test_what_is_not_known(void **state)
 	assert_false(gp_occupancy_of(&device, &shape, &found));
 }
 
-static double cell(const struct gp_sheet *sheet, size_t row, const char *title)
+static double cell(const struct gp_table *sheet, size_t row, const char *title)
 {
-	struct gp_value value = gp_sheet_row(sheet, row)[gp_sheet_find_column(sheet->head, title)];
+	struct gp_value value = gp_table_row(sheet, row)[gp_table_find_column(sheet->head, title)];
 
 	return value.kind == GP_VALUE_WHOLE ? (double)value.whole : value.real;
 }
@@ -297,7 +297,7 @@ static void test_the_table(void **state)
 	struct build b = build_begin(1);
 	struct gp_model *model;
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 	uint32_t name = build_name(&b, "k"), shapes[4];
 
 	(void)state;
@@ -315,12 +315,12 @@ static void test_the_table(void **state)
 	model = build_end(&b);
 	assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_occupancy, &scope, &sheet), 0);
-	assert_int_equal(gp_sheet_rows(&sheet), 2);
+	assert_int_equal(gp_table_rows(&sheet), 2);
 	assert_true(cell(&sheet, 0, "Count") == 2 && cell(&sheet, 0, "Occupancy") == 100);
 	assert_true(cell(&sheet, 0, "Waves") == 1 && cell(&sheet, 0, "Warps/SM") == 64);
 	assert_true(cell(&sheet, 0, "Tail") == 12.5 && cell(&sheet, 0, "Grid occ.") == 75);
 	assert_true(cell(&sheet, 1, "Blocks/SM") == 32 && cell(&sheet, 1, "Occupancy") == 50);
-	gp_sheet_close(&sheet);
+	gp_table_close(&sheet);
 	gp_scope_close(&scope);
 	gp_model_free(model);
 }
@@ -331,7 +331,7 @@ static void test_copies_beside_the_peak(void **state)
 	struct build b = build_begin(1);
 	struct gp_model *model;
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 
 	(void)state;
 	build_device(&b, 0, "H200");
@@ -346,9 +346,9 @@ static void test_copies_beside_the_peak(void **state)
 	assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_copy_size, &scope, &sheet), 0);
 	assert_true(cell(&sheet, 0, "Peak %") == 50);
-	assert_int_equal(gp_sheet_row(&sheet, 1)[gp_sheet_find_column(sheet.head, "Peak %")].kind,
+	assert_int_equal(gp_table_row(&sheet, 1)[gp_table_find_column(sheet.head, "Peak %")].kind,
 			 GP_VALUE_NONE);
-	gp_sheet_close(&sheet);
+	gp_table_close(&sheet);
 	gp_scope_close(&scope);
 	gp_model_free(model);
 }

@@ -14,7 +14,7 @@
 /* A table of some models; cells are asked for by the text of the row's last column and the title. */
 struct made {
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 };
 
 static struct made make(const struct gp_breakdown *breakdown, struct gp_model *const *models,
@@ -29,18 +29,18 @@ static struct made make(const struct gp_breakdown *breakdown, struct gp_model *c
 
 static void end(struct made *made)
 {
-	gp_sheet_close(&made->sheet);
+	gp_table_close(&made->sheet);
 	gp_scope_close(&made->scope);
 }
 
 static struct gp_value cell(const struct made *made, const char *name, const char *title)
 {
-	const struct gp_sheet_head *head = made->sheet.head;
-	size_t column = gp_sheet_find_column(head, title);
+	const struct gp_table_head *head = made->sheet.head;
+	size_t column = gp_table_find_column(head, title);
 
 	assert_true(column < head->column_count);
-	for (size_t i = 0; i < gp_sheet_rows(&made->sheet); i++) {
-		const struct gp_value *row = gp_sheet_row(&made->sheet, i);
+	for (size_t i = 0; i < gp_table_rows(&made->sheet); i++) {
+		const struct gp_value *row = gp_table_row(&made->sheet, i);
 		const struct gp_value *last = &row[head->column_count - 1];
 
 		if (last->kind == GP_VALUE_TEXT && strcmp(last->text, name) == 0)
@@ -68,10 +68,10 @@ static void expect_none(const struct made *made, const char *name, const char *t
 /* The same of the row with that number: of tables that do not end in a name. */
 static void expect_at(const struct made *made, size_t row, const char *title, uint64_t expected)
 {
-	size_t column = gp_sheet_find_column(made->sheet.head, title);
+	size_t column = gp_table_find_column(made->sheet.head, title);
 
-	assert_true(row < gp_sheet_rows(&made->sheet) && column < made->sheet.head->column_count);
-	assert_int_equal(gp_sheet_row(&made->sheet, row)[column].whole, expected);
+	assert_true(row < gp_table_rows(&made->sheet) && column < made->sheet.head->column_count);
+	assert_int_equal(gp_table_row(&made->sheet, row)[column].whole, expected);
 }
 
 static struct gp_op *build_kernel(struct build *b, uint32_t name, uint64_t start_ns,
@@ -102,13 +102,13 @@ static void a_device_without_operations_has_no_share_of_idle_time(void **state)
 	model = build_end(&b);
 	for (size_t i = 0; i < 2; i++) {
 		struct made made = make(tables[i], &model, 1);
-		size_t share = gp_sheet_find_column(made.sheet.head, "Time %");
-		size_t device = gp_sheet_find_column(made.sheet.head, "Device");
+		size_t share = gp_table_find_column(made.sheet.head, "Time %");
+		size_t device = gp_table_find_column(made.sheet.head, "Device");
 		double sum = 0;
 		uint32_t others = 0;
 
-		for (size_t row = 0; row < gp_sheet_rows(&made.sheet); row++) {
-			const struct gp_value *cells = gp_sheet_row(&made.sheet, row);
+		for (size_t row = 0; row < gp_table_rows(&made.sheet); row++) {
+			const struct gp_value *cells = gp_table_row(&made.sheet, row);
 
 			if (cells[device].whole == 0)
 				sum += cells[share].real;
@@ -232,7 +232,7 @@ static void untimed_kernels_are_counted_apart(void **state)
 	expect_none(&made, "never", "Min");
 	end(&made);
 	made = make(&gp_breakdown_gpu, &model, 1);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 3);
+	assert_int_equal(gp_table_rows(&made.sheet), 3);
 	expect(&made, "twice", "Total", 40);
 	expect(&made, "[memset]", "Time %", 20);
 	assert_string_equal(cell(&made, "[memset]", "Category").text, "set");
@@ -259,14 +259,14 @@ static void copies_within_the_host_are_copies_and_no_time_of_a_gpu(void **state)
 	expect(&made, "[memcpy HtoH pinned to pageable]", "Total", 90);
 	end(&made);
 	made = make(&gp_breakdown_gpu, &model, 1);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
+	assert_int_equal(gp_table_rows(&made.sheet), 2);
 	expect(&made, "k", "Time %", 100);
 	expect(&made, "[memcpy HtoH pinned to pageable]", "Count", 1);
 	expect(&made, "[memcpy HtoH pinned to pageable]", "Total", 0);
 	expect_none(&made, "[memcpy HtoH pinned to pageable]", "Avg");
 	end(&made);
 	made = make(&gp_breakdown_kind, &model, 1);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
+	assert_int_equal(gp_table_rows(&made.sheet), 2);
 	expect_at(&made, 1, "Count", 1);
 	expect_at(&made, 1, "Total", 0);
 	end(&made);
@@ -316,11 +316,11 @@ static void kernels_of_two_processes_are_one_row(void **state)
 		models[i] = build_end(&b);
 	}
 	made = make(&gp_breakdown_kernel, models, 2);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 1);
+	assert_int_equal(gp_table_rows(&made.sheet), 1);
 	expect(&made, "same", "Count", 2);
 	end(&made);
 	made = make(&gp_breakdown_context, models, 2);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
+	assert_int_equal(gp_table_rows(&made.sheet), 2);
 	end(&made);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);
@@ -343,7 +343,7 @@ static void a_launch_is_split_into_call_queue_and_kernel(void **state)
 	build_kernel(&b, name, 450, 460, 3);
 	model = build_end(&b);
 	made = make(&gp_breakdown_exec, &model, 1);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 1);
+	assert_int_equal(gp_table_rows(&made.sheet), 1);
 	expect(&made, "work", "Count", 2);
 	expect(&made, "work", "QCount", 1);
 	expect(&made, "work", "Total", 80 + 100);
@@ -392,9 +392,9 @@ static void a_stream_is_busy_where_any_operation_runs(void **state)
 	build_kernel(&b, 0, 300, 310, 0);
 	model = build_end(&b);
 	made = make(&gp_breakdown_stream, &model, 1);
-	column = gp_sheet_find_column(made.sheet.head, "Busy");
-	assert_int_equal(gp_sheet_row(&made.sheet, 0)[column].whole, 120);
-	assert_int_equal(gp_sheet_row(&made.sheet, 0)[1].whole, 140);
+	column = gp_table_find_column(made.sheet.head, "Busy");
+	assert_int_equal(gp_table_row(&made.sheet, 0)[column].whole, 120);
+	assert_int_equal(gp_table_row(&made.sheet, 0)[1].whole, 140);
 	end(&made);
 	gp_model_free(model);
 }
@@ -457,7 +457,7 @@ static void ranges_have_their_own_time(void **state)
 	struct made made = make(&gp_breakdown_nvtx, &model, 1);
 
 	(void)state;
-	assert_int_equal(gp_sheet_rows(&made.sheet), 4);
+	assert_int_equal(gp_table_rows(&made.sheet), 4);
 	expect(&made, "step", "Count", 2);
 	expect(&made, "step", "Total", 100 + 40);
 	expect(&made, "step", "Self", 60 + 30);
@@ -484,7 +484,7 @@ static void ranges_that_differ_in_numbers_are_one_group(void **state)
 	build_range(&b, 1, "drain", 300, 310);
 	model = build_end(&b);
 	made = make(&gp_breakdown_nvtx_group, &model, 1);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
+	assert_int_equal(gp_table_rows(&made.sheet), 2);
 	expect(&made, "request *", "Count", 3);
 	expect(&made, "request *", "Total", 90);
 	expect(&made, "request *", "Med", 30);
@@ -501,7 +501,7 @@ static void ranges_are_projected_onto_the_gpu(void **state)
 	struct made made = make(&gp_breakdown_nvtx_gpu, &model, 1);
 
 	(void)state;
-	assert_int_equal(gp_sheet_rows(&made.sheet), 3);
+	assert_int_equal(gp_table_rows(&made.sheet), 3);
 	expect(&made, "step", "Count", 2);
 	expect(&made, "step", "Total", 30 + 20);
 	expect(&made, "step", "GPU ops", 3);
@@ -524,19 +524,19 @@ static void a_kernel_counts_once_in_each_range_that_it_lies_in(void **state)
 	} expected[] = {{"spot", 1, 80, 1}, {"step", 2, 30, 1}, {"inner", 1, 20, 1}};
 	struct gp_model *model = build_ranges();
 	struct made made = make(&gp_breakdown_nvtx_kernel, &model, 1);
-	const struct gp_sheet_head *head = made.sheet.head;
+	const struct gp_table_head *head = made.sheet.head;
 
 	(void)state;
-	assert_int_equal(gp_sheet_rows(&made.sheet), 3);
+	assert_int_equal(gp_table_rows(&made.sheet), 3);
 	for (size_t i = 0; i < 3; i++) {
-		const struct gp_value *row = gp_sheet_row(&made.sheet, i);
+		const struct gp_value *row = gp_table_row(&made.sheet, i);
 
-		assert_string_equal(row[gp_sheet_find_column(head, "Range")].text,
+		assert_string_equal(row[gp_table_find_column(head, "Range")].text,
 				    expected[i].range);
-		assert_string_equal(row[gp_sheet_find_column(head, "Name")].text, "work");
-		assert_int_equal(row[gp_sheet_find_column(head, "Count")].whole, expected[i].count);
-		assert_int_equal(row[gp_sheet_find_column(head, "Total")].whole, expected[i].total);
-		assert_int_equal(row[gp_sheet_find_column(head, "Ranges")].whole,
+		assert_string_equal(row[gp_table_find_column(head, "Name")].text, "work");
+		assert_int_equal(row[gp_table_find_column(head, "Count")].whole, expected[i].count);
+		assert_int_equal(row[gp_table_find_column(head, "Total")].whole, expected[i].total);
+		assert_int_equal(row[gp_table_find_column(head, "Ranges")].whole,
 				 expected[i].ranges);
 	}
 	end(&made);
@@ -595,7 +595,7 @@ static void code_comes_from_compiler_driver_and_calls(void **state)
 	build_overhead(&b, 1 << 16, 70, 80);
 	model = build_end(&b);
 	made = make(&gp_breakdown_module, &model, 1);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 4);
+	assert_int_equal(gp_table_rows(&made.sheet), 4);
 	expect(&made, "compile PTX to CUBIN", "Cache size", 7);
 	expect(&made, "compile PTX to CUBIN", "Total", 100);
 	expect(&made, "load from cache Unknown", "Count", 1);
@@ -642,7 +642,7 @@ static void unified_memory_has_bytes_or_faults(void **state)
 	expect(&made, "page fault of a GPU", "Faults", 12);
 	end(&made);
 	made = make(&gp_breakdown_unified_address, &model, 1);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
+	assert_int_equal(gp_table_rows(&made.sheet), 2);
 	expect_at(&made, 0, "HtoD", 12288);
 	expect_at(&made, 0, "CPU faults", 1);
 	expect_at(&made, 0, "GPU faults", 12);
@@ -651,7 +651,7 @@ static void unified_memory_has_bytes_or_faults(void **state)
 	expect_at(&made, 1, "DtoH", 100);
 	end(&made);
 	made = make(&gp_breakdown_unified_fault, &model, 1);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 1);
+	assert_int_equal(gp_table_rows(&made.sheet), 1);
 	expect_at(&made, 0, "Instruction", 0xdeadbeef);
 	end(&made);
 	gp_model_free(model);
@@ -829,14 +829,14 @@ static void every_table_is_sound(void **state)
 
 	(void)state;
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++) {
-		const struct gp_sheet_head *head = &(*at)->head;
+		const struct gp_table_head *head = &(*at)->head;
 		struct made made = make(*at, &model, 1);
 
 		assert_true((*at)->sort_column < head->column_count ||
-			    (*at)->sort_column == GP_SHEET_AS_ADDED);
+			    (*at)->sort_column == GP_TABLE_AS_ADDED);
 		assert_int_equal(made.sheet.cell_count % head->column_count, 0);
 		for (size_t i = 0; i < head->column_count; i++)
-			assert_int_equal(gp_sheet_find_column(head, head->columns[i].title), i);
+			assert_int_equal(gp_table_find_column(head, head->columns[i].title), i);
 		assert_true(gp_breakdown_is(*at, head->name));
 		end(&made);
 	}

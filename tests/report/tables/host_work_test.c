@@ -96,9 +96,9 @@ static void a_look_reaches_half_way_to_the_next(void **state)
 	assert_true(add(0, 100, 0, 100));
 	assert_function(0, 0, "other (train.py:2)", 60, 2);
 	assert_function(0, 1, "first (train.py:1)", 20, 2);
-	assert_int_equal(gp_host_look_time(scene.b.model, 0).end_ns, 20 * MS);
-	assert_int_equal(gp_host_look_time(scene.b.model, 1).start_ns, 20 * MS);
-	assert_int_equal(gp_host_look_time(scene.b.model, 1).end_ns, 80 * MS);
+	assert_int_equal(gp_python_sample_time(scene.b.model, 0).end_ns, 20 * MS);
+	assert_int_equal(gp_python_sample_time(scene.b.model, 1).start_ns, 20 * MS);
+	assert_int_equal(gp_python_sample_time(scene.b.model, 1).end_ns, 80 * MS);
 	/* what is outside of the time counts for nothing, nor do the looks of a run that are */
 	assert_true(add(1, 100, 0, 25));
 	assert_function(1, 0, "first (train.py:1)", 10, 1);
@@ -269,7 +269,7 @@ static void looks_within_a_time_are_counted(void **state)
 		gp_host_work_add_within(&scene.tally, i, scene.places, scene.b.model, 100,
 					cases[i].start_ms * MS, cases[i].end_ms * MS);
 		assert_int_equal(gp_host_work_spot(&scene.tally, i, scene.places).all_ns,
-				 cases[i].looks * GP_HOST_LOOK);
+				 cases[i].looks * GP_PYTHON_SAMPLE);
 	}
 }
 

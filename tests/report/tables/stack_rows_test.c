@@ -53,8 +53,8 @@ static const char *rows_of(struct scene *s)
 	assert_int_equal(gp_stack_profile_open(&profile, true, false), 0);
 	assert_int_equal(gp_stack_profile_add(&profile, s->b.model), 0);
 	gp_model_free(s->b.model);
-	assert_int_equal(gp_stack_rows(&profile, GP_STACK_CALLERS_FIRST, GP_MEASURE_GPU_TIME,
-				       GP_MEASURE_OPERATIONS, s->all, put, s),
+	assert_int_equal(gp_stack_rows(&profile, GP_STACK_CALLERS_FIRST, GP_STACK_METRIC_GPU_TIME,
+				       GP_STACK_METRIC_OPERATIONS, s->all, put, s),
 			 0);
 	gp_stack_profile_close(&profile);
 	return s->rows;
@@ -237,10 +237,10 @@ static void test_callers_below_what_they_called(void **state)
 	assert_int_equal(gp_stack_profile_open(&profile, true, false), 0);
 	assert_int_equal(gp_stack_profile_add(&profile, s->b.model), 0);
 	gp_model_free(s->b.model);
-	assert_int_equal(gp_stack_profile_invert(&profile, GP_MEASURE_GPU_TIME, &inverted), 0);
-	assert_int_equal(inverted.totals[GP_MEASURE_GPU_TIME], 1000);
-	assert_int_equal(gp_stack_rows(&inverted, GP_STACK_CALLERS_LAST, GP_MEASURE_GPU_TIME,
-				       GP_MEASURE_OPERATIONS, false, put, s),
+	assert_int_equal(gp_stack_profile_invert(&profile, GP_STACK_METRIC_GPU_TIME, &inverted), 0);
+	assert_int_equal(inverted.totals[GP_STACK_METRIC_GPU_TIME], 1000);
+	assert_int_equal(gp_stack_rows(&inverted, GP_STACK_CALLERS_LAST, GP_STACK_METRIC_GPU_TIME,
+				       GP_STACK_METRIC_OPERATIONS, false, put, s),
 			 0);
 	assert_string_equal(s->rows, "Memset (Unknown) < cudaLaunchKernel < gemm = 1000\n"
 				     "  train < main = 700\n"

@@ -12,14 +12,14 @@
 
 #include "report/tables/table_writer.h"
 
-static const struct gp_sheet_column columns[] = {
+static const struct gp_table_column columns[] = {
 	{"Time %", GP_UNIT_PERCENT}, {"Total", GP_UNIT_NS},        {"Size", GP_UNIT_BYTES},
 	{"Count", GP_UNIT_COUNT},    {"Address", GP_UNIT_ADDRESS}, {"Name", GP_UNIT_TEXT},
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-static const struct gp_sheet_head head = {"test", "A test", columns, COLUMNS};
+static const struct gp_table_head head = {"test", "A test", columns, COLUMNS};
 
 /* Names that a program may give its kernels and ranges, to do harm. */
 static const char *const hostile[] = {
@@ -42,39 +42,39 @@ static const char *const hostile[] = {
 
 #define HOSTILE (sizeof(hostile) / sizeof(hostile[0]))
 
-static void write_row(struct gp_sheet_writer *writer, const char *name)
+static void write_row(struct gp_table_writer *writer, const char *name)
 {
 	const struct gp_value values[COLUMNS] = {
 		gp_value_real(33.3333333), gp_value_whole(1234567), gp_value_real(2048.5),
 		gp_value_whole(12345678),  gp_value_whole(0x7f00),  gp_value_text(name),
 	};
 
-	gp_sheet_writer_row(writer, values);
+	gp_table_writer_row(writer, values);
 }
 
 /* The sheet with those names, so many times. */
-static char *write_names(const struct gp_sheet_format *format, const char *const *names,
+static char *write_names(const struct gp_table_format *format, const char *const *names,
 			 size_t count, size_t sheets)
 {
-	struct gp_sheet_writer writer;
+	struct gp_table_writer writer;
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
-	gp_sheet_writer_open(&writer, format, out, sheets > 1);
+	gp_table_writer_open(&writer, format, out, sheets > 1);
 	for (size_t s = 0; s < sheets; s++) {
-		gp_sheet_writer_begin(&writer, &head);
+		gp_table_writer_begin(&writer, &head);
 		for (size_t i = 0; i < count; i++)
 			write_row(&writer, names[i]);
-		gp_sheet_writer_end(&writer);
+		gp_table_writer_end(&writer);
 	}
-	assert_int_equal(gp_sheet_writer_close(&writer), 0);
+	assert_int_equal(gp_table_writer_close(&writer), 0);
 	fclose(out);
 	assert_int_equal(strlen(text), bytes);
 	return text;
 }
 
-static void expect(const struct gp_sheet_format *format, const char *name, size_t sheets,
+static void expect(const struct gp_table_format *format, const char *name, size_t sheets,
 		   const char *expected)
 {
 	char *text = write_names(format, &name, 1, sheets);
@@ -86,7 +86,7 @@ static void expect(const struct gp_sheet_format *format, const char *name, size_
 static void text_has_figures_for_people(void **state)
 {
 	(void)state;
-	expect(&gp_sheet_text, "add", 1,
+	expect(&gp_table_text, "add", 1,
 	       "A test\n"
 	       "  Time %    Total      Size       Count  Address  Name\n"
 	       "    33.3  1.235ms  2.001KiB  12,345,678   0x7f00  add\n");
@@ -95,7 +95,7 @@ static void text_has_figures_for_people(void **state)
 static void csv_has_raw_numbers_and_units_in_its_titles(void **state)
 {
 	(void)state;
-	expect(&gp_sheet_csv, "add", 2,
+	expect(&gp_table_csv, "add", 2,
 	       "Time %,Total (ns),Size (bytes),Count,Address,Name\n"
 	       "33.333,1234567,2048.5,12345678,0x7f00,add\n"
 	       "\n"
@@ -106,7 +106,7 @@ static void csv_has_raw_numbers_and_units_in_its_titles(void **state)
 static void markdown_has_a_table_with_a_heading(void **state)
 {
 	(void)state;
-	expect(&gp_sheet_markdown, "add", 1,
+	expect(&gp_table_markdown, "add", 1,
 	       "### A test\n"
 	       "\n"
 	       "| Time % | Total | Size | Count | Address | Name |\n"
@@ -140,7 +140,7 @@ static void a_change_may_be_negative(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct gp_value value = gp_value_real(cases[i].value);
-		char *figure = gp_sheet_figure(&value, cases[i].unit);
+		char *figure = gp_table_figure(&value, cases[i].unit);
 
 		assert_string_equal(figure, cases[i].figure);
 		free(figure);
@@ -150,28 +150,28 @@ static void a_change_may_be_negative(void **state)
 static void values_that_are_absent_are_shown_as_such(void **state)
 {
 	static const struct {
-		const struct gp_sheet_format *format;
+		const struct gp_table_format *format;
 		const char *row;
 	} cases[] = {
-		{&gp_sheet_csv, "\n,,,,,\n"},
-		{&gp_sheet_markdown, "\n| - | - | - | - | - | - |\n"},
-		{&gp_sheet_text, "       -      -     -      -        -  -\n"},
-		{&gp_sheet_json, "{\"Time %\": null, \"Total\": null, \"Size\": null, "},
+		{&gp_table_csv, "\n,,,,,\n"},
+		{&gp_table_markdown, "\n| - | - | - | - | - | - |\n"},
+		{&gp_table_text, "       -      -     -      -        -  -\n"},
+		{&gp_table_json, "{\"Time %\": null, \"Total\": null, \"Size\": null, "},
 	};
 	const struct gp_value none[COLUMNS] = {{0}};
 	size_t bytes;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct gp_sheet_writer writer;
+		struct gp_table_writer writer;
 		char *text = NULL;
 		FILE *out = open_memstream(&text, &bytes);
 
-		gp_sheet_writer_open(&writer, cases[i].format, out, false);
-		gp_sheet_writer_begin(&writer, &head);
-		gp_sheet_writer_row(&writer, none);
-		gp_sheet_writer_end(&writer);
-		assert_int_equal(gp_sheet_writer_close(&writer), 0);
+		gp_table_writer_open(&writer, cases[i].format, out, false);
+		gp_table_writer_begin(&writer, &head);
+		gp_table_writer_row(&writer, none);
+		gp_table_writer_end(&writer);
+		assert_int_equal(gp_table_writer_close(&writer), 0);
 		fclose(out);
 		assert_non_null(strstr(text, cases[i].row));
 		free(text);
@@ -205,7 +205,7 @@ static size_t parse_csv(const char *line, char fields[][64], size_t limit)
 
 static void csv_keeps_names_in_their_field_and_out_of_formulas(void **state)
 {
-	char *text = write_names(&gp_sheet_csv, hostile, HOSTILE, 1), *line, *next = text;
+	char *text = write_names(&gp_table_csv, hostile, HOSTILE, 1), *line, *next = text;
 	char fields[COLUMNS + 1][64];
 	size_t lines = 0;
 
@@ -218,7 +218,7 @@ static void csv_keeps_names_in_their_field_and_out_of_formulas(void **state)
 	}
 	assert_int_equal(lines, HOSTILE);
 	free(text);
-	text = write_names(&gp_sheet_csv, hostile, HOSTILE, 1);
+	text = write_names(&gp_table_csv, hostile, HOSTILE, 1);
 	assert_non_null(strstr(text, ",\"a,b\"\"c\"\"\"\n"));
 	assert_non_null(strstr(text, ",'-1+1\n"));
 	free(text);
@@ -227,9 +227,9 @@ static void csv_keeps_names_in_their_field_and_out_of_formulas(void **state)
 static void text_and_csv_and_markdown_are_plain_lines(void **state)
 {
 	static const struct {
-		const struct gp_sheet_format *format;
+		const struct gp_table_format *format;
 		size_t lines; /* apart from the rows */
-	} cases[] = {{&gp_sheet_text, 2}, {&gp_sheet_csv, 1}, {&gp_sheet_markdown, 4}};
+	} cases[] = {{&gp_table_text, 2}, {&gp_table_csv, 1}, {&gp_table_markdown, 4}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -248,7 +248,7 @@ static void text_and_csv_and_markdown_are_plain_lines(void **state)
 /* Cells end at a | that has no backslash in front; nothing in them is markup. */
 static void markdown_keeps_names_in_their_cell(void **state)
 {
-	char *text = write_names(&gp_sheet_markdown, hostile, HOSTILE, 1);
+	char *text = write_names(&gp_table_markdown, hostile, HOSTILE, 1);
 	char *row = strstr(text, "| 33.3");
 
 	(void)state;
@@ -273,7 +273,7 @@ static void json_is_strict_and_keeps_names(void **state)
 	static const char *const kept[] = {"=cmd|' /C calc'!A0", "a\nb\r\tc",
 					   ("\xe2\x80\xae"
 					    "evil")};
-	char *text = write_names(&gp_sheet_json, hostile, HOSTILE, 1);
+	char *text = write_names(&gp_table_json, hostile, HOSTILE, 1);
 	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL), *rows, *first;
 
 	(void)state;
@@ -300,14 +300,14 @@ static void json_is_strict_and_keeps_names(void **state)
 
 static void several_sheets_are_one_json_value(void **state)
 {
-	char *text = write_names(&gp_sheet_json, hostile, 2, 3);
+	char *text = write_names(&gp_table_json, hostile, 2, 3);
 	json_t *root = json_loads(text, 0, NULL);
 
 	(void)state;
 	assert_int_equal(json_array_size(root), 3);
 	json_decref(root);
 	free(text);
-	text = write_names(&gp_sheet_json, hostile, 0, 1);
+	text = write_names(&gp_table_json, hostile, 0, 1);
 	root = json_loads(text, 0, NULL);
 	assert_int_equal(json_array_size(json_object_get(root, "rows")), 0);
 	json_decref(root);
@@ -317,26 +317,26 @@ static void several_sheets_are_one_json_value(void **state)
 static void long_text_is_written_as_it_comes(void **state)
 {
 	const char *const names[] = {"short", "longer than all before"};
-	const struct gp_sheet_column two[] = {{"Kind", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT}};
-	const struct gp_sheet_head wide = {"wide", "Wide", two, 2};
-	struct gp_sheet_writer writer;
+	const struct gp_table_column two[] = {{"Kind", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT}};
+	const struct gp_table_head wide = {"wide", "Wide", two, 2};
+	struct gp_table_writer writer;
 	char *text = NULL, *line;
 	size_t bytes, rows = 0;
 	FILE *out = open_memstream(&text, &bytes);
 
 	(void)state;
-	gp_sheet_writer_open(&writer, &gp_sheet_text, out, false);
-	gp_sheet_writer_begin(&writer, &wide);
+	gp_table_writer_open(&writer, &gp_table_text, out, false);
+	gp_table_writer_begin(&writer, &wide);
 	for (size_t i = 0; i < 2500; i++) {
 		const struct gp_value values[] = {gp_value_text(names[i >= 2400]),
 						  gp_value_text("x")};
 
-		gp_sheet_writer_row(&writer, values);
+		gp_table_writer_row(&writer, values);
 	}
 	fflush(out);
 	assert_true(bytes > 2000 * strlen("  short  x\n"));
-	gp_sheet_writer_end(&writer);
-	assert_int_equal(gp_sheet_writer_close(&writer), 0);
+	gp_table_writer_end(&writer);
+	assert_int_equal(gp_table_writer_close(&writer), 0);
 	fclose(out);
 	for (char *next = text; (line = strsep(&next, "\n")) && *line; rows++)
 		assert_int_equal(line[strlen(line) - 1], rows == 1 ? 'e' : rows == 0 ? 'e' : 'x');
@@ -346,19 +346,19 @@ static void long_text_is_written_as_it_comes(void **state)
 
 static void a_full_disk_is_an_error(void **state)
 {
-	static const struct gp_sheet_format *const all[] = {&gp_sheet_text, &gp_sheet_csv,
-							    &gp_sheet_json, &gp_sheet_markdown};
+	static const struct gp_table_format *const all[] = {&gp_table_text, &gp_table_csv,
+							    &gp_table_json, &gp_table_markdown};
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		FILE *full = fopen("/dev/full", "w");
-		struct gp_sheet_writer writer;
+		struct gp_table_writer writer;
 
-		gp_sheet_writer_open(&writer, all[i], full, false);
-		gp_sheet_writer_begin(&writer, &head);
+		gp_table_writer_open(&writer, all[i], full, false);
+		gp_table_writer_begin(&writer, &head);
 		write_row(&writer, "x");
-		gp_sheet_writer_end(&writer);
-		assert_int_equal(gp_sheet_writer_close(&writer), -EIO);
+		gp_table_writer_end(&writer);
+		assert_int_equal(gp_table_writer_close(&writer), -EIO);
 		fclose(full);
 	}
 }
@@ -366,9 +366,9 @@ static void a_full_disk_is_an_error(void **state)
 static void formats_are_found_by_name(void **state)
 {
 	(void)state;
-	assert_ptr_equal(gp_sheet_format_find("csv"), &gp_sheet_csv);
-	assert_ptr_equal(gp_sheet_format_find("markdown"), &gp_sheet_markdown);
-	assert_null(gp_sheet_format_find("xml"));
+	assert_ptr_equal(gp_table_format_find("csv"), &gp_table_csv);
+	assert_ptr_equal(gp_table_format_find("markdown"), &gp_table_markdown);
+	assert_null(gp_table_format_find("xml"));
 }
 
 int main(void)

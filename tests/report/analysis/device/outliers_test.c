@@ -34,16 +34,16 @@ static struct build build_copies(uint64_t long_ns, uint64_t bytes)
 	return b;
 }
 
-static struct gp_lone_op find(struct gp_model *model)
+static struct gp_outlier find(struct gp_model *model)
 {
 	struct gp_device_list devices = {0};
 	char message[256];
 	struct gp_kinds *kinds = gp_kinds_new(NULL, message, sizeof(message));
-	struct gp_lone_op found;
+	struct gp_outlier found;
 
 	assert_non_null(kinds);
 	assert_int_equal(gp_device_list_all(&devices, &model, 1), 0);
-	assert_int_equal(gp_lone_op_find(&found, &model, 1, &devices, kinds), 0);
+	assert_int_equal(gp_outlier_find(&found, &model, 1, &devices, kinds), 0);
 	gp_kinds_free(kinds);
 	gp_device_list_free(&devices);
 	return found;
@@ -53,7 +53,7 @@ static void one_of_many_that_takes_most_of_the_time_is_found(void **state)
 {
 	struct build b = build_copies(500 * MS, 1);
 	struct gp_model *model = build_end(&b);
-	struct gp_lone_op found = find(model);
+	struct gp_outlier found = find(model);
 
 	(void)state;
 	assert_ptr_equal(found.op, &model->ops[LONG]);
@@ -119,18 +119,18 @@ static struct gp_model *build_contradicted(uint32_t kernels)
 	return model;
 }
 
-static struct gp_lone_op find_wrong(struct gp_model *model)
+static struct gp_outlier find_wrong(struct gp_model *model)
 {
-	struct gp_lone_op found;
+	struct gp_outlier found;
 
-	assert_int_equal(gp_lone_op_find_wrong(&found, &model, 1), 0);
+	assert_int_equal(gp_outlier_find_wrong(&found, &model, 1), 0);
 	return found;
 }
 
 static void what_its_own_stream_contradicts_is_told_apart(void **state)
 {
 	struct gp_model *model = build_contradicted(12);
-	struct gp_lone_op found = find_wrong(model);
+	struct gp_outlier found = find_wrong(model);
 
 	(void)state;
 	assert_non_null(found.op);

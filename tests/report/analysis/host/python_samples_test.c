@@ -40,8 +40,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	gp_room_free(scene.spans);
-	gp_room_free(scene.turns);
+	gp_spill_free(scene.spans);
+	gp_spill_free(scene.turns);
 	scene.spans = NULL;
 	scene.turns = NULL;
 	scene.b.model->samples = NULL; /* the tests' own */
@@ -53,7 +53,7 @@ static void find(struct gp_sample *samples, uint32_t count)
 {
 	scene.b.model->samples = samples;
 	scene.b.model->sample_count = count;
-	assert_int_equal(gp_host_spans_find(scene.b.model, 0, gp_host_looks_end(scene.b.model, 0),
+	assert_int_equal(gp_host_spans_find(scene.b.model, 0, gp_python_samples_end(scene.b.model, 0),
 					    gp_host_spans_depth(scene.b.model), &scene.spans,
 					    &scene.count, &scene.turns),
 			 0);
@@ -140,9 +140,9 @@ static void spans_end_where_nothing_is_known(void **state)
 	assert_int_equal(scene.spans[0].end_ns, 375 * MS + 1);
 	assert_int_equal(scene.spans[0].looks, 2);
 	assert_span(1, scene.main, 0, 475, 600, 1);
-	assert_true(gp_host_look_follows(scene.b.model, 1));
-	assert_false(gp_host_look_follows(scene.b.model, 2));
-	assert_false(gp_host_look_follows(scene.b.model, 0));
+	assert_true(gp_python_sample_follows(scene.b.model, 1));
+	assert_false(gp_python_sample_follows(scene.b.model, 2));
+	assert_false(gp_python_sample_follows(scene.b.model, 0));
 }
 
 static void spans_of_a_damaged_trace_do_not_overlap(void **state)
@@ -194,7 +194,7 @@ static void spans_are_bounded_however_deep_stacks_are(void **state)
 	assert_int_equal(gp_host_spans_find(b.model, 0, DEEP_LOOKS, depth, &spans, &count, NULL),
 			 0);
 	assert_int_equal(count, DEEP_LOOKS * depth.functions);
-	gp_room_free(spans);
+	gp_spill_free(spans);
 	b.model->sample_count = DEEP_LOOKS / 2;
 	depth = gp_host_spans_depth(b.model);
 	assert_int_equal(depth.functions, GP_FRAME_DEPTH);

@@ -46,7 +46,7 @@ static void build_launch(struct build *b, uint32_t stack, uint32_t name, uint64_
 }
 
 /* The value of the node whose path is that: "train (a.py);cudaMalloc". */
-static uint64_t value_of(struct scene *s, const char *wanted, enum gp_measure measure)
+static uint64_t value_of(struct scene *s, const char *wanted, enum gp_stack_metric measure)
 {
 	struct gp_call_tree *tree = &s->profile.tree;
 	char label[GP_SITE_LABEL_BYTES], text[1024];
@@ -67,7 +67,7 @@ static uint64_t value_of(struct scene *s, const char *wanted, enum gp_measure me
 	return 0;
 }
 
-static char *explanation(struct scene *s, enum gp_measure measure)
+static char *explanation(struct scene *s, enum gp_stack_metric measure)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -94,21 +94,21 @@ static void test_gpu_time_is_below_the_call_that_launched(void **state)
 	build_launch(&s.b, s.other, gemm, 3);
 	build_launch(&s.b, GP_NONE, gemm, 1);
 	end(&s);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_MEASURE_GPU_TIME),
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME),
 			 120);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_MEASURE_OPERATIONS),
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_OPERATIONS),
 			 2);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;relu", GP_MEASURE_GPU_TIME),
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;relu", GP_STACK_METRIC_GPU_TIME),
 			 7);
-	assert_int_equal(value_of(&s, "other (a.py);cudaLaunchKernel;gemm", GP_MEASURE_GPU_TIME),
+	assert_int_equal(value_of(&s, "other (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME),
 			 3);
-	assert_int_equal(value_of(&s, "(no call stack);cudaLaunchKernel;gemm", GP_MEASURE_GPU_TIME),
+	assert_int_equal(value_of(&s, "(no call stack);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME),
 			 1);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_MEASURE_GPU_TIME), 0);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_MEASURE_CALLS), 3);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_MEASURE_API_TIME), 30);
-	assert_int_equal(s.profile.totals[GP_MEASURE_GPU_TIME], 131);
-	assert_int_equal(s.profile.without_stack[GP_MEASURE_GPU_TIME], 1);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_STACK_METRIC_GPU_TIME), 0);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_STACK_METRIC_CALLS), 3);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_STACK_METRIC_API_TIME), 30);
+	assert_int_equal(s.profile.totals[GP_STACK_METRIC_GPU_TIME], 131);
+	assert_int_equal(s.profile.without_stack[GP_STACK_METRIC_GPU_TIME], 1);
 	gp_stack_profile_close(&s.profile);
 }
 
@@ -131,9 +131,9 @@ static void test_a_kernel_of_a_graph_has_the_stack_of_the_capture(void **state)
 		build_node(&s.b, op, i == 0 ? 77 : 78); /* of the latter nothing is known */
 	}
 	end(&s);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_MEASURE_GPU_TIME),
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME),
 			 40);
-	assert_int_equal(value_of(&s, "other (a.py);cudaGraphLaunch;gemm", GP_MEASURE_GPU_TIME),
+	assert_int_equal(value_of(&s, "other (a.py);cudaGraphLaunch;gemm", GP_STACK_METRIC_GPU_TIME),
 			 40);
 	gp_stack_profile_close(&s.profile);
 }
@@ -152,12 +152,12 @@ static void test_memory_of_the_peak_and_what_leaked(void **state)
 	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 400, 0x3000, 70);
 	build_stack_of_last(&s.b, s.train);
 	end(&s);
-	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_MEASURE_ALLOCATED), 1070);
-	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_MEASURE_ALLOCATIONS), 2);
-	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_MEASURE_PEAK), 1000);
-	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_MEASURE_LEAKED), 70);
-	assert_int_equal(value_of(&s, "other (a.py);cudaMalloc", GP_MEASURE_PEAK), 500);
-	assert_int_equal(value_of(&s, "other (a.py);cudaMalloc", GP_MEASURE_LEAKED), 500);
+	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_STACK_METRIC_ALLOCATED), 1070);
+	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_STACK_METRIC_ALLOCATIONS), 2);
+	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_STACK_METRIC_PEAK), 1000);
+	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_STACK_METRIC_LEAKED), 70);
+	assert_int_equal(value_of(&s, "other (a.py);cudaMalloc", GP_STACK_METRIC_PEAK), 500);
+	assert_int_equal(value_of(&s, "other (a.py);cudaMalloc", GP_STACK_METRIC_LEAKED), 500);
 	gp_stack_profile_close(&s.profile);
 }
 
@@ -173,8 +173,8 @@ static void test_each_kind_of_memory_has_its_own_peak(void **state)
 	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 300, 0x2000, 500);
 	build_stack_of_last(&s.b, s.other);
 	end(&s);
-	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_MEASURE_PEAK), 10);
-	assert_int_equal(value_of(&s, "other (a.py);cudaMalloc", GP_MEASURE_PEAK), 500);
+	assert_int_equal(value_of(&s, "train (a.py);cudaMalloc", GP_STACK_METRIC_PEAK), 10);
+	assert_int_equal(value_of(&s, "other (a.py);cudaMalloc", GP_STACK_METRIC_PEAK), 500);
 	gp_stack_profile_close(&s.profile);
 }
 
@@ -187,17 +187,17 @@ static void test_what_is_missing_is_said(void **state)
 	begin(&s);
 	build_launch(&s.b, GP_NONE, build_name(&s.b, "gemm"), 5);
 	end(&s);
-	text = explanation(&s, GP_MEASURE_GPU_TIME);
+	text = explanation(&s, GP_STACK_METRIC_GPU_TIME);
 	assert_non_null(strstr(text, "--stacks=all"));
 	free(text);
-	text = explanation(&s, GP_MEASURE_LEAKED);
+	text = explanation(&s, GP_STACK_METRIC_LEAKED);
 	assert_non_null(strstr(text, "nothing to show"));
 	free(text);
 	gp_stack_profile_close(&s.profile);
 	begin(&s);
 	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 10);
 	end(&s);
-	text = explanation(&s, GP_MEASURE_PEAK);
+	text = explanation(&s, GP_STACK_METRIC_PEAK);
 	assert_non_null(strstr(text, "--stacks=alloc PROGRAM"));
 	free(text);
 	gp_stack_profile_close(&s.profile);
@@ -206,10 +206,10 @@ static void test_what_is_missing_is_said(void **state)
 static void test_words_of_measures(void **state)
 {
 	(void)state;
-	for (int i = 0; i < GP_MEASURES; i++)
-		assert_int_equal(gp_measure_find(gp_measures[i].word), i);
-	assert_int_equal(gp_measure_find("gpu"), GP_MEASURES);
-	assert_int_equal(gp_measure_find(""), GP_MEASURES);
+	for (int i = 0; i < GP_STACK_METRICS; i++)
+		assert_int_equal(gp_stack_metric_find(gp_stack_metrics[i].word), i);
+	assert_int_equal(gp_stack_metric_find("gpu"), GP_STACK_METRICS);
+	assert_int_equal(gp_stack_metric_find(""), GP_STACK_METRICS);
 }
 
 int main(void)

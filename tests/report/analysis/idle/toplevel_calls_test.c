@@ -119,9 +119,9 @@ static void what_is_found_is_what_a_look_at_each_thread_finds(void **state)
 	(void)state;
 	for (unsigned seed = 0; seed < 300; seed++) {
 		struct gp_model *model = make_any(seed);
-		struct gp_outer_calls outer;
+		struct gp_toplevel_calls outer;
 
-		assert_int_equal(gp_outer_calls_of(&outer, model), 0);
+		assert_int_equal(gp_toplevel_calls_of(&outer, model), 0);
 		for (uint64_t to_ns = END_NS, from_ns; to_ns > 0; to_ns = from_ns) {
 			uint64_t least_ns;
 
@@ -136,7 +136,7 @@ static void what_is_found_is_what_a_look_at_each_thread_finds(void **state)
 			within += last_within(model, from_ns, to_ns) != NULL;
 			asked++;
 		}
-		gp_outer_calls_free(&outer);
+		gp_toplevel_calls_free(&outer);
 		gp_model_free(model);
 	}
 	/* both answers were given */
@@ -148,15 +148,15 @@ static void without_calls_there_is_nothing(void **state)
 {
 	struct build b = build_begin(100);
 	struct gp_model *model = build_end(&b);
-	struct gp_outer_calls outer;
+	struct gp_toplevel_calls outer;
 
 	(void)state;
-	assert_int_equal(gp_outer_calls_of(&outer, model), 0);
+	assert_int_equal(gp_toplevel_calls_of(&outer, model), 0);
 	assert_null(gp_outer_last(&outer, UINT64_MAX));
 	assert_null(gp_outer_last_of(&outer, 100, UINT64_MAX));
 	assert_null(gp_outer_last_within(&outer, 0, UINT64_MAX));
 	assert_false(gp_outer_is_busy(&outer, 0, UINT64_MAX, 1));
-	gp_outer_calls_free(&outer);
+	gp_toplevel_calls_free(&outer);
 	gp_model_free(model);
 }
 

@@ -47,7 +47,7 @@ static struct gp_memory_event *allocate(struct build *b, uint32_t line, uint64_t
 static char *told_of(struct build *b)
 {
 	struct gp_call_sites *sites = gp_call_sites_new();
-	struct gp_held held = {0};
+	struct gp_oom_snapshot held = {0};
 	struct gp_model *model;
 	char *text = NULL;
 	size_t length;
@@ -59,11 +59,11 @@ static char *told_of(struct build *b)
 	model = build_end(b);
 	for (uint32_t i = 0; i < model->call_count; i++)
 		if (model->calls[i].status != 0) {
-			assert_int_equal(gp_held_at(&held, model, &model->calls[i], sites), 0);
+			assert_int_equal(gp_oom_snapshot_at(&held, model, &model->calls[i], sites), 0);
 			break;
 		}
 	if (held.is_known)
-		gp_held_tell(out, &held, sites);
+		gp_oom_snapshot_tell(out, &held, sites);
 	assert_int_equal(gp_memory_stream_close(out, &text), 0);
 	if (!held.is_known) {
 		free(text);

@@ -13,10 +13,10 @@ static const char *nearest_to(const char *word)
 {
 	static const char *const known[] = {"summary", "top",   "trace",   "html",
 					    "export",  "merge", "explain", "full-names"};
-	struct gp_nearest nearest = {.word = word};
+	struct gp_did_you_mean nearest = {.word = word};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		gp_nearest_try(&nearest, known[i]);
+		gp_did_you_mean_try(&nearest, known[i]);
 	return nearest.found ? nearest.found : "";
 }
 
@@ -55,16 +55,16 @@ static void test_what_is_not(void **state)
 
 static void test_the_nearest_of_several(void **state)
 {
-	struct gp_nearest nearest = {.word = "laaunch"};
+	struct gp_did_you_mean nearest = {.word = "laaunch"};
 
 	(void)state;
-	gp_nearest_try(&nearest, "lunch");
+	gp_did_you_mean_try(&nearest, "lunch");
 	assert_string_equal(nearest.found, "lunch");
-	gp_nearest_try(&nearest, "launch");
+	gp_did_you_mean_try(&nearest, "launch");
 	assert_string_equal(nearest.found, "launch");
-	gp_nearest_try(&nearest, "laaunce"); /* as near, and begins more alike */
+	gp_did_you_mean_try(&nearest, "laaunce"); /* as near, and begins more alike */
 	assert_string_equal(nearest.found, "laaunce");
-	gp_nearest_try(&nearest, "launch");
+	gp_did_you_mean_try(&nearest, "launch");
 	assert_string_equal(nearest.found, "laaunce");
 	assert_int_equal(nearest.distance, 1);
 }

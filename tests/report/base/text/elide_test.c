@@ -22,13 +22,13 @@ static void check(size_t columns, const char *const texts[MOST], const char *con
 
 	while (count < MOST && texts[count])
 		count++;
-	fitted = gp_fit_apart(texts, count, 1, columns);
+	fitted = gp_elide(texts, count, 1, columns);
 	assert_non_null(fitted);
 	for (size_t i = 0; i < count; i++) {
 		assert_string_equal(fitted[i], expected[i]);
 		assert_true(gp_text_columns(fitted[i]) <= columns);
 	}
-	gp_fit_apart_free(fitted, count);
+	gp_elide_free(fitted, count);
 }
 
 #define GEMM(layout)                                                                               \
@@ -88,14 +88,14 @@ static void arguments_come_back_where_they_tell_apart(void **state)
 
 static void only_namespaces_tell_these_apart(void **state)
 {
-	char **fitted = gp_fit_apart((const char *[]){"one::kernel<a_long_argument, another_one>",
+	char **fitted = gp_elide((const char *[]){"one::kernel<a_long_argument, another_one>",
 						      "two::kernel<a_long_argument, another_one>"},
 				     2, 1, 24);
 
 	(void)state;
 	assert_non_null(fitted);
 	assert_string_not_equal(fitted[0], fitted[1]);
-	gp_fit_apart_free(fitted, 2);
+	gp_elide_free(fitted, 2);
 }
 
 /* Whatever is in them, at any width: nothing too wide, and the same for the same. */
@@ -119,12 +119,12 @@ static void any_bytes_fit(void **state)
 			given[i] = texts[i];
 		}
 		memcpy(texts[1], texts[0], sizeof(texts[0]));
-		fitted = gp_fit_apart(given, 32, 2, columns);
+		fitted = gp_elide(given, 32, 2, columns);
 		assert_non_null(fitted);
 		for (size_t i = 0; i < 32; i++)
 			assert_true(gp_text_columns(fitted[i]) <=
 				    (columns < LEAST ? LEAST : columns));
-		gp_fit_apart_free(fitted, 32);
+		gp_elide_free(fitted, 32);
 	}
 }
 

@@ -19,18 +19,18 @@ static const struct gp_column columns[] = {
 /* Prints the cells, three a row, and compares. */
 static void check(const char *const *cells, size_t count, size_t limit, const char *expected)
 {
-	struct gp_table *table = gp_table_new(columns, 3);
+	struct gp_text_table *table = gp_text_table_new(columns, 3);
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
 	for (size_t i = 0; i < count; i++)
-		gp_table_cell(table, cells[i]);
-	assert_int_equal(gp_table_print(table, out, limit), 0);
+		gp_text_table_cell(table, cells[i]);
+	assert_int_equal(gp_text_table_print(table, out, limit), 0);
 	fclose(out);
 	assert_string_equal(text, expected);
 	free(text);
-	gp_table_free(table);
+	gp_text_table_free(table);
 }
 
 static void columns_are_as_wide_as_their_widest_cell(void **state)
@@ -99,18 +99,18 @@ static void a_row_that_is_too_long_is_folded_and_nothing_is_cut(void **state)
 	};
 	const char *const cells[] = {"1", "22", "three", "4",
 				     "0123456789abcdefghijklmnopqrstuvwxyz0123456789"};
-	struct gp_table *table = gp_table_new(wide, 5);
+	struct gp_text_table *table = gp_text_table_new(wide, 5);
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
 	(void)state;
-	gp_table_fold(table, 46, 0);
+	gp_text_table_fold(table, 46, 0);
 	for (int print = 0; print < 2; print++) {
 		for (size_t i = 0; i < 5; i++)
-			gp_table_cell(table,
+			gp_text_table_cell(table,
 				      i == 2 && print == 1 ? "this one is longer" : cells[i]);
-		assert_int_equal(gp_table_print(table, out, 0), 0);
+		assert_int_equal(gp_text_table_print(table, out, 0), 0);
 	}
 	fclose(out);
 	assert_string_equal(text, "  One  Two  Three  Four\n"
@@ -120,7 +120,7 @@ static void a_row_that_is_too_long_is_folded_and_nothing_is_cut(void **state)
 				  "    1   22  this one is longer     4\n"
 				  "      0123456789abcdefghijklmnopqrstuvwxyz0123456789\n");
 	free(text);
-	gp_table_free(table);
+	gp_text_table_free(table);
 }
 
 static void a_row_is_folded_where_it_should_be_if_that_is_enough(void **state)
@@ -129,15 +129,15 @@ static void a_row_is_folded_where_it_should_be_if_that_is_enough(void **state)
 
 	(void)state;
 	for (size_t limit = 37; limit > 30; limit -= 7) {
-		struct gp_table *table = gp_table_new(columns, 3);
+		struct gp_text_table *table = gp_text_table_new(columns, 3);
 		char *text = NULL;
 		size_t bytes;
 		FILE *out = open_memstream(&text, &bytes);
 
-		gp_table_fold(table, limit, 1);
+		gp_text_table_fold(table, limit, 1);
 		for (size_t i = 0; i < 3; i++)
-			gp_table_cell(table, cells[i]);
-		assert_int_equal(gp_table_print(table, out, 0), 0);
+			gp_text_table_cell(table, cells[i]);
+		assert_int_equal(gp_text_table_print(table, out, 0), 0);
 		fclose(out);
 		assert_string_equal(
 			text, limit == 37 ? "  Calls\n"
@@ -149,28 +149,28 @@ static void a_row_is_folded_where_it_should_be_if_that_is_enough(void **state)
 					    "      1  a\n"
 					    "      0123456789abcdefghijklmnopqrstuvwxyz\n");
 		free(text);
-		gp_table_free(table);
+		gp_text_table_free(table);
 	}
 }
 
 static void a_row_that_fits_is_not_folded(void **state)
 {
 	const char *const cells[] = {"1", "a", "0123456789abcdefghijklmnopqrstuvwxyz"};
-	struct gp_table *table = gp_table_new(columns, 3);
+	struct gp_text_table *table = gp_text_table_new(columns, 3);
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
 	(void)state;
-	gp_table_fold(table, 39, 1);
+	gp_text_table_fold(table, 39, 1);
 	for (size_t i = 0; i < 3; i++)
-		gp_table_cell(table, cells[i]);
-	assert_int_equal(gp_table_print(table, out, 0), 0);
+		gp_text_table_cell(table, cells[i]);
+	assert_int_equal(gp_text_table_print(table, out, 0), 0);
 	fclose(out);
 	assert_string_equal(text, "  Calls  Kind  Name\n"
 				  "      1  a     0123456789abcdefghijklmnopqrstuvwxyz\n");
 	free(text);
-	gp_table_free(table);
+	gp_text_table_free(table);
 }
 
 int main(void)

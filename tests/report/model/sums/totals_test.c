@@ -74,10 +74,10 @@ static void check_groups(const struct gp_groups *found, const struct gp_groups *
 /* When GPUs began and ended their work. */
 static void check_ends(const struct both *both)
 {
-	struct gp_ends found, exact;
+	struct gp_startup_shutdown found, exact;
 
-	assert_int_equal(gp_ends_of(&found, both->totals), 0);
-	assert_int_equal(gp_ends_of(&exact, both->model), 0);
+	assert_int_equal(gp_startup_shutdown_of(&found, both->totals), 0);
+	assert_int_equal(gp_startup_shutdown_of(&exact, both->model), 0);
 	assert_int_equal(found.first.ns, exact.first.ns);
 	assert_int_equal(found.last.ns, exact.last.ns);
 }

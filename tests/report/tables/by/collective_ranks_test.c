@@ -41,16 +41,16 @@ static struct gp_model *rank_of(uint32_t pid, const char *rank, const uint64_t *
 }
 
 static void look(struct gp_model **models, size_t count, struct gp_scope *scope,
-		 struct gp_sheet *sheet)
+		 struct gp_table *sheet)
 {
 	assert_int_equal(gp_scope_open(scope, models, count, false), 0);
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_collective_rank, scope, sheet), 0);
 }
 
 static void forget(struct gp_model **models, size_t count, struct gp_scope *scope,
-		   struct gp_sheet *sheet)
+		   struct gp_table *sheet)
 {
-	gp_sheet_close(sheet);
+	gp_table_close(sheet);
 	gp_scope_close(scope);
 	for (size_t i = 0; i < count; i++)
 		gp_model_free(models[i]);
@@ -65,13 +65,13 @@ static void who_ran_shortest_came_last(void **state)
 	struct gp_model *models[] = {rank_of(1, "0", first, 2), rank_of(2, "1", second, 2),
 				     rank_of(3, "2", third, 2)};
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 
 	(void)state;
 	look(models, 3, &scope, &sheet);
-	assert_int_equal(gp_sheet_rows(&sheet), 3);
+	assert_int_equal(gp_table_rows(&sheet), 3);
 	for (size_t i = 0; i < 3; i++) {
-		const struct gp_value *row = gp_sheet_row(&sheet, i);
+		const struct gp_value *row = gp_table_row(&sheet, i);
 
 		for (size_t k = COUNT; k <= TOTAL; k++)
 			assert_int_equal(row[k].whole, expected[i][k]);
@@ -86,11 +86,11 @@ static void what_not_all_did_as_often_is_not_compared(void **state)
 	static const uint64_t twice[] = {300, 200}, once[] = {100};
 	struct gp_model *models[] = {rank_of(1, "0", twice, 2), rank_of(2, "1", once, 1)};
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 
 	(void)state;
 	look(models, 2, &scope, &sheet);
-	assert_int_equal(gp_sheet_rows(&sheet), 0);
+	assert_int_equal(gp_table_rows(&sheet), 0);
 	forget(models, 2, &scope, &sheet);
 }
 
@@ -112,7 +112,7 @@ static void only_collectives_of_all_ranks_are_compared(void **state)
 	};
 	static const uint64_t first[] = {300, 200}, second[] = {100, 1000};
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -120,8 +120,8 @@ static void only_collectives_of_all_ranks_are_compared(void **state)
 					     rank_with(cases[i].kernel, 2, "1", second, 2)};
 
 		look(models, 2, &scope, &sheet);
-		if (gp_sheet_rows(&sheet) != cases[i].rows)
-			fail_msg("%s: %zu rows", cases[i].kernel, gp_sheet_rows(&sheet));
+		if (gp_table_rows(&sheet) != cases[i].rows)
+			fail_msg("%s: %zu rows", cases[i].kernel, gp_table_rows(&sheet));
 		forget(models, 2, &scope, &sheet);
 	}
 }
@@ -133,13 +133,13 @@ static void of_several_as_short_none_is_last(void **state)
 	struct gp_model *models[] = {rank_of(1, "0", as_short, 1), rank_of(2, "1", as_short, 1),
 				     rank_of(3, "2", longer, 1)};
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 
 	(void)state;
 	look(models, 3, &scope, &sheet);
-	assert_int_equal(gp_sheet_rows(&sheet), 3);
+	assert_int_equal(gp_table_rows(&sheet), 3);
 	for (size_t i = 0; i < 3; i++) {
-		const struct gp_value *row = gp_sheet_row(&sheet, i);
+		const struct gp_value *row = gp_table_row(&sheet, i);
 
 		assert_int_equal(row[LAST].whole, 0);
 		assert_int_equal(row[HELD_UP].whole, 0);
@@ -208,15 +208,15 @@ static void ranks_of_one_communicator_are_compared(void **state)
 	for (int in_group = 0; in_group <= 1; in_group++) {
 		struct gp_model *models[4];
 		struct gp_scope scope;
-		struct gp_sheet sheet;
+		struct gp_table sheet;
 
 		for (uint32_t i = 0; i < 4; i++)
 			models[i] =
 				rank_in(i + 1, i < 2 ? here : there, durations_ns[i], 2, in_group);
 		look(models, 4, &scope, &sheet);
-		assert_int_equal(gp_sheet_rows(&sheet), 4);
+		assert_int_equal(gp_table_rows(&sheet), 4);
 		for (size_t i = 0; i < 4; i++) {
-			const struct gp_value *row = gp_sheet_row(&sheet, i);
+			const struct gp_value *row = gp_table_row(&sheet, i);
 			size_t rank = row[PID].whole - 1;
 
 			assert_int_equal(row[COMMUNICATOR].whole, rank < 2 ? 0xa1 : 0xb2);
@@ -237,14 +237,14 @@ static void a_group_of_several_communicators_tells_none(void **state)
 	for (int in_group = 0; in_group <= 1; in_group++) {
 		struct gp_model *models[2];
 		struct gp_scope scope;
-		struct gp_sheet sheet;
+		struct gp_table sheet;
 
 		for (uint32_t i = 0; i < 2; i++)
 			models[i] = rank_in(i + 1, both, durations_ns[i], 2, in_group);
 		look(models, 2, &scope, &sheet);
-		assert_int_equal(gp_sheet_rows(&sheet), in_group ? 2 : 4);
-		for (size_t i = 0; i < gp_sheet_rows(&sheet); i++)
-			assert_true((gp_sheet_row(&sheet, i)[COMMUNICATOR].kind == GP_VALUE_NONE) ==
+		assert_int_equal(gp_table_rows(&sheet), in_group ? 2 : 4);
+		for (size_t i = 0; i < gp_table_rows(&sheet); i++)
+			assert_true((gp_table_row(&sheet, i)[COMMUNICATOR].kind == GP_VALUE_NONE) ==
 				    in_group);
 		forget_texts(models, 2);
 		forget(models, 2, &scope, &sheet);
@@ -262,7 +262,7 @@ static void a_group_without_its_start_tells_none(void **state)
 		uint32_t count = is_long ? COUNT_OF_LONG : 2;
 		struct gp_model *models[2];
 		struct gp_scope scope;
-		struct gp_sheet sheet;
+		struct gp_table sheet;
 
 		for (uint32_t i = 0; i < count; i++) {
 			communicators[i] = is_long && i < 300 ? 0xa1 : 0xb2;
@@ -274,12 +274,12 @@ static void a_group_without_its_start_tells_none(void **state)
 				models[i]->ranges[0].thread_id = 99;
 		}
 		look(models, 2, &scope, &sheet);
-		for (size_t i = 0; i < gp_sheet_rows(&sheet); i++) {
-			const struct gp_value *row = gp_sheet_row(&sheet, i);
+		for (size_t i = 0; i < gp_table_rows(&sheet); i++) {
+			const struct gp_value *row = gp_table_row(&sheet, i);
 
 			assert_true(row[COMMUNICATOR].kind == GP_VALUE_NONE);
 		}
-		assert_int_equal(gp_sheet_rows(&sheet), 2);
+		assert_int_equal(gp_table_rows(&sheet), 2);
 		forget_texts(models, 2);
 		forget(models, 2, &scope, &sheet);
 	}

@@ -37,7 +37,7 @@ static void check(size_t number)
 	struct build b = build_begin(1);
 	uint32_t name = build_name(&b, kernels[number].name), shape = build_shape(&b, 24, 512);
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 	struct gp_model *model;
 	struct gp_op *op;
 
@@ -48,9 +48,9 @@ static void check(size_t number)
 	model = build_end(&b);
 	assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_collective, &scope, &sheet), 0);
-	assert_int_equal(gp_sheet_rows(&sheet), kernels[number].collective != NULL);
+	assert_int_equal(gp_table_rows(&sheet), kernels[number].collective != NULL);
 	if (kernels[number].collective) {
-		const struct gp_value *row = gp_sheet_row(&sheet, 0);
+		const struct gp_value *row = gp_table_row(&sheet, 0);
 
 		assert_int_equal(row[1].whole, 1000);
 		assert_int_equal(row[9].whole, 24); /* channels */
@@ -61,7 +61,7 @@ static void check(size_t number)
 		else
 			assert_int_equal(row[14].kind, GP_VALUE_NONE);
 	}
-	gp_sheet_close(&sheet);
+	gp_table_close(&sheet);
 	gp_scope_close(&scope);
 	gp_model_free(model);
 }

@@ -19,8 +19,8 @@ static void count_kernels(struct build *b, uint32_t count)
 	struct gp_model *m = b->model;
 	static const char *const texts[] = {"kernel", "sm__cycles.sum"};
 
-	m->counter_texts = gp_room_take(2 * sizeof(*m->counter_texts));
-	m->counted = gp_room_take(count * sizeof(*m->counted));
+	m->counter_texts = gp_spill_take(2 * sizeof(*m->counter_texts));
+	m->counted = gp_spill_take(count * sizeof(*m->counted));
 	build_check(m->counter_texts && m->counted);
 	for (m->counter_text_count = 0; m->counter_text_count < 2; m->counter_text_count++)
 		m->counter_texts[m->counter_text_count] =
@@ -30,15 +30,15 @@ static void count_kernels(struct build *b, uint32_t count)
 	m->counted_count = count;
 }
 
-static void look(struct gp_model **model, struct gp_scope *scope, struct gp_sheet *sheet)
+static void look(struct gp_model **model, struct gp_scope *scope, struct gp_table *sheet)
 {
 	assert_int_equal(gp_scope_open(scope, model, 1, true), 0);
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_counter, scope, sheet), 0);
 }
 
-static void forget(struct gp_model *model, struct gp_scope *scope, struct gp_sheet *sheet)
+static void forget(struct gp_model *model, struct gp_scope *scope, struct gp_table *sheet)
 {
-	gp_sheet_close(sheet);
+	gp_table_close(sheet);
 	gp_scope_close(scope);
 	gp_model_free(model);
 }
@@ -49,7 +49,7 @@ static void the_last_operator_that_goes_on_is_meant(void **state)
 	struct build b = build_begin(1);
 	struct gp_model *model;
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 
 	(void)state;
 	build_range(&b, 1, "outer", 0, 1000);
@@ -64,10 +64,10 @@ static void the_last_operator_that_goes_on_is_meant(void **state)
 	count_kernels(&b, 3);
 	model = build_end(&b);
 	look(&model, &scope, &sheet);
-	assert_int_equal(gp_sheet_rows(&sheet), 1);
-	assert_int_equal(gp_sheet_row(&sheet, 0)[COUNT].whole, 3);
-	assert_string_equal(gp_sheet_row(&sheet, 0)[OPERATOR].text, "inner");
-	assert_string_equal(gp_sheet_row(&sheet, 0)[OUTERMOST].text, "outer");
+	assert_int_equal(gp_table_rows(&sheet), 1);
+	assert_int_equal(gp_table_row(&sheet, 0)[COUNT].whole, 3);
+	assert_string_equal(gp_table_row(&sheet, 0)[OPERATOR].text, "inner");
+	assert_string_equal(gp_table_row(&sheet, 0)[OUTERMOST].text, "outer");
 	forget(model, &scope, &sheet);
 }
 
@@ -78,7 +78,7 @@ static void deep_operators_take_no_time(void **state)
 	struct build b = build_begin(1);
 	struct gp_model *model;
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 	clock_t before;
 
 	(void)state;
@@ -93,9 +93,9 @@ static void deep_operators_take_no_time(void **state)
 	before = clock();
 	look(&model, &scope, &sheet);
 	assert_true(clock() - before < 2 * CLOCKS_PER_SEC);
-	assert_int_equal(gp_sheet_rows(&sheet), 2);
-	assert_string_equal(gp_sheet_row(&sheet, 0)[OUTERMOST].text, "outer");
-	assert_string_equal(gp_sheet_row(&sheet, 1)[OUTERMOST].text, "outer");
+	assert_int_equal(gp_table_rows(&sheet), 2);
+	assert_string_equal(gp_table_row(&sheet, 0)[OUTERMOST].text, "outer");
+	assert_string_equal(gp_table_row(&sheet, 1)[OUTERMOST].text, "outer");
 	forget(model, &scope, &sheet);
 }
 

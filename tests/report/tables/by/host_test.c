@@ -45,7 +45,7 @@ static void make(uint64_t looks, uint64_t lost, uint64_t outside, char **table, 
 {
 	struct gp_model *model = make_model(looks, lost, outside);
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 	size_t size;
 	FILE *out = open_memstream(table, &size);
 
@@ -54,8 +54,8 @@ static void make(uint64_t looks, uint64_t lost, uint64_t outside, char **table, 
 	scope.messages = open_memstream(messages, &size);
 	assert_non_null(scope.messages);
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_host, &scope, &sheet), 0);
-	for (size_t i = 0; i < gp_sheet_rows(&sheet); i++) {
-		const struct gp_value *row = gp_sheet_row(&sheet, i);
+	for (size_t i = 0; i < gp_table_rows(&sheet); i++) {
+		const struct gp_value *row = gp_table_row(&sheet, i);
 
 		fprintf(out, "%.1f %llu %llu %llu %s %s\n", row[0].real,
 			(unsigned long long)row[1].whole / MS,
@@ -64,7 +64,7 @@ static void make(uint64_t looks, uint64_t lost, uint64_t outside, char **table, 
 	}
 	fclose(out);
 	fclose(scope.messages);
-	gp_sheet_close(&sheet);
+	gp_table_close(&sheet);
 	gp_scope_close(&scope);
 	gp_model_free(model);
 }

@@ -12,10 +12,10 @@
 
 enum { COUNT, PID, WHAT };
 
-static uint64_t count_of(struct gp_sheet *sheet, uint64_t pid, const char *what)
+static uint64_t count_of(struct gp_table *sheet, uint64_t pid, const char *what)
 {
-	for (uint64_t i = 0; i < gp_sheet_rows(sheet); i++) {
-		const struct gp_value *row = gp_sheet_row(sheet, i);
+	for (uint64_t i = 0; i < gp_table_rows(sheet); i++) {
+		const struct gp_value *row = gp_table_row(sheet, i);
 
 		if (row[PID].whole == pid && strstr(row[WHAT].text, what))
 			return row[COUNT].whole;
@@ -28,7 +28,7 @@ static void two_processes_of_which_one_lacks_much(void **state)
 	struct build whole = build_begin(7), b = build_begin(8);
 	struct gp_model *models[2];
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 
 	(void)state;
 	models[0] = build_end(&whole);
@@ -42,14 +42,14 @@ static void two_processes_of_which_one_lacks_much(void **state)
 	models[1]->counters[GP_COUNTER_RING_WAITS] = 8; /* nothing was lost by these */
 	assert_int_equal(gp_scope_open(&scope, models, 2, true), 0);
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_missing, &scope, &sheet), 0);
-	assert_int_equal(gp_sheet_rows(&sheet), 6);
+	assert_int_equal(gp_table_rows(&sheet), 6);
 	assert_int_equal(count_of(&sheet, 8, "trace without an end"), 1);
 	assert_int_equal(count_of(&sheet, 8, "launches without an operation"), 3);
 	assert_int_equal(count_of(&sheet, 8, "ring stayed full"), 4);
 	assert_int_equal(count_of(&sheet, 8, "(--keep-last)"), 5);
 	assert_int_equal(count_of(&sheet, 8, "not understood"), 6);
 	assert_int_equal(count_of(&sheet, 8, "messages of ranges"), 7);
-	gp_sheet_close(&sheet);
+	gp_table_close(&sheet);
 	gp_scope_close(&scope);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);

@@ -26,15 +26,15 @@ static void launch(struct build *b, const uint32_t *names, uint32_t count)
 	}
 }
 
-static void look(struct gp_model **model, struct gp_scope *scope, struct gp_sheet *sheet)
+static void look(struct gp_model **model, struct gp_scope *scope, struct gp_table *sheet)
 {
 	assert_int_equal(gp_scope_open(scope, model, 1, true), 0);
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_nvtx_launch, scope, sheet), 0);
 }
 
-static void forget(struct gp_model *model, struct gp_scope *scope, struct gp_sheet *sheet)
+static void forget(struct gp_model *model, struct gp_scope *scope, struct gp_table *sheet)
 {
-	gp_sheet_close(sheet);
+	gp_table_close(sheet);
 	gp_scope_close(scope);
 	gp_model_free(model);
 }
@@ -48,16 +48,16 @@ static void sequences_that_differ_late_are_two_rows(void **state)
 				      {a, a, a, a, a, a, a, a, a, a}};
 	struct gp_model *model;
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		launch(&b, names[i], 10);
 	model = build_end(&b);
 	look(&model, &scope, &sheet);
-	assert_int_equal(gp_sheet_rows(&sheet), 2);
+	assert_int_equal(gp_table_rows(&sheet), 2);
 	for (size_t i = 0; i < 2; i++) {
-		const struct gp_value *row = gp_sheet_row(&sheet, i);
+		const struct gp_value *row = gp_table_row(&sheet, i);
 
 		assert_int_equal(row[COUNT].whole, 2 - i);
 		assert_int_equal(row[KERNELS].whole, 10 * (2 - i));
@@ -72,7 +72,7 @@ static void long_names_are_whole(void **state)
 	char long_name[1001], other_name[1001], expected[2100];
 	struct gp_model *model;
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 	uint32_t names[9];
 
 	(void)state;
@@ -86,11 +86,11 @@ static void long_names_are_whole(void **state)
 	launch(&b, names, 9);
 	model = build_end(&b);
 	look(&model, &scope, &sheet);
-	assert_int_equal(gp_sheet_rows(&sheet), 1);
+	assert_int_equal(gp_table_rows(&sheet), 1);
 	snprintf(expected, sizeof(expected), "%s > %s > ", long_name, other_name);
-	assert_int_equal(strncmp(gp_sheet_row(&sheet, 0)[NAMES].text, expected, strlen(expected)),
+	assert_int_equal(strncmp(gp_table_row(&sheet, 0)[NAMES].text, expected, strlen(expected)),
 			 0);
-	assert_non_null(strstr(gp_sheet_row(&sheet, 0)[NAMES].text, " (6 times) > 1 more"));
+	assert_non_null(strstr(gp_table_row(&sheet, 0)[NAMES].text, " (6 times) > 1 more"));
 	forget(model, &scope, &sheet);
 }
 
@@ -101,7 +101,7 @@ static void deep_ranges_take_no_time(void **state)
 	struct build b = build_begin(1);
 	struct gp_model *model;
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 	uint32_t name = build_name(&b, "kernel");
 	clock_t before;
 
@@ -118,8 +118,8 @@ static void deep_ranges_take_no_time(void **state)
 	before = clock();
 	look(&model, &scope, &sheet);
 	assert_true(clock() - before < 3 * CLOCKS_PER_SEC);
-	assert_int_equal(gp_sheet_rows(&sheet), 1);
-	assert_int_equal(gp_sheet_row(&sheet, 0)[KERNELS].whole, LAUNCHES);
+	assert_int_equal(gp_table_rows(&sheet), 1);
+	assert_int_equal(gp_table_row(&sheet, 0)[KERNELS].whole, LAUNCHES);
 	forget(model, &scope, &sheet);
 }
 
@@ -132,7 +132,7 @@ static void ranges_have_what_those_within_them_launch(void **state)
 	uint32_t names[] = {build_name(&b, "a"), build_name(&b, "z")};
 	struct gp_model *model;
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 
 	(void)state;
 	build_range(&b, 1, "outer", 1000, 1100);
@@ -148,9 +148,9 @@ static void ranges_have_what_those_within_them_launch(void **state)
 	model = build_end(&b);
 	assert_int_equal(gp_scope_open(&scope, &model, 1, true), 0);
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_nvtx_sequence, &scope, &sheet), 0);
-	assert_int_equal(gp_sheet_rows(&sheet), 2);
+	assert_int_equal(gp_table_rows(&sheet), 2);
 	for (size_t i = 0; i < 2; i++) {
-		const struct gp_value *row = gp_sheet_row(&sheet, i);
+		const struct gp_value *row = gp_table_row(&sheet, i);
 
 		assert_int_equal(row[COUNT].whole, 2 - i);
 		assert_int_equal(row[KERNELS].whole, i == 0 ? 8 : 2);

@@ -26,11 +26,11 @@ static void move(struct build *b, enum gp_unified_kind kind, uint64_t start_ns, 
 							       .value = bytes};
 }
 
-static const struct gp_value *row_of(struct gp_sheet *sheet, uint64_t moved_bytes)
+static const struct gp_value *row_of(struct gp_table *sheet, uint64_t moved_bytes)
 {
-	for (uint64_t i = 0; i < gp_sheet_rows(sheet); i++)
-		if (gp_sheet_row(sheet, i)[HTOD].whole == moved_bytes)
-			return gp_sheet_row(sheet, i);
+	for (uint64_t i = 0; i < gp_table_rows(sheet); i++)
+		if (gp_table_row(sheet, i)[HTOD].whole == moved_bytes)
+			return gp_table_row(sheet, i);
 	fail();
 	return NULL;
 }
@@ -43,7 +43,7 @@ static void an_allocation_s_addresses_are_one_row(void **state)
 	const struct gp_value *row;
 	struct gp_model *model;
 	struct gp_scope scope;
-	struct gp_sheet sheet;
+	struct gp_table sheet;
 
 	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_MANAGED, 10 * US, 0x10000, 0x4000);
@@ -60,7 +60,7 @@ static void an_allocation_s_addresses_are_one_row(void **state)
 	model = build_end(&b);
 	assert_int_equal(gp_scope_open(&scope, &model, 1, true), 0);
 	assert_int_equal(gp_breakdown_make(&gp_breakdown_unified_address, &scope, &sheet), 0);
-	assert_int_equal(gp_sheet_rows(&sheet), 3);
+	assert_int_equal(gp_table_rows(&sheet), 3);
 	row = row_of(&sheet, 1 + 2);
 	assert_int_equal(row[DTOH].whole, 50);
 	assert_int_equal(row[ADDRESS].whole, 0x10000);
@@ -71,7 +71,7 @@ static void an_allocation_s_addresses_are_one_row(void **state)
 	assert_string_equal(row[SITE].text, "again (a.py:9)");
 	row = row_of(&sheet, 100);
 	assert_int_equal(row[ADDRESS].whole, 0x12000);
-	gp_sheet_close(&sheet);
+	gp_table_close(&sheet);
 	gp_scope_close(&scope);
 	gp_model_free(model);
 }
@@ -86,7 +86,7 @@ static void a_loop_s_allocations_are_one_row(void **state)
 		const struct gp_value *row;
 		struct gp_model *model;
 		struct gp_scope scope;
-		struct gp_sheet sheet;
+		struct gp_table sheet;
 
 		build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_MANAGED, 5 * US, 0x8000, 0x2000);
 		for (uint64_t i = 0; i < TURNS; i++) {
@@ -106,7 +106,7 @@ static void a_loop_s_allocations_are_one_row(void **state)
 		assert_int_equal(gp_scope_open(&scope, &model, 1, true), 0);
 		assert_int_equal(gp_breakdown_make(&gp_breakdown_unified_address, &scope, &sheet),
 				 0);
-		assert_int_equal(gp_sheet_rows(&sheet), 3);
+		assert_int_equal(gp_table_rows(&sheet), 3);
 		row = row_of(&sheet, 2 * TURNS);
 		assert_int_equal(row[ALLOCS].whole, TURNS);
 		assert_int_equal(row[ADDRESS].whole, 0x10000);
@@ -116,7 +116,7 @@ static void a_loop_s_allocations_are_one_row(void **state)
 			assert_string_equal(row[SITE].text, "load (a.py:7)");
 		assert_int_equal(row_of(&sheet, 5)[SIZE].whole, 0x2000);
 		assert_int_equal(row_of(&sheet, 7)[ALLOCS].kind, GP_VALUE_NONE);
-		gp_sheet_close(&sheet);
+		gp_table_close(&sheet);
 		gp_scope_close(&scope);
 		gp_model_free(model);
 	}

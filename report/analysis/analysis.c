@@ -1,4 +1,4 @@
-#include "report/analysis/loop/context.h"
+#include "report/analysis/analysis.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ struct within {
 	uint64_t (*state_ns)[GP_STATES];
 };
 
-static int find_loops(struct gp_basis *basis, struct gp_model *const *models)
+static int find_loops(struct gp_analysis *basis, struct gp_model *const *models)
 {
 	int result = 0;
 
@@ -62,7 +62,7 @@ static bool is_cut(void *context, uint64_t start_ns, uint64_t end_ns)
 					    loop->stretches[at].end_ns < last_ns);
 }
 
-static int sweep(struct gp_basis *basis, struct gp_model *const *models,
+static int sweep(struct gp_analysis *basis, struct gp_model *const *models,
 		 struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
 {
 	static const struct gp_iterations none = {0};
@@ -75,7 +75,7 @@ static int sweep(struct gp_basis *basis, struct gp_model *const *models,
 	int result = gp_wheres_open(&basis->wheres, devices->count, gap_limit, &takers[0]);
 
 	if (result == 0)
-		result = gp_lulls_open(&basis->lulls, devices->count, basis->model_count,
+		result = gp_idle_gaps_open(&basis->idle_gaps, devices->count, basis->model_count,
 				       &takers[1]);
 	if (result == 0)
 		result = gp_gpu_sweep(models, basis->model_count,
@@ -83,15 +83,15 @@ static int sweep(struct gp_basis *basis, struct gp_model *const *models,
 				      takers, sizeof(takers) / sizeof(takers[0]));
 	if (result == 0)
 		result = gp_wheres_finish(&basis->wheres);
-	return result == 0 ? gp_lulls_finish(&basis->lulls) : result;
+	return result == 0 ? gp_idle_gaps_finish(&basis->idle_gaps) : result;
 }
 
-int gp_basis_of(struct gp_basis *basis, struct gp_model *const *models, size_t model_count,
+int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
 		struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
 {
 	int result;
 
-	*basis = (struct gp_basis){.model_count = model_count};
+	*basis = (struct gp_analysis){.model_count = model_count};
 	basis->in_loop_ns = calloc(devices->count + 1, sizeof(*basis->in_loop_ns));
 	if (!basis->in_loop_ns)
 		return -ENOMEM;
@@ -99,7 +99,7 @@ int gp_basis_of(struct gp_basis *basis, struct gp_model *const *models, size_t m
 	return result == 0 ? sweep(basis, models, devices, kinds, gap_limit) : result;
 }
 
-void gp_basis_free(struct gp_basis *basis)
+void gp_analysis_free(struct gp_analysis *basis)
 {
 	for (size_t i = 0; basis->tunings && i < basis->model_count; i++)
 		gp_tuning_free(&basis->tunings[i]);
@@ -109,6 +109,6 @@ void gp_basis_free(struct gp_basis *basis)
 	free(basis->iterations);
 	free(basis->in_loop_ns);
 	gp_wheres_free(&basis->wheres);
-	gp_lulls_free(&basis->lulls);
-	*basis = (struct gp_basis){0};
+	gp_idle_gaps_free(&basis->idle_gaps);
+	*basis = (struct gp_analysis){0};
 }

@@ -1,6 +1,6 @@
 /* paragraph: sentences, and short pieces of text with semicolons or commas between them, broken into lines. */
-#ifndef REPORT_BASE_TEXT_WRAP_H
-#define REPORT_BASE_TEXT_WRAP_H
+#ifndef REPORT_BASE_TEXT_PARAGRAPH_H
+#define REPORT_BASE_TEXT_PARAGRAPH_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 
 #include <string.h>
 

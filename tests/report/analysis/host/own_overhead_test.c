@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "report/analysis/host/overhead.h"
+#include "report/analysis/host/own_overhead.h"
 #include "tests/report/trace_builder.h"
 
 #define CALLS 100
@@ -48,7 +48,7 @@ static struct gp_model *launch(uint32_t threads, uint32_t period_ns, uint32_t du
 static double record_ns_of(uint32_t threads, uint32_t period_ns, uint32_t launch_ns)
 {
 	struct gp_model *model = launch(threads, period_ns, launch_ns, true);
-	struct gp_own_cost cost = gp_own_cost_of(&model, 1);
+	struct gp_own_overhead cost = gp_own_overhead_of(&model, 1);
 	uint32_t calls = threads * CALLS;
 
 	assert_int_equal(cost.callbacks_ns, calls * CALLBACK_NS);
@@ -104,7 +104,7 @@ static void test_without_records_there_is_nothing_to_correct(void **state)
 	struct gp_model *model = launch(1, 100000, 1000, false);
 
 	(void)state;
-	assert_true(gp_own_cost_of(&model, 1).records_ns == 0);
+	assert_true(gp_own_overhead_of(&model, 1).records_ns == 0);
 	gp_model_free(model);
 }
 
@@ -112,17 +112,17 @@ static void test_without_records_there_is_nothing_to_correct(void **state)
 static void test_the_hooks_of_what_is_kept(void **state)
 {
 	struct gp_model *model = launch(1, 100000, 1000, true);
-	struct gp_own_cost cost;
+	struct gp_own_overhead cost;
 
 	(void)state;
 	model->ns_per_tick = 1;
 	model->counters[GP_COUNTER_HOOKS] = 10 * CALLS;
 	model->counters[GP_COUNTER_HOOKS_SAMPLED] = 1;
 	model->counters[GP_COUNTER_HOOKS_SAMPLED_TICKS] = 100;
-	cost = gp_own_cost_of(&model, 1);
+	cost = gp_own_overhead_of(&model, 1);
 	assert_int_equal(cost.hooks_ns, 10 * CALLS * 100);
 	model->counters[GP_COUNTER_LEFT_OUT_OLD] = 9 * 2 * CALLS;
-	cost = gp_own_cost_of(&model, 1);
+	cost = gp_own_overhead_of(&model, 1);
 	assert_int_equal(cost.hooks_ns + 0.5, CALLS * 100);
 	gp_model_free(model);
 }

@@ -1,4 +1,4 @@
-#include "report/analysis/host/overhead.h"
+#include "report/analysis/host/own_overhead.h"
 
 #include <string.h>
 
@@ -108,7 +108,7 @@ static const struct usual_call *usual_call_of(const struct gp_model *model,
 
 /* The calls of one row. */
 struct seen_calls {
-	struct gp_spread spread; /* of their durations */
+	struct gp_histogram spread; /* of their durations */
 	uint64_t first_ns, end_ns;
 };
 
@@ -118,7 +118,7 @@ static void see(struct seen_calls *seen, const struct gp_call *call)
 		seen->first_ns = call->start_ns;
 	if (gp_call_end_ns(call) > seen->end_ns)
 		seen->end_ns = gp_call_end_ns(call);
-	gp_spread_add(&seen->spread, call->duration_ns);
+	gp_histogram_add(&seen->spread, call->duration_ns);
 }
 
 /* They took more time than passed. */
@@ -131,7 +131,7 @@ static bool are_at_once(const struct seen_calls *seen)
 static double slower_ns(const struct usual_call *usual, const struct seen_calls *seen)
 {
 	double share = are_at_once(seen) ? usual->share_at_once : usual->share;
-	double more_ns = share * (gp_spread_stats(&seen->spread).median - usual->usual_ns);
+	double more_ns = share * (gp_histogram_stats(&seen->spread).median - usual->usual_ns);
 	double least_ns = -0.5 * usual->cupti_ns;
 
 	return (double)seen->spread.count * (more_ns > least_ns ? more_ns : least_ns);
@@ -143,7 +143,7 @@ static bool has_record(const struct usual_call *usual)
 }
 
 /* A call whose operation has no record is not looked at: nothing stands for that, so that there is nothing to correct. */
-static void add_slower(struct gp_own_cost *cost, const struct gp_model *model)
+static void add_slower(struct gp_own_overhead *cost, const struct gp_model *model)
 {
 	struct seen_calls seen[USUAL_CALLS] = {0};
 
@@ -162,9 +162,9 @@ static void add_slower(struct gp_own_cost *cost, const struct gp_model *model)
 				slower_ns(&usual_calls[i], &seen[i]);
 }
 
-static struct gp_own_cost cost_of(const struct gp_model *model)
+static struct gp_own_overhead cost_of(const struct gp_model *model)
 {
-	struct gp_own_cost cost = {
+	struct gp_own_overhead cost = {
 		.hooks_ns = hook_ns(model),
 		.hooks_unknown = model->counters[GP_COUNTER_HOOKS_SAMPLED] == 0 &&
 				 model->counters[GP_COUNTER_HOOKS] > 0,
@@ -180,9 +180,9 @@ static struct gp_own_cost cost_of(const struct gp_model *model)
 	return cost;
 }
 
-static void add_model(struct gp_own_cost *cost, const struct gp_model *model)
+static void add_model(struct gp_own_overhead *cost, const struct gp_model *model)
 {
-	struct gp_own_cost one = cost_of(model);
+	struct gp_own_overhead one = cost_of(model);
 
 	cost->hooks_ns += one.hooks_ns;
 	cost->hooks_unknown |= one.hooks_unknown;
@@ -190,9 +190,9 @@ static void add_model(struct gp_own_cost *cost, const struct gp_model *model)
 	cost->records_ns += one.records_ns;
 }
 
-struct gp_own_cost gp_own_cost_of(struct gp_model *const *models, size_t model_count)
+struct gp_own_overhead gp_own_overhead_of(struct gp_model *const *models, size_t model_count)
 {
-	struct gp_own_cost cost = {0};
+	struct gp_own_overhead cost = {0};
 
 	for (size_t i = 0; i < model_count; i++)
 		if (!models[i]->recorder)
@@ -200,7 +200,7 @@ struct gp_own_cost gp_own_cost_of(struct gp_model *const *models, size_t model_c
 	return cost;
 }
 
-double gp_own_cost_total_ns(const struct gp_own_cost *cost)
+double gp_own_overhead_total_ns(const struct gp_own_overhead *cost)
 {
 	return cost->hooks_ns + cost->callbacks_ns + cost->records_ns;
 }

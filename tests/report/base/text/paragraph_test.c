@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/base/text/wrap.h"
+#include "report/base/text/paragraph.h"
 
 static void check(struct gp_paragraph paragraph, const char *const *pieces, const char *expected)
 {

@@ -1,4 +1,4 @@
-#include "report/advice/rules/lull_calls.h"
+#include "report/advice/rules/idle_gap_calls.h"
 
 #include <errno.h>
 
@@ -16,13 +16,13 @@ static void add(struct gp_tally_row *row, uint64_t ns)
 	row->sums[TIME] += ns;
 }
 
-uint64_t gp_lull_calls_add(struct gp_advisor *advisor, struct gp_lull_calls *calls,
-			   const struct gp_lull *lull, gp_lull_calls_filter *counts)
+uint64_t gp_idle_gap_calls_add(struct gp_advisor *advisor, struct gp_idle_gap_calls *calls,
+			   const struct gp_idle_gap *idle_gap, gp_idle_gap_calls_filter *counts)
 {
 	const struct gp_model *model = advisor->model;
-	uint64_t base_ns = model->base_unix_ns, end_ns = lull->end_ns - base_ns;
-	uint64_t start_ns = lull->start_ns > base_ns ? lull->start_ns - base_ns : 0;
-	uint32_t last = gp_op_of(advisor->scope.models, lull->after)->call;
+	uint64_t base_ns = model->base_unix_ns, end_ns = idle_gap->end_ns - base_ns;
+	uint64_t start_ns = idle_gap->start_ns > base_ns ? idle_gap->start_ns - base_ns : 0;
+	uint32_t last = gp_op_of(advisor->scope.models, idle_gap->after)->call;
 	uint64_t all_ns = 0;
 
 	for (uint32_t i = last + 1; i-- > 0;) {
@@ -32,7 +32,7 @@ uint64_t gp_lull_calls_add(struct gp_advisor *advisor, struct gp_lull_calls *cal
 
 		if (call->thread_id != model->calls[last].thread_id || to_ns <= start_ns)
 			break;
-		if (to_ns <= from_ns || !counts(advisor, lull, call))
+		if (to_ns <= from_ns || !counts(advisor, idle_gap, call))
 			continue;
 		all_ns += to_ns - from_ns;
 		add(gp_tally_find(&calls->functions, (uint64_t[GP_TALLY_KEYS]){call->api}),
@@ -45,7 +45,7 @@ uint64_t gp_lull_calls_add(struct gp_advisor *advisor, struct gp_lull_calls *cal
 	return all_ns;
 }
 
-void gp_lull_calls_free(struct gp_lull_calls *calls)
+void gp_idle_gap_calls_free(struct gp_idle_gap_calls *calls)
 {
 	gp_tally_free(&calls->functions);
 	gp_tally_free(&calls->places);
@@ -61,7 +61,7 @@ static const struct gp_tally_row *with_most(const struct gp_tally *tally)
 	return most;
 }
 
-static void put_places(const struct gp_lull_calls *calls, uint64_t api, struct gp_most_called *most)
+static void put_places(const struct gp_idle_gap_calls *calls, uint64_t api, struct gp_most_called *most)
 {
 	const struct gp_tally_row *place = NULL;
 
@@ -78,8 +78,8 @@ static void put_places(const struct gp_lull_calls *calls, uint64_t api, struct g
 		most->site = (uint32_t)place->key[1];
 }
 
-struct gp_most_called gp_lull_calls_most(struct gp_advisor *advisor,
-					 const struct gp_lull_calls *calls, uint64_t all_ns)
+struct gp_most_called gp_idle_gap_calls_most(struct gp_advisor *advisor,
+					 const struct gp_idle_gap_calls *calls, uint64_t all_ns)
 {
 	const struct gp_tally_row *function = with_most(&calls->functions);
 	struct gp_most_called most = {.site = GP_NO_SITE};

@@ -90,6 +90,11 @@ $(O)/gpuprof: $(REPORT)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(REPORT) $(REPORT_LIBS)
 
+# What tests link of it: of an archive only the modules that a test needs.
+$(O)/libreport.a: $(filter-out $(O)/report/main.o,$(REPORT))
+	$(call say,AR)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
 # The page of `gpuprof html` is committed as its source builds it: nobody needs what builds it, and who changed the source is told what to type.
 BUILT_PAGE  := report/html/page.built.html
 PAGE_SOURCE := report/html/page.sh $(wildcard report/html/web/*)
@@ -138,11 +143,11 @@ UNIT_TESTS       = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) $(REPORT_T
 $(O)/tests/%_test: tests/%_test.c $(O)/compiled-with
 	@mkdir -p $(@D)
 	$(call say,TEST)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(TEST_LIBS) -lcmocka -ldl -lpthread
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS) -lcmocka -ldl -lpthread
 $(COLLECTOR_TESTS): $(COLLECTOR)
 $(STACKS_TESTS): $(COLLECTOR) $(STACKS)
 $(INJECT_TESTS): $(COLLECTOR) $(STACKS) $(INJECT_PARTS)
-$(REPORT_TESTS): $(filter-out $(O)/report/main.o,$(REPORT))
+$(REPORT_TESTS): $(O)/libreport.a
 $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 
 -include tests/sim/sim.mk

@@ -32,10 +32,10 @@ $(O)/bench/hooks: bench/hooks.c $(COLLECTOR) $(STACKS) $(INJECT_PARTS)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,-z,now -o $@ $< $(filter %.o,$^) -ldl -lpthread
 
-$(O)/bench/trace: bench/trace.c $(O)/tests/report/trace_builder.o $(filter-out $(O)/report/main.o,$(REPORT))
+$(O)/bench/trace: bench/trace.c $(O)/tests/report/trace_builder.o $(O)/libreport.a
 	@mkdir -p $(@D)
 	$(call say,BENCH)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(REPORT_LIBS) -lcmocka
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(REPORT_LIBS) -lcmocka
 
 # The programs whose traces bench/report and bench/bytes, and bench/scale, read.
 $(O)/bench/steps $(O)/bench/vary: $(O)/bench/%: bench/%.c tests/lib/cuda_start.h | $(O)/sim/libcuda.so

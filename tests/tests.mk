@@ -8,10 +8,10 @@ $(O)/tests/inject/dlsym_test: LDFLAGS += -rdynamic
 
 # ---- what a trace holds, for end-to-end tests ----
 programs: $(O)/tests/lib/record_counts
-$(O)/tests/lib/record_counts: tests/lib/record_counts.c $(filter-out $(O)/report/main.o,$(REPORT))
+$(O)/tests/lib/record_counts: tests/lib/record_counts.c $(O)/libreport.a
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(REPORT_LIBS) -lpthread
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(REPORT_LIBS) -lpthread
 
 # ---- calls that fail in the preloaded library ----
 programs: $(O)/tests/lib/libfaults.so $(O)/tests/lib/libcupti_faults.so
@@ -80,10 +80,10 @@ SHORT       := $(addprefix $(O)/tests/fuzz/,$(addsuffix _short,$(FUZZERS)))
 SHORT_SEEDS := code/plugin import/database pickle/snapshot trace/0
 check-built: $(SHORT) $(addprefix $(O)/tests/fuzz/seed-,$(SHORT_SEEDS))
 CHECKS += $(foreach name,$(FUZZERS),'$(O)/tests/fuzz/$(name)_short $(SHORT_TIMES) $(O)/tests/fuzz/seed-$(name) tests/fuzz/$(name)')
-$(SHORT): $(O)/tests/fuzz/%_short: tests/fuzz/%_fuzz.c tests/fuzz/short.c tests/lib/dice.h $(filter-out $(O)/report/main.o,$(REPORT))
+$(SHORT): $(O)/tests/fuzz/%_short: tests/fuzz/%_fuzz.c tests/fuzz/short.c tests/lib/dice.h $(O)/libreport.a
 	@mkdir -p $(@D)
 	$(call say,TEST)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(REPORT_LIBS)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(filter %.a,$^) $(REPORT_LIBS)
 
 .PHONY: fuzz $(addprefix fuzz-,$(FUZZERS))
 fuzz: $(addprefix fuzz-,$(FUZZERS))
@@ -127,10 +127,10 @@ $(O)/tests/stacks/walk_test: TEST_LIBS = -lunwind -lstdc++
 
 # Prints the call stacks of a trace.
 programs: $(O)/tests/stacks/dump
-$(O)/tests/stacks/dump: tests/stacks/dump.c $(filter-out $(O)/report/main.o,$(REPORT))
+$(O)/tests/stacks/dump: tests/stacks/dump.c $(O)/libreport.a
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(REPORT_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(REPORT_LIBS)
 
 # The recorder of stacks in a library of its own.
 $(O)/tests/stacks/probe.o: ALL_CFLAGS += -fPIC -fvisibility=hidden

@@ -1,6 +1,6 @@
 /*
  * advice: what in a program costs time, and what to change: the findings of the rules of
- * report/rules/, best first.
+ * report/advice/rules/, best first.
  *
  * A finding is what a rule says of one place of the program; of several processes that do the same
  * there, it is one, and all that it says is of the one that could save most: processes run side by side.

@@ -1,5 +1,5 @@
 /*
- * command: the commands of the program `gpuprof`, each in a file of report/commands/.
+ * command: the commands of the program `gpuprof`, each in a file of report/cli/.
  *
  * A command gets argv from its own name on and returns the exit status: 0, 1 where it failed (and
  * has said why in one line), 2 where it was called wrongly.

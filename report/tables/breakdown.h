@@ -1,7 +1,7 @@
 /*
  * breakdown: the tables of `gpuprof summary --by`: what was recorded, gathered by one thing.
  *
- * A new one is one new file in report/breakdowns/ (or a part of one) that defines a struct gp_breakdown, and one row in the
+ * A new one is one new file in report/tables/by/ (or a part of one) that defines a struct gp_breakdown, and one row in the
  * table of report/tables/breakdown.c.  docs/reference/tables.md says what its columns mean.
  */
 #ifndef REPORT_TABLES_BREAKDOWN_H

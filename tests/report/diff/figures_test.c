@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/answers/where.h"
+#include "report/analysis/idle/where.h"
 #include "report/diff/figures.h"
 #include "../stack_builder.h"
 

@@ -124,8 +124,8 @@ static void a_device_without_operations_has_no_share_of_idle_time(void **state)
 
 static const char *text_at(const struct made *made, size_t row, const char *title)
 {
-	size_t column = gp_sheet_find_column(made->sheet.head, title);
-	const struct gp_value *value = &gp_sheet_row(&made->sheet, row)[column];
+	size_t column = gp_table_find_column(made->sheet.head, title);
+	const struct gp_value *value = &gp_table_row(&made->sheet, row)[column];
 
 	assert_true(column < made->sheet.head->column_count);
 	return value->kind == GP_VALUE_TEXT ? value->text : "";
@@ -688,8 +688,8 @@ static size_t row_of(const struct made *made, uint64_t number)
 {
 	const size_t columns = made->sheet.head->column_count;
 
-	for (size_t i = 0; i < gp_sheet_rows(&made->sheet); i++) {
-		const struct gp_value *last = &gp_sheet_row(&made->sheet, i)[columns - 1];
+	for (size_t i = 0; i < gp_table_rows(&made->sheet); i++) {
+		const struct gp_value *last = &gp_table_row(&made->sheet, i)[columns - 1];
 
 		if (last->kind == GP_VALUE_WHOLE && last->whole == number)
 			return i;
@@ -730,7 +730,7 @@ static void graphs_have_their_launches_and_operations(void **state)
 	build_kernel(&b, k, 1000, 1100, 4);
 	model = build_end(&b);
 	made = make(&gp_breakdown_graph, &model, 1);
-	assert_int_equal(gp_sheet_rows(&made.sheet), 2);
+	assert_int_equal(gp_table_rows(&made.sheet), 2);
 	size_t row = row_of(&made, 3);
 
 	expect_at(&made, row, "Total", 50 + 10 + 5 + 170 + 10);
@@ -805,20 +805,20 @@ static void pools_have_what_was_allocated_from_them(void **state)
 	struct made made = make(&gp_breakdown_memory_pool, &model, 1);
 
 	(void)state;
-	assert_int_equal(gp_sheet_rows(&made.sheet), 4); /* one of an allocation from either */
+	assert_int_equal(gp_table_rows(&made.sheet), 4); /* one of an allocation from either */
 	expect_pool(&made, row_of(&made, 0x100),
 		    (const uint64_t[]){4000, 3000, 768, 512, 768, 2, 2, 0});
 	expect_pool(&made, row_of(&made, 0x200), (const uint64_t[]){50, 10, 0, 0, 0, 0, 0, 1});
 	expect_pool(&made, row_of(&made, 0x300), (const uint64_t[]){60, 50, 64, 64, 64, 1, 0, 1});
 	expect_pool(&made, 3, (const uint64_t[]){0, 0, 32, 32, 32, 1, 0, 1});
-	assert_int_equal(gp_sheet_row(&made.sheet, 3)[10].kind, GP_VALUE_NONE);
+	assert_int_equal(gp_table_row(&made.sheet, 3)[10].kind, GP_VALUE_NONE);
 	end(&made);
 	model->unknown |= GP_UNKNOWN_ALLOCATIONS;
 	made = make(&gp_breakdown_memory_pool, &model, 1);
 	expect_at(&made, row_of(&made, 0x100), "Most used", 2500);
-	assert_int_equal(gp_sheet_row(&made.sheet, 0)[4].kind, GP_VALUE_NONE);
-	assert_int_equal(gp_sheet_row(&made.sheet, 0)[5].kind, GP_VALUE_NONE);
-	assert_int_equal(gp_sheet_row(&made.sheet, 0)[6].kind, GP_VALUE_NONE);
+	assert_int_equal(gp_table_row(&made.sheet, 0)[4].kind, GP_VALUE_NONE);
+	assert_int_equal(gp_table_row(&made.sheet, 0)[5].kind, GP_VALUE_NONE);
+	assert_int_equal(gp_table_row(&made.sheet, 0)[6].kind, GP_VALUE_NONE);
 	end(&made);
 	gp_model_free(model);
 }

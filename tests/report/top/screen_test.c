@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "report/monotonic.h"
+#include "report/base/monotonic.h"
 #include "report/top/screen.h"
 
 #define S     UINT64_C(1000000000)

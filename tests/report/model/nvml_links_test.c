@@ -13,7 +13,7 @@ static void *find_function(void *library, const char *name);
 #define dlopen        find_library
 #define dlsym         find_function
 #define gp_link_facts tested_link_facts
-#include "report/link_facts.c"
+#include "report/model/nvml_links.c"
 #undef dlopen
 #undef dlsym
 #undef gp_link_facts

@@ -1,12 +1,14 @@
 /*
  * floor: the least that recording through CUPTI costs, as an injection library.
  *
- *   CUDA_INJECTION64_PATH=.../floor.so FLOOR_CUPTI=.../libcupti.so FLOOR_GRAPHS=node|graph FLOOR_CALLBACKS=1 PROGRAM
+ *   CUDA_INJECTION64_PATH=.../floor.so FLOOR_CUPTI=.../libcupti.so FLOOR_GRAPHS=node|graph
+ *   FLOOR_CALLBACKS=1 PROGRAM
  *
  * The same kinds, buffers and settings as gpuprof for the GPU's operations, and a thread that asks
- * for them as often; what comes is thrown away.  With FLOOR_CALLBACKS also the callbacks that gpuprof has
- * by default, with an empty body, and the other kinds of its default.  Says at exit how many bytes of records that were.
- * floor_start() and floor_stop() are for a program that switches it (bench/gpu); it begins switched on.
+ * for them as often; what comes is thrown away.  With FLOOR_CALLBACKS also the callbacks that
+ * gpuprof has by default, with an empty body, and the other kinds of its default.  Says at exit how
+ * many bytes of records that were. floor_start() and floor_stop() are for a program that switches
+ * it (bench/gpu); it begins switched on.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -141,7 +143,10 @@ static int set_kinds(int on, const CUpti_ActivityKind *kinds, size_t count)
 	return failed;
 }
 
-/* All of gpuprof's table but events, which it leaves out by default; a call that this libcupti does not know is no error. */
+/*
+ * All of gpuprof's table but events, which it leaves out by default; a call that this libcupti does
+ * not know is no error.
+ */
 static void set_callbacks(int on)
 {
 	uint32_t count;

@@ -1,12 +1,15 @@
 /*
  * hooks: the hot path, hook by hook, for bench/hooks, which counts the instructions.
  *
- *   hooks FOLDER      prints "EACH NAME" of each scene, in the order in which measure() runs; the trace goes to FOLDER
+ *   hooks FOLDER      prints "EACH NAME" of each scene, in the order in which measure() runs; the
+ *                     trace goes to FOLDER
  *
- * measure() runs each scene twice, on a thread of its own, and so with a ring and a count of callbacks of its own; the
- * second time is the one that counts.  All its operations take the same way: none is sampled, none fills the ring by half.
+ * measure() runs each scene twice, on a thread of its own, and so with a ring and a count of
+ * callbacks of its own; the second time is the one that counts.  All its operations take the same
+ * way: none is sampled, none fills the ring by half.
  *
- * Functions whose names begin with scene_ or measure, and those of NVTX's headers, are not counted as gpuprof's own.
+ * Functions whose names begin with scene_ or measure, and those of NVTX's headers, are not counted
+ * as gpuprof's own.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -224,8 +227,8 @@ static union {
 } record;
 
 static struct gp_decoder decoder = {.version = CUPTI_API_VERSION};
-static const char kernel_name[] = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_"
-				  "15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_";
+static const char kernel_name[] =
+	"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_";
 
 static void scene_decode(uint32_t i, CUpti_ActivityKind kind)
 {
@@ -362,7 +365,10 @@ static const struct scene scenes_with_stacks[] = {
 	{"synchronisation, unchanged stack of 40 frames", scene_synchronize, .depth = DEPTH, TIMES},
 };
 
-/* In memory and one call in the program, so that both times all frames and what they keep are the same. */
+/*
+ * In memory and one call in the program, so that both times all frames and what they keep are the
+ * same.
+ */
 static volatile int rounds;
 
 static void run_twice(const struct scene *scene)

@@ -3,7 +3,8 @@
  *
  *   bench/overload [RECORDS]      of each thread; 2000000
  *
- * Prints, for 1, 2 and 8 threads, records a second that the threads came through, and the share of them that was dropped.
+ * Prints, for 1, 2 and 8 threads, records a second that the threads came through, and the share of
+ * them that was dropped.
  */
 #include <pthread.h>
 #include <stdio.h>

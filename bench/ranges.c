@@ -5,7 +5,8 @@
  *   LD_PRELOAD=libgpuprof.so bench/ranges         recorded by gpuprof
  *   bench/ranges LIBCUPTI                         recorded by CUPTI, as markers (GPU machine)
  *
- * Prints the median and the lowest of ROUNDS rounds, in ns, of a literal message and of a registered one in a domain.
+ * Prints the median and the lowest of ROUNDS rounds, in ns, of a literal message and of a
+ * registered one in a domain.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -16,8 +17,9 @@
 #include <cupti.h>
 #include <nvtx3/nvToolsExt.h>
 
-#define ROUNDS       25
-#define PAIRS        2000 /* a burst that fits in a ring: waiting for room is not what is measured */
+#define ROUNDS 25
+/* a burst that fits in a ring: waiting for room is not what is measured */
+#define PAIRS        2000
 #define BUFFER_BYTES (8u << 20)
 
 static uint64_t now_ns(void)

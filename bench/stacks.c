@@ -1,13 +1,14 @@
 /*
- * What taking a call stack costs: ours against libunwind and the C library, in ns, medians, the clock's own time taken off; and
- * the ratio to unw_backtrace().
+ * What taking a call stack costs: ours against libunwind and the C library, in ns, medians, the
+ * clock's own time taken off; and the ratio to unw_backtrace().
  *
  *   make bench-stacks
  *
- * Below DEPTH distinct functions the stack is taken again and again, from the same place ("unchanged"), or as if by a thread that has
- * never taken one ("all changed"); between, so much other memory is touched that the caches hold something else.  In the second half of the tables it is
- * taken from OPERATIONS places by turns, as in a step of training: the outer half of the frames is common to all of them, the inner half of
- * each has functions, and a depth, of its own.
+ * Below DEPTH distinct functions the stack is taken again and again, from the same place
+ * ("unchanged"), or as if by a thread that has never taken one ("all changed"); between, so much
+ * other memory is touched that the caches hold something else.  In the second half of the tables it
+ * is taken from OPERATIONS places by turns, as in a step of training: the outer half of the frames
+ * is common to all of them, the inner half of each has functions, and a depth, of its own.
  */
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -1,10 +1,12 @@
 /*
- * steps: steps of training as a program of PyTorch makes them, without the arithmetic.  For bench/report and bench/bytes.
+ * steps: steps of training as a program of PyTorch makes them, without the arithmetic.  For
+ * bench/report and bench/bytes.
  *
  *   steps COUNT
  *
- * A step is 900 launches of 120 kernels in shapes of their own, from 60 call stacks, within ranges for the step, its phases
- * and its layers; a copy each way, ten pairs of an asynchronous allocation and its free, and a synchronisation.
+ * A step is 900 launches of 120 kernels in shapes of their own, from 60 call stacks, within ranges
+ * for the step, its phases and its layers; a copy each way, ten pairs of an asynchronous allocation
+ * and its free, and a synchronisation.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,12 @@
 /*
- * trace: a trace that is the same each time, of steps of a training, of any size.  For bench/hooks, which counts what it takes to read it.
+ * trace: a trace that is the same each time, of steps of a training, of any size.  For bench/hooks,
+ * which counts what it takes to read it.
  *
  *   trace LAUNCHES FILE
  *
- * A step is 100 launches of 20 kernels in shapes of their own, in two ranges, by two threads into two streams; a copy, an allocation
- * and its free, and a wait.  Times differ from step to step as if by chance.  Clocks are compared each second, as in a recording.
+ * A step is 100 launches of 20 kernels in shapes of their own, in two ranges, by two threads into
+ * two streams; a copy, an allocation and its free, and a wait.  Times differ from step to step as
+ * if by chance.  Clocks are compared each second, as in a recording.
  */
 #include <setjmp.h>
 #include <stdarg.h>

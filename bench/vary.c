@@ -3,9 +3,9 @@
  *
  *   vary LAUNCHES THREADS STREAMS KERNELS STACKS PROCESSES DEVICES
  *
- * Each process and each of its threads makes an equal part of the launches, in its devices, streams, kernels and call stacks by
- * turns.  There are so many streams on each device.
- * Stacks are all of one depth.
+ * Each process and each of its threads makes an equal part of the launches, in its devices,
+ * streams, kernels and call stacks by turns.  There are so many streams on each device. Stacks are
+ * all of one depth.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -88,7 +88,10 @@ __attribute__((noinline)) static void one(unsigned level, long stack, long numbe
 	__asm__ volatile("# one" : : : "memory");
 }
 
-/* The bits of a stack's number say which of the two is called at each level, the lowest one innermost. */
+/*
+ * The bits of a stack's number say which of the two is called at each level, the lowest one
+ * innermost.
+ */
 static void descend(unsigned level, long stack, long number)
 {
 	if (level == 0)
@@ -153,8 +156,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 7; i++) {
 		*numbers[i] = i + 1 < argc ? atol(argv[i + 1]) : 0;
 		if (*numbers[i] < 1) {
-			fprintf(stderr, "usage: vary LAUNCHES THREADS STREAMS KERNELS STACKS "
-					"PROCESSES DEVICES\n");
+			fprintf(stderr,
+				"usage: vary LAUNCHES THREADS STREAMS KERNELS STACKS PROCESSES DEVICES\n");
 			return 64;
 		}
 	}

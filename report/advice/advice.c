@@ -61,8 +61,8 @@ static void note_idle(struct gp_advisor *advisor)
 	uint64_t span_ns = window.end_unix_ns - window.start_unix_ns, busy_ns = 0;
 
 	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count; i++) {
-		uint64_t of_device_ns = gp_idle_gaps_busy_ns(&advisor->basis->idle_gaps, i,
-							 window.start_unix_ns, window.end_unix_ns);
+		uint64_t of_device_ns = gp_idle_gaps_busy_ns(
+			&advisor->basis->idle_gaps, i, window.start_unix_ns, window.end_unix_ns);
 
 		if (of_device_ns > busy_ns)
 			busy_ns = of_device_ns;
@@ -146,7 +146,7 @@ static int list_calls(struct gp_advisor *advisor)
 			continue;
 		list = &advisor->calls[class];
 		result = gp_array_grow_spill(&list->indices, &list->capacity, list->count,
-					    sizeof(*list->indices));
+					     sizeof(*list->indices));
 		if (result == 0)
 			list->indices[list->count++] = i;
 	}
@@ -279,7 +279,9 @@ static bool put_site(const struct gp_advisor *advisor, const struct gp_case *fou
 	return *site.place && seen.is_line;
 }
 
-/* A trace of another format has the stacks that it has: recording anew with our options is no help. */
+/*
+ * A trace of another format has the stacks that it has: recording anew with our options is no help.
+ */
 static bool can_have_stacks(const struct gp_advisor *advisor)
 {
 	for (size_t i = 0; i < advisor->scope.model_count; i++)
@@ -326,8 +328,8 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 }
 
 /*
- * Wrong results first, and last what is doubtful; what shortens a run, before what only moves time in it; then by what they save, then by bytes; the rules'
- * order decides between equals.
+ * Wrong results first, and last what is doubtful; what shortens a run, before what only moves time
+ * in it; then by what they save, then by bytes; the rules' order decides between equals.
  */
 static int compare_findings(const void *a, const void *b, const void *context)
 {
@@ -366,8 +368,8 @@ static bool says_more(const struct gp_case *found, const struct gp_case *other)
 }
 
 /*
- * What several processes found at one place, and is worth a word in each: in the row's count how many they are, in its first sum the
- * number of the case that stands for them all.
+ * What several processes found at one place, and is worth a word in each: in the row's count how
+ * many they are, in its first sum the number of the case that stands for them all.
  */
 static void join_processes(struct gp_advisor *advisor, struct gp_tally *places)
 {
@@ -504,7 +506,10 @@ static void close_advisor(struct gp_advisor *advisor)
 /* A few pages are nobody's trouble. */
 #define MANAGED_BYTES (UINT64_C(1) << 20)
 
-/* Whether a process has managed memory of which nobody recorded what moves; others' traces cannot be recorded anew with our options. */
+/*
+ * Whether a process has managed memory of which nobody recorded what moves; others' traces cannot
+ * be recorded anew with our options.
+ */
 static bool lacks_unified(const struct gp_model *model)
 {
 	uint64_t bytes = 0;

@@ -3,7 +3,8 @@
  * report/advice/rules/, best first.
  *
  * A finding is what a rule says of one place of the program; of several processes that do the same
- * there, it is one, and all that it says is of the one that could save most: processes run side by side.
+ * there, it is one, and all that it says is of the one that could save most: processes run side by
+ * side.
  *
  * A rule says nothing where its thresholds are not reached, which stand in its file.  What a change
  * could save is the most that it could: the time that passed cannot get shorter than what the GPU
@@ -26,11 +27,17 @@ struct gp_case;
 
 /* When a rule speaks: all of them, 0 = any. */
 struct gp_rule_threshold {
-	double saves_percent; /* of the time that was recorded, or, of what is not once, of the main loop what was in it */
+	/*
+	 * of the time that was recorded, or, of what is not once, of the main loop what was in it
+	 */
+	double saves_percent;
 	uint64_t saves_ns;
 	uint64_t count;
 	uint64_t bytes;
-	/* In place of the first two: a larger share of less time, as short runs have it.  0, 0 = there is none. */
+	/*
+	 * In place of the first two: a larger share of less time, as short runs have it.  0, 0 =
+	 * there is none.
+	 */
 	double or_percent;
 	uint64_t or_ns;
 };
@@ -47,7 +54,8 @@ struct gp_rule {
 	bool is_moved;   /* a change moves that time out of what is measured: no run is shorter */
 	bool is_of_results; /* what is computed may be wrong: told before what costs time */
 	bool is_of_gpu; /* the GPU itself would be faster: it can save more than its idle time */
-	bool looks_beside; /* at idle times, too, that others before it explain: it says something else of them */
+	/* at idle times, too, that others before it explain: it says something else of them */
+	bool looks_beside;
 	size_t own_bytes; /* that it keeps of a case in its own */
 	/*
 	 * Gathers cases of the advisor's present process; or, called once, of all of them.  One of
@@ -60,9 +68,14 @@ struct gp_rule {
 	 */
 	void (*tell)(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
 	void (*advise)(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
-	/* What stands before the place where only the beginning of that sentence does; NULL: "at". */
+	/*
+	 * What stands before the place where only the beginning of that sentence does; NULL: "at".
+	 */
 	const char *at;
-	/* Whether that sentence says in its second clause where to look, better than the call site does.  NULL: it never does. */
+	/*
+	 * Whether that sentence says in its second clause where to look, better than the call site
+	 * does.  NULL: it never does.
+	 */
 	bool (*names_place)(const struct gp_case *found);
 };
 
@@ -85,9 +98,12 @@ struct gp_finding {
 	uint64_t saves_in_loop_ns; /* of that, what was in the main loop */
 	uint64_t bytes;            /* 0 = it is not about any */
 	uint64_t show_at_ns,
-		show_ns; /* its longest call or idle time, counted as a scope counts moments; 0, 0 = none */
+		/* its longest call or idle time, counted as a scope counts moments; 0, 0 = none */
+		show_ns;
 	char *found, *change;
-	char *place, *callers; /* the call site as report/symbols/call_site.h has it; "" = there is none */
+	char *place,
+		/* the call site as report/symbols/call_site.h has it; "" = there is none */
+		*callers;
 	size_t apart_bytes;    /* of the callers, what tells it from others of its place */
 	enum gp_naming naming; /* of the place */
 	bool names_place;      /* as the rule says */
@@ -101,10 +117,16 @@ struct gp_untold {
 	uint64_t before_ns,
 		after_ns;           /* of it before the GPU's first operation, and after the last */
 	uint64_t count, longest_ns; /* between operations, of the times that it is most of */
-	/* Of host-bound ones, where most of it ends, if much does: "at main (a.cu:7)", "before scan"; NULL: it does at no place. */
+	/*
+	 * Of host-bound ones, where most of it ends, if much does: "at main (a.cu:7)", "before
+	 * scan"; NULL: it does at no place.
+	 */
 	char *place;
 	uint64_t place_ns;
-	/* Of copy-bound ones: so many copies at a place could save what is worth a word if they were more, 0 = none; or all together could save something. */
+	/*
+	 * Of copy-bound ones: so many copies at a place could save what is worth a word if they
+	 * were more, 0 = none; or all together could save something.
+	 */
 	uint64_t few;
 	bool is_little;
 };
@@ -113,15 +135,16 @@ struct gp_advice {
 	struct gp_finding *findings; /* what is worth most first */
 	uint32_t count, capacity;
 	size_t process_count;
-	uint64_t
-		span_ns; /* the time that was recorded: from the first call to the last, without pauses */
+	/* the time that was recorded: from the first call to the last, without pauses */
+	uint64_t span_ns;
 	uint64_t idle_most_ns; /* in which the busiest GPU of a process had nothing to do */
 	uint64_t loop_ns;      /* of its main loop; 0 = none was found */
 	uint32_t loop_passes;
-	const char
-		*doubt;  /* why operations may be missing, and idle times shorter; NULL: none are */
+	/* why operations may be missing, and idle times shorter; NULL: none are */
+	const char *doubt;
 	bool is_damaged; /* a part of a trace cannot be read */
-	bool lacks_stacks; /* of a finding the calls have no stack, and gpuprof recorded: its line is not known */
+	/* of a finding the calls have no stack, and gpuprof recorded: its line is not known */
+	bool lacks_stacks;
 	bool lacks_unified; /* managed memory is used, and what moves of it was not recorded */
 	uint64_t failures;  /* of calls, as failed-calls counts them, where there is no finding */
 	const char *why_no_end; /* then, of a process that did not end in order; NULL: all did */

@@ -180,10 +180,10 @@ static void print_nameless(FILE *out, const struct gp_advice *advice)
 	static const char *const words[][2] = {
 		[GP_WITHOUT_SYMBOLS] = {"no symbols in ",
 					": built with -g, and not stripped, its lines have names"},
-		[GP_FILE_UNREAD] = {"no names of ",
-				    ": that file is not here, or is another build than the one "
-				    "that ran; `gpuprof finish FILE`,\n"
-				    "  where it is, adds them to the trace"},
+		[GP_FILE_UNREAD] =
+			{"no names of ",
+			 ": that file is not here, or is another build than the one that ran; `gpuprof finish FILE`,\n"
+			 "  where it is, adds them to the trace"},
 	};
 
 	for (uint32_t i = 0; i < advice->count; i++) {
@@ -205,20 +205,19 @@ static void print_hints(FILE *out, const struct gp_advice *advice)
 	if (advice->lacks_stacks)
 		fputs("  for the lines to change, record with --stacks=all\n", out);
 	if (advice->lacks_unified)
-		fputs("  what moves of managed memory, and who waits for it, is known with "
-		      "--trace=default,unified\n",
+		fputs("  what moves of managed memory, and who waits for it, is known with --trace=default,unified\n",
 		      out);
 }
 
 /* Why no rule speaks of times between operations. */
 static const char *const whys[GP_IDLE_CAUSES] = {
-	[GP_IDLE_HOST] = "they come at no place again and again, as where the system takes the "
-			 "processor from the host",
+	[GP_IDLE_HOST] =
+		"they come at no place again and again, as where the system takes the processor from the host",
 	[GP_IDLE_COPY] = "the rules of copies found nothing that could be changed",
 	[GP_IDLE_PROFILER] = "without a profiler that time is not there",
 	[GP_IDLE_UNUSED] = "no process lived that had an operation on it",
-	[GP_IDLE_UNKNOWN] = "the calls that ended these are not in the trace, or what a "
-			    "process did that has no end",
+	[GP_IDLE_UNKNOWN] =
+		"the calls that ended these are not in the trace, or what a process did that has no end",
 };
 
 /* Of times between operations; NULL = there is nothing to say. */
@@ -233,8 +232,7 @@ static const char *why_not_told(const struct gp_untold *untold, char *text, size
 			 gp_format_count(untold->few).text);
 	else if (untold->is_little)
 		snprintf(text, bytes,
-			 "what could be saved is too little at each place for the "
-			 "rules of copies");
+			 "what could be saved is too little at each place for the rules of copies");
 	else
 		return whys[untold->cause];
 	return text;
@@ -287,7 +285,10 @@ void gp_advice_print_doubts(FILE *out, const struct gp_advice *advice)
 	print_hints(out, advice);
 }
 
-/* The place, with those of its callers that tell it from others: "malloc (a.py:9) < load (a.py:20)". */
+/*
+ * The place, with those of its callers that tell it from others: "malloc (a.py:9) < load
+ * (a.py:20)".
+ */
 struct place {
 	char text[1200];
 };
@@ -302,7 +303,9 @@ static struct place place_of(const struct gp_finding *finding)
 	return place;
 }
 
-/* One of many of its rule, at a place of its own: what is to be changed stands with the first ones. */
+/*
+ * One of many of its rule, at a place of its own: what is to be changed stands with the first ones.
+ */
 static void print_line(FILE *out, const struct gp_finding *finding, const struct gp_advice *advice)
 {
 	const struct place place = place_of(finding);
@@ -325,7 +328,10 @@ static void print_all(FILE *out, const struct gp_advice *advice)
 	}
 }
 
-/* One of each rule first, best first, then others as far as there is room: many of one rule would hide all else.  At most limit. */
+/*
+ * One of each rule first, best first, then others as far as there is room: many of one rule would
+ * hide all else.  At most limit.
+ */
 static size_t choose(const struct gp_advice *advice, size_t limit, struct chosen *chosen)
 {
 	size_t rules = 0, room, count = 0;
@@ -397,7 +403,10 @@ static size_t count_lines(const char *text, size_t column, size_t margin, size_t
 	return lines;
 }
 
-/* Where the last part begins of so many bytes of a sentence, which may go: its examples, then its explanation; 0 = there is none. */
+/*
+ * Where the last part begins of so many bytes of a sentence, which may go: its examples, then its
+ * explanation; 0 = there is none.
+ */
 static size_t last_part(const char *found, size_t bytes)
 {
 	static const char *const marks[] = {"; ", ": "};
@@ -414,7 +423,10 @@ static bool fits_in(size_t lines, const char *text, size_t column)
 	return count_lines(text, column, BRIEF_MARGIN, BRIEF_WIDE) <= lines;
 }
 
-/* "function (file:line)" with so many columns for the function: the line is what a place is for, and stays whole. */
+/*
+ * "function (file:line)" with so many columns for the function: the line is what a place is for,
+ * and stays whole.
+ */
 static void put_place(char *text, size_t size, const char *place, size_t columns)
 {
 	const char *line = NULL;
@@ -465,8 +477,9 @@ static bool names_place_in(const struct gp_finding *finding, size_t bytes)
 }
 
 /*
- * As much of what was found as fits with its place, and the place's callers if there is room for them; without the place where what was found
- * says where to look.  A place without a name is told from others by its callers: they stay as long as the sentence can get shorter.
+ * As much of what was found as fits with its place, and the place's callers if there is room for
+ * them; without the place where what was found says where to look.  A place without a name is told
+ * from others by its callers: they stay as long as the sentence can get shorter.
  */
 static void describe_in_brief(char *text, size_t size, const struct gp_finding *finding,
 			      size_t column)
@@ -522,7 +535,10 @@ static void print_finding_in_brief(FILE *out, const struct chosen *chosen,
 	free(fitted);
 }
 
-/* What helps first; what helps against several, one after the other, is said once, below the last: of how many. */
+/*
+ * What helps first; what helps against several, one after the other, is said once, below the last:
+ * of how many.
+ */
 static void print_change_in_brief(FILE *out, const struct gp_finding *finding,
 				  const struct gp_finding *next, size_t *same)
 {
@@ -643,8 +659,7 @@ static void print_no_work(FILE *out, const struct gp_advice *advice)
 static void print_start_up(FILE *out, const struct gp_advice *advice)
 {
 	if (advice->idle_cause == GP_IDLE_SETUP && advice->idle_before_ns * 2 >= advice->wall_ns)
-		fputs("  making a context takes 100 to 300ms; of what takes 500ms and more, a rule "
-		      "speaks: gpuprof explain start-up\n",
+		fputs("  making a context takes 100 to 300ms; of what takes 500ms and more, a rule speaks: gpuprof explain start-up\n",
 		      out);
 }
 
@@ -771,9 +786,7 @@ static void print_threshold(FILE *out, const struct gp_rule *rule)
 
 	fputs("\nWhen it speaks\n  ", out);
 	if (least->saves_percent > 0)
-		fprintf(out,
-			"Where at least %g %% of the recorded time%s and %s "
-			"could be saved",
+		fprintf(out, "Where at least %g %% of the recorded time%s and %s could be saved",
 			least->saves_percent,
 			rule->is_once ? "" : ", or of the main loop's and 0.25 % of all,",
 			gp_format_ns(least->saves_ns).text);
@@ -790,8 +803,7 @@ static void print_threshold(FILE *out, const struct gp_rule *rule)
 		fprintf(out, "; %s", rule->few);
 	fputs(".\n", out);
 	if (least->saves_percent > 0)
-		fputs("  Of a few steps that torch.profiler recorded, a tenth of this time and "
-		      "number is enough.\n",
+		fputs("  Of a few steps that torch.profiler recorded, a tenth of this time and number is enough.\n",
 		      out);
 }
 
@@ -813,12 +825,8 @@ void gp_rules_list(FILE *out)
 void gp_rules_document(FILE *out)
 {
 	fputs("# The rules of advice\n\n"
-	      "`gpuprof advice FILE...` says what costs time and what to change; a summary has the "
-	      "most important\nof it. These are its rules, as `gpuprof explain "
-	      "RULE` "
-	      "prints them.\n\n"
-	      "What each finding could save is the most that it could alone: findings may be about "
-	      "the same\ntime, and then their savings must not be added up.\n",
+	      "`gpuprof advice FILE...` says what costs time and what to change; a summary has the most important\nof it. These are its rules, as `gpuprof explain RULE` prints them.\n\n"
+	      "What each finding could save is the most that it could alone: findings may be about the same\ntime, and then their savings must not be added up.\n",
 	      out);
 	for (size_t i = 0; gp_rules[i]; i++) {
 		fprintf(out, "\n## %s\n\n```\n", gp_rules[i]->id);

@@ -76,7 +76,7 @@ static int sweep(struct gp_analysis *basis, struct gp_model *const *models,
 
 	if (result == 0)
 		result = gp_idle_gaps_open(&basis->idle_gaps, devices->count, basis->model_count,
-				       &takers[1]);
+					   &takers[1]);
 	if (result == 0)
 		result = gp_gpu_sweep(models, basis->model_count,
 				      gp_busy_window(models, basis->model_count), devices, kinds,
@@ -87,7 +87,7 @@ static int sweep(struct gp_analysis *basis, struct gp_model *const *models,
 }
 
 int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
-		struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
+		   struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit)
 {
 	int result;
 

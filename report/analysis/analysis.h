@@ -1,6 +1,7 @@
 /*
- * basis: answers that advice and the summary are both made of, found once: each process's tuning and main loop; and in one sweep over the
- * devices where their time went, when they had nothing to do, and what they did in the loop.
+ * basis: answers that advice and the summary are both made of, found once: each process's tuning
+ * and main loop; and in one sweep over the devices where their time went, when they had nothing to
+ * do, and what they did in the loop.
  */
 #ifndef REPORT_ANALYSIS_ANALYSIS_H
 #define REPORT_ANALYSIS_ANALYSIS_H
@@ -17,17 +18,17 @@ struct gp_analysis {
 	struct gp_tuning *tunings;        /* by model */
 	struct gp_iterations *iterations; /* by model */
 	struct gp_wheres wheres;          /* by device */
-	struct gp_idle_gaps idle_gaps;            /* by device; advice notes in there what it explained */
+	struct gp_idle_gaps idle_gaps;    /* by device; advice notes in there what it explained */
 	uint64_t (
 		*in_loop_ns)[GP_STATES]; /* by device; of one model alone that has a loop, else 0 */
 };
 
 /*
- * Of the models' gp_device_list_all() and gp_busy_window(); of each device the gap_limit longest gaps.  Returns 0, -ENOMEM or -EOVERFLOW;
- * gp_analysis_free() in either case.
+ * Of the models' gp_device_list_all() and gp_busy_window(); of each device the gap_limit longest
+ * gaps.  Returns 0, -ENOMEM or -EOVERFLOW; gp_analysis_free() in either case.
  */
 int gp_analysis_of(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
-		struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit);
+		   struct gp_device_list *devices, const struct gp_kinds *kinds, size_t gap_limit);
 void gp_analysis_free(struct gp_analysis *basis);
 
 #endif

@@ -12,7 +12,10 @@
 #define LARGE          (1u << 20)
 #define MOST_PILES     64u
 
-/* A large array is moved by its pages, which costs little, and what it has too much counts against the limit of memory_left. */
+/*
+ * A large array is moved by its pages, which costs little, and what it has too much counts against
+ * the limit of memory_left.
+ */
 static uint64_t next_capacity(uint32_t capacity)
 {
 	if (capacity < FIRST_CAPACITY)
@@ -73,7 +76,10 @@ static bool is_ordered(const struct ordering *o, uint32_t count)
 	return true;
 }
 
-/* ---- dealing out to piles: a trace has what threads and streams did by turns, and each one's is in order ---- */
+/*
+ * ---- dealing out to piles: a trace has what threads and streams did by turns, and each one's is
+ * in order ----
+ */
 
 struct piles {
 	uint32_t count;
@@ -82,7 +88,10 @@ struct piles {
 	uint8_t *of;               /* for each element its pile */
 };
 
-/* The first pile whose last does not come after that one; the number of piles: none.  Mostly it is the one of the element before. */
+/*
+ * The first pile whose last does not come after that one; the number of piles: none.  Mostly it is
+ * the one of the element before.
+ */
 static uint32_t find_pile(const struct ordering *o, const struct piles *p, uint32_t before,
 			  uint32_t index)
 {
@@ -170,7 +179,10 @@ static uint32_t count_until(const struct ordering *o, const uint32_t *from, uint
 	return low;
 }
 
-/* Two neighbours, of which the second may be empty, become one.  What stands right already is copied at once. */
+/*
+ * Two neighbours, of which the second may be empty, become one.  What stands right already is
+ * copied at once.
+ */
 static void merge_two(const struct ordering *o, const uint32_t *from, uint32_t middle, uint32_t end,
 		      uint32_t *to)
 {
@@ -185,7 +197,10 @@ static void merge_two(const struct ordering *o, const uint32_t *from, uint32_t m
 	memcpy(to + at, from + right, (end - right) * sizeof(*to));
 }
 
-/* Merges neighbours, and halves their number, until one run is left.  Returns where it is: `from` or `spare`. */
+/*
+ * Merges neighbours, and halves their number, until one run is left.  Returns where it is: `from`
+ * or `spare`.
+ */
 static uint32_t *merge_runs(const struct ordering *o, uint32_t *from, uint32_t *spare,
 			    uint32_t *ends, uint32_t runs)
 {
@@ -265,7 +280,10 @@ uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes
 	return order_indices(&o, count);
 }
 
-/* order[i] is where element i comes from.  By way of a copy: in place each move would wait for the one before, and for memory. */
+/*
+ * order[i] is where element i comes from.  By way of a copy: in place each move would wait for the
+ * one before, and for memory.
+ */
 static int permute(char *array, uint32_t count, size_t element_bytes, const uint32_t *order)
 {
 	char *ordered = gp_spill_take(count * element_bytes);

@@ -16,10 +16,13 @@
  */
 int gp_array_grow(void *array, uint32_t *capacity, uint32_t count, size_t element_bytes);
 
-/* The same for one that grows with the events of a trace: gp_spill_free() frees it.  Mostly there is room, which is seen here. */
+/*
+ * The same for one that grows with the events of a trace: gp_spill_free() frees it.  Mostly there
+ * is room, which is seen here.
+ */
 int gp_array_enlarge_room(void *array, uint32_t *capacity, size_t element_bytes);
 static inline int gp_array_grow_spill(void *array, uint32_t *capacity, uint32_t count,
-				     size_t element_bytes)
+				      size_t element_bytes)
 {
 	return count < *capacity ? 0 : gp_array_enlarge_room(array, capacity, element_bytes);
 }
@@ -28,8 +31,8 @@ static inline int gp_array_grow_spill(void *array, uint32_t *capacity, uint32_t 
 typedef bool gp_array_is_before(const void *element, const void *key);
 
 /*
- * The first element that does not come before what is looked for, of elements of which those that do are in front;
- * count: all do.  Here, so that it becomes as fast as a loop of its own.
+ * The first element that does not come before what is looked for, of elements of which those that
+ * do are in front; count: all do.  Here, so that it becomes as fast as a loop of its own.
  */
 static inline uint32_t gp_array_lower_bound(const void *array, uint32_t count, size_t element_bytes,
 					    gp_array_is_before *is_before, const void *key)
@@ -48,7 +51,8 @@ static inline uint32_t gp_array_lower_bound(const void *array, uint32_t count, s
 }
 
 /*
- * The same, at once where it is close to what was found last: *last, 0 at first.  For who asks in the order of the elements.
+ * The same, at once where it is close to what was found last: *last, 0 at first.  For who asks in
+ * the order of the elements.
  */
 static inline uint32_t gp_array_lower_bound_near(const void *array, uint32_t count,
 						 size_t element_bytes,
@@ -75,7 +79,10 @@ static inline uint32_t gp_array_lower_bound_near(const void *array, uint32_t cou
 /* <0, 0, >0 as for qsort, for elements a and b. */
 typedef int gp_array_compare(const void *a, const void *b, const void *context);
 
-/* The indices 0..count-1 in the order of their elements, stable; gp_spill_free() frees them. NULL: no memory. */
+/*
+ * The indices 0..count-1 in the order of their elements, stable; gp_spill_free() frees them. NULL:
+ * no memory.
+ */
 uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes,
 			 gp_array_compare *compare, const void *context);
 

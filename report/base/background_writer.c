@@ -14,13 +14,17 @@ struct buffer {
 	size_t used;
 };
 
-/* All under the lock but `to`, and the bytes of the first buffer, which are the thread's while it is full. */
+/*
+ * All under the lock but `to`, and the bytes of the first buffer, which are the thread's while it
+ * is full.
+ */
 struct gp_background_writer {
 	FILE *to;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct buffer buffers[GP_BACKGROUND_WRITER_BUFFERS]; /* a ring, the full ones from `first` on */
+	/* a ring, the full ones from `first` on */
+	struct buffer buffers[GP_BACKGROUND_WRITER_BUFFERS];
 	uint32_t first, full;
 	bool is_ending;
 	int error;

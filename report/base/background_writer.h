@@ -1,8 +1,10 @@
 /*
- * behind: a thread that writes to a stream what it is given, in the order in which it is given, while its giver makes more.
+ * behind: a thread that writes to a stream what it is given, in the order in which it is given,
+ * while its giver makes more.
  *
- * Nothing is copied: a full buffer is exchanged for an empty one.  There are GP_BACKGROUND_WRITER_BUFFERS of them besides the giver's; where all are
- * full the giver waits, so that memory is constant.
+ * Nothing is copied: a full buffer is exchanged for an empty one.  There are
+ * GP_BACKGROUND_WRITER_BUFFERS of them besides the giver's; where all are full the giver waits, so
+ * that memory is constant.
  */
 #ifndef REPORT_BASE_BACKGROUND_WRITER_H
 #define REPORT_BASE_BACKGROUND_WRITER_H
@@ -15,8 +17,9 @@
 struct gp_background_writer;
 
 /*
- * Until gp_background_writer_end() `to` is the thread's.  Buffers, the giver's too, have buffer_bytes and are from malloc().  NULL: it is not worth it,
- * with one core alone and where `to` is no plain file, or there is no thread or memory: who has something writes it.
+ * Until gp_background_writer_end() `to` is the thread's.  Buffers, the giver's too, have
+ * buffer_bytes and are from malloc().  NULL: it is not worth it, with one core alone and where `to`
+ * is no plain file, or there is no thread or memory: who has something writes it.
  */
 struct gp_background_writer *gp_background_writer_begin(FILE *to, size_t buffer_bytes);
 

@@ -66,7 +66,7 @@ int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns)
 	struct gp_group *group = &groups->rows[row];
 
 	int result = gp_array_grow_spill(&group->durations_ns, &group->capacity,
-					group->duration_count, sizeof(*group->durations_ns));
+					 group->duration_count, sizeof(*group->durations_ns));
 
 	if (result < 0)
 		return result;

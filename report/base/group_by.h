@@ -1,8 +1,8 @@
 /*
  * groups: durations gathered under names: one group per kernel, kind of copy or API call.
  *
- * Every value is kept, so that medians and deviations are exact over any number of processes; but for those of traces that are only
- * added up (report/model/sums/totals.h).
+ * Every value is kept, so that medians and deviations are exact over any number of processes; but
+ * for those of traces that are only added up (report/model/sums/totals.h).
  */
 #ifndef REPORT_BASE_GROUP_BY_H
 #define REPORT_BASE_GROUP_BY_H
@@ -16,8 +16,8 @@
 
 struct gp_group {
 	char *key;
-	struct gp_histogram *
-		spread; /* of durations that are not kept, NULL = there are none: then no others are here */
+	/* of durations that are not kept, NULL = there are none: then no others are here */
+	struct gp_histogram *spread;
 	uint64_t *durations_ns; /* of those that have one */
 	uint32_t duration_count, capacity;
 	struct gp_stats stats; /* of the first so many of them as were asked for; of no spread */
@@ -49,7 +49,10 @@ int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns);
 /* One more that has no duration. */
 void gp_groups_add_untimed(struct gp_groups *groups, uint32_t row);
 
-/* More of that group, which are only added up, each unit of their durations so many ns; `untimed` ones have none.  Returns 0 or -ENOMEM. */
+/*
+ * More of that group, which are only added up, each unit of their durations so many ns; `untimed`
+ * ones have none.  Returns 0 or -ENOMEM.
+ */
 int gp_groups_add_spread(struct gp_groups *groups, uint32_t row, const struct gp_histogram *spread,
 			 double ns, uint64_t untimed);
 
@@ -59,8 +62,10 @@ struct gp_stats gp_group_stats(struct gp_group *group);
 /* What all of them took together, but for those aside. */
 uint64_t gp_groups_time_ns(const struct gp_groups *groups);
 
-/* The row numbers by total time, longest first, then by count and key; those aside are last. Free it; NULL if there is no
- * memory. */
+/*
+ * The row numbers by total time, longest first, then by count and key; those aside are last. Free
+ * it; NULL if there is no memory.
+ */
 uint32_t *gp_groups_by_time(const struct gp_groups *groups);
 
 #endif

@@ -74,7 +74,10 @@ void gp_histogram_join_scaled(struct gp_histogram *s, const struct gp_histogram 
 	gp_histogram_join(s, &in_ns);
 }
 
-/* The value at a rank, 0 = the least: as that of its step; none lies beyond the least and the most of them. */
+/*
+ * The value at a rank, 0 = the least: as that of its step; none lies beyond the least and the most
+ * of them.
+ */
 static double value_at(const struct gp_histogram *s, uint64_t rank)
 {
 	uint64_t before = 0;

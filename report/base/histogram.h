@@ -1,9 +1,10 @@
 /*
  * spread: what any number of durations amount to, in a memory of one size: none of them is kept.
  *
- * Count, sum, least, most and deviation are exact, however the durations were dealt out to several spreads and in whatever order these
- * were put together.  The median is that of a histogram, sixteen steps for each power of two: it is off by 3.2 % at most, below 32 ns and of
- * one or two durations exact.
+ * Count, sum, least, most and deviation are exact, however the durations were dealt out to several
+ * spreads and in whatever order these were put together.  The median is that of a histogram,
+ * sixteen steps for each power of two: it is off by 3.2 % at most, below 32 ns and of one or two
+ * durations exact.
  */
 #ifndef REPORT_BASE_HISTOGRAM_H
 #define REPORT_BASE_HISTOGRAM_H
@@ -35,7 +36,8 @@ static inline uint32_t gp_histogram_step(uint64_t ns)
 	power = 63 - (uint32_t)__builtin_clzll(ns);
 	if (power >= GP_HISTOGRAM_POWERS)
 		return GP_HISTOGRAM_COUNTS - 1;
-	return (power - 3) * GP_HISTOGRAM_STEPS + (uint32_t)(ns >> (power - 4)) % GP_HISTOGRAM_STEPS;
+	return (power - 3) * GP_HISTOGRAM_STEPS +
+	       (uint32_t)(ns >> (power - 4)) % GP_HISTOGRAM_STEPS;
 }
 
 static inline void gp_histogram_add(struct gp_histogram *spread, uint64_t ns)
@@ -52,8 +54,12 @@ static inline void gp_histogram_add(struct gp_histogram *spread, uint64_t ns)
 /* Adds all that another one has. */
 void gp_histogram_join(struct gp_histogram *spread, const struct gp_histogram *other);
 
-/* The same of durations in another unit, of so many ns: each is rounded, and the median may be off by two steps. */
-void gp_histogram_join_scaled(struct gp_histogram *spread, const struct gp_histogram *other, double ns);
+/*
+ * The same of durations in another unit, of so many ns: each is rounded, and the median may be off
+ * by two steps.
+ */
+void gp_histogram_join_scaled(struct gp_histogram *spread, const struct gp_histogram *other,
+			      double ns);
 
 /* All zero for no durations. */
 struct gp_stats gp_histogram_stats(const struct gp_histogram *spread);

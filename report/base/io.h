@@ -1,6 +1,6 @@
 /*
- * write_all: bytes into a descriptor, however often a write() takes only part of them, has no room for any where it is not to wait, or is
- * interrupted by a signal.
+ * write_all: bytes into a descriptor, however often a write() takes only part of them, has no room
+ * for any where it is not to wait, or is interrupted by a signal.
  */
 #ifndef REPORT_BASE_IO_H
 #define REPORT_BASE_IO_H

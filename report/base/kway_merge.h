@@ -1,8 +1,8 @@
 /*
  * merge: several sequences that are each in order of a number, as one in that order.
  *
- * Who uses it puts in the first number of each sequence; whenever one is taken, the next of the same sequence is put in.  Equal
- * numbers come in the order of their sequences.
+ * Who uses it puts in the first number of each sequence; whenever one is taken, the next of the
+ * same sequence is put in.  Equal numbers come in the order of their sequences.
  */
 #ifndef REPORT_BASE_KWAY_MERGE_H
 #define REPORT_BASE_KWAY_MERGE_H

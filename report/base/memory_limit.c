@@ -50,7 +50,10 @@ static uint64_t read_field(const char *root, const char *folder, const char *nam
 
 /* ---- control groups ---- */
 
-/* Where each version of them has its numbers.  What is cached in files can be had back; shared memory, which counts as that, cannot. */
+/*
+ * Where each version of them has its numbers.  What is cached in files can be had back; shared
+ * memory, which counts as that, cannot.
+ */
 static const struct version {
 	const char *controller; /* in the line of /proc/self/cgroup; "": all of them */
 	const char *mount;

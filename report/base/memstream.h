@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 /*
- * Close it. 0: *text is all that was printed; -ENOMEM: it is not, and may be NULL. To be freed in either case.
+ * Close it. 0: *text is all that was printed; -ENOMEM: it is not, and may be NULL. To be freed in
+ * either case.
  *
  * Closing alone does not tell: without memory for the last block it succeeds, and there is no text.
  */

@@ -19,7 +19,10 @@ static void *work(void *context)
 	return NULL;
 }
 
-/* Where little is allowed: the whole stack of each thread counts, used or not, and what all of them need is needed at once. */
+/*
+ * Where little is allowed: the whole stack of each thread counts, used or not, and what all of them
+ * need is needed at once.
+ */
 static bool is_tight(int resource, rlim_t least_bytes)
 {
 	struct rlimit limit;

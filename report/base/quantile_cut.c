@@ -36,7 +36,8 @@ static int add_edge(struct gp_quantile_cut *share, int64_t ns, double per_ns)
 	return result;
 }
 
-int gp_quantile_cut_add(struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns, uint64_t events)
+int gp_quantile_cut_add(struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns,
+			uint64_t events)
 {
 	double length_ns;
 	int result;
@@ -84,8 +85,8 @@ static double events_of(const struct walk *walk)
 	return walk->per_ns * ((double)walk->end_ns - (double)walk->start_ns);
 }
 
-void gp_quantile_cut_cut(struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns, int64_t *starts,
-		       uint32_t count)
+void gp_quantile_cut_cut(struct gp_quantile_cut *share, int64_t from_ns, int64_t to_ns,
+			 int64_t *starts, uint32_t count)
 {
 	struct walk walk = begin(share, from_ns, to_ns);
 	double total = 0, before = 0, each;

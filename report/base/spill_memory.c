@@ -89,9 +89,8 @@ static void free_memory(void *room)
 /* A disk that fails does so where we read or write memory. */
 static void tell_lost(int number)
 {
-	static const char text[] = "gpuprof: a temporary file could not be read or written: its "
-				   "disk failed; set TMPDIR to a folder "
-				   "elsewhere\n";
+	static const char text[] =
+		"gpuprof: a temporary file could not be read or written: its disk failed; set TMPDIR to a folder elsewhere\n";
 
 	(void)number;
 	_exit(write(STDERR_FILENO, text, sizeof(text) - 1) < 0 ? 2 : 1);
@@ -105,7 +104,10 @@ static struct file *find(const void *room)
 	return NULL;
 }
 
-/* 0 or an errno value: all of its bytes are on the disk, so that none fails later where there is no space. */
+/*
+ * 0 or an errno value: all of its bytes are on the disk, so that none fails later where there is no
+ * space.
+ */
 static int extend(int fd, size_t from, size_t bytes)
 {
 	if (bytes > (uint64_t)INT64_MAX)

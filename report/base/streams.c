@@ -22,8 +22,10 @@ void gp_streams_keep_free(void)
 		close(fd);
 }
 
-/* Not a file, which never makes anybody wait, and opened again would be written from its beginning; nor the master's side of a
- * terminal, which opened again is another terminal. */
+/*
+ * Not a file, which never makes anybody wait, and opened again would be written from its beginning;
+ * nor the master's side of a terminal, which opened again is another terminal.
+ */
 static bool is_pipe_or_terminal(int stream)
 {
 	struct stat status;
@@ -34,7 +36,10 @@ static bool is_pipe_or_terminal(int stream)
 	return fstat(stream, &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
-/* The same pipe or terminal, opened for us alone.  -1: it cannot be; and a pipe that nobody reads is not waited for. */
+/*
+ * The same pipe or terminal, opened for us alone.  -1: it cannot be; and a pipe that nobody reads
+ * is not waited for.
+ */
 static int open_again(int stream, int flags)
 {
 	char path[32];

@@ -1,8 +1,8 @@
 /*
  * tally: things counted under keys that are a few numbers: one row per key.
  *
- * Every value of a series is kept, so that medians and deviations are exact.  What the numbers, sums
- * and series mean is the report's business.
+ * Every value of a series is kept, so that medians and deviations are exact.  What the numbers,
+ * sums and series mean is the report's business.
  */
 #ifndef REPORT_BASE_TALLY_H
 #define REPORT_BASE_TALLY_H

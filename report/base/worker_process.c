@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * What follows the messages: a byte that is in none of them, and the result.  Who waits must not depend on the status of the process: another
- * part of ours may reap whatever ends.
+ * What follows the messages: a byte that is in none of them, and the result.  Who waits must not
+ * depend on the status of the process: another part of ours may reap whatever ends.
  */
 #define END_BYTES 2
 
@@ -50,7 +50,10 @@ bool gp_worker_begin(struct gp_worker *apart, gp_worker_work *work, void *contex
 	return false;
 }
 
-/* All that comes but the end, of which `kept` bytes are in `end`: the last ones so far.  False: not all of it. */
+/*
+ * All that comes but the end, of which `kept` bytes are in `end`: the last ones so far.  False: not
+ * all of it.
+ */
 static bool pass_on(int from, FILE *messages, unsigned char end[END_BYTES], size_t *kept)
 {
 	unsigned char bytes[4096 + END_BYTES];

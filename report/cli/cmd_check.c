@@ -19,31 +19,24 @@ static const char usage[] =
 	"       gpuprof check --write-baseline BASE RUN...\n"
 	"       gpuprof check --calibrate THRESHOLDS RUN...\n"
 	"\n"
-	"Say whether a program does more, or takes longer, than it did: a gate for CI.  A RUN is "
-	"a\n"
-	"trace file, or a folder with the traces of all processes of one run.  `gpuprof-run --runs "
-	"7\n"
+	"Say whether a program does more, or takes longer, than it did: a gate for CI.  A RUN is a\n"
+	"trace file, or a folder with the traces of all processes of one run.  `gpuprof-run --runs 7\n"
 	"--check BASE -- PROGRAM` makes the runs and checks them in one go.\n"
 	"\n"
 	"Counts and bytes are compared first, as they are; then times, by rank tests, which need\n"
 	"several runs: 20 for the baseline and 7 for the check are a good start.\n"
 	"\n"
 	"  pass          nothing is worse by more than the thresholds\n"
-	"  regression    something is; with all metrics together, that is wrong for less than 1 "
-	"in\n"
+	"  regression    something is; with all metrics together, that is wrong for less than 1 in\n"
 	"                100 checks of equal programs\n"
-	"  inconclusive  these runs cannot tell, or a trace is partial; it says how many runs "
-	"would\n"
+	"  inconclusive  these runs cannot tell, or a trace is partial; it says how many runs would\n"
 	"\n"
 	"  -b, --baseline BASE        the baseline to compare with\n"
 	"  -w, --write-baseline BASE  write the baseline of these runs\n"
-	"  -c, --calibrate FILE       write thresholds that suit how much these runs of one "
-	"program\n"
+	"  -c, --calibrate FILE       write thresholds that suit how much these runs of one program\n"
 	"                             vary (- for standard output)\n"
-	"  -t, --thresholds FILE      what is tolerated: lines such as `wall 5% 1ms`, `launches "
-	"2`,\n"
-	"                             `copy_time off`, `kernel /gemm/ 10%` (default: of counts "
-	"and\n"
+	"  -t, --thresholds FILE      what is tolerated: lines such as `wall 5% 1ms`, `launches 2`,\n"
+	"                             `copy_time off`, `kernel /gemm/ 10%` (default: of counts and\n"
 	"                             bytes nothing, of times 5% and at least 50us)\n"
 	"  -s, --strict               inconclusive fails, too\n"
 	"  -a, --all                  print also what passed\n"
@@ -58,8 +51,7 @@ static const char usage[] =
 	"  gpuprof check --write-baseline base.json runs/*\n"
 	"  gpuprof check --baseline base.json --junit check.xml new/*\n"
 	"\n"
-	"Exit status: 0 pass, or inconclusive without --strict; 80 regression; 81 inconclusive "
-	"with\n"
+	"Exit status: 0 pass, or inconclusive without --strict; 80 regression; 81 inconclusive with\n"
 	"--strict; 64 wrong options or thresholds, or a baseline of another device; 1 a file that\n"
 	"cannot be read or written.\n";
 
@@ -85,8 +77,8 @@ static int check(const struct arguments *a)
 		(request->baseline != NULL) + (a->write_baseline != NULL) + (a->calibrate != NULL);
 
 	if (asked == 0)
-		return refuse("say with -b BASE which baseline to compare with, or with -w BASE "
-			      "which to write");
+		return refuse(
+			"say with -b BASE which baseline to compare with, or with -w BASE which to write");
 	if (asked > 1)
 		return refuse("--baseline, --write-baseline and --calibrate exclude each other");
 	if (request->run_count == 0)

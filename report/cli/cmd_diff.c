@@ -36,8 +36,7 @@ static const char usage[] =
 	"Say what differs between two runs, or between two sets of repeated runs: times, counts,\n"
 	"bytes, kernels that are new, gone or changed, other operations, API calls; the largest\n"
 	"change first.  A and B are trace files, or folders with the traces of all processes of a\n"
-	"run.  Of sets the medians are compared, and a rank test of each row says whether it "
-	"differs.\n"
+	"run.  Of sets the medians are compared, and a rank test of each row says whether it differs.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
 	"  -n, --top N          only the first N kernels, operations, calls (default: 20, of JSON\n"
@@ -49,8 +48,7 @@ static const char usage[] =
 	"  gpuprof diff before.gpuprof after.gpuprof\n"
 	"  gpuprof diff --format markdown old/* -- new/*\n"
 	"\n"
-	"Exit status: 0, whether anything differs or not (gpuprof check is the gate); 1 where a "
-	"file\n"
+	"Exit status: 0, whether anything differs or not (gpuprof check is the gate); 1 where a file\n"
 	"could not be read or written; 2 for a wrong command line.\n";
 
 /* Without "--" there are two runs. */
@@ -62,9 +60,9 @@ static int check(struct arguments *a, bool has_separator)
 	}
 	if (a->a_count > 0 && a->b_count > 0)
 		return GP_COMMAND_GO_ON;
-	return gp_command_fail(GP_EXIT_USAGE,
-			       "diff: name two runs, or sets of runs with -- between them; see "
-			       "gpuprof diff --help");
+	return gp_command_fail(
+		GP_EXIT_USAGE,
+		"diff: name two runs, or sets of runs with -- between them; see gpuprof diff --help");
 }
 
 static int parse(int argc, char **argv, struct arguments *a)
@@ -160,10 +158,7 @@ static void print_note(const struct arguments *arguments, bool is_single, FILE *
 {
 	static const char single[] = "One run each: " SINGLE;
 	static const char sets[] =
-		"Differs: by a test of that row alone; of 20 rows that do not differ one says yes "
-		"by "
-		"chance. gpuprof check asks for more: more than what is tolerated, of all metrics "
-		"together";
+		"Differs: by a test of that row alone; of 20 rows that do not differ one says yes by chance. gpuprof check asks for more: more than what is tolerated, of all metrics together";
 	const char *note = is_single ? single : sets;
 
 	fputs("\n", out);

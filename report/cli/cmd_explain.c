@@ -7,19 +7,19 @@
 #include "report/cli/command_line.h"
 #include "report/base/text/did_you_mean.h"
 
-static const char usage[] = "usage: gpuprof explain RULE|CAUSE...\n"
-			    "       gpuprof explain --list|--causes\n"
-			    "\n"
-			    "Say what a rule of `gpuprof advice` means, what helps, and when to "
-			    "ignore it; or what\n"
-			    "a cause of idle time means, as the summary names it.\n"
-			    "\n"
-			    "  -l, --list      all rules, one a line\n"
-			    "      --causes    all causes of idle time, one a line\n"
-			    "      --markdown  all rules, as docs/reference/advice.md has them\n"
-			    "  -h, --help      this text\n"
-			    "\n"
-			    "Exit status: 0, or 2 where there is no such rule or cause.\n";
+static const char usage[] =
+	"usage: gpuprof explain RULE|CAUSE...\n"
+	"       gpuprof explain --list|--causes\n"
+	"\n"
+	"Say what a rule of `gpuprof advice` means, what helps, and when to ignore it; or what\n"
+	"a cause of idle time means, as the summary names it.\n"
+	"\n"
+	"  -l, --list      all rules, one a line\n"
+	"      --causes    all causes of idle time, one a line\n"
+	"      --markdown  all rules, as docs/reference/advice.md has them\n"
+	"  -h, --help      this text\n"
+	"\n"
+	"Exit status: 0, or 2 where there is no such rule or cause.\n";
 
 static int refuse(const char *id)
 {
@@ -82,6 +82,7 @@ int gp_command_explain(int argc, char **argv)
 		return status;
 	if (optind < argc)
 		return explain_all(argc - optind, argv + optind);
-	return gp_command_fail(GP_EXIT_USAGE, "explain: name a rule or a cause; see gpuprof "
-					      "explain --list, or --causes");
+	return gp_command_fail(
+		GP_EXIT_USAGE,
+		"explain: name a rule or a cause; see gpuprof explain --list, or --causes");
 }

@@ -41,7 +41,10 @@ struct opened {
 /* From so many bytes on a trace is large. */
 #define LARGE_BYTES (UINT64_C(64) << 20)
 
-/* malloc() maps what is larger, and so gives it back: else what one thread has freed is kept for that thread, and the other takes as much again. */
+/*
+ * malloc() maps what is larger, and so gives it back: else what one thread has freed is kept for
+ * that thread, and the other takes as much again.
+ */
 #define MAPPED_BYTES (1 << 20)
 
 static const char usage[] =
@@ -57,22 +60,17 @@ static const char usage[] =
 	"  -h, --help           this text\n"
 	"\n"
 	"Part of a trace (not of openmetrics):\n"
-	"      --start TIME     only what still runs at that time, or begins later; times count "
-	"from\n"
+	"      --start TIME     only what still runs at that time, or begins later; times count from\n"
 	"                       the first call or operation: 1.5s, 20ms, 300us, 5000ns\n"
 	"      --end TIME       only what begins before that time\n"
 	"      --min-duration TIME  only what takes that long; marks and counters stay\n"
-	"      --parts N        N files, OUT.1.json and so on, one after the other in time, of "
-	"about\n"
+	"      --parts N        N files, OUT.1.json and so on, one after the other in time, of about\n"
 	"                       as many events each; an event is in the part in which it begins\n"
-	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations "
-	"(default:\n"
+	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations (default:\n"
 	"                       0 = all)\n"
-	"      --ranges-on-streams  chrome: ranges on the tracks of the streams, where "
-	"HolisticTrace-\n"
+	"      --ranges-on-streams  chrome: ranges on the tracks of the streams, where HolisticTrace-\n"
 	"                       Analysis looks for them, not on tracks of their own above\n"
-	"      --counters       chrome, perfetto: queue lengths of streams and bandwidth of "
-	"copies\n"
+	"      --counters       chrome, perfetto: queue lengths of streams and bandwidth of copies\n"
 	"                       over time\n"
 	"      --critical-path  chrome, perfetto: what each moment waited for, as a track\n"
 	"      --at-once N      have about N events in memory at a time (default: 2 million of a\n"
@@ -216,7 +214,10 @@ static const struct gp_model *first_model(const struct opened *opened)
 	return opened->source.get(opened->source.context, 0);
 }
 
-/* That there is something in the part that was asked for.  An empty trace as a whole may be written. */
+/*
+ * That there is something in the part that was asked for.  An empty trace as a whole may be
+ * written.
+ */
 static int check_part(const struct arguments *a, const struct opened *opened)
 {
 	const struct gp_slice_choice *choice = &a->request.options.choice;
@@ -230,8 +231,7 @@ static int check_part(const struct arguments *a, const struct opened *opened)
 		return 0;
 	return gp_command_fail(
 		GP_EXIT_FAILED,
-		"export: nothing is written: nothing of %s is in that part; its calls "
-		"and operations are from 0 to %s",
+		"export: nothing is written: nothing of %s is in that part; its calls and operations are from 0 to %s",
 		a->trace, gp_format_ns(model->last_ns - model->first_ns).text);
 }
 
@@ -257,7 +257,10 @@ static int write_source(const struct opened *opened, const struct arguments *a, 
 			   : gp_command_fail(GP_EXIT_FAILED, "%s", trouble ? trouble : message);
 }
 
-/* Where the number of a part goes: before the format's suffix, else before the name's last ".", and before ".gz". */
+/*
+ * Where the number of a part goes: before the format's suffix, else before the name's last ".", and
+ * before ".gz".
+ */
 static size_t find_ending(const char *path, const char *suffix)
 {
 	size_t length = strlen(path), suffix_bytes = strlen(suffix);

@@ -16,10 +16,8 @@
 static const char usage[] =
 	"usage: gpuprof finish [options] FILE...\n"
 	"\n"
-	"Do what is done when a profiled program ends: write NAME.json beside each NAME.gpuprof "
-	"and\n"
-	"print one summary on stderr.  What the rings of a killed program still hold in /dev/shm "
-	"is\n"
+	"Do what is done when a profiled program ends: write NAME.json beside each NAME.gpuprof and\n"
+	"print one summary on stderr.  What the rings of a killed program still hold in /dev/shm is\n"
 	"moved into its trace.  Options that are not given come from the environment\n"
 	"(GPUPROF_SUMMARY, ...), as for the program.\n"
 	"\n"
@@ -27,8 +25,7 @@ static const char usage[] =
 	"                        gpuprof-run --output, of the first FILE)\n"
 	"      --chrome FORMAT   json or none\n"
 	"      --chrome-limit N  only the last N slices in the Chrome trace, 0 = all\n"
-	"      --html            one HTML page of all of them, beside the first one, for a "
-	"browser\n"
+	"      --html            one HTML page of all of them, beside the first one, for a browser\n"
 	"  -q, --quiet           print nothing\n"
 	"      --progress-fd N   write a byte to descriptor N now and then\n"
 	"  -h, --help            this text\n";
@@ -93,7 +90,10 @@ int gp_command_finish(int argc, char **argv)
 
 	if (status != GP_COMMAND_GO_ON)
 		return status;
-	/* whoever waited for progress, or read stderr, may go before we are done; a file that may not grow is an error */
+	/*
+	 * whoever waited for progress, or read stderr, may go before we are done; a file that may
+	 * not grow is an error
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	options.at_exit = options.progress_fd >= 0; /* the library has one */

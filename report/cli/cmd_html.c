@@ -18,30 +18,20 @@ static const char usage[] =
 	"usage: gpuprof html [options] FILE...\n"
 	"       gpuprof html -o OUT [options] A... -- B...\n"
 	"\n"
-	"Write one HTML file that shows all of a recording: an overview, a timeline, tables, "
-	"flame\n"
-	"graphs, memory over time.  It opens in any browser of today by a double click and loads "
-	"nothing\n"
-	"from anywhere.  Several trace files of one run become one page.  A... -- B... are sets "
-	"of\n"
+	"Write one HTML file that shows all of a recording: an overview, a timeline, tables, flame\n"
+	"graphs, memory over time.  It opens in any browser of today by a double click and loads nothing\n"
+	"from anywhere.  Several trace files of one run become one page.  A... -- B... are sets of\n"
 	"repeated runs, as for gpuprof diff: the page tells what differs between all of them; the\n"
 	"rest of it shows the run of B whose wall time is the median.\n"
 	"\n"
-	"  -o, --output OUT     the file to write, - for standard output (default: NAME.html "
-	"beside "
-	"the\n"
+	"  -o, --output OUT     the file to write, - for standard output (default: NAME.html beside the\n"
 	"                       first NAME.gpuprof); NAME.gz is compressed\n"
-	"  -l, --limit N        of more than N calls, operations and ranges, in the timeline short "
-	"ones\n"
-	"                       stand together with their neighbours (default: 4000000; 0 = none "
-	"do)\n"
+	"  -l, --limit N        of more than N calls, operations and ranges, in the timeline short ones\n"
+	"                       stand together with their neighbours (default: 4000000; 0 = none do)\n"
 	"      --min-duration TIME  in the timeline what is shorter stands together with its\n"
 	"                       neighbours, where less than that is between them: 10us\n"
-	"      --counters       in the timeline also queue lengths of streams and bandwidth of "
-	"copies\n"
-	"  -c, --compare BASE   also what differs from another run: BASE is its trace file; once "
-	"for "
-	"each\n"
+	"      --counters       in the timeline also queue lengths of streams and bandwidth of copies\n"
+	"  -c, --compare BASE   also what differs from another run: BASE is its trace file; once for each\n"
 	"                       of its processes\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -51,9 +41,7 @@ static const char usage[] =
 	"  gpuprof html -o report.html rank*.gpuprof\n"
 	"  gpuprof html --min-duration 20us trace.json.gz\n"
 	"\n"
-	"Exit status: 0, also where a damaged file could be read in part (the page says so); 1 "
-	"where "
-	"a\n"
+	"Exit status: 0, also where a damaged file could be read in part (the page says so); 1 where a\n"
 	"file could not be read at all, the others are used; 2 for a wrong command line.\n";
 
 struct arguments {
@@ -83,15 +71,14 @@ static int check(const struct arguments *a)
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	if (a->run_count > 0 && a->base_count > 0)
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "html: runs before -- are what is compared with: leave out "
-				       "--compare %s",
-				       a->bases[0]);
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"html: runs before -- are what is compared with: leave out --compare %s",
+			a->bases[0]);
 	if (a->run_count > 0 && !a->output)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
-			"html: beside the traces of sets of runs the page would be taken for one "
-			"of them the next time: name it with -o OUT, elsewhere");
+			"html: beside the traces of sets of runs the page would be taken for one of them the next time: name it with -o OUT, elsewhere");
 	if (!gp_command_output_is_free("html", a->output, a->bases, a->base_count) ||
 	    !gp_command_output_is_free("html", a->output, a->runs, a->run_count))
 		return GP_EXIT_USAGE;
@@ -131,14 +118,11 @@ static void explain(const struct gp_html_result *result)
 {
 	if (result->is_limited)
 		fprintf(stderr,
-			"gpuprof: in the page's timeline %s events shorter than %s stand together "
-			"with their neighbours; for each by itself, add --limit 0\n",
+			"gpuprof: in the page's timeline %s events shorter than %s stand together with their neighbours; for each by itself, add --limit 0\n",
 			gp_format_count(result->grouped).text, gp_format_ns(result->least_ns).text);
 	if (result->crowded > 0)
 		fprintf(stderr,
-			"gpuprof: in the page's timeline %s events stand together in the last row "
-			"of "
-			"their track, where too many were at the same time; its tables have each\n",
+			"gpuprof: in the page's timeline %s events stand together in the last row of their track, where too many were at the same time; its tables have each\n",
 			gp_format_count(result->crowded).text);
 	gp_host_depth_explain(&result->host_depth, stderr);
 }
@@ -175,7 +159,10 @@ static int write_named(struct gp_model *const *models, size_t count, const struc
 	return status;
 }
 
-/* The page, with the run to compare with where there is one; without all of that it would replace one that has it. */
+/*
+ * The page, with the run to compare with where there is one; without all of that it would replace
+ * one that has it.
+ */
 static int write_compared(const struct gp_traces *traces, void *arguments)
 {
 	struct arguments *a = arguments;

@@ -41,8 +41,7 @@ static const char usage[] =
 	"  -o, --output OUT     the file to write, - for standard output; NAME.gz is\n"
 	"                       compressed\n"
 	"  -F, --format FORMAT  one of gpuprof export (default chrome)\n"
-	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations "
-	"(default:\n"
+	"  -l, --limit N        chrome: only the last N slices, calls and GPU operations (default:\n"
 	"                       0 = all)\n"
 	"  -v, --value WHAT     call stacks: what to show, as of gpuprof export\n"
 	"  -h, --help           this text\n";
@@ -69,9 +68,9 @@ static int parse(int argc, char **argv, struct arguments *a)
 	if (status == GP_COMMAND_GO_ON)
 		status = gp_export_request_check_name(&line, a->output);
 	if (status == GP_COMMAND_GO_ON && !a->output)
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "merge: name the file to write; type for example: gpuprof "
-				       "merge -o all.json FILE...");
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"merge: name the file to write; type for example: gpuprof merge -o all.json FILE...");
 	return status;
 }
 

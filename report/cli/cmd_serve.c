@@ -22,37 +22,29 @@
 static const char usage[] =
 	"usage: gpuprof serve [options] FILE...\n"
 	"\n"
-	"Show trace files in a browser: the page of gpuprof html at an address of this machine "
-	"alone,\n"
-	"which is printed, with a button that opens the trace in the Perfetto UI; and its numbers "
-	"as\n"
+	"Show trace files in a browser: the page of gpuprof html at an address of this machine alone,\n"
+	"which is printed, with a button that opens the trace in the Perfetto UI; and its numbers as\n"
 	"JSON.  Several trace files of one run become one page.  Ctrl-C ends it.\n"
 	"\n"
 	"  -p, --port N         listen there (default: a port that is free)\n"
 	"      --open           open the page in the browser of the desktop (xdg-open)\n"
-	"  -l, --limit N        of more than N calls, operations and ranges, in the page's "
-	"timeline\n"
-	"                       short ones stand together with their neighbours (default: "
-	"4000000;\n"
+	"  -l, --limit N        of more than N calls, operations and ranges, in the page's timeline\n"
+	"                       short ones stand together with their neighbours (default: 4000000;\n"
 	"                       0 = none do)\n"
 	"      --min-duration TIME  in the page's timeline what is shorter stands together with\n"
 	"                       its neighbours, where less than that is between them: 10us\n"
 	"  -h, --help           this text\n"
 	"\n"
 	"  gpuprof serve gpuprof-app-1234.gpuprof\n"
-	"  gpuprof serve --port 8123 rank*.gpuprof     and elsewhere: ssh -L 8123:127.0.0.1:8123 "
-	"HOST\n"
+	"  gpuprof serve --port 8123 rank*.gpuprof     and elsewhere: ssh -L 8123:127.0.0.1:8123 HOST\n"
 	"\n"
-	"The address ends in a token; a request without it is refused.  Other paths of it, and "
-	"the\n"
-	"parameters that they take beside the token (docs/reference/serve.md says more). Times are in ns "
-	"there,\n"
+	"The address ends in a token; a request without it is refused.  Other paths of it, and the\n"
+	"parameters that they take beside the token (docs/reference/serve.md says more). Times are in ns there,\n"
 	"as in the answers, or have a unit: from=1500000 or from=1.5ms\n";
 
 static const char usage_end[] =
 	"\n"
-	"Exit status: 0 when it was ended; 1 where it could not serve, or a file could not be "
-	"read (the\n"
+	"Exit status: 0 when it was ended; 1 where it could not serve, or a file could not be read (the\n"
 	"others are shown); 2 for a wrong command line.\n";
 
 struct arguments {
@@ -161,10 +153,10 @@ static void open_browser(const struct gp_door *door)
 	signal(SIGCHLD, SIG_IGN); /* nobody waits for it */
 	error = start((char *[]){program, address, NULL});
 	if (error)
-		gp_command_fail(0,
-				"serve: xdg-open could not be started (%s); open the address in a "
-				"browser",
-				strerror(error));
+		gp_command_fail(
+			0,
+			"serve: xdg-open could not be started (%s); open the address in a browser",
+			strerror(error));
 }
 
 static int serve(struct gp_server *server, const struct arguments *a)

@@ -21,32 +21,22 @@ static const char usage[] =
 	"usage: gpuprof summary [options] FILE...\n"
 	"\n"
 	"Print a summary of trace files, one screen; several of one run become one.  With --by,\n"
-	"print tables instead, for reading or for other programs.  Traces of torch.profiler "
-	"(Chrome JSON, "
-	"plain\n"
+	"print tables instead, for reading or for other programs.  Traces of torch.profiler (Chrome JSON, plain\n"
 	"or .gz) and of nsys export --type=sqlite are read like gpuprof's own.\n"
 	"\n"
 	"  -b, --by WHAT,...    tables: kernel, copy, api, stream, ...; --by help lists them\n"
-	"  -m, --memory         memory by call site: what was never freed, who held the peak, what "
-	"was\n"
+	"  -m, --memory         memory by call site: what was never freed, who held the peak, what was\n"
 	"                       allocated again and again, and what waited for the GPU\n"
-	"      --torch-snapshot SNAP  what PyTorch gave to tensors, too; SNAP is the file that "
-	"the\n"
+	"      --torch-snapshot SNAP  what PyTorch gave to tensors, too; SNAP is the file that the\n"
 	"                       traced process wrote by torch.cuda.memory._dump_snapshot()\n"
-	"  -F, --format FORMAT  text (default), csv, json or markdown; of all but text without "
-	"--by:\n"
+	"  -F, --format FORMAT  text (default), csv, json or markdown; of all but text without --by:\n"
 	"                       the tables that the page is made of\n"
-	"      --full           the whole page: more rows and advice, all that the screen leaves "
-	"out\n"
-	"      --one-pass       the sums alone, which need neither time nor memory: no advice, no "
-	"causes;\n"
-	"                       of traces of 512 MiB and more that is what there is without "
-	"--full\n"
-	"      --kinds FILE     kinds of kernels, in front of the built-in ones: lines of KIND: "
-	"PATTERN,\n"
+	"      --full           the whole page: more rows and advice, all that the screen leaves out\n"
+	"      --one-pass       the sums alone, which need neither time nor memory: no advice, no causes;\n"
+	"                       of traces of 512 MiB and more that is what there is without --full\n"
+	"      --kinds FILE     kinds of kernels, in front of the built-in ones: lines of KIND: PATTERN,\n"
 	"                       such as  stencil: *heat*  (* stands for any characters)\n"
-	"  -n, --top N          rows of a table, of the whole page or with --by (default: 12, with "
-	"--by\n"
+	"  -n, --top N          rows of a table, of the whole page or with --by (default: 12, with --by\n"
 	"                       all; 0 = all, and gpuprof's own counters); --rows N is the same\n"
 	"      --sort COLUMN    order of a table's rows: largest numbers first, text from A on\n"
 	"  -f, --full-names     kernel names in full, with parameters and template arguments\n"
@@ -57,10 +47,8 @@ static const char usage[] =
 	"  gpuprof summary --memory FILE\n"
 	"  gpuprof summary --by copy,api --format csv -o tables.csv FILE\n"
 	"\n"
-	"Exit status: 0, also where a damaged file could be read in part (what is missing is "
-	"said);\n"
-	"1 where a file could not be read at all, the others are used; 2 for a wrong command "
-	"line.\n";
+	"Exit status: 0, also where a damaged file could be read in part (what is missing is said);\n"
+	"1 where a file could not be read at all, the others are used; 2 for a wrong command line.\n";
 
 struct arguments {
 	const char *output;
@@ -110,8 +98,7 @@ static int check_memory(struct arguments *a)
 	if (a->memory && a->by.words)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
-			"summary: --memory is tables of its own; for others beside them "
-			"type for example: gpuprof summary --by memory-leak,kernel FILE");
+			"summary: --memory is tables of its own; for others beside them type for example: gpuprof summary --by memory-leak,kernel FILE");
 	if (a->memory && a->by.format != &gp_table_text)
 		a->by.words = a->snapshot ? gp_memory_page_torch_words : gp_memory_page_words;
 	else if (!a->by.words && a->by.format != &gp_table_text)
@@ -126,23 +113,22 @@ static int check(struct arguments *a)
 	if (status != GP_COMMAND_GO_ON)
 		return status;
 	if (a->one_pass && (a->by.words || a->memory || !a->page.brief))
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "summary: --one-pass is one screen: tables, memory and the "
-				       "whole page need all that is in the trace");
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"summary: --one-pass is one screen: tables, memory and the whole page need all that is in the trace");
 	if (!a->by.words && a->by.sort)
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "summary: --sort is for tables; type for example: "
-				       "gpuprof summary --by kernel --sort count FILE");
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"summary: --sort is for tables; type for example: gpuprof summary --by kernel --sort count FILE");
 	if (a->snapshot && !a->by.words && !a->memory)
-		return gp_command_fail(GP_EXIT_USAGE,
-				       "summary: --torch-snapshot is for tables; type for example: "
-				       "gpuprof summary --memory --torch-snapshot %s FILE",
-				       a->snapshot);
+		return gp_command_fail(
+			GP_EXIT_USAGE,
+			"summary: --torch-snapshot is for tables; type for example: gpuprof summary --memory --torch-snapshot %s FILE",
+			a->snapshot);
 	if (a->snapshot && a->trace_count > 1)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
-			"summary: --torch-snapshot needs one trace: that of the process "
-			"which wrote the snapshot");
+			"summary: --torch-snapshot needs one trace: that of the process which wrote the snapshot");
 	return gp_command_check_traces("summary", a->output, a->traces, a->trace_count);
 }
 

@@ -24,27 +24,22 @@
 static const char usage[] =
 	"usage: gpuprof top [options] [PID|FILE]\n"
 	"\n"
-	"Watch a program while it is recorded: how busy the GPUs are, kernels, launches and "
-	"copies\n"
-	"per second, memory, open NVTX ranges, and what was lost.  Of a process or of a trace "
-	"file;\n"
+	"Watch a program while it is recorded: how busy the GPUs are, kernels, launches and copies\n"
+	"per second, memory, open NVTX ranges, and what was lost.  Of a process or of a trace file;\n"
 	"without either, of the program of yours that is being recorded.  The program does not\n"
 	"notice.  q ends.\n"
 	"\n"
 	"  -d, --delay SECONDS   time between two pages (default: 1; at least 0.1)\n"
 	"  -n, --iterations N    end after N pages (default: when the program ends)\n"
-	"  -r, --rows N          kernels to list (default: as many as fit, with --batch 12; 0 = "
-	"all)\n"
-	"  -b, --batch           pages one after the other as plain text; also where the output is "
-	"no\n"
+	"  -r, --rows N          kernels to list (default: as many as fit, with --batch 12; 0 = all)\n"
+	"  -b, --batch           pages one after the other as plain text; also where the output is no\n"
 	"                        terminal\n"
 	"  -h, --help            this text\n"
 	"\n"
 	"  gpuprof top 1234\n"
 	"  gpuprof top --batch --iterations 1 gpuprof-app-1234.gpuprof\n"
 	"\n"
-	"Exit status: 0; 1 where there is nothing to watch, or more than one program; 2 for a "
-	"wrong\n"
+	"Exit status: 0; 1 where there is nothing to watch, or more than one program; 2 for a wrong\n"
 	"command line.\n";
 
 struct arguments {
@@ -164,14 +159,13 @@ static int choose(const struct gp_running_list *running, uint32_t pid, char path
 	if (pid == 0 && running->count > 1)
 		return list(running);
 	if (pid == 0 && running->count == 0)
-		return gp_command_fail(GP_EXIT_FAILED,
-				       "top: no program of yours is being recorded; start one with "
-				       "`gpuprof run ./app`, or name a trace: gpuprof top FILE");
+		return gp_command_fail(
+			GP_EXIT_FAILED,
+			"top: no program of yours is being recorded; start one with `gpuprof run ./app`, or name a trace: gpuprof top FILE");
 	if (!program)
 		return gp_command_fail(
 			GP_EXIT_FAILED,
-			"top: process %u is not being recorded, or is somebody else's; "
-			"`gpuprof top` finds yours, and gpuprof top FILE reads a trace",
+			"top: process %u is not being recorded, or is somebody else's; `gpuprof top` finds yours, and gpuprof top FILE reads a trace",
 			pid);
 	strcpy(path, program->trace_path);
 	return 0;

@@ -18,8 +18,7 @@
 static const char usage[] =
 	"usage: gpuprof trace LIST [options] FILE...\n"
 	"\n"
-	"Print what happened in trace files, one a line, in the order of starts.  Times count from "
-	"the\n"
+	"Print what happened in trace files, one a line, in the order of starts.  Times count from the\n"
 	"first of the trace files' calls and operations.\n"
 	"\n"
 	"  -F, --format FORMAT  text (default), csv, json or markdown\n"
@@ -33,10 +32,8 @@ static const char usage[] =
 	"  gpuprof trace gpu --start 1s --end 1.01s FILE\n"
 	"  gpuprof trace api --format csv -o calls.csv FILE\n"
 	"\n"
-	"Exit status: 0, also where a damaged file could be read in part (what is missing is "
-	"said);\n"
-	"1 where a file could not be read at all, the others are used; 2 for a wrong command "
-	"line.\n"
+	"Exit status: 0, also where a damaged file could be read in part (what is missing is said);\n"
+	"1 where a file could not be read at all, the others are used; 2 for a wrong command line.\n"
 	"\n"
 	"Lists:\n";
 
@@ -63,11 +60,12 @@ static void list_words(char words[WORDS_BYTES])
 	size_t used = 0;
 
 	words[0] = '\0';
-	for (const struct gp_event_list *const *at = gp_event_lists; *at && used < WORDS_BYTES; at++)
+	for (const struct gp_event_list *const *at = gp_event_lists; *at && used < WORDS_BYTES;
+	     at++)
 		used += (size_t)snprintf(words + used, WORDS_BYTES - used, "%s%s",
 					 at == gp_event_lists ? ""
-					 : at[1]             ? ", "
-							     : " or ",
+					 : at[1]              ? ", "
+							      : " or ",
 					 (*at)->word);
 }
 
@@ -87,10 +85,10 @@ static int refuse_none(void)
 	char words[WORDS_BYTES];
 
 	list_words(words);
-	return gp_command_fail(GP_EXIT_USAGE,
-			       "trace: say what to list, %s, then name trace files; see gpuprof "
-			       "trace --help",
-			       words);
+	return gp_command_fail(
+		GP_EXIT_USAGE,
+		"trace: say what to list, %s, then name trace files; see gpuprof trace --help",
+		words);
 }
 
 static int check(struct arguments *a, int argc, char **argv)

@@ -13,7 +13,8 @@
  *	if (status != GP_COMMAND_GO_ON)
  *		return status;
  *
- * --help and -h are of every command.  What is wrong is said in one line, with what may have been meant.
+ * --help and -h are of every command.  What is wrong is said in one line, with what may have been
+ * meant.
  */
 #ifndef REPORT_CLI_COMMAND_LINE_H
 #define REPORT_CLI_COMMAND_LINE_H
@@ -48,7 +49,8 @@ struct gp_command_line {
 };
 
 /*
- * Read the options; those that come later win.  GP_COMMAND_GO_ON: the other words are in argv from optind on; else the exit status.
+ * Read the options; those that come later win.  GP_COMMAND_GO_ON: the other words are in argv from
+ * optind on; else the exit status.
  */
 int gp_command_line_read(const struct gp_command_line *line, int argc, char **argv);
 

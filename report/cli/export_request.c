@@ -65,11 +65,12 @@ int gp_export_request_check_name(const struct gp_command_line *line, const char 
 	if (!output || !is_trace_name(output) || gp_output_is_trace(output))
 		return GP_COMMAND_GO_ON;
 	path = gp_output_path(output, exporter->suffix);
-	status = gp_command_fail(GP_EXIT_USAGE,
-				 "%s: what --format %s writes is no trace, and its name cannot end "
-				 "in " GP_TRACE_SUFFIX "; type: -o %s",
-				 line->command, exporter->name,
-				 path ? gp_shell_word(path, word, sizeof(word)) : "OUT");
+	status = gp_command_fail(
+		GP_EXIT_USAGE,
+		"%s: what --format %s writes is no trace, and its name cannot end in " GP_TRACE_SUFFIX
+		"; type: -o %s",
+		line->command, exporter->name,
+		path ? gp_shell_word(path, word, sizeof(word)) : "OUT");
 	free(path);
 	return status;
 }

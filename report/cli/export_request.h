@@ -1,4 +1,7 @@
-/* export_request: what the commands that write other formats (export, merge) are asked for on their command lines. */
+/*
+ * export_request: what the commands that write other formats (export, merge) are asked for on their
+ * command lines.
+ */
 #ifndef REPORT_CLI_EXPORT_REQUEST_H
 #define REPORT_CLI_EXPORT_REQUEST_H
 
@@ -18,7 +21,7 @@ struct gp_export_request {
 	{                                                                                          \
 		.exporter = &gp_exporter_chrome, .options = {                                      \
 			.messages = stderr,                                                        \
-			.measure = GP_STACK_METRICS                                                     \
+			.measure = GP_STACK_METRICS                                                \
 		}                                                                                  \
 	}
 
@@ -26,12 +29,15 @@ struct gp_export_request {
 int gp_export_request_take_format(const struct gp_command_line *line, const char *name);
 int gp_export_request_take_value(const struct gp_command_line *line, const char *word);
 
-/* That the format heeds all options: GP_COMMAND_GO_ON; else an exit status, and a line says which one it does not. */
+/*
+ * That the format heeds all options: GP_COMMAND_GO_ON; else an exit status, and a line says which
+ * one it does not.
+ */
 int gp_export_request_check(const struct gp_command_line *line);
 
 /*
- * That output (NULL = not given) does not end as the names of traces do: no format is one.  What is a trace already is left to
- * gp_output_file_open().  Returns as above.
+ * That output (NULL = not given) does not end as the names of traces do: no format is one.  What is
+ * a trace already is left to gp_output_file_open().  Returns as above.
  */
 int gp_export_request_check_name(const struct gp_command_line *line, const char *output);
 

@@ -1,4 +1,7 @@
-/* input: a file's bytes, from its beginning to its end, uncompressed if they are compressed with gzip. */
+/*
+ * input: a file's bytes, from its beginning to its end, uncompressed if they are compressed with
+ * gzip.
+ */
 #ifndef REPORT_CODEC_INPUT_H
 #define REPORT_CODEC_INPUT_H
 
@@ -14,8 +17,8 @@ int gp_input_open(const char *path, struct gp_input **input);
 void gp_input_close(struct gp_input *input);
 
 /*
- * Up to so many bytes of what comes next.  0: there are no more, or what there is of the compressed bytes cannot be read.  Negative: an
- * errno value. The context of a gp_pull_new().
+ * Up to so many bytes of what comes next.  0: there are no more, or what there is of the compressed
+ * bytes cannot be read.  Negative: an errno value. The context of a gp_pull_new().
  */
 ssize_t gp_input_read(void *input, void *buffer, size_t bytes);
 

@@ -13,16 +13,8 @@
 #define REPLACEMENT      "\xef\xbf\xbd"
 #define REPLACEMENT_SIZE 3
 
-static const char digit_pairs[] = "00010203040506070809"
-				  "10111213141516171819"
-				  "20212223242526272829"
-				  "30313233343536373839"
-				  "40414243444546474849"
-				  "50515253545556575859"
-				  "60616263646566676869"
-				  "70717273747576777879"
-				  "80818283848586878889"
-				  "90919293949596979899";
+static const char digit_pairs[] =
+	"00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
 
 int gp_json_open(struct gp_json *json, FILE *out)
 {
@@ -31,7 +23,9 @@ int gp_json_open(struct gp_json *json, FILE *out)
 	return json->buffer ? 0 : -ENOMEM;
 }
 
-/* Whoever has more than two buffers may have many: a thread writes them while the next is filled. */
+/*
+ * Whoever has more than two buffers may have many: a thread writes them while the next is filled.
+ */
 static void choose_who_writes(struct gp_json *json)
 {
 	if (json->writes < 2 && ++json->writes == 2)
@@ -131,8 +125,9 @@ static char *escape_ascii(char *out, char c)
 }
 
 /*
- * Parsers take it for the same; a terminal shows it.  What JSON can escape as two surrogates only becomes the text that a terminal gets
- * (report/base/text/text.h): Perfetto's parser refuses a file with a surrogate.
+ * Parsers take it for the same; a terminal shows it.  What JSON can escape as two surrogates only
+ * becomes the text that a terminal gets (report/base/text/text.h): Perfetto's parser refuses a file
+ * with a surrogate.
  */
 static char *escape_hidden(char *out, uint32_t code)
 {

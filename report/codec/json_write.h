@@ -2,10 +2,10 @@
  * json_write: writes JSON text fast, into a file or into memory.
  *
  * It does the characters, not the grammar: the caller writes braces, commas and keys as text.
- * Strings come out strict whatever they hold: valid UTF-8, characters that a terminal does not show as \uXXXX
- * (beyond U+FFFF as the text \u{XXXXX}: never an escaped surrogate), each byte that is no UTF-8 as U+FFFD.
- * Numbers are integers or have a fixed number of decimals; no floating point is involved. Errors are
- * remembered; gp_json_close() tells.
+ * Strings come out strict whatever they hold: valid UTF-8, characters that a terminal does not show
+ * as \uXXXX (beyond U+FFFF as the text \u{XXXXX}: never an escaped surrogate), each byte that is no
+ * UTF-8 as U+FFFD. Numbers are integers or have a fixed number of decimals; no floating point is
+ * involved. Errors are remembered; gp_json_close() tells.
  */
 #ifndef REPORT_CODEC_JSON_WRITE_H
 #define REPORT_CODEC_JSON_WRITE_H
@@ -22,15 +22,18 @@ struct gp_background_writer;
 struct gp_json {
 	char *buffer;
 	size_t used, capacity;
-	FILE *out;                       /* NULL: all stays in buffer, which grows */
-	struct gp_background_writer *behind;        /* writes the buffers to out; NULL: we do */
-	uint32_t writes;                 /* of the buffer; none is counted after the second */
-	int error;                       /* 0 or the first -errno */
+	FILE *out;                           /* NULL: all stays in buffer, which grows */
+	struct gp_background_writer *behind; /* writes the buffers to out; NULL: we do */
+	uint32_t writes;                     /* of the buffer; none is counted after the second */
+	int error;                           /* 0 or the first -errno */
 	void (*progress)(void *context); /* called whenever the buffer was written out, or NULL */
 	void *progress_context;
 };
 
-/* Begin writing to out, or to memory if out is NULL. Until gp_json_close() nobody else writes to out. Returns 0 or -ENOMEM. */
+/*
+ * Begin writing to out, or to memory if out is NULL. Until gp_json_close() nobody else writes to
+ * out. Returns 0 or -ENOMEM.
+ */
 int gp_json_open(struct gp_json *json, FILE *out);
 
 /* Write out what is left and free the buffer. Returns 0 or the first error. */

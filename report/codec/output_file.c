@@ -24,7 +24,10 @@ static bool is_special(const char *path)
 	return lstat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/* Its version, of this day or another, tells it from a text of ours, which may begin with the same word. */
+/*
+ * Its version, of this day or another, tells it from a text of ours, which may begin with the same
+ * word.
+ */
 bool gp_output_is_trace(const char *path)
 {
 	char magic[sizeof(GP_TRACE_MAGIC)] = "";
@@ -61,8 +64,8 @@ static void explain(int error, const char *path, char *message, size_t message_b
 }
 
 /*
- * One of our own, also where the folder is everybody's: what has the name, left by a run that was killed or put there by another user
- * to read along, goes.
+ * One of our own, also where the folder is everybody's: what has the name, left by a run that was
+ * killed or put there by another user to read along, goes.
  */
 static int create(const char *path)
 {

@@ -21,7 +21,10 @@ struct machine {
 	bool stopped;
 };
 
-/* An operation with the number that follows its code, of argument_bytes: an amount, a value, a place. */
+/*
+ * An operation with the number that follows its code, of argument_bytes: an amount, a value, a
+ * place.
+ */
 struct operation {
 	int (*run)(struct machine *m, uint64_t argument);
 	uint8_t argument_bytes;
@@ -416,8 +419,8 @@ bool gp_pickle_is(const struct gp_pickle_value *value, const char *text)
 }
 
 /*
- * As in Python, the last one of equal keys counts.  A dictionary that is asked for names has few; of a huge one, which many others may
- * share, only the end is looked at.
+ * As in Python, the last one of equal keys counts.  A dictionary that is asked for names has few;
+ * of a huge one, which many others may share, only the end is looked at.
  */
 const struct gp_pickle_value *gp_pickle_get(const struct gp_pickle *pickle,
 					    const struct gp_pickle_value *dict, const char *key)

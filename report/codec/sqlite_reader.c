@@ -55,7 +55,10 @@ static char *uri_of(const char *path)
 	return uri;
 }
 
-/* What a file can ask for beyond tables is refused.  A file that is cut would be, too, but for who may write its schema. */
+/*
+ * What a file can ask for beyond tables is refused.  A file that is cut would be, too, but for who
+ * may write its schema.
+ */
 static void restrict_to_tables(sqlite3 *db)
 {
 	sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
@@ -157,8 +160,8 @@ static int note_error(struct gp_database *database, int code)
 /* A table of rows, neither a view nor a virtual one. Negative: an error of SQLite's, reversed. */
 static int has_table(struct gp_database *database, const char *table)
 {
-	static const char text[] = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 "
-				   "AND sql NOT LIKE 'CREATE VIRTUAL%'";
+	static const char text[] =
+		"SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE 'CREATE VIRTUAL%'";
 	sqlite3_stmt *statement;
 	int code = sqlite3_prepare_v2(database->db, text, -1, &statement, NULL);
 

@@ -1,13 +1,16 @@
 /*
- * baseline: the figures of runs that others are compared with, as a JSON file to keep beside the code.
+ * baseline: the figures of runs that others are compared with, as a JSON file to keep beside the
+ * code.
  *
  *	{"gpuprof_baseline": 1,
  *	 "machine": {"gpus": "NVIDIA H200, 132 SMs, ...", "driver": "13.0", ...},
  *	 "runs": 3,
  *	 "metrics": {"launches": [40, 40, 40], "leaked_bytes": [null, null, null], ...},
- *	 "kernels": {"_Z4gemmPf": {"count": [20, 20, 20], "total_ns": [51234, 50987, 51311]}, ...}}
+ *	 "kernels": {"_Z4gemmPf": {"count": [20, 20, 20], "total_ns": [51234, 50987, 51311]},
+ *	 ...}}
  *
- * One value for each run, null where it is not known.  Names that a reader does not know are skipped.
+ * One value for each run, null where it is not known.  Names that a reader does not know are
+ * skipped.
  */
 #ifndef REPORT_DIFF_BASELINE_H
 #define REPORT_DIFF_BASELINE_H

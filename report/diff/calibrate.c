@@ -112,15 +112,13 @@ static int print_kernels(FILE *out, const struct gp_run_set *set,
 static void print_remedies(FILE *out, const struct gp_calibration *calibration)
 {
 	fprintf(out,
-		"# %u of these %u thresholds are above %s %%: only what makes the program much "
-		"slower would be found.\n"
+		"# %u of these %u thresholds are above %s %%: only what makes the program much slower would be found.\n"
 		"# The runs differ too much.  What helps, most of all first:\n"
 		"#   nobody else on the GPU and the CPU meanwhile: nvidia-smi, top\n"
 		"#   a longer program, with more of the same work in each run\n"
 		"#   no start-up: --delay, --capture-range, or a loop that is warmed up before\n"
 		"#   clocks that stay: nvidia-smi --lock-gpu-clocks; a CPU of its own: taskset\n"
-		"# Then record and calibrate anew.  What stays as noisy, switch off: `wall off`; "
-		"counts and bytes are\n"
+		"# Then record and calibrate anew.  What stays as noisy, switch off: `wall off`; counts and bytes are\n"
 		"# judged without it.\n",
 		calibration->useless, calibration->thresholds,
 		gp_format_percent(GP_CALIBRATE_USELESS, 1).text);
@@ -133,12 +131,9 @@ int gp_calibrate(FILE *out, const struct gp_run_set *set, struct gp_calibration 
 	*calibration = (struct gp_calibration){0};
 	fprintf(out,
 		"# What `gpuprof check --thresholds` tolerates, proposed from %u runs on %s.\n"
-		"# A metric or kernel, a share of the baseline's median, an amount: the larger of "
-		"the two.\n"
-		"# Each is %.0f times the noise, the standard deviation from run to run (its upper "
-		"bound), and\n"
-		"# at least %s %%.  What is not named is the same in all runs, or has the "
-		"default.\n",
+		"# A metric or kernel, a share of the baseline's median, an amount: the larger of the two.\n"
+		"# Each is %.0f times the noise, the standard deviation from run to run (its upper bound), and\n"
+		"# at least %s %%.  What is not named is the same in all runs, or has the default.\n",
 		set->count, gp_machine_fact(&set->machine, GP_MACHINE_GPUS), GP_CALIBRATE_FACTOR,
 		gp_format_percent(GP_CALIBRATE_SHARE, 1).text);
 	for (int metric = 0; metric < GP_METRICS; metric++)

@@ -1,8 +1,9 @@
 /*
- * calibrate: how much the metrics vary from run to run of the same program on this machine, and thresholds that suit that.
+ * calibrate: how much the metrics vary from run to run of the same program on this machine, and
+ * thresholds that suit that.
  *
- * Noise is the standard deviation over the runs, raised by what so few runs may have missed of it (the upper bound of 95 %, as for a
- * normal distribution).
+ * Noise is the standard deviation over the runs, raised by what so few runs may have missed of it
+ * (the upper bound of 95 %, as for a normal distribution).
  */
 #ifndef REPORT_DIFF_CALIBRATE_H
 #define REPORT_DIFF_CALIBRATE_H
@@ -31,8 +32,8 @@ struct gp_calibration {
 double gp_noise_of(const double *values, uint32_t count);
 
 /*
- * Print a file for gp_thresholds_read(), with the noise in its comments, which also say what of it is useless and what to
- * do about that.  Returns 0 or -ENOMEM.
+ * Print a file for gp_thresholds_read(), with the noise in its comments, which also say what of it
+ * is useless and what to do about that.  Returns 0 or -ENOMEM.
  */
 int gp_calibrate(FILE *out, const struct gp_run_set *set, struct gp_calibration *calibration);
 

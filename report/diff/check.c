@@ -273,7 +273,10 @@ static void decide(struct judging *j, uint32_t at, uint32_t left)
 	gp_series_plan(&j->series[at], j->check->tested, finding);
 }
 
-/* Of the findings without a verdict; what varies from run to run, though it did not, no number of them tells. */
+/*
+ * Of the findings without a verdict; what varies from run to run, though it did not, no number of
+ * them tells.
+ */
 static void plan_all(struct gp_check *check)
 {
 	for (uint32_t i = 0; i < check->count; i++) {

@@ -1,4 +1,7 @@
-/* A check as JUnit XML, the format of test results that CI systems read: a test case for each metric. */
+/*
+ * A check as JUnit XML, the format of test results that CI systems read: a test case for each
+ * metric.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,8 +144,7 @@ int gp_check_report_junit(FILE *out, const struct gp_check_report *report)
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<testsuites>\n"
-		"  <testsuite name=\"gpuprof check\" tests=\"%u\" failures=\"%u\" errors=\"0\" "
-		"skipped=\"%u\">\n",
+		"  <testsuite name=\"gpuprof check\" tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"%u\">\n",
 		check->count + count_partial(report) + off, failures,
 		off + (report->strict ? 0 : inconclusive));
 	result = put_partial(out, report);

@@ -43,7 +43,10 @@ static void say_enough(const char *option, const char *path)
 
 /* ---- a baseline ---- */
 
-/* Whether no time can be shown to be worse by as many runs as are usual, of as many times as are judged at most. */
+/*
+ * Whether no time can be shown to be worse by as many runs as are usual, of as many times as are
+ * judged at most.
+ */
 static bool are_few(uint32_t runs)
 {
 	uint32_t times = GP_CHECK_KERNELS;
@@ -62,8 +65,7 @@ void gp_check_next_to_baseline(const char *path, uint32_t runs)
 	if (!are_few(runs))
 		return;
 	fprintf(stderr,
-		"gpuprof: check: %u run%s enough for counts and bytes, but too few to judge times: "
-		"%u are enough; ",
+		"gpuprof: check: %u run%s enough for counts and bytes, but too few to judge times: %u are enough; ",
 		runs, runs == 1 ? " is" : "s are", GP_CHECK_GOOD_BASELINE);
 	say_enough("--write-baseline", path);
 }

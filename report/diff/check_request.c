@@ -103,15 +103,13 @@ static int compare_fact(struct work *work, enum gp_machine_fact fact)
 	if (fact == GP_MACHINE_OPTIONS)
 		return gp_command_fail(
 			GP_CHECK_EXIT_USAGE,
-			"check: the baseline was recorded with other options (%s; now: %s); record "
-			"alike, or make a new baseline with --write-baseline",
+			"check: the baseline was recorded with other options (%s; now: %s); record alike, or make a new baseline with --write-baseline",
 			gp_machine_fact_text(&work->baseline.machine, fact),
 			gp_machine_fact_text(&work->now.machine, fact));
 	if (fact == GP_MACHINE_GPUS && !work->request->any_device)
 		return gp_command_fail(
 			GP_CHECK_EXIT_USAGE,
-			"check: the baseline is of another device (%s; now: %s); make one of this "
-			"with --write-baseline, or compare all the same with --any-device",
+			"check: the baseline is of another device (%s; now: %s); make one of this with --write-baseline, or compare all the same with --any-device",
 			gp_machine_fact_text(&work->baseline.machine, fact),
 			gp_machine_fact_text(&work->now.machine, fact));
 	return note_difference(work, fact);
@@ -337,8 +335,7 @@ static int write_thresholds(FILE *out, const struct gp_run_set *set)
 
 	if (result == 0 && calibration.useless > 0)
 		fprintf(stderr,
-			"gpuprof: check: %u of %u proposed thresholds %s above %s %% and useless: "
-			"the runs differ too much; the file's last lines say what helps\n",
+			"gpuprof: check: %u of %u proposed thresholds %s above %s %% and useless: the runs differ too much; the file's last lines say what helps\n",
 			calibration.useless, calibration.thresholds,
 			calibration.useless == 1 ? "is" : "are",
 			gp_format_percent(GP_CALIBRATE_USELESS, 1).text);

@@ -1,5 +1,6 @@
 /*
- * check_request: the gate as `gpuprof check` and `gpuprof-run --check` run it: files in, words out, an exit status.
+ * check_request: the gate as `gpuprof check` and `gpuprof-run --check` run it: files in, words out,
+ * an exit status.
  */
 #ifndef REPORT_DIFF_CHECK_REQUEST_H
 #define REPORT_DIFF_CHECK_REQUEST_H
@@ -28,7 +29,9 @@ struct gp_check_request {
 /* All return the exit status; a line on stderr says why nothing came of it. */
 int gp_check_run(const struct gp_check_request *request);
 
-/* Whether the baseline and the thresholds can be read: 0, for those who make the runs afterwards. */
+/*
+ * Whether the baseline and the thresholds can be read: 0, for those who make the runs afterwards.
+ */
 int gp_check_inputs(const struct gp_check_request *request);
 
 /* Write the baseline of these runs. */

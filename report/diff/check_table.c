@@ -93,11 +93,11 @@ static void put_few(FILE *out, const struct gp_check_report *report, const struc
 		few += check->findings[i].doubt == GP_DOUBT_FEW;
 	if (few == 0)
 		return;
-	snprintf(line, sizeof(line),
-		 "%u run%s and %u of the baseline are too few to judge times (%u of them): %u runs "
-		 "and a baseline of %u are a good start",
-		 check->runs, check->runs == 1 ? "" : "s", check->baseline_runs, few,
-		 GP_CHECK_GOOD_RUNS, GP_CHECK_GOOD_BASELINE);
+	snprintf(
+		line, sizeof(line),
+		"%u run%s and %u of the baseline are too few to judge times (%u of them): %u runs and a baseline of %u are a good start",
+		check->runs, check->runs == 1 ? "" : "s", check->baseline_runs, few,
+		GP_CHECK_GOOD_RUNS, GP_CHECK_GOOD_BASELINE);
 	layout->put_note(out, line);
 }
 

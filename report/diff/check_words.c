@@ -109,10 +109,10 @@ static void say_needed(const struct gp_finding *finding, uint32_t baseline_runs,
 		       size_t bytes)
 {
 	if (finding->runs_needed == 0)
-		snprintf(text, bytes,
-			 "more than %u runs would be needed: raise the threshold, or make the "
-			 "measurement steadier",
-			 GP_RANK_MOST);
+		snprintf(
+			text, bytes,
+			"more than %u runs would be needed: raise the threshold, or make the measurement steadier",
+			GP_RANK_MOST);
 	else if (finding->baseline_needed > baseline_runs)
 		snprintf(text, bytes, "%u runs and %u of a baseline would probably tell",
 			 finding->runs_needed, finding->baseline_needed);
@@ -141,19 +141,19 @@ static void say_doubt(const struct gp_check_report *report, const struct gp_find
 			 check->runs, check->runs == 1 ? "" : "s", check->baseline_runs, needed);
 		return;
 	case GP_DOUBT_UNSHOWN:
-		snprintf(text, bytes,
-			 "%s, but %u run%s and %u of the baseline are too few to show that, as %u "
-			 "metrics are judged; %s",
-			 gp_check_change(finding, finding->now - finding->baseline).text,
-			 check->runs, check->runs == 1 ? "" : "s", check->baseline_runs,
-			 check->tested, needed);
+		snprintf(
+			text, bytes,
+			"%s, but %u run%s and %u of the baseline are too few to show that, as %u metrics are judged; %s",
+			gp_check_change(finding, finding->now - finding->baseline).text,
+			check->runs, check->runs == 1 ? "" : "s", check->baseline_runs,
+			check->tested, needed);
 		return;
 	case GP_DOUBT_TOGETHER:
-		snprintf(text, bytes,
-			 "%s: alone it would be a regression, but of %u metrics that are judged "
-			 "together one may seem so by chance; %s",
-			 gp_check_change(finding, finding->now - finding->baseline).text,
-			 check->tested, needed);
+		snprintf(
+			text, bytes,
+			"%s: alone it would be a regression, but of %u metrics that are judged together one may seem so by chance; %s",
+			gp_check_change(finding, finding->now - finding->baseline).text,
+			check->tested, needed);
 		return;
 	default:
 		snprintf(text, bytes,

@@ -282,7 +282,10 @@ static bool is_equal(const struct pair *pair)
 	return pair->a == pair->b || (isnan(pair->a) && isnan(pair->b));
 }
 
-/* Whether something differs that no chance makes another; whether looks find a function may be chance. */
+/*
+ * Whether something differs that no chance makes another; whether looks find a function may be
+ * chance.
+ */
 static bool is_other(enum gp_named_kind kind, const struct named_row *row)
 {
 	if (kind == GP_NAMED_HOST)
@@ -314,7 +317,10 @@ static uint32_t keep_named(struct comparing *c, enum gp_named_kind kind, struct 
 	return kept;
 }
 
-/* Whether both can have what is listed: somebody looked at the host; what was left, and whose it was, is known. */
+/*
+ * Whether both can have what is listed: somebody looked at the host; what was left, and whose it
+ * was, is known.
+ */
 static bool is_comparable(struct comparing *c, enum gp_named_kind kind, const struct pair *sum)
 {
 	struct pair leaked;

@@ -1,8 +1,9 @@
 /*
- * figures: what a run of a program amounts to: one number for each metric, and what each kernel, other operation, API
- * function, and function of the host took.  A run is all processes of it.
+ * figures: what a run of a program amounts to: one number for each metric, and what each kernel,
+ * other operation, API function, and function of the host took.  A run is all processes of it.
  *
- * Figures are those of the summary, from the same functions.  Sums of times and numbers are doubles: exact up to 2^53.
+ * Figures are those of the summary, from the same functions.  Sums of times and numbers are
+ * doubles: exact up to 2^53.
  */
 #ifndef REPORT_DIFF_FIGURES_H
 #define REPORT_DIFF_FIGURES_H
@@ -41,10 +42,12 @@ enum gp_metric gp_metric_find(const char *name);
 
 /* What has a name and happened some times. */
 struct gp_named_figure {
-	char *name; /* valid UTF-8 without control characters; a kernel's is mangled, as every build has it */
+	/* valid UTF-8 without control characters; a kernel's is mangled, as every build has it */
+	char *name;
 	double count, total_ns; /* of leaks: bytes */
 	double median_ns; /* NAN: no such operation had a time; of the host: it is not known */
-	double occupancy; /* kernels: theoretical, the mean of all launches, 0 to 1; NAN = not known */
+	/* kernels: theoretical, the mean of all launches, 0 to 1; NAN = not known */
+	double occupancy;
 };
 
 struct gp_named_list {
@@ -74,7 +77,10 @@ void gp_figures_free(struct gp_figures *figures);
 /* The row of that name, or NULL. */
 const struct gp_named_figure *gp_named_find(const struct gp_named_list *list, const char *name);
 
-/* What a kernel is called in figures: as every build of the program has it (report/symbols/demangle.h).  To be freed; NULL: no memory. */
+/*
+ * What a kernel is called in figures: as every build of the program has it
+ * (report/symbols/demangle.h).  To be freed; NULL: no memory.
+ */
 char *gp_kernel_figure_name(const char *recorded);
 
 /* By name, each to be found then; those of one name become one. */

@@ -65,7 +65,10 @@ static const struct gp_model *model_of(struct gp_model *const *models, size_t mo
 	return NULL;
 }
 
-/* Of "NVIDIA H200 (what the program calls it)" the name of the device: what a program calls it may be another in each run. */
+/*
+ * Of "NVIDIA H200 (what the program calls it)" the name of the device: what a program calls it may
+ * be another in each run.
+ */
 static size_t own_name_length(struct gp_model *const *models, size_t model_count,
 			      const struct gp_device_entry *device)
 {

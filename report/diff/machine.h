@@ -1,6 +1,6 @@
 /*
- * machine: what runs were made on and how they were recorded: what has to be the same for their times, or even their counts, to be
- * comparable.
+ * machine: what runs were made on and how they were recorded: what has to be the same for their
+ * times, or even their counts, to be comparable.
  */
 #ifndef REPORT_DIFF_MACHINE_H
 #define REPORT_DIFF_MACHINE_H
@@ -23,7 +23,8 @@ enum gp_machine_fact {
 /* Texts are valid UTF-8 without control characters, "" where nothing is known.  Zeroed = empty. */
 struct gp_machine {
 	char *facts[GP_MACHINE_FACTS];
-	bool is_of_others; /* another recorder than gpuprof made a trace of it: of its options nothing is known */
+	/* another recorder than gpuprof made a trace of it: of its options nothing is known */
+	bool is_of_others;
 };
 
 /* Of the processes of one run.  Returns 0 or -ENOMEM; gp_machine_free() in either case. */

@@ -20,9 +20,9 @@ void gp_rank_free(struct gp_rank *rank)
 }
 
 /*
- * Of all orders of the values, the share with w wins is the coefficient of x^w in the Gaussian binomial coefficient
- * (left + right choose left), over its sum: the product of (1 - x^(right + i)) / (1 - x^i).  Divided by (right + i) / i at each step it
- * stays a distribution.
+ * Of all orders of the values, the share with w wins is the coefficient of x^w in the Gaussian
+ * binomial coefficient (left + right choose left), over its sum: the product of (1 - x^(right + i))
+ * / (1 - x^i).  Divided by (right + i) / i at each step it stays a distribution.
  */
 static void multiply_in(double *shares, uint32_t size, uint32_t right, uint32_t i)
 {
@@ -36,7 +36,10 @@ static void multiply_in(double *shares, uint32_t size, uint32_t right, uint32_t 
 		shares[w] *= scale;
 }
 
-/* Half of the symmetric distribution is worked out, the other half is its mirror: small shares keep all their digits. */
+/*
+ * Half of the symmetric distribution is worked out, the other half is its mirror: small shares keep
+ * all their digits.
+ */
 static void sum_tails(double *shares, uint32_t size)
 {
 	for (uint32_t w = 0; w < size / 2; w++) {

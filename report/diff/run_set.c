@@ -49,7 +49,10 @@ static uint64_t dropped_by_cupti(const struct gp_model *model)
 	       model->counters[GP_COUNTER_UNKNOWN_RECORDS];
 }
 
-/* The first reason that there is, with how many it is about, if that is not 0; NULL = all that it was to have is there. */
+/*
+ * The first reason that there is, with how many it is about, if that is not 0; NULL = all that it
+ * was to have is there.
+ */
 static const char *why_partial(const struct gp_model *model, uint64_t *count)
 {
 	const struct gp_losses *losses = &model->losses;
@@ -134,7 +137,10 @@ static int is_trace(const struct dirent *entry)
 	return ends_in(entry->d_name, ".gpuprof");
 }
 
-/* What other profilers write (report/import/); beside traces of gpuprof's, files so named are made of them. */
+/*
+ * What other profilers write (report/import/); beside traces of gpuprof's, files so named are made
+ * of them.
+ */
 static int is_of_others(const struct dirent *entry)
 {
 	static const char *const suffixes[] = {".json", ".json.gz", ".sqlite"};
@@ -172,10 +178,10 @@ static int load_entry(struct gp_run_models *run, const char *folder, const char 
 
 static int has_no_trace(const char *folder, const struct message *message)
 {
-	snprintf(message->text, message->bytes,
-		 "%s has no trace: the program did not use the GPU, or was not profiled; "
-		 "type: gpuprof doctor",
-		 folder);
+	snprintf(
+		message->text, message->bytes,
+		"%s has no trace: the program did not use the GPU, or was not profiled; type: gpuprof doctor",
+		folder);
 	return -ENODATA;
 }
 

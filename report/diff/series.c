@@ -126,7 +126,10 @@ int gp_series_bound(const struct gp_series *series, struct gp_rank *rank, double
 
 	if (result == 0) {
 		needed = gp_rank_needed(rank, chance);
-		/* pairs with the longest run of the baseline differ by more than its median: that much cannot go */
+		/*
+		 * pairs with the longest run of the baseline differ by more than its median: that
+		 * much cannot go
+		 */
 		finding->low = needed <= count
 				       ? fmax(differences[count - needed], -finding->baseline)
 				       : (double)-INFINITY;
@@ -155,7 +158,10 @@ static double sigmas_of(double probability)
 	return low;
 }
 
-/* Which part of the pairs of two values is on one side of the margin: of a run and one of the baseline, or where runs are few and seem no worse, of two of the baseline. */
+/*
+ * Which part of the pairs of two values is on one side of the margin: of a run and one of the
+ * baseline, or where runs are few and seem no worse, of two of the baseline.
+ */
 struct lean {
 	double above, below;
 };

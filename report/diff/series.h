@@ -1,5 +1,6 @@
 /*
- * series: one metric's values in the runs of a baseline and in other runs, and what they say of a change.
+ * series: one metric's values in the runs of a baseline and in other runs, and what they say of a
+ * change.
  */
 #ifndef REPORT_DIFF_SERIES_H
 #define REPORT_DIFF_SERIES_H
@@ -15,7 +16,10 @@ struct gp_series {
 	uint32_t baseline_count, now_count;
 };
 
-/* Whether all values are known; whether those of the baseline are all the same; whether they are all 0. */
+/*
+ * Whether all values are known; whether those of the baseline are all the same; whether they are
+ * all 0.
+ */
 bool gp_series_is_known(const struct gp_series *series);
 bool gp_series_is_steady(const struct gp_series *series);
 bool gp_series_is_zero(const struct gp_series *series);

@@ -113,11 +113,9 @@ static const char *what_is_needed(enum gp_unit unit)
 {
 	switch (unit) {
 	case GP_UNIT_NS:
-		return "after the name comes a share such as 5%, a time such as 100us, both, or "
-		       "off, not";
+		return "after the name comes a share such as 5%, a time such as 100us, both, or off, not";
 	case GP_UNIT_BYTES:
-		return "after the name comes a share such as 5%, a size such as 1MiB, both, or "
-		       "off, not";
+		return "after the name comes a share such as 5%, a size such as 1MiB, both, or off, not";
 	default:
 		return "after the name comes a share such as 5%, a number, both, or off, not";
 	}
@@ -146,7 +144,10 @@ static int read_threshold(struct reading *reading, enum gp_unit unit,
 	return *word ? refuse(reading, what_is_needed(unit), word) : 0;
 }
 
-/* "/.../", in which \/ stands for a slash: what is between them, to be used until the line is gone.  NULL: it has no end. */
+/*
+ * "/.../", in which \/ stands for a slash: what is between them, to be used until the line is gone.
+ * NULL: it has no end.
+ */
 static const char *next_pattern(struct reading *reading)
 {
 	char *text = reading->rest + 1, *in = text, *out = text;
@@ -213,10 +214,10 @@ static int read_line(struct reading *reading, struct gp_thresholds *thresholds, 
 		return read_threshold(reading, gp_metric_rows[metric].unit,
 				      &thresholds->metrics[metric]);
 	if (strcmp(word, "kernel") != 0)
-		return refuse(reading,
-			      "there is no such metric; gpuprof check --list names them, and "
-			      "kernel is for kernels",
-			      word);
+		return refuse(
+			reading,
+			"there is no such metric; gpuprof check --list names them, and kernel is for kernels",
+			word);
 	reading->rest += strspn(reading->rest, " \t");
 	if (*reading->rest == '/')
 		return read_kernel(reading, thresholds, capacity);

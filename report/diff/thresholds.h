@@ -1,7 +1,8 @@
 /*
  * thresholds: how much more of a metric the gate tolerates: a small file.
  *
- *	# a metric, a share of the baseline's median, an amount; what is tolerated is the larger of the two
+ *	# a metric, a share of the baseline's median, an amount; what is tolerated is the larger
+ *	of the two
  *	wall            5% 1ms
  *	peak_bytes      1% 1MiB
  *	launches        2
@@ -9,8 +10,8 @@
  *	kernel /gemm/   10% 100us     # kernels whose name, demangled, has a match of the extended regular expression
  *	kernel          5% 50us       # all others
  *
- * The first line that fits a kernel counts.  What is not named has the default: of counts and bytes nothing is tolerated, of times
- * GP_THRESHOLD_SHARE and GP_THRESHOLD_NS.
+ * The first line that fits a kernel counts.  What is not named has the default: of counts and bytes
+ * nothing is tolerated, of times GP_THRESHOLD_SHARE and GP_THRESHOLD_NS.
  */
 #ifndef REPORT_DIFF_THRESHOLDS_H
 #define REPORT_DIFF_THRESHOLDS_H
@@ -50,7 +51,10 @@ struct gp_thresholds {
 void gp_thresholds_open(struct gp_thresholds *thresholds);
 void gp_thresholds_close(struct gp_thresholds *thresholds);
 
-/* What a file's text says, on top.  name is for messages.  Returns 0, -EINVAL or -ENOMEM, with one line for the user in message. */
+/*
+ * What a file's text says, on top.  name is for messages.  Returns 0, -EINVAL or -ENOMEM, with one
+ * line for the user in message.
+ */
 int gp_thresholds_parse(struct gp_thresholds *thresholds, const char *name, const char *text,
 			char *message, size_t message_bytes);
 

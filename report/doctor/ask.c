@@ -130,7 +130,10 @@ static bool listen_to(struct asked *asked, struct gp_answer *answer, int most_ms
 	return true;
 }
 
-/* It may leave others behind that hold its streams, and close them itself long before its end.  False: its time is up. */
+/*
+ * It may leave others behind that hold its streams, and close them itself long before its end.
+ * False: its time is up.
+ */
 static bool wait_for(struct asked *asked, struct gp_answer *answer)
 {
 	bool has_ended = false;

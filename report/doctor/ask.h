@@ -1,5 +1,6 @@
 /*
- * ask: run a command that answers a question, may crash or hang, and is not to be heard or seen meanwhile.
+ * ask: run a command that answers a question, may crash or hang, and is not to be heard or seen
+ * meanwhile.
  */
 #ifndef REPORT_DOCTOR_ASK_H
 #define REPORT_DOCTOR_ASK_H
@@ -23,16 +24,16 @@ struct gp_answer {
 };
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP end what is asked and nothing else: what was made for it can be removed.  The one
- * that came, or 0.
+ * From now on SIGINT, SIGTERM and SIGHUP end what is asked and nothing else: what was made for it
+ * can be removed.  The one that came, or 0.
  */
 void gp_ask_hold_signals(void);
 int gp_ask_signal(void);
 
 /*
- * Run it with stdin closed to all input, wait until it has ended, and do not wait for what it leaves behind.
- * Returns 0, whatever became of it (127 is its exit status where it could not be run), or -errno: -EINTR
- * after one of the signals.  Not to be called by two threads.
+ * Run it with stdin closed to all input, wait until it has ended, and do not wait for what it
+ * leaves behind. Returns 0, whatever became of it (127 is its exit status where it could not be
+ * run), or -errno: -EINTR after one of the signals.  Not to be called by two threads.
  */
 int gp_ask(const struct gp_question *question, struct gp_answer *answer);
 

@@ -1,8 +1,10 @@
 /*
- * checks: what `gpuprof doctor` looks at, one function each, which judges what the patient's examination found.
- * A finding comes as GP_CHECK_NOT_MADE; a check that has nothing to say leaves it so.
+ * checks: what `gpuprof doctor` looks at, one function each, which judges what the patient's
+ * examination found. A finding comes as GP_CHECK_NOT_MADE; a check that has nothing to say leaves
+ * it so.
  *
- * A new check: its function in the file that it fits into, its line here, its row in report/cli/cmd_doctor.c.
+ * A new check: its function in the file that it fits into, its line here, its row in
+ * report/cli/cmd_doctor.c.
  */
 #ifndef REPORT_DOCTOR_CHECKS_H
 #define REPORT_DOCTOR_CHECKS_H

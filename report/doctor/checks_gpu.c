@@ -53,14 +53,15 @@ static void report_missing(const struct gp_patient *patient, struct gp_finding *
 		gp_finding_mend(finding, "export LD_LIBRARY_PATH=%s%s%s", elsewhere,
 				found && *found ? ":" : "", found ? found : "");
 	else if (patient->is_container)
-		gp_finding_mend(finding, "docker run --gpus all -e "
-					 "NVIDIA_DRIVER_CAPABILITIES=compute,utility ...   # start "
-					 "the container so");
+		gp_finding_mend(
+			finding,
+			"docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility ...   # start the container so");
 	else if (access("/proc/driver/nvidia/version", F_OK) == 0)
 		gp_finding_mend(finding, "sudo ldconfig");
 	else
-		gp_finding_mend(finding, "lspci | grep -i nvidia   # is there a GPU?  its driver: "
-					 "https://www.nvidia.com/drivers");
+		gp_finding_mend(
+			finding,
+			"lspci | grep -i nvidia   # is there a GPU?  its driver: https://www.nvidia.com/drivers");
 }
 
 /* ---- the toolkit's stub, which is for linking only ---- */
@@ -111,8 +112,7 @@ static void report_stub(const struct gp_patient *patient, struct gp_finding *fin
 {
 	gp_finding_set(
 		finding, GP_CHECK_FAILS,
-		"the loader finds the stub of the CUDA Toolkit, which is for linking only, in "
-		"place of the driver (%s)",
+		"the loader finds the stub of the CUDA Toolkit, which is for linking only, in place of the driver (%s)",
 		patient->plain.driver);
 	mend_without(patient, finding);
 }
@@ -160,8 +160,8 @@ void gp_check_driver(const struct gp_patient *patient, struct gp_finding *findin
 		gp_finding_set(finding, GP_CHECK_WARNING,
 			       "for CUDA %s, older than 11.8, which gpuprof was made for (%s)",
 			       gp_format_cuda_version(trial->version).text, trial->driver);
-		gp_finding_mend(finding, "nvidia-smi   # a newer one: "
-					 "https://www.nvidia.com/drivers");
+		gp_finding_mend(finding,
+				"nvidia-smi   # a newer one: https://www.nvidia.com/drivers");
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "for CUDA %s (%s)",
 			       gp_format_cuda_version(trial->version).text, trial->driver);

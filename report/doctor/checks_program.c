@@ -58,16 +58,15 @@ static bool has_static_runtime(const struct gp_patient *patient)
 static void report_static_runtime(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	if (gp_check_offers_simulator(patient))
-		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "%s can be profiled where there is a GPU, but does not run on the "
-			       "simulated device: it has the CUDA runtime in it; build it with the "
-			       "shared one",
-			       patient->target.file);
+		gp_finding_set(
+			finding, GP_CHECK_WARNING,
+			"%s can be profiled where there is a GPU, but does not run on the simulated device: it has the CUDA runtime in it; build it with the shared one",
+			patient->target.file);
 	else
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "%s has the CUDA runtime in it, and does not run on the simulated "
-			       "device: its calls fail; build it with the shared one",
-			       patient->target.file);
+		gp_finding_set(
+			finding, GP_CHECK_FAILS,
+			"%s has the CUDA runtime in it, and does not run on the simulated device: its calls fail; build it with the shared one",
+			patient->target.file);
 	gp_finding_mend(finding, "nvcc -cudart shared ...");
 }
 
@@ -118,9 +117,9 @@ void gp_check_libraries(const struct gp_patient *patient, struct gp_finding *fin
 		gp_finding_mend(finding, "ldd %s",
 				gp_shell_word(patient->target.file, word, sizeof(word)));
 	} else if (libraries->has_asan) {
-		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "it has gcc's address sanitizer, which refuses a bare LD_PRELOAD; "
-			       "gpuprof-run works");
+		gp_finding_set(
+			finding, GP_CHECK_WARNING,
+			"it has gcc's address sanitizer, which refuses a bare LD_PRELOAD; gpuprof-run works");
 		gp_finding_mend(finding, "gpuprof-run %s",
 				gp_shell_word(patient->program, word, sizeof(word)));
 	} else {
@@ -163,12 +162,12 @@ void gp_check_python(const struct gp_patient *patient, struct gp_finding *findin
 		gp_finding_set(finding, GP_CHECK_WARNING, "%s does not say what it is",
 			       python->path);
 	else if (!is_known)
-		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "call stacks will not have Python's functions: they are known of "
-			       "CPython 3.%d to 3.%d with the global lock, and %s is %s %u.%u%s",
-			       GP_PYTHON_OLDEST_MINOR, GP_PYTHON_NEWEST_MINOR, python->path,
-			       python->implementation, python->major, python->minor,
-			       python->is_free_threaded ? " without it" : "");
+		gp_finding_set(
+			finding, GP_CHECK_WARNING,
+			"call stacks will not have Python's functions: they are known of CPython 3.%d to 3.%d with the global lock, and %s is %s %u.%u%s",
+			GP_PYTHON_OLDEST_MINOR, GP_PYTHON_NEWEST_MINOR, python->path,
+			python->implementation, python->major, python->minor,
+			python->is_free_threaded ? " without it" : "");
 	else
 		gp_finding_set(finding, GP_CHECK_OK, "%u.%u: call stacks have its functions (%s)",
 			       python->major, python->minor, python->path);

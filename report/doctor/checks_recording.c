@@ -11,7 +11,10 @@
 
 #define PREFIX "gpuprof: "
 
-/* The last line of ours of which a part says that, without what every line begins with; "" = there is none. */
+/*
+ * The last line of ours of which a part says that, without what every line begins with; "" = there
+ * is none.
+ */
 static void find_line(const struct gp_trial *trial, const char *part, char *line, size_t bytes)
 {
 	char text[sizeof(trial->said)], *save;
@@ -82,10 +85,10 @@ void gp_check_options(const struct gp_patient *patient, struct gp_finding *findi
 	int length = unknown ? (int)strcspn(unknown, "=") : 0;
 
 	if (patient->options_wrong[0]) {
-		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "%s: gpuprof-run refuses it, and a preloaded library takes the "
-			       "default",
-			       patient->options_wrong);
+		gp_finding_set(
+			finding, GP_CHECK_WARNING,
+			"%s: gpuprof-run refuses it, and a preloaded library takes the default",
+			patient->options_wrong);
 		gp_finding_mend(finding, "env | grep GPUPROF_");
 	} else if (unknown) {
 		gp_finding_set(finding, GP_CHECK_WARNING, "%.*s is no option and is ignored",
@@ -109,8 +112,7 @@ static void mend_missing_cupti(const struct gp_patient *patient, struct gp_findi
 
 	gp_finding_mend(
 		finding,
-		"sudo apt-get install cuda-cupti-%lu-%lu   # of NVIDIA's repository; or name "
-		"a copy: gpuprof-run --cupti /path/to/libcupti.so ...",
+		"sudo apt-get install cuda-cupti-%lu-%lu   # of NVIDIA's repository; or name a copy: gpuprof-run --cupti /path/to/libcupti.so ...",
 		version / 1000, version % 1000 / 10);
 }
 
@@ -136,10 +138,10 @@ static void report_cupti_elsewhere(const struct gp_patient *patient, struct gp_f
 	const struct gp_trial *trial = &patient->with_cuda;
 	char word[GP_SHELL_WORD_BYTES];
 
-	gp_finding_set(finding, GP_CHECK_WARNING,
-		       "the only one that works is %s (%s), which programs get that load CUDA from "
-		       "there; others need to be told",
-		       gp_format_cupti_version(trial->cupti_version).text, trial->cupti);
+	gp_finding_set(
+		finding, GP_CHECK_WARNING,
+		"the only one that works is %s (%s), which programs get that load CUDA from there; others need to be told",
+		gp_format_cupti_version(trial->cupti_version).text, trial->cupti);
 	gp_finding_mend(finding, "gpuprof-run --cupti %s ...",
 			gp_shell_word(trial->cupti, word, sizeof(word)));
 }
@@ -196,10 +198,10 @@ void gp_check_recording(const struct gp_patient *patient, struct gp_finding *fin
 	if (!trial->has_trace)
 		report_no_trace(patient, finding);
 	else if (!gp_trial_ended_well(trial))
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "a small program that runs without gpuprof did not end as it should "
-			       "(step: %s)",
-			       trial->step);
+		gp_finding_set(
+			finding, GP_CHECK_FAILS,
+			"a small program that runs without gpuprof did not end as it should (step: %s)",
+			trial->step);
 	else if (!gp_patient_has_gpu(patient))
 		gp_finding_set(finding, GP_CHECK_OK,
 			       "of a small program %s was recorded; more needs a GPU",
@@ -207,8 +209,7 @@ void gp_check_recording(const struct gp_patient *patient, struct gp_finding *fin
 	else if (trial->ops == 0)
 		gp_finding_set(
 			finding, GP_CHECK_FAILS,
-			"of a small program %s calls were recorded, but not what the GPU did "
-			"for them",
+			"of a small program %s calls were recorded, but not what the GPU did for them",
 			gp_format_count(trial->calls).text);
 	else
 		gp_finding_set(finding, GP_CHECK_OK,

@@ -1,4 +1,7 @@
-/* checks_system: the folders, limits and rights that this process has, as programs will that it starts. */
+/*
+ * checks_system: the folders, limits and rights that this process has, as programs will that it
+ * starts.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -106,8 +109,8 @@ void gp_check_rings(const struct gp_patient *patient, struct gp_finding *finding
 			     "nothing is lost, and the disk has more to write");
 	} else if (left < LITTLE_FOR_RINGS) {
 		gp_finding_set(finding, GP_CHECK_WARNING,
-			       GP_RING_FILE_FOLDER " has %s left: records of busy threads may be "
-						   "lost, and are counted",
+			       GP_RING_FILE_FOLDER
+			       " has %s left: records of busy threads may be lost, and are counted",
 			       gp_format_bytes(left).text);
 		mend_shm(patient, finding);
 	} else {
@@ -119,10 +122,10 @@ void gp_check_rings(const struct gp_patient *patient, struct gp_finding *finding
 void gp_check_session(const struct gp_patient *patient, struct gp_finding *finding)
 {
 	if (patient->session_error) {
-		gp_finding_set(finding, GP_CHECK_FAILS,
-			       "gpuprof-run cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or "
-			       "/tmp: %s",
-			       strerror(-patient->session_error));
+		gp_finding_set(
+			finding, GP_CHECK_FAILS,
+			"gpuprof-run cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s",
+			strerror(-patient->session_error));
 		gp_finding_mend(finding, "export TMPDIR=$HOME");
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK, "%s", patient->session.path);
@@ -144,10 +147,10 @@ void gp_check_limits(const struct gp_patient *patient, struct gp_finding *findin
 			       gp_format_bytes(file.rlim_cur).text);
 		gp_finding_mend(finding, "ulimit -f unlimited");
 	} else if (addresses.rlim_cur != RLIM_INFINITY) {
-		gp_finding_set(finding, GP_CHECK_WARNING,
-			       "a process may have %s of addresses: programs on a GPU and gpuprof "
-			       "want many",
-			       gp_format_bytes(addresses.rlim_cur).text);
+		gp_finding_set(
+			finding, GP_CHECK_WARNING,
+			"a process may have %s of addresses: programs on a GPU and gpuprof want many",
+			gp_format_bytes(addresses.rlim_cur).text);
 		gp_finding_mend(finding, "ulimit -v unlimited");
 	} else {
 		gp_finding_set(finding, GP_CHECK_OK,
@@ -191,9 +194,7 @@ void gp_mend_permission(const struct gp_patient *patient, struct gp_finding *fin
 		finding, "%s",
 		patient->is_container
 			? "docker run --cap-add=SYS_ADMIN ...   # start the container so"
-			: "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 | sudo tee "
-			  "/etc/modprobe.d/gpuprof.conf && sudo update-initramfs -u && sudo "
-			  "reboot");
+			: "echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 | sudo tee /etc/modprobe.d/gpuprof.conf && sudo update-initramfs -u && sudo reboot");
 }
 
 void gp_check_counters(const struct gp_patient *patient, struct gp_finding *finding)
@@ -211,8 +212,7 @@ void gp_check_counters(const struct gp_patient *patient, struct gp_finding *find
 	} else {
 		gp_finding_set(
 			finding, GP_CHECK_WARNING,
-			"only administrators may read hardware counters; gpuprof records all "
-			"that it does without them");
+			"only administrators may read hardware counters; gpuprof records all that it does without them");
 		gp_mend_permission(patient, finding);
 	}
 }

@@ -1,4 +1,7 @@
-/* libraries: what the loader loads with a program, as the loader itself lists it, without the program being run. */
+/*
+ * libraries: what the loader loads with a program, as the loader itself lists it, without the
+ * program being run.
+ */
 #ifndef REPORT_DOCTOR_LIBRARIES_H
 #define REPORT_DOCTOR_LIBRARIES_H
 

@@ -1,6 +1,7 @@
 /*
- * patient: what `gpuprof doctor` examines: this machine, for this user, in this folder and environment, and a program where
- * one is named.  Everything that takes time or may fail is tried once, here; the checks only judge.
+ * patient: what `gpuprof doctor` examines: this machine, for this user, in this folder and
+ * environment, and a program where one is named.  Everything that takes time or may fail is tried
+ * once, here; the checks only judge.
  */
 #ifndef REPORT_DOCTOR_PATIENT_H
 #define REPORT_DOCTOR_PATIENT_H
@@ -43,18 +44,27 @@ struct gp_patient {
 	struct gp_libraries libraries;
 	struct gp_python python; /* the program's, else the one in PATH */
 
-	/* Recorded, with what the program loads of CUDA, or what the packages of that Python have of it. */
+	/*
+	 * Recorded, with what the program loads of CUDA, or what the packages of that Python have
+	 * of it.
+	 */
 	struct gp_trial with_cuda;
 };
 
-/* program: as on a command line, or NULL; limit_s: the longest wait for a small program.  gp_patient_free() in any case. */
+/*
+ * program: as on a command line, or NULL; limit_s: the longest wait for a small program.
+ * gp_patient_free() in any case.
+ */
 void gp_patient_examine(struct gp_patient *patient, const char *program, unsigned limit_s);
 void gp_patient_free(struct gp_patient *patient);
 
 /* The driver worked for a program that nobody profiles. */
 bool gp_patient_has_gpu(const struct gp_patient *patient);
 
-/* What the GPU did was recorded only with the CUDA that the program, or Python's packages, bring along. */
+/*
+ * What the GPU did was recorded only with the CUDA that the program, or Python's packages, bring
+ * along.
+ */
 bool gp_patient_needs_cuda(const struct gp_patient *patient);
 
 #endif

@@ -84,7 +84,10 @@ static void take_lines(struct gp_trial *trial, char *text)
 
 /* ---- the process ---- */
 
-/* No option: the launcher would refuse to run with one that is wrong, and which programs to record, and when, is not asked here. */
+/*
+ * No option: the launcher would refuse to run with one that is wrong, and which programs to record,
+ * and when, is not asked here.
+ */
 static bool is_kept(const char *variable, bool recorded)
 {
 	static const char *const tools[] = {"LD_PRELOAD=", GP_INJECTION_CUDA "=",

@@ -1,8 +1,9 @@
 /*
  * trial: a probe is run, plain or recorded, and what came of it.
  *
- * The recorded one goes the whole way that a user's program goes: `gpuprof run`, the preloaded library, the driver, CUPTI,
- * the rings, a trace in the folder where traces will go; the trace is read, and removed again.
+ * The recorded one goes the whole way that a user's program goes: `gpuprof run`, the preloaded
+ * library, the driver, CUPTI, the rings, a trace in the folder where traces will go; the trace is
+ * read, and removed again.
  */
 #ifndef REPORT_DOCTOR_TRIAL_H
 #define REPORT_DOCTOR_TRIAL_H

@@ -1,4 +1,7 @@
-/* One table of everything (report/export/event_rows.h) as CSV: RFC 4180, lines that end in \n, for pandas, DuckDB, R and spreadsheets. */
+/*
+ * One table of everything (report/export/event_rows.h) as CSV: RFC 4180, lines that end in \n, for
+ * pandas, DuckDB, R and spreadsheets.
+ */
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -166,7 +166,10 @@ static void write_threads(struct rows *rows)
 
 /* ---- operations ---- */
 
-/* Of a trace that has but the sum of shared memory, that stands as dynamic, and what is static is not known. */
+/*
+ * Of a trace that has but the sum of shared memory, that stands as dynamic, and what is static is
+ * not known.
+ */
 static void set_shape(struct rows *rows, const struct gp_record_shape *shape)
 {
 	for (int i = 0; i < 3; i++) {

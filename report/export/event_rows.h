@@ -1,9 +1,12 @@
 /*
- * event_rows: everything that a trace holds as the rows of one wide table, for exports that are tables.
+ * event_rows: everything that a trace holds as the rows of one wide table, for exports that are
+ * tables.
  *
- * A row is of a kind (docs/reference/formats.md has them all): what the process and its devices and threads are, kernels, copies, calls, ranges,
- * allocations, ... and what was lost.  Columns that mean nothing for it have no value.  Kinds come one after the other, within a kind as
- * the model has them; of a process in parts, in each part.  Times count from where the recording of the first process began, whose Unix time is in its row.
+ * A row is of a kind (docs/reference/formats.md has them all): what the process and its devices and
+ * threads are, kernels, copies, calls, ranges, allocations, ... and what was lost.  Columns that
+ * mean nothing for it have no value.  Kinds come one after the other, within a kind as the model
+ * has them; of a process in parts, in each part.  Times count from where the recording of the first
+ * process began, whose Unix time is in its row.
  */
 #ifndef REPORT_EXPORT_EVENT_ROWS_H
 #define REPORT_EXPORT_EVENT_ROWS_H
@@ -51,12 +54,15 @@ enum gp_event_column {
 	GP_EVENT_COLUMNS
 };
 
-/* By enum gp_event_column: titles are words with _, and their unit where they have one ("start_ns"). */
+/*
+ * By enum gp_event_column: titles are words with _, and their unit where they have one
+ * ("start_ns").
+ */
 extern const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS];
 
 /*
- * Call sink with every row of the processes; values are good for that call.  Returns 0, -ENODATA if there was no process, -ENOMEM, or what
- * is in *error once that is set: the sink's own failure.
+ * Call sink with every row of the processes; values are good for that call.  Returns 0, -ENODATA if
+ * there was no process, -ENOMEM, or what is in *error once that is set: the sink's own failure.
  */
 int gp_event_rows_write(const struct gp_export_source *source,
 			const struct gp_export_options *options,

@@ -58,8 +58,7 @@ void gp_export_explain_cut(uint64_t ranges, FILE *messages)
 {
 	if (ranges > 0 && messages)
 		fprintf(messages,
-			"gpuprof: of %s range%s what ran on the GPU is left out, being longer than "
-			"what is in memory at a time: for more there, --at-once N\n",
+			"gpuprof: of %s range%s what ran on the GPU is left out, being longer than what is in memory at a time: for more there, --at-once N\n",
 			gp_format_count(ranges).text, ranges == 1 ? "" : "s");
 }
 

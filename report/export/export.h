@@ -18,11 +18,13 @@
 #include "report/model/slice_filter.h"
 
 struct gp_export_options {
-	uint64_t slice_limit;    /* most calls and operations to write, the last ones; 0 = all */
-	enum gp_stack_metric measure; /* of formats of stacks: what to show; GP_STACK_METRICS = not chosen */
+	uint64_t slice_limit; /* most calls and operations to write, the last ones; 0 = all */
+	/* of formats of stacks: what to show; GP_STACK_METRICS = not chosen */
+	enum gp_stack_metric measure;
 	struct gp_slice_choice choice; /* which part of the trace */
-	bool ranges_on_streams; /* the program's ranges on the streams' own tracks, as in Kineto's traces */
-	bool counters;          /* the lengths of queues and the bandwidth of copies over time */
+	/* the program's ranges on the streams' own tracks, as in Kineto's traces */
+	bool ranges_on_streams;
+	bool counters;      /* the lengths of queues and the bandwidth of copies over time */
 	bool critical_path; /* as a track */
 	FILE *messages;     /* where the line goes that says what was left out; NULL = nowhere */
 	void (*progress)(void *context); /* called now and then while writing; NULL = not */
@@ -41,7 +43,10 @@ struct gp_export_source {
 	 */
 	const struct gp_model *(*get)(void *context, size_t index);
 	void *context;
-	bool are_parts; /* of one process, in the order of time (report/load/parts.h): what they come to is added up */
+	/*
+	 * of one process, in the order of time (report/load/parts.h): what they come to is added up
+	 */
+	bool are_parts;
 };
 
 /* What not all formats heed. */
@@ -82,7 +87,10 @@ extern const struct gp_exporter gp_exporter_pprof;       /* report/export/pprof.
 /* The formats, in the order of the help; ends with NULL. */
 extern const struct gp_exporter *const gp_exporters[];
 
-/* To be called on an open file before anything is written: what its name says, ".gz", is done.  0 or -ENOMEM. */
+/*
+ * To be called on an open file before anything is written: what its name says, ".gz", is done.  0
+ * or -ENOMEM.
+ */
 int gp_export_compress(const struct gp_exporter *exporter, struct gp_output_file *file);
 
 /* Whether a model is the first that a process has: what is once for each is to be written. */
@@ -95,13 +103,19 @@ static inline bool gp_export_is_first(const struct gp_export_source *source, siz
 int gp_export_model(const struct gp_exporter *exporter, const struct gp_model *model,
 		    const struct gp_export_options *options, FILE *out);
 
-/* A line that so many ranges have nothing of what ran for them, being longer than what a part has (gp_range.is_cut); none for 0 or NULL. */
+/*
+ * A line that so many ranges have nothing of what ran for them, being longer than what a part has
+ * (gp_range.is_cut); none for 0 or NULL.
+ */
 void gp_export_explain_cut(uint64_t ranges, FILE *messages);
 
 /* The base of the earliest of the processes: where times on one timeline count from. */
 uint64_t gp_export_base_unix_ns(const struct gp_export_source *source);
 
-/* Of the options one that the format does not heed, in a few words for the user; NULL if there is none. */
+/*
+ * Of the options one that the format does not heed, in a few words for the user; NULL if there is
+ * none.
+ */
 const char *gp_export_unheeded(const struct gp_exporter *exporter,
 			       const struct gp_export_options *options);
 

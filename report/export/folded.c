@@ -1,6 +1,6 @@
 /*
- * Folded stacks, as flamegraph.pl reads them: a line for each stack, the outermost function first, semicolons between, then a blank and the
- * value.
+ * Folded stacks, as flamegraph.pl reads them: a line for each stack, the outermost function first,
+ * semicolons between, then a blank and the value.
  */
 #include <errno.h>
 #include <stdlib.h>

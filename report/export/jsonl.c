@@ -1,4 +1,7 @@
-/* One table of everything (report/export/event_rows.h) as JSON lines: an object each, without what is absent, for jq, DuckDB and scripts. */
+/*
+ * One table of everything (report/export/event_rows.h) as JSON lines: an object each, without what
+ * is absent, for jq, DuckDB and scripts.
+ */
 #include <string.h>
 
 #include "report/export/event_rows.h"

@@ -1,9 +1,12 @@
 /*
- * Figures of a recording for a monitoring system, as OpenMetrics text (https://prometheus.io/docs/specs/om/open_metrics_spec/), which
- * Prometheus' older text format is near enough to read, too, but for metrics of the type info: the node exporter's folder, a push gateway.
+ * Figures of a recording for a monitoring system, as OpenMetrics text
+ * (https://prometheus.io/docs/specs/om/open_metrics_spec/), which Prometheus' older text format is
+ * near enough to read, too, but for metrics of the type info: the node exporter's folder, a push
+ * gateway.
  *
- * The figures are those of the tables of `gpuprof summary --by`.  Each is a metric with its process's pid and program as labels; equal
- * labels are one, so that what is written is valid whatever things are called.
+ * The figures are those of the tables of `gpuprof summary --by`.  Each is a metric with its
+ * process's pid and program as labels; equal labels are one, so that what is written is valid
+ * whatever things are called.
  */
 #include <errno.h>
 #include <inttypes.h>

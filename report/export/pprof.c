@@ -1,6 +1,6 @@
 /*
- * pprof's format: profile.proto of github.com/google/pprof, compressed by gzip.  Locations are sites, functions are told apart by name and
- * file; a sample has all the measures.
+ * pprof's format: profile.proto of github.com/google/pprof, compressed by gzip.  Locations are
+ * sites, functions are told apart by name and file; a sample has all the measures.
  */
 #include <errno.h>
 #include <stdlib.h>

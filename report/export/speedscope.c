@@ -1,4 +1,7 @@
-/* speedscope's own format: a profile for each measure, and for what Python did in each thread, in the order of time; the functions shared. */
+/*
+ * speedscope's own format: a profile for each measure, and for what Python did in each thread, in
+ * the order of time; the functions shared.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,8 +99,11 @@ static int put_profile(struct gp_json *json, struct gp_stack_profile *profile,
 	return result;
 }
 
-/* The one that was chosen, or all that there are; at least one, for speedscope shows no empty file. */
-static bool is_written(const struct gp_stack_profile *profile, enum gp_stack_metric chosen, int measure)
+/*
+ * The one that was chosen, or all that there are; at least one, for speedscope shows no empty file.
+ */
+static bool is_written(const struct gp_stack_profile *profile, enum gp_stack_metric chosen,
+		       int measure)
 {
 	if (chosen < GP_STACK_METRICS)
 		return measure == (int)chosen;
@@ -120,7 +126,10 @@ static int put_profiles(struct gp_json *json, struct gp_stack_profile *profile,
 
 /* ---- what Python did, thread by thread ---- */
 
-/* The looks at a thread that are wanted: how many, and for how long they stand.  Each part of a process has all of them. */
+/*
+ * The looks at a thread that are wanted: how many, and for how long they stand.  Each part of a
+ * process has all of them.
+ */
 struct looks {
 	struct gp_stack_profile *profile;
 	const struct gp_model *model;

@@ -16,12 +16,12 @@ static int add_all(struct gp_stack_profile *profile, const struct gp_export_sour
 	return result;
 }
 
-int gp_stack_export(const struct gp_export_source *source,
-			    const struct gp_export_options *options, bool with_lines,
-			    int (*write)(const struct gp_export_source *source,
-					 struct gp_stack_profile *profile, enum gp_stack_metric chosen,
-					 FILE *out),
-			    FILE *out)
+int gp_stack_export(const struct gp_export_source *source, const struct gp_export_options *options,
+		    bool with_lines,
+		    int (*write)(const struct gp_export_source *source,
+				 struct gp_stack_profile *profile, enum gp_stack_metric chosen,
+				 FILE *out),
+		    FILE *out)
 {
 	struct gp_stack_profile profile;
 	int result = gp_stack_profile_open(&profile, with_lines, false);

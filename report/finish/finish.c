@@ -46,7 +46,7 @@ struct piece {
 	int lock;                     /* descriptor of the trace, locked; -1 = none */
 	int save_to;                  /* the same if the trace may be added to, else -1 */
 	char *chrome_path;            /* where the Chrome trace goes, or went; NULL = none */
-	struct gp_worker export;       /* who writes it beside us */
+	struct gp_worker export;      /* who writes it beside us */
 	uint32_t running_pid;         /* left out because it still runs; 0 = not */
 };
 
@@ -62,7 +62,8 @@ struct finishing {
 	char *text_bytes;
 	size_t text_length;
 	char *page_path; /* the HTML page, once it is written */
-	char *summary_file; /* where the summary goes if to a file; its name is that of the first process */
+	/* where the summary goes if to a file; its name is that of the first process */
+	char *summary_file;
 	uint64_t last_sign_ns;
 	int result;
 };
@@ -175,11 +176,10 @@ static void end_export(struct finishing *f, struct piece *piece)
 
 	if (result == -ECANCELED) {
 		gp_output_file_clean(piece->chrome_path);
-		snprintf(message, sizeof(message),
-			 "no Chrome trace was made: the process that wrote it was ended; for it, "
-			 "type: "
-			 "gpuprof export %s",
-			 gp_shell_word(piece->path, word, sizeof(word)));
+		snprintf(
+			message, sizeof(message),
+			"no Chrome trace was made: the process that wrote it was ended; for it, type: gpuprof export %s",
+			gp_shell_word(piece->path, word, sizeof(word)));
 		fail(f, result, message);
 	}
 	if (result != 0)
@@ -193,7 +193,10 @@ static void end_exports(struct finishing *f, size_t most)
 		end_export(f, &f->pieces[f->ended]);
 }
 
-/* Where it is being written already, by another trace's: of "app" and "app.gpuprof" both are app.json. */
+/*
+ * Where it is being written already, by another trace's: of "app" and "app.gpuprof" both are
+ * app.json.
+ */
 static bool is_being_written(const struct finishing *f, const char *path)
 {
 	for (size_t i = f->ended; i < f->begun; i++)
@@ -250,7 +253,10 @@ static void write_page(struct finishing *f)
 	fail(f, result, message);
 }
 
-/* Whoever comes next may have the trace, when the Chrome trace is there, or will not be: who writes it beside us holds the lock, too. */
+/*
+ * Whoever comes next may have the trace, when the Chrome trace is there, or will not be: who writes
+ * it beside us holds the lock, too.
+ */
 static void unlock(struct piece *piece)
 {
 	if (piece->lock >= 0)
@@ -329,10 +335,7 @@ static void name_running(struct finishing *f)
 	for (size_t i = 0; i < f->piece_count; i++)
 		if (f->pieces[i].running_pid)
 			fprintf(f->text,
-				"gpuprof: pid %u still runs and is not in this summary: it "
-				"finishes its "
-				"trace when it ends; if it is killed, type: gpuprof finish %s "
-				"(--wait=all waits for such processes)\n",
+				"gpuprof: pid %u still runs and is not in this summary: it finishes its trace when it ends; if it is killed, type: gpuprof finish %s (--wait=all waits for such processes)\n",
 				f->pieces[i].running_pid,
 				gp_shell_word(f->pieces[i].path, word, sizeof(word)));
 }
@@ -346,8 +349,7 @@ static void warn_of_size(struct finishing *f, const struct piece *piece)
 	if (stat(piece->chrome_path, &status) != 0 || status.st_size < MUCH_TO_OPEN_BYTES)
 		return;
 	fprintf(f->text,
-		"gpuprof: this Chrome trace has %s; for a smaller one, type: gpuprof export "
-		"--limit 100000 %s (next time: gpuprof-run --chrome-limit 100000)",
+		"gpuprof: this Chrome trace has %s; for a smaller one, type: gpuprof export --limit 100000 %s (next time: gpuprof-run --chrome-limit 100000)",
 		gp_format_bytes((uint64_t)status.st_size).text,
 		gp_shell_word(piece->path, word, sizeof(word)));
 	fprintf(f->text, "; for the same in less than a tenth: gpuprof export %s -o ",
@@ -394,8 +396,7 @@ static void name_what_is_left_out(struct finishing *f)
 	if (!f->is_large || !f->exporter || f->model_count == 0)
 		return;
 	fprintf(f->text,
-		"gpuprof: no Chrome trace was made: of %s%s that takes minutes; for the last "
-		"2,000,000 slices, type: gpuprof export --limit 2000000 %s\n",
+		"gpuprof: no Chrome trace was made: of %s%s that takes minutes; for the last 2,000,000 slices, type: gpuprof export --limit 2000000 %s\n",
 		gp_format_bytes(f->models[0]->totals->file_bytes).text,
 		f->model_count > 1 ? " and others" : "",
 		gp_shell_word(f->models[0]->path, word, sizeof(word)));
@@ -428,7 +429,7 @@ static void write_summary(struct finishing *f)
 {
 	struct gp_worker apart;
 	int result = gp_worker_begin(&apart, do_summary, f) ? gp_worker_end(&apart, f->text)
-							   : do_summary(f, f->text);
+							    : do_summary(f, f->text);
 
 	if (result == -ECANCELED)
 		fail(f, result, "the summary is not complete: the process that made it was ended");
@@ -544,8 +545,7 @@ static void choose_way(struct finishing *f, char *const *traces, size_t count)
 
 	f->is_large = are_large && !f->options->html;
 	if (are_large && f->options->html && !f->options->quiet)
-		fputs("gpuprof: the traces are large, and the page of them takes minutes; they are "
-		      "complete without it\n",
+		fputs("gpuprof: the traces are large, and the page of them takes minutes; they are complete without it\n",
 		      stderr);
 }
 

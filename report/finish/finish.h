@@ -1,6 +1,6 @@
 /*
- * finish: what is made of traces when their program has ended: a Chrome trace for each, one summary, and
- * one HTML page where that is wanted.
+ * finish: what is made of traces when their program has ended: a Chrome trace for each, one
+ * summary, and one HTML page where that is wanted.
  *
  * Used by `gpuprof finish`, which the library starts at the end of a program, and by `gpuprof run`.
  */
@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 struct gp_finish_options {
-	const char *
-		summary; /* "stderr", "none" or a file, as report/finish/output_name.h has it of the first trace */
+	/* "stderr", "none" or a file, as report/finish/output_name.h has it of the first trace */
+	const char *summary;
 	const char *chrome;    /* "json" or "none" */
 	uint64_t chrome_limit; /* most slices in a Chrome trace, 0 = all */
 	bool html;             /* write a page of all of them beside the first one */
@@ -29,9 +29,9 @@ struct gp_finish_options {
 /*
  * Finish the traces: write NAME.json beside each NAME.gpuprof, print the summary and the lines that
  * name the files. What the ring file of a dead process still holds is moved into its trace where
- * that can be written. A trace that another process is finishing, or that cannot be read, gets a line
- * and is left out. Returns 0, or the negative errno value of the first failure; each failure has
- * printed its line on stderr.
+ * that can be written. A trace that another process is finishing, or that cannot be read, gets a
+ * line and is left out. Returns 0, or the negative errno value of the first failure; each failure
+ * has printed its line on stderr.
  */
 int gp_finish(char *const *traces, size_t trace_count, const struct gp_finish_options *options);
 

@@ -6,7 +6,10 @@
 #include "gpuprof/record.h"
 #include "report/finish/chunk_add.h"
 
-/* gpuprof/trace.h has the form: the fields of an END record but for ticks, all below the size of which a number takes a second byte. */
+/*
+ * gpuprof/trace.h has the form: the fields of an END record but for ticks, all below the size of
+ * which a number takes a second byte.
+ */
 static void append(int trace, struct gp_model *model)
 {
 	struct gp_new_chunk *chunk = calloc(1, sizeof(*chunk));

@@ -1,6 +1,6 @@
 /*
- * keep_end: how a process ended goes into its model and its trace, by who has waited for it, where its own END record does not say it, or says
- * something else: a destructor may crash behind ours.
+ * keep_end: how a process ended goes into its model and its trace, by who has waited for it, where
+ * its own END record does not say it, or says something else: a destructor may crash behind ours.
  */
 #ifndef REPORT_FINISH_KEEP_END_H
 #define REPORT_FINISH_KEEP_END_H

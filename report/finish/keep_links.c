@@ -18,7 +18,9 @@
 #include "report/base/spill_memory.h"
 #include "report/base/io.h"
 
-/* A GPU that nobody uses may take a second or two to answer; the summary waits no longer than this. */
+/*
+ * A GPU that nobody uses may take a second or two to answer; the summary waits no longer than this.
+ */
 #define PATIENCE_NS UINT64_C(3000000000)
 #define PROGRESS_MS 100
 
@@ -62,8 +64,8 @@ static bool wants_links(const struct gp_model *model)
 /* ---- the child ---- */
 
 /*
- * It says nothing but its answer, ends with whoever asked, and holds none of its descriptors: with that of the trace, its lock would be held,
- * too.  Returns where the answer goes, -1 = nowhere.
+ * It says nothing but its answer, ends with whoever asked, and holds none of its descriptors: with
+ * that of the trace, its lock would be held, too.  Returns where the answer goes, -1 = nowhere.
  */
 static int be_apart(int out, pid_t asker)
 {
@@ -99,7 +101,10 @@ static void answer(const struct gp_model *model, int out)
 /* A child did not answer in time: that of the next trace would not, either. */
 static bool is_silent;
 
-/* Whole records that come before the child is done or patience ends; who waits for us hears of it meanwhile. */
+/*
+ * Whole records that come before the child is done or patience ends; who waits for us hears of it
+ * meanwhile.
+ */
 static size_t listen_to(int in, const struct gp_load_options *options,
 			struct gp_record_link links[MOST_LINKS])
 {

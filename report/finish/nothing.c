@@ -39,9 +39,7 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 		      stderr);
 	else if (nothing->was_initialised)
 		fprintf(stderr,
-			"gpuprof: nothing was recorded: %s initialised CUDA, but made no context "
-			"and so did nothing on the GPU; if it should have, look what its first "
-			"CUDA calls return\n",
+			"gpuprof: nothing was recorded: %s initialised CUDA, but made no context and so did nothing on the GPU; if it should have, look what its first CUDA calls return\n",
 			program);
 	else
 		fprintf(stderr, "gpuprof: nothing was recorded: %s did not use the GPU\n", program);

@@ -16,7 +16,10 @@ struct gp_nothing {
 	bool is_said; /* a line has said why */
 };
 
-/* After the program has ended, before the session is closed.  Looks for the driver by loading it, where no process has. */
+/*
+ * After the program has ended, before the session is closed.  Looks for the driver by loading it,
+ * where no process has.
+ */
 void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *session);
 
 /* Print the line; program is its name. */

@@ -28,7 +28,9 @@ static const char *put_variable(FILE *out, const char *braces)
 	return end + 1;
 }
 
-/* One % part, from the character after the sign.  Returns what follows it, or NULL if it is none. */
+/*
+ * One % part, from the character after the sign.  Returns what follows it, or NULL if it is none.
+ */
 static const char *put_part(FILE *out, const char *part, const struct gp_model *model)
 {
 	switch (*part) {

@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 struct gp_session {
-	char path[96]; /* "" = not open; never holds a space or a colon, so it can stand in
-			  LD_PRELOAD */
+	/* "" = not open; never holds a space or a colon, so it can stand in LD_PRELOAD */
+	char path[96];
 };
 
 /* Returns 0, or -errno where no folder could be made in any of the places. */

@@ -81,7 +81,10 @@ static void put_processes(struct gp_json *json, struct gp_model *const *models, 
 	gp_json_text(json, "]");
 }
 
-/* How long in each state; the page knows what the bits of the first ones mean, the others are idle by cause. */
+/*
+ * How long in each state; the page knows what the bits of the first ones mean, the others are idle
+ * by cause.
+ */
 static void put_states(const struct gp_where *where, struct gp_json *json)
 {
 	gp_json_key(json, "states");
@@ -172,7 +175,9 @@ static int put_stream(struct gp_json *json, const char *key, FILE *out, char **t
 
 #define NOTE_MARGIN 2 /* of the lines that notes begin with */
 
-/* A line that goes on in the next one, further in, in one: the page breaks lines where it has to. */
+/*
+ * A line that goes on in the next one, further in, in one: the page breaks lines where it has to.
+ */
 static void join_lines(char *text)
 {
 	char *to = text;
@@ -399,9 +404,7 @@ static void print_partial(FILE *out, struct gp_model *const *models, size_t coun
 		gp_summary_print_partial(out, models[i]);
 		if (gp_recorded_is_last_part(models[i]))
 			fprintf(out,
-				"LAST PART: of what pid %u recorded, --keep-last kept the end; "
-				"records "
-				"dropped before it: %s\n",
+				"LAST PART: of what pid %u recorded, --keep-last kept the end; records dropped before it: %s\n",
 				models[i]->pid,
 				gp_format_count(models[i]->counters[GP_COUNTER_LEFT_OUT_OLD]).text);
 	}

@@ -7,7 +7,10 @@
 #include "report/base/array.h"
 #include "report/html/pack.h"
 
-/* What stays of some changes that follow each other: where most was, and where they end.  NULL = there are none. */
+/*
+ * What stays of some changes that follow each other: where most was, and where they end.  NULL =
+ * there are none.
+ */
 struct group {
 	const struct gp_record_pool *most_used, *most_reserved, *last;
 	uint64_t count;

@@ -116,7 +116,10 @@ static int take_curves(struct curves *all, size_t process, size_t kind)
 	return result;
 }
 
-/* How many points are a group: more than one where there are more than the limit.  An operation makes two of each kind at most. */
+/*
+ * How many points are a group: more than one where there are more than the limit.  An operation
+ * makes two of each kind at most.
+ */
 static uint64_t choose_group(const struct gp_scope *scope, uint64_t limit)
 {
 	uint64_t points = 0;

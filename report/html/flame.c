@@ -6,7 +6,10 @@
 #include "report/html/pack.h"
 #include "report/codec/json_write.h"
 
-/* [label, where its code is, kind: 0 native, 1 Python, 2 a call of CUDA, 3 what the GPU did; whose code: enum gp_code_owner] */
+/*
+ * [label, where its code is, kind: 0 native, 1 Python, 2 a call of CUDA, 3 what the GPU did; whose
+ * code: enum gp_code_owner]
+ */
 static void put_site(const struct gp_place *site, struct gp_json *json)
 {
 	char label[GP_SITE_LABEL_BYTES];

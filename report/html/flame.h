@@ -9,8 +9,8 @@
 #include "report/analysis/host/stack_profile.h"
 
 /*
- * An element of the kind stacks, a row for each node: 1 + its parent, its site, the measures in their order; and one of the kind sites, a text.
- * Returns 0 or -ENOMEM.
+ * An element of the kind stacks, a row for each node: 1 + its parent, its site, the measures in
+ * their order; and one of the kind sites, a text. Returns 0 or -ENOMEM.
  */
 int gp_html_flame(const struct gp_stack_profile *profile, const char *stacks, const char *sites,
 		  FILE *out);

@@ -10,7 +10,7 @@
 int gp_html_gather_add(struct gp_html_gather *gather, const struct gp_html_event *event)
 {
 	int result = gp_array_grow_spill(&gather->events, &gather->capacity, gather->count,
-					sizeof(*gather->events));
+					 sizeof(*gather->events));
 
 	if (result == 0)
 		gather->events[gather->count++] = *event;

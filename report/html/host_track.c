@@ -16,7 +16,7 @@ struct maker {
 static void add(struct maker *maker, struct gp_html_event event)
 {
 	int result = gp_array_grow_spill(&maker->events, &maker->capacity, maker->count,
-					sizeof(*maker->events));
+					 sizeof(*maker->events));
 
 	if (result < 0)
 		maker->error = result;

@@ -219,8 +219,9 @@ static void put_meanings(struct gp_json *json)
 }
 
 /*
- * {"name": the other run's file, "own": this one's, "runs": [how many there are of the other's kind, of this one's], "margin": what times may differ by from
- * run to run, "meanings": {metric: [words, a line], ...}, "doubts": [a line, ...], "tables": what comes next}
+ * {"name": the other run's file, "own": this one's, "runs": [how many there are of the other's
+ * kind, of this one's], "margin": what times may differ by from run to run, "meanings": {metric:
+ * [words, a line], ...}, "doubts": [a line, ...], "tables": what comes next}
  */
 static int write_name(const struct gp_run_set *base, const struct gp_run_set *own, FILE *out)
 {
@@ -353,8 +354,9 @@ static int put_named(struct page *page, const char *kind,
 }
 
 /*
- * Of a file that is cut, the first part is left: events are the most, and of no use without what tells what they are.  They are kept packed
- * until all else is written: five bytes each, where the model has a hundred.
+ * Of a file that is cut, the first part is left: events are the most, and of no use without what
+ * tells what they are.  They are kept packed until all else is written: five bytes each, where the
+ * model has a hundred.
  */
 static int put_timeline(struct page *page)
 {

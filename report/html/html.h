@@ -1,8 +1,10 @@
 /*
- * html: one page that shows all of a recording, in a file that needs nothing else: no network, no server.
+ * html: one page that shows all of a recording, in a file that needs nothing else: no network, no
+ * server.
  *
- * The page is text that never changes (report/html/page.built.html, which report/html/web/ builds) and behind it the data: elements that hold base64
- * (report/html/pack.h).  No name of the traced program is ever text of the page, so none can do anything in it; the page itself shows them as
+ * The page is text that never changes (report/html/page.built.html, which report/html/web/ builds)
+ * and behind it the data: elements that hold base64 (report/html/pack.h).  No name of the traced
+ * program is ever text of the page, so none can do anything in it; the page itself shows them as
  * text alone, and its policy refuses every script but its own.
  */
 #ifndef REPORT_HTML_HTML_H
@@ -24,16 +26,19 @@
 struct gp_run_set;
 
 struct gp_html_options {
-	uint64_t
-		event_limit; /* of the timeline: of more, short neighbours stand together; 0 = none */
-	uint64_t least_ns;   /* of the timeline: shorter neighbours stand together; 0 = none do */
-	bool counters;       /* queue lengths of streams and bandwidth of copies over time, too */
+	/* of the timeline: of more, short neighbours stand together; 0 = none */
+	uint64_t event_limit;
+	uint64_t least_ns; /* of the timeline: shorter neighbours stand together; 0 = none do */
+	bool counters;     /* queue lengths of streams and bandwidth of copies over time, too */
 	struct gp_model *const *base; /* a run to compare with: all of its processes */
 	size_t base_count;            /* 0 = none */
-	/* Repeated runs, of which the models and the base are one each: what differs is told of all.  NULL: there are no others. */
+	/*
+	 * Repeated runs, of which the models and the base are one each: what differs is told of
+	 * all.  NULL: there are no others.
+	 */
 	struct gp_run_set *base_runs, *runs;
-	const char *
-		perfetto_ui; /* of a page that is served: where its trace can be opened; NULL: the page is a file */
+	/* of a page that is served: where its trace can be opened; NULL: the page is a file */
+	const char *perfetto_ui;
 	void (*progress)(void *context); /* called now and then while writing; NULL = not */
 	void *progress_context;
 };

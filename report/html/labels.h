@@ -24,7 +24,10 @@
 #define GP_LABEL_OVERHEAD 'o'
 #define GP_LABEL_CODE     'j' /* compiling and loading of code */
 #define GP_LABEL_UNIFIED  'u'
-/* of looks at a thread of Python's: what it did, in words; a function of the user's, of a library; that it is not known */
+/*
+ * of looks at a thread of Python's: what it did, in words; a function of the user's, of a library;
+ * that it is not known
+ */
 #define GP_LABEL_PLACE   'h'
 #define GP_LABEL_OWN     'p'
 #define GP_LABEL_LIBRARY 'q'
@@ -57,7 +60,10 @@ uint32_t gp_html_label_range(struct gp_html_labels *labels, const struct gp_rang
 /* Of a frame of Python's, an index in frames: without its line. */
 uint32_t gp_html_label_frame(struct gp_html_labels *labels, uint32_t frame);
 
-/* {"kinds": "kka...", "texts": [...], "full": [...]}: full is the name of a kernel as its compiler has it, or 0 where that is the text. */
+/*
+ * {"kinds": "kka...", "texts": [...], "full": [...]}: full is the name of a kernel as its compiler
+ * has it, or 0 where that is the text.
+ */
 void gp_html_labels_put(const struct gp_html_labels *labels, struct gp_names *names,
 			struct gp_json *json);
 

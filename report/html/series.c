@@ -74,7 +74,10 @@ static uint64_t copy_lifetimes(struct gp_model *const *models, size_t model_coun
 	return count;
 }
 
-/* Of more changes than the limit those blocks stay that lived longest, so many that coming and going they keep it. */
+/*
+ * Of more changes than the limit those blocks stay that lived longest, so many that coming and
+ * going they keep it.
+ */
 static int choose_blocks(struct series *series, struct gp_model *const *models, size_t model_count,
 			 uint64_t limit)
 {
@@ -99,7 +102,10 @@ static int choose_blocks(struct series *series, struct gp_model *const *models, 
 	return 0;
 }
 
-/* To be asked once of each: where not all that lived as long as the shortest can stay, those that do are from all of the recording. */
+/*
+ * To be asked once of each: where not all that lived as long as the shortest can stay, those that
+ * do are from all of the recording.
+ */
 static bool is_left_out(struct series *series, const struct gp_model *model,
 			const struct gp_memory_event *event)
 {

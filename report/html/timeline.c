@@ -9,10 +9,12 @@
 #include "report/base/spill_memory.h"
 
 /*
- * START counts from the end of the event before, which is in the same row, so that it is never negative; a row's first event counts from 0.
- * LINK of an operation is 1 + the number of the call that caused it, counted over all events, and is written as the difference to the
- * event before.  AUX: of a kernel 1 + its launch shape, of copies and sets bytes, of a call what it returned.  Of short events that stand
- * together AUX is their time in ns, and STACK how many they are.  A block's first event counts from 0 in both.
+ * START counts from the end of the event before, which is in the same row, so that it is never
+ * negative; a row's first event counts from 0. LINK of an operation is 1 + the number of the call
+ * that caused it, counted over all events, and is written as the difference to the event before.
+ * AUX: of a kernel 1 + its launch shape, of copies and sets bytes, of a call what it returned.  Of
+ * short events that stand together AUX is their time in ns, and STACK how many they are.  A block's
+ * first event counts from 0 in both.
  */
 enum column { START, DURATION, LABEL, LINK, AUX, STACK, COLUMNS };
 
@@ -121,7 +123,9 @@ static int put_track(void *context, const struct gp_html_track *track,
 	return 0;
 }
 
-/* "[gx,gy,gz,bx,by,bz,registers,static shared,dynamic shared,cluster x,y,z]"; null: it is not known */
+/*
+ * "[gx,gy,gz,bx,by,bz,registers,static shared,dynamic shared,cluster x,y,z]"; null: it is not known
+ */
 static void put_shape(struct gp_json *json, const struct gp_model *model,
 		      const struct gp_record_shape *shape)
 {

@@ -1,8 +1,10 @@
 /*
- * timeline: all that has a beginning and an end, as columns of a page, and what the page needs to draw it.
+ * timeline: all that has a beginning and an end, as columns of a page, and what the page needs to
+ * draw it.
  *
- * An event is a row of the columns named in report/html/timeline.c.  Events lie in tracks (a thread, a stream), tracks in rows in which no
- * two events overlap, sorted by their start, so that the page finds what is visible by bisection.
+ * An event is a row of the columns named in report/html/timeline.c.  Events lie in tracks (a
+ * thread, a stream), tracks in rows in which no two events overlap, sorted by their start, so that
+ * the page finds what is visible by bisection.
  */
 #ifndef REPORT_HTML_TIMELINE_H
 #define REPORT_HTML_TIMELINE_H
@@ -23,7 +25,10 @@ struct gp_html_timeline {
 	uint32_t sums[6];              /* over each column, for tests of the page */
 };
 
-/* Write the elements of events.  Returns 0, -ENOMEM or -EOVERFLOW; gp_html_timeline_free() in either case. */
+/*
+ * Write the elements of events.  Returns 0, -ENOMEM or -EOVERFLOW; gp_html_timeline_free() in
+ * either case.
+ */
 int gp_html_timeline_write(struct gp_html_timeline *timeline, FILE *out);
 void gp_html_timeline_free(struct gp_html_timeline *timeline);
 

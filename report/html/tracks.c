@@ -51,7 +51,7 @@ static void note_durations(struct walker *walker)
 	for (uint32_t i = 0; i < gather->count; i++) {
 		int result =
 			gp_array_grow_spill(&walker->durations_ns, &walker->duration_capacity,
-					   walker->duration_count, sizeof(*walker->durations_ns));
+					    walker->duration_count, sizeof(*walker->durations_ns));
 
 		if (result < 0) {
 			fail(walker, result);
@@ -71,7 +71,10 @@ static bool is_crowded(void *context, const struct gp_html_event *event)
 	return event->row == walker->row_limit;
 }
 
-/* Where not all that are as long as the shortest can be kept, those that are stand all over the trace. */
+/*
+ * Where not all that are as long as the shortest can be kept, those that are stand all over the
+ * trace.
+ */
 static bool is_left_over(void *context, const struct gp_html_event *event)
 {
 	struct walker *walker = context;
@@ -141,7 +144,10 @@ static uint32_t find_gaps(const struct walker *walker, uint64_t *gaps_ns)
 	return count;
 }
 
-/* The widest gaps part what stands together: as many as the track's part of the limit allows.  Less than what is returned parts nothing. */
+/*
+ * The widest gaps part what stands together: as many as the track's part of the limit allows.  Less
+ * than what is returned parts nothing.
+ */
 static uint64_t least_gap(struct walker *walker)
 {
 	const struct gp_html_tracks *tracks = walker->tracks;
@@ -462,7 +468,10 @@ static uint32_t level_in(struct around *around, const struct gp_range *range)
 	return around->count++;
 }
 
-/* Ranges where their operations are, thread by thread: from the first one's start to the last one's end. */
+/*
+ * Ranges where their operations are, thread by thread: from the first one's start to the last one's
+ * end.
+ */
 static void walk_gpu_ranges(struct walker *walker)
 {
 	const struct gp_model *model = walker->model;
@@ -627,7 +636,10 @@ static void find_origin(struct gp_html_tracks *tracks)
 	}
 }
 
-/* How many events the looks at a process's threads make; where durations_ns is given, it gets how long they are. */
+/*
+ * How many events the looks at a process's threads make; where durations_ns is given, it gets how
+ * long they are.
+ */
 static size_t measure_looks(struct walker *walker, size_t process, uint64_t *durations_ns)
 {
 	const struct gp_model *model = walker->tracks->scope->models[process];
@@ -682,7 +694,10 @@ static size_t copy_durations(struct walker *walker, size_t process, uint64_t *du
 	return count;
 }
 
-/* Of more events than the limit: how long the shortest is that stays by itself, and how many of those that are as long. */
+/*
+ * Of more events than the limit: how long the shortest is that stays by itself, and how many of
+ * those that are as long.
+ */
 static void choose_shortest(struct walker *walker, uint64_t *durations_ns, size_t count)
 {
 	struct gp_html_tracks *tracks = walker->tracks;

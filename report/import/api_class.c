@@ -2,7 +2,10 @@
 
 #include <string.h>
 
-/* The first row with which a name begins, behind its "cuda", "cu" or "hip": HIP's functions have CUDA's names, with some of its own. */
+/*
+ * The first row with which a name begins, behind its "cuda", "cu" or "hip": HIP's functions have
+ * CUDA's names, with some of its own.
+ */
 static const struct {
 	const char *begin;
 	enum gp_api_class class;
@@ -104,7 +107,9 @@ static const struct {
 	{"WaitExternal", GP_API_CONTROL},
 };
 
-/* Without the beginnings of the APIs, and of the functions that the compiler calls for the program. */
+/*
+ * Without the beginnings of the APIs, and of the functions that the compiler calls for the program.
+ */
 static const char *behind_prefix(const char *name, size_t *bytes)
 {
 	static const char *const prefixes[] = {"__cuda", "cuda", "cu", "hip"};

@@ -189,7 +189,10 @@ uint32_t gp_import_frame(struct gp_importing *im, const struct gp_record_frame *
 
 #define CBIDS 0x8000u /* of each domain */
 
-/* Numbers that CUPTI does not use: from the top down, one for each name. Beyond all reason, names share the last one. */
+/*
+ * Numbers that CUPTI does not use: from the top down, one for each name. Beyond all reason, names
+ * share the last one.
+ */
 static uint16_t spare_cbid(uint32_t name)
 {
 	return (uint16_t)(name < CBIDS / 2 ? CBIDS - name : CBIDS / 2);
@@ -265,8 +268,8 @@ static uint32_t counter_text(struct gp_importing *im, const char *text)
 		return GP_NONE;
 	if (!is_new)
 		return number - 1;
-	if (gp_array_grow_spill(&m->counter_texts, &im->counter_text_capacity, m->counter_text_count,
-			       sizeof(*m->counter_texts)) < 0)
+	if (gp_array_grow_spill(&m->counter_texts, &im->counter_text_capacity,
+				m->counter_text_count, sizeof(*m->counter_texts)) < 0)
 		return GP_NONE;
 	m->counter_texts[m->counter_text_count] = strdup(text);
 	return m->counter_texts[m->counter_text_count] ? m->counter_text_count++ : GP_NONE;
@@ -284,7 +287,7 @@ int gp_import_counter(struct gp_importing *im, uint64_t start_ns, const char *ke
 
 	if (result == 0)
 		result = gp_array_grow_spill(&m->counted, &im->counted_capacity, m->counted_count,
-					    sizeof(*m->counted));
+					     sizeof(*m->counted));
 	if (result == 0)
 		m->counted[m->counted_count++] = counted;
 	return result;
@@ -303,10 +306,10 @@ int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *s
 void gp_import_explain(int error, const char *path, char *message, size_t message_bytes)
 {
 	if (error == -ENOMEM || error == -EOVERFLOW)
-		snprintf(message, message_bytes,
-			 "%s is too large for the memory that is left here: read it on a larger "
-			 "machine",
-			 path);
+		snprintf(
+			message, message_bytes,
+			"%s is too large for the memory that is left here: read it on a larger machine",
+			path);
 	else
 		snprintf(message, message_bytes, "%s cannot be read: %s", path, strerror(-error));
 }

@@ -1,6 +1,6 @@
 /*
- * importing: what the importers of others' traces have in common: what they read becomes records, as a trace of ours has them, and
- * the loader joins them.
+ * importing: what the importers of others' traces have in common: what they read becomes records,
+ * as a trace of ours has them, and the loader joins them.
  *
  * All times are ns of one clock, the other trace's. Functions return 0, -ENOMEM or -EOVERFLOW.
  */
@@ -24,7 +24,10 @@ struct gp_import_span {
 	uint32_t domain; /* 0 = the default domain */
 	uint32_t color_argb;
 	uint32_t end_thread_id; /* of a start/end range: who closed it */
-	/* of what looks at a thread found: how many did, and whether it is a module's code that its caller imported */
+	/*
+	 * of what looks at a thread found: how many did, and whether it is a module's code that its
+	 * caller imported
+	 */
 	uint32_t looks;
 	uint32_t line;             /* where it was found first */
 	uint32_t turn, turn_count; /* the others: [turn, turn + turn_count) of im->turns */
@@ -64,14 +67,21 @@ void gp_importing_begin(struct gp_importing *im, struct gp_load *load);
 void gp_importing_free(struct gp_importing *im);
 
 /*
- * When everything was taken: ranges and stacks are made of the spans, and the clocks are set.  unix_ns: Unix time of the clock's 0.
+ * When everything was taken: ranges and stacks are made of the spans, and the clocks are set.
+ * unix_ns: Unix time of the clock's 0.
  */
 int gp_importing_finish(struct gp_importing *im, uint64_t unix_ns);
 
-/* After the loader joined calls and operations: copies and sets that calls named ...Async started are asynchronous. */
+/*
+ * After the loader joined calls and operations: copies and sets that calls named ...Async started
+ * are asynchronous.
+ */
 void gp_import_mark_asynchronous(struct gp_model *model);
 
-/* Who recorded the trace, GP_UNKNOWN_ bits of what that does not say, and a sentence for the user about it, or NULL. */
+/*
+ * Who recorded the trace, GP_UNKNOWN_ bits of what that does not say, and a sentence for the user
+ * about it, or NULL.
+ */
 int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t unknown,
 		       const char *note);
 
@@ -109,7 +119,8 @@ uint32_t gp_import_code(struct gp_importing *im, const char *text, size_t bytes,
 uint32_t gp_import_frame(struct gp_importing *im, const struct gp_record_frame *frame);
 
 /*
- * An API call. cbid: CUPTI's number, 0 = not known: then calls of a name get one of their own. context_id: 0 = not known.
+ * An API call. cbid: CUPTI's number, 0 = not known: then calls of a name get one of their own.
+ * context_id: 0 = not known.
  */
 struct gp_import_call {
 	uint64_t start_ns, end_ns;
@@ -136,8 +147,9 @@ int gp_import_call(struct gp_importing *im, const struct gp_import_call *call);
 int gp_import_span(struct gp_import_spans *spans, const struct gp_import_span *span);
 
 /*
- * A function that looks at a thread found begins (end_thread_id: its track), or the innermost one of the track that was begun last ends.
- * Tracks come one after the other.  Its turns come right after its beginning, in their order.
+ * A function that looks at a thread found begins (end_thread_id: its track), or the innermost one
+ * of the track that was begun last ends. Tracks come one after the other.  Its turns come right
+ * after its beginning, in their order.
  */
 int gp_import_begin_look(struct gp_importing *im, const struct gp_import_span *span);
 int gp_import_turn_look(struct gp_importing *im, const struct gp_import_turn *turn);

@@ -332,15 +332,10 @@ static int tell_recorder(const struct reading *r)
 		return gp_import_recorder(
 			r->im, "gpuprof, from an exported Chrome trace",
 			unknown | (r->has_no_order ? GP_UNKNOWN_ORDER : 0),
-			"this is an export: the trace itself, where it is still "
-			"there, also has memory, call stacks and what was lost: "
-			"here no advice is about allocations, and calls of several "
-			"places count as one");
+			"this is an export: the trace itself, where it is still there, also has memory, call stacks and what was lost: here no advice is about allocations, and calls of several places count as one");
 	return gp_import_recorder(
 		r->im, "torch.profiler", unknown | GP_UNKNOWN_ORDER,
-		"torch.profiler does not record whether calls succeeded, nor what CUDA calls "
-		"allocated "
-		"and freed; of shared memory it has the sum of static and dynamic");
+		"torch.profiler does not record whether calls succeeded, nor what CUDA calls allocated and freed; of shared memory it has the sum of static and dynamic");
 }
 
 /* What the caching allocator had on a device at most. */
@@ -358,10 +353,10 @@ static int tell_allocator(struct gp_importing *im, uint16_t device)
 		if (pool->device_id == device && pool->used_bytes > used)
 			used = pool->used_bytes;
 	}
-	if (asprintf(&note,
-		     "PyTorch's caching allocator had at most %s of GPU %u reserved, and %s given "
-		     "to tensors",
-		     gp_format_bytes(reserved).text, device, gp_format_bytes(used).text) < 0)
+	if (asprintf(
+		    &note,
+		    "PyTorch's caching allocator had at most %s of GPU %u reserved, and %s given to tensors",
+		    gp_format_bytes(reserved).text, device, gp_format_bytes(used).text) < 0)
 		return -ENOMEM;
 	return gp_load_note(im->load, note);
 }
@@ -386,16 +381,19 @@ static int tell_counters(struct gp_importing *im)
 
 	if (im->counters_left_out == 0)
 		return 0;
-	if (asprintf(&note,
-		     "%llu values of hardware counters were left out: of a kernel the first %u are "
-		     "read, and names of up to %u bytes",
-		     (unsigned long long)im->counters_left_out, GP_KINETO_COUNTERS,
-		     GP_KINETO_COUNTER_BYTES - 1) < 0)
+	if (asprintf(
+		    &note,
+		    "%llu values of hardware counters were left out: of a kernel the first %u are read, and names of up to %u bytes",
+		    (unsigned long long)im->counters_left_out, GP_KINETO_COUNTERS,
+		    GP_KINETO_COUNTER_BYTES - 1) < 0)
 		return -ENOMEM;
 	return gp_load_note(im->load, note);
 }
 
-/* Returns 0, also where the trace is cut, -ENODATA if there is nothing in it that torch.profiler writes, or what reading failed with. */
+/*
+ * Returns 0, also where the trace is cut, -ENODATA if there is nothing in it that torch.profiler
+ * writes, or what reading failed with.
+ */
 static int take(struct gp_importing *im, struct gp_pull *pull)
 {
 	struct reading *r = calloc(1, sizeof(*r));
@@ -457,11 +455,10 @@ static void tell_other_json(const char *path, char *message, size_t message_byte
 		snprintf(message, message_bytes, "%s is a report of gpuprof check and no trace",
 			 path);
 	else
-		snprintf(message, message_bytes,
-			 "%s is JSON, but no trace of torch.profiler: it has none of its events; "
-			 "what others write, such as jax.profiler, is not read: record the program "
-			 "with gpuprof-run",
-			 path);
+		snprintf(
+			message, message_bytes,
+			"%s is JSON, but no trace of torch.profiler: it has none of its events; what others write, such as jax.profiler, is not read: record the program with gpuprof-run",
+			path);
 }
 
 int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t message_bytes)
@@ -475,11 +472,10 @@ int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t
 	if (result == -ENODATA)
 		tell_other_json(path, message, message_bytes);
 	else if (result == -ENOTUNIQ)
-		snprintf(message, message_bytes,
-			 "%s holds several processes, of which the same numbers name different "
-			 "calls and streams; name their .gpuprof files in place of it, or one JSON "
-			 "file for each process",
-			 path);
+		snprintf(
+			message, message_bytes,
+			"%s holds several processes, of which the same numbers name different calls and streams; name their .gpuprof files in place of it, or one JSON file for each process",
+			path);
 	else if (result != 0)
 		gp_import_explain(result, path, message, message_bytes);
 	return result;

@@ -1,6 +1,6 @@
 /*
- * kineto_event: one element of a Chrome trace's "traceEvents", as Kineto, the tracer in torch.profiler, writes them: the fields
- * that say something to the model, whatever their order.
+ * kineto_event: one element of a Chrome trace's "traceEvents", as Kineto, the tracer in
+ * torch.profiler, writes them: the fields that say something to the model, whatever their order.
  */
 #ifndef REPORT_IMPORT_KINETO_EVENT_H
 #define REPORT_IMPORT_KINETO_EVENT_H
@@ -96,8 +96,8 @@ struct gp_kineto_event {
 	char stream_kind[GP_KINETO_WORD_BYTES];
 	char phase[GP_KINETO_WORD_BYTES];
 	char category[GP_KINETO_WORD_BYTES];
-	char label
-		[GP_KINETO_LABEL_BYTES]; /* "name" in "args": of a process or thread; "file" of what Python did */
+	/* "name" in "args": of a process or thread; "file" of what Python did */
+	char label[GP_KINETO_LABEL_BYTES];
 	size_t name_bytes;
 	char name[GP_PULL_TEXT_BYTES + 1];
 	struct gp_kineto_counter counters[GP_KINETO_COUNTERS];
@@ -105,7 +105,10 @@ struct gp_kineto_event {
 	uint32_t turn_capacity;
 };
 
-/* Read the event behind its opening bracket, which was the last token, up to the closing one. False: the input is at its end. */
+/*
+ * Read the event behind its opening bracket, which was the last token, up to the closing one.
+ * False: the input is at its end.
+ */
 bool gp_kineto_event_read(struct gp_pull *pull, struct gp_kineto_event *event);
 
 bool gp_kineto_has(const struct gp_kineto_event *event, enum gp_kineto_number number);

@@ -104,7 +104,10 @@ static bool skip_word(const char **text, const char *word)
 	return true;
 }
 
-/* CUPTI's number of the kind of memory that the text begins with; 0: of none. "Device Static" begins as "Device" does. */
+/*
+ * CUPTI's number of the kind of memory that the text begins with; 0: of none. "Device Static"
+ * begins as "Device" does.
+ */
 static uint8_t memory_kind_of(const char *text)
 {
 	for (uint8_t kind = GP_COPY_MEMORIES - 1; kind > 0; kind--) {
@@ -194,7 +197,10 @@ static int take_memset(struct gp_importing *im, const struct gp_kineto_event *e)
 	return gp_import_record(im, GP_RECORD_MEMSET, &record);
 }
 
-/* A launch of a whole graph: only our own export has them. Where it ended is not told: it is taken to be where it began. */
+/*
+ * A launch of a whole graph: only our own export has them. Where it ended is not told: it is taken
+ * to be where it began.
+ */
 static int take_graph(struct gp_importing *im, const struct gp_kineto_event *e)
 {
 	union gp_any_record record = {0};
@@ -249,7 +255,10 @@ static bool is_of_another_process(const struct gp_importing *im, const struct gp
 
 #define NULL_STREAM 3u /* CUPTI's kind of a context's default stream */
 
-/* 0: it is not told. Of several streams that a call made, kinds are not, but one of them may be a context's. */
+/*
+ * 0: it is not told. Of several streams that a call made, kinds are not, but one of them may be a
+ * context's.
+ */
 static uint16_t stream_kind_of(const struct gp_kineto_event *e, uint32_t stream)
 {
 	uint16_t kind = NULL_STREAM;
@@ -372,8 +381,8 @@ static int turn_look(struct gp_importing *im, const struct gp_kineto_event *e,
 }
 
 /*
- * What looks at Python's stacks found, of our own export: "forward (net.py)", with its file and line beside, begins.  It ends with its track's
- * next event that ends something.
+ * What looks at Python's stacks found, of our own export: "forward (net.py)", with its file and
+ * line beside, begins.  It ends with its track's next event that ends something.
  */
 static int begin_look(struct gp_importing *im, const struct gp_kineto_event *e)
 {

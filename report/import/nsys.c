@@ -94,11 +94,10 @@ static int note_others(struct gp_nsys_reading *r, const struct census *census)
 
 	if (census->count < 2)
 		return 0;
-	if (asprintf(&note,
-		     "the file has %u processes that used CUDA or NVTX: shown is the one with the "
-		     "most work of "
-		     "GPUs, pid %u",
-		     census->count, (uint32_t)(r->process >> 24 & THREAD_BITS)) < 0)
+	if (asprintf(
+		    &note,
+		    "the file has %u processes that used CUDA or NVTX: shown is the one with the most work of GPUs, pid %u",
+		    census->count, (uint32_t)(r->process >> 24 & THREAD_BITS)) < 0)
 		return -ENOMEM;
 	return gp_load_note(r->im->load, note);
 }
@@ -216,14 +215,12 @@ const char *gp_nsys_text(const struct gp_nsys_reading *r, const struct gp_row *r
 static const char *missing_note(bool has_memory, bool has_stacks)
 {
 	if (!has_memory && !has_stacks)
-		return "nsys records allocations only with --cuda-memory-usage=true, call stacks "
-		       "only with --cudabacktrace=all: this file has neither";
+		return "nsys records allocations only with --cuda-memory-usage=true, call stacks only with --cudabacktrace=all: this file has neither";
 	if (!has_memory)
-		return "nsys records allocations only with --cuda-memory-usage=true: this file has "
-		       "none";
-	return has_stacks ? NULL
-			  : "nsys records call stacks only with --cudabacktrace=all: this file has "
-			    "none";
+		return "nsys records allocations only with --cuda-memory-usage=true: this file has none";
+	return has_stacks
+		       ? NULL
+		       : "nsys records call stacks only with --cudabacktrace=all: this file has none";
 }
 
 static int tell_recorder(struct gp_nsys_reading *r)
@@ -235,8 +232,7 @@ static int tell_recorder(struct gp_nsys_reading *r)
 	if (r->is_own)
 		return gp_import_recorder(
 			r->im, "gpuprof, from an exported SQLite file", unknown,
-			"this is an export: the trace itself, where it is still there, also has "
-			"what was lost and, of a Python program, looks at its stacks");
+			"this is an export: the trace itself, where it is still there, also has what was lost and, of a Python program, looks at its stacks");
 	return gp_import_recorder(r->im, "nsys", unknown | GP_UNKNOWN_ORDER,
 				  missing_note(has_memory, r->stacks.chain_count > 0));
 }
@@ -265,10 +261,10 @@ static void explain(int error, bool is_damaged, const char *path, char *message,
 		snprintf(message, message_bytes,
 			 "%s is a damaged SQLite file, of which nothing can be read", path);
 	else if (error == -ENODATA)
-		snprintf(message, message_bytes,
-			 "%s is an SQLite file, but has nothing of CUDA or NVTX as `nsys export "
-			 "--type=sqlite` writes it",
-			 path);
+		snprintf(
+			message, message_bytes,
+			"%s is an SQLite file, but has nothing of CUDA or NVTX as `nsys export --type=sqlite` writes it",
+			path);
 	else
 		gp_import_explain(error, path, message, message_bytes);
 }

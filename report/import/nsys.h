@@ -1,4 +1,7 @@
-/* nsys: what `nsys export --type=sqlite` writes, put into a model: of several processes the one with the most work of GPUs. */
+/*
+ * nsys: what `nsys export --type=sqlite` writes, put into a model: of several processes the one
+ * with the most work of GPUs.
+ */
 #ifndef REPORT_IMPORT_NSYS_H
 #define REPORT_IMPORT_NSYS_H
 

@@ -1,6 +1,7 @@
 /*
- * Call stacks of API calls: CUDA_CALLCHAINS has a row for each function of a chain, whose stackDepth counts from the innermost one, and
- * calls name their chain.  Functions and modules are texts there: addresses mean nothing here, but tell frames apart.
+ * Call stacks of API calls: CUDA_CALLCHAINS has a row for each function of a chain, whose
+ * stackDepth counts from the innermost one, and calls name their chain.  Functions and modules are
+ * texts there: addresses mean nothing here, but tell frames apart.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +27,10 @@ struct key {
 	int64_t is_unresolved;
 };
 
-/* What a row says of a function, apart from the chain: the frame that is made of it, but for its callers. */
+/*
+ * What a row says of a function, apart from the chain: the frame that is made of it, but for its
+ * callers.
+ */
 struct gp_nsys_place {
 	char *function, *file; /* of a native one; NULL = none */
 	uint64_t address;
@@ -56,7 +60,9 @@ static enum gp_frame_kind kind_of_text(const char *symbol)
 	return GP_FRAME_NATIVE;
 }
 
-/* "function (file.cu:12)", as our own export has it, and of Python's functions without a line, too. */
+/*
+ * "function (file.cu:12)", as our own export has it, and of Python's functions without a line, too.
+ */
 struct label {
 	size_t function_bytes;
 	const char *file; /* NULL = none */
@@ -170,7 +176,8 @@ static bool is_shown_before(const void *stub, const void *id)
 }
 
 /*
- * The function that a launch with <<<>>> calls has the kernel's name: as the model has that, so that it is known for what it is.
+ * The function that a launch with <<<>>> calls has the kernel's name: as the model has that, so
+ * that it is known for what it is.
  */
 static const char *symbol_of(const struct gp_nsys_reading *r, int64_t id)
 {
@@ -255,8 +262,8 @@ static int take_link(void *context, const struct gp_row *row)
 	};
 	uint32_t place = find_place(r, &key);
 
-	if (place == 0 ||
-	    gp_array_grow_spill(&s->links, &s->link_capacity, s->link_count, sizeof(*s->links)) != 0)
+	if (place == 0 || gp_array_grow_spill(&s->links, &s->link_capacity, s->link_count,
+					      sizeof(*s->links)) != 0)
 		return -ENOMEM;
 	s->links[s->link_count++] = (struct gp_nsys_link){
 		gp_row_whole(row, GP_NSYS_id), gp_row_number(row, GP_NSYS_stackDepth, 0), place};
@@ -302,7 +309,7 @@ static int make_frames(struct gp_nsys_reading *r)
 				result = add_frame(r, &s->links[i], &frame);
 		if (result == 0)
 			result = gp_array_grow_spill(&s->chains, &s->chain_capacity, s->chain_count,
-						    sizeof(*s->chains));
+						     sizeof(*s->chains));
 		if (result == 0)
 			s->chains[s->chain_count++] =
 				(struct gp_nsys_chain){s->links[first].chain, frame};

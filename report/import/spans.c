@@ -1,4 +1,6 @@
-/* Spans of a thread, told one by one, become ranges that open and close, and stacks of functions. */
+/*
+ * Spans of a thread, told one by one, become ranges that open and close, and stacks of functions.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -56,7 +58,7 @@ static int put_point(struct gp_importing *im, enum gp_range_op op, uint64_t time
 static int push(struct gp_importing *im, struct open_spans *open, const struct gp_import_span *span)
 {
 	int result = gp_array_grow_spill(&open->spans, &open->capacity, open->count,
-					sizeof(*open->spans));
+					 sizeof(*open->spans));
 
 	if (result != 0)
 		return result;
@@ -78,7 +80,10 @@ static int pop(struct gp_importing *im, struct open_spans *open, uint64_t time_n
 	return result;
 }
 
-/* One that began within another and ends after it is no part of a stack: it opens and closes by a number of its own. */
+/*
+ * One that began within another and ends after it is no part of a stack: it opens and closes by a
+ * number of its own.
+ */
 static int put_free(struct gp_importing *im, const struct gp_import_span *span)
 {
 	struct gp_import_span end = *span;
@@ -270,7 +275,10 @@ static void end_looks(struct gp_importing *im)
 							    : im->looks.spans[i].start_ns;
 }
 
-/* The functions that a thread was in, going through their spans in order of time: what is innermost is a sample. */
+/*
+ * The functions that a thread was in, going through their spans in order of time: what is innermost
+ * is a sample.
+ */
 struct looking {
 	struct open_function {
 		const struct gp_import_span *span;
@@ -291,7 +299,10 @@ static uint32_t looks_in(const struct gp_import_span *span, uint64_t part_ns)
 	return looks > 1 ? (uint32_t)(looks + 0.5) : 1;
 }
 
-/* The innermost function was that, at its lines, from what is told to that time; a ns between two looks is nobody's. */
+/*
+ * The innermost function was that, at its lines, from what is told to that time; a ns between two
+ * looks is nobody's.
+ */
 static int tell_one(struct gp_importing *im, struct looking *l, uint64_t time_ns)
 {
 	const struct open_function *top = l->count > 0 ? &l->open[l->count - 1] : NULL;
@@ -311,7 +322,10 @@ static int tell_one(struct gp_importing *im, struct looking *l, uint64_t time_ns
 	return gp_import_record(im, GP_RECORD_SAMPLE, &record);
 }
 
-/* The number of a function's frame; of a module's code that was imported, below what Python called for that.  0: no memory. */
+/*
+ * The number of a function's frame; of a module's code that was imported, below what Python called
+ * for that.  0: no memory.
+ */
 static uint32_t frame_of(struct gp_importing *im, const struct open_function *open, uint32_t parent)
 {
 	static const char import[] = "<frozen importlib._bootstrap>(0): _find_and_load";

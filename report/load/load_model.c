@@ -358,13 +358,13 @@ static int note_rings_missing(struct reading *r, const char *ring_path, int erro
 {
 	char *note;
 
-	if (asprintf(&note,
-		     "the trace has no end: it was cut, or the process did not end in order and "
-		     "its ring file %s %s; what its threads did last may be missing",
-		     ring_path,
-		     error == -ENOENT   ? "is gone"
-		     : error == -ESTALE ? "belongs to another process now"
-					: "cannot be read") < 0)
+	if (asprintf(
+		    &note,
+		    "the trace has no end: it was cut, or the process did not end in order and its ring file %s %s; what its threads did last may be missing",
+		    ring_path,
+		    error == -ENOENT   ? "is gone"
+		    : error == -ESTALE ? "belongs to another process now"
+				       : "cannot be read") < 0)
 		return -ENOMEM;
 	return gp_load_note(&r->load, note);
 }
@@ -549,9 +549,7 @@ static void explain_size(const char *path, char *message, size_t message_bytes)
 	gp_spill_trouble(trouble);
 	snprintf(
 		message, message_bytes,
-		"%s is too large for the memory that is left here%s%s%s, or what it comes to in "
-		"constant memory: gpuprof summary --one-pass %s; in the least: gpuprof top --batch "
-		"--iterations 1 %s",
+		"%s is too large for the memory that is left here%s%s%s, or what it comes to in constant memory: gpuprof summary --one-pass %s; in the least: gpuprof top --batch --iterations 1 %s",
 		path, trouble[0] ? ", and temporary files have no room for the rest (" : "",
 		trouble,
 		trouble[0] ? "): set TMPDIR to a folder that has" : ": read it on a larger machine",
@@ -561,10 +559,10 @@ static void explain_size(const char *path, char *message, size_t message_bytes)
 static void explain(int error, const char *path, char *message, size_t message_bytes)
 {
 	if (error == -ENODATA)
-		snprintf(message, message_bytes,
-			 "%s holds no readable records: the program has written none yet, ended "
-			 "before it did, or the file is damaged",
-			 path);
+		snprintf(
+			message, message_bytes,
+			"%s holds no readable records: the program has written none yet, ended before it did, or the file is damaged",
+			path);
 	else if (error == -ENOMEM || error == -EOVERFLOW)
 		explain_size(path, message, message_bytes);
 	else
@@ -639,7 +637,10 @@ static void end_reading(struct reading *r)
 	gp_trace_close(r->trace);
 }
 
-/* Once: what is free later depends on what we took.  Half is for events, half for all that does not grow with them. */
+/*
+ * Once: what is free later depends on what we took.  Half is for events, half for all that does not
+ * grow with them.
+ */
 static void keep_within_memory(void)
 {
 	static bool done;

@@ -8,7 +8,10 @@
 
 #include "report/model/chunk_index.h"
 
-/* One of so many of a part's events is loaded before and after it: ranges that begin in it, and what still ran when it began. */
+/*
+ * One of so many of a part's events is loaded before and after it: ranges that begin in it, and
+ * what still ran when it began.
+ */
 #define MARGIN 16u
 
 /* While one is used the next is loaded, by a thread: each is half of what may be in memory. */
@@ -23,8 +26,8 @@ struct loaded {
 
 struct gp_parts {
 	char *path;
-	struct gp_chunk_index
-		*index;   /* of whoever loads, while that goes on: what is chosen in it changes */
+	/* of whoever loads, while that goes on: what is chosen in it changes */
+	struct gp_chunk_index *index;
 	uint64_t *starts; /* from the first call or operation on */
 	uint32_t count;
 	uint64_t to_ns, margin;

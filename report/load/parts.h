@@ -1,11 +1,13 @@
 /*
  * parts: a large trace, one part of its time after the other, so that all of it is never in memory.
  *
- * Each part is a model of its own, with the same definitions, threads and times; what begins in it is its own (struct gp_part), and what
- * it needs of others is in it, too.  Of what goes on in many parts (a range, an allocation) the part has it in which it begins.
+ * Each part is a model of its own, with the same definitions, threads and times; what begins in it
+ * is its own (struct gp_part), and what it needs of others is in it, too.  Of what goes on in many
+ * parts (a range, an allocation) the part has it in which it begins.
  *
- * While the caller uses one part a thread loads the next: a program that is to stay small has malloc() map what is large (mallopt(),
- * M_MMAP_THRESHOLD), or each of the two threads keeps what it has freed.
+ * While the caller uses one part a thread loads the next: a program that is to stay small has
+ * malloc() map what is large (mallopt(), M_MMAP_THRESHOLD), or each of the two threads keeps what
+ * it has freed.
  */
 #ifndef REPORT_LOAD_PARTS_H
 #define REPORT_LOAD_PARTS_H
@@ -23,12 +25,13 @@ struct gp_parts;
 
 struct gp_parts_wish {
 	uint64_t events; /* about so many are in memory at a time */
-	bool with_memory; /* each part is to have all allocations: what is made of it tells when most was in use */
+	/* each part is to have all allocations: what is made of it tells when most was in use */
+	bool with_memory;
 };
 
 /*
- * Cut what is chosen of a trace into parts.  Returns 0; -ENOTSUP: this trace has to be loaded as a whole (report/model/chunk_index.h); or another negative
- * errno value.
+ * Cut what is chosen of a trace into parts.  Returns 0; -ENOTSUP: this trace has to be loaded as a
+ * whole (report/model/chunk_index.h); or another negative errno value.
  */
 int gp_parts_open(const char *path, const struct gp_slice_choice *choice,
 		  const struct gp_parts_wish *wish, struct gp_parts **parts);
@@ -36,10 +39,16 @@ void gp_parts_close(struct gp_parts *parts);
 
 size_t gp_parts_count(const struct gp_parts *parts);
 
-/* Where `count` stretches of time begin that hold about as many events each, of all that is chosen: the first is that of the choice, the others are later than 0.  0 or -ENOMEM. */
+/*
+ * Where `count` stretches of time begin that hold about as many events each, of all that is chosen:
+ * the first is that of the choice, the others are later than 0.  0 or -ENOMEM.
+ */
 int gp_parts_cut(const struct gp_parts *parts, uint64_t *starts, uint32_t count);
 
-/* The parts in which something begins of such a stretch (to_ns 0 = to the end): how many, from *first on. */
+/*
+ * The parts in which something begins of such a stretch (to_ns 0 = to the end): how many, from
+ * *first on.
+ */
 size_t gp_parts_between(const struct gp_parts *parts, uint64_t from_ns, uint64_t to_ns,
 			size_t *first);
 

@@ -92,11 +92,11 @@ void gp_traces_warn(const struct gp_model *model)
 		gp_command_fail(0, "%s is not complete: %s; `gpuprof summary %s` says more",
 				model->path, why, gp_shell_word(model->path, word, sizeof(word)));
 	if (losses->damaged_bytes > 0)
-		gp_command_fail(0,
-				"%s is damaged: %s bytes were skipped, and what they held is "
-				"missing; `gpuprof summary %s` says more",
-				model->path, gp_format_count(losses->damaged_bytes).text,
-				gp_shell_word(model->path, word, sizeof(word)));
+		gp_command_fail(
+			0,
+			"%s is damaged: %s bytes were skipped, and what they held is missing; `gpuprof summary %s` says more",
+			model->path, gp_format_count(losses->damaged_bytes).text,
+			gp_shell_word(model->path, word, sizeof(word)));
 }
 
 /* Its model has all: then the others' are to have that, too. */
@@ -121,7 +121,10 @@ static bool differ(const struct gp_model *a, const struct gp_model *b, enum gp_i
 	return a->info[info] && b->info[info] && strcmp(a->info[info], b->info[info]) != 0;
 }
 
-/* Whether one of the two is an export, and both are of the same process, with its first call at the same time. */
+/*
+ * Whether one of the two is an export, and both are of the same process, with its first call at the
+ * same time.
+ */
 static bool are_of_one_run(const struct gp_model *a, const struct gp_model *b)
 {
 	uint64_t a_ns = first_call_unix_ns(a), b_ns = first_call_unix_ns(b);
@@ -131,8 +134,8 @@ static bool are_of_one_run(const struct gp_model *a, const struct gp_model *b)
 }
 
 /*
- * Take the model in after so many.  Where the same run is there already, of the two what gpuprof recorded is kept, else the first; that is
- * said.  Returns how many there are then.
+ * Take the model in after so many.  Where the same run is there already, of the two what gpuprof
+ * recorded is kept, else the first; that is said.  Returns how many there are then.
  */
 static size_t add(struct gp_model **models, size_t count, struct gp_model *model)
 {

@@ -1,8 +1,8 @@
 /*
  * traces: the trace files that a command was given, loaded.
  *
- * What is wrong with one is said in one line on stderr, and the others are used: a file that cannot be
- * read, one that was named already, an export of another one, one that is not complete.
+ * What is wrong with one is said in one line on stderr, and the others are used: a file that cannot
+ * be read, one that was named already, an export of another one, one that is not complete.
  */
 #ifndef REPORT_LOAD_TRACES_H
 #define REPORT_LOAD_TRACES_H
@@ -18,30 +18,42 @@ struct gp_traces {
 	bool any_failed; /* could not be read */
 };
 
-/* warn: say of what is loaded that it is not complete.  gp_traces_free() in either case.  Returns 0 or -ENOMEM. */
+/*
+ * warn: say of what is loaded that it is not complete.  gp_traces_free() in either case.  Returns 0
+ * or -ENOMEM.
+ */
 int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn);
 void gp_traces_free(struct gp_traces *traces);
 
-/* The same, in one pass (report/model/sums/totals.h); where one is another profiler's, with all that is in them. */
+/*
+ * The same, in one pass (report/model/sums/totals.h); where one is another profiler's, with all
+ * that is in them.
+ */
 int gp_traces_load_in_one_pass(struct gp_traces *traces, char *const *paths, size_t count);
 
 /*
- * Whether these files are so large that one page of them is better made in one pass: as large as GP_TRACES_LARGE_BYTES together, or too
- * large for the memory that is left.
+ * Whether these files are so large that one page of them is better made in one pass: as large as
+ * GP_TRACES_LARGE_BYTES together, or too large for the memory that is left.
  */
 #define GP_TRACES_LARGE_BYTES (UINT64_C(512) << 20)
 bool gp_traces_are_large(char *const *paths, size_t count);
 
-/* Load them and warn, and call use where any could be read; it returns an exit status.  Returns the command's exit status. */
+/*
+ * Load them and warn, and call use where any could be read; it returns an exit status.  Returns the
+ * command's exit status.
+ */
 int gp_traces_use(char *const *paths, size_t count,
 		  int (*use)(const struct gp_traces *traces, void *context), void *context);
 
-/* For commands that load one at a time: drop from paths what was named already, which a line says.  Returns 0 or -ENOMEM. */
+/*
+ * For commands that load one at a time: drop from paths what was named already, which a line says.
+ * Returns 0 or -ENOMEM.
+ */
 int gp_traces_name_once(char **paths, size_t *count);
 
 /*
- * Of models of the same run, one of which is an export or another profiler's, keep what gpuprof recorded, else the first; a line says so.
- * The others are freed.  Returns how many are left.
+ * Of models of the same run, one of which is an export or another profiler's, keep what gpuprof
+ * recorded, else the first; a line says so. The others are freed.  Returns how many are left.
  */
 size_t gp_traces_count_once(struct gp_model **models, size_t count);
 

@@ -14,7 +14,10 @@
 
 #define MESSAGE_BYTES 256
 
-/* Of what began so long before the first anchor, or ends so long after the last, the time is not true. */
+/*
+ * Of what began so long before the first anchor, or ends so long after the last, the time is not
+ * true.
+ */
 #define BEYOND_NS (INT64_C(3600) * 1000000000)
 
 /* Two clocks differ by less where they are read together. */
@@ -68,8 +71,8 @@ struct gp_chunk_index {
 	/* while it is made */
 	uint32_t ring_thread, record_thread;
 	struct numbers threads, streams, kinds; /* of memory */
-	struct numbers
-		named; /* correlation ids that definitions name, or operations without times; sorted at the end */
+	/* correlation ids that definitions name, or operations without times; sorted at the end */
+	struct numbers named;
 	struct extreme first_call, last_call, first_op, last_op, first_ticks, first_cupti;
 	struct gp_record_anchor *anchors;
 	uint32_t anchor_count, anchor_capacity;
@@ -249,7 +252,10 @@ static bool is_same_stack(const struct gp_chunk_left *a, const struct gp_chunk_l
 	return a->thread == b->thread && a->record.range.domain_id == b->record.range.domain_id;
 }
 
-/* Whether `earlier` is what `left` ends; *is_between: it may have ended something else, so that nothing before it counts. */
+/*
+ * Whether `earlier` is what `left` ends; *is_between: it may have ended something else, so that
+ * nothing before it counts.
+ */
 static bool is_ended_by(const struct gp_chunk_left *earlier, const struct gp_chunk_left *left,
 			bool *is_between)
 {
@@ -838,7 +844,7 @@ int gp_chunk_index_share(const struct gp_chunk_index *x, uint64_t from_ns, uint6
 	}
 	if (result == 0)
 		gp_quantile_cut_cut(&share, on_timeline(x, from_ns),
-				  to_ns > 0 ? on_timeline(x, to_ns) : INT64_MAX, cuts, count);
+				    to_ns > 0 ? on_timeline(x, to_ns) : INT64_MAX, cuts, count);
 	for (uint32_t i = 0; i < count && result == 0; i++)
 		starts[i] = i > 0 && cuts[i] <= x->first_ns ? 1 : (uint64_t)(cuts[i] - x->first_ns);
 	free(cuts);
@@ -955,7 +961,10 @@ bool gp_chunk_index_needs(const struct gp_chunk_index *x, uint64_t chunk,
 	       (a->last_ns >= x->halves_from_ns || b->last_ns >= x->halves_from_ns);
 }
 
-/* How much a part has besides the events of its time: definitions, what makes all parts alike, and halves. */
+/*
+ * How much a part has besides the events of its time: definitions, what makes all parts alike, and
+ * halves.
+ */
 static uint64_t count_needed(const struct gp_chunk_index *x)
 {
 	uint64_t needed = 0;

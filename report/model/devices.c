@@ -50,7 +50,10 @@ size_t gp_device_list_known(const struct gp_device_list *devices, const struct g
 	return find_known(devices, &gpu);
 }
 
-/* What another process tells of a GPU that is known.  Written once: afterwards several threads may ask. */
+/*
+ * What another process tells of a GPU that is known.  Written once: afterwards several threads may
+ * ask.
+ */
 static void learn(struct gp_device_entry *entry, const struct gp_model *model,
 		  const struct gp_gpu *gpu)
 {

@@ -16,8 +16,8 @@
 struct gp_device_entry {
 	uint16_t device_id; /* as the first process numbers it */
 	uint32_t number;    /* what we call it: device_id, or a free one if another GPU has that */
-	struct gp_gpu
-		gpu; /* as the first process sees it; with the rank of the first that works on it */
+	/* as the first process sees it; with the rank of the first that works on it */
+	struct gp_gpu gpu;
 	const struct gp_record_device *record; /* NULL if no process recorded it */
 	const struct gp_record_link *pcie;     /* to the host, NULL if not known */
 	const char *name;                      /* "" if not known */
@@ -36,15 +36,15 @@ size_t gp_device_list_known(const struct gp_device_list *devices, const struct g
 			    uint16_t device_id);
 
 /*
- * The entry of a model's device, made if it is not there yet; SIZE_MAX if there is no memory.  Of devices that gp_device_list_all() has found, several
- * threads may ask.
+ * The entry of a model's device, made if it is not there yet; SIZE_MAX if there is no memory.  Of
+ * devices that gp_device_list_all() has found, several threads may ask.
  */
 size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model *model,
 			   uint16_t device_id);
 
 /*
- * Every device that occurs in the models, in the order of their numbers.  Returns 0 or -ENOMEM.  To be
- * called with an empty list; what gp_device_list_find() adds later comes behind.
+ * Every device that occurs in the models, in the order of their numbers.  Returns 0 or -ENOMEM.  To
+ * be called with an empty list; what gp_device_list_find() adds later comes behind.
  */
 int gp_device_list_all(struct gp_device_list *devices, struct gp_model *const *models,
 		       size_t model_count);

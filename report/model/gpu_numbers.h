@@ -1,7 +1,9 @@
 /*
- * gpu_numbers: what an export calls the GPUs of several processes, which it sees one after the other.
+ * gpu_numbers: what an export calls the GPUs of several processes, which it sees one after the
+ * other.
  *
- * As in report/model/devices.h, but nothing of a model is needed once the next one comes.  With one process numbers are those of the process.
+ * As in report/model/devices.h, but nothing of a model is needed once the next one comes.  With one
+ * process numbers are those of the process.
  */
 #ifndef REPORT_MODEL_GPU_NUMBERS_H
 #define REPORT_MODEL_GPU_NUMBERS_H
@@ -30,7 +32,10 @@ void gp_gpu_numbers_free(struct gp_gpu_numbers *numbers);
 /* What follows is about another process. */
 void gp_gpu_numbers_next(struct gp_gpu_numbers *numbers);
 
-/* The number of a device of the model; *is_new, if not NULL, is whether no process had it before.  Without memory, device_id. */
+/*
+ * The number of a device of the model; *is_new, if not NULL, is whether no process had it before.
+ * Without memory, device_id.
+ */
 uint32_t gp_gpu_numbers_find(struct gp_gpu_numbers *numbers, const struct gp_model *model,
 			     uint16_t device_id, bool *is_new);
 

@@ -1,5 +1,6 @@
 /*
- * handles: physical memory (cuMemCreate), which lives as long as an ownership of its handle or a mapping of it.
+ * handles: physical memory (cuMemCreate), which lives as long as an ownership of its handle or a
+ * mapping of it.
  *
  * What happens is told in the order of time.
  */
@@ -22,15 +23,20 @@ int gp_handles_create(struct gp_handles *handles, uint64_t handle);
 /* One ownership more. */
 void gp_handles_retain(struct gp_handles *handles, uint64_t handle);
 
-/* One ownership less.  Whether the memory is gone by that; also true of a handle that is not known. */
+/*
+ * One ownership less.  Whether the memory is gone by that; also true of a handle that is not known.
+ */
 bool gp_handles_release(struct gp_handles *handles, uint64_t handle);
 
-/* The handle's memory appeared at an address; of one that is not known nothing is kept.  Returns 0 or -ENOMEM. */
+/*
+ * The handle's memory appeared at an address; of one that is not known nothing is kept.  Returns 0
+ * or -ENOMEM.
+ */
 int gp_handles_map(struct gp_handles *handles, uint64_t address, uint64_t handle);
 
 /*
- * What was mapped within these bytes is not any more: the next handle whose memory is gone by that, true; false where there is no
- * further one.
+ * What was mapped within these bytes is not any more: the next handle whose memory is gone by that,
+ * true; false where there is no further one.
  */
 bool gp_handles_unmap(struct gp_handles *handles, uint64_t address, uint64_t bytes,
 		      uint64_t *handle);

@@ -19,10 +19,16 @@ enum gp_loss_kind {
 /* Of a counter, an enum gp_counter. */
 enum gp_loss_kind gp_loss_kind_of(size_t counter);
 
-/* Whether a counter of that concern counted something; of what is kept: what --keep-last has not kept is outside of that. */
+/*
+ * Whether a counter of that concern counted something; of what is kept: what --keep-last has not
+ * kept is outside of that.
+ */
 bool gp_loss_kind_is_counted(const struct gp_model *model, enum gp_loss_kind concern);
 
-/* Whether calls or operations of what is kept are missing, as counters and unanswered launches tell. */
+/*
+ * Whether calls or operations of what is kept are missing, as counters and unanswered launches
+ * tell.
+ */
 bool gp_loss_kind_has_lost_operations(const struct gp_model *model);
 
 #endif

@@ -63,8 +63,6 @@ void gp_missing_of_part(const struct gp_model *model,
 {
 	if (model->part.is_one)
 		take(context,
-		     "trace read in parts: how many launches and copies lack their operation, "
-		     "operations "
-		     "their call or times, is not known here, but to gpuprof summary",
+		     "trace read in parts: how many launches and copies lack their operation, operations their call or times, is not known here, but to gpuprof summary",
 		     1);
 }

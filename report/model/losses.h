@@ -11,8 +11,8 @@ void gp_missing_each(const struct gp_model *model,
 		     void (*take)(void *context, const char *what, uint64_t count), void *context);
 
 /*
- * The same of what a part of a trace cannot know, whether anything is missing or not: for formats whose readers look at
- * what it is, not at whether there is any.
+ * The same of what a part of a trace cannot know, whether anything is missing or not: for formats
+ * whose readers look at what it is, not at whether there is any.
  */
 void gp_missing_of_part(const struct gp_model *model,
 			void (*take)(void *context, const char *what, uint64_t count),

@@ -29,15 +29,15 @@ struct gp_call {
 	uint32_t correlation_id;
 	uint32_t thread_id;
 	uint32_t context_id;
-	uint32_t stack;    /* index in frames of the innermost one, or GP_NONE */
-	uint16_t api;      /* name and class: gp_model_api() */
-	uint16_t status;   /* GP_CALL_CODE() of it */
-	bool captured;     /* it became a node of a graph: rightly without operations */
-	bool cooperative;  /* a launch whose blocks may wait for each other */
-	bool overlapping;  /* a programmatic dependent launch */
-	uint32_t first_op; /* the first operation that it started, by next_op the others; or GP_NONE
-			    */
-	uint32_t memory;   /* index in memory[], or GP_NONE */
+	uint32_t stack;   /* index in frames of the innermost one, or GP_NONE */
+	uint16_t api;     /* name and class: gp_model_api() */
+	uint16_t status;  /* GP_CALL_CODE() of it */
+	bool captured;    /* it became a node of a graph: rightly without operations */
+	bool cooperative; /* a launch whose blocks may wait for each other */
+	bool overlapping; /* a programmatic dependent launch */
+	/* the first operation that it started, by next_op the others; or GP_NONE */
+	uint32_t first_op;
+	uint32_t memory; /* index in memory[], or GP_NONE */
 };
 
 static inline uint64_t gp_call_end_ns(const struct gp_call *call)
@@ -48,7 +48,10 @@ static inline uint64_t gp_call_end_ns(const struct gp_call *call)
 /* GRAPH: a whole graph launch, where nodes are not recorded one by one. */
 enum gp_op_kind { GP_OP_KERNEL, GP_OP_COPY, GP_OP_SET, GP_OP_GRAPH };
 
-/* Something that a device did, sorted by (device, context, stream, start, end).  64 bytes: a line of the cache. */
+/*
+ * Something that a device did, sorted by (device, context, stream, start, end).  64 bytes: a line
+ * of the cache.
+ */
 struct gp_op {
 	uint64_t start_ns;
 	uint64_t end_ns; /* >= start_ns */
@@ -65,8 +68,11 @@ struct gp_op {
 	uint16_t device_id;
 	uint16_t kind : 2;  /* enum gp_op_kind */
 	uint16_t flags : 1; /* copies, sets: GP_COPY_ASYNC */
-	uint16_t
-		untimed : 1; /* no timestamps: start = end = the call's start; or ones that cannot be right (report/model/build/bad_timestamps.h): end = start; in no sum of times */
+	/*
+	 * no timestamps: start = end = the call's start; or ones that cannot be right
+	 * (report/model/build/bad_timestamps.h): end = start; in no sum of times
+	 */
+	uint16_t untimed : 1;
 	/* CUPTI's kinds; GP_OP_KIND_UNKNOWN: one that does not fit */
 	uint16_t copy_kind : 4;
 	uint16_t source_kind : 4;
@@ -74,7 +80,10 @@ struct gp_op {
 };
 #define GP_OP_KIND_UNKNOWN 15u
 
-/* A copy from host to host, which CUPTI tells like others, with a device and a stream: no work of the GPU. */
+/*
+ * A copy from host to host, which CUPTI tells like others, with a device and a stream: no work of
+ * the GPU.
+ */
 static inline bool gp_op_is_on_host(const struct gp_op *op)
 {
 	return op->copy_kind == GP_COPY_HTOH && op->kind == GP_OP_COPY;
@@ -190,7 +199,11 @@ struct gp_range {
 	uint8_t style;  /* enum gp_range_style */
 	uint8_t payload_kind; /* enum gp_payload_kind */
 	bool open;            /* never closed */
-	bool is_cut; /* of a part of a process: not all its operations are in the model, and nothing is known of them */
+	/*
+	 * of a part of a process: not all its operations are in the model, and nothing is known of
+	 * them
+	 */
+	bool is_cut;
 };
 
 enum gp_range_style { GP_STYLE_PUSH_POP, GP_STYLE_START_END, GP_STYLE_MARK };
@@ -207,17 +220,17 @@ struct gp_text {
 };
 
 /*
- * A frame of call stacks, which are a tree: from a call's innermost frame the parents lead to the outermost one, GP_FRAME_DEPTH
- * frames at most.
+ * A frame of call stacks, which are a tree: from a call's innermost frame the parents lead to the
+ * outermost one, GP_FRAME_DEPTH frames at most.
  */
 struct gp_frame {
-	uint64_t
-		address; /* native: the return address, or the pc of the innermost; Python: offset in the code */
+	/* native: the return address, or the pc of the innermost; Python: offset in the code */
+	uint64_t address;
 	uint32_t id;
-	uint32_t
-		parent; /* index of its caller's, always lower than its own; GP_NONE = it is the outermost */
-	uint32_t
-		origin; /* native: index in modules; Python: of its GP_STRING_CODE in texts; or GP_NONE */
+	/* index of its caller's, always lower than its own; GP_NONE = it is the outermost */
+	uint32_t parent;
+	/* native: index in modules; Python: of its GP_STRING_CODE in texts; or GP_NONE */
+	uint32_t origin;
 	uint16_t kind;    /* enum gp_frame_kind */
 	bool has_no_root; /* its callers are not in the trace */
 };
@@ -228,11 +241,14 @@ struct gp_gate {
 	uint64_t time_ns;
 	bool on;
 	uint8_t reason; /* enum gp_gate_reason */
-	uint32_t
-		first_op; /* where it opens: of the operations that begin then or later, the first; or GP_NONE */
+	/* where it opens: of the operations that begin then or later, the first; or GP_NONE */
+	uint32_t first_op;
 };
 
-/* A call that may wait for the device, in which a thread was when its rings were read: of a process that lives, or was killed. */
+/*
+ * A call that may wait for the device, in which a thread was when its rings were read: of a process
+ * that lives, or was killed.
+ */
 struct gp_waiting {
 	uint64_t start_ns;
 	uint32_t thread_id;
@@ -240,8 +256,9 @@ struct gp_waiting {
 };
 
 /*
- * A launch whose kernel had no record at a look, and has none in the trace, and which no call waited for since: sorted by the starts of the
- * calls.  Where there are totals alone: of which none came after the look, sorted by their numbers.
+ * A launch whose kernel had no record at a look, and has none in the trace, and which no call
+ * waited for since: sorted by the starts of the calls.  Where there are totals alone: of which none
+ * came after the look, sorted by their numbers.
  */
 struct gp_in_flight {
 	uint64_t time_ns; /* of the look */
@@ -262,15 +279,15 @@ struct gp_stream_wait {
 };
 
 /*
- * A thread's Python stack, found the same by `count` looks one after the other, sorted by (thread, start): what a thread did between calls.  Nothing is
- * known of the time between one and the next.
+ * A thread's Python stack, found the same by `count` looks one after the other, sorted by (thread,
+ * start): what a thread did between calls.  Nothing is known of the time between one and the next.
  */
 struct gp_sample {
 	uint64_t start_ns; /* of the first look */
 	uint64_t end_ns;   /* of the last one */
 	uint32_t thread_id;
-	uint32_t
-		stack; /* index in frames of the innermost one, or GP_NONE; Python's frames alone */
+	/* index in frames of the innermost one, or GP_NONE; Python's frames alone */
+	uint32_t stack;
 	uint32_t count;
 	uint32_t zero;
 };
@@ -294,24 +311,30 @@ struct gp_losses {
 	uint64_t launches_failed;     /* returned an error */
 	uint64_t launches_unnumbered; /* with that number */
 	uint64_t launches_left_out;   /* of kernels that --kernels leaves out, by their names */
-	uint64_t
-		launches_waited_for; /* without an operation, but it has ended: a call waited for its stream */
+	/* without an operation, but it has ended: a call waited for its stream */
+	uint64_t launches_waited_for;
 	uint64_t copies_in_flight; /* copies and sets without one, after the last call with one */
 	uint64_t ops_without_call; /* operations whose correlation id no recorded call has */
 	uint64_t ops_untimed;
 	uint64_t ops_reversed; /* end before start: set to start */
-	uint64_t
-		ops_contradicted; /* by what their stream did meanwhile: they are untimed (report/model/build/bad_timestamps.h) ... */
+	/*
+	 * by what their stream did meanwhile: they are untimed
+	 * (report/model/build/bad_timestamps.h) ...
+	 */
+	uint64_t ops_contradicted;
 	uint64_t ops_clashing;  /* ... and times of one stream of which one of two is wrong */
 	uint64_t frees_unknown; /* frees of an address whose allocation is not in the trace */
-	uint64_t
-		clock_misfits; /* readings of the host's ticks that contradict the system's clock */
+	/* readings of the host's ticks that contradict the system's clock */
+	uint64_t clock_misfits;
 	uint64_t range_ends_unknown; /* ranges were closed whose opening is not in the trace */
 	/* The same where recording paused, which explains them: none of them is in the above. */
 	uint64_t launches_outside, ops_outside, frees_outside, range_ends_outside;
 };
 
-/* What the recorder of a trace does not say: what is in its place in the model is no fact. A trace of gpuprof's says all of it. */
+/*
+ * What the recorder of a trace does not say: what is in its place in the model is no fact. A trace
+ * of gpuprof's says all of it.
+ */
 #define GP_UNKNOWN_STATUS 1u /* whether calls succeeded: status is 0 */
 #define GP_UNKNOWN_ALLOCATIONS                                                                     \
 	2u /* addresses and sizes of CUDA's allocations: none of them is in memory[] */
@@ -331,8 +354,8 @@ struct gp_packed_names {
 
 /* What a hardware counter said of one kernel: of others' traces alone. */
 struct gp_counted {
-	uint64_t
-		start_ns; /* of the kernel's turn, as the profiler tells it: in the order of the launches */
+	/* of the kernel's turn, as the profiler tells it: in the order of the launches */
+	uint64_t start_ns;
 	uint32_t kernel; /* index in counter_texts, as counter */
 	uint32_t counter;
 	double value;
@@ -340,7 +363,10 @@ struct gp_counted {
 
 struct gp_totals;
 
-/* The part of a process that a model is for: what begins in it, of the model's times.  Around it more is loaded, and of the rest only definitions. */
+/*
+ * The part of a process that a model is for: what begins in it, of the model's times.  Around it
+ * more is loaded, and of the rest only definitions.
+ */
 struct gp_part {
 	bool is_one;             /* else the model is of all */
 	uint64_t from_ns, to_ns; /* to_ns is not in it any more */
@@ -348,26 +374,29 @@ struct gp_part {
 
 struct gp_model {
 	char *path; /* of the trace file */
-	struct gp_totals *
-		totals; /* what calls and operations come to, of which none is in here (report/model/sums/totals.h); NULL = they are here */
+	/*
+	 * what calls and operations come to, of which none is in here (report/model/sums/totals.h);
+	 * NULL = they are here
+	 */
+	struct gp_totals *totals;
 	struct gp_part part;
 	struct gp_packed_names frame_names;
 	uint64_t file_bytes;    /* its length, if something may be appended; else 0 */
 	uint64_t next_sequence; /* of a chunk that is appended */
 	const char *recorder;   /* "torch.profiler": who recorded it; NULL = gpuprof */
-	const char
-		*why_no_end; /* of an export of a trace without one (report/model/no_end.h); else NULL */
-	uint32_t unknown;    /* GP_UNKNOWN_ bits */
+	/* of an export of a trace without one (report/model/no_end.h); else NULL */
+	const char *why_no_end;
+	uint32_t unknown;           /* GP_UNKNOWN_ bits */
 	uint64_t base_unix_ns;      /* all times count from here: the first anchor */
 	uint64_t base_monotonic_ns; /* the same moment by CLOCK_MONOTONIC; 0 = not known */
-	uint64_t
-		looked_monotonic_ns; /* when its rings were read, by the clock of this machine; 0 = there were none */
+	/* when its rings were read, by the clock of this machine; 0 = there were none */
+	uint64_t looked_monotonic_ns;
 	uint64_t first_ns, last_ns; /* over all calls and timed operations */
 	uint64_t first_call_ns,
 		last_call_ns; /* over all calls: the first one's start, the last end */
 	uint64_t end_ns;      /* the trace's last sign of life: its END, or its last anchor */
-	uint64_t
-		before_ns; /* the process recorded before 0, of which nothing is kept (--keep-last) */
+	/* the process recorded before 0, of which nothing is kept (--keep-last) */
+	uint64_t before_ns;
 	uint64_t last_delivery_ns; /* when CUPTI last delivered GPU records; 0 = never */
 	char *info[GP_INFO_LIMIT]; /* by enum gp_info, NULL if absent; COMMAND's NULs are spaces */
 	char **notes;              /* GP_INFO_NOTE, in order */
@@ -415,8 +444,8 @@ struct gp_model {
 	const char **range_texts; /* messages, each once */
 	const char **domains;     /* [0] = "", the default domain */
 	struct gp_frame *frames;  /* sorted by id */
-	struct gp_record_module
-		*modules;      /* sorted by (id, start); path: GP_STRING_MODULE of texts */
+	/* sorted by (id, start); path: GP_STRING_MODULE of texts */
+	struct gp_record_module *modules;
 	struct gp_text *texts; /* sorted by (space, value where it is part of the key, id) */
 	uint32_t call_count, op_count, memory_count, overhead_count, name_count, shape_count;
 	uint32_t device_count, link_count, context_count, stream_count, thread_count, usage_count;
@@ -434,11 +463,12 @@ struct gp_model {
 };
 
 /*
- * Load a trace file, with what its ring file still holds if the process did not end in order.
- * On success *model is to be freed by gp_model_free(). Returns 0, or a negative errno value with
- * one line for the user in message ("what, why, what to do"); a damaged or partial trace is no
- * error as long as one chunk is valid: losses tell. -EPROTONOSUPPORT: written by a newer version; -ENOMEM: it needs
- * more memory than is left, to which the process is limited from here on (report/base/memory_limit.h).
+ * Load a trace file, with what its ring file still holds if the process did not end in order. On
+ * success *model is to be freed by gp_model_free(). Returns 0, or a negative errno value with one
+ * line for the user in message ("what, why, what to do"); a damaged or partial trace is no error as
+ * long as one chunk is valid: losses tell. -EPROTONOSUPPORT: written by a newer version; -ENOMEM:
+ * it needs more memory than is left, to which the process is limited from here on
+ * (report/base/memory_limit.h).
  */
 int gp_model_load(const char *path, struct gp_model **model, char *message, size_t message_bytes);
 void gp_model_free(struct gp_model *model);
@@ -449,14 +479,18 @@ struct gp_load_options {
 	void (*progress)(void *context); /* called now and then; NULL = none */
 	void *progress_context;
 	/*
-	 * The trace, open for appending and locked by the caller: what the ring file of a dead process
-	 * still holds is saved there and the ring file removed, if it can be.  -1 = nothing is changed.
+	 * The trace, open for appending and locked by the caller: what the ring file of a dead
+	 * process still holds is saved there and the ring file removed, if it can be.  -1 = nothing
+	 * is changed.
 	 */
 	int save_to;
-	bool in_one_pass; /* a trace of gpuprof's: make totals of calls and operations; memory does not grow with them */
 	/*
-	 * NULL = take all; else what is chosen there (report/model/chunk_index.h).  What is not loaded has no half: of losses, what comes of
-	 * joining is 0.
+	 * a trace of gpuprof's: make totals of calls and operations; memory does not grow with them
+	 */
+	bool in_one_pass;
+	/*
+	 * NULL = take all; else what is chosen there (report/model/chunk_index.h).  What is not
+	 * loaded has no half: of losses, what comes of joining is 0.
 	 */
 	const struct gp_chunk_index *chosen;
 };
@@ -475,15 +509,20 @@ static inline uint8_t gp_model_api_class(const struct gp_model *model, uint16_t 
 }
 
 /*
- * For who goes through a model's calls and ranges together, both of which are sorted by thread and start: whether that range comes
- * before that call.  Either index may be behind the last.
+ * For who goes through a model's calls and ranges together, both of which are sorted by thread and
+ * start: whether that range comes before that call.  Either index may be behind the last.
  */
 bool gp_model_range_is_next(const struct gp_model *model, uint32_t call, uint32_t range);
 
-/* Whether memory that CUDA moves by itself may be there: where no allocation was recorded, nobody knows. */
+/*
+ * Whether memory that CUDA moves by itself may be there: where no allocation was recorded, nobody
+ * knows.
+ */
 bool gp_model_may_have_managed_memory(const struct gp_model *model);
 
-/* Whether a recorded call's name is that, whatever ending for the per-thread default stream it has. */
+/*
+ * Whether a recorded call's name is that, whatever ending for the per-thread default stream it has.
+ */
 bool gp_model_calls_api(const struct gp_model *model, const char *name);
 
 /* That link of a device, or NULL: it has none, or nothing is known of it. */
@@ -493,7 +532,10 @@ const struct gp_record_link *gp_model_link(const struct gp_model *model, uint16_
 /* The recorded (mangled) name of a kernel; "(unknown kernel)" if there is none. */
 const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_op *op);
 
-/* The operation as the device told it, for who shows records: with times that were not believed.  NULL: it told none. */
+/*
+ * The operation as the device told it, for who shows records: with times that were not believed.
+ * NULL: it told none.
+ */
 const struct gp_op *gp_model_stated(const struct gp_model *model, const struct gp_op *op);
 
 /* Whether it is known where an operation was among others: it has a time, or it has but no end. */
@@ -503,25 +545,34 @@ bool gp_model_has_place(const struct gp_model *model, const struct gp_op *op);
 const struct gp_op_detail *gp_model_detail(const struct gp_model *model, const struct gp_op *op);
 
 /*
- * How a kernel was launched, as a shape has it.  CUPTI calls every launch with attributes cooperative; where the call is known
- * that launched it, and does not ask for that, it is regular.
+ * How a kernel was launched, as a shape has it.  CUPTI calls every launch with attributes
+ * cooperative; where the call is known that launched it, and does not ask for that, it is regular.
  */
 uint8_t gp_model_launch_type(const struct gp_model *model, const struct gp_op *op);
 
-/* The call that an operation is due to, or NULL: of a graph's node the one that became it, where that is known, else the one that started it. */
+/*
+ * The call that an operation is due to, or NULL: of a graph's node the one that became it, where
+ * that is known, else the one that started it.
+ */
 const struct gp_call *gp_model_op_cause(const struct gp_model *model, const struct gp_op *op);
 
 /* Whether a context is a green one: a part of another's device. */
 bool gp_model_context_is_green(const struct gp_model *model, uint32_t context_id);
 
-/* Index of that call's stack in frames, or GP_NONE; of a graph's node the stack of the graph's launch where its own is not known. */
+/*
+ * Index of that call's stack in frames, or GP_NONE; of a graph's node the stack of the graph's
+ * launch where its own is not known.
+ */
 uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op);
 
 /* The thread's record, or NULL; its name, "" if it has none. */
 const struct gp_thread *gp_model_thread(const struct gp_model *model, uint32_t id);
 const char *gp_model_thread_name(const struct gp_model *model, uint32_t id);
 
-/* The end of all that is known: the last sign of life or the end of the last call or operation, whichever is later. */
+/*
+ * The end of all that is known: the last sign of life or the end of the last call or operation,
+ * whichever is later.
+ */
 uint64_t gp_model_end_ns(const struct gp_model *model);
 
 /* The message of a range; "" if it has none. */
@@ -547,8 +598,8 @@ const char *gp_model_module_path(const struct gp_model *model,
 int gp_text_compare(const struct gp_text *a, const struct gp_text *b);
 
 /*
- * The device that an event of unified memory is about: that memory came to, else that it came from, or that
- * had the fault; of several that fight for it, the first.  GP_NONE: the host, or not known.
+ * The device that an event of unified memory is about: that memory came to, else that it came from,
+ * or that had the fault; of several that fight for it, the first.  GP_NONE: the host, or not known.
  */
 uint32_t gp_unified_device(const struct gp_record_unified *event);
 
@@ -558,13 +609,18 @@ uint32_t gp_unified_device(const struct gp_record_unified *event);
 /* Whether the value of such an event is a number of bytes. */
 bool gp_unified_counts_bytes(uint16_t counter_kind);
 
-/* How many gates come before a time or at it: between times of which equally many come before, recording did not pause. */
+/*
+ * How many gates come before a time or at it: between times of which equally many come before,
+ * recording did not pause.
+ */
 uint32_t gp_model_gates_until(const struct gp_model *model, uint64_t time_ns);
 
 /* Whether recording was on at that time. */
 bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns);
 
-/* What a call asked for that is an allocation and failed.  False: it is none, or that is not known. */
+/*
+ * What a call asked for that is an allocation and failed.  False: it is none, or that is not known.
+ */
 bool gp_model_asked_bytes(const struct gp_model *model, const struct gp_call *call,
 			  uint64_t *bytes);
 
@@ -578,14 +634,20 @@ bool gp_model_paused_before(const struct gp_model *model, uint64_t time_ns);
 const struct gp_record_stream *gp_model_stream(const struct gp_model *model, uint32_t context_id,
 					       uint32_t stream_id);
 
-/* Whether two operations of a model are of one stream; one past the last operation of that one's stream. */
+/*
+ * Whether two operations of a model are of one stream; one past the last operation of that one's
+ * stream.
+ */
 bool gp_ops_share_stream(const struct gp_op *a, const struct gp_op *b);
 uint32_t gp_model_stream_end(const struct gp_model *model, uint32_t op);
 
 /* Whether it is the default stream of its context. */
 bool gp_model_is_null_stream(const struct gp_model *model, uint32_t context_id, uint32_t stream_id);
 
-/* The call that made a stream of the model (NULL: of none), or its context: index in calls, or GP_NONE. */
+/*
+ * The call that made a stream of the model (NULL: of none), or its context: index in calls, or
+ * GP_NONE.
+ */
 uint32_t gp_model_stream_call(const struct gp_model *model, const struct gp_record_stream *stream);
 uint32_t gp_model_context_call(const struct gp_model *model, uint32_t context_id);
 

@@ -1,4 +1,7 @@
-/* no_end: why a trace has no end, in words: an export of it has them, too, and they are known again when that is read. */
+/*
+ * no_end: why a trace has no end, in words: an export of it has them, too, and they are known again
+ * when that is read.
+ */
 #ifndef REPORT_MODEL_NO_END_H
 #define REPORT_MODEL_NO_END_H
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * NVML's interface as far as it is used: every driver's library has had these functions since 2020 (driver 450), and
- * their numbers do not change.
+ * NVML's interface as far as it is used: every driver's library has had these functions since 2020
+ * (driver 450), and their numbers do not change.
  */
 #define MOST_NVLINKS      18u /* NVML_NVLINK_MAX_LINKS */
 #define ENABLED           1   /* nvmlEnableState_t */

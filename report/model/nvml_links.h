@@ -15,8 +15,8 @@
 #define GP_LINKS_OF_DEVICE 2u /* at most, one of each kind */
 
 /*
- * The links of the GPU with that UUID, their device_id 0.  Returns how many, 0 where the library is not there,
- * does not know the GPU or does not tell.
+ * The links of the GPU with that UUID, their device_id 0.  Returns how many, 0 where the library is
+ * not there, does not know the GPU or does not tell.
  */
 size_t gp_link_facts(const uint8_t uuid[16], struct gp_record_link links[GP_LINKS_OF_DEVICE]);
 

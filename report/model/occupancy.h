@@ -32,7 +32,8 @@ struct gp_occupancy {
 	uint32_t blocks; /* at least 1 */
 	uint8_t limit;   /* enum gp_occupancy_limit */
 	uint32_t warps_per_block, warps_most;
-	double share; /* of the SM's warps that these blocks have: the theoretical occupancy, 0 to 1 */
+	/* of the SM's warps that these blocks have: the theoretical occupancy, 0 to 1 */
+	double share;
 
 	/* the grid */
 	uint64_t grid_blocks;

@@ -198,8 +198,9 @@ static void put_text(struct decoding *d, const char *name, const uint8_t *bytes,
 }
 
 /*
- * The names of a value of an enumeration whose entries begin at `at`: the one that it has, else those
- * of its bits.  An entry's flags say that it is bits, its type is the value.  False: it has none.
+ * The names of a value of an enumeration whose entries begin at `at`: the one that it has, else
+ * those of its bits.  An entry's flags say that it is bits, its type is the value.  False: it has
+ * none.
  */
 static bool name_value(struct decoding *d, const char *at, uint64_t value, uint64_t mask,
 		       char names[MOST_LETTERS])

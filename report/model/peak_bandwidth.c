@@ -5,8 +5,9 @@
 #define MOST_NS UINT64_C(1000000000000000000)
 
 /*
- * PCI Express by generation (PCI Express Base Specification 6.0, 1.2 and 4.2): transfers a second of each lane, a bit
- * each, and how many of these are data: 8b/10b, then 128b/130b, then flits of 256 bytes with 242 for packets.
+ * PCI Express by generation (PCI Express Base Specification 6.0, 1.2 and 4.2): transfers a second
+ * of each lane, a bit each, and how many of these are data: 8b/10b, then 128b/130b, then flits of
+ * 256 bytes with 242 for packets.
  */
 static const struct {
 	double transfers_per_s, data, coded;
@@ -44,7 +45,9 @@ static double memory_peak(const struct gp_record_device *device)
 	return device ? (double)device->memory_bandwidth_kbytes_per_s * 1000 / 2 : 0;
 }
 
-/* Between two devices both links are on the way; where one is not known, the other does not tell. */
+/*
+ * Between two devices both links are on the way; where one is not known, the other does not tell.
+ */
 static double peer_peak(const struct gp_model *model, const struct gp_op *op)
 {
 	const struct gp_op_detail *detail = gp_model_detail(model, op);

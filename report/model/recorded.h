@@ -1,5 +1,6 @@
 /*
- * recorded: what of a process was recorded: when, what --trace asked for, and whether that is all there.
+ * recorded: what of a process was recorded: when, what --trace asked for, and whether that is all
+ * there.
  */
 #ifndef REPORT_MODEL_RECORDED_H
 #define REPORT_MODEL_RECORDED_H
@@ -18,37 +19,55 @@ struct gp_recorded_part {
 };
 
 /*
- * The parts in order; *next is 0 for the first one.  False: no more.  Where nothing paused the recording there is one, the whole
- * trace.
+ * The parts in order; *next is 0 for the first one.  False: no more.  Where nothing paused the
+ * recording there is one, the whole trace.
  */
 bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_recorded_part *part);
 
-/* Whether --trace had that word, or one that comprises it: "gpu", "memory", ...; of another recorder's trace: whether it tells of that. */
+/*
+ * Whether --trace had that word, or one that comprises it: "gpu", "memory", ...; of another
+ * recorder's trace: whether it tells of that.
+ */
 bool gp_recorded_kind(const struct gp_model *model, const char *word);
 
 /* Whether a part of the file cannot be read: what it held, and of which time, nobody knows. */
 bool gp_recorded_is_damaged(const struct gp_model *model);
 
-/* Whether records are missing that the process made: dropped, not written, or in a damaged part of the file. */
+/*
+ * Whether records are missing that the process made: dropped, not written, or in a damaged part of
+ * the file.
+ */
 bool gp_recorded_has_lost(const struct gp_model *model);
 
-/* Whether the trace has only the last part of what was recorded (--keep-last): what was before is in none of its figures. */
+/*
+ * Whether the trace has only the last part of what was recorded (--keep-last): what was before is
+ * in none of its figures.
+ */
 bool gp_recorded_is_last_part(const struct gp_model *model);
 bool gp_recorded_any_last_part(struct gp_model *const *models, size_t model_count);
 
 /* Whether the trace has its end: the process closed it, and nothing was cut off since. */
 bool gp_recorded_is_whole(const struct gp_model *model);
 
-/* Of a trace that was not closed, and whose process does not run any more: why, as far as that can be told. */
+/*
+ * Of a trace that was not closed, and whose process does not run any more: why, as far as that can
+ * be told.
+ */
 const char *gp_recorded_why_no_end(const struct gp_model *model);
 
 /* The same of any trace that is not whole, for an export of it. */
 const char *gp_recorded_tell_no_end(const struct gp_model *model);
 
-/* How the process ended: "exit 3", "SIGSEGV", "exec", "killed or crashed"; "running"; "-": it is not known. */
+/*
+ * How the process ended: "exit 3", "SIGSEGV", "exec", "killed or crashed"; "running"; "-": it is
+ * not known.
+ */
 struct gp_figure gp_recorded_how_ended(const struct gp_model *model);
 
-/* The last that is known of the process: of one that lives, when its rings were read; of a dead one, the last that was heard of it. */
+/*
+ * The last that is known of the process: of one that lives, when its rings were read; of a dead
+ * one, the last that was heard of it.
+ */
 uint64_t gp_recorded_last_known_ns(const struct gp_model *model);
 
 /* Whether its recorder takes a few steps of a loop, which stand for all: torch.profiler does. */

@@ -70,7 +70,10 @@ static bool differ(const char *a, const char *b)
 	return a && b && strcmp(a, b) != 0;
 }
 
-/* Containers of one machine may have names of their own: where both have told its boot, that counts. */
+/*
+ * Containers of one machine may have names of their own: where both have told its boot, that
+ * counts.
+ */
 static bool are_of_two_machines(const struct gp_gpu *a, const struct gp_gpu *b)
 {
 	return a->boot && b->boot ? differ(a->boot, b->boot) : differ(a->host, b->host);

@@ -18,7 +18,10 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Ranges may have begun before the first call: a window from the first call on, which is none, holds them. */
+/*
+ * Ranges may have begun before the first call: a window from the first call on, which is none,
+ * holds them.
+ */
 struct gp_slice_filter gp_slice_filter_of(const struct gp_slice_choice *choice,
 					  const struct gp_model *model)
 {

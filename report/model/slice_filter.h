@@ -1,8 +1,9 @@
 /*
  * slice_filter: which part of a trace an export holds: a window of time, and what took long enough.
  *
- * Exporters ask it for every slice and moment that they write; nobody else decides.  What runs into the window belongs to it as a
- * whole.  Of parts that follow each other, each slice is in exactly one: that in which it began.
+ * Exporters ask it for every slice and moment that they write; nobody else decides.  What runs into
+ * the window belongs to it as a whole.  Of parts that follow each other, each slice is in exactly
+ * one: that in which it began.
  */
 #ifndef REPORT_MODEL_SLICE_FILTER_H
 #define REPORT_MODEL_SLICE_FILTER_H
@@ -72,8 +73,9 @@ static inline bool gp_slice_filter_has_in_any(const struct gp_slice_filter *filt
 bool gp_slice_choice_has_any(const struct gp_slice_choice *choice, const struct gp_model *model);
 
 /*
- * Cut what is chosen in parts that hold about as many slices each: where they begin, as from_ns; starts has room for count of them, the
- * first is that of the choice, the others are later than 0.  Returns 0 or -ENOMEM.
+ * Cut what is chosen in parts that hold about as many slices each: where they begin, as from_ns;
+ * starts has room for count of them, the first is that of the choice, the others are later than 0.
+ * Returns 0 or -ENOMEM.
  */
 int gp_slice_choice_cut(const struct gp_slice_choice *choice, const struct gp_model *model,
 			uint64_t *starts, uint32_t count);

@@ -4,23 +4,23 @@
 
 const struct gp_stack_metric_about gp_stack_metrics[GP_STACK_METRICS] = {
 	[GP_STACK_METRIC_GPU_TIME] = {"gpu-time", "GPU time by launching stack", "nanoseconds",
-				 "--stacks=all"},
+				      "--stacks=all"},
 	[GP_STACK_METRIC_OPERATIONS] = {"operations", "GPU operations by launching stack", "count",
-				   "--stacks=all"},
+					"--stacks=all"},
 	[GP_STACK_METRIC_API_TIME] = {"api-time", "time in CUDA calls by stack", "nanoseconds",
-				 "--stacks=all"},
+				      "--stacks=all"},
 	[GP_STACK_METRIC_CALLS] = {"calls", "CUDA calls by stack", "count", "--stacks=all"},
 	[GP_STACK_METRIC_ALLOCATED] = {"allocated-bytes", "memory allocated by stack", "bytes",
-				  "--stacks=alloc"},
+				       "--stacks=alloc"},
 	[GP_STACK_METRIC_ALLOCATIONS] = {"allocations", "allocations by stack", "count",
-				    "--stacks=alloc"},
+					 "--stacks=alloc"},
 	[GP_STACK_METRIC_LEAKED] = {"leaked-bytes",
-			       "memory never freed, caches too, by allocating stack", "bytes",
-			       "--stacks=alloc"},
-	[GP_STACK_METRIC_PEAK] = {"peak-bytes", "memory held at the peak, by allocating stack", "bytes",
-			     "--stacks=alloc"},
+				    "memory never freed, caches too, by allocating stack", "bytes",
+				    "--stacks=alloc"},
+	[GP_STACK_METRIC_PEAK] = {"peak-bytes", "memory held at the peak, by allocating stack",
+				  "bytes", "--stacks=alloc"},
 	[GP_STACK_METRIC_HOST_TIME] = {"host-time", "host time by Python stack", "nanoseconds",
-				  "--host-samples=20"},
+				       "--host-samples=20"},
 };
 
 enum gp_stack_metric gp_stack_metric_find(const char *word)

@@ -10,7 +10,11 @@ enum gp_stack_metric {
 	GP_STACK_METRIC_ALLOCATED,
 	GP_STACK_METRIC_ALLOCATIONS,
 	GP_STACK_METRIC_LEAKED, /* not freed before the trace ended */
-	GP_STACK_METRIC_PEAK, /* held when the process had most; of a device's own memory, and of each other kind, at its own time */
+	/*
+	 * held when the process had most; of a device's own memory, and of each other kind, at its
+	 * own time
+	 */
+	GP_STACK_METRIC_PEAK,
 	GP_STACK_METRIC_HOST_TIME, /* that looks at the stacks of Python's threads stand for */
 	GP_STACK_METRICS
 };

@@ -201,8 +201,9 @@ static void reap(struct child *child)
 }
 
 /*
- * Signals that the kernel generates (Ctrl-C, a lost terminal) go to the whole group, as those do that somebody sends to
- * it: the child has its own, unless it left the group; those that the child sends are not for itself.
+ * Signals that the kernel generates (Ctrl-C, a lost terminal) go to the whole group, as those do
+ * that somebody sends to it: the child has its own, unless it left the group; those that the child
+ * sends are not for itself.
  */
 static bool is_for_child(struct child *child, const siginfo_t *info)
 {
@@ -251,8 +252,8 @@ static bool has_children(void)
 }
 
 /*
- * The program has ended; what it left running, in whatever session, comes to us one by one as their parents end.  Who
- * signals us now wants us to end the waiting.
+ * The program has ended; what it left running, in whatever session, comes to us one by one as their
+ * parents end.  Who signals us now wants us to end the waiting.
  */
 static void wait_for_rest(void (*on_waiting)(void))
 {

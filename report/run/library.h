@@ -34,8 +34,8 @@ int gp_library_preload_path(const struct gp_library *library, const struct gp_se
 			    char path[PATH_MAX]);
 
 /*
- * The path by which the library knows itself when it is preloaded; -ENOENT where it cannot be told beforehand: the folder of
- * loader paths has copies in place of links.
+ * The path by which the library knows itself when it is preloaded; -ENOENT where it cannot be told
+ * beforehand: the folder of loader paths has copies in place of links.
  */
 int gp_library_real_path(const struct gp_library *library, char path[PATH_MAX]);
 

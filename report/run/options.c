@@ -151,9 +151,9 @@ int gp_run_options_parse(struct gp_run_options *options, int argc, char **argv, 
 	}
 	options->program = argv + optind;
 	if (!*options->program && options->action == GP_RUN_PROGRAM) {
-		snprintf(message, message_bytes,
-			 "no program to run; type for example: gpuprof-run ./app, or gpuprof-run "
-			 "--help");
+		snprintf(
+			message, message_bytes,
+			"no program to run; type for example: gpuprof-run ./app, or gpuprof-run --help");
 		return -EINVAL;
 	}
 	return fill_in(options, message, message_bytes);
@@ -203,7 +203,10 @@ const char *gp_run_options_nearest_variable(const char *entry)
 	return nearest.found;
 }
 
-/* Words of text from column HELP_TEXT_COLUMN on, two spaces or a line away from what is before; the cursor is at column. */
+/*
+ * Words of text from column HELP_TEXT_COLUMN on, two spaces or a line away from what is before; the
+ * cursor is at column.
+ */
 static void print_wrapped(FILE *out, int column, const char *text)
 {
 	if (column + 2 > HELP_TEXT_COLUMN) {
@@ -241,14 +244,11 @@ void gp_run_options_help(FILE *out)
 {
 	fputs("Usage: gpuprof-run [option...] [--] program [argument...]\n"
 	      "\n"
-	      "Runs a program under the gpuprof CUDA profiler.  The program keeps its terminal, "
-	      "its output, its\n"
-	      "signals and its exit status.  After it has ended, one summary of all its processes "
-	      "goes to stderr;\n"
+	      "Runs a program under the gpuprof CUDA profiler.  The program keeps its terminal, its output, its\n"
+	      "signals and its exit status.  After it has ended, one summary of all its processes goes to stderr;\n"
 	      "every process that used the GPU leaves a trace file and a Chrome trace.\n"
 	      "\n"
-	      "Options (NAME below is also the environment variable GPUPROF_NAME, for use without "
-	      "gpuprof-run):\n",
+	      "Options (NAME below is also the environment variable GPUPROF_NAME, for use without gpuprof-run):\n",
 	      out);
 	for (int i = 0; i < GP_OPTIONS; i++) {
 		const struct gp_option_row *row = &gp_option_rows[i];
@@ -270,9 +270,7 @@ void gp_run_options_help(FILE *out)
 	      "  LD_PRELOAD=build/libgpuprof.so GPUPROF_OUTPUT=/tmp/app ./app      (no launcher)\n"
 	      "  gpuprof-run --runs 7 --check base.json -- ./app        (a gate for CI)\n"
 	      "\n"
-	      "Exit status: the program's; if a signal ended it, the same signal.  125: "
-	      "gpuprof-run itself failed;\n"
-	      "126: the program cannot be run; 127: it was not found; of --check also 64, 80 and "
-	      "81.\n",
+	      "Exit status: the program's; if a signal ended it, the same signal.  125: gpuprof-run itself failed;\n"
+	      "126: the program cannot be run; 127: it was not found; of --check also 64, 80 and 81.\n",
 	      out);
 }

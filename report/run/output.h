@@ -15,11 +15,13 @@
  * folder is there and can be written to.  They return 0, or -errno with one line for the user in
  * message.
  *
- * Names are templates with % parts, which are expanded later: a '%' of the current folder's own name is doubled, and the
- * check goes as far as the name stands for itself.
+ * Names are templates with % parts, which are expanded later: a '%' of the current folder's own
+ * name is doubled, and the check goes as far as the name stands for itself.
  */
 
-/* Of the files of each process; ends with a slash where the default name is meant, in that folder. */
+/*
+ * Of the files of each process; ends with a slash where the default name is meant, in that folder.
+ */
 int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
 		       size_t message_bytes);
 
@@ -27,7 +29,10 @@ int gp_output_template(const char *name, char absolute[GP_OUTPUT_BYTES], char *m
 int gp_output_summary(const char *name, char absolute[GP_OUTPUT_BYTES], char *message,
 		      size_t message_bytes);
 
-/* The folder of an absolute template: before its last slash, or before the first part that only a process can expand. */
+/*
+ * The folder of an absolute template: before its last slash, or before the first part that only a
+ * process can expand.
+ */
 void gp_output_folder(const char *absolute, char folder[GP_OUTPUT_BYTES]);
 
 #endif

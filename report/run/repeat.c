@@ -100,8 +100,7 @@ static void say_earlier(const struct series *series)
 	if (series->earlier > 0 && is_default(series->options, GP_OPTION_ID_CHECK) &&
 	    !gp_run_options_flag(series->options, GP_OPTION_ID_QUIET))
 		fprintf(stderr,
-			"gpuprof: %s has %lu earlier run%s: %s/* names old and new ones, which are "
-			"from %s/%lu on\n",
+			"gpuprof: %s has %lu earlier run%s: %s/* names old and new ones, which are from %s/%lu on\n",
 			series->folder, series->earlier, series->earlier == 1 ? "" : "s", word,
 			word, series->first);
 }

@@ -1,7 +1,9 @@
 /*
- * repeat: a program under the profiler several times, one run after the other, each by a `gpuprof run` of its own.
+ * repeat: a program under the profiler several times, one run after the other, each by a `gpuprof
+ * run` of its own.
  *
- * Each run leaves its traces in a folder: FOLDER/1, FOLDER/2, ...; where there are some already, the numbers go on.
+ * Each run leaves its traces in a folder: FOLDER/1, FOLDER/2, ...; where there are some already,
+ * the numbers go on.
  */
 #ifndef REPORT_RUN_REPEAT_H
 #define REPORT_RUN_REPEAT_H
@@ -17,8 +19,9 @@
 struct gp_repeat {
 	char **folders; /* of the runs that were made */
 	size_t count;
-	int status;       /* how the last one ended, as waitpid() has it */
-	bool interrupted; /* somebody wanted an end, by Ctrl-C or otherwise: no further run was made */
+	int status; /* how the last one ended, as waitpid() has it */
+	/* somebody wanted an end, by Ctrl-C or otherwise: no further run was made */
+	bool interrupted;
 };
 
 /* Whether the options ask for a number of runs, one even, or for a comparison. */
@@ -28,8 +31,8 @@ bool gp_repeat_is_wanted(const struct gp_run_options *options);
 bool gp_repeat_is_running(void);
 
 /*
- * Make the runs; the first one that fails is the last: status says how it ended.  Returns 0 or a negative errno value, with one line for
- * the user in message; gp_repeat_free() in either case.
+ * Make the runs; the first one that fails is the last: status says how it ended.  Returns 0 or a
+ * negative errno value, with one line for the user in message; gp_repeat_free() in either case.
  */
 int gp_repeat_run(struct gp_repeat *repeat, const struct gp_run_options *options, char *message,
 		  size_t message_bytes);

@@ -119,8 +119,9 @@ static int set_preload(struct run *run)
 }
 
 /*
- * The library says so itself when it is started, but the constructors of libraries that the program is linked with run before
- * that.  What is named already stays, and so does a program that no library gets into.
+ * The library says so itself when it is started, but the constructors of libraries that the program
+ * is linked with run before that.  What is named already stays, and so does a program that no
+ * library gets into.
  */
 static int set_injection(struct run *run, const char *variable)
 {
@@ -175,7 +176,10 @@ static bool is_summary_file(const char *summary)
 	return strcmp(summary, "stderr") && strcmp(summary, "none");
 }
 
-/* Wherever the program goes; and a name alone would be looked for where the loader looks for libraries. */
+/*
+ * Wherever the program goes; and a name alone would be looked for where the loader looks for
+ * libraries.
+ */
 static int set_cupti(struct run *run)
 {
 	const char *name = run->options.values[GP_OPTION_ID_CUPTI];
@@ -222,7 +226,10 @@ static int set_environment(struct run *run)
 		error = set_injection(run, GP_INJECTION_CUDA);
 	if (!error && wants_ranges(run))
 		error = set_injection(run, GP_INJECTION_NVTX);
-	/* gcc's address sanitizer ends a program that it is not the first library of; any process of the tree may be one */
+	/*
+	 * gcc's address sanitizer ends a program that it is not the first library of; any process
+	 * of the tree may be one
+	 */
 	if (!error)
 		error = gp_environment_append(&run->environment, "ASAN_OPTIONS",
 					      "verify_asan_link_order=0");
@@ -241,9 +248,7 @@ static void look_for_other_nvtx_tool(const struct run *run)
 	const char *path = other_tool(run, GP_INJECTION_NVTX);
 
 	if (path && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
-		warn_of("gpuprof: NVTX_INJECTION64_PATH names another tool (%s): ranges will not "
-			"be "
-			"recorded; to record them, type: unset NVTX_INJECTION64_PATH\n",
+		warn_of("gpuprof: NVTX_INJECTION64_PATH names another tool (%s): ranges will not be recorded; to record them, type: unset NVTX_INJECTION64_PATH\n",
 			path);
 }
 
@@ -254,8 +259,7 @@ static void look_for_other_injection(struct run *run)
 
 	run->stands_aside = path != NULL;
 	if (run->stands_aside && !gp_run_options_flag(&run->options, GP_OPTION_ID_QUIET))
-		warn_of("gpuprof: CUDA_INJECTION64_PATH names another tool (%s): nothing will be "
-			"recorded; to profile, type: unset CUDA_INJECTION64_PATH\n",
+		warn_of("gpuprof: CUDA_INJECTION64_PATH names another tool (%s): nothing will be recorded; to profile, type: unset CUDA_INJECTION64_PATH\n",
 			path);
 }
 
@@ -267,10 +271,10 @@ static int prepare(struct run *run)
 		return error;
 	error = gp_session_open(&run->session);
 	if (error)
-		return explain(run, error,
-			       "cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s; "
-			       "set TMPDIR to one that can be written",
-			       strerror(-error));
+		return explain(
+			run, error,
+			"cannot make a folder in $XDG_RUNTIME_DIR, $TMPDIR or /tmp: %s; set TMPDIR to one that can be written",
+			strerror(-error));
 	error = set_environment(run);
 	if (!error) {
 		look_for_other_injection(run);
@@ -300,8 +304,7 @@ static int find_program(struct run *run)
 		run->bar = gp_target_look(path);
 	else if (error == -EACCES)
 		explain(run, error,
-			"cannot run %s: it is not an executable file; type: chmod +x %s, or "
-			"name its interpreter first",
+			"cannot run %s: it is not an executable file; type: chmod +x %s, or name its interpreter first",
 			program, gp_shell_word(program, word, sizeof(word)));
 	else if (error == -EISDIR)
 		explain(run, error, "cannot run %s: it is a folder; name a program", program);
@@ -399,8 +402,7 @@ static void finish(struct run *run)
 
 static void say_waiting(void)
 {
-	fputs("gpuprof: the program has ended; waiting for processes that it left running (Ctrl-C "
-	      "ends the waiting)\n",
+	fputs("gpuprof: the program has ended; waiting for processes that it left running (Ctrl-C ends the waiting)\n",
 	      stderr);
 }
 

@@ -138,7 +138,10 @@ static bool has_section(const struct image *image, const Elf64_Ehdr *elf, const 
 	return false;
 }
 
-/* The loader is one that loads others: it needs none, as a static program, and loads what it is told to. */
+/*
+ * The loader is one that loads others: it needs none, as a static program, and loads what it is
+ * told to.
+ */
 static bool is_loader(const char *file)
 {
 	return fnmatch("ld*.so*", basename(file), 0) == 0;
@@ -179,7 +182,9 @@ static bool read_word(const struct image *image, size_t *position, char word[PAT
 	return length > 0 && length < PATH_MAX - 1;
 }
 
-/* What `env` will run: the first word that is neither an option nor a variable, looked up in PATH. */
+/*
+ * What `env` will run: the first word that is neither an option nor a variable, looked up in PATH.
+ */
 static void look_up_for_env(const struct image *image, size_t position, char path[PATH_MAX])
 {
 	const char *name = strrchr(path, '/');
@@ -261,8 +266,8 @@ const char *gp_target_bar_text(enum gp_target_bar bar)
 		[GP_TARGET_OTHER_MACHINE] =
 			"it is built for another kind of processor, or for 32 bits",
 		[GP_TARGET_MUSL] = "it uses the C library musl, and gpuprof needs glibc",
-		[GP_TARGET_PRIVILEGED] = "it gains privileges at its start (set-user-id or file "
-					 "capabilities); run it as that user",
+		[GP_TARGET_PRIVILEGED] =
+			"it gains privileges at its start (set-user-id or file capabilities); run it as that user",
 	};
 
 	return texts[bar];

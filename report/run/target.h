@@ -17,8 +17,8 @@ enum gp_target_bar {
 	GP_TARGET_STATIC,
 	GP_TARGET_OTHER_MACHINE, /* 32-bit, or another architecture */
 	GP_TARGET_MUSL,
-	GP_TARGET_PRIVILEGED, /* set-user-id, set-group-id or file capabilities: the loader ignores
-				 LD_PRELOAD */
+	/* set-user-id, set-group-id or file capabilities: the loader ignores LD_PRELOAD */
+	GP_TARGET_PRIVILEGED,
 	GP_TARGET_BARS
 };
 
@@ -28,12 +28,18 @@ enum gp_target_bar {
  */
 int gp_target_find(const char *program, char path[PATH_MAX]);
 
-/* What runs in the end: the program itself, or the interpreter of a script, also one that `env` looks up. */
+/*
+ * What runs in the end: the program itself, or the interpreter of a script, also one that `env`
+ * looks up.
+ */
 struct gp_target {
 	enum gp_target_bar bar;
 	char file[PATH_MAX];
-	char loader
-		[PATH_MAX]; /* that file's program interpreter, as /lib64/ld-linux-x86-64.so.2; "" = none; of one, itself */
+	/*
+	 * that file's program interpreter, as /lib64/ld-linux-x86-64.so.2; "" = none; of one,
+	 * itself
+	 */
+	char loader[PATH_MAX];
 	bool has_kernels; /* of CUDA, in that file itself */
 };
 

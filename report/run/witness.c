@@ -79,8 +79,8 @@ static void ask(struct gp_witness *witness)
 	struct testimony testimony;
 
 	/*
-	 * The kernel signals a group while it holds the lock that setpgid() takes: after this call, which changes
-	 * nothing, all of the group have what we got.
+	 * The kernel signals a group while it holds the lock that setpgid() takes: after this call,
+	 * which changes nothing, all of the group have what we got.
 	 */
 	(void)setpgid(0, getpgrp());
 	if (send(witness->line, "?", 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1 ||

@@ -43,20 +43,20 @@ int gp_http_load(struct gp_http *http, char *message, size_t message_bytes)
 
 	*http = (struct gp_http){.handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL)};
 	if (!http->handle) {
-		snprintf(message, message_bytes,
-			 "serve: this machine has no libmicrohttpd (%s); install it (Debian, "
-			 "Ubuntu: apt-get install libmicrohttpd12; Fedora: dnf install "
-			 "libmicrohttpd), or write the page as a file: gpuprof html FILE",
-			 dlerror());
+		snprintf(
+			message, message_bytes,
+			"serve: this machine has no libmicrohttpd (%s); install it (Debian, Ubuntu: apt-get install libmicrohttpd12; Fedora: dnf install libmicrohttpd), or write the page as a file: gpuprof html FILE",
+			dlerror());
 		return -ENOENT;
 	}
 	lacking = find_functions(http);
 	if (!lacking)
 		return 0;
-	snprintf(message, message_bytes,
-		 "serve: " LIBRARY " of this machine lacks %s; install a newer one, or write the "
-		 "page as a file: gpuprof html FILE",
-		 lacking);
+	snprintf(
+		message, message_bytes,
+		"serve: " LIBRARY
+		" of this machine lacks %s; install a newer one, or write the page as a file: gpuprof html FILE",
+		lacking);
 	return -ENOENT;
 }
 

@@ -1,7 +1,8 @@
 /*
  * http: libmicrohttpd, which speaks HTTP for `gpuprof serve`, found when it is needed.
  *
- * It is not linked: distributions build it with TLS, and each command of gpuprof would need that, too, on any machine.
+ * It is not linked: distributions build it with TLS, and each command of gpuprof would need that,
+ * too, on any machine.
  */
 #ifndef REPORT_SERVE_HTTP_H
 #define REPORT_SERVE_HTTP_H

@@ -1,9 +1,10 @@
 /*
  * request: what a browser asks for, and who is let in.
  *
- * Anybody on the machine can connect, and any page in the user's browser can send requests here.  So a request has to know the token, which
- * only the address has that was printed; and to name us as the host, which a page of another site that makes its name lead to this
- * machine (DNS rebinding) does not.
+ * Anybody on the machine can connect, and any page in the user's browser can send requests here.
+ * So a request has to know the token, which only the address has that was printed; and to name us
+ * as the host, which a page of another site that makes its name lead to this machine (DNS
+ * rebinding) does not.
  */
 #ifndef REPORT_SERVE_REQUEST_H
 #define REPORT_SERVE_REQUEST_H
@@ -31,8 +32,9 @@ struct gp_door {
 	uint16_t port; /* at which we listen */
 	char token[GP_TOKEN_BYTES];
 	/*
-	 * Takes a browser to the token, one time: the address that a browser is started with is in the list of processes, where everybody on
-	 * the machine reads it, and may be first: so only for a request that is_own.  Empty = there is none.
+	 * Takes a browser to the token, one time: the address that a browser is started with is in
+	 * the list of processes, where everybody on the machine reads it, and may be first: so only
+	 * for a request that is_own.  Empty = there is none.
 	 */
 	char once[GP_TOKEN_BYTES];
 };
@@ -40,7 +42,10 @@ struct gp_door {
 /* A new token, from the kernel; with_once: and a way to it.  Returns 0 or -errno. */
 int gp_door_lock(struct gp_door *door, bool with_once);
 
-/* 0: it may come in.  Else the status of HTTP that it gets: 303, to the page with the token, which takes once away; 403; 405. */
+/*
+ * 0: it may come in.  Else the status of HTTP that it gets: 303, to the page with the token, which
+ * takes once away; 403; 405.
+ */
 unsigned gp_door_refuses(struct gp_door *door, const struct gp_request *request);
 
 /* Room for one more: false where there is none. */
@@ -50,8 +55,8 @@ bool gp_request_add(struct gp_request *request, const char *name, const char *va
 const char *gp_request_value(const struct gp_request *request, const char *name);
 
 /*
- * The number of an argument, within the bounds; as it was, where the argument was not given.  0, or -EINVAL and the line for the user in
- * message, which names the value.
+ * The number of an argument, within the bounds; as it was, where the argument was not given.  0, or
+ * -EINVAL and the line for the user in message, which names the value.
  */
 int gp_request_number(const struct gp_request *request, const char *name, int64_t least,
 		      int64_t most, int64_t *number, char *message, size_t message_bytes);

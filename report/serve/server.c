@@ -111,7 +111,9 @@ static enum MHD_Result answer_request(void *context, struct MHD_Connection *conn
 
 /* ---- the server ---- */
 
-/* A socket that listens at this machine's own address; *port is 0 or which one, then which it is. */
+/*
+ * A socket that listens at this machine's own address; *port is 0 or which one, then which it is.
+ */
 static int listen_at(uint16_t *port)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -163,13 +165,16 @@ int gp_server_open(struct gp_server *server, struct gp_site *site, uint16_t port
 		return 0;
 	}
 	close(fd);
-	snprintf(message, message_bytes,
-		 "serve: libmicrohttpd cannot serve here; write the page as a file: gpuprof html "
-		 "FILE");
+	snprintf(
+		message, message_bytes,
+		"serve: libmicrohttpd cannot serve here; write the page as a file: gpuprof html FILE");
 	return -EIO;
 }
 
-/* How long poll() may wait: where all connections were taken, it listens again only when it is run once more. */
+/*
+ * How long poll() may wait: where all connections were taken, it listens again only when it is run
+ * once more.
+ */
 static int wait_of(const struct gp_server *server)
 {
 	MHD_UNSIGNED_LONG_LONG wait_ms;

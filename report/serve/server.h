@@ -1,8 +1,9 @@
 /*
- * server: answers requests of this machine for a site (report/serve/site.h), one after the other, in the thread that runs it.
+ * server: answers requests of this machine for a site (report/serve/site.h), one after the other,
+ * in the thread that runs it.
  *
- * It listens at 127.0.0.1 alone.  Connections are never waited for: one that is slow, silent or cut delays no other, and gives
- * its place up after a minute.  There are 64 places.
+ * It listens at 127.0.0.1 alone.  Connections are never waited for: one that is slow, silent or cut
+ * delays no other, and gives its place up after a minute.  There are 64 places.
  */
 #ifndef REPORT_SERVE_SERVER_H
 #define REPORT_SERVE_SERVER_H
@@ -20,8 +21,9 @@ struct gp_server {
 };
 
 /*
- * Listen; port 0 = any that is free, site->door.port says which it is, site->address where.  SIGPIPE has to be ignored.  Returns 0, or -errno and the line for the
- * user in message; gp_server_close() in either case.
+ * Listen; port 0 = any that is free, site->door.port says which it is, site->address where.
+ * SIGPIPE has to be ignored.  Returns 0, or -errno and the line for the user in message;
+ * gp_server_close() in either case.
  */
 int gp_server_open(struct gp_server *server, struct gp_site *site, uint16_t port, char *message,
 		   size_t message_bytes);

@@ -18,7 +18,8 @@ struct endpoint {
 	const char *path, *type;
 	int (*write)(const struct gp_call_of_endpoint *call, FILE *out);
 	const char *help;
-	bool is_kept; /* without parameters: the answer takes long to make, and is always the same */
+	/* without parameters: the answer takes long to make, and is always the same */
+	bool is_kept;
 	const char *parameters[PARAMETERS];
 };
 
@@ -109,7 +110,10 @@ static bool takes(const struct endpoint *endpoint, const char *name)
 	return false;
 }
 
-/* Whether all arguments are such as it takes: whoever mistypes one does not want what comes without it. */
+/*
+ * Whether all arguments are such as it takes: whoever mistypes one does not want what comes without
+ * it.
+ */
 static bool check_arguments(const struct endpoint *endpoint, const struct gp_request *request,
 			    struct gp_answer *answer)
 {
@@ -198,8 +202,7 @@ static void refuse(const struct gp_site *site, unsigned status, struct gp_answer
 		return;
 	default:
 		say(answer, status,
-		    "the address has to be the one that gpuprof serve printed, with its token; "
-		    "through ssh -L with the same port at both ends");
+		    "the address has to be the one that gpuprof serve printed, with its token; through ssh -L with the same port at both ends");
 	}
 }
 

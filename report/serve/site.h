@@ -1,7 +1,9 @@
 /*
- * site: what `gpuprof serve` answers: a page and numbers of the traces that it was given, made when they are asked for.
+ * site: what `gpuprof serve` answers: a page and numbers of the traces that it was given, made when
+ * they are asked for.
  *
- * No path of a request ever names a file: it is looked up in a table of the few that there are.  Called from one thread.
+ * No path of a request ever names a file: it is looked up in a table of the few that there are.
+ * Called from one thread.
  */
 #ifndef REPORT_SERVE_SITE_H
 #define REPORT_SERVE_SITE_H
@@ -28,10 +30,11 @@ struct gp_site {
 	uint64_t least_ns;    /* of the same: shorter neighbours stand together; 0 = none do */
 	bool has_once;        /* the door has a way in for one time */
 	/* the site's own */
-	char address
-		[GP_SITE_ADDRESS_BYTES]; /* of the page, with the token: from when it is asked for */
-	struct gp_spans *spans;          /* of the timeline, from when it is asked for first */
-	int kept[GP_SITE_ENDPOINTS]; /* files of answers that are always the same; 0 = not made yet */
+	/* of the page, with the token: from when it is asked for */
+	char address[GP_SITE_ADDRESS_BYTES];
+	struct gp_spans *spans; /* of the timeline, from when it is asked for first */
+	/* files of answers that are always the same; 0 = not made yet */
+	int kept[GP_SITE_ENDPOINTS];
 };
 
 struct gp_answer {
@@ -39,12 +42,16 @@ struct gp_answer {
 	const char *type;   /* of the content */
 	const char *header; /* one more, and its value; NULL = none */
 	const char *value;
-	int fd; /* of a file without a name with all of it, whoever asked closes it; -1: it is text */
+	/* of a file without a name with all of it, whoever asked closes it; -1: it is text */
+	int fd;
 	uint64_t bytes;
 	char text[GP_SITE_MESSAGE_BYTES];
 };
 
-/* A site with models, count, limits and has_once set, all else zero.  Returns 0 or -errno; gp_site_close() in either case. */
+/*
+ * A site with models, count, limits and has_once set, all else zero.  Returns 0 or -errno;
+ * gp_site_close() in either case.
+ */
 int gp_site_open(struct gp_site *site);
 void gp_site_close(struct gp_site *site);
 

@@ -147,7 +147,10 @@ static bool is_of_row(const void *element, const void *key)
 	return event->row <= *(const uint32_t *)key;
 }
 
-/* The row that begins at index first of the track: its events that may be in the window.  next: where the next row begins. */
+/*
+ * The row that begins at index first of the track: its events that may be in the window.  next:
+ * where the next row begins.
+ */
 static struct piece find_piece(const struct track *track, uint32_t first, uint32_t *next,
 			       const struct gp_slice_filter *window)
 {
@@ -211,8 +214,8 @@ static void count_events(struct view *view)
 }
 
 /*
- * A row has at most one span of short events and one long event for each resolution_ns of the window, and what runs into it: the rows
- * share the limit.
+ * A row has at most one span of short events and one long event for each resolution_ns of the
+ * window, and what runs into it: the rows share the limit.
  */
 static void choose_resolution(struct view *view)
 {

@@ -1,9 +1,11 @@
 /*
- * spans: the timeline in pieces: what ran in a window of time, in rows as the page has it, never more than asked for.
+ * spans: the timeline in pieces: what ran in a window of time, in rows as the page has it, never
+ * more than asked for.
  *
- * All events are placed once, by the walk that the page uses; a window is then found by bisection.  Where it holds more than may be
- * answered, short events that lie side by side become one span that says how many they are and how long they ran: nothing is left out,
- * and a narrower window shows more.
+ * All events are placed once, by the walk that the page uses; a window is then found by bisection.
+ * Where it holds more than may be answered, short events that lie side by side become one span that
+ * says how many they are and how long they ran: nothing is left out, and a narrower window shows
+ * more.
  */
 #ifndef REPORT_SERVE_SPANS_H
 #define REPORT_SERVE_SPANS_H
@@ -20,7 +22,10 @@
 struct gp_spans;
 
 struct gp_span_query {
-	/* From the first call or operation of all processes on, as tables count; to_ns is not in the window any more. */
+	/*
+	 * From the first call or operation of all processes on, as tables count; to_ns is not in
+	 * the window any more.
+	 */
 	int64_t from_ns, to_ns;
 	uint64_t least_ns; /* shorter events are left out */
 	uint32_t limit;    /* most spans of the answer, at least 1 */

@@ -10,7 +10,9 @@
 #include "report/model/model.h"
 #include "report/base/tree.h"
 
-/* So many kernels are told apart, and so many threads have a name; programs have thousands at most. */
+/*
+ * So many kernels are told apart, and so many threads have a name; programs have thousands at most.
+ */
 #define KERNEL_LIMIT 65536u
 #define THREAD_LIMIT 16384u
 
@@ -376,7 +378,10 @@ static int take_in_flight(struct gp_live *l, const union gp_any_record *record, 
 	return 0;
 }
 
-/* Numbers of calls are given when these begin: of calls of two threads that go on at once their order counts. */
+/*
+ * Numbers of calls are given when these begin: of calls of two threads that go on at once their
+ * order counts.
+ */
 static int take_stream_wait(struct gp_live *l, const union gp_any_record *record, const char *text,
 			    uint32_t thread_id)
 {

@@ -1,9 +1,9 @@
 /*
  * live: what `gpuprof top` shows of a running program, kept up to date record by record.
  *
- * Sums run from the beginning; what was summed up by the end of the last interval is kept beside them, so that their difference is
- * what the present interval has.  What is kept grows with the kernels, threads, devices and allocations there are, not with the
- * number of records.
+ * Sums run from the beginning; what was summed up by the end of the last interval is kept beside
+ * them, so that their difference is what the present interval has.  What is kept grows with the
+ * kernels, threads, devices and allocations there are, not with the number of records.
  */
 #ifndef REPORT_STREAM_LIVE_H
 #define REPORT_STREAM_LIVE_H
@@ -102,12 +102,16 @@ void gp_live_free(struct gp_live *live);
 int gp_live_take(void *live, const union gp_any_record *record, const char *text,
 		 uint32_t thread_id);
 
-/* After each part of a reading: brings up to date what depends on the order of time.  Returns 0, -ENOMEM or -EOVERFLOW. */
+/*
+ * After each part of a reading: brings up to date what depends on the order of time.  Returns 0,
+ * -ENOMEM or -EOVERFLOW.
+ */
 int gp_live_settle(struct gp_live *live);
 
 /*
- * The interval ends now, by CLOCK_MONOTONIC; is_over: nothing comes any more.  From then on `interval` and the functions below tell of
- * it, until gp_live_next_interval() begins the next one.  Returns 0 or -ENOMEM.
+ * The interval ends now, by CLOCK_MONOTONIC; is_over: nothing comes any more.  From then on
+ * `interval` and the functions below tell of it, until gp_live_next_interval() begins the next one.
+ * Returns 0 or -ENOMEM.
  */
 int gp_live_end_interval(struct gp_live *live, uint64_t now_ns, bool is_over);
 void gp_live_next_interval(struct gp_live *live);
@@ -115,19 +119,25 @@ void gp_live_next_interval(struct gp_live *live);
 /* What came in the interval. */
 struct gp_live_sum gp_live_gained(const struct gp_live_flow *flow);
 
-/* Calls that returned no error and were not captured, in all and in the interval, of those classes (bits 1 << enum gp_api_class). */
+/*
+ * Calls that returned no error and were not captured, in all and in the interval, of those classes
+ * (bits 1 << enum gp_api_class).
+ */
 struct gp_live_flow gp_live_calls(const struct gp_live *live, uint32_t classes);
 
 /* All calls, also those that failed or were captured. */
 struct gp_live_flow gp_live_all_calls(const struct gp_live *live);
 
 /*
- * Launches whose kernels have not come yet, as far as the numbers tell: of all, or of those that were made before the interval; lost:
- * records that are known not to come.
+ * Launches whose kernels have not come yet, as far as the numbers tell: of all, or of those that
+ * were made before the interval; lost: records that are known not to come.
  */
 uint64_t gp_live_in_flight(const struct gp_live *live, bool of_all, uint64_t lost);
 
-/* The first of those launches that has none still, for no operation ended after the look, and may go on.  NULL: there is none. */
+/*
+ * The first of those launches that has none still, for no operation ended after the look, and may
+ * go on.  NULL: there is none.
+ */
 const struct gp_record_in_flight *gp_live_open(const struct gp_live *live);
 
 /* How many of them have none still, but have ended: a call waited for their stream. */

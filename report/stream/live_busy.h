@@ -1,8 +1,9 @@
 /*
  * live_busy: for how much of the time each GPU had something to do, while operations still come in.
  *
- * Time is cut into windows that follow each other.  An operation counts in each window that it lies in, together with all others,
- * whatever their stream; of one that comes in when a window is over, what lies in that window is left out.
+ * Time is cut into windows that follow each other.  An operation counts in each window that it lies
+ * in, together with all others, whatever their stream; of one that comes in when a window is over,
+ * what lies in that window is left out.
  */
 #ifndef REPORT_STREAM_LIVE_BUSY_H
 #define REPORT_STREAM_LIVE_BUSY_H
@@ -28,14 +29,20 @@ struct gp_live_busy {
 
 void gp_live_busy_free(struct gp_live_busy *busy);
 
-/* An operation, in any order; what ends before it starts is left out.  Returns 0, -ENOMEM or -EOVERFLOW. */
+/*
+ * An operation, in any order; what ends before it starts is left out.  Returns 0, -ENOMEM or
+ * -EOVERFLOW.
+ */
 int gp_live_busy_add(struct gp_live_busy *busy, uint16_t device, uint64_t start_ns,
 		     uint64_t end_ns);
 
 /* Count what lies before that time, in the window that is still open.  Returns 0 or -ENOMEM. */
 int gp_live_busy_count(struct gp_live_busy *busy, uint64_t until_ns);
 
-/* End the window there; the next one begins there.  It begins at start_ns where it is the first one. */
+/*
+ * End the window there; the next one begins there.  It begins at start_ns where it is the first
+ * one.
+ */
 int gp_live_busy_end_window(struct gp_live_busy *busy, uint64_t start_ns, uint64_t end_ns);
 
 #endif

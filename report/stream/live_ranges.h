@@ -1,7 +1,8 @@
 /*
  * live_ranges: the ranges (NVTX) that are open in a running program.
  *
- * A bounded number of texts is kept, those that were defined last of their place; so is the number of open ranges.
+ * A bounded number of texts is kept, those that were defined last of their place; so is the number
+ * of open ranges.
  */
 #ifndef REPORT_STREAM_LIVE_RANGES_H
 #define REPORT_STREAM_LIVE_RANGES_H
@@ -27,9 +28,9 @@ struct gp_live_range {
 struct gp_live_ranges {
 	struct gp_live_range open[GP_LIVE_OPEN_RANGES]; /* in the order in which they were opened */
 	uint32_t open_count;
-	uint64_t early_ends
-		[GP_LIVE_EARLY_ENDS]; /* ranges whose end came before their start: the last ones */
-	uint32_t early_end_count;     /* so far */
+	/* ranges whose end came before their start: the last ones */
+	uint64_t early_ends[GP_LIVE_EARLY_ENDS];
+	uint32_t early_end_count; /* so far */
 	struct gp_live_text *texts;
 };
 

@@ -1,9 +1,11 @@
 /*
- * one_pass: a trace added up in one pass, by all cores there are, in memory that does not grow with it.
+ * one_pass: a trace added up in one pass, by all cores there are, in memory that does not grow with
+ * it.
  *
- * Chunks decode alone (gpuprof/trace.h), so they are dealt out to threads as they come, where they were read.  Calls and operations become sums there; what else
- * there is, definitions and allocations above all, is given to the loader's thread in the order of the file.  The result is the same
- * whatever the number of threads.
+ * Chunks decode alone (gpuprof/trace.h), so they are dealt out to threads as they come, where they
+ * were read.  Calls and operations become sums there; what else there is, definitions and
+ * allocations above all, is given to the loader's thread in the order of the file.  The result is
+ * the same whatever the number of threads.
  */
 #ifndef REPORT_STREAM_ONE_PASS_H
 #define REPORT_STREAM_ONE_PASS_H
@@ -24,10 +26,16 @@ struct gp_one_pass_sink {
 struct gp_one_pass *gp_one_pass_new(const struct gp_one_pass_sink *sink);
 void gp_one_pass_free(struct gp_one_pass *pass);
 
-/* A chunk of form PACKED or KEPT.  Returns 0, or a negative errno value: of this one, or of one before. */
+/*
+ * A chunk of form PACKED or KEPT.  Returns 0, or a negative errno value: of this one, or of one
+ * before.
+ */
 int gp_one_pass_chunk(struct gp_one_pass *pass, const struct gp_chunk *chunk);
 
-/* For gp_trace_swap_windows(), which is called before all chunks: these stay where they are until they are decoded.  The context is the pass. */
+/*
+ * For gp_trace_swap_windows(), which is called before all chunks: these stay where they are until
+ * they are decoded.  The context is the pass.
+ */
 uint8_t *gp_one_pass_swap(void *pass, uint8_t *window);
 
 /* All chunks up to here are done with; then records one by one.  Both return as the above. */
@@ -35,7 +43,10 @@ int gp_one_pass_drain(struct gp_one_pass *pass);
 int gp_one_pass_record(struct gp_one_pass *pass, uint32_t ring_thread,
 		       const union gp_any_record *record, const char *text);
 
-/* The end: *totals is what it all comes to, gp_totals_free() frees it; *unknown: records that were not understood. */
+/*
+ * The end: *totals is what it all comes to, gp_totals_free() frees it; *unknown: records that were
+ * not understood.
+ */
 int gp_one_pass_end(struct gp_one_pass *pass, struct gp_totals *totals, uint64_t *unknown);
 
 #endif

@@ -91,23 +91,27 @@ static void put_group(const struct listing *listing, struct gp_group *group)
 	struct gp_text_table *table = listing->table;
 
 	gp_text_table_figure(table, group->is_aside ? (struct gp_figure){"-"}
-					       : gp_format_percent((double)group->total_ns,
-								   (double)listing->total_ns));
+						    : gp_format_percent((double)group->total_ns,
+									(double)listing->total_ns));
 	gp_text_table_figure(table, gp_format_ns(group->total_ns));
 	gp_text_table_figure(table, gp_format_count(group->count));
 	if (listing->failures)
-		gp_text_table_cell(table, group->failed ? gp_format_count(group->failed).text : "-");
+		gp_text_table_cell(table,
+				   group->failed ? gp_format_count(group->failed).text : "-");
 	put_times(table, &stats);
 	if (listing->tuning)
 		gp_text_table_cell(table, group->apart_ns > 0
-					     ? gp_format_percent((double)group->apart_ns,
-								 (double)group->total_ns)
-						       .text
-					     : "-");
+						  ? gp_format_percent((double)group->apart_ns,
+								      (double)group->total_ns)
+							    .text
+						  : "-");
 	put_name(table, label_of(listing, group));
 }
 
-/* How many rows and how much time the limit hides, and how to see them: of one screen its last line says that. */
+/*
+ * How many rows and how much time the limit hides, and how to see them: of one screen its last line
+ * says that.
+ */
 static void print_folded(const struct listing *listing, const uint32_t *order, uint32_t shown)
 {
 	const struct gp_groups *groups = listing->groups;
@@ -170,7 +174,7 @@ static int print_listing(struct listing *listing)
 	for (uint32_t i = 0; i < shown; i++)
 		put_group(listing, &listing->groups->rows[order[i]]);
 	result = gp_text_table_print(listing->table, listing->summary->out,
-				columns_limit(listing->summary));
+				     columns_limit(listing->summary));
 	if (shown < listing->groups->count)
 		print_folded(listing, order, shown);
 	free(order);
@@ -256,8 +260,7 @@ static const char *which_calls(const struct gp_summary *summary)
 	if (count == summary->model_count)
 		return " (every one)";
 	if (count > 0)
-		return " (every one of some processes; of others launches, copies, memory, waits, "
-		       "set-up)";
+		return " (every one of some processes; of others launches, copies, memory, waits, set-up)";
 	return " (launches, copies, memory, waits, set-up; --trace=api-all records every one)";
 }
 
@@ -287,15 +290,16 @@ static void put_copies(struct gp_text_table *table, const struct gp_group *group
 {
 	gp_text_table_figure(table, gp_format_bytes(group->bytes));
 	gp_text_table_figure(table, gp_format_count(group->count));
-	gp_text_table_figure(table, gp_format_bytes((group->bytes + group->count / 2) / group->count));
+	gp_text_table_figure(table,
+			     gp_format_bytes((group->bytes + group->count / 2) / group->count));
 	gp_text_table_figure(table, gp_format_bytes(group->least_bytes));
 	gp_text_table_figure(table, gp_format_bytes(group->most_bytes));
 	gp_text_table_figure(table, gp_format_ns(group->total_ns));
 	gp_text_table_figure(table, gp_format_gb_per_s(group->timed_bytes, group->total_ns));
-	gp_text_table_figure(table,
-			gp_copy_peak_is_known(group->without_peak, group->peak_ns, group->total_ns)
-				? gp_format_percent((double)group->peak_ns, (double)group->total_ns)
-				: (struct gp_figure){"-"});
+	gp_text_table_figure(
+		table, gp_copy_peak_is_known(group->without_peak, group->peak_ns, group->total_ns)
+			       ? gp_format_percent((double)group->peak_ns, (double)group->total_ns)
+			       : (struct gp_figure){"-"});
 	gp_text_table_cell(table, group->key + 1);
 }
 

@@ -1,4 +1,7 @@
-/* What one screen has in other words than the whole page: copies in a line, memory in a row for each device. */
+/*
+ * What one screen has in other words than the whole page: copies in a line, memory in a row for
+ * each device.
+ */
 #include "report/summary/part.h"
 
 #include <errno.h>
@@ -130,11 +133,14 @@ static uint64_t largest_peak(const struct gp_memory_stats *memory)
 	return most_bytes;
 }
 
-/* The rows that are printed, and those that are counted below them: a line either way where that is one. */
+/*
+ * The rows that are printed, and those that are counted below them: a line either way where that is
+ * one.
+ */
 struct choice {
 	size_t shown, rows;
-	uint64_t
-		least_bytes; /* of a kind that is no device's; what is less is a small part of the largest */
+	/* of a kind that is no device's; what is less is a small part of the largest */
+	uint64_t least_bytes;
 };
 
 static bool is_worth_a_row(const struct gp_memory_row *row, uint64_t least_bytes)

@@ -10,7 +10,10 @@
 
 #define SMALL_PART 2000.0 /* of a whole that many times as long no percentage is said */
 
-/* Of the first process of which something is missing for sure, else of the first that may lack some. */
+/*
+ * Of the first process of which something is missing for sure, else of the first that may lack
+ * some.
+ */
 static const char *why_not_all(const struct gp_summary *summary)
 {
 	const char *why = NULL;
@@ -24,7 +27,10 @@ static const char *why_not_all(const struct gp_summary *summary)
 	return why;
 }
 
-/* Where some operations are not known, it was busy for longer, and idle for less.  The line is not ended. */
+/*
+ * Where some operations are not known, it was busy for longer, and idle for less.  The line is not
+ * ended.
+ */
 static void print_device(const struct gp_summary *summary, size_t device, bool all)
 {
 	const struct gp_busy *busy = &summary->busy[device];
@@ -170,8 +176,7 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 	if (result == 0)
 		result = gp_summary_print_ends(summary);
 	if (!summary->options->brief)
-		fputs("  details   gpuprof summary --by time,idle,gap,kind,iteration,queue --top "
-		      "20 FILE\n",
+		fputs("  details   gpuprof summary --by time,idle,gap,kind,iteration,queue --top 20 FILE\n",
 		      summary->out);
 	return result;
 }

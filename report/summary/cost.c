@@ -14,7 +14,9 @@
 
 /* ---- ours ---- */
 
-/* Each thread from its first to its last call, all together; that of one thread is its process's. */
+/*
+ * Each thread from its first to its last call, all together; that of one thread is its process's.
+ */
 static double threads_time(const struct gp_summary *summary, size_t *threads)
 {
 	double total_ns = 0;

@@ -1,4 +1,7 @@
-/* What passed before the first operation and after the last one, where that is a notable part of the time. */
+/*
+ * What passed before the first operation and after the last one, where that is a notable part of
+ * the time.
+ */
 #include "report/summary/part.h"
 
 #include <errno.h>
@@ -21,7 +24,10 @@
 #define LEAST_WORK      10 /* percent of an end that Python did, or the program in no call */
 #define MOST_FUNCTIONS  2
 
-/* What GPUs could have worked in, as their busy lines have it: the time in which no process lived does not count. */
+/*
+ * What GPUs could have worked in, as their busy lines have it: the time in which no process lived
+ * does not count.
+ */
 static uint64_t wall_ns(const struct gp_summary *summary)
 {
 	uint64_t most_ns = 0;
@@ -58,7 +64,9 @@ static bool has_looks(const struct gp_end *end, const struct gp_model *model)
 	return model->sample_count > 0 && known_ns(end) * 2 < end->ns;
 }
 
-/* "NCCL's ncclCommInitRank 512.3ms, making contexts 113.6ms, in no recorded call of CUDA 80.00ms" */
+/*
+ * "NCCL's ncclCommInitRank 512.3ms, making contexts 113.6ms, in no recorded call of CUDA 80.00ms"
+ */
 static void print_parts(FILE *out, const struct gp_end *end, const struct gp_model *model)
 {
 	const char *separator = ": ";
@@ -99,8 +107,8 @@ static void print_functions(FILE *out, const struct gp_end *end, const struct gp
 }
 
 /*
- * "; Python was importing torch._dynamo at load (train.py:80) for 3.694s": what the main thread did by looks at its stack, where nothing else says what most of the
- * time was.  Returns 0 or -errno.
+ * "; Python was importing torch._dynamo at load (train.py:80) for 3.694s": what the main thread did
+ * by looks at its stack, where nothing else says what most of the time was.  Returns 0 or -errno.
  */
 static int print_work(FILE *out, const struct gp_end *end, const struct gp_model *model)
 {
@@ -154,7 +162,10 @@ static uint64_t later_nccl_ns(const struct gp_startup_shutdown *ends)
 	return ends->nccl_make_ns > before_ns ? ends->nccl_make_ns - before_ns : 0;
 }
 
-/* An end of which most is known; of a process alone, also one that is long: others may be at work meanwhile. */
+/*
+ * An end of which most is known; of a process alone, also one that is long: others may be at work
+ * meanwhile.
+ */
 static bool is_told(const struct gp_summary *summary, const struct gp_end *end)
 {
 	return known_ns(end) * 2 >= end->ns ||

@@ -55,7 +55,10 @@ static char *separator_before(char *text, char *end)
 	return NULL;
 }
 
-/* A chain of callers that is too wide lacks whole ones between the innermost and the outermost; where these have no room, it is cut as any text. */
+/*
+ * A chain of callers that is too wide lacks whole ones between the innermost and the outermost;
+ * where these have no room, it is cut as any text.
+ */
 static void shorten(char *text, size_t room)
 {
 	static const char more[] = GP_SITE_SEPARATOR "...";

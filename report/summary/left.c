@@ -98,7 +98,8 @@ static struct left sum_up(const struct gp_memory_sites *found)
 	return left;
 }
 
-static void put_site(struct gp_text_table *table, const struct gp_memory_sites *found, uint32_t number)
+static void put_site(struct gp_text_table *table, const struct gp_memory_sites *found,
+		     uint32_t number)
 {
 	struct gp_call_site site = gp_call_sites_at(found->sites, number);
 	char line[LINE_BYTES], *escaped;
@@ -135,7 +136,10 @@ static bool is_placed(const struct gp_memory_sites *found, const struct gp_memor
 	return !strstr(gp_call_sites_at(found->sites, row->site).place, GP_SITE_WITHOUT_STACK);
 }
 
-/* Callers that tell a place from others, in so many columns: the outermost of them does, those before it are wrappers.  Free it. */
+/*
+ * Callers that tell a place from others, in so many columns: the outermost of them does, those
+ * before it are wrappers.  Free it.
+ */
 static char *fit_callers(const char *callers)
 {
 	static const char left_out[] = "..." GP_SITE_SEPARATOR;
@@ -172,7 +176,10 @@ static void print_place(FILE *out, const struct gp_memory_sites *found,
 	free(place);
 }
 
-/* What sites of one place have that are told as one: they differ in who called the function that called it, or in nothing. */
+/*
+ * What sites of one place have that are told as one: they differ in who called the function that
+ * called it, or in nothing.
+ */
 struct place {
 	const struct gp_memory_site *row; /* one of them */
 	uint64_t bytes, blocks;
@@ -213,8 +220,8 @@ static struct place largest_place(const struct gp_memory_sites *found, const str
 }
 
 /*
- * Where the most of it was allocated, if that is known: ", 1.500MiB of it at main", and, for what leaks is rather what there
- * are many of, where most blocks were: ", 400 of the blocks at step"
+ * Where the most of it was allocated, if that is known: ", 1.500MiB of it at main", and, for what
+ * leaks is rather what there are many of, where most blocks were: ", 400 of the blocks at step"
  */
 static void print_most(FILE *out, const struct gp_memory_sites *found, const struct left *left)
 {
@@ -287,8 +294,7 @@ static int print_left(const struct gp_summary *summary, const struct gp_memory_s
 	if (doubt && *doubt)
 		fprintf(summary->out, "  with what was freed %s\n", doubt);
 	if (!brief)
-		fputs("  all of it, who held the peak, what was allocated again and again: "
-		      "gpuprof summary --memory FILE\n",
+		fputs("  all of it, who held the peak, what was allocated again and again: gpuprof summary --memory FILE\n",
 		      summary->out);
 	return result;
 }

@@ -1,4 +1,7 @@
-/* One operation that a good part of the GPU time hangs on, for it took many times what those like it take: what held it up; and one that hung there, were its time right. */
+/*
+ * One operation that a good part of the GPU time hangs on, for it took many times what those like
+ * it take: what held it up; and one that hung there, were its time right.
+ */
 #include "report/summary/part.h"
 
 #include <stdlib.h>
@@ -47,7 +50,10 @@ static void print_which(FILE *out, const struct gp_outlier *lone, const struct g
 	free(name);
 }
 
-/* Where nothing that is known explains it: what is not recorded, the likeliest first.  Copies of as many bytes have as much to do. */
+/*
+ * Where nothing that is known explains it: what is not recorded, the likeliest first.  Copies of as
+ * many bytes have as much to do.
+ */
 static void print_guess(FILE *out, const struct gp_model *model, const struct gp_op *op)
 {
 	bool managed = gp_model_may_have_managed_memory(model);
@@ -115,8 +121,7 @@ static void print_wrong(const struct gp_summary *summary, const struct gp_outlie
 	if (lone->usual_ns > 0)
 		fprintf(summary->out, ", usual are %s", gp_format_ns(lone->usual_ns).text);
 	fprintf(summary->out,
-		"; that cannot be right: %s%s others of its stream ran meanwhile; no figure "
-		"here has that time\n",
+		"; that cannot be right: %s%s others of its stream ran meanwhile; no figure here has that time\n",
 		gp_format_count(lone->clashes).text,
 		lone->clashes == GP_CLASHES_COUNTED ? " or more" : "");
 }

@@ -50,8 +50,7 @@ void gp_summary_print_left_note(const struct gp_summary *summary)
 
 		if (row->allocated_bytes - row->freed_bytes <= row->peak_bytes)
 			continue;
-		fputs("  Left: the sum of what each process left when it ended; Peak: what was "
-		      "there at one time\n",
+		fputs("  Left: the sum of what each process left when it ended; Peak: what was there at one time\n",
 		      summary->out);
 		return;
 	}
@@ -199,8 +198,7 @@ int gp_summary_print_memory(const struct gp_summary *summary)
 	for (size_t i = 0; i < memory->usage_count; i++)
 		print_usage(summary, &memory->usages[i]);
 	if (memory->usage_count > 0 && (knows_all(summary, &any) || any))
-		fputs("    (beyond: contexts, modules, libraries, unused parts of pools, and other "
-		      "processes)\n",
+		fputs("    (beyond: contexts, modules, libraries, unused parts of pools, and other processes)\n",
 		      summary->out);
 	return result;
 }

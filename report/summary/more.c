@@ -384,7 +384,10 @@ static struct gp_figure late_of(const struct kinds *kinds)
 	return figure;
 }
 
-/* Of each kind what it comes to; what the host waited, compiled and the like is told where it matters. */
+/*
+ * Of each kind what it comes to; what the host waited, compiled and the like is told where it
+ * matters.
+ */
 static void print_in_brief(const struct gp_summary *summary, const struct kinds *kinds)
 {
 	const uint64_t *unified = kinds->unified;

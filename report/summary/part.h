@@ -34,7 +34,7 @@ struct gp_summary {
 	size_t model_count;
 	struct gp_window window;
 	struct gp_device_list devices;
-	struct gp_busy *busy;   /* parallel to devices */
+	struct gp_busy *busy;      /* parallel to devices */
 	struct gp_analysis *basis; /* NULL: there is none, of totals */
 	const struct gp_kinds *kinds;
 	struct gp_memory_stats memory;
@@ -49,7 +49,10 @@ void gp_summary_release(struct gp_summary *summary);
 /* Columns of a line of this page. */
 size_t gp_summary_columns(const struct gp_summary *summary);
 
-/* Whether there are models of which there are totals alone: then each section is of these, and basis is NULL. */
+/*
+ * Whether there are models of which there are totals alone: then each section is of these, and
+ * basis is NULL.
+ */
 bool gp_summary_has_totals(struct gp_model *const *models, size_t model_count);
 
 /* What gp_busy_of() and gp_memory_stats_of() tell, of such models. */
@@ -73,7 +76,10 @@ int gp_summary_print_copies_in_brief(const struct gp_summary *summary);
 /* Which calls failed, with which error and where: a few lines, if there are any. */
 int gp_summary_print_failures(const struct gp_summary *summary);
 
-/* The ranges of the program by name, of which there may be millions: once for all pages that are tried.  Returns 0 or -ENOMEM. */
+/*
+ * The ranges of the program by name, of which there may be millions: once for all pages that are
+ * tried.  Returns 0 or -ENOMEM.
+ */
 int gp_summary_gather_ranges(struct gp_summary *summary);
 void gp_summary_free_ranges(struct gp_summary_ranges *ranges);
 
@@ -87,17 +93,23 @@ int gp_summary_print_memory(const struct gp_summary *summary);
 
 void gp_summary_print_memory_title(const struct gp_summary *summary);
 
-/* Its peaks, what was left and what the driver reports, a row for each device and each kind of the host's. */
+/*
+ * Its peaks, what was left and what the driver reports, a row for each device and each kind of the
+ * host's.
+ */
 int gp_summary_print_memory_in_brief(const struct gp_summary *summary);
 
 /*
- * How much of an overhead may have held up the program within that time, which is its process's: what a profiler did before the first call and after
- * the last is no part of the time that is told.
+ * How much of an overhead may have held up the program within that time, which is its process's:
+ * what a profiler did before the first call and after the last is no part of the time that is told.
  */
 uint64_t gp_summary_overhead_within_ns(struct gp_model *model, const struct gp_overhead *overhead,
 				       struct gp_window window);
 
-/* What recording cost, where gpuprof recorded; what CUPTI says that it and the driver took, by kind, which is not in that. */
+/*
+ * What recording cost, where gpuprof recorded; what CUPTI says that it and the driver took, by
+ * kind, which is not in that.
+ */
 void gp_summary_print_cost(const struct gp_summary *summary);
 int gp_summary_print_overheads(const struct gp_summary *summary);
 
@@ -119,28 +131,41 @@ void gp_summary_print_never(FILE *out, const struct gp_model *model);
 /* How busy the GPUs were: what is known of that. */
 int gp_summary_print_busy(const struct gp_summary *summary);
 
-/* Ends the line of a device; below it, on one screen of several devices in it: what ran, why nothing did, which is at most where not all operations are known. */
+/*
+ * Ends the line of a device; below it, on one screen of several devices in it: what ran, why
+ * nothing did, which is at most where not all operations are known.
+ */
 void gp_summary_print_where(const struct gp_summary *summary, size_t device, bool all_known);
 
 /* With what its time ends. */
 enum gp_span_end {
 	GP_SPAN_ENDS_WITH_CALL,
 	GP_SPAN_ENDS_WITH_OPERATION, /* a trace of another recorder that has calls, too */
-	GP_SPAN_ENDS_WITH_SIGN, /* the last that is known of a process that has no last call (gp_busy_is_open()) */
+	/* the last that is known of a process that has no last call (gp_busy_is_open()) */
+	GP_SPAN_ENDS_WITH_SIGN,
 };
 
 enum gp_span_end gp_summary_span_end(const struct gp_summary *summary);
 
-/* A line on a single operation that a good part of all GPU time is (report/analysis/device/outliers.h), if there is one. */
+/*
+ * A line on a single operation that a good part of all GPU time is
+ * (report/analysis/device/outliers.h), if there is one.
+ */
 int gp_summary_print_lone(const struct gp_summary *summary);
 
-/* On the iterations of the main loop, and how busy the GPU was in them; nothing where no loop was found, or of several processes. */
+/*
+ * On the iterations of the main loop, and how busy the GPU was in them; nothing where no loop was
+ * found, or of several processes.
+ */
 void gp_summary_print_loop(const struct gp_summary *summary, bool all_known);
 
 /* A line on the kinds of kernels, by their names; nothing where most are of an unknown kind. */
 void gp_summary_print_kinds(const struct gp_summary *summary);
 
-/* A line on the autotuning of libraries, if that took 1 % of the GPU time; "at least" where calls have no stacks. */
+/*
+ * A line on the autotuning of libraries, if that took 1 % of the GPU time; "at least" where calls
+ * have no stacks.
+ */
 void gp_summary_print_tuning(const struct gp_summary *summary);
 
 /* A line, "3 frees of memory" or "1 free of memory": things has "(s)" where the plural has an s. */
@@ -164,11 +189,17 @@ void gp_summary_print_troubles(FILE *out, const struct gp_model *model);
 /* A moment, counted from the start of the window. */
 struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns);
 
-/* Two cells: the peak of a row of memory, and when it was; of unknown size, as another process's is, there is none. */
+/*
+ * Two cells: the peak of a row of memory, and when it was; of unknown size, as another process's
+ * is, there is none.
+ */
 void gp_summary_put_peak(const struct gp_summary *summary, struct gp_text_table *table,
 			 const struct gp_memory_row *row);
 
-/* A line below them where one process had ended before the peak of all: more was left than there was at any time. */
+/*
+ * A line below them where one process had ended before the peak of all: more was left than there
+ * was at any time.
+ */
 void gp_summary_print_left_note(const struct gp_summary *summary);
 
 #endif

@@ -148,7 +148,10 @@ static void print_all_waiting(FILE *out, const struct gp_model *model)
 	gp_spill_free(order);
 }
 
-/* A trace of another profiler: what it has not is missing, and nothing is known of the process's end. */
+/*
+ * A trace of another profiler: what it has not is missing, and nothing is known of the process's
+ * end.
+ */
 static void print_cut_import(FILE *out, const struct gp_model *model)
 {
 	char text[96];

@@ -26,8 +26,9 @@ static const struct gp_column columns[] = {
 };
 
 /*
- * All ranges of one domain and message, or of many messages that differ in their numbers alone and come once or twice each: requests, say.  Those that
- * were never closed last to the end of the recording.
+ * All ranges of one domain and message, or of many messages that differ in their numbers alone and
+ * come once or twice each: requests, say.  Those that were never closed last to the end of the
+ * recording.
  */
 struct row {
 	char *key;
@@ -75,7 +76,10 @@ static struct row *find_row(struct gp_summary_ranges *rows, const struct gp_mode
 	return &rows->rows[number];
 }
 
-/* Of start/end ranges any thread's operations count: they are the program's own.  tuning NULL: the GPU was not used. */
+/*
+ * Of start/end ranges any thread's operations count: they are the program's own.  tuning NULL: the
+ * GPU was not used.
+ */
 static bool works_own(const struct gp_model *model, const struct gp_tuning *tuning,
 		      const struct gp_range *range, uint32_t *own)
 {
@@ -299,8 +303,7 @@ static void print_title(const struct gp_summary *summary, const struct gp_summar
 	fprintf(summary->out, "\nRanges: %s%s%s\n", gp_format_count(rows->ranges).text,
 		summary->options->brief
 			? ""
-			: " (GPU time: sum of what was started inside, by the thread; of "
-			  "start/end ranges by any)",
+			: " (GPU time: sum of what was started inside, by the thread; of start/end ranges by any)",
 		rows->has_tuning ? "; those of autotuning come last" : "");
 }
 

@@ -38,20 +38,15 @@ static const struct {
 	{LOSSES(ops_without_call), GP_LOSS_LOSS,
 	 "GPU operation(s) whose API call was not recorded (made before recording began, or lost)"},
 	{LOSSES(frees_unknown), GP_LOSS_STRAIN,
-	 "free(s) of memory whose allocation was not recorded (made before recording began, by a "
-	 "library, or lost)"},
+	 "free(s) of memory whose allocation was not recorded (made before recording began, by a library, or lost)"},
 	{LOSSES(clock_misfits), GP_LOSS_STRAIN,
-	 "reading(s) of the processor's clock that contradict the system's: times near them may be "
-	 "wrong"},
+	 "reading(s) of the processor's clock that contradict the system's: times near them may be wrong"},
 	{LOSSES(range_ends_unknown), GP_LOSS_STRAIN,
 	 "end(s) of ranges whose beginning was not recorded"},
 	{LOSSES(ops_contradicted), GP_LOSS_STRAIN,
-	 "GPU operation(s) whose time cannot be right, for ten or more of the same stream ran "
-	 "meanwhile: counted, without that time"},
+	 "GPU operation(s) whose time cannot be right, for ten or more of the same stream ran meanwhile: counted, without that time"},
 	{LOSSES(ops_clashing), GP_LOSS_STRAIN,
-	 "GPU operation(s) began, by their times, before another one of their stream had ended: "
-	 "one "
-	 "of the two is wrong"},
+	 "GPU operation(s) began, by their times, before another one of their stream had ended: one of the two is wrong"},
 #undef LOSSES
 };
 
@@ -72,7 +67,10 @@ static uint64_t loss_at(const struct gp_model *model, size_t index)
 	return value;
 }
 
-/* What a counter counts is named in the plural; of one, the first word that ends in s loses it ("flushes": es). */
+/*
+ * What a counter counts is named in the plural; of one, the first word that ends in s loses it
+ * ("flushes": es).
+ */
 static void print_counter(FILE *out, int indent, uint64_t count, const char *meaning,
 			  const char *note)
 {
@@ -144,8 +142,7 @@ static const char *explain_missing(const struct gp_model *model)
 	if (count[GP_COUNTER_LOST_BUFFER_ENDS] > 0)
 		return "CUPTI's records could not all be read";
 	if (count[GP_COUNTER_LOST_NO_BUFFER] > 0 && count[GP_COUNTER_MAX_MEMORY_BYTES] > 0)
-		return "no memory was left for their records (--cupti-memory, or a quarter of "
-		       "--max-memory)";
+		return "no memory was left for their records (--cupti-memory, or a quarter of --max-memory)";
 	if (count[GP_COUNTER_LOST_NO_BUFFER] > 0)
 		return "no memory was left for their records (--cupti-memory)";
 	if (count[GP_COUNTER_LOST_MAX_FILE] > 0)
@@ -487,7 +484,10 @@ static void print_all_notes(const struct gp_summary *summary)
 	}
 }
 
-/* A time without looks is told of if it is long, and many times as long as this process's looks were apart before it. */
+/*
+ * A time without looks is told of if it is long, and many times as long as this process's looks
+ * were apart before it.
+ */
 #define LOOKS_MISSING_NS  100000000u
 #define LOOKS_MISSING_FEW 5u
 
@@ -526,8 +526,8 @@ static double count_looks(const struct gp_sample *sample, uint64_t from_ns)
 }
 
 /*
- * Whether looks had come often when the last one was: where they take long (large programs, little of the processor) they become few, and end no sooner
- * than the others.
+ * Whether looks had come often when the last one was: where they take long (large programs, little
+ * of the processor) they become few, and end no sooner than the others.
  */
 static bool came_often(const struct gp_model *model, const struct gp_sample *last,
 		       uint64_t missing_ns)

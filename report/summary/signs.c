@@ -1,6 +1,7 @@
 /*
- * What sums alone say of where the time goes, of processes of which there are totals (report/model/sums/totals.h): in which calls threads spend
- * it, whether kernels are as short as their launches, and what was copied from and to pageable memory.  What rules of advice find takes
+ * What sums alone say of where the time goes, of processes of which there are totals
+ * (report/model/sums/totals.h): in which calls threads spend it, whether kernels are as short as
+ * their launches, and what was copied from and to pageable memory.  What rules of advice find takes
  * each call, so these lines name what may be the matter, and the rules that would tell.
  */
 #include "report/summary/part.h"
@@ -122,9 +123,7 @@ static void begin_line(const struct gp_summary *summary, uint64_t *lines, uint64
 {
 	if (++*lines == 1)
 		fprintf(summary->out,
-			"\nSigns, of %s: where sums alone say that time may go, and which rules of "
-			"gpuprof "
-			"advice would tell\n",
+			"\nSigns, of %s: where sums alone say that time may go, and which rules of gpuprof advice would tell\n",
 			gp_format_ns(span_ns).text);
 }
 
@@ -194,8 +193,7 @@ static void print_pageable(const struct gp_summary *summary, const struct signs 
 		return;
 	begin_line(summary, lines, span_ns);
 	fprintf(summary->out,
-		"  %8s %5s %%  of %s copies of pageable memory: %s at %s GB/s: pageable-async, "
-		"sync-copy\n",
+		"  %8s %5s %%  of %s copies of pageable memory: %s at %s GB/s: pageable-async, sync-copy\n",
 		gp_format_ns(signs->pageable_ns).text,
 		gp_format_percent((double)signs->pageable_ns, (double)span_ns).text,
 		gp_format_count(signs->pageable).text, gp_format_bytes(signs->pageable_bytes).text,

@@ -223,8 +223,7 @@ static void print_span(const struct gp_summary *summary)
 	if (gp_busy_lives_ns(&lives_ns, summary->models, summary->model_count) == 0 &&
 	    lives_ns < span_ns)
 		fprintf(summary->out,
-			"  they did not all run at the same time: none did for %s, which count "
-			"nowhere\n",
+			"  they did not all run at the same time: none did for %s, which count nowhere\n",
 			gp_format_ns(span_ns - lives_ns).text);
 }
 
@@ -258,8 +257,11 @@ static void print_head_of_many(const struct gp_summary *summary)
 struct totals {
 	struct gp_counts counts;
 	uint64_t busy_ns, possible_ns, peak_bytes;
-	bool uses
-		[GP_DEVICE_LIMIT]; /* GPUs that had its operations, or its launches if none is known, in the order of the summary's list */
+	/*
+	 * GPUs that had its operations, or its launches if none is known, in the order of the
+	 * summary's list
+	 */
+	bool uses[GP_DEVICE_LIMIT];
 };
 
 /* The largest peak of a device: peaks of several need not be at the same time. */
@@ -371,7 +373,10 @@ static void put_devices(const struct gp_summary *summary, struct gp_text_table *
 	gp_text_table_cell(table, text);
 }
 
-/* Where operations, or the time of one, are missing: at least; and not known where what is there is nearly nothing. */
+/*
+ * Where operations, or the time of one, are missing: at least; and not known where what is there is
+ * nearly nothing.
+ */
 static void put_busy(struct gp_text_table *table, const struct gp_model *model,
 		     const struct totals *totals)
 {
@@ -399,8 +404,8 @@ static int put_process(const struct gp_summary *summary, struct gp_text_table *t
 	gp_text_table_figure(table, gp_summary_moment(summary, window.start_unix_ns));
 	gp_text_table_figure(table, gp_format_ns(window.end_unix_ns - window.start_unix_ns));
 	gp_text_table_figure(table, gp_format_count(totals.counts.calls));
-	gp_text_table_figure(table,
-			gp_format_count(totals.counts.launches + totals.counts.graph_launches));
+	gp_text_table_figure(
+		table, gp_format_count(totals.counts.launches + totals.counts.graph_launches));
 	gp_text_table_figure(table, gp_format_count(totals.counts.operations));
 	gp_text_table_figure(table, gp_format_ns(totals.counts.gpu_ns));
 	put_busy(table, *model, &totals);
@@ -509,7 +514,7 @@ static int gather_basis(void *context)
 		return 0;
 	s->basis = calloc(1, sizeof(*s->basis));
 	return s->basis ? gp_analysis_of(s->basis, s->models, s->model_count, &s->devices, s->kinds,
-				      KEPT_GAPS)
+					 KEPT_GAPS)
 			: -ENOMEM;
 }
 
@@ -575,8 +580,7 @@ static int print_records_folded(const struct gp_summary *summary)
 
 static int print_hint(const struct gp_summary *summary)
 {
-	fputs("More: gpuprof summary --full FILE; every row: --top 0; a table of each thing: --by "
-	      "help\n",
+	fputs("More: gpuprof summary --full FILE; every row: --top 0; a table of each thing: --by help\n",
 	      summary->out);
 	return 0;
 }
@@ -615,7 +619,10 @@ static size_t count_lines(const char *text)
 	return lines;
 }
 
-/* Take so many empty lines out of a text, but for one before it; returns how many are to be taken elsewhere. */
+/*
+ * Take so many empty lines out of a text, but for one before it; returns how many are to be taken
+ * elsewhere.
+ */
 static size_t close_up(char *text, bool is_spaced, size_t lines)
 {
 	char *to = text;

@@ -16,11 +16,14 @@
 struct gp_kinds;
 
 struct gp_summary_options {
-	bool brief; /* one screen: what matters most of each part, with rows of its own number; what
-		     * is missing of the records stays whole */
-	bool full_names;  /* kernel names demangled but not shortened */
-	size_t row_limit; /* rows of a table before "... N more"; 0 = all, and gpuprof's telemetry
-			   */
+	/*
+	 * one screen: what matters most of each part, with rows of its own number; what is missing
+	 * of the records stays whole
+	 */
+	bool brief;
+	bool full_names; /* kernel names demangled but not shortened */
+	/* rows of a table before "... N more"; 0 = all, and gpuprof's telemetry */
+	size_t row_limit;
 	const struct gp_kinds *kinds; /* of kernels; NULL = the built-in ones */
 };
 

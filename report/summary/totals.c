@@ -187,7 +187,10 @@ static int add_memory(struct gp_memory_stats *memory, const struct gp_model *mod
 	return 0;
 }
 
-/* What other processes say of a device is as true: the last one counts.  A row has it, also where nothing was allocated. */
+/*
+ * What other processes say of a device is as true: the last one counts.  A row has it, also where
+ * nothing was allocated.
+ */
 static int add_usage(struct gp_memory_stats *memory, const struct gp_model *model,
 		     struct gp_device_list *devices, const struct gp_record_usage *usage)
 {
@@ -288,8 +291,7 @@ static void print_more_busy(const struct gp_summary *summary)
 			gp_format_ns(late_ns).text);
 	if (more_ns > late_ns)
 		fprintf(summary->out,
-			"  GPUs were busy for up to %s more: processes used one at the same time, "
-			"and of the earlier part only sums are kept\n",
+			"  GPUs were busy for up to %s more: processes used one at the same time, and of the earlier part only sums are kept\n",
 			gp_format_ns(more_ns - late_ns).text);
 }
 
@@ -303,12 +305,10 @@ int gp_summary_print_one_pass(const struct gp_summary *summary)
 	print_ranges(summary);
 	fprintf(summary->out, "\nRead in one pass: %s; medians are within 6 %%\n",
 		gp_format_bytes(bytes).text);
-	fputs("  not here: advice, the loop, why GPUs were idle, GPU time of ranges, where "
-	      "calls failed, leaks, gpuprof's own cost\n",
+	fputs("  not here: advice, the loop, why GPUs were idle, GPU time of ranges, where calls failed, leaks, gpuprof's own cost\n",
 	      summary->out);
 	fprintf(summary->out,
-		"  all of it: gpuprof summary --full FILE (about %s of CPU, %s of memory or "
-		"disk)\n",
+		"  all of it: gpuprof summary --full FILE (about %s of CPU, %s of memory or disk)\n",
 		gp_format_ns(bytes * NS_A_BYTE).text, gp_format_bytes(bytes * MEMORY_TIMES).text);
 	return 0;
 }

@@ -1,4 +1,7 @@
-/* How much of the GPU's time libraries took to try kernels out: `gpuprof summary --by tuning` has the rest. */
+/*
+ * How much of the GPU's time libraries took to try kernels out: `gpuprof summary --by tuning` has
+ * the rest.
+ */
 #include "report/summary/part.h"
 
 #include "report/analysis/analysis.h"

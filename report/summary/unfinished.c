@@ -60,7 +60,10 @@ static void print_thread(const struct page *page, uint32_t thread_id)
 	fprintf(page->out, " %u", thread_id);
 }
 
-/* "launched 1.2s after the first recorded CUDA call by cudaLaunchKernel, at step (main.cu:12); main 4711" */
+/*
+ * "launched 1.2s after the first recorded CUDA call by cudaLaunchKernel, at step (main.cu:12); main
+ * 4711"
+ */
 static void print_launch(const struct page *page, const struct gp_unfinished *row)
 {
 	const struct gp_model *model = page->model;
@@ -97,7 +100,10 @@ static bool is_of_group(const struct gp_unfinished *row)
 	return row->state == GP_UNFINISHED_ONE_OF || row->state == GP_UNFINISHED_OPEN;
 }
 
-/* Those of which it is not known which one has not ended: how many have a name, the first and the last of these. */
+/*
+ * Those of which it is not known which one has not ended: how many have a name, the first and the
+ * last of these.
+ */
 struct group {
 	const struct gp_unfinished *first, *last;
 	uint32_t named;
@@ -119,7 +125,10 @@ static struct group find_group(const struct page *page)
 	return group;
 }
 
-/* "no record of an end: 3 kernels", "never ended: at least one of 3 kernels and 2 graphs, copies or sets without a record" */
+/*
+ * "no record of an end: 3 kernels", "never ended: at least one of 3 kernels and 2 graphs, copies or
+ * sets without a record"
+ */
 static void print_how_many(const struct page *page, const struct group *group, bool has_one)
 {
 	uint32_t kernels = group->named + page->list.unnamed, others = page->list.others;
@@ -202,8 +211,7 @@ static void print_group(const struct page *page, const struct group *group)
 	print_open_time(page, group->first, "the first launch");
 	if (has_one)
 		fprintf(page->out,
-			"%*swhich one is not known: CUPTI gives nothing of a buffer before all in "
-			"it have ended\n",
+			"%*swhich one is not known: CUPTI gives nothing of a buffer before all in it have ended\n",
 			page->indent + 2, "");
 	print_kinds(page);
 	print_of_group(page, "first", group->first);

@@ -1,4 +1,7 @@
-/* Where the time of a GPU went, in a few lines: `gpuprof summary --by time,idle,gap,kind` has the rest. */
+/*
+ * Where the time of a GPU went, in a few lines: `gpuprof summary --by time,idle,gap,kind` has the
+ * rest.
+ */
 #include "report/summary/part.h"
 
 #include <errno.h>
@@ -219,7 +222,10 @@ struct longest {
 	uint64_t ns;
 };
 
-/* The longest of the iterations that have more operations than others, and the longest of the others. */
+/*
+ * The longest of the iterations that have more operations than others, and the longest of the
+ * others.
+ */
 static void find_longest(const struct gp_iterations *all, double usual_operations,
 			 struct longest *larger, struct longest *other)
 {
@@ -311,7 +317,10 @@ static void print_longest_iteration(FILE *out, const struct longest *larger,
 			gp_format_ns(other->ns).text, other->number);
 }
 
-/* ", 1.033ms on average": where the median, and the longest one, which is named, leave open what all took. */
+/*
+ * ", 1.033ms on average": where the median, and the longest one, which is named, leave open what
+ * all took.
+ */
 static void print_average(FILE *out, const struct gp_iterations *all, double median_ns,
 			  uint64_t longest_ns)
 {
@@ -367,8 +376,9 @@ static void sum_loop(const struct gp_summary *summary, uint64_t state_ns[GP_STAT
 }
 
 /*
- * " (25.8 % with what lies between)": a loop that stalls at regular distances, for a checkpoint or for data, looks as one that is left and begun again,
- * and who reads its own figure alone sees nothing of that.  Not where recording paused: what was done meanwhile nobody knows.
+ * " (25.8 % with what lies between)": a loop that stalls at regular distances, for a checkpoint or
+ * for data, looks as one that is left and begun again, and who reads its own figure alone sees
+ * nothing of that.  Not where recording paused: what was done meanwhile nobody knows.
  */
 static void print_with_between(const struct gp_summary *summary, bool all_known)
 {

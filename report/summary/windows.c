@@ -148,9 +148,7 @@ void gp_summary_print_never(FILE *out, const struct gp_model *model)
 		print_extent(out, model);
 		fputs(" (--capture-range, --delay, ...)\n", out);
 	} else if (model->gate_count > 0) {
-		fputs("  the recording paused from the start to the end: what is to resume it "
-		      "(--capture-range, --delay, --after-launches, --toggle-signal, "
-		      "gpuprof_start()) never came\n",
+		fputs("  the recording paused from the start to the end: what is to resume it (--capture-range, --delay, --after-launches, --toggle-signal, gpuprof_start()) never came\n",
 		      out);
 	}
 	if (!gp_recorded_kind(model, "gpu"))

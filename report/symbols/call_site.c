@@ -17,7 +17,9 @@ struct owner {
 	const char *pattern, *name;
 };
 
-/* Modules that allocate from CUDA to keep it: what they hold is their cache, not the user's blocks. */
+/*
+ * Modules that allocate from CUDA to keep it: what they hold is their cache, not the user's blocks.
+ */
 static const struct owner owners[] = {
 	{"libc10_cuda.so*", "PyTorch"},
 	{"libtorch_cuda.so*", "PyTorch"},
@@ -32,7 +34,10 @@ static const struct owner owners[] = {
 	{"libpaddle*", "Paddle"},
 };
 
-/* Modules that allocate for their handles: what they hold for one of those above is their own; what for the user, the user's. */
+/*
+ * Modules that allocate for their handles: what they hold for one of those above is their own; what
+ * for the user, the user's.
+ */
 static const struct owner libraries[] = {
 	{"libcublas*", "cuBLAS"}, {"libcudnn*", "cuDNN"},       {"libcufft*", "cuFFT"},
 	{"libcurand*", "cuRAND"}, {"libcusolver*", "cuSOLVER"}, {"libcusparse*", "cuSPARSE"},
@@ -172,8 +177,9 @@ static void take_frame(struct gp_call_sites *sites, const struct gp_model *model
 }
 
 /*
- * Beneath the user's function; in a thread of a library's own (PyTorch's backward pass) there is none, and all frames are asked.
- * Of two, the inner one allocates: cuBLAS for PyTorch, or PyTorch's allocator for a library.  Other calls of both are of one site.
+ * Beneath the user's function; in a thread of a library's own (PyTorch's backward pass) there is
+ * none, and all frames are asked. Of two, the inner one allocates: cuBLAS for PyTorch, or PyTorch's
+ * allocator for a library.  Other calls of both are of one site.
  */
 static void take_owner(const struct gp_model *model, const struct gp_call *call, uint32_t end,
 		       struct texts *texts)

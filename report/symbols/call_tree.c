@@ -153,8 +153,8 @@ static bool is_of_static_runtime(const struct gp_model *model, const char *funct
 }
 
 /*
- * What is below the program's own code, whose frames say nothing about the program: CUDA, the profiler, and the function that the compiler
- * makes for each kernel to launch it.
+ * What is below the program's own code, whose frames say nothing about the program: CUDA, the
+ * profiler, and the function that the compiler makes for each kernel to launch it.
  */
 static bool is_module_below(const struct gp_model *model, const struct gp_frame *frame)
 {

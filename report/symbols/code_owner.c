@@ -6,7 +6,10 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* A pattern with a / is one of the whole path, without one of the file's name; the first row that matches counts. */
+/*
+ * A pattern with a / is one of the whole path, without one of the file's name; the first row that
+ * matches counts.
+ */
 struct row {
 	const char *pattern;
 	enum gp_code_owner rank;
@@ -83,7 +86,10 @@ static const struct row torch_operators[] = {
 	{"c10d::*", GP_CODE_FRAMEWORK},
 };
 
-/* What of CUDA and of the compiler's libraries lies in the user's own module: linked statically, or inlined. */
+/*
+ * What of CUDA and of the compiler's libraries lies in the user's own module: linked statically, or
+ * inlined.
+ */
 static const struct row source_files[] = {
 	{"cuda_runtime*.h", GP_CODE_BENEATH}, {"cudart_*", GP_CODE_BENEATH},
 	{"*/include/c++/*", GP_CODE_BENEATH}, {"*/thrust/*", GP_CODE_FRAMEWORK},
@@ -105,7 +111,10 @@ static const struct row functions[] = {
 	{"cuMem*", GP_CODE_BENEATH},
 };
 
-/* The same without debug information, where no file tells: of which namespaces functions are, as compilers write that. */
+/*
+ * The same without debug information, where no file tells: of which namespaces functions are, as
+ * compilers write that.
+ */
 static const struct row namespaces[] = {
 	{"6thrust*", GP_CODE_FRAMEWORK},    {"3cub*", GP_CODE_FRAMEWORK},
 	{"4cuda3std*", GP_CODE_FRAMEWORK},  {"4cuda3__*", GP_CODE_FRAMEWORK},
@@ -139,7 +148,10 @@ enum gp_code_owner gp_code_owner_of_module(const char *path)
 	return rank_by(modules, COUNT(modules), path);
 }
 
-/* "_ZNK6thrust6vector..." is of thrust: behind N are what qualifies a member function, and the names from the outermost on. */
+/*
+ * "_ZNK6thrust6vector..." is of thrust: behind N are what qualifies a member function, and the
+ * names from the outermost on.
+ */
 static enum gp_code_owner rank_of_symbol(const char *symbol)
 {
 	if (!symbol || strncmp(symbol, "_Z", 2) != 0)

@@ -20,14 +20,16 @@ enum gp_code_owner gp_code_owner_of_module(const char *path);
 enum gp_code_owner gp_code_owner_of_place(const struct gp_place *place);
 
 /*
- * The same of a frame in a picture of all of them: torch.profiler's operators are a framework's there.  Where one place is to be named they
- * stand for the user's code: its traces know no line of that.
+ * The same of a frame in a picture of all of them: torch.profiler's operators are a framework's
+ * there.  Where one place is to be named they stand for the user's code: its traces know no line of
+ * that.
  */
 enum gp_code_owner gp_code_owner_of_frame(const struct gp_place *place);
 
 /*
- * Whether a function of PyTorch is an operator of a backward pass ("torch::autograd::generated::MulBackward0::apply"), or what is done there
- * between them: in a thread of PyTorch's own, where nothing is the user's, it says more than what it calls.
+ * Whether a function of PyTorch is an operator of a backward pass
+ * ("torch::autograd::generated::MulBackward0::apply"), or what is done there between them: in a
+ * thread of PyTorch's own, where nothing is the user's, it says more than what it calls.
  */
 bool gp_code_is_backward(const char *function);
 

@@ -28,12 +28,15 @@ static void append(const char *text, size_t length, void *context)
 	output->length += length;
 }
 
-/* What the library puts on the stack for a byte of a C++ name is half of this where the name nests as deep as it can. */
+/*
+ * What the library puts on the stack for a byte of a C++ name is half of this where the name nests
+ * as deep as it can.
+ */
 #define STACK_PER_BYTE 384u
 
 /*
- * The library gives up on names of more than 1,024 bytes, as CUTLASS has them, unless it is told not to count.  A name of Rust
- * may lead in circles: there it has to.
+ * The library gives up on names of more than 1,024 bytes, as CUTLASS has them, unless it is told
+ * not to count.  A name of Rust may lead in circles: there it has to.
  */
 static bool has_room_for(const char *mangled)
 {
@@ -54,7 +57,10 @@ static int demangle_into(struct output *output, const char *mangled)
 		       output) != 0;
 }
 
-/* nvcc puts a file's name and numbers before the name of a static kernel: "__nv_static_36_", 36 bytes of them, "_", the name.  NULL: that is none. */
+/*
+ * nvcc puts a file's name and numbers before the name of a static kernel: "__nv_static_36_", 36
+ * bytes of them, "_", the name.  NULL: that is none.
+ */
 static const char *file_of(const char *mangled, size_t *length)
 {
 	static const char before[] = "__nv_static_";
@@ -76,7 +82,10 @@ static const char *name_in_file(const char *mangled)
 	return file ? file + length + 1 : mangled;
 }
 
-/* In so many bytes, "_", a number, "_9_jacobi_cu_", more numbers: where the file's length begins, and its end.  NULL: that is none. */
+/*
+ * In so many bytes, "_", a number, "_9_jacobi_cu_", more numbers: where the file's length begins,
+ * and its end.  NULL: that is none.
+ */
 static const char *find_file(const char *text, size_t bytes, const char **name, const char **end)
 {
 	const char *number = bytes > 1 && text[0] == '_' ? memchr(text + 1, '_', bytes - 1) : NULL;
@@ -111,7 +120,10 @@ char *gp_demangle_file(const char *mangled)
 
 /* ---- names that each build makes anew ---- */
 
-/* "47_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_32677": of such a part of a name, where it ends; else NULL. */
+/*
+ * "47_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_32677": of such a part of a name, where it ends;
+ * else NULL.
+ */
 static const char *unnamed_part(const char *text, const char **file, const char **file_end)
 {
 	static const char before[] = "_GLOBAL__N_";

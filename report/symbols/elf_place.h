@@ -4,7 +4,10 @@
 
 #include <stdint.h>
 
-/* Most functions that are inlined into each other at one address, with the one around them: the outermost others are left out. */
+/*
+ * Most functions that are inlined into each other at one address, with the one around them: the
+ * outermost others are left out.
+ */
 #define GP_ELF_PLACES 16
 
 struct gp_elf_place {

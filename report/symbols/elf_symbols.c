@@ -33,9 +33,15 @@ static void read_all(struct gp_elf_symbols *symbols, Dwfl_Module *module, int co
 	}
 }
 
-/* ---- by address, digit by digit: comparing half a million with each other took longer than a summary ---- */
+/*
+ * ---- by address, digit by digit: comparing half a million with each other took longer than a
+ * summary ----
+ */
 
-/* What symbols are put into the order of: a digit of their distance from the lowest one, or their rank. */
+/*
+ * What symbols are put into the order of: a digit of their distance from the lowest one, or their
+ * rank.
+ */
 struct digit {
 	uint64_t lowest;
 	unsigned place; /* in bits */

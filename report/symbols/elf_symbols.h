@@ -24,7 +24,10 @@ struct gp_elf_symbols {
 	bool is_made;
 };
 
-/* The name of the function at an address as the library counts them, or NULL.  Makes the table at its first call. */
+/*
+ * The name of the function at an address as the library counts them, or NULL.  Makes the table at
+ * its first call.
+ */
 const char *gp_elf_symbols_find(struct gp_elf_symbols *symbols, Dwfl_Module *module,
 				uint64_t address);
 

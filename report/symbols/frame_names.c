@@ -97,7 +97,9 @@ size_t gp_frame_names_find(const struct gp_frame_names *names, uint32_t module_i
 	return found->count;
 }
 
-/* ---- to pack: each place is "module address line\0function\0file\0", the numbers hexadecimal ---- */
+/*
+ * ---- to pack: each place is "module address line\0function\0file\0", the numbers hexadecimal ----
+ */
 
 static void print_place(FILE *out, const struct name *name, const struct gp_elf_place *place)
 {

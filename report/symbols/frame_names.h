@@ -1,9 +1,9 @@
 /*
- * frame_names: the functions of native frames as the trace itself has them, so that it can be read where the files of its
- * modules are not (gpuprof/trace.h, "Names").
+ * frame_names: the functions of native frames as the trace itself has them, so that it can be read
+ * where the files of its modules are not (gpuprof/trace.h, "Names").
  *
- * A name belongs to a module of the trace and an address, both as in struct gp_record_frame; in no module it is that of code that a
- * compiler made at run time.
+ * A name belongs to a module of the trace and an address, both as in struct gp_record_frame; in no
+ * module it is that of code that a compiler made at run time.
  */
 #ifndef REPORT_SYMBOLS_FRAME_NAMES_H
 #define REPORT_SYMBOLS_FRAME_NAMES_H
@@ -20,7 +20,10 @@ struct gp_frame_names;
 struct gp_frame_names *gp_frame_names_new(void);
 void gp_frame_names_free(struct gp_frame_names *names);
 
-/* Add the places of an address, the innermost first. Their texts are not copied. Returns 0 or -ENOMEM. */
+/*
+ * Add the places of an address, the innermost first. Their texts are not copied. Returns 0 or
+ * -ENOMEM.
+ */
 int gp_frame_names_add(struct gp_frame_names *names, uint32_t module_id, uint64_t address,
 		       const struct gp_elf_place *places, size_t count);
 

@@ -1,5 +1,6 @@
 /*
- * frame_numbers: a number for each frame of each of several models, for whoever looks up the same stacks again and again.
+ * frame_numbers: a number for each frame of each of several models, for whoever looks up the same
+ * stacks again and again.
  */
 #ifndef REPORT_SYMBOLS_FRAME_NUMBERS_H
 #define REPORT_SYMBOLS_FRAME_NUMBERS_H
@@ -20,7 +21,10 @@ struct gp_frame_numbers {
 	uint32_t count, capacity, last;
 };
 
-/* Zeroed = empty.  Models that are asked for must outlive it.  Good until the next one is asked for; NULL if there is no memory. */
+/*
+ * Zeroed = empty.  Models that are asked for must outlive it.  Good until the next one is asked
+ * for; NULL if there is no memory.
+ */
 struct gp_frame_numbers_of *gp_frame_numbers_of(struct gp_frame_numbers *numbers,
 						const struct gp_model *model);
 void gp_frame_numbers_free(struct gp_frame_numbers *numbers);

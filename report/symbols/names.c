@@ -40,7 +40,10 @@ static void free_name(void *node)
 	free(name);
 }
 
-/* Whether a name is one of C++ that whoever recorded it has demangled already: "void map<int>(int*)". */
+/*
+ * Whether a name is one of C++ that whoever recorded it has demangled already: "void
+ * map<int>(int*)".
+ */
 static bool is_demangled(const char *name)
 {
 	size_t length = strlen(name);
@@ -140,7 +143,10 @@ static bool are_apart(struct name **found, size_t count)
 	return true;
 }
 
-/* Names that differ deep within, as CUTLASS has them with ten thousand letters: the beginning, and the place where they do. */
+/*
+ * Names that differ deep within, as CUTLASS has them with ten thousand letters: the beginning, and
+ * the place where they do.
+ */
 static void show_differences(struct name **found, size_t count)
 {
 	const char **texts = calloc(count, sizeof(*texts));

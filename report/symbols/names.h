@@ -15,8 +15,10 @@ struct gp_names;
 struct gp_names *gp_names_new(void);
 void gp_names_free(struct gp_names *names);
 
-/* The demangled name, as the compiler's ABI has it; the name itself if it is not mangled, or was demangled by whoever
- * recorded it. Never NULL. */
+/*
+ * The demangled name, as the compiler's ABI has it; the name itself if it is not mangled, or was
+ * demangled by whoever recorded it. Never NULL.
+ */
 const char *gp_names_full(struct gp_names *names, const char *mangled);
 
 /*
@@ -26,8 +28,9 @@ const char *gp_names_full(struct gp_names *names, const char *mangled);
 const char *gp_names_short(struct gp_names *names, const char *mangled);
 
 /*
- * Give each of these kernels a name that none of the others has: where they would share a short one, they are cut down less; static ones whose
- * names are the same in full have their source file behind them, "filter (beta.cu)".  Before names of them are asked for.
+ * Give each of these kernels a name that none of the others has: where they would share a short
+ * one, they are cut down less; static ones whose names are the same in full have their source file
+ * behind them, "filter (beta.cu)".  Before names of them are asked for.
  */
 void gp_names_tell_apart(struct gp_names *names, const char *const *mangled, size_t count);
 

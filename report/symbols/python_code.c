@@ -85,7 +85,10 @@ static uint32_t take_signed(struct cursor *cursor)
 	return value & 1 ? 0 - (value >> 1) : value >> 1;
 }
 
-/* How far the entry's line is from the last one's.  Entries begin with a byte from 0x80 on; the others are about columns. */
+/*
+ * How far the entry's line is from the last one's.  Entries begin with a byte from 0x80 on; the
+ * others are about columns.
+ */
 static uint32_t take_delta(struct cursor *cursor, unsigned code)
 {
 	if (code == 13 || code == 14)

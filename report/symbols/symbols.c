@@ -247,8 +247,8 @@ static int compare_names(const void *a, const void *b)
 }
 
 /*
- * What a launch with <<<>>> calls has the kernel's own name, and calls the runtime.  Where nothing does, a name that is not mangled is
- * that of a function of the user's.
+ * What a launch with <<<>>> calls has the kernel's own name, and calls the runtime.  Where nothing
+ * does, a name that is not mangled is that of a function of the user's.
  */
 static bool is_stub(const struct known *known, const char *function)
 {
@@ -285,7 +285,10 @@ static size_t name_places(struct gp_symbols *symbols, const struct known *known,
 	return count;
 }
 
-/* What is known of a native frame: in which module it is, if in one, and its functions, as the compiler named them. */
+/*
+ * What is known of a native frame: in which module it is, if in one, and its functions, as the
+ * compiler named them.
+ */
 struct native {
 	const char *module; /* path */
 	uint32_t module_id; /* 0 = none */
@@ -297,8 +300,8 @@ struct native {
 };
 
 /*
- * A frame's address is where the call returns to, which may be the next line or the next function: the call is in
- * the byte before.
+ * A frame's address is where the call returns to, which may be the next line or the next function:
+ * the call is in the byte before.
  */
 static void find_in_module(struct gp_symbols *symbols, const struct known *known,
 			   const struct gp_frame *frame, struct native *native)
@@ -433,8 +436,9 @@ static bool add_kernel(struct known *known, char *name)
 }
 
 /*
- * The function that calls a stub is called as the kernel in the stub's name, "_Z1kPii" in "_Z21__device_stub__Z1kPiiPii", whose own length
- * stands before it; a static one "_ZL1kPii", one of the language C "k".
+ * The function that calls a stub is called as the kernel in the stub's name, "_Z1kPii" in
+ * "_Z21__device_stub__Z1kPiiPii", whose own length stands before it; a static one "_ZL1kPii", one
+ * of the language C "k".
  */
 static void add_callers(struct gp_symbols *symbols, struct known *known, const char *kernel,
 			size_t length)
@@ -487,7 +491,10 @@ static bool is_new(void **addresses, const uint64_t *address)
 	return node && *node == address;
 }
 
-/* Of a launch's innermost frames, as far as one is such a stub; each address is looked up once, however many stacks have it. */
+/*
+ * Of a launch's innermost frames, as far as one is such a stub; each address is looked up once,
+ * however many stacks have it.
+ */
 static void find_stub(struct gp_symbols *symbols, struct known *known, uint32_t frame,
 		      void **addresses)
 {
@@ -508,8 +515,8 @@ static void find_stub(struct gp_symbols *symbols, struct known *known, uint32_t 
 }
 
 /*
- * Of a launch that failed, or of which no record came, there may be no other name of the kernel; and a static kernel is not called in its
- * records as the function is that launches it.
+ * Of a launch that failed, or of which no record came, there may be no other name of the kernel;
+ * and a static kernel is not called in its records as the function is that launches it.
  */
 static void find_stubs(struct gp_symbols *symbols, struct known *known)
 {
@@ -540,7 +547,9 @@ static void find_kernels(struct gp_symbols *symbols, struct known *known)
 		qsort(known->kernels, known->kernel_count, sizeof(*known->kernels), compare_names);
 }
 
-/* When the process began, by the clock of files; that of the first record where that is not known. */
+/*
+ * When the process began, by the clock of files; that of the first record where that is not known.
+ */
 static int64_t start_of(const struct gp_model *model)
 {
 	const char *text = model->info[GP_INFO_START_TIME];

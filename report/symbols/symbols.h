@@ -1,8 +1,8 @@
 /*
  * symbols: the frames of call stacks in words.
  *
- * Native frames by their modules' files (report/symbols/elf_code.h), Python's by what the trace holds of their code.  Each frame is looked up
- * once.
+ * Native frames by their modules' files (report/symbols/elf_code.h), Python's by what the trace
+ * holds of their code.  Each frame is looked up once.
  */
 #ifndef REPORT_SYMBOLS_SYMBOLS_H
 #define REPORT_SYMBOLS_SYMBOLS_H
@@ -22,8 +22,8 @@ enum gp_naming {
 };
 
 struct gp_place {
-	const char *
-		function; /* demangled; where that is not known, "libx.so+0x1f0" or the like; never NULL */
+	/* demangled; where that is not known, "libx.so+0x1f0" or the like; never NULL */
+	const char *function;
 	const char *symbol; /* the same as the compiler named it; NULL if not known */
 	const char *file;   /* "" if not known */
 	const char *module; /* the path of its file; "" of Python's and of code in no file */
@@ -34,8 +34,8 @@ struct gp_place {
 };
 
 /*
- * The end of its file's path that tells people which it is: the name, and with its folder where all packages of Python have one of that name
- * ("torch/__init__.py").
+ * The end of its file's path that tells people which it is: the name, and with its folder where all
+ * packages of Python have one of that name ("torch/__init__.py").
  */
 const char *gp_place_file(const struct gp_place *place);
 
@@ -47,23 +47,29 @@ struct gp_symbols *gp_symbols_new(void);
 void gp_symbols_free(struct gp_symbols *symbols);
 
 /*
- * The places of a frame (an index in frames), the innermost of inlined functions first; their number is in *count, at least 1.
- * They live until the model is forgotten.
+ * The places of a frame (an index in frames), the innermost of inlined functions first; their
+ * number is in *count, at least 1. They live until the model is forgotten.
  */
 const struct gp_place *gp_symbols_find(struct gp_symbols *symbols, const struct gp_model *model,
 				       uint32_t frame, size_t *count);
 
 /*
- * Add the functions of the model's native frames to names, those of each address once; the texts belong to symbols.
- * Returns 0 or -ENOMEM.
+ * Add the functions of the model's native frames to names, those of each address once; the texts
+ * belong to symbols. Returns 0 or -ENOMEM.
  */
 int gp_symbols_collect(struct gp_symbols *symbols, const struct gp_model *model,
 		       struct gp_frame_names *names);
 
-/* Free what was found for that model; what was read of files stays.  A model is freed after it was forgotten, or after symbols. */
+/*
+ * Free what was found for that model; what was read of files stays.  A model is freed after it was
+ * forgotten, or after symbols.
+ */
 void gp_symbols_forget(struct gp_symbols *symbols, const struct gp_model *model);
 
-/* One line for the user on the modules whose functions could not be named, and why; nothing if there are none. */
+/*
+ * One line for the user on the modules whose functions could not be named, and why; nothing if
+ * there are none.
+ */
 void gp_symbols_explain(const struct gp_symbols *symbols, FILE *out);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * breakdown: the tables of `gpuprof summary --by`: what was recorded, gathered by one thing.
  *
- * A new one is one new file in report/tables/by/ (or a part of one) that defines a struct gp_breakdown, and one row in the
- * table of report/tables/breakdown.c.  docs/reference/tables.md says what its columns mean.
+ * A new one is one new file in report/tables/by/ (or a part of one) that defines a struct
+ * gp_breakdown, and one row in the table of report/tables/breakdown.c.  docs/reference/tables.md
+ * says what its columns mean.
  */
 #ifndef REPORT_TABLES_BREAKDOWN_H
 #define REPORT_TABLES_BREAKDOWN_H
@@ -12,19 +13,26 @@
 #include "report/tables/table.h"
 
 struct gp_breakdown {
-	const char
-		*word; /* of --by; several may share one, then all are meant; else as head.name */
+	/* of --by; several may share one, then all are meant; else as head.name */
+	const char *word;
 	const char *help; /* one line */
-	const char *
-		nothing; /* what to tell the user when there is no row: what, and how to get some */
-	/* The same, of what was recorded: as long as the scope is open.  NULL = it is always that. */
+	/* what to tell the user when there is no row: what, and how to get some */
+	const char *nothing;
+	/*
+	 * The same, of what was recorded: as long as the scope is open.  NULL = it is always that.
+	 */
 	const char *(*say_nothing)(struct gp_scope *scope);
 	struct gp_table_head head;
-	size_t sort_column; /* the order of the rows: report/tables/table.h; or GP_TABLE_AS_ADDED: there is no other */
-	size_t fold_before; /* the column before which text that is too wide is best folded; 0 = any */
-	/* Adds the rows, in any order.  Returns 0, -ENOMEM or -EOVERFLOW; sheet->error counts, too. */
+	/* the order of the rows: report/tables/table.h; or GP_TABLE_AS_ADDED: there is no other */
+	size_t sort_column;
+	/* the column before which text that is too wide is best folded; 0 = any */
+	size_t fold_before;
+	/*
+	 * Adds the rows, in any order.  Returns 0, -ENOMEM or -EOVERFLOW; sheet->error counts, too.
+	 */
 	int (*fill)(struct gp_scope *scope, struct gp_table *sheet);
-	bool is_in_order; /* of its own: the rows stay as they were added, unless others are asked for */
+	/* of its own: the rows stay as they were added, unless others are asked for */
+	bool is_in_order;
 };
 
 /* In the order of the help; ends with NULL. */
@@ -33,7 +41,10 @@ extern const struct gp_breakdown *const gp_breakdowns[];
 /* Whether WORD of --by means this one. */
 bool gp_breakdown_is(const struct gp_breakdown *breakdown, const char *word);
 
-/* Open the sheet, fill and sort it.  Returns 0, -ENOMEM or -EOVERFLOW; sheet is to be closed then, too. */
+/*
+ * Open the sheet, fill and sort it.  Returns 0, -ENOMEM or -EOVERFLOW; sheet is to be closed then,
+ * too.
+ */
 int gp_breakdown_make(const struct gp_breakdown *breakdown, struct gp_scope *scope,
 		      struct gp_table *sheet);
 
@@ -69,7 +80,10 @@ extern const struct gp_breakdown gp_breakdown_nvtx_launch, gp_breakdown_nvtx_seq
 extern const struct gp_breakdown gp_breakdown_collective_rank;
 extern const struct gp_breakdown gp_breakdown_counter;
 
-/* Memory by call site: gathered once for all tables of a scope, whose it stays.  NULL if there is no memory. */
+/*
+ * Memory by call site: gathered once for all tables of a scope, whose it stays.  NULL if there is
+ * no memory.
+ */
 const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope);
 
 #endif

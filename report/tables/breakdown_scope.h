@@ -27,7 +27,10 @@ struct gp_scope {
 	size_t model_count;
 	bool full_names; /* of kernels */
 	bool every_row;  /* of trees: also those that have next to nothing */
-	/* Of the first call or timed operation of all, or else of the first range: moments count from here. */
+	/*
+	 * Of the first call or timed operation of all, or else of the first range: moments count
+	 * from here.
+	 */
 	uint64_t start_unix_ns;
 	struct gp_names *names;
 	struct gp_groups texts; /* only their keys are used: each text once */
@@ -99,7 +102,10 @@ struct gp_scope_call {
 
 typedef void gp_scope_take_op(struct gp_tally *tally, const struct gp_scope_op *at);
 
-/* Call take for every operation, or every call, of every model; of a part of a trace (gp_part), for those that begin in it.  Returns 0 or -ENOMEM. */
+/*
+ * Call take for every operation, or every call, of every model; of a part of a trace (gp_part), for
+ * those that begin in it.  Returns 0 or -ENOMEM.
+ */
 int gp_scope_ops(struct gp_scope *scope, struct gp_tally *tally, gp_scope_take_op *take);
 int gp_scope_calls(struct gp_scope *scope, struct gp_tally *tally,
 		   void (*take)(struct gp_tally *tally, const struct gp_scope_call *at));
@@ -122,7 +128,7 @@ void gp_scope_count_gpu_op(struct gp_tally *tally, struct gp_tally_row *row,
 	}
 
 /* How single values spread. */
-#define GP_HISTOGRAM_COLUMNS(unit)                                                                    \
+#define GP_HISTOGRAM_COLUMNS(unit)                                                                 \
 	{"Avg", unit}, {"Med", unit}, {"Min", unit}, {"Max", unit},                                \
 	{                                                                                          \
 		"StdDev", unit                                                                     \
@@ -132,7 +138,10 @@ void gp_scope_count_gpu_op(struct gp_tally *tally, struct gp_tally_row *row,
 typedef void gp_scope_put_row(struct gp_scope *scope, struct gp_table *sheet,
 			      const struct gp_tally_row *row, double total);
 
-/* Call put for every row.  Frees the tally.  Returns result if that is not 0, else 0 or the tally's error. */
+/*
+ * Call put for every row.  Frees the tally.  Returns result if that is not 0, else 0 or the tally's
+ * error.
+ */
 int gp_scope_rows(struct gp_scope *scope, struct gp_table *sheet, struct gp_tally *tally,
 		  int result, gp_scope_put_row *put);
 
@@ -143,7 +152,10 @@ int gp_scope_table_of_ops(struct gp_scope *scope, struct gp_table *sheet, gp_sco
 /* Counts a kernel under its name. */
 void gp_scope_take_kernel(struct gp_tally *tally, const struct gp_scope_op *at);
 
-/* The cells of GP_SHARE_COLUMNS, of series 0, and of GP_HISTOGRAM_COLUMNS; none where nothing was timed. */
+/*
+ * The cells of GP_SHARE_COLUMNS, of series 0, and of GP_HISTOGRAM_COLUMNS; none where nothing was
+ * timed.
+ */
 void gp_scope_put_share(struct gp_table *sheet, const struct gp_tally_row *row, double total);
 void gp_scope_put_spread(struct gp_table *sheet, const struct gp_tally_series *series);
 

@@ -24,7 +24,10 @@ static const struct gp_table_column gpu_columns[] = {
 	{"Name", GP_UNIT_TEXT},
 };
 
-/* The first columns with the same kind of values for all operations, and those of launches and of copies. */
+/*
+ * The first columns with the same kind of values for all operations, and those of launches and of
+ * copies.
+ */
 enum { SHAPE = 3, COPY = 12, PLACE = 16 };
 
 static uint32_t count_ops(const struct gp_model *model)
@@ -175,7 +178,7 @@ static const struct gp_event_list chronicle_api = {
 };
 
 const struct gp_event_list *const gp_event_lists[] = {
-	&chronicle_gpu,          &chronicle_api,     &gp_event_list_exec,
+	&chronicle_gpu,           &chronicle_api,      &gp_event_list_exec,
 	&gp_event_list_nvtx,      &gp_event_list_host, &gp_event_list_queue,
 	&gp_event_list_bandwidth, &gp_event_list_path, NULL,
 };
@@ -201,7 +204,8 @@ struct walk {
 	const struct gp_event_list *chronicle;
 	struct gp_scope *scope;
 	struct cursor *cursors; /* one for each model */
-	struct gp_kway_merge merge;  /* of the models, by the starts of their next ones from there on: */
+	/* of the models, by the starts of their next ones from there on: */
+	struct gp_kway_merge merge;
 	uint64_t start_unix_ns; /* of the scope, or of the first row where that is earlier */
 };
 
@@ -326,7 +330,8 @@ static uint64_t write_part(struct walk *walk, const struct gp_event_list_part *p
 	uint64_t rows = 0;
 	int64_t start_ns;
 
-	while ((part->limit == 0 || rows < part->limit) && gp_kway_merge_take(&walk->merge, &head)) {
+	while ((part->limit == 0 || rows < part->limit) &&
+	       gp_kway_merge_take(&walk->merge, &head)) {
 		struct cursor *cursor = &walk->cursors[head.sequence];
 
 		start_ns =
@@ -344,8 +349,8 @@ static uint64_t write_part(struct walk *walk, const struct gp_event_list_part *p
 }
 
 int gp_event_list_write(const struct gp_event_list *chronicle, struct gp_scope *scope,
-		       const struct gp_event_list_part *part, struct gp_table_writer *writer,
-		       uint64_t *rows)
+			const struct gp_event_list_part *part, struct gp_table_writer *writer,
+			uint64_t *rows)
 {
 	struct walk walk = {
 		.chronicle = chronicle, .scope = scope, .start_unix_ns = scope->start_unix_ns};

@@ -1,4 +1,7 @@
-/* What changes over time: the lengths of queues, the bandwidth of copies and sets; and what each moment waited for. */
+/*
+ * What changes over time: the lengths of queues, the bandwidth of copies and sets; and what each
+ * moment waited for.
+ */
 #include "report/tables/event_list.h"
 
 #include "report/analysis/idle/activity.h"

@@ -14,7 +14,10 @@
 enum { SUM, PLACE, THREAD };
 enum { NS, LOOKS, STAYED };
 
-/* What of a look counts: the time that it stands for; that, if it fell into no recorded call of its thread; or the look itself, where it was within. */
+/*
+ * What of a look counts: the time that it stands for; that, if it fell into no recorded call of its
+ * thread; or the look itself, where it was within.
+ */
 enum weight { TIME, TIME_OUTSIDE_CALLS, WITHIN };
 
 struct window {
@@ -119,7 +122,10 @@ static bool is_in_call(const struct gp_model *model, uint32_t thread, uint64_t t
 	return false;
 }
 
-/* How much of what the looks within stand for was in no call; where none is within, of the one that is next to it. */
+/*
+ * How much of what the looks within stand for was in no call; where none is within, of the one that
+ * is next to it.
+ */
 static double share_outside_calls(const struct window *window, const struct gp_model *model,
 				  const struct gp_sample *sample)
 {
@@ -376,7 +382,9 @@ static void add_row(struct gp_host_function *line, const struct gp_tally_row *ro
 	}
 }
 
-/* One line after the other, in the order in which they were found first; NULL: there is no memory. */
+/*
+ * One line after the other, in the order in which they were found first; NULL: there is no memory.
+ */
 static struct gp_host_function *list_lines(const struct question *question, uint32_t *count)
 {
 	const struct gp_tally *tally = question->tally;

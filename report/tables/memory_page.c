@@ -70,7 +70,8 @@ static int put_figure(struct gp_text_table *table, const struct gp_value *value,
 }
 
 /* A line for each caller, with nothing but the last column. */
-static int put_callers(struct gp_text_table *table, size_t column_count, const struct gp_value *callers)
+static int put_callers(struct gp_text_table *table, size_t column_count,
+		       const struct gp_value *callers)
 {
 	char *text = callers->kind == GP_VALUE_TEXT ? gp_text_escape(callers->text) : NULL;
 	char line[1024];
@@ -113,7 +114,8 @@ static int print_sheet(const struct page *page, const struct gp_table *sheet)
 	size_t rows = gp_table_rows(sheet), limit = page->options->row_limit;
 	size_t shown = limit == 0 || limit > rows ? rows : limit;
 	struct gp_column *columns = make_columns(sheet->head);
-	struct gp_text_table *table = columns ? gp_text_table_new(columns, count_columns(sheet->head)) : NULL;
+	struct gp_text_table *table =
+		columns ? gp_text_table_new(columns, count_columns(sheet->head)) : NULL;
 	int result = table ? put_rows(table, sheet, shown) : -ENOMEM;
 
 	fprintf(page->out, "\n%s\n", sheet->head->title);
@@ -215,8 +217,7 @@ static void print_left(const struct page *page, const struct totals *totals)
 		fputs("               of what is kept: blocks allocated before are not counted\n",
 		      out);
 	if (!knows_owners)
-		fputs("               perhaps in the cache of an allocator: the calls have no "
-		      "stack, which would tell\n",
+		fputs("               perhaps in the cache of an allocator: the calls have no stack, which would tell\n",
 		      out);
 	if (doubt && *doubt)
 		fprintf(out, "               with what was freed %s\n", doubt);
@@ -247,17 +248,14 @@ static void print_totals(const struct page *page)
 		gp_format_count(totals.allocations).text, gp_format_bytes(totals.bytes).text,
 		gp_format_ns(totals.allocate_ns).text, gp_format_ns(totals.free_ns).text);
 	fprintf(page->out,
-		"  temporary    %s (%s %%): freed before their thread allocated or freed anything "
-		"else\n",
+		"  temporary    %s (%s %%): freed before their thread allocated or freed anything else\n",
 		gp_format_count(totals.temporary).text,
 		gp_format_percent((double)totals.temporary, (double)totals.allocations).text);
 	print_left(page, &totals);
 	for (uint32_t i = 0; i < page->memory->account_count; i++)
 		print_peak(page, &page->memory->accounts[i]);
-	fputs("  over time    a counter of the Chrome trace: gpuprof export --format chrome -o "
-	      "memory.json FILE\n"
-	      "  flame graph  of what was left, the peak, allocations: gpuprof export --format "
-	      "speedscope FILE\n",
+	fputs("  over time    a counter of the Chrome trace: gpuprof export --format chrome -o memory.json FILE\n"
+	      "  flame graph  of what was left, the peak, allocations: gpuprof export --format speedscope FILE\n",
 	      page->out);
 }
 
@@ -282,10 +280,9 @@ static const char *words_for_nothing(const struct page *page)
 		const struct gp_model *model = page->scope.models[i];
 
 		if (!gp_recorded_kind(model, "memory"))
-			return model->recorder ? "the trace does not tell what CUDA's calls "
-						 "allocated and freed"
-					       : "allocations were not recorded: --trace does "
-						 "not name memory";
+			return model->recorder
+				       ? "the trace does not tell what CUDA's calls allocated and freed"
+				       : "allocations were not recorded: --trace does not name memory";
 	}
 	return "nothing was allocated while it was recorded";
 }

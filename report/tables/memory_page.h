@@ -1,5 +1,6 @@
 /*
- * memory_page: `gpuprof summary --memory`: the tables of memory by call site as one page for people, and its closing lines.
+ * memory_page: `gpuprof summary --memory`: the tables of memory by call site as one page for
+ * people, and its closing lines.
  */
 #ifndef REPORT_TABLES_MEMORY_PAGE_H
 #define REPORT_TABLES_MEMORY_PAGE_H

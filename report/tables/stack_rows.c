@@ -47,8 +47,8 @@ struct rows {
 	enum gp_stack_metric value, counted;
 	bool all;              /* the small ones, too */
 	struct entry *entries; /* by parent, then by value and count */
-	uint32_t *
-		first; /* of the entries whose parent is that node; [node_count] = those that have none */
+	/* of the entries whose parent is that node; [node_count] = those that have none */
+	uint32_t *first;
 	uint64_t total;
 	struct item *items; /* a stack */
 	struct link *links; /* of the chain at hand */
@@ -216,7 +216,10 @@ static uint32_t find_links(struct rows *rows, uint32_t top, uint32_t last)
 	}
 }
 
-/* A function's label, fit for a terminal; long ones lose their middle.  Free it; NULL if there is no memory. */
+/*
+ * A function's label, fit for a terminal; long ones lose their middle.  Free it; NULL if there is
+ * no memory.
+ */
 static char *label_of(const struct rows *rows, uint32_t link)
 {
 	const struct link *of = &rows->links[link];
@@ -274,8 +277,9 @@ static uint32_t inner(const struct rows *rows, uint32_t i, uint32_t count)
 }
 
 /*
- * Choose what fits into so many columns: the innermost function; the first of the row, unless it is nobody's, for it tells the row from those
- * beside it; then the user's own, those of frameworks, others, each from the innermost outwards.
+ * Choose what fits into so many columns: the innermost function; the first of the row, unless it is
+ * nobody's, for it tells the row from those beside it; then the user's own, those of frameworks,
+ * others, each from the innermost outwards.
  */
 static void choose_links(struct rows *rows, uint32_t count, size_t columns)
 {
@@ -351,7 +355,9 @@ static uint32_t find_children(const struct rows *rows, const struct entry *entry
 	return count_children(rows, *first, rest);
 }
 
-/* Whether a node has all that it has from one callee: then what is said of it is true of that, too. */
+/*
+ * Whether a node has all that it has from one callee: then what is said of it is true of that, too.
+ */
 static bool only_hands_on(const struct rows *rows, uint32_t node, uint32_t shown,
 			  const struct rest *rest)
 {

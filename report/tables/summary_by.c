@@ -13,9 +13,7 @@
 #define TEXT_COLUMNS 160 /* of a line */
 
 const char gp_summary_page_words[] =
-	"process,missing,device,time,idle,gap,gap-site,kind,iteration,queue,"
-	"sequence,tuning,gpu,api,failure,unfinished,copy,stream,nvtx-time,"
-	"memory,memory-leak";
+	"process,missing,device,time,idle,gap,gap-site,kind,iteration,queue,sequence,tuning,gpu,api,failure,unfinished,copy,stream,nvtx-time,memory,memory-leak";
 
 void gp_summary_by_list(FILE *out)
 {
@@ -149,11 +147,10 @@ int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t me
 	}
 	while ((words = next_word(words, word))) {
 		if (*word == '\0') {
-			snprintf(message, message_bytes,
-				 "summary: a word is missing between the commas of --by %s; it "
-				 "takes "
-				 "these:",
-				 by->words);
+			snprintf(
+				message, message_bytes,
+				"summary: a word is missing between the commas of --by %s; it takes these:",
+				by->words);
 			return -ENOENT;
 		}
 		if (!is_known(by, word))

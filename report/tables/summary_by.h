@@ -39,7 +39,10 @@ void gp_summary_by_list(FILE *out);
  */
 int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t message_bytes);
 
-/* Write the tables.  by has been checked.  Returns 0, -EIO if out could not be written, -ENOMEM or -EOVERFLOW. */
+/*
+ * Write the tables.  by has been checked.  Returns 0, -EIO if out could not be written, -ENOMEM or
+ * -EOVERFLOW.
+ */
 int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_count,
 			const struct gp_summary_by *by);
 

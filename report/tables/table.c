@@ -35,7 +35,7 @@ void gp_table_close(struct gp_table *sheet)
 void gp_table_cell(struct gp_table *sheet, struct gp_value value)
 {
 	int result = gp_array_grow_spill(&sheet->cells, &sheet->capacity, sheet->cell_count,
-					sizeof(*sheet->cells));
+					 sizeof(*sheet->cells));
 
 	if (result == 0 && value.kind == GP_VALUE_TEXT) {
 		value.text = strdup(value.text);

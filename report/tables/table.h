@@ -1,8 +1,9 @@
 /*
  * sheet: a report's rows with their raw values, and what the columns mean.
  *
- * Values keep their unit (ns, bytes) whatever they are printed as; how that is, report/tables/table_writer.h
- * knows.  Cells are given one after the other, row by row; text is copied, as the program wrote it.
+ * Values keep their unit (ns, bytes) whatever they are printed as; how that is,
+ * report/tables/table_writer.h knows.  Cells are given one after the other, row by row; text is
+ * copied, as the program wrote it.
  */
 #ifndef REPORT_TABLES_TABLE_H
 #define REPORT_TABLES_TABLE_H
@@ -103,8 +104,8 @@ size_t gp_table_find_column(const struct gp_table_head *head, const char *title)
 #define GP_TABLE_AS_ADDED SIZE_MAX
 
 /*
- * Order the rows by a column: numbers from the largest down, text from A on, absent values last; equal
- * ones by the other columns from the last to the first.  Nothing is done where the column is
+ * Order the rows by a column: numbers from the largest down, text from A on, absent values last;
+ * equal ones by the other columns from the last to the first.  Nothing is done where the column is
  * GP_TABLE_AS_ADDED.  Returns 0 or -ENOMEM.
  */
 int gp_table_sort(struct gp_table *sheet, size_t column);

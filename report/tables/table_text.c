@@ -36,8 +36,9 @@ static void begin_text(struct gp_table_writer *writer)
 
 static void print_text(struct gp_table_writer *writer)
 {
-	int result =
-		writer->table ? gp_text_table_print(writer->table, writer->out, writer->text_most) : 0;
+	int result = writer->table
+			     ? gp_text_table_print(writer->table, writer->out, writer->text_most)
+			     : 0;
 
 	if (writer->error == 0)
 		writer->error = result;

@@ -1,17 +1,18 @@
 /*
- * sheet_writer: writes sheets as text, CSV, JSON or markdown, row by row: a sheet of any length takes
- * no memory.
+ * sheet_writer: writes sheets as text, CSV, JSON or markdown, row by row: a sheet of any length
+ * takes no memory.
  *
- *  text      aligned columns, figures in units that suit them (report/base/text/format.h); widths are those of
- *            the first thousand rows, and grow where they have to.  Rows may be folded.
+ *  text      aligned columns, figures in units that suit them (report/base/text/format.h); widths
+ *            are those of the first thousand rows, and grow where they have to.  Rows may be
+ *            folded.
  *  csv       RFC 4180 with \n; raw numbers, units in the titles; an empty line between sheets.
- *  json      {"report", "columns": [{"name", "unit"}], "rows": [{name: value}]}; raw numbers; an array
- *            of these where there are several sheets.
+ *  json      {"report", "columns": [{"name", "unit"}], "rows": [{name: value}]}; raw numbers; an
+ *            array of these where there are several sheets.
  *  markdown  a table that any renderer shows as plain text, figures as in text.
  *
  * Text that the profiled program chose is made harmless in each: control characters are written out
- * (JSON has its own escapes), markup is escaped, and in CSV text that a spreadsheet would take for a
- * formula gets a ' in front.
+ * (JSON has its own escapes), markup is escaped, and in CSV text that a spreadsheet would take for
+ * a formula gets a ' in front.
  */
 #ifndef REPORT_TABLES_TABLE_WRITER_H
 #define REPORT_TABLES_TABLE_WRITER_H
@@ -49,9 +50,13 @@ struct gp_table_writer {
 	const struct gp_table_format *format;
 	FILE *out;
 	bool several; /* sheets will be written */
-	/* Of text, to be set before a sheet begins: for gp_text_table_fold(); as it is opened, 0 columns: no row is folded. */
+	/*
+	 * Of text, to be set before a sheet begins: for gp_text_table_fold(); as it is opened, 0
+	 * columns: no row is folded.
+	 */
 	size_t text_columns, text_fold_before;
-	size_t text_most; /* columns of a line of text, for gp_text_table_print(); as it is opened, 0 = any */
+	/* columns of a line of text, for gp_text_table_print(); as it is opened, 0 = any */
+	size_t text_most;
 	const struct gp_table_head *head;
 	size_t sheets, rows; /* begun; of this sheet, written */
 	int error;           /* 0 or the first -errno */
@@ -72,7 +77,10 @@ void gp_table_writer_end(struct gp_table_writer *writer);
 /* Returns 0, -ENOMEM, or -EIO if out could not be written. */
 int gp_table_writer_close(struct gp_table_writer *writer);
 
-/* A value as text and markdown have it, to be freed; text is escaped for a terminal.  NULL: no memory. */
+/*
+ * A value as text and markdown have it, to be freed; text is escaped for a terminal.  NULL: no
+ * memory.
+ */
 char *gp_table_figure(const struct gp_value *value, enum gp_unit unit);
 
 /* Text in markdown, with what markdown gives a meaning escaped. */

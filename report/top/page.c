@@ -139,7 +139,9 @@ static void print_title(FILE *out, const struct gp_page *page)
 	fputs("\n", out);
 }
 
-/* Either may be the later one: the counter is written once a second, what ended is delivered later. */
+/*
+ * Either may be the later one: the counter is written once a second, what ended is delivered later.
+ */
 static uint64_t last_delivery_ns(const struct gp_page *page)
 {
 	const struct gp_live *l = page->live;
@@ -205,8 +207,8 @@ static uint64_t lost_records(const struct gp_page *page)
 }
 
 /*
- * Launches without a kernel record, while none has come for longer than it takes by rights: the GPU runs something long, or hangs.
- * What was launched a moment ago does not count.
+ * Launches without a kernel record, while none has come for longer than it takes by rights: the GPU
+ * runs something long, or hangs. What was launched a moment ago does not count.
  */
 static uint64_t silent_launches(const struct gp_page *page)
 {
@@ -235,7 +237,10 @@ static const struct gp_live_busy_device *busy_of(const struct gp_live *l, uint16
 	return NULL;
 }
 
-/* Launches without a record: whether the device is busy with them cannot be told, whatever it did before them. */
+/*
+ * Launches without a record: whether the device is busy with them cannot be told, whatever it did
+ * before them.
+ */
 static void put_busy(struct gp_text_table *table, const struct gp_page *page, uint16_t device)
 {
 	const struct gp_live_busy *busy = &page->live->busy;
@@ -267,7 +272,7 @@ static void put_device(struct gp_text_table *table, const struct gp_page *page,
 	gp_text_table_figure(table, gp_format_bytes(row ? row->peak_bytes : 0));
 	gp_text_table_figure(table, gp_format_count(row ? row->blocks : 0));
 	gp_text_table_cell(table,
-		      device->memory_bytes ? gp_format_bytes(device->memory_bytes).text : "-");
+			   device->memory_bytes ? gp_format_bytes(device->memory_bytes).text : "-");
 	gp_text_table_cell(table, name ? name : "");
 	free(name);
 }

@@ -20,7 +20,8 @@ struct gp_page {
 	const struct gp_tail_state *tail;
 	struct gp_names *names;
 	const char *path; /* of the trace */
-	size_t columns; /* of the terminal; no line gets longer where that is possible; 0 = no limit */
+	/* of the terminal; no line gets longer where that is possible; 0 = no limit */
+	size_t columns;
 	size_t kernel_rows; /* most kernels to list, SIZE_MAX = all */
 };
 

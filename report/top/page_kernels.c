@@ -89,7 +89,8 @@ static int join_equal_names(struct row *rows, uint32_t *count)
 static void put_average(struct gp_text_table *table, const struct gp_live_sum *sum)
 {
 	if (sum->count > 0)
-		gp_text_table_figure(table, gp_format_ns_mean((double)sum->ns / (double)sum->count));
+		gp_text_table_figure(table,
+				     gp_format_ns_mean((double)sum->ns / (double)sum->count));
 	else
 		gp_text_table_cell(table, "-");
 }
@@ -99,7 +100,8 @@ static void put_row(struct gp_text_table *table, const struct row *row, const st
 {
 	char *name = gp_text_escape(row->name);
 
-	gp_text_table_figure(table, gp_format_percent((double)row->gained.ns, (double)all->gained.ns));
+	gp_text_table_figure(table,
+			     gp_format_percent((double)row->gained.ns, (double)all->gained.ns));
 	gp_text_table_figure(table, gp_format_ns(row->gained.ns));
 	gp_text_table_figure(table, gp_format_count(row->gained.count));
 	if (seconds > 0)
@@ -109,7 +111,8 @@ static void put_row(struct gp_text_table *table, const struct row *row, const st
 	else
 		gp_text_table_cell(table, "-");
 	put_average(table, &row->gained);
-	gp_text_table_figure(table, gp_format_percent((double)row->total.ns, (double)all->total.ns));
+	gp_text_table_figure(table,
+			     gp_format_percent((double)row->total.ns, (double)all->total.ns));
 	gp_text_table_figure(table, gp_format_ns(row->total.ns));
 	gp_text_table_figure(table, gp_format_count(row->total.count));
 	put_average(table, &row->total);

@@ -1,8 +1,10 @@
 /*
- * screen: a terminal that shows pages: its alternate screen, its size, its keys, and the signals that concern it.
+ * screen: a terminal that shows pages: its alternate screen, its size, its keys, and the signals
+ * that concern it.
  *
- * From gp_screen_open() to gp_screen_close() the program must be left by gp_screen_close() only: signals that end or stop a program
- * are noted, and take effect in gp_screen_wait(), which restores the terminal before.  One thread, one screen.
+ * From gp_screen_open() to gp_screen_close() the program must be left by gp_screen_close() only:
+ * signals that end or stop a program are noted, and take effect in gp_screen_wait(), which restores
+ * the terminal before.  One thread, one screen.
  */
 #ifndef REPORT_TOP_SCREEN_H
 #define REPORT_TOP_SCREEN_H
@@ -32,7 +34,10 @@ void gp_screen_size(size_t *rows, size_t *columns);
 /* Show the text from the top left corner on, as much of it as there are rows. */
 void gp_screen_show(const char *text);
 
-/* Wait until that time (CLOCK_MONOTONIC), or for something to happen.  A time that is over: only look. */
+/*
+ * Wait until that time (CLOCK_MONOTONIC), or for something to happen.  A time that is over: only
+ * look.
+ */
 enum gp_screen_event gp_screen_wait(uint64_t until_ns);
 
 #endif

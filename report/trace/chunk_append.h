@@ -18,8 +18,8 @@ static_assert(sizeof(struct gp_new_chunk) == sizeof(struct gp_chunk_header) + GP
 	      "a chunk is written in one piece");
 
 /*
- * Write the chunk to the descriptor of a trace, open for appending and locked, whose length is a multiple of 8.  All of its header
- * is set but magic and crc.  Returns 0 or a negative errno value.
+ * Write the chunk to the descriptor of a trace, open for appending and locked, whose length is a
+ * multiple of 8.  All of its header is set but magic and crc.  Returns 0 or a negative errno value.
  */
 int gp_chunk_append(int trace, struct gp_new_chunk *chunk);
 

@@ -30,14 +30,20 @@ struct gp_chunk_order {
 /* Begin a new list; it goes from place to place through the file. */
 void gp_chunk_order_begin(struct gp_chunk_order *order);
 
-/* The header of the chunk that stood there in the list before, or NULL.  Where it still does, the chunk is as it was. */
+/*
+ * The header of the chunk that stood there in the list before, or NULL.  Where it still does, the
+ * chunk is as it was.
+ */
 const struct gp_chunk_header *gp_chunk_order_known(struct gp_chunk_order *order, uint64_t offset);
 
 /* 0 or -ENOMEM. */
 int gp_chunk_order_add(struct gp_chunk_order *order, const struct gp_chunk_header *header,
 		       uint64_t offset);
 
-/* All are in the list: leave those that count and have not been given out yet, in their order. 0 or -ENOMEM. */
+/*
+ * All are in the list: leave those that count and have not been given out yet, in their order. 0 or
+ * -ENOMEM.
+ */
 int gp_chunk_order_settle(struct gp_chunk_order *order);
 
 void gp_chunk_order_free(struct gp_chunk_order *order);

@@ -40,8 +40,8 @@ struct clock {
 struct epoch {
 	struct clock clock;
 	uint64_t low; /* its times begin here */
-	uint64_t
-		left_at; /* where the clock stood when it was last seen before it was set back to this; else 0 */
+	/* where the clock stood when it was last seen before it was set back to this; else 0 */
+	uint64_t left_at;
 	uint32_t anchors_before; /* anchors that came before its first */
 };
 
@@ -159,7 +159,10 @@ static int compare_rates(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The median of all intervals, which one that is off does not move; 0 where there are too few to tell which that is. */
+/*
+ * The median of all intervals, which one that is off does not move; 0 where there are too few to
+ * tell which that is.
+ */
 static double usual_rate(const struct clock *c, double *rates)
 {
 	for (uint32_t i = 0; i + 1 < c->count; i++)
@@ -221,8 +224,9 @@ static bool is_step(const struct point *a, const struct point *b)
 }
 
 /*
- * Where the times of an epoch begin, which the clock entered by a step between points a and b.  The step's moment is not known:
- * take the middle of what is possible where the clock was set forward, and all of it where it was set back.
+ * Where the times of an epoch begin, which the clock entered by a step between points a and b.  The
+ * step's moment is not known: take the middle of what is possible where the clock was set forward,
+ * and all of it where it was set back.
  */
 static uint64_t low_of_epoch(const struct point *a, const struct point *b)
 {
@@ -347,9 +351,10 @@ static uint32_t last_epoch(const struct gp_timeline *t, uint32_t anchors_before)
 }
 
 /*
- * Was it in this epoch that a record had this time, or in one before it?  Where the clock was set back times come twice.  A record that
- * is in the file before an anchor has no time after it; and is there soon, so that one before the anchor that shows the
- * step is either new, or its time was hardly over at the anchor before that.
+ * Was it in this epoch that a record had this time, or in one before it?  Where the clock was set
+ * back times come twice.  A record that is in the file before an anchor has no time after it; and
+ * is there soon, so that one before the anchor that shows the step is either new, or its time was
+ * hardly over at the anchor before that.
  */
 static bool is_time_of(const struct epoch *e, uint64_t cupti_ns, uint32_t anchors_before)
 {

@@ -40,12 +40,16 @@ int64_t gp_timeline_from_cupti(struct gp_timeline *timeline, uint64_t cupti_ns,
 uint64_t gp_timeline_base_unix_ns(const struct gp_timeline *timeline);
 
 /*
- * How many readings of the host's ticks contradict the monotonic clock: they went back, or an interval is longer or shorter than the
- * others by 1 ms and 0.1 %, as where a virtual machine moves to another host, or the counters of two sockets differ.
+ * How many readings of the host's ticks contradict the monotonic clock: they went back, or an
+ * interval is longer or shorter than the others by 1 ms and 0.1 %, as where a virtual machine moves
+ * to another host, or the counters of two sockets differ.
  */
 uint32_t gp_timeline_misfits(const struct gp_timeline *timeline);
 
-/* Whether neither clock was set or went astray: then an earlier time of a clock is an earlier one on the timeline. */
+/*
+ * Whether neither clock was set or went astray: then an earlier time of a clock is an earlier one
+ * on the timeline.
+ */
 bool gp_timeline_is_even(const struct gp_timeline *timeline);
 
 /* Mean length of a tick. */

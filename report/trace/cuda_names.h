@@ -16,7 +16,10 @@ const char *gp_jit_entry_name(uint8_t entry_kind);    /* PTX to CUBIN */
 const char *gp_unified_name(uint16_t counter_kind);   /* migration HtoD */
 const char *gp_gate_reason_name(uint8_t reason);      /* a signal; enum gp_gate_reason */
 const char *gp_status_name(uint16_t status);          /* out of memory; "" if there is no word */
-/* cudaErrorMemoryAllocation, or of the driver API CUDA_ERROR_OUT_OF_MEMORY; "" if it has no name there */
+/*
+ * cudaErrorMemoryAllocation, or of the driver API CUDA_ERROR_OUT_OF_MEMORY; "" if it has no name
+ * there
+ */
 const char *gp_status_symbol(uint16_t status, bool driver);
 const char *gp_stream_kind_name(uint16_t flags); /* non-blocking; CUPTI's flags; "" */
 /* Why it happened, or what accessed it: prefetch; CUPTI's flags of that kind; "" if not known. */

@@ -7,8 +7,8 @@
 #include "gpuprof/field.h"
 
 /*
- * What reads each record is one function for the compiler, whatever it thinks of its length: all of the time is spent there.  With
- * gcc's address sanitizer it would take that a minute and 900 MB.
+ * What reads each record is one function for the compiler, whatever it thinks of its length: all of
+ * the time is spent there.  With gcc's address sanitizer it would take that a minute and 900 MB.
  */
 #ifdef __SANITIZE_ADDRESS__
 #define INLINE static inline
@@ -95,7 +95,10 @@ INLINE uint64_t unzigzag(uint64_t value)
 	return (value >> 1) ^ (0 - (value & 1));
 }
 
-/* No more bytes than the field has: what is read while a wider write is on its way makes the processor wait. */
+/*
+ * No more bytes than the field has: what is read while a wider write is on its way makes the
+ * processor wait.
+ */
 INLINE uint64_t load(const uint8_t *at, uint8_t bytes)
 {
 	uint64_t eight;
@@ -182,8 +185,8 @@ INLINE uint64_t predict(const struct decoder *d, size_t index, const struct gp_f
 		return load(record + field->offset, field->bytes) + d->change[index];
 	case GP_RULE_AFTER:
 		return is_in_ticks(field->kind) ? d->end_ticks : d->end_ns;
-	case GP_RULE_LENGTH: /* start_ns is one for all kinds that have an end, and decoded before
-				it */
+	/* start_ns is one for all kinds that have an end, and decoded before it */
+	case GP_RULE_LENGTH:
 		return load(record + offsetof(struct gp_record_kernel, start_ns), 8) +
 		       d->length[field->kind];
 	default:
@@ -293,8 +296,9 @@ INLINE bool is_in_sums(const struct gp_field *field)
 }
 
 /*
- * The same for a kind that the compiler knows: of all fields those of the kind are left, each with its place and its rule, and
- * a field that the mask leaves out, and that does not move by itself, costs one test.
+ * The same for a kind that the compiler knows: of all fields those of the kind are left, each with
+ * its place and its rule, and a field that the mask leaves out, and that does not move by itself,
+ * costs one test.
  */
 INLINE bool take_fields_of(struct decoder *d, uint8_t kind, uint64_t mask, struct cursor *c,
 			   bool for_sums)

@@ -42,8 +42,8 @@ int gp_decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
 		      const struct gp_record_sink *sink, struct gp_decoded *decoded);
 
 /*
- * The same where calls, kernels and ranges are only added up (report/pass/sums): of these, what is in no sum is stepped over, and
- * anything in the records.
+ * The same where calls, kernels and ranges are only added up (report/pass/sums): of these, what is
+ * in no sum is stepped over, and anything in the records.
  */
 int gp_decode_payload_for_sums(const uint8_t *payload, size_t bytes, uint32_t records,
 			       const struct gp_record_sink *sink, struct gp_decoded *decoded);

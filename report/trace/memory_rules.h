@@ -8,8 +8,8 @@
 #include "gpuprof/record.h"
 
 /*
- * Kinds that one call can free are a family, which is called by one of them: cudaFree takes what cudaMallocManaged gave.  0: none has that
- * number.
+ * Kinds that one call can free are a family, which is called by one of them: cudaFree takes what
+ * cudaMallocManaged gave.  0: none has that number.
  */
 uint8_t gp_memory_family(uint8_t memory_kind);
 

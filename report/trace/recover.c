@@ -125,7 +125,10 @@ static bool is_power_of_two(uint32_t n)
 	return n != 0 && (n & (n - 1)) == 0;
 }
 
-/* The tail must not be older than the head (tests/model/ring.pml), and a copy has no order of its own. */
+/*
+ * The tail must not be older than the head (tests/model/ring.pml), and a copy has no order of its
+ * own.
+ */
 static bool read_ring_header(int fd, uint64_t offset, struct gp_ring_header *h)
 {
 	return read_exactly(fd, h, sizeof(*h), offset) &&
@@ -308,7 +311,9 @@ bool gp_rings_are_of_our_files(const struct gp_ring_file_header *header)
 	return is_our_namespace(header->mount_namespace, "/proc/self/ns/mnt");
 }
 
-/* The file that the ring file names; where that was moved away, any that says to be of the process. */
+/*
+ * The file that the ring file names; where that was moved away, any that says to be of the process.
+ */
 static bool is_this_trace(const struct gp_ring_file_header *header, int trace)
 {
 	struct stat named, ours;

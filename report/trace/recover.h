@@ -47,9 +47,9 @@ bool gp_process_is_live(const struct gp_process *process);
 
 /*
  * May the ring file at ring_path be emptied into the trace (a descriptor) and removed?  Only if no
- * record can come any more and nobody else needs it: the process is of this boot of this machine and
- * dead, nobody has the file open or mapped for writing, the file belongs to that process, and the
- * trace is the very file that it names, or nothing is left there.
+ * record can come any more and nobody else needs it: the process is of this boot of this machine
+ * and dead, nobody has the file open or mapped for writing, the file belongs to that process, and
+ * the trace is the very file that it names, or nothing is left there.
  */
 bool gp_rings_are_abandoned(const char *ring_path, int trace, const struct gp_process *process);
 

@@ -6,7 +6,10 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* The next entry of an open folder that begins with prefix and has part in it: its path, or false where there is none. */
+/*
+ * The next entry of an open folder that begins with prefix and has part in it: its path, or false
+ * where there is none.
+ */
 bool gp_ring_files_next(DIR *listing, const char *folder, const char *prefix, const char *part,
 			char path[PATH_MAX]);
 

@@ -1,7 +1,9 @@
 /*
- * running: the programs that are being recorded now, found by their ring files in /dev/shm and in the working folder.
+ * running: the programs that are being recorded now, found by their ring files in /dev/shm and in
+ * the working folder.
  *
- * Those whose rings are in memory of their own (--rings=memory), or beside a trace elsewhere, are not found.
+ * Those whose rings are in memory of their own (--rings=memory), or beside a trace elsewhere, are
+ * not found.
  */
 #ifndef REPORT_TRACE_RUNNING_H
 #define REPORT_TRACE_RUNNING_H
@@ -18,7 +20,10 @@ struct gp_running_list {
 	uint32_t count, capacity;
 };
 
-/* Those of this user; of root, everybody's.  Returns 0 or -ENOMEM; gp_running_free() in either case. */
+/*
+ * Those of this user; of root, everybody's.  Returns 0 or -ENOMEM; gp_running_free() in either
+ * case.
+ */
 int gp_running_find(struct gp_running_list *list);
 void gp_running_free(struct gp_running_list *list);
 

@@ -95,7 +95,10 @@ static void mark_empty_rings(struct gp_tail *t)
 	}
 }
 
-/* Once the file is read to its end, what was given of a ring that was empty before will not be met again. */
+/*
+ * Once the file is read to its end, what was given of a ring that was empty before will not be met
+ * again.
+ */
 static void forget_empty_rings(struct gp_tail *t)
 {
 	uint32_t kept = 0;
@@ -272,7 +275,10 @@ static int take_rings(struct gp_tail *t)
 	return result;
 }
 
-/* Of a process that cannot be seen from here, in a container or on another machine: it writes at least once a second. */
+/*
+ * Of a process that cannot be seen from here, in a container or on another machine: it writes at
+ * least once a second.
+ */
 static bool is_written_now(const char *path)
 {
 	struct stat status;
@@ -281,8 +287,9 @@ static bool is_written_now(const char *path)
 }
 
 /*
- * The rings first, then the file to its end, then of each ring what the file does not have (report/trace/recover.h).  Where the file
- * grew so much meanwhile that it is not read to its end, the rings wait for the next time.
+ * The rings first, then the file to its end, then of each ring what the file does not have
+ * (report/trace/recover.h).  Where the file grew so much meanwhile that it is not read to its end,
+ * the rings wait for the next time.
  */
 static int catch_up(struct gp_tail *t)
 {

@@ -1,9 +1,10 @@
 /*
  * tail: a trace file and the rings of its process, read on and on while the process runs.
  *
- * Each record is given once, whether it was found in a ring first or in the file at once; what is kept between two readings is where
- * they ended, so that neither time nor memory grows with the file.  Files and rings are only read, never written, locked or
- * mapped: the process does not notice.
+ * Each record is given once, whether it was found in a ring first or in the file at once; what is
+ * kept between two readings is where they ended, so that neither time nor memory grows with the
+ * file.  Files and rings are only read, never written, locked or mapped: the process does not
+ * notice.
  */
 #ifndef REPORT_TRACE_TAIL_H
 #define REPORT_TRACE_TAIL_H
@@ -20,8 +21,9 @@ struct gp_tail;
 
 struct gp_tail_sink {
 	/*
-	 * Takes a record as gp_record_sink's does; thread_id is its thread, 0 = not known.  Records of one thread come in their
-	 * order, those of several in any.  A negative result ends the reading.
+	 * Takes a record as gp_record_sink's does; thread_id is its thread, 0 = not known.  Records
+	 * of one thread come in their order, those of several in any.  A negative result ends the
+	 * reading.
 	 */
 	int (*take)(void *context, const union gp_any_record *record, const char *text,
 		    uint32_t thread_id);
@@ -37,18 +39,21 @@ struct gp_tail_state {
 	uint64_t damaged_bytes;
 	uint64_t unknown_records;
 	uint64_t counters[GP_COUNTERS];
-	const struct gp_record_waiting
-		*calls; /* in which threads were then; until the next reading */
+	/* in which threads were then; until the next reading */
+	const struct gp_record_waiting *calls;
 	uint32_t call_count;
 };
 
-/* Returns 0, or a negative errno value with one line for the user in message, as gp_trace_open() does. */
+/*
+ * Returns 0, or a negative errno value with one line for the user in message, as gp_trace_open()
+ * does.
+ */
 int gp_tail_open(const char *path, struct gp_tail **tail, char *message, size_t message_bytes);
 void gp_tail_close(struct gp_tail *tail);
 
 /*
- * Give the sink what has come since.  Returns 0 where that is all, 1 where there is more to read: call again; a negative errno
- * value if the file cannot be read, or what the sink returned.
+ * Give the sink what has come since.  Returns 0 where that is all, 1 where there is more to read:
+ * call again; a negative errno value if the file cannot be read, or what the sink returned.
  */
 int gp_tail_read(struct gp_tail *tail, const struct gp_tail_sink *sink);
 

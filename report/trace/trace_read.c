@@ -148,7 +148,10 @@ static int finish_scan(struct gp_trace *t)
 
 /* ---- a circle ---- */
 
-/* Whether the chunk of the list before still stands there: then it need not be read to be known as valid. */
+/*
+ * Whether the chunk of the list before still stands there: then it need not be read to be known as
+ * valid.
+ */
 static bool is_as_before(struct gp_trace *t, uint64_t offset, struct gp_chunk *chunk)
 {
 	const struct gp_chunk_header *before = gp_chunk_order_known(&t->order, offset);
@@ -290,8 +293,7 @@ static void explain_unreadable(int error, const char *path, char *message, size_
 		const char *why, *next;
 	} reasons[] = {
 		{ENOENT, NULL,
-		 "; traces are where the program was started, or where --output said: ls "
-		 "*.gpuprof"},
+		 "; traces are where the program was started, or where --output said: ls *.gpuprof"},
 		{EACCES, NULL,
 		 "; traces are for their owner alone: read it as that user, or as root"},
 		{ESPIPE, "it is not a file", "; name a trace: NAME.gpuprof"},
@@ -320,15 +322,15 @@ static void explain_other(const char *path, char *message, size_t message_bytes)
 	const char *suffix = strrchr(path, '.');
 
 	if (suffix && (strcmp(suffix, ".nsys-rep") == 0 || strcmp(suffix, ".qdrep") == 0))
-		snprintf(message, message_bytes,
-			 "%s is a report of nsys, which only nsys can read; type: nsys export "
-			 "--type=sqlite %s, and name the .sqlite file here",
-			 path, path);
+		snprintf(
+			message, message_bytes,
+			"%s is a report of nsys, which only nsys can read; type: nsys export --type=sqlite %s, and name the .sqlite file here",
+			path, path);
 	else
-		snprintf(message, message_bytes,
-			 "%s is not a gpuprof trace, nor one of torch.profiler or nsys (SQLite); "
-			 "gpuprof's are files called NAME" GP_TRACE_SUFFIX,
-			 path);
+		snprintf(
+			message, message_bytes,
+			"%s is not a gpuprof trace, nor one of torch.profiler or nsys (SQLite); gpuprof's are files called NAME" GP_TRACE_SUFFIX,
+			path);
 }
 
 /* Whether the file is a trace of a version that this reader knows. */
@@ -347,11 +349,10 @@ static int check_magic(struct gp_trace *t, const char *path, char *message, size
 	else if (!magic || memcmp(magic, GP_TRACE_MAGIC, FILE_MAGIC_BYTES - 1) != 0)
 		explain_other(path, message, message_bytes);
 	else if (magic[FILE_MAGIC_BYTES - 1] > GP_TRACE_CIRCLE)
-		snprintf(message, message_bytes,
-			 "%s was written by a newer gpuprof (trace version %u, this one reads up "
-			 "to %u): "
-			 "read it with that one",
-			 path, magic[FILE_MAGIC_BYTES - 1], GP_TRACE_CIRCLE);
+		snprintf(
+			message, message_bytes,
+			"%s was written by a newer gpuprof (trace version %u, this one reads up to %u): read it with that one",
+			path, magic[FILE_MAGIC_BYTES - 1], GP_TRACE_CIRCLE);
 	else {
 		t->is_circle = magic[FILE_MAGIC_BYTES - 1] == GP_TRACE_CIRCLE;
 		return 0;

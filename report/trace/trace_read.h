@@ -1,7 +1,8 @@
 /*
  * trace_read: the chunks of a trace file (gpuprof/trace.h), valid ones only.
  *
- * They come in the order in which they were written.  Of a trace that keeps only its last part, only what is kept does.
+ * They come in the order in which they were written.  Of a trace that keeps only its last part,
+ * only what is kept does.
  *
  * Reads through a bounded window, so that a file may be larger than memory and may be cut short, or
  * grow, while it is read.
@@ -19,8 +20,8 @@ struct gp_trace;
 
 struct gp_chunk {
 	struct gp_chunk_header header;
-	const uint8_t *
-		payload; /* header.payload_bytes; valid until the next call, or as gp_trace_swap_windows() has it */
+	/* header.payload_bytes; valid until the next call, or as gp_trace_swap_windows() has it */
+	const uint8_t *payload;
 };
 
 /* What a reader met so far. */
@@ -53,15 +54,15 @@ int gp_trace_next(struct gp_trace *trace, struct gp_chunk *chunk);
 #define GP_TRACE_WINDOW_BYTES (1u << 18)
 
 /*
- * Before a window is read into again, it is given to `swap`, which returns another one from malloc() for that: chunks in it stay as they
- * are until it comes back.
+ * Before a window is read into again, it is given to `swap`, which returns another one from
+ * malloc() for that: chunks in it stay as they are until it comes back.
  */
 void gp_trace_swap_windows(struct gp_trace *trace, uint8_t *(*swap)(void *context, uint8_t *window),
 			   void *context);
 
 /*
- * Where the next chunk is looked for, 0 of a circle, which has no such place; and to go on there, stepping over what lies between: it counts
- * as read.
+ * Where the next chunk is looked for, 0 of a circle, which has no such place; and to go on there,
+ * stepping over what lies between: it counts as read.
  */
 uint64_t gp_trace_place(const struct gp_trace *trace);
 void gp_trace_go_to(struct gp_trace *trace, uint64_t place);

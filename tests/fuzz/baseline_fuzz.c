@@ -1,10 +1,11 @@
 /*
- * baseline_fuzz: any text as a baseline, and any as thresholds, must give one or a message; a baseline that is one can be compared with
- * itself, and what is written of it is one again.
+ * baseline_fuzz: any text as a baseline, and any as thresholds, must give one or a message; a
+ * baseline that is one can be compared with itself, and what is written of it is one again.
  *
  *	make fuzz FUZZ_SECONDS=30
  *
- * The input is split at its first @: the baseline, the thresholds.  tests/fuzz/baseline has some to begin with.
+ * The input is split at its first @: the baseline, the thresholds.  tests/fuzz/baseline has some to
+ * begin with.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -18,7 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define SPLIT '@'
 
-/* Expressions may take as much memory and time as they like, as whoever writes them finds out: repetitions are taken out. */
+/*
+ * Expressions may take as much memory and time as they like, as whoever writes them finds out:
+ * repetitions are taken out.
+ */
 static void tame(char *thresholds)
 {
 	for (char *c = thresholds; *c; c++)

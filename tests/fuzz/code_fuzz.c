@@ -1,5 +1,6 @@
 /*
- * code_fuzz: any bytes as an ELF file must give names of functions and places, or be refused; any bytes as a Python code object, too.
+ * code_fuzz: any bytes as an ELF file must give names of functions and places, or be refused; any
+ * bytes as a Python code object, too.
  *
  *	make fuzz-code FUZZ_SECONDS=30
  *

@@ -1,10 +1,12 @@
 /*
- * import_fuzz: any bytes as another profiler's trace must give a model that holds together, or a message.
+ * import_fuzz: any bytes as another profiler's trace must give a model that holds together, or a
+ * message.
  *
  *	make fuzz FUZZ_SECONDS=30
  *
- * The first byte says how the others are meant: J, events of a Chrome trace, which are put into brackets; else the file as it
- * is.  tests/fuzz/import has some to begin with, and tests/fuzz/database.py makes one.
+ * The first byte says how the others are meant: J, events of a Chrome trace, which are put into
+ * brackets; else the file as it is.  tests/fuzz/import has some to begin with, and
+ * tests/fuzz/database.py makes one.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -3,7 +3,8 @@
  *
  *	make fuzz-names FUZZ_SECONDS=30
  *
- * The first two bytes are the length that is claimed.  What is packed is mostly damaged, so that the rest is tried as it is and packed.
+ * The first two bytes are the length that is claimed.  What is packed is mostly damaged, so that
+ * the rest is tried as it is and packed.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 /*
- * payload_fuzz: any bytes as the text of schemas and as a payload must give fields or none, within their limit.
+ * payload_fuzz: any bytes as the text of schemas and as a payload must give fields or none, within
+ * their limit.
  *
  *	make fuzz FUZZ_SECONDS=30
  *
- * The input is split at its @ bytes: the first part is the payload, the others are schemas 1, 2, ...  tests/fuzz/payload has
- * some to begin with.
+ * The input is split at its @ bytes: the first part is the payload, the others are schemas 1, 2,
+ * ...  tests/fuzz/payload has some to begin with.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /*
- * perf_map_fuzz: any bytes as the file that a compiler at run time writes for perf must give names or none.
+ * perf_map_fuzz: any bytes as the file that a compiler at run time writes for perf must give names
+ * or none.
  *
  *	make fuzz-perf_map FUZZ_SECONDS=30
  */

@@ -1,5 +1,6 @@
 /*
- * pickle_fuzz: any bytes as a pickle, and as a memory snapshot of PyTorch, must be read or be refused.
+ * pickle_fuzz: any bytes as a pickle, and as a memory snapshot of PyTorch, must be read or be
+ * refused.
  *
  *	make fuzz-pickle FUZZ_SECONDS=30
  */

@@ -1,9 +1,11 @@
 /*
- * short: a fuzzer's inputs without libFuzzer, which needs clang: every seed as it is, then damaged, the same way in each run.
+ * short: a fuzzer's inputs without libFuzzer, which needs clang: every seed as it is, then damaged,
+ * the same way in each run.
  *
  *	NAME_short TIMES FOLDER...		so many damaged ones; the seeds are the files in the folders; without any, bytes by chance
  *
- * It has no eye for what an input makes run, so that `make fuzz` finds more; what it is for is `make check`, on every machine.
+ * It has no eye for what an input makes run, so that `make fuzz` finds more; what it is for is
+ * `make check`, on every machine.
  */
 #include <dirent.h>
 #include <stdint.h>

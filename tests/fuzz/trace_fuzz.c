@@ -1,12 +1,13 @@
 /*
- * trace_fuzz: any bytes as a trace file must load or be refused, and be printed and exported, without
- * a crash, a leak or a hang.
+ * trace_fuzz: any bytes as a trace file must load or be refused, and be printed and exported,
+ * without a crash, a leak or a hang.
  *
  *	make fuzz FUZZ_SECONDS=30
  *
- * So that mutations reach the decoder, the input is not a file but what a file is made of: the first byte says how many chunks the rest is
- * split into, and each gets a header with a right checksum; with its top bit set the rest is taken as a whole file as it is.  Three more of
- * its bits say what is printed: all of it at once would leave a few runs a second.
+ * So that mutations reach the decoder, the input is not a file but what a file is made of: the
+ * first byte says how many chunks the rest is split into, and each gets a header with a right
+ * checksum; with its top bit set the rest is taken as a whole file as it is.  Three more of its
+ * bits say what is printed: all of it at once would leave a few runs a second.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -41,8 +42,10 @@ static void append(const void *bytes, size_t length)
 		abort();
 }
 
-/* A chunk whose payload is as given; its first two bytes choose the ring, the form, the position, the order and the number of
- * records. */
+/*
+ * A chunk whose payload is as given; its first two bytes choose the ring, the form, the position,
+ * the order and the number of records.
+ */
 static void append_chunk(const uint8_t *payload, size_t length, uint64_t sequence)
 {
 	uint8_t chunk[sizeof(struct gp_chunk_header) + GP_CHUNK_MAX_BYTES + 8] = {0};
@@ -155,7 +158,8 @@ static void print_chronicles(FILE *out, struct gp_model *model)
 
 	if (gp_scope_open(&scope, &model, 1, false) != 0)
 		abort();
-	for (const struct gp_event_list *const *chronicle = gp_event_lists; *chronicle; chronicle++) {
+	for (const struct gp_event_list *const *chronicle = gp_event_lists; *chronicle;
+	     chronicle++) {
 		struct gp_table_writer writer;
 		uint64_t rows;
 
@@ -200,7 +204,9 @@ static void print(struct gp_model *model, unsigned which)
 	fclose(out);
 }
 
-/* As the summary of a large trace does it: by several threads, and without a model of its events. */
+/*
+ * As the summary of a large trace does it: by several threads, and without a model of its events.
+ */
 static void sum_up(const char *path)
 {
 	const struct gp_load_options options = {.save_to = -1, .in_one_pass = true};

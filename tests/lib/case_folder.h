@@ -1,4 +1,7 @@
-/* case_folder: a folder for a case of a test, and a check that ends the process; for tests that have nothing but libc. */
+/*
+ * case_folder: a folder for a case of a test, and a check that ends the process; for tests that
+ * have nothing but libc.
+ */
 #ifndef TESTS_LIB_CASE_FOLDER_H
 #define TESTS_LIB_CASE_FOLDER_H
 

@@ -1,6 +1,6 @@
 /*
- * cuda_start: how small programs in C begin: the first device's primary context, current, and kernels that do nothing, by the driver's
- * functions.  What fails ends the program.
+ * cuda_start: how small programs in C begin: the first device's primary context, current, and
+ * kernels that do nothing, by the driver's functions.  What fails ends the program.
  */
 #ifndef TESTS_LIB_CUDA_START_H
 #define TESTS_LIB_CUDA_START_H

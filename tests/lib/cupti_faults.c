@@ -1,6 +1,6 @@
 /*
- * A libcupti for GPUPROF_CUPTI, in front of the simulated one: what libgpuprof.so calls of CUPTI fails, as
- * tests/lib/fault_plan.h says, with FAULTS_ERROR of CUptiResult; all else it does.
+ * A libcupti for GPUPROF_CUPTI, in front of the simulated one: what libgpuprof.so calls of CUPTI
+ * fails, as tests/lib/fault_plan.h says, with FAULTS_ERROR of CUptiResult; all else it does.
  *
  *	FAULTS_SWITCHED		a file that gets a line "NAME ON DOMAIN CBID" for each switching of callbacks
  */

@@ -1,5 +1,6 @@
 /*
- * Which of the calls that are counted fail, for the libraries that stand between libgpuprof.so and others: faults.c, cupti_faults.c.
+ * Which of the calls that are counted fail, for the libraries that stand between libgpuprof.so and
+ * others: faults.c, cupti_faults.c.
  *
  *	FAULTS_FIRST, FAULTS_LAST	numbers of the first and the last call that fails; they begin at 0
  *	FAULTS_ERROR			with this error
@@ -48,8 +49,9 @@ static void read_plan(int usual_error)
 }
 
 /*
- * Appends a line to a file that a variable names, if it does.  Not by dprintf(): glibc before 2.37 lists its stream among
- * those that exit() and a forked child flush, whose descriptors are others than those of a thread that has its own.
+ * Appends a line to a file that a variable names, if it does.  Not by dprintf(): glibc before 2.37
+ * lists its stream among those that exit() and a forked child flush, whose descriptors are others
+ * than those of a thread that has its own.
  */
 __attribute__((format(printf, 2, 3))) static void note(const char *variable, const char *format,
 						       ...)

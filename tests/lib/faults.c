@@ -1,13 +1,13 @@
 /*
- * Preloaded before libgpuprof.so: what the C library does for it fails, and only for it, as tests/lib/fault_plan.h says, with
- * FAULTS_ERROR of errno's.
+ * Preloaded before libgpuprof.so: what the C library does for it fails, and only for it, as
+ * tests/lib/fault_plan.h says, with FAULTS_ERROR of errno's.
  *
  *	FAULTS_ENTER	instead of failing, such a call first uses gpuprof's functions and the device itself, as a
  *			function of the program's own would that has the C library's name
  *
- * A call is one of libgpuprof.so where its return address lies there.  Waiting does not
- * fail, for a wait that ends early only makes the program busy, and neither do the questions which process and thread this
- * is, for the kernel always answers them.
+ * A call is one of libgpuprof.so where its return address lies there.  Waiting does not fail, for a
+ * wait that ends early only makes the program busy, and neither do the questions which process and
+ * thread this is, for the kernel always answers them.
  */
 #include "tests/lib/fault_plan.h"
 
@@ -52,7 +52,9 @@ static void prepare(void)
 	dl_iterate_phdr(note_library, NULL);
 }
 
-/* Where there is a context, the device is asked, too: in the midst of cuInit() it could not answer. */
+/*
+ * Where there is a context, the device is asked, too: in the midst of cuInit() it could not answer.
+ */
 static void enter(void)
 {
 	static __thread bool is_inside;

@@ -1,6 +1,6 @@
 /*
- * record_counts FILE: what a trace file holds, as "name count" lines, for tests that ask for what the outputs do not show.
- * A name is there only where its count is not 0.
+ * record_counts FILE: what a trace file holds, as "name count" lines, for tests that ask for what
+ * the outputs do not show. A name is there only where its count is not 0.
  */
 #include <stdio.h>
 

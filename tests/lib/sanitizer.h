@@ -1,4 +1,6 @@
-/* UNDER_TSAN, UNDER_ASAN: whether that sanitizer is compiled in, for tests of what it cannot host. */
+/*
+ * UNDER_TSAN, UNDER_ASAN: whether that sanitizer is compiled in, for tests of what it cannot host.
+ */
 #ifndef TESTS_LIB_SANITIZER_H
 #define TESTS_LIB_SANITIZER_H
 

@@ -7,7 +7,10 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* What a sleeper waits at is on its own stack, where nobody else knows of it; what others wait at is not. */
+/*
+ * What a sleeper waits at is on its own stack, where nobody else knows of it; what others wait at
+ * is not.
+ */
 static inline bool is_sleep(long number, long word, long operation)
 {
 	char here;

@@ -1,6 +1,6 @@
 /*
- * Each allocation in turn is refused while a trace is loaded, summed up and written as a Chrome trace: there is an error or a
- * result, nothing crashes, and what failed leaves nothing behind.
+ * Each allocation in turn is refused while a trace is loaded, summed up and written as a Chrome
+ * trace: there is an error or a result, nothing crashes, and what failed leaves nothing behind.
  */
 #include <errno.h>
 #include <math.h>
@@ -346,76 +346,14 @@ static void test_check(void **state)
 /* Functions of Python within each other, calls and a kernel. */
 static void test_importing(void **state)
 {
-	static const char text[] = "{\"traceEvents\": [" EVENT(
-		"python_function", "a.py(1): main", "0",
-		"1000") "," EVENT("python_function", "a.py(5): inner", "10",
-				  "500") "," EVENT("python_function", "a.py(9): other", "600",
-						   "300") "," EVENT("cpu_op", "aten::mm", "20",
-								    "100") "," EVENT("user_"
-										     "annotation",
-										     "step", "5",
-										     "900") ","
-											    "{\"ph"
-											    "\":"
-											    "\"X\","
-											    "\"cat"
-											    "\":"
-											    "\"cuda"
-											    "_runti"
-											    "me\","
-											    "\"name"
-											    "\":"
-											    "\"cuda"
-											    "Launch"
-											    "Kernel"
-											    "\","
-											    "\"pid"
-											    "\":9,"
-											    "\"tid"
-											    "\":5,"
-											    "\"ts\""
-											    ":30,"
-											    "\"dur"
-											    "\":5,"
-											    "\"args"
-											    "\":{"
-											    "\"corr"
-											    "elatio"
-											    "n\":4}"
-											    "},"
-											    "{\"ph"
-											    "\":"
-											    "\"X\","
-											    "\"cat"
-											    "\":"
-											    "\"kern"
-											    "el\","
-											    "\"name"
-											    "\":"
-											    "\"k\","
-											    "\"pid"
-											    "\":1,"
-											    "\"tid"
-											    "\":7,"
-											    "\"ts\""
-											    ":40,"
-											    "\"dur"
-											    "\":9,"
-											    "\"args"
-											    "\":{"
-											    "\"devi"
-											    "ce\":"
-											    "1,"
-											    "\"cont"
-											    "ext\":"
-											    "2,"
-											    "\"stre"
-											    "am\":"
-											    "7,"
-											    "\"corr"
-											    "elatio"
-											    "n\":4}"
-											    "}]}";
+	static const char text[] =
+		"{\"traceEvents\": [" EVENT("python_function", "a.py(1): main", "0", "1000") "," EVENT(
+			"python_function", "a.py(5): inner", "10",
+			"500") "," EVENT("python_function", "a.py(9): other", "600",
+					 "300") "," EVENT("cpu_op", "aten::mm", "20",
+							  "100") "," EVENT("user_annotation",
+									   "step", "5",
+									   "900") ",{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":9,\"tid\":5,\"ts\":30,\"dur\":5,\"args\":{\"correlation\":4}},{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":1,\"tid\":7,\"ts\":40,\"dur\":9,\"args\":{\"device\":1,\"context\":2,\"stream\":7,\"correlation\":4}}]}";
 	int fd = memfd_create("trace.json", MFD_CLOEXEC);
 	char path[64];
 
@@ -427,7 +365,10 @@ static void test_importing(void **state)
 	close(fd);
 }
 
-/* There no thread helps: which allocation comes when is the same each time, and the C library keeps no stacks of threads. */
+/*
+ * There no thread helps: which allocation comes when is the same each time, and the C library keeps
+ * no stacks of threads.
+ */
 static void stay_on_one_core(void)
 {
 	cpu_set_t one;

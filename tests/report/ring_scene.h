@@ -1,6 +1,6 @@
 /*
- * ring_scene: a trace whose process left, or has, a ring file (gpuprof/ring_file.h): for the tests of what is read from
- * such files, and of what becomes of them.
+ * ring_scene: a trace whose process left, or has, a ring file (gpuprof/ring_file.h): for the tests
+ * of what is read from such files, and of what becomes of them.
  *
  *	struct scene *s = new_scene_of_the_dead();
  *

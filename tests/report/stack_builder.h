@@ -1,8 +1,8 @@
 /*
  * stack_builder: call stacks for a model of tests/report/model_builder.h.
  *
- * Frames come from the outermost inwards; build_stacks_end() before build_end().  Native ones lie in modules whose files are not
- * there, so that their functions are called "libx.so+0x1233".
+ * Frames come from the outermost inwards; build_stacks_end() before build_end().  Native ones lie
+ * in modules whose files are not there, so that their functions are called "libx.so+0x1233".
  */
 #ifndef TESTS_REPORT_STACK_BUILDER_H
 #define TESTS_REPORT_STACK_BUILDER_H

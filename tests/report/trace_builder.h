@@ -118,7 +118,10 @@ const char *gp_builder_save(struct gp_builder *b);
 /* Save and load; fails the test where the model does not load. */
 struct gp_model *gp_builder_load(struct gp_builder *b);
 
-/* What most tests begin with: a file with a chunk of that thread open; and end with: the model of the file, which is gone. */
+/*
+ * What most tests begin with: a file with a chunk of that thread open; and end with: the model of
+ * the file, which is gone.
+ */
 void gp_builder_begin(struct gp_builder *b, uint32_t thread);
 struct gp_model *gp_builder_finish(struct gp_builder *b);
 

@@ -87,13 +87,14 @@ void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, ui
 	found->saves_in_loop_ns += is_in_loop(advisor, at_ns) ? saves_ns : 0;
 }
 
-void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found, struct gp_idle_gap *idle_gap)
+void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found,
+		     struct gp_idle_gap *idle_gap)
 {
 	int result = 0;
 
 	if (found != &advisor->spare)
 		result = gp_array_grow_spill(&advisor->told, &advisor->told_capacity,
-					    advisor->told_count, sizeof(struct gp_idle_gap *));
+					     advisor->told_count, sizeof(struct gp_idle_gap *));
 	if (result < 0)
 		advisor->error = result;
 	if (found == &advisor->spare || result < 0)
@@ -123,7 +124,7 @@ void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found,
 	if (found == &advisor->spare || advisor->error != 0 || end_ns <= start_ns)
 		return;
 	advisor->error = gp_array_grow_spill(&advisor->stretches, &advisor->stretch_capacity,
-					    advisor->stretch_count, sizeof(*advisor->stretches));
+					     advisor->stretch_count, sizeof(*advisor->stretches));
 	if (advisor->error == 0)
 		advisor->stretches[advisor->stretch_count++] =
 			(struct gp_stretch){.start_ns = start_ns,
@@ -158,7 +159,9 @@ static uint64_t most_idle_ns(const struct gp_advisor *advisor, uint64_t start_ns
 	return busy_ns == UINT64_MAX ? end_ns - start_ns : end_ns - start_ns - busy_ns;
 }
 
-/* Where the case's next stretch begins, by its index; the last one's ends with the process's calls. */
+/*
+ * Where the case's next stretch begins, by its index; the last one's ends with the process's calls.
+ */
 static uint64_t end_of_reach(const struct gp_advisor *advisor, uint32_t index)
 {
 	const struct gp_stretch *one = &advisor->stretches[index];
@@ -365,14 +368,14 @@ uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id
 	uint64_t base_ns = advisor->model->base_unix_ns;
 
 	return gp_idle_gaps_busy_ns(&advisor->basis->idle_gaps, device_of(advisor, device_id),
-				base_ns + start_ns, base_ns + end_ns);
+				    base_ns + start_ns, base_ns + end_ns);
 }
 
 struct gp_idle_gap *gp_advisor_idle_gap_at(const struct gp_advisor *advisor, uint16_t device_id,
-				   uint64_t time_ns)
+					   uint64_t time_ns)
 {
 	return gp_idle_gaps_at(&advisor->basis->idle_gaps, device_of(advisor, device_id),
-			   advisor->model->base_unix_ns + time_ns);
+			       advisor->model->base_unix_ns + time_ns);
 }
 
 /* Other recorders' calls have no context that is known: their operations tell. */
@@ -383,12 +386,14 @@ static uint16_t device_of_call(const struct gp_advisor *advisor, const struct gp
 	return op ? op->device_id : gp_model_context_device(advisor->model, call->context_id);
 }
 
-struct gp_idle_gap *gp_advisor_idle_gap_after(const struct gp_advisor *advisor, const struct gp_call *call)
+struct gp_idle_gap *gp_advisor_idle_gap_after(const struct gp_advisor *advisor,
+					      const struct gp_call *call)
 {
 	return gp_advisor_idle_gap_at(advisor, device_of_call(advisor, call), gp_call_end_ns(call));
 }
 
-uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_idle_gap *idle_gap, uint64_t ns)
+uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_idle_gap *idle_gap,
+			 uint64_t ns)
 {
 	uint64_t left_ns;
 
@@ -438,7 +443,8 @@ static const struct gp_call *call_of(const struct gp_advisor *advisor, struct gp
 	return call == GP_NONE ? NULL : &advisor->model->calls[call];
 }
 
-static struct gp_idle_gap_at idle_gap_at(const struct gp_advisor *advisor, struct gp_idle_gap *idle_gap)
+static struct gp_idle_gap_at idle_gap_at(const struct gp_advisor *advisor,
+					 struct gp_idle_gap *idle_gap)
 {
 	return (struct gp_idle_gap_at){
 		.idle_gap = idle_gap,
@@ -464,9 +470,11 @@ static void skip_short(const struct gp_process_idle_gaps *process, struct idle_g
 		walk->next += GP_IDLE_GAPS_BLOCK;
 }
 
-static bool next_idle_gap(struct gp_advisor *advisor, struct idle_gap_walk *walk, struct gp_idle_gap_at *at)
+static bool next_idle_gap(struct gp_advisor *advisor, struct idle_gap_walk *walk,
+			  struct gp_idle_gap_at *at)
 {
-	const struct gp_process_idle_gaps *process = &advisor->basis->idle_gaps.processes[advisor->process];
+	const struct gp_process_idle_gaps *process =
+		&advisor->basis->idle_gaps.processes[advisor->process];
 
 	while (advisor->error == 0) {
 		struct gp_idle_gap *idle_gap;
@@ -486,7 +494,7 @@ static bool next_idle_gap(struct gp_advisor *advisor, struct idle_gap_walk *walk
 }
 
 void gp_advisor_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, gp_idle_gap_filter *filter,
-		      void (*take)(struct gp_advisor *advisor, const struct gp_idle_gap_at *at))
+			  void (*take)(struct gp_advisor *advisor, const struct gp_idle_gap_at *at))
 {
 	struct idle_gap_walk walk = {.filter = filter, .least_ns = least_ns};
 	struct gp_idle_gap_at at;
@@ -521,8 +529,10 @@ static uint64_t usual_most_ns(struct gp_advisor *advisor, struct gp_idle_gap *co
 	return most_ns;
 }
 
-void gp_advisor_usual_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, gp_idle_gap_filter *filter,
-			    void (*take)(struct gp_advisor *advisor, const struct gp_idle_gap_at *at))
+void gp_advisor_usual_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns,
+				gp_idle_gap_filter *filter,
+				void (*take)(struct gp_advisor *advisor,
+					     const struct gp_idle_gap_at *at))
 {
 	struct idle_gap_walk walk = {.filter = filter, .least_ns = least_ns};
 	uint32_t count = 0, capacity = 0;
@@ -531,7 +541,8 @@ void gp_advisor_usual_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, g
 	uint64_t most_ns;
 
 	while (next_idle_gap(advisor, &walk, &at)) {
-		advisor->error = gp_array_grow_spill(&idle_gaps, &capacity, count, sizeof(*idle_gaps));
+		advisor->error =
+			gp_array_grow_spill(&idle_gaps, &capacity, count, sizeof(*idle_gaps));
 		if (advisor->error == 0)
 			idle_gaps[count++] = at.idle_gap;
 	}

@@ -1,9 +1,10 @@
 /*
- * advisor: what the rules of advice work on, and where they put what they find (report/advice/advice.h).
+ * advisor: what the rules of advice work on, and where they put what they find
+ * (report/advice/advice.h).
  *
  * A rule walks over the calls or operations of the present process, and for each that it is about
- * finds the case of its place and adds to it.  A case is of one process: what several did at a place are as
- * many cases, of which that with the largest savings is told for all.
+ * finds the case of its place and adds to it.  A case is of one process: what several did at a
+ * place are as many cases, of which that with the largest savings is told for all.
  */
 #ifndef REPORT_ADVICE_RULES_ADVISOR_H
 #define REPORT_ADVICE_RULES_ADVISOR_H
@@ -52,7 +53,10 @@ struct gp_launch_places {
 	uint32_t count, capacity;
 };
 
-/* The launches of a process that cannot keep up: when one followed the other, and the thread that makes most of them, if any makes most.  Zeroed = none. */
+/*
+ * The launches of a process that cannot keep up: when one followed the other, and the thread that
+ * makes most of them, if any makes most.  Zeroed = none.
+ */
 struct gp_launch_times {
 	struct gp_interval *intervals;
 	uint32_t count, capacity;
@@ -63,8 +67,8 @@ struct gp_launch_times {
 struct gp_advisor {
 	struct gp_scope scope; /* models, texts, names */
 	struct gp_call_sites *sites;
-	struct gp_memory_sites memory; /* of the present process, once it was asked for */
-	struct gp_startup_shutdown ends;           /* likewise */
+	struct gp_memory_sites memory;   /* of the present process, once it was asked for */
+	struct gp_startup_shutdown ends; /* likewise */
 	bool has_memory, has_ends;
 	int error; /* 0 or the first -errno */
 	uint64_t span_ns;
@@ -98,18 +102,18 @@ struct gp_advisor {
 	uint32_t case_count, case_capacity;
 	struct gp_stretch *stretches; /* until gp_advisor_save_once() */
 	uint32_t stretch_count, stretch_capacity;
-	struct gp_case spare;                  /* what is found when there is no memory */
-	struct gp_tally host_work;             /* by the numbers of cases: report/tables/host_work.h */
-	struct gp_tally habits;                /* of gpu-gaps and host-gaps */
-	uint64_t host_gaps_ns;                 /* of host-gaps, in the present process */
-	uint64_t failed_calls;                 /* that failed-calls counts, whatever their number */
+	struct gp_case spare;      /* what is found when there is no memory */
+	struct gp_tally host_work; /* by the numbers of cases: report/tables/host_work.h */
+	struct gp_tally habits;    /* of gpu-gaps and host-gaps */
+	uint64_t host_gaps_ns;     /* of host-gaps, in the present process */
+	uint64_t failed_calls;     /* that failed-calls counts, whatever their number */
 	struct gp_launch_places launch_places; /* of short-kernels */
 	struct gp_launch_times launch_times;   /* of short-kernels, in the present process */
 };
 
 /*
- * The case of the present rule and process with these, made if there is none; good until the next one is asked
- * for, but for what it owns.  Never NULL: error tells.
+ * The case of the present rule and process with these, made if there is none; good until the next
+ * one is asked for, but for what it owns.  Never NULL: error tells.
  */
 struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
 				uint64_t other_detail);
@@ -135,7 +139,8 @@ uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
  */
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
 		    uint64_t time_ns, uint64_t saves_ns, struct gp_idle_gap *idle_gap);
-void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found, struct gp_idle_gap *idle_gap);
+void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found,
+		     struct gp_idle_gap *idle_gap);
 #define GP_ALL_THE_TIME UINT64_MAX /* for at_ns: in the main loop as much as outside */
 
 /* So much more that a case could have saved, at that time. */
@@ -143,31 +148,33 @@ void gp_advisor_save(const struct gp_advisor *advisor, struct gp_case *found, ui
 		     uint64_t saves_ns);
 
 /*
- * Of a case that threads, or copies, can be about at the same time: it could have saved a share of that
- * time, on the process's timeline.  gp_advisor_save_once() then adds what all such stretches of the
- * present rule come to in the present process, each moment of a case counted once.
+ * Of a case that threads, or copies, can be about at the same time: it could have saved a share of
+ * that time, on the process's timeline.  gp_advisor_save_once() then adds what all such stretches
+ * of the present rule come to in the present process, each moment of a case counted once.
  */
 void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found, uint64_t start_ns,
 			uint64_t end_ns, double share);
 void gp_advisor_save_once(struct gp_advisor *advisor);
 
 /*
- * The same of what the host did that no GPU takes part in: no more than some device had nothing to do from there until the next stretch of the case,
- * or behind that one: an allocation may show in the idle time behind its free.  While all are at work, the program is no faster without it.
+ * The same of what the host did that no GPU takes part in: no more than some device had nothing to
+ * do from there until the next stretch of the case, or behind that one: an allocation may show in
+ * the idle time behind its free.  While all are at work, the program is no faster without it.
  */
 void gp_advisor_save_idle_once(struct gp_advisor *advisor);
 
 /*
- * One of the calls, or of the idle times, that a case is about: the longest of them is what a user looks at.  Of a call without a stack looks at Python's
- * may tell the line: gp_advisor_look_at() takes those of its thread in that time.
+ * One of the calls, or of the idle times, that a case is about: the longest of them is what a user
+ * looks at.  Of a call without a stack looks at Python's may tell the line: gp_advisor_look_at()
+ * takes those of its thread in that time.
  */
 void gp_advisor_show(struct gp_advisor *advisor, struct gp_case *found, const struct gp_call *call);
 void gp_advisor_look_at(struct gp_advisor *advisor, const struct gp_case *found,
 			const struct gp_call *call, uint64_t end_ns);
 
 /*
- * Where half or more of such looks found the host: the user's line, else the function, "step (train.py)", where only that has half; "": there were too few,
- * or at too many places.
+ * Where half or more of such looks found the host: the user's line, else the function, "step
+ * (train.py)", where only that has half; "": there were too few, or at too many places.
  */
 struct gp_seen {
 	const char *place;
@@ -185,11 +192,12 @@ void gp_advisor_show_idle_gap(struct gp_case *found, const struct gp_idle_gap *i
 void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns);
 
 /*
- * Whether a case is grave, or reaches its rule's threshold: all of it, of the recorded time, or what of it was in
- * the main loop of eight iterations or more, of that loop's time.  So what a short run is short for is
- * told although it is start-up for the most part, and what start-up costs is not held against the
- * loop.  Loops that are shorter than a twentieth of the recorded time count as long as that, and what is less than 0.25 % of the recorded time is never
- * worth it for the loop's sake.
+ * Whether a case is grave, or reaches its rule's threshold: all of it, of the recorded time, or
+ * what of it was in the main loop of eight iterations or more, of that loop's time.  So what a
+ * short run is short for is told although it is start-up for the most part, and what start-up costs
+ * is not held against the loop.  Loops that are shorter than a twentieth of the recorded time count
+ * as long as that, and what is less than 0.25 % of the recorded time is never worth it for the
+ * loop's sake.
  */
 bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case *found);
 
@@ -197,7 +205,10 @@ bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case 
 uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text);
 const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number);
 
-/* What the present process took before its work and after it; NULL: there is no memory, and error tells. */
+/*
+ * What the present process took before its work and after it; NULL: there is no memory, and error
+ * tells.
+ */
 const struct gp_startup_shutdown *gp_advisor_ends(struct gp_advisor *advisor);
 
 /* The present process's memory by call site; NULL: there is no memory, and error tells. */
@@ -217,7 +228,10 @@ static inline uint8_t gp_advisor_class(const struct gp_advisor *advisor, const s
 	return gp_model_api_class(advisor->model, call->api);
 }
 
-/* Whether a library only tries kernels out there (report/analysis/host/tuning.h): what it does so, no user changes. */
+/*
+ * Whether a library only tries kernels out there (report/analysis/host/tuning.h): what it does so,
+ * no user changes.
+ */
 static inline bool gp_advisor_tunes(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	const struct gp_tuning *tuning = advisor->tuning;
@@ -227,8 +241,9 @@ static inline bool gp_advisor_tunes(const struct gp_advisor *advisor, const stru
 }
 
 /*
- * The present process's calls of a class: copies, sets, synchronisations, none of which is of tuning, and those that load code.
- * Launches are by far the most, and a rule that is about none of them need not read them.
+ * The present process's calls of a class: copies, sets, synchronisations, none of which is of
+ * tuning, and those that load code. Launches are by far the most, and a rule that is about none of
+ * them need not read them.
  */
 static inline const struct gp_call_list *gp_advisor_calls(const struct gp_advisor *advisor,
 							  enum gp_api_class class)
@@ -248,35 +263,41 @@ uint64_t gp_advisor_busy_ns(const struct gp_advisor *advisor, uint16_t device_id
 
 /* gp_idle_gaps_at() of such a device and time. */
 struct gp_idle_gap *gp_advisor_idle_gap_at(const struct gp_advisor *advisor, uint16_t device_id,
-				   uint64_t time_ns);
+					   uint64_t time_ns);
 
 /* The first operation of a call, or NULL: it has none, or it has no times. */
 const struct gp_op *gp_advisor_op(const struct gp_advisor *advisor, const struct gp_call *call);
 
 /* Of that much of an idle time what the present rule has not taken yet, which it has then. */
-uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_idle_gap *idle_gap, uint64_t ns);
+uint64_t gp_advisor_take(const struct gp_advisor *advisor, struct gp_idle_gap *idle_gap,
+			 uint64_t ns);
 
 /*
- * gp_idle_gaps_at() of the end of a call, on the device of its operation; where it has none, on that of
- * its context.
+ * gp_idle_gaps_at() of the end of a call, on the device of its operation; where it has none, on
+ * that of its context.
  */
-struct gp_idle_gap *gp_advisor_idle_gap_after(const struct gp_advisor *advisor, const struct gp_call *call);
+struct gp_idle_gap *gp_advisor_idle_gap_after(const struct gp_advisor *advisor,
+					      const struct gp_call *call);
 
-/* Of an idle time, what the host may have made: not while an operation had been launched, and did not begin. */
+/*
+ * Of an idle time, what the host may have made: not while an operation had been launched, and did
+ * not begin.
+ */
 uint64_t gp_advisor_host_part_ns(const struct gp_idle_gap *idle_gap);
 
 /*
- * What the program could have saved by not waiting in a call: no more than the call took for that, nor than most_ns,
- * and no more than the GPU waited for the host right after it (gp_advisor_idle_gap_after()); the rest of the call the GPU was at
- * work, and what another call took of that idle time is not there any more: to be asked once of each.
- * *idle_gap becomes that idle time if this is most of it, else NULL.
+ * What the program could have saved by not waiting in a call: no more than the call took for that,
+ * nor than most_ns, and no more than the GPU waited for the host right after it
+ * (gp_advisor_idle_gap_after()); the rest of the call the GPU was at work, and what another call
+ * took of that idle time is not there any more: to be asked once of each. *idle_gap becomes that
+ * idle time if this is most of it, else NULL.
  */
 uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_call *call,
 				  uint64_t most_ns, struct gp_idle_gap **idle_gap);
 
 /*
- * Idle time that the present process ended and that no case explains, but of rules that look beside others, and the calls that
- * started the operations around it.
+ * Idle time that the present process ended and that no case explains, but of rules that look beside
+ * others, and the calls that started the operations around it.
  */
 struct gp_idle_gap_at {
 	struct gp_idle_gap *idle_gap;
@@ -291,13 +312,19 @@ struct gp_idle_gap_at {
  */
 typedef bool gp_idle_gap_filter(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at);
 void gp_advisor_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, gp_idle_gap_filter *filter,
-		      void (*take)(struct gp_advisor *advisor, const struct gp_idle_gap_at *at));
+			  void (*take)(struct gp_advisor *advisor,
+				       const struct gp_idle_gap_at *at));
 
-/* A filter: not those in which the host mostly copied, allocated or made something, of which other rules speak where they matter. */
+/*
+ * A filter: not those in which the host mostly copied, allocated or made something, of which other
+ * rules speak where they matter.
+ */
 bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at);
 
 /* The same without those that are more than ten times as long as the median: they are no habit. */
-void gp_advisor_usual_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, gp_idle_gap_filter *filter,
-			    void (*take)(struct gp_advisor *advisor, const struct gp_idle_gap_at *at));
+void gp_advisor_usual_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns,
+				gp_idle_gap_filter *filter,
+				void (*take)(struct gp_advisor *advisor,
+					     const struct gp_idle_gap_at *at));
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * Allocation in the steady state.  Speaks where a call site allocated at least 16 times more often
  * than it had blocks at the same time, and the calls that would have been spared took 1 % of the
- * recorded time and 200 us in which, or after which, a GPU had nothing to do: below that it is set-up, or an allocator that is fast enough.  Blocks
- * that leak meanwhile are none of those to keep.
+ * recorded time and 200 us in which, or after which, a GPU had nothing to do: below that it is
+ * set-up, or an allocator that is fast enough.  Blocks that leak meanwhile are none of those to
+ * keep.
  */
 #include "report/advice/rules/rules.h"
 
@@ -63,7 +64,10 @@ static void spare_call(struct gp_advisor *advisor, struct gp_case *found, uint32
 		gp_advisor_stretch(advisor, found, call->start_ns, gp_call_end_ns(call), 1);
 }
 
-/* With one of the blocks that there are already; the first ones are needed, and with them what the first call of all does besides. */
+/*
+ * With one of the blocks that there are already; the first ones are needed, and with them what the
+ * first call of all does besides.
+ */
 static void take_allocation(struct gp_advisor *advisor, const struct gp_memory_event *event)
 {
 	struct gp_case *found = case_of(advisor, event);
@@ -157,8 +161,8 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 /* What else helps, by enum gp_memory_kind: only a device's own memory can come from a pool. */
 static const char *const others[GP_MEMORY_KINDS] = {
 	[GP_MEMORY_DEVICE] = "; or take memory from a pool (cudaMallocAsync)",
-	[GP_MEMORY_ASYNC] = "; or let the pool keep what is freed "
-			    "(cudaMemPoolAttrReleaseThreshold)",
+	[GP_MEMORY_ASYNC] =
+		"; or let the pool keep what is freed (cudaMemPoolAttrReleaseThreshold)",
 };
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -177,20 +181,12 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 const struct gp_rule gp_rule_alloc_in_loop = {
 	.id = "alloc-in-loop",
 	.title = "memory is allocated and freed again and again",
-	.meaning = "A call site allocated far more often than it had blocks at the same time. "
-		   "cudaMalloc, "
-		   "cudaFree, cudaMallocHost and cudaHostRegister take tens of microseconds to "
-		   "milliseconds, and cudaFree waits for the GPU. With as many blocks kept as "
-		   "there were "
-		   "at the same time, all other allocations were not needed; blocks that "
-		   "leak are told apart. What can be saved is no more than the GPU had nothing to "
-		   "do meanwhile and until the next of them, and nothing of a free that waits for "
-		   "kernels where the next call of the thread waits for these anyway.",
-	.change = "Allocate before the loop. Where sizes vary, allocate the largest. Or use "
-		  "cudaMallocAsync and cudaFreeAsync with a release threshold above 0 "
-		  "(cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",
-	.ignore = "The loop is set-up that runs once, or what is in it takes much longer for a "
-		  "reason of its own.",
+	.meaning =
+		"A call site allocated far more often than it had blocks at the same time. cudaMalloc, cudaFree, cudaMallocHost and cudaHostRegister take tens of microseconds to milliseconds, and cudaFree waits for the GPU. With as many blocks kept as there were at the same time, all other allocations were not needed; blocks that leak are told apart. What can be saved is no more than the GPU had nothing to do meanwhile and until the next of them, and nothing of a free that waits for kernels where the next call of the thread waits for these anyway.",
+	.change =
+		"Allocate before the loop. Where sizes vary, allocate the largest. Or use cudaMallocAsync and cudaFreeAsync with a release threshold above 0 (cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",
+	.ignore =
+		"The loop is set-up that runs once, or what is in it takes much longer for a reason of its own.",
 	.threshold = {.saves_percent = 1, .saves_ns = 200000, .count = 16},
 	.own_bytes = sizeof(struct own),
 	.look = look,

@@ -31,7 +31,9 @@ bool gp_copy_is_pageable(const struct gp_op *op)
 	return op->source_kind == GP_COPY_PAGEABLE || op->destination_kind == GP_COPY_PAGEABLE;
 }
 
-/* The driver takes so few bytes to the device along with the command, and the call returns at once. */
+/*
+ * The driver takes so few bytes to the device along with the command, and the call returns at once.
+ */
 static bool is_staged(const struct gp_op *op)
 {
 	return op->copy_kind == GP_COPY_HTOD && op->bytes <= STAGED_BYTES;
@@ -115,7 +117,7 @@ static void gather(struct gp_advisor *advisor, gp_copy_filter *filter, struct re
 		found = gp_copy_case(advisor, call, op);
 		if (advisor->error == 0)
 			advisor->error = gp_array_grow_spill(&rests->rows, &rests->capacity,
-							    rests->count, sizeof(*rests->rows));
+							     rests->count, sizeof(*rests->rows));
 		if (advisor->error == 0)
 			rests->rows[rests->count++] = (struct rest){
 				.number = (uint32_t)(found - advisor->cases),
@@ -199,17 +201,15 @@ void gp_copies_tell_rate(const struct gp_case *found, FILE *out)
 
 static const char *const read_less[GP_LANGUAGES] = {
 	[GP_LANGUAGE_NATIVE] =
-		"read results less often, or copy them with cudaMemcpyAsync to "
-		"page-locked memory (cudaMallocHost) and look at them an iteration later",
-	[GP_LANGUAGE_PYTHON] = "read results less often, or copy them without waiting and look at "
-			       "them an iteration later",
-	[GP_LANGUAGE_TORCH] = "read results (.item(), .cpu(), print) less often, or copy them with "
-			      ".to(\"cpu\", non_blocking=True) and look at them an iteration later",
+		"read results less often, or copy them with cudaMemcpyAsync to page-locked memory (cudaMallocHost) and look at them an iteration later",
+	[GP_LANGUAGE_PYTHON] =
+		"read results less often, or copy them without waiting and look at them an iteration later",
+	[GP_LANGUAGE_TORCH] =
+		"read results (.item(), .cpu(), print) less often, or copy them with .to(\"cpu\", non_blocking=True) and look at them an iteration later",
 	[GP_LANGUAGE_JAX] =
-		"read results (float(), numpy.asarray(), print) less often, or those of "
-		"the iteration before (copy_to_host_async())",
-	[GP_LANGUAGE_CUPY] = "read results (.get(), float(), print) less often, or with "
-			     ".get(out=..., blocking=False) an iteration later",
+		"read results (float(), numpy.asarray(), print) less often, or those of the iteration before (copy_to_host_async())",
+	[GP_LANGUAGE_CUPY] =
+		"read results (.get(), float(), print) less often, or with .get(out=..., blocking=False) an iteration later",
 };
 
 void gp_copies_advise_less(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)

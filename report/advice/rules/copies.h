@@ -40,22 +40,27 @@ struct gp_copies {
 };
 
 /*
- * Gather the copies that the filter takes, are not staged, and do not wait for others, in cases: the
- * time in the call; of that could be saved what it did not wait, and what the GPU had to wait then.
- * Of a call that is far slower than most of its case only so much as they took; of calls of several
- * threads at the same time, that time once.
+ * Gather the copies that the filter takes, are not staged, and do not wait for others, in cases:
+ * the time in the call; of that could be saved what it did not wait, and what the GPU had to wait
+ * then. Of a call that is far slower than most of its case only so much as they took; of calls of
+ * several threads at the same time, that time once.
  */
 typedef bool gp_copy_filter(const struct gp_op *op);
 void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter);
 
-/* Whether they are of so few bytes, on average, that they take as long as one of a byte: no rate tells anything of them. */
+/*
+ * Whether they are of so few bytes, on average, that they take as long as one of a byte: no rate
+ * tells anything of them.
+ */
 bool gp_copies_are_results(const struct gp_case *found);
 
 /* Writes what helps where the host waits for results. */
 void gp_copies_advise_less(const struct gp_advisor *advisor, const struct gp_case *found,
 			   FILE *out);
 
-/* "; 19.4 GB/s, 30.8 % of the link's peak", as far as it is known, of a case that was gathered so. */
+/*
+ * "; 19.4 GB/s, 30.8 % of the link's peak", as far as it is known, of a case that was gathered so.
+ */
 void gp_copies_tell_rate(const struct gp_case *found, FILE *out);
 
 #endif

@@ -1,10 +1,12 @@
 /*
- * The GPU waits for the host, and then for a copy.  Speaks where before copies to the device, of one call site, the GPU had
- * nothing to do while the host did something of its own, in no call of CUDA, for 200 us and more:
- * at least 5 times, 10 % of the recorded time and 2 ms, not counting what is ten times as long as
- * the median: such slow batches are told with the others of a place that is told, if they come to less than half of what these do.  Idle times that
- * rules before it explain count, too, where the host was in no call for four fifths of them.  Not where the host compiled, or imported.
- * What else was in such idle times, as the copy itself if it is slow, is for others.
+ * The GPU waits for the host, and then for a copy.  Speaks where before copies to the device, of
+ * one call site, the GPU had nothing to do while the host did something of its own, in no call of
+ * CUDA, for 200 us and more: at least 5 times, 10 % of the recorded time and 2 ms, not counting
+ * what is ten times as long as the median: such slow batches are told with the others of a place
+ * that is told, if they come to less than half of what these do.  Idle times that rules before it
+ * explain count, too, where the host was in no call for four fifths of them.  Not where the host
+ * compiled, or imported. What else was in such idle times, as the copy itself if it is slow, is for
+ * others.
  */
 #include "report/advice/rules/rules.h"
 
@@ -51,8 +53,8 @@ static uint64_t host_ns(const struct gp_idle_gap_at *at)
 }
 
 /*
- * The GPU computed, or cleared its memory, and a result may have been fetched: then comes new data, which the host took
- * its time for.
+ * The GPU computed, or cleared its memory, and a result may have been fetched: then comes new data,
+ * which the host took its time for.
  */
 static bool is_wait_for_data(const struct gp_idle_gap_at *at)
 {
@@ -79,7 +81,10 @@ static bool is_wait_alone(const struct gp_advisor *advisor, const struct gp_idle
 	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
-/* That the host waited before it, in a copy say, is one reason: what it did then for itself is another. */
+/*
+ * That the host waited before it, in a copy say, is one reason: what it did then for itself is
+ * another.
+ */
 static bool is_wait_behind_others(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	return is_wait_for_data(at) && is_of_host(at) && is_told(at) &&
@@ -92,7 +97,10 @@ static bool is_wait_among_others(const struct gp_advisor *advisor, const struct 
 	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
-/* PyTorch calls the thread so that takes data from a DataLoader's workers and puts it into page-locked memory. */
+/*
+ * PyTorch calls the thread so that takes data from a DataLoader's workers and puts it into
+ * page-locked memory.
+ */
 static bool has_workers(const struct gp_model *model)
 {
 	for (uint32_t i = 0; i < model->thread_count; i++)
@@ -123,7 +131,10 @@ static bool ends_batch(const struct gp_advisor *advisor, const struct gp_call *c
 	       bytes_of_call(advisor, call, GP_COPY_DTOH) > 0;
 }
 
-/* What the thread copies to the device from that call on until such a call, or until it does something else for long. */
+/*
+ * What the thread copies to the device from that call on until such a call, or until it does
+ * something else for long.
+ */
 static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	const struct gp_call *end = advisor->model->calls + advisor->model->call_count;
@@ -141,8 +152,12 @@ static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp
 	return bytes;
 }
 
-/* What the host did for itself, from the end of the call before, if that waited, until the call that the idle time ended with: in these it was in CUDA. */
-static struct gp_interval own_time(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
+/*
+ * What the host did for itself, from the end of the call before, if that waited, until the call
+ * that the idle time ended with: in these it was in CUDA.
+ */
+static struct gp_interval own_time(const struct gp_advisor *advisor,
+				   const struct gp_idle_gap_at *at)
 {
 	uint64_t base_ns = advisor->model->base_unix_ns, until_ns = at->call_after->start_ns;
 	uint64_t from_ns = at->idle_gap->start_ns - base_ns;
@@ -240,8 +255,8 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	struct own *own = found->own;
 	bool explains = waited_ns * 2 >= gp_idle_gap_ns(at->idle_gap) && !is_told(at);
 
-	gp_advisor_add(advisor, found, at->idle_gap->start_ns - advisor->model->base_unix_ns, waited_ns,
-		       waited_ns, explains ? at->idle_gap : NULL);
+	gp_advisor_add(advisor, found, at->idle_gap->start_ns - advisor->model->base_unix_ns,
+		       waited_ns, waited_ns, explains ? at->idle_gap : NULL);
 	gp_advisor_show_idle_gap(found, at->idle_gap);
 	found->bytes += bytes;
 	if (found->count == 1) {
@@ -272,7 +287,10 @@ static void take_slow(struct gp_advisor *advisor, const struct gp_idle_gap_at *a
 		take_idle_gap(advisor, at);
 }
 
-/* Where looks found a compiler at work, or imports, what comes then being a copy is chance: the rules of idle times tell that. */
+/*
+ * Where looks found a compiler at work, or imports, what comes then being a copy is chance: the
+ * rules of idle times tell that.
+ */
 static void leave_to_others(struct gp_advisor *advisor)
 {
 	for (uint32_t i = 0; i < advisor->case_count; i++) {
@@ -287,7 +305,10 @@ static void leave_to_others(struct gp_advisor *advisor)
 
 static void look(struct gp_advisor *advisor)
 {
-	/* what is usual for the one says nothing of the other; those that others explain first, while they are told apart */
+	/*
+	 * what is usual for the one says nothing of the other; those that others explain first,
+	 * while they are told apart
+	 */
 	gp_advisor_usual_idle_gaps(advisor, LEAST_NS, is_wait_behind_others, take_idle_gap);
 	gp_advisor_usual_idle_gaps(advisor, LEAST_NS, is_wait_alone, take_idle_gap);
 	gp_advisor_usual_idle_gaps(advisor, LEAST_NS, is_wait_among_others, take_idle_gap);
@@ -367,12 +388,10 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 }
 
 static const char more_workers[] =
-	"workers of a DataLoader prepare data already, and not fast enough: more of them "
-	"(num_workers), further ahead (prefetch_factor), or less work for each sample";
+	"workers of a DataLoader prepare data already, and not fast enough: more of them (num_workers), further ahead (prefetch_factor), or less work for each sample";
 
 static const char not_before[] =
-	"what the host does there that the GPU need not wait for goes after the next launches, or "
-	"into another thread";
+	"what the host does there that the GPU need not wait for goes after the next launches, or into another thread";
 
 #define ELSE_LATER "else after the next launches"
 #define WHERE_SOME "; where some do already, in more of them, or with less work for each sample"
@@ -381,12 +400,12 @@ static const char not_before[] =
 	"computes, "
 
 static const char *const ahead[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] = "where that prepares the next data, do so in other threads while "
-			       "the GPU computes, " ELSE_LATER,
+	[GP_LANGUAGE_NATIVE] =
+		"where that prepares the next data, do so in other threads while the GPU computes, " ELSE_LATER,
 	[GP_LANGUAGE_PYTHON] = IN_PYTHON ELSE_LATER WHERE_SOME,
 	[GP_LANGUAGE_TORCH] =
-		"where that prepares the next data, do so in other processes while the GPU "
-		"computes (DataLoader: num_workers, pin_memory), " ELSE_LATER WHERE_SOME,
+		"where that prepares the next data, do so in other processes while the GPU computes (DataLoader: num_workers, pin_memory), " ELSE_LATER
+			WHERE_SOME,
 	[GP_LANGUAGE_CUPY] = IN_PYTHON ELSE_LATER WHERE_SOME,
 	[GP_LANGUAGE_JAX] = IN_PYTHON
 	"and put it there before it is needed (jax.device_put returns at once), " ELSE_LATER
@@ -394,10 +413,12 @@ static const char *const ahead[GP_LANGUAGES] = {
 };
 
 static const char more_in_threads[] =
-	"; where some threads do already, in more of them, in page-locked buffers "
-	"(cudaMallocHost), or with less work for each piece";
+	"; where some threads do already, in more of them, in page-locked buffers (cudaMallocHost), or with less work for each piece";
 
-/* Where neither looks nor a range say what the host did, and ours was the recorder that could have looked. */
+/*
+ * Where neither looks nor a range say what the host did, and ours was the recorder that could have
+ * looked.
+ */
 static void advise_to_sample(const struct gp_advisor *advisor, const struct gp_case *found,
 			     FILE *out)
 {
@@ -456,29 +477,11 @@ const struct gp_rule gp_rule_data_loading = {
 	.id = "data-loading",
 	.title = "the GPU waits for the host, and then for a copy",
 	.meaning =
-		"Again and again the GPU has nothing to do while the host is in no recorded call "
-		"of "
-		"CUDA, and what comes then is a copy to the device. Mostly the host reads, "
-		"decodes, makes or is sent the data, but it may have done anything. What is known "
-		"of it is told: the calls around most of that time, the range (NVTX) that it was "
-		"in, and, by the looks at its stacks (--host-samples) that fell into that time, "
-		"what "
-		"Python did. What can be "
-		"saved is that time, if others do as much meanwhile as the GPU takes. A batch that "
-		"takes ten times as long as the others counts only where all such come to less "
-		"than half of these. A wait of the host before it, in a copy or a synchronisation, "
-		"may be told of the same idle time: either change lets the GPU work meanwhile. "
-		"Where looks found a compiler at work, or imports, the "
-		"rules of idle times tell it.",
+		"Again and again the GPU has nothing to do while the host is in no recorded call of CUDA, and what comes then is a copy to the device. Mostly the host reads, decodes, makes or is sent the data, but it may have done anything. What is known of it is told: the calls around most of that time, the range (NVTX) that it was in, and, by the looks at its stacks (--host-samples) that fell into that time, what Python did. What can be saved is that time, if others do as much meanwhile as the GPU takes. A batch that takes ten times as long as the others counts only where all such come to less than half of these. A wait of the host before it, in a copy or a synchronisation, may be told of the same idle time: either change lets the GPU work meanwhile. Where looks found a compiler at work, or imports, the rules of idle times tell it.",
 	.change =
-		"Where it prepares data, read ahead: threads or processes that fill page-locked "
-		"buffers while the GPU computes (in PyTorch DataLoader's num_workers, pin_memory, "
-		"prefetch_factor, persistent_workers), cheaper formats, decoding on the GPU "
-		"(DALI). Where it does something else that the GPU need not wait for, do it after "
-		"the next launches, or in another thread.",
+		"Where it prepares data, read ahead: threads or processes that fill page-locked buffers while the GPU computes (in PyTorch DataLoader's num_workers, pin_memory, prefetch_factor, persistent_workers), cheaper formats, decoding on the GPU (DALI). Where it does something else that the GPU need not wait for, do it after the next launches, or in another thread.",
 	.ignore =
-		"The host waits there for what comes from outside, as a server does for requests: "
-		"then several at once (batches) help, if they come at once.",
+		"The host waits there for what comes from outside, as a server does for requests: then several at once (batches) help, if they come at once.",
 	.threshold = {.saves_percent = 10, .saves_ns = 2000000, .count = 5},
 	.looks_beside = true,
 	.own_bytes = sizeof(struct own),

@@ -2,8 +2,8 @@
  * Streams that the default stream keeps apart.  Speaks where operations of the legacy default
  * stream stand between those of other blocking streams of a context at least 16 times, each time
  * keeping back one that was launched when the one before it had not ended yet; where these streams
- * overlap for less than a tenth of their work, and 10 % of the recorded time and 1 ms could be saved
- * if all of it overlapped that leaves room for others: not kernels that fill the GPU alone.
+ * overlap for less than a tenth of their work, and 10 % of the recorded time and 1 ms could be
+ * saved if all of it overlapped that leaves room for others: not kernels that fill the GPU alone.
  */
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/rules.h"
@@ -124,7 +124,10 @@ static bool fills_device(const struct gp_model *model, const struct gp_op *op)
 	       occupancy.waves >= 1;
 }
 
-/* The work of the streams that leaves room for other work, and that of the one with most: all together could have taken no less. */
+/*
+ * The work of the streams that leaves room for other work, and that of the one with most: all
+ * together could have taken no less.
+ */
 static uint64_t could_overlap_ns(const struct gp_model *model, const struct ordered *ordered,
 				 uint64_t *work_ns)
 {
@@ -214,19 +217,15 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	(void)advisor;
 	fprintf(out,
-		"%s times an operation in the default stream stands between those of other "
-		"streams: it waits for them, and they for it, so that their %s of work hardly "
-		"overlap",
+		"%s times an operation in the default stream stands between those of other streams: it waits for them, and they for it, so that their %s of work hardly overlap",
 		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text);
 }
 
 static const char *const changes[GP_LANGUAGES] = {
 	[GP_LANGUAGE_NATIVE] =
-		"give this a stream of its own; or make the others with cudaStreamNonBlocking, or "
-		"compile with --default-stream per-thread",
+		"give this a stream of its own; or make the others with cudaStreamNonBlocking, or compile with --default-stream per-thread",
 	[GP_LANGUAGE_TORCH] =
-		"give this a stream of its own: with torch.cuda.stream(s), where s is "
-		"a torch.cuda.Stream()",
+		"give this a stream of its own: with torch.cuda.stream(s), where s is a torch.cuda.Stream()",
 	[GP_LANGUAGE_CUPY] =
 		"give this a stream of its own: with cupy.cuda.Stream(non_blocking=True)",
 };
@@ -240,20 +239,12 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 const struct gp_rule gp_rule_default_stream = {
 	.id = "default-stream",
 	.title = "the default stream keeps other streams from running side by side",
-	.meaning = "The legacy default stream waits for all other streams, and they for it: each "
-		   "operation "
-		   "without a stream is a barrier. The work of the other streams ran one after the "
-		   "other. "
-		   "What can be saved is that of all of them but the one with most, if they "
-		   "overlapped "
-		   "wholly. Kernels with as many blocks as the GPU holds at once do not, and do "
-		   "not count.",
-	.change = "Name a stream in every launch, copy and set; make streams with "
-		  "cudaStreamCreateWithFlags(cudaStreamNonBlocking), which the default stream does "
-		  "not "
-		  "order; or compile with nvcc --default-stream per-thread.",
-	.ignore = "The streams depend on each other there, as where events order them "
-		  "(cudaStreamWaitEvent), or each kernel fills the GPU.",
+	.meaning =
+		"The legacy default stream waits for all other streams, and they for it: each operation without a stream is a barrier. The work of the other streams ran one after the other. What can be saved is that of all of them but the one with most, if they overlapped wholly. Kernels with as many blocks as the GPU holds at once do not, and do not count.",
+	.change =
+		"Name a stream in every launch, copy and set; make streams with cudaStreamCreateWithFlags(cudaStreamNonBlocking), which the default stream does not order; or compile with nvcc --default-stream per-thread.",
+	.ignore =
+		"The streams depend on each other there, as where events order them (cudaStreamWaitEvent), or each kernel fills the GPU.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 16},
 	.is_of_gpu = true,
 	.look = look,

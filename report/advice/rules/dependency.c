@@ -6,7 +6,10 @@
 #include "report/model/recorded.h"
 #include "report/advice/rules/neighbours.h"
 
-/* In names of functions of both APIs, and of nodes of graphs: what makes a stream wait for others than the GPU's own work. */
+/*
+ * In names of functions of both APIs, and of nodes of graphs: what makes a stream wait for others
+ * than the GPU's own work.
+ */
 static const char *const waits[] = {"HostFunc",           "HostNode",     "StreamAddCallback",
 				    "StreamWaitValue",    "BatchMemOp",   "StreamMemOp",
 				    "ExternalSemaphores", "IpcOpenEvent", "MemPrefetch"};
@@ -23,7 +26,10 @@ static bool is_any(const char *function, const char *const *parts, size_t count)
 	return false;
 }
 
-/* Whether there is a call with one of these parts in its name, of those that set something up in a stream. */
+/*
+ * Whether there is a call with one of these parts in its name, of those that set something up in a
+ * stream.
+ */
 static bool calls_any(const struct gp_model *model, const char *const *parts, size_t count)
 {
 	for (uint32_t i = 0; i < model->call_count; i++) {
@@ -60,14 +66,11 @@ static void advise_on_others(const struct gp_advisor *advisor, const struct gp_c
 
 	if (bytes > 0)
 		fprintf(out,
-			"programs take turns on a GPU, and others held up to %s of its memory: "
-			"give this one a GPU of its own, or let them share it by MPS "
-			"(nvidia-cuda-mps-control)",
+			"programs take turns on a GPU, and others held up to %s of its memory: give this one a GPU of its own, or let them share it by MPS (nvidia-cuda-mps-control)",
 			gp_format_bytes(bytes).text);
 	else
 		fprintf(out,
-			"another process may have had the GPU (nvidia-smi lists them): they take "
-			"turns%s",
+			"another process may have had the GPU (nvidia-smi lists them): they take turns%s",
 			gp_model_may_have_managed_memory(advisor->scope.models[found->process])
 				? "; or managed memory was moved (--trace=default,unified tells)"
 				: "");
@@ -80,8 +83,7 @@ static void advise_on_missing(const struct gp_model *model, FILE *out)
 
 	if (kernels > 0)
 		fprintf(out,
-			"%s kernels of the process's own are left out by --kernels, and may have "
-			"had the GPU: record without that, to see",
+			"%s kernels of the process's own are left out by --kernels, and may have had the GPU: record without that, to see",
 			gp_format_count(kernels).text);
 	else
 		fprintf(out, "%s, and one of the process's own may have had the GPU",
@@ -97,13 +99,9 @@ void gp_dependency_advise(const struct gp_advisor *advisor, const struct gp_case
 	else if (!gp_recorded_has_all_operations(model))
 		advise_on_missing(model, out);
 	else if (calls_any(model, prefetch, COUNT(prefetch)))
-		fputs("the process moves managed memory itself (cudaMemPrefetchAsync), and what "
-		      "comes "
-		      "next in the stream waits for that: --trace=default,unified records it; or "
-		      "another process had the GPU (nvidia-smi lists them)",
+		fputs("the process moves managed memory itself (cudaMemPrefetchAsync), and what comes next in the stream waits for that: --trace=default,unified records it; or another process had the GPU (nvidia-smi lists them)",
 		      out);
 	else
-		fputs("see what the operation waits for: a host function, another device, another "
-		      "process; or other programs had the GPU (nvidia-smi lists them)",
+		fputs("see what the operation waits for: a host function, another device, another process; or other programs had the GPU (nvidia-smi lists them)",
 		      out);
 }

@@ -1,13 +1,16 @@
 /*
- * Errors that nobody looked at.  Speaks where calls of one place that launch, copy, allocate or wait
- * failed with the same error at least 3 times in one thread: a program that looks does something else
- * after the first or second, in each of its threads and processes.  Of a kernel, a copy or a memory set that was refused for what it was given, and is not
- * done while kernels go on, one is enough.  After an error of the GPU itself
- * every call fails, wherever it is: all of them are one case, at the place that was told first, and one is enough; a kernel that was launched
- * before in its context, or in a graph, after the last wait that went well, and of which no record came made it; if there is one record alone that
- * has no times, the kernel of that one: its end never came.  Where records were lost, none of that is known.  Frees
- * while the driver shuts down are no errors of the program, nor are allocations of a cache that finds
- * memory full: it gives blocks back and tries again.  Where memory was lacking, it tells what the process held when the first of them failed.
+ * Errors that nobody looked at.  Speaks where calls of one place that launch, copy, allocate or
+ * wait failed with the same error at least 3 times in one thread: a program that looks does
+ * something else after the first or second, in each of its threads and processes.  Of a kernel, a
+ * copy or a memory set that was refused for what it was given, and is not done while kernels go on,
+ * one is enough.  After an error of the GPU itself every call fails, wherever it is: all of them
+ * are one case, at the place that was told first, and one is enough; a kernel that was launched
+ * before in its context, or in a graph, after the last wait that went well, and of which no record
+ * came made it; if there is one record alone that has no times, the kernel of that one: its end
+ * never came.  Where records were lost, none of that is known.  Frees while the driver shuts down
+ * are no errors of the program, nor are allocations of a cache that finds memory full: it gives
+ * blocks back and tries again.  Where memory was lacking, it tells what the process held when the
+ * first of them failed.
  */
 #include "report/advice/rules/rules.h"
 
@@ -33,7 +36,10 @@
 
 #define DRIVER_BIT ((uint64_t)1 << 16)
 
-/* Detail: the function's number, or LASTING; other_detail: the error; count: in the thread with most. */
+/*
+ * Detail: the function's number, or LASTING; other_detail: the error; count: in the thread with
+ * most.
+ */
 struct own {
 	uint64_t first_ns;  /* of a lasting error: when it was told first */
 	uint64_t error;     /* and by whom: the driver and the runtime tell of the same */
@@ -110,7 +116,10 @@ static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_call 
 	return gp_advisor_case(advisor, site, gp_advisor_text(advisor, api.name), error_of(call));
 }
 
-/* For the arguments or the shape that it was given: what is tried, as whether code for this GPU is there, fails otherwise. */
+/*
+ * For the arguments or the shape that it was given: what is tried, as whether code for this GPU is
+ * there, fails otherwise.
+ */
 static bool is_refused(const struct gp_model *model, const struct gp_call *call)
 {
 	switch (gp_model_api_class(model, call->api)) {
@@ -169,7 +178,10 @@ static void take(struct gp_advisor *advisor, const struct gp_call *call, uint64_
 	gp_advisor_show(advisor, found, call);
 }
 
-/* Whether a call without a record of its kernel says that no record of it came, and not that none was asked for. */
+/*
+ * Whether a call without a record of its kernel says that no record of it came, and not that none
+ * was asked for.
+ */
 static bool tells_of_all_kernels(const struct gp_model *model)
 {
 	const struct gp_losses *losses = &model->losses;
@@ -185,7 +197,10 @@ static bool is_of_context(const struct gp_call *call, uint32_t context_id)
 	return call->context_id == context_id || call->context_id == 0 || context_id == 0;
 }
 
-/* When the last wait for all of a context's work began that ended well before an error: what was launched until then had ended. */
+/*
+ * When the last wait for all of a context's work began that ended well before an error: what was
+ * launched until then had ended.
+ */
 static uint64_t last_wait_ns(const struct gp_model *model, const struct own *own)
 {
 	uint64_t last_ns = 0;
@@ -206,7 +221,10 @@ static uint64_t last_wait_ns(const struct gp_model *model, const struct own *own
 	return last_ns;
 }
 
-/* Whether an operation of a graph is the last one of its stream: there may have been others to come. */
+/*
+ * Whether an operation of a graph is the last one of its stream: there may have been others to
+ * come.
+ */
 static bool may_go_on(const struct gp_model *model, const struct gp_call *call)
 {
 	for (uint32_t i = call->first_op; i != GP_NONE; i = model->ops[i].next_op)
@@ -247,7 +265,10 @@ static bool may_be_cause(const struct own *own, const struct gp_call *call, uint
 	       call->start_ns < own->first_ns && is_of_context(call, own->context_id);
 }
 
-/* The kernel of the only record that came without times, which had begun and never ended; NULL: there is none, or several. */
+/*
+ * The kernel of the only record that came without times, which had begun and never ended; NULL:
+ * there is none, or several.
+ */
 static const struct gp_op *find_untimed(const struct gp_model *model)
 {
 	const struct gp_op *found = NULL;
@@ -290,7 +311,10 @@ static void name_launch(struct gp_advisor *advisor, struct own *own)
 	}
 }
 
-/* Of which one made the error: launched in its context before it was told, without a record of their end, and no wait came between. */
+/*
+ * Of which one made the error: launched in its context before it was told, without a record of
+ * their end, and no wait came between.
+ */
 static void find_launches(struct gp_advisor *advisor, struct own *own)
 {
 	const struct gp_model *model = advisor->model;
@@ -367,7 +391,10 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 			gp_format_count(own->in_all).text);
 }
 
-/* "the kernel launched 40.10us before at step (train.cu:12)"; "the kernel saxpy, launched ... at step (train.cu:12),", "the kernel saxpy of the graph launched ..." */
+/*
+ * "the kernel launched 40.10us before at step (train.cu:12)"; "the kernel saxpy, launched ... at
+ * step (train.cu:12),", "the kernel saxpy of the graph launched ..."
+ */
 static void print_one_launch(const struct gp_advisor *advisor, const struct own *own, FILE *out)
 {
 	bool is_apart = own->has_kernel && own->graphs == 0;
@@ -440,30 +467,11 @@ const struct gp_rule gp_rule_failed_calls = {
 	.id = "failed-calls",
 	.title = "calls fail, and the program goes on, or an error ends all work of the GPU",
 	.meaning =
-		"The same call failed with the same error again and again, in one thread. What it "
-		"was to do was "
-		"not done: a kernel that could not be launched computed nothing, and what is "
-		"computed from its results is wrong, however fast; so that one launch is enough, "
-		"refused for its arguments, shape or resources, after which others were launched, "
-		"and so is one copy or memory set refused for its arguments. "
-		"Errors of the GPU itself, such "
-		"as an illegal memory access or an assertion of a kernel, are told by whatever "
-		"call comes next, and by every one after that: of these one call is enough. The "
-		"kernel that "
-		"did it is one of those that were launched before in the same context, after the "
-		"last wait "
-		"for the GPU that went well, and of which no record came; a graph may have ended "
-		"in part. If one record alone has no times, it is that kernel's, which never "
-		"ended. Where records were lost none is named. Where the GPU's memory was lacking, "
-		"it "
-		"is told what was asked for, what the process held when the first of them failed, "
-		"and at which places.",
-	.change = "Check what every call returns, and cudaGetLastError() after <<<>>>; end, or do "
-		  "without, at the first error. `gpuprof summary --by failure` shows every error "
-		  "and where it came from; compute-sanitizer finds the kernel behind an illegal "
-		  "access. PyTorch: CUDA_LAUNCH_BLOCKING=1 lets the launch itself fail.",
-	.ignore = "The program tries what may fail, and has another way: an allocation that is "
-		  "tried again after a cache was given up, say.",
+		"The same call failed with the same error again and again, in one thread. What it was to do was not done: a kernel that could not be launched computed nothing, and what is computed from its results is wrong, however fast; so that one launch is enough, refused for its arguments, shape or resources, after which others were launched, and so is one copy or memory set refused for its arguments. Errors of the GPU itself, such as an illegal memory access or an assertion of a kernel, are told by whatever call comes next, and by every one after that: of these one call is enough. The kernel that did it is one of those that were launched before in the same context, after the last wait for the GPU that went well, and of which no record came; a graph may have ended in part. If one record alone has no times, it is that kernel's, which never ended. Where records were lost none is named. Where the GPU's memory was lacking, it is told what was asked for, what the process held when the first of them failed, and at which places.",
+	.change =
+		"Check what every call returns, and cudaGetLastError() after <<<>>>; end, or do without, at the first error. `gpuprof summary --by failure` shows every error and where it came from; compute-sanitizer finds the kernel behind an illegal access. PyTorch: CUDA_LAUNCH_BLOCKING=1 lets the launch itself fail.",
+	.ignore =
+		"The program tries what may fail, and has another way: an allocation that is tried again after a cache was given up, say.",
 	.threshold = {.count = 3},
 	.few = "once, of such a launch or copy, or an error of the GPU itself",
 	.is_of_results = true,

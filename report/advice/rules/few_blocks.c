@@ -1,10 +1,13 @@
 /*
- * Kernels with so few blocks that most of the GPU's SMs have nothing to do, or with so few threads that none of them has much.  Speaks of a
- * kernel that has blocks for at most half of the SMs, or fewer than an eighth of the threads, and a quarter of the blocks like its own, that the
- * GPU holds at once; and that runs for 20 us and longer, alone on the GPU and not in one of several streams, where 5 % of the recorded time and
- * 1 ms could be saved, and at least 4 launches.  Not of kernels that communicate or wait: they need no more.  Nor, of few threads, of those that
- * are made so: matrix multiplications, convolutions, attention; nor of what holds most of an SM with few threads, by its registers or shared
- * memory, as kernels do that stay on each SM and take their work from a queue.
+ * Kernels with so few blocks that most of the GPU's SMs have nothing to do, or with so few threads
+ * that none of them has much.  Speaks of a kernel that has blocks for at most half of the SMs, or
+ * fewer than an eighth of the threads, and a quarter of the blocks like its own, that the GPU holds
+ * at once; and that runs for 20 us and longer, alone on the GPU and not in one of several streams,
+ * where 5 % of the recorded time and 1 ms could be saved, and at least 4 launches.  Not of kernels
+ * that communicate or wait: they need no more.  Nor, of few threads, of those that are made so:
+ * matrix multiplications, convolutions, attention; nor of what holds most of an SM with few
+ * threads, by its registers or shared memory, as kernels do that stay on each SM and take their
+ * work from a queue.
  */
 #include "report/advice/rules/rules.h"
 
@@ -25,7 +28,10 @@
 /* What is shorter is about its launch. */
 #define LEAST_NS 20000u
 
-/* A case is of so many blocks, and, below those bits, so many threads of a block: 0 where it is the blocks that are few. */
+/*
+ * A case is of so many blocks, and, below those bits, so many threads of a block: 0 where it is the
+ * blocks that are few.
+ */
 #define THREADS_BITS 16
 
 static bool needs_few(const struct gp_advisor *advisor, uint32_t kind)
@@ -94,7 +100,10 @@ static bool runs_beside(const struct gp_model *model, const struct stream *strea
 	return before > 0 && ops[before - 1].end_ns > op->start_ns;
 }
 
-/* Alone on the GPU, and meant to be: in one of several streams it may run beside others, if nothing keeps it from that. */
+/*
+ * Alone on the GPU, and meant to be: in one of several streams it may run beside others, if nothing
+ * keeps it from that.
+ */
 static bool is_alone(const struct gp_model *model, const struct streams *streams,
 		     const struct gp_op *op)
 {
@@ -133,7 +142,10 @@ static double share_of(const struct gp_record_device *device, const struct gp_re
 	return threads * blocks / device->multiprocessors / device->max_threads_per_multiprocessor;
 }
 
-/* With as many threads as such blocks can have, but no more than enough, each of them has that much less to do. */
+/*
+ * With as many threads as such blocks can have, but no more than enough, each of them has that much
+ * less to do.
+ */
 static double saved_by_threads(const struct gp_record_device *device,
 			       const struct gp_record_shape *shape,
 			       const struct gp_occupancy *occupancy, double share)
@@ -241,9 +253,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	if (threads_of(found) == 0)
 		fputs("more blocks, each with less of the work", out);
 	else
-		fputs("more and larger blocks, with less of the work for each thread: fewer turns "
-		      "of "
-		      "a grid-stride loop",
+		fputs("more and larger blocks, with less of the work for each thread: fewer turns of a grid-stride loop",
 		      out);
 	fputs("; what cannot have more runs beside other kernels, in a stream of its own", out);
 }
@@ -252,25 +262,11 @@ const struct gp_rule gp_rule_few_blocks = {
 	.id = "few-blocks",
 	.title = "a kernel has blocks for few of the GPU's SMs, or few threads for them",
 	.meaning =
-		"A block runs on one SM. A kernel with fewer blocks than the GPU has SMs leaves "
-		"the others without work, unless another kernel runs beside it: of kernels in one "
-		"of several streams nothing is said. One with blocks for all of them, but fewer "
-		"than "
-		"an eighth of the threads that they hold, leaves an SM nothing to do while these "
-		"wait for memory, or for each other. What can be saved is an estimate: that it "
-		"gets "
-		"as much faster as it has more SMs, or more threads, up to half of those that they "
-		"hold. Kernels that need most of an SM's registers or shared memory for few "
-		"threads "
-		"are not told, nor matrix multiplications, convolutions and attention.",
+		"A block runs on one SM. A kernel with fewer blocks than the GPU has SMs leaves the others without work, unless another kernel runs beside it: of kernels in one of several streams nothing is said. One with blocks for all of them, but fewer than an eighth of the threads that they hold, leaves an SM nothing to do while these wait for memory, or for each other. What can be saved is an estimate: that it gets as much faster as it has more SMs, or more threads, up to half of those that they hold. Kernels that need most of an SM's registers or shared memory for few threads are not told, nor matrix multiplications, convolutions and attention.",
 	.change =
-		"Smaller blocks with less work for each, and more of them; a reduction in two "
-		"steps, or with atomic operations at its end. More threads: blocks of 128 to 256, "
-		"and a grid-stride loop of fewer turns. Work on more at once: larger batches. Or "
-		"launch it in a stream of its own, beside other kernels. `gpuprof "
-		"summary --by occupancy` has the SMs of every kernel.",
-	.ignore = "There is no more to do at once, or few blocks or threads take all of the "
-		  "memory's bandwidth.",
+		"Smaller blocks with less work for each, and more of them; a reduction in two steps, or with atomic operations at its end. More threads: blocks of 128 to 256, and a grid-stride loop of fewer turns. Work on more at once: larger batches. Or launch it in a stream of its own, beside other kernels. `gpuprof summary --by occupancy` has the SMs of every kernel.",
+	.ignore =
+		"There is no more to do at once, or few blocks or threads take all of the memory's bandwidth.",
 	.threshold = {.saves_percent = 5, .saves_ns = 1000000, .count = 4},
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),

@@ -103,7 +103,7 @@ static void put_place(struct gp_advisor *advisor, struct places *places)
 /* Going through the loads, thread by thread. */
 struct loading {
 	struct places places;
-	const struct gp_call *last;    /* that is within no other; NULL at first */
+	const struct gp_call *last;        /* that is within no other; NULL at first */
 	const struct gp_idle_gap *present; /* in which its thread loads, so much until now */
 	uint64_t present_ns;
 };
@@ -123,8 +123,8 @@ static void weigh(struct gp_advisor *advisor, struct loading *loading, const str
 		gp_advisor_idle_gap_at(advisor, device, call->start_ns + call->duration_ns / 2);
 	uint64_t idle_ns =
 		idle_gap ? call->duration_ns - gp_advisor_busy_ns(advisor, device, call->start_ns,
-							      gp_call_end_ns(call))
-		     : 0;
+								  gp_call_end_ns(call))
+			 : 0;
 	struct gp_case *found;
 
 	if (idle_ns == 0 || is_told(advisor, idle_gap) || gp_call_compiles(advisor->model, call))
@@ -132,7 +132,8 @@ static void weigh(struct gp_advisor *advisor, struct loading *loading, const str
 	idle_ns = gp_advisor_take(advisor, idle_gap, idle_ns);
 	if (idle_ns == 0)
 		return;
-	loading->present_ns = idle_gap == loading->present ? loading->present_ns + idle_ns : idle_ns;
+	loading->present_ns =
+		idle_gap == loading->present ? loading->present_ns + idle_ns : idle_ns;
 	loading->present = idle_gap;
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, idle_ns,
@@ -182,23 +183,17 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	(void)advisor;
 	(void)found;
-	fputs("run each kernel once before what is measured, or load all at the start "
-	      "(CUDA_MODULE_LOADING=EAGER): a whole run is no shorter for it",
+	fputs("run each kernel once before what is measured, or load all at the start (CUDA_MODULE_LOADING=EAGER): a whole run is no shorter for it",
 	      out);
 }
 
 const struct gp_rule gp_rule_first_use = {
 	.id = "first-use",
 	.title = "code is loaded amid the work",
-	.meaning = "CUDA loads the code of a kernel, and of the library that it is in, when it is "
-		   "first launched (lazy loading): milliseconds in which the host is in the launch "
-		   "and "
-		   "the GPU idle. It happens once in a process: a change moves it out of what is "
-		   "measured, but a whole run is hardly shorter for it.",
-	.change = "Leave the first iterations out of measurements, and of the recording (--delay, "
-		  "--capture-range). Warm up each shape that is used. CUDA_MODULE_LOADING=EAGER "
-		  "moves "
-		  "it all to the start, and loads what is never used, too.",
+	.meaning =
+		"CUDA loads the code of a kernel, and of the library that it is in, when it is first launched (lazy loading): milliseconds in which the host is in the launch and the GPU idle. It happens once in a process: a change moves it out of what is measured, but a whole run is hardly shorter for it.",
+	.change =
+		"Leave the first iterations out of measurements, and of the recording (--delay, --capture-range). Warm up each shape that is used. CUDA_MODULE_LOADING=EAGER moves it all to the start, and loads what is never used, too.",
 	.ignore = "The program runs for long: then it is over soon.",
 	.threshold = {.saves_percent = 3, .saves_ns = 20000000, .count = 1},
 	.is_once = true,

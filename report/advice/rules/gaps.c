@@ -89,7 +89,10 @@ static struct making made_in(const struct gp_model *model, const struct gp_idle_
 	return (struct making){NULL, NULL, 0};
 }
 
-/* Of what its own work waited for, a context of another GPU can be made at the same time as the others. */
+/*
+ * Of what its own work waited for, a context of another GPU can be made at the same time as the
+ * others.
+ */
 static enum gp_maker maker_of(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at,
 			      const struct making *making)
 {
@@ -101,7 +104,8 @@ static enum gp_maker maker_of(const struct gp_advisor *advisor, const struct gp_
 								   : GP_MAKER_OTHER_GPU;
 }
 
-static void keep_maker(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_idle_gap_at *at)
+static void keep_maker(struct gp_advisor *advisor, struct gp_gaps *own,
+		       const struct gp_idle_gap_at *at)
 {
 	struct making making = made_in(advisor->model, at->idle_gap);
 
@@ -170,8 +174,12 @@ static void keep_call(struct gp_advisor *advisor, struct gp_gaps *own, const str
 	own->call_site = gp_advisor_site(advisor, call);
 }
 
-/* All threads' calls for that cause, each thread's from the one on that was going on when the GPU had nothing to do any more. */
-static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_idle_gap *idle_gap)
+/*
+ * All threads' calls for that cause, each thread's from the one on that was going on when the GPU
+ * had nothing to do any more.
+ */
+static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own,
+		       const struct gp_idle_gap *idle_gap)
 {
 	const struct gp_model *model = advisor->model;
 	const struct gp_interval gap = {idle_gap->start_ns - model->base_unix_ns,
@@ -190,12 +198,13 @@ static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own, const st
 				keep_call(advisor, own, &model->calls[i], &gap);
 		first = find_call(model, thread_id, UINT64_MAX);
 	}
-	own->names_call = idle_gap->cause == GP_IDLE_ALLOC && gp_advisor_knows(advisor, own->call_site);
+	own->names_call =
+		idle_gap->cause == GP_IDLE_ALLOC && gp_advisor_knows(advisor, own->call_site);
 }
 
 /*
- * The calls around the longest one: where the host did something of its own those around that, as far as its thread made some; the GPU may have
- * been idle since a call before these.
+ * The calls around the longest one: where the host did something of its own those around that, as
+ * far as its thread made some; the GPU may have been idle since a call before these.
  */
 static void keep_calls_around(struct gp_advisor *advisor, struct gp_gaps *own,
 			      const struct gp_idle_gap_at *at)
@@ -206,7 +215,8 @@ static void keep_calls_around(struct gp_advisor *advisor, struct gp_gaps *own,
 
 	if (at->idle_gap->cause == GP_IDLE_HOST)
 		pause = gp_host_pause_of(advisor->model, after->thread_id,
-					 at->idle_gap->start_ns - base_ns, at->idle_gap->end_ns - base_ns);
+					 at->idle_gap->start_ns - base_ns,
+					 at->idle_gap->end_ns - base_ns);
 	if (pause.before && pause.after) {
 		before = pause.before;
 		after = pause.after;
@@ -248,7 +258,8 @@ static void keep_beside(const struct gp_advisor *advisor, struct gp_gaps *own,
 
 		if (device == SIZE_MAX || device == idle_gap->device)
 			continue;
-		ns = gp_idle_gaps_busy_ns(&advisor->basis->idle_gaps, device, idle_gap->start_ns, idle_gap->end_ns);
+		ns = gp_idle_gaps_busy_ns(&advisor->basis->idle_gaps, device, idle_gap->start_ns,
+					  idle_gap->end_ns);
 		if (ns > most_ns) {
 			most_ns = ns;
 			most = (uint16_t)device;
@@ -332,7 +343,10 @@ static void tell_place(const struct gp_advisor *advisor, uint32_t site, FILE *ou
 		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, site).place);
 }
 
-/* "; after cudaMemcpy at main (x.cu:7), before cudaLaunchKernel": where that one is stands elsewhere, if it is the case's place. */
+/*
+ * "; after cudaMemcpy at main (x.cu:7), before cudaLaunchKernel": where that one is stands
+ * elsewhere, if it is the case's place.
+ */
 static void tell_around(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_gaps *own = found->own;
@@ -349,7 +363,10 @@ static void tell_around(const struct gp_advisor *advisor, const struct gp_case *
 		tell_place(advisor, own->after_site, out);
 }
 
-/* "; the host was in no recorded call from cudaMemcpy at main (x.cu:7) to cudaLaunchKernel at main (x.cu:9)": nothing else says where to look. */
+/*
+ * "; the host was in no recorded call from cudaMemcpy at main (x.cu:7) to cudaLaunchKernel at main
+ * (x.cu:9)": nothing else says where to look.
+ */
 static void tell_ends(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	const struct gp_gaps *own = found->own;
@@ -370,7 +387,10 @@ static uint64_t at_work_ns(const struct gp_advisor *advisor, uint16_t device)
 	return gp_idle_gaps_busy_ns(&advisor->basis->idle_gaps, device, 0, UINT64_MAX);
 }
 
-/* Whether the GPU has so much less to do than another one of the process's, which works meanwhile, that this is why. */
+/*
+ * Whether the GPU has so much less to do than another one of the process's, which works meanwhile,
+ * that this is why.
+ */
 static bool has_less_work(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	const struct gp_gaps *own = found->own;
@@ -441,16 +461,13 @@ static void advise_to_sample(const struct gp_model *model, size_t process_count,
 
 	if (model->recorder && !is_native)
 		fprintf(out,
-			"this trace, of another profiler, does not tell what Python did between "
-			"calls of CUDA: record it with gpuprof-run, which looks at Python's "
-			"stacks");
+			"this trace, of another profiler, does not tell what Python did between calls of CUDA: record it with gpuprof-run, which looks at Python's stacks");
 	else {
 		fputs("gpuprof records CUDA calls, not what the host computes between them: ", out);
 		gp_language_sampler(model, process_count, out);
 		fputs(" tells", out);
 	}
-	fputs("; move what can be moved before the first launch, after the last, or into another "
-	      "thread",
+	fputs("; move what can be moved before the first launch, after the last, or into another thread",
 	      out);
 }
 
@@ -460,37 +477,37 @@ static const char *const changes[GP_IDLE_CAUSES] = {
 	[GP_IDLE_COPY] = "copy ahead, asynchronously, from page-locked memory",
 	[GP_IDLE_ALLOC] = "allocate before the work begins, and free after it",
 	[GP_IDLE_SETUP] =
-		"make streams, graphs and libraries, and load code, before the work begins: a run "
-		"is shorter only by what need not be made",
+		"make streams, graphs and libraries, and load code, before the work begins: a run is shorter only by what need not be made",
 	[GP_IDLE_PROFILER] = "nothing: without a profiler that time is not there",
 	[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
 };
 
 static const char *const maker_changes[] = {
-	[GP_MAKER_FIRST] = "make the context earlier, while other processes still have work "
-			   "for the GPU: cudaFree(0) as the first call makes it",
+	[GP_MAKER_FIRST] =
+		"make the context earlier, while other processes still have work for the GPU: cudaFree(0) as the first call makes it",
 	[GP_MAKER_OTHER_GPU] =
-		"make the contexts of all GPUs at the same time, before the work begins, each in a "
-		"thread (cudaSetDevice, then cudaFree(0)): each takes longer then, so that a part "
-		"of it is saved; or do without those GPUs whose work is shorter than that",
-	[GP_MAKER_AGAIN] = "use one context of a GPU from the start to the end: do not end it "
-			   "(cudaDeviceReset), "
-			   "nor make another (cuCtxCreate)",
+		"make the contexts of all GPUs at the same time, before the work begins, each in a thread (cudaSetDevice, then cudaFree(0)): each takes longer then, so that a part of it is saved; or do without those GPUs whose work is shorter than that",
+	[GP_MAKER_AGAIN] =
+		"use one context of a GPU from the start to the end: do not end it (cudaDeviceReset), nor make another (cuCtxCreate)",
 };
 
-/* What looks found took long in one call, and no look goes into libraries: what was loaded behind it hints at these. */
+/*
+ * What looks found took long in one call, and no look goes into libraries: what was loaded behind
+ * it hints at these.
+ */
 static void advise_on_new_code(enum gp_language language, FILE *out)
 {
 	fprintf(out,
-		"call it once before what is measured, for code is loaded then for the first time: "
-		"libraries choose or compile kernels there, as cuDNN does for each new shape%s; "
-		"else ",
+		"call it once before what is measured, for code is loaded then for the first time: libraries choose or compile kernels there, as cuDNN does for each new shape%s; else ",
 		language == GP_LANGUAGE_TORCH
 			? " (torch.backends.cudnn.benchmark=False tries out less)"
 			: "");
 }
 
-/* What looks found for most of the time is what the sentence tells: a call's stack says but what began then, or ended. */
+/*
+ * What looks found for most of the time is what the sentence tells: a call's stack says but what
+ * began then, or ended.
+ */
 static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	const struct gp_gaps *own = found->own;
@@ -501,7 +518,10 @@ static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const st
 									: compiler;
 }
 
-/* Waits end some microseconds after the work that they are for, but where another program has the GPU before the driver knows. */
+/*
+ * Waits end some microseconds after the work that they are for, but where another program has the
+ * GPU before the driver knows.
+ */
 static bool is_told_late(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	return found->other_detail == GP_IDLE_SYNC && gp_neighbours_bytes(advisor, found) > 0 &&
@@ -517,8 +537,7 @@ static void advise_on_host(const struct gp_advisor *advisor, const struct gp_cas
 	if (own->new_code_ns * 2 >= found->time_ns)
 		advise_on_new_code(gp_language_of(model), out);
 	if (own->has_looks)
-		fputs("do that before the first launch, after the last, or in another process; "
-		      "more of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
+		fputs("do that before the first launch, after the last, or in another process; more of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
 		      out);
 	else
 		advise_to_sample(model, advisor->scope.model_count, out);
@@ -534,18 +553,14 @@ void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *foun
 		fputs(maker_changes[own->kind], out);
 	else if (has_less_work(advisor, found))
 		fprintf(out,
-			"give the GPUs equal shares of the work: GPU %u was at work for %s, GPU %u "
-			"for %s",
+			"give the GPUs equal shares of the work: GPU %u was at work for %s, GPU %u for %s",
 			own->beside, gp_format_ns(at_work_ns(advisor, own->beside)).text,
 			own->device, gp_format_ns(at_work_ns(advisor, own->device)).text);
 	else if (found->other_detail == GP_IDLE_DEPENDENCY)
 		gp_dependency_advise(advisor, found, out);
 	else if (is_told_late(advisor, found))
 		fprintf(out,
-			"the GPU had done all of this process's work, and the host waited on: it "
-			"is told late where programs take turns, and others held up to %s of the "
-			"GPU's memory; give this one a GPU of its own, and do not wait where the "
-			"host reads no result",
+			"the GPU had done all of this process's work, and the host waited on: it is told late where programs take turns, and others held up to %s of the GPU's memory; give this one a GPU of its own, and do not wait where the host reads no result",
 			gp_format_bytes(gp_neighbours_bytes(advisor, found)).text);
 	else if (compiler != GP_COMPILER_NONE)
 		fputs(gp_host_time_change(compiler), out);
@@ -554,9 +569,7 @@ void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *foun
 	else if (changes[found->other_detail])
 		fputs(changes[found->other_detail], out);
 	else if (own->has_looks && gp_meanwhile_wait(advisor, found) >= GP_WAIT_THREAD)
-		fputs("let what it waits for begin earlier, or more threads or processes do it, or "
-		      "give the GPU other work meanwhile; more of it: gpuprof summary --by host "
-		      "FILE, gpuprof trace host FILE",
+		fputs("let what it waits for begin earlier, or more threads or processes do it, or give the GPU other work meanwhile; more of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
 		      out);
 	else
 		advise_on_host(advisor, found, out);

@@ -1,9 +1,11 @@
 /*
- * Long idle times.  Speaks, by the call after them, of those of 100 ms and more, with those of 10 ms and more between the same two operations, and of
- * those of 200 us and more that are a habit, where they take 5 % of the recorded time and 100 ms in all, or 25 % and 10 ms, and no other
- * rule has said why.  A habit comes 16 times between the same two operations, and every fourth time at
- * least that the GPU is idle between these: else the system may have taken the processor from the host, which matters not where the operation after
- * it had been launched and did not begin: such need be no habit.
+ * Long idle times.  Speaks, by the call after them, of those of 100 ms and more, with those of 10
+ * ms and more between the same two operations, and of those of 200 us and more that are a habit,
+ * where they take 5 % of the recorded time and 100 ms in all, or 25 % and 10 ms, and no other rule
+ * has said why.  A habit comes 16 times between the same two operations, and every fourth time at
+ * least that the GPU is idle between these: else the system may have taken the processor from the
+ * host, which matters not where the operation after it had been launched and did not begin: such
+ * need be no habit.
  */
 #include "report/advice/rules/rules.h"
 
@@ -24,7 +26,10 @@ static bool may_be_habit(const struct gp_advisor *advisor, const struct gp_idle_
 	return gp_idle_gap_ns(at->idle_gap) < LEAST_NS && gp_advisor_waits_for_host(advisor, at);
 }
 
-/* In a pair's count, all idle times between such operations; in its sums, those that may be a habit, and those that are told by themselves. */
+/*
+ * In a pair's count, all idle times between such operations; in its sums, those that may be a
+ * habit, and those that are told by themselves.
+ */
 enum { MAYBE_HABIT, LONG };
 
 static void count_short(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
@@ -47,7 +52,8 @@ static void count_all(struct gp_advisor *advisor)
 		for (uint32_t k = 0; k < device->count; k++) {
 			const struct gp_idle_gap *idle_gap = &device->idle_gaps[k];
 
-			if (gp_idle_gap_is_between(idle_gap) && idle_gap->after.model == advisor->process)
+			if (gp_idle_gap_is_between(idle_gap) &&
+			    idle_gap->after.model == advisor->process)
 				gp_gaps_pair(advisor, gp_op_of(models, idle_gap->before),
 					     gp_op_of(models, idle_gap->after))
 					->count++;
@@ -72,8 +78,8 @@ static void find_habits(struct gp_advisor *advisor)
 }
 
 /*
- * Whether one that may be a habit is, or is like one that is told by itself.  Where launches of a loop wait now and then, at no place of their own, the
- * system had taken the processor.
+ * Whether one that may be a habit is, or is like one that is told by itself.  Where launches of a
+ * loop wait now and then, at no place of their own, the system had taken the processor.
  */
 static bool comes_again(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
@@ -126,39 +132,9 @@ const struct gp_rule gp_rule_gpu_gaps = {
 	.id = "gpu-gaps",
 	.title = "the GPU has nothing to do for long",
 	.meaning =
-		"Between two operations the GPU was idle for 100 ms or more, and between the same "
-		"two at other times for 10 ms or more; or for 200 us or more "
-		"again "
-		"and again: 16 times between the same two operations, and every fourth time at "
-		"least that it was idle there; or, however often, where the next operation had "
-		"been "
-		"launched and did not begin: where nothing of the process's own could hold that "
-		"back, and none of its operations is missing, other programs had the GPU, wherever "
-		"that was. None of the other rules says "
-		"why. The cause is what "
-		"the host did most of that time, as `gpuprof "
-		"summary --by gap` has it for every gap. Of set-up and allocations the longest "
-		"call is named, with its line "
-		"where that is known. Which compiler was at work then is told "
-		"by "
-		"the stacks of calls (it compiled, or loaded what it had compiled before), XLA's "
-		"by "
-		"its ranges; of all ranges the innermost in which the thread was nearly all of the "
-		"time is named. What Python did in all of them is told by looks at its "
-		"stacks (--host-samples): the functions of the program's own with most of the "
-		"time, each by the line that has half of it or more. Of several GPUs it is told "
-		"which one waits, "
-		"and, where it waits in a synchronisation, whether another one of the process's is "
-		"at "
-		"work meanwhile, and has more work than this one. Else gpuprof does not know "
-		"what the "
-		"host computes.",
-	.change = "By the cause: host-bound, the program computes something on the host, which can "
-		  "go elsewhere, or run while the GPU works: where there were no looks, a sampling "
-		  "profiler tells what it is (py-spy record, perf record). A compiler: call each "
-		  "function once for each shape "
-		  "before the work, and let its cache stay. Set-up: what is made there can be made "
-		  "before, contexts of several GPUs at the same time, which saves a part of it.",
+		"Between two operations the GPU was idle for 100 ms or more, and between the same two at other times for 10 ms or more; or for 200 us or more again and again: 16 times between the same two operations, and every fourth time at least that it was idle there; or, however often, where the next operation had been launched and did not begin: where nothing of the process's own could hold that back, and none of its operations is missing, other programs had the GPU, wherever that was. None of the other rules says why. The cause is what the host did most of that time, as `gpuprof summary --by gap` has it for every gap. Of set-up and allocations the longest call is named, with its line where that is known. Which compiler was at work then is told by the stacks of calls (it compiled, or loaded what it had compiled before), XLA's by its ranges; of all ranges the innermost in which the thread was nearly all of the time is named. What Python did in all of them is told by looks at its stacks (--host-samples): the functions of the program's own with most of the time, each by the line that has half of it or more. Of several GPUs it is told which one waits, and, where it waits in a synchronisation, whether another one of the process's is at work meanwhile, and has more work than this one. Else gpuprof does not know what the host computes.",
+	.change =
+		"By the cause: host-bound, the program computes something on the host, which can go elsewhere, or run while the GPU works: where there were no looks, a sampling profiler tells what it is (py-spy record, perf record). A compiler: call each function once for each shape before the work, and let its cache stay. Set-up: what is made there can be made before, contexts of several GPUs at the same time, which saves a part of it.",
 	.ignore = "It is the program's start or end, or it waits for something that is not in it.",
 	.threshold = {.saves_percent = 5,
 		      .saves_ns = LEAST_NS,

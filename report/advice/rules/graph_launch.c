@@ -1,8 +1,11 @@
 /*
- * Graphs that a GPU waits for.  Speaks where idle times that end with the launch of a graph, at least 16 of them, take 10 % of the recorded time and 5 ms,
- * by what the host did for most of them, if that is half: it launched the graph; or it made it, by capture or node by node, instantiated it or updated
- * it.  What is claimed is what the launches took of these times, or all of those in which graphs are made, but for the microsecond that stays between
- * operations.  Not where it waits for less than a quarter of such calls, unless these are first launches: the system may have taken the processor.
+ * Graphs that a GPU waits for.  Speaks where idle times that end with the launch of a graph, at
+ * least 16 of them, take 10 % of the recorded time and 5 ms, by what the host did for most of them,
+ * if that is half: it launched the graph; or it made it, by capture or node by node, instantiated
+ * it or updated it.  What is claimed is what the launches took of these times, or all of those in
+ * which graphs are made, but for the microsecond that stays between operations.  Not where it waits
+ * for less than a quarter of such calls, unless these are first launches: the system may have taken
+ * the processor.
  */
 #include "report/advice/rules/rules.h"
 
@@ -18,7 +21,9 @@
 /* What stays between two operations. */
 #define LEAST_GAP_NS 1000u
 
-/* Graphs of no more operations than this are launched hardly faster than each of these by itself. */
+/*
+ * Graphs of no more operations than this are launched hardly faster than each of these by itself.
+ */
 #define FEW_OPERATIONS 8u
 
 /* So many of all such calls at least: a quarter. */
@@ -50,7 +55,8 @@ static uint32_t kind_of(const struct gp_idle_gap *idle_gap)
 static bool waits_for_graph(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	return gp_advisor_class(advisor, at->call_after) == GP_API_GRAPH_LAUNCH &&
-	       2 * (ns_of(at->idle_gap, LAUNCHED) + ns_of(at->idle_gap, MADE)) >= gp_idle_gap_ns(at->idle_gap);
+	       2 * (ns_of(at->idle_gap, LAUNCHED) + ns_of(at->idle_gap, MADE)) >=
+		       gp_idle_gap_ns(at->idle_gap);
 }
 
 static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
@@ -60,7 +66,11 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	uint64_t ns = ns_of(at->idle_gap, kind);
 
 	if (kind ==
-	    MADE) /* what the host does between such calls goes with them, and the launch is no first one any more */
+	    /*
+	     * what the host does between such calls goes with them, and the launch is no first one
+	     * any more
+	     */
+	    MADE)
 		ns = gp_idle_gap_ns(at->idle_gap);
 	gp_advisor_add(advisor, found, at->after->start_ns, gp_idle_gap_ns(at->idle_gap),
 		       ns > LEAST_GAP_NS ? ns - LEAST_GAP_NS : 0, at->idle_gap);
@@ -119,7 +129,10 @@ static bool is_of_firsts(const struct own *own)
 	return own->firsts_ns * 2 >= own->launches_ns;
 }
 
-/* Where the GPU waits for few of many such calls, the system had taken the processor; it may wait for the first launch of each graph alone. */
+/*
+ * Where the GPU waits for few of many such calls, the system had taken the processor; it may wait
+ * for the first launch of each graph alone.
+ */
 static bool is_habit(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	const struct own *own = found->own;
@@ -148,7 +161,8 @@ static void look_at_case(struct gp_advisor *advisor, uint32_t number)
 			note_launch(advisor, own, &graphs,
 				    gp_op_of(advisor->scope.models, idle_gap->after)->call);
 			if (found->detail == MADE)
-				making_ns += gp_idle_gap_calls_add(advisor, &making, idle_gap, makes_graph);
+				making_ns += gp_idle_gap_calls_add(advisor, &making, idle_gap,
+								   makes_graph);
 		}
 	}
 	own->graphs = graphs.count;
@@ -218,18 +232,15 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 static void advise_on_launches(const struct own *own, uint64_t launches, FILE *out)
 {
 	if (2 * own->pageable >= launches)
-		fputs("copy from and to page-locked memory in it (cudaMallocHost): with pageable "
-		      "memory each launch lasts until the copies are done; ",
+		fputs("copy from and to page-locked memory in it (cudaMallocHost): with pageable memory each launch lasts until the copies are done; ",
 		      out);
 	if (is_of_firsts(own))
 		fputs("upload them before (cudaGraphUpload), and launch each again and again", out);
 	else if (own->operations > 0 && own->operations <= FEW_OPERATIONS * launches)
-		fputs("put more into a graph, several iterations say, and launch the next one "
-		      "before the host waits for this one",
+		fputs("put more into a graph, several iterations say, and launch the next one before the host waits for this one",
 		      out);
 	else
-		fputs("launch the next one before the host waits for this one, and put fewer "
-		      "and larger operations into it: fuse kernels",
+		fputs("launch the next one before the host waits for this one, and put fewer and larger operations into it: fuse kernels",
 		      out);
 }
 
@@ -239,10 +250,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	uint64_t bytes;
 
 	if (found->detail == MADE) {
-		fputs("make each graph once, before the loop, and launch it again and again; what "
-		      "changes "
-		      "in it can be set (cudaGraphExecKernelNodeSetParams), or be read from memory "
-		      "by its kernels",
+		fputs("make each graph once, before the loop, and launch it again and again; what changes in it can be set (cudaGraphExecKernelNodeSetParams), or be read from memory by its kernels",
 		      out);
 		return;
 	}
@@ -250,9 +258,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	bytes = own->pageable > 0 ? gp_neighbours_bytes(advisor, found) : 0;
 	if (bytes > 0)
 		fprintf(out,
-			"; other programs, which held up to %s of the GPU's memory, take turns "
-			"with "
-			"this one, and a launch that waits for its copies waits for theirs",
+			"; other programs, which held up to %s of the GPU's memory, take turns with this one, and a launch that waits for its copies waits for theirs",
 			gp_format_bytes(bytes).text);
 }
 
@@ -260,20 +266,9 @@ const struct gp_rule gp_rule_graph_launch = {
 	.id = "graph-launch",
 	.title = "the GPU waits for graphs to be launched, or made",
 	.meaning =
-		"To launch a CUDA graph takes the host some microseconds, more where it has many "
-		"nodes, and most the first time, when it is brought to the GPU. To capture it, to "
-		"make it node by node, to instantiate it (cudaGraphInstantiate) and to update it "
-		"(cudaGraphExecUpdate) takes much longer: in a loop it may cost more than the "
-		"graph gains. Before each of these launches the GPU had nothing to do, and the "
-		"host was in these calls for most of that time. Where each node has a record of "
-		"its own, launches take longer than without gpuprof: record with --graphs=graph "
-		"to see how long. A launch of a graph that copies from or to pageable memory lasts "
-		"until these copies are done.",
-	.change = "Make each graph once and launch it often; set what changes "
-		  "(cudaGraphExecKernelNodeSetParams), or keep a graph for each shape. Upload it "
-		  "before its first launch (cudaGraphUpload). Launch it again before the host "
-		  "waits. Put several iterations into a small graph, and fuse the kernels of a "
-		  "large one.",
+		"To launch a CUDA graph takes the host some microseconds, more where it has many nodes, and most the first time, when it is brought to the GPU. To capture it, to make it node by node, to instantiate it (cudaGraphInstantiate) and to update it (cudaGraphExecUpdate) takes much longer: in a loop it may cost more than the graph gains. Before each of these launches the GPU had nothing to do, and the host was in these calls for most of that time. Where each node has a record of its own, launches take longer than without gpuprof: record with --graphs=graph to see how long. A launch of a graph that copies from or to pageable memory lasts until these copies are done.",
+	.change =
+		"Make each graph once and launch it often; set what changes (cudaGraphExecKernelNodeSetParams), or keep a graph for each shape. Upload it before its first launch (cudaGraphUpload). Launch it again before the host waits. Put several iterations into a small graph, and fuse the kernels of a large one.",
 	.ignore = "Launches are short in a recording with --graphs=graph.",
 	.threshold = {.saves_percent = 10, .saves_ns = 5000000, .count = 16},
 	.own_bytes = sizeof(struct own),

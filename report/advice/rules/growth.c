@@ -95,7 +95,7 @@ static int gather(struct blocks *blocks, struct gp_call_sites *sites, const stru
 		block.site = gp_call_sites_find(sites, model, &model->calls[event->call]);
 		if (block.site == UINT32_MAX ||
 		    gp_array_grow_spill(&blocks->rows, &blocks->capacity, blocks->count,
-				       sizeof(block)) < 0)
+					sizeof(block)) < 0)
 			return -ENOMEM;
 		blocks->rows[blocks->count++] = block;
 	}
@@ -136,7 +136,10 @@ struct passes {
 	uint64_t blocks, bytes;         /* of the first; of all */
 	uint64_t now;                   /* blocks of the present one */
 	uint32_t first_call, last_call; /* that began the first pass, and the last */
-	/* of the kernels that the thread launched from the first block on, a quarter each: passes that began then */
+	/*
+	 * of the kernels that the thread launched from the first block on, a quarter each: passes
+	 * that began then
+	 */
 	uint64_t of[QUARTERS];
 };
 
@@ -194,8 +197,8 @@ static bool grows(const struct passes *passes)
 }
 
 /*
- * Whether all threads launched no more kernels after the beginning of the last pass than in two passes on average.  1, 0 or
- * -ENOMEM.
+ * Whether all threads launched no more kernels after the beginning of the last pass than in two
+ * passes on average.  1, 0 or -ENOMEM.
  */
 static int goes_on_to_the_end(struct blocks *blocks, const struct gp_model *model,
 			      const struct passes *passes)
@@ -210,7 +213,9 @@ static int goes_on_to_the_end(struct blocks *blocks, const struct gp_model *mode
 	return (all - last) * (passes->count - 1) <= 2 * (last - first);
 }
 
-/* Of blocks first to end - 1, which are those of a thread after those of another: 1, 0 or -ENOMEM. */
+/*
+ * Of blocks first to end - 1, which are those of a thread after those of another: 1, 0 or -ENOMEM.
+ */
 static int are_made_at_once(struct blocks *blocks, const struct gp_model *model, uint32_t first,
 			    uint32_t end)
 {
@@ -230,7 +235,10 @@ static int are_made_at_once(struct blocks *blocks, const struct gp_model *model,
 	return earliest == latest && latest < blocks->kernels[model->call_count];
 }
 
-/* Returns 1 if the blocks first to end - 1, all those of a site and kind, are to be told of, 0 or -ENOMEM. */
+/*
+ * Returns 1 if the blocks first to end - 1, all those of a site and kind, are to be told of, 0 or
+ * -ENOMEM.
+ */
 static int find_growth(struct blocks *blocks, const struct gp_model *model, uint32_t first,
 		       uint32_t end, struct gp_growth *growth)
 {

@@ -63,37 +63,32 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	const struct own *own = found->own;
 
 	fprintf(out,
-		"%s %s copies, %s in all, held up the host for %s, %s of it while kernels before "
-		"them ran",
+		"%s %s copies, %s in all, held up the host for %s, %s of it while kernels before them ran",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		gp_format_bytes(found->bytes).text, gp_format_ns(own->calls_ns).text,
 		gp_format_ns(found->time_ns).text);
 	gp_next_wait_tell(advisor, found, &own->next, out);
 	fprintf(out,
-		"; then the GPU waited for the host, for %s in all: each time the shorter of these "
-		"two could be saved",
+		"; then the GPU waited for the host, for %s in all: each time the shorter of these two could be saved",
 		gp_format_ns(own->idle_ns).text);
 }
 
-/* To the device nothing is read: what is to be copied need not wait for kernels that have other data.  Of page-locked memory, and of other. */
+/*
+ * To the device nothing is read: what is to be copied need not wait for kernels that have other
+ * data.  Of page-locked memory, and of other.
+ */
 static const char *const copy_ahead[][GP_LANGUAGES] = {
 	{
-		[GP_LANGUAGE_NATIVE] = "copy the next data with cudaMemcpyAsync, in a stream of "
-				       "its own and into a "
-				       "second buffer, while these kernels run",
+		[GP_LANGUAGE_NATIVE] =
+			"copy the next data with cudaMemcpyAsync, in a stream of its own and into a second buffer, while these kernels run",
 		[GP_LANGUAGE_TORCH] =
-			"copy the next data with .to(\"cuda\", non_blocking=True) while these "
-			"kernels run, in a stream of its own (torch.cuda.Stream())",
+			"copy the next data with .to(\"cuda\", non_blocking=True) while these kernels run, in a stream of its own (torch.cuda.Stream())",
 	},
 	{
 		[GP_LANGUAGE_NATIVE] =
-			"copy the next data with cudaMemcpyAsync from page-locked memory "
-			"(cudaMallocHost), in a stream of its own and into a second buffer, while "
-			"these kernels run",
+			"copy the next data with cudaMemcpyAsync from page-locked memory (cudaMallocHost), in a stream of its own and into a second buffer, while these kernels run",
 		[GP_LANGUAGE_TORCH] =
-			"copy the next data from page-locked memory (pin_memory=True) with "
-			".to(\"cuda\", non_blocking=True) while these kernels run, in a stream of "
-			"its own (torch.cuda.Stream())",
+			"copy the next data from page-locked memory (pin_memory=True) with .to(\"cuda\", non_blocking=True) while these kernels run, in a stream of its own (torch.cuda.Stream())",
 	},
 };
 
@@ -112,26 +107,11 @@ const struct gp_rule gp_rule_hidden_wait = {
 	.id = "hidden-wait",
 	.title = "the host waits for kernels inside copies",
 	.meaning =
-		"A copy that the host waits for begins when everything before it in its stream "
-		"is done. Its time in a profile looks like a slow copy, but is that of the "
-		"kernels. After it the GPU has nothing to do until the host has launched the next "
-		"ones: that, but no more than the kernels took within the call, is what can be "
-		"saved. "
-		"What passes after that launch until the GPU begins is not the host's. Where "
-		"another call of the thread that waits for the GPU comes behind the copy before "
-		"anything is launched (cudaFree, a synchronisation), that one waits for the same "
-		"kernels if the copy does not: it is named, and what could be saved takes both.",
+		"A copy that the host waits for begins when everything before it in its stream is done. Its time in a profile looks like a slow copy, but is that of the kernels. After it the GPU has nothing to do until the host has launched the next ones: that, but no more than the kernels took within the call, is what can be saved. What passes after that launch until the GPU begins is not the host's. Where another call of the thread that waits for the GPU comes behind the copy before anything is launched (cudaFree, a synchronisation), that one waits for the same kernels if the copy does not: it is named, and what could be saved takes both.",
 	.change =
-		"Do not read a result in each iteration (loss.item(), a flag of convergence): read "
-		"every tenth, or copy it asynchronously to page-locked memory and look at it when "
-		"the next iteration is launched. To the device: copy the next data from "
-		"page-locked "
-		"memory with cudaMemcpyAsync, in a stream of its own and into a second buffer, "
-		"while "
-		"the kernels of this iteration run (PyTorch: pin_memory=True and "
-		".to(..., non_blocking=True)).",
-	.ignore = "What the host does next depends on the result, each time; or what is copied to "
-		  "the device is made of it.",
+		"Do not read a result in each iteration (loss.item(), a flag of convergence): read every tenth, or copy it asynchronously to page-locked memory and look at it when the next iteration is launched. To the device: copy the next data from page-locked memory with cudaMemcpyAsync, in a stream of its own and into a second buffer, while the kernels of this iteration run (PyTorch: pin_memory=True and .to(..., non_blocking=True)).",
+	.ignore =
+		"What the host does next depends on the result, each time; or what is copied to the device is made of it.",
 	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
 	.own_bytes = sizeof(struct own),
 	.look = look,

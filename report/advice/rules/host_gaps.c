@@ -1,8 +1,9 @@
 /*
- * A program that computes on the host between operations, wherever that is.  Speaks of idle times of 200 us and more in which the host was mostly
- * in no call of CUDA's and of which no other rule has spoken, where they take 10 % of the recorded time and 100 ms in all, or 20 % and 20 ms.
- * Not of those between operations that mostly follow each other without, unless they take 50 ms: there the system may have taken the processor from the
- * host.
+ * A program that computes on the host between operations, wherever that is.  Speaks of idle times
+ * of 200 us and more in which the host was mostly in no call of CUDA's and of which no other rule
+ * has spoken, where they take 10 % of the recorded time and 100 ms in all, or 20 % and 20 ms. Not
+ * of those between operations that mostly follow each other without, unless they take 50 ms: there
+ * the system may have taken the processor from the host.
  */
 #include "report/advice/rules/rules.h"
 
@@ -20,7 +21,10 @@ static bool is_host_bound(const struct gp_advisor *advisor, const struct gp_idle
 	return at->idle_gap->cause == GP_IDLE_HOST;
 }
 
-/* In a pair's count, how often these follow each other in a stream; in its sum, how often with a long idle time between. */
+/*
+ * In a pair's count, how often these follow each other in a stream; in its sum, how often with a
+ * long idle time between.
+ */
 static void count_long(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	struct gp_tally_row *pair = gp_gaps_pair(advisor, at->before, at->after);
@@ -73,8 +77,9 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	site = gp_advisor_site(advisor, at->call_after);
 	gp_advisor_vote(found, site, idle_ns);
 	place_of(advisor, site)->sums[0] += idle_ns;
-	gp_advisor_stretch(advisor, found, at->idle_gap->start_ns - base_ns, at->idle_gap->end_ns - base_ns,
-			   (double)gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_HOST) / (double)idle_ns);
+	gp_advisor_stretch(
+		advisor, found, at->idle_gap->start_ns - base_ns, at->idle_gap->end_ns - base_ns,
+		(double)gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_HOST) / (double)idle_ns);
 }
 
 /* The vote is won where no site has half, too: then the case is of none. */
@@ -89,7 +94,10 @@ static void judge_place(struct gp_advisor *advisor)
 		advisor->error = advisor->habits.error;
 }
 
-/* Operations are only counted where it may matter, of a few steps of a loop, too: there may be millions. */
+/*
+ * Operations are only counted where it may matter, of a few steps of a loop, too: there may be
+ * millions.
+ */
 static void look(struct gp_advisor *advisor)
 {
 	advisor->host_gaps_ns = 0;
@@ -106,20 +114,9 @@ const struct gp_rule gp_rule_host_gaps = {
 	.id = "host-gaps",
 	.title = "the host computes between operations, and the GPU waits for it",
 	.meaning =
-		"Again and again, or once, the GPU had nothing to do because the program did "
-		"something else than to call CUDA: it computed, read, wrote. No single place of it "
-		"takes long enough for gpu-gaps, nor are there so many of them as low-utilisation "
-		"asks for: it is their sum that counts. Between operations that mostly follow each "
-		"other "
-		"without such a time it does not count if it is shorter than 50 ms: the system may "
-		"have taken the processor. "
-		"Told are the longest of them, and what "
-		"Python did in all of them, by looks at its stacks (--host-samples). The place is "
-		"that of the calls with which half of their time or more ends; where there is "
-		"none such, that of the longest is told.",
-	.change = "Do it while the GPU works: launch what comes next before the host looks at "
-		  "results, in another thread, or on the GPU. A sampling profiler tells what it "
-		  "is (perf record, py-spy record).",
+		"Again and again, or once, the GPU had nothing to do because the program did something else than to call CUDA: it computed, read, wrote. No single place of it takes long enough for gpu-gaps, nor are there so many of them as low-utilisation asks for: it is their sum that counts. Between operations that mostly follow each other without such a time it does not count if it is shorter than 50 ms: the system may have taken the processor. Told are the longest of them, and what Python did in all of them, by looks at its stacks (--host-samples). The place is that of the calls with which half of their time or more ends; where there is none such, that of the longest is told.",
+	.change =
+		"Do it while the GPU works: launch what comes next before the host looks at results, in another thread, or on the GPU. A sampling profiler tells what it is (perf record, py-spy record).",
 	.ignore = "It checks what the GPU has computed, as tests and benchmarks do.",
 	.threshold = {.saves_percent = 10,
 		      .saves_ns = 100000000,

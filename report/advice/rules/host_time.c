@@ -10,46 +10,29 @@
 
 static const char *const compiler_changes[GP_COMPILERS] = {
 	[GP_COMPILER_TORCH] =
-		"a function is compiled when it is first called with such shapes: do that before "
-		"what "
-		"is measured; what was compiled and tuned is kept for the next run if "
-		"TORCHINDUCTOR_CACHE_DIR stays (else in /tmp/torchinductor_USER)",
-	[GP_COMPILER_TRITON] = "a kernel is compiled at its first launch: do that before what is "
-			       "measured, and keep TRITON_CACHE_DIR (else ~/.triton/cache)",
+		"a function is compiled when it is first called with such shapes: do that before what is measured; what was compiled and tuned is kept for the next run if TORCHINDUCTOR_CACHE_DIR stays (else in /tmp/torchinductor_USER)",
+	[GP_COMPILER_TRITON] =
+		"a kernel is compiled at its first launch: do that before what is measured, and keep TRITON_CACHE_DIR (else ~/.triton/cache)",
 	[GP_COMPILER_JAX] =
-		"a function is compiled when it is first called with such shapes: do that before "
-		"what "
-		"is measured; JAX keeps what was compiled for the next run in "
-		"JAX_COMPILATION_CACHE_DIR, if that is set (with "
-		"jax_persistent_cache_min_compile_time_secs=0 also what took less than a second)",
-	[GP_COMPILER_CUPY] = "a kernel is compiled when it is first used: do that before what is "
-			     "measured, and keep CUPY_CACHE_DIR (else ~/.cupy/kernel_cache)",
+		"a function is compiled when it is first called with such shapes: do that before what is measured; JAX keeps what was compiled for the next run in JAX_COMPILATION_CACHE_DIR, if that is set (with jax_persistent_cache_min_compile_time_secs=0 also what took less than a second)",
+	[GP_COMPILER_CUPY] =
+		"a kernel is compiled when it is first used: do that before what is measured, and keep CUPY_CACHE_DIR (else ~/.cupy/kernel_cache)",
 	[GP_COMPILER_NUMBA] =
-		"a kernel is compiled when it is first called with such types: do that "
-		"before what is measured; @cuda.jit(cache=True) keeps it for the next "
-		"run",
+		"a kernel is compiled when it is first called with such types: do that before what is measured; @cuda.jit(cache=True) keeps it for the next run",
 	[GP_COMPILER_EXTENSION] = "build the extension beforehand: setup.py with CUDAExtension",
 	[GP_COMPILER_IMPORT] =
-		"what is imported while the GPU waits can be imported before the work begins: the "
-		"run "
-		"is shorter only without it (python3 -X importtime lists what takes how long)",
+		"what is imported while the GPU waits can be imported before the work begins: the run is shorter only without it (python3 -X importtime lists what takes how long)",
 };
 
 static const char *const tuner_changes[GP_TUNERS] = {
-	[GP_TUNER_INDUCTOR] = "kernels are compiled and tried out when they are first used: do "
-			      "that before what is "
-			      "measured; what was chosen is kept for the next run if "
-			      "TORCHINDUCTOR_CACHE_DIR stays "
-			      "(else in /tmp/torchinductor_USER)",
+	[GP_TUNER_INDUCTOR] =
+		"kernels are compiled and tried out when they are first used: do that before what is measured; what was chosen is kept for the next run if TORCHINDUCTOR_CACHE_DIR stays (else in /tmp/torchinductor_USER)",
 	[GP_TUNER_TRITON] =
-		"configurations are compiled and tried out at the first launch with such "
-		"keys: do that before what is measured, try fewer, or keep the choice "
-		"(triton.autotune's cache_results=True)",
-	[GP_TUNER_CUDNN] = "algorithms are tried out for each new shape: do that before what is "
-			   "measured, or switch it off (torch.backends.cudnn.benchmark=False)",
+		"configurations are compiled and tried out at the first launch with such keys: do that before what is measured, try fewer, or keep the choice (triton.autotune's cache_results=True)",
+	[GP_TUNER_CUDNN] =
+		"algorithms are tried out for each new shape: do that before what is measured, or switch it off (torch.backends.cudnn.benchmark=False)",
 	[GP_TUNER_TUNABLE] =
-		"operators are tuned for each new shape: do that once, and run with the "
-		"results (torch.cuda.tunable.tuning_enable(False))",
+		"operators are tuned for each new shape: do that once, and run with the results (torch.cuda.tunable.tuning_enable(False))",
 };
 
 static enum gp_compiler compiler_of(const struct gp_tuning *tuning, const struct gp_call *call)
@@ -143,8 +126,9 @@ static void look_at_thread(const struct gp_advisor *advisor, struct gp_host_time
 }
 
 /*
- * Whether the thread was in no import when the window began, as far as its last call with a stack tells.  Else it may do all that it
- * does in that import, as a program does that is itself imported: that says nothing.
+ * Whether the thread was in no import when the window began, as far as its last call with a stack
+ * tells.  Else it may do all that it does in that import, as a program does that is itself
+ * imported: that says nothing.
  */
 static bool began_outside_imports(const struct gp_advisor *advisor, const struct window *window)
 {
@@ -171,7 +155,9 @@ static bool begins_until(const void *element, const void *key)
 						  : range->start_ns <= window->start_ns;
 }
 
-/* The last range of the thread that had begun by the middle of the window, or one that it lies in. */
+/*
+ * The last range of the thread that had begun by the middle of the window, or one that it lies in.
+ */
 static const char *find_range(const struct gp_model *model, const struct window *window)
 {
 	uint64_t length_ns = window->end_ns - window->start_ns;
@@ -209,7 +195,9 @@ static const struct gp_call *of_thread(const struct gp_model *model, uint32_t in
 		       : NULL;
 }
 
-/* Of the calls before an index the one that ends last: one may be made in another, and end in it. */
+/*
+ * Of the calls before an index the one that ends last: one may be made in another, and end in it.
+ */
 static const struct gp_call *last_before(const struct gp_model *model, uint32_t at, uint32_t thread)
 {
 	const struct gp_call *last = NULL;
@@ -248,7 +236,8 @@ struct gp_host_pause gp_host_pause_of(const struct gp_model *model, uint32_t thr
 	return longest;
 }
 
-struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
+struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor,
+				    const struct gp_idle_gap_at *at)
 {
 	const struct gp_model *model = advisor->model;
 	const struct gp_tuning *tuning = advisor->tuning;
@@ -298,9 +287,9 @@ void gp_host_time_tell(const struct gp_host_time *host, const char *of, FILE *ou
 		fprintf(out, "; XLA compiled for %s of %s", gp_format_ns(host->xla_ns).text, of);
 	if (host->compiler != GP_COMPILER_NONE) {
 		fprintf(out, "; %s was %s", gp_compiler_name(host->compiler),
-			host->compiler == GP_COMPILER_IMPORT ? "importing"
-							     : "compiling, or loading "
-							       "what it had compiled,");
+			host->compiler == GP_COMPILER_IMPORT
+				? "importing"
+				: "compiling, or loading what it had compiled,");
 		tell_moments(host->moments, out);
 	}
 	if (host->tuner != GP_TUNER_NONE)

@@ -17,7 +17,7 @@ static void add(struct gp_tally_row *row, uint64_t ns)
 }
 
 uint64_t gp_idle_gap_calls_add(struct gp_advisor *advisor, struct gp_idle_gap_calls *calls,
-			   const struct gp_idle_gap *idle_gap, gp_idle_gap_calls_filter *counts)
+			       const struct gp_idle_gap *idle_gap, gp_idle_gap_calls_filter *counts)
 {
 	const struct gp_model *model = advisor->model;
 	uint64_t base_ns = model->base_unix_ns, end_ns = idle_gap->end_ns - base_ns;
@@ -61,7 +61,8 @@ static const struct gp_tally_row *with_most(const struct gp_tally *tally)
 	return most;
 }
 
-static void put_places(const struct gp_idle_gap_calls *calls, uint64_t api, struct gp_most_called *most)
+static void put_places(const struct gp_idle_gap_calls *calls, uint64_t api,
+		       struct gp_most_called *most)
 {
 	const struct gp_tally_row *place = NULL;
 
@@ -79,7 +80,7 @@ static void put_places(const struct gp_idle_gap_calls *calls, uint64_t api, stru
 }
 
 struct gp_most_called gp_idle_gap_calls_most(struct gp_advisor *advisor,
-					 const struct gp_idle_gap_calls *calls, uint64_t all_ns)
+					     const struct gp_idle_gap_calls *calls, uint64_t all_ns)
 {
 	const struct gp_tally_row *function = with_most(&calls->functions);
 	struct gp_most_called most = {.site = GP_NO_SITE};

@@ -1,5 +1,6 @@
 /*
- * idle_gap_calls: in which calls the host was while a GPU had nothing to do: of many idle times, the function with most of that, and its place.
+ * idle_gap_calls: in which calls the host was while a GPU had nothing to do: of many idle times,
+ * the function with most of that, and its place.
  *
  * The host is the thread that made the call after each.
  */
@@ -17,12 +18,17 @@ struct gp_idle_gap_calls {
 	struct gp_tally places;    /* the same by number and site */
 };
 
-typedef bool gp_idle_gap_calls_filter(const struct gp_advisor *advisor, const struct gp_idle_gap *idle_gap,
-				  const struct gp_call *call);
+typedef bool gp_idle_gap_calls_filter(const struct gp_advisor *advisor,
+				      const struct gp_idle_gap *idle_gap,
+				      const struct gp_call *call);
 
-/* Of one idle time of the present process, which a known call ended, those calls that count.  Returns for how long. */
+/*
+ * Of one idle time of the present process, which a known call ended, those calls that count.
+ * Returns for how long.
+ */
 uint64_t gp_idle_gap_calls_add(struct gp_advisor *advisor, struct gp_idle_gap_calls *calls,
-			   const struct gp_idle_gap *idle_gap, gp_idle_gap_calls_filter *counts);
+			       const struct gp_idle_gap *idle_gap,
+			       gp_idle_gap_calls_filter *counts);
 void gp_idle_gap_calls_free(struct gp_idle_gap_calls *calls);
 
 /* The function with most of the time. */
@@ -35,7 +41,8 @@ struct gp_most_called {
 };
 
 struct gp_most_called gp_idle_gap_calls_most(struct gp_advisor *advisor,
-					 const struct gp_idle_gap_calls *calls, uint64_t all_ns);
+					     const struct gp_idle_gap_calls *calls,
+					     uint64_t all_ns);
 
 /* "; 95.3 % of that is cudaMalloc, in 10,419 calls at 3 places, the most of it here" */
 void gp_most_called_tell(const struct gp_advisor *advisor, const struct gp_most_called *most,

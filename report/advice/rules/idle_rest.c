@@ -1,9 +1,11 @@
 /*
- * What is left of a GPU's idle time: of one cause, however long each time is, and of which no other rule has spoken.  Speaks where that is 25 % of the
- * recorded time and 20 ms, of the device of the process that worked most; another one may be idle because all work is there.  It names the function, and its
- * place, in which the host was for most of that time.  Not of times that another rule is about whatever they come to: those in which the host was in no
- * call for 200 us and more, where the system may have taken the processor from it (host-gaps), those in which it copied (pageable-async, sync-copy,
- * tiny-copies, hidden-wait), and what a profiler takes.
+ * What is left of a GPU's idle time: of one cause, however long each time is, and of which no other
+ * rule has spoken.  Speaks where that is 25 % of the recorded time and 20 ms, of the device of the
+ * process that worked most; another one may be idle because all work is there.  It names the
+ * function, and its place, in which the host was for most of that time.  Not of times that another
+ * rule is about whatever they come to: those in which the host was in no call for 200 us and more,
+ * where the system may have taken the processor from it (host-gaps), those in which it copied
+ * (pageable-async, sync-copy, tiny-copies, hidden-wait), and what a profiler takes.
  */
 #include "report/advice/rules/rules.h"
 
@@ -16,7 +18,10 @@
 
 #define MOST_HOST_NS 200000u
 
-/* A cause with less of the recorded time is not gone through: a quarter of the least that a main loop counts as. */
+/*
+ * A cause with less of the recorded time is not gone through: a quarter of the least that a main
+ * loop counts as.
+ */
 #define LEAST_PART 80u
 
 /* Of a few steps of a loop, which stand for all, that part of it is worth a word. */
@@ -36,8 +41,9 @@ static size_t busiest_device(const struct gp_advisor *advisor)
 
 	for (uint32_t i = 0; i < GP_DEVICE_LIMIT; i++) {
 		size_t device = advisor->devices[i];
-		uint64_t busy_ns =
-			device == SIZE_MAX ? 0 : gp_idle_gaps_busy_ns(idle_gaps, device, 0, UINT64_MAX);
+		uint64_t busy_ns = device == SIZE_MAX
+					   ? 0
+					   : gp_idle_gaps_busy_ns(idle_gaps, device, 0, UINT64_MAX);
 
 		if (busy_ns <= most_ns)
 			continue;
@@ -63,7 +69,8 @@ static bool is_of_rule(const struct gp_idle_gap *idle_gap)
 }
 
 /* The causes of which as much may be left as is worth a word. */
-static uint32_t much_left(const struct gp_advisor *advisor, const struct gp_device_idle_gaps *device)
+static uint32_t much_left(const struct gp_advisor *advisor,
+			  const struct gp_device_idle_gaps *device)
 {
 	uint64_t left_ns[GP_IDLE_CAUSES] = {0};
 	uint64_t least_ns = gp_rule_idle_rest.threshold.saves_ns /
@@ -72,7 +79,8 @@ static uint32_t much_left(const struct gp_advisor *advisor, const struct gp_devi
 
 	for (uint32_t i = 0; i < device->count; i++)
 		if (device->idle_gaps[i].told == GP_NONE && is_of_rule(&device->idle_gaps[i]))
-			left_ns[device->idle_gaps[i].cause] += gp_idle_gap_ns(&device->idle_gaps[i]);
+			left_ns[device->idle_gaps[i].cause] +=
+				gp_idle_gap_ns(&device->idle_gaps[i]);
 	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
 		if (left_ns[i] >= least_ns && left_ns[i] >= advisor->span_ns / LEAST_PART)
 			much |= 1u << i;
@@ -100,7 +108,8 @@ static bool counts(const struct gp_advisor *advisor, const struct gp_idle_gap *i
 
 static void find_function(struct gp_advisor *advisor, uint32_t number)
 {
-	const struct gp_device_idle_gaps *device = &advisor->basis->idle_gaps.devices[advisor->rest_device];
+	const struct gp_device_idle_gaps *device =
+		&advisor->basis->idle_gaps.devices[advisor->rest_device];
 	struct own *own = advisor->cases[number].own;
 	struct gp_idle_gap_calls calls = {0};
 
@@ -150,14 +159,9 @@ const struct gp_rule gp_rule_idle_rest = {
 	.id = "idle-rest",
 	.title = "idle times that no other rule is about make up a quarter of the run",
 	.meaning =
-		"Each of them is too short for gpu-gaps, or they come at too many places, or too "
-		"seldom, for the other rules, but together they are 25 % of the time: the GPU had "
-		"nothing to do, of one cause (`gpuprof summary --by idle`; `gpuprof explain CAUSE` "
-		"says what it means). Told is the function in which the thread that gave the GPU "
-		"the next work was for most of that time, and where most of that was called. Of "
-		"several GPUs it is the one that worked most.",
-	.change = "By the cause: allocate and set up before the work begins; do not wait where the "
-		  "host reads no result; launch more at a time.",
+		"Each of them is too short for gpu-gaps, or they come at too many places, or too seldom, for the other rules, but together they are 25 % of the time: the GPU had nothing to do, of one cause (`gpuprof summary --by idle`; `gpuprof explain CAUSE` says what it means). Told is the function in which the thread that gave the GPU the next work was for most of that time, and where most of that was called. Of several GPUs it is the one that worked most.",
+	.change =
+		"By the cause: allocate and set up before the work begins; do not wait where the host reads no result; launch more at a time.",
 	.ignore = "The run is short, and what it measures is not in these times.",
 	.threshold = {.saves_percent = 25, .saves_ns = 20000000, .count = 1},
 	.own_bytes = sizeof(struct own),

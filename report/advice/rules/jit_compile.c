@@ -1,6 +1,7 @@
 /*
- * Code that the driver compiles while the program runs.  Speaks where that, and what else the calls do in
- * which it happens, took 3 % of the recorded time and 10 ms in which the GPU had nothing to do.
+ * Code that the driver compiles while the program runs.  Speaks where that, and what else the calls
+ * do in which it happens, took 3 % of the recorded time and 10 ms in which the GPU had nothing to
+ * do.
  */
 #include "report/advice/rules/rules.h"
 
@@ -17,7 +18,10 @@ struct own {
 	bool is_made;      /* what it compiled a compiler that the program runs had made */
 };
 
-/* Whether the call is made by a compiler that the program runs: what that makes nobody can compile beforehand. */
+/*
+ * Whether the call is made by a compiler that the program runs: what that makes nobody can compile
+ * beforehand.
+ */
 static bool makes_code(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	uint8_t compiler = call->stack == GP_NONE ? GP_COMPILER_NONE
@@ -63,19 +67,21 @@ static void take_compilations(struct gp_advisor *advisor, struct spans *spans)
 
 /* An idle time that such a call is most of is told with it. */
 static void explain_idle_gap(struct gp_advisor *advisor, const struct gp_case *found,
-			 const struct gp_call *call)
+			     const struct gp_call *call)
 {
 	uint16_t device_id = gp_model_context_device(advisor->model, call->context_id);
 	struct gp_idle_gap *idle_gap =
 		gp_advisor_idle_gap_at(advisor, device_id, call->start_ns + call->duration_ns / 2);
 
-	if (idle_gap && idle_gap->told == GP_NONE && call->duration_ns * 2 >= gp_idle_gap_ns(idle_gap))
+	if (idle_gap && idle_gap->told == GP_NONE &&
+	    call->duration_ns * 2 >= gp_idle_gap_ns(idle_gap))
 		gp_advisor_tell(advisor, found, idle_gap);
 }
 
 /*
- * Who had it compiled: loaded code, or launched what was not loaded yet.  What such a call takes besides, as to look into the cache, to
- * keep the result there and to load it, would be spared with it.
+ * Who had it compiled: loaded code, or launched what was not loaded yet.  What such a call takes
+ * besides, as to look into the cache, to keep the result there and to load it, would be spared with
+ * it.
  */
 static void take_call(struct gp_advisor *advisor, const struct gp_call *call, struct spans *spans)
 {
@@ -114,7 +120,10 @@ static int compare_spans(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* Of these spans, each moment once, those in which the GPU had nothing to do: threads that compile side by side save it once. */
+/*
+ * Of these spans, each moment once, those in which the GPU had nothing to do: threads that compile
+ * side by side save it once.
+ */
 static void save_idle(struct gp_advisor *advisor, struct spans *spans)
 {
 	uint64_t reached_ns = 0;
@@ -165,23 +174,18 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 	(void)advisor;
 	fprintf(out, "%s the compute cache (CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE)",
-		own->is_made ? "it is code that was made at run time: call it once before what is "
-			       "measured, and keep"
-			     : "compile for this GPU beforehand (nvcc -arch=native, -gencode for "
-			       "each), or keep");
+		own->is_made
+			? "it is code that was made at run time: call it once before what is measured, and keep"
+			: "compile for this GPU beforehand (nvcc -arch=native, -gencode for each), or keep");
 }
 
 const struct gp_rule gp_rule_jit_compile = {
 	.id = "jit-compile",
 	.title = "the driver compiles kernels while the program runs",
-	.meaning = "The program brings PTX, or code for other GPUs than this one, and the driver "
-		   "compiles "
-		   "it at its first use. It keeps the result in a cache on disk, unless that is "
-		   "too small, "
-		   "switched off, or new each time, as in a container.",
-	.change = "Build with -gencode for every GPU that is used. Or let the cache stay: "
-		  "CUDA_CACHE_PATH on a volume, CUDA_CACHE_MAXSIZE large enough, "
-		  "CUDA_CACHE_DISABLE not set.",
+	.meaning =
+		"The program brings PTX, or code for other GPUs than this one, and the driver compiles it at its first use. It keeps the result in a cache on disk, unless that is too small, switched off, or new each time, as in a container.",
+	.change =
+		"Build with -gencode for every GPU that is used. Or let the cache stay: CUDA_CACHE_PATH on a volume, CUDA_CACHE_MAXSIZE large enough, CUDA_CACHE_DISABLE not set.",
 	.ignore = "The code is made at run time on purpose and differs each time.",
 	.threshold = {.saves_percent = 3, .saves_ns = 10000000, .count = 1},
 	.is_once = true,

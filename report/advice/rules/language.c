@@ -9,8 +9,9 @@
 #define MOST_COMMAND 60 /* characters */
 
 /*
- * Files of a library: of Python's code, and of what it has loaded.  A folder of the user's may have its name, too: it is the library's where
- * packages are installed, or by a shared object that only that one has.
+ * Files of a library: of Python's code, and of what it has loaded.  A folder of the user's may have
+ * its name, too: it is the library's where packages are installed, or by a shared object that only
+ * that one has.
  */
 static const struct {
 	const char *pattern;
@@ -102,7 +103,10 @@ void gp_language_advise(const struct gp_advisor *advisor, const struct gp_case *
 	fputs(text ? text : texts[GP_LANGUAGE_NATIVE], out);
 }
 
-/* Characters that are seen, and nothing at which the text that it is put into would be cut or marked. */
+/*
+ * Characters that are seen, and nothing at which the text that it is put into would be cut or
+ * marked.
+ */
 static bool can_be_shown(const char *command)
 {
 	static const char *const ends[] = {"`", "; ", ": ", "  "};

@@ -88,7 +88,10 @@ static bool is_helper(const struct gp_advisor *advisor, const struct gp_launch_p
 	return true;
 }
 
-/* How many functions that do nothing but launch lie between the places that ask for it and the call. */
+/*
+ * How many functions that do nothing but launch lie between the places that ask for it and the
+ * call.
+ */
 static uint32_t count_helpers(const struct gp_advisor *advisor,
 			      const struct gp_launch_places *places, uint32_t most)
 {
@@ -115,7 +118,10 @@ struct callers {
 	uint32_t count, capacity;
 };
 
-/* The line of "step (train.py:40)", of which *length then is that of what comes before ":40)"; 0: it has none. */
+/*
+ * The line of "step (train.py:40)", of which *length then is that of what comes before ":40)"; 0:
+ * it has none.
+ */
 static uint32_t split_line(const char *place, size_t *length)
 {
 	size_t at = *length, digits = 0;
@@ -227,7 +233,10 @@ static uint32_t find_most(const struct gp_launch_places *places)
 	return best;
 }
 
-/* "37 places launch them: forward (model.py:12) 31 %, ..."; nothing where the first of them has nearly all. */
+/*
+ * "37 places launch them: forward (model.py:12) 31 %, ..."; nothing where the first of them has
+ * nearly all.
+ */
 static void put_shares(const struct gp_groups *named, const uint32_t *order, uint64_t all_ns,
 		       char text[GP_LAUNCH_PLACES_BYTES])
 {

@@ -2,8 +2,9 @@
  * Memory that grows until the end.  Speaks where a call site left at least 16 blocks that nothing
  * freed, and that no caching allocator keeps: 1 MiB or more in all, for less is what programs leave
  * to the end of the process; or however little it is, if it became more with the passes of a loop
- * (report/advice/rules/growth.h).  What is made at once before the work, as a model's weights, is no leak.  Nothing is said of a trace that may lack the frees, nor of one that
- * does not tell who allocated: a caching allocator may keep it all.
+ * (report/advice/rules/growth.h).  What is made at once before the work, as a model's weights, is
+ * no leak.  Nothing is said of a trace that may lack the frees, nor of one that does not tell who
+ * allocated: a caching allocator may keep it all.
  */
 #include "report/advice/rules/rules.h"
 
@@ -49,7 +50,9 @@ static void look_for_growth(struct gp_advisor *advisor)
 	free(growths);
 }
 
-/* What is little and does not grow is left to the end of the process, as is what is made at once. */
+/*
+ * What is little and does not grow is left to the end of the process, as is what is made at once.
+ */
 static void forget_what_stays(struct gp_advisor *advisor)
 {
 	for (uint32_t i = 0; i < advisor->case_count; i++) {
@@ -106,8 +109,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	if (own->passes == 0)
 		return;
 	fprintf(out,
-		": it grew %s times, until the work ended; mostly by %s block%s, %s on average, "
-		"with kernels launched in between",
+		": it grew %s times, until the work ended; mostly by %s block%s, %s on average, with kernels launched in between",
 		gp_format_count(own->passes).text, gp_format_count(own->blocks).text,
 		own->blocks == 1 ? "" : "s", gp_format_bytes(own->bytes_a_pass).text);
 }
@@ -122,16 +124,10 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 const struct gp_rule gp_rule_leaked_memory = {
 	.id = "leaked-memory",
 	.title = "memory is allocated and never freed, block after block",
-	.meaning = "At the end of the program many blocks were left that one call site had "
-		   "allocated: 1 MiB or more in all; or less, but more and more, 20 times or more "
-		   "often, "
-		   "with kernels launched in between, up to the last ones. Not those that are "
-		   "allocated with no kernel launched in between, before others are, as a model's "
-		   "weights. It costs no time until memory runs out: then an allocation fails, or "
-		   "managed memory "
-		   "is moved to and fro.",
-	.change = "Free each block after its last use. `gpuprof summary --memory` shows all call "
-		  "sites, and who held most at the peak.",
+	.meaning =
+		"At the end of the program many blocks were left that one call site had allocated: 1 MiB or more in all; or less, but more and more, 20 times or more often, with kernels launched in between, up to the last ones. Not those that are allocated with no kernel launched in between, before others are, as a model's weights. It costs no time until memory runs out: then an allocation fails, or managed memory is moved to and fro.",
+	.change =
+		"Free each block after its last use. `gpuprof summary --memory` shows all call sites, and who held most at the peak.",
 	.ignore = "The blocks are a cache or a table that the program needs until its end.",
 	.threshold = {.count = 16},
 	.own_bytes = sizeof(struct own),

@@ -140,21 +140,12 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 const struct gp_rule gp_rule_low_occupancy = {
 	.id = "low-occupancy",
 	.title = "a kernel leaves most of each SM unused",
-	.meaning = "From the launch alone: so many registers, so much shared memory, or blocks so "
-		   "small "
-		   "that an SM holds less than a quarter of the threads that it could. Such "
-		   "kernels have "
-		   "little to do while they wait for memory. What can be saved is an estimate: "
-		   "that the "
-		   "kernel gets faster in proportion, up to half of the threads, or as many as the "
-		   "grid has for each SM: of one with a block for each nothing is said.",
+	.meaning =
+		"From the launch alone: so many registers, so much shared memory, or blocks so small that an SM holds less than a quarter of the threads that it could. Such kernels have little to do while they wait for memory. What can be saved is an estimate: that the kernel gets faster in proportion, up to half of the threads, or as many as the grid has for each SM: of one with a block for each nothing is said.",
 	.change =
-		"By the limit: __launch_bounds__ or -maxrregcount for registers; smaller tiles for "
-		"shared memory; blocks of 128 to 256 threads. `gpuprof summary --by occupancy` "
-		"has the figures of every kernel.",
-	.ignore = "The kernel is limited by arithmetic or by memory bandwidth already, as kernels "
-		  "are "
-		  "that keep their data in registers and have much work for each thread.",
+		"By the limit: __launch_bounds__ or -maxrregcount for registers; smaller tiles for shared memory; blocks of 128 to 256 threads. `gpuprof summary --by occupancy` has the figures of every kernel.",
+	.ignore =
+		"The kernel is limited by arithmetic or by memory bandwidth already, as kernels are that keep their data in registers and have much work for each thread.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 4},
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),

@@ -1,9 +1,9 @@
 /*
  * A GPU that hardly works.  Speaks where idle times that no other rule is about, at least 100 of
- * them, take 30 % of the recorded time and 20 ms, and names where what ended them was launched, or without stacks what
- * Python was seen to do meanwhile. Those that are ten times as long as the median
- * count for nothing: they are no habit.  Nor do those in which the host copied, allocated or made
- * something, of which other rules speak where they matter.
+ * them, take 30 % of the recorded time and 20 ms, and names where what ended them was launched, or
+ * without stacks what Python was seen to do meanwhile. Those that are ten times as long as the
+ * median count for nothing: they are no habit.  Nor do those in which the host copied, allocated or
+ * made something, of which other rules speak where they matter.
  */
 #include "report/advice/rules/rules.h"
 
@@ -99,8 +99,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 		gp_dependency_advise(advisor, found, out);
 		return;
 	}
-	fputs("launch ahead of the GPU, and give it more work at a time: gpuprof summary --by "
-	      "idle,gap says what it waits for",
+	fputs("launch ahead of the GPU, and give it more work at a time: gpuprof summary --by idle,gap says what it waits for",
 	      out);
 }
 
@@ -108,15 +107,9 @@ const struct gp_rule gp_rule_low_utilisation = {
 	.id = "low-utilisation",
 	.title = "the GPU is idle again and again",
 	.meaning =
-		"Between its first operation and its last the GPU had nothing to do again and "
-		"again, "
-		"which makes up at least 30 % of the recorded time, and none of the other rules "
-		"says why: the host does not give it work fast enough. Named is where what ended "
-		"these times was launched; where calls have no stacks, what looks at Python's "
-		"found meanwhile (--host-samples).",
+		"Between its first operation and its last the GPU had nothing to do again and again, which makes up at least 30 % of the recorded time, and none of the other rules says why: the host does not give it work fast enough. Named is where what ended these times was launched; where calls have no stacks, what looks at Python's found meanwhile (--host-samples).",
 	.change =
-		"See what the host does meanwhile (`gpuprof summary --by idle,gap`, the timeline): "
-		"launch ahead, larger batches, less work of the host between launches.",
+		"See what the host does meanwhile (`gpuprof summary --by idle,gap`, the timeline): launch ahead, larger batches, less work of the host between launches.",
 	.ignore = "The program uses the GPU now and then on purpose.",
 	.threshold = {.saves_percent = 30, .saves_ns = 20000000, .count = 100},
 	.own_bytes = sizeof(struct own),

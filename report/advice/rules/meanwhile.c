@@ -112,7 +112,10 @@ bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
 				     since_base(advisor->model, end_unix_ns));
 }
 
-/* What the looks found at the host for this finding, longest first, which the caller frees; NULL where nothing looked. */
+/*
+ * What the looks found at the host for this finding, longest first, which the caller frees; NULL
+ * where nothing looked.
+ */
 static struct gp_host_function *functions_of(const struct gp_advisor *advisor,
 					     const struct gp_case *found, uint32_t *count)
 {
@@ -123,7 +126,10 @@ static struct gp_host_function *functions_of(const struct gp_advisor *advisor,
 				      advisor->scope.host_places, count);
 }
 
-/* What the functions of a finding come to: how long, how much of that was waiting, and for another thread; how much of it at one instruction. */
+/*
+ * What the functions of a finding come to: how long, how much of that was waiting, and for another
+ * thread; how much of it at one instruction.
+ */
 struct sums {
 	uint64_t time_ns, waiting_ns, for_threads_ns, stayed_ns, looks;
 };
@@ -157,8 +163,9 @@ static bool waits_for_thread(const struct sums *own)
 }
 
 /*
- * What another thread of Python's did for a quarter of that time or more, and no waiting: of how many it is the busiest; 0: there is none.  Of one
- * that waits for a process, or for what comes from outside, it matters not.
+ * What another thread of Python's did for a quarter of that time or more, and no waiting: of how
+ * many it is the busiest; 0: there is none.  Of one that waits for a process, or for what comes
+ * from outside, it matters not.
  */
 static uint32_t find_other(const struct gp_advisor *advisor, const struct gp_case *found,
 			   const struct sums *own, struct gp_host_function *other)
@@ -206,8 +213,9 @@ struct story {
 };
 
 /*
- * Whether it held the interpreter then, no look tells: some functions let others run.  But it does not where it stays at one instruction, in a call of
- * what is not Python's (time.sleep, a read), nor has it kept one from running that waits.
+ * Whether it held the interpreter then, no look tells: some functions let others run.  But it does
+ * not where it stays at one instruction, in a call of what is not Python's (time.sleep, a read),
+ * nor has it kept one from running that waits.
  */
 static void tell_other(const struct story *story, FILE *out)
 {
@@ -216,11 +224,10 @@ static void tell_other(const struct story *story, FILE *out)
 		fprintf(out, ", the busiest of %s,", gp_format_count(story->others).text);
 	fputs(" was ", out);
 	story->print(out, story->places, &story->other);
-	fputs(gp_host_function_stays(&story->other) ? ", at the same instruction from look to look "
-						      "(a call that takes long, or a short "
-						      "loop)"
-	      : waits(&story->own)                  ? ""
-						    : ", which may have kept it from running",
+	fputs(gp_host_function_stays(&story->other)
+		      ? ", at the same instruction from look to look (a call that takes long, or a short loop)"
+	      : waits(&story->own) ? ""
+				   : ", which may have kept it from running",
 	      out);
 }
 
@@ -269,8 +276,7 @@ static uint64_t tell(const struct gp_advisor *advisor, const struct gp_case *fou
 		tell_other(&story, out);
 	}
 	if (story.all_wait)
-		fputs("; all other threads of Python waited, too: for a process, say, or for data "
-		      "from outside",
+		fputs("; all other threads of Python waited, too: for a process, say, or for data from outside",
 		      out);
 	free(story.functions);
 	return story.own.looks;

@@ -2,10 +2,16 @@
 
 #include "report/model/memory_stats.h"
 
-/* A context has half a GiB of an H200, PyTorch's code as much again; the largest libraries have been seen to load another GiB. */
+/*
+ * A context has half a GiB of an H200, PyTorch's code as much again; the largest libraries have
+ * been seen to load another GiB.
+ */
 #define LEAST_BYTES (UINT64_C(2) << 30)
 
-/* What it held at most, of whatever GPUs: managed memory may lie there, and what a pool was given back it may keep. */
+/*
+ * What it held at most, of whatever GPUs: managed memory may lie there, and what a pool was given
+ * back it may keep.
+ */
 static uint64_t most_held(const struct gp_model *model)
 {
 	uint64_t now = 0, most = 0;

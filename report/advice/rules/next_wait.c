@@ -4,7 +4,9 @@
 
 #define MOST_CALLS 64u /* behind it, that are looked at */
 
-/* Memory that kernels may still use is freed when the GPU is done; to order streams takes no wait. */
+/*
+ * Memory that kernels may still use is freed when the GPU is done; to order streams takes no wait.
+ */
 static bool waits_for_gpu(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	const struct gp_model *model = advisor->model;

@@ -1,6 +1,7 @@
 /*
- * next_wait: waits that are only moved.  Where a thread waits for the GPU, and behind that in another call before it launches or copies anything, that
- * one waits for the same work if the first one is left out: what the GPU's idle time after them could save, only both save.
+ * next_wait: waits that are only moved.  Where a thread waits for the GPU, and behind that in
+ * another call before it launches or copies anything, that one waits for the same work if the first
+ * one is left out: what the GPU's idle time after them could save, only both save.
  */
 #ifndef REPORT_ADVICE_RULES_NEXT_WAIT_H
 #define REPORT_ADVICE_RULES_NEXT_WAIT_H
@@ -23,7 +24,10 @@ struct gp_next_wait {
 void gp_next_wait_add(struct gp_advisor *advisor, struct gp_next_wait *own,
 		      const struct gp_call *call, uint64_t saves_ns);
 
-/* " (without them cudaFree at step (x.cu:7) waits)", and "cudaFree has to go from there, too; "; nothing where half of the case's savings need no other call. */
+/*
+ * " (without them cudaFree at step (x.cu:7) waits)", and "cudaFree has to go from there, too; ";
+ * nothing where half of the case's savings need no other call.
+ */
 void gp_next_wait_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		       const struct gp_next_wait *own, FILE *out);
 void gp_next_wait_advise(const struct gp_advisor *advisor, const struct gp_case *found,

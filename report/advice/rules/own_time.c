@@ -87,7 +87,10 @@ static struct pieces find_pieces(struct gp_advisor *advisor, uint64_t from_ns, u
 	return own;
 }
 
-/* "; that is in 3,210 pieces between its calls, of 1.2ms at most", or "; the longest time between calls is 300.1ms, from cudaFree at main (x.cu:3) to cudaMalloc at load (x.cu:7)" */
+/*
+ * "; that is in 3,210 pieces between its calls, of 1.2ms at most", or "; the longest time between
+ * calls is 300.1ms, from cudaFree at main (x.cu:3) to cudaMalloc at load (x.cu:7)"
+ */
 static uint64_t text_of_longest(struct gp_advisor *advisor, const struct pieces *own)
 {
 	char text[TEXT_BYTES], from[TEXT_BYTES / 3], to[TEXT_BYTES / 3];

@@ -106,8 +106,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	fputs("the GPU of rank ", out);
 	gp_text_print(out, model->info[GP_INFO_RANK]);
 	fprintf(out,
-		" computes for %s, those of all %s ranks for %s on average: %s the others wait for "
-		"it",
+		" computes for %s, those of all %s ranks for %s on average: %s the others wait for it",
 		gp_format_ns(found->time_ns).text, gp_format_count(found->count).text,
 		gp_format_ns(own->mean_ns).text,
 		own->talks ? "in each collective operation" : "where ranks wait for each other,");
@@ -124,12 +123,9 @@ const struct gp_rule gp_rule_rank_imbalance = {
 	.id = "rank-imbalance",
 	.title = "one rank has more work than the others",
 	.meaning =
-		"The GPUs of the ranks computed and copied for unequal times, not counting "
-		"communication. Where ranks wait for each other, in each collective operation, all "
-		"take as long as the slowest. What can be saved is what that has more than the "
-		"mean.",
-	.change = "Deal the work out evenly: sort samples by length, balance the stages of a "
-		  "pipeline, the experts of a mixture. See whether that GPU has a lower clock.",
+		"The GPUs of the ranks computed and copied for unequal times, not counting communication. Where ranks wait for each other, in each collective operation, all take as long as the slowest. What can be saved is what that has more than the mean.",
+	.change =
+		"Deal the work out evenly: sort samples by length, balance the stages of a pipeline, the experts of a mixture. See whether that GPU has a lower clock.",
 	.ignore = "The ranks do different things on purpose, and do not wait for each other.",
 	.threshold = {.saves_percent = 5, .saves_ns = 1000000, .count = 2},
 	.is_of_gpu = true,

@@ -2,11 +2,13 @@
  * The same bytes, copied again.  The records have neither the addresses nor the bytes of a copy:
  * what they tell is that a call site copies as many bytes to the device as the time before, that a
  * kernel was launched in between, that the thread had no time since to write new ones, at 50 GB/s
- * outside of calls of CUDA, nor did a copy from the device bring as many; and of page-locked memory,
- * that they are more in a row than the process ever allocated: else they may be pieces of a whole.
- * Nor is it told where a range of another thread, which itself has nothing done by a GPU, begins or ends between two copies, or looks found it at work for as long as
- * it takes to write them: it fills buffers.  Where these may be a ring of page-locked ones, it is told last, and as what may be.
- * Speaks from 16 of these on, each of 256 KiB or more, that took 3 % of the recorded time and 200 us; from 3 on, where it is 10 % and 100 ms.
+ * outside of calls of CUDA, nor did a copy from the device bring as many; and of page-locked
+ * memory, that they are more in a row than the process ever allocated: else they may be pieces of a
+ * whole. Nor is it told where a range of another thread, which itself has nothing done by a GPU,
+ * begins or ends between two copies, or looks found it at work for as long as it takes to write
+ * them: it fills buffers.  Where these may be a ring of page-locked ones, it is told last, and as
+ * what may be. Speaks from 16 of these on, each of 256 KiB or more, that took 3 % of the recorded
+ * time and 200 us; from 3 on, where it is 10 % and 100 ms.
  */
 #include "report/advice/rules/rules.h"
 
@@ -112,7 +114,10 @@ static struct last *find_last(struct thread *thread, uint32_t site, uint64_t byt
 	return last;
 }
 
-/* What is not copied spares the host all of the call in which it does not wait for other work, and the GPU the copy. */
+/*
+ * What is not copied spares the host all of the call in which it does not wait for other work, and
+ * the GPU the copy.
+ */
 static void save_copy(struct gp_advisor *advisor, const struct gp_case *found,
 		      const struct gp_call *call, const struct gp_op *op)
 {
@@ -209,7 +214,10 @@ static bool has_any(const struct gp_advisor *advisor)
 	return false;
 }
 
-/* Of a ring of page-locked buffers each copy has others, whose bytes a thread may have written of which nothing is known. */
+/*
+ * Of a ring of page-locked buffers each copy has others, whose bytes a thread may have written of
+ * which nothing is known.
+ */
 static bool may_be_ring(const struct own *own, uint64_t copies)
 {
 	return own->pinned * 2 > copies && (own->is_unknown || own->buffers > 1);
@@ -259,19 +267,15 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 	(void)advisor;
 	fprintf(out,
-		"%s copies of %s to the device, which took %s, %s of the same bytes as "
-		"before: the thread had no time to write others",
+		"%s copies of %s to the device, which took %s, %s of the same bytes as before: the thread had no time to write others",
 		gp_format_count(found->count).text, gp_format_bytes(found->detail).text,
 		gp_format_ns(found->time_ns).text, found->is_doubtful ? "may be" : "seem to be");
 	if (found->is_doubtful && own->is_unknown)
-		fputs("; another one may have, into buffers by turns: of page-locked memory this "
-		      "trace does not tell",
+		fputs("; another one may have, into buffers by turns: of page-locked memory this trace does not tell",
 		      out);
 	else if (found->is_doubtful)
 		fprintf(out,
-			"; another one may have, into buffers by turns: page-locked memory has "
-			"room "
-			"for %s",
+			"; another one may have, into buffers by turns: page-locked memory has room for %s",
 			gp_format_count(own->buffers).text);
 }
 
@@ -279,10 +283,8 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	(void)advisor;
 	fputs(found->is_doubtful
-		      ? "nothing, where a loader fills them; what does not change (weights, "
-			"tables) is to be copied once, before the loop, and kept on the device"
-		      : "if they are, and no other thread fills them meanwhile: copy once, before "
-			"the loop, and keep them on the device",
+		      ? "nothing, where a loader fills them; what does not change (weights, tables) is to be copied once, before the loop, and kept on the device"
+		      : "if they are, and no other thread fills them meanwhile: copy once, before the loop, and keep them on the device",
 	      out);
 }
 
@@ -290,24 +292,11 @@ const struct gp_rule gp_rule_repeated_copy = {
 	.id = "repeated-copy",
 	.title = "it looks like the same bytes are copied to the device again",
 	.meaning =
-		"A line copies as many bytes as in the iteration before, a kernel was launched "
-		"since, and the thread was outside of CUDA's calls for so short that it cannot "
-		"have written as many new ones, nor had it got them from the device. gpuprof does "
-		"not look at the bytes, nor where they are: it may be wrong where other threads "
-		"(it is silent where their ranges begin or end between the copies, or looks at "
-		"Python's stacks found them at work) or devices write them, or where they are "
-		"pieces of a large array in pageable memory. "
-		"Of page-locked memory it is known how much there is: with room for two such "
-		"buffers "
-		"or more it may be a loader's ring, and then it is told last, whatever it takes, "
-		"as "
-		"what may be. What can be saved is the "
-		"time in the calls, without what they waited for other work, or in the copies.",
-	.change = "Copy what does not change (weights, tables) before the loop, and keep it on the "
-		  "device.",
+		"A line copies as many bytes as in the iteration before, a kernel was launched since, and the thread was outside of CUDA's calls for so short that it cannot have written as many new ones, nor had it got them from the device. gpuprof does not look at the bytes, nor where they are: it may be wrong where other threads (it is silent where their ranges begin or end between the copies, or looks at Python's stacks found them at work) or devices write them, or where they are pieces of a large array in pageable memory. Of page-locked memory it is known how much there is: with room for two such buffers or more it may be a loader's ring, and then it is told last, whatever it takes, as what may be. What can be saved is the time in the calls, without what they waited for other work, or in the copies.",
+	.change =
+		"Copy what does not change (weights, tables) before the loop, and keep it on the device.",
 	.ignore =
-		"Another thread, or a device, fills the buffers meanwhile; a large array is worked "
-		"through piece by piece; or it is a benchmark of copies.",
+		"Another thread, or a device, fills the buffers meanwhile; a large array is worked through piece by piece; or it is a benchmark of copies.",
 	.threshold = {.saves_percent = 3, .saves_ns = 200000, .count = 16},
 	.few = "from 3 times on, where 10 % and 100 ms could be saved",
 	.is_of_gpu = true,

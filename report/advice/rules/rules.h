@@ -1,6 +1,6 @@
 /*
- * rules: the rules of advice, each in a file of its own; report/advice/advice.h says what a rule is,
- * report/advice/advice.c has them in order.
+ * rules: the rules of advice, each in a file of its own; report/advice/advice.h says what a rule
+ * is, report/advice/advice.c has them in order.
  *
  * A new one is a file here, a line here and there, and two programs in tests/rules/: one that does
  * what the rule is about, one that does not.

@@ -1,8 +1,9 @@
 /*
  * Launches that cannot keep up.  Speaks of a process in which the GPU was idle between two launches
- * of kernels, for less than 200 us each time, with nothing else between them that takes a thread longer than that, at least 200
- * times, 10 % of the recorded time and 1 ms.  It names where the launches are made, or without their stacks what Python was
- * seen to do meanwhile, and the sequence of operations that a graph would launch at once, if there is one with half of that time.
+ * of kernels, for less than 200 us each time, with nothing else between them that takes a thread
+ * longer than that, at least 200 times, 10 % of the recorded time and 1 ms.  It names where the
+ * launches are made, or without their stacks what Python was seen to do meanwhile, and the sequence
+ * of operations that a graph would launch at once, if there is one with half of that time.
  */
 #include "report/advice/rules/rules.h"
 
@@ -17,7 +18,10 @@
 
 #define MOST_NS 200000u
 
-/* Between launches that follow each other: in longer times a look at Python may have found something else. */
+/*
+ * Between launches that follow each other: in longer times a look at Python may have found
+ * something else.
+ */
 #define PAUSE_NS 20000000u
 
 /* What a graph leaves between two kernels. */
@@ -73,7 +77,7 @@ static void note_launch(struct gp_advisor *advisor, const struct gp_idle_gap_at 
 		return;
 	}
 	advisor->error = gp_array_grow_spill(&times->intervals, &times->capacity, times->count,
-					    sizeof(*times->intervals));
+					     sizeof(*times->intervals));
 	if (advisor->error == 0 && times->intervals)
 		times->intervals[times->count++] = (struct gp_interval){start_ns, end_ns};
 }
@@ -114,7 +118,10 @@ static void put_places(struct gp_advisor *advisor, struct gp_case *found)
 	own->places = gp_advisor_text(advisor, text);
 }
 
-/* One and the same kernel, again and again, has no beginning: how many are taken for one pass is chance. */
+/*
+ * One and the same kernel, again and again, has no beginning: how many are taken for one pass is
+ * chance.
+ */
 static bool is_one_kernel(const struct gp_model *model, const struct gp_sequences *sequences,
 			  const struct gp_sequence *row)
 {
@@ -194,9 +201,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_meanwhile_tell_shares(advisor, found, "while these were launched", out);
 	if (own->occurrences > 0)
 		fprintf(out,
-			"; the same %s operations come %s times: %s; as a graph they take %s "
-			"launches "
-			"in place of %s",
+			"; the same %s operations come %s times: %s; as a graph they take %s launches in place of %s",
 			gp_format_count(own->operations).text,
 			gp_format_count(own->occurrences).text,
 			gp_advisor_text_of(advisor, own->sequence),
@@ -205,18 +210,16 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 }
 
 static const char *const changes[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] = "capture the loop's launches in a CUDA graph "
-			       "(cudaStreamBeginCapture, cudaGraphLaunch), or fuse kernels",
+	[GP_LANGUAGE_NATIVE] =
+		"capture the loop's launches in a CUDA graph (cudaStreamBeginCapture, cudaGraphLaunch), or fuse kernels",
 	[GP_LANGUAGE_PYTHON] =
-		"capture the loop's launches in a CUDA graph (torch.compile with "
-		"mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit), or fuse kernels",
+		"capture the loop's launches in a CUDA graph (torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit), or fuse kernels",
 	[GP_LANGUAGE_TORCH] =
-		"capture the loop's launches in a CUDA graph (torch.compile with "
-		"mode=\"reduce-overhead\", torch.cuda.graphs), or fuse kernels (torch.compile)",
-	[GP_LANGUAGE_JAX] = "put the whole step into one jax.jit: it fuses kernels, and launches "
-			    "what is left as one",
-	[GP_LANGUAGE_CUPY] = "capture the loop's launches in a CUDA graph (begin_capture() of a "
-			     "cupy.cuda.Stream), or fuse kernels (cupy.fuse)",
+		"capture the loop's launches in a CUDA graph (torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs), or fuse kernels (torch.compile)",
+	[GP_LANGUAGE_JAX] =
+		"put the whole step into one jax.jit: it fuses kernels, and launches what is left as one",
+	[GP_LANGUAGE_CUPY] =
+		"capture the loop's launches in a CUDA graph (begin_capture() of a cupy.cuda.Stream), or fuse kernels (cupy.fuse)",
 };
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -224,9 +227,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	const struct gp_model *model = advisor->scope.models[found->process];
 
 	if (gp_language_of(model) == GP_LANGUAGE_TORCH && gp_language_is_compiled(model))
-		fputs("capture the loop's launches in a CUDA graph (torch.compile with "
-		      "mode=\"reduce-overhead\", torch.cuda.graphs), and compile what of the loop "
-		      "is not yet, as the optimizer's step",
+		fputs("capture the loop's launches in a CUDA graph (torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs), and compile what of the loop is not yet, as the optimizer's step",
 		      out);
 	else
 		gp_language_advise(advisor, found, changes, out);
@@ -242,21 +243,10 @@ static bool names_place(const struct gp_case *found)
 const struct gp_rule gp_rule_short_kernels = {
 	.id = "short-kernels",
 	.title = "kernels are shorter than it takes to launch them",
-	.meaning = "A launch takes the host some microseconds, with a framework's work around it "
-		   "ten to "
-		   "fifty. Where kernels are shorter than that, the GPU waits before each. A CUDA "
-		   "graph "
-		   "launches hundreds of them by one call, with about a microsecond between them. "
-		   "What can "
-		   "be saved is the time between kernels, but for that. Named are the places that "
-		   "launch, and the function that nearly all of it comes from; where calls have no "
-		   "stacks, what looks at Python's found while one launch followed the other "
-		   "(--host-samples).",
+	.meaning =
+		"A launch takes the host some microseconds, with a framework's work around it ten to fifty. Where kernels are shorter than that, the GPU waits before each. A CUDA graph launches hundreds of them by one call, with about a microsecond between them. What can be saved is the time between kernels, but for that. Named are the places that launch, and the function that nearly all of it comes from; where calls have no stacks, what looks at Python's found while one launch followed the other (--host-samples).",
 	.change =
-		"Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, "
-		"torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. "
-		"Fuse "
-		"elementwise kernels (torch.compile, jax.jit). Larger batches make kernels longer.",
+		"Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. Fuse elementwise kernels (torch.compile, jax.jit). Larger batches make kernels longer.",
 	.ignore = "Shapes or the sequence of kernels change with each iteration.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 200},
 	.own_bytes = sizeof(struct own),

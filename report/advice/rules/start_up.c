@@ -1,6 +1,8 @@
 /*
- * What NCCL takes to make its communicators, contexts that take half a second and more to be made, and before the first operation what it took to
- * page-lock memory, what it took to end contexts that are made again, and what the program did for itself, if that is a fifth of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
+ * What NCCL takes to make its communicators, contexts that take half a second and more to be made,
+ * and before the first operation what it took to page-lock memory, what it took to end contexts
+ * that are made again, and what the program did for itself, if that is a fifth of that time.
+ * Speaks of what takes 5 % of the recorded time and 100 ms.
  */
 #include "report/advice/rules/rules.h"
 
@@ -14,7 +16,10 @@
 #include "report/advice/rules/neighbours.h"
 #include "report/advice/rules/own_time.h"
 
-/* With its own code loaded, a context takes 100 to 300 ms: that is nobody's to change, and the least of it stays whatever is changed. */
+/*
+ * With its own code loaded, a context takes 100 to 300 ms: that is nobody's to change, and the
+ * least of it stays whatever is changed.
+ */
 #define SLOW_CONTEXT_NS  500000000u
 #define LEAST_CONTEXT_NS 100000000u
 
@@ -54,16 +59,19 @@ static bool is_mostly_in(const struct gp_advisor *advisor, const struct gp_idle_
 	       end_ns > start_ns && 2 * (end_ns - start_ns) >= gp_idle_gap_ns(idle_gap);
 }
 
-/* Communicators may be made when there was some work already: other rules are to leave that time out. */
+/*
+ * Communicators may be made when there was some work already: other rules are to leave that time
+ * out.
+ */
 static void explain_idle_gaps(struct gp_advisor *advisor, enum gp_end_part part, uint64_t start_ns,
-			  uint64_t end_ns)
+			      uint64_t end_ns)
 {
 	start_ns += advisor->model->base_unix_ns;
 	end_ns += advisor->model->base_unix_ns;
 
 	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count && advisor->error == 0; i++) {
-		struct gp_idle_gap *idle_gap =
-			gp_idle_gaps_at(&advisor->basis->idle_gaps, i, start_ns + (end_ns - start_ns) / 2);
+		struct gp_idle_gap *idle_gap = gp_idle_gaps_at(&advisor->basis->idle_gaps, i,
+							       start_ns + (end_ns - start_ns) / 2);
 
 		if (!idle_gap || idle_gap->told != GP_NONE ||
 		    !is_mostly_in(advisor, idle_gap, start_ns, end_ns))
@@ -80,10 +88,13 @@ static void explain_communicators(struct gp_advisor *advisor)
 		if (model->ranges[i].end_ns - model->ranges[i].start_ns >= LEAST_NS &&
 		    gp_range_set_up(model, &model->ranges[i]))
 			explain_idle_gaps(advisor, GP_END_NCCL, model->ranges[i].start_ns,
-				      model->ranges[i].end_ns);
+					  model->ranges[i].end_ns);
 }
 
-/* Of several processes, some have work while others make theirs.  Not those that a process makes amid its own work: they are in no time told here. */
+/*
+ * Of several processes, some have work while others make theirs.  Not those that a process makes
+ * amid its own work: they are in no time told here.
+ */
 static void explain_contexts(struct gp_advisor *advisor, uint64_t until_ns)
 {
 	const struct gp_model *model = advisor->model;
@@ -93,7 +104,7 @@ static void explain_contexts(struct gp_advisor *advisor, uint64_t until_ns)
 
 		if (at != GP_NONE && model->calls[at].start_ns < until_ns)
 			explain_idle_gaps(advisor, GP_END_CONTEXT, model->calls[at].start_ns,
-				      gp_call_made_context_ns(model, &model->calls[at]));
+					  gp_call_made_context_ns(model, &model->calls[at]));
 	}
 }
 
@@ -114,8 +125,12 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* ---- communicators ---- */
 
-/* One has to be made; but meanwhile the program can do whatever else it did until NCCL was used, contexts aside, which come first. */
-static void look_at_communicators(struct gp_advisor *advisor, const struct gp_startup_shutdown *ends)
+/*
+ * One has to be made; but meanwhile the program can do whatever else it did until NCCL was used,
+ * contexts aside, which come first.
+ */
+static void look_at_communicators(struct gp_advisor *advisor,
+				  const struct gp_startup_shutdown *ends)
 {
 	uint64_t make_ns = ends->nccl_make_ns, fewer_ns = 0, meanwhile_ns;
 	uint64_t needed_ns = make_ns + ends->first.part_ns[GP_END_CONTEXT];
@@ -186,13 +201,19 @@ static void count_contexts(const struct gp_model *model, uint64_t until_ns, stru
 	}
 }
 
-/* What is left whatever is changed: of contexts that take no longer than they do elsewhere, made in several threads, the longest. */
+/*
+ * What is left whatever is changed: of contexts that take no longer than they do elsewhere, made in
+ * several threads, the longest.
+ */
 static uint64_t needed_for_contexts_ns(const struct own *own)
 {
 	return own->longest_ns < SLOW_CONTEXT_NS ? own->longest_ns : LEAST_CONTEXT_NS;
 }
 
-/* Those that were ended before there was any work are told with what was made after them: without that end it need not be. */
+/*
+ * Those that were ended before there was any work are told with what was made after them: without
+ * that end it need not be.
+ */
 static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *first)
 {
 	const struct gp_model *model = advisor->model;
@@ -242,7 +263,10 @@ static uint64_t copied_locked_bytes(const struct gp_model *model)
 	return bytes;
 }
 
-/* What is copied again and again is to be locked: but meanwhile the program can do what else it did until there was work. */
+/*
+ * What is copied again and again is to be locked: but meanwhile the program can do what else it did
+ * until there was work.
+ */
 static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *first)
 {
 	const struct gp_model *model = advisor->model;
@@ -311,8 +335,7 @@ static void look_at_host(struct gp_advisor *advisor, const struct gp_end *first)
 
 static const char *const host_changes[GP_LANGUAGES] = {
 	[GP_LANGUAGE_NATIVE] =
-		"do it in several threads, let the GPU begin with what is there while the host "
-		"makes the rest, or keep it for the next run; perf record -g tells what takes it",
+		"do it in several threads, let the GPU begin with what is there while the host makes the rest, or keep it for the next run; perf record -g tells what takes it",
 	[GP_LANGUAGE_PYTHON] = IMPORT_LESS,
 	[GP_LANGUAGE_TORCH] = IMPORT_LESS,
 	[GP_LANGUAGE_JAX] = IMPORT_LESS,
@@ -331,8 +354,7 @@ static void advise_on_host(const struct gp_advisor *advisor, const struct gp_cas
 	else if (compiler != GP_COMPILER_NONE)
 		fputs(gp_host_time_change(compiler), out);
 	else
-		fputs("let the GPU begin with what needs none of that, do it on the GPU, or in "
-		      "other processes; imports: only what is used (python3 -X importtime)",
+		fputs("let the GPU begin with what needs none of that, do it on the GPU, or in other processes; imports: only what is used (python3 -X importtime)",
 		      out);
 }
 
@@ -391,13 +413,11 @@ static void advise_on_slow_context(const struct gp_advisor *advisor, const struc
 
 	if (bytes > 0)
 		fprintf(out,
-			"see how long it takes alone: other programs held up to %s of the GPU's "
-			"memory, and each makes the others' contexts slower; one takes %s at least",
+			"see how long it takes alone: other programs held up to %s of the GPU's memory, and each makes the others' contexts slower; one takes %s at least",
 			gp_format_bytes(bytes).text, gp_format_ns(LEAST_CONTEXT_NS).text);
 	else
 		fprintf(out,
-			"keep the driver loaded between runs (nvidia-smi -pm 1): a context takes "
-			"%s at least",
+			"keep the driver loaded between runs (nvidia-smi -pm 1): a context takes %s at least",
 			gp_format_ns(LEAST_CONTEXT_NS).text);
 }
 
@@ -408,11 +428,8 @@ static void advise_on_contexts(const struct gp_advisor *advisor, const struct gp
 
 	if (own->contexts > 1)
 		fputs(own->is_of_one_gpu
-			      ? "use one context of a GPU: cuDevicePrimaryCtxRetain gives the one "
-				"that the CUDA runtime makes, in place of cuCtxCreate"
-			      : "make them at the same time, each in a thread (cudaSetDevice, then "
-				"cudaFree(0)), and none of a GPU that has no work "
-				"(CUDA_VISIBLE_DEVICES)",
+			      ? "use one context of a GPU: cuDevicePrimaryCtxRetain gives the one that the CUDA runtime makes, in place of cuCtxCreate"
+			      : "make them at the same time, each in a thread (cudaSetDevice, then cudaFree(0)), and none of a GPU that has no work (CUDA_VISIBLE_DEVICES)",
 		      out);
 	if (own->longest_ns < SLOW_CONTEXT_NS)
 		return;
@@ -425,8 +442,7 @@ static void advise_on_communicators(enum gp_language language, const struct own 
 {
 	if (own->fewer_ns > 0)
 		fprintf(out,
-			"make few communicators, others from them (ncclCommSplit): %s are for all "
-			"but one%s",
+			"make few communicators, others from them (ncclCommSplit): %s are for all but one%s",
 			gp_format_ns(own->fewer_ns).text, own->meanwhile_ns > 0 ? "; and " : "");
 	if (own->meanwhile_ns > 0)
 		fprintf(out, "do something else while they are made (%s)",
@@ -448,10 +464,9 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	else if (found->detail == GP_END_CONTEXT)
 		advise_on_contexts(advisor, found, out);
 	else if (found->detail == GP_END_MEMORY)
-		fputs(own->is_used ? "page-lock it in another thread, while the program does the "
-				     "rest of its start"
-				   : "page-lock only what is copied again and again: one copy "
-				     "from pageable memory takes less than to page-lock it",
+		fputs(own->is_used
+			      ? "page-lock it in another thread, while the program does the rest of its start"
+			      : "page-lock only what is copied again and again: one copy from pageable memory takes less than to page-lock it",
 		      out);
 	else
 		advise_on_communicators(gp_language_of(model), own, out);
@@ -467,42 +482,9 @@ const struct gp_rule gp_rule_start_up = {
 	.id = "start-up",
 	.title = "it takes long until the GPU has something to do",
 	.meaning =
-		"A process makes a context on each GPU before its first operation and, with NCCL, "
-		"communicators, which all of their processes make together: whoever comes first "
-		"waits for the last. One of these has to be made, and what can be done meanwhile "
-		"is "
-		"no more than what the program did until NCCL was used. A context takes 100 to 300 "
-		"ms: told is what takes 500 ms or more, of which 100 ms stay, or of several "
-		"contexts that take no longer than that the longest. One that is ended before "
-		"there was any work for it (cudaDeviceReset, "
-		"cuDevicePrimaryCtxRelease, cuCtxDestroy) is made twice. Page-locked memory "
-		"takes long, too: the system finds and "
-		"locks each page of it; where all of it is copied twice or more it is to be "
-		"locked, "
-		"but another thread can do that. And it imports, or reads data: what Python did "
-		"from the "
-		"first "
-		"call of CUDA on is told by looks at its stacks (--host-samples), of other "
-		"programs "
-		"the longest time between two calls, and which these are. It is so once in a "
-		"process: what is a large part of a short run is nothing in a long one. NCCL's "
-		"functions are known by its NVTX ranges alone: of a build of NCCL without them, or "
-		"without nvtx in --trace, their time is taken for the program's own. What a "
-		"process does "
-		"before its first call of CUDA is not recorded; the summary's start says how long "
-		"it took.",
+		"A process makes a context on each GPU before its first operation and, with NCCL, communicators, which all of their processes make together: whoever comes first waits for the last. One of these has to be made, and what can be done meanwhile is no more than what the program did until NCCL was used. A context takes 100 to 300 ms: told is what takes 500 ms or more, of which 100 ms stay, or of several contexts that take no longer than that the longest. One that is ended before there was any work for it (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy) is made twice. Page-locked memory takes long, too: the system finds and locks each page of it; where all of it is copied twice or more it is to be locked, but another thread can do that. And it imports, or reads data: what Python did from the first call of CUDA on is told by looks at its stacks (--host-samples), of other programs the longest time between two calls, and which these are. It is so once in a process: what is a large part of a short run is nothing in a long one. NCCL's functions are known by its NVTX ranges alone: of a build of NCCL without them, or without nvtx in --trace, their time is taken for the program's own. What a process does before its first call of CUDA is not recorded; the summary's start says how long it took.",
 	.change =
-		"Communicators: make few, others from them (ncclCommSplit), all at once "
-		"(ncclGroupStart, ncclGroupEnd), while the program reads its data "
-		"(ncclCommInitRankConfig with blocking = 0; PyTorch: init_process_group with a "
-		"device_id). Contexts: one for each GPU; nvidia-smi -pm 1 keeps the driver loaded "
-		"where no "
-		"program does; where others use the GPU, all make their contexts more slowly; "
-		"those of several GPUs can be made at the same time, each in a thread. "
-		"Page-locked memory: only for what is copied again and again, and in another "
-		"thread. The program's own: "
-		"import only what is used (python3 -X importtime lists what takes how long), read "
-		"data in several threads, and let the GPU begin with what is there.",
+		"Communicators: make few, others from them (ncclCommSplit), all at once (ncclGroupStart, ncclGroupEnd), while the program reads its data (ncclCommInitRankConfig with blocking = 0; PyTorch: init_process_group with a device_id). Contexts: one for each GPU; nvidia-smi -pm 1 keeps the driver loaded where no program does; where others use the GPU, all make their contexts more slowly; those of several GPUs can be made at the same time, each in a thread. Page-locked memory: only for what is copied again and again, and in another thread. The program's own: import only what is used (python3 -X importtime lists what takes how long), read data in several threads, and let the GPU begin with what is there.",
 	.ignore = "The program runs for long: then it is over soon.",
 	.threshold = {.saves_percent = 5, .saves_ns = 100000000, .count = 1},
 	.is_once = true,

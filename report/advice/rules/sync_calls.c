@@ -22,14 +22,9 @@ const struct gp_rule gp_rule_sync_calls = {
 	.id = "sync-calls",
 	.title = "calls that wait for the GPU, at several places",
 	.meaning =
-		"cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize and their "
-		"relatives of the driver API wait for the GPU, which has nothing to do then until "
-		"the "
-		"host has launched something else. The most that can be saved is what it waited, "
-		"but no "
-		"more than the calls took. `gpuprof summary --by stack-api` shows where they are.",
-	.change = "Leave out the waits that are not needed for correctness: operations of a stream "
-		  "stay in order, streams wait for each other by events.",
+		"cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize and their relatives of the driver API wait for the GPU, which has nothing to do then until the host has launched something else. The most that can be saved is what it waited, but no more than the calls took. `gpuprof summary --by stack-api` shows where they are.",
+	.change =
+		"Leave out the waits that are not needed for correctness: operations of a stream stay in order, streams wait for each other by events.",
 	.ignore = "The host needs what was computed, or the program measures times.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 4},
 	.own_bytes = sizeof(struct gp_waits),

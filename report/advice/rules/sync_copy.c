@@ -1,9 +1,9 @@
 /*
  * Synchronous copies.  Speaks where those of a call site could save 3 % of the recorded time and
  * 100 us, at least 8 of them: fewer are input and output of the program, and told where they are of
- * pageable memory, and page-locked memory could save 10 % and 100 ms with what it takes to be allocated.  Not for copies within a device, which do not hold
- * up the host, those to the device of 64 KiB and less, and those that mostly waited for other work
- * (hidden-wait).
+ * pageable memory, and page-locked memory could save 10 % and 100 ms with what it takes to be
+ * allocated.  Not for copies within a device, which do not hold up the host, those to the device of
+ * 64 KiB and less, and those that mostly waited for other work (hidden-wait).
  */
 #include "report/advice/rules/rules.h"
 
@@ -19,11 +19,15 @@ static bool is_synchronous(const struct gp_op *op)
 	return !(op->flags & GP_COPY_ASYNC);
 }
 
-/* Few copies are worth a word where they could save that part of the recorded time, and that much. */
+/*
+ * Few copies are worth a word where they could save that part of the recorded time, and that much.
+ */
 #define FEW_PART 10u
 #define FEW_NS   100000000u
 
-/* What page-locked memory takes to be allocated, in ns a byte; of less at once other things tell. */
+/*
+ * What page-locked memory takes to be allocated, in ns a byte; of less at once other things tell.
+ */
 #define LOCKED_NS_PER_BYTE 0.5
 #define LEAST_LOCKED_BYTES (32u << 20)
 
@@ -67,8 +71,9 @@ static void judge_few(const struct gp_advisor *advisor, struct gp_case *found)
 }
 
 /*
- * Beside other work no more of the copies can be than there is of that, from the first to the last: what they take from page-locked memory stays, else.
- * With copies of which that is not known nothing is taken off.
+ * Beside other work no more of the copies can be than there is of that, from the first to the last:
+ * what they take from page-locked memory stays, else. With copies of which that is not known
+ * nothing is taken off.
  */
 static void judge_many(struct gp_case *found)
 {
@@ -127,17 +132,15 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 static const char *const changes[][GP_LANGUAGES] = {
 	{
 		[GP_LANGUAGE_NATIVE] =
-			"copy with cudaMemcpyAsync in a stream, and prepare the next one while it "
-			"runs",
+			"copy with cudaMemcpyAsync in a stream, and prepare the next one while it runs",
 		[GP_LANGUAGE_TORCH] =
 			"copy with non_blocking=True, and prepare the next one while it runs",
 	},
 	{
 		[GP_LANGUAGE_NATIVE] =
-			"copy with cudaMemcpyAsync in a stream, from and to page-locked memory "
-			"(cudaMallocHost), and prepare the next one while it runs",
-		[GP_LANGUAGE_TORCH] = "copy with non_blocking=True, from and to page-locked memory "
-				      "(pin_memory=True), and prepare the next one while it runs",
+			"copy with cudaMemcpyAsync in a stream, from and to page-locked memory (cudaMallocHost), and prepare the next one while it runs",
+		[GP_LANGUAGE_TORCH] =
+			"copy with non_blocking=True, from and to page-locked memory (pin_memory=True), and prepare the next one while it runs",
 	},
 };
 
@@ -170,21 +173,13 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 const struct gp_rule gp_rule_sync_copy = {
 	.id = "sync-copy",
 	.title = "synchronous copies",
-	.meaning = "cudaMemcpy returns when the copy is done: meanwhile the host launches nothing, "
-		   "and where the loop needs the result of a copy before it goes on, GPU and host "
-		   "take turns. The most that can be saved is the time in the calls, but for what "
-		   "the GPU had to do before the copy anyway, and for what the copies take "
-		   "beyond all that is done between the first and the last of them: beside it "
-		   "they can be.",
-	.change = "cudaMemcpyAsync with page-locked memory, in a stream; with two buffers the next "
-		  "copy runs while the kernels of this one do. Wait only where the host reads the "
-		  "result. Results of a few bytes: read them less often, or an iteration later.",
+	.meaning =
+		"cudaMemcpy returns when the copy is done: meanwhile the host launches nothing, and where the loop needs the result of a copy before it goes on, GPU and host take turns. The most that can be saved is the time in the calls, but for what the GPU had to do before the copy anyway, and for what the copies take beyond all that is done between the first and the last of them: beside it they can be.",
+	.change =
+		"cudaMemcpyAsync with page-locked memory, in a stream; with two buffers the next copy runs while the kernels of this one do. Wait only where the host reads the result. Results of a few bytes: read them less often, or an iteration later.",
 	.ignore = "The program has nothing else to do meanwhile, or needs each result at once.",
 	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
-	.few = "once, of pageable memory, where page-locked memory could save 10 % and 100 ms with "
-	       "what "
-	       "it takes to be allocated: as much a byte as the program's own of 32 MiB and more, "
-	       "where it has any, else 0.5 s a GB",
+	.few = "once, of pageable memory, where page-locked memory could save 10 % and 100 ms with what it takes to be allocated: as much a byte as the program's own of 32 MiB and more, where it has any, else 0.5 s a GB",
 	.is_of_gpu = true, /* of its copy engines */
 	.own_bytes = sizeof(struct gp_copies),
 	.look = look,

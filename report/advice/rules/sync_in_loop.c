@@ -17,17 +17,14 @@ static void look(struct gp_advisor *advisor)
 
 /* In Python it is mostly a value that is looked at which waits. */
 static const char *const changes[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] = "wait once after the loop, or launch the next iteration before "
-			       "waiting for this one",
+	[GP_LANGUAGE_NATIVE] =
+		"wait once after the loop, or launch the next iteration before waiting for this one",
 	[GP_LANGUAGE_TORCH] =
-		"leave out what waits in the loop (.item(), .cpu(), .tolist(), "
-		".nonzero(), print of a tensor, if on one, torch.cuda.synchronize()), "
-		"or do it for the iteration before",
-	[GP_LANGUAGE_JAX] = "leave out what waits in the loop (float(), numpy.asarray(), print, if "
-			    "on an array, block_until_ready()), or do it for the iteration before",
+		"leave out what waits in the loop (.item(), .cpu(), .tolist(), .nonzero(), print of a tensor, if on one, torch.cuda.synchronize()), or do it for the iteration before",
+	[GP_LANGUAGE_JAX] =
+		"leave out what waits in the loop (float(), numpy.asarray(), print, if on an array, block_until_ready()), or do it for the iteration before",
 	[GP_LANGUAGE_CUPY] =
-		"leave out what waits in the loop (.get(), .item(), float(), print, if "
-		"on an array, synchronize()), or do it for the iteration before",
+		"leave out what waits in the loop (.get(), .item(), float(), print, if on an array, synchronize()), or do it for the iteration before",
 };
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -40,22 +37,11 @@ const struct gp_rule gp_rule_sync_in_loop = {
 	.id = "sync-in-loop",
 	.title = "the host waits for the GPU in each iteration of a loop",
 	.meaning =
-		"A line of the program waits for the GPU again and again, and each time the GPU "
-		"has "
-		"nothing to do until the host has come back and launched the next kernel: they "
-		"take "
-		"turns. The most that can be saved is what the GPU waited then, but no more "
-		"than the "
-		"calls took. Where another such call of the thread, or cudaFree, comes behind it "
-		"before anything is launched, that one waits in its place: it is named, and what "
-		"could be saved takes both.",
-	.change = "Launches are asynchronous and stay in order within a stream: no wait is needed "
-		  "between kernels. Wait once after the loop, or, where the host needs results, "
-		  "launch the next iteration first (two buffers, cudaEventSynchronize). Where "
-		  "streams "
-		  "depend on each other, cudaStreamWaitEvent.",
-	.ignore = "The loop is there to measure each iteration, or the next iteration depends on "
-		  "what the host makes of this one's result.",
+		"A line of the program waits for the GPU again and again, and each time the GPU has nothing to do until the host has come back and launched the next kernel: they take turns. The most that can be saved is what the GPU waited then, but no more than the calls took. Where another such call of the thread, or cudaFree, comes behind it before anything is launched, that one waits in its place: it is named, and what could be saved takes both.",
+	.change =
+		"Launches are asynchronous and stay in order within a stream: no wait is needed between kernels. Wait once after the loop, or, where the host needs results, launch the next iteration first (two buffers, cudaEventSynchronize). Where streams depend on each other, cudaStreamWaitEvent.",
+	.ignore =
+		"The loop is there to measure each iteration, or the next iteration depends on what the host makes of this one's result.",
 	.threshold = {.saves_percent = 5, .saves_ns = 200000, .count = GP_LOOP_CALLS},
 	.own_bytes = sizeof(struct gp_waits),
 	.look = look,

@@ -30,7 +30,8 @@ static void look(struct gp_advisor *advisor)
 		found = gp_advisor_case(advisor, gp_advisor_site(advisor, call),
 					op->destination_kind, 0);
 		saves_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &idle_gap);
-		gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns, idle_gap);
+		gp_advisor_add(advisor, found, call->start_ns, call->duration_ns, saves_ns,
+			       idle_gap);
 		gp_advisor_show(advisor, found, call);
 		found->bytes += op->bytes;
 	}
@@ -56,11 +57,9 @@ const struct gp_rule gp_rule_sync_memset = {
 	.id = "sync-memset",
 	.title = "synchronous memory sets",
 	.meaning =
-		"cudaMemset of page-locked or managed memory returns when the GPU has done it, "
-		"and all that was launched before. The most that can be saved is the time in the "
-		"calls, as far as the GPU had nothing to do after them.",
-	.change = "cudaMemsetAsync in the stream that uses the memory; for memory of the host, "
-		  "memset().",
+		"cudaMemset of page-locked or managed memory returns when the GPU has done it, and all that was launched before. The most that can be saved is the time in the calls, as far as the GPU had nothing to do after them.",
+	.change =
+		"cudaMemsetAsync in the stream that uses the memory; for memory of the host, memset().",
 	.ignore = "The host reads what was set at once.",
 	.threshold = {.saves_percent = 2, .saves_ns = 100000, .count = 8},
 	.look = look,

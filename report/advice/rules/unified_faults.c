@@ -1,6 +1,7 @@
 /*
- * Kernels that wait for memory which is not on their GPU: page faults of unified memory, and what moves there because of them.  Speaks where these
- * took 5 % of the recorded time and 10 ms in which the GPU was at work.
+ * Kernels that wait for memory which is not on their GPU: page faults of unified memory, and what
+ * moves there because of them.  Speaks where these took 5 % of the recorded time and 10 ms in which
+ * the GPU was at work.
  */
 #include "report/advice/rules/rules.h"
 
@@ -43,7 +44,10 @@ static void count(struct gp_advisor *advisor, uint32_t device_id,
 	}
 }
 
-/* What comes at once counts once, and only while the GPU was at work: its kernels were longer for it. */
+/*
+ * What comes at once counts once, and only while the GPU was at work: its kernels were longer for
+ * it.
+ */
 static void save(struct gp_advisor *advisor, uint32_t device_id, struct gp_interval *times,
 		 size_t joined)
 {
@@ -112,9 +116,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	(void)advisor;
 	(void)found;
-	fputs("move it before the kernel needs it (cudaMemPrefetchAsync), say how it is used "
-	      "(cudaMemAdvise), and take cudaMalloc for what only the GPU uses; which memory: "
-	      "gpuprof summary --by unified-address FILE",
+	fputs("move it before the kernel needs it (cudaMemPrefetchAsync), say how it is used (cudaMemAdvise), and take cudaMalloc for what only the GPU uses; which memory: gpuprof summary --by unified-address FILE",
 	      out);
 }
 
@@ -122,16 +124,9 @@ const struct gp_rule gp_rule_unified_faults = {
 	.id = "unified-faults",
 	.title = "kernels wait for unified memory to come to their GPU",
 	.meaning =
-		"Unified memory (cudaMallocManaged) moves to where it is touched. A kernel that "
-		"touches what the host had last meets a page fault, waits until the driver has "
-		"found and moved the page, and meets the next one: that takes several times as "
-		"long as one large copy, and the kernel counts as work of the GPU meanwhile. What "
-		"the program moves itself, ahead of time, does not count here. It is known where "
-		"--trace=unified recorded it.",
-	.change = "cudaMemPrefetchAsync() to the GPU before the launch, and to the host before the "
-		  "host reads; cudaMemAdvise() where both only read (cudaMemAdviseSetReadMostly), "
-		  "or where it should stay (cudaMemAdviseSetPreferredLocation); cudaMalloc() for "
-		  "what only the GPU uses.",
+		"Unified memory (cudaMallocManaged) moves to where it is touched. A kernel that touches what the host had last meets a page fault, waits until the driver has found and moved the page, and meets the next one: that takes several times as long as one large copy, and the kernel counts as work of the GPU meanwhile. What the program moves itself, ahead of time, does not count here. It is known where --trace=unified recorded it.",
+	.change =
+		"cudaMemPrefetchAsync() to the GPU before the launch, and to the host before the host reads; cudaMemAdvise() where both only read (cudaMemAdviseSetReadMostly), or where it should stay (cudaMemAdviseSetPreferredLocation); cudaMalloc() for what only the GPU uses.",
 	.ignore = "The program needs more memory than the GPU has: then a part of it has to move.",
 	.threshold = {.saves_percent = 5, .saves_ns = 10000000, .count = 1},
 	.is_of_gpu = true,

@@ -28,7 +28,10 @@ static const struct gp_rule *const of_copies[] = {&gp_rule_pageable_async,
 						  &gp_rule_repeated_copy,
 						  NULL};
 
-/* Rules that say of calls what they held up, which need not be most of an idle time: where one speaks, its cause is told. */
+/*
+ * Rules that say of calls what they held up, which need not be most of an idle time: where one
+ * speaks, its cause is told.
+ */
 static bool has_rule_of(const struct gp_advice *advice, enum gp_idle_cause cause)
 {
 	static const struct gp_rule *const of_syncs[] = {&gp_rule_sync_in_loop, &gp_rule_sync_calls,
@@ -61,7 +64,8 @@ static uint32_t much_of(const uint64_t state_ns[GP_STATES], uint64_t wall_ns)
 static bool is_untold(const struct gp_device_idle_gaps *device, const struct gp_idle_gap *idle_gap,
 		      bool tells_start, bool tells_end)
 {
-	return idle_gap->told == GP_NONE && !(tells_start && gp_idle_gap_is_at_start(device, idle_gap)) &&
+	return idle_gap->told == GP_NONE &&
+	       !(tells_start && gp_idle_gap_is_at_start(device, idle_gap)) &&
 	       !(tells_end && gp_idle_gap_is_at_end(device, idle_gap));
 }
 
@@ -121,8 +125,9 @@ static void say_place(const struct gp_advisor *advisor, const struct gp_idle_gap
 }
 
 /* Each place with the time that ends there, of those that are counted. */
-static int group_places(const struct gp_advisor *advisor, const struct gp_device_idle_gaps *idle_gaps,
-			enum gp_idle_cause cause, struct gp_groups *places)
+static int group_places(const struct gp_advisor *advisor,
+			const struct gp_device_idle_gaps *idle_gaps, enum gp_idle_cause cause,
+			struct gp_groups *places)
 {
 	int result = 0;
 
@@ -131,13 +136,14 @@ static int group_places(const struct gp_advisor *advisor, const struct gp_device
 		char text[PLACE_BYTES];
 		uint32_t row;
 
-		if (idle_gap->told != GP_NONE || idle_gap->cause != cause || !gp_idle_gap_is_between(idle_gap))
+		if (idle_gap->told != GP_NONE || idle_gap->cause != cause ||
+		    !gp_idle_gap_is_between(idle_gap))
 			continue;
 		say_place(advisor, idle_gap, text);
 		row = gp_groups_find(places, text);
-		result = row == UINT32_MAX
-				 ? -ENOMEM
-				 : gp_groups_add(places, row, gp_idle_gap_cause_ns(idle_gap, cause));
+		result = row == UINT32_MAX ? -ENOMEM
+					   : gp_groups_add(places, row,
+							   gp_idle_gap_cause_ns(idle_gap, cause));
 	}
 	return result;
 }

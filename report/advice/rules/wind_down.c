@@ -1,6 +1,7 @@
 /*
- * What NCCL takes to end its communicators, what it takes to end contexts after the last operation, and what a program that is recorded alone does for
- * itself between its last operation and its last call, if that is a fifth of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
+ * What NCCL takes to end its communicators, what it takes to end contexts after the last operation,
+ * and what a program that is recorded alone does for itself between its last operation and its last
+ * call, if that is a fifth of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
  */
 #include "report/advice/rules/rules.h"
 
@@ -55,7 +56,10 @@ static struct returned find_returned(const struct gp_model *model, uint64_t star
 	return returned;
 }
 
-/* From the last look at any thread on, whether it found a stack or not: they end before the interpreter does.  Without any: 0. */
+/*
+ * From the last look at any thread on, whether it found a stack or not: they end before the
+ * interpreter does.  Without any: 0.
+ */
 static uint64_t find_unlooked(const struct gp_model *model, const struct gp_end *last)
 {
 	uint64_t from_ns = last->start_ns, end_ns = last->start_ns + last->ns;
@@ -124,8 +128,7 @@ static void tell_returned(const struct returned *returned, FILE *out)
 	if (returned->bytes < LEAST_RETURNED_BYTES)
 		return;
 	fprintf(out,
-		"; meanwhile %s of managed memory came back from the GPU as the host touched it, "
-		"in %s piece%s and %s",
+		"; meanwhile %s of managed memory came back from the GPU as the host touched it, in %s piece%s and %s",
 		gp_format_bytes(returned->bytes).text, gp_format_count(returned->pieces).text,
 		returned->pieces == 1 ? "" : "s", gp_format_ns(returned->ns).text);
 	if (returned->faults > 0)
@@ -166,30 +169,23 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 	if (own->returned.bytes >= LEAST_RETURNED_BYTES &&
 	    own->returned.ns >= own->own_time.ns / LEAST_RETURNED_PART)
-		fputs("prefetch what the host will read (cudaMemPrefetchAsync to the host), else "
-		      "each piece takes a page fault; ",
+		fputs("prefetch what the host will read (cudaMemPrefetchAsync to the host), else each piece takes a page fault; ",
 		      out);
 	if (found->detail == HOST_WORK && own->unlooked_ns * 2 >= own->own_time.ns)
 		fprintf(out,
-			"no look found Python at work in the last %s: it was ending, and what it "
-			"unloads takes that long; os._exit(), once all files are closed, leaves "
-			"that "
-			"out",
+			"no look found Python at work in the last %s: it was ending, and what it unloads takes that long; os._exit(), once all files are closed, leaves that out",
 			gp_format_ns(own->unlooked_ns).text);
 	else if (found->detail == HOST_WORK)
 		gp_language_advise(advisor, found, changes, out);
 	else if (found->detail == CONTEXTS)
 		fprintf(out,
-			"leave %s out before the program ends%s: then the driver frees all by "
-			"itself; only tools that look for what was never freed need it",
+			"leave %s out before the program ends%s: then the driver frees all by itself; only tools that look for what was never freed need it",
 			gp_advisor_text_of(advisor, own->function),
 			gp_language_of(advisor->scope.models[found->process]) == GP_LANGUAGE_NATIVE
 				? ""
-				: ", or, where a library calls it as Python ends, end by "
-				  "os._exit() once all files are closed");
+				: ", or, where a library calls it as Python ends, end by os._exit() once all files are closed");
 	else
-		fputs("make few communicators, others from them (ncclCommSplit), and end all at "
-		      "once (ncclGroupStart, ncclGroupEnd)",
+		fputs("make few communicators, others from them (ncclCommSplit), and end all at once (ncclGroupStart, ncclGroupEnd)",
 		      out);
 }
 
@@ -203,25 +199,11 @@ const struct gp_rule gp_rule_wind_down = {
 	.id = "wind-down",
 	.title = "it takes long after the GPU has done its last operation",
 	.meaning =
-		"What a process does for itself between its last operation and its last call of "
-		"CUDA: it checks results, or writes them. What Python did is told by looks at its "
-		"stacks (--host-samples), of other programs the longest time between two calls, "
-		"and which these are; where no look came in half of it, Python was ending; of "
-		"several processes it is not told, for the others may be "
-		"at work meanwhile. And what NCCL takes to end its communicators, by its NVTX "
-		"ranges. And what ends contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, "
-		"cuCtxDestroy), which the driver does, too, when the process ends. It is so once "
-		"in a process: what is a large part of a short run is "
-		"nothing in a long one. What a process does after its last call of CUDA is not "
-		"recorded.",
+		"What a process does for itself between its last operation and its last call of CUDA: it checks results, or writes them. What Python did is told by looks at its stacks (--host-samples), of other programs the longest time between two calls, and which these are; where no look came in half of it, Python was ending; of several processes it is not told, for the others may be at work meanwhile. And what NCCL takes to end its communicators, by its NVTX ranges. And what ends contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy), which the driver does, too, when the process ends. It is so once in a process: what is a large part of a short run is nothing in a long one. What a process does after its last call of CUDA is not recorded.",
 	.change =
-		"Do piece by piece, while the GPU still works on what follows, what can be done "
-		"so, or do it on the GPU. Communicators: make few, end all at once "
-		"(ncclGroupStart, ncclGroupEnd). Contexts: leave out cudaDeviceReset and the like "
-		"before the program ends, unless a tool such as compute-sanitizer needs it to "
-		"tell what was never freed.",
-	.ignore = "The program runs for long: then it is over soon. Or it checks what the GPU has "
-		  "computed, as tests and benchmarks do.",
+		"Do piece by piece, while the GPU still works on what follows, what can be done so, or do it on the GPU. Communicators: make few, end all at once (ncclGroupStart, ncclGroupEnd). Contexts: leave out cudaDeviceReset and the like before the program ends, unless a tool such as compute-sanitizer needs it to tell what was never freed.",
+	.ignore =
+		"The program runs for long: then it is over soon. Or it checks what the GPU has computed, as tests and benchmarks do.",
 	.threshold = {.saves_percent = 5, .saves_ns = 100000000, .count = 1},
 	.is_once = true,
 	.own_bytes = sizeof(struct own),

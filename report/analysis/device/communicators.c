@@ -68,7 +68,10 @@ static bool goes_on(struct group *group, const struct gp_model *model, const str
 	return true;
 }
 
-/* From the last range that had begun then: the thread's, in the order of time.  0 where a group's start is not found: it may have others. */
+/*
+ * From the last range that had begun then: the thread's, in the order of time.  0 where a group's
+ * start is not found: it may have others.
+ */
 static uint64_t look_back(const struct gp_model *model, const struct gp_call *call, uint32_t at)
 {
 	struct group group = {0};

@@ -13,7 +13,7 @@
 int gp_curve_add(struct gp_curve *curve, struct gp_curve_point point)
 {
 	int result = gp_array_grow_spill(&curve->points, &curve->capacity, curve->count,
-					sizeof(*curve->points));
+					 sizeof(*curve->points));
 
 	if (result == 0)
 		curve->points[curve->count++] = point;
@@ -34,7 +34,10 @@ static int sort(struct gp_curve *curve)
 			     NULL);
 }
 
-/* In the order in which they began, curves hold no earlier points: none is written over before it is read. */
+/*
+ * In the order in which they began, curves hold no earlier points: none is written over before it
+ * is read.
+ */
 int gp_curve_begin_at(struct gp_curve *curve, uint64_t first_ns)
 {
 	struct gp_tally held = {0};
@@ -107,7 +110,10 @@ const char *gp_curve_direction(const struct gp_op *op)
 	return op->kind == GP_OP_COPY ? gp_copy_kind_name(op->copy_kind) : "set";
 }
 
-/* What copies and sets of one device and direction, and of the model's others, come to at the moment. */
+/*
+ * What copies and sets of one device and direction, and of the model's others, come to at the
+ * moment.
+ */
 struct rates {
 	struct rate {
 		uint16_t device_id;
@@ -127,8 +133,8 @@ static struct rate *find_rate(struct rates *rates, const struct gp_model *model,
 		if (rates->rows[i].device_id == op->device_id &&
 		    rates->rows[i].direction == direction)
 			return &rates->rows[i];
-	if (gp_array_grow_spill(&rates->rows, &rates->capacity, rates->count, sizeof(*rates->rows)) <
-	    0)
+	if (gp_array_grow_spill(&rates->rows, &rates->capacity, rates->count,
+				sizeof(*rates->rows)) < 0)
 		return NULL;
 	rates->rows[rates->count] = (struct rate){op->device_id, direction, index, 0};
 	return &rates->rows[rates->count++];

@@ -1,6 +1,7 @@
 /*
- * curves: what changes over time and is no event of its own: how many operations a stream's queue holds, at how many bytes a second memory is
- * copied and set.  A value holds from its point to the next one of the same curve.
+ * curves: what changes over time and is no event of its own: how many operations a stream's queue
+ * holds, at how many bytes a second memory is copied and set.  A value holds from its point to the
+ * next one of the same curve.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_CURVES_H
 #define REPORT_ANALYSIS_DEVICE_CURVES_H
@@ -12,8 +13,8 @@
 struct gp_curve_point {
 	uint64_t time_ns;
 	uint64_t value;
-	uint32_t
-		index; /* which curve: the first operation of its stream, or of its device and direction */
+	/* which curve: the first operation of its stream, or of its device and direction */
+	uint32_t index;
 	uint8_t kind; /* for who makes a list of other things */
 };
 
@@ -23,13 +24,22 @@ struct gp_curve {
 	uint32_t count, capacity;
 };
 
-/* The length of each stream's queue, as gp_queue_of() has it.  Returns 0, -ENOMEM or -EOVERFLOW, as below; free it in any case. */
+/*
+ * The length of each stream's queue, as gp_queue_of() has it.  Returns 0, -ENOMEM or -EOVERFLOW, as
+ * below; free it in any case.
+ */
 int gp_curve_queues(struct gp_curve *curve, const struct gp_model *model);
 
-/* Bytes a second of the copies and sets that run: of each device, and direction of copies.  Those without duration have no rate. */
+/*
+ * Bytes a second of the copies and sets that run: of each device, and direction of copies.  Those
+ * without duration have no rate.
+ */
 int gp_curve_bandwidth(struct gp_curve *curve, const struct gp_model *model);
 
-/* What is before that moment is left out, but for what each curve holds then: that becomes a point at it.  0 or -ENOMEM. */
+/*
+ * What is before that moment is left out, but for what each curve holds then: that becomes a point
+ * at it.  0 or -ENOMEM.
+ */
 int gp_curve_begin_at(struct gp_curve *curve, uint64_t first_ns);
 
 /* One more point, behind the others.  0, -ENOMEM or -EOVERFLOW. */

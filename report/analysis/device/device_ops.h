@@ -1,6 +1,7 @@
 /*
- * device_ops: the timed operations of a device, whatever their stream, context and process, in the order of their starts; but for copies
- * from host to host (gp_op_is_on_host()), which keep no device busy.
+ * device_ops: the timed operations of a device, whatever their stream, context and process, in the
+ * order of their starts; but for copies from host to host (gp_op_is_on_host()), which keep no
+ * device busy.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_DEVICE_OPS_H
 #define REPORT_ANALYSIS_DEVICE_DEVICE_OPS_H
@@ -29,16 +30,22 @@ struct gp_device_ops {
 	struct gp_model *const *models;
 	struct gp_op_run *runs;
 	uint32_t run_count, run_capacity;
-	uint32_t *next;        /* by run: its next operation */
+	uint32_t *next;             /* by run: its next operation */
 	struct gp_kway_merge heads; /* of the device that is read */
 };
 
-/* devices: gp_device_list_all() of the models.  Returns 0 or -ENOMEM; gp_device_ops_close() in either case. */
+/*
+ * devices: gp_device_list_all() of the models.  Returns 0 or -ENOMEM; gp_device_ops_close() in
+ * either case.
+ */
 int gp_device_ops_open(struct gp_device_ops *ops, struct gp_model *const *models,
 		       size_t model_count, struct gp_device_list *devices);
 void gp_device_ops_close(struct gp_device_ops *ops);
 
-/* Which models have timed or untimed operations on a device: their indices, rising, at most one a model.  Returns how many. */
+/*
+ * Which models have timed or untimed operations on a device: their indices, rising, at most one a
+ * model.  Returns how many.
+ */
 size_t gp_device_ops_users(const struct gp_device_ops *ops, size_t device, uint32_t *users);
 
 /* Begin with the first operation of a device. */

@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The two clocks are that far apart at most: a call may seem to end before what it waited for, and a shorter wait may be none. */
+/*
+ * The two clocks are that far apart at most: a call may seem to end before what it waited for, and
+ * a shorter wait may be none.
+ */
 #define CLOCKS_DIFFER_NS 5000u
 
 /* Calls are sorted by thread: put the first one of each into the merge. */
@@ -74,7 +77,8 @@ static void advance(struct gp_device_work *work, uint64_t until_ns)
 		next = ++work->next[head.sequence];
 		if (next < model->call_count &&
 		    model->calls[next].thread_id == model->calls[next - 1].thread_id)
-			gp_kway_merge_put(&work->threads, head.sequence, model->calls[next].start_ns);
+			gp_kway_merge_put(&work->threads, head.sequence,
+					  model->calls[next].start_ns);
 	}
 }
 

@@ -1,5 +1,6 @@
 /*
- * device_work: until when a device was at work on what had been launched before a call: tells calls that waited for it.
+ * device_work: until when a device was at work on what had been launched before a call: tells calls
+ * that waited for it.
  *
  * One model; its calls are asked about in about the order of their starts.
  */
@@ -14,8 +15,8 @@
 struct gp_device_work {
 	const struct gp_model *model;
 	struct gp_kway_merge threads; /* their calls, by start */
-	uint32_t *next;          /* by thread: its next call ... */
-	uint64_t *ends_ns;       /* by device: the latest end of what was launched so far */
+	uint32_t *next;               /* by thread: its next call ... */
+	uint64_t *ends_ns;            /* by device: the latest end of what was launched so far */
 };
 
 /* Returns 0 or -ENOMEM; gp_device_work_close() in either case. */
@@ -23,8 +24,9 @@ int gp_device_work_open(struct gp_device_work *work, const struct gp_model *mode
 void gp_device_work_close(struct gp_device_work *work);
 
 /*
- * How long a call waited for its context's device: work that had been launched before it ended during the call, and that took at least
- * half of the call.  0 = it did not wait, or for less than the clocks of host and device differ by.
+ * How long a call waited for its context's device: work that had been launched before it ended
+ * during the call, and that took at least half of the call.  0 = it did not wait, or for less than
+ * the clocks of host and device differ by.
  */
 uint64_t gp_device_work_wait_ns(struct gp_device_work *work, const struct gp_call *call);
 

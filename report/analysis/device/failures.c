@@ -68,7 +68,10 @@ void gp_asked_tell(FILE *out, const struct gp_asked *asked)
 		fputs(" each", out);
 }
 
-/* The ranges that are open when a call begins, the one that was opened last at the end: goes through calls and ranges in the order of both. */
+/*
+ * The ranges that are open when a call begins, the one that was opened last at the end: goes
+ * through calls and ranges in the order of both.
+ */
 struct nest {
 	const struct gp_model *model;
 	uint32_t next; /* the first range that is not opened yet */
@@ -94,14 +97,17 @@ static int open_until(struct nest *nest, const struct gp_call *call)
 		    ranges[nest->next].thread_id != call->thread_id)
 			continue;
 		result = gp_array_grow_spill(&nest->open, &nest->capacity, nest->count,
-					    sizeof(*nest->open));
+					     sizeof(*nest->open));
 		if (result == 0)
 			nest->open[nest->count++] = nest->next;
 	}
 	return result;
 }
 
-/* One that has ended may stay below one that has not: it is seen only when that one has gone, and goes then. */
+/*
+ * One that has ended may stay below one that has not: it is seen only when that one has gone, and
+ * goes then.
+ */
 static void close_before(struct nest *nest, const struct gp_call *call)
 {
 	for (; nest->count > 0; nest->count--) {
@@ -112,7 +118,10 @@ static void close_before(struct nest *nest, const struct gp_call *call)
 	}
 }
 
-/* Of the ranges of its thread that a call lies in, the one that was opened last: *text, NULL = none.  Calls must come in their order. */
+/*
+ * Of the ranges of its thread that a call lies in, the one that was opened last: *text, NULL =
+ * none.  Calls must come in their order.
+ */
 static int find_range(struct nest *nest, const struct gp_call *call, const char **text)
 {
 	int result = open_until(nest, call);

@@ -1,8 +1,9 @@
 /*
  * failures: the API calls that failed, gathered by function, error and place in the program.
  *
- * A failed call has a stack whatever was asked for (unless no stacks were wanted), so that its place is mostly known.
- * Where it is not, the range that it was made in says where the first of them was.
+ * A failed call has a stack whatever was asked for (unless no stacks were wanted), so that its
+ * place is mostly known. Where it is not, the range that it was made in says where the first of
+ * them was.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_FAILURES_H
 #define REPORT_ANALYSIS_DEVICE_FAILURES_H
@@ -39,16 +40,20 @@ struct gp_failure {
 	uint64_t count, first_unix_ns;
 	uint32_t site;  /* for gp_call_sites_at() */
 	bool has_stack; /* the site says where */
-	const char *
-		range; /* that the first one was made in, where there is no stack; NULL = none, or not recorded */
-	struct gp_oom_snapshot held; /* when the first one failed; its sites are those of gp_failures */
+	/* that the first one was made in, where there is no stack; NULL = none, or not recorded */
+	const char *range;
+	/* when the first one failed; its sites are those of gp_failures */
+	struct gp_oom_snapshot held;
 	struct gp_asked asked;
 	uint32_t pid;       /* of the process in which the first one failed */
 	uint32_t processes; /* in which some did */
 	uint32_t process;   /* that was looked at last */
 };
 
-/* Calls that were to do work, then those that only ask; each in the order in which they first failed. */
+/*
+ * Calls that were to do work, then those that only ask; each in the order in which they first
+ * failed.
+ */
 struct gp_failures {
 	struct gp_failure *rows;
 	uint32_t count, capacity;
@@ -57,15 +62,23 @@ struct gp_failures {
 	struct gp_groups keys;
 };
 
-/* The models must outlive it.  Returns 0, -ENOMEM or -EOVERFLOW; gp_failures_free() in either case. */
+/*
+ * The models must outlive it.  Returns 0, -ENOMEM or -EOVERFLOW; gp_failures_free() in either case.
+ */
 int gp_failures_of(struct gp_failures *failures, struct gp_model *const *models,
 		   size_t model_count);
 void gp_failures_free(struct gp_failures *failures);
 
-/* Whether calls of that enum gp_api_class are to do something: launch, copy, allocate, wait.  Of the others some are made to see whether they fail. */
+/*
+ * Whether calls of that enum gp_api_class are to do something: launch, copy, allocate, wait.  Of
+ * the others some are made to see whether they fail.
+ */
 bool gp_failure_is_of_work(uint8_t class);
 
-/* Whether it is an error of a kernel's (a fault, a time limit, an assertion), after which a process's context cannot be used any more. */
+/*
+ * Whether it is an error of a kernel's (a fault, a time limit, an assertion), after which a
+ * process's context cannot be used any more.
+ */
 bool gp_failure_is_lasting(uint16_t code);
 
 /* The error in words, with its name and number. */

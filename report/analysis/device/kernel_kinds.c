@@ -16,7 +16,9 @@
 #define ANONYMOUS      "(anonymous namespace)::"
 #define ENABLE_IF      "std::enable_if<"
 
-/* The pairs of letters that follow each other in a text, as far as a bit for several of them tells. */
+/*
+ * The pairs of letters that follow each other in a text, as far as a bit for several of them tells.
+ */
 struct pairs {
 	uint64_t bits[4];
 };
@@ -68,7 +70,9 @@ static struct pairs pairs_of(const char *text)
 	return pairs;
 }
 
-/* Whether a text with these pairs may fit a pattern with those: most do not, which is told at once. */
+/*
+ * Whether a text with these pairs may fit a pattern with those: most do not, which is told at once.
+ */
 static bool may_fit(const struct pairs *pattern, const struct pairs *text)
 {
 	uint64_t lacking = 0;
@@ -293,7 +297,10 @@ static const char *skip(const char *text, const char *prefix)
 	return strncmp(text, prefix, length) == 0 ? text + length : text;
 }
 
-/* The name without the type that a function template returns, where that is "void" or made by std::enable_if. */
+/*
+ * The name without the type that a function template returns, where that is "void" or made by
+ * std::enable_if.
+ */
 static const char *skip_type(const char *name)
 {
 	static const char end[] = ">::type ";

@@ -1,10 +1,12 @@
 /*
  * kernel_kinds: what a kernel does, told by its name: GEMM, attention, communication, ...
  *
- * The table is report/analysis/device/kernel_kinds.def.  Users put rows of their own in front of it, by a file of lines "KIND: PATTERN"; lines that
- * begin with # and empty ones count for nothing.  A kind is a text; the same text is the same kind, and new ones may come up.
+ * The table is report/analysis/device/kernel_kinds.def.  Users put rows of their own in front of
+ * it, by a file of lines "KIND: PATTERN"; lines that begin with # and empty ones count for nothing.
+ * A kind is a text; the same text is the same kind, and new ones may come up.
  *
- * Kinds are numbers here, the same as long as the table lives: the three below, then the others in the order of their first rows.
+ * Kinds are numbers here, the same as long as the table lives: the three below, then the others in
+ * the order of their first rows.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_KERNEL_KINDS_H
 #define REPORT_ANALYSIS_DEVICE_KERNEL_KINDS_H
@@ -22,8 +24,8 @@
 struct gp_kinds;
 
 /*
- * The table, with the rows of a file in front of it (NULL = none).  NULL with one line for the user in message: the file cannot be read, has a
- * line that is no row, or there is no memory.
+ * The table, with the rows of a file in front of it (NULL = none).  NULL with one line for the user
+ * in message: the file cannot be read, has a line that is no row, or there is no memory.
  */
 struct gp_kinds *gp_kinds_new(const char *file, char *message, size_t message_bytes);
 void gp_kinds_free(struct gp_kinds *kinds);
@@ -37,10 +39,15 @@ const char *gp_kinds_name(const struct gp_kinds *kinds, uint32_t kind);
 /* How many kinds there are: their numbers are lower. */
 uint32_t gp_kinds_count(const struct gp_kinds *kinds);
 
-/* The kinds of a model's kernels, by their names' index; the last one, name_count, is of those without a name.  Free it; NULL: no memory. */
+/*
+ * The kinds of a model's kernels, by their names' index; the last one, name_count, is of those
+ * without a name.  Free it; NULL: no memory.
+ */
 uint8_t *gp_kinds_of_names(const struct gp_kinds *kinds, const struct gp_model *model);
 
-/* The kind of an operation; names is of its model. A graph that was launched as a whole is unknown. */
+/*
+ * The kind of an operation; names is of its model. A graph that was launched as a whole is unknown.
+ */
 static inline uint32_t gp_kinds_of_op(const uint8_t *names, const struct gp_model *model,
 				      const struct gp_op *op)
 {

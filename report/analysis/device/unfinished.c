@@ -14,7 +14,8 @@ struct finding {
 	const struct gp_model *model;
 	struct gp_device_waits waits;
 	struct gp_unfinished_list *list;
-	bool lacks_times; /* operations amid others have none: those at the end may have ended, too */
+	/* operations amid others have none: those at the end may have ended, too */
+	bool lacks_times;
 };
 
 static int add(struct finding *f, const struct gp_unfinished *row)
@@ -37,8 +38,8 @@ static uint64_t since(const struct gp_call *call, uint64_t time_ns)
 }
 
 /*
- * Whether a launch had no record long after it, at a look that came after a flush; else it may have ended long ago, as it may where the
- * recording had paused when it ended.
+ * Whether a launch had no record long after it, at a look that came after a flush; else it may have
+ * ended long ago, as it may where the recording had paused when it ended.
  */
 #define LONG_NS 900000000u /* a little less than a second */
 
@@ -97,7 +98,10 @@ static uint64_t last_timed_launch_ns(const struct gp_model *model, uint32_t firs
 	return last_ns;
 }
 
-/* What was launched into a stream after all that has a time there: it stands in the order of the launches.  state: of the first one. */
+/*
+ * What was launched into a stream after all that has a time there: it stands in the order of the
+ * launches.  state: of the first one.
+ */
 static int add_end_of_stream(struct finding *f, uint32_t first, uint32_t end,
 			     enum gp_unfinished_state state)
 {
@@ -172,7 +176,10 @@ static int add_without_times(struct finding *f)
 
 /* ---- what has no record, and no name ---- */
 
-/* A graph, or a copy or set that its call does not wait for: those of nothing, and within the host, have no record, either. */
+/*
+ * A graph, or a copy or set that its call does not wait for: those of nothing, and within the host,
+ * have no record, either.
+ */
 static bool lacks_other(const struct gp_model *model, const struct gp_call *call)
 {
 	uint8_t class = gp_model_api_class(model, call->api);
@@ -185,7 +192,10 @@ static bool lacks_other(const struct gp_model *model, const struct gp_call *call
 		strstr(gp_model_api(model, call->api).name, "Async"));
 }
 
-/* From the last call of each thread back: what comes before one that has its record is not counted, as it has come, or will never. */
+/*
+ * From the last call of each thread back: what comes before one that has its record is not counted,
+ * as it has come, or will never.
+ */
 static void count_nameless(struct finding *f)
 {
 	const struct gp_model *model = f->model;
@@ -242,7 +252,10 @@ static bool may_lack_records(const struct gp_model *model)
 	       gp_recorded_has_lost(model) || model->losses.launches_left_out > 0;
 }
 
-/* Of all without a record: at least one had not ended where CUPTI was asked and gave none, unless the last flush tells it. */
+/*
+ * Of all without a record: at least one had not ended where CUPTI was asked and gave none, unless
+ * the last flush tells it.
+ */
 static enum gp_unfinished_state judge_without_record(const struct finding *f)
 {
 	const struct gp_unfinished_list *list = f->list;

@@ -1,9 +1,11 @@
 /*
- * unfinished: the kernels that had not ended when all that is known of a process ends, by what is known of their launches: they had no record when
- * it was looked for one (gp_in_flight), or the last record of their stream has no times.
+ * unfinished: the kernels that had not ended when all that is known of a process ends, by what is
+ * known of their launches: they had no record when it was looked for one (gp_in_flight), or the
+ * last record of their stream has no times.
  *
- * CUPTI gives nothing of a buffer in which one record has not ended: kernels that ended long ago have none either, until the last flush,
- * which gives all.  Of several launches without a record nobody knows which one has not ended; of a stream's records without times, the first.
+ * CUPTI gives nothing of a buffer in which one record has not ended: kernels that ended long ago
+ * have none either, until the last flush, which gives all.  Of several launches without a record
+ * nobody knows which one has not ended; of a stream's records without times, the first.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_UNFINISHED_H
 #define REPORT_ANALYSIS_DEVICE_UNFINISHED_H
@@ -15,7 +17,8 @@
 
 enum gp_unfinished_state {
 	GP_UNFINISHED_HANGS, /* it never ended, or not so far */
-	GP_UNFINISHED_ONE_OF, /* at least one of those of this state, and of the others in the list, never ended */
+	/* at least one of those of this state, and of the others in the list, never ended */
+	GP_UNFINISHED_ONE_OF,
 	GP_UNFINISHED_CUT_OFF, /* it had not ended when the process did */
 	GP_UNFINISHED_BEHIND,  /* nor had this one, which came after it in its stream */
 	GP_UNFINISHED_OPEN,    /* whether it ended is not known */
@@ -26,8 +29,8 @@ struct gp_unfinished {
 	uint32_t call; /* index in calls */
 	uint32_t name; /* index in names, or GP_NONE */
 	uint32_t op;   /* index in ops: its record, without times; GP_NONE = it has none */
-	uint64_t
-		open_ns; /* for so long after its launch it is known not to have ended, or to have had no record */
+	/* for so long after its launch it is known not to have ended, or to have had no record */
+	uint64_t open_ns;
 	enum gp_unfinished_state state;
 	bool asked; /* CUPTI was for its records, just before these were looked for */
 };
@@ -36,11 +39,14 @@ struct gp_unfinished_list {
 	struct gp_unfinished *rows; /* by the starts of the launches */
 	uint32_t count, capacity;
 	uint32_t unnamed; /* other launches without a record, which it was not looked for */
-	uint32_t
-		others; /* graphs, and asynchronous copies and sets, that may have none for they have not ended */
+	/* graphs, and asynchronous copies and sets, that may have none for they have not ended */
+	uint32_t others;
 };
 
-/* None of a model that has totals alone.  Returns 0 or -ENOMEM; gp_unfinished_free() in either case. */
+/*
+ * None of a model that has totals alone.  Returns 0 or -ENOMEM; gp_unfinished_free() in either
+ * case.
+ */
 int gp_unfinished_find(const struct gp_model *model, struct gp_unfinished_list *list);
 void gp_unfinished_free(struct gp_unfinished_list *list);
 

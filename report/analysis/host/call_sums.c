@@ -36,8 +36,8 @@ int gp_call_sums_of(struct gp_call_sums *sums, const struct gp_model *model)
 	struct gp_call_sum_block at = {0};
 
 	sums->model = model;
-	sums->blocks =
-		gp_spill_take(((size_t)model->call_count / BLOCK_CALLS + 1) * sizeof(*sums->blocks));
+	sums->blocks = gp_spill_take(((size_t)model->call_count / BLOCK_CALLS + 1) *
+				     sizeof(*sums->blocks));
 	if (!sums->blocks)
 		return -ENOMEM;
 	sums->blocks[0] = at;

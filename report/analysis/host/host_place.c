@@ -146,7 +146,9 @@ static uint32_t find_own(struct gp_host_places *places, const struct gp_model *m
 	return GP_NONE;
 }
 
-/* The module whose code runs because of a line of the user's: the outermost one within; or GP_NONE. */
+/*
+ * The module whose code runs because of a line of the user's: the outermost one within; or GP_NONE.
+ */
 static uint32_t find_import(struct gp_host_places *places, const struct gp_model *model,
 			    uint32_t stack, uint32_t own)
 {
@@ -168,7 +170,10 @@ static bool has_verb(const char *what)
 	return begins(what, "importing") || begins(what, "compiling") || begins(what, WAITING);
 }
 
-/* Functions of Python's library that do nothing but wait, for a lock, another thread or process, or for data: the file, and the name in its class. */
+/*
+ * Functions of Python's library that do nothing but wait, for a lock, another thread or process, or
+ * for data: the file, and the name in its class.
+ */
 static const struct {
 	const char *file, *function;
 } waits[] = {

@@ -1,11 +1,13 @@
 /*
- * host_place: what a thread of Python's did when it was looked at (GP_RECORD_SAMPLE), in words: what, and from which line of the user's.
+ * host_place: what a thread of Python's did when it was looked at (GP_RECORD_SAMPLE), in words:
+ * what, and from which line of the user's.
  *
- * What it did is the module that the user's line imported ("importing torch._dynamo"; "importing (finding or loading modules)" where none of its code ran yet); or the compiler
- * that it was in ("compiling (torch.compile)"); or else the innermost function, if that is a library's.  The user's line is the innermost one in the user's code
- * (report/symbols/code_owner.h).
- * A thread that only waits, for a lock, a queue, a socket, a process, is told as that ("waiting in Queue.get (queue.py)"), by the functions of Python's
- * library that do so.
+ * What it did is the module that the user's line imported ("importing torch._dynamo"; "importing
+ * (finding or loading modules)" where none of its code ran yet); or the compiler that it was in
+ * ("compiling (torch.compile)"); or else the innermost function, if that is a library's.  The
+ * user's line is the innermost one in the user's code (report/symbols/code_owner.h). A thread that
+ * only waits, for a lock, a queue, a socket, a process, is told as that ("waiting in Queue.get
+ * (queue.py)"), by the functions of Python's library that do so.
  */
 #ifndef REPORT_ANALYSIS_HOST_HOST_PLACE_H
 #define REPORT_ANALYSIS_HOST_HOST_PLACE_H
@@ -24,8 +26,8 @@ struct gp_host_place {
 	const char *own_function;
 	uint32_t own_function_number; /* the same for equal ones */
 	/*
-	 * What places are gathered by: "importing torch._dynamo"; else the user's function, "function (file)"; else the library's.  Its number is below
-	 * gp_host_places_functions().
+	 * What places are gathered by: "importing torch._dynamo"; else the user's function,
+	 * "function (file)"; else the library's.  Its number is below gp_host_places_functions().
 	 */
 	const char *function;
 	uint32_t function_number;
@@ -37,24 +39,36 @@ struct gp_host_places;
 struct gp_host_places *gp_host_places_new(void);
 void gp_host_places_free(struct gp_host_places *places);
 
-/* The number of a stack's place, the same for equal ones; UINT32_MAX if there is no memory.  stack is an index in frames. */
+/*
+ * The number of a stack's place, the same for equal ones; UINT32_MAX if there is no memory.  stack
+ * is an index in frames.
+ */
 uint32_t gp_host_places_find(struct gp_host_places *places, const struct gp_model *model,
 			     uint32_t stack);
 
 /* How many functions there are so far. */
 uint32_t gp_host_places_functions(const struct gp_host_places *places);
 
-/* Whether what was done there is said with a verb: "importing", "compiling", "waiting"; a function is without. */
+/*
+ * Whether what was done there is said with a verb: "importing", "compiling", "waiting"; a function
+ * is without.
+ */
 bool gp_host_place_has_verb(const struct gp_host_place *place);
 
-/* Whether the thread only waited there; and whether for another one of its process: for a lock, a queue, its end. */
+/*
+ * Whether the thread only waited there; and whether for another one of its process: for a lock, a
+ * queue, its end.
+ */
 bool gp_host_place_waits(const struct gp_host_place *place);
 bool gp_host_place_waits_for_thread(const struct gp_host_place *place);
 
 /* The compiler that the thread was in there, or the import, or GP_COMPILER_NONE. */
 enum gp_compiler gp_host_place_compiler(const struct gp_host_place *place);
 
-/* The place of that number, good as long as places; of another number, one that says "(no memory)", of function 0. */
+/*
+ * The place of that number, good as long as places; of another number, one that says "(no memory)",
+ * of function 0.
+ */
 struct gp_host_place gp_host_places_at(const struct gp_host_places *places, uint32_t number);
 
 #endif

@@ -5,9 +5,9 @@
 #include "report/base/histogram.h"
 
 /*
- * ns on the calling thread, each, from docs/design/cupti-notes.md section 3 and bench/overhead: an H200,
- * driver 580, CUPTI 13.0, on a machine with nothing else to do.
- * Entry and exit callbacks of a call, the driver call within a runtime call included.
+ * ns on the calling thread, each, from docs/design/cupti-notes.md section 3 and bench/overhead: an
+ * H200, driver 580, CUPTI 13.0, on a machine with nothing else to do. Entry and exit callbacks of a
+ * call, the driver call within a runtime call included.
  */
 enum {
 	DRIVER_CALLBACKS_NS = 100,
@@ -31,11 +31,13 @@ static const double record_ns[] = {
 enum naming { ANY_NAME, WITHOUT_ASYNC, WITH_ASYNC };
 
 /*
- * What the middle call of a kind takes under gpuprof on that machine, how much of it is CUPTI's, and of what it takes more (or less)
- * in a trace: the share is from 108 pairs of processes of bench/overhead, with and without gpuprof, on two other machines, which others
- * used, too.  Bare, a launch took 3.4 to 4.4 us on these whatever else ran, under gpuprof 4.5 to 7.3 us; of 16 threads bare 5.6 to
- * 11, under gpuprof 7.2 to 11: they wait for each other without gpuprof, too, so that less of what they take more is CUPTI's.  So it is of
- * cudaMalloc() with its cudaFree(), which takes 1.85 us or, in one process of seven, 3.1 us without gpuprof, and 2.8 or 4.6 us under it.
+ * What the middle call of a kind takes under gpuprof on that machine, how much of it is CUPTI's,
+ * and of what it takes more (or less) in a trace: the share is from 108 pairs of processes of
+ * bench/overhead, with and without gpuprof, on two other machines, which others used, too.  Bare, a
+ * launch took 3.4 to 4.4 us on these whatever else ran, under gpuprof 4.5 to 7.3 us; of 16 threads
+ * bare 5.6 to 11, under gpuprof 7.2 to 11: they wait for each other without gpuprof, too, so that
+ * less of what they take more is CUPTI's.  So it is of cudaMalloc() with its cudaFree(), which
+ * takes 1.85 us or, in one process of seven, 3.1 us without gpuprof, and 2.8 or 4.6 us under it.
  * Copies that wait are not here: what they take is the GPU's.
  */
 static const struct usual_call {
@@ -127,7 +129,10 @@ static bool are_at_once(const struct seen_calls *seen)
 	return seen->spread.total_ns > seen->end_ns - seen->first_ns;
 }
 
-/* What CUPTI takes more for such calls here than on the machine that the figures are of; less than half of those it never takes. */
+/*
+ * What CUPTI takes more for such calls here than on the machine that the figures are of; less than
+ * half of those it never takes.
+ */
 static double slower_ns(const struct usual_call *usual, const struct seen_calls *seen)
 {
 	double share = are_at_once(seen) ? usual->share_at_once : usual->share;
@@ -142,7 +147,10 @@ static bool has_record(const struct usual_call *usual)
 	return usual->class != GP_API_ALLOC && usual->class != GP_API_FREE;
 }
 
-/* A call whose operation has no record is not looked at: nothing stands for that, so that there is nothing to correct. */
+/*
+ * A call whose operation has no record is not looked at: nothing stands for that, so that there is
+ * nothing to correct.
+ */
 static void add_slower(struct gp_own_overhead *cost, const struct gp_model *model)
 {
 	struct seen_calls seen[USUAL_CALLS] = {0};

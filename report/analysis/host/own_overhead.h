@@ -3,9 +3,10 @@
  *
  * Hooks measure themselves now and then; what CUPTI takes around them and for its GPU records
  * cannot be measured from within, so that calibrated figures stand for it: one table in own_cost.c.
- * CUPTI takes longer where memory is slow (other programs use it, too; the program's own data are larger than the processor's caches),
- * and where threads launch at once, which it makes wait for each other.  Both is seen in the trace: by how much longer than usual the
- * middle call of a kind takes.
+ * CUPTI takes longer where memory is slow (other programs use it, too; the program's own data are
+ * larger than the processor's caches), and where threads launch at once, which it makes wait for
+ * each other.  Both is seen in the trace: by how much longer than usual the middle call of a kind
+ * takes.
  */
 #ifndef REPORT_ANALYSIS_HOST_OWN_OVERHEAD_H
 #define REPORT_ANALYSIS_HOST_OWN_OVERHEAD_H

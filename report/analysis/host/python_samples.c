@@ -21,7 +21,8 @@ static bool is_after(const struct gp_model *model, uint32_t index)
 
 static uint64_t half_of(uint64_t between_ns)
 {
-	return between_ns / 2 < GP_PYTHON_SAMPLE_REACH_NS ? between_ns / 2 : GP_PYTHON_SAMPLE_REACH_NS;
+	return between_ns / 2 < GP_PYTHON_SAMPLE_REACH_NS ? between_ns / 2
+							  : GP_PYTHON_SAMPLE_REACH_NS;
 }
 
 /* Half of the time between a look and the one before. */
@@ -101,7 +102,9 @@ static bool is_of_import(const struct gp_model *model, const struct gp_frame *fr
 	       strncmp(code.file, own, sizeof(own) - 1) == 0;
 }
 
-/* The frames of a stack that are shown, the outermost first; of one of nothing else the innermost. */
+/*
+ * The frames of a stack that are shown, the outermost first; of one of nothing else the innermost.
+ */
 static uint32_t find_wanted(struct finder *finder, uint32_t stack)
 {
 	const struct gp_frame *frames = finder->model->frames;
@@ -140,7 +143,7 @@ static void open_span(struct finder *finder, uint32_t frame)
 		return;
 	}
 	result = gp_array_grow_spill(&finder->spans, &finder->capacity, finder->count,
-				    sizeof(*finder->spans));
+				     sizeof(*finder->spans));
 	if (result < 0) {
 		finder->error = result;
 		return;
@@ -161,7 +164,7 @@ static void add_turn(struct finder *finder, uint32_t depth, uint64_t start_ns)
 	struct path *open = &finder->open;
 	uint32_t before = open->turns[depth];
 	int result = gp_array_grow_spill(&finder->turns, &finder->turn_capacity, finder->turn_count,
-					sizeof(*finder->turns));
+					 sizeof(*finder->turns));
 
 	if (result < 0) {
 		finder->error = result;
@@ -269,8 +272,7 @@ void gp_host_depth_explain(const struct gp_host_depth *depth, FILE *out)
 {
 	if (depth->left_out > 0)
 		fprintf(out,
-			"gpuprof: Python's stacks are deep and change much: %s calls of functions "
-			"below the outermost %u of a stack are left out\n",
+			"gpuprof: Python's stacks are deep and change much: %s calls of functions below the outermost %u of a stack are left out\n",
 			gp_format_count(depth->left_out).text, depth->functions);
 }
 

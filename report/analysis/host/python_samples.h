@@ -1,8 +1,10 @@
 /*
- * host_looks: the times that looks at Python's stacks stand for (GP_RECORD_SAMPLE), and what threads did by them, as spans that nest.
+ * host_looks: the times that looks at Python's stacks stand for (GP_RECORD_SAMPLE), and what
+ * threads did by them, as spans that nest.
  *
- * A look stands for the time to the middle between it and the next one on either side, GP_PYTHON_SAMPLE_REACH_NS at most: what is further from any
- * look is not known.  So sums are about the same however often was looked.
+ * A look stands for the time to the middle between it and the next one on either side,
+ * GP_PYTHON_SAMPLE_REACH_NS at most: what is further from any look is not known.  So sums are about
+ * the same however often was looked.
  */
 #ifndef REPORT_ANALYSIS_HOST_PYTHON_SAMPLES_H
 #define REPORT_ANALYSIS_HOST_PYTHON_SAMPLES_H
@@ -29,30 +31,40 @@ bool gp_python_sample_follows(const struct gp_model *model, uint32_t index);
 uint32_t gp_python_samples_end(const struct gp_model *model, uint32_t first);
 
 /*
- * A function, for as long as looks that follow each other found it called by the same ones, at whatever line.  What Python calls to import a
- * module is left out: the module's own code stands below the one that imports it.
+ * A function, for as long as looks that follow each other found it called by the same ones, at
+ * whatever line.  What Python calls to import a module is left out: the module's own code stands
+ * below the one that imports it.
  */
 struct gp_host_span {
 	uint64_t start_ns, end_ns;
 	uint32_t frame; /* where the first look found it: an index in frames */
 	uint32_t depth; /* how many callers it has here */
 	uint32_t looks;
-	uint32_t
-		turn; /* the first one: an index in turns; GP_NONE = it stayed where it was found */
+	/* the first one: an index in turns; GP_NONE = it stayed where it was found */
+	uint32_t turn;
 	bool is_imported; /* by its caller, or without one: a module's code */
 };
 
-/* From then on looks found a function of Python's at another instruction, which may be of another line. */
+/*
+ * From then on looks found a function of Python's at another instruction, which may be of another
+ * line.
+ */
 struct gp_host_turn {
 	uint64_t start_ns;
 	uint32_t frame;
 	uint32_t next; /* of the same span; GP_NONE = none */
 };
 
-/* A look takes a few bytes of a file and may open GP_FRAME_DEPTH spans: so many at most, with their turns, are made of all of a model's. */
+/*
+ * A look takes a few bytes of a file and may open GP_FRAME_DEPTH spans: so many at most, with their
+ * turns, are made of all of a model's.
+ */
 #define GP_HOST_MOST_SPANS (8u << 20)
 
-/* How many functions of each stack have spans, from the outermost on, and how many spans of functions that they call are left out for that. */
+/*
+ * How many functions of each stack have spans, from the outermost on, and how many spans of
+ * functions that they call are left out for that.
+ */
 struct gp_host_depth {
 	uint32_t functions;
 	uint64_t left_out;
@@ -60,8 +72,9 @@ struct gp_host_depth {
 struct gp_host_depth gp_host_spans_depth(const struct gp_model *model);
 
 /*
- * Those of a thread, whose samples are [first, end), down to that depth of the model; by start, callers before what they called.  turns: NULL = they are not asked for.
- * *spans and *turns are for gp_spill_free() in either case.  Returns 0, -ENOMEM or -EOVERFLOW.
+ * Those of a thread, whose samples are [first, end), down to that depth of the model; by start,
+ * callers before what they called.  turns: NULL = they are not asked for. *spans and *turns are for
+ * gp_spill_free() in either case.  Returns 0, -ENOMEM or -EOVERFLOW.
  */
 int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t end,
 		       struct gp_host_depth depth, struct gp_host_span **spans, uint32_t *count,

@@ -1,7 +1,9 @@
 /*
- * range_spans: what the program's ranges are on the streams: from the first to the last operation that was started inside.
+ * range_spans: what the program's ranges are on the streams: from the first to the last operation
+ * that was started inside.
  *
- * Of push/pop ranges alone; those of one thread nest, and so do their spans on a stream that only this thread uses.
+ * Of push/pop ranges alone; those of one thread nest, and so do their spans on a stream that only
+ * this thread uses.
  */
 #ifndef REPORT_ANALYSIS_HOST_RANGE_SPANS_H
 #define REPORT_ANALYSIS_HOST_RANGE_SPANS_H
@@ -20,9 +22,9 @@ struct gp_range_span {
 };
 
 /*
- * Find the spans on streams, which are runs of operations that begin with first_ops[].  They come sorted by (stream, start, longest first);
- * *deep is grown by the ranges that were left out because too many were open at once.  Returns 0, -ENOMEM or -EOVERFLOW; *spans is to be
- * freed in any case.
+ * Find the spans on streams, which are runs of operations that begin with first_ops[].  They come
+ * sorted by (stream, start, longest first); *deep is grown by the ranges that were left out because
+ * too many were open at once.  Returns 0, -ENOMEM or -EOVERFLOW; *spans is to be freed in any case.
  */
 int gp_range_spans_find(const struct gp_model *model, const uint32_t *first_ops,
 			uint32_t stream_count, struct gp_range_span **spans, uint32_t *count,

@@ -1,8 +1,9 @@
 /*
  * stack_profile: what the processes' calls cost, by call stack: GPU time, time in the API, memory.
  *
- * A call tree (report/symbols/call_tree.h) that goes on below the program's functions: with the API function that was called, and with what the GPU
- * did on its account.  Kernels of a graph stand below the call that was captured, where the trace knows it.
+ * A call tree (report/symbols/call_tree.h) that goes on below the program's functions: with the API
+ * function that was called, and with what the GPU did on its account.  Kernels of a graph stand
+ * below the call that was captured, where the trace knows it.
  */
 #ifndef REPORT_ANALYSIS_HOST_STACK_PROFILE_H
 #define REPORT_ANALYSIS_HOST_STACK_PROFILE_H
@@ -28,7 +29,10 @@ struct gp_stack_profile {
 	uint64_t start_unix_ns,
 		end_unix_ns; /* from the first process's beginning to the last one's end */
 	uint32_t capacity;
-	/* What is added: calls, operations, and allocations that were made, in that part; to be set before. */
+	/*
+	 * What is added: calls, operations, and allocations that were made, in that part; to be set
+	 * before.
+	 */
 	struct gp_slice_choice choice;
 	struct gp_names *names; /* of kernels */
 	bool full_names;
@@ -42,13 +46,16 @@ void gp_stack_profile_close(struct gp_stack_profile *profile);
 /* Add a process, which may be freed after that.  Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model *model);
 
-/* The node of a call that is in the profile, or of calls without a stack where call is NULL; the profile's tree uses the model. */
+/*
+ * The node of a call that is in the profile, or of calls without a stack where call is NULL; the
+ * profile's tree uses the model.
+ */
 uint32_t gp_stack_profile_call(struct gp_stack_profile *profile, const struct gp_model *model,
 			       const struct gp_call *call);
 
 /*
- * The same upside down: what has a value at the roots, and below it who called it; each value is at its outermost caller.  Returns 0, -ENOMEM or
- * -EOVERFLOW; inverted is to be closed in either case.
+ * The same upside down: what has a value at the roots, and below it who called it; each value is at
+ * its outermost caller.  Returns 0, -ENOMEM or -EOVERFLOW; inverted is to be closed in either case.
  */
 int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_stack_metric value,
 			    struct gp_stack_profile *inverted);
@@ -61,8 +68,8 @@ static inline uint64_t gp_stack_profile_value(const struct gp_stack_profile *pro
 }
 
 /*
- * A line for the user, if there is something to say: that a measure is nothing, or that its calls have no stacks, and how to get some; and
- * which modules' functions have no names.
+ * A line for the user, if there is something to say: that a measure is nothing, or that its calls
+ * have no stacks, and how to get some; and which modules' functions have no names.
  */
 void gp_stack_profile_explain(const struct gp_stack_profile *profile, enum gp_stack_metric measure,
 			      FILE *out);

@@ -16,7 +16,10 @@
 
 /* ---- by names of kernels ---- */
 
-/* In their mangled names; what checks the bytes around a kernel's results, delays it, compares and fills buffers. */
+/*
+ * In their mangled names; what checks the bytes around a kernel's results, delays it, compares and
+ * fills buffers.
+ */
 static const char *const xla_kernels[] = {
 	"RedzoneAllocatorKernelImpl",
 	"stream_executor3gpu11DelayKernel",
@@ -79,7 +82,10 @@ static bool is_until_call(const void *element, const void *key)
 						    : sample->start_ns <= call->start_ns;
 }
 
-/* Who tried kernels out when a call was made: the same one by the looks at its thread right before and after. */
+/*
+ * Who tried kernels out when a call was made: the same one by the looks at its thread right before
+ * and after.
+ */
 static uint8_t find_tuner(const struct gp_tuning *tuning, const struct gp_model *model,
 			  const struct gp_call *call)
 {
@@ -195,7 +201,10 @@ static bool is_before_range(const void *element, const void *key)
 						   : call->start_ns < range->start_ns;
 }
 
-/* Ranges come in the order that calls have, too: of the calls before `done` those inside are marked already.  Returns what is done then. */
+/*
+ * Ranges come in the order that calls have, too: of the calls before `done` those inside are marked
+ * already.  Returns what is done then.
+ */
 static uint32_t mark_inside(struct gp_tuning *tuning, const struct gp_model *model,
 			    const struct gp_range *range, uint32_t done)
 {

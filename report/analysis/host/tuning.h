@@ -1,10 +1,13 @@
 /*
- * tuning: operations that a library started only to find out which of several kernels is the fastest, and to check what they compute.
+ * tuning: operations that a library started only to find out which of several kernels is the
+ * fastest, and to check what they compute.
  *
- * Who started an operation is told by the functions on its call's stack (report/analysis/loop/frame_marks.h); else, XLA's only, by the names of
- * kernels that nothing but its autotuner has, and by the ranges of modules that ran while XLA compiled and are no programs of their own.
- * Where calls have no stacks, those that a thread made between two looks at its Python stack (report/analysis/host/python_samples.h) that follow each other and
- * both found it in the same tuner; others may be of tuning that are not known as such.
+ * Who started an operation is told by the functions on its call's stack
+ * (report/analysis/loop/frame_marks.h); else, XLA's only, by the names of kernels that nothing but
+ * its autotuner has, and by the ranges of modules that ran while XLA compiled and are no programs
+ * of their own. Where calls have no stacks, those that a thread made between two looks at its
+ * Python stack (report/analysis/host/python_samples.h) that follow each other and both found it in
+ * the same tuner; others may be of tuning that are not known as such.
  */
 #ifndef REPORT_ANALYSIS_HOST_TUNING_H
 #define REPORT_ANALYSIS_HOST_TUNING_H
@@ -27,8 +30,8 @@ struct gp_tuning {
 	bool lacks_stacks;       /* of an operation the stack is not known */
 	/* what it is told by */
 	struct gp_frame_mark *marks; /* by index in frames: of the stack that begins there */
-	struct gp_time_span
-		*compiling; /* when XLA compiled, by its ranges: in order, none overlap */
+	/* when XLA compiled, by its ranges: in order, none overlap */
+	struct gp_time_span *compiling;
 	uint32_t compiling_count;
 };
 
@@ -37,8 +40,9 @@ int gp_tuning_of(struct gp_tuning *tuning, const struct gp_model *model);
 void gp_tuning_free(struct gp_tuning *tuning);
 
 /*
- * Whether the range's thread started something else inside than tuning.  Ask of ranges in the order that the model has them in: *own, 0 for
- * the first, is the first call of the program's own that does not come before the range.
+ * Whether the range's thread started something else inside than tuning.  Ask of ranges in the order
+ * that the model has them in: *own, 0 for the first, is the first call of the program's own that
+ * does not come before the range.
  */
 bool gp_tuning_range_has_own(const struct gp_model *model, const struct gp_tuning *tuning,
 			     const struct gp_range *range, uint32_t *own);

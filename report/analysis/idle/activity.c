@@ -89,8 +89,8 @@ static uint32_t find_kernel(struct gp_groups *groups, const char *mangled)
 
 /* Where groups were found before: looking one up by its key costs more than all the rest. */
 struct lookup {
-	uint32_t *kernels; /* by name; the last one is for kernels without a name; UINT32_MAX = not
-			      yet */
+	/* by name; the last one is for kernels without a name; UINT32_MAX = not yet */
+	uint32_t *kernels;
 	struct {
 		uint32_t kinds, row;
 	} others[REMEMBERED];

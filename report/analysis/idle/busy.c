@@ -177,7 +177,10 @@ static size_t gather_lives(struct gp_interval *intervals, struct gp_model *const
 	return count;
 }
 
-/* Of a process that nothing paused, its life counts; of others the parts do, as long as the summary says that they are. */
+/*
+ * Of a process that nothing paused, its life counts; of others the parts do, as long as the summary
+ * says that they are.
+ */
 int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models,
 		     size_t model_count, struct gp_window window)
 {

@@ -36,28 +36,36 @@ struct gp_window {
 };
 
 /*
- * Whether a process has no last call: it lives, or was killed, and was heard of after the last one that is recorded.  What it did from
- * there on is not known: most likely it was in a call that did not return, or waited for a kernel that did not end.
+ * Whether a process has no last call: it lives, or was killed, and was heard of after the last one
+ * that is recorded.  What it did from there on is not known: most likely it was in a call that did
+ * not return, or waited for a kernel that did not end.
  */
 bool gp_busy_is_open(const struct gp_model *model);
 
 /*
- * From the first to the last API call of all processes, of such as have no last one to the last that is known of them
- * (gp_recorded_last_known_ns()); of the operations, too, of traces of other recorders, and where there is no call.
+ * From the first to the last API call of all processes, of such as have no last one to the last
+ * that is known of them (gp_recorded_last_known_ns()); of the operations, too, of traces of other
+ * recorders, and where there is no call.
  */
 struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_count);
 
-/* The same of one process, which also lived in all parts that it recorded, where it did not record throughout. */
+/*
+ * The same of one process, which also lived in all parts that it recorded, where it did not record
+ * throughout.
+ */
 struct gp_window gp_busy_life(struct gp_model *model);
 
-/* What a launch takes to reach an idle device: what begins later than that after its call waited for something. */
+/*
+ * What a launch takes to reach an idle device: what begins later than that after its call waited
+ * for something.
+ */
 #define GP_BUSY_LATENCY_NS 50000u
 
 /*
- * The time that counts, of the window: that in which any process lived, as gp_busy_window() has it; of a process that
- * recorded in part, the parts (report/model/recorded.h).  What was launched before a part is not recorded, and may
- * run on into it: where the first operation that is launched in a part has to wait, the part counts from there on.  Disjoint, in order,
- * none is empty.
+ * The time that counts, of the window: that in which any process lived, as gp_busy_window() has it;
+ * of a process that recorded in part, the parts (report/model/recorded.h).  What was launched
+ * before a part is not recorded, and may run on into it: where the first operation that is launched
+ * in a part has to wait, the part counts from there on.  Disjoint, in order, none is empty.
  */
 struct gp_busy_parts {
 	struct gp_interval *intervals; /* free it */
@@ -72,8 +80,8 @@ int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models
 struct gp_device_ops;
 
 /*
- * Of a device: where one of the processes that use it recorded in part, what any of these recorded; what the others did says nothing
- * of this device.  Returns 0 or -ENOMEM.
+ * Of a device: where one of the processes that use it recorded in part, what any of these recorded;
+ * what the others did says nothing of this device.  Returns 0 or -ENOMEM.
  */
 int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops *ops,
 			 size_t device, size_t model_count, struct gp_window window);
@@ -81,7 +89,10 @@ int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops
 /* For how long any of them lived, as gp_busy_window() has it.  Returns 0 or -ENOMEM. */
 int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count);
 
-/* The same without the times in which the recording of all that lived paused: what the parts of them add up to. */
+/*
+ * The same without the times in which the recording of all that lived paused: what the parts of
+ * them add up to.
+ */
 int gp_busy_recorded_ns(uint64_t *recorded_ns, struct gp_model *const *models, size_t model_count);
 
 /*

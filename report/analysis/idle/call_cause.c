@@ -55,7 +55,10 @@ static bool is_set_up(const char *function)
 	return begins_with(function, "ncclComm") || begins_with(function, "ncclGetUniqueId");
 }
 
-/* Between a group's end and its start, back from the former; groups within it are of it.  Where the start is not found, it is not known. */
+/*
+ * Between a group's end and its start, back from the former; groups within it are of it.  Where the
+ * start is not found, it is not known.
+ */
 static const char *set_up_in_group(const struct gp_model *model, const struct gp_range *end)
 {
 	const char *found = NULL;
@@ -118,7 +121,10 @@ static bool starts_before(const void *element, const void *key)
 	return overhead->start_ns < *time_ns;
 }
 
-/* Of other threads, and of other kinds, there are few while a context is made; a damaged trace may have any number. */
+/*
+ * Of other threads, and of other kinds, there are few while a context is made; a damaged trace may
+ * have any number.
+ */
 #define MOST_LOOKED_AT 1024u
 
 uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_call *call)

@@ -1,5 +1,6 @@
 /*
- * call_cause: what calls keep a device waiting for: one call; and all that a process's threads made.
+ * call_cause: what calls keep a device waiting for: one call; and all that a process's threads
+ * made.
  */
 #ifndef REPORT_ANALYSIS_IDLE_CALL_CAUSE_H
 #define REPORT_ANALYSIS_IDLE_CALL_CAUSE_H
@@ -37,21 +38,26 @@ uint32_t gp_nccl_ranges(const struct gp_model *model);
 bool gp_range_is_of_nccl(const struct gp_model *model, const struct gp_range *range);
 
 /*
- * The function that makes, divides or ends a communicator in a range of model->ranges: its own, or of the end of a group, where NCCL does
- * what the group asked for, the first in the group that does such a thing.  NULL: none does.
+ * The function that makes, divides or ends a communicator in a range of model->ranges: its own, or
+ * of the end of a group, where NCCL does what the group asked for, the first in the group that does
+ * such a thing.  NULL: none does.
  */
 const char *gp_range_set_up(const struct gp_model *model, const struct gp_range *range);
 
 /*
- * When the context was there that this call made: the end of what CUPTI did for it, amid a call that allocates, which goes on with what it is
- * for (to make gigabytes page-locked takes longer than any context); else the end of the call.
+ * When the context was there that this call made: the end of what CUPTI did for it, amid a call
+ * that allocates, which goes on with what it is for (to make gigabytes page-locked takes longer
+ * than any context); else the end of the call.
  */
 uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_call *call);
 
 /* What one of model->calls took, without the context that it may have made first. */
 uint64_t gp_call_without_context_ns(const struct gp_model *model, uint32_t index);
 
-/* Whether it may have held the program up: not what CUPTI did in its own thread, or in ours that fetches what it recorded. */
+/*
+ * Whether it may have held the program up: not what CUPTI did in its own thread, or in ours that
+ * fetches what it recorded.
+ */
 bool gp_overhead_holds_up(const struct gp_model *model, const struct gp_overhead *overhead);
 
 /* A time, on the process's timeline, in which a thread of it was in a call of that cause. */
@@ -61,7 +67,10 @@ struct gp_call_time {
 	uint32_t cause;     /* enum gp_idle_cause */
 };
 
-/* In the order of device and time; disjoint, those of one device: of calls at the same time, the one that began first. */
+/*
+ * In the order of device and time; disjoint, those of one device: of calls at the same time, the
+ * one that began first.
+ */
 struct gp_call_times {
 	struct gp_call_time *times;
 	uint32_t count, capacity;
@@ -70,13 +79,19 @@ struct gp_call_times {
 
 struct gp_process_calls {
 	/*
-	 * Of calls that made a context, whatever they are for, until it was there, or loaded code, and of NCCL's set-up: all devices wait for these;
-	 * device_id is 0.
+	 * Of calls that made a context, whatever they are for, until it was there, or loaded code,
+	 * and of NCCL's set-up: all devices wait for these; device_id is 0.
 	 */
 	struct gp_call_times setups;
-	/* Of all others that keep their device waiting.  Not of those that wait: they keep only their thread. */
+	/*
+	 * Of all others that keep their device waiting.  Not of those that wait: they keep only
+	 * their thread.
+	 */
 	struct gp_call_times others;
-	/* When a thread that makes calls, or one that is not known, was in CUPTI for its own sake; device_id is 0. */
+	/*
+	 * When a thread that makes calls, or one that is not known, was in CUPTI for its own sake;
+	 * device_id is 0.
+	 */
 	struct gp_call_times profiler;
 	/* The same of threads that are known: device_id is the thread's. */
 	struct gp_call_times profiler_in;
@@ -87,8 +102,8 @@ int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *m
 void gp_process_calls_free(struct gp_process_calls *calls);
 
 /*
- * Index of the device's first time that ends after that moment; of the one that follows, or count, where none does.  At once
- * where moments are asked for in order.
+ * Index of the device's first time that ends after that moment; of the one that follows, or count,
+ * where none does.  At once where moments are asked for in order.
  */
 uint32_t gp_call_times_find(struct gp_call_times *times, uint32_t device_id, uint64_t time_ns);
 

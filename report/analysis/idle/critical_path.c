@@ -57,7 +57,9 @@ static bool ends_by(const void *element, const void *key)
 	return moment->model->ops[*(const uint32_t *)element].end_ns <= moment->time_ns;
 }
 
-/* The operation that ended last of those that ended at that time or before; GP_NONE: there is none. */
+/*
+ * The operation that ended last of those that ended at that time or before; GP_NONE: there is none.
+ */
 static uint32_t last_end(const struct walk *walk, uint64_t time_ns)
 {
 	const struct moment moment = {walk->model, time_ns};
@@ -76,7 +78,7 @@ static void step_to(struct walk *walk, uint64_t start_ns, uint8_t kind, uint32_t
 	if (start_ns >= walk->at_ns || walk->error != 0)
 		return;
 	walk->error = gp_array_grow_spill(&path->steps, &path->capacity, path->count,
-					 sizeof(*path->steps));
+					  sizeof(*path->steps));
 	if (walk->error == 0)
 		path->steps[path->count++] =
 			(struct gp_path_step){start_ns, walk->at_ns, index, kind};
@@ -108,8 +110,10 @@ static bool waits_for(const struct walk *walk, const struct gp_call *call, uint3
 }
 
 /*
- * What nobody has recorded of a thread before its first call: it may not have been there, and its creator was in a call, or it waited for what another one
- * made.  So it goes on with the main thread, or where that had made no call yet, with the one whose call began last; NULL: there was none.
+ * What nobody has recorded of a thread before its first call: it may not have been there, and its
+ * creator was in a call, or it waited for what another one made.  So it goes on with the main
+ * thread, or where that had made no call yet, with the one whose call began last; NULL: there was
+ * none.
  */
 static const struct gp_call *call_of_others(const struct walk *walk, uint64_t time_ns)
 {
@@ -118,7 +122,10 @@ static const struct gp_call *call_of_others(const struct walk *walk, uint64_t ti
 	return latest ? latest : gp_outer_last(&walk->outer, time_ns);
 }
 
-/* Whether another thread made calls for half of the time from then to the moment that is reached; the thread that is followed made none. */
+/*
+ * Whether another thread made calls for half of the time from then to the moment that is reached;
+ * the thread that is followed made none.
+ */
 static bool is_beside_others(struct walk *walk, uint64_t from_ns)
 {
 	uint64_t half_ns = walk->at_ns > from_ns ? (walk->at_ns - from_ns) / 2 : 0;
@@ -127,14 +134,20 @@ static bool is_beside_others(struct walk *walk, uint64_t from_ns)
 	       gp_outer_is_busy(&walk->outer, from_ns, walk->at_ns, half_ns);
 }
 
-/* The thread was in no call since that one, or since one of a thread that it waited for, which is returned then. */
+/*
+ * The thread was in no call since that one, or since one of a thread that it waited for, which is
+ * returned then.
+ */
 static const struct gp_call *step_to_call(struct walk *walk, const struct gp_call *call,
 					  uint32_t next)
 {
 	uint64_t ended_ns = gp_call_end_ns(call);
 	const struct gp_call *joined = NULL;
 
-	/* threads that the main one made, and whose calls are all in this time, it will have joined, and waited for the last of them */
+	/*
+	 * threads that the main one made, and whose calls are all in this time, it will have
+	 * joined, and waited for the last of them
+	 */
 	if (call->thread_id == walk->model->pid && walk->at_ns > ended_ns &&
 	    walk->at_ns - ended_ns > LONG_NS)
 		joined = gp_outer_last_within(&walk->outer, ended_ns, walk->at_ns);
@@ -147,7 +160,10 @@ static const struct gp_call *step_to_call(struct walk *walk, const struct gp_cal
 	return call;
 }
 
-/* What the thread did before; the operation that it waited for, or GP_NONE with *thread_id: then it goes on there, or ends. */
+/*
+ * What the thread did before; the operation that it waited for, or GP_NONE with *thread_id: then it
+ * goes on there, or ends.
+ */
 static uint32_t follow_thread(struct walk *walk, uint32_t *thread_id, bool *goes_on)
 {
 	const struct gp_toplevel_calls *outer = &walk->outer;
@@ -175,7 +191,10 @@ static uint32_t follow_thread(struct walk *walk, uint32_t *thread_id, bool *goes
 	return GP_NONE;
 }
 
-/* Whether one that ended then may be what another one, ready since, waited for until it began: soon before, or by chance in 1 of 100 cases. */
+/*
+ * Whether one that ended then may be what another one, ready since, waited for until it began: soon
+ * before, or by chance in 1 of 100 cases.
+ */
 static bool ended_soon_before(uint64_t end_ns, uint64_t ready_ns, uint64_t start_ns)
 {
 	return start_ns - end_ns <= SOON_NS || (start_ns - end_ns) * 100 <= start_ns - ready_ns;
@@ -205,7 +224,10 @@ static const struct gp_op *before_in_stream(const struct gp_model *model, const 
 		       : NULL;
 }
 
-/* What the operation waited for: another one, or GP_NONE and *thread_id: its launch there; *goes_on: any is known. */
+/*
+ * What the operation waited for: another one, or GP_NONE and *thread_id: its launch there;
+ * *goes_on: any is known.
+ */
 static uint32_t follow_op(struct walk *walk, uint32_t number, uint32_t *thread_id, bool *goes_on)
 {
 	const struct gp_model *model = walk->model;
@@ -241,7 +263,10 @@ static void follow(struct walk *walk)
 	const struct gp_model *model = walk->model;
 	uint32_t op = last_end(walk, UINT64_MAX), thread_id = 0;
 	uint64_t op_ns = op == GP_NONE ? 0 : model->ops[op].end_ns, call_ns = 0;
-	/* no more steps than that: where times are rounded, calls and operations of no length may seem to wait for each other */
+	/*
+	 * no more steps than that: where times are rounded, calls and operations of no length may
+	 * seem to wait for each other
+	 */
 	uint64_t left = 2 * ((uint64_t)model->call_count + model->op_count + 1);
 	bool goes_on = true;
 

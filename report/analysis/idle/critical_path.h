@@ -1,11 +1,14 @@
 /*
- * critical_path: what each moment of a process waited for, followed from its last call or operation back to its first: an operation waited for
- * the one before it in its stream or for its launch, a launch for what its thread had done before, a call that waits for the operation
- * that ended in it; what came before a thread's first call is the main thread's, and where that was in no call for the whole life of other threads, it
- * waited for the last of them.  What lies on this path made the run as long as it was; what does not, might take longer without anybody noticing.
+ * critical_path: what each moment of a process waited for, followed from its last call or operation
+ * back to its first: an operation waited for the one before it in its stream or for its launch, a
+ * launch for what its thread had done before, a call that waits for the operation that ended in it;
+ * what came before a thread's first call is the main thread's, and where that was in no call for
+ * the whole life of other threads, it waited for the last of them.  What lies on this path made the
+ * run as long as it was; what does not, might take longer without anybody noticing.
  *
- * Records do not say which event an operation waited for: where it began long after its launch and the end of the one before it, that
- * is taken to have been the operation of another stream that ended just then.
+ * Records do not say which event an operation waited for: where it began long after its launch and
+ * the end of the one before it, that is taken to have been the operation of another stream that
+ * ended just then.
  */
 #ifndef REPORT_ANALYSIS_IDLE_CRITICAL_PATH_H
 #define REPORT_ANALYSIS_IDLE_CRITICAL_PATH_H
@@ -19,7 +22,8 @@ enum gp_path_kind {
 	GP_PATH_OPERATION,
 	GP_PATH_CALL, /* a thread was in it */
 	GP_PATH_HOST, /* a thread was in no call: index is the call that it made next, or GP_NONE */
-	GP_PATH_BESIDE, /* the same, while other threads made calls: no record says whether it waited for them */
+	/* the same, while other threads made calls: no record says whether it waited for them */
+	GP_PATH_BESIDE,
 	GP_PATH_LAUNCH, /* from the end of the call to the operation's start */
 	GP_PATH_STEP,   /* from the end of another operation to this one's start */
 };

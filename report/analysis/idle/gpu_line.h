@@ -1,5 +1,6 @@
 /*
- * gpu_line: what each device did, kept: for sums over any span of time, in time that does not grow with the span.
+ * gpu_line: what each device did, kept: for sums over any span of time, in time that does not grow
+ * with the span.
  */
 #ifndef REPORT_ANALYSIS_IDLE_GPU_LINE_H
 #define REPORT_ANALYSIS_IDLE_GPU_LINE_H
@@ -23,13 +24,19 @@ struct gp_gpu_lines {
 	size_t count;
 };
 
-/* Of each device of the models' gp_device_list_all().  Returns 0 or -ENOMEM; gp_gpu_lines_free() in either case. */
+/*
+ * Of each device of the models' gp_device_list_all().  Returns 0 or -ENOMEM; gp_gpu_lines_free() in
+ * either case.
+ */
 int gp_gpu_lines_of(struct gp_gpu_lines *lines, struct gp_model *const *models, size_t model_count,
 		    struct gp_window window, struct gp_device_list *devices,
 		    const struct gp_kinds *kinds);
 void gp_gpu_lines_free(struct gp_gpu_lines *lines);
 
-/* Add to state_ns how long the device was in each state within that time (Unix ns); outside of the line: in none. */
+/*
+ * Add to state_ns how long the device was in each state within that time (Unix ns); outside of the
+ * line: in none.
+ */
 void gp_gpu_line_add(const struct gp_gpu_line *line, uint64_t start_ns, uint64_t end_ns,
 		     uint64_t state_ns[GP_STATES]);
 

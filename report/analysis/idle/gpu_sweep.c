@@ -113,7 +113,10 @@ static void tell_used(struct sweep *sweep, uint64_t end_ns)
 	pass_on(sweep, &gap);
 }
 
-/* Nobody is idle who is not there, nor does anybody know of what is not recorded, but for what was before. */
+/*
+ * Nobody is idle who is not there, nor does anybody know of what is not recorded, but for what was
+ * before.
+ */
 static void tell_unused(struct sweep *sweep, enum gp_idle_cause cause, uint64_t end_ns)
 {
 	struct gp_gap gap = {

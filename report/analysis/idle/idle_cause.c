@@ -65,7 +65,10 @@ static bool has_next(const struct cursor *cursor)
 	return cursor->next < cursor->end && cursor->next->device_id == cursor->device_id;
 }
 
-/* The first that lasts longer than what is reached: in Unix ns, cut at end_ns.  False: none begins before that. */
+/*
+ * The first that lasts longer than what is reached: in Unix ns, cut at end_ns.  False: none begins
+ * before that.
+ */
 static bool next_time(const struct split *split, struct cursor *cursor, uint64_t end_ns,
 		      struct gp_call_time *time)
 {
@@ -222,7 +225,10 @@ static bool begins_by(const void *call, const void *moment)
 					      : at->start_ns <= by->time_ns;
 }
 
-/* How many of the calls from that one on, of its thread and before `last`, begin by then: looked for near the first. */
+/*
+ * How many of the calls from that one on, of its thread and before `last`, begin by then: looked
+ * for near the first.
+ */
 static uint32_t count_until(const struct split *split, uint32_t first, uint32_t last,
 			    uint64_t until_ns)
 {
@@ -237,7 +243,10 @@ static uint32_t count_until(const struct split *split, uint32_t first, uint32_t 
 				    begins_by, &moment);
 }
 
-/* Whether the thread is at the end of that call, and comes back from nothing: neither from it nor from one that begins later. */
+/*
+ * Whether the thread is at the end of that call, and comes back from nothing: neither from it nor
+ * from one that begins later.
+ */
 static bool is_free_behind(const struct split *split, uint32_t call)
 {
 	return split->reached_ns == end_of(split, call) &&
@@ -247,8 +256,8 @@ static bool is_free_behind(const struct split *split, uint32_t call)
 }
 
 /*
- * Where nobody asks for the order of what follows that call, those calls that end while nothing else counts are taken together.  Returns
- * the last one of them, or that call.
+ * Where nobody asks for the order of what follows that call, those calls that end while nothing
+ * else counts are taken together.  Returns the last one of them, or that call.
  */
 static uint32_t skip(struct split *split, uint32_t call, uint32_t last)
 {
@@ -275,7 +284,10 @@ static uint32_t skip(struct split *split, uint32_t call, uint32_t last)
 
 /* ---- the host's thread ---- */
 
-/* Of the calls of that one's thread up to it, the last that began before the gap did; else the first. */
+/*
+ * Of the calls of that one's thread up to it, the last that began before the gap did; else the
+ * first.
+ */
 static uint32_t first_call(const struct split *split, uint32_t call)
 {
 	const struct gp_call *calls = split->model->calls;

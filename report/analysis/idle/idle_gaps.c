@@ -54,7 +54,7 @@ static void take_gap(void *context, const struct gp_gap *gap)
 		return;
 	device = &idle_gaps->devices[gap->device];
 	result = gp_array_grow_spill(&device->idle_gaps, &device->capacity, device->count,
-				    sizeof(*device->idle_gaps));
+				     sizeof(*device->idle_gaps));
 	if (result == 0)
 		device->idle_gaps[device->count++] = idle_gap_of(gap);
 	else
@@ -72,7 +72,8 @@ static int sum_up(struct gp_device_idle_gaps *device)
 }
 
 /* NULL = of none. */
-static struct gp_process_idle_gaps *process_of(const struct gp_idle_gaps *idle_gaps, const struct gp_idle_gap *idle_gap)
+static struct gp_process_idle_gaps *process_of(const struct gp_idle_gaps *idle_gaps,
+					       const struct gp_idle_gap *idle_gap)
 {
 	return gp_idle_gap_is_between(idle_gap) && idle_gap->after.model < idle_gaps->process_count
 		       ? &idle_gaps->processes[idle_gap->after.model]
@@ -80,7 +81,8 @@ static struct gp_process_idle_gaps *process_of(const struct gp_idle_gaps *idle_g
 }
 
 static void each_of_process(struct gp_idle_gaps *idle_gaps,
-			    void (*take)(struct gp_process_idle_gaps *process, struct gp_idle_gap *idle_gap))
+			    void (*take)(struct gp_process_idle_gaps *process,
+					 struct gp_idle_gap *idle_gap))
 {
 	for (size_t i = 0; i < idle_gaps->device_count; i++)
 		for (uint32_t k = 0; k < idle_gaps->devices[i].count; k++) {
@@ -103,7 +105,8 @@ static void append_idle_gap(struct gp_process_idle_gaps *process, struct gp_idle
 	uint64_t *longest_ns = &process->longest_ns[process->count / GP_IDLE_GAPS_BLOCK];
 
 	process->idle_gaps[process->count++] = idle_gap;
-	*longest_ns = gp_idle_gap_ns(idle_gap) > *longest_ns ? gp_idle_gap_ns(idle_gap) : *longest_ns;
+	*longest_ns =
+		gp_idle_gap_ns(idle_gap) > *longest_ns ? gp_idle_gap_ns(idle_gap) : *longest_ns;
 }
 
 static int deal_out(struct gp_idle_gaps *idle_gaps)
@@ -114,8 +117,9 @@ static int deal_out(struct gp_idle_gaps *idle_gaps)
 
 		process->idle_gaps =
 			gp_spill_take(((size_t)process->count + 1) * sizeof(struct gp_idle_gap *));
-		process->longest_ns = gp_spill_take_zeroed(
-			(size_t)process->count / GP_IDLE_GAPS_BLOCK + 1, sizeof(*process->longest_ns));
+		process->longest_ns =
+			gp_spill_take_zeroed((size_t)process->count / GP_IDLE_GAPS_BLOCK + 1,
+					     sizeof(*process->longest_ns));
 		if (!process->idle_gaps || !process->longest_ns)
 			return -ENOMEM;
 		process->count = 0;
@@ -125,10 +129,12 @@ static int deal_out(struct gp_idle_gaps *idle_gaps)
 }
 
 int gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_t process_count,
-		  struct gp_sweep_taker *taker)
+		      struct gp_sweep_taker *taker)
 {
-	*idle_gaps = (struct gp_idle_gaps){.device_count = device_count, .process_count = process_count};
-	*taker = (struct gp_sweep_taker){take_segment, take_gap, idle_gaps, gp_sweep_needs_no_order};
+	*idle_gaps =
+		(struct gp_idle_gaps){.device_count = device_count, .process_count = process_count};
+	*taker =
+		(struct gp_sweep_taker){take_segment, take_gap, idle_gaps, gp_sweep_needs_no_order};
 	idle_gaps->devices = calloc(device_count + 1, sizeof(*idle_gaps->devices));
 	idle_gaps->processes = calloc(process_count + 1, sizeof(*idle_gaps->processes));
 	return idle_gaps->devices && idle_gaps->processes ? 0 : -ENOMEM;
@@ -184,8 +190,8 @@ static uint64_t idle_until(const struct gp_device_idle_gaps *device, uint64_t ti
 	return device->idle_ns[begun];
 }
 
-uint64_t gp_idle_gaps_busy_ns(const struct gp_idle_gaps *idle_gaps, size_t device, uint64_t start_ns,
-			  uint64_t end_ns)
+uint64_t gp_idle_gaps_busy_ns(const struct gp_idle_gaps *idle_gaps, size_t device,
+			      uint64_t start_ns, uint64_t end_ns)
 {
 	const struct gp_device_idle_gaps *of_device;
 
@@ -202,7 +208,8 @@ uint64_t gp_idle_gaps_busy_ns(const struct gp_idle_gaps *idle_gaps, size_t devic
 	       (idle_until(of_device, end_ns) - idle_until(of_device, start_ns));
 }
 
-struct gp_idle_gap *gp_idle_gaps_at(const struct gp_idle_gaps *idle_gaps, size_t device, uint64_t time_ns)
+struct gp_idle_gap *gp_idle_gaps_at(const struct gp_idle_gaps *idle_gaps, size_t device,
+				    uint64_t time_ns)
 {
 	const struct gp_device_idle_gaps *of_device;
 	uint32_t begun;
@@ -213,6 +220,7 @@ struct gp_idle_gap *gp_idle_gaps_at(const struct gp_idle_gaps *idle_gaps, size_t
 	begun = count_before(of_device, time_ns + CLOCKS_DIFFER_NS);
 	if (begun == 0 || of_device->idle_gaps[begun - 1].end_ns + CLOCKS_DIFFER_NS < time_ns)
 		return NULL;
-	return gp_idle_gap_is_between(&of_device->idle_gaps[begun - 1]) ? &of_device->idle_gaps[begun - 1]
-								: NULL;
+	return gp_idle_gap_is_between(&of_device->idle_gaps[begun - 1])
+		       ? &of_device->idle_gaps[begun - 1]
+		       : NULL;
 }

@@ -1,7 +1,7 @@
 /*
  * idle_gaps: when each GPU had nothing to do, between its first operation and its last, whichever
- * process's: the gaps of the sweep, kept in order, so that rules of advice can ask what the GPU did at
- * a moment, and note which gaps they have explained.
+ * process's: the gaps of the sweep, kept in order, so that rules of advice can ask what the GPU did
+ * at a moment, and note which gaps they have explained.
  *
  * A GPU takes up to a microsecond from one operation to the next: a gap so short is none here.
  *
@@ -39,8 +39,8 @@ struct gp_device_idle_gaps {
 };
 
 /*
- * Those between two operations that ended with one of the process's, by device and in order, so that of a hundred processes each looks
- * at its own alone; longest_ns[i] = the longest of block i.
+ * Those between two operations that ended with one of the process's, by device and in order, so
+ * that of a hundred processes each looks at its own alone; longest_ns[i] = the longest of block i.
  */
 struct gp_process_idle_gaps {
 	struct gp_idle_gap **idle_gaps;
@@ -56,23 +56,24 @@ struct gp_idle_gaps {
 };
 
 /*
- * From a sweep over the whole time of the models: what takes before it, and after it the rest.  Return 0, -ENOMEM or
- * -EOVERFLOW; gp_idle_gaps_free() in either case.
+ * From a sweep over the whole time of the models: what takes before it, and after it the rest.
+ * Return 0, -ENOMEM or -EOVERFLOW; gp_idle_gaps_free() in either case.
  */
 int gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_t process_count,
-		  struct gp_sweep_taker *taker);
+		      struct gp_sweep_taker *taker);
 int gp_idle_gaps_finish(struct gp_idle_gaps *idle_gaps);
 void gp_idle_gaps_free(struct gp_idle_gaps *idle_gaps);
 
 /* For how long the device was at work within that time. */
-uint64_t gp_idle_gaps_busy_ns(const struct gp_idle_gaps *idle_gaps, size_t device, uint64_t start_ns,
-			  uint64_t end_ns);
+uint64_t gp_idle_gaps_busy_ns(const struct gp_idle_gaps *idle_gaps, size_t device,
+			      uint64_t start_ns, uint64_t end_ns);
 
 /*
- * The idle_gap between two operations in which the device was at that moment, or that began or ended within 5 us of it, by
- * which clocks may differ; NULL = it was at work.
+ * The idle_gap between two operations in which the device was at that moment, or that began or
+ * ended within 5 us of it, by which clocks may differ; NULL = it was at work.
  */
-struct gp_idle_gap *gp_idle_gaps_at(const struct gp_idle_gaps *idle_gaps, size_t device, uint64_t time_ns);
+struct gp_idle_gap *gp_idle_gaps_at(const struct gp_idle_gaps *idle_gaps, size_t device,
+				    uint64_t time_ns);
 
 /* Whether a process had work before it and after it. */
 static inline bool gp_idle_gap_is_between(const struct gp_idle_gap *idle_gap)
@@ -80,16 +81,19 @@ static inline bool gp_idle_gap_is_between(const struct gp_idle_gap *idle_gap)
 	return idle_gap->before.op != GP_NONE && idle_gap->after.op != GP_NONE;
 }
 
-/* Whether it is before a process's first operation, or else after its last one; time in which nobody used the device may be neither. */
+/*
+ * Whether it is before a process's first operation, or else after its last one; time in which
+ * nobody used the device may be neither.
+ */
 static inline bool gp_idle_gap_is_at_start(const struct gp_device_idle_gaps *device,
-				       const struct gp_idle_gap *idle_gap)
+					   const struct gp_idle_gap *idle_gap)
 {
 	return idle_gap->before.op == GP_NONE &&
 	       (idle_gap->after.op != GP_NONE || idle_gap->end_ns <= device->first_ns);
 }
 
 static inline bool gp_idle_gap_is_at_end(const struct gp_device_idle_gaps *device,
-				     const struct gp_idle_gap *idle_gap)
+					 const struct gp_idle_gap *idle_gap)
 {
 	return idle_gap->after.op == GP_NONE &&
 	       (idle_gap->before.op != GP_NONE || idle_gap->start_ns >= device->last_ns);
@@ -100,7 +104,8 @@ static inline uint64_t gp_idle_gap_ns(const struct gp_idle_gap *idle_gap)
 	return idle_gap->end_ns - idle_gap->start_ns;
 }
 
-static inline uint64_t gp_idle_gap_cause_ns(const struct gp_idle_gap *idle_gap, enum gp_idle_cause cause)
+static inline uint64_t gp_idle_gap_cause_ns(const struct gp_idle_gap *idle_gap,
+					    enum gp_idle_cause cause)
 {
 	return (uint64_t)((double)gp_idle_gap_ns(idle_gap) * idle_gap->cause_share[cause] / 255);
 }

@@ -26,7 +26,9 @@ static int compare_launches(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* An operation may seem to begin before its call: the clocks of host and device differ by a little. */
+/*
+ * An operation may seem to begin before its call: the clocks of host and device differ by a little.
+ */
 static struct launch launch_of(const struct gp_model *model, const struct gp_op *op)
 {
 	const struct gp_call *call = &model->calls[op->call];
@@ -35,7 +37,10 @@ static struct launch launch_of(const struct gp_model *model, const struct gp_op 
 			       call->duration_ns};
 }
 
-/* Operations of one call, as the nodes of a graph, are one thing to wait for: from the launch to the first one's start. */
+/*
+ * Operations of one call, as the nodes of a graph, are one thing to wait for: from the launch to
+ * the first one's start.
+ */
 static bool is_waited_for(const struct gp_model *model, uint32_t first, uint32_t index)
 {
 	const struct gp_op *op = &model->ops[index];

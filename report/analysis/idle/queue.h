@@ -1,9 +1,10 @@
 /*
  * queue: operations of one stream between their launch and their start.
  *
- * The length of the queue is the number of launches whose call has begun and whose operation has not, the first one of those of a graph; it
- * changes at both.  A launch is late if nothing
- * was left to do in the stream when its call began.  Operations whose call is not known count in none of this but the gaps.
+ * The length of the queue is the number of launches whose call has begun and whose operation has
+ * not, the first one of those of a graph; it changes at both.  A launch is late if nothing was left
+ * to do in the stream when its call began.  Operations whose call is not known count in none of
+ * this but the gaps.
  */
 #ifndef REPORT_ANALYSIS_IDLE_QUEUE_H
 #define REPORT_ANALYSIS_IDLE_QUEUE_H
@@ -16,7 +17,10 @@
 /* A launch waits in its call where that many are outstanding: what drivers have room for. */
 #define GP_QUEUE_FULL 1024u
 
-/* Gaps up to this length between operations that had been launched are what going on to the next one takes. */
+/*
+ * Gaps up to this length between operations that had been launched are what going on to the next
+ * one takes.
+ */
 #define GP_QUEUE_STEP_NS 30u
 
 struct gp_queue {
@@ -37,12 +41,16 @@ struct gp_queue {
 typedef void gp_queue_take(void *context, uint64_t time_ns, uint64_t length);
 
 /*
- * Of the operations first to end - 1 of a model, which are one stream's.  take may be NULL.  Returns 0 or -ENOMEM.
+ * Of the operations first to end - 1 of a model, which are one stream's.  take may be NULL.
+ * Returns 0 or -ENOMEM.
  */
 int gp_queue_of(struct gp_queue *queue, const struct gp_model *model, uint32_t first, uint32_t end,
 		gp_queue_take *take, void *context);
 
-/* From the end of the call to the start of the operation, 0 where it began before; its call is known. */
+/*
+ * From the end of the call to the start of the operation, 0 where it began before; its call is
+ * known.
+ */
 static inline uint64_t gp_queue_delay_ns(const struct gp_model *model, const struct gp_op *op)
 {
 	const struct gp_call *call = &model->calls[op->call];

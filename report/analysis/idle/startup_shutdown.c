@@ -53,7 +53,10 @@ struct told_call {
 	enum gp_end_part part;
 };
 
-/* The few calls that load code, or take long to allocate or free memory or to end a context, found in one pass over all calls. */
+/*
+ * The few calls that load code, or take long to allocate or free memory or to end a context, found
+ * in one pass over all calls.
+ */
 struct told_calls {
 	const struct gp_model *model;
 	struct told_call *calls;
@@ -95,7 +98,7 @@ static int find_calls(struct told_calls *told, const struct gp_model *model)
 		if (part == GP_END_PARTS)
 			continue;
 		result = gp_array_grow_spill(&told->calls, &told->capacity, told->count,
-					    sizeof(*told->calls));
+					     sizeof(*told->calls));
 		if (result == 0)
 			told->calls[told->count++] = (struct told_call){i, part};
 	}
@@ -122,7 +125,7 @@ static uint64_t take(struct parts *parts, uint64_t start_ns, uint64_t end_ns)
 	if (from_ns >= to_ns || parts->error != 0)
 		return 0;
 	parts->error = gp_array_grow_spill(&parts->intervals, &parts->capacity, parts->count,
-					  sizeof(*parts->intervals));
+					   sizeof(*parts->intervals));
 	if (parts->error == 0)
 		parts->intervals[parts->count++] = (struct gp_interval){from_ns, to_ns};
 	return to_ns - from_ns;
@@ -213,7 +216,10 @@ static int sum_nccl(struct gp_startup_shutdown *ends, const struct gp_model *mod
 /* What is shorter only asks something, or is a part of a group. */
 #define LEAST_MADE_NS 1000000u
 
-/* The shortest of those that made communicators; 0: there was one at most.  *made_ns = when the last of them was made. */
+/*
+ * The shortest of those that made communicators; 0: there was one at most.  *made_ns = when the
+ * last of them was made.
+ */
 static uint64_t least_made_ns(const struct gp_model *model, uint64_t *made_ns)
 {
 	uint64_t least_ns = UINT64_MAX;

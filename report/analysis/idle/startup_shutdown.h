@@ -1,6 +1,7 @@
 /*
- * ends: what a process took before its first GPU operation and after its last one, and for what, as far as that is known: making contexts,
- * ending them, loading code, allocating and freeing memory, and NCCL, whose functions are ranges of the domain "NCCL".
+ * ends: what a process took before its first GPU operation and after its last one, and for what, as
+ * far as that is known: making contexts, ending them, loading code, allocating and freeing memory,
+ * and NCCL, whose functions are ranges of the domain "NCCL".
  *
  * All of it happens once in a process: what is a large part of a short run is none of a long one.
  */
@@ -32,28 +33,43 @@ struct gp_end {
 };
 
 struct gp_startup_shutdown {
-	uint64_t
-		before_ns; /* from the process's beginning to its first call, to 10 ms; 0 = not known */
-	struct gp_end
-		first; /* from the first call to the first operation's start; 0 where only the last part was kept, or a part cannot be read */
-	struct gp_end
-		last; /* from the last operation's end to the last call's; 0 where operations may be missing */
-	struct gp_end
-		whole; /* of a process that had no operation for sure, from the first call to the last; else 0 */
+	/* from the process's beginning to its first call, to 10 ms; 0 = not known */
+	uint64_t before_ns;
+	/*
+	 * from the first call to the first operation's start; 0 where only the last part was kept,
+	 * or a part cannot be read
+	 */
+	struct gp_end first;
+	/* from the last operation's end to the last call's; 0 where operations may be missing */
+	struct gp_end last;
+	/* of a process that had no operation for sure, from the first call to the last; else 0 */
+	struct gp_end whole;
 	/* Wherever they lie: while NCCL made communicators, and while it ended them. */
 	uint64_t nccl_make_ns, nccl_end_ns;
 	const char *nccl_make; /* the range with most of it; NULL = none */
 	uint32_t nccl_made;    /* calls that made communicators */
-	uint64_t
-		nccl_least_ns; /* of the calls, or groups of calls, of 1 ms and more that made some, the shortest; 0 = there was one at most */
-	uint64_t
-		nccl_use_ns; /* on the model's timeline, when NCCL was first used after it had made the last of them; that of the last call = never */
+	/*
+	 * of the calls, or groups of calls, of 1 ms and more that made some, the shortest; 0 =
+	 * there was one at most
+	 */
+	uint64_t nccl_least_ns;
+	/*
+	 * on the model's timeline, when NCCL was first used after it had made the last of them;
+	 * that of the last call = never
+	 */
+	uint64_t nccl_use_ns;
 };
 
-/* All 0 but whole of a process that had no timed operation; all 0 where only parts were recorded.  Returns 0 or -ENOMEM. */
+/*
+ * All 0 but whole of a process that had no timed operation; all 0 where only parts were recorded.
+ * Returns 0 or -ENOMEM.
+ */
 int gp_startup_shutdown_of(struct gp_startup_shutdown *ends, const struct gp_model *model);
 
-/* "NCCL", "making contexts", "ending contexts", "loading code", "allocating memory", "freeing memory" */
+/*
+ * "NCCL", "making contexts", "ending contexts", "loading code", "allocating memory", "freeing
+ * memory"
+ */
 const char *gp_end_part_name(enum gp_end_part part);
 
 #endif

@@ -11,7 +11,7 @@
 static int add_thread(struct gp_toplevel_calls *outer, const struct gp_call *call)
 {
 	int error = gp_array_grow_spill(&outer->threads, &outer->thread_capacity,
-				       outer->thread_count, sizeof(*outer->threads));
+					outer->thread_count, sizeof(*outer->threads));
 
 	if (error == 0)
 		outer->threads[outer->thread_count++] =
@@ -42,7 +42,10 @@ static int list_calls(struct gp_toplevel_calls *outer, uint32_t call_count)
 	return 0;
 }
 
-/* Of those that began at once the thread with the lowest number is the last one, as of threads that ended at once. */
+/*
+ * Of those that began at once the thread with the lowest number is the last one, as of threads that
+ * ended at once.
+ */
 static int compare_starts(const void *a, const void *b, const void *context)
 {
 	const struct gp_call *calls = context;
@@ -137,7 +140,8 @@ static bool is_before_of_thread(const void *element, const void *key)
 	       (call->thread_id == moment->thread_id && call->start_ns < moment->time_ns);
 }
 
-uint32_t gp_outer_before(const struct gp_toplevel_calls *outer, uint32_t thread_id, uint64_t time_ns)
+uint32_t gp_outer_before(const struct gp_toplevel_calls *outer, uint32_t thread_id,
+			 uint64_t time_ns)
 {
 	const struct moment moment = {outer, thread_id, time_ns};
 
@@ -213,7 +217,10 @@ static bool has_lower_id(const void *element, const void *key)
 	return thread->id < *(const uint32_t *)key;
 }
 
-/* Counts the call for its thread, which may have been counted; whether that made calls for so much of the time by then. */
+/*
+ * Counts the call for its thread, which may have been counted; whether that made calls for so much
+ * of the time by then.
+ */
 static bool is_busy_with(struct gp_toplevel_calls *outer, uint32_t number, uint64_t from_ns,
 			 uint64_t to_ns, uint64_t least_ns)
 {

@@ -1,7 +1,9 @@
 /*
- * outer_calls: the calls of a process that no other one of their thread made, found by thread, by start and by end.
+ * outer_calls: the calls of a process that no other one of their thread made, found by thread, by
+ * start and by end.
  *
- * For who goes back in time with many threads: what they did in a while is found at the cost of what they did in it, not of how many there are.
+ * For who goes back in time with many threads: what they did in a while is found at the cost of
+ * what they did in it, not of how many there are.
  */
 #ifndef REPORT_ANALYSIS_IDLE_TOPLEVEL_CALLS_H
 #define REPORT_ANALYSIS_IDLE_TOPLEVEL_CALLS_H
@@ -15,8 +17,8 @@
 struct gp_outer_thread {
 	uint64_t start_ns, end_ns;
 	uint32_t id, last; /* the number of its last call */
-	uint64_t
-		seen_ns; /* of which question, by its end, what follows is: what the thread did in its time */
+	/* of which question, by its end, what follows is: what the thread did in its time */
+	uint64_t seen_ns;
 	uint64_t first_ns, until_ns;
 };
 
@@ -27,8 +29,8 @@ struct gp_toplevel_calls {
 	struct gp_outer_thread *threads; /* by id */
 	uint32_t *threads_by_end;        /* places in threads */
 	uint32_t count, thread_count, thread_capacity;
-	uint32_t
-		asked; /* so many of by_end ended by the end of the time that was asked about last */
+	/* so many of by_end ended by the end of the time that was asked about last */
+	uint32_t asked;
 	uint64_t later_started_ns; /* when the first of the others began */
 };
 
@@ -37,20 +39,28 @@ int gp_toplevel_calls_of(struct gp_toplevel_calls *outer, const struct gp_model 
 void gp_toplevel_calls_free(struct gp_toplevel_calls *outer);
 
 /* How many in by_thread come before the first of that thread that begins at that time or later. */
-uint32_t gp_outer_before(const struct gp_toplevel_calls *outer, uint32_t thread_id, uint64_t time_ns);
+uint32_t gp_outer_before(const struct gp_toplevel_calls *outer, uint32_t thread_id,
+			 uint64_t time_ns);
 
-/* The last call that began before that time, of that thread or of any (of several the thread with the lowest number); NULL: there is none. */
+/*
+ * The last call that began before that time, of that thread or of any (of several the thread with
+ * the lowest number); NULL: there is none.
+ */
 const struct gp_call *gp_outer_last_of(const struct gp_toplevel_calls *outer, uint32_t thread_id,
 				       uint64_t time_ns);
 const struct gp_call *gp_outer_last(const struct gp_toplevel_calls *outer, uint64_t time_ns);
 
-/* The last call of that thread which was done last, of those that began and ended all their calls in that time; NULL: there is none. */
+/*
+ * The last call of that thread which was done last, of those that began and ended all their calls
+ * in that time; NULL: there is none.
+ */
 const struct gp_call *gp_outer_last_within(const struct gp_toplevel_calls *outer, uint64_t from_ns,
 					   uint64_t to_ns);
 
 /*
- * Whether a thread made calls for so much of that time, which is longer than 0, from its first one's start to its last one's end.  To be asked about times that
- * do not overlap, the last one first.
+ * Whether a thread made calls for so much of that time, which is longer than 0, from its first
+ * one's start to its last one's end.  To be asked about times that do not overlap, the last one
+ * first.
  */
 bool gp_outer_is_busy(struct gp_toplevel_calls *outer, uint64_t from_ns, uint64_t to_ns,
 		      uint64_t least_ns);

@@ -1,8 +1,10 @@
 /*
- * where: where each device's time went: computing, communicating, copying, any of these at once, or idle and why; and its longest gaps.
+ * where: where each device's time went: computing, communicating, copying, any of these at once, or
+ * idle and why; and its longest gaps.
  *
- * The one source of these figures for all reports.  busy and idle are those of gp_busy_of(): idle is the sum of the causes, busy of the rest.
- * Where operations are missing from a trace (gp_recorded_why_not_all()) idle is an upper bound, and who prints it says so.
+ * The one source of these figures for all reports.  busy and idle are those of gp_busy_of(): idle
+ * is the sum of the causes, busy of the rest. Where operations are missing from a trace
+ * (gp_recorded_why_not_all()) idle is an upper bound, and who prints it says so.
  */
 #ifndef REPORT_ANALYSIS_IDLE_WHERE_H
 #define REPORT_ANALYSIS_IDLE_WHERE_H
@@ -29,8 +31,8 @@ struct gp_wheres {
 };
 
 /*
- * Of each device of the models' gp_device_list_all(), with its gap_limit longest gaps.  Returns 0 or -ENOMEM; gp_wheres_free() in either
- * case.
+ * Of each device of the models' gp_device_list_all(), with its gap_limit longest gaps.  Returns 0
+ * or -ENOMEM; gp_wheres_free() in either case.
  */
 int gp_wheres_of(struct gp_wheres *wheres, struct gp_model *const *models, size_t model_count,
 		 struct gp_window window, struct gp_device_list *devices,
@@ -51,7 +53,10 @@ static inline uint64_t gp_state_wall_ns(const uint64_t state_ns[GP_STATES])
 	return gp_state_busy_ns(state_ns) + gp_state_idle_ns(state_ns);
 }
 
-/* While at least one of these ran; while all of these did; while these did and nothing else (bits of GP_STATE_BUSY). */
+/*
+ * While at least one of these ran; while all of these did; while these did and nothing else (bits
+ * of GP_STATE_BUSY).
+ */
 uint64_t gp_state_any_ns(const uint64_t state_ns[GP_STATES], unsigned classes);
 uint64_t gp_state_all_ns(const uint64_t state_ns[GP_STATES], unsigned classes);
 static inline uint64_t gp_state_only_ns(const uint64_t state_ns[GP_STATES], unsigned classes)

@@ -1,10 +1,13 @@
 /*
  * bounds: when iterations begin and end.
  *
- * The first operation's start is late for that: the call that copies, or that waits before it launches, would be of the iteration before, and that of the
- * first iteration of none.  One begins when the host began it, with its range or with the call of its first operation, but not before the GPU was done
- * with all that it had begun to do until then: of a program that runs ahead this is as late as the operation.  One that is a range lasts to the
- * range's end, or to that of its last operation where this is later.  Neither goes beyond the time that was recorded, which begins with the first call.
+ * The first operation's start is late for that: the call that copies, or that waits before it
+ * launches, would be of the iteration before, and that of the first iteration of none.  One begins
+ * when the host began it, with its range or with the call of its first operation, but not before
+ * the GPU was done with all that it had begun to do until then: of a program that runs ahead this
+ * is as late as the operation.  One that is a range lasts to the range's end, or to that of its
+ * last operation where this is later.  Neither goes beyond the time that was recorded, which begins
+ * with the first call.
  */
 #ifndef REPORT_ANALYSIS_LOOP_BOUNDS_H
 #define REPORT_ANALYSIS_LOOP_BOUNDS_H
@@ -15,7 +18,10 @@
 /* When the host began it, which may be long before the device did. */
 uint64_t gp_bounds_begun_ns(const struct gp_model *model, const struct gp_iteration *row);
 
-/* Of rows in the order of their starts, each from its first operation's start to its last one's end.  Returns 0 or -ENOMEM. */
+/*
+ * Of rows in the order of their starts, each from its first operation's start to its last one's
+ * end.  Returns 0 or -ENOMEM.
+ */
 int gp_bounds_set(struct gp_iterations *iterations, const struct gp_model *model);
 
 #endif

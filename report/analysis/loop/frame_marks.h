@@ -1,9 +1,10 @@
 /*
- * frame_marks: what functions of known libraries do that are on a stack: try kernels out, to find the fastest (tuning), or compile
- * or load what they have compiled.
+ * frame_marks: what functions of known libraries do that are on a stack: try kernels out, to find
+ * the fastest (tuning), or compile or load what they have compiled.
  *
- * The rows in frame_marks.c say which functions these are.  A frame has the mark of its callers, the outermost first: what a tuner calls
- * is tuning, whatever it calls.  Functions of native code are looked up only in modules that have a row.
+ * The rows in frame_marks.c say which functions these are.  A frame has the mark of its callers,
+ * the outermost first: what a tuner calls is tuning, whatever it calls.  Functions of native code
+ * are looked up only in modules that have a row.
  */
 #ifndef REPORT_ANALYSIS_LOOP_FRAME_MARKS_H
 #define REPORT_ANALYSIS_LOOP_FRAME_MARKS_H

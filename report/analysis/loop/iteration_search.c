@@ -11,7 +11,10 @@
 
 /* ---- turning the sequence ---- */
 
-/* Where the sequence repeats without anything between, as far as it goes: whole ones, and parts at both ends. */
+/*
+ * Where the sequence repeats without anything between, as far as it goes: whole ones, and parts at
+ * both ends.
+ */
 struct run {
 	uint32_t first, end; /* elements */
 	uint32_t phase;      /* of the first: index in the sequence */
@@ -38,7 +41,7 @@ static void take_occurrence(void *context, uint32_t element)
 	}
 	if (turning->error == 0)
 		turning->error = gp_array_grow_spill(&turning->runs, &turning->run_capacity,
-						    turning->run_count, sizeof(*turning->runs));
+						     turning->run_count, sizeof(*turning->runs));
 	if (turning->error == 0 && turning->runs)
 		turning->runs[turning->run_count++] = (struct run){element, element + length, 0};
 }
@@ -63,8 +66,9 @@ static void extend(const struct turning *turning, struct run *run)
 }
 
 /*
- * How often each turn of the sequence is whole in the runs.  One that begins at a run's own beginning, or as far behind it as the run is longer
- * than whole sequences, is in it once more than the others: differences[p] = how many more turn p has than turn p - 1.
+ * How often each turn of the sequence is whole in the runs.  One that begins at a run's own
+ * beginning, or as far behind it as the run is longer than whole sequences, is in it once more than
+ * the others: differences[p] = how many more turn p has than turn p - 1.
  */
 static void count_turns(const struct turning *turning, int64_t *differences)
 {
@@ -100,7 +104,10 @@ static uint32_t place_of_turn(const struct turning *turning, uint32_t turn)
 	return turning->sequence.first;
 }
 
-/* The turns that are whole most often: of these the first and the last, seen from the beginning of the first run. */
+/*
+ * The turns that are whole most often: of these the first and the last, seen from the beginning of
+ * the first run.
+ */
 static int find_turns(const struct turning *turning, uint32_t *first, uint32_t *last)
 {
 	uint32_t length = turning->sequence.length, start;
@@ -136,7 +143,10 @@ static bool takes_from_host(const struct gp_model *model, const struct turning *
 	return op->kind == GP_OP_COPY && op->copy_kind == GP_COPY_HTOD;
 }
 
-/* The turn that begins with a copy from the host, and does not end with one: what a pass works on; length = there is none. */
+/*
+ * The turn that begins with a copy from the host, and does not end with one: what a pass works on;
+ * length = there is none.
+ */
 static uint32_t find_input(const struct gp_model *model, const struct turning *turning)
 {
 	uint32_t length = turning->sequence.length;
@@ -185,7 +195,10 @@ struct search {
 	int error;
 };
 
-/* How many operations from the first on are nowhere else in the sequence in that order; 0 = too many. */
+/*
+ * How many operations from the first on are nowhere else in the sequence in that order; 0 = too
+ * many.
+ */
 static int measure_beginning(struct search *search)
 {
 	uint32_t *others = gp_spill_take(((size_t)search->length + 1) * sizeof(*others));
@@ -225,12 +238,14 @@ static void add(struct search *search, struct gp_pass pass)
 
 	if (search->error == 0)
 		search->error = gp_array_grow_spill(&passes->rows, &passes->capacity, passes->count,
-						   sizeof(pass));
+						    sizeof(pass));
 	if (search->error == 0)
 		passes->rows[passes->count++] = pass;
 }
 
-/* Which of the next operations of the sequence is like that element; the sequence's length: none. */
+/*
+ * Which of the next operations of the sequence is like that element; the sequence's length: none.
+ */
 static uint32_t find_next(const struct search *search, uint32_t from, uint32_t element)
 {
 	for (uint32_t i = from; i < search->length && i < from + LOOK_AHEAD; i++)
@@ -311,7 +326,7 @@ static int passes_from(struct gp_iteration_search *passes, const struct gp_seque
 }
 
 int gp_iteration_search_of(struct gp_iteration_search *passes, const struct gp_sequences *sequences,
-		 const struct gp_model *model, uint32_t first, uint32_t length)
+			   const struct gp_model *model, uint32_t first, uint32_t length)
 {
 	const struct gp_sequence sequence = {.first = first, .length = length};
 	uint32_t places[TURNS];

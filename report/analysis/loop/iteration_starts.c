@@ -87,7 +87,10 @@ static uint64_t ended_before_ns(const struct streams *streams, uint32_t index)
 	return 0;
 }
 
-/* What has a stream of its own was held back by others, which nothing tells: it begins in that stream. */
+/*
+ * What has a stream of its own was held back by others, which nothing tells: it begins in that
+ * stream.
+ */
 static void set_start(struct gp_iteration *row, const struct streams *streams, uint32_t usual)
 {
 	uint32_t first = first_in(streams, row, usual);
@@ -108,7 +111,7 @@ static void set_start(struct gp_iteration *row, const struct streams *streams, u
 }
 
 int gp_iteration_starts_set(struct gp_iterations *iterations, const struct gp_model *model,
-		       const struct gp_launch_order *order)
+			    const struct gp_launch_order *order)
 {
 	struct streams streams = {.model = model, .indices = order->indices};
 	int result = number_streams(&streams);

@@ -45,13 +45,16 @@ static int compare_starts(const void *a, const void *b, const void *context)
 static int add(struct gp_iterations *iterations, struct gp_iteration row)
 {
 	if (gp_array_grow_spill(&iterations->rows, &iterations->capacity, iterations->count,
-			       sizeof(row)) < 0)
+				sizeof(row)) < 0)
 		return -ENOMEM;
 	iterations->rows[iterations->count++] = row;
 	return 0;
 }
 
-/* Each lasts to the start of the next, but for the last of a stretch, and one after which recording paused: what came then is not known. */
+/*
+ * Each lasts to the start of the next, but for the last of a stretch, and one after which recording
+ * paused: what came then is not known.
+ */
 static void join(struct gp_iterations *iterations, const struct gp_model *model)
 {
 	for (uint32_t i = 1; i < iterations->count; i++) {
@@ -133,7 +136,10 @@ static bool is_of_library(const struct gp_model *model, const struct gp_range *r
 	return false;
 }
 
-/* As PyTorch's emit_nvtx() names what it does: an operator by its namespace, and what belongs to one pass with the number of that. */
+/*
+ * As PyTorch's emit_nvtx() names what it does: an operator by its namespace, and what belongs to
+ * one pass with the number of that.
+ */
 static bool is_named_by_emit_nvtx(const char *text)
 {
 	static const char *const begin[] = {
@@ -145,7 +151,10 @@ static bool is_named_by_emit_nvtx(const char *text)
 	return strstr(text, ", seq = ") != NULL;
 }
 
-/* Of PyTorch's operators, as torch.profiler tells them from what the program marked (report/import/kineto.c). */
+/*
+ * Of PyTorch's operators, as torch.profiler tells them from what the program marked
+ * (report/import/kineto.c).
+ */
 static bool is_operator(const struct gp_model *model, const struct gp_range *range)
 {
 	if (range->category != 0)
@@ -225,8 +234,9 @@ static bool has_most(const struct kinds *kinds, uint32_t number)
 }
 
 /*
- * Those that started most operations: how long a thread is in them says little, for it is soon done with what it only launches, and long in a
- * checkpoint.  Of those that started about as many, the most frequent.
+ * Those that started most operations: how long a thread is in them says little, for it is soon done
+ * with what it only launches, and long in a checkpoint.  Of those that started about as many, the
+ * most frequent.
  */
 static uint32_t choose(struct kinds *kinds)
 {
@@ -291,7 +301,9 @@ static int take_ranges(struct gp_iterations *iterations, const struct gp_model *
 	return result;
 }
 
-/* For how long a loop goes on, and for how long it would if each took as long as half of them do. */
+/*
+ * For how long a loop goes on, and for how long it would if each took as long as half of them do.
+ */
 struct extent {
 	uint32_t count;
 	uint64_t total_ns, usual_ns;
@@ -322,7 +334,10 @@ static int measure_kind(struct extent *extent, const struct gp_model *model,
 	return result;
 }
 
-/* The kind that the first of these lies in, of those that started most operations; GP_NONE: in none. */
+/*
+ * The kind that the first of these lies in, of those that started most operations; GP_NONE: in
+ * none.
+ */
 static uint32_t find_outer(const struct kinds *kinds, const struct gp_model *model, uint32_t inner)
 {
 	uint32_t first = 0, at;
@@ -336,7 +351,10 @@ static uint32_t find_outer(const struct kinds *kinds, const struct gp_model *mod
 	return GP_NONE;
 }
 
-/* What takes up an iteration is in each of the inner ones, unless they are a short part of it, that is done a few times over. */
+/*
+ * What takes up an iteration is in each of the inner ones, unless they are a short part of it, that
+ * is done a few times over.
+ */
 static bool is_main(const struct extent *inner, const struct extent *outer)
 {
 	bool are_many = inner->count >= MANY_INSIDE * (uint64_t)outer->count;
@@ -362,7 +380,10 @@ static int leave_parts(uint32_t *chosen, const struct kinds *kinds, const struct
 	return result;
 }
 
-/* A validation every tenth step has a small part of all operations, those of all threads together: the steps between them are the loop. */
+/*
+ * A validation every tenth step has a small part of all operations, those of all threads together:
+ * the steps between them are the loop.
+ */
 static bool is_little(const struct kinds *kinds, const struct gp_model *model, uint32_t chosen)
 {
 	const char *text = behind_thread(kinds, chosen);
@@ -468,8 +489,9 @@ struct candidates {
 };
 
 /*
- * A stream that feeds the GPU is the loop's though others are busier, which may be helpers' within a pass (cuDNN runs the steps of an LSTM on
- * streams of its own), where it does a good part as much.  Nothing else than copies is no work.
+ * A stream that feeds the GPU is the loop's though others are busier, which may be helpers' within
+ * a pass (cuDNN runs the steps of an LSTM on streams of its own), where it does a good part as
+ * much.  Nothing else than copies is no work.
  */
 static struct candidates find_candidates(const struct gp_model *model,
 					 const struct gp_tuning *tuning)
@@ -512,7 +534,10 @@ static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequ
 	return chosen;
 }
 
-/* Operations in a row of a pass, which another one follows, that are each as the one so many before it, or among the first of them. */
+/*
+ * Operations in a row of a pass, which another one follows, that are each as the one so many before
+ * it, or among the first of them.
+ */
 struct stretch {
 	uint64_t first, length; /* first: in the pass, or the next one */
 };
@@ -542,7 +567,10 @@ struct inner {
 	uint64_t first;          /* of the first one: in the pass, or the next one */
 };
 
-/* Those that make up such a share of a pass, as shorter sequences suggest them; the same operation again and again is none. */
+/*
+ * Those that make up such a share of a pass, as shorter sequences suggest them; the same operation
+ * again and again is none.
+ */
 static struct inner find_inner(const struct gp_sequences *sequences, const struct gp_sequence *pass,
 			       double share)
 {
@@ -574,8 +602,9 @@ static bool copies_to_or_from_host(const struct gp_model *model,
 }
 
 /*
- * Many equal ones that each take data from the host or give it some are the loop, and what comes after so many of them is done now and then: layers
- * of a model do not, and a few such are the parts of a batch.
+ * Many equal ones that each take data from the host or give it some are the loop, and what comes
+ * after so many of them is done now and then: layers of a model do not, and a few such are the
+ * parts of a batch.
  */
 static bool is_loop_itself(const struct gp_model *model, const struct gp_sequences *sequences,
 			   const struct gp_sequence *pass, const struct inner *inner)
@@ -594,7 +623,7 @@ static int take_passes(struct gp_iterations *iterations, const struct gp_model *
 	uint32_t first = chosen->first + (descend ? (uint32_t)inner.first : 0);
 	struct gp_iteration_search passes;
 	int result = gp_iteration_search_of(&passes, sequences, model, first,
-				  descend ? inner.length : chosen->length);
+					    descend ? inner.length : chosen->length);
 
 	if (!descend)
 		iterations->passes = find_inner(sequences, chosen, ABOUT_AS_LONG).passes;
@@ -619,7 +648,7 @@ static void note_place(void *context, uint32_t element)
 
 	if (places->error == 0)
 		places->error = gp_array_grow_spill(&places->elements, &places->capacity,
-						   places->count, sizeof(element));
+						    places->count, sizeof(element));
 	if (places->error == 0)
 		places->elements[places->count++] = element;
 }
@@ -633,8 +662,9 @@ static int find_places(struct places *places, const struct gp_sequences *sequenc
 }
 
 /*
- * How far one is from the next, by the median; 0 = they come irregularly, or are no main loop: fewer than nine of ten are between half and twice
- * as far, or they span less than half of the stream.
+ * How far one is from the next, by the median; 0 = they come irregularly, or are no main loop:
+ * fewer than nine of ten are between half and twice as far, or they span less than half of the
+ * stream.
  */
 static int regular_distance(const struct gp_sequences *sequences, const struct places *places,
 			    uint64_t *distance)
@@ -755,7 +785,9 @@ static uint64_t hash_of(const struct gp_op *op)
 	return (what ^ (what >> 32)) * 0x9e3779b97f4a7c15u;
 }
 
-/* What is done in a pass of it, in whatever order: that of the middle, for the first may warm up. */
+/*
+ * What is done in a pass of it, in whatever order: that of the middle, for the first may warm up.
+ */
 static uint64_t work_of(const struct gp_iterations *iterations, const struct gp_model *model)
 {
 	const struct gp_iteration *row = &iterations->rows[iterations->count / 2];
@@ -776,7 +808,10 @@ static bool are_alike(const struct gp_iterations *a, const struct gp_iterations 
 	return fewer > 0 && fewer >= ABOUT_AS_LONG * more && work_of(a, model) == work_of(b, model);
 }
 
-/* The loop of that stream in place of the one that was found, if it goes on for much longer; else it may be another such. */
+/*
+ * The loop of that stream in place of the one that was found, if it goes on for much longer; else
+ * it may be another such.
+ */
 static int try_stream(struct gp_iterations *iterations, const struct gp_model *model,
 		      const struct gp_tuning *tuning, const struct stream *stream)
 {
@@ -809,7 +844,10 @@ static bool is_as_good(const struct stream *stream, const struct stream *best)
 		(stream->feeds && (double)stream->work >= ABOUT_AS_LONG * (double)best->work));
 }
 
-/* Of a stream, and of those that are as good, the loop that goes on for longest; of an empty one, as where all is of tuning, none. */
+/*
+ * Of a stream, and of those that are as good, the loop that goes on for longest; of an empty one,
+ * as where all is of tuning, none.
+ */
 static int find_longest(struct gp_iterations *iterations, const struct gp_model *model,
 			const struct gp_tuning *tuning, const struct stream *best)
 {
@@ -843,7 +881,10 @@ static int find_by_sequence(struct gp_iterations *iterations, const struct gp_mo
 	return result;
 }
 
-/* Whether they run side by side and begin some at a time, as the pieces of one job that has a stream for each: then there is no time from one to the next. */
+/*
+ * Whether they run side by side and begin some at a time, as the pieces of one job that has a
+ * stream for each: then there is no time from one to the next.
+ */
 static int come_in_bunches(bool *in_bunches, struct gp_iterations *iterations)
 {
 	uint64_t usual_ns, beside = 0;
@@ -857,7 +898,10 @@ static int come_in_bunches(bool *in_bunches, struct gp_iterations *iterations)
 	return result;
 }
 
-/* Of all streams together, in the order in which a thread started what is in them.  Few are pieces of one job, in a stream each, that run side by side. */
+/*
+ * Of all streams together, in the order in which a thread started what is in them.  Few are pieces
+ * of one job, in a stream each, that run side by side.
+ */
 static int find_by_launch(struct gp_iterations *iterations, const struct gp_model *model,
 			  const struct gp_tuning *tuning)
 {
@@ -912,7 +956,10 @@ static bool starts_until(const void *element, const void *key)
 	return interval->start_ns <= *time_ns;
 }
 
-/* NCCL copies and sets the same again and again while it makes and ends communicators: that is no loop of the program. */
+/*
+ * NCCL copies and sets the same again and again while it makes and ends communicators: that is no
+ * loop of the program.
+ */
 static int drop_set_up(struct gp_iterations *iterations, const struct gp_model *model)
 {
 	struct gp_interval *set_up;

@@ -1,7 +1,8 @@
 /*
- * launch_order: the operations that one thread started, in the order in which it started them, whatever their streams: as a model of their own,
- * in which they are one stream's.  A loop whose copies and kernels are in different streams, or that makes a stream in each iteration, repeats
- * in that order alone.
+ * launch_order: the operations that one thread started, in the order in which it started them,
+ * whatever their streams: as a model of their own, in which they are one stream's.  A loop whose
+ * copies and kernels are in different streams, or that makes a stream in each iteration, repeats in
+ * that order alone.
  *
  * The thread is that which started most operations of no tuning.
  */
@@ -14,15 +15,16 @@
 #include "report/model/model.h"
 
 struct gp_launch_order {
-	struct gp_model
-		model; /* its operations are copies; all else is that of the model that it was made of */
+	/* its operations are copies; all else is that of the model that it was made of */
+	struct gp_model model;
 	struct gp_tuning tuning; /* likewise, of these */
 	uint32_t *indices;       /* of each operation, in that model */
 };
 
 /*
- * Nothing, with no operations, where it would tell no more than a stream does (all are one stream's), or of more than four
- * million, of which copies would take too much memory.  Returns 0 or -ENOMEM; gp_launch_order_free() in either case.
+ * Nothing, with no operations, where it would tell no more than a stream does (all are one
+ * stream's), or of more than four million, of which copies would take too much memory.  Returns 0
+ * or -ENOMEM; gp_launch_order_free() in either case.
  */
 int gp_launch_order_of(struct gp_launch_order *order, const struct gp_model *model,
 		       const struct gp_tuning *tuning);

@@ -10,7 +10,9 @@
 /* "GPU", "API", "host", or "launch": on the way between them. */
 const char *gp_path_category(uint8_t kind);
 
-/* The operation's or call's name, or what else the time passed with: in room, or as long as names. */
+/*
+ * The operation's or call's name, or what else the time passed with: in room, or as long as names.
+ */
 const char *gp_path_words(char room[], const struct gp_model *model,
 			  const struct gp_path_step *step, struct gp_names *names, bool full_names);
 #define GP_PATH_WORDS_BYTES 256

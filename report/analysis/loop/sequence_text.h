@@ -1,4 +1,7 @@
-/* sequence_text: how a sequence of operations is named, by its first ones: "a > b (3 times) > c > d > 8 more". */
+/*
+ * sequence_text: how a sequence of operations is named, by its first ones: "a > b (3 times) > c > d
+ * > 8 more".
+ */
 #ifndef REPORT_ANALYSIS_LOOP_SEQUENCE_TEXT_H
 #define REPORT_ANALYSIS_LOOP_SEQUENCE_TEXT_H
 

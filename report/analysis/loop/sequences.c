@@ -217,7 +217,7 @@ static int find_phrases(struct parse *parse)
 			continue;
 		}
 		if (gp_array_grow_spill(&parse->phrases, &parse->phrase_capacity,
-				       parse->phrase_count, sizeof(phrase)) < 0)
+					parse->phrase_count, sizeof(phrase)) < 0)
 			return -ENOMEM;
 		parse->phrases[parse->phrase_count++] = phrase;
 		remember(parse, at, phrase.length);
@@ -334,7 +334,8 @@ static uint32_t drop_equal(struct repeat *repeats, uint32_t count)
 
 static struct repeat *find_repeats(struct parse *parse, uint32_t *count)
 {
-	struct repeat *repeats = gp_spill_take(((size_t)parse->phrase_count + 1) * sizeof(*repeats));
+	struct repeat *repeats =
+		gp_spill_take(((size_t)parse->phrase_count + 1) * sizeof(*repeats));
 	uint32_t *weights = weigh(parse);
 
 	*count = 0;
@@ -404,7 +405,10 @@ struct counting {
 	const struct sums *sums; /* by element, one more than there are */
 };
 
-/* How long the stream had nothing to do before an operation; ended_ns: when all before it had ended. */
+/*
+ * How long the stream had nothing to do before an operation; ended_ns: when all before it had
+ * ended.
+ */
 static uint64_t gap_before(const struct gp_op *op, uint64_t *ended_ns)
 {
 	uint64_t gap_ns = *ended_ns > 0 && op->start_ns > *ended_ns ? op->start_ns - *ended_ns : 0;
@@ -546,7 +550,10 @@ static int take_repeats(struct gp_sequences *sequences, struct parse *parse,
 	return result;
 }
 
-/* Whether it is several of the other, and perhaps a part of one: each element is as the one so many before it. */
+/*
+ * Whether it is several of the other, and perhaps a part of one: each element is as the one so many
+ * before it.
+ */
 static bool is_several_of(const struct gp_sequences *sequences, const struct parse *parse,
 			  const struct gp_sequence *sequence, const struct gp_sequence *other)
 {
@@ -559,7 +566,10 @@ static bool is_several_of(const struct gp_sequences *sequences, const struct par
 			 sequence->length - other->length);
 }
 
-/* Of rows by coverage: where one is several of another that covers as much, it tells only where its first one happened to begin. */
+/*
+ * Of rows by coverage: where one is several of another that covers as much, it tells only where its
+ * first one happened to begin.
+ */
 static void drop_several(struct gp_sequences *sequences, const struct parse *parse)
 {
 	uint32_t kept = 0;

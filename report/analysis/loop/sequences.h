@@ -1,13 +1,18 @@
 /*
- * sequences: operations of a stream that come in the same order again and again: what a graph would launch at once, or fusion make one of.
+ * sequences: operations of a stream that come in the same order again and again: what a graph would
+ * launch at once, or fusion make one of.
  *
- * The stream is read once, from left to right: whatever repeats something further left is taken as a whole, the longest contexts first, at most
- * up to where the repeat itself begins.  So a loop's pass is found at its full length, and what repeats inside the first pass, too.  The most
- * that were found this way are then counted exactly: occurrences that do not overlap, from left to right.  Several of a sequence one after the other,
- * cut anywhere, are none where that one has more of the stream.  Time grows with the number of operations, not with its square.
+ * The stream is read once, from left to right: whatever repeats something further left is taken as
+ * a whole, the longest contexts first, at most up to where the repeat itself begins.  So a loop's
+ * pass is found at its full length, and what repeats inside the first pass, too.  The most that
+ * were found this way are then counted exactly: occurrences that do not overlap, from left to
+ * right.  Several of a sequence one after the other, cut anywhere, are none where that one has more
+ * of the stream.  Time grows with the number of operations, not with its square.
  *
- * Kernels are the same if their names are, copies if their directions are.  A graph's launch counts as one operation: it is a sequence that
- * somebody has dealt with.  What is of tuning (report/analysis/host/tuning.h) is like nothing else: it repeats until a kernel is chosen, and never again.
+ * Kernels are the same if their names are, copies if their directions are.  A graph's launch counts
+ * as one operation: it is a sequence that somebody has dealt with.  What is of tuning
+ * (report/analysis/host/tuning.h) is like nothing else: it repeats until a kernel is chosen, and
+ * never again.
  */
 #ifndef REPORT_ANALYSIS_LOOP_SEQUENCES_H
 #define REPORT_ANALYSIS_LOOP_SEQUENCES_H
@@ -24,8 +29,8 @@ struct gp_sequence {
 	uint64_t count;  /* of occurrences, at least 3 */
 	/* sums over all of them */
 	uint64_t gpu_ns; /* of the operations */
-	uint64_t
-		gap_ns; /* inside, while the stream had nothing to do: what a graph can save at most */
+	/* inside, while the stream had nothing to do: what a graph can save at most */
+	uint64_t gap_ns;
 	uint64_t call_ns; /* of the calls that launched them, a graph's once */
 	uint64_t span_ns; /* from the first one's start to the last one's end */
 };
@@ -45,8 +50,8 @@ struct gp_sequences {
 };
 
 /*
- * Of the operations first to end - 1 of a model, which are one stream's; tuning NULL: none is known.  Returns 0 or -ENOMEM;
- * gp_sequences_free() in either case.
+ * Of the operations first to end - 1 of a model, which are one stream's; tuning NULL: none is
+ * known.  Returns 0 or -ENOMEM; gp_sequences_free() in either case.
  */
 int gp_sequences_of(struct gp_sequences *sequences, const struct gp_model *model,
 		    const struct gp_tuning *tuning, uint32_t first, uint32_t end);
@@ -57,12 +62,15 @@ bool gp_sequence_is_one_operation(const struct gp_sequences *sequences,
 				  const struct gp_sequence *sequence);
 
 /*
- * Whether these operations are all one and the same kernel, launched again and again: its sequences are of nothing else, and where one of
- * them begins is chance.
+ * Whether these operations are all one and the same kernel, launched again and again: its sequences
+ * are of nothing else, and where one of them begins is chance.
  */
 bool gp_sequences_are_of_one_kernel(const struct gp_model *model, uint32_t first, uint32_t end);
 
-/* Call take for each occurrence, from left to right, with the element at which it begins.  Returns 0 or -ENOMEM. */
+/*
+ * Call take for each occurrence, from left to right, with the element at which it begins.  Returns
+ * 0 or -ENOMEM.
+ */
 int gp_sequence_each(const struct gp_sequences *sequences, const struct gp_sequence *sequence,
 		     void (*take)(void *context, uint32_t element), void *context);
 

@@ -74,8 +74,8 @@ int gp_stretches_gather(struct gp_iterations *iterations)
 
 		if (i == 0 || row[-1].ends_stretch) {
 			if (gp_array_grow_spill(&iterations->stretches, &capacity,
-					       iterations->stretch_count,
-					       sizeof(*iterations->stretches)) < 0)
+						iterations->stretch_count,
+						sizeof(*iterations->stretches)) < 0)
 				return -ENOMEM;
 			iterations->stretches[iterations->stretch_count++] =
 				(struct gp_interval){row->start_ns, row->end_ns};

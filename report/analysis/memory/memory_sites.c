@@ -112,8 +112,8 @@ static int find_row(struct pass *pass, const struct gp_model *model,
 /* ---- what an event does ---- */
 
 /*
- * A row is looked at only when it changes: before that, it is what it was at the account's last peak, if it was not
- * seen since.
+ * A row is looked at only when it changes: before that, it is what it was at the account's last
+ * peak, if it was not seen since.
  */
 static void see_peak(struct gp_memory_site *row, const struct gp_memory_account *account)
 {
@@ -375,7 +375,7 @@ static void put_next(struct pass *pass, size_t process)
 
 	if (p->next < count)
 		gp_kway_merge_put(&pass->merge, process,
-			     model->base_unix_ns + model->memory[p->next].time_ns);
+				  model->base_unix_ns + model->memory[p->next].time_ns);
 	else if (count > 0 && p->next == count && !model->losses.live)
 		gp_kway_merge_put(&pass->merge, process, model->base_unix_ns + end_of(model));
 }

@@ -1,16 +1,21 @@
 /*
- * memory_sites: what was allocated where: for each call site, kind of memory and device what was left, what it held at the peak, what
- * was allocated over and over, and what that cost; and the calls that waited for the GPU.
+ * memory_sites: what was allocated where: for each call site, kind of memory and device what was
+ * left, what it held at the peak, what was allocated over and over, and what that cost; and the
+ * calls that waited for the GPU.
  *
- * One pass over the memory events of all processes in order of time.  Memory: some words for each distinct stack, site and row.
+ * One pass over the memory events of all processes in order of time.  Memory: some words for each
+ * distinct stack, site and row.
  *
- *  left       Blocks that were not freed before the trace ended, frees in static destructors included.  What its context took with it is
- *             not left, and counted apart.
- *  peak       An account is all of a device's own memory, or one other kind of a device, or one kind of host memory; its peak is the
- *             first moment at which it was largest; what a process did not free is off when its trace ends.  A row holds what its site had of it at that moment, whole.
+ *  left       Blocks that were not freed before the trace ended, frees in static destructors
+ *             included.  What its context took with it is not left, and counted apart.
+ *  peak       An account is all of a device's own memory, or one other kind of a device, or one
+ *             kind of host memory; its peak is the first moment at which it was largest; what a
+ *             process did not free is off when its trace ends.  A row holds what its site had of it
+ *             at that moment, whole.
  *  temporary  The next allocation or free by the thread that allocated it was its own free.
- *  at once    The most blocks of a row at the same time: with that many, kept, all further allocations would have been spared.
- *             Apart from that, the most of those that were freed: what leaks makes no more of these necessary.
+ *  at once    The most blocks of a row at the same time: with that many, kept, all further
+ *             allocations would have been spared. Apart from that, the most of those that were
+ *             freed: what leaks makes no more of these necessary.
  */
 #ifndef REPORT_ANALYSIS_MEMORY_MEMORY_SITES_H
 #define REPORT_ANALYSIS_MEMORY_MEMORY_SITES_H
@@ -45,7 +50,10 @@ struct gp_memory_site {
 	uint64_t peak_blocks, peak_bytes; /* at its account's peak */
 	uint64_t temporary;
 	uint64_t allocate_ns,
-		free_ns; /* in the calls, without contexts that these made first; the frees of these blocks */
+		/*
+		 * in the calls, without contexts that these made first; the frees of these blocks
+		 */
+		free_ns;
 	uint64_t lived_ns;   /* of those that were freed, all together */
 	uint64_t peaks_seen; /* peak_ is of that one of the account's peaks */
 };
@@ -74,27 +82,33 @@ enum gp_memory_wanted {
 };
 
 /*
- * Why what was freed may count as left: when it was freed, for "with what was freed ..."; NULL = all frees are known, "" = a
- * trace has no end, which every output says anyway.
+ * Why what was freed may count as left: when it was freed, for "with what was freed ..."; NULL =
+ * all frees are known, "" = a trace has no end, which every output says anyway.
  */
 const char *gp_memory_sites_doubt(struct gp_model *const *models, size_t model_count);
 
 /*
- * Whether it is known what of it a library keeps: stacks tell.  With --stacks=none no call has one, nor in traces of some other
- * formats.
+ * Whether it is known what of it a library keeps: stacks tell.  With --stacks=none no call has one,
+ * nor in traces of some other formats.
  */
 bool gp_memory_sites_knows_owners(struct gp_model *const *models, size_t model_count);
 
 /* Both: what is left and no library keeps was never freed. */
 bool gp_memory_sites_knows_leaks(struct gp_model *const *models, size_t model_count);
 
-/* Returns 0, -ENOMEM or -EOVERFLOW.  The models must outlive the result; gp_memory_sites_free() in either case. */
+/*
+ * Returns 0, -ENOMEM or -EOVERFLOW.  The models must outlive the result; gp_memory_sites_free() in
+ * either case.
+ */
 int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
 		       struct gp_device_list *devices, enum gp_memory_wanted wanted,
 		       struct gp_memory_sites *found);
 void gp_memory_sites_free(struct gp_memory_sites *found);
 
-/* A block that came or went; what a process did not free goes when it ends, if others go on after it. */
+/*
+ * A block that came or went; what a process did not free goes when it ends, if others go on after
+ * it.
+ */
 struct gp_memory_change {
 	const struct gp_memory_site *row;
 	size_t model;        /* its index */
@@ -115,7 +129,10 @@ int gp_memory_sites_watch(struct gp_model *const *models, size_t model_count,
 			  struct gp_device_list *devices, const struct gp_memory_watcher *watcher,
 			  struct gp_memory_sites *found);
 
-/* Whether what is left of a row was never freed by the program: not another process's memory, nor a library's. */
+/*
+ * Whether what is left of a row was never freed by the program: not another process's memory, nor a
+ * library's.
+ */
 bool gp_memory_site_is_leak(const struct gp_memory_sites *found, const struct gp_memory_site *row);
 
 #endif

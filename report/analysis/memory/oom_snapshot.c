@@ -27,8 +27,9 @@ static bool is_held(const struct gp_model *model, const struct gp_memory_event *
 	       (event->other == GP_NONE || model->memory[event->other].time_ns > time_ns);
 }
 
-static int add_all(struct gp_oom_snapshot *held, struct gp_tally *places, const struct gp_model *model,
-		   const struct gp_call *call, struct gp_call_sites *sites)
+static int add_all(struct gp_oom_snapshot *held, struct gp_tally *places,
+		   const struct gp_model *model, const struct gp_call *call,
+		   struct gp_call_sites *sites)
 {
 	uint16_t device_id = gp_model_context_device(model, call->context_id);
 
@@ -75,8 +76,8 @@ static uint64_t memory_of_device(const struct gp_model *model, uint16_t device_i
 	return 0;
 }
 
-int gp_oom_snapshot_at(struct gp_oom_snapshot *held, const struct gp_model *model, const struct gp_call *call,
-	       struct gp_call_sites *sites)
+int gp_oom_snapshot_at(struct gp_oom_snapshot *held, const struct gp_model *model,
+		       const struct gp_call *call, struct gp_call_sites *sites)
 {
 	struct gp_tally places = {0};
 	int result;
@@ -106,10 +107,12 @@ static void print_site(FILE *out, const struct gp_call_sites *sites, uint32_t nu
 		site.callers);
 }
 
-void gp_oom_snapshot_tell_places(FILE *out, const struct gp_oom_snapshot *held, const struct gp_call_sites *sites)
+void gp_oom_snapshot_tell_places(FILE *out, const struct gp_oom_snapshot *held,
+				 const struct gp_call_sites *sites)
 {
 	uint64_t rest_bytes = held->bytes;
-	uint32_t shown = held->place_count < GP_OOM_SNAPSHOT_SITES ? held->place_count : GP_OOM_SNAPSHOT_SITES;
+	uint32_t shown = held->place_count < GP_OOM_SNAPSHOT_SITES ? held->place_count
+								   : GP_OOM_SNAPSHOT_SITES;
 
 	for (uint32_t i = 0; i < shown; i++) {
 		fprintf(out, "%s%s of ", i > 0 ? ", " : "",
@@ -123,7 +126,8 @@ void gp_oom_snapshot_tell_places(FILE *out, const struct gp_oom_snapshot *held, 
 			held->place_count - shown == 1 ? "" : "s");
 }
 
-void gp_oom_snapshot_tell(FILE *out, const struct gp_oom_snapshot *held, const struct gp_call_sites *sites)
+void gp_oom_snapshot_tell(FILE *out, const struct gp_oom_snapshot *held,
+			  const struct gp_call_sites *sites)
 {
 	fprintf(out, "the process held %s",
 		held->bytes > 0 ? gp_format_bytes(held->bytes).text : "nothing");

@@ -1,5 +1,6 @@
 /*
- * held: what a process had allocated of a GPU when a call failed for want of its memory, and at which places.
+ * held: what a process had allocated of a GPU when a call failed for want of its memory, and at
+ * which places.
  */
 #ifndef REPORT_ANALYSIS_MEMORY_OOM_SNAPSHOT_H
 #define REPORT_ANALYSIS_MEMORY_OOM_SNAPSHOT_H
@@ -27,16 +28,21 @@ struct gp_oom_snapshot {
 };
 
 /*
- * Not known: of a call that failed for something else, or for want of the host's memory; and where allocations may not have been recorded.  The sites get
- * those places.  Returns 0 or -ENOMEM.
+ * Not known: of a call that failed for something else, or for want of the host's memory; and where
+ * allocations may not have been recorded.  The sites get those places.  Returns 0 or -ENOMEM.
  */
-int gp_oom_snapshot_at(struct gp_oom_snapshot *held, const struct gp_model *model, const struct gp_call *call,
-	       struct gp_call_sites *sites);
+int gp_oom_snapshot_at(struct gp_oom_snapshot *held, const struct gp_model *model,
+		       const struct gp_call *call, struct gp_call_sites *sites);
 
-/* "the process held 14.20GiB of 16.00GiB then, in 120 blocks: 9.000GiB of load (x.cu:3), 5.200GiB of 4 other places" */
-void gp_oom_snapshot_tell(FILE *out, const struct gp_oom_snapshot *held, const struct gp_call_sites *sites);
+/*
+ * "the process held 14.20GiB of 16.00GiB then, in 120 blocks: 9.000GiB of load (x.cu:3), 5.200GiB
+ * of 4 other places"
+ */
+void gp_oom_snapshot_tell(FILE *out, const struct gp_oom_snapshot *held,
+			  const struct gp_call_sites *sites);
 
 /* The places of that alone; nothing where nothing was held. */
-void gp_oom_snapshot_tell_places(FILE *out, const struct gp_oom_snapshot *held, const struct gp_call_sites *sites);
+void gp_oom_snapshot_tell_places(FILE *out, const struct gp_oom_snapshot *held,
+				 const struct gp_call_sites *sites);
 
 #endif

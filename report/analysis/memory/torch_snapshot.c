@@ -168,7 +168,10 @@ static uint32_t find_native_site(struct load *load, const struct gp_pickle_value
 	return gp_call_sites_of_places(load->snapshot->sites, &place, 1);
 }
 
-/* Only Python's frames can be the user's: what PyTorch tells of native code is its own, without files. */
+/*
+ * Only Python's frames can be the user's: what PyTorch tells of native code is its own, without
+ * files.
+ */
 static uint32_t find_site(struct load *load, const struct gp_pickle_value *frames)
 {
 	struct gp_place places[PLACES];
@@ -210,7 +213,10 @@ static const struct gp_pickle_value *frames_of(const struct load *load,
 		       : gp_pickle_get(pickle, gp_pickle_at(pickle, history, 0), "frames");
 }
 
-/* Each part is a value of its own: a file that names one many times is none of PyTorch's, and would grow without bound. */
+/*
+ * Each part is a value of its own: a file that names one many times is none of PyTorch's, and would
+ * grow without bound.
+ */
 static bool is_plausible(const struct load *load)
 {
 	return load->snapshot->block_count + load->snapshot->segment_count <
@@ -276,7 +282,10 @@ static int take_segment(struct load *load, const struct gp_pickle_value *value)
 	return 0;
 }
 
-/* What the whole pickle is: a dictionary with segments, or, as memory_snapshot() gives it, the list of them. */
+/*
+ * What the whole pickle is: a dictionary with segments, or, as memory_snapshot() gives it, the list
+ * of them.
+ */
 static const struct gp_pickle_value *find_segments(const struct gp_pickle *pickle)
 {
 	const struct gp_pickle_value *root = gp_pickle_root(pickle);
@@ -327,10 +336,10 @@ int gp_torch_snapshot_load(const char *path, const struct gp_model *model,
 	if (result == 0)
 		result = load_bytes(&load, bytes, count, &problem);
 	if (result < 0)
-		snprintf(message, message_bytes,
-			 "%s cannot be read: %s; torch.cuda.memory._dump_snapshot(\"FILE\") writes "
-			 "such files",
-			 path, result == -EPROTO && problem ? problem : strerror(-result));
+		snprintf(
+			message, message_bytes,
+			"%s cannot be read: %s; torch.cuda.memory._dump_snapshot(\"FILE\") writes such files",
+			path, result == -EPROTO && problem ? problem : strerror(-result));
 	gp_pickle_free(&load.pickle);
 	gp_spill_free(load.by_address);
 	free(load.texts);

@@ -1,8 +1,10 @@
 /*
- * torch_snapshot: the memory snapshot that a PyTorch program wrote (torch.cuda.memory._dump_snapshot), as far as the tables need it.
+ * torch_snapshot: the memory snapshot that a PyTorch program wrote
+ * (torch.cuda.memory._dump_snapshot), as far as the tables need it.
  *
- * PyTorch takes segments from CUDA and gives tensors blocks of them, which CUDA never sees: the trace knows segments, the snapshot knows
- * blocks.  It is of one moment, the one when it was written, and of one process.
+ * PyTorch takes segments from CUDA and gives tensors blocks of them, which CUDA never sees: the
+ * trace knows segments, the snapshot knows blocks.  It is of one moment, the one when it was
+ * written, and of one process.
  */
 #ifndef REPORT_ANALYSIS_MEMORY_TORCH_SNAPSHOT_H
 #define REPORT_ANALYSIS_MEMORY_TORCH_SNAPSHOT_H
@@ -48,8 +50,9 @@ struct gp_torch_snapshot {
 };
 
 /*
- * Read a snapshot and find its segments in the trace.  Memory and time are bounded by the file's length.  Returns 0, or a negative errno value with one line for the user in
- * message; gp_torch_snapshot_free() in either case.  Nothing in the file is ever executed.
+ * Read a snapshot and find its segments in the trace.  Memory and time are bounded by the file's
+ * length.  Returns 0, or a negative errno value with one line for the user in message;
+ * gp_torch_snapshot_free() in either case.  Nothing in the file is ever executed.
  */
 int gp_torch_snapshot_load(const char *path, const struct gp_model *model,
 			   struct gp_torch_snapshot *snapshot, char *message, size_t message_bytes);

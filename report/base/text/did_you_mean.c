@@ -10,7 +10,9 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* One more letter of a; rows[0] becomes the distances of what a has by then to each beginning of b. */
+/*
+ * One more letter of a; rows[0] becomes the distances of what a has by then to each beginning of b.
+ */
 static void take_letter(size_t rows[3][MOST_LETTERS + 1], const char *a, size_t at, const char *b)
 {
 	memmove(rows[1], rows[0], 2 * sizeof(rows[0]));

@@ -1,5 +1,6 @@
 /*
- * nearest: which of the known words was meant by one that is not known: of commands, options and their values, rules.
+ * nearest: which of the known words was meant by one that is not known: of commands, options and
+ * their values, rules.
  *
  *	struct gp_did_you_mean nearest = {.word = "sumary"};
  *	for each known word:
@@ -20,9 +21,9 @@ struct gp_did_you_mean {
 };
 
 /*
- * Near is what takes few changes: letters too many, missing, wrong, or two that have changed places; one for every three letters of the
- * word.  What begins with the word takes one.  Of equally near ones it is the one that begins more alike, then the shortest, then
- * the first.
+ * Near is what takes few changes: letters too many, missing, wrong, or two that have changed
+ * places; one for every three letters of the word.  What begins with the word takes one.  Of
+ * equally near ones it is the one that begins more alike, then the shortest, then the first.
  */
 void gp_did_you_mean_try(struct gp_did_you_mean *nearest, const char *known);
 

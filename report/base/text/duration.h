@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* Digits, with a fraction where wanted, and a unit, which 0 alone does without.  True; else false, and *ns is as it was. */
+/*
+ * Digits, with a fraction where wanted, and a unit, which 0 alone does without.  True; else false,
+ * and *ns is as it was.
+ */
 bool gp_time_text_read(const char *text, double *ns);
 
 #endif

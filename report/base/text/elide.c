@@ -96,8 +96,9 @@ static bool look_alike_at(const char *text, const char *other, size_t at, size_t
 }
 
 /*
- * Where a text is to be shown so that it does not look like another: from where they differ on; where they look alike there, from further in, where
- * their ends begin to be the same: what one has once more, as an int among parameters, shows only with what is before all of them.
+ * Where a text is to be shown so that it does not look like another: from where they differ on;
+ * where they look alike there, from further in, where their ends begin to be the same: what one has
+ * once more, as an int among parameters, shows only with what is before all of them.
  */
 static size_t differs_at(const char *text, const char *other, size_t columns)
 {
@@ -133,7 +134,10 @@ static bool have_twins(const struct piece *pieces, size_t count)
 	return false;
 }
 
-/* In order of the texts without namespaces, which leave room for the rest; with them, if they alone tell two apart. */
+/*
+ * In order of the texts without namespaces, which leave room for the rest; with them, if they alone
+ * tell two apart.
+ */
 static bool make_plain(struct piece *pieces, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -26,8 +26,10 @@ struct gp_figure gp_format_count(uint64_t count);
  * to all; "-" of nothing. */
 struct gp_figure gp_format_percent(double part, double whole);
 
-/* A change in percent, without the sign: "-12.3"; "<0.1" or ">-0.1" for what would round to nothing; from 1000 % on how many times as much
- * there is: "x124". */
+/*
+ * A change in percent, without the sign: "-12.3"; "<0.1" or ">-0.1" for what would round to
+ * nothing; from 1000 % on how many times as much there is: "x124".
+ */
 struct gp_figure gp_format_change(double percent);
 
 /* GB/s as a number; bytes in ns as such, "-" where no time passed. */
@@ -37,7 +39,10 @@ struct gp_figure gp_format_gb_per_s(uint64_t bytes, uint64_t ns);
 /* A moment, counted from another: "+1.234s", "-56ns" where it came before. */
 struct gp_figure gp_format_moment(int64_t ns);
 
-/* ... with all its digits, in seconds: "0.327912345s".  So moments a few ns apart can be told apart, and lined up. */
+/*
+ * ... with all its digits, in seconds: "0.327912345s".  So moments a few ns apart can be told
+ * apart, and lined up.
+ */
 struct gp_figure gp_format_moment_exactly(uint64_t ns);
 
 /* Unix time in ns as "2026-11-21 09:15:17 UTC". */

@@ -1,4 +1,7 @@
-/* range_pattern: what the names of ranges that differ in their numbers alone have in common: "request *" of "request 17". */
+/*
+ * range_pattern: what the names of ranges that differ in their numbers alone have in common:
+ * "request *" of "request 17".
+ */
 #ifndef REPORT_BASE_TEXT_NAME_PATTERN_H
 #define REPORT_BASE_TEXT_NAME_PATTERN_H
 

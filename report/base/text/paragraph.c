@@ -32,7 +32,10 @@ void gp_paragraph_end(struct gp_paragraph *paragraph)
 		fputs("\n", paragraph->out);
 }
 
-/* Bytes of a text that is wider than so many columns up to the space at which it is best folded; all, where there is none. */
+/*
+ * Bytes of a text that is wider than so many columns up to the space at which it is best folded;
+ * all, where there is none.
+ */
 static size_t find_fold(const char *text, size_t length, size_t columns)
 {
 	size_t word = 0, clause = 0;

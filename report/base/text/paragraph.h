@@ -1,4 +1,7 @@
-/* paragraph: sentences, and short pieces of text with semicolons or commas between them, broken into lines. */
+/*
+ * paragraph: sentences, and short pieces of text with semicolons or commas between them, broken
+ * into lines.
+ */
 #ifndef REPORT_BASE_TEXT_PARAGRAPH_H
 #define REPORT_BASE_TEXT_PARAGRAPH_H
 
@@ -21,12 +24,16 @@ void gp_paragraph_add(struct gp_paragraph *paragraph, const char *piece);
 void gp_paragraph_end(struct gp_paragraph *paragraph);
 
 /*
- * Lines of text, of which those that are wider than so many columns go on in the next line, two columns further in than they
- * began: after a comma, a semicolon or a colon where the line is half full by then, else between words.
+ * Lines of text, of which those that are wider than so many columns go on in the next line, two
+ * columns further in than they began: after a comma, a semicolon or a colon where the line is half
+ * full by then, else between words.
  */
 void gp_paragraph_fold(FILE *out, const char *text, size_t columns);
 
-/* Text in lines of so many columns, those from the second on behind a margin; the first one begins at that column. */
+/*
+ * Text in lines of so many columns, those from the second on behind a margin; the first one begins
+ * at that column.
+ */
 void gp_paragraph_wrap(FILE *out, const char *text, size_t column, size_t margin, size_t columns);
 
 /* An empty line, a title, and below it the text in lines, indented. */

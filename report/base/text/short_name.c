@@ -114,7 +114,10 @@ static bool is_outside(const struct depth *d)
 
 /* ---- return type and parameters ---- */
 
-/* Whether a qualifier is here that belongs to a function which what follows is in: " const::" after its parameters. */
+/*
+ * Whether a qualifier is here that belongs to a function which what follows is in: " const::" after
+ * its parameters.
+ */
 static bool is_within(const char *text, size_t at)
 {
 	return at > 0 && text[at - 1] == ')' &&
@@ -212,8 +215,8 @@ static void drop_deep_lists(char *name, unsigned deepest)
 /* The deepest list within a list, and the longest of those, in a name no longer than LONG_NAME. */
 static bool find_deepest_list(const char *name, struct list *deepest)
 {
-	size_t begins[LONG_NAME]; /* of the lists that are open; a name has fewer than it has
-				     characters */
+	/* of the lists that are open; a name has fewer than it has characters */
+	size_t begins[LONG_NAME];
 	struct depth depth = {0};
 	unsigned least = 1;
 
@@ -404,7 +407,10 @@ static void close_up(char *name)
 	*to = '\0';
 }
 
-/* Calls of lambdas, which each lambda in a lambda has: "f::{lambda#1}::operator()() const::{lambda#2}". */
+/*
+ * Calls of lambdas, which each lambda in a lambda has: "f::{lambda#1}::operator()()
+ * const::{lambda#2}".
+ */
 static void drop_calls(char *name)
 {
 	static const char call[] = "}::operator()";
@@ -439,7 +445,10 @@ static void cut_middle(char *name, size_t columns)
 	cut(name + head + strlen("..."), name + from);
 }
 
-/* Whether it ends in its only list, and its own name is so short that it says little: "Kernel2<cutlass_80_...>". */
+/*
+ * Whether it ends in its only list, and its own name is so short that it says little:
+ * "Kernel2<cutlass_80_...>".
+ */
 static bool lives_by_its_list(const char *name, size_t columns)
 {
 	size_t own = strcspn(name, "<"), length = strlen(name);

@@ -149,8 +149,8 @@ char *gp_text_fit(const char *text, size_t columns)
 }
 
 /*
- * Columns for the beginning, where at least `needed` are for what is shown after it: all of a function's name, where its template
- * arguments are what differs; else a third.
+ * Columns for the beginning, where at least `needed` are for what is shown after it: all of a
+ * function's name, where its template arguments are what differs; else a third.
  */
 static size_t columns_for_head(const char *text, size_t room, size_t needed)
 {

@@ -23,14 +23,16 @@ void gp_text_print(FILE *out, const char *text);
 size_t gp_text_columns(const char *text);
 
 /*
- * An escaped text in at most that many columns: a function's name that it begins with loses its namespaces and template arguments,
- * then the text's middle is replaced by "...". Free it; NULL if there is no memory.
+ * An escaped text in at most that many columns: a function's name that it begins with loses its
+ * namespaces and template arguments, then the text's middle is replaced by "...". Free it; NULL if
+ * there is no memory.
  */
 char *gp_text_fit(const char *text, size_t columns);
 
 /*
- * The same with the word at `at` and what follows, and a third of the room for the beginning, more where a function's name is longer and the
- * word leaves it: "beginning...from at on...".  Where `at` is near the beginning, or the rest reaches to the end, one "..." is enough.
+ * The same with the word at `at` and what follows, and a third of the room for the beginning, more
+ * where a function's name is longer and the word leaves it: "beginning...from at on...".  Where
+ * `at` is near the beginning, or the rest reaches to the end, one "..." is enough.
  */
 char *gp_text_fit_at(const char *text, size_t columns, size_t at);
 

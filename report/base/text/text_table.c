@@ -102,7 +102,10 @@ static void print_spaces(FILE *out, size_t count)
 	fprintf(out, "%*s", (int)count, "");
 }
 
-/* Fold the lines to that limit, and before that column (0 = wherever); returns how many a row has then. */
+/*
+ * Fold the lines to that limit, and before that column (0 = wherever); returns how many a row has
+ * then.
+ */
 static size_t fold_to(struct gp_text_table *table, size_t limit, size_t before)
 {
 	size_t lines = 1, used = strlen(INDENT);
@@ -150,7 +153,8 @@ static void print_cell(FILE *out, const char *text, size_t width, bool left, boo
 }
 
 /* How wide the last column may be when all the others stand before it. */
-static size_t last_width(const struct gp_text_table *table, const size_t *widths, size_t max_columns)
+static size_t last_width(const struct gp_text_table *table, const size_t *widths,
+			 size_t max_columns)
 {
 	size_t used = strlen(INDENT), last = table->column_count - 1;
 
@@ -162,8 +166,8 @@ static size_t last_width(const struct gp_text_table *table, const size_t *widths
 }
 
 /* The last cell is one that fits. */
-static void print_row(const struct gp_text_table *table, const char *const *cells, const char *last_cell,
-		      FILE *out)
+static void print_row(const struct gp_text_table *table, const char *const *cells,
+		      const char *last_cell, FILE *out)
 {
 	const size_t *widths = table->widths;
 	size_t last = table->column_count - 1;

@@ -163,8 +163,7 @@ static void explain_depth(const struct gp_chrome *chrome)
 {
 	if (chrome->deep_ranges > 0 && chrome->options->messages)
 		fprintf(chrome->options->messages,
-			"gpuprof: %s ranges lie in %u others of their thread or more: the Chrome "
-			"trace has them on the thread, not on the GPU\n",
+			"gpuprof: %s ranges lie in %u others of their thread or more: the Chrome trace has them on the thread, not on the GPU\n",
 			gp_format_count(chrome->deep_ranges).text, GP_RANGE_SPANS_OPEN);
 }
 
@@ -237,7 +236,10 @@ static void put_integer_info(struct gp_chrome *chrome, const char *key, enum gp_
 	gp_json_text(&chrome->json, ",\n");
 }
 
-/* HTA needs a rank, and its search for it the space. Without a rank the program is taken for the only one. */
+/*
+ * HTA needs a rank, and its search for it the space. Without a rank the program is taken for the
+ * only one.
+ */
 static void put_rank(struct gp_chrome *chrome)
 {
 	const char *rank = chrome->model->info[GP_INFO_RANK];
@@ -409,7 +411,7 @@ static void write_tail(struct gp_chrome *chrome)
 static int take_threads(const struct gp_model *model, struct gp_chrome_tids *tids)
 {
 	uint32_t *threads = gp_spill_take(((size_t)model->call_count + model->range_count + 1) *
-					 sizeof(*threads));
+					  sizeof(*threads));
 	uint32_t count = 0;
 	int result;
 
@@ -503,8 +505,7 @@ static void explain_left_out(const struct gp_chrome *chrome)
 {
 	if (chrome->options->messages)
 		fprintf(chrome->options->messages,
-			"gpuprof: %s began more than a day before the first of the traces and is "
-			"left out; name it first\n",
+			"gpuprof: %s began more than a day before the first of the traces and is left out; name it first\n",
 			chrome->model->path ? chrome->model->path : "a trace");
 }
 
@@ -533,8 +534,7 @@ static void explain_clocks(const struct gp_chrome *chrome)
 {
 	if (chrome->boot_count > 1 && chrome->options->messages)
 		fprintf(chrome->options->messages,
-			"gpuprof: these processes ran on %u machines (or boots of one): they are "
-			"aligned by the wall clocks, which may differ by milliseconds\n",
+			"gpuprof: these processes ran on %u machines (or boots of one): they are aligned by the wall clocks, which may differ by milliseconds\n",
 			chrome->boot_count);
 }
 

@@ -32,7 +32,9 @@ static int order_streams(struct gp_chrome_args *args, const struct gp_model *mod
 	return 0;
 }
 
-/* The streams that came into being in a call, one number or several; and their context, if it did. */
+/*
+ * The streams that came into being in a call, one number or several; and their context, if it did.
+ */
 static void put_made(struct gp_json *json, const struct gp_model *model, const uint32_t *made,
 		     uint32_t count)
 {

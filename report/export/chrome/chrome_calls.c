@@ -14,7 +14,8 @@ struct calls {
 	struct gp_chrome_text *openings; /* by API */
 	struct gp_json scratch;
 	struct gp_chrome_args args;
-	bool has_contexts; /* not all are of one of the first GPU, as who reads none takes them for */
+	/* not all are of one of the first GPU, as who reads none takes them for */
+	bool has_contexts;
 };
 
 bool gp_chrome_arrow_end(const struct gp_chrome *chrome, const struct gp_op *op, uint64_t *end_ns)
@@ -31,7 +32,10 @@ bool gp_chrome_arrow_end(const struct gp_chrome *chrome, const struct gp_op *op,
 	return gp_chrome_is_chosen(chrome, call->start_ns, call->start_ns + call->duration_ns);
 }
 
-/* Arrow ids are operations' numbers, over all processes: one arrow for each.  Of parts, that of the operation has both ends. */
+/*
+ * Arrow ids are operations' numbers, over all processes: one arrow for each.  Of parts, that of the
+ * operation has both ends.
+ */
 static void write_arrows(struct gp_chrome *chrome, const struct gp_call *call, uint32_t tid)
 {
 	struct gp_json *json = &chrome->json;

@@ -1,4 +1,7 @@
-/* What changes over time, as counters (--counters), and what each moment waited for, as a track (--critical-path): HolisticTraceAnalysis draws them, too. */
+/*
+ * What changes over time, as counters (--counters), and what each moment waited for, as a track
+ * (--critical-path): HolisticTraceAnalysis draws them, too.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,10 @@
 /*
- * What Python did in each thread, by looks at its stacks: functions as slices that nest, on a track of their own.
+ * What Python did in each thread, by looks at its stacks: functions as slices that nest, on a track
+ * of their own.
  *
- * They nest by how they are made, and callers begin when what they called does: lanes, which keep starts apart, are not for them.  Beginnings
- * and ends are events of their own: readers that add up whole slices, and take each for work that a thread did, see none of these.
+ * They nest by how they are made, and callers begin when what they called does: lanes, which keep
+ * starts apart, are not for them.  Beginnings and ends are events of their own: readers that add up
+ * whole slices, and take each for work that a thread did, see none of these.
  */
 #include <errno.h>
 
@@ -30,7 +32,10 @@ static void end_until(struct gp_chrome *chrome, struct open_spans *open, uint64_
 	}
 }
 
-/* ,"lines":"14@2500000 2@7000000": so many ns after its beginning looks found the span at another line than before. */
+/*
+ * ,"lines":"14@2500000 2@7000000": so many ns after its beginning looks found the span at another
+ * line than before.
+ */
 static void put_lines(struct gp_chrome *chrome, const struct gp_host_span *span,
 		      const struct gp_host_turn *turns)
 {

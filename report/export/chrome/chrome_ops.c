@@ -24,8 +24,8 @@ struct track {
 struct texts {
 	struct gp_json scratch;
 	struct gp_chrome_text *names; /* by name, then one for kernels without a name */
-	struct gp_chrome_text
-		*shapes; /* by shape, for the device of the operations being written */
+	/* by shape, for the device of the operations being written */
+	struct gp_chrome_text *shapes;
 	uint32_t name_count, shape_count;
 };
 
@@ -100,7 +100,10 @@ static void put_load(struct gp_json *json, const struct gp_record_shape *shape,
 		      device->multiprocessors);
 }
 
-/* Kineto's estimate: the threads that an SM has of the grid, as far as they fit, of those that it can hold; rounded. */
+/*
+ * Kineto's estimate: the threads that an SM has of the grid, as far as they fit, of those that it
+ * can hold; rounded.
+ */
 static void put_occupancy(struct gp_json *json, const struct gp_record_shape *shape,
 			  const struct gp_record_device *device)
 {
@@ -267,7 +270,10 @@ static void put_bytes(const struct gp_model *model, struct gp_json *json, const 
 		put_peers(json, op, detail);
 }
 
-/* How it was launched, and by whom; of a kernel in a graph, by the call that was captured, whose slice is elsewhere: its whole stack. */
+/*
+ * How it was launched, and by whom; of a kernel in a graph, by the call that was captured, whose
+ * slice is elsewhere: its whole stack.
+ */
 static void put_launch(struct gp_chrome *chrome, const struct gp_op *op)
 {
 	const struct gp_call *call = gp_model_op_cause(chrome->model, op);
@@ -478,7 +484,9 @@ __attribute__((format(printf, 2, 3))) static void append_to_name(struct gp_chrom
 	va_end(arguments);
 }
 
-/* "stream 7 (default)", "stream 13 (loader) (priority -5, non-blocking)", "stream 7 (context 2)". */
+/*
+ * "stream 7 (default)", "stream 13 (loader) (priority -5, non-blocking)", "stream 7 (context 2)".
+ */
 static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32_t tid)
 {
 	const char *name = gp_model_stream_name(chrome->model, op->context_id, op->stream_id);

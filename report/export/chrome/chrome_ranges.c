@@ -117,7 +117,10 @@ void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *rang
 
 /* ---- on the GPU ---- */
 
-/* Such slices follow from others: the limit does not count them.  On a stream's own track they lie whatever else is there. */
+/*
+ * Such slices follow from others: the limit does not count them.  On a stream's own track they lie
+ * whatever else is there.
+ */
 void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_range_span *span)
 {
 	const struct gp_range *range = &chrome->model->ranges[span->range];

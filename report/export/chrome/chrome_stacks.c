@@ -1,9 +1,9 @@
 /*
  * Call stacks as arguments of slices: one line of text each, the innermost function first.
  *
- * A stack is written as often as it is called, so its line is short: the user's own functions and Python's by name, and for each
- * library between them its name.  That also spares most files the search for their functions, which would take its time at a program's
- * exit.
+ * A stack is written as often as it is called, so its line is short: the user's own functions and
+ * Python's by name, and for each library between them its name.  That also spares most files the
+ * search for their functions, which would take its time at a program's exit.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -246,8 +246,6 @@ void gp_chrome_explain_stacks(const struct gp_chrome *chrome)
 {
 	if (chrome->stacks->left_out > 0 && chrome->options->messages)
 		fprintf(chrome->options->messages,
-			"gpuprof: the Chrome trace has the whole stacks of its first slices; of %s "
-			"others it has the place only: `gpuprof export --format speedscope` has "
-			"all\n",
+			"gpuprof: the Chrome trace has the whole stacks of its first slices; of %s others it has the place only: `gpuprof export --format speedscope` has all\n",
 			gp_format_count(chrome->stacks->left_out).text);
 }

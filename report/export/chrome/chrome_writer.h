@@ -1,6 +1,6 @@
 /*
- * chrome_writer: what the parts of the Chrome trace exporter share. docs/reference/chrome-trace.md says what
- * the file holds.
+ * chrome_writer: what the parts of the Chrome trace exporter share. docs/reference/chrome-trace.md
+ * says what the file holds.
  *
  * Events go out in one pass: API calls with the starts of their arrows, operations with the arrows'
  * ends, overhead, counters. A track names itself when its first slice comes.  Several processes go
@@ -74,9 +74,9 @@ struct gp_chrome {
 	const struct gp_export_options *options;
 	struct gp_names *names;
 	struct gp_chrome_stacks *stacks;
-	int error;  /* 0 or -ENOMEM */
-	bool begun; /* an event is there: the next one needs a comma (the first is a process's name)
-		     */
+	int error; /* 0 or -ENOMEM */
+	/* an event is there: the next one needs a comma (the first is a process's name) */
+	bool begun;
 
 	bool is_merged;     /* of several processes */
 	uint64_t base_ns;   /* Unix time of the file's 0; 0 = not chosen yet */
@@ -109,8 +109,9 @@ struct gp_chrome {
 	uint32_t next_look; /* of the process: the first sample that is not written */
 
 	/*
-	 * A process in parts has its tracks in several of them: they are found again by what they are.  In a later part what began before it is
-	 * placed on its lane once more, and not written.
+	 * A process in parts has its tracks in several of them: they are found again by what they
+	 * are.  In a later part what began before it is placed on its lane once more, and not
+	 * written.
 	 */
 	bool are_parts, is_later;
 	struct gp_groups tracks;
@@ -146,10 +147,14 @@ int gp_chrome_take_tids(struct gp_chrome_tids *tids, const uint32_t *more, uint3
 void gp_chrome_begin_track(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t pid,
 			   uint32_t tid, bool nesting);
 
-/* The same of a new track that belongs to a stream of the model: right below that, if it is drawn. */
+/*
+ * The same of a new track that belongs to a stream of the model: right below that, if it is drawn.
+ */
 void gp_chrome_begin_track_of(struct gp_chrome *chrome, struct gp_chrome_stream stream);
 
-/* Remember the track that was begun last as that stream's; streams come in the order of the model. */
+/*
+ * Remember the track that was begun last as that stream's; streams come in the order of the model.
+ */
 void gp_chrome_note_stream(struct gp_chrome *chrome, struct gp_chrome_stream stream);
 
 /* The tid on which a slice of the track goes; names the lane if it is its first. */
@@ -173,7 +178,10 @@ void gp_chrome_name_process(struct gp_chrome *chrome, uint32_t pid, const char *
  */
 bool gp_chrome_set_times(struct gp_chrome *chrome);
 
-/* Give the model's process and its devices pids, and name those that are new; of a later part, devices that it is the first to have. */
+/*
+ * Give the model's process and its devices pids, and name those that are new; of a later part,
+ * devices that it is the first to have.
+ */
 void gp_chrome_write_processes(struct gp_chrome *chrome);
 void gp_chrome_write_more_gpus(struct gp_chrome *chrome);
 
@@ -189,19 +197,24 @@ struct gp_chrome_stacks;
 struct gp_chrome_stacks *gp_chrome_stacks_new(void);
 void gp_chrome_stacks_free(struct gp_chrome_stacks *stacks);
 
-/* From here on stacks are that model's; NULL = none will be asked for.  The last one must still be there. */
+/*
+ * From here on stacks are that model's; NULL = none will be asked for.  The last one must still be
+ * there.
+ */
 void gp_chrome_stacks_use(struct gp_chrome_stacks *stacks, const struct gp_model *model);
 
 /*
- * ,"key":"forward (net.py:12) < libtorch.so < main": a stack, an index in frames; nothing if it is GP_NONE.  Stacks fill so much of a
- * file and no more: then it is as gp_chrome_put_stack_place().
+ * ,"key":"forward (net.py:12) < libtorch.so < main": a stack, an index in frames; nothing if it is
+ * GP_NONE.  Stacks fill so much of a file and no more: then it is as gp_chrome_put_stack_place().
  */
 void gp_chrome_put_stack(struct gp_chrome *chrome, const char *key, uint32_t stack);
 
 /* ,"key":"forward (net.py:12)": the innermost function of the stack that is the user's own. */
 void gp_chrome_put_stack_place(struct gp_chrome *chrome, const char *key, uint32_t stack);
 
-/* A frame of Python's: "forward (net.py)", good until the next one is asked for, and where that is. */
+/*
+ * A frame of Python's: "forward (net.py)", good until the next one is asked for, and where that is.
+ */
 struct gp_chrome_function {
 	const char *label, *file;
 	uint32_t line;
@@ -247,7 +260,9 @@ void gp_chrome_write_syncs(struct gp_chrome *chrome);
 void gp_chrome_write_ops(struct gp_chrome *chrome);
 void gp_chrome_write_memory(struct gp_chrome *chrome);
 
-/* What only some ask for: curves, and the critical path as a track; both need the model as a whole. */
+/*
+ * What only some ask for: curves, and the critical path as a track; both need the model as a whole.
+ */
 void gp_chrome_write_counters(struct gp_chrome *chrome);
 void gp_chrome_write_path(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
 
@@ -279,7 +294,10 @@ static inline bool gp_chrome_is_moment_shown(const struct gp_chrome *chrome, uin
 	       gp_slice_filter_has_moment(&chrome->filter, ns);
 }
 
-/* Where what is written begins: what counters are at then is what they were before.  0: it has no beginning. */
+/*
+ * Where what is written begins: what counters are at then is what they were before.  0: it has no
+ * beginning.
+ */
 static inline uint64_t gp_chrome_first_shown(const struct gp_chrome *chrome)
 {
 	uint64_t cut_ns = chrome->is_cut ? chrome->cut_ns : 0;

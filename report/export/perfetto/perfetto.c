@@ -1,8 +1,10 @@
 /*
- * Perfetto's own format: a stream of TracePackets (protos/perfetto/trace/trace_packet.proto of github.com/google/perfetto).
+ * Perfetto's own format: a stream of TracePackets (protos/perfetto/trace/trace_packet.proto of
+ * github.com/google/perfetto).
  *
- * Calls and ranges are track events on threads; what the GPU did are GpuRenderStageEvents, which overlap on a stream without being
- * misplaced, carry the launch's arguments, and fill the viewer's GPU tabs.  A call names the operations that it started.
+ * Calls and ranges are track events on threads; what the GPU did are GpuRenderStageEvents, which
+ * overlap on a stream without being misplaced, carry the launch's arguments, and fill the viewer's
+ * GPU tabs.  A call names the operations that it started.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -116,8 +118,7 @@ static int write_models(struct gp_perfetto *p, const struct gp_export_source *so
 	gp_export_explain_cut(p->cut_ranges, p->options->messages);
 	if (p->deep_ranges > 0 && p->options->messages)
 		fprintf(p->options->messages,
-			"gpuprof: %llu ranges lie in %u others of their thread or more: they are "
-			"drawn on the thread, not on the GPU\n",
+			"gpuprof: %llu ranges lie in %u others of their thread or more: they are drawn on the thread, not on the GPU\n",
 			(unsigned long long)p->deep_ranges, GP_RANGE_SPANS_OPEN);
 	return written > 0 ? 0 : -ENODATA;
 }

@@ -1,4 +1,7 @@
-/* What changes over time, as counters (--counters), and what each moment waited for, as a track (--critical-path). */
+/*
+ * What changes over time, as counters (--counters), and what each moment waited for, as a track
+ * (--critical-path).
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

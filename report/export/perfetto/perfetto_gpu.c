@@ -14,7 +14,10 @@ struct stages {
 	uint64_t kernel, copy, set, graph;
 };
 
-/* What is the same for all launches of a shape on a device: the part of a launch that says so, written once. */
+/*
+ * What is the same for all launches of a shape on a device: the part of a launch that says so,
+ * written once.
+ */
 struct shape_part {
 	uint8_t *bytes;
 	size_t length;
@@ -22,8 +25,8 @@ struct shape_part {
 
 struct ops {
 	struct stages stages;
-	struct shape_part
-		*shapes; /* by shape, of the device of the operations that are being written */
+	/* by shape, of the device of the operations that are being written */
+	struct shape_part *shapes;
 	uint16_t device_id;
 	bool has_device;
 	uint64_t queue, context; /* iids of the stream that is being written */
@@ -101,7 +104,10 @@ static void put_shape(struct gp_perfetto *p, const struct gp_record_device *devi
 	put_occupancy(p, device, shape);
 }
 
-/* The launch is the shape's part and what follows it: messages that stand one after the other are one. */
+/*
+ * The launch is the shape's part and what follows it: messages that stand one after the other are
+ * one.
+ */
 static void begin_launch(struct gp_perfetto *p, struct ops *ops, uint32_t index)
 {
 	struct shape_part *part = &ops->shapes[index];

@@ -1,7 +1,9 @@
 /*
- * What Python did in each thread, by looks at its stacks: functions as slices that nest, on a track of their own.
+ * What Python did in each thread, by looks at its stacks: functions as slices that nest, on a track
+ * of their own.
  *
- * They nest by how they are made, and callers begin when what they called does: lanes, which keep starts apart, are not for them.
+ * They nest by how they are made, and callers begin when what they called does: lanes, which keep
+ * starts apart, are not for them.
  */
 #include <errno.h>
 

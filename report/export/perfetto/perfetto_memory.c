@@ -34,7 +34,10 @@ static void name_counter(struct gp_perfetto *p, const struct gp_memory_event *ev
 			 gp_gpu_numbers_find(&p->gpus, p->model, event->device_id, NULL), kind);
 }
 
-/* One more allocation or free; a counter begins at the window's start with what was allocated by then. */
+/*
+ * One more allocation or free; a counter begins at the window's start with what was allocated by
+ * then.
+ */
 static void count(struct gp_perfetto *p, struct counter *counter,
 		  const struct gp_memory_event *event)
 {

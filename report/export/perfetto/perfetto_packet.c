@@ -136,7 +136,9 @@ static void put_clock(struct gp_perfetto *p, uint64_t clock, uint64_t ns)
 	gp_protobuf_message(&p->event, CLOCKS_CLOCK, &p->inner);
 }
 
-/* Times of packets are those of the clock that readers take for granted; we let it show Unix time. */
+/*
+ * Times of packets are those of the clock that readers take for granted; we let it show Unix time.
+ */
 void gp_perfetto_begin(struct gp_perfetto *p, uint64_t unix_ns, uint64_t monotonic_ns)
 {
 	open_packet(p, unix_ns, FLAG_CLEARED);

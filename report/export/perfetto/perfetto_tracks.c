@@ -63,7 +63,10 @@ uint64_t *gp_perfetto_lasting(struct gp_perfetto *p, const char *what, const cha
 	return &p->lasting_numbers[number];
 }
 
-/* The number of the track of the next lane of what is being written; *is_new: no earlier part has it. */
+/*
+ * The number of the track of the next lane of what is being written; *is_new: no earlier part has
+ * it.
+ */
 static uint64_t add_lane(struct gp_perfetto *p, bool *is_new)
 {
 	char lane[24];
@@ -82,7 +85,10 @@ static uint64_t add_lane(struct gp_perfetto *p, bool *is_new)
 	return p->lane_tracks[p->lane_count++] = *known;
 }
 
-/* A track with a name, the next lane of what is being written; the first one of a thread is the thread itself. */
+/*
+ * A track with a name, the next lane of what is being written; the first one of a thread is the
+ * thread itself.
+ */
 static uint64_t write_lane(struct gp_perfetto *p)
 {
 	char name[sizeof(p->track_name) + 24];

@@ -1,8 +1,10 @@
 /*
- * perfetto_writer: what the parts of the exporter of Perfetto's own format share: a stream of packets, names that are written once and
- * then meant by their number, tracks.  docs/reference/formats.md says what the file holds.
+ * perfetto_writer: what the parts of the exporter of Perfetto's own format share: a stream of
+ * packets, names that are written once and then meant by their number, tracks.
+ * docs/reference/formats.md says what the file holds.
  *
- * Packets need no order: their reader sorts by time, and keeps the order of equal times.  All are of one sequence.
+ * Packets need no order: their reader sorts by time, and keeps the order of equal times.  All are
+ * of one sequence.
  */
 #ifndef REPORT_EXPORT_PERFETTO_PERFETTO_WRITER_H
 #define REPORT_EXPORT_PERFETTO_PERFETTO_WRITER_H
@@ -18,7 +20,10 @@
 #include "report/symbols/names.h"
 #include "report/codec/protobuf.h"
 
-/* Names of categories, arguments and stages, numbered from 1: all are known, and in the first packet. */
+/*
+ * Names of categories, arguments and stages, numbered from 1: all are known, and in the first
+ * packet.
+ */
 enum gp_perfetto_category {
 	GP_PERFETTO_RUNTIME = 1,
 	GP_PERFETTO_DRIVER,
@@ -103,8 +108,9 @@ struct gp_perfetto {
 	uint64_t cut_ranges;  /* nor these, of parts */
 
 	/*
-	 * A process in parts has tracks, queues and counters in several of them: numbers by what they are of.  In a later part what began before it is
-	 * placed on its lane once more, and not written.
+	 * A process in parts has tracks, queues and counters in several of them: numbers by what
+	 * they are of.  In a later part what began before it is placed on its lane once more, and
+	 * not written.
 	 */
 	bool are_parts, is_later;
 	struct gp_groups lasting;
@@ -141,8 +147,9 @@ int gp_perfetto_end(struct gp_perfetto *p);
 uint64_t gp_perfetto_name(struct gp_perfetto *p, uint64_t *known, const char *name);
 
 /*
- * Where the number (of a track, a name, ...) is remembered that something of a process has in all its parts; 0 = it has none yet.  Of a
- * process that is not in parts it always is, and is good until the next call.
+ * Where the number (of a track, a name, ...) is remembered that something of a process has in all
+ * its parts; 0 = it has none yet.  Of a process that is not in parts it always is, and is good
+ * until the next call.
  */
 uint64_t *gp_perfetto_lasting(struct gp_perfetto *p, const char *what, const char *name);
 
@@ -174,7 +181,10 @@ uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, enum gp_pe
 /* Whether a slice is written in this part; where an earlier part has it, it is placed as there. */
 bool gp_perfetto_has(struct gp_perfetto *p, uint64_t start_ns, uint64_t end_ns);
 
-/* ---- perfetto_host.c, perfetto_looks.c, perfetto_gpu.c, perfetto_spans.c, perfetto_memory.c, perfetto_curves.c ---- */
+/*
+ * ---- perfetto_host.c, perfetto_looks.c, perfetto_gpu.c, perfetto_spans.c, perfetto_memory.c,
+ * perfetto_curves.c ----
+ */
 
 void gp_perfetto_write_threads(struct gp_perfetto *p);
 void gp_perfetto_write_looks(struct gp_perfetto *p);
@@ -195,7 +205,10 @@ static inline bool gp_perfetto_has_op(const struct gp_perfetto *p, const struct 
 	return !op->untimed && gp_slice_filter_has(&p->filter, op->start_ns, op->end_ns);
 }
 
-/* A slice of a track begins, or an event happens: its type, track, name and category; more may follow. */
+/*
+ * A slice of a track begins, or an event happens: its type, track, name and category; more may
+ * follow.
+ */
 enum gp_perfetto_type {
 	GP_PERFETTO_BEGIN = 1,
 	GP_PERFETTO_END = 2,

@@ -1,8 +1,8 @@
 /*
  * A SQLite database as nsys exports one: report/export/sqlite/sqlite_tables.h.
  *
- * SQLite writes a file by its name.  Where out is a plain file that is empty yet, that is it; where it is a pipe or compressed, a temporary
- * file is, which is copied then.
+ * SQLite writes a file by its name.  Where out is a plain file that is empty yet, that is it; where
+ * it is a pipe or compressed, a temporary file is, which is copied then.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -123,7 +123,10 @@ static int write_database(const struct gp_export_source *source,
 
 /* ---- where ---- */
 
-/* The name of out where it is a plain file that is empty yet; false: it is none, or has no name any more. */
+/*
+ * The name of out where it is a plain file that is empty yet; false: it is none, or has no name any
+ * more.
+ */
 static bool find_path(FILE *out, char *path, size_t bytes)
 {
 	struct stat of_out, of_path;

@@ -172,7 +172,10 @@ static void put_graph(struct gp_sqlite_export *e, const struct gp_op *op)
 	GP_SQLITE_PUT(e, GP_SQLITE_GRAPH, values);
 }
 
-/* An operation without times would be one that took none: it is left out, and DIAGNOSTIC_EVENT says so. */
+/*
+ * An operation without times would be one that took none: it is left out, and DIAGNOSTIC_EVENT says
+ * so.
+ */
 static void put_ops(struct gp_sqlite_export *e)
 {
 	static void (*const put[])(struct gp_sqlite_export *, const struct gp_op *) = {

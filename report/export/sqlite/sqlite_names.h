@@ -1,4 +1,7 @@
-/* sqlite_names: what the numbers in an nsys-like database mean: its tables ENUM_..., where they are of CUDA and NVTX. */
+/*
+ * sqlite_names: what the numbers in an nsys-like database mean: its tables ENUM_..., where they are
+ * of CUDA and NVTX.
+ */
 #ifndef REPORT_EXPORT_SQLITE_SQLITE_NAMES_H
 #define REPORT_EXPORT_SQLITE_SQLITE_NAMES_H
 
@@ -20,7 +23,10 @@ extern const int gp_sqlite_name_tables;
 /* Of ENUM_NSYS_EVENT_CLASS. */
 enum { GP_SQLITE_CLASS_RUNTIME = 0, GP_SQLITE_CLASS_DRIVER = 1 };
 
-/* Of ENUM_DIAGNOSTIC_SEVERITY_LEVEL, ENUM_DIAGNOSTIC_SOURCE_TYPE and ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE. */
+/*
+ * Of ENUM_DIAGNOSTIC_SEVERITY_LEVEL, ENUM_DIAGNOSTIC_SOURCE_TYPE and
+ * ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE.
+ */
 enum { GP_SQLITE_WARNING = 2, GP_SQLITE_SOURCE_ANALYSIS = 3, GP_SQLITE_CLOCK_TARGET = 1 };
 
 #endif

@@ -45,8 +45,8 @@ static struct gp_value text_id(struct gp_sqlite_export *e, const struct gp_range
 }
 
 /*
- * A text is there twice, as itself and by its id: nsys has one or the other, by how the program gave it, and readers may know only one.  A
- * range that was never closed has no end.
+ * A text is there twice, as itself and by its id: nsys has one or the other, by how the program
+ * gave it, and readers may know only one.  A range that was never closed has no end.
  */
 static void put_range(struct gp_sqlite_export *e, const struct gp_range *range, uint32_t index)
 {

@@ -4,7 +4,10 @@
 #include "report/symbols/call_tree.h"
 #include "report/export/sqlite/sqlite_writer.h"
 
-/* Stacks of which each is another would make a file of any size: what comes later has none, and that is said. */
+/*
+ * Stacks of which each is another would make a file of any size: what comes later has none, and
+ * that is said.
+ */
 #define MOST_ROWS (4u << 20)
 
 /* One function of a stack: depth 0 is the innermost. */

@@ -273,8 +273,8 @@ int gp_sqlite_open(struct gp_sqlite **opened, const char *path)
 	code = sqlite3_open_v2(path, &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
 	if (code != SQLITE_OK)
 		fail(db, code);
-	execute(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
-		    "PRAGMA locking_mode = EXCLUSIVE; BEGIN");
+	execute(db,
+		"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN");
 	for (int i = 0; i < gp_sqlite_name_tables; i++)
 		write_names(db, &gp_sqlite_all_names[i]);
 	if (db->error == 0)

@@ -1,10 +1,12 @@
 /*
- * sqlite_tables: a database with the tables that `nsys export --type=sqlite` writes for CUDA and NVTX, row by row.
+ * sqlite_tables: a database with the tables that `nsys export --type=sqlite` writes for CUDA and
+ * NVTX, row by row.
  *
- * Tables and columns have the names, order and meaning of that export's schema 3.16, so that what was written for it reads this; one
- * table (GP_SQLITE_LINK) and the last column of GP_SQLITE_STREAM are ours alone.  A table
- * without rows is not there, as in that export, but for StringIds and the tables of names (ENUM_...).  All goes through prepared
- * statements in one transaction, without a journal: a database that was not closed is worth nothing.
+ * Tables and columns have the names, order and meaning of that export's schema 3.16, so that what
+ * was written for it reads this; one table (GP_SQLITE_LINK) and the last column of GP_SQLITE_STREAM
+ * are ours alone.  A table without rows is not there, as in that export, but for StringIds and the
+ * tables of names (ENUM_...).  All goes through prepared statements in one transaction, without a
+ * journal: a database that was not closed is worth nothing.
  */
 #ifndef REPORT_EXPORT_SQLITE_SQLITE_TABLES_H
 #define REPORT_EXPORT_SQLITE_SQLITE_TABLES_H
@@ -45,10 +47,16 @@ enum gp_sqlite_table {
 
 struct gp_sqlite;
 
-/* path: an empty file, or none.  Returns 0 or a negative errno value; *db is to be closed if it is not NULL. */
+/*
+ * path: an empty file, or none.  Returns 0 or a negative errno value; *db is to be closed if it is
+ * not NULL.
+ */
 int gp_sqlite_open(struct gp_sqlite **db, const char *path);
 
-/* Add a row: a value for each of the first columns, the others are NULL.  Whole numbers are 64 bits with a sign. */
+/*
+ * Add a row: a value for each of the first columns, the others are NULL.  Whole numbers are 64 bits
+ * with a sign.
+ */
 void gp_sqlite_put(struct gp_sqlite *db, enum gp_sqlite_table table, const struct gp_value *values,
 		   int count);
 

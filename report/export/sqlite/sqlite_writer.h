@@ -1,8 +1,9 @@
 /*
- * sqlite_writer: what the parts of the SQLite exporter share.  docs/reference/formats.md says what is in which table.
+ * sqlite_writer: what the parts of the SQLite exporter share.  docs/reference/formats.md says what
+ * is in which table.
  *
- * Processes come one after the other; their rows are told apart by globalPid and globalTid, which have nsys's form: the pid from bit 24
- * on, the tid below.
+ * Processes come one after the other; their rows are told apart by globalPid and globalTid, which
+ * have nsys's form: the pid from bit 24 on, the tid below.
  */
 #ifndef REPORT_EXPORT_SQLITE_SQLITE_WRITER_H
 #define REPORT_EXPORT_SQLITE_SQLITE_WRITER_H
@@ -57,8 +58,8 @@ void gp_sqlite_write_session(struct gp_sqlite_export *export);
 void gp_sqlite_write_events(struct gp_sqlite_export *export);
 
 /*
- * sqlite_stacks.c: the id of a call's stack (an index in frames), NULL if it has none; between begin, which is false without memory, and end, of a
- * process.
+ * sqlite_stacks.c: the id of a call's stack (an index in frames), NULL if it has none; between
+ * begin, which is false without memory, and end, of a process.
  */
 bool gp_sqlite_begin_stacks(struct gp_sqlite_export *export);
 struct gp_value gp_sqlite_stack(struct gp_sqlite_export *export, uint32_t stack);

@@ -106,7 +106,7 @@ static int free_with_contexts(struct gp_load *load)
 		if (!end)
 			continue;
 		if (gp_array_grow_spill(&m->memory, &load->capacity.memory, m->memory_count,
-				       sizeof(*m->memory)) != 0)
+					sizeof(*m->memory)) != 0)
 			return -ENOMEM;
 		m->memory[m->memory_count++] = (struct gp_memory_event){
 			.time_ns = end->time_ns,
@@ -198,8 +198,8 @@ static int join_frees(struct gp_model *m)
 
 /*
  * An event's time is when it takes effect: memory is there when the call that makes it returns.
- * While frees and allocations are joined, that of a free is its beginning, for another thread may be
- * given the memory before it has returned.
+ * While frees and allocations are joined, that of a free is its beginning, for another thread may
+ * be given the memory before it has returned.
  */
 int gp_join_memory(struct gp_load *load)
 {

@@ -1,11 +1,12 @@
 /*
- * load: a model while it is being made.  Used by the files that make it, in this order:
- * load.c reads the file (gp_model_load() of model.h is there), take.c puts each record into its
- * array (take_string.c each definition, detail.c what operations share), resolve.c turns ids into indices (frames.c those of call
- * stacks), times.c clocks into one timeline, join.c finds who started what (conditional.c inside conditional nodes of graphs), capture.c which call
- * became which node of a graph, physical.c when memory is gone that has handles, memory.c which free
- * ended which allocation, ranges.c what opened and closed the program's ranges,
- * project.c what ran on the GPU for them.
+ * load: a model while it is being made.  Used by the files that make it, in this order: load.c
+ * reads the file (gp_model_load() of model.h is there), take.c puts each record into its array
+ * (take_string.c each definition, detail.c what operations share), resolve.c turns ids into indices
+ * (frames.c those of call stacks), times.c clocks into one timeline, join.c finds who started what
+ * (conditional.c inside conditional nodes of graphs), capture.c which call became which node of a
+ * graph, physical.c when memory is gone that has handles, memory.c which free ended which
+ * allocation, ranges.c what opened and closed the program's ranges, project.c what ran on the GPU
+ * for them.
  */
 #ifndef REPORT_MODEL_BUILD_BUILD_H
 #define REPORT_MODEL_BUILD_BUILD_H
@@ -44,7 +45,9 @@ struct gp_call_key {
 	uint32_t call;
 };
 
-/* Room for one more element of an array that has a capacity of its own; gp_spill_free() frees it. */
+/*
+ * Room for one more element of an array that has a capacity of its own; gp_spill_free() frees it.
+ */
 #define GP_LOAD_GROW(load, array, count, which)                                                    \
 	gp_array_grow_spill(&(array), &(load)->capacity.which, (count), sizeof(*(array)))
 
@@ -64,8 +67,9 @@ struct gp_load {
 
 	/*
 	 * What the model has in another form.  Until gp_resolve(), the times in the model are as
-	 * recorded, and ops[].name and .shape, in_flight[].name, calls[].stack, samples[].stack, frames[].parent and .origin are ids; ops[].next_op, and a field that is zero by
-	 * rights of overheads and of records with CUPTI's times, count the anchors before it.
+	 * recorded, and ops[].name and .shape, in_flight[].name, calls[].stack, samples[].stack,
+	 * frames[].parent and .origin are ids; ops[].next_op, and a field that is zero by rights of
+	 * overheads and of records with CUPTI's times, count the anchors before it.
 	 */
 	struct gp_named *names;
 	struct gp_named *device_names;
@@ -79,8 +83,8 @@ struct gp_load {
 	struct gp_range_point *range_points;
 	uint32_t range_point_count;
 	struct gp_details *details; /* known ones; report/model/build/op_detail.c */
-	struct gp_call_key
-		*keys;      /* of all calls, sorted; from gp_join_ops() to gp_join_captures() */
+	/* of all calls, sorted; from gp_join_ops() to gp_join_captures() */
+	struct gp_call_key *keys;
 	uint32_t key_found; /* last */
 };
 
@@ -101,7 +105,7 @@ int gp_resolve(struct gp_load *load);
 void gp_resolve_op(const struct gp_load *load, struct gp_op *op); /* by gp_resolve_times() */
 int gp_resolve_times(struct gp_load *load);                       /* by gp_resolve() */
 int gp_resolve_stacks(struct gp_model *model);                    /* by gp_resolve() */
-int gp_resolve_totals(struct gp_load *load);                      /* report/model/build/resolve_totals.c */
+int gp_resolve_totals(struct gp_load *load); /* report/model/build/resolve_totals.c */
 int gp_join_ops(struct gp_load *load);
 int gp_join_conditionals(struct gp_load *load); /* by gp_join_ops() */
 int gp_join_in_flight(struct gp_load *load);

@@ -1,6 +1,6 @@
 /*
- * device_waits: the calls that waited for all of a context's work: what had been launched before a successful one has ended, whether it has a
- * record or not.
+ * device_waits: the calls that waited for all of a context's work: what had been launched before a
+ * successful one has ended, whether it has a record or not.
  */
 #ifndef REPORT_MODEL_BUILD_DEVICE_WAITS_H
 #define REPORT_MODEL_BUILD_DEVICE_WAITS_H
@@ -21,7 +21,10 @@ struct gp_device_waits {
 	uint32_t count, capacity;
 };
 
-/* Of a model whose calls are sorted and named.  Returns 0 or -ENOMEM; gp_device_waits_free() in either case. */
+/*
+ * Of a model whose calls are sorted and named.  Returns 0 or -ENOMEM; gp_device_waits_free() in
+ * either case.
+ */
 int gp_device_waits_find(const struct gp_model *model, struct gp_device_waits *waits);
 void gp_device_waits_free(struct gp_device_waits *waits);
 

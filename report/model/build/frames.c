@@ -41,7 +41,10 @@ static bool begins_until(const void *element, const void *key)
 	       (module->id == wanted->id && module->start_address <= wanted->start_address);
 }
 
-/* The last mapping of a module that begins at the address or before it, else the module's first one. */
+/*
+ * The last mapping of a module that begins at the address or before it, else the module's first
+ * one.
+ */
 static uint32_t find_module(const struct gp_model *m, uint32_t id, uint64_t address)
 {
 	const struct gp_record_module key = {.id = id, .start_address = address};
@@ -64,8 +67,8 @@ static uint32_t find_origin(const struct gp_model *m, const struct gp_frame *fra
 }
 
 /*
- * A frame is told after its callers, under a higher id.  What claims otherwise is damage: a parent that is
- * not lower ends the stack, and so does a depth beyond all bounds.
+ * A frame is told after its callers, under a higher id.  What claims otherwise is damage: a parent
+ * that is not lower ends the stack, and so does a depth beyond all bounds.
  */
 static void resolve_parent(struct gp_model *m, struct gp_frame *frame, uint16_t *depths,
 			   uint32_t recent[RECENT])
@@ -86,7 +89,10 @@ static void resolve_parent(struct gp_model *m, struct gp_frame *frame, uint16_t 
 
 /* ---- stacks that were copied, to be unwound here ---- */
 
-/* The model's frames, with those of the copies put in front of the frame that stands for the copy, callers first. */
+/*
+ * The model's frames, with those of the copies put in front of the frame that stands for the copy,
+ * callers first.
+ */
 struct expansion {
 	struct gp_frame *frames;
 	uint32_t count, capacity;
@@ -117,7 +123,9 @@ static uint32_t find_mapping(const struct gp_model *m, uint64_t pc)
 	return GP_NONE;
 }
 
-/* What was unwound of the copy that frame stands for; its innermost frame takes that one's place. */
+/*
+ * What was unwound of the copy that frame stands for; its innermost frame takes that one's place.
+ */
 static int put_unwound(struct expansion *e, const struct gp_model *m, struct gp_frame frame)
 {
 	const struct gp_unwound *unwound = &e->unwound;

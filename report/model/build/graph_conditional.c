@@ -6,11 +6,12 @@
 #include "report/base/spill_memory.h"
 
 /*
- * CUPTI gives what runs inside a conditional node (if, while, switch) of a graph the graph's number, but not that of the launch:
- * the correlation id is 0 (docs/design/cupti-notes.md, 8).  Launches of one graph do not overlap, so that it is of the launch of
- * which something began last; or of the next one, where the node is such that launches begin with it.  Of a
- * graph that has nothing outside of such nodes it is of the latest graph launch for which no operation has the number, if its thread
- * had waited for the one before; else it is nobody's, and counted.
+ * CUPTI gives what runs inside a conditional node (if, while, switch) of a graph the graph's
+ * number, but not that of the launch: the correlation id is 0 (docs/design/cupti-notes.md, 8).
+ * Launches of one graph do not overlap, so that it is of the launch of which something began last;
+ * or of the next one, where the node is such that launches begin with it.  Of a graph that has
+ * nothing outside of such nodes it is of the latest graph launch for which no operation has the
+ * number, if its thread had waited for the one before; else it is nobody's, and counted.
  */
 
 /* An operation of a graph that has such nodes, or a launch for which none has the number. */

@@ -77,7 +77,10 @@ static int sort_waits(struct gp_load *load)
 	return gp_array_sort(m->stream_waits, kept, sizeof(*m->stream_waits), compare_waits, NULL);
 }
 
-/* Numbers of calls are given when these begin: without times, of calls of two threads that go on at once the order of the numbers counts. */
+/*
+ * Numbers of calls are given when these begin: without times, of calls of two threads that go on at
+ * once the order of the numbers counts.
+ */
 static bool was_waited_for(const struct gp_model *m, const struct gp_in_flight *one)
 {
 	uint32_t at = gp_array_lower_bound(m->stream_waits, m->stream_wait_count,
@@ -129,7 +132,10 @@ static void drop_what_was_waited_for(struct gp_model *m)
 	m->in_flight_count = kept;
 }
 
-/* What has no record at one look may have one by the next, and nearly always does; what has ended may have none for long. */
+/*
+ * What has no record at one look may have one by the next, and nearly always does; what has ended
+ * may have none for long.
+ */
 int gp_join_in_flight(struct gp_load *load)
 {
 	struct gp_model *m = load->model;

@@ -64,8 +64,8 @@ static uint32_t find_key(struct gp_load *load, uint32_t correlation_id, uint64_t
 }
 
 /*
- * The number of all launches, where there are several, or 0: CUPTI 11.8 under a newer driver gives every call the number of the
- * first launch, and so every operation.
+ * The number of all launches, where there are several, or 0: CUPTI 11.8 under a newer driver gives
+ * every call the number of the first launch, and so every operation.
  */
 static uint32_t find_stuck_number(const struct gp_model *m)
 {
@@ -183,7 +183,10 @@ static int sort_list(struct gp_op *ops, uint32_t *first, uint32_t *links)
 	return 0;
 }
 
-/* Lists are in the order of the operations; true: one of them is not in order of start, being of several streams. */
+/*
+ * Lists are in the order of the operations; true: one of them is not in order of start, being of
+ * several streams.
+ */
 static bool link_as_they_stand(struct gp_model *m)
 {
 	bool is_unordered = false;
@@ -260,8 +263,9 @@ static bool lacks_copy(const struct gp_model *m, const struct gp_call *call, uin
 }
 
 /*
- * Of those of each call what it lacks.  Copies may rightly have no record (within the host, of nothing): only those after
- * the last call that has one tell, and these are looked for only where there is one.
+ * Of those of each call what it lacks.  Copies may rightly have no record (within the host, of
+ * nothing): only those after the last call that has one tell, and these are looked for only where
+ * there is one.
  */
 static void account_for_calls(struct gp_model *m)
 {
@@ -313,7 +317,10 @@ static bool lacks_record(const struct gp_model *m, const struct gp_call *call)
 		class == GP_API_MEMSET);
 }
 
-/* CUPTI may refuse a final flush for it has nothing more to give; whoever has no calls, or a part of them, cannot tell. */
+/*
+ * CUPTI may refuse a final flush for it has nothing more to give; whoever has no calls, or a part
+ * of them, cannot tell.
+ */
 static void forgive_refused_flush(struct gp_model *m)
 {
 	if (m->counters[GP_COUNTER_EXIT_FLUSHES_REFUSED] == 0 || m->call_count == 0 ||

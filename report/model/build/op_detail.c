@@ -5,7 +5,10 @@
 
 #include "report/model/build/build.h"
 
-/* In a tree, which no trace can make slow; mostly each detail is followed by the one that followed it last time. */
+/*
+ * In a tree, which no trace can make slow; mostly each detail is followed by the one that followed
+ * it last time.
+ */
 struct known {
 	struct gp_op_detail detail;
 	uint32_t number;

@@ -16,8 +16,9 @@ struct sum {
 static const struct sum no_operation = {.start_ns = UINT64_MAX};
 
 /*
- * The calls that started operations, in one order, with what lets a run of neighbours be summed up in logarithmic time: a
- * tree over blocks of them, which takes a quarter of the memory of one over the calls.
+ * The calls that started operations, in one order, with what lets a run of neighbours be summed up
+ * in logarithmic time: a tree over blocks of them, which takes a quarter of the memory of one over
+ * the calls.
  */
 struct works {
 	uint32_t *calls;

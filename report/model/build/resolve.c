@@ -274,7 +274,7 @@ static int add_thread(struct gp_load *load, uint32_t named, uint32_t id)
 		return 0;
 	thread.name = strdup("");
 	if (!thread.name || gp_array_grow_spill(&m->threads, &load->capacity.threads,
-					       m->thread_count, sizeof(thread)) != 0) {
+						m->thread_count, sizeof(thread)) != 0) {
 		free((char *)thread.name);
 		return -ENOMEM;
 	}
@@ -321,8 +321,8 @@ static int order_records(struct gp_model *m)
 }
 
 /*
- * Where only the last part of the trace is kept it begins with the last of the records that say so, unless the recording had
- * paused then: what came before or next tells.
+ * Where only the last part of the trace is kept it begins with the last of the records that say so,
+ * unless the recording had paused then: what came before or next tells.
  */
 static void drop_old_kept(struct gp_model *m)
 {
@@ -341,7 +341,10 @@ static void drop_old_kept(struct gp_model *m)
 	m->gate_count = kept;
 }
 
-/* A gate that was open opens no more, nor does one that was from the start: keep those that change something. */
+/*
+ * A gate that was open opens no more, nor does one that was from the start: keep those that change
+ * something.
+ */
 static void settle_gates(struct gp_model *m)
 {
 	uint32_t kept = 0;

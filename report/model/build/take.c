@@ -43,7 +43,10 @@ static int take_call(struct gp_load *load, const union gp_any_record *record, co
 	return add_call(load, &record->call, GP_NONE);
 }
 
-/* Until gp_resolve(), first_op of such a call leads to its point: the call succeeded, or it is a refusal. */
+/*
+ * Until gp_resolve(), first_op of such a call leads to its point: the call succeeded, or it is a
+ * refusal.
+ */
 static int add_mapping(struct gp_load *load, const struct gp_record_memory *r)
 {
 	struct gp_model *m = load->model;

@@ -68,7 +68,10 @@ static void time_calls(struct gp_model *m, struct gp_timeline *t, struct window 
 	}
 }
 
-/* Is a span that lasted so long by CUPTI's clock as long on the timeline, or shorter as the clock was set forward? */
+/*
+ * Is a span that lasted so long by CUPTI's clock as long on the timeline, or shorter as the clock
+ * was set forward?
+ */
 static bool is_length(int64_t ns, uint64_t cupti_ns)
 {
 	return ns >= 0 && (uint64_t)ns <= cupti_ns + cupti_ns / 1000 + LENGTH_NS;
@@ -106,7 +109,10 @@ static bool is_impossible(uint64_t start_ns, uint64_t end_ns, int64_t latest_ns)
 	return (int64_t)start_ns < EARLIEST_NS || (int64_t)end_ns > latest_ns;
 }
 
-/* What others recorded, and a trace that lost its anchors, may have nothing that tells when it ended. */
+/*
+ * What others recorded, and a trace that lost its anchors, may have nothing that tells when it
+ * ended.
+ */
 static int64_t latest_of(const struct gp_load *load, struct gp_timeline *t,
 			 const struct window *calls)
 {

@@ -24,12 +24,13 @@ struct copy {
 
 struct gp_unwinder {
 	Dwfl *dwfl;
-	struct copy
-		copy; /* that is being unwound, with the registers of the frame that was reached */
+	/* that is being unwound, with the registers of the frame that was reached */
+	struct copy copy;
 	/* of one step */
 	bool is_at_caller;
 	bool has_caller;
-	bool is_exact; /* the caller was interrupted by a signal: it is at its pc, not in a call before it */
+	/* the caller was interrupted by a signal: it is at its pc, not in a call before it */
+	bool is_exact;
 };
 
 /* ---- the modules ---- */
@@ -165,8 +166,9 @@ static enum rules find_rules(struct gp_unwinder *unwinder, uint64_t pc)
 }
 
 /*
- * The second frame is the first one's caller.  Its registers replace those of the copy, so that a walk takes one step only; a
- * register that elfutils does not know there was kept: so says the ABI of rbx, of which elfutils thinks otherwise.
+ * The second frame is the first one's caller.  Its registers replace those of the copy, so that a
+ * walk takes one step only; a register that elfutils does not know there was kept: so says the ABI
+ * of rbx, of which elfutils thinks otherwise.
  */
 static int take_caller(Dwfl_Frame *state, void *context)
 {

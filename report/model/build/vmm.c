@@ -148,7 +148,7 @@ int gp_join_physical(struct gp_load *load)
 	if (load->model->mapping_count == 0)
 		return 0;
 	steps = gp_spill_take(((size_t)load->model->memory_count + load->model->mapping_count) *
-			     sizeof(*steps));
+			      sizeof(*steps));
 	if (!steps)
 		return -ENOMEM;
 	count = collect(load, steps);

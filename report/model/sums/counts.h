@@ -1,4 +1,7 @@
-/* counts: how many calls and operations a process made, whether its model has each one or only their totals. */
+/*
+ * counts: how many calls and operations a process made, whether its model has each one or only
+ * their totals.
+ */
 #ifndef REPORT_MODEL_SUMS_COUNTS_H
 #define REPORT_MODEL_SUMS_COUNTS_H
 

@@ -426,7 +426,10 @@ static int add_kept(const struct gp_cover_device *const *devices, uint32_t count
 	return result;
 }
 
-/* Those that overlap.  As long as any is not kept, the longest is the least that it can be, and their sum the most. */
+/*
+ * Those that overlap.  As long as any is not kept, the longest is the least that it can be, and
+ * their sum the most.
+ */
 static int add_overlapping(const struct gp_cover_device *const *devices, uint32_t count,
 			   uint64_t *ns, uint64_t *more_ns)
 {

@@ -1,11 +1,14 @@
 /*
- * cover: for how long each device had something to do, of times that come nearly in order: the length of their union.
+ * cover: for how long each device had something to do, of times that come nearly in order: the
+ * length of their union.
  *
- * The last million times that others do not touch are kept, all devices together; what lies before them is only summed up.  Of a time that
- * reaches back beyond that, the part there is not counted, and told: covered is at least what is said then.
+ * The last million times that others do not touch are kept, all devices together; what lies before
+ * them is only summed up.  Of a time that reaches back beyond that, the part there is not counted,
+ * and told: covered is at least what is said then.
  *
- * What begins before the last one that came of its device waits until there are many, measured by what is kept behind the first of them,
- * and is joined with that then: however times go back, one costs some thirty looks.
+ * What begins before the last one that came of its device waits until there are many, measured by
+ * what is kept behind the first of them, and is joined with that then: however times go back, one
+ * costs some thirty looks.
  */
 #ifndef REPORT_MODEL_SUMS_COVER_H
 #define REPORT_MODEL_SUMS_COVER_H
@@ -46,7 +49,10 @@ struct gp_cover {
 
 void gp_cover_free(struct gp_cover *cover);
 
-/* Adds a time of a device, in any order; end_ns > start_ns.  Returns 0, -ENOMEM or -EOVERFLOW.  Many begin within the last one, which is seen here. */
+/*
+ * Adds a time of a device, in any order; end_ns > start_ns.  Returns 0, -ENOMEM or -EOVERFLOW.
+ * Many begin within the last one, which is seen here.
+ */
 int gp_cover_add_apart(struct gp_cover *cover, uint32_t device, uint64_t start_ns, uint64_t end_ns);
 static inline int gp_cover_add(struct gp_cover *cover, uint32_t device, uint64_t start_ns,
 			       uint64_t end_ns)
@@ -60,7 +66,10 @@ static inline int gp_cover_add(struct gp_cover *cover, uint32_t device, uint64_t
 	return 0;
 }
 
-/* Adds all that another one has, which keeps all its times, and takes it out there.  Returns as the above. */
+/*
+ * Adds all that another one has, which keeps all its times, and takes it out there.  Returns as the
+ * above.
+ */
 int gp_cover_take(struct gp_cover *cover, struct gp_cover *from);
 
 /* What waits is joined, before anything is asked.  Returns as the above. */
@@ -73,9 +82,10 @@ bool gp_cover_span(const struct gp_cover *cover, struct gp_cover_time *span);
 uint64_t gp_cover_ns(const struct gp_cover *cover, uint32_t device, uint64_t *late_ns);
 
 /*
- * How long one device had something to do by any of several covers, whose devices are sorted on the way: each has times.  What is not kept
- * of one, while another had something to do, may or may not lie beside that: *ns is the least that it can be, *more_ns how much longer it
- * may be.  Returns 0 or -ENOMEM.
+ * How long one device had something to do by any of several covers, whose devices are sorted on the
+ * way: each has times.  What is not kept of one, while another had something to do, may or may not
+ * lie beside that: *ns is the least that it can be, *more_ns how much longer it may be.  Returns 0
+ * or -ENOMEM.
  */
 int gp_cover_union(const struct gp_cover_device **devices, uint32_t count, uint64_t *ns,
 		   uint64_t *more_ns);

@@ -9,7 +9,10 @@
 #include "report/trace/memory_rules.h"
 #include "report/model/memory_stats.h"
 
-/* A call, or the end of a context, at the time of its effect (report/model/model.h, gp_memory_event). */
+/*
+ * A call, or the end of a context, at the time of its effect (report/model/model.h,
+ * gp_memory_event).
+ */
 struct gp_live_memory_event {
 	uint64_t ticks;
 	uint64_t address, bytes, handle;

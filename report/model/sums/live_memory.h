@@ -42,8 +42,9 @@ int gp_live_memory_end_context(struct gp_live_memory *memory,
 			       const struct gp_record_context_end *record);
 
 /*
- * Bring the rows up to date with what was noted, in the order of time.  A free whose allocation has not been noted yet waits for the
- * next time: another thread may have made it, and its records may come later.  Returns 0, -ENOMEM or -EOVERFLOW.
+ * Bring the rows up to date with what was noted, in the order of time.  A free whose allocation has
+ * not been noted yet waits for the next time: another thread may have made it, and its records may
+ * come later.  Returns 0, -ENOMEM or -EOVERFLOW.
  */
 int gp_live_memory_settle(struct gp_live_memory *memory);
 

@@ -11,8 +11,9 @@
 #define STATUS_NOT_READY 600
 
 /*
- * A year: no operation takes longer, but a record of a layout that was taken for another may say so.  When the recording ended, which
- * bounds times for the model (report/model/build/times.c), is known too late here.
+ * A year: no operation takes longer, but a record of a layout that was taken for another may say
+ * so.  When the recording ended, which bounds times for the model (report/model/build/times.c), is
+ * known too late here.
  */
 #define MOST_LENGTH_NS (UINT64_C(366) * 86400 * 1000000000)
 
@@ -147,7 +148,10 @@ static inline void add_bytes(struct gp_sum *sum, uint64_t bytes, bool has_times)
 	sum->most_bytes = bytes > sum->most_bytes ? bytes : sum->most_bytes;
 }
 
-/* Start, end and device lie where a kernel has them.  Inline, so that most of it, kernels, have none of the rest's. */
+/*
+ * Start, end and device lie where a kernel has them.  Inline, so that most of it, kernels, have
+ * none of the rest's.
+ */
 static inline __attribute__((always_inline)) int
 add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
 	      const union gp_any_record *record, uint64_t bytes)

@@ -1,9 +1,11 @@
 /*
- * sums: calls and GPU operations added up record by record, by what they are; and when each device had something to do.
+ * sums: calls and GPU operations added up record by record, by what they are; and when each device
+ * had something to do.
  *
- * What is kept grows with the kernels, API functions and kinds of copies there are, not with the number of records; but for the times when
- * devices had something to do, which whoever owns the sums takes away now and then.  Every number is whole, so that sums of parts joined in any order are those of the whole.
- * One thread at a time.
+ * What is kept grows with the kernels, API functions and kinds of copies there are, not with the
+ * number of records; but for the times when devices had something to do, which whoever owns the
+ * sums takes away now and then.  Every number is whole, so that sums of parts joined in any order
+ * are those of the whole. One thread at a time.
  */
 #ifndef REPORT_MODEL_SUMS_SUMS_H
 #define REPORT_MODEL_SUMS_SUMS_H
@@ -31,13 +33,14 @@ struct gp_sum {
 	uint64_t key; /* which; GP_SUM_OTHERS: those beyond the limit */
 	uint64_t untimed;
 	uint64_t bytes, timed_bytes, least_bytes, most_bytes; /* copies and sets */
-	uint64_t captured;       /* calls that became a node of a graph */
-	uint64_t failed;         /* calls that returned an error; "not ready" is an answer */
-	uint32_t detail;         /* as gp_op has it; of a copy, once there is a model */
-	uint8_t kind;            /* enum gp_sum_kind */
+	uint64_t captured;          /* calls that became a node of a graph */
+	uint64_t failed;            /* calls that returned an error; "not ready" is an answer */
+	uint32_t detail;            /* as gp_op has it; of a copy, once there is a model */
+	uint8_t kind;               /* enum gp_sum_kind */
 	struct gp_histogram spread; /* of those that have times */
 	union gp_any_record
-		first; /* one of them: of a call and a kernel api and name_id are all that is alike */
+		/* one of them: of a call and a kernel api and name_id are all that is alike */
+		first;
 };
 #define GP_SUM_OTHERS UINT64_MAX
 

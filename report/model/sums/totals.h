@@ -1,5 +1,6 @@
 /*
- * totals: what the calls and operations of a process come to, of whom a model does not have each one.
+ * totals: what the calls and operations of a process come to, of whom a model does not have each
+ * one.
  */
 #ifndef REPORT_MODEL_SUMS_TOTALS_H
 #define REPORT_MODEL_SUMS_TOTALS_H
@@ -10,8 +11,8 @@
 #include "report/model/sums/live_memory.h"
 
 struct gp_totals {
-	struct gp_sums
-		sums; /* of kernels, name_id is an index in the model's names, GP_NONE where it has none */
+	/* of kernels, name_id is an index in the model's names, GP_NONE where it has none */
+	struct gp_sums sums;
 	struct gp_cover cover;
 	struct gp_live_memory memory;
 	struct gp_record_usage *usages; /* the last of each device */

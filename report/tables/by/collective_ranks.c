@@ -1,10 +1,12 @@
 /*
- * Who came late to the operations that ranks make together, and who waited for whom: kernels of collectives that no rank can leave before all
- * have come end on all GPUs at about one time, so that the one which ran shortest was the last to come.
+ * Who came late to the operations that ranks make together, and who waited for whom: kernels of
+ * collectives that no rank can leave before all have come end on all GPUs at about one time, so
+ * that the one which ran shortest was the last to come.
  *
- * The n-th kernel of a name and a communicator is the same operation on all GPUs that have such, where they have as many.  Where no range of
- * NCCL's names the communicator it is taken for one of all, and the n-th stream of a GPU with such kernels for the n-th of the others.  Clocks
- * need not agree: only durations are compared.
+ * The n-th kernel of a name and a communicator is the same operation on all GPUs that have such,
+ * where they have as many.  Where no range of NCCL's names the communicator it is taken for one of
+ * all, and the n-th stream of a GPU with such kernels for the n-th of the others.  Clocks need not
+ * agree: only durations are compared.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -46,7 +48,7 @@ static void add(struct parts *parts, struct part part)
 {
 	if (parts->error == 0)
 		parts->error = gp_array_grow_spill(&parts->parts, &parts->capacity, parts->count,
-						  sizeof(*parts->parts));
+						   sizeof(*parts->parts));
 	if (parts->error == 0)
 		parts->parts[parts->count++] = part;
 }
@@ -60,7 +62,9 @@ static bool begins_with(const char *text, const char *word)
 	return true;
 }
 
-/* Whether each rank waits for all others in it: not sends, and broadcasts, whose sender may go on. */
+/*
+ * Whether each rank waits for all others in it: not sends, and broadcasts, whose sender may go on.
+ */
 static bool is_of_all_ranks(const char *name)
 {
 	static const char *const words[] = {"allreduce", "allgather", "reducescatter", "alltoall"};
@@ -155,7 +159,10 @@ static int compare(const void *a, const void *b, const void *context)
 	return order(left->start_ns, right->start_ns);
 }
 
-/* One operation: parts of so many GPUs, each that far from the one before.  Where several ran shortest none of them was the last. */
+/*
+ * One operation: parts of so many GPUs, each that far from the one before.  Where several ran
+ * shortest none of them was the last.
+ */
 static void take_operation(struct gp_tally *tally, const struct part *parts, uint32_t gpus,
 			   uint32_t distance)
 {
@@ -186,7 +193,10 @@ static void take_operation(struct gp_tally *tally, const struct part *parts, uin
 	}
 }
 
-/* Kernels that are alike: first those of one GPU, then as many of the next, ...; else nothing is known. */
+/*
+ * Kernels that are alike: first those of one GPU, then as many of the next, ...; else nothing is
+ * known.
+ */
 static void take_alike(struct gp_tally *tally, const struct part *parts, uint32_t count)
 {
 	uint32_t distance = 1, gpus;
@@ -243,8 +253,8 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 
 const struct gp_breakdown gp_breakdown_collective_rank = {
 	.help = "who came late to collectives, by communicator where NCCL's ranges name it",
-	.nothing = "no two GPUs made as many operations of a collective (AllReduce, AllGather, "
-		   "ReduceScatter, AllToAll); name the traces of all ranks",
+	.nothing =
+		"no two GPUs made as many operations of a collective (AllReduce, AllGather, ReduceScatter, AllToAll); name the traces of all ranks",
 	.head = {"collective-rank",
 		 "Ranks in communication (without a communicator: taken for one of all ranks)",
 		 columns, COUNT(columns)},

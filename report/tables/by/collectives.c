@@ -1,8 +1,10 @@
 /*
- * NCCL's operations, as far as its kernels tell: which collective and of what type by the name, how many channels by the grid.
+ * NCCL's operations, as far as its kernels tell: which collective and of what type by the name, how
+ * many channels by the grid.
  *
- * A name says no more: it is that of the kernel which NCCL has for all reductions and protocols ("Sum", "LL") of a collective and a type, and several
- * operations of a group run in one kernel.  Of what communicator they are, the stream tells where each has its own, as in PyTorch.
+ * A name says no more: it is that of the kernel which NCCL has for all reductions and protocols
+ * ("Sum", "LL") of a collective and a type, and several operations of a group run in one kernel.
+ * Of what communicator they are, the stream tells where each has its own, as in PyTorch.
  */
 #include "report/tables/breakdown.h"
 

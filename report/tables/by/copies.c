@@ -19,8 +19,12 @@ static const struct gp_table_column time_columns[] = {
 };
 
 static const struct gp_table_column size_columns[] = {
-	{"Total", GP_UNIT_BYTES},   {"Count", GP_UNIT_COUNT},    GP_HISTOGRAM_COLUMNS(GP_UNIT_BYTES),
-	{"GB/s", GP_UNIT_GB_PER_S}, {"Peak %", GP_UNIT_PERCENT}, {"Operation", GP_UNIT_TEXT},
+	{"Total", GP_UNIT_BYTES},
+	{"Count", GP_UNIT_COUNT},
+	GP_HISTOGRAM_COLUMNS(GP_UNIT_BYTES),
+	{"GB/s", GP_UNIT_GB_PER_S},
+	{"Peak %", GP_UNIT_PERCENT},
+	{"Operation", GP_UNIT_TEXT},
 };
 
 /* What the label is made of, which does not say where a set was where that is not told. */

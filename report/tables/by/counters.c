@@ -27,8 +27,8 @@ struct walk {
 	uint32_t *kernels; /* the first values of kernels, in their order */
 	uint32_t *calls;   /* that launch, in their order */
 	uint32_t kernel_count, call_count;
-	uint32_t *
-		earlier; /* of each range: one of its thread before it, all between them have ended */
+	/* of each range: one of its thread before it, all between them have ended */
+	uint32_t *earlier;
 	uint32_t *outer; /* of each range: the one around it and all around that */
 };
 
@@ -110,7 +110,10 @@ static bool goes_on(const struct gp_range *range, uint64_t ns)
 	return range->style == GP_STYLE_PUSH_POP && range->end_ns >= ns;
 }
 
-/* From that range on the first that goes on; those that had ended are not looked at again, as calls come in the order of time. */
+/*
+ * From that range on the first that goes on; those that had ended are not looked at again, as calls
+ * come in the order of time.
+ */
 static uint32_t skip_ended(struct walk *walk, uint32_t at, uint64_t ns)
 {
 	uint32_t found = at;
@@ -126,7 +129,10 @@ static uint32_t skip_ended(struct walk *walk, uint32_t at, uint64_t ns)
 	return found;
 }
 
-/* The push/pop ranges around a call: of the thread's that begin before it the last that goes on, and the one around all of those. */
+/*
+ * The push/pop ranges around a call: of the thread's that begin before it the last that goes on,
+ * and the one around all of those.
+ */
 static void find_operators(struct walk *walk, const struct gp_call *call, const char **innermost,
 			   const char **outermost)
 {
@@ -200,13 +206,18 @@ static int take_model(struct gp_scope *scope, struct gp_tally *tally, const stru
 	return result;
 }
 
-/* None where it is no number: there is none, or of hostile values, whose sum is beyond all numbers. */
+/*
+ * None where it is no number: there is none, or of hostile values, whose sum is beyond all numbers.
+ */
 static void put_real(struct gp_table *sheet, double value)
 {
 	gp_table_cell(sheet, isfinite(value) ? gp_value_real(value) : gp_value_none());
 }
 
-/* Of shares and of ratios a sum says nothing: "....pct_of_peak_sustained_active", "....pct", "....ratio". */
+/*
+ * Of shares and of ratios a sum says nothing: "....pct_of_peak_sustained_active", "....pct",
+ * "....ratio".
+ */
 static bool has_sum(const char *counter)
 {
 	return strstr(counter, ".pct") == NULL && strstr(counter, ".ratio") == NULL;
@@ -247,7 +258,10 @@ static int compare_counters(const void *a, const void *b, const void *context)
 	return strcmp(left[COUNTER_COLUMN].text, right[COUNTER_COLUMN].text);
 }
 
-/* Those of one counter together, as numbers of several do not compare; of these the highest average first. */
+/*
+ * Those of one counter together, as numbers of several do not compare; of these the highest average
+ * first.
+ */
 static int order_rows(struct gp_table *sheet)
 {
 	int result = gp_table_sort(sheet, AVG_COLUMN);
@@ -272,8 +286,7 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 const struct gp_breakdown gp_breakdown_counter = {
 	.help = "hardware counters of kernels by operator, of torch.profiler's traces",
 	.nothing =
-		"no hardware counter is in this trace; gpuprof records none, torch.profiler does "
-		"with CUPTI's range profiler",
+		"no hardware counter is in this trace; gpuprof records none, torch.profiler does with CUPTI's range profiler",
 	.head = {"counter", "Hardware counters", columns, COUNT(columns)},
 	.sort_column = COUNTER_COLUMN,
 	.fold_before = 8,

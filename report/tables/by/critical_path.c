@@ -119,8 +119,7 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 }
 
 const struct gp_breakdown gp_breakdown_critical_path = {
-	.help = "what each moment waited for, from the end back to the start: what made the run as "
-		"long as it is",
+	.help = "what each moment waited for, from the end back to the start: what made the run as long as it is",
 	.nothing = "no call was recorded; `gpuprof summary FILE` says what was",
 	.head = {"critical-path", "Critical path", columns, COUNT(columns)},
 	.sort_column = 1,

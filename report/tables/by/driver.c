@@ -171,8 +171,8 @@ static int fill_modules(struct gp_scope *scope, struct gp_table *sheet)
 
 const struct gp_breakdown gp_breakdown_sync = {
 	.help = "synchronisations: who waited for what",
-	.nothing = "what was waited for was not recorded: gpuprof-run --trace=default,sync records "
-		   "it; `gpuprof summary --by api FILE` has the calls",
+	.nothing =
+		"what was waited for was not recorded: gpuprof-run --trace=default,sync records it; `gpuprof summary --by api FILE` has the calls",
 	.head = {"sync", "Synchronisations", sync_columns, COUNT(sync_columns)},
 	.sort_column = 1,
 	.fill = fill_syncs,
@@ -189,8 +189,7 @@ const struct gp_breakdown gp_breakdown_overhead = {
 const struct gp_breakdown gp_breakdown_module = {
 	.help = "code: compiled, loaded, looked up",
 	.nothing =
-		"no code was compiled or loaded that was recorded; --trace=api-all records every "
-		"call",
+		"no code was compiled or loaded that was recorded; --trace=api-all records every call",
 	.head = {"module", "Code", module_columns, COUNT(module_columns)},
 	.sort_column = 1,
 	.fill = fill_modules,

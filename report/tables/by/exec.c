@@ -77,8 +77,7 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 const struct gp_breakdown gp_breakdown_exec = {
 	.help = "kernels from launch (A) over queue (Q) to execution (K)",
 	.nothing =
-		"no kernel with times and a recorded launch outside graphs; `gpuprof summary FILE` "
-		"says what was recorded",
+		"no kernel with times and a recorded launch outside graphs; `gpuprof summary FILE` says what was recorded",
 	.head = {"exec", "Kernels: launch call (A), queue (Q), execution (K), all together (T)",
 		 columns, COUNT(columns)},
 	.sort_column = 1,

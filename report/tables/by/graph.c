@@ -5,12 +5,15 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Series 0: the GPU time of an operation; 1: a launch's, from its first operation's start to its last one's end. */
+/*
+ * Series 0: the GPU time of an operation; 1: a launch's, from its first operation's start to its
+ * last one's end.
+ */
 enum { OP_TIMES, SPANS };
 
 /*
- * LAUNCH is the call that the row is at, counted from 1, with the span of its operations.  KINDS is followed by one sum for
- * each enum gp_op_kind.
+ * LAUNCH is the call that the row is at, counted from 1, with the span of its operations.  KINDS is
+ * followed by one sum for each enum gp_op_kind.
  */
 enum { LAUNCH = GP_SCOPE_UNTIMED + 1, START_NS, END_NS, KINDS };
 static_assert(KINDS + GP_OP_GRAPH < GP_TALLY_SUMS, "a sum for each");
@@ -64,8 +67,8 @@ static void stretch_launch(struct gp_tally *tally, struct gp_tally_row *row, uin
 }
 
 /*
- * The operations of one launch may be of several graphs: those within it.  A launch without a timed operation is of no
- * graph that we know.
+ * The operations of one launch may be of several graphs: those within it.  A launch without a timed
+ * operation is of no graph that we know.
  */
 static void take_launch(struct gp_tally *tally, const struct gp_scope_call *at)
 {

@@ -1,4 +1,7 @@
-/* What Python did on the host, in all threads (--host-samples): by line, for a script may be one function. */
+/*
+ * What Python did on the host, in all threads (--host-samples): by line, for a script may be one
+ * function.
+ */
 #include "report/tables/breakdown.h"
 
 #include <errno.h>
@@ -26,7 +29,10 @@ static void put_times(struct gp_table *sheet, const struct gp_host_function *row
 	gp_table_cell(sheet, waits ? whole : none);
 }
 
-/* The library's function, where most of the row's time was in it; none: the line's own code, or of several each a part. */
+/*
+ * The library's function, where most of the row's time was in it; none: the line's own code, or of
+ * several each a part.
+ */
 static void put_what(struct gp_table *sheet, const struct gp_host_place *place,
 		     const struct gp_host_function *row)
 {
@@ -90,14 +96,11 @@ static void say_missed(const struct gp_scope *scope)
 		return;
 	if (gp_host_work_is_much(looks.lost, &looks))
 		fprintf(scope->messages,
-			"gpuprof: %s of %s looks found no stack, for the thread called and "
-			"returned meanwhile; their time counts for the looks beside them\n",
+			"gpuprof: %s of %s looks found no stack, for the thread called and returned meanwhile; their time counts for the looks beside them\n",
 			gp_format_count(looks.lost).text, gp_format_count(looks.all).text);
 	if (gp_host_work_is_much(looks.outside, &looks))
 		fprintf(scope->messages,
-			"gpuprof: %s of %s looks found a stack without its innermost functions, "
-			"which called and returned meanwhile; their time counts for the line that "
-			"called them\n",
+			"gpuprof: %s of %s looks found a stack without its innermost functions, which called and returned meanwhile; their time counts for the line that called them\n",
 			gp_format_count(looks.outside).text, gp_format_count(looks.all).text);
 }
 
@@ -122,8 +125,8 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 const struct gp_breakdown gp_breakdown_host = {
 	.word = "host",
 	.help = "what Python did on the host: lines, by looks at its stacks",
-	.nothing = "no look at a Python stack was recorded (of a Python program: gpuprof-run "
-		   "--host-samples=20 PROGRAM)",
+	.nothing =
+		"no look at a Python stack was recorded (of a Python program: gpuprof-run --host-samples=20 PROGRAM)",
 	.head = {"host", "Python on the host", columns, COUNT(columns)},
 	.sort_column = 1,
 	.fill = fill,

@@ -48,7 +48,9 @@ static int open_lines(struct gp_scope *scope, struct gp_gpu_lines *lines)
 		     : -ENOMEM;
 }
 
-/* By entry of the scope's list: whether the model has operations on it.  Free it; NULL: no memory. */
+/*
+ * By entry of the scope's list: whether the model has operations on it.  Free it; NULL: no memory.
+ */
 static bool *devices_of(struct gp_scope *scope, const struct gp_model *model)
 {
 	bool *used = calloc(scope->devices.count + 1, sizeof(*used));
@@ -317,10 +319,8 @@ static int fill_ranges(struct gp_scope *scope, struct gp_table *sheet)
 
 const struct gp_breakdown gp_breakdown_iteration = {
 	.help = "iterations of the main loop, by ranges or by what repeats: busy, idle and why",
-	.nothing = "no main loop was found: NVTX ranges with GPU work do not repeat, and no "
-		   "sequence of "
-		   "operations makes up half of the busiest stream, or of what a thread started "
-		   "(--by sequence has what does repeat)",
+	.nothing =
+		"no main loop was found: NVTX ranges with GPU work do not repeat, and no sequence of operations makes up half of the busiest stream, or of what a thread started (--by sequence has what does repeat)",
 	.head = {"iteration", "Iterations", iteration_columns, COUNT(iteration_columns)},
 	.sort_column = 0,
 	.fold_before = 13,
@@ -329,9 +329,7 @@ const struct gp_breakdown gp_breakdown_iteration = {
 };
 
 const struct gp_breakdown gp_breakdown_nvtx_time = {
-	.help = "NVTX ranges: what the GPU did from the first to the last operation inside, why it "
-		"was "
-		"idle",
+	.help = "NVTX ranges: what the GPU did from the first to the last operation inside, why it was idle",
 	.nothing = GP_RANGE_NOTHING("range started GPU work"),
 	.head = {"nvtx-time", "Where the time of ranges went", range_columns, COUNT(range_columns)},
 	.sort_column = 0,

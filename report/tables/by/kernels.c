@@ -1,4 +1,7 @@
-/* By kernel; by kernel and launch shape; every operation by its name, with or without the API calls. */
+/*
+ * By kernel; by kernel and launch shape; every operation by its name, with or without the API
+ * calls.
+ */
 #include "report/tables/breakdown.h"
 
 #include "report/analysis/idle/activity.h"
@@ -168,8 +171,7 @@ const struct gp_breakdown gp_breakdown_gpu = {
 const struct gp_breakdown gp_breakdown_api_gpu = {
 	.help = "API calls, kernels, copies and sets in one table",
 	.nothing =
-		"neither an API call nor a GPU operation was recorded; `gpuprof summary FILE` says "
-		"what was",
+		"neither an API call nor a GPU operation was recorded; `gpuprof summary FILE` says what was",
 	.head = {"api-gpu", "API calls and GPU operations", gpu_columns, COUNT(gpu_columns)},
 	.sort_column = 1,
 	.fill = fill_calls_and_ops,

@@ -18,7 +18,10 @@ static const struct gp_table_column kernel_columns[] = {
 	{"Kind", GP_UNIT_TEXT}, {"Name", GP_UNIT_TEXT},
 };
 
-/* Behind the kinds stands what is no kernel, by enum gp_op_kind, and what is no work of the program. */
+/*
+ * Behind the kinds stands what is no kernel, by enum gp_op_kind, and what is no work of the
+ * program.
+ */
 enum { TUNING = GP_OP_GRAPH + 1 };
 static const char *const others[] = {[GP_OP_COPY] = "memcpy",
 				     [GP_OP_SET] = "memset",

@@ -12,9 +12,14 @@ enum { SIZES };
 enum { CALL_NS };
 
 static const struct gp_table_column columns[] = {
-	{"Total", GP_UNIT_BYTES},   {"Count", GP_UNIT_COUNT},    GP_HISTOGRAM_COLUMNS(GP_UNIT_BYTES),
-	{"API time", GP_UNIT_NS},   {"Operation", GP_UNIT_TEXT}, {"Memory", GP_UNIT_TEXT},
-	{"Device", GP_UNIT_NUMBER}, {"API", GP_UNIT_TEXT},
+	{"Total", GP_UNIT_BYTES},
+	{"Count", GP_UNIT_COUNT},
+	GP_HISTOGRAM_COLUMNS(GP_UNIT_BYTES),
+	{"API time", GP_UNIT_NS},
+	{"Operation", GP_UNIT_TEXT},
+	{"Memory", GP_UNIT_TEXT},
+	{"Device", GP_UNIT_NUMBER},
+	{"API", GP_UNIT_TEXT},
 };
 
 static void take_event(struct gp_scope *scope, struct gp_tally *tally, const struct gp_model *model,
@@ -64,8 +69,8 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 
 const struct gp_breakdown gp_breakdown_memory = {
 	.help = "allocations and frees by API function, kind of memory and device",
-	.nothing = "no memory was allocated through CUDA while it was recorded; `gpuprof summary "
-		   "FILE` says what was",
+	.nothing =
+		"no memory was allocated through CUDA while it was recorded; `gpuprof summary FILE` says what was",
 	.head = {"memory", "Allocations and frees", columns, COUNT(columns)},
 	.sort_column = 0,
 	.fill = fill,

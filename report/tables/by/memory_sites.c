@@ -1,4 +1,7 @@
-/* Memory by call site: what was left, what libraries keep, the peak, what was allocated over and over, and what waited. */
+/*
+ * Memory by call site: what was left, what libraries keep, the peak, what was allocated over and
+ * over, and what waited.
+ */
 #include "report/tables/breakdown.h"
 
 #include <errno.h>
@@ -187,8 +190,8 @@ static int fill_kept(struct gp_scope *scope, struct gp_table *sheet)
 
 const struct gp_breakdown gp_breakdown_memory_cache = {
 	.help = "what libraries took from CUDA for caches and handles, and had at the end",
-	.nothing = "no library was seen to allocate for itself; they are known by call stacks, "
-		   "which --stacks=none leaves out",
+	.nothing =
+		"no library was seen to allocate for itself; they are known by call stacks, which --stacks=none leaves out",
 	.head = {"memory-cache", "Kept by libraries", kept_columns, COUNT(kept_columns)},
 	.sort_column = 0,
 	.fill = fill_kept,

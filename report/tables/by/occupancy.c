@@ -116,8 +116,8 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 
 const struct gp_breakdown gp_breakdown_occupancy = {
 	.help = "kernels by what limits their occupancy, their waves and tails",
-	.nothing = "no kernel ran, or the trace does not say what the device has; `gpuprof summary "
-		   "FILE` says what was recorded",
+	.nothing =
+		"no kernel ran, or the trace does not say what the device has; `gpuprof summary FILE` says what was recorded",
 	.head = {"occupancy", "Kernels: theoretical occupancy, what limits it, and the grid",
 		 columns, COUNT(columns)},
 	.sort_column = 1,

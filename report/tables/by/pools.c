@@ -20,8 +20,8 @@ static const struct gp_table_column columns[] = {
 };
 
 /*
- * A plain cudaMallocAsync names no pool, it takes the device's current one: which that is, is clear where there is but one.
- * By device: that one, 0 = none, SEVERAL.
+ * A plain cudaMallocAsync names no pool, it takes the device's current one: which that is, is clear
+ * where there is but one. By device: that one, 0 = none, SEVERAL.
  */
 static void find_only_pools(const struct gp_model *model, uint64_t only[GP_DEVICE_LIMIT])
 {

@@ -93,11 +93,11 @@ static int fill_kernels(struct gp_scope *scope, struct gp_table *sheet)
 /* ---- by stream ---- */
 
 static const struct gp_table_column stream_columns[] = {
-	{"Launched", GP_UNIT_COUNT},      {"Late", GP_UNIT_COUNT},    {"Changes", GP_UNIT_COUNT},
+	{"Launched", GP_UNIT_COUNT},         {"Late", GP_UNIT_COUNT},    {"Changes", GP_UNIT_COUNT},
 	GP_HISTOGRAM_COLUMNS(GP_UNIT_COUNT), {"Full", GP_UNIT_NS},       {"Blocked", GP_UNIT_COUNT},
-	{"Blocked time", GP_UNIT_NS},     {"Host wait", GP_UNIT_NS},  {"Step", GP_UNIT_NS},
-	{"Other wait", GP_UNIT_NS},       {"PID", GP_UNIT_NUMBER},    {"Device", GP_UNIT_NUMBER},
-	{"Context", GP_UNIT_NUMBER},      {"Stream", GP_UNIT_NUMBER},
+	{"Blocked time", GP_UNIT_NS},        {"Host wait", GP_UNIT_NS},  {"Step", GP_UNIT_NS},
+	{"Other wait", GP_UNIT_NS},          {"PID", GP_UNIT_NUMBER},    {"Device", GP_UNIT_NUMBER},
+	{"Context", GP_UNIT_NUMBER},         {"Stream", GP_UNIT_NUMBER},
 };
 
 struct lengths {
@@ -181,8 +181,7 @@ const struct gp_breakdown gp_breakdown_queue_kernel = {
 
 const struct gp_breakdown gp_breakdown_queue_stream = {
 	.word = "queue",
-	.help = "streams: how many launched operations waited, full queues, what streams waited "
-		"for",
+	.help = "streams: how many launched operations waited, full queues, what streams waited for",
 	.nothing = NOTHING,
 	.head = {"queue-stream", "Queues", stream_columns, COUNT(stream_columns)},
 	.sort_column = 0,

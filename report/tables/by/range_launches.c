@@ -1,6 +1,7 @@
 /*
- * What push/pop ranges launch, kernel by kernel.  Each by itself, without those within it: which kernels, how long until the first, how
- * long until that begins.  And with those within it: the sequences that an operator makes.
+ * What push/pop ranges launch, kernel by kernel.  Each by itself, without those within it: which
+ * kernels, how long until the first, how long until that begins.  And with those within it: the
+ * sequences that an operator makes.
  */
 #include "report/tables/by/ranges.h"
 
@@ -134,7 +135,10 @@ static void append(struct opened *around, const struct opened *within)
 	around->gpu_ns += within->gpu_ns;
 }
 
-/* To the innermost range that is around the last one: one of another domain may have ended before that. */
+/*
+ * To the innermost range that is around the last one: one of another domain may have ended before
+ * that.
+ */
 static void append_to_outer(struct walk *walk)
 {
 	const struct opened *last = &walk->open[walk->count - 1];
@@ -147,8 +151,11 @@ static void append_to_outer(struct walk *walk)
 		}
 }
 
-/* Those that had ended when the call began, or are another thread's, up to the innermost one that goes on; call: NULL = all.  Those
-   around it go on, too; but one of another domain may have ended: it launches nothing more, and is closed when it is the innermost. */
+/*
+ * Those that had ended when the call began, or are another thread's, up to the innermost one that
+ * goes on; call: NULL = all.  Those around it go on, too; but one of another domain may have ended:
+ * it launches nothing more, and is closed when it is the innermost.
+ */
 static void close_ranges(struct walk *walk, const struct gp_call *call)
 {
 	for (; walk->count > 0; walk->count--) {

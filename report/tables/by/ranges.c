@@ -8,8 +8,12 @@
 #define PATTERN_BYTES 256
 
 static const struct gp_table_column range_columns[] = {
-	GP_SHARE_COLUMNS,        {"Self", GP_UNIT_NS},          {"Count", GP_UNIT_COUNT},
-	{"Open", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS), GP_RANGE_COLUMNS,
+	GP_SHARE_COLUMNS,
+	{"Self", GP_UNIT_NS},
+	{"Count", GP_UNIT_COUNT},
+	{"Open", GP_UNIT_COUNT},
+	GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
+	GP_RANGE_COLUMNS,
 };
 
 static const struct gp_table_column gpu_columns[] = {
@@ -229,8 +233,7 @@ const struct gp_breakdown gp_breakdown_nvtx = {
 };
 
 const struct gp_breakdown gp_breakdown_nvtx_group = {
-	.help = "NVTX ranges whose names differ in their numbers alone, as those of requests and "
-		"steps do, each name with \"*\" for its numbers",
+	.help = "NVTX ranges whose names differ in their numbers alone, as those of requests and steps do, each name with \"*\" for its numbers",
 	.nothing = GP_RANGE_NOTHING("NVTX range"),
 	.head = {"nvtx-group", "NVTX ranges, numbers apart", group_columns, COUNT(group_columns)},
 	.sort_column = 1,
@@ -238,8 +241,7 @@ const struct gp_breakdown gp_breakdown_nvtx_group = {
 };
 
 const struct gp_breakdown gp_breakdown_nvtx_gpu = {
-	.help = "NVTX ranges projected onto the GPU: from the first to the last operation started "
-		"inside",
+	.help = "NVTX ranges projected onto the GPU: from the first to the last operation started inside",
 	.nothing = GP_RANGE_NOTHING("NVTX range that started a GPU operation"),
 	.head = {"nvtx-gpu", "NVTX ranges on the GPU", gpu_columns, COUNT(gpu_columns)},
 	.sort_column = 1,

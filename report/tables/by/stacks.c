@@ -81,9 +81,10 @@ static int fill_callers(struct gp_scope *scope, struct gp_table *sheet)
 		return result;
 	result = gp_stack_profile_invert(scope->stacks, GP_STACK_METRIC_GPU_TIME, &inverted);
 	if (result == 0)
-		result = gp_stack_rows(&inverted, GP_STACK_CALLERS_LAST, GP_STACK_METRIC_GPU_TIME,
-				       GP_STACK_METRIC_OPERATIONS, scope->every_row, put_row,
-				       &(struct put){sheet, inverted.totals[GP_STACK_METRIC_GPU_TIME]});
+		result = gp_stack_rows(
+			&inverted, GP_STACK_CALLERS_LAST, GP_STACK_METRIC_GPU_TIME,
+			GP_STACK_METRIC_OPERATIONS, scope->every_row, put_row,
+			&(struct put){sheet, inverted.totals[GP_STACK_METRIC_GPU_TIME]});
 	gp_stack_profile_close(&inverted);
 	return result;
 }

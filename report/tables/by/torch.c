@@ -1,4 +1,7 @@
-/* PyTorch's own memory snapshot: segments that it took from CUDA, and the blocks of them that it gave to tensors. */
+/*
+ * PyTorch's own memory snapshot: segments that it took from CUDA, and the blocks of them that it
+ * gave to tensors.
+ */
 #include "report/tables/breakdown.h"
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* By library that tried kernels out: how much of the GPU's time was autotuning, and no work of the program. */
+/*
+ * By library that tried kernels out: how much of the GPU's time was autotuning, and no work of the
+ * program.
+ */
 #include "report/analysis/host/tuning.h"
 #include "report/tables/breakdown.h"
 
@@ -37,9 +40,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 static void say_what_is_unknown(const struct gp_scope *scope)
 {
 	if (scope->messages)
-		fputs("gpuprof: calls without a stack are of tuning only where names tell (XLA's), "
-		      "or "
-		      "looks at Python's stack before and after them\n",
+		fputs("gpuprof: calls without a stack are of tuning only where names tell (XLA's), or looks at Python's stack before and after them\n",
 		      scope->messages);
 }
 

@@ -56,8 +56,8 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 const struct gp_breakdown gp_breakdown_unfinished = {
 	.word = "unfinished",
 	.help = "kernels that never ended, or of whose end nothing is known, by launch",
-	.nothing = "no kernel is known to have been still under way; how many launches have no "
-		   "record, a summary says",
+	.nothing =
+		"no kernel is known to have been still under way; how many launches have no record, a summary says",
 	.head = {"unfinished", "Kernels without a known end", columns, COUNT(columns)},
 	.sort_column = 0,
 	.fill = fill,

@@ -137,7 +137,7 @@ static int gather_managed(const struct gp_model *model, struct managed_memory *m
 		    event->bytes == 0 || event->bytes > UINT64_MAX - event->address)
 			continue;
 		result = gp_array_grow_spill(&memory->all, &capacity, memory->count,
-					    sizeof(*memory->all));
+					     sizeof(*memory->all));
 		if (result == 0)
 			memory->all[memory->count++] = (struct managed){
 				event->address, event->address + event->bytes, i, false};
@@ -200,7 +200,10 @@ static void free_managed(struct managed_memory *memory)
 
 /* ---- by where it was allocated, and by address where that is not known ---- */
 
-/* Sums: bytes of each direction, faults of both, the bytes that took time, and what the row's allocations have in common. */
+/*
+ * Sums: bytes of each direction, faults of both, the bytes that took time, and what the row's
+ * allocations have in common.
+ */
 enum {
 	MOVED_TO_DEVICE,
 	MOVED_TO_HOST,
@@ -262,7 +265,10 @@ static void count_allocation(struct gp_tally_row *row, struct managed *one)
 	row->sums[SIZE] = row->sums[SIZE] == bytes ? bytes : 0;
 }
 
-/* Of an allocation's site, without one of its address; of no allocation that is known: of the event's. */
+/*
+ * Of an allocation's site, without one of its address; of no allocation that is known: of the
+ * event's.
+ */
 static struct gp_tally_row *find_row(struct gp_scope *scope, struct gp_tally *tally,
 				     uint64_t process, struct managed *one, uint64_t address)
 {
@@ -295,7 +301,10 @@ static void take_address(struct gp_tally *tally, struct gp_tally_row *row,
 	row->sums[TIMED] += event->value;
 }
 
-/* How many, where they begin and how large they are, if that is the same of all, and who made them; of memory that no allocation is known of, the address. */
+/*
+ * How many, where they begin and how large they are, if that is the same of all, and who made them;
+ * of memory that no allocation is known of, the address.
+ */
 static void put_allocations(struct gp_scope *scope, struct gp_table *sheet,
 			    const struct gp_tally_row *row)
 {

@@ -1,4 +1,7 @@
-/* Where the time went: by device and what ran; idle time by cause, by gap, and by what was around it. */
+/*
+ * Where the time went: by device and what ran; idle time by cause, by gap, and by what was around
+ * it.
+ */
 #include "report/tables/by/where.h"
 
 #include <errno.h>
@@ -188,7 +191,10 @@ static const struct gp_table_column idle_columns[] = {
 	{"Device", GP_UNIT_NUMBER}, {"Cause", GP_UNIT_TEXT},
 };
 
-/* What shares of idle time are of: a device that did nothing at all is nobody's idle time, unless that is so of all. */
+/*
+ * What shares of idle time are of: a device that did nothing at all is nobody's idle time, unless
+ * that is so of all.
+ */
 struct idle_base {
 	const struct gp_wheres *wheres;
 	bool any_is_used;

@@ -24,7 +24,10 @@ static uint64_t take_turn(struct build *b, uint32_t number, uint64_t at_ns)
 	return at_ns + MS + 30000;
 }
 
-/* So many times, and a host that does something else for as long as it is told before it launches the next. */
+/*
+ * So many times, and a host that does something else for as long as it is told before it launches
+ * the next.
+ */
 static struct gp_model *take_turns(uint32_t pid, uint32_t times, uint64_t host_ns)
 {
 	struct build b = build_begin(pid);
@@ -75,8 +78,8 @@ static struct gp_model *take_steps(const char *recorder)
 }
 
 /*
- * A few steps of torch.profiler's stand for all: a tenth of the least is enough of what costs time; not of what is only counted, and of no
- * recorder that records a run as a whole.
+ * A few steps of torch.profiler's stand for all: a tenth of the least is enough of what costs time;
+ * not of what is only counted, and of no recorder that records a run as a whole.
  */
 static void test_few_steps_stand_for_all(void **state)
 {
@@ -147,8 +150,8 @@ static void test_several_processes(void **state)
 }
 
 /*
- * Five kernels of 10 ms; before each but the first the host makes calls of that name, so often for so long, looks something up and
- * unloads something, within the launch.
+ * Five kernels of 10 ms; before each but the first the host makes calls of that name, so often for
+ * so long, looks something up and unloads something, within the launch.
  */
 static struct gp_model *call_for_code(const char *name, uint32_t times, uint64_t each_ns,
 				      uint64_t launch_ns)
@@ -242,7 +245,10 @@ static void test_several_loads(void **state)
 	gp_model_free(model);
 }
 
-/* Code is loaded for 480 ms; then the host does something else for 150 ms: without that a run is shorter. */
+/*
+ * Code is loaded for 480 ms; then the host does something else for 150 ms: without that a run is
+ * shorter.
+ */
 static void test_what_shortens_no_run_comes_last(void **state)
 {
 	struct build b = build_begin(1);
@@ -310,10 +316,9 @@ static void test_places_of_loads(void **state)
 	(void)state;
 	assert_int_equal(advice.count, 1);
 	assert_string_equal(advice.findings[0].rule->id, "first-use");
-	assert_non_null(
-		strstr(advice.findings[0].found,
-		       "wait 9 times for code to be loaded, for 90.00ms in all at 3 places, "
-		       "20.00ms of it here:"));
+	assert_non_null(strstr(
+		advice.findings[0].found,
+		"wait 9 times for code to be loaded, for 90.00ms in all at 3 places, 20.00ms of it here:"));
 	assert_string_equal(advice.findings[0].place, "train (t.py:7)");
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -371,8 +376,8 @@ static void run_kernel(struct build *b, uint64_t *at_ns, uint64_t kernel_ns)
 }
 
 /*
- * Start-up of 200 ms with so many copies that hold up the host, 300 us each; then a loop of 40 passes, a kernel of 1 ms
- * and a set each, with so many of those copies in each.
+ * Start-up of 200 ms with so many copies that hold up the host, 300 us each; then a loop of 40
+ * passes, a kernel of 1 ms and a set each, with so many of those copies in each.
  */
 static struct gp_model *set_up_and_loop(uint32_t in_set_up, uint32_t in_each_pass)
 {
@@ -395,7 +400,10 @@ static struct gp_model *set_up_and_loop(uint32_t in_set_up, uint32_t in_each_pas
 	return build_end(&b);
 }
 
-/* Short kernels, one launched after the other: what repeats among them is what a graph would be made of. */
+/*
+ * Short kernels, one launched after the other: what repeats among them is what a graph would be
+ * made of.
+ */
 static void test_what_a_graph_would_launch(void **state)
 {
 	struct build b = build_begin(1);
@@ -417,9 +425,9 @@ static void test_what_a_graph_would_launch(void **state)
 	advice = ask(&model, 1);
 	found = find(&advice, "short-kernels");
 	assert_non_null(found);
-	assert_non_null(strstr(found->found,
-			       "; the same 3 operations come 100 times: scale > add (2 times); "
-			       "as a graph they take 100 launches in place of 300"));
+	assert_non_null(strstr(
+		found->found,
+		"; the same 3 operations come 100 times: scale > add (2 times); as a graph they take 100 launches in place of 300"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }
@@ -492,7 +500,10 @@ static char *printed(const struct gp_advice *advice, size_t limit)
 	return text;
 }
 
-/* Between passes of two kernels the recording pauses for 10 ms: no time of the loop, nor of what savings are a part of. */
+/*
+ * Between passes of two kernels the recording pauses for 10 ms: no time of the loop, nor of what
+ * savings are a part of.
+ */
 static void test_pauses_are_no_time(void **state)
 {
 	struct build b = build_begin(1);
@@ -572,7 +583,10 @@ static char *printed_none(const struct gp_advice *advice)
 	return text;
 }
 
-/* It is said where a MiB and more is managed, with findings and without, but not of others' traces, nor where that was recorded. */
+/*
+ * It is said where a MiB and more is managed, with findings and without, but not of others' traces,
+ * nor where that was recorded.
+ */
 static void test_managed_memory_is_hinted_at(void **state)
 {
 	static const struct {
@@ -642,8 +656,9 @@ static void test_no_advice(void **state)
 	assert_int_equal(advice.count, 0);
 	assert_non_null(strstr(
 		text, "No advice: 5.055ms, first to last CUDA call, is too short for most rules"));
-	assert_non_null(strstr(text, "\n  the GPU was idle for 60.4 % of 5.055ms, mostly "
-				     "host-bound: gpuprof summary --by idle,gap --top 20 FILE\n"));
+	assert_non_null(strstr(
+		text,
+		"\n  the GPU was idle for 60.4 % of 5.055ms, mostly host-bound: gpuprof summary --by idle,gap --top 20 FILE\n"));
 	free(text);
 	advice.idle_before_ns = 2 * MS;
 	advice.idle_after_ns = MS / 10;
@@ -655,11 +670,11 @@ static void test_no_advice(void **state)
 	advice.idle_cause = GP_IDLE_SETUP;
 	advice.idle_before_ns = 3 * MS;
 	text = printed_none(&advice);
-	assert_non_null(strstr(text,
-			       " of 5.055ms, mostly set-up, 3.000ms before its first operation:\n"
-			       "    gpuprof summary --by idle,gap --top 20 FILE\n"
-			       "  making a context takes 100 to 300ms; of what takes 500ms and "
-			       "more, a rule speaks: gpuprof explain start-up\n"));
+	assert_non_null(strstr(
+		text,
+		" of 5.055ms, mostly set-up, 3.000ms before its first operation:\n"
+		"    gpuprof summary --by idle,gap --top 20 FILE\n"
+		"  making a context takes 100 to 300ms; of what takes 500ms and more, a rule speaks: gpuprof explain start-up\n"));
 	free(text);
 	advice.idle_before_ns = advice.idle_after_ns;
 	advice.doubt = "operations are missing";
@@ -670,9 +685,9 @@ static void test_no_advice(void **state)
 	advice.idle_before_ns = MS;
 	advice.idle_after_ns = 2 * MS;
 	text = printed_none(&advice);
-	assert_non_null(
-		strstr(text, ", 1.000ms before its first recorded operation and 2.000ms after its "
-			     "last recorded one:\n"));
+	assert_non_null(strstr(
+		text,
+		", 1.000ms before its first recorded operation and 2.000ms after its last recorded one:\n"));
 	free(text);
 	advice.idle_before_ns = 0;
 	advice.doubt = NULL;
@@ -681,23 +696,27 @@ static void test_no_advice(void **state)
 	free(text);
 	advice.is_damaged = true;
 	text = printed_none(&advice);
-	assert_string_equal(text,
-			    "No advice: in what can be read of the trace no rule found anything "
-			    "(`gpuprof explain --list` names them)\n");
+	assert_string_equal(
+		text,
+		"No advice: in what can be read of the trace no rule found anything (`gpuprof explain --list` names them)\n");
 	free(text);
 	gp_advice_free(&advice);
 	gp_model_free(model);
 	model = take_turns(1, 50, 1000);
 	advice = ask(&model, 1);
 	text = printed_none(&advice);
-	assert_string_equal(text, "No advice: none of the rules found anything worth a change "
-				  "(`gpuprof explain --list` names them)\n");
+	assert_string_equal(
+		text,
+		"No advice: none of the rules found anything worth a change (`gpuprof explain --list` names them)\n");
 	free(text);
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }
 
-/* Of 200 ms, in which the kernels run for 100: 60 ms before the first of them, for the context; 40 ms of a copy amid them, which a rule may speak of. */
+/*
+ * Of 200 ms, in which the kernels run for 100: 60 ms before the first of them, for the context; 40
+ * ms of a copy amid them, which a rule may speak of.
+ */
 static struct gp_model *idle_twice(uint64_t copy_ns, bool is_told)
 {
 	struct build b = build_begin(1);
@@ -716,7 +735,10 @@ static struct gp_model *idle_twice(uint64_t copy_ns, bool is_told)
 	return build_end(&b);
 }
 
-/* What is a quarter of the run, and 20 ms, is told, and why: not what less is, nor what a rule is about. */
+/*
+ * What is a quarter of the run, and 20 ms, is told, and why: not what less is, nor what a rule is
+ * about.
+ */
 static void test_idle_time_of_no_finding(void **state)
 {
 	static const struct {
@@ -727,8 +749,7 @@ static void test_idle_time_of_no_finding(void **state)
 		/* with that, it is told */
 		{40 * MS, false, NULL, NULL},
 		{79 * MS, false,
-		 "\n  idle, and in no finding: set-up, 25.1 % of 239.0ms, 60.00ms of it before "
-		 "the first operation, once in a\n    process\n",
+		 "\n  idle, and in no finding: set-up, 25.1 % of 239.0ms, 60.00ms of it before the first operation, once in a\n    process\n",
 		 "copy-bound, 33.1 % of 239.0ms, 1 time, of 79.00ms at most: the rules of copies"},
 		{81 * MS, false, NULL, "copy-bound, 33.6 % of 241.0ms"},
 		{90 * MS, true, NULL, NULL},
@@ -742,8 +763,9 @@ static void test_idle_time_of_no_finding(void **state)
 
 		assert_true((advice.count > 0) == cases[i].is_told);
 		if (i == 0)
-			assert_non_null(strstr(text, "idle for 50.0 % of 200.0ms, mostly set-up, "
-						     "60.00ms before its first operation:"));
+			assert_non_null(strstr(
+				text,
+				"idle for 50.0 % of 200.0ms, mostly set-up, 60.00ms before its first operation:"));
 		assert_true((strstr(text, "finding: set-up") != NULL) == (cases[i].start != NULL));
 		assert_true((strstr(text, "finding: copy-bound") != NULL) ==
 			    (cases[i].copies != NULL));
@@ -783,7 +805,10 @@ static void test_no_work_is_said(void **state)
 	gp_model_free(model);
 }
 
-/* A process that crashed soon: that, and the calls that failed, are more important than that no rule speaks. */
+/*
+ * A process that crashed soon: that, and the calls that failed, are more important than that no
+ * rule speaks.
+ */
 static void test_why_there_may_be_no_advice(void **state)
 {
 	struct build b = build_begin(1);
@@ -802,10 +827,10 @@ static void test_why_there_may_be_no_advice(void **state)
 	model->losses.killed = true;
 	advice = ask(&model, 1);
 	text = printed_none(&advice);
-	assert_non_null(strstr(text, "is too short for most rules (`gpuprof explain --list` names "
-				     "them)\n"
-				     "  the trace has no end: the process was killed or crashed\n"
-				     "  1 call failed: gpuprof summary --by failure FILE\n"));
+	assert_non_null(strstr(text,
+			       "is too short for most rules (`gpuprof explain --list` names them)\n"
+			       "  the trace has no end: the process was killed or crashed\n"
+			       "  1 call failed: gpuprof summary --by failure FILE\n"));
 	free(text);
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -866,7 +891,8 @@ static void test_idle_gaps(void **state)
 	assert_int_equal(gp_analysis_of(&basis, &model, 1, &devices, kinds, 0), 0);
 	assert_int_equal(idle_gaps->devices[0].count, 4); /* the two at the ends, too */
 	assert_int_equal(gp_idle_gaps_busy_ns(idle_gaps, 0, 0, UINT64_MAX), 3 * MS);
-	assert_int_equal(gp_idle_gaps_busy_ns(idle_gaps, 0, base + 3 * MS / 2, base + 7 * MS / 2), MS);
+	assert_int_equal(gp_idle_gaps_busy_ns(idle_gaps, 0, base + 3 * MS / 2, base + 7 * MS / 2),
+			 MS);
 	assert_int_equal(gp_idle_gaps_busy_ns(idle_gaps, 0, base + 5 * MS, base + 6 * MS), 0);
 	assert_int_equal(gp_idle_gaps_busy_ns(idle_gaps, 99, 0, UINT64_MAX), 0);
 	assert_null(gp_idle_gaps_at(idle_gaps, 0, base + 3 * MS / 2));
@@ -936,9 +962,8 @@ static void test_where_an_idle_time_ends(void **state)
 	text = print_brief(&advice);
 	assert_non_null(strstr(text, "before cudaLaunchKernel, at main (its_file.py:1)\n"));
 	free(text);
-	finding.found = "it is idle and idle and idle and idle and idle and idle and idle and idle "
-			"and idle; after cudaMemcpy at a_place_of_a_very_long_name_of_its_own, "
-			"before cudaLaunchKernel";
+	finding.found =
+		"it is idle and idle and idle and idle and idle and idle and idle and idle and idle; after cudaMemcpy at a_place_of_a_very_long_name_of_its_own, before cudaLaunchKernel";
 	text = print_brief(&advice);
 	assert_non_null(strstr(text, " ending at"));
 	free(text);
@@ -956,9 +981,8 @@ static void test_callers_of_a_place_without_a_name_stay(void **state)
 	char *text;
 
 	(void)state;
-	finding.found = "so and so many copies, which took so and so long and were so and so large "
-			"and held up the host for that long; all of them were of pageable memory; "
-			"these at so and so many GB/s, which is a part of what the link could do";
+	finding.found =
+		"so and so many copies, which took so and so long and were so and so large and held up the host for that long; all of them were of pageable memory; these at so and so many GB/s, which is a part of what the link could do";
 	for (int named = 0; named <= 1; named++) {
 		finding.naming = named ? GP_NAMED : GP_WITHOUT_SYMBOLS;
 		text = print_brief(&advice);
@@ -1008,7 +1032,10 @@ static void test_what_does_not_fit_on_a_screen(void **state)
 			 "short-kernels: it waits: for that, at " PLACE "\n" CHANGE);
 	expect_on_screen("it waits: " WORDS WORDS WORDS WORDS WORDS, "", "",
 			 "short-kernels: it waits\n" CHANGE);
-	/* what is left of the sentence stays, and the place loses the middle of its function, never of its line */
+	/*
+	 * what is left of the sentence stays, and the place loses the middle of its function, never
+	 * of its line
+	 */
 	expect_on_screen(WORDS WORDS "for one", PLACE WORDS WORDS WORDS WORDS "(far.py:7)", "",
 			 "short-kernels: " WORDS WORDS "for\n          one, at " PLACE
 			 "so and so many w... many words and some more, (far.py:7)\n" CHANGE);
@@ -1084,13 +1111,15 @@ static void test_places_without_names(void **state)
 	finding.found = finding.change = "it waits";
 	finding.naming = GP_WITHOUT_SYMBOLS;
 	text = printed(&advice, 0);
-	assert_non_null(strstr(text, "  no symbols in main: built with -g, and not stripped, its "
-				     "lines have names\n"));
+	assert_non_null(strstr(
+		text,
+		"  no symbols in main: built with -g, and not stripped, its lines have names\n"));
 	free(text);
 	finding.naming = GP_FILE_UNREAD;
 	text = printed(&advice, 0);
-	assert_non_null(strstr(text, "  no names of main: that file is not here, or is another "
-				     "build than the one that ran; `gpuprof finish FILE`,\n"));
+	assert_non_null(strstr(
+		text,
+		"  no names of main: that file is not here, or is another build than the one that ran; `gpuprof finish FILE`,\n"));
 	assert_null(strstr(text, "no symbols"));
 	free(text);
 	finding.naming = GP_NAMED;

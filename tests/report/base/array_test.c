@@ -105,7 +105,10 @@ static int count_and_compare(const void *a, const void *b, const void *context)
 	return compare_keys(a, b, "context");
 }
 
-/* As chunks of four threads by turns have it: far fewer comparisons than sorting takes, 15 an element. */
+/*
+ * As chunks of four threads by turns have it: far fewer comparisons than sorting takes, 15 an
+ * element.
+ */
 static void test_what_is_ordered_in_parts_is_merged(void **state)
 {
 	enum { COUNT = 40000, THREADS = 4, CHUNK = 1000 };
@@ -123,7 +126,10 @@ static void test_what_is_ordered_in_parts_is_merged(void **state)
 	free(items);
 }
 
-/* As a buffer has what several streams did, one operation of each by turns: two or three comparisons an element, and so few again to merge two. */
+/*
+ * As a buffer has what several streams did, one operation of each by turns: two or three
+ * comparisons an element, and so few again to merge two.
+ */
 static void test_what_is_ordered_by_turns_is_dealt_out(void **state)
 {
 	enum { COUNT = 40000, STREAMS = 4 };

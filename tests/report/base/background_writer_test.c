@@ -1,4 +1,7 @@
-/* behind: what is given is in the file, in order and whole, and a write that fails is told; nothing is begun where it is not worth it. */
+/*
+ * behind: what is given is in the file, in order and whole, and a write that fails is told; nothing
+ * is begun where it is not worth it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

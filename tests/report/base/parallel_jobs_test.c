@@ -1,4 +1,7 @@
-/* at_once: each thing is done once, at the same time where there are cores, and the first failure in their order is told. */
+/*
+ * at_once: each thing is done once, at the same time where there are cores, and the first failure
+ * in their order is told.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +97,10 @@ static bool is_one_thread_under(rlim_t bytes)
 	return pthread_equal(threads[0], threads[1]);
 }
 
-/* The stacks of threads would take what there is; but every trace is loaded under a limit, of what the machine has left. */
+/*
+ * The stacks of threads would take what there is; but every trace is loaded under a limit, of what
+ * the machine has left.
+ */
 static void test_where_memory_is_limited_no_thread_is_made(void **state)
 {
 	(void)state;

@@ -148,8 +148,8 @@ static void test_what_is_wrong_is_said(void **state)
 		{"--top", "--top needs a value; see gpuprof show --help"},
 		{"-o", "--output needs a value; see gpuprof show --help"},
 		{"--top 101", "--top needs a number up to 100, not 101"},
-		{"--start now", "--start needs a time with its unit, such as 1.5s, 20ms, 300us or "
-				"5000ns, not now"},
+		{"--start now",
+		 "--start needs a time with its unit, such as 1.5s, 20ms, 300us or 5000ns, not now"},
 		{"--start 5",
 		 "--start needs a time with its unit, such as 1.5s, 20ms, 300us or 5000ns, not 5"},
 		{"--start 0", NULL},

@@ -1,4 +1,7 @@
-/* gzip: what is written comes back by zlib's own reader, whole, as one member, whatever the pieces it was written in. */
+/*
+ * gzip: what is written comes back by zlib's own reader, whole, as one member, whatever the pieces
+ * it was written in.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -73,8 +73,7 @@ static void values_come_one_by_one(void **state)
 	assert_spelt("{}", "{}.");
 	assert_spelt(" [ ]\n", "[].");
 	assert_spelt("{\"a\": [1, -2.5e3, true, null], \"b\":{\"c\" : \"d\"}}",
-		     "{ka[01"
-		     "0-2.5e3wtruewnull]kb{kc\"d}}.");
+		     "{ka[010-2.5e3wtruewnull]kb{kc\"d}}.");
 	assert_spelt("\"x\"", "\"x.");
 }
 

@@ -131,8 +131,9 @@ static void numbers_are_exact(void **state)
 	gp_json_text(&json, " ");
 	gp_json_address(&json, 0x7f0000001000);
 	text = finish(&json);
-	assert_string_equal(text, "18446744073709551615 -9223372036854775808 0.000 "
-				  "7032212001049.007 0.666666 1.000000 \"0x7f0000001000\"");
+	assert_string_equal(
+		text,
+		"18446744073709551615 -9223372036854775808 0.000 7032212001049.007 0.666666 1.000000 \"0x7f0000001000\"");
 	free(text);
 }
 

@@ -11,11 +11,12 @@
 
 #define PICKLE(text) (text), sizeof(text) - 1
 
-/* {'a': [1, -2, 70000, True, None, 1.5, 2**40], 'b': ('x', 'x'), 'c': {}} by protocol 4, written out. */
-static const char sample[] = "\x80\x04\x95\x40\0\0\0\0\0\0\0}\x94("
-			     "\x8c\1a\x94]\x94(K\1J\xfe\xff\xff\xffJ\x70\x11\1\0\x88N"
-			     "G\x3f\xf8\0\0\0\0\0\0\x8a\6\0\0\0\0\0\1e"
-			     "\x8c\1b\x94\x8c\1x\x94h\4\x86\x94\x8c\1c\x94}\x94u.";
+/*
+ * {'a': [1, -2, 70000, True, None, 1.5, 2**40], 'b': ('x', 'x'), 'c': {}} by protocol 4, written
+ * out.
+ */
+static const char sample[] =
+	"\x80\x04\x95\x40\0\0\0\0\0\0\0}\x94(\x8c\1a\x94]\x94(K\1J\xfe\xff\xff\xffJ\x70\x11\1\0\x88NG\x3f\xf8\0\0\0\0\0\0\x8a\6\0\0\0\0\0\1e\x8c\1b\x94\x8c\1x\x94h\4\x86\x94\x8c\1c\x94}\x94u.";
 
 static int read_text(struct gp_pickle *pickle, const char *bytes, size_t count)
 {

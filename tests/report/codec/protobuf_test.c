@@ -40,10 +40,7 @@ static void test_text(void **state)
 	(void)state;
 	gp_protobuf_bytes(&message, 2, "testing", 7);
 	gp_protobuf_bytes(&message, 6, "", 0);
-	assert_bytes(&message,
-		     "\x12\x07testing"
-		     "\x32\0",
-		     11);
+	assert_bytes(&message, "\x12\x07testing\x32\0", 11);
 }
 
 static void test_messages_and_packed_numbers(void **state)

@@ -83,8 +83,7 @@ static void rows_come_by_the_names_of_columns(void **state)
 	bool is_damaged;
 
 	(void)state;
-	fill("CREATE TABLE t (unused, text TEXT, number INTEGER);"
-	     "INSERT INTO t VALUES (1, 'a', 5), (2, NULL, -1), (3, 'b', NULL), (4, 'c', 'x')");
+	fill("CREATE TABLE t (unused, text TEXT, number INTEGER);INSERT INTO t VALUES (1, 'a', 5), (2, NULL, -1), (3, 'b', NULL), (4, 'c', 'x')");
 	assert_int_equal(read_table("t", &seen, &is_damaged), 0);
 	assert_int_equal(seen.rows, 4);
 	assert_int_equal(seen.sum, 4);
@@ -109,9 +108,7 @@ static void what_is_not_a_table_is_none(void **state)
 	bool is_damaged;
 
 	(void)state;
-	fill("CREATE TABLE t (number); INSERT INTO t VALUES (1);"
-	     "CREATE VIEW v AS WITH RECURSIVE c(number) AS (SELECT 1 UNION ALL SELECT 1 FROM c) "
-	     "SELECT number FROM c");
+	fill("CREATE TABLE t (number); INSERT INTO t VALUES (1);CREATE VIEW v AS WITH RECURSIVE c(number) AS (SELECT 1 UNION ALL SELECT 1 FROM c) SELECT number FROM c");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct seen seen = {0};
 
@@ -137,9 +134,7 @@ static void the_file_stays_as_it_is(void **state)
 
 static void fill_many(void)
 {
-	fill("CREATE TABLE t (number, text); WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + "
-	     "1 "
-	     "FROM c WHERE n < 5000) INSERT INTO t SELECT n, 'text ' || n FROM c");
+	fill("CREATE TABLE t (number, text); WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 5000) INSERT INTO t SELECT n, 'text ' || n FROM c");
 }
 
 static void a_cut_file_is_read_as_far_as_it_goes(void **state)

@@ -130,26 +130,19 @@ static void other_files_are_refused(void **state)
 		{"{\"gpuprof_baseline\": 1, \"runs\": 1000000000}", "too many"},
 		{"{\"gpuprof_baseline\": 1, \"runs\": 1}", "of which machine"},
 		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}}", "no metrics"},
-		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {\"gpus\": 7}, \"metrics\": "
-		 "{}}",
+		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {\"gpus\": 7}, \"metrics\": {}}",
 		 "no kernels"},
-		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {\"wall\": "
-		 "[]}}",
+		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {\"wall\": []}}",
 		 "wall"},
-		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {\"wall\": "
-		 "[-1]}}",
+		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {\"wall\": [-1]}}",
 		 "wall"},
-		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {\"wall\": "
-		 "[1e300]}}",
+		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {\"wall\": [1e300]}}",
 		 "wall"},
-		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {\"wall\": "
-		 "[true]}}",
+		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {\"wall\": [true]}}",
 		 "wall"},
-		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {}, "
-		 "\"kernels\": {\"k\": []}}",
+		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {}, \"kernels\": {\"k\": []}}",
 		 "a kernel has not"},
-		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {}, "
-		 "\"kernels\": {\"k\": {\"count\": [1], \"total_ns\": [null]}}}",
+		{"{\"gpuprof_baseline\": 1, \"runs\": 1, \"machine\": {}, \"metrics\": {}, \"kernels\": {\"k\": {\"count\": [1], \"total_ns\": [null]}}}",
 		 "has no time"},
 	};
 

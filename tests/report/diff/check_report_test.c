@@ -13,7 +13,10 @@
 #include "run_builder.h"
 #include "tests/report/expect.h"
 
-/* What a program may call its kernels, as the reader hands it on: control characters are written out already. */
+/*
+ * What a program may call its kernels, as the reader hands it on: control characters are written
+ * out already.
+ */
 #define NASTY "<b>|`x`|</b>\"'&amp; =cmd()"
 
 struct scene {
@@ -142,8 +145,8 @@ static void junit_has_a_case_for_each_metric(void **state)
 	assert_int_equal(count_of(text, "<skipped "), 2);
 	expect(text, "failures=\"2\" errors=\"0\" skipped=\"2\"");
 	expect(text, "`&lt;b&gt;|`x`|&lt;/b&gt;&quot;&apos;&amp;amp; =cmd()`");
-	expect(text, "<failure message=\"1,500, was 1,000: +50.0 %, of which nothing is "
-		     "tolerated\"/>");
+	expect(text,
+	       "<failure message=\"1,500, was 1,000: +50.0 %, of which nothing is tolerated\"/>");
 	free(text);
 	scene.report.strict = true;
 	text = write_report(gp_check_report_junit, &scene);
@@ -203,8 +206,8 @@ static void set_leaks(struct gp_run_set *set, uint32_t sites)
 
 static void what_leaks_has_its_call_sites(void **state)
 {
-	static const char expected[] = "never freed: 4.000KiB at f (a.cu:3), 3.000KiB at f "
-				       "(a.cu:2), 2.000KiB at f (a.cu:1), and at 1 more";
+	static const char expected[] =
+		"never freed: 4.000KiB at f (a.cu:3), 3.000KiB at f (a.cu:2), 2.000KiB at f (a.cu:1), and at 1 more";
 	struct scene scene = {.baseline = runs_make(2, 0), .now = runs_make(1, 0)};
 	char *text, line[256];
 
@@ -223,7 +226,10 @@ static void what_leaks_has_its_call_sites(void **state)
 	end(&scene);
 }
 
-/* A gate that passes whatever is not half as much again says so, of what is judged by share; not of a time of microseconds, which has an amount. */
+/*
+ * A gate that passes whatever is not half as much again says so, of what is judged by share; not of
+ * a time of microseconds, which has an amount.
+ */
 static void what_is_judged_beyond_a_large_change_alone_is_named(void **state)
 {
 	struct scene scene = {.baseline = runs_make(10, 0), .now = runs_make(7, 0)};
@@ -250,8 +256,8 @@ static void what_is_judged_beyond_a_large_change_alone_is_named(void **state)
 	expect(text, "judged only beyond a large change: wall (54.4 %)\n");
 	free(text);
 	text = write_report(gp_check_report_junit, &scene);
-	expect(text, "name=\"wall\">\n      <system-out>judged only beyond 54.4 % more; now +39.4 %"
-		     "</system-out>\n    </testcase>\n");
+	expect(text,
+	       "name=\"wall\">\n      <system-out>judged only beyond 54.4 % more; now +39.4 %</system-out>\n    </testcase>\n");
 	assert_int_equal(count_of(text, "</testcase>"), 1);
 	free(text);
 	text = write_report(gp_check_report_json, &scene);

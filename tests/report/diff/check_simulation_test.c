@@ -1,4 +1,7 @@
-/* Thousands of whole checks with made-up runs: how often equal programs fail, how surely slower ones do. */
+/*
+ * Thousands of whole checks with made-up runs: how often equal programs fail, how surely slower
+ * ones do.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +64,10 @@ static double heavy(struct chance *chance)
 	return normal(chance) / sqrt(squares / 3) / sqrt(3);
 }
 
-/* Processes are of one of two modes, equally often; within one next to nothing varies: 22.5 or 25.5 ms, give or take 0.05. */
+/*
+ * Processes are of one of two modes, equally often; within one next to nothing varies: 22.5 or 25.5
+ * ms, give or take 0.05.
+ */
 static double two_modes(struct chance *chance)
 {
 	return (uniform(chance) < 0.5 ? -1 : 1) + 0.03 * normal(chance);
@@ -82,7 +88,8 @@ static double skewed(struct chance *chance)
 static const struct shape {
 	const char *name;
 	double (*draw)(struct chance *); /* mean 0, deviation 1 */
-	double passing; /* least part of the checks of equal programs that pass: some are inconclusive */
+	/* least part of the checks of equal programs that pass: some are inconclusive */
+	double passing;
 } shapes[] = {
 	{"normal", normal, 0.9},       {"heavy-tailed", heavy, 0.85}, {"bimodal", two_modes, 0.9},
 	{"slow mode", slow_mode, 0.4}, {"skewed", skewed, 0.5},
@@ -97,7 +104,10 @@ static const enum gp_metric times[] = {
 
 #define TIMES COUNT(times)
 
-/* Deviations from run to run as they were measured on GPUs: of kernels that fill them, that do not, of host work, of shared machines. */
+/*
+ * Deviations from run to run as they were measured on GPUs: of kernels that fill them, that do not,
+ * of host work, of shared machines.
+ */
 static const double deviations[] = {0.004, 0.007, 0.012, 0.027, 0.05, 0.14};
 
 struct program {
@@ -265,8 +275,9 @@ static void equal_programs_pass(void **state)
 #define HARD_CHECKS 1000 /* of each shape of noise */
 
 /*
- * How many of all orders of RUNS and BASELINE_RUNS values have at least so many pairs in which the run's is larger.  An order is a number
- * for each run, without regard to which has which: how many of the baseline's are smaller, 0 to all of them.
+ * How many of all orders of RUNS and BASELINE_RUNS values have at least so many pairs in which the
+ * run's is larger.  An order is a number for each run, without regard to which has which: how many
+ * of the baseline's are smaller, 0 to all of them.
  */
 static double count_orders(uint32_t wins)
 {
@@ -281,13 +292,19 @@ static double count_orders(uint32_t wins)
 	return sum;
 }
 
-/* The chance of that many wins, where all orders are equally likely: times that are distributed alike, however that is. */
+/*
+ * The chance of that many wins, where all orders are equally likely: times that are distributed
+ * alike, however that is.
+ */
 static double chance_of(uint32_t wins)
 {
 	return count_orders(wins) / count_orders(0);
 }
 
-/* The verdict where one time of the runs is larger, by more than is tolerated, in that many pairs, and all others are in none. */
+/*
+ * The verdict where one time of the runs is larger, by more than is tolerated, in that many pairs,
+ * and all others are in none.
+ */
 static enum gp_verdict verdict_of(uint32_t wins)
 {
 	struct chance chance = {6};
@@ -328,8 +345,9 @@ static uint32_t wins_of_an_alarm(void)
 }
 
 /*
- * No draws: a check fails if one of its times has so many wins, and all of them together do so with at most the sum of their chances,
- * whatever one has to do with another.  One win less would be too many alarms.
+ * No draws: a check fails if one of its times has so many wins, and all of them together do so with
+ * at most the sum of their chances, whatever one has to do with another.  One win less would be too
+ * many alarms.
  */
 static void fewer_than_one_check_in_a_hundred_is_a_false_alarm(void **state)
 {
@@ -375,9 +393,9 @@ static void what_is_tolerated_is_no_regression(void **state)
 	for (size_t s = 0; s < COUNT(shapes); s++)
 		for (int i = 0; i < HARD_CHECKS; i++)
 			alarms += is_alarm(&shapes[s], &chance);
-	print_message("%.0f checks of programs as slow as is tolerated: %d alarms, %.1f at most "
-		      "expected\n",
-		      all, alarms, most);
+	print_message(
+		"%.0f checks of programs as slow as is tolerated: %d alarms, %.1f at most expected\n",
+		all, alarms, most);
 	assert_true(alarms < most + 3 * sqrt(most));
 	assert_true(alarms > most / 2); /* they are the hardest case */
 }

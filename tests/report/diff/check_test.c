@@ -369,7 +369,10 @@ static void kernels_are_judged_by_their_share_or_by_name(void **state)
 	scene_end(&scene);
 }
 
-/* Many metrics that are a little unlikely each are none together; one that is certain is, and does not hide behind them. */
+/*
+ * Many metrics that are a little unlikely each are none together; one that is certain is, and does
+ * not hide behind them.
+ */
 static void chances_are_judged_together(void **state)
 {
 	struct scene scene = scene_make(7, 7);

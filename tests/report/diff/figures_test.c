@@ -38,7 +38,10 @@ static void build_kernel(struct build *b, uint32_t name, uint32_t shape, uint64_
 	op->shape = shape;
 }
 
-/* From 0 to 2000: launches 100 to 200, kernels 300 to 400 and 500 to 700, copies 600, 900, 1200, 2000 is the end. */
+/*
+ * From 0 to 2000: launches 100 to 200, kernels 300 to 400 and 500 to 700, copies 600, 900, 1200,
+ * 2000 is the end.
+ */
 static struct gp_model *build_program(void)
 {
 	struct build b = build_begin(1);
@@ -126,7 +129,10 @@ static double sum_of_causes(const struct gp_figures *figures)
 	return sum;
 }
 
-/* Copies, communication and many causes, each of another length: ten gaps, with a call of each kind in them. */
+/*
+ * Copies, communication and many causes, each of another length: ten gaps, with a call of each kind
+ * in them.
+ */
 static struct gp_model *build_causes(void)
 {
 	static const uint16_t apis[] = {BUILD_MALLOC, BUILD_MEMCPY_ASYNC, BUILD_DEVICE_SYNC, 1, 0};
@@ -234,7 +240,10 @@ static void what_a_device_waited_for_is_told_of_all_its_idle_time(void **state)
 	gp_model_free(model);
 }
 
-/* A device that the program has nothing for; one that it is about to use where there is no operation at all. */
+/*
+ * A device that the program has nothing for; one that it is about to use where there is no
+ * operation at all.
+ */
 static void an_unused_device_is_not_idle(void **state)
 {
 	(void)state;
@@ -347,7 +356,10 @@ static void metrics_are_found_by_name(void **state)
 	assert_int_equal(gp_metric_find(""), GP_METRICS);
 }
 
-/* A static kernel, of another number each time its file is built; and two of one name and file, in two folders. */
+/*
+ * A static kernel, of another number each time its file is built; and two of one name and file, in
+ * two folders.
+ */
 static void a_kernel_has_the_name_of_every_build(void **state)
 {
 	static const char *const recorded[] = {

@@ -15,7 +15,10 @@ static uint32_t bits_of(uint32_t set)
 	return (uint32_t)__builtin_popcount(set);
 }
 
-/* Wins of the values at the places of the set over those at the others, the values being their places. */
+/*
+ * Wins of the values at the places of the set over those at the others, the values being their
+ * places.
+ */
 static uint32_t wins_of(uint32_t set, uint32_t places)
 {
 	uint32_t wins = 0;

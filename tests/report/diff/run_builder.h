@@ -17,7 +17,9 @@ static inline void *run_memory(size_t count, size_t bytes)
 	return memory;
 }
 
-/* Runs whose metrics are all 0 and that have so many kernels, each launched once: "kernel_00", ... */
+/*
+ * Runs whose metrics are all 0 and that have so many kernels, each launched once: "kernel_00", ...
+ */
 static inline struct gp_run_set runs_make(uint32_t count, uint32_t kernel_count)
 {
 	struct gp_run_set set = {.runs = run_memory(count, sizeof(*set.runs)), .count = count};

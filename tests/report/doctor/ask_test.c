@@ -1,4 +1,7 @@
-/* Commands that answer, fail, hang, leave others behind, say too much, or are ended by a signal to us. */
+/*
+ * Commands that answer, fail, hang, leave others behind, say too much, or are ended by a signal to
+ * us.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* Formats of events: CSV, JSON lines, SQLite, with names that would break them; these and Perfetto's, where out cannot be written. */
+/*
+ * Formats of events: CSV, JSON lines, SQLite, with names that would break them; these and
+ * Perfetto's, where out cannot be written.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,9 +90,9 @@ static void test_every_json_line_is_an_object(void **state)
 			has_kernel = true;
 			assert_int_equal(json_integer_value(json_object_get(object, "duration_ns")),
 					 500);
-			assert_string_equal(json_string_value(json_object_get(object, "name")),
-					    "a\"',\n\x1b\xef\xbf\xbd; DROP TABLE StringIds; "
-					    "--</script>");
+			assert_string_equal(
+				json_string_value(json_object_get(object, "name")),
+				"a\"',\n\x1b\xef\xbf\xbd; DROP TABLE StringIds; --</script>");
 		}
 		json_decref(object);
 	}
@@ -166,8 +169,7 @@ static void assert_answer(struct database *database, const char *query, const ch
 static void test_what_is_not_known_is_null_in_sqlite(void **state)
 {
 	static const char query[] =
-		"SELECT quote(staticSharedMemory) || ' ' || dynamicSharedMemory || ' ' || "
-		"quote(localMemoryPerThread) FROM CUPTI_ACTIVITY_KIND_KERNEL";
+		"SELECT quote(staticSharedMemory) || ' ' || dynamicSharedMemory || ' ' || quote(localMemoryPerThread) FROM CUPTI_ACTIVITY_KIND_KERNEL";
 	struct gp_model *model = model_of("k");
 	struct database database = open_database(model);
 
@@ -188,10 +190,10 @@ static void test_names_in_sqlite(void **state)
 
 	(void)state;
 	assert_answer(&database, "PRAGMA integrity_check", "ok");
-	assert_answer(&database,
-		      "SELECT value FROM StringIds JOIN CUPTI_ACTIVITY_KIND_KERNEL ON id = "
-		      "mangledName",
-		      "a\"',\n\x1b\xef\xbf\xbd; DROP TABLE StringIds; --</script>");
+	assert_answer(
+		&database,
+		"SELECT value FROM StringIds JOIN CUPTI_ACTIVITY_KIND_KERNEL ON id = mangledName",
+		"a\"',\n\x1b\xef\xbf\xbd; DROP TABLE StringIds; --</script>");
 	assert_answer(&database, "SELECT count(*) FROM TARGET_INFO_GPU", "1");
 	assert_answer(&database, "SELECT end - start FROM CUPTI_ACTIVITY_KIND_KERNEL", "500");
 	assert_answer(&database, "SELECT bytes FROM CUDA_GPU_MEMORY_USAGE_EVENTS", "-1");
@@ -208,9 +210,7 @@ static void test_names_in_sqlite(void **state)
 static void test_links_have_a_table_of_their_own(void **state)
 {
 	static const char query[] =
-		"SELECT group_concat(quote(kind) || ' ' || quote(generation) || ' ' || "
-		"lanes || ' ' || quote(peakBandwidth)) FROM "
-		"TARGET_INFO_GPU_LINK JOIN TARGET_INFO_GPU AS gpu ON gpu.id = gpuId";
+		"SELECT group_concat(quote(kind) || ' ' || quote(generation) || ' ' || lanes || ' ' || quote(peakBandwidth)) FROM TARGET_INFO_GPU_LINK JOIN TARGET_INFO_GPU AS gpu ON gpu.id = gpuId";
 	struct gp_record_link links[] = {
 		{.link_kind = GP_LINK_PCIE, .generation = 4, .lanes = 16},
 		{.link_kind = GP_LINK_NVLINK, .lanes = 18, .lane_mbytes_per_s = 26562},
@@ -244,10 +244,10 @@ static void test_what_is_left_out_of_sqlite_is_said(void **state)
 
 	(void)state;
 	assert_answer(&database, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL", "1");
-	assert_answer(&database,
-		      "SELECT count(*) FROM DIAGNOSTIC_EVENT WHERE text = '1 operations without "
-		      "times'",
-		      "1");
+	assert_answer(
+		&database,
+		"SELECT count(*) FROM DIAGNOSTIC_EVENT WHERE text = '1 operations without times'",
+		"1");
 	close_database(&database);
 	gp_model_free(model);
 }
@@ -271,10 +271,10 @@ static void test_kernels_base_names(void **state)
 		struct gp_model *model = model_of(cases[i].mangled);
 		struct database database = open_database(model);
 
-		assert_answer(&database,
-			      "SELECT value FROM StringIds JOIN CUPTI_ACTIVITY_KIND_KERNEL ON id = "
-			      "shortName",
-			      cases[i].base);
+		assert_answer(
+			&database,
+			"SELECT value FROM StringIds JOIN CUPTI_ACTIVITY_KIND_KERNEL ON id = shortName",
+			cases[i].base);
 		close_database(&database);
 		gp_model_free(model);
 	}

@@ -1,4 +1,6 @@
-/* gather: in a row no two events overlap, whatever they are; what nests lies below what holds it. */
+/*
+ * gather: in a row no two events overlap, whatever they are; what nests lies below what holds it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -171,7 +173,10 @@ static void test_what_finds_no_place_has_the_last_row(void **state)
 	gp_html_gather_free(&gather);
 }
 
-/* Two of a level are at the same time as soon as one begins before the one before it ends: what follows goes up again. */
+/*
+ * Two of a level are at the same time as soon as one begins before the one before it ends: what
+ * follows goes up again.
+ */
 static void test_rows_of_a_level_are_below_those_of_the_one_above(void **state)
 {
 	struct gp_html_gather gather = {0};

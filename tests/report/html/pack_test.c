@@ -1,4 +1,6 @@
-/* pack: what goes in comes back as the page reads it: base64, one member of gzip, planes of bytes. */
+/*
+ * pack: what goes in comes back as the page reads it: base64, one member of gzip, planes of bytes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +49,10 @@ static size_t read_base64(const char *text, size_t length)
 	return used;
 }
 
-/* The content of the element that *text begins with, which it is moved behind; its tag must begin so. */
+/*
+ * The content of the element that *text begins with, which it is moved behind; its tag must begin
+ * so.
+ */
 static size_t read_element(char **text, const char *tag)
 {
 	char *start = strchr(*text, '>'), *end = strstr(*text, "</script>\n");
@@ -79,10 +84,11 @@ static void test_text_of_every_length_comes_back(void **state)
 		fclose(out);
 		assert_null(strstr(text, "<img"));
 		at = text;
-		assert_int_equal(read_element(&at,
-					      "<script type=application/octet-stream data-k=about "
-					      "data-f=0 data-n=0 data-p=0>"),
-				 length);
+		assert_int_equal(
+			read_element(
+				&at,
+				"<script type=application/octet-stream data-k=about data-f=0 data-n=0 data-p=0>"),
+			length);
 		assert_memory_equal(unpacked, words, length);
 		assert_int_equal(*at, '\0');
 		free(text);
@@ -126,10 +132,10 @@ static void check_element(char **at, uint32_t first, uint32_t count)
 {
 	char tag[128];
 
-	snprintf(tag, sizeof(tag),
-		 "<script type=application/octet-stream data-k=events data-f=%u data-n=%u "
-		 "data-p=0,1,2,7>",
-		 first, count);
+	snprintf(
+		tag, sizeof(tag),
+		"<script type=application/octet-stream data-k=events data-f=%u data-n=%u data-p=0,1,2,7>",
+		first, count);
 	assert_int_equal(read_element(at, tag), count * 10u);
 	check_block(first, count);
 }

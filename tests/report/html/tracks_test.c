@@ -1,4 +1,6 @@
-/* tracks: every kind of event has a track of its own, and each slice lies in the track of its kind. */
+/*
+ * tracks: every kind of event has a track of its own, and each slice lies in the track of its kind.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

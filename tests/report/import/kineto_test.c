@@ -213,8 +213,7 @@ static void a_copy_between_devices_names_both(void **state)
 {
 	struct gp_model *m = load(EVENTS(X(
 		"gpu_memcpy", "Memcpy PtoP (Device -> Device)",
-		"\"pid\":1,\"tid\":7,\"ts\":1,\"dur\":1,\"args\":{\"fromDevice\":0,\"inDevice\":1,"
-		"\"toDevice\":2,\"fromContext\":4,\"inContext\":5,\"toContext\":6,\"stream\":7}")));
+		"\"pid\":1,\"tid\":7,\"ts\":1,\"dur\":1,\"args\":{\"fromDevice\":0,\"inDevice\":1,\"toDevice\":2,\"fromContext\":4,\"inContext\":5,\"toContext\":6,\"stream\":7}")));
 
 	(void)state;
 	assert_int_equal(m->ops[0].device_id, 1);
@@ -228,42 +227,12 @@ static void a_copy_between_devices_names_both(void **state)
 
 static void a_copy_is_asynchronous_as_its_call_is(void **state)
 {
-	struct gp_model *m = load(
-		EVENTS(X("cuda_runtime", "cudaMemcpyAsync",
-			 HOST("1", "1") ",\"args\":{\"cbid\":41,\"correlation\":"
-					"40}") "," X("gpu_memcpy",
-						     "Memcpy HtoD (Pinned -> "
-						     "Device)",
-						     GPU("3", "1", "\"bytes\":4")) "," X("gpu"
-											 "_me"
-											 "mcp"
-											 "y",
-											 "Mem"
-											 "cpy"
-											 " Ht"
-											 "oD "
-											 "(Pi"
-											 "nne"
-											 "d "
-											 "-> "
-											 "Dev"
-											 "ice"
-											 ")",
-											 "\"p"
-											 "id"
-											 "\":"
-											 "1,"
-											 "\"t"
-											 "id"
-											 "\":"
-											 "7,"
-											 "\"t"
-											 "s\""
-											 ":5,"
-											 "\"d"
-											 "ur"
-											 "\":"
-											 "1")));
+	struct gp_model *m = load(EVENTS(
+		X("cuda_runtime", "cudaMemcpyAsync", HOST("1", "1") ",\"args\":{\"cbid\":41,\"correlation\":40}") "," X(
+			"gpu_memcpy", "Memcpy HtoD (Pinned -> Device)",
+			GPU("3", "1",
+			    "\"bytes\":4")) "," X("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)",
+						  "\"pid\":1,\"tid\":7,\"ts\":5,\"dur\":1")));
 
 	(void)state;
 	assert_int_equal(m->op_count, 2);
@@ -369,27 +338,17 @@ static void looks_at_stacks_are_samples_of_the_innermost_function(void **state)
 	static const char *const run[] = {"run", NULL};
 	static const char *const imported[] = {"<module>", "_find_and_load", "run", NULL};
 	static const char *const other[] = {"wait", NULL};
-	struct gp_model *m = load(
-		EVENTS(END_LOOK("1", "5") "," LOOK("1", "10", "run (run.py)", RUN) "," LOOK(
-			"1", "20", "<module> (net.py)",
-			LOAD) "," END_LOOK("2",
-					   "25") "," END_LOOK("1",
-							      "40") "," END_LOOK("1",
-										 "50") "," LOOK("2",
-												"1"
-												"5",
-												"wa"
-												"i"
-												"t",
-												"\""
-												"th"
-												"re"
-												"ad"
-												"\""
-												":"
-												"6") ","
-		       /* of a file that is cut: it ends with the last event */
-		       LAUNCH "," X("cuda_runtime", "cudaDeviceSynchronize", HOST("60", "5"))));
+	struct gp_model *m = load(EVENTS(END_LOOK("1", "5") "," LOOK("1", "10", "run (run.py)", RUN) "," LOOK(
+		"1", "20", "<module> (net.py)",
+		LOAD) "," END_LOOK("2",
+				   "25") "," END_LOOK("1",
+						      "40") "," END_LOOK("1",
+									 "50") "," LOOK("2", "15",
+											"wait",
+											"\"thread\":6") ","
+					 /* of a file that is cut: it ends with the last event */
+					 LAUNCH "," X("cuda_runtime", "cudaDeviceSynchronize",
+						      HOST("60", "5"))));
 
 	(void)state;
 	assert_int_equal(m->sample_count, 4);
@@ -421,7 +380,10 @@ static uint32_t line_of(const struct gp_model *m, uint32_t frame)
 	"2@15000\",\"lines 2\":\"12@30000 x\""
 #define CALLED "\"looks\":1,\"file\":\"run.py\",\"line\":3,\"thread\":5,\"lines\":\"4@9000\""
 
-/* 12 from 10 us on, 14 from 20, 2 from 25, 12 from 40: what is called meanwhile, from 15 to 30, too. */
+/*
+ * 12 from 10 us on, 14 from 20, 2 from 25, 12 from 40: what is called meanwhile, from 15 to 30,
+ * too.
+ */
 static void looks_keep_their_lines(void **state)
 {
 	static const struct {
@@ -447,18 +409,13 @@ static void looks_keep_their_lines(void **state)
 
 static void synchronisations_and_events_are_read(void **state)
 {
-	struct gp_model *m = load(EVENTS(X(
-		"cuda_sync", "Stream Wait Event",
-		GPU("1", "2",
-		    "\"wait_on_cuda_event_id\":17")) "," X("cuda_sync", "Context Sync",
-							   "\"pid\":1,\"tid\":7,\"ts\":4,\"dur\":"
-							   "1,\"args\":{\"stream\":-1,"
-							   "\"context\":2}") "," X("cuda_event",
-										   "cudaEvent",
-										   GPU("8", "0.001",
-										       "\"event_"
-										       "id\":"
-										       "17"))));
+	struct gp_model *m = load(EVENTS(X("cuda_sync", "Stream Wait Event", GPU("1", "2", "\"wait_on_cuda_event_id\":17")) "," X(
+		"cuda_sync", "Context Sync",
+		"\"pid\":1,\"tid\":7,\"ts\":4,\"dur\":1,\"args\":{\"stream\":-1,\"context\":2}") "," X("cuda_event",
+												       "cudaEvent",
+												       GPU("8",
+													   "0.001",
+													   "\"event_id\":17"))));
 
 	(void)state;
 	assert_int_equal(m->sync_count, 2);
@@ -497,15 +454,8 @@ static void the_caching_allocator_is_a_pool(void **state)
 static void facts_of_the_process_are_read_wherever_they_stand(void **state)
 {
 	struct gp_model *m = load(
-		"{\"traceEvents\": ["
-		"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":9,\"args\":{\"name\":\"train\"}},"
-		"{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":9,\"tid\":5,\"args\":{\"name\":"
-		"\"thread 5 (loader)\"}}," LAUNCH "],"
-		"\"deviceProperties\":[{\"id\":1,\"name\":\"NVIDIA H200\",\"totalGlobalMem\":"
-		"150109880320,\"computeMajor\":9,\"numSms\":132,\"warpSize\":32,"
-		"\"maxThreadsPerMultiprocessor\":2048}],"
-		"\"distributedInfo\":{\"backend\":\"nccl\",\"rank\": 3},"
-		"\"cuda_driver_version\":13000,\"baseTimeNanoseconds\":1790857026000000000}");
+		"{\"traceEvents\": [{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":9,\"args\":{\"name\":\"train\"}},{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":9,\"tid\":5,\"args\":{\"name\":\"thread 5 (loader)\"}}," LAUNCH
+		"],\"deviceProperties\":[{\"id\":1,\"name\":\"NVIDIA H200\",\"totalGlobalMem\":150109880320,\"computeMajor\":9,\"numSms\":132,\"warpSize\":32,\"maxThreadsPerMultiprocessor\":2048}],\"distributedInfo\":{\"backend\":\"nccl\",\"rank\": 3},\"cuda_driver_version\":13000,\"baseTimeNanoseconds\":1790857026000000000}");
 	const struct gp_record_device *device = gp_model_device(m, 1);
 
 	(void)state;
@@ -529,12 +479,10 @@ static void facts_of_the_process_are_read_wherever_they_stand(void **state)
 /* Of CUPTI's range profiler: one name for all that have it, whatever is a number. */
 static void hardware_counters_are_read(void **state)
 {
-	struct gp_model *m = load(
-		EVENTS(LAUNCH "," COUNTED("20", "gemm",
-					  "\"smsp__inst_executed.sum\":1500,\"dram__bytes.sum\":"
-					  "\"64\"") "," COUNTED("30", "gemm",
-								"\"smsp__inst_executed.sum\":0.25,"
-								"\"other\":7")));
+	struct gp_model *m = load(EVENTS(
+		LAUNCH
+		"," COUNTED("20", "gemm", "\"smsp__inst_executed.sum\":1500,\"dram__bytes.sum\":\"64\"") "," COUNTED(
+			"30", "gemm", "\"smsp__inst_executed.sum\":0.25,\"other\":7")));
 
 	(void)state;
 	assert_int_equal(m->losses.unknown_records, 0);
@@ -554,9 +502,9 @@ static void hardware_counters_are_read(void **state)
 /* What there is no room for is said. */
 static void more_hardware_counters_than_are_read(void **state)
 {
-	char text[20000] = "{\"traceEvents\": [" LAUNCH
-			   ",{\"ph\":\"X\",\"cat\":\"cuda_profiler_range\",\"name\":\"gemm\","
-			   "\"ts\":20,\"dur\":1,\"args\":{";
+	char text[20000] =
+		"{\"traceEvents\": [" LAUNCH
+		",{\"ph\":\"X\",\"cat\":\"cuda_profiler_range\",\"name\":\"gemm\",\"ts\":20,\"dur\":1,\"args\":{";
 	size_t used = strlen(text);
 	struct gp_model *m;
 
@@ -568,30 +516,22 @@ static void more_hardware_counters_than_are_read(void **state)
 	m = load(text);
 	assert_int_equal(m->counted_count, 256);
 	assert_true(m->counted[255].value == 255);
-	assert_non_null(strstr(m->notes[m->note_count - 1],
-			       "45 values of hardware counters were left out: of a kernel the "
-			       "first 256 are read"));
+	assert_non_null(strstr(
+		m->notes[m->note_count - 1],
+		"45 values of hardware counters were left out: of a kernel the first 256 are read"));
 	gp_model_free(m);
 }
 
 static void categories_of_older_versions_are_known(void **state)
 {
-	struct gp_model *m = load(EVENTS(X("Kernel", "k", GPU("4", "1", "\"queued\":0")) "," X(
-		"Runtime", "cudaLaunchKernel",
-		HOST("1",
-		     "1") ",\"args\":{\"correlation\":40}") "," X("Operator", "aten::mm",
-								  HOST("0",
-								       "3")) "," X("Memcpy",
-										   "Memcpy HtoD "
-										   "(Pageable -> "
-										   "Device)",
-										   GPU("6", "1",
-										       "\"bytes\":"
-										       "4")) "," X("Memset",
-												   "Memset (Device)",
-												   GPU("8",
-												       "1",
-												       "\"bytes\":4"))));
+	struct gp_model *m = load(EVENTS(
+		X("Kernel", "k", GPU("4", "1", "\"queued\":0")) "," X("Runtime", "cudaLaunchKernel", HOST("1", "1") ",\"args\":{\"correlation\":40}") "," X(
+			"Operator", "aten::mm",
+			HOST("0", "3")) "," X("Memcpy", "Memcpy HtoD (Pageable -> Device)",
+					      GPU("6", "1",
+						  "\"bytes\":4")) "," X("Memset", "Memset (Device)",
+									GPU("8", "1",
+									    "\"bytes\":4"))));
 
 	(void)state;
 	assert_int_equal(m->op_count, 3);
@@ -679,12 +619,11 @@ static void what_is_no_trace_is_refused(void **state)
 /* As our own export has it. */
 static void the_driver_s_compiler_is_read(void **state)
 {
-	struct gp_model *m = load(EVENTS(LAUNCH "," KERNEL "," X(
-		"jit", "store in cache PTX to CUBIN",
-		HOST("8.5", "1.25") ",\"args\":{\"device\":1,\"correlation\":39,\"thread\":5,"
-				    "\"operation\":\"9007199254740993\",\"compute cache "
-				    "bytes\":1073741824}") "," X("jit", "compile to measure",
-								 HOST("9", "1"))));
+	struct gp_model *m = load(EVENTS(
+		LAUNCH
+		"," KERNEL
+		"," X("jit", "store in cache PTX to CUBIN", HOST("8.5", "1.25") ",\"args\":{\"device\":1,\"correlation\":39,\"thread\":5,\"operation\":\"9007199254740993\",\"compute cache bytes\":1073741824}") "," X(
+			"jit", "compile to measure", HOST("9", "1"))));
 
 	(void)state;
 	assert_int_equal(m->losses.unknown_records, 0);
@@ -705,38 +644,16 @@ static void the_driver_s_compiler_is_read(void **state)
 /* Of a stream, and of a node of a graph; one that does not say where it belongs is counted. */
 static void functions_of_the_host_are_read(void **state)
 {
-	struct gp_model *m = load(EVENTS(LAUNCH "," KERNEL "," X(
-		"host_function", "host function",
-		HOST("8.5",
-		     "1.25") ",\"args\":{\"device\":1,\"context\":2,\"stream\":14,"
-			     "\"correlation\":39,\"thread\":5}") "," X("host_function",
-								       "host function",
-								       HOST("10",
-									    "2") ",\"args\":{"
-										 "\"device\":"
-										 "0,"
-										 "\"context\""
-										 ":1,"
-										 "\"stream\":"
-										 "7,"
-										 "\"correlati"
-										 "on\":40,"
-										 "\"thread\":"
-										 "5,\"graph "
-										 "id\":3,"
-										 "\"graph "
-										 "node "
-										 "id\":"
-										 "12884901890"
-										 "}") "," X("host_"
-											    "functi"
-											    "on",
-											    "host "
-											    "functi"
-											    "on",
-											    HOST("1"
-												 "3",
-												 "1"))));
+	struct gp_model *m = load(EVENTS(
+		LAUNCH
+		"," KERNEL
+		"," X("host_function", "host function", HOST("8.5", "1.25") ",\"args\":{\"device\":1,\"context\":2,\"stream\":14,\"correlation\":39,\"thread\":5}") "," X(
+			"host_function", "host function",
+			HOST("10",
+			     "2") ",\"args\":{\"device\":0,\"context\":1,\"stream\":7,\"correlation\":40,\"thread\":5,\"graph id\":3,\"graph node id\":12884901890}") "," X("host_function",
+																					    "host function",
+																					    HOST("13",
+																						 "1"))));
 
 	(void)state;
 	assert_int_equal(m->losses.unknown_records, 1);
@@ -759,8 +676,8 @@ static void launches_of_whole_graphs_are_read(void **state)
 {
 	struct gp_model *m = load(EVENTS(LAUNCH "," KERNEL "," X(
 		"gpu_graph", "graph 3",
-		HOST("8.5", "1.25") ",\"args\":{\"device\":1,\"context\":2,\"stream\":14,"
-				    "\"correlation\":39,\"graph id\":3}")));
+		HOST("8.5",
+		     "1.25") ",\"args\":{\"device\":1,\"context\":2,\"stream\":14,\"correlation\":39,\"graph id\":3}")));
 
 	(void)state;
 	assert_int_equal(m->losses.unknown_records, 0);
@@ -783,22 +700,11 @@ static void launches_of_whole_graphs_are_read(void **state)
 /* As our own export has it. */
 static void unified_memory_is_read(void **state)
 {
-	struct gp_model *m = load(EVENTS(LAUNCH "," KERNEL "," UNIFIED(
-		"migration HtoD",
-		"\"bytes\":4096,\"flags\":2,\"source\":\"host\",\"destination\":"
-		"1") "," UNIFIED("page fault of a GPU",
-				 "\"value\":3,\"flags\":1,\"device\":1") ","
-									 "{\"ph\":\"i\",\"cat\":"
-									 "\"unified_memory\","
-									 "\"name\":\"thrashing\","
-									 "\"pid\":9,\"tid\":5,"
-									 "\"ts\":12,\"s\":\"t\","
-									 "\"args\":{\"address\":7,"
-									 "\"bytes\":64,\"devices\":"
-									 "[0,2,99,\"x\","
-									 "[1]]}}," UNIFIED(
-										 "who knows",
-										 "\"value\":1")));
+	struct gp_model *m = load(EVENTS(
+		LAUNCH
+		"," KERNEL
+		"," UNIFIED("migration HtoD", "\"bytes\":4096,\"flags\":2,\"source\":\"host\",\"destination\":1") "," UNIFIED("page fault of a GPU", "\"value\":3,\"flags\":1,\"device\":1") ",{\"ph\":\"i\",\"cat\":\"unified_memory\",\"name\":\"thrashing\",\"pid\":9,\"tid\":5,\"ts\":12,\"s\":\"t\",\"args\":{\"address\":7,\"bytes\":64,\"devices\":[0,2,99,\"x\",[1]]}}," UNIFIED(
+			"who knows", "\"value\":1")));
 	const struct gp_record_unified *u = m->unifieds;
 
 	(void)state;
@@ -823,22 +729,12 @@ static void unified_memory_is_read(void **state)
 /* The call of LAUNCH, and what it made. */
 static void contexts_and_streams_are_of_the_calls_that_made_them(void **state)
 {
-	struct gp_model *m = load(EVENTS(X(
-		"cuda_runtime", "cudaStreamCreateWithPriority",
-		HOST("1", "2") ",\"args\":{\"correlation\":7,\"made "
-			       "streams\":[13,14],\"context\":1,"
-			       "\"made context\":1,\"default stream\":14,\"of "
-			       "device\":3}") "," X("cuda_runtime", "cudaStreamCreateWithPriority",
-						    HOST("4", "2") ",\"args\":{"
-								   "\"correlation\":8,"
-								   "\"made "
-								   "streams\":[15],"
-								   "\"context\":1,"
-								   "\"priority\":-5,"
-								   "\"stream "
-								   "kind\":\"non-"
-								   "blocking\"}") "," LAUNCH
-										  "," KERNEL));
+	struct gp_model *m = load(EVENTS(
+		X("cuda_runtime", "cudaStreamCreateWithPriority", HOST("1", "2") ",\"args\":{\"correlation\":7,\"made streams\":[13,14],\"context\":1,\"made context\":1,\"default stream\":14,\"of device\":3}") "," X(
+			"cuda_runtime", "cudaStreamCreateWithPriority",
+			HOST("4",
+			     "2") ",\"args\":{\"correlation\":8,\"made streams\":[15],\"context\":1,\"priority\":-5,\"stream kind\":\"non-blocking\"}") "," LAUNCH
+																			"," KERNEL));
 
 	(void)state;
 	assert_int_equal(m->context_count, 1);
@@ -874,8 +770,8 @@ static void several_processes_are_refused(void **state)
 	static const char *const texts[] = {
 		EVENTS(LAUNCH "," OTHER_PROCESS("cuda_runtime")),
 		EVENTS(KERNEL "," OTHER_PROCESS("cuda_driver") "," LAUNCH),
-		"{\"traceEvents\": [" LAUNCH "], \"metadata\": {\"slices left out\": 0, "
-		"\"processes\": [{\"pid\": 9}, {\"pid\": 10}]}}",
+		"{\"traceEvents\": [" LAUNCH
+		"], \"metadata\": {\"slices left out\": 0, \"processes\": [{\"pid\": 9}, {\"pid\": 10}]}}",
 	};
 	struct gp_model *m;
 
@@ -929,15 +825,8 @@ static void nonsense_is_counted_and_nothing_else(void **state)
 {
 	struct gp_model *m = load(EVENTS(
 		LAUNCH
-		",{\"ph\":7},{\"args\":[],\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":\"x\"},"
-		"{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"name\":[{\"a\":1}],\"args\":{"
-		"\"device\":-1}},"
-		"{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":-5,\"dur\":-9,\"pid\":\"x\",\"args\":{"
-		"\"device\":"
-		"70000,\"stream\":1}},"
-		"{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":2,\"args\":{\"device\":0,\"stream\":1,"
-		"\"grid\":[1,2],"
-		"\"block\":[1,{},3],\"registers per thread\":[]}}," X("new", "x", HOST("1", "1"))));
+		",{\"ph\":7},{\"args\":[],\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":\"x\"},{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"name\":[{\"a\":1}],\"args\":{\"device\":-1}},{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":-5,\"dur\":-9,\"pid\":\"x\",\"args\":{\"device\":70000,\"stream\":1}},{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":2,\"args\":{\"device\":0,\"stream\":1,\"grid\":[1,2],\"block\":[1,{},3],\"registers per thread\":[]}}," X(
+			"new", "x", HOST("1", "1"))));
 
 	(void)state;
 	assert_int_equal(m->losses.unknown_records, 3);

@@ -41,17 +41,7 @@ static int remove_file(void **state)
 
 /* Columns as nsys has them, of which not all versions have all. */
 static const char *const tables =
-	"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"
-	"INSERT INTO StringIds VALUES (1, 'void k<int>(int)'), (2, 'k'), (3, '_Z1kIiEvT_'),"
-	" (4, 'cudaLaunchKernel_v7000'), (5, 'cuLaunchKernel'), (6, 'cudaMalloc_v3020'),"
-	" (7, 'cudaFree_v3020'), (8, 'step'), (9, 'loader'), (10, 'cudaMemcpyAsync_v3020');"
-	"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, contextId INT,"
-	" streamId INT, correlationId INT, globalPid INT, demangledName INT, shortName INT,"
-	" mangledName INT, launchType INT, registersPerThread INT, gridX INT, gridY INT, gridZ INT,"
-	" blockX INT, blockY INT, blockZ INT, staticSharedMemory INT, dynamicSharedMemory INT,"
-	" localMemoryPerThread INT, localMemoryTotal INT, graphNodeId INT);"
-	"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, eventClass INT, globalTid "
-	"INT, correlationId INT, nameId INT, returnValue INT, callchainId INT);";
+	"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);INSERT INTO StringIds VALUES (1, 'void k<int>(int)'), (2, 'k'), (3, '_Z1kIiEvT_'), (4, 'cudaLaunchKernel_v7000'), (5, 'cuLaunchKernel'), (6, 'cudaMalloc_v3020'), (7, 'cudaFree_v3020'), (8, 'step'), (9, 'loader'), (10, 'cudaMemcpyAsync_v3020');CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT, demangledName INT, shortName INT, mangledName INT, launchType INT, registersPerThread INT, gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, blockZ INT, staticSharedMemory INT, dynamicSharedMemory INT, localMemoryPerThread INT, localMemoryTotal INT, graphNodeId INT);CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, eventClass INT, globalTid INT, correlationId INT, nameId INT, returnValue INT, callchainId INT);";
 
 #define INSERT_KERNEL(start, end, correlation, process)                                            \
 	"INSERT INTO " KERNEL " VALUES (" start ", " end ", 1, 2, 7, " correlation ", " process    \
@@ -123,19 +113,8 @@ static void kernels_and_calls_have_what_the_rows_say(void **state)
 static void names_of_streams_the_host_and_who_wrote_the_file_are_read(void **state)
 {
 	struct gp_model *m = load(
-		"CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM (streamId INT, hwId INT, vmId INT, "
-		"processId INT, "
-		"contextId INT, name TEXT);"
-		"INSERT INTO TARGET_INFO_NVTX_CUDA_STREAM VALUES (7, 0, 0, 9, 2, 'copies'), (7, 0, "
-		"0, 10, 2, 'other');"
-		"CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INT, devStateName TEXT, name TEXT, "
-		"nameEnum INT, value TEXT);"
-		"INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, '', 'Kernel', 1, '6.1'), (0, '', "
-		"'Hostname', 2, 'node7');"
-		"CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
-		"INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_VERSION', '1'), "
-		"('EXPORT_PRODUCT_NAME', 'gpuprof');" INSERT_CALL("1000", "3000", "40", "4", "0")
-			INSERT_KERNEL("4000", "7000", "40", PID));
+		"CREATE TABLE TARGET_INFO_NVTX_CUDA_STREAM (streamId INT, hwId INT, vmId INT, processId INT, contextId INT, name TEXT);INSERT INTO TARGET_INFO_NVTX_CUDA_STREAM VALUES (7, 0, 0, 9, 2, 'copies'), (7, 0, 0, 10, 2, 'other');CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INT, devStateName TEXT, name TEXT, nameEnum INT, value TEXT);INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, '', 'Kernel', 1, '6.1'), (0, '', 'Hostname', 2, 'node7');CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_VERSION', '1'), ('EXPORT_PRODUCT_NAME', 'gpuprof');" INSERT_CALL(
+			"1000", "3000", "40", "4", "0") INSERT_KERNEL("4000", "7000", "40", PID));
 
 	(void)state;
 	assert_string_equal(gp_model_stream_name(m, 2, 7), "copies");
@@ -147,15 +126,9 @@ static void names_of_streams_the_host_and_who_wrote_the_file_are_read(void **sta
 static void copies_sets_and_migrations_are_told_apart(void **state)
 {
 	struct gp_model *m = load(
-		"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, deviceId INT, "
-		"contextId INT, streamId INT, correlationId INT, globalPid INT, bytes INT, "
-		"copyKind INT, srcKind INT, dstKind INT, virtualAddress INT);"
-		"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (10, 20, 0, 1, 7, 50, " PID
-		", 640, 1, 1, 2, NULL), (30, 40, 0, 1, 7, 0, " PID ", 4096, 11, 4, 4, 65536);"
-		"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INT, end INT, deviceId INT, "
-		"contextId INT, streamId INT, correlationId INT, globalPid INT, value INT, bytes "
-		"INT, memKind INT);"
-		"INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (50, 60, 0, 1, 7, 0, " PID
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT, bytes INT, copyKind INT, srcKind INT, dstKind INT, virtualAddress INT);INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (10, 20, 0, 1, 7, 50, " PID
+		", 640, 1, 1, 2, NULL), (30, 40, 0, 1, 7, 0, " PID
+		", 4096, 11, 4, 4, 65536);CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT, value INT, bytes INT, memKind INT);INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (50, 60, 0, 1, 7, 0, " PID
 		", 0, 160, 7);" INSERT_CALL("5", "8", "50", "10", "0"));
 
 	(void)state;
@@ -177,10 +150,7 @@ static void copies_sets_and_migrations_are_told_apart(void **state)
 static void memory_belongs_to_the_calls(void **state)
 {
 	struct gp_model *m = load(
-		"CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId "
-		"INT, contextId INT, address INT, bytes INT, memKind INT, memoryOperationType "
-		"INT, correlationId INT, localMemoryPoolAddress INT);"
-		"INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (3, " PID
+		"CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INT, globalPid INT, deviceId INT, contextId INT, address INT, bytes INT, memKind INT, memoryOperationType INT, correlationId INT, localMemoryPoolAddress INT);INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (3, " PID
 		", 0, 1, 8192, 64, 5, 0, 62, NULL), (2, " PID
 		", 0, 1, 4096, 512, 2, 1, 61, NULL), (1, " PID
 		", 0, 1, 4096, 512, 2, 0, 60, NULL);" INSERT_CALL("1", "2", "60", "6", "0")
@@ -196,8 +166,9 @@ static void memory_belongs_to_the_calls(void **state)
 	assert_int_equal(m->memory[1].call, 1);
 	assert_int_equal(m->unknown & GP_UNKNOWN_ALLOCATIONS, 0);
 	assert_int_equal(m->note_count, 1);
-	assert_string_equal(m->notes[0], "nsys records call stacks only with "
-					 "--cudabacktrace=all: this file has none");
+	assert_string_equal(
+		m->notes[0],
+		"nsys records call stacks only with --cudabacktrace=all: this file has none");
 	gp_model_free(m);
 }
 
@@ -215,19 +186,15 @@ static void without_it_the_summary_is_told(void **state)
 
 static void ranges_are_read(void **state)
 {
-	struct gp_model *m =
-		load("CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, rangeId INT, "
-		     "category "
-		     "INT, color INT, text TEXT, globalTid INT, endGlobalTid INT, textId INT, "
-		     "domainId INT);"
-		     "INSERT INTO NVTX_EVENTS VALUES"
-		     " (0, NULL, 75, NULL, NULL, NULL, 'library', " TID ", NULL, NULL, 3),"
-		     " (0, NULL, 33, NULL, 2, NULL, 'io', " TID ", NULL, NULL, 3),"
-		     " (100, 900, 59, NULL, NULL, NULL, NULL, " TID ", NULL, 8, 0),"
-		     " (200, 300, 59, NULL, 2, 4278190335, 'read', " TID ", NULL, NULL, 3),"
-		     " (250, NULL, 34, NULL, NULL, NULL, 'here', " TID ", NULL, NULL, 0),"
-		     " (400, 500, 60, 1, NULL, NULL, 'send', " TID ", 150994950, NULL, 4),"
-		     " (600, NULL, 59, NULL, NULL, NULL, 'hung', " TID ", NULL, NULL, 0);");
+	struct gp_model *m = load(
+		"CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, rangeId INT, category INT, color INT, text TEXT, globalTid INT, endGlobalTid INT, textId INT, domainId INT);INSERT INTO NVTX_EVENTS VALUES (0, NULL, 75, NULL, NULL, NULL, 'library', " TID
+		", NULL, NULL, 3), (0, NULL, 33, NULL, 2, NULL, 'io', " TID
+		", NULL, NULL, 3), (100, 900, 59, NULL, NULL, NULL, NULL, " TID
+		", NULL, 8, 0), (200, 300, 59, NULL, 2, 4278190335, 'read', " TID
+		", NULL, NULL, 3), (250, NULL, 34, NULL, NULL, NULL, 'here', " TID
+		", NULL, NULL, 0), (400, 500, 60, 1, NULL, NULL, 'send', " TID
+		", 150994950, NULL, 4), (600, NULL, 59, NULL, NULL, NULL, 'hung', " TID
+		", NULL, NULL, 0);");
 	const struct gp_range *r = m->ranges;
 
 	(void)state;
@@ -267,30 +234,10 @@ static void devices_contexts_and_names_are_read(void **state)
 {
 	struct gp_model *m = load(INSERT_KERNEL(
 		"4000", "7000", "40",
-		PID) "CREATE TABLE TARGET_INFO_GPU (vmId INT, id INT, name TEXT, totalMemory INT, "
-		     "memoryBandwidth INT, smCount INT, threadsPerWarp INT, maxWarpsPerSm INT, "
-		     "computeMajor "
-		     "INT, computeMinor INT, clockRate INT);"
-		     "INSERT INTO TARGET_INFO_GPU VALUES (0, 4, 'NVIDIA H200', 150109880320, "
-		     "4814000000000, "
-		     "132, 32, 64, 9, 0, 1980000000), (0, 5, 'unused', 1, 1, 1, 32, 64, 9, 0, 1);"
-		     "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INT, cudaId INT, pid INT);"
-		     "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (4, 1, 9), (5, 1, 10);"
-		     "CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (nullStreamId INT, processId INT, "
-		     "deviceId "
-		     "INT, contextId INT);"
-		     "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (7, 9, 1, 2), (8, 10, 3, 2);"
-		     "CREATE TABLE TARGET_INFO_CUDA_STREAM (streamId INT, processId INT, contextId "
-		     "INT, "
-		     "priority INT, flag INT);"
-		     "INSERT INTO TARGET_INFO_CUDA_STREAM VALUES (13, 9, 2, -5, 2);"
-		     "CREATE TABLE ThreadNames (nameId INT, priority INT, globalTid INT);"
-		     "INSERT INTO ThreadNames VALUES (9, 0, " TID ");"
-		     "CREATE TABLE PROCESSES (globalPid INT, pid INT, name TEXT);"
-		     "INSERT INTO PROCESSES VALUES (" PID ", 9, '/usr/bin/train'), (" OTHER
-		     ", 10, 'x');"
-		     "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INT);"
-		     "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1790857026000000000);");
+		PID) "CREATE TABLE TARGET_INFO_GPU (vmId INT, id INT, name TEXT, totalMemory INT, memoryBandwidth INT, smCount INT, threadsPerWarp INT, maxWarpsPerSm INT, computeMajor INT, computeMinor INT, clockRate INT);INSERT INTO TARGET_INFO_GPU VALUES (0, 4, 'NVIDIA H200', 150109880320, 4814000000000, 132, 32, 64, 9, 0, 1980000000), (0, 5, 'unused', 1, 1, 1, 32, 64, 9, 0, 1);CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INT, cudaId INT, pid INT);INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (4, 1, 9), (5, 1, 10);CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (nullStreamId INT, processId INT, deviceId INT, contextId INT);INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (7, 9, 1, 2), (8, 10, 3, 2);CREATE TABLE TARGET_INFO_CUDA_STREAM (streamId INT, processId INT, contextId INT, priority INT, flag INT);INSERT INTO TARGET_INFO_CUDA_STREAM VALUES (13, 9, 2, -5, 2);CREATE TABLE ThreadNames (nameId INT, priority INT, globalTid INT);INSERT INTO ThreadNames VALUES (9, 0, " TID
+		     ");CREATE TABLE PROCESSES (globalPid INT, pid INT, name TEXT);INSERT INTO PROCESSES VALUES (" PID
+		     ", 9, '/usr/bin/train'), (" OTHER
+		     ", 10, 'x');CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INT);INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1790857026000000000);");
 	const struct gp_record_device *device = gp_model_device(m, 1);
 
 	(void)state;
@@ -325,13 +272,9 @@ static void of_several_processes_the_busiest_is_read(void **state)
 
 static void what_only_drives_a_display_is_no_gpu(void **state)
 {
-	struct gp_model *m = load(
-		INSERT_KERNEL("4000", "7000", "40",
-			      PID) "CREATE TABLE TARGET_INFO_GPU (id INT, name TEXT, cuDevice INT, "
-				   "totalMemory INT, smCount INT, computeMajor INT);"
-				   "INSERT INTO TARGET_INFO_GPU VALUES "
-				   "(0, 'GeForce', 1, 6442450944, 10, 6), "
-				   "(1, 'Basic Render Driver', 1, 0, 0, 0);");
+	struct gp_model *m = load(INSERT_KERNEL(
+		"4000", "7000", "40",
+		PID) "CREATE TABLE TARGET_INFO_GPU (id INT, name TEXT, cuDevice INT, totalMemory INT, smCount INT, computeMajor INT);INSERT INTO TARGET_INFO_GPU VALUES (0, 'GeForce', 1, 6442450944, 10, 6), (1, 'Basic Render Driver', 1, 0, 0, 0);");
 
 	(void)state;
 	assert_string_equal(m->device_names[0], "GeForce");
@@ -341,15 +284,8 @@ static void what_only_drives_a_display_is_no_gpu(void **state)
 static void links_and_overheads_are_read(void **state)
 {
 	struct gp_model *m = load(
-		"CREATE TABLE TARGET_INFO_GPU_LINK (gpuId INT, cudaId INT, pid INT, kind TEXT, "
-		"generation INT, lanes INT, peakBandwidth INT);"
-		"INSERT INTO TARGET_INFO_GPU_LINK VALUES (4, 1, 9, 'PCIe', 5, 16, 63000000000), "
-		"(4, 1, 9, 'NVLink', 4, 18, 450000000000), (4, 1, 10, 'PCIe', 3, 8, 1), "
-		"(4, 99999, 9, 'PCIe', 3, 8, 1);"
-		"CREATE TABLE PROFILER_OVERHEAD (start INT, end INT, globalTid INT, "
-		"correlationId INT, overheadType INT);"
-		"INSERT INTO PROFILER_OVERHEAD VALUES (20, 25, " TID ", 50, 65536), "
-		"(10, 12, " TID ", 0, 1), (30, 35, " OTHER
+		"CREATE TABLE TARGET_INFO_GPU_LINK (gpuId INT, cudaId INT, pid INT, kind TEXT, generation INT, lanes INT, peakBandwidth INT);INSERT INTO TARGET_INFO_GPU_LINK VALUES (4, 1, 9, 'PCIe', 5, 16, 63000000000), (4, 1, 9, 'NVLink', 4, 18, 450000000000), (4, 1, 10, 'PCIe', 3, 8, 1), (4, 99999, 9, 'PCIe', 3, 8, 1);CREATE TABLE PROFILER_OVERHEAD (start INT, end INT, globalTid INT, correlationId INT, overheadType INT);INSERT INTO PROFILER_OVERHEAD VALUES (20, 25, " TID
+		", 50, 65536), (10, 12, " TID ", 0, 1), (30, 35, " OTHER
 		", 51, 65536);" INSERT_CALL("1", "2", "50", "5", "0"));
 
 	(void)state;
@@ -370,19 +306,11 @@ static void links_and_overheads_are_read(void **state)
 static void graphs_syncs_and_events_are_read(void **state)
 {
 	struct gp_model *m = load(
-		"CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT, end INT, deviceId INT, "
-		"contextId INT, streamId INT, correlationId INT, globalPid INT, graphId INT);"
-		"INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (10, 90, 1, 2, 7, 50, " PID
-		", 3), (10, 90, 1, 2, 7, 50, " OTHER ", 4), (10, 90, 99999, 2, 7, 50, " PID ", 5);"
-		"CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INT, end INT, deviceId "
-		"INT, contextId INT, streamId INT, correlationId INT, globalPid INT, syncType "
-		"INT, eventId INT);"
-		"INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (20, 95, 1, 2, 7, 51, " PID
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT, graphId INT);INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (10, 90, 1, 2, 7, 50, " PID
+		", 3), (10, 90, 1, 2, 7, 50, " OTHER ", 4), (10, 90, 99999, 2, 7, 50, " PID
+		", 5);CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INT, end INT, deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT, syncType INT, eventId INT);INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (20, 95, 1, 2, 7, 51, " PID
 		", 3, 0), (20, 95, 1, 2, 7, 51, " OTHER ", 3, 0), (96, 97, 1, 2, NULL, 52, " PID
-		", 1, 8);"
-		"CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId INT, contextId INT, "
-		"streamId INT, correlationId INT, globalPid INT, eventId INT);"
-		"INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (1, 2, 7, 53, " PID
+		", 1, 8);CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId INT, contextId INT, streamId INT, correlationId INT, globalPid INT, eventId INT);INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (1, 2, 7, 53, " PID
 		", 8), (1, 2, 7, 53, " OTHER ", 9);" INSERT_CALL("1", "2", "50", "5", "0"));
 
 	(void)state;
@@ -409,12 +337,10 @@ static void what_a_kernel_lacks_is_made_up_for_or_left_out(void **state)
 		INSERT_KERNEL("10", "20", "1", PID) INSERT_KERNEL("30", "40", "2", PID)
 			INSERT_KERNEL("50", "60", "3", PID) INSERT_KERNEL(
 				"70", "80", "4",
-				PID) "UPDATE " KERNEL " SET mangledName = NULL WHERE start = 10;"
-				     "UPDATE " KERNEL " SET mangledName = NULL, demangledName "
-				     "= 77, launchType = 9 WHERE start = 30;"
-				     "UPDATE " KERNEL
-				     " SET gridX = NULL, graphNodeId = NULL WHERE start = 50;"
-				     "UPDATE " KERNEL
+				PID) "UPDATE " KERNEL
+				     " SET mangledName = NULL WHERE start = 10;UPDATE " KERNEL
+				     " SET mangledName = NULL, demangledName = 77, launchType = 9 WHERE start = 30;UPDATE " KERNEL
+				     " SET gridX = NULL, graphNodeId = NULL WHERE start = 50;UPDATE " KERNEL
 				     " SET registersPerThread = 70000 WHERE start = 70;");
 
 	(void)state;
@@ -431,16 +357,12 @@ static void what_a_kernel_lacks_is_made_up_for_or_left_out(void **state)
 static void operations_of_devices_that_cannot_be_are_counted(void **state)
 {
 	struct gp_model *m = load(
-		"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, deviceId INT, "
-		"globalPid INT, bytes INT, copyKind INT, srcKind INT);"
-		"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 2, 70000, " PID ", 8, 1, 0), "
-		"(3, 4, 0, " PID ", 8, 2000, 3000), (5, 6, 0, " OTHER ", 8, 1, 0);"
-		"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INT, end INT, deviceId INT, "
-		"globalPid INT, bytes INT);"
-		"INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (7, 8, NULL, " PID
-		", 8), (9, 10, 0, " PID ", 8), (9, 10, 0, " OTHER ", 8);"
-		"CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId INT, globalPid INT);"
-		"INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (70000, " PID ");");
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, deviceId INT, globalPid INT, bytes INT, copyKind INT, srcKind INT);INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 2, 70000, " PID
+		", 8, 1, 0), (3, 4, 0, " PID ", 8, 2000, 3000), (5, 6, 0, " OTHER
+		", 8, 1, 0);CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INT, end INT, deviceId INT, globalPid INT, bytes INT);INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (7, 8, NULL, " PID
+		", 8), (9, 10, 0, " PID ", 8), (9, 10, 0, " OTHER
+		", 8);CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId INT, globalPid INT);INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (70000, " PID
+		");");
 
 	(void)state;
 	assert_int_equal(m->losses.unknown_records, 3);
@@ -454,10 +376,9 @@ static void operations_of_devices_that_cannot_be_are_counted(void **state)
 /* Only our own files say so: nsys' have no such column. */
 static void calls_have_their_context(void **state)
 {
-	struct gp_model *m = load(
-		INSERT_CALL("1", "2", "60", "6",
-			    "0") "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN contextId INT;"
-				 "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET contextId = 3;");
+	struct gp_model *m = load(INSERT_CALL(
+		"1", "2", "60", "6",
+		"0") "ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN contextId INT;UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET contextId = 3;");
 
 	(void)state;
 	assert_int_equal(m->calls[0].context_id, 3);
@@ -505,10 +426,11 @@ static void assert_stack(const char *statements, const char *expected)
 static void chains_are_stacks_whatever_the_order_of_their_rows(void **state)
 {
 	(void)state;
-	assert_stack(CHAINS
-		     "INSERT INTO CUDA_CALLCHAINS VALUES (7, 101, 100, NULL, 900, 1), "
-		     "(8, 109, 100, NULL, 950, 0), (7, 102, 100, NULL, 800, 0);" CALL_WITH("7"),
-		     "solve < main");
+	assert_stack(
+		CHAINS
+		"INSERT INTO CUDA_CALLCHAINS VALUES (7, 101, 100, NULL, 900, 1), (8, 109, 100, NULL, 950, 0), (7, 102, 100, NULL, 800, 0);" CALL_WITH(
+			"7"),
+		"solve < main");
 }
 
 static void a_call_without_a_chain_has_no_stack(void **state)
@@ -522,28 +444,32 @@ static void a_call_without_a_chain_has_no_stack(void **state)
 static void what_has_no_name_has_its_module(void **state)
 {
 	(void)state;
-	assert_stack(CHAINS "INSERT INTO CUDA_CALLCHAINS VALUES (7, 103, 104, 1, 32513, 0), "
-			    "(7, 105, 106, 1, NULL, 1);" CALL_WITH("7"),
-		     "libx.so at 0x7f01 < (deeper frames were not kept)");
+	assert_stack(
+		CHAINS
+		"INSERT INTO CUDA_CALLCHAINS VALUES (7, 103, 104, 1, 32513, 0), (7, 105, 106, 1, NULL, 1);" CALL_WITH(
+			"7"),
+		"libx.so at 0x7f01 < (deeper frames were not kept)");
 }
 
 /* Functions that are inlined into each other share an address, and recursion comes back to it. */
 static void an_address_may_have_several_functions(void **state)
 {
 	(void)state;
-	assert_stack(CHAINS
-		     "INSERT INTO CUDA_CALLCHAINS VALUES (7, 109, 100, NULL, 800, 0), "
-		     "(7, 102, 100, NULL, 800, 1), (7, 102, 100, NULL, 800, 2), (7, 101, 100, "
-		     "NULL, 800, 3), (7, 999, 999, NULL, NULL, 4);" CALL_WITH("7"),
-		     "made up < solve < solve < main < (unnamed function)");
+	assert_stack(
+		CHAINS
+		"INSERT INTO CUDA_CALLCHAINS VALUES (7, 109, 100, NULL, 800, 0), (7, 102, 100, NULL, 800, 1), (7, 102, 100, NULL, 800, 2), (7, 101, 100, NULL, 800, 3), (7, 999, 999, NULL, NULL, 4);" CALL_WITH(
+			"7"),
+		"made up < solve < solve < main < (unnamed function)");
 }
 
 static void functions_of_python_have_their_file(void **state)
 {
 	(void)state;
-	assert_stack(CHAINS "INSERT INTO CUDA_CALLCHAINS VALUES (7, 107, 108, NULL, NULL, 0), "
-			    "(7, 110, 108, NULL, NULL, 1);" CALL_WITH("7"),
-		     "load (data.py:12) < load (data.py)");
+	assert_stack(
+		CHAINS
+		"INSERT INTO CUDA_CALLCHAINS VALUES (7, 107, 108, NULL, NULL, 0), (7, 110, 108, NULL, NULL, 1);" CALL_WITH(
+			"7"),
+		"load (data.py:12) < load (data.py)");
 }
 
 static void what_launches_a_kernel_is_not_the_user_s(void **state)
@@ -551,8 +477,7 @@ static void what_launches_a_kernel_is_not_the_user_s(void **state)
 	struct gp_symbols *symbols = gp_symbols_new();
 	struct gp_model *m = load(CHAINS INSERT_KERNEL(
 		"4000", "7000", "60",
-		PID) "INSERT INTO CUDA_CALLCHAINS VALUES (7, 1, 100, NULL, 800, 0), "
-		     "(7, 101, 100, NULL, 900, 1);" CALL_WITH("7"));
+		PID) "INSERT INTO CUDA_CALLCHAINS VALUES (7, 1, 100, NULL, 800, 0), (7, 101, 100, NULL, 900, 1);" CALL_WITH("7"));
 	uint32_t stub = m->calls[0].stack;
 	size_t count;
 
@@ -566,12 +491,10 @@ static void what_launches_a_kernel_is_not_the_user_s(void **state)
 /* Depths and chains that cannot be, and a stack that is deeper than any. */
 static void nonsense_in_chains_does_no_harm(void **state)
 {
-	struct gp_model *m =
-		load(CHAINS
-		     "WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < "
-		     "5000) INSERT INTO CUDA_CALLCHAINS SELECT 7, 102, 100, NULL, n + 1, n FROM c;"
-		     "INSERT INTO CUDA_CALLCHAINS VALUES ('x', 'y', x'00', 'z', -9, -1), "
-		     "(NULL, NULL, NULL, NULL, NULL, NULL);" CALL_WITH("7"));
+	struct gp_model *m = load(
+		CHAINS
+		"WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 5000) INSERT INTO CUDA_CALLCHAINS SELECT 7, 102, 100, NULL, n + 1, n FROM c;INSERT INTO CUDA_CALLCHAINS VALUES ('x', 'y', x'00', 'z', -9, -1), (NULL, NULL, NULL, NULL, NULL, NULL);" CALL_WITH(
+			"7"));
 	uint32_t depth = 0;
 
 	(void)state;
@@ -613,9 +536,7 @@ static void a_damaged_database_is_read_as_far_as_it_goes(void **state)
 	struct gp_model *m = NULL;
 
 	(void)state;
-	fill("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 3000) "
-	     "INSERT "
-	     "INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 10 * n, 10 * n + 5, 0, " TID
+	fill("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 3000) INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 10 * n, 10 * n + 5, 0, " TID
 	     ", n, 4, 0, NULL FROM c");
 	assert_int_equal(truncate(path, 40000), 0);
 	assert_int_equal(gp_model_load(path, &m, message, sizeof(message)), 0);
@@ -629,13 +550,11 @@ static void nonsense_does_no_harm(void **state)
 {
 	struct gp_model *m = load(
 		"INSERT INTO " KERNEL
-		" (start, end, deviceId, gridX, blockX, globalPid) VALUES (-5, "
-		"'x', 70000, 1, 1, " PID "), (9223372036854775807, 3, 0, -1, 9999999999999, " PID
+		" (start, end, deviceId, gridX, blockX, globalPid) VALUES (-5, 'x', 70000, 1, 1, " PID
+		"), (9223372036854775807, 3, 0, -1, 9999999999999, " PID
 		"), (NULL, NULL, NULL, NULL, NULL, " PID "), ('x', x'00ff', 'y', 'z', 1.5, " PID
-		");"
-		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, "
-		"nameId) "
-		"VALUES (5, 1, " TID ", -1, 99), (NULL, NULL, " TID ", 99999999999, NULL);");
+		");INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, correlationId, nameId) VALUES (5, 1, " TID
+		", -1, 99), (NULL, NULL, " TID ", 99999999999, NULL);");
 
 	(void)state;
 	assert_int_equal(m->op_count, 2);

@@ -518,7 +518,10 @@ static void test_what_only_the_whole_tells(void **state)
 
 #define HANDED_ON 40000u
 
-/* What one thread allocates another frees: a part has those of its time; where it is to have all allocations, the whole is less. */
+/*
+ * What one thread allocates another frees: a part has those of its time; where it is to have all
+ * allocations, the whole is less.
+ */
 static void test_parts_that_cost_more_than_the_whole(void **state)
 {
 	const struct gp_slice_choice all = {0};
@@ -553,7 +556,10 @@ static void test_parts_that_cost_more_than_the_whole(void **state)
 	gp_builder_free(&s.b);
 }
 
-/* Every part has all names: with as many of them as events, parts that are small against that would be read for ever. */
+/*
+ * Every part has all names: with as many of them as events, parts that are small against that would
+ * be read for ever.
+ */
 static void test_many_names_in_each_of_many_parts(void **state)
 {
 	enum { NAMES = 50000 };
@@ -584,7 +590,10 @@ static void test_many_names_in_each_of_many_parts(void **state)
 	gp_builder_free(&s.b);
 }
 
-/* As many stretches as are wanted, with about as many events each; their parts have all of them between them. */
+/*
+ * As many stretches as are wanted, with about as many events each; their parts have all of them
+ * between them.
+ */
 static void test_files_of_equal_size(void **state)
 {
 	const struct gp_slice_choice window = {.from_ns = 1000000, .to_ns = 13000000};

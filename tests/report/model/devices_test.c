@@ -1,4 +1,7 @@
-/* Which devices of several processes are one GPU: for reports, which see all of them, and for exports, which see one after the other. */
+/*
+ * Which devices of several processes are one GPU: for reports, which see all of them, and for
+ * exports, which see one after the other.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,11 +134,12 @@ static void what_tells_a_gpu_apart_is_said_as_far_as_it_is_known(void **state)
 	check_which((struct process){"1", "node7", 0, 1}, "device 1 of rank 1");
 	check_which((struct process){NULL, "node7", 0, 1}, "device 1 on node7");
 	check_which((struct process){NULL, NULL, 0, 1}, "");
-	check_which((struct process){NULL,
-				     "a name that is longer than any that a machine can have, "
-				     "which is of sixty-four characters",
-				     0, 0},
-		    "device 0 on a name that is longer than any that a machine can have, which is");
+	check_which(
+		(struct process){
+			NULL,
+			"a name that is longer than any that a machine can have, which is of sixty-four characters",
+			0, 0},
+		"device 0 on a name that is longer than any that a machine can have, which is");
 }
 
 int main(void)

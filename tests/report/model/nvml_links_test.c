@@ -1,4 +1,7 @@
-/* link_facts: the links of a GPU as NVML tells them, and nothing of a library that lacks a function or fails. */
+/*
+ * link_facts: the links of a GPU as NVML tells them, and nothing of a library that lacks a function
+ * or fails.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -46,7 +46,9 @@ static void test_window(void **state)
 	assert_false(gp_slice_filter_has_moment(&filter, 2000));
 }
 
-/* Of neighbours a slice is in the one in which it began, also what was there before the first call. */
+/*
+ * Of neighbours a slice is in the one in which it began, also what was there before the first call.
+ */
 static void test_parts(void **state)
 {
 	struct gp_slice_filter first =

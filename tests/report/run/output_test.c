@@ -86,15 +86,17 @@ static void test_bad_names_get_one_line(void **state)
 	assert_non_null(strstr(message, "/mis sing'"));
 	assert_int_equal(gp_output_template("/proc/none/a/%p", name, message, sizeof(message)),
 			 -ENOENT);
-	assert_string_equal(message,
-			    "traces cannot be written to /proc/none/a: No such file or directory; "
-			    "choose another folder with -o");
+	assert_string_equal(
+		message,
+		"traces cannot be written to /proc/none/a: No such file or directory; choose another folder with -o");
 	assert_int_equal(gp_output_template("/proc/x", name, message, sizeof(message)), -EPERM);
-	assert_string_equal(message, "traces cannot be written to /proc: Operation not permitted; "
-				     "choose another folder with -o");
+	assert_string_equal(
+		message,
+		"traces cannot be written to /proc: Operation not permitted; choose another folder with -o");
 	assert_int_equal(gp_output_template("/dev/null", name, message, sizeof(message)), -ENOTSUP);
-	assert_string_equal(message, "cannot write /dev/null: that is a device, and traces are "
-				     "files (NAME.gpuprof); choose another name");
+	assert_string_equal(
+		message,
+		"cannot write /dev/null: that is a device, and traces are files (NAME.gpuprof); choose another name");
 	assert_int_equal(gp_output_summary("/dev/null", name, message, sizeof(message)), 0);
 	assert_int_equal(gp_output_summary("/dev/null/x", name, message, sizeof(message)),
 			 -ENOTDIR);

@@ -1,4 +1,7 @@
-/* request: only who knows the token and names us as the host comes in, and only to read; numbers are whole and within bounds. */
+/*
+ * request: only who knows the token and names us as the host comes in, and only to read; numbers
+ * are whole and within bounds.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

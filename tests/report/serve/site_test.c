@@ -1,4 +1,7 @@
-/* site: each path has what it should, wrong requests get an answer that says why, and nothing else is reached. */
+/*
+ * site: each path has what it should, wrong requests get an answer that says why, and nothing else
+ * is reached.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

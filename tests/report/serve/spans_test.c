@@ -1,4 +1,7 @@
-/* spans: a window has what runs in it; where that is too much, short events become one and nothing is lost. */
+/*
+ * spans: a window has what runs in it; where that is too much, short events become one and nothing
+ * is lost.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,10 @@
 
 #define KERNELS 1000u
 
-/* Kernels of 300 ns every 1000 ns from +200 on, one of 50,000 ns on another stream; a range-like call at 0 and a copy at the end. */
+/*
+ * Kernels of 300 ns every 1000 ns from +200 on, one of 50,000 ns on another stream; a range-like
+ * call at 0 and a copy at the end.
+ */
 static struct gp_model *make_model(void)
 {
 	struct build b = build_begin(42);
@@ -101,7 +107,9 @@ static void tear_down(struct scene *scene)
 
 static const struct gp_span_query all = {.from_ns = -1000000, .to_ns = 100000000, .limit = 100000};
 
-/* The timeline begins with the program: CUPTI has overhead of its own before, which moves nothing. */
+/*
+ * The timeline begins with the program: CUPTI has overhead of its own before, which moves nothing.
+ */
 static void test_what_starting_took_is_left_out(void **state)
 {
 	struct build b = build_begin(1);

@@ -58,7 +58,9 @@ static void test_operations_across_windows(void **state)
 	gp_live_busy_free(&busy);
 }
 
-/* The part of a window that is over is not made up for: it would make the next one more than full. */
+/*
+ * The part of a window that is over is not made up for: it would make the next one more than full.
+ */
 static void test_an_operation_that_comes_late(void **state)
 {
 	struct gp_live_busy busy = {0};

@@ -1,4 +1,7 @@
-/* one_pass: records that come one by one, out of rings of a process that was killed; and any number of threads. */
+/*
+ * one_pass: records that come one by one, out of rings of a process that was killed; and any number
+ * of threads.
+ */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +109,10 @@ static void records_one_by_one_come_to_the_same(void **state)
 	gp_one_pass_free(pass);
 }
 
-/* Steps of two threads, whose kernels overlap on two devices; of each step a definition, an allocation and its free. */
+/*
+ * Steps of two threads, whose kernels overlap on two devices; of each step a definition, an
+ * allocation and its free.
+ */
 static void add_step(struct gp_builder *b, uint32_t step)
 {
 	uint64_t start_ns = 1000000 + step * UINT64_C(1000000);

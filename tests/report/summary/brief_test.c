@@ -1,4 +1,7 @@
-/* The page of one screen: what it leaves out is counted, and nothing of what is missing is left out. */
+/*
+ * The page of one screen: what it leaves out is counted, and nothing of what is missing is left
+ * out.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +32,10 @@ static char *print(struct gp_model *model, bool brief)
 	return text;
 }
 
-/* Kernels that take longer from one to the next, a copy that is fast and one that is slow, memory of each kind. */
+/*
+ * Kernels that take longer from one to the next, a copy that is fast and one that is slow, memory
+ * of each kind.
+ */
 static struct build build_many(void)
 {
 	struct build b = build_begin(42);
@@ -83,8 +89,8 @@ static void what_it_leaves_out_is_counted(void **state)
 	expect(text, "  kernel27\n");
 	expect_not(text, "kernel26");
 	expect(text, "  ... 27 more, 378.0us (56.8 %)\n");
-	expect(text, " in all (launches, copies, memory, waits, set-up; --trace=api-all records "
-		     "every one)\n");
+	expect(text,
+	       " in all (launches, copies, memory, waits, set-up; --trace=api-all records every one)\n");
 	expect(text, "  copies: DtoH pinned 8B; HtoD pinned 3.000MiB, 31.46 GB/s\n");
 	expect(text, "More: gpuprof summary --full FILE");
 	for (rest = text; (line = strsep(&rest, "\n")) != NULL; lines++)
@@ -95,7 +101,10 @@ static void what_it_leaves_out_is_counted(void **state)
 	gp_model_free(model);
 }
 
-/* Functions, ranges, and GPUs that do nothing but have memory: a page of more than 50 lines, had each table all of its rows. */
+/*
+ * Functions, ranges, and GPUs that do nothing but have memory: a page of more than 50 lines, had
+ * each table all of its rows.
+ */
 static struct build build_more_than_a_screen(uint32_t things)
 {
 	struct build b = build_many();
@@ -215,10 +224,8 @@ static void a_device_has_one_row_of_memory(void **state)
 	expect(text,
 	       "\n      Peak      At  Allocs  Frees      Left  Blocks    In use        Of  Memory\n"
 	       "  2.000MiB  +110ns       2      0  2.000MiB       2  1.000GiB  139.8GiB  GPU 0\n"
-	       "  2.000MiB  +210ns       1      1        0B       0         -         -  pinned "
-	       "host\n"
-	       "  Never freed: not known; 2.000MiB in 2 blocks were left, perhaps in the cache of "
-	       "an allocator\n");
+	       "  2.000MiB  +210ns       1      1        0B       0         -         -  pinned host\n"
+	       "  Never freed: not known; 2.000MiB in 2 blocks were left, perhaps in the cache of an allocator\n");
 	free(text);
 	gp_model_free(model);
 }
@@ -248,7 +255,10 @@ static void most_blocks_have_their_place_too(void **state)
 	gp_model_free(model);
 }
 
-/* Half of the time a kernel of 1 ms, half of it none: what may be done is said, and what it says stands before the tables. */
+/*
+ * Half of the time a kernel of 1 ms, half of it none: what may be done is said, and what it says
+ * stands before the tables.
+ */
 static void advice_stands_before_the_tables(void **state)
 {
 	struct build b = build_begin(42);
@@ -367,7 +377,10 @@ static void of_tuning_the_least_is_known_without_stacks(void **state)
 	}
 }
 
-/* A large block that one caller of a wrapper keeps, many small ones of another, and one that is freed again. */
+/*
+ * A large block that one caller of a wrapper keeps, many small ones of another, and one that is
+ * freed again.
+ */
 static void callers_of_a_wrapper_are_told_apart(void **state)
 {
 	static const char *const callers[] = {"keep", "leak", "leak", "use"};
@@ -389,13 +402,15 @@ static void callers_of_a_wrapper_are_told_apart(void **state)
 	model = build_end(&b);
 	text = print(model, true);
 	expect(text,
-	       "Never freed: 1.002MiB in 3 blocks, 1.000MiB of it at checked (train.py:9) < keep "
-	       "(train.py:5),\n    2 of the blocks at checked (train.py:9) < leak (train.py:5)\n");
+	       "Never freed: 1.002MiB in 3 blocks, 1.000MiB of it at checked (train.py:9) < keep (train.py:5),\n    2 of the blocks at checked (train.py:9) < leak (train.py:5)\n");
 	free(text);
 	gp_model_free(model);
 }
 
-/* Where there is no room for all callers, the one that tells stays whole: those before it are wrappers. */
+/*
+ * Where there is no room for all callers, the one that tells stays whole: those before it are
+ * wrappers.
+ */
 static void the_caller_that_tells_is_not_cut(void **state)
 {
 	static const char *const callers[] = {"step", "evaluate"};
@@ -461,10 +476,8 @@ static void caches_are_not_counted_as_leaks(void **state)
 		model = build_end(&b);
 		text = print(model, false);
 		expect(text,
-		       several ? "\nNever freed: 512B in 1 block, not counting 8.000MiB kept by "
-				 "cuBLAS, CuPy and PyTorch\n"
-			       : "\nNever freed: 512B in 1 block, not counting 3.000MiB kept by "
-				 "PyTorch\n");
+		       several ? "\nNever freed: 512B in 1 block, not counting 8.000MiB kept by cuBLAS, CuPy and PyTorch\n"
+			       : "\nNever freed: 512B in 1 block, not counting 3.000MiB kept by PyTorch\n");
 		free(text);
 		gp_model_free(model);
 	}

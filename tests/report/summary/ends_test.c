@@ -61,9 +61,8 @@ static void each_time_is_that_of_the_process_that_took_longest(void **state)
 	char *text = print(models, 2);
 
 	(void)state;
-	expect(text, " start 150.0ms (15.0 %) until the first operation: making contexts 100.0ms "
-		     "(pid 42, the longest); the process began 1.760s before its first call "
-		     "(pid 43, the longest) ");
+	expect(text,
+	       " start 150.0ms (15.0 %) until the first operation: making contexts 100.0ms (pid 42, the longest); the process began 1.760s before its first call (pid 43, the longest) ");
 	free(text);
 	gp_model_free(models[0]);
 	gp_model_free(models[1]);
@@ -128,8 +127,7 @@ static void time_in_no_call_is_told(void **state)
 	build_call(&b, 100, BUILD_FREE, 1010 * MS, 480 * MS, 4);
 	text = print(&model, 1);
 	expect(text,
-	       " start 450.0ms (30.0 %) until the first operation: making contexts 100.0ms, in "
-	       "no recorded call of CUDA 350.0ms ");
+	       " start 450.0ms (30.0 %) until the first operation: making contexts 100.0ms, in no recorded call of CUDA 350.0ms ");
 	expect(text, " end 500.0ms (33.3 %) after the last operation: freeing memory 480.0ms ");
 	free(text);
 	gp_model_free(model);
@@ -152,8 +150,8 @@ static void the_end_of_a_short_run_is_told(void **state)
 		model = build_end(&b);
 		text = print(&model, 1);
 		if (kernel_ms == 100)
-			expect(text, " end 60.00ms (37.5 %) after the last operation: in no "
-				     "recorded call of CUDA 60.00ms ");
+			expect(text,
+			       " end 60.00ms (37.5 %) after the last operation: in no recorded call of CUDA 60.00ms ");
 		else
 			expect_not(text, " after the last operation");
 		free(text);
@@ -175,13 +173,16 @@ static void a_process_without_any_operation_has_a_line(void **state)
 	build_call(&b, 100, BUILD_FREE, 900 * MS, 100 * MS, 2);
 	model = build_end(&b);
 	text = print(&model, 1);
-	expect(text, " host 1.000s (100.0 %) without any operation: making contexts 900.0ms, "
-		     "freeing memory 100.0ms ");
+	expect(text,
+	       " host 1.000s (100.0 %) without any operation: making contexts 900.0ms, freeing memory 100.0ms ");
 	free(text);
 	gp_model_free(model);
 }
 
-/* Of a process that Python was looked at, in load() before its first operation and in save() after the last one. */
+/*
+ * Of a process that Python was looked at, in load() before its first operation and in save() after
+ * the last one.
+ */
 static char *print_sampled(uint64_t first_ns)
 {
 	struct gp_model *model = build_process(100, "300", first_ns, 1500 * MS);
@@ -203,7 +204,10 @@ static char *print_sampled(uint64_t first_ns)
 	return text;
 }
 
-/* Its only operation ends at 1 s.  Where looks were as far apart before, nothing says that they ended. */
+/*
+ * Its only operation ends at 1 s.  Where looks were as far apart before, nothing says that they
+ * ended.
+ */
 static void looks_that_end_before_the_work_are_told_of(void **state)
 {
 	static const struct {
@@ -227,10 +231,10 @@ static void looks_that_end_before_the_work_are_told_of(void **state)
 		models[1]->samples = &sample;
 		models[1]->sample_count = 1;
 		text = print(models, 2);
-		snprintf(said, sizeof(said),
-			 " the last look at Python's stack is of %d.0ms, the GPU's last operation "
-			 "ended at 1.000s: what Python did from there on is not known (pid 43) ",
-			 (int)cases[i].end_ms);
+		snprintf(
+			said, sizeof(said),
+			" the last look at Python's stack is of %d.0ms, the GPU's last operation ended at 1.000s: what Python did from there on is not known (pid 43) ",
+			(int)cases[i].end_ms);
 		if (cases[i].told)
 			expect(text, said);
 		else
@@ -248,8 +252,8 @@ static void python_is_told_of(void **state)
 	char *text = print_sampled(800 * MS);
 
 	(void)state;
-	expect(text, "until the first operation: making contexts 100.0ms; Python was in load "
-		     "(train.py:7) for 800.0ms ");
+	expect(text,
+	       "until the first operation: making contexts 100.0ms; Python was in load (train.py:7) for 800.0ms ");
 	expect(text, "after the last operation; Python was in save (train.py:9) for 500.0ms ");
 	free(text);
 	text = print_sampled(150 * MS);
@@ -258,7 +262,10 @@ static void python_is_told_of(void **state)
 	free(text);
 }
 
-/* The only operation is behind the last call that was recorded: the time until it is no more than all of it. */
+/*
+ * The only operation is behind the last call that was recorded: the time until it is no more than
+ * all of it.
+ */
 static void no_end_is_more_than_all_of_the_time(void **state)
 {
 	struct gp_model *model = build_process(42, "200", 1002 * MS, 1001 * MS);
@@ -290,8 +297,8 @@ static void of_callers_without_room_those_between_go(void **state)
 	build_stacks_end(&b);
 	model = build_end(&b);
 	text = print(&model, 1);
-	expect(text, " at a_function_of_a_long_name (train.py:4) < ... < "
-		     "a_function_of_a_long_name (train.py:1) ");
+	expect(text,
+	       " at a_function_of_a_long_name (train.py:4) < ... < a_function_of_a_long_name (train.py:1) ");
 	free(text);
 	gp_model_free(model);
 }

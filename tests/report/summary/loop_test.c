@@ -54,7 +54,9 @@ static void add_kernel(struct build *b, uint64_t at_ns, uint32_t name)
 	build_op(b, GP_OP_KERNEL, 7, at_ns, at_ns + US, id)->name = name;
 }
 
-/* Of twelve iterations the third lasts longer, and in so many others something else is done, too. */
+/*
+ * Of twelve iterations the third lasts longer, and in so many others something else is done, too.
+ */
 static char *print_loop(uint32_t others, uint64_t other_ns)
 {
 	struct build b = begin(42, 8);
@@ -78,19 +80,22 @@ static char *print_loop(uint32_t others, uint64_t other_ns)
 	return text;
 }
 
-/* One that has more operations is the longest if it lasts longest; then that of the others is said, too. */
+/*
+ * One that has more operations is the longest if it lasts longest; then that of the others is said,
+ * too.
+ */
 static void the_longest_iteration_is_told_of_all_and_of_those_alike(void **state)
 {
 	char *text = print_loop(1, 100 * US);
 
 	(void)state;
 	expect(text, " loop 12 iterations of 40.00us (median), ");
-	expect(text, "longest 440.0us (number 6, of more operations), of the others 100.0us "
-		     "(number 3) in it ");
+	expect(text,
+	       "longest 440.0us (number 6, of more operations), of the others 100.0us (number 3) in it ");
 	free(text);
 	text = print_loop(2, 100 * US);
-	expect(text, "longest 440.0us (number 6, one of 2 of more operations), of the others "
-		     "100.0us (number 3) in it ");
+	expect(text,
+	       "longest 440.0us (number 6, one of 2 of more operations), of the others 100.0us (number 3) in it ");
 	free(text);
 	text = print_loop(1, 5 * US);
 	expect(text, "longest 100.0us (number 3) in it ");
@@ -118,8 +123,7 @@ static void an_iteration_may_repeat_the_same(void **state)
 		text = print(&model, 1);
 		if (alike)
 			expect(text,
-			       " loop 10 iterations of 410.0us (median), each of 20 times the "
-			       "same operations, ");
+			       " loop 10 iterations of 410.0us (median), each of 20 times the same operations, ");
 		else
 			expect(text,
 			       " loop 10 iterations of 410.0us (median), 100.0 % of the time");
@@ -129,7 +133,10 @@ static void an_iteration_may_repeat_the_same(void **state)
 	}
 }
 
-/* So many passes of 100 us, after each of `left` of which the program does something else for a second: recorded, or while recording pauses. */
+/*
+ * So many passes of 100 us, after each of `left` of which the program does something else for a
+ * second: recorded, or while recording pauses.
+ */
 static char *print_left(struct gp_model **model, uint32_t passes, uint32_t left, bool pauses)
 {
 	struct build b = begin(42, 2);
@@ -157,14 +164,17 @@ static void what_lies_between_two_loops_is_no_iteration(void **state)
 	char *text = print_left(&model, 60, 40, false);
 
 	(void)state;
-	expect(text, " loop 60 iterations of 100.0us (median), in 2 stretches, 1.000s apart, 0.6 % "
-		     "of the time, longest 100.0us (number 1) in it 2.0 % busy");
+	expect(text,
+	       " loop 60 iterations of 100.0us (median), in 2 stretches, 1.000s apart, 0.6 % of the time, longest 100.0us (number 1) in it 2.0 % busy");
 	expect(text, " gpu-gaps (outside of the loop): the GPU has nothing to do for 1.000s");
 	free(text);
 	gp_model_free(model);
 }
 
-/* After every fortieth iteration the program does something else for a second: epochs, or a loop that stalls. */
+/*
+ * After every fortieth iteration the program does something else for a second: epochs, or a loop
+ * that stalls.
+ */
 static void a_loop_that_is_left_regularly_has_both_figures(void **state)
 {
 	struct gp_model *model;
@@ -178,15 +188,18 @@ static void a_loop_that_is_left_regularly_has_both_figures(void **state)
 	gp_model_free(model);
 }
 
-/* It stalls after every fourth iteration, for a second: neither the median nor the longest one tells that it takes a quarter of that on average. */
+/*
+ * It stalls after every fourth iteration, for a second: neither the median nor the longest one
+ * tells that it takes a quarter of that on average.
+ */
 static void an_average_far_from_the_median_is_told(void **state)
 {
 	struct gp_model *model;
 	char *text = print_left(&model, 48, 4, false);
 
 	(void)state;
-	expect(text, " loop 48 iterations of 100.0us (median, 229.3ms on average), 100.0 % of the "
-		     "time, longest 1.000s (number 4) in it ");
+	expect(text,
+	       " loop 48 iterations of 100.0us (median, 229.3ms on average), 100.0 % of the time, longest 1.000s (number 4) in it ");
 	free(text);
 	gp_model_free(model);
 }
@@ -239,7 +252,10 @@ static void advice_speaks_of_a_loop_that_has_a_line(void **state)
 		gp_model_free(models[i]);
 }
 
-/* Between kernels the program computes for 2 ms, allocates for 1 ms, waits for 500 us and copies for 20 us. */
+/*
+ * Between kernels the program computes for 2 ms, allocates for 1 ms, waits for 500 us and copies
+ * for 20 us.
+ */
 static void what_is_much_is_not_among_others(void **state)
 {
 	struct build b = begin(42, 1);
@@ -353,20 +369,15 @@ static void one_operation_that_most_of_the_time_is_has_a_line(void **state)
 
 	(void)state;
 	expect(text,
-	       " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms, >99.9 % of all GPU time; usual "
-	       "are 1.000us; another process may have had the GPU; without it GPU 0 was <0.1 % "
-	       "busy ");
+	       " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms, >99.9 % of all GPU time; usual are 1.000us; another process may have had the GPU; without it GPU 0 was <0.1 % busy ");
 	expect_not(text, "by their times");
 	free(text);
 	text = print_outlier(false, OWN_STREAM, GP_MEMORY_DEVICE);
 	expect(text, " GPU 0 busy for at least 42.00us of 790.5ms");
-	expect(text, " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms by its record, usual are "
-		     "1.000us; "
-		     "that cannot be right: 12 others of its stream ran meanwhile; no figure here "
-		     "has that "
-		     "time ");
-	expect(text, " 1 GPU operation whose time cannot be right, for ten or more of the same "
-		     "stream ran meanwhile: counted, without that time ");
+	expect(text,
+	       " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms by its record, usual are 1.000us; that cannot be right: 12 others of its stream ran meanwhile; no figure here has that time ");
+	expect(text,
+	       " 1 GPU operation whose time cannot be right, for ten or more of the same stream ran meanwhile: counted, without that time ");
 	expect_not(text, "of all GPU time; usual");
 	free(text);
 }
@@ -385,15 +396,11 @@ static void an_outlier_has_the_causes_that_can_be(void **state)
 		{true, NOTHING, GP_MEMORY_DEVICE,
 		 "; its arguments may mean more work, or another process had the GPU; without it "},
 		{true, NOTHING, GP_MEMORY_MANAGED,
-		 "; managed memory may have been moved for it, its arguments may mean more work, "
-		 "or "
-		 "another process had the GPU; without it "},
+		 "; managed memory may have been moved for it, its arguments may mean more work, or another process had the GPU; without it "},
 		{true, NOTHING, 0,
-		 "; managed memory, if there is any, may have been moved for it, its arguments may "
-		 "mean more work, or another process had the GPU; without it "},
+		 "; managed memory, if there is any, may have been moved for it, its arguments may mean more work, or another process had the GPU; without it "},
 		{false, NOTHING, 0,
-		 "are 1.000us; managed memory, if there is any, may have been moved for it, or "
-		 "another process had the GPU; without it "},
+		 "are 1.000us; managed memory, if there is any, may have been moved for it, or another process had the GPU; without it "},
 	};
 
 	(void)state;

@@ -73,8 +73,8 @@ static void test_ranges_by_gpu_time(void **state)
 	add_range(&b, GP_RANGE_PUSH, 4, 2, 5000);
 	add_range(&b, GP_RANGE_POP, 4, 0, 5500);
 	text = print(&b, 1);
-	expect(text, "\nRanges: 4 (GPU time: sum of what was started inside, by the thread; of "
-		     "start/end ranges by any)\n");
+	expect(text,
+	       "\nRanges: 4 (GPU time: sum of what was started inside, by the thread; of start/end ranges by any)\n");
 	expect(text, " 150ns 3 3 - 600ns 200.0ns 200ns step\n");
 	expect(text, " 0ns 0 1 - 500ns 500.0ns 500ns load (lib)\n");
 	free(text);
@@ -103,8 +103,8 @@ static void test_ranges_that_differ_in_numbers_are_one_row(void **state)
 	}
 	text = print(&b, 1);
 	expect(text, "\nRanges: 20 (");
-	expect(text, " 250ns 5 5 - 1.410us 282.0ns 900ns request * (median 130ns; longest: request "
-		     "28)\n");
+	expect(text,
+	       " 250ns 5 5 - 1.410us 282.0ns 900ns request * (median 130ns; longest: request 28)\n");
 	expect(text, " 0ns 0 3 - 30ns 10.0ns 10ns layer 1\n");
 	free(text);
 }
@@ -188,8 +188,7 @@ static void test_code_where_it_matters(void **state)
 							.end_ns = GP_TEST_CUPTI(2300)});
 	text = print(&b, 1);
 	expect(text,
-	       "\n module 1.000us compiling (1 x), 0ns in the compiler's cache, 300ns loading "
-	       "modules and functions (1 x)\n");
+	       "\n module 1.000us compiling (1 x), 0ns in the compiler's cache, 300ns loading modules and functions (1 x)\n");
 	free(text);
 }
 
@@ -240,9 +239,8 @@ static void test_a_line_on_each_kind(void **state)
 	add_unified(&b, 4, 3);
 	text = print(&b, 1);
 	expect(text, " stream operations in 2 streams of 1 context\n");
-	expect(text, " sync the host waited 1.000us (copies apart), 1 x for an "
-		     "event, 1 x for a stream, "
-		     "streams waited for events 1 x\n");
+	expect(text,
+	       " sync the host waited 1.000us (copies apart), 1 x for an event, 1 x for a stream, streams waited for events 1 x\n");
 	expect(text, " graph 1 launch of graphs, 2 operations of 1 graph: 20ns\n");
 	expect(text, " 2 pools, at most 4.000KiB reserved in one\n");
 	expect(text, " unified 4.000KiB moved to GPUs, 3 page faults of GPUs\n");

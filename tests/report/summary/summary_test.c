@@ -202,8 +202,8 @@ static void what_is_not_known_of_the_gpu_is_not_said(void **state)
 	(void)state;
 	b.model->counters[GP_COUNTER_LEFT_OUT_KERNELS] = 12;
 	text = summarize(&b);
-	expect(text, "; operations are missing)\n GPU 0 at least 12.1 % busy: 12.00us of "
-		     "99.51us\n");
+	expect(text,
+	       "; operations are missing)\n GPU 0 at least 12.1 % busy: 12.00us of 99.51us\n");
 	expect(text, "\n idle at most: ");
 	expect_not(text, "% idle");
 	free(text);
@@ -268,14 +268,14 @@ static void failures_are_counted_and_named(void **state)
 	build_call(&b, 100, 402, 34000, 100, 35)->status = 701;
 	text = summarize(&b);
 	expect(text, "12.20us 5 2 ");
-	expect(text, "failed: 2 x cudaLaunchKernel: too many resources requested for launch "
-		     "(cudaErrorLaunchOutOfResources, 701)\n");
-	expect(text, "failed: 1 x \\x1b[31mcudaEvil: invalid argument (cudaErrorInvalidValue, "
-		     "1)\n");
+	expect(text,
+	       "failed: 2 x cudaLaunchKernel: too many resources requested for launch (cudaErrorLaunchOutOfResources, 701)\n");
+	expect(text,
+	       "failed: 1 x \\x1b[31mcudaEvil: invalid argument (cudaErrorInvalidValue, 1)\n");
 	expect_not(text, "\x1b");
 	expect_not(text, "x cudaGetLastError");
-	expect(text, "5 launches, 3 with kernel record, 2 failed; 5 GPU records, nothing was "
-		     "dropped");
+	expect(text,
+	       "5 launches, 3 with kernel record, 2 failed; 5 GPU records, nothing was dropped");
 	free(text);
 }
 
@@ -337,8 +337,10 @@ static void lost_names_are_no_lost_operations(void **state)
 	free(text);
 }
 
-/* Each counter alone shows up where all rows are asked for, whichever it is; when CUPTI last delivered is said of partial traces
- * only. */
+/*
+ * Each counter alone shows up where all rows are asked for, whichever it is; when CUPTI last
+ * delivered is said of partial traces only.
+ */
 static void no_counter_is_forgotten(void **state)
 {
 	(void)state;
@@ -382,8 +384,7 @@ static void a_partial_trace_says_so_on_top(void **state)
 	expect(text, "CUPTI delivered GPU records last 3.000ms before the end");
 	expect(text, "launches without GPU record: 1");
 	expect(text,
-	       "without kernel record: in flight when the process ended, or their records not "
-	       "written");
+	       "without kernel record: in flight when the process ended, or their records not written");
 	free(text);
 }
 
@@ -411,8 +412,7 @@ static void what_is_held_when_a_trace_breaks_off_is_no_leak(void **state)
 
 	(void)state;
 	expect(text,
-	       "\nNever freed: not known; 1.000MiB in 1 block was left, perhaps in the cache of an "
-	       "allocator\n the calls have no stack, which would tell\n");
+	       "\nNever freed: not known; 1.000MiB in 1 block was left, perhaps in the cache of an allocator\n the calls have no stack, which would tell\n");
 	free(text);
 	live.model->losses.live = true;
 	live.model->losses.closed = false;
@@ -580,9 +580,9 @@ static void a_program_without_cuda_in_its_window_is_said_to_have_one(void **stat
 	build_gate(&b, false, GP_GATE_TIME, 5000);
 	b.model->end_ns = 9000;
 	text = summarize(&b);
-	expect(text, " made no CUDA call that was recorded\n"
-		     " recording was on for 3.000us of 9.000us, in 1 part (--capture-range, "
-		     "--delay, ...)\n");
+	expect(text,
+	       " made no CUDA call that was recorded\n"
+	       " recording was on for 3.000us of 9.000us, in 1 part (--capture-range, --delay, ...)\n");
 	free(text);
 }
 
@@ -601,11 +601,10 @@ static void graphs_and_captures_are_part_of_the_balance(void **state)
 	build_overhead(&b, 1u << 16, 500, 9000);
 	b.model->overheads[2].thread_id = 99; /* gpuprof's: it makes no calls */
 	text = summarize(&b);
-	expect(text, "1 launch, 1 captured into a graph; 1 graph launch; 2 GPU records, nothing "
-		     "was dropped");
 	expect(text,
-	       " on top, CUPTI reports: 1 x Buffer Flush 50ns; 250ns before the first call or "
-	       "after the last\n");
+	       "1 launch, 1 captured into a graph; 1 graph launch; 2 GPU records, nothing was dropped");
+	expect(text,
+	       " on top, CUPTI reports: 1 x Buffer Flush 50ns; 250ns before the first call or after the last\n");
 	expect_not(text, "failed:");
 	free(text);
 }
@@ -657,7 +656,10 @@ static void processes_are_listed_and_merged(void **state)
 		gp_model_free(models[i]);
 }
 
-/* What a process left is gone with it: one after the other they never had as much as they left together. */
+/*
+ * What a process left is gone with it: one after the other they never had as much as they left
+ * together.
+ */
 static void more_can_be_left_than_there_was_at_any_time(void **state)
 {
 	struct build first = build_ordinary(42), second = build_ordinary(43);
@@ -740,8 +742,7 @@ static void the_last_part_is_said_to_be_one(void **state)
 	expect(text, "1 whose kernel is not in the part that was kept");
 	expect_not(text, "paused");
 	expect(text,
-	       "Memory allocated through CUDA (of what is kept: blocks allocated before are not "
-	       "counted)\n");
+	       "Memory allocated through CUDA (of what is kept: blocks allocated before are not counted)\n");
 	expect(text, "\nNever freed, of what is kept: not known; 1.000MiB in 1 block was left");
 	free(text);
 }
@@ -757,13 +758,13 @@ static void what_the_limit_of_the_file_cost_is_said_once(void **state)
 	b.model->counters[GP_COUNTER_LOST_MAX_FILE] = 77;
 	b.model->losses.frees_unknown = 2;
 	text = summarize(&b);
-	expect(text, "4,321 trace bytes that could not be written (of the records dropped that are "
-		     "counted below)\n");
-	expect(text, "77 records dropped because the trace had reached --max-file: those in flight "
-		     "then\n");
+	expect(text,
+	       "4,321 trace bytes that could not be written (of the records dropped that are counted below)\n");
+	expect(text,
+	       "77 records dropped because the trace had reached --max-file: those in flight then\n");
 	expect(text, "to the limit of --max-file: nothing later is in the trace\n");
-	expect(text, "2 frees of memory whose allocation was not recorded (made before recording "
-		     "began, by a library, or lost)\n");
+	expect(text,
+	       "2 frees of memory whose allocation was not recorded (made before recording began, by a library, or lost)\n");
 	free(text);
 }
 

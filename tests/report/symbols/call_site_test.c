@@ -112,7 +112,10 @@ static void an_allocator_is_the_owner_also_in_a_library_s_thread(void **state)
 	assert_site(scene, cublas, "libcublas.so.13+0x4f", "libtorch_cuda.so+0x1f", "cuBLAS");
 }
 
-/* What a library allocates for itself is its own beneath a framework, and else the user's: the handle is. */
+/*
+ * What a library allocates for itself is its own beneath a framework, and else the user's: the
+ * handle is.
+ */
 static void the_inner_one_of_two_is_the_owner(void **state)
 {
 	struct scene *scene = *state;
@@ -176,7 +179,10 @@ static void callers_are_the_same_by_whole_names(void **state)
 	assert_int_equal(gp_call_site_same_callers("", "load"), 0);
 }
 
-/* Through malloc_checked() come two callers, one of which comes from two places; through fill() comes one. */
+/*
+ * Through malloc_checked() come two callers, one of which comes from two places; through fill()
+ * comes one.
+ */
 static void callers_tell_sites_of_a_wrapper_apart(void **state)
 {
 	struct scene *scene = *state;
@@ -210,7 +216,10 @@ static void callers_tell_sites_of_a_wrapper_apart(void **state)
 				 cases[i].apart_bytes);
 }
 
-/* Without debug information no file tells whose a function is, and a short name has no namespace: its symbol does. */
+/*
+ * Without debug information no file tells whose a function is, and a short name has no namespace:
+ * its symbol does.
+ */
 static void functions_of_thrust_and_the_like_are_passed_over(void **state)
 {
 	static const char *const others[] = {

@@ -197,7 +197,10 @@ static void test_frames_of_cuda_are_left_out(void **state)
 	gp_model_free(build.model);
 }
 
-/* What a program has of CUDA's in its own file: the runtime as a static library, and what the compiler makes of a launch. */
+/*
+ * What a program has of CUDA's in its own file: the runtime as a static library, and what the
+ * compiler makes of a launch.
+ */
 void libcudart_static_0a1b(void);
 void libcudart_static_0a1b(void)
 {

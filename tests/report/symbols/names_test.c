@@ -65,9 +65,7 @@ static void test_short_names(void **state)
 		{"__nv_static_36__5d6eaf31_9_jacobi_cu_48d272dc_30849__Z12JacobiMethodIfEvPT_",
 		 "JacobiMethod<float>"},
 		/* what the demangler does not know yet: Tn, a value as a template's parameter */
-		{"_ZZN3tsl11JoinFuturesIN3xla9CandidateETnPNSt9enable_ifIXntsr3stdE9is_void_vIT_"
-		 "EEvE4typeELPv0EEE"
-		 "vvENKUlvE_clEv",
+		{"_ZZN3tsl11JoinFuturesIN3xla9CandidateETnPNSt9enable_ifIXntsr3stdE9is_void_vIT_EEvE4typeELPv0EEEvvENKUlvE_clEv",
 		 "tsl::JoinFutures<...>::..."},
 		{"_ZN4absl7InvokerITnPNSt9enable_ifIXntsr3stdE9is_void_vIT_EEvE4typeELPv0EE3runEv",
 		 "absl::Invoker<...>"},
@@ -86,35 +84,20 @@ static void test_short_names(void **state)
 		{")", ")"},
 		{"<>", "<>"},
 		/* too wide: namespaces go first */
-		{"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_"
-		 "11FillFunctorImEESt5arrayIPcLm1"
-		 "EEEEviT0_T1_",
-		 "at::native::vectorized_elementwise_kernel<4, FillFunctor<unsigned long>, "
-		 "array<char*, "
-		 "1ul>>"},
+		{"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorImEESt5arrayIPcLm1EEEEviT0_T1_",
+		 "at::native::vectorized_elementwise_kernel<4, FillFunctor<unsigned long>, array<char*, 1ul>>"},
 		/* what encloses a lambda loses its parameters */
-		{"_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastINS0_"
-		 "13BinaryFunctorIfffNS0_15binary_internal10MulFunctorIfEEEEEEvRNS_"
-		 "18TensorIteratorBaseERKT_EUliE_EEviT1_",
-		 "elementwise_kernel<128, 4, gpu_kernel_impl_nocast<BinaryFunctor<..., "
-		 "MulFunctor<...>>>::{lambda#1}>"},
+		{"_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastINS0_13BinaryFunctorIfffNS0_15binary_internal10MulFunctorIfEEEEEEvRNS_18TensorIteratorBaseERKT_EUliE_EEviT1_",
+		 "elementwise_kernel<128, 4, gpu_kernel_impl_nocast<BinaryFunctor<..., MulFunctor<...>>>::{lambda#1}>"},
 		/* and a lambda within another the calls between them */
-		{"_Z14map_the_valuesIZZZN4demo21launch_over_all_of_itEvENKUlvE_clEvENKUlvE2_"
-		 "clEvEUlfE_EvT_",
+		{"_Z14map_the_valuesIZZZN4demo21launch_over_all_of_itEvENKUlvE_clEvENKUlvE2_clEvEUlfE_EvT_",
 		 "map_the_values<demo::launch_over_all_of_it::{lambda#1}::{lambda#4}::{lambda#1}>"},
 		/* then the deepest arguments */
-		{"_ZN7cutlass6KernelINS_4gemm6kernel4GemmINS1_11threadblock12MmaPipelinedINS1_"
-		 "9GemmShapeILi128ELi128ELi8EEENS_"
-		 "9transform11threadblock22PredicatedTileIteratorINS_"
-		 "11MatrixShapeILi128ELi8EEEfNS_6layout11ColumnMajorELi1ENS8_"
-		 "30PitchLinearStripminedThreadMapINS_"
-		 "16PitchLinearShapeILi128ELi8EEELi256ELi1EEELi1E"
-		 "Lb0ENSD_9NoPermuteEEEEEEEEEvNT_6ParamsE",
+		{"_ZN7cutlass6KernelINS_4gemm6kernel4GemmINS1_11threadblock12MmaPipelinedINS1_9GemmShapeILi128ELi128ELi8EEENS_9transform11threadblock22PredicatedTileIteratorINS_11MatrixShapeILi128ELi8EEEfNS_6layout11ColumnMajorELi1ENS8_30PitchLinearStripminedThreadMapINS_16PitchLinearShapeILi128ELi8EEELi256ELi1EEELi1ELb0ENSD_9NoPermuteEEEEEEEEEvNT_6ParamsE",
 		 "Kernel<Gemm<MmaPipelined<GemmShape<128, 128, 8>, PredicatedTileIterator<...>>>>"},
 		/* then the last ones */
 		{"_Z4manyIJiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii4LongEEvDpT_",
-		 "many<int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, "
-		 "int, int, int, ...>"},
+		 "many<int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, ...>"},
 	};
 	struct gp_names *names = gp_names_new();
 
@@ -131,9 +114,7 @@ static void test_demangled_names_are_as_mangled_ones(void **state)
 	static const char *const mangled[] = {
 		"_Z6kernelPf",
 		"_ZN2at6native55_GLOBAL__N__eb5d27e2_17_DistanceKernel_cu_08c5d3c2_44705cdistEv",
-		"_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastINS0_"
-		"13BinaryFunctorIfffNS0_15binary_internal10MulFunctorIfEEEEEEvRNS_"
-		"18TensorIteratorBaseERKT_EUliE_EEviT1_",
+		"_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_22gpu_kernel_impl_nocastINS0_13BinaryFunctorIfffNS0_15binary_internal10MulFunctorIfEEEEEEvRNS_18TensorIteratorBaseERKT_EUliE_EEviT1_",
 		"_Z4manyIJiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii4LongEEvDpT_",
 		"_Z1fIXgtLi2ELi1EEEvv",
 	};
@@ -153,11 +134,9 @@ static void test_demangled_names_are_as_mangled_ones(void **state)
 static void test_names_that_are_told_apart(void **state)
 {
 	static const char add[] =
-		"_Z29vectorized_elementwise_kernelILi4E13BinaryFunctorI18a_type_of_a_number"
-		"18a_type_of_a_number18a_type_of_a_number10AddFunctorIfEES1_EvT0_";
+		"_Z29vectorized_elementwise_kernelILi4E13BinaryFunctorI18a_type_of_a_number18a_type_of_a_number18a_type_of_a_number10AddFunctorIfEES1_EvT0_";
 	static const char both[] =
-		"_Z29vectorized_elementwise_kernelILi4E13BinaryFunctorI18a_type_of_a_number"
-		"18a_type_of_a_number18a_type_of_a_number10AddFunctorIbEES1_EvT0_";
+		"_Z29vectorized_elementwise_kernelILi4E13BinaryFunctorI18a_type_of_a_number18a_type_of_a_number18a_type_of_a_number10AddFunctorIbEES1_EvT0_";
 	const char *given[] = {add, "_Z6kernelPf", both, add};
 	struct gp_names *names = gp_names_new();
 
@@ -230,8 +209,7 @@ static void test_stable_names_are_those_of_every_build(void **state)
 		 "__nv_static_14__0_9_jacobi_cu__Z6hiddenPi"},
 		{"_ZN47_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_3267714bound_blocks_TIddLl32EEEvl",
 		 "_ZN23_GLOBAL__N__9_trevc3_cu14bound_blocks_TIddLl32EEEvl"},
-		{"_ZN2at6kernelINS0_51_GLOBAL__N__28ce311f_18_CompareEQKernel_cu_"
-		 "d8008c9616FunctorEEE",
+		{"_ZN2at6kernelINS0_51_GLOBAL__N__28ce311f_18_CompareEQKernel_cu_d8008c9616FunctorEEE",
 		 "_ZN2at6kernelINS0_33_GLOBAL__N__18_CompareEQKernel_cu16FunctorEEE"},
 		{"_ZN2at12_GLOBAL__N_15cdistEv", "_ZN2at12_GLOBAL__N_15cdistEv"},
 		{"_ZN99_GLOBAL__N__e369a470_9_trevc3_cu_2d52f3d7_326771fEv",
@@ -381,7 +359,10 @@ static void test_long_names(void **state)
 	free(demangled);
 }
 
-/* Where the name leads back to itself, and where it nests deeper than anything that a compiler writes. */
+/*
+ * Where the name leads back to itself, and where it nests deeper than anything that a compiler
+ * writes.
+ */
 static void test_names_without_end(void **state)
 {
 	char deep[16001];

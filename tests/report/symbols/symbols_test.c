@@ -150,7 +150,10 @@ static void test_what_launches_a_kernel_is_a_stub(void **state)
 	}
 }
 
-/* The same, and the functions that these call, which have their kernels' names in their own: of C++, a static one, of C. */
+/*
+ * The same, and the functions that these call, which have their kernels' names in their own: of
+ * C++, a static one, of C.
+ */
 __attribute__((noinline)) void *
 stub_of_cpp(void) __asm__("_Z33__device_stub__Z9transposePfPKfiiPfPKfii");
 __attribute__((noinline)) void *stub_of_cpp(void)
@@ -236,7 +239,10 @@ static void test_a_stub_whose_kernel_ran_is_known(void **state)
 	assert_true(is_stub_of(caller_of_static(), stub_of_static(), GP_API_LAUNCH, 0));
 }
 
-/* Of a launch that failed, in a process that died before a record of its kernel came, there is no name but the stub's. */
+/*
+ * Of a launch that failed, in a process that died before a record of its kernel came, there is no
+ * name but the stub's.
+ */
 static void test_a_stub_is_known_by_what_it_calls(void **state)
 {
 	(void)state;
@@ -359,8 +365,9 @@ static void test_a_file_of_many_modules_is_one(void **state)
 	for (uint32_t i = 0; i < 2; i++)
 		gp_symbols_find(s.symbols, &s.model, i, &count);
 	text = explanation(&s);
-	assert_string_equal(text, "gpuprof: functions have no names in "
-				  "/nonexistent/\\x1b[2Jlibx.so (the file is gone)\n");
+	assert_string_equal(
+		text,
+		"gpuprof: functions have no names in /nonexistent/\\x1b[2Jlibx.so (the file is gone)\n");
 	free(text);
 	gp_symbols_free(s.symbols);
 }

@@ -11,7 +11,9 @@
 #include "report/tables/breakdown.h"
 #include "tests/report/model_builder.h"
 
-/* A table of some models; cells are asked for by the text of the row's last column and the title. */
+/*
+ * A table of some models; cells are asked for by the text of the row's last column and the title.
+ */
 struct made {
 	struct gp_scope scope;
 	struct gp_table sheet;
@@ -131,7 +133,10 @@ static const char *text_at(const struct made *made, size_t row, const char *titl
 	return value->kind == GP_VALUE_TEXT ? value->text : "";
 }
 
-/* Every pair of neighbours differs: k (launched at once), copy, set, k, other, k, copy; calls just before each. */
+/*
+ * Every pair of neighbours differs: k (launched at once), copy, set, k, other, k, copy; calls just
+ * before each.
+ */
 static struct gp_model *build_gaps_between_different_operations(void)
 {
 	struct build b = build_begin(1);
@@ -427,7 +432,9 @@ static uint32_t add_range(struct build *b, uint8_t style, uint32_t text, uint64_
 	return index;
 }
 
-/* step [100, 200] holds step [110, 150], which holds inner [120, 130]; a mark; inner, never closed. */
+/*
+ * step [100, 200] holds step [110, 150], which holds inner [120, 130]; a mark; inner, never closed.
+ */
 static struct gp_model *build_ranges(void)
 {
 	struct build b = build_begin(1);
@@ -707,7 +714,10 @@ static struct gp_op *build_graph_op(struct build *b, enum gp_op_kind kind, uint3
 	return op;
 }
 
-/* Two launches of graph 3, the second with operations that overlap and begin out of order; one of graph 4 as a whole. */
+/*
+ * Two launches of graph 3, the second with operations that overlap and begin out of order; one of
+ * graph 4 as a whole.
+ */
 static void graphs_have_their_launches_and_operations(void **state)
 {
 	struct build b = build_begin(17);

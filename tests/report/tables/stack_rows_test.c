@@ -21,7 +21,10 @@ struct scene {
 	char rows[65536];
 };
 
-/* "a b c": c is called by b, b by a.  All of a's name and parent are one frame only in the call tree. */
+/*
+ * "a b c": c is called by b, b by a.  All of a's name and parent are one frame only in the call
+ * tree.
+ */
 static void add(struct scene *s, const char *stack, uint64_t duration_ns)
 {
 	uint32_t frame = BUILD_OUTERMOST, correlation_id = ++s->calls;

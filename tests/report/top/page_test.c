@@ -179,7 +179,10 @@ static void assert_row(const char *text, const char *expected)
 	fail_msg("no row of %s: \"%s\" in:\n%s", word, expected, text);
 }
 
-/* Two seconds: the first page tells of the first one and the beginning, the second of the second one. */
+/*
+ * Two seconds: the first page tells of the first one and the beginning, the second of the second
+ * one.
+ */
 static void test_rates_and_times_of_an_interval(void **state)
 {
 	struct scene *s = begin();
@@ -313,7 +316,10 @@ static void test_launches_without_a_record(void **state)
 	end(s);
 }
 
-/* Also on the first page, and whatever was done before it; what a dead one did is all that will be known. */
+/*
+ * Also on the first page, and whatever was done before it; what a dead one did is all that will be
+ * known.
+ */
 static void test_a_kernel_that_runs_since_the_beginning(void **state)
 {
 	struct scene *s = begin();
@@ -437,8 +443,8 @@ static void test_the_end(void **state)
 	take(s, &record, 0);
 	s->tail.closed = true;
 	text = print(s, 77 * S);
-	assert_has(text, "app, pid 42, ended after 500.0ms of recording; "
-			 "rates and Busy % of all of it");
+	assert_has(text,
+		   "app, pid 42, ended after 500.0ms of recording; rates and Busy % of all of it");
 	assert_row(text, "0 20.0 0B 0B 0 - Test GPU");
 	assert_has(text, "CUPTI delivered last 300.0ms before the end");
 	assert_has(text, "ended; what it did: gpuprof summary 'app'\\''s.gpuprof'");
@@ -451,8 +457,9 @@ static void test_the_end(void **state)
 	assert_has(print(s, 78 * S), "was killed or crashed");
 	take(s, &pause, 0);
 	s->tail.closed = true;
-	assert_has(print(s, 79 * S), "ended after 500.0ms, recorded in part; "
-				     "rates and Busy % of all of it, with the pauses");
+	assert_has(
+		print(s, 79 * S),
+		"ended after 500.0ms, recorded in part; rates and Busy % of all of it, with the pauses");
 	end(s);
 }
 

@@ -1,4 +1,7 @@
-/* screen: what a terminal gets, and what keys, time and signals do; a pseudo-terminal is the user's. */
+/*
+ * screen: what a terminal gets, and what keys, time and signals do; a pseudo-terminal is the
+ * user's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

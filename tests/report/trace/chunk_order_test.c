@@ -1,4 +1,7 @@
-/* The chunks of a circle: those that are gone do not count, copies of their definitions do, a gap is noticed. */
+/*
+ * The chunks of a circle: those that are gone do not count, copies of their definitions do, a gap
+ * is noticed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +66,9 @@ static void chunks_come_in_their_order(void **unused)
 	CHECK_ORDER(0, 0, 1, 2, 3);
 }
 
-/* The floor is where a chunk of ring 0 says; that of a ring means something else by its position. */
+/*
+ * The floor is where a chunk of ring 0 says; that of a ring means something else by its position.
+ */
 static void what_is_below_the_floor_is_gone(void **unused)
 {
 	(void)unused;

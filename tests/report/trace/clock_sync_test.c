@@ -253,7 +253,10 @@ static void test_clock_set_back(void **state)
 	gp_timeline_free(t);
 }
 
-/* Wherever it was between two anchors: records are in the file a tenth of a second after their time. */
+/*
+ * Wherever it was between two anchors: records are in the file a tenth of a second after their
+ * time.
+ */
 static void assert_set_back(int64_t by, int64_t at, int64_t delivered_ns)
 {
 	struct gp_record_anchor anchors[5];

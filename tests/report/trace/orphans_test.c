@@ -1,4 +1,6 @@
-/* Ring files of the dead, beside their traces: which are saved, which are removed, and which stay. */
+/*
+ * Ring files of the dead, beside their traces: which are saved, which are removed, and which stay.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -22,7 +24,10 @@
 
 static char folder[64], trace[96];
 
-/* The scene's trace in a folder of its own, with the ring file beside it and one call that only the rings have. */
+/*
+ * The scene's trace in a folder of its own, with the ring file beside it and one call that only the
+ * rings have.
+ */
 static struct scene *place(struct scene *s)
 {
 	strcpy(folder, "/tmp/gpuprof-test-XXXXXX");

@@ -57,7 +57,10 @@ static void test_what_no_chunk_has_is_recovered(void **state)
 	free_scene(s);
 }
 
-/* As two busy threads leave them: what has been read of each ring is known however many chunks there are. */
+/*
+ * As two busy threads leave them: what has been read of each ring is known however many chunks
+ * there are.
+ */
 static void test_many_chunks_of_rings_by_turns(void **state)
 {
 	struct scene *s = new_scene_of_the_dead();

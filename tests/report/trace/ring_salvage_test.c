@@ -287,7 +287,10 @@ static void test_ring_that_the_program_overwrote(void **state)
 
 #define MANY_PAIRS 4000u
 
-/* One call by nobody in particular, then pairs of whose the next call is and the call, one slot each. */
+/*
+ * One call by nobody in particular, then pairs of whose the next call is and the call, one slot
+ * each.
+ */
 static void fill_shared_ring(uint8_t *slots)
 {
 	struct gp_record_call call = {.kind = GP_RECORD_CALL, .slots = 1, .api = GP_TEST_SYNC};
@@ -398,7 +401,9 @@ static void test_live_process(void **state)
 	assert_untouched(new_busy_scene((uint32_t)getpid(), start_time_of(getpid())), O_RDWR);
 }
 
-/* Whoever can still write into the rings lives, though we cannot see it: in another pid namespace. */
+/*
+ * Whoever can still write into the rings lives, though we cannot see it: in another pid namespace.
+ */
 static void test_ring_file_that_somebody_has_mapped(void **state)
 {
 	struct scene *s = new_busy_scene_of_the_dead();

@@ -140,7 +140,10 @@ static void test_a_file_that_grows(void **state)
 	end(r);
 }
 
-/* A record is read from its ring first, and comes to the file later: alone, with others, or with what came after. */
+/*
+ * A record is read from its ring first, and comes to the file later: alone, with others, or with
+ * what came after.
+ */
 static void test_each_record_once(void **state)
 {
 	struct reading *r = begin_live();

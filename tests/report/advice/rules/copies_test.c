@@ -16,8 +16,9 @@
 #define THREAD 100
 
 /*
- * Copies of so many bytes to the host, 10 us each, in calls of 40 us; before each a kernel of so long, of which the call waits for
- * what is left of it after 10 us; and after it the host does something else for 500 us.
+ * Copies of so many bytes to the host, 10 us each, in calls of 40 us; before each a kernel of so
+ * long, of which the call waits for what is left of it after 10 us; and after it the host does
+ * something else for 500 us.
  */
 static struct gp_model *copy_back_after(uint64_t bytes, uint64_t kernel_ns, uint64_t launch_ns)
 {
@@ -72,8 +73,8 @@ static void a_number_is_read_less_often(void **state)
 }
 
 /*
- * The calls have no stacks, and looks at Python's found its line while they were made: nobody need record them to know.  Looks beside the calls tell
- * nothing of them, nor do fewer than five.
+ * The calls have no stacks, and looks at Python's found its line while they were made: nobody need
+ * record them to know.  Looks beside the calls tell nothing of them, nor do fewer than five.
  */
 static void looks_in_the_calls_tell_the_line(void **state)
 {
@@ -109,7 +110,10 @@ static void looks_in_the_calls_tell_the_line(void **state)
 	}
 }
 
-/* Of three lines of a function none has half of the looks: the function is told, and how the line can be known. */
+/*
+ * Of three lines of a function none has half of the looks: the function is told, and how the line
+ * can be known.
+ */
 static void looks_at_several_lines_tell_the_function(void **state)
 {
 	struct gp_model *model = copy_back(4, 10 * US);
@@ -164,12 +168,14 @@ static void what_can_be_saved_is_among_the_times_that_are_told(void **state)
 {
 	(void)state;
 	check(4, 200 * US, "hidden-wait",
-	      "held up the host for 8.970ms, 7.410ms of it while kernels before them ran; then the "
-	      "GPU waited for the host, for 20.28ms in all: each time the shorter",
+	      "held up the host for 8.970ms, 7.410ms of it while kernels before them ran; then the GPU waited for the host, for 20.28ms in all: each time the shorter",
 	      "read results less often", 7410 * US);
 }
 
-/* To the device nothing is read: other data can be copied while the kernels run, into a second buffer, from memory that is page-locked, or is to be. */
+/*
+ * To the device nothing is read: other data can be copied while the kernels run, into a second
+ * buffer, from memory that is page-locked, or is to be.
+ */
 static void what_is_copied_to_the_device_need_not_wait(void **state)
 {
 	static const struct {
@@ -178,17 +184,11 @@ static void what_is_copied_to_the_device_need_not_wait(void **state)
 		const char *change;
 	} cases[] = {
 		{GP_COPY_PINNED, NULL,
-		 "copy the next data with cudaMemcpyAsync, in a stream of its own and into a "
-		 "second "
-		 "buffer, while these kernels run"},
+		 "copy the next data with cudaMemcpyAsync, in a stream of its own and into a second buffer, while these kernels run"},
 		{GP_COPY_PAGEABLE, NULL,
-		 "copy the next data with cudaMemcpyAsync from page-locked memory "
-		 "(cudaMallocHost), in "
-		 "a stream of its own and into a second buffer, while these kernels run"},
+		 "copy the next data with cudaMemcpyAsync from page-locked memory (cudaMallocHost), in a stream of its own and into a second buffer, while these kernels run"},
 		{GP_COPY_PAGEABLE, "torch.profiler",
-		 "copy the next data from page-locked memory (pin_memory=True) with .to(\"cuda\", "
-		 "non_blocking=True) while these kernels run, in a stream of its own "
-		 "(torch.cuda.Stream())"},
+		 "copy the next data from page-locked memory (pin_memory=True) with .to(\"cuda\", non_blocking=True) while these kernels run, in a stream of its own (torch.cuda.Stream())"},
 	};
 
 	(void)state;
@@ -214,7 +214,10 @@ static void what_is_copied_to_the_device_need_not_wait(void **state)
 	}
 }
 
-/* The next kernel is launched 20 us after the copy's call, and begins 470 us later, as where another process has the GPU: that is not the host's. */
+/*
+ * The next kernel is launched 20 us after the copy's call, and begins 470 us later, as where
+ * another process has the GPU: that is not the host's.
+ */
 static void what_was_launched_does_not_wait_for_the_host(void **state)
 {
 	struct gp_model *model = copy_back_after(4, 200 * US, 480 * US);
@@ -232,7 +235,10 @@ static void what_was_launched_does_not_wait_for_the_host(void **state)
 	gp_model_free(model);
 }
 
-/* Copies of pageable memory by three threads, each from 100 us after the one before it: 600 us of every 1000, in calls of 400 us. */
+/*
+ * Copies of pageable memory by three threads, each from 100 us after the one before it: 600 us of
+ * every 1000, in calls of 400 us.
+ */
 static void threads_that_copy_at_once_save_the_time_once(void **state)
 {
 	struct build b = build_begin(1);
@@ -270,8 +276,8 @@ static void threads_that_copy_at_once_save_the_time_once(void **state)
 }
 
 /*
- * Two copies of so many bytes in a second each, of a link of 16 GB/s, and 7 s of other work, for which 100 MB of page-locked memory may have been
- * allocated in so long.
+ * Two copies of so many bytes in a second each, of a link of 16 GB/s, and 7 s of other work, for
+ * which 100 MB of page-locked memory may have been allocated in so long.
  */
 static struct gp_advice copy_twice(uint64_t bytes, uint8_t memory, bool link_is_known,
 				   uint64_t locking_ms, struct gp_model **model)
@@ -309,7 +315,10 @@ static struct gp_advice copy_twice(uint64_t bytes, uint8_t memory, bool link_is_
 	return ask(model, 1);
 }
 
-/* Few copies are input and output, but for what takes longer than with page-locked memory, which takes 0.5 s a GB to be allocated, or as long as the program's own. */
+/*
+ * Few copies are input and output, but for what takes longer than with page-locked memory, which
+ * takes 0.5 s a GB to be allocated, or as long as the program's own.
+ */
 static void few_slow_copies_are_told(void **state)
 {
 	static const struct {
@@ -342,12 +351,11 @@ static void few_slow_copies_are_told(void **state)
 		if (found) {
 			assert_string_equal(
 				found->found,
-				"2 synchronous DtoH copies, 1.490GiB in all, held up the host for "
-				"2.000s; all of pageable memory; these at 0.800 GB/s, 5.1 % of "
-				"the link's peak");
+				"2 synchronous DtoH copies, 1.490GiB in all, held up the host for 2.000s; all of pageable memory; these at 0.800 GB/s, 5.1 % of the link's peak");
 			assert_int_equal(found->saves_ns / 1000 / US, cases[i].saves_ms);
-			assert_non_null(strstr(found->change, "page-locked memory "
-							      "(cudaMallocHost), allocated once"));
+			assert_non_null(
+				strstr(found->change,
+				       "page-locked memory (cudaMallocHost), allocated once"));
 			assert_non_null(strstr(found->change, cases[i].change));
 		}
 		gp_advice_free(&advice);
@@ -358,8 +366,9 @@ static void few_slow_copies_are_told(void **state)
 }
 
 /*
- * Of page-locked copies one after the other, 1 ms each in a call of 1.02 ms, no more can be hidden than there is beside them, from 100 us to 2 ms each; of
- * pageable ones what they take more than the link's peak, 0.1 ms, is saved as well.
+ * Of page-locked copies one after the other, 1 ms each in a call of 1.02 ms, no more can be hidden
+ * than there is beside them, from 100 us to 2 ms each; of pageable ones what they take more than
+ * the link's peak, 0.1 ms, is saved as well.
  */
 static void no_more_is_hidden_than_there_is_beside(void **state)
 {
@@ -410,7 +419,10 @@ static void no_more_is_hidden_than_there_is_beside(void **state)
 	}
 }
 
-/* In each of a few passes, two copies of different sizes to the device and a kernel, and so long the host does something of its own. */
+/*
+ * In each of a few passes, two copies of different sizes to the device and a kernel, and so long
+ * the host does something of its own.
+ */
 static struct gp_model *copy_two_again(uint32_t passes, uint64_t host_us)
 {
 	static const uint64_t bytes[] = {512u << 20, 1u << 20};
@@ -440,7 +452,10 @@ static struct gp_model *copy_two_again(uint32_t passes, uint64_t host_us)
 	return build_end(&b);
 }
 
-/* Which of them is the last one matters not; three of 80 ms are enough, and each of the sizes counts for itself; in 20 ms 512 MiB are written, and 1 MiB. */
+/*
+ * Which of them is the last one matters not; three of 80 ms are enough, and each of the sizes
+ * counts for itself; in 20 ms 512 MiB are written, and 1 MiB.
+ */
 static void of_several_copies_each_may_come_again(void **state)
 {
 	static const struct {

@@ -17,8 +17,9 @@
 #define MS 1000000u
 
 /*
- * So often: a kernel of 1 ms; when it is done, the host goes on making data for so long, and copies it
- * in a call of 1 ms that begins the copies, a small and a large one, when it is nearly over.  By turns in so many threads.
+ * So often: a kernel of 1 ms; when it is done, the host goes on making data for so long, and copies
+ * it in a call of 1 ms that begins the copies, a small and a large one, when it is nearly over.  By
+ * turns in so many threads.
  */
 static struct gp_model *load_data_in(uint32_t threads, uint32_t times, uint64_t host_ns)
 {
@@ -85,8 +86,9 @@ static void test_data_before_slow_copies(void **state)
 	(void)state;
 	assert_non_null(found);
 	assert_int_equal(found->count, 20);
-	assert_non_null(strstr(found->found, "until the host copies 1.000MiB to it; meanwhile the "
-					     "host was in no recorded call from "));
+	assert_non_null(strstr(
+		found->found,
+		"until the host copies 1.000MiB to it; meanwhile the host was in no recorded call from "));
 	assert_in_range(found->saves_ns, 20 * (MS - 20000), 20 * (MS + 20000));
 	assert_int_equal(found->time_ns, found->saves_ns);
 	assert_in_range(found->show_ns, 2 * MS - 40000,
@@ -101,8 +103,8 @@ static void test_data_before_slow_copies(void **state)
 }
 
 /*
- * A result is copied back while the host waits for the kernel, in a copy or, behind it, in a synchronisation; then the host makes data for half as long
- * again.
+ * A result is copied back while the host waits for the kernel, in a copy or, behind it, in a
+ * synchronisation; then the host makes data for half as long again.
  */
 static struct gp_model *load_data_behind_waits(bool is_sync)
 {
@@ -156,7 +158,10 @@ static void test_data_behind_a_wait(void **state)
 	}
 }
 
-/* One batch of thirty takes twelve times as long as the others, or thirty times: then it may be anything else. */
+/*
+ * One batch of thirty takes twelve times as long as the others, or thirty times: then it may be
+ * anything else.
+ */
 static void test_one_slow_batch(void **state)
 {
 	(void)state;
@@ -216,7 +221,10 @@ static struct gp_model *fetch_results(void)
 	return build_end(&b);
 }
 
-/* Kernels of 1 ms, which one thread launches; another one makes data for 2 ms, between two of them, and copies it. */
+/*
+ * Kernels of 1 ms, which one thread launches; another one makes data for 2 ms, between two of them,
+ * and copies it.
+ */
 static struct gp_model *copy_from_a_thread(void)
 {
 	struct build b = build_begin(1);
@@ -238,7 +246,10 @@ static struct gp_model *copy_from_a_thread(void)
 	return build_end(&b);
 }
 
-/* Where the thread that copies launches nothing, what it copies after other data is no part of that. */
+/*
+ * Where the thread that copies launches nothing, what it copies after other data is no part of
+ * that.
+ */
 static void test_batches_without_launches(void **state)
 {
 	struct gp_model *models[] = {fetch_results(), copy_from_a_thread()};
@@ -249,15 +260,18 @@ static void test_batches_without_launches(void **state)
 		const struct gp_finding *found = find(&advice, "data-loading");
 
 		assert_non_null(found);
-		assert_non_null(strstr(found->found,
-				       "until the host copies 1.000MiB to it; meanwhile the "
-				       "host was in no recorded call from "));
+		assert_non_null(strstr(
+			found->found,
+			"until the host copies 1.000MiB to it; meanwhile the host was in no recorded call from "));
 		gp_advice_free(&advice);
 		gp_model_free(models[i]);
 	}
 }
 
-/* Of looks at Python those count that fell between the calls, and these say so; nobody need record the calls' stacks to know. */
+/*
+ * Of looks at Python those count that fell between the calls, and these say so; nobody need record
+ * the calls' stacks to know.
+ */
 static void test_what_the_host_did(void **state)
 {
 	struct gp_model *model = load_data(21, MS);
@@ -287,8 +301,9 @@ static void test_what_the_host_did(void **state)
 	model->sample_count = 3;
 	advice = ask(&model, 1);
 	found = find(&advice, "data-loading");
-	assert_non_null(strstr(found->found, "copies 1.000MiB to it; meanwhile, by 2 looks, the "
-					     "host was in load_batch (pipe.py:11) 2 times"));
+	assert_non_null(strstr(
+		found->found,
+		"copies 1.000MiB to it; meanwhile, by 2 looks, the host was in load_batch (pipe.py:11) 2 times"));
 	assert_null(strstr(found->found, "in copy"));
 	assert_true(found->names_place);
 	assert_false(advice.lacks_stacks);
@@ -303,7 +318,10 @@ static void test_what_the_host_did(void **state)
 	gp_model_free(model);
 }
 
-/* In each of twenty times one look, so many of which find a compiler at work, or no more than a function of the program's; by turns in so many threads. */
+/*
+ * In each of twenty times one look, so many of which find a compiler at work, or no more than a
+ * function of the program's; by turns in so many threads.
+ */
 static struct gp_model *load_with_looks(uint32_t threads, uint32_t compiling, const char *compiler)
 {
 	struct build b = build_begin(1);
@@ -371,7 +389,10 @@ static void test_threads_of_jax_wait_for_no_requests(void **state)
 	}
 }
 
-/* The host waits for a kernel, is in a range for 3 ms or in none, and copies a batch, which is untouched; every second batch is larger. */
+/*
+ * The host waits for a kernel, is in a range for 3 ms or in none, and copies a batch, which is
+ * untouched; every second batch is larger.
+ */
 static struct gp_model *copy_after(const char *range)
 {
 	struct build b = build_begin(1);
@@ -400,7 +421,10 @@ static struct gp_model *copy_after(const char *range)
 	return build_end(&b);
 }
 
-/* Then nothing is said of data that is prepared; who samples is named where no range says what it was. */
+/*
+ * Then nothing is said of data that is prepared; who samples is named where no range says what it
+ * was.
+ */
 static void test_what_is_not_known_is_not_said(void **state)
 {
 	(void)state;
@@ -416,13 +440,8 @@ static void test_what_is_not_known_is_not_said(void **state)
 		assert_non_null(strstr(found->found, "copies between 1.000MiB and 2.000MiB to it"));
 		assert_non_null(strstr(
 			found->found,
-			named ? "; meanwhile the host was in range postprocess; in no recorded "
-				"call from cudaDeviceSynchronize at wait (main.py:28) to "
-				"cudaMemcpy at "
-				"copy (main.py:23)"
-			      : "; meanwhile the host was in no recorded call from "
-				"cudaDeviceSynchronize at wait (main.py:28) to cudaMemcpy at copy "
-				"(main.py:23)"));
+			named ? "; meanwhile the host was in range postprocess; in no recorded call from cudaDeviceSynchronize at wait (main.py:28) to cudaMemcpy at copy (main.py:23)"
+			      : "; meanwhile the host was in no recorded call from cudaDeviceSynchronize at wait (main.py:28) to cudaMemcpy at copy (main.py:23)"));
 		assert_null(strstr(found->found, "has made"));
 		assert_true(strncmp(found->change, "where that prepares", 19) == 0);
 		assert_true((strstr(found->change, "` tells what it is") == NULL) == named);
@@ -437,8 +456,9 @@ static void test_what_is_not_known_is_not_said(void **state)
 }
 
 /*
- * A thread fetches 64 KiB, for 10 ms, and this one asks every now and then whether it has; then it copies them and clears memory behind them.  However
- * little that is, it is not this thread's work that is to go elsewhere.
+ * A thread fetches 64 KiB, for 10 ms, and this one asks every now and then whether it has; then it
+ * copies them and clears memory behind them.  However little that is, it is not this thread's work
+ * that is to go elsewhere.
  */
 static void test_a_thread_that_polls_for_data(void **state)
 {

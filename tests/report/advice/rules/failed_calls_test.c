@@ -22,7 +22,10 @@
 
 #define COPY 31 /* the number of its function */
 
-/* What is said of the failed calls of these processes, which are freed; NULL: nothing.  To be freed. */
+/*
+ * What is said of the failed calls of these processes, which are freed; NULL: nothing.  To be
+ * freed.
+ */
 static char *told_of(struct gp_model **models, size_t count, uint64_t *times)
 {
 	struct gp_advice advice;
@@ -83,7 +86,10 @@ static void what_fails_once_or_twice_everywhere_is_looked_at(void **state)
 	}
 }
 
-/* What it was to compute is missing, if others go on; a program that ends there has looked, and one that tries whether there is code for the GPU, too. */
+/*
+ * What it was to compute is missing, if others go on; a program that ends there has looked, and one
+ * that tries whether there is code for the GPU, too.
+ */
 static void one_refused_launch_or_copy_is_enough(void **state)
 {
 	static const struct {
@@ -122,7 +128,10 @@ static void one_refused_launch_or_copy_is_enough(void **state)
 	}
 }
 
-/* After an error of the GPU itself nothing works: one call is enough, and that it is told first of all. */
+/*
+ * After an error of the GPU itself nothing works: one call is enough, and that it is told first of
+ * all.
+ */
 static void one_call_tells_of_a_lasting_error(void **state)
 {
 	static const uint16_t statuses[] = {ILLEGAL_ADDRESS, ASSERTION, LAUNCH_FAILURE};
@@ -206,7 +215,10 @@ static void a_cache_that_finds_memory_full_is_no_case(void **state)
 	}
 }
 
-/* The error is called as those who told it first call it; the driver and the runtime tell of the same. */
+/*
+ * The error is called as those who told it first call it; the driver and the runtime tell of the
+ * same.
+ */
 static void a_lasting_error_has_the_name_of_who_told_it(void **state)
 {
 	(void)state;
@@ -269,7 +281,10 @@ static char *change_of(struct build *b)
 	return change;
 }
 
-/* Five kernels ended; so many did not, and one before a wait that went well; then an error of the GPU is told. */
+/*
+ * Five kernels ended; so many did not, and one before a wait that went well; then an error of the
+ * GPU is told.
+ */
 static char *change_after(uint32_t launches, uint16_t status, bool with_stack)
 {
 	struct build b = begin(1);
@@ -294,20 +309,22 @@ static void the_kernel_that_did_not_end_is_named(void **state)
 	char *change = change_after(1, ILLEGAL_ADDRESS, true);
 
 	(void)state;
-	assert_non_null(strstr(change,
-			       "the kernel launched 50.00us before at step (train.py:12) did "
-			       "that; compute-sanitizer says where in it"));
+	assert_non_null(strstr(
+		change,
+		"the kernel launched 50.00us before at step (train.py:12) did that; compute-sanitizer says where in it"));
 	free(change);
 	change = change_after(1, ILLEGAL_ADDRESS, false);
 	assert_non_null(strstr(change, "the kernel launched 50.00us before (CorrID 92 of"));
 	free(change);
 	change = change_after(3, ASSERTION, true);
-	assert_non_null(strstr(change, "an assert() of one of the 3 kernels not known to have "
-				       "ended, all launched at step (train.py:12), failed"));
+	assert_non_null(strstr(
+		change,
+		"an assert() of one of the 3 kernels not known to have ended, all launched at step (train.py:12), failed"));
 	free(change);
 	change = change_after(3, ILLEGAL_ADDRESS, false);
-	assert_non_null(strstr(change, "one of the 3 kernels not known to have ended did that; "
-				       "compute-sanitizer names it"));
+	assert_non_null(strstr(
+		change,
+		"one of the 3 kernels not known to have ended did that; compute-sanitizer names it"));
 	free(change);
 	change = change_after(0, ILLEGAL_ADDRESS, false);
 	assert_non_null(strstr(change, "a kernel before it did that; compute-sanitizer names it"));
@@ -316,7 +333,10 @@ static void the_kernel_that_did_not_end_is_named(void **state)
 
 #define GRAPH_LAUNCH 311
 
-/* A graph and a kernel are launched, each or not; of the graph records of some operations came, or none; a later one may have come of its stream. */
+/*
+ * A graph and a kernel are launched, each or not; of the graph records of some operations came, or
+ * none; a later one may have come of its stream.
+ */
 static char *change_with_graph(bool graph, bool kernel, bool some, bool later)
 {
 	struct build b = begin(1);
@@ -363,7 +383,10 @@ static void a_graph_is_as_suspect_as_a_kernel(void **state)
 	}
 }
 
-/* A wait for another context, or for one that is not known, tells nothing of this one, whose error no kernel of the other one made. */
+/*
+ * A wait for another context, or for one that is not known, tells nothing of this one, whose error
+ * no kernel of the other one made.
+ */
 static void contexts_are_told_apart(void **state)
 {
 	(void)state;
@@ -403,8 +426,9 @@ static void a_wait_of_no_known_context_clears_nothing(void **state)
 }
 
 /*
- * One kernel's record has no times, and the one launched after it has no record; with a second one without times, or one that a wait came after, it may be
- * any.  One whose times are not believed had ended.
+ * One kernel's record has no times, and the one launched after it has no record; with a second one
+ * without times, or one that a wait came after, it may be any.  One whose times are not believed
+ * had ended.
  */
 static void the_only_kernel_without_times_is_named(void **state)
 {
@@ -416,16 +440,14 @@ static void the_only_kernel_without_times_is_named(void **state)
 		uint32_t graph_id;
 	} cases[] = {
 		{ASSERTION, 1, false, false,
-		 "an assert() of the kernel gather, launched 60.00us before (CorrID 90 of "
-		 "`gpuprof trace api`; with --stacks=all its line is known), failed, whose",
+		 "an assert() of the kernel gather, launched 60.00us before (CorrID 90 of `gpuprof trace api`; with --stacks=all its line is known), failed, whose",
 		 0},
 		{ILLEGAL_ADDRESS, 1, false, false, "the kernel gather, launched 60.00us before", 0},
 		{ILLEGAL_ADDRESS, 2, false, false, "the kernel launched 45.00us before", 0},
 		{ILLEGAL_ADDRESS, 1, true, false, "the kernel launched 45.00us before", 0},
 		{ILLEGAL_ADDRESS, 1, false, true, "the kernel launched 45.00us before", 0},
 		{ILLEGAL_ADDRESS, 1, false, false,
-		 "the kernel gather of the graph launched 60.00us before (CorrID 90 of `gpuprof "
-		 "trace api`; with --stacks=all its line is known) did that",
+		 "the kernel gather of the graph launched 60.00us before (CorrID 90 of `gpuprof trace api`; with --stacks=all its line is known) did that",
 		 5},
 	};
 
@@ -462,7 +484,10 @@ static void the_only_kernel_without_times_is_named(void **state)
 	}
 }
 
-/* Where records are missing for another reason, no kernel is accused, nor one whose record came without times. */
+/*
+ * Where records are missing for another reason, no kernel is accused, nor one whose record came
+ * without times.
+ */
 static void where_records_were_lost_no_kernel_is_accused(void **state)
 {
 	(void)state;

@@ -20,8 +20,8 @@ struct scene {
 	const char *name;
 	uint32_t blocks, length_us;
 	uint32_t stream;
-	uint32_t
-		beside_us; /* a kernel of another stream begins so long after each; 0 = there is none */
+	/* a kernel of another stream begins so long after each; 0 = there is none */
+	uint32_t beside_us;
 	uint32_t threads, shared_bytes; /* of a block; 0 = 256 of them */
 };
 
@@ -93,8 +93,8 @@ static void few_blocks_are_told_where_others_would_do(void **state)
 /* An SM holds 2,048 threads and 32 blocks; as many as half of them are enough. */
 static void few_threads_are_told_where_more_would_do(void **state)
 {
-	static const char on_all[] = "has only 157 blocks of 64 threads: 3.7 % of the threads that "
-				     "the GPU holds at once";
+	static const char on_all[] =
+		"has only 157 blocks of 64 threads: 3.7 % of the threads that the GPU holds at once";
 	static const struct {
 		struct scene scene;
 		uint32_t percent; /* of the time that is claimed; 0: it is not told */

@@ -14,7 +14,10 @@
 
 #define MS 1000000u
 
-/* So often: a kernel of 90 ms, and a host that does something of its own until long after it is done. */
+/*
+ * So often: a kernel of 90 ms, and a host that does something of its own until long after it is
+ * done.
+ */
 static struct gp_model *let_wait(uint32_t times, uint64_t host_ns)
 {
 	struct build b = build_begin(1);
@@ -71,7 +74,10 @@ static void test_long_waits_among_short_ones(void **state)
 	gp_model_free(model);
 }
 
-/* Between the same two operations one of 120 ms: those of 40 ms are of the same place, those of 5 ms may be the system's; without the long one all may. */
+/*
+ * Between the same two operations one of 120 ms: those of 40 ms are of the same place, those of 5
+ * ms may be the system's; without the long one all may.
+ */
 static void test_shorter_waits_where_a_long_one_is(void **state)
 {
 	(void)state;
@@ -104,7 +110,9 @@ static void test_shorter_waits_where_a_long_one_is(void **state)
 	}
 }
 
-/* Too few to be a habit, too short, or too little in all: the system may have taken the processor. */
+/*
+ * Too few to be a habit, too short, or too little in all: the system may have taken the processor.
+ */
 static void test_few_and_short_waits(void **state)
 {
 	static const struct {
@@ -151,8 +159,8 @@ static void test_a_large_part_of_a_short_run(void **state)
 }
 
 /*
- * Kernels that are launched at once and begin long after the one before them: no stream of the same GPU can hold them back, but a host function, another
- * GPU and what moves managed memory may.
+ * Kernels that are launched at once and begin long after the one before them: no stream of the same
+ * GPU can hold them back, but a host function, another GPU and what moves managed memory may.
  */
 static void test_what_was_launched_and_does_not_begin(void **state)
 {
@@ -208,8 +216,8 @@ static void test_what_was_launched_and_does_not_begin(void **state)
 		advice = ask(&model, 1);
 		found = find(&advice, "gpu-gaps");
 		assert_non_null(found);
-		assert_non_null(strstr(found->found, "dependency (it had been launched, but did "
-						     "not begin"));
+		assert_non_null(strstr(found->found,
+				       "dependency (it had been launched, but did not begin"));
 		assert_true((strstr(found->found, outside) != NULL) == cases[at].is_outside);
 		assert_non_null(strstr(found->change, cases[at].change));
 		gp_advice_free(&advice);
@@ -217,7 +225,10 @@ static void test_what_was_launched_and_does_not_begin(void **state)
 	}
 }
 
-/* Idle times at many places are of one cause where others have the GPU: those whose memory the driver counted when the process ended. */
+/*
+ * Idle times at many places are of one cause where others have the GPU: those whose memory the
+ * driver counted when the process ended.
+ */
 static void test_what_others_keep_waiting_is_one_finding(void **state)
 {
 	(void)state;
@@ -254,7 +265,10 @@ static void test_what_others_keep_waiting_is_one_finding(void **state)
 	}
 }
 
-/* A kernel is launched 1 ms after the one before it ended, and begins 3 ms after that: others have the GPU for these, but for what a launch takes to reach it. */
+/*
+ * A kernel is launched 1 ms after the one before it ended, and begins 3 ms after that: others have
+ * the GPU for these, but for what a launch takes to reach it.
+ */
 static void test_what_the_host_took_is_not_of_others(void **state)
 {
 	struct build b = build_begin(1);
@@ -280,7 +294,10 @@ static void test_what_the_host_took_is_not_of_others(void **state)
 	gp_model_free(model);
 }
 
-/* One of eight kernels that had been launched begins 3 ms late, as where another process has the GPU now and then: that is no habit of the host's. */
+/*
+ * One of eight kernels that had been launched begins 3 ms late, as where another process has the
+ * GPU now and then: that is no habit of the host's.
+ */
 static void test_what_begins_late_now_and_then(void **state)
 {
 	struct build b = build_begin(1);
@@ -312,8 +329,8 @@ static void test_what_begins_late_now_and_then(void **state)
 }
 
 /*
- * The host is in a call of no stack for 300 ms, then loads code, or unloads some, and launches: a library may have compiled what it launches; not where 310
- * ms more are of something else.
+ * The host is in a call of no stack for 300 ms, then loads code, or unloads some, and launches: a
+ * library may have compiled what it launches; not where 310 ms more are of something else.
  */
 static void test_what_is_new_behind_it(void **state)
 {
@@ -371,7 +388,10 @@ static void test_what_is_new_behind_it(void **state)
 	}
 }
 
-/* The host waits for 3 ms for a kernel that had ended a millisecond before: where others have the GPU, what is done is told late. */
+/*
+ * The host waits for 3 ms for a kernel that had ended a millisecond before: where others have the
+ * GPU, what is done is told late.
+ */
 static void test_a_wait_that_ends_late_beside_others(void **state)
 {
 	(void)state;
@@ -396,9 +416,10 @@ static void test_a_wait_that_ends_late_beside_others(void **state)
 		found = find(&advice, "gpu-gaps");
 		assert_non_null(found);
 		assert_non_null(strstr(found->found, "synchronisation"));
-		assert_true((strstr(found->change, "it is told late where programs take turns, and "
-						   "others held up to 5.000GiB") != NULL) ==
-			    (used_gib == 5));
+		assert_true(
+			(strstr(found->change,
+				"it is told late where programs take turns, and others held up to 5.000GiB") !=
+			 NULL) == (used_gib == 5));
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}
@@ -418,7 +439,10 @@ static void test_long_waits(void **state)
 	gp_model_free(model);
 }
 
-/* The same kernel waits for its launch so often; at first the host is away for 20 ms every fourth or twentieth time. */
+/*
+ * The same kernel waits for its launch so often; at first the host is away for 20 ms every fourth
+ * or twentieth time.
+ */
 static bool is_told_of(uint32_t waits, uint32_t long_ones, uint32_t every)
 {
 	struct build b = build_begin(1);
@@ -450,7 +474,10 @@ static void test_waits_at_no_place_of_their_own(void **state)
 	assert_true(is_told_of(64, 16, 4));
 }
 
-/* Allocations of 30 and 100 ms, whose lines are known, as by default; the kernels' around them are not. */
+/*
+ * Allocations of 30 and 100 ms, whose lines are known, as by default; the kernels' around them are
+ * not.
+ */
 static void test_allocations_are_where_to_look(void **state)
 {
 	struct build b = build_begin(1);
@@ -474,15 +501,19 @@ static void test_allocations_are_where_to_look(void **state)
 	advice = ask(&model, 1);
 	found = find(&advice, "gpu-gaps");
 	assert_non_null(found);
-	assert_non_null(strstr(found->found, "allocation; cudaMalloc took 100.0ms of it at grow "
-					     "(train.py:6), the longest of 2 such calls; after "));
+	assert_non_null(strstr(
+		found->found,
+		"allocation; cudaMalloc took 100.0ms of it at grow (train.py:6), the longest of 2 such calls; after "));
 	assert_true(found->names_place);
 	assert_false(advice.lacks_stacks);
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }
 
-/* In each step a thread launches on two GPUs, the second of which has so many times the work, and waits for both. */
+/*
+ * In each step a thread launches on two GPUs, the second of which has so many times the work, and
+ * waits for both.
+ */
 static struct gp_model *wait_for_two(uint32_t times_the_work)
 {
 	struct build b = build_begin(1);
@@ -520,13 +551,12 @@ static void of_several_gpus_it_is_told_which(void **state)
 
 		assert_non_null(found);
 		if (times == 3) {
-			assert_non_null(
-				strstr(found->found,
-				       "times GPU 0 has nothing to do, for 3.020ms on "
-				       "average, 3.020ms at most: mostly synchronisation, while "
-				       "GPU 1 was at work for 78.00ms of it;"));
-			assert_non_null(strstr(found->change, "give the GPUs equal shares of the "
-							      "work: GPU 1 was at work for "));
+			assert_non_null(strstr(
+				found->found,
+				"times GPU 0 has nothing to do, for 3.020ms on average, 3.020ms at most: mostly synchronisation, while GPU 1 was at work for 78.00ms of it;"));
+			assert_non_null(strstr(
+				found->change,
+				"give the GPUs equal shares of the work: GPU 1 was at work for "));
 		} else {
 			assert_null(strstr(found->change, "equal shares"));
 		}

@@ -14,7 +14,10 @@
 
 #define PASSES 100
 
-/* What happens in each pass: a letter each.  a: a block that is left; f: one that is freed; k: a kernel; c: a copy. */
+/*
+ * What happens in each pass: a letter each.  a: a block that is left; f: one that is freed; k: a
+ * kernel; c: a copy.
+ */
 typedef const char *letters_of_pass(uint32_t pass);
 
 static struct gp_model *build_loop(letters_of_pass *letters)
@@ -226,15 +229,18 @@ static void little_leaks_are_told(void **state)
 		found = find(&advice, "leaked-memory");
 		assert_true((found != NULL) == in_loop);
 		if (found)
-			assert_non_null(strstr(found->found,
-					       "grew 200 times, until the work ended; "
-					       "mostly by 1 block, 64B on average"));
+			assert_non_null(strstr(
+				found->found,
+				"grew 200 times, until the work ended; mostly by 1 block, 64B on average"));
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}
 }
 
-/* A call site of a process that left so many blocks of that size, with a kernel after each, or after all of them. */
+/*
+ * A call site of a process that left so many blocks of that size, with a kernel after each, or
+ * after all of them.
+ */
 static struct gp_model *leave_blocks(uint32_t pid, uint32_t count, uint64_t bytes, bool at_once)
 {
 	struct build b = build_begin(pid);
@@ -256,7 +262,9 @@ static struct gp_model *leave_blocks(uint32_t pid, uint32_t count, uint64_t byte
 	return build_end(&b);
 }
 
-/* One block is no leak, however large: beside it those of another process are told as without it. */
+/*
+ * One block is no leak, however large: beside it those of another process are told as without it.
+ */
 static void what_is_no_leak_hides_none(void **state)
 {
 	struct gp_model *models[] = {leave_blocks(1, 1, UINT64_C(2) << 30, false),

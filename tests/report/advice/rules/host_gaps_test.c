@@ -14,7 +14,10 @@
 
 #define MS 1000000ull
 
-/* So many kernels, and after each but the last the host does something of its own for that long; on so many GPUs at once. */
+/*
+ * So many kernels, and after each but the last the host does something of its own for that long; on
+ * so many GPUs at once.
+ */
 static struct gp_model *compute_between(uint32_t kernels, uint64_t kernel_ns, uint64_t host_ns,
 					uint16_t devices)
 {
@@ -50,20 +53,21 @@ static void what_takes_long_in_sum_is_one_finding(void **state)
 		assert_in_range(found->saves_ns, 155 * MS, 156 * MS);
 		assert_non_null(strstr(
 			found->found,
-			devices == 1 ? " times the GPU has nothing to do, for 31.01ms "
-				       "on average, "
-				     : " times one of the GPUs has nothing to do, for 31.01ms "
-				       "on average, "));
-		assert_non_null(strstr(found->found,
-				       ": host-bound; the host was in no recorded call, "
-				       "the longest time from cudaLaunchKernel to "
-				       "cudaLaunchKernel"));
+			devices == 1
+				? " times the GPU has nothing to do, for 31.01ms on average, "
+				: " times one of the GPUs has nothing to do, for 31.01ms on average, "));
+		assert_non_null(strstr(
+			found->found,
+			": host-bound; the host was in no recorded call, the longest time from cudaLaunchKernel to cudaLaunchKernel"));
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}
 }
 
-/* A loop that keeps the GPU at work; now and then something else takes the processor, for 9 or 49 ms: for 50 the program itself does something, as to compile. */
+/*
+ * A loop that keeps the GPU at work; now and then something else takes the processor, for 9 or 49
+ * ms: for 50 the program itself does something, as to compile.
+ */
 static void what_is_rare_at_its_place_is_not_the_programs(void **state)
 {
 	static const uint64_t host_ms[] = {9, 49, 51};
@@ -101,7 +105,10 @@ static void a_large_part_of_a_short_run_is_told(void **state)
 	gp_model_free(model);
 }
 
-/* Too little of the time, of a short run or a long one; too short each, as a system's own doings are; and what gpu-gaps tells. */
+/*
+ * Too little of the time, of a short run or a long one; too short each, as a system's own doings
+ * are; and what gpu-gaps tells.
+ */
 static void what_is_little_is_not_told(void **state)
 {
 	static const struct {
@@ -125,7 +132,10 @@ static void what_is_little_is_not_told(void **state)
 	}
 }
 
-/* The place is where most of them end; of twelve places none has half, and that of the longest is told as such. */
+/*
+ * The place is where most of them end; of twelve places none has half, and that of the longest is
+ * told as such.
+ */
 static void a_place_is_told_where_half_ends(void **state)
 {
 	(void)state;
@@ -160,7 +170,10 @@ static void a_place_is_told_where_half_ends(void **state)
 	}
 }
 
-/* The GPU's last operation is a copy; then the host waits for it, and begins to write only when that is over. */
+/*
+ * The GPU's last operation is a copy; then the host waits for it, and begins to write only when
+ * that is over.
+ */
 static void the_calls_around_what_the_host_did_are_told(void **state)
 {
 	struct build b = build_begin(1);
@@ -199,10 +212,9 @@ static void the_calls_around_what_the_host_did_are_told(void **state)
 	assert_non_null(found);
 	gp_advice_print_brief(out, &advice, 4);
 	assert_int_equal(fclose(out), 0);
-	assert_non_null(strstr(found->found,
-			       ", the longest time from cudaDeviceSynchronize at wait "
-			       "(main.py:14) to cudaLaunchKernel at solve "
-			       "(main.py:11)"));
+	assert_non_null(strstr(
+		found->found,
+		", the longest time from cudaDeviceSynchronize at wait (main.py:14) to cudaLaunchKernel at solve (main.py:11)"));
 	assert_non_null(strstr(page, "(main.py:14) to cudaLaunchKernel at solve (main.py:11)"));
 	gp_advice_free(&advice);
 	gp_model_free(model);

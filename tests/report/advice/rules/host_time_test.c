@@ -23,8 +23,8 @@
 /* The file of a function on the stack of each call; NULL = the user's own is all that there is. */
 struct calls {
 	const char *before, *within, *after;
-	const char
-		*looked; /* the same of a look at Python's stack meanwhile; NULL = there was none */
+	/* the same of a look at Python's stack meanwhile; NULL = there was none */
+	const char *looked;
 	uint32_t until_ms; /* looks found that; 0 = 210 */
 	bool other_thread; /* the first is of one, which has no Python on its stacks */
 	const char *command;
@@ -101,8 +101,7 @@ static void compilers_are_told_by_stacks(void **state)
 	      "torch.compile was compiling, or loading what it had compiled, when it began",
 	      "TORCHINDUCTOR_CACHE_DIR", "ended");
 	check(&(struct calls){.before = DYNAMO, .after = DYNAMO},
-	      "torch.compile was compiling, or loading what it had compiled, when it began and "
-	      "when it ended",
+	      "torch.compile was compiling, or loading what it had compiled, when it began and when it ended",
 	      "TORCHINDUCTOR_CACHE_DIR", NULL);
 	check(&(struct calls){.within = CUPY},
 	      "CuPy was compiling, or loading what it had compiled, in it", "CUPY_CACHE_DIR", NULL);
@@ -122,7 +121,10 @@ static void imports_count_where_they_are_new(void **state)
 	      "imported while the GPU waits", NULL);
 	check(&(struct calls){.before = IMPORTS, .within = IMPORTS, .after = IMPORTS},
 	      "loading code took 60.00ms", "py-spy record", "importing");
-	/* what came before is another thread's, as PyTorch's of a backward pass; the thread itself was in it before */
+	/*
+	 * what came before is another thread's, as PyTorch's of a backward pass; the thread itself
+	 * was in it before
+	 */
 	check(&(struct calls){.other_thread = true, .before = IMPORTS, .after = IMPORTS},
 	      "loading code took 60.00ms", "py-spy record", "importing");
 	check(&(struct calls){.other_thread = true, .after = IMPORTS},
@@ -271,7 +273,10 @@ static void of_several_processes_all_are_sampled(void **state)
 	gp_model_free(models[1]);
 }
 
-/* What the host did in all the times of a case is one sum, and the function with most of it comes first. */
+/*
+ * What the host did in all the times of a case is one sum, and the function with most of it comes
+ * first.
+ */
 static void looks_in_all_of_them_are_added(void **state)
 {
 	struct build b = build_begin(1);
@@ -311,9 +316,9 @@ static void looks_in_all_of_them_are_added(void **state)
 	assert_non_null(found);
 	assert_non_null(strstr(found->found, "3 times"));
 	assert_non_null(strstr(found->found, "meanwhile the host was in load (train.py:7) for 5"));
-	assert_non_null(strstr(found->found, "; in prepare (train.py:9) for 200.0ms; told by 39 "
-					     "looks at Python's stack (82 of the process's 145 "
-					     "found none)"));
+	assert_non_null(strstr(
+		found->found,
+		"; in prepare (train.py:9) for 200.0ms; told by 39 looks at Python's stack (82 of the process's 145 found none)"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }
@@ -387,7 +392,10 @@ static void what_is_always_in_an_import_is_work(void **state)
 	assert_false(tells_of_import(6, 0));
 }
 
-/* Of the thread's ranges that one is named in which it was nearly all of the time: not a shorter one within, nor all that is around it. */
+/*
+ * Of the thread's ranges that one is named in which it was nearly all of the time: not a shorter
+ * one within, nor all that is around it.
+ */
 static void ranges_name_what_the_host_was_at(void **state)
 {
 	static const struct {

@@ -17,8 +17,8 @@
 #define BUILD_STREAM_CREATE 99
 
 /*
- * So many rounds of a millisecond: in the first so many us of it a call of that function, at that line, or 0 = at another one in each; then a launch, whose
- * kernel lasts until the round ends.
+ * So many rounds of a millisecond: in the first so many us of it a call of that function, at that
+ * line, or 0 = at another one in each; then a launch, whose kernel lasts until the round ends.
  */
 static struct build rounds(uint32_t count, uint16_t api, uint64_t call_us, uint16_t device_id,
 			   uint32_t line)

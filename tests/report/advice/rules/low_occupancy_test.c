@@ -1,4 +1,7 @@
-/* Kernels that leave most of each SM unused: what is claimed of them, by what their grids have for it. */
+/*
+ * Kernels that leave most of each SM unused: what is claimed of them, by what their grids have for
+ * it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -15,7 +15,11 @@
 
 #define BUILD_BATCH 99
 
-/* So often: a set of 1.4 us, put into a stream by calls of 2.9 us of which no other rule is, one after the other; nobody looked at the host, and no call has a stack, or each has that of one of two places. */
+/*
+ * So often: a set of 1.4 us, put into a stream by calls of 2.9 us of which no other rule is, one
+ * after the other; nobody looked at the host, and no call has a stack, or each has that of one of
+ * two places.
+ */
 static struct gp_model *idle_again_and_again(uint32_t times, bool has_stacks)
 {
 	struct build b = build_begin(1);

@@ -1,4 +1,7 @@
-/* Waits that are only moved where they are left out, because another call of the thread waits for the same work. */
+/*
+ * Waits that are only moved where they are left out, because another call of the thread waits for
+ * the same work.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +46,10 @@ static void call_next(struct build *b, enum next next, uint64_t at_ns)
 		build_call(b, THREAD, BUILD_DEVICE_SYNC, at_ns + 2 * US, US, 0);
 }
 
-/* A kernel of 200 us, for which a copy to the host waits, or a synchronisation; then what comes next, and the host does something else for 500 us. */
+/*
+ * A kernel of 200 us, for which a copy to the host waits, or a synchronisation; then what comes
+ * next, and the host does something else for 500 us.
+ */
 static struct gp_model *wait_for_kernels(bool by_copy, enum next next)
 {
 	struct build b = build_begin(1);

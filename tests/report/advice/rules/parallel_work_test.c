@@ -49,7 +49,9 @@ static void expect_saved(struct build *b, const char *rule, uint64_t count, uint
 	gp_model_free(model);
 }
 
-/* Each thread makes 10 rows of 10 copies, 10 us each: as one copy each row would take 10 us of 100. */
+/*
+ * Each thread makes 10 rows of 10 copies, 10 us each: as one copy each row would take 10 us of 100.
+ */
 static void tiny_copies(void **state)
 {
 	struct build b = begin();

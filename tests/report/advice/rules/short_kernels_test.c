@@ -16,7 +16,10 @@
 #define TIMES  400
 #define PLACES 4
 
-/* Who launches by turns: its function, and the line of step() that calls it; 0: step() itself launches, there. */
+/*
+ * Who launches by turns: its function, and the line of step() that calls it; 0: step() itself
+ * launches, there.
+ */
 struct place {
 	const char *function;
 	uint8_t line, step_line;
@@ -140,7 +143,10 @@ static void what_only_launches_is_left_out(void **state)
 	check(&b, "step (train.py:40-44)", "; 2 places launch them: ");
 }
 
-/* Three fifths are of one place, which is called in three ways; none of its sites has as much as the other place's, nor do all have a caller in common. */
+/*
+ * Three fifths are of one place, which is called in three ways; none of its sites has as much as
+ * the other place's, nor do all have a caller in common.
+ */
 static void the_place_with_most_is_told_though_it_has_many_sites(void **state)
 {
 	static const char *const callers[] = {"a", "b", "c"};
@@ -197,7 +203,10 @@ static void kernels_of_a_compiler_are_fused(void **state)
 	}
 }
 
-/* By default launches have no stack: then looks at Python tell what the thread did while it launched, busy times and all. */
+/*
+ * By default launches have no stack: then looks at Python tell what the thread did while it
+ * launched, busy times and all.
+ */
 static void without_stacks_looks_at_python_tell(void **state)
 {
 	struct build b = launch(NULL, 0);
@@ -211,8 +220,7 @@ static void without_stacks_looks_at_python_tell(void **state)
 	b.model->samples[second] = build_sample(100, load, 18, 30);
 	b.model->samples[first].count = 10;
 	check(&b, "",
-	      "; by 10 looks while these were launched the host was in step "
-	      "(train.py:40) for 74.9 % of the time; in load (data.py:7) for 25.1 %");
+	      "; by 10 looks while these were launched the host was in step (train.py:40) for 74.9 % of the time; in load (data.py:7) for 25.1 %");
 }
 
 /* Half of the launches, that much later. */
@@ -248,13 +256,16 @@ static void what_comes_between_launches_is_not_told(void **state)
 	add_looks(&b, 100, step, 0, 10)->count = 9;
 	add_looks(&b, 100, load, 20, 111);
 	add_looks(&b, 100, step, 120, 122);
-	check_parts(&b, "",
-		    "; by 10 looks while these were launched the host was in step (train.py:40) "
-		    "for 84.3 %",
-		    "load");
+	check_parts(
+		&b, "",
+		"; by 10 looks while these were launched the host was in step (train.py:40) for 84.3 %",
+		"load");
 }
 
-/* Where the thread that launched was looked at once, what the main thread did is not told in its place, when it was not looked at; nor shares of four looks. */
+/*
+ * Where the thread that launched was looked at once, what the main thread did is not told in its
+ * place, when it was not looked at; nor shares of four looks.
+ */
 static void the_thread_that_is_looked_at_is_one(void **state)
 {
 	struct build b = launch_with_pause(130000 * US);

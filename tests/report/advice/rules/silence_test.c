@@ -1,4 +1,7 @@
-/* What looks like a rule's case and is none: what would be said of it would be false, or would not help. */
+/*
+ * What looks like a rule's case and is none: what would be said of it would be false, or would not
+ * help.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +72,10 @@ static struct gp_model *allocate(uint32_t pid)
 	return build_end(&b);
 }
 
-/* A loop of 80 ms, of which the allocations take a quarter, in a run of so long: 20 ms are 0.5 % of 4 s, and 0.2 % of 10 s. */
+/*
+ * A loop of 80 ms, of which the allocations take a quarter, in a run of so long: 20 ms are 0.5 % of
+ * 4 s, and 0.2 % of 10 s.
+ */
 static uint64_t allocate_in_a_run_of(uint64_t seconds)
 {
 	struct build b = build_begin(1);
@@ -112,10 +118,14 @@ static void processes_allocate_at_the_same_time(void **state)
 	assert_int_equal(saved(two, 2, "alloc-in-loop", "40 times"), alone_ns);
 }
 
-/* The first call makes the context, say: its block is needed, so that no part of that would be spared. */
 /*
- * While a thread's kernels keep the GPU busy for 100 ms, another one allocates and frees, 40 times for half a millisecond each: nothing would be faster
- * without.  Where the GPU has nothing to do for 5 ms behind every fifth, what these took would be saved, the last of which ends the work.
+ * The first call makes the context, say: its block is needed, so that no part of that would be
+ * spared.
+ */
+/*
+ * While a thread's kernels keep the GPU busy for 100 ms, another one allocates and frees, 40 times
+ * for half a millisecond each: nothing would be faster without.  Where the GPU has nothing to do
+ * for 5 ms behind every fifth, what these took would be saved, the last of which ends the work.
  */
 static void allocations_while_the_gpu_works_cost_nothing(void **state)
 {
@@ -155,7 +165,10 @@ static void the_first_allocation_is_not_spared(void **state)
 			 saved(&usual, 1, "alloc-in-loop", "their frees take 19.5"));
 }
 
-/* Two devices by turns: what is allocated on one is free before the other has its block, and no block is in use on both. */
+/*
+ * Two devices by turns: what is allocated on one is free before the other has its block, and no
+ * block is in use on both.
+ */
 static void devices_allocate_by_turns(void **state)
 {
 	struct build b = build_begin(1);
@@ -207,9 +220,9 @@ static void blocks_leak_between_those_that_are_freed(void **state)
 	advice = ask(&model, 1);
 	found = find(&advice, "alloc-in-loop");
 	assert_non_null(found);
-	assert_non_null(strstr(found->found,
-			       "allocated 60 times, but only 1 block is in use at the "
-			       "same time, besides 20 that were never freed; "));
+	assert_non_null(strstr(
+		found->found,
+		"allocated 60 times, but only 1 block is in use at the same time, besides 20 that were never freed; "));
 	assert_non_null(strstr(found->change, "free those first; allocate the block before"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -235,7 +248,10 @@ static void threads_wait_at_the_same_time(void **state)
 
 /* ---- the GPU worked meanwhile ---- */
 
-/* From 10 to 110 ms, within a call of that class, if any, from 5 to 130 ms; after a kernel of 2 ms and so long. */
+/*
+ * From 10 to 110 ms, within a call of that class, if any, from 5 to 130 ms; after a kernel of 2 ms
+ * and so long.
+ */
 static uint64_t compile(uint64_t kernel_ns, enum gp_api_class class, const char *words)
 {
 	struct build b = build_begin(1);
@@ -261,7 +277,10 @@ static void the_gpu_works_while_the_driver_compiles(void **state)
 	assert_int_equal(compile(140 * MS, GP_API_OTHER, NULL), 0);
 }
 
-/* It keeps the code in its cache, and loads it: without the compilation that would not be there either. */
+/*
+ * It keeps the code in its cache, and loads it: without the compilation that would not be there
+ * either.
+ */
 static void what_the_call_does_besides_compiling_counts(void **state)
 {
 	static const char words[] = "for 100.0ms in all, in calls that took 125.0ms";
@@ -274,7 +293,9 @@ static void what_the_call_does_besides_compiling_counts(void **state)
 
 /* ---- launches ---- */
 
-/* From one launch to the next the host does something for so long; the GPU has 100 us to wait then. */
+/*
+ * From one launch to the next the host does something for so long; the GPU has 100 us to wait then.
+ */
 static uint64_t launch(uint64_t host_ns)
 {
 	struct build b = build_begin(1);
@@ -329,7 +350,10 @@ static void a_pool_helps_only_a_devices_memory(void **state)
 #define COPIES 40u
 #define BYTES  (4u << 20)
 
-/* Copies of 4 MiB from so much page-locked memory, with a kernel after each or without; filler: a thread with a range between, or 0. */
+/*
+ * Copies of 4 MiB from so much page-locked memory, with a kernel after each or without; filler: a
+ * thread with a range between, or 0.
+ */
 static uint64_t copy(uint64_t locked_bytes, bool launches, uint32_t filler)
 {
 	struct build b = build_begin(1);
@@ -372,7 +396,8 @@ static void another_thread_fills_the_buffers(void **state)
 enum others { NO_LOOKS, AT_WORK, WAITING };
 
 /*
- * The same of pageable memory, and what looks find another thread do: at one line all the time, which writes, or waits.
+ * The same of pageable memory, and what looks find another thread do: at one line all the time,
+ * which writes, or waits.
  */
 static uint64_t copy_beside(enum others others)
 {
@@ -412,8 +437,9 @@ static void another_thread_was_seen_at_work(void **state)
 }
 
 /*
- * By turns copies of 4 MiB, from so much page-locked memory in one piece, and of 8 MiB that take half as long: with room for two of the former they may be a loader's
- * ring, and are told behind the others; of another recorder's trace it is not known how much there is.
+ * By turns copies of 4 MiB, from so much page-locked memory in one piece, and of 8 MiB that take
+ * half as long: with room for two of the former they may be a loader's ring, and are told behind
+ * the others; of another recorder's trace it is not known how much there is.
  */
 static void check_ring(uint64_t locked_bytes, bool doubtful, bool both, const char *words)
 {
@@ -464,12 +490,14 @@ static void what_may_be_a_loaders_ring_is_told_last(void **state)
 	check_ring(BYTES, false, false, "seem to be of the same bytes");
 	check_ring(
 		3 * BYTES, true, true,
-		"may be of the same bytes as before: the thread had no time to write others; "
-		"another one may have, into buffers by turns: page-locked memory has room for 3");
+		"may be of the same bytes as before: the thread had no time to write others; another one may have, into buffers by turns: page-locked memory has room for 3");
 	check_ring(0, true, false, "of page-locked memory this trace does not tell");
 }
 
-/* In calls of 1 ms of pageable memory, for 300 us of which a kernel runs; the copy is the last 100 us.  With the same every time all but the first are spared. */
+/*
+ * In calls of 1 ms of pageable memory, for 300 us of which a kernel runs; the copy is the last 100
+ * us.  With the same every time all but the first are spared.
+ */
 static void what_is_not_copied_holds_nobody_up(void **state)
 {
 	struct build b = build_begin(1);
@@ -556,7 +584,10 @@ static void threads_copy_at_the_same_time(void **state)
 
 /* ---- the default stream ---- */
 
-/* Kernels of two streams, one of the default stream between them; so many blocks, launched ahead or when the one before is done. */
+/*
+ * Kernels of two streams, one of the default stream between them; so many blocks, launched ahead or
+ * when the one before is done.
+ */
 static struct gp_model *take_turns(uint32_t blocks, bool ahead)
 {
 	struct build b = build_begin(1);

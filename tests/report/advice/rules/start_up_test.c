@@ -67,10 +67,8 @@ static void the_calls_around_the_longest_time_are_named(void **state)
 	struct build b = wait(400 * MS);
 
 	(void)state;
-	check(&b, "for 400.0ms of 402.0ms, the program was in no recorded call of CUDA; the "
-		  "longest time "
-		  "between calls is 400.0ms, from cudaMalloc to cudaLaunchKernel at load "
-		  "(train.py:7)");
+	check(&b,
+	      "for 400.0ms of 402.0ms, the program was in no recorded call of CUDA; the longest time between calls is 400.0ms, from cudaMalloc to cudaLaunchKernel at load (train.py:7)");
 }
 
 /* Another thread launches, as a worker does; a third one's call is no time of the program's own. */
@@ -81,9 +79,8 @@ static void calls_of_all_threads_count(void **state)
 	(void)state;
 	b.model->calls[1].thread_id = 101;
 	build_call(&b, 102, BUILD_MALLOC, 11 * MS, 50 * MS, 0);
-	check(&b, "for 350.0ms of 402.0ms, the program was in no recorded call of CUDA; the "
-		  "longest time "
-		  "between calls is 340.0ms, from cudaMalloc to cudaLaunchKernel at load");
+	check(&b,
+	      "for 350.0ms of 402.0ms, the program was in no recorded call of CUDA; the longest time between calls is 340.0ms, from cudaMalloc to cudaLaunchKernel at load");
 }
 
 static void looks_at_python_tell_more(void **state)
@@ -97,7 +94,10 @@ static void looks_at_python_tell_more(void **state)
 	check(&b, "no recorded call of CUDA; meanwhile the host was in read (train.py:3) for");
 }
 
-/* What helps is of what the looks found: a cache of what was compiled, fewer imports, or to do it elsewhere. */
+/*
+ * What helps is of what the looks found: a cache of what was compiled, fewer imports, or to do it
+ * elsewhere.
+ */
 static void what_helps_is_of_what_was_seen(void **state)
 {
 	static const struct {
@@ -131,7 +131,9 @@ static void what_helps_is_of_what_was_seen(void **state)
 	}
 }
 
-/* From 20 to 380 ms: looks at two lines of a function by turns; or again and again at one of them. */
+/*
+ * From 20 to 380 ms: looks at two lines of a function by turns; or again and again at one of them.
+ */
 static void look_on(struct build *b, uint32_t thread, const uint32_t lines[2], bool moves)
 {
 	for (uint64_t at_ms = 20; at_ms <= 380; at_ms += 20) {
@@ -146,8 +148,9 @@ static void look_on(struct build *b, uint32_t thread, const uint32_t lines[2], b
 }
 
 /*
- * One that computes may keep the others from running; one that waits does not, nor one that is in a call of what is not Python's, as time.sleep is; nor
- * is one kept from running that waits itself, and who waits for a process waits for no thread.
+ * One that computes may keep the others from running; one that waits does not, nor one that is in a
+ * call of what is not Python's, as time.sleep is; nor is one kept from running that waits itself,
+ * and who waits for a process waits for no thread.
  */
 static void another_thread_of_python_s_is_told(void **state)
 {
@@ -157,24 +160,19 @@ static void another_thread_of_python_s_is_told(void **state)
 		const char *found_part, *absent;
 	} cases[] = {
 		{"/home/me/train.py", "read", "/home/me/data.py", "parse", true,
-		 "; another thread was in parse (data.py:6) for 180.0ms (360.0ms with other "
-		 "lines), "
-		 "which may have kept it from running",
+		 "; another thread was in parse (data.py:6) for 180.0ms (360.0ms with other lines), which may have kept it from running",
 		 "busiest"},
 		{"/home/me/train.py", "read", "/usr/lib/python3.12/threading.py", "Condition.wait",
 		 true, "read (train.py:3) for", "another"},
 		{"/home/me/train.py", "read", "/home/me/data.py", "parse", false,
-		 "; another thread was in parse (data.py:6) for 360.0ms, at the same instruction "
-		 "from look to look (a call that takes long, or a short loop)",
+		 "; another thread was in parse (data.py:6) for 360.0ms, at the same instruction from look to look (a call that takes long, or a short loop)",
 		 "kept"},
 		{"/usr/lib/python3.12/threading.py", "Condition.wait",
 		 "/usr/lib/python3.12/multiprocessing/pool.py", "Pool._handle_tasks", false,
-		 "the host was waiting in Condition.wait (threading.py) for 360.0ms; all other "
-		 "threads of Python waited, too: for a process, say, or for data from outside",
+		 "the host was waiting in Condition.wait (threading.py) for 360.0ms; all other threads of Python waited, too: for a process, say, or for data from outside",
 		 "another"},
 		{"/usr/lib/python3.12/queue.py", "Queue.get", "/home/me/data.py", "parse", true,
-		 "; meanwhile another thread was in parse (data.py:6) for 180.0ms (360.0ms with "
-		 "other lines); the host was waiting in Queue.get (queue.py) for 360.0ms",
+		 "; meanwhile another thread was in parse (data.py:6) for 180.0ms (360.0ms with other lines); the host was waiting in Queue.get (queue.py) for 360.0ms",
 		 "kept"},
 		{"/usr/lib/python3.12/subprocess.py", "Popen._try_wait", "/home/me/data.py",
 		 "parse", true, "waiting in Popen._try_wait (subprocess.py) for 360.0ms",
@@ -216,7 +214,10 @@ static void of_several_others_the_busiest_is_told(void **state)
 	check(&b, "; another thread, the busiest of 8, was in parse (data.py:6) for 350.0ms, ");
 }
 
-/* A thread of the library's own, as PyTorch's of a backward pass, has no stack of Python's: the main thread is told, and once. */
+/*
+ * A thread of the library's own, as PyTorch's of a backward pass, has no stack of Python's: the
+ * main thread is told, and once.
+ */
 static void a_thread_is_not_its_own_other(void **state)
 {
 	struct build b = wait(400 * MS);
@@ -264,13 +265,16 @@ static void page_locked_memory_takes_its_time(void **state)
 	check(&alone, "allocating 2.000GiB of page-locked memory took 300.0ms before the first");
 	check(&first, "allocating 2.000GiB of page-locked memory took 180.0ms before the first");
 	device.model->memory[0].memory_kind = GP_MEMORY_DEVICE;
-	check_parts(&device,
-		    "until the first operation, for 101.0ms of 402.0ms, the program was in no "
-		    "recorded call",
-		    "page-locked");
+	check_parts(
+		&device,
+		"until the first operation, for 101.0ms of 402.0ms, the program was in no recorded call",
+		"page-locked");
 }
 
-/* 2 GiB in 300 ms: where they are copied once, none of it is needed; twice, and a thread can lock them in the 101 ms that the rest takes. */
+/*
+ * 2 GiB in 300 ms: where they are copied once, none of it is needed; twice, and a thread can lock
+ * them in the 101 ms that the rest takes.
+ */
 static void memory_that_is_copied_again_is_to_be_locked_meanwhile(void **state)
 {
 	(void)state;
@@ -338,7 +342,10 @@ static void what_is_short_is_nothing(void **state)
 	check(&b, NULL);
 }
 
-/* 100 to 300 ms are what a context takes: of 500 ms on it is told; the idle time of a process beside it is told with it. */
+/*
+ * 100 to 300 ms are what a context takes: of 500 ms on it is told; the idle time of a process
+ * beside it is told with it.
+ */
 static void a_context_that_takes_half_a_second_is_told(void **state)
 {
 	(void)state;
@@ -358,7 +365,8 @@ static void a_context_that_takes_half_a_second_is_told(void **state)
 }
 
 /*
- * Of one that takes long 100 ms stay; of four GPUs' the longest, and the driver is loaded, as it is where others hold memory; two of one GPU need not be.
+ * Of one that takes long 100 ms stay; of four GPUs' the longest, and the driver is loaded, as it is
+ * where others hold memory; two of one GPU need not be.
  */
 static void what_any_context_takes_is_not_claimed(void **state)
 {
@@ -414,7 +422,10 @@ static void what_any_context_takes_is_not_claimed(void **state)
 	}
 }
 
-/* Half a second for each; the call of 400 ms between them ends the first, or something else; or the second is another GPU's. */
+/*
+ * Half a second for each; the call of 400 ms between them ends the first, or something else; or the
+ * second is another GPU's.
+ */
 static void a_context_that_is_ended_and_made_again_is_told(void **state)
 {
 	(void)state;
@@ -444,13 +455,11 @@ static void a_context_that_is_ended_and_made_again_is_told(void **state)
 		assert_non_null(found);
 		assert_string_equal(
 			found->found,
-			is_ended   ? "making contexts took 1.050s before the first operation, "
-				     "550.0ms of it after cudaDeviceReset had taken 400.0ms to end "
-				     "what was made before"
-			: way == 2 ? "making contexts took 1.050s before the first operation: 2 of "
-				     "them, the longest for 550.0ms"
-				   : "making contexts took 1.050s before the first operation: 2 of "
-				     "them, of the same GPU, the longest for 550.0ms");
+			is_ended
+				? "making contexts took 1.050s before the first operation, 550.0ms of it after cudaDeviceReset had taken 400.0ms to end what was made before"
+			: way == 2
+				? "making contexts took 1.050s before the first operation: 2 of them, the longest for 550.0ms"
+				: "making contexts took 1.050s before the first operation: 2 of them, of the same GPU, the longest for 550.0ms");
 		assert_int_equal(found->saves_ns, 950 * MS);
 		assert_true((strstr(found->change, "leave cudaDeviceReset out there") != NULL) ==
 			    is_ended);
@@ -460,8 +469,8 @@ static void a_context_that_is_ended_and_made_again_is_told(void **state)
 }
 
 /*
- * Half a second until the first kernel for GPU 0's context, and 640 ms amid the work, 600 of them in a call: for another GPU's context, for one more of
- * GPU 0, or it sets something else up.
+ * Half a second until the first kernel for GPU 0's context, and 640 ms amid the work, 600 of them
+ * in a call: for another GPU's context, for one more of GPU 0, or it sets something else up.
  */
 static void a_context_amid_the_work_is_a_gap_of_its_own(void **state)
 {
@@ -478,8 +487,7 @@ static void a_context_amid_the_work_is_a_gap_of_its_own(void **state)
 		 "set-up (cudaDeviceEnablePeerAccess made a context on GPU 1 in 600.0ms of it);",
 		 "at the same time, before the work begins", 600 * MS},
 		{2, 0,
-		 "set-up (cudaDeviceEnablePeerAccess made another context on GPU 0 in 600.0ms of "
-		 "it);",
+		 "set-up (cudaDeviceEnablePeerAccess made another context on GPU 0 in 600.0ms of it);",
 		 "use one context of a GPU from the start", 641 * MS},
 	};
 
@@ -520,7 +528,10 @@ static void a_context_amid_the_work_is_a_gap_of_its_own(void **state)
 
 #define CUPY "/x/cupy/cuda/compiler.py"
 
-/* The first process has work, then a second one makes its context, and works: the idle time of both is told once. */
+/*
+ * The first process has work, then a second one makes its context, and works: the idle time of both
+ * is told once.
+ */
 static void a_context_beside_another_process_is_told_once(void **state)
 {
 	(void)state;
@@ -558,8 +569,9 @@ static void a_context_beside_another_process_is_told_once(void **state)
 				found->found,
 				"making contexts took 1.000s before the first operation");
 		} else {
-			assert_non_null(strstr(found->found, "(cudaIpcOpenEventHandle made the "
-							     "process's context)"));
+			assert_non_null(
+				strstr(found->found,
+				       "(cudaIpcOpenEventHandle made the process's context)"));
 			/* that took the time, and not what begins behind it */
 			assert_non_null(strstr(found->found, "CuPy was compiling"));
 			assert_non_null(strstr(found->change, "make the context earlier"));

@@ -14,7 +14,10 @@
 
 #define MS 1000000u
 
-/* So often: a kernel of 1 ms, a wait for it, and half a millisecond of the host; called by a function of that file. */
+/*
+ * So often: a kernel of 1 ms, a wait for it, and half a millisecond of the host; called by a
+ * function of that file.
+ */
 static struct gp_model *take_turns(const char *file)
 {
 	struct build b = build_begin(1);

@@ -52,18 +52,16 @@ static void what_the_program_does_at_its_end_is_told(void **state)
 	build_call(&b, 100, BUILD_FREE, 1103 * MS, MS, 0);
 	build_call(&b, 100, BUILD_FREE, 1304 * MS, MS, 0);
 	check(&b,
-	      "after the last operation, for 300.0ms of 303.0ms, the program was in no recorded "
-	      "call of "
-	      "CUDA; "
-	      "the longest time between calls is 200.0ms, from cudaFree to cudaFree",
+	      "after the last operation, for 300.0ms of 303.0ms, the program was in no recorded call of CUDA; the longest time between calls is 200.0ms, from cudaFree to cudaFree",
 	      NULL);
 	build_call(&busy, 100, BUILD_FREE, 1004 * MS, 300 * MS, 0);
 	check(&busy, NULL, NULL);
 }
 
 /*
- * Managed memory that the GPU had last, which the host reads after the last operation; what came before, or was asked for, is none of it.
- * Where its way back took little of the time, prefetching it is no help.
+ * Managed memory that the GPU had last, which the host reads after the last operation; what came
+ * before, or was asked for, is none of it. Where its way back took little of the time, prefetching
+ * it is no help.
  */
 static void memory_that_comes_back_is_told(void **state)
 {
@@ -108,10 +106,9 @@ static void memory_that_comes_back_is_told(void **state)
 		advice = ask(&model, 1);
 		found = find(&advice, "wind-down");
 		assert_non_null(found);
-		assert_non_null(
-			strstr(found->found,
-			       "; meanwhile 4.000MiB of managed memory came back from the GPU as "
-			       "the host touched it, "));
+		assert_non_null(strstr(
+			found->found,
+			"; meanwhile 4.000MiB of managed memory came back from the GPU as the host touched it, "));
 		assert_non_null(strstr(found->found, ways[w].told));
 		assert_int_equal(strstr(found->change, "cudaMemPrefetchAsync to the host") != NULL,
 				 ways[w].helps);
@@ -129,9 +126,7 @@ static void of_many_pieces_none_is_named(void **state)
 	for (uint32_t i = 0; i < 40; i++)
 		build_call(&b, 100, BUILD_FREE, (1013 + 11 * i) * MS, MS, 0);
 	check(&b,
-	      "after the last operation, for 400.0ms of 441.0ms, the program was in no recorded "
-	      "call of "
-	      "CUDA; that is in 40 pieces between its calls, of 10.00ms at most",
+	      "after the last operation, for 400.0ms of 441.0ms, the program was in no recorded call of CUDA; that is in 40 pieces between its calls, of 10.00ms at most",
 	      "cudaFree");
 }
 
@@ -154,7 +149,10 @@ static void of_several_processes_it_is_not_told(void **state)
 	gp_model_free(models[1]);
 }
 
-/* Looks that end with the work: what follows is the interpreter's end, of which nothing can be done piece by piece. */
+/*
+ * Looks that end with the work: what follows is the interpreter's end, of which nothing can be done
+ * piece by piece.
+ */
 static void what_python_takes_to_end_is_told_as_that(void **state)
 {
 	(void)state;
@@ -198,9 +196,9 @@ static void contexts_that_are_ended_are_told(void **state)
 		found = find(&advice, "wind-down");
 		assert_int_equal(found != NULL, ms == 300);
 		if (found) {
-			assert_string_equal(found->found,
-					    "ending contexts took 300.0ms after the last "
-					    "operation (cudaDeviceReset)");
+			assert_string_equal(
+				found->found,
+				"ending contexts took 300.0ms after the last operation (cudaDeviceReset)");
 			assert_int_equal(found->saves_ns, 300 * MS);
 			assert_non_null(strstr(found->change, "leave cudaDeviceReset out"));
 			assert_null(strstr(found->change, "os._exit"));

@@ -91,8 +91,8 @@ static void in_a_range(void **state)
 }
 
 /*
- * Domains nest each for itself: a range may end while one that was opened later in another goes on; other threads' and
- * those that do not nest are none.
+ * Domains nest each for itself: a range may end while one that was opened later in another goes on;
+ * other threads' and those that do not nest are none.
  */
 static void in_ranges_that_overlap(void **state)
 {
@@ -124,7 +124,10 @@ static void in_ranges_that_overlap(void **state)
 	gp_model_free(model);
 }
 
-/* The first of a row may be of another thread, or of another process, than the one that was read first. */
+/*
+ * The first of a row may be of another thread, or of another process, than the one that was read
+ * first.
+ */
 static void in_the_range_of_the_first(void **state)
 {
 	struct gp_failures failures;
@@ -150,7 +153,10 @@ static void in_the_range_of_the_first(void **state)
 	gp_model_free(models[1]);
 }
 
-/* As many rows as ranges, each row in all ranges: what takes a step for each pair of them takes minutes. */
+/*
+ * As many rows as ranges, each row in all ranges: what takes a step for each pair of them takes
+ * minutes.
+ */
 static void time_does_not_grow_with_the_square_of_ranges(void **state)
 {
 	const uint32_t many = 200000;

@@ -34,38 +34,38 @@ static void known_names_have_their_kinds(void **state)
 	static const struct {
 		const char *kind, *name;
 	} cases[] = {
-		{"communication", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage"
-				  "<4096ul>)"},
-		{"convolution", "sm80_xmma_wgrad_implicit_gemm_indexed_wo_smem_tf32f32_execute_"
-				"kernel__5x_cudnn"},
-		{"convolution", "void implicit_convolve_sgemm<float, float, 1024, 5, 5, 3, 3, 3, 1>"
-				"(int, int)"},
+		{"communication",
+		 "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"},
+		{"convolution",
+		 "sm80_xmma_wgrad_implicit_gemm_indexed_wo_smem_tf32f32_execute_kernel__5x_cudnn"},
+		{"convolution",
+		 "void implicit_convolve_sgemm<float, float, 1024, 5, 5, 3, 3, 3, 1>(int, int)"},
 		{"GEMM", "sm80_xmma_gemm_f32f32_f32f32_f32_nt_n_tilesize32x32x8_cublas"},
 		{"GEMM", "void gemmSN_NN_kernel<float, 128, 2, 4, 8, 4, 4, false>(int)"},
 		{"GEMM", "nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_TNT"},
-		{"GEMM", "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_256x64_16x4_nn>"
-			 "(cutlass::Params)"},
+		{"GEMM",
+		 "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_256x64_16x4_nn>(cutlass::Params)"},
 		{"convolution",
 		 "void cutlass::Kernel2<cutlass_80_tensorop_s1688fprop_256x64>(int)"},
-		{"attention", "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>"
-			      "(int)"},
+		{"attention",
+		 "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64>>(int)"},
 		{"normalisation", "void cudnn::bn_fw_tr_1C11_singleread<float, 512>(int)"},
 		{"normalisation", "triton_red_fused__native_batch_norm_legit_functional_1"},
 		{"elementwise", "triton_poi_fused_convolution_0"},
 		{"reduction", "triton_per_fused_sum_0"},
 		{"copy", "void cudnn::engines_precompiled::nchwToNhwcKernel<float, float>(int)"},
-		{"reduction", "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
-			      "at::native::MeanOps<float>>>(int)"},
-		{"elementwise", "void at::native::vectorized_elementwise_kernel<4, at::native::"
-				"(anonymous namespace)::launch_clamp_scalar(int)>(int)"},
-		{"copy", "void at::native::unrolled_elementwise_kernel<at::native::"
-			 "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#1}>(int)"},
-		{"random", "void at::native::(anonymous namespace)::distribution_elementwise_grid_"
-			   "stride_kernel<float, 4>(long)"},
-		{"optimizer", "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
-			      "at::native::FusedAdamMathFunctor<float>>(int)"},
-		{"elementwise", "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
-				"at::native::BinaryOpListAlphaFunctor<float>>(int)"},
+		{"reduction",
+		 "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float>>>(int)"},
+		{"elementwise",
+		 "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::launch_clamp_scalar(int)>(int)"},
+		{"copy",
+		 "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#1}>(int)"},
+		{"random",
+		 "void at::native::(anonymous namespace)::distribution_elementwise_grid_stride_kernel<float, 4>(long)"},
+		{"optimizer",
+		 "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::FusedAdamMathFunctor<float>>(int)"},
+		{"elementwise",
+		 "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::BinaryOpListAlphaFunctor<float>>(int)"},
 		{"sort, scan", "void at_cuda_detail::cub::DeviceRadixSortOnesweepKernel<int>(int)"},
 		{"softmax", "void (anonymous namespace)::softmax_warp_forward<float, 10>(int)"},
 		{"elementwise", "loop_add_fusion"},

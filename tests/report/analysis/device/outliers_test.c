@@ -15,7 +15,10 @@
 #define COPIES 20
 #define LONG   12 /* the number of the long one */
 
-/* Copies of 1 us, 10 us apart, but for one that takes so long; it moves so many bytes, all others one. */
+/*
+ * Copies of 1 us, 10 us apart, but for one that takes so long; it moves so many bytes, all others
+ * one.
+ */
 static struct build build_copies(uint64_t long_ns, uint64_t bytes)
 {
 	struct build b = build_begin(1);

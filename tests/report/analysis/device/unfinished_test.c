@@ -205,7 +205,10 @@ static void those_of_other_threads_and_without_a_name_may_be_it(void **state)
 	drop(model, &list);
 }
 
-/* The state of the only launch without a record, beside another call that has none; how many of these may be it. */
+/*
+ * The state of the only launch without a record, beside another call that has none; how many of
+ * these may be it.
+ */
 static enum gp_unfinished_state state_beside(uint16_t api, uint64_t start_ns, uint32_t *others)
 {
 	struct gp_unfinished_list list;
@@ -226,7 +229,10 @@ static enum gp_unfinished_state state_beside(uint16_t api, uint64_t start_ns, ui
 	return found;
 }
 
-/* A graph, or a copy that a function of the host holds up, keeps back the record of a kernel that has ended. */
+/*
+ * A graph, or a copy that a function of the host holds up, keeps back the record of a kernel that
+ * has ended.
+ */
 static void what_is_no_kernel_may_be_it(void **state)
 {
 	uint32_t others;
@@ -321,7 +327,10 @@ static void after_a_fault_it_may_be_any(void **state)
 	drop(model, &list);
 }
 
-/* The last flush gives what has not ended without times, stream by stream in the order of the launches. */
+/*
+ * The last flush gives what has not ended without times, stream by stream in the order of the
+ * launches.
+ */
 static void the_first_without_times_of_a_stream_had_not_ended(void **state)
 {
 	struct gp_unfinished_list list;
@@ -369,7 +378,10 @@ static void what_waited_in_its_stream_is_at_its_end(void **state)
 	drop(model, &list);
 }
 
-/* CUPTI had no room for the times of the second one, and so may have had none for those of the last. */
+/*
+ * CUPTI had no room for the times of the second one, and so may have had none for those of the
+ * last.
+ */
 static void where_times_are_missing_amid_others_the_last_ones_are_open(void **state)
 {
 	struct gp_unfinished_list list;
@@ -431,7 +443,10 @@ static void beside_a_record_without_times_the_rest_is_open(void **state)
 	drop(model, &list);
 }
 
-/* Of a launch that failed, was captured or paused, of a call that is not there, with a name that is not there; one twice. */
+/*
+ * Of a launch that failed, was captured or paused, of a call that is not there, with a name that is
+ * not there; one twice.
+ */
 static void records_that_say_nothing(void **state)
 {
 	struct gp_unfinished_list list;
@@ -493,17 +508,21 @@ static void the_summary_of_many(void **state)
 	gp_builder_call(&b, GP_TEST_SET, 14, 21000, 10);
 	model = gp_builder_finish(&b);
 	text = print(model);
-	assert_has(text, "  never ended: at least one of 12 kernels and 2 graphs, copies or sets "
-			 "without a record, for at least 2.000s after the first launch\n");
-	assert_has(text, "\n    b 3, c 2, d 2, e 2, others 2, without a name 1; with a name: "
-			 "gpuprof summary "
-			 "--by unfinished FILE\n    first with a name: b, launched ");
+	assert_has(
+		text,
+		"  never ended: at least one of 12 kernels and 2 graphs, copies or sets without a record, for at least 2.000s after the first launch\n");
+	assert_has(
+		text,
+		"\n    b 3, c 2, d 2, e 2, others 2, without a name 1; with a name: gpuprof summary --by unfinished FILE\n    first with a name: b, launched ");
 	assert_has(text, "\n    last with a name: b, launched ");
 	free(text);
 	gp_model_free(model);
 }
 
-/* A kernel of which a record tells that it had not ended has a place of its own, also beside others. */
+/*
+ * A kernel of which a record tells that it had not ended has a place of its own, also beside
+ * others.
+ */
 static void the_summary_of_two_streams(void **state)
 {
 	struct gp_model *model;
@@ -519,12 +538,12 @@ static void the_summary_of_two_streams(void **state)
 	gp_builder_end(&b, 5 * S);
 	model = gp_builder_finish(&b);
 	text = print(model);
-	assert_has(text,
-		   "  had not ended when the process did: spin, for at least 5.000s after its "
-		   "launch\n    launched 1.000us after ");
-	assert_has(text,
-		   "  had not ended when the process did: spin, for at least 5.000s after its "
-		   "launch\n    launched 2.000us after ");
+	assert_has(
+		text,
+		"  had not ended when the process did: spin, for at least 5.000s after its launch\n    launched 1.000us after ");
+	assert_has(
+		text,
+		"  had not ended when the process did: spin, for at least 5.000s after its launch\n    launched 2.000us after ");
 	assert_has(text, "\n    behind it in its stream: 1 later launch, of spin\n");
 	assert_null(strstr(strstr(text, "behind it") + 1, "behind it"));
 	free(text);

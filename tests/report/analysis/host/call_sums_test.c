@@ -1,4 +1,7 @@
-/* What a thread did between two of its calls, and why devices had nothing to do, at once and call by call. */
+/*
+ * What a thread did between two of its calls, and why devices had nothing to do, at once and call
+ * by call.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -97,7 +97,10 @@ static void an_import_is_of_the_module_that_was_asked_for(void **state)
 		     "<module> (train.py:4)", "importing (finding or loading modules)");
 }
 
-/* A thread that waits does nothing, whatever asked it to; a function of the user's of that name may do anything. */
+/*
+ * A thread that waits does nothing, whatever asked it to; a function of the user's of that name may
+ * do anything.
+ */
 static void waiting_is_told(void **state)
 {
 	struct scene *scene = *state;

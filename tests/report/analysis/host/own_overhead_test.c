@@ -19,7 +19,10 @@
 /* A middle call's duration is one of a histogram's. */
 #define NEARLY_NS 150
 
-/* So many threads that launch one kernel so long after the other, each call as long; of the kernels there are records, or not. */
+/*
+ * So many threads that launch one kernel so long after the other, each call as long; of the kernels
+ * there are records, or not.
+ */
 static struct gp_model *launch(uint32_t threads, uint32_t period_ns, uint32_t duration_ns,
 			       bool has_records)
 {

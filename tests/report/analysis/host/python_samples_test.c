@@ -53,7 +53,8 @@ static void find(struct gp_sample *samples, uint32_t count)
 {
 	scene.b.model->samples = samples;
 	scene.b.model->sample_count = count;
-	assert_int_equal(gp_host_spans_find(scene.b.model, 0, gp_python_samples_end(scene.b.model, 0),
+	assert_int_equal(gp_host_spans_find(scene.b.model, 0,
+					    gp_python_samples_end(scene.b.model, 0),
 					    gp_host_spans_depth(scene.b.model), &scene.spans,
 					    &scene.count, &scene.turns),
 			 0);

@@ -94,19 +94,21 @@ static void test_gpu_time_is_below_the_call_that_launched(void **state)
 	build_launch(&s.b, s.other, gemm, 3);
 	build_launch(&s.b, GP_NONE, gemm, 1);
 	end(&s);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME),
-			 120);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_OPERATIONS),
-			 2);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;relu", GP_STACK_METRIC_GPU_TIME),
-			 7);
-	assert_int_equal(value_of(&s, "other (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME),
-			 3);
-	assert_int_equal(value_of(&s, "(no call stack);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME),
-			 1);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_STACK_METRIC_GPU_TIME), 0);
+	assert_int_equal(
+		value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME), 120);
+	assert_int_equal(
+		value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_OPERATIONS), 2);
+	assert_int_equal(
+		value_of(&s, "train (a.py);cudaLaunchKernel;relu", GP_STACK_METRIC_GPU_TIME), 7);
+	assert_int_equal(
+		value_of(&s, "other (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME), 3);
+	assert_int_equal(
+		value_of(&s, "(no call stack);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME), 1);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_STACK_METRIC_GPU_TIME),
+			 0);
 	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_STACK_METRIC_CALLS), 3);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_STACK_METRIC_API_TIME), 30);
+	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel", GP_STACK_METRIC_API_TIME),
+			 30);
 	assert_int_equal(s.profile.totals[GP_STACK_METRIC_GPU_TIME], 131);
 	assert_int_equal(s.profile.without_stack[GP_STACK_METRIC_GPU_TIME], 1);
 	gp_stack_profile_close(&s.profile);
@@ -131,10 +133,10 @@ static void test_a_kernel_of_a_graph_has_the_stack_of_the_capture(void **state)
 		build_node(&s.b, op, i == 0 ? 77 : 78); /* of the latter nothing is known */
 	}
 	end(&s);
-	assert_int_equal(value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME),
-			 40);
-	assert_int_equal(value_of(&s, "other (a.py);cudaGraphLaunch;gemm", GP_STACK_METRIC_GPU_TIME),
-			 40);
+	assert_int_equal(
+		value_of(&s, "train (a.py);cudaLaunchKernel;gemm", GP_STACK_METRIC_GPU_TIME), 40);
+	assert_int_equal(
+		value_of(&s, "other (a.py);cudaGraphLaunch;gemm", GP_STACK_METRIC_GPU_TIME), 40);
 	gp_stack_profile_close(&s.profile);
 }
 

@@ -75,7 +75,10 @@ static void stacks_tell_who_tries_kernels_out(void **state)
 	gp_model_free(model);
 }
 
-/* A user's own function or file of that name is not the library's; nor is a benchmark that the user asked a library for. */
+/*
+ * A user's own function or file of that name is not the library's; nor is a benchmark that the user
+ * asked a library for.
+ */
 static void users_own_benchmarks_are_work(void **state)
 {
 	struct build b = build_begin(1);
@@ -104,7 +107,10 @@ static void users_own_benchmarks_are_work(void **state)
 	gp_model_free(model);
 }
 
-/* Without stacks of calls: what a thread started between two looks that both found it in the tuner, or in a run of such looks. */
+/*
+ * Without stacks of calls: what a thread started between two looks that both found it in the tuner,
+ * or in a run of such looks.
+ */
 static void looks_tell_of_calls_without_stacks(void **state)
 {
 	static const uint64_t calls_ms[] = {5, 15, 25, 35, 45, 55};
@@ -141,7 +147,10 @@ static void looks_tell_of_calls_without_stacks(void **state)
 	gp_model_free(model);
 }
 
-/* XLA's autotuner without stacks: its kernels, and modules that run while it compiles but are no programs. */
+/*
+ * XLA's autotuner without stacks: its kernels, and modules that run while it compiles but are no
+ * programs.
+ */
 static struct gp_model *build_jax(void)
 {
 	struct build b = build_begin(1);
@@ -226,7 +235,10 @@ static void programs_beside_a_compilation_are_work(void **state)
 	gp_model_free(model);
 }
 
-/* Modules in modules and behind modules, of threads that overlap: each operation in any of them, and no other. */
+/*
+ * Modules in modules and behind modules, of threads that overlap: each operation in any of them,
+ * and no other.
+ */
 static void modules_are_marked_to_the_last_of_them(void **state)
 {
 	struct build b = build_begin(1);

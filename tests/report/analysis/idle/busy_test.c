@@ -189,7 +189,10 @@ static void without_calls_the_operations_are_the_window(void **state)
 	gp_model_free(b.model);
 }
 
-/* A process of 100 us that was killed was heard of until 700 us, another one began at 500 us: no time is there in which none lived. */
+/*
+ * A process of 100 us that was killed was heard of until 700 us, another one began at 500 us: no
+ * time is there in which none lived.
+ */
 static void who_was_killed_lived_until_it_was_last_heard_of(void **state)
 {
 	struct build builds[] = {build_begin(1), build_begin(2)};
@@ -255,7 +258,10 @@ static void what_was_not_recorded_is_no_time_of_the_gpu(void **state)
 	}
 }
 
-/* Recording went on before the first call and after the last one: all of it is as long as its parts are. */
+/*
+ * Recording went on before the first call and after the last one: all of it is as long as its parts
+ * are.
+ */
 static void a_part_counts_from_where_recording_was_switched_on(void **state)
 {
 	struct build b = build_begin(1);
@@ -278,7 +284,10 @@ static void a_part_counts_from_where_recording_was_switched_on(void **state)
 	gp_model_free(b.model);
 }
 
-/* One records in part, which goes on behind its last call; the other's trace does, too, but not its life. */
+/*
+ * One records in part, which goes on behind its last call; the other's trace does, too, but not its
+ * life.
+ */
 static void who_never_paused_counts_from_call_to_call(void **state)
 {
 	struct build part = build_begin(1), whole = build_begin(2);
@@ -333,7 +342,10 @@ static void what_ran_on_into_a_part_is_no_idle_time(void **state)
 	}
 }
 
-/* Operations without times are of no part, and where none begins in a part, the next one's first is its first. */
+/*
+ * Operations without times are of no part, and where none begins in a part, the next one's first is
+ * its first.
+ */
 static void the_first_operation_of_each_part(void **state)
 {
 	struct build b = build_begin(1);
@@ -383,7 +395,10 @@ static void any_process_s_recording_counts(void **state)
 	gp_model_free(models[1]);
 }
 
-/* The one paused while the other worked on: no device's idle time, and the other's is known throughout. */
+/*
+ * The one paused while the other worked on: no device's idle time, and the other's is known
+ * throughout.
+ */
 static void what_others_record_says_nothing_of_a_device(void **state)
 {
 	struct build paused = build_begin(1), whole = build_begin(2);

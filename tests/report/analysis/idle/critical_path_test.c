@@ -132,7 +132,10 @@ static void after_a_long_wait_the_other_may_have_ended_earlier(void **state)
 	check(&b, waited, 5);
 }
 
-/* A thread that was not there yet did nothing: the main thread was in a call, from which its creator came, and before that in another one. */
+/*
+ * A thread that was not there yet did nothing: the main thread was in a call, from which its
+ * creator came, and before that in another one.
+ */
 static void before_its_first_call_a_thread_was_not_there(void **state)
 {
 	static const struct expected expected[] = {
@@ -158,7 +161,10 @@ static void before_its_first_call_a_thread_was_not_there(void **state)
 	}
 }
 
-/* Two threads that live while the main thread is in no call: it went on when the second one was done. */
+/*
+ * Two threads that live while the main thread is in no call: it went on when the second one was
+ * done.
+ */
 static void threads_that_were_joined_are_followed(void **state)
 {
 	static const struct expected expected[] = {
@@ -184,7 +190,10 @@ static void threads_that_were_joined_are_followed(void **state)
 	check(&b, expected, 8);
 }
 
-/* One that goes on later was not joined: whether the main thread waited for what it did meanwhile is not known, and said if that took half of the time. */
+/*
+ * One that goes on later was not joined: whether the main thread waited for what it did meanwhile
+ * is not known, and said if that took half of the time.
+ */
 static void beside_other_threads_it_is_not_known(void **state)
 {
 	static const struct {

@@ -20,8 +20,8 @@ static void build_range_in(struct build *b, uint32_t domain, const char *text, u
 }
 
 /*
- * 100 ms for the context; 400 ms of NCCL, 100 ms of which load code; 50 ms of code by itself; a kernel from 1000 to 1010 ms; 300 ms of NCCL; the
- * last call ends at 1500 ms.
+ * 100 ms for the context; 400 ms of NCCL, 100 ms of which load code; 50 ms of code by itself; a
+ * kernel from 1000 to 1010 ms; 300 ms of NCCL; the last call ends at 1500 ms.
  */
 static struct build build_process(void)
 {
@@ -71,7 +71,10 @@ static void ends_are_split_by_what_they_were_for(void **state)
 	gp_model_free(model);
 }
 
-/* What CUPTI makes ready for it is seen 30 ms after the call's begin: the other 70 ms are those of the allocation, for which it was. */
+/*
+ * What CUPTI makes ready for it is seen 30 ms after the call's begin: the other 70 ms are those of
+ * the allocation, for which it was.
+ */
 static void a_context_is_made_amid_the_call_that_allocates(void **state)
 {
 	struct build b = build_process();
@@ -217,7 +220,10 @@ static void nccl_is_told_once_per_run(void **state)
 	gp_model_free(model);
 }
 
-/* From 200 to 400 ms, and from 400 to 600: one of them is needed, and is used right after that, or 110 ms later. */
+/*
+ * From 200 to 400 ms, and from 400 to 600: one of them is needed, and is used right after that, or
+ * 110 ms later.
+ */
 static void what_communicators_could_save_is_bounded(void **state)
 {
 	(void)state;
@@ -277,7 +283,10 @@ static void several_communicators_are_to_be_fewer_and_the_process_is_named(void 
 	gp_model_free(models[1]);
 }
 
-/* In a group communicators are made where it ends, by the name of the function that asked for it; collectives are no set-up, in a group or not. */
+/*
+ * In a group communicators are made where it ends, by the name of the function that asked for it;
+ * collectives are no set-up, in a group or not.
+ */
 static void a_group_makes_its_communicators_where_it_ends(void **state)
 {
 	struct build b = build_process();
@@ -309,7 +318,10 @@ static void a_group_makes_its_communicators_where_it_ends(void **state)
 	gp_model_free(model);
 }
 
-/* At the first collective, say, after operations: the code that NCCL loads meanwhile, and that time, are told once. */
+/*
+ * At the first collective, say, after operations: the code that NCCL loads meanwhile, and that
+ * time, are told once.
+ */
 static void communicators_made_between_operations_are_told_once(void **state)
 {
 	(void)state;

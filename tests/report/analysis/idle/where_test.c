@@ -154,7 +154,10 @@ static void calls_count_by_what_they_are_for(void **state)
 	gp_model_free(model);
 }
 
-/* Nobody is at work on the host where another thread of it is in a call for the device; a wait keeps only its own thread. */
+/*
+ * Nobody is at work on the host where another thread of it is in a call for the device; a wait
+ * keeps only its own thread.
+ */
 static void calls_of_other_threads_are_no_work_of_the_host(void **state)
 {
 	struct build b = begin_with_gap();
@@ -199,7 +202,10 @@ static void making_contexts_and_loading_code_is_set_up_for_all(void **state)
 	gp_model_free(model);
 }
 
-/* Two runs, one after the other: what is between them is no idle time, and each one's end is its own. */
+/*
+ * Two runs, one after the other: what is between them is no idle time, and each one's end is its
+ * own.
+ */
 static void between_processes_nobody_is_idle(void **state)
 {
 	struct build builds[] = {begin_with_gap(), begin_with_gap()};
@@ -270,7 +276,10 @@ static struct build build_ten_operations_of_a_call(uint32_t graph_id)
 	return b;
 }
 
-/* Though they are as short: all of them were put onto the device at once.  Other calls with several operations go on making them. */
+/*
+ * Though they are as short: all of them were put onto the device at once.  Other calls with several
+ * operations go on making them.
+ */
 static void gaps_within_a_launch_of_a_graph_are_its_own(void **state)
 {
 	struct build b = build_ten_operations_of_a_call(3);
@@ -327,7 +336,10 @@ static void the_profiler_holds_up_hosts_in_no_call(void **state)
 	gp_model_free(model);
 }
 
-/* The launch for which the GPU waits takes so long only for CUPTI; of the other overheads none is of this thread, known and in a call of it. */
+/*
+ * The launch for which the GPU waits takes so long only for CUPTI; of the other overheads none is
+ * of this thread, known and in a call of it.
+ */
 static void the_profiler_holds_up_calls(void **state)
 {
 	const uint32_t request = 7 << 16;
@@ -353,7 +365,10 @@ static void the_profiler_holds_up_calls(void **state)
 	gp_model_free(model);
 }
 
-/* Two processes with a device each: the first one's last call ends at 450 us, the other one's at 1,450 us. */
+/*
+ * Two processes with a device each: the first one's last call ends at 450 us, the other one's at
+ * 1,450 us.
+ */
 static void build_two(struct gp_model *models[2])
 {
 	struct build builds[] = {begin_with_gap(), begin_with_gap()};

@@ -204,7 +204,10 @@ static void threads_that_do_the_same_are_counted(void **state)
 	gp_model_free(model);
 }
 
-/* A call that copies takes long before the GPU does anything of it; before the fourth the host does something else, which is of the third. */
+/*
+ * A call that copies takes long before the GPU does anything of it; before the fourth the host does
+ * something else, which is of the third.
+ */
 static void an_iteration_begins_with_its_first_call(void **state)
 {
 	struct build b = build_begin(1);
@@ -255,7 +258,10 @@ static void an_iteration_begins_no_sooner_than_the_first_call(void **state)
 	gp_model_free(model);
 }
 
-/* Steps 3 and 7 are the last before a pause; that of the first shows only on the host: its kernels run on into it. */
+/*
+ * Steps 3 and 7 are the last before a pause; that of the first shows only on the host: its kernels
+ * run on into it.
+ */
 static void a_pause_is_no_part_of_an_iteration(void **state)
 {
 	static const uint64_t last_ns[2][3] = {{640, 640, 640}, {650, 900, 980}};
@@ -321,7 +327,10 @@ static void build_category(struct build *b, uint32_t id, const char *name)
 						  .bytes = build_copy_text(name)};
 }
 
-/* Of torch.profiler's ranges: a backward pass, which another thread launches, does more than the step's own thread; alone it is all that tells. */
+/*
+ * Of torch.profiler's ranges: a backward pass, which another thread launches, does more than the
+ * step's own thread; alone it is all that tells.
+ */
 static void operators_name_no_step_where_the_program_does(void **state)
 {
 	(void)state;
@@ -385,7 +394,10 @@ static void operators_of_emit_nvtx_name_no_step(void **state)
 	}
 }
 
-/* A sort that is called once in each step, and an all-reduce twice: operations tell; only where they do not, a library's ranges do. */
+/*
+ * A sort that is called once in each step, and an all-reduce twice: operations tell; only where
+ * they do not, a library's ranges do.
+ */
 static void ranges_of_libraries_name_no_step(void **state)
 {
 	(void)state;
@@ -414,7 +426,10 @@ static void ranges_of_libraries_name_no_step(void **state)
 	}
 }
 
-/* Every tenth step is followed by one kernel in a range: that names no loop, unless there is nothing else. */
+/*
+ * Every tenth step is followed by one kernel in a range: that names no loop, unless there is
+ * nothing else.
+ */
 static void ranges_with_a_small_part_of_the_work_are_no_loop(void **state)
 {
 	(void)state;
@@ -488,7 +503,9 @@ static void without_ranges_operations_tell(void **state)
 	gp_model_free(model);
 }
 
-/* Half of the passes while it makes them, half while it ends them; some outside are the program's. */
+/*
+ * Half of the passes while it makes them, half while it ends them; some outside are the program's.
+ */
 static void what_nccl_repeats_for_its_communicators_is_no_loop(void **state)
 {
 	static const uint32_t ends[] = {21000, 41000, 30000};
@@ -667,7 +684,10 @@ static void an_evaluation_now_and_then_cuts_no_step(void **state)
 	}
 }
 
-/* The 5th writes its loss, the 7th clips in the middle, the last batch of an epoch is of another shape. */
+/*
+ * The 5th writes its loss, the 7th clips in the middle, the last batch of an epoch is of another
+ * shape.
+ */
 static void a_pass_may_do_more_and_something_else(void **state)
 {
 	struct stream stream = begin_stream();
@@ -761,7 +781,10 @@ static void batches_are_passes_and_layers_are_none(void **state)
 	}
 }
 
-/* After every 10th of two operations come two others, of which one is as theirs: what repeats most is several of them, cut anywhere. */
+/*
+ * After every 10th of two operations come two others, of which one is as theirs: what repeats most
+ * is several of them, cut anywhere.
+ */
 static void short_passes_are_not_several_at_once(void **state)
 {
 	(void)state;
@@ -792,7 +815,10 @@ static void a_long_evaluation_makes_no_pass_of_ten(void **state)
 	expect_passes(&stream, 0);
 }
 
-/* A result is read in each pass, and after every 20th a picture: what begins and ends a pass is the same copy. */
+/*
+ * A result is read in each pass, and after every 20th a picture: what begins and ends a pass is the
+ * same copy.
+ */
 static void what_looks_like_a_pass_begun_before_is_none(void **state)
 {
 	struct stream stream = begin_stream();
@@ -808,7 +834,10 @@ static void what_looks_like_a_pass_begun_before_is_none(void **state)
 	expect_passes(&stream, 0);
 }
 
-/* Each has kernels of its own shapes, but for the step at its end; what is like a pass's part comes in each. */
+/*
+ * Each has kernels of its own shapes, but for the step at its end; what is like a pass's part comes
+ * in each.
+ */
 static void passes_of_changing_shapes_are_found_by_what_they_share(void **state)
 {
 	struct stream stream = begin_stream();
@@ -900,7 +929,10 @@ static void build_pass(struct build *b, uint32_t stream, uint64_t at_ns, uint64_
 	}
 }
 
-/* One loop after the other, each in a stream of its own, and so many passes of the second one, which last ten times as long. */
+/*
+ * One loop after the other, each in a stream of its own, and so many passes of the second one,
+ * which last ten times as long.
+ */
 static void of_streams_that_do_as_much_the_longer_loop_counts(void **state)
 {
 	static const uint32_t longer[] = {40, 38, 20};
@@ -955,8 +987,8 @@ static void streams_that_do_the_same_are_counted(void **state)
 }
 
 /*
- * So often a copy to the device in the default stream, and three launches of one kernel in another: always the same, or a new one each time.  No stream
- * repeats anything but one operation.
+ * So often a copy to the device in the default stream, and three launches of one kernel in another:
+ * always the same, or a new one each time.  No stream repeats anything but one operation.
  */
 static void copies_and_kernels_of_different_streams_are_one_loop(void **state)
 {
@@ -995,7 +1027,10 @@ static void copies_and_kernels_of_different_streams_are_one_loop(void **state)
 	}
 }
 
-/* Two kernels in each of 32 streams, launched at once, eight streams at a time or one after the other begin: pieces of one job, or a pipeline. */
+/*
+ * Two kernels in each of 32 streams, launched at once, eight streams at a time or one after the
+ * other begin: pieces of one job, or a pipeline.
+ */
 static void what_runs_side_by_side_in_bunches_is_no_loop(void **state)
 {
 	(void)state;
@@ -1028,8 +1063,9 @@ static void what_runs_side_by_side_in_bunches_is_no_loop(void **state)
 }
 
 /*
- * A loop that runs ahead, 20 times and again 20 times: a copy in one stream whenever the host is there, and three kernels in another that take
- * 900 ns of the GPU, launched every 100 ns.  The 20th's second kernel takes 1 us more.  Between the two, 50 other kernels and a long pause.
+ * A loop that runs ahead, 20 times and again 20 times: a copy in one stream whenever the host is
+ * there, and three kernels in another that take 900 ns of the GPU, launched every 100 ns.  The
+ * 20th's second kernel takes 1 us more.  Between the two, 50 other kernels and a long pause.
  */
 static void a_loop_that_runs_ahead_lasts_as_long_as_its_kernels(void **state)
 {

@@ -12,7 +12,10 @@
 #include "report/analysis/loop/sequences.h"
 #include "tests/report/model_builder.h"
 
-/* A stream of kernels, one for each letter: each runs for 10 ns, 5 ns after the one before; its call took 3 ns. */
+/*
+ * A stream of kernels, one for each letter: each runs for 10 ns, 5 ns after the one before; its
+ * call took 3 ns.
+ */
 static struct gp_model *build_stream(const char *letters, size_t count)
 {
 	struct build b = build_begin(1);

@@ -12,7 +12,10 @@
 #define WORK   (4 * MS)  /* of that, operations */
 #define LAUNCH 1000ull   /* from the launch of the first one to its start */
 
-/* Iterations of two kernels; after every so many the loop is left for that long, but after the last. */
+/*
+ * Iterations of two kernels; after every so many the loop is left for that long, but after the
+ * last.
+ */
 static struct gp_iterations find(uint32_t count, uint32_t every, uint64_t left_ns)
 {
 	struct build b = build_begin(1);

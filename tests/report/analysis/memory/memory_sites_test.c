@@ -103,7 +103,10 @@ static void only_what_is_left_can_be_had_alone(void **state)
 	close_scene(&s);
 }
 
-/* The largest moment is at 400, when the first site has freed a block already and the third has none yet. */
+/*
+ * The largest moment is at 400, when the first site has freed a block already and the third has
+ * none yet.
+ */
 static void a_peak_is_one_moment_for_all_sites(void **state)
 {
 	struct scene s;
@@ -129,7 +132,10 @@ static void a_peak_is_one_moment_for_all_sites(void **state)
 	close_scene(&s);
 }
 
-/* Random allocations and frees: the sites' parts of the peak are those of a second, naive look at that moment. */
+/*
+ * Random allocations and frees: the sites' parts of the peak are those of a second, naive look at
+ * that moment.
+ */
 static void parts_of_the_peak_add_up(void **state)
 {
 	uint64_t live[64] = {0}, held[4] = {0}, at_peak[4] = {0}, now = 0, peak = 0;
@@ -341,7 +347,10 @@ static void processes_share_sites_and_peaks(void **state)
 	gp_model_free(models[1]);
 }
 
-/* Processes one after the other: what the first did not free is in neither the second's peak nor its row's. */
+/*
+ * Processes one after the other: what the first did not free is in neither the second's peak nor
+ * its row's.
+ */
 static void what_an_ended_process_left_is_in_no_later_peak(void **state)
 {
 	struct scene a, b;

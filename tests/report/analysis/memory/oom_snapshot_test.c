@@ -59,7 +59,8 @@ static char *told_of(struct build *b)
 	model = build_end(b);
 	for (uint32_t i = 0; i < model->call_count; i++)
 		if (model->calls[i].status != 0) {
-			assert_int_equal(gp_oom_snapshot_at(&held, model, &model->calls[i], sites), 0);
+			assert_int_equal(gp_oom_snapshot_at(&held, model, &model->calls[i], sites),
+					 0);
 			break;
 		}
 	if (held.is_known)
@@ -100,9 +101,9 @@ static void the_places_with_most_are_told(void **state)
 	allocate(&b, 8, 500, 8000, 0)->device_id = 1;
 	allocate(&b, 9, 500, 9000, 0)->memory_kind = GP_MEMORY_PINNED;
 	text = told_of(&b);
-	assert_string_equal(text, "the process held 580.0MiB of 1.000GiB then, in 6 blocks: "
-				  "300.0MiB of load (train.py:2), 200.0MiB of load (train.py:1), "
-				  "50.00MiB of load (train.py:4), 30.00MiB of 2 other places");
+	assert_string_equal(
+		text,
+		"the process held 580.0MiB of 1.000GiB then, in 6 blocks: 300.0MiB of load (train.py:2), 200.0MiB of load (train.py:1), 50.00MiB of load (train.py:4), 30.00MiB of 2 other places");
 	free(text);
 }
 
@@ -116,7 +117,10 @@ static void others_may_have_it_all(void **state)
 	free(text);
 }
 
-/* Of other errors, and of the host's memory, it says nothing; nor where allocations were left out, or no context says of which GPU. */
+/*
+ * Of other errors, and of the host's memory, it says nothing; nor where allocations were left out,
+ * or no context says of which GPU.
+ */
 static void nothing_is_told_that_is_not_known(void **state)
 {
 	struct build b = failed(BUILD_MALLOC, 1);
@@ -133,7 +137,9 @@ static void nothing_is_told_that_is_not_known(void **state)
 	assert_null(told_of(&b));
 }
 
-/* Of the first that failed, whichever thread's: another one frees 300 MiB before the second time. */
+/*
+ * Of the first that failed, whichever thread's: another one frees 300 MiB before the second time.
+ */
 static void advice_tells_it_of_the_first_failure(void **state)
 {
 	struct build b = begin();
@@ -151,8 +157,9 @@ static void advice_tells_it_of_the_first_failure(void **state)
 	advice = ask(&model, 1);
 	found = find(&advice, "failed-calls");
 	assert_non_null(found);
-	assert_non_null(strstr(found->found, "and the program went on; the process held 300.0MiB "
-					     "of 1.000GiB then, in 1 block: 300.0MiB of load"));
+	assert_non_null(strstr(
+		found->found,
+		"and the program went on; the process held 300.0MiB of 1.000GiB then, in 1 block: 300.0MiB of load"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

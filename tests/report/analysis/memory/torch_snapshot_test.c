@@ -15,8 +15,9 @@
 #include "tests/report/model_builder.h"
 
 /*
- * pickle.dumps(protocol=4) of a segment of 300 bytes at 0x1000 with blocks of 100 (allocated by f at a.py:7), 50 (waiting) and 150 (free),
- * and an expandable one of 40 at 0x9000 in pool (0, 2), free.
+ * pickle.dumps(protocol=4) of a segment of 300 bytes at 0x1000 with blocks of 100 (allocated by f
+ * at a.py:7), 50 (waiting) and 150 (free), and an expandable one of 40 at 0x9000 in pool (0, 2),
+ * free.
  */
 static const uint8_t sample[] = {
 	0x80, 0x04, 0x95, 0x85, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x7d, 0x94, 0x8c, 0x08,

@@ -57,7 +57,10 @@ static void names_show_where_they_differ(void **state)
 				   "implicit_gemm_indexed_nt_sm80...blas"});
 }
 
-/* Overloads of which one has a parameter more: the ends of their names are the same from before it on. */
+/*
+ * Overloads of which one has a parameter more: the ends of their names are the same from before it
+ * on.
+ */
 static void a_parameter_more_shows(void **state)
 {
 	(void)state;
@@ -89,8 +92,8 @@ static void arguments_come_back_where_they_tell_apart(void **state)
 static void only_namespaces_tell_these_apart(void **state)
 {
 	char **fitted = gp_elide((const char *[]){"one::kernel<a_long_argument, another_one>",
-						      "two::kernel<a_long_argument, another_one>"},
-				     2, 1, 24);
+						  "two::kernel<a_long_argument, another_one>"},
+				 2, 1, 24);
 
 	(void)state;
 	assert_non_null(fitted);

@@ -91,7 +91,10 @@ static void wide_characters_count_as_two_columns(void **state)
 	      "      2  gr\xc3\xbcn  y\n");
 }
 
-/* Two lines, the first not much longer than the second; what comes later is folded at the same places. */
+/*
+ * Two lines, the first not much longer than the second; what comes later is folded at the same
+ * places.
+ */
 static void a_row_that_is_too_long_is_folded_and_nothing_is_cut(void **state)
 {
 	static const struct gp_column wide[] = {
@@ -109,7 +112,7 @@ static void a_row_that_is_too_long_is_folded_and_nothing_is_cut(void **state)
 	for (int print = 0; print < 2; print++) {
 		for (size_t i = 0; i < 5; i++)
 			gp_text_table_cell(table,
-				      i == 2 && print == 1 ? "this one is longer" : cells[i]);
+					   i == 2 && print == 1 ? "this one is longer" : cells[i]);
 		assert_int_equal(gp_text_table_print(table, out, 0), 0);
 	}
 	fclose(out);

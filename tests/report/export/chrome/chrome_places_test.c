@@ -1,4 +1,7 @@
-/* Several processes in one Chrome trace: what each is called, when it was, and that none gets mixed with another. */
+/*
+ * Several processes in one Chrome trace: what each is called, when it was, and that none gets mixed
+ * with another.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -185,7 +188,9 @@ static void the_limit_is_one_of_all_processes(void **state)
 	struct merged merged = merge(models, 2, 3);
 
 	(void)state;
-	/* the first process's call ended first: its kernel is there, and everything of the second */
+	/*
+	 * the first process's call ended first: its kernel is there, and everything of the second
+	 */
 	assert_null(find(&merged, "cat", "cuda_runtime", 1));
 	assert_non_null(find(&merged, "cat", "kernel", 1));
 	assert_non_null(strstr(merged.messages, "the last 3 of 4 slices"));

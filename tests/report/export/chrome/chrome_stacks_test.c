@@ -110,9 +110,9 @@ static void test_calls_have_their_stack_and_kernels_who_launched_them(void **sta
 	begin(&s);
 	launch(&s, build_stack(&s), 1000);
 	end(&s);
-	assert_string_equal(argument(&s, "cuda_runtime", "stack"),
-			    "libtorch_cpu.so x2 < forward (net.py:12) < "
-			    "Module._call_impl (module.py:9) < train (train.py:40)");
+	assert_string_equal(
+		argument(&s, "cuda_runtime", "stack"),
+		"libtorch_cpu.so x2 < forward (net.py:12) < Module._call_impl (module.py:9) < train (train.py:40)");
 	assert_string_equal(argument(&s, "kernel", "launched by"), "forward (net.py:12)");
 	leave(&s);
 }
@@ -205,7 +205,10 @@ static void test_functions_that_call_each_other_are_cut_too(void **state)
 	leave(&s);
 }
 
-/* However deep a damaged trace says that stacks are, the work for each is bounded: what lies further out is only counted. */
+/*
+ * However deep a damaged trace says that stacks are, the work for each is bounded: what lies
+ * further out is only counted.
+ */
 static void test_the_outer_frames_of_very_deep_stacks_are_not_looked_at(void **state)
 {
 	uint32_t frame, stack = BUILD_OUTERMOST;

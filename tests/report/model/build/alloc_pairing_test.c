@@ -184,8 +184,8 @@ static void test_what_failed_allocations_asked_for(void **state)
 }
 
 /*
- * Neither an allocation nor a free: whoever takes it for one of them follows an index that is none.  Things are gathered by the
- * kind of memory, which are few.
+ * Neither an allocation nor a free: whoever takes it for one of them follows an index that is none.
+ * Things are gathered by the kind of memory, which are few.
  */
 static void test_memory_calls_that_are_neither(void **state)
 {

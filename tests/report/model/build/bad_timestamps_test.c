@@ -22,8 +22,8 @@
 enum within { PLAIN, NODES, BOTH_NODES, DEPENDENT, OF_ITS_CALL, OF_ANOTHER_STREAM };
 
 /*
- * Five copies, one of which is said to have gone on from 3 to 1,000 ms, and so many kernels of 2 us within, a millisecond apart from 10 ms on; what follows
- * ends last.
+ * Five copies, one of which is said to have gone on from 3 to 1,000 ms, and so many kernels of 2 us
+ * within, a millisecond apart from 10 ms on; what follows ends last.
  */
 static struct gp_model *build(uint32_t kernels, enum within within, const char *recorder)
 {
@@ -181,7 +181,10 @@ static void of_very_many_no_more_are_counted_than_are_told(void **state)
 	gp_model_free(model);
 }
 
-/* Clocks differ by less than a microsecond; and who comes after the longest one so far is told of, too. */
+/*
+ * Clocks differ by less than a microsecond; and who comes after the longest one so far is told of,
+ * too.
+ */
 static void clashes_are_counted_whatever_lies_between(void **state)
 {
 	static const uint64_t times_us[][2] = {{0, 100}, {10, 20}, {30, 40}, {99, 200}, {200, 300}};

@@ -1,4 +1,7 @@
-/* Operations in conditional nodes of graphs belong to the launch in which they ran, though none has its number. */
+/*
+ * Operations in conditional nodes of graphs belong to the launch in which they ran, though none has
+ * its number.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +84,10 @@ static void test_between_two_launches_that_were_made_ahead(void **state)
 	gp_model_free(m);
 }
 
-/* A launch begins with such a node: before what has its number, and after what has the number of the launch before. */
+/*
+ * A launch begins with such a node: before what has its number, and after what has the number of
+ * the launch before.
+ */
 static void test_a_node_that_launches_begin_with(void **state)
 {
 	struct gp_builder b;

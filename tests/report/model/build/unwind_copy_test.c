@@ -1,6 +1,7 @@
 /*
- * Stacks with frames that the recorder's rules do not express: what the model has of them against libunwind's word on the live stack.
- * The recorder is loaded as a library, for it is none of this side's.
+ * Stacks with frames that the recorder's rules do not express: what the model has of them against
+ * libunwind's word on the live stack. The recorder is loaded as a library, for it is none of this
+ * side's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +31,8 @@
 typedef long back(long argument);
 
 /*
- * Functions that keep the end of their frame in rbx: by the CFA's register, and by an expression.  They take `bytes` of stack, then call.
+ * Functions that keep the end of their frame in rbx: by the CFA's register, and by an expression.
+ * They take `bytes` of stack, then call.
  */
 #define IRREGULAR(name, cfa)                                                                       \
 	__asm__(".text\n.type " name ", @function\n" name ":\n"                                    \
@@ -86,7 +88,10 @@ static __attribute__((noinline)) long capture_here(long unused)
 	return unused;
 }
 
-/* Uses a register that a callee must keep, so that it is saved between the irregular frame and the capture. */
+/*
+ * Uses a register that a callee must keep, so that it is saved between the irregular frame and the
+ * capture.
+ */
 static __attribute__((noinline)) long between(long depth)
 {
 	volatile long values[4] = {depth, 2 * depth, 3 * depth, 4};
@@ -166,7 +171,10 @@ static void has_all_callers(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, take_in_thread, NULL), 0);
 	pthread_join(thread, NULL);
 	assert_int_equal(probe.stop(), 0);
-	/* From the same places: no new copies, once what lies unused between the frames is the same, too. */
+	/*
+	 * From the same places: no new copies, once what lies unused between the frames is the
+	 * same, too.
+	 */
 	for (uint32_t i = 0; i < last - before; i++)
 		assert_int_equal(stacks[before + i].id, stacks[last + i].id);
 	assert_int_equal(gp_model_load(path, &model, message, sizeof(message)), 0);

@@ -59,7 +59,10 @@ static void test_any_order(void **state)
 	gp_cover_free(&cover);
 }
 
-/* As of blocks of a trace: what each has is joined there, also what waits, and then with what there is. */
+/*
+ * As of blocks of a trace: what each has is joined there, also what waits, and then with what there
+ * is.
+ */
 static void test_what_another_has_is_taken(void **state)
 {
 	struct gp_cover cover = {0}, block = {0};
@@ -183,7 +186,10 @@ static void add_many(struct gp_cover *cover, uint64_t from_ns)
 		add(cover, 0, from_ns + 10 * i, from_ns + 10 * i + 5);
 }
 
-/* Where times are not kept any more: one after the other it is their sum; side by side it is known in between. */
+/*
+ * Where times are not kept any more: one after the other it is their sum; side by side it is known
+ * in between.
+ */
 static void test_several_covers_of_many_times(void **state)
 {
 	const uint64_t each_ns = 5 * (GP_COVER_TIMES + UINT64_C(1));

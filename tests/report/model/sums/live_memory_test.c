@@ -85,7 +85,10 @@ static void test_what_is_allocated_and_its_peak(void **state)
 	gp_live_memory_free(&memory);
 }
 
-/* Freed by cudaFree whatever it is of that family; the sum of a device has neither managed nor host memory. */
+/*
+ * Freed by cudaFree whatever it is of that family; the sum of a device has neither managed nor host
+ * memory.
+ */
 static void test_kinds(void **state)
 {
 	struct gp_live_memory memory = {0};
@@ -122,7 +125,10 @@ static void test_calls_without_effect(void **state)
 	gp_live_memory_free(&memory);
 }
 
-/* One thread frees, another is given the same memory; their records come in any order, now or at the next reading. */
+/*
+ * One thread frees, another is given the same memory; their records come in any order, now or at
+ * the next reading.
+ */
 static void test_records_out_of_order(void **state)
 {
 	struct gp_live_memory memory = {0};

@@ -67,7 +67,10 @@ static void sets_graphs_and_ranges_add_up(void **state)
 	gp_sums_free(&sums);
 }
 
-/* A damaged trace may have any number of names: memory does not grow with them, and nothing is left out. */
+/*
+ * A damaged trace may have any number of names: memory does not grow with them, and nothing is left
+ * out.
+ */
 static void what_is_beyond_the_limit_is_one(void **state)
 {
 	const uint32_t more = 10;

@@ -154,7 +154,10 @@ static void name_kernels(struct gp_builder *b)
 	}
 }
 
-/* Calls in chunks of their own, operations in others: what follows each other is decoded side by side. */
+/*
+ * Calls in chunks of their own, operations in others: what follows each other is decoded side by
+ * side.
+ */
 static void write_much(struct gp_builder *b, uint64_t *dice)
 {
 	for (uint32_t i = 0; i < LAUNCHES; i++) {
@@ -213,7 +216,10 @@ static void add_failed(struct gp_builder *b, uint16_t api, uint16_t status, uint
 			  });
 }
 
-/* Operations without times, the wrong way round, of no device, of no name; calls that failed, and one that nobody named. */
+/*
+ * Operations without times, the wrong way round, of no device, of no name; calls that failed, and
+ * one that nobody named.
+ */
 static void test_what_is_odd(void **state)
 {
 	struct gp_builder b;

@@ -94,7 +94,10 @@ static void what_not_all_did_as_often_is_not_compared(void **state)
 	forget(models, 2, &scope, &sheet);
 }
 
-/* Who waits for whom is known of collectives only: a send waits for one rank, a broadcast's sender for none. */
+/*
+ * Who waits for whom is known of collectives only: a send waits for one rank, a broadcast's sender
+ * for none.
+ */
 static void only_collectives_of_all_ranks_are_compared(void **state)
 {
 	static const struct {
@@ -149,8 +152,8 @@ static void of_several_as_short_none_is_last(void **state)
 }
 
 /*
- * Ranks that made the same collectives, each by a call in a range of NCCL's: of two of theirs that talk to each other, or between the start and
- * the end of a group.
+ * Ranks that made the same collectives, each by a call in a range of NCCL's: of two of theirs that
+ * talk to each other, or between the start and the end of a group.
  */
 static struct gp_model *rank_in(uint32_t pid, const uint64_t *communicators,
 				const uint64_t *durations_ns, uint32_t count, bool in_group)
@@ -196,7 +199,10 @@ static void forget_texts(struct gp_model **models, size_t count)
 	}
 }
 
-/* Of four ranks 1 and 2 are of one communicator, 3 and 4 of another: who came last of all four is nobody's. */
+/*
+ * Of four ranks 1 and 2 are of one communicator, 3 and 4 of another: who came last of all four is
+ * nobody's.
+ */
 static void ranks_of_one_communicator_are_compared(void **state)
 {
 	static const uint64_t here[] = {0xa1, 0xa1}, there[] = {0xb2, 0xb2};
@@ -251,7 +257,10 @@ static void a_group_of_several_communicators_tells_none(void **state)
 	}
 }
 
-/* A group as long as that the look ends amid it, and one whose start was not recorded: what came before may be of another communicator. */
+/*
+ * A group as long as that the look ends amid it, and one whose start was not recorded: what came
+ * before may be of another communicator.
+ */
 static void a_group_without_its_start_tells_none(void **state)
 {
 	enum { COUNT_OF_LONG = 2400 };

@@ -43,7 +43,10 @@ static void forget(struct gp_model *model, struct gp_scope *scope, struct gp_tab
 	gp_model_free(model);
 }
 
-/* The last that goes on, whether one that ended lies in it, or a range that is not pushed begins between them. */
+/*
+ * The last that goes on, whether one that ended lies in it, or a range that is not pushed begins
+ * between them.
+ */
 static void the_last_operator_that_goes_on_is_meant(void **state)
 {
 	struct build b = build_begin(1);

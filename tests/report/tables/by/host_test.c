@@ -13,7 +13,10 @@
 
 #define MS 1000000u
 
-/* load() for 100 ms in two threads together, by two lines; prepare() for 50 ms, and for 200 ms it waits. */
+/*
+ * load() for 100 ms in two threads together, by two lines; prepare() for 50 ms, and for 200 ms it
+ * waits.
+ */
 static struct gp_model *make_model(uint64_t looks, uint64_t lost, uint64_t outside)
 {
 	struct build b = build_begin(1);
@@ -112,8 +115,8 @@ static void stacks_without_their_inner_functions_are_told_too(void **state)
 	free(table);
 	free(messages);
 	make(1000, 10, 200, &table, &messages);
-	assert_non_null(strstr(messages, "200 of 1,010 looks found a stack without its innermost "
-					 "functions"));
+	assert_non_null(strstr(messages,
+			       "200 of 1,010 looks found a stack without its innermost functions"));
 	assert_null(strstr(messages, "found no stack"));
 	free(table);
 	free(messages);

@@ -94,7 +94,10 @@ static void long_names_are_whole(void **state)
 	forget(model, &scope, &sheet);
 }
 
-/* Around 50,000 launches are 20,000 ranges that go on: to look at each of them for each launch takes 7 s, at the innermost one 20 ms. */
+/*
+ * Around 50,000 launches are 20,000 ranges that go on: to look at each of them for each launch
+ * takes 7 s, at the innermost one 20 ms.
+ */
 static void deep_ranges_take_no_time(void **state)
 {
 	enum { DEPTH = 20000, LAUNCHES = 50000 };
@@ -123,7 +126,10 @@ static void deep_ranges_take_no_time(void **state)
 	forget(model, &scope, &sheet);
 }
 
-/* "inner" launches a and z within "outer", which launches a before and z after it; then "outer" does the same by itself. */
+/*
+ * "inner" launches a and z within "outer", which launches a before and z after it; then "outer"
+ * does the same by itself.
+ */
 static void ranges_have_what_those_within_them_launch(void **state)
 {
 	enum { SEQUENCE_RANGE = 6, SEQUENCE_NAMES };

@@ -1,4 +1,7 @@
-/* Unified memory by allocation: whose a migration was, also where an address was of several, one after the other. */
+/*
+ * Unified memory by allocation: whose a migration was, also where an address was of several, one
+ * after the other.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +79,10 @@ static void an_allocation_s_addresses_are_one_row(void **state)
 	gp_model_free(model);
 }
 
-/* One site allocates, uses and frees by turns, as the driver gives out one address again and again; behind each lies a larger one that stays. */
+/*
+ * One site allocates, uses and frees by turns, as the driver gives out one address again and again;
+ * behind each lies a larger one that stays.
+ */
 static void a_loop_s_allocations_are_one_row(void **state)
 {
 	(void)state;

@@ -17,9 +17,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "report/breakdown.h"
-#include "report/chronicle.h"
-#include "report/export.h"
+#include "report/tables/breakdown.h"
+#include "report/tables/event_list.h"
+#include "report/export/export.h"
 #include "tests/report/scene_builder.h"
 
 #define FOLDER "tests/data/outputs/"

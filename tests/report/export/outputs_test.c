@@ -1,6 +1,6 @@
 /*
- * Every table, event list and text format of one scene is what tests/data/outputs/ holds: which row,
- * name and cause a value belongs to.
+ * Every table, event list and text format of one scene is what tests/data/outputs/ holds: which
+ * row, name and cause a value belongs to.
  *
  * After a wanted change: OUTPUTS_TEST_WRITES=1 build/tests/report/outputs_test, and read the diff.
  */
@@ -96,18 +96,18 @@ static void expect(const char *name, char *text)
 /* ---- tables and lists ---- */
 
 /* The rows of a sheet, without its titles. */
-static void put_rows(FILE *out, const struct gp_sheet *sheet)
+static void put_rows(FILE *out, const struct gp_table *sheet)
 {
-	const struct gp_sheet_head *head = sheet->head;
+	const struct gp_table_head *head = sheet->head;
 
-	for (size_t i = 0; i < gp_sheet_rows(sheet); i++)
+	for (size_t i = 0; i < gp_table_rows(sheet); i++)
 		for (size_t c = 0; c < head->column_count; c++) {
-			const struct gp_value *value = &gp_sheet_row(sheet, i)[c];
+			const struct gp_value *value = &gp_table_row(sheet, i)[c];
 
 			fprintf(out, "%s%s",
 				value->kind == GP_VALUE_TEXT   ? value->text
 				: value->kind == GP_VALUE_NONE ? ""
-							       : gp_sheet_number(value).text,
+							       : gp_table_number(value).text,
 				c + 1 < head->column_count ? "," : "\n");
 		}
 }
@@ -122,13 +122,13 @@ static void every_table_has_its_rows(void **state)
 
 	(void)state;
 	for (const struct gp_breakdown *const *at = gp_breakdowns; *at; at++) {
-		struct gp_sheet sheet;
+		struct gp_table sheet;
 
 		assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
 		assert_int_equal(gp_breakdown_make(*at, &scope, &sheet), 0);
 		fprintf(out, "== %s\n", (*at)->head.name);
 		put_rows(out, &sheet);
-		gp_sheet_close(&sheet);
+		gp_table_close(&sheet);
 		gp_scope_close(&scope);
 	}
 	fclose(out);
@@ -138,7 +138,7 @@ static void every_table_has_its_rows(void **state)
 
 static void every_list_has_its_rows(void **state)
 {
-	static const struct gp_chronicle_part parts[] = {
+	static const struct gp_event_list_part parts[] = {
 		{0, UINT64_MAX, 0}, {500 * SCENE_US, 1500 * SCENE_US, 0}, {0, UINT64_MAX, 2}};
 	struct gp_model *model = scene_make();
 	char *text;
@@ -146,18 +146,18 @@ static void every_list_has_its_rows(void **state)
 	FILE *out = open_memstream(&text, &bytes);
 
 	(void)state;
-	for (const struct gp_chronicle *const *at = gp_chronicles; *at; at++)
+	for (const struct gp_event_list *const *at = gp_event_lists; *at; at++)
 		for (size_t i = 0; i < 3; i++) {
-			struct gp_sheet_writer writer;
+			struct gp_table_writer writer;
 			struct gp_scope scope;
 			uint64_t rows = 0;
 
 			fprintf(out, "== %s, part %zu\n", (*at)->word, i);
 			assert_int_equal(gp_scope_open(&scope, &model, 1, true), 0);
-			gp_sheet_writer_open(&writer, &gp_sheet_csv, out, false);
-			assert_int_equal(gp_chronicle_write(*at, &scope, &parts[i], &writer, &rows),
-					 0);
-			assert_int_equal(gp_sheet_writer_close(&writer), 0);
+			gp_table_writer_open(&writer, &gp_table_csv, out, false);
+			assert_int_equal(
+				gp_event_list_write(*at, &scope, &parts[i], &writer, &rows), 0);
+			assert_int_equal(gp_table_writer_close(&writer), 0);
 			fprintf(out, "%lu rows\n", rows);
 			gp_scope_close(&scope);
 		}
@@ -193,7 +193,7 @@ static void every_text_format_has_its_events(void **state)
 		{&gp_exporter_speedscope, "stacks.speedscope.json"},
 		{&gp_exporter_openmetrics, "metrics.txt"},
 	};
-	const struct gp_export_options options = {.measure = GP_MEASURES};
+	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
 	size_t bytes;
 
 	(void)state;
@@ -204,7 +204,7 @@ static void every_text_format_has_its_events(void **state)
 static void the_chrome_trace_has_its_events(void **state)
 {
 	const struct gp_export_options options = {
-		.measure = GP_MEASURES, .counters = true, .critical_path = true};
+		.measure = GP_STACK_METRICS, .counters = true, .critical_path = true};
 	size_t bytes;
 
 	(void)state;
@@ -327,7 +327,7 @@ static char *unpacked(char *bytes, size_t *count)
 static void expect_messages(const struct gp_exporter *exporter, const char *name)
 {
 	const struct gp_export_options options = {
-		.measure = GP_MEASURES, .counters = true, .critical_path = true};
+		.measure = GP_STACK_METRICS, .counters = true, .critical_path = true};
 	size_t bytes, length;
 	char *trace = unpacked(export(exporter, &options, &bytes), &bytes), *text;
 	FILE *out = open_memstream(&text, &length);
@@ -370,7 +370,7 @@ static int put_table(void *context, int count, char **cells, char **names)
 
 static void the_database_has_its_rows(void **state)
 {
-	const struct gp_export_options options = {.measure = GP_MEASURES};
+	const struct gp_export_options options = {.measure = GP_STACK_METRICS};
 	char path[] = "/tmp/outputs-test-XXXXXX", *text;
 	size_t bytes, length;
 	char *database = export(&gp_exporter_sqlite, &options, &bytes);

@@ -9,7 +9,7 @@ file: it is compiled outside the tree and linked into the unit tests that run th
 until one of them fails.  Which test runs which function is measured once and kept in FOLDER/mutate/map.json; remove that
 file after large changes.  Survivors are shown as diffs, and the exit status is 1 where there are any.
 
-equivalent.tsv holds changes that no test can notice: file, line, text before, text after, reason.
+equivalent.tsv holds changes that no test can notice: file, function, line, text before, text after, reason.
 """
 import argparse
 import bisect
@@ -70,11 +70,11 @@ class Mutant:
         source = self.source()
         return source[:self.start] + self.text + source[self.end:]
 
-    def identity(self) -> tuple[str, str, str, str]:
+    def identity(self) -> tuple[str, ...]:
         """As in equivalent.tsv."""
         source = self.source()
         line = source[source.rfind("\n", 0, self.start) + 1:].split("\n")[0]
-        return self.path, line.strip(), " ".join(self.before().split()), " ".join(self.text.split())
+        return self.path, self.function, line.strip(), " ".join(self.before().split()), " ".join(self.text.split())
 
     def before(self) -> str:
         return self.source()[self.start:self.end]
@@ -167,7 +167,7 @@ def draw(places: list[str], seed: int) -> Iterator[Mutant]:
 
 def read_equivalents() -> set[tuple[str, ...]]:
     lines = [line for line in read(EQUIVALENT).splitlines() if line and not line.startswith("#")]
-    return {tuple(line.split("\t")[:4]) for line in lines}
+    return {tuple(line.split("\t")[:5]) for line in lines}
 
 
 # ---- building and running ----

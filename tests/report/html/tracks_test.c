@@ -80,6 +80,8 @@ static void expect(const struct taken *taken, const char *kind, uint32_t count, 
 {
 	uint32_t at = find(taken, kind);
 
+	if (taken->tracks[at].id != 0 && strcmp(kind, "thread") != 0)
+		fail_msg("%s has the id %lu", kind, taken->tracks[at].id);
 	if (taken->tracks[at].count != count || taken->tracks[at].start_ns[0] != start_ns ||
 	    taken->tracks[at].end_ns[0] != end_ns || taken->tracks[at].aux[0] != aux)
 		fail_msg("%s: %u events, the first from %lu to %lu, %lu", kind,

@@ -373,6 +373,87 @@ static void test_all_parts(void **state)
 	gp_builder_free(&s.b);
 }
 
+enum { LASTING_SYNC, LASTING_OVERHEAD, LASTING_UNIFIED, LASTING_HOST_FUNCTION, LASTING_KINDS };
+
+/* From 50 ms to 205 ms, in a chunk whose other events end at once. */
+static void add_lasting(struct scene *s, int kind)
+{
+	const uint64_t start_ns = GP_TEST_CUPTI(50005000), end_ns = GP_TEST_CUPTI(205000000);
+
+	if (kind == LASTING_SYNC)
+		gp_builder_add(&s->b, &(struct gp_record_sync){.kind = GP_RECORD_SYNC,
+							       .sync_kind = 3,
+							       .start_ns = start_ns,
+							       .end_ns = end_ns,
+							       .context_id = 1,
+							       .stream_id = 7});
+	if (kind == LASTING_OVERHEAD)
+		gp_builder_add(&s->b, &(struct gp_record_overhead){.kind = GP_RECORD_OVERHEAD,
+								   .overhead_kind = 2,
+								   .start_ns = start_ns,
+								   .end_ns = end_ns});
+	if (kind == LASTING_UNIFIED)
+		gp_builder_add(&s->b, &(struct gp_record_unified){.kind = GP_RECORD_UNIFIED,
+								  .counter_kind = GP_UNIFIED_HTOD,
+								  .start_ns = start_ns,
+								  .end_ns = end_ns,
+								  .value = 4096});
+	if (kind == LASTING_HOST_FUNCTION)
+		gp_builder_add(&s->b,
+			       &(struct gp_record_host_function){.kind = GP_RECORD_HOST_FUNCTION,
+								 .start_ns = start_ns,
+								 .end_ns = end_ns,
+								 .context_id = 1,
+								 .stream_id = 7});
+}
+
+/* Calls and kernels each ms for 300 ms, each in chunks of their own. */
+static const char *make_lasting(struct scene *s, int kind)
+{
+	begin(s);
+	s->are_all_timed = true;
+	for (uint32_t i = 0; i < 300; i++) {
+		uint64_t ns = i * UINT64_C(1000000);
+
+		gp_builder_chunk(&s->b, 1, 100);
+		for (uint32_t k = 0; k < 10; k++)
+			launch(s, ns + 1000 * k);
+		gp_builder_chunk(&s->b, WORK_RING, 999);
+		if (i == 50) /* the first chunk is in every part */
+			add_lasting(s, kind);
+		while (s->done < s->queued) {
+			const struct launch *next = &s->queue[s->done++ % MOST_QUEUE];
+
+			add_kernel(s, next, ns + 20000 + next->correlation_id, ns + 21000);
+		}
+	}
+	gp_builder_chunk(&s->b, 0, 0);
+	gp_builder_anchor(&s->b, 300000000);
+	gp_builder_end(&s->b, 300000000);
+	return gp_builder_save(&s->b);
+}
+
+/* A window that begins long after it, and in which it still lasts. */
+static void test_what_outlasts_its_chunk(void **state)
+{
+	const struct gp_slice_choice window = {.from_ns = 100000000};
+	size_t length, without_length = 0;
+
+	(void)state;
+	for (int kind = LASTING_KINDS; kind >= 0; kind--) {
+		struct scene s;
+		const char *path = make_lasting(&s, kind);
+		char *whole = write_whole(&gp_exporter_csv, path, &window, &length);
+
+		if (kind == LASTING_KINDS)
+			without_length = length;
+		else
+			assert_true(length > without_length);
+		check_lines(write_parts(&gp_exporter_csv, path, &window, 500, &length), whole);
+		gp_builder_free(&s.b);
+	}
+}
+
 /* Of a window that is one part all is the same. */
 static void test_windows(void **state)
 {
@@ -631,6 +712,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_parts),
+		cmocka_unit_test(test_what_outlasts_its_chunk),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_a_part_is_small),
 		cmocka_unit_test(test_a_range_longer_than_a_part),

@@ -5,7 +5,7 @@
 #   make check    every test that needs no GPU                   make lint      layers, exports, pages, words, format, shellcheck, clang-tidy
 #   make bench    what it all costs, as far as that needs no GPU  make clean
 #   make soak     what takes hours                               make coverage  of the readers, by their tests
-#   make fuzz     the readers, with random bytes
+#   make fuzz     the readers, with random bytes                  make mutate    small changes of the sources that no unit test notices
 #   make install  PREFIX=/usr/local, DESTDIR=       make uninstall   from there
 #   make page     the page of `gpuprof html` anew, after a change in report/html/web/
 #   make reference  the generated parts of docs/reference/ anew, after a change of their definitions

@@ -323,6 +323,9 @@ class Mutation:
         program = os.path.join(folder, os.path.basename(name))
         replaced = os.path.join(self.build, os.path.splitext(mutant.path)[0] + ".o")
         words = [object_file if word == replaced else program if word == name else word for word in self.tests[name].link]
+        archives = [at for at, word in enumerate(words) if word.endswith(".a")]
+        if archives and mutant.path not in self.tests[name].includes:
+            words.insert(archives[0], object_file)  # before the archive that has the module
         if subprocess.run([words[0], "-w", "-iquote", folder, *words[1:]], check=False, stderr=subprocess.DEVNULL).returncode:
             return False
         passed = run_test(os.path.abspath(program), self.build, 3 * self.tests[name].seconds + 3)

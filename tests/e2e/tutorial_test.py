@@ -39,8 +39,8 @@ class Tutorial(Case):
             check=False,
         )
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertRegex(done.stdout, r" 602 +5 +-597 .* yes +allocations\n")
-        self.assertRegex(done.stdout, r" 800 +230 +-570 .* yes +launches\n")
+        self.assertRegex(done.stdout, r" 15,002 +5 +-14,997 .* yes +allocations\n")
+        self.assertRegex(done.stdout, r" 20,000 +5,750 +-14,250 .* yes +launches\n")
         self.assertIn("alloc-in-loop: ", done.stdout)
         self.assertTrue(os.path.exists(self.path("tutorial/before.html")))
 

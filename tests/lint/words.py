@@ -42,7 +42,7 @@ WORDS = [
         (r"\blulls?\b|\bnothing to do\b", "idle gap, gap"),
         (r"\bset-ups?\b", "startup (an idle cause), setup (anything else)"),
         (r"\bonce per run\b", "one-time cost"),
-        (r"\bin it\b(?= +\d)", "steady state"),
+        (r"\bin it\b(?= {2,}| +\d)", "steady state"),
         (r"\b(?-i:PARTIAL)\b", "incomplete trace, and why"),
         (
             r"\b(?:what|whatever) (?:is|was|were|got) (?:lost|missing|left|lacking|dropped)\b",

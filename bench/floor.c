@@ -19,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gpuprof/count.h"
 #include "gpuprof/record.h"
 #include "inject/api_table.h"
 
@@ -131,7 +132,6 @@ static const CUpti_ActivityKind gpu_kinds[] = {
 static const CUpti_ActivityKind whole_graphs[] = {CUPTI_ACTIVITY_KIND_GRAPH_TRACE};
 static const CUpti_ActivityKind other_kinds[] = {
 	CUPTI_ACTIVITY_KIND_MEMORY_POOL, CUPTI_ACTIVITY_KIND_JIT, CUPTI_ACTIVITY_KIND_OVERHEAD};
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static int set_kinds(int on, const CUpti_ActivityKind *kinds, size_t count)
 {

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdbool.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "gpuprof/count.h"
 
 /* A format stores blocks of side × side texels. */
 struct block {

@@ -6,6 +6,7 @@
 #include "collector/atomic.h"
 #include "collector/process_state.h"
 #include "collector/sys.h"
+#include "gpuprof/count.h"
 #include "gpuprof/record.h"
 #include "inject/api_table.h"
 #include "inject/control.h"
@@ -15,8 +16,6 @@
 #include "inject/client_callbacks.h"
 #include "inject/client_kinds.h"
 #include "inject/trace_list.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
  * Beside the bits of trace_list.  CUPTI gives a record for a whole graph in place of those of its nodes, where both are

@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/diff/check_report.h"
 #include "report/diff/check_words.h"
 #include "report/tables/table_writer.h"
 #include "report/base/text/text.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define NAMES_SHOWN 6u
 #define LINE_BYTES  4096

@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/diff/rank.h"
 #include "report/symbols/names.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define LEVEL 0.05 /* of the rank test, both sides together */
 

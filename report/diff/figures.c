@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/analysis/idle/call_cause.h"
 #include "report/analysis/idle/where.h"
@@ -17,8 +18,6 @@
 #include "report/model/recorded.h"
 #include "report/base/stats.h"
 #include "report/base/text/text.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 const struct gp_metric_row gp_metric_rows[GP_METRICS] = {
 #define GP_METRIC(NAME, name, words, unit, kind, recorded, gated, meaning)                         \

@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/model/devices.h"
 #include "report/base/text/format.h"
 #include "report/base/memstream.h"
 #include "report/base/text/text.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct {
 	const char *name, *title;

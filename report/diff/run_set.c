@@ -9,14 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "gpuprof/count.h"
 #include "gpuprof/shell_word.h"
 #include "report/load/command.h"
 #include "report/base/array.h"
 #include "report/base/text/format.h"
 #include "report/model/recorded.h"
 #include "report/load/traces.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct message {
 	char *text;

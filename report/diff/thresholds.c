@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/codec/small_file.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define FILE_BYTES  (1u << 20)
 #define ORIGIN      "gpuprof check --calibrate writes one"

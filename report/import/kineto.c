@@ -5,13 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/text/format.h"
 #include "report/codec/input.h"
 #include "report/import/kineto_records.h"
 #include "report/codec/json_reader.h"
 #include "report/model/no_end.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct reading {
 	struct gp_importing *im;

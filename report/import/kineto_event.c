@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 
 struct field {
@@ -253,8 +254,6 @@ static const struct field args_fields[] = {
 	NUMBER("line", LINE),
 	NUMBER("imported", IMPORTED),
 };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Most keys differ in their first letter. */
 static bool is_key(const char *key, const char *text)

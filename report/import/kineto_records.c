@@ -6,9 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "gpuprof/count.h"
 #include "report/trace/cuda_names.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void count_unknown(struct gp_importing *im)
 {

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/codec/input.h"
 #include "report/import/nsys_reading.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const columns[] = {
 #define GP_NSYS_COLUMN(name) #name,

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "gpuprof/count.h"
 
 #define REGISTER_GRANULE 256u /* registers, to a warp */
 

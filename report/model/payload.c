@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "gpuprof/count.h"
 
 /* NVTX's flags of an entry. */
 #define FLAGS_ELSEWHERE     0x00eu /* a pointer or an offset: the value is not here */

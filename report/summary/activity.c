@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/model/peak_bandwidth.h"
 #include "report/base/text/format.h"
 #include "report/symbols/names.h"
@@ -11,8 +12,6 @@
 #include "report/base/stats.h"
 #include "report/base/text/text_table.h"
 #include "report/base/text/text.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* On one screen: share of the time from which a row is worth its line. */
 #define LEAST_SHARE 0.01

@@ -9,14 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/model/peak_bandwidth.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/base/text/paragraph.h"
 #include "report/model/recorded.h"
 #include "report/base/text/text_table.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- copies ---- */
 

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/text/format.h"
 #include "report/analysis/memory/memory_sites.h"
 #include "report/model/recorded.h"
 #include "report/base/text/text_table.h"
 #include "report/base/text/text.h"
 
-#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
 #define SHOWN         3
 #define LINE_BYTES    1024
 #define PLACE_COLUMNS 40 /* of the one that is told on one screen */

@@ -4,13 +4,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "gpuprof/count.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/model/recorded.h"
 #include "report/base/text/text_table.h"
 #include "report/base/tally.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_column columns[] = {
 	{"Peak", false},   {"At", false},     {"Allocated", false},

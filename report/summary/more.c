@@ -4,14 +4,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/call_cause.h"
 #include "report/analysis/idle/queue.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/base/text/paragraph.h"
 #include "report/base/tally.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Share of the time from which overhead, and loading and compiling code, are worth a line. */
 #define LEAST_SHARE 0.01

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/analysis.h"
 #include "report/base/array.h"
 #include "report/base/text/format.h"
@@ -13,7 +14,6 @@
 #include "report/base/text/text_table.h"
 #include "report/base/text/text.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NAME_COLUMNS 60 /* where there is but a line */
 #define NAME_BYTES   256
 #define MANY_NAMES   4u /* that differ in their numbers alone */

@@ -12,12 +12,11 @@
 #include "report/model/recorded.h"
 #include "report/base/text/text.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct {
 	const char *meaning, *unit;
 } counters[GP_COUNTERS] = {
 #define GP_COUNTER(NAME, unit, meaning) [GP_COUNTER_##NAME] = {meaning, unit},
+#include "gpuprof/count.h"
 #include "gpuprof/counter.def"
 #undef GP_COUNTER
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/analysis.h"
 #include "report/base/parallel_jobs.h"
 #include "report/model/peak_bandwidth.h"
@@ -16,7 +17,6 @@
 #include "report/base/text/text_table.h"
 #include "report/base/text/text.h"
 
-#define COUNT(array)          (sizeof(array) / sizeof((array)[0]))
 #define KEPT_GAPS             16 /* one of them is printed */
 #define PROCESSES_ON_A_SCREEN 8
 #define LINES_OF_A_SCREEN     50

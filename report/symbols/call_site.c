@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/symbols/code_owner.h"
 #include "report/symbols/frame_numbers.h"
 #include "report/base/group_by.h"
 #include "report/symbols/symbols.h"
 
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-#define TEXT_BYTES   2048
+#define TEXT_BYTES 2048
 
 struct owner {
 	const char *pattern, *name;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+#include "gpuprof/count.h"
 
 /*
  * A pattern with a / is one of the whole path, without one of the file's name; the first row that

@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/kway_merge.h"
 #include "report/base/spill_memory.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- GPU operations ---- */
 

@@ -4,11 +4,10 @@
  */
 #include "report/tables/event_list.h"
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/analysis/idle/critical_path.h"
 #include "report/analysis/loop/path_words.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column queue_columns[] = {
 	{"Start", GP_UNIT_MOMENT},  {"Length", GP_UNIT_COUNT},   {"PID", GP_UNIT_NUMBER},

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "gpuprof/count.h"
 
 static const struct gp_table_column columns[] = {
 	{"Start", GP_UNIT_MOMENT},

@@ -1,10 +1,9 @@
 /* What Python did in each thread, look by look (--host-samples). */
 #include "report/tables/event_list.h"
 
+#include "gpuprof/count.h"
 #include "report/analysis/host/python_samples.h"
 #include "report/tables/host_work.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	{"Start", GP_UNIT_MOMENT}, {"Duration", GP_UNIT_NS}, {"Looks", GP_UNIT_COUNT},

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "gpuprof/count.h"
 
 static const struct gp_table_column columns[] = {
 	{"Start", GP_UNIT_MOMENT},     {"End", GP_UNIT_MOMENT},    {"Duration", GP_UNIT_NS},

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/tables/breakdown.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
@@ -14,8 +15,7 @@
 #include "report/base/text/text_table.h"
 #include "report/base/text/text.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define COLUMNS      120 /* of a line */
+#define COLUMNS 120 /* of a line */
 
 #define LEFT  "memory-leak,memory-cache"
 #define TORCH "torch-segment,torch-block"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "gpuprof/shell_word.h"
 #include "report/base/array.h"
 #include "report/trace/cuda_names.h"
@@ -14,7 +15,6 @@
 #include "report/base/text/text_table.h"
 #include "report/base/text/text.h"
 
-#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
 #define COLUMNS       100 /* of text where no terminal says how wide it is */
 #define NS_PER_S      1e9
 #define RANGE_THREADS 4 /* whose ranges are shown */

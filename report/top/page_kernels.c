@@ -2,13 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/base/text/format.h"
 #include "report/base/text/text_table.h"
 #include "report/base/text/text.h"
 #include "report/top/page.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_column columns[] = {
 	{"Time %", false},  {"Time", false},  {"Count", false}, {"Per s", false}, {"Avg", false},

@@ -3,9 +3,8 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "gpuprof/count.h"
 #include "gpuprof/record.h"
-
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static const char *const copy_kinds[] = {
 	"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP",

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/text/format.h"
 #include "report/model/recorded.h"
 #include "report/advice/rules/neighbours.h"
@@ -15,8 +16,6 @@ static const char *const waits[] = {"HostFunc",           "HostNode",     "Strea
 				    "ExternalSemaphores", "IpcOpenEvent", "MemPrefetch"};
 
 static const char *const prefetch[] = {"MemPrefetch"};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool is_any(const char *function, const char *const *parts, size_t count)
 {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/symbols/names.h"
 
-#define COUNT(array)   (sizeof(array) / sizeof((array)[0]))
 #define COMPARED_BYTES 4096u /* of a name */
 #define LINE_BYTES     1024
 #define ANONYMOUS      "(anonymous namespace)::"

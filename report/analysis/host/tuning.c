@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/analysis/host/python_samples.h"
 #include "report/base/spill_memory.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define XLA_COMPILES "XlaCompile:"
 #define XLA_MODULE   "XlaModule:"

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/symbols/code_owner.h"
 #include "report/symbols/symbols.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Patterns, the path's as gp_code_matches() has them; of a table the first row that fits counts. */
 struct row {

@@ -1,8 +1,7 @@
 #include "report/export/sqlite/sqlite_names.h"
 
+#include "gpuprof/count.h"
 #include "report/model/nsys_numbers.h"
-
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
 static const struct gp_sqlite_name event_types[] = {
 	{GP_NSYS_NVTX_CATEGORY, "NvtxCategory", "NvtxCategory"},

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/model/build/build.h"
 #include "report/model/sums/totals.h"
 
@@ -13,8 +14,6 @@
 
 /* Clocks that run evenly differ by less in a span. */
 #define LENGTH_NS 1000000
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Without any anchor the two clocks are put together where each first occurs. */
 static struct gp_record_anchor make_anchor(const struct gp_model *m)

@@ -1,9 +1,8 @@
 /* By API function; by thread. */
 #include "report/tables/breakdown.h"
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define NO_THREAD UINT64_MAX
 

@@ -12,12 +12,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/device/communicators.h"
 #include "report/base/array.h"
 #include "report/tables/breakdown.h"
 #include "report/base/spill_memory.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},   {"Last", GP_UNIT_COUNT}, {"Held up", GP_UNIT_NS},

@@ -10,9 +10,8 @@
 
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/model/model.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,

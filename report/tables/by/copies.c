@@ -1,10 +1,9 @@
 /* Memory copies and sets: their times, their sizes. */
 #include "report/tables/breakdown.h"
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/model/peak_bandwidth.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* At the peak the timed ones would have taken so many ns, those whose peak is known. */
 enum { TIMED_BYTES = GP_SCOPE_UNTIMED + 1, PEAK_NS, WITHOUT_PEAK };

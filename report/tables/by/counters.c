@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/tables/breakdown.h"
 #include "report/base/spill_memory.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},    {"Sum", GP_UNIT_COUNT},     {"Avg", GP_UNIT_COUNT},

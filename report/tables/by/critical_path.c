@@ -4,11 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/tables/breakdown.h"
 #include "report/symbols/call_site.h"
 #include "report/analysis/loop/path_words.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),

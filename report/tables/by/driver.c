@@ -3,9 +3,8 @@
 
 #include <stdio.h>
 
+#include "gpuprof/count.h"
 #include "report/trace/cuda_names.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { CACHE_BYTES };
 

@@ -1,7 +1,7 @@
 /* From the call that launches a kernel to the kernel's end. */
 #include "report/tables/breakdown.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "gpuprof/count.h"
 
 enum { TOTAL, API, QUEUE, KERNEL };
 

@@ -3,11 +3,10 @@
 
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/device/failures.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/memstream.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},     {"First", GP_UNIT_NS},       {"Code", GP_UNIT_NUMBER},

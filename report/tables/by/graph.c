@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "gpuprof/count.h"
 
 /*
  * Series 0: the GPU time of an operation; 1: a launch's, from its first operation's start to its

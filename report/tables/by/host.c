@@ -7,10 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/base/text/format.h"
 #include "report/tables/host_work.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,       {"Waited", GP_UNIT_NS}, {"Looks", GP_UNIT_COUNT},

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/device/device_ops.h"
 #include "report/analysis/idle/gpu_line.h"
 #include "report/analysis/loop/iterations.h"
@@ -11,8 +12,6 @@
 #include "report/tables/by/ranges.h"
 #include "report/tables/by/where.h"
 #include "report/base/spill_memory.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What a device did during something. */
 #define STATE_COLUMNS                                                                              \

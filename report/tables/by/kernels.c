@@ -4,10 +4,9 @@
  */
 #include "report/tables/breakdown.h"
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/model/model.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column kernel_columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},

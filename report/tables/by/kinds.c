@@ -2,10 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/host/tuning.h"
 #include "report/tables/breakdown.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column kind_columns[] = {
 	GP_SHARE_COLUMNS,           {"Count", GP_UNIT_COUNT},

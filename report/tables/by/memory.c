@@ -1,10 +1,9 @@
 /* Allocations and frees, by API function, kind of memory and device. */
 #include "report/tables/breakdown.h"
 
+#include "gpuprof/count.h"
 #include "report/trace/cuda_names.h"
 #include "report/model/memory_stats.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define NO_DEVICE UINT64_MAX
 

@@ -7,11 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/analysis/memory/memory_sites.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define WHERE_COLUMNS                                                                              \
 	{"Memory", GP_UNIT_TEXT},                                                                  \

@@ -1,9 +1,8 @@
 /* What the traces lack, by process: what else a summary says in words, for scripts. */
 #include "report/tables/breakdown.h"
 
+#include "gpuprof/count.h"
 #include "report/model/losses.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},

@@ -1,9 +1,8 @@
 /* By kernel and what limits its occupancy. */
 #include "report/tables/breakdown.h"
 
+#include "gpuprof/count.h"
 #include "report/model/occupancy.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,

@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/trace/cuda_names.h"
 #include "report/model/recorded.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* KINDS is followed by one sum for each enum gp_op_kind. */
 enum { BYTES = GP_SCOPE_UNTIMED + 1, BUSY_NS, REACHED_NS, KINDS, CALLS = KINDS + 4, FAILED };

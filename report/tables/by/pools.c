@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "gpuprof/count.h"
 
 #define SEVERAL UINT64_MAX
 

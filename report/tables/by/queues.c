@@ -1,11 +1,10 @@
 /* Between launch and start: by operation, and by stream. */
 #include <errno.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/analysis/idle/queue.h"
 #include "report/tables/breakdown.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- by operation ---- */
 

@@ -4,11 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/tables/breakdown.h"
 #include "report/base/spill_memory.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Ranges that are open at once; further ones are left out. */
 #define MOST_OPEN 64

@@ -10,12 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/tables/breakdown.h"
 #include "report/base/memstream.h"
 #include "report/base/stats.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Kernels of one range that are named; of more it is told how many. */
 #define MOST_NAMED 8

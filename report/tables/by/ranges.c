@@ -1,10 +1,10 @@
 /* By NVTX range: its time on the thread, and projected onto the GPU. */
 #include "report/tables/by/ranges.h"
 
+#include "gpuprof/count.h"
 #include "report/tables/breakdown.h"
 #include "report/base/text/name_pattern.h"
 
-#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
 #define PATTERN_BYTES 256
 
 static const struct gp_table_column range_columns[] = {

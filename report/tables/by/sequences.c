@@ -1,10 +1,9 @@
 /* By sequence of operations that comes again and again. */
 #include "report/analysis/idle/queue.h"
+#include "gpuprof/count.h"
 #include "report/analysis/loop/sequences.h"
 #include "report/tables/breakdown.h"
 #include "report/analysis/loop/sequence_text.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	{"Gaps", GP_UNIT_NS},         {"Span", GP_UNIT_NS},          {"GPU time", GP_UNIT_NS},

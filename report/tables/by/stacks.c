@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/host/stack_profile.h"
 #include "report/tables/stack_rows.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,

@@ -6,9 +6,8 @@
 
 #include <errno.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/memory/torch_snapshot.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define NO_SNAPSHOT                                                                                \
 	"what PyTorch's caching allocator gives to tensors is in its own snapshot: write one by "  \

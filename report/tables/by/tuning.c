@@ -3,9 +3,8 @@
  * program.
  */
 #include "report/analysis/host/tuning.h"
+#include "gpuprof/count.h"
 #include "report/tables/breakdown.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,

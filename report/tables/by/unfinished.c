@@ -3,10 +3,9 @@
 
 #include <errno.h>
 
+#include "gpuprof/count.h"
 #include "report/symbols/call_site.h"
 #include "report/analysis/device/unfinished.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_table_column columns[] = {
 	{"Launched", GP_UNIT_NS}, {"Open", GP_UNIT_NS},    {"State", GP_UNIT_TEXT},

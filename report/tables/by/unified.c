@@ -4,14 +4,13 @@
 #include <errno.h>
 #include <search.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
 #include "report/trace/cuda_names.h"
 #include "report/analysis/memory/memory_sites.h"
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
 #include "report/base/tree.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Series 0: durations of what has one; 1: sizes of what has one. */
 enum { TIMES, SIZES };

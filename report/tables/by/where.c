@@ -8,13 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/analysis/idle/where.h"
 #include "report/tables/breakdown.h"
 #include "report/symbols/call_site.h"
 #include "report/model/recorded.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define GAPS 1000 /* that are kept of each device */
 

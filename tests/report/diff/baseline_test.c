@@ -11,10 +11,9 @@
 #include <unistd.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/diff/baseline.h"
 #include "run_builder.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static char *text_of(const struct gp_run_set *set)
 {

@@ -13,12 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/diff/calibrate.h"
 #include "report/diff/check.h"
 #include "report/diff/rank.h"
 #include "run_builder.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define BASELINE_RUNS 20u
 #define RUNS          7u

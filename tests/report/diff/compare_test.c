@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/diff/compare.h"
 #include "run_builder.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static json_t *compare(const struct gp_run_set *a, const struct gp_run_set *b, size_t top,
 		       struct gp_compare_result *result)

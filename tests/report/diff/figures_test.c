@@ -7,11 +7,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/where.h"
 #include "report/diff/figures.h"
 #include "../stack_builder.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define PAGEABLE 1
 #define PINNED   2

@@ -12,11 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpuprof/count.h"
 #include "gpuprof/counter.h"
 #include "report/diff/run_set.h"
 #include "tests/report/trace_builder.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Two launches and their kernels, each of 100 ns; no end yet. */
 static void begin(struct gp_builder *b)

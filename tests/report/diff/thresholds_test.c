@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/diff/thresholds.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void read_text(struct gp_thresholds *thresholds, const char *text)
 {

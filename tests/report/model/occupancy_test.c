@@ -9,11 +9,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/tables/breakdown.h"
 #include "report/model/occupancy.h"
 #include "tests/report/model_builder.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct gp_record_device h200 = {
 	.compute_major = 9,

@@ -8,9 +8,8 @@
 
 #include <cmocka.h>
 
+#include "gpuprof/count.h"
 #include "report/model/payload.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* A model of texts alone: schemas 1, 2, ..., and a payload of the first. */
 static struct gp_model model_of(struct gp_text *texts, const char *const *schemas, uint32_t count,

@@ -6,10 +6,9 @@
 
 #include <stdlib.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/device/curves.h"
 #include "tests/report/model_builder.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void assert_points(const struct gp_curve *curve, const struct gp_curve_point *expected,
 			  size_t count, const struct gp_model *model)

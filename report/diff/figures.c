@@ -208,6 +208,7 @@ static int take_host(struct gathering *g)
 	struct gp_host_function *functions = NULL;
 	struct gp_tally tally = {.error = places ? 0 : -ENOMEM};
 	uint32_t count = 0;
+	int result;
 
 	for (size_t i = 0; tally.error == 0 && i < g->model_count; i++)
 		gp_host_work_add_all(&tally, 0, places, g->models[i]);
@@ -218,8 +219,9 @@ static int take_host(struct gathering *g)
 	gp_named_sort(list);
 	free(functions);
 	gp_host_places_free(places);
+	result = tally.error;
 	gp_tally_free(&tally);
-	return tally.error;
+	return result;
 }
 
 /* ---- operations one by one ---- */

@@ -1,5 +1,6 @@
 #include "report/tables/host_work.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,11 +158,14 @@ static uint64_t stayed_in(const struct window *window, const struct gp_sample *s
 static struct gp_tally_row *row_of(struct window *window, struct gp_host_places *places,
 				   const struct gp_model *model, uint32_t stack)
 {
+	uint32_t place = gp_host_places_find(places, model, stack);
+
+	if (place == UINT32_MAX)
+		window->tally->error = -ENOMEM;
 	return gp_tally_find(
 		window->tally,
-		(const uint64_t[GP_TALLY_KEYS]){[SUM] = window->sum,
-						[PLACE] = gp_host_places_find(places, model, stack),
-						[THREAD] = window->apart});
+		(const uint64_t[GP_TALLY_KEYS]){
+			[SUM] = window->sum, [PLACE] = place, [THREAD] = window->apart});
 }
 
 /* One that found the same as the one before, or the next, stayed. */

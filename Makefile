@@ -93,7 +93,7 @@ $(O)/gpuprof: $(REPORT)
 # What tests link of it: of an archive only the modules that a test needs.
 $(O)/libreport.a: $(filter-out $(O)/report/main.o,$(REPORT))
 	$(call say,AR)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcsT $@ $^
 
 # The page of `gpuprof html` is committed as its source builds it: nobody needs what builds it, and who changed the source is told what to type.
 BUILT_PAGE  := report/html/page.built.html

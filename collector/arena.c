@@ -20,8 +20,10 @@
 
 static_assert(sizeof(((struct gp_ring_file_header *)0)->trace_path) == GP_PATH_BYTES, "same limit");
 
-/* Elsewhere a mapped file may be truncated by another machine, or blocks not stay allocated:
- * SIGBUS. */
+/*
+ * On other file systems another machine may truncate a mapped file, or blocks may not stay
+ * allocated: SIGBUS.
+ */
 static bool file_system_keeps_blocks(uint64_t type, enum gp_ring_place place)
 {
 	if (place == GP_RINGS_SHM)
@@ -88,7 +90,10 @@ static uint32_t next_slot_count(const struct gp_arena *arena)
 	return GP_ARENA_BIG_SLOTS;
 }
 
-/* With what was just added.  Two processes that add at once may both step back: that is the safe side. */
+/*
+ * Includes the newly added bytes.  Two processes that add concurrently may both back off, which is
+ * safe.
+ */
 static int check_share(const struct gp_arena *arena, int fd)
 {
 	uint64_t type, free_bytes, taken_bytes;
@@ -97,7 +102,7 @@ static int check_share(const struct gp_arena *arena, int fd)
 	if (!arena->is_in_shm)
 		return 0;
 	error = gp_sys_file_system(fd, &type, &free_bytes);
-	taken_bytes = gp_ring_quota_taken(); /* 0 where that cannot be seen: ours is among them */
+	taken_bytes = gp_ring_quota_taken(); /* includes ours; 0 if unknown */
 	if (!error && taken_bytes != 0 && gp_ring_quota_left(free_bytes + 1, taken_bytes - 1) == 0)
 		error = -EDQUOT;
 	return error;
@@ -114,7 +119,7 @@ static int map_ring(struct gp_arena *arena, int fd, size_t bytes, void **memory)
 		error = check_share(arena, fd);
 	if (!error)
 		error = gp_sys_map(fd, arena->used_bytes, bytes, memory);
-	if (error) /* a failed allocation leaves some of its blocks behind */
+	if (error) /* a failed allocation may leave some blocks behind */
 		gp_sys_truncate(fd, arena->used_bytes);
 	return error;
 }
@@ -144,7 +149,7 @@ static int add_ring_of(struct gp_arena *arena, int fd, uint32_t slot_count)
 	return 0;
 }
 
-/* fd < 0: in private memory.  Where a big one does not fit, a small one still may. */
+/* fd < 0: in private memory.  If a big ring does not fit, a small one still may. */
 static int add_ring(struct gp_arena *arena, int fd)
 {
 	uint32_t slot_count = next_slot_count(arena);
@@ -155,7 +160,7 @@ static int add_ring(struct gp_arena *arena, int fd)
 	return error;
 }
 
-/* The file is opened by name each time; what has taken its name meanwhile is not ours to map. */
+/* The file is opened by name each time; a different file under that name must not be mapped. */
 static int reopen_file(struct gp_arena *arena)
 {
 	struct gp_file_id id;
@@ -289,7 +294,7 @@ static void bind(struct gp_arena *arena, struct gp_ring_header *ring, uint32_t t
 {
 	uint32_t id = gp_add32(&arena->last_ring, 1) + 1;
 
-	/* The ring is empty: whoever reads it now finds no record to attribute. */
+	/* The ring is empty: a concurrent reader finds no record to attribute. */
 	gp_store64(&ring->call_ticks, 0);
 	gp_store32(&ring->thread, thread);
 	gp_store32(&ring->ring, id);

@@ -1,9 +1,9 @@
 /*
  * atomic: loads and stores with a memory order, by name.  The only file that names memory orders.
  *
- * Plain integers are used rather than _Atomic, because the ring header (gpuprof/ring_file.h) is
- * also read by programs that know nothing of our threads.  Every access to a word that two threads
- * share goes through these.
+ * Plain integers instead of _Atomic, because programs without these threads also read the ring
+ * header (gpuprof/ring_file.h).  Every access to a word that two threads share uses these
+ * functions.
  */
 #ifndef COLLECTOR_ATOMIC_H
 #define COLLECTOR_ATOMIC_H
@@ -16,7 +16,7 @@ static inline uint32_t gp_load32(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/* Everything that the storing thread did before its gp_store32() is visible after this. */
+/* All actions of the storing thread before its gp_store32_release() are visible after this. */
 static inline uint32_t gp_load32_acquire(const uint32_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
@@ -54,7 +54,7 @@ static inline bool gp_replace32(uint32_t *word, uint32_t expected, uint32_t valu
 					   __ATOMIC_SEQ_CST);
 }
 
-/* Both sequentially consistent; they return the value before. */
+/* Both sequentially consistent; they return the previous value. */
 static inline uint32_t gp_or32(uint32_t *word, uint32_t bits)
 {
 	return __atomic_fetch_or(word, bits, __ATOMIC_SEQ_CST);
@@ -65,13 +65,13 @@ static inline uint32_t gp_clear32(uint32_t *word, uint32_t bits)
 	return __atomic_fetch_and(word, ~bits, __ATOMIC_SEQ_CST);
 }
 
-/* Returns the value before. */
+/* Returns the previous value. */
 static inline uint32_t gp_add32(uint32_t *word, uint32_t amount)
 {
 	return __atomic_fetch_add(word, amount, __ATOMIC_RELAXED);
 }
 
-/* Sequentially consistent; returns the value before. */
+/* Sequentially consistent; returns the previous value. */
 static inline uint32_t gp_add32_ordered(uint32_t *word, uint32_t amount)
 {
 	return __atomic_fetch_add(word, amount, __ATOMIC_SEQ_CST);
@@ -97,7 +97,7 @@ static inline void gp_store64_release(uint64_t *word, uint64_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* Returns the value before. */
+/* Returns the previous value. */
 static inline uint64_t gp_take64(uint64_t *word, uint64_t amount)
 {
 	return __atomic_fetch_add(word, amount, __ATOMIC_RELAXED);
@@ -125,7 +125,7 @@ static inline bool gp_replace64(uint64_t *word, uint64_t expected, uint64_t valu
 					   __ATOMIC_SEQ_CST);
 }
 
-/* Sequentially consistent, as gp_swap32(). */
+/* Sequentially consistent, like gp_swap32(). */
 static inline uint64_t gp_swap64(uint64_t *word, uint64_t value)
 {
 	return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
@@ -141,19 +141,19 @@ static inline uint32_t gp_load32_ordered(const uint32_t *word)
 	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
-/* Of a word that only this thread writes: no locked instruction. */
+/* For a word that only this thread writes: no locked instruction. */
 static inline void gp_add64_own(uint64_t *word, uint64_t amount)
 {
 	gp_store64(word, gp_load64(word) + amount);
 }
 
-/* Order this thread's accesses against its own signal handlers: costs no instruction. */
+/* Order this thread's accesses against its own signal handlers; costs no instruction. */
 static inline void gp_signal_fence(void)
 {
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Let the other thread of this core run while we spin. */
+/* Yield to the other hardware thread of this core while spinning. */
 static inline void gp_pause(void)
 {
 #if defined(__x86_64__)

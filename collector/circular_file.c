@@ -7,7 +7,10 @@
 void gp_circular_file_init(struct gp_circular_file *circular, uint64_t bytes, uint64_t first_bytes)
 {
 	memset(circular, 0, sizeof(*circular));
-	/* a block begins with a page: its first chunk, which is short, is written as a whole or not at all */
+	/*
+	 * a block begins at a page boundary: its first, short chunk is written entirely or not at
+	 * all
+	 */
 	circular->block_bytes = bytes / GP_CIRCULAR_FILE_BLOCKS & ~(uint64_t)(PAGE_BYTES - 1);
 	circular->at = circular->first_bytes = first_bytes;
 	circular->end = circular->block_bytes;
@@ -15,7 +18,7 @@ void gp_circular_file_init(struct gp_circular_file *circular, uint64_t bytes, ui
 	circular->most = GP_CIRCULAR_FILE_BLOCKS;
 }
 
-/* The oldest that is neither being written nor keeps definitions. */
+/* The oldest block that is neither being written nor holds definitions. */
 static uint32_t find_oldest(const struct gp_circular_file *circular)
 {
 	uint32_t oldest = circular->current;

@@ -66,7 +66,7 @@ static uint64_t read_clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* Threads that come here together come to the same answer. */
+/* Concurrent threads choose the same. */
 static void choose_source(void)
 {
 	bool tsc = cpu_has_invariant_tsc() && kernel_trusts_tsc();
@@ -127,12 +127,12 @@ void gp_clock_set_cupti(uint64_t (*read_ns)(void))
 	uint64_t give_up_ns = gp_sys_now_ns() + DETACH_WAIT_NS;
 
 	gp_swap64(&cupti_clock, (uintptr_t)read_ns);
-	/* The caller may be about to take CUPTI down: let a call that is under way end. */
+	/* The caller may be about to shut down CUPTI: let a running call end. */
 	while (read_ns == NULL && gp_load32_ordered(&reading_cupti) && gp_sys_now_ns() < give_up_ns)
 		gp_sys_sleep(50000);
 }
 
-/* Tick reads that the CPU does not move into the clock read between them. */
+/* Tick reads that the CPU does not reorder with the clock read between them. */
 static uint64_t fenced_ticks(void)
 {
 #if defined(__x86_64__)

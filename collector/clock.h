@@ -1,8 +1,8 @@
 /*
- * clock: the host clock of the hooks (collector/collector.h: gp_clock_ticks() and its companions)
- * and the anchors that tie it to the wall clock and to CUPTI's.
+ * clock: the host clock of the hooks (collector/collector.h: gp_clock_ticks() and similar) and the
+ * anchors that relate it to the wall clock and to CUPTI's.
  *
- * The TSC is used where the CPU says that it is invariant and the kernel itself keeps time by it;
+ * The clock is the TSC if the CPU reports it as invariant and the kernel uses it for its own time;
  * else CLOCK_MONOTONIC in ns.  The choice is made at the first use and never changes.
  */
 #ifndef COLLECTOR_CLOCK_H
@@ -14,16 +14,17 @@
 
 bool gp_clock_is_tsc(void);
 
-/* Begin to measure the rate; then wait until enough time has gone by for a useful first estimate
- * (about 1 ms). */
+/* Begin to measure the rate; then wait until a useful first estimate is possible (about 1 ms). */
 void gp_clock_start(void);
 void gp_clock_settle(void);
 
-/* In a forked child: never ask the parent's CUPTI. */
+/* In a forked child: never call the parent's CUPTI. */
 void gp_clock_reset(void);
 
-/* Read all clocks: the closest of a few tries.  Writer thread only; refines
- * gp_clock_ticks_per_second(). */
+/*
+ * Read all clocks: the closest of a few attempts.  Writer thread only; refines
+ * gp_clock_ticks_per_second().
+ */
 void gp_clock_read_anchor(struct gp_record_anchor *anchor);
 
 #endif

@@ -13,10 +13,10 @@
 /* gp_process_state.collector */
 enum state { NEVER_STARTED, STARTED, STOPPED };
 
-/* In a child that was forked after it: what the parent's recording left is still in our memory. */
+/* In a child forked after the start: our memory still has the state of the parent's recording. */
 static bool has_started;
 
-/* The writer's state is made anew by itself. */
+/* The writer resets its own state. */
 static void forget_parent(void)
 {
 	gp_counters_reset();
@@ -29,7 +29,7 @@ int gp_collector_start(const struct gp_collector_config *config)
 	int saved = errno;
 	int error;
 
-	if (!gp_process_state_is_own_process()) /* a child of vfork(), which has our memory */
+	if (!gp_process_state_is_own_process()) /* a child of vfork(), which shares our memory */
 		return -ECHILD;
 	if (!gp_replace32(&gp_process_state.collector, NEVER_STARTED, STARTED))
 		return -EEXIST;

@@ -6,7 +6,7 @@
 
 static uint64_t counters[GP_COUNTERS];
 
-/* Members of a ring header that are part of a counter. */
+/* Members of a ring header that contribute to a counter. */
 static const struct {
 	enum gp_counter counter;
 	size_t offset;

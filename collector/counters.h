@@ -1,23 +1,24 @@
 /*
- * count: the process-wide part of the counters (gp_count(), gp_count_set() of
- * collector/collector.h).  What happens in every callback is counted in the ring headers instead;
- * gp_counters_total() adds both.
+ * counters: the process-wide part of the counters (gp_count(), gp_count_set() of
+ * collector/collector.h).
+ *
+ * Ring headers hold the counts of events in every callback instead; gp_counters_total() adds both.
  */
-#ifndef COLLECTOR_COUNT_H
-#define COLLECTOR_COUNT_H
+#ifndef COLLECTOR_COUNTERS_H
+#define COLLECTOR_COUNTERS_H
 
 #include <stdint.h>
 
 #include "collector/arena.h"
 #include "gpuprof/counter.h"
 
-/* All counters, with what the rings' headers add. */
+/* All counters, including the counts in the rings' headers. */
 void gp_counters_total(const struct gp_arena *arena, uint64_t totals[GP_COUNTERS]);
 
-/* Writer: into the first ring, so that they outlive the process. */
+/* Writer: store them in the first ring, so that they outlive the process. */
 void gp_counters_save(const struct gp_arena *arena);
 
-/* All to zero: in a forked child, they are its parent's. */
+/* Reset all to zero: in a forked child, the values are its parent's. */
 void gp_counters_reset(void);
 
 #endif

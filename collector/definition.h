@@ -1,6 +1,6 @@
 /*
- * definition: which records others refer to by a number.  Without one, everything that refers to it is worth less: they
- * are the last to be dropped.
+ * definition: the record kinds that other records refer to by id.  They are the last to be dropped,
+ * because a missing definition devalues all its references.
  */
 #ifndef COLLECTOR_DEFINITION_H
 #define COLLECTOR_DEFINITION_H
@@ -9,7 +9,7 @@
 
 #include "gpuprof/record.h"
 
-/* The payload of a range is a string, but only that range's. */
+/* The payload of a range is a string, but belongs to that range only. */
 static inline bool gp_is_definition(const struct gp_record *record)
 {
 	switch (record->kind) {

@@ -10,7 +10,10 @@ static_assert(GP_STRING_MAX_BYTES + sizeof(struct gp_record_string) <=
 		      sizeof(((struct gp_drain *)0)->linear),
 	      "the longest record fits");
 
-/* What is said after the last of a ring: own records up to the end, names of threads among them. */
+/*
+ * Size of the records after the last ring record: own records up to the end, including thread
+ * names.
+ */
 #define LAST_BYTES 32768u
 
 int gp_drain_open(struct gp_drain *drain, const char *base_path, uint64_t limit_bytes,
@@ -50,7 +53,7 @@ static int append(struct gp_drain *drain, uint32_t program_records, int error)
 	return error;
 }
 
-/* Which of GP_WRITE_CAUSES. */
+/* Index in GP_WRITE_CAUSES. */
 static uint32_t cause_of(int error)
 {
 	static const int errors[GP_WRITE_CAUSES] = {-ENOSPC, -EDQUOT, -EFBIG, 0, GP_TRACEFILE_FULL};
@@ -69,7 +72,7 @@ static void count_lost(struct gp_drain *drain, struct gp_ring_header *ring, int 
 	gp_add64_own(&ring->lost_writes[cause_of(error)], drain->chunk.program_records);
 }
 
-/* ---- definitions that stay, in a circle ---- */
+/* ---- permanent definitions in a circular file ---- */
 
 static void begin_kept(struct gp_drain *drain)
 {
@@ -87,7 +90,9 @@ static void count_gone(struct gp_drain *drain, uint64_t records)
 	drain->gone_records += records;
 }
 
-/* Of a block that was taken for definitions, nothing is overwritten before it is said to be gone. */
+/*
+ * A block that is taken for definitions is not overwritten before its records are counted as gone.
+ */
 static bool has_room_to_keep(struct gp_drain *drain)
 {
 	struct gp_circular_file *circular = &drain->file.circular;
@@ -144,7 +149,7 @@ static const struct gp_record *put_together(struct gp_drain *drain, struct gp_ri
 	return (const struct gp_record *)drain->linear;
 }
 
-/* A record's slots may go around the ring's end. */
+/* The slots of a record may wrap around the end of the ring. */
 static inline const struct gp_record *
 in_one_piece(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t position, uint32_t slots)
 {
@@ -154,8 +159,10 @@ in_one_piece(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t posit
 				   : put_together(drain, ring, position, slots, before_end);
 }
 
-/* Encode the record at `position`; returns its slots, 0 = the chunk is full, -EBADMSG = this is not
- * a record. */
+/*
+ * Encode the record at `position`; returns its slots, 0 = the chunk is full, -EBADMSG = not a
+ * record.
+ */
 static int encode_one(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t position,
 		      uint64_t head)
 {
@@ -168,7 +175,7 @@ static int encode_one(struct gp_drain *drain, struct gp_ring_header *ring, uint6
 	return (int)slots;
 }
 
-/* A THREAD record and the record that it speaks of go into the same chunk. */
+/* A THREAD record and the record that it describes go into the same chunk. */
 static int encode_unit(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t position,
 		       uint64_t head)
 {
@@ -189,8 +196,8 @@ static int encode_unit(struct gp_drain *drain, struct gp_ring_header *ring, uint
 }
 
 /*
- * Fill the chunk from the ring; returns the position up to which it went.  Where the program wrote into our memory nothing can be
- * told apart from there on.
+ * Fill the chunk from the ring; returns the end position.  If the program overwrote our memory, the
+ * rest of the ring is unreadable.
  */
 static uint64_t encode_ring(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t tail,
 			    uint64_t head)
@@ -212,7 +219,10 @@ static uint64_t encode_ring(struct gp_drain *drain, struct gp_ring_header *ring,
 	return position + drain->damaged_slots;
 }
 
-/* After its chunk is in the file: what goes when its block does, and what stays. */
+/*
+ * After the chunk is in the file: note its records, which the block loses when it is overwritten,
+ * and copy the definitions.
+ */
 static void note_in_circular_file(struct gp_drain *drain, struct gp_ring_header *ring,
 				  uint64_t position, uint64_t end)
 {
@@ -231,7 +241,7 @@ static void note_in_circular_file(struct gp_drain *drain, struct gp_ring_header 
 	drain->file.circular.blocks[drain->file.circular.current].records += records;
 }
 
-/* Once the limit is reached, it is; what is said at the end finds room. */
+/* Once the limit is reached, nothing more is appended, so that the final records fit. */
 static int append_of_ring(struct gp_drain *drain)
 {
 	if (!gp_tracefile_has_room(&drain->file, gp_encode_bytes(&drain->encoder), LAST_BYTES))
@@ -240,7 +250,7 @@ static int append_of_ring(struct gp_drain *drain)
 		      drain->is_full ? GP_TRACEFILE_FULL : drain->gives_up);
 }
 
-/* A circle needs no more room than it has. */
+/* A circular file needs no more disk space. */
 static bool is_to_go_around(struct gp_drain *drain, int error)
 {
 	bool is_no_room = error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
@@ -329,7 +339,7 @@ bool gp_drain_wants_turn(const struct gp_drain *drain)
 {
 	const struct gp_circular_file *circular = &drain->file.circular;
 
-	/* a chunk of a ring, and one of what may be said then */
+	/* a chunk of a ring, and one of the writer's records at a block change */
 	return is_circular(drain) && circular->end - circular->at < 2 * sizeof(struct gp_chunk);
 }
 

@@ -5,7 +5,7 @@
 /* kind, mask, and each field as its longest varint */
 #define LONGEST_RECORD_BYTES (1 + 5 + GP_MAX_FIELDS_PER_RECORD * 10)
 
-/* A record of any kind, seen as words. */
+/* A record of any kind as words. */
 typedef uint64_t __attribute__((may_alias)) word;
 
 enum clock { CLOCK_NONE, CLOCK_TICKS, CLOCK_NS };
@@ -38,7 +38,7 @@ static void add_field(struct gp_layout *layout, const struct gp_field *field, ui
 		layout->clock = CLOCK_TICKS;
 	if (field->rule == GP_RULE_LENGTH)
 		layout->clock = CLOCK_NS;
-	/* what holds a gp_record_call begins with it */
+	/* a record that contains a gp_record_call begins with it */
 	if (layout->clock == CLOCK_TICKS &&
 	    field->offset == offsetof(struct gp_record_call, duration_high_ticks))
 		layout->high = layout->fields;
@@ -113,8 +113,10 @@ static bool has_room(const struct gp_encoder *encoder, const struct gp_record *r
 	return (size_t)(encoder->limit - encoder->at) >= needed;
 }
 
-/* The differences from what was predicted that are not zero go to `differences`, zigzagged; returns
- * the mask of their fields. */
+/*
+ * Writes the nonzero differences from the predictions, zigzagged, to `differences`; returns the
+ * mask of their fields.
+ */
 static uint32_t predict(const struct gp_layout *layout, struct gp_step *steps, const word *words,
 			uint64_t *differences, uint32_t *count)
 {

@@ -1,11 +1,11 @@
 /*
- * bell: wakes the writer.  Any thread rings, also signal handlers; only the writer waits.
+ * eventcount: a futex-based wakeup of a waiting thread.  Any thread notifies, also signal handlers;
+ * only one thread waits.
  *
- * A ring that nobody has heard yet makes further ones free: at most one system call per pass of the
- * writer.
+ * A notification that is still pending makes further ones free: at most one system call per wait.
  */
-#ifndef COLLECTOR_BELL_H
-#define COLLECTOR_BELL_H
+#ifndef COLLECTOR_EVENTCOUNT_H
+#define COLLECTOR_EVENTCOUNT_H
 
 #include <stdint.h>
 
@@ -15,8 +15,11 @@ struct gp_eventcount {
 
 void gp_eventcount_notify(struct gp_eventcount *wakeup);
 
-/* Sleep until the bell rings or timeout_ns is over; returns at once where it rang since the last wait.  It may also return early, by
- * the wake of a ring that an earlier wait has heard already: the caller looks for itself whether there is work. */
+/*
+ * Sleep until a notification or until timeout_ns is over; returns at once if one came since the
+ * last wait.  Spurious returns are possible, from the wake of an earlier notification: the caller
+ * checks for work itself.
+ */
 void gp_eventcount_wait(struct gp_eventcount *wakeup, uint64_t timeout_ns);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * hash_bytes: a number of 64 bits for a byte string, for tables within one process.
+ * hash_bytes: a 64-bit hash of a byte string, for tables within one process.
  *
- * Eight bytes at a time, multiply and fold: names are long and come with every kernel or range.  Any thread.
+ * Eight bytes at a time, multiply and fold, because names are long and come with every kernel or
+ * range.  Any thread.
  */
 #ifndef COLLECTOR_HASH_BYTES_H
 #define COLLECTOR_HASH_BYTES_H
@@ -25,7 +26,7 @@ static inline uint64_t gp_hash_word(const char *at)
 	return word;
 }
 
-/* What is left beyond whole words is the end of the last eight bytes, where there are so many. */
+/* The rest beyond whole words is read as the last eight bytes, if there are that many. */
 static inline uint64_t gp_hash_bytes(uint64_t seed, const char *bytes, uint32_t length)
 {
 	const char *last = bytes + (length & ~7u);

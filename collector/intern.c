@@ -9,7 +9,7 @@
 
 #define FIRST_ENTRIES 1024u
 #define BLOCK_BYTES   (1u << 18)
-#define INTERN_PART   32 /* of --max-memory: the keys of a table */
+#define INTERN_PART   32 /* of --max-memory, for the keys of a table */
 
 struct gp_intern_entry {
 	uint64_t hash;
@@ -57,7 +57,10 @@ static struct gp_intern_entry *find(struct gp_intern_entry *entries, uint32_t li
 	}
 }
 
-/* For one more: double the table when it is three quarters full, so that a search stays short. */
+/*
+ * For one more entry: double the table when it is three quarters full, so that a search stays
+ * short.
+ */
 static bool make_room(struct gp_intern *table)
 {
 	uint32_t limit = table->entry_limit != 0 ? table->entry_limit * 2 : FIRST_ENTRIES;
@@ -121,7 +124,7 @@ static void forget(struct gp_intern *table)
 	*table = (struct gp_intern){.last_id = table->last_id};
 }
 
-/* The new key's id; 0: there is no memory. */
+/* The id of the new key; 0: out of memory. */
 static uint32_t add(struct gp_intern *table, uint64_t hash, const void *key, uint32_t key_bytes)
 {
 	const uint8_t *copy;
@@ -137,7 +140,7 @@ static uint32_t add(struct gp_intern *table, uint64_t hash, const void *key, uin
 	return table->last_id;
 }
 
-/* Where there is no memory for more, the table makes room in what it has. */
+/* Without memory for more, the table reuses its own. */
 static uint32_t add_or_forget(struct gp_intern *table, uint64_t hash, const void *key,
 			      uint32_t key_bytes)
 {
@@ -152,7 +155,7 @@ static uint32_t add_or_forget(struct gp_intern *table, uint64_t hash, const void
 	return add(table, hash, key, key_bytes);
 }
 
-/* Whoever is known, as nearly all are, costs no look at what may be had. */
+/* Known keys, the common case, are found without any memory check. */
 uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes, bool *is_new)
 {
 	uint64_t hash = gp_hash_bytes(0, key, key_bytes);
@@ -170,7 +173,10 @@ uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes,
 	return id;
 }
 
-/* Nothing was added since, so that no search leads beyond the entry, and its key is the last in its block. */
+/*
+ * Nothing was added since, so no probe sequence passes the entry, and its key is the last in its
+ * block.
+ */
 void gp_intern_take_back(struct gp_intern *table, const void *key, uint32_t key_bytes)
 {
 	find(table->entries, table->entry_limit, gp_hash_bytes(0, key, key_bytes), key, key_bytes)

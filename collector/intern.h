@@ -3,9 +3,9 @@
  *
  * One thread only; memory comes from anonymous mappings, never from malloc.  Ids count from 1.
  *
- * Memory is bounded, however long the program runs and however many keys it makes up: a table that
- * holds GP_INTERN_MOST_BYTES of keys, or less where --max-memory says so (collector/memory_budget.h), forgets them all.  A key that comes again is then new, with an
- * id of its own, and no id ever means two keys.
+ * Memory is bounded for any number of keys: a table with GP_INTERN_MOST_BYTES of keys, or less with
+ * --max-memory (collector/memory_budget.h), forgets them all.  A forgotten key is then new and gets
+ * another id; an id never stands for two keys.
  */
 #ifndef COLLECTOR_INTERN_H
 #define COLLECTOR_INTERN_H
@@ -20,18 +20,21 @@ struct gp_intern {
 	uint32_t entry_limit;
 	uint32_t entry_count;
 	uint32_t last_id;
-	struct gp_intern_block *blocks; /* of keys; the newest first */
-	uint32_t block_used_bytes;      /* of the newest, its head included */
+	struct gp_intern_block *blocks; /* memory of the keys; the newest first */
+	uint32_t block_used_bytes;      /* of the newest block, including its header */
 	uint32_t kept_bytes;            /* of all keys */
 };
 
 /*
- * Id of a key.  *is_new: this call made the id, and the caller has to emit its definition.
- * Returns 0 when memory ran out.
+ * The id of a key.  *is_new: this call made the id, and the caller must emit its definition.
+ * Returns 0 if out of memory.
  */
 uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes, bool *is_new);
 
-/* Right after gp_intern() made an id: its definition was dropped.  The key is new when it comes again, with another id. */
+/*
+ * Right after gp_intern() made an id whose definition was dropped: forget the key, which gets
+ * another id next time.
+ */
 void gp_intern_take_back(struct gp_intern *table, const void *key, uint32_t key_bytes);
 
 #endif

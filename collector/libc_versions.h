@@ -1,13 +1,14 @@
 /*
- * oldest_libc: the C library's functions by a version that it has had since 2.17 or longer.
+ * libc_versions: binds C library functions to symbol versions of glibc 2.17 or older.
  *
- * The loader ends a program whose C library lacks a version that a preloaded library asks for, as in a container that is older
- * than the machine where this was built.  Most of the versions that come with a newer C library say nothing new: 2.34 moved what
- * was in libdl and libpthread into libc.  The Makefile includes this before all else in what becomes part of the library, and
- * makes it need those two, where an older one has the functions.  tests/lint/exports.sh refuses what is newer.
+ * The loader ends a program whose C library lacks a symbol version that a preloaded library needs,
+ * such as in a container older than the build machine.  Most of the newer versions change nothing:
+ * 2.34 moved the functions of libdl and libpthread into libc.  The Makefile includes this header
+ * before all else in the library's objects, and links the library against those two, where an older
+ * C library has the functions.  tests/lint/exports.sh refuses newer versions.
  */
-#ifndef COLLECTOR_OLDEST_LIBC_H
-#define COLLECTOR_OLDEST_LIBC_H
+#ifndef COLLECTOR_LIBC_VERSIONS_H
+#define COLLECTOR_LIBC_VERSIONS_H
 
 #if defined(__x86_64__)
 #define GP_LIBC_FIRST   "GLIBC_2.2.5"
@@ -34,7 +35,7 @@ __asm__(".symver dladdr, dladdr@" GP_LIBC_FIRST "\n"
 	".symver pthread_setname_np, pthread_setname_np@" GP_LIBC_SETNAME "\n"
 	".symver pthread_setspecific, pthread_setspecific@" GP_LIBC_FIRST "\n"
 	".symver pthread_sigmask, pthread_sigmask@" GP_LIBC_FIRST "\n"
-	/* by these names headers of 2.38 call them */
+	/* the names that headers of 2.38 use */
 	".symver __isoc23_sscanf, sscanf@" GP_LIBC_FIRST "\n"
 	".symver __isoc23_strtol, strtol@" GP_LIBC_FIRST "\n"
 	".symver __isoc23_strtoll, strtoll@" GP_LIBC_FIRST "\n"

@@ -5,7 +5,7 @@
 
 static struct {
 	uint64_t most_bytes;
-	uint64_t inherited_bytes; /* taken; the rest is in gp_process_state */
+	uint64_t inherited_bytes; /* charged; the other part is in gp_process_state */
 	uint64_t peak_bytes;
 	uint64_t refusals;
 } budget;
@@ -58,8 +58,9 @@ static void note_peak(uint64_t bytes)
 }
 
 /*
- * Of two that ask at once for what is room for one, both may be refused: that is the safe side.  Both words are added to and read in
- * one order for all threads, so that of two that ask for one each, one at least sees the other.
+ * Of two concurrent requests that fit only one at a time, both may be refused, which is safe.  All
+ * threads add to and read the two words in the same order, so at least one of two concurrent
+ * requests sees the other.
  */
 bool gp_memory_budget_charge(enum gp_memory_budget_life life, size_t bytes)
 {

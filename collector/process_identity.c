@@ -11,8 +11,10 @@
 #define ZOMBIE           'Z'
 #define LINE_BYTES       1024
 
-/* The second field, the program's name in parentheses, may itself hold spaces, parentheses and
- * newlines. */
+/*
+ * The second field, the program's name in parentheses, may itself contain spaces, parentheses and
+ * newlines.
+ */
 static const char *after_name(const char *line)
 {
 	const char *end = strrchr(line, ')');
@@ -20,7 +22,7 @@ static const char *after_name(const char *line)
 	return end != NULL && end[1] == ' ' ? end + 2 : NULL;
 }
 
-/* What the kernel says of the process from its state on; NULL where it cannot be read. */
+/* The line of /proc/self/stat from the process state on; NULL if it cannot be read. */
 static const char *read_status(char *line, size_t size)
 {
 	ssize_t bytes = gp_sys_read_file("/proc/self/stat", line, size - 1);
@@ -58,7 +60,7 @@ uint32_t gp_process_identity_thread_count(bool *main_has_ended)
 	return (uint32_t)number_in(status, THREADS_FIELD);
 }
 
-/* The kernel counts a folder for each thread as a link, and two more as for any folder. */
+/* The link count of the folder is the number of threads plus two. */
 uint32_t gp_process_identity_max_thread_count(void)
 {
 	struct stat folder;

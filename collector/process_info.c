@@ -11,16 +11,18 @@
 #include "collector/sys.h"
 #include "collector/text.h"
 
-/* Workers that were started by workers. */
+/* Levels of workers that started workers. */
 #define MOST_PARENTS 4
 
-/* What an interpreter's one-letter options before the script mean; letters of flags without
- * argument are not listed. */
+/*
+ * The meaning of an interpreter's one-letter options before the script; flags without an argument
+ * are not listed.
+ */
 struct interpreter {
-	const char *name; /* a prefix: versions may follow */
+	const char *name; /* a prefix: a version may follow */
 	const char *module;
 	const char *code;
-	const char *argument; /* any other argument, which may be glued on */
+	const char *argument; /* options with an argument, which may follow without a space */
 };
 
 static const struct interpreter interpreters[] = {
@@ -70,7 +72,7 @@ static const struct interpreter *find_interpreter(const char *file)
 
 enum found { FOUND_NOTHING, FOUND_MODULE, FOUND_CODE };
 
-/* One argument of the form -abc; an argument of a letter is the rest of it or the next word. */
+/* One argument of the form -abc; the argument of a letter is its rest or the next word. */
 static enum found read_flags(const struct interpreter *interpreter, const char *flags,
 			     struct words *words, const char **module)
 {
@@ -87,7 +89,7 @@ static enum found read_flags(const struct interpreter *interpreter, const char *
 	return FOUND_NOTHING;
 }
 
-/* The script or module that an interpreter was asked to run; NULL = none, its own name will do. */
+/* The script or module that an interpreter runs; NULL = none, use the interpreter's name. */
 static const char *find_script(const struct interpreter *interpreter, struct words words,
 			       bool *is_module)
 {
@@ -148,7 +150,7 @@ int gp_process_info_program_of(const char *file, const char *command, size_t com
 	return (int)text.length;
 }
 
-/* A file about a process; 0 = ourselves. */
+/* Path of a file about a process; pid 0 = this process. */
 static void add_process_file(struct gp_text *path, uint64_t pid, const char *name)
 {
 	gp_text_add(path, "/proc/");
@@ -178,7 +180,7 @@ static size_t read_command(char *command, size_t size)
 	return read_process(0, "/cmdline", command, size);
 }
 
-/* 0 = not known. */
+/* 0 = unknown. */
 static uint64_t parent_of(uint64_t pid)
 {
 	char status[256];
@@ -186,7 +188,7 @@ static uint64_t parent_of(uint64_t pid)
 	const char *end;
 
 	read_process(pid, "/stat", status, sizeof(status));
-	end = strrchr(status, ')'); /* of the name; then " S 1234 " */
+	end = strrchr(status, ')'); /* end of the name; then " S 1234 " */
 	if (end == NULL || strlen(end) <= 4)
 		return 0;
 	for (end += 4; *end >= '0' && *end <= '9'; end++)
@@ -194,7 +196,10 @@ static uint64_t parent_of(uint64_t pid)
 	return parent;
 }
 
-/* What Python's multiprocessing starts with `spawn` and `forkserver`: such a process runs the script of its parent. */
+/*
+ * A worker of Python's multiprocessing with `spawn` or `forkserver`, which runs the script of its
+ * parent.
+ */
 static bool is_worker(const char *command, size_t bytes)
 {
 	static const char *const starts[] = {"from multiprocessing.spawn import",

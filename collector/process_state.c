@@ -22,7 +22,7 @@ static void wipe(void)
 
 int gp_process_state_prepare(void)
 {
-	/* The second way misses children of clone(); it is for kernels before 4.14. */
+	/* The fallback, for kernels before 4.14, misses children of clone(). */
 	if (gp_sys_wipe_on_fork(&gp_process_state, sizeof(gp_process_state)) == 0)
 		return 0;
 	return pthread_atfork(NULL, NULL, wipe) == 0 ? 0 : -ENOMEM;
@@ -36,7 +36,7 @@ bool gp_process_state_is_own_process(void)
 	       gp_load32(&gp_process_state.process) == id;
 }
 
-/* Before any child can be made. */
+/* Before any child can be created. */
 __attribute__((constructor)) static void construct(void)
 {
 	if (gp_process_state_prepare() == 0)

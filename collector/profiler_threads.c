@@ -55,13 +55,13 @@ static bool count_others(const uint32_t *libc_threads, uint32_t own, uint32_t *o
 	return threads != 0;
 }
 
-/* One that ends meanwhile might be counted here and not there. */
+/* A thread that ends meanwhile might be in one count and not in the other. */
 bool gp_profiler_threads_are_last(const uint32_t *libc_threads, bool *may_change)
 {
 	uint32_t others, before = gp_load32_acquire(&gp_process_state.own_threads);
 	bool is_known;
 
-	/* but for a main thread that has ended there are others */
+	/* other threads exist besides the ended main thread */
 	if (gp_process_identity_max_thread_count() > before + 1) {
 		*may_change = true;
 		return false;

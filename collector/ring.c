@@ -14,7 +14,7 @@ static void write_fixed(struct gp_ring_header *ring, uint64_t at, const struct g
 		memcpy(gp_ring_slot(ring, at + i), from + i * GP_SLOT_BYTES, GP_SLOT_BYTES);
 }
 
-/* The text goes on where the header ends, within the first slot, and is padded with zeros. */
+/* The text starts behind the header, within the first slot, and is padded with zeros. */
 static void write_string(struct gp_ring_header *ring, uint64_t at, const struct gp_item *item)
 {
 	const struct gp_record_string *string = (const struct gp_record_string *)item->record;

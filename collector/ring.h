@@ -2,9 +2,9 @@
  * ring: the single-producer, single-consumer ring of slots behind a gp_ring_header
  * (gpuprof/ring_file.h).
  *
- * One thread puts (or several, one at a time, under a lock of their own), one other thread takes.
- * A record becomes visible as a whole when `head` moves; its slots are free again when `tail`
- * moves.  Nothing here waits, allocates or calls the system.
+ * One thread puts records (or several, one at a time, under their own lock), one other thread takes
+ * them.  A record becomes visible as a whole when `head` advances; its slots are free again when
+ * `tail` advances.  No function waits, allocates or makes a system call.
  */
 #ifndef COLLECTOR_RING_H
 #define COLLECTOR_RING_H
@@ -16,13 +16,13 @@
 #include "gpuprof/record.h"
 #include "gpuprof/ring_file.h"
 
-/* What is put in a ring at once. */
+/* One record to put into a ring. */
 struct gp_item {
-	const struct gp_record *record; /* of a string: its gp_record_string alone */
-	const char *text;               /* of a string, else NULL */
+	const struct gp_record *record; /* for a string: only its gp_record_string */
+	const char *text;               /* for a string, else NULL */
 	uint32_t slots;                 /* of record and text */
-	uint32_t thread; /* in a shared ring: whose record it is, said by a THREAD record before it;
-			    else 0 */
+	/* in a shared ring: the record's thread, for a THREAD record before it; else 0 */
+	uint32_t thread;
 };
 
 /* Bytes that a ring of slot_count slots needs. */
@@ -42,8 +42,8 @@ static inline void *gp_ring_slot(struct gp_ring_header *ring, uint64_t position)
 }
 
 /*
- * Producer: put a fixed-size record while the ring is, as far as the producer knows, at most half
- * full.  False: it is not, nothing was put, use gp_ring_put(), which knows better.
+ * Producer: put a fixed-size record if the ring is, as far as the producer knows, at most half
+ * full.  False: nothing was put; use gp_ring_put(), which reads the current tail.
  */
 static inline bool gp_ring_put_quick(struct gp_ring_header *ring, const struct gp_record *record)
 {
@@ -59,28 +59,28 @@ static inline bool gp_ring_put_quick(struct gp_ring_header *ring, const struct g
 	return true;
 }
 
-/* Producer: put any item.  False: there is no room for it now. */
+/* Producer: put any item.  False: not enough free slots now. */
 bool gp_ring_put(struct gp_ring_header *ring, const struct gp_item *item);
 
-/* Producer: more than half of the slots were taken when last looked: time to wake the consumer. */
+/* Producer: more than half of the slots were used at the last check: wake the consumer. */
 static inline bool gp_ring_is_half_full(const struct gp_ring_header *ring)
 {
 	return gp_load64(&ring->head) - ring->cached_tail > ring->slot_count / 2;
 }
 
-/* Producer: how many slots are free now. */
+/* Producer: current number of free slots. */
 static inline uint64_t gp_ring_free_slots(const struct gp_ring_header *ring)
 {
 	return ring->slot_count - (gp_load64(&ring->head) - gp_load64_acquire(&ring->tail));
 }
 
-/* Consumer: slots that can be taken: [tail, the returned position). */
+/* Consumer: available slots are [tail, the returned position). */
 static inline uint64_t gp_ring_head(const struct gp_ring_header *ring)
 {
 	return gp_load64_acquire(&ring->head);
 }
 
-/* Consumer: give the slots before `position` back. */
+/* Consumer: free the slots before `position`. */
 static inline void gp_ring_free(struct gp_ring_header *ring, uint64_t position)
 {
 	gp_store64_release(&ring->tail, position);

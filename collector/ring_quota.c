@@ -6,7 +6,7 @@
 #include "collector/sys.h"
 #include "gpuprof/ring_file.h"
 
-/* What getdents64 gives. */
+/* The layout of getdents64 entries. */
 struct entry {
 	uint64_t inode;
 	int64_t offset;

@@ -23,7 +23,7 @@
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14; absent from older headers */
 #define RANGE_UNSHARE  2  /* CLOSE_RANGE_UNSHARE */
 #define PAGE_BYTES     4096u
-#define STACK_BYTES    (256u << 10) /* CUPTI flushes on one of ours */
+#define STACK_BYTES    (256u << 10) /* CUPTI flushes on one of our threads */
 #define NS_PER_SECOND  1000000000u
 
 static long kernel_call(long number, long a, long b, long c, long d, long e, long f)
@@ -46,7 +46,7 @@ static int add_tls(struct dl_phdr_info *object, size_t size, void *total_bytes)
 	return 0;
 }
 
-/* The C library takes every thread's copy of the program's thread-local variables out of its stack. */
+/* The C library places each thread's copy of the program's thread-local variables on its stack. */
 static size_t stack_bytes(void)
 {
 	size_t tls_bytes = 0;
@@ -55,7 +55,7 @@ static size_t stack_bytes(void)
 	return STACK_BYTES + (tls_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
-/* What an instruction raises, or a system call where a filter says so. */
+/* Signals raised by an instruction, or by a system call under a filter. */
 #define RAISED_BY_CODE                                                                             \
 	(GP_SYS_SIGNAL(SIGSEGV) | GP_SYS_SIGNAL(SIGBUS) | GP_SYS_SIGNAL(SIGILL) |                  \
 	 GP_SYS_SIGNAL(SIGFPE) | GP_SYS_SIGNAL(SIGTRAP) | GP_SYS_SIGNAL(SIGSYS))
@@ -147,8 +147,9 @@ bool gp_sys_is_confined(void)
 }
 
 /*
- * All but what docs/reference/limits.md says that a program's filter has to allow: each asks for itself, right before, for a filter may come at
- * any time, for all threads at once.
+ * For all system calls except those that a program's filter must allow (docs/limits.md): checks for
+ * a filter right before each call, because one may be installed at any time, for all threads at
+ * once.
  */
 static long ask_and_call(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -178,9 +179,8 @@ int gp_sys_open(const char *path, int flags, unsigned mode)
 		fd = ask_and_call4(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC | O_NOFOLLOW,
 				   (long)mode);
 	while (fd == -EINTR);
-	if (fd >= 0 &&
-	    (flags &
-	     O_CREAT)) /* it is opened again, by name, whatever the program's umask forbids */
+	/* it is opened again by name, so the program's umask must not remove the permissions */
+	if (fd >= 0 && (flags & O_CREAT))
 		ask_and_call2(SYS_fchmod, fd, (long)mode);
 	return (int)fd;
 }
@@ -190,7 +190,7 @@ void gp_sys_close(int fd)
 	call2(SYS_close, fd, 0);
 }
 
-/* Write all of it; what does not write at a place ignores the offset. */
+/* Write all of it; sequential writes ignore the offset. */
 static size_t write_all(long number, int fd, const void *data, size_t bytes, uint64_t offset,
 			int *error)
 {
@@ -358,8 +358,10 @@ static int map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
 	return 0;
 }
 
-/* Where the kernel cannot populate, touching does: the file's blocks are allocated, so that it
- * cannot fail. */
+/*
+ * If the kernel cannot populate, touch the pages: the file's blocks are allocated, so this cannot
+ * fail.
+ */
 static int populate(char *memory, size_t bytes)
 {
 	long result = call3(SYS_madvise, (long)memory, (long)bytes, POPULATE_WRITE);
@@ -382,7 +384,10 @@ int gp_sys_map(int fd, uint64_t from_bytes, size_t bytes, void **memory)
 		gp_memory_budget_release(GP_MEMORY_BUDGET_NOT_INHERITED, bytes);
 		return error;
 	}
-	/* It is its parent's: a child that goes on where a signal handler interrupted us gets gp_sys_map_in_child(). */
+	/*
+	 * Only the parent has it: a child that continues after an interrupting signal handler uses
+	 * gp_sys_map_in_child().
+	 */
 	call3(SYS_madvise, (long)*memory, (long)bytes, MADV_DONTFORK);
 	error = populate(*memory, bytes);
 	if (error)
@@ -400,7 +405,7 @@ int gp_sys_map_in_child(void *memory, size_t bytes)
 		return (int)result;
 	if (result == (long)memory)
 		return 0;
-	call2(SYS_munmap, result, (long)bytes); /* before Linux 4.17 the place is only asked for */
+	call2(SYS_munmap, result, (long)bytes); /* before Linux 4.17 the address is only a hint */
 	return -EEXIST;
 }
 
@@ -435,9 +440,9 @@ void gp_sys_sleep(uint64_t duration_ns)
 	gp_sys_wait(&word, 0, duration_ns);
 }
 
-#define NOT_HELD UINT64_MAX /* no mask: there are signals that the kernel never puts in one */
+#define NOT_HELD UINT64_MAX /* no valid mask: it includes signals that the kernel never blocks */
 
-/* The kernel's own masks are of 64 bits, and hold the C library's signals, too. */
+/* The kernel's masks have 64 bits, and include the C library's internal signals. */
 uint64_t gp_sys_hold_signals(uint64_t but)
 {
 	uint64_t held = ~(RAISED_BY_CODE | but);
@@ -459,7 +464,7 @@ uint64_t gp_sys_unhandled_signals(void)
 	uint64_t unhandled = 0;
 
 	for (int number = 1; number < NSIG; number++) {
-		/* as the kernel has it: the handler, flags, what returns from it, a mask */
+		/* the kernel's layout: handler, flags, restorer, mask */
 		uint64_t action[4];
 
 		if (ask_and_call4(SYS_rt_sigaction, number, 0, (long)action, sizeof(action[3])) ==
@@ -511,13 +516,16 @@ void gp_sys_set_thread_name(const char *name)
 int gp_sys_stand_apart(void)
 {
 	call2(SYS_unshare, CLONE_FS, 0);
-	/* takes none along, and therefore closes none: closing can be seen, by the owner of a file system for one */
+	/*
+	 * copies no descriptors, and so closes none: the owner of a file system could observe a
+	 * close
+	 */
 	return (int)call3(SYS_close_range, 0, (long)UINT32_MAX, RANGE_UNSHARE);
 }
 
 bool gp_sys_can_read(uint64_t address)
 {
-	/* where system calls are forbidden, another error says nothing */
+	/* if system calls are forbidden, other errors say nothing */
 	return gp_sys.call(SYS_rt_sigprocmask, -1, (long)address, 0, 8, 0, 0) == -EINVAL;
 }
 

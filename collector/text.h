@@ -1,4 +1,4 @@
-/* text: put short texts together without stdio.  What does not fit is cut; text->cut says so. */
+/* text: builds short texts without stdio.  Text that does not fit is cut; text->cut tells. */
 #ifndef COLLECTOR_TEXT_H
 #define COLLECTOR_TEXT_H
 
@@ -21,7 +21,7 @@ void gp_text_add_bytes(struct gp_text *text, const char *more, size_t bytes);
 void gp_text_add_decimal(struct gp_text *text, uint64_t number);
 void gp_text_add_hex(struct gp_text *text, uint64_t number); /* 16 digits */
 
-/* A code point below 0x110000 in UTF-8; returns its bytes, 1 to 4. */
+/* Encode a code point below 0x110000 in UTF-8; returns its length, 1 to 4. */
 uint32_t gp_text_put_utf8(char *at, uint32_t c);
 
 #endif

@@ -11,10 +11,10 @@
 #include "collector/collector.h"
 #include "collector/hash_bytes.h"
 
-#define SHARE_OF_CHAINS 16u /* this part of the memory is the heads of the chains */
+#define SHARE_OF_CHAINS 16u /* this part of the memory holds the heads of the chains */
 #define NO_MEMORY       1u
 #define BUDGET_PART                                                                                \
-	32u /* of --max-memory: a table of GP_TEXT_TABLE_MAX_BYTES; others have as much less as they are smaller */
+	32u /* of --max-memory, for a table of GP_TEXT_TABLE_MAX_BYTES; smaller ones less */
 
 static_assert(GP_STRING_MAX_BYTES <= UINT16_MAX, "lengths have 16 bits");
 
@@ -26,10 +26,10 @@ static uint64_t hash_of(const struct gp_text_key *key)
 
 /* ---- memory ---- */
 
-/* What the memory begins with; the rest is texts. */
+/* The beginning of the memory; the texts follow. */
 struct area {
-	uint64_t bytes;      /* of all, a power of two; it and the mask stay as they are made */
-	uint64_t chain_mask; /* a power of two of chains, less 1 */
+	uint64_t bytes;      /* of all, a power of two; constant, like the mask */
+	uint64_t chain_mask; /* number of chains, a power of two, minus 1 */
 	uint64_t chains[];   /* atomic; the address of the newest text of each, 0 = none */
 };
 
@@ -40,7 +40,7 @@ static uint32_t bytes_to_have(const struct gp_text_table *table)
 	return (uint32_t)gp_memory_budget_share_pow2(table->wanted_bytes, BUDGET_PART * smaller);
 }
 
-/* Pages are there only once they are touched. */
+/* Pages are allocated when touched. */
 static struct area *make_area(uint32_t bytes)
 {
 	int saved_errno = errno;
@@ -68,7 +68,10 @@ static void drop_area(struct area *area)
 	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, bytes);
 }
 
-/* Of threads that come at the same time one has its area taken.  Whoever was refused may have been so only because of the others. */
+/*
+ * One of several concurrent threads installs its area.  A refusal may have been caused by the
+ * others' areas.
+ */
 static uint64_t map_memory(struct gp_text_table *table)
 {
 	struct area *area = make_area(bytes_to_have(table));
@@ -81,7 +84,7 @@ static uint64_t map_memory(struct gp_text_table *table)
 	return gp_load64_acquire(&table->memory);
 }
 
-/* NULL: there is no memory. */
+/* NULL: out of memory. */
 static struct area *area_of(struct gp_text_table *table)
 {
 	uint64_t memory = gp_load64_acquire(&table->memory);
@@ -96,13 +99,13 @@ static struct gp_known_text *text_at(uint64_t address)
 	return (struct gp_known_text *)(uintptr_t)address;
 }
 
-/* Where the texts begin. */
+/* Address of the first text. */
 static uint64_t first_of(const struct area *area)
 {
 	return (uintptr_t)&area->chains[area->chain_mask + 1];
 }
 
-/* What two threads take for one text at a time is lost to one of them, seldom. */
+/* If two threads add the same text concurrently, the memory of one copy is wasted. */
 static struct gp_known_text *take_room(struct gp_text_table *table, const struct area *area,
 				       uint32_t length_bytes)
 {
@@ -128,7 +131,7 @@ static bool is_text(const struct gp_known_text *text, const struct gp_text_key *
 	       memcmp(text->bytes, key->bytes, key->length_bytes) == 0;
 }
 
-/* The part of a chain from `first` up to `end`. */
+/* Search the part of a chain from `first` up to `end`. */
 static struct gp_known_text *find(uint64_t first, uint64_t end, const struct gp_text_key *key,
 				  uint64_t hash)
 {
@@ -138,7 +141,7 @@ static struct gp_known_text *find(uint64_t first, uint64_t end, const struct gp_
 	return NULL;
 }
 
-/* What a text has and nothing else, not even its copy elsewhere. */
+/* A value that only a text at this very address has, not even a copy of it. */
 static uint64_t seal_of(const struct gp_known_text *text)
 {
 	return (text->hash ^ (uintptr_t)text) * 0xff51afd7ed558ccdu | 1;
@@ -163,7 +166,7 @@ static struct gp_known_text *make(struct gp_text_table *table, const struct area
 	return text;
 }
 
-/* What others add meanwhile comes before what has been looked at. */
+/* Texts added meanwhile come before the part already searched. */
 static struct gp_known_text *add(struct gp_text_table *table, struct area *area, uint64_t searched,
 				 const struct gp_text_key *key, uint64_t hash)
 {
@@ -231,7 +234,7 @@ struct gp_known_text *gp_text_table_at(const struct gp_text_table *table, uint64
 
 /* ---- defining ---- */
 
-/* The definition is out before anybody can take it for made; two threads may both make it. */
+/* The definition is emitted before the text is marked as defined; two threads may both emit it. */
 static uint32_t define(struct gp_known_text *text, uint32_t recording)
 {
 	if (recording == 0 || !gp_emit_string((enum gp_string_space)text->space, text->id,

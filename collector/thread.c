@@ -16,19 +16,20 @@
 #define FIRST_SLEEP_NS   100000u
 #define LONGEST_SLEEP_NS 1600000u
 
-/* What a thread keeps; zero at its start.  Only the thread and its signal handlers touch it. */
+/* The state of a thread, initially zero.  Only the thread and its signal handlers access it. */
 struct local {
 	struct gp_ring_header *ring; /* its own, or NULL */
 	struct gp_lane *lane;
-	uint64_t gave_up_at; /* 1 + tail of a ring that stayed full: no waits until it moves */
-	uint32_t
-		recording; /* that all this is of: what a forked child's thread has from its parent is not its own */
-	uint32_t id;        /* thread id, 0 = not asked yet */
-	uint32_t name_hash; /* of the name that was said last */
-	uint8_t busy;       /* inside gp_emit(): a signal handler keeps off our ring */
+	/* 1 + tail of a ring that stayed full: no waits until the tail moves */
+	uint64_t gave_up_at;
+	/* the recording of this state: a forked child's thread inherits that of its parent */
+	uint32_t recording;
+	uint32_t id;        /* thread id, 0 = not determined yet */
+	uint32_t name_hash; /* of the last emitted name */
+	uint8_t busy;       /* inside gp_emit(): a signal handler must not use our ring */
 	uint8_t sharing;    /* holds the shared ring's lock */
 	uint8_t named;
-	uint8_t ended;   /* its destructor ran: no ring any more */
+	uint8_t ended;   /* its destructor ran: it gets no ring any more */
 	uint8_t patient; /* gp_emit_is_patient() */
 };
 
@@ -41,8 +42,8 @@ static struct gp_eventcount *writer_wakeup;
 static struct gp_lane *shared_lane;
 static struct gp_ring_header *shared_ring;
 static uint32_t shared_lock;
-static bool all_wait;           /* for room in a full ring */
-static uint32_t last_recording; /* of this process or of those that it was forked from */
+static bool all_wait;           /* for free slots in a full ring */
+static uint32_t last_recording; /* of this process or of its ancestors by fork */
 
 static pthread_key_t key;
 static bool has_key;
@@ -71,7 +72,7 @@ static void unlock_shared(void)
 	gp_store32_release(&shared_lock, 0);
 }
 
-/* Where nobody waits, there is room for a definition when there is none for other records. */
+/* Threads that never wait leave some slots for definitions. */
 static bool is_put(struct gp_ring_header *ring, const struct gp_item *item)
 {
 	if (!waits() && !gp_is_definition(item->record) &&
@@ -98,14 +99,15 @@ static bool put_shared(const struct gp_item *item, int spins)
 	done = is_put(shared_ring, item);
 	half_full = gp_ring_is_half_full(shared_ring);
 	unlock_shared();
-	if (half_full) /* not before: the writer may take our core while others wait for the lock */
+	/* after the unlock: the writer may take our core while others wait for the lock */
+	if (half_full)
 		gp_eventcount_notify(writer_wakeup);
 	if (done)
 		gp_count(GP_COUNTER_SHARED_RING, 1);
 	return done;
 }
 
-/* ---- putting with patience ---- */
+/* ---- putting with waits ---- */
 
 static bool try_put(const struct gp_item *item)
 {
@@ -121,7 +123,7 @@ static void count_wait(void)
 		gp_count(GP_COUNTER_RING_WAITS, 1);
 }
 
-/* What was lost may be the return of a call that is shown: nothing would come to tell of its end. */
+/* The lost record may be the return of a visible call: no later record would end that call. */
 static void count_lost(void)
 {
 	if (local.ring == NULL) {
@@ -137,14 +139,18 @@ static uint64_t ring_tail(void)
 	return gp_load64(&(local.ring != NULL ? local.ring : shared_ring)->tail);
 }
 
-/* A signal handler that interrupted the wait forked, and the child goes on here: it has no rings. */
+/*
+ * A signal handler that interrupted the wait forked, and the child continues here, without rings.
+ */
 static bool is_forked(void)
 {
 	return gp_load32(&gp_process_state.collector) == 0;
 }
 
-/* One long wait for a writer that does not move is enough: after it, records are dropped at once
- * until it moves. */
+/*
+ * One long wait for a stalled writer is enough: after it, records are dropped at once until the
+ * writer makes progress.
+ */
 static bool wait_and_put(const struct gp_item *item)
 {
 	uint64_t sleep_ns = FIRST_SLEEP_NS;
@@ -218,7 +224,10 @@ static uint32_t hash_of(const char *name)
 	return hash;
 }
 
-/* One that finds no room comes with the thread's next record, or at its end: it is not lost yet. */
+/*
+ * A name that does not fit is emitted with the thread's next record, or at its end: it is not lost
+ * yet.
+ */
 static void put_name(const char *name)
 {
 	struct gp_record_string string = {.kind = GP_RECORD_STRING, .space = GP_STRING_THREAD};
@@ -230,7 +239,7 @@ static void put_name(const char *name)
 	local.name_hash = hash_of(name);
 }
 
-/* Nobody says it at the end of a thread that has no ring. */
+/* A thread without a ring has no later chance to emit its name. */
 static void give_up_name(void)
 {
 	count_lost();
@@ -238,8 +247,8 @@ static void give_up_name(void)
 }
 
 /*
- * A child of vfork() runs on its parent's thread data: what is kept there must be the parent's.  It
- * gets no ring of its own and stays unknown.
+ * A child of vfork() runs on its parent's thread data, which must stay the parent's.  It gets no
+ * ring of its own, and its name stays unknown.
  */
 static void introduce_thread(void)
 {
@@ -257,7 +266,7 @@ static void introduce_thread(void)
 	}
 }
 
-/* Threads are often named after their first record, by whoever made them. */
+/* Threads are often named after their first record, by their creator. */
 static void emit_last_name(void)
 {
 	char name[16];
@@ -315,7 +324,7 @@ static bool emit_slowly(struct gp_item *item)
 	return done;
 }
 
-/* `busy` and `sharing` stay: they are of calls that this very thread is in. */
+/* `busy` and `sharing` stay: they belong to active calls of this very thread. */
 static void forget_other_recording(uint32_t live)
 {
 	if (local.recording == live)
@@ -424,7 +433,7 @@ void gp_count_hook(uint64_t sampled_ticks)
 
 	if (live == 0)
 		return;
-	if (!is_of(&local, live)) { /* seldom: then this hook is not sampled */
+	if (!is_of(&local, live)) { /* rare: this callback is then not sampled */
 		gp_count(GP_COUNTER_HOOKS, 1);
 		return;
 	}
@@ -470,8 +479,8 @@ void gp_call_is_left_out(void)
 /* ---- life of the collector ---- */
 
 /*
- * Where a signal handler forked, the child may be about to put a record in its ring or the shared one; a thread that has no ring, or is in
- * gp_emit(), may be about to take any.
+ * If a signal handler forked, the child may be about to put a record into its ring or the shared
+ * one; a thread without a ring, or inside gp_emit(), may be about to take any ring.
  */
 static void stand_in_for_rings(void)
 {
@@ -487,8 +496,8 @@ static void stand_in_for_rings(void)
 }
 
 /*
- * As early as possible: glibc keeps the first keys in the thread itself, later ones cost an allocation in each thread; and what other libraries do in
- * a forked child comes after us.
+ * As early as possible: glibc keeps the first keys in the thread itself, later ones cost an
+ * allocation per thread; and fork handlers of other libraries then run after ours in a child.
  */
 static __attribute__((constructor)) void prepare(void)
 {

@@ -1,14 +1,15 @@
 /*
- * thread: how a program thread hands records over (gp_emit() and its companions of
+ * thread: passes records of program threads to the writer (gp_emit() and related functions of
  * collector/collector.h).
  *
- * Each thread has a ring of its own from its first record on, until it ends.  A record that cannot
- * go there (no ring is free, the thread is ending, a signal handler interrupted another record)
- * takes the shared ring, under a lock that nobody waits long for.
+ * Each thread has its own ring from its first record until it ends.  A record that cannot use it
+ * (no ring is free, the thread is ending, a signal handler interrupted another record) goes to the
+ * shared ring, under a lock with a bounded wait.
  *
- * A word that becomes zero in forked children says that the collector is live; every function looks at it before
- * anything else, because a child has neither rings nor writer.  It numbers the recordings: a child that starts one of its
- * own gives it the next number, and what its thread kept of the parent's is forgotten.
+ * A word that is zero in forked children tells whether the collector is live.  Every function
+ * checks it first, because a child has neither rings nor writer.  The word is the number of the
+ * recording: a child that starts its own uses the next number, and the inherited state of its
+ * thread is discarded.
  */
 #ifndef COLLECTOR_THREAD_H
 #define COLLECTOR_THREAD_H
@@ -20,7 +21,7 @@
 void gp_thread_set_up(struct gp_arena *arena, struct gp_eventcount *wakeup,
 		      enum gp_overload on_overload);
 
-/* From here on records are taken, and until gp_thread_go_dead(). */
+/* Accept records until gp_thread_go_dead(). */
 void gp_thread_go_live(void);
 void gp_thread_go_dead(void);
 

@@ -25,7 +25,7 @@ static int name_copy(char *path, size_t path_bytes, const char *base_path, uint3
 	return text.cut ? -ENAMETOOLONG : 0;
 }
 
-/* The Chrome trace will take the same name: whatever has it now must stay. */
+/* The Chrome trace will use the same name: an existing file of that name must stay. */
 static bool is_taken(const char *base_path, uint32_t copy)
 {
 	char path[GP_PATH_BYTES];
@@ -54,7 +54,7 @@ static int create(struct gp_tracefile *file, const char *base_path, int how)
 	return fd;
 }
 
-/* What is written to a file that is open for appending goes to its end, wherever it should go. */
+/* Writes to an O_APPEND file always go to its end, whatever the offset. */
 static int way_to_write(const struct gp_tracefile *file)
 {
 	return file->circular.block_bytes == 0 ? O_APPEND : 0;
@@ -116,15 +116,16 @@ static void seal(struct gp_chunk *chunk, uint64_t sequence, enum gp_chunk_form f
 				sizeof(*header) - unchecked + header->payload_bytes);
 }
 
-/* Make as if the part of a chunk that was written had not been; else the file just got longer. */
+/* Discard a partly written chunk; if that fails, the file is longer. */
 static void undo(struct gp_tracefile *file, size_t written)
 {
 	if (written > 0 && gp_sys_truncate(file->fd, file->bytes) != 0)
 		file->bytes += written;
 }
 
-/* Known by its length: an inode's number soon belongs to another file, and changes on some file
- * systems. */
+/*
+ * Identified by its length: an inode number may soon be reused, and changes on some file systems.
+ */
 static int reopen(struct gp_tracefile *file)
 {
 	uint64_t bytes;
@@ -143,7 +144,9 @@ static int reopen(struct gp_tracefile *file)
 	return error;
 }
 
-/* At the beginning of a flush; what became of a file that stayed open is seen as where it is opened by name. */
+/*
+ * At the beginning of a flush.  A file that stayed open is checked like one that is opened by name.
+ */
 static int begin(struct gp_tracefile *file)
 {
 	uint64_t bytes;
@@ -161,7 +164,9 @@ static void mark(struct gp_tracefile *file)
 {
 	bool is_far = file->bytes - file->mark[1].bytes >= GP_TRACEFILE_ROOM_BYTES;
 
-	/* the end of the first chunk counts however short it is: no place is farther back */
+	/*
+	 * the end of the first chunk counts, however short it is: it is the earliest possible mark
+	 */
 	if (file->sequence == 0 || (file->sequence > 1 && !is_far))
 		return;
 	file->mark[0] = file->mark[1];
@@ -197,7 +202,7 @@ bool gp_tracefile_has_room(const struct gp_tracefile *file, uint32_t payload_byt
 	return file->limit_bytes == 0 || file->bytes + needed + after_bytes <= file->limit_bytes;
 }
 
-/* A torn chunk counts as none; the next one takes its place. */
+/* A torn chunk does not count; the next one replaces it. */
 static int put(struct gp_tracefile *file, struct gp_chunk *chunk, enum gp_chunk_form form,
 	       uint64_t *at)
 {
@@ -244,7 +249,7 @@ static int append(struct gp_tracefile *file, struct gp_chunk *chunk)
 		undo(file, written);
 		return error;
 	}
-	/* Where only zeros are missing, the next chunk brings them, and this one is valid. */
+	/* If only the zeros are missing, the next chunk writes them, and this one is valid. */
 	file->bytes += written;
 	file->sequence++;
 	file->records += chunk->program_records;

@@ -20,21 +20,21 @@
 #define NS_PER_MS    1000000u
 #define IDLE_POLL_NS (50 * NS_PER_MS)
 #define MEMORY_POLL_NS                                                                             \
-	(10 * NS_PER_MS) /* what is lost when a process with rings in private memory is killed */
+	(10 * NS_PER_MS) /* lost when a process with rings in private memory is killed */
 #define ANCHOR_NS     (1000 * NS_PER_MS)
-#define MAX_NEW_RINGS 4 /* in a pass: they take time, and the other rings fill meanwhile */
+#define MAX_NEW_RINGS 4 /* per pass: they take time, and the other rings fill meanwhile */
 #define FIRST_RINGS   2
-#define MAX_ROUNDS    16 /* over the rings before the clock is looked at again */
+#define MAX_ROUNDS    16 /* over the rings before the clock is checked again */
 
-/* What say_last() says. */
+/* The size of the records of emit_last(). */
 static_assert(
 	GP_ARENA_LANES * 32u + (GP_COUNTERS + 4u) * 24u <= GP_TRACEFILE_ROOM_BYTES,
 	"names of threads, counters, an anchor and the end find the room that is made for them");
 
 enum progress {
 	STARTING,
-	ABANDONED, /* the starting thread waits no longer */
-	READY,     /* too late for that */
+	ABANDONED, /* the starting thread has stopped waiting */
+	READY,     /* too late for abandoning */
 	RUNNING,
 	FAILED,
 	DONE
@@ -46,14 +46,14 @@ static struct {
 		progress; /* enum progress, atomic; the starting and stopping threads sleep on it */
 	uint32_t stop;    /* atomic */
 	uint32_t wants_anchor; /* atomic */
-	uint32_t is_full;      /* atomic; the file has reached its limit, and says so */
-	uint32_t end;          /* atomic; way and status of the END record */
+	uint32_t is_full; /* atomic; the file has reached its limit, and a record in it tells so */
+	uint32_t end;     /* atomic; way and status of the END record */
 	bool limit_is_emitted; /* in the file */
-	int error;             /* with FAILED: why; with DONE: what kept records from the file */
+	int error; /* with FAILED: the reason; with DONE: the reason of dropped records */
 	struct gp_eventcount wakeup;
 	struct gp_arena arena;
 	struct gp_drain drain;
-	uint64_t anchor_ns; /* when the last anchor was written */
+	uint64_t anchor_ns; /* time of the last anchor */
 	uint64_t reported[GP_COUNTERS];
 } writer;
 
@@ -61,8 +61,10 @@ static struct {
 
 static void make_turn(void);
 
-/* One chunk of each ring, so that none waits long for another.  Returns the slots moved; *error is
- * the last one met. */
+/*
+ * One chunk of each ring, so that none waits long for another.  Returns the number of moved slots;
+ * *error is the last error.
+ */
 static uint64_t drain_round(int *error)
 {
 	uint32_t lanes = gp_load32_acquire(&writer.arena.lane_count);
@@ -167,7 +169,7 @@ static void emit_gate(enum gp_gate_reason reason, bool on, uint64_t ticks)
 	gp_drain_emit(&writer.drain, (const struct gp_record *)&gate);
 }
 
-/* Each block of the file can be read without those that are gone. */
+/* Each block of the file is readable without the lost ones. */
 static void turn(void)
 {
 	const struct gp_circular_file *circular = &writer.drain.file.circular;
@@ -181,7 +183,7 @@ static void turn(void)
 	gp_drain_write_kept(&writer.drain);
 }
 
-/* Where only the last part of the trace is kept.  A second time where there was no room in the first block. */
+/* For a circular file.  A second time if the first block had no space. */
 static void make_turn(void)
 {
 	for (int i = 0; i < 2 && gp_drain_wants_turn(&writer.drain); i++)
@@ -202,7 +204,7 @@ static void emit_thread_name(uint32_t thread)
 		gp_drain_say_string(&writer.drain, GP_STRING_THREAD, thread, name, (size_t)length);
 }
 
-/* Threads say their name with their first record, but some get it only later. */
+/* Threads emit their name with their first record, but some are named later. */
 static void emit_thread_names(void)
 {
 	uint32_t lanes = gp_load32(&writer.arena.lane_count);
@@ -246,8 +248,7 @@ static int set_up(void)
 	if (error)
 		return error;
 	gp_thread_set_up(&writer.arena, &writer.wakeup, writer.config.on_overload);
-	/* for the thread that waits for us and for the one that fetches GPU records; later passes
-	 * make more */
+	/* for the starting thread and the fetching thread; later passes make more */
 	for (int i = 0; i < FIRST_RINGS && gp_arena_grow(&writer.arena) == 0; i++)
 		;
 	gp_clock_settle();
@@ -289,7 +290,10 @@ static bool is_limit_unsaid(void)
 	return writer.drain.is_full && !writer.limit_is_emitted;
 }
 
-/* The last that is said before the end: room is kept for that alone.  Where it could not be written it is said again. */
+/*
+ * The last record before the end: the reserved space is only for it.  If it could not be written it
+ * is emitted again.
+ */
 static void end_at_limit(void)
 {
 	emit_gate(GP_GATE_FULL, false, gp_clock_ticks());
@@ -320,21 +324,24 @@ static uint64_t poll_ns(bool active)
 	return active && writer.arena.path[0] == '\0' ? MEMORY_POLL_NS : IDLE_POLL_NS;
 }
 
-/* Rings in private memory end with the process, so that the trace at least has to say what it lacks. */
+/* Rings in private memory end with the process, so the trace must at least count the losses. */
 static void give_up_rest(int error)
 {
 	uint32_t lanes = gp_load32_acquire(&writer.arena.lane_count);
 
 	for (uint32_t i = 0; i < lanes; i++)
 		gp_drain_give_up(&writer.drain, writer.arena.lanes[i].ring, error);
-	/* what is cut off may have said these */
+	/* the removed chunks may have contained these */
 	memset(writer.reported, 0, sizeof(writer.reported));
 	writer.limit_is_emitted = false;
-	/* where that fails, what must be said may still find room */
+	/* if that fails, the final records may still fit */
 	gp_drain_make_room(&writer.drain, error);
 }
 
-/* The end is not said before the counters are in the file: a reader takes a trace that has one as told completely. */
+/*
+ * The END record is written only after the counters are in the file: a reader treats a trace with
+ * an END record as complete.
+ */
 static int emit_last(bool is_all)
 {
 	int error;
@@ -351,7 +358,9 @@ static int emit_last(bool is_all)
 	return gp_drain_finish_own(&writer.drain);
 }
 
-/* Everything published is in the file, or counted there as missing, or the error says why not. */
+/*
+ * Every published record is in the file, or counted there as lost, or the error tells the reason.
+ */
 static int end_trace(void)
 {
 	bool is_private = writer.arena.path[0] == '\0';
@@ -365,7 +374,7 @@ static int end_trace(void)
 	if (unsaid && gp_drain_wants_turn(&writer.drain))
 		unsaid = emit_last(!error || is_private);
 	if (unsaid && is_private) {
-		/* all records had room, or were given up before, but these had none */
+		/* all records fit, or were dropped before, but the final ones did not fit */
 		give_up_rest(unsaid);
 		return emit_last(true);
 	}
@@ -376,7 +385,10 @@ static int finish(void)
 {
 	int error = end_trace();
 
-	/* what the kernel closes with the thread may still be open when it says that it is done */
+	/*
+	 * close explicitly: descriptors that the kernel closes at thread exit may still be open
+	 * when the end is reported
+	 */
 	writer.drain.file.stays_open = false;
 	gp_tracefile_close(&writer.drain.file);
 	gp_arena_close(&writer.arena);
@@ -406,7 +418,10 @@ static void *run(void *unused)
 
 /* ---- for the other threads ---- */
 
-/* Something may keep the thread from its start for good: an allocator's lock that no fork gave back, a file system that hangs. */
+/*
+ * The thread may hang at its start for ever: an allocator's lock held across a fork, a hanging file
+ * system.
+ */
 static bool wait_for_thread(void)
 {
 	uint64_t start_ns = gp_sys_now_ns();
@@ -429,7 +444,10 @@ static int create_thread(void)
 	if (writer.config.before_thread)
 		writer.config.before_thread();
 	error = gp_sys.thread(&thread, run);
-	/* to join it takes a lock of the C library's, which a handler that ends the process may have interrupted */
+	/*
+	 * joining takes a C library lock, which a handler that ends the process may have
+	 * interrupted
+	 */
 	if (!error)
 		pthread_detach(thread);
 	if (writer.config.after_thread)
@@ -441,7 +459,10 @@ int gp_writer_start(const struct gp_collector_config *config)
 {
 	int error;
 
-	/* in a forked child: what its parent left, except for the rings, which are not mapped here */
+	/*
+	 * in a forked child: the state of its parent, except for the rings, which are not mapped
+	 * here
+	 */
 	memset(&writer, 0, sizeof(writer));
 	writer.config = *config;
 	error = create_thread();

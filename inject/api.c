@@ -1,4 +1,4 @@
-/* api: the library's side of gpuprof/gpuprof.h. */
+/* api: the library's implementation of gpuprof/gpuprof.h. */
 #include <errno.h>
 #include <stddef.h>
 

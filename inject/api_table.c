@@ -7,7 +7,10 @@
 enum { DOMAIN_RUNTIME = 0, DOMAIN_DRIVER = GP_API_DRIVER };
 enum { GP_MEMORY_NONE = 0 };
 
-/* One after the other, and told by where each begins: pointers would be set at the start of every program. */
+/*
+ * Concatenated names, with an offset for each: pointers would need relocations at the start of
+ * every program.
+ */
 static const struct names {
 #define GP_API(DOMAIN, cbid, name, CLASS, SHAPE, MEMORY) char DOMAIN##_##cbid[sizeof(#name)];
 #include "inject/api.def"

@@ -1,7 +1,9 @@
 /*
- * api_table: which API calls are recorded, what each is for, and how it allocates.  inject/api.def
- * as a look-up by cbid. Read-only after gp_api_table_init(), which the start-up calls once;
- * look-ups from any thread.
+ * api_table: the recorded API calls, their purpose, and the shape of their parameters:
+ * inject/api.def as a table by cbid.
+ *
+ * Read-only after gp_api_table_init(), which the startup code calls once.  Any thread may search
+ * it.
  */
 #ifndef INJECT_API_TABLE_H
 #define INJECT_API_TABLE_H
@@ -10,13 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* More than any libcupti has (868 in 13.4); a cbid beyond it is recorded as an unknown call of
- * class OTHER. */
+/*
+ * More than any libcupti has (868 in 13.4); a cbid beyond it is recorded as an unknown call of
+ * class OTHER.
+ */
 #define GP_API_CBID_LIMIT 2048u
 
 /*
- * How a call's parameters say what it allocated or freed (inject/memory_call.c), how it launched, or for which stream it waited
- * (inject/launch_call.h).
+ * The layout of a call's parameters: allocation or free (inject/memory_call.c), launch, or stream
+ * to wait for (inject/launch_call.h).
  */
 enum gp_call_shape {
 	GP_SHAPE_NONE,
@@ -35,14 +39,14 @@ enum gp_call_shape {
 	GP_SHAPE_DRIVER_MIPMAP,
 	GP_SHAPE_PHYSICAL, /* { handle *, size, properties } */
 	GP_SHAPE_REGISTER, /* { address, size } */
-	GP_SHAPE_OPENED,   /* { address *, handle }: another process's memory */
+	GP_SHAPE_OPENED,   /* { address *, handle }: memory of another process */
 	GP_SHAPE_FREED,    /* { address } */
 	GP_SHAPE_MAPPED,   /* { address, size, offset, handle } */
 	GP_SHAPE_UNMAPPED, /* { address, size } */
 	GP_SHAPE_RETAINED, /* { handle * } */
 	GP_SHAPE_LAUNCHES,
 	GP_SHAPE_COOPERATIVE =
-		GP_SHAPE_LAUNCHES, /* every launch by this call is; else as LAUNCHED */
+		GP_SHAPE_LAUNCHES, /* every launch shape from here on; this one is like LAUNCHED */
 	GP_SHAPE_COOPERATIVE_EACH, /* the same, on several devices: { list, ... } */
 	GP_SHAPE_CONFIGURED,       /* { configuration *, ... } */
 	GP_SHAPES
@@ -56,14 +60,16 @@ struct gp_api_entry {
 	uint8_t class;       /* enum gp_api_class */
 	uint8_t shape;       /* enum gp_call_shape */
 	uint8_t memory_kind; /* enum gp_memory_kind, 0 = none */
-	uint8_t stream_at; /* where the stream's handle stands in a launch's parameters, 0 = nowhere */
-	uint16_t name;     /* for gp_api_cupti_name() */
+	uint8_t stream_at;   /* offset of the stream handle in a launch's parameters; 0 = none */
+	uint16_t name;       /* for gp_api_cupti_name() */
 };
 
 void gp_api_table_init(void);
 
-/* For gp_api_table_find() alone, which is in every callback: the entries, and the position of a call's entry plus one by
- * domain and cbid; 0 = not in the table. */
+/*
+ * For gp_api_table_find() only, which runs in every callback: the entries; and by domain and cbid,
+ * the index of a call's entry plus one, 0 = not in the table.
+ */
 extern const struct gp_api_entry gp_api_entries[] __attribute__((visibility("hidden")));
 extern uint16_t gp_api_positions[2][GP_API_CBID_LIMIT] __attribute__((visibility("hidden")));
 
@@ -75,7 +81,7 @@ static inline const struct gp_api_entry *gp_api_table_find(bool driver, uint32_t
 	return position != 0 ? &gp_api_entries[position - 1] : NULL;
 }
 
-/* As CUPTI spells it. */
+/* CUPTI's spelling. */
 const char *gp_api_cupti_name(const struct gp_api_entry *entry);
 
 /* All entries, for enabling. */

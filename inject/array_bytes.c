@@ -5,13 +5,13 @@
 
 #include "gpuprof/count.h"
 
-/* A format stores blocks of side × side texels. */
+/* The format stores blocks of side × side texels. */
 struct block {
 	uint32_t side;
 	uint32_t bits;
 };
 
-/* Formats from..to of the driver that do not have one size for each channel; the rest is in channel_bits(). */
+/* Ranges of driver formats that have no fixed size per channel; channel_bits() has the others. */
 static const struct {
 	uint8_t from, to;
 	struct block block;
@@ -21,7 +21,7 @@ static const struct {
 	{CU_AD_FORMAT_BC4_UNORM, CU_AD_FORMAT_BC4_SNORM, {4, 64}},
 	{CU_AD_FORMAT_BC5_UNORM, CU_AD_FORMAT_BC7_UNORM_SRGB, {4, 128}},
 	{CU_AD_FORMAT_NV12, CU_AD_FORMAT_NV12, {1, 12}},
-	/* video formats and the one of 10 bits, by number: headers before 12.9 lack them */
+	/* video formats and the 10-bit format, by number: headers before 12.9 lack the names */
 	{0x50, 0x50, {1, 32}}, /* UNORM_INT_101010_2 */
 	{0x9f, 0xa1, {1, 24}}, /* P010, P016 */
 	{0xa2, 0xa2, {1, 16}}, /* NV16 */
@@ -65,7 +65,7 @@ static struct block driver_block(CUarray_format format, uint32_t channels)
 	return (struct block){1, channel_bits(format) * channels};
 }
 
-/* The runtime says the bits of each channel, but for what is compressed or planar. */
+/* The runtime gives the bits of each channel, except for compressed and planar formats. */
 static struct block runtime_block(const struct cudaChannelFormatDesc *format)
 {
 	switch ((int)format->f) {
@@ -107,7 +107,7 @@ static_assert(cudaArrayCubemap == CUDA_ARRAY3D_CUBEMAP, "");
 static_assert(cudaArraySparse == CUDA_ARRAY3D_SPARSE, "");
 static_assert(cudaArrayDeferredMapping == CUDA_ARRAY3D_DEFERRED_MAPPING, "");
 
-/* Each level halves every extent, down to one; of layers and faces it has as many as the first. */
+/* Each mip level halves every extent, down to one; the number of layers and faces stays. */
 static uint64_t bytes_of(struct block block, const struct gp_array_extent *extent)
 {
 	bool has_layers = (extent->flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;

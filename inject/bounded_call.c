@@ -16,7 +16,7 @@ enum state {
 static struct {
 	uint32_t state; /* enum state; the thread sleeps on it */
 	uint32_t has_begun;
-	uint32_t call; /* whoever makes it SENT sets it */
+	uint32_t call; /* set by the caller that sets SENT */
 	void (*run)(uint32_t call);
 	void (*wake)(void);
 } bounded;
@@ -35,7 +35,7 @@ static void *run_bounded_calls(void *unused)
 			continue;
 		}
 		bounded.run(bounded.call);
-		/* pairs with gp_bounded_call_is_done(): what it has left is complete */
+		/* pairs with gp_bounded_call_is_done(): the results of the call are complete */
 		gp_replace32(&bounded.state, RUNNING, READY);
 		bounded.wake();
 	}
@@ -63,7 +63,7 @@ bool gp_bounded_call_send(uint32_t call)
 	if (gp_load32(&bounded.state) != READY)
 		return false;
 	bounded.call = call;
-	/* orders the line above before it */
+	/* orders the store above before it */
 	if (!gp_replace32(&bounded.state, READY, SENT))
 		return false;
 	gp_sys_wake(&bounded.state);

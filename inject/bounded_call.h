@@ -1,37 +1,41 @@
 /*
- * errand: calls of CUPTI's and the driver's that may take as long as a kernel does, on a thread of their own.
+ * bounded_call: runs CUPTI and driver calls that may block on a helper thread, so that the caller
+ * can give up at a time limit.
  *
- * A flush waits for the kernel that runs where another was launched behind it for the first time (docs/design/cupti-notes.md, 3), and what the
- * driver is asked of a GPU that hangs may never be answered.  Who sends an errand goes on meanwhile.  One errand at a time.
+ * A flush may wait for a running kernel (docs/cupti-notes.md, 3), and the driver may never answer a
+ * query about a hanging GPU.  The sending thread goes on meanwhile.  One call at a time.
  */
-#ifndef INJECT_ERRAND_H
-#define INJECT_ERRAND_H
+#ifndef INJECT_BOUNDED_CALL_H
+#define INJECT_BOUNDED_CALL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /*
- * Start the thread, and wait until it asks the system for nothing more to be able to go on, not for long.  run: does an errand there; wake: there,
- * behind each.  Returns 0 or -errno.
+ * Start the helper thread, and wait briefly until its startup makes no more system calls.  `run`
+ * executes a call there; `wake` is called there after each call.  Returns 0 or -errno.
  */
 int gp_bounded_call_begin(void (*run)(uint32_t call), void (*wake)(void));
 
-/* ---- who sends: one thread ---- */
+/* ---- the sending thread: one ---- */
 
-/* errand: what run() gets.  False: one is out, or they were closed. */
+/* Pass `call` to run().  False: a call is in progress, or the helper is closed. */
 bool gp_bounded_call_send(uint32_t call);
 
-/* None is out, and what the last one has left is complete.  Never again once they are closed. */
+/*
+ * No call is in progress, and the results of the last one are complete.  False for ever after
+ * gp_bounded_call_close().
+ */
 bool gp_bounded_call_is_done(void);
 
-/* ---- in an errand ---- */
+/* ---- inside run() ---- */
 
-/* Whether they are not closed: what does more than one call asks before each. */
+/* False after gp_bounded_call_close(): a run() that makes several calls checks this before each. */
 bool gp_bounded_call_is_wanted(void);
 
 /* ---- any thread ---- */
 
-/* No errand begins any more, also not one that was sent.  The thread ends when it is back from the one that it is on. */
+/* Start no further call, not even a sent one.  The helper thread ends after its current call. */
 void gp_bounded_call_close(void);
 
 #endif

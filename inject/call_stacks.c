@@ -7,7 +7,7 @@
 #include "inject/options.h"
 #include "inject/log.h"
 
-/* The word of --stacks that asks for a class of calls; the others are in "all" alone. */
+/* The word of --stacks for each class of calls; the other classes are in "all" only. */
 static const char *const words[GP_API_CLASSES] = {
 	[GP_API_LAUNCH] = "launch", [GP_API_GRAPH_LAUNCH] = "launch", [GP_API_COPY] = "launch",
 	[GP_API_MEMSET] = "launch", [GP_API_HOST] = "launch",         [GP_API_SYNC] = "sync",
@@ -39,7 +39,10 @@ static void choose(const char *list)
 	}
 }
 
-/* Copies, allocations and the like wait for the device, or for each other, unless they are asynchronous. */
+/*
+ * Copies, allocations and similar calls wait for the device or for each other, unless they are
+ * asynchronous.
+ */
 static void mark_waiting_calls(void)
 {
 	uint32_t count;

@@ -1,8 +1,10 @@
 /*
- * call_stacks: which API calls get a call stack, by --stacks, and when it is taken; and which calls may wait.
+ * call_stacks: which API calls get a call stack (--stacks) and when it is taken; and which calls
+ * may block.
  *
- * A call that may block gets its stack before it begins, for the device works meanwhile; a launch or another call that
- * returns at once gets it after, for the device then has its work already; and so does whatever call has failed.
+ * The stack of a call that may block is taken before the call, while the device works.  The stack
+ * of a launch, or of another call that returns at once, is taken after the call, when the device
+ * already has its work.  The same holds for every failed call.
  */
 #ifndef INJECT_CALL_STACKS_H
 #define INJECT_CALL_STACKS_H
@@ -13,10 +15,16 @@
 #include "inject/api_table.h"
 #include "stacks/stack.h"
 
-/* Once, after gp_api_table_init(), before the first callback.  Where there can be no stacks, one line says so. */
+/*
+ * Once, after gp_api_table_init(), before the first callback.  Logs a line if stacks are
+ * unavailable.
+ */
 void gp_call_stacks_init(void);
 
-/* When a call's stack is taken, and whether it may wait: bits, by domain and cbid; 0 = it gets none, and returns at once. */
+/*
+ * When a call's stack is taken, and whether the call may block: bits, by domain and cbid; 0 = no
+ * stack, and the call returns at once.
+ */
 #define GP_STACK_AT_ENTER 1u
 #define GP_STACK_AT_EXIT  2u
 #define GP_CALL_WAITS     4u
@@ -28,8 +36,9 @@ static inline uint8_t gp_call_stacks_of(bool driver, uint32_t cbid)
 }
 
 /*
- * At a call's end: its stack, or 0 where it gets none; also of one whose stack could not be taken at its beginning.  One that
- * failed gets it whatever --stacks asks for, unless that is none: failures are few, and what a user wants to know is where.
+ * At the end of a call: its stack, or 0 if it gets none.  Also for a call whose stack could not be
+ * taken at its beginning.  A failed call gets a stack unless --stacks=none: failures are few, and
+ * users want to know the place.
  */
 static inline uint32_t gp_call_stacks_at_exit(bool driver, uint32_t cbid, bool failed)
 {

@@ -17,28 +17,31 @@
 #include "inject/client_callbacks.h"
 #include "inject/client_kinds.h"
 
-/* One callback pair in this many is timed, for the summary's estimate of our own cost. */
+/*
+ * One callback pair out of this many is timed, for the estimate of gpuprof's overhead in the
+ * summary.
+ */
 #define SAMPLE_EVERY        64u
-#define SAMPLES_PER_S_LEAST 50000u /* 20 us: a hundred times what a pair takes */
+#define SAMPLES_PER_S_LEAST 50000u /* 20 us: a hundred times the cost of a pair */
 
 #define STATUS_NOT_READY 600 /* in both APIs */
 
 /* Per thread: 40 bytes of static TLS. */
 static __thread struct {
-	uint32_t runtime_correlation_id; /* of the runtime call that this thread is in */
+	uint32_t runtime_correlation_id; /* of the current runtime call of this thread */
 	uint8_t in_runtime;
-	uint8_t left_out;  /* a thread of ours: its calls are not the program's */
-	uint16_t captured; /* GP_CALL_CAPTURED once the call has become a graph node, else 0 */
+	uint8_t left_out;  /* a profiler thread: its calls are not recorded */
+	uint16_t captured; /* GP_CALL_CAPTURED once the call has become a graph node; else 0 */
 	uint32_t driver_correlation_id; /* of the last driver call outside of runtime calls */
 	uint32_t pairs;                 /* of callbacks, for sampling */
-	uint32_t stack_id;              /* of the call, where it was taken at its beginning */
-	uint64_t entry_ticks; /* what the entry callback took, where it was sampled; else 0 */
+	uint32_t stack_id;              /* of the call, if it was taken at the beginning */
+	uint64_t entry_ticks;         /* time inside the entry callback if it was sampled; else 0 */
 	struct gp_launches *launches; /* inject/in_flight.h */
 } local;
 
 static struct gp_callback_events notify;
 
-/* Bit set: this API call's name is in the trace. */
+/* Bit set: the name of this API call is in the trace. */
 static uint64_t named[2][GP_API_CBID_LIMIT / 64];
 
 void gp_callbacks_init(const struct gp_callback_events *events)
@@ -46,7 +49,7 @@ void gp_callbacks_init(const struct gp_callback_events *events)
 	notify = *events;
 }
 
-/* For what is seldom done, or not without options: kept out of the code that every call runs through. */
+/* For rare or option-dependent work, which stays out of the common path. */
 #define OUT_OF_THE_WAY __attribute__((noinline, cold))
 
 static inline bool is_named(bool driver, uint32_t cbid)
@@ -54,8 +57,10 @@ static inline bool is_named(bool driver, uint32_t cbid)
 	return cbid >= GP_API_CBID_LIMIT || (gp_load64(&named[driver][cbid / 64]) >> cbid % 64 & 1);
 }
 
-/* The name that CUPTI gives is a constant of the library, and may be missing for a call that it does
- * not know; the class comes from our table. */
+/*
+ * CUPTI's name is a constant of the library, and may be missing for a call unknown to it; the class
+ * comes from our table.
+ */
 OUT_OF_THE_WAY static void define_api(bool driver, uint32_t cbid, const char *name)
 {
 	const struct gp_api_entry *entry = gp_api_table_find(driver, cbid);
@@ -77,7 +82,7 @@ static int return_code(uint16_t api, const CUpti_CallbackData *data)
 	return *(const int *)data->functionReturnValue;
 }
 
-/* "Not ready" is an answer, and these two tell of another call's failure. */
+/* "Not ready" is no failure, and these two calls report the failure of another call. */
 OUT_OF_THE_WAY static bool is_failure(uint16_t api, int code)
 {
 	return code != STATUS_NOT_READY && api != CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020 &&
@@ -122,7 +127,9 @@ static void emit_memory_call(const struct gp_api_entry *entry, const CUpti_Callb
 	gp_emit((const struct gp_record *)&memory);
 }
 
-/* Of an allocation: what it had asked for.  False: it is none, or that is not known. */
+/*
+ * For an allocation: records the requested size.  False: not an allocation, or the size is unknown.
+ */
 OUT_OF_THE_WAY static bool emit_failed_allocation(const struct gp_api_entry *entry,
 						  const CUpti_CallbackData *data,
 						  struct gp_record_call call)
@@ -147,8 +154,10 @@ static void emit_launch(const struct gp_api_entry *entry, const CUpti_CallbackDa
 	gp_emit((const struct gp_record *)call);
 }
 
-/* A free in a static destructor, after the driver's end, returns "unloading": the memory is gone
- * all the same. */
+/*
+ * A free in a static destructor, after the driver's end, returns "unloading": the memory is freed
+ * nevertheless.
+ */
 static bool took_effect(const struct gp_api_entry *entry, uint16_t status)
 {
 	uint16_t code = GP_CALL_CODE(status);
@@ -157,7 +166,10 @@ static bool took_effect(const struct gp_api_entry *entry, uint16_t status)
 	       (code == CUDA_ERROR_DEINITIALIZED && entry->class == GP_API_FREE);
 }
 
-/* A kernel was ended by a fault or a time limit, and with it all of its context: as a rule the program ends next. */
+/*
+ * A fault or a time limit ended a kernel, and with it its whole context: usually the program ends
+ * next.
+ */
 OUT_OF_THE_WAY static void note_failure(int code)
 {
 	if (code == CUDA_ERROR_ILLEGAL_ADDRESS || code == CUDA_ERROR_LAUNCH_TIMEOUT ||
@@ -177,7 +189,7 @@ static inline void note_launch(uint64_t stream, uint16_t api, const CUpti_Callba
 					   });
 }
 
-/* What was launched into its stream has ended. */
+/* All previous work of the stream has ended. */
 static inline void note_wait(uint16_t api, const CUpti_CallbackData *data)
 {
 	gp_in_flight_note_wait(&local.launches,
@@ -221,7 +233,8 @@ static void leave_call(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 		emit_launch(entry, data, &call);
 }
 
-/* Both ids are compared: a program that leaves a call by longjmp never comes to its exit callback.
+/*
+ * Both ids are compared, because a call that is left by longjmp() never reaches its exit callback.
  */
 static bool is_nested(bool driver, const CUpti_CallbackData *data)
 {
@@ -255,7 +268,7 @@ OUT_OF_THE_WAY static void enter_watched_call(bool driver, uint32_t cbid,
 		*data->correlationData = 0;
 }
 
-/* Of a call that may block; it begins when that is done. */
+/* For a call that may block; the call's time begins after it. */
 static void take_stack(const CUpti_CallbackData *data)
 {
 	uint64_t began_ticks = *data->correlationData;
@@ -268,7 +281,7 @@ static void take_stack(const CUpti_CallbackData *data)
 		local.entry_ticks += *data->correlationData - began_ticks;
 }
 
-/* Whoever watches the program sees the call, and its name, while it lasts. */
+/* Makes the current call and its name visible to observers of the live process. */
 static void show_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 {
 	if (!is_named(driver, cbid))
@@ -298,14 +311,16 @@ static void on_enter(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 		enter_slow_call(driver, cbid, data, when);
 }
 
-/* A sample in which the thread lost its CPU, or waited for the writer, says nothing of what a
- * callback takes. */
+/*
+ * A sample during which the thread lost its CPU or waited for the writer says nothing about the
+ * cost of a callback.
+ */
 static uint64_t plausible(uint64_t sample_ticks)
 {
 	return sample_ticks < gp_clock_ticks_per_second() / SAMPLES_PER_S_LEAST ? sample_ticks : 0;
 }
 
-/* Some calls are not recorded, others have a meaning for the recording itself: false for the former. */
+/* False for calls that are excluded.  Also handles calls that control the recording. */
 OUT_OF_THE_WAY static bool leave_watched_call(bool driver, uint32_t cbid,
 					      const CUpti_CallbackData *data, uint64_t end_ticks)
 {
@@ -318,7 +333,7 @@ OUT_OF_THE_WAY static bool leave_watched_call(bool driver, uint32_t cbid,
 				has_failed(api, return_code(api, data)), duration_ticks);
 }
 
-/* A call that is left out, or that we came in the middle of: cuInit itself. */
+/* A call that is excluded, or whose entry was missed, such as cuInit itself. */
 OUT_OF_THE_WAY static void leave_other_call(bool driver, uint32_t cbid)
 {
 	if (!driver)
@@ -365,7 +380,7 @@ static inline __attribute__((always_inline)) void on_call(bool driver, uint32_t 
 	}
 }
 
-/* Created within the call that is being captured; cloned within the one that instantiates the graph. */
+/* Created in the call that is being captured, or cloned in the call that instantiates the graph. */
 static void on_graph_node(uint32_t cbid, const CUpti_ResourceData *data)
 {
 	if (cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)
@@ -408,7 +423,7 @@ static bool is_end_of_call(CUpti_CallbackDomain domain, const void *data)
 	       ((const CUpti_CallbackData *)data)->callbackSite == CUPTI_API_EXIT;
 }
 
-/* A call begins, perhaps the first after the client has done something. */
+/* A call begins, possibly the first one after an action of the client. */
 static void note_call(CUpti_CallbackDomain domain, const void *data)
 {
 	if ((domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) ||
@@ -418,7 +433,7 @@ static void note_call(CUpti_CallbackDomain domain, const void *data)
 	gp_client_buffers_next_call();
 }
 
-/* The client's part is outside of ours, so that our times of a call are without it. */
+/* The client's callback runs outside our time measurement of the call. */
 OUT_OF_THE_WAY static void shared_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
 					   const void *data)
 {

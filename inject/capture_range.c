@@ -9,17 +9,20 @@
 #include "inject/ranges.h"
 
 #define MOST_PUSHED                                                                                \
-	4u /* ranges within each other on one thread; those further in are within one that counts anyway */
+	4u /* nested ranges on one thread; deeper ones are inside a range that counts anyway */
 #define MOST_STARTED 64u
 
-/* Those that this thread pushed.  A domain's name stays where it is for the life of the process. */
+/*
+ * The ranges that this thread pushed.  The pointer to a domain's name is valid for the life of the
+ * process.
+ */
 static __thread struct {
 	const char *domains[MOST_PUSHED];
 	int levels[MOST_PUSHED];
 	uint32_t count;
 } pushed;
 
-static uint64_t started[MOST_STARTED]; /* their numbers, 0 = free */
+static uint64_t started[MOST_STARTED]; /* their ids, 0 = free */
 
 static bool is_wanted(const struct gp_range_event *event)
 {
@@ -36,7 +39,7 @@ static void on_push(const struct gp_range_event *event)
 	gp_control_begin_range();
 }
 
-/* Ranges of several domains need not end in order. */
+/* Ranges of several domains may end in any order. */
 static void on_pop(const struct gp_range_event *event)
 {
 	for (uint32_t i = pushed.count; i-- > 0;) {

@@ -1,10 +1,14 @@
 /*
- * capture_range: --capture-range=nvtx:NAME@DOMAIN: tells control when such a range of the program begins and ends.
+ * capture_range: --capture-range=nvtx:NAME@DOMAIN: reports the begin and end of matching ranges to
+ * control.
  */
 #ifndef INJECT_CAPTURE_RANGE_H
 #define INJECT_CAPTURE_RANGE_H
 
-/* By the constructor, after gp_control_init().  Without the option it does nothing, and ranges are not looked at. */
+/*
+ * By the constructor, after gp_control_init().  Without the option it does nothing, and ranges are
+ * not watched.
+ */
 void gp_capture_range_init(void);
 
 #endif

@@ -16,7 +16,7 @@
 static struct {
 	char bytes[KEPT_BYTES];
 	size_t used;
-	char *variables[MOST_KEPT]; /* NAME=VALUE, in bytes; 0 of them: nothing is followed */
+	char *variables[MOST_KEPT]; /* NAME=VALUE; count 0: child environments stay unchanged */
 	size_t count;
 	bool is_full;
 } kept;
@@ -26,7 +26,7 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* Same name, up to and with the '='. */
+/* Whether the names are equal, including the '='. */
 static bool is_same_variable(const char *left, const char *right)
 {
 	size_t length = strcspn(left, "=") + 1;
@@ -57,7 +57,10 @@ static void keep(const char *name, const char *value, size_t length)
 	kept.used += name_length + length + 1;
 }
 
-/* Of the entries of LD_PRELOAD, which spaces and colons part, the one that loaded us; NULL = none that others pass by. */
+/*
+ * The entry of LD_PRELOAD (separated by spaces or colons) that loaded this library; NULL if
+ * incompatible programs could not skip it.
+ */
 static const char *find_own_entry(const char *preload, size_t *length)
 {
 	const char *entry = preload + strlen(PRELOAD);
@@ -93,7 +96,9 @@ void gp_child_env_remember(char *const *environment)
 		kept.count = 0;
 }
 
-/* A program of gcc's address sanitizer must find that option, or it would not start with us. */
+/*
+ * A program built with gcc's address sanitizer needs that option to start with a preloaded library.
+ */
 bool gp_child_env_applies(char *const *environment)
 {
 	const char *asan;

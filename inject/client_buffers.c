@@ -16,10 +16,10 @@ enum offer { EMPTY, TAKEN, FULL };
 
 static struct {
 	uint64_t request, complete; /* the client's functions, NULL = none */
-	uint32_t expected;          /* a buffer is to be asked for in the next call */
-	uint32_t offer;             /* enum offer: whether a call has asked for one */
+	uint32_t expected;          /* the next call asks the client for a buffer */
+	uint32_t offer;             /* enum offer: whether a call has requested a buffer */
 	struct buffer offered;
-	struct buffer current; /* of the fetching thread */
+	struct buffer current; /* owned by the fetching thread */
 	uint64_t dropped;
 } client;
 
@@ -71,7 +71,7 @@ static void complete(struct buffer *buffer)
 	gp_client_calls_leave();
 }
 
-/* ---- in a call ---- */
+/* ---- inside a call ---- */
 
 void gp_client_buffers_expect(void)
 {

@@ -11,8 +11,8 @@
 #define CBIDS   2048u
 
 /*
- * CUPTI's invalid id in every domain.  Proton enables and disables it, too; CUPTI 13.0 then disables calls of the domain that
- * others have enabled (docs/design/cupti-notes.md, 10).
+ * CUPTI's invalid cbid in every domain.  Proton enables and disables it; CUPTI 13.0 then also
+ * disables calls of the domain that others have enabled (docs/cupti-notes.md, 10).
  */
 #define NO_CALL 0u
 
@@ -24,7 +24,10 @@ static struct {
 	uint64_t enabled[GP_SIDES][DOMAINS][CBIDS / 64];
 } shared;
 
-/* The client's correlationData of the call that this thread is in: of the runtime's, and of the driver's inside it. */
+/*
+ * The client's correlationData for the current call of this thread: for the runtime call, and for
+ * the driver call inside it.
+ */
 static __thread struct {
 	uint64_t value[2];
 	uint32_t correlation_id[2]; /* of the call */
@@ -118,7 +121,7 @@ static bool another_has_any(enum gp_callback_side side, CUpti_CallbackDomain dom
 	return false;
 }
 
-/* One by one, what no other side wants. */
+/* Disable, one by one, the callbacks that no other side wants. */
 static void disable_own(enum gp_callback_side side, CUpti_CallbackDomain domain)
 {
 	for (uint32_t cbid = 1; cbid < CBIDS; cbid++)
@@ -155,7 +158,7 @@ bool gp_client_subscribe(CUpti_CallbackFunc callback, void *user)
 	if (gp_client_has_subscriber())
 		return false;
 	gp_store64(&shared.user, (uintptr_t)user);
-	/* pairs with the acquire in gp_client_callback(): user is set */
+	/* pairs with the acquire in gp_client_callback(): user is set before */
 	gp_store64_release(&shared.callback, (uintptr_t)callback);
 	gp_client_begin();
 	return true;
@@ -187,7 +190,7 @@ static void call_client(CUpti_CallbackFunc callback, CUpti_CallbackDomain domain
 		callback(user, domain, cbid, data);
 		return;
 	}
-	/* it may not have been called at the beginning of the call that ends here */
+	/* the client may have missed the beginning of the call that ends here */
 	if (call->callbackSite == CUPTI_API_ENTER ||
 	    client_data.correlation_id[driver] != call->correlationId)
 		client_data.value[driver] = 0;

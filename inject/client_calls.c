@@ -6,9 +6,9 @@
 #define SLEEP_NS 20000u
 #define MOST_NS  100000000u
 
-static uint32_t inside; /* how many calls are running, or about to */
+static uint32_t inside; /* number of calls that are running or about to start */
 
-static __thread uint32_t inside_here; /* of these, those of this thread */
+static __thread uint32_t inside_here; /* number of these on this thread */
 
 uint64_t gp_client_calls_enter(const uint64_t *function)
 {
@@ -23,7 +23,10 @@ void gp_client_calls_leave(void)
 	inside_here--;
 }
 
-/* Whoever is counted after this look sees what the word holds now: the two look crosswise. */
+/*
+ * A call that is counted after this check sees the new value of the word: store and load are
+ * ordered on both sides.
+ */
 void gp_client_calls_await(void)
 {
 	uint64_t give_up_ns = gp_sys_now_ns() + MOST_NS;

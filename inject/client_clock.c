@@ -17,8 +17,8 @@
 #define MOST_SLEEPS 1000
 
 /*
- * Where the times lie: of each kind up to five, the first is the beginning.  Versions only append to records, so that these
- * places serve all; a record that ends before one has no such time.
+ * Offsets of the times in each kind of record, up to five; the first is the start.  CUPTI versions
+ * only append to records, so the offsets hold for all; a shorter record lacks the later times.
  */
 #define MOST_TIMES 5u
 static const uint8_t offsets[KINDS][MOST_TIMES] = {
@@ -65,11 +65,11 @@ struct reading {
 static struct {
 	uint64_t (*read_cupti_ns)(void);
 	uint64_t clock;   /* CUpti_TimestampCallbackFunc, NULL = the client has none */
-	uint32_t taken;   /* what follows, by a thread that reads or converts */
-	uint32_t is_lost; /* a thread was waited for in vain, and has not come back since */
+	uint32_t taken;   /* lock for the fields below, held by a thread that reads or converts */
+	uint32_t is_lost; /* waiting for a thread has timed out, and it has not come back since */
 	uint32_t count;
-	struct reading
-		readings[READINGS]; /* in order; the last replaces itself where the rest is full */
+	/* in order; the last one is overwritten if the others are full */
+	struct reading readings[READINGS];
 } times;
 
 static uint64_t read_time(const void *record, uint8_t offset)
@@ -99,9 +99,9 @@ void gp_client_clock_init(uint64_t (*read_cupti_ns)(void))
 }
 
 /*
- * The client's threads and the fetching thread meet here, for some instructions each; nothing of the client's is called
- * meanwhile.  A thread that holds it may have lost its CPU, and is not waited for without end: a signal handler may have
- * interrupted it.
+ * The client's threads and the fetching thread contend here for a few instructions, during which no
+ * client function is called.  The wait is bounded: the holder may have lost its CPU, or be
+ * interrupted by this signal handler.
  */
 static bool take(void)
 {
@@ -140,7 +140,9 @@ bool gp_client_clock_set(CUpti_TimestampCallbackFunc clock)
 	return true;
 }
 
-/* The narrowest of some: how long it takes to read says how far apart the two may be. */
+/*
+ * The narrowest of several readings: the duration of a reading bounds the distance of both times.
+ */
 static struct reading read_both(CUpti_TimestampCallbackFunc clock)
 {
 	struct reading best = {0, 0};
@@ -158,7 +160,7 @@ static struct reading read_both(CUpti_TimestampCallbackFunc clock)
 	return best;
 }
 
-/* Every second one goes where all places are taken: the first stays. */
+/* Drop every second reading if the table is full; the first one stays. */
 static void thin_out(void)
 {
 	for (uint32_t i = 1; i < READINGS / 2; i++)
@@ -169,13 +171,13 @@ static void thin_out(void)
 static void add(struct reading now)
 {
 	if (times.count != 0 && now.ns <= times.readings[times.count - 1].ns)
-		return; /* CUPTI's clock is the wall clock, and may be set back */
+		return; /* CUPTI's clock is the wall clock, which may be set back */
 	if (times.count == READINGS)
 		thin_out();
 	times.readings[times.count++] = now;
 }
 
-/* Where another thread is at it, its reading serves as well. */
+/* If another thread holds the lock, its reading serves as well. */
 static void read_client(CUpti_TimestampCallbackFunc clock)
 {
 	struct reading now = read_both(clock);
@@ -199,7 +201,7 @@ void gp_client_clock_read(void)
 	gp_client_calls_leave();
 }
 
-/* The two readings around a time, or those that are nearest. */
+/* The two readings around a time, or the two nearest ones. */
 static const struct reading *find(uint64_t ns)
 {
 	uint32_t i = times.count - 2;

@@ -1,11 +1,11 @@
 /*
- * share_times: the times in CUPTI's records, and the clock of a client that has given CUPTI one of its own.
+ * client_clock: the times in CUPTI's records, and the timestamp function of a client.
  *
- * CUPTI would write all records by that clock, ours too; so it is not told, and the times in the client's copies are
- * converted, between readings of both clocks at the same moment.
+ * CUPTI would use the client's clock for all records, also ours.  So CUPTI is not told, and the
+ * times in the client's copies are converted by simultaneous readings of both clocks.
  */
-#ifndef INJECT_SHARE_TIMES_H
-#define INJECT_SHARE_TIMES_H
+#ifndef INJECT_CLIENT_CLOCK_H
+#define INJECT_CLIENT_CLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,24 +13,29 @@
 
 #include <cupti.h>
 
-/* When what a record of so many bytes tells of began, by CUPTI's clock; 0 = it has no time. */
+/* The start time of a record of this size, by CUPTI's clock; 0 = the record has no time. */
 uint64_t gp_client_clock_time_of(const CUpti_Activity *record, size_t bytes);
 
 /* Once.  read_cupti_ns: CUPTI's clock. */
 void gp_client_clock_init(uint64_t (*read_cupti_ns)(void));
 
 /*
- * The client's clock; NULL: it has none, and copies have CUPTI's times.  The one before is in use no more when this returns
- * (inject/client_calls.h).  False: this thread itself, or one that does not get to run, is in here; it is not changed.
+ * Set the client's clock; NULL: none, copies keep CUPTI's times.  The previous clock is no longer
+ * in use on return (inject/client_calls.h).  False: the clock is unchanged, because this thread
+ * itself or a descheduled thread holds the lock.
  */
 bool gp_client_clock_set(CUpti_TimestampCallbackFunc clock);
 
-/* Any thread: read both clocks, if the client has one.  Times between two readings are exact to some 50 ns. */
+/*
+ * Any thread: read both clocks if the client has one.  Times between two readings are exact to
+ * about 50 ns.
+ */
 void gp_client_clock_read(void);
 
 /*
- * Convert the times in the client's copy of a record of so many bytes.  False, as above: it has CUPTI's still.  A thread that
- * never comes out again is waited for once, not for each record.
+ * Convert the times in the client's copy of a record of this size.  False: unchanged, for the
+ * reasons above.  A thread that never releases the lock is waited for only once, not for each
+ * record.
  */
 bool gp_client_clock_convert(CUpti_Activity *copy, size_t bytes);
 

@@ -6,8 +6,8 @@
 #include "collector/atomic.h"
 #include "inject/client_clock.h"
 
-#define WINDOWS    16u   /* of a kind, of which all but one are remembered: records come late */
-#define BOUNDARIES 1024u /* between calls; several windows share one */
+#define WINDOWS    16u   /* per kind; all but one are kept, because records arrive late */
+#define BOUNDARIES 1024u /* between calls; several windows may share one */
 
 /* From one boundary to another, in calls and in time; 0 = none yet. */
 struct window {
@@ -19,13 +19,14 @@ static struct {
 	bool numbered;
 	uint32_t boundary_count;
 	uint32_t pending; /* the boundary before the next call, 0 = none */
-	uint64_t highest; /* KNOWN | highest number of a call so far; 0 = no call was seen yet */
+	/* KNOWN | highest correlation id of a call so far; 0 = no call seen yet */
+	uint64_t highest;
 	uint64_t boundaries
-		[BOUNDARIES]; /* its number << 32 | number of the first call after it, once known */
+		[BOUNDARIES]; /* its number << 32 | id of the first call after it, once known */
 	uint32_t ours[GP_CLIENT_KINDS];
 	struct {
 		uint32_t enabled;
-		uint32_t count; /* of windows so far, the latest included */
+		uint32_t count; /* number of windows so far, including the latest */
 		struct window windows[WINDOWS];
 	} client[GP_CLIENT_KINDS];
 } kinds;
@@ -65,7 +66,7 @@ bool gp_client_kinds_is_clients_alone(CUpti_ActivityKind kind)
 
 static bool is_before(uint32_t one, uint32_t other)
 {
-	return (int32_t)(one - other) < 0; /* numbers of calls wrap around */
+	return (int32_t)(one - other) < 0; /* correlation ids wrap around */
 }
 
 static void place(uint32_t boundary, uint32_t first_call)
@@ -80,8 +81,9 @@ static bool is_placed_before(uint32_t boundary, uint32_t first_call)
 }
 
 /*
- * Behind the highest number that a call has shown up with.  A call that shows up later with a lower one had its number, and
- * so was made, before.  As long as no call has been seen, the next one says where the boundary is.
+ * A boundary lies behind the highest correlation id seen so far.  A call seen later with a lower id
+ * got its id, and so was made, before the boundary.  If no call has been seen yet, the next one
+ * determines the boundary.
  */
 static uint32_t make_boundary(void)
 {
@@ -116,7 +118,7 @@ void gp_client_kinds_forget_calls(void)
 	gp_store64(&kinds.highest, 0);
 }
 
-/* One whose place another has taken is longer ago than any record. */
+/* A boundary whose slot was reused is older than any record. */
 static bool is_behind(uint32_t correlation_id, uint32_t boundary)
 {
 	uint64_t slot = gp_load64(&kinds.boundaries[boundary % BOUNDARIES]);
@@ -178,7 +180,7 @@ bool gp_client_kinds_wants_any(void)
 
 /* ---- records ---- */
 
-/* Where a record of what the device does has the number of its call; 0: it is of another kind. */
+/* The offset of the correlation id in records of GPU activity; 0: another kind. */
 static const uint8_t call_offset[GP_CLIENT_KINDS] = {
 	[CUPTI_ACTIVITY_KIND_MEMCPY] = offsetof(CUpti_ActivityMemcpy5, correlationId),
 	[CUPTI_ACTIVITY_KIND_MEMCPY2] = offsetof(CUpti_ActivityMemcpyPtoP4, correlationId),
@@ -195,7 +197,7 @@ static bool holds_call(const struct window *window, uint32_t correlation_id)
 	       (end == 0 || !is_behind(correlation_id, end));
 }
 
-/* A record without a time belongs to when it comes. */
+/* A record without a time counts at its arrival. */
 static bool holds_time(const struct window *window, uint64_t time_ns)
 {
 	uint64_t until_ns = gp_load64(&window->until_ns);
@@ -223,7 +225,7 @@ bool gp_client_kinds_wants(const CUpti_Activity *record, size_t bytes)
 	if (!gp_client_kinds_is_ours(record->kind))
 		return gp_client_kinds_is_clients_alone(record->kind);
 	count = gp_load32_acquire(&kinds.client[record->kind].count);
-	/* the place of the oldest is where the next is being made */
+	/* the slot of the oldest window is where the next one is being made */
 	for (uint32_t i = 0; i < count && i < WINDOWS - 1; i++)
 		if (holds(&kinds.client[record->kind].windows[(count - 1 - i) % WINDOWS], record,
 			  bytes))

@@ -6,17 +6,18 @@
 #include "inject/client_kinds.h"
 #include "inject/client_clock.h"
 
-#define MOST_WAIT_NS 10000000000u /* then the client goes on without */
+#define MOST_WAIT_NS 10000000000u /* then the client goes on without its records */
 #define LOOK_NS                                                                                    \
-	10000000u /* how often a waiting thread looks whether the fetching thread is still there */
+	10000000u /* a waiting thread checks this often whether the fetching thread exists */
 
 static struct {
-	uint32_t serving; /* there is a fetching thread */
+	uint32_t serving; /* a fetching thread exists */
 	void (*wake)(void);
-	uint32_t asked; /* how often the client asked */
+	uint32_t asked; /* number of the client's requests */
 	uint32_t answered;
 	uint32_t periodically;
-	uint32_t handing; /* where nobody serves: a thread gives the client what there is */
+	/* without a fetching thread: some thread returns the buffers to the client */
+	uint32_t handing;
 } service;
 
 static __thread bool is_fetching_thread;
@@ -39,7 +40,7 @@ void gp_client_records_end(void)
 	gp_sys_wake(&service.answered);
 }
 
-/* Records lie one behind the other: each ends where the next begins, the last where the buffer does. */
+/* Records are contiguous: each ends where the next begins, the last at the end of the buffer. */
 void gp_client_records_copy(__typeof__(&cuptiActivityGetNextRecord) next, uint8_t *buffer,
 			    size_t valid_bytes)
 {
@@ -64,8 +65,8 @@ void gp_client_records_copy(__typeof__(&cuptiActivityGetNextRecord) next, uint8_
 }
 
 /*
- * CUPTI has a buffer of a client where it has records that are not given yet, and a client may ask for them only then.  So
- * it is asked for a new one at once, or as soon as there may be further records.
+ * CUPTI holds a client buffer only while it has undelivered records, and a client may rely on
+ * that.  So a new buffer is requested at once, or as soon as further records are possible.
  */
 static void hand_over(bool more)
 {
@@ -102,7 +103,9 @@ bool gp_client_records_is_served(void)
 	return gp_load32_acquire(&service.serving) != 0 && !is_fetching_thread;
 }
 
-/* Two threads may ask at once.  What each did before, the fetching thread sees. */
+/*
+ * Two threads may ask at once.  The fetching thread sees the actions of both before their requests.
+ */
 static uint32_t take_ticket(void)
 {
 	uint32_t asked = gp_load32(&service.asked);

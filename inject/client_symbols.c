@@ -1,4 +1,4 @@
-#include "inject/cupti_api.h" /* before others that include CUPTI's */
+#include "inject/cupti_api.h" /* must precede other headers that include CUPTI's */
 #include "inject/client_symbols.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 struct row {
 	const char *name;
 	void (*own)(void);
-	uint64_t given; /* CUPTI's, 0 = none yet */
+	uint64_t given; /* CUPTI's function, 0 = none yet */
 };
 
 #define ROW(function)                                                                              \
@@ -47,7 +47,8 @@ static struct row rows[] = {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-static uint64_t given_copy; /* where the copy lies of whose functions some were given; 0 = none */
+/* base address of the libcupti copy whose functions were replaced; 0 = none */
+static uint64_t given_copy;
 
 static struct row *find_row(const char *name)
 {
@@ -67,7 +68,7 @@ void *gp_client_symbols_given(const void *own)
 
 /* ---- copies of libcupti ---- */
 
-/* Where the libcupti lies that this is of, and its path; 0: of none. */
+/* Base address and path of the libcupti that contains this function; 0: none does. */
 static uintptr_t find_copy(const void *function, const char **path)
 {
 	Dl_info information;
@@ -90,7 +91,7 @@ static uintptr_t find_library(const void *address)
 	return dladdr(address, &information) != 0 ? (uintptr_t)information.dli_fbase : 0;
 }
 
-/* Its file may have any name. */
+/* Searched by address, because the file may have any name. */
 static uintptr_t copy_in_use(const struct gp_cupti *cupti)
 {
 	return find_library(*(void *const *)&cupti->cuptiGetVersion);
@@ -120,7 +121,7 @@ void *gp_client_symbols_look_up(const char *path, const char *name)
 	return function;
 }
 
-/* The program is bound to another copy, which functions of ours would call for it. */
+/* Whether the program is bound to another copy, which our functions would call. */
 static bool is_bound_to_another(const char *name, uintptr_t copy)
 {
 	void *bound = gp_dlsym(RTLD_NEXT, name);
@@ -128,7 +129,7 @@ static bool is_bound_to_another(const char *name, uintptr_t copy)
 	return bound != NULL && find_copy(bound, NULL) != copy;
 }
 
-/* There is room for one. */
+/* Only one copy is supported. */
 static bool take_copy(uintptr_t copy)
 {
 	return gp_replace64(&given_copy, 0, copy) || gp_load64(&given_copy) == copy;
@@ -144,7 +145,7 @@ static void *give(struct row *row, void *function)
 	return (void *)(uintptr_t)row->own;
 }
 
-/* We use none yet: that one, perhaps. */
+/* Before our session has a libcupti: it may be that one. */
 static void *answer_early(const char *name, void *found, uintptr_t copy)
 {
 	struct row *row = find_row(name);
@@ -174,7 +175,7 @@ static void log_too_old(const char *path)
 		       path);
 }
 
-/* It has a copy of its own: what we use is called for it. */
+/* The client has a copy of its own: the functions of our copy are called for it. */
 static void *find_in_ours(const struct gp_cupti *cupti, void *handle, const char *name, void *found)
 {
 	const char *path = "";
@@ -200,7 +201,7 @@ static void *answer_with_ours(const struct gp_cupti *cupti, void *handle, const 
 	return give(find_row(name), function);
 }
 
-/* For inject/dlsym.h.  What CUPTI itself looks up stays CUPTI's. */
+/* For inject/dlsym.h.  CUPTI's own lookups keep CUPTI's functions. */
 static void *answer(void *handle, const char *name, void *found, const void *caller)
 {
 	const struct gp_cupti *cupti = gp_session_shared();

@@ -1,17 +1,18 @@
 /*
- * share_names: a client of CUPTI inside the program that looks CUPTI's functions up by dlsym(), as Proton and JAX's
- * profiler do.
+ * client_symbols: serves CUPTI clients that find CUPTI's functions by dlsym(), such as Proton and
+ * JAX's profiler.
  *
- * It gets those of inject/cupti_client.c in place of CUPTI's, where the libcupti that it asks is the one that we use, or, before
- * we use one, may become it.  A client that comes with a copy of its own, no newer than ours, gets all functions of ours:
- * the copies do not know each other, and the driver serves one.  What is older serves no client that was made for newer
- * records: it gets what it has found, is refused by CUPTI, and one line says how to help it.
+ * Such a client gets the functions of inject/cupti_client.c instead of CUPTI's if it asks the
+ * libcupti that we use, or, before we use one, may use later.  A client with its own copy, no newer
+ * than ours, gets all functions from ours: the copies do not know each other, and the driver serves
+ * only one.  An older copy of ours cannot serve a client made for newer records: the client gets
+ * the functions of its own copy, CUPTI refuses it, and a logged line says how to fix it.
  *
- * There is room for one copy.  Where the program itself is bound to another, or functions of another were given before, a
- * client gets what it has found.
+ * Only one copy is supported.  If the program itself is bound to another copy, or functions of
+ * another copy were already replaced, a client gets the unmodified functions.
  */
-#ifndef INJECT_SHARE_NAMES_H
-#define INJECT_SHARE_NAMES_H
+#ifndef INJECT_CLIENT_SYMBOLS_H
+#define INJECT_CLIENT_SYMBOLS_H
 
 #include <stdbool.h>
 
@@ -20,13 +21,16 @@
 /* Once, by the constructor, if CUPTI is to be shared. */
 void gp_client_symbols_init(void);
 
-/* CUPTI's function in whose place ours was given; NULL: it was not. */
+/* The CUPTI function that ours replaced; NULL: none. */
 void *gp_client_symbols_given(const void *own);
 
-/* Whether functions of another copy than this one were given: what was given of CUPTI's own knows nothing of this one. */
+/*
+ * Whether functions of another copy than this one were replaced: the functions in use then do not
+ * share its state.
+ */
 bool gp_client_symbols_are_of_another(const struct gp_cupti *cupti);
 
-/* What a function of this name is in the loaded library of this path; NULL: not there. */
+/* The address of a function in the loaded library of this path; NULL: not found. */
 void *gp_client_symbols_look_up(const char *path, const char *name);
 
 #endif

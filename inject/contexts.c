@@ -4,15 +4,17 @@
 
 #include "collector/atomic.h"
 
-/* CUPTI counts context ids from 1 within a process and uses none again: each id has a slot, and the
- * newest one that falls on it holds it. */
+/*
+ * CUPTI counts context ids from 1 within a process and never reuses them.  Each id maps to a slot,
+ * and the newest id of a slot owns it.
+ */
 static struct slot {
-	uint64_t living; /* address of the context, 0 = destroyed */
+	uint64_t living; /* the context, 0 = destroyed */
 	uint32_t id;     /* 0 = none yet */
 	uint32_t device_id;
 } slots[GP_CONTEXT_LIMIT];
 
-/* NULL: the id is not known, or not any more. */
+/* NULL: the id is unknown, or forgotten. */
 static struct slot *find(uint32_t context_id)
 {
 	struct slot *slot = &slots[context_id % GP_CONTEXT_LIMIT];

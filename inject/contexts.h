@@ -1,5 +1,6 @@
 /*
- * contexts: the CUDA contexts of this process: which device each is on, and which are alive.
+ * contexts: the CUDA contexts of this process, their devices, and which ones are alive.
+ *
  * Written in CUPTI's resource callbacks, read in API callbacks and at exit, on any thread, without
  * locks.
  */
@@ -10,13 +11,13 @@
 
 #include <cuda.h>
 
-/* So many of the latest contexts are remembered; calls in older ones are recorded with device 0. */
+/* Number of remembered contexts; calls in older ones are recorded with device 0. */
 #define GP_CONTEXT_LIMIT 256u
 
 void gp_contexts_add(CUcontext context, uint32_t context_id, uint16_t device_id);
 void gp_contexts_remove(uint32_t context_id);
 
-/* Device of a context, 0 where it is not known. */
+/* Device of a context, 0 if unknown. */
 uint16_t gp_contexts_device(uint32_t context_id);
 
 /* The living context with this id, or NULL. */

@@ -12,29 +12,29 @@
 #include "inject/log.h"
 #include "inject/toggle_signal.h"
 
-/* What is still to happen before a window may begin. */
+/* The conditions that must still be met before a window begins. */
 #define WAITS_FOR_DELAY    1u
 #define WAITS_FOR_LAUNCHES 2u
 #define WAITS_FOR_SIGNAL   4u
 
 static struct {
 	bool has_profiler_range, has_nvtx_range;
-	bool has_windows; /* any option that opens or closes */
+	bool has_windows; /* any option that opens or closes the gate */
 	const char *range_name, *range_domain, *kernels;
 	size_t range_name_bytes;
 	uint64_t start_ns, delay_ns, duration_ns;
-	uint64_t launches_before, launches_within; /* 0 = no such bound */
+	uint64_t launches_before, launches_within; /* 0 = no limit */
 	uint64_t most_ranges;
 	uint64_t short_ticks;
 	void (*wake)(void);
 
 	uint32_t waits_for;
 	uint32_t in_range;
-	uint32_t depth;           /* of NVTX ranges that are open */
-	uint64_t ranges;          /* that made a window */
+	uint32_t depth;           /* number of open NVTX ranges */
+	uint64_t ranges;          /* number of ranges that opened a window */
 	uint64_t launches;        /* before the first window */
 	uint64_t window_launches; /* in this window */
-	uint64_t window_end_ns;   /* 0 = not known */
+	uint64_t window_end_ns;   /* 0 = unknown */
 } control = {.kernels = ""};
 
 /* ---- windows ---- */
@@ -62,7 +62,7 @@ static void begin_range_window(enum gp_gate_reason reason)
 		begin_window(reason);
 }
 
-/* The last thing that was waited for opens the gate. */
+/* The last condition to be met opens the gate. */
 static void stop_waiting(uint32_t what, enum gp_gate_reason reason)
 {
 	if (gp_clear32(&control.waits_for, what) != what)
@@ -73,7 +73,10 @@ static void stop_waiting(uint32_t what, enum gp_gate_reason reason)
 		begin_range_window(reason);
 }
 
-/* in_range is set before waits_for is looked at, and stop_waiting() does it crosswise: one of them opens. */
+/*
+ * in_range is set before waits_for is checked, and stop_waiting() does it in the opposite order:
+ * one of the two opens.
+ */
 static void begin_range(enum gp_gate_reason reason)
 {
 	if (gp_swap32(&control.in_range, 1) == 0 && gp_clear32(&control.waits_for, 0) == 0)
@@ -147,7 +150,7 @@ static uint64_t pass_duration(uint64_t now_ns)
 	return UINT64_MAX;
 }
 
-/* For good: nothing opens any more. */
+/* Final: nothing opens the gate again. */
 static void end_at_limit(void)
 {
 	if (!gp_collector_is_full() || !gp_recording_gate_is_open())
@@ -203,14 +206,20 @@ bool gp_control_needs(const struct gp_api_entry *entry)
 	return is_launch(entry->class) && (gp_load32(&control.waits_for) & WAITS_FOR_LAUNCHES);
 }
 
-/* The last launch of a window closes the gate behind itself; one that comes before it has done so is too late. */
+/*
+ * The last launch of a window closes the gate after itself; concurrent launches before that are
+ * excluded.
+ */
 static void count_within(void)
 {
 	if (gp_take64(&control.window_launches, 1) >= control.launches_within)
 		gp_recording_gate_set(false, GP_GATE_COUNT);
 }
 
-/* Asked once of each call, of one that is left out for its name, too: what it causes is told by its number. */
+/*
+ * Asked once for each call, also for one excluded by name, because its GPU activity is excluded by
+ * its id.
+ */
 static bool is_admitted(uint32_t watch, const CUpti_CallbackData *data)
 {
 	return !(watch & (GP_WATCH_CLOSED | GP_WATCH_GATE)) ||
@@ -287,7 +296,7 @@ bool gp_control_wants_range(const char *name, const char *domain)
 
 /* ---- the options ---- */
 
-/* nvtx:NAME, or nvtx:NAME@DOMAIN; a name may have an @ itself. */
+/* nvtx:NAME or nvtx:NAME@DOMAIN; a name may itself contain an @. */
 static void read_range(const char *text)
 {
 	const char *name = strchr(text, ':'), *at = strrchr(text, '@');
@@ -322,7 +331,7 @@ static void start_windows(void)
 {
 	bool closed = control.waits_for != 0 || has_ranges();
 
-	/* nothing else opens: the signal does */
+	/* no other option opens the gate: the signal does */
 	if (has_toggle() && !closed) {
 		control.waits_for = WAITS_FOR_SIGNAL;
 		closed = true;
@@ -368,7 +377,10 @@ void gp_control_init(void)
 	read_windows();
 	start_windows();
 	start_watching();
-	/* who sends it cannot know when the program comes to CUDA, and it would end it until then */
+	/*
+	 * install early: the sender cannot know when the program initializes CUDA, and until then
+	 * the signal would end it
+	 */
 	if (has_toggle() && gp_control_wants_process())
 		gp_toggle_signal_install(gp_option_text(GP_OPTION_ID_TOGGLE_SIGNAL), NULL);
 }
@@ -399,5 +411,6 @@ void gp_control_begin(void (*wake)(void))
 		gp_store64(&control.window_end_ns, gp_sys_now_ns() + control.duration_ns);
 	if (has_toggle())
 		install_toggle();
-	take_signals(); /* that came before: here none of the program's operations has begun */
+	/* signals that came earlier: at this point no operation of the program has begun */
+	take_signals();
 }

@@ -1,12 +1,12 @@
 /*
- * control: decides when the gate is open, by the options for it, and which calls are recorded while it is.
+ * control: decides when the recording gate is open, and which calls are recorded while it is.
  *
- * A window, the time from opening to closing, begins when the delay is over, so many launches have been made, and, where
- * --capture-range names one, a range begins.  It ends with the range, or after --duration, or after --launches.  Every
- * range makes a window of its own, up to --capture-repeat.  A signal, or gpuprof_start() and gpuprof_stop(), open and
- * close regardless.
+ * A window lasts from opening to closing.  It begins when the delay is over, the number of launches
+ * is reached and, with --capture-range, a range begins.  It ends with the range, or after
+ * --duration or --launches.  Every range makes a window of its own, up to --capture-repeat.  A
+ * signal, gpuprof_start() and gpuprof_stop() open and close regardless.
  *
- * Everything may be called by any thread, and without any of the options does nothing.
+ * Any thread may call any function; without these options they do nothing.
  */
 #ifndef INJECT_CONTROL_H
 #define INJECT_CONTROL_H
@@ -22,27 +22,33 @@
 /* By the constructor, after the options are read. */
 void gp_control_init(void);
 
-/* Whether this process is to be recorded at all, by --processes. */
+/* Whether --processes includes this process. */
 bool gp_control_wants_process(void);
 
-/* Whenever a trace begins. */
+/* When a trace begins. */
 void gp_control_begin_trace(void);
 
-/* Once, before the fetching thread starts.  wake() wakes the fetching thread; it is called on any thread, in a signal handler, too. */
+/*
+ * Once, before the fetching thread starts.  wake() wakes the fetching thread; any thread calls it,
+ * also in a signal handler.
+ */
 void gp_control_begin(void (*wake)(void));
 
-/* By the fetching thread: whatever is due.  Returns the nanoseconds after which to call again at the latest. */
+/*
+ * By the fetching thread: do all due work.  Returns the maximum number of nanoseconds until the
+ * next call.
+ */
 uint64_t gp_control_pass(uint64_t now_ns);
 
-/* ---- for callbacks; to be called only where gp_watch is not 0 ---- */
+/* ---- for callbacks; only if gp_watch is not 0 ---- */
 
-/* The calls whose callbacks are needed also while the gate is closed. */
+/* Whether the callbacks of a call are needed even while the gate is closed. */
 bool gp_control_needs(const struct gp_api_entry *entry);
 
-/* The program enters a call.  False: it is left out. */
+/* The program enters a call.  False: the call is excluded. */
 bool gp_control_enter(const struct gp_api_entry *entry, const CUpti_CallbackData *data);
 
-/* It leaves a call, also one that was left out. */
+/* The program leaves a call, included or not. */
 void gp_control_exit(const struct gp_api_entry *entry);
 
 /* Whether a call of this enum gp_api_class is long enough to be recorded. */
@@ -50,16 +56,19 @@ bool gp_control_keeps(uint8_t class, bool failed, uint64_t duration_ticks);
 
 /* ---- for GPU records, on the fetching thread ---- */
 
-/* Whether a kernel of this mangled name is recorded. */
+/* Whether a kernel with this mangled name is recorded. */
 bool gp_control_wants_kernel(const char *name);
 
 /* ---- other triggers ---- */
 
-/* Whether --capture-range names NVTX ranges, and these among them; domain is "" for the default domain. */
+/*
+ * Whether --capture-range names NVTX ranges; whether it names this one.  domain is "" for the
+ * default domain.
+ */
 bool gp_control_wants_ranges(void);
 bool gp_control_wants_range(const char *name, const char *domain);
 
-/* Such a range begins, or ends; ranges that overlap are one. */
+/* Such a range begins or ends; overlapping ranges count as one. */
 void gp_control_begin_range(void);
 void gp_control_end_range(void);
 

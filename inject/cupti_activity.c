@@ -18,15 +18,15 @@ static struct {
 	void (*wake)(void);
 	struct gp_decoder decoder;
 	bool has_delivered;
-	bool has_logged; /* that a client has whole graphs recorded */
+	bool has_logged; /* that a client makes CUPTI record whole graphs */
 	bool has_flushed;
-	bool has_asked;     /* the last look came after a flush, or amid one */
-	bool has_said_late; /* that it was asked for records before XLA was there */
+	bool has_asked;     /* the last scan came after or during a flush */
+	bool has_said_late; /* that records were requested before XLA was loaded */
 } fetching;
 
-/* The last flush, by the thread that it is made on. */
+/* The last flush; owned by the thread that makes it. */
 static struct {
-	uint64_t ticks; /* that it took */
+	uint64_t ticks; /* its duration */
 	bool is_refused;
 } flush;
 
@@ -37,7 +37,7 @@ void gp_cupti_activity_init(const struct gp_cupti *cupti, void (*wake)(void))
 	fetching.decoder.version = cupti->version;
 }
 
-/* ---- what CUPTI calls ---- */
+/* ---- called by CUPTI ---- */
 
 void CUPTIAPI gp_cupti_activity_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
@@ -57,8 +57,9 @@ static void count_discarded(uint8_t *buffer, size_t valid_bytes)
 }
 
 /*
- * A full buffer comes on any thread: only hand it over, the fetching thread decodes it.  As a rule the thread is CUPTI's own,
- * which also does what a flush asks for: were it to wait for a buffer then, it would wait for who waits for it.
+ * Any thread: only enqueue the buffer; the fetching thread decodes it.  Usually this is CUPTI's
+ * worker thread, which also executes flushes: if it waited for the fetching thread, the two would
+ * deadlock.
  */
 void CUPTIAPI gp_cupti_activity_complete(CUcontext context, uint32_t stream, uint8_t *buffer,
 					 size_t bytes, size_t valid_bytes)
@@ -79,7 +80,10 @@ void gp_cupti_activity_enter_thread(void)
 	gp_buffers_never_wait_here();
 }
 
-/* Beside records of nodes these come only where a client inside the program has asked for them. */
+/*
+ * If nodes are recorded, such records come only because a client inside the program has enabled
+ * them.
+ */
 static void note_whole_graph(void)
 {
 	if (!fetching.has_logged && gp_recording_has_nodes())
@@ -91,8 +95,8 @@ static void note_whole_graph(void)
 }
 
 /*
- * Of a libcupti that is newer than any that is known, each record is looked at.  They lie one behind the other: each ends where
- * the next begins, the last where the buffer does.
+ * For a libcupti newer than the known versions, each record is checked.  Records are contiguous:
+ * each ends where the next begins, the last at the end of the buffer.
  */
 static bool is_understood(uint8_t *buffer, size_t valid_bytes, const CUpti_Activity *record)
 {
@@ -148,8 +152,8 @@ void gp_cupti_activity_decode(void)
 	gp_count_set(GP_COUNTER_LAST_DELIVERY_TICKS, gp_clock_ticks());
 	gp_count_set(GP_COUNTER_GPU_RECORDS, fetching.decoder.records);
 	gp_count_set(GP_COUNTER_UNKNOWN_RECORDS, fetching.decoder.unknown);
-	if (!fetching.has_delivered) /* counters are written with an anchor: let a short run have
-					them, too */
+	/* counters are written with an anchor: a short run gets one, too */
+	if (!fetching.has_delivered)
 		gp_collector_request_anchor();
 	fetching.has_delivered = true;
 }
@@ -202,7 +206,7 @@ void gp_cupti_activity_flush(uint32_t flag)
 	flush.ticks = gp_clock_ticks() - start_ticks;
 }
 
-/* Where one is refused, the next gives what it would have; the last has none. */
+/* After a refused flush, the next one delivers its records; the last flush has no next one. */
 void gp_cupti_activity_end_flush(bool is_last)
 {
 	gp_count(GP_COUNTER_FLUSHES, 1);

@@ -1,11 +1,12 @@
 /*
- * fetch: CUPTI's records, from the buffers that it fills to the decoder, and to a client of CUPTI inside the program.
+ * cupti_activity: takes CUPTI's activity records from the filled buffers to the decoder, and to a
+ * CUPTI client inside the program.
  *
- * CUPTI takes buffers and gives them back on any thread.  One thread of ours, the fetching thread, decodes them; another
- * has CUPTI give back what it keeps (inject/bounded_call.h).
+ * CUPTI requests and returns buffers on any thread.  Our fetching thread decodes them; a helper
+ * thread makes CUPTI flush (inject/bounded_call.h).
  */
-#ifndef INJECT_FETCH_H
-#define INJECT_FETCH_H
+#ifndef INJECT_CUPTI_ACTIVITY_H
+#define INJECT_CUPTI_ACTIVITY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,19 +16,22 @@
 
 #include "inject/cupti_library.h"
 
-/* Once, before CUPTI has the two functions below.  cupti stays the caller's; wake: the fetching thread, by any thread. */
+/*
+ * Once, before CUPTI gets the two functions below.  The caller keeps cupti; any thread calls `wake`
+ * to wake the fetching thread.
+ */
 void gp_cupti_activity_init(const struct gp_cupti *cupti, void (*wake)(void));
 
-/* What CUPTI calls, on any thread: for an empty buffer, and with a filled one. */
+/* CUPTI calls these on any thread: to request an empty buffer, and to return a filled one. */
 void CUPTIAPI gp_cupti_activity_request(uint8_t **buffer, size_t *bytes, size_t *max_records);
 void CUPTIAPI gp_cupti_activity_complete(CUcontext context, uint32_t stream, uint8_t *buffer,
 					 size_t bytes, size_t valid_bytes);
 
-/* ---- any one thread: a flush may last as long as a kernel does ---- */
+/* ---- any one thread: a flush may last as long as a kernel ---- */
 
 /*
- * Have CUPTI give back what has ended.  flag: 0, or CUPTI_ACTIVITY_FLAG_FLUSH_FORCED for what has not ended, too: only at exit, for it is not
- * delivered again.
+ * Make CUPTI return the records of finished work.  flag: 0, or CUPTI_ACTIVITY_FLAG_FLUSH_FORCED for
+ * unfinished work, too: only at exit, because CUPTI does not deliver such records again.
  */
 void gp_cupti_activity_flush(uint32_t flag);
 
@@ -36,19 +40,22 @@ void gp_cupti_activity_flush(uint32_t flag);
 /* At its beginning. */
 void gp_cupti_activity_enter_thread(void);
 
-/* Decode what CUPTI has given back. */
+/* Decode all buffers that CUPTI has returned. */
 void gp_cupti_activity_decode(void);
 
-/* When a flush is over: decode what it gave, and look for launches that have no record. */
+/* After a flush: decode its buffers, and scan for launches without a record. */
 void gp_cupti_activity_end_flush(bool is_last);
 
-/* From time to time while one lasts: the same.  What it waits for has not ended. */
+/* Periodically during a flush: the same.  The work that the flush waits for has not ended. */
 void gp_cupti_activity_during_flush(void);
 
-/* In place of a flush, where that must not be: decode what CUPTI has given back by itself. */
+/* If flushes are forbidden: decode the buffers that CUPTI has returned by itself. */
 void gp_cupti_activity_without_flush(void);
 
-/* Tell launches that have no record, for the process may end before they are overdue.  Until until_ns of gp_sys_now_ns() at most. */
+/*
+ * Emit all launches without a record, because the process may end before they are overdue.  Ends at
+ * until_ns of gp_sys_now_ns().
+ */
 void gp_cupti_activity_emit_unfinished(uint64_t until_ns);
 
 #endif

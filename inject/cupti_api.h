@@ -1,6 +1,9 @@
-/* share_cupti: CUPTI's header, and what it lacks of what the program may call; functions that we define of it are exported. */
-#ifndef INJECT_SHARE_CUPTI_H
-#define INJECT_SHARE_CUPTI_H
+/*
+ * cupti_api: CUPTI's header plus declarations that older headers lack.  The functions that we
+ * define of it are exported.
+ */
+#ifndef INJECT_CUPTI_API_H
+#define INJECT_CUPTI_API_H
 
 #include <stddef.h>
 

@@ -7,13 +7,13 @@
 #include "collector/collector.h"
 #include "collector/sys.h"
 
-/* In steady state CUPTI holds two or three; a burst between two decodings takes more. */
+/* In the steady state CUPTI holds two or three; a burst between two decodings takes more. */
 #define FIRST_BUFFERS 4u
 #define MOST_BUFFERS  16384u
 
 #define KEPT_BYTES ((uint64_t)GP_BUFFERS_KEPT * GP_CUPTI_BUFFER_BYTES)
 
-/* What is left of a full buffer: less than a record. */
+/* The unused rest of a full buffer: less than a record. */
 #define RECORD_MOST_BYTES 512u
 
 #define FIRST_SLEEP_NS   100000u
@@ -25,45 +25,47 @@ struct buffer {
 	uint8_t *memory;
 	uint32_t bytes;
 	uint32_t valid_bytes;
-	uint32_t next;        /* 1 + the place of the one that is behind it in a list; 0 = none */
-	uint32_t taking;      /* how many takings there were, times MOST_BUFFERS, and its place */
-	uint32_t full_taking; /* the last one from which it came back full */
+	uint32_t next;        /* 1 + index of the next buffer in a list; 0 = none */
+	uint32_t taking;      /* number of times it was taken, times MOST_BUFFERS, plus its index */
+	uint32_t full_taking; /* the last taking after which it came back full */
 	uint32_t state;       /* enum state */
-	bool is_resident;     /* the decoder's: it has been written to since its memory went back */
+	bool is_resident;     /* used by the decoder: written since its memory was released */
 };
 
 static struct buffer buffers[MOST_BUFFERS];
-static uint32_t buffer_count; /* entries from here on are ABSENT, and always were */
+static uint32_t buffer_count; /* entries from here on are ABSENT and have never been used */
 static uint32_t
-	filled; /* atomic; 1 + the place of the one that was filled last, the earlier ones behind it */
-static uint32_t
-	to_decode; /* the decoder's: the same of those that it has taken, the first one first */
+	filled; /* atomic; 1 + index of the latest filled buffer, linked to the earlier ones */
+static uint32_t to_decode; /* used by the decoder: the same list after it took it, in order */
 static uint32_t takings;
-static uint64_t resident_bytes; /* the decoder's: of buffers that it has released */
+static uint64_t resident_bytes; /* used by the decoder: bytes of released buffers */
 
 static bool all_small, one_per_thread;
 static uint64_t most_bytes, mapped_bytes;
 static bool waits_for_decoder;
 static void (*wake_decoder)(void);
 static uint32_t requests;
-static uint32_t releases; /* how many buffers the decoder has emptied */
+static uint32_t releases; /* number of buffers that the decoder has emptied */
 static uint32_t
-	gave_up_after; /* 1 + releases when a wait was in vain: no further one until there are more */
+	gave_up_after; /* 1 + releases when a wait timed out: no further wait until it changes */
 
-/* This thread. */
+/* Per thread. */
 static __thread bool never_waits;
 static __thread uint32_t
-	own_taking; /* of the buffer that it was given last, while one_per_thread */
+	own_taking; /* taking of the thread's latest buffer, while one_per_thread */
 
-/* Where all are out, records go here, to be counted; where these are, too, they are shared in turn, and what is counted of such a one is not exact. */
+/*
+ * If all buffers are in use, records go here to be counted.  If these are in use, too, they are
+ * shared in turn, and their counts are inexact.
+ */
 #define DISCARD_PAGES 256u
 static uint8_t discards[DISCARD_PAGES][4096] __attribute__((aligned(64)));
 static uint32_t discard_holders[DISCARD_PAGES];
 static uint32_t next_shared;
-static uint32_t
-	discards_out; /* how many CUPTI has: where a kernel lasts, one for as long as any other buffer */
+/* number that CUPTI holds: behind a long kernel it holds one as long as any other buffer */
+static uint32_t discards_out;
 
-/* In the middle of the program's launch: errno is kept. */
+/* Called in the middle of a launch: preserves errno. */
 static uint8_t *map_buffer(uint32_t bytes)
 {
 	void *memory;
@@ -74,7 +76,7 @@ static uint8_t *map_buffer(uint32_t bytes)
 	return memory;
 }
 
-/* The first entry that nobody has; NULL = all are taken. */
+/* The first unused entry; NULL = all are in use. */
 static struct buffer *claim_entry(void)
 {
 	for (uint32_t i = 0; i < MOST_BUFFERS; i++) {
@@ -89,7 +91,10 @@ static struct buffer *claim_entry(void)
 	return NULL;
 }
 
-/* Where each thread has one, large ones leave half for the first ones of further threads. */
+/*
+ * With one buffer per thread, large buffers leave half of the memory for the first buffers of new
+ * threads.
+ */
 static uint64_t most_for(uint32_t bytes)
 {
 	uint64_t most = gp_load64(&most_bytes);
@@ -109,7 +114,10 @@ static bool claim_bytes(uint32_t bytes)
 	return true;
 }
 
-/* Make one more buffer, in the given state.  Where there is no memory the entry is free for the next try: there may be some later. */
+/*
+ * Make one more buffer in the given state.  If memory is unavailable, the entry stays free for a
+ * later attempt.
+ */
 static struct buffer *add_buffer(uint32_t bytes, enum state state)
 {
 	struct buffer *buffer;
@@ -128,7 +136,10 @@ static struct buffer *add_buffer(uint32_t bytes, enum state state)
 		gp_store32_release(&buffer->state, ABSENT);
 		return NULL;
 	}
-	/* pairs with the acquire of whoever looks for a buffer in this state: the fields above are set */
+	/*
+	 * pairs with the acquire of the thread that finds a buffer in this state: the fields above
+	 * are set
+	 */
 	gp_store32_release(&buffer->state, state);
 	return buffer;
 }
@@ -150,7 +161,7 @@ static uint32_t first_bytes(void)
 	return all_small ? GP_CUPTI_SMALL_BUFFER_BYTES : GP_CUPTI_BUFFER_BYTES;
 }
 
-/* CUPTI still has this thread's last buffer, and asks for another; or it has come back full. */
+/* CUPTI still holds this thread's last buffer and asks for another, or returned it full. */
 static bool has_filled_its_last(void)
 {
 	const struct buffer *last = &buffers[own_taking % MOST_BUFFERS];
@@ -161,7 +172,7 @@ static bool has_filled_its_last(void)
 	       (gp_load32(&last->taking) == own_taking && gp_load32(&last->state) == TAKEN);
 }
 
-/* What CUPTI asks for while it flushes is for any thread. */
+/* A buffer that CUPTI requests during a flush serves any thread. */
 static uint32_t wanted_bytes(void)
 {
 	if (one_per_thread && !never_waits && has_filled_its_last())
@@ -180,7 +191,7 @@ int gp_buffers_init(uint64_t most, bool waits, void (*wake)(void))
 	return 0;
 }
 
-/* A free one of that many bytes; 0 = of any. */
+/* A free buffer of that size; 0 = any size. */
 static struct buffer *take_free(uint32_t bytes)
 {
 	uint32_t count = gp_load32(&buffer_count);
@@ -319,7 +330,10 @@ bool gp_buffers_give(uint8_t *memory, size_t valid_bytes)
 	buffer->valid_bytes = (uint32_t)valid_bytes;
 	if (valid_bytes + RECORD_MOST_BYTES > buffer->bytes)
 		gp_store32(&buffer->full_taking, gp_load32(&buffer->taking));
-	/* pairs with the acquire of who takes it, where it is free: the fields above are complete */
+	/*
+	 * pairs with the acquire of the next owner if the buffer is free: the fields above are
+	 * complete
+	 */
 	gp_store32_release(&buffer->state, valid_bytes > 0 ? FILLED : FREE);
 	if (valid_bytes > 0)
 		add_filled(buffer);
@@ -334,7 +348,7 @@ void gp_buffers_end_discard(uint8_t *memory)
 	if (at >= sizeof(discards))
 		return;
 	gp_add32(&discards_out, UINT32_MAX);
-	/* pairs with who takes it: its records were counted */
+	/* pairs with the next owner: the records were counted */
 	gp_add32_ordered(&discard_holders[page], UINT32_MAX);
 }
 
@@ -355,7 +369,7 @@ bool gp_buffers_are_out(void)
 	return false;
 }
 
-/* All that were filled so far, in their order. */
+/* All buffers filled so far, in order. */
 static uint32_t take_filled(void)
 {
 	uint32_t first = 0;
@@ -378,7 +392,7 @@ uint8_t *gp_buffers_next(size_t *valid_bytes)
 	return buffers[to_decode - 1].memory;
 }
 
-/* Memory that a burst took goes back; so much stays for the next. */
+/* Memory of a burst is released; this much stays for the next burst. */
 static void keep_or_give_back(struct buffer *buffer)
 {
 	if (!buffer->is_resident)
@@ -397,6 +411,6 @@ void gp_buffers_release(void)
 	to_decode = buffer->next;
 	keep_or_give_back(buffer);
 	gp_add32(&releases, 1);
-	/* pairs with the acquire in take_free(): the decoder no longer reads */
+	/* pairs with the acquire in take_free(): the decoder no longer reads the buffer */
 	gp_store32_release(&buffer->state, FREE);
 }

@@ -1,14 +1,15 @@
 /*
  * cupti_buffers: the memory that CUPTI writes its records into.
  *
- * A pool of buffers, the first of them made before CUPTI asks.  CUPTI
- * takes buffers on any thread, often in the middle of a launch, and gives them back on any thread;
- * one thread of ours, the decoder's, empties them.  No lock anywhere: a buffer's state says who
- * owns it.  A request always gets a buffer, for older versions of CUPTI crash on NULL.
+ * A pool of buffers; the first ones exist before CUPTI asks.  CUPTI takes buffers on any thread,
+ * often in the middle of a launch, and returns them on any thread; one thread of ours, the decoder,
+ * empties them.  There are no locks: the state of a buffer tells its owner.  A request always gets
+ * a buffer, because older CUPTI versions crash on NULL.
  *
- * CUPTI keeps the records of what has not ended, so that a kernel that never ends holds all buffers that follow.  Where
- * the limit is reached, and it is the decoder that lags, a request waits for it where that is wanted, GP_EMIT_WAIT_NS at most; else what CUPTI
- * writes from then on is dropped, and counted.  Memory that a burst took goes back to the system when the burst is decoded.
+ * CUPTI keeps the records of unfinished work, so a kernel that never ends holds all later buffers.
+ * At the memory limit, if the decoder lags, a request may wait for it, up to GP_EMIT_WAIT_NS; else
+ * the records from then on are dropped and counted.  Memory of a burst is returned to the system
+ * after decoding.
  */
 #ifndef INJECT_CUPTI_BUFFERS_H
 #define INJECT_CUPTI_BUFFERS_H
@@ -20,55 +21,70 @@
 #define GP_CUPTI_BUFFER_BYTES       (256u * 1024u)
 #define GP_CUPTI_SMALL_BUFFER_BYTES (16u * 1024u)
 
-/* Where each thread has its own, 18 kernels: CUPTI clears a buffer before it writes. */
+/* With one buffer per thread: 18 kernels.  Small, because CUPTI clears a buffer before use. */
 #define GP_CUPTI_FIRST_BUFFER_BYTES 4096u
 
-/* With less in all, threads had better share: what those have that launch seldom is missing to others. */
+/*
+ * Below this limit, threads share buffers: idle buffers of threads that rarely launch would starve
+ * the others.
+ */
 #define GP_CUPTI_PER_THREAD_LEAST_BYTES (64u * 1024u * 1024u)
 
-/* So many large ones, or as many bytes of others, stay in memory for the next burst. */
+/* This many large buffers, or as many bytes of others, stay in memory for the next burst. */
 #define GP_BUFFERS_KEPT 32u
 
 /*
- * Before gp_buffers_init(): buffers are of GP_CUPTI_SMALL_BUFFER_BYTES, some 80 records.  Where nobody asks CUPTI for what a buffer has so far, no
- * more than that is held back.
+ * Before gp_buffers_init(): use buffers of GP_CUPTI_SMALL_BUFFER_BYTES, about 80 records.  Without
+ * flushes, no more records than that are held back.
  */
 void gp_buffers_be_small(void);
 
 /*
- * Before gp_buffers_init(): each thread of the program has a buffer of its own.  There may be ten thousand threads that launch once: a thread's
- * first is of GP_CUPTI_FIRST_BUFFER_BYTES; one that has filled its last gets a large one, as long as these take no more than half of all.
+ * Before gp_buffers_init(): each program thread has its own buffer.  Ten thousand threads may
+ * launch once each: the first buffer of a thread has GP_CUPTI_FIRST_BUFFER_BYTES.  A thread that
+ * filled its last buffer gets a large one, as long as these take at most half of the memory.
  */
 void gp_buffers_be_per_thread(void);
 
-/* Map the first buffers.  most_bytes limits all; waits = requests wait for the decoder.  wake_decoder is called on any thread.  Returns 0 or -errno. */
+/*
+ * Map the first buffers.  most_bytes limits all buffers; waits = requests wait for the decoder.
+ * Any thread calls wake_decoder.  Returns 0 or -errno.
+ */
 int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake_decoder)(void));
 
-/* There will be no decoder: nobody waits for it, and no more buffers are made than there are. */
+/* There will be no decoder: requests do not wait, and no further buffers are made. */
 void gp_buffers_have_no_decoder(void);
 
-/* Of a thread that the decoder waits for, and of the decoder: its requests do not wait for the decoder. */
+/*
+ * For the decoder, and for a thread that the decoder waits for: requests of this thread do not wait
+ * for the decoder.
+ */
 void gp_buffers_never_wait_here(void);
 
 /* For CUPTI, any thread: an empty buffer, 8-byte aligned, of *bytes bytes. */
 uint8_t *gp_buffers_take(size_t *bytes);
 
 /*
- * For CUPTI, any thread: a buffer that it has filled with valid_bytes bytes of records.  False: it was of those that
- * nobody decodes; its records are lost, and may be counted until the return of the callback.
+ * For CUPTI, any thread: return a buffer filled with valid_bytes bytes of records.  False: it was a
+ * discard buffer; its records are lost, and may be counted until the callback returns.
  */
 bool gp_buffers_give(uint8_t *buffer, size_t valid_bytes);
 
-/* After gp_buffers_give() has said no, when the records are counted: it may be given out again. */
+/*
+ * After gp_buffers_give() returned false and the records are counted: the buffer may be used again.
+ */
 void gp_buffers_end_discard(uint8_t *buffer);
 
-/* How often CUPTI has asked for one; wraps around. */
+/* Number of CUPTI's requests; wraps around. */
 uint32_t gp_buffers_requests(void);
 
-/* Whether CUPTI has one at this moment. */
+/* Whether CUPTI holds a buffer now. */
 bool gp_buffers_are_out(void);
 
-/* For the decoder, one thread: the filled buffer given back first, or NULL.  It stays the caller's, and the first, until gp_buffers_release(). */
+/*
+ * For the decoder, one thread: the oldest filled buffer, or NULL.  The caller owns it, and it stays
+ * the oldest, until gp_buffers_release().
+ */
 uint8_t *gp_buffers_next(size_t *valid_bytes);
 void gp_buffers_release(void);
 

@@ -1,5 +1,5 @@
 #include "inject/cupti_client.h"
-#include "inject/cupti_api.h" /* before others that include CUPTI's */
+#include "inject/cupti_api.h" /* must precede other headers that include CUPTI's */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "inject/client_clock.h"
 
 static void (*start_session)(void);
-static bool has_left; /* the client has given its subscription up; changed by who holds */
+static bool has_left; /* the client has unsubscribed; guarded by the hold */
 
 void gp_cupti_client_init(void (*start)(void))
 {
@@ -32,7 +32,10 @@ void gp_cupti_client_init(void (*start)(void))
 
 /* ---- CUPTI itself ---- */
 
-/* As the loader would bind the caller's reference: by what the caller's own file needs. */
+/*
+ * Resolves a name as the loader would for the caller: in the libraries that the caller's own file
+ * needs.
+ */
 static void *resolve_for(const void *caller, const char *name)
 {
 	struct link_map *map = NULL;
@@ -43,18 +46,18 @@ static void *resolve_for(const void *caller, const char *name)
 	return gp_client_symbols_look_up(map->l_name, name);
 }
 
-/* Each time anew: two libraries of a program may have a libcupti each, and one may be unloaded. */
+/* Not cached: two libraries of a program may have a libcupti each, and one may be unloaded. */
 static void *find_bound(const char *name, const void *own, const void *caller)
 {
 	void *function = gp_dlsym(RTLD_NEXT, name);
 
 	if (function == NULL)
 		function = resolve_for(caller, name);
-	(void)dlerror(); /* the program looked nothing up */
+	(void)dlerror(); /* the program itself made no lookup */
 	return function != own ? function : NULL;
 }
 
-/* A caller that is bound to none has got ours by dlsym(). */
+/* A caller without a binding got our function by dlsym(). */
 static void *find(const char *name, const void *own, const void *caller)
 {
 	void *function = find_bound(name, own, caller);
@@ -67,7 +70,7 @@ static void *find(const char *name, const void *own, const void *caller)
 	((__typeof__(&(name)))find(#name, (void *)(uintptr_t) & (name),                            \
 				   __builtin_return_address(0)))
 
-/* Return from a function of this name with what CUPTI's own returns. */
+/* Return the result of CUPTI's own function of this name. */
 #define PASS(name, ...)                                                                            \
 	do {                                                                                       \
 		__typeof__(&(name)) real_##name = REAL(name);                                      \
@@ -75,28 +78,28 @@ static void *find(const char *name, const void *own, const void *caller)
 					   : CUPTI_ERROR_NOT_INITIALIZED;                          \
 	} while (0)
 
-/* ---- whether there is something to share ---- */
+/* ---- whether there is a session to share ---- */
 
 /*
- * Two copies of libcupti in a process do not know each other: what the client's copy is told, ours does not hear.  Such a
- * client is not served.
+ * Two copies of libcupti in a process do not know each other: our copy does not see the calls to
+ * the client's copy.  Such a client is not served.
  */
 static bool is_of_our_copy(const struct gp_cupti *cupti, const void *caller)
 {
-	/* which is not interposed */
+	/* not interposed */
 	const void *function = find_bound("cuptiGetVersion", NULL, caller);
 
 	return function != NULL ? function == *(void *const *)&cupti->cuptiGetVersion
 				: !gp_client_symbols_are_of_another(cupti);
 }
 
-/* A forked child: nothing comes from CUPTI here, and nothing must be asked of it. */
+/* A forked child: CUPTI delivers nothing here and must not be called. */
 static bool is_child(void)
 {
 	return gp_load32(&gp_process_state.cupti) == 0;
 }
 
-/* A child does not ask the loader, whose locks may be taken in it for good. */
+/* A child does not call the loader, whose locks may be held for ever. */
 static const struct gp_cupti *shared_with(const void *caller)
 {
 	const struct gp_cupti *cupti = start_session != NULL ? gp_session_shared() : NULL;
@@ -104,7 +107,7 @@ static const struct gp_cupti *shared_with(const void *caller)
 	return cupti != NULL && (is_child() || is_of_our_copy(cupti, caller)) ? cupti : NULL;
 }
 
-/* In what may be a client's first call, which comes, perhaps, before cuInit. */
+/* For functions that may be a client's first call, perhaps before cuInit. */
 static const struct gp_cupti *shared_from_now_with(const void *caller)
 {
 	const struct gp_cupti *cupti;
@@ -117,13 +120,13 @@ static const struct gp_cupti *shared_from_now_with(const void *caller)
 	return cupti;
 }
 
-/* What is shared with who called the function; NULL: nothing. */
+/* The session shared with the caller of the function; NULL: none. */
 #define SHARED()          shared_with(__builtin_return_address(0))
 #define SHARED_FROM_NOW() shared_from_now_with(__builtin_return_address(0))
 
 /*
- * To change what is shared; false: another thread has been at it for too long, and nothing is changed.  Nobody is at it in a
- * child.
+ * Lock the shared state for a change.  False: another thread holds it for too long, and nothing is
+ * changed.  In a child no thread holds it.
  */
 static bool hold(bool *held)
 {
@@ -160,8 +163,8 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc ca
 }
 
 /*
- * From 13.2 on it may ask to be one of several, by a byte behind what 13.0 has: such a client goes on with functions that take
- * a subscription each, which ours is not made for.
+ * From 13.2 on, a byte behind the 13.0 structure asks for one of several subscriptions.  Such a
+ * client then uses functions that take a subscription each, which ours does not support.
  */
 static bool is_one_of_several(const CUpti_SubscriberParams *params)
 {
@@ -185,7 +188,7 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc
 	return result;
 }
 
-/* Another than the one that we give is CUPTI's own affair. */
+/* A handle other than the one we gave out is passed on to CUPTI. */
 static bool is_ours(CUpti_SubscriberHandle handle)
 {
 	return is_child() || handle == gp_session_subscriber();
@@ -196,7 +199,10 @@ static bool is_clients(CUpti_SubscriberHandle handle)
 	return handle == gp_session_subscriber() && gp_client_has_subscriber();
 }
 
-/* To be held: calls run as they did before the client came, if it has left.  Until none is watched, they are told apart. */
+/*
+ * While held: if the client has gone, calls run as before it came.  Until then, callbacks are told
+ * apart.
+ */
 static void end_if_gone(void)
 {
 	if (!gp_client_is_over())
@@ -282,7 +288,7 @@ CUptiResult cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle handle
 		PASS(cuptiEnableAllDomains, enable, handle);
 	if (!is_clients(handle))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	/* the later domains came with later versions */
+	/* later domains came with later versions */
 	for (int domain = CUPTI_CB_DOMAIN_DRIVER_API; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
 		if (enable_domain(enable != 0, (CUpti_CallbackDomain)domain) != CUPTI_SUCCESS &&
 		    domain <= CUPTI_CB_DOMAIN_NVTX)
@@ -314,7 +320,7 @@ static bool take_graphs(void)
 	return true;
 }
 
-/* One of ours is switched on by inject/recording.c, where it is not on already. */
+/* inject/recording.c enables a kind of ours, unless it is already on. */
 static bool note_enabled(CUpti_ActivityKind kind)
 {
 	bool held;
@@ -394,7 +400,7 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 	return disable(cupti, kind);
 }
 
-/* Of one context: we have all, and the client gets all. */
+/* For one context: we record all contexts, and the client gets all of them. */
 CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
 {
 	const struct gp_cupti *cupti = SHARED_FROM_NOW();
@@ -413,7 +419,7 @@ CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind ki
 	return context != NULL ? disable(cupti, kind) : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-/* What there is already is told again, to us, too. */
+/* CUPTI reports the existing objects again, also to us. */
 CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
 {
 	const struct gp_cupti *cupti = SHARED_FROM_NOW();
@@ -445,12 +451,15 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 	return CUPTI_SUCCESS;
 }
 
-/* Never forced: a record that is given before its end is given only once, and ours would lack it. */
+/*
+ * Never forced: a record delivered before its end is delivered only once, and our copy would be
+ * incomplete.
+ */
 static CUptiResult flush(const struct gp_cupti *cupti)
 {
 	if (is_child())
 		return CUPTI_SUCCESS;
-	/* twice: CUPTI's worker may still be at it when the first returns */
+	/* twice: CUPTI's worker may still be busy when the first call returns */
 	for (int i = 0; i < 2 && gp_client_records_is_served(); i++)
 		cupti->cuptiActivityFlushAll(0);
 	gp_client_records_request();
@@ -475,7 +484,7 @@ CUptiResult cuptiActivityFlush(CUcontext context, uint32_t streamId, uint32_t fl
 	return flush(cupti);
 }
 
-/* We flush often enough. */
+/* The fetching thread flushes often enough. */
 CUptiResult cuptiActivityFlushPeriod(uint32_t time)
 {
 	if (SHARED_FROM_NOW() == NULL)
@@ -501,7 +510,7 @@ static bool is_of_buffers(const struct gp_cupti *cupti, CUpti_ActivityAttribute 
 		gp_cupti_can(cupti->version, GP_CUPTI_BUFFERS_PER_THREAD));
 }
 
-/* What is said of buffers would be said of ours. */
+/* Attributes of buffers would apply to ours. */
 CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attr, size_t *valueSize, void *value)
 {
 	const struct gp_cupti *cupti = SHARED_FROM_NOW();
@@ -523,7 +532,7 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f
 								: CUPTI_ERROR_NOT_READY;
 }
 
-/* It gets back what it has given, and none of its functions is called any more. */
+/* The client gets its buffers back, and its functions are called no more. */
 static void forget_client(void)
 {
 	gp_client_buffers_close();
@@ -533,7 +542,7 @@ static void forget_client(void)
 	gp_client_clock_set(NULL);
 }
 
-/* The client's end of CUPTI is not ours. */
+/* The client's end of CUPTI must not end ours. */
 CUptiResult cuptiFinalize(void)
 {
 	const struct gp_cupti *cupti = SHARED();

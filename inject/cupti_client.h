@@ -1,30 +1,34 @@
 /*
- * share: a client of CUPTI inside the program, such as torch.profiler, works as if we were not there.
+ * cupti_client: lets a CUPTI client inside the program, such as torch.profiler, work as if gpuprof
+ * were absent.
  *
- * CUPTI serves one subscriber and one receiver of records in a process, and those are we.  A client that is linked to
- * libcupti finds the functions below here, for a preloaded library comes first.  It is given the same subscription, its
- * callbacks are called from ours, and its buffers are filled with copies of the records of the kinds that it enables:
+ * CUPTI serves one subscriber and one receiver of records per process: gpuprof.  A client that is
+ * linked to libcupti binds to the functions of inject/cupti_client.c, because a preloaded library
+ * comes first.  It shares our subscription, our callback calls its callbacks, and its buffers are
+ * filled with copies of the records of the kinds that it enables:
  *
- *   inject/client_callbacks.h   whose a callback is
- *   inject/client_kinds.h       whose a record is
+ *   inject/client_callbacks.h   the side of each callback
+ *   inject/client_kinds.h       the side of each record
  *   inject/client_buffers.h     the client's buffers
- *   inject/client_records.h     what the fetching thread does for it
+ *   inject/client_records.h     the fetching thread's service for the client
  *   inject/client_clock.h       the client's clock
- *   inject/client_calls.h      who is inside a function of the client's
+ *   inject/client_calls.h       threads inside functions of the client
  *
- * Interposed is what would take CUPTI away from us: subscribing, callbacks, kinds, buffers, flushing, the clock, the two
- * attributes of buffers, finalizing.  All the rest, external correlation, filters of calls, GetNextRecord, works on
- * CUPTI itself.  There can be one client; a second one is refused as CUPTI would refuse it.  A process that we do not
- * record, or in which another tool was injected: each call goes straight to CUPTI.  In a forked child of a process with
- * CUPTI nothing is asked of it any more.
+ * Interposed are the calls that would take CUPTI away from us: subscribing, callbacks, kinds,
+ * buffers, flushing, the clock, the two attributes of buffers, finalizing.  All other calls
+ * (external correlation, call filters, GetNextRecord) go to CUPTI itself.  There can be one client;
+ * a second one is refused as CUPTI would refuse it.  In a process that we do not record, or into
+ * which another tool was injected, each call goes straight to CUPTI.  In a forked child of a
+ * process with CUPTI, CUPTI is not called.
  *
- * A client that looks functions up with dlsym() finds these, too: inject/client_symbols.h.
+ * A client that finds functions by dlsym() gets the same functions: inject/client_symbols.h.
  */
-#ifndef INJECT_SHARE_H
-#define INJECT_SHARE_H
+#ifndef INJECT_CUPTI_CLIENT_H
+#define INJECT_CUPTI_CLIENT_H
 
 /*
- * Once, by the constructor, if CUPTI is to be shared: else every function calls CUPTI's own.  start: called when a client comes before CUDA is initialised, to have our session first;
+ * Once, by the constructor, if CUPTI is to be shared; else every function calls CUPTI's own.
+ * start: called when a client comes before CUDA is initialized, so that our session starts first;
  * it may do nothing.
  */
 void gp_cupti_client_init(void (*start)(void));

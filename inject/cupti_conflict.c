@@ -1,14 +1,14 @@
 #include "inject/cupti_conflict.h"
 
-#define ENOUGH_POLLS   4u /* with launches, and none between that says otherwise */
+#define ENOUGH_POLLS   4u /* with launches, without contrary evidence in between */
 #define ENOUGH_TIME_NS 1000000000u
 
 static struct {
-	uint32_t requests; /* at the last look */
+	uint32_t requests; /* at the last poll */
 	uint64_t launches;
 	bool were_out;
 	bool is_logged;
-	uint32_t polls; /* with launches, since the last sign that CUPTI's records are ours */
+	uint32_t polls; /* with launches, since the last evidence that CUPTI's records are ours */
 	uint64_t since_ns;
 } evidence;
 

@@ -1,22 +1,22 @@
 /*
- * rival: whether CUPTI gives its records to somebody else in the program.
+ * cupti_conflict: detects that CUPTI delivers its records to another client in the program.
  *
- * There is one receiver of records in a process.  A client that finds CUPTI by dlsym() can make itself the one without our
- * knowledge, and nobody tells us.  But CUPTI asks for a buffer in the launch that makes a record, where it has none with
- * room: launches for which it neither has one of ours nor asks for one are somebody else's, where that goes on for a
- * second, in which there are launches again and again.  A buffer that it had of ours when it was taken over may never come
- * back: then nothing is found.
+ * There is one receiver of records per process.  A client that finds CUPTI by dlsym() can make
+ * itself the receiver without notice.  But CUPTI requests a buffer during the launch that makes a
+ * record, if it has no buffer with space.  If CUPTI holds no buffer of ours and requests none, for
+ * a second with repeated launches, then the records go to another client.  If CUPTI held one of our
+ * buffers at the takeover, that buffer may never come back, and the conflict stays undetected.
  */
-#ifndef INJECT_RIVAL_H
-#define INJECT_RIVAL_H
+#ifndef INJECT_CUPTI_CONFLICT_H
+#define INJECT_CUPTI_CONFLICT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /*
- * The fetching thread, from time to time, at now_ns of a clock that is never set.  requests: how often CUPTI has asked for a
- * buffer so far; are_out: it has one now; launches: how many were made so far of which a record is to come.  True: there is somebody
- * else.  It is said once.
+ * The fetching thread, periodically, at now_ns of a monotonic clock.  requests: number of CUPTI's
+ * buffer requests so far; are_out: CUPTI holds a buffer; launches: number of launches so far that
+ * make a record.  True, once: another client receives the records.
  */
 bool gp_cupti_conflict_is_found(uint32_t requests, bool are_out, uint64_t launches,
 				uint64_t now_ns);

@@ -9,7 +9,7 @@
 #include "inject/control.h"
 #include "inject/cupti_versions.h"
 
-/* A field that not every version has; 0 where it is missing. */
+/* A field that not every version has; 0 if missing. */
 static uint64_t late(const struct gp_decoder *decoder, enum gp_cupti_field field,
 		     const void *record)
 {
@@ -18,7 +18,10 @@ static uint64_t late(const struct gp_decoder *decoder, enum gp_cupti_field field
 
 #define HEAD(KIND, type) .kind = GP_RECORD_##KIND, .slots = sizeof(type) / GP_SLOT_BYTES
 
-/* ---- names and shapes: interned, defined on first sight; again where the definition was dropped ---- */
+/*
+ * ---- names and shapes: interned, defined at first use, and again if the definition was dropped
+ * ----
+ */
 
 uint32_t gp_decode_name(struct gp_decoder *decoder, const char *name, uint32_t length_bytes)
 {
@@ -38,7 +41,7 @@ static uint32_t name_id(struct gp_decoder *decoder, const char *name)
 			    : 0;
 }
 
-/* CUPTI says "none" by the largest number of 32 bits, also where the field has 64. */
+/* CUPTI encodes "none" as the largest 32-bit number, also in 64-bit fields. */
 static uint64_t or_zero(uint64_t value)
 {
 	return value == CUPTI_SYNCHRONIZATION_INVALID_VALUE ? 0 : value;
@@ -84,7 +87,7 @@ static uint32_t shape_id(struct gp_decoder *decoder, const gp_kernel_view *kerne
 
 /* ---- one function per kind ---- */
 
-/* What a call has caused is left out where the call is. */
+/* GPU activity of an excluded call is excluded. */
 static bool is_left_out(uint32_t correlation_id)
 {
 	bool left_out = gp_recording_gate_has_left_out(correlation_id);
@@ -107,7 +110,7 @@ static void emit_operation(struct gp_decoder *decoder, const void *record, uint3
 	decoder->records += emit_caused(record, correlation_id);
 }
 
-/* Of what ran while the recording paused, --kernels leaves out nothing. */
+/* --kernels does not apply to kernels that ran while the recording was paused. */
 static bool is_wanted(const gp_kernel_view *kernel)
 {
 	if (kernel->name == NULL || gp_control_wants_kernel(kernel->name))
@@ -123,8 +126,8 @@ static uint32_t kernel_flags(const struct gp_decoder *decoder, const void *recor
 }
 
 /*
- * CUPTI 11.8 under a driver for CUDA 13 gives every operation the same number.  Nothing else leads from an operation to
- * its call, so all that can be done is to say so.
+ * CUPTI 11.8 under a driver for CUDA 13 gives every operation the same correlation id.  No other
+ * field links an operation to its call, so all we can do is report it.
  */
 static void watch_numbers(struct gp_decoder *decoder, const gp_kernel_view *kernel)
 {
@@ -143,7 +146,7 @@ static void watch_numbers(struct gp_decoder *decoder, const gp_kernel_view *kern
 	decoder->last_launch = launch;
 }
 
-/* The calls whose kernels came last, by their numbers: the latest of those with equal remainders. */
+/* The correlation ids of the latest kernel records: for each remainder, the latest id. */
 static uint32_t came[GP_DECODE_CAME_KEPT];
 
 static bool is_later(uint32_t correlation_id, uint32_t other)
@@ -559,7 +562,7 @@ static void (*const decoders[KIND_LIMIT])(struct gp_decoder *, const void *) = {
 	[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] = decode_unified,
 };
 
-/* Not told by the number of a call whether they are left out. */
+/* Kinds that are not excluded by correlation id. */
 static const bool belongs_to_no_call[KIND_LIMIT] = {
 	[CUPTI_ACTIVITY_KIND_OVERHEAD] = true,
 	[CUPTI_ACTIVITY_KIND_JIT] = true,

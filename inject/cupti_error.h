@@ -1,12 +1,13 @@
-/*
- * refusal: why CUPTI does not work for us, and what to do, by the error that it gives.  Pure.
- */
-#ifndef INJECT_REFUSAL_H
-#define INJECT_REFUSAL_H
+/* cupti_error: why CUPTI does not work here and what to do, by its error code.  Pure. */
+#ifndef INJECT_CUPTI_ERROR_H
+#define INJECT_CUPTI_ERROR_H
 
 #include <cupti.h>
 
-/* The rest of a line that begins "nothing of the GPU is recorded: "; NULL = CUPTI's own name of the error says more. */
+/*
+ * The rest of a line that begins "no GPU activity is recorded: "; NULL = CUPTI's own name of the
+ * error says more.
+ */
 const char *gp_cupti_error_reason(CUptiResult result);
 
 #endif

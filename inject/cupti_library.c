@@ -17,9 +17,9 @@
 /* A search for one file: candidates are tried in order until one loads and is new enough. */
 struct search {
 	struct gp_cupti *cupti;
-	uint32_t newest_major; /* of the driver; 0 = not known */
-	bool too_old;          /* a copy was found, of a version before 11.8 */
-	bool unusable;         /* a copy was found that does not load */
+	uint32_t newest_major; /* of the driver; 0 = unknown */
+	bool too_old;          /* found a copy before 11.8 */
+	bool unusable;         /* found a copy that does not load */
 	char why[256];
 };
 
@@ -47,16 +47,15 @@ static void note_path(struct gp_cupti *cupti, void *function)
 }
 
 /*
- * A name that the loader is to look for, and does not find: that says nothing of the copies that are there.  Of one that it found, it
- * gives the path; the rest of what it says is in the program's language.
+ * The loader did not find a bare name, which says nothing about existing copies.  For a file that
+ * it found, its message contains the path; the rest of the message is in the program's language.
  */
 static bool is_only_missing(const char *file, const char *why)
 {
 	return why != NULL && strchr(file, '/') == NULL && strncmp(why, file, strlen(file)) == 0;
 }
 
-/* A copy is never closed again: closing crashes at exit in 13.0, and the program may be using it.
- */
+/* A loaded copy is never closed: closing crashes at exit in 13.0, and the program may use it. */
 static bool try_file(struct search *search, const char *file, int extra_flags)
 {
 	struct gp_cupti found = {.version = 0};
@@ -90,12 +89,12 @@ static bool try_file(struct search *search, const char *file, int extra_flags)
 	return true;
 }
 
-/* ---- candidates from what the process has mapped ---- */
+/* ---- candidates from the mapped files of the process ---- */
 
 struct mapped_files {
 	char cupti[PATH_MAX];    /* a mapped libcupti */
 	char runtime[PATH_MAX];  /* folder of a mapped libcudart */
-	char packages[PATH_MAX]; /* Python's site-packages folder that a mapped library lies in */
+	char packages[PATH_MAX]; /* Python's site-packages folder of a mapped library */
 };
 
 static void copy_prefix(char *target, const char *text, size_t length)
@@ -130,15 +129,17 @@ static int check_mapped(struct dl_phdr_info *information, size_t size, void *dat
 
 /* ---- candidates from folders ---- */
 
-/* Major version in "libcupti.so.13" or "libcupti.so.11.8"; 0 where the name has none, as in the
- * developer's link. */
+/*
+ * Major version in "libcupti.so.13" or "libcupti.so.11.8"; 0 if the name has none, as in the
+ * developer's link.
+ */
 static uint32_t major_of(const char *file)
 {
 	const char *suffix = strstr(file, "libcupti.so.");
 	long major = suffix != NULL ? strtol(suffix + strlen("libcupti.so."), NULL, 10) : 0;
 
 	return major > 0 && major < 1000 ? (uint32_t)major
-					 : 0; /* 2025.3.1: the real file's own number */
+					 : 0; /* 2025.3.1: the version of the real file */
 }
 
 static int compare_newest_first(const void *left, const void *right)
@@ -148,10 +149,10 @@ static int compare_newest_first(const void *left, const void *right)
 	return a != b ? (a < b ? 1 : -1) : -strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Try what matches a pattern, newest first, nothing newer than the driver. */
+/* Try the matches of a pattern, newest first, none newer than the driver. */
 static bool try_pattern(struct search *search, const char *folder, const char *pattern)
 {
-	static char path[PATH_MAX]; /* the thread's stack may be small */
+	static char path[PATH_MAX]; /* static: the thread's stack may be small */
 	glob_t matches;
 	bool found = false;
 
@@ -177,8 +178,10 @@ static bool try_patterns(struct search *search, const char *folder, const char *
 	return false;
 }
 
-/* Beside libcudart: a toolkit's lib64, its extras, and the layouts of the Python wheels of CUDA 12
- * and 13. */
+/*
+ * Beside libcudart: a toolkit's lib64 and extras, and the layouts of the Python wheels of CUDA 12
+ * and 13.
+ */
 static const char *const beside_runtime[] = {
 	"libcupti.so.*",
 	"../extras/CUPTI/lib64/libcupti.so.*",
@@ -227,7 +230,7 @@ static bool try_loader_path(struct search *search)
 
 static bool try_everything(struct search *search)
 {
-	static struct mapped_files mapped; /* the thread's stack may be small */
+	static struct mapped_files mapped; /* static: the thread's stack may be small */
 
 	mapped.cupti[0] = mapped.runtime[0] = mapped.packages[0] = '\0';
 	dl_iterate_phdr(check_mapped, &mapped);

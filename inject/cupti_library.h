@@ -1,6 +1,8 @@
 /*
- * cupti_library: finds and loads the right libcupti.  All knowledge of where libcupti lies is here; of what its
- * versions are like, in inject/cupti_versions.h.
+ * cupti_library: finds and loads the right libcupti.
+ *
+ * All knowledge about its location is here; differences between its versions are in
+ * inject/cupti_versions.h.
  */
 #ifndef INJECT_CUPTI_LIBRARY_H
 #define INJECT_CUPTI_LIBRARY_H
@@ -21,7 +23,7 @@ struct gp_cupti {
 #undef X
 };
 
-/* Functions of libcuda, for what CUPTI does not tell. */
+/* Functions of libcuda, for data that CUPTI does not provide. */
 struct gp_driver {
 	CUresult (*cuDriverGetVersion)(int *);
 	CUresult (*cuCtxPushCurrent)(CUcontext);
@@ -31,17 +33,17 @@ struct gp_driver {
 };
 
 /*
- * Look the driver's functions up in the libcuda that the program has loaded.  A missing one is
- * NULL. Returns the driver's CUDA version (13000 = 13.0), 0 if it cannot be told.
+ * Find the driver's functions in the libcuda that the program has loaded.  A missing one is NULL.
+ * Returns the driver's CUDA version (13000 = 13.0), 0 if unknown.
  */
 uint32_t gp_driver_open(struct gp_driver *driver);
 
 /*
- * Load libcupti: the file that override names if it is not empty; else the copy that is already
- * mapped; else the one beside the program's libcudart; else the newest installed one that is not of
- * a later major version than the driver. To be called inside cuInit (the driver is mapped). Returns
- * 0, or -errno with one line in message: -ENOENT none found, -ENOEXEC found but not usable, -EPERM
- * only one that is too old.
+ * Load libcupti: the file that `override` names if it is not empty; else the copy that is already
+ * mapped; else the one beside the program's libcudart; else the newest installed one whose major
+ * version is not later than the driver's.  To be called inside cuInit, when the driver is mapped.
+ * Returns 0, or -errno with one line in message: -ENOENT none found, -ENOEXEC found but unusable,
+ * -EPERM only one that is too old.
  */
 int gp_cupti_open(struct gp_cupti *cupti, const char *override, uint32_t driver_version,
 		  char *message, size_t message_bytes);

@@ -5,7 +5,7 @@
 
 #include "collector/sys.h"
 
-/* cuptiGetVersion() of the releases that brought something. */
+/* cuptiGetVersion() of the releases with relevant changes. */
 enum {
 	CUPTI_12_0 = 19,
 	CUPTI_12_2 = 20,
@@ -20,7 +20,7 @@ enum {
 };
 
 static const uint32_t able_since[GP_CUPTI_ABILITIES] = {
-	[GP_CUPTI_NUMBERS_LAUNCHES] = CUPTI_12_2, /* 11.8 does not; nobody looked at 12.0 and 12.1 */
+	[GP_CUPTI_NUMBERS_LAUNCHES] = CUPTI_12_2, /* 11.8 does not; 12.0 and 12.1 were not tested */
 	[GP_CUPTI_BUFFERS_PER_THREAD] = CUPTI_12_3,
 	[GP_CUPTI_PER_THREAD_AS_A_RULE] = CUPTI_13_0,
 	[GP_CUPTI_KIND_OF_EVENTS] = CUPTI_12_9,
@@ -69,7 +69,7 @@ AT(pool, utilizedSize, 64)
 AT(unified, value, 8)
 AT(unified, flags, 56)
 
-/* field, first version, offset and bytes; the structure and its field, where the header has it */
+/* field, first version, offset and bytes; the structure and its field, if the header has it */
 #define LATE_FIELDS(X)                                                                             \
 	X(KERNEL_MAX_CLUSTER, CUPTI_12_0, 200, 4, CUpti_ActivityKernel9, maxPotentialClusterSize)  \
 	X(KERNEL_ACTIVE_CLUSTERS, CUPTI_12_0, 204, 4, CUpti_ActivityKernel9, maxActiveClusters)    \
@@ -87,7 +87,7 @@ AT(unified, flags, 56)
 	X(EVENT_SYNC, CUPTI_12_8, 48, 8, CUpti_ActivityCudaEvent2, cudaEventSyncId)                \
 	X(JIT_THREAD, CUPTI_12_4, 68, 4, CUpti_ActivityJit2, threadId)
 
-/* Those that headers of 13.0 lack. */
+/* Fields that the headers of 13.0 lack. */
 #define LATEST_FIELDS(X)                                                                           \
 	X(KERNEL_PRIORITY, CUPTI_13_1, 216, 4, CUpti_ActivityKernel11, priority)                   \
 	X(KERNEL_EXECUTION_MODEL, CUPTI_13_3, 224, 4, CUpti_ActivityKernel12, executionModel)
@@ -132,12 +132,15 @@ bool gp_cupti_is_known(uint32_t version)
 #define MOST_DEVICES  1024u
 #define MOST_CONTEXTS (1u << 24)
 
-/* What the newest known version, 13.4, writes of what is read: how long a record is, and where it has what; 0 = nowhere. */
+/*
+ * The record layouts of the newest known version, 13.4: size of a record and offsets of the fields
+ * that we read; 0 = none.
+ */
 struct layout {
 	uint16_t bytes;
-	uint8_t start; /* the end follows */
+	uint8_t start; /* the end time follows */
 	uint8_t device, context;
-	uint8_t name; /* the address of a text */
+	uint8_t name; /* the address of a string */
 };
 
 static const struct layout known_layouts[KNOWN_KINDS] = {
@@ -168,7 +171,7 @@ static uint64_t value_at(const void *record, size_t offset, size_t bytes)
 	return value;
 }
 
-/* CUPTI's clock may be set meanwhile; where it says nothing, any time will do. */
+/* CUPTI's clock may be set meanwhile; if its time is unknown, any time passes. */
 static bool is_recent(uint64_t time_ns, uint64_t now_ns)
 {
 	const uint64_t day_ns = UINT64_C(86400000000000);
@@ -176,13 +179,13 @@ static bool is_recent(uint64_t time_ns, uint64_t now_ns)
 	return now_ns == 0 || (time_ns + 366 * day_ns > now_ns && time_ns < now_ns + day_ns);
 }
 
-/* What is not finished has no end, and neither time where CUPTI had no room for them. */
+/* Unfinished work has no end time; without space for timestamps CUPTI writes neither time. */
 static bool are_times(uint64_t start, uint64_t end, uint64_t now_ns)
 {
 	return (start == 0 || is_recent(start, now_ns)) && (end == 0 || is_recent(end, now_ns));
 }
 
-/* Offset 0: there is none. */
+/* Offset 0: no such field. */
 static bool is_below(const void *record, size_t offset, uint32_t limit)
 {
 	return offset == 0 || value_at(record, offset, sizeof(uint32_t)) < limit;

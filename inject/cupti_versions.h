@@ -1,17 +1,19 @@
 /*
- * cupti_versions: what differs between the versions of libcupti, from 11.8 to 13.4: the layouts of its records, the
- * functions, the kinds and the attributes that it has.  Nothing else knows versions.
+ * cupti_versions: the differences between the versions of libcupti, from 11.8 to 13.4: record
+ * layouts, functions, kinds and attributes.  No other module knows about versions.
  *
- * The families of records only ever grew at their ends.  So the oldest structure that has the fields we read is a valid
- * view of every later record, and a field that came later is read at its offset, if the library that wrote the record
- * has it.  The offsets are those of the records of 11.8; a header in which one moved does not compile.
+ * Record structures only grow at their ends.  So the oldest structure with the fields that we read
+ * is a valid view of every later record, and a later field is read at its offset if the library
+ * that wrote the record has it.  The offsets are those of 11.8; a header with a moved field does
+ * not compile.
  *
- * That goes for the versions that were looked at.  One that came out later writes, most likely, the same and more: its
- * records are read as those of the newest that is known, each after a look at whether it can be one
+ * This holds for the tested versions.  A later version most likely writes the same fields and more:
+ * its records are read in the newest known layout, each after a plausibility check
  * (gp_cupti_looks_known()).
  *
- * For a new version: GP_CUPTI_NEWEST; its number if anything depends on it; a row for each field that is read of what it
- * appended; the bytes of its records in known_layouts; a line in a list of functions.  docs/design/cupti-notes.md says what was seen of each.
+ * To add a version: update GP_CUPTI_NEWEST; add its number if anything depends on it; a row for
+ * each appended field that we read; the sizes of its records in known_layouts; a line in a list of
+ * functions.  docs/cupti-notes.md has the findings for each version.
  */
 #ifndef INJECT_CUPTI_VERSIONS_H
 #define INJECT_CUPTI_VERSIONS_H
@@ -22,26 +24,29 @@
 
 #include <cupti.h>
 
-/* cuptiGetVersion() of the oldest that current drivers bear, 11.8: older ones crash the program. */
+/*
+ * cuptiGetVersion() of the oldest version that works with current drivers, 11.8: older ones crash
+ * the program.
+ */
 #define GP_CUPTI_OLDEST 18u
 
-/* That of the last update of the newest whose records were looked at, 13.4. */
+/* cuptiGetVersion() of the newest tested version, the last update of 13.4. */
 #define GP_CUPTI_NEWEST 130499u
 
 /* CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, which headers before 12.3 lack. */
 #define GP_CUPTI_PER_THREAD_BUFFER ((CUpti_ActivityAttribute)9)
 
-/* Kinds of records that headers before 12.7, and before 13.1, lack. */
+/* Kinds that headers before 12.7 and before 13.1 lack. */
 #define GP_CUPTI_KIND_DEVICE_GRAPH_TRACE        53
 #define GP_CUPTI_KIND_MEM_DECOMPRESS            54
 #define GP_CUPTI_KIND_GRAPH_HOST_NODE           56
 #define GP_CUPTI_KIND_COMPUTE_ENGINE_CTX_SWITCH 57
 #define GP_CUPTI_KIND_HOST_LAUNCH               58
 
-/* Green contexts have a kind of their own from 13.2 on; before, they come as contexts. */
+/* From 13.2 on, green contexts have a kind of their own; before, they come as contexts. */
 #define GP_CUPTI_KIND_GREEN_CONTEXT ((CUpti_ActivityKind)59)
 
-/* ---- functions; looked up by name, never linked ---- */
+/* ---- functions; found by name, never linked ---- */
 
 #define GP_CUPTI_FUNCTIONS(X)                                                                      \
 	X(cuptiGetVersion)                                                                         \
@@ -62,7 +67,7 @@
 	X(cuptiGetResultString)                                                                    \
 	X(cuptiSetThreadIdType)
 
-/* Those that not every version has, and recording can do without: NULL where they are missing. */
+/* Optional functions that not every version has: NULL if missing. */
 #define GP_CUPTI_EXTRA_FUNCTIONS(X)                                                                \
 	X(cuptiActivityConfigureUnifiedMemoryCounter)                                              \
 	X(cuptiActivityEnableAllSyncRecords)                                                       \
@@ -74,13 +79,16 @@
 CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable); /* headers before 12.8 lack it */
 #endif
 
-/* ---- what is otherwise not alike ---- */
+/* ---- other differences ---- */
 
 enum gp_cupti_ability {
-	GP_CUPTI_NUMBERS_LAUNCHES,   /* launches have numbers of their own under a newer driver */
-	GP_CUPTI_BUFFERS_PER_THREAD, /* there is an attribute for it */
-	GP_CUPTI_PER_THREAD_AS_A_RULE, /* it has them unless told otherwise; before 12.6 a flush of these was not safe */
-	GP_CUPTI_KIND_OF_EVENTS, /* records of events are asked for; before, they come with those of waits */
+	/* launches have their own correlation ids under a newer driver */
+	GP_CUPTI_NUMBERS_LAUNCHES,
+	GP_CUPTI_BUFFERS_PER_THREAD, /* the attribute for it exists */
+	/* buffers are per thread by default; before 12.6 flushing these was unsafe */
+	GP_CUPTI_PER_THREAD_AS_A_RULE,
+	/* event records are a kind of their own; before, they come with synchronization records */
+	GP_CUPTI_KIND_OF_EVENTS,
 	GP_CUPTI_KIND_OF_GREEN_CONTEXTS,
 	GP_CUPTI_KINDS_OF_HOST_FUNCTIONS,
 	GP_CUPTI_ABILITIES
@@ -91,7 +99,10 @@ bool gp_cupti_can(uint32_t version, enum gp_cupti_ability ability);
 
 /* ---- records ---- */
 
-/* Valid views of the records of every version; comments say what wrote this structure first. */
+/*
+ * Valid views of the records of every version; the comments name the first version that wrote the
+ * structure.
+ */
 typedef CUpti_ActivityKernel8 gp_kernel_view;   /* 11.8 */
 typedef CUpti_ActivityMemcpy5 gp_copy_view;     /* 11.6 */
 typedef CUpti_ActivityMemcpyPtoP4 gp_peer_view; /* 11.6 */
@@ -145,17 +156,17 @@ struct gp_host_launch_view {
 	uint64_t end;
 };
 
-/* Fields that came later. */
+/* Fields of later versions. */
 enum gp_cupti_field {
 	GP_KERNEL_MAX_CLUSTER,
 	GP_KERNEL_ACTIVE_CLUSTERS,
 	GP_KERNEL_IS_DEVICE_LAUNCHED,
 	GP_KERNEL_PRIORITY,
 	GP_KERNEL_EXECUTION_MODEL,
-	GP_CONTEXT_PARENT, /* means something in a green context only */
+	GP_CONTEXT_PARENT, /* only for green contexts */
 	GP_CONTEXT_IS_GREEN,
 	GP_CONTEXT_MULTIPROCESSORS,
-	GP_COPY_COUNT, /* how many copies were merged */
+	GP_COPY_COUNT, /* number of merged copies */
 	GP_OVERHEAD_CORRELATION,
 	GP_GRAPH_END_DEVICE,
 	GP_GRAPH_END_CONTEXT,
@@ -167,17 +178,17 @@ enum gp_cupti_field {
 	GP_CUPTI_FIELDS
 };
 
-/* A field of a record that this version wrote; otherwise, if the version has no such field.  Any thread. */
+/* A field of a record that this version wrote; `otherwise` if the version lacks it.  Any thread. */
 uint64_t gp_cupti_field(uint32_t version, enum gp_cupti_field field, const void *record,
 			uint64_t otherwise);
 
-/* Whether the records of this version were looked at.  Any thread. */
+/* Whether the records of this version were tested.  Any thread. */
 bool gp_cupti_is_known(uint32_t version);
 
 /*
- * Whether a record of a version that is not known can be read as one of the newest that is: it is as long at least, its
- * times are times of now, its device and context are numbers of such, and its name can be read.  now_ns: cuptiGetTimestamp(), or 0 where it failed.
- * A kind that is not read at all is none of these.  Any thread.
+ * Whether a record of an unknown version can be read in the newest known layout: it is long enough,
+ * its times are plausible, its device and context ids are small, and its name is readable.  now_ns:
+ * cuptiGetTimestamp(), or 0 if it failed.  False for kinds that we never read.  Any thread.
  */
 bool gp_cupti_looks_known(const CUpti_Activity *record, size_t bytes, uint64_t now_ns);
 

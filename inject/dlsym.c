@@ -7,9 +7,9 @@
 
 #include "collector/atomic.h"
 
-/* Both are 0 until they are known. */
+/* Both are 0 until known. */
 static uint64_t
-	behind; /* gp_dlsym_function: the C library's, or that of another preloaded library that defines it */
+	behind; /* gp_dlsym_function: the C library's, or that of another preloaded library */
 static uint64_t answer; /* gp_dlsym_answer */
 
 #if defined(__x86_64__)
@@ -67,8 +67,8 @@ static void *find_nothing(void *handle, const char *name)
 }
 
 /*
- * The oldest version, which every C library has: a look-up that finds nothing allocates the text of its error, in an allocator that
- * may be what looks up.
+ * By the oldest version, which every C library has: a failed lookup would allocate its error text,
+ * possibly inside the allocator that calls dlsym().
  */
 static gp_dlsym_function *find_in_libc(void)
 {
@@ -84,7 +84,7 @@ static gp_dlsym_function *find_in_libc(void)
 	return (gp_dlsym_function *)(uintptr_t)found;
 }
 
-/* Another preloaded library's has no version. */
+/* The function of another preloaded library has no version. */
 static gp_dlsym_function *find_next(void)
 {
 	gp_dlsym_function *libc = find_in_libc();
@@ -93,7 +93,7 @@ static gp_dlsym_function *find_next(void)
 	return found != NULL ? (gp_dlsym_function *)(uintptr_t)found : libc;
 }
 
-/* Two threads that come at once find the same. */
+/* Concurrent threads find the same function. */
 static gp_dlsym_function *find_behind_us(void)
 {
 	gp_dlsym_function *found = (gp_dlsym_function *)(uintptr_t)gp_load64(&behind);
@@ -128,7 +128,10 @@ void gp_dlsym_answer_with(gp_dlsym_answer *function)
 	gp_store64_release(&answer, (uintptr_t)function);
 }
 
-/* It was jumped to, and returns to who called dlsym(), who reads of no error where there was none for it. */
+/*
+ * Jumped to, and returns to the caller of dlsym(), which must not see an error in dlerror() without
+ * cause.
+ */
 static void *resolve_cupti(void *handle, const char *name)
 {
 	const void *caller = __builtin_return_address(0);
@@ -142,7 +145,7 @@ static void *resolve_cupti(void *handle, const char *name)
 	return found;
 }
 
-/* No call of the C library, which may not be ready. */
+/* Calls no function of the C library, which may not be ready. */
 static bool is_cuptis(const char *name)
 {
 	return name != NULL && name[0] == 'c' && name[1] == 'u' && name[2] == 'p' &&

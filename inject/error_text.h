@@ -1,13 +1,17 @@
 /*
- * error_text: what an errno value means, in the C library's English words.
+ * error_text: the English text of an errno value, as in the C library.
  *
- * Its own strerror() may look for a catalogue of the program's language: that opens files, allocates and takes locks, which an
- * end by _exit() out of a signal handler must not wait for.  Any thread, signal handlers, too.
+ * strerror() itself may load a message catalog of the program's language: it opens files, allocates
+ * and takes locks, which an _exit() in a signal handler must not do.  Any thread, signal handlers,
+ * too.
  */
 #ifndef INJECT_ERROR_TEXT_H
 #define INJECT_ERROR_TEXT_H
 
-/* Of an error of calls about files, memory and processes; "error 523" of others, until this thread's next such call. */
+/*
+ * For errors of calls about files, memory and processes; "error 523" for others, valid until this
+ * thread's next such call.
+ */
 const char *gp_error_text(int error);
 
 #endif

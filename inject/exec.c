@@ -35,7 +35,7 @@ VISIBLE int execl(const char *path, const char *argument, ...);
 VISIBLE int execlp(const char *file, const char *argument, ...);
 VISIBLE int execle(const char *path, const char *argument, ...);
 
-/* The C library's, by number; looked up again where somebody calls before our constructor. */
+/* The C library's functions, by number; found on demand for callers before our constructor. */
 enum real { EXECVE, EXECVPE, FEXECVE, POSIX_SPAWN, POSIX_SPAWNP, REALS };
 static void *reals[REALS];
 static bool (*records_here)(void), (*is_unfinished)(void);
@@ -101,7 +101,7 @@ static bool is_plain_program_in_path(const char *name)
 	return false;
 }
 
-/* What exec would run is there, and gains no privileges.  errno is kept. */
+/* Whether the program exists and gains no privileges.  Preserves errno. */
 static bool may_touch(const char *file, bool search)
 {
 	int saved = errno;
@@ -117,11 +117,11 @@ static bool may_touch(const char *file, bool search)
 
 /* ---- exec ---- */
 
-/* What is to be executed, and by which function. */
+/* The program to execute, and the function to use. */
 struct target {
 	enum real which;
-	const char *
-		file; /* a path, a name to be looked up, or for FEXECVE the descriptor's place in /proc */
+	/* a path, a name to search in PATH, or for FEXECVE the descriptor's path in /proc */
+	const char *file;
 	int fd;
 };
 
@@ -138,7 +138,7 @@ static int call(const struct target *target, char *const arguments[], char *cons
 	return ((exec_function *)function)(target->file, arguments, environment);
 }
 
-/* Its frame may be large: not to be part of the usual way. */
+/* Its frame may be large: kept out of the common path. */
 __attribute__((noinline)) static int
 call_followed(const struct target *target, char *const arguments[], char *const environment[])
 {
@@ -200,9 +200,9 @@ int execvp(const char *file, char *const arguments[])
 	return replace(&(struct target){EXECVPE, file, -1}, arguments, environ);
 }
 
-/* ---- exec with its arguments one by one ---- */
+/* ---- exec with an argument list ---- */
 
-/* Number of arguments up to the NULL, and past it, where environment is wanted, that. */
+/* Number of arguments up to the NULL; if `environment` is wanted, the pointer after it. */
 static size_t count_arguments(const char *first, va_list rest, char *const **environment)
 {
 	size_t count = 0;

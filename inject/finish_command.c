@@ -30,43 +30,50 @@
 #define USUAL_STACK_BYTES (8u << 20)
 #define PROGRESS_FD       3
 #define MOST_VARIABLES    4096
-#define OVER              '\0' /* the last sign; the others are the child's */
+#define OVER              '\0' /* the last progress byte; all others are the child's */
 #define REAP_PAUSE_NS     50000u
 #define REAP_MOST_NS      500000000u
-/* By which the terminal would stop the child alone, for the program, which waits for it, lets no signal come. */
+/*
+ * Signals by which the terminal would stop the child alone: the waiting program holds all signals.
+ */
 #define HELD ((uint64_t)1 << (SIGTTOU - 1) | (uint64_t)1 << (SIGTSTP - 1))
 
 /*
- * Three processes: the program; a helper, which shares its memory, never execs and therefore ends
- * without SIGCHLD (a child that execs sends it whatever its exit signal was); and `gpuprof`, the
+ * Three processes: the program; a helper, which shares the program's memory, never execs, and
+ * therefore ends without SIGCHLD (a child that execs always sends SIGCHLD); and `gpuprof`, the
  * helper's child.  The helper exists only to be that parent.
  */
 struct job {
 	char *arguments[8];
-	char summary[PATH_MAX]; /* where it goes, wherever the program has gone meanwhile */
+	char summary[PATH_MAX]; /* absolute path, independent of the program's working directory */
 	char *environment[MOST_VARIABLES + 1];
 	int progress_fd;
-	bool is_heard; /* what is written to standard error */
+	bool is_heard; /* whether standard error is visible */
 	char *child_stack;
-	volatile pid_t helper; /* as it sees itself, in its namespace of process ids */
-	volatile pid_t child;  /* as the helper sees it; 0 = there is none, or not any more */
+	volatile pid_t helper; /* its pid in its own namespace */
+	volatile pid_t child;  /* its pid as the helper sees it; 0 = not running */
 	volatile int status;   /* of the child; -1 = could not be run */
 };
 
-/* All three share one memory: what a sanitizer of the program's knows of its threads would be mixed up by its own versions of these calls. */
+/*
+ * All three share one memory: the program's sanitizer would corrupt its thread state in its own
+ * versions of these calls.
+ */
 typedef int clone_function(int (*run)(void *), void *stack_end, int flags, void *data, ...);
 static clone_function *clone_directly = clone;
 
-/* Not at the end: that takes the loader's lock, which a thread may hold that never comes back from a constructor. */
+/*
+ * Not at the end: it takes the loader's lock, which a thread that hangs in a constructor may hold.
+ */
 static __attribute__((constructor)) void find_clone(void)
 {
 	clone_directly = (clone_function *)gp_dlsym_in_libc("clone", (uintptr_t)clone);
 }
 
-/* It ends a program for a clone() of ours, which it does not know. */
+/* Valgrind ends a program at an unknown clone(). */
 static bool is_under_valgrind;
 
-/* It preloads a library of its own. */
+/* Valgrind preloads a library of its own. */
 static __attribute__((constructor)) void look_for_valgrind(void)
 {
 	const char *preloaded = getenv("LD_PRELOAD");
@@ -76,7 +83,7 @@ static __attribute__((constructor)) void look_for_valgrind(void)
 
 static void have_default(int number)
 {
-	static const uint64_t standard[4]; /* as the kernel has it: SIG_DFL, and nothing else */
+	static const uint64_t standard[4]; /* the kernel's layout: SIG_DFL, nothing else */
 
 	syscall(SYS_rt_sigaction, number, standard, NULL, sizeof(standard[3]));
 }
@@ -92,7 +99,10 @@ static bool is_dropped(const char *variable)
 	return false;
 }
 
-/* The program's own, but for our options: those of its start count, whatever it has done to its environment. */
+/*
+ * The program's environment, but with our options as of the start, even if the program has changed
+ * them.
+ */
 static void copy_environment(struct job *job)
 {
 	size_t count = 0;
@@ -107,8 +117,8 @@ static void copy_environment(struct job *job)
 }
 
 /*
- * What the program may take at most, by a limit that it could raise itself, is not meant for this.  How large files may get
- * stays: whose disk it is has said so.
+ * Soft limits are meant for the program, which could raise them, not for this child.  The file size
+ * limit stays: it protects the disk.
  */
 static void raise_limits(void)
 {
@@ -132,21 +142,23 @@ static void raise_limits(void)
 	}
 }
 
-/* Standard error is not what it was: a file of the program's, or nothing. */
+/* Standard error is no longer the original file: use /dev/null. */
 static void silence(void)
 {
 	long nothing;
 
-	syscall(SYS_close, STDERR_FILENO); /* first: there may be no other number left */
+	syscall(SYS_close, STDERR_FILENO); /* first: no other descriptor may be available */
 	nothing = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_WRONLY);
-	if (nothing < 0) /* what it prints would go where the program's own goes */
+	if (nothing < 0) /* without it, the output would go to the program's files */
 		syscall(SYS_exit, 127);
 	if (nothing != STDERR_FILENO)
 		syscall(SYS_dup3, nothing, STDERR_FILENO, 0);
 }
 
-/* In the grandchild, before exec: the state of a fresh process, and no descriptor but 0, 1, 2 and
- * ours. */
+/*
+ * In the grandchild, before exec: the state of a fresh process, without descriptors except 0, 1, 2
+ * and ours.
+ */
 static void become_clean(const struct job *job)
 {
 	for (int number = 1; number < NSIG; number++)
@@ -159,8 +171,8 @@ static void become_clean(const struct job *job)
 		syscall(SYS_dup3, job->progress_fd, PROGRESS_FD, 0);
 	if (!job->is_heard)
 		silence();
-	syscall(SYS_fcntl, STDERR_FILENO, F_SETFD, 0); /* Node.js has it closed by exec */
-	/* whatever it prints goes where our own lines go, never to the program's stdout */
+	syscall(SYS_fcntl, STDERR_FILENO, F_SETFD, 0); /* Node.js sets it to close on exec */
+	/* all output goes to our log, never to the program's stdout */
 	syscall(SYS_dup3, STDERR_FILENO, STDOUT_FILENO, 0);
 	syscall(SYS_close_range, PROGRESS_FD + 1, ~0u, 0);
 	raise_limits();
@@ -174,14 +186,16 @@ static int run_program(void *data)
 	job->child = (pid_t)syscall(SYS_getpid);
 	syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	become_clean(job);
-	/* not our execve(), which would follow it */
+	/* the real system call: our execve() would change the environment */
 	syscall(SYS_execve, job->arguments[0], job->arguments, job->environment);
 	syscall(SYS_exit, 127);
 	return 0;
 }
 
-/* The child shares our memory until it execs, and has a stack of its own: no page is copied, no
- * frame of ours touched. */
+/*
+ * The child shares our memory until it execs, on a stack of its own: no page is copied, no frame of
+ * ours touched.
+ */
 static int helper(void *data)
 {
 	struct job *job = data;
@@ -189,7 +203,7 @@ static int helper(void *data)
 	int status = -1;
 
 	job->helper = (pid_t)syscall(SYS_getpid);
-	have_default(SIGCHLD); /* ours alone; ignored, no child would leave a status */
+	have_default(SIGCHLD); /* only in the helper; if ignored, a child would leave no status */
 	job->child = clone_directly(run_program, job->child_stack + STACK_BYTES,
 				    CLONE_VM | CLONE_VFORK | SIGCHLD, job);
 	if (job->child > 0)
@@ -197,13 +211,13 @@ static int helper(void *data)
 			;
 	job->child = 0;
 	job->status = status;
-	/* that our end of the pipe closes says nothing: a child that another thread forked may have one, too */
+	/* the end of our pipe says nothing: a child that another thread forked may hold it, too */
 	syscall(SYS_write, job->progress_fd, &over, sizeof(over));
 	syscall(SYS_exit, 0);
 	return 0;
 }
 
-/* Wait until it is over; false if nothing came for timeout_ns. */
+/* Wait until the job is over; false if no progress byte came for timeout_ns. */
 static bool watch(int read_fd, uint64_t timeout_ns)
 {
 	char signs[64];
@@ -238,13 +252,14 @@ static bool reap_soon(pid_t helper)
 }
 
 /*
- * The child first: the helper then reaps it.  Where its number is of another namespace, or it does not end, as where a file system hangs, the helper,
- * which takes it along; one that does not end either is left behind.
+ * The child first: then the helper reaps it.  If its pid is of another namespace, or it hangs with
+ * a file system, kill the helper, which takes the child along.  A helper that hangs as well is left
+ * behind.
  */
 static void end_helper(const struct job *job, pid_t helper)
 {
 	if (waitpid(helper, NULL, __WCLONE | WNOHANG) != 0)
-		return; /* its number is nobody's by now, or another's */
+		return; /* the pid is unused by now, or reused */
 	if (job->helper == helper) {
 		if (job->child > 0)
 			kill(job->child, SIGKILL);
@@ -257,7 +272,7 @@ static void end_helper(const struct job *job, pid_t helper)
 
 static bool run_helper(struct job *job, const int pipe_fds[2], uint64_t timeout_ns)
 {
-	/* not mapped: the program may be allowed no more memory */
+	/* not mapped: the program may be at its memory limit */
 	static char stacks[2 * STACK_BYTES] __attribute__((aligned(16)));
 
 	job->child_stack = stacks + STACK_BYTES;
@@ -301,8 +316,9 @@ static void place_summary(struct job *job)
 
 static bool run(const char *program, const char *trace_path, uint64_t timeout_ns)
 {
-	static struct job job;               /* as in gp_finish_command_run() */
-	bool is_heard = gp_log_is_visible(); /* before a pipe has the number of what is closed */
+	static struct job job; /* static, as in gp_finish_command_run() */
+	/* before a pipe gets the number of a closed descriptor */
+	bool is_heard = gp_log_is_visible();
 	int pipe_fds[2];
 
 	if (pipe2(pipe_fds, O_CLOEXEC) != 0)
@@ -326,10 +342,10 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 
 void gp_finish_command_run(const char *trace_path, uint64_t timeout_ns)
 {
-	/* too large for a small stack; one at a time */
+	/* static: too large for a small stack; only one thread at a time */
 	static char program[PATH_MAX + 32], word[GP_SHELL_WORD_BYTES], file[GP_SHELL_WORD_BYTES];
 
-	if (gp_sys_is_confined()) /* also to look whether a file is there */
+	if (gp_sys_is_confined()) /* also forbids checking whether a file exists */
 		gp_log("the program has forbidden system calls to itself (seccomp); make the "
 		       "summary and the Chrome trace with: gpuprof finish %s",
 		       gp_shell_word(trace_path, word, sizeof(word)));

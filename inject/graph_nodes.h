@@ -1,6 +1,8 @@
 /*
- * graph_nodes: which call made which node of a CUDA graph, and which node is a copy of which: the way from a kernel of a
- * graph back to the call that was captured.  Called in CUPTI's resource callbacks, on the program's thread; emits there.
+ * graph_nodes: links each node of a CUDA graph to the call that created it, and each cloned node to
+ * its original: the path from a graph kernel back to the captured call.
+ *
+ * Called in CUPTI's resource callbacks, on the program's thread; emits there.
  */
 #ifndef INJECT_GRAPH_NODES_H
 #define INJECT_GRAPH_NODES_H
@@ -11,10 +13,10 @@
 
 #include "inject/cupti_library.h"
 
-/* From now on nodes are recorded; cupti stays the caller's.  Before the first callback. */
+/* Start recording nodes; the caller keeps cupti.  Before the first callback. */
 void gp_graph_nodes_init(const struct gp_cupti *cupti);
 
-/* A node was created, or cloned, inside the call with this correlation id (0 = in none). */
+/* A node was created or cloned inside the call with this correlation id (0 = in none). */
 void gp_graph_nodes_add(const CUpti_GraphData *data, uint32_t correlation_id);
 
 #endif

@@ -11,27 +11,27 @@
 #include "inject/launch_call.h"
 #include "stacks/thread_memory.h"
 
-#define THREADS    256u /* that launch at a time; of further ones nothing is known */
+#define THREADS    256u /* that launch concurrently; launches of further threads are not tracked */
 #define OPEN       64u  /* launches of a thread that may be overwritten before they are overdue */
-#define NAMES      64u  /* texts that are read once, however often they are told */
+#define NAMES      64u  /* cached texts, read once */
 #define PAGE_BYTES 4096u
 
 enum state { ABSENT, FREE, TAKEN };
 
-/* A thread's place.  Its memory is there for good, for the next one that launches. */
+/* The slot of a thread.  Its memory is never freed; the next launching thread reuses it. */
 static struct place {
-	uint64_t launches;         /* address; 0 = not made yet */
-	struct gp_launches **here; /* where its thread keeps it */
+	uint64_t launches;         /* address; 0 = not allocated yet */
+	struct gp_launches **here; /* where its thread keeps the address */
 	uint32_t state;            /* enum state */
 } places[THREADS];
 
 static uint32_t is_begun;  /* atomic */
-static uint32_t elsewhere; /* atomic; threads without a place have launched since the last look */
-static uint32_t freed;     /* atomic; how often a place was given back */
+static uint32_t elsewhere; /* atomic; threads without a slot have launched since the last scan */
+static uint32_t freed;     /* atomic; number of freed slots */
 
-/* Of the calling thread: one more than `freed` when it found no place; 0 = it did not try. */
+/* Per thread: one more than `freed` when it found no slot; 0 = it has not tried. */
 static __thread uint32_t refused_at;
-#define HAS_ENDED UINT32_MAX /* and is to have none any more: nothing would give it back */
+#define HAS_ENDED UINT32_MAX /* the thread gets no slot any more, because nothing would free it */
 
 static pthread_key_t key;
 static bool has_key;
@@ -51,13 +51,16 @@ static void end_thread(void *argument)
 
 	refused_at = HAS_ENDED;
 	*place->here = NULL;
-	gp_in_flight_end_era(); /* its default stream's: stream_of() */
-	/* pairs with take_place(): the next thread goes on behind what was noted */
+	gp_in_flight_end_era(); /* ends the era of the thread's default stream: stream_of() */
+	/* pairs with take_place(): the next thread continues after these notes */
 	gp_store32_release(&place->state, FREE);
 	gp_add32(&freed, 1);
 }
 
-/* As early as possible: glibc keeps the first keys in the thread itself, later ones cost an allocation in each thread. */
+/*
+ * As early as possible: glibc keeps the first keys in the thread itself; later ones cost an
+ * allocation per thread.
+ */
 static __attribute__((constructor)) void make_key(void)
 {
 	has_key = pthread_key_create(&key, end_thread) == 0;
@@ -80,7 +83,7 @@ static struct place *make_place(void)
 	if (place == NULL)
 		return NULL;
 	launches = gp_thread_memory_map(sizeof(*launches), sizeof(*launches));
-	/* pairs with launches_of(): it is zeroed */
+	/* pairs with launches_of(): the memory is zeroed */
 	gp_store64_release(&place->launches, (uint64_t)(uintptr_t)launches);
 	if (launches != NULL)
 		return place;
@@ -93,14 +96,14 @@ void gp_in_flight_begin(void)
 	gp_store32(&is_begun, 1);
 }
 
-/* A launch of a thread that has no memory for it. */
+/* A launch of a thread without a slot. */
 static void note_elsewhere(void)
 {
 	if (gp_load32(&elsewhere) == 0)
 		gp_store32(&elsewhere, 1);
 }
 
-/* A thread that found no place looks for one again when one was given back. */
+/* A thread that found no slot searches again after one was freed. */
 static struct place *find_place(void)
 {
 	uint32_t now = gp_load32(&freed) + 1;
@@ -134,7 +137,7 @@ struct gp_launches *gp_in_flight_begin_thread(struct gp_launches **here)
 
 /* ---- names ---- */
 
-/* Kernels have C identifiers, mangled or not, and what compilers add to these. */
+/* Kernel names are C identifiers, mangled or not, with compiler suffixes. */
 static bool is_identifier(const char *text, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i++) {
@@ -148,7 +151,10 @@ static bool is_identifier(const char *text, uint32_t bytes)
 	return true;
 }
 
-/* The text lies in the program's memory, which may be gone, or something else by now.  Its length, 0 = it is no name. */
+/*
+ * The text lies in the program's memory, which may be unmapped or reused by now.  Returns its
+ * length, 0 = not a name.
+ */
 static uint32_t read_name(uint64_t address, char *text, uint32_t size)
 {
 	uint32_t bytes = 0;
@@ -171,10 +177,10 @@ static uint32_t read_name(uint64_t address, char *text, uint32_t size)
 	return is_identifier(text, bytes) ? bytes : 0;
 }
 
-/* As long as one tells: an address may have another text later. */
+/* Valid within one scan: an address may hold another text later. */
 static struct known_name {
 	uint64_t address;
-	uint32_t id; /* 0 = it is no name */
+	uint32_t id; /* 0 = not a name */
 } known_names[NAMES];
 
 static uint32_t name_id(struct gp_decoder *decoder, uint64_t address)
@@ -191,29 +197,29 @@ static uint32_t name_id(struct gp_decoder *decoder, uint64_t address)
 	return known->id;
 }
 
-/* ---- whoever has the decoder ---- */
+/* ---- the thread that owns the decoder ---- */
 
 struct known {
-	uint64_t at; /* so many were noted before it */
+	uint64_t at; /* number of notes before it */
 	struct gp_launch note;
-	uint64_t stream; /* as records tell it */
+	uint64_t stream; /* in the form of the record */
 };
 
-/* What is known of what was noted in a place. */
+/* The decoder's view of the notes in a slot. */
 static struct view {
-	uint64_t next;      /* what was noted before it is in `open`, or has come, or was told */
-	uint64_t seen;      /* so much was noted when it was last looked for what is overdue */
-	uint64_t next_wait; /* those before it were told */
+	uint64_t next;      /* all earlier notes are in `open`, have a record, or were emitted */
+	uint64_t seen;      /* number of notes at the last scan for overdue launches */
+	uint64_t next_wait; /* all earlier waits were emitted */
 	uint32_t open_count;
-	struct known open[OPEN]; /* in their order */
+	struct known open[OPEN]; /* in order */
 } views[THREADS];
 
 static struct {
-	uint64_t kernels;   /* that had come at the last look */
-	uint32_t newest_id; /* of a kernel that had come when it was last looked what is open */
-	uint64_t judged_ns; /* when it was last looked for what is overdue */
-	uint64_t elsewhere; /* looks that found launches of threads without a place */
-	bool has_emitted;   /* of launches: from then on waits are told */
+	uint64_t kernels;   /* number of records at the last scan */
+	uint32_t newest_id; /* newest kernel id at the last update of `open` */
+	uint64_t judged_ns; /* time of the last scan for overdue launches */
+	uint64_t elsewhere; /* number of scans that found launches of threads without a slot */
+	bool has_emitted;   /* emitted any launch: from then on waits are emitted */
 } scans;
 
 static struct gp_launches *launches_of(uint32_t place)
@@ -241,7 +247,7 @@ static uint64_t count_of_waits(const struct gp_launches *launches)
 	return gp_load64_acquire(&launches->waited_bytes) / sizeof(struct gp_launch);
 }
 
-#define LEGACY     1u /* the default streams' own handles */
+#define LEGACY     1u /* the handles of default streams */
 #define PER_THREAD 2u
 
 static bool is_per_thread(uint16_t api)
@@ -253,8 +259,8 @@ static bool is_per_thread(uint16_t api)
 }
 
 /*
- * A default stream is one of a context, or of a thread in it: a number that is no address.  The next thread in a place has the same, but in
- * another era.
+ * A default stream belongs to a context, or to a thread in it: it gets a number that is no
+ * address.  The next thread in a slot has the same number, but in another era.
  */
 static uint64_t stream_of(const struct gp_launch *note, uint32_t place)
 {
@@ -270,7 +276,7 @@ static uint64_t stream_of(const struct gp_launch *note, uint32_t place)
 	return stream == PER_THREAD ? context | place << 2 | PER_THREAD : stream;
 }
 
-/* False: a later one has its place, or it is being written. */
+/* False: overwritten by a later note, or being written. */
 static bool read_note(const struct gp_launch *from, uint32_t place, uint64_t at,
 		      struct known *known)
 {
@@ -301,7 +307,7 @@ static uint64_t first_kept(uint64_t count)
 	return count < GP_IN_FLIGHT_KEPT ? 0 : count - GP_IN_FLIGHT_KEPT;
 }
 
-/* What was found open is looked for in time, unless too many kernels came at once. */
+/* Open launches are checked in time, unless too many kernel records came at once. */
 static bool has_come_since(const struct gp_decoder *decoder, uint32_t correlation_id)
 {
 	if (decoder->newest_id - scans.newest_id < GP_DECODE_CAME_KEPT)
@@ -319,7 +325,10 @@ static void drop_come(const struct gp_decoder *decoder, struct view *view)
 	view->open_count = kept;
 }
 
-/* The oldest ones are held: later launches may take their places, and later kernels hide that theirs have come. */
+/*
+ * The oldest ones are kept: later launches may overwrite them, and later kernels hide whether their
+ * records have come.
+ */
 static void hold_open(uint32_t place)
 {
 	const struct gp_launches *launches = launches_of(place);
@@ -334,11 +343,11 @@ static void hold_open(uint32_t place)
 		if (read_launch(place, view->next, one))
 			view->open_count += gp_decode_is_awaited(one->note.correlation_id);
 		else if (view->next >= first_kept(count_of(launches)))
-			return; /* it is being written */
+			return; /* the note is being written */
 	}
 }
 
-/* What one writes, and until when. */
+/* The parameters of one emission. */
 struct telling {
 	struct gp_decoder *decoder;
 	bool asked;
@@ -364,7 +373,7 @@ static void emit(const struct telling *telling, const struct known *launch)
 	gp_emit((const struct gp_record *)&record);
 }
 
-/* The thread may go on meanwhile: what it overwrites is not told. */
+/* The thread may go on meanwhile: overwritten notes are not emitted. */
 static void emit_all(const struct telling *telling, uint32_t place)
 {
 	uint64_t count = count_of(launches_of(place));
@@ -411,7 +420,7 @@ static void emit_waits_of(uint32_t place)
 	}
 }
 
-/* Behind what was told, for that may have been launched before them. */
+/* After the launches, because the waits may cover them. */
 static void emit_waits(void)
 {
 	for (uint32_t i = 0; scans.has_emitted && i < THREADS; i++)
@@ -447,7 +456,10 @@ static void find_open(const struct gp_decoder *decoder)
 	scans.newest_id = decoder->newest_id;
 }
 
-/* While records come, as they nearly always do, nobody reads what threads note, as long as it is known what has come. */
+/*
+ * While records arrive, which is the normal case, the notes are not read as long as the received
+ * ids are known.
+ */
 void gp_in_flight_scan(struct gp_decoder *decoder, uint64_t now_ns, bool asked)
 {
 	const struct telling telling = {decoder, asked, UINT64_MAX};

@@ -1,19 +1,18 @@
 /*
- * init: how we get into the program, and out of it.
+ * init: entry into the program, and exit from it.
  *
- *  1. The constructor runs in every process that preloads us.  It only remembers where we are and
- * sets CUDA_INJECTION64_PATH to this library, if it is not set: a process that uses no CUDA pays
- * for nothing else.
- *  2. The driver loads that path inside cuInit and calls InitializeInjection(): we subscribe to
- * CUPTI.
- *  3. The first context starts recording: trace file, rings, threads.
- *  4. exit() runs our handler, registered at 3 and therefore before those of the driver and of most
- * of the program: the GPU's last records are fetched.  Static destructors come after it; their
- * frees are still recorded.
- *  5. The destructor closes the trace and, under bare LD_PRELOAD, has it finished.  _exit(), _Exit() and quick_exit()
- *     do 4 and 5 by themselves, and so do execve() and its relatives in a process that records (inject/exec.h).
+ * 1. The constructor runs in every process that preloads us.  It only remembers the environment and
+ *    sets CUDA_INJECTION64_PATH to this library if unset: a process without CUDA pays nothing else.
+ * 2. The driver loads that path inside cuInit and calls InitializeInjection(): subscribe to CUPTI.
+ * 3. The first context starts the recording: trace file, rings, threads.
+ * 4. exit() runs our handler.  It was registered in step 3, and so runs before the handlers of the
+ *    driver and of most of the program: it fetches the last GPU records.  Static destructors come
+ *    after it; their frees are still recorded.
+ * 5. The destructor closes the trace and, under bare LD_PRELOAD, has it finished.  _exit(), _Exit()
+ *    and quick_exit() do 4 and 5 themselves, and so do execve() and its relatives in a process that
+ *    records (inject/exec.h).
  *
- * Whatever fails on this way, the program runs on, and one line says what is missing.
+ * If any step fails, the program runs on, and a logged line tells the missing part.
  */
 #include <cuda.h>
 #include <dlfcn.h>
@@ -51,14 +50,14 @@
 #include "inject/client_symbols.h"
 #include "inject/trace_list.h"
 
-#define LEAVE_FLUSH_S 1u /* at an end that nobody expects to take long */
+#define LEAVE_FLUSH_S 1u /* at an end that is expected to be quick */
 #define START_MOST_NS 2000000000u
 #define START_LOOK_NS 10000000u
 
 /* The driver's entry point; its name is CUDA's. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
 
-/* What NVTX's headers look for; its name is NVTX's. */
+/* NVTX's headers look up this name. */
 __attribute__((visibility("default"))) int
 InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table);
 
@@ -67,24 +66,26 @@ __attribute__((visibility("default"))) void _Exit(int status);
 
 static uint64_t start_up_ticks;
 
-/* What is done once, by the thread that comes first. */
+/* A step that runs once, on the first thread to reach it. */
 struct step {
-	uint32_t thread; /* that does it, 0 = none yet */
+	uint32_t thread; /* the thread that runs it, 0 = none yet */
 	uint32_t is_over;
 };
 
 static struct step preparation, start;
 
 static bool makes_way;       /* for ncu: nothing is recorded */
-static bool is_logged;       /* the driver will be, of this library */
-static uint32_t constructed; /* the process: a forked child says nothing again */
+static bool is_logged;       /* the problem is reported, or will be by this library */
+static uint32_t constructed; /* set in the process; a forked child does not report again */
 
 static void leave_quickly(void);
 static void leave_for_exec(void);
 static void start_for_client(void);
 
-/* A program with more rights than who runs it takes no library from a variable: it may only have got us from the system's
- * own list, and gets nothing from us. */
+/*
+ * A program with elevated privileges takes no library from an environment variable: it may have
+ * loaded us from the system's own list, and stays unchanged.
+ */
 static bool is_trusted(void)
 {
 	return getauxval(AT_SECURE) == 0;
@@ -110,7 +111,7 @@ static bool is_injected(void)
 	return injected != NULL && strcmp(injected, gp_output_path_library()) == 0;
 }
 
-/* Where another tool comes with the driver, what the program looks up stays CUPTI's. */
+/* If the driver loads another tool, the program keeps CUPTI's own functions. */
 static void share_cupti(void)
 {
 	gp_cupti_client_init(start_for_client);
@@ -135,7 +136,9 @@ static bool is_driver_loaded(void)
 	return is_loaded;
 }
 
-/* A library that is not there is not asked for: that looks through all folders, and is in dlerror() then. */
+/*
+ * An unloaded library is not searched by dlopen(): that would scan all folders and set dlerror().
+ */
 static CUresult ask_driver(void)
 {
 	CUresult (*count_devices)(int *) = NULL;
@@ -147,17 +150,20 @@ static CUresult ask_driver(void)
 	if (driver == NULL)
 		return CUDA_ERROR_NOT_INITIALIZED;
 	count_devices = (CUresult(*)(int *))(uintptr_t)dlsym(driver, "cuDeviceGetCount");
-	dlclose(driver); /* the program has it */
+	dlclose(driver); /* drop our reference; the program keeps its own */
 	return count_devices != NULL ? count_devices(&count) : CUDA_ERROR_NOT_INITIALIZED;
 }
 
-/* By the constructor of a library that the program needs: the loader runs those before ours, and the driver reads the variable once. */
+/*
+ * Started by the constructor of a library that the program needs: the loader runs those before
+ * ours, and the driver reads the variable only once.
+ */
 static bool is_cuda_started(void)
 {
 	return ask_driver() == CUDA_SUCCESS;
 }
 
-/* At the end of the program, before which the driver's own handler may have run. */
+/* At the end of the program, possibly after the driver's own exit handler. */
 static bool was_cuda_started(void)
 {
 	CUresult result = ask_driver();
@@ -165,7 +171,7 @@ static bool was_cuda_started(void)
 	return result == CUDA_SUCCESS || result == CUDA_ERROR_DEINITIALIZED;
 }
 
-/* gpuprof-run names us from the start, where it can. */
+/* gpuprof-run sets the variable from the start if possible. */
 static void log_cuda_started_early(void)
 {
 	gp_process_trace_tell(GP_SESSION_FAILED);
@@ -194,7 +200,10 @@ static void prepare(void)
 	gp_exec_prepare(gp_process_trace_is_here, gp_process_trace_is_unfinished, leave_for_exec);
 	if (gp_output_path_library()[0] == '\0' || makes_way)
 		return;
-	/* where the variable names us already, the driver comes, or is the one that loads us now */
+	/*
+	 * if the variable already names this library, the driver will load it, or is just loading
+	 * it
+	 */
 	if (gp_control_wants_process() && !is_injected() && is_cuda_started())
 		log_cuda_started_early();
 	is_logged = setenv(GP_INJECTION_CUDA, gp_output_path_library(), 0) == 0;
@@ -217,17 +226,20 @@ static void end_step(struct step *step)
 	gp_sys_wake(&step->is_over);
 }
 
-/* The thread that does it may need a lock that this one holds, as the loader's in a constructor, and is not waited for without end. */
+/*
+ * The running thread may need a lock that this one holds, such as the loader's in a constructor, so
+ * the wait is bounded.
+ */
 static void await_step(struct step *step)
 {
 	uint64_t give_up_ns = gp_sys_now_ns() + START_MOST_NS;
 
 	if (gp_load32(&step->thread) == gp_sys_thread_id())
-		return; /* in the middle of it; the others wait on */
+		return; /* this thread itself is inside the step; the others keep waiting */
 	while (gp_load32_acquire(&step->is_over) == 0 && gp_sys_now_ns() < give_up_ns)
 		gp_sys_wait(&step->is_over, 0, START_LOOK_NS);
 	gp_store32(&step->is_over,
-		   1); /* or never will be, as in a child that another thread forked meanwhile */
+		   1); /* or it never will be, as in a child that another thread forked meanwhile */
 }
 
 static void prepare_once(void)
@@ -251,8 +263,9 @@ __attribute__((constructor)) static void construct(void)
 }
 
 /*
- * By the driver or by NVTX.  The constructor of a library that the program needs may call them before ours have run, where the variable
- * was there from the start; and threads that it has started, at once.
+ * Called by the driver or by NVTX.  If the variable was set from the start, the constructor of a
+ * needed library may call them before our constructors have run, and its threads may do so
+ * concurrently.
  */
 static void be_constructed(void)
 {
@@ -263,7 +276,7 @@ static void be_constructed(void)
 	await_step(&preparation);
 }
 
-/* gpuprof-run has done it, once for all. */
+/* gpuprof-run has already done it for all processes. */
 static void complain(void)
 {
 	if (gp_process_trace_in_session())
@@ -282,14 +295,14 @@ static void finish_session(uint64_t most_s)
 	gp_session_finish((timeout_s < most_s ? timeout_s : most_s) * 1000000000u);
 }
 
-/* Also where no trace could be made: records must not be fetched while the driver is torn down. */
+/* Even without a trace: records must not be fetched while the driver shuts down. */
 static void on_exit_of_program(void)
 {
 	if (gp_collector_is_live() || gp_collector_trace_path()[0] == '\0')
 		finish_session(UINT64_MAX / 1000000000u);
 }
 
-/* What is preloaded lies in the program's scope, what the driver loads does not. */
+/* A preloaded library is in the program's global scope; one loaded by the driver is not. */
 static bool is_preloaded(void)
 {
 	void *program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
@@ -300,7 +313,10 @@ static bool is_preloaded(void)
 	return is_there;
 }
 
-/* Nothing of the program's goes by us then, nor do we see who else there is. */
+/*
+ * If not preloaded, calls of the program are not interposed, and other CUPTI clients stay
+ * unnoticed.
+ */
 static void note_way_in(void)
 {
 	if (!is_preloaded())
@@ -311,11 +327,11 @@ static void note_way_in(void)
 			     "gpuprof-run to have both");
 }
 
-/* Inside the driver, on the thread that makes the process's first context. */
+/* Inside the driver, on the thread that creates the process's first context. */
 static void on_first_context(void)
 {
 	bool has_trace = gp_process_trace_start();
-	/* also without a trace: somebody has to empty CUPTI's buffers */
+	/* also without a trace: some thread has to empty CUPTI's buffers */
 	int error = gp_session_start_fetching();
 
 	if (error != 0 && has_trace)
@@ -362,17 +378,17 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table)
 	return gp_nvtx_initialize(get_export_table);
 }
 
-/* The program calls CUPTI, which loads the driver; where that is ours to be loaded by, we are first. */
+/* The program calls CUPTI, which loads the driver; if the driver is to load us, start first. */
 static void start_for_client(void)
 {
 	if (!is_injected() || dlopen("libcuda.so.1", RTLD_NOW) == NULL)
 		return;
 	InitializeInjection();
-	await_step(
-		&start); /* cuInit may have it begun on another thread: else the program would have CUPTI before us */
+	/* cuInit may run it on another thread: else the program would get CUPTI first */
+	await_step(&start);
 }
 
-/* Not before the end: most programs that the variables are set for do not use the GPU. */
+/* Only at the end: most programs that have the variables set do not use the GPU. */
 static void log_driver_not_found(void)
 {
 	const char *named;
@@ -381,7 +397,7 @@ static void log_driver_not_found(void)
 	    gp_sys_process_id() != constructed || !gp_control_wants_process() ||
 	    gp_output_path_library()[0] == '\0' || !was_cuda_started())
 		return;
-	/* not before: a child of vfork() may have left an environment here that is gone */
+	/* not earlier: a child of vfork() may have left an invalid environment here */
 	named = getenv(GP_INJECTION_CUDA);
 	if (makes_way) {
 		gp_process_trace_tell(GP_SESSION_FAILED);
@@ -393,7 +409,7 @@ static void log_driver_not_found(void)
 		       " out of its environment before it used CUDA, which finds gpuprof by it; "
 		       "to record it, have the program leave that variable");
 	} else if (named != NULL && !is_injected() && !gp_process_trace_in_session()) {
-		/* else gpuprof-run has said so at the start */
+		/* else gpuprof-run has reported it at the start */
 		gp_log("nothing of the GPU is recorded: " GP_INJECTION_CUDA
 		       " names another tool (%s); to record with gpuprof, type: "
 		       "unset " GP_INJECTION_CUDA,
@@ -406,14 +422,14 @@ static void complete_recording(void)
 	finish_session(LEAVE_FLUSH_S);
 }
 
-/* The exit handler comes after this one where the first context was made before our constructor. */
+/* The exit handler runs after this one if the first context was created before our constructor. */
 __attribute__((destructor)) static void destruct(void)
 {
 	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_HANDLERS);
 	log_driver_not_found();
 }
 
-/* An end at which neither our exit handler nor our destructor runs. */
+/* An end that runs neither our exit handler nor our destructor. */
 static void leave_quickly(void)
 {
 	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_HANDLERS);
@@ -426,8 +442,9 @@ static void leave_for_exec(void)
 }
 
 /*
- * The end without exit handlers, interposed: Python's multiprocessing ends every worker that way.  It may be called in a
- * signal handler, or by a child of vfork() or fork(): only the process that records waits, and not for long.
+ * The end without exit handlers, interposed: Python's multiprocessing ends every worker this way.
+ * It may be called in a signal handler, or by a child of vfork() or fork(): only the recording
+ * process waits, and not for long.
  */
 void _exit(int status)
 {

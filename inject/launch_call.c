@@ -9,10 +9,10 @@
 
 #include "gpuprof/record.h"
 
-/* More than there are kinds of attributes: a list that is longer repeats itself. */
+/* More than there are kinds of attributes: a longer list repeats itself. */
 #define MOST_ATTRIBUTES 64u
 
-/* The runtime's configuration and attributes are laid out as the driver's. */
+/* The runtime's configuration and attributes have the driver's layout. */
 static_assert(offsetof(CUlaunchConfig, attrs) == offsetof(cudaLaunchConfig_t, attrs), "");
 static_assert(offsetof(CUlaunchConfig, numAttrs) == offsetof(cudaLaunchConfig_t, numAttrs), "");
 static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute), "");

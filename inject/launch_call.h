@@ -1,7 +1,9 @@
 /*
- * launch_call: reads from a launch's parameters what its GPU record does not tell, tells wrong, or where there is none.
- * Called in the exit callback of a launch that succeeded, on the program's thread; reads the parameters and what they
- * point to.
+ * launch_call: reads from a launch's parameters the data that its GPU record lacks or has wrong, or
+ * that is needed without a record.
+ *
+ * Called in the exit callback of a successful launch, on the program's thread; reads the parameters
+ * and the memory that they point to.
  */
 #ifndef INJECT_LAUNCH_CALL_H
 #define INJECT_LAUNCH_CALL_H
@@ -11,20 +13,22 @@
 
 #include "inject/api_table.h"
 
-/* GP_CALL_COOPERATIVE and GP_CALL_OVERLAPPING, as they apply; the entry's shape is one of the launches'. */
+/*
+ * The applicable flags GP_CALL_COOPERATIVE and GP_CALL_OVERLAPPING; the entry has a launch shape.
+ */
 uint16_t gp_launch_call_flags(const struct gp_api_entry *entry, const void *parameters);
 
-#define GP_LAUNCH_CONFIGURED_STREAM 32u /* where it stands in a configuration */
+#define GP_LAUNCH_CONFIGURED_STREAM 32u /* its offset in a configuration */
 #define GP_LAUNCH_STREAM_IS_UNKNOWN UINT64_MAX
 
-/* The stream's handle, 0 for a default stream, of a call whose entry has stream_at. */
+/* The stream handle, 0 for a default stream, of a call whose entry has stream_at. */
 static inline uint64_t gp_launch_call_stream(const struct gp_api_entry *entry,
 					     const void *parameters)
 {
 	return *(const uint64_t *)((const char *)parameters + entry->stream_at);
 }
 
-/* The same of other launches: GP_LAUNCH_STREAM_IS_UNKNOWN for calls that do not say it. */
+/* The same for other launches: GP_LAUNCH_STREAM_IS_UNKNOWN if the parameters do not tell it. */
 static inline uint64_t gp_launch_call_configured_stream(const struct gp_api_entry *entry,
 							const void *parameters)
 {

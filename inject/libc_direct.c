@@ -1,12 +1,13 @@
 /*
- * Functions of the C library, past whoever stands between it and the program.
+ * libc_direct: calls C library functions directly, past a thread sanitizer's interposers.
  *
- * A thread sanitizer in the program defines memcpy() and the like, to see what is read and written.  It would see ours, but not the
- * atomic operations that order them, and end the program for races that are none.  So the library has functions of these names for
- * itself, which jump on into the C library: what nobody sees is not judged, and the program's own calls are as before.  It costs what a
- * call that the loader binds costs: one jump.
+ * A thread sanitizer in the program defines memcpy() and similar functions to observe memory
+ * accesses.  It would see our accesses but not the atomic operations that order them, and report
+ * false races.  So the library defines these functions for itself, which jump to the C library: the
+ * sanitizer does not observe them, and the program's own calls are unchanged.  The cost is one
+ * jump, as for any dynamically bound call.
  *
- * Not in builds for sanitizers of our own, which are to see everything.
+ * Not in our own sanitizer builds, which observe everything.
  */
 #if defined(GP_LIBC_FIRST) /* collector/libc_versions.h */
 
@@ -16,7 +17,7 @@
 
 #include "inject/dlsym.h"
 
-/* Until the C library's own is known, what the loader binds the name to; then a function of ours that jumps. */
+/* Initially the function that the loader binds the name to; later a jump to the C library's own. */
 #define DIRECT(result, name, parameters, arguments)                                                \
 	extern __typeof__(name) bound_##name;                                                      \
 	__asm__(".symver bound_" #name ", " #name "@" GP_LIBC_FIRST);                              \

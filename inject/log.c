@@ -17,13 +17,13 @@
 #include "collector/sys.h"
 #include "gpuprof/utf8.h"
 
-#define LINE_BYTES  12288 /* two paths and what is said of them */
+#define LINE_BYTES  12288 /* two paths and the text around them */
 #define SHORT_BYTES 512
-#define WRITABLE_MS 1000u /* then nobody reads what is written */
+#define WRITABLE_MS 1000u /* after that, the reader is considered gone */
 
 static bool silent;
 static struct gp_file_id first;
-static int first_error; /* -EBADF: it was closed; another: it is not known */
+static int first_error; /* -EBADF: it was closed; other values: unknown */
 
 void gp_log_remember_stderr(void)
 {
@@ -37,8 +37,9 @@ static bool is_same(const struct gp_file_id *left, const struct gp_file_id *righ
 }
 
 /*
- * As a program has its log that redirects its output.  A file that lies open twice may be its data: only what is written to at its end
- * by everybody can bear a line between two others.  What else a program forbids itself (seccomp) is not asked of the system then.
+ * A program that redirects its output usually has a log there.  A file that is open twice may be
+ * data: only an append-only descriptor is safe for interleaved lines.  Under a seccomp filter no
+ * further system calls are made.
  */
 static bool is_log(const struct gp_file_id *file)
 {
@@ -64,7 +65,7 @@ bool gp_log_is_visible(void)
 	return (first_error == 0 && is_same(&now, &first)) || is_log(&now);
 }
 
-/* A pipe that is full, and stays so, is not waited for: also where the program's signals come again and again, of which none is an answer. */
+/* A pipe that stays full is not waited for, even if signals keep interrupting the wait. */
 static bool is_writable(void)
 {
 	struct timespec left = {WRITABLE_MS / 1000, 0}; /* the kernel counts it down */
@@ -76,7 +77,7 @@ static bool is_writable(void)
 	do
 		ready = gp_sys.call(SYS_ppoll, (long)&wait, 1, (long)&left, 0, 0, 0);
 	while (ready == -EINTR);
-	return ready != 0; /* where the system does not say, a line that tells of a loss is tried */
+	return ready != 0; /* if the state is unknown, try to write */
 }
 
 void gp_log_disable(void)
@@ -84,7 +85,10 @@ void gp_log_disable(void)
 	silent = true;
 }
 
-/* By which the system answers a line that nobody reads, or that makes a file too large; 0 = by none. */
+/*
+ * The signal that the system sends for a write without a reader, or beyond the file size limit; 0 =
+ * none.
+ */
 static uint64_t answer_to(int error)
 {
 	return error == -EPIPE   ? GP_SYS_SIGNAL(SIGPIPE)
@@ -93,13 +97,13 @@ static uint64_t answer_to(int error)
 }
 
 /*
- * Whom the program writes to, how large its files may get and what its terminal does are its own business: our line must not be what ends it,
- * nor what stops it.
+ * The program chooses its readers, file size limits and terminal settings: our line must neither
+ * end nor stop it.
  */
 static void put(const char *line, size_t bytes)
 {
 	static const struct timespec at_once = {0, 0};
-	/* SIGTTOU does not come, and the line is written, where it is held */
+	/* with SIGTTOU held, the line is written and no signal comes */
 	const uint64_t answers =
 		GP_SYS_SIGNAL(SIGPIPE) | GP_SYS_SIGNAL(SIGXFSZ) | GP_SYS_SIGNAL(SIGTTOU);
 	uint64_t pending = 0, before, answer;
@@ -117,7 +121,10 @@ static void put(const char *line, size_t bytes)
 	gp_sys_let_signals(before);
 }
 
-/* The line with what a terminal would take for a command written out; its bytes.  What there is no room for is left out, and "..." says so. */
+/*
+ * The line, with terminal control characters escaped; returns its length.  Text that does not fit
+ * is replaced by "...".
+ */
 static size_t make_line(char *line, size_t size, const char *text)
 {
 	static const char prefix[] = "gpuprof: ", cut[] = "...\n";
@@ -146,7 +153,7 @@ static void format_and_write(char *text, char *line, size_t size, const char *fo
 		put(line, make_line(line, size, text));
 }
 
-/* While another thread speaks, or on top of it in a signal handler, whose stack may be small. */
+/* While another thread logs, or nested in a signal handler, whose stack may be small. */
 static __attribute__((noinline)) void log_short(const char *format, va_list arguments)
 {
 	char text[SHORT_BYTES], line[SHORT_BYTES];
@@ -156,7 +163,8 @@ static __attribute__((noinline)) void log_short(const char *format, va_list argu
 
 void gp_log(const char *format, ...)
 {
-	static char text[LINE_BYTES], line[LINE_BYTES]; /* the speaker's */
+	/* used by the thread that holds the `speaker` word */
+	static char text[LINE_BYTES], line[LINE_BYTES];
 	int saved_errno = errno;
 	va_list arguments;
 

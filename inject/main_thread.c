@@ -12,13 +12,14 @@
 
 #define FIRST_LOOK_NS   500000u
 #define LONGEST_LOOK_NS 100000000u
-/* By this glibc ends a program with its last thread.  Debuggers find it, from 2.34 on. */
+/* glibc ends a program when this counter reaches 0.  Exported for debuggers, from 2.34 on. */
 #define LIBC_THREADS "__nptl_nthreads"
 
 static pthread_key_t key;
-static uint64_t mask; /* of the main thread at its end: what the program's exit handlers expect */
+/* the signal mask of the main thread at its end: expected by the program's exit handlers */
+static uint64_t mask;
 
-/* Counts as one of ours meanwhile. */
+/* Counts as a profiler thread meanwhile. */
 static void end_with_the_last(void)
 {
 	bool is_last = false, may_change = true;
@@ -40,7 +41,10 @@ static void end_with_the_last(void)
 	gp_profiler_thread_becomes_program();
 }
 
-/* It has the program's descriptors, which are closed with the last thread that has them, and a stack for the program's exit handlers. */
+/*
+ * It keeps the program's descriptors, which must stay open until the last thread ends, and has a
+ * stack for the program's exit handlers.
+ */
 static void *main_thread_watcher(void *unused)
 {
 	gp_sys_set_thread_name("gpuprof-end");
@@ -70,7 +74,10 @@ static void on_end_of_main(void *unused)
 	if (gp_sys_is_confined())
 		return;
 	mask = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS | GP_SYS_STOP_SIGNALS);
-	/* where no more threads may be, the main one looks itself, else nobody would end the process */
+	/*
+	 * if no thread can be created, the main thread polls itself, because nothing else would end
+	 * the process
+	 */
 	if (start_looking_thread() != 0)
 		end_with_the_last();
 	gp_sys_let_signals(mask);

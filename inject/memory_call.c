@@ -5,8 +5,10 @@
 
 #include "inject/array_bytes.h"
 
-/* The parameter structs below are those of CUPTI's generated_*_meta.h, one for all calls of a
- * shape. */
+/*
+ * The parameter structs below are those of CUPTI's generated_*_meta.h, one for all calls of a
+ * shape.
+ */
 struct sized {
 	const uint64_t *address;
 	size_t bytes;
@@ -252,7 +254,7 @@ void gp_memory_call_read(const struct gp_api_entry *entry, const void *parameter
 	readers[entry->shape](parameters, record);
 }
 
-/* ---- calls that failed ---- */
+/* ---- failed calls ---- */
 
 static uint64_t asked_sized(const void *parameters)
 {

@@ -1,10 +1,13 @@
-/* make_way: out of the way of a tool that would end the program for us. */
-#ifndef INJECT_MAKE_WAY_H
-#define INJECT_MAKE_WAY_H
+/* ncu: yields to Nsight Compute, which would end the program because of us. */
+#ifndef INJECT_NCU_H
+#define INJECT_NCU_H
 
 #include <stdbool.h>
 
-/* Whether Nsight Compute has started this process: then no variable of its environment names the library any more. */
+/*
+ * Whether Nsight Compute has started this process; if so, removes the variables that name the
+ * library from the environment.
+ */
 bool gp_ncu_yield(const char *library);
 
 #endif

@@ -19,7 +19,7 @@
 
 static char other_tool[256];
 
-/* ---- what an event has besides its message ---- */
+/* ---- event attributes besides the message ---- */
 
 static uint64_t bits_of(double value)
 {
@@ -65,7 +65,7 @@ static void read_payload(struct gp_known_text *domain, const nvtxEventAttributes
 	}
 }
 
-/* An event of a domain, from its attributes; no version of them is shorter than this one. */
+/* An event of a domain, from its attributes; this is the shortest version of them. */
 struct event {
 	struct gp_message message;
 	struct gp_range_details details;
@@ -196,7 +196,7 @@ static int pop(void)
 	return gp_ranges_pop(NULL, 0);
 }
 
-/* ---- domains and registered strings: what is made stays, so that destroying needs nothing ---- */
+/* ---- domains and registered strings: permanent, so that destroying does nothing ---- */
 
 static nvtxDomainHandle_t create_domain(struct gp_message name)
 {
@@ -363,7 +363,7 @@ static void name_stream_w(nvtx_CUstream stream, const wchar_t *name)
 	name_stream(stream, &message);
 }
 
-/* A resource is a thing with a name; of the things that we know, the name is recorded. */
+/* A resource is a named object; names of known object types are recorded. */
 static nvtxResourceHandle_t create_resource(nvtxDomainHandle_t domain,
 					    nvtxResourceAttributes_t *attributes)
 {
@@ -379,7 +379,8 @@ static nvtxResourceHandle_t create_resource(nvtxDomainHandle_t domain,
 		give_name(GP_STRING_THREAD, (uint32_t)attributes->identifier.ullValue,
 			  GP_NAME_GIVEN, NULL, &name);
 		break;
-	case NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX: /* only of itself it can be told which */
+	/* a thread can identify only itself this way */
+	case NVTX_RESOURCE_TYPE_GENERIC_THREAD_POSIX:
 		if (pthread_equal((pthread_t)attributes->identifier.ullValue, pthread_self()))
 			give_name(GP_STRING_THREAD, gp_sys_thread_id(), GP_NAME_GIVEN, NULL, &name);
 		break;
@@ -464,7 +465,10 @@ static const struct {
 	{cudart, NVTX_CB_MODULE_CUDART, NVTX_CBID_CUDART_SIZE},
 };
 
-/* The object may have fewer functions than we know of, or more.  What is left out becomes free. */
+/*
+ * The object may have fewer functions than we know, or more.  Slots that we leave out become
+ * no-ops.
+ */
 static void fill_table(const NvtxExportTableCallbacks *callbacks, size_t index)
 {
 	NvtxFunctionTable table = NULL;
@@ -486,7 +490,7 @@ int gp_nvtx_initialize(NvtxGetExportTableFunc_t get_export_table)
 	if (gp_ranges_are_enabled() && get_export_table != NULL)
 		callbacks = get_export_table(NVTX_ETID_CALLBACKS);
 	if (callbacks == NULL || callbacks->struct_size < sizeof(*callbacks))
-		return 0; /* its functions become free */
+		return 0; /* its functions become no-ops */
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		fill_table(callbacks, i);
 	return 1;

@@ -1,7 +1,9 @@
 /*
- * nvtx_message: the messages, names and handles that NVTX's functions are given, in the one form that inject/ranges.h takes.
+ * nvtx_message: converts the messages, names and handles of NVTX's functions to the form of
+ * inject/ranges.h.
  *
- * Other files that need NVTX's types include this one: the headers' own implementation is for programs.
+ * Other files that need NVTX's types include this header, because the implementation in NVTX's
+ * headers is for programs.
  */
 #ifndef INJECT_NVTX_MESSAGE_H
 #define INJECT_NVTX_MESSAGE_H
@@ -15,27 +17,28 @@
 
 #include "inject/ranges.h"
 
-#define GP_WIDE_BYTES 2048u /* a longer wide text is cut, and counted */
+#define GP_WIDE_BYTES 2048u /* longer wide texts are truncated and counted */
 
-/* Where a converted text lies while it is used. */
+/* Memory for a converted text. */
 struct gp_wide_room {
 	char bytes[GP_WIDE_BYTES];
 };
 
-/* All three take NULL for no text. */
+/* All three accept NULL for no text. */
 struct gp_message gp_message_narrow(const char *text);
 struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_room *room);
 
 /*
- * Of a registered string; none, and counted, where the handle is not one of ours.  0 is what a program has that registered nothing (XLA
- * for an empty text), and is counted only where we gave it.
+ * The message of a registered string; none, and counted, if the handle is not ours.  0 is the
+ * handle of a program that registered nothing (XLA, for an empty text), and counts only if we gave
+ * it out.
  */
 struct gp_message gp_message_registered(uint64_t handle);
 
-/* As an attribute struct has it: of one of the types of nvtxMessageType_t. */
+/* The message of an attribute struct, of any nvtxMessageType_t. */
 struct gp_message gp_message_of(int32_t type, nvtxMessageValue_t value, struct gp_wide_room *room);
 
-/* NULL, the default domain, where the handle is not one of ours. */
+/* NULL, the default domain, if the handle is not ours. */
 struct gp_known_text *gp_message_domain(nvtxDomainHandle_t handle);
 
 #endif

@@ -9,14 +9,14 @@
 #include "inject/nvtx_schema.h"
 #include "inject/ranges.h"
 
-/* What NVTX's headers look for; its name is NVTX's. */
+/* NVTX's headers look up this name. */
 __attribute__((visibility("default"))) int
 InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
 
 #define STRING_BYTES                                                                               \
-	1024u /* of a string that a payload leads to; longer ones are cut, and counted */
+	1024u /* for a string that a payload points to; longer ones are truncated and counted */
 #define PAGE_BYTES        4096u
-#define OLDEST_COMPATIBLE 0x0103 /* before it, the structs were others */
+#define OLDEST_COMPATIBLE 0x0103 /* earlier versions have other structs */
 
 static struct gp_text_table payloads = {.wanted_bytes = 1u << 20};
 
@@ -27,7 +27,7 @@ struct copy {
 	uint32_t length;
 };
 
-/* A size that is not stated is the schema's. */
+/* If no size is given, the schema's size counts. */
 static bool copy_bytes(struct copy *copy, const nvtxPayloadData_t *data,
 		       const struct gp_schema *schema)
 {
@@ -53,8 +53,8 @@ static bool can_read(uint64_t address)
 }
 
 /*
- * A string of the program whose address stands in a payload.  Nobody checks that payloads are what their schema says: an
- * address that leads nowhere must not be the program's end.
+ * A string of the program whose address is in a payload.  Payloads may not match their schema: an
+ * invalid address must not crash the program.
  */
 static struct gp_message read_string(uint64_t address, char room[STRING_BYTES])
 {
@@ -82,7 +82,7 @@ static struct gp_message read_string(uint64_t address, char room[STRING_BYTES])
 	return gp_message_narrow(room);
 }
 
-/* The string that an entry leads to; none where it lies beyond the payload. */
+/* The string of an entry; none if the entry lies beyond the payload. */
 static struct gp_message string_at(const struct gp_schema_pointer *pointer, const char *bytes,
 				   uint64_t length, char room[STRING_BYTES])
 {
@@ -100,7 +100,7 @@ static struct gp_message string_at(const struct gp_schema_pointer *pointer, cons
 	return message;
 }
 
-/* Addresses mean nothing in a trace: the numbers of the strings take their place. */
+/* Addresses mean nothing in a trace: the ids of the strings replace them. */
 static void replace_strings(struct copy *copy, const struct gp_schema *schema)
 {
 	char room[STRING_BYTES];
@@ -131,7 +131,7 @@ static uint32_t payload_id(const nvtxPayloadData_t *data, const struct gp_schema
 	return gp_text_table_id(&payloads, &key);
 }
 
-/* Of several, the first that is for showing; the others are counted. */
+/* The first displayable one of several; the others are counted. */
 static uint32_t first_payload_id(struct gp_known_text *domain, const nvtxPayloadData_t *data,
 				 size_t count)
 {
@@ -160,9 +160,9 @@ uint32_t gp_payload_of_event(struct gp_known_text *domain, const nvtxEventAttrib
 	return first_payload_id(domain, data, (size_t)event->reserved0);
 }
 
-/* ---- events that are nothing but payloads ---- */
+/* ---- events that consist of payloads ---- */
 
-/* The message is an entry of one of them. */
+/* The message is an entry of one of the payloads. */
 static struct gp_message message_in(struct gp_known_text *domain, const nvtxPayloadData_t *data,
 				    size_t count, char room[STRING_BYTES])
 {
@@ -172,7 +172,7 @@ static struct gp_message message_in(struct gp_known_text *domain, const nvtxPayl
 
 		if (schema == NULL || data[i].payload == NULL)
 			continue;
-		if (length > schema->size_bytes) /* also where it is not stated */
+		if (length > schema->size_bytes) /* also if no length is given */
 			length = schema->size_bytes;
 		for (uint32_t p = 0; p < schema->pointer_count; p++)
 			if (schema->pointers[p].is_message)
@@ -248,7 +248,7 @@ static uint64_t register_enum(nvtxDomainHandle_t domain, const nvtxPayloadEnumAt
 	return gp_schema_register_enum(gp_message_domain(domain), attributes);
 }
 
-/* Left out, some versions of the headers take every domain for disabled. */
+/* Without it, some versions of the headers treat every domain as disabled. */
 static uint8_t domain_is_enabled(nvtxDomainHandle_t domain)
 {
 	(void)domain;
@@ -275,7 +275,10 @@ static const struct {
 	{NVTX3EXT_CBID_nvtxTimestampGet, (void (*)(void))timestamp},
 };
 
-/* Headers of some years have fewer functions.  Other extensions are none of ours: all their functions become free. */
+/*
+ * Some versions of the headers have fewer functions.  All functions of other extensions become
+ * no-ops.
+ */
 int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module)
 {
 	const nvtxExtModuleSegment_t *segment;

@@ -10,20 +10,20 @@
 #include "collector/text.h"
 
 #define TEXT_BYTES       8192u
-#define MOST_ENTRIES     256u /* more than find room in a text */
+#define MOST_ENTRIES     256u /* more than fit in a text */
 #define MOST_NAME_BYTES  128u
 #define ENUMERATION      0u /* in place of a schema's type */
 #define ARRAY_FLAGS      (7u << 4)
 #define ARRAY_FIXED_SIZE NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE
 
 static struct gp_schema schemas[GP_SCHEMAS];
-static uint32_t schema_count; /* may go beyond the limit */
+static uint32_t schema_count; /* may exceed the limit */
 static struct gp_text_table texts = {.wanted_bytes = 1u << 20};
 
-/* ---- where an entry lies ---- */
+/* ---- offsets of entries ---- */
 
 struct extent {
-	uint64_t size; /* 0 = cannot be told */
+	uint64_t size; /* 0 = unknown */
 	uint64_t align;
 };
 
@@ -77,7 +77,7 @@ static const struct extent extents[] = {
 	[NVTX_PAYLOAD_ENTRY_TYPE_PID_UINT64] = OF(uint64_t),
 	[NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT32] = OF(uint32_t),
 	[NVTX_PAYLOAD_ENTRY_TYPE_TID_UINT64] = OF(uint64_t),
-	/* of one character */
+	/* size of one character */
 	[NVTX_PAYLOAD_ENTRY_TYPE_CSTRING] = {1, 1},
 	[NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF8] = {1, 1},
 	[NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF16] = {2, 2},
@@ -91,7 +91,7 @@ static bool is_string(uint64_t type)
 	       type <= NVTX_PAYLOAD_ENTRY_TYPE_CSTRING_UTF32;
 }
 
-/* A string of no stated length is the address of one. */
+/* A string without a length is an address. */
 static bool is_pointer(const nvtxPayloadSchemaEntry_t *entry)
 {
 	return (entry->flags & NVTX_PAYLOAD_ENTRY_FLAG_POINTER) != 0 ||
@@ -106,7 +106,10 @@ static struct extent extent_of_one(struct gp_known_text *domain, uint64_t type)
 	if (type < sizeof(extents) / sizeof(extents[0]))
 		return extents[type];
 	schema = gp_schema_find(domain, type);
-	/* how a schema is aligned is not said; where its size is a multiple of 8, most likely so */
+	/*
+	 * the alignment of a nested schema is unspecified; a size that is a multiple of 8 suggests
+	 * 8
+	 */
 	if (schema == NULL || schema->size_bytes == 0)
 		return (struct extent){0, 1};
 	return (struct extent){schema->size_bytes, schema->size_bytes % 8 == 0   ? 8
@@ -131,15 +134,15 @@ static struct extent extent_of(struct gp_known_text *domain, const nvtxPayloadSc
 	return extent;
 }
 
-/* The way through the entries of a schema. */
+/* The position within the entries of a schema. */
 struct place {
-	uint64_t end;   /* of the entry before */
+	uint64_t end;   /* end of the previous entry */
 	uint64_t align; /* the largest so far */
 	uint64_t pack;  /* 0 = not packed */
-	bool is_known;  /* the size of every entry so far could be told */
+	bool is_known;  /* the size of every entry so far is known */
 };
 
-/* Offset of the next entry: as it is stated, else by the rules for structs. */
+/* Offset of the next entry: given, or by the layout rules of structs. */
 static uint64_t step(struct place *place, struct gp_known_text *domain,
 		     const nvtxPayloadSchemaEntry_t *entry)
 {
@@ -192,7 +195,7 @@ static void add_line(struct gp_text *text, const uint64_t numbers[4], const char
 		text->length = before;
 }
 
-/* A schema that is not known has no number. */
+/* An unknown schema has no id. */
 static uint64_t type_in_trace(struct gp_known_text *domain, uint64_t type)
 {
 	const struct gp_schema *schema;
@@ -214,7 +217,7 @@ static void note_pointer(struct gp_schema *schema, const nvtxPayloadSchemaEntry_
 	    (entry->flags & ARRAY_FLAGS) != 0 || offset >= UINT32_MAX ||
 	    schema->pointer_count == GP_SCHEMA_POINTERS)
 		return;
-	/* entries may overlay each other: the address is replaced once */
+	/* entries may overlap: each address is replaced once */
 	for (uint32_t i = 0; i < schema->pointer_count; i++)
 		if (schema->pointers[i].offset_bytes == offset)
 			return;
@@ -261,7 +264,7 @@ static uint32_t count_schemas(void)
 	return count < GP_SCHEMAS ? count : GP_SCHEMAS;
 }
 
-/* The newest counts: libraries register one number again, with the same meaning. */
+/* The newest counts: libraries register the same id again with the same meaning. */
 const struct gp_schema *gp_schema_find(struct gp_known_text *domain, uint64_t given_id)
 {
 	for (uint32_t i = count_schemas(); i-- > 0;)
@@ -271,7 +274,7 @@ const struct gp_schema *gp_schema_find(struct gp_known_text *domain, uint64_t gi
 	return NULL;
 }
 
-/* Numbers of the program's choice have their range; others get one of ours. */
+/* Ids chosen by the program have their own range; others get one of ours. */
 static uint64_t publish(struct gp_schema *schema)
 {
 	const struct gp_schema *other = gp_schema_find(schema->domain, schema->given_id);
@@ -310,7 +313,7 @@ static uint64_t static_size(const nvtxPayloadSchemaAttr_t *attributes, uint64_t 
 	return size < UINT32_MAX ? size : 0;
 }
 
-/* Where a definition is put together: not on the program's stack, which may be small. */
+/* Memory to build a definition: not on the program's stack, which may be small. */
 struct draft {
 	char text[TEXT_BYTES];
 	char body[TEXT_BYTES - MOST_NAME_BYTES - 64];
@@ -321,7 +324,7 @@ static bool has_fields(uint64_t mask, uint64_t fields)
 	return (mask & fields) == fields;
 }
 
-/* The whole text but its first line is written before the size is known. */
+/* All but the first line of the text is written before the size is known. */
 static uint64_t register_schema(struct draft *draft, struct gp_known_text *domain,
 				const nvtxPayloadSchemaAttr_t *attributes)
 {
@@ -337,7 +340,7 @@ static uint64_t register_schema(struct draft *draft, struct gp_known_text *domai
 		place.pack = attributes->packAlign;
 	read_entries(&schema, attributes, &place, &body);
 	if (attributes->type != NVTX_PAYLOAD_SCHEMA_TYPE_STATIC)
-		schema.pointer_count = 0; /* where an entry lies depends on those before */
+		schema.pointer_count = 0; /* the offset of an entry depends on the previous ones */
 	schema.size_bytes = (uint32_t)static_size(attributes, attributes->type, &place);
 	add_head(&text, attributes->type, schema.size_bytes,
 		 has_fields(mask, NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME) ? attributes->name : NULL);
@@ -401,7 +404,7 @@ uint64_t gp_schema_register_enum(struct gp_known_text *domain,
 	return id;
 }
 
-/* ---- saying ---- */
+/* ---- emitting ---- */
 
 uint32_t gp_schema_emit(const struct gp_schema *schema)
 {

@@ -5,16 +5,18 @@
 
 #include "inject/log.h"
 
-/* The environment's strings may be changed by the program: keep copies.  Longer values are refused.
+/*
+ * Copies, because the program may change the strings of the environment.  Longer values are
+ * refused.
  */
 #define VALUE_BYTES    1024
-#define VARIABLE_BYTES (VALUE_BYTES + 64) /* with the name */
+#define VARIABLE_BYTES (VALUE_BYTES + 64) /* including the name */
 
 static char variables[GP_OPTIONS][VARIABLE_BYTES]; /* "GPUPROF_NAME=VALUE" */
 static bool is_set[GP_OPTIONS];
 static char session[VALUE_BYTES];
 
-/* The part of a variable after its prefix and up to '=', or NULL if it is not one of ours. */
+/* The part of a variable between its prefix and '=', or NULL if it is not ours. */
 static const char *own_name(const char *variable, size_t *length)
 {
 	size_t prefix = strlen(GP_OPTION_PREFIX);

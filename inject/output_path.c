@@ -53,7 +53,7 @@ static void append(struct text *text, const char *piece, size_t length)
 	text->bytes[text->length] = '\0';
 }
 
-/* A value must not lead to another folder. */
+/* Slashes are replaced: a value must not lead to another folder. */
 static void append_value(struct text *text, const char *value)
 {
 	for (; *value != '\0'; value++)
@@ -83,7 +83,7 @@ static void append_pid(struct text *text)
 	append_value(text, number);
 }
 
-/* %q{NAME}: returns what follows the sequence, or NULL if it is not well formed. */
+/* %q{NAME}: returns the text after the sequence, or NULL if it is malformed. */
 static const char *append_variable(struct text *text, const char *braces)
 {
 	const char *end = strchr(braces, '}');
@@ -99,7 +99,7 @@ static const char *append_variable(struct text *text, const char *braces)
 	return end + 1;
 }
 
-/* One % sequence, from the character after the sign; returns what follows it, or NULL. */
+/* One % sequence, from the character after the sign; returns the text after it, or NULL. */
 static const char *append_sequence(struct text *text, const char *sequence)
 {
 	switch (*sequence) {
@@ -122,7 +122,7 @@ static const char *append_sequence(struct text *text, const char *sequence)
 	}
 }
 
-/* A sign of a place's own name stands for itself. */
+/* A percent sign in the path of a folder stands for itself. */
 static void append_place(struct text *text, const char *place, bool double_percent)
 {
 	for (; *place != '\0'; place++) {
@@ -138,7 +138,7 @@ static int begin_absolute(struct text *text, const char *path, bool double_perce
 	if (*path == '/')
 		return 0;
 	if (start_directory[0] == '\0')
-		return -ENOENT; /* it was removed before the program started */
+		return -ENOENT; /* the folder was removed before the program started */
 	append_place(text, start_directory, double_percent);
 	append(text, "/", 1);
 	return 0;
@@ -169,7 +169,7 @@ static int append_expanded(struct text *text, const char *template)
 	return 0;
 }
 
-/* Unless nothing of the name would be left. */
+/* Keeps the name if nothing else would be left. */
 static void drop_end(struct text *text, const char *end)
 {
 	size_t bytes = strlen(end);
@@ -179,13 +179,13 @@ static void drop_end(struct text *text, const char *end)
 		text->bytes[text->length -= bytes] = '\0';
 }
 
-/* Names say which files to make, or in which folder: the default ones. */
+/* Append the default name to a folder. */
 static int complete(struct text *text, bool is_folder)
 {
 	struct stat status;
 
 	if (!is_folder && (gp_sys_stat(text->bytes, &status) != 0 || !S_ISDIR(status.st_mode))) {
-		drop_end(text, ".gpuprof"); /* which is added to every name */
+		drop_end(text, ".gpuprof"); /* it is added to every name later */
 		return 0;
 	}
 	drop_end(text, "/.");

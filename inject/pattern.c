@@ -6,7 +6,10 @@ struct text {
 	const char *start, *end;
 };
 
-/* A set like [a-z_] from its bracket on: whether it has the character, and *end behind it; NULL if it is not closed. */
+/*
+ * Whether a bracket expression like [a-z_] contains the character; *end is set behind it, NULL if
+ * it is not closed.
+ */
 static bool set_has(struct text set, char character, const char **end)
 {
 	const char *at = set.start + 1;
@@ -26,7 +29,10 @@ static bool set_has(struct text set, char character, const char **end)
 	return has;
 }
 
-/* Whether one element of a pattern, not a star, matches a character; *next is behind the element. */
+/*
+ * Whether one element of a pattern, except a star, matches a character; *next is set behind the
+ * element.
+ */
 static bool element_matches(struct text pattern, char character, const char **next)
 {
 	const char *end;
@@ -38,13 +44,13 @@ static bool element_matches(struct text pattern, char character, const char **ne
 	if (*pattern.start != '[')
 		return *pattern.start == character;
 	has = set_has(pattern, character, &end);
-	if (end == NULL) /* a bracket that stands for itself */
+	if (end == NULL) /* an unclosed bracket stands for itself */
 		return character == '[';
 	*next = end;
 	return has;
 }
 
-/* Only the last star is ever taken up again: what was before it has found its place. */
+/* Backtracking to the last star is enough: everything before it has matched. */
 static bool glob(struct text pattern, struct text name)
 {
 	struct text star = {NULL, NULL};
@@ -69,7 +75,7 @@ static bool glob(struct text pattern, struct text name)
 	return pattern.start == pattern.end;
 }
 
-/* One of two names is enough; the second may be empty, and then is none. */
+/* A match of either name is enough; the second may be empty, which means none. */
 static bool list_matches(const char *list, struct text name, struct text plain)
 {
 	bool any_wanted = false, wanted = false;
@@ -107,7 +113,7 @@ bool gp_pattern_matches(const char *list, const char *name)
 	return list_matches(list, text_of(name), (struct text){NULL, NULL});
 }
 
-/* <length><identifier> at *text, which is moved behind it; empty if there is none. */
+/* <length><identifier> at *text, which is advanced; empty if there is none. */
 static struct text take_identifier(struct text *text)
 {
 	struct text identifier = {text->start, text->start};
@@ -124,8 +130,8 @@ static struct text take_identifier(struct text *text)
 }
 
 /*
- * Kernels are functions of a namespace, never members, so that the plain name is the last identifier before template
- * arguments and parameters: _Z [N] [L] (<length><identifier>)...
+ * Kernels are functions of a namespace, never members, so the plain name is the last identifier
+ * before template arguments and parameters: _Z [N] [L] (<length><identifier>)...
  */
 static struct text plain_name(struct text mangled)
 {

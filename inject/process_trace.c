@@ -40,9 +40,15 @@ enum progress { UNTRIED, STARTING, TRIED };
 
 static void (*on_quick_exit)(void);
 
-/* This thread starts the recording, or waits for that: a range in the program's malloc(), or in a signal handler, does not wait for itself. */
+/*
+ * This thread starts the recording, or waits for the start: a range in the program's malloc(), or
+ * in a signal handler, must not wait for itself.
+ */
 static __thread bool is_inside;
-/* The process in which a thread waited for the start in vain: once is enough, what starts late is used all the same. */
+/*
+ * The process in which a wait for the start timed out: one wait is enough, and a late start is used
+ * nevertheless.
+ */
 static uint32_t gave_up_in;
 
 void gp_process_trace_init(void (*on_leave)(void))
@@ -58,11 +64,13 @@ bool gp_process_trace_in_session(void)
 	return folder[0] != '\0' && gp_sys_stat(folder, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* What a process was before exec has the same pid and start time, and a link of its own: zeros
- * before the time tell them apart. */
+/*
+ * The process before an exec had the same pid and start time, and its own link: leading zeros of
+ * the time distinguish them.
+ */
 static int link_in_session(unsigned long long start_time)
 {
-	static char link[PATH_MAX]; /* as in start() */
+	static char link[PATH_MAX]; /* static, as in start() */
 	int result = -1;
 
 	for (int digits = 1; digits < MOST_DIGITS && result != 0; digits++) {
@@ -87,7 +95,7 @@ void gp_process_trace_tell(const char *what)
 	errno = saved_errno;
 }
 
-/* Tell gpuprof-run of our trace. */
+/* Report our trace to gpuprof-run. */
 static void register_with_session(void)
 {
 	if (gp_process_trace_in_session() && link_in_session(gp_process_identity_start_time()) != 0)
@@ -108,15 +116,16 @@ static enum gp_ring_place ring_place(void)
 	return GP_RINGS_AUTO;
 }
 
-/* Of the thread that starts: its mask, and what it is while signals are held. */
+/* Of the starting thread: its signal mask and state while signals are held. */
 static struct {
 	uint64_t mask, held;
 	int cancel_state;
 } starting;
 
 /*
- * The C library may wait for another thread of the program's, which a collector of garbage has stopped: it waits for this one, too.  Other signals
- * stay held, for a handler that leaves by a jump would leave the C library as it is.
+ * The C library may wait for a program thread that a garbage collector has stopped, and the
+ * collector waits for this thread, too: let its stop signals through.  Other signals stay held,
+ * because a handler that jumps out would leave the C library's state inconsistent.
  */
 static void let_stops(void)
 {
@@ -155,7 +164,7 @@ static int start_collector(char *path, size_t path_bytes)
 
 static void describe_options(void)
 {
-	static char options[4096]; /* as in start() */
+	static char options[4096]; /* static, as in start() */
 
 	if (gp_options_describe(options, sizeof(options)) > 0)
 		gp_emit_info(GP_INFO_OPTIONS, options);
@@ -167,7 +176,7 @@ static void note_exit(int status, void *unused)
 	gp_process_trace_ends(GP_END_STATUS, status);
 }
 
-/* Once in a program: its forked children have the parent's handlers. */
+/* Once per program: forked children inherit the parent's handlers. */
 static void register_leaving(void)
 {
 	static bool registered;
@@ -219,8 +228,8 @@ static void start(void)
 }
 
 /*
- * The program does not wait for ever where making the files takes long.  Where the whole process stood still meanwhile, time
- * alone says nothing.
+ * The wait is bounded if creating the files takes long.  If the whole process was stopped
+ * meanwhile, elapsed time alone says nothing.
  */
 static void wait_for_start(void)
 {
@@ -232,10 +241,10 @@ static void wait_for_start(void)
 		gp_sys_wait(&gp_process_state.recording, STARTING, MOST_WAIT_NS / START_WAITS);
 	if (gp_load32_acquire(&gp_process_state.recording) == STARTING)
 		gp_store32(&gave_up_in, gp_sys_process_id());
-	gp_sys_wake(&gp_process_state.recording); /* which wakes one: the next, if there is one */
+	gp_sys_wake(&gp_process_state.recording); /* it wakes one waiter, which wakes the next */
 }
 
-/* A start that others wait for: none of them has done so in vain. */
+/* A start in progress, for which no wait has timed out. */
 static bool is_awaited(void)
 {
 	return gp_load32_acquire(&gp_process_state.recording) == STARTING &&
@@ -243,8 +252,9 @@ static bool is_awaited(void)
 }
 
 /*
- * No cancellation point of the C library's counts: the program called nothing that is one.  No handler of a signal runs, for it may leave by a jump.  A thread of ours comes here where the
- * program has a function of the C library's name, with a range in it: the start waits for that thread.
+ * Cancellation is disabled: the program called no cancellation point.  Signals are held, because a
+ * handler might jump out.  A profiler thread gets here if the program defines a C library function
+ * with a range in it: the start waits for that thread.
  */
 static void start_or_wait(void)
 {
@@ -255,7 +265,7 @@ static void start_or_wait(void)
 		return;
 	if (gp_load32_acquire(&gp_process_state.recording) == STARTING && !is_awaited())
 		return;
-	/* what nobody handles ends a program whose start takes long, as without us */
+	/* signals without a handler still end a program whose start takes long, as without us */
 	before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS |
 				     (gp_sys_is_confined() ? 0 : gp_sys_unhandled_signals()));
 	is_inside = true;
@@ -301,7 +311,7 @@ static bool wants_finish(void)
 		!gp_option_flag(GP_OPTION_ID_QUIET));
 }
 
-/* Whose limit it was, where the error's text does not say so. */
+/* The owner of the limit, if the error text does not tell it. */
 static const char *limit_of(int error)
 {
 	return error == -EFBIG ? " (ulimit -f)" : "";
@@ -309,7 +319,7 @@ static const char *limit_of(int error)
 
 #define GROUPED_BYTES 28 /* 20 digits, 6 commas, the NUL */
 
-/* "16,023", as the summary prints it, whatever the locale; points into text. */
+/* "16,023", as the summary prints it, in any locale; points into text. */
 static const char *group_digits(unsigned long long number, char text[GROUPED_BYTES])
 {
 	char *at = text + GROUPED_BYTES - 1;
@@ -323,10 +333,11 @@ static const char *group_digits(unsigned long long number, char text[GROUPED_BYT
 	return at;
 }
 
-/* What the trace lacks, in one line. */
+/* Logs one line about the losses of the trace. */
 static void log_loss(int stop_error)
 {
-	static char word[GP_SHELL_WORD_BYTES]; /* once; the stack may be that of a signal handler */
+	/* static: used once, and the stack may be that of a signal handler */
+	static char word[GP_SHELL_WORD_BYTES];
 	const char *path = gp_collector_trace_path();
 	char grouped[GROUPED_BYTES];
 	int lost_error;
@@ -360,7 +371,7 @@ static void log_loss(int stop_error)
 					    : "choose another folder with -o or GPUPROF_OUTPUT");
 }
 
-/* Live first: who makes it dead has said before that it closes it. */
+/* Check live first: the thread that ends the recording has announced the closing before. */
 bool gp_process_trace_is_unfinished(void)
 {
 	bool is_unfinished =
@@ -391,7 +402,10 @@ static void close_here(void)
 	gp_sys_wake(&gp_process_state.is_closed);
 }
 
-/* Two threads end the process, and the second one, once it goes on, would cut the first one off.  As long as that one may wait between two signs of life. */
+/*
+ * If two threads end the process, the second must not cut the first one off: wait as long as the
+ * first may take between two signs of progress.
+ */
 static void await_closer(void)
 {
 	uint64_t most_ns = STOP_TIMEOUT_NS + (is_to_finish() ? finish_timeout_ns() : 0);
@@ -409,7 +423,7 @@ static void await_closer(void)
 	}
 }
 
-/* A handler may have forked since the caller looked: the child has nothing to close. */
+/* A handler may have forked after the caller's check: the child has nothing to close. */
 static void close_or_await(void (*complete)(void))
 {
 	uint32_t self = gp_sys_thread_id();
@@ -424,7 +438,10 @@ static void close_or_await(void (*complete)(void))
 		await_closer();
 }
 
-/* Of a timer that was to end what hangs, and came when only we were not ready yet: again, where the process is still there. */
+/*
+ * A timer that was to end a hanging program expired while only we were busy: restart it, in case
+ * the process lives on.
+ */
 static void set_interval_timer_again(int timer)
 {
 	static const struct itimerval none, soon = {.it_value = {.tv_sec = 1}};
@@ -435,7 +452,7 @@ static void set_interval_timer_again(int timer)
 		gp_sys.call(SYS_setitimer, timer, (long)&soon, 0, 0, 0, 0);
 }
 
-/* The same of one of timer_create(), by the kernel's number. */
+/* The same for a timer of timer_create(), by the kernel's id. */
 static void set_timer_again(int timer)
 {
 	static const struct itimerspec none, soon = {.it_value = {.tv_sec = 1}};
@@ -454,7 +471,7 @@ static void send_again(int number, const siginfo_t *came)
 		gp_sys.call(SYS_tgkill, process, thread, number, 0, 0, 0);
 }
 
-#define MOST_TICKS 64 /* of one timer that is faster than we are */
+#define MOST_TICKS 64 /* for a timer with a very short period */
 
 static void drop_ticks_of(int timer, int number)
 {
@@ -481,8 +498,9 @@ static void drop_ticks_of(int timer, int number)
 }
 
 /*
- * By timers, amid our end: without us the program would have ended before.  Not where it holds them back itself, nor of timers that send another
- * signal than these: what is taken out of a queue of signals, and sent again, loses its place there.
+ * Drops timer signals that came during our end: without us the program would have ended before.
+ * Not if the program blocks them, nor for timers that send other signals: a signal that is taken
+ * from the queue and sent again loses its order.
  */
 static void drop_ticks(uint64_t mask)
 {
@@ -494,10 +512,13 @@ static void drop_ticks(uint64_t mask)
 			drop_ticks_of(timer, numbers[timer]);
 }
 
-/* No signal comes to this thread amid it: its handler could end the process there, or fork, or find the program's own objects gone. */
+/*
+ * Signals are held meanwhile: a handler could end the process here, fork, or find destroyed objects
+ * of the program.
+ */
 void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by)
 {
-	/* by another thread: the file would stay behind, with nothing in it */
+	/* by another thread: the file would stay behind, empty */
 	bool is_starting = !is_inside && gp_process_state_is_own_process() && is_awaited();
 	uint64_t before;
 	int saved_state;

@@ -1,8 +1,9 @@
 /*
- * process_trace: the trace of this process: begins with whatever is first to be recorded, is made known to gpuprof-run,
- * and is closed at the end.
+ * process_trace: the trace of this process: begins with the first recorded event, is reported to
+ * gpuprof-run, and is closed at the end.
  *
- * A forked child may have one of its own, also where its parent has one: nothing of the parent's is touched.
+ * A forked child may have its own trace, even if its parent has one: nothing of the parent's is
+ * touched.
  */
 #ifndef INJECT_PROCESS_TRACE_H
 #define INJECT_PROCESS_TRACE_H
@@ -11,46 +12,59 @@
 
 #include "gpuprof/record.h"
 
-/* What is to be called at quick_exit(), in a process that has a trace; NULL = nothing.  By the constructor. */
+/*
+ * By the constructor: set the function to call at quick_exit() in a process with a trace; NULL =
+ * none.
+ */
 void gp_process_trace_init(void (*on_leave)(void));
 
 /*
- * To be called by what is first to be recorded: CUDA's first context, the first range.  The first call makes the trace
- * (some ms), others wait for it, and from then on it costs two loads.
- * Returns whether there is a trace to record to; where it could not be made, one line has said so.  Any thread; keeps errno.
+ * By the source of the first recorded event: CUDA's first context, the first range.  The first call
+ * creates the trace (some ms), concurrent calls wait for it, and later calls cost two loads.
+ * Returns whether there is a trace; a failure was logged.  Any thread; preserves errno.
  */
 bool gp_process_trace_start(void);
 
-/* Whether this very process records: false in every child that has not started a trace, also in one of vfork(). */
+/*
+ * Whether this very process records: false in every child that has not started a trace, also in a
+ * child of vfork().
+ */
 bool gp_process_trace_is_here(void);
 
 /*
- * How this process is about to end, for its trace; in a process that has none it does nothing.  With which status exit() was called is found
- * out here.
+ * Record for the trace how this process is about to end; no effect without a trace.  Determines the
+ * status of exit() by itself.
  */
 void gp_process_trace_ends(enum gp_end_way way, int status);
 
-/* The same, and while it is being closed. */
+/* The same, and while the trace is being closed. */
 bool gp_process_trace_is_unfinished(void);
 
-/* What of the program's follows the end of its trace. */
+/* The program code that runs after the end of its trace. */
 enum gp_followed_by {
 	GP_FOLLOWED_BY_NOTHING,  /* _exit() */
-	GP_FOLLOWED_BY_HANDLERS, /* of its end: destructors, or what quick_exit() calls */
-	GP_FOLLOWED_BY_PROGRAM,  /* the next one, or this one where the exec fails */
+	GP_FOLLOWED_BY_HANDLERS, /* handlers of its end: destructors, or quick_exit() handlers */
+	GP_FOLLOWED_BY_PROGRAM,  /* the next program, or this one if the exec fails */
 };
 
 /*
- * Nothing is recorded any more.  The trace gets its end, after complete() if this process records, and is finished where gpuprof-run is not there to.  Once, by
- * whoever comes first; others wait for that.  Also in a signal handler.  Meanwhile signals are held (gp_sys_hold_signals()): they come then, but for those of
- * timers at an end (docs/reference/limits.md), and none behind _exit().
+ * Stop recording.  Completes the trace, after complete() if this process records, and finishes it
+ * unless gpuprof-run does.  The first caller does it; others wait.  Also in a signal handler.
+ * Signals are held meanwhile (gp_sys_hold_signals()) and delivered afterwards, except those of
+ * timers at an end (docs/limits.md), and none before _exit().
  */
 void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by);
 
-/* Whether gpuprof-run does what concerns the whole tree: complaints about options, the summary, the Chrome trace. */
+/*
+ * Whether gpuprof-run handles everything that concerns the whole process tree: option errors, the
+ * summary, the Chrome trace.
+ */
 bool gp_process_trace_in_session(void);
 
-/* Tell gpuprof-run, if it is there, what may be why there is no trace: a GP_SESSION_... name.  Keeps errno. */
+/*
+ * Tell gpuprof-run, if present, a possible reason for a missing trace: a GP_SESSION_... name.
+ * Preserves errno.
+ */
 void gp_process_trace_tell(const char *what);
 
 #endif

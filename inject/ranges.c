@@ -12,7 +12,10 @@ static struct gp_text_table messages = {.wanted_bytes = GP_TEXT_TABLE_MAX_BYTES}
 
 #define MASK_LEVELS 32
 
-/* Ranges that are open on this thread, by domain; index 0 is the default one.  Counted also where nothing is recorded. */
+/*
+ * The open ranges of this thread, by domain; index 0 is the default one.  Counted even if nothing
+ * is recorded.
+ */
 static __thread struct {
 	uint32_t levels[GP_LEVEL_DOMAINS];
 	uint32_t recorded[GP_LEVEL_DOMAINS]; /* bit set: the push to this level was recorded */
@@ -20,7 +23,7 @@ static __thread struct {
 
 static bool enabled, recording;
 static uint64_t last_range_id;
-static uint64_t refused; /* not 0: there was no room for a text to be kept */
+static uint64_t refused; /* not 0: a text could not be kept */
 static uint64_t watcher; /* address of the function, 0 = none */
 
 /* ---- domains and messages ---- */
@@ -37,7 +40,7 @@ struct gp_known_text *gp_ranges_known_domain(uint64_t handle)
 	return handle != 0 ? gp_text_table_at(&domains, handle) : NULL;
 }
 
-/* Its number in the recording that is live. */
+/* Its id in the current recording. */
 static uint32_t domain_id(struct gp_known_text *domain)
 {
 	return domain != NULL ? gp_text_table_define(domain) : 0;
@@ -95,7 +98,7 @@ static int lower_level(uint32_t index)
 	return (int)--open_ranges.levels[index];
 }
 
-/* Of deeper levels it is not known, and neither is it in domains whose levels are not counted. */
+/* Unknown for deeper levels, and for domains whose levels are not counted. */
 static bool is_in_mask(int level)
 {
 	return level >= 0 && level < MASK_LEVELS;
@@ -175,7 +178,7 @@ static struct gp_record_range make_event(enum gp_range_op op, struct gp_known_te
 	};
 }
 
-/* The clock is read last: what we do ourselves is outside of the range. */
+/* The clock is read last, so that our own work is outside the range. */
 static void emit_opening(enum gp_range_op op, struct gp_known_text *domain,
 			 const struct gp_message *message, const struct gp_range_details *details,
 			 uint64_t range_id)
@@ -250,7 +253,7 @@ int gp_ranges_pop(struct gp_known_text *domain, uint32_t payload_id)
 	return level;
 }
 
-/* The last bit of a number says whether the start was recorded. */
+/* The last bit of an id tells whether the start was recorded. */
 uint64_t gp_ranges_start(struct gp_known_text *domain, const struct gp_message *message,
 			 const struct gp_range_details *details)
 {

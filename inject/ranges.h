@@ -1,8 +1,10 @@
 /*
- * ranges: what the program says it is doing, from NVTX or from gpuprof's own functions, as records of its thread.
+ * ranges: the ranges and marks of the program, from NVTX or gpuprof's own functions, as records of
+ * its thread.
  *
- * The first range of a process makes its trace, also without any GPU use.  Then a push or a pop costs some tens of ns:
- * no lock, no allocation, no system call.  Any thread; errno is kept.
+ * The first range of a process starts its trace, even without any GPU use.  After that a push or a
+ * pop costs some tens of ns: no lock, no allocation, no system call.  Any thread; errno is
+ * preserved.
  */
 #ifndef INJECT_RANGES_H
 #define INJECT_RANGES_H
@@ -13,19 +15,22 @@
 #include "collector/text_table.h"
 #include "gpuprof/record.h"
 
-/* Levels are counted in this many domains; push and pop return GP_LEVEL_UNKNOWN in further ones. */
+/* Levels are counted in this many domains; push and pop return GP_LEVEL_UNKNOWN in others. */
 #define GP_LEVEL_DOMAINS 32
 #define GP_LEVEL_UNKNOWN (-2)
 #define GP_LEVEL_NONE    (-1) /* a pop without a push */
 
-/* A message, NUL-terminated.  Either as it is, or kept before: then `kept` alone counts. */
+/*
+ * A message, NUL-terminated.  Either plain bytes or a kept text: if `kept` is set, the other
+ * members are ignored.
+ */
 struct gp_message {
 	const char *bytes; /* NULL = none */
 	uint32_t length_bytes;
 	struct gp_known_text *kept;
 };
 
-/* What a range may have besides its message.  Fields as in struct gp_record_range. */
+/* The attributes of a range besides its message.  Fields as in struct gp_record_range. */
 struct gp_range_details {
 	uint8_t flags;
 	uint32_t category;
@@ -37,66 +42,72 @@ struct gp_range_details {
 
 /* ---- domains: NULL is the default one ---- */
 
-/* The domain of this name, for good.  NULL, the default one, where too many are known or the name is NULL. */
+/*
+ * The permanent domain of this name.  NULL, the default one, if too many are known or the name is
+ * NULL.
+ */
 struct gp_known_text *gp_ranges_domain(const char *name, uint32_t length_bytes);
 
-/* The domain that a program means by a handle; the default one where it is none of ours. */
+/* The domain of a handle; the default one if the handle is not ours. */
 struct gp_known_text *gp_ranges_known_domain(uint64_t handle);
 
-/* A message that will come again; NULL: there was no room. */
+/* Keep a message that will be used again; NULL: the table is full. */
 struct gp_known_text *gp_ranges_keep(const char *bytes, uint32_t length_bytes);
 
-/* Whether there ever was none. */
+/* Whether keeping a message ever failed. */
 bool gp_ranges_refused(void);
 
-/* The kept message that a program means by a handle; NULL where it is none of ours. */
+/* The kept message of a handle; NULL if the handle is not ours. */
 struct gp_known_text *gp_ranges_kept(uint64_t handle);
 
-/* Its number in the recording that is live. */
+/* Its id in the current recording. */
 uint32_t gp_ranges_text_id(const struct gp_message *message);
 
-/* ---- events; details may be NULL; payload_id: what a range is told at its end, 0 = nothing ---- */
+/* ---- events; details may be NULL; payload_id: the payload at the end of a range, 0 = none ---- */
 
 /* Both return the 0-based level of the range within its domain and thread. */
 int gp_ranges_push(struct gp_known_text *domain, const struct gp_message *message,
 		   const struct gp_range_details *details);
 int gp_ranges_pop(struct gp_known_text *domain, uint32_t payload_id);
 
-/* Whether the next pop, or the end of that range, is recorded: what else it tells is worth reading. */
+/*
+ * Whether the next pop, or the end of that range, is recorded, so that its payload is worth
+ * reading.
+ */
 bool gp_ranges_records_pop(const struct gp_known_text *domain);
 bool gp_ranges_records_end(uint64_t range_id);
 
-/* Returns a number that is unique in this process and its forked children, never 0. */
+/* Returns an id that is unique in this process and its forked children, never 0. */
 uint64_t gp_ranges_start(struct gp_known_text *domain, const struct gp_message *message,
 			 const struct gp_range_details *details);
 void gp_ranges_end(struct gp_known_text *domain, uint64_t range_id, uint32_t payload_id);
 void gp_ranges_mark(struct gp_known_text *domain, const struct gp_message *message,
 		    const struct gp_range_details *details);
 
-/* By the constructor: ranges are looked at, and recorded, or looked at alone. */
+/* By the constructor: watch ranges, and record them if `record`. */
 void gp_ranges_enable(bool record);
 bool gp_ranges_are_enabled(void);
 
 /*
- * Whether a range that begins now is recorded: the gate is open and there is a trace; the first that asks makes it.  What
- * began while the gate was open is recorded to its end.
+ * Whether a range that begins now is recorded: the gate is open and there is a trace, which the
+ * first call creates.  A range that began while the gate was open is recorded to its end.
  */
 bool gp_ranges_wanted(void);
 
-/* ---- for whoever waits for a certain range ---- */
+/* ---- for the watcher of ranges ---- */
 
 struct gp_range_event {
 	enum gp_range_op op; /* all but MARK */
 	const char *domain;  /* its name, "" = the default one */
-	const char *message; /* of PUSH and START, NULL = none */
-	int level;           /* of PUSH and POP */
-	uint64_t range_id;   /* of START and END */
+	const char *message; /* for PUSH and START, NULL = none */
+	int level;           /* for PUSH and POP */
+	uint64_t range_id;   /* for START and END */
 };
 
 /*
- * Have a function called for each push and start before it is recorded, and for each pop and end after it was, on the
- * program's thread, whether anything is recorded or not.  It may be called before and after this returns.  NULL: for none.
- * Without one, this costs one test.
+ * Set a function that is called for each push and start before it is recorded, and for each pop and
+ * end after it was, on the program's thread, whether anything is recorded or not.  Calls may
+ * overlap this call.  NULL: none; then the cost is one test.
  */
 void gp_ranges_watch(void (*watcher)(const struct gp_range_event *event));
 

@@ -18,18 +18,22 @@
 #include "inject/trace_list.h"
 
 /*
- * Beside the bits of trace_list.  CUPTI gives a record for a whole graph in place of those of its nodes, where both are
- * on; so --graphs is one bit.  Records of events come only beside those of synchronisation (docs/design/cupti-notes.md, 9), and
- * before 12.9 they come with those, without a kind of their own.
+ * Besides the bits of trace_list.  If both are enabled, CUPTI delivers a record for a whole graph
+ * instead of those of its nodes; so --graphs is one bit.  Event records come only beside
+ * synchronization records (docs/cupti-notes.md, 9); before 12.9 they come with those, without a
+ * kind of their own.
  */
 #define WHOLE_GRAPHS     0x80000000u
 #define KIND_OF_EVENT    0x40000000u
 #define GRAPHS_OF_CLIENT 0x20000000u /* whole graphs beside nodes, because a client wants them */
-#define KIND_OF_GREEN    0x10000000u /* green contexts have records of their own */
-#define HOST_FUNCTIONS   0x08000000u /* functions of the host have records when they are called */
-#define HOST_NODES       0x04000000u /* and those that are nodes of graphs */
+#define KIND_OF_GREEN    0x10000000u /* green contexts have their own records */
+#define HOST_FUNCTIONS   0x08000000u /* host functions have records when they are called */
+#define HOST_NODES       0x04000000u /* host functions of graph nodes have records */
 
-/* What is in force.  A client inside the program that wants records of ours has all on, and the gate leaves calls out. */
+/*
+ * The applied state.  If a client inside the program wants records of our kinds, everything is on,
+ * and the gate excludes calls.
+ */
 enum { ON = 1, DRIVER_READY = 2, CLIENT = 4 };
 
 #define HOLD_SLEEP_NS 20000u
@@ -37,23 +41,26 @@ enum { ON = 1, DRIVER_READY = 2, CLIENT = 4 };
 
 static struct {
 	const struct gp_cupti *cupti;
-	uint32_t trace;   /* enum gp_trace, and the bits above; the fetching thread reads it, too */
-	uint32_t wanted;  /* ON, DRIVER_READY, CLIENT: what was asked for last */
-	uint32_t applied; /* what is in force; of the thread that is switching */
-	uint32_t switching;  /* a thread is at it, or holds it */
-	uint32_t for_client; /* a client has wanted records of ours */
-	uint32_t refused;    /* bit n: row n of kinds, which this library or device does not have */
+	uint32_t trace;   /* enum gp_trace and the bits above; the fetching thread reads it, too */
+	uint32_t wanted;  /* ON, DRIVER_READY, CLIENT: the last request */
+	uint32_t applied; /* the applied state; owned by the switching thread */
+	uint32_t switching;  /* a thread is switching, or holds the lock */
+	uint32_t for_client; /* a client has wanted records of our kinds */
+	uint32_t refused;    /* bit n: row n of kinds, which this library or device refused */
 	bool said_not_reported;
 } recording;
 
-/* What defines what the others refer to: always on.  inject/cupti_decode.c has a row for each of these and those below. */
+/*
+ * The definitions that other records refer to: always on.  inject/cupti_decode.c has a row for each
+ * of these and those below.
+ */
 static const CUpti_ActivityKind definitions[] = {
 	CUPTI_ACTIVITY_KIND_DEVICE,
 	CUPTI_ACTIVITY_KIND_CONTEXT,
 	CUPTI_ACTIVITY_KIND_STREAM,
 };
 
-/* Unified memory says what it does in counters; each is asked for. */
+/* Unified memory reports by counters, each of which must be enabled. */
 static CUptiResult configure_unified(void)
 {
 	static const CUpti_ActivityUnifiedMemoryCounterScope scopes[] = {
@@ -79,7 +86,10 @@ static CUptiResult configure_unified(void)
 	return result;
 }
 
-/* Leave out what a program that polls an event or a stream would drown in: queries that say "not yet". */
+/*
+ * Exclude queries that return "not yet": a program that polls an event or a stream would flood the
+ * trace with them.
+ */
 static CUptiResult leave_out_polling(void)
 {
 	if (recording.cupti->cuptiActivityEnableAllSyncRecords != NULL)
@@ -88,14 +98,14 @@ static CUptiResult leave_out_polling(void)
 }
 
 /*
- * What the device does is one switch: without records of copies, CUPTI loses those of kernels in graphs
- * (docs/design/cupti-notes.md, 2).  Lazy loading is told by overhead records.
+ * GPU activity is one switch: without records of copies, CUPTI loses those of kernels in graphs
+ * (docs/cupti-notes.md, 2).  Lazy loading shows in overhead records.
  */
 static const struct {
 	CUpti_ActivityKind kind;
-	uint32_t trace;   /* on with any of these */
-	const char *what; /* NULL: vital; else it may be refused, and this says what is missing */
-	bool waits;       /* for the driver to be initialised */
+	uint32_t trace;   /* on with any of these bits */
+	const char *what; /* NULL: essential; else it may be refused, and this names the loss */
+	bool waits;       /* until the driver is initialized */
 	CUptiResult (*prepare)(void); /* before it is enabled */
 } kinds[] = {
 	{CUPTI_ACTIVITY_KIND_MEMCPY, GP_TRACE_GPU, NULL, false, NULL},
@@ -135,7 +145,7 @@ bool gp_recording_has_operations(void)
 	return is_traced(GP_TRACE_GPU);
 }
 
-/* Each node of each graph, rather than graphs as a whole. */
+/* Each node of each graph, rather than whole graphs. */
 bool gp_recording_has_nodes(void)
 {
 	return is_traced(GP_TRACE_GPU) && !is_traced(WHOLE_GRAPHS);
@@ -192,7 +202,7 @@ static void note_refused(size_t row, CUptiResult result)
 	       text != NULL ? text : "unknown error");
 }
 
-/* Only the refusal of one that is vital is an error. */
+/* Only the refusal of an essential kind is an error. */
 static CUptiResult turn_on(size_t row)
 {
 	CUptiResult result = enable_kind(row);
@@ -226,7 +236,10 @@ static CUptiResult set_callback(bool on, CUpti_CallbackDomain domain, uint32_t c
 	return gp_client_callbacks_enable(GP_SIDE_OURS, on, domain, cbid);
 }
 
-/* With which words each class of calls is recorded; calls about memory pools and the like are among CONTROL. */
+/*
+ * The bits with which each class of calls is recorded; calls about memory pools and similar are in
+ * CONTROL.
+ */
 static const uint32_t trace_of_class[GP_API_CLASSES] = {
 	[GP_API_LAUNCH] = GP_TRACE_GPU,      [GP_API_GRAPH_LAUNCH] = GP_TRACE_GPU,
 	[GP_API_COPY] = GP_TRACE_GPU,        [GP_API_MEMSET] = GP_TRACE_GPU,
@@ -248,7 +261,7 @@ static CUpti_CallbackDomain domain_of(const struct gp_api_entry *entry)
 					    : CUPTI_CB_DOMAIN_RUNTIME_API;
 }
 
-/* Once.  Which calls are missing is told by the first: as a rule it is all from there on. */
+/* Once, for the first missing call: usually all later ones are missing, too. */
 static void note_not_reported(const struct gp_api_entry *entry, CUptiResult result)
 {
 	const char *text = NULL;
@@ -261,7 +274,7 @@ static void note_not_reported(const struct gp_api_entry *entry, CUptiResult resu
 	       gp_api_cupti_name(entry), text != NULL ? text : "unknown error");
 }
 
-/* A number that this library does not know is an invalid parameter, and that means nothing. */
+/* A cbid unknown to this library is an invalid parameter, which does not matter. */
 static void set_call(bool on, const struct gp_api_entry *entry)
 {
 	CUptiResult result = set_callback(on, domain_of(entry), GP_API_CBID(entry->api));
@@ -280,7 +293,7 @@ static void set_curated_calls(bool on)
 			 &entries[i]);
 }
 
-/* By which the recording is switched on again. */
+/* The calls that switch the recording on again. */
 static void enable_triggers(void)
 {
 	uint32_t count;
@@ -306,7 +319,10 @@ static CUptiResult set_every_call(bool on)
 
 static CUptiResult set_calls(bool on)
 {
-	/* fires inside a call that is being captured: the only sign that it will have no record */
+	/*
+	 * fires inside a call that is being captured: the only sign that the call will have no
+	 * record
+	 */
 	if (is_traced(GP_TRACE_GPU | GP_TRACE_MEMORY))
 		set_callback(on, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
 	if (gp_recording_has_nodes())
@@ -319,7 +335,9 @@ static CUptiResult set_calls(bool on)
 
 /* ---- on and off ---- */
 
-/* Records come only of calls whose callbacks were called, so that those can be told that are not wanted. */
+/*
+ * Records must come only for calls whose callbacks ran, so that unwanted records can be recognized.
+ */
 static CUptiResult apply(uint32_t before, uint32_t after)
 {
 	bool on = (after & (ON | CLIENT)) != 0, turns = on != ((before & (ON | CLIENT)) != 0);
@@ -355,8 +373,9 @@ CUptiResult gp_recording_begin(void)
 }
 
 /*
- * A thread that finds another at work leaves its wish; whoever is at work looks for one after it has finished.  The two
- * look crosswise, so their accesses are sequentially consistent.
+ * A thread that finds another one at work leaves its request; the working thread checks for
+ * requests after it has finished.  Store and load are in opposite order on the two sides, so the
+ * accesses are sequentially consistent.
  */
 static CUptiResult fulfil_wishes(void)
 {

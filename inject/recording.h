@@ -1,9 +1,10 @@
 /*
- * recording: what CUPTI is asked for, by the options: records of the GPU's work, and callbacks in the program's calls.
+ * recording: enables CUPTI's records and callbacks according to the options.
  *
- * One part is on from the beginning to the end: what defines devices, contexts and streams, the birth and end of
- * contexts, and the calls that control needs.  All the rest is switched on and off together, as often as one likes, by any thread and also inside a
- * callback.  Nothing here waits: two threads that switch at a time do not get in each other's way.
+ * Some are always on: definitions of devices, contexts and streams, creation and destruction of
+ * contexts, and the calls that control needs.  All others are switched together, any number of
+ * times, by any thread, also inside a callback.  No function blocks: two threads that switch
+ * concurrently do not wait for each other.
  */
 #ifndef INJECT_RECORDING_H
 #define INJECT_RECORDING_H
@@ -14,51 +15,66 @@
 
 #include "inject/cupti_library.h"
 
-/* To be called once, after cuptiSubscribe and before every other function; both arguments stay the caller's. */
+/* Once, after cuptiSubscribe and before every other function; the caller keeps both objects. */
 void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subscriber);
 
-/* Enable what is always on.  Once, after the buffer callbacks are registered; an error of CUPTI is returned. */
+/*
+ * Enable the permanent part.  Once, after the buffer callbacks are registered; returns CUPTI's
+ * error.
+ */
 CUptiResult gp_recording_begin(void);
 
 /*
- * Switch the rest on or off.  Where another thread is doing so at this moment, it does this, too, and the call returns
- * at once.  Returns CUPTI's error where switching on failed, and then some of it may be on.  Not in a forked child.
+ * Switch the rest on or off.  If another thread is switching, that thread also does this, and the
+ * call returns at once.  Returns CUPTI's error if switching on failed; then a part may be on.  Not
+ * in a forked child.
  */
 CUptiResult gp_recording_switch(bool on);
 
-/* The driver has been initialised: what must wait for it is enabled, now or when the rest is.  As gp_recording_switch(). */
+/*
+ * The driver is initialized: enable the kinds that had to wait for it, now or with the rest.  Like
+ * gp_recording_switch().
+ */
 void gp_recording_driver_is_ready(void);
 
-/* Whether it was switched off, and there may be records all the same, which a client wants or wanted. */
+/*
+ * Whether the recording is off but records may still come, because a client wants or wanted them.
+ */
 bool gp_recording_is_for_client(void);
 
-/* Whether what the device does is recorded at all. */
+/* Whether GPU activity is recorded at all. */
 bool gp_recording_has_operations(void);
 
-/* Whether nodes of graphs are recorded, rather than whole graphs or nothing of the device. */
+/* Whether nodes of graphs are recorded, rather than whole graphs or no GPU activity. */
 bool gp_recording_has_nodes(void);
 
-/* A client of CUPTI inside the program has enabled kinds of records that we have: all stays on, whatever the gate does. */
+/*
+ * A CUPTI client inside the program has enabled kinds that we also record: everything stays on,
+ * whatever the gate does.
+ */
 void gp_recording_want_for_client(bool wanted);
 
 /*
- * To be held: a client asks for whole graphs.  What is instantiated meanwhile never has records of its nodes again, so that
- * we take those of whole graphs from now on, where there are no nodes.
+ * While held: a client asks for whole graphs.  Graphs that are instantiated from now on never have
+ * records of their nodes, so we use the records of whole graphs for them.
  */
 void gp_recording_take_graphs(void);
 
-/* To be held: have callbacks for all calls in our table from now on, so that the next one is noticed whatever we record; or no longer. */
+/*
+ * While held: enable, or no longer enable, callbacks for all calls in our table, so that the next
+ * call is noticed whatever we record.
+ */
 void gp_recording_watch_calls(bool on);
 
 /*
- * For what the client changes by itself: hold, change, release, and nobody switches meanwhile.  Whoever switches does not
- * wait for the holder; the holder does it afterwards.  Held for a second by others, it is not waited for any longer: false.  In a
- * forked child, where nobody switches, false at once.
+ * For changes by the client: hold, change, release; no thread switches meanwhile.  A switching
+ * thread does not wait for the holder; the holder does its work afterwards.  False: others held it
+ * for a second.  In a forked child, where no thread switches, false at once.
  */
 bool gp_recording_hold(void);
 void gp_recording_release(bool held);
 
-/* Disable every record, to leave CUPTI as if we had never asked.  No other thread may be switching. */
+/* Disable every record, to leave CUPTI unchanged.  No other thread may be switching. */
 void gp_recording_end(void);
 
 #endif

@@ -6,32 +6,37 @@
 #include "collector/collector.h"
 #include "collector/sys.h"
 
-/* Each includes the one before; the gate moves one level at a time. */
+/* Each level includes the previous one; the gate moves one level at a time. */
 enum level {
 	LEVEL_OFF,    /* CUPTI is asked for nothing but triggers */
-	LEVEL_CLOSED, /* CUPTI reports, and callbacks leave the calls out */
+	LEVEL_CLOSED, /* CUPTI reports, and callbacks exclude the calls */
 	LEVEL_OPEN,
 };
 
-/* The state in one word: the level wanted, the level reached, a thread at work, CUPTI to be switched as reached, the reason. */
+/*
+ * The state in one word: wanted level, reached level, a thread at work, CUPTI to be switched to the
+ * reached level, the reason.
+ */
 #define WANTED(state)  ((state)&3u)
 #define REACHED(state) ((state) >> 2 & 3u)
 #define BUSY           0x10u
 #define CONNECT        0x20u
 #define REASON(state)  ((state) >> 8)
 
-#define GAPS 8192u /* closed periods whose calls are still known */
+#define GAPS 8192u /* closed periods whose calls are remembered */
 
 static struct {
 	uint32_t state;
-	uint32_t process_id; /* of the process whose CUPTI is switched, 0 = none so far */
-	uint64_t closed_ns;  /* when it was closed last */
+	uint32_t process_id; /* the process whose CUPTI is switched, 0 = none so far */
+	uint64_t closed_ns;  /* time of the last closing */
 	uint64_t connected;  /* void (*)(bool) */
-	uint32_t gap;        /* the latest of gaps */
-	uint64_t gaps
-		[GAPS]; /* first << 32 | last number of the calls left out in a closed period; a half that is 0 = none yet */
-	uint32_t
-		admitted; /* the highest number of a call that was recorded; 0 where nobody kept count */
+	uint32_t gap;        /* the latest entry of gaps */
+	/*
+	 * first << 32 | last correlation id excluded in a closed period; 0 in either half = none
+	 * yet
+	 */
+	uint64_t gaps[GAPS];
+	uint32_t admitted; /* the highest correlation id that was recorded; 0 if not counted */
 } gate;
 
 uint32_t gp_watch;
@@ -46,12 +51,12 @@ void gp_watch_clear(uint32_t bits)
 	gp_clear32(&gp_watch, bits);
 }
 
-/* ---- the calls that are left out ---- */
+/* ---- excluded calls ---- */
 
 #define FIRST(gap) ((uint32_t)((gap) >> 32))
 #define LAST(gap)  ((uint32_t)(gap))
 
-/* Numbers of calls wrap around. */
+/* Correlation ids wrap around. */
 static bool is_before(uint32_t one, uint32_t other)
 {
 	return (int32_t)(one - other) < 0;
@@ -61,7 +66,7 @@ static void note_first(uint32_t gap_number, uint32_t first)
 {
 	uint64_t *gap = &gate.gaps[gap_number % GAPS], old;
 
-	if (first == 1 && gap_number != 0) /* nobody kept count */
+	if (first == 1 && gap_number != 0) /* not counted */
 		return;
 	do {
 		old = gp_load64(gap);
@@ -93,8 +98,8 @@ static void note_admitted(uint32_t id)
 }
 
 /*
- * Whoever closes raises the flag and then looks for the highest number admitted; here it is the other way round, so that
- * a call which is admitted is never in the gap.
+ * The closing thread raises the flag and then reads the highest admitted id; here the order is
+ * opposite, so that an admitted call is never in the gap.
  */
 bool gp_recording_gate_admits(uint32_t correlation_id)
 {
@@ -107,7 +112,7 @@ bool gp_recording_gate_admits(uint32_t correlation_id)
 	return false;
 }
 
-/* From the latest gap backwards: each has smaller numbers than the next. */
+/* From the latest gap backwards: ids decrease. */
 bool gp_recording_gate_has_left_out(uint32_t correlation_id)
 {
 	uint32_t latest = gp_load32_acquire(&gate.gap);
@@ -206,7 +211,10 @@ static void work(void)
 	}
 }
 
-/* Returns once the change is made, or left to the thread that is at work; false = the state was another by now. */
+/*
+ * Returns once the change is made, or left to the working thread; false = the state has changed
+ * meanwhile.
+ */
 static bool change(uint32_t old, uint32_t new)
 {
 	if (!gp_replace32(&gate.state, old, new | BUSY))
@@ -243,7 +251,7 @@ void gp_recording_gate_set(bool open, enum gp_gate_reason reason)
 	uint32_t old, level;
 
 	if (gate.process_id != 0 && gate.process_id != gp_sys_process_id())
-		return; /* CUPTI is the parent's */
+		return; /* CUPTI belongs to the parent */
 	do {
 		old = gp_load32(&gate.state);
 		if (open == (WANTED(old) == LEVEL_OPEN))
@@ -271,6 +279,6 @@ uint64_t gp_recording_gate_poll(uint64_t now_ns)
 		return UINT64_MAX;
 	if (now_ns < due_ns)
 		return due_ns - now_ns;
-	change(old, (old & ~3u) | LEVEL_OFF); /* else it was opened at this moment */
+	change(old, (old & ~3u) | LEVEL_OFF); /* fails if the gate was opened at this moment */
 	return UINT64_MAX;
 }

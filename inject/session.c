@@ -41,22 +41,25 @@
 
 #define TELL_MOST_NS  100000000u
 #define TELL_LEAST_NS 10000000u
-#define SAMPLES_REST                                                                               \
-	200u /* looks at the program's threads take half a hundredth of a core at most */
-#define NEEDED_BYTES (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
-#define BUDGET_PART  4 /* of --max-memory: CUPTI's buffers; as much again of the device's memory */
+#define SAMPLES_REST  200u         /* sampling takes at most 0.5 % of a core */
+#define NEEDED_BYTES  (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
+/* of --max-memory, for CUPTI's host buffers; as much again for its device memory */
+#define BUDGET_PART 4
 
 #define DEVICE_POOL_BYTES    (64u << 20)
-#define DEVICE_BUFFER_BYTES  (4u << 20) /* as CUPTI makes them (docs/design/cupti-notes.md, 2) */
+#define DEVICE_BUFFER_BYTES  (4u << 20) /* the size that CUPTI uses (docs/cupti-notes.md, 2) */
 #define LEAST_DEVICE_BUFFERS 4u         /* CUPTI makes three at once */
 
-/* A kernel has failed: what is known of launches is written at once, for the program may end before it would be. */
+/*
+ * A kernel has failed: emit the unfinished launches at once, because the program may end before
+ * they are overdue.
+ */
 enum failure { NONE, SEEN, TOLD };
 
-/* Whether the fetching thread has done its last work. */
+/* Whether the fetching thread has done its final work. */
 enum finished { NOT_YET, FINISHED, GAVE_UP };
 
-/* What may take as long as a kernel (inject/bounded_call.h). */
+/* The calls that may take as long as a kernel (inject/bounded_call.h). */
 enum bounded_call { FLUSH, ASK_FOR_USAGE, LAST_FLUSH };
 
 static struct {
@@ -68,24 +71,25 @@ static struct {
 	uint32_t context_seen;
 	uint32_t highest_context_id;
 	struct gp_eventcount wakeup; /* the fetching thread sleeps on it */
-	uint32_t
-		has_begun; /* the fetching thread has started, and asks the system for nothing more to be able to go on */
-	uint32_t finish;           /* the fetching thread is to do its last work */
-	uint64_t deadline_ns;      /* ... and be done by then; of several ends the earliest */
-	uint32_t finished;         /* enum finished */
-	uint32_t failure;          /* enum failure */
-	uint64_t failure_until_ns; /* so long who has seen it waits; 0 = there was none */
-	CUptiResult
-		switch_result; /* of the last time that the recording could not be switched on */
-	uint32_t is_shared;    /* CUPTI records, and a client may share it */
+	/* the fetching thread has started, and its startup makes no more system calls */
+	uint32_t has_begun;
+	uint32_t finish; /* the fetching thread must do its final work */
+	/* deadline of the final work; the earliest if there are several ends */
+	uint64_t deadline_ns;
+	uint32_t finished; /* enum finished */
+	uint32_t failure;  /* enum failure */
+	/* a thread that has seen the failure waits until then; 0 = no failure */
+	uint64_t failure_until_ns;
+	CUptiResult switch_result; /* of the last failed attempt to switch the recording on */
+	uint32_t is_shared;        /* CUPTI records, and a client may share it */
 	bool fetching;
-	bool is_flushing;             /* the fetching thread's: one was sent for */
-	bool has_flushed_for_failure; /* the same */
+	bool is_flushing;             /* used by the fetching thread: a flush was sent */
+	bool has_flushed_for_failure; /* used by the fetching thread */
 	bool buffers_per_thread;
 	pid_t pid;
 } session;
 
-/* ---- what CUPTI calls ---- */
+/* ---- called by CUPTI ---- */
 
 /* Any thread, signal handlers, too. */
 static void wake_fetching_thread(void)
@@ -117,7 +121,9 @@ static void on_context_created(CUcontext context)
 	gp_collector_request_anchor();
 }
 
-/* When the process ends, the driver destroys contexts, too: what is allocated then was never freed.
+/*
+ * At the end of the process the driver destroys contexts, too: allocations that exist then were
+ * never freed.
  */
 static void on_context_destroyed(CUcontext context)
 {
@@ -131,13 +137,17 @@ static void on_context_destroyed(CUcontext context)
 	    session.cupti.cuptiGetContextId(context, &end.id) != CUPTI_SUCCESS)
 		return;
 	end.device_id = gp_contexts_device(end.id);
-	gp_contexts_remove(end.id); /* also now: the living ones are asked for their usage */
+	/* also now: living contexts are queried for their memory usage */
+	gp_contexts_remove(end.id);
 	if (gp_load32(&session.finish) != 0)
 		return;
 	gp_emit((const struct gp_record *)&end);
 }
 
-/* As a rule the program ends next, perhaps without a handler of ours: whichever threads see it wait, once and not for long, until that is written. */
+/*
+ * Usually the program ends next, perhaps without a handler of ours: every thread that sees the
+ * failure waits once, briefly, until the launches are emitted.
+ */
 static void on_kernel_failed(void)
 {
 	uint64_t until_ns, now_ns = gp_sys_now_ns();
@@ -156,7 +166,10 @@ static void on_kernel_failed(void)
 
 /* ---- fetching ---- */
 
-/* What the driver says of the memory of each device that a living context is on: asked for on one thread, written by another. */
+/*
+ * The driver's memory usage of each device with a living context: queried on one thread, emitted by
+ * another.
+ */
 static struct {
 	struct gp_record_usage records[GP_CONTEXT_LIMIT];
 	uint32_t count;
@@ -205,7 +218,7 @@ static void emit_usage(void)
 		gp_emit((const struct gp_record *)&usage.records[i]);
 }
 
-/* On a thread of its own. */
+/* On the helper thread. */
 static void run_bounded_call(uint32_t bounded_call)
 {
 	gp_callbacks_leave_out_thread(true);
@@ -216,7 +229,10 @@ static void run_bounded_call(uint32_t bounded_call)
 			bounded_call == LAST_FLUSH ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }
 
-/* What a client inside the program has asked for.  It has flushed already: what there is to decode has come. */
+/*
+ * Serves the request of a client inside the program.  The client has already flushed: all records
+ * to decode have come.
+ */
 static void serve_client(void)
 {
 	uint32_t ticket;
@@ -227,7 +243,7 @@ static void serve_client(void)
 	gp_client_records_answer(ticket, gp_buffers_are_out());
 }
 
-/* What is filled is emptied before: while CUPTI flushes nobody waits for a buffer. */
+/* Filled buffers are emptied first: during a flush no request waits for a buffer. */
 static void send_flush(void)
 {
 	gp_cupti_activity_decode();
@@ -256,7 +272,10 @@ static void begin_period(void)
 	gp_stack_poll();
 }
 
-/* A flush that began before the failure was seen may not give all that had ended by then: another one is behind it, where there is time. */
+/*
+ * A flush that began before the failure may miss records of work that has ended: send another one
+ * if time permits.
+ */
 static void serve_failure(uint64_t now_ns)
 {
 	bool is_late = now_ns + TELL_LEAST_NS >= gp_load64(&session.failure_until_ns);
@@ -281,7 +300,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A buffer that was given back full needs no flush, only decoding; a period's end needs both. */
+/* A full buffer needs no flush, only decoding; the end of a period needs both. */
 static void fetch_until_finish(uint64_t period_ns)
 {
 	uint64_t due_ns = gp_sys_now_ns() + period_ns;
@@ -306,13 +325,13 @@ static void fetch_until_finish(uint64_t period_ns)
 	}
 }
 
-/* When there is just time to tell what has no record. */
+/* Leaves just enough time to emit the unfinished launches. */
 static uint64_t give_up_ns(void)
 {
 	return gp_load64(&session.deadline_ns) - TELL_MOST_NS;
 }
 
-/* False: it takes too long. */
+/* False: the deadline has passed. */
 static bool await_bounded_call(void)
 {
 	while (!gp_bounded_call_is_done()) {
@@ -332,7 +351,7 @@ static bool do_bounded_call(enum bounded_call call)
 	return gp_bounded_call_send(call) && await_bounded_call();
 }
 
-/* What the program's end waits for. */
+/* The final work that the end of the program waits for. */
 static enum finished fetch_last(void)
 {
 	enum finished how = GAVE_UP;
@@ -400,7 +419,7 @@ int gp_session_start_fetching(void)
 	return 0;
 }
 
-/* Another thread may be ending the process, too, and may have more time. */
+/* Another thread may end the process, too, with a later deadline. */
 static void set_deadline(uint64_t deadline_ns)
 {
 	for (;;) {
@@ -412,7 +431,7 @@ static void set_deadline(uint64_t deadline_ns)
 	}
 }
 
-/* Both: the first process of a namespace may have the number of its parent, the first of another. */
+/* Both conditions: the first process of a pid namespace may have the same pid as its parent. */
 static bool is_subscribers_process(void)
 {
 	return gp_load32(&gp_process_state.cupti) != 0 && getpid() == session.pid;
@@ -471,15 +490,16 @@ static int refuse(CUptiResult result, const char *what)
 
 static void set_attribute(CUpti_ActivityAttribute attribute, void *value, size_t bytes)
 {
-	/* one that a library does not know is refused, and then it behaves that way anyway */
+	/* an attribute unknown to the library is refused; such a library behaves that way anyway */
 	session.cupti.cuptiActivitySetAttribute(attribute, &bytes, value);
 }
 
 /*
- * Threads that share a buffer wait for each other in each launch; with one per thread a new thread costs a buffer, and a program that is killed
- * where nobody flushes (XLA's) loses what is in each.  And a bound on the device memory in which CUPTI keeps the times of what is in flight: 16 buffers
- * of 4 MiB, 1.6 million operations (fewer with --max-memory), where the default would let it grow to 1 GiB.  Both must be set
- * before the buffer callbacks are registered (docs/design/cupti-notes.md, 2).
+ * Threads that share a buffer contend in each launch.  With one buffer per thread a new thread
+ * costs a buffer, and if nobody flushes (XLA) a killed program loses the content of each.  Also
+ * limits the device memory in which CUPTI keeps the timestamps of work in flight: 16 buffers of 4
+ * MiB, 1.6 million operations (fewer with --max-memory); the default could grow to 1 GiB.  Both
+ * must be set before the buffer callbacks are registered (docs/cupti-notes.md, 2).
  */
 static void set_attributes(void)
 {
@@ -549,7 +569,7 @@ static int subscribe(gp_session_first_context first_context)
 	gp_api_table_init();
 	gp_call_stacks_init();
 	gp_callbacks_init(&events);
-	/* subscribing first tells whether somebody else has CUPTI, before anything is changed */
+	/* subscribing first shows whether another client has CUPTI, before anything is changed */
 	CUptiResult result = session.cupti.cuptiSubscribe(&session.subscriber, gp_callback, NULL);
 
 	if (result != CUPTI_SUCCESS)
@@ -559,7 +579,7 @@ static int subscribe(gp_session_first_context first_context)
 	set_attributes();
 	result = start_recording();
 	if (result != CUPTI_SUCCESS) {
-		/* leave CUPTI as if we had never asked: nobody would empty its buffers */
+		/* leave CUPTI unchanged: nobody would empty its buffers */
 		gp_recording_gate_connect(NULL);
 		gp_recording_end();
 		session.cupti.cuptiUnsubscribe(session.subscriber);
@@ -570,7 +590,7 @@ static int subscribe(gp_session_first_context first_context)
 	return 0;
 }
 
-/* Where a process may have few addresses, CUPTI and we would take those that the program needs. */
+/* With a limited address space, CUPTI and we would take the addresses that the program needs. */
 static int resolve_addresses(void)
 {
 	void *some = mmap(NULL, NEEDED_BYTES, PROT_NONE,
@@ -588,8 +608,8 @@ static int resolve_addresses(void)
 }
 
 /*
- * Threads would hand each other's buffers on without a lock, which ThreadSanitizer cannot see in us: it would tell of races of CUPTI's in a program that it
- * is in.
+ * Threads would pass each other's buffers on without a lock, which the program's ThreadSanitizer
+ * cannot see: it would report false races.
  */
 static bool has_thread_sanitizer(void)
 {
@@ -632,7 +652,10 @@ int gp_session_start(gp_session_first_context first_context)
 		error = make_buffers();
 	if (error != 0)
 		return error;
-	/* CUPTI starts its worker thread here: no signal that is sent to the program comes to it, but for those that code raises */
+	/*
+	 * CUPTI starts its worker thread here, which must not receive the program's signals, except
+	 * those that code raises
+	 */
 	before = gp_sys_hold_signals(GP_SYS_LIBC_SIGNALS);
 	error = subscribe(first_context);
 	gp_sys_let_signals(before);
@@ -660,7 +683,7 @@ void gp_session_emit_facts(void)
 	gp_clock_set_cupti(read_cupti_ns);
 }
 
-/* ---- numbers of what the program has handles of ---- */
+/* ---- ids of the program's handles ---- */
 
 uint32_t gp_session_context_id(const void *context)
 {
@@ -672,7 +695,7 @@ uint32_t gp_session_context_id(const void *context)
 	return id;
 }
 
-/* A stream that is no object (the default ones) is of the current context. */
+/* A default stream belongs to the current context. */
 static CUcontext context_of_stream(CUstream stream)
 {
 	CUcontext context = NULL;

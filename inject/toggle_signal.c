@@ -18,7 +18,7 @@ static const struct {
 static uint32_t asked;
 static void (*wake_up)(void);
 
-/* Also in a forked child, where nobody asks. */
+/* Also in a forked child, where the count is never read. */
 static void on_signal(int number)
 {
 	(void)number;

@@ -1,17 +1,15 @@
-/*
- * trace_list: what --trace asks for, as a set of bits.  Any thread, once the options are read.
- */
+/* trace_list: the words of --trace, as a bit mask.  Any thread, once the options are read. */
 #ifndef INJECT_TRACE_LIST_H
 #define INJECT_TRACE_LIST_H
 
 #include <stdint.h>
 
 enum gp_trace {
-	GP_TRACE_GPU = 1,    /* launches, copies, sets, and what the device did for them */
+	GP_TRACE_GPU = 1,    /* launches, copies, memsets, and their GPU activity */
 	GP_TRACE_MEMORY = 2, /* allocations and pools */
-	GP_TRACE_SYNC = 4,   /* what was waited for */
+	GP_TRACE_SYNC = 4,   /* objects that calls waited for */
 	GP_TRACE_EVENT = 8,
-	GP_TRACE_MODULE = 16, /* loading and compiling of code */
+	GP_TRACE_MODULE = 16, /* loading and compilation of code */
 	GP_TRACE_NVTX = 32,
 	GP_TRACE_OVERHEAD = 64,
 	GP_TRACE_UNIFIED = 128, /* migrations and faults of managed memory */
@@ -20,8 +18,9 @@ enum gp_trace {
 };
 
 /*
- * What is cheap: neither unified memory, which slows faults down, nor what was waited for and events, which make every call of the
- * API slower (docs/design/cupti-notes.md, 9), nor the calls that say little.
+ * The cheap parts: without unified memory, which slows down page faults; without synchronization
+ * objects and events, which slow down every API call (docs/cupti-notes.md, 9); and without calls of
+ * little interest.
  */
 #define GP_TRACE_DEFAULT                                                                           \
 	(GP_TRACE_GPU | GP_TRACE_MEMORY | GP_TRACE_WAITS | GP_TRACE_MODULE | GP_TRACE_NVTX |       \

@@ -5,7 +5,10 @@
 #include "collector/atomic.h"
 #include "collector/collector.h"
 
-/* Two threads that name one thing at a time may both find no entry; the later entry is said last. */
+/*
+ * Two threads that name the same object concurrently may both find no entry; the later entry is
+ * emitted last.
+ */
 static struct entry {
 	uint32_t is_there; /* atomic, set last */
 	uint32_t space;
@@ -15,7 +18,7 @@ static struct entry {
 	uint64_t text; /* atomic; address of a struct gp_known_text */
 } entries[GP_USER_NAMES_MAX];
 
-static uint32_t entry_count; /* may go beyond the limit */
+static uint32_t entry_count; /* may exceed the limit */
 static struct gp_text_table texts = {.wanted_bytes = 1u << 20};
 
 static uint32_t count_entries(void)
@@ -71,7 +74,7 @@ void gp_user_names_add(const struct gp_user_name *name)
 		gp_swap64(&entry->text, (uintptr_t)text);
 	else if (text != NULL)
 		add(name, text);
-	/* after it was added: a recording that begins right now says it, or we do */
+	/* after adding it: either a recording that begins now emits it, or this call does */
 	if (gp_collector_is_live())
 		emit(name->space, name->id, name->value, name->domain, name->bytes,
 		     name->length_bytes);

@@ -6,11 +6,14 @@
 #include "stacks/loader.h"
 
 static struct {
-	unsigned long long loaded; /* how many modules ever were, at the last look */
+	unsigned long long loaded; /* number of modules ever loaded, at the last check */
 	bool is_here;
 } seen;
 
-/* The libraries of JAX, new and old, of TensorFlow and of PyTorch/XLA that bring it along, by what their names have in common. */
+/*
+ * Name parts of the libraries that contain XLA: those of JAX, new and old, of TensorFlow and of
+ * PyTorch/XLA.
+ */
 static bool has_xla(const char *path)
 {
 	static const char *const words[] = {"xla_cuda_plugin", "xla_extension", "libtensorflow_cc",
@@ -23,7 +26,7 @@ static bool has_xla(const char *path)
 	return false;
 }
 
-/* Each entry has the number of all. */
+/* Each entry contains the total count. */
 static int visit_module(struct dl_phdr_info *info, size_t bytes, void *loaded)
 {
 	(void)bytes;

@@ -4,8 +4,8 @@
  * An object's address is used again after it is gone: what it says of itself is compared, too.  No lock; bounded.  Only for
  * objects that a frame of the calling thread is executing, and so keeps alive.
  */
-#ifndef STACKS_CODE_H
-#define STACKS_CODE_H
+#ifndef STACKS_PYTHON_CODE_H
+#define STACKS_PYTHON_CODE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * An object may be freed while it is copied: what is copied is looked at, whether it is one at all, and a number may then be of what was
  * there a moment before or after.  Copies are bounded.  One thread at a time.
  */
-#ifndef STACKS_CODE_READER_H
-#define STACKS_CODE_READER_H
+#ifndef STACKS_PYTHON_CODE_READER_H
+#define STACKS_PYTHON_CODE_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

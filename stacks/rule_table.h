@@ -4,8 +4,8 @@
  * Entries are only added; an address whose module went away loses its rule.  Bounded: when the table is full, rules of further
  * addresses are made each time, and that is counted.
  */
-#ifndef STACKS_RULES_H
-#define STACKS_RULES_H
+#ifndef STACKS_RULE_TABLE_H
+#define STACKS_RULE_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * What counts of a copy are the words that are addresses in code or on the stack: where these are the same, so are the callers, and the
  * copy that was kept serves again.  Bounded: after GP_STACK_COPIES copies no more are kept.
  */
-#ifndef STACKS_COPY_H
-#define STACKS_COPY_H
+#ifndef STACKS_STACK_COPY_H
+#define STACKS_STACK_COPY_H
 
 #include <stdint.h>
 

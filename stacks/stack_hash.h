@@ -4,8 +4,8 @@
  * 64 bits that depend on all frames and their order.  Among n different stacks that two have the same number has a probability of about n * n / 2^65: of a
  * million, one in 30 million.
  */
-#ifndef STACKS_HASH_H
-#define STACKS_HASH_H
+#ifndef STACKS_STACK_HASH_H
+#define STACKS_STACK_HASH_H
 
 #include <stdint.h>
 

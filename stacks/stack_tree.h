@@ -4,8 +4,8 @@
  * One tree for all threads, without locks; nodes stay for the life of the process.  Bounded: when it is full, new stacks have no id.
  * A node becomes a GP_RECORD_FRAME only when a stack that a record carries needs it.
  */
-#ifndef STACKS_TREE_H
-#define STACKS_TREE_H
+#ifndef STACKS_STACK_TREE_H
+#define STACKS_STACK_TREE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  *
  * The caller's frame begins at `cfa`; its return address is at cfa - 8.  All offsets are counted in words of eight bytes.
  */
-#ifndef STACKS_RULE_H
-#define STACKS_RULE_H
+#ifndef STACKS_UNWIND_RULE_H
+#define STACKS_UNWIND_RULE_H
 
 #include <stdint.h>
 

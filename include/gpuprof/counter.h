@@ -9,7 +9,7 @@ enum gp_counter {
 	GP_COUNTERS
 };
 
-/* Why the trace could not be written. */
+/* The counters of records that the writer dropped, one per cause of a failed write. */
 #define GP_WRITE_CAUSES 5
 
 static const enum gp_counter gp_write_causes[GP_WRITE_CAUSES] = {

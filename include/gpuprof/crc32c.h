@@ -1,4 +1,6 @@
-/* crc32c: the checksum of a trace chunk (Castagnoli polynomial, reflected, as iSCSI and SSE4.2 have it). */
+/*
+ * crc32c: the checksum of a trace chunk (Castagnoli polynomial, reflected, as in iSCSI and SSE4.2).
+ */
 #ifndef GPUPROF_CRC32C_H
 #define GPUPROF_CRC32C_H
 
@@ -39,8 +41,8 @@ gp_crc32c_sse42(uint32_t crc, const uint8_t *bytes, size_t length)
 }
 
 /*
- * Asked when it is needed first.  The compiler's own __builtin_cpu_supports() asks at the start of every program that has
- * it, and a virtual machine takes 0.1 ms to answer.
+ * Asks the CPU at the first use.  __builtin_cpu_supports() would add a cpuid at program start,
+ * which costs 0.1 ms in a virtual machine.
  */
 static inline bool gp_crc32c_has_sse42(void)
 {

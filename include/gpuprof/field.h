@@ -1,4 +1,7 @@
-/* field: gpuprof/field.def as a table: where each field of a record lies and how it is predicted (gpuprof/trace.h). */
+/*
+ * field: gpuprof/field.def as a table: the place of each field in its record, and its prediction
+ * rule (gpuprof/trace.h).
+ */
 #ifndef GPUPROF_FIELD_H
 #define GPUPROF_FIELD_H
 
@@ -16,7 +19,7 @@ enum gp_rule {
 };
 
 struct gp_field {
-	uint8_t kind;  /* enum gp_record_kind; the fields of a kind are neighbours in the table */
+	uint8_t kind;  /* enum gp_record_kind; the fields of one kind are adjacent */
 	uint8_t bytes; /* 1, 2, 4 or 8 */
 	uint8_t rule;  /* enum gp_rule */
 	uint8_t offset;

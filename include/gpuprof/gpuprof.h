@@ -1,17 +1,18 @@
 /*
- * gpuprof.h: for programs that want to name what they do, or say what is to be recorded.  C and C++; nothing to link with.
+ * gpuprof.h: the C API for programs that name their phases or control the recording.  C and C++;
+ * there is nothing to link with.
  *
- *	#include <gpuprof/gpuprof.h>
+ *     #include <gpuprof/gpuprof.h>
  *
- *	gpuprof_range_push("epoch");
- *	...
- *	gpuprof_range_pop();
+ *     gpuprof_range_push("epoch");
+ *     ...
+ *     gpuprof_range_pop();
  *
- * Without gpuprof every function here is one load and one test that always goes the same way.  Under gpuprof, a range is one
- * of NVTX's default domain, and NVTX's functions may be used beside these.  All functions may be called by any thread at any
- * time, and keep errno.
+ * Without gpuprof, each function costs one load and one well-predicted branch.  Under gpuprof, a
+ * range belongs to the default NVTX domain, and a program may mix these functions with NVTX's.  Any
+ * thread may call any function at any time; all functions preserve errno.
  *
- * Other languages find the functions of the declarations below by name, where the library is loaded (in Python:
+ * Other languages find the functions declared below by name in the loaded library (in Python:
  * ctypes.CDLL(None).gpuprof_v1_start()).
  */
 #ifndef GPUPROF_GPUPROF_H
@@ -23,7 +24,7 @@
 extern "C" {
 #endif
 
-/* The library's own functions; weak, so that they are null where there is no library. */
+/* The library's functions.  They are weak, so that they are null if the library is not loaded. */
 #pragma GCC visibility push(default)
 void gpuprof_v1_start(void) __attribute__((weak));
 void gpuprof_v1_stop(void) __attribute__((weak));
@@ -35,9 +36,9 @@ void gpuprof_v1_mark(const char *message) __attribute__((weak));
 #pragma GCC visibility pop
 
 /*
- * The address of one of them.  In a program of fixed addresses the linker would take a weak function that it does not see
- * for null at once, and a library that is preloaded would never be found; what goes through the global offset table
- * is left to the loader.
+ * The address of one of them.  In a non-PIE program the linker resolves an undefined weak function
+ * to null at link time, and would never find a preloaded library.  A reference through the global
+ * offset table is resolved by the loader instead.
  */
 #if defined(__x86_64__) && !defined(__PIC__)
 #define GPUPROF_FIND(name, address)                                                                \
@@ -47,8 +48,9 @@ void gpuprof_v1_mark(const char *message) __attribute__((weak));
 #endif
 
 /*
- * Record from here on, also where an option (--delay, --capture-range, ...) would not yet, until gpuprof_stop(), or until an option
- * (--duration, --launches) ends it.  Any number of times.
+ * Start recording now, even if an option (--delay, --capture-range, ...) would start it later.
+ * Recording lasts until gpuprof_stop() or until an option (--duration, --launches) ends it.  May be
+ * called any number of times.
  */
 static inline void gpuprof_start(void)
 {
@@ -68,8 +70,10 @@ static inline void gpuprof_stop(void)
 		stop();
 }
 
-/* Open a range on this thread, until gpuprof_range_pop().  Ranges nest; returns the level, from 0, or less where nothing is
- * recorded. */
+/*
+ * Open a range on this thread, until gpuprof_range_pop().  Ranges nest.  Returns the level, from 0;
+ * a negative number if nothing is recorded.
+ */
 static inline int gpuprof_range_push(const char *message)
 {
 	int (*push)(const char *);
@@ -78,7 +82,7 @@ static inline int gpuprof_range_push(const char *message)
 	return push ? push(message) : -2;
 }
 
-/* Close the range that this thread opened last.  Returns its level; -1: there is none. */
+/* Close the range that this thread opened last.  Returns its level; -1 if there is none. */
 static inline int gpuprof_range_pop(void)
 {
 	int (*pop)(void);
@@ -87,7 +91,10 @@ static inline int gpuprof_range_pop(void)
 	return pop ? pop() : -2;
 }
 
-/* Open a range that any thread may close, also across others.  Returns what gpuprof_range_end() needs. */
+/*
+ * Open a range that any thread may close, and that may overlap others.  Returns the id for
+ * gpuprof_range_end().
+ */
 static inline uint64_t gpuprof_range_start(const char *message)
 {
 	uint64_t (*start)(const char *);
@@ -105,7 +112,7 @@ static inline void gpuprof_range_end(uint64_t range)
 		end(range);
 }
 
-/* A moment, not a span. */
+/* Mark a moment. */
 static inline void gpuprof_mark(const char *message)
 {
 	void (*mark)(const char *);

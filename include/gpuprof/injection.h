@@ -1,11 +1,17 @@
-/* injection: variables by which CUDA's driver and NVTX load a tool's library, one each, and how a tool is known that bears no other. */
+/*
+ * injection: the environment variables through which the CUDA driver and NVTX load a tool's
+ * library, and the variable that identifies Nsight Compute.
+ */
 #ifndef GPUPROF_INJECTION_H
 #define GPUPROF_INJECTION_H
 
 #define GP_INJECTION_CUDA "CUDA_INJECTION64_PATH"
 #define GP_INJECTION_NVTX "NVTX_INJECTION64_PATH"
 
-/* In all processes that Nsight Compute (ncu) has started.  It ends a program in which GP_INJECTION_CUDA is set, whatever that names. */
+/*
+ * Set in every process that Nsight Compute (ncu) starts.  ncu ends a program in which
+ * GP_INJECTION_CUDA is set, whatever its value.
+ */
 #define GP_INJECTION_BY_NCU "NV_NSIGHT_INJECTION_TRANSPORT_TYPE"
 
 #endif

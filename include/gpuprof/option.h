@@ -14,7 +14,7 @@ enum gp_option_type {
 	GP_OPTION_SIZE,    /* bytes, within the row's bounds, or 0: 500M, 2G */
 	GP_OPTION_FLAG,
 	GP_OPTION_CHOICE, /* one of the words of the row's argument */
-	GP_OPTION_LIST,   /* any of them, with commas between */
+	GP_OPTION_LIST,   /* any of these words, separated by commas */
 };
 
 enum gp_option {
@@ -25,15 +25,15 @@ enum gp_option {
 };
 
 struct gp_option_row {
-	const char *variable; /* without GPUPROF_ */
+	const char *variable; /* without the prefix GPUPROF_ */
 	const char *long_name;
 	char short_name; /* 0 = none */
 	enum gp_option_type type;
-	const char *value; /* the default */
+	const char *value; /* default value */
 	const char *argument;
 	const char *help;
 	struct {
-		uint64_t least, most; /* both 0 = any */
+		uint64_t least, most; /* both 0 = unbounded */
 	} bounds;
 };
 
@@ -44,7 +44,7 @@ static const struct gp_option_row gp_option_rows[] = {
 #undef GP_OPTION
 };
 
-/* Whether words, with separators between, have this one among them. */
+/* Whether `words`, separated by `separator`, contains this word. */
 static inline bool gp_option_among(const char *words, char separator, const char *value,
 				   size_t length)
 {
@@ -57,7 +57,10 @@ static inline bool gp_option_among(const char *words, char separator, const char
 	return false;
 }
 
-/* Whether a value is one of the words of an option of type CHOICE; of "word:TEXT", anything may follow the colon. */
+/*
+ * Whether a value is one of the words of a CHOICE option.  For "word:TEXT", any text may follow the
+ * colon.
+ */
 static inline bool gp_option_has_choice(const struct gp_option_row *row, const char *value)
 {
 	const char *colon = strchr(value, ':'), *word = row->argument;
@@ -70,7 +73,7 @@ static inline bool gp_option_has_choice(const struct gp_option_row *row, const c
 	return word != NULL && colon[1] != '\0';
 }
 
-/* Whether a value is a list of words of an option of type LIST. */
+/* Whether a value is a list of words of a LIST option. */
 static inline bool gp_option_is_list(const struct gp_option_row *row, const char *value)
 {
 	for (;;) {
@@ -84,13 +87,15 @@ static inline bool gp_option_is_list(const struct gp_option_row *row, const char
 	}
 }
 
-/* Whether the value of an option of type LIST has this word. */
+/* Whether the value of a LIST option contains this word. */
 static inline bool gp_option_list_has(const char *list, const char *word)
 {
 	return gp_option_among(list, ',', word, strlen(word));
 }
 
-/* Up to 18 decimal digits; returns what follows them, or NULL if there are none or more. */
+/*
+ * Parse up to 18 decimal digits.  Returns the text after them; NULL if there are none or too many.
+ */
 static inline const char *gp_option_digits(const char *text, uint64_t *number)
 {
 	const char *end = text;
@@ -100,7 +105,7 @@ static inline const char *gp_option_digits(const char *text, uint64_t *number)
 	return end == text || end - text > 18 ? NULL : end;
 }
 
-/* Whether a value is a number that an option of type NUMBER takes. */
+/* Whether a value is a valid number for a NUMBER option. */
 static inline bool gp_option_is_number(const struct gp_option_row *row, const char *value,
 				       uint64_t *number)
 {
@@ -112,7 +117,10 @@ static inline bool gp_option_is_number(const struct gp_option_row *row, const ch
 	       (*number >= row->bounds.least && *number <= row->bounds.most);
 }
 
-/* Whether a value is a time that an option of type SECONDS takes: at most a year, digits below 1 ns count as 0. */
+/*
+ * Whether a value is a valid time for a SECONDS option: at most a year; digits below 1 ns count as
+ * 0.
+ */
 static inline bool gp_option_is_seconds(const char *value, uint64_t *duration_ns)
 {
 	uint64_t seconds, unit_ns = 100000000;
@@ -127,7 +135,10 @@ static inline bool gp_option_is_seconds(const char *value, uint64_t *duration_ns
 	return *end == '\0';
 }
 
-/* Whether a value is a size that an option of type SIZE takes: 0, or within the row's bounds; K, M, G, T are powers of 1024. */
+/*
+ * Whether a value is a valid size for a SIZE option: 0, or within the row's bounds.  K, M, G and T
+ * are powers of 1024.
+ */
 static inline bool gp_option_is_size(const struct gp_option_row *row, const char *value,
 				     uint64_t *bytes)
 {
@@ -143,7 +154,7 @@ static inline bool gp_option_is_size(const struct gp_option_row *row, const char
 	return *bytes == 0 || (*bytes >= row->bounds.least && *bytes <= row->bounds.most);
 }
 
-/* What a value should have been, in text; false if it is right. */
+/* Whether a value is invalid; `text` then describes a valid one. */
 static inline bool gp_option_is_wrong(const struct gp_option_row *row, const char *value,
 				      char *text, size_t text_bytes)
 {
@@ -183,17 +194,17 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
 #define GP_OPTION_PREFIX "GPUPROF_"
 
 /*
- * Set by gpuprof-run for its children, besides the options: a folder in which each process that opens a trace
- * makes a symbolic link named PID-STARTTIME to the trace's absolute path; zeros before STARTTIME tell programs apart
- * that one process became by exec.  Where it is set and is a folder, the library leaves
- * the summary and the Chrome trace to gpuprof-run.
+ * gpuprof-run sets this variable for its children, besides the options.  It names a folder.  Each
+ * process that opens a trace makes a symbolic link there, named PID-STARTTIME, to the absolute path
+ * of the trace; leading zeros of STARTTIME distinguish the programs that one process ran by exec.
+ * If the folder exists, the library leaves the summary and the Chrome trace to gpuprof-run.
  */
 #define GP_SESSION_VARIABLE "GPUPROF_SESSION"
 
-/* Links in that folder that tell gpuprof-run why there may be no trace; they lead nowhere. */
-#define GP_SESSION_DRIVER   "driver"   /* a process initialised CUDA's driver */
-#define GP_SESSION_LEFT_OUT "left-out" /* --processes leaves out one that did */
+/* Links in that folder that tell gpuprof-run why there may be no trace; they point nowhere. */
+#define GP_SESSION_DRIVER   "driver"   /* a process initialized the CUDA driver */
+#define GP_SESSION_LEFT_OUT "left-out" /* --processes excludes such a process */
 #define GP_SESSION_FAILED                                                                          \
-	"failed" /* one that did could not be recorded; it has said why in a line */
+	"failed" /* such a process could not be recorded, and has logged the reason */
 
 #endif

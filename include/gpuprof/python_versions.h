@@ -1,4 +1,7 @@
-/* python_versions: of which versions of CPython call stacks are understood, 3.OLDEST to 3.NEWEST (stacks/python_layout.c knows them). */
+/*
+ * python_versions: the CPython versions whose call stacks are supported, 3.OLDEST to 3.NEWEST
+ * (stacks/python_layout.c).
+ */
 #ifndef GPUPROF_PYTHON_VERSIONS_H
 #define GPUPROF_PYTHON_VERSIONS_H
 

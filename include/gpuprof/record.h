@@ -1,24 +1,23 @@
 /*
- * record: what a profiled process says about itself, as fixed-size records.
+ * record: the fixed-size records that a profiled process writes.
  *
- * A record is one or more 32-byte slots.  Program threads write records into their ring as they
- * stand here; the writer thread packs them into the trace file (gpuprof/trace.h) and the reader
- * unpacks them into exactly these structs again.  Both sides include this header and nothing else
- * of each other.
+ * A record is one or more 32-byte slots.  Program threads write records into their ring in this
+ * form.  The writer thread packs them into the trace file (gpuprof/trace.h), and the reader unpacks
+ * them into the same structs.  The two sides share this header and nothing else.
  *
  * Rules:
- *  - A kind's number and the meaning of its fields never change; a new need gets a new kind, or
- *    a field in bytes that were zero until now.  Readers skip kinds that they do not know.
- *  - No pointers, no bit-fields, no implicit padding; unused bytes are called `zero` and are zero.
- *  - Little-endian, naturally aligned.
- *  - A definition (string, shape, device, context, stream) precedes the first record that
- *    refers to it, in the same ring; those of API calls and of what ranges refer to, in any ring: it
- *    was published before.
+ * - The number of a kind and the meaning of its fields never change.  A new need gets a new kind,
+ *   or a field in bytes that were zero so far.  Readers skip unknown kinds.
+ * - No pointers, no bit-fields, no implicit padding; unused bytes are named `zero` and are zero.
+ * - Little-endian, naturally aligned.
+ * - A definition (string, shape, device, context, stream) precedes the first record that refers to
+ *   it, in the same ring.  Definitions for API calls and ranges may be in any ring: they were
+ *   published before the record.
  *
- * Three time domains occur, and the member's name tells which one:
- *  _ticks  the host clock of the hooks: the TSC where it is invariant, else CLOCK_MONOTONIC in ns;
- *  _ns     CUPTI's clock (CLOCK_REALTIME based), for what the GPU did;
- *  anchors (GP_RECORD_ANCHOR) pair them, so that a reader converts both to one timeline.
+ * There are two time domains; the suffix of the member's name tells which one:
+ *   _ticks  the host clock of the hooks: the TSC if it is invariant, else CLOCK_MONOTONIC in ns
+ *   _ns     CUPTI's clock (based on CLOCK_REALTIME), for GPU activity
+ * Anchors (GP_RECORD_ANCHOR) pair the two clocks, so that a reader converts both to one timeline.
  */
 #ifndef GPUPROF_RECORD_H
 #define GPUPROF_RECORD_H
@@ -29,35 +28,38 @@
 
 #define GP_SLOT_BYTES 32u
 
-/* Padding is nobody's: records are compared and hashed byte by byte. */
+/* Records are compared and hashed byte by byte, so padding is an error. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded"
 
-/* Every record begins with these bytes.  slots == 0: variable length (GP_RECORD_STRING only). */
+/* The first bytes of every record.  slots == 0: variable length (GP_RECORD_STRING only). */
 struct gp_record {
 	uint8_t kind; /* enum gp_record_kind */
 	uint8_t slots;
 };
 
-/* One call of the CUDA runtime or driver API, as the program made it.  Published at its return. */
+/*
+ * One call of the CUDA runtime or driver API, as the program made it.  Published when it returns.
+ */
 struct gp_record_call {
 	uint8_t kind;
 	uint8_t slots;
 	uint16_t api;            /* GP_API_ID(domain, cbid); named by a GP_STRING_API definition */
-	uint32_t correlation_id; /* CUPTI's; GPU records of the work it started carry the same */
+	uint32_t correlation_id; /* CUPTI's; the GPU records of this call carry the same id */
 	uint64_t start_ticks;
 	uint32_t duration_low_ticks;
 	uint16_t duration_high_ticks; /* bits 32..47 */
-	uint16_t status;              /* the call's return code, 0 = success; and GP_CALL_ flags */
+	uint16_t status;              /* the call's return code, 0 = success; and GP_CALL_* flags */
 	uint32_t stack_id;            /* 0 = not captured */
 	uint32_t context_id;          /* 0 = no context was current */
 };
 
 /*
- * In status.  CAPTURED: the call became a node of a graph under capture, so it has no GPU record; an allocation among
- * them has allocated nothing yet.  COOPERATIVE and OVERLAPPING: attributes of a launch, as its parameters say; the
- * latter is one side of a programmatic dependent launch: it may start before the kernel ahead of it has ended, or lets
- * another start before it has ended itself.
+ * In status.  CAPTURED: the call became a node of a graph under capture.  It has no GPU record, and
+ * a captured allocation has allocated nothing yet.  COOPERATIVE and OVERLAPPING: attributes of a
+ * launch, from its parameters.  OVERLAPPING marks either side of a programmatic dependent launch:
+ * the kernel may start before its predecessor ends, or lets its successor start before it ends
+ * itself.
  */
 #define GP_CALL_CAPTURED     0x8000u
 #define GP_CALL_COOPERATIVE  0x4000u
@@ -65,49 +67,53 @@ struct gp_record_call {
 #define GP_CALL_CODE(status) ((status)&0x1fffu)
 
 enum gp_memory_op {
-	GP_MEMORY_ALLOC = 1, /* `bytes` came into being at `address` */
-	GP_MEMORY_FREE = 2,  /* what was at `address` is gone; `bytes` is 0, the allocation knows */
+	GP_MEMORY_ALLOC = 1, /* `bytes` were allocated at `address` */
+	/* the memory at `address` was freed; `bytes` is 0, see the allocation */
+	GP_MEMORY_FREE = 2,
 	/*
-	 * These three are about GP_MEMORY_PHYSICAL, whose `address` is a handle.  A free of a handle gives up one
-	 * ownership of it; the memory is gone once no ownership and no mapping is left.
+	 * These three concern GP_MEMORY_PHYSICAL, whose `address` is a handle.  A free of a handle
+	 * releases one ownership.  The memory is freed once no ownership and no mapping is left.
 	 */
-	GP_MEMORY_MAP = 3, /* `bytes` of the handle in `pool` appeared at the virtual `address` */
+	/* `bytes` of the handle in `pool` were mapped at the virtual `address` */
+	GP_MEMORY_MAP = 3,
 	GP_MEMORY_UNMAP =
-		4, /* what was mapped within `bytes` from the virtual `address` is not any more */
+		4, /* the mappings within `bytes` from the virtual `address` were removed */
 	GP_MEMORY_RETAIN = 5, /* one more ownership of the handle `address` */
 };
 
 enum gp_memory_kind {
-	GP_MEMORY_DEVICE = 1, /* cudaMalloc and its relatives */
+	GP_MEMORY_DEVICE = 1, /* cudaMalloc and similar */
 	GP_MEMORY_ASYNC = 2,  /* stream-ordered, from a pool */
 	GP_MEMORY_MANAGED = 3,
 	GP_MEMORY_PINNED = 4,     /* page-locked host memory from CUDA */
-	GP_MEMORY_REGISTERED = 5, /* the program's host memory, page-locked by CUDA */
+	GP_MEMORY_REGISTERED = 5, /* host memory of the program, page-locked by CUDA */
 	GP_MEMORY_ARRAY = 6,      /* arrays and mipmapped arrays; `address` is the handle */
 	GP_MEMORY_PHYSICAL = 7,   /* cuMemCreate; `address` is the handle */
-	GP_MEMORY_IPC = 8, /* another process's allocation, mapped here: not this process's bytes */
+	/* an allocation of another process, mapped here: not counted for this process */
+	GP_MEMORY_IPC = 8,
 	GP_MEMORY_KINDS
 };
 
 /*
- * A call that allocated or freed memory; it takes the place of its gp_record_call.  It succeeded, or it is a free that
- * came after the end of CUDA (code 4, in a static destructor): the memory is gone all the same.  Or it is an allocation that
- * failed: `address` is 0 and `bytes` what it asked for, without what rows of an array would be padded with.
+ * A call that allocated or freed memory.  It replaces the gp_record_call of that call.  Either the
+ * call succeeded; or it is a free after the end of CUDA (code 4, in a static destructor), which
+ * freed the memory nevertheless; or it is a failed allocation, whose `address` is 0 and `bytes` the
+ * requested size, without the row padding of arrays.
  */
 struct gp_record_memory {
 	struct gp_record_call call;
 	uint64_t address; /* or handle, by memory_kind */
 	uint64_t bytes;
-	uint64_t
-		pool; /* memory pool handle of an asynchronous allocation; of a map the handle; else 0 */
+	/* pool handle of an asynchronous allocation; for a map, the physical handle; else 0 */
+	uint64_t pool;
 	uint8_t op;          /* enum gp_memory_op */
-	uint8_t memory_kind; /* enum gp_memory_kind; of a free: the family of its API call */
-	uint16_t
-		device_id; /* device of the memory where the call names one, else that of the context */
+	uint8_t memory_kind; /* enum gp_memory_kind; for a free, the family of its API call */
+	/* device of the memory if the call names one, else that of the context */
+	uint16_t device_id;
 	uint32_t zero;
 };
 
-/* A kernel that ran.  start_ns = end_ns = 0: the device gave no timestamps for it. */
+/* A kernel execution.  start_ns = end_ns = 0: the device gave no timestamps. */
 struct gp_record_kernel {
 	uint8_t kind;
 	uint8_t slots;
@@ -128,7 +134,7 @@ struct gp_record_kernel {
 };
 #define GP_KERNEL_DEVICE_LAUNCHED 1u
 
-/* CUPTI's numbers for what copies go from and to; A stands for arrays of the device, P for peers. */
+/* CUPTI's numbers for source and destination of copies; A stands for device arrays, P for peers. */
 enum gp_copy_kind {
 	GP_COPY_HTOD = 1,
 	GP_COPY_DTOH = 2,
@@ -143,7 +149,7 @@ enum gp_copy_kind {
 	GP_COPY_KINDS
 };
 
-/* And for the memory itself, of copies and sets. */
+/* CUPTI's numbers for memory kinds, for copies and memsets. */
 enum gp_copy_memory {
 	GP_COPY_PAGEABLE = 1,
 	GP_COPY_PINNED = 2,
@@ -155,9 +161,9 @@ enum gp_copy_memory {
 	GP_COPY_MEMORIES
 };
 
-#define GP_COPY_ASYNC 1u /* in flags of copies and sets */
+#define GP_COPY_ASYNC 1u /* in the flags of copies and memsets */
 
-/* A memory copy that ran. */
+/* A memory copy. */
 struct gp_record_copy {
 	uint8_t kind;
 	uint8_t slots;
@@ -178,15 +184,15 @@ struct gp_record_copy {
 	uint32_t channel_id;
 	uint32_t channel_type;
 
-	uint32_t source_device_id; /* peer copies; else equal to device_id */
+	uint32_t source_device_id; /* for peer copies; else equal to device_id */
 	uint32_t destination_device_id;
 	uint32_t source_context_id;
 	uint32_t destination_context_id;
-	uint64_t copy_count; /* copies merged in one record; 0 = unknown */
+	uint64_t copy_count; /* number of copies merged into this record; 0 = unknown */
 	uint64_t zero;
 };
 
-/* A memset that ran. */
+/* A memset. */
 struct gp_record_memset {
 	uint8_t kind;
 	uint8_t slots;
@@ -206,7 +212,7 @@ struct gp_record_memset {
 	uint32_t channel_id;
 };
 
-/* Time that CUPTI or the driver says it took from the program. */
+/* Overhead that CUPTI or the driver reports. */
 struct gp_record_overhead {
 	uint8_t kind;
 	uint8_t slots;
@@ -218,44 +224,49 @@ struct gp_record_overhead {
 	uint32_t correlation_id;
 };
 
-/* What GP_RECORD_STRING names. */
+/* The namespace of a GP_RECORD_STRING. */
 enum gp_string_space {
 	GP_STRING_KERNEL = 1, /* id = name_id: the mangled name */
 	GP_STRING_API = 2,    /* id = api; value = enum gp_api_class */
-	/* id = thread id: the thread's name; a later one replaces it, but not one with value GP_NAME_GIVEN by one without */
+	/*
+	 * id = thread id: the thread's name.  A later name replaces an earlier one, but a name
+	 * without GP_NAME_GIVEN does not replace one with it.
+	 */
 	GP_STRING_THREAD = 3,
-	GP_STRING_DEVICE = 4,   /* id = device_id; value GP_NAME_GIVEN: what the program calls it */
+	GP_STRING_DEVICE = 4,   /* id = device_id; value GP_NAME_GIVEN: the program's name for it */
 	GP_STRING_INFO = 5,     /* id = enum gp_info */
 	GP_STRING_RANGE = 6,    /* id = text_id of a range: its message */
 	GP_STRING_DOMAIN = 7,   /* id = domain_id of a range */
 	GP_STRING_CATEGORY = 8, /* id = category of a range; value = its domain_id */
 	GP_STRING_STREAM = 9,   /* id = stream id; value = context id; a later one replaces it */
 	GP_STRING_CONTEXT = 10, /* id = context id */
-	GP_STRING_SCHEMA = 11,  /* id = schema id of a payload: what its bytes mean, see below */
-	GP_STRING_PAYLOAD =
-		12, /* id = payload_id of a range; value = schema id: its bytes as they are */
-	GP_STRING_MODULE = 13, /* id = module id: the path of its file */
-	GP_STRING_CODE = 14,   /* id = code id: a Python code object, see below */
-	GP_STRING_STACK_COPY =
-		15, /* id = of the frame that has it: registers and stack, see below */
+	GP_STRING_SCHEMA = 11, /* id = schema id of a payload: the layout of its bytes, see below */
+	GP_STRING_PAYLOAD = 12, /* id = payload_id of a range; value = schema id: the raw bytes */
+	GP_STRING_MODULE = 13,  /* id = module id: the path of its file */
+	GP_STRING_CODE = 14,    /* id = code id: a Python code object, see below */
+	GP_STRING_STACK_COPY = 15, /* id = id of its frame: registers and stack, see below */
 };
 
-#define GP_NAME_GIVEN 1u /* by the program, through NVTX */
+#define GP_NAME_GIVEN 1u /* given by the program through NVTX */
 
 /*
- * The text of a GP_STRING_SCHEMA: lines that end in \n, of fields with a tab between.  The first line: type (1 static,
- * 2 dynamic), size of the payload in bytes (0 = not fixed), name.  Each further one is an entry: flags, type, offset in
- * bytes, array or union detail, name; numbers are decimal and those of NVTX (nvToolsExtPayload.h), a type that is a
- * schema is that schema's id here plus GP_SCHEMA_TYPE_FIRST.  Offsets are filled in where the program left them to be
- * found by the rules for structs.  Of an enumeration, the type in the first line is 0, and a further line is: 1 = the value is
- * a set of bits, the value, 0, 0, name.
+ * The text of a GP_STRING_SCHEMA: lines that end in \n, with tab-separated fields.  The first line:
+ * type (1 static, 2 dynamic), size of the payload in bytes (0 = not fixed), name.  Each further
+ * line is an entry: flags, type, offset in bytes, array or union detail, name.  Numbers are decimal
+ * and those of NVTX (nvToolsExtPayload.h).  A type that is a schema is that schema's id here plus
+ * GP_SCHEMA_TYPE_FIRST.  Offsets that the program left out are computed by the layout rules of
+ * structs.  For an enumeration, the type in the first line is 0, and a further line is: 1 = the
+ * value is a bit mask, the value, 0, 0, name.
  *
- * In the bytes of a payload, the place of an address of a string, and that of a registered string, hold the id of its text
- * (GP_STRING_RANGE) as 64 bits, in schemas of the type 1 up to the eighth of them.
+ * In the bytes of a payload, up to eight string addresses and registered strings of a schema of
+ * type 1 are replaced by the id of their text (GP_STRING_RANGE) as 64 bits.
  */
 #define GP_SCHEMA_TYPE_FIRST 0x1000000u
 
-/* A definition: text of length_bytes follows, the record fills (16 + length_bytes) up to slots. */
+/*
+ * A definition.  The text of length_bytes follows; the record fills (16 + length_bytes) rounded up
+ * to slots.
+ */
 struct gp_record_string {
 	uint8_t kind;
 	uint8_t slots;  /* 0 */
@@ -264,7 +275,7 @@ struct gp_record_string {
 	uint32_t value;
 	uint32_t length_bytes; /* at most GP_STRING_MAX_BYTES; no terminating NUL */
 };
-#define GP_STRING_MAX_BYTES 16368u /* 512 slots; longer names are cut and counted */
+#define GP_STRING_MAX_BYTES 16368u /* 512 slots; longer names are truncated and counted */
 
 static inline uint32_t gp_string_slots(uint32_t length_bytes)
 {
@@ -272,7 +283,7 @@ static inline uint32_t gp_string_slots(uint32_t length_bytes)
 			  GP_SLOT_BYTES);
 }
 
-/* How a kernel was launched: everything that repeats from launch to launch. */
+/* The launch configuration of a kernel: everything that repeats from launch to launch. */
 struct gp_record_shape {
 	uint8_t kind;
 	uint8_t slots;
@@ -287,18 +298,20 @@ struct gp_record_shape {
 	uint32_t local_per_thread_bytes;
 	uint16_t cluster[3]; /* 0 = no cluster */
 	uint8_t cluster_policy;
-	uint8_t launch_type; /* CUPTI's: 0 regular, 1 cooperative, 2 cooperative on many devices */
+	/* CUPTI's: 0 regular, 1 cooperative, 2 cooperative on several devices */
+	uint8_t launch_type;
 	uint64_t local_total_bytes;
 
-	int32_t priority;             /* of the launch; told from CUPTI 13.1 on */
-	uint32_t max_cluster_blocks;  /* of launches with clusters: the largest that is possible, */
-	uint32_t max_active_clusters; /* and how many the device holds at once; 0 = not told */
-	uint8_t cache_requested;      /* CUfunc_cache: 0 no preference, 1 shared, 2 L1, 3 equal */
+	int32_t priority;            /* of the launch; from CUPTI 13.1 on */
+	uint32_t max_cluster_blocks; /* for launches with clusters: the largest possible cluster */
+	/* for launches with clusters: the device's limit of active clusters; 0 = unknown */
+	uint32_t max_active_clusters;
+	uint8_t cache_requested; /* CUfunc_cache: 0 no preference, 1 shared, 2 L1, 3 equal */
 	uint8_t cache_executed;
-	uint8_t has_carveout;     /* the launch's function asks for a share of shared memory: */
-	uint8_t carveout_percent; /* this one; 255 = the driver's choice */
-	uint8_t shared_limit;     /* CUPTI's: 0 default, 1 opted in for more for each block */
-	uint8_t execution_model;  /* CUPTI's: 0 not told, 1 SIMT, 2 tile, 3 hybrid; from 13.3 on */
+	uint8_t has_carveout;     /* the kernel asks for a share of shared memory */
+	uint8_t carveout_percent; /* that share; 255 = the driver's choice */
+	uint8_t shared_limit;     /* CUPTI's: 0 default, 1 opted in for more per block */
+	uint8_t execution_model;  /* CUPTI's: 0 unknown, 1 SIMT, 2 tile, 3 hybrid; from 13.3 on */
 	uint16_t zero;
 	uint32_t zero2;
 	uint64_t zero3;
@@ -338,13 +351,16 @@ struct gp_record_context {
 	uint16_t device_id;
 	uint32_t id;
 	uint32_t null_stream_id;
-	uint32_t parent_id;       /* of a green context, else 0 */
-	uint32_t multiprocessors; /* of a green context, else 0 */
+	uint32_t parent_id;       /* for a green context, else 0 */
+	uint32_t multiprocessors; /* for a green context, else 0 */
 	uint32_t zero;
 	uint64_t zero2;
 };
 
-/* A context is being destroyed while the program runs: its allocations end here, without a call of their own. */
+/*
+ * A context is destroyed while the program runs: its allocations end here, without calls of their
+ * own.
+ */
 struct gp_record_context_end {
 	uint8_t kind;
 	uint8_t slots;
@@ -357,17 +373,17 @@ struct gp_record_context_end {
 struct gp_record_stream {
 	uint8_t kind;
 	uint8_t slots;
-	uint16_t flags; /* CUPTI's: 0 unknown 1 default 2 non-blocking 3 null */
+	uint16_t flags; /* CUPTI's: 0 unknown, 1 default, 2 non-blocking, 3 null */
 	uint32_t id;
 	uint32_t context_id;
 	int32_t priority;
-	uint32_t
-		correlation_id; /* of the call that made it, and its context where that was new; 0 = not known */
+	/* of the call that created it, and of its context if that was new; 0 = unknown */
+	uint32_t correlation_id;
 	uint32_t zero;
 	uint64_t zero2;
 };
 
-/* The clocks, read back to back.  One at the start, about one a second, one at the end. */
+/* All clocks, read back to back: once at the start, about once a second, once at the end. */
 struct gp_record_anchor {
 	uint8_t kind;
 	uint8_t slots;
@@ -378,11 +394,11 @@ struct gp_record_anchor {
 	uint64_t realtime_ns;
 
 	uint64_t cupti_ns;    /* 0 = not read at this anchor */
-	uint64_t cupti_ticks; /* tick read that belongs to cupti_ns */
+	uint64_t cupti_ticks; /* the tick reading that belongs to cupti_ns */
 	uint64_t zero2[2];
 };
 
-/* Value of a counter of gpuprof/counter.def so far; the last one counts. */
+/* The value of a counter of gpuprof/counter.def so far; the last record counts. */
 struct gp_record_counter {
 	uint8_t kind;
 	uint8_t slots;
@@ -393,7 +409,7 @@ struct gp_record_counter {
 	uint64_t zero2;
 };
 
-/* What the driver says of a device's memory, all processes together. */
+/* The driver's report of a device's memory usage, over all processes. */
 struct gp_record_usage {
 	uint8_t kind;
 	uint8_t slots;
@@ -405,23 +421,27 @@ struct gp_record_usage {
 };
 
 enum gp_end_reason {
-	GP_END_EXIT =
-		1, /* the library was closed in an orderly way: nothing published is missing */
-	GP_END_TOLD =
-		2, /* added by who waited for the process: how it ended, and nothing of what is missing */
+	/* the library closed the trace in an orderly way: no published record is missing */
+	GP_END_EXIT = 1,
+	/*
+	 * added by the process that waited for this one: how it ended; says nothing about lost
+	 * records
+	 */
+	GP_END_TOLD = 2,
 };
 
-/* What `status` is. */
+/* The meaning of `status`. */
 enum gp_end_way {
 	GP_END_UNKNOWN = 0,
 	GP_END_STATUS = 1, /* the exit status */
 	GP_END_EXEC = 2,   /* 0: the process became another program, or was about to */
-	GP_END_SIGNAL = 3, /* the signal that ended it; of GP_END_TOLD alone */
+	GP_END_SIGNAL = 3, /* the signal that ended it; for GP_END_TOLD only */
 };
 
 /*
- * Last record of a trace that was closed in an orderly way.  Of one that was not, or does not say how the process ended, or said it too early, there may
- * be one of GP_END_TOLD: the last one counts.
+ * The last record of a trace that was closed in an orderly way.  If the trace has none, or one that
+ * does not say how the process ended, or one that was written too early, a GP_END_TOLD record may
+ * follow.  The last one counts.
  */
 struct gp_record_end {
 	uint8_t kind;
@@ -434,7 +454,10 @@ struct gp_record_end {
 	uint64_t zero2[2];
 };
 
-/* In a ring that several threads share: the thread of the one record that follows.  Always in that record's chunk. */
+/*
+ * In a ring that several threads share: the thread of the next record.  Always in the same chunk as
+ * that record.
+ */
 struct gp_record_thread {
 	uint8_t kind;
 	uint8_t slots;
@@ -443,21 +466,21 @@ struct gp_record_thread {
 	uint64_t zero2[3];
 };
 
-/* A synchronisation as CUPTI saw it: what its API call waited for. */
+/* A synchronization as CUPTI saw it: the object that the API call waited for. */
 struct gp_record_sync {
 	uint8_t kind;
 	uint8_t slots;
-	uint16_t
-		sync_kind; /* CUPTI's: 1 event, 2 a stream waits for an event, 3 stream, 4 context */
+	/* CUPTI's: 1 event, 2 a stream waits for an event, 3 stream, 4 context */
+	uint16_t sync_kind;
 	uint32_t correlation_id;
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint32_t context_id;
-	uint32_t stream_id; /* GP_NO_STREAM where it is about none */
+	uint32_t stream_id; /* GP_NO_STREAM if no stream is involved */
 
 	uint32_t event_id; /* 0 = no event */
 	uint32_t zero;
-	uint64_t event_sync_id; /* of the gp_record_event that was waited for; 0 = not known */
+	uint64_t event_sync_id; /* of the gp_record_event that the call waited for; 0 = unknown */
 	uint64_t zero2[2];
 };
 #define GP_NO_STREAM UINT32_MAX
@@ -472,13 +495,13 @@ struct gp_record_event {
 	uint32_t stream_id;
 	uint32_t event_id;
 	uint32_t zero;
-	uint64_t sync_id; /* of this very recording; 0 = the library does not give one */
+	uint64_t sync_id; /* identifies this recording; 0 = the library does not provide one */
 
-	uint64_t device_ns; /* when the device came to it; 0 = not recorded */
+	uint64_t device_ns; /* when the device reached it; 0 = not recorded */
 	uint64_t zero2[3];
 };
 
-/* A launch of a whole graph, where its nodes are not recorded one by one. */
+/* A launch of a whole graph, if its nodes are not recorded one by one. */
 struct gp_record_graph {
 	uint8_t kind;
 	uint8_t slots;
@@ -496,38 +519,42 @@ struct gp_record_graph {
 	uint64_t zero2[2];
 };
 
-/* A function of the program's, as CUDA called it on the host: of a stream, or a node of a graph.  CUPTI 13.1 and later. */
+/*
+ * A function of the program that CUDA called on the host, from a stream or as a node of a graph.
+ * CUPTI 13.1 and later.
+ */
 struct gp_record_host_function {
 	uint8_t kind;
 	uint8_t slots;
 	uint16_t device_id;
-	uint32_t
-		correlation_id; /* of the call that put it into the stream, or launched the graph */
+	uint32_t correlation_id; /* of the call that enqueued it, or launched the graph */
 	uint64_t start_ns;
 	uint64_t end_ns;
 	uint32_t context_id;
 	uint32_t stream_id;
 
-	uint64_t graph_node_id; /* 0 = of no graph */
+	uint64_t graph_node_id; /* 0 = not from a graph */
 	uint32_t graph_id;
-	uint32_t thread_id; /* that it ran on */
+	uint32_t thread_id; /* the thread that ran it */
 	uint64_t zero[2];
 };
 
-/* A node that came into being in a graph: created by the call with this correlation id, or cloned from another node. */
+/*
+ * A new node of a graph: created by the call with this correlation id, or cloned from another node.
+ */
 struct gp_record_node {
 	uint8_t kind;
 	uint8_t slots;
-	uint16_t
-		node_kind; /* the driver's CUgraphNodeType; 0 also for copies and sets (docs/design/cupti-notes.md, 8) */
+	/* the driver's CUgraphNodeType; 0 also for copies and memsets (docs/cupti-notes.md, 8) */
+	uint16_t node_kind;
 	uint32_t correlation_id;
-	uint64_t node_id;     /* as graph_node_id of the operations that it makes */
-	uint64_t original_id; /* the node that it is a copy of; 0 = none */
+	uint64_t node_id;     /* the graph_node_id of its operations */
+	uint64_t original_id; /* the node that it was cloned from; 0 = none */
 	uint32_t graph_id;
 	uint32_t zero;
 };
 
-/* Work of the compiler inside the driver. */
+/* Work of the compiler in the driver. */
 struct gp_record_jit {
 	uint8_t kind;
 	uint8_t slots;
@@ -540,12 +567,12 @@ struct gp_record_jit {
 	uint16_t zero;
 	uint32_t thread_id; /* 0 = not known */
 
-	uint64_t cache_bytes;  /* size of the whole compute cache that was used; 0 = none */
-	uint64_t operation_id; /* the operations of one piece of code share it */
+	uint64_t cache_bytes;  /* size of the whole compute cache in use; 0 = none */
+	uint64_t operation_id; /* shared by all operations on one piece of code */
 	uint64_t zero2[2];
 };
 
-/* A memory pool changed. */
+/* A change of a memory pool. */
 struct gp_record_pool {
 	uint8_t kind;
 	uint8_t slots;
@@ -557,7 +584,7 @@ struct gp_record_pool {
 
 	uint64_t used_bytes;
 	uint64_t release_threshold_bytes;
-	uint64_t least_kept_bytes; /* of a trim */
+	uint64_t least_kept_bytes; /* for a trim */
 	uint8_t op;                /* 1 created, 2 destroyed, 3 trimmed */
 	uint8_t pool_kind;         /* CUPTI's: 1 of this process, 2 imported */
 	uint16_t zero;
@@ -566,25 +593,25 @@ struct gp_record_pool {
 
 /* CUPTI's numbers for what happens to unified memory. */
 enum gp_unified_kind {
-	GP_UNIFIED_HTOD = 1, /* bytes that moved */
+	GP_UNIFIED_HTOD = 1, /* bytes that were migrated */
 	GP_UNIFIED_DTOH = 2,
 	GP_UNIFIED_CPU_FAULT = 3,
 	GP_UNIFIED_GPU_FAULT = 4,
 	GP_UNIFIED_THRASHING = 5,
 	GP_UNIFIED_THROTTLING = 6,
-	GP_UNIFIED_REMOTE = 7, /* mapped, not moved */
+	GP_UNIFIED_REMOTE = 7, /* mapped, not migrated */
 	GP_UNIFIED_DTOD = 8,
 	GP_UNIFIED_KINDS
 };
 
-/* Unified memory: a migration, a fault, thrashing. */
+/* Unified memory: a migration, a fault, or thrashing. */
 struct gp_record_unified {
 	uint8_t kind;
 	uint8_t slots;
 	uint16_t counter_kind; /* enum gp_unified_kind */
 	uint32_t flags;        /* CUPTI's, by counter_kind: access type or cause */
 	uint64_t start_ns;
-	uint64_t end_ns; /* 0 = it has no duration */
+	uint64_t end_ns; /* 0 = no duration */
 	uint64_t value;  /* bytes or a count */
 
 	uint64_t address;
@@ -597,9 +624,9 @@ struct gp_record_unified {
 
 enum gp_range_op {
 	GP_RANGE_PUSH = 1,  /* opens a range on this thread */
-	GP_RANGE_POP = 2,   /* closes the innermost open one of the same domain on this thread */
+	GP_RANGE_POP = 2,   /* closes the innermost open range of the same domain on this thread */
 	GP_RANGE_START = 3, /* opens a range that any thread may close */
-	GP_RANGE_END = 4,   /* closes the one with the same range_id */
+	GP_RANGE_END = 4,   /* closes the range with the same range_id */
 	GP_RANGE_MARK = 5,
 };
 
@@ -610,7 +637,7 @@ enum gp_payload_kind {
 	GP_PAYLOAD_FLOATING = 3, /* the bits of a double */
 };
 
-/* What the program says it is doing: NVTX, or gpuprof's own functions. */
+/* A range or mark of the program, from NVTX or gpuprof's own functions. */
 struct gp_record_range {
 	uint8_t kind;
 	uint8_t slots;
@@ -618,33 +645,33 @@ struct gp_record_range {
 	uint8_t flags;    /* GP_RANGE_HAS_COLOR */
 	uint32_t text_id; /* GP_STRING_RANGE; 0 = no message */
 	uint64_t ticks;
-	uint64_t range_id;  /* START and END */
+	uint64_t range_id;  /* for START and END */
 	uint32_t domain_id; /* GP_STRING_DOMAIN; 0 = the default domain */
 	uint32_t category;  /* GP_STRING_CATEGORY of this domain; 0 = none */
 
 	uint32_t color_argb;
 	uint32_t payload_kind; /* enum gp_payload_kind */
 	uint64_t payload;
-	uint32_t
-		payload_id; /* GP_STRING_PAYLOAD, an extended payload, also of POP and END; 0 = none */
+	/* GP_STRING_PAYLOAD, an extended payload, also for POP and END; 0 = none */
+	uint32_t payload_id;
 	uint32_t zero;
 	uint64_t zero2;
 };
 #define GP_RANGE_HAS_COLOR 1u
 
 enum gp_gate_reason {
-	GP_GATE_START = 1,    /* as the options say, at the beginning */
+	GP_GATE_START = 1,    /* the initial state, from the options */
 	GP_GATE_PROFILER = 2, /* cudaProfilerStart or cudaProfilerStop */
 	GP_GATE_RANGE = 3,    /* the range of --capture-range */
 	GP_GATE_TIME = 4,     /* --delay or --duration */
 	GP_GATE_COUNT = 5,    /* --after-launches or --launches */
 	GP_GATE_SIGNAL = 6,
 	GP_GATE_API = 7,  /* gpuprof_start() or gpuprof_stop() */
-	GP_GATE_FULL = 8, /* the trace reached --max-file: it ends here */
-	GP_GATE_KEPT = 9, /* what was before did not fit --keep-last; the last of these counts */
+	GP_GATE_FULL = 8, /* the trace reached --max-file and ends here */
+	GP_GATE_KEPT = 9, /* older records did not fit --keep-last; the last such record counts */
 };
 
-/* Recording began or paused.  A trace without any was recorded from its beginning to its end. */
+/* Recording started or paused.  A trace without such records was recorded from beginning to end. */
 struct gp_record_gate {
 	uint8_t kind;
 	uint8_t slots;
@@ -658,15 +685,14 @@ struct gp_record_gate {
 enum gp_frame_kind {
 	GP_FRAME_NATIVE = 1,
 	GP_FRAME_PYTHON = 2,
-	GP_FRAME_COPY =
-		3, /* what is outside of its inner neighbour is to be unwound from a stack copy */
-	GP_FRAME_CUT = 4,   /* frames are missing here: the stack is deeper than what is kept */
-	GP_FRAME_STUCK = 5, /* the walk could not go on: code without unwind rules */
+	GP_FRAME_COPY = 3,  /* the callers of its child frame must be unwound from a stack copy */
+	GP_FRAME_CUT = 4,   /* frames are missing here: the stack is deeper than the limit */
+	GP_FRAME_STUCK = 5, /* the walk stopped here: code without unwind rules */
 };
 
 /*
- * A definition: one frame of call stacks.  Stacks are a tree; parent_id is the frame's caller.  Python's frames stand in
- * place of the native frames of its evaluator.
+ * A definition: one frame of call stacks.  Stacks form a tree; parent_id is the frame's caller.
+ * Python frames replace the native frames of the Python evaluator.
  */
 struct gp_record_frame {
 	uint8_t kind;
@@ -675,36 +701,44 @@ struct gp_record_frame {
 	uint32_t id;
 	uint32_t parent_id; /* 0 = none */
 	uint32_t origin_id; /* native: gp_record_module, 0 = in none; Python: GP_STRING_CODE */
-	uint64_t
-		address; /* native: the return address, or the pc of the innermost; Python: offset in bytes in the code */
+	/*
+	 * native: the return address, or the pc of the innermost frame; Python: offset in bytes in
+	 * the code
+	 */
+	uint64_t address;
 	uint64_t zero;
 };
 
 /*
- * The text of a GP_STRING_CODE: u32 first line, u8 form of the line table (enum gp_line_table), u8 1 = the table is cut, u16 zero,
- * then the file's name and the qualified name, each with its NUL, then the table.
+ * The text of a GP_STRING_CODE: u32 first line, u8 form of the line table (enum gp_line_table), u8
+ * 1 = the table is truncated, u16 zero, then the file name and the qualified name, each with its
+ * NUL, then the table.
  *
- * The text of a GP_STRING_STACK_COPY: u32 count of registers, u32 zero, the registers (u64 each, in the order of the
- * DWARF numbers of the machine, x86-64: 0 to 16), u64 address of the first byte, then the bytes of the stack.  They are those
- * of the frame below the GP_FRAME_COPY, with the pc in the call, not behind it; what that frame did not know is 0.
+ * The text of a GP_STRING_STACK_COPY: u32 count of registers, u32 zero, the registers (u64 each, in
+ * the order of the machine's DWARF numbers, x86-64: 0 to 16), u64 address of the first byte, then
+ * the bytes of the stack.  They belong to the child frame of the GP_FRAME_COPY, with the pc inside
+ * the call, not behind it.  Unknown registers are 0.
  */
 
-/* How versions of Python write which line an instruction is of; what is from 3.11 on is told as 3.10 has it, but was not always. */
+/*
+ * The formats of line tables.  Tables of Python 3.11 and later are converted to the 3.10 format;
+ * older traces hold them unconverted.
+ */
 enum gp_line_table { GP_LINES_LNOTAB = 1, GP_LINES_3_10 = 2, GP_LINES_3_11 = 3 };
 
-/* A piece of code in memory: one of these for each executable mapping of a module. */
+/* One executable mapping of a module. */
 struct gp_record_module {
 	uint8_t kind;
 	uint8_t slots;
 	uint8_t build_id_bytes;
 	uint8_t zero;
-	uint32_t
-		id; /* of the module's path and of its frames; a file that is loaded again has a new one */
+	/* of the module's path and of its frames; a file that is loaded again gets a new id */
+	uint32_t id;
 	uint64_t start_address;
 	uint64_t end_address;
 	uint64_t bias; /* address in memory minus address in the file's symbol table */
 
-	uint8_t build_id[20]; /* the first bytes of it */
+	uint8_t build_id[20]; /* its first bytes */
 	uint32_t zero2;
 	uint64_t ticks; /* when it was first seen */
 };
@@ -715,8 +749,8 @@ enum gp_link_kind {
 };
 
 /*
- * What joins a device to the host or to its peers, at its best here.  It is added when the process has ended, and only
- * where copies went that way.
+ * The best link between a device and the host or its peers.  Added after the process has ended, and
+ * only if copies used the link.
  */
 struct gp_record_link {
 	uint8_t kind;
@@ -725,11 +759,14 @@ struct gp_record_link {
 	uint16_t link_kind;  /* enum gp_link_kind */
 	uint16_t generation; /* of PCI Express */
 	uint32_t lanes;
-	uint32_t lane_mbytes_per_s; /* in one direction; 0 = as the generation says */
+	uint32_t lane_mbytes_per_s; /* in one direction; 0 = determined by the generation */
 	uint64_t zero[2];
 };
 
-/* A call that may wait for the device, in which a thread was when its process died.  It is saved with the rings: gpuprof/trace.h. */
+/*
+ * A thread was in this potentially blocking call when its process died.  Salvaged with the rings:
+ * gpuprof/trace.h.
+ */
 struct gp_record_waiting {
 	uint8_t kind;
 	uint8_t slots;
@@ -740,39 +777,45 @@ struct gp_record_waiting {
 };
 
 /*
- * A thread's Python stack, found the same in `count` looks one after the other.  Nothing is said of the times between looks, and of none
- * at all where the thread ran no Python.  The record lies in the ring of the thread that looked.
+ * A Python stack of a thread that `count` consecutive samples found.  Nothing is known about the
+ * times between samples.  A thread that ran no Python has no samples.  The record lies in the ring
+ * of the sampling thread.
  */
 struct gp_record_sample {
 	uint8_t kind;
 	uint8_t slots;
 	uint16_t zero;
-	uint32_t thread_id;      /* the one that was looked at */
-	uint64_t start_ticks;    /* the first look */
-	uint64_t duration_ticks; /* until the last look */
-	uint32_t stack_id;       /* of Python frames alone */
+	uint32_t thread_id;      /* the sampled thread */
+	uint64_t start_ticks;    /* the first sample */
+	uint64_t duration_ticks; /* until the last sample */
+	uint32_t stack_id;       /* Python frames only */
 	uint32_t count;
 };
 
 /*
- * A kernel that was launched, and of which CUPTI had given no record at a look: it had not ended, or another one of its buffer had not.
- * Where its record is in the trace after all, that tells.
+ * A launched kernel for which CUPTI had delivered no record at a scan: it had not ended, or another
+ * kernel of the same buffer had not.  If the trace also has its kernel record, that record counts.
  */
 struct gp_record_in_flight {
 	uint8_t kind;
 	uint8_t slots;
-	uint16_t
-		unasked; /* 1 = CUPTI had not been asked for its records just before, nor was being asked: it may have ended long ago */
+	/*
+	 * 1 = CUPTI was not asked for its records shortly before: the kernel may have ended long
+	 * ago
+	 */
+	uint16_t unasked;
 	uint32_t correlation_id;
-	uint64_t ticks;   /* of the look */
+	uint64_t ticks;   /* of the scan */
 	uint32_t name_id; /* GP_STRING_KERNEL, defined in any ring */
-	uint32_t era;     /* of streams: below */
-	uint64_t stream;  /* below; 0 = not known */
+	uint32_t era;     /* of stream handles: see below */
+	uint64_t stream;  /* see below; 0 = unknown */
 };
 
 /*
- * A call that waited for a stream has returned: what had been launched into it before has ended, record or not.  Written where a launch had none.
- * stream: its handle, of default streams another number, which none has; a handle may be another stream's later, but not in the same era.
+ * A call that waited for a stream has returned: everything launched into the stream before has
+ * ended, with or without a record.  Written if a launch had no record.  stream: its handle; default
+ * streams have a number that no handle has.  A later stream may reuse a handle, but not within the
+ * same era.
  */
 struct gp_record_stream_wait {
 	uint8_t kind;
@@ -838,27 +881,30 @@ GP_RECORD_KINDS(X)
 
 /* ---- the API calls ---- */
 
-/* An API call's id: the driver API's numbers have the top bit set.  cbid is CUPTI's, stable. */
+/*
+ * The id of an API call: driver API calls have the top bit set.  cbid is CUPTI's number, which is
+ * stable.
+ */
 #define GP_API_DRIVER         0x8000u
 #define GP_API_CBID(api)      ((api)&0x7fffu)
 #define GP_API_IS_DRIVER(api) (((api)&GP_API_DRIVER) != 0)
 
-/* What an API call is for; the reader groups and checks by it. */
+/* The purpose of an API call; the reader groups and checks by it. */
 enum gp_api_class {
 	GP_API_OTHER = 0,
-	GP_API_LAUNCH = 1,       /* one kernel: must have exactly one kernel record */
+	GP_API_LAUNCH = 1,       /* one kernel: has exactly one kernel record */
 	GP_API_GRAPH_LAUNCH = 2, /* any number of records */
-	GP_API_COPY = 3,         /* a copy: usually one record; none within the host */
+	GP_API_COPY = 3,         /* a copy: usually one record; none for host-to-host copies */
 	GP_API_MEMSET = 4,
 	GP_API_ALLOC = 5,
 	GP_API_FREE = 6,
 	GP_API_SYNC = 7,
-	GP_API_CAPTURE_BEGIN = 8, /* of a graph; which calls are captured, GP_CALL_CAPTURED says */
+	GP_API_CAPTURE_BEGIN = 8, /* of a graph; GP_CALL_CAPTURED marks the captured calls */
 	GP_API_CAPTURE_END = 9,
 	GP_API_CONTROL = 10, /* contexts, streams, graphs, profiler control */
 	GP_API_EVENT = 11,   /* an event is recorded into a stream */
 	GP_API_MODULE = 12,  /* code is loaded, looked up, unloaded */
-	GP_API_HOST = 13,    /* a function of the host is put into a stream */
+	GP_API_HOST = 13,    /* a host function is enqueued into a stream */
 	GP_API_CLASSES
 };
 
@@ -878,15 +924,14 @@ enum gp_info {
 	GP_INFO_CUPTI_VERSION = 10, /* decimal cuptiGetVersion() */
 	GP_INFO_CUPTI_PATH = 11,
 	GP_INFO_DRIVER_VERSION = 12, /* decimal cuDriverGetVersion() */
-	GP_INFO_OPTIONS =
-		13, /* NAME=VALUE of every option that is not at its default, newlines between */
+	/* NAME=VALUE of every option that differs from its default, separated by newlines */
+	GP_INFO_OPTIONS = 13,
 	GP_INFO_CLOCK = 14, /* "tsc" or "monotonic" */
 	GP_INFO_RANK = 15,  /* from RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, ...; absent = none */
 	GP_INFO_BOOT_ID = 16,
-	GP_INFO_START_TIME =
-		17, /* field 22 of /proc/self/stat: with pid and boot id, this very process */
-	GP_INFO_NOTE =
-		18, /* one sentence that the summary prints: a limitation met while recording */
+	/* field 22 of /proc/self/stat: identifies the process together with pid and boot id */
+	GP_INFO_START_TIME = 17,
+	GP_INFO_NOTE = 18, /* one sentence for the summary: a limitation during recording */
 	GP_INFO_LIMIT
 };
 

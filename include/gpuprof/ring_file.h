@@ -1,20 +1,23 @@
 /*
- * ring_file: the file that holds a process's rings, so that what its threads published outlives it.
+ * ring_file: the file that holds a process's rings, so that published records outlive the process.
  *
  *   file := file_header ring*         one page, then the rings one after the other
  *   ring := ring_header slots         one page, then ring_header.slot_count 32-byte slots
  *
- * The file lies in a tmpfs (or beside the trace), is named in the trace (GP_INFO_RING_FILE) and removed at an
- * orderly end.  A program thread writes slots and then moves `head`; the writer thread moves `tail` when the slots
- * are in the trace file.  Both count slots since the ring was made and never go back; slot p lies at index
- * p & (slot_count - 1).  Nothing beyond head is valid.  Which slots a reader takes: gpuprof/trace.h, "Recovery".
+ * The file lies in a tmpfs (or beside the trace).  The trace names it (GP_INFO_RING_FILE), and an
+ * orderly end removes it.  A program thread writes slots and then advances `head`; the writer
+ * thread advances `tail` when the slots are in the trace file.  Both count slots since the ring was
+ * made and never decrease; slot p lies at index p & (slot_count - 1).  Nothing beyond head is
+ * valid.  For the slots that a reader uses see gpuprof/trace.h, "Recovery".
  *
- * Where the process was killed, the next `gpuprof finish` or gpuprof-run of the same user moves what the file holds into
- * the trace (gpuprof/trace.h, "Saving") and removes it.  A file whose trace is gone is made read-only by the first that
- * sees it, and removed ten minutes later, or at once where such files take much room: the trace may only have been moved.
+ * If the process was killed, the next `gpuprof finish` or gpuprof-run of the same user moves the
+ * content of the file into the trace (gpuprof/trace.h, "Saving") and removes it.  If the trace is
+ * gone, it may only have been moved: the first such command makes the ring file read-only, and a
+ * later one removes it after ten minutes, or at once if such files use much memory.
  *
- * A ring is reused by a new thread once it is drained: then `ring` changes, head = tail, and positions go on.
- * A live reader copies [from, head), reads `ring` and `tail` again, and starts over if tail has passed from.
+ * A drained ring may be reused by a new thread: then `ring` changes, head = tail, and positions go
+ * on.  A live reader copies [from, head), reads `ring` and `tail` again, and starts over if tail
+ * has passed `from`.
  */
 #ifndef GPUPROF_RING_FILE_H
 #define GPUPROF_RING_FILE_H
@@ -25,7 +28,7 @@
 
 #include "gpuprof/counter.h"
 
-/* Where it lies: FOLDER/PREFIX UID-PID-RANDOM, or beside the trace: TRACE PART RANDOM. */
+/* Its path: FOLDER/PREFIX UID-PID-RANDOM, or beside the trace: TRACE PART RANDOM. */
 #define GP_RING_FILE_FOLDER "/dev/shm"
 #define GP_RING_FILE_PREFIX "gpuprof-"
 #define GP_RING_FILE_PART   ".rings-"
@@ -37,17 +40,17 @@
 struct gp_ring_file_header {
 	char magic[8]; /* GP_RING_FILE_MAGIC, written last */
 	uint32_t pid;
-	uint32_t
-		pid_namespace; /* in which that is its id: the inode of /proc/self/ns/pid, 0 = not known */
+	/* the pid namespace of the process id: inode of /proc/self/ns/pid, 0 = unknown */
+	uint32_t pid_namespace;
 	uint64_t start_time;   /* field 22 of /proc/PID/stat */
 	char boot_id[40];      /* /proc/sys/kernel/random/boot_id, NUL-terminated */
-	char trace_path[1024]; /* absolute path of the trace it belongs to, NUL-terminated */
-	uint32_t
-		mount_namespace; /* in which that is its path: the inode of /proc/self/ns/mnt, 0 = not known */
+	char trace_path[1024]; /* absolute path of its trace, NUL-terminated */
+	/* the mount namespace of that path: inode of /proc/self/ns/mnt, 0 = unknown */
+	uint32_t mount_namespace;
 	uint32_t zero;
 };
 
-/* `_Atomic` is left out: the record side accesses head and tail through its own atomics. */
+/* `_Atomic` is omitted: the record side accesses head and tail through its own atomics. */
 struct gp_ring_header {
 	uint32_t magic;      /* GP_RING_MAGIC, written last when the ring is made */
 	uint32_t slot_count; /* power of two */
@@ -56,9 +59,9 @@ struct gp_ring_header {
 	uint8_t zero1[48];
 	/* the producer's cache line */
 	uint64_t head;
-	uint64_t cached_tail; /* the producer's last view of tail */
+	uint64_t cached_tail; /* the producer's last known tail */
 	uint64_t lost;        /* records dropped because the ring stayed full */
-	uint64_t waits;       /* times the producer waited for room */
+	uint64_t waits;       /* times the producer waited for free slots */
 	uint64_t hooks;       /* callbacks handled on this thread */
 	uint64_t hooks_sampled;
 	uint64_t hooks_sampled_ticks;
@@ -66,17 +69,20 @@ struct gp_ring_header {
 	/* the writer's cache line */
 	uint64_t tail;
 	uint64_t lost_writes
-		[GP_WRITE_CAUSES]; /* records given up because the trace could not be written */
+		[GP_WRITE_CAUSES]; /* records dropped because the trace could not be written */
 	uint64_t zero2[2];
 	/*
-	 * A call that may wait for the device, noted where it begins.  The thread is in it as long as head is what it was then: at its
-	 * return it is published.
+	 * A potentially blocking call, noted when it begins.  The thread is in the call as long as
+	 * head still has the value of call_head: the return of the call publishes a record.
 	 */
-	uint64_t call_ticks; /* when it began; 0 = none */
+	uint64_t call_ticks; /* when the call began; 0 = none */
 	uint64_t call_head;
 	uint32_t call_api;
 	uint32_t zero3;
-	/* Of the first ring: what the process counts besides its rings, as the writer saw it last; the trace has older values. */
+	/*
+	 * In the first ring: the process-wide counters as the writer saw them last; the trace has
+	 * older values.
+	 */
 	uint64_t counters[GP_COUNTERS];
 };
 

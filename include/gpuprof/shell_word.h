@@ -1,4 +1,4 @@
-/* shell_word: names of files as a shell takes them, for the commands that messages tell the user to type. */
+/* shell_word: quotes file names for the commands that messages tell the user to type. */
 #ifndef GPUPROF_SHELL_WORD_H
 #define GPUPROF_SHELL_WORD_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Room for most paths; where it is too small, the path is given as it is. */
+/* Enough for most paths; a path that needs more is left unquoted. */
 #define GP_SHELL_WORD_BYTES 1024
 
 static inline bool gp_shell_is_plain(const char *text)
@@ -17,8 +17,8 @@ static inline bool gp_shell_is_plain(const char *text)
 }
 
 /*
- * Text as one word of a command line: itself if no shell sees anything in it, else in single quotes, in word.  Returns
- * text where the quoted one needs more bytes than there are.
+ * The text as one word of a command line: the text itself if no shell interprets any character of
+ * it, else the text in single quotes, in `word`.  Returns `text` if the quoted form does not fit.
  */
 static inline const char *gp_shell_word(const char *text, char *word, size_t bytes)
 {

@@ -4,7 +4,8 @@
  * All integers are little-endian.  A file is
  *
  *   file  := magic chunk*
- *   magic := "gpuprof" version            8 bytes; version is one byte, GP_TRACE_VERSION, or GP_TRACE_CIRCLE
+ *   magic := "gpuprof" version            8 bytes; version is one byte, GP_TRACE_VERSION or
+ *                                         GP_TRACE_CIRCLE
  *   chunk := header payload zeros         padded with zeros to a multiple of 8 bytes
  *
  *   header (48 bytes, struct gp_chunk_header)
@@ -13,80 +14,96 @@
  *      8  u32 crc             CRC-32C of the bytes from offset 12 to the end of the payload
  *     12  u32 records         number of records in the payload
  *     16  u64 sequence        0, 1, 2, ... over the whole file
- *     24  u64 position        slot position in the ring of the first record (ring 0: 0; in a circle see below)
+ *     24  u64 position        slot position of the first record in its ring (ring 0: 0; circular
+ *                             files: see below)
  *     32  u32 position_slots  ring slots that this chunk covers (ring 0: 0)
- *     36  u32 ring            the ring it was drained from; 0 = the writer itself
- *     40  u32 thread          thread id of the ring's owner; 0 = shared by several threads: each record then
- *                             follows a THREAD record that says whose it is
- *     44  u32 form            enum gp_chunk_form: how the payload is laid out
+ *     36  u32 ring            the source ring; 0 = the writer itself
+ *     40  u32 thread          thread id of the ring's owner; 0 = shared by several threads: a
+ *                             THREAD record precedes each record and names its thread
+ *     44  u32 form            enum gp_chunk_form: the layout of the payload
  *
  * Validity.  A chunk is valid if its magic, length and crc are right.  A reader accepts chunks from
- * the start; at one that is not valid it searches the next valid one at a multiple of 8 bytes and reports the
- * bytes between as damaged.  A chunk that reaches beyond the end of the file is "not yet written" in a live file,
- * "cut" in a dead one.  Each chunk is written by one write() to a file opened with O_APPEND, and its
- * ring space is given back only after that: so a cut chunk's records are still in the ring file.
+ * the start.  At an invalid chunk it searches the next valid one at a multiple of 8 bytes, and
+ * reports the bytes between as damaged.  A chunk that reaches beyond the end of the file is "not
+ * yet written" in a live file, "cut" in a dead one.  Each chunk is written by one write() to a file
+ * opened with O_APPEND, and its ring slots are freed only after that: the records of a cut chunk
+ * are still in the ring file.
  *
- * Recovery.  Where the process died and its ring file (gpuprof/ring_file.h) is still there, each ring has the slots
- * [next, head) that no chunk has, with next = the largest position + position_slots of the valid chunks of that ring,
- * or its tail where that is farther: what lies between was given up, and is counted there.  Ring ids are never reused within a process, positions never go back.
+ * Recovery.  If the process died and its ring file (gpuprof/ring_file.h) still exists, the slots
+ * [next, head) of each ring are in no chunk.  next is the largest position + position_slots of the
+ * valid chunks of that ring, or the ring's tail if that is larger: the writer dropped and counted
+ * the slots between.  Ring ids are never reused within a process; positions never decrease.
  *
- * Saving.  `gpuprof finish` appends what is to be recovered, so that the trace needs no ring file any more, and then
- * removes that: for each ring chunks of form SLOTS with the slots that no chunk has, then one of ring 0 with a COUNTER
- * record for every counter and a WAITING record for each thread that was in a call, which ends the saving.  Before, a reader still needs the ring file; killed halfway, the
- * saver goes on from the positions next time.  It has the trace locked (flock) and has made sure that the process, of
- * this boot of this machine, is dead, that nobody has the ring file mapped for writing, and that the trace is the file
- * that the ring file names, or that nothing is left there.  A chunk cut at the end of the file is cut off first: its
- * records are in the ring file.  No END record is added: the process did not close its trace.
+ * Saving.  `gpuprof finish` appends the recoverable records, so that the trace no longer needs a
+ * ring file, and then removes the ring file.  For each ring it appends chunks of form SLOTS with
+ * the slots that are in no chunk.  Then it appends a chunk of ring 0 with a COUNTER record for
+ * every counter and a WAITING record for each thread that was in a call.  That chunk completes the
+ * saving; without it a reader still needs the ring file, and the next `gpuprof finish` resumes from
+ * the positions.  The saver holds a lock on the trace (flock).  It has verified that the process is
+ * dead and ran in this boot of this machine, that nobody maps the ring file for writing, and that
+ * the trace is the one that the ring file names, or that no file is left at that path.  A cut chunk
+ * at the end of the file is removed first: its records are in the ring file.  No END record is
+ * added, because the process did not close its trace.
  *
  * Payload, form PACKED: records, one after the other, each
  *      u8      kind              enum gp_record_kind
  *      varint  mask              bit i set: field i follows; clear: it is as predicted
  *      varint  field ...         zigzag(value - prediction) for each field in the mask, in order
  *      bytes                     GP_RECORD_STRING only: its text
- * A varint is LEB128 of at most 10 bytes.  Fields and their order are in gpuprof/field.def; a prediction uses
- * only what this chunk has said before, so that every chunk decodes alone.  The rules (value modulo 2^64):
+ * A varint is LEB128 of at most 10 bytes.  gpuprof/field.def lists the fields and their order.  A
+ * prediction depends only on earlier records of the same chunk, so that every chunk decodes alone.
+ * The rules (value modulo 2^64):
  *      LAST    the field's value in the previous record of the same kind, 0 if none
- *      STRIDE  that value plus its last change: a, b -> b + (b - a); before the first value there is 0: 7 -> 14
- *      AFTER   a start time: the end of the previous record that has such a field of the same clock, whatever its kind, 0 if
- *              none.  There are two clocks, ticks and ns, as the field's name ends; in ticks the end is the start and the
- *              duration, duration_low_ticks + duration_high_ticks * 2^32
- *      LENGTH  an end time: coded as a duration, predicted by the previous record's of the same kind
- * A field is as many bytes of the record as its row says, from the member on (of an array, several elements), as one unsigned
- * integer.  Members that are not listed are zero in the record; kind and slots follow from the kind.
+ *      STRIDE  that value plus its last change: a, b -> b + (b - a); the value before the first is
+ *              0: 7 -> 14
+ *      AFTER   a start time: the end of the previous record, of any kind, that has such a field of
+ *              the same clock, 0 if none.  The two clocks are ticks and ns, as in the field's name.
+ *              In ticks the end is the start plus duration_low_ticks + duration_high_ticks * 2^32
+ *      LENGTH  an end time: coded as a duration, predicted by the previous duration of the kind
+ * A field is one unsigned integer of as many bytes as its row says, from the member on (several
+ * elements of an array).  Members that are not listed are zero in the record; kind and slots follow
+ * from the kind.
  *
  * Payload, form KEPT: as PACKED.
  *
- * Payload, form SLOTS: whole records in 32-byte slots as they stood in the ring (gpuprof/record.h).  A THREAD record
- * has the record that follows it in its chunk.  The last record may be one that cannot be read, cut to one slot:
- * position_slots then covers all that followed it in the ring, which is lost.
+ * Payload, form SLOTS: whole records in 32-byte slots, as in the ring (gpuprof/record.h).  A THREAD
+ * record is in the same chunk as the record that follows it.  The last record may be an unreadable
+ * one, cut to one slot: position_slots then covers all slots that followed it in the ring; they are
+ * lost.
  *
- * Names.  `gpuprof finish` appends the functions, files and lines that it finds for the trace's native frames, so that it
- * can be read where the files of its modules are not: chunks of ring 0 in form NAMES.  Their payloads, in their order, are one zlib
- * stream of position bytes, inflated; thread is the number of the piece, from 0 on, and a piece 0 begins anew.  The text: for each
- * place "module address line", hexadecimal, then the function's name as the compiler made it and the file's, each of the three with its NUL, empty
- * where not known.  Module and address are those of FRAME records (module 0: in none); places of one address follow
- * each other, those that are inlined into the next one first.
+ * Names.  `gpuprof finish` appends the functions, files and lines of the trace's native frames, so
+ * that the trace can be read without the files of its modules.  They are chunks of ring 0 in form
+ * NAMES.  Their payloads, in order, form one zlib stream of `position` bytes inflated; `thread` is
+ * the number of the piece, from 0 on, and a piece 0 starts a new stream.  The text: for each place
+ * "module address line", hexadecimal, then the function's mangled name and the file name, each of
+ * the three with its NUL, empty if unknown.  Module and address are those of FRAME records (module
+ * 0: in none).  Places of one address are adjacent, the innermost inlined function first.
  *
- * Links.  `gpuprof finish` appends LINK records, too: a chunk of ring 0 in form PACKED, of a trace whose process has ended.
- * So does `gpuprof run` an END record of the reason TOLD, where the trace does not say how the program ended, or not as it did.
+ * Links.  `gpuprof finish` also appends LINK records: a chunk of ring 0 in form PACKED, to the
+ * trace of a process that has ended.  `gpuprof run` appends an END record with the reason TOLD, if
+ * the trace does not say how the program ended, or says it wrongly.
  *
- * Order.  Records of one ring come in the order in which their thread published them.  Nothing is said of the order
- * between rings, nor of times: GPU records come as CUPTI delivers them.  Definitions precede their use within
- * a ring; ids (names, shapes) are unique in the process, so a reader that reads rings in file order has every
- * definition when it needs it, except across rings: resolve ids after reading.
+ * Order.  The records of one ring are in the order in which their thread published them.  The order
+ * between rings, and of times, is unspecified: GPU records come in the order of CUPTI's
+ * deliveries.  Definitions precede their use within a ring.  Ids (names, shapes) are unique in the
+ * process, so a reader that reads rings in file order has every definition in time, except across
+ * rings: resolve ids after reading.
  *
- * Circle.  A file of the version GP_TRACE_CIRCLE has the last chunks of a longer trace: where it is as long as it may be, new chunks take
- * the place of old ones.  Chunks come in the order of their sequence, not of their place; between them may lie what is left of
- * others.  In a chunk of ring 0 in form PACKED, position is a sequence, the floor; it never goes back, and the largest one counts.  Chunks
- * below the floor are gone, whether or not they still stand somewhere.  From the floor on none is missing: a gap in the sequence is
- * damage.  A chunk in form KEPT stays for ever.  It has copies of the definitions in chunks that are not before the sequence in its
- * position, and are gone together: where that is below the floor its records count, else they are still where they were.  The
- * records of rings that are gone with their chunks, and not kept, are counted (GP_COUNTER_LEFT_OUT_OLD), and a GATE record of the reason KEPT
- * says from when on they are there; the last of these counts.  What is saved goes to the file's end.
+ * Circle.  A file of the version GP_TRACE_CIRCLE holds the last chunks of a longer trace: at its
+ * maximum size, new chunks replace old ones.  The order of chunks is the order of their sequence,
+ * not of their place; remains of old chunks may lie between them.  In a chunk of ring 0 in form
+ * PACKED, position is a sequence, the floor.  The floor never decreases, and the largest one
+ * counts.  Chunks below the floor are gone, even if their bytes remain.  From the floor on, no
+ * chunk is missing: a gap in the sequence is damage.  A chunk in form KEPT is never replaced.  It
+ * has copies of the definitions in a group of chunks that starts at the sequence in its position
+ * and is replaced as a whole.  If that sequence is below the floor, its records count; else the
+ * original records still exist.  Ring records that were replaced and not copied are counted
+ * (GP_COUNTER_LEFT_OUT_OLD), and a GATE record with the reason KEPT gives the time from which on
+ * records are complete; the last such record counts.  Saved records go to the end of the file.
  *
- * Version.  GP_TRACE_VERSION grows only when an old reader would misread a file.  New record kinds and new fields
- * at the end of a list in field.def do not count as such: a reader skips a kind that it does not know by
- * taking the rest of the chunk as not understood, and says so; of a form that it does not know, all of the chunk.
+ * Version.  GP_TRACE_VERSION grows only if an old reader would misread a file.  New record kinds,
+ * and new fields at the end of a list in field.def, do not change it: at an unknown kind a reader
+ * skips the rest of the chunk, and at an unknown form the whole chunk, and reports it.
  */
 #ifndef GPUPROF_TRACE_H
 #define GPUPROF_TRACE_H
@@ -100,15 +117,15 @@
 #define GP_TRACE_CIRCLE  2u
 #define GP_TRACE_SUFFIX  ".gpuprof"
 #define GP_CHROME_SUFFIX                                                                           \
-	".json" /* NAME.json belongs to NAME.gpuprof: a trace takes a NAME only if both are free */
+	".json" /* NAME.json belongs to NAME.gpuprof: a trace uses a NAME only if both are free */
 #define GP_CHUNK_MAGIC     0x6b686347u /* "Gchk" */
 #define GP_CHUNK_MAX_BYTES 65536u
 
 enum gp_chunk_form {
 	GP_CHUNK_PACKED = 0, /* written by the process itself */
-	GP_CHUNK_SLOTS = 1,  /* saved from its rings after its death */
-	GP_CHUNK_KEPT = 2,   /* copies of definitions, in a circle */
-	GP_CHUNK_NAMES = 3,  /* a piece of the names of functions, added after its end */
+	GP_CHUNK_SLOTS = 1,  /* saved from its rings after the process died */
+	GP_CHUNK_KEPT = 2,   /* copies of definitions, in a circular file */
+	GP_CHUNK_NAMES = 3,  /* a piece of the function names, added after the end of the process */
 };
 
 struct gp_chunk_header {

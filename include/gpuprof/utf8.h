@@ -1,6 +1,6 @@
 /*
- * utf8: one UTF-8 sequence at a time, strictly: no overlong forms, no surrogates, nothing beyond U+10FFFF; and what of it a terminal may be
- * given.
+ * utf8: decodes one UTF-8 sequence at a time, strictly: no overlong forms, no surrogates, nothing
+ * beyond U+10FFFF.  Also makes text safe for a terminal.
  */
 #ifndef GPUPROF_UTF8_H
 #define GPUPROF_UTF8_H
@@ -11,13 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of gp_utf8_show(): "\u{10ffff}" and its NUL. */
+/* Size for gp_utf8_show(): "\u{10ffff}" and its NUL. */
 #define GP_UTF8_SHOWN_BYTES 11
 
-/* How many bytes the sequence at text has, with its code point in *code; 0 if it is not valid. */
+/* Length in bytes of the sequence at `text`, with its code point in *code; 0 if it is invalid. */
 static inline size_t gp_utf8_decode(const char *text, size_t length, uint32_t *code)
 {
-	/* by sequence length: the bits of the lead byte that say so, and the smallest code point */
+	/*
+	 * by sequence length: the mask and the bits of the lead byte, and the smallest code point
+	 */
 	static const struct {
 		uint8_t mask, lead;
 		uint32_t least;
@@ -42,7 +44,7 @@ static inline size_t gp_utf8_decode(const char *text, size_t length, uint32_t *c
 	return count;
 }
 
-/* Is the character invisible, a control, or one that changes the order of what stands around it? */
+/* Whether the character is invisible, a control character, or changes the text direction. */
 static inline bool gp_utf8_is_hidden(uint32_t code)
 {
 	static const struct {
@@ -60,9 +62,10 @@ static inline bool gp_utf8_is_hidden(uint32_t code)
 }
 
 /*
- * The character at text, of which there is at least a byte, as a terminal may be given it: itself, or written out: \n, \t, \x1b for a
- * control character or a byte that is no UTF-8, \u{202e} for another one that is hidden.  *used: how many bytes of text it is.  Returns the
- * bytes in shown, which end in a NUL.
+ * The first character of `text`, which is not empty, in a form that is safe for a terminal: itself,
+ * or an escape: \n, \t, \x1b for a control character or an invalid byte, \u{202e} for another
+ * hidden character.  *used: its length in `text`.  Returns the length of `shown`, which is
+ * NUL-terminated.
  */
 static inline size_t gp_utf8_show(char shown[GP_UTF8_SHOWN_BYTES], const char *text, size_t length,
 				  size_t *used)

@@ -1,4 +1,4 @@
-/* version: of gpuprof, as both sides say it. */
+/* version: the version of gpuprof, for both sides. */
 #ifndef GPUPROF_VERSION_H
 #define GPUPROF_VERSION_H
 

@@ -311,6 +311,5 @@ void gp_process_info_emit(struct gp_drain *drain, const char *ring_file, bool fe
 	emit(drain, GP_INFO_RING_FILE, ring_file);
 	if (ring_file[0] == '\0' && fell_back)
 		emit(drain, GP_INFO_NOTE,
-		     "no ring file could be made in /dev/shm or beside the trace: "
-		     "a killed program loses its last 50 ms of records");
+		     "no ring file could be created in /dev/shm or beside the trace: a killed process loses the last 50 ms of its records");
 }

@@ -147,9 +147,9 @@ bool gp_sys_is_confined(void)
 }
 
 /*
- * For all system calls except those that a program's filter must allow (docs/limits.md): checks for
- * a filter right before each call, because one may be installed at any time, for all threads at
- * once.
+ * For all system calls except those that a program's filter must allow (docs/reference/limits.md):
+ * checks for a filter right before each call, because one may be installed at any time, for all
+ * threads at once.
  */
 static long ask_and_call(long number, long a, long b, long c, long d, long e, long f)
 {

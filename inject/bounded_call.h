@@ -2,8 +2,8 @@
  * bounded_call: runs CUPTI and driver calls that may block on a helper thread, so that the caller
  * can give up at a time limit.
  *
- * A flush may wait for a running kernel (docs/cupti-notes.md, 3), and the driver may never answer a
- * query about a hanging GPU.  The sending thread goes on meanwhile.  One call at a time.
+ * A flush may wait for a running kernel (docs/design/cupti-notes.md, 3), and the driver may never
+ * answer a query about a hanging GPU.  The sending thread goes on meanwhile.  One call at a time.
  */
 #ifndef INJECT_BOUNDED_CALL_H
 #define INJECT_BOUNDED_CALL_H

@@ -65,10 +65,9 @@ static void start_stacks(void)
 	if (error == 0)
 		choose(list);
 	else if (error == -ENOTSUP)
-		gp_log("no call stacks on this machine: they are for x86-64");
+		gp_log("no call stacks are recorded: gpuprof captures them on x86-64 only");
 	else if (error == -ENOMEM)
-		gp_log("no call stacks: their tables take up to 60 MiB of addresses, and the "
-		       "process may have no more (ulimit -v, --max-memory)");
+		gp_log("no call stacks are recorded: their tables need up to 60 MiB of address space, which the limit of the process forbids (ulimit -v, --max-memory)");
 }
 
 void gp_call_stacks_init(void)

@@ -12,7 +12,7 @@
 
 /*
  * CUPTI's invalid cbid in every domain.  Proton enables and disables it; CUPTI 13.0 then also
- * disables calls of the domain that others have enabled (docs/cupti-notes.md, 10).
+ * disables calls of the domain that others have enabled (docs/design/cupti-notes.md, 10).
  */
 #define NO_CALL 0u
 

@@ -169,9 +169,7 @@ static void log_too_old(const char *path)
 	static uint32_t is_logged;
 
 	if (gp_replace32(&is_logged, 0, 1))
-		gp_log("a profiler in the program has a newer CUPTI than gpuprof uses, which "
-		       "cannot serve both, and is refused; to have both, type: export "
-		       "GPUPROF_CUPTI=%s",
+		gp_log("a profiler inside the program needs a newer CUPTI than the one that gpuprof uses, and CUPTI refuses it; to use both, type: export GPUPROF_CUPTI=%s",
 		       path);
 }
 

@@ -390,9 +390,7 @@ static void install_toggle(void)
 	const char *name = gp_option_text(GP_OPTION_ID_TOGGLE_SIGNAL);
 
 	if (gp_toggle_signal_install(name, control.wake) == -EBUSY)
-		gp_log("the program handles SIG%s itself, so it does not switch the recording: "
-		       "choose "
-		       "another --toggle-signal",
+		gp_log("the program handles SIG%s itself, so the signal does not switch the recording; choose another --toggle-signal",
 		       name);
 }
 

@@ -87,11 +87,9 @@ void gp_cupti_activity_enter_thread(void)
 static void note_whole_graph(void)
 {
 	if (!fetching.has_logged && gp_recording_has_nodes())
-		fetching.has_logged =
-			gp_emit_info(GP_INFO_NOTE, "a profiler inside the program asked CUPTI for "
-						   "whole graphs: the graphs that were "
-						   "instantiated from then on have one operation "
-						   "for each launch, in place of their nodes");
+		fetching.has_logged = gp_emit_info(
+			GP_INFO_NOTE,
+			"a profiler inside the program asked CUPTI for whole graphs: graphs instantiated from then on have one GPU operation for each launch, instead of their nodes");
 }
 
 /*
@@ -164,12 +162,10 @@ static void check_cupti_conflict(void)
 	    !gp_cupti_conflict_is_found(gp_buffers_requests(), gp_buffers_are_out(),
 					gp_in_flight_noted(), gp_sys_now_ns()))
 		return;
-	gp_log("another profiler in the program takes CUPTI's records: what the GPU does is "
-	       "recorded no "
-	       "more, calls still are; run the program without it");
-	gp_emit_info(GP_INFO_NOTE,
-		     "another profiler in the program took CUPTI's records: launches from "
-		     "then on have no kernel record");
+	gp_log("another profiler in the program takes CUPTI's records: GPU activity is no longer recorded, API calls still are; run the program without that profiler");
+	gp_emit_info(
+		GP_INFO_NOTE,
+		"another profiler in the program took CUPTI's records: launches from then on have no kernel record");
 }
 
 static void scan(bool asked)
@@ -229,10 +225,7 @@ static void note_late_xla(void)
 	if (fetching.has_flushed && !fetching.has_said_late)
 		fetching.has_said_late = gp_emit_info(
 			GP_INFO_NOTE,
-			"XLA came into the process while it was recorded: from then on CUPTI was "
-			"not asked for GPU records before the end; as it was asked before, CUDA "
-			"graphs of XLA's may have failed on the GPU (CUDA_ERROR_LAUNCH_FAILED): "
-			"have the program import JAX first");
+			"XLA was loaded after the recording began: CUPTI is not flushed from then on until the end; earlier flushes may make CUDA graphs of XLA fail on the GPU (CUDA_ERROR_LAUNCH_FAILED): have the program import JAX first");
 }
 
 void gp_cupti_activity_without_flush(void)

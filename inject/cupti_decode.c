@@ -132,9 +132,7 @@ static uint32_t kernel_flags(const struct gp_decoder *decoder, const void *recor
 static void watch_numbers(struct gp_decoder *decoder, const gp_kernel_view *kernel)
 {
 	static const char note[] =
-		"this libcupti is too old for the driver: it does not tell which call started "
-		"which GPU "
-		"operation; name one of CUDA 12 or later with --cupti or GPUPROF_CUPTI";
+		"this libcupti is too old for the driver: GPU operations cannot be matched with their API calls; name one of CUDA 12 or later with --cupti or GPUPROF_CUPTI";
 
 	uint64_t launch = (uint64_t)kernel->deviceId << 32 | kernel->correlationId;
 

@@ -77,7 +77,7 @@ static bool try_file(struct search *search, const char *file, int extra_flags)
 	}
 	if (found.cuptiGetVersion(&found.version) != CUPTI_SUCCESS) {
 		search->unusable = true;
-		snprintf(search->why, sizeof(search->why), "%s does not say its version", file);
+		snprintf(search->why, sizeof(search->why), "%s does not report its version", file);
 		return false;
 	}
 	note_path(&found, *(void **)&found.cuptiGetVersion);
@@ -254,8 +254,7 @@ int gp_cupti_open(struct gp_cupti *cupti, const char *override, uint32_t driver_
 	if (search.too_old) {
 		snprintf(
 			message, message_bytes,
-			"only a libcupti older than 11.8 was found, which would crash the program; "
-			"install a newer CUDA Toolkit or name another " BY_OPTION);
+			"only a libcupti older than 11.8 was found, which would crash the program; install a newer CUDA Toolkit, or name another " BY_OPTION);
 		return -EPERM;
 	}
 	if (override[0] != '\0' || search.unusable) {
@@ -264,15 +263,14 @@ int gp_cupti_open(struct gp_cupti *cupti, const char *override, uint32_t driver_
 		return -ENOEXEC;
 	}
 	if (driver_version != 0)
-		snprintf(message, message_bytes,
-			 "there is no libcupti for this driver, which is for CUDA %u.%u; install "
-			 "the "
-			 "CUDA Toolkit's CUPTI of that version or name one " BY_OPTION,
-			 driver_version / 1000, driver_version % 1000 / 10);
+		snprintf(
+			message, message_bytes,
+			"there is no libcupti for this driver, which is for CUDA %u.%u; install CUPTI from the CUDA Toolkit of that version, or name one " BY_OPTION,
+			driver_version / 1000, driver_version % 1000 / 10);
 	else
-		snprintf(message, message_bytes,
-			 "there is no libcupti; install the CUDA Toolkit's CUPTI or name "
-			 "one " BY_OPTION);
+		snprintf(
+			message, message_bytes,
+			"there is no libcupti; install CUPTI from the CUDA Toolkit, or name one " BY_OPTION);
 	return -ENOENT;
 }
 

@@ -13,7 +13,7 @@
  *
  * To add a version: update GP_CUPTI_NEWEST; add its number if anything depends on it; a row for
  * each appended field that we read; the sizes of its records in known_layouts; a line in a list of
- * functions.  docs/cupti-notes.md has the findings for each version.
+ * functions.  docs/design/cupti-notes.md has the findings for each version.
  */
 #ifndef INJECT_CUPTI_VERSIONS_H
 #define INJECT_CUPTI_VERSIONS_H

@@ -166,8 +166,8 @@ static int replace(const struct target *target, char *const arguments[], char *c
 			 : call(target, arguments, environment);
 	saved = errno;
 	if (records)
-		gp_log("recording ended when %s was to be executed, which failed: %s", target->file,
-		       gp_error_text(saved));
+		gp_log("the recording ended before %s was to be executed, which then failed: %s",
+		       target->file, gp_error_text(saved));
 	errno = saved;
 	return result;
 }

@@ -346,20 +346,16 @@ void gp_finish_command_run(const char *trace_path, uint64_t timeout_ns)
 	static char program[PATH_MAX + 32], word[GP_SHELL_WORD_BYTES], file[GP_SHELL_WORD_BYTES];
 
 	if (gp_sys_is_confined()) /* also forbids checking whether a file exists */
-		gp_log("the program has forbidden system calls to itself (seccomp); make the "
-		       "summary and the Chrome trace with: gpuprof finish %s",
+		gp_log("the program restricts its system calls (seccomp), so gpuprof cannot print the summary; for the summary and the Chrome trace, type: gpuprof finish %s",
 		       gp_shell_word(trace_path, word, sizeof(word)));
 	else if (is_under_valgrind)
-		gp_log("no process of gpuprof's can be started under valgrind; make the summary "
-		       "and the Chrome trace with: gpuprof finish %s",
+		gp_log("no process can be started under valgrind; for the summary and the Chrome trace, type: gpuprof finish %s",
 		       gp_shell_word(trace_path, word, sizeof(word)));
 	else if (!find_program(program, sizeof(program)))
-		gp_log("the program gpuprof is not beside %s; see what was recorded with: gpuprof "
-		       "summary %s",
+		gp_log("the program gpuprof is not beside %s, so there is no summary; to see the recording, type: gpuprof summary %s",
 		       gp_output_path_library(), gp_shell_word(trace_path, word, sizeof(word)));
 	else if (!run(program, trace_path, timeout_ns))
-		gp_log("the summary or the Chrome trace was not finished; make both with: %s "
-		       "finish %s",
+		gp_log("the summary or the Chrome trace was not finished; make both with: %s finish %s",
 		       gp_shell_word(program, file, sizeof(file)),
 		       gp_shell_word(trace_path, word, sizeof(word)));
 }

@@ -100,7 +100,7 @@ static void prepare_ranges(void)
 	gp_ranges_enable(record);
 	gp_capture_range_init();
 	if (!gp_nvtx_announce(gp_output_path_library()))
-		gp_log("ranges are not recorded: NVTX cannot be told of gpuprof: %s",
+		gp_log("ranges are not recorded: cannot set the environment variable for NVTX: %s",
 		       gp_error_text(errno));
 }
 
@@ -175,9 +175,8 @@ static bool was_cuda_started(void)
 static void log_cuda_started_early(void)
 {
 	gp_process_trace_tell(GP_SESSION_FAILED);
-	gp_log("nothing of the GPU is recorded: a library that the program is linked with used "
-	       "CUDA in its constructor, before gpuprof's; %s to record it",
-	       gp_process_trace_in_session() ? "load it by dlopen()"
+	gp_log("no GPU activity is recorded: a library of the program used CUDA in its constructor, before gpuprof started; %s to record it",
+	       gp_process_trace_in_session() ? "load that library by dlopen()"
 					     : "start the program with gpuprof-run");
 }
 
@@ -208,7 +207,7 @@ static void prepare(void)
 		log_cuda_started_early();
 	is_logged = setenv(GP_INJECTION_CUDA, gp_output_path_library(), 0) == 0;
 	if (!is_logged)
-		gp_log("nothing of the GPU is recorded: CUDA cannot be told of gpuprof: %s",
+		gp_log("no GPU activity is recorded: cannot set the environment variable for the CUDA driver: %s",
 		       gp_error_text(errno));
 	if (gp_option_is(GP_OPTION_ID_SHARE, "on"))
 		share_cupti();
@@ -283,8 +282,7 @@ static void complain(void)
 		return;
 	gp_options_complain(environ);
 	if (gp_nvtx_other_tool() != NULL)
-		gp_log("NVTX_INJECTION64_PATH names another tool (%s): ranges will not be "
-		       "recorded; to record them, type: unset NVTX_INJECTION64_PATH",
+		gp_log("NVTX_INJECTION64_PATH names another tool (%s): ranges are not recorded; to record them, type: unset NVTX_INJECTION64_PATH",
 		       gp_nvtx_other_tool());
 }
 
@@ -320,11 +318,10 @@ static bool is_preloaded(void)
 static void note_way_in(void)
 {
 	if (!is_preloaded())
-		gp_emit_info(GP_INFO_NOTE,
-			     "gpuprof came by " GP_INJECTION_CUDA
-			     " alone: CUPTI serves either gpuprof or a profiler inside the "
-			     "program, such as torch.profiler, not both; start the program with "
-			     "gpuprof-run to have both");
+		gp_emit_info(
+			GP_INFO_NOTE,
+			"gpuprof was loaded by " GP_INJECTION_CUDA
+			" alone: CUPTI serves either gpuprof or a profiler inside the program, such as torch.profiler; start the program with gpuprof-run to use both");
 }
 
 /* Inside the driver, on the thread that creates the process's first context. */
@@ -335,7 +332,7 @@ static void on_first_context(void)
 	int error = gp_session_start_fetching();
 
 	if (error != 0 && has_trace)
-		gp_log("cannot start a thread: %s; the trace will lack the GPU's work",
+		gp_log("cannot start a thread: %s; the trace will lack GPU activity",
 		       gp_error_text(-error));
 	atexit(on_exit_of_program);
 	if (!has_trace)
@@ -401,18 +398,15 @@ static void log_driver_not_found(void)
 	named = getenv(GP_INJECTION_CUDA);
 	if (makes_way) {
 		gp_process_trace_tell(GP_SESSION_FAILED);
-		gp_log("nothing was recorded: Nsight Compute (ncu) profiles this program, and "
-		       "bears no other tool; to record with gpuprof, run it without ncu");
+		gp_log("nothing was recorded: Nsight Compute (ncu) profiles this program, and excludes other tools; to record with gpuprof, run it without ncu");
 	} else if (named == NULL && is_logged) {
 		gp_process_trace_tell(GP_SESSION_FAILED);
-		gp_log("nothing of the GPU is recorded: the program took " GP_INJECTION_CUDA
-		       " out of its environment before it used CUDA, which finds gpuprof by it; "
-		       "to record it, have the program leave that variable");
+		gp_log("no GPU activity is recorded: the program removed " GP_INJECTION_CUDA
+		       " from its environment before it used CUDA, which loads gpuprof by it; to record, keep that variable");
 	} else if (named != NULL && !is_injected() && !gp_process_trace_in_session()) {
 		/* else gpuprof-run has reported it at the start */
-		gp_log("nothing of the GPU is recorded: " GP_INJECTION_CUDA
-		       " names another tool (%s); to record with gpuprof, type: "
-		       "unset " GP_INJECTION_CUDA,
+		gp_log("no GPU activity is recorded: " GP_INJECTION_CUDA
+		       " names another tool (%s); to record with gpuprof, type: unset " GP_INJECTION_CUDA,
 		       named);
 	}
 }

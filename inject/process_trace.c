@@ -91,7 +91,7 @@ void gp_process_trace_tell(const char *what)
 	if (gp_process_trace_in_session() &&
 	    snprintf(link, sizeof(link), "%s/%s", gp_option_session(), what) < (int)sizeof(link) &&
 	    symlink(what, link) != 0 && errno != EEXIST)
-		gp_log("gpuprof-run will not know of this process: %s", gp_error_text(errno));
+		gp_log("gpuprof-run will not include this process: %s", gp_error_text(errno));
 	errno = saved_errno;
 }
 
@@ -191,19 +191,13 @@ static void register_leaving(void)
 static void log_no_start(const char *path, int error)
 {
 	if (error == -ETIMEDOUT)
-		gp_log("nothing is recorded: gpuprof's thread had not made %s after %d s, as where "
-		       "a disk or a network stands still; choose another folder with -o or "
-		       "GPUPROF_OUTPUT",
+		gp_log("nothing is recorded: gpuprof's thread could not create %s within %d s, as if the disk or the network hangs; choose another folder with -o or GPUPROF_OUTPUT",
 		       path, GP_START_TIMEOUT_S);
 	else if (error == -EAGAIN)
-		gp_log("nothing is recorded: gpuprof's thread cannot be started: %s; as many run "
-		       "as "
-		       "the user or the container may have: raise that limit (ulimit -u, or the "
-		       "container's of pids)",
+		gp_log("nothing is recorded: gpuprof's thread cannot be started: %s; the user or the container has too many threads: raise that limit (ulimit -u, or the pids limit of the container)",
 		       gp_error_text(-error));
 	else
-		gp_log("nothing is recorded: %s cannot be written: %s; choose a folder that can be "
-		       "written with -o or GPUPROF_OUTPUT",
+		gp_log("nothing is recorded: %s cannot be written: %s; choose a writable folder with -o or GPUPROF_OUTPUT",
 		       path, gp_error_text(-error));
 	gp_process_trace_tell(GP_SESSION_FAILED);
 }
@@ -344,24 +338,18 @@ static void log_loss(int stop_error)
 	unsigned long long lost = gp_collector_unwritten(&lost_error);
 
 	if (stop_error != 0 && gp_process_trace_in_session())
-		gp_log("the end of %s could not be written: %s%s; gpuprof-run saves what it can, "
-		       "and its summary says what is lost",
+		gp_log("the end of %s could not be written: %s%s; gpuprof-run saves the remaining records if possible, and its summary tells the losses",
 		       path, gp_error_text(-stop_error), limit_of(stop_error));
 	else if (stop_error != 0 && lost > 0)
-		gp_log("the end of %s could not be written: %s%s; %s records are lost; when it "
-		       "can be, type: gpuprof finish %s",
+		gp_log("the end of %s could not be written: %s%s; %s records are lost; once the file can be written, type: gpuprof finish %s",
 		       path, gp_error_text(-stop_error), limit_of(stop_error),
 		       group_digits(lost, grouped), gp_shell_word(path, word, sizeof(word)));
 	else if (stop_error != 0)
-		gp_log("the end of %s could not be written: %s%s; when it can be, type: gpuprof "
-		       "finish %s",
+		gp_log("the end of %s could not be written: %s%s; once the file can be written, type: gpuprof finish %s",
 		       path, gp_error_text(-stop_error), limit_of(stop_error),
 		       gp_shell_word(path, word, sizeof(word)));
 	else if (lost_error == -E2BIG)
-		gp_log("%s reached --max-file (%s), and the recording ended there: nothing that "
-		       "the "
-		       "program did later is in it, nor are %s records that were in flight then; "
-		       "give it more, or keep the end with --keep-last",
+		gp_log("%s reached --max-file (%s), and the recording ended there: it lacks everything later, and %s records that were in flight; raise --max-file, or keep the end with --keep-last",
 		       path, gp_option_text(GP_OPTION_ID_MAX_FILE), group_digits(lost, grouped));
 	else if (lost > 0)
 		gp_log("%s records are missing in %s, which could not be written: %s%s; %s",

@@ -51,7 +51,7 @@ enum gp_followed_by {
  * Stop recording.  Completes the trace, after complete() if this process records, and finishes it
  * unless gpuprof-run does.  The first caller does it; others wait.  Also in a signal handler.
  * Signals are held meanwhile (gp_sys_hold_signals()) and delivered afterwards, except those of
- * timers at an end (docs/limits.md), and none before _exit().
+ * timers at an end (docs/reference/limits.md), and none before _exit().
  */
 void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by);
 

@@ -20,8 +20,8 @@
 /*
  * Besides the bits of trace_list.  If both are enabled, CUPTI delivers a record for a whole graph
  * instead of those of its nodes; so --graphs is one bit.  Event records come only beside
- * synchronization records (docs/cupti-notes.md, 9); before 12.9 they come with those, without a
- * kind of their own.
+ * synchronization records (docs/design/cupti-notes.md, 9); before 12.9 they come with those,
+ * without a kind of their own.
  */
 #define WHOLE_GRAPHS     0x80000000u
 #define KIND_OF_EVENT    0x40000000u
@@ -99,7 +99,7 @@ static CUptiResult leave_out_polling(void)
 
 /*
  * GPU activity is one switch: without records of copies, CUPTI loses those of kernels in graphs
- * (docs/cupti-notes.md, 2).  Lazy loading shows in overhead records.
+ * (docs/design/cupti-notes.md, 2).  Lazy loading shows in overhead records.
  */
 static const struct {
 	CUpti_ActivityKind kind;
@@ -198,8 +198,8 @@ static void note_refused(size_t row, CUptiResult result)
 	recording.cupti->cuptiGetResultString(result, &text);
 	recording.refused |= 1u << row;
 	gp_client_kinds_ours(kinds[row].kind, false);
-	gp_log("%s: CUPTI gives no such records here (%s); the rest is recorded", kinds[row].what,
-	       text != NULL ? text : "unknown error");
+	gp_log("%s: CUPTI does not provide these records here (%s); the rest is recorded",
+	       kinds[row].what, text != NULL ? text : "unknown error");
 }
 
 /* Only the refusal of an essential kind is an error. */
@@ -270,7 +270,7 @@ static void note_not_reported(const struct gp_api_entry *entry, CUptiResult resu
 		return;
 	recording.said_not_reported = true;
 	recording.cupti->cuptiGetResultString(result, &text);
-	gp_log("calls are missing in the trace: CUPTI does not report %s, and perhaps others (%s)",
+	gp_log("API calls are missing in the trace: CUPTI does not report %s, and perhaps others (%s)",
 	       gp_api_cupti_name(entry), text != NULL ? text : "unknown error");
 }
 

@@ -46,9 +46,10 @@
 /* of --max-memory, for CUPTI's host buffers; as much again for its device memory */
 #define BUDGET_PART 4
 
-#define DEVICE_POOL_BYTES    (64u << 20)
-#define DEVICE_BUFFER_BYTES  (4u << 20) /* the size that CUPTI uses (docs/cupti-notes.md, 2) */
-#define LEAST_DEVICE_BUFFERS 4u         /* CUPTI makes three at once */
+#define DEVICE_POOL_BYTES (64u << 20)
+#define DEVICE_BUFFER_BYTES                                                                        \
+	(4u << 20)              /* the size that CUPTI uses (docs/design/cupti-notes.md, 2) */
+#define LEAST_DEVICE_BUFFERS 4u /* CUPTI makes three at once */
 
 /*
  * A kernel has failed: emit the unfinished launches at once, because the program may end before
@@ -457,8 +458,7 @@ void gp_session_finish(uint64_t timeout_ns)
 	if (gp_load32_acquire(&session.finished) != FINISHED) {
 		gp_bounded_call_close();
 		gp_count(GP_COUNTER_EXIT_FLUSH_TIMEOUTS, 1);
-		gp_log("the GPU did not finish within %llu s: its last records are missing "
-		       "(--flush-timeout waits longer)",
+		gp_log("the GPU did not finish within %llu s: its last records are missing; wait longer with --flush-timeout",
 		       (unsigned long long)(timeout_ns / 1000000000u));
 	}
 	gp_clock_set_cupti(NULL);
@@ -480,10 +480,9 @@ static int refuse(CUptiResult result, const char *what)
 
 	session.cupti.cuptiGetResultString(result, &name);
 	if (reason != NULL)
-		gp_log("nothing of the GPU is recorded: %s", reason);
+		gp_log("no GPU activity is recorded: %s", reason);
 	else
-		gp_log("nothing of the GPU is recorded: CUPTI cannot %s (%s, %s); another one may: "
-		       "--cupti /path/to/libcupti.so, or GPUPROF_CUPTI",
+		gp_log("no GPU activity is recorded: CUPTI cannot %s (%s, %s); try another one with --cupti /path/to/libcupti.so or GPUPROF_CUPTI",
 		       what, name != NULL ? name : "unknown error", session.cupti.path);
 	return -EBUSY;
 }
@@ -499,7 +498,7 @@ static void set_attribute(CUpti_ActivityAttribute attribute, void *value, size_t
  * costs a buffer, and if nobody flushes (XLA) a killed program loses the content of each.  Also
  * limits the device memory in which CUPTI keeps the timestamps of work in flight: 16 buffers of 4
  * MiB, 1.6 million operations (fewer with --max-memory); the default could grow to 1 GiB.  Both
- * must be set before the buffer callbacks are registered (docs/cupti-notes.md, 2).
+ * must be set before the buffer callbacks are registered (docs/design/cupti-notes.md, 2).
  */
 static void set_attributes(void)
 {
@@ -549,7 +548,7 @@ static int load_libraries(void)
 				  session.driver_version, message, sizeof(message));
 
 	if (error != 0)
-		gp_log("nothing of the GPU is recorded: %s", message);
+		gp_log("no GPU activity is recorded: %s", message);
 	return error;
 }
 
@@ -600,9 +599,7 @@ static int resolve_addresses(void)
 		munmap(some, NEEDED_BYTES);
 		return 0;
 	}
-	gp_log("nothing of the GPU is recorded: it takes %u MiB of addresses, and the process may "
-	       "not "
-	       "have as many; type: ulimit -v unlimited",
+	gp_log("no GPU activity is recorded: it needs %u MiB of address space, beyond the limit of the process; type: ulimit -v unlimited",
 	       NEEDED_BYTES >> 20);
 	return -ENOMEM;
 }
@@ -634,10 +631,7 @@ static int make_buffers(void)
 				wake_fetching_thread);
 
 	if (error != 0)
-		gp_log("nothing of the GPU is recorded: there is no memory for CUPTI's records; "
-		       "free "
-		       "some, or "
-		       "type: ulimit -v unlimited");
+		gp_log("no GPU activity is recorded: there is no memory for CUPTI's records; free some, or type: ulimit -v unlimited");
 	return error;
 }
 
@@ -663,11 +657,7 @@ int gp_session_start(gp_session_first_context first_context)
 }
 
 static const char newer_than_known[] =
-	"this libcupti is newer than those that gpuprof knows (11.8 to 13.4): its records are read "
-	"as "
-	"13.4 writes them, and those that do not look like that are left out and counted; if "
-	"figures "
-	"look wrong, name an older one with --cupti or GPUPROF_CUPTI, or update gpuprof";
+	"this libcupti is newer than the versions that gpuprof knows (11.8 to 13.4): its records are read in the 13.4 layout, and implausible ones are dropped and counted; if figures look wrong, name an older libcupti with --cupti or GPUPROF_CUPTI, or update gpuprof";
 
 void gp_session_emit_facts(void)
 {

@@ -19,8 +19,8 @@ enum gp_trace {
 
 /*
  * The cheap parts: without unified memory, which slows down page faults; without synchronization
- * objects and events, which slow down every API call (docs/cupti-notes.md, 9); and without calls of
- * little interest.
+ * objects and events, which slow down every API call (docs/design/cupti-notes.md, 9); and without
+ * calls of little interest.
  */
 #define GP_TRACE_DEFAULT                                                                           \
 	(GP_TRACE_GPU | GP_TRACE_MEMORY | GP_TRACE_WAITS | GP_TRACE_MODULE | GP_TRACE_NVTX |       \

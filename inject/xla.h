@@ -2,9 +2,9 @@
  * xla: whether the process has loaded XLA, the compiler of JAX and TensorFlow.
  *
  * A CUDA graph that XLA builds fails on the GPU (CUDA_ERROR_LAUNCH_FAILED) if
- * cuptiActivityFlushAll() was called before (docs/cupti-notes.md, 8).  In such a process we do not
- * flush until the end: CUPTI delivers full buffers by itself.  Flushes by a CUPTI client in the
- * program stay the client's responsibility.
+ * cuptiActivityFlushAll() was called before (docs/design/cupti-notes.md, 8).  In such a process we
+ * do not flush until the end: CUPTI delivers full buffers by itself.  Flushes by a CUPTI client in
+ * the program stay the client's responsibility.
  */
 #ifndef INJECT_XLA_H
 #define INJECT_XLA_H

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* How .eh_frame writes addresses: the low half says the format, the high half what it is relative to. */
+/* Address encodings of .eh_frame: the low half is the format, the high half the base. */
 #define FORMAT(encoding)   ((encoding)&0x0fu)
 #define RELATION(encoding) ((encoding)&0x70u)
 #define FORMAT_ABSOLUTE    0x00u
@@ -16,13 +16,13 @@
 #define RELATION_PC        0x10u
 #define OMITTED            0xffu
 
-/* .eh_frame_hdr as every linker writes it: a table sorted by address, of offsets from the header. */
+/* The .eh_frame_hdr of every linker: a table of offsets from the header, sorted by address. */
 #define TABLE_ENCODING 0x3bu
 #define COUNT_ENCODING FORMAT_UDATA4
 
 #define REMEMBERED 4u
 
-/* Reads that never pass the end; past it everything is zero. */
+/* Reads that never pass the end; beyond it everything reads as zero. */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -33,7 +33,7 @@ struct table_row {
 	int32_t description;
 };
 
-/* What the functions of one description have in common (CIE), and the description itself (FDE). */
+/* A function's description (FDE), with the part that several descriptions share (CIE). */
 struct description {
 	struct cursor common_program;
 	struct cursor program;
@@ -168,7 +168,7 @@ static const uint8_t *search_table(const uint8_t *header, uint64_t pc)
 	return low > 0 ? header + rows[low - 1].description : NULL;
 }
 
-/* A block of .eh_frame after its length; empty where it is in the 64-bit form, which nothing emits. */
+/* A block of .eh_frame after its length; empty for the 64-bit form, which no tool emits. */
 static struct cursor open_block(const uint8_t *at)
 {
 	struct cursor cursor = {at, at + 4};
@@ -360,7 +360,7 @@ static void run_column(struct machine *machine, uint8_t code, struct cursor *cur
 	}
 }
 
-/* How much the location advances, or 0. */
+/* The distance by which the location advances, or 0. */
 static uint64_t run_advance(uint8_t code, struct cursor *cursor)
 {
 	static const uint8_t operand_bytes[] = {[2] = 1, [3] = 2, [4] = 4};
@@ -379,14 +379,13 @@ static void run_other(struct machine *machine, uint8_t code, struct cursor *curs
 		run_cfa(machine, code, cursor, data_step);
 	else if ((code >= 0x05 && code <= 0x11) || (code >= 0x14 && code <= 0x16))
 		run_column(machine, code, cursor, data_step);
-	else if (code ==
-		 0x2e) /* size of the arguments on the stack: the CFA does not depend on it */
+	else if (code == 0x2e) /* size of the arguments on the stack, irrelevant for the CFA */
 		take_uleb(cursor);
 	else if (code != 0x00)
 		machine->failed = true;
 }
 
-/* The state of the registers at offset `target` from the function's beginning. */
+/* Compute the state of the registers at offset `target` from the function's beginning. */
 static void run(struct machine *machine, struct cursor cursor,
 		const struct description *description, uint64_t target)
 {

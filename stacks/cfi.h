@@ -1,9 +1,9 @@
 /*
- * cfi: what a module's .eh_frame says of one address: where its caller's frame begins and where the registers of its
- * caller are kept.
+ * cfi: decodes a module's .eh_frame for one address: the location of its caller's frame and of the
+ * caller's registers.
  *
- * x86-64's numbers of registers.  Reads the mapped sections of a module that is in use (the caller executes in it), needs no
- * memory, takes no lock.  Any thread.
+ * Register numbers are those of x86-64.  Reads the mapped sections of a module that is in use (the
+ * caller executes in it), needs no memory, takes no lock.  Any thread.
  */
 #ifndef STACKS_CFI_H
 #define STACKS_CFI_H
@@ -17,11 +17,10 @@
 #define GP_REGISTERS    17u
 
 enum gp_cfi_how {
-	GP_CFI_SAME =
-		0, /* the caller's value is in the register still; also where nothing is said */
+	GP_CFI_SAME = 0,      /* the register still holds the caller's value; the default */
 	GP_CFI_AT_OFFSET,     /* in memory at CFA + offset */
-	GP_CFI_AT_EXPRESSION, /* in memory at what the expression yields */
-	GP_CFI_UNDEFINED,     /* nowhere; of the return address: there is no caller */
+	GP_CFI_AT_EXPRESSION, /* in memory at the value of the expression */
+	GP_CFI_UNDEFINED,     /* unknown; for the return address: there is no caller */
 	GP_CFI_OTHER,
 };
 
@@ -38,12 +37,12 @@ struct gp_cfi_row {
 		cfa; /* AT_OFFSET: register cfa_register + offset; AT_EXPRESSION: its value */
 	uint32_t cfa_register;
 	bool is_signal;      /* the frame below a signal handler */
-	uint64_t code_start; /* of the function's description */
+	uint64_t code_start; /* start of the described function */
 };
 
 /*
- * The row for the instruction at `pc`.  header: the module's .eh_frame_hdr.  False: no description covers pc, or it is written in a form
- * that no compiler in use emits.
+ * The row for the instruction at `pc`.  header: the module's .eh_frame_hdr.  False: no description
+ * covers pc, or its form is not used by current compilers.
  */
 bool gp_cfi_find(const uint8_t *header, uint64_t pc, struct gp_cfi_row *row);
 

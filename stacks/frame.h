@@ -1,29 +1,29 @@
-/* frame: one native frame of a walk, and the place where a walk begins.  x86-64. */
+/* frame: one native frame of a walk, and the starting point of a walk.  x86-64. */
 #ifndef STACKS_FRAME_H
 #define STACKS_FRAME_H
 
 #include <stdint.h>
 
 struct gp_frame {
-	uint64_t
-		pc; /* return address; of the innermost the pc itself; below a signal handler that plus 1 */
+	/* return address; for the innermost frame the pc itself; below a signal handler, pc + 1 */
+	uint64_t pc;
 	uint64_t sp;
 	uint64_t bp;
 	uint64_t rule;
 };
 
-/* Registers that a call keeps; of the others nothing is known in a frame's caller. */
+/* Callee-saved registers; the others are unknown in a frame's caller. */
 enum gp_kept { GP_KEPT_BX, GP_KEPT_R12, GP_KEPT_R13, GP_KEPT_R14, GP_KEPT_R15, GP_KEPT_REGISTERS };
 
-/* Where a walk begins. */
+/* The starting point of a walk. */
 struct gp_place {
 	uint64_t pc;
 	uint64_t sp;
 	uint64_t bp;
-	uint64_t kept[GP_KEPT_REGISTERS]; /* beside sp and bp */
+	uint64_t kept[GP_KEPT_REGISTERS]; /* besides sp and bp */
 };
 
-/* The caller's own frame.  To be used in a function that does not return before the walk has ended. */
+/* The frame of the calling function, which must not return before the walk has ended. */
 #define GP_PLACE_HERE(place)                                                                       \
 	__asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2\n\t"               \
 			 "movq %%rbx, 0(%3)\n\tmovq %%r12, 8(%3)\n\tmovq %%r13, 16(%3)\n\t"        \

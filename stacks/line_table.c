@@ -2,13 +2,13 @@
 
 #include <stddef.h>
 
-#define FIRST_OF_ENTRY    0x80u /* bytes below it are about columns */
+#define FIRST_OF_ENTRY    0x80u /* bytes below it are column data */
 #define INSTRUCTION_BYTES 2u
 #define NO_LINE           (-128)
 #define MOST_LINES        127
-#define MOST_BYTES        254u /* of instructions, in a pair */
+#define MOST_BYTES        254u /* maximum instruction bytes of a pair */
 
-/* What an entry says of lines, by its form. */
+/* The line information of an entry, by its form. */
 enum { ONE_LINE_FIRST = 10, ONE_LINE_LAST = 12, NO_COLUMNS = 13, LONG = 14, NOTHING = 15 };
 
 struct cursor {
@@ -21,14 +21,14 @@ struct pairs {
 	bool is_cut;
 };
 
-/* Instructions of one line, and how far that is from the line before. */
+/* Instructions of one line, and its distance from the previous line. */
 struct span {
 	uint32_t bytes;
 	int32_t delta;
 	bool has_line;
 };
 
-/* Six bits a byte, the lowest first; the lowest bit of all is the sign. */
+/* Six bits per byte, the lowest first; the lowest bit of all is the sign. */
 static int32_t take_signed(struct cursor *cursor)
 {
 	uint32_t value = 0;
@@ -70,7 +70,7 @@ static void put_pair(struct pairs *pairs, uint32_t bytes, int32_t delta)
 	pairs->into[pairs->used++] = (uint8_t)delta;
 }
 
-/* More than fits into a pair is told in several, of which those in front have no instructions. */
+/* A span too large for one pair is split; the first pairs have no instructions. */
 static void put_span(struct pairs *pairs, struct span span)
 {
 	for (; span.delta > MOST_LINES && !pairs->is_cut; span.delta -= MOST_LINES)
@@ -91,7 +91,7 @@ bool gp_line_table_shorten(const uint8_t *table, uint32_t bytes, uint8_t *into, 
 {
 	struct cursor cursor = {table, table + bytes};
 	struct pairs pairs = {into, 0, room, false};
-	struct span span = {0, 0, true}, next; /* where the code begins, at its first line */
+	struct span span = {0, 0, true}, next; /* the beginning of the code, at its first line */
 
 	while (take_entry(&cursor, &next)) {
 		if (next.delta == 0 && next.has_line == span.has_line) {

@@ -1,8 +1,9 @@
 /*
- * line_table: which line each instruction of a Python code object is of, in fewer bytes.
+ * line_table: maps the instructions of a Python code object to lines, in a compact form.
  *
- * From 3.11 on Python's own table has columns, too, and is five times as long: of all that is told of code objects it would be most.  What is told
- * is the form of 3.10, which has lines alone.  Any bytes can be read, for the table may be a copy of what was being freed.
+ * From 3.11 on Python's own table includes columns and is five times as long, so that it would
+ * dominate the data of code objects.  It is converted to the 3.10 format, which has only lines.
+ * Any bytes are accepted, because the table may be a copy of an object that was being freed.
  */
 #ifndef STACKS_LINE_TABLE_H
 #define STACKS_LINE_TABLE_H
@@ -11,7 +12,8 @@
 #include <stdint.h>
 
 /*
- * From GP_LINES_3_11 to GP_LINES_3_10, of which *used bytes are in `into`.  False: there was no room for all of it.
+ * Convert GP_LINES_3_11 to GP_LINES_3_10; *used: its length in `into`.  False: it did not fit
+ * completely.
  */
 bool gp_line_table_shorten(const uint8_t *table, uint32_t bytes, uint8_t *into, uint32_t room,
 			   uint32_t *used);

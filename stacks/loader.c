@@ -10,13 +10,20 @@
 #define FIRST_PAUSE_NS   20000u
 #define LONGEST_PAUSE_NS 2000000u
 #define PAUSES                                                                                     \
-	500 /* more than a second; so often the others get to run, however busy the machine is */
+	500 /* over a second; each pause yields to the other side, however busy the machine is */
 
-static uint32_t state; /* atomic: threads that fork, in the higher half, and threads that ask */
-static uint32_t
-	gone; /* atomic: of those that ask, how many a fork waited for in vain: a handler of a signal left by a jump */
+/* atomic: number of forking threads in the upper half, of iterating threads in the lower */
+static uint32_t state;
+/*
+ * atomic: number of iterating threads for which a fork waited in vain, because a signal handler
+ * jumped out
+ */
+static uint32_t gone;
 
-/* What this thread itself is in the middle of: a handler of a signal or of a fork does not wait for the thread that it runs on. */
+/*
+ * The operations that this thread itself is inside: a signal or fork handler does not wait for its
+ * own thread.
+ */
 static __thread struct {
 	uint32_t asks;
 	uint32_t forks;
@@ -31,7 +38,7 @@ static void change(uint32_t amount)
 	} while (!gp_replace32(&state, old, old + amount));
 }
 
-/* Neither waits for ever: the one who asks may be waited for by the one who forks.  False: it waited long enough. */
+/* Both waits are bounded, because the two sides may wait for each other.  False: timed out. */
 static bool wait_until(bool (*holds)(uint32_t state))
 {
 	uint64_t pause_ns = FIRST_PAUSE_NS;
@@ -53,7 +60,10 @@ static bool no_other_asks(uint32_t now)
 	return now % ONE_FORK <= own.asks + gp_load32(&gone);
 }
 
-/* Who has left now had not gone, but only been slow: forks would not wait for one who asks, in its place. */
+/*
+ * A thread that leaves now was not gone, only slow: otherwise forks would ignore another iterating
+ * thread.
+ */
 static void correct_gone(void)
 {
 	uint32_t asks = gp_load32(&state) % ONE_FORK;
@@ -76,7 +86,7 @@ static void after_fork(void)
 	own.forks--;
 }
 
-/* The others are not there. */
+/* The other threads do not exist in the child. */
 static void after_fork_in_child(void)
 {
 	gp_store32(&state, own.asks);
@@ -84,13 +94,13 @@ static void after_fork_in_child(void)
 	own.forks--;
 }
 
-/* Early: what is registered first is called last before the fork, and first after it. */
+/* Early: the handler that is registered first runs last before the fork, and first after it. */
 static __attribute__((constructor)) void watch_forks(void)
 {
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
-/* ---- asking ---- */
+/* ---- iterating ---- */
 
 static bool nobody_forks(uint32_t now)
 {

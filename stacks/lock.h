@@ -1,9 +1,10 @@
 /*
- * lock: a mutex of the slow paths; sleeps in the kernel where it is taken.
+ * lock: a mutex for slow paths; waiters sleep in the kernel.
  *
- * It is held for some instructions, and never while another is waited for.  A handler of a signal that leaves them by a jump
- * leaves it taken: who has waited for much longer than any holder takes goes on as if it were free.  Longer by the clock is
- * not enough: a debugger, a frozen control group or SIGSTOP stops a process for minutes, with whoever holds it.
+ * It is held for a few instructions, and never while waiting for another lock.  A signal handler
+ * that jumps out leaves it taken: a waiter that waits much longer than any hold time proceeds as if
+ * it were free.  Elapsed time alone is not enough: a debugger, a frozen control group or SIGSTOP
+ * stops a process for minutes, including the holder.
  */
 #ifndef STACKS_LOCK_H
 #define STACKS_LOCK_H
@@ -12,7 +13,7 @@
 #include "collector/sys.h"
 
 #define GP_LOCK_MOST_NS 4000000000u
-#define GP_LOCK_WAITS   4u /* one that was stopped counts once, however long that took */
+#define GP_LOCK_WAITS   4u /* a period in which the process was stopped counts as one wait */
 
 static inline void gp_lock(uint32_t *word)
 {

@@ -1,4 +1,4 @@
-/* memory: large tables, of which only what is touched takes memory. */
+/* memory: large tables that use memory only for touched pages. */
 #ifndef STACKS_MEMORY_H
 #define STACKS_MEMORY_H
 
@@ -15,7 +15,10 @@ static inline void gp_memory_unmap(void *memory, size_t bytes)
 	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, bytes);
 }
 
-/* Zeroed; NULL where the process may have no more.  Give back with gp_memory_unmap().  Keeps errno. */
+/*
+ * Zeroed; NULL if the process may have no more memory.  Release with gp_memory_unmap().  Preserves
+ * errno.
+ */
 static inline void *gp_memory_map(size_t bytes)
 {
 	long memory;

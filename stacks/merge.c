@@ -8,17 +8,17 @@
 #include "stacks/modules.h"
 
 #define MOST_PAIRS  (1u << 18)
-#define MOST_TRIES  64u /* then a pair is merged each time */
+#define MOST_TRIES  64u /* after that, a pair is merged each time */
 #define BUDGET_PART 32  /* of --max-memory */
 
 struct pair {
-	uint64_t key; /* atomic; of both stacks' numbers, 0 = free */
-	uint64_t id;  /* atomic; 0 = its thread is merging it now */
+	uint64_t key; /* atomic; from both stacks' hashes, 0 = free */
+	uint64_t id;  /* atomic; 0 = a thread is merging it now */
 };
 
 static struct pair *pairs;
 static uint32_t pair_limit; /* a power of two */
-static uint32_t pair_shift; /* of a key: its highest bits are the place */
+static uint32_t pair_shift; /* for a key: its highest bits are the slot */
 
 int gp_merge_init(void)
 {
@@ -32,7 +32,7 @@ int gp_merge_init(void)
 
 /* ---- the table of pairs ---- */
 
-/* The pair's entry, which may be new; NULL = no room near its place. */
+/* The pair's entry, possibly new; NULL = no free slot nearby. */
 static struct pair *find_pair(uint64_t key)
 {
 	uint32_t at = (uint32_t)(key >> pair_shift);
@@ -55,7 +55,7 @@ static uint32_t flags_of(const struct gp_frame *frame)
 	return gp_modules_flags(gp_rule_module(frame->rule));
 }
 
-/* How many frames are left when those of CUDA and ours are taken from the inner end. */
+/* Number of frames without those of CUDA and gpuprof at the inner end. */
 static uint32_t count_users(const struct gp_walk *walk)
 {
 	uint32_t count = walk->last->count;
@@ -71,7 +71,7 @@ static void put_step(struct gp_merge *merge, uint32_t kind, uint32_t origin, uin
 		merge->steps[merge->count++] = (struct gp_merge_step){kind, origin, address};
 }
 
-/* Python's frames, of which those before `next` have been put. */
+/* The Python frames; those before `next` were already put. */
 struct pending {
 	const struct gp_python_frame *frames;
 	uint32_t count;
@@ -79,7 +79,10 @@ struct pending {
 	bool is_cut;
 };
 
-/* One activation: up to its last frame.  The outermost one has none where the stack is cut. */
+/*
+ * Put one activation, up to its last frame.  The outermost activation has no last frame if the
+ * stack is truncated.
+ */
 static void put_activation(struct gp_merge *merge, struct pending *pending)
 {
 	bool ends = false;
@@ -96,7 +99,7 @@ static void put_activation(struct gp_merge *merge, struct pending *pending)
 	}
 }
 
-/* Where the activation that comes next is, as gp_python_frame has it; 0 = it is cut. */
+/* The address of the next activation, as in gp_python_frame; 0 = truncated. */
 static uint64_t next_activation(const struct pending *pending)
 {
 	for (uint32_t i = pending->next; i < pending->count; i++)
@@ -113,11 +116,11 @@ static bool is_activation(const struct gp_walk *walk, uint32_t at, const struct 
 
 	if (pending->next == pending->count && !pending->is_cut)
 		return false;
-	if (address == 0) /* the rest of it, in a frame of the interpreter's */
+	if (address == 0) /* the rest of it lies in frames of the interpreter */
 		return (flags_of(own) & GP_MODULE_PYTHON) != 0;
 	if (address == 1)
 		return gp_python_is_evaluator(own->pc);
-	if (at == 0) /* where it ends is not known */
+	if (at == 0) /* its end is unknown */
 		return address >= own->sp && (flags_of(own) & GP_MODULE_PYTHON) != 0;
 	return address >= own->sp && address < walk->last->frames[at - 1].sp;
 }
@@ -132,7 +135,10 @@ static uint32_t hang_up(const struct gp_merge *merge, uint32_t root)
 	return root;
 }
 
-/* Activations that were met in no native frame (the thread's C stack was swapped, or ends early) go to the outer end. */
+/*
+ * Activations without a native frame (the thread's C stack was swapped, or ends early) go to the
+ * outer end.
+ */
 static uint32_t interleave(struct gp_merge *merge, const struct gp_walk *walk,
 			   struct pending pending)
 {
@@ -152,7 +158,7 @@ static uint32_t interleave(struct gp_merge *merge, const struct gp_walk *walk,
 	return hang_up(merge, walk->last->root);
 }
 
-/* As gp_merge_stacks(), without memory. */
+/* gp_merge_stacks() without the cache. */
 static uint32_t merge_now(struct gp_merge *merge, const struct gp_walk *walk,
 			  const struct gp_python_walk *python_walk)
 {
@@ -165,7 +171,7 @@ static uint32_t merge_now(struct gp_merge *merge, const struct gp_walk *walk,
 	return interleave(merge, walk, pending);
 }
 
-/* *is_known becomes false where the trace does not know all of the stack: the next capture tries again. */
+/* *is_known becomes false if the trace lacks parts of the stack: the next capture tries again. */
 static uint32_t find_merged(struct gp_merge *merge, uint64_t key, const struct gp_walk *walk,
 			    const struct gp_python_walk *python_walk, bool *is_known)
 {

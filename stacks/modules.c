@@ -13,9 +13,9 @@
 #define MAPPINGS     4096u
 #define IDS          16384u /* fit the 16 bits of a rule */
 #define PATH_BYTES   4096u
-#define OWN_MAPPINGS 8u /* of one module that are told */
+#define OWN_MAPPINGS 8u /* emitted mappings per module */
 
-/* What the loader counts: modules that came, modules that went. */
+/* The loader's counts of loaded and of unloaded modules. */
 struct turn {
 	uint64_t added;
 	uint64_t removed;
@@ -28,16 +28,15 @@ struct list {
 };
 
 static struct list known;
-static uint32_t lock; /* of `known` and `last_id` */
+static uint32_t lock; /* guards `known` and `last_id` */
 static uint32_t last_id;
 static uint32_t epoch;
-static bool
-	met_stranger; /* somebody asked for an address in no module: one may come to lie there */
-static uint64_t code_low, code_high; /* atomic; no code of `known` lies outside */
+static bool met_stranger;            /* an address was in no module: a later module may cover it */
+static uint64_t code_low, code_high; /* atomic; all code of `known` lies within */
 static uint8_t flags[IDS];
 static uint8_t was_asked[IDS];
 
-/* ---- what the loader says ---- */
+/* ---- data from the loader ---- */
 
 static int read_turn(struct dl_phdr_info *info, size_t bytes, void *user)
 {
@@ -57,7 +56,7 @@ static const ElfW(Phdr) *
 	return NULL;
 }
 
-/* The build-id in one segment of notes, or NULL. */
+/* The build-id in a segment of notes, or NULL. */
 static const uint8_t *search_notes(const uint8_t *at, uint64_t bytes, uint32_t *id_bytes)
 {
 	const uint8_t *end = at + bytes;
@@ -138,7 +137,7 @@ static uint32_t flags_of(const char *path, uint32_t length)
 	return 0;
 }
 
-/* With the loader's lock held: nothing but memory is touched. */
+/* Holds the loader's lock: accesses only memory. */
 static int gather(struct dl_phdr_info *info, size_t bytes, void *user)
 {
 	struct list *list = user;
@@ -176,7 +175,7 @@ static bool is_same(const struct gp_module *a, const struct gp_module *b)
 	return a->identity == b->identity && a->bias == b->bias;
 }
 
-/* A module that stayed keeps its id; the mappings of one module follow each other. */
+/* A module that stayed loaded keeps its id; the mappings of one module are adjacent. */
 static uint32_t id_for(const struct list *list, uint32_t at)
 {
 	const struct gp_module *module = &list->mappings[at];
@@ -189,7 +188,7 @@ static uint32_t id_for(const struct list *list, uint32_t at)
 	return last_id + 1 < IDS ? ++last_id : 0;
 }
 
-/* What was said of an address since `known` was taken may be wrong by now. */
+/* An answer from before `known` was taken may be wrong by now. */
 static bool is_stale(struct turn turn)
 {
 	return known.count != 0 && (turn.removed != known.turn.removed ||
@@ -241,7 +240,7 @@ static void refresh(void)
 	gp_memory_unmap(list, sizeof(*list));
 }
 
-/* Where the loader cannot be asked, what is known must do. */
+/* If the loader cannot be asked, the known list must do. */
 static bool is_current(void)
 {
 	struct turn turn;
@@ -255,9 +254,9 @@ static bool is_current(void)
 	return current;
 }
 
-/* ---- telling the trace ---- */
+/* ---- emitting modules ---- */
 
-/* What is told of a module beside its mappings. */
+/* The data of a module besides its mappings. */
 struct facts {
 	const ElfW(Phdr) * headers;
 	uint32_t path_bytes;
@@ -267,7 +266,7 @@ struct facts {
 	char path[PATH_BYTES];
 };
 
-/* With the loader's lock held, so that the module cannot go meanwhile. */
+/* Holds the loader's lock, so that the module cannot be unloaded meanwhile. */
 static int read_facts(struct dl_phdr_info *info, size_t bytes, void *user)
 {
 	struct facts *facts = user;
@@ -292,7 +291,7 @@ static int read_facts(struct dl_phdr_info *info, size_t bytes, void *user)
 	return 1;
 }
 
-/* In front of a name relative to the folder that is current. */
+/* Prefix a relative name with the current folder. */
 static void put_directory(struct facts *facts)
 {
 	char *name = facts->path + PATH_BYTES - facts->path_bytes;
@@ -306,7 +305,7 @@ static void put_directory(struct facts *facts)
 	facts->path_bytes += (uint32_t)length;
 }
 
-/* The program's own file, and names relative to the folder that was current, get a whole path. */
+/* Make the path of the program and relative names absolute. */
 static void complete_path(struct facts *facts)
 {
 	ssize_t length;
@@ -371,7 +370,7 @@ static void introduce(const struct gp_module *module)
 	gp_memory_unmap(facts, sizeof(*facts));
 }
 
-/* ---- asking ---- */
+/* ---- finding modules ---- */
 
 static bool find_symbol(uint64_t pc, struct gp_module *module)
 {
@@ -470,7 +469,9 @@ uint32_t gp_modules_flags(uint32_t id)
 
 /* ---- symbols ---- */
 
-/* The loader has made most of these addresses; in what it could not write they are relative still. */
+/*
+ * The loader has relocated most of these addresses; in read-only sections they are still relative.
+ */
 static uint64_t dynamic_address(const struct gp_module *module, ElfW(Sxword) tag)
 {
 	const ElfW(Phdr) *header =

@@ -11,19 +11,19 @@
 #include "stacks/loader.h"
 
 #define OBJECT_TYPE        8u
-#define LEAST_SHIM         3u /* owners from here on are no functions */
+#define LEAST_SHIM         3u /* owners from this value on are not functions */
 #define OWNED_BY_GENERATOR 1u
-#define ENTRY_MARK         68u /* 3.11: is this the last frame of its activation? */
-#define TAG_BITS           3u  /* from 3.14 on in the lowest bits of references */
+#define ENTRY_MARK         68u /* 3.11: whether this is the last frame of its activation */
+#define TAG_BITS           3u  /* from 3.14 on, in the lowest bits of references */
 #define NO_ADDRESS         1u
 #define SHORT_NAME         8u  /* before the name with its classes, from 3.11 on */
-#define LINE               64u /* of the caches */
+#define LINE               64u /* size of a cache line */
 #define MOST_PREPARED      24u
-#define LAST_OF_ACTIVATION ((uint64_t)1 << 63) /* beside a code object's number, in a hash */
+#define LAST_OF_ACTIVATION ((uint64_t)1 << 63) /* combined with a code object's id, in a hash */
 
 enum { UNKNOWN, LOOKING, READY, REFUSED };
 
-/* An interpreter, as the module that it is in says. */
+/* An interpreter, described by its module. */
 struct interpreter {
 	void *(*thread_state)(void);
 	uint64_t code_type;
@@ -38,7 +38,7 @@ struct interpreter {
 
 static struct {
 	uint32_t state; /* atomic; the rest is valid once it is READY */
-	uint32_t epoch; /* atomic; of gp_modules_epoch(), when the module was there */
+	uint32_t epoch; /* atomic; of gp_modules_epoch(), when the module was loaded */
 	uint32_t module_id;
 	struct interpreter its;
 } python __attribute__((aligned(LINE)));
@@ -60,7 +60,10 @@ static uint8_t byte_at(uint64_t address)
 
 /* ---- finding the interpreter ---- */
 
-/* Before 3.11 only a function says it, which is not for any thread to call: then what each version was the first to have does. */
+/*
+ * Before 3.11 only a function reports the version, which not every thread may call: then by symbols
+ * that each version introduced.
+ */
 static uint32_t version_of(const struct gp_module *module)
 {
 	static const struct {
@@ -78,13 +81,13 @@ static uint32_t version_of(const struct gp_module *module)
 	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++)
 		if (gp_modules_symbol(module, firsts[i].name, &bytes) != 0)
 			return firsts[i].version;
-	return 0x03070000; /* the first with the runtime that was found */
+	return 0x03070000; /* the first version with the runtime symbol */
 }
 
 static void refuse(uint32_t version)
 {
-	char note[] = "Python 3.   is not known well enough here: its functions are not in call "
-		      "stacks, and what its threads do is not looked at";
+	char note[] =
+		"Python 3.   is not supported here: its functions are not in call stacks, and its threads are not sampled";
 	uint32_t minor = (version >> 16) & 0xff;
 
 	if (minor >= 10)
@@ -96,7 +99,7 @@ static void refuse(uint32_t version)
 
 enum kind { NONE, UNDERSTOOD, NOT_UNDERSTOOD };
 
-/* The module is there while this reads it. */
+/* The module stays loaded during this. */
 static enum kind read_module(const struct gp_module *module, struct interpreter *its,
 			     uint32_t *version)
 {
@@ -129,7 +132,7 @@ static enum kind read_module(const struct gp_module *module, struct interpreter 
 	return UNDERSTOOD;
 }
 
-/* By whoever is the first. */
+/* By the first thread that finds it. */
 static void meet(enum kind kind, uint32_t version, const struct interpreter *its,
 		 uint32_t module_id)
 {
@@ -154,7 +157,7 @@ void gp_python_notice(const struct gp_module *module)
 	meet(kind, version, &its, module->id);
 }
 
-/* One that was unloaded must not be called; the next that is met takes its place. */
+/* An unloaded interpreter must not be called; the next one replaces it. */
 static bool is_still_loaded(void)
 {
 	uint32_t epoch = gp_modules_epoch();
@@ -184,20 +187,20 @@ bool gp_python_know(struct gp_python_known *known)
 	return true;
 }
 
-/* ---- looking for the interpreter in all modules ---- */
+/* ---- searching the interpreter in all modules ---- */
 
-/* Of the one thread that looks. */
+/* Used by the searching thread only. */
 static struct {
-	uint64_t turn;    /* modules that came and went, when all were looked at */
+	uint64_t turn;    /* the loader's counts when all modules were searched */
 	uint64_t waiting; /* bias of a module whose interpreter had not been started then */
 	bool has_begun, is_anew;
-	uint64_t bias; /* of the module in which one was found, and what it is */
+	uint64_t bias; /* bias of the module with an interpreter, and its description */
 	enum kind kind;
 	uint32_t version;
 	struct interpreter its;
 } search;
 
-/* Where no module came or went, only one that waits is looked at. */
+/* If no module came or went, only a waiting one is checked. */
 static void begin_search(uint64_t turn)
 {
 	search.has_begun = true;
@@ -212,7 +215,7 @@ static bool has_started(const struct interpreter *its)
 	return word_at(its->runtime + its->list.interpreters) != 0;
 }
 
-/* With the loader's lock held: no module comes or goes meanwhile, and nothing but memory is touched. */
+/* Holds the loader's lock: no module comes or goes meanwhile; accesses only memory. */
 static int search_module(struct dl_phdr_info *info, size_t bytes, void *unused)
 {
 	const struct gp_module module = {.bias = info->dlpi_addr,
@@ -241,7 +244,7 @@ bool gp_python_search(void)
 	search.kind = NONE;
 	gp_loader_iterate_quick(search_module, NULL);
 	if (search.kind != NONE)
-		search.turn = 0; /* the next one begins anew */
+		search.turn = 0; /* the next search starts over */
 	return search.kind != NONE;
 }
 
@@ -250,7 +253,7 @@ void gp_python_meet(void)
 	struct gp_module module = {.id = 0};
 	bool is_first;
 
-	/* one that has gone meanwhile is none */
+	/* a module unloaded meanwhile does not count */
 	if (search.kind == NOT_UNDERSTOOD ||
 	    (gp_modules_find((uint64_t)search.its.thread_state, &module, &is_first) &&
 	     module.bias == search.bias))
@@ -264,10 +267,10 @@ bool gp_python_is_evaluator(uint64_t pc)
 
 /* ---- reading frames ---- */
 
-/* Where a walk is. */
+/* The position of a walk. */
 struct cursor {
 	uint64_t frame; /* 0 = the end */
-	uint64_t chain; /* of activations, where the version has one */
+	uint64_t chain; /* of activations, if the version has one */
 };
 
 static struct cursor begin(const struct gp_python_layout *layout, uint64_t thread)
@@ -294,7 +297,7 @@ static uint64_t instruction_of(const struct gp_python_layout *layout, uint64_t f
 	if (layout->instruction == GP_PYTHON_POINTER)
 		return word_at(at);
 	memcpy(&index, (const void *)at, sizeof(index));
-	if (index < 0) /* it has not begun */
+	if (index < 0) /* not started */
 		return 0;
 	return (uint64_t)index * (layout->instruction == GP_PYTHON_UNITS ? 2u : 1u);
 }
@@ -319,7 +322,7 @@ static bool is_shim(const struct gp_python_layout *layout, const struct gp_pytho
 	return layout->activation == GP_PYTHON_SHIM && link->owner >= LEAST_SHIM;
 }
 
-/* A frame that was made but whose function has not begun is not shown by Python either. */
+/* Python does not show a frame whose function has not begun either. */
 static bool is_complete(const struct gp_python_layout *layout, const struct gp_python_link *link)
 {
 	uint32_t first;
@@ -330,7 +333,7 @@ static bool is_complete(const struct gp_python_layout *layout, const struct gp_p
 	return link->instruction >= link->code + layout->code.start + 2u * (uint64_t)first;
 }
 
-/* What ends with this frame, if an activation does; the cursor goes on to the next. */
+/* The address of the activation that ends with this frame, if one does; advances the cursor. */
 static uint64_t end_of_activation(const struct gp_python_layout *layout, struct cursor *cursor)
 {
 	uint64_t chain = cursor->chain;
@@ -344,8 +347,9 @@ static uint64_t end_of_activation(const struct gp_python_layout *layout, struct 
 }
 
 /*
- * What tells a code object from all others that lay there: its version, or its line table and first line; and its names, for versions begin
- * again with each interpreter.  As much as lies side by side.
+ * Distinguishes a code object from all others at the same address: its version, or its line table
+ * and first line; and its names, because versions restart with each interpreter.  Reads only
+ * adjacent data.
  */
 static uint32_t mark_of_code(const struct gp_python_layout *layout, uint64_t code)
 {
@@ -363,14 +367,14 @@ static uint32_t mark_of_code(const struct gp_python_layout *layout, uint64_t cod
 	return (own * 0x85ebca6bu + (uint32_t)(names >> 4) * 0x9e3779b1u) | 1;
 }
 
-/* Whether that is enough: without a version, code that comes and goes takes more. */
+/* Whether the mark is enough: without a version, temporary code needs more. */
 static bool has_mark(const struct gp_python_layout *layout, uint64_t code, uint32_t id)
 {
 	return layout->code.version != 0 ? half_at(code + layout->code.version) != 0
 					 : gp_python_code_is_permanent(id);
 }
 
-/* Is it what the layout says?  Asked once for each code object. */
+/* Whether the object has the expected type.  Checked once for each code object. */
 static bool is_code(uint64_t code)
 {
 	return word_at(code + OBJECT_TYPE) == python.its.code_type &&
@@ -380,9 +384,9 @@ static bool is_code(uint64_t code)
 		       python.its.text_type;
 }
 
-/* ---- stacks that were ---- */
+/* ---- remembered stacks ---- */
 
-/* Before 3.11 a function's frame lies somewhere else each time. */
+/* Before 3.11 the frame of a function moves with each call. */
 static uint32_t tag_of(const struct gp_python_layout *layout, uint64_t frame)
 {
 	if (layout->activation == GP_PYTHON_EACH)
@@ -401,7 +405,7 @@ static void forget(struct gp_python_walk *walk)
 	walk->module_id = python.module_id;
 }
 
-/* A past with the tag that may come again, which it need not do; NULL = there is none. */
+/* A remembered stack with this tag that may match; NULL = none. */
 static struct gp_python_past *recall(struct gp_python_walk *walk, uint32_t tag)
 {
 	uint32_t set = tag % GP_PYTHON_SETS;
@@ -415,7 +419,10 @@ static struct gp_python_past *recall(struct gp_python_walk *walk, uint32_t tag)
 	return NULL;
 }
 
-/* One to be forgotten, which is not the last: the next is compared with that.  Those that are not remembered need no more than two. */
+/*
+ * A slot to overwrite, except the last stack, with which the next one is compared.  Stacks that are
+ * not remembered need only two slots.
+ */
 static struct gp_python_past *take_past(const struct gp_python_layout *layout,
 					struct gp_python_walk *walk, uint32_t tag)
 {
@@ -436,7 +443,7 @@ static struct gp_python_past *take_past(const struct gp_python_layout *layout,
 	return past;
 }
 
-/* The same object as when the link was made? */
+/* Whether this is still the code object of the link. */
 static bool is_code_still(const struct gp_python_layout *layout, const struct gp_python_link *link,
 			  uint32_t id)
 {
@@ -450,7 +457,7 @@ static uint64_t add_frame(uint64_t callers, uint32_t code_id, uint32_t offset, b
 						  (is_last ? LAST_OF_ACTIVATION : 0));
 }
 
-/* Hashes that the outermost `kept` frames have are right; those of the others follow from them. */
+/* The hashes of the outermost `kept` frames are right; compute those of the others. */
 static void number_frames(struct gp_python_past *past, uint32_t kept)
 {
 	uint32_t at = past->count - kept;
@@ -466,9 +473,9 @@ static void number_frames(struct gp_python_past *past, uint32_t kept)
 	past->is_numbered = true;
 }
 
-/* ---- a stack that comes again ---- */
+/* ---- repeated stacks ---- */
 
-/* A frame that is where one was executes something else.  False: it is something else. */
+/* A frame at a known address executes another place.  False: other code. */
 static __attribute__((noinline)) bool
 renew(struct gp_python_walk *walk, struct gp_python_past *past, struct gp_python_link *link)
 {
@@ -501,8 +508,9 @@ static bool is_as_it_was(const struct gp_python_layout *layout, const struct gp_
 }
 
 /*
- * Whether the interpreter's frames are those of a stack that was: then those that execute something else are put right.  A frame's address is
- * known before it is read from the one inside of it, and compared with that before the frame is read: no word is waited for.
+ * Whether the interpreter's frames match a remembered stack; updates those that execute another
+ * place.  The address of each frame is predicted before its callee's link is read and compared, so
+ * that no load waits for another.
  */
 static bool comes_again(const struct gp_python_layout *layout, struct gp_python_walk *walk,
 			struct gp_python_past *past, struct cursor cursor)
@@ -532,9 +540,11 @@ static bool comes_again(const struct gp_python_layout *layout, struct gp_python_
 	return true;
 }
 
-/* ---- a stack that is new ---- */
+/* ---- new stacks ---- */
 
-/* All frames where each is a function's, and an activation: the same as below, for less. */
+/*
+ * All frames, if each belongs to a function and is an activation: a faster version of read_links().
+ */
 static void read_activations(const struct gp_python_layout *layout, struct gp_python_past *past,
 			     struct cursor cursor)
 {
@@ -557,7 +567,8 @@ static void read_activations(const struct gp_python_layout *layout, struct gp_py
 }
 
 /*
- * All of the interpreter's frames.  One that is left out may be the last of its activation: then the one inside of it is.
+ * All frames of the interpreter.  If the last frame of an activation is not shown, its callee ends
+ * the activation.
  */
 static void read_links(const struct gp_python_layout *layout, struct gp_python_past *past,
 		       struct cursor cursor)
@@ -591,7 +602,7 @@ static void read_links(const struct gp_python_layout *layout, struct gp_python_p
 	past->is_cut = cursor.frame != 0;
 }
 
-/* The next one outside in, of a function; NULL = there are no more. */
+/* The next function frame from outside; NULL = no more. */
 static struct gp_python_link *next_shown(struct gp_python_past *past, uint32_t *at)
 {
 	while (*at > 0)
@@ -600,7 +611,10 @@ static struct gp_python_link *next_shown(struct gp_python_past *past, uint32_t *
 	return NULL;
 }
 
-/* The number of the code that a frame executes, which may be that of its counterpart; false: it is no code. */
+/*
+ * The id of a frame's code, possibly from its counterpart in the remembered stack; false: not a
+ * code object.
+ */
 static bool find_code(const struct gp_python_layout *layout, struct gp_python_walk *walk,
 		      struct gp_python_link *link, const struct gp_python_link *before,
 		      uint32_t *id)
@@ -622,9 +636,9 @@ static bool find_code(const struct gp_python_layout *layout, struct gp_python_wa
 }
 
 /*
- * What each frame executes, from outside inwards, and with it its hash.  Most that are elsewhere execute the same code as their counterparts
- * did; the outermost that are at the same place in it, too, have their hashes.  What was just written is not read: a word that was
- * written in two halves is waited for.
+ * Determine the code of each frame from outside inwards, and its hash.  Most frames at other
+ * addresses execute the code of their counterparts; the outermost ones at the same instruction keep
+ * the hashes.  Words that were just written are not read, because a load of two half stores stalls.
  */
 static bool identify(const struct gp_python_layout *layout, struct gp_python_walk *walk,
 		     struct gp_python_past *past)
@@ -675,7 +689,10 @@ static __attribute__((noinline)) uint64_t walk_anew(const struct gp_python_layou
 	return past->count > 0 ? past->number : 0;
 }
 
-/* A frame's code and instruction are near its beginning; what tells code objects apart is in their second line, and third. */
+/*
+ * A frame's code and instruction are near its beginning; a code object's distinguishing data is in
+ * its second and third cache line.
+ */
 static void prefetch_frames(const struct gp_python_past *past)
 {
 	for (uint32_t i = 0; i < past->link_count && i < MOST_PREPARED; i++) {
@@ -716,7 +733,7 @@ uint64_t gp_python_walk(struct gp_python_walk *walk)
 {
 	const struct gp_python_layout *layout = &python.its.layout;
 
-	if (walk->thread == 0) /* the interpreter may have been met since */
+	if (walk->thread == 0) /* the interpreter may have been found since */
 		gp_python_begin(walk);
 	uint64_t thread = walk->thread;
 
@@ -729,7 +746,10 @@ uint64_t gp_python_walk(struct gp_python_walk *walk)
 	uint32_t tag = tag_of(layout, cursor.frame);
 	struct gp_python_past *past;
 
-	/* stacks that differ outside may have one innermost frame; what was put right in part is of no stack any more */
+	/*
+	 * stacks that differ outside may share an innermost frame; a partly updated stack is
+	 * invalid
+	 */
 	while (layout->activation != GP_PYTHON_EACH && (past = recall(walk, tag)) != NULL) {
 		if (comes_again(layout, walk, past, cursor)) {
 			walk->last = past;

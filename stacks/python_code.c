@@ -12,21 +12,24 @@
 #include "stacks/memory.h"
 
 #define MOST_CODES  (1u << 17)
-#define CODE_BYTES  64u /* of an identity and its two places in the index, somewhat less */
+#define CODE_BYTES  64u /* upper bound for an identity and its two index slots */
 #define BUDGET_PART 16  /* of --max-memory */
 
-/* Of CPython's objects, the same in all versions. */
-#define OBJECT_SIZE     16u /* of bytes, of a str in characters */
+/* Offsets in CPython's objects, the same in all versions. */
+#define OBJECT_SIZE     16u /* of bytes; for a str in characters */
 #define BYTES_DATA      32u
 #define TEXT_STATE      32u
-#define TEXT_KIND(s)    (((s) >> 2) & 7u) /* bytes of a character */
+#define TEXT_KIND(s)    (((s) >> 2) & 7u) /* bytes per character */
 #define TEXT_COMPACT(s) (((s) >> 5) & 1u)
 #define TEXT_ASCII(s)   (((s) >> 6) & 1u)
 
 #define HEAD_BYTES 8u
-#define NAME_BYTES 4000u /* most of a file's name, and of a function's */
+#define NAME_BYTES 4000u /* maximum of a file name and of a function name */
 
-/* What an object says of itself.  All addresses may come again with another object, and so may its version: see content_of(). */
+/*
+ * The identity of an object.  Another object may reuse all addresses, and its version: see
+ * content_of().
+ */
 struct identity {
 	uint64_t address;
 	uint64_t file;
@@ -34,10 +37,10 @@ struct identity {
 	uint64_t table;
 	uint32_t first_line;
 	uint32_t version;
-	uint64_t hash; /* of what the addresses hold; 0 = not needed */
+	uint64_t hash; /* hash of the contents at these addresses; 0 = not needed */
 };
 
-/* Where what it refers to can be read: there, or a copy of it. */
+/* Readable addresses of the referenced objects: the originals or copies. */
 struct parts {
 	uint64_t file;
 	uint64_t name;
@@ -47,11 +50,11 @@ struct parts {
 static_assert(sizeof(((struct gp_python_code_scratch *)0)->text) == GP_STRING_MAX_BYTES,
 	      "one string");
 
-static struct identity *codes;   /* by id; 0 is nobody */
+static struct identity *codes;   /* by id; 0 is unused */
 static uint32_t *index_of_codes; /* atomic; ids by hash of the address, 0 = free */
 static uint32_t code_limit;      /* a power of two */
 static uint32_t index_limit;     /* twice as many: half empty at worst, so that searches end */
-static uint32_t index_shift;     /* of a hash of 64 bits: its highest ones are the place */
+static uint32_t index_shift;     /* for a 64-bit hash: its highest bits are the slot */
 static uint32_t last_id;
 
 int gp_python_code_init(void)
@@ -98,7 +101,7 @@ static uint64_t hash_of_table(uint64_t table)
 	return hash_of_bytes((const uint8_t *)table + BYTES_DATA, word_at(table + OBJECT_SIZE));
 }
 
-/* Bytes of a str, and where they are; 0 of one that is of a kind which names are not. */
+/* Length and address of a str's bytes; 0 for a kind that names do not have. */
 static uint64_t text_of(const struct gp_python_layout *layout, uint64_t text, const uint8_t **data)
 {
 	uint32_t state = half_at(text + TEXT_STATE), kind = TEXT_KIND(state);
@@ -110,7 +113,10 @@ static uint64_t text_of(const struct gp_python_layout *layout, uint64_t text, co
 	return word_at(text + OBJECT_SIZE) * kind;
 }
 
-/* Code that was not read from a file, as that of exec(), comes and goes.  Modules' code stays in practice. */
+/*
+ * Code that was not read from a file, such as that of exec(), is temporary.  The code of modules is
+ * permanent in practice.
+ */
 static bool is_loose(const struct gp_python_layout *layout, uint64_t file)
 {
 	const char *text = (const char *)file + layout->text.ascii;
@@ -121,8 +127,8 @@ static bool is_loose(const struct gp_python_layout *layout, uint64_t file)
 }
 
 /*
- * What comes may lie where the last one did, with its name and its line table, and in a new interpreter with its version: then their
- * contents tell them apart.  0 = it stays.
+ * Temporary code may get the address of previous code, with the same name and line table, and in a
+ * new interpreter the same version: then the contents distinguish them.  0 = permanent.
  */
 static uint64_t content_of(const struct gp_python_layout *layout, const struct identity *identity,
 			   const struct parts *parts)
@@ -137,7 +143,7 @@ static uint64_t content_of(const struct gp_python_layout *layout, const struct i
 	return (may_go ? hash_of_table(parts->table) << 1 : 0) ^ hash_of_bytes(name, bytes);
 }
 
-/* `code` can be read, and is the object at the address or a copy of it. */
+/* `code` is readable: the object at the address, or a copy of it. */
 static struct identity identify(const struct gp_python_layout *layout, uint64_t address,
 				uint64_t code)
 {
@@ -180,9 +186,9 @@ bool gp_python_code_is_still(const struct gp_python_layout *layout, uint64_t cod
 	       (known->hash == 0 || known->hash == content_of(layout, &identity, &parts));
 }
 
-/* ---- telling the trace ---- */
+/* ---- emitting code objects ---- */
 
-/* A str as UTF-8, with its NUL; what does not fit is left out. */
+/* A str as UTF-8, with its NUL, truncated to the available space. */
 static uint32_t put_text(const struct gp_python_layout *layout, uint64_t text, char *at)
 {
 	const uint8_t *data;
@@ -200,7 +206,7 @@ static uint32_t put_text(const struct gp_python_layout *layout, uint64_t text, c
 	return used + 1;
 }
 
-/* The line table, as much as there is room for; returns its form. */
+/* The line table, truncated to the available space; returns its form. */
 static enum gp_line_table put_table(const struct gp_python_layout *layout, uint64_t table,
 				    char *text, uint32_t *used, bool *is_cut)
 {
@@ -253,7 +259,7 @@ static uint32_t add(const struct identity *identity)
 	return id;
 }
 
-/* By all that tells objects apart: many may have had one address. */
+/* By all distinguishing data, because many objects may share an address. */
 static uint32_t place_of(const struct identity *identity)
 {
 	uint64_t hash = (identity->address ^ identity->hash) * 0x9e3779b97f4a7c15u;

@@ -8,18 +8,21 @@
 #define CACHE_BITS 11u
 #define CACHE_SIZE (1u << CACHE_BITS)
 
-/* Of CPython's objects, the same in all versions; a str's state says how its characters lie. */
+/*
+ * Offsets in CPython's objects, the same in all versions; the state of a str gives the layout of
+ * its characters.
+ */
 #define OBJECT_TYPE       8u
 #define OBJECT_SIZE       16u
 #define TEXT_STATE        32u
 #define TEXT_KIND(state)  (((state) >> 2) & 7u)
 #define TEXT_ASCII(state) (((state) >> 6) & 1u)
 
-#define BYTES_START 32u /* of the contents of bytes */
+#define BYTES_START 32u /* offset of the contents of bytes */
 
 #define CODE_BYTES      256u
-#define HEAD_BYTES      72u   /* of a str, at most */
-#define MOST_CHARACTERS 4000u /* more are not told */
+#define HEAD_BYTES      72u   /* of a str, maximum */
+#define MOST_CHARACTERS 4000u /* longer names are not emitted */
 #define MOST_TABLE      16368u
 
 struct known {
@@ -62,7 +65,7 @@ static uint32_t half_of(const uint8_t *object, uint32_t offset)
 
 /* ---- copies ---- */
 
-/* As much of an object as is looked at: its size is another in each version. */
+/* The needed part of an object, whose size depends on the version. */
 static uint32_t bytes_of(const struct gp_python_layout *layout)
 {
 	const uint32_t ends[] = {layout->code.file + 8u,       layout->code.name + 8u,
@@ -80,12 +83,15 @@ static void set_size(uint8_t *object, uint64_t size)
 	memcpy(object + OBJECT_SIZE, &size, sizeof(size));
 }
 
-/* Of a str or bytes, whose head is copied: which type it has to have, where its contents begin, how many bytes they are; no more than `most`. */
+/*
+ * A str or bytes whose header is copied: its expected type, the start and size of its contents; at
+ * most `most`.
+ */
 struct body {
 	uint64_t type;
 	uint32_t start;
-	uint32_t unit; /* bytes of a character */
-	uint64_t most; /* characters */
+	uint32_t unit; /* bytes per character */
+	uint64_t most; /* in characters */
 };
 
 static struct body body_of_text(const struct gp_python_known *python, const uint8_t *copy)
@@ -98,7 +104,7 @@ static struct body body_of_text(const struct gp_python_known *python, const uint
 			     TEXT_KIND(state), MOST_CHARACTERS};
 }
 
-/* Cut the size that the head says.  False: it is none of its type. */
+/* Limit the size from the header.  False: not of the expected type. */
 static bool plan_body(struct gp_snapshot_piece *piece, uint64_t address, uint8_t *copy,
 		      const struct body *body)
 {
@@ -113,7 +119,7 @@ static bool plan_body(struct gp_snapshot_piece *piece, uint64_t address, uint8_t
 	return true;
 }
 
-/* The file's name, the function's, and the line table. */
+/* The file name, the function name, and the line table. */
 static bool copy_parts(struct gp_python_code_reader *reader, const struct gp_python_known *python,
 		       const struct known *known)
 {
@@ -134,7 +140,7 @@ static bool copy_parts(struct gp_python_code_reader *reader, const struct gp_pyt
 	       gp_snapshot_pieces_now(pieces, 3);
 }
 
-/* ---- numbers ---- */
+/* ---- ids ---- */
 
 static struct known describe(const struct gp_python_layout *layout, uint64_t address,
 			     const uint8_t *object)
@@ -160,7 +166,9 @@ static struct known *place_of(struct gp_python_code_reader *reader, uint64_t cod
 	return &reader->cache[(code * 0x9e3779b97f4a7c15u) >> (64 - CACHE_BITS)];
 }
 
-/* Code that does not come from a file may be replaced by other code that says the same of itself (stacks/python_code.c). */
+/*
+ * Code without a file may be replaced by other code with the same identity (stacks/python_code.c).
+ */
 static bool may_be_kept(const struct gp_python_layout *layout,
 			const struct gp_python_code_reader *reader, const struct known *known)
 {

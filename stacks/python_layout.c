@@ -6,10 +6,10 @@
 #include "gpuprof/record.h"
 
 #define FIRST_WITH_OFFSETS 13u
-#define OFFSETS            72u /* words of the table that every version since has */
+#define OFFSETS            72u /* words of the table that every version since then has */
 #define MOST_APART         4u
 
-/* Of the words of the table, which begins alike in every version since. */
+/* Indexes in the table, whose beginning is the same in every version since then. */
 #define INTERPRETERS     5u
 #define NEXT_INTERPRETER 8u
 #define THREADS          9u
@@ -89,7 +89,10 @@ const struct gp_python_layout *gp_python_layout_of(uint32_t version_hex)
 	return NULL;
 }
 
-/* Groups of the table come and go between versions, but within a group the order stays: look for what must stand together. */
+/*
+ * Groups of the table come and go between versions, but the order within a group stays: search the
+ * adjacent values.
+ */
 static bool has_run(const uint64_t *words, const uint64_t *run, size_t length)
 {
 	for (size_t i = 0; i + length <= OFFSETS; i++)
@@ -98,7 +101,9 @@ static bool has_run(const uint64_t *words, const uint64_t *run, size_t length)
 	return false;
 }
 
-/* Of a thread the two that count stand a few words apart: 3.15 has three others between them. */
+/*
+ * The two relevant offsets of a thread are a few words apart: 3.15 has three others between them.
+ */
 static bool has_near(const uint64_t *words, uint64_t first, uint64_t second)
 {
 	for (size_t i = 0; i + MOST_APART < OFFSETS; i++)
@@ -121,7 +126,7 @@ bool gp_python_layout_agrees(const struct gp_python_layout *layout, uint32_t ver
 		return true;
 	memcpy(words, runtime, sizeof(words));
 	return memcmp(words, "xdebugpy", 8) == 0 && words[1] == version_hex &&
-	       words[2] == 0 /* free of the global lock */ &&
+	       words[2] == 0 /* built without the global lock */ &&
 	       has_near(words, layout->thread.frame, layout->thread.thread_id) &&
 	       has_run(words, frame, sizeof(frame) / sizeof(frame[0])) &&
 	       has_run(words, code, sizeof(code) / sizeof(code[0]));

@@ -1,5 +1,6 @@
 /*
- * python_layout: where CPython keeps what a stack needs, version by version.  The only file that knows.
+ * python_layout: the layout of CPython's structures for call stacks, by version.  All knowledge
+ * about it is here.
  *
  * All numbers are offsets in bytes on x86-64, in builds with the global lock.  Read-only.
  */
@@ -9,29 +10,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a frame says of the instruction it is at. */
+/* The form of the current instruction in a frame. */
 enum gp_python_instruction {
 	GP_PYTHON_BYTES,   /* int, offset in the code */
 	GP_PYTHON_UNITS,   /* int, offset in the code, in units of two bytes */
 	GP_PYTHON_POINTER, /* its address */
 };
 
-/* Which frames one activation of the evaluator, a C function, runs. */
+/* The frames that one activation of the evaluator, a C function, runs. */
 enum gp_python_activation {
 	GP_PYTHON_EACH, /* one frame */
-	GP_PYTHON_ENTRY, /* up to one that is marked; a chain of records on the C stack goes with the activations */
-	GP_PYTHON_SHIM, /* up to a frame that is no function's, which lies on the C stack */
+	/* up to a marked frame; the version has a chain of activation records on the C stack */
+	GP_PYTHON_ENTRY,
+	GP_PYTHON_SHIM, /* up to a frame without a function, which lies on the C stack */
 };
 
 struct gp_python_layout {
 	uint8_t minor;       /* 3.minor */
 	uint8_t instruction; /* enum gp_python_instruction */
 	uint8_t activation;  /* enum gp_python_activation */
-	uint8_t table_form;  /* enum gp_line_table, of the interpreter's own */
+	uint8_t table_form;  /* enum gp_line_table, in the interpreter */
 	struct {
 		uint16_t frame;      /* address of the frame, or ... */
-		int16_t chain_frame; /* -1, or where the frame is in what `frame` points at ... */
-		uint16_t chain_next; /* ... and what that one was before */
+		int16_t chain_frame; /* -1, or offset of the frame in the object at `frame` ... */
+		uint16_t chain_next; /* ... and offset of the previous such object */
 		uint16_t thread_id;
 	} thread;
 	struct {
@@ -55,25 +57,28 @@ struct gp_python_layout {
 	} text;
 };
 
-/* Where all threads of an interpreter's are found: from its runtime, along two lists. */
+/* The lists of all threads: from the interpreter's runtime, along two lists. */
 struct gp_python_list {
 	uint16_t interpreters;     /* in the runtime: the first interpreter */
 	uint16_t next_interpreter; /* in an interpreter */
 	uint16_t threads;          /* in an interpreter: its first thread */
 	uint16_t next;             /* in a thread */
-	uint16_t interpreter;      /* in a thread: that it is of */
+	uint16_t interpreter;      /* in a thread: its interpreter */
 };
 
-/* The layout of a version, as in PY_VERSION_HEX; NULL = not known. */
+/* The layout of a version, as in PY_VERSION_HEX; NULL = unknown. */
 const struct gp_python_layout *gp_python_layout_of(uint32_t version_hex);
 
 /*
- * Whether the interpreter says the same of itself: from 3.13 on its runtime begins with a table of offsets.  True for older ones.
+ * Whether the interpreter confirms the layout: from 3.13 on its runtime begins with a table of
+ * offsets.  True for older ones.
  */
 bool gp_python_layout_agrees(const struct gp_python_layout *layout, uint32_t version_hex,
 			     const void *runtime);
 
-/* The same for the lists of an interpreter that agrees; from 3.13 on it is the interpreter that says where they are. */
+/*
+ * The offsets of the lists; from 3.13 on they come from the interpreter, whose layout must agree.
+ */
 struct gp_python_list gp_python_layout_list(const struct gp_python_layout *layout,
 					    const void *runtime);
 

@@ -7,13 +7,13 @@
 #include "stacks/lock.h"
 #include "stacks/memory.h"
 
-#define MOST_ENTRIES (GP_RULE_TABLE_LIMIT / 4 * 3) /* searches stay short, and always end */
+#define MOST_ENTRIES (GP_RULE_TABLE_LIMIT / 4 * 3) /* searches stay short and terminate */
 #define WORD         8
 
 struct gp_rule_entry *gp_rule_table_entries;
 
 static gp_rule_table_notice notice_module;
-static uint32_t lock; /* of what is written */
+static uint32_t lock; /* guards writes */
 static uint32_t entry_count;
 static uint32_t learned_epoch;
 
@@ -31,7 +31,10 @@ static bool is_words(int32_t bytes, int32_t most_words)
 	return bytes % WORD == 0 && bytes / WORD < most_words && bytes / WORD >= -most_words;
 }
 
-/* Reads "rbp + offset, and what is there": gcc's way to find the frame of a function that realigned its stack. */
+/*
+ * The expression "*(rbp + offset)": gcc's way to find the frame of a function that realigned its
+ * stack.
+ */
 static bool reads_behind_bp(const struct gp_cfi_column *column, int32_t *offset)
 {
 	const uint8_t *code = column->expression;
@@ -43,7 +46,7 @@ static bool reads_behind_bp(const struct gp_cfi_column *column, int32_t *offset)
 	return is_words(*offset, INT16_MAX);
 }
 
-/* "rbp itself": the word there is the caller's rbp. */
+/* The expression "rbp": the word there is the caller's rbp. */
 static bool is_at_bp(const struct gp_cfi_column *column)
 {
 	const uint8_t *code = column->expression;

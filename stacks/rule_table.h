@@ -1,8 +1,8 @@
 /*
- * rules: the rule of every return address that was met, in one table for all threads.
+ * rule_table: the unwind rules of all known return addresses, shared by all threads.
  *
- * Entries are only added; an address whose module went away loses its rule.  Bounded: when the table is full, rules of further
- * addresses are made each time, and that is counted.
+ * Entries are only added; an address of an unloaded module loses its rule.  Bounded: if the table
+ * is full, rules of further addresses are computed each time, which is counted.
  */
 #ifndef STACKS_RULE_TABLE_H
 #define STACKS_RULE_TABLE_H
@@ -20,32 +20,35 @@
 
 struct gp_rule_entry {
 	uint64_t pc;   /* atomic; 0 = free */
-	uint64_t rule; /* atomic; GP_RULE_UNKNOWN = to be made again */
+	uint64_t rule; /* atomic; GP_RULE_UNKNOWN = compute it again */
 };
 
 extern struct gp_rule_entry *gp_rule_table_entries; /* NULL before gp_rule_table_init() */
 
-/* Told of each module in which a frame is met for the first time, on the thread that executes in it. */
+/* Called once for each module with a frame, on the thread that executes in it. */
 typedef void (*gp_rule_table_notice)(const struct gp_module *module);
 
-/* Once, before the first look-up.  0 or -ENOMEM. */
+/* Once, before the first search.  0 or -ENOMEM. */
 int gp_rule_table_init(gp_rule_table_notice notice);
 
-/* Make the rule of a return address that is on the caller's own stack, and keep it.  Slow; keeps errno. */
+/*
+ * Compute and store the rule of a return address on the caller's own stack.  Slow; preserves errno.
+ */
 uint64_t gp_rule_table_learn(uint64_t pc);
 
 /*
- * The module that a return address on the caller's own stack lies in; who is to be told of it is.  False: it is in none.  Slow.
+ * The module of a return address on the caller's own stack; notifies the callback about a new
+ * module.  False: in no module.  Slow.
  */
 bool gp_rule_table_module(uint64_t pc, struct gp_module *module);
 
-/* Forget what was learned before this epoch of gp_modules_epoch(). */
+/* Forget rules from before this epoch of gp_modules_epoch(). */
 void gp_rule_table_follow_epoch(uint32_t epoch);
 
 /*
- * The row of unwind information that holds for a return address: the one of the call before it.  Where a function begins at the
- * address itself, nothing called it: somebody made this stack by hand (a fiber's first frame, a signal's), and it ends there unless the row
- * says that a signal came.
+ * The row of unwind information for a return address: that of the call before it.  If a function
+ * begins at the address itself, no call precedes it: the stack was built by hand (the first frame
+ * of a fiber, or of a signal), and ends there unless the row marks a signal frame.
  */
 bool gp_rule_table_row(const struct gp_module *module, uint64_t pc, struct gp_cfi_row *row);
 

@@ -12,54 +12,56 @@
 #include "stacks/snapshot.h"
 #include "stacks/stack_tree.h"
 
-#define MOST_LISTED       65536u /* threads of an interpreter: a list that runs in a circle ends */
+#define MOST_LISTED       65536u /* threads of an interpreter: ends the walk of a cyclic list */
 #define MOST_INTERPRETERS 16u
-#define MOST_TRIES        16u /* of a thread that calls and returns meanwhile */
+#define MOST_TRIES        16u /* for a thread that calls and returns meanwhile */
 #define ENOUGH_LOOKS                                                                               \
-	5u /* one after the other that agree where a stack begins, or on its outer frames */
-#define STATE_BYTES        256u  /* of a thread of the interpreter's, at most what is read of it */
-#define OWN_ID_BYTES       1024u /* of a thread's descriptor, in which its id is looked for */
-#define LEAST_SHIM         3u    /* owners from here on are no functions */
+	5u /* consecutive attempts that agree on the start of a stack, or on its outer frames */
+#define STATE_BYTES        256u  /* of a thread state, maximum that is read */
+#define OWN_ID_BYTES       1024u /* of a thread descriptor, in which the id is searched */
+#define LEAST_SHIM         3u    /* owners from this value on are not functions */
 #define OWNED_BY_GENERATOR 1u
 #define TAG_BITS           3u         /* 3.14: in the lowest bits of references */
 #define MOST_OFFSET        (1u << 24) /* in a code object */
 #define BUDGET_PART        16u        /* of --max-memory */
-#define PASSES_MEASURED    4u         /* one of so many */
+#define PASSES_MEASURED    4u         /* one out of this many */
 #define MOST_STORED_NS     5000000
-#define PER_LONG_COPY      10000u /* of a second: in a longer one somebody else had the processor */
-#define RUN_NS             1000000000u /* of the first record of a stack; each further one is twice as long */
-#define MOST_RUN           64u
+/* parts of a second: during a longer copy the thread had lost its CPU */
+#define PER_LONG_COPY 10000u
+/* of the first record of a stack; each further one is twice as long */
+#define RUN_NS   1000000000u
+#define MOST_RUN 64u
 
-/* A frame, outer ones behind inner ones. */
+/* A frame; callers follow their callees. */
 struct link {
 	uint64_t frame;
 	uint64_t code;
 	uint64_t instruction;
-	uint32_t
-		node; /* of the tree: this frame and its callers; of one that is not shown its caller's */
+	/* of the stack tree: this frame and its callers; for a hidden frame, its caller's */
+	uint32_t node;
 	uint8_t owner;
 	struct gp_python_code_seen seen;
 };
 
-/* The outermost frame of a stack and what that executes: it seldom changes. */
+/* The outermost frame of a stack and its code, which seldom change. */
 struct base {
 	uint64_t frame;
 	uint64_t code;
 };
 
-/* A thread that was looked at, and what it did the last time. */
+/* A sampled thread and its last stack. */
 struct thread {
-	uint64_t state;      /* of the interpreter's */
+	uint64_t state;      /* the interpreter's thread state */
 	uint64_t descriptor; /* the C library's: pthread_t */
 	uint32_t id;
-	uint32_t index; /* of the sampler's threads */
-	uint32_t pass;  /* that found it last */
-	uint64_t chain; /* where the chain of its frames began (3.11, 3.12) */
+	uint32_t index; /* in sampler.threads */
+	uint32_t pass;  /* the last roll that found it */
+	uint64_t chain; /* start of its chain of frames (3.11, 3.12) */
 	uint32_t stack;
-	uint32_t count; /* of looks that found that; 0 = none */
+	uint32_t count; /* number of samples with this stack; 0 = none */
 	uint64_t start_ticks;
 	uint64_t last_ticks;
-	uint64_t run_ticks; /* from which on it is told */
+	uint64_t run_ticks; /* start of the time that is not emitted yet */
 	struct base base;
 	struct gp_snapshot snapshot;
 	uint32_t link_count;
@@ -67,37 +69,40 @@ struct thread {
 	struct link links[GP_STACK_DEPTH];
 };
 
-/* What attempts at a stack that moved each time agree on: its outer frames. */
+/* The outer frames on which several attempts agree, if the stack changed each time. */
 struct outside {
 	struct link *links; /* GP_STACK_DEPTH */
 	uint32_t count;
-	uint32_t agreed; /* attempts */
+	uint32_t agreed; /* number of attempts */
 };
 
 /*
- * Who there is, in the order of the interpreter's lists.  Mostly these are the same as the last time: then one look at all of them at once is
- * enough.
+ * All threads, in the order of the interpreter's lists.  Usually these are unchanged: then one
+ * combined read is enough.
  */
 struct roll {
 	uint64_t interpreters[MOST_INTERPRETERS];
 	struct thread *threads[GP_SAMPLER_THREADS];
-	uint8_t interpreter_of[GP_SAMPLER_THREADS]; /* of a thread: index of its own */
+	uint8_t interpreter_of[GP_SAMPLER_THREADS]; /* for a thread: index of its interpreter */
 	uint32_t interpreter_count, thread_count;
-	bool is_whole; /* it can be asked for at once */
+	bool is_whole; /* can be checked in one combined read */
 };
 
-/* The interpreter's list begins with the newest; where there are more than can be looked at, those at its end, the main thread among them, are. */
+/*
+ * The interpreter's list begins with the newest thread; if there are too many, the oldest are
+ * sampled, including the main thread.
+ */
 struct listed {
 	uint64_t states[GP_SAMPLER_THREADS], descriptors[GP_SAMPLER_THREADS];
-	uint32_t
-		count; /* of all; of these the last GP_SAMPLER_THREADS are here, each at its number modulo that */
+	/* of all; the last GP_SAMPLER_THREADS are here, each at its number modulo that */
+	uint32_t count;
 };
 
 static struct sampler {
 	struct gp_python_code_reader *codes;
-	uint64_t states[GP_SAMPLER_THREADS];        /* of the interpreter's threads; 0 = none */
+	uint64_t states[GP_SAMPLER_THREADS];        /* thread states; 0 = none */
 	struct thread *threads[GP_SAMPLER_THREADS]; /* parallel to it; NULL = never used */
-	struct link *links; /* GP_STACK_DEPTH, of the stack that is being looked at */
+	struct link *links;                         /* GP_STACK_DEPTH, of the current stack */
 	struct outside outside;
 	uint8_t (*pages)[GP_SNAPSHOT_PAGE_BYTES];
 	uint64_t period_ns; /* 0 = off */
@@ -105,20 +110,20 @@ static struct sampler {
 	uint64_t due_ns;
 	uint64_t run_ticks;
 	uint64_t long_copy_ticks;
-	uint64_t bytes; /* of memory that is mapped */
+	uint64_t bytes; /* of mapped memory */
 	uint32_t most_threads;
-	uint32_t id_offset; /* where in a descriptor its thread's id is */
+	uint32_t id_offset; /* offset of the thread id in a descriptor */
 	struct listed listed;
 	struct roll roll;
 	uint32_t pass;     /* number of the last roll */
-	uint32_t passes;   /* looks at all threads */
-	uint64_t taken_ns; /* by the last that was measured */
-	uint64_t paid_ns;  /* when it was paid for the last time */
-	int64_t store_ns;  /* processor time that may be taken; below 0: that was taken too early */
+	uint32_t passes;   /* number of samples of all threads */
+	uint64_t taken_ns; /* duration of the last measured pass */
+	uint64_t paid_ns;  /* time of the last payment */
+	int64_t store_ns;  /* remaining CPU time; negative: overdrawn */
 	struct gp_python_known python;
 } sampler;
 
-/* ---- what is told ---- */
+/* ---- emitting samples ---- */
 
 static void end_run(struct thread *thread)
 {
@@ -138,8 +143,8 @@ static void end_run(struct thread *thread)
 }
 
 /*
- * A stack that stays is told after a second, then after two more, and so on: a process that is killed takes no more of it along than half, and what
- * sleeps for hours is a few records.
+ * A constant stack is emitted after a second, then after two more, and so on: a killed process
+ * loses at most half of it, and a thread that sleeps for hours costs few records.
  */
 static void add_sample(struct thread *thread, uint32_t stack, uint64_t ticks)
 {
@@ -182,7 +187,7 @@ static bool read_instruction(struct gp_snapshot *snapshot, uint64_t frame, uint6
 	return true;
 }
 
-/* As much of a frame as is needed, and the next one outside. */
+/* The needed part of a frame, and its caller's address. */
 static bool read_link(struct gp_snapshot *snapshot, struct link *link, uint64_t *previous)
 {
 	const struct gp_python_layout *layout = &sampler.python.layout;
@@ -198,7 +203,10 @@ static bool read_link(struct gp_snapshot *snapshot, struct link *link, uint64_t 
 	return word_at(snapshot, link->frame + layout->frame.previous, previous);
 }
 
-/* Before 3.11 frames are objects: one that nobody has is not executed, and its caller is none. */
+/*
+ * Before 3.11 frames are objects: one without references is not executing, and its caller is
+ * invalid.
+ */
 static bool is_alive(struct gp_snapshot *snapshot, uint64_t frame)
 {
 	uint64_t references;
@@ -207,7 +215,7 @@ static bool is_alive(struct gp_snapshot *snapshot, uint64_t frame)
 	       (word_at(snapshot, frame, &references) && references != 0);
 }
 
-/* All frames of functions, innermost first. */
+/* All function frames, innermost first. */
 static bool read_links(struct gp_snapshot *snapshot, uint64_t frame, uint32_t *count, bool *is_cut)
 {
 	bool has_shims = sampler.python.layout.activation == GP_PYTHON_SHIM;
@@ -228,11 +236,13 @@ static bool read_links(struct gp_snapshot *snapshot, uint64_t frame, uint32_t *c
 	return true;
 }
 
-/* Words of a thread: while they are what they were, it is that thread, and its innermost frame is the innermost one. */
+/*
+ * Words of a thread: while they are unchanged, it is the same thread with the same innermost frame.
+ */
 enum { ITS_FRAME, ITS_DESCRIPTOR, ITS_ID, ITS_CHAIN, MOST_WORDS };
 static_assert(MOST_WORDS <= GP_SNAPSHOT_WORDS, "one snapshot");
 
-/* Where they are; returns how many the interpreter's version has. */
+/* Their addresses; returns the number for the interpreter's version. */
 static uint32_t find_words(const struct thread *thread, uint64_t addresses[GP_SNAPSHOT_WORDS])
 {
 	const struct gp_python_layout *layout = &sampler.python.layout;
@@ -245,8 +255,8 @@ static uint32_t find_words(const struct thread *thread, uint64_t addresses[GP_SN
 }
 
 /*
- * Another thread may have taken its place since the roll was called; and before 3.12 one that is being started has the descriptor of who starts it
- * until it begins.
+ * Another thread may have replaced it since the roll; and before 3.12 a starting thread has its
+ * creator's descriptor until it begins.
  */
 static bool is_still(const struct thread *thread)
 {
@@ -258,11 +268,14 @@ static bool is_still(const struct thread *thread)
 enum sample {
 	SEEN,
 	SEEN_OUTSIDE,
-	IDLE, /* or it is that thread no more */
+	IDLE, /* or no longer that thread */
 	MISSED
 };
 
-/* The innermost frame, 0 = none; false: the chain began elsewhere than was thought, and where it begins was asked later. */
+/*
+ * The innermost frame, 0 = none; false: the chain started elsewhere, and its start was read too
+ * late.
+ */
 static bool find_frame(struct thread *thread, uint32_t words, uint64_t *frame)
 {
 	const struct gp_python_layout *layout = &sampler.python.layout;
@@ -282,7 +295,9 @@ static bool find_frame(struct thread *thread, uint32_t words, uint64_t *frame)
 	return first == 0;
 }
 
-/* The longer a copy takes, the more may have come and gone until all is as it was before: then it counts as moved. */
+/*
+ * The longer a copy takes, the more may have changed and changed back: a long one counts as moved.
+ */
 static enum gp_snapshot_result take(struct gp_snapshot *snapshot, const uint64_t *addresses,
 				    uint32_t count)
 {
@@ -293,7 +308,7 @@ static enum gp_snapshot_result take(struct gp_snapshot *snapshot, const uint64_t
 	return result == GP_SNAPSHOT_TAKEN && is_long ? GP_SNAPSHOT_MOVED : result;
 }
 
-/* A thread's descriptor goes with its stack. */
+/* The descriptor of an ended thread is unmapped with its stack. */
 static bool has_gone(const struct thread *thread)
 {
 	uint32_t id;
@@ -301,7 +316,7 @@ static bool has_gone(const struct thread *thread)
 	return !gp_snapshot_now(thread->descriptor + sampler.id_offset, &id, sizeof(id));
 }
 
-/* One attempt; MISSED: the thread moved on, and *count frames are what may be left of its stack. */
+/* One attempt; MISSED: the thread moved on, and *count frames may be the rest of its stack. */
 static enum sample try_sample(struct thread *thread, uint32_t *count, bool *is_cut)
 {
 	uint64_t addresses[GP_SNAPSHOT_WORDS], frame;
@@ -311,7 +326,7 @@ static enum sample try_sample(struct thread *thread, uint32_t *count, bool *is_c
 	bool is_sure;
 
 	*count = 0;
-	if (result == GP_SNAPSHOT_UNMAPPED) { /* what it was is gone */
+	if (result == GP_SNAPSHOT_UNMAPPED) { /* the old content is gone */
 		snapshot->count = 0;
 		thread->chain = 0;
 		return has_gone(thread) ? IDLE : MISSED;
@@ -340,7 +355,7 @@ static struct base base_of(const struct link *links, uint32_t count)
 	return (struct base){links[count - 1].frame, links[count - 1].code};
 }
 
-/* A generator's frame has no caller while it is left. */
+/* The frame of a suspended generator has no caller. */
 static bool is_left(const struct link *links, uint32_t count)
 {
 	return links[count - 1].owner == OWNED_BY_GENERATOR;
@@ -352,8 +367,8 @@ static bool is_same_function(const struct link *a, const struct link *b)
 }
 
 /*
- * Keep what is the same in each attempt, from outside: frames that wait for what they called, and one that goes on from call to call, where it is
- * now.  What is inside of that came and went.
+ * Keep the outer frames that are equal in each attempt: frames that wait for their callees, and one
+ * that makes call after call, at its current place.  Inner frames came and went.
  */
 static void keep_outside(struct outside *outside, uint32_t count)
 {
@@ -386,7 +401,9 @@ static enum sample take_outside(struct thread *thread, const struct outside *out
 	return SEEN_OUTSIDE;
 }
 
-/* Whether a stack may begin there: where it did, or in a frame that is not left while it lives. */
+/*
+ * Whether a stack may begin there: at its previous start, or in a frame that cannot be suspended.
+ */
 static bool may_begin(const struct thread *thread, uint32_t count)
 {
 	struct base base = base_of(sampler.links, count);
@@ -395,8 +412,9 @@ static bool may_begin(const struct thread *thread, uint32_t count)
 }
 
 /*
- * A frame that is innermost before and after may have been left and entered in between.  While it is left it has no caller, and the stack seems to
- * begin there: where it begins elsewhere than the last time, some looks must agree.
+ * A frame that is innermost before and after may have been suspended and resumed in between.  While
+ * suspended it has no caller, and the stack seems to begin there: if the start differs from the
+ * last time, several attempts must agree.
  */
 static enum sample sample(struct thread *thread, uint32_t *count, bool *is_cut)
 {
@@ -433,7 +451,7 @@ static enum sample sample(struct thread *thread, uint32_t *count, bool *is_cut)
 
 /* ---- from frames to the id of a stack ---- */
 
-/* How many frames are as they were, from outside. */
+/* Number of unchanged frames, from outside. */
 static uint32_t count_same(const struct thread *thread, uint32_t count, bool is_cut)
 {
 	uint32_t same = 0;
@@ -472,7 +490,7 @@ static uint32_t offset_of(const struct link *link)
 	return offset < MOST_OFFSET ? (uint32_t)offset : MOST_OFFSET;
 }
 
-/* The node of a frame under its caller's; GP_NO_NODE: it is none, or there is no room. */
+/* The node of a frame under its caller's; GP_NO_NODE: not a code object, or the tree is full. */
 static uint32_t hang_up(struct link *link, uint32_t caller)
 {
 	uint32_t offset;
@@ -487,7 +505,10 @@ static uint32_t hang_up(struct link *link, uint32_t caller)
 		       : caller;
 }
 
-/* What the thread has been found in becomes what it did last.  GP_NO_NODE: some of that is none, or there is no room for it. */
+/*
+ * Store the found frames as the thread's last stack.  GP_NO_NODE: a frame is not a code object, or
+ * the tree is full.
+ */
 static uint32_t take_links(struct thread *thread, uint32_t count, bool is_cut)
 {
 	uint32_t same = count_same(thread, count, is_cut);
@@ -514,7 +535,7 @@ static uint32_t take_links(struct thread *thread, uint32_t count, bool is_cut)
 
 /* ---- one thread ---- */
 
-/* One that was missed moved: what it was found in before has ended. */
+/* A missed thread moved: its previous stack has ended. */
 static void sample_thread(struct thread *thread)
 {
 	uint64_t ticks = gp_clock_ticks();
@@ -565,7 +586,9 @@ static bool map_all(void)
 
 /* ---- all threads ---- */
 
-/* The C library keeps a thread's id in its descriptor: where, our own tells.  0 = nowhere. */
+/*
+ * The C library keeps a thread's id in its descriptor: find the offset in our own.  0 = not found.
+ */
 static uint32_t find_id_offset(void)
 {
 	uint32_t words[OWN_ID_BYTES / sizeof(uint32_t)], own = gp_sys_thread_id();
@@ -578,7 +601,7 @@ static uint32_t find_id_offset(void)
 	return 0;
 }
 
-/* Memory for a thread stays when it ends, for the next one. */
+/* The memory of an ended thread is reused for the next one. */
 static struct thread *thread_at(uint32_t index)
 {
 	struct thread **thread = &sampler.threads[index];
@@ -608,7 +631,10 @@ static uint64_t *state_of(const struct thread *thread)
 	return &sampler.states[thread->index];
 }
 
-/* A thread of the interpreter's, which may be another than the last time at this address.  NULL: it is none of the process, or one too many. */
+/*
+ * A thread of the interpreter, possibly another one than before at this address.  NULL: not a
+ * thread of the process, or too many.
+ */
 static struct thread *meet(uint64_t state, uint64_t descriptor)
 {
 	struct thread *thread = find_thread(state);
@@ -632,7 +658,7 @@ static struct thread *meet(uint64_t state, uint64_t descriptor)
 	return thread;
 }
 
-/* Those of an interpreter; they come and go meanwhile.  False: the list broke off. */
+/* The threads of an interpreter; they come and go meanwhile.  False: the list broke off. */
 static bool list_threads(uint64_t interpreter, struct listed *listed)
 {
 	const struct gp_python_list *list = &sampler.python.list;
@@ -656,7 +682,7 @@ static bool list_threads(uint64_t interpreter, struct listed *listed)
 	return state == 0;
 }
 
-/* One that is none (its thread has ended without a word, or has not begun yet) is passed over. */
+/* A listed thread that does not exist (ended without cleanup, or not begun) is skipped. */
 static void call_threads(uint64_t interpreter, struct roll *roll)
 {
 	struct listed *listed = &sampler.listed;
@@ -706,16 +732,16 @@ static void call_roll(struct roll *roll)
 	forget_ended();
 }
 
-/* ---- all threads again, at once ---- */
+/* ---- all threads again, in one read ---- */
 
-#define INTERPRETER_PIECES 2u /* its next, its first thread */
-#define THREAD_PIECES      4u /* its next, its interpreter, its descriptor, its id */
+#define INTERPRETER_PIECES 2u /* its next interpreter, its first thread */
+#define THREAD_PIECES      4u /* its next thread, its interpreter, its descriptor, its id */
 #define MOST_AT_ONCE       32u
 #define MOST_ROLL_PIECES                                                                           \
 	(1u + MOST_INTERPRETERS * INTERPRETER_PIECES + MOST_AT_ONCE * THREAD_PIECES)
 static_assert(MOST_ROLL_PIECES <= GP_SNAPSHOT_PIECES, "one call");
 
-/* What is asked, and what the answer was the last time. */
+/* The pieces to read, and the expected values. */
 struct question {
 	struct gp_snapshot_piece pieces[MOST_ROLL_PIECES];
 	uint64_t known[MOST_ROLL_PIECES], answers[MOST_ROLL_PIECES];
@@ -788,7 +814,7 @@ static void sample_all(void)
 		sample_thread(roll->threads[i]);
 }
 
-/* ---- now and then ---- */
+/* ---- periodic work ---- */
 
 static void end_runs(void)
 {
@@ -811,15 +837,19 @@ void gp_sampler_begin(uint64_t period_ns, uint32_t least_rest)
 		return;
 	gp_snapshot_begin();
 	if (!map_all()) {
-		gp_emit_info(GP_INFO_NOTE, "the program's Python stacks are not sampled: there is "
-					   "too little memory for it (--max-memory, ulimit -v)");
+		gp_emit_info(
+			GP_INFO_NOTE,
+			"the program's Python stacks are not sampled: there is too little memory for it (--max-memory, ulimit -v)");
 		return;
 	}
 	sampler.least_rest = least_rest;
 	sampler.period_ns = period_ns;
 }
 
-/* What a look at all threads takes; to ask the clock takes as long as a short one, and so it is asked now and then. */
+/*
+ * The duration of a pass over all threads; reading the clock costs as much as a short pass, so only
+ * some are measured.
+ */
 static uint64_t sample_and_measure(void)
 {
 	uint64_t start_ns, end_ns;
@@ -837,8 +867,9 @@ static uint64_t sample_and_measure(void)
 }
 
 /*
- * A look is paid from what has come together since the last one, and from a store that lasts for the program's beginning, when much is new and looks take
- * long.  Returns when the next can be paid, in ns from now.
+ * A pass is paid from the CPU time allowance accumulated since the last one, and from a reserve for
+ * the start of the program, when passes are long because much is new.  Returns the ns until the
+ * next one can be paid.
  */
 static uint64_t spend(uint64_t now_ns, uint64_t taken_ns)
 {
@@ -881,12 +912,12 @@ uint64_t gp_sampler_pass(uint64_t now_ns, bool is_wanted)
 	}
 	if (now_ns < sampler.due_ns)
 		return sampler.due_ns - now_ns;
-	if (gp_sys_is_confined()) /* before anything is copied: a filter may end the process for it */
-		return give_up("the program restricts its system calls: its Python stacks were "
-			       "sampled up to then");
+	if (gp_sys_is_confined()) /* before any copy: a filter may end the process for it */
+		return give_up(
+			"the program restricts its system calls (seccomp): its Python stacks were sampled only until then");
 	if (!is_prepared())
-		return give_up("the program's Python stacks are not sampled: a process may not "
-			       "copy its own memory here (process_vm_readv)");
+		return give_up(
+			"the program's Python stacks are not sampled: a process may not copy its own memory here (process_vm_readv)");
 	if (!knows_python())
 		return UINT64_MAX;
 	rest_ns = spend(now_ns, sample_and_measure());

@@ -1,13 +1,16 @@
 /*
- * sampler: now and then, the Python stacks of all threads of the interpreter, also of those that call nothing.
+ * sampler: samples the Python stacks of all interpreter threads periodically, also of threads that
+ * make no API calls.
  *
- * One thread of ours looks, and nobody else takes part: no thread is stopped or signalled, no lock of the interpreter's is taken, nothing is
- * written.  Memory is copied by a system call that fails where there is none (stacks/snapshot.h), and what was copied is taken for a stack
- * only where it is the same thread and the same innermost frame before and after, where each frame is the same in two copies, and where it
- * executes a code object.  Of a thread that calls and returns meanwhile, the outer frames count on which several attempts agree; what is missed
- * is counted.
+ * One profiler thread samples without cooperation: it stops or signals no thread, takes no
+ * interpreter lock, and writes nothing.  Memory is copied by a system call that fails on unmapped
+ * memory (stacks/snapshot.h).  The copy counts as a stack only if the thread and its innermost
+ * frame are the same before and after, each frame is the same in two copies, and each frame
+ * executes a code object.  If the thread calls and returns meanwhile, the outer frames on which
+ * several attempts agree are used; missed samples are counted.
  *
- * Stacks have Python frames alone.  A stack that stays is one GP_RECORD_SAMPLE after a second, and few more.
+ * Stacks have only Python frames.  A constant stack becomes one GP_RECORD_SAMPLE after a second,
+ * and few later ones.
  */
 #ifndef STACKS_SAMPLER_H
 #define STACKS_SAMPLER_H
@@ -15,22 +18,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Threads that are looked at; more are left out.  Fewer where a sixteenth of --max-memory is less than these take, 4 MiB. */
+/*
+ * Maximum number of sampled threads.  Fewer if a sixteenth of --max-memory is less than their 4
+ * MiB.
+ */
 #define GP_SAMPLER_THREADS 128u
 
 /*
- * By the thread that will look, once: how often, and how many times as long as looks take it rests at least; 200 is 0.5 % of a core, besides some
- * milliseconds in all.  Where there is no memory for it, nothing will be looked at.
+ * By the sampling thread, once.  least_rest: the sampler rests at least this many times as long as
+ * samples take; 200 means 0.5 % of a core, plus some milliseconds in total.  Without memory,
+ * nothing is sampled.
  */
 void gp_sampler_begin(uint64_t period_ns, uint32_t least_rest);
 
 /*
- * By that thread, whenever it is awake: look, if it is time to and is_wanted.  Returns after how many nanoseconds it should be called again;
- * UINT64_MAX = there is nothing to look at yet, or no more: whenever it likes.
+ * By that thread, whenever it is awake: sample if it is time and is_wanted.  Returns the
+ * nanoseconds until the next call; UINT64_MAX = nothing to sample yet or any more: call at any
+ * time.
  */
 uint64_t gp_sampler_pass(uint64_t now_ns, bool is_wanted);
 
-/* By that thread, at its end: tell what was not told yet. */
+/* By that thread, at its end: emit pending samples. */
 void gp_sampler_end(void);
 
 #endif

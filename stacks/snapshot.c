@@ -17,7 +17,7 @@ void gp_snapshot_begin(void)
 	process = gp_sys_process_id();
 }
 
-#define GLANCES     (GP_SNAPSHOT_COPIES + 1) /* at the words */
+#define GLANCES     (GP_SNAPSHOT_COPIES + 1) /* reads of the words */
 #define MOST_PIECES (GLANCES * GP_SNAPSHOT_WORDS + GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES)
 
 struct pieces {
@@ -106,7 +106,7 @@ static bool find_page(struct gp_snapshot *snapshot, uint64_t page)
 	return add_page(snapshot, page);
 }
 
-/* Of the page that was read last. */
+/* For the page that was read last. */
 static bool is_other_again(const struct gp_snapshot *snapshot, size_t offset, size_t bytes)
 {
 	uint32_t page = snapshot->latest;

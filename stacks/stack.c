@@ -30,12 +30,12 @@ struct thread {
 };
 
 static __thread struct {
-	struct thread *thread; /* from the first capture on, until the thread ends */
-	uint8_t busy;          /* a signal handler keeps off */
+	struct thread *thread; /* from the first capture until the thread ends */
+	uint8_t busy;          /* a signal handler must not capture */
 	uint8_t ended;
 } local __attribute__((tls_model("initial-exec")));
 
-static bool was_started; /* by this process, or one that it was forked from */
+static bool was_started; /* by this process or an ancestor by fork */
 static pthread_key_t key;
 static bool has_key;
 
@@ -70,7 +70,10 @@ static void end_thread(void *thread)
 	unmap_thread(thread);
 }
 
-/* As early as possible: glibc keeps the first keys in the thread itself, later ones cost an allocation in each thread. */
+/*
+ * As early as possible: glibc keeps the first keys in the thread itself, later ones cost an
+ * allocation in each thread.
+ */
 static __attribute__((constructor)) void make_key(void)
 {
 	has_key = pthread_key_create(&key, end_thread) == 0;
@@ -149,7 +152,7 @@ void gp_stack_poll(void)
 		gp_modules_poll();
 }
 
-/* Looks need less than captures do, which may not be wanted. */
+/* Sampling needs less than captures, which may be disabled. */
 static bool can_sample(void)
 {
 	if (gp_load32(&gp_process_state.stacks) != 0)

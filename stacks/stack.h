@@ -1,9 +1,10 @@
 /*
  * stack: the calling thread's call stack, native and Python, as the id of its innermost frame.
  *
- * Frames, modules and code objects are told to the trace when they are first met; an id is valid in the trace of this process.
- * In the steady state a capture takes no lock, allocates nothing and makes no system call; one that ends in a copy (stacks/stack_copy.h) asks the
- * loader for each frame.  x86-64.
+ * Frames, modules and code objects are emitted when they are first met; an id is valid in the trace
+ * of this process.  In the steady state a capture takes no lock, allocates nothing and makes no
+ * system call; one that ends in a copy (stacks/stack_copy.h) calls the loader for each frame.
+ * x86-64.
  */
 #ifndef STACKS_STACK_H
 #define STACKS_STACK_H
@@ -12,24 +13,26 @@
 #include <stdint.h>
 
 /*
- * Once, before the first capture.  0; -ENOTSUP on other machines, -ENOMEM; -EALREADY in a forked child of a process that did: captures
- * stay off there.
+ * Once, before the first capture.  0; -ENOTSUP on other machines, -ENOMEM; -EALREADY in a forked
+ * child of a process that started: captures stay off there.
  */
 int gp_stack_start(void);
 
 /*
- * The stack of the caller; frames of CUDA's libraries and of this one are left out at the inner end.  0 = none was taken: not started, nothing
- * is recorded, or one of the reasons that are counted.  Any thread, also in signal handlers; keeps errno.
+ * The stack of the caller, without the frames of CUDA's libraries and of this one at the inner
+ * end.  0 = none: not started, not recording, or one of the counted reasons.  Any thread, also in
+ * signal handlers; preserves errno.
  */
 uint32_t gp_stack_capture(void);
 
-/* A thread of ours, a few times a second: see whether modules were unloaded. */
+/* A profiler thread, a few times a second: check for unloaded modules. */
 void gp_stack_poll(void);
 
 /*
- * By one thread of ours: look at the Python stacks of all threads every period_ns (stacks/sampler.h), and rest least_rest times as
- * long as that took; 0 = never.  Also where no captures were started.  gp_stack_sample() whenever the
- * thread is awake; it returns after how many nanoseconds to call again, UINT64_MAX = whenever it likes.
+ * By one profiler thread: sample the Python stacks of all threads every period_ns
+ * (stacks/sampler.h), and rest at least least_rest times as long as that took; 0 = never.  Works
+ * without captures, too.  Call gp_stack_sample() whenever the thread is awake; it returns the
+ * nanoseconds until the next call, UINT64_MAX = any time.
  */
 void gp_stack_begin_samples(uint64_t period_ns, uint32_t least_rest);
 uint64_t gp_stack_sample(uint64_t now_ns, bool is_wanted);

@@ -16,7 +16,7 @@
 #include "stacks/stack_tree.h"
 
 #define WORD         8u
-#define INDEX_LIMIT  (2 * GP_STACK_COPIES) /* half empty at worst: searches end */
+#define INDEX_LIMIT  (2 * GP_STACK_COPIES) /* at most half full, so searches terminate */
 #define UCONTEXT_RBX 128u
 #define UCONTEXT_R12 72u /* and the next three */
 
@@ -24,7 +24,7 @@ static_assert(sizeof(struct gp_stack_copy) == GP_STRING_MAX_BYTES, "one string")
 
 struct known {
 	uint64_t key; /* atomic; 0 = free */
-	uint32_t id;  /* atomic; 0 = its thread is making it now */
+	uint32_t id;  /* atomic; 0 = a thread is making it now */
 };
 
 static struct known *known;
@@ -45,7 +45,7 @@ static uint64_t word_at(uint64_t address)
 	return *(const uint64_t *)address;
 }
 
-/* The part of the stack that is in use: all of it can be read. */
+/* The used part of the stack, all of which is readable. */
 struct span {
 	uint64_t low;
 	uint64_t high;
@@ -59,7 +59,7 @@ static bool read_word(const struct span *stack, uint64_t address, uint64_t *word
 	return true;
 }
 
-/* "rbp + offset": where a function that realigned its stack keeps registers. */
+/* The expression "rbp + offset": the place of registers in a function that realigned its stack. */
 static bool is_behind_bp(const struct gp_cfi_column *column, int32_t *offset)
 {
 	const uint8_t *code = column->expression;
@@ -76,7 +76,7 @@ static bool is_behind_bp(const struct gp_cfi_column *column, int32_t *offset)
 	return true;
 }
 
-/* Where the register of own's caller is; own's frame ends at cfa. */
+/* The location of the caller's register; the frame of own ends at cfa. */
 static bool locate(const struct gp_cfi_column *column, const struct gp_frame *own,
 		   uint64_t *address)
 {
@@ -101,7 +101,7 @@ static void locate_in_signal(const struct gp_frame *own, uint64_t addresses[GP_K
 		addresses[i] = own->sp + UCONTEXT_R12 + (i - GP_KEPT_R12) * WORD;
 }
 
-/* From where the registers of own are to where those of its caller are.  Slow. */
+/* Replace the locations of own's registers by those of its caller.  Slow. */
 static bool locate_all(const struct gp_frame *own, uint64_t addresses[GP_KEPT_REGISTERS])
 {
 	struct gp_module module;
@@ -119,7 +119,7 @@ static bool locate_all(const struct gp_frame *own, uint64_t addresses[GP_KEPT_RE
 	return true;
 }
 
-/* All that decides where the registers of frames[count - 1] are. */
+/* A hash of all data that determines the register locations of frames[count - 1]. */
 static uint64_t number_of(const struct gp_frame *frames, uint32_t count)
 {
 	uint64_t number = gp_stack_hash_add(0, gp_modules_epoch());
@@ -133,7 +133,7 @@ static uint64_t number_of(const struct gp_frame *frames, uint32_t count)
 	return number | 1;
 }
 
-/* Where the registers of frames[count - 1] are, 0 = still in the register; NULL: nobody knows. */
+/* The register locations of frames[count - 1], 0 = still in the register; NULL: unknown. */
 static const uint64_t *find_registers(struct gp_stack_copy_scratch *scratch,
 				      const struct gp_frame *frames, uint32_t count)
 {
@@ -171,12 +171,12 @@ static bool put_registers(struct gp_stack_copy_scratch *scratch, const struct sp
 	}
 	copy->registers[GP_REGISTER_RBP] = last->bp;
 	copy->registers[GP_REGISTER_RSP] = last->sp;
-	copy->registers[GP_REGISTER_RA] = last->pc - 1; /* in the call, not behind it */
+	copy->registers[GP_REGISTER_RA] = last->pc - 1; /* inside the call, not behind it */
 	copy->address = last->sp;
 	return true;
 }
 
-/* ---- what counts of it ---- */
+/* ---- significant words ---- */
 
 static bool counts(uint64_t word, uint64_t low, uint64_t high)
 {
@@ -204,7 +204,10 @@ static uint64_t key_of(const struct gp_stack_copy *copy, uint32_t word_count, ui
 
 /* ---- keeping ---- */
 
-/* A sanitizer of the program's would object to memcpy(), which is its own there: all of a stack is read here, whatever lies in it. */
+/*
+ * The program's sanitizer would object to memcpy(), which it interposes: all of a stack is read
+ * here, including its redzones.
+ */
 static void copy_words(uint64_t *to, uint64_t from, uint64_t count)
 {
 #if defined(__x86_64__)
@@ -217,7 +220,7 @@ static void copy_words(uint64_t *to, uint64_t from, uint64_t count)
 #endif
 }
 
-/* The reader needs to know of all modules whose code may have called. */
+/* The reader needs all modules whose code may be a caller. */
 static void emit_modules(const struct gp_stack_copy *copy, uint32_t word_count)
 {
 	struct gp_module module;
@@ -244,7 +247,7 @@ static uint32_t make(const struct gp_stack_copy *copy, uint32_t word_count, uint
 	return id;
 }
 
-/* The entry of a key, which may be new; NULL = there is no room. */
+/* The entry of a key, possibly new; NULL = table full. */
 static struct known *find(uint64_t key)
 {
 	uint32_t at = (uint32_t)(key >> 32) % INDEX_LIMIT;

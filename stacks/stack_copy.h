@@ -1,9 +1,11 @@
 /*
- * copy: what is kept of a stack that the rules cannot follow: the registers of the frame where they end, and the stack from there on,
- * GP_STACK_COPY_WORDS at most.  The reader unwinds it; a program's thread never does.
+ * stack_copy: copies stacks that the rules cannot follow: the registers of the frame where they
+ * end, and up to GP_STACK_COPY_WORDS of the stack from there on.  The reader unwinds it; a program
+ * thread never does.
  *
- * What counts of a copy are the words that are addresses in code or on the stack: where these are the same, so are the callers, and the
- * copy that was kept serves again.  Bounded: after GP_STACK_COPIES copies no more are kept.
+ * The significant words of a copy are the addresses of code and of the stack: if these are equal,
+ * so are the callers, and the earlier copy is used again.  Bounded: after GP_STACK_COPIES copies no
+ * more are made.
  */
 #ifndef STACKS_STACK_COPY_H
 #define STACKS_STACK_COPY_H
@@ -12,7 +14,7 @@
 
 #include "stacks/frame.h"
 
-#define GP_STACK_COPY_REGISTERS 17u /* by their DWARF numbers */
+#define GP_STACK_COPY_REGISTERS 17u /* by DWARF number */
 #define GP_STACK_COPY_WORDS     2027u
 #define GP_STACK_COPIES         1024u
 
@@ -27,12 +29,15 @@ struct gp_stack_copy {
 
 #define GP_STACK_COPY_PLACES 8u
 
-/* Of a thread: where the last copies' registers were.  To find it out takes the unwind information of every frame. */
+/*
+ * Per thread: the register locations of the last copies.  Determining them takes the unwind
+ * information of every frame.
+ */
 struct gp_stack_copy_scratch {
 	struct gp_stack_copy_places {
-		uint64_t number; /* of the frames; 0 = free */
-		uint64_t addresses
-			[GP_KEPT_REGISTERS]; /* 0 = the register is as it was where the walk began */
+		uint64_t number; /* hash of the frames; 0 = free */
+		/* 0 = the register is unchanged since the start of the walk */
+		uint64_t addresses[GP_KEPT_REGISTERS];
 	} places[GP_STACK_COPY_PLACES];
 	struct gp_stack_copy copy;
 };
@@ -41,8 +46,9 @@ struct gp_stack_copy_scratch {
 int gp_stack_copy_init(void);
 
 /*
- * The tree's node for the callers of frames[count - 1]; frames are those of the walk that began at place, innermost first, on the thread's
- * own stack, which ends at `high`.  0: none can be had, which is counted where the bound is the reason.  scratch: zeroed at first.
+ * The stack tree's node for the callers of frames[count - 1].  The frames are those of the walk
+ * that began at place, innermost first, on the thread's own stack, which ends at `high`.  0: no
+ * copy; counted if the limit is the reason.  scratch: initially zeroed.
  */
 uint32_t gp_stack_copy_keep(struct gp_stack_copy_scratch *scratch, const struct gp_place *place,
 			    const struct gp_frame *frames, uint32_t count, uint64_t high);

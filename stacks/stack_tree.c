@@ -6,26 +6,26 @@
 #include "collector/collector.h"
 #include "stacks/memory.h"
 
-#define AT_ONCE     64u /* frames that are told */
+#define AT_ONCE     64u /* emitted frames per round */
 #define MOST_ROUNDS (2 * GP_STACK_DEPTH / AT_ONCE + 2)
 #define MOST_NODES  (1u << 21)
-#define BUDGET_PART 12 /* of --max-memory: the nodes; their index takes half as much */
+#define BUDGET_PART 12 /* of --max-memory, for the nodes; their index takes half as much */
 
 struct node {
 	uint32_t parent; /* 0 = none */
-	uint32_t origin; /* as gp_record_frame.origin_id */
-	uint64_t what;   /* the address, and its enum gp_frame_kind in the highest byte */
+	uint32_t origin; /* like gp_record_frame.origin_id */
+	uint64_t what;   /* the address, with its enum gp_frame_kind in the highest byte */
 };
 
 #define NODE_ADDRESS(node) ((node)->what & 0xffffffffffffffu)
 #define NODE_KIND(node)    ((uint32_t)((node)->what >> 56))
 
-static struct node *nodes;       /* by id; 0 is nobody */
+static struct node *nodes;       /* by id; 0 is unused */
 static uint32_t *index_of_nodes; /* atomic; ids by hash, 0 = free */
-static uint32_t *was_emitted;    /* atomic; a bit a node */
+static uint32_t *was_emitted;    /* atomic; one bit per node */
 static uint32_t node_limit;      /* a power of two */
 static uint32_t index_limit;     /* twice as many: half empty at worst, so that searches end */
-static uint32_t index_shift;     /* of a hash of 64 bits: its highest ones are the place */
+static uint32_t index_shift;     /* for a 64-bit hash: its highest bits are the slot */
 static uint32_t last_id;
 
 int gp_stack_tree_init(void)
@@ -69,7 +69,9 @@ static uint32_t add(const struct node *node)
 	return id;
 }
 
-/* The node's id; where two threads add the same one at once, the id of the loser is never used. */
+/*
+ * The node's id; if two threads add the same node concurrently, the id of the loser is never used.
+ */
 static uint32_t find_or_add(const struct node *node)
 {
 	uint32_t own = 0;
@@ -129,7 +131,10 @@ static bool emit_frame(uint32_t id)
 	return true;
 }
 
-/* The outermost ones of a stack that were not told, innermost first; how many.  Callers are told before: they are all on the outer side. */
+/*
+ * The outermost frames of a stack that were not emitted, innermost first; returns their number.
+ * Callers are emitted first, so all unemitted frames are adjacent at the inner side.
+ */
 static uint32_t find_unemitted(uint32_t id, uint32_t unemitted[AT_ONCE])
 {
 	uint32_t count = 0;
@@ -141,8 +146,8 @@ static uint32_t find_unemitted(uint32_t id, uint32_t unemitted[AT_ONCE])
 
 bool gp_stack_tree_emit(uint32_t id)
 {
-	uint32_t
-		unemitted[AT_ONCE]; /* few, for stacks are small: a deep one takes several rounds */
+	/* few, because thread stacks are small: a deep stack takes several rounds */
+	uint32_t unemitted[AT_ONCE];
 	uint32_t count;
 
 	for (uint32_t round = 0; round < MOST_ROUNDS; round++) {

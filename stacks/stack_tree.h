@@ -1,8 +1,10 @@
 /*
- * tree: ids for call stacks.  A stack is the id of its innermost frame; a frame is a node under its caller's.
+ * stack_tree: ids for call stacks.  A stack is the id of its innermost frame; a frame is a node
+ * under its caller's.
  *
- * One tree for all threads, without locks; nodes stay for the life of the process.  Bounded: when it is full, new stacks have no id.
- * A node becomes a GP_RECORD_FRAME only when a stack that a record carries needs it.
+ * One tree for all threads, without locks; nodes stay for the life of the process.  Bounded: when
+ * it is full, new stacks have no id.  A node becomes a GP_RECORD_FRAME only when a recorded stack
+ * needs it.
  */
 #ifndef STACKS_STACK_TREE_H
 #define STACKS_STACK_TREE_H
@@ -12,7 +14,10 @@
 
 #include "gpuprof/record.h"
 
-/* Most frames of one stack: longer ones keep the innermost and have a GP_FRAME_CUT outside of them. */
+/*
+ * Maximum number of frames of a stack: a longer one keeps the innermost frames and gets a
+ * GP_FRAME_CUT outside of them.
+ */
 #define GP_STACK_DEPTH 512u
 
 /* In place of an id: the tree is full. */
@@ -21,16 +26,21 @@
 /* Once.  0 or -ENOMEM. */
 int gp_stack_tree_init(void);
 
-/* The id of a frame under its caller's.  GP_NO_NODE: the tree is full, or the parent is GP_NO_NODE. */
+/*
+ * The id of a frame under its caller's.  GP_NO_NODE: the tree is full, or the parent is GP_NO_NODE.
+ */
 uint32_t gp_stack_tree_child(uint32_t parent, uint32_t kind, uint32_t origin, uint64_t address);
 
-/* A node that no other frame shares. */
+/* A node that is not shared with other stacks. */
 uint32_t gp_stack_tree_single(uint32_t parent, uint32_t kind, uint32_t origin, uint64_t address);
 
-/* Emit the frames of a stack that were not emitted yet, callers first.  False: the trace does not know all of them, for want of room. */
+/*
+ * Emit the unemitted frames of a stack, callers first.  False: the trace lacks some of them,
+ * because rings were full.
+ */
 bool gp_stack_tree_emit(uint32_t id);
 
-/* Whether more than half of the nodes are taken: the rest is for stacks that calls carry. */
+/* Whether more than half of the nodes are used: the rest is reserved for stacks of API calls. */
 bool gp_stack_tree_is_half_full(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include "collector/memory_budget.h"
 #include "collector/sys.h"
 
-#define BUDGET_PART 4 /* of --max-memory: threads leave room for what else is wanted later */
+#define BUDGET_PART 4 /* of --max-memory: threads leave memory for later needs */
 
 static uint64_t threads_bytes; /* of all threads */
 
@@ -40,7 +40,7 @@ void *gp_thread_memory_map(size_t bytes, size_t first_bytes)
 		give(first_bytes);
 		return NULL;
 	}
-	/* a huge page would be all of it at once */
+	/* a huge page would allocate all of it at once */
 	gp_sys.call(SYS_madvise, memory, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
 	return (void *)memory;
 }

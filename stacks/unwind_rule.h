@@ -1,7 +1,8 @@
 /*
- * rule: how to go from one frame to its caller's, in eight bytes.
+ * unwind_rule: how to get from one frame to its caller's, in eight bytes.
  *
- * The caller's frame begins at `cfa`; its return address is at cfa - 8.  All offsets are counted in words of eight bytes.
+ * The caller's frame begins at `cfa`; its return address is at cfa - 8.  All offsets are in words
+ * of eight bytes.
  */
 #ifndef STACKS_UNWIND_RULE_H
 #define STACKS_UNWIND_RULE_H
@@ -12,14 +13,18 @@ enum gp_rule_kind {
 	GP_RULE_UNKNOWN = 0,
 	GP_RULE_SP, /* cfa = sp + offset */
 	GP_RULE_BP, /* cfa = rbp + offset */
-	GP_RULE_REALIGNED, /* cfa = *(rbp + offset): the compiler aligned the stack; the caller's rbp is at rbp */
+	/* cfa = *(rbp + offset): the compiler aligned the stack; the caller's rbp is at rbp */
+	GP_RULE_REALIGNED,
 	GP_RULE_SIGNAL,    /* the registers are in the ucontext at sp */
 	GP_RULE_END,       /* there is no caller */
-	GP_RULE_IRREGULAR, /* there are unwind rules, but none of these */
-	GP_RULE_STUCK,     /* there are none */
+	GP_RULE_IRREGULAR, /* there is unwind information, but no rule expresses it */
+	GP_RULE_STUCK,     /* there is no unwind information */
 };
 
-/* kind 4 bits, word of the saved rbp 12 (from cfa; 0 = rbp is the caller's still), module 16, offset 32. */
+/*
+ * Bits: kind 4, word of the saved rbp 12 (from cfa; 0 = rbp still holds the caller's), module 16,
+ * offset 32.
+ */
 static inline uint64_t gp_rule_pack(enum gp_rule_kind kind, int32_t offset, int32_t saved)
 {
 	return (uint64_t)kind | ((uint64_t)saved & 0xfff) << 4 | (uint64_t)(uint32_t)offset << 32;
@@ -35,7 +40,7 @@ static inline enum gp_rule_kind gp_rule_kind(uint64_t rule)
 	return (enum gp_rule_kind)(rule & 0xf);
 }
 
-/* The place of the saved rbp, in words from cfa; 0 = rbp is the caller's still. */
+/* Location of the saved rbp, in words from cfa; 0 = rbp still holds the caller's. */
 static inline int64_t gp_rule_saved(uint64_t rule)
 {
 	return (int64_t)(rule << 48) >> 52;

@@ -10,18 +10,19 @@
 #include "stacks/rule_table.h"
 #include "stacks/thread_memory.h"
 
-#define WORD             8u
-#define LEAST_PC         4096u
-#define PAGE_BYTES       4096u
-#define MOST_STACK_BYTES ((uint64_t)1 << 30) /* farther from its end, it is another stack */
+#define WORD       8u
+#define LEAST_PC   4096u
+#define PAGE_BYTES 4096u
+/* a larger distance from its end means another stack */
+#define MOST_STACK_BYTES ((uint64_t)1 << 30)
 #define MOST_FRAME_BYTES ((uint64_t)8 << 20)
-#define UCONTEXT_RBP     120u /* where the kernel puts a register, from the ucontext on */
+#define UCONTEXT_RBP     120u /* offset of the saved register in the ucontext */
 #define UCONTEXT_RSP     160u
 #define UCONTEXT_RIP     168u
 
 #define MODULE_SHIFT 47u /* above the bits of an address */
 
-#define NO_EPOCH UINT32_MAX /* what was remembered is not to be used */
+#define NO_EPOCH UINT32_MAX /* remembered data is invalid */
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -32,20 +33,22 @@ static enum gp_rule_kind kind_of(const struct gp_frame *frame)
 	return gp_rule_kind(frame->rule);
 }
 
-/* On a hostile stack this may be any of its words: a sanitizer would object. */
+/* Walks of hostile stacks may read any word of the stack: a sanitizer would object. */
 __attribute__((no_sanitize("address", "thread"))) static uint64_t word_at(uint64_t address)
 {
 	return *(const uint64_t *)address;
 }
 
-/* Where a frame, which ends at cfa, keeps its caller's rbp. */
+/* The location of the caller's rbp, for a frame that ends at cfa. */
 static uint64_t saved_bp(const struct gp_frame *frame, uint64_t cfa)
 {
 	return cfa + (uint64_t)gp_rule_saved(frame->rule) * WORD;
 }
 
-/* Above all frames of the thread: the random bytes that the kernel gives the program, or the thread's own data, which the C library
- * puts at the end of its stack. */
+/*
+ * An address above all frames of the thread: the kernel's random bytes for the program, or the
+ * thread's own data, which the C library places at the end of its stack.
+ */
 void gp_walk_init(struct gp_walk *walk)
 {
 	bool is_first_thread = gp_sys_thread_id() == gp_sys_process_id();
@@ -57,7 +60,7 @@ void gp_walk_init(struct gp_walk *walk)
 	walk->last = &walk->pasts[0];
 }
 
-/* ---- what may be read ---- */
+/* ---- readable memory ---- */
 
 static ALWAYS_INLINE bool is_own(const struct gp_walk *walk, uint64_t address)
 {
@@ -65,8 +68,8 @@ static ALWAYS_INLINE bool is_own(const struct gp_walk *walk, uint64_t address)
 }
 
 /*
- * Whether sp is on the thread's own stack: all from there to the stack's end can be read.  What was asked once is known: neither end moves
- * while the thread lives.
+ * Whether sp is on the thread's own stack: then everything up to the stack's end is readable.  The
+ * result is cached, because neither end moves while the thread lives.
  */
 static bool reach(struct gp_walk *walk, uint64_t sp)
 {
@@ -83,8 +86,8 @@ static bool reach(struct gp_walk *walk, uint64_t sp)
 }
 
 /*
- * Off the thread's own stack nobody says where memory ends, and hand-made stacks have frames that lead beyond it.  What was asked once is
- * remembered until the walk ends: what lies behind such a stack may be gone at the next.
+ * Other stacks have no known end, and hand-made frames may lead beyond it.  Results are cached
+ * until the walk ends: memory behind such a stack may be unmapped at the next walk.
  */
 static __attribute__((noinline)) bool is_readable_elsewhere(struct gp_walk *walk, uint64_t address)
 {
@@ -112,7 +115,10 @@ static ALWAYS_INLINE bool is_readable(struct gp_walk *walk, uint64_t address)
 	return __builtin_expect(is_own(walk, address), 1) || is_readable_elsewhere(walk, address);
 }
 
-/* From here to step(): inlined, so that a walk keeps its frame in registers; half of its time is waiting for what it read. */
+/*
+ * From here to step(): inlined, so that a walk keeps its frame in registers; half of its time is
+ * load latency.
+ */
 static ALWAYS_INLINE bool read_word(struct gp_walk *walk, uint64_t address, uint64_t *word)
 {
 	if (address % WORD != 0 || !is_readable(walk, address))
@@ -123,7 +129,10 @@ static ALWAYS_INLINE bool read_word(struct gp_walk *walk, uint64_t address, uint
 
 /* ---- one step ---- */
 
-/* A frame lies above the one before it and is not absurdly large; on the thread's own stack it ends before that does. */
+/*
+ * A frame lies above the previous one and is not absurdly large; on the thread's own stack it ends
+ * before the stack does.
+ */
 static ALWAYS_INLINE bool is_plausible(const struct gp_walk *walk, uint64_t sp, uint64_t cfa)
 {
 	return cfa > sp && cfa % WORD == 0 && cfa - sp <= MOST_FRAME_BYTES &&
@@ -137,7 +146,7 @@ static ALWAYS_INLINE enum outcome step_signal(struct gp_walk *walk, const struct
 	    !read_word(walk, own->sp + UCONTEXT_RSP, &caller->sp) ||
 	    !read_word(walk, own->sp + UCONTEXT_RBP, &caller->bp))
 		return STOPPED;
-	caller->pc++; /* no call before it: the instruction itself */
+	caller->pc++; /* no call precedes it: the instruction itself */
 	return caller->sp % WORD == 0 && caller->sp >= LEAST_PC ? CONTINUES : STOPPED;
 }
 
@@ -171,7 +180,7 @@ static ALWAYS_INLINE enum outcome step_regular(struct gp_walk *walk, const struc
 	return caller->pc >= LEAST_PC ? CONTINUES : ENDED;
 }
 
-/* From a frame, whose rule is known, to its caller's, but for the caller's rule. */
+/* From a frame with a known rule to its caller's frame, without the caller's rule. */
 static ALWAYS_INLINE enum outcome step(struct gp_walk *walk, const struct gp_frame *own,
 				       struct gp_frame *caller)
 {
@@ -189,14 +198,17 @@ static ALWAYS_INLINE enum outcome step(struct gp_walk *walk, const struct gp_fra
 	}
 }
 
-/* ---- walks that were ---- */
+/* ---- remembered walks ---- */
 
 static bool is_usable(const struct gp_walk *walk, const struct gp_past *past)
 {
 	return past->count != 0 && past->epoch == walk->epoch;
 }
 
-/* Which of a set has the tag, GP_WALK_WAYS = none.  Without branches: which it will be is hard to predict. */
+/*
+ * The index of the tag in a set, GP_WALK_WAYS = none.  Without branches, because the index is hard
+ * to predict.
+ */
 static uint32_t find_tag(const uint32_t tags[GP_WALK_WAYS], uint32_t tag)
 {
 	uint32_t matches = 1u << GP_WALK_WAYS;
@@ -207,8 +219,8 @@ static uint32_t find_tag(const uint32_t tags[GP_WALK_WAYS], uint32_t tag)
 }
 
 /*
- * Where a walk from sp is to be kept, as walk->last; the one to compare it with, which may be the same, is returned, NULL = there is none.
- * Tags may be those of other stacks, and need not be right.
+ * Select the slot for a walk from sp, as walk->last; returns the walk to compare it with, possibly
+ * the same, NULL = none.  Tags may collide between stacks, and need not be right.
  */
 static struct gp_past *recall(struct gp_walk *walk, uint64_t sp)
 {
@@ -223,7 +235,7 @@ static struct gp_past *recall(struct gp_walk *walk, uint64_t sp)
 	walk->last_tag = tag;
 	if (way == GP_WALK_WAYS) {
 		way = walk->next_way++ % GP_WALK_WAYS;
-		/* without memory the last one is forgotten */
+		/* without memory the last one is overwritten */
 		if (gp_thread_memory_take(&walk->taken, set * GP_WALK_WAYS + way,
 					  sizeof(*before))) {
 			walk->tags[set][way] = tag;
@@ -247,13 +259,13 @@ static bool is_simple(const struct gp_frame *frame)
 	return kind_of(frame) <= GP_RULE_BP;
 }
 
-/* Of a slot that was read in a walk that was. */
+/* For a slot that a remembered walk has read. */
 static ALWAYS_INLINE bool still_holds(struct gp_walk *walk, uint64_t address, uint64_t word)
 {
 	return is_readable(walk, address) && word_at(address) == word;
 }
 
-/* The outermost frame whose state holds, if that of frames[at] does. */
+/* The outermost frame whose state is still valid, given that of frames[at] is. */
 static uint32_t validate(struct gp_walk *walk, const struct gp_past *past, uint32_t at)
 {
 	const struct gp_frame *own = &past->frames[at];
@@ -290,7 +302,7 @@ static void copy_outermost(struct gp_past *past, const struct gp_past *other, ui
 	memcpy(past->hashes, other->hashes, count * sizeof(past->hashes[0]));
 }
 
-/* Put the new frames, innermost first, on top of the `kept` outermost ones of a walk that was. */
+/* Put the new frames, innermost first, on top of the `kept` outermost ones of a remembered walk. */
 static void rebuild(struct gp_walk *walk, const struct gp_past *other, uint32_t kept)
 {
 	struct gp_past *past = walk->last;
@@ -312,7 +324,7 @@ static void rebuild(struct gp_walk *walk, const struct gp_past *other, uint32_t 
 	past->number = hash;
 }
 
-/* What stands for the callers of a frame from which no rule leads on. */
+/* The node for the callers of a frame without a usable rule. */
 static uint32_t find_stop(struct gp_walk *walk)
 {
 	const struct gp_frame *outermost = &walk->fresh[walk->fresh_count - 1];
@@ -326,7 +338,7 @@ static uint32_t find_stop(struct gp_walk *walk)
 					     outermost->pc);
 }
 
-/* What the outermost frame hangs on. */
+/* Set the parent of the outermost frame. */
 static void set_root(struct gp_walk *walk, enum outcome outcome)
 {
 	uint32_t root = 0;
@@ -338,7 +350,7 @@ static void set_root(struct gp_walk *walk, enum outcome outcome)
 	walk->last->root = root;
 }
 
-/* ---- walks that come again ---- */
+/* ---- repeated walks ---- */
 
 static bool put_slot(const struct gp_walk *walk, struct gp_past *past, uint32_t *count,
 		     uint64_t address, uint64_t word)
@@ -353,8 +365,8 @@ static bool put_slot(const struct gp_walk *walk, struct gp_past *past, uint32_t 
 }
 
 /*
- * The slots that a frame's step reads.  That of the caller's rbp tells something only where a frame outside of this one goes by it: *counts,
- * which becomes that of this frame's own rbp.
+ * The slots that a frame's step reads.  The slot of the caller's rbp matters only if a caller uses
+ * its rbp: *counts, which is updated for this frame's own rbp.
  */
 static bool put_slots(const struct gp_walk *walk, struct gp_past *past, uint32_t *count,
 		      const struct gp_frame *own, bool *counts)
@@ -371,7 +383,7 @@ static bool put_slots(const struct gp_walk *walk, struct gp_past *past, uint32_t
 	return true;
 }
 
-/* Innermost first: in the order in which a walk reads them, and caches bring them. */
+/* Innermost first: the order in which a walk reads them, and caches prefetch them. */
 static void reverse_slots(struct gp_past *past, uint32_t count)
 {
 	for (uint32_t i = 0, j = count; i + 1 < j; i++) {
@@ -386,8 +398,8 @@ static void reverse_slots(struct gp_past *past, uint32_t count)
 }
 
 /*
- * All that the last walk has read, if that was the thread's own stack alone, up to a frame that has no caller: while it is as it was, the
- * same comes out again.
+ * Collect all slots that the last walk has read, if it stayed on the thread's own stack and reached
+ * a frame without a caller: while they are unchanged, the result is the same.
  */
 static void learn_slots(struct gp_walk *walk)
 {
@@ -408,7 +420,7 @@ static void learn_slots(struct gp_walk *walk)
 	past->slot_count = count;
 }
 
-/* Worth it where the same came out; the more often in vain, the seldomer. */
+/* Collect only if the result repeats; more rarely after each vain attempt. */
 static void note_repeated(struct gp_walk *walk, bool is_same)
 {
 	struct gp_past *past = walk->last;
@@ -420,8 +432,9 @@ static void note_repeated(struct gp_walk *walk, bool is_same)
 }
 
 /*
- * Whether a walk from this place has the result of one that was.  No slot is read that such a walk would not read.  Where it comes
- * again, what its frames hold as rbp may have become stale: only where no frame outside goes by it, so that it decides nothing.
+ * Whether a walk from this place has the result of a remembered one.  Reads no slot that such a
+ * walk would not read.  On success the rbp values in its frames may be stale, but only if no caller
+ * uses them.
  */
 __attribute__((no_sanitize("address", "thread"))) static bool
 comes_again(const struct gp_past *past, const struct gp_place *place)
@@ -439,14 +452,14 @@ comes_again(const struct gp_past *past, const struct gp_place *place)
 
 /* ---- walking ---- */
 
-/* Puts the frame that comes next, which has its rule, behind the others. */
+/* Append the next frame, which has its rule. */
 static ALWAYS_INLINE void keep_next(struct gp_walk *walk, const struct gp_frame *own)
 {
 	walk->fresh[walk->fresh_count++] = *own;
 	walk->stepped++;
 }
 
-/* Without memory.  The frame to begin with is fresh[0]. */
+/* Without remembered walks.  The first frame is fresh[0]. */
 static void walk_whole(struct gp_walk *walk)
 {
 	enum outcome outcome = CONTINUES;
@@ -470,7 +483,7 @@ static void walk_whole(struct gp_walk *walk)
 	rebuild(walk, NULL, 0);
 }
 
-/* Of a walk that was, frames at - 1 to `last` hold: take them over, to be hung on other callers. */
+/* Frames at - 1 to `last` of a remembered walk are valid: reuse them under other callers. */
 static bool take_over(struct gp_walk *walk, const struct gp_past *past, uint32_t at, uint32_t last)
 {
 	if (walk->fresh_count + (at - last) >= GP_STACK_DEPTH)
@@ -480,7 +493,10 @@ static bool take_over(struct gp_walk *walk, const struct gp_past *past, uint32_t
 	return true;
 }
 
-/* Of a walk that was, all frames from at - 1 on hold: is its end the end of this one? */
+/*
+ * All frames of a remembered walk from at - 1 on are valid: whether its end is also the end of this
+ * walk.
+ */
 static bool ends_as_before(struct gp_walk *walk, const struct gp_past *past, uint32_t at)
 {
 	const struct gp_frame *outermost = &past->frames[0];
@@ -488,11 +504,11 @@ static bool ends_as_before(struct gp_walk *walk, const struct gp_past *past, uin
 
 	if (is_final(past))
 		return walk->fresh_count + at <= GP_STACK_DEPTH;
-	if (kind_of(outermost) == GP_RULE_IRREGULAR) /* what is outside of it is not known */
+	if (kind_of(outermost) == GP_RULE_IRREGULAR) /* its callers are unknown */
 		return false;
 	enum outcome outcome = step(walk, outermost, &beyond);
 
-	if (outcome == CONTINUES) /* it was cut, and is the very same */
+	if (outcome == CONTINUES) /* it was truncated, and is the same */
 		return past->count == GP_STACK_DEPTH && at == past->count;
 	return walk->fresh_count + at < GP_STACK_DEPTH && (outcome == ENDED) == (past->root == 0);
 }
@@ -504,14 +520,17 @@ static bool finish(struct gp_walk *walk, enum outcome outcome)
 	return true;
 }
 
-/* The rule of a frame that comes where one of a walk that was is, if any: with the same pc, it has the same. */
+/*
+ * The rule of a frame; a frame with the same pc at the same place in a remembered walk has the same
+ * rule.
+ */
 static ALWAYS_INLINE uint64_t find_rule(const struct gp_past *past, uint32_t at, uint64_t pc)
 {
 	return at > 0 && past->frames[at - 1].pc == pc ? past->frames[at - 1].rule
 						       : gp_rule_table_find(pc);
 }
 
-/* False: only a walk without memory can tell. */
+/* False: a walk without memory is needed. */
 static bool walk_by_memory(struct gp_walk *walk, const struct gp_past *past)
 {
 	uint32_t at = past->count;
@@ -520,7 +539,7 @@ static bool walk_by_memory(struct gp_walk *walk, const struct gp_past *past)
 	walk->fresh_count = 0;
 	for (;;) {
 		while (at > 0 && past->frames[at - 1].sp < own.sp)
-			at--; /* dead, or of another way to here */
+			at--; /* returned, or reached by another path */
 		if (at > 0 && is_same_state(&past->frames[at - 1], &own)) {
 			uint32_t last = validate(walk, past, at - 1);
 
@@ -547,7 +566,7 @@ static bool walk_by_memory(struct gp_walk *walk, const struct gp_past *past)
 	}
 }
 
-/* From a signal's own stack the way may lead down: such a walk does not serve the next. */
+/* A signal stack may lie above its callers: such a walk is not remembered. */
 static bool is_ascending(const struct gp_walk *walk)
 {
 	for (uint32_t i = 1; i < walk->fresh_count; i++)
@@ -566,7 +585,7 @@ static void follow_modules(struct gp_walk *walk)
 	walk->epoch = epoch;
 }
 
-/* As gp_walk(), from frame to frame; `past` is one to go by, or NULL. */
+/* gp_walk() frame by frame; `past` is a walk to compare with, or NULL. */
 static __attribute__((noinline)) uint64_t
 walk_anew(struct gp_walk *walk, const struct gp_past *past, struct gp_place place)
 {

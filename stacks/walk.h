@@ -1,22 +1,25 @@
 /*
  * walk: the native call stack of the calling thread, exact and fast.
  *
- * A walk goes from frame to frame by the rules of stacks/rule_table.h.  Each step depends on the state (pc, sp, rbp) and on what it
- * reads: the slot of the return address, and that of the saved rbp.  So a thread remembers walks: where a frame has the same state
- * as in one of them, and the slots hold what they held, the caller has the same state as then, too, and so on outwards until a slot
- * differs; from there on the walk goes step by step, until it meets a frame of that one again.  What comes out is what a walk without
- * memory gives, for a fraction of the time; nothing is read that such a walk would not read.
+ * A walk goes from frame to frame by the rules of stacks/rule_table.h.  Each step depends only on
+ * the state (pc, sp, rbp) and on two slots: the return address and the saved rbp.  So a thread
+ * remembers walks.  If a frame has the same state as in a remembered walk, and its slots are
+ * unchanged, then its caller has the same state as then, and so on outwards until a slot differs.
+ * From there the walk goes step by step, until it meets a frame of the remembered walk again.  The
+ * result is that of a full walk, for a fraction of the time, and no memory is read that a full walk
+ * would not read.
  *
- * Mostly nothing has changed at all.  When a walk has given the same frames once more, the slots that it went by are put together: return
- * addresses, and a saved rbp where a frame outside goes by it, which is seldom.  While they hold what they held, the result is the same, and
- * neither frames nor rules are looked at.
+ * Usually nothing has changed at all.  When a walk repeats its frames, the relevant slots are
+ * collected: return addresses, and a saved rbp if a caller uses it, which is rare.  While these are
+ * unchanged, the result is the same, and neither frames nor rules are read.
  *
- * Programs call by turns from a few dozens of places.  Those that differ begin at different depths of the stack, mostly: a walk has
- * for its memory the last one that began at the same sp, where that is remembered, else the last of all.
+ * Programs alternate between a few dozen call sites, most of which start at different stack depths:
+ * a walk is compared with the last one from the same sp, if remembered, else with the last of all.
  *
- * A stack with a frame that no rule expresses ends there with a copy of the rest (stacks/stack_copy.h).
+ * A stack with a frame that no rule expresses ends there with a copy of the rest
+ * (stacks/stack_copy.h).
  *
- * Only the thread itself walks its stack.  Other stacks than its own (fibers, signal stacks) are followed as well.
+ * A thread walks only its own stack, and follows other stacks (fibers, signal stacks) as well.
  */
 #ifndef STACKS_WALK_H
 #define STACKS_WALK_H
@@ -29,69 +32,73 @@
 #include "stacks/unwind_rule.h"
 #include "stacks/stack_tree.h"
 
-/* Pages of other stacks than its own that a walk remembers. */
+/* Remembered pages of other stacks. */
 #define GP_WALK_PAGES 16u
 
-/* Walks that a thread remembers: sets of as many as have their tags in one cache line. */
+/* Remembered walks per thread, as sets whose tags fit one cache line. */
 #define GP_WALK_WAYS  16u
 #define GP_WALK_SETS  2u
 #define GP_WALK_PASTS (GP_WALK_SETS * GP_WALK_WAYS)
 
-/* Those that a thread has from the start; memory for the others is taken when they are wanted (stacks/thread_memory.h). */
+/* Initially allocated; the others get memory on demand (stacks/thread_memory.h). */
 #define GP_WALK_FIRST_PASTS 1u
 
-/* Most slots of a walk that are kept by themselves, and how far from where it began. */
+/* Maximum number of collected slots, and their maximum distance from the start. */
 #define GP_WALK_SLOTS (GP_STACK_DEPTH + 128u)
 #define GP_WALK_REACH ((uint64_t)UINT16_MAX)
 
-/* A walk that was.  Where nothing has changed, the next one from the same place reads what comes before the frames, and no more. */
+/*
+ * A remembered walk.  If nothing has changed, the next one from the same place reads only the
+ * members before `frames`.
+ */
 struct gp_past {
 	uint32_t count;
 	uint32_t epoch; /* of gp_modules_epoch(), when it was made */
-	/* what frames[0] hangs on: 0, or a node that says why the stack ends there */
+	/* parent of frames[0]: 0, or a node that tells why the stack ends there */
 	uint32_t root;
-	uint32_t repeated;   /* how often the same frames came out of steps */
-	uint32_t slot_count; /* 0 = they are not known */
-	bool begins_with_bp; /* the rbp that it began with is one of them */
-	uint64_t number;     /* the last of the hashes */
-	uint64_t pc;         /* where it began */
+	uint32_t repeated;   /* number of repetitions of the same frames */
+	uint32_t slot_count; /* 0 = unknown */
+	bool begins_with_bp; /* the initial rbp is one of them */
+	uint64_t number;     /* hash of the innermost frame */
+	uint64_t pc;         /* start of the walk */
 	uint64_t sp;
 	uint64_t bp;
-	uint16_t slots[GP_WALK_SLOTS]; /* words from sp on that lead on, innermost first, ... */
-	uint64_t words[GP_WALK_SLOTS]; /* ... and what was in them */
+	/* relevant words, as offsets from sp, innermost first, ... */
+	uint16_t slots[GP_WALK_SLOTS];
+	uint64_t words[GP_WALK_SLOTS];          /* ... and their values */
 	struct gp_frame frames[GP_STACK_DEPTH]; /* outermost first */
-	uint64_t hashes[GP_STACK_DEPTH];        /* of the same frames, each with all its callers */
+	uint64_t hashes[GP_STACK_DEPTH];        /* of the same frames, each including its callers */
 };
 
-/* What every walk uses comes first, in as few cache lines as can be. */
+/* The members that every walk uses come first, in as few cache lines as possible. */
 struct gp_walk {
-	struct gp_past *last; /* what came out */
+	struct gp_past *last; /* the result */
 	uint32_t fresh_count;
-	uint32_t epoch;     /* the last that was seen */
+	uint32_t epoch;     /* the latest known epoch */
 	uint64_t high;      /* end of the thread's own stack */
-	uint64_t low;       /* from here to there all of it is known to be readable */
+	uint64_t low;       /* everything from here to `high` is known to be readable */
 	uint64_t stepped;   /* frames of all walks, for tests and benchmarks ... */
-	uint64_t validated; /* ... and those that were taken over */
-	bool is_on_own;     /* the walk that goes on began on the own stack */
-	uint32_t next_page; /* how many pages of other stacks it asked for; see below */
-	uint32_t next_way;  /* of a set, to be forgotten next */
-	uint32_t taken;     /* pasts that there is memory for, a bit each */
+	uint64_t validated; /* ... and those reused from remembered walks */
+	bool is_on_own;     /* the current walk began on the thread's own stack */
+	uint32_t next_page; /* number of checked pages of other stacks; see below */
+	uint32_t next_way;  /* of a set, to be overwritten next */
+	uint32_t taken;     /* bit mask of the pasts with memory */
 	uint32_t last_tag;  /* of `last` */
-	uint32_t tags[GP_WALK_SETS][GP_WALK_WAYS]; /* of the sp that each past began at */
-	struct gp_place place;                     /* where it began */
-	struct gp_frame fresh[GP_STACK_DEPTH];     /* of the walk that goes on, innermost first */
-	uint64_t limit;                /* below here the own stack is known not to be readable */
-	uint64_t pages[GP_WALK_PAGES]; /* of other stacks, that were readable */
+	uint32_t tags[GP_WALK_SETS][GP_WALK_WAYS]; /* from the start sp of each past */
+	struct gp_place place;                     /* start of the walk */
+	struct gp_frame fresh[GP_STACK_DEPTH];     /* of the current walk, innermost first */
+	uint64_t limit; /* below here the thread's own stack is known to be unreadable */
+	uint64_t pages[GP_WALK_PAGES]; /* readable pages of other stacks */
 	struct gp_stack_copy_scratch copy;
 	struct gp_past pasts[GP_WALK_PASTS];
 };
 
-/* Once a thread, zeroed memory. */
+/* Once per thread, on zeroed memory. */
 void gp_walk_init(struct gp_walk *walk);
 
 /*
- * The number (stacks/stack_hash.h) of the stack from `place` on, whose frames are in walk->last.  Keeps errno; no system call, lock or
- * allocation unless an address is met for the first time in the process.
+ * The hash (stacks/stack_hash.h) of the stack from `place` on, whose frames are in walk->last.
+ * Preserves errno; no system call, lock or allocation unless an address is new to the process.
  */
 uint64_t gp_walk(struct gp_walk *walk, struct gp_place place);
 

@@ -545,7 +545,10 @@ struct gp_record_host_function {
 struct gp_record_node {
 	uint8_t kind;
 	uint8_t slots;
-	/* the driver's CUgraphNodeType; 0 also for copies and memsets (docs/cupti-notes.md, 8) */
+	/*
+	 * the driver's CUgraphNodeType; 0 also for copies and memsets (docs/design/cupti-notes.md,
+	 * 8)
+	 */
 	uint16_t node_kind;
 	uint32_t correlation_id;
 	uint64_t node_id;     /* the graph_node_id of its operations */

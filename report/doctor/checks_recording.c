@@ -120,8 +120,8 @@ static void report_no_cupti(const struct gp_patient *patient, struct gp_finding 
 {
 	char line[1024], *end;
 
-	find_line(&patient->recorded, "nothing of the GPU is recorded: ", line, sizeof(line));
-	end = strstr(line, "; what to type says: ");
+	find_line(&patient->recorded, "no GPU activity is recorded: ", line, sizeof(line));
+	end = strstr(line, "; for the fix, type: ");
 	if (end)
 		*end = '\0';
 	gp_finding_set(finding, GP_CHECK_FAILS, "%s",

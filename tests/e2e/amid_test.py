@@ -685,7 +685,7 @@ class Amid(Case):
         text = self.write("no program", "not a script either\n", 0o755)
         result = self.run_program([program, text], BARE, GPUPROF_OUTPUT="t", GPUPROF_CHROME="none", GPUPROF_SUMMARY="none")
         self.assertEqual((result.returncode, result.stdout), (0, "as small as before\n"))
-        self.assertIn("recording ended when", result.stderr)
+        self.assertIn("the recording ended before", result.stderr)
 
 
 class OurLines(Case):

@@ -263,7 +263,7 @@ class Live(Case):
         self.deadline += 2 * support.LIMIT_S  # half a million launches fill it
         self.until(lambda: os.path.exists(self.path("out.gpuprof")))
         process.send_signal(signal.SIGUSR2)
-        self.until(lambda: "newer ones took their place" in self.run_gpuprof("summary", "out.gpuprof").stdout)
+        self.until(lambda: "that newer ones replaced" in self.run_gpuprof("summary", "out.gpuprof").stdout)
         process.send_signal(signal.SIGUSR2)
         kept = self.until_closed()
         before = self.launched()

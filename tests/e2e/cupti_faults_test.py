@@ -129,7 +129,7 @@ class CuptiFaults(Case):
 
     def test_a_library_without_a_version_is_told(self):
         run = Refused(PROGRAMS[0], "cuptiGetVersion", 0)
-        self.assertTrue(any("does not say its version" in line for line in run.lines), run.lines)
+        self.assertTrue(any("does not report its version" in line for line in run.lines), run.lines)
 
 
 if __name__ == "__main__":

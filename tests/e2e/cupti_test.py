@@ -130,13 +130,13 @@ class Versions(Cupti):
 
     def test_a_version_without_ids_is_said(self):
         result, _, _ = self.trace("zoo", GPUSIM_CUPTI_VERSION=18, GPUSIM_FAULT="stuck-correlation")
-        self.assertIn("does not tell which call started which GPU operation", result.stderr)
+        self.assertIn("GPU operations cannot be matched with their API calls", result.stderr)
         self.assertRegex(result.stderr, r"\n  \d+ launches, .*\d+ that this CUPTI does not join to kernels;\s[^\n]*nothing was dropped\n")
 
 
 class Unknown(Cupti):
     """A libcupti that is newer than those that are known: the simulated one writes as 13.4 then."""
-    SAID = "this libcupti is newer than those that gpuprof knows"
+    SAID = "this libcupti is newer than the versions that gpuprof knows"
 
     def test_a_known_version_says_nothing(self):
         for version in (VERSIONS[-1], VERSIONS[-1] + 1):
@@ -154,7 +154,7 @@ class Unknown(Cupti):
     def test_records_that_look_otherwise_are_left_out_and_counted(self):
         result, _, facts = self.trace("launch", GPUSIM_CUPTI_VERSION=140000, GPUSIM_FAULT="moved-fields")
         self.assertEqual((len(facts.launches()), len(facts.kernels)), (500, 0))
-        self.assertIn("500 CUPTI records of a kind or size that was not understood", result.stderr)
+        self.assertIn("500 CUPTI records of an unknown kind or size", result.stderr)
 
 
 class Functions(Cupti):

@@ -280,7 +280,7 @@ class Machine(Doctor):
         self.check(verdicts, "limits", "warning", "there a trace ends", "ulimit -f unlimited")
         verdicts, _ = self.doctor(before=["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh"])
         self.check(verdicts, "limits", "warning", "ulimit -v unlimited")
-        self.check(verdicts, "CUPTI", "fails", "MiB of addresses")
+        self.check(verdicts, "CUPTI", "fails", "MiB of address space")
 
     @unittest.skipUnless(can_unshare() and shutil.which("setpriv") and os.path.isdir("/proc/driver"), "needs the right to mount")
     def test_hardware_counters(self):

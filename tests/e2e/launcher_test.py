@@ -579,7 +579,7 @@ class Words(Case):
 
     def test_a_libcupti_that_cannot_be_loaded(self):
         result = self.run_program([*support.GPU, "launch=1"], options=["--cupti", "/nonexistent"])
-        self.assertIn("nothing of the GPU is recorded: cannot load libcupti (/nonexistent: ", result.stderr)
+        self.assertIn("no GPU activity is recorded: cannot load libcupti (/nonexistent: ", result.stderr)
         self.assertIn("; name another with --cupti or GPUPROF_CUPTI", result.stderr)
 
     def test_a_libcupti_of_this_folder(self):

@@ -74,7 +74,7 @@ class Room(Case):
         self.addCleanup(self.finish)
         result = self.run_limited(f"ulimit -f {LARGEST_FILE}; exec PROGRAM", way, GPUPROF_RINGS=rings)
         self.check(result, "File too large (ulimit -f); ")
-        self.assertGreater(self.said(result.stderr, "the trace had reached the largest file size"), 1000)
+        self.assertGreater(self.said(result.stderr, "the trace reached the file size limit"), 1000)
         self.assertNotIn("records dropped because the disk", result.stderr)
         if rings != "memory":  # once there is room, what the rings kept is saved, here or by a run beside this one
             self.assertEqual(self.finish().returncode, 0)
@@ -195,10 +195,10 @@ class MaxFile(Case):
                 self.assertEqual((result.returncode, result.stdout), (5, "launches 400000\n"), result.stderr)
                 lines = [line for line in own_lines(result.stderr) if "--max-file" in line]
                 self.assertEqual(len(lines), 1, result.stderr)
-                self.assertRegex(lines[0], r"reached --max-file \(1M\), and the recording ended there: nothing that the program "
-                                           r"did later is in it, nor are [0-9]{1,3}(,[0-9]{3})* records that were in flight")
+                self.assertRegex(lines[0], r"reached --max-file \(1M\), and the recording ended there: it lacks everything later, "
+                                           r"and [0-9]{1,3}(,[0-9]{3})* records that were in flight")
                 self.assertIn("from the start to the limit of --max-file", result.stderr)
-                self.assertRegex(result.stderr, "[0-9,]+ records dropped because the trace had reached --max-file")
+                self.assertRegex(result.stderr, "[0-9,]+ records dropped because the trace reached --max-file")
                 self.assertNotIn("PARTIAL", result.stderr)
                 self.assertLessEqual(os.path.getsize(self.path(name + ".gpuprof")), 1 << 20)
                 self.assertGreater(os.path.getsize(self.path(name + ".gpuprof")), 800 << 10)
@@ -226,7 +226,7 @@ class KeepLast(Case):
             found = re.search(pattern, text)
             return int(found.group(1).replace(",", "")) if found else 0
         return (number("(?:all )?([0-9,]+) launches"), number(r";\s+([0-9,]+) GPU records"),
-                number("([0-9,]+) records dropped because newer ones took their place"),
+                number("([0-9,]+) records that newer ones replaced"),
                 number("([0-9,]+) without kernel record"))
 
     def record(self, way, *steps, **variables):
@@ -411,8 +411,8 @@ class MaxMemory(Case):
             end = f"{support.GPUPROF} summary --full --top 0 {way[:4]}.gpuprof | tail -n 60"  # the page has a row for each range
             page = " ".join(self.run_program(["sh", "-c", end], PLAIN).stdout.split())
             for counted in ("GPU records dropped because the memory for them was full (--cupti-memory, --max-memory)",
-                            "call stacks not kept because the table of frames is full, or memory ran out (--max-memory)",
-                            "messages and payloads of ranges that were defined again",
+                            "call stacks dropped because the table of frames or the memory was full (--max-memory)",
+                            "range messages and payloads defined repeatedly",
                             " were taken) had too little for GPU records, rings of threads, call stacks, texts of ranges "):
                 self.assertIn(counted, page)
             taken = re.search(r"gpuprof's own memory, at most (\d+\.\d+)MiB; --max-memory 32\.00MiB", page)

@@ -228,8 +228,8 @@ class Moments(Case):
         """Under a bare preload the driver was not told of us: that is said, and not that the program did not use the GPU."""
         results = self.compare(self.link_early("-Wl,--no-as-needed", "-learly"))
         self.assertEqual((results[PLAIN].returncode, results[PLAIN].stderr), (0, "late failures 0\n"))
-        self.assert_one_line(own_lines(results[BARE].stderr)[0], "nothing of the GPU is recorded", "constructor", "gpuprof-run")
-        self.assertNotIn("nothing of the GPU", results[LAUNCHED].stderr)
+        self.assert_one_line(own_lines(results[BARE].stderr)[0], "no GPU activity is recorded", "constructor", "gpuprof-run")
+        self.assertNotIn("no GPU activity", results[LAUNCHED].stderr)
         self.assertGreaterEqual(self.launches(LAUNCHED), 20)
         self.assertEqual(self.count(LAUNCHED, "cat", "kernel"), self.launches(LAUNCHED))
         for way in (BARE, LAUNCHED):
@@ -263,7 +263,7 @@ class Moments(Case):
                                       CUDA_INJECTION64_PATH=support.LIBRARY, GPUPROF_OUTPUT=way.split()[0])
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn("late failures 0\n", result.stderr)
-            self.assertNotIn("nothing of the GPU", result.stderr)
+            self.assertNotIn("no GPU activity", result.stderr)
             self.assertGreaterEqual(self.launches(way), 20)
             self.assertEqual(self.count(way, "cat", "kernel"), self.launches(way))
 

@@ -9,7 +9,7 @@ from support import BARE, GPU, LAUNCHED, PLAIN, WAYS, Case, own_lines
 
 STUB = os.path.join(os.environ.get("CUDA_HOME") or "/usr/local/cuda", "lib64", "stubs", "libcuda.so")
 BY_NCU = {"NV_NSIGHT_INJECTION_TRANSPORT_TYPE": "uds"}  # of all that it starts
-NOTHING = "gpuprof: nothing of the GPU is recorded: "
+NOTHING = "gpuprof: no GPU activity is recorded: "
 
 UNUSED = """
 #include <stdlib.h>

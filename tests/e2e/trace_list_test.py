@@ -61,7 +61,7 @@ class TraceList(Case):
         for version in CUPTI_VERSIONS:
             with self.subTest(cupti=version):
                 counts, program, errors = self.record("-batches", TRACE="default,sync,event", GPUSIM_CUPTI_VERSION=version)
-                self.assertNotIn("CUPTI gives no such records", errors)
+                self.assertNotIn("CUPTI does not provide these records", errors)
                 self.assertEqual(counts["events"], program["event.records"])
                 self.assertEqual(counts["calls.event"], program["event.records"])
                 waits = counts["calls.sync"] + 1  # a query of an event is recorded like a wait

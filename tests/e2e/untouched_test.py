@@ -396,7 +396,7 @@ class Untouched(Case):
         self.assertIn("\nRecords\n", summary)
         calls, kernels, lost = (int(found.group(1).replace(",", "")) if found else 0 for found in (
             re.search(r"([\d,]+) launches", summary[summary.index("\nRecords\n"):]), re.search(r"; ([\d,]+) GPU records", summary),
-            re.search(r"([\d,]+) records dropped because no ring could be had", summary)))
+            re.search(r"([\d,]+) records dropped because no ring was available", summary)))
         self.assertEqual(kernels, launches, summary)  # who fetches them has a ring from the start
         if lost:
             self.assertGreaterEqual(calls + lost, launches, summary)  # names of threads may be among the lost

@@ -52,8 +52,8 @@ class Valgrind(Case):
                                 stderr=subprocess.PIPE, timeout=LIMIT_S, universal_newlines=True, check=False)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("launches 500\n", result.stdout)
-        self.assertEqual(result.stderr, "gpuprof: no process of gpuprof's can be started under valgrind; make the summary and the Chrome trace "
-                                        f"with: gpuprof finish {self.path('t.gpuprof')}\n")
+        self.assertEqual(result.stderr, "gpuprof: no process can be started under valgrind; for the summary and the Chrome trace, type: "
+                                        f"gpuprof finish {self.path('t.gpuprof')}\n")
 
     def test_units(self):
         for unit in UNITS:

@@ -305,7 +305,7 @@ static void note_string(struct compare *compare, const struct any_record *record
 	else if (record->string.space == GP_STRING_DEVICE)
 		compare->device_name = text;
 	else if (record->string.space == GP_STRING_INFO && record->string.id == GP_INFO_NOTE &&
-		 strstr(text, "which call started which GPU operation") != NULL)
+		 strstr(text, "cannot be matched with their API calls") != NULL)
 		compare->notes++;
 }
 

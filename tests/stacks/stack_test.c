@@ -385,8 +385,7 @@ static void has_native_frames_of_unknown_interpreters(void **state)
 static bool is_logged(const char *trace)
 {
 	static const char wanted[] =
-		"Python 3.16 is not known well enough here: its functions are not in call stacks, "
-		"and what its threads do is not looked at";
+		"Python 3.16 is not supported here: its functions are not in call stacks, and its threads are not sampled";
 	static char bytes[4 << 20];
 	FILE *file = fopen(trace, "r");
 	size_t count = file != NULL ? fread(bytes, 1, sizeof(bytes), file) : 0;

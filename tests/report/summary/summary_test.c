@@ -306,9 +306,9 @@ static void every_loss_is_shown(void **state)
 	expect(text, "8 records dropped because their thread's ring stayed full");
 	expect(text, "9 times a thread waited for the writer");
 	expect(text, " 1 time a thread waited for gpuprof");
-	expect(text, " 1 more buffer for CUPTI's records");
-	expect(text, " 1 final flush given up");
-	expect(text, " 1 final flush that CUPTI refused: the GPU records that it still had");
+	expect(text, " 1 CUPTI buffer allocated beyond");
+	expect(text, " 1 final CUPTI flush that exceeded");
+	expect(text, " 1 final flush that CUPTI refused: its remaining GPU records");
 	assert_int_equal(
 		strncmp(text, "PARTIAL: pid 42 closed its trace, but 1,234 damaged bytes", 57), 0);
 	expect(text, "1,234 damaged bytes of the trace file");
@@ -329,8 +329,8 @@ static void lost_names_are_no_lost_operations(void **state)
 	(void)state;
 	b.model->counters[GP_COUNTER_TEXTS_UNKNOWN] = 64;
 	text = summarize(&b);
-	expect(text, "64 messages of ranges");
-	expect(text, "each range is there");
+	expect(text, "64 ranges without their message");
+	expect(text, "invalid handle, or too many registered messages");
 	expect(text, "% idle: ");
 	expect_not(text, "operations are missing");
 	expect_not(text, "nothing was dropped");
@@ -759,9 +759,9 @@ static void what_the_limit_of_the_file_cost_is_said_once(void **state)
 	b.model->losses.frees_unknown = 2;
 	text = summarize(&b);
 	expect(text,
-	       "4,321 trace bytes that could not be written (of the records dropped that are counted below)\n");
+	       "4,321 trace bytes that gpuprof could not write (of the records dropped that are counted below)\n");
 	expect(text,
-	       "77 records dropped because the trace had reached --max-file: those in flight then\n");
+	       "77 records dropped because the trace reached --max-file: those in flight then\n");
 	expect(text, "to the limit of --max-file: nothing later is in the trace\n");
 	expect(text,
 	       "2 frees of memory whose allocation was not recorded (made before recording began, by a library, or lost)\n");
@@ -781,8 +781,8 @@ static void what_was_tight_in_several_processes_is_one_line(void **state)
 	models[0] = build_end(&one);
 	models[1] = build_end(&two);
 	text = print(models, 2, 10);
-	expect(text, "\n 5 extended payloads of ranges that were cut or left out\n");
-	expect_not(text, " 2 extended payloads");
+	expect(text, "\n 5 extended range payloads that were truncated or dropped\n");
+	expect_not(text, " 2 extended range payloads");
 	expect(text, "4 frees of memory whose allocation was not recorded");
 	free(text);
 	gp_model_free(models[0]);

@@ -47,8 +47,8 @@ static void two_processes_of_which_one_lacks_much(void **state)
 	assert_int_equal(count_of(&sheet, 8, "launches without an operation"), 3);
 	assert_int_equal(count_of(&sheet, 8, "ring stayed full"), 4);
 	assert_int_equal(count_of(&sheet, 8, "(--keep-last)"), 5);
-	assert_int_equal(count_of(&sheet, 8, "not understood"), 6);
-	assert_int_equal(count_of(&sheet, 8, "messages of ranges"), 7);
+	assert_int_equal(count_of(&sheet, 8, "of an unknown kind"), 6);
+	assert_int_equal(count_of(&sheet, 8, "ranges without their message"), 7);
 	gp_table_close(&sheet);
 	gp_scope_close(&scope);
 	gp_model_free(models[0]);

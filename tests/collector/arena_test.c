@@ -1,4 +1,4 @@
-/* Where rings live, what is done where they cannot live there, and who gets which. */
+/* arena: the place of rings, the fallbacks, and the assignment of rings to threads. */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
@@ -22,11 +22,11 @@ static long (*real_call)(long, long, long, long, long, long, long);
 
 #define NO_CALL -1
 
-/* What the fake system does. */
+/* The behavior of the fake system. */
 static struct {
 	const char *no_open_below; /* paths that begin so cannot be opened */
 	long statfs_type;          /* instead of the real one, 0 = real */
-	long statfs_free_bytes;    /* likewise */
+	long statfs_free_bytes;    /* the same */
 	int failing_call;          /* this one fails, NO_CALL = none */
 	int error;
 	uint64_t no_allocation_above; /* of a file's size; 0 = any is good */
@@ -275,7 +275,7 @@ static void a_strange_file_under_our_name_is_not_mapped(void **unused)
 
 #define PROCESSES 12
 
-/* A /dev/shm of our own; false where we may not. */
+/* Mount a private /dev/shm; false without permission. */
 static bool mount_shm(const char *options)
 {
 	return unshare(CLONE_NEWNS) == 0 &&
@@ -306,7 +306,7 @@ static void take_all(uint32_t *ready, enum gp_ring_place place)
 		pause();
 }
 
-/* Exits with 0, with 2 where there can be no such /dev/shm. */
+/* Exits with 0, or with 2 if a private /dev/shm is impossible. */
 static void many_take_all(const char *options, uint64_t most_bytes)
 {
 	uint32_t *ready =

@@ -1,6 +1,7 @@
 /*
- * A trace that keeps only its last part: whatever is dropped, and whenever the process is killed, the rest is one piece up to the
- * last record, with the definitions of all, and what is gone is counted.
+ * circular_file: a trace that keeps only its last part.  Whatever was dropped, and whenever the
+ * process is killed, the rest is contiguous up to the last record, has all definitions, and counts
+ * the dropped records.
  *
  * GPUPROF_TEST_KILLS sets the number of kills (default 50).
  */
@@ -17,9 +18,8 @@
 #include "gpuprof/counter.h"
 
 #define KEEP_BYTES (8u << 20)
-#define MANY                                                                                       \
-	(UNDER_TSAN || UNDER_ASAN ? 1000000u : 3000000u) /* calls, of which not nearly all fit */
-#define NAME_EACH 1000u                                  /* a definition after so many calls */
+#define MANY       (UNDER_TSAN || UNDER_ASAN ? 1000000u : 3000000u) /* calls, more than fit */
+#define NAME_EACH  1000u /* number of calls between definitions */
 
 static struct scan scan;
 
@@ -98,7 +98,7 @@ static uint32_t mixed(uint32_t number)
 	return number * 2654435761u;
 }
 
-/* Calls of which each takes some bytes in the file. */
+/* Calls with a known minimum size in the file. */
 static void emit_wide(uint32_t number)
 {
 	struct gp_record_call call = {.kind = GP_RECORD_CALL,
@@ -197,7 +197,7 @@ static long full_disk(long number, long a, long b, long c, long d, long e, long 
 	return real_call(number, a, b, (long)(room_bytes - (uint64_t)d), d, e, f);
 }
 
-/* The circle is then as large as what there is. */
+/* The file is then as large as its content. */
 static void a_full_disk_makes_it_smaller(void)
 {
 	uint64_t published = 0;
@@ -224,7 +224,7 @@ static void a_disk_that_has_hardly_any_room(void)
 	room_bytes = 700000;
 	start_circle(GP_RINGS_MEMORY);
 	emit_until(MANY / 10, &published);
-	gp_collector_stop(LONG_NS); /* what is said at the end may still find room, or not */
+	gp_collector_stop(LONG_NS); /* the final records may or may not fit */
 	CHECK(read_circle(gp_collector_trace_path()));
 	CHECK(said.calls > 0 && said.first == 0 && said.gone == 0);
 	CHECK(said.calls + gp_collector_unwritten(&why) >= published);

@@ -1,4 +1,4 @@
-/* Clocks: anchors hold what was true between two tick reads, and the rate fits them. */
+/* clock: anchors hold times between two tick reads, and the rate fits them. */
 #include "tests/collector/harness.h"
 
 #include <pthread.h>
@@ -76,8 +76,10 @@ static void the_rate_fits_the_anchors(void **unused)
 	rate = (double)gp_clock_ticks_per_second();
 	seen = (double)(last.ticks - first.ticks) * 1e9 /
 	       (double)(last.monotonic_ns - first.monotonic_ns);
-	/* Off by no more than what the reads of the two clocks at the start may lie apart, which is
-	 * seldom a microsecond. */
+	/*
+	 * The error is bounded by the distance of the two clock reads at the start, seldom a
+	 * microsecond.
+	 */
 	assert_true(rate > seen * 0.9 && rate < seen * 1.1);
 	if (!gp_clock_is_tsc())
 		assert_true(gp_clock_ticks_per_second() == 1000000000u);
@@ -104,7 +106,10 @@ static void *read_anchor(void *unused)
 	return unused;
 }
 
-/* Not before who takes the clock away waits does its reader leave: the wait has a limit, and a reader whose core others take would reach it. */
+/*
+ * The reader of the clock leaves only when the thread that removes the clock waits: that wait is
+ * bounded, and a reader without a core would exceed the limit.
+ */
 static long leave_meanwhile(long number, long a, long b, long c, long d, long e, long f)
 {
 	if (is_sleep(number, a, b) && !gp_load32(&may_leave)) {

@@ -1,5 +1,7 @@
-/* The collector as a whole, through its facade: what is handed over is in the trace, and nothing
- * else happens to the program. */
+/*
+ * collector: the whole collector through its facade: emitted records are in the trace, and the
+ * program is unaffected.
+ */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 #include "tests/lib/sleeping.h"
@@ -15,7 +17,7 @@
 
 static struct scan scan;
 
-/* What a trace must say of the process, and what it said. */
+/* Expected and found facts about the process. */
 static struct {
 	uint64_t calls[8]; /* by the low bits of their number */
 	uint32_t next_call;
@@ -366,7 +368,7 @@ static void a_program_that_overwrites_a_ring_is_survived(void)
 	start_in(GP_RINGS_MEMORY);
 	gp_store32_release(&held, 0);
 	CHECK(emit_call(0));
-	/* A kind of 0 in the middle of others; what follows cannot be told apart. */
+	/* A kind of 0 in the middle of other records; the rest is unreadable. */
 	CHECK(gp_emit((const struct gp_record *)&(struct gp_record_call){.kind = 0, .slots = 1}));
 	CHECK(emit_call(1));
 	CHECK(gp_collector_stop(LONG_NS) == 0);
@@ -410,7 +412,7 @@ static void a_file_size_limit_kills_nobody(void)
 	scan.fn = take;
 	CHECK(scan_trace(&scan, gp_collector_trace_path()));
 	CHECK(scan.damaged_bytes == 0);
-	/* What is lost is counted, or the trace was not closed and says so by that. */
+	/* Lost records are counted, or the trace has no END record. */
 	CHECK(said.counters[GP_COUNTER_LOST_WRITE_BYTES] > 0 ||
 	      (stopped == -EFBIG && said.ends == 0));
 }

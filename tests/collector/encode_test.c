@@ -34,7 +34,7 @@ static uint64_t random_value(uint64_t last)
 
 #define SPACE_BYTES (GP_SLOT_BYTES * 64)
 
-/* A record, and of a string its text behind it. */
+/* A record; a string is followed by its text. */
 union space {
 	struct gp_record record;
 	struct gp_record_string string;
@@ -184,7 +184,7 @@ static void only_records_have_slots(void **unused)
 	assert_int_equal(gp_encode_slots(&encoder, (const struct gp_record *)&kernel), 0);
 }
 
-/* What the encoder and readers take for granted about the table. */
+/* The assumptions of encoder and readers about the table. */
 static void the_table_is_regular(void **unused)
 {
 	uint32_t fields[GP_RECORD_KIND_LIMIT] = {0};

@@ -1,5 +1,7 @@
-/* The bell: a ring is never missed, and wakes a thread that sleeps.  A missed one shows as a test
- * that does not end. */
+/*
+ * eventcount: a notification is never missed, and wakes a sleeping thread.  A missed one shows as a
+ * test that does not end.
+ */
 #include "tests/collector/harness.h"
 
 #include <pthread.h>
@@ -22,7 +24,10 @@ static void an_early_ring_is_heard(void **unused)
 
 static uint32_t asked, answered;
 
-/* A wait may also end early: by the wake of a ring that a former wait heard before it went to sleep. */
+/*
+ * A wait may also end early: by the wake of a ring that a former wait heard before it went to
+ * sleep.
+ */
 static void wait_until(struct gp_eventcount *wakeup, const uint32_t *number, uint32_t reached)
 {
 	while (gp_load32_acquire(number) < reached)

@@ -1,7 +1,7 @@
 /*
- * Every system call that the collector makes fails once, and from some point on always, with
- * several errors: the process lives, its records are taken or counted, and what is in the file can
- * be read.  And the disk is really full.
+ * fault injection: every system call of the collector fails once, and from some point on always,
+ * with several errors: the process lives, its records are taken or counted, and the file is
+ * readable.  Also with a disk that is really full.
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
@@ -40,8 +40,10 @@ static bool fails_now(void)
 
 static long failing_call(long number, long a, long b, long c, long d, long e, long f)
 {
-	/* A wait that fails is one that ends early; it would only make the rest of the run busy.  And the kernel always
-	 * knows who we are. */
+	/*
+	 * A wait that fails returns early, and would only make the rest of the run busy.  The
+	 * kernel always reports our ids.
+	 */
 	if (number != SYS_futex && number != SYS_getpid && fails_now())
 		return plan.error;
 	return real_call(number, a, b, c, d, e, f);
@@ -60,15 +62,14 @@ static void *emit_some(void *unused)
 	return unused;
 }
 
-/* A chunk is given up where its write fails while the ring is more than half full. */
+/* A chunk is dropped if its write fails while the ring is more than half full. */
 static void check_trace(void)
 {
 	CHECK(scan_trace(&scan, gp_collector_trace_path()));
 	CHECK(scan.error == NULL || strcmp(scan.error, "records missing") == 0);
 }
 
-/* A little of everything, whatever comes of it; exits with 9 where the plan's first failure was
- * never reached. */
+/* A mixed workload; exits with 9 if the plan's first failure was never reached. */
 static void run_with_failures(void)
 {
 	struct gp_collector_config config = {.trace_path = in_folder("t")};
@@ -105,7 +106,7 @@ static void remove_ring_files(pid_t child)
 	assert_int_equal(system(command), 0);
 }
 
-/* Returns false where the run makes fewer calls than that. */
+/* Returns false if the run makes fewer calls than that. */
 static bool survives(uint32_t first, uint32_t last, int error)
 {
 	int status;
@@ -189,7 +190,10 @@ static void take(void *unused, const struct found *found)
 			 (int)record->string.length_bytes, (const char *)record->text);
 }
 
-/* While it is written the file may end in half a chunk, or just become shorter by one that did not fit. */
+/*
+ * While it is written the file may end in half a chunk, or just become shorter by one that did not
+ * fit.
+ */
 static bool read_growing_trace(void)
 {
 	memset(&scan, 0, sizeof(scan));
@@ -209,7 +213,7 @@ static const char *filler(void)
 	return in_folder("filler");
 }
 
-/* Take all the room that is left. */
+/* Fill the disk. */
 static void fill_disk(void)
 {
 	static char zeros[4096];
@@ -223,8 +227,10 @@ static void fill_disk(void)
 	fclose(file);
 }
 
-/* Every record that was taken is in the file or counted under its cause; the writer's own and strings may be among
- * the counted. */
+/*
+ * Every record that was taken is in the file or counted under its cause; the writer's own and
+ * strings may be among the counted.
+ */
 static void check_account(uint64_t kept, int error)
 {
 	static const int errors[GP_WRITE_CAUSES] = {-ENOSPC, -EDQUOT, -EFBIG, -EIO, -E2BIG};
@@ -251,7 +257,7 @@ static void a_full_disk_is_counted_and_forgiven(void)
 	for (; kept < 200000; kept++)
 		emit_call_surely(kept * 7919);
 	unlink(filler());
-	/* Room again: what is still in the ring and what comes now is written. */
+	/* Space again: records in the ring and later ones are written. */
 	while (gp_emit_info(GP_INFO_NOTE, "room"), !read_growing_trace() || said.lost_bytes == 0)
 		gp_sys_sleep(10000000);
 	CHECK(gp_collector_stop(LONG_NS) == 0);
@@ -278,7 +284,7 @@ static void what_a_full_disk_kept_out_is_in_the_ring_file(void)
 	CHECK(said.calls == kept);
 }
 
-/* What rings in private memory hold is lost with the process: the trace says how much. */
+/* Records of rings in private memory are lost with the process: the trace counts them. */
 static void what_private_rings_held_is_counted(void)
 {
 	uint32_t kept = 0;
@@ -300,7 +306,7 @@ static void what_private_rings_held_is_counted(void)
 static int write_error;
 static uint64_t room_bytes;
 
-/* Like the kernel: what fits is written, then no more. */
+/* Like the kernel: writes as much as fits, then nothing. */
 static long limited_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	struct stat status;
@@ -459,7 +465,7 @@ static void a_thread_that_comes_too_late(void)
 	start_ns = gp_sys_now_ns();
 	CHECK(gp_collector_start(&config) == -ETIMEDOUT);
 	CHECK(gp_sys_now_ns() - start_ns >=
-	      GP_START_TIMEOUT_S * 1000000000ull); /* which the program is told */
+	      GP_START_TIMEOUT_S * 1000000000ull); /* reported to the program */
 	CHECK(!gp_collector_is_live());
 	sem_post(&let_go);
 	sem_wait(&has_ended);

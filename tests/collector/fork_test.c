@@ -149,7 +149,7 @@ static long no_wipe(long number, long a, long b, long c, long d, long e, long f)
 	return real_call(number, a, b, c, d, e, f);
 }
 
-/* What the constructor asked of this kernel is taken back. */
+/* Undo the constructor's request to the kernel. */
 static void a_forked_child_on_an_old_kernel(void)
 {
 	real_call = gp_sys.call;
@@ -175,7 +175,9 @@ static void a_child_of_raw_clone(void)
 	check_parent();
 }
 
-/* It runs in its parent's memory, while the parent stands still: what it emits is the parent's. */
+/*
+ * It runs in its parent's memory while the parent is suspended: its records belong to the parent.
+ */
 static void a_vfork_child(void)
 {
 	pid_t child;
@@ -197,7 +199,7 @@ static void a_vfork_child(void)
 	CHECK(said.strangers == 0);
 }
 
-/* It calls exit() where it should have called _exit(), and so runs our way out. */
+/* It calls exit() instead of _exit(), and so runs our exit path. */
 static void a_vfork_child_that_stops(void)
 {
 	static volatile int result;
@@ -382,7 +384,7 @@ static void *emit_a_thousand(void *first)
 	return NULL;
 }
 
-/* The thread that forked keeps what was its parent's in thread-local storage; it ends without a record of its own. */
+/* The forking thread keeps its parent's thread-local state; it ends without a record of its own. */
 static void *fork_in_thread(void *unused)
 {
 	static uint32_t first = RANGE;
@@ -434,8 +436,11 @@ static void *emit_a_hundred_a_turn(void *first)
 	return NULL;
 }
 
-/* Children are born in the middle of other threads' records and start; the parent's trace lacks nothing.  No thread begins or ends
- * meanwhile: AddressSanitizer allocates then, with a lock that it does not give back in the child. */
+/*
+ * Children are born in the middle of other threads' records and start; the parent's trace lacks
+ * nothing.  No thread begins or ends meanwhile: AddressSanitizer allocates then, with a lock that
+ * it does not give back in the child.
+ */
 static void records_anew_beside_busy_threads(void)
 {
 	static uint32_t firsts[2] = {0, 3 * RANGE};
@@ -469,7 +474,8 @@ static void records_anew_beside_busy_threads(void)
 /* ---- a signal handler forks, and both processes go on in what it interrupted ---- */
 
 #if defined(__x86_64__)
-#define MAY_STEP       (!UNDER_TSAN && !UNDER_ASAN) /* their own functions would be gone through, too */
+/* the program's functions of these names would be called, too */
+#define MAY_STEP       (!UNDER_TSAN && !UNDER_ASAN)
 #define TRAP_FLAG      0x100
 #define FORKS_OF_A_RUN 4000
 

@@ -1,6 +1,6 @@
 /*
- * harness: for the collector's tests.  A process has one collector for life, so that each case runs
- * in a child of its own, which ends by a signal or a status other than 0 where a CHECK fails.
+ * harness: runs the collector's test cases.  A process has one collector for life, so each case
+ * runs in its own child, which ends by a signal or a nonzero status if a CHECK fails.
  */
 #ifndef TESTS_COLLECTOR_HARNESS_H
 #define TESTS_COLLECTOR_HARNESS_H
@@ -21,10 +21,12 @@
 #include "tests/lib/case_folder.h"
 #include "tests/lib/sanitizer.h"
 
-#define LONG_NS 20000000000ull /* never reached where things work */
+#define LONG_NS 20000000000ull /* a limit for hanging tests */
 
-/* Run a case in a child with a folder of its own.  What it puts into gp_sys stays there: a collector that has stopped does
- * not wait for the last call of its writer. */
+/*
+ * Run a case in a child with its own folder.  Its replacements in gp_sys stay: a stopped collector
+ * does not wait for its writer's last call.
+ */
 static inline void run_case(void (*body)(void))
 {
 	int status;
@@ -44,7 +46,7 @@ static inline void run_case(void (*body)(void))
 	assert_int_equal(status, 0);
 }
 
-/* The process is killed then, whatever it is at. */
+/* The process is killed then, in any state. */
 static inline void die_in(uint32_t us)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
@@ -82,7 +84,7 @@ static inline void emit_call_surely(uint32_t number)
 		;
 }
 
-/* Likewise; returns how often it was tried. */
+/* The same; returns the number of attempts. */
 static inline uint32_t emit_kernel_name_surely(uint32_t id, const char *name, uint32_t length_bytes)
 {
 	uint32_t tries = 1;

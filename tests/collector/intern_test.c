@@ -48,7 +48,7 @@ static void what_was_taken_back_is_new(void **state)
 	assert_false(is_new);
 }
 
-/* Keys are kept: what the caller passed may change. */
+/* Keys are copied: the caller may change its buffer. */
 static void keys_are_copied(void **state)
 {
 	struct gp_intern table = {.last_id = 0};
@@ -94,7 +94,9 @@ static void long_keys(void **state)
 	assert_int_equal(gp_intern(&table, key, sizeof(key), &is_new), 1);
 }
 
-/* A program that makes up keys for ever: one more is still found, with an id that no other key had. */
+/*
+ * A program that makes up keys for ever: one more is still found, with an id that no other key had.
+ */
 static void memory_is_bounded(void **state)
 {
 	static uint32_t key[1024];

@@ -1,9 +1,10 @@
 /*
- * Kills a recording process at random instants and reads what is left: every record whose gp_emit()
- * returned is there, once, and nothing that was never handed over; of rings in private memory, all
- * that was there when the writer looked last, which it does every 50 ms at least.
+ * kill: kills a recording process at random instants and reads the rest: every record whose
+ * gp_emit() returned is there once, and no record that was never emitted; with rings in private
+ * memory, all records up to the writer's last pass, at most 50 ms before.
  *
- * GPUPROF_TEST_KILLS sets the number of kills for each place (default 300; under sanitizers, which take long, 100).
+ * GPUPROF_TEST_KILLS sets the number of kills for each place (default 300; under sanitizers, which
+ * are slow, 100).
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
@@ -28,8 +29,9 @@
 #define BATCH       64u
 #define SHORT_LIFE  20u
 
-/* In memory that the parent shares: what each emitter has begun to hand over, and what it has
- * handed over. */
+/*
+ * In memory shared with the parent: the records that each emitter has begun and finished emitting.
+ */
 struct truth {
 	uint64_t begun;
 	uint64_t published;
@@ -42,7 +44,7 @@ static uint64_t seen_total[EMITTERS];
 static uint64_t after_last[EMITTERS][2]; /* by whether it was in the shared ring */
 static char ring_file[256];
 static uint32_t longest_us =
-	16000; /* that a child lives; more where it comes to nothing in that time */
+	16000; /* lifetime of a child; longer if it does nothing in that time */
 
 /* ---- the child ---- */
 
@@ -178,8 +180,10 @@ static void take(void *unused, const struct found *found)
 	assert_false(is_kind(found, GP_RECORD_END));
 }
 
-/* Killed between the making of the ring file and the first chunk: nothing was published, and nobody
- * knows the file. */
+/*
+ * Killed between the creation of the ring file and the first chunk: nothing was published, and no
+ * trace names the file.
+ */
 static void remove_stray_ring_files(pid_t child)
 {
 	char pattern[64];
@@ -201,7 +205,10 @@ static void check_complete(void)
 					 i);
 }
 
-/* Another run on this machine may find the ring file as we do, and save what it holds: not while we look. */
+/*
+ * Another run on this machine may find the ring file as well and save its records: not during the
+ * check.
+ */
 static int lock_trace(void)
 {
 	int fd = open(in_folder("t.gpuprof"), O_RDONLY | O_CLOEXEC);
@@ -235,7 +242,7 @@ static void read_remains(enum gp_ring_place place, struct scan *scan)
 	}
 	if (scan->error != NULL)
 		fail_msg("%s", scan->error);
-	assert_int_equal(scan->damaged_bytes, 0); /* what is torn is the end */
+	assert_int_equal(scan->damaged_bytes, 0); /* the end is torn */
 	if (ring_file[0] != '\0')
 		check_complete();
 }
@@ -341,7 +348,10 @@ static bool place_works(enum gp_ring_place place)
 	return status == 0;
 }
 
-/* ---- what rings in memory hold back, in the writer's own steps: no machine is too busy for that ---- */
+/*
+ * ---- what rings in memory hold back, in the writer's own steps: no machine is too busy for that
+ * ----
+ */
 
 #define MOST_WAIT_NS 50000000
 #define LOOKS        40u
@@ -356,7 +366,10 @@ static struct looks {
 
 static long (*real_call)(long, long, long, long, long, long, long);
 
-/* The writer's are all but those of the thread that starts it.  The last one is the instant of the kill, right before it looks again. */
+/*
+ * The writer's calls are all but those of its starting thread.  The last one is the instant of the
+ * kill, right before its next pass.
+ */
 static long look(long number, long a, long b, long c, long d, long e, long f)
 {
 	const struct timespec *wait = (const struct timespec *)d;
@@ -374,7 +387,7 @@ static long look(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-/* Some between two looks, and now and then nothing, so that it waits for long. */
+/* Some records between two passes, and sometimes none, so that the writer sleeps for long. */
 static void emit_from_look_to_look(void)
 {
 	uint64_t number = 0;
@@ -395,7 +408,7 @@ static void emit_from_look_to_look(void)
 	}
 }
 
-/* Runs a child, which looks on as the writer works, until it is killed. */
+/* Runs a child, which watches the writer until it is killed. */
 static void run_until_killed(void (*run)(void))
 {
 	int status;
@@ -435,7 +448,7 @@ static void rings_in_memory_are_looked_at(void **unused)
 	assert_in_range(looks->longest_ns, 1, MOST_WAIT_NS);
 }
 
-/* Two looks later the writer has seen it for sure. */
+/* Two passes later the writer has certainly seen it. */
 static void count_and_die(void)
 {
 	uint32_t count;

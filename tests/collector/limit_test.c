@@ -1,4 +1,6 @@
-/* A trace that may not grow over a limit: it ends there in order, and what came later is counted. */
+/*
+ * limit: a trace with a maximum size ends there in an orderly way, and later records are counted.
+ */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
@@ -93,7 +95,7 @@ static void with_rings_in_memory(void)
 	the_trace_ends_in_order(GP_RINGS_MEMORY);
 }
 
-/* Where it stops before the writer has looked. */
+/* It stops before the writer's next pass. */
 static void a_limit_that_the_last_records_reach(void)
 {
 	uint64_t kept = 0;
@@ -116,7 +118,7 @@ static void *emit_each(void *unused)
 	return unused;
 }
 
-/* All rings are counted, and what the program does not wait for is what comes later. */
+/* All rings are counted; later records are those that the program does not wait for. */
 static void many_threads(void)
 {
 	pthread_t threads[THREADS];

@@ -1,4 +1,4 @@
-/* budget: what may be taken of the process's memory. */
+/* memory_budget: charges, limits, shares and forked children. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static int take_in_child(void)
 	if (!gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED, 12 * MIB))
 		return 1;
 	if (gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED,
-				    MIB)) /* what is inherited is taken there, too */
+				    MIB)) /* inherited memory is charged there, too */
 		return 2;
 	gp_memory_budget_release(GP_MEMORY_BUDGET_NOT_INHERITED, 11 * MIB);
 	gp_memory_budget_reset();
@@ -117,7 +117,7 @@ static void memory_of_the_system_is_charged(void **state)
 	gp_sys_unmap(memory, MIB);
 }
 
-/* There is room for few: each key has an id all the same, and no id comes again. */
+/* Only few keys fit: each key has an id nevertheless, and no id repeats. */
 static void a_table_of_names_makes_do(void **state)
 {
 	struct gp_intern table = {.last_id = 0};
@@ -137,7 +137,7 @@ static void a_table_of_names_makes_do(void **state)
 	assert_true(gp_memory_budget_peak() <= gp_memory_budget_limit());
 }
 
-/* What is known is found where nothing more may be had, also when the table would have to grow. */
+/* Known keys are found at the memory limit, even if the table would have to grow. */
 static void what_is_known_needs_no_memory(void **state)
 {
 	struct gp_intern table = {.last_id = 0};

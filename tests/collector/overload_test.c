@@ -1,4 +1,7 @@
-/* Where records come faster than they are written: who waits, what is dropped, and that all of it is counted. */
+/*
+ * overload: records come faster than they are written: the waiting threads, the dropped records,
+ * and their exact counts.
+ */
 #include "tests/collector/harness.h"
 #include "tests/collector/ring_seen.h"
 #include "tests/collector/trace_check.h"
@@ -20,7 +23,7 @@ static long (*real_call)(long, long, long, long, long, long, long);
 static uint32_t held;          /* the writer stands still in its next write */
 static uint32_t stands;        /* it does */
 static uint32_t sleeps;        /* of the thread that emits */
-static void (*in_sleep)(void); /* what befalls it there, once */
+static void (*in_sleep)(void); /* a one-time event inside it */
 static __thread bool emits;
 
 static void sleep_now(void)
@@ -118,7 +121,7 @@ static uint32_t emit_calls(uint32_t count)
 
 /* ---- drop ---- */
 
-/* Its return is dropped, and nobody may take the thread for one that waits since then. */
+/* The return record is dropped, and the thread must not appear as waiting from then on. */
 static void a_call_whose_record_is_dropped_has_ended(void)
 {
 	start_in_with(GP_RINGS_FILE, GP_OVERLOAD_DROP);
@@ -187,7 +190,7 @@ static void *hold_writer_from_here(void *unused)
 	return unused;
 }
 
-/* Its own, or where there is none the shared one. */
+/* Its own ring, or the shared one. */
 static void *fill_ring(void *unused)
 {
 	for (uint32_t i = 0; gp_emit_string(GP_STRING_KERNEL, i, 0, "a_kernel", 8); i++)
@@ -313,7 +316,10 @@ static void a_child_of_a_wait_has_no_rings(void)
 
 static pid_t parent;
 
-/* After the collector has ended the thread: its key is older.  That thread is all that the child has. */
+/*
+ * After the collector has ended the thread: its key is older.  That thread is all that the child
+ * has.
+ */
 static void leave_child(void *unused)
 {
 	(void)unused;
@@ -321,7 +327,7 @@ static void leave_child(void *unused)
 		_exit(42);
 }
 
-/* All that its ring holds beside its name; then it is called otherwise, which is said when it ends. */
+/* Fills its ring besides its name; then renames the thread, which is emitted at its end. */
 static void *fill_ring_and_change_name(void *unused)
 {
 	pthread_key_t key;

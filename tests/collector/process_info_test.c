@@ -63,7 +63,7 @@ static void a_small_buffer_is_enough(void **unused)
 	assert_string_equal(name, "sle");
 }
 
-/* It is named after its file, whatever name it was started under. */
+/* The name is that of its file, whatever argv[0] says. */
 static void this_program(void **unused)
 {
 	char name[64], other_name[] = "started-as";

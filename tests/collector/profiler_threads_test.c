@@ -58,7 +58,7 @@ static void take_all_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &none);
 }
 
-/* In a process of its own, of which the calling thread is the main one. */
+/* In its own process, whose main thread is the calling thread. */
 static void leave_others_at_work(bool has_proc)
 {
 	pthread_t thread;
@@ -111,7 +111,7 @@ static void a_program_whose_main_thread_lives_goes_on(void **state)
 	assert_true(may_change);
 }
 
-/* As where the program has taken all descriptors: it may give one back. */
+/* As if the program had used up all descriptors: it may release one. */
 static void what_is_not_known_may_change_while_others_of_ours_run(void **state)
 {
 	struct rlimit before;

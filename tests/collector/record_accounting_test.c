@@ -1,7 +1,8 @@
 /*
- * The account of a trace: each record that was taken is read, or counted there as lost, exactly; and only a trace with all its
- * counters has an end.  For each kind of trace and each placement of the rings: where the room ends, in small steps, and where
- * each call that writes fails, once or from then on.
+ * record accounting: each accepted record is in the trace, or counted there as lost, exactly; and
+ * only a trace with all its counters has an END record.  For each kind of trace and each placement
+ * of the rings: with the space limit in small steps, and with a failure of each writing call, once
+ * or from then on.
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
@@ -17,7 +18,7 @@
 #define FEW        30u /* calls */
 #define MANY       60000u
 #define PAGE_BYTES 4096
-#define NAME_EACH  (plan.calls / 60 + 5) /* a definition after so many calls */
+#define NAME_EACH  (plan.calls / 60 + 5) /* number of calls between definitions */
 #define LATE_CALLS 10u
 #define CREW       150u                /* threads that are there at the end, with long names */
 #define KEEP_BYTES (16u * 33u * 4096u) /* blocks as short as they can be */
@@ -44,7 +45,7 @@ static struct {
 	uint64_t room_bytes;  /* there is no more on the disk */
 	uint32_t first, last; /* the calls that fail, of those that write or cut */
 	int error;
-	enum end end;  /* what such a call does instead of failing */
+	enum end end;  /* the effect of such a call instead of a failure */
 	bool is_first; /* of a sweep: without any trouble */
 	bool has_crew;
 	uint32_t calls; /* to be recorded */
@@ -54,7 +55,7 @@ static struct {
 static struct {
 	uint64_t bytes; /* the file's length */
 	uint32_t calls; /* that wrote or cut */
-	uint64_t facts; /* that the writer says at the start */
+	uint64_t facts; /* the writer's records at the start */
 	uint64_t taken; /* atomic; records, and those facts once they are known */
 } * seen;
 
@@ -70,7 +71,7 @@ static uint64_t place_of(long number, long file, long offset)
 									  : 0;
 }
 
-/* Amid what is longer than a page: less is written as a whole, or not at all. */
+/* In the middle of data longer than a page: shorter data is written completely, or not at all. */
 static void end_in_call(long number, long a, long b, long c, long d)
 {
 	if (plan.end == KILL_AMID && number != SYS_ftruncate && c > PAGE_BYTES)
@@ -80,7 +81,7 @@ static void end_in_call(long number, long a, long b, long c, long d)
 	raise(SIGKILL);
 }
 
-/* Like the kernel: what fits is written, then no more. */
+/* Like the kernel: writes as much as fits, then nothing. */
 static long limited_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	bool writes = number == SYS_write || number == SYS_pwrite64;
@@ -130,7 +131,7 @@ static void emit_name(uint32_t id)
 static pthread_key_t late_key;
 static pthread_barrier_t all_here;
 
-/* After its ring is gone: in the ring that is shared, each with a mark of whose it is. */
+/* After its ring is released: in the shared ring, each record preceded by its thread. */
 static void emit_late(void *unused)
 {
 	(void)unused;
@@ -187,7 +188,7 @@ static void run_thread(void *(*body)(void *))
 	pthread_join(thread, NULL);
 }
 
-/* All by threads, each of which says its name once. */
+/* By all threads, each of which emits its name once. */
 static void record_some(void)
 {
 	CHECK(pthread_key_create(&late_key, emit_late) == 0);
@@ -215,7 +216,10 @@ static bool is_of_program(const struct any_record *record)
 	return record->string.space == GP_STRING_KERNEL || record->string.space == GP_STRING_THREAD;
 }
 
-/* Said once, by the writer; in a circle they count as the program's definitions.  Of the ring file not where there is none. */
+/*
+ * Emitted once, by the writer; in a circular file they count as the program's definitions.  The
+ * ring file only if there is one.
+ */
 static bool is_fact(const struct found *found)
 {
 	const struct gp_record_string *string = as_string(found);
@@ -251,7 +255,7 @@ static uint64_t lost(void)
 	return sum;
 }
 
-/* What a ring's header says counts where the trace does not say it. */
+/* The counts in a ring's header apply if the trace lacks them. */
 static void add_ring_counters(const char *path)
 {
 	size_t bytes, at = GP_RING_HEADER_BYTES;
@@ -273,7 +277,7 @@ static void add_ring_counters(const char *path)
 	free(data);
 }
 
-/* Returns false where there is no trace. */
+/* Returns false if there is no trace. */
 static bool read_all(void)
 {
 	const char *path = in_folder("t.gpuprof");
@@ -342,7 +346,7 @@ static void record_and_compare(void)
 	seen->bytes = (uint64_t)status.st_size;
 	count_facts();
 	check("it has an end, or there is an error", said.ends == (error == 0));
-	/* what rings in memory held is lost with the process: then there is no end */
+	/* the records of rings in memory are lost with the process: then there is no END record */
 	check("the account is even",
 	      said.records + lost() == seen->taken || (error && said.ring_file[0] == '\0'));
 	check("all that is read was taken", said.records <= seen->taken);
@@ -355,7 +359,7 @@ static void record_and_compare(void)
 			      lost());
 }
 
-/* The names of the two threads, and what one handed over last, may not have been counted yet. */
+/* The names of the two threads, and the last records of one, may not have been counted yet. */
 static void be_killed_and_compare(void)
 {
 	int status;
@@ -433,7 +437,9 @@ static void each_call(bool for_good, enum end end)
 	}
 }
 
-/* A file beside the trace is no other file than one in memory: for what takes long, the first two will do. */
+/*
+ * A file beside the trace behaves like one in memory: slow cases use only the first two placements.
+ */
 static const enum gp_ring_place places[] = {GP_RINGS_MEMORY, GP_RINGS_FILE, GP_RINGS_SHM};
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
@@ -458,7 +464,7 @@ static void room_for_some_chunks(void **unused)
 	}
 }
 
-/* Who is there at the end says its name once more. */
+/* A thread that exists at the end emits its name once more. */
 static void room_for_the_names_of_many(void **unused)
 {
 	(void)unused;

@@ -1,4 +1,7 @@
-/* ring_seen: what a ring says of its thread to whoever looks from outside, where rings lie beside the trace. */
+/*
+ * ring_seen: reads from outside the call that a ring shows for its thread, with rings beside the
+ * trace.
+ */
 #ifndef TESTS_COLLECTOR_RING_SEEN_H
 #define TESTS_COLLECTOR_RING_SEEN_H
 
@@ -25,7 +28,7 @@ static inline int open_rings(void)
 	return fd;
 }
 
-/* The api of the call that this thread's ring says it is in, 0 = none; rings lie beside the trace. */
+/* The api of the current call in this thread's ring, 0 = none; rings lie beside the trace. */
 static inline uint32_t call_seen(void)
 {
 	struct gp_ring_header header = {0};

@@ -1,5 +1,7 @@
-/* The ring: what is put comes out once, whole and in order, whatever the sizes and wherever the
- * ring's end is. */
+/*
+ * ring: every record comes out once, whole and in order, for all sizes and positions of the ring's
+ * end.
+ */
 #include "tests/collector/harness.h"
 
 #include <pthread.h>
@@ -75,7 +77,7 @@ static void the_quick_way_stops_at_half(void **unused)
 	assert_true(put_call(ring, 1));
 	assert_true(gp_ring_is_half_full(ring));
 	gp_ring_free(ring, put);
-	assert_true(put_call(ring, 1)); /* looks at the tail again */
+	assert_true(put_call(ring, 1)); /* reads the tail again */
 	assert_false(gp_ring_is_half_full(ring));
 	assert_true(gp_ring_put_quick(ring, (const struct gp_record *)&call));
 }

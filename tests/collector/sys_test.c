@@ -23,8 +23,8 @@
 /* As much as our threads' stacks, but for a few pages. */
 static __thread volatile char large[250000];
 
-static int
-	can_set_masks; /* else a thread begins with those by which collectors of garbage stop threads */
+/* else a thread begins with those by which collectors of garbage stop threads */
+static int can_set_masks;
 
 static void *use_the_stack(void *unused)
 {
@@ -112,7 +112,8 @@ static void what_a_filter_may_forbid_is_not_done(void **state)
 	filter_mode = SECCOMP_MODE_FILTER;
 	calls = 0;
 	make_calls();
-	assert_int_equal(calls, 3); /* who we are: gp_sys_process_id() twice, gp_sys_thread_id() */
+	/* process identity: gp_sys_process_id() twice, gp_sys_thread_id() */
+	assert_int_equal(calls, 3);
 	gp_sys.call = real_call;
 }
 

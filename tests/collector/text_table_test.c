@@ -11,15 +11,15 @@
 
 #define THREADS 4
 #define TEXTS   500u
-#define TABLES  200 /* each first used by all threads at once */
+#define TABLES  200 /* all threads use each text first at the same time */
 
 #define BOUND_BYTES (32u << 20)
-#define SMALL_BYTES (1u << 16) /* what a table of 1 MiB has of that */
+#define SMALL_BYTES (1u << 16) /* the number of these that a table of 1 MiB holds */
 
 static struct gp_text_table table = {.wanted_bytes = 1u << 20};
 static struct scan scan;
 
-/* What a trace says; a call with correlation id I is a use of the text I. */
+/* The content of a trace; a call with correlation id I is a use of the text I. */
 static struct {
 	uint32_t definitions;
 	uint32_t wrong; /* uses of a number that has no definition */
@@ -258,7 +258,7 @@ static void the_first_texts_of_threads_that_race(void)
 /* ---- both threads at once, text by text ---- */
 
 #define RACES      3000u
-#define FEW_CHAINS 512u /* bytes of a table of four chains, with room for eight short texts */
+#define FEW_CHAINS 512u /* bytes of a table of four chains, with space for eight short texts */
 
 static struct gp_text_table small[RACES];
 static struct gp_known_text *common[2][RACES], *own[2][RACES];

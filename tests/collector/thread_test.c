@@ -18,7 +18,7 @@
 
 static struct scan scan;
 
-/* By number of call: how often it was found, and whose it was. */
+/* By number of call: how often it was found, and its thread. */
 #define NUMBERS 4000000u
 static uint8_t *times;
 static uint32_t *owners;
@@ -95,7 +95,7 @@ static void short_threads(enum gp_ring_place place)
 	CHECK(said.named + said.counters[GP_COUNTER_LOST_NO_RING] +
 		      said.counters[GP_COUNTER_LOST_RING_FULL] >=
 	      MANY);
-	/* Rings went around: far more owners than fit at once, and each under an id of its own. */
+	/* Rings were reused: far more owners than rings, each under its own id. */
 	CHECK(said.highest_ring + said.counters[GP_COUNTER_SHARED_RING] > MANY / 2);
 }
 
@@ -213,7 +213,10 @@ static uint32_t from_handler, handler_lost;
 
 #define SIGNALS 1000
 
-/* The next signal comes some time after this one was handled: where handlers are slow, the rest goes on too. */
+/*
+ * The next signal comes some time after this one was handled, so that slow handlers do not stop the
+ * rest.
+ */
 static void signal_again(uint32_t count)
 {
 	const struct itimerval once = {{0, 0}, {0, count < SIGNALS ? 50 : 0}};
@@ -242,7 +245,7 @@ static void handlers_interrupt_records(void)
 	while (gp_load32(&from_handler) < SIGNALS && number < NUMBERS / 2)
 		if (!emit_call(number++))
 			lost++;
-	sigaction(SIGALRM, &ignore, NULL); /* where the numbers were used up before */
+	sigaction(SIGALRM, &ignore, NULL); /* if the numbers were used up before */
 	stop_and_read();
 	CHECK(said.calls == number + from_handler - lost - handler_lost);
 	for (uint32_t i = 0; i < NUMBERS; i++)
@@ -317,7 +320,7 @@ static void busy_threads(void)
 
 /* ---- threads without a ring ---- */
 
-/* Whatever a call is told of, a thread whose first record has not come yet may tell it. */
+/* A thread whose first record has not come yet may show any call. */
 static void *call_without_a_ring(void *unused)
 {
 	gp_call_begins(8, gp_clock_ticks());

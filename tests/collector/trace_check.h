@@ -32,8 +32,8 @@ struct any_record {
 struct found {
 	const struct any_record *record;
 	uint32_t ring;
-	uint32_t thread; /* of the ring, or as a THREAD record says */
-	bool is_kept;    /* a copy, in a circle */
+	uint32_t thread; /* of the ring, or from a THREAD record */
+	bool is_kept;    /* a copy, in a circular file */
 };
 
 typedef void found_fn(void *context, const struct found *found);
@@ -127,7 +127,7 @@ static inline void note_end(struct decoder *decoder, const struct any_record *re
 			record->kernel.end_ns; /* all of these have it at the same place */
 }
 
-/* One field: its value as a number; what is remembered of it is the coded value. */
+/* One field as a number; the decoder remembers the coded value. */
 static inline uint64_t take_field(struct decoder *decoder, const struct gp_field *field, int i,
 				  bool present, uint64_t start)
 {
@@ -188,7 +188,7 @@ static inline uint32_t slots_of(const struct any_record *record)
 		       : record->record.slots;
 }
 
-/* Tell of a record; returns the thread that the next one belongs to. */
+/* Count a record; returns the thread of the next one. */
 static inline uint32_t tell(struct scan *scan, const struct any_record *record, uint32_t ring,
 			    uint32_t thread, uint32_t ring_thread)
 {
@@ -233,7 +233,7 @@ static inline void scan_payload(struct scan *scan, const struct gp_chunk_header 
 		scan->error = "wrong number of slots";
 }
 
-/* What was saved from a ring: its slots as they were. */
+/* Slots saved from a ring, unchanged. */
 static inline void scan_slots(struct scan *scan, const struct gp_chunk_header *header)
 {
 	const uint8_t *at = (const uint8_t *)(header + 1);
@@ -259,7 +259,7 @@ static inline void scan_slots(struct scan *scan, const struct gp_chunk_header *h
 	}
 }
 
-/* The records of a ring go on where its last chunk ended. */
+/* The records of a ring continue where its last chunk ended. */
 static inline void follow_ring(struct scan *scan, const struct gp_chunk_header *header)
 {
 	uint32_t ring = header->ring;
@@ -324,7 +324,7 @@ static inline void note_invalid(struct scan *scan, size_t bytes, bool last)
 	*(last ? &scan->cut_bytes : &scan->damaged_bytes) += bytes;
 }
 
-/* Returns false where there is no such trace. */
+/* Returns false if there is no such trace. */
 static inline bool scan_trace(struct scan *scan, const char *path)
 {
 	size_t bytes, at = 8, invalid = 0;
@@ -407,7 +407,7 @@ static inline void scan_circle_chunk(struct scan *scan, const struct gp_chunk_he
 	follow_ring(scan, header);
 }
 
-/* Returns false where there is no such trace, or one of more than most_bytes. */
+/* Returns false if there is no such trace, or one of more than most_bytes. */
 static inline bool scan_circle(struct scan *scan, const char *path, size_t most_bytes)
 {
 	static struct circular circular;
@@ -442,7 +442,7 @@ static inline void scan_ring(struct scan *scan, const char *data)
 	uint64_t at = ring->tail;
 	uint32_t thread = ring->thread;
 
-	/* what lies between the last chunk and a tail behind it was given up */
+	/* slots between the last chunk and a later tail were dropped */
 	if (ring->ring < MAX_TRACKED_RINGS && scan->known[ring->ring] &&
 	    scan->next[ring->ring] > at)
 		at = scan->next[ring->ring];
@@ -468,7 +468,7 @@ static inline void scan_ring(struct scan *scan, const char *data)
 	}
 }
 
-/* After scan_trace(): what the trace lacks.  Returns false where there is no ring file. */
+/* After scan_trace(): the records that the trace lacks.  Returns false without a ring file. */
 static inline bool scan_ring_file(struct scan *scan, const char *path, const char *trace_path)
 {
 	size_t bytes, at = GP_RING_HEADER_BYTES;

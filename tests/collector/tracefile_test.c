@@ -1,4 +1,4 @@
-/* The trace file: its name, and that whatever a write does, chunks that count can be found. */
+/* tracefile: its name; and valid chunks can be found after any kind of failed write. */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
@@ -151,7 +151,10 @@ static void create_one_that_stays_open(struct gp_tracefile *file)
 	gp_tracefile_close(file);
 }
 
-/* A descriptor that stays open needs no right and no path; but what nobody can find any more is no trace. */
+/*
+ * A descriptor that stays open needs no permission and no path; but an unlinked file is not a trace
+ * any more.
+ */
 static void a_file_that_stays_open(void **unused)
 {
 	struct gp_tracefile file;
@@ -180,7 +183,7 @@ static void a_file_that_stays_open_and_is_removed(void **unused)
 	assert_int_equal(file.fd, -1);
 }
 
-/* Somebody removed the trace and put a file of his own under its name. */
+/* Somebody removed the trace and created another file under its name. */
 static void a_file_of_somebody_else_is_left_alone(void **unused)
 {
 	struct gp_tracefile file;
@@ -285,7 +288,10 @@ static long full_disk(long number, long a, long b, long c, long d, long e, long 
 	return number == SYS_write ? -ENOSPC : real_call(number, a, b, c, d, e, f);
 }
 
-/* A short first chunk and a long one: the long one goes, though it is the only one between the first and the end. */
+/*
+ * A short first chunk and a long one: the long one goes, though it is the only one between the
+ * first and the end.
+ */
 static void room_is_made_down_to_the_first_chunk(void **unused)
 {
 	static struct scan scan;

@@ -74,7 +74,7 @@ static void every_launch_is_there(void **state)
 	}
 }
 
-/* What allocates or frees says how its parameters are read; what only manages memory need not. */
+/* Allocating and freeing calls have a parameter shape; calls that only manage memory need none. */
 static void memory_calls_have_a_shape(void **state)
 {
 	uint32_t count;

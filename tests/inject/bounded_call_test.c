@@ -1,4 +1,4 @@
-/* errand: what lasts keeps nobody who sends it, and none begins behind the close. */
+/* bounded_call: a long call does not block its sender, and no call begins after the close. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,9 +19,9 @@
 #define LONGEST_NS 10000000000u /* no test waits as long */
 
 static struct gp_eventcount wakeup;
-static uint32_t done;    /* the errand that was done last */
-static uint32_t running; /* an errand is under way */
-static uint32_t may_end; /* of an errand that lasts */
+static uint32_t done;    /* the last finished call */
+static uint32_t running; /* a call is in progress */
+static uint32_t may_end; /* of a long call */
 static bool was_awaited; /* at its end */
 
 #define LASTS 100u

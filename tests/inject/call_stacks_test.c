@@ -19,7 +19,7 @@
 
 enum { ENTER = GP_STACK_AT_ENTER, EXIT = GP_STACK_AT_EXIT, WAITS = GP_CALL_WAITS };
 
-/* What each list of words asks for. */
+/* call_stacks: the calls that each list of words selects. */
 static const struct {
 	bool driver;
 	uint32_t cbid;

@@ -1,4 +1,7 @@
-/* What is added to an environment that would lose us, and when nothing is. */
+/*
+ * child_env: the variables added to an environment that would lose the library, and the cases
+ * without a change.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,7 @@
 
 #define OWN "/opt/gp/preload/$LIB/libgpuprof.so"
 
-/* What is remembered is remembered for good: each case is a process of its own. */
+/* The remembered environment is permanent: each case is its own process. */
 static void in_child(void (*check)(void))
 {
 	int status = -1;

@@ -155,7 +155,7 @@ static void what_finds_no_room_is_counted(void **state)
 	assert_int_equal(id_count, 1);
 }
 
-/* As CUPTI does it: the client is asked in the first call after it has enabled something. */
+/* As CUPTI does it: the first call after the client has enabled a kind asks it for a buffer. */
 static void the_next_call_asks_for_the_first_buffer(void **state)
 {
 	(void)state;
@@ -253,7 +253,7 @@ static void who_asks_gets_what_has_come(void **state)
 	pthread_join(thread, NULL);
 	gp_client_buffers_next_call();
 	put(1000);
-	gp_client_records_request(); /* there is nobody to wait for */
+	gp_client_records_request(); /* no thread to wait for */
 	assert_int_equal(id_count, 151);
 	gp_client_kinds_disable(CUPTI_ACTIVITY_KIND_RUNTIME, 2);
 }
@@ -273,7 +273,9 @@ static void *ask_in_each_round(void *unused)
 	return NULL;
 }
 
-/* Where there is no fetching thread, whoever asks gives the client its buffers: each once. */
+/*
+ * Without a fetching thread, each requesting thread returns the client's buffers: each buffer once.
+ */
 static void two_that_ask_at_once_get_each_buffer_once(void **state)
 {
 	pthread_t thread;

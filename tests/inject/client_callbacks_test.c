@@ -23,7 +23,7 @@
 #define DRIVER   CUPTI_CB_DOMAIN_DRIVER_API
 #define RESOURCE CUPTI_CB_DOMAIN_RESOURCE
 
-static bool on[8][600]; /* what CUPTI has been asked for */
+static bool on[8][600]; /* the callbacks enabled in CUPTI */
 static uint32_t calls;  /* of the client's function */
 static uint64_t seen;   /* in correlationData, at the end of a call */
 
@@ -88,7 +88,7 @@ static void what_cupti_refuses_is_not_noted(void **state)
 {
 	(void)state;
 	assert_int_equal(gp_client_callbacks_enable(GP_SIDE_CLIENT, true, DRIVER, 0), 0);
-	assert_false(on[DRIVER][0]); /* the id of no call is nothing to tell CUPTI of */
+	assert_false(on[DRIVER][0]); /* the invalid cbid is not passed on to CUPTI */
 	assert_int_not_equal(gp_client_callbacks_enable(GP_SIDE_CLIENT, true, RUNTIME, 601), 0);
 	assert_int_not_equal(gp_client_callbacks_enable(GP_SIDE_CLIENT, true, RUNTIME, 5000), 0);
 	assert_int_not_equal(
@@ -203,7 +203,7 @@ static void *tell_once(void *unused)
 	return unused;
 }
 
-/* While who unsubscribes waits, the callback returns. */
+/* While the unsubscribing thread waits, the callback returns. */
 static long return_meanwhile(long number, long a, long b, long c, long d, long e, long f)
 {
 	if (is_sleep(number, a, b) && sleeps++ == 0) {

@@ -226,7 +226,7 @@ static void leave(int signal)
 	siglongjmp(signal_away, 1);
 }
 
-/* What a client gives as a record cannot be written: its handler leaves by a jump, and nobody is there to go on. */
+/* The client's record is not writable: its signal handler jumps out, and never returns. */
 static void lose_a_thread_in_here(void)
 {
 	struct sigaction before, action = {.sa_handler = leave};
@@ -245,7 +245,7 @@ static void lose_a_thread_in_here(void)
 	munmap(kernel, page);
 }
 
-/* The last test: nobody gets in here any more. */
+/* The last test: the lock stays taken. */
 static void a_lost_thread_is_waited_for_once(void **state)
 {
 	CUpti_ActivityKernel8 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .start = 5};

@@ -1,4 +1,4 @@
-/* share_kinds: which records are a client's, by when it enabled what. */
+/* client_kinds: the records of a client, by the times at which it enabled their kinds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,7 +72,7 @@ static void operations_belong_to_their_calls(void **state)
 	assert_false(gp_client_kinds_wants_any());
 }
 
-/* Two threads begin calls at once: the one that shows up first need not have the lower number. */
+/* Two threads begin calls concurrently: the first one seen may have the higher id. */
 static void who_shows_up_first_says_nothing(void **state)
 {
 	(void)state;

@@ -1,4 +1,6 @@
-/* control: when windows begin and end.  Each case runs in a child, for the options are read once. */
+/*
+ * control: when windows begin and end.  Each case runs in a child, for the options are read once.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

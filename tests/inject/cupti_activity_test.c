@@ -16,9 +16,9 @@
 #define LIMIT 16u
 
 static uint8_t *buffers[LIMIT];
-static uint32_t wakes; /* of the decoder, by who waits for it */
+static uint32_t wakes; /* of the decoder, by the waiting thread */
 
-/* What CUPTI would do in a flush. */
+/* CUPTI's actions during a flush. */
 static void (*in_flush)(void);
 
 static void wake_decoder(void)
@@ -134,7 +134,7 @@ static void *flush(void *unused)
 
 /* ---- */
 
-/* A flush may be what the program's end waits for. */
+/* The end of the program may wait for a flush. */
 static void who_is_waited_for_does_not_wait_for_a_buffer(void **state)
 {
 	(void)state;
@@ -143,7 +143,7 @@ static void who_is_waited_for_does_not_wait_for_a_buffer(void **state)
 	run(flush);
 	assert_int_equal(wakes, 0);
 	assert_true(bytes_asked < GP_CUPTI_BUFFER_BYTES);
-	/* what came in the flush is decoded behind it */
+	/* records that came in the flush are decoded after it */
 	gp_cupti_activity_end_flush(false);
 	in_flush = ask;
 	run(flush);

@@ -1,4 +1,4 @@
-/* cupti_buffers: who owns a buffer when. */
+/* cupti_buffers: the owner of each buffer over time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,9 +125,8 @@ static void filled_buffers_come_in_their_order(void **state)
 	assert_null(gp_buffers_next(&valid_bytes));
 }
 
-#define THREADS 4
-#define ROUNDS                                                                                     \
-	200 /* in all fewer than there can be buffers: a test must not depend on who is faster */
+#define THREADS     4
+#define ROUNDS      200 /* in total fewer than the maximum, so that thread speed does not matter */
 #define STAMP_BYTES 64
 
 /* Like CUPTI on many threads: take, fill, give back. */
@@ -143,7 +142,7 @@ static void *fill_many(void *number)
 	return NULL;
 }
 
-/* Every buffer comes exactly once, and with what its thread wrote in it. */
+/* Every buffer comes exactly once, with the content that its thread wrote. */
 static void nothing_is_lost_among_threads(void **state)
 {
 	pthread_t threads[THREADS];
@@ -175,7 +174,7 @@ static void nothing_is_lost_among_threads(void **state)
 
 static uint8_t *taken[LIMIT];
 
-/* All that there are, also where some could not be made at first; all are out then. */
+/* All buffers, even if some could not be made at first; all are in use then. */
 static void take_all(void)
 {
 	size_t bytes;
@@ -186,14 +185,14 @@ static void take_all(void)
 	}
 }
 
-/* CUPTI has given back what nobody decodes, and its records are counted. */
+/* CUPTI returned a discard buffer, and its records are counted. */
 static void drop(uint8_t *buffer, size_t valid_bytes)
 {
 	assert_false(gp_buffers_give(buffer, valid_bytes));
 	gp_buffers_end_discard(buffer);
 }
 
-/* A kernel that never ends holds them: whoever launches more does not wait for it. */
+/* A kernel that never ends holds them: further launches do not wait for it. */
 static void where_all_are_out_records_are_dropped_at_once(void **state)
 {
 	size_t bytes;
@@ -212,13 +211,13 @@ static void where_all_are_out_records_are_dropped_at_once(void **state)
 	assert_int_equal(wakes, 0);
 	for (uint32_t i = 0; i < LIMIT; i++)
 		assert_true(gp_buffers_give(taken[i], 0));
-	/* inject/cupti_conflict.h would take it for somebody else's */
+	/* inject/cupti_conflict.h would attribute it to another client */
 	assert_true(gp_buffers_are_out());
 	drop(second, 0);
 	assert_false(gp_buffers_are_out());
 }
 
-/* Each of so many threads may keep one for long. */
+/* Each of these threads may keep one for long. */
 static void what_is_dropped_is_not_given_out_twice(void **state)
 {
 	uint8_t *dropped[DROPPED];
@@ -285,7 +284,7 @@ static void where_nobody_is_to_wait_it_is_not_waited_for(void **state)
 	(void)state;
 	take_all();
 	assert_true(gp_buffers_give(taken[5], 64));
-	/* no further buffer can be made, but it is said that nobody waits */
+	/* no further buffer can be made, but waiting is disabled */
 	assert_int_equal(
 		gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, false, wake_decoder),
 		-ENOMEM);

@@ -1,4 +1,4 @@
-/* cupti_buffers, where each thread has a buffer of its own: what size it gets, and what is left for others. */
+/* cupti_buffers with one buffer per thread: its size, and the memory left for other threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #include "inject/cupti_conflict.h"
 
 #define MANY    20u
-#define LOOK_NS 100000000u /* between two looks */
+#define LOOK_NS 100000000u /* between two polls */
 
 static uint32_t requests;
 static uint64_t launched, now_ns;
@@ -33,7 +33,7 @@ static void while_cupti_asks_there_is_nobody_else(void **state)
 	assert_int_equal(found_in(MANY, true, true, false), 0);
 }
 
-/* A kernel that lasts: its record, and those behind it, stay where they are. */
+/* A long kernel: its record, and later ones, are not delivered. */
 static void while_cupti_has_a_buffer_there_is_nobody_else(void **state)
 {
 	(void)state;
@@ -46,7 +46,7 @@ static void without_launches_nothing_is_asked_for(void **state)
 	assert_int_equal(found_in(MANY, false, false, false), 0);
 }
 
-/* One second less a look. */
+/* One second minus one poll. */
 static void less_than_a_second_says_nothing(void **state)
 {
 	(void)state;
@@ -82,7 +82,7 @@ static void launches_without_a_buffer_are_somebody_elses(void **state)
 	(void)state;
 	assert_int_equal(found_in(MANY, true, false, false), 1);
 	found_in(MANY, true, true, true);
-	assert_int_equal(found_in(MANY, true, false, false), 0); /* it was said */
+	assert_int_equal(found_in(MANY, true, false, false), 0); /* it was reported */
 }
 
 int main(void)

@@ -67,7 +67,7 @@ static const char *name_at(const struct recording *recording, uint64_t address)
 	return NULL;
 }
 
-/* The strings are no longer where they were: let the records point to our copies. */
+/* The strings have moved: let the records point to our copies. */
 static void mend_pointers(struct recording *recording)
 {
 	for (size_t i = 0; i < recording->record_count; i++) {
@@ -91,7 +91,8 @@ static void read_line(struct recording *recording, const char *line, char **buff
 	char text[2048];
 
 	if (sscanf(line, "rec %u @%u", &kind, &offset) == 2) {
-		if (offset == 0) /* the next buffer; its header says how long the one before was */
+		/* the next buffer; its header gives the length of the previous one */
+		if (offset == 0)
 			*buffer = *buffer == NULL ? recording->bytes + 32
 						  : *buffer + u64(*buffer, -24) + 32;
 		recording->records[recording->record_count].kind = kind;
@@ -129,7 +130,7 @@ static struct recording *read_recording(const char *version)
 
 struct compare {
 	const struct recording *recording;
-	size_t next[64]; /* by kind: where in the recording its next record is looked for */
+	size_t next[64]; /* by kind: position in the recording of the search for its next record */
 	const char *kernel_names[256];
 	const char *device_name;
 	struct gp_record_shape shapes[256];

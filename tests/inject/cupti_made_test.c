@@ -1,4 +1,4 @@
-/* cupti_decode: records made by hand, of what no recording in tests/data/cupti has. */
+/* cupti_decode with hand-made records, which no recording in tests/data/cupti has. */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
@@ -35,7 +35,7 @@ static void note_made(void *context, const struct found *found)
 	}
 }
 
-/* What a record does not have is full of ones here: it must not be read. */
+/* Missing fields of a record are filled with ones here: they must not be read. */
 static void decode_made(uint32_t version)
 {
 	struct gp_decoder decoder = {.version = version};
@@ -52,7 +52,7 @@ static void decode_made(uint32_t version)
 	put32(graph, 32, 2);         /* context */
 	put32(graph, 36, 14);        /* stream */
 	if (version >= 21) {         /* 12.3 */
-		put32(graph, 48, 3); /* where it ended: device */
+		put32(graph, 48, 3); /* its end: device */
 		put32(graph, 52, 4); /* and context */
 	}
 	put32(unified, 0, UNIFIED);

@@ -1,4 +1,7 @@
-/* cupti_versions: fields that came later are read from the records of the versions that have them, and from no others. */
+/*
+ * cupti_versions: fields that came later are read from the records of the versions that have them,
+ * and from no others.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,7 @@
 
 #define OTHERWISE 77u
 
-/* In a record full of ones but for this field: what the versions before it and from it on say. */
+/* In a record of ones except this field: the values for versions before it and from it on. */
 #define CHECK_FIELD(type, name, field, since, value)                                               \
 	do {                                                                                       \
 		type record;                                                                       \
@@ -78,7 +81,7 @@ static void views(void **state)
 
 struct longer_kernel {
 	CUpti_ActivityKernel10 kernel;
-	uint8_t more[64]; /* what later versions append */
+	uint8_t more[64]; /* appended by later versions */
 };
 
 static struct longer_kernel a_kernel(void)
@@ -119,7 +122,7 @@ static void records_as_they_were_look_known(void **state)
 	assert_true(looks_known(&record, sizeof(record)));
 	assert_true(looks_known(&record, 248)); /* of 13.4 */
 	assert_true(gp_cupti_looks_known((const CUpti_Activity *)&record, 248,
-					 0)); /* what time it is is not told */
+					 0)); /* the current time is unknown */
 	record.kernel.start = record.kernel.end = 0;
 	assert_true(looks_known(&record, sizeof(record)));
 	record.kernel.name = NULL;

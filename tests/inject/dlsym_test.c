@@ -1,4 +1,7 @@
-/* dlsym: who is called in its place, and what a caller of it sees.  This program has our dlsym() in place of the C library's. */
+/*
+ * dlsym: the functions called in its place, and the behavior that a caller sees.  This program uses
+ * our dlsym() instead of the C library's.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +16,8 @@
 #include "inject/dlsym.h"
 
 static void *library;               /* the C library, by a handle */
-static char answered;               /* whose address is the answer */
-static __thread uint32_t questions; /* how many this thread asked */
+static char answered;               /* its address is the answer */
+static __thread uint32_t questions; /* number of lookups by this thread */
 static __thread const char *asked_name;
 static __thread const void *asked_found, *asked_caller;
 
@@ -93,7 +96,7 @@ static void what_is_found_is_asked_for_with_its_caller(void **state)
 	library = dlopen(NULL, RTLD_NOW);
 	questions = 0;
 	assert_ptr_equal(dlsym(library, "cuptiOfTheTest"), &answered);
-	assert_null(dlerror()); /* whatever was looked up for the answer */
+	assert_null(dlerror()); /* the names looked up by the answer function */
 	assert_int_equal(questions, 1);
 	assert_string_equal(asked_name, "cuptiOfTheTest");
 	assert_true((uintptr_t)asked_found == (uintptr_t)cuptiOfTheTest);
@@ -103,7 +106,10 @@ static void what_is_found_is_asked_for_with_its_caller(void **state)
 	assert_int_equal(questions, 1);
 }
 
-/* RTLD_NEXT is about who calls: what comes after this program is the C library's, and so is what comes first. */
+/*
+ * RTLD_NEXT depends on the caller: after this program comes the C library, which is also the first
+ * definition.
+ */
 static void the_caller_is_seen(void **state)
 {
 	Dl_info found = {0}, next = {0};

@@ -1,4 +1,7 @@
-/* exec: each way to become or start another program does what the C library's does, leaves first, and keeps us preloaded. */
+/*
+ * exec: each way to become or start another program does what the C library's function does, closes
+ * the trace first, and keeps the library preloaded.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +45,7 @@ static bool is_to_be_left(void)
 	return unfinished;
 }
 
-/* What it writes tells the parent. */
+/* Its output tells the parent. */
 static void leave(void)
 {
 	times_left++;
@@ -107,7 +110,10 @@ static void by_execlp(const char *path)
 static void (*const ways[])(const char *path) = {by_execve, by_execvpe, by_fexecve, by_execle,
 						 by_execv,  by_execvp,  by_execl,   by_execlp};
 
-/* The exit status of a child that becomes that program; errno where it does not.  *left: what leave() wrote. */
+/*
+ * The exit status of a child that becomes that program; errno on failure.  *left: the output of
+ * leave().
+ */
 static int status_of(void (*way)(const char *path), const char *path, size_t *left)
 {
 	char text[16];

@@ -1,4 +1,7 @@
-/* in_flight: launches that have no record are told, with their names, whatever has become of these; those that have one are not. */
+/*
+ * in_flight: launches without a record are emitted with their names, even if these have changed;
+ * those with a record are not.
+ */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
@@ -20,10 +23,10 @@ static struct gp_decoder decoder = {.version = 130001};
 static uint64_t now_ns = SECOND_NS;
 static __thread struct gp_launches *here;
 
-/* What the trace tells: by correlation id, which name. */
+/* The names in the trace, by correlation id. */
 static struct {
 	char names[LIMIT][32]; /* by number of the name */
-	uint32_t told[LIMIT];  /* name's number, 0 = not told */
+	uint32_t told[LIMIT];  /* id of the name, 0 = not emitted */
 	uint32_t count, unasked;
 	struct gp_record_in_flight launches[16]; /* the last of each small number */
 	struct gp_record_stream_wait waits[100];
@@ -143,7 +146,7 @@ static void tell_nothing_that_comes(void)
 	begin();
 	for (uint32_t i = 1; i < 10000; i++) {
 		launch(i, "kernel");
-		if (i % 100 == 0) /* of the last ones the records come with the next look */
+		if (i % 100 == 0) /* the records of the last ones come with the next scan */
 			look_after(SECOND_NS / 4);
 		if (i > 20)
 			come(i - 20);
@@ -164,7 +167,7 @@ static void tell_young_beside_overdue(void)
 	CHECK(is_emitted(1, "spin") && is_emitted(2, "young"));
 }
 
-/* Numbers are given to all threads' calls: those of a thread that rests are soon far behind those that come. */
+/* Ids are shared by all threads: those of a resting thread soon fall behind the received ones. */
 static void tell_nothing_of_who_rests(void)
 {
 	begin();
@@ -225,7 +228,7 @@ static void tell_overwritten(void)
 	CHECK(found.count == 64 + GP_IN_FLIGHT_KEPT - 63);
 }
 
-/* CUPTI was not asked for what it has: what a program that goes on has launched may be done. */
+/* CUPTI was not flushed: launches of a program that goes on may have ended. */
 static void tell_unasked(void)
 {
 	begin();
@@ -262,7 +265,7 @@ static void tell_until_it_is_over(void)
 	CHECK(found.count == 0);
 }
 
-/* Where ids do not tell launches apart, nothing comes that could be known again. */
+/* If ids do not identify launches, no record can be matched. */
 static void tell_nothing_without_ids(void)
 {
 	begin();
@@ -294,7 +297,7 @@ static bool is_of(const struct gp_record_stream_wait *wait, uint32_t launch_id)
 	return launch->stream != 0 && wait->stream == launch->stream && wait->era == launch->era;
 }
 
-/* Told behind the launches, those before these, too: the reader has the times. */
+/* Emitted after the launches, including earlier waits: the reader has the times. */
 static void tell_waits_behind_launches(void)
 {
 	begin();
@@ -307,7 +310,7 @@ static void tell_waits_behind_launches(void)
 	wait_for(0x700, 5, 1);
 	look_after(SECOND_NS);
 	look_after(SECOND_NS);
-	wait_for(0x800, 6, 1); /* when the launch has been told */
+	wait_for(0x800, 6, 1); /* after the launch was emitted */
 	look_after(SECOND_NS);
 	end();
 	CHECK(found.count == 3 && found.wait_count == 3);
@@ -360,7 +363,7 @@ static void *launch_per_thread(void *unused)
 	return unused;
 }
 
-/* 0 and 1, and where the call says so 2, are streams of a context, or of a thread in it. */
+/* 0 and 1, and for some calls 2, are streams of a context, or of a thread in it. */
 static void tell_default_streams_apart(void)
 {
 	pthread_t thread;
@@ -433,7 +436,7 @@ static void *launch_one(void *id)
 	return here;
 }
 
-/* What an ended thread launched is told, and the next one has its memory. */
+/* The launches of an ended thread are emitted, and the next thread gets its memory. */
 static void threads_that_end(void)
 {
 	void *first, *second;
@@ -464,7 +467,7 @@ static void *launch_and_stay(void *id)
 	return here;
 }
 
-/* What finds no place is counted, and looks for one again when a thread has ended. */
+/* A thread without a slot is counted, and searches again after another thread has ended. */
 static void more_threads_than_places(void)
 {
 	pthread_t threads[AT_ONCE];
@@ -519,7 +522,7 @@ static void a_place_that_is_free_again(void)
 
 /* ---- what is read while it is written ---- */
 
-/* Whoever has a launch's place next has another name. */
+/* The next user of a launch's slot has another name. */
 static const char *name_of(uint32_t id)
 {
 	return (id / GP_IN_FLIGHT_KEPT) % 2 ? "odd" : "even";
@@ -618,7 +621,7 @@ static void check_kept(void)
 		      (kept[i].correlation_id > HANDLER_IDS));
 }
 
-/* A signal that comes amid a note leaves both whole. */
+/* A signal in the middle of a note leaves both notes intact. */
 static void handlers_that_launch(void)
 {
 	const struct itimerval often = {{0, 20}, {0, 20}}, never = {{0, 0}, {0, 0}};

@@ -1,4 +1,4 @@
-/* init: whoever comes first, the driver, NVTX or our constructor, finds the process prepared, once. */
+/* init: the driver, NVTX or our constructor may come first: the process is prepared once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -63,7 +63,7 @@ static void attributes_of_the_runtime(void **state)
 	assert_int_equal(flags_of_runtime(attributes, 2), GP_CALL_COOPERATIVE);
 	assert_int_equal(flags_of_runtime(attributes, 3),
 			 GP_CALL_COOPERATIVE | GP_CALL_OVERLAPPING);
-	attributes[1].val.cooperative = 0; /* there, but not asked for */
+	attributes[1].val.cooperative = 0; /* present, but not enabled */
 	attributes[2].val.programmaticStreamSerializationAllowed = 0;
 	assert_int_equal(flags_of_runtime(attributes, 3), 0);
 }

@@ -1,4 +1,4 @@
-/* say: which standard error is one that our lines are written to, and what they hold of what others have written. */
+/* log: the standard errors that our lines are written to, and the escaping of foreign text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ static void a_pipe_is_a_log_where_standard_output_goes_there(void **state)
 	assert_false(is_heard(ends[1], others[1]));
 }
 
-/* What a line would be typed into, or counted as. */
+/* Files into which a line must not be written. */
 static void neither_terminals_nor_events_are_logs(void **state)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY);

@@ -75,7 +75,7 @@ static void stream_ordered_allocations(void **state)
 	assert_int_equal(memory.pool, 0x5500);
 }
 
-/* What the device really set aside is known only from what the call returned. */
+/* The real size is known only from the results of the call. */
 static void pitched_allocations(void **state)
 {
 	void *address = somewhere;
@@ -198,7 +198,7 @@ static void memory_of_another_process_has_no_bytes(void **state)
 	assert_int_equal(memory.memory_kind, GP_MEMORY_IPC);
 }
 
-/* What the reader needs to tell when physical memory is gone: its mappings and its owners. */
+/* The reader needs mappings and owners to tell when physical memory is freed. */
 static void physical_memory_is_mapped_and_retained(void **state)
 {
 	CUmemGenericAllocationHandle handle = 0x55aa;

@@ -5,7 +5,10 @@
 
 #include "inject/recording_gate.h"
 
-/* As a collective communication library has it: a static schema with a number of its own, and an enumeration. */
+/*
+ * As a collective communication library has it: a static schema with a number of its own, and an
+ * enumeration.
+ */
 struct reduce {
 	uint64_t communicator;
 	size_t bytes;
@@ -137,7 +140,10 @@ static void payloads_at_the_end(void)
 	CHECK(said.ranges[3].payload_id == said.ranges[1].payload_id);
 }
 
-/* Read where the end is recorded, as what began while the gate was open is, and only there. */
+/*
+ * Read if the end is recorded, as for every range that began while the gate was open, and only
+ * then.
+ */
 static void payloads_at_the_end_across_the_gate(void)
 {
 	struct reduce reduce = {1, 4096, 2}, other = {2, 8192, 0};
@@ -181,7 +187,7 @@ static void payloads_are_read_within_bounds(void)
 	memset(big, 2, 100000);
 	domain = nvtxDomainCreateA("d");
 	register_reduce(domain);
-	push_with(domain, SCHEMA_REDUCE, reduce, 100000); /* more than the schema says */
+	push_with(domain, SCHEMA_REDUCE, reduce, 100000); /* more than the schema's size */
 	push_with(domain, SCHEMA_REDUCE, reduce, SIZE_MAX);
 	push_with(domain, SCHEMA_REDUCE, reduce, 10);    /* less */
 	push_with(domain, 0x1234567890u, big, 100000);   /* of no known schema */
@@ -362,7 +368,7 @@ static void strings_that_cannot_be_read(void)
 	CHECK(range_is(5, GP_RANGE_MARK, "", "xxxxx") && range_is(6, GP_RANGE_MARK, "", "xxxx"));
 	CHECK(strlen(text_of(GP_STRING_RANGE, said.ranges[7].text_id)) == MOST);
 	CHECK(strlen(text_of(GP_STRING_RANGE, said.ranges[8].text_id)) == MOST);
-	/* each is looked at twice: as the message, and for the payload */
+	/* each is read twice: as the message, and for the payload */
 	CHECK(said.counters[GP_COUNTER_TEXTS_UNKNOWN] == 2 * 4);
 	CHECK(said.counters[GP_COUNTER_CUT_STRINGS] == 2 * 3);
 }

@@ -1,4 +1,4 @@
-/* nvtx_scene: for the tests of NVTX: the real headers, with this program as their tool, and what the trace says. */
+/* nvtx_scene: NVTX's real headers with this program as their tool, and the resulting trace. */
 #ifndef TESTS_INJECT_NVTX_SCENE_H
 #define TESTS_INJECT_NVTX_SCENE_H
 
@@ -21,8 +21,9 @@ int gp_nvtx_initialize(NvtxGetExportTableFunc_t get_export_table);
 int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
 
 /*
- * For the thread sanitizer, which looks for this name: NVTX's headers read their own table of functions without care
- * while a tool fills it.  The table is theirs and named here; whatever else races is reported.
+ * For the thread sanitizer, which searches this name: NVTX's headers read their own function table
+ * without synchronization while a tool fills it.  Only that table is named here; other races are
+ * reported.
  */
 const char *__tsan_default_suppressions(void);
 

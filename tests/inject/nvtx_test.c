@@ -154,7 +154,7 @@ static void handles_that_are_none(void)
 	CHECK(value_of(GP_STRING_CATEGORY, 7) == 0);
 }
 
-/* Memory is bounded: what finds no room has no handle, and its ranges are counted. */
+/* Memory is bounded: a string that does not fit has no handle, and its ranges are counted. */
 static void more_registered_strings_than_are_kept(void)
 {
 	static char text[4000];
@@ -336,7 +336,10 @@ static int compare_ticks(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* In the order of time: a thread's first ones may be in the ring that threads share, and written after those of its own. */
+/*
+ * In the order of time: a thread's first ones may be in the ring that threads share, and written
+ * after those of its own.
+ */
 static void check_thread(uint32_t thread)
 {
 	static const uint8_t ops[] = {GP_RANGE_PUSH, GP_RANGE_PUSH, GP_RANGE_POP, GP_RANGE_POP};
@@ -362,7 +365,7 @@ static bool was_any_dropped(void)
 	       0;
 }
 
-/* All come first at once: nothing of what they do before there is a trace is lost. */
+/* All threads start at the same time: none of their early events is lost. */
 static void threads_that_begin_together(void)
 {
 	pthread_t threads[THREADS];
@@ -497,7 +500,7 @@ static void ranges_that_are_off(void)
 
 /* ---- the gate, and whoever waits for a range ---- */
 
-/* What began while the gate was open is recorded to its end, and of the rest nothing. */
+/* Ranges that began while the gate was open are recorded to their end, and no others. */
 static void ranges_across_the_gate(void)
 {
 	nvtxRangeId_t recorded, left_out;
@@ -561,7 +564,10 @@ static void a_watcher_sees_ranges(void)
 	CHECK(said.range_count == 6);
 }
 
-/* One allows no new thread in a child forked beside others, the other may leave its allocator locked there. */
+/*
+ * One allows no new thread in a child forked beside others, the other may leave its allocator
+ * locked there.
+ */
 static bool sanitizer_forbids(void (*body)(void))
 {
 	return (UNDER_TSAN || UNDER_ASAN) && body == forks_beside_threads_that_push;

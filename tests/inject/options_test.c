@@ -1,4 +1,4 @@
-/* options: what the environment may say, and what is made of nonsense. */
+/* options: valid values in the environment, and the handling of invalid ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void defaults_stand_for_the_rest(void **state)
 	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
 }
 
-/* --flush-timeout is GPUPROF_FLUSH_TIMEOUT, and so on: whoever knows the one knows the other. */
+/* --flush-timeout is GPUPROF_FLUSH_TIMEOUT, and so on: one name follows from the other. */
 static void variables_are_called_as_the_options(void **state)
 {
 	(void)state;
@@ -145,7 +145,7 @@ static void sizes_have_units(void **state)
 		assert_false(gp_option_is_size(&row, wrong[i], &bytes));
 }
 
-/* What gp_options_complain() prints, caught in a pipe. */
+/* The output of gp_options_complain(), captured in a pipe. */
 static void complaints_name_the_variable(void **state)
 {
 	char text[2048] = "";

@@ -105,7 +105,7 @@ static void a_folder_gets_the_default_name(void **state)
 	assert_string_equal(path, expected);
 }
 
-/* So that what expands it later finds the same place. */
+/* So that a later expansion finds the same folder. */
 static void a_template_can_be_made_absolute(void **state)
 {
 	static char place[] = "/tmp/100%-gpuprof-XXXXXX";

@@ -1,4 +1,4 @@
-/* gate: levels, threads that open and close at once, and which calls are left out. */
+/* recording_gate: levels, concurrent opening and closing, and the excluded calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -130,7 +130,7 @@ static void *open_and_close(void *seed)
 	return NULL;
 }
 
-/* Nobody waits, nobody switches beside another, and what was asked for last is what it is. */
+/* No thread waits, no two switch concurrently, and the last requested state is reached. */
 static void threads_at_once(void **state)
 {
 	pthread_t threads[THREADS];

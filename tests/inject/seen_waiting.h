@@ -1,6 +1,7 @@
 /*
- * seen_waiting: that one thread waits for another.  What the other does lasts until the first one sleeps, so that neither is timed: begin
- * with see_waiting(), do what has to wait, and end_waiting() says whether it did.
+ * seen_waiting: proves that one thread waits for another.  The other thread's work lasts until the
+ * first one sleeps, so neither is timed: call see_waiting(), then the waiting function;
+ * end_waiting() returns whether it waited.
  */
 #ifndef TESTS_INJECT_SEEN_WAITING_H
 #define TESTS_INJECT_SEEN_WAITING_H
@@ -26,7 +27,7 @@ static inline void last(void)
 	gp_store32_release(&has_left, 1);
 }
 
-/* The one who waits lets it go on when it sleeps, and not before. */
+/* The waiting thread lets the other go on when it sleeps, and not before. */
 static inline long let_go_in_sleep(long number, long a, long b, long c, long d, long e, long f)
 {
 	if (is_sleep(number, a, b))
@@ -34,7 +35,7 @@ static inline long let_go_in_sleep(long number, long a, long b, long c, long d, 
 	return real_call(number, a, b, c, d, e, f);
 }
 
-/* A thread runs what comes to last(); from then on sleep is watched. */
+/* A thread runs the code up to last(); from then on sleeping is watched. */
 static inline void see_waiting(void *(*run)(void *))
 {
 	assert_int_equal(pthread_create(&waited_for, NULL, run, NULL), 0);

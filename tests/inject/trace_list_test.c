@@ -1,4 +1,4 @@
-/* trace_list: what a list of words asks for. */
+/* trace_list: the bits of a list of words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Activity buffers of the simulated libcupti: what is delivered when, by whom, and the faults. */
+/* Activity buffers of the simulated libcupti: delivery times, delivering threads, and faults. */
 #include "tests/sim/harness.h"
 
 #include <signal.h>
@@ -26,7 +26,7 @@ static void deliver_when_asked(void)
 		REQUIRE(nth_kernel(i)->start > 0 && nth_kernel(i)->end > nth_kernel(i)->start);
 }
 
-/* Behind a running kernel nothing that was submitted later comes, on any stream. */
+/* Behind a running kernel no record of later work is delivered, on any stream. */
 static void hold_back_behind_running(void)
 {
 	cudaStream_t other;
@@ -66,7 +66,10 @@ static void load_early(void)
 	REQUIRE(client.record_count == 0);
 }
 
-/* A kernel that is launched for the first time waits for the one that runs, in whatever stream, and so does a flush, not the launch. */
+/*
+ * The first launch of a kernel waits for the running kernel of any stream, and so does a flush, but
+ * not the launch call.
+ */
 static void wait_for_loading(void)
 {
 	cudaStream_t other;
@@ -130,7 +133,7 @@ static void deliver_full(void)
 	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == (size_t)count);
 }
 
-/* Together far less than a buffer: how many are asked for says whose they are. */
+/* Together far less than a buffer: the number of requests tells whether buffers are shared. */
 #define LAUNCHES_EACH 10
 
 static void *launch_some(void *unused)

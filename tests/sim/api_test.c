@@ -1,5 +1,4 @@
-/* The simulated libraries as libraries: what they export, when they start, how they end and fork.
- */
+/* The simulated libraries as libraries: exports, start, end and fork. */
 #include "tests/sim/harness.h"
 
 #include <cuda.h>

@@ -33,9 +33,9 @@ static bool is_load(const struct sim_call *call)
 }
 
 /*
- * Ids count what tools are told of: a call takes one when its callback or API records are wanted,
- * at the latest when it starts an operation. And every call takes one while records of
- * synchronisation are wanted, the loading of a program's code with those of overhead.
+ * Ids count reported calls: a call takes one when its callback or API records are enabled, at the
+ * latest when it starts an operation.  Every call takes one while synchronization records are
+ * enabled; the loading of a program's code does with overhead records.
  */
 static bool is_traced(const struct sim_call *call)
 {

@@ -39,7 +39,7 @@ uint32_t sim_take_correlation(void);
 /* True inside a _ptsz or _ptds function. */
 bool sim_per_thread_default(void);
 
-/* Resource events, as CUpti_CallbackIdResource numbers them, and what libcupti is told of them. */
+/* Resource events, as CUpti_CallbackIdResource numbers them, and their data for libcupti. */
 struct sim_resource {
 	uint32_t event;
 	CUcontext ctx;
@@ -59,7 +59,10 @@ struct sim_memory_event {
 	const char *name;
 };
 
-/* A wait of the host, or of a stream, or a question whether one would be needed, as CUpti_ActivitySynchronizationType numbers them. */
+/*
+ * A wait of the host, or of a stream, or a question whether one would be needed, as
+ * CUpti_ActivitySynchronizationType numbers them.
+ */
 struct sim_sync_event {
 	uint32_t type;
 	CUstream stream;

@@ -50,7 +50,10 @@ static void name_kernels(void)
 	REQUIRE(!strcmp(nth_kernel(0)->name, "k_empty"));
 }
 
-/* A launch of what is no kernel fails in the runtime; one that is too large, in the driver. */
+/*
+ * A launch of an object that is not a kernel fails in the runtime; one that is too large, in the
+ * driver.
+ */
 static void fail_early_and_late(void)
 {
 	dim3 one = {1, 1, 1}, large = {4096, 1, 1};
@@ -122,8 +125,7 @@ static void know_fewer_names(void)
 	REQUIRE(client.call_count == 0);
 }
 
-/* Where API records are wanted every call has an id, those that the runtime makes at its start,
- * too: as recorded. */
+/* With API records every call has an id, including those of the runtime's start: as recorded. */
 static void count_from_the_start(void)
 {
 	start_client();
@@ -146,7 +148,7 @@ static void count_what_is_traced(void)
 	REQUIRE(client.calls[2].correlation == client.calls[0].correlation + 1);
 }
 
-/* With records of synchronisation every call takes one, with others not: as seen. */
+/* With synchronization records every call takes one, with others not: as observed. */
 static void count_every_call(void)
 {
 	static const struct {
@@ -175,7 +177,10 @@ static void count_every_call(void)
 	}
 }
 
-/* Of a kernel that is no host function the name is asked for, and that takes an id of its own. */
+/*
+ * For a kernel that is no host function the runtime asks for its name, which takes an id of its
+ * own.
+ */
 static void ask_names(void)
 {
 	static const char not_a_kernel;

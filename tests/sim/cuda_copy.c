@@ -1,9 +1,9 @@
-/* libcuda: copies and sets. */
+/* libcuda: copies and memsets. */
 #include "tests/sim/driver.h"
 
 #include <cupti.h>
 
-/* One side of a copy, whatever it was called. */
+/* One side of a copy, in a uniform description. */
 struct side {
 	char *at;
 	size_t pitch, slice;
@@ -49,10 +49,13 @@ static bool between_devices(const struct side *to, const struct side *from)
 	       to->ctx->device != from->ctx->device;
 }
 
-/* So few bytes the driver takes along at once, also from pageable memory. */
+/* The driver copies this few bytes immediately, even from pageable memory. */
 #define STAGED_BYTES 65536u
 
-/* As the driver does: for all but device to device; for asynchronous ones where the host's memory is pageable. */
+/*
+ * As the driver does: for all but device to device; for asynchronous copies if the host memory is
+ * pageable.
+ */
 static bool host_waits(bool async, const struct side *to, const struct side *from, size_t bytes)
 {
 	if (on_device(to) && on_device(from))
@@ -204,7 +207,7 @@ CUresult sim_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t 
 	return r;
 }
 
-/* Fills a side from what the 2D and 3D structures say of it. */
+/* Fills a side from the 2D and 3D structures. */
 static CUresult side_of(struct side *side, CUmemorytype type, const void *host, CUdeviceptr device,
 			CUarray array, size_t pitch, size_t height)
 {

@@ -1,4 +1,4 @@
-/* libcuda: initialisation with injection, versions, error names, finding functions. */
+/* libcuda: initialization with injection, versions, error names, finding functions. */
 #include "tests/sim/driver.h"
 #include "tests/sim/errors.h"
 
@@ -115,7 +115,7 @@ static const struct version versions[] = {
 #include "sim_versions.inc"
 };
 
-/* The newest variant that the asked version of CUDA had. */
+/* The newest variant of the requested CUDA version. */
 static const struct version *variant(const char *function, int version, int per_thread)
 {
 	const struct version *best = NULL;
@@ -132,7 +132,10 @@ static const struct version *variant(const char *function, int version, int per_
 	return best;
 }
 
-/* Whoever does not ask for the status gives up: NVIDIA's own runtime does, and says no more than "named symbol not found". */
+/*
+ * A caller that does not ask for the status gives up: NVIDIA's own runtime does, and reports only
+ * "named symbol not found".
+ */
 static void say_missing(const char *symbol)
 {
 	static _Atomic bool is_said;

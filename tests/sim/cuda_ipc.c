@@ -1,5 +1,5 @@
 /*
- * libcuda: memory of other processes. What is opened has the size of what was lent, and an address;
+ * libcuda: memory of other processes.  Opened memory has the size of the original, and an address;
  * its bytes are not shared.
  */
 #include "tests/sim/driver.h"

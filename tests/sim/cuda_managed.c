@@ -54,7 +54,7 @@ static void protect(const struct managed *m, uintptr_t at, int protection)
 		mprotect((void *)e.first_page, e.last_page - e.first_page, protection);
 }
 
-/* The memory goes back to others, who know nothing of protection. */
+/* The memory is reused by others, who know nothing of protection. */
 static void open_all(const struct managed *m)
 {
 	for (uintptr_t at = m->start; at < m->end; at = extent_of(m, at).end)
@@ -94,7 +94,7 @@ void sim_drv_managed_add(const struct sim_range *range)
 	for (size_t i = 0; i < count; i++)
 		m->places[i] = SIM_CPU;
 	pthread_mutex_lock(&lock);
-	remove_locked(m->start); /* it was freed with its context, which tells nobody */
+	remove_locked(m->start); /* it was freed with its context, without a report */
 	m->next = all;
 	all = m;
 	pthread_mutex_unlock(&lock);
@@ -111,7 +111,7 @@ static struct managed *find_locked(uintptr_t at)
 
 static struct sigaction others;
 
-/* Tells of the fault, then of the way back, which the thread waits for. */
+/* Reports the fault, then the migration back, which the thread waits for. */
 static void fault_on_cpu(struct managed *m, uintptr_t at, uint64_t instruction)
 {
 	struct extent extent = extent_of(m, at);
@@ -187,7 +187,7 @@ static uint32_t counter_of(uint32_t from, uint32_t to)
 			     : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD;
 }
 
-/* Takes a time on the stream's timeline, behind all that is there. */
+/* Takes time on the stream's timeline, after all earlier work. */
 static void occupy(CUstream stream, uint64_t ns, struct sim_unified_event *e)
 {
 	e->start = sim_stream_ready_ns(stream);
@@ -209,7 +209,7 @@ static void fault(CUstream stream, uintptr_t at, uint32_t device)
 	occupy(stream, FAULT_NS, &e);
 }
 
-/* Moves one block, as far as it is meant, to where it is not; cause: who wants it there. */
+/* Moves the affected part of one block to the other side; cause: the side that needs it. */
 static void move_block(CUstream stream, struct managed *m, uintptr_t at, uintptr_t end, uint32_t to,
 		       uint32_t cause)
 {

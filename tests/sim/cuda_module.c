@@ -1,4 +1,4 @@
-/* libcuda: modules and libraries, what their loading costs, and their functions. */
+/* libcuda: modules and libraries, the cost of loading, and their functions. */
 #include "tests/sim/driver.h"
 
 #include <cupti.h>
@@ -157,7 +157,7 @@ bool sim_drv_load_function(struct CUfunc_st *f)
 	return true;
 }
 
-/* What nvcc's programs pass: a wrapper around the binary, which says how long it is. */
+/* The argument of nvcc's programs: a wrapper around the binary, which gives its length. */
 struct fatbin_wrapper {
 	uint32_t magic, version;
 	const struct {

@@ -86,8 +86,7 @@ CUresult sim_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemor
 	r = sim_memory_alloc(s->ctx, SIM_MEMORY_DEVICE, bytesize, s->capture ? NULL : pool, &range);
 	if (r)
 		return r;
-	if (s->capture) { /* the graph's memory: an address, and no allocation that anybody is told
-			     of */
+	if (s->capture) { /* the graph's memory: an address, and no reported allocation */
 		sim_capture_add(s, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
 		*dptr = range.start;
 		return CUDA_SUCCESS;

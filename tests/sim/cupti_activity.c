@@ -196,7 +196,7 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Acti
 	return CUPTI_SUCCESS;
 }
 
-/* What the attributes are at the start; only one of them changes anything here. */
+/* The initial attributes; only one of them has an effect here. */
 static size_t attributes[16] = {
 	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE] = 3200000,
 	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE_CDP] = 8 << 20,

@@ -3,8 +3,8 @@
  * operations that are not finished; what is delivered ends before the first of those.
  *
  * A lane is what appends share: one for the process, or one for each thread. It has one buffer;
- * full ones wait in a list for the worker thread, which alone delivers, as the real one does. Asked to
- * flush while the driver still has to load a function, it waits for that first.
+ * full ones wait in a list for the worker thread, which alone delivers, as the real one does. Asked
+ * to flush while the driver still has to load a function, it waits for that first.
  */
 #include "tests/sim/cupti_sim.h"
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define RECORD_MOST_BYTES 256
-#define FLUSH_NS          300000 /* what a flush takes */
+#define FLUSH_NS          300000 /* locked by a flush */
 
 struct buffer {
 	uint8_t *data;
@@ -63,7 +63,7 @@ static void push_full(struct buffer *b)
 	pthread_mutex_unlock(&full_lock);
 }
 
-/* Puts a list that was taken back in front. */
+/* Puts a removed list back in front. */
 static void restore_full(struct buffer *list)
 {
 	struct buffer **end = &list;
@@ -156,7 +156,7 @@ static void put(struct buffer *b, const void *record, size_t bytes)
 		b->last_end = end;
 }
 
-/* Replaces a buffer without room by a new one; false: the client gave none. */
+/* Replaces a full buffer by a new one; false: the client gave none. */
 static bool renew(struct lane *lane, size_t bytes)
 {
 	struct buffer *fresh = new_buffer(lane), *old = NULL;
@@ -186,7 +186,7 @@ static bool try_put(struct lane *lane, const void *record, size_t bytes)
 	return fits;
 }
 
-/* The wait for the client's buffer is itself recorded, behind what needed it. */
+/* The wait for the client's buffer is itself recorded, after the record that needed it. */
 static void put_in_new(struct lane *lane, const void *record, size_t bytes)
 {
 	uint64_t start = sim_now_ns(), end;
@@ -311,7 +311,10 @@ static size_t finished_bytes(struct buffer *b, bool forced, uint64_t now)
 	return at;
 }
 
-/* Under the lane's lock: moves what is not finished to empty buffers, the last of which is the lane's; those before are full. */
+/*
+ * Under the lane's lock: moves unfinished records to empty buffers, the last of which becomes the
+ * lane's; the previous ones are full.
+ */
 static void split(struct lane *lane, struct buffer *b, size_t finished, struct buffer **spares)
 {
 	for (size_t at = finished, bytes; at < b->used; at += bytes) {
@@ -360,7 +363,7 @@ static size_t room_of(const struct buffer *spares)
 	return bytes;
 }
 
-/* Takes what can be delivered out of a lane's buffer; the spares get the rest. */
+/* Takes deliverable records out of a lane's buffer; the spares get the rest. */
 static struct buffer *take_finished(struct lane *lane, bool forced, struct buffer **spares)
 {
 	struct buffer *b;
@@ -392,7 +395,7 @@ static size_t unfinished_bytes(struct lane *lane)
 	return bytes;
 }
 
-/* With room for so many bytes of records, if the client gives them. */
+/* With space for that many bytes of records, if the client gives them. */
 static struct buffer *new_buffers(struct lane *lane, size_t bytes)
 {
 	struct buffer *list = NULL;
@@ -436,7 +439,7 @@ static void flush_lanes(bool forced)
 		flush_lane(list, forced);
 }
 
-/* The last flush reports itself, from a lane of its own where threads have theirs. */
+/* The last flush reports itself, from a lane of its own if threads have theirs. */
 static void flush_forced(void)
 {
 	static struct lane flush_lane_itself = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -454,7 +457,7 @@ static void flush_forced(void)
 	flush_lane(&flush_lane_itself, true);
 }
 
-/* What was launched behind the function, and is short, has ended when the real one looks. */
+/* Short work that was launched after the function has ended when the real driver checks. */
 static void wait_for_loading(void)
 {
 	uint64_t loaded = sim_loaded_ns();
@@ -480,7 +483,7 @@ static void hang(void)
 		pause();
 }
 
-/* Has the worker flush and waits for it: it alone delivers, whoever asks. */
+/* Lets the worker flush and waits for it: only the worker delivers. */
 void sim_buffers_flush(bool forced)
 {
 	unsigned int faults = sim_config()->faults;
@@ -499,7 +502,7 @@ void sim_buffers_flush(bool forced)
 	pthread_mutex_unlock(&full_lock);
 }
 
-/* When the worker has something to do without being asked; 0: never. */
+/* When the worker has work to do by itself; 0: never. */
 static uint64_t next_work_locked(uint64_t last_flush)
 {
 	if (sim_config()->faults & SIM_FAULT_LATE_BUFFERS)
@@ -509,7 +512,7 @@ static uint64_t next_work_locked(uint64_t last_flush)
 	return full ? full->last_end : 0;
 }
 
-/* Returns whether somebody asked, and for what. */
+/* Returns whether a request came, and its kind. */
 static uint64_t wait_for_work(uint64_t last_flush, bool *forced)
 {
 	uint64_t asked, when;
@@ -531,7 +534,7 @@ static uint64_t wait_for_work(uint64_t last_flush, bool *forced)
 	return asked;
 }
 
-/* The worker: flushes when asked or when the period is over, else delivers full buffers. */
+/* The worker: flushes on request or at the end of a period, else delivers full buffers. */
 static void *work(void *unused)
 {
 	uint64_t done = 0, last_flush = sim_now_ns();
@@ -565,7 +568,7 @@ static void start_worker(void)
 
 	sim_cond_init(&full_changed);
 	if (pthread_create(&thread, NULL, work, NULL))
-		return; /* what the real one does then is not known; this one delivers nothing */
+		return; /* the real behavior is unknown; this one delivers nothing */
 	/* a program may forbid itself system calls next, and a thread starts by some */
 	pthread_mutex_lock(&full_lock);
 	while (!flushes.has_worker)

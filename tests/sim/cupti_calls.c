@@ -1,4 +1,4 @@
-/* libcupti: what a client may say about records of calls: ids of its own, and calls to be left out. */
+/* libcupti: the client's control over call records: its own ids, and excluded calls. */
 #include "tests/sim/cupti_sim.h"
 
 #define DEPTH 64

@@ -1,4 +1,7 @@
-/* libcupti: the clock by which records are written: that of a client once there is one, else the wall clock. */
+/*
+ * libcupti: the clock by which records are written: that of a client once there is one, else the
+ * wall clock.
+ */
 #include "tests/sim/cupti_sim.h"
 
 #include <string.h>
@@ -6,11 +9,10 @@
 static CUpti_TimestampCallbackFunc _Atomic clock_function;
 static uint64_t first_ns, first_ticks; /* one moment on both clocks */
 
-#define CLOSE_NS                                                                                   \
-	200 /* a kernel may start as soon after its launch: half of that is what a moment may be off */
+#define CLOSE_NS   200 /* kernels may start right after their launch; the error may be half of it */
 #define MOST_TRIES 200
 
-/* Both clocks at one moment: whoever was interrupted between the readings reads again. */
+/* Both clocks at one moment: after an interruption between the readings they are read again. */
 static void read_both(CUpti_TimestampCallbackFunc function, uint64_t *ns, uint64_t *ticks)
 {
 	uint64_t least_ns = UINT64_MAX;
@@ -36,7 +38,7 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f
 	return CUPTI_SUCCESS;
 }
 
-/* Where the beginning is; the end follows it. */
+/* Offset of the start; the end follows it. */
 static size_t time_offset(CUpti_ActivityKind kind)
 {
 	switch (kind) {

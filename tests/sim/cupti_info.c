@@ -116,7 +116,7 @@ CUptiResult cuptiGetLastError(void)
 	return CUPTI_SUCCESS;
 }
 
-/* Nothing to give up: the library stays usable, as the real one does for who never calls this. */
+/* Nothing to release: the library stays usable, as the real one does if this is never called. */
 CUptiResult cuptiFinalize(void)
 {
 	sim_buffers_flush(true);

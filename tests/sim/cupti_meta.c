@@ -1,4 +1,4 @@
-/* libcupti: records of what is not an operation: devices, contexts, memory, waits, overhead. */
+/* libcupti: records of other kinds than operations: devices, contexts, memory, waits, overhead. */
 #include "tests/sim/cupti_sim.h"
 #include "tests/sim/memory.h"
 

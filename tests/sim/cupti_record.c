@@ -5,14 +5,14 @@
 #include <assert.h>
 #include <unistd.h>
 
-/* What the versions after 13.0 append. */
+/* Appended by versions after 13.0. */
 struct kernel_13_4 {
 	CUpti_ActivityKernel10 older;
 	int32_t priority; /* 13.1 */
 	uint32_t pad4;
 	uint32_t execution_model; /* 13.3 */
 	uint32_t pad5;
-	uint32_t source_graph; /* 13.4, here and below: where the node was made */
+	uint32_t source_graph; /* 13.4, here and below: the place where the node was made */
 	uint32_t pad6;
 	uint64_t source_graph_node;
 };
@@ -164,7 +164,7 @@ uint32_t sim_callback_limit(CUpti_CallbackDomain domain)
 	return limit;
 }
 
-/* Where the operations' records keep their end: all but one at the same place. */
+/* Offset of the end in records of operations: the same for all but one. */
 static uint64_t *end_of(void *record)
 {
 	switch (((CUpti_Activity *)record)->kind) {

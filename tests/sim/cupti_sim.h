@@ -1,6 +1,6 @@
 /*
- * What the files of the simulated libcupti share: which activity is wanted, the buffers that
- * records go to, and the layouts of CUPTI's versions.
+ * The shared state of the simulated libcupti: enabled activity, the buffers for records, and the
+ * layouts of CUPTI's versions.
  */
 #ifndef GPUPROF_TESTS_SIM_CUPTI_SIM_H
 #define GPUPROF_TESTS_SIM_CUPTI_SIM_H
@@ -24,9 +24,9 @@ uint32_t sim_callback_limit(CUpti_CallbackDomain domain);
  */
 
 bool sim_wanted(CUpti_ActivityKind kind);
-/* Before 12.9 event records came with the synchronisation kind, and only so. */
+/* Before 12.9 event records came only with the synchronization kind. */
 bool sim_events_come_with_syncs(void);
-/* Questions that found the work not done leave records unless a client says otherwise. */
+/* Queries of unfinished work leave records unless a client disables them. */
 bool sim_queries_are_wanted(CUresult result);
 uint32_t sim_thread_id(void);
 
@@ -49,7 +49,7 @@ void sim_buffers_flush(bool forced);
 size_t sim_buffers_take_dropped(void);
 /* The time a record ends at; 0 for kinds that take no time. */
 uint64_t sim_record_end(const void *record);
-/* Says that the operation was still running, in the way of a forced flush: no times at all. */
+/* Marks the operation as still running, as a forced flush does: no times at all. */
 void sim_record_clear_times(void *record);
 
 /* ---- records (cupti_record.c) -----------------------------------------------------------------
@@ -75,7 +75,7 @@ void sim_record_devices(void);
 
 void sim_record_external(uint32_t correlation);
 bool sim_call_is_left_out(bool runtime, uint32_t cbid);
-void sim_leave_out_none(bool runtime); /* enabling the kind overrides what was said before */
+void sim_leave_out_none(bool runtime); /* enabling the kind overrides earlier settings */
 void sim_clock_convert(uint8_t *data, size_t bytes);
 
 /* ---- hooks (cupti_callback.c) -----------------------------------------------------------------

@@ -1,4 +1,4 @@
-/* libcupti: activity functions that exist, since clients look them up, and do nothing here. */
+/* libcupti: activity functions that exist, because clients look them up, and do nothing here. */
 #include "tests/sim/cupti_sim.h"
 
 CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enable)

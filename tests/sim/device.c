@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTEXT_BYTES (UINT64_C(500) << 20) /* what a context takes of the device's memory */
+#define CONTEXT_BYTES (UINT64_C(500) << 20) /* device memory used by a context */
 #define MAX_CURRENT   16
 
 static struct sim_device devices[SIM_MAX_DEVICES];
@@ -99,7 +99,7 @@ void sim_context_destroy(CUcontext ctx)
 	ctx->dead = true; /* kept: handles of it may still be held */
 }
 
-/* Whoever comes first makes the context, and the others wait; what is told of it may call back. */
+/* The first thread makes the context, and the others wait; reports about it may call back. */
 CUresult sim_primary_retain(struct sim_device *device, CUcontext *ctx)
 {
 	static pthread_mutex_t making = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

@@ -6,7 +6,7 @@
  * How it works
  *	Every GPU operation gets its start and end when it is submitted: it starts when its stream,
  *	what its stream waits for, and its copy engine are free, and lasts as long as a simple model
- *	says. Streams therefore overlap as on a GPU, and a host that synchronises really sleeps.
+ *	says. Streams therefore overlap as on a GPU, and a host that synchronizes really sleeps.
  *	Times are CLOCK_REALTIME nanoseconds as CUPTI's, counted by CLOCK_MONOTONIC from one
  *	reading. Bytes move at submission, in the order of the calls, which is one of the orders
  *	that a correct program allows. Activity records are placed in buffers at submission too.
@@ -31,7 +31,7 @@
  *	  A binary module has every function that is asked for.
  *	- A stream's host function delays the operations behind it only by 2 us on the timeline;
  *	  a copy submitted behind one waits for it before it moves its bytes.
- *	- The driver's own launches for some copies and sets take no grid id; channels are made up.
+ *	- The driver's own launches for some copies and memsets take no grid id; channels are made up.
  *	- The driver opens no file descriptors, and starts no thread but one for host functions.
  *	- Stream ids count through the whole process; the real rule for further contexts is unknown.
  *	- Memory is host memory: a device pointer used by the host does not fault. It is accounted
@@ -152,7 +152,7 @@ const struct sim_config *sim_config(void);
 /* ---- clock ---------------------------------------------------------------------------------- */
 
 uint64_t sim_now_ns(void);
-uint64_t sim_wall_clock_ns(uint64_t when); /* what the clock showed then: it may have been set */
+uint64_t sim_wall_clock_ns(uint64_t when); /* the clock's value then: it may have been set */
 void sim_wait_until_ns(uint64_t when);
 /* A condition that can be waited for until a time of sim_now_ns(). */
 void sim_cond_init(pthread_cond_t *cond);
@@ -168,7 +168,7 @@ void sim_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t w
 void sim_started(void);
 bool sim_is_started(void);
 bool sim_forked(void);
-/* What every call has to return now; 0 while the device works. */
+/* The result of every call from now on; 0 while the device works. */
 int sim_unusable(void);
 
 /* By SIM_FAULT_KERNEL_FAILS: a kernel of the process has failed, from now on. */
@@ -186,7 +186,7 @@ struct sim_device {
 	CUmemoryPool default_pool;
 	CUmemoryPool current_pool;
 	CUmemoryPool pools;
-	_Atomic bool pools_freed; /* memory went back to a pool since the last synchronisation */
+	_Atomic bool pools_freed; /* memory was returned to a pool since the last synchronization */
 };
 
 struct CUctx_st {
@@ -195,7 +195,7 @@ struct CUctx_st {
 	pthread_mutex_t lock;
 	uint64_t tail;          /* end of everything submitted */
 	uint64_t legacy_tail;   /* of the legacy default stream */
-	uint64_t blocking_tail; /* of the streams that synchronise with it */
+	uint64_t blocking_tail; /* of the streams that synchronize with it */
 	uint64_t engine_tail[SIM_ENGINES];
 	CUstream legacy;
 	CUstream graph_stream; /* the driver's own, from the first graph on */
@@ -238,7 +238,7 @@ struct CUstream_st {
 
 CUstream sim_stream_create(CUcontext ctx, unsigned int flags, int priority);
 void sim_stream_destroy(CUstream stream);
-/* What a program calls a stream (NULL, the special handles, a created one); NULL: not a stream. */
+/* The argument for a stream (NULL, the special handles, a created one); NULL: not a stream. */
 CUstream sim_stream_resolve(CUstream handle);
 /* The calling thread's default stream in the current context, made at its first use. */
 CUstream sim_stream_per_thread(void);
@@ -247,7 +247,7 @@ bool sim_stream_idle(CUstream stream);
 void sim_stream_wait(CUstream stream);
 void sim_context_wait(CUcontext ctx);
 
-/* By SIM_FAULT_KERNEL_FAILS: what is waited for has failed. */
+/* For SIM_FAULT_KERNEL_FAILS: the awaited work has failed. */
 bool sim_context_fails(CUcontext ctx);
 
 struct CUevent_st {
@@ -280,7 +280,7 @@ void sim_event_sync(CUevent event);
 
 enum sim_op_kind { SIM_OP_KERNEL, SIM_OP_COPY, SIM_OP_PEER, SIM_OP_SET, SIM_OP_GRAPH };
 
-/* One operation on the timeline; submission fills start and end and tells the tools. */
+/* One operation on the timeline; submission fills start and end and reports it to the tools. */
 struct sim_op {
 	enum sim_op_kind kind;
 	CUstream stream;
@@ -297,7 +297,8 @@ struct sim_op {
 			unsigned int shared_bytes;
 			bool loads; /* its function, which was not loaded before */
 			bool cooperative;
-			bool says_cooperative; /* has the attribute, whatever its value: libcupti looks no further */
+			/* has the attribute, whatever its value: libcupti checks no further */
+			bool says_cooperative;
 			int64_t grid_id;
 		} kernel;
 		struct {
@@ -313,7 +314,7 @@ struct sim_op {
 	};
 };
 
-/* Puts an operation behind its stream's others; blocks while the stream's queue is full. */
+/* Appends an operation to its stream; blocks while the stream's queue is full. */
 void sim_submit(struct sim_op *op, uint64_t duration_ns);
 /* Same, not before a time: nodes of a graph, which also must not wait for one another. */
 void sim_submit_at(struct sim_op *op, uint64_t earliest, uint64_t duration_ns);

@@ -1,6 +1,6 @@
 /*
- * What the files of the simulated libcuda share. A function cuX of the API is defined as sim_cuX;
- * the exported cuX around it, with its callbacks, is generated (gen.awk).
+ * The shared definitions of the simulated libcuda.  A function cuX of the API is defined as
+ * sim_cuX; the exported cuX around it, with its callbacks, is generated (gen.awk).
  */
 #ifndef GPUPROF_TESTS_SIM_DRIVER_H
 #define GPUPROF_TESTS_SIM_DRIVER_H
@@ -10,7 +10,7 @@
 #include "tests/sim/memory.h"
 #include "tests/sim/module.h"
 
-/* The types of the API's first version, which cuda.h shows only to who exports the functions. */
+/* The types of the API's first version, which cuda.h declares only for implementations. */
 #ifndef __CUDA_API_VERSION_INTERNAL
 #include <cupti.h>
 #endif
@@ -26,20 +26,20 @@ struct CUarray_st {
 int sim_drv_enter(struct sim_call *call, const void *function);
 int sim_drv_exit(struct sim_call *call, int result);
 
-/* The current context and what the program calls a stream, or an error. */
+/* The current context and the program's stream argument, or an error. */
 CUresult sim_drv_context(CUcontext *ctx);
 CUresult sim_drv_stream(CUstream handle, CUstream *stream);
-/* What a synchronisation, or a lack of memory, makes of the device's memory pools. */
+/* The effect of a synchronization, or a lack of memory, on the device's memory pools. */
 void sim_drv_trim_pools(struct sim_device *device, bool always);
 /* The first use of a function loads it, which the tools see as overhead. Whether this one did. */
 bool sim_drv_load_function(struct CUfunc_st *function);
-/* Memory of the current context, which tools are told of. */
+/* Memory of the current context, with a report to the tools. */
 CUresult sim_drv_allocate(enum sim_memory_kind kind, size_t bytes, struct sim_range *range);
 void sim_drv_tell_memory(const struct sim_range *range, bool release);
 /* Managed memory, which is the CPU's when it is new. */
 void sim_drv_managed_add(const struct sim_range *range);
 void sim_drv_managed_remove(uintptr_t start);
-/* A kernel writes to managed memory: what is not on its device faults and comes. */
+/* A kernel writes to managed memory: blocks that are not on its device fault and migrate. */
 void sim_drv_fault_in(CUstream stream, CUdeviceptr at, size_t bytes);
 void sim_drv_sync(uint32_t type, CUstream stream, CUevent event, uint64_t start);
 

@@ -13,7 +13,7 @@ int64_t sim_next_grid_id(void)
 	return next_grid_id++;
 }
 
-/* The type of a node is not said: it reads as 0, as on the real device. */
+/* The type of a node is not reported: it reads as 0, as on the real device. */
 static void tell(uint32_t event, CUgraph graph, CUgraph original, const struct sim_node *node,
 		 const struct sim_node *original_node)
 {
@@ -64,7 +64,7 @@ void sim_graph_destroy(CUgraph graph)
 	free_graph(graph);
 }
 
-/* in: the graph whose nodes of the same index are meant; NULL: the given nodes themselves. */
+/* in: the graph with the nodes of the same index; NULL: the given nodes themselves. */
 static void set_dependencies(struct sim_node *node, struct sim_node *const *after, size_t count,
 			     CUgraph in)
 {
@@ -112,7 +112,7 @@ static struct sim_node *copy_node(CUgraph to, const struct sim_node *from)
 	return node;
 }
 
-/* The device tells of these copies nothing that leads from a node to that of the child graph. */
+/* The device reports nothing that links these copies to the nodes of the child graph. */
 CUgraph sim_graph_copy_child(CUgraph graph)
 {
 	CUgraph copy = new_graph();

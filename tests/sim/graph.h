@@ -7,7 +7,7 @@
 
 #include "tests/sim/device.h"
 
-/* What a copy or set does to memory; row by row, so that it covers the flat and 2D ones. */
+/* The memory effect of a copy or memset; row by row, so that it covers the flat and 2D ones. */
 struct sim_transfer {
 	void *to;
 	const void *from;                                  /* NULL: a set */
@@ -23,8 +23,8 @@ struct sim_node {
 	CUgraphNodeType type;
 	CUgraph graph;
 	uint32_t index;
-	struct sim_op op;             /* of kernels, copies and sets */
-	struct sim_transfer transfer; /* of copies and sets */
+	struct sim_op op;             /* for kernels, copies and memsets */
+	struct sim_transfer transfer; /* for copies and memsets */
 	uint64_t duration_ns;
 	void (*host_fn)(void *);
 	void *host_data;
@@ -49,7 +49,7 @@ struct CUgraphExec_st {
 struct sim_capture {
 	CUgraph graph;
 	CUstream origin;
-	struct sim_node **last; /* what the stream's next node depends on */
+	struct sim_node **last; /* dependencies of the stream's next node */
 	size_t last_count;
 	CUstream stream;
 	struct sim_capture *next_joined; /* the streams that events drew into the capture */
@@ -66,7 +66,7 @@ void sim_graph_launch(CUgraphExec exec, CUstream stream);
 
 CUresult sim_capture_begin(CUstream stream, CUgraph into);
 CUresult sim_capture_end(CUstream stream, CUgraph *graph);
-/* Adds a node behind the stream's last ones; the caller fills it. */
+/* Adds a node after the stream's last ones; the caller fills it. */
 struct sim_node *sim_capture_add(CUstream stream, CUgraphNodeType type);
 /* Event record and wait while capturing; the wait draws its stream into the capture. */
 void sim_capture_record(CUevent event, CUstream stream);

@@ -1,4 +1,4 @@
-/* Graphs: capture across streams, order on the timeline, what records say of the nodes. */
+/* Graphs: capture across streams, order on the timeline, records of the nodes. */
 #include "tests/sim/harness.h"
 
 static cudaGraphExec_t instantiate(cudaGraph_t graph)
@@ -99,7 +99,7 @@ static void trace_whole_graphs(void)
 	REQUIRE(client.record_count == 1 && trace->graphId == 2 && trace->end > trace->start);
 }
 
-/* The bytes of copies and sets move at each launch. */
+/* The bytes of copies and memsets move at each launch. */
 static void move_bytes(void)
 {
 	cudaStream_t stream;

@@ -1,6 +1,7 @@
 /*
- * What the tests of the simulated device share. Each test body runs in a child process of its own,
- * with its own environment, since the device is configured once and lives as long as its process.
+ * The shared code of the tests of the simulated device.  Each test body runs in its own child
+ * process with its own environment, because the device is configured once and lives as long as its
+ * process.
  */
 #ifndef GPUPROF_TESTS_SIM_HARNESS_H
 #define GPUPROF_TESTS_SIM_HARNESS_H
@@ -95,7 +96,7 @@ struct call {
 	CUpti_CallbackId cbid;
 	bool exit;
 	uint32_t correlation;
-	uint64_t data; /* what the enter callback left */
+	uint64_t data; /* left by the enter callback */
 	int result;
 	char symbol[64];
 };
@@ -171,7 +172,7 @@ static inline void on_complete(CUcontext ctx, uint32_t stream, uint8_t *buffer, 
 	pthread_mutex_unlock(&client.lock);
 }
 
-/* Subscribes, and enables kernels, copies and sets. */
+/* Subscribes, and enables kernels, copies and memsets. */
 static inline void start_client(void)
 {
 	REQUIRE(!cuptiSubscribe(&client.subscriber, (CUpti_CallbackFunc)on_callback, NULL));
@@ -199,7 +200,7 @@ static inline void *nth_record(CUpti_ActivityKind kind, size_t n)
 	return NULL;
 }
 
-/* All kernel records start with what CUPTI 11.8 wrote. */
+/* All kernel records start with the fields of CUPTI 11.8. */
 static inline CUpti_ActivityKernel8 *nth_kernel(size_t n)
 {
 	return nth_record(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, n);

@@ -1,4 +1,7 @@
-/* The kinds beside operations: waits, events, graphs as a whole, code, unified memory; and switching. */
+/*
+ * The kinds beside operations: waits, events, graphs as a whole, code, unified memory; and
+ * switching.
+ */
 #include "tests/sim/harness.h"
 
 #include <cuda.h>
@@ -136,7 +139,7 @@ static cudaGraphExec_t two_kernels(cudaGraph_t *graph)
 	return exec;
 }
 
-/* What was instantiated before stays node by node, what comes after never is again. */
+/* Graphs instantiated before stay node by node, later ones never are again. */
 static void switch_to_whole_graphs(void)
 {
 	cudaGraphExec_t before, after;
@@ -319,7 +322,7 @@ static void configure_nothing(void)
 
 /* ---- switching ------------------------------------------------------------------------------- */
 
-/* What was launched while the kind was off has no record, what was launched before still comes. */
+/* Work launched while the kind was off has no record, earlier work still has. */
 static void switch_kinds(void)
 {
 	register_kernels();

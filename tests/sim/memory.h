@@ -1,6 +1,6 @@
 /*
- * Memory of the simulated device: host memory, reserved lazily, so that only what a program touches
- * costs anything. Every range that the program got or registered is known by address.
+ * Memory of the simulated device: host memory, reserved lazily, so that only touched pages cost
+ * memory.  Every range that the program got or registered is known by address.
  */
 #ifndef GPUPROF_TESTS_SIM_MEMORY_H
 #define GPUPROF_TESTS_SIM_MEMORY_H
@@ -18,7 +18,7 @@ enum sim_memory_kind {
 
 struct sim_range {
 	uintptr_t start;
-	size_t bytes;    /* as the program asked for */
+	size_t bytes;    /* the size that the program requested */
 	size_t reserved; /* as accounted */
 	enum sim_memory_kind kind;
 	bool registered; /* the program's own memory, pinned */
@@ -28,7 +28,7 @@ struct sim_range {
 	struct sim_device *device;
 	CUcontext ctx;
 	CUmemoryPool pool;
-	void *physical; /* of a mapped one: the memory behind it */
+	void *physical; /* for a mapped range: the memory behind it */
 };
 
 struct CUmemPoolHandle_st {
@@ -46,9 +46,9 @@ CUresult sim_memory_alloc(CUcontext ctx, enum sim_memory_kind kind, size_t bytes
 bool sim_memory_charge(struct sim_device *device, uint64_t bytes);
 /* Makes known memory that is not ours to free. */
 CUresult sim_memory_register(const struct sim_range *range);
-/* Forgets and frees the range that starts at an address; out gets what it was. */
+/* Forgets and frees the range that starts at an address; out gets its description. */
 CUresult sim_memory_free(uintptr_t start, struct sim_range *out);
-/* Forgets and frees everything of a context, as its end does, telling nobody. */
+/* Forgets and frees everything of a context, as its end does, without a report. */
 void sim_memory_release(CUcontext ctx);
 /* The range that holds an address; false: none, so the program's own pageable memory. */
 bool sim_memory_find(uintptr_t address, struct sim_range *out);

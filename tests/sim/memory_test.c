@@ -100,7 +100,7 @@ static void describe_pointers(void)
 	REQUIRE(cudaHostUnregister(own) == cudaErrorHostMemoryNotRegistered);
 }
 
-/* Memory mapped at a second address holds what was written through the first. */
+/* Memory mapped at a second address holds the data written through the first. */
 static void remap(void)
 {
 	CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
@@ -194,7 +194,7 @@ static void move_batch(void)
 		REQUIRE(seen[300 + 100 * i + bytes[i] - 1] == 1 && !seen[300 + 100 * i + bytes[i]]);
 }
 
-/* Each level is half of the one before, and is told of. */
+/* Each level is half of the previous one, and is reported. */
 static void shrink_levels(void)
 {
 	struct cudaChannelFormatDesc format =

@@ -7,7 +7,7 @@
 /* A module's function, a library's kernel: one layout, since launches take either. */
 struct CUfunc_st {
 	const char *name;
-	uint64_t spin_arguments; /* the first argument says how long it lasts */
+	uint64_t spin_arguments; /* the first argument gives the duration */
 	bool touches;            /* adds one to each byte, see device.h */
 	_Atomic bool loaded;
 	CUmodule module;

@@ -1,6 +1,6 @@
 /*
- * libnvidia-ml: what it says of links.  The host is reached over PCI Express 5.0 with 16 lanes; where there are several
- * devices, 18 NVLinks of each go to switches: an H200's numbers.
+ * libnvidia-ml: the links.  The host is reached over PCI Express 5.0 with 16 lanes; with several
+ * devices, 18 NVLinks of each go to switches: the numbers of an H200.
  */
 #include "tests/sim/device.h"
 

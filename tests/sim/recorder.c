@@ -1,13 +1,13 @@
 /*
- * An injection library that writes down all that CUPTI says: what made tests/data/cupti, and what
- *the parity test compares the simulated device by. Works on a GPU too.
+ * An injection library that writes down everything that CUPTI reports: it made tests/data/cupti,
+ * and the parity test compares the simulated device by it.  Works on a GPU, too.
  *
- *	CUDA_INJECTION64_PATH=recorder.so RECORDER_OUT=name [RECORDER_CUPTI=library] program
+ * CUDA_INJECTION64_PATH=recorder.so RECORDER_OUT=name [RECORDER_CUPTI=library] program
  *
  * NAME.buf: each buffer as four little-endian u64 (magic, valid bytes, address, stream) and its
- *valid bytes. NAME.txt: the version, clocks read back to back, callbacks and records in order of
- *arrival, the texts that records point to, and how many records of each kind there were; and
- *"graph" lines: what is told of graphs and their nodes, with the ids of copies and originals.
+ * valid bytes.  NAME.txt: the version, clocks read back to back, callbacks and records in order of
+ * arrival, the texts that records point to, and the number of records of each kind; and "graph"
+ * lines: the reports about graphs and their nodes, with the ids of copies and originals.
  */
 #include <cupti.h>
 #include <dlfcn.h>

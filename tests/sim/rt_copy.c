@@ -1,4 +1,4 @@
-/* libcudart: copies and sets. */
+/* libcudart: copies and memsets. */
 #include "tests/sim/runtime.h"
 
 #include <cuda.h>

@@ -1,4 +1,4 @@
-/* libcudart: what nvcc's code registers at load time, and the launches it makes. */
+/* libcudart: the registrations of nvcc's code at load time, and its launches. */
 #include "tests/sim/memory.h"
 #include "tests/sim/module.h"
 #include "tests/sim/runtime.h"
@@ -8,7 +8,7 @@
 
 #define BUCKETS 4096
 
-/* Prototypes of what only compiled code calls. */
+/* Prototypes of functions that only compiled code calls. */
 void **__cudaRegisterFatBinary(void *image);
 void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaUnregisterFatBinary(void **handle);
@@ -35,7 +35,7 @@ cudaError_t __cudaGetProcAddress(const char *symbol, void **function, unsigned i
 				 enum cudaDriverEntryPointQueryResult *status);
 
 struct binary {
-	void *image; /* first: the compiled code looks at *handle */
+	void *image; /* first: the compiled code reads *handle */
 	CUlibrary library;
 	struct entity *variables;
 	bool placed; /* they have memory */
@@ -50,7 +50,7 @@ struct entity {
 	size_t bytes;             /* of a variable; 0: a kernel */
 	_Atomic(CUkernel) kernel; /* once it is loaded */
 	struct sim_range memory;
-	void **managed; /* where the program reads the address of a managed variable */
+	void **managed; /* the program reads the address of a managed variable there */
 	struct entity *next, *next_variable;
 };
 

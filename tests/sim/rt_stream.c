@@ -148,7 +148,7 @@ cudaError_t sim_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
 		return cudaErrorInvalidResourceHandle;
 	if (config->numAttrs > MOST_ATTRIBUTES)
 		return cudaErrorInvalidValue;
-	/* the runtime always says whether the launch is cooperative; the last word counts */
+	/* the runtime always tells whether the launch is cooperative; the last attribute counts */
 	attributes[0] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE};
 	if (config->numAttrs > 0) /* laid out alike */
 		memcpy(&attributes[1], config->attrs, config->numAttrs * sizeof(attributes[0]));

@@ -1,6 +1,6 @@
 /*
- * What the files of the simulated libcudart share. A function cudaX of the API is defined as
- * sim_cudaX; the exported cudaX around it, with its callbacks, is generated (gen.awk). As in the
+ * The shared definitions of the simulated libcudart.  A function cudaX of the API is defined as
+ * sim_cudaX; the exported cudaX around it, with its callbacks, is generated (gen.awk).  As in the
  * real one each calls its counterpart in the driver, whose callbacks nest inside.
  */
 #ifndef GPUPROF_TESTS_SIM_RUNTIME_H
@@ -17,7 +17,7 @@ int sim_rt_exit(struct sim_call *call, int result);
 
 /* The kernel behind a host function or a kernel handle, loaded if need be; NULL: not one. */
 CUkernel sim_rt_kernel(const void *function);
-/* Its name; what is not a host function the driver is asked for. NULL: not a kernel. */
+/* Its name; the driver is asked unless it is a host function.  NULL: not a kernel. */
 const char *sim_rt_kernel_name(const void *function);
 /* Gives memory to the variables beside a kernel that was loaded before there was a context. */
 void sim_rt_place_variables(const void *function);
@@ -28,7 +28,7 @@ bool sim_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes);
 int sim_rt_device(void);
 cudaError_t sim_rt_set_device(int device);
 cudaError_t sim_rt_bind(void);
-/* cuInit and what the runtime asks the driver first. */
+/* cuInit and the runtime's first queries of the driver. */
 cudaError_t sim_rt_init(void);
 /* The calling thread's last error, and its reset to a new value. */
 cudaError_t sim_rt_last_error(void);

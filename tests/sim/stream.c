@@ -209,7 +209,7 @@ uint64_t sim_loaded_ns(void)
 	return loaded_ns;
 }
 
-/* The driver brings a function to the device when that is done with what it was given before. */
+/* The driver loads a function to the device when the device has finished all earlier work. */
 static uint64_t load_locked(CUcontext ctx)
 {
 	uint64_t done = ctx->engine_tail[SIM_ENGINE_COMPUTE], last = loaded_ns;

@@ -129,7 +129,7 @@ static void run_host_functions(void)
 	REQUIRE(when >= nth_kernel(0)->end);
 }
 
-/* An event outlives its stream, whatever the stream's memory is used for next. */
+/* An event outlives its stream, even if the stream's memory is reused. */
 static void outlive_stream(void)
 {
 	cudaStream_t stream;

@@ -1,4 +1,7 @@
-/* adversary: what the functions that tests/stacks/adversary.py writes share with tests/stacks/walk_test.c. */
+/*
+ * adversary: shared by the functions that tests/stacks/adversary.py writes and
+ * tests/stacks/walk_test.c.
+ */
 #ifndef TESTS_STACKS_ADVERSARY_H
 #define TESTS_STACKS_ADVERSARY_H
 
@@ -20,13 +23,13 @@ unsigned adversary_random(unsigned limit);
 /* Now and then the stack is taken here, and compared. */
 void adversary_visit(int depth);
 
-/* Lets the compiler keep what is there. */
+/* Prevents the compiler from removing it. */
 void adversary_keep(void *memory);
 
-/* Ten arguments, of which some go over the stack. */
+/* Ten arguments, some of which are passed on the stack. */
 long adversary_sum(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j);
 
-/* A place to jump to; NULL where there are too many.  Places belong to the stack they are on. */
+/* A jump target; NULL if there are too many.  Targets belong to their stack. */
 jmp_buf *adversary_push_jump(void);
 void adversary_pop_jump(void);
 int adversary_jumps(void);

@@ -1,8 +1,9 @@
 /*
- * Walks from one place of a stack of which little changes, or nothing: what a thread remembers gives what a walk without memory gives.
+ * walk with memory: repeated walks from one place of a slightly changing stack give the result of a
+ * walk without memory.
  *
- * The stack is made by hand, of a few words that are drawn again and again, so that most walks that were differ in one word, which may or may
- * not be one that counts.  Its code has each kind of rule.
+ * The stack is made by hand from few words that are drawn repeatedly, so that most remembered walks
+ * differ in one word, which may or may not matter.  Its code has each kind of rule.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +39,7 @@ __asm__(".text\n" /* a frame of two words, rbp untouched */
 	BEGIN("by_bp") ".cfi_def_cfa rbp, 16\n.cfi_offset rbp, -16\n" END("by_bp")
 	/* with one that it does not save */
 	BEGIN("by_bp_alone") ".cfi_def_cfa rbp, 16\n" END("by_bp_alone")
-	/* nobody called it */
+	/* it has no caller */
 	BEGIN("outermost") ".cfi_undefined rip\n" END("outermost")
 	/* the compiler aligned the stack */
 	BEGIN("realigned") ".cfi_escape 0x0f, 3, 0x76, 8, 0x06\n"
@@ -131,7 +132,10 @@ static void finds_what_a_walk_without_memory_finds(void **state)
 	assert_true(again > WALKS / 20 && differed > WALKS / 1000);
 }
 
-/* A walk that was has to make room for each that begins elsewhere.  The rules of the code are known by then. */
+/*
+ * Remembered walks are overwritten by those from other places.  The rules of the code are known by
+ * then.
+ */
 static void finds_the_same_with_no_memory_to_be_had(void **state)
 {
 	gp_walk_init(&memory);

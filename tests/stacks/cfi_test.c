@@ -1,4 +1,6 @@
-/* cfi: what each instruction of an unwind program does, and that all of its operands are consumed. */
+/*
+ * cfi: the effect of each instruction of an unwind program, and that all its operands are consumed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,10 +13,12 @@
 
 #define CODE_AT    4096u /* the function, from the header on; nothing reads it */
 #define CODE_BYTES 100u
-#define TARGET     50u /* the instruction that is asked for */
+#define TARGET     50u /* the queried instruction */
 #define COLUMN     GP_REGISTER_RBP
 
-/* Each program is followed by "register 3 is at CFA - 16": lost where an operand is left over. */
+/*
+ * Each program is followed by "register 3 is at CFA - 16", which fails if an operand is left over.
+ */
 static const struct {
 	const char *name;
 	uint8_t bytes[20];

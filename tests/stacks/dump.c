@@ -1,10 +1,11 @@
 /*
- * Prints what a trace says of call stacks, one line each, for tests:
+ * Prints the call stacks of a trace, one line each, for tests:
  *
  *   dump TRACE
  *
  *   frame ID PARENT KIND ORIGIN ADDRESS        code ID FIRST-LINE FORM CUT TABLE-HEX FILE<tab>NAME
- *   module ID START END BIAS BUILD-ID          path ID PATH           call API STACK ERROR note TEXT
+ *   module ID START END BIAS BUILD-ID          path ID PATH           call API STACK ERROR
+ *   note TEXT
  *   counter NUMBER VALUE    sample THREAD STACK COUNT START DURATION
  */
 #include <stdio.h>

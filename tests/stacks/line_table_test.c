@@ -13,7 +13,7 @@
 #define MOST_INSTRUCTIONS 4096u
 #define NONE              INT32_MIN
 
-/* What an instruction's line is, counted from the first line of the code. */
+/* The line of an instruction, relative to the first line of the code. */
 struct lines {
 	int32_t of[MOST_INSTRUCTIONS];
 	uint32_t count;
@@ -39,7 +39,7 @@ static void put_signed(struct table *table, int32_t number)
 	put(table, value);
 }
 
-/* An entry as Python 3.11 writes it, for so many instructions, 8 at most; what is of columns has any values. */
+/* An entry as Python 3.11 writes it, for up to 8 instructions; the column data is arbitrary. */
 static void put_entry(struct table *table, struct lines *lines, unsigned form, int32_t delta,
 		      uint32_t instructions)
 {
@@ -143,7 +143,7 @@ static void no_more_is_written_than_there_is_room_for(void **state)
 	}
 }
 
-/* A copy of what was being freed. */
+/* A copy of an object that was being freed. */
 static void any_bytes_are_read(void **state)
 {
 	uint32_t used;

@@ -21,9 +21,8 @@
 #include "stacks/lock.h"
 #include "tests/lib/sleeping.h"
 
-#define LONG_S 20
-#define LONG_PAUSES                                                                                \
-	100 /* of whoever waits: far longer than the other takes where it is not held up */
+#define LONG_S       20
+#define LONG_PAUSES  100 /* limit of a wait: far longer than an undisturbed operation */
 #define SHORT_PAUSES 5
 
 static long (*real_call)(long, long, long, long, long, long, long);
@@ -50,7 +49,10 @@ static int look(struct dl_phdr_info *info, size_t bytes, void *count)
 	return 1;
 }
 
-/* ---- handlers of forks: the first registered is the last called before it, and the first after it ---- */
+/*
+ * ---- handlers of forks: the first registered is the last called before it, and the first after it
+ * ----
+ */
 
 static void before_fork(void)
 {
@@ -246,7 +248,10 @@ static uint32_t pauses_of_a_fork(void)
 	return gp_load32(&pauses) - before;
 }
 
-/* Out of a glance, which holds no signals back.  In a process of its own: the loader's lock stays taken there. */
+/*
+ * Out of a glance, which holds no signals back.  In a process of its own: the loader's lock stays
+ * taken there.
+ */
 static void a_fork_waits_once_for_who_has_gone(void **state)
 {
 	int status;
@@ -284,7 +289,10 @@ static void *ask_until_let_go(void *unused)
 	return unused;
 }
 
-/* The fork that did not wait for it has taken it for one that has gone; the next one is not to take another for it. */
+/*
+ * The fork that timed out has counted it as gone; the next fork must not count another thread as
+ * gone.
+ */
 static void one_that_is_slow_has_not_gone(void **state)
 {
 	pthread_t thread;
@@ -313,7 +321,10 @@ static void a_lock_that_nobody_gives_back_is_taken_in_the_end(void **state)
 
 static uint32_t stopped_lock, waits_while_stopped;
 
-/* The whole process is stopped in the first wait, for longer than anybody would wait; in the second the holder goes on. */
+/*
+ * The whole process is stopped in the first wait, for longer than anybody would wait; in the second
+ * the holder goes on.
+ */
 static long stop_then_unlock(long number, long a, long b, long c, long d, long e, long f)
 {
 	const struct timespec stopped = {GP_LOCK_MOST_NS / 1000000000u + 1, 0};

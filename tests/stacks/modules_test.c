@@ -1,4 +1,7 @@
-/* Modules that come and go, other stacks than a thread's own, code without unwind rules: what the walk makes of them. */
+/*
+ * modules: modules that come and go, other stacks than a thread's own, code without unwind rules:
+ * the results of the walk.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -182,7 +185,7 @@ static void *take_when_wanted(void *unused)
 	(void)unused;
 	for (int i = 0; i < 2; i++) {
 		sem_wait(&wanted);
-		/* not seen before: the list of modules is taken anew */
+		/* not seen before: the list of modules is read again */
 		had_to_look =
 			gp_modules_find((uint64_t)(uintptr_t)&take_when_wanted, &module, &is_first);
 		gp_rule_table_learn((uint64_t)(uintptr_t)&take_when_wanted + 8 + (uint64_t)i);
@@ -351,7 +354,7 @@ static __attribute__((noinline)) int go_on(int depth)
 	return room[0];
 }
 
-/* Each place has its own depth of the stack, so that no frame below is where it is of its neighbours. */
+/* Each place has its own stack depth, so that no frame has the address of its neighbors' frames. */
 static __attribute__((noinline)) int call_from(int place)
 {
 	volatile char *room = __builtin_alloca(64 + (size_t)place * 64);
@@ -360,7 +363,7 @@ static __attribute__((noinline)) int call_from(int place)
 	return room[0];
 }
 
-/* In no register: one that differs, and that all frames keep, is part of what they are compared by. */
+/* Not in a register: a differing callee-saved register is part of the comparison. */
 static uint64_t stepped_before;
 
 static __attribute__((noinline)) uint64_t count_steps(int places)

@@ -1,7 +1,8 @@
 /*
- * A library that comes and goes, for tests/stacks/modules_test.c: built twice, with frames of different sizes, so that the same address
- * needs another rule.  When it is loaded and unloaded it calls the function whose address is in the environment.  Built twice more it
- * looks like an interpreter, of a version that nobody knows and of one that is known, for tests/stacks/stack_test.c.
+ * A library that comes and goes, for tests/stacks/modules_test.c: built twice, with frames of
+ * different sizes, so that the same address needs another rule.  When loaded and unloaded it calls
+ * the function whose address is in the environment.  Two more builds look like a Python
+ * interpreter, of an unknown and of a known version, for tests/stacks/stack_test.c.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
- * The recorder of call stacks in a library of its own, for programs that are no CUDA programs: tests load it, into an interpreter or
- * another program, record, and read the trace.
+ * The recorder of call stacks in a library of its own, for programs that are no CUDA programs:
+ * tests load it, into an interpreter or another program, record, and read the trace.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -60,7 +60,7 @@ uint32_t probe_capture_in_thread(void)
 	return id;
 }
 
-/* One id for all, or 0 where they differ. */
+/* One id for all, or 0 if they differ. */
 uint32_t probe_repeat(uint32_t count)
 {
 	uint32_t first = 0;
@@ -90,8 +90,8 @@ static bool is_same(const struct gp_python_past *a, const struct gp_python_past 
 }
 
 /*
- * How many Python frames a walk finds that remembers those before it, and where in their code they are; -1: a walk without memory finds
- * others.
+ * The number of Python frames that a walk with memory finds, and their positions in the code; -1: a
+ * walk without memory finds others.
  */
 int32_t probe_compare(uint32_t offsets[GP_STACK_DEPTH])
 {
@@ -151,7 +151,7 @@ static void *sample(void *unused)
 	return NULL;
 }
 
-/* A thread of ours looks at the others from now on. */
+/* A profiler thread samples the others from now on. */
 int probe_sample(uint32_t period_us)
 {
 	sampling.period_ns = (uint64_t)period_us * 1000u;

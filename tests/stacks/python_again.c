@@ -1,11 +1,13 @@
 /*
- * A program that starts Python again and again in itself, whole or as another interpreter beside the first: for tests/stacks/python_test.py.
+ * A program that starts Python repeatedly in itself, as the whole interpreter or as another one
+ * beside the first: for tests/stacks/python_test.py.
  *
  *     python_again LIBPYTHON PROBE TRACE whole|beside|late
  *
- * Each time the same program runs, but that its function has another name.  Prints for every stack that was taken
- * `NAME ID`: what the function is called, and the stack's id.  With TRACE `-` none is taken: can this Python be started again at all?
- * late: it is looked at from before Python is loaded, and starts it once; no stack is taken.
+ * Each time the same program runs, with another name of its function.  Prints `NAME ID` for every
+ * captured stack: the name of the function and the stack's id.  With TRACE `-` none is captured, to
+ * check that this Python can be restarted at all.  late: sampling begins before Python is loaded,
+ * and Python starts once; no stack is captured.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -37,7 +39,7 @@ static void *must_load(const char *path, int how)
 	return library;
 }
 
-/* What is used of the interpreter. */
+/* The used functions of the interpreter. */
 static struct {
 	void (*initialize)(void);
 	int (*finalize)(void);
@@ -99,7 +101,7 @@ static bool run_beside(const char *take)
 	return true;
 }
 
-/* A function that works for a second, looked at from before there is a Python. */
+/* A function that works for a second, sampled since before there is a Python. */
 static bool run_late(const char *library, void *probe, const char *trace)
 {
 	int (*start)(const char *) = must_find(probe, "probe_start");

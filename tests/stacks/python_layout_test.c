@@ -75,7 +75,7 @@ static void agrees_with_what_an_interpreter_says(void **state)
 	}
 }
 
-/* From what is before 3.13 there is nothing to compare with. */
+/* Versions before 3.13 provide nothing to compare with. */
 static void asks_older_ones_nothing(void **state)
 {
 	(void)state;
@@ -84,7 +84,7 @@ static void asks_older_ones_nothing(void **state)
 						    VERSION(minor), NULL));
 }
 
-/* As the headers of these versions have them; from 3.13 on the runtime's table says so. */
+/* From the headers of these versions; from 3.13 on also in the runtime's table. */
 static void knows_where_threads_are(void **state)
 {
 	static const uint16_t threads[] = {[8] = 8, [9] = 8, [10] = 8, [11] = 16, [12] = 72};

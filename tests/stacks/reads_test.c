@@ -1,4 +1,4 @@
-/* Whatever lies on a stack, and wherever the stack ends: the walk reads no memory that cannot be read. */
+/* reads: for any content and end of a stack, the walk reads no unreadable memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static __attribute__((noinline)) void walk_here(void)
 	__asm__ volatile("" : : : "memory");
 }
 
-/* STACK_PAGES pages, and one that nobody may read; the end of what may be read. */
+/* STACK_PAGES pages, and an inaccessible one; the end of the readable part. */
 static char *map_stack(void)
 {
 	char *memory = mmap(NULL, (STACK_PAGES + 1) * PAGE, PROT_READ | PROT_WRITE,
@@ -50,7 +50,10 @@ static char *map_stack(void)
 
 /* ---- a stack that was made by hand ---- */
 
-/* Calls a function on another stack; its unwind information does not know of that, and leads beyond that stack's end. */
+/*
+ * Calls a function on another stack; its unwind information does not know of that, and leads beyond
+ * that stack's end.
+ */
 __asm__(".text\n.type call_on, @function\ncall_on:\n"
 	".cfi_startproc\n"
 	"pushq %rbx\n.cfi_def_cfa_offset 16\n"
@@ -83,7 +86,7 @@ static __attribute__((noinline)) void note_return_and_walk(void)
 	__asm__ volatile("" : : : "memory");
 }
 
-/* Frames that lead on and on, in the page behind the stack, which is gone the next time. */
+/* An endless chain of frames in the page behind the stack, which is unmapped the next time. */
 static void stops_where_memory_that_was_there_ends(void **state)
 {
 	char *end = map_stack();

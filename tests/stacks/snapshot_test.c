@@ -19,7 +19,7 @@
 static uint8_t data[GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES][PAGE];
 static struct gp_snapshot snapshot;
 
-/* Pages of which the last is not there. */
+/* Pages, the last of which is missing. */
 static uint8_t *make_pages(uint32_t count)
 {
 	uint8_t *pages = mmap(NULL, (size_t)(count + 1) * PAGE, PROT_READ | PROT_WRITE,
@@ -70,7 +70,10 @@ static void across_pages(void **state)
 	assert_int_equal(snapshot.count, 2);
 }
 
-/* What is read later than the others is not of the same moment; taken again, it is. */
+/*
+ * A page that is read later than the others is not consistent with them; in the next snapshot it
+ * is.
+ */
 static void whole_only_if_taken_together(void **state)
 {
 	uint8_t *pages = *state;
@@ -87,7 +90,7 @@ static void whole_only_if_taken_together(void **state)
 	pages[16] = 9;
 	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages + 16, &word, 8));
 	assert_int_equal(word, 0);
-	/* nor is a page asked for again that was not read */
+	/* nor is an unread page copied again */
 	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_TAKEN);
 	gp_snapshot_keep_read(&snapshot);
 	assert_int_equal(snapshot.count, 0);
@@ -116,7 +119,10 @@ static void pages_that_went_away(void **state)
 	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_UNMAPPED);
 }
 
-/* Between the copies of words and pages somebody changes the word: our own call does it, as the kernel cannot be asked to. */
+/*
+ * A word changes between the copies of words and pages: our replacement of the system call changes
+ * it.
+ */
 static struct gp_sys real;
 static uint64_t moving;
 
@@ -146,7 +152,7 @@ static void a_word_that_moves_is_seen(void **state)
 	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_TAKEN);
 }
 
-/* The second copy of the page is another than the first, and the words are what they were. */
+/* The second copy of the page differs from the first, while the words are unchanged. */
 static long change_second_copy(long number, long a, long b, long c, long d, long e, long f)
 {
 	long result = real.call(number, a, b, c, d, e, f);
@@ -173,9 +179,9 @@ static void what_is_other_in_the_second_copy_is_seen(void **state)
 	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages + 8, &word, 8));
 	assert_true(gp_snapshot_is_whole(&snapshot));
 	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages, &word, 8));
-	assert_int_equal(word, 0); /* the first is what is read */
+	assert_int_equal(word, 0); /* reads return the first copy */
 	assert_false(gp_snapshot_is_whole(&snapshot));
-	/* the next one begins anew */
+	/* the next one starts over */
 	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_TAKEN);
 	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages, &word, 8));
 	assert_true(gp_snapshot_is_whole(&snapshot));

@@ -1,4 +1,4 @@
-/* Captures where a program has little room, is interrupted, forks or ends. */
+/* stack: captures in a program with small stacks, in interrupted, forking and ending threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@
 #include "stacks/stack.h"
 #include "tests/lib/sanitizer.h"
 
-#define SMALL_STACK_BYTES 16384 /* PTHREAD_STACK_MIN, of which the C library takes some */
+#define SMALL_STACK_BYTES 16384 /* PTHREAD_STACK_MIN, part of which the C library uses */
 #define DEPTHS            40
 #define FORKS             50
 #define SIGNALS           2000
@@ -63,7 +63,10 @@ static void needs_little_stack(void **state)
 
 static volatile sig_atomic_t signal_count, taken_in_handler, errno_was_lost;
 
-/* The next signal comes some time after this one was handled: where handlers are slow, the rest goes on too. */
+/*
+ * The next signal comes some time after this one was handled, so that slow handlers do not stop the
+ * rest.
+ */
 static void signal_again(int count)
 {
 	const struct itimerval once = {{0, 0}, {0, count < SIGNALS ? 100 : 0}};
@@ -90,7 +93,10 @@ static __attribute__((noinline)) void take_at(int depth, volatile uint32_t *id)
 	__asm__ volatile("" : : : "memory");
 }
 
-/* Round and round through the depths, from one place, until so many signals came: how many stacks were not what they were at first. */
+/*
+ * Cycle through the depths, from one place, until enough signals came: the number of stacks that
+ * differ from the first ones.
+ */
 static int count_wrong(int signals)
 {
 	uint32_t first[DEPTHS] = {0};
@@ -157,7 +163,7 @@ static void end_if_it_hangs(void)
 	alarm(LONG_S);
 }
 
-/* A thread of ours asks the loader; what it has locked meanwhile must not be locked in the child for ever. */
+/* A profiler thread iterates the loader's list; its lock must not stay taken in the child. */
 static void leaves_the_loader_to_forked_children(void **state)
 {
 	pthread_t thread;
@@ -212,7 +218,10 @@ static void is_off_in_forked_children(void **state)
 
 /* ---- the steady state ---- */
 
-/* Any system call of this thread kills the process, but for those with which it says that it is done and waits for the end. */
+/*
+ * Any system call of this thread kills the process, except those by which it reports completion and
+ * waits for the end.
+ */
 static int forbid_system_calls(void)
 {
 	struct sock_filter code[] = {
@@ -301,7 +310,7 @@ static void takes_none_of_threads_that_ended(void **state)
 	pthread_key_delete(key);
 }
 
-/* A program of many threads does not grow: what a thread had is given back. */
+/* A program of many threads does not grow: the memory of an ended thread is released. */
 static void gives_back_what_threads_had(void **state)
 {
 	long before = 0, after = 0;
@@ -347,7 +356,7 @@ static void *load(const char *name, int (**call)(back *function, void *argument)
 	return library;
 }
 
-/* It is asked while it is there, and no more once it is gone; another one is. */
+/* The interpreter is called while it is loaded, and not after it is unloaded; another one is. */
 static void lets_an_interpreter_go(void **state)
 {
 	int (*call)(back * function, void *argument);
@@ -381,7 +390,7 @@ static void has_native_frames_of_unknown_interpreters(void **state)
 	}
 }
 
-/* What the trace says of it: its texts are as they are in the file. */
+/* Searches the note in the trace file, which contains texts verbatim. */
 static bool is_logged(const char *trace)
 {
 	static const char wanted[] =

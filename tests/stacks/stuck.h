@@ -1,4 +1,4 @@
-/* stuck: what a walk hangs its frames on where no rule leads on. */
+/* stuck: the marker frame of a walk that stopped without a rule. */
 #ifndef TESTS_STACKS_STUCK_H
 #define TESTS_STACKS_STUCK_H
 

@@ -1,4 +1,4 @@
-/* thread_memory: what threads that take call stacks are charged. */
+/* thread_memory: the charges of threads that capture call stacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "stacks/thread_memory.h"
 
 #define MIB   ((size_t)1 << 20)
-#define BOUND (32 * MIB) /* a quarter of it is what threads may take */
+#define BOUND (32 * MIB) /* threads may use a quarter of it */
 
 static int begin(void **state)
 {

@@ -1,6 +1,7 @@
 /*
- * The walk with memory against the walk without, and against libunwind, in programs that are hard on both: see
- * tests/stacks/adversary.py.  GPUPROF_TEST_CAPTURES and GPUPROF_TEST_SEED run it for longer or otherwise.
+ * The walk with memory against the walk without, and against libunwind, in programs that are hard
+ * on both: see tests/stacks/adversary.py.  GPUPROF_TEST_CAPTURES and GPUPROF_TEST_SEED run it for
+ * longer or otherwise.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +52,9 @@ static const struct {
 #undef X
 };
 
-/* Of exceptions that are being handled: the C++ library keeps them by thread, a fiber has its own. */
+/*
+ * Of exceptions that are being handled: the C++ library keeps them by thread, a fiber has its own.
+ */
 struct handled {
 	void *caught;
 	unsigned uncaught;
@@ -217,7 +220,9 @@ static void compare_with_bare(uint64_t number, struct gp_place place)
 			fail_at(i, "not what the walk without memory finds");
 }
 
-/* libunwind walks off the end of a fiber's stack: it is asked for no more than we have there. */
+/*
+ * libunwind walks off the end of a fiber's stack: it is asked for at most the frames that we have.
+ */
 static void compare_with_libunwind(unw_context_t *context)
 {
 	const struct gp_past *walk = self.memory->last;
@@ -240,7 +245,7 @@ static void compare_with_libunwind(unw_context_t *context)
 	self.oracle++;
 }
 
-/* The walk from this place whose slots are known, if there is one. */
+/* The walk from this place with collected slots, if there is one. */
 static const struct gp_past *find_known(const struct gp_place *place)
 {
 	for (uint32_t i = 0; i < GP_WALK_PASTS; i++)
@@ -249,7 +254,7 @@ static const struct gp_past *find_known(const struct gp_place *place)
 	return NULL;
 }
 
-/* Its slots are told to be as they were, or not; now and then, they are there to be known the next time. */
+/* Claim that its slots are unchanged, or not; sometimes collect them for the next walk. */
 static uint64_t walk_with_memory(struct gp_place place)
 {
 	const struct gp_past *known = find_known(&place);
@@ -340,7 +345,7 @@ static void agrees_in_adversarial_programs(void **state)
 #ifdef __SANITIZE_ADDRESS__
 const char *__lsan_default_options(void);
 
-/* Jumps leave behind what the frames in between own. */
+/* Jumps leak the objects of the frames in between. */
 const char *__lsan_default_options(void)
 {
 	return "detect_leaks=0";

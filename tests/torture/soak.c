@@ -1,11 +1,11 @@
 /*
- * Records a program that works as fast as it can for long, and reads the trace while it is written: nothing is missing or
- * there twice, each call and each kernel is there at the end, or counted as lost, and neither the program's memory nor its
- * ring file grows.
+ * soak: records a program that works as fast as it can for long, and reads the trace while it is
+ * written: no record is missing or duplicated, each call and each kernel is there at the end, or
+ * counted as lost, and neither the program's memory nor its ring file grows.
  *
- *	soak [SECONDS]			O names the build folder
+ * soak [SECONDS]                  O names the build folder
  *
- * What is read is cut out of the file, so that an hour needs no more disk than a minute.
+ * Read records are cut out of the file, so that an hour needs no more disk than a minute.
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
@@ -19,7 +19,7 @@
 #define BLOCK_BYTES (1u << 20)
 #define GROWTH_KB                                                                                  \
 	(4096u + (16u << 10)) /* within which memory is taken for flat; rings may still be made */
-#define WARM_UP_PART 5        /* of the time, before memory is looked at */
+#define WARM_UP_PART 5        /* of the time, before the first memory check */
 #define PAUSE_NS     2000000
 
 static struct scan scan;
@@ -52,7 +52,7 @@ static void take(void *unused, const struct found *f)
 		found.buffer_bytes = record->counter.value;
 }
 
-/* What is not there was counted. */
+/* Missing records were counted. */
 static void check_counts(uint64_t launches, uint64_t allocations)
 {
 	assert_true(found.launches <= launches && found.kernels <= launches);
@@ -86,7 +86,7 @@ static uint64_t read_more(int file, uint64_t at)
 	if (at - cut > 2 * BLOCK_BYTES) {
 		uint64_t end = at / BLOCK_BYTES * BLOCK_BYTES;
 
-		/* the file's first block says what it is */
+		/* the file's first block identifies it */
 		if (fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			      (off_t)(cut + BLOCK_BYTES), (off_t)(end - cut - BLOCK_BYTES)) == 0)
 			cut = end - BLOCK_BYTES;

@@ -1,6 +1,6 @@
 /*
- * steady SECONDS: launches kernels and allocates memory as fast as it can for so long, in one thread that stays and in one
- * after another that ends soon.  Prints how often it did what.
+ * steady SECONDS: launches kernels and allocates memory as fast as it can for that time, in one
+ * permanent thread and in a sequence of short ones.  Prints the counts.
  */
 #include <inttypes.h>
 #include <pthread.h>

@@ -1,12 +1,13 @@
 /*
- * Kills a profiled program at random instants and reads what is left: of each thread a prefix of what it did; with rings
- * that outlive the process all that it had done, to the last call, and each GPU record that was taken from CUPTI (which the simulated one counts);
- * nothing twice, and no GPU record of what was never launched.
+ * torture: kills a profiled program at random instants and reads the rest: a prefix of each
+ * thread's actions; with rings that outlive the process all finished calls, to the last one, and
+ * each GPU record that was taken from CUPTI (which the simulated one counts); no duplicates, and no
+ * GPU record without a launch.
  *
- *	torture [KILLS [SEED]]		so many in each placement of the rings; O names the build folder
+ * torture [KILLS [SEED]]          kills for each placement of the rings; O names the build folder
  *
- * Needs nothing but libc: it runs on machines with a GPU that have no more.
- * On the simulated device, or, where TESTS_ON_GPU is set, on the real one.
+ * Needs nothing but libc: it runs on machines with a GPU that have no more.  On the simulated
+ * device, or, if TESTS_ON_GPU is set, on the real one.
  */
 #include "tests/collector/trace_check.h"
 #include "tests/lib/case_folder.h"
@@ -38,7 +39,7 @@ static uint64_t all_launches, all_kernels, all_ranges, in_work;
 static uint32_t *texts;       /* by id: the number that it is, from 1 on; 0: not known */
 static uint8_t *called, *ran; /* by correlation id */
 
-/* What a worker does in turn. */
+/* The cycle of actions of a worker. */
 enum turn { PUSH, POP, ALLOCATE, TURNS };
 static struct event {
 	uint64_t ticks;
@@ -224,7 +225,7 @@ static int compare_events(const void *a, const void *b)
 	return (left->ticks > right->ticks) - (left->ticks < right->ticks);
 }
 
-/* The name of a range may have been defined by another thread: where is_all is not so, that may be lost. */
+/* Another thread may have defined the name of a range: without is_all it may be lost. */
 static void check_event(const struct event *event, uint64_t number, bool is_all)
 {
 	if (event->turn == ALLOCATE && event->value != LEAST_BYTES + number)
@@ -250,7 +251,10 @@ static bool are_of_one_ring(uint32_t worker)
 	return true;
 }
 
-/* A thread's events in order of time, for its first ones may be in the shared ring: where that is lost with the process, there may be a hole. */
+/*
+ * A thread's events in order of time.  Its first ones may be in the shared ring: if that is lost
+ * with the process, there may be a gap.
+ */
 static void check_events(uint32_t worker, bool is_all)
 {
 	bool has_no_hole = is_all || are_of_one_ring(worker);
@@ -316,7 +320,7 @@ static void read_remains(const char *place)
 		CHECK(scan_ring_file(&scan, ring_file, in_folder("t.gpuprof")));
 	if (scan.error != NULL)
 		fail("%s", scan.error);
-	CHECK(scan.damaged_bytes == 0); /* what is torn is the end */
+	CHECK(scan.damaged_bytes == 0); /* the end is torn */
 	check_counts(outlives);
 	remove_stray_ring_file(); /* and the one that was read */
 }
@@ -376,7 +380,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		kills = atoi(argv[1]);
-	setlinebuf(stdout); /* whatever ends us */
+	setlinebuf(stdout); /* ends us in any case */
 	called = malloc(MOST_NUMBERS);
 	ran = malloc(MOST_NUMBERS);
 	texts = malloc(MOST_NUMBERS * sizeof(*texts));

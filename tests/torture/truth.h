@@ -1,4 +1,7 @@
-/* truth: what the workload has begun and done, in a file that it shares with the test that kills it. */
+/*
+ * truth: the actions that the workload has begun and finished, in a file shared with the test that
+ * kills it.
+ */
 #ifndef TESTS_TORTURE_TRUTH_H
 #define TESTS_TORTURE_TRUTH_H
 

@@ -1,6 +1,6 @@
 /*
- * Launches kernels in ranges and allocates memory in two threads as fast as it can, until a timer of its own kills it.  Before and
- * after each call it says so in memory that outlives it.
+ * Launches kernels in ranges and allocates memory in two threads as fast as it can, until its own
+ * timer kills it.  Before and after each call it notes it in memory that outlives it.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/advice/advice_document.h"
 #include "report/symbols/call_site.h"
 #include "report/base/text/format.h"
-#include "report/codec/json_write.h"
 #include "report/base/text/paragraph.h"
 #include "report/base/text/text.h"
 
@@ -25,21 +25,10 @@
 /* One that is shown. */
 struct chosen {
 	const struct gp_finding *finding;
-	bool stands_for_all; /* of its rule: not all of them are shown */
+	uint32_t stands_for; /* so many of its rule, of which not all are shown; 0 = for itself */
 };
 
 /* ---- findings, for people ---- */
-
-struct gp_figure gp_finding_worth(const struct gp_finding *finding)
-{
-	if (finding->saves_ns > 0)
-		return gp_format_ns(finding->saves_ns);
-	if (finding->rule->is_moved)
-		return (struct gp_figure){"moved"};
-	if (finding->bytes > 0 || !finding->rule->is_of_results)
-		return gp_format_bytes(finding->bytes);
-	return (struct gp_figure){"errors"};
-}
 
 static void print_worth(FILE *out, const struct gp_finding *finding, uint64_t span_ns)
 {
@@ -78,13 +67,6 @@ static void print_place(FILE *out, const struct gp_finding *finding)
 	}
 }
 
-static void add_words(char *text, size_t bytes, const char *words)
-{
-	size_t used = strlen(text);
-
-	snprintf(text + used, bytes - used, "%s%s", used > 0 ? ", " : " (", words);
-}
-
 /* How many findings of its rule there are. */
 static uint32_t count_alike(const struct gp_advice *advice, const struct gp_finding *finding)
 {
@@ -110,50 +92,13 @@ static bool is_first(const struct gp_advice *advice, const struct gp_finding *fi
 	return count_before(advice, finding) == 0;
 }
 
-void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *finding,
-			 const struct gp_advice *advice, bool stands_for_all)
-{
-	double share = finding->saves_ns == 0 || advice->loop_ns == 0
-			       ? 1
-			       : (double)finding->saves_in_loop_ns / (double)finding->saves_ns;
-	char words[64];
-
-	text[0] = '\0';
-	if (finding->rule->is_once)
-		add_words(text, bytes, "once per run");
-	if (share >= 0.005 && share < 0.5) {
-		snprintf(words, sizeof(words), "%s in the loop",
-			 gp_format_ns(finding->saves_in_loop_ns).text);
-		add_words(text, bytes, words);
-	} else if (share < 0.005 && !finding->rule->is_once) {
-		add_words(text, bytes, "outside of the loop");
-	}
-	if (advice->process_count > 1) {
-		snprintf(words, sizeof(words), "pid %u", finding->pid);
-		add_words(text, bytes, words);
-	}
-	if (finding->processes > 1) {
-		snprintf(words, sizeof(words), "the most of %s processes",
-			 gp_format_count(finding->processes).text);
-		add_words(text, bytes, words);
-	}
-	if (stands_for_all) {
-		/* what is once is of several kinds, each with a remedy of its own */
-		snprintf(words, sizeof(words), "the most of %u %s", count_alike(advice, finding),
-			 finding->rule->is_once ? "findings" : "places");
-		add_words(text, bytes, words);
-	}
-	if (text[0] != '\0')
-		strncat(text, ")", bytes - strlen(text) - 1);
-}
-
 static void print_finding(FILE *out, const struct gp_finding *finding,
-			  const struct gp_advice *advice, bool stands_for_all)
+			  const struct gp_advice *advice, uint32_t stands_for)
 {
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
 	char where[128];
 
-	gp_finding_say_when(where, sizeof(where), finding, advice, stands_for_all);
+	gp_finding_say_when(where, sizeof(where), finding, advice, stands_for);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	gp_paragraph_wrap(out, finding->found, column + strlen(where), MARGIN, COLUMNS);
@@ -174,115 +119,23 @@ static void print_loop(FILE *out, const struct gp_advice *advice)
 			gp_format_count(advice->loop_passes).text);
 }
 
-/* Of the first place without a name ("app+0x1f0"): how it gets one. */
-static void print_nameless(FILE *out, const struct gp_advice *advice)
+/* Where there is no finding, first why. */
+static void print_notes(FILE *out, const struct gp_advice *advice, bool warns_of_sums)
 {
-	static const char *const words[][2] = {
-		[GP_WITHOUT_SYMBOLS] = {"no symbols in ",
-					": built with -g, and not stripped, its lines have names"},
-		[GP_FILE_UNREAD] =
-			{"no names of ",
-			 ": that file is not here, or is another build than the one that ran; `gpuprof finish FILE`,\n"
-			 "  where it is, adds them to the trace"},
-	};
+	struct gp_document document = {0};
+	const struct gp_section *none;
 
-	for (uint32_t i = 0; i < advice->count; i++) {
-		const struct gp_finding *finding = &advice->findings[i];
-		const char *at = strstr(finding->place, "+0x");
-
-		if (finding->naming == GP_NAMED || !at)
-			continue;
-		fprintf(out, "  %s%.*s%s\n", words[finding->naming][0], (int)(at - finding->place),
-			finding->place, words[finding->naming][1]);
-		return;
-	}
+	gp_advice_add_notes(advice, warns_of_sums, &document);
+	none = gp_document_section(&document, "none");
+	if (none && none->count > 0)
+		fprintf(out, "%s\n", gp_fields_text(&none->rows[0], "text"));
+	gp_document_print_text(gp_document_section(&document, "notes"), BRIEF_WIDE, out);
+	gp_document_free(&document);
 }
 
-/* What another recording would tell. */
-static void print_hints(FILE *out, const struct gp_advice *advice)
+void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 {
-	print_nameless(out, advice);
-	if (advice->lacks_stacks)
-		fputs("  for the lines to change, record with --stacks=all\n", out);
-	if (advice->lacks_unified)
-		fputs("  what moves of managed memory, and who waits for it, is known with --trace=default,unified\n",
-		      out);
-}
-
-/* Why no rule speaks of times between operations. */
-static const char *const whys[GP_IDLE_CAUSES] = {
-	[GP_IDLE_HOST] =
-		"they come at no place again and again, as where the system takes the processor from the host",
-	[GP_IDLE_COPY] = "the rules of copies found nothing that could be changed",
-	[GP_IDLE_PROFILER] = "without a profiler that time is not there",
-	[GP_IDLE_UNUSED] = "no process lived that had an operation on it",
-	[GP_IDLE_UNKNOWN] =
-		"the calls that ended these are not in the trace, or what a process did that has no end",
-};
-
-/* Of times between operations; NULL = there is nothing to say. */
-static const char *why_not_told(const struct gp_untold *untold, char *text, size_t bytes)
-{
-	if (untold->place)
-		snprintf(text, bytes, "%s %% of it ends %s",
-			 gp_format_percent((double)untold->place_ns, (double)untold->ns).text,
-			 untold->place);
-	else if (untold->few > 0)
-		snprintf(text, bytes, "too few at one place (%s) for the rules of copies",
-			 gp_format_count(untold->few).text);
-	else if (untold->is_little)
-		snprintf(text, bytes,
-			 "what could be saved is too little at each place for the rules of copies");
-	else
-		return whys[untold->cause];
-	return text;
-}
-
-static void put_why(char *text, size_t bytes, const struct gp_untold *untold)
-{
-	char words[640];
-	const char *why = why_not_told(untold, words, sizeof(words));
-	bool is_start = untold->before_ns * 2 >= untold->ns;
-
-	if (is_start || untold->after_ns * 2 >= untold->ns)
-		snprintf(text, bytes, "%s of it %s operation, once in a process",
-			 gp_format_ns(is_start ? untold->before_ns : untold->after_ns).text,
-			 is_start ? "before the first" : "after the last");
-	else if (untold->count == 0)
-		snprintf(text, bytes, "in times that are mostly of other causes");
-	else
-		snprintf(text, bytes, "%s time%s, of %s at most%s%s",
-			 gp_format_count(untold->count).text, untold->count == 1 ? "" : "s",
-			 gp_format_ns(untold->longest_ns).text, why ? ": " : "", why ? why : "");
-}
-
-static void print_untold(FILE *out, const struct gp_untold *untold, uint64_t wall_ns)
-{
-	char text[1024], why[768];
-
-	put_why(why, sizeof(why), untold);
-	snprintf(text, sizeof(text), "idle, and in no finding: %s, %s %% of %s, %s",
-		 gp_idle_cause_name(untold->cause),
-		 gp_format_percent((double)untold->ns, (double)wall_ns).text,
-		 gp_format_ns(wall_ns).text, why);
-	fputs("  ", out);
-	gp_paragraph_wrap(out, text, 2, 4, BRIEF_WIDE);
-}
-
-/* But of that cause, which GP_IDLE_CAUSES is none of. */
-static void print_untold_but(FILE *out, const struct gp_advice *advice, enum gp_idle_cause told)
-{
-	for (uint32_t i = 0; i < advice->untold_count; i++)
-		if (advice->untold[i].cause != told)
-			print_untold(out, &advice->untold[i], advice->wall_ns);
-}
-
-void gp_advice_print_doubts(FILE *out, const struct gp_advice *advice)
-{
-	if (advice->doubt)
-		fprintf(out, "  %s: the GPU may have been idle for less\n", advice->doubt);
-	print_untold_but(out, advice, GP_IDLE_CAUSES);
-	print_hints(out, advice);
+	print_notes(out, advice, false);
 }
 
 /*
@@ -322,7 +175,7 @@ static void print_all(FILE *out, const struct gp_advice *advice)
 		const struct gp_finding *finding = &advice->findings[i];
 
 		if (*finding->place == '\0' || count_before(advice, finding) < TOLD_WHOLLY)
-			print_finding(out, finding, advice, false);
+			print_finding(out, finding, advice, 0);
 		else
 			print_line(out, finding, advice);
 	}
@@ -346,15 +199,16 @@ static size_t choose(const struct gp_advice *advice, size_t limit, struct chosen
 		if (!first && room == 0)
 			continue;
 		room -= !first;
-		chosen[count++] = (struct chosen){finding, false};
+		chosen[count++] = (struct chosen){finding, 0};
 	}
 	for (size_t i = 0; i < count; i++) {
-		uint32_t alike = 0;
+		uint32_t alike = 0, all;
 
 		for (size_t k = 0; k < count; k++)
 			alike += chosen[k].finding->rule == chosen[i].finding->rule;
-		chosen[i].stands_for_all = is_first(advice, chosen[i].finding) &&
-					   alike < count_alike(advice, chosen[i].finding);
+		all = count_alike(advice, chosen[i].finding);
+		if (is_first(advice, chosen[i].finding) && alike < all)
+			chosen[i].stands_for = all;
 	}
 	return count;
 }
@@ -373,14 +227,12 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 	if (advice->loop_ns > 0)
 		print_loop(out, advice);
 	for (size_t i = 0; limit > 0 && i < count; i++)
-		print_finding(out, chosen[i].finding, advice, chosen[i].stands_for_all);
+		print_finding(out, chosen[i].finding, advice, chosen[i].stands_for);
 	if (limit == 0)
 		print_all(out, advice);
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
-	if (advice->count > 1)
-		fputs("  " GP_NO_SUM "\n", out);
-	gp_advice_print_doubts(out, advice);
+	print_notes(out, advice, advice->count > 1);
 }
 
 /* ---- findings, for one screen ---- */
@@ -525,7 +377,7 @@ static void print_finding_in_brief(FILE *out, const struct chosen *chosen,
 	size_t column = MARGIN + strlen(finding->rule->id) + 1;
 	char where[128], text[2048], *fitted;
 
-	gp_finding_say_when(where, sizeof(where), finding, advice, chosen->stands_for_all);
+	gp_finding_say_when(where, sizeof(where), finding, advice, chosen->stands_for);
 	print_worth(out, finding, advice->span_ns);
 	fprintf(out, "%s%s:", finding->rule->id, where);
 	column += strlen(where);
@@ -589,191 +441,26 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 	}
 	if (advice->count > count)
 		fprintf(out, "  ... %zu more: gpuprof advice FILE\n", advice->count - count);
-	if (overlap(advice))
-		fputs("  " GP_NO_SUM "\n", out);
-	gp_advice_print_doubts(out, advice);
+	print_notes(out, advice, overlap(advice));
 }
 
-/* ---- no findings ---- */
-
-/* Whether idle time is mostly no part of the work itself. */
-static bool idle_is_at_ends(const struct gp_advice *advice)
-{
-	return (advice->idle_before_ns + advice->idle_after_ns) * 2 >= advice->idle_ns;
-}
-
-/* Then how much is before it, and how much after it. */
-static void print_idle_ends(FILE *out, const struct gp_advice *advice)
-{
-	const char *recorded = advice->doubt ? "recorded " : "";
-	bool has_before = advice->idle_before_ns * 20 >= advice->idle_ns;
-	bool has_after = advice->idle_after_ns * 20 >= advice->idle_ns;
-
-	if (!idle_is_at_ends(advice))
-		return;
-	fputs(", ", out);
-	if (has_before)
-		fprintf(out, "%s before its first %soperation",
-			gp_format_ns(advice->idle_before_ns).text, recorded);
-	if (has_before && has_after)
-		fputs(" and ", out);
-	if (has_after)
-		fprintf(out, "%s after its last %s%s", gp_format_ns(advice->idle_after_ns).text,
-			recorded, has_before ? "one" : "operation");
-}
-
-/* What is more important than that there is no advice. */
-static void print_troubles(FILE *out, const struct gp_advice *advice)
-{
-	if (advice->why_no_end)
-		fprintf(out, "  the trace has no end: %s\n", advice->why_no_end);
-	if (advice->failures > 0)
-		fprintf(out, "  %s call%s failed: gpuprof summary --by failure FILE\n",
-			gp_format_count(advice->failures).text, advice->failures == 1 ? "" : "s");
-}
-
-/* Most rules have a least time that their share of the recorded time does not reach. */
-static bool is_too_short(uint64_t span_ns)
-{
-	size_t count = 0, too_short = 0;
-
-	for (; gp_rules[count]; count++) {
-		const struct gp_rule_threshold *least = &gp_rules[count]->threshold;
-		double percent = least->or_ns > 0 ? least->or_percent : least->saves_percent;
-		uint64_t ns = least->or_ns > 0 ? least->or_ns : least->saves_ns;
-
-		too_short += (double)ns * 100 > percent * (double)span_ns;
-	}
-	return span_ns > 0 && too_short * 2 > count;
-}
-
-/* A process that only asks, or makes contexts and ends them. */
-static void print_no_work(FILE *out, const struct gp_advice *advice)
-{
-	if (advice->span_ns > 0 && !advice->doubt)
-		fprintf(out, "  no GPU had anything to do in %s: gpuprof summary --by api FILE\n",
-			gp_format_ns(advice->span_ns).text);
-}
-
-/* Most of a short run is what any takes. */
-static void print_start_up(FILE *out, const struct gp_advice *advice)
-{
-	if (advice->idle_cause == GP_IDLE_SETUP && advice->idle_before_ns * 2 >= advice->wall_ns)
-		fputs("  making a context takes 100 to 300ms; of what takes 500ms and more, a rule speaks: gpuprof explain start-up\n",
-		      out);
-}
-
-static void print_idle(FILE *out, const struct gp_advice *advice)
-{
-	fprintf(out, "  the %sGPU was idle for %s%s %% of %s, mostly %s",
-		advice->gpus > 1 ? "busiest " : "", advice->doubt ? "at most " : "",
-		gp_format_percent((double)advice->idle_ns, (double)advice->wall_ns).text,
-		gp_format_ns(advice->wall_ns).text, gp_idle_cause_name(advice->idle_cause));
-	print_idle_ends(out, advice);
-	fprintf(out, ":%sgpuprof summary --by idle,gap%s --top 20 FILE\n",
-		idle_is_at_ends(advice) ? "\n    " : " ", advice->has_looks ? ",host" : "");
-	print_start_up(out, advice);
-}
-
-/* With where in the run most of it is, its main cause is told. */
-static bool tells_idle(const struct gp_advice *advice)
-{
-	return advice->wall_ns > 0 && advice->idle_ns * 2 >= advice->wall_ns;
-}
-
-void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
-{
-	if (advice->is_damaged)
-		fputs("No advice: in what can be read of the trace no rule found anything", out);
-	else if (is_too_short(advice->span_ns))
-		fprintf(out, "No advice: %s, first to last CUDA call, is too short for most rules",
-			gp_format_ns(advice->span_ns).text);
-	else if (advice->gpus == 0)
-		fputs("No advice: no operation of a GPU was recorded, and few rules speak without",
-		      out);
-	else
-		fputs("No advice: none of the rules found anything worth a change", out);
-	fputs(" (`gpuprof explain --list` names them)\n", out);
-	print_troubles(out, advice);
-	print_hints(out, advice);
-	if (advice->is_damaged)
-		return;
-	if (advice->wall_ns == 0)
-		print_no_work(out, advice);
-	else if (tells_idle(advice))
-		print_idle(out, advice);
-	print_untold_but(out, advice,
-			 tells_idle(advice) && idle_is_at_ends(advice) ? advice->idle_cause
-								       : GP_IDLE_CAUSES);
-}
-
-/* ---- findings, for programs ---- */
-
-static void put_number(struct gp_json *json, const char *key, uint64_t number)
-{
-	gp_json_text(json, key);
-	gp_json_unsigned(json, number);
-}
-
-static void put_finding(struct gp_json *json, const struct gp_finding *finding, uint64_t span_ns)
-{
-	gp_json_string_after(json, "{\"rule\": ", finding->rule->id);
-	gp_json_string_after(json, ", \"title\": ", finding->rule->title);
-	gp_json_string_after(json, ", \"found\": ", finding->found);
-	gp_json_string_after(json, ", \"change\": ", finding->change);
-	put_number(json, ", \"count\": ", finding->count);
-	put_number(json, ", \"time_ns\": ", finding->time_ns);
-	put_number(json, ", \"bytes\": ", finding->bytes);
-	put_number(json, ", \"saves_ns\": ", finding->saves_ns);
-	put_number(json, ", \"saves_in_loop_ns\": ", finding->saves_in_loop_ns);
-	put_number(json, ", \"processes\": ", finding->processes);
-	put_number(json, ", \"pid\": ", finding->pid);
-	gp_json_text(json, finding->rule->is_once ? ", \"once_per_run\": true"
-						  : ", \"once_per_run\": false");
-	gp_json_text(json, ", \"saves_share\": ");
-	gp_json_ratio(json, finding->saves_ns, span_ns > 0 ? span_ns : 1);
-	gp_json_string_after(json, ", \"call_site\": ", finding->place);
-	gp_json_string_after(json, ", \"called_by\": ", finding->callers);
-	gp_json_text(json, "}");
-}
-
-static void put_untold(struct gp_json *json, const struct gp_untold *untold, uint64_t wall_ns)
-{
-	gp_json_string_after(json, "{\"cause\": ", gp_idle_cause_name(untold->cause));
-	put_number(json, ", \"idle_ns\": ", untold->ns);
-	gp_json_text(json, ", \"idle_share\": ");
-	gp_json_ratio(json, untold->ns, wall_ns > 0 ? wall_ns : 1);
-	put_number(json, ", \"before_ns\": ", untold->before_ns);
-	put_number(json, ", \"after_ns\": ", untold->after_ns);
-	put_number(json, ", \"count\": ", untold->count);
-	put_number(json, ", \"longest_ns\": ", untold->longest_ns);
-	gp_json_string_after(json, ", \"place\": ", untold->place ? untold->place : "");
-	put_number(json, ", \"place_ns\": ", untold->place_ns);
-	gp_json_text(json, "}");
-}
+/* ---- for programs ---- */
 
 int gp_advice_print_json(FILE *out, const struct gp_advice *advice)
 {
+	struct gp_document document = {0};
 	struct gp_json json;
-	int result = gp_json_open(&json, out);
+	int result = gp_json_open(&json, out), closed;
 
 	if (result < 0)
 		return result;
-	put_number(&json, "{\"span_ns\": ", advice->span_ns);
-	put_number(&json, ", \"loop_ns\": ", advice->loop_ns);
-	gp_json_text(&json, advice->doubt ? ", \"partial\": true" : ", \"partial\": false");
-	gp_json_text(&json, ", \"findings\": [");
-	for (uint32_t i = 0; i < advice->count; i++) {
-		gp_json_text(&json, i > 0 ? ",\n" : "\n");
-		put_finding(&json, &advice->findings[i], advice->span_ns);
-	}
-	gp_json_text(&json, "\n], \"untold\": [");
-	for (uint32_t i = 0; i < advice->untold_count; i++) {
-		gp_json_text(&json, i > 0 ? ",\n" : "\n");
-		put_untold(&json, &advice->untold[i], advice->wall_ns);
-	}
-	gp_json_text(&json, "\n]}\n");
-	return gp_json_close(&json);
+	gp_advice_describe(advice, &document);
+	gp_document_write_json(&document, "", &json);
+	gp_json_text(&json, "\n");
+	result = document.error;
+	gp_document_free(&document);
+	closed = gp_json_close(&json);
+	return result < 0 ? result : closed;
 }
 
 /* ---- rules ---- */

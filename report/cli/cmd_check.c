@@ -59,9 +59,9 @@ static void print_metrics(void)
 {
 	for (int i = 0; i < GP_METRICS; i++)
 		printf("%-26s %-5s  %s%s\n", gp_metric_rows[i].name,
-		       gp_table_unit_name(gp_metric_rows[i].unit), gp_metric_rows[i].meaning,
+		       gp_unit_name(gp_metric_rows[i].unit), gp_metric_rows[i].meaning,
 		       gp_metric_rows[i].gated ? "" : " (judged only where thresholds name it)");
-	printf("%-26s %-5s  %s\n", "kernel", gp_table_unit_name(GP_UNIT_NS),
+	printf("%-26s %-5s  %s\n", "kernel", gp_unit_name(GP_UNIT_NS),
 	       "of one kernel's launches together: the 20 longest, and those that thresholds name");
 }
 

@@ -190,7 +190,7 @@ static void take_label(struct collection *e, const char *name, const struct gp_v
 	else if (value->kind == GP_VALUE_NONE)
 		put_label(e, name, "");
 	else
-		put_label(e, name, gp_table_number(value).text);
+		put_label(e, name, gp_value_number(value).text);
 }
 
 static void take_row(struct collection *e, int metric, const struct gp_table_head *head,

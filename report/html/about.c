@@ -6,7 +6,7 @@
 
 #include "gpuprof/version.h"
 #include "report/advice/advice.h"
-#include "report/advice/advice_print.h"
+#include "report/advice/advice_document.h"
 #include "report/analysis/analysis.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
@@ -133,35 +133,6 @@ static void put_kinds(struct gp_model *const *models, size_t count, const struct
 	gp_json_text(json, *separator == '{' ? "{}" : "}");
 }
 
-/* ---- advice ---- */
-
-static void put_finding(const struct gp_finding *finding, const struct gp_advice *advice,
-			struct gp_json *json)
-{
-	char when[128];
-
-	gp_finding_say_when(when, sizeof(when), finding, advice, false);
-	gp_json_text(json, "{\"id\":\"");
-	gp_json_text(json, finding->rule->id);
-	gp_json_text(json, "\"");
-	put_text(json, "title", finding->rule->title);
-	put_text(json, "meaning", finding->rule->meaning);
-	put_text(json, "ignore", finding->rule->ignore);
-	put_text(json, "found", finding->found);
-	put_text(json, "change", finding->change);
-	put_text(json, "place", finding->place);
-	put_text(json, "callers", finding->callers);
-	put_text(json, "when", when);
-	put_number(json, "saves", finding->saves_ns);
-	put_text(json, "worth", gp_finding_worth(finding).text);
-	put_number(json, "savesInLoop", finding->saves_in_loop_ns);
-	if (finding->show_ns > 0) {
-		put_number(json, "showAt", finding->show_at_ns);
-		put_number(json, "showFor", finding->show_ns);
-	}
-	gp_json_text(json, "}");
-}
-
 /* What was printed to a stream of memory, which is closed. */
 static int put_stream(struct gp_json *json, const char *key, FILE *out, char **text)
 {
@@ -173,68 +144,20 @@ static int put_stream(struct gp_json *json, const char *key, FILE *out, char **t
 	return result;
 }
 
-#define NOTE_MARGIN 2 /* of the lines that notes begin with */
-
-/*
- * A line that goes on in the next one, further in, in one: the page breaks lines where it has to.
- */
-static void join_lines(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from; from++) {
-		size_t margin = *from == '\n' ? strspn(from + 1, " ") : 0;
-
-		*to++ = margin > NOTE_MARGIN ? ' ' : *from;
-		if (margin > NOTE_MARGIN)
-			from += margin;
-	}
-	*to = '\0';
-}
-
-/* In the words of `gpuprof advice`: that there is none, or what else is to be known of findings. */
-static int put_advice_notes(const struct gp_advice *advice, struct gp_json *json)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *out = open_memstream(&text, &length);
-	int result;
-
-	if (!out)
-		return -ENOMEM;
-	if (advice->count > 1)
-		fputs(GP_NO_SUM "\n", out);
-	if (advice->count > 0)
-		gp_advice_print_doubts(out, advice);
-	else
-		gp_advice_print_none(out, advice);
-	result = gp_memory_stream_close(out, &text);
-	if (result == 0) {
-		join_lines(text);
-		put_text(json, "adviceNotes", text);
-	}
-	free(text);
-	return result;
-}
-
 static int put_advice(const struct gp_summary *summary, struct gp_json *json)
 {
+	struct gp_document document = {0};
 	struct gp_advice advice = {0};
 	int result = gp_advice_from(summary->basis, summary->models, summary->model_count, &advice);
 
-	gp_json_key(json, "advice");
-	gp_json_text(json, "[");
-	for (uint32_t i = 0; result == 0 && i < advice.count; i++) {
-		gp_json_text(json, i > 0 ? ",\n" : "");
-		put_finding(&advice.findings[i], &advice, json);
+	if (result == 0) {
+		gp_advice_describe(&advice, &document);
+		gp_advice_add_rules(&advice, &document);
+		gp_json_key(json, "advice");
+		gp_document_write_json(&document, "", json);
+		result = document.error;
 	}
-	gp_json_text(json, "]");
-	put_number(json, "adviceSpan",
-		   advice.span_ns); /* of several processes: in which any lived */
-	put_number(json, "loop", advice.loop_ns);
-	put_number(json, "loopPasses", advice.loop_passes);
-	if (result == 0)
-		result = put_advice_notes(&advice, json);
+	gp_document_free(&document);
 	gp_advice_free(&advice);
 	return result;
 }

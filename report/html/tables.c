@@ -26,7 +26,7 @@ static void put_columns(const struct gp_table *sheet, struct gp_json *json)
 	gp_json_text(json, ",\"columns\":[");
 	for (size_t i = 0; i < head->column_count; i++) {
 		gp_json_string_after(json, i > 0 ? ",[" : "[", head->columns[i].title);
-		gp_json_string_after(json, ",", gp_table_unit_name(head->columns[i].unit));
+		gp_json_string_after(json, ",", gp_unit_name(head->columns[i].unit));
 		gp_json_text(json, head->columns[i].unit == GP_UNIT_TEXT ? ",1" : ",0");
 		gp_json_text(json, is_real(sheet, i) ? ",1]" : ",0]");
 	}
@@ -51,7 +51,7 @@ static void put_value(const struct gp_value *value, struct gp_json *json)
 	else if (value->kind == GP_VALUE_REAL)
 		put_real(value->real, json);
 	else
-		gp_json_text(json, gp_table_number(value).text);
+		gp_json_text(json, gp_value_number(value).text);
 }
 
 static void put_rows(const struct gp_table *sheet, struct gp_json *json)

@@ -60,7 +60,7 @@ static struct gp_column *make_columns(const struct gp_table_head *head)
 
 static int put_figure(struct gp_text_table *table, const struct gp_value *value, enum gp_unit unit)
 {
-	char *figure = gp_table_figure(value, unit);
+	char *figure = gp_value_figure(value, unit);
 
 	if (!figure)
 		return -ENOMEM;

@@ -8,16 +8,6 @@
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
-struct gp_value gp_value_percent(double part, double whole)
-{
-	return whole > 0 ? gp_value_real(100 * part / whole) : gp_value_none();
-}
-
-struct gp_value gp_value_rate(uint64_t bytes, uint64_t ns)
-{
-	return ns > 0 ? gp_value_real((double)bytes / (double)ns) : gp_value_none();
-}
-
 void gp_table_open(struct gp_table *sheet, const struct gp_table_head *head)
 {
 	*sheet = (struct gp_table){.head = head};

@@ -26,7 +26,7 @@ static void begin_csv(struct gp_table_writer *writer)
 
 		fprintf(writer->out, "%s%s", i > 0 ? "," : "", head->columns[i].title);
 		if (shows_unit(unit))
-			fprintf(writer->out, " (%s)", gp_table_unit_name(unit));
+			fprintf(writer->out, " (%s)", gp_unit_name(unit));
 	}
 	fputs("\n", writer->out);
 }
@@ -40,7 +40,7 @@ static void put_csv(struct gp_table_writer *writer, const struct gp_value *value
 	if (unit == GP_UNIT_ADDRESS) {
 		fprintf(writer->out, "0x%" PRIx64, value->whole);
 	} else if (value->kind != GP_VALUE_TEXT) {
-		fputs(gp_table_number(value).text, writer->out);
+		fputs(gp_value_number(value).text, writer->out);
 	} else {
 		text = gp_csv_text(value->text);
 		if (text)
@@ -112,7 +112,7 @@ static void begin_json(struct gp_table_writer *writer)
 		gp_json_text(json, i > 0 ? ", {\"name\": " : "{\"name\": ");
 		put_string(json, writer->head->columns[i].title);
 		gp_json_text(json, ", \"unit\": ");
-		put_string(json, gp_table_unit_name(writer->head->columns[i].unit));
+		put_string(json, gp_unit_name(writer->head->columns[i].unit));
 		gp_json_text(json, "}");
 	}
 	gp_json_text(json, "], \"rows\": [");
@@ -127,7 +127,7 @@ static void put_json(struct gp_json *json, const struct gp_value *value, enum gp
 	else if (unit == GP_UNIT_ADDRESS)
 		gp_json_address(json, value->whole);
 	else
-		gp_json_text(json, gp_table_number(value).text);
+		gp_json_text(json, gp_value_number(value).text);
 }
 
 static void put_json_row(struct gp_table_writer *writer, const struct gp_value *values)

@@ -47,7 +47,7 @@ static void print_text(struct gp_table_writer *writer)
 static void put_text_row(struct gp_table_writer *writer, const struct gp_value *values)
 {
 	for (size_t i = 0; writer->table && i < writer->head->column_count; i++) {
-		char *figure = gp_table_figure(&values[i], writer->head->columns[i].unit);
+		char *figure = gp_value_figure(&values[i], writer->head->columns[i].unit);
 
 		if (!figure)
 			writer->error = -ENOMEM;
@@ -104,7 +104,7 @@ static void put_markdown_row(struct gp_table_writer *writer, const struct gp_val
 {
 	fputs("|", writer->out);
 	for (size_t i = 0; i < writer->head->column_count; i++) {
-		char *figure = gp_table_figure(&values[i], writer->head->columns[i].unit);
+		char *figure = gp_value_figure(&values[i], writer->head->columns[i].unit);
 
 		fputs(" ", writer->out);
 		if (!figure)

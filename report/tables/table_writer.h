@@ -77,22 +77,7 @@ void gp_table_writer_end(struct gp_table_writer *writer);
 /* Returns 0, -ENOMEM, or -EIO if out could not be written. */
 int gp_table_writer_close(struct gp_table_writer *writer);
 
-/*
- * A value as text and markdown have it, to be freed; text is escaped for a terminal.  NULL: no
- * memory.
- */
-char *gp_table_figure(const struct gp_value *value, enum gp_unit unit);
-
 /* Text in markdown, with what markdown gives a meaning escaped. */
 void gp_table_put_markdown(FILE *out, const char *text);
-
-/* A number as CSV and JSON have it: all of its digits, at most three decimals. */
-struct gp_table_number {
-	char text[40];
-};
-struct gp_table_number gp_table_number(const struct gp_value *value);
-
-/* "ns", "bytes", "percent", ...; "" for what has no unit. */
-const char *gp_table_unit_name(enum gp_unit unit);
 
 #endif

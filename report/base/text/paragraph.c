@@ -1,5 +1,6 @@
 #include "report/base/text/paragraph.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define INDENT      "  "
@@ -76,12 +77,14 @@ void gp_paragraph_fold(FILE *out, const char *text, size_t columns)
 
 void gp_paragraph_wrap(FILE *out, const char *text, size_t column, size_t margin, size_t columns)
 {
+	bool is_first = column <= margin; /* of its line */
+
 	for (size_t length; (length = strcspn(text, " ")) > 0;
-	     text += length, text += *text == ' ') {
-		if (column > margin && column + 1 + length > columns) {
+	     text += length, text += *text == ' ', is_first = false) {
+		if (!is_first && column + 1 + length > columns) {
 			fprintf(out, "\n%*s", (int)margin, "");
 			column = margin;
-		} else if (column > margin) {
+		} else if (!is_first) {
 			putc(' ', out);
 			column++;
 		}

@@ -25,9 +25,9 @@ function usualIteration() {
  * null: nothing does.
  */
 function evidence(finding) {
-	const pass = finding.savesInLoop * 2 > finding.saves && usualIteration(),
+	const pass = finding.saves_in_loop_ns * 2 > finding.saves_ns && usualIteration(),
 		call = /\b(cuda|cu)[A-Z]\w+/.exec(finding.found) || /\bmem(cpy|set)\b/i.exec(finding.found);
-	if (finding.showFor) return () => showGap({ Start: finding.showAt, Duration: finding.showFor });
+	if (finding.show_ns) return () => showGap({ Start: finding.show_at_ns, Duration: finding.show_ns });
 	if (!call && pass) return () => showGap({ Start: pass.Start, Duration: pass.Wall });
 	if (!call) return null;
 	return () => {
@@ -51,29 +51,30 @@ function marked(text) {
 
 /* Of the findings of one rule so many stand with all that there is to say; of the others a line, as in `gpuprof advice`. */
 const TOLD_WHOLLY = 3;
-const savedBy = (f, about) =>
-	el('div', { class: 'num worth' }, el('b', null, f.worth), ' ', el('span', { class: 'dim' }, f.saves > 0 ? fmtPercent(f.saves, about.adviceSpan) : ''));
+const savedBy = (f, advice) =>
+	el('div', { class: 'num worth' }, el('b', null, f.worth), ' ', el('span', { class: 'dim' }, f.saves_ns > 0 ? fmtPercent(f.saves_ns, advice.span_ns) : ''));
 const lead = (f) =>
 	evidence(f)
 		? el('button', { class: 'go', onclick: evidence(f), title: 'Its longest time, call or gap; or an iteration of the loop' }, 'see it in the timeline ›')
 		: el('span');
-function findingArticle(f, about) {
-	const level = f.saves > 0.1 * about.adviceSpan ? 'high' : f.saves > 0.01 * about.adviceSpan ? 'medium' : 'low';
+function findingArticle(f, advice) {
+	const level = f.saves_share > 0.1 ? 'high' : f.saves_share > 0.01 ? 'medium' : 'low',
+		rule = advice.rules.find((rule) => rule.rule === f.rule);
 	return el(
 		'article',
 		{ class: level },
-		savedBy(f, about),
+		savedBy(f, advice),
 		el(
 			'div',
 			null,
 			el('b', null, plain(f.title)),
-			el('span', { class: 'dim' }, f.when),
+			f.when ? el('span', { class: 'dim' }, ' ' + f.when) : null,
 			el(
 				'p',
 				null,
 				marked(beginning(f.found)),
-				f.place ? ', at ' + plain(f.place) : null,
-				f.callers ? ' < ' + plain(f.callers) : null,
+				f.call_site ? ', at ' + plain(f.call_site) : null,
+				f.called_by ? ' < ' + plain(f.called_by) : null,
 				'.',
 			),
 			el('p', { class: 'change' }, '→ ', marked(sentence(f.change))),
@@ -81,39 +82,37 @@ function findingArticle(f, about) {
 				'details',
 				null,
 				el('summary', null, 'what it means, and when to ignore it'),
-				el('p', null, marked(plain(f.meaning))),
-				el('p', null, marked('Ignore it: ' + plain(f.ignore))),
-				el('p', null, el('code', null, 'gpuprof explain ' + f.id)),
+				el('p', null, marked(plain(rule.meaning))),
+				el('p', null, marked('Ignore it: ' + plain(rule.ignore))),
+				el('p', null, el('code', null, 'gpuprof explain ' + f.rule)),
 			),
 		),
 		lead(f),
 	);
 }
-const findingLine = (f, about) =>
-	el('article', { class: 'line' }, savedBy(f, about), el('div', null, plain(f.title) + ': ', f.place ? 'the same at ' + plain(f.place) : marked(plain(f.found))), lead(f));
+const findingLine = (f, advice) =>
+	el('article', { class: 'line' }, savedBy(f, advice), el('div', null, plain(f.title) + ': ', f.call_site ? 'the same at ' + plain(f.call_site) : marked(plain(f.found))), lead(f));
 
-/* Of a command that the page has the table of: that, in its place. */
-function noteOf(line) {
-	const [told] = line.split(': gpuprof summary --by failure FILE'),
-		[first] = recordsOf('failure');
-	if (told === line || !first) return marked(beginning(line));
-	return [beginning(told) + ': ' + failureOf(first) + ' ', el('button', { class: 'go', onclick: () => openView('tables', 'failure') }, 'all ›')];
+/* In place of a command of which the page has the table: what that begins with. */
+function noteOf({ id, text, command }) {
+	const [first] = recordsOf('failure');
+	if (id === 'failed-calls' && first)
+		return [beginning(text) + ': ' + failureOf(first) + ' ', el('button', { class: 'go', onclick: () => openView('tables', 'failure') }, 'all ›')];
+	return [marked(beginning(text)), command ? [': ', el('code', null, command)] : null];
 }
 
-function adviceSection(about) {
-	if (!about.advice) return null;
-	const lines = about.adviceNotes.trim().split('\n').filter(Boolean).map((line) => el('p', { class: 'dim' }, noteOf(line.trim()))),
-		notes = el('div', { class: 'notes' }, lines),
-		isToldWholly = (f, i) => about.advice.slice(0, i).filter((before) => before.id === f.id).length < TOLD_WHOLLY;
-	if (!about.advice.length) return section('What to change', '', notes);
+function adviceSection({ advice }) {
+	if (!advice) return null;
+	const { findings, span_ns: span, loop_ns: loop } = advice,
+		notes = el('div', { class: 'notes' }, [...(advice.none || []), ...advice.notes].map((note) => el('p', { class: 'dim' }, noteOf(note)))),
+		isToldWholly = (f, i) => findings.slice(0, i).filter((before) => before.rule === f.rule).length < TOLD_WHOLLY;
+	if (!findings.length) return section('What to change', '', notes);
 	return section(
 		'What to change',
 		'what it could save at most, of ' +
-			fmtNs(about.adviceSpan) +
-			(about.loop
-				? ', of which ' + (about.loop * 2 >= about.adviceSpan ? 'the main loop of ' : 'a loop of ') + fmtCount(about.loopPasses) + ' iterations took ' + fmtNs(about.loop)
-				: ''),
-		el('div', { class: 'advice' }, about.advice.map((f, i) => (isToldWholly(f, i) ? findingArticle : findingLine)(f, about))),
+			fmtNs(span) +
+			(loop ? ', of which ' + (loop * 2 >= span ? 'the main loop of ' : 'a loop of ') + fmtCount(advice.loop_iterations) + ' iterations took ' + fmtNs(loop) : ''),
+		el('div', { class: 'advice' }, findings.map((f, i) => (isToldWholly(f, i) ? findingArticle : findingLine)(f, advice))),
 		notes,
 	);
 }

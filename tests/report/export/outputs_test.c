@@ -107,7 +107,7 @@ static void put_rows(FILE *out, const struct gp_table *sheet)
 			fprintf(out, "%s%s",
 				value->kind == GP_VALUE_TEXT   ? value->text
 				: value->kind == GP_VALUE_NONE ? ""
-							       : gp_table_number(value).text,
+							       : gp_value_number(value).text,
 				c + 1 < head->column_count ? "," : "\n");
 		}
 }

@@ -140,7 +140,7 @@ static void a_change_may_be_negative(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct gp_value value = gp_value_real(cases[i].value);
-		char *figure = gp_table_figure(&value, cases[i].unit);
+		char *figure = gp_value_figure(&value, cases[i].unit);
 
 		assert_string_equal(figure, cases[i].figure);
 		free(figure);

@@ -1,0 +1,137 @@
+#include "report/document/document.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/array.h"
+
+static void free_fields(struct gp_fields *fields)
+{
+	for (uint32_t i = 0; i < fields->count; i++)
+		if (fields->fields[i].value.kind == GP_VALUE_TEXT)
+			free((char *)fields->fields[i].value.text);
+	free(fields->fields);
+}
+
+void gp_document_free(struct gp_document *document)
+{
+	for (uint32_t i = 0; i < document->count; i++) {
+		for (uint32_t k = 0; k < document->sections[i].count; k++)
+			free_fields(&document->sections[i].rows[k]);
+		free(document->sections[i].rows);
+	}
+	free(document->sections);
+	free_fields(&document->facts);
+	*document = (struct gp_document){0};
+}
+
+/* Whether there is room for one more element; where there is none, that is remembered. */
+static bool grow(struct gp_document *document, void *array, uint32_t *capacity, uint32_t count,
+		 size_t element_bytes)
+{
+	int result = gp_array_grow(array, capacity, count, element_bytes);
+
+	if (document->error == 0)
+		document->error = result;
+	return document->error == 0;
+}
+
+void gp_document_add_section(struct gp_document *document, const char *id)
+{
+	if (grow(document, &document->sections, &document->capacity, document->count,
+		 sizeof(*document->sections)))
+		document->sections[document->count++] = (struct gp_section){.id = id};
+}
+
+static struct gp_section *last_section(struct gp_document *document)
+{
+	return document->count > 0 ? &document->sections[document->count - 1] : NULL;
+}
+
+void gp_document_add_row(struct gp_document *document)
+{
+	struct gp_section *section = last_section(document);
+
+	if (section && grow(document, &section->rows, &section->capacity, section->count,
+			    sizeof(*section->rows)))
+		section->rows[section->count++] = (struct gp_fields){0};
+}
+
+static struct gp_fields *last_fields(struct gp_document *document)
+{
+	struct gp_section *section = last_section(document);
+
+	return section && section->count > 0 ? &section->rows[section->count - 1]
+					     : &document->facts;
+}
+
+void gp_document_add(struct gp_document *document, const char *id, enum gp_unit unit,
+		     struct gp_value value)
+{
+	struct gp_fields *fields = last_fields(document);
+
+	if (value.kind == GP_VALUE_NONE || !grow(document, &fields->fields, &fields->capacity,
+						 fields->count, sizeof(*fields->fields)))
+		return;
+	if (value.kind == GP_VALUE_TEXT && !(value.text = strdup(value.text)))
+		document->error = -ENOMEM;
+	else
+		fields->fields[fields->count++] = (struct gp_field){id, unit, value};
+}
+
+void gp_document_add_number(struct gp_document *document, const char *id, enum gp_unit unit,
+			    uint64_t number)
+{
+	gp_document_add(document, id, unit, gp_value_whole(number));
+}
+
+void gp_document_add_flag(struct gp_document *document, const char *id, bool is_so)
+{
+	gp_document_add(document, id, GP_UNIT_FLAG, gp_value_whole(is_so));
+}
+
+void gp_document_add_text(struct gp_document *document, const char *id, const char *text)
+{
+	if (text)
+		gp_document_add(document, id, GP_UNIT_TEXT, gp_value_text(text));
+}
+
+void gp_document_add_words(struct gp_document *document, const char *id, const char *format, ...)
+{
+	char *text = NULL;
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+		document->error = -ENOMEM;
+	}
+	va_end(arguments);
+	gp_document_add_text(document, id, text);
+	free(text);
+}
+
+const struct gp_section *gp_document_section(const struct gp_document *document, const char *id)
+{
+	for (uint32_t i = 0; i < document->count; i++)
+		if (strcmp(document->sections[i].id, id) == 0)
+			return &document->sections[i];
+	return NULL;
+}
+
+const struct gp_value *gp_fields_value(const struct gp_fields *fields, const char *id)
+{
+	for (uint32_t i = 0; i < fields->count; i++)
+		if (strcmp(fields->fields[i].id, id) == 0)
+			return &fields->fields[i].value;
+	return NULL;
+}
+
+const char *gp_fields_text(const struct gp_fields *fields, const char *id)
+{
+	const struct gp_value *value = gp_fields_value(fields, id);
+
+	return value && value->kind == GP_VALUE_TEXT ? value->text : "";
+}

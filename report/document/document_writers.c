@@ -1,0 +1,94 @@
+/* Documents as JSON for programs and the page, and their sentences as text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/base/text/paragraph.h"
+#include "report/document/document.h"
+
+#define INDENT      2
+#define NEXT_INDENT 4
+
+/* ---- JSON ---- */
+
+static void write_value(const struct gp_field *field, struct gp_json *json)
+{
+	char ratio[32];
+
+	if (field->value.kind == GP_VALUE_TEXT) {
+		gp_json_string(json, field->value.text, strlen(field->value.text));
+	} else if (field->unit == GP_UNIT_FLAG) {
+		gp_json_text(json, field->value.whole ? "true" : "false");
+	} else if (field->unit == GP_UNIT_RATIO) {
+		snprintf(ratio, sizeof(ratio), "%.6f", field->value.real);
+		gp_json_text(json, ratio);
+	} else {
+		gp_json_text(json, gp_value_number(&field->value).text);
+	}
+}
+
+static void write_fields(const struct gp_fields *fields, struct gp_json *json)
+{
+	for (uint32_t i = 0; i < fields->count; i++) {
+		gp_json_text(json, i > 0 ? ", \"" : "\"");
+		gp_json_text(json, fields->fields[i].id);
+		gp_json_text(json, "\": ");
+		write_value(&fields->fields[i], json);
+	}
+}
+
+static void write_section(const struct gp_section *section, struct gp_json *json)
+{
+	gp_json_text(json, "\"");
+	gp_json_text(json, section->id);
+	gp_json_text(json, "\": [");
+	for (uint32_t i = 0; i < section->count; i++) {
+		gp_json_text(json, i > 0 ? ",\n{" : "\n{");
+		write_fields(&section->rows[i], json);
+		gp_json_text(json, "}");
+	}
+	gp_json_text(json, "]");
+}
+
+void gp_document_write_json(const struct gp_document *document, const char *lead,
+			    struct gp_json *json)
+{
+	gp_json_text(json, "{");
+	gp_json_text(json, lead);
+	write_fields(&document->facts, json);
+	for (uint32_t i = 0; i < document->count; i++) {
+		gp_json_text(json, i > 0 || document->facts.count > 0 ? ", " : "");
+		write_section(&document->sections[i], json);
+	}
+	gp_json_text(json, "}");
+}
+
+/* ---- text ---- */
+
+static bool fits(const char *text, const char *command, size_t columns)
+{
+	return INDENT + strlen(text) + strlen(": ") + strlen(command) <= columns;
+}
+
+static void print_sentence(const char *text, const char *command, size_t columns, FILE *out)
+{
+	char *colon = NULL;
+
+	fprintf(out, "%*s", INDENT, "");
+	if (*command && fits(text, command, columns)) {
+		fprintf(out, "%s: %s\n", text, command);
+		return;
+	}
+	if (*command && asprintf(&colon, "%s:", text) < 0)
+		colon = NULL;
+	gp_paragraph_wrap(out, colon ? colon : text, INDENT, NEXT_INDENT, columns);
+	if (*command)
+		fprintf(out, "%*s%s\n", NEXT_INDENT, "", command);
+	free(colon);
+}
+
+void gp_document_print_text(const struct gp_section *section, size_t columns, FILE *out)
+{
+	for (uint32_t i = 0; section && i < section->count; i++)
+		print_sentence(gp_fields_text(&section->rows[i], "text"),
+			       gp_fields_text(&section->rows[i], "command"), columns, out);
+}

@@ -1,0 +1,90 @@
+/*
+ * value: a typed value of a report, and how it is written.
+ *
+ * A value keeps its unit (ns, bytes) whatever it is printed as.
+ */
+#ifndef REPORT_DOCUMENT_VALUE_H
+#define REPORT_DOCUMENT_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum gp_unit {
+	GP_UNIT_TEXT,
+	GP_UNIT_COUNT,  /* of things */
+	GP_UNIT_NUMBER, /* a name that is a number (a pid): never grouped or scaled */
+	GP_UNIT_NS,
+	GP_UNIT_MOMENT, /* ns from a time that all rows count from */
+	GP_UNIT_BYTES,
+	GP_UNIT_PERCENT,
+	GP_UNIT_CHANGE,   /* percent that there is more, or less, of something */
+	GP_UNIT_GB_PER_S, /* 10^9 bytes per second */
+	GP_UNIT_ADDRESS,
+	GP_UNIT_RATIO, /* a part of 1, to a millionth */
+	GP_UNIT_FLAG,  /* whether it is so: 1 or 0 */
+	GP_UNITS
+};
+
+enum gp_value_kind { GP_VALUE_NONE, GP_VALUE_WHOLE, GP_VALUE_REAL, GP_VALUE_TEXT };
+
+struct gp_value {
+	enum gp_value_kind kind;
+	union {
+		uint64_t whole;
+		double real;
+		const char *text;
+	};
+};
+
+static inline struct gp_value gp_value_none(void)
+{
+	return (struct gp_value){.kind = GP_VALUE_NONE};
+}
+
+static inline struct gp_value gp_value_whole(uint64_t whole)
+{
+	return (struct gp_value){.kind = GP_VALUE_WHOLE, .whole = whole};
+}
+
+static inline struct gp_value gp_value_real(double real)
+{
+	return (struct gp_value){.kind = GP_VALUE_REAL, .real = real};
+}
+
+static inline struct gp_value gp_value_text(const char *text)
+{
+	return (struct gp_value){.kind = GP_VALUE_TEXT, .text = text};
+}
+
+/* A moment, counted from another one: before that, negative. */
+static inline struct gp_value gp_value_moment(int64_t ns)
+{
+	return ns < 0 ? gp_value_real((double)ns) : gp_value_whole((uint64_t)ns);
+}
+
+/* part of whole in percent; none of nothing. */
+struct gp_value gp_value_percent(double part, double whole);
+
+/* 10^9 bytes a second; none where no time passed. */
+struct gp_value gp_value_rate(uint64_t bytes, uint64_t ns);
+
+/* To a millionth, rounded down; of nothing, 0. */
+struct gp_value gp_value_ratio(uint64_t part, uint64_t whole);
+
+/*
+ * A value as text and markdown have it, to be freed; text is escaped for a terminal.  NULL: no
+ * memory.
+ */
+char *gp_value_figure(const struct gp_value *value, enum gp_unit unit);
+
+/* A number as CSV and JSON have it: all of its digits, at most three decimals. */
+struct gp_value_number {
+	char text[40];
+};
+struct gp_value_number gp_value_number(const struct gp_value *value);
+
+/* "ns", "bytes", "percent", ...; "" for what has no unit. */
+const char *gp_unit_name(enum gp_unit unit);
+
+#endif

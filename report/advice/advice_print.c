@@ -455,8 +455,9 @@ int gp_advice_print_json(FILE *out, const struct gp_advice *advice)
 	if (result < 0)
 		return result;
 	gp_advice_describe(advice, &document);
-	gp_document_write_json(&document, "", &json);
-	gp_json_text(&json, "\n");
+	gp_json_text(&json, "{");
+	gp_document_write_json(&document, &json);
+	gp_json_text(&json, "}\n");
 	result = document.error;
 	gp_document_free(&document);
 	closed = gp_json_close(&json);

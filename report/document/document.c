@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/base/array.h"
+#include "report/base/memstream.h"
 
 static void free_fields(struct gp_fields *fields)
 {
@@ -110,6 +111,25 @@ void gp_document_add_words(struct gp_document *document, const char *id, const c
 	}
 	va_end(arguments);
 	gp_document_add_text(document, id, text);
+	free(text);
+}
+
+void gp_document_add_printed(struct gp_document *document, const char *id, gp_document_print *print,
+			     const void *context)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	int result = -ENOMEM;
+
+	if (out) {
+		print(out, context);
+		result = gp_memory_stream_close(out, &text);
+	}
+	if (result == 0)
+		gp_document_add_text(document, id, text);
+	else
+		document->error = result;
 	free(text);
 }
 

@@ -65,6 +65,11 @@ void gp_document_add_text(struct gp_document *document, const char *id, const ch
 __attribute__((format(printf, 3, 4))) void
 gp_document_add_words(struct gp_document *document, const char *id, const char *format, ...);
 
+/* What a function prints. */
+typedef void gp_document_print(FILE *out, const void *context);
+void gp_document_add_printed(struct gp_document *document, const char *id, gp_document_print *print,
+			     const void *context);
+
 /* NULL: there is none. */
 const struct gp_section *gp_document_section(const struct gp_document *document, const char *id);
 const struct gp_value *gp_fields_value(const struct gp_fields *fields, const char *id);
@@ -72,12 +77,8 @@ const struct gp_value *gp_fields_value(const struct gp_fields *fields, const cha
 /* "" where there is none. */
 const char *gp_fields_text(const struct gp_fields *fields, const char *id);
 
-/*
- * {"FACT": value, ..., "SECTION": [{"FIELD": value, ...}, ...], ...}, with `lead` behind the first
- * brace: "", or members that end with ", ".
- */
-void gp_document_write_json(const struct gp_document *document, const char *lead,
-			    struct gp_json *json);
+/* "FACT": value, ..., "SECTION": [{"FIELD": value, ...}, ...], ...: an object without its braces. */
+void gp_document_write_json(const struct gp_document *document, struct gp_json *json);
 
 /* The sentences of a section, NULL = none, each on lines of its own, with their commands. */
 void gp_document_print_text(const struct gp_section *section, size_t columns, FILE *out);

@@ -49,41 +49,33 @@ static void write_section(const struct gp_section *section, struct gp_json *json
 	gp_json_text(json, "]");
 }
 
-void gp_document_write_json(const struct gp_document *document, const char *lead,
-			    struct gp_json *json)
+void gp_document_write_json(const struct gp_document *document, struct gp_json *json)
 {
-	gp_json_text(json, "{");
-	gp_json_text(json, lead);
 	write_fields(&document->facts, json);
 	for (uint32_t i = 0; i < document->count; i++) {
 		gp_json_text(json, i > 0 || document->facts.count > 0 ? ", " : "");
 		write_section(&document->sections[i], json);
 	}
-	gp_json_text(json, "}");
 }
 
 /* ---- text ---- */
 
-static bool fits(const char *text, const char *command, size_t columns)
-{
-	return INDENT + strlen(text) + strlen(": ") + strlen(command) <= columns;
-}
-
 static void print_sentence(const char *text, const char *command, size_t columns, FILE *out)
 {
-	char *colon = NULL;
+	const char *colon = *command ? ": " : "";
+	char *sentence = NULL;
 
 	fprintf(out, "%*s", INDENT, "");
-	if (*command && fits(text, command, columns)) {
-		fprintf(out, "%s: %s\n", text, command);
+	if (INDENT + strlen(text) + strlen(colon) + strlen(command) <= columns) {
+		fprintf(out, "%s%s%s\n", text, colon, command);
 		return;
 	}
-	if (*command && asprintf(&colon, "%s:", text) < 0)
-		colon = NULL;
-	gp_paragraph_wrap(out, colon ? colon : text, INDENT, NEXT_INDENT, columns);
+	if (*command && asprintf(&sentence, "%s:", text) < 0)
+		sentence = NULL;
+	gp_paragraph_wrap(out, sentence ? sentence : text, INDENT, NEXT_INDENT, columns);
 	if (*command)
 		fprintf(out, "%*s%s\n", NEXT_INDENT, "", command);
-	free(colon);
+	free(sentence);
 }
 
 void gp_document_print_text(const struct gp_section *section, size_t columns, FILE *out)

@@ -169,7 +169,7 @@ int gp_summary_print_busy(const struct gp_summary *summary)
 	}
 	if (!summary->basis)
 		return gp_summary_print_ends(summary);
-	result = gp_summary_print_lone(summary);
+	result = gp_summary_print_outliers(summary);
 	gp_summary_print_kinds(summary);
 	gp_summary_print_tuning(summary);
 	gp_summary_print_loop(summary, !why && !any_more(summary));

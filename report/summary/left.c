@@ -238,27 +238,14 @@ static void print_most(FILE *out, const struct gp_memory_sites *found, const str
 	}
 }
 
-/* "Never freed", or what of that is known. */
-static void print_title(const struct gp_summary *summary, bool is_doubtful)
-{
-	fprintf(summary->out, "%s%s%s: ", summary->options->brief ? "  " : "\n",
-		is_doubtful ? "Not freed while it was recorded" : "Never freed",
-		gp_recorded_any_last_part(summary->models, summary->model_count)
-			? ", of what is kept"
-			: "");
-}
-
-/* What a library may keep is called neither leaked nor kept. */
-static void print_unknown(const struct gp_summary *summary, const struct left *left)
-{
-	print_title(summary, false);
-	fprintf(summary->out,
-		"not known; %s in %s block%s %s left, perhaps in the cache of an allocator\n",
-		gp_format_bytes(left->bytes).text, gp_format_count(left->blocks).text,
-		left->blocks == 1 ? "" : "s", left->blocks == 1 ? "was" : "were");
-	if (!summary->options->brief)
-		fputs("  the calls have no stack, which would tell\n", summary->out);
-}
+/* What the sentence is made of. */
+struct sentence {
+	const struct gp_summary *summary;
+	const struct gp_memory_sites *found;
+	const struct left *left;
+	const char *doubt; /* what a process may have freed; NULL: nothing else */
+	bool has_places;
+};
 
 static void print_kept(FILE *out, const struct left *left)
 {
@@ -270,58 +257,131 @@ static void print_kept(FILE *out, const struct left *left)
 			: i + 1 == left->keeper_count ? " and"
 						      : ",",
 			left->keepers[i].name);
-	fputs("\n", out);
 }
 
-static int print_left(const struct gp_summary *summary, const struct gp_memory_sites *found,
-		      const struct left *left)
+/* What a library may keep is called neither leaked nor kept. */
+static bool knows_owners(const struct sentence *s)
 {
-	const char *doubt = gp_memory_sites_doubt(summary->models, summary->model_count);
-	bool brief = summary->options->brief;
+	return s->doubt ||
+	       gp_memory_sites_knows_owners(s->summary->models, s->summary->model_count);
+}
+
+/* "Never freed: ", or what of that is known. */
+static void print_sentence(FILE *out, const void *context)
+{
+	const struct sentence *s = context;
+	const struct left *left = s->left;
+	bool is_one = left->blocks == 1;
+
+	fprintf(out, "%s%s: ", s->doubt ? "Not freed while it was recorded" : "Never freed",
+		gp_recorded_any_last_part(s->summary->models, s->summary->model_count)
+			? ", of what is kept"
+			: "");
+	if (!knows_owners(s)) {
+		fprintf(out,
+			"not known; %s in %s block%s %s left, perhaps in the cache of an allocator",
+			gp_format_bytes(left->bytes).text, gp_format_count(left->blocks).text,
+			is_one ? "" : "s", is_one ? "was" : "were");
+		return;
+	}
+	if (left->blocks > 0)
+		fprintf(out, "%s in %s block%s", gp_format_bytes(left->bytes).text,
+			gp_format_count(left->blocks).text, is_one ? "" : "s");
+	else
+		fputs("nothing", out);
+	if (left->blocks > 0 && s->has_places)
+		print_most(out, s->found, left);
+	print_kept(out, left);
+}
+
+static void describe(const struct sentence *s, struct gp_document *document)
+{
+	gp_document_add_section(document, "left");
+	if (s->left->blocks + s->left->kept_bytes == 0)
+		return;
+	gp_document_add_row(document);
+	gp_document_add_text(document, "id",
+			     !knows_owners(s) ? "not-known"
+			     : s->doubt       ? "not-freed"
+					      : "never-freed");
+	gp_document_add_number(document, "bytes", GP_UNIT_BYTES, s->left->bytes);
+	gp_document_add_number(document, "blocks", GP_UNIT_COUNT, s->left->blocks);
+	gp_document_add_number(document, "call_sites", GP_UNIT_COUNT, s->left->sites);
+	gp_document_add_number(document, "kept_bytes", GP_UNIT_BYTES, s->left->kept_bytes);
+	gp_document_add_printed(document, "text", print_sentence, s);
+	if (!s->doubt || *s->doubt == '\0')
+		return;
+	gp_document_add_row(document);
+	gp_document_add_text(document, "id", "doubt");
+	gp_document_add_words(document, "text", "with what was freed %s", s->doubt);
+}
+
+/* With the largest sites, and where to find the others. */
+static int print_whole(const struct sentence *s, const struct gp_section *section)
+{
+	FILE *out = s->summary->out;
 	int result = 0;
 
-	print_title(summary, doubt != NULL);
-	if (left->blocks > 0)
-		fprintf(summary->out, "%s in %s block%s", gp_format_bytes(left->bytes).text,
-			gp_format_count(left->blocks).text, left->blocks == 1 ? "" : "s");
-	else
-		fputs("nothing", summary->out);
-	if (left->blocks > 0 && brief)
-		print_most(summary->out, found, left);
-	print_kept(summary->out, left);
-	if (left->blocks > 0 && !brief)
-		result = print_sites(summary, found, left);
-	if (doubt && *doubt)
-		fprintf(summary->out, "  with what was freed %s\n", doubt);
-	if (!brief)
-		fputs("  all of it, who held the peak, what was allocated again and again: gpuprof summary --memory FILE\n",
-		      summary->out);
+	fprintf(out, "\n%s\n", gp_fields_text(&section->rows[0], "text"));
+	if (!knows_owners(s)) {
+		fputs("  the calls have no stack, which would tell\n", out);
+		return 0;
+	}
+	if (s->left->blocks > 0)
+		result = print_sites(s->summary, s->found, s->left);
+	if (section->count > 1)
+		fprintf(out, "  %s\n", gp_fields_text(&section->rows[1], "text"));
+	fputs("  all of it, who held the peak, what was allocated again and again: gpuprof summary --memory FILE\n",
+	      out);
 	return result;
 }
 
-static int print_if_any(const struct gp_summary *summary, const struct gp_memory_sites *found)
+static int print(const struct sentence *s, const struct gp_document *document)
 {
-	const struct left left = sum_up(found);
+	const struct gp_section *section = gp_document_section(document, "left");
 
-	if (left.blocks + left.kept_bytes == 0)
-		return 0;
-	if (gp_memory_sites_knows_owners(summary->models, summary->model_count) ||
-	    gp_memory_sites_doubt(summary->models, summary->model_count) != NULL)
-		return print_left(summary, found, &left);
-	print_unknown(summary, &left);
-	return 0;
+	if (!section || section->count == 0)
+		return document->error;
+	if (!s->summary->options->brief)
+		return print_whole(s, section);
+	gp_document_print_text(section, SIZE_MAX, s->summary->out);
+	return document->error;
 }
 
-int gp_summary_print_left(const struct gp_summary *summary)
+/* Into the document, or, if that is NULL, to the summary's stream. */
+static int make(const struct gp_summary *summary, struct gp_document *document)
 {
+	struct gp_document own = {0};
 	struct gp_device_list devices = {0};
 	struct gp_memory_sites found;
 	int result = gp_memory_sites_of(summary->models, summary->model_count, &devices,
 					GP_MEMORY_LEFT, &found);
 
-	if (result == 0)
-		result = print_if_any(summary, &found);
+	if (result == 0) {
+		const struct left left = sum_up(&found);
+		const struct sentence sentence = {
+			.summary = summary,
+			.found = &found,
+			.left = &left,
+			.doubt = gp_memory_sites_doubt(summary->models, summary->model_count),
+			.has_places = document || summary->options->brief,
+		};
+
+		describe(&sentence, document ? document : &own);
+		result = document ? document->error : print(&sentence, &own);
+	}
+	gp_document_free(&own);
 	gp_memory_sites_free(&found);
 	gp_device_list_free(&devices);
 	return result;
+}
+
+int gp_summary_add_left(const struct gp_summary *summary, struct gp_document *document)
+{
+	return make(summary, document);
+}
+
+int gp_summary_print_left(const struct gp_summary *summary)
+{
+	return make(summary, NULL);
 }

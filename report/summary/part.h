@@ -13,6 +13,7 @@
 #include "report/model/memory_stats.h"
 #include "report/summary/summary.h"
 #include "report/base/text/text_table.h"
+#include "report/document/document.h"
 
 #define GP_SUMMARY_COLUMNS       120 /* of a line, but for full names */
 #define GP_SUMMARY_BRIEF_COLUMNS 110
@@ -113,8 +114,9 @@ uint64_t gp_summary_overhead_within_ns(struct gp_model *model, const struct gp_o
 void gp_summary_print_cost(const struct gp_summary *summary);
 int gp_summary_print_overheads(const struct gp_summary *summary);
 
-/* What was never freed, by call site; nothing where everything was. */
+/* What was never freed, by call site; nothing where everything was.  As data: a section "left". */
 int gp_summary_print_left(const struct gp_summary *summary);
+int gp_summary_add_left(const struct gp_summary *summary, struct gp_document *document);
 
 /* What passed before the first operation and after the last one; nothing where that is little. */
 int gp_summary_print_ends(const struct gp_summary *summary);
@@ -149,9 +151,10 @@ enum gp_span_end gp_summary_span_end(const struct gp_summary *summary);
 
 /*
  * A line on a single operation that a good part of all GPU time is
- * (report/analysis/device/outliers.h), if there is one.
+ * (report/analysis/device/outliers.h), if there is one.  As data: a section "outliers".
  */
-int gp_summary_print_lone(const struct gp_summary *summary);
+int gp_summary_print_outliers(const struct gp_summary *summary);
+int gp_summary_add_outliers(const struct gp_summary *summary, struct gp_document *document);
 
 /*
  * On the iterations of the main loop, and how busy the GPU was in them; nothing where no loop was
@@ -176,6 +179,9 @@ int gp_summary_print_records(const struct gp_summary *summary);
 
 /* What a model lacks that is not complete, or whose file is damaged: for the top of the page. */
 void gp_summary_print_partial(FILE *out, const struct gp_model *model);
+
+/* The same as rows, sentences and pieces of one; those that begin anew have a pid. */
+void gp_summary_add_partial(struct gp_document *document, const struct gp_model *model);
 
 /* The kernels that had not ended, by name: a few lines, if there are any. */
 void gp_summary_print_unfinished(FILE *out, int indent, const struct gp_model *model);

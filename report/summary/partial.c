@@ -1,6 +1,9 @@
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/base/array.h"
+#include "report/base/memstream.h"
 #include "report/base/text/format.h"
 #include "report/base/text/paragraph.h"
 #include "report/model/sums/counts.h"
@@ -22,35 +25,49 @@ static uint64_t last_delivery_ns(const struct gp_model *model)
 	return latest_ns;
 }
 
-static void describe_end(char *text, size_t size, const struct gp_model *model)
-{
-	uint64_t end_ns = gp_recorded_last_known_ns(model);
-	int used;
+/* One more sentence, or piece of one. */
+#define add(document, id, ...)                                                                     \
+	(begin(document, id), gp_document_add_words(document, "text", __VA_ARGS__))
 
-	if (!gp_counts_any(model) || end_ns < model->first_ns) {
-		snprintf(text, size, "it ends before the first recorded CUDA call");
-		return;
-	}
-	used = snprintf(text, size, "it ends %s after the first recorded CUDA call",
-			gp_format_ns(end_ns - model->first_ns).text);
-	if (model->last_call_ns > 0 && end_ns > model->last_call_ns)
-		snprintf(text + used, size - (size_t)used, ", %s after the last one",
-			 gp_format_ns(end_ns - model->last_call_ns).text);
+#define add_head(document, id, model, ...)                                                         \
+	(add(document, id, __VA_ARGS__),                                                           \
+	 gp_document_add_number(document, "pid", GP_UNIT_NUMBER, (model)->pid))
+
+static void begin(struct gp_document *document, const char *id)
+{
+	gp_document_add_row(document);
+	gp_document_add_text(document, "id", id);
 }
 
-static void describe_delivery(char *text, size_t size, const struct gp_model *model)
+static void add_end(struct gp_document *document, const struct gp_model *model)
+{
+	uint64_t end_ns = gp_recorded_last_known_ns(model);
+
+	if (!gp_counts_any(model) || end_ns < model->first_ns)
+		add(document, "end", "it ends before the first recorded CUDA call");
+	else if (model->last_call_ns > 0 && end_ns > model->last_call_ns)
+		add(document, "end",
+		    "it ends %s after the first recorded CUDA call, %s after the last one",
+		    gp_format_ns(end_ns - model->first_ns).text,
+		    gp_format_ns(end_ns - model->last_call_ns).text);
+	else
+		add(document, "end", "it ends %s after the first recorded CUDA call",
+		    gp_format_ns(end_ns - model->first_ns).text);
+}
+
+static void add_delivery(struct gp_document *document, const struct gp_model *model)
 {
 	uint64_t end_ns = gp_recorded_last_known_ns(model);
 	uint64_t delivered_ns = last_delivery_ns(model);
 
 	if (delivered_ns == 0 && gp_counts_of(model).operations > 0)
-		snprintf(text, size, "when CUPTI last delivered GPU records is not known");
+		add(document, "delivery", "when CUPTI last delivered GPU records is not known");
 	else if (delivered_ns == 0)
-		snprintf(text, size, "no GPU record is in the trace");
+		add(document, "delivery", "no GPU record is in the trace");
 	else
-		snprintf(text, size, "CUPTI delivered GPU records last %s %s",
-			 gp_format_ns(end_ns > delivered_ns ? end_ns - delivered_ns : 0).text,
-			 model->losses.live ? "ago" : "before the end");
+		add(document, "delivery", "CUPTI delivered GPU records last %s %s",
+		    gp_format_ns(end_ns > delivered_ns ? end_ns - delivered_ns : 0).text,
+		    model->losses.live ? "ago" : "before the end");
 }
 
 static void describe_damage(char *text, size_t size, const struct gp_model *model)
@@ -61,52 +78,31 @@ static void describe_damage(char *text, size_t size, const struct gp_model *mode
 		 gp_format_count(bytes).text, bytes == 1 ? "" : "s", bytes == 1 ? "was" : "were");
 }
 
-/* It ended in order, but a part of what it recorded cannot be read. */
-static void print_damaged(FILE *out, const struct gp_model *model)
+/* Pieces of one sentence: what was saved, how old the last GPU records are, what lacks its own. */
+static void add_remains(struct gp_document *document, const struct gp_model *model)
 {
+	const struct gp_losses *losses = &model->losses;
 	char text[96];
 
+	add_end(document, model);
+	if (losses->cut)
+		add(document, "cut", "the file ends within a chunk");
+	if (losses->recovered_records > 0)
+		add(document, "recovered", "%s record%s recovered from its rings",
+		    gp_format_count(losses->recovered_records).text,
+		    losses->recovered_records == 1 ? " was" : "s were");
+	if (losses->recovered_records > 0 && losses->in_rings)
+		add(document, "in-rings", "the file does not have them yet: gpuprof finish FILE");
 	describe_damage(text, sizeof(text), model);
-	fprintf(out, "PARTIAL: pid %u closed its trace, but %s: what they held is missing\n",
-		model->pid, text);
-}
-
-/* What was saved, how old the last GPU records are, and what waits for its own. */
-static void print_remains(FILE *out, const struct gp_model *model)
-{
-	struct gp_paragraph paragraph = {.out = out, .columns = GP_SUMMARY_COLUMNS};
-	char text[128];
-
-	describe_end(text, sizeof(text), model);
-	gp_paragraph_add(&paragraph, text);
-	if (model->losses.cut)
-		gp_paragraph_add(&paragraph, "the file ends within a chunk");
-	if (model->losses.recovered_records > 0) {
-		snprintf(text, sizeof(text), "%s record%s recovered from its rings",
-			 gp_format_count(model->losses.recovered_records).text,
-			 model->losses.recovered_records == 1 ? " was" : "s were");
-		gp_paragraph_add(&paragraph, text);
-		if (model->losses.in_rings)
-			gp_paragraph_add(&paragraph,
-					 "the file does not have them yet: gpuprof finish FILE");
-	}
-	if (model->losses.damaged_bytes > 0) {
-		describe_damage(text, sizeof(text), model);
-		gp_paragraph_add(&paragraph, text);
-	}
-	describe_delivery(text, sizeof(text), model);
-	gp_paragraph_add(&paragraph, text);
-	if (model->losses.launches_without_op > 0) {
-		snprintf(text, sizeof(text), "launches without GPU record: %s",
-			 gp_format_count(model->losses.launches_without_op).text);
-		gp_paragraph_add(&paragraph, text);
-	}
-	if (model->losses.copies_in_flight > 0) {
-		snprintf(text, sizeof(text), "copies and sets without GPU record: %s",
-			 gp_format_count(model->losses.copies_in_flight).text);
-		gp_paragraph_add(&paragraph, text);
-	}
-	gp_paragraph_end(&paragraph);
+	if (losses->damaged_bytes > 0)
+		add(document, "skipped", "%s", text);
+	add_delivery(document, model);
+	if (losses->launches_without_op > 0)
+		add(document, "launches-without-record", "launches without GPU record: %s",
+		    gp_format_count(losses->launches_without_op).text);
+	if (losses->copies_in_flight > 0)
+		add(document, "copies-without-record", "copies and sets without GPU record: %s",
+		    gp_format_count(losses->copies_in_flight).text);
 }
 
 static int compare_starts(const void *a, const void *b, const void *context)
@@ -117,87 +113,140 @@ static int compare_starts(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-static void print_waiting(FILE *out, const struct gp_model *model, const struct gp_waiting *waiting)
+static void add_waiting(struct gp_document *document, const struct gp_model *model,
+			const struct gp_waiting *waiting)
 {
 	char *name = gp_text_escape(gp_model_api(model, waiting->api).name);
 	char *thread = gp_text_escape(gp_model_thread_name(model, waiting->thread_id));
 	uint64_t end_ns = gp_recorded_last_known_ns(model);
+	uint64_t ns = end_ns > waiting->start_ns ? end_ns - waiting->start_ns : 0;
 
-	fprintf(out, "  in %s", name ? name : "a call");
-	if (end_ns > waiting->start_ns)
-		fprintf(out, " for %s%s", model->losses.live ? "" : "at least ",
-			gp_format_ns(end_ns - waiting->start_ns).text);
-	fprintf(out, "%s: %s %u\n", end_ns > waiting->start_ns ? "" : " at the end",
-		thread && *thread ? thread : "thread", waiting->thread_id);
+	add(document, "waiting", "in %s%s%s: %s %u", name ? name : "a call",
+	    ns == 0              ? " at the end"
+	    : model->losses.live ? " for "
+				 : " for at least ",
+	    ns > 0 ? gp_format_ns(ns).text : "", thread && *thread ? thread : "thread",
+	    waiting->thread_id);
 	free(name);
 	free(thread);
 }
 
 /* What threads waited for, those that waited longest. */
-static void print_all_waiting(FILE *out, const struct gp_model *model)
+static void add_all_waiting(struct gp_document *document, const struct gp_model *model)
 {
 	uint32_t count = model->waiting_count;
 	uint32_t *order = gp_array_order(model->waiting, count, sizeof(*model->waiting),
 					 compare_starts, NULL);
 
 	for (uint32_t i = 0; order && i < count && i < WAITING_CALLS; i++)
-		print_waiting(out, model, &model->waiting[order[i]]);
+		add_waiting(document, model, &model->waiting[order[i]]);
 	if (count > WAITING_CALLS)
-		fprintf(out, "  in calls that wait: %s threads more\n",
-			gp_format_count(count - WAITING_CALLS).text);
+		add(document, "waiting", "in calls that wait: %s threads more",
+		    gp_format_count(count - WAITING_CALLS).text);
 	gp_spill_free(order);
 }
 
-/*
- * A trace of another profiler: what it has not is missing, and nothing is known of the process's
- * end.
- */
-static void print_cut_import(FILE *out, const struct gp_model *model)
+/* The kernels that had not ended, a line each. */
+static void add_unfinished(struct gp_document *document, const struct gp_model *model)
+{
+	char *text = NULL, *rest, *line;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out) {
+		document->error = -ENOMEM;
+		return;
+	}
+	gp_summary_print_unfinished(out, 0, model);
+	if (gp_memory_stream_close(out, &text) < 0)
+		document->error = -ENOMEM;
+	rest = text;
+	while (rest && (line = strsep(&rest, "\n")) && *line)
+		add(document, "unfinished", "%s", line);
+	free(text);
+}
+
+/* The words behind "pid 7 ". */
+static void add_how_it_is_partial(struct gp_document *document, const struct gp_model *model)
+{
+	const struct gp_losses *losses = &model->losses;
+
+	if (losses->live)
+		add_head(document, "partial", model,
+			 "PARTIAL: pid %u still runs; this is what it had recorded so far",
+			 model->pid);
+	else if (losses->closed)
+		add_head(document, "partial", model,
+			 "PARTIAL: pid %u closed its trace, but the file was cut", model->pid);
+	else if (losses->end_way == GP_END_SIGNAL) /* gpuprof-run saw it */
+		add_head(document, "partial", model,
+			 "PARTIAL: pid %u did not close its trace: %s (%s)", model->pid,
+			 gp_recorded_why_no_end(model), gp_recorded_how_ended(model).text);
+	else
+		add_head(document, "partial", model, "PARTIAL: pid %u did not close its trace: %s",
+			 model->pid, gp_recorded_why_no_end(model));
+}
+
+/* It ended in order, but a part cannot be read, or not what it had launched ended. */
+static void add_whole(struct gp_document *document, const struct gp_model *model)
 {
 	char text[96];
 
-	describe_end(text, sizeof(text), model);
-	fprintf(out, "PARTIAL: the trace of pid %u has no end: %s\n  %s\n", model->pid,
-		gp_recorded_why_no_end(model), text);
+	describe_damage(text, sizeof(text), model);
+	if (model->losses.damaged_bytes > 0)
+		add_head(document, "damaged", model,
+			 "PARTIAL: pid %u closed its trace, but %s: what they held is missing",
+			 model->pid, text);
+	if (!gp_summary_is_cut_off(model))
+		return;
+	add_head(document, "cut-off", model, "UNFINISHED: pid %u ended while its GPU was at work",
+		 model->pid);
+	add_unfinished(document, model);
 }
 
-/* With the signal where gpuprof-run saw it. */
-static void print_no_end(FILE *out, const struct gp_model *model)
+void gp_summary_add_partial(struct gp_document *document, const struct gp_model *model)
 {
-	fprintf(out, "did not close its trace: %s", gp_recorded_why_no_end(model));
-	if (model->losses.end_way == GP_END_SIGNAL)
-		fprintf(out, " (%s)", gp_recorded_how_ended(model).text);
-	fputs("\n", out);
+	if (gp_recorded_is_whole(model)) {
+		add_whole(document, model);
+	} else if (model->recorder) { /* what another profiler does not record is missing */
+		add_head(document, "no-end", model, "PARTIAL: the trace of pid %u has no end: %s",
+			 model->pid, gp_recorded_why_no_end(model));
+		add_end(document, model);
+	} else {
+		add_how_it_is_partial(document, model);
+		add_remains(document, model);
+		add_unfinished(document, model);
+		add_all_waiting(document, model);
+	}
 }
 
-/* It ended in order, but not what it had launched: figures of the GPU lack that. */
-static void print_cut_off(FILE *out, const struct gp_model *model)
+static bool is_line(const char *id)
 {
-	fprintf(out, "UNFINISHED: pid %u ended while its GPU was at work\n", model->pid);
-	gp_summary_print_unfinished(out, 2, model);
+	return strcmp(id, "unfinished") == 0 || strcmp(id, "waiting") == 0;
 }
 
 void gp_summary_print_partial(FILE *out, const struct gp_model *model)
 {
-	if (gp_recorded_is_whole(model)) {
-		if (model->losses.damaged_bytes > 0)
-			print_damaged(out, model);
-		if (gp_summary_is_cut_off(model))
-			print_cut_off(out, model);
-		return;
+	struct gp_paragraph pieces = {.out = out, .columns = GP_SUMMARY_COLUMNS};
+	struct gp_document document = {0};
+	const struct gp_section *section;
+
+	gp_document_add_section(&document, "partial");
+	gp_summary_add_partial(&document, model);
+	section = gp_document_section(&document, "partial");
+	for (uint32_t i = 0; section && i < section->count; i++) {
+		const char *id = gp_fields_text(&section->rows[i], "id");
+		const char *text = gp_fields_text(&section->rows[i], "text");
+		bool is_head = gp_fields_value(&section->rows[i], "pid") != NULL;
+
+		if (!is_head && !is_line(id)) {
+			gp_paragraph_add(&pieces, text);
+			continue;
+		}
+		gp_paragraph_end(&pieces);
+		pieces.used = 0;
+		fprintf(out, "%s%s\n", is_head ? "" : "  ", text);
 	}
-	if (model->recorder) {
-		print_cut_import(out, model);
-		return;
-	}
-	fprintf(out, "PARTIAL: pid %u ", model->pid);
-	if (model->losses.live)
-		fputs("still runs; this is what it had recorded so far\n", out);
-	else if (model->losses.closed)
-		fputs("closed its trace, but the file was cut\n", out);
-	else
-		print_no_end(out, model);
-	print_remains(out, model);
-	gp_summary_print_unfinished(out, 2, model);
-	print_all_waiting(out, model);
+	gp_paragraph_end(&pieces);
+	gp_document_free(&document);
 }

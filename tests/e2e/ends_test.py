@@ -590,7 +590,7 @@ class Hangs(Case):
         self.assertEqual([row[titles.index("  GPU  ") + 2] for row in rows], ["0", "0"], rows)
         for trace, is_open in (("hung.gpuprof", True), ("demo.gpuprof", False)):
             self.assertEqual(self.run_gpuprof("html", "-o", "page.html", trace).returncode, 0)
-            self.assertEqual(Page(self.path("page.html")).json("about").get("toLast"), "sign of life" if is_open else None, trace)
+            self.assertEqual(Page(self.path("page.html")).json("about")["ends_with"], "sign of life" if is_open else "call", trace)
 
     def test_the_watchdog_ends_it(self):
         process = self.hang(["start=3", "wait", "exit=3"], GPUSIM_FAULT="flush-hangs", GPUPROF_FLUSH_TIMEOUT="1")

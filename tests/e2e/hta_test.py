@@ -194,7 +194,7 @@ class Figures(Tables):
         self.assertGreater(row["Span"], 30e6)
         self.assertIn(", first recorded CUDA call to last operation (", self.run_gpuprof("summary", path).stdout)
         self.run_gpuprof("html", "-o", self.path("cut.html"), path)
-        self.assertEqual(Page(self.path("cut.html")).json("about")["toLast"], "operation")
+        self.assertEqual(Page(self.path("cut.html")).json("about")["ends_with"], "operation")
         self.assertEqual(self.sum(self.tables("idle", path)["idle"], "Total"), row["Idle"])
 
     def test_of_ranks_that_call_their_gpus_alike(self):

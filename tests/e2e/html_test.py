@@ -1085,12 +1085,12 @@ class BrowserTest(HtmlCase):
         self.open(self.write_page(self.record(os.path.join(BUILD, "programs", "places"))))
         self.go("flame")
         run = self.browser.run
-        self.assertEqual(run("gpuprof.views.flame.rootTotal"), run("gpuprof.state.about.gpuTime"))
+        self.assertEqual(run("gpuprof.views.flame.rootTotal"), run("gpuprof.state.about.gpu_ns"))
         run("gpuprof.views.flame.search('backward')")
         self.browser.key("ArrowDown")
         self.browser.key("Enter")
         self.browser.key("i")
-        self.assertEqual(run("gpuprof.views.flame.rootTotal"), run("gpuprof.state.about.gpuTime"))
+        self.assertEqual(run("gpuprof.views.flame.rootTotal"), run("gpuprof.state.about.gpu_ns"))
         self.assertGreater(self.ink("#view-flame canvas"), 5)
         self.assert_no_problem()
 

@@ -303,12 +303,8 @@ function printing(on) {
 /* ---- from the file to the page ---- */
 
 function banner() {
-	/* what is wrapped there is one line here */
-	const lines = (state.about?.partial || '')
-			.replace(/([;,:]?)\n\s+/g, (line, mark) => (mark || ';') + ' ')
-			.split('\n')
-			.map((line) => line.replace(/^gpuprof: /, '').trim())
-			.filter(Boolean),
+	/* a row without a process goes on with what is said of the last one */
+	const lines = (state.about?.partial || []).reduce((lines, { pid, text }) => (pid === undefined ? lines.push(lines.pop().replace(/[^:]$/, '$&;') + ' ' + text.trim()) : lines.push(text), lines), []),
 		index = state.index;
 	if (index?.holes?.length) {
 		const lost = holesBefore(index.holes, index.events);
@@ -389,7 +385,7 @@ function heading() {
 	const text = [
 		(process.program || 'pid ' + process.pid) + more,
 		names.join(', '),
-		about.span !== undefined && fmtNs(about.span),
+		about.span_ns !== undefined && fmtNs(about.span_ns),
 	]
 		.filter(Boolean)
 		.map(plain)

@@ -101,7 +101,7 @@ function fmtPercent(part, whole) {
 /* The time that the summary is of, from the first CUDA call to the last; the timeline also has what was recorded before and after. */
 function callsTime() {
 	const { zero } = state.index;
-	return state.about.span === undefined ? [0, state.end] : [zero, zero + state.about.span];
+	return state.about.span_ns === undefined ? [0, state.end] : [zero, zero + state.about.span_ns];
 }
 /* What of a time is not of that: [from, until, words]. */
 function outsideParts(t0, t1) {

@@ -155,7 +155,7 @@ function memoryView() {
 			fmtBytes(series.most) +
 			' at ' +
 			fmtAt(series.t[series.mostAt] ?? 0) +
-			(known ? '; ' + counted(known.allocations, 'allocation') + ' of ' + fmtBytes(known.allocated) : '') +
+			(known ? '; ' + counted(known.allocations, 'allocation') + ' of ' + fmtBytes(known.allocated_bytes) : '') +
 			(leftText() ? '  ·  All memory: ' + leftText() : '') +
 			(state.held.n < state.held.changes ? '  ·  of ' + fmtCount(state.held.changes) + ' changes the first ' + fmtCount(state.held.n) + ' could be read' : '');
 		head.title = head.textContent;

@@ -21,10 +21,10 @@ function card(title, value, notes, [there, ...where]) {
 	);
 }
 
-const isBusyKnown = (device, doubt) => device.possible && (device.busy || !doubt);
+const isBusyKnown = (device, doubt) => device.possible_ns && (device.busy_ns || !doubt);
 function busyText(device, doubt) {
 	if (!isBusyKnown(device, doubt)) return 'not known';
-	return (doubt ? '≥ ' : '') + fmtPercent(device.busy, device.possible);
+	return (doubt ? '≥ ' : '') + fmtPercent(device.busy_ns, device.possible_ns);
 }
 const busySentence = (device, doubt) => busyText(device, doubt).replace(/ %$/, ' % busy');
 
@@ -35,27 +35,32 @@ function usedDevices(about) {
 	return used.length ? used : devices;
 }
 
-/* A line or two that the summary printed, as one. */
-const inOneLine = (text) => plain(text.trim().replace(/\s+/g, ' '));
+/* The sentences of a section, which a page without any call has not. */
+const sentences = (rows) => (rows || []).map((row) => plain(row.text));
+const leftText = () => sentences(state.about.left).join('; ');
+
+/* With what the time ends, if not with a call. */
+const lastOf = (about) => (about.ends_with === 'call' ? '' : about.ends_with);
 
 function overviewCards(about) {
 	const devices = usedDevices(about),
 		unused = (about.devices || []).length - devices.length,
-		busy = devices.reduce((s, d) => s + d.busy, 0),
-		possible = devices.reduce((s, d) => s + d.possible, 0);
+		busy = devices.reduce((s, d) => s + d.busy_ns, 0),
+		possible = devices.reduce((s, d) => s + d.possible_ns, 0),
+		isKnown = isBusyKnown({ busy_ns: busy, possible_ns: possible }, about.doubt);
 	const peak = (about.memory || [])
 		.filter((row) => row.device !== undefined && row.kind === 'all')
-		.sort((a, b) => b.peak - a.peak)[0];
+		.sort((a, b) => b.peak_bytes - a.peak_bytes)[0];
 	/* of operations that may be missing: the least that there were */
 	const atLeast = (text, isAny) => (!about.doubt ? text : isAny ? '≥ ' + text : 'not known');
 	const cards = [
 		card(
 			'Time',
-			fmtNs(about.span),
+			fmtNs(about.span_ns),
 			[
-				about.toLast
-					? 'first CUDA call to last ' + about.toLast
-					: about.inPart
+				lastOf(about)
+					? 'first CUDA call to last ' + lastOf(about)
+					: about.has_pauses
 						? 'first to last recorded CUDA call'
 						: 'first to last CUDA call',
 				about.processes.length > 1 ? about.processes.length + ' processes' : 'pid ' + about.processes[0].pid,
@@ -64,12 +69,12 @@ function overviewCards(about) {
 		),
 		card(
 			devices.length > 1 ? 'GPUs busy' : 'GPU busy',
-			busyText({ busy, possible }, about.doubt),
+			busyText({ busy_ns: busy, possible_ns: possible }, about.doubt),
 			[
-				isBusyKnown({ busy, possible }, about.doubt) ? fmtNs(busy) + ' of ' + fmtNs(possible) : '',
+				isKnown ? fmtNs(busy) + ' of ' + fmtNs(possible) : '',
 				about.doubt || (possible ? fmtPercent(possible - busy, possible) + ' idle' : ''),
 				unused ? counted(unused, 'GPU') + ' without any operation not counted' : '',
-				about.inPart ? 'while recording was on' : '',
+				about.has_pauses ? 'while recording was on' : '',
 			],
 			tableOf('gap') ? ['When it was idle', 'tables', 'gap'] : ['Timeline', 'timeline'],
 		),
@@ -79,26 +84,26 @@ function overviewCards(about) {
 			[counted(about.launches, 'launch', 'launches'), about.graphs ? counted(about.graphs, 'whole graph') : ''],
 			['Each by name', 'kernels'],
 		),
-		card('GPU time', atLeast(fmtNs(about.gpuTime), about.gpuTime), ['kernels, copies and sets, added up'], ['Flame graph', 'flame']),
+		card('GPU time', atLeast(fmtNs(about.gpu_ns), about.gpu_ns), ['kernels, copies and sets, added up'], ['Flame graph', 'flame']),
 		card(
 			'Copies',
-			atLeast(fmtBytes(about.copyBytes), about.copies),
-			about.doubt && !about.copies && !about.sets ? [] : [counted(about.copies, 'copy', 'copies') + ', ' + counted(about.sets, 'set')],
+			atLeast(fmtBytes(about.copy_bytes), about.copies),
+			about.doubt && !about.copies && !about.memsets ? [] : [counted(about.copies, 'copy', 'copies') + ', ' + counted(about.memsets, 'set')],
 			['By direction', 'tables', 'copy-size'],
 		),
 		card(
 			'CUDA calls',
 			fmtCount(about.calls),
-			[fmtNs(about.callTime) + ' in them', failedText(about)],
+			[fmtNs(about.call_ns) + ' in them', failedText(about)],
 			about.failures && tableOf('failure') ? ['Which failed', 'tables', 'failure'] : ['Each by name', 'tables', 'api'],
 		),
 	];
-	if (peak && peak.peak > 0)
+	if (peak && peak.peak_bytes > 0)
 		cards.push(
 			card(
 				'Peak memory',
-				fmtBytes(peak.peak),
-				[(devices.length > 1 ? 'GPU ' + peak.device + ' ' : '') + 'at +' + fmtNs(peak.at), elsewhereText(about, peak), leftText()],
+				fmtBytes(peak.peak_bytes),
+				[(devices.length > 1 ? 'GPU ' + peak.device + ' ' : '') + 'at +' + fmtNs(peak.at_ns), elsewhereText(about, peak), leftText()],
 				['Who held it', 'memory'],
 			),
 		);
@@ -123,9 +128,9 @@ function allocatorCard(isOneOfMany) {
 }
 
 /* What is no GPU's is not in the peak of one, but in what is kept or was never freed: where it is enough to be seen in these. */
-function elsewhereText(about, { peak }) {
-	const rows = about.memory.filter((row) => row.device === undefined && row.peak > peak / 1000);
-	return rows.length ? 'besides ' + rows.map((row) => fmtBytes(row.peak) + ' ' + row.kind).join(', ') : '';
+function elsewhereText(about, { peak_bytes: peak }) {
+	const rows = about.memory.filter((row) => row.device === undefined && row.peak_bytes > peak / 1000);
+	return rows.length ? 'besides ' + rows.map((row) => fmtBytes(row.peak_bytes) + ' ' + row.kind).join(', ') : '';
 }
 
 /* Calls that failed: how many, and the first kind of them. */
@@ -135,9 +140,6 @@ function failedText(about) {
 	return fmtCount(about.failures) + ' failed' + (first ? ': ' + failureOf(first) + (first.Count < about.failures ? ', ...' : '') : '');
 }
 const failureOf = (row) => plain(row.Name + ' (' + row.Meaning + ')' + (row['Call site'] ? ', at ' + row['Call site'] : ''));
-
-/* The summary's line on what was never freed, and what of it is in a cache. */
-const leftText = () => plain(state.about.left.trim().replace(/\n\s*/g, '; '));
 
 /* One bar of shares; parts: {name, value, color, title, go, class}. */
 function shareBar(parts, format) {
@@ -229,29 +231,28 @@ function workSection() {
 /* Of each GPU: what ran, and why nothing did. */
 function whereSection(about) {
 	const theme = isDark() ? 'dark' : 'light';
-	const devices = (about.devices || []).filter((d) => d.states && d.possible > 0 && (d.operations > 0 || !about.doubt));
+	const devices = (about.devices || []).filter((d) => d.possible_ns > 0 && (d.operations > 0 || !about.doubt));
 	if (!devices.length) return null;
 	const bars = devices.map((d) => {
-		const parts = [];
-		for (let i = 1; i < 8; i++)
-			if (d.states[i] > 0)
-				parts.push({
-					name: STATE_NAMES[i],
-					value: d.states[i],
-					color: rgbOf(STATE_COLORS[theme][i]),
+		const states = about.states.filter((row) => row.device === d.number),
+			parts = states
+				.filter((row) => row.classes)
+				.map(({ classes, time_ns: value }) => ({
+					name: STATE_NAMES[classes],
+					value,
+					color: rgbOf(STATE_COLORS[theme][classes]),
 					go: () => openView('timeline'),
-				});
-		const causes = d.states
-			.slice(8)
-			.map((value, i) => ({
-				name: 'idle: ' + about.causes[i],
-				value,
-				color: rgbOf(IDLE_COLORS[theme][i]),
-				class: 'idle',
-				go: () => openView('tables', 'gap'),
-			}))
-			.filter((p) => p.value > 0)
-			.sort((a, b) => b.value - a.value);
+				})),
+			causes = states
+				.filter((row) => row.idle_cause)
+				.map(({ idle_cause: cause, time_ns: value }) => ({
+					name: 'idle: ' + cause,
+					value,
+					color: rgbOf(IDLE_COLORS[theme][about.causes.indexOf(cause)]),
+					class: 'idle',
+					go: () => openView('tables', 'gap'),
+				}))
+				.sort((a, b) => b.value - a.value);
 		parts.push(...causes);
 		return [
 			devices.length > 1 ? el('h3', null, 'GPU ' + d.number) : null,
@@ -262,13 +263,13 @@ function whereSection(about) {
 		'Where the GPU’s time went',
 		about.doubt
 			? about.doubt + ': idle is the most that it was'
-			: about.inPart
+			: about.has_pauses
 				? 'while recording was on and nothing from before ran'
-				: about.toLast
-					? 'from the first CUDA call to the last ' + about.toLast
+				: lastOf(about)
+					? 'from the first CUDA call to the last ' + lastOf(about)
 					: 'from the first CUDA call to the last',
 		bars,
-		about.outlier ? el('p', { class: 'dim outlier' }, inOneLine(about.outlier)) : null,
+		sentences(about.outliers).map((text) => el('p', { class: 'dim outlier' }, 'outlier ' + text)),
 	);
 }
 
@@ -353,7 +354,7 @@ function gpuRows(about) {
 							[
 								device.which && plain(device.which),
 								device.sms && device.sms + ' SMs',
-								device.memory && fmtBytes(device.memory),
+								device.memory_bytes && fmtBytes(device.memory_bytes),
 								device.major && 'compute capability ' + device.major + '.' + device.minor,
 							]
 								.filter(Boolean)
@@ -382,7 +383,7 @@ function gpuRows(about) {
 						el(
 							'span',
 							{ class: 'dim' },
-							isBusyKnown(device, about.doubt) ? fmtNs(device.busy) + ' of ' + fmtNs(device.possible) : '',
+							isBusyKnown(device, about.doubt) ? fmtNs(device.busy_ns) + ' of ' + fmtNs(device.possible_ns) : '',
 						),
 					),
 				),
@@ -433,7 +434,7 @@ function overviewView() {
 		node = el('div', { class: 'view', id: 'view-overview', tabIndex: -1 }, found, body),
 		later = el('div'),
 		search = (text) => searchOverview(found, text);
-	if (about.span === undefined) {
+	if (about.span_ns === undefined) {
 		body.append(el('h2', null, 'No CUDA call was recorded'), el('pre', null, spellLines(about.summary)));
 		return { node, show() {} };
 	}

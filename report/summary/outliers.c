@@ -38,7 +38,6 @@ static void print_which(FILE *out, const struct gp_outlier *lone, const struct g
 {
 	char *name = name_of(model, lone->op);
 
-	fputs("  outlier   ", out);
 	if (lone->like == 1)
 		fputs("the only", out);
 	else
@@ -85,7 +84,13 @@ static void print_why(FILE *out, const struct gp_outlier *lone, const struct gp_
 		print_guess(out, model, lone->op);
 }
 
-static void print_without(const struct gp_summary *summary, const struct gp_outlier *lone)
+struct sentence {
+	const struct gp_summary *summary;
+	const struct gp_outlier *outlier;
+};
+
+static void print_without(FILE *out, const struct gp_summary *summary,
+			  const struct gp_outlier *lone)
 {
 	const struct gp_model *model = summary->models[lone->model];
 	size_t device = gp_device_list_known(&summary->devices, model, lone->op->device_id);
@@ -93,40 +98,59 @@ static void print_without(const struct gp_summary *summary, const struct gp_outl
 		device < summary->devices.count ? &summary->busy[device] : NULL;
 
 	if (busy && busy->possible_ns > 0 && busy->inside_ns >= lone->alone_ns)
-		fprintf(summary->out, "; without it GPU %u was %s %% busy",
+		fprintf(out, "; without it GPU %u was %s %% busy",
 			summary->devices.entries[device].number,
 			gp_format_percent((double)(busy->inside_ns - lone->alone_ns),
 					  (double)busy->possible_ns)
 				.text);
 }
 
-static void print_lone(const struct gp_summary *summary, const struct gp_outlier *lone)
+static void print_lone(FILE *out, const void *context)
 {
+	const struct sentence *s = context;
+	const struct gp_outlier *lone = s->outlier;
+	const struct gp_model *model = s->summary->models[lone->model];
 	uint64_t ns = gp_op_gpu_ns(lone->op);
 
-	print_which(summary->out, lone, summary->models[lone->model]);
-	fprintf(summary->out, " took %s, %s %% of all GPU time; usual are %s",
-		gp_format_ns(ns).text, gp_format_percent((double)ns, (double)lone->all_ns).text,
+	print_which(out, lone, model);
+	fprintf(out, " took %s, %s %% of all GPU time; usual are %s", gp_format_ns(ns).text,
+		gp_format_percent((double)ns, (double)lone->all_ns).text,
 		gp_format_ns(lone->usual_ns).text);
-	print_why(summary->out, lone, summary->models[lone->model]);
-	print_without(summary, lone);
-	fputs("\n", summary->out);
+	print_why(out, lone, model);
+	print_without(out, s->summary, lone);
 }
 
-static void print_wrong(const struct gp_summary *summary, const struct gp_outlier *lone)
+static void print_wrong(FILE *out, const void *context)
 {
-	print_which(summary->out, lone, summary->models[lone->model]);
-	fprintf(summary->out, " took %s by its record",
-		gp_format_ns(lone->op->end_ns - lone->op->start_ns).text);
-	if (lone->usual_ns > 0)
-		fprintf(summary->out, ", usual are %s", gp_format_ns(lone->usual_ns).text);
-	fprintf(summary->out,
-		"; that cannot be right: %s%s others of its stream ran meanwhile; no figure here has that time\n",
-		gp_format_count(lone->clashes).text,
-		lone->clashes == GP_CLASHES_COUNTED ? " or more" : "");
+	const struct sentence *s = context;
+	const struct gp_outlier *wrong = s->outlier;
+
+	print_which(out, wrong, s->summary->models[wrong->model]);
+	fprintf(out, " took %s by its record",
+		gp_format_ns(wrong->op->end_ns - wrong->op->start_ns).text);
+	if (wrong->usual_ns > 0)
+		fprintf(out, ", usual are %s", gp_format_ns(wrong->usual_ns).text);
+	fprintf(out,
+		"; that cannot be right: %s%s others of its stream ran meanwhile; no figure here has that time",
+		gp_format_count(wrong->clashes).text,
+		wrong->clashes == GP_CLASHES_COUNTED ? " or more" : "");
 }
 
-int gp_summary_print_lone(const struct gp_summary *summary)
+static void add(struct gp_document *document, const char *id, gp_document_print *print,
+		const struct gp_summary *summary, const struct gp_outlier *outlier)
+{
+	if (!outlier->op)
+		return;
+	gp_document_add_row(document);
+	gp_document_add_text(document, "id", id);
+	gp_document_add_number(document, "duration_ns", GP_UNIT_NS,
+			       outlier->op->end_ns - outlier->op->start_ns);
+	gp_document_add_number(document, "usual_ns", GP_UNIT_NS, outlier->usual_ns);
+	gp_document_add_number(document, "count", GP_UNIT_COUNT, outlier->like);
+	gp_document_add_printed(document, "text", print, &(struct sentence){summary, outlier});
+}
+
+int gp_summary_add_outliers(const struct gp_summary *summary, struct gp_document *document)
 {
 	struct gp_outlier lone, wrong;
 	int result = gp_outlier_find(&lone, summary->models, summary->model_count,
@@ -134,9 +158,23 @@ int gp_summary_print_lone(const struct gp_summary *summary)
 
 	if (result == 0)
 		result = gp_outlier_find_wrong(&wrong, summary->models, summary->model_count);
-	if (result == 0 && wrong.op)
-		print_wrong(summary, &wrong);
-	if (result == 0 && lone.op)
-		print_lone(summary, &lone);
+	if (result < 0)
+		return result;
+	gp_document_add_section(document, "outliers");
+	add(document, "wrong-time", print_wrong, summary, &wrong);
+	add(document, "outlier", print_lone, summary, &lone);
+	return document->error;
+}
+
+int gp_summary_print_outliers(const struct gp_summary *summary)
+{
+	struct gp_document document = {0};
+	int result = gp_summary_add_outliers(summary, &document);
+	const struct gp_section *section = gp_document_section(&document, "outliers");
+
+	for (uint32_t i = 0; section && i < section->count; i++)
+		fprintf(summary->out, "  outlier   %s\n",
+			gp_fields_text(&section->rows[i], "text"));
+	gp_document_free(&document);
 	return result;
 }

@@ -408,16 +408,17 @@ class OtherPrograms(Case):
         self.assertEqual((result.returncode, result.stderr), (0, f"gpuprof: nothing was recorded: {loader} did not use the GPU\n"))
 
     def test_32_bit(self):
-        self.check(self.compile("narrow", self.SOURCE, "-m32"), "it is built for another kind of processor")
+        self.check(self.compile_to_run("narrow", self.SOURCE, "-m32"), "it is built for another kind of processor")
 
     def test_musl(self):
         self.check(self.compile("musl", self.SOURCE, "musl-gcc"), "it uses the C library musl")
 
     def test_32_bit_and_musl_as_children(self):
         for flag in ("-m32", "musl-gcc"):
-            program = self.compile("child", self.SOURCE, flag)
-            result = self.run_program(["sh", "-c", f"{program}; echo $?"], options=["-q"])
-            self.assertEqual((result.stdout, result.stderr), ("7\n", ""))
+            with self.subTest(flag):
+                program = self.compile_to_run("child", self.SOURCE, flag)
+                result = self.run_program(["sh", "-c", f"{program}; echo $?"], options=["-q"])
+                self.assertEqual((result.stdout, result.stderr), ("7\n", ""))
 
     def test_musl_without_the_loader_path(self):
         program = self.compile("musl", self.SOURCE, "musl-gcc")

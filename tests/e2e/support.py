@@ -1,5 +1,6 @@
 """What the end-to-end tests share: running programs plain, under a bare LD_PRELOAD and under gpuprof-run, on the
 simulated device, and reading what they leave."""
+import errno
 import os
 import shutil
 import signal
@@ -125,6 +126,17 @@ class Case(unittest.TestCase):
         if built.returncode:
             self.skipTest(f"{compiler} {' '.join(flags)} does not work here")
         return self.path(name)
+
+    def compile_to_run(self, name, source, *flags):
+        """As compile(); also skips the test if the kernel runs no such programs (32-bit ones)."""
+        program = self.compile(name, source, *flags)
+        try:
+            subprocess.run([program], check=False)
+        except OSError as error:
+            if error.errno != errno.ENOEXEC:
+                raise
+            self.skipTest(f"this kernel does not run programs of {' '.join(flags)}")
+        return program
 
     def compile_named(self, name, names):
         """A program that has marks, ranges around an allocation and a thread of these names, which are bytes without a 0."""

@@ -383,7 +383,7 @@ class Environment(Tree):
     def test_programs_that_cannot_load_us(self):
         for flag in ("-m32", "musl-gcc", "-static"):
             with self.subTest(flag):
-                program = self.compile("other", "int main(void) { return 7; }", flag)
+                program = self.compile_to_run("other", "int main(void) { return 7; }", flag)
                 result = self.run_program(["env", "-i", program], options=["-q"])
                 self.assertEqual((result.returncode, result.stderr), (7, ""))
 

@@ -109,7 +109,7 @@ def measure_inside(step, synchronize, rounds):
         return statistics.median(time_block(step, synchronize) for _ in range(TURNS))
 
     def time_recording():
-        """Without and with stacks.  The word alone is changed in between: neighbouring blocks see the same machine."""
+        """Without and with stacks.  The word alone is changed in between: neighboring blocks see the same machine."""
         library.gpuprof_v1_start()
         time.sleep(0.1)
         found = {0: [], 1: []}

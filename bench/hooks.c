@@ -342,7 +342,7 @@ static const struct scene scenes[] = {
 	{"driver's launch within the runtime's", scene_nested, .before = enter_one, TIMES},
 	{"launch while the gate is closed", scene_launch, close_gate, open_gate, TIMES},
 	{"asynchronous copy", scene_copy, TIMES},
-	{"synchronisation", scene_synchronize, TIMES},
+	{"synchronization", scene_synchronize, TIMES},
 	{"malloc", scene_allocate, TIMES},
 	{"asynchronous malloc", scene_allocate_async, TIMES},
 	{"free", scene_release, TIMES},
@@ -362,7 +362,7 @@ static const struct scene scenes[] = {
 static const struct scene scenes_with_stacks[] = {
 	{"launch, unchanged stack of 40 frames", scene_launch, .depth = DEPTH, TIMES},
 	{"malloc, unchanged stack of 40 frames", scene_allocate, .depth = DEPTH, TIMES},
-	{"synchronisation, unchanged stack of 40 frames", scene_synchronize, .depth = DEPTH, TIMES},
+	{"synchronization, unchanged stack of 40 frames", scene_synchronize, .depth = DEPTH, TIMES},
 };
 
 /*

@@ -37,7 +37,7 @@ static double now_ns()
 }
 
 // The program's thread alone is timed: few enough operations at a time that it never waits for the GPU, and the
-// synchronisations between them are left out.
+// synchronizations between them are left out.
 static const long AT_A_TIME = 64;
 
 // Of the middle one of these times: a few are ten times as long, because something else had the processor.
@@ -106,7 +106,7 @@ static double malloc_pair(long count)
 	return ns;
 }
 
-// The pool keeps its memory: else it gives it back at each synchronisation, and the first of the allocations after that takes as
+// The pool keeps its memory: else it gives it back at each synchronization, and the first of the allocations after that takes as
 // long as the driver needs to map memory again.
 static double malloc_async(long count)
 {

@@ -113,7 +113,7 @@ static const struct way {
 typedef int caller(int depth, size_t polluted_bytes);
 static caller *const callers[FUNCTIONS];
 static void (*innermost)(size_t polluted_bytes);
-static int spread; /* which functions: not each after its neighbour, but so many farther on */
+static int spread; /* which functions: not each after its neighbor, but so many farther on */
 
 static int call_next(int depth, size_t polluted_bytes)
 {

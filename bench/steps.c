@@ -6,7 +6,7 @@
  *
  * A step is 900 launches of 120 kernels in shapes of their own, from 60 call stacks, within ranges
  * for the step, its phases and its layers; a copy each way, ten pairs of an asynchronous allocation
- * and its free, and a synchronisation.
+ * and its free, and a synchronization.
  */
 #include <stdio.h>
 #include <stdlib.h>

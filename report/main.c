@@ -34,7 +34,7 @@ static const struct command commands[] = {
 	{"top", "[options] [PID|FILE]", "watch a running program: GPU, kernels, copies, memory",
 	 gp_command_top},
 	{"trace", "LIST [options] FILE...",
-	 "list operations, calls, ranges, looks at Python; curves over time", gp_command_trace},
+	 "list operations, calls, ranges, Python samples; curves over time", gp_command_trace},
 	{"html", "[options] FILE...", "write a page for a browser: timeline, flame graphs, tables",
 	 gp_command_html},
 	{"serve", "[options] FILE...", "show that page at a local address, and its numbers as JSON",

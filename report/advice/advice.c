@@ -35,7 +35,7 @@ const struct gp_rule *const gp_rules[] = {
 	&gp_rule_start_up,       &gp_rule_wind_down,
 	&gp_rule_jit_compile,    &gp_rule_first_use,
 	&gp_rule_graph_launch,   &gp_rule_short_kernels,
-	&gp_rule_gpu_gaps,       &gp_rule_low_utilisation,
+	&gp_rule_gpu_gaps,       &gp_rule_low_utilization,
 	&gp_rule_host_gaps,      &gp_rule_idle_rest,
 	&gp_rule_repeated_copy,  &gp_rule_unified_faults,
 	&gp_rule_default_stream, &gp_rule_low_occupancy,
@@ -248,8 +248,8 @@ static struct gp_seen place_of_looks(const struct gp_advisor *advisor, const str
 
 	if (!finding->found || *seen.place == '\0')
 		return seen;
-	if (asprintf(&told, "%s; the %s is told by %s%s%s looks at Python's stack", finding->found,
-		     seen.is_line ? "line" : "function",
+	if (asprintf(&told, "%s; the %s is told by %s%s%s samples of Python's stack",
+		     finding->found, seen.is_line ? "line" : "function",
 		     is_all ? "" : gp_format_count(seen.looks).text, is_all ? "" : " of ",
 		     gp_format_count(seen.all).text) < 0)
 		told = NULL;

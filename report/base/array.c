@@ -180,7 +180,7 @@ static uint32_t count_until(const struct ordering *o, const uint32_t *from, uint
 }
 
 /*
- * Two neighbours, of which the second may be empty, become one.  What stands right already is
+ * Two neighbors, of which the second may be empty, become one.  What stands right already is
  * copied at once.
  */
 static void merge_two(const struct ordering *o, const uint32_t *from, uint32_t middle, uint32_t end,
@@ -198,7 +198,7 @@ static void merge_two(const struct ordering *o, const uint32_t *from, uint32_t m
 }
 
 /*
- * Merges neighbours, and halves their number, until one run is left.  Returns where it is: `from`
+ * Merges neighbors, and halves their number, until one run is left.  Returns where it is: `from`
  * or `spare`.
  */
 static uint32_t *merge_runs(const struct ordering *o, uint32_t *from, uint32_t *spare,

@@ -27,9 +27,9 @@ static const char usage[] =
 	"  -o, --output OUT     the file to write, - for standard output (default: NAME.html beside the\n"
 	"                       first NAME.gpuprof); NAME.gz is compressed\n"
 	"  -l, --limit N        of more than N calls, operations and ranges, in the timeline short ones\n"
-	"                       stand together with their neighbours (default: 4000000; 0 = none do)\n"
+	"                       stand together with their neighbors (default: 4000000; 0 = none do)\n"
 	"      --min-duration TIME  in the timeline what is shorter stands together with its\n"
-	"                       neighbours, where less than that is between them: 10us\n"
+	"                       neighbors, where less than that is between them: 10us\n"
 	"      --counters       in the timeline also queue lengths of streams and bandwidth of copies\n"
 	"  -c, --compare BASE   also what differs from another run: BASE is its trace file; once for each\n"
 	"                       of its processes\n"
@@ -118,7 +118,7 @@ static void explain(const struct gp_html_result *result)
 {
 	if (result->is_limited)
 		fprintf(stderr,
-			"gpuprof: in the page's timeline %s events shorter than %s stand together with their neighbours; for each by itself, add --limit 0\n",
+			"gpuprof: in the page's timeline %s events shorter than %s stand together with their neighbors; for each by itself, add --limit 0\n",
 			gp_format_count(result->grouped).text, gp_format_ns(result->least_ns).text);
 	if (result->crowded > 0)
 		fprintf(stderr,

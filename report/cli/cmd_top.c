@@ -25,7 +25,7 @@ static const char usage[] =
 	"usage: gpuprof top [options] [PID|FILE]\n"
 	"\n"
 	"Watch a program while it is recorded: how busy the GPUs are, kernels, launches and copies\n"
-	"per second, memory, open NVTX ranges, and what was lost.  Of a process or of a trace file;\n"
+	"per second, memory, open NVTX ranges, and lost records.  Of a process or of a trace file;\n"
 	"without either, of the program of yours that is being recorded.  The program does not\n"
 	"notice.  q ends.\n"
 	"\n"

@@ -32,7 +32,7 @@ static const char usage[] =
 	"  gpuprof trace gpu --start 1s --end 1.01s FILE\n"
 	"  gpuprof trace api --format csv -o calls.csv FILE\n"
 	"\n"
-	"Exit status: 0, also where a damaged file could be read in part (what is missing is said);\n"
+	"Exit status: 0, also where a damaged file could be read in part (it reports the missing records);\n"
 	"1 where a file could not be read at all, the others are used; 2 for a wrong command line.\n"
 	"\n"
 	"Lists:\n";

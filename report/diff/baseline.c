@@ -164,6 +164,22 @@ static int read_machine(const struct reading *reading, const json_t *machine)
 	return 0;
 }
 
+/* Its value in a file; baselines of earlier versions have other names of some. */
+static const json_t *metric_of(const json_t *metrics, int metric)
+{
+	static const char *const earlier[GP_METRICS] = {
+		[GP_METRIC_SETS] = "sets",
+		[GP_METRIC_SYNCS] = "synchronisations",
+		[GP_METRIC_BYTES_SET] = "bytes_set",
+		[GP_METRIC_SET_TIME] = "set_time",
+		[GP_METRIC_IDLE_SYNC] = "idle_synchronisation",
+		[GP_METRIC_IDLE_STARTUP] = "idle_setup",
+	};
+	const json_t *array = json_object_get(metrics, gp_metric_rows[metric].name);
+
+	return array || !earlier[metric] ? array : json_object_get(metrics, earlier[metric]);
+}
+
 static int read_metrics(const struct reading *reading, const json_t *metrics)
 {
 	struct gp_run_set *set = reading->set;
@@ -173,7 +189,7 @@ static int read_metrics(const struct reading *reading, const json_t *metrics)
 	if (!json_is_object(metrics))
 		return refuse(reading, "it has no metrics");
 	for (int i = 0; i < GP_METRICS; i++) {
-		const json_t *array = json_object_get(metrics, gp_metric_rows[i].name);
+		const json_t *array = metric_of(metrics, i);
 
 		snprintf(text, sizeof(text), "%s has not one number for each of its %u runs",
 			 gp_metric_rows[i].name, set->count);

@@ -246,9 +246,9 @@ static const struct gp_table_column other_columns[] = {
 };
 
 static const struct gp_table_column host_columns[] = {
-	{"Is", GP_UNIT_TEXT},         {"Looks A", GP_UNIT_COUNT}, {"Looks B", GP_UNIT_COUNT},
-	{"Total A", GP_UNIT_NS},      {"Total B", GP_UNIT_NS},    {"Change", GP_UNIT_NS},
-	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},  {"Name", GP_UNIT_TEXT},
+	{"Is", GP_UNIT_TEXT},         {"Samples A", GP_UNIT_COUNT}, {"Samples B", GP_UNIT_COUNT},
+	{"Total A", GP_UNIT_NS},      {"Total B", GP_UNIT_NS},      {"Change", GP_UNIT_NS},
+	{"Change %", GP_UNIT_CHANGE}, {"Differs", GP_UNIT_TEXT},    {"Name", GP_UNIT_TEXT},
 };
 
 static const struct gp_table_column leak_columns[] = {

@@ -195,7 +195,7 @@ static void write_op(struct rows *rows, const struct gp_op *op)
 	static const char *const kinds[] = {
 		[GP_OP_KERNEL] = "kernel",
 		[GP_OP_COPY] = "copy",
-		[GP_OP_SET] = "set",
+		[GP_OP_SET] = "memset",
 		[GP_OP_GRAPH] = "graph",
 	};
 	const struct gp_model *model = rows->model;

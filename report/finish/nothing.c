@@ -17,13 +17,13 @@ bool gp_nothing_finds_driver(void)
 
 void gp_nothing_read(struct gp_nothing *nothing, const struct gp_session *session)
 {
-	bool was_initialised = gp_session_was_told(session, GP_SESSION_DRIVER);
+	bool was_initialized = gp_session_was_told(session, GP_SESSION_DRIVER);
 
 	*nothing = (struct gp_nothing){
 		.is_left_out = gp_session_was_told(session, GP_SESSION_LEFT_OUT),
 		.is_said = gp_session_was_told(session, GP_SESSION_FAILED),
-		.was_initialised = was_initialised,
-		.has_driver = was_initialised || gp_nothing_finds_driver(),
+		.was_initialized = was_initialized,
+		.has_driver = was_initialized || gp_nothing_finds_driver(),
 	};
 }
 
@@ -37,9 +37,9 @@ void gp_nothing_print(const struct gp_nothing *nothing, const char *program)
 	else if (!nothing->has_driver)
 		fputs("gpuprof: nothing was recorded: " NO_DRIVER "; type: gpuprof doctor\n",
 		      stderr);
-	else if (nothing->was_initialised)
+	else if (nothing->was_initialized)
 		fprintf(stderr,
-			"gpuprof: nothing was recorded: %s initialised CUDA, but made no context and so did nothing on the GPU; if it should have, look what its first CUDA calls return\n",
+			"gpuprof: nothing was recorded: %s initialized CUDA, but made no context and so did nothing on the GPU; if it should have, look what its first CUDA calls return\n",
 			program);
 	else
 		fprintf(stderr, "gpuprof: nothing was recorded: %s did not use the GPU\n", program);

@@ -10,8 +10,8 @@
 #include "report/finish/session.h"
 
 struct gp_nothing {
-	bool has_driver; /* some process initialised it, or this machine has one */
-	bool was_initialised;
+	bool has_driver; /* some process initialized it, or this machine has one */
+	bool was_initialized;
 	bool is_left_out;
 	bool is_said; /* a line has said why */
 };

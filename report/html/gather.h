@@ -53,8 +53,8 @@ struct gp_html_together {
 };
 
 /*
- * Of placed events: short ones of a row that are neighbours become one event of that label: aux is
- * their time together in ns, stack how many they were; one that has no such neighbour stays.
+ * Of placed events: short ones of a row that are neighbors become one event of that label: aux is
+ * their time together in ns, stack how many they were; one that has no such neighbor stays.
  * Events of that label may be among them.  Returns how many others became part of one.
  */
 uint64_t gp_html_gather_group(struct gp_html_gather *gather, const struct gp_html_together *how);

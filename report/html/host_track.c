@@ -43,7 +43,7 @@ static void add_unknown(struct maker *maker, uint64_t start_ns, uint64_t end_ns)
 	add(maker, (struct gp_html_event){.start_ns = start_ns,
 					  .end_ns = end_ns,
 					  .label = label_of(maker, GP_LABEL_UNKNOWN,
-							    "not known: no look at this thread"),
+							    "not known: no sample of this thread"),
 					  .call = GP_NONE});
 }
 

@@ -26,9 +26,9 @@
 struct gp_run_set;
 
 struct gp_html_options {
-	/* of the timeline: of more, short neighbours stand together; 0 = none */
+	/* of the timeline: of more, short neighbors stand together; 0 = none */
 	uint64_t event_limit;
-	uint64_t least_ns; /* of the timeline: shorter neighbours stand together; 0 = none do */
+	uint64_t least_ns; /* of the timeline: shorter neighbors stand together; 0 = none do */
 	bool counters;     /* queue lengths of streams and bandwidth of copies over time, too */
 	struct gp_model *const *base; /* a run to compare with: all of its processes */
 	size_t base_count;            /* 0 = none */
@@ -46,7 +46,7 @@ struct gp_html_options {
 struct gp_html_result {
 	uint64_t events;                 /* of the timeline */
 	bool is_limited;                 /* there were more than the limit */
-	uint64_t grouped;                /* stand together with their neighbours, */
+	uint64_t grouped;                /* stand together with their neighbors, */
 	uint64_t least_ns;               /* and are shorter than that */
 	uint64_t crowded;                /* stand together where too many were at once */
 	struct gp_host_depth host_depth; /* how deep what Python did is shown */

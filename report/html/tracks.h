@@ -40,11 +40,11 @@ struct gp_html_tracks {
 	struct gp_call_tree *tree; /* stacks are looked up in it; NULL = they are not */
 	/*
 	 * About so many at most are handed over: of more, the shorter ones are put together with
-	 * their neighbours; 0 = any number.
+	 * their neighbors; 0 = any number.
 	 */
 	uint64_t event_limit;
 	/*
-	 * shorter ones are put together with such neighbours, and are one for the limit, too; 0 =
+	 * shorter ones are put together with such neighbors, and are one for the limit, too; 0 =
 	 * none
 	 */
 	uint64_t least_ns;

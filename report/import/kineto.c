@@ -331,7 +331,7 @@ static int tell_recorder(const struct reading *r)
 		return gp_import_recorder(
 			r->im, "gpuprof, from an exported Chrome trace",
 			unknown | (r->has_no_order ? GP_UNKNOWN_ORDER : 0),
-			"this is an export: the trace itself, where it is still there, also has memory, call stacks and what was lost: here no advice is about allocations, and calls of several places count as one");
+			"this is an export: the trace itself, where it is still there, also has memory, call stacks and lost records: here no advice is about allocations, and calls of several places count as one");
 	return gp_import_recorder(
 		r->im, "torch.profiler", unknown | GP_UNKNOWN_ORDER,
 		"torch.profiler does not record whether calls succeeded, nor what CUDA calls allocated and freed; of shared memory it has the sum of static and dynamic");

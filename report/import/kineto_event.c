@@ -250,7 +250,8 @@ static const struct field args_fields[] = {
 	NUMBER("flags", FLAGS),
 	NUMBER("source", SOURCE),
 	NUMBER("destination", DESTINATION),
-	NUMBER("looks", LOOKS),
+	NUMBER("samples", LOOKS),
+	NUMBER("looks", LOOKS), /* of exports before the name was "samples" */
 	NUMBER("line", LINE),
 	NUMBER("imported", IMPORTED),
 };

@@ -486,7 +486,7 @@ static int take_compiling(struct gp_importing *im, const struct gp_kineto_event 
 	return gp_import_record(im, GP_RECORD_JIT, &record);
 }
 
-/* The words for CUPTI's kinds of synchronisation, from 1 on. */
+/* The words for CUPTI's kinds of synchronization, from 1 on. */
 static uint16_t sync_kind_of(const char *name)
 {
 	static const char *const kinds[] = {"Event Sync", "Stream Wait Event", "Stream Sync",

@@ -231,7 +231,7 @@ static int tell_recorder(struct gp_nsys_reading *r)
 	if (r->is_own)
 		return gp_import_recorder(
 			r->im, "gpuprof, from an exported SQLite file", unknown,
-			"this is an export: the trace itself, where it is still there, also has what was lost and, of a Python program, looks at its stacks");
+			"this is an export: the trace itself, where it is still there, also has its lost records and, of a Python program, stack samples");
 	return gp_import_recorder(r->im, "nsys", unknown | GP_UNKNOWN_ORDER,
 				  missing_note(has_memory, r->stacks.chain_count > 0));
 }

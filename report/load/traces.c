@@ -94,7 +94,7 @@ void gp_traces_warn(const struct gp_model *model)
 	if (losses->damaged_bytes > 0)
 		gp_command_fail(
 			0,
-			"%s is damaged: %s bytes were skipped, and what they held is missing; `gpuprof summary %s` says more",
+			"%s is damaged: %s bytes were skipped, and the records in them are missing; `gpuprof summary %s` says more",
 			model->path, gp_format_count(losses->damaged_bytes).text,
 			gp_shell_word(model->path, word, sizeof(word)));
 }

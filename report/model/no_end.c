@@ -3,7 +3,7 @@
 #include <string.h>
 
 static const char *const texts[GP_NO_ENDS] = {
-	[GP_NO_END_FILE_LIMIT] = "it had reached the largest file size that is allowed (ulimit -f)",
+	[GP_NO_END_FILE_LIMIT] = "it had reached the largest allowed file size (ulimit -f)",
 	[GP_NO_END_DISK_QUOTA] = "the disk quota of the user was used up",
 	[GP_NO_END_DISK_FULL] = "the disk was full",
 	[GP_NO_END_KILLED] = "the process was killed or crashed",

@@ -27,7 +27,7 @@ struct gp_site {
 	size_t model_count;
 	struct gp_door door;
 	uint64_t event_limit; /* of the page's timeline: the longest; 0 = all */
-	uint64_t least_ns;    /* of the same: shorter neighbours stand together; 0 = none do */
+	uint64_t least_ns;    /* of the same: shorter neighbors stand together; 0 = none do */
 	bool has_once;        /* the door has a way in for one time */
 	/* the site's own */
 	/* of the page, with the token: from when it is asked for */

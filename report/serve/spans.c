@@ -181,7 +181,7 @@ struct view {
 	struct gp_slice_filter window; /* from the origin on */
 	uint64_t found;                /* events */
 	uint32_t rows;                 /* that have such */
-	uint64_t resolution_ns; /* shorter events become one with their neighbours; 0: none does */
+	uint64_t resolution_ns; /* shorter events become one with their neighbors; 0: none does */
 	uint32_t limit;
 };
 
@@ -295,7 +295,7 @@ static const char *kind_name(char kind)
 		const char *name;
 	} names[] = {
 		{GP_LABEL_KERNEL, "kernel"},  {GP_LABEL_COPY, "copy"},
-		{GP_LABEL_SET, "set"},        {GP_LABEL_GRAPH, "graph"},
+		{GP_LABEL_SET, "memset"},     {GP_LABEL_GRAPH, "graph"},
 		{GP_LABEL_CALL, "call"},      {GP_LABEL_RANGE, "range"},
 		{GP_LABEL_CODE, "code"},      {GP_LABEL_UNIFIED, "unified"},
 		{GP_LABEL_PLACE, "host"},     {GP_LABEL_OWN, "python"},

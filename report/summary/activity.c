@@ -230,7 +230,7 @@ static int print_gpu(const struct gp_summary *summary)
 	fprintf(summary->out, "\nGPU activities: %s in all", gp_format_ns(listing.total_ns).text);
 	print_counted(summary->out, activity->kernels, "kernel", "kernels");
 	print_counted(summary->out, activity->copies, "copy", "copies");
-	print_counted(summary->out, activity->sets, "set", "sets");
+	print_counted(summary->out, activity->sets, "memset", "memsets");
 	print_counted(summary->out, activity->graphs, "whole graph", "whole graphs");
 	fputs("\n", summary->out);
 	if (listing.table && listing.names)
@@ -259,8 +259,8 @@ static const char *which_calls(const struct gp_summary *summary)
 	if (count == summary->model_count)
 		return " (every one)";
 	if (count > 0)
-		return " (every one of some processes; of others launches, copies, memory, waits, set-up)";
-	return " (launches, copies, memory, waits, set-up; --trace=api-all records every one)";
+		return " (every one of some processes; of others launches, copies, memory, waits, startup)";
+	return " (launches, copies, memory, waits, startup; --trace=api-all records every one)";
 }
 
 static int print_api(const struct gp_summary *summary)
@@ -311,7 +311,7 @@ static int print_copies(const struct gp_summary *summary)
 
 	if (!table || !order)
 		goto done;
-	fputs("\nMemory copies and sets\n", summary->out);
+	fputs("\nMemory copies and memsets\n", summary->out);
 	for (uint32_t i = 0; i < groups->count; i++)
 		if (groups->rows[order[i]].key[0] == GP_ACTIVITY_OTHER)
 			put_copies(table, &groups->rows[order[i]]);

@@ -118,7 +118,7 @@ static bool is_idle(const struct gp_busy *busy)
 	return busy->possible_ns > 0 && busy->inside_ns + busy->outside_ns + busy->more_ns == 0;
 }
 
-/* On one screen: of neighbours from that one on that had nothing to do, the last; else that one. */
+/* On one screen: of neighbors from that one on that had nothing to do, the last; else that one. */
 static size_t last_idle(const struct gp_summary *summary, size_t first, bool all_known)
 {
 	const struct gp_device_entry *entries = summary->devices.entries;

@@ -56,7 +56,7 @@ static const char *plural(uint64_t count)
 
 /* ---- what there is ---- */
 
-/* CUPTI's kinds of synchronisation. */
+/* CUPTI's kinds of synchronization. */
 enum { SYNC_EVENT = 1, SYNC_STREAM_WAIT, SYNC_STREAM, SYNC_CONTEXT, SYNC_KINDS };
 
 struct kinds {
@@ -411,7 +411,7 @@ static void print_in_brief(const struct gp_summary *summary, const struct kinds 
 		 "copies from host to host, no work of a GPU",
 		 "copy from host to host, no work of a GPU"},
 		{matters(summary, kinds->sync_ns), gp_format_ns(kinds->sync_ns),
-		 "in synchronisation", NULL},
+		 "in synchronization", NULL},
 		{unified[GP_UNIFIED_HTOD], gp_format_bytes(unified[GP_UNIFIED_HTOD]),
 		 "migrated to GPUs", NULL},
 		{unified[GP_UNIFIED_DTOH], gp_format_bytes(unified[GP_UNIFIED_DTOH]),

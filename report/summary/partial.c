@@ -101,7 +101,7 @@ static void add_remains(struct gp_document *document, const struct gp_model *mod
 		add(document, "launches-without-record", "launches without GPU record: %s",
 		    gp_format_count(losses->launches_without_op).text);
 	if (losses->copies_in_flight > 0)
-		add(document, "copies-without-record", "copies and sets without GPU record: %s",
+		add(document, "copies-without-record", "copies and memsets without GPU record: %s",
 		    gp_format_count(losses->copies_in_flight).text);
 }
 
@@ -173,18 +173,19 @@ static void add_how_it_is_partial(struct gp_document *document, const struct gp_
 
 	if (losses->live)
 		add_head(document, "partial", model,
-			 "PARTIAL: pid %u still runs; this is what it had recorded so far",
+			 "INCOMPLETE: pid %u still runs; this is what it had recorded so far",
 			 model->pid);
 	else if (losses->closed)
 		add_head(document, "partial", model,
-			 "PARTIAL: pid %u closed its trace, but the file was cut", model->pid);
+			 "INCOMPLETE: pid %u closed its trace, but the file was cut", model->pid);
 	else if (losses->end_way == GP_END_SIGNAL) /* gpuprof-run saw it */
 		add_head(document, "partial", model,
-			 "PARTIAL: pid %u did not close its trace: %s (%s)", model->pid,
+			 "INCOMPLETE: pid %u did not close its trace: %s (%s)", model->pid,
 			 gp_recorded_why_no_end(model), gp_recorded_how_ended(model).text);
 	else
-		add_head(document, "partial", model, "PARTIAL: pid %u did not close its trace: %s",
-			 model->pid, gp_recorded_why_no_end(model));
+		add_head(document, "partial", model,
+			 "INCOMPLETE: pid %u did not close its trace: %s", model->pid,
+			 gp_recorded_why_no_end(model));
 }
 
 /* It ended in order, but a part cannot be read, or not what it had launched ended. */
@@ -194,9 +195,10 @@ static void add_whole(struct gp_document *document, const struct gp_model *model
 
 	describe_damage(text, sizeof(text), model);
 	if (model->losses.damaged_bytes > 0)
-		add_head(document, "damaged", model,
-			 "PARTIAL: pid %u closed its trace, but %s: what they held is missing",
-			 model->pid, text);
+		add_head(
+			document, "damaged", model,
+			"INCOMPLETE: pid %u closed its trace, but %s: the records in them are missing",
+			model->pid, text);
 	if (!gp_summary_is_cut_off(model))
 		return;
 	add_head(document, "cut-off", model, "UNFINISHED: pid %u ended while its GPU was at work",
@@ -209,8 +211,9 @@ void gp_summary_add_partial(struct gp_document *document, const struct gp_model 
 	if (gp_recorded_is_whole(model)) {
 		add_whole(document, model);
 	} else if (model->recorder) { /* what another profiler does not record is missing */
-		add_head(document, "no-end", model, "PARTIAL: the trace of pid %u has no end: %s",
-			 model->pid, gp_recorded_why_no_end(model));
+		add_head(document, "no-end", model,
+			 "INCOMPLETE: the trace of pid %u has no end: %s", model->pid,
+			 gp_recorded_why_no_end(model));
 		add_end(document, model);
 	} else {
 		add_how_it_is_partial(document, model);

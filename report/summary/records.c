@@ -363,10 +363,10 @@ static const char *const labels[GP_COUNTERS] = {
 	[GP_COUNTER_FLUSH_TICKS] = "in flushes, on a thread of our own",
 	[GP_COUNTER_EXIT_FLUSH_TICKS] = "final flush",
 	[GP_COUNTER_START_TICKS] = "start-up",
-	[GP_COUNTER_SAMPLES] = "looks at Python stacks",
-	[GP_COUNTER_SAMPLES_LOST] = "looks that found none",
-	[GP_COUNTER_SAMPLES_OUTSIDE] = "looks that found the outer functions alone",
-	[GP_COUNTER_SAMPLING_NS] = "processor time of looks, on a thread of our own",
+	[GP_COUNTER_SAMPLES] = "Python stack samples",
+	[GP_COUNTER_SAMPLES_LOST] = "samples without a stack",
+	[GP_COUNTER_SAMPLES_OUTSIDE] = "samples with the outer frames only",
+	[GP_COUNTER_SAMPLING_NS] = "processor time of sampling, on a thread of our own",
 	[GP_COUNTER_CHUNKS] = "chunks written",
 	[GP_COUNTER_OWN_MEMORY_BYTES] = "gpuprof's own memory, at most",
 	[GP_COUNTER_MAX_MEMORY_BYTES] = "--max-memory",
@@ -559,7 +559,7 @@ static void print_looks_missing(const struct gp_summary *summary, const struct g
 	    model->base_unix_ns + last->end_ns < zero_ns ||
 	    !came_often(model, last, last_ns - last->end_ns))
 		return;
-	fprintf(summary->out, "  the last look at Python's stack is of %s",
+	fprintf(summary->out, "  the last sample of Python's stack is of %s",
 		gp_format_ns(model->base_unix_ns + last->end_ns - zero_ns).text);
 	fprintf(summary->out, ", the GPU's last operation ended at %s",
 		gp_format_ns(model->base_unix_ns + last_ns - zero_ns).text);

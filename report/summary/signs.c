@@ -25,7 +25,7 @@ static const struct {
 		     "sync-in-loop, sync-calls"},
 	[COPYING] = {"call that copies", "calls that copy",
 		     "hidden-wait, sync-copy, pageable-async, tiny-copies"},
-	[SETTING] = {"call that sets memory", "calls that set memory", "sync-memset"},
+	[SETTING] = {"memset call", "memset calls", "sync-memset"},
 	[ALLOCATING] = {"call that allocates or frees memory",
 			"calls that allocate and free memory", "alloc-in-loop"},
 	[LOADING] = {"call that loads code", "calls that load code", "first-use, jit-compile"},

@@ -143,7 +143,7 @@ static void print_which(FILE *out, const struct gp_device_entry *device)
 	print_escaped(out, which, 0);
 }
 
-/* One line for neighbours that are alike: "GPU 0-7". */
+/* One line for neighbors that are alike: "GPU 0-7". */
 static void print_devices(const struct gp_summary *summary)
 {
 	const struct gp_device_list *devices = &summary->devices;

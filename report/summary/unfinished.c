@@ -140,7 +140,7 @@ static void print_how_many(const struct page *page, const struct group *group, b
 	fprintf(page->out, "%s kernel%s", gp_format_count(kernels).text, kernels == 1 ? "" : "s");
 	if (has_one && others > 0)
 		fprintf(page->out, " and %s %s", gp_format_count(others).text,
-			others == 1 ? "graph, copy or set" : "graphs, copies or sets");
+			others == 1 ? "graph, copy or memset" : "graphs, copies or memsets");
 	fputs(has_one ? " without a record" : "", page->out);
 }
 

@@ -95,7 +95,7 @@ static void print_causes(FILE *out, const uint64_t state_ns[GP_STATES], size_t s
 	uint64_t wall_ns = gp_state_wall_ns(state_ns);
 
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++)
-		parts[i] = (struct part){gp_idle_cause_name(i), state_ns[GP_STATE_IDLE + i]};
+		parts[i] = (struct part){gp_idle_cause_words(i), state_ns[GP_STATE_IDLE + i]};
 	qsort(parts, GP_IDLE_CAUSES, sizeof(*parts), compare_parts);
 	while (shown < GP_IDLE_CAUSES && (double)parts[shown].ns >= NOT_OTHERS * (double)wall_ns)
 		shown++;
@@ -160,7 +160,7 @@ static void print_longest(const struct gp_summary *summary, const struct gp_wher
 	if (!gap)
 		return;
 	fprintf(summary->out, "    longest gap between operations %s, %s: from ",
-		gp_format_ns(gap->end_ns - gap->start_ns).text, gp_idle_cause_name(gap->cause));
+		gp_format_ns(gap->end_ns - gap->start_ns).text, gp_idle_cause_words(gap->cause));
 	print_op(summary, gap->before);
 	fputs(" to ", summary->out);
 	print_op(summary, gap->after);
@@ -409,7 +409,7 @@ static void print_inside(const struct gp_summary *summary, bool all_known)
 	sum_loop(summary, state_ns);
 	if (gp_state_busy_ns(state_ns) == 0)
 		return;
-	fprintf(summary->out, "    in it   %s%s %% busy", all_known ? "" : "at least ",
+	fprintf(summary->out, "    steady  %s%s %% busy", all_known ? "" : "at least ",
 		gp_format_percent((double)gp_state_busy_ns(state_ns),
 				  (double)gp_state_wall_ns(state_ns))
 			.text);

@@ -110,7 +110,7 @@ static void write_op(struct gp_scope *scope, const struct gp_model *model, uint3
 
 static const struct gp_event_list chronicle_gpu = {
 	.word = "gpu",
-	.help = "kernels, copies and sets",
+	.help = "kernels, copies and memsets",
 	.things = "GPU operation",
 	.head = {"trace-gpu", "GPU operations", gpu_columns, COUNT(gpu_columns)},
 	.count = count_ops,

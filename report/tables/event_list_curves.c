@@ -63,9 +63,9 @@ static void write_bandwidth(struct gp_scope *scope, const struct gp_model *model
 
 const struct gp_event_list gp_event_list_bandwidth = {
 	.word = "bandwidth",
-	.help = "bytes a second of copies and sets, at each change",
-	.things = "copy or set with times",
-	.head = {"trace-bandwidth", "Bandwidth of copies and sets over time", bandwidth_columns,
+	.help = "bytes a second of copies and memsets, at each change",
+	.things = "copy or memset with times",
+	.head = {"trace-bandwidth", "Bandwidth of copies and memsets over time", bandwidth_columns,
 		 COUNT(bandwidth_columns)},
 	.make = gp_curve_bandwidth,
 	.write_point = write_bandwidth,

@@ -6,7 +6,7 @@
 #include "report/tables/host_work.h"
 
 static const struct gp_table_column columns[] = {
-	{"Start", GP_UNIT_MOMENT}, {"Duration", GP_UNIT_NS}, {"Looks", GP_UNIT_COUNT},
+	{"Start", GP_UNIT_MOMENT}, {"Duration", GP_UNIT_NS}, {"Samples", GP_UNIT_COUNT},
 	{"PID", GP_UNIT_NUMBER},   {"TID", GP_UNIT_NUMBER},  {"Thread", GP_UNIT_TEXT},
 	{"Line", GP_UNIT_TEXT},    {"What", GP_UNIT_TEXT},
 };
@@ -58,8 +58,8 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 
 const struct gp_event_list gp_event_list_host = {
 	.word = "host",
-	.help = "what Python did, by looks at its stacks",
-	.things = "look at a Python stack",
+	.help = "what Python did, by stack samples",
+	.things = "Python stack sample",
 	.head = {"trace-host", "Python on the host", columns, COUNT(columns)},
 	.count = count,
 	.has = has,

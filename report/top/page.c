@@ -379,7 +379,7 @@ static void print_rates(FILE *out, const struct gp_page *page)
 		snprintf(text, sizeof(text), "copies %s", gp_copy_kind_name(i));
 		add_flow(&paragraph, page, text, &l->copies[i]);
 	}
-	add_flow(&paragraph, page, "sets", &l->sets);
+	add_flow(&paragraph, page, "memsets", &l->sets);
 	add_flow(&paragraph, page, "recorded calls", &calls);
 	if (silent > 0) {
 		snprintf(text, sizeof(text), "%s %s without GPU record",

@@ -228,7 +228,7 @@ class Lint:
             wanted = ["device", "context", "stream", "correlation"]
             wanted += ["wait_on_stream", "wait_on_cuda_event_record_corr_id"] if "Event" in event["name"] else []
             if event["name"] not in SYNCS or args.get("cuda_sync_kind") != event["name"]:
-                self.fail("schema", "a synchronisation of no kind: %.120s" % event)
+                self.fail("schema", "a synchronization of no kind: %.120s" % event)
         elif category == HOST:
             wanted = ["device", "context", "stream", "correlation", "thread"]
             wanted += ["graph id"] if "graph node id" in args else []
@@ -260,7 +260,7 @@ class Lint:
             track = (event["pid"], event.get("tid"))
             if event["ph"] == "B":
                 opened.setdefault(track, []).append(event)
-                for key in ("looks", "line", "thread"):
+                for key in ("samples", "line", "thread"):
                     if not isinstance(event.get("args", {}).get(key), int):
                         self.fail("schema", "no %s: %.160s" % (key, event))
             if event["ph"] == "E":

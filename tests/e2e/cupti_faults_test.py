@@ -16,7 +16,7 @@ from support import BUILD, LIBRARY, Case
 CUPTI = os.path.join(BUILD, "tests", "lib", "libcupti_faults.so")
 PROGRAMS = ([os.path.join(BUILD, "programs", "copies")], [os.path.join(BUILD, "programs", "graph")],
             [*support.GPU, "leak=2", "copy=5", "launch=20", "fork", "launch=3"])
-ERRORS = (999, 15, 27, 35, 1)  # unknown, not initialised, not supported, not permitted, invalid parameter
+ERRORS = (999, 15, 27, 35, 1)  # unknown, not initialized, not supported, not permitted, invalid parameter
 ONCE, FROM = range(1000) if FULL else (0, 1, 2, 7, 40), (0, 1, 3, 60)
 NOTHING_LOST = "nothing was dropped"
 DRIVER, RUNTIME = 1, 2  # domains of callbacks

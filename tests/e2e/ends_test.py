@@ -318,7 +318,7 @@ class Ends(Case):
                         self.assertGreaterEqual(len(self.export(trace).launches()), 800)
                         self.assertNotIn("records dropped", results[way].stderr)
                     if end != "abort":
-                        self.assertNotIn("PARTIAL", results[way].stderr)
+                        self.assertNotIn("INCOMPLETE", results[way].stderr)
                     self.run_gpuprof("finish", "-q", "--chrome", "none", trace)
                 for trace in self.traces():
                     os.unlink(self.path(trace))
@@ -333,7 +333,7 @@ class Ends(Case):
                 self.assertEqual(self.traces(), ["bare.gpuprof", "gpuprof-run.gpuprof"])
                 for trace in self.traces():
                     self.assertIn("1,000", self.run_gpuprof("summary", trace).stdout)
-                    self.assertNotIn("PARTIAL", self.run_gpuprof("summary", trace).stdout)
+                    self.assertNotIn("INCOMPLETE", self.run_gpuprof("summary", trace).stdout)
                     os.unlink(self.path(trace))
 
     def test_a_main_thread_that_another_thread_forked(self):
@@ -417,7 +417,7 @@ class Ends(Case):
                 result = self.run_program([program, str(delay_us), *way], BARE, GPUPROF_OUTPUT="t", GPUPROF_CHROME="none")
                 self.assertIn(result.returncode, (3, 7))
                 self.assertEqual(result.stderr.count("API calls"), 1, (way, delay_us, result.stderr))
-                self.assertNotIn("PARTIAL", self.run_gpuprof("summary", "t.gpuprof").stdout, (way, delay_us))
+                self.assertNotIn("INCOMPLETE", self.run_gpuprof("summary", "t.gpuprof").stdout, (way, delay_us))
                 os.unlink(self.path("t.gpuprof"))
 
 
@@ -437,10 +437,10 @@ class Live(Case):
         finally:
             process.communicate()
         self.assertEqual((first.returncode, process.returncode), (0, 0))
-        self.assertRegex(first.stdout, r"PARTIAL: pid \d+ still runs; this is what it had recorded so far")
+        self.assertRegex(first.stdout, r"INCOMPLETE: pid \d+ still runs; this is what it had recorded so far")
         self.assertRegex(first.stdout, r"it ends [\d.]+[mun]?s after the first recorded CUDA call")
         self.assertRegex(first.stdout, r"\n  (all )?1,025 launches[ ,]")
-        self.assertNotIn("PARTIAL", self.run_gpuprof("summary", "live.gpuprof").stdout)
+        self.assertNotIn("INCOMPLETE", self.run_gpuprof("summary", "live.gpuprof").stdout)
 
     def test_a_running_kernel_is_listed_as_in_flight(self):
         command = [*GPU, "start=25", "touch=there", "wait", "_exit=0"]

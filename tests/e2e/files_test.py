@@ -458,7 +458,7 @@ class BadTraces(Case):
                 result = self.run_gpuprof(*arguments, f"{name}.gpuprof")
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assert_one_line(result.stderr, f"{name}.gpuprof", part, "says more")
-            self.assertRegex(self.run_gpuprof("summary", f"{name}.gpuprof").stdout, r"\APARTIAL: pid \d+ ")
+            self.assertRegex(self.run_gpuprof("summary", f"{name}.gpuprof").stdout, r"\AINCOMPLETE: pid \d+ ")
 
     def test_a_trace_that_is_named_twice_is_merged_once(self):
         self.run_program([*GPU, "launch=5"], options=["-o", "x"])

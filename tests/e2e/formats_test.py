@@ -35,7 +35,7 @@ CALLS = """SELECT value, count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_RUN
     JOIN StringIds ON id = nameId GROUP BY 1"""
 COPIES = """SELECT oper.label, count(*), sum(end - start), sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY AS copy
     JOIN ENUM_CUDA_MEMCPY_OPER AS oper ON oper.id = copy.copyKind GROUP BY 1
-    UNION ALL SELECT 'set', count(*), sum(end - start), sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMSET"""
+    UNION ALL SELECT 'memset', count(*), sum(end - start), sum(bytes) FROM CUPTI_ACTIVITY_KIND_MEMSET"""
 LAUNCHES = """SELECT count(*), sum(kernel.start >= call.start) FROM CUPTI_ACTIVITY_KIND_KERNEL AS kernel
     JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS call ON call.correlationId = kernel.correlationId
      AND call.globalTid / 0x1000000 = kernel.globalPid / 0x1000000"""
@@ -98,7 +98,7 @@ class Formats(Case):
     def copies_by_direction(self, tables):
         sums = collections.defaultdict(lambda: [0, 0, 0])
         for name, row in tables["copy-time"].items():
-            key = "set" if name == "[memset]" else DIRECTIONS[name.strip("[]").split()[1]]
+            key = "memset" if name == "[memset]" else DIRECTIONS[name.strip("[]").split()[1]]
             size = tables["copy-size"][name]
             for i, value in enumerate((row["Count"], row["Total"], size["Total"])):
                 sums[key][i] += value
@@ -107,13 +107,13 @@ class Formats(Case):
     def test_rows_sum_up_to_the_summary(self):
         tables, rows = self.summary(), self.csv_rows()
         sums = {table: collections.defaultdict(lambda: [0, 0]) for table in ("kernel", "api", "copy-time")}
-        names = {"kernel": "kernel", "call": "api", "copy": "copy-time", "set": "copy-time"}
+        names = {"kernel": "kernel", "call": "api", "copy": "copy-time", "memset": "copy-time"}
         for row in rows:
             if row["kind"] in names:
                 sums[names[row["kind"]]][row["name"]][0] += 1
                 sums[names[row["kind"]]][row["name"]][1] += number(row["duration_ns"])
         self.assert_same_sums(tables, sums)
-        self.assertEqual(sum(number(row["bytes"]) for row in rows if row["kind"] in ("copy", "set")),
+        self.assertEqual(sum(number(row["bytes"]) for row in rows if row["kind"] in ("copy", "memset")),
                          sum(row["Total"] for row in tables["copy-size"].values()))
 
     def test_json_lines_are_the_rows(self):
@@ -291,10 +291,10 @@ class Formats(Case):
         trace = self.perfetto_trace(*window)
         self.assertEqual(sum(piece.category.startswith("cuda_") for piece in trace.slices),
                          sum(row["kind"] == "call" for row in wanted))
-        self.assertEqual(len(trace.operations), sum(row["kind"] in ("kernel", "copy", "set") for row in wanted))
+        self.assertEqual(len(trace.operations), sum(row["kind"] in ("kernel", "copy", "memset") for row in wanted))
         with open(self.export("chrome", *window), encoding="utf-8") as file:
             drawn = collections.Counter(event.get("cat") for event in json.load(file)["traceEvents"])
-        for kind, category in (("kernel", "kernel"), ("copy", "gpu_memcpy"), ("set", "gpu_memset")):
+        for kind, category in (("kernel", "kernel"), ("copy", "gpu_memcpy"), ("memset", "gpu_memset")):
             self.assertEqual(drawn[category], sum(row["kind"] == kind for row in wanted), kind)
         self.assertEqual(drawn["cuda_runtime"] + drawn["cuda_driver"], sum(row["kind"] == "call" for row in wanted))
 
@@ -328,7 +328,7 @@ class Formats(Case):
         for name in ("p.1.folded", "p.2.folded"):
             with open(self.path(name), encoding="utf-8") as file:
                 stacked += sum(int(line.rsplit(" ", 1)[1]) for line in file)
-        self.assertEqual(stacked, sum(row["kind"] in ("kernel", "copy", "set") for row in whole))
+        self.assertEqual(stacked, sum(row["kind"] in ("kernel", "copy", "memset") for row in whole))
         self.export("chrome", "--parts", "2", *options, out="p.json.gz")
         drawn = 0
         for name in ("p.1.json.gz", "p.2.json.gz"):

@@ -3,8 +3,8 @@
 
     gpu.py [STEP...]      one after the other:
 
-    launch=N       N launches of one kernel, then a synchronisation
-    start=N        N launches, no synchronisation
+    launch=N       N launches of one kernel, then a synchronization
+    start=N        N launches, no synchronization
     sync           waits for the device          try_sync       does so, and prints what comes of it
     race=N         waits so in two threads: the first that is told ends the process by signal N
     unload         unloads the kernel's module   load=FILE      a library

@@ -110,12 +110,12 @@ class HostSamplesTest(HostCase):
         rows = self.rows(self.only_trace())
         own = [row for row in rows if row["TID"] == row["PID"]]
         others = [row for row in rows if row["TID"] != row["PID"]]
-        self.assertGreater(sum(row["Looks"] for row in own), 10)
+        self.assertGreater(sum(row["Samples"] for row in own), 10)
         self.assertTrue(any(row["What"] == "spin (program.py)" for row in own), own)  # its own code, no library's
         self.assertTrue(all(row["Duration"] > 0 for row in own), own)  # each look stands for some time
         done = self.run_gpuprof("summary", "--by", "host", "--format", "json", self.only_trace())
         totals = json.loads(done.stdout)["rows"]
-        self.assertEqual(sum(row["Looks"] for row in totals), sum(row["Looks"] for row in rows))
+        self.assertEqual(sum(row["Samples"] for row in totals), sum(row["Samples"] for row in rows))
         self.assertEqual(sum(row["Total"] or row["Waited"] for row in totals), sum(row["Duration"] for row in rows))
         spins = [row for row in totals if re.match(r"spin \(program\.py:(9|10|11|12|13)\)$", row["Line"] or "")]
         self.assertEqual({row["What"] for row in spins}, {None})  # no more words
@@ -136,7 +136,7 @@ class HostSamplesTest(HostCase):
         with open(self.path("out.jsonl"), encoding="utf-8") as file:
             events = [json.loads(line) for line in file]
         looks = [event for event in events if event["kind"] == "host sample"]
-        self.assertEqual(sum(event["count"] for event in looks), sum(row["Looks"] for row in rows))
+        self.assertEqual(sum(event["count"] for event in looks), sum(row["Samples"] for row in rows))
         self.assertIn("spin", {event["name"] for event in looks})
 
     def test_advice_says_what_the_host_did(self):
@@ -144,7 +144,7 @@ class HostSamplesTest(HostCase):
         summary = " ".join(self.run_gpuprof("summary", self.only_trace()).stdout.split())
         self.assertRegex(summary, r"gpu-gaps: the GPU has nothing to do for \S+: host-bound; meanwhile (?:the host|another thread) was \S[^;]+ for \d\S+s")
         advice = " ".join(self.run_gpuprof("advice", self.only_trace()).stdout.split())
-        self.assertRegex(advice, r"the host was .* told by \S+ looks at Python's stack")
+        self.assertRegex(advice, r"the host was .* told by \S+ samples of Python's stack")
         self.assertNotIn("py-spy", summary)
 
     def test_off(self):
@@ -153,7 +153,7 @@ class HostSamplesTest(HostCase):
 
     def check_spins(self, *options):
         rows = self.rows(self.only_trace())
-        self.assertGreater(sum(row["Looks"] for row in rows if row["What"] == "spin (program.py)"), 10, (options, rows))
+        self.assertGreater(sum(row["Samples"] for row in rows if row["What"] == "spin (program.py)"), 10, (options, rows))
 
     def test_no_call_needs_a_stack(self):
         without = PROGRAM.replace("device.allocate(1024)\n", "")
@@ -169,7 +169,7 @@ class HostSamplesTest(HostCase):
     def test_a_native_program_is_left_alone(self):
         self.run_program([os.path.join(BUILD, "programs", "launch")],
                          options=("-o", "out-%p", "--chrome", "none", "-s", "none", "--host-samples", "1"))
-        self.assertNotIn("looks", self.run_gpuprof("summary", "--top", "0", self.only_trace()).stdout)
+        self.assertNotIn("samples", self.run_gpuprof("summary", "--top", "0", self.only_trace()).stdout)
 
     def test_a_fork_changes_nothing(self):
         self.record(FORKS, "--host-samples", "10")
@@ -194,7 +194,7 @@ class HostSamplesTest(HostCase):
     def test_a_thread_that_vanishes(self):
         self.record(PROGRAM.replace("working()", VANISHES + "working()", 1), "--host-samples", "10")
         own = [row for row in self.rows(self.only_trace()) if row["TID"] == row["PID"]]
-        self.assertGreater(sum(row["Looks"] for row in own), 10)
+        self.assertGreater(sum(row["Samples"] for row in own), 10)
 
     def check_many_threads(self, most, *options):
         many = "stop = threading.Event()\nwaiting = [threading.Thread(target=stop.wait, daemon=True) for _ in range(140)]\n" \
@@ -233,7 +233,7 @@ class ViewsTest(HostCase):
         lines = {}
         for row in printed["rows"]:
             time, looks = lines.get((row["Line"], row["What"]), (0, 0))
-            lines[row["Line"], row["What"]] = time + (row["Total"] or row["Waited"]), looks + row["Looks"]
+            lines[row["Line"], row["What"]] = time + (row["Total"] or row["Waited"]), looks + row["Samples"]
         return lines
 
     def totals(self, trace):
@@ -245,7 +245,7 @@ class ViewsTest(HostCase):
             if not what.startswith(("importing", "waiting")) and row["Line"]:
                 what = re.sub(r":\d+\)$", ")", row["Line"])
             totals[what] = totals.get(what, 0) + (row["Total"] or row["Waited"])
-        return totals, sum(row["Looks"] for row in printed["rows"])
+        return totals, sum(row["Samples"] for row in printed["rows"])
 
     def write_page(self, trace):
         done = self.run_gpuprof("html", "-o", self.path("page.html"), trace)
@@ -306,7 +306,7 @@ class ViewsTest(HostCase):
         shown.frames()
         shown.click(*place)
         drawer = run("document.querySelector('.drawer').innerText")
-        self.assertRegex(drawer, r"(?s)working \(program\.py\).*looks\s+\d+.*of this name.*Its stack")
+        self.assertRegex(drawer, r"(?s)working \(program\.py\).*samples\s+\d+.*of this name.*Its stack")
         run("document.getElementById('search').focus()")
         shown.type("working")
         self.assertTrue(run("new Promise((done) => { const look = () => gpuprof.state.hitCount > 0 ? done(true) : setTimeout(look, 10); look(); })"))
@@ -375,7 +375,7 @@ class ViewsTest(HostCase):
         for one, other in zip(back, sent):
             for event in (one, other):
                 del event["tid"]
-                event.get("args", {}).pop("looks", None)
+                event.get("args", {}).pop("samples", None)
             self.assertAlmostEqual(one["ts"], other["ts"], delta=(max(0, holes) + 0.5) / 1000)
             self.assertEqual({**one, "ts": 0}, {**other, "ts": 0})
 
@@ -395,7 +395,7 @@ class ViewsTest(HostCase):
         for one in found.slices:
             if one.category == "python_sample":
                 self.assertRegex(found.tracks[one.track], r"^Python \(sampled\), thread \d+")
-                self.assertGreaterEqual(one.notes["looks"], 1)
+                self.assertGreaterEqual(one.notes["samples"], 1)
                 tracks.setdefault(one.track, []).append((one.start, one.end, one.name))
         self.assertEqual(len(tracks), 2)
         for track in tracks.values():
@@ -427,7 +427,7 @@ class ViewsTest(HostCase):
         done = self.run_gpuprof("export", "--format", "folded", "--value", "host-time", "-o", "out", trace)
         told = self.run_gpuprof("summary", "--by", "host", trace).stderr
         self.assertIn("no look at a Python stack was recorded (of a Python program: gpuprof-run --host-samples=20 PROGRAM)", told)
-        self.assertIn("no looks at Python's stacks; of a Python program record them with gpuprof-run --host-samples=20 PROGRAM", done.stderr)
+        self.assertIn("no Python stack samples; of a Python program record them with gpuprof-run --host-samples=20 PROGRAM", done.stderr)
 
     def test_time_without_a_look_is_hatched(self):
         shown = browser.start(self)

@@ -299,7 +299,7 @@ class Figures(Tables):
             values = lambda *words: sorted(value for track, points in trace.counters.items() if any(word in trace.tracks[track] for word in words) for _, value in points)
             self.assertGreater(len(wanted["queue"]), 10)
             self.assertEqual(values(" queue of stream "), sorted(wanted["queue"]))
-            self.assertEqual([round(value, 3) for value in values("to", "set")], sorted(wanted["GB/s"]))
+            self.assertEqual([round(value, 3) for value in values("to", "memset")], sorted(wanted["GB/s"]))
             steps = [event for event in events if event.get("cat") == "critical_path"]
             drawn = sorted((piece for piece in trace.slices if piece.category == "critical_path"), key=lambda piece: piece.start)
             self.assertGreater(len(steps), 50)

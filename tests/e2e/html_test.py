@@ -327,7 +327,7 @@ class PageTest(HtmlCase):
         self.assertEqual(alone[:40], sorted((event["duration"] for event in everything), reverse=True)[:40])
         self.assertTrue(all(event["aux"] <= event["duration"] for event in groups))
 
-    def test_short_events_stand_together_with_their_neighbours(self):
+    def test_short_events_stand_together_with_their_neighbors(self):
         trace = self.record(ZOO)
         everything = Page(self.write_page(trace))
         least = 10_000

@@ -156,7 +156,7 @@ class Import(Case):
                 file.write(data[:len(data) * 3 // 4])
             result = self.run_gpuprof("summary", path)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertTrue(result.stdout.startswith("PARTIAL: the trace of pid 824 has no end"), result.stdout)
+            self.assertTrue(result.stdout.startswith("INCOMPLETE: the trace of pid 824 has no end"), result.stdout)
             self.assertIn("cudaLaunchKernel", result.stdout)
 
     def test_it_can_be_exported_like_any_other(self):
@@ -346,7 +346,7 @@ class Import(Case):
         for form, path in (("chrome", self.path("zoo.json")), ("sqlite", self.path("zoo.sqlite"))):
             self.assertEqual(self.run_gpuprof("export", "--format", form, "-o", path, trace).returncode, 0)
             summary = self.run_gpuprof("summary", path).stdout
-            self.assertRegex(summary, r"PARTIAL: the trace of pid \d+ has no end: the file was cut")
+            self.assertRegex(summary, r"INCOMPLETE: the trace of pid \d+ has no end: the file was cut")
             self.assertIn(busy, summary)
             self.assertNotIn("Never freed", summary)
 
@@ -398,7 +398,7 @@ class Import(Case):
             os.truncate(database, bytes_left)
             result = self.run_gpuprof("summary", "--full", database)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertTrue(result.stdout.startswith("PARTIAL: "), result.stdout)
+            self.assertTrue(result.stdout.startswith("INCOMPLETE: "), result.stdout)
             self.assertIn("cudaLaunchKernel", result.stdout)
 
     def test_a_folder_of_traces_of_others_is_a_run(self):

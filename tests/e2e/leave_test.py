@@ -140,7 +140,7 @@ class Leave(Case):
     def check(self, command, way, status):
         result = self.run_program(command, way, GPUPROF_OUTPUT="left")
         self.assertEqual(result.returncode, status, result.stderr)
-        self.assertNotIn("PARTIAL", result.stderr)
+        self.assertNotIn("INCOMPLETE", result.stderr)
         self.assertEqual(differences(Facts(self.path("left.json")), result.stdout), [])
         for name in self.files():
             if name.startswith("left"):
@@ -178,7 +178,7 @@ class Leave(Case):
         script = self.write("workers.py", WORKERS.format(gpu=GPU[-1]))
         result = self.run_program([sys.executable, script])
         self.assertEqual(result.stdout.splitlines()[-1], "[0, 0, 0]", result.stderr)
-        self.assertNotIn("PARTIAL", result.stderr)
+        self.assertNotIn("INCOMPLETE", result.stderr)
         self.assertEqual(len(self.files(".gpuprof")), 3)
         launches = sorted(len(Facts(self.path(name)).launches()) for name in self.files(".json"))
         self.assertEqual(launches, [10, 20, 30])
@@ -218,7 +218,7 @@ class Leave(Case):
                             f"-L{self.folder}", "-llate", f"-Wl,-rpath,{self.folder}")
         self.assertEqual(self.run_program([late], LAUNCHED, GPUPROF_OUTPUT="late").returncode, -signal.SIGSEGV)
         self.assertEqual(self.ended("late"), ["SIGSEGV"])
-        self.assertNotIn("PARTIAL", self.run_gpuprof("summary", "late.gpuprof").stdout)
+        self.assertNotIn("INCOMPLETE", self.run_gpuprof("summary", "late.gpuprof").stdout)
 
 
 if __name__ == "__main__":

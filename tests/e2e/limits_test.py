@@ -142,7 +142,7 @@ class Room(Case):
         self.addCleanup(self.finish)
         self.run_limited("ulimit -f 300; exec PROGRAM", BARE)
         page = self.run_gpuprof("summary", "out/t.gpuprof").stdout
-        self.assertIn("did not close its trace: it had reached the largest file size that is allowed (ulimit -f)", page)
+        self.assertIn("did not close its trace: it had reached the largest allowed file size (ulimit -f)", page)
 
     def remove_rings(self, pid):
         for name in glob.glob(f"/dev/shm/gpuprof-*-{pid}-*"):
@@ -199,7 +199,7 @@ class MaxFile(Case):
                                            r"and [0-9]{1,3}(,[0-9]{3})* records that were in flight")
                 self.assertIn("from the start to the limit of --max-file", result.stderr)
                 self.assertRegex(result.stderr, "[0-9,]+ records dropped because the trace reached --max-file")
-                self.assertNotIn("PARTIAL", result.stderr)
+                self.assertNotIn("INCOMPLETE", result.stderr)
                 self.assertLessEqual(os.path.getsize(self.path(name + ".gpuprof")), 1 << 20)
                 self.assertGreater(os.path.getsize(self.path(name + ".gpuprof")), 800 << 10)
 
@@ -267,7 +267,7 @@ class KeepLast(Case):
         self.assertEqual(result.returncode, -9)
         before = self.run_gpuprof("summary", "t.gpuprof").stdout
         self.check(before, self.LAUNCHES)
-        self.assertIn("PARTIAL", before)
+        self.assertIn("INCOMPLETE", before)
         self.assertEqual(self.run_gpuprof("finish", "-s", "none", "--chrome", "none", "t.gpuprof").returncode, 0)
         self.assertEqual(self.numbers(self.run_gpuprof("summary", "t.gpuprof").stdout), self.numbers(before))
 

@@ -66,7 +66,7 @@ class OnePass(Case):
 
     def test_a_killed_program(self):
         self.run_program([*GPU, "launch=500", "raise=9"], GPUPROF_OUTPUT="app", GPUPROF_FLUSH_MS="1000")
-        self.assert_same([self.path("app.gpuprof")], r"^PARTIAL: .*$", r"^  it ends .*$", r"^API calls: .*$",
+        self.assert_same([self.path("app.gpuprof")], r"^INCOMPLETE: .*$", r"^  it ends .*$", r"^API calls: .*$",
                          r"^  500 launches, .* without kernel record; .*$")
 
     def test_tables_need_all(self):

@@ -248,7 +248,7 @@ class Surroundings(Case):
         """Everything is there, and nothing had to be recovered: the trace was written to its end."""
         summary = self.run_gpuprof("summary", "t.gpuprof")
         self.assertEqual(summary.returncode, 0, summary.stderr)
-        self.assertNotIn("PARTIAL", summary.stdout)
+        self.assertNotIn("INCOMPLETE", summary.stdout)
         self.assertIn("all 3,000 launches have their kernel record", summary.stdout)
         self.assertIn("nothing was dropped", summary.stdout)
 

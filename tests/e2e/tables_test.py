@@ -50,7 +50,7 @@ class Tables(Case):
 class Sums(Tables):
 
     def check_operations(self, tables, facts):
-        operations = {"Kernels": facts.kernels, "Copies": facts.copies, "Sets": facts.sets}
+        operations = {"Kernels": facts.kernels, "Copies": facts.copies, "Memsets": facts.sets}
         for name in ("stream", "context", "device", "process"):
             rows = tables[name]
             self.assertEqual(self.sum(rows, "Count"), sum(map(len, operations.values())), name)
@@ -148,7 +148,7 @@ class Sums(Tables):
         facts = Facts(self.path("graph.json"))
         self.assertEqual(self.sum(graphs, "Launches"), facts.count("graph.launches"))
         for row in graphs:
-            self.assertEqual(row["Count"], row["Kernels"] + row["Copies"] + row["Sets"])
+            self.assertEqual(row["Count"], row["Kernels"] + row["Copies"] + row["Memsets"])
             self.assertEqual(row["Count"] % row["Launches"], 0)
 
 

@@ -163,7 +163,7 @@ class Batch(Watched):
     def test_a_call_that_has_returned(self):
         program = self.start("launch=5", "touch=there", "wait", "_exit=0")
         summary = self.run_gpuprof("summary", "app.gpuprof").stdout
-        self.assertIn(f"PARTIAL: pid {program.pid} still runs", summary)
+        self.assertIn(f"INCOMPLETE: pid {program.pid} still runs", summary)
         self.assertNotIn("in cuCtxSynchronize", summary)
 
     def test_a_trace_of_the_past(self):

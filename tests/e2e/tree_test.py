@@ -284,7 +284,7 @@ class Tree(Case):
             self.assertEqual(result.returncode, plain.returncode, result.stderr)
             self.assertEqual(sorted(result.stdout.splitlines()), sorted(plain.stdout.splitlines()))
             self.assertEqual(self.launches(), sorted(launches), result.stderr)
-            self.assertNotIn("PARTIAL", result.stderr)
+            self.assertNotIn("INCOMPLETE", result.stderr)
             for name in self.files(".json") + self.files(".gpuprof"):
                 os.unlink(self.path(name))
         return result

@@ -1,8 +1,8 @@
 """A Chrome trace of gpuprof as lines that can be compared with those of another run of the same program.
 
 Per thread, the API calls in their order with return codes, nesting (a call appears once) and the step of the correlation id; per
-stream, the operations in their order with the call that started them, kinds, sizes and launch attributes; the synchronisations in
-their order with their call; and of every operation and synchronisation which of its fields are empty.  Times, addresses, channels and
+stream, the operations in their order with the call that started them, kinds, sizes and launch attributes; the synchronizations in
+their order with their call; and of every operation and synchronization which of its fields are empty.  Times, addresses, channels and
 the numbers of streams, events and graphs are left out, and so is what CUPTI and the compiler take for themselves (overhead and
 compilation records).
 """

@@ -21,7 +21,7 @@ A program prints what it did as "name count" lines.  These names are compared wi
 
     range.NAME N                ranges of that name that were pushed or started; mark.NAME N: marks
     range.NAME.operations N     GPU operations that each of them started
-    sync.KIND N                 synchronisations that the device saw, KIND is event, wait, stream, context
+    sync.KIND N                 synchronizations that the device saw, KIND is event, wait, stream, context
     graphs.whole N              launches of graphs that are recorded as a whole
     compilations N              pieces of code that the driver compiled
 

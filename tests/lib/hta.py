@@ -182,7 +182,7 @@ class Trace:
         for event in self.gpu:
             if kind(event.name) == "memory" and event.bytes and event.end > event.start:
                 rate = event.bytes / (event.end - event.start)
-                direction = event.name.split()[1] if event.cat == "gpu_memcpy" else "set"
+                direction = event.name.split()[1] if event.cat == "gpu_memcpy" else "memset"
                 found[direction] += [(event.start, 1, rate), (event.end, 0, -rate)]
         return {direction: [(time, sum(change for _, _, change in sorted(changes)[:i + 1]))
                             for i, (time, _, _) in enumerate(sorted(changes))] for direction, changes in found.items()}

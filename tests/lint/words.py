@@ -88,8 +88,8 @@ WORDS = [
 ALLOWED = re.compile(
     "|".join(
         (
-            r"\bidle_synchronisation\b",  # the name of a metric in baselines
-            r"(?<=`)synchronisations(?=`)",
+            r"\bidle_synchronisation\b",  # a name of a metric in old baselines
+            r"(?<=\")synchronisations(?=\")",
             r"--at-once\b",
             r"cudaErrorSetOnActiveProcess",
         )

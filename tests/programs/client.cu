@@ -3,7 +3,7 @@
  * three sessions it lets steps pass, enables kinds of records, throws the first steps' away, and prints what the others
  * left.  That is the same whether or not somebody else records the process.  Words:
  *
- *   early       CUPTI is called before CUDA is initialised      clock       records by a clock of the program's
+ *   early       CUPTI is called before CUDA is initialized      clock       records by a clock of the program's
  *   small       buffers for a few records                       hurry       nothing waits for the device but the end of a session
  *   threads     three threads take steps, one flushes           refuse      no buffer is given: every record is dropped
  *   silent      what is recorded is never asked for             finalize    cuptiFinalize after each session

@@ -119,7 +119,7 @@ static inline void free_scene(struct scene *s)
 	free(s);
 }
 
-/* Publish a synchronisation of 5 ns that began at start_ns, in a ring of the file. */
+/* Publish a synchronization of 5 ns that began at start_ns, in a ring of the file. */
 static inline void publish(struct scene *s, uint32_t ring, uint64_t start_ns)
 {
 	struct test_ring *r = &s->file.rings[ring];

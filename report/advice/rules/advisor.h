@@ -241,7 +241,7 @@ static inline bool gp_advisor_tunes(const struct gp_advisor *advisor, const stru
 }
 
 /*
- * The present process's calls of a class: copies, sets, synchronisations, none of which is of
+ * The present process's calls of a class: copies, sets, synchronizations, none of which is of
  * tuning, and those that load code. Launches are by far the most, and a rule that is about none of
  * them need not read them.
  */

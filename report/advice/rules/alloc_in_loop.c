@@ -186,7 +186,7 @@ const struct gp_rule gp_rule_alloc_in_loop = {
 	.change =
 		"Allocate before the loop. Where sizes vary, allocate the largest. Or use cudaMallocAsync and cudaFreeAsync with a release threshold above 0 (cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",
 	.ignore =
-		"The loop is set-up that runs once, or what is in it takes much longer for a reason of its own.",
+		"The loop is setup that runs once, or what is in it takes much longer for a reason of its own.",
 	.threshold = {.saves_percent = 1, .saves_ns = 200000, .count = 16},
 	.own_bytes = sizeof(struct own),
 	.look = look,

@@ -242,7 +242,7 @@ const struct gp_rule gp_rule_default_stream = {
 	.meaning =
 		"The legacy default stream waits for all other streams, and they for it: each operation without a stream is a barrier. The work of the other streams ran one after the other. What can be saved is that of all of them but the one with most, if they overlapped wholly. Kernels with as many blocks as the GPU holds at once do not, and do not count.",
 	.change =
-		"Name a stream in every launch, copy and set; make streams with cudaStreamCreateWithFlags(cudaStreamNonBlocking), which the default stream does not order; or compile with nvcc --default-stream per-thread.",
+		"Name a stream in every launch, copy and memset; make streams with cudaStreamCreateWithFlags(cudaStreamNonBlocking), which the default stream does not order; or compile with nvcc --default-stream per-thread.",
 	.ignore =
 		"The streams depend on each other there, as where events order them (cudaStreamWaitEvent), or each kernel fills the GPU.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 16},

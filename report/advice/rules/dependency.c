@@ -5,7 +5,7 @@
 #include "gpuprof/count.h"
 #include "report/base/text/format.h"
 #include "report/model/recorded.h"
-#include "report/advice/rules/neighbours.h"
+#include "report/advice/rules/neighbors.h"
 
 /*
  * In names of functions of both APIs, and of nodes of graphs: what makes a stream wait for others
@@ -61,7 +61,7 @@ bool gp_dependency_is_outside(const struct gp_model *model)
 static void advise_on_others(const struct gp_advisor *advisor, const struct gp_case *found,
 			     FILE *out)
 {
-	uint64_t bytes = gp_neighbours_bytes(advisor, found);
+	uint64_t bytes = gp_neighbors_bytes(advisor, found);
 
 	if (bytes > 0)
 		fprintf(out,

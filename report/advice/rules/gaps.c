@@ -9,7 +9,7 @@
 #include "report/advice/rules/host_time.h"
 #include "report/advice/rules/language.h"
 #include "report/advice/rules/meanwhile.h"
-#include "report/advice/rules/neighbours.h"
+#include "report/advice/rules/neighbors.h"
 
 /* What tells operations apart, whatever their number in the trace. */
 static uint64_t what_is(const struct gp_op *op)
@@ -243,7 +243,7 @@ static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct g
 	keep_calls_around(advisor, own, at);
 }
 
-/* The GPU of the process's that was at work longest while one waited in a synchronisation. */
+/* The GPU of the process's that was at work longest while one waited in a synchronization. */
 static void keep_beside(const struct gp_advisor *advisor, struct gp_gaps *own,
 			const struct gp_idle_gap *idle_gap)
 {
@@ -433,7 +433,7 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 	else
 		fprintf(out, " has nothing to do for %s", gp_format_ns(own->longest_ns).text);
 	fprintf(out, ": %s%s%s", own->share < WHOLE_SHARE ? "mostly " : "",
-		gp_idle_cause_name(cause),
+		gp_idle_cause_words(cause),
 		cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)" : "");
 	if (own->is_outside)
 		fputs("; nothing of this process's held it back", out);
@@ -461,7 +461,7 @@ static void advise_to_sample(const struct gp_model *model, size_t process_count,
 
 	if (model->recorder && !is_native)
 		fprintf(out,
-			"this trace, of another profiler, does not tell what Python did between calls of CUDA: record it with gpuprof-run, which looks at Python's stacks");
+			"this trace, of another profiler, does not tell what Python did between calls of CUDA: record it with gpuprof-run, which samples Python's stacks");
 	else {
 		fputs("gpuprof records CUDA calls, not what the host computes between them: ", out);
 		gp_language_sampler(model, process_count, out);
@@ -524,7 +524,7 @@ static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const st
  */
 static bool is_told_late(const struct gp_advisor *advisor, const struct gp_case *found)
 {
-	return found->other_detail == GP_IDLE_SYNC && gp_neighbours_bytes(advisor, found) > 0 &&
+	return found->other_detail == GP_IDLE_SYNC && gp_neighbors_bytes(advisor, found) > 0 &&
 	       gp_dependency_is_outside(advisor->scope.models[found->process]);
 }
 
@@ -561,7 +561,7 @@ void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *foun
 	else if (is_told_late(advisor, found))
 		fprintf(out,
 			"the GPU had done all of this process's work, and the host waited on: it is told late where programs take turns, and others held up to %s of the GPU's memory; give this one a GPU of its own, and do not wait where the host reads no result",
-			gp_format_bytes(gp_neighbours_bytes(advisor, found)).text);
+			gp_format_bytes(gp_neighbors_bytes(advisor, found)).text);
 	else if (compiler != GP_COMPILER_NONE)
 		fputs(gp_host_time_change(compiler), out);
 	else if (gp_host_time_advise(&host, out))

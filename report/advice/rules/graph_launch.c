@@ -16,7 +16,7 @@
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/copies.h"
 #include "report/advice/rules/idle_gap_calls.h"
-#include "report/advice/rules/neighbours.h"
+#include "report/advice/rules/neighbors.h"
 
 /* What stays between two operations. */
 #define LEAST_GAP_NS 1000u
@@ -255,7 +255,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 		return;
 	}
 	advise_on_launches(own, found->count, out);
-	bytes = own->pageable > 0 ? gp_neighbours_bytes(advisor, found) : 0;
+	bytes = own->pageable > 0 ? gp_neighbors_bytes(advisor, found) : 0;
 	if (bytes > 0)
 		fprintf(out,
 			"; other programs, which held up to %s of the GPU's memory, take turns with this one, and a launch that waits for its copies waits for theirs",

@@ -151,7 +151,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text,
 		gp_format_ns(own->gaps.longest_ns).text,
-		gp_idle_cause_name((enum gp_idle_cause)found->other_detail));
+		gp_idle_cause_words((enum gp_idle_cause)found->other_detail));
 	gp_most_called_tell(advisor, &own->most, found->time_ns, out);
 }
 

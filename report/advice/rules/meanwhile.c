@@ -225,7 +225,7 @@ static void tell_other(const struct story *story, FILE *out)
 	fputs(" was ", out);
 	story->print(out, story->places, &story->other);
 	fputs(gp_host_function_stays(&story->other)
-		      ? ", at the same instruction from look to look (a call that takes long, or a short loop)"
+		      ? ", at the same instruction from sample to sample (a call that takes long, or a short loop)"
 	      : waits(&story->own) ? ""
 				   : ", which may have kept it from running",
 	      out);
@@ -263,7 +263,7 @@ static uint64_t tell(const struct gp_advisor *advisor, const struct gp_case *fou
 	is_for_other = story.others > 0 && waits(&story.own);
 	fputs("; meanwhile", out);
 	if (print == gp_host_function_print_count)
-		fprintf(out, ", by %s look%s,", gp_format_count(story.own.looks).text,
+		fprintf(out, ", by %s sample%s,", gp_format_count(story.own.looks).text,
 			story.own.looks == 1 ? "" : "s");
 	fputs(" ", out);
 	if (is_for_other) {
@@ -374,7 +374,7 @@ void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_
 		if (functions[i].looks == 0) /* it is near to such a time */
 			continue;
 		if (told++ == 0)
-			fprintf(out, "; by %s look%s %s the host was ",
+			fprintf(out, "; by %s sample%s %s the host was ",
 				gp_format_count(sums.looks).text, sums.looks == 1 ? "" : "s", when);
 		else
 			fputs("; ", out);
@@ -397,7 +397,7 @@ void gp_meanwhile_tell_looks(const struct gp_advisor *advisor, const struct gp_c
 
 	if (count == 0)
 		return;
-	fprintf(out, "; told by %s look%s at Python's stack", gp_format_count(count).text,
+	fprintf(out, "; told by %s sample%s of Python's stack", gp_format_count(count).text,
 		count == 1 ? "" : "s");
 	gp_host_work_add_looks(&looks, advisor->scope.models[found->process]);
 	if (gp_host_work_is_much(looks.lost, &looks))

@@ -26,7 +26,7 @@ extern const struct gp_rule gp_rule_graph_launch;
 extern const struct gp_rule gp_rule_short_kernels;
 extern const struct gp_rule gp_rule_gpu_gaps;
 extern const struct gp_rule gp_rule_host_gaps;
-extern const struct gp_rule gp_rule_low_utilisation;
+extern const struct gp_rule gp_rule_low_utilization;
 extern const struct gp_rule gp_rule_idle_rest;
 extern const struct gp_rule gp_rule_repeated_copy;
 extern const struct gp_rule gp_rule_unified_faults;

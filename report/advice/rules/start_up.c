@@ -13,7 +13,7 @@
 #include "report/advice/rules/host_time.h"
 #include "report/advice/rules/language.h"
 #include "report/advice/rules/meanwhile.h"
-#include "report/advice/rules/neighbours.h"
+#include "report/advice/rules/neighbors.h"
 #include "report/advice/rules/own_time.h"
 
 /*
@@ -409,7 +409,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 static void advise_on_slow_context(const struct gp_advisor *advisor, const struct gp_case *found,
 				   FILE *out)
 {
-	uint64_t bytes = gp_neighbours_bytes(advisor, found);
+	uint64_t bytes = gp_neighbors_bytes(advisor, found);
 
 	if (bytes > 0)
 		fprintf(out,
@@ -482,7 +482,7 @@ const struct gp_rule gp_rule_start_up = {
 	.id = "start-up",
 	.title = "it takes long until the GPU has something to do",
 	.meaning =
-		"A process makes a context on each GPU before its first operation and, with NCCL, communicators, which all of their processes make together: whoever comes first waits for the last. One of these has to be made, and what can be done meanwhile is no more than what the program did until NCCL was used. A context takes 100 to 300 ms: told is what takes 500 ms or more, of which 100 ms stay, or of several contexts that take no longer than that the longest. One that is ended before there was any work for it (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy) is made twice. Page-locked memory takes long, too: the system finds and locks each page of it; where all of it is copied twice or more it is to be locked, but another thread can do that. And it imports, or reads data: what Python did from the first call of CUDA on is told by looks at its stacks (--host-samples), of other programs the longest time between two calls, and which these are. It is so once in a process: what is a large part of a short run is nothing in a long one. NCCL's functions are known by its NVTX ranges alone: of a build of NCCL without them, or without nvtx in --trace, their time is taken for the program's own. What a process does before its first call of CUDA is not recorded; the summary's start says how long it took.",
+		"A process makes a context on each GPU before its first operation and, with NCCL, communicators, which all of their processes make together: whoever comes first waits for the last. One of these has to be made, and what can be done meanwhile is no more than what the program did until NCCL was used. A context takes 100 to 300 ms: told is what takes 500 ms or more, of which 100 ms stay, or of several contexts that take no longer than that the longest. One that is ended before there was any work for it (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy) is made twice. Page-locked memory takes long, too: the system finds and locks each page of it; where all of it is copied twice or more it is to be locked, but another thread can do that. And it imports, or reads data: what Python did from the first call of CUDA on is told by samples of its stacks (--host-samples), of other programs the longest time between two calls, and which these are. It is so once in a process: what is a large part of a short run is nothing in a long one. NCCL's functions are known by its NVTX ranges alone: of a build of NCCL without them, or without nvtx in --trace, their time is taken for the program's own. What a process does before its first call of CUDA is not recorded; the summary's start says how long it took.",
 	.change =
 		"Communicators: make few, others from them (ncclCommSplit), all at once (ncclGroupStart, ncclGroupEnd), while the program reads its data (ncclCommInitRankConfig with blocking = 0; PyTorch: init_process_group with a device_id). Contexts: one for each GPU; nvidia-smi -pm 1 keeps the driver loaded where no program does; where others use the GPU, all make their contexts more slowly; those of several GPUs can be made at the same time, each in a thread. Page-locked memory: only for what is copied again and again, and in another thread. The program's own: import only what is used (python3 -X importtime lists what takes how long), read data in several threads, and let the GPU begin with what is there.",
 	.ignore = "The program runs for long: then it is over soon.",

@@ -40,7 +40,7 @@ static void look(struct gp_advisor *advisor)
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
-	fprintf(out, "%s synchronous sets of %s memory, %s in all, held up the host for %s",
+	fprintf(out, "%s synchronous memsets of %s memory, %s in all, held up the host for %s",
 		gp_format_count(found->count).text,
 		found->detail == GP_COPY_PINNED ? "page-locked" : "managed",
 		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text);
@@ -55,7 +55,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_sync_memset = {
 	.id = "sync-memset",
-	.title = "synchronous memory sets",
+	.title = "synchronous memsets",
 	.meaning =
 		"cudaMemset of page-locked or managed memory returns when the GPU has done it, and all that was launched before. The most that can be saved is the time in the calls, as far as the GPU had nothing to do after them.",
 	.change =

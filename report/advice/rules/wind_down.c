@@ -173,7 +173,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 		      out);
 	if (found->detail == HOST_WORK && own->unlooked_ns * 2 >= own->own_time.ns)
 		fprintf(out,
-			"no look found Python at work in the last %s: it was ending, and what it unloads takes that long; os._exit(), once all files are closed, leaves that out",
+			"no sample found Python at work in the last %s: it was ending, and what it unloads takes that long; os._exit(), once all files are closed, leaves that out",
 			gp_format_ns(own->unlooked_ns).text);
 	else if (found->detail == HOST_WORK)
 		gp_language_advise(advisor, found, changes, out);
@@ -199,7 +199,7 @@ const struct gp_rule gp_rule_wind_down = {
 	.id = "wind-down",
 	.title = "it takes long after the GPU has done its last operation",
 	.meaning =
-		"What a process does for itself between its last operation and its last call of CUDA: it checks results, or writes them. What Python did is told by looks at its stacks (--host-samples), of other programs the longest time between two calls, and which these are; where no look came in half of it, Python was ending; of several processes it is not told, for the others may be at work meanwhile. And what NCCL takes to end its communicators, by its NVTX ranges. And what ends contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy), which the driver does, too, when the process ends. It is so once in a process: what is a large part of a short run is nothing in a long one. What a process does after its last call of CUDA is not recorded.",
+		"What a process does for itself between its last operation and its last call of CUDA: it checks results, or writes them. What Python did is told by samples of its stacks (--host-samples), of other programs the longest time between two calls, and which these are; where no sample came in half of it, Python was ending; of several processes it is not told, for the others may be at work meanwhile. And what NCCL takes to end its communicators, by its NVTX ranges. And what ends contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy), which the driver does, too, when the process ends. It is so once in a process: what is a large part of a short run is nothing in a long one. What a process does after its last call of CUDA is not recorded.",
 	.change =
 		"Do piece by piece, while the GPU still works on what follows, what can be done so, or do it on the GPU. Communicators: make few, end all at once (ncclGroupStart, ncclGroupEnd). Contexts: leave out cudaDeviceReset and the like before the program ends, unless a tool such as compute-sanitizer needs it to tell what was never freed.",
 	.ignore =

@@ -107,7 +107,7 @@ int gp_curve_queues(struct gp_curve *curve, const struct gp_model *model)
 
 const char *gp_curve_direction(const struct gp_op *op)
 {
-	return op->kind == GP_OP_COPY ? gp_copy_kind_name(op->copy_kind) : "set";
+	return op->kind == GP_OP_COPY ? gp_copy_kind_name(op->copy_kind) : "memset";
 }
 
 /*

@@ -311,7 +311,7 @@ static const char *skip_type(const char *name)
 }
 
 /* Without that type in front and unnamed namespaces, in small letters. */
-static void normalise(char out[COMPARED_BYTES], const char *name)
+static void normalize(char out[COMPARED_BYTES], const char *name)
 {
 	size_t used = 0;
 
@@ -333,7 +333,7 @@ uint32_t gp_kinds_find(const struct gp_kinds *kinds, const char *demangled)
 	struct pairs of_whole, of_head;
 	size_t length;
 
-	normalise(whole, demangled);
+	normalize(whole, demangled);
 	length = strcspn(whole, "<(");
 	memcpy(head, whole, length);
 	head[length] = '\0';

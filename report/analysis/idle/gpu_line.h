@@ -10,7 +10,7 @@
 
 #include "report/analysis/idle/gpu_sweep.h"
 
-/* Segments of one state each (report/analysis/idle/gpu_sweep.h), neighbours of different ones. */
+/* Segments of one state each (report/analysis/idle/gpu_sweep.h), neighbors of different ones. */
 struct gp_gpu_line {
 	uint64_t start_ns;
 	uint64_t *ends_ns;

@@ -7,8 +7,8 @@
 
 static const char *const names[] = {
 	[GP_IDLE_HOST] = "host-bound",       [GP_IDLE_LAUNCH] = "launch-bound",
-	[GP_IDLE_SYNC] = "synchronisation",  [GP_IDLE_COPY] = "copy-bound",
-	[GP_IDLE_ALLOC] = "allocation",      [GP_IDLE_SETUP] = "set-up",
+	[GP_IDLE_SYNC] = "sync-bound",       [GP_IDLE_COPY] = "copy-bound",
+	[GP_IDLE_ALLOC] = "allocation",      [GP_IDLE_SETUP] = "startup",
 	[GP_IDLE_DEPENDENCY] = "dependency", [GP_IDLE_PROFILER] = "profiler",
 	[GP_IDLE_UNUSED] = "unused",         [GP_IDLE_UNKNOWN] = "unknown",
 };
@@ -37,6 +37,11 @@ struct split {
 const char *gp_idle_cause_name(enum gp_idle_cause cause)
 {
 	return names[cause < GP_IDLE_CAUSES ? cause : GP_IDLE_UNKNOWN];
+}
+
+const char *gp_idle_cause_words(enum gp_idle_cause cause)
+{
+	return cause == GP_IDLE_PROFILER ? "profiler overhead" : gp_idle_cause_name(cause);
 }
 
 static enum gp_idle_cause main_cause(const struct gp_gap *gap)

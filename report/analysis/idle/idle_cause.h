@@ -60,8 +60,11 @@
  */
 #define GP_IDLE_LATENCY_NS GP_BUSY_LATENCY_NS
 
-/* "host-bound", "launch-bound", "synchronisation", ... */
+/* "host-bound", "launch-bound", "sync-bound", ...: in files and options. */
 const char *gp_idle_cause_name(enum gp_idle_cause cause);
+
+/* The same for people: "profiler overhead" instead of "profiler". */
+const char *gp_idle_cause_words(enum gp_idle_cause cause);
 
 /*
  * In Unix ns; the operations are those around it, none at the beginning and the end of the trace.

@@ -22,7 +22,7 @@ static const struct explanation {
 		 "The GPU had finished, and the thread that was to give it more had not left the call that waits for it, or had left it at most 50 us ago.",
 		 "Wait less often, or give the GPU the next work before waiting. Rules: sync-in-loop, sync-calls, idle-rest."},
 	[GP_IDLE_COPY] =
-		{"the host was in a call that copies or sets memory",
+		{"the host was in a copy or memset call",
 		 "It moved or prepared data itself, as it must where its memory is pageable, or came back from a copy that waited.",
 		 "Page-locked memory, asynchronous copies, fewer and larger ones. Rules: pageable-async, sync-copy, tiny-copies, hidden-wait, sync-memset."},
 	[GP_IDLE_ALLOC] =
@@ -32,14 +32,14 @@ static const struct explanation {
 	[GP_IDLE_SETUP] =
 		{"contexts, code, streams, events or graphs were made",
 		 "The first call makes the context; code is loaded when it is first used; NCCL makes communicators.",
-		 "Most of it is once per run, and no part of what lasts. Rules: start-up, first-use, jit-compile, graph-launch, idle-rest."},
+		 "Most of it is a one-time cost, and no part of the steady state. Rules: start-up, first-use, jit-compile, graph-launch, idle-rest."},
 	[GP_IDLE_DEPENDENCY] =
 		{"the next operation had been launched, but did not begin",
-		 "More than 50 us after its launch it waited for an event, a function of the host, managed memory or another device; or another process had the GPU, which serves several by turns.",
+		 "More than 50 us after its launch it waited for an event, a function of the host, managed memory or another device; or another process had the GPU, which serves them alternately.",
 		 "`nvidia-smi` lists the processes that use the GPU: with others on it, times say little of the program. `gpuprof summary --by queue FILE` says how long operations waited, by stream."},
 	[GP_IDLE_PROFILER] =
 		{"CUPTI was at work for itself",
-		 "The thread whose launch the GPU waited for, or one while none was in a CUDA call, was in CUPTI, as that says: for buffers of records, say.",
+		 "The thread whose launch the GPU waited for, or one while none was in a CUDA call, was in CUPTI, as that says: for example for buffers of records.",
 		 "Without a profiler such times are not there."},
 	[GP_IDLE_UNUSED] =
 		{"no process lived that had an operation on the device",
@@ -47,8 +47,8 @@ static const struct explanation {
 		 "Look at the processes one by one: gpuprof summary FILE, or --by process."},
 	[GP_IDLE_UNKNOWN] =
 		{"the call that started the next operation is not in the trace, or what a process did that has no end",
-		 "The call was lost, or made before the recording began. A process that was killed may have had the GPU from its last recorded call on: with a kernel that did not end, say.",
-		 "Records, at the summary's end, says what is missing, and why."},
+		 "The call was lost, or made before the recording began. A process that was killed may have had the GPU from its last recorded call on: for example with a kernel that did not end.",
+		 "Records, at the end of the summary, names the lost records and why they were lost."},
 };
 static_assert(sizeof(explanations) / sizeof(explanations[0]) == GP_IDLE_CAUSES,
 	      "a cause is not explained");

@@ -13,7 +13,7 @@
 /* CUPTI's flag of a stream that does not wait for the default one. */
 #define NON_BLOCKING 2
 
-/* The operations of one stream, which are neighbours in the model. */
+/* The operations of one stream, which are neighbors in the model. */
 struct track {
 	uint32_t first_op, op_count;
 	uint32_t tid;

@@ -6,7 +6,7 @@
 #include "report/export/chrome/chrome_writer.h"
 #include "report/base/spill_memory.h"
 
-/* CUPTI's kinds of synchronisation. */
+/* CUPTI's kinds of synchronization. */
 #define SYNC_EVENT       1
 #define SYNC_STREAM_WAIT 2
 
@@ -17,7 +17,7 @@ static const char *const names[] = {
 	"Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync",
 };
 
-/* A synchronisation or an event, where it is drawn. */
+/* A synchronization or an event, where it is drawn. */
 struct item {
 	uint64_t start_ns;
 	uint16_t device_id;

@@ -224,7 +224,7 @@ static void intern_stages(struct gp_perfetto *p, struct stages *stages)
 {
 	stages->kernel = intern_spec(p, "Kernel", "a kernel", SPEC_IS_COMPUTE);
 	stages->copy = intern_spec(p, "MemoryTransfer", "a memory copy", SPEC_IS_OTHER);
-	stages->set = intern_spec(p, "MemorySet", "a memory set", SPEC_IS_OTHER);
+	stages->set = intern_spec(p, "MemorySet", "a memset", SPEC_IS_OTHER);
 	stages->graph = intern_spec(p, "Graph", "a whole graph", SPEC_IS_COMPUTE);
 }
 

@@ -28,7 +28,7 @@ static const char *const notes[GP_PERFETTO_NOTES] = {
 	[GP_PERFETTO_PAYLOAD] = "payload",
 	[GP_PERFETTO_OPEN] = "never closed",
 	[GP_PERFETTO_THREAD] = "thread",
-	[GP_PERFETTO_LOOKS] = "looks",
+	[GP_PERFETTO_LOOKS] = "samples",
 	[GP_PERFETTO_LINE] = "line",
 	[GP_PERFETTO_OF] = "of",
 };

@@ -225,7 +225,7 @@ static void put_calls(struct gp_sqlite_export *e)
 	}
 }
 
-/* ---- synchronisations and events ---- */
+/* ---- synchronizations and events ---- */
 
 static void put_sync(struct gp_sqlite_export *e, const struct gp_record_sync *sync)
 {

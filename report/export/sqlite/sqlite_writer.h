@@ -54,7 +54,7 @@ struct gp_sqlite_export {
 void gp_sqlite_write_about(struct gp_sqlite_export *export);
 void gp_sqlite_write_session(struct gp_sqlite_export *export);
 
-/* sqlite_events.c: kernels, copies, sets, calls, synchronisations, memory. */
+/* sqlite_events.c: kernels, copies, sets, calls, synchronizations, memory. */
 void gp_sqlite_write_events(struct gp_sqlite_export *export);
 
 /*

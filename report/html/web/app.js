@@ -335,7 +335,7 @@ function banner() {
 				fmtCount(index.grouped) +
 				' events shorter than ' +
 				fmtNs(index.least) +
-				' stand together with their neighbours' +
+				' stand together with their neighbors' +
 				(index.limited ? '' : ', where less than that is between them') +
 				'; how high they are drawn says how much of the time they fill. Tables and flame graphs are of each. For each: gpuprof ' +
 				(state.served ? 'serve' : 'html') +

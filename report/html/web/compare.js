@@ -176,7 +176,7 @@ function compareSection() {
 					: ': more and less, surely: what is counted differs. In black, a time beyond ' +
 							marginText() +
 							': of one run each it may differ that much by chance (gpuprof diff compares repeated runs). ',
-				el('span', { class: 'same' }, 'Grey'),
+				el('span', { class: 'same' }, 'Gray'),
 				areSets() ? ': within what such runs differ by chance.' : ': less than that.',
 			),
 	);
@@ -185,7 +185,7 @@ function compareSection() {
 /* The same of a row of a table; its columns by their titles. */
 function worthOfRow(value) {
 	if (value('Differs') === 'yes') return 2;
-	if (value('Looks A') !== undefined)
+	if (value('Samples A') !== undefined)
 		return isBeyondMargin(value('Total A'), value('Total B')) && isBeyondLooks(value('Total A'), value('Total B')) ? 1 : 0;
 	if (value('Is') === 'new' || value('Is') === 'gone' || value('Count A') !== value('Count B')) return 2;
 	if (value('Differs') === 'no') return 0;

@@ -30,7 +30,7 @@ function kernelsView() {
 		el(
 			'div',
 			{ class: 'bar' },
-			el('h2', null, 'Kernels, copies and sets'),
+			el('h2', null, 'Kernels, copies and memsets'),
 			el(
 				'span',
 				{ class: 'dim grow' },

@@ -84,11 +84,11 @@ function overviewCards(about) {
 			[counted(about.launches, 'launch', 'launches'), about.graphs ? counted(about.graphs, 'whole graph') : ''],
 			['Each by name', 'kernels'],
 		),
-		card('GPU time', atLeast(fmtNs(about.gpu_ns), about.gpu_ns), ['kernels, copies and sets, added up'], ['Flame graph', 'flame']),
+		card('GPU time', atLeast(fmtNs(about.gpu_ns), about.gpu_ns), ['kernels, copies and memsets, added up'], ['Flame graph', 'flame']),
 		card(
 			'Copies',
 			atLeast(fmtBytes(about.copy_bytes), about.copies),
-			about.doubt && !about.copies && !about.memsets ? [] : [counted(about.copies, 'copy', 'copies') + ', ' + counted(about.memsets, 'set')],
+			about.doubt && !about.copies && !about.memsets ? [] : [counted(about.copies, 'copy', 'copies') + ', ' + counted(about.memsets, 'memset')],
 			['By direction', 'tables', 'copy-size'],
 		),
 		card(
@@ -493,7 +493,7 @@ function fillOverview(about, body, later) {
 			miniTable('nvtx-gpu', 'Ranges by the GPU time of what they started', 'tables', ['GPU time', 'GPU ops', 'Count', 'Range time']),
 			miniTable('nvtx', 'Ranges by the time that is in no range within them', 'tables', ['Self', 'Total', 'Count', 'Avg']) ||
 				miniTable('nvtx', 'Ranges', 'tables'),
-			miniTable('copy-time', 'Copies and sets', 'tables', undefined, (name) => name.replace(/^\[(?:memcpy )?(.*)\]$/, '$1')),
+			miniTable('copy-time', 'Copies and memsets', 'tables', undefined, (name) => name.replace(/^\[(?:memcpy )?(.*)\]$/, '$1')),
 			gapSection(),
 		),
 		el('h2', null, 'As text'),

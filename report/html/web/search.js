@@ -19,7 +19,7 @@ function labelTotals() {
 	return totals;
 }
 
-const WHAT_KINDS = { k: 'kernel', c: 'copy', s: 'set', g: 'graph', a: 'call', r: 'range', o: 'overhead', j: 'compiling', u: 'unified memory', h: 'on the host', p: 'in Python', q: 'in Python' };
+const WHAT_KINDS = { k: 'kernel', c: 'copy', s: 'memset', g: 'graph', a: 'call', r: 'range', o: 'overhead', j: 'compiling', u: 'unified memory', h: 'on the host', p: 'in Python', q: 'in Python' };
 
 /* The labels that match, those with the most time first; functions of call stacks that do. */
 function findEverywhere(text) {

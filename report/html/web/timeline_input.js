@@ -196,7 +196,7 @@ function factsOf(i) {
 			['rate', ev.dur[i] > 0 && kind !== 'u' ? (ev.aux[i] / ev.dur[i]).toFixed(2) + ' GB/s' : ''],
 		);
 	else if (isTogether(kind)) facts.push(['events', fmtCount(ev.stack[i])], ['time of them', fmtNs(ev.aux[i])]);
-	else if (isLook(kind)) facts.push(['looks', fmtCount(ev.aux[i]) + (ev.aux[i] > 1 ? ', one in ' + fmtNs(ev.dur[i] / ev.aux[i]) : '')]);
+	else if (isLook(kind)) facts.push(['samples', fmtCount(ev.aux[i]) + (ev.aux[i] > 1 ? ', one in ' + fmtNs(ev.dur[i] / ev.aux[i]) : '')]);
 	else if (kind === 'a' && ev.aux[i] > 0) facts.push(['returned', 'error ' + ev.aux[i]]);
 	return facts.filter((f) => f[1] !== '');
 }

@@ -16,7 +16,7 @@ struct sum {
 static const struct sum no_operation = {.start_ns = UINT64_MAX};
 
 /*
- * The calls that started operations, in one order, with what lets a run of neighbours be summed up
+ * The calls that started operations, in one order, with what lets a run of neighbors be summed up
  * in logarithmic time: a tree over blocks of them, which takes a quarter of the memory of one over
  * the calls.
  */

@@ -15,7 +15,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 
 /* ---- texts and domains: equal ones have one index ---- */
 
-/* The definitions of one kind, which are neighbours in model.texts, by id. */
+/* The definitions of one kind, which are neighbors in model.texts, by id. */
 struct section {
 	const struct gp_text *texts;
 	uint32_t count;

@@ -98,22 +98,24 @@ static int fill_sizes(struct gp_scope *scope, struct gp_table *sheet)
 	return gp_scope_table_of_ops(scope, sheet, take_copy, put_sizes);
 }
 
-#define NOTHING "no copy or set ran on a GPU; `gpuprof summary FILE` says what was recorded"
+#define NOTHING "no copy or memset ran on a GPU; `gpuprof summary FILE` says what was recorded"
 
 const struct gp_breakdown gp_breakdown_copy_time = {
 	.word = "copy",
-	.help = "memory copies and sets: times",
+	.help = "memory copies and memsets: times",
 	.nothing = NOTHING,
-	.head = {"copy-time", "Memory copies and sets: times", time_columns, COUNT(time_columns)},
+	.head = {"copy-time", "Memory copies and memsets: times", time_columns,
+		 COUNT(time_columns)},
 	.sort_column = 1,
 	.fill = fill_times,
 };
 
 const struct gp_breakdown gp_breakdown_copy_size = {
 	.word = "copy",
-	.help = "memory copies and sets: sizes",
+	.help = "memory copies and memsets: sizes",
 	.nothing = NOTHING,
-	.head = {"copy-size", "Memory copies and sets: sizes", size_columns, COUNT(size_columns)},
+	.head = {"copy-size", "Memory copies and memsets: sizes", size_columns,
+		 COUNT(size_columns)},
 	.sort_column = 0,
 	.fill = fill_sizes,
 };

@@ -47,7 +47,7 @@ static void put_times(struct gp_table *sheet, const struct gp_tally_row *row, do
 	gp_scope_put_spread(sheet, &row->series[0]);
 }
 
-/* ---- synchronisations ---- */
+/* ---- synchronizations ---- */
 
 static void put_sync(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		     double total)
@@ -169,10 +169,10 @@ static int fill_modules(struct gp_scope *scope, struct gp_table *sheet)
 }
 
 const struct gp_breakdown gp_breakdown_sync = {
-	.help = "synchronisations: who waited for what",
+	.help = "synchronizations: who waited for what",
 	.nothing =
 		"what was waited for was not recorded: gpuprof-run --trace=default,sync records it; `gpuprof summary --by api FILE` has the calls",
-	.head = {"sync", "Synchronisations", sync_columns, COUNT(sync_columns)},
+	.head = {"sync", "Synchronizations", sync_columns, COUNT(sync_columns)},
 	.sort_column = 1,
 	.fill = fill_syncs,
 };

@@ -21,7 +21,7 @@ static_assert(KINDS + GP_OP_GRAPH < GP_TALLY_SUMS, "a sum for each");
 static const struct gp_table_column columns[] = {
 	GP_SHARE_COLUMNS,          {"Launches", GP_UNIT_COUNT}, GP_HISTOGRAM_COLUMNS(GP_UNIT_NS),
 	{"Count", GP_UNIT_COUNT},  {"Untimed", GP_UNIT_COUNT},  {"Kernels", GP_UNIT_COUNT},
-	{"Copies", GP_UNIT_COUNT}, {"Sets", GP_UNIT_COUNT},     {"Graphs", GP_UNIT_COUNT},
+	{"Copies", GP_UNIT_COUNT}, {"Memsets", GP_UNIT_COUNT},  {"Graphs", GP_UNIT_COUNT},
 	{"PID", GP_UNIT_NUMBER},   {"Graph", GP_UNIT_NUMBER},
 };
 

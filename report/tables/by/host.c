@@ -12,7 +12,7 @@
 #include "report/tables/host_work.h"
 
 static const struct gp_table_column columns[] = {
-	GP_SHARE_COLUMNS,       {"Waited", GP_UNIT_NS}, {"Looks", GP_UNIT_COUNT},
+	GP_SHARE_COLUMNS,       {"Waited", GP_UNIT_NS}, {"Samples", GP_UNIT_COUNT},
 	{"Line", GP_UNIT_TEXT}, {"What", GP_UNIT_TEXT},
 };
 
@@ -95,11 +95,11 @@ static void say_missed(const struct gp_scope *scope)
 		return;
 	if (gp_host_work_is_much(looks.lost, &looks))
 		fprintf(scope->messages,
-			"gpuprof: %s of %s looks found no stack, for the thread called and returned meanwhile; their time counts for the looks beside them\n",
+			"gpuprof: %s of %s samples found no stack, because the thread called and returned meanwhile; the adjacent samples get their time\n",
 			gp_format_count(looks.lost).text, gp_format_count(looks.all).text);
 	if (gp_host_work_is_much(looks.outside, &looks))
 		fprintf(scope->messages,
-			"gpuprof: %s of %s looks found a stack without its innermost functions, which called and returned meanwhile; their time counts for the line that called them\n",
+			"gpuprof: %s of %s samples found a stack without its innermost frames, which called and returned meanwhile; the calling line gets their time\n",
 			gp_format_count(looks.outside).text, gp_format_count(looks.all).text);
 }
 
@@ -123,9 +123,9 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 
 const struct gp_breakdown gp_breakdown_host = {
 	.word = "host",
-	.help = "what Python did on the host: lines, by looks at its stacks",
+	.help = "what Python did on the host: lines, by stack samples",
 	.nothing =
-		"no look at a Python stack was recorded (of a Python program: gpuprof-run --host-samples=20 PROGRAM)",
+		"no Python stack sample was recorded (of a Python program: gpuprof-run --host-samples=20 PROGRAM)",
 	.head = {"host", "Python on the host", columns, COUNT(columns)},
 	.sort_column = 1,
 	.fill = fill,

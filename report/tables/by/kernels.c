@@ -106,7 +106,7 @@ static void put_op(struct gp_scope *scope, struct gp_table *sheet, const struct 
 {
 	static const char *const categories[] = {[GP_OP_KERNEL] = "kernel",
 						 [GP_OP_COPY] = "copy",
-						 [GP_OP_SET] = "set",
+						 [GP_OP_SET] = "memset",
 						 [GP_OP_GRAPH] = "graph",
 						 [API_CALL] = "API call"};
 
@@ -160,7 +160,7 @@ const struct gp_breakdown gp_breakdown_grid = {
 };
 
 const struct gp_breakdown gp_breakdown_gpu = {
-	.help = "kernels, copies and sets",
+	.help = "kernels, copies and memsets",
 	.nothing = "no GPU operation was recorded; `gpuprof summary FILE` says what was",
 	.head = {"gpu", "GPU operations", gpu_columns, COUNT(gpu_columns)},
 	.sort_column = 1,
@@ -168,7 +168,7 @@ const struct gp_breakdown gp_breakdown_gpu = {
 };
 
 const struct gp_breakdown gp_breakdown_api_gpu = {
-	.help = "API calls, kernels, copies and sets in one table",
+	.help = "API calls, kernels, copies and memsets in one table",
 	.nothing =
 		"neither an API call nor a GPU operation was recorded; `gpuprof summary FILE` says what was",
 	.head = {"api-gpu", "API calls and GPU operations", gpu_columns, COUNT(gpu_columns)},

@@ -20,7 +20,7 @@ enum { API_TIMES = 1 };
 
 #define OPERATION_COLUMNS                                                                          \
 	GP_SHARE_COLUMNS, {"Count", GP_UNIT_COUNT}, {"Untimed", GP_UNIT_COUNT},                    \
-		{"Kernels", GP_UNIT_COUNT}, {"Copies", GP_UNIT_COUNT}, {"Sets", GP_UNIT_COUNT},    \
+		{"Kernels", GP_UNIT_COUNT}, {"Copies", GP_UNIT_COUNT}, {"Memsets", GP_UNIT_COUNT}, \
 		{"Graphs", GP_UNIT_COUNT},                                                         \
 	{                                                                                          \
 		"Bytes", GP_UNIT_BYTES                                                             \

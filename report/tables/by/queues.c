@@ -71,7 +71,7 @@ static void put_op(struct gp_scope *scope, struct gp_table *sheet, const struct 
 		   double total)
 {
 	static const char *const categories[] = {
-		[GP_OP_KERNEL] = "kernel", [GP_OP_COPY] = "copy", [GP_OP_SET] = "set"};
+		[GP_OP_KERNEL] = "kernel", [GP_OP_COPY] = "copy", [GP_OP_SET] = "memset"};
 
 	gp_scope_put_share(sheet, row, total);
 	gp_scope_put_whole(sheet, row->count);
@@ -170,7 +170,7 @@ static int fill_streams(struct gp_scope *scope, struct gp_table *sheet)
 
 const struct gp_breakdown gp_breakdown_queue_kernel = {
 	.word = "queue",
-	.help = "kernels, copies and sets: from their launch to their start",
+	.help = "kernels, copies and memsets: from their launch to their start",
 	.nothing = NOTHING,
 	.head = {"queue-kernel", "From launch to start", kernel_columns, COUNT(kernel_columns)},
 	.sort_column = 1,

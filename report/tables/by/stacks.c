@@ -105,7 +105,7 @@ const struct gp_breakdown gp_breakdown_stack_api = {
 };
 
 const struct gp_breakdown gp_breakdown_caller = {
-	.help = "GPU time by kernel, copy and set, and below them who launched them",
+	.help = "GPU time by kernel, copy and memset, and below them who launched them",
 	.nothing = "no launch has a call stack: record with --stacks=all",
 	.head = {"caller", "Who launched what", columns, COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,

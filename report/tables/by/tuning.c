@@ -39,7 +39,7 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 static void say_what_is_unknown(const struct gp_scope *scope)
 {
 	if (scope->messages)
-		fputs("gpuprof: calls without a stack are of tuning only where names tell (XLA's), or looks at Python's stack before and after them\n",
+		fputs("gpuprof: calls without a stack count as tuning only if their names tell (XLA's), or the Python stack samples before and after them\n",
 		      scope->messages);
 }
 

@@ -216,7 +216,7 @@ static void test_loading_of_code(void **state)
 	assert_int_equal(advice.findings[0].count, 4);
 	assert_int_equal(advice.findings[0].time_ns, 40 * MS);
 	assert_int_equal(advice.findings[0].saves_ns, 0); /* no run is shorter */
-	assert_string_equal(gp_finding_worth(&advice.findings[0]).text, "moved");
+	assert_string_equal(gp_finding_worth(&advice.findings[0]).text, "one-time");
 	assert_int_equal(advice.findings[0].show_ns, 10 * MS);
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -689,7 +689,7 @@ static void test_no_advice(void **state)
 	text = printed_none(&advice);
 	assert_non_null(strstr(
 		text,
-		" of 5.055ms, mostly set-up, 3.000ms before its first operation:\n"
+		" of 5.055ms, mostly startup, 3.000ms before its first operation:\n"
 		"    gpuprof summary --by idle,gap --top 20 FILE\n"
 		"  making a context takes 100 to 300ms; of what takes 500ms and more, a rule speaks: gpuprof explain start-up\n"));
 	free(text);
@@ -764,7 +764,7 @@ static void test_idle_time_of_no_finding(void **state)
 		/* with that, it is told */
 		{40 * MS, false, NULL, NULL},
 		{79 * MS, false,
-		 "\n  idle, and in no finding: set-up, 25.1 % of 239.0ms, 60.00ms of it before the first operation, once in a\n    process\n",
+		 "\n  idle, and in no finding: startup, 25.1 % of 239.0ms, 60.00ms of it before the first operation, once in a\n    process\n",
 		 "copy-bound, 33.1 % of 239.0ms, 1 time, of 79.00ms at most: the rules of copies"},
 		{81 * MS, false, NULL, "copy-bound, 33.6 % of 241.0ms"},
 		{90 * MS, true, NULL, NULL},
@@ -780,8 +780,8 @@ static void test_idle_time_of_no_finding(void **state)
 		if (i == 0)
 			assert_non_null(strstr(
 				text,
-				"idle for 50.0 % of 200.0ms, mostly set-up, 60.00ms before its first operation:"));
-		assert_true((strstr(text, "finding: set-up") != NULL) == (cases[i].start != NULL));
+				"idle for 50.0 % of 200.0ms, mostly startup, 60.00ms before its first operation:"));
+		assert_true((strstr(text, "finding: startup") != NULL) == (cases[i].start != NULL));
 		assert_true((strstr(text, "finding: copy-bound") != NULL) ==
 			    (cases[i].copies != NULL));
 		assert_true(!cases[i].start || strstr(text, cases[i].start));
@@ -1187,7 +1187,7 @@ static void test_findings_share_a_screen(void **state)
 	out = open_memstream(&text, &bytes);
 	gp_advice_print_brief(out, &advice, 2);
 	fclose(out);
-	assert_non_null(strstr(text, "start-up (once per run, the most of 2 findings): C\n"));
+	assert_non_null(strstr(text, "start-up (one-time cost, the most of 2 findings): C\n"));
 	free(text);
 
 	out = open_memstream(&text, &bytes);

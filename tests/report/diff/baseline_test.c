@@ -104,6 +104,24 @@ static void a_file_is_read_or_refused(void **state)
 	gp_run_set_free(&set);
 }
 
+/* Baselines of earlier versions are judged like those of today. */
+static void earlier_names_are_read(void **state)
+{
+	struct gp_run_set set = some_runs(), read;
+	char *text = text_of(&set), message[256] = "";
+	char *name = strstr(text, "\"synchronizations\"");
+
+	(void)state;
+	assert_non_null(name);
+	memcpy(name, "\"synchronisations\"", 18);
+	assert_int_equal(gp_baseline_parse(&read, "base", text, message, sizeof(message)), 0);
+	assert_true(read.runs[0].figures.values[GP_METRIC_SYNCS] ==
+		    set.runs[0].figures.values[GP_METRIC_SYNCS]);
+	free(text);
+	gp_run_set_free(&read);
+	gp_run_set_free(&set);
+}
+
 static void assert_refused(const char *text, const char *why)
 {
 	struct gp_run_set set;
@@ -199,6 +217,7 @@ int main(void)
 		cmocka_unit_test(what_is_written_can_be_read),
 		cmocka_unit_test(a_baseline_of_an_older_gpuprof_is_read),
 		cmocka_unit_test(a_file_is_read_or_refused),
+		cmocka_unit_test(earlier_names_are_read),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(a_cut_file_is_refused_wherever_it_is_cut),
 		cmocka_unit_test(any_byte_may_be_another),

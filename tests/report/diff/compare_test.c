@@ -183,7 +183,7 @@ static void what_python_did_is_compared_where_both_were_looked_at(void **state)
 	assert_string_equal(text(rows, 0, "Is"), "new");
 	assert_string_equal(text(rows, 0, "Name"), "importing json");
 	assert_string_equal(text(rows, 1, "Is"), "time"); /* the number of looks is no count */
-	assert_true(number(rows, 1, "Looks A") == 15);
+	assert_true(number(rows, 1, "Samples A") == 15);
 	assert_true(number(rows, 1, "Change") == -2e8);
 	assert_int_equal(result.hidden, 1);
 	json_decref(root);

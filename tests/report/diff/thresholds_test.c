@@ -54,7 +54,7 @@ static void a_line_says_share_amount_both_or_off(void **state)
 			       "peak_bytes 1% 2MiB\n"
 			       "leaked_bytes 4096\n"
 			       "launches 3\n"
-			       "synchronisations off\n");
+			       "synchronizations off\n");
 	assert_threshold(&thresholds.metrics[GP_METRIC_WALL], 0.025, 1e6);
 	assert_threshold(&thresholds.metrics[GP_METRIC_GPU_IDLE], 0.1, 0);
 	assert_threshold(&thresholds.metrics[GP_METRIC_COPY_TIME], 0, 1e5);

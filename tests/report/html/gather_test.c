@@ -72,7 +72,7 @@ static uint64_t group(struct gp_html_gather *gather, uint64_t least_ns, uint64_t
 	return gp_html_gather_group(gather, &how);
 }
 
-static void test_short_neighbours_become_one(void **state)
+static void test_short_neighbors_become_one(void **state)
 {
 	struct gp_html_gather gather = {0};
 
@@ -258,7 +258,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_nests_lies_below),
-		cmocka_unit_test(test_short_neighbours_become_one),
+		cmocka_unit_test(test_short_neighbors_become_one),
 		cmocka_unit_test(test_what_overlaps_becomes_one),
 		cmocka_unit_test(test_of_two_that_begin_together_the_longer_holds_the_other),
 		cmocka_unit_test(test_flat_tracks_use_the_first_free_row),

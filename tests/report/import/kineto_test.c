@@ -330,8 +330,8 @@ static void functions_and_operators_are_the_stacks_of_calls(void **state)
 	",\"ts\":" ts ",\"args\":{" args "}}"
 #define END_LOOK(tid, ts)                                                                          \
 	"{\"ph\":\"E\",\"cat\":\"python_sample\",\"pid\":9,\"tid\":" tid ",\"ts\":" ts "}"
-#define RUN  "\"looks\":4,\"file\":\"run.py\",\"line\":12,\"thread\":5"
-#define LOAD "\"looks\":2,\"file\":\"net.py\",\"line\":3,\"thread\":5,\"imported\":1"
+#define RUN  "\"samples\":4,\"file\":\"run.py\",\"line\":12,\"thread\":5"
+#define LOAD "\"samples\":2,\"file\":\"net.py\",\"line\":3,\"thread\":5,\"imported\":1"
 
 static void looks_at_stacks_are_samples_of_the_innermost_function(void **state)
 {
@@ -376,9 +376,9 @@ static uint32_t line_of(const struct gp_model *m, uint32_t frame)
 }
 
 #define CALLER                                                                                     \
-	"\"looks\":6,\"file\":\"run.py\",\"line\":12,\"thread\":5,\"lines\":\"14@10000 "           \
+	"\"samples\":6,\"file\":\"run.py\",\"line\":12,\"thread\":5,\"lines\":\"14@10000 "         \
 	"2@15000\",\"lines 2\":\"12@30000 x\""
-#define CALLED "\"looks\":1,\"file\":\"run.py\",\"line\":3,\"thread\":5,\"lines\":\"4@9000\""
+#define CALLED "\"samples\":1,\"file\":\"run.py\",\"line\":3,\"thread\":5,\"lines\":\"4@9000\""
 
 /*
  * 12 from 10 us on, 14 from 20, 2 from 25, 12 from 40: what is called meanwhile, from 15 to 30,
@@ -407,7 +407,7 @@ static void looks_keep_their_lines(void **state)
 	gp_model_free(m);
 }
 
-static void synchronisations_and_events_are_read(void **state)
+static void synchronizations_and_events_are_read(void **state)
 {
 	struct gp_model *m = load(EVENTS(X("cuda_sync", "Stream Wait Event", GPU("1", "2", "\"wait_on_cuda_event_id\":17")) "," X(
 		"cuda_sync", "Context Sync",
@@ -889,7 +889,7 @@ int main(void)
 		T(functions_and_operators_are_the_stacks_of_calls),
 		T(looks_at_stacks_are_samples_of_the_innermost_function),
 		T(looks_keep_their_lines),
-		T(synchronisations_and_events_are_read),
+		T(synchronizations_and_events_are_read),
 		T(the_caching_allocator_is_a_pool),
 		T(facts_of_the_process_are_read_wherever_they_stand),
 		T(nonsense_among_the_facts_is_passed_over),

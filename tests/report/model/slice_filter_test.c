@@ -47,7 +47,7 @@ static void test_window(void **state)
 }
 
 /*
- * Of neighbours a slice is in the one in which it began, also what was there before the first call.
+ * Of neighbors a slice is in the one in which it began, also what was there before the first call.
  */
 static void test_parts(void **state)
 {

@@ -90,7 +90,7 @@ static void what_it_leaves_out_is_counted(void **state)
 	expect_not(text, "kernel26");
 	expect(text, "  ... 27 more, 378.0us (56.8 %)\n");
 	expect(text,
-	       " in all (launches, copies, memory, waits, set-up; --trace=api-all records every one)\n");
+	       " in all (launches, copies, memory, waits, startup; --trace=api-all records every one)\n");
 	expect(text, "  copies: DtoH pinned 8B; HtoD pinned 3.000MiB, 31.46 GB/s\n");
 	expect(text, "More: gpuprof summary --full FILE");
 	for (rest = text; (line = strsep(&rest, "\n")) != NULL; lines++)
@@ -337,7 +337,7 @@ static void nothing_that_is_missing_is_left_out(void **state)
 	model->losses.closed = false;
 	whole = print(model, false);
 	text = print(model, true);
-	expect_lines_of(whole, "PARTIAL: ", "\ngpuprof: many", text);
+	expect_lines_of(whole, "INCOMPLETE: ", "\ngpuprof: many", text);
 	expect_lines_of(whole, "\nRecords\n", "\ngpuprof's own cost", text);
 	expect(text, "\n  gpuprof's own cost: about ");
 	expect(text, "; operations are missing)\n");

@@ -233,7 +233,7 @@ static void looks_that_end_before_the_work_are_told_of(void **state)
 		text = print(models, 2);
 		snprintf(
 			said, sizeof(said),
-			" the last look at Python's stack is of %d.0ms, the GPU's last operation ended at 1.000s: what Python did from there on is not known (pid 43) ",
+			" the last sample of Python's stack is of %d.0ms, the GPU's last operation ended at 1.000s: what Python did from there on is not known (pid 43) ",
 			(int)cases[i].end_ms);
 		if (cases[i].told)
 			expect(text, said);

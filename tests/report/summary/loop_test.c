@@ -91,14 +91,14 @@ static void the_longest_iteration_is_told_of_all_and_of_those_alike(void **state
 	(void)state;
 	expect(text, " loop 12 iterations of 40.00us (median), ");
 	expect(text,
-	       "longest 440.0us (number 6, of more operations), of the others 100.0us (number 3) in it ");
+	       "longest 440.0us (number 6, of more operations), of the others 100.0us (number 3) steady ");
 	free(text);
 	text = print_loop(2, 100 * US);
 	expect(text,
-	       "longest 440.0us (number 6, one of 2 of more operations), of the others 100.0us (number 3) in it ");
+	       "longest 440.0us (number 6, one of 2 of more operations), of the others 100.0us (number 3) steady ");
 	free(text);
 	text = print_loop(1, 5 * US);
-	expect(text, "longest 100.0us (number 3) in it ");
+	expect(text, "longest 100.0us (number 3) steady ");
 	free(text);
 }
 
@@ -165,8 +165,8 @@ static void what_lies_between_two_loops_is_no_iteration(void **state)
 
 	(void)state;
 	expect(text,
-	       " loop 60 iterations of 100.0us (median), in 2 stretches, 1.000s apart, 0.6 % of the time, longest 100.0us (number 1) in it 2.0 % busy");
-	expect(text, " gpu-gaps (outside of the loop): the GPU has nothing to do for 1.000s");
+	       " loop 60 iterations of 100.0us (median), in 2 stretches, 1.000s apart, 0.6 % of the time, longest 100.0us (number 1) steady 2.0 % busy");
+	expect(text, " gpu-gaps (outside the steady state): the GPU has nothing to do for 1.000s");
 	free(text);
 	gp_model_free(model);
 }
@@ -183,7 +183,7 @@ static void a_loop_that_is_left_regularly_has_both_figures(void **state)
 	(void)state;
 	expect(text,
 	       " loop 120 iterations of 100.0us (median), in 3 stretches, up to 1.000s apart, ");
-	expect(text, " in it 2.0 % busy (<0.1 % with what lies between); idle: ");
+	expect(text, " steady 2.0 % busy (<0.1 % with what lies between); idle: ");
 	free(text);
 	gp_model_free(model);
 }
@@ -199,7 +199,7 @@ static void an_average_far_from_the_median_is_told(void **state)
 
 	(void)state;
 	expect(text,
-	       " loop 48 iterations of 100.0us (median, 229.3ms on average), 100.0 % of the time, longest 1.000s (number 4) in it ");
+	       " loop 48 iterations of 100.0us (median, 229.3ms on average), 100.0 % of the time, longest 1.000s (number 4) steady ");
 	free(text);
 	gp_model_free(model);
 }
@@ -211,7 +211,7 @@ static void what_was_not_recorded_does_not_lie_between(void **state)
 	char *text = print_left(&model, 120, 40, true);
 
 	(void)state;
-	expect(text, " in it 2.0 % busy; idle: ");
+	expect(text, " steady 2.0 % busy; idle: ");
 	free(text);
 	gp_model_free(model);
 }
@@ -241,12 +241,12 @@ static void advice_speaks_of_a_loop_that_has_a_line(void **state)
 	(void)state;
 	expect(text, " loop 50 iterations of ");
 	expect(text, " Advice: what each could save at most, of ");
-	expect(text, " (of the loop: ");
+	expect(text, " (steady state: ");
 	free(text);
 	text = print(models, 2);
 	expect(text, " Advice: what each could save at most, of ");
 	expect_not(text, "loop 50");
-	expect_not(text, "of the loop");
+	expect_not(text, "steady state");
 	free(text);
 	for (size_t i = 0; i < 2; i++)
 		gp_model_free(models[i]);
@@ -278,7 +278,7 @@ static void what_is_much_is_not_among_others(void **state)
 	text = print(&model, 1);
 	expect(text, "; host-bound 56");
 	expect(text, " %, allocation 28");
-	expect(text, " %, synchronisation 14");
+	expect(text, " %, sync-bound 14");
 	expect(text, " others ");
 	free(text);
 	gp_model_free(model);

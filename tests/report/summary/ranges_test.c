@@ -280,7 +280,7 @@ static void test_copies_in_flight_of_a_partial_trace(void **state)
 	gp_builder_call(&b, GP_TEST_COPY, 3, 1100, 5);
 	gp_builder_call(&b, GP_TEST_SET, 4, 1200, 5);
 	text = print(&b, 1);
-	expect(text, "copies and sets without GPU record: 2");
+	expect(text, "copies and memsets without GPU record: 2");
 	free(text);
 }
 

@@ -310,7 +310,8 @@ static void every_loss_is_shown(void **state)
 	expect(text, " 1 final CUPTI flush that exceeded");
 	expect(text, " 1 final flush that CUPTI refused: its remaining GPU records");
 	assert_int_equal(
-		strncmp(text, "PARTIAL: pid 42 closed its trace, but 1,234 damaged bytes", 57), 0);
+		strncmp(text, "INCOMPLETE: pid 42 closed its trace, but 1,234 damaged bytes", 60),
+		0);
 	expect(text, "1,234 damaged bytes of the trace file");
 	expect(text, "11 records that this version does not understand");
 	expect(text, "12 GPU operations with an end before the start");
@@ -376,7 +377,7 @@ static void a_partial_trace_says_so_on_top(void **state)
 	b.model->end_ns = 5000000;
 	b.model->last_delivery_ns = 2000000;
 	text = summarize(&b);
-	assert_int_equal(strncmp(text, "PARTIAL: pid 42 did not close its trace", 39), 0);
+	assert_int_equal(strncmp(text, "INCOMPLETE: pid 42 did not close its trace", 42), 0);
 	expect(text,
 	       "it ends 5.000ms after the first recorded CUDA call, 4.899ms after the last one");
 	expect(text, "5 records were recovered from its rings");
@@ -454,11 +455,11 @@ static void a_live_or_cut_trace_is_partial_too(void **state)
 	live.model->losses.live = true;
 	live.model->losses.closed = false;
 	text = summarize(&live);
-	expect(text, "PARTIAL: pid 42 still runs");
+	expect(text, "INCOMPLETE: pid 42 still runs");
 	free(text);
 	cut.model->losses.cut = true;
 	text = summarize(&cut);
-	expect(text, "PARTIAL: pid 43");
+	expect(text, "INCOMPLETE: pid 43");
 	expect(text, "the file ends within a chunk");
 	expect(text, "; the file was cut:\n operations may be missing)\n");
 	expect_not(text, "operations are missing");
@@ -563,7 +564,7 @@ static void a_program_without_cuda_gets_one_line(void **state)
 	b.model->losses.closed = false;
 	b.model->losses.cut = true;
 	text = summarize(&b);
-	assert_int_equal(strncmp(text, "PARTIAL: pid 7 did not close its trace", 38), 0);
+	assert_int_equal(strncmp(text, "INCOMPLETE: pid 7 did not close its trace", 41), 0);
 	expect(text, "(pid 7): no CUDA call is in its file, which is incomplete\n");
 	expect_not(text, "made no CUDA call");
 	free(text);

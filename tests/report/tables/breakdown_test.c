@@ -134,7 +134,7 @@ static const char *text_at(const struct made *made, size_t row, const char *titl
 }
 
 /*
- * Every pair of neighbours differs: k (launched at once), copy, set, k, other, k, copy; calls just
+ * Every pair of neighbors differs: k (launched at once), copy, set, k, other, k, copy; calls just
  * before each.
  */
 static struct gp_model *build_gaps_between_different_operations(void)
@@ -240,7 +240,7 @@ static void untimed_kernels_are_counted_apart(void **state)
 	assert_int_equal(gp_table_rows(&made.sheet), 3);
 	expect(&made, "twice", "Total", 40);
 	expect(&made, "[memset]", "Time %", 20);
-	assert_string_equal(cell(&made, "[memset]", "Category").text, "set");
+	assert_string_equal(cell(&made, "[memset]", "Category").text, "memset");
 	end(&made);
 	gp_model_free(model);
 }
@@ -751,7 +751,7 @@ static void graphs_have_their_launches_and_operations(void **state)
 	expect_at(&made, row, "Untimed", 1);
 	expect_at(&made, row, "Kernels", 4);
 	expect_at(&made, row, "Copies", 1);
-	expect_at(&made, row, "Sets", 1);
+	expect_at(&made, row, "Memsets", 1);
 	expect_at(&made, row, "Graphs", 0);
 	expect_at(&made, row, "PID", 17);
 	row = row_of(&made, 4);

@@ -101,9 +101,9 @@ static void looks_in_the_calls_tell_the_line(void **state)
 		advice = ask(&model, 1);
 		found = find(&advice, "sync-copy");
 		assert_string_equal(found->place, is_told ? "step (loss.py:7)" : "");
-		assert_true(
-			(strstr(found->found, "; the line is told by 13 looks at Python's stack") !=
-			 NULL) == is_told);
+		assert_true((strstr(found->found,
+				    "; the line is told by 13 samples of Python's stack") !=
+			     NULL) == is_told);
 		assert_true(advice.lacks_stacks == !is_told);
 		gp_advice_free(&advice);
 		gp_model_free(model);

@@ -104,7 +104,7 @@ static void test_data_before_slow_copies(void **state)
 
 /*
  * A result is copied back while the host waits for the kernel, in a copy or, behind it, in a
- * synchronisation; then the host makes data for half as long again.
+ * synchronization; then the host makes data for half as long again.
  */
 static struct gp_model *load_data_behind_waits(bool is_sync)
 {
@@ -303,7 +303,7 @@ static void test_what_the_host_did(void **state)
 	found = find(&advice, "data-loading");
 	assert_non_null(strstr(
 		found->found,
-		"copies 1.000MiB to it; meanwhile, by 2 looks, the host was in load_batch (pipe.py:11) 2 times"));
+		"copies 1.000MiB to it; meanwhile, by 2 samples, the host was in load_batch (pipe.py:11) 2 times"));
 	assert_null(strstr(found->found, "in copy"));
 	assert_true(found->names_place);
 	assert_false(advice.lacks_stacks);
@@ -312,7 +312,7 @@ static void test_what_the_host_did(void **state)
 	model->calls[4].duration_ns = 20000 + MS + MS * 3 / 4;
 	advice = ask(&model, 1);
 	assert_non_null(strstr(find(&advice, "data-loading")->found,
-			       "by 1 look, the host was in load_batch (pipe.py:11) once"));
+			       "by 1 sample, the host was in load_batch (pipe.py:11) once"));
 	gp_advice_free(&advice);
 	model->samples = NULL; /* our own */
 	gp_model_free(model);

@@ -415,7 +415,7 @@ static void test_a_wait_that_ends_late_beside_others(void **state)
 		advice = ask(&model, 1);
 		found = find(&advice, "gpu-gaps");
 		assert_non_null(found);
-		assert_non_null(strstr(found->found, "synchronisation"));
+		assert_non_null(strstr(found->found, "sync-bound"));
 		assert_true(
 			(strstr(found->change,
 				"it is told late where programs take turns, and others held up to 5.000GiB") !=
@@ -553,7 +553,7 @@ static void of_several_gpus_it_is_told_which(void **state)
 		if (times == 3) {
 			assert_non_null(strstr(
 				found->found,
-				"times GPU 0 has nothing to do, for 3.020ms on average, 3.020ms at most: mostly synchronisation, while GPU 1 was at work for 78.00ms of it;"));
+				"times GPU 0 has nothing to do, for 3.020ms on average, 3.020ms at most: mostly sync-bound, while GPU 1 was at work for 78.00ms of it;"));
 			assert_non_null(strstr(
 				found->change,
 				"give the GPUs equal shares of the work: GPU 1 was at work for "));

@@ -169,7 +169,7 @@ static void looks_say_what_the_host_was_at(void **state)
 	assert_non_null(
 		strstr(found->found,
 		       "host-bound; meanwhile the host was in main (train.py:1) for 200.0ms; "));
-	assert_non_null(strstr(found->found, "; told by 11 looks at Python's stack"));
+	assert_non_null(strstr(found->found, "; told by 11 samples of Python's stack"));
 	assert_non_null(strstr(found->change, "gpuprof trace host"));
 	assert_null(strstr(found->change, "py-spy"));
 	gp_advice_free(&advice);
@@ -204,8 +204,8 @@ static void samples_outside_the_gap_tell_nothing_of_it(void **state)
 	char *before = find_gaps_with_sample(0, MS / 4);
 
 	(void)state;
-	assert_non_null(strstr(within, "11 looks"));
-	assert_null(strstr(before, "look"));
+	assert_non_null(strstr(within, "11 samples"));
+	assert_null(strstr(before, "sample"));
 	assert_null(strstr(before, "meanwhile"));
 	free(within);
 	free(before);
@@ -251,7 +251,7 @@ static void of_another_profiler_s_trace_ours_is_advised(void **state)
 	advice = ask(&model, 1);
 	found = find(&advice, "gpu-gaps");
 	assert_non_null(found);
-	assert_non_null(strstr(found->change, "record it with gpuprof-run, which looks at Python"));
+	assert_non_null(strstr(found->change, "record it with gpuprof-run, which samples Python"));
 	assert_null(strstr(found->change, "py-spy"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -318,7 +318,7 @@ static void looks_in_all_of_them_are_added(void **state)
 	assert_non_null(strstr(found->found, "meanwhile the host was in load (train.py:7) for 5"));
 	assert_non_null(strstr(
 		found->found,
-		"; in prepare (train.py:9) for 200.0ms; told by 39 looks at Python's stack (82 of the process's 145 found none)"));
+		"; in prepare (train.py:9) for 200.0ms; told by 39 samples of Python's stack (82 of the process's 145 found none)"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

@@ -75,7 +75,7 @@ static void calls_that_are_short_by_themselves_are_told_together(void **state)
 	check(&allocations,
 	      "500.0us at most: allocation; 98.0 % of that is cudaMalloc, in 60 calls at 60 places",
 	      60 * 490 * US);
-	check(&streams, "set-up; 98.0 % of that is cudaStreamCreate, in 60 calls", 60 * 490 * US);
+	check(&streams, "startup; 98.0 % of that is cudaStreamCreate, in 60 calls", 60 * 490 * US);
 }
 
 static void what_is_little_is_not(void **state)

@@ -47,7 +47,7 @@ static void call_next(struct build *b, enum next next, uint64_t at_ns)
 }
 
 /*
- * A kernel of 200 us, for which a copy to the host waits, or a synchronisation; then what comes
+ * A kernel of 200 us, for which a copy to the host waits, or a synchronization; then what comes
  * next, and the host does something else for 500 us.
  */
 static struct gp_model *wait_for_kernels(bool by_copy, enum next next)

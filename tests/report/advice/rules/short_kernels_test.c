@@ -220,7 +220,7 @@ static void without_stacks_looks_at_python_tell(void **state)
 	b.model->samples[second] = build_sample(100, load, 18, 30);
 	b.model->samples[first].count = 10;
 	check(&b, "",
-	      "; by 10 looks while these were launched the host was in step (train.py:40) for 74.9 % of the time; in load (data.py:7) for 25.1 %");
+	      "; by 10 samples while these were launched the host was in step (train.py:40) for 74.9 % of the time; in load (data.py:7) for 25.1 %");
 }
 
 /* Half of the launches, that much later. */
@@ -258,7 +258,7 @@ static void what_comes_between_launches_is_not_told(void **state)
 	add_looks(&b, 100, step, 120, 122);
 	check_parts(
 		&b, "",
-		"; by 10 looks while these were launched the host was in step (train.py:40) for 84.3 %",
+		"; by 10 samples while these were launched the host was in step (train.py:40) for 84.3 %",
 		"load");
 }
 
@@ -279,7 +279,7 @@ static void the_thread_that_is_looked_at_is_one(void **state)
 	add_looks(&b, 100, step, 1, 6);
 	add_looks(&b, 100, step, 7, 11);
 	check_parts(&b, "",
-		    "; by 4 looks while these were launched the host was in step (worker.py:40)",
+		    "; by 4 samples while these were launched the host was in step (worker.py:40)",
 		    "join");
 }
 

@@ -165,7 +165,7 @@ static void another_thread_of_python_s_is_told(void **state)
 		{"/home/me/train.py", "read", "/usr/lib/python3.12/threading.py", "Condition.wait",
 		 true, "read (train.py:3) for", "another"},
 		{"/home/me/train.py", "read", "/home/me/data.py", "parse", false,
-		 "; another thread was in parse (data.py:6) for 360.0ms, at the same instruction from look to look (a call that takes long, or a short loop)",
+		 "; another thread was in parse (data.py:6) for 360.0ms, at the same instruction from sample to sample (a call that takes long, or a short loop)",
 		 "kept"},
 		{"/usr/lib/python3.12/threading.py", "Condition.wait",
 		 "/usr/lib/python3.12/multiprocessing/pool.py", "Pool._handle_tasks", false,
@@ -480,14 +480,14 @@ static void a_context_amid_the_work_is_a_gap_of_its_own(void **state)
 		const char *found, *change;
 		uint64_t saves_ns;
 	} cases[] = {
-		{1, 0, "set-up; cudaDeviceEnablePeerAccess took 600.0ms of it;",
+		{1, 0, "startup; cudaDeviceEnablePeerAccess took 600.0ms of it;",
 		 "before the work begins: a run is shorter only by what need not be made",
 		 641 * MS},
 		{2, 1,
-		 "set-up (cudaDeviceEnablePeerAccess made a context on GPU 1 in 600.0ms of it);",
+		 "startup (cudaDeviceEnablePeerAccess made a context on GPU 1 in 600.0ms of it);",
 		 "at the same time, before the work begins", 600 * MS},
 		{2, 0,
-		 "set-up (cudaDeviceEnablePeerAccess made another context on GPU 0 in 600.0ms of it);",
+		 "startup (cudaDeviceEnablePeerAccess made another context on GPU 0 in 600.0ms of it);",
 		 "use one context of a GPU from the start", 641 * MS},
 	};
 

@@ -271,7 +271,7 @@ static void test_ranges_on_the_gpu(void **state)
 	json_decref(root);
 }
 
-/* ---- synchronisation ---- */
+/* ---- synchronization ---- */
 
 static void add_event(struct gp_builder *b, uint32_t correlation_id, uint32_t event_id,
 		      uint64_t sync_id, uint64_t device_ns)
@@ -300,7 +300,7 @@ static void add_sync(struct gp_builder *b, uint16_t kind, uint32_t correlation_i
 						   .event_sync_id = event_sync_id});
 }
 
-static void test_synchronisations_as_kineto_has_them(void **state)
+static void test_synchronizations_as_kineto_has_them(void **state)
 {
 	struct gp_builder b;
 	json_t *root, *events, *sync;
@@ -648,7 +648,7 @@ int main(void)
 		cmocka_unit_test(test_ranges_on_their_thread),
 		cmocka_unit_test(test_payloads),
 		cmocka_unit_test(test_ranges_on_the_gpu),
-		cmocka_unit_test(test_synchronisations_as_kineto_has_them),
+		cmocka_unit_test(test_synchronizations_as_kineto_has_them),
 		cmocka_unit_test(test_an_event_that_was_not_recorded),
 		cmocka_unit_test(test_graphs),
 		cmocka_unit_test(test_unified_memory),

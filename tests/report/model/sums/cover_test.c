@@ -133,7 +133,7 @@ static void test_what_waits_is_not_late(void **state)
 
 	(void)state;
 	for (uint64_t i = 1; i <= GP_COVER_TIMES / 2;
-	     i++) { /* every other one comes after its neighbour */
+	     i++) { /* every other one comes after its neighbor */
 		add(&cover, 0, 20 * i, 20 * i + 5);
 		add(&cover, 0, 20 * i - 10, 20 * i - 5);
 	}

@@ -99,7 +99,7 @@ static void looks_that_found_nothing_are_told_where_they_are_many(void **state)
 	free(table);
 	free(messages);
 	make(1000, 50, 0, &table, &messages);
-	assert_non_null(strstr(messages, "50 of 1,050 looks found no stack"));
+	assert_non_null(strstr(messages, "50 of 1,050 samples found no stack"));
 	assert_null(strstr(messages, "innermost"));
 	free(table);
 	free(messages);
@@ -116,7 +116,7 @@ static void stacks_without_their_inner_functions_are_told_too(void **state)
 	free(messages);
 	make(1000, 10, 200, &table, &messages);
 	assert_non_null(strstr(messages,
-			       "200 of 1,010 looks found a stack without its innermost functions"));
+			       "200 of 1,010 samples found a stack without its innermost frames"));
 	assert_null(strstr(messages, "found no stack"));
 	free(table);
 	free(messages);

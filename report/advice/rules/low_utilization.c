@@ -83,7 +83,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text,
 		gp_format_percent((double)own->cause_ns[cause], (double)found->time_ns).text,
-		gp_idle_cause_name(cause));
+		gp_idle_cause_words(cause));
 	if (!gp_advisor_knows(advisor, found->site))
 		gp_meanwhile_tell(advisor, found, out);
 	else if (own->has_places && *gp_advisor_text_of(advisor, own->places))
@@ -103,8 +103,8 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	      out);
 }
 
-const struct gp_rule gp_rule_low_utilisation = {
-	.id = "low-utilisation",
+const struct gp_rule gp_rule_low_utilization = {
+	.id = "low-utilization",
 	.title = "the GPU is idle again and again",
 	.meaning =
 		"Between its first operation and its last the GPU had nothing to do again and again, which makes up at least 30 % of the recorded time, and none of the other rules says why: the host does not give it work fast enough. Named is where what ended these times was launched; where calls have no stacks, what looks at Python's found meanwhile (--host-samples).",

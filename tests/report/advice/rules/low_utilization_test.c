@@ -45,7 +45,7 @@ static void test_nobody_looked_at_the_host(void **state)
 {
 	struct gp_model *model = idle_again_and_again(20000, false);
 	struct gp_advice advice = ask(&model, 1);
-	const struct gp_finding *found = find(&advice, "low-utilisation");
+	const struct gp_finding *found = find(&advice, "low-utilization");
 
 	(void)state;
 	assert_non_null(found);
@@ -60,7 +60,7 @@ static void test_several_places_end_them(void **state)
 {
 	struct gp_model *model = idle_again_and_again(20000, true);
 	struct gp_advice advice = ask(&model, 1);
-	const struct gp_finding *found = find(&advice, "low-utilisation");
+	const struct gp_finding *found = find(&advice, "low-utilization");
 
 	(void)state;
 	assert_non_null(found);

@@ -13,7 +13,7 @@ struct gp_figure gp_finding_worth(const struct gp_finding *finding)
 	if (finding->saves_ns > 0)
 		return gp_format_ns(finding->saves_ns);
 	if (finding->rule->is_moved)
-		return (struct gp_figure){"moved"};
+		return (struct gp_figure){"one-time"};
 	if (finding->bytes > 0 || !finding->rule->is_of_results)
 		return gp_format_bytes(finding->bytes);
 	return (struct gp_figure){"errors"};
@@ -36,13 +36,13 @@ void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *find
 
 	text[0] = '\0';
 	if (finding->rule->is_once)
-		add_words(text, bytes, "once per run");
+		add_words(text, bytes, "one-time cost");
 	if (share >= 0.005 && share < 0.5) {
-		snprintf(words, sizeof(words), "%s in the loop",
+		snprintf(words, sizeof(words), "%s in the steady state",
 			 gp_format_ns(finding->saves_in_loop_ns).text);
 		add_words(text, bytes, words);
 	} else if (share < 0.005 && !finding->rule->is_once) {
-		add_words(text, bytes, "outside of the loop");
+		add_words(text, bytes, "outside the steady state");
 	}
 	if (advice->process_count > 1) {
 		snprintf(words, sizeof(words), "pid %u", finding->pid);
@@ -166,7 +166,7 @@ static void note_untold(const struct gp_untold *untold, uint64_t wall_ns,
 
 	put_why(why, sizeof(why), untold);
 	add_note(document, "untold", NULL, "idle, and in no finding: %s, %s %% of %s, %s",
-		 gp_idle_cause_name(untold->cause),
+		 gp_idle_cause_words(untold->cause),
 		 gp_format_percent((double)untold->ns, (double)wall_ns).text,
 		 gp_format_ns(wall_ns).text, why);
 }
@@ -262,7 +262,7 @@ static void note_idle(const struct gp_advice *advice, struct gp_document *docume
 		 "the %sGPU was idle for %s%s %% of %s, mostly %s%s",
 		 advice->gpus > 1 ? "busiest " : "", advice->doubt ? "at most " : "",
 		 gp_format_percent((double)advice->idle_ns, (double)advice->wall_ns).text,
-		 gp_format_ns(advice->wall_ns).text, gp_idle_cause_name(advice->idle_cause), ends);
+		 gp_format_ns(advice->wall_ns).text, gp_idle_cause_words(advice->idle_cause), ends);
 	/* most of a short run is what any takes */
 	if (advice->idle_cause == GP_IDLE_SETUP && advice->idle_before_ns * 2 >= advice->wall_ns)
 		add_note(

@@ -432,7 +432,7 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 	fprintf(out, "Advice: what each could save at most, of %s",
 		gp_format_ns(advice->span_ns).text);
 	if (advice->loop_ns > 0)
-		fprintf(out, " (of the loop: %s)", gp_format_ns(advice->loop_ns).text);
+		fprintf(out, " (steady state: %s)", gp_format_ns(advice->loop_ns).text);
 	fputs("; more of a rule: gpuprof explain RULE\n", out);
 	for (size_t i = 0; i < count; i++) {
 		print_finding_in_brief(out, &chosen[i], advice);

@@ -10,6 +10,7 @@
 #include "report/tables/memory_page.h"
 #include "report/codec/output_file.h"
 #include "report/summary/summary.h"
+#include "report/summary/summary_document.h"
 #include "report/tables/summary_by.h"
 #include "report/analysis/memory/torch_snapshot.h"
 #include "report/load/traces.h"
@@ -99,10 +100,12 @@ static int check_memory(struct arguments *a)
 		return gp_command_fail(
 			GP_EXIT_USAGE,
 			"summary: --memory is tables of its own; for others beside them type for example: gpuprof summary --by memory-leak,kernel FILE");
-	if (a->memory && a->by.format != &gp_table_text)
+	if (a->memory && a->by.format != &gp_table_text) {
 		a->by.words = a->snapshot ? gp_memory_page_torch_words : gp_memory_page_words;
-	else if (!a->by.words && a->by.format != &gp_table_text)
+	} else if (!a->by.words && a->by.format != &gp_table_text) {
 		a->by.words = gp_summary_page_words;
+		a->by.write_more = gp_summary_write_documents;
+	}
 	return a->by.words ? check_by(a) : GP_COMMAND_GO_ON;
 }
 

@@ -161,25 +161,6 @@ static int put_summary_text(struct gp_json *json, struct gp_model *const *models
 	return result;
 }
 
-static void describe_partial(struct gp_model *const *models, size_t count,
-			     struct gp_document *document)
-{
-	gp_document_add_section(document, "partial");
-	for (size_t i = 0; i < count; i++) {
-		gp_summary_add_partial(document, models[i]);
-		if (!gp_recorded_is_last_part(models[i]))
-			continue;
-		gp_document_add_row(document);
-		gp_document_add_text(document, "id", "last-part");
-		gp_document_add_words(
-			document, "text",
-			"LAST PART: of what pid %u recorded, --keep-last kept the end; records dropped before it: %s",
-			models[i]->pid,
-			gp_format_count(models[i]->counters[GP_COUNTER_LEFT_OUT_OLD]).text);
-		gp_document_add_number(document, "pid", GP_UNIT_NUMBER, models[i]->pid);
-	}
-}
-
 static size_t choose_used(struct gp_model *const *models, size_t count, struct gp_model **used)
 {
 	size_t found = 0;
@@ -221,7 +202,7 @@ int gp_html_about(struct gp_model *const *models, size_t model_count, const stru
 		result = put_used(used, used_count, kinds, &document, json);
 	if (result == 0)
 		result = put_summary_text(json, models, model_count);
-	describe_partial(models, model_count, &document);
+	gp_summary_describe_partial(models, model_count, &document);
 	gp_json_text(json, ",");
 	gp_document_write_json(&document, json);
 	gp_json_text(json, "}");

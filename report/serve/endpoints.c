@@ -10,6 +10,7 @@
 #include "report/html/html.h"
 #include "report/tables/memory_page.h"
 #include "report/serve/spans.h"
+#include "report/summary/summary_document.h"
 #include "report/tables/summary_by.h"
 
 /* Times of traces are far below; sums of two fit. */
@@ -78,9 +79,11 @@ static int check_tables(const struct gp_call_of_endpoint *call, const struct gp_
 	return result < 0 ? -EINVAL : 0;
 }
 
+/* words NULL: what the first screen tells. */
 static int write_tables(const struct gp_call_of_endpoint *call, const char *words, FILE *out)
 {
-	struct gp_summary_by by = {.words = words,
+	struct gp_summary_by by = {.words = words ? words : gp_summary_page_words,
+				   .write_more = words ? NULL : gp_summary_write_documents,
 				   .format = &gp_table_json,
 				   .sort = gp_request_value(call->request, "sort")};
 	int64_t rows = ROWS;
@@ -98,9 +101,7 @@ static int write_tables(const struct gp_call_of_endpoint *call, const char *word
 
 int gp_endpoint_summary(const struct gp_call_of_endpoint *call, FILE *out)
 {
-	const char *words = gp_request_value(call->request, "by");
-
-	return write_tables(call, words ? words : gp_summary_page_words, out);
+	return write_tables(call, gp_request_value(call->request, "by"), out);
 }
 
 int gp_endpoint_kernels(const struct gp_call_of_endpoint *call, FILE *out)

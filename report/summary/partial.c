@@ -172,18 +172,18 @@ static void add_how_it_is_partial(struct gp_document *document, const struct gp_
 	const struct gp_losses *losses = &model->losses;
 
 	if (losses->live)
-		add_head(document, "partial", model,
+		add_head(document, "incomplete", model,
 			 "INCOMPLETE: pid %u still runs; this is what it had recorded so far",
 			 model->pid);
 	else if (losses->closed)
-		add_head(document, "partial", model,
+		add_head(document, "incomplete", model,
 			 "INCOMPLETE: pid %u closed its trace, but the file was cut", model->pid);
 	else if (losses->end_way == GP_END_SIGNAL) /* gpuprof-run saw it */
-		add_head(document, "partial", model,
+		add_head(document, "incomplete", model,
 			 "INCOMPLETE: pid %u did not close its trace: %s (%s)", model->pid,
 			 gp_recorded_why_no_end(model), gp_recorded_how_ended(model).text);
 	else
-		add_head(document, "partial", model,
+		add_head(document, "incomplete", model,
 			 "INCOMPLETE: pid %u did not close its trace: %s", model->pid,
 			 gp_recorded_why_no_end(model));
 }
@@ -234,9 +234,9 @@ void gp_summary_print_partial(FILE *out, const struct gp_model *model)
 	struct gp_document document = {0};
 	const struct gp_section *section;
 
-	gp_document_add_section(&document, "partial");
+	gp_document_add_section(&document, "incomplete");
 	gp_summary_add_partial(&document, model);
-	section = gp_document_section(&document, "partial");
+	section = gp_document_section(&document, "incomplete");
 	for (uint32_t i = 0; section && i < section->count; i++) {
 		const char *id = gp_fields_text(&section->rows[i], "id");
 		const char *text = gp_fields_text(&section->rows[i], "text");

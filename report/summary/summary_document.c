@@ -1,10 +1,14 @@
 #include "report/summary/summary_document.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "report/advice/advice_document.h"
 #include "report/analysis/analysis.h"
 #include "report/base/text/format.h"
 #include "report/model/recorded.h"
+#include "report/model/sums/counts.h"
 #include "report/trace/cuda_names.h"
 
 static void add_count(struct gp_document *document, const char *id, uint64_t count)
@@ -167,4 +171,96 @@ int gp_summary_describe(const struct gp_summary *summary, struct gp_document *do
 	if (result == 0)
 		result = gp_summary_add_outliers(summary, document);
 	return result == 0 ? document->error : result;
+}
+
+void gp_summary_describe_partial(struct gp_model *const *models, size_t count,
+				 struct gp_document *document)
+{
+	gp_document_add_section(document, "incomplete");
+	for (size_t i = 0; i < count; i++) {
+		gp_summary_add_partial(document, models[i]);
+		if (!gp_recorded_is_last_part(models[i]))
+			continue;
+		gp_document_add_row(document);
+		gp_document_add_text(document, "id", "last-part");
+		gp_document_add_words(
+			document, "text",
+			"LAST PART: of what pid %u recorded, --keep-last kept the end; records dropped before it: %s",
+			models[i]->pid,
+			gp_format_count(models[i]->counters[GP_COUNTER_LEFT_OUT_OLD]).text);
+		gp_document_add_number(document, "pid", GP_UNIT_NUMBER, models[i]->pid);
+	}
+}
+
+static int describe_used(struct gp_summary *summary, struct gp_document *of_summary,
+			 struct gp_document *of_advice)
+{
+	struct gp_advice advice = {0};
+	int result = gp_summary_gather(summary);
+
+	if (result == 0)
+		result = gp_summary_describe(summary, of_summary);
+	if (result == 0)
+		result = gp_advice_from(summary->basis, summary->models, summary->model_count,
+					&advice);
+	if (result == 0)
+		gp_advice_describe(&advice, of_advice);
+	gp_advice_free(&advice);
+	gp_summary_release(summary);
+	return result;
+}
+
+static size_t choose_used(struct gp_model *const *models, size_t count, struct gp_model **used)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (gp_counts_any(models[i]))
+			used[found++] = models[i];
+	return found;
+}
+
+static int describe_all(struct gp_summary *summary, struct gp_model **used,
+			struct gp_document *of_summary, struct gp_document *of_advice)
+{
+	char message[64];
+	struct gp_kinds *built_in =
+		summary->kinds ? NULL : gp_kinds_new(NULL, message, sizeof(message));
+	struct gp_model *const *models = summary->models;
+	size_t count = summary->model_count;
+	int result = 0;
+
+	summary->kinds = summary->kinds ? summary->kinds : built_in;
+	summary->models = used;
+	summary->model_count = choose_used(models, count, used);
+	if (!summary->kinds)
+		result = -ENOMEM;
+	else if (summary->model_count > 0)
+		result = describe_used(summary, of_summary, of_advice);
+	gp_summary_describe_partial(models, count, of_summary);
+	gp_kinds_free(built_in);
+	return result;
+}
+
+int gp_summary_write_documents(struct gp_table_writer *writer, struct gp_model *const *models,
+			       size_t model_count, const struct gp_kinds *kinds)
+{
+	struct gp_summary summary = {.models = models, .model_count = model_count, .kinds = kinds};
+	struct gp_document of_summary = {0}, of_advice = {0};
+	struct gp_model **used;
+	int result = -ENOMEM;
+
+	if (writer->format != &gp_table_json)
+		return 0;
+	used = calloc(model_count + 1, sizeof(*used));
+	if (used)
+		result = describe_all(&summary, used, &of_summary, &of_advice);
+	if (result == 0)
+		gp_table_writer_document(writer, "summary", &of_summary);
+	if (result == 0 && of_advice.count > 0)
+		gp_table_writer_document(writer, "advice", &of_advice);
+	gp_document_free(&of_summary);
+	gp_document_free(&of_advice);
+	free(used);
+	return result;
 }

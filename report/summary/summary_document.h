@@ -3,15 +3,24 @@
  *
  * Facts: span_ns and what the program did in it.  Sections: devices by number; states, how long a
  * device was in each: what ran at the same time (the sum of 1 computing, 2 communicating and
- * 4 copying), or why it was idle; memory by kind; left, what was never freed; outliers.
+ * 4 copying), or why it was idle; memory by kind; left, what was never freed; outliers; incomplete.
  */
 #ifndef REPORT_SUMMARY_SUMMARY_DOCUMENT_H
 #define REPORT_SUMMARY_SUMMARY_DOCUMENT_H
 
 #include "report/document/document.h"
 #include "report/summary/part.h"
+#include "report/tables/table_writer.h"
 
 /* Of what was gathered, not of totals.  Returns 0 or -errno. */
 int gp_summary_describe(const struct gp_summary *summary, struct gp_document *document);
+
+/* A section of all models, those without any call, too: what each lacks, see part.h. */
+void gp_summary_describe_partial(struct gp_model *const *models, size_t count,
+				 struct gp_document *document);
+
+/* Of JSON, two more reports: "summary", all of the above, and "advice".  Returns 0 or -errno. */
+int gp_summary_write_documents(struct gp_table_writer *writer, struct gp_model *const *models,
+			       size_t model_count, const struct gp_kinds *kinds);
 
 #endif

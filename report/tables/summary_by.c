@@ -254,6 +254,8 @@ int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_
 	writer.text_columns = TEXT_COLUMNS;
 	if (result == 0)
 		result = write_tables(&writer, &scope, by);
+	if (result == 0 && by->write_more)
+		result = by->write_more(&writer, models, model_count, by->kinds);
 	closed = gp_table_writer_close(&writer);
 	gp_scope_close(&scope);
 	return result == 0 ? closed : result;

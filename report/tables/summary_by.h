@@ -23,6 +23,9 @@ struct gp_summary_by {
 	bool full_names;                      /* of kernels */
 	const struct gp_torch_snapshot *torch; /* NULL = none */
 	const struct gp_kinds *kinds;          /* of kernels; NULL = the built-in ones */
+	/* What comes behind the tables; NULL: nothing.  Returns 0 or -errno. */
+	int (*write_more)(struct gp_table_writer *writer, struct gp_model *const *models,
+			  size_t model_count, const struct gp_kinds *kinds);
 	FILE *messages; /* for one line on each table without rows; NULL = nowhere */
 };
 

@@ -152,6 +152,22 @@ static void end_json(struct gp_table_writer *writer)
 		gp_json_text(&writer->json, "]}\n");
 }
 
+void gp_table_writer_document(struct gp_table_writer *writer, const char *report,
+			      const struct gp_document *document)
+{
+	struct gp_json *json = &writer->json;
+
+	if (writer->error == 0)
+		writer->error = document->error;
+	if (!json->buffer)
+		return;
+	gp_json_text(json, writer->sheets++ > 0 ? ",\n{\"report\": " : "{\"report\": ");
+	put_string(json, report);
+	gp_json_text(json, ", ");
+	gp_document_write_json(document, json);
+	gp_json_text(json, "}\n");
+}
+
 const struct gp_table_format gp_table_json = {
 	.name = "json",
 	.open = open_json,

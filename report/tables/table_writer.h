@@ -23,6 +23,7 @@
 
 #include "report/codec/json_write.h"
 #include "report/base/text/did_you_mean.h"
+#include "report/document/document.h"
 #include "report/tables/table.h"
 #include "report/base/text/text_table.h"
 
@@ -73,6 +74,10 @@ void gp_table_writer_open(struct gp_table_writer *writer, const struct gp_table_
 void gp_table_writer_begin(struct gp_table_writer *writer, const struct gp_table_head *head);
 void gp_table_writer_row(struct gp_table_writer *writer, const struct gp_value *values);
 void gp_table_writer_end(struct gp_table_writer *writer);
+
+/* In JSON, a document between sheets, as that report; in other formats nothing. */
+void gp_table_writer_document(struct gp_table_writer *writer, const char *report,
+			      const struct gp_document *document);
 
 /* Returns 0, -ENOMEM, or -EIO if out could not be written. */
 int gp_table_writer_close(struct gp_table_writer *writer);

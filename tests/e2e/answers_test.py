@@ -178,6 +178,27 @@ class Page(Tables):
         self.assertLessEqual({"time", "idle", "gap", "gap-site", "kind", "iteration", "queue-stream", "gpu", "api"}, {table["report"] for table in tables})
         self.assertIn("\nWall (ns),", self.summary("--format", "csv", trace).stdout)
 
+    def test_json_has_the_sections_of_the_first_screen(self):
+        trace = self.record("demo", "3")
+        reports = {report["report"]: report for report in json.loads(self.summary("--format", "json", trace).stdout)}
+        summary, advice, time = reports["summary"], reports["advice"], reports["time"]["rows"][0]
+        device = summary["devices"][0]
+        self.assertEqual((device["number"], device["busy_ns"], device["possible_ns"]), (time["Device"], time["Busy"], time["Wall"]))
+        self.assertEqual(sum(state["time_ns"] for state in summary["states"]), device["possible_ns"])
+        self.assertEqual(sum(state["time_ns"] for state in summary["states"] if "idle_cause" in state), time["Idle"])
+        self.assertEqual((summary["calls"], summary["kernels"]), (sum(row["Count"] for row in reports["api"]["rows"]), 9))
+        self.assertEqual((summary["ends_with"], summary["has_pauses"], summary["incomplete"]), ("call", False, []))
+        self.assertEqual([(row["id"], row["bytes"], row["blocks"]) for row in summary["left"]], [("never-freed", 2 << 20, 2)])
+        del advice["report"]
+        self.assertEqual(advice, json.loads(self.run_gpuprof("advice", "--format", "json", trace).stdout))
+
+    def test_what_a_cut_trace_lacks_has_ids(self):
+        trace = self.record("demo", "3")
+        os.truncate(trace, os.path.getsize(trace) * 9 // 10)
+        summary = json.loads(self.summary("--format", "json", trace).stdout)[-2]
+        self.assertEqual([row["id"] for row in summary["incomplete"]][:3], ["incomplete", "end", "cut"])
+        self.assertIn("pid", summary["incomplete"][0])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -304,7 +304,7 @@ function printing(on) {
 
 function banner() {
 	/* a row without a process goes on with what is said of the last one */
-	const lines = (state.about?.partial || []).reduce((lines, { pid, text }) => (pid === undefined ? lines.push(lines.pop().replace(/[^:]$/, '$&;') + ' ' + text.trim()) : lines.push(text), lines), []),
+	const lines = (state.about?.incomplete || []).reduce((lines, { pid, text }) => (pid === undefined ? lines.push(lines.pop().replace(/[^:]$/, '$&;') + ' ' + text.trim()) : lines.push(text), lines), []),
 		index = state.index;
 	if (index?.holes?.length) {
 		const lost = holesBefore(index.holes, index.events);

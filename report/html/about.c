@@ -73,7 +73,7 @@ static void put_causes(struct gp_json *json)
 	gp_json_key(json, "causes");
 	for (int i = 0; i < GP_IDLE_CAUSES; i++) {
 		gp_json_text(json, i > 0 ? ",\"" : "[\"");
-		gp_json_text(json, gp_idle_cause_words((enum gp_idle_cause)i));
+		gp_json_text(json, gp_idle_cause_name((enum gp_idle_cause)i));
 		gp_json_text(json, "\"");
 	}
 	gp_json_text(json, "]");

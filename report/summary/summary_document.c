@@ -119,12 +119,14 @@ static void add_states(const struct gp_summary *summary, size_t index, struct gp
 		gp_document_add_row(document);
 		gp_document_add_number(document, "device", GP_UNIT_NUMBER,
 				       summary->devices.entries[index].number);
-		if (i < GP_STATE_IDLE)
+		if (i < GP_STATE_IDLE) {
 			gp_document_add_number(document, "classes", GP_UNIT_NUMBER, i);
-		else
-			gp_document_add_text(
-				document, "idle_cause",
-				gp_idle_cause_name((enum gp_idle_cause)(i - GP_STATE_IDLE)));
+		} else {
+			enum gp_idle_cause cause = (enum gp_idle_cause)(i - GP_STATE_IDLE);
+
+			gp_document_add_text(document, "idle_cause", gp_idle_cause_name(cause));
+			gp_document_add_text(document, "text", gp_idle_cause_words(cause));
+		}
 		add_ns(document, "time_ns", where->state_ns[i]);
 	}
 }

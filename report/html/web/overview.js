@@ -245,8 +245,8 @@ function whereSection(about) {
 				})),
 			causes = states
 				.filter((row) => row.idle_cause)
-				.map(({ idle_cause: cause, time_ns: value }) => ({
-					name: 'idle: ' + cause,
+				.map(({ idle_cause: cause, text, time_ns: value }) => ({
+					name: 'idle: ' + text,
 					value,
 					color: rgbOf(IDLE_COLORS[theme][about.causes.indexOf(cause)]),
 					class: 'idle',

@@ -179,7 +179,8 @@ static inline void scene_samples(struct build *b, uint32_t outer, uint32_t inner
 		   .count = 3});
 }
 
-static inline struct gp_model *scene_make(void)
+/* More may be added before build_end(). */
+static inline struct build scene_begin(void)
 {
 	struct build b = build_begin(4242);
 	const uint32_t names[] = {build_name(&b, "_Z3addPfi"),
@@ -209,6 +210,13 @@ static inline struct gp_model *scene_make(void)
 	scene_ranges(&b);
 	scene_samples(&b, outer, inner);
 	build_stacks_end(&b);
+	return b;
+}
+
+static inline struct gp_model *scene_make(void)
+{
+	struct build b = scene_begin();
+
 	return build_end(&b);
 }
 

@@ -9,6 +9,7 @@
 #include "report/base/text/format.h"
 #include "report/symbols/unique_names.h"
 #include "report/model/recorded.h"
+#include "report/base/array.h"
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
 
@@ -16,26 +17,10 @@
 
 /* Ends of slices, in the file's time. */
 struct ends {
+	uint64_t offset_ns;
 	uint64_t *ns;
-	uint64_t count, capacity;
+	uint32_t count, capacity;
 };
-
-/* Room for that many more; false: no memory. */
-static bool reserve(struct ends *ends, uint64_t more)
-{
-	uint64_t capacity = ends->count + more, *grown;
-
-	if (ends->ns && capacity <= ends->capacity)
-		return true;
-	if (ends->count > 0)
-		capacity *= 2;
-	grown = realloc(ends->ns, (capacity + 1) * sizeof(*grown));
-	if (!grown)
-		return false;
-	ends->ns = grown;
-	ends->capacity = capacity;
-	return true;
-}
 
 static uint64_t most_slices(const struct gp_model *model)
 {
@@ -44,66 +29,42 @@ static uint64_t most_slices(const struct gp_model *model)
 	       model->host_function_count;
 }
 
-/* One more, if it is among those that were asked for. */
-static void collect(const struct gp_chrome *chrome, struct ends *ends, uint64_t start_ns,
-		    uint64_t end_ns)
+static int ignore_track(void *context, const struct gp_timeline_track *track)
 {
-	if (gp_slice_filter_has(&chrome->filter, start_ns, end_ns))
-		ends->ns[ends->count++] = chrome->offset_ns + end_ns;
+	(void)context;
+	(void)track;
+	return 0;
 }
 
-/* Of what Python did. */
-static int collect_looks(const struct gp_chrome *chrome, struct ends *ends)
+/* Start/end ranges are two events each, and no slice. */
+static int note_end(void *context, const struct gp_timeline_event *event)
 {
-	struct gp_host_depth depth = gp_host_spans_depth(chrome->model);
-	int result = 0;
+	struct ends *ends = context;
+	int result;
 
-	for (uint32_t first = 0, end; result == 0 && first < chrome->model->sample_count;
-	     first = end) {
-		struct gp_host_span *spans;
-		uint32_t count;
-
-		end = gp_python_samples_end(chrome->model, first);
-		result = gp_host_spans_find(chrome->model, first, end, depth, &spans, &count, NULL);
-		if (result == 0 && !reserve(ends, count))
-			result = -ENOMEM;
-		for (uint32_t i = 0; result == 0 && i < count; i++)
-			collect(chrome, ends, spans[i].start_ns, spans[i].end_ns);
-		gp_spill_free(spans);
-	}
+	if (event->is_instant ||
+	    (event->kind == GP_TIMELINE_RANGE && event->of.range->style == GP_STYLE_START_END))
+		return 0;
+	result = gp_array_grow(&ends->ns, &ends->capacity, ends->count, sizeof(*ends->ns));
+	if (result == 0)
+		ends->ns[ends->count++] = ends->offset_ns + event->end_ns;
 	return result;
 }
 
 static int collect_ends(struct gp_chrome *chrome, struct ends *ends)
 {
-	const struct gp_model *m = chrome->model;
+	static const struct gp_timeline_sink sink = {.track = ignore_track, .event = note_end};
+	struct gp_timeline timeline = {
+		.model = chrome->model,
+		.filter = gp_slice_filter_of(&chrome->options->choice, chrome->model),
+		.slices_only = true,
+		.host_depth = gp_host_spans_depth(chrome->model),
+		.sink = &sink,
+		.context = ends,
+	};
 
-	if (!reserve(ends, most_slices(m)))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < m->call_count; i++)
-		collect(chrome, ends, m->calls[i].start_ns,
-			m->calls[i].start_ns + m->calls[i].duration_ns);
-	for (uint32_t i = 0; i < m->op_count; i++) {
-		const struct gp_op *op = gp_model_stated(m, &m->ops[i]);
-
-		if (op)
-			collect(chrome, ends, op->start_ns, op->end_ns);
-	}
-	for (uint32_t i = 0; i < m->overhead_count; i++)
-		collect(chrome, ends, m->overheads[i].start_ns, m->overheads[i].end_ns);
-	for (uint32_t i = 0; i < m->range_count; i++)
-		if (m->ranges[i].style == GP_STYLE_PUSH_POP)
-			collect(chrome, ends, m->ranges[i].start_ns, m->ranges[i].end_ns);
-	for (uint32_t i = 0; i < m->sync_count; i++)
-		collect(chrome, ends, m->syncs[i].start_ns, m->syncs[i].end_ns);
-	for (uint32_t i = 0; i < m->jit_count; i++)
-		collect(chrome, ends, m->jits[i].start_ns, m->jits[i].end_ns);
-	for (uint32_t i = 0; i < m->host_function_count; i++)
-		collect(chrome, ends, m->host_functions[i].start_ns, m->host_functions[i].end_ns);
-	for (uint32_t i = 0; i < m->unified_count; i++)
-		if (m->unifieds[i].end_ns > m->unifieds[i].start_ns)
-			collect(chrome, ends, m->unifieds[i].start_ns, m->unifieds[i].end_ns);
-	return collect_looks(chrome, ends);
+	ends->offset_ns = chrome->offset_ns;
+	return gp_timeline_walk(&timeline);
 }
 
 static void cut(struct gp_chrome *chrome, struct ends *ends, uint64_t limit)
@@ -112,7 +73,7 @@ static void cut(struct gp_chrome *chrome, struct ends *ends, uint64_t limit)
 		return;
 	chrome->is_cut = true;
 	chrome->cut_in_file_ns = gp_stats_select(ends->ns, ends->count, ends->count - limit - 1);
-	for (uint64_t i = 0; i < ends->count; i++)
+	for (uint32_t i = 0; i < ends->count; i++)
 		chrome->slices_left_out += ends->ns[i] <= chrome->cut_in_file_ns;
 }
 
@@ -127,7 +88,6 @@ static int choose_window(struct gp_chrome *chrome, const struct gp_export_source
 		chrome->model = source->get(source->context, i);
 		if (!chrome->model || !gp_chrome_set_times(chrome))
 			continue;
-		chrome->filter = gp_slice_filter_of(&chrome->options->choice, chrome->model);
 		if (source->count > 1 || chrome->model->sample_count > 0 ||
 		    most_slices(chrome->model) > limit)
 			result = collect_ends(chrome, &ends);
@@ -430,27 +390,39 @@ static int take_threads(const struct gp_model *model, struct gp_chrome_tids *tid
 
 static void write_events(struct gp_chrome *chrome)
 {
-	struct gp_chrome_tids tids = {0};
+	const struct gp_export_options *options = chrome->options;
+	uint64_t cut_ns = chrome->cut_in_file_ns, offset_ns = chrome->offset_ns;
+	int result = take_threads(chrome->model, &chrome->host_tids);
 
-	if (take_threads(chrome->model, &tids) < 0) {
-		chrome->error = -ENOMEM;
-		return;
-	}
-	gp_chrome_write_calls(chrome, &tids);
-	gp_chrome_write_overheads(chrome, &tids);
-	gp_chrome_write_compiling(chrome, &tids);
-	gp_chrome_write_host_functions(chrome, &tids);
-	gp_chrome_write_gates(chrome);
-	gp_chrome_write_unfinished(chrome);
-	gp_chrome_write_ops(chrome);
-	gp_chrome_write_syncs(chrome);
-	gp_chrome_write_unified(chrome, &tids);
-	gp_chrome_write_memory(chrome);
-	if (chrome->options->counters)
-		gp_chrome_write_counters(chrome);
-	if (chrome->options->critical_path)
-		gp_chrome_write_path(chrome, &tids);
-	free(tids.taken);
+	chrome->timeline = (struct gp_timeline){
+		.model = chrome->model,
+		.filter = gp_slice_filter_of(&options->choice, chrome->model),
+		.cut_ns = cut_ns > offset_ns ? cut_ns - offset_ns : 0,
+		.is_cut = chrome->is_cut,
+		.is_later = chrome->is_later,
+		.has_curves = options->counters,
+		.has_path = options->critical_path,
+		.ranges_on_streams = options->ranges_on_streams,
+		.host_depth = chrome->host_depth,
+		.names = chrome->names,
+		.deep_ranges = chrome->deep_ranges,
+		.sink = &gp_chrome_sink,
+		.context = chrome,
+	};
+	if (result == 0)
+		result = gp_chrome_calls_open(chrome);
+	if (result == 0)
+		result = gp_chrome_ops_open(chrome);
+	if (result == 0)
+		result = gp_timeline_walk(&chrome->timeline);
+	if (result < 0)
+		chrome->error = result;
+	gp_chrome_end_python(chrome);
+	chrome->deep_ranges = chrome->timeline.deep_ranges;
+	gp_chrome_calls_close(chrome);
+	gp_chrome_ops_close(chrome);
+	free(chrome->host_tids.taken);
+	chrome->host_tids = (struct gp_chrome_tids){0};
 }
 
 static void begin_process(struct gp_chrome *chrome)
@@ -477,10 +449,6 @@ static void write_process(struct gp_chrome *chrome)
 		chrome->first_in_file_ns = chrome->offset_ns + model->first_ns;
 		write_head(chrome);
 	}
-	chrome->cut_ns = chrome->cut_in_file_ns > chrome->offset_ns
-				 ? chrome->cut_in_file_ns - chrome->offset_ns
-				 : 0;
-	chrome->filter = gp_slice_filter_of(&chrome->options->choice, model);
 	chrome->is_later = chrome->are_parts && chrome->processes > 0;
 	if (chrome->is_later)
 		go_on(chrome);
@@ -497,7 +465,7 @@ static void write_process(struct gp_chrome *chrome)
 		put_metadata(model, 0, &chrome->about);
 	}
 	chrome->first_arrow += model->op_count;
-	chrome->stream_count = chrome->next_look = 0;
+	chrome->stream_count = 0;
 	chrome->processes++;
 }
 

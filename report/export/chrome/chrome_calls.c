@@ -2,15 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/base/array.h"
 #include "report/trace/cuda_names.h"
 #include "report/export/chrome/chrome_writer.h"
 #include "report/base/text/utf8.h"
 
 #define API_IDS 65536u
 
-/* What all calls are written with. */
-struct calls {
+struct gp_chrome_calls {
 	struct gp_chrome_text *openings; /* by API */
 	struct gp_json scratch;
 	struct gp_chrome_args args;
@@ -23,13 +21,13 @@ bool gp_chrome_arrow_end(const struct gp_chrome *chrome, const struct gp_op *op,
 	const struct gp_call *call;
 
 	if (op->call == GP_NONE || op->untimed ||
-	    !gp_chrome_is_shown(chrome, op->start_ns, op->end_ns))
+	    !gp_timeline_shows(&chrome->timeline, op->start_ns, op->end_ns))
 		return false;
 	call = &chrome->model->calls[op->call];
 	*end_ns = op->start_ns > call->start_ns ? op->start_ns : call->start_ns;
 	if (*end_ns > op->start_ns && *end_ns >= op->end_ns)
 		return false;
-	return gp_chrome_is_chosen(chrome, call->start_ns, call->start_ns + call->duration_ns);
+	return gp_timeline_has(&chrome->timeline, call->start_ns, gp_call_end_ns(call));
 }
 
 /*
@@ -102,8 +100,9 @@ static struct gp_chrome_text make_opening(struct gp_chrome *chrome, struct gp_js
 	return gp_chrome_take(scratch);
 }
 
-static void write_call(struct gp_chrome *chrome, const struct gp_call *call, struct calls *calls)
+static void write_call(struct gp_chrome *chrome, const struct gp_call *call)
 {
+	struct gp_chrome_calls *calls = chrome->calls;
 	const struct gp_chrome_text *opening = &calls->openings[call->api];
 	uint64_t end_ns = call->start_ns + call->duration_ns;
 	uint32_t tid = gp_chrome_place(chrome, call->start_ns, end_ns);
@@ -135,81 +134,65 @@ static void write_call(struct gp_chrome *chrome, const struct gp_call *call, str
 }
 
 /* Thread 0 stands for threads that shared a ring and are not known apart. */
-static void begin_thread(struct gp_chrome *chrome, struct gp_chrome_tids *tids, uint32_t thread_id)
+void gp_chrome_begin_thread(struct gp_chrome *chrome, uint32_t thread_id)
 {
 	const char *name = gp_model_thread_name(chrome->model, thread_id);
-	uint32_t tid = thread_id ? thread_id : gp_chrome_fresh_tid(tids);
+	uint32_t tid = thread_id ? thread_id : gp_chrome_fresh_tid(&chrome->host_tids);
 
-	chrome->thread_id = thread_id;
 	if (thread_id == 0)
 		snprintf(chrome->track_name, sizeof(chrome->track_name), "threads not known");
 	else
 		snprintf(chrome->track_name, sizeof(chrome->track_name),
 			 *name ? "thread %u (%.*s)" : "thread %u", thread_id,
 			 (int)gp_utf8_cut(name, 64), name);
-	gp_chrome_begin_track(chrome, tids, chrome->host_pid, tid, true);
+	gp_chrome_begin_track(chrome, &chrome->host_tids, chrome->host_pid, tid, true);
 }
 
-static void show_call(struct gp_chrome *chrome, const struct gp_call *call, struct calls *calls)
+void gp_chrome_write_call(struct gp_chrome *chrome, const struct gp_timeline_event *event)
 {
-	struct gp_chrome_text *opening = &calls->openings[call->api];
-	uint64_t end_ns = call->start_ns + call->duration_ns;
+	const struct gp_call *call = event->of.call;
+	struct gp_chrome_text *opening = &chrome->calls->openings[call->api];
 
-	if (!gp_chrome_is_shown(chrome, call->start_ns, end_ns)) {
-		if (chrome->is_later)
-			write_arrows(chrome, call,
-				     gp_chrome_place_again(chrome, call->start_ns, end_ns));
+	if (event->is_elsewhere) {
+		write_arrows(chrome, call,
+			     gp_chrome_place_again(chrome, event->start_ns, event->end_ns));
 		return;
 	}
 	if (!opening->bytes)
-		*opening = make_opening(chrome, &calls->scratch, call->api);
+		*opening = make_opening(chrome, &chrome->calls->scratch, call->api);
 	if (opening->bytes)
-		write_call(chrome, call, calls);
+		write_call(chrome, call);
 	else
 		chrome->error = -ENOMEM;
 }
 
-static void write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids, struct calls *calls)
+int gp_chrome_calls_open(struct gp_chrome *chrome)
 {
 	const struct gp_model *model = chrome->model;
+	struct gp_chrome_calls *calls = calloc(1, sizeof(*calls));
 
-	for (uint32_t call = 0, range = 0, begun = 0; chrome->error == 0; begun = 1) {
-		bool is_range = gp_model_range_is_next(model, call, range);
-		uint32_t thread_id;
-
-		if (!is_range && call == model->call_count)
-			break;
-		thread_id =
-			is_range ? model->ranges[range].thread_id : model->calls[call].thread_id;
-		if (!begun || thread_id != chrome->thread_id) {
-			gp_chrome_write_looks(chrome, tids, thread_id);
-			begin_thread(chrome, tids, thread_id);
-		}
-		if (is_range)
-			gp_chrome_write_range(chrome, &model->ranges[range++]);
-		else
-			show_call(chrome, &model->calls[call++], calls);
-	}
-	gp_chrome_write_looks(chrome, tids, UINT32_MAX);
+	chrome->calls = calls;
+	if (!calls)
+		return -ENOMEM;
+	calls->openings = calloc(API_IDS, sizeof(*calls->openings));
+	calls->has_contexts = model->context_count > 1 ||
+			      (model->context_count == 1 && model->contexts[0].device_id != 0);
+	return calls->openings && gp_chrome_args_open(&calls->args, model) == 0
+		       ? gp_json_open(&calls->scratch, NULL)
+		       : -ENOMEM;
 }
 
-void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids)
+void gp_chrome_calls_close(struct gp_chrome *chrome)
 {
-	const struct gp_model *model = chrome->model;
-	struct calls calls = {
-		.openings = calloc(API_IDS, sizeof(*calls.openings)),
-		.has_contexts = model->context_count > 1 ||
-				(model->context_count == 1 && model->contexts[0].device_id != 0),
-	};
+	struct gp_chrome_calls *calls = chrome->calls;
 
-	if (calls.openings && gp_chrome_args_open(&calls.args, chrome->model) == 0 &&
-	    gp_json_open(&calls.scratch, NULL) == 0)
-		write_calls(chrome, tids, &calls);
-	else
-		chrome->error = -ENOMEM;
-	gp_json_close(&calls.scratch);
-	for (uint32_t i = 0; calls.openings && i < API_IDS; i++)
-		free(calls.openings[i].bytes);
-	free(calls.openings);
-	gp_chrome_args_close(&calls.args);
+	if (!calls)
+		return;
+	gp_json_close(&calls->scratch);
+	for (uint32_t i = 0; calls->openings && i < API_IDS; i++)
+		free(calls->openings[i].bytes);
+	free(calls->openings);
+	gp_chrome_args_close(&calls->args);
+	free(calls);
+	chrome->calls = NULL;
 }

@@ -20,8 +20,11 @@ struct track {
 	bool wants_tid; /* its stream's id is no good for one */
 };
 
-/* Texts that many operations share. */
-struct texts {
+/* The streams of the process, and texts that many operations share. */
+struct gp_chrome_ops {
+	struct track *tracks; /* in the order of the model */
+	uint32_t track_count, at;
+	uint32_t next_device; /* the first track of the device after the one being written */
 	struct gp_json scratch;
 	struct gp_chrome_text *names; /* by name, then one for kernels without a name */
 	/* by shape, for the device of the operations being written */
@@ -35,26 +38,6 @@ static void clear(struct gp_chrome_text *texts, uint32_t count)
 		free(texts[i].bytes);
 		texts[i].bytes = NULL;
 	}
-}
-
-static void free_texts(struct texts *texts)
-{
-	clear(texts->names, texts->name_count);
-	clear(texts->shapes, texts->shape_count);
-	free(texts->names);
-	free(texts->shapes);
-	gp_json_close(&texts->scratch);
-}
-
-static int allocate_texts(struct texts *texts, const struct gp_model *model)
-{
-	*texts = (struct texts){.name_count = model->name_count + 1,
-				.shape_count = model->shape_count};
-	texts->names = calloc(texts->name_count, sizeof(*texts->names));
-	texts->shapes = calloc((size_t)texts->shape_count + 1, sizeof(*texts->shapes));
-	if (!texts->names || !texts->shapes)
-		return -ENOMEM;
-	return gp_json_open(&texts->scratch, NULL);
 }
 
 /* ---- a kernel's attributes ---- */
@@ -181,46 +164,46 @@ static struct gp_chrome_text make_shape(struct gp_json *json, const struct gp_re
 	return gp_chrome_take(json);
 }
 
-static const struct gp_chrome_text *shape_text(struct gp_chrome *chrome, struct texts *texts,
+static const struct gp_chrome_text *shape_text(struct gp_chrome *chrome, struct gp_chrome_ops *ops,
 					       const struct gp_op *op)
 {
 	static const struct gp_chrome_text none = {0};
 	struct gp_chrome_text *text;
 
-	if (op->shape >= texts->shape_count)
+	if (op->shape >= ops->shape_count)
 		return &none;
-	text = &texts->shapes[op->shape];
+	text = &ops->shapes[op->shape];
 	if (!text->bytes)
-		*text = make_shape(&texts->scratch, &chrome->model->shapes[op->shape],
+		*text = make_shape(&ops->scratch, &chrome->model->shapes[op->shape],
 				   gp_model_device(chrome->model, op->device_id));
 	return text;
 }
 
-static const struct gp_chrome_text *name_text(struct gp_chrome *chrome, struct texts *texts,
+static const struct gp_chrome_text *name_text(struct gp_chrome *chrome, struct gp_chrome_ops *ops,
 					      const struct gp_op *op)
 {
-	uint32_t index = op->name < chrome->model->name_count ? op->name : texts->name_count - 1;
-	struct gp_chrome_text *text = &texts->names[index];
+	uint32_t index = op->name < chrome->model->name_count ? op->name : ops->name_count - 1;
+	struct gp_chrome_text *text = &ops->names[index];
 
 	if (!text->bytes) {
 		const char *name =
 			gp_names_full(chrome->names, gp_model_kernel_name(chrome->model, op));
 
-		gp_json_string(&texts->scratch, name, strlen(name));
-		*text = gp_chrome_take(&texts->scratch);
+		gp_json_string(&ops->scratch, name, strlen(name));
+		*text = gp_chrome_take(&ops->scratch);
 	}
 	return text;
 }
 
 /* ---- events ---- */
 
-static void put_name(struct gp_chrome *chrome, struct texts *texts, const struct gp_op *op)
+static void put_name(struct gp_chrome *chrome, struct gp_chrome_ops *ops, const struct gp_op *op)
 {
 	struct gp_json *json = &chrome->json;
 	const struct gp_chrome_text *name;
 
 	if (op->kind == GP_OP_KERNEL) {
-		name = name_text(chrome, texts, op);
+		name = name_text(chrome, ops, op);
 		gp_json_bytes(json, name->bytes, name->length);
 	} else if (op->kind == GP_OP_COPY) {
 		gp_json_text(json, "\"Memcpy ");
@@ -296,7 +279,7 @@ static void put_launch(struct gp_chrome *chrome, const struct gp_op *op)
 	gp_chrome_put_stack(chrome, "captured stack", call->stack);
 }
 
-static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct gp_op *op,
+static void put_args(struct gp_chrome *chrome, struct gp_chrome_ops *ops, const struct gp_op *op,
 		     bool is_contradicted)
 {
 	struct gp_json *json = &chrome->json;
@@ -309,7 +292,7 @@ static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct
 	gp_chrome_put_field(json, "stream", op->stream_id);
 	gp_chrome_put_field(json, "correlation", op->correlation_id);
 	if (op->kind == GP_OP_KERNEL) {
-		shape = shape_text(chrome, texts, op);
+		shape = shape_text(chrome, ops, op);
 		gp_json_bytes(json, shape->bytes, shape->length);
 	} else if (op->kind != GP_OP_GRAPH) {
 		put_bytes(chrome->model, json, op, detail);
@@ -318,8 +301,7 @@ static void put_args(struct gp_chrome *chrome, struct texts *texts, const struct
 	put_if_any(json, "graph id", op->graph_id);
 	put_if_any(json, "graph node id", detail->graph_node_id);
 	if (is_contradicted)
-		gp_chrome_put_text(json, "note",
-				   "this time cannot be right: its stream did others meanwhile");
+		gp_chrome_put_text(json, "note", GP_TIMELINE_CONTRADICTED);
 	if (detail->channel_type > 0) {
 		gp_chrome_put_field(json, "channel", detail->channel_id);
 		gp_chrome_put_field(json, "channel_type", detail->channel_type);
@@ -348,7 +330,7 @@ static void write_arrow_end(struct gp_chrome *chrome, uint32_t index, uint32_t t
 }
 
 /* op: the index-th, as it was stated. */
-static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t index,
+static void write_op(struct gp_chrome *chrome, struct gp_chrome_ops *ops, uint32_t index,
 		     const struct gp_op *op)
 {
 	static const char *const openings[] = {
@@ -361,50 +343,17 @@ static void write_op(struct gp_chrome *chrome, struct texts *texts, uint32_t ind
 	struct gp_json *json = &chrome->json;
 
 	gp_json_text(json, openings[op->kind]);
-	put_name(chrome, texts, op);
+	put_name(chrome, ops, op);
 	gp_json_text(json, ",\"pid\":");
 	gp_json_unsigned(json, chrome->pid);
 	gp_json_text(json, ",\"tid\":");
 	gp_json_unsigned(json, tid);
 	gp_chrome_put_times(chrome, op->start_ns, op->end_ns);
-	put_args(chrome, texts, op, op != &chrome->model->ops[index]);
+	put_args(chrome, ops, op, op != &chrome->model->ops[index]);
 	write_arrow_end(chrome, index, tid);
 }
 
 /* ---- tracks ---- */
-
-/* The program's ranges on the streams, by stream. */
-struct spans {
-	struct gp_range_span *spans;
-	uint32_t count;
-};
-
-static bool is_of_earlier_stream(const void *element, const void *stream)
-{
-	return ((const struct gp_range_span *)element)->stream < *(const uint32_t *)stream;
-}
-
-/* The first span that is not of an earlier stream. */
-static uint32_t first_span(const struct spans *spans, uint32_t stream)
-{
-	return gp_array_lower_bound(spans->spans, spans->count, sizeof(*spans->spans),
-				    is_of_earlier_stream, &stream);
-}
-
-static int find_spans(struct gp_chrome *chrome, const struct track *tracks, uint32_t count,
-		      struct spans *spans)
-{
-	uint32_t *first_ops = gp_spill_take(((size_t)count + 1) * sizeof(*first_ops));
-	int result = -ENOMEM;
-
-	for (uint32_t i = 0; first_ops && i < count; i++)
-		first_ops[i] = tracks[i].first_op;
-	if (first_ops)
-		result = gp_range_spans_find(chrome->model, first_ops, count, &spans->spans,
-					     &spans->count, &chrome->deep_ranges);
-	gp_spill_free(first_ops);
-	return result;
-}
 
 static int find_tracks(const struct gp_model *model, struct track **tracks, uint32_t *count)
 {
@@ -511,90 +460,85 @@ static void name_stream(struct gp_chrome *chrome, const struct gp_op *op, uint32
 		append_to_name(chrome, " (context %u)", op->context_id);
 }
 
-/* Outer ones first: where two begin at once, readers take the first one for the outer. */
-static void write_spans(struct gp_chrome *chrome, const struct spans *spans, uint32_t stream)
+/* The streams of the next device, all at once: tids that collide are given out anew. */
+static void begin_device(struct gp_chrome *chrome, struct gp_chrome_ops *ops)
 {
-	uint32_t first = first_span(spans, stream), end = first_span(spans, stream + 1);
+	uint16_t device_id = chrome->model->ops[ops->tracks[ops->at].first_op].device_id;
 
-	for (uint32_t i = first; i < end; i++)
-		gp_chrome_write_span(chrome, &spans->spans[i]);
-}
-
-/* The ranges of the program that did something there, above the stream. */
-static void write_span_track(struct gp_chrome *chrome, const struct spans *spans, uint32_t stream,
-			     const struct gp_op *op, struct gp_chrome_gpu *gpu, uint32_t stream_tid)
-{
-	if (chrome->options->ranges_on_streams ||
-	    first_span(spans, stream) == first_span(spans, stream + 1))
-		return;
-	name_stream(chrome, op, stream_tid);
-	append_to_name(chrome, ", ranges");
-	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, gp_chrome_fresh_tid(&gpu->tids), true);
-	write_spans(chrome, spans, stream);
-}
-
-static void write_track(struct gp_chrome *chrome, struct texts *texts, const struct track *track,
-			const struct spans *spans, uint32_t stream, struct gp_chrome_gpu *gpu)
-{
-	const struct gp_op *ops = chrome->model->ops, *first = &ops[track->first_op];
-
-	name_stream(chrome, first, track->tid);
-	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, track->tid, false);
-	gp_chrome_note_stream(chrome, (struct gp_chrome_stream){first->device_id, first->context_id,
-								first->stream_id, 0});
-	if (chrome->options->ranges_on_streams)
-		write_spans(chrome, spans, stream);
-	for (uint32_t i = track->first_op; i < track->first_op + track->op_count; i++) {
-		const struct gp_op *op = gp_model_stated(chrome->model, &ops[i]);
-
-		if (!op)
-			continue;
-		if (gp_chrome_is_shown(chrome, op->start_ns, op->end_ns))
-			write_op(chrome, texts, i, op);
-		else if (chrome->is_later)
-			gp_chrome_place_again(chrome, op->start_ns, op->end_ns);
-	}
-}
-
-/* first: the number of the first track. */
-static void write_device(struct gp_chrome *chrome, struct track *tracks, uint32_t count,
-			 const struct spans *spans, uint32_t first_track)
-{
-	const struct gp_op *first = &chrome->model->ops[tracks[0].first_op];
-	struct gp_chrome_gpu *gpu = gp_chrome_gpu(chrome, first->device_id);
-	struct texts texts;
-	int result = allocate_texts(&texts, chrome->model);
-
-	if (result == 0)
-		result = assign_tids(chrome, tracks, count, gpu);
-	for (uint32_t i = 0; result == 0 && i < count; i++) {
-		write_span_track(chrome, spans, first_track + i,
-				 &chrome->model->ops[tracks[i].first_op], gpu, tracks[i].tid);
-		write_track(chrome, &texts, &tracks[i], spans, first_track + i, gpu);
-	}
-	if (result < 0)
-		chrome->error = result;
-	free_texts(&texts);
-}
-
-void gp_chrome_write_ops(struct gp_chrome *chrome)
-{
-	const struct gp_op *ops = chrome->model->ops;
-	struct track *tracks = NULL;
-	struct spans spans = {0};
-	uint32_t count = 0;
-
-	if (find_tracks(chrome->model, &tracks, &count) < 0 ||
-	    find_spans(chrome, tracks, count, &spans) < 0)
+	clear(ops->shapes, ops->shape_count);
+	for (ops->next_device = ops->at; ops->next_device < ops->track_count; ops->next_device++)
+		if (chrome->model->ops[ops->tracks[ops->next_device].first_op].device_id !=
+		    device_id)
+			break;
+	if (assign_tids(chrome, ops->tracks + ops->at, ops->next_device - ops->at,
+			gp_chrome_gpu(chrome, device_id)) < 0)
 		chrome->error = -ENOMEM;
-	for (uint32_t first = 0, end; chrome->error == 0 && first < count; first = end) {
-		uint16_t device_id = ops[tracks[first].first_op].device_id;
+}
 
-		for (end = first; end < count; end++)
-			if (ops[tracks[end].first_op].device_id != device_id)
-				break;
-		write_device(chrome, tracks + first, end - first, &spans, first);
+/* Tracks come in the order of the model. */
+void gp_chrome_begin_stream(struct gp_chrome *chrome, const struct gp_timeline_track *stream)
+{
+	const struct gp_op *op = &chrome->model->ops[stream->first_op];
+	struct gp_chrome_gpu *gpu = gp_chrome_gpu(chrome, op->device_id);
+	struct gp_chrome_ops *ops = chrome->ops;
+	uint32_t tid;
+
+	while (ops->tracks[ops->at].first_op != stream->first_op)
+		ops->at++;
+	if (ops->at == ops->next_device)
+		begin_device(chrome, ops);
+	tid = ops->tracks[ops->at].tid;
+	name_stream(chrome, op, tid);
+	if (stream->kind == GP_TRACK_STREAM_RANGES) {
+		append_to_name(chrome, ", ranges");
+		gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, gp_chrome_fresh_tid(&gpu->tids),
+				      true);
+		return;
 	}
-	gp_spill_free(spans.spans);
-	free(tracks);
+	gp_chrome_begin_track(chrome, &gpu->tids, gpu->pid, tid, false);
+	gp_chrome_note_stream(
+		chrome, (struct gp_chrome_stream){op->device_id, op->context_id, op->stream_id, 0});
+}
+
+void gp_chrome_write_op(struct gp_chrome *chrome, const struct gp_timeline_event *event)
+{
+	if (event->is_elsewhere)
+		gp_chrome_place_again(chrome, event->start_ns, event->end_ns);
+	else
+		write_op(chrome, chrome->ops, event->index, event->of.op);
+}
+
+/* ---- the whole ---- */
+
+int gp_chrome_ops_open(struct gp_chrome *chrome)
+{
+	const struct gp_model *model = chrome->model;
+	struct gp_chrome_ops *ops = calloc(1, sizeof(*ops));
+
+	chrome->ops = ops;
+	if (!ops)
+		return -ENOMEM;
+	ops->name_count = model->name_count + 1;
+	ops->shape_count = model->shape_count;
+	ops->names = calloc(ops->name_count, sizeof(*ops->names));
+	ops->shapes = calloc((size_t)ops->shape_count + 1, sizeof(*ops->shapes));
+	if (!ops->names || !ops->shapes || find_tracks(model, &ops->tracks, &ops->track_count) < 0)
+		return -ENOMEM;
+	return gp_json_open(&ops->scratch, NULL);
+}
+
+void gp_chrome_ops_close(struct gp_chrome *chrome)
+{
+	struct gp_chrome_ops *ops = chrome->ops;
+
+	if (!ops)
+		return;
+	clear(ops->names, ops->name_count);
+	clear(ops->shapes, ops->shape_count);
+	free(ops->names);
+	free(ops->shapes);
+	free(ops->tracks);
+	gp_json_close(&ops->scratch);
+	free(ops);
+	chrome->ops = NULL;
 }

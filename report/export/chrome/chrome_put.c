@@ -50,33 +50,6 @@ void gp_chrome_open(struct gp_chrome *chrome, const char *phase, const char *cat
 	gp_json_us(json, start_ns + chrome->offset_ns);
 }
 
-void gp_chrome_open_slice(struct gp_chrome *chrome, const char *category, const char *name,
-			  uint64_t start_ns, uint64_t end_ns, const char *first)
-{
-	uint32_t tid = gp_chrome_place(chrome, start_ns, end_ns);
-
-	gp_chrome_open(chrome, "X", category, name, tid, start_ns);
-	gp_json_key(&chrome->json, "dur");
-	gp_json_us(&chrome->json, end_ns - start_ns);
-	gp_json_text(&chrome->json, ",\"args\":{\"");
-	gp_json_text(&chrome->json, first);
-	gp_json_text(&chrome->json, "\":");
-}
-
-void gp_chrome_open_counter(struct gp_chrome *chrome, const char *name, uint32_t pid,
-			    uint64_t time_ns)
-{
-	struct gp_json *json = &chrome->json;
-
-	gp_json_text(json, ",\n{\"ph\":\"C\",\"name\":\"");
-	gp_json_text(json, name);
-	gp_json_text(json, "\",\"pid\":");
-	gp_json_unsigned(json, pid);
-	gp_json_text(json, ",\"ts\":");
-	gp_json_us(json, time_ns + chrome->offset_ns);
-	gp_json_text(json, ",\"args\":{");
-}
-
 struct gp_chrome_text gp_chrome_take(struct gp_json *scratch)
 {
 	struct gp_chrome_text text = {.length = (uint32_t)scratch->used};

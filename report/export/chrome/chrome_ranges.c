@@ -99,19 +99,18 @@ static void write_mark(struct gp_chrome *chrome, const struct gp_range *range)
 	put_args(chrome, range);
 }
 
-void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *range)
+void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_timeline_event *event)
 {
 	static void (*const writers[])(struct gp_chrome *, const struct gp_range *) = {
 		[GP_STYLE_PUSH_POP] = write_pushed,
 		[GP_STYLE_START_END] = write_started,
 		[GP_STYLE_MARK] = write_mark,
 	};
+	const struct gp_range *range = event->of.range;
 
-	if (range->style == GP_STYLE_MARK
-		    ? gp_chrome_is_moment_shown(chrome, range->start_ns)
-		    : gp_chrome_is_shown(chrome, range->start_ns, range->end_ns))
+	if (!event->is_elsewhere)
 		writers[range->style](chrome, range);
-	else if (chrome->is_later && range->style == GP_STYLE_PUSH_POP)
+	else if (range->style == GP_STYLE_PUSH_POP)
 		gp_chrome_place_again(chrome, range->start_ns, range->end_ns);
 }
 
@@ -121,13 +120,14 @@ void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *rang
  * Such slices follow from others: the limit does not count them.  On a stream's own track they lie
  * whatever else is there.
  */
-void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_range_span *span)
+void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_timeline_event *event)
 {
+	const struct gp_range_span *span = event->of.span;
 	const struct gp_range *range = &chrome->model->ranges[span->range];
 	const char *domain = chrome->model->domains[range->domain];
 	uint32_t tid;
 
-	if (!gp_chrome_is_shown(chrome, span->start_ns, span->end_ns))
+	if (event->is_elsewhere)
 		return;
 	tid = chrome->options->ranges_on_streams
 		      ? gp_chrome_first_tid(chrome)

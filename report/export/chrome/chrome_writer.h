@@ -15,13 +15,12 @@
 
 #include "report/export/export.h"
 #include "report/base/group_by.h"
-#include "report/analysis/host/python_samples.h"
 #include "report/codec/json_write.h"
 #include "report/base/lanes.h"
 #include "report/model/model.h"
 #include "report/symbols/names.h"
-#include "report/analysis/host/range_spans.h"
 #include "report/model/same_gpu.h"
+#include "report/timeline/timeline.h"
 
 /* Kineto's sort index of GPUs; their pids too where the numbers of devices would collide with the
  * program's pid. */
@@ -68,6 +67,15 @@ struct gp_chrome_stream {
 	uint32_t sort_index; /* of its track */
 };
 
+/* Python's spans that have begun and not ended, the outermost first. */
+struct gp_chrome_open_spans {
+	struct {
+		uint64_t end_ns;
+		uint32_t frame;
+	} spans[GP_FRAME_DEPTH];
+	uint32_t count;
+};
+
 struct gp_chrome {
 	struct gp_json json;
 	const struct gp_model *model; /* the process that is being written */
@@ -81,21 +89,23 @@ struct gp_chrome {
 	bool is_merged;     /* of several processes */
 	uint64_t base_ns;   /* Unix time of the file's 0; 0 = not chosen yet */
 	uint64_t offset_ns; /* from the model's times to the file's */
-	uint64_t cut_ns;    /* slices of the model that end after it are written, */
-	bool is_cut;        /* all of them if this is false */
+	bool is_cut;        /* slices that end by cut_in_file_ns are left out */
 	uint64_t cut_in_file_ns, first_in_file_ns;
-	struct gp_slice_filter filter; /* what of the model was asked for */
+	struct gp_timeline timeline; /* of the model */
 	uint64_t slices, slices_left_out;
 	struct gp_host_depth host_depth; /* of the model */
 	uint64_t deep_ranges;            /* not projected: too many were open at once */
 	uint64_t cut_ranges;             /* nor these, of parts */
+	struct gp_chrome_calls *calls;   /* of the model */
+	struct gp_chrome_ops *ops;
 
 	uint32_t host_pid;
-	uint32_t gpu_pids;       /* of the process: where those of its devices begin */
-	uint32_t *gpu_of_device; /* index in gpus of each device of the model, or GP_NONE */
-	uint64_t first_arrow;    /* number of arrow ids that earlier processes have */
-	uint64_t last_async;     /* the last id of a start/end range, of any process */
-	char owner[40];          /* "rank 3, pid 1234": whose a stream is; "" if there is but one */
+	struct gp_chrome_tids host_tids; /* of the model */
+	uint32_t gpu_pids;               /* of the process: where those of its devices begin */
+	uint32_t *gpu_of_device;         /* index in gpus of each device of the model, or GP_NONE */
+	uint64_t first_arrow;            /* number of arrow ids that earlier processes have */
+	uint64_t last_async;             /* the last id of a start/end range, of any process */
+	char owner[40]; /* "rank 3, pid 1234": whose a stream is; "" if there is but one */
 
 	/* over all processes */
 	struct gp_chrome_gpu *gpus;
@@ -105,8 +115,6 @@ struct gp_chrome {
 	uint32_t host_pid_count, host_pid_capacity;
 	uint32_t processes;   /* written so far */
 	struct gp_json about; /* what a file of several says of each, in memory until its end */
-
-	uint32_t next_look; /* of the process: the first sample that is not written */
 
 	/*
 	 * A process in parts has its tracks in several of them: they are found again by what they
@@ -122,10 +130,12 @@ struct gp_chrome {
 	uint32_t stream_count, stream_capacity;
 
 	/* the track that is being written */
+	enum gp_track_kind track_kind;
 	struct gp_lanes lanes;
 	struct gp_chrome_tids *tids;
 	uint32_t pid, tid;
 	uint32_t thread_id; /* of a thread's track */
+	struct gp_chrome_open_spans open_spans;
 	uint32_t *lane_tids;
 	uint32_t lane_count, lane_capacity;
 	uint32_t sort_index; /* of the track within its pid; its lanes follow */
@@ -242,68 +252,29 @@ void gp_chrome_args_close(struct gp_chrome_args *args);
 void gp_chrome_args_put(struct gp_chrome *chrome, struct gp_chrome_args *args,
 			const struct gp_call *call);
 
-/* ---- chrome_calls.c, chrome_ops.c, ...: the events ---- */
+/* ---- chrome_calls.c, chrome_ops.c, chrome_ranges.c, chrome_python.c: events with their records ---- */
 
-void gp_chrome_write_calls(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
-void gp_chrome_write_overheads(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
+/* Of the model.  Returns 0 or -ENOMEM; to be closed in either case. */
+int gp_chrome_calls_open(struct gp_chrome *chrome);
+void gp_chrome_calls_close(struct gp_chrome *chrome);
+int gp_chrome_ops_open(struct gp_chrome *chrome);
+void gp_chrome_ops_close(struct gp_chrome *chrome);
 
-/* Of what Python did, the threads with lower numbers than that which are not written yet. */
-void gp_chrome_write_looks(struct gp_chrome *chrome, struct gp_chrome_tids *tids,
-			   uint32_t before_thread);
+void gp_chrome_begin_thread(struct gp_chrome *chrome, uint32_t thread_id);
+void gp_chrome_begin_stream(struct gp_chrome *chrome, const struct gp_timeline_track *stream);
 
-void gp_chrome_write_compiling(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
-void gp_chrome_write_host_functions(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
-void gp_chrome_write_gates(struct gp_chrome *chrome);
-void gp_chrome_write_unfinished(struct gp_chrome *chrome);
-void gp_chrome_write_unified(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
-void gp_chrome_write_syncs(struct gp_chrome *chrome);
-void gp_chrome_write_ops(struct gp_chrome *chrome);
-void gp_chrome_write_memory(struct gp_chrome *chrome);
+void gp_chrome_write_call(struct gp_chrome *chrome, const struct gp_timeline_event *event);
+void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_timeline_event *event);
+void gp_chrome_write_op(struct gp_chrome *chrome, const struct gp_timeline_event *event);
+void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_timeline_event *event);
+void gp_chrome_write_python(struct gp_chrome *chrome, const struct gp_timeline_event *event);
 
-/*
- * What only some ask for: curves, and the critical path as a track; both need the model as a whole.
- */
-void gp_chrome_write_counters(struct gp_chrome *chrome);
-void gp_chrome_write_path(struct gp_chrome *chrome, struct gp_chrome_tids *tids);
+/* The track of Python's ends: its spans do. */
+void gp_chrome_end_python(struct gp_chrome *chrome);
 
-/* Sorts as the model has it: a range of the thread whose track is being written. */
-void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_range *range);
+/* ---- chrome_sink.c: all other events, and what of the file the walk fills ---- */
 
-/* What a range is on one stream. */
-void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_range_span *span);
-
-/* Whether a slice of the model is written at all, in this part of it or another one. */
-static inline bool gp_chrome_is_chosen(const struct gp_chrome *chrome, uint64_t start_ns,
-				       uint64_t end_ns)
-{
-	return (!chrome->is_cut || end_ns > chrome->cut_ns) &&
-	       gp_slice_filter_has_in_any(&chrome->filter, start_ns, end_ns);
-}
-
-/* Whether a slice, or something of a moment, is written. */
-static inline bool gp_chrome_is_shown(const struct gp_chrome *chrome, uint64_t start_ns,
-				      uint64_t end_ns)
-{
-	return (!chrome->is_cut || end_ns > chrome->cut_ns) &&
-	       gp_slice_filter_has(&chrome->filter, start_ns, end_ns);
-}
-
-static inline bool gp_chrome_is_moment_shown(const struct gp_chrome *chrome, uint64_t ns)
-{
-	return (!chrome->is_cut || ns > chrome->cut_ns) &&
-	       gp_slice_filter_has_moment(&chrome->filter, ns);
-}
-
-/*
- * Where what is written begins: what counters are at then is what they were before.  0: it has no
- * beginning.
- */
-static inline uint64_t gp_chrome_first_shown(const struct gp_chrome *chrome)
-{
-	uint64_t cut_ns = chrome->is_cut ? chrome->cut_ns : 0;
-
-	return cut_ns > chrome->filter.from_ns ? cut_ns : chrome->filter.from_ns;
-}
+extern const struct gp_timeline_sink gp_chrome_sink;
 
 /*
  * Where the arrow from its call to an operation ends: at the operation's start, or a little later
@@ -324,14 +295,6 @@ void gp_chrome_put_text(struct gp_json *json, const char *key, const char *text)
 /* An event from its beginning to its ts: the caller goes on with ,"dur": or ,"args":. */
 void gp_chrome_open(struct gp_chrome *chrome, const char *phase, const char *category,
 		    const char *name, uint32_t tid, uint64_t start_ns);
-
-/* A slice of the track, from its beginning to {"first":: the caller goes on with a number. */
-void gp_chrome_open_slice(struct gp_chrome *chrome, const char *category, const char *name,
-			  uint64_t start_ns, uint64_t end_ns, const char *first);
-
-/* A counter of a pid, from its beginning to {: the caller goes on with "series":number, and }}. */
-void gp_chrome_open_counter(struct gp_chrome *chrome, const char *name, uint32_t pid,
-			    uint64_t time_ns);
 
 /* The text of a memory writer, which is emptied; bytes is NULL if there was no memory for it. */
 struct gp_chrome_text gp_chrome_take(struct gp_json *scratch);

@@ -68,28 +68,49 @@ static bool allocate_names(struct gp_perfetto *p)
 	       p->symbols;
 }
 
+static void walk(struct gp_perfetto *p)
+{
+	p->timeline = (struct gp_timeline){
+		.model = p->model,
+		.filter = gp_slice_filter_of(&p->options->choice, p->model),
+		.is_later = p->is_later,
+		.has_curves = p->options->counters,
+		.has_path = p->options->critical_path,
+		.started_apart = true,
+		.host_depth = gp_host_spans_depth(p->model),
+		.names = p->names,
+		.deep_ranges = p->deep_ranges,
+		.sink = &gp_perfetto_sink,
+		.context = p,
+	};
+	if (p->options->messages && !p->is_later)
+		gp_host_depth_explain(&p->timeline.host_depth, p->options->messages);
+	p->error = gp_timeline_walk(&p->timeline);
+	p->deep_ranges = p->timeline.deep_ranges;
+}
+
 static void write_model(struct gp_perfetto *p)
 {
-	if (allocate_names(p)) {
+	int result = allocate_names(p) ? gp_perfetto_ops_open(p) : -ENOMEM;
+
+	if (result == 0) {
 		if (!p->is_later)
 			gp_perfetto_write_process(p);
-		gp_perfetto_write_threads(p);
-		gp_perfetto_write_looks(p);
-		gp_perfetto_write_others(p);
-		gp_perfetto_write_ops(p);
-		gp_perfetto_write_spans(p);
-		gp_perfetto_write_memory(p);
-		if (p->options->counters)
-			gp_perfetto_write_counters(p);
-		if (p->options->critical_path)
-			gp_perfetto_write_path(p);
+		walk(p);
 		if (p->options->messages && !p->is_later)
 			gp_call_sites_explain(p->sites, p->options->messages);
 		p->last_event += p->model->op_count;
 	} else {
-		p->error = -ENOMEM;
+		p->error = result;
 	}
+	gp_perfetto_ops_close(p);
 	free_names(p);
+}
+
+static void forget_process(struct gp_perfetto *p)
+{
+	gp_groups_free(&p->lasting);
+	p->lasting_count = 0;
 }
 
 /* Times of packets are Unix times: processes need no common base. */
@@ -102,10 +123,10 @@ static int write_models(struct gp_perfetto *p, const struct gp_export_source *so
 		p->model = source->get(source->context, i);
 		if (!p->model)
 			continue;
-		p->filter = gp_slice_filter_of(&p->options->choice, p->model);
 		p->offset_ns = p->model->base_unix_ns;
 		p->is_later = !gp_export_is_first(source, i);
 		if (!p->is_later) {
+			forget_process(p);
 			gp_gpu_numbers_next(&p->gpus);
 			choose_pid(p, &pids);
 			p->error = gp_kernels_tell_apart(p->names, &p->model, 1);
@@ -139,6 +160,9 @@ static int write_perfetto(const struct gp_export_source *source,
 	gp_lanes_free(&p.lanes);
 	free(p.lane_tracks);
 	gp_groups_free(&p.lasting);
+	gp_groups_free(&p.event_names);
+	gp_groups_free(&p.note_names);
+	free(p.event_name_iids);
 	free(p.lasting_numbers);
 	return result < 0 ? result : ended;
 }

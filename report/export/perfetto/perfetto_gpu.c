@@ -23,13 +23,13 @@ struct shape_part {
 	size_t length;
 };
 
-struct ops {
+struct gp_perfetto_ops {
 	struct stages stages;
 	/* by shape, of the device of the operations that are being written */
 	struct shape_part *shapes;
 	uint16_t device_id;
-	bool has_device;
-	uint64_t queue, context; /* iids of the stream that is being written */
+	bool has_device, has_stream; /* has_stream: the one that is being written has its queue */
+	uint64_t queue, context;     /* iids of the stream that is being written */
 	uint64_t copy_names[GP_COPY_KINDS * GP_COPY_MEMORIES *
 			    GP_COPY_MEMORIES]; /* by kind, source and destination */
 	uint64_t set_names[8];
@@ -108,7 +108,7 @@ static void put_shape(struct gp_perfetto *p, const struct gp_record_device *devi
  * The launch is the shape's part and what follows it: messages that stand one after the other are
  * one.
  */
-static void begin_launch(struct gp_perfetto *p, struct ops *ops, uint32_t index)
+static void begin_launch(struct gp_perfetto *p, struct gp_perfetto_ops *ops, uint32_t index)
 {
 	struct shape_part *part = &ops->shapes[index];
 
@@ -125,7 +125,7 @@ static void begin_launch(struct gp_perfetto *p, struct ops *ops, uint32_t index)
 	gp_protobuf_raw(&p->inner, part->bytes, part->length);
 }
 
-static void forget_shapes(struct ops *ops, const struct gp_model *model)
+static void forget_shapes(struct gp_perfetto_ops *ops, const struct gp_model *model)
 {
 	for (uint32_t i = 0; ops->shapes && i < model->shape_count; i++) {
 		free(ops->shapes[i].bytes);
@@ -168,7 +168,8 @@ static uint64_t intern_kernel(struct gp_perfetto *p, const struct gp_op *op)
 	return p->kernels[index];
 }
 
-static uint64_t copy_name(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op)
+static uint64_t copy_name(struct gp_perfetto *p, struct gp_perfetto_ops *ops,
+			  const struct gp_op *op)
 {
 	uint32_t kind = op->copy_kind < GP_COPY_KINDS ? op->copy_kind : 0;
 	uint32_t source = op->source_kind < GP_COPY_MEMORIES ? op->source_kind : 0;
@@ -184,7 +185,7 @@ static uint64_t copy_name(struct gp_perfetto *p, struct ops *ops, const struct g
 		name);
 }
 
-static uint64_t set_name(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op)
+static uint64_t set_name(struct gp_perfetto *p, struct gp_perfetto_ops *ops, const struct gp_op *op)
 {
 	uint32_t destination = op->destination_kind < GP_COPY_MEMORIES ? op->destination_kind : 0;
 	char name[64];
@@ -204,10 +205,10 @@ static uint64_t graph_name(struct gp_perfetto *p, const struct gp_op *op)
 
 /* ---- streams ---- */
 
-static uint64_t intern_spec(struct gp_perfetto *p, const char *name, const char *description,
-			    uint64_t category)
+static uint64_t intern_spec(struct gp_perfetto *p, const char *key, const char *name,
+			    const char *description, uint64_t category)
 {
-	uint64_t *known = gp_perfetto_lasting(p, "spec", name), iid;
+	uint64_t *known = gp_perfetto_lasting(p, "spec", key), iid;
 
 	if (*known != 0)
 		return *known;
@@ -222,10 +223,11 @@ static uint64_t intern_spec(struct gp_perfetto *p, const char *name, const char 
 
 static void intern_stages(struct gp_perfetto *p, struct stages *stages)
 {
-	stages->kernel = intern_spec(p, "Kernel", "a kernel", SPEC_IS_COMPUTE);
-	stages->copy = intern_spec(p, "MemoryTransfer", "a memory copy", SPEC_IS_OTHER);
-	stages->set = intern_spec(p, "MemorySet", "a memset", SPEC_IS_OTHER);
-	stages->graph = intern_spec(p, "Graph", "a whole graph", SPEC_IS_COMPUTE);
+	stages->kernel = intern_spec(p, "Kernel", "Kernel", "a kernel", SPEC_IS_COMPUTE);
+	stages->copy =
+		intern_spec(p, "MemoryTransfer", "MemoryTransfer", "a memory copy", SPEC_IS_OTHER);
+	stages->set = intern_spec(p, "MemorySet", "MemorySet", "a memset", SPEC_IS_OTHER);
+	stages->graph = intern_spec(p, "Graph", "Graph", "a whole graph", SPEC_IS_COMPUTE);
 }
 
 /* "stream 7 (default)", "stream 13 (loader), context 2", "pid 12: stream 7". */
@@ -264,24 +266,23 @@ static uint64_t intern_context(struct gp_perfetto *p, const struct gp_op *op)
 	return *known;
 }
 
-static void begin_stream(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op,
-			 bool is_same_context)
+static void begin_stream(struct gp_perfetto *p, struct gp_perfetto_ops *ops, const struct gp_op *op)
 {
-	char name[160];
+	char name[160], key[48];
 
 	name_stream(p, op, name, sizeof(name));
-	ops->queue = intern_spec(p, name, "", SPEC_IS_COMPUTE);
-	if (!is_same_context)
-		ops->context = intern_context(p, op);
+	snprintf(key, sizeof(key), "%u %u %u", op->device_id, op->context_id, op->stream_id);
+	ops->queue = intern_spec(p, key, name, "", SPEC_IS_COMPUTE);
+	ops->context = intern_context(p, op);
 	if (!ops->has_device || ops->device_id != op->device_id)
 		forget_shapes(ops, p->model);
 	ops->device_id = op->device_id;
-	ops->has_device = true;
+	ops->has_device = ops->has_stream = true;
 }
 
 /* ---- operations ---- */
 
-static void put_kind(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op)
+static void put_kind(struct gp_perfetto *p, struct gp_perfetto_ops *ops, const struct gp_op *op)
 {
 	switch ((enum gp_op_kind)op->kind) {
 	case GP_OP_KERNEL:
@@ -303,7 +304,7 @@ static void put_kind(struct gp_perfetto *p, struct ops *ops, const struct gp_op 
 	}
 }
 
-static void put_launch(struct gp_perfetto *p, struct ops *ops, const struct gp_op *op)
+static void put_launch(struct gp_perfetto *p, struct gp_perfetto_ops *ops, const struct gp_op *op)
 {
 	uint64_t duration_ns = op->end_ns - op->start_ns;
 	uint64_t graph_node_id = gp_model_detail(p->model, op)->graph_node_id;
@@ -325,6 +326,11 @@ static void put_launch(struct gp_perfetto *p, struct ops *ops, const struct gp_o
 		put_argument(p, GP_PERFETTO_ARG_GRAPH, op->graph_id);
 	if (graph_node_id != 0)
 		put_argument(p, GP_PERFETTO_ARG_GRAPH_NODE, graph_node_id);
+	if (op->untimed) {
+		gp_protobuf_number(&p->argument, ARGUMENT_NAME, GP_PERFETTO_ARG_NOTE);
+		gp_protobuf_text(&p->argument, ARGUMENT_TEXT, GP_TIMELINE_CONTRADICTED);
+		gp_protobuf_message(&p->inner, LAUNCH_ARGUMENT, &p->argument);
+	}
 	gp_protobuf_message(&p->event, STAGE_LAUNCH, &p->inner);
 }
 
@@ -348,12 +354,20 @@ uint64_t gp_perfetto_event_id(const struct gp_perfetto *p, uint32_t index)
 	return node_id == 0 ? call_and_start : mix(mix(call_and_start) ^ node_id);
 }
 
-static void write_op(struct gp_perfetto *p, struct ops *ops, uint32_t index)
+void gp_perfetto_begin_stream(struct gp_perfetto *p)
 {
-	const struct gp_op *op = &p->model->ops[index];
+	p->ops->has_stream = false;
+}
 
+void gp_perfetto_write_op(struct gp_perfetto *p, const struct gp_timeline_event *event)
+{
+	const struct gp_op *op = event->of.op;
+	struct gp_perfetto_ops *ops = p->ops;
+
+	if (!ops->has_stream)
+		begin_stream(p, ops, op);
 	gp_perfetto_open(p, op->start_ns);
-	gp_protobuf_value(&p->event, STAGE_EVENT_ID, gp_perfetto_event_id(p, index));
+	gp_protobuf_value(&p->event, STAGE_EVENT_ID, gp_perfetto_event_id(p, event->index));
 	gp_protobuf_value(&p->event, STAGE_DURATION, op->end_ns - op->start_ns);
 	gp_protobuf_value(&p->event, STAGE_GPU,
 			  gp_gpu_numbers_find(&p->gpus, p->model, op->device_id, NULL));
@@ -363,27 +377,6 @@ static void write_op(struct gp_perfetto *p, struct ops *ops, uint32_t index)
 	put_launch(p, ops, op);
 	gp_protobuf_message(&p->packet, PACKET_GPU_STAGE, &p->event);
 	gp_perfetto_close(p);
-}
-
-static bool is_same_context(const struct gp_op *a, const struct gp_op *b)
-{
-	return a->device_id == b->device_id && a->context_id == b->context_id;
-}
-
-static void write_streams(struct gp_perfetto *p, struct ops *ops)
-{
-	const struct gp_op *all = p->model->ops, *last = NULL;
-
-	for (uint32_t i = 0; i < p->model->op_count && p->error == 0; i++) {
-		bool has_context = last && is_same_context(last, &all[i]);
-
-		if (!gp_perfetto_has_op(p, &all[i]))
-			continue;
-		if (!has_context || last->stream_id != all[i].stream_id)
-			begin_stream(p, ops, &all[i], has_context);
-		last = &all[i];
-		write_op(p, ops, i);
-	}
 }
 
 /* ---- the GPUs themselves ---- */
@@ -416,16 +409,29 @@ static void write_gpus(struct gp_perfetto *p)
 	gp_perfetto_close(p);
 }
 
-void gp_perfetto_write_ops(struct gp_perfetto *p)
-{
-	struct ops ops = {.shapes = calloc((size_t)p->model->shape_count + 1, sizeof(*ops.shapes))};
+/* ---- the whole ---- */
 
-	if (!ops.shapes)
-		p->error = -ENOMEM;
+int gp_perfetto_ops_open(struct gp_perfetto *p)
+{
+	struct gp_perfetto_ops *ops = calloc(1, sizeof(*ops));
+
+	p->ops = ops;
+	if (ops)
+		ops->shapes = calloc((size_t)p->model->shape_count + 1, sizeof(*ops->shapes));
+	if (!ops || !ops->shapes)
+		return -ENOMEM;
 	if (!p->is_merged && !p->is_later && p->model->device_count > 0)
 		write_gpus(p);
-	intern_stages(p, &ops.stages);
-	write_streams(p, &ops);
-	forget_shapes(&ops, p->model);
-	free(ops.shapes);
+	intern_stages(p, &ops->stages);
+	return 0;
+}
+
+void gp_perfetto_ops_close(struct gp_perfetto *p)
+{
+	if (!p->ops)
+		return;
+	forget_shapes(p->ops, p->model);
+	free(p->ops->shapes);
+	free(p->ops);
+	p->ops = NULL;
 }

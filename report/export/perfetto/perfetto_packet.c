@@ -1,22 +1,16 @@
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "report/base/array.h"
 #include "report/export/perfetto/perfetto_schema.h"
 #include "report/export/perfetto/perfetto_writer.h"
 
 #define SEQUENCE    1
 #define FLUSH_BYTES (1u << 18)
 
-static const char *const categories[GP_PERFETTO_CATEGORIES] = {
-	[GP_PERFETTO_RUNTIME] = "cuda_runtime", [GP_PERFETTO_DRIVER] = "cuda_driver",
-	[GP_PERFETTO_RANGE] = "nvtx",           [GP_PERFETTO_SPAN] = "gpu_user_annotation",
-	[GP_PERFETTO_OVERHEAD] = "overhead",    [GP_PERFETTO_CODE] = "jit",
-	[GP_PERFETTO_GATE] = "gpuprof",         [GP_PERFETTO_LOOK] = "python_sample",
-	[GP_PERFETTO_PATH] = "critical_path",
-};
-
 static const char *const notes[GP_PERFETTO_NOTES] = {
 	[GP_PERFETTO_CORRELATION] = "correlation",
-	[GP_PERFETTO_CONTEXT] = "context",
 	[GP_PERFETTO_STATUS] = "status",
 	[GP_PERFETTO_ERROR] = "error",
 	[GP_PERFETTO_BYTES] = "bytes",
@@ -30,7 +24,6 @@ static const char *const notes[GP_PERFETTO_NOTES] = {
 	[GP_PERFETTO_THREAD] = "thread",
 	[GP_PERFETTO_LOOKS] = "samples",
 	[GP_PERFETTO_LINE] = "line",
-	[GP_PERFETTO_OF] = "of",
 };
 
 static const char *const arguments[GP_PERFETTO_ARGUMENTS] = {
@@ -54,7 +47,7 @@ static const char *const arguments[GP_PERFETTO_ARGUMENTS] = {
 	[GP_PERFETTO_ARG_GRAPH] = "graph_id",
 	[GP_PERFETTO_ARG_GRAPH_NODE] = "graph_node_id",
 	[GP_PERFETTO_ARG_PROCESS] = "process_id",
-	[GP_PERFETTO_ARG_PROCESS_NAME] = "process_name",
+	[GP_PERFETTO_ARG_NOTE] = "note",
 };
 
 /* ---- packets ---- */
@@ -122,6 +115,49 @@ uint64_t gp_perfetto_name(struct gp_perfetto *p, uint64_t *known, const char *na
 	return *known;
 }
 
+uint64_t gp_perfetto_text_name(struct gp_perfetto *p, const char *name)
+{
+	uint32_t number = gp_groups_find(&p->event_names, name);
+
+	if (number == UINT32_MAX || gp_array_grow(&p->event_name_iids, &p->event_name_capacity,
+						  number, sizeof(*p->event_name_iids)) < 0) {
+		p->error = -ENOMEM;
+		return 0;
+	}
+	if (number >= p->event_name_count) {
+		p->event_name_count = number + 1;
+		p->event_name_iids[number] = 0;
+	}
+	return gp_perfetto_name(p, &p->event_name_iids[number], name);
+}
+
+/* The number of an argument's key: in the list above, or behind it. */
+static uint64_t find_key(struct gp_perfetto *p, const char *key)
+{
+	uint32_t number;
+
+	for (uint32_t i = 1; i < GP_PERFETTO_NOTES; i++)
+		if (strcmp(notes[i], key) == 0)
+			return i;
+	number = gp_groups_find(&p->note_names, key);
+	if (number == UINT32_MAX) {
+		p->error = -ENOMEM;
+		return 1;
+	}
+	if (number >= p->note_name_count) {
+		p->note_name_count = number + 1;
+		intern(p, INTERNED_NOTE_NAMES, GP_PERFETTO_NOTES + number, key);
+	}
+	return GP_PERFETTO_NOTES + number;
+}
+
+static void intern_categories(struct gp_perfetto *p)
+{
+	for (uint32_t kind = 0; kind < GP_TIMELINE_KINDS; kind++)
+		intern(p, INTERNED_CATEGORIES, kind + 1,
+		       kind == GP_TIMELINE_RANGE ? "nvtx" : gp_timeline_categories[kind]);
+}
+
 static void intern_all(struct gp_perfetto *p, uint32_t list, const char *const *names,
 		       uint64_t count)
 {
@@ -149,7 +185,7 @@ void gp_perfetto_begin(struct gp_perfetto *p, uint64_t unix_ns, uint64_t monoton
 		put_clock(p, CLOCK_IS_MONOTONIC, monotonic_ns);
 	gp_protobuf_number(&p->event, CLOCKS_PRIMARY, CLOCK_IS_BOOTTIME);
 	gp_protobuf_message(&p->packet, PACKET_CLOCKS, &p->event);
-	intern_all(p, INTERNED_CATEGORIES, categories, GP_PERFETTO_CATEGORIES);
+	intern_categories(p);
 	intern_all(p, INTERNED_NOTE_NAMES, notes, GP_PERFETTO_NOTES);
 	intern_all(p, INTERNED_ARGUMENT_NAMES, arguments, GP_PERFETTO_ARGUMENTS);
 	gp_perfetto_close(p);
@@ -165,10 +201,9 @@ void gp_perfetto_open_event(struct gp_perfetto *p, enum gp_perfetto_type type, u
 	gp_protobuf_number(&p->event, EVENT_TRACK, track);
 }
 
-void gp_perfetto_name_event(struct gp_perfetto *p, enum gp_perfetto_category category,
-			    uint64_t name)
+void gp_perfetto_name_event(struct gp_perfetto *p, enum gp_timeline_kind kind, uint64_t name)
 {
-	gp_protobuf_number(&p->event, EVENT_CATEGORY, category);
+	gp_protobuf_number(&p->event, EVENT_CATEGORY, (uint64_t)kind + 1);
 	gp_protobuf_number(&p->event, EVENT_NAME, name);
 }
 
@@ -196,5 +231,43 @@ void gp_perfetto_note_text(struct gp_perfetto *p, enum gp_perfetto_note note, co
 {
 	gp_protobuf_number(&p->inner, NOTE_NAME, note);
 	gp_protobuf_text(&p->inner, NOTE_TEXT, text);
+	gp_protobuf_message(&p->event, EVENT_NOTE, &p->inner);
+}
+
+/* "0 2" */
+static void put_bits(struct gp_perfetto *p, uint64_t bits)
+{
+	char text[256] = "";
+	int used = 0;
+
+	for (uint32_t i = 0; i < 64; i++)
+		if ((bits >> i & 1) != 0)
+			used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%u",
+					 used > 0 ? " " : "", i);
+	gp_protobuf_text(&p->inner, NOTE_TEXT, text);
+}
+
+void gp_perfetto_arg(struct gp_perfetto *p, const struct gp_timeline_arg *arg)
+{
+	gp_protobuf_number(&p->inner, NOTE_NAME, find_key(p, arg->key));
+	switch (arg->type) {
+	case GP_ARG_NUMBER:
+		gp_protobuf_value(&p->inner, NOTE_UNSIGNED, arg->number);
+		break;
+	case GP_ARG_SIGNED:
+		gp_protobuf_value(&p->inner, NOTE_SIGNED, arg->number);
+		break;
+	case GP_ARG_ADDRESS:
+		gp_protobuf_value(&p->inner, NOTE_POINTER, arg->number);
+		break;
+	case GP_ARG_RATIO:
+		gp_protobuf_double(&p->inner, NOTE_DOUBLE, (double)arg->number / (double)arg->per);
+		break;
+	case GP_ARG_TEXT:
+		gp_protobuf_text(&p->inner, NOTE_TEXT, arg->text);
+		break;
+	case GP_ARG_BITS:
+		put_bits(p, arg->number);
+	}
 	gp_protobuf_message(&p->event, EVENT_NOTE, &p->inner);
 }

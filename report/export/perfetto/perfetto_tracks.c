@@ -46,14 +46,12 @@ uint64_t *gp_perfetto_lasting(struct gp_perfetto *p, const char *what, const cha
 	char key[256];
 	uint32_t number;
 
-	p->unlasting = 0;
-	if (!p->are_parts)
-		return &p->unlasting;
 	snprintf(key, sizeof(key), "%s %s", what, name);
 	number = gp_groups_find(&p->lasting, key);
 	if (number == UINT32_MAX || gp_array_grow(&p->lasting_numbers, &p->lasting_capacity, number,
 						  sizeof(*p->lasting_numbers)) < 0) {
 		p->error = -ENOMEM;
+		p->unlasting = 0;
 		return &p->unlasting;
 	}
 	if (number >= p->lasting_count) {
@@ -155,15 +153,6 @@ uint64_t gp_perfetto_first_track(struct gp_perfetto *p)
 	return p->lane_count > 0 ? p->lane_tracks[0] : write_lane(p);
 }
 
-bool gp_perfetto_has(struct gp_perfetto *p, uint64_t start_ns, uint64_t end_ns)
-{
-	bool has = gp_slice_filter_has(&p->filter, start_ns, end_ns);
-
-	if (!has && p->is_later)
-		gp_perfetto_place(p, start_ns, end_ns);
-	return has;
-}
-
 /* Perfetto knows some units, others have a name. */
 static void put_unit(struct gp_protobuf *counter, enum gp_perfetto_unit unit)
 {
@@ -175,13 +164,11 @@ static void put_unit(struct gp_protobuf *counter, enum gp_perfetto_unit unit)
 								  : COUNTER_UNIT_BYTES);
 }
 
-uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, enum gp_perfetto_unit unit,
-			     bool *is_new)
+uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, enum gp_perfetto_unit unit)
 {
 	uint64_t *known = gp_perfetto_lasting(p, "counter", name), track;
 
-	*is_new = *known == 0;
-	if (!*is_new)
+	if (*known != 0)
 		return *known;
 	track = *known = ++p->last_track;
 	gp_perfetto_open(p, 0);

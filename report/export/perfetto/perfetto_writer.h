@@ -19,27 +19,14 @@
 #include "report/base/lanes.h"
 #include "report/symbols/names.h"
 #include "report/codec/protobuf.h"
+#include "report/timeline/timeline.h"
 
 /*
- * Names of categories, arguments and stages, numbered from 1: all are known, and in the first
- * packet.
+ * Names of arguments and stages that most events have, numbered from 1: all are known, and in the
+ * first packet, as are the categories: enum gp_timeline_kind, from 1.
  */
-enum gp_perfetto_category {
-	GP_PERFETTO_RUNTIME = 1,
-	GP_PERFETTO_DRIVER,
-	GP_PERFETTO_RANGE,
-	GP_PERFETTO_SPAN,
-	GP_PERFETTO_OVERHEAD,
-	GP_PERFETTO_CODE,
-	GP_PERFETTO_GATE,
-	GP_PERFETTO_LOOK,
-	GP_PERFETTO_PATH,
-	GP_PERFETTO_CATEGORIES
-};
-
 enum gp_perfetto_note {
 	GP_PERFETTO_CORRELATION = 1,
-	GP_PERFETTO_CONTEXT,
 	GP_PERFETTO_STATUS,
 	GP_PERFETTO_ERROR,
 	GP_PERFETTO_BYTES,
@@ -53,7 +40,6 @@ enum gp_perfetto_note {
 	GP_PERFETTO_THREAD,
 	GP_PERFETTO_LOOKS,
 	GP_PERFETTO_LINE,
-	GP_PERFETTO_OF,
 	GP_PERFETTO_NOTES
 };
 
@@ -79,7 +65,7 @@ enum gp_perfetto_argument {
 	GP_PERFETTO_ARG_GRAPH,
 	GP_PERFETTO_ARG_GRAPH_NODE,
 	GP_PERFETTO_ARG_PROCESS,
-	GP_PERFETTO_ARG_PROCESS_NAME,
+	GP_PERFETTO_ARG_NOTE,
 	GP_PERFETTO_ARGUMENTS
 };
 
@@ -96,7 +82,8 @@ struct gp_perfetto {
 	int error;                   /* 0 or -ENOMEM */
 
 	const struct gp_model *model; /* the process that is being written */
-	struct gp_slice_filter filter;
+	struct gp_timeline timeline;  /* of it */
+	struct gp_perfetto_ops *ops;  /* the same */
 	struct gp_names *names;
 	struct gp_gpu_numbers gpus;
 	struct gp_call_sites *sites; /* of this model */
@@ -108,22 +95,27 @@ struct gp_perfetto {
 	uint64_t cut_ranges;  /* nor these, of parts */
 
 	/*
-	 * A process in parts has tracks, queues and counters in several of them: numbers by what
-	 * they are of.  In a later part what began before it is placed on its lane once more, and
-	 * not written.
+	 * Tracks, queues and counters of the process, of all its parts: numbers by what they are
+	 * of.
 	 */
 	bool are_parts, is_later;
 	struct gp_groups lasting;
 	uint64_t *lasting_numbers, unlasting;
 	uint32_t lasting_count, lasting_capacity;
 
-	struct gp_symbols *symbols; /* the same */
+	struct gp_symbols *symbols; /* of this model */
+
+	/* names that are not the model's, of the whole file */
+	struct gp_groups event_names, note_names;
+	uint64_t *event_name_iids;
+	uint32_t event_name_count, event_name_capacity, note_name_count;
 
 	/* iids of what the model names, 0 = not written yet */
 	uint64_t *codes, *apis, *texts, *kernels, *kernel_names, *shown_sites;
 	uint32_t site_capacity;
 
 	/* the track that is being written */
+	enum gp_track_kind track_kind;
 	struct gp_lanes lanes;
 	uint64_t *lane_tracks;
 	uint32_t lane_count, lane_capacity;
@@ -146,16 +138,19 @@ int gp_perfetto_end(struct gp_perfetto *p);
 /* The iid of an event's name, remembered at *known. */
 uint64_t gp_perfetto_name(struct gp_perfetto *p, uint64_t *known, const char *name);
 
+/* The same of a text that comes again and again. */
+uint64_t gp_perfetto_text_name(struct gp_perfetto *p, const char *name);
+
 /*
- * Where the number (of a track, a name, ...) is remembered that something of a process has in all
- * its parts; 0 = it has none yet.  Of a process that is not in parts it always is, and is good
- * until the next call.
+ * Where the number (of a track, a queue, ...) is remembered that something of a process has; 0 = it
+ * has none yet.  Good until the next call.
  */
 uint64_t *gp_perfetto_lasting(struct gp_perfetto *p, const char *what, const char *name);
 
 /* Arguments of the event that is being made. */
 void gp_perfetto_note(struct gp_perfetto *p, enum gp_perfetto_note note, uint64_t value);
 void gp_perfetto_note_text(struct gp_perfetto *p, enum gp_perfetto_note note, const char *text);
+void gp_perfetto_arg(struct gp_perfetto *p, const struct gp_timeline_arg *arg);
 
 /* ---- perfetto_tracks.c ---- */
 
@@ -174,36 +169,32 @@ uint64_t gp_perfetto_first_track(struct gp_perfetto *p);
 /* What a counter counts. */
 enum gp_perfetto_unit { GP_PERFETTO_UNIT_BYTES, GP_PERFETTO_UNIT_COUNT, GP_PERFETTO_UNIT_GB_PER_S };
 
-/* The track of a counter of the process.  *is_new: no earlier part has it. */
-uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, enum gp_perfetto_unit unit,
-			     bool *is_new);
+/* The track of a counter of the process. */
+uint64_t gp_perfetto_counter(struct gp_perfetto *p, const char *name, enum gp_perfetto_unit unit);
 
-/* Whether a slice is written in this part; where an earlier part has it, it is placed as there. */
-bool gp_perfetto_has(struct gp_perfetto *p, uint64_t start_ns, uint64_t end_ns);
+/* ---- perfetto_sink.c ---- */
 
-/*
- * ---- perfetto_host.c, perfetto_looks.c, perfetto_gpu.c, perfetto_spans.c, perfetto_memory.c,
- * perfetto_curves.c ----
- */
+/* What the walk tells becomes packets. */
+extern const struct gp_timeline_sink gp_perfetto_sink;
 
-void gp_perfetto_write_threads(struct gp_perfetto *p);
-void gp_perfetto_write_looks(struct gp_perfetto *p);
-void gp_perfetto_write_others(struct gp_perfetto *p);
-void gp_perfetto_write_ops(struct gp_perfetto *p);
-void gp_perfetto_write_spans(struct gp_perfetto *p);
-void gp_perfetto_write_memory(struct gp_perfetto *p);
+/* ---- perfetto_host.c ---- */
 
-/* What only some ask for, of a model that is whole. */
-void gp_perfetto_write_counters(struct gp_perfetto *p);
-void gp_perfetto_write_path(struct gp_perfetto *p);
+void gp_perfetto_write_call(struct gp_perfetto *p, const struct gp_timeline_event *event);
+void gp_perfetto_write_range(struct gp_perfetto *p, const struct gp_timeline_event *event);
+uint64_t gp_perfetto_range_name(struct gp_perfetto *p, const struct gp_range *range);
+
+/* ---- perfetto_gpu.c ---- */
+
+/* Of the model.  Returns 0 or -ENOMEM; to be closed in either case. */
+int gp_perfetto_ops_open(struct gp_perfetto *p);
+void gp_perfetto_ops_close(struct gp_perfetto *p);
+
+/* Operations come stream by stream. */
+void gp_perfetto_begin_stream(struct gp_perfetto *p);
+void gp_perfetto_write_op(struct gp_perfetto *p, const struct gp_timeline_event *event);
 
 /* The id of an operation of the model: its number, or what it is in all parts. */
 uint64_t gp_perfetto_event_id(const struct gp_perfetto *p, uint32_t op);
-
-static inline bool gp_perfetto_has_op(const struct gp_perfetto *p, const struct gp_op *op)
-{
-	return !op->untimed && gp_slice_filter_has(&p->filter, op->start_ns, op->end_ns);
-}
 
 /*
  * A slice of a track begins, or an event happens: its type, track, name and category; more may
@@ -217,8 +208,7 @@ enum gp_perfetto_type {
 };
 void gp_perfetto_open_event(struct gp_perfetto *p, enum gp_perfetto_type type, uint64_t track,
 			    uint64_t ns);
-void gp_perfetto_name_event(struct gp_perfetto *p, enum gp_perfetto_category category,
-			    uint64_t name);
+void gp_perfetto_name_event(struct gp_perfetto *p, enum gp_timeline_kind kind, uint64_t name);
 void gp_perfetto_close_event(struct gp_perfetto *p);
 
 /* The end of a slice, whole. */

@@ -1,10 +1,10 @@
+/* Waits of the host and of streams, and the events that they wait for. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "report/base/array.h"
-#include "report/export/chrome/chrome_writer.h"
 #include "report/base/spill_memory.h"
+#include "report/timeline/walk.h"
 
 /* CUPTI's kinds of synchronization. */
 #define SYNC_EVENT       1
@@ -123,54 +123,56 @@ static const struct gp_record_event *find_event(const struct gp_model *m, const 
 	return found && (is_known || found->event_id == sync->event_id) ? found : NULL;
 }
 
-/* Kineto's, which says -1 for what is not there. */
-static void put_signed(struct gp_json *json, const char *key, int64_t value)
+static void walk_sync(struct gp_timeline *t, const struct syncs *s, const struct item *item)
 {
-	gp_json_key(json, key);
-	gp_json_signed(json, value);
-}
-
-static void write_sync(struct gp_chrome *chrome, const struct syncs *s,
-		       const struct gp_record_sync *sync, uint16_t device_id)
-{
+	const struct gp_record_sync *sync = &t->model->syncs[item->index];
 	bool has_event = sync->sync_kind == SYNC_EVENT || sync->sync_kind == SYNC_STREAM_WAIT;
-	const struct gp_record_event *event = has_event ? find_event(chrome->model, s, sync) : NULL;
 	uint16_t kind = sync->sync_kind < sizeof(names) / sizeof(names[0]) ? sync->sync_kind : 0;
-	const char *name = names[kind];
-	struct gp_json *json = &chrome->json;
+	const struct gp_record_event *recorded;
+	struct gp_timeline_event event = {.kind = GP_TIMELINE_SYNC,
+					  .start_ns = sync->start_ns,
+					  .end_ns = sync->end_ns,
+					  .name = names[kind]};
 
-	gp_chrome_open_slice(chrome, "cuda_sync", name, sync->start_ns, sync->end_ns,
-			     "correlation");
-	gp_json_unsigned(json, sync->correlation_id);
-	gp_chrome_put_text(json, "cuda_sync_kind", name);
-	gp_chrome_put_field(json, "device", device_id);
-	gp_chrome_put_field(json, "context", sync->context_id);
-	put_signed(json, "stream", sync->stream_id == GP_NO_STREAM ? -1 : (int64_t)sync->stream_id);
+	if (!gp_walk_wants(t, &event))
+		return;
+	gp_walk_number(&event, "correlation", sync->correlation_id);
+	gp_walk_text(&event, "cuda_sync_kind", names[kind]);
+	gp_walk_number(&event, "device", item->device_id);
+	gp_walk_number(&event, "context", sync->context_id);
+	/* Kineto says -1 for a number that is not there. */
+	gp_walk_signed(&event, "stream",
+		       sync->stream_id == GP_NO_STREAM ? -1 : (int64_t)sync->stream_id);
 	if (has_event) {
-		put_signed(json, "wait_on_stream", event ? (int64_t)event->stream_id : -1);
-		put_signed(json, "wait_on_cuda_event_record_corr_id",
-			   event ? (int64_t)event->correlation_id : -1);
-		gp_chrome_put_field(json, "wait_on_cuda_event_id", sync->event_id);
+		recorded = find_event(t->model, s, sync);
+		gp_walk_signed(&event, "wait_on_stream",
+			       recorded ? (int64_t)recorded->stream_id : -1);
+		gp_walk_signed(&event, "wait_on_cuda_event_record_corr_id",
+			       recorded ? (int64_t)recorded->correlation_id : -1);
+		gp_walk_number(&event, "wait_on_cuda_event_id", sync->event_id);
 	}
-	gp_json_text(json, "}}");
+	gp_walk_event(t, &event);
 }
 
-static void write_event(struct gp_chrome *chrome, const struct gp_record_event *event,
-			uint16_t device_id)
+static void walk_event(struct gp_timeline *t, const struct item *item)
 {
-	struct gp_json *json = &chrome->json;
+	const struct gp_record_event *recorded =
+		&t->model->events[item->index - t->model->sync_count];
 	char name[NAME_BYTES];
+	struct gp_timeline_event event = {.kind = GP_TIMELINE_EVENT,
+					  .is_instant = true,
+					  .start_ns = recorded->device_ns,
+					  .name = name};
 
-	snprintf(name, sizeof(name), "event %u", event->event_id);
-	gp_chrome_open(chrome, "i", "cuda_event", name, gp_chrome_first_tid(chrome),
-		       event->device_ns);
-	gp_json_text(json, ",\"s\":\"t\",\"args\":{\"event_id\":");
-	gp_json_unsigned(json, event->event_id);
-	gp_chrome_put_field(json, "device", device_id);
-	gp_chrome_put_field(json, "context", event->context_id);
-	gp_chrome_put_field(json, "stream", event->stream_id);
-	gp_chrome_put_field(json, "correlation", event->correlation_id);
-	gp_json_text(json, "}}");
+	if (!gp_walk_wants(t, &event))
+		return;
+	snprintf(name, sizeof(name), "event %u", recorded->event_id);
+	gp_walk_number(&event, "event_id", recorded->event_id);
+	gp_walk_number(&event, "device", item->device_id);
+	gp_walk_number(&event, "context", recorded->context_id);
+	gp_walk_number(&event, "stream", recorded->stream_id);
+	gp_walk_number(&event, "correlation", recorded->correlation_id);
+	gp_walk_event(t, &event);
 }
 
 static bool is_same_track(const struct item *a, const struct item *b)
@@ -179,51 +181,36 @@ static bool is_same_track(const struct item *a, const struct item *b)
 	       a->stream_id == b->stream_id;
 }
 
-static void begin_track(struct gp_chrome *chrome, const struct item *item)
+static void begin_track(struct gp_timeline *t, const struct item *item)
 {
-	const char *separator = *chrome->owner ? ": " : "";
+	bool is_stream = item->stream_id != GP_NO_STREAM;
+	char name[NAME_BYTES];
 
-	if (item->stream_id == GP_NO_STREAM)
-		snprintf(chrome->track_name, sizeof(chrome->track_name), "%s%scontext %u (sync)",
-			 chrome->owner, separator, item->context_id);
-	else
-		snprintf(chrome->track_name, sizeof(chrome->track_name), "%s%sstream %u (sync)",
-			 chrome->owner, separator, item->stream_id);
-	gp_chrome_begin_track_of(
-		chrome,
-		(struct gp_chrome_stream){item->device_id, item->context_id, item->stream_id, 0});
+	snprintf(name, sizeof(name), is_stream ? "stream %u (sync)" : "context %u (sync)",
+		 is_stream ? item->stream_id : item->context_id);
+	gp_walk_track(t, &(struct gp_timeline_track){.kind = GP_TRACK_SYNC,
+						     .name = name,
+						     .device_id = item->device_id,
+						     .context_id = item->context_id,
+						     .stream_id = item->stream_id});
 }
 
-static void write_items(struct gp_chrome *chrome, const struct syncs *s)
-{
-	const struct gp_model *m = chrome->model;
-
-	for (uint32_t i = 0; i < s->count; i++) {
-		const struct item *item = &s->items[i];
-		bool is_sync = item->index < m->sync_count;
-		uint64_t end_ns = is_sync ? m->syncs[item->index].end_ns : item->start_ns;
-
-		if (i == 0 || !is_same_track(item, item - 1))
-			begin_track(chrome, item);
-		if (is_sync ? !gp_chrome_is_shown(chrome, m->syncs[item->index].start_ns, end_ns)
-			    : !gp_chrome_is_moment_shown(chrome, end_ns))
-			continue;
-		if (is_sync)
-			write_sync(chrome, s, &m->syncs[item->index], item->device_id);
-		else
-			write_event(chrome, &m->events[item->index - m->sync_count],
-				    item->device_id);
-	}
-}
-
-void gp_chrome_write_syncs(struct gp_chrome *chrome)
+void gp_walk_syncs(struct gp_timeline *t)
 {
 	struct syncs syncs = {0};
 
-	if (gather(chrome->model, &syncs) == 0)
-		write_items(chrome, &syncs);
-	else
-		chrome->error = -ENOMEM;
+	if (t->error == 0)
+		t->error = gather(t->model, &syncs);
+	for (uint32_t i = 0; t->error == 0 && i < syncs.count; i++) {
+		const struct item *item = &syncs.items[i];
+
+		if (i == 0 || !is_same_track(item, item - 1))
+			begin_track(t, item);
+		if (item->index < t->model->sync_count)
+			walk_sync(t, &syncs, item);
+		else
+			walk_event(t, item);
+	}
 	gp_spill_free(syncs.items);
 	gp_spill_free(syncs.by_sync_id);
 	gp_spill_free(syncs.by_event);

@@ -1,0 +1,123 @@
+/* Host threads: calls and ranges, and what Python did by its samples. */
+#include <errno.h>
+
+#include "report/base/array.h"
+#include "report/base/spill_memory.h"
+#include "report/timeline/walk.h"
+
+/* Python's spans of the threads with lower numbers, from sample *next on. */
+static void walk_python(struct gp_timeline *t, uint32_t *next, uint32_t before_thread)
+{
+	const struct gp_model *model = t->model;
+
+	while (t->error == 0 && *next < model->sample_count &&
+	       model->samples[*next].thread_id < before_thread) {
+		uint32_t end = gp_python_samples_end(model, *next), count = 0;
+		uint32_t thread_id = model->samples[*next].thread_id;
+		struct gp_host_span *spans;
+		struct gp_host_turn *turns;
+		char name[GP_HOST_TRACK_BYTES];
+
+		t->error = gp_host_spans_find(model, *next, end, t->host_depth, &spans, &count,
+					      &turns);
+		gp_walk_track(t, &(struct gp_timeline_track){
+					 .kind = GP_TRACK_PYTHON,
+					 .thread_id = thread_id,
+					 .name = gp_host_track_name(model, thread_id, name)});
+		for (uint32_t i = 0; t->error == 0 && i < count; i++)
+			if (gp_timeline_shows(t, spans[i].start_ns, spans[i].end_ns))
+				gp_walk_event(t, &(struct gp_timeline_event){
+							 .kind = GP_TIMELINE_PYTHON,
+							 .start_ns = spans[i].start_ns,
+							 .end_ns = spans[i].end_ns,
+							 .of.python = &spans[i],
+							 .turns = turns});
+		gp_spill_free(spans);
+		gp_spill_free(turns);
+		*next = end;
+	}
+}
+
+static void walk_call(struct gp_timeline *t, struct gp_timeline_event *event,
+		      const struct gp_call *call)
+{
+	event->kind =
+		GP_API_IS_DRIVER(call->api) ? GP_TIMELINE_DRIVER_CALL : GP_TIMELINE_RUNTIME_CALL;
+	event->is_instant = false;
+	event->start_ns = call->start_ns;
+	event->end_ns = call->start_ns + call->duration_ns;
+	event->of.call = call;
+	if (gp_walk_wants(t, event))
+		gp_walk_event(t, event);
+}
+
+static void walk_range(struct gp_timeline *t, struct gp_timeline_event *event,
+		       const struct gp_range *range)
+{
+	event->kind = GP_TIMELINE_RANGE;
+	event->is_instant = range->style == GP_STYLE_MARK;
+	event->start_ns = range->start_ns;
+	event->end_ns = range->end_ns;
+	event->of.range = range;
+	if (gp_walk_wants(t, event))
+		gp_walk_event(t, event);
+}
+
+static int compare_ranges(const void *a, const void *b, const void *context)
+{
+	const struct gp_range *left = a, *right = b;
+
+	(void)context;
+	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+}
+
+/* Ranges that any thread may end. */
+static void walk_started(struct gp_timeline *t)
+{
+	const struct gp_model *model = t->model;
+	uint32_t *order = gp_array_order(model->ranges, model->range_count, sizeof(*model->ranges),
+					 compare_ranges, NULL);
+	struct gp_timeline_event event = {0};
+
+	if (!order)
+		t->error = -ENOMEM;
+	gp_walk_track(t, &(struct gp_timeline_track){.kind = GP_TRACK_HOST,
+						     .name = "NVTX start/end ranges"});
+	for (uint32_t i = 0; t->error == 0 && i < model->range_count; i++)
+		if (model->ranges[order[i]].style == GP_STYLE_START_END)
+			walk_range(t, &event, &model->ranges[order[i]]);
+	gp_spill_free(order);
+}
+
+void gp_walk_threads(struct gp_timeline *t)
+{
+	const struct gp_model *model = t->model;
+	struct gp_timeline_track track = {.kind = GP_TRACK_THREAD, .is_nesting = true};
+	struct gp_timeline_event event = {0};
+	uint32_t sample = 0;
+
+	for (uint32_t call = 0, range = 0, begun = 0; t->error == 0; begun = 1) {
+		bool is_range = gp_model_range_is_next(model, call, range);
+		uint32_t thread_id;
+
+		if (!is_range && call == model->call_count)
+			break;
+		thread_id =
+			is_range ? model->ranges[range].thread_id : model->calls[call].thread_id;
+		if (!begun || thread_id != track.thread_id) {
+			walk_python(t, &sample, thread_id);
+			track.thread_id = thread_id;
+			gp_walk_track(t, &track);
+		}
+		if (is_range &&
+		    !(t->started_apart && model->ranges[range].style == GP_STYLE_START_END))
+			walk_range(t, &event, &model->ranges[range]);
+		if (is_range)
+			range++;
+		else
+			walk_call(t, &event, &model->calls[call++]);
+	}
+	walk_python(t, &sample, UINT32_MAX);
+	if (t->started_apart)
+		walk_started(t);
+}

@@ -1,0 +1,167 @@
+/*
+ * timeline: one walk over all that a model holds in time, for every format that shows it.
+ *
+ * A sink is told of tracks, and of the events of each: slices, instants, counters, by start. Which
+ * of them lie in the window, the part and the limit is decided here alone. Cold events carry their
+ * arguments as keys with typed values, so that a new kind reaches all sinks at once; those of which
+ * there are millions (calls, operations, ranges, Python samples) point at their record, and a sink
+ * takes from it what its format has a place for.
+ */
+#ifndef REPORT_TIMELINE_TIMELINE_H
+#define REPORT_TIMELINE_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/analysis/host/python_samples.h"
+#include "report/analysis/host/range_spans.h"
+#include "report/model/model.h"
+#include "report/model/slice_filter.h"
+#include "report/symbols/names.h"
+
+enum gp_timeline_kind {
+#define GP_TIMELINE_KIND(id, category) GP_TIMELINE_##id,
+#include "report/timeline/kind.def"
+#undef GP_TIMELINE_KIND
+	GP_TIMELINE_KINDS
+};
+
+/* What is to be said of an operation that is shown with a time that was not believed. */
+#define GP_TIMELINE_CONTRADICTED "this time cannot be right: its stream did others meanwhile"
+
+/* The name of each kind: the category of its events. */
+extern const char *const gp_timeline_categories[GP_TIMELINE_KINDS];
+
+enum gp_track_kind {
+	GP_TRACK_PROCESS,       /* the process itself, for instants */
+	GP_TRACK_THREAD,        /* a host thread; 0: threads that are not known apart */
+	GP_TRACK_PYTHON,        /* what Python did in a thread; slices nest as they come */
+	GP_TRACK_HOST,          /* anything else of the process */
+	GP_TRACK_STREAM_RANGES, /* ranges on a stream, before its own track */
+	GP_TRACK_STREAM,
+	GP_TRACK_SYNC,   /* waits for a stream; stream_id GP_NO_STREAM: for a context */
+	GP_TRACK_DEVICE, /* anything else of a device; device_id GP_NONE: of none */
+};
+
+struct gp_timeline_track {
+	enum gp_track_kind kind;
+	bool is_nesting;  /* slices lie one in the other, not beside each other */
+	bool is_again;    /* a thread's that was there before: of instants alone */
+	const char *name; /* of the kinds HOST, PYTHON, SYNC, DEVICE */
+	uint32_t thread_id;
+	uint32_t device_id, context_id, stream_id;
+	uint32_t first_op; /* of a stream */
+};
+
+enum gp_timeline_arg_type {
+	GP_ARG_NUMBER,
+	GP_ARG_SIGNED, /* number, in two's complement */
+	GP_ARG_ADDRESS,
+	GP_ARG_RATIO, /* number to per */
+	GP_ARG_TEXT,
+	GP_ARG_BITS, /* the numbers of the bits that are set */
+};
+
+struct gp_timeline_arg {
+	const char *key;
+	enum gp_timeline_arg_type type;
+	uint64_t number, per;
+	const char *text;
+};
+
+#define GP_TIMELINE_ARGS 12
+
+/* Good while the sink is told of it. */
+struct gp_timeline_event {
+	enum gp_timeline_kind kind;
+	bool is_instant;
+	bool is_elsewhere; /* another part shows it: here it only keeps its place */
+	uint64_t start_ns, end_ns;
+	/* of cold kinds */
+	const char *name;
+	struct gp_timeline_arg args[GP_TIMELINE_ARGS];
+	uint32_t arg_count;
+	/* the record of others */
+	union {
+		const struct gp_call *call;
+		const struct gp_range *range; /* of any style; an instant is a mark */
+		const struct gp_op *op;       /* as the device told it */
+		const struct gp_range_span *span;
+		const struct gp_host_span *python;
+	} of;
+	uint32_t index;                   /* of an operation, in the model's */
+	const struct gp_host_turn *turns; /* of Python's spans */
+};
+
+enum gp_timeline_counter_kind {
+	GP_TIMELINE_MEMORY, /* allocated, a series for each kind of memory */
+	GP_TIMELINE_IN_USE, /* by all processes */
+	GP_TIMELINE_POOL,
+	GP_TIMELINE_QUEUE,     /* operations */
+	GP_TIMELINE_BANDWIDTH, /* bytes a second */
+};
+
+#define GP_TIMELINE_SERIES GP_MEMORY_KINDS
+
+struct gp_timeline_counter {
+	enum gp_timeline_counter_kind kind;
+	uint64_t time_ns;
+	uint32_t device_id; /* GP_NONE: of the host */
+	const char *name;   /* "memory", "pool 0x7f10" */
+	struct gp_timeline_series {
+		const char *name;
+		uint64_t value;
+	} series[GP_TIMELINE_SERIES];
+	uint32_t series_count;
+	uint32_t changed; /* the series that has a new value; GP_NONE: each may have */
+};
+
+/* Each returns 0, or a negative errno value that ends the walk. */
+struct gp_timeline_sink {
+	int (*track)(void *context, const struct gp_timeline_track *track);
+	int (*event)(void *context, const struct gp_timeline_event *event);
+	int (*counter)(void *context, const struct gp_timeline_counter *counter);
+};
+
+struct gp_timeline {
+	const struct gp_model *model;
+	struct gp_slice_filter filter;
+	uint64_t cut_ns;  /* slices that end by then are left out, */
+	bool is_cut;      /* none of them if this is false */
+	bool is_later;    /* an earlier part of the process was walked before */
+	bool slices_only; /* no counters, and no names */
+	bool has_curves, has_path, ranges_on_streams;
+	bool started_apart; /* start/end ranges as slices of a track of their own */
+	struct gp_host_depth host_depth;
+	struct gp_names *names;
+	uint64_t deep_ranges; /* not on streams: too many were open at once; grows */
+	const struct gp_timeline_sink *sink;
+	void *context;
+	int error;
+};
+
+/* Returns 0, -ENOMEM, -EOVERFLOW, or what a sink returned. */
+int gp_timeline_walk(struct gp_timeline *timeline);
+
+/* Whether a slice is shown; whether it is in this part of the process or another one. */
+static inline bool gp_timeline_shows(const struct gp_timeline *timeline, uint64_t start_ns,
+				     uint64_t end_ns)
+{
+	return (!timeline->is_cut || end_ns > timeline->cut_ns) &&
+	       gp_slice_filter_has(&timeline->filter, start_ns, end_ns);
+}
+
+static inline bool gp_timeline_has(const struct gp_timeline *timeline, uint64_t start_ns,
+				   uint64_t end_ns)
+{
+	return (!timeline->is_cut || end_ns > timeline->cut_ns) &&
+	       gp_slice_filter_has_in_any(&timeline->filter, start_ns, end_ns);
+}
+
+static inline bool gp_timeline_shows_moment(const struct gp_timeline *timeline, uint64_t ns)
+{
+	return (!timeline->is_cut || ns > timeline->cut_ns) &&
+	       gp_slice_filter_has_moment(&timeline->filter, ns);
+}
+
+#endif

@@ -1,0 +1,348 @@
+/* What one format of a timeline shows, all show: each kind of event, and as many of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/export/export.h"
+#include "report/timeline/timeline.h"
+#include "tests/report/scene_builder.h"
+
+/* Events by category, in the order of kind.def, and values of counters. */
+struct counts {
+	uint32_t events[GP_TIMELINE_KINDS];
+	uint32_t counters;
+};
+
+/* The first kind of that category. */
+static uint32_t kind_of(const char *category, size_t length)
+{
+	for (uint32_t kind = 0; kind < GP_TIMELINE_KINDS; kind++)
+		if (strlen(gp_timeline_categories[kind]) == length &&
+		    memcmp(gp_timeline_categories[kind], category, length) == 0)
+			return kind;
+	fail_msg("category %.*s", (int)length, category);
+	return 0;
+}
+
+/* A scene with the kinds that it lacks. */
+static struct gp_model *make(void)
+{
+	struct build b = scene_begin();
+
+	SCENE_ADD(&b, syncs, sync_count,
+		  {.sync_kind = 3,
+		   .start_ns = 900 * SCENE_US,
+		   .end_ns = 950 * SCENE_US,
+		   .context_id = 1,
+		   .stream_id = 7});
+	SCENE_ADD(&b, syncs, sync_count,
+		  {.sync_kind = 4,
+		   .start_ns = 960 * SCENE_US,
+		   .end_ns = 970 * SCENE_US,
+		   .context_id = 1,
+		   .stream_id = GP_NO_STREAM});
+	SCENE_ADD(&b, events, event_count,
+		  {.device_ns = 905 * SCENE_US, .context_id = 1, .stream_id = 7, .event_id = 22});
+	build_gate(&b, false, GP_GATE_API, 2910 * SCENE_US);
+	build_gate(&b, true, GP_GATE_API, 2920 * SCENE_US);
+	build_range(&b, 101, "mark", 2950 * SCENE_US, 2950 * SCENE_US);
+	b.model->ranges[b.model->range_count - 1].style = GP_STYLE_MARK;
+	build_range(&b, 101, "started", 2960 * SCENE_US, 2990 * SCENE_US);
+	b.model->ranges[b.model->range_count - 1].style = GP_STYLE_START_END;
+	SCENE_ADD(&b, unifieds, unified_count,
+		  {.counter_kind = GP_UNIFIED_CPU_FAULT,
+		   .start_ns = 656 * SCENE_US,
+		   .end_ns = 656 * SCENE_US,
+		   .source_device_id = GP_NONE});
+	build_op(&b, GP_OP_GRAPH, 9, 3000 * SCENE_US, 3050 * SCENE_US, 0)->graph_id = 5;
+	return build_end(&b);
+}
+
+/* ---- the walk ---- */
+
+static int note_track(void *context, const struct gp_timeline_track *track)
+{
+	(void)context;
+	(void)track;
+	return 0;
+}
+
+static int note_event(void *context, const struct gp_timeline_event *event)
+{
+	const char *category = gp_timeline_categories[event->kind];
+
+	((struct counts *)context)->events[kind_of(category, strlen(category))]++;
+	assert_false(event->is_elsewhere);
+	assert_true(event->arg_count <= GP_TIMELINE_ARGS);
+	return 0;
+}
+
+static int note_counter(void *context, const struct gp_timeline_counter *counter)
+{
+	((struct counts *)context)->counters +=
+		counter->changed == GP_NONE ? counter->series_count : 1;
+	return 0;
+}
+
+static struct counts count_walk(const struct gp_slice_choice *choice)
+{
+	static const struct gp_timeline_sink sink = {note_track, note_event, note_counter};
+	struct counts counts = {0};
+	struct gp_model *model = make();
+	struct gp_timeline timeline = {
+		.model = model,
+		.filter = gp_slice_filter_of(choice, model),
+		.has_curves = true,
+		.has_path = true,
+		.host_depth = gp_host_spans_depth(model),
+		.names = gp_names_new(),
+		.sink = &sink,
+		.context = &counts,
+	};
+
+	assert_non_null(timeline.names);
+	assert_int_equal(gp_timeline_walk(&timeline), 0);
+	gp_names_free(timeline.names);
+	gp_model_free(model);
+	return counts;
+}
+
+/* ---- what the formats hold ---- */
+
+static char *export(const struct gp_exporter *exporter, const struct gp_slice_choice *choice,
+		    size_t *bytes)
+{
+	const struct gp_export_options options = {
+		.counters = true, .critical_path = true, .choice = *choice};
+	struct gp_model *model = make();
+	char *text;
+	FILE *out = open_memstream(&text, bytes);
+
+	assert_int_equal(gp_export_model(exporter, model, &options, out), 0);
+	fclose(out);
+	gp_model_free(model);
+	return text;
+}
+
+/* Slices, instants, and the beginnings of what is two events; each counter's event may be several values. */
+static struct counts count_chrome(const struct gp_slice_choice *choice)
+{
+	struct counts counts = {0};
+	size_t bytes;
+	char *text = export(&gp_exporter_chrome, choice, &bytes);
+
+	for (const char *at = text; (at = strstr(at, "{\"ph\":\"")) != NULL;) {
+		char phase = at[7];
+
+		at += strlen("{\"ph\":\"X\",");
+		if (!strchr("XBbi", phase))
+			continue;
+		at += strlen("\"cat\":\"");
+		counts.events[kind_of(at, strcspn(at, "\""))]++;
+	}
+	free(text);
+	return counts;
+}
+
+struct field {
+	uint64_t number, value;
+	const uint8_t *bytes; /* of a message or text, value of them; NULL: a number */
+};
+
+static uint64_t read_number(const uint8_t **at)
+{
+	uint64_t number = 0;
+
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t byte = *(*at)++;
+
+		number |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return number;
+	}
+}
+
+static bool read_field(const uint8_t **at, const uint8_t *end, struct field *field)
+{
+	uint64_t tag;
+
+	if (*at >= end)
+		return false;
+	tag = read_number(at);
+	*field = (struct field){.number = tag >> 3};
+	if ((tag & 7) == 1) {
+		*at += 8;
+	} else {
+		field->value = read_number(at);
+		if ((tag & 7) == 2) {
+			field->bytes = *at;
+			*at += field->value;
+		}
+	}
+	return true;
+}
+
+/* The last field of that number in a message; bytes and value are 0 if there is none. */
+static struct field find(struct field message, uint64_t number)
+{
+	const uint8_t *at = message.bytes, *end = at + message.value;
+	struct field field, found = {0};
+
+	while (message.bytes && read_field(&at, end, &field))
+		if (field.number == number)
+			found = field;
+	return found;
+}
+
+/* Names by the lists of interned data that they are in, and their numbers. */
+struct names {
+	char text[25][64][24];
+};
+
+enum { INTERNED_CATEGORIES = 1, INTERNED_STAGES = 24 };
+
+static void note_names(struct names *names, struct field interned)
+{
+	const uint8_t *at = interned.bytes, *end = at + interned.value;
+	struct field field;
+
+	while (interned.bytes && read_field(&at, end, &field)) {
+		struct field iid = find(field, 1), name = find(field, 2);
+
+		if ((field.number == INTERNED_CATEGORIES || field.number == INTERNED_STAGES) &&
+		    iid.value < 64)
+			snprintf(names->text[field.number][iid.value], 24, "%.*s", (int)name.value,
+				 (const char *)name.bytes);
+	}
+}
+
+static void count_packet(struct counts *counts, struct names *names, struct field packet)
+{
+	static const char *const stages[][2] = {
+		{"Kernel", "kernel"},
+		{"MemoryTransfer", "gpu_memcpy"},
+		{"MemorySet", "gpu_memset"},
+		{"Graph", "gpu_graph"},
+	};
+	struct field event = find(packet, 11), stage = find(packet, 53);
+	const char *category = names->text[INTERNED_CATEGORIES][find(event, 3).value];
+	uint64_t type = find(event, 9).value;
+
+	note_names(names, find(packet, 12));
+	if (strcmp(category, "nvtx") == 0)
+		category = gp_timeline_categories[GP_TIMELINE_RANGE];
+	if (type == 1 || type == 3)
+		counts->events[kind_of(category, strlen(category))]++;
+	counts->counters += type == 4;
+	for (size_t i = 0; i < 4 && stage.bytes; i++)
+		if (strcmp(names->text[INTERNED_STAGES][find(stage, 14).value], stages[i][0]) == 0)
+			counts->events[kind_of(stages[i][1], strlen(stages[i][1]))]++;
+}
+
+static struct counts count_perfetto(const struct gp_slice_choice *choice)
+{
+	static struct names names;
+	struct counts counts = {0};
+	size_t bytes;
+	char *text = export(&gp_exporter_perfetto, choice, &bytes);
+	const uint8_t *at = (const uint8_t *)text, *end = at + bytes;
+	struct field packet;
+
+	names = (struct names){0};
+	while (read_field(&at, end, &packet))
+		count_packet(&counts, &names, packet);
+	free(text);
+	return counts;
+}
+
+/* ---- tests ---- */
+
+static void expect_equal(const struct gp_slice_choice *choice)
+{
+	struct counts walk = count_walk(choice), chrome = count_chrome(choice);
+	struct counts perfetto = count_perfetto(choice);
+
+	for (uint32_t kind = 0; kind < GP_TIMELINE_KINDS; kind++)
+		if (chrome.events[kind] != walk.events[kind] ||
+		    perfetto.events[kind] != walk.events[kind])
+			fail_msg("%s: %u in the walk, %u in Chrome's, %u in Perfetto's",
+				 gp_timeline_categories[kind], walk.events[kind],
+				 chrome.events[kind], perfetto.events[kind]);
+	assert_int_equal(perfetto.counters, walk.counters);
+}
+
+static void all_formats_have_the_same(void **state)
+{
+	const struct gp_slice_choice all = {0};
+
+	(void)state;
+	expect_equal(&all);
+}
+
+static void so_they_have_of_a_window(void **state)
+{
+	const struct gp_slice_choice window = {.from_ns = 500 * SCENE_US, .to_ns = 1500 * SCENE_US};
+	const struct gp_slice_choice long_ones = {.least_ns = 20 * SCENE_US};
+
+	(void)state;
+	expect_equal(&window);
+	expect_equal(&long_ones);
+}
+
+/* By category: two kinds share one. */
+static void the_scene_has_every_kind(void **state)
+{
+	const struct gp_slice_choice all = {0};
+	struct counts walk = count_walk(&all);
+
+	(void)state;
+	for (uint32_t kind = 0; kind < GP_TIMELINE_KINDS; kind++) {
+		const char *category = gp_timeline_categories[kind];
+
+		if (walk.events[kind_of(category, strlen(category))] == 0)
+			fail_msg("no %s", category);
+	}
+	assert_true(walk.counters > 0);
+}
+
+static int fail_at_once(void *context, const struct gp_timeline_track *track)
+{
+	(void)track;
+	(*(uint32_t *)context)++;
+	return -7;
+}
+
+static void a_failing_sink_ends_the_walk(void **state)
+{
+	static const struct gp_timeline_sink sink = {fail_at_once, note_event, note_counter};
+	struct gp_model *model = make();
+	uint32_t calls = 0;
+	struct gp_timeline timeline = {.model = model,
+				       .filter = gp_slice_filter_of_part(model),
+				       .host_depth = gp_host_spans_depth(model),
+				       .sink = &sink,
+				       .context = &calls};
+
+	(void)state;
+	assert_int_equal(gp_timeline_walk(&timeline), -7);
+	assert_int_equal(calls, 1);
+	gp_model_free(model);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_formats_have_the_same),
+		cmocka_unit_test(so_they_have_of_a_window),
+		cmocka_unit_test(the_scene_has_every_kind),
+		cmocka_unit_test(a_failing_sink_ends_the_walk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -55,13 +55,17 @@ static void walk_spans(struct gp_timeline *t, struct streams *streams, uint32_t 
 {
 	for (; has_span(streams, stream); streams->span++) {
 		const struct gp_range_span *span = &streams->spans[streams->span];
+		const struct gp_range *range = &t->model->ranges[span->range];
 		struct gp_timeline_event event = {.kind = GP_TIMELINE_STREAM_RANGE,
 						  .start_ns = span->start_ns,
-						  .end_ns = span->end_ns,
-						  .of.span = span};
+						  .end_ns = span->end_ns};
 
-		if (gp_walk_wants(t, &event))
-			gp_walk_event(t, &event);
+		if (!gp_walk_wants(t, &event))
+			continue;
+		event.name = gp_walk_range_name(t->model, range);
+		gp_walk_number(&event, "thread", range->thread_id);
+		gp_walk_text(&event, "domain", t->model->domains[range->domain]);
+		gp_walk_event(t, &event);
 	}
 }
 

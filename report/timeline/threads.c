@@ -1,5 +1,6 @@
 /* Host threads: calls and ranges, and what Python did by its samples. */
 #include <errno.h>
+#include <stdio.h>
 
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
@@ -41,6 +42,7 @@ static void walk_python(struct gp_timeline *t, uint32_t *next, uint32_t before_t
 static void walk_call(struct gp_timeline *t, struct gp_timeline_event *event,
 		      const struct gp_call *call)
 {
+	event->arg_count = 0;
 	event->kind =
 		GP_API_IS_DRIVER(call->api) ? GP_TIMELINE_DRIVER_CALL : GP_TIMELINE_RUNTIME_CALL;
 	event->is_instant = false;
@@ -51,16 +53,74 @@ static void walk_call(struct gp_timeline *t, struct gp_timeline_event *event,
 		gp_walk_event(t, event);
 }
 
+static void put_category(const struct gp_model *model, struct gp_timeline_event *event,
+			 const struct gp_range *range)
+{
+	const char *name = gp_model_category(model, range->domain, range->category);
+
+	if (range->category == 0)
+		return;
+	if (*name)
+		gp_walk_text(event, "category", name);
+	else
+		gp_walk_number(event, "category", range->category);
+}
+
+static void put_payloads(struct gp_timeline_event *event, const struct gp_range *range)
+{
+	if (range->payload_kind != GP_PAYLOAD_NONE)
+		gp_walk_arg(event, (struct gp_timeline_arg){.key = "payload",
+							    .type = GP_ARG_PAYLOAD,
+							    .number = range->payload,
+							    .per = range->payload_kind});
+	if (range->extended_payload != GP_NONE)
+		gp_walk_arg(event, (struct gp_timeline_arg){.key = "fields",
+							    .type = GP_ARG_FIELDS,
+							    .number = range->extended_payload});
+}
+
+static void put_work(struct gp_timeline_event *event, const struct gp_range *range)
+{
+	if (range->op_count > 0) {
+		gp_walk_number(event, "GPU operations", range->op_count);
+		gp_walk_arg(event, (struct gp_timeline_arg){.key = "GPU time (us)",
+							    .type = GP_ARG_TIME,
+							    .number = range->gpu_busy_ns});
+	}
+	if (range->open)
+		gp_walk_number(event, "never closed", 1);
+}
+
+static void tell_range(struct gp_timeline *t, struct gp_timeline_event *event,
+		       const struct gp_range *range)
+{
+	char color[12];
+
+	if (!event->is_elsewhere) {
+		event->name = gp_walk_range_name(t->model, range);
+		gp_walk_text(event, "domain", t->model->domains[range->domain]);
+		put_category(t->model, event, range);
+		put_payloads(event, range);
+		snprintf(color, sizeof(color), "#%06x", range->color_argb & 0xffffffu);
+		if (range->color_argb != 0)
+			gp_walk_text(event, "color", color);
+		put_work(event, range);
+		t->cut_ranges += range->is_cut;
+	}
+	gp_walk_event(t, event);
+}
+
 static void walk_range(struct gp_timeline *t, struct gp_timeline_event *event,
 		       const struct gp_range *range)
 {
+	event->arg_count = 0;
 	event->kind = GP_TIMELINE_RANGE;
 	event->is_instant = range->style == GP_STYLE_MARK;
 	event->start_ns = range->start_ns;
 	event->end_ns = range->end_ns;
 	event->of.range = range;
 	if (gp_walk_wants(t, event))
-		gp_walk_event(t, event);
+		tell_range(t, event, range);
 }
 
 static int compare_ranges(const void *a, const void *b, const void *context)

@@ -64,6 +64,13 @@ void gp_walk_text(struct gp_timeline_event *event, const char *key, const char *
 		    (struct gp_timeline_arg){.key = key, .type = GP_ARG_TEXT, .text = value});
 }
 
+const char *gp_walk_range_name(const struct gp_model *model, const struct gp_range *range)
+{
+	const char *text = gp_model_range_text(model, range);
+
+	return *text ? text : "(no name)";
+}
+
 uint64_t gp_walk_first_shown(const struct gp_timeline *t)
 {
 	uint64_t cut_ns = t->is_cut ? t->cut_ns : 0;

@@ -4,7 +4,7 @@
  * A sink is told of tracks, and of the events of each: slices, instants, counters, by start. Which
  * of them lie in the window, the part and the limit is decided here alone. Cold events carry their
  * arguments as keys with typed values, so that a new kind reaches all sinks at once; those of which
- * there are millions (calls, operations, ranges, Python samples) point at their record, and a sink
+ * there are millions (calls, operations, Python samples) point at their record, and a sink
  * takes from it what its format has a place for.
  */
 #ifndef REPORT_TIMELINE_TIMELINE_H
@@ -58,8 +58,11 @@ enum gp_timeline_arg_type {
 	GP_ARG_SIGNED, /* number, in two's complement */
 	GP_ARG_ADDRESS,
 	GP_ARG_RATIO, /* number to per */
+	GP_ARG_TIME,  /* ns, to be shown as us */
 	GP_ARG_TEXT,
-	GP_ARG_BITS, /* the numbers of the bits that are set */
+	GP_ARG_BITS,    /* the numbers of the bits that are set */
+	GP_ARG_PAYLOAD, /* number of enum gp_payload_kind per */
+	GP_ARG_FIELDS,  /* an extended payload, as for gp_payload_decode() */
 };
 
 struct gp_timeline_arg {
@@ -84,9 +87,9 @@ struct gp_timeline_event {
 	/* the record of others */
 	union {
 		const struct gp_call *call;
-		const struct gp_range *range; /* of any style; an instant is a mark */
-		const struct gp_op *op;       /* as the device told it */
-		const struct gp_range_span *span;
+		const struct gp_range
+			*range;         /* of start/end ranges, whose ends are of any thread */
+		const struct gp_op *op; /* as the device told it */
 		const struct gp_host_span *python;
 	} of;
 	uint32_t index;                   /* of an operation, in the model's */
@@ -134,7 +137,8 @@ struct gp_timeline {
 	bool started_apart; /* start/end ranges as slices of a track of their own */
 	struct gp_host_depth host_depth;
 	struct gp_names *names;
-	uint64_t deep_ranges; /* not on streams: too many were open at once; grows */
+	/* ranges that are not on streams: too many were open at once, or parts cut them; they grow */
+	uint64_t deep_ranges, cut_ranges;
 	const struct gp_timeline_sink *sink;
 	void *context;
 	int error;

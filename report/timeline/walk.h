@@ -32,6 +32,9 @@ void gp_walk_address(struct gp_timeline_event *event, const char *key, uint64_t 
 void gp_walk_text(struct gp_timeline_event *event, const char *key, const char *value);
 void gp_walk_arg(struct gp_timeline_event *event, struct gp_timeline_arg arg);
 
+/* "(no name)" if it has none. */
+const char *gp_walk_range_name(const struct gp_model *model, const struct gp_range *range);
+
 /* Where what is shown begins: counters have a value there.  0: it has no beginning. */
 uint64_t gp_walk_first_shown(const struct gp_timeline *t);
 

@@ -361,6 +361,9 @@ class Formats(Case):
         trace = self.perfetto_trace(*options)
         operations = {operation.id: operation._replace(id=0) for operation in trace.operations}
         name = lambda track: (trace.threads.get(track), trace.tracks[track])
+        for piece in trace.slices:
+            for key in ("GPU operations", "GPU time (us)"):
+                piece.notes.pop(key, None)
         return collections.Counter([
             *((*name(piece.track), piece.start, piece.end, piece.name, piece.category, str(sorted(piece.notes.items())),
                str(sorted(str(operations[each]) for each in piece.operations)))

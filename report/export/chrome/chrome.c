@@ -121,10 +121,10 @@ static void explain_window(const struct gp_chrome *chrome)
 
 static void explain_depth(const struct gp_chrome *chrome)
 {
-	if (chrome->deep_ranges > 0 && chrome->options->messages)
+	if (chrome->timeline.deep_ranges > 0 && chrome->options->messages)
 		fprintf(chrome->options->messages,
 			"gpuprof: %s ranges lie in %u others of their thread or more: the Chrome trace has them on the thread, not on the GPU\n",
-			gp_format_count(chrome->deep_ranges).text, GP_RANGE_SPANS_OPEN);
+			gp_format_count(chrome->timeline.deep_ranges).text, GP_RANGE_SPANS_OPEN);
 }
 
 /* ---- what stands before the events ---- */
@@ -405,7 +405,8 @@ static void write_events(struct gp_chrome *chrome)
 		.ranges_on_streams = options->ranges_on_streams,
 		.host_depth = chrome->host_depth,
 		.names = chrome->names,
-		.deep_ranges = chrome->deep_ranges,
+		.deep_ranges = chrome->timeline.deep_ranges,
+		.cut_ranges = chrome->timeline.cut_ranges,
 		.sink = &gp_chrome_sink,
 		.context = chrome,
 	};
@@ -418,7 +419,6 @@ static void write_events(struct gp_chrome *chrome)
 	if (result < 0)
 		chrome->error = result;
 	gp_chrome_end_python(chrome);
-	chrome->deep_ranges = chrome->timeline.deep_ranges;
 	gp_chrome_calls_close(chrome);
 	gp_chrome_ops_close(chrome);
 	free(chrome->host_tids.taken);
@@ -515,7 +515,7 @@ static int write_file(struct gp_chrome *chrome, const struct gp_export_source *s
 	if (result == 0) {
 		explain_window(chrome);
 		explain_depth(chrome);
-		gp_export_explain_cut(chrome->cut_ranges, chrome->options->messages);
+		gp_export_explain_cut(chrome->timeline.cut_ranges, chrome->options->messages);
 		gp_chrome_explain_stacks(chrome);
 		explain_clocks(chrome);
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/export/chrome/chrome_writer.h"
+#include "report/export/payload_json.h"
 
 /* ---- tracks ---- */
 
@@ -46,6 +47,7 @@ static int take_track(void *context, const struct gp_timeline_track *track)
 
 	gp_chrome_end_python(chrome);
 	chrome->track_kind = track->kind;
+	chrome->is_again = track->is_again;
 	chrome->thread_id = track->thread_id;
 	switch (track->kind) {
 	case GP_TRACK_PROCESS:
@@ -90,8 +92,10 @@ static void put_bits(struct gp_json *json, uint64_t bits)
 	gp_json_text(json, "]");
 }
 
-static void put_value(struct gp_json *json, const struct gp_timeline_arg *arg)
+static void put_value(struct gp_chrome *chrome, const struct gp_timeline_arg *arg)
 {
+	struct gp_json *json = &chrome->json;
+
 	switch (arg->type) {
 	case GP_ARG_NUMBER:
 		gp_chrome_put_number(json, arg->number);
@@ -105,22 +109,33 @@ static void put_value(struct gp_json *json, const struct gp_timeline_arg *arg)
 	case GP_ARG_RATIO:
 		gp_json_ratio(json, arg->number, arg->per);
 		break;
+	case GP_ARG_TIME:
+		gp_json_us(json, arg->number);
+		break;
 	case GP_ARG_TEXT:
 		gp_json_string(json, arg->text, strlen(arg->text));
 		break;
 	case GP_ARG_BITS:
 		put_bits(json, arg->number);
+		break;
+	case GP_ARG_PAYLOAD:
+		gp_payload_json_value(json, (uint8_t)arg->per, arg->number);
+		break;
+	case GP_ARG_FIELDS:
+		gp_payload_json_fields(json, chrome->model, (uint32_t)arg->number);
 	}
 }
 
-static void put_args(struct gp_json *json, const struct gp_timeline_event *event)
+static void put_args(struct gp_chrome *chrome, const struct gp_timeline_event *event)
 {
+	struct gp_json *json = &chrome->json;
+
 	gp_json_text(json, ",\"args\":{");
 	for (uint32_t i = 0; i < event->arg_count; i++) {
 		gp_json_text(json, i == 0 ? "\"" : ",\"");
 		gp_json_text(json, event->args[i].key);
 		gp_json_text(json, "\":");
-		put_value(json, &event->args[i]);
+		put_value(chrome, &event->args[i]);
 	}
 	gp_json_text(json, "}}");
 }
@@ -128,26 +143,70 @@ static void put_args(struct gp_json *json, const struct gp_timeline_event *event
 static void write_instant(struct gp_chrome *chrome, const struct gp_timeline_event *event)
 {
 	bool is_of_process = chrome->track_kind == GP_TRACK_PROCESS;
-	uint32_t tid = is_of_process                           ? chrome->host_pid
-		       : chrome->track_kind == GP_TRACK_THREAD ? chrome->thread_id
-							       : gp_chrome_first_tid(chrome);
+	uint32_t tid = is_of_process      ? chrome->host_pid
+		       : chrome->is_again ? chrome->thread_id
+					  : gp_chrome_first_tid(chrome);
 
 	gp_chrome_open(chrome, "i", gp_timeline_categories[event->kind], event->name, tid,
 		       event->start_ns);
 	gp_json_text(&chrome->json, is_of_process ? ",\"s\":\"p\"" : ",\"s\":\"t\"");
-	put_args(&chrome->json, event);
+	put_args(chrome, event);
+}
+
+/*
+ * Slices that follow from others are none for the limit.  Ranges on a stream's own track lie
+ * whatever else is there.
+ */
+static uint32_t place(struct gp_chrome *chrome, const struct gp_timeline_event *event)
+{
+	if (event->kind == GP_TIMELINE_STREAM_RANGE && chrome->options->ranges_on_streams)
+		return gp_chrome_first_tid(chrome);
+	return event->kind == GP_TIMELINE_STREAM_RANGE || event->kind == GP_TIMELINE_PATH
+		       ? gp_chrome_place_again(chrome, event->start_ns, event->end_ns)
+		       : gp_chrome_place(chrome, event->start_ns, event->end_ns);
 }
 
 static void write_slice(struct gp_chrome *chrome, const struct gp_timeline_event *event)
 {
-	uint32_t tid = gp_chrome_place(chrome, event->start_ns, event->end_ns);
+	uint32_t tid = place(chrome, event);
 
-	chrome->slices -= event->kind == GP_TIMELINE_PATH; /* it is no event */
 	gp_chrome_open(chrome, "X", gp_timeline_categories[event->kind], event->name, tid,
 		       event->start_ns);
 	gp_json_key(&chrome->json, "dur");
 	gp_json_us(&chrome->json, event->end_ns - event->start_ns);
-	put_args(&chrome->json, event);
+	put_args(chrome, event);
+}
+
+/* Two events; a viewer draws what lies between them on a track of its own. */
+static void write_started(struct gp_chrome *chrome, const struct gp_timeline_event *event)
+{
+	const char *category = gp_timeline_categories[event->kind];
+	uint32_t tid = gp_chrome_first_tid(chrome);
+
+	chrome->last_async++;
+	gp_chrome_open(chrome, "b", category, event->name, tid, event->start_ns);
+	gp_chrome_put_field(&chrome->json, "id", chrome->last_async);
+	put_args(chrome, event);
+	gp_chrome_open(chrome, "e", category, event->name, tid, event->end_ns);
+	gp_chrome_put_field(&chrome->json, "id", chrome->last_async);
+	gp_json_text(&chrome->json, ",\"args\":{\"thread\":");
+	gp_json_unsigned(&chrome->json, event->of.range->end_thread_id);
+	gp_json_text(&chrome->json, "}}");
+}
+
+static void write_any(struct gp_chrome *chrome, const struct gp_timeline_event *event)
+{
+	bool is_range = event->kind == GP_TIMELINE_RANGE;
+	bool is_started = is_range && event->of.range->style == GP_STYLE_START_END;
+
+	if (event->is_instant)
+		write_instant(chrome, event);
+	else if (is_started && !event->is_elsewhere)
+		write_started(chrome, event);
+	else if (!event->is_elsewhere)
+		write_slice(chrome, event);
+	else if (is_range && !is_started)
+		gp_chrome_place_again(chrome, event->start_ns, event->end_ns);
 }
 
 static int take_event(void *context, const struct gp_timeline_event *event)
@@ -165,20 +224,11 @@ static int take_event(void *context, const struct gp_timeline_event *event)
 	case GP_TIMELINE_GRAPH:
 		gp_chrome_write_op(chrome, event);
 		break;
-	case GP_TIMELINE_RANGE:
-		gp_chrome_write_range(chrome, event);
-		break;
-	case GP_TIMELINE_STREAM_RANGE:
-		gp_chrome_write_span(chrome, event);
-		break;
 	case GP_TIMELINE_PYTHON:
 		gp_chrome_write_python(chrome, event);
 		break;
 	default:
-		if (event->is_instant)
-			write_instant(chrome, event);
-		else if (!event->is_elsewhere)
-			write_slice(chrome, event);
+		write_any(chrome, event);
 	}
 	return chrome->error;
 }

@@ -94,8 +94,6 @@ struct gp_chrome {
 	struct gp_timeline timeline; /* of the model */
 	uint64_t slices, slices_left_out;
 	struct gp_host_depth host_depth; /* of the model */
-	uint64_t deep_ranges;            /* not projected: too many were open at once */
-	uint64_t cut_ranges;             /* nor these, of parts */
 	struct gp_chrome_calls *calls;   /* of the model */
 	struct gp_chrome_ops *ops;
 
@@ -131,6 +129,7 @@ struct gp_chrome {
 
 	/* the track that is being written */
 	enum gp_track_kind track_kind;
+	bool is_again; /* a thread's, for instants alone */
 	struct gp_lanes lanes;
 	struct gp_chrome_tids *tids;
 	uint32_t pid, tid;
@@ -252,7 +251,7 @@ void gp_chrome_args_close(struct gp_chrome_args *args);
 void gp_chrome_args_put(struct gp_chrome *chrome, struct gp_chrome_args *args,
 			const struct gp_call *call);
 
-/* ---- chrome_calls.c, chrome_ops.c, chrome_ranges.c, chrome_python.c: events with their records ---- */
+/* ---- chrome_calls.c, chrome_ops.c, chrome_python.c: events with their records ---- */
 
 /* Of the model.  Returns 0 or -ENOMEM; to be closed in either case. */
 int gp_chrome_calls_open(struct gp_chrome *chrome);
@@ -264,9 +263,7 @@ void gp_chrome_begin_thread(struct gp_chrome *chrome, uint32_t thread_id);
 void gp_chrome_begin_stream(struct gp_chrome *chrome, const struct gp_timeline_track *stream);
 
 void gp_chrome_write_call(struct gp_chrome *chrome, const struct gp_timeline_event *event);
-void gp_chrome_write_range(struct gp_chrome *chrome, const struct gp_timeline_event *event);
 void gp_chrome_write_op(struct gp_chrome *chrome, const struct gp_timeline_event *event);
-void gp_chrome_write_span(struct gp_chrome *chrome, const struct gp_timeline_event *event);
 void gp_chrome_write_python(struct gp_chrome *chrome, const struct gp_timeline_event *event);
 
 /* The track of Python's ends: its spans do. */

@@ -41,13 +41,12 @@ static void free_names(struct gp_perfetto *p)
 {
 	free(p->codes);
 	free(p->apis);
-	free(p->texts);
 	free(p->kernels);
 	free(p->kernel_names);
 	free(p->shown_sites);
 	gp_call_sites_free(p->sites);
 	gp_symbols_free(p->symbols);
-	p->codes = p->apis = p->texts = p->kernels = p->kernel_names = p->shown_sites = NULL;
+	p->codes = p->apis = p->kernels = p->kernel_names = p->shown_sites = NULL;
 	p->site_capacity = 0;
 	p->sites = NULL;
 	p->symbols = NULL;
@@ -59,13 +58,11 @@ static bool allocate_names(struct gp_perfetto *p)
 
 	p->codes = calloc((size_t)model->text_count + 1, sizeof(*p->codes));
 	p->apis = calloc(API_IDS, sizeof(*p->apis));
-	p->texts = calloc((size_t)model->range_text_count + 1, sizeof(*p->texts));
 	p->kernels = calloc((size_t)model->name_count + 1, sizeof(*p->kernels));
 	p->kernel_names = calloc((size_t)model->name_count + 1, sizeof(*p->kernel_names));
 	p->sites = gp_call_sites_new();
 	p->symbols = gp_symbols_new();
-	return p->codes && p->apis && p->texts && p->kernels && p->kernel_names && p->sites &&
-	       p->symbols;
+	return p->codes && p->apis && p->kernels && p->kernel_names && p->sites && p->symbols;
 }
 
 static void walk(struct gp_perfetto *p)
@@ -79,14 +76,14 @@ static void walk(struct gp_perfetto *p)
 		.started_apart = true,
 		.host_depth = gp_host_spans_depth(p->model),
 		.names = p->names,
-		.deep_ranges = p->deep_ranges,
+		.deep_ranges = p->timeline.deep_ranges,
+		.cut_ranges = p->timeline.cut_ranges,
 		.sink = &gp_perfetto_sink,
 		.context = p,
 	};
 	if (p->options->messages && !p->is_later)
 		gp_host_depth_explain(&p->timeline.host_depth, p->options->messages);
 	p->error = gp_timeline_walk(&p->timeline);
-	p->deep_ranges = p->timeline.deep_ranges;
 }
 
 static void write_model(struct gp_perfetto *p)
@@ -136,11 +133,11 @@ static int write_models(struct gp_perfetto *p, const struct gp_export_source *so
 		write_model(p);
 	}
 	free(pids.used);
-	gp_export_explain_cut(p->cut_ranges, p->options->messages);
-	if (p->deep_ranges > 0 && p->options->messages)
+	gp_export_explain_cut(p->timeline.cut_ranges, p->options->messages);
+	if (p->timeline.deep_ranges > 0 && p->options->messages)
 		fprintf(p->options->messages,
 			"gpuprof: %llu ranges lie in %u others of their thread or more: they are drawn on the thread, not on the GPU\n",
-			(unsigned long long)p->deep_ranges, GP_RANGE_SPANS_OPEN);
+			(unsigned long long)p->timeline.deep_ranges, GP_RANGE_SPANS_OPEN);
 	return written > 0 ? 0 : -ENODATA;
 }
 
@@ -152,8 +149,12 @@ static int write_perfetto(const struct gp_export_source *source,
 				.is_merged = source->count > 1 && !source->are_parts,
 				.are_parts = source->are_parts && source->count > 1,
 				.names = gp_names_new()};
-	int result = p.names ? write_models(&p, source) : -ENOMEM;
-	int ended = gp_perfetto_end(&p);
+	int result = p.names ? gp_json_open(&p.fields, NULL) : -ENOMEM, ended;
+
+	if (result == 0)
+		result = write_models(&p, source);
+	ended = gp_perfetto_end(&p);
+	gp_json_close(&p.fields);
 
 	gp_names_free(p.names);
 	gp_gpu_numbers_free(&p.gpus);

@@ -7,9 +7,6 @@
 #include "report/trace/cuda_names.h"
 #include "report/export/perfetto/perfetto_schema.h"
 #include "report/export/perfetto/perfetto_writer.h"
-#include "report/model/payload.h"
-
-/* ---- calls ---- */
 
 /* In whatever part the operation is. */
 static bool is_submitted(const struct gp_perfetto *p, const struct gp_op *op)
@@ -100,62 +97,5 @@ void gp_perfetto_write_call(struct gp_perfetto *p, const struct gp_timeline_even
 	put_caller(p, call);
 	put_submitted(p, call);
 	gp_perfetto_close_event(p);
-	gp_perfetto_end_slice(p, track, event->end_ns);
-}
-
-/* ---- ranges ---- */
-
-static void put_payload(struct gp_perfetto *p, const struct gp_range *range)
-{
-	if (range->payload_kind == GP_PAYLOAD_NONE)
-		return;
-	gp_protobuf_number(&p->inner, NOTE_NAME, GP_PERFETTO_PAYLOAD);
-	if (range->payload_kind == GP_PAYLOAD_FLOATING)
-		gp_protobuf_double(&p->inner, NOTE_DOUBLE, gp_payload_floating(range->payload));
-	else if (range->payload_kind == GP_PAYLOAD_SIGNED)
-		gp_protobuf_value(&p->inner, NOTE_SIGNED, range->payload);
-	else
-		gp_protobuf_value(&p->inner, NOTE_UNSIGNED, range->payload);
-	gp_protobuf_message(&p->event, EVENT_NOTE, &p->inner);
-}
-
-uint64_t gp_perfetto_range_name(struct gp_perfetto *p, const struct gp_range *range)
-{
-	uint32_t text = range->text == GP_NONE ? p->model->range_text_count : range->text;
-
-	return gp_perfetto_name(p, &p->texts[text], gp_model_range_text(p->model, range));
-}
-
-static void put_range(struct gp_perfetto *p, const struct gp_range *range,
-		      enum gp_perfetto_type type, uint64_t track)
-{
-	const char *domain = p->model->domains[range->domain];
-	const char *category = gp_model_category(p->model, range->domain, range->category);
-
-	gp_perfetto_open_event(p, type, track, range->start_ns);
-	gp_perfetto_name_event(p, GP_TIMELINE_RANGE, gp_perfetto_range_name(p, range));
-	if (*domain)
-		gp_perfetto_note_text(p, GP_PERFETTO_DOMAIN, domain);
-	if (*category)
-		gp_perfetto_note_text(p, GP_PERFETTO_RANGE_CATEGORY, category);
-	else if (range->category != 0)
-		gp_perfetto_note(p, GP_PERFETTO_RANGE_CATEGORY, range->category);
-	put_payload(p, range);
-	if (range->open)
-		gp_perfetto_note(p, GP_PERFETTO_OPEN, 1);
-	gp_perfetto_close_event(p);
-}
-
-void gp_perfetto_write_range(struct gp_perfetto *p, const struct gp_timeline_event *event)
-{
-	uint64_t track;
-
-	if (event->is_instant) {
-		put_range(p, event->of.range, GP_PERFETTO_INSTANT, gp_perfetto_first_track(p));
-		return;
-	}
-	track = gp_perfetto_place(p, event->start_ns, event->end_ns);
-	p->cut_ranges += event->of.range->is_cut;
-	put_range(p, event->of.range, GP_PERFETTO_BEGIN, track);
 	gp_perfetto_end_slice(p, track, event->end_ns);
 }

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "report/base/array.h"
+#include "report/export/payload_json.h"
 #include "report/export/perfetto/perfetto_schema.h"
 #include "report/export/perfetto/perfetto_writer.h"
+#include "report/model/payload.h"
 
 #define SEQUENCE    1
 #define FLUSH_BYTES (1u << 18)
@@ -17,11 +19,6 @@ static const char *const notes[GP_PERFETTO_NOTES] = {
 	[GP_PERFETTO_ADDRESS] = "address",
 	[GP_PERFETTO_MEMORY] = "memory",
 	[GP_PERFETTO_CALLER] = "called by",
-	[GP_PERFETTO_DOMAIN] = "domain",
-	[GP_PERFETTO_RANGE_CATEGORY] = "category",
-	[GP_PERFETTO_PAYLOAD] = "payload",
-	[GP_PERFETTO_OPEN] = "never closed",
-	[GP_PERFETTO_THREAD] = "thread",
 	[GP_PERFETTO_LOOKS] = "samples",
 	[GP_PERFETTO_LINE] = "line",
 };
@@ -247,8 +244,32 @@ static void put_bits(struct gp_perfetto *p, uint64_t bits)
 	gp_protobuf_text(&p->inner, NOTE_TEXT, text);
 }
 
+static void put_payload(struct gp_perfetto *p, const struct gp_timeline_arg *arg)
+{
+	if (arg->per == GP_PAYLOAD_FLOATING)
+		gp_protobuf_double(&p->inner, NOTE_DOUBLE, gp_payload_floating(arg->number));
+	else
+		gp_protobuf_value(&p->inner,
+				  arg->per == GP_PAYLOAD_SIGNED ? NOTE_SIGNED : NOTE_UNSIGNED,
+				  arg->number);
+}
+
+/* As JSON. */
+static void put_fields(struct gp_perfetto *p, uint32_t payload)
+{
+	p->fields.used = 0;
+	gp_payload_json_fields(&p->fields, p->model, payload);
+	gp_json_bytes(&p->fields, "", 1);
+	if (p->fields.error == 0)
+		gp_protobuf_text(&p->inner, NOTE_TEXT, p->fields.buffer);
+	else
+		p->error = p->fields.error;
+}
+
 void gp_perfetto_arg(struct gp_perfetto *p, const struct gp_timeline_arg *arg)
 {
+	if (arg->type == GP_ARG_TEXT && *arg->text == '\0')
+		return;
 	gp_protobuf_number(&p->inner, NOTE_NAME, find_key(p, arg->key));
 	switch (arg->type) {
 	case GP_ARG_NUMBER:
@@ -263,11 +284,20 @@ void gp_perfetto_arg(struct gp_perfetto *p, const struct gp_timeline_arg *arg)
 	case GP_ARG_RATIO:
 		gp_protobuf_double(&p->inner, NOTE_DOUBLE, (double)arg->number / (double)arg->per);
 		break;
+	case GP_ARG_TIME:
+		gp_protobuf_double(&p->inner, NOTE_DOUBLE, (double)arg->number / 1e3);
+		break;
 	case GP_ARG_TEXT:
 		gp_protobuf_text(&p->inner, NOTE_TEXT, arg->text);
 		break;
 	case GP_ARG_BITS:
 		put_bits(p, arg->number);
+		break;
+	case GP_ARG_PAYLOAD:
+		put_payload(p, arg);
+		break;
+	case GP_ARG_FIELDS:
+		put_fields(p, (uint32_t)arg->number);
 	}
 	gp_protobuf_message(&p->event, EVENT_NOTE, &p->inner);
 }

@@ -81,22 +81,6 @@ static void write_slice(struct gp_perfetto *p, const struct gp_timeline_event *e
 	gp_perfetto_end_slice(p, track, event->end_ns);
 }
 
-/* A range on a stream. */
-static void write_span(struct gp_perfetto *p, const struct gp_timeline_event *event)
-{
-	const struct gp_range *range = &p->model->ranges[event->of.span->range];
-	const char *domain = p->model->domains[range->domain];
-	uint64_t track = gp_perfetto_place(p, event->start_ns, event->end_ns);
-
-	gp_perfetto_open_event(p, GP_PERFETTO_BEGIN, track, event->start_ns);
-	gp_perfetto_name_event(p, event->kind, gp_perfetto_range_name(p, range));
-	gp_perfetto_note(p, GP_PERFETTO_THREAD, range->thread_id);
-	if (*domain)
-		gp_perfetto_note_text(p, GP_PERFETTO_DOMAIN, domain);
-	gp_perfetto_close_event(p);
-	gp_perfetto_end_slice(p, track, event->end_ns);
-}
-
 /* Frames of one function share its name, which is written once. */
 static uint64_t name_of(struct gp_perfetto *p, const struct gp_frame *frame, struct gp_place place)
 {
@@ -150,12 +134,6 @@ static int take_event(void *context, const struct gp_timeline_event *event)
 	case GP_TIMELINE_MEMSET:
 	case GP_TIMELINE_GRAPH:
 		gp_perfetto_write_op(p, event);
-		break;
-	case GP_TIMELINE_RANGE:
-		gp_perfetto_write_range(p, event);
-		break;
-	case GP_TIMELINE_STREAM_RANGE:
-		write_span(p, event);
 		break;
 	case GP_TIMELINE_PYTHON:
 		write_python(p, event);

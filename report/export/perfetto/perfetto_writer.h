@@ -18,6 +18,7 @@
 #include "report/base/group_by.h"
 #include "report/base/lanes.h"
 #include "report/symbols/names.h"
+#include "report/codec/json_write.h"
 #include "report/codec/protobuf.h"
 #include "report/timeline/timeline.h"
 
@@ -33,11 +34,6 @@ enum gp_perfetto_note {
 	GP_PERFETTO_ADDRESS,
 	GP_PERFETTO_MEMORY,
 	GP_PERFETTO_CALLER,
-	GP_PERFETTO_DOMAIN,
-	GP_PERFETTO_RANGE_CATEGORY,
-	GP_PERFETTO_PAYLOAD,
-	GP_PERFETTO_OPEN,
-	GP_PERFETTO_THREAD,
 	GP_PERFETTO_LOOKS,
 	GP_PERFETTO_LINE,
 	GP_PERFETTO_NOTES
@@ -91,8 +87,6 @@ struct gp_perfetto {
 	uint64_t process_track;
 	uint32_t pid; /* its own, or one that no earlier process has */
 	bool is_merged;
-	uint64_t deep_ranges; /* not projected: too many were open at once */
-	uint64_t cut_ranges;  /* nor these, of parts */
 
 	/*
 	 * Tracks, queues and counters of the process, of all its parts: numbers by what they are
@@ -108,10 +102,11 @@ struct gp_perfetto {
 	/* names that are not the model's, of the whole file */
 	struct gp_groups event_names, note_names;
 	uint64_t *event_name_iids;
+	struct gp_json fields; /* of a payload, in memory */
 	uint32_t event_name_count, event_name_capacity, note_name_count;
 
 	/* iids of what the model names, 0 = not written yet */
-	uint64_t *codes, *apis, *texts, *kernels, *kernel_names, *shown_sites;
+	uint64_t *codes, *apis, *kernels, *kernel_names, *shown_sites;
 	uint32_t site_capacity;
 
 	/* the track that is being written */
@@ -180,8 +175,6 @@ extern const struct gp_timeline_sink gp_perfetto_sink;
 /* ---- perfetto_host.c ---- */
 
 void gp_perfetto_write_call(struct gp_perfetto *p, const struct gp_timeline_event *event);
-void gp_perfetto_write_range(struct gp_perfetto *p, const struct gp_timeline_event *event);
-uint64_t gp_perfetto_range_name(struct gp_perfetto *p, const struct gp_range *range);
 
 /* ---- perfetto_gpu.c ---- */
 

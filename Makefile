@@ -212,7 +212,7 @@ CHECKS += $(UNIT_TESTS) $(wildcard tests/e2e/*_test.py) tests/frozen/compare_tes
 	tests/lint/layers.py 'tests/lint/layers.py --self-test' \
 	'tests/lint/exports.sh $(O)' 'tests/lint/exports.sh --self-test' \
 	'tests/lint/symbols.sh $(O)' 'tests/lint/symbols.sh --self-test' \
-	tests/lint/page.sh 'tests/lint/page.sh --self-test' \
+	tests/lint/page.sh 'tests/lint/page.sh --self-test' tests/lint/visitor.sh \
 	'tests/lint/reference.py $(O)' 'tests/lint/reference.py $(O) --self-test' \
 	tests/lint/words.py 'tests/lint/words.py --self-test'
 
@@ -236,6 +236,7 @@ lint: all format-check script-check tidy
 	$(Q)tests/lint/exports.sh $(O)
 	$(Q)tests/lint/symbols.sh $(O)
 	$(Q)tests/lint/page.sh
+	$(Q)tests/lint/visitor.sh
 	$(Q)tests/lint/reference.py $(O)
 	$(Q)tests/lint/words.py
 

@@ -831,42 +831,56 @@ struct gp_record_stream_wait {
 	uint64_t zero3;
 };
 
-/* Kind number, name, struct.  Append only. */
-#define GP_RECORD_KINDS(X)                                                                         \
-	X(1, CALL, call)                                                                           \
-	X(2, MEMORY, memory)                                                                       \
-	X(3, KERNEL, kernel)                                                                       \
-	X(4, COPY, copy)                                                                           \
-	X(5, MEMSET, memset)                                                                       \
-	X(6, OVERHEAD, overhead)                                                                   \
-	X(7, STRING, string)                                                                       \
-	X(8, SHAPE, shape)                                                                         \
-	X(9, DEVICE, device)                                                                       \
-	X(10, CONTEXT, context)                                                                    \
-	X(11, STREAM, stream)                                                                      \
-	X(12, ANCHOR, anchor)                                                                      \
-	X(13, COUNTER, counter)                                                                    \
-	X(14, USAGE, usage)                                                                        \
-	X(15, END, end)                                                                            \
-	X(16, THREAD, thread)                                                                      \
-	X(17, CONTEXT_END, context_end)                                                            \
-	X(18, SYNC, sync)                                                                          \
-	X(19, EVENT, event)                                                                        \
-	X(20, GRAPH, graph)                                                                        \
-	X(21, NODE, node)                                                                          \
-	X(22, JIT, jit)                                                                            \
-	X(23, POOL, pool)                                                                          \
-	X(24, UNIFIED, unified)                                                                    \
-	X(25, RANGE, range)                                                                        \
-	X(26, GATE, gate)                                                                          \
-	X(27, FRAME, frame)                                                                        \
-	X(28, MODULE, module)                                                                      \
-	X(29, LINK, link)                                                                          \
-	X(30, WAITING, waiting)                                                                    \
-	X(31, HOST_FUNCTION, host_function)                                                        \
-	X(32, SAMPLE, sample)                                                                      \
-	X(33, IN_FLIGHT, in_flight)                                                                \
-	X(34, STREAM_WAIT, stream_wait)
+/* What a part of a trace has of the records of a kind. */
+enum gp_record_role {
+	GP_ROLE_EVENT, /* those of its time: what happened at a time, and grows with a run */
+	GP_ROLE_FACT,  /* all */
+	GP_ROLE_OWNER, /* of whom the next record is: it goes with that one */
+};
+
+/*
+ * Kind number, name, struct, role, after a word that the user of the list hands through.  Append
+ * only.
+ */
+#define GP_RECORD_KINDS_FOR(X, user)                                                               \
+	X(user, 1, CALL, call, EVENT)                                                              \
+	X(user, 2, MEMORY, memory, EVENT)                                                          \
+	X(user, 3, KERNEL, kernel, EVENT)                                                          \
+	X(user, 4, COPY, copy, EVENT)                                                              \
+	X(user, 5, MEMSET, memset, EVENT)                                                          \
+	X(user, 6, OVERHEAD, overhead, EVENT)                                                      \
+	X(user, 7, STRING, string, FACT)                                                           \
+	X(user, 8, SHAPE, shape, FACT)                                                             \
+	X(user, 9, DEVICE, device, FACT)                                                           \
+	X(user, 10, CONTEXT, context, FACT)                                                        \
+	X(user, 11, STREAM, stream, FACT)                                                          \
+	X(user, 12, ANCHOR, anchor, FACT)                                                          \
+	X(user, 13, COUNTER, counter, FACT)                                                        \
+	X(user, 14, USAGE, usage, FACT)                                                            \
+	X(user, 15, END, end, FACT)                                                                \
+	X(user, 16, THREAD, thread, OWNER)                                                         \
+	X(user, 17, CONTEXT_END, context_end, FACT)                                                \
+	X(user, 18, SYNC, sync, EVENT)                                                             \
+	X(user, 19, EVENT, event, FACT)                                                            \
+	X(user, 20, GRAPH, graph, EVENT)                                                           \
+	X(user, 21, NODE, node, FACT)                                                              \
+	X(user, 22, JIT, jit, FACT)                                                                \
+	X(user, 23, POOL, pool, EVENT)                                                             \
+	X(user, 24, UNIFIED, unified, EVENT)                                                       \
+	X(user, 25, RANGE, range, EVENT)                                                           \
+	X(user, 26, GATE, gate, FACT)                                                              \
+	X(user, 27, FRAME, frame, FACT)                                                            \
+	X(user, 28, MODULE, module, FACT)                                                          \
+	X(user, 29, LINK, link, FACT)                                                              \
+	X(user, 30, WAITING, waiting, FACT)                                                        \
+	X(user, 31, HOST_FUNCTION, host_function, EVENT)                                           \
+	X(user, 32, SAMPLE, sample, FACT)                                                          \
+	X(user, 33, IN_FLIGHT, in_flight, FACT)                                                    \
+	X(user, 34, STREAM_WAIT, stream_wait, FACT)
+
+/* The same with number, name and struct only. */
+#define GP_RECORD_KINDS(X)                              GP_RECORD_KINDS_FOR(GP_RECORD_KIND_ROW, X)
+#define GP_RECORD_KIND_ROW(X, number, NAME, name, ROLE) X(number, NAME, name)
 
 enum gp_record_kind {
 #define X(number, NAME, name) GP_RECORD_##NAME = number,

@@ -225,7 +225,7 @@ static void show_progress(struct watch *w)
 /* All that there is by now. */
 static int read_on(struct watch *w)
 {
-	const struct gp_tail_sink sink = {gp_live_take, w->live};
+	const struct gp_record_sink sink = {gp_live_take, w->live};
 	int result = 1;
 
 	w->now_ns = gp_monotonic_ns();

@@ -39,10 +39,16 @@ void gp_import_note_time(struct gp_importing *im, uint64_t start_ns, uint64_t en
 		im->last_ns = start_ns;
 }
 
-int gp_import_record(struct gp_importing *im, enum gp_record_kind kind, union gp_any_record *record)
+int gp_import_record_of(struct gp_importing *im, uint32_t thread_id, enum gp_record_kind kind,
+			union gp_any_record *record)
 {
 	record->head.kind = (uint8_t)kind;
-	return gp_take_record(im->load, record, NULL);
+	return gp_take_record(im->load, &(struct gp_record_view){record, NULL, thread_id});
+}
+
+int gp_import_record(struct gp_importing *im, enum gp_record_kind kind, union gp_any_record *record)
+{
+	return gp_import_record_of(im, 0, kind, record);
 }
 
 int gp_import_string(struct gp_importing *im, enum gp_string_space space, uint32_t id,
@@ -245,16 +251,15 @@ int gp_import_call(struct gp_importing *im, const struct gp_import_call *call)
 		.context_id = call->context_id,
 	};
 	gp_import_note_time(im, call->start_ns, call->start_ns + duration_ns);
-	im->load->ring_thread = call->thread_id;
 	if (!call->memory)
-		return gp_import_record(im, GP_RECORD_CALL, &record);
+		return gp_import_record_of(im, call->thread_id, GP_RECORD_CALL, &record);
 	record.memory.address = call->memory->address;
 	record.memory.bytes = call->memory->bytes;
 	record.memory.pool = call->memory->pool;
 	record.memory.op = call->memory->op;
 	record.memory.memory_kind = call->memory->kind;
 	record.memory.device_id = call->memory->device_id;
-	return gp_import_record(im, GP_RECORD_MEMORY, &record);
+	return gp_import_record_of(im, call->thread_id, GP_RECORD_MEMORY, &record);
 }
 
 /* The index in the model's texts; GP_NONE: no memory. */

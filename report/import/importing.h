@@ -88,9 +88,11 @@ int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t u
 /* Widen first_ns and last_ns. */
 void gp_import_note_time(struct gp_importing *im, uint64_t start_ns, uint64_t end_ns);
 
-/* A record as it is; its kind and slots are set here. */
+/* A record as it is, of no thread or of that one; its kind and slots are set here. */
 int gp_import_record(struct gp_importing *im, enum gp_record_kind kind,
 		     union gp_any_record *record);
+int gp_import_record_of(struct gp_importing *im, uint32_t thread_id, enum gp_record_kind kind,
+			union gp_any_record *record);
 
 /* A definition: cut where the record has no room for more. */
 int gp_import_string(struct gp_importing *im, enum gp_string_space space, uint32_t id,

@@ -51,8 +51,7 @@ static int put_point(struct gp_importing *im, enum gp_range_op op, uint64_t time
 		.category = span->category,
 		.color_argb = span->color_argb,
 	};
-	im->load->ring_thread = span->thread_id;
-	return gp_import_record(im, GP_RECORD_RANGE, &record);
+	return gp_import_record_of(im, span->thread_id, GP_RECORD_RANGE, &record);
 }
 
 static int push(struct gp_importing *im, struct open_spans *open, const struct gp_import_span *span)

@@ -52,19 +52,9 @@ static void show_progress(const struct reading *r)
 
 /* ---- in one pass ---- */
 
-/* What is no event goes into the model. */
-static int take_other(void *context, uint32_t ring_thread, const union gp_any_record *record,
-		      const char *text)
-{
-	struct reading *r = context;
-
-	r->load.ring_thread = ring_thread;
-	return gp_take_record(&r->load, record, text);
-}
-
 static int start_pass(struct reading *r)
 {
-	const struct gp_one_pass_sink sink = {take_other, r};
+	const struct gp_record_sink sink = {gp_take_record, &r->load}; /* of what is no event */
 
 	if (!r->options->in_one_pass)
 		return 0;
@@ -95,12 +85,11 @@ static int end_pass(struct reading *r)
 /* ---- the chunks ---- */
 
 /* A record that stands as it was in a ring. */
-static int take_slots(void *context, const union gp_any_record *record, const char *text)
+static int take_slots(void *context, const struct gp_record_view *seen)
 {
 	struct reading *r = context;
 
-	return r->pass ? gp_one_pass_record(r->pass, r->load.ring_thread, record, text)
-		       : gp_take_record(&r->load, record, text);
+	return r->pass ? gp_one_pass_record(r->pass, seen) : gp_take_record(&r->load, seen);
 }
 
 static int compare_covered(const void *a, const void *b, const void *context)
@@ -158,13 +147,11 @@ static int take_saved(struct reading *r, const struct gp_chunk *chunk)
 	int result = r->pass ? gp_one_pass_drain(r->pass) : 0;
 
 	r->is_saved = h->ring == 0;
-	r->load.ring_thread = h->thread;
 	if (h->payload_bytes % GP_SLOT_BYTES != 0)
 		r->decoded.unknown++;
 	if (result != 0)
 		return result;
-	return gp_decode_slots(chunk->payload, h->payload_bytes / GP_SLOT_BYTES, &sink,
-			       h->ring == 0 ? &r->decoded : &r->recovered);
+	return gp_decode_chunk(chunk, &sink, h->ring == 0 ? &r->decoded : &r->recovered);
 }
 
 static int take_names(struct reading *r, const struct gp_chunk *chunk)
@@ -183,14 +170,9 @@ static int take_names(struct reading *r, const struct gp_chunk *chunk)
 
 /* ---- a part of it ---- */
 
-static int take_unless_event(void *context, const union gp_any_record *record, const char *text)
+static int take_unless_event(void *load, const struct gp_record_view *seen)
 {
-	struct gp_load *load = context;
-
-	if (!gp_chunk_index_is_event(record))
-		return gp_take_record(load, record, text);
-	load->record_thread = 0;
-	return 0;
+	return gp_record_is_event(seen->record) ? 0 : gp_take_record(load, seen);
 }
 
 /* Of a chunk that is not wanted as a whole, what others have the other half of. */
@@ -202,17 +184,16 @@ static int take_lefts(struct reading *r, uint64_t number)
 	int result = 0;
 
 	for (uint32_t i = 0; i < count && result == 0; i++) {
-		if (!gp_chunk_index_needs(r->options->chosen, number, &lefts[i]))
-			continue;
-		r->load.ring_thread = lefts[i].thread;
-		result = gp_take_record(&r->load, &lefts[i].record, NULL);
+		const struct gp_record_view seen = {&lefts[i].record, NULL, lefts[i].thread};
+
+		if (gp_chunk_index_needs(r->options->chosen, number, &lefts[i]))
+			result = gp_take_record(&r->load, &seen);
 	}
 	return result;
 }
 
 static int take_payload(struct reading *r, const struct gp_chunk *chunk)
 {
-	const struct gp_chunk_header *h = &chunk->header;
 	struct gp_record_sink sink = {gp_take_record, &r->load};
 	uint64_t number = r->chunks - 1;
 	enum gp_chunk_want want =
@@ -222,10 +203,9 @@ static int take_payload(struct reading *r, const struct gp_chunk *chunk)
 	if (r->pass)
 		return gp_one_pass_chunk(r->pass, chunk);
 	if (want == GP_CHUNK_OTHERS)
-		sink.take = take_unless_event;
+		sink.visit = take_unless_event;
 	if (want != GP_CHUNK_NOTHING)
-		result = gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink,
-					   &r->decoded);
+		result = gp_decode_chunk(chunk, &sink, &r->decoded);
 	return result == 0 && want != GP_CHUNK_ALL ? take_lefts(r, number) : result;
 }
 
@@ -237,8 +217,6 @@ static int take_chunk(struct reading *r, const struct gp_chunk *chunk)
 	r->chunks++;
 	if (note_covered(r, h) != 0)
 		return -ENOMEM;
-	r->load.ring_thread = h->thread;
-	r->load.record_thread = 0;
 	if (h->form == GP_CHUNK_SLOTS)
 		return take_saved(r, chunk);
 	if (h->form == GP_CHUNK_PACKED || h->form == GP_CHUNK_KEPT)
@@ -320,11 +298,9 @@ static int decode_rings(struct reading *r)
 		const uint8_t *slots;
 		uint64_t count = gp_ring_left(ring, &slots);
 
-		r->load.ring_thread = ring->thread;
-		r->load.record_thread = 0;
 		r->has_left |= count > 0;
 		if (count > 0)
-			result = gp_decode_slots(slots, count, &sink, &r->recovered);
+			result = gp_decode_slots(slots, count, ring->thread, &sink, &r->recovered);
 	}
 	return result;
 }
@@ -335,9 +311,11 @@ static int take_waiting(struct reading *r)
 	uint32_t count = r->is_saved || r->load.model->losses.closed ? 0 : r->rings.call_count;
 	int result = 0;
 
-	for (uint32_t i = 0; i < count && result == 0; i++)
-		result = gp_take_record(&r->load,
-					&(union gp_any_record){.waiting = r->rings.calls[i]}, NULL);
+	for (uint32_t i = 0; i < count && result == 0; i++) {
+		const union gp_any_record record = {.waiting = r->rings.calls[i]};
+
+		result = gp_take_record(&r->load, &(struct gp_record_view){.record = &record});
+	}
 	return result;
 }
 

@@ -69,7 +69,6 @@ struct gp_chunk_index {
 	int64_t halves_from_ns, halves_to_ns; /* of what is chosen, with what it is joined to */
 
 	/* while it is made */
-	uint32_t ring_thread, record_thread;
 	struct numbers threads, streams, kinds; /* of memory */
 	/* correlation ids that definitions name, or operations without times; sorted at the end */
 	struct numbers named;
@@ -179,11 +178,6 @@ static void note_cupti(struct gp_chunk_index *x, uint64_t start, uint64_t end)
 	keep_lower(&x->first_cupti, start, x->count - 1);
 }
 
-static uint32_t thread_of(const struct gp_chunk_index *x)
-{
-	return x->ring_thread != 0 ? x->ring_thread : x->record_thread;
-}
-
 /* The first of a thread, a stream, or a kind of memory is in every part. */
 static int note_owner(struct gp_chunk_index *x, struct numbers *owners, uint64_t owner)
 {
@@ -193,7 +187,7 @@ static int note_owner(struct gp_chunk_index *x, struct numbers *owners, uint64_t
 	return result < 0 ? result : 0;
 }
 
-static int note_call(struct gp_chunk_index *x, const struct gp_record_call *r)
+static int note_call(struct gp_chunk_index *x, const struct gp_record_call *r, uint32_t thread_id)
 {
 	uint64_t end =
 		r->start_ticks + r->duration_low_ticks + ((uint64_t)r->duration_high_ticks << 32);
@@ -203,7 +197,7 @@ static int note_call(struct gp_chunk_index *x, const struct gp_record_call *r)
 	widen_ids(&e->call_low, &e->call_high, r->correlation_id);
 	keep_lower(&x->first_call, r->start_ticks, x->count - 1);
 	keep_higher(&x->last_call, end, x->count - 1);
-	return note_owner(x, &x->threads, thread_of(x));
+	return note_owner(x, &x->threads, thread_id);
 }
 
 struct operation {
@@ -211,13 +205,6 @@ struct operation {
 	uint32_t correlation_id, context_id, stream_id, graph_id;
 	uint16_t device_id;
 };
-
-#define OPERATION(r)                                                                               \
-	&(struct operation)                                                                        \
-	{                                                                                          \
-		(r).start_ns, (r).end_ns, (r).correlation_id, (r).context_id, (r).stream_id,       \
-			(r).graph_id, (r).device_id                                                \
-	}
 
 static int note_operation(struct gp_chunk_index *x, const struct operation *op)
 {
@@ -293,9 +280,9 @@ static bool drop_other_half(struct gp_chunk_index *x, const struct gp_chunk_left
 	return false;
 }
 
-static int note_half(struct gp_chunk_index *x, const union gp_any_record *record, bool is_end)
+static int note_half(struct gp_chunk_index *x, const struct gp_record_view *seen, bool is_end)
 {
-	const struct gp_chunk_left left = {*record, thread_of(x), UINT32_MAX};
+	const struct gp_chunk_left left = {*seen->record, seen->thread_id, UINT32_MAX};
 
 	if (is_end && drop_other_half(x, &left))
 		return 0;
@@ -305,151 +292,140 @@ static int note_half(struct gp_chunk_index *x, const union gp_any_record *record
 	return 0;
 }
 
-static int note_memory(struct gp_chunk_index *x, const struct gp_record_memory *r)
+/* ---- each kind ---- */
+
+static int index_call(struct gp_chunk_index *x, const struct gp_record_view *seen)
 {
-	const union gp_any_record record = {.memory = *r};
-	int result = note_call(x, &r->call);
+	return note_call(x, &seen->record->call, seen->thread_id);
+}
+
+static int index_memory(struct gp_chunk_index *x, const struct gp_record_view *seen)
+{
+	const struct gp_record_memory *r = &seen->record->memory;
+	int result = note_call(x, &r->call, seen->thread_id);
 
 	if (result != 0 || !gp_memory_took_effect(r))
 		return result;
 	if (note_owner(x, &x->kinds, (uint64_t)r->device_id << 8 | r->memory_kind) != 0)
 		return -ENOMEM;
-	return note_half(x, &record,
+	return note_half(x, seen,
 			 !x->with_memory && r->op == GP_MEMORY_FREE &&
 				 r->memory_kind != GP_MEMORY_PHYSICAL &&
 				 !gp_memory_is_about_handle(r));
 }
 
-static int note_range(struct gp_chunk_index *x, const struct gp_record_range *r)
+static int index_range(struct gp_chunk_index *x, const struct gp_record_view *seen)
 {
-	const union gp_any_record record = {.range = *r};
+	const struct gp_record_range *r = &seen->record->range;
 
 	note_ticks(x, r->ticks, r->ticks);
-	if (note_owner(x, &x->threads, thread_of(x)) != 0)
+	if (note_owner(x, &x->threads, seen->thread_id) != 0)
 		return -ENOMEM;
 	if (r->op == GP_RANGE_MARK)
 		return 0;
-	return note_half(x, &record, r->op == GP_RANGE_POP || r->op == GP_RANGE_END);
+	return note_half(x, seen, r->op == GP_RANGE_POP || r->op == GP_RANGE_END);
 }
 
-/* ---- what is no event ---- */
+#define INDEX_OPERATION(name)                                                                      \
+	static int index_##name(struct gp_chunk_index *x, const struct gp_record_view *seen)       \
+	{                                                                                          \
+		const struct gp_record_##name *r = &seen->record->name;                            \
+                                                                                                   \
+		return note_operation(x, &(struct operation){r->start_ns, r->end_ns,               \
+							     r->correlation_id, r->context_id,     \
+							     r->stream_id, r->graph_id,            \
+							     r->device_id});                       \
+	}
+INDEX_OPERATION(kernel)
+INDEX_OPERATION(copy)
+INDEX_OPERATION(memset)
+INDEX_OPERATION(graph)
 
-static int note_anchor(struct gp_chunk_index *x, const struct gp_record_anchor *anchor)
+#define INDEX_TIMES(name, start, end)                                                              \
+	static int index_##name(struct gp_chunk_index *x, const struct gp_record_view *seen)       \
+	{                                                                                          \
+		note_cupti(x, seen->record->name.start, seen->record->name.end);                   \
+		return 0;                                                                          \
+	}
+INDEX_TIMES(overhead, start_ns, end_ns)
+INDEX_TIMES(sync, start_ns, end_ns)
+INDEX_TIMES(unified, start_ns, end_ns)
+INDEX_TIMES(host_function, start_ns, end_ns)
+INDEX_TIMES(pool, time_ns, time_ns)
+
+static int index_anchor(struct gp_chunk_index *x, const struct gp_record_view *seen)
 {
-	if (gp_array_grow(&x->anchors, &x->anchor_capacity, x->anchor_count, sizeof(*anchor)) != 0)
+	if (gp_array_grow(&x->anchors, &x->anchor_capacity, x->anchor_count, sizeof(*x->anchors)) !=
+	    0)
 		return -ENOMEM;
-	x->anchors[x->anchor_count++] = *anchor;
+	x->anchors[x->anchor_count++] = seen->record->anchor;
 	return 0;
 }
 
-static void note_string(struct gp_chunk_index *x, const struct gp_record_string *r,
-			const char *text)
+static int index_string(struct gp_chunk_index *x, const struct gp_record_view *seen)
 {
+	const struct gp_record_string *r = &seen->record->string;
 	char digits[24] = "";
 
 	if (r->space != GP_STRING_INFO || r->id != GP_INFO_TICKS_PER_SECOND ||
 	    r->length_bytes >= sizeof(digits))
-		return;
-	memcpy(digits, text, r->length_bytes);
+		return 0;
+	memcpy(digits, seen->text, r->length_bytes);
 	x->ticks_per_second = strtod(digits, NULL);
+	return 0;
 }
 
-static int note_other(struct gp_chunk_index *x, const union gp_any_record *record, const char *text)
+static int index_end(struct gp_chunk_index *x, const struct gp_record_view *seen)
 {
-	last_entry(x)->has_others = true;
-	/* anchors cost next to nothing, and a long run has many */
-	last_entry(x)->definitions += record->head.kind != GP_RECORD_ANCHOR;
-	switch (record->head.kind) {
-	case GP_RECORD_ANCHOR:
-		return note_anchor(x, &record->anchor);
-	case GP_RECORD_STRING:
-		note_string(x, &record->string, text);
-		return 0;
-	case GP_RECORD_END:
-		x->is_closed |= record->end.reason == GP_END_EXIT;
-		return 0;
-	case GP_RECORD_NODE:
-		return append_number(&x->named, record->node.correlation_id);
-	case GP_RECORD_STREAM:
-		return append_number(&x->named, record->stream.correlation_id);
-	default:
-		return 0;
+	x->is_closed |= seen->record->end.reason == GP_END_EXIT;
+	return 0;
+}
+
+static int index_node(struct gp_chunk_index *x, const struct gp_record_view *seen)
+{
+	return append_number(&x->named, seen->record->node.correlation_id);
+}
+
+static int index_stream(struct gp_chunk_index *x, const struct gp_record_view *seen)
+{
+	return append_number(&x->named, seen->record->stream.correlation_id);
+}
+
+/* Facts of which no more is to be known than that they are there. */
+GP_RECORD_IGNORE(index, shape)
+GP_RECORD_IGNORE(index, device)
+GP_RECORD_IGNORE(index, context)
+GP_RECORD_IGNORE(index, counter)
+GP_RECORD_IGNORE(index, usage)
+GP_RECORD_IGNORE(index, thread)
+GP_RECORD_IGNORE(index, context_end)
+GP_RECORD_IGNORE(index, event)
+GP_RECORD_IGNORE(index, jit)
+GP_RECORD_IGNORE(index, gate)
+GP_RECORD_IGNORE(index, frame)
+GP_RECORD_IGNORE(index, module)
+GP_RECORD_IGNORE(index, link)
+GP_RECORD_IGNORE(index, waiting)
+GP_RECORD_IGNORE(index, sample)
+GP_RECORD_IGNORE(index, in_flight)
+GP_RECORD_IGNORE(index, stream_wait)
+
+static GP_RECORD_VISITOR(visit, index, struct gp_chunk_index)
+
+	static int take_record(void *context, const struct gp_record_view *seen)
+{
+	struct gp_chunk_index *x = context;
+	struct entry *e = last_entry(x);
+
+	if (gp_record_role(seen->record) == GP_ROLE_FACT) {
+		e->has_others = true;
+		/* anchors cost next to nothing, and a long run has many */
+		e->definitions += seen->record->head.kind != GP_RECORD_ANCHOR;
 	}
+	return visit(x, seen);
 }
 
 /* ---- chunk by chunk ---- */
-
-static int note_record(struct gp_chunk_index *x, const union gp_any_record *record,
-		       const char *text)
-{
-	switch (record->head.kind) {
-	case GP_RECORD_CALL:
-		return note_call(x, &record->call);
-	case GP_RECORD_MEMORY:
-		return note_memory(x, &record->memory);
-	case GP_RECORD_RANGE:
-		return note_range(x, &record->range);
-	case GP_RECORD_KERNEL:
-		return note_operation(x, OPERATION(record->kernel));
-	case GP_RECORD_COPY:
-		return note_operation(x, OPERATION(record->copy));
-	case GP_RECORD_MEMSET:
-		return note_operation(x, OPERATION(record->memset));
-	case GP_RECORD_GRAPH:
-		return note_operation(x, OPERATION(record->graph));
-	case GP_RECORD_OVERHEAD:
-		note_cupti(x, record->overhead.start_ns, record->overhead.end_ns);
-		return 0;
-	case GP_RECORD_SYNC:
-		note_cupti(x, record->sync.start_ns, record->sync.end_ns);
-		return 0;
-	case GP_RECORD_UNIFIED:
-		note_cupti(x, record->unified.start_ns, record->unified.end_ns);
-		return 0;
-	case GP_RECORD_POOL:
-		note_cupti(x, record->pool.time_ns, record->pool.time_ns);
-		return 0;
-	case GP_RECORD_HOST_FUNCTION:
-		note_cupti(x, record->host_function.start_ns, record->host_function.end_ns);
-		return 0;
-	case GP_RECORD_THREAD:
-		x->record_thread = record->thread.id;
-		return 0;
-	default:
-		return note_other(x, record, text);
-	}
-}
-
-bool gp_chunk_index_is_event(const union gp_any_record *record)
-{
-	switch (record->head.kind) {
-	case GP_RECORD_CALL:
-	case GP_RECORD_MEMORY:
-	case GP_RECORD_RANGE:
-	case GP_RECORD_KERNEL:
-	case GP_RECORD_COPY:
-	case GP_RECORD_MEMSET:
-	case GP_RECORD_GRAPH:
-	case GP_RECORD_OVERHEAD:
-	case GP_RECORD_SYNC:
-	case GP_RECORD_UNIFIED:
-	case GP_RECORD_POOL:
-	case GP_RECORD_HOST_FUNCTION:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static int take_record(void *context, const union gp_any_record *record, const char *text)
-{
-	struct gp_chunk_index *x = context;
-	int result = note_record(x, record, text);
-
-	if (record->head.kind != GP_RECORD_THREAD)
-		x->record_thread = 0;
-	return result;
-}
 
 /* Saved rings are taken whole: there is little in them, and it is the end. */
 static int take_chunk(struct gp_chunk_index *x, const struct gp_chunk *chunk, uint64_t place)
@@ -457,7 +433,7 @@ static int take_chunk(struct gp_chunk_index *x, const struct gp_chunk *chunk, ui
 	const struct gp_chunk_header *h = &chunk->header;
 	const struct gp_record_sink sink = {take_record, x};
 	struct gp_decoded decoded = {0};
-	int result = 0;
+	int result;
 
 	if (gp_array_grow(&x->entries, &x->capacity, x->count, sizeof(*x->entries)) != 0)
 		return -ENOMEM;
@@ -469,17 +445,11 @@ static int take_chunk(struct gp_chunk_index *x, const struct gp_chunk *chunk, ui
 		.op_low = UINT32_MAX,
 		.first_left = x->left_count,
 	};
-	x->ring_thread = h->thread;
-	x->record_thread = 0;
 	if (h->form == GP_CHUNK_SLOTS) {
 		last_entry(x)->is_everywhere = true;
 		x->is_saved |= h->ring == 0;
-		result = gp_decode_slots(chunk->payload, h->payload_bytes / GP_SLOT_BYTES, &sink,
-					 &decoded);
-	} else if (h->form == GP_CHUNK_PACKED || h->form == GP_CHUNK_KEPT) {
-		result = gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink,
-					   &decoded);
 	}
+	result = gp_decode_chunk(chunk, &sink, &decoded);
 	last_entry(x)->has_others |= decoded.unknown > 0;
 	x->events += last_entry(x)->events;
 	return result == 0 && x->left_count > FEW_LEFTS + x->events / 2 ? -ENOTSUP : result;

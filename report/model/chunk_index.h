@@ -2,9 +2,8 @@
  * chunk_index: what each chunk of a trace holds, so that a part of a large trace can be loaded
  * without the rest.
  *
- * Made in one pass over the file, in some 120 bytes a chunk.  Events are what grows with a run:
- * calls, operations, ranges, allocations, waits, states of pools.  All else (definitions above all)
- * is taken whole for every part.  Of ranges and allocations a part needs those that began before it
+ * Made in one pass over the file, in some 120 bytes a chunk.  Events are of a time
+ * (gp_record_is_event()); all else, definitions above all, is taken whole for every part.  Of ranges and allocations a part needs those that began before it
  * or end after it, too: a record whose other half is not in the same chunk is "left", and kept.
  *
  * What is chosen for a window is, besides the chunks with events in it: those with the other halves
@@ -101,8 +100,5 @@ const struct gp_chunk_left *gp_chunk_index_lefts(const struct gp_chunk_index *in
  */
 bool gp_chunk_index_needs(const struct gp_chunk_index *index, uint64_t chunk,
 			  const struct gp_chunk_left *left);
-
-/* Whether it is an event: of a chunk of which others are wanted, it is not. */
-bool gp_chunk_index_is_event(const union gp_any_record *record);
 
 #endif

@@ -224,8 +224,7 @@ static int set_info(struct gp_live *l, const struct gp_record_string *r, const c
 	return set_text(&l->info[r->id], text, r->length_bytes);
 }
 
-static int take_string(struct gp_live *l, const union gp_any_record *record, const char *text,
-		       uint32_t thread_id)
+static int live_string(struct gp_live *l, const struct gp_record_view *seen)
 {
 	static int (*const spaces[])(struct gp_live *, const struct gp_record_string *,
 				     const char *) = {
@@ -233,14 +232,13 @@ static int take_string(struct gp_live *l, const union gp_any_record *record, con
 		[GP_STRING_THREAD] = name_thread, [GP_STRING_DEVICE] = name_device,
 		[GP_STRING_INFO] = set_info,
 	};
-	const struct gp_record_string *r = &record->string;
+	const struct gp_record_string *r = &seen->record->string;
 
-	(void)thread_id;
 	if (r->space == GP_STRING_RANGE)
-		return gp_live_ranges_define(&l->ranges, r->id, text, r->length_bytes);
+		return gp_live_ranges_define(&l->ranges, r->id, seen->text, r->length_bytes);
 	if (r->space >= sizeof(spaces) / sizeof(spaces[0]) || !spaces[r->space])
 		return 0;
-	return spaces[r->space](l, r, text);
+	return spaces[r->space](l, r, seen->text);
 }
 
 /* ---- calls ---- */
@@ -271,32 +269,23 @@ static int add_call(struct gp_live *l, const struct gp_record_call *r)
 	return 0;
 }
 
-static int take_call(struct gp_live *l, const union gp_any_record *record, const char *text,
-		     uint32_t thread_id)
+static int live_call(struct gp_live *l, const struct gp_record_view *seen)
 {
-	(void)text;
-	(void)thread_id;
-	return add_call(l, &record->call);
+	return add_call(l, &seen->record->call);
 }
 
-static int take_memory(struct gp_live *l, const union gp_any_record *record, const char *text,
-		       uint32_t thread_id)
+static int live_memory(struct gp_live *l, const struct gp_record_view *seen)
 {
-	int result = add_call(l, &record->memory.call);
+	int result = add_call(l, &seen->record->memory.call);
 
-	(void)text;
-	(void)thread_id;
-	if (result != 0 || record->memory.device_id >= GP_DEVICE_LIMIT)
+	if (result != 0 || seen->record->memory.device_id >= GP_DEVICE_LIMIT)
 		return result;
-	return gp_live_memory_take(&l->memory, &record->memory);
+	return gp_live_memory_take(&l->memory, &seen->record->memory);
 }
 
-static int take_context_end(struct gp_live *l, const union gp_any_record *record, const char *text,
-			    uint32_t thread_id)
+static int live_context_end(struct gp_live *l, const struct gp_record_view *seen)
 {
-	(void)text;
-	(void)thread_id;
-	return gp_live_memory_end_context(&l->memory, &record->context_end);
+	return gp_live_memory_end_context(&l->memory, &seen->record->context_end);
 }
 
 /* ---- what a device did ---- */
@@ -312,14 +301,11 @@ static int add_operation(struct gp_live *l, struct gp_live_flow *flow, uint16_t 
 	return gp_live_busy_add(&l->busy, device, start_ns, end_ns);
 }
 
-static int take_kernel(struct gp_live *l, const union gp_any_record *record, const char *text,
-		       uint32_t thread_id)
+static int live_kernel(struct gp_live *l, const struct gp_record_view *seen)
 {
-	const struct gp_record_kernel *r = &record->kernel;
+	const struct gp_record_kernel *r = &seen->record->kernel;
 	struct gp_live_kernel *kernel = find_kernel(l, r->name_id);
 
-	(void)text;
-	(void)thread_id;
 	if (!kernel)
 		return -ENOMEM;
 	l->own_kernels += r->graph_node_id == 0 && !(r->flags & GP_KERNEL_DEVICE_LAUNCHED);
@@ -363,18 +349,15 @@ static void drop_what_has_come(struct gp_live *l)
 	l->open_count = kept;
 }
 
-static int take_in_flight(struct gp_live *l, const union gp_any_record *record, const char *text,
-			  uint32_t thread_id)
+static int live_in_flight(struct gp_live *l, const struct gp_record_view *seen)
 {
-	(void)text;
-	(void)thread_id;
-	if (record->in_flight.unasked != 0)
+	if (seen->record->in_flight.unasked != 0)
 		return 0;
 	if (l->open_count == l->open_capacity)
 		drop_what_has_come(l);
 	if (gp_array_grow(&l->open, &l->open_capacity, l->open_count, sizeof(*l->open)) != 0)
 		return -ENOMEM;
-	l->open[l->open_count++] = (struct gp_live_launch){.look = record->in_flight};
+	l->open[l->open_count++] = (struct gp_live_launch){.look = seen->record->in_flight};
 	return 0;
 }
 
@@ -382,13 +365,10 @@ static int take_in_flight(struct gp_live *l, const union gp_any_record *record, 
  * Numbers of calls are given when these begin: of calls of two threads that go on at once their
  * order counts.
  */
-static int take_stream_wait(struct gp_live *l, const union gp_any_record *record, const char *text,
-			    uint32_t thread_id)
+static int live_stream_wait(struct gp_live *l, const struct gp_record_view *seen)
 {
-	const struct gp_record_stream_wait *r = &record->stream_wait;
+	const struct gp_record_stream_wait *r = &seen->record->stream_wait;
 
-	(void)text;
-	(void)thread_id;
 	for (uint32_t i = 0; i < l->open_count; i++) {
 		const struct gp_record_in_flight *look = &l->open[i].look;
 
@@ -399,14 +379,11 @@ static int take_stream_wait(struct gp_live *l, const union gp_any_record *record
 	return 0;
 }
 
-static int take_copy(struct gp_live *l, const union gp_any_record *record, const char *text,
-		     uint32_t thread_id)
+static int live_copy(struct gp_live *l, const struct gp_record_view *seen)
 {
-	const struct gp_record_copy *r = &record->copy;
+	const struct gp_record_copy *r = &seen->record->copy;
 	uint8_t kind = r->copy_kind < GP_COPY_KINDS ? r->copy_kind : 0;
 
-	(void)text;
-	(void)thread_id;
 	if (kind == GP_COPY_HTOH) { /* no work of a device */
 		add(&l->copies[kind], r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0,
 		    r->bytes);
@@ -415,36 +392,27 @@ static int take_copy(struct gp_live *l, const union gp_any_record *record, const
 	return add_operation(l, &l->copies[kind], r->device_id, r->start_ns, r->end_ns, r->bytes);
 }
 
-static int take_memset(struct gp_live *l, const union gp_any_record *record, const char *text,
-		       uint32_t thread_id)
+static int live_memset(struct gp_live *l, const struct gp_record_view *seen)
 {
-	const struct gp_record_memset *r = &record->memset;
+	const struct gp_record_memset *r = &seen->record->memset;
 
-	(void)text;
-	(void)thread_id;
 	return add_operation(l, &l->sets, r->device_id, r->start_ns, r->end_ns, r->bytes);
 }
 
-static int take_graph(struct gp_live *l, const union gp_any_record *record, const char *text,
-		      uint32_t thread_id)
+static int live_graph(struct gp_live *l, const struct gp_record_view *seen)
 {
-	const struct gp_record_graph *r = &record->graph;
+	const struct gp_record_graph *r = &seen->record->graph;
 
-	(void)text;
-	(void)thread_id;
 	return add_operation(l, &l->graphs, r->device_id, r->start_ns, r->end_ns, 0);
 }
 
 /* ---- the rest ---- */
 
-static int take_device(struct gp_live *l, const union gp_any_record *record, const char *text,
-		       uint32_t thread_id)
+static int live_device(struct gp_live *l, const struct gp_record_view *seen)
 {
-	const struct gp_record_device *r = &record->device;
+	const struct gp_record_device *r = &seen->record->device;
 	struct gp_live_device *device;
 
-	(void)text;
-	(void)thread_id;
 	if (r->device_id >= GP_DEVICE_LIMIT)
 		return 0;
 	device = gp_live_device(l, r->device_id);
@@ -454,13 +422,10 @@ static int take_device(struct gp_live *l, const union gp_any_record *record, con
 	return 0;
 }
 
-static int take_anchor(struct gp_live *l, const union gp_any_record *record, const char *text,
-		       uint32_t thread_id)
+static int live_anchor(struct gp_live *l, const struct gp_record_view *seen)
 {
-	const struct gp_record_anchor *r = &record->anchor;
+	const struct gp_record_anchor *r = &seen->record->anchor;
 
-	(void)text;
-	(void)thread_id;
 	if (l->first_anchor.slots == 0)
 		l->first_anchor = *r;
 	l->last_anchor = *r;
@@ -469,57 +434,47 @@ static int take_anchor(struct gp_live *l, const union gp_any_record *record, con
 	return 0;
 }
 
-static int take_range(struct gp_live *l, const union gp_any_record *record, const char *text,
-		      uint32_t thread_id)
+static int live_range(struct gp_live *l, const struct gp_record_view *seen)
 {
-	(void)text;
-	gp_live_ranges_take(&l->ranges, &record->range, thread_id);
+	gp_live_ranges_take(&l->ranges, &seen->record->range, seen->thread_id);
 	return 0;
 }
 
-static int take_gate(struct gp_live *l, const union gp_any_record *record, const char *text,
-		     uint32_t thread_id)
+static int live_gate(struct gp_live *l, const struct gp_record_view *seen)
 {
-	(void)text;
-	(void)thread_id;
-	l->is_paused = !record->gate.on;
-	l->has_paused |= l->is_paused && record->gate.reason != GP_GATE_FULL;
-	l->gate_reason = record->gate.reason;
+	l->is_paused = !seen->record->gate.on;
+	l->has_paused |= l->is_paused && seen->record->gate.reason != GP_GATE_FULL;
+	l->gate_reason = seen->record->gate.reason;
 	return 0;
 }
 
-static int take_end(struct gp_live *l, const union gp_any_record *record, const char *text,
-		    uint32_t thread_id)
+static int live_end(struct gp_live *l, const struct gp_record_view *seen)
 {
-	(void)text;
-	(void)thread_id;
-	if (record->end.reason == GP_END_EXIT)
-		l->end_ticks = record->end.ticks;
+	if (seen->record->end.reason == GP_END_EXIT)
+		l->end_ticks = seen->record->end.ticks;
 	return 0;
 }
 
-int gp_live_take(void *live, const union gp_any_record *record, const char *text,
-		 uint32_t thread_id)
-{
-	static int (*const takers[GP_RECORD_KIND_LIMIT])(
-		struct gp_live *, const union gp_any_record *, const char *, uint32_t) = {
-		[GP_RECORD_CALL] = take_call,
-		[GP_RECORD_MEMORY] = take_memory,
-		[GP_RECORD_KERNEL] = take_kernel,
-		[GP_RECORD_COPY] = take_copy,
-		[GP_RECORD_MEMSET] = take_memset,
-		[GP_RECORD_STRING] = take_string,
-		[GP_RECORD_DEVICE] = take_device,
-		[GP_RECORD_ANCHOR] = take_anchor,
-		[GP_RECORD_END] = take_end,
-		[GP_RECORD_CONTEXT_END] = take_context_end,
-		[GP_RECORD_GRAPH] = take_graph,
-		[GP_RECORD_RANGE] = take_range,
-		[GP_RECORD_GATE] = take_gate,
-		[GP_RECORD_IN_FLIGHT] = take_in_flight,
-		[GP_RECORD_STREAM_WAIT] = take_stream_wait,
-	};
+/* What `top` does not show. */
+GP_RECORD_IGNORE(live, overhead)
+GP_RECORD_IGNORE(live, shape)
+GP_RECORD_IGNORE(live, context)
+GP_RECORD_IGNORE(live, stream)
+GP_RECORD_IGNORE(live, usage)
+GP_RECORD_IGNORE(live, sync)
+GP_RECORD_IGNORE(live, event)
+GP_RECORD_IGNORE(live, node)
+GP_RECORD_IGNORE(live, jit)
+GP_RECORD_IGNORE(live, pool)
+GP_RECORD_IGNORE(live, unified)
+GP_RECORD_IGNORE(live, frame)
+GP_RECORD_IGNORE(live, module)
+GP_RECORD_IGNORE(live, link)
+GP_RECORD_IGNORE(live, host_function)
+GP_RECORD_IGNORE(live, sample)
+/* What the tail of the trace keeps itself (report/trace/tail.h). */
+GP_RECORD_IGNORE(live, thread)
+GP_RECORD_IGNORE(live, counter)
+GP_RECORD_IGNORE(live, waiting)
 
-	return takers[record->head.kind] ? takers[record->head.kind](live, record, text, thread_id)
-					 : 0;
-}
+GP_RECORD_VISITOR(gp_live_take, live, struct gp_live)

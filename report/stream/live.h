@@ -98,9 +98,8 @@ struct gp_live {
 struct gp_live *gp_live_new(void); /* NULL: no memory */
 void gp_live_free(struct gp_live *live);
 
-/* Takes a record (report/trace/tail.h).  Returns 0, -ENOMEM or -EOVERFLOW. */
-int gp_live_take(void *live, const union gp_any_record *record, const char *text,
-		 uint32_t thread_id);
+/* Takes a record: the sink for gp_tail_read().  Returns 0, -ENOMEM or -EOVERFLOW. */
+int gp_live_take(void *live, const struct gp_record_view *seen);
 
 /*
  * After each part of a reading: brings up to date what depends on the order of time.  Returns 0,

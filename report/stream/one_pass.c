@@ -13,16 +13,13 @@
 
 enum block_state { BLOCK_EMPTY, BLOCK_FULL, BLOCK_TAKEN, BLOCK_DONE };
 
-struct piece {
-	const uint8_t *payload;
-	uint32_t bytes, records, thread;
-};
-
-/* A record that is not summed up; its text follows it. */
+/* A record that is not only summed up. */
 struct other {
 	union gp_any_record record;
-	uint32_t thread;
-	uint32_t text_at; /* GP_NONE: it has none */
+	uint32_t thread_id;
+	uint32_t text_at; /* UINT32_MAX: it has none */
+	/* what the caller's thread does with it */
+	int (*absorb)(struct gp_one_pass *pass, const struct gp_record_view *seen);
 };
 
 /* What one thread takes at a time: the chunks of one of the reader's windows. */
@@ -30,14 +27,14 @@ struct block {
 	enum block_state state;
 	int result;
 	uint64_t unknown;
-	struct piece *pieces;
-	uint32_t piece_count, piece_capacity;
+	struct gp_chunk *chunks;
+	uint32_t chunk_count, chunk_capacity;
 	struct other *others;
 	uint32_t other_count, other_capacity;
 	char *texts;
 	size_t text_bytes, text_capacity;
 	struct gp_cover cover; /* of this block */
-	uint8_t *window;       /* with the pieces once the block is full, until then another */
+	uint8_t *window;       /* with the chunks once the block is full, until then another */
 };
 
 /* One that decodes; the first is the caller's thread. */
@@ -45,12 +42,11 @@ struct worker {
 	struct gp_one_pass *pass;
 	pthread_t thread;
 	struct gp_sums sums;
-	struct block *block;  /* at hand ... */
-	uint32_t ring_thread; /* ... and of the chunk */
+	struct block *block; /* at hand */
 };
 
 struct gp_one_pass {
-	struct gp_one_pass_sink sink;
+	struct gp_record_sink sink;
 	struct gp_totals totals;
 	uint64_t unknown;
 	int result;            /* of what was done so far */
@@ -58,6 +54,7 @@ struct gp_one_pass {
 	uint32_t block_count;
 	struct worker *workers;
 	uint32_t worker_count;
+	struct block record; /* for one at a time, on the caller's thread */
 	/* what the threads share: under the lock, as are the blocks' states */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -91,8 +88,8 @@ static int keep_text(struct block *b, struct other *other, const char *text)
 	return 0;
 }
 
-static int keep(struct block *b, uint32_t thread, const union gp_any_record *record,
-		const char *text)
+static int keep(struct block *b, const struct gp_record_view *seen,
+		int (*absorb)(struct gp_one_pass *, const struct gp_record_view *))
 {
 	int result =
 		gp_array_grow(&b->others, &b->other_capacity, b->other_count, sizeof(*b->others));
@@ -101,54 +98,110 @@ static int keep(struct block *b, uint32_t thread, const union gp_any_record *rec
 	if (result != 0)
 		return result;
 	other = &b->others[b->other_count++];
-	*other = (struct other){.record = *record, .thread = thread, .text_at = UINT32_MAX};
-	return text ? keep_text(b, other, text) : 0;
+	*other = (struct other){*seen->record, seen->thread_id, UINT32_MAX, absorb};
+	return seen->text ? keep_text(b, other, seen->text) : 0;
 }
 
-/* What is added up and needed for nothing else; and what grows with events, and is in no total. */
-static bool is_summed_up(const union gp_any_record *record)
+/* ---- what the caller's thread does with records that are kept ---- */
+
+static int absorb_memory(struct gp_one_pass *p, const struct gp_record_view *seen)
 {
-	switch (record->head.kind) {
-	case GP_RECORD_CALL:
-	case GP_RECORD_KERNEL:
-	case GP_RECORD_COPY:
-	case GP_RECORD_MEMSET:
-	case GP_RECORD_GRAPH:
-	case GP_RECORD_RANGE:
-	case GP_RECORD_OVERHEAD:
-	case GP_RECORD_SYNC:
-	case GP_RECORD_EVENT:
-	case GP_RECORD_NODE:
-	case GP_RECORD_JIT:
-	case GP_RECORD_POOL:
-	case GP_RECORD_UNIFIED:
-	case GP_RECORD_HOST_FUNCTION:
-	case GP_RECORD_SAMPLE:
-	case GP_RECORD_THREAD:
-		return true;
-	default:
-		return false;
+	return seen->record->memory.device_id < GP_DEVICE_LIMIT
+		       ? gp_live_memory_take(&p->totals.memory, &seen->record->memory)
+		       : 0;
+}
+
+static int absorb_usage(struct gp_one_pass *p, const struct gp_record_view *seen)
+{
+	const struct gp_record_usage *r = &seen->record->usage;
+	struct gp_totals *t = &p->totals;
+	uint32_t at = 0;
+	int result;
+
+	while (at < t->usage_count && t->usages[at].device_id != r->device_id)
+		at++;
+	if (r->device_id >= GP_DEVICE_LIMIT ||
+	    (at < t->usage_count && t->usages[at].ticks > r->ticks))
+		return 0;
+	result = gp_array_grow(&t->usages, &t->usage_capacity, t->usage_count, sizeof(*t->usages));
+	if (result != 0)
+		return result;
+	t->usage_count += at == t->usage_count;
+	t->usages[at] = *r;
+	return 0;
+}
+
+static int give_on(struct gp_one_pass *p, const struct gp_record_view *seen)
+{
+	return p->sink.visit(p->sink.owner, seen);
+}
+
+static int absorb_context_end(struct gp_one_pass *p, const struct gp_record_view *seen)
+{
+	int result = gp_live_memory_end_context(&p->totals.memory, &seen->record->context_end);
+
+	return result == 0 ? give_on(p, seen) : result;
+}
+
+/* ---- each kind ---- */
+
+#define SUM(name)                                                                                  \
+	static int pass_##name(struct worker *w, const struct gp_record_view *seen)                \
+	{                                                                                          \
+		return gp_sums_##name(&w->sums, seen->record);                                     \
 	}
-}
+SUM(call)
+SUM(kernel)
+SUM(copy)
+SUM(memset)
+SUM(graph)
+SUM(range)
 
-/* A function of its own, so that what is summed up, nearly all, has none of its cost. */
-static __attribute__((noinline)) int
-take_and_keep(struct worker *w, const union gp_any_record *record, const char *text)
+static int pass_memory(struct worker *w, const struct gp_record_view *seen)
 {
-	int result = gp_sums_add(&w->sums, record);
+	int result = gp_sums_call(&w->sums, seen->record);
 
-	return result == 0 ? keep(w->block, w->ring_thread, record, text) : result;
+	return result == 0 ? keep(w->block, seen, absorb_memory) : result;
 }
 
-static int take(void *context, const union gp_any_record *record, const char *text)
-{
-	struct worker *w = context;
+#define KEEP(name, absorb)                                                                         \
+	static int pass_##name(struct worker *w, const struct gp_record_view *seen)                \
+	{                                                                                          \
+		return keep(w->block, seen, absorb);                                               \
+	}
+KEEP(usage, absorb_usage)
+KEEP(context_end, absorb_context_end)
+KEEP(string, give_on)
+KEEP(shape, give_on)
+KEEP(device, give_on)
+KEEP(context, give_on)
+KEEP(stream, give_on)
+KEEP(anchor, give_on)
+KEEP(counter, give_on)
+KEEP(end, give_on)
+KEEP(gate, give_on)
+KEEP(frame, give_on)
+KEEP(module, give_on)
+KEEP(link, give_on)
+KEEP(waiting, give_on)
+KEEP(in_flight, give_on)
+KEEP(stream_wait, give_on)
 
-	return is_summed_up(record) ? gp_sums_add(&w->sums, record)
-				    : take_and_keep(w, record, text);
-}
+/* In no total, and they grow with the run. */
+GP_RECORD_IGNORE(pass, overhead)
+GP_RECORD_IGNORE(pass, thread)
+GP_RECORD_IGNORE(pass, sync)
+GP_RECORD_IGNORE(pass, event)
+GP_RECORD_IGNORE(pass, node)
+GP_RECORD_IGNORE(pass, jit)
+GP_RECORD_IGNORE(pass, pool)
+GP_RECORD_IGNORE(pass, unified)
+GP_RECORD_IGNORE(pass, host_function)
+GP_RECORD_IGNORE(pass, sample)
 
-static void decode(struct worker *w, struct block *b)
+static GP_RECORD_VISITOR(take, pass, struct worker)
+
+	static void decode(struct worker *w, struct block *b)
 {
 	struct gp_record_sink sink = {take, w};
 	struct gp_decoded decoded = {0};
@@ -156,13 +209,8 @@ static void decode(struct worker *w, struct block *b)
 
 	w->block = b;
 	b->result = 0;
-	for (uint32_t i = 0; i < b->piece_count && b->result == 0; i++) {
-		const struct piece *piece = &b->pieces[i];
-
-		w->ring_thread = piece->thread;
-		b->result = gp_decode_payload_for_sums(piece->payload, piece->bytes, piece->records,
-						       &sink, &decoded);
-	}
+	for (uint32_t i = 0; i < b->chunk_count && b->result == 0; i++)
+		b->result = gp_decode_chunk_for_sums(&b->chunks[i], &sink, &decoded);
 	b->unknown = decoded.unknown;
 	/* the times go with the block, and its room for them is for the next ones */
 	b->cover = w->sums.cover;
@@ -248,7 +296,7 @@ static struct block *new_block(void)
 	return NULL;
 }
 
-struct gp_one_pass *gp_one_pass_new(const struct gp_one_pass_sink *sink)
+struct gp_one_pass *gp_one_pass_new(const struct gp_record_sink *sink)
 {
 	struct gp_one_pass *p = calloc(1, sizeof(*p));
 	uint32_t cores = gp_core_count(), threads = cores < MOST_THREADS ? cores : MOST_THREADS;
@@ -275,14 +323,13 @@ fail:
 	return NULL;
 }
 
-static void free_block(struct block *b)
+static void clear_block(struct block *b)
 {
-	free(b->pieces);
+	free(b->chunks);
 	free(b->window);
 	free(b->others);
 	free(b->texts);
 	gp_cover_free(&b->cover);
-	free(b);
 }
 
 void gp_one_pass_free(struct gp_one_pass *p)
@@ -290,8 +337,11 @@ void gp_one_pass_free(struct gp_one_pass *p)
 	if (!p)
 		return;
 	end_threads(p);
-	for (uint32_t i = 0; i < p->block_count; i++)
-		free_block(p->blocks[i]);
+	for (uint32_t i = 0; i < p->block_count; i++) {
+		clear_block(p->blocks[i]);
+		free(p->blocks[i]);
+	}
+	clear_block(&p->record);
 	for (uint32_t i = 0; i < p->worker_count; i++)
 		gp_sums_free(&p->workers[i].sums);
 	free(p->blocks);
@@ -304,61 +354,32 @@ void gp_one_pass_free(struct gp_one_pass *p)
 
 /* ---- what the caller's thread does with a block that is done ---- */
 
-static int take_usage(struct gp_totals *t, const struct gp_record_usage *r)
+static int absorb_others(struct gp_one_pass *p, struct block *b)
 {
-	uint32_t at = 0;
-	int result;
+	int result = 0;
 
-	while (at < t->usage_count && t->usages[at].device_id != r->device_id)
-		at++;
-	if (r->device_id >= GP_DEVICE_LIMIT ||
-	    (at < t->usage_count && t->usages[at].ticks > r->ticks))
-		return 0;
-	result = gp_array_grow(&t->usages, &t->usage_capacity, t->usage_count, sizeof(*t->usages));
-	if (result != 0)
-		return result;
-	t->usage_count += at == t->usage_count;
-	t->usages[at] = *r;
-	return 0;
-}
+	for (uint32_t i = 0; i < b->other_count && result == 0; i++) {
+		const struct other *other = &b->others[i];
+		const char *text = other->text_at == UINT32_MAX ? NULL : b->texts + other->text_at;
 
-static int take_other(struct gp_one_pass *p, uint32_t thread, const union gp_any_record *record,
-		      const char *text)
-{
-	if (record->head.kind == GP_RECORD_MEMORY)
-		return record->memory.device_id < GP_DEVICE_LIMIT
-			       ? gp_live_memory_take(&p->totals.memory, &record->memory)
-			       : 0;
-	if (record->head.kind == GP_RECORD_USAGE)
-		return take_usage(&p->totals, &record->usage);
-	if (record->head.kind == GP_RECORD_CONTEXT_END) {
-		int result = gp_live_memory_end_context(&p->totals.memory, &record->context_end);
-
-		if (result != 0)
-			return result;
+		result = other->absorb(
+			p, &(struct gp_record_view){&other->record, text, other->thread_id});
 	}
-	return p->sink.take(p->sink.context, thread, record, text);
+	b->other_count = 0;
+	b->text_bytes = 0;
+	return result;
 }
 
 static int absorb(struct gp_one_pass *p, struct block *b)
 {
-	int result = b->result;
+	int result = b->result == 0 ? absorb_others(p, b) : b->result;
 
-	for (uint32_t i = 0; i < b->other_count && result == 0; i++) {
-		const struct other *other = &b->others[i];
-
-		result =
-			take_other(p, other->thread, &other->record,
-				   other->text_at == UINT32_MAX ? NULL : b->texts + other->text_at);
-	}
 	if (result == 0)
 		result = gp_live_memory_settle(&p->totals.memory);
 	if (result == 0)
 		result = gp_cover_take(&p->totals.cover, &b->cover);
 	p->unknown += b->unknown;
-	b->piece_count = 0;
-	b->other_count = 0;
-	b->text_bytes = 0;
+	b->chunk_count = 0;
 	return result;
 }
 
@@ -390,7 +411,7 @@ static void hand_over(struct gp_one_pass *p)
 {
 	struct block *b = block_at(p, p->filled);
 
-	if (b->piece_count == 0)
+	if (b->chunk_count == 0)
 		return;
 	pthread_mutex_lock(&p->lock);
 	b->state = BLOCK_FULL;
@@ -404,24 +425,22 @@ static void hand_over(struct gp_one_pass *p)
 
 int gp_one_pass_chunk(struct gp_one_pass *p, const struct gp_chunk *chunk)
 {
-	const struct gp_chunk_header *h = &chunk->header;
 	struct block *b = block_at(p, p->filled);
 
-	if (gp_array_grow(&b->pieces, &b->piece_capacity, b->piece_count, sizeof(*b->pieces)) != 0)
+	if (gp_array_grow(&b->chunks, &b->chunk_capacity, b->chunk_count, sizeof(*b->chunks)) != 0)
 		return -ENOMEM;
-	b->pieces[b->piece_count++] =
-		(struct piece){chunk->payload, h->payload_bytes, h->records, h->thread};
+	b->chunks[b->chunk_count++] = *chunk;
 	return p->result;
 }
 
-/* The block that is being filled takes it, where it has pieces there. */
+/* The block that is being filled takes it, where it has chunks there. */
 uint8_t *gp_one_pass_swap(void *pass, uint8_t *window)
 {
 	struct gp_one_pass *p = pass;
 	struct block *b = block_at(p, p->filled);
 	uint8_t *other = b->window;
 
-	if (b->piece_count == 0)
+	if (b->chunk_count == 0)
 		return window;
 	b->window = window;
 	hand_over(p);
@@ -438,14 +457,13 @@ int gp_one_pass_drain(struct gp_one_pass *p)
 	return p->result;
 }
 
-int gp_one_pass_record(struct gp_one_pass *p, uint32_t ring_thread,
-		       const union gp_any_record *record, const char *text)
+int gp_one_pass_record(struct gp_one_pass *p, const struct gp_record_view *seen)
 {
-	int result = gp_sums_add(&p->workers[0].sums, record);
+	int result;
 
-	if (result != 0 || is_summed_up(record))
-		return result;
-	return take_other(p, ring_thread, record, text);
+	p->workers[0].block = &p->record;
+	result = take(&p->workers[0], seen);
+	return result == 0 ? absorb_others(p, &p->record) : result;
 }
 
 int gp_one_pass_end(struct gp_one_pass *p, struct gp_totals *totals, uint64_t *unknown)

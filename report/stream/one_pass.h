@@ -11,19 +11,15 @@
 #define REPORT_STREAM_ONE_PASS_H
 
 #include "report/model/sums/totals.h"
-#include "report/trace/trace_read.h"
+#include "report/trace/decode.h"
 
 struct gp_one_pass;
 
-/* Takes what is no event: as gp_record_sink's, with the thread of the chunk's ring. */
-struct gp_one_pass_sink {
-	int (*take)(void *context, uint32_t ring_thread, const union gp_any_record *record,
-		    const char *text);
-	void *context;
-};
-
-/* NULL: no memory.  Where threads cannot be had, the caller's does it all. */
-struct gp_one_pass *gp_one_pass_new(const struct gp_one_pass_sink *sink);
+/*
+ * The sink takes what is no event, in the order of the file.  NULL: no memory.  Where threads cannot
+ * be had, the caller's does it all.
+ */
+struct gp_one_pass *gp_one_pass_new(const struct gp_record_sink *sink);
 void gp_one_pass_free(struct gp_one_pass *pass);
 
 /*
@@ -40,8 +36,7 @@ uint8_t *gp_one_pass_swap(void *pass, uint8_t *window);
 
 /* All chunks up to here are done with; then records one by one.  Both return as the above. */
 int gp_one_pass_drain(struct gp_one_pass *pass);
-int gp_one_pass_record(struct gp_one_pass *pass, uint32_t ring_thread,
-		       const union gp_any_record *record, const char *text);
+int gp_one_pass_record(struct gp_one_pass *pass, const struct gp_record_view *seen);
 
 /*
  * The end: *totals is what it all comes to, gp_totals_free() frees it; *unknown: records that were

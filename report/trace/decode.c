@@ -273,7 +273,7 @@ INLINE bool take_all_fields(struct decoder *d, uint8_t kind, uint64_t mask, stru
 	return is_whole;
 }
 
-/* Of the three kinds below, the fields that report/pass/sums reads. */
+/* Of the three kinds below, the fields that report/model/sums reads. */
 INLINE bool is_in_sums(const struct gp_field *field)
 {
 	size_t at = field->offset;
@@ -351,44 +351,55 @@ INLINE bool decode_fields(struct decoder *d, uint8_t kind, struct cursor *c, boo
 }
 
 /* Decode one record and its text; false if it is not understood. */
-INLINE bool decode_record(struct decoder *d, struct cursor *c, const union gp_any_record **record,
-			  const char **text, bool for_sums)
+INLINE bool decode_record(struct decoder *d, struct cursor *c, struct gp_record_view *seen,
+			  bool for_sums)
 {
 	uint8_t kind = c->at < c->end ? *c->at++ : 0;
 
 	if (kind == 0 || kind >= GP_RECORD_KIND_LIMIT || !decode_fields(d, kind, c, for_sums))
 		return false;
-	*record = &d->last[kind];
-	*text = NULL;
+	seen->record = &d->last[kind];
+	seen->text = NULL;
 	if (kind == GP_RECORD_STRING) {
 		uint32_t length = d->last[kind].string.length_bytes;
 
 		if (length > GP_STRING_MAX_BYTES || length > (size_t)(c->end - c->at))
 			return false;
-		*text = (const char *)c->at;
+		seen->text = (const char *)c->at;
 		c->at += length;
 	}
 	return true;
 }
 
-INLINE int decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
-			  const struct gp_record_sink *sink, struct gp_decoded *decoded,
-			  bool for_sums)
+/* Gives a record to the sink; afterwards thread_id is that of the next one. */
+INLINE int give(const struct gp_record_sink *sink, struct gp_record_view *seen,
+		uint32_t ring_thread)
 {
-	struct cursor c = {payload, payload + bytes};
+	int result = sink->visit(sink->owner, seen);
+
+	seen->thread_id = ring_thread == 0 && seen->record->head.kind == GP_RECORD_THREAD
+				  ? seen->record->thread.id
+				  : ring_thread;
+	return result;
+}
+
+INLINE int decode_payload(const struct gp_chunk *chunk, const struct gp_record_sink *sink,
+			  struct gp_decoded *decoded, bool for_sums)
+{
+	const struct gp_chunk_header *h = &chunk->header;
+	struct cursor c = {chunk->payload, chunk->payload + h->payload_bytes};
+	struct gp_record_view seen = {.thread_id = h->thread};
 	struct decoder d;
 
 	init_decoder(&d);
-	for (uint32_t i = 0; i < records; i++) {
-		const union gp_any_record *record;
-		const char *text;
+	for (uint32_t i = 0; i < h->records; i++) {
 		int result;
 
-		if (!decode_record(&d, &c, &record, &text, for_sums)) {
-			decoded->unknown += records - i;
+		if (!decode_record(&d, &c, &seen, for_sums)) {
+			decoded->unknown += h->records - i;
 			return 0;
 		}
-		result = sink->take(sink->context, record, text);
+		result = give(sink, &seen, h->thread);
 		if (result < 0)
 			return result;
 		decoded->records++;
@@ -396,16 +407,24 @@ INLINE int decode_payload(const uint8_t *payload, size_t bytes, uint32_t records
 	return 0;
 }
 
-int gp_decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
-		      const struct gp_record_sink *sink, struct gp_decoded *decoded)
+int gp_decode_chunk_for_sums(const struct gp_chunk *chunk, const struct gp_record_sink *sink,
+			     struct gp_decoded *decoded)
 {
-	return decode_payload(payload, bytes, records, sink, decoded, false);
+	return decode_payload(chunk, sink, decoded, true);
 }
 
-int gp_decode_payload_for_sums(const uint8_t *payload, size_t bytes, uint32_t records,
-			       const struct gp_record_sink *sink, struct gp_decoded *decoded)
+int gp_decode_chunk(const struct gp_chunk *chunk, const struct gp_record_sink *sink,
+		    struct gp_decoded *decoded)
 {
-	return decode_payload(payload, bytes, records, sink, decoded, true);
+	const struct gp_chunk_header *h = &chunk->header;
+
+	if (h->form == GP_CHUNK_PACKED || h->form == GP_CHUNK_KEPT)
+		return decode_payload(chunk, sink, decoded, false);
+	if (h->form == GP_CHUNK_SLOTS)
+		return gp_decode_slots(chunk->payload, h->payload_bytes / GP_SLOT_BYTES, h->thread,
+				       sink, decoded);
+	decoded->unknown += h->records;
+	return 0;
 }
 
 size_t gp_decode_record_slots(const uint8_t *slot)
@@ -421,13 +440,15 @@ size_t gp_decode_record_slots(const uint8_t *slot)
 							  : 0;
 }
 
-int gp_decode_slots(const uint8_t *slots, size_t slot_count, const struct gp_record_sink *sink,
-		    struct gp_decoded *decoded)
+int gp_decode_slots(const uint8_t *slots, size_t slot_count, uint32_t ring_thread,
+		    const struct gp_record_sink *sink, struct gp_decoded *decoded)
 {
+	union gp_any_record record;
+	struct gp_record_view seen = {.record = &record, .thread_id = ring_thread};
+
 	for (size_t at = 0; at < slot_count;) {
 		const uint8_t *from = slots + at * GP_SLOT_BYTES;
 		size_t used = gp_decode_record_slots(from), needed;
-		union gp_any_record record;
 		int result;
 
 		if (used == 0 || used > slot_count - at) {
@@ -441,8 +462,8 @@ int gp_decode_slots(const uint8_t *slots, size_t slot_count, const struct gp_rec
 			continue;
 		}
 		memcpy(&record, from, needed);
-		result = sink->take(sink->context, &record,
-				    *from == GP_RECORD_STRING ? (const char *)from + needed : NULL);
+		seen.text = *from == GP_RECORD_STRING ? (const char *)from + needed : NULL;
+		result = give(sink, &seen, ring_thread);
 		if (result < 0)
 			return result;
 		decoded->records++;

@@ -9,24 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpuprof/record.h"
-
-union gp_any_record {
-	struct gp_record head;
-#define X(number, NAME, name) struct gp_record_##name name;
-	GP_RECORD_KINDS(X)
-#undef X
-};
+#include "report/trace/record_visitor.h"
+#include "report/trace/trace_read.h"
 
 /* Where records go. */
 struct gp_record_sink {
-	/*
-	 * Take one record of a known kind; text is the text of a string record (string.length_bytes
-	 * bytes, not terminated), else NULL.  Both live until the return.  A negative result ends
-	 * the decoding.
-	 */
-	int (*take)(void *context, const union gp_any_record *record, const char *text);
-	void *context;
+	gp_record_visit *visit;
+	void *owner;
 };
 
 struct gp_decoded {
@@ -35,22 +24,25 @@ struct gp_decoded {
 };
 
 /*
- * Decode the payload of a valid chunk that holds `records` records (gpuprof/trace.h); adds to
- * *decoded. Returns 0, or what the sink returned.
+ * Decode the payload of a valid chunk (gpuprof/trace.h) of form PACKED, KEPT or SLOTS; the records
+ * of any other are unknown.  Adds to *decoded.  Returns 0, or what the sink returned.
  */
-int gp_decode_payload(const uint8_t *payload, size_t bytes, uint32_t records,
-		      const struct gp_record_sink *sink, struct gp_decoded *decoded);
+int gp_decode_chunk(const struct gp_chunk *chunk, const struct gp_record_sink *sink,
+		    struct gp_decoded *decoded);
 
 /*
- * The same where calls, kernels and ranges are only added up (report/pass/sums): of these, what is
- * in no sum is stepped over, and anything in the records.
+ * The same of a PACKED or KEPT chunk where calls, kernels and ranges are only added up
+ * (report/model/sums): of these, what is in no sum is stepped over, and anything in the records.
  */
-int gp_decode_payload_for_sums(const uint8_t *payload, size_t bytes, uint32_t records,
-			       const struct gp_record_sink *sink, struct gp_decoded *decoded);
+int gp_decode_chunk_for_sums(const struct gp_chunk *chunk, const struct gp_record_sink *sink,
+			     struct gp_decoded *decoded);
 
-/* The same for slots as they stand in a ring (gpuprof/record.h), beginning with a record. */
-int gp_decode_slots(const uint8_t *slots, size_t slot_count, const struct gp_record_sink *sink,
-		    struct gp_decoded *decoded);
+/*
+ * The same for slots as they stand in a ring (gpuprof/record.h), beginning with a record; the ring
+ * is of that thread, or shared (0).
+ */
+int gp_decode_slots(const uint8_t *slots, size_t slot_count, uint32_t ring_thread,
+		    const struct gp_record_sink *sink, struct gp_decoded *decoded);
 
 /* The number of slots of the record that begins at `slot`; 0 if it cannot be one. */
 size_t gp_decode_record_slots(const uint8_t *slot);

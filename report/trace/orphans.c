@@ -69,12 +69,13 @@ static void take_fact(struct orphan *o, const struct gp_record_string *string, c
 		o->is_of_boot = is_text(string, text, o->header.boot_id);
 }
 
-static int take_record(void *context, const union gp_any_record *record, const char *text)
+static int take_record(void *context, const struct gp_record_view *seen)
 {
+	const union gp_any_record *record = seen->record;
 	struct orphan *o = context;
 
 	if (record->head.kind == GP_RECORD_STRING)
-		take_fact(o, &record->string, text);
+		take_fact(o, &record->string, seen->text);
 	else if (record->head.kind == GP_RECORD_END)
 		o->closed |= record->end.reason == GP_END_EXIT;
 	else if (record->head.kind == GP_RECORD_COUNTER && record->counter.counter < GP_COUNTERS)
@@ -94,10 +95,8 @@ static void take_chunk(struct orphan *o, const struct gp_chunk *chunk)
 		o->saved = h->ring == 0;
 	if (h->ring != 0)
 		gp_rings_cover(&o->rings, h->ring, h->position + h->position_slots);
-	else if (h->form == GP_CHUNK_SLOTS)
-		gp_decode_slots(chunk->payload, h->payload_bytes / GP_SLOT_BYTES, &sink, &decoded);
-	else if (h->form == GP_CHUNK_PACKED || h->form == GP_CHUNK_KEPT)
-		gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink, &decoded);
+	else
+		gp_decode_chunk(chunk, &sink, &decoded);
 }
 
 static int take_trace(struct orphan *o, struct gp_trace *trace)

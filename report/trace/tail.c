@@ -35,9 +35,8 @@ struct gp_tail {
 	bool is_at_end; /* of the file, as it was when last looked at */
 
 	/* of the slots at hand */
-	const struct gp_tail_sink *sink;
+	const struct gp_record_sink *sink;
 	uint64_t position, from; /* of the next record, and of the first one to be given */
-	uint32_t ring_thread, record_thread;
 
 	bool is_saved; /* the file has what was in the rings: nobody writes any more */
 	struct gp_record_waiting *saved_calls;
@@ -173,38 +172,25 @@ static uint64_t slots_of(const union gp_any_record *record)
 						     : record->head.slots;
 }
 
-static int take(void *context, const union gp_any_record *record, const char *text)
+static int take(void *context, const struct gp_record_view *seen)
 {
 	struct gp_tail *t = context;
 	bool is_known = t->position < t->from;
-	uint32_t thread = t->ring_thread != 0 ? t->ring_thread : t->record_thread;
-	int result = note(t, record, text);
+	int result = note(t, seen->record, seen->text);
 
 	t->state.is_empty = false;
-	t->position += slots_of(record);
-	t->record_thread = record->head.kind == GP_RECORD_THREAD ? record->thread.id : 0;
-	if (is_known || result != 0 || record->head.kind == GP_RECORD_THREAD)
-		return result;
-	return t->sink->take(t->sink->context, record, text, thread);
+	t->position += slots_of(seen->record);
+	return is_known || result != 0 ? result : t->sink->visit(t->sink->owner, seen);
 }
 
 /* ---- the file ---- */
 
 static int decode(struct gp_tail *t, const struct gp_chunk *chunk)
 {
-	const struct gp_chunk_header *h = &chunk->header;
 	struct gp_record_sink sink = {take, t};
 	struct gp_decoded decoded = {0};
-	int result = 0;
+	int result = gp_decode_chunk(chunk, &sink, &decoded);
 
-	if (h->form == GP_CHUNK_SLOTS)
-		result = gp_decode_slots(chunk->payload, h->payload_bytes / GP_SLOT_BYTES, &sink,
-					 &decoded);
-	else if (h->form == GP_CHUNK_PACKED || h->form == GP_CHUNK_KEPT)
-		result = gp_decode_payload(chunk->payload, h->payload_bytes, h->records, &sink,
-					   &decoded);
-	else
-		decoded.unknown = h->records;
 	t->state.unknown_records += decoded.unknown;
 	return result;
 }
@@ -217,8 +203,6 @@ static int take_chunk(struct gp_tail *t, const struct gp_chunk *chunk)
 
 	t->position = h->position;
 	t->from = h->ring != 0 ? given_end(t, h->ring) : 0;
-	t->ring_thread = h->thread;
-	t->record_thread = 0;
 	t->is_saved |= h->form == GP_CHUNK_SLOTS;
 	if (h->ring != 0 && end <= t->from)
 		return 0;
@@ -256,9 +240,7 @@ static int take_ring(struct gp_tail *t, const struct gp_ring *ring)
 		return 0;
 	t->position = ring->first + ring->count - count;
 	t->from = 0;
-	t->ring_thread = ring->thread;
-	t->record_thread = 0;
-	result = gp_decode_slots(slots, count, &sink, &decoded);
+	result = gp_decode_slots(slots, count, ring->thread, &sink, &decoded);
 	t->state.unknown_records += decoded.unknown;
 	return result == 0 ? note_given(t, ring->ring, ring->first + ring->count) : result;
 }
@@ -316,7 +298,7 @@ static int catch_up(struct gp_tail *t)
 
 /* ---- the whole ---- */
 
-int gp_tail_read(struct gp_tail *t, const struct gp_tail_sink *sink)
+int gp_tail_read(struct gp_tail *t, const struct gp_record_sink *sink)
 {
 	int result;
 

@@ -19,17 +19,6 @@
 
 struct gp_tail;
 
-struct gp_tail_sink {
-	/*
-	 * Takes a record as gp_record_sink's does; thread_id is its thread, 0 = not known.  Records
-	 * of one thread come in their order, those of several in any.  A negative result ends the
-	 * reading.
-	 */
-	int (*take)(void *context, const union gp_any_record *record, const char *text,
-		    uint32_t thread_id);
-	void *context;
-};
-
 struct gp_tail_state {
 	uint32_t pid;  /* 0 = not known yet */
 	bool is_empty; /* nothing that can be read has come so far */
@@ -52,10 +41,11 @@ int gp_tail_open(const char *path, struct gp_tail **tail, char *message, size_t 
 void gp_tail_close(struct gp_tail *tail);
 
 /*
- * Give the sink what has come since.  Returns 0 where that is all, 1 where there is more to read:
+ * Give the sink what has come since: records of one thread in their order, those of several in any.
+ * Returns 0 where that is all, 1 where there is more to read:
  * call again; a negative errno value if the file cannot be read, or what the sink returned.
  */
-int gp_tail_read(struct gp_tail *tail, const struct gp_tail_sink *sink);
+int gp_tail_read(struct gp_tail *tail, const struct gp_record_sink *sink);
 
 const struct gp_tail_state *gp_tail_state(const struct gp_tail *tail);
 

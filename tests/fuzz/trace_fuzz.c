@@ -238,7 +238,7 @@ static void print_page(const struct gp_page *page)
 static void watch(const char *path, bool is_live)
 {
 	struct gp_live *live = gp_live_new();
-	const struct gp_tail_sink sink = {gp_live_take, live};
+	const struct gp_record_sink sink = {gp_live_take, live};
 	struct gp_tail_state state;
 	struct gp_page page = {
 		.live = live, .tail = &state, .path = path, .columns = 80, .kernel_rows = 12};

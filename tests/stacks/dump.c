@@ -52,8 +52,9 @@ static void print_module(const struct gp_record_module *module)
 	putchar('\n');
 }
 
-static int print_record(void *context, const union gp_any_record *record, const char *text)
+static int print_record(void *context, const struct gp_record_view *seen)
 {
+	const union gp_any_record *record = seen->record;
 	const struct gp_record_frame *frame = &record->frame;
 
 	(void)context;
@@ -70,7 +71,7 @@ static int print_record(void *context, const union gp_any_record *record, const 
 		       (unsigned long long)record->counter.value);
 		break;
 	case GP_RECORD_STRING:
-		print_string(&record->string, text);
+		print_string(&record->string, seen->text);
 		break;
 	case GP_RECORD_SAMPLE:
 		printf("sample %u %u %u %llu %llu\n", record->sample.thread_id,
@@ -98,8 +99,7 @@ int main(int count, char **arguments)
 	if (count != 2 || gp_trace_open(arguments[1], &trace, message, sizeof(message)) != 0)
 		return 1;
 	while (gp_trace_next(trace, &chunk) > 0)
-		gp_decode_payload(chunk.payload, chunk.header.payload_bytes, chunk.header.records,
-				  &sink, &decoded);
+		gp_decode_chunk(&chunk, &sink, &decoded);
 	gp_trace_close(trace);
 	return 0;
 }

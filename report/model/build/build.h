@@ -62,8 +62,6 @@ struct gp_load {
 	struct gp_model *model;
 	struct gp_load_capacity capacity;
 	uint8_t apis[(UINT16_MAX + 1) / 8]; /* a bit for each that was called */
-	uint32_t ring_thread;               /* owner of the ring being read, 0 = shared */
-	uint32_t record_thread;             /* in a shared ring: of the next record */
 
 	/*
 	 * What the model has in another form.  Until gp_resolve(), the times in the model are as
@@ -89,7 +87,7 @@ struct gp_load {
 };
 
 /* The sink for the decoder; context is a struct gp_load. Returns 0, -ENOMEM or -EOVERFLOW. */
-int gp_take_record(void *load, const union gp_any_record *record, const char *text);
+int gp_take_record(void *load, const struct gp_record_view *seen);
 
 int gp_take_string(struct gp_load *load, const struct gp_record_string *record, const char *text);
 

@@ -6,13 +6,8 @@
 #include "report/model/build/build.h"
 #include "report/trace/memory_rules.h"
 
-/* The thread of the record that is being taken; 0 = not known. */
-static uint32_t thread_of(const struct gp_load *load)
-{
-	return load->ring_thread != 0 ? load->ring_thread : load->record_thread;
-}
-
-static int add_call(struct gp_load *load, const struct gp_record_call *r, uint32_t memory)
+static int add_call(struct gp_load *load, const struct gp_record_call *r, uint32_t thread_id,
+		    uint32_t memory)
 {
 	struct gp_model *m = load->model;
 
@@ -22,7 +17,7 @@ static int add_call(struct gp_load *load, const struct gp_record_call *r, uint32
 		.start_ns = r->start_ticks,
 		.duration_ns = r->duration_low_ticks + ((uint64_t)r->duration_high_ticks << 32),
 		.correlation_id = r->correlation_id,
-		.thread_id = thread_of(load),
+		.thread_id = thread_id,
 		.context_id = r->context_id,
 		.stack = r->stack_id,
 		.api = r->api,
@@ -37,22 +32,21 @@ static int add_call(struct gp_load *load, const struct gp_record_call *r, uint32
 	return 0;
 }
 
-static int take_call(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_call(struct gp_load *load, const struct gp_record_view *seen)
 {
-	(void)text;
-	return add_call(load, &record->call, GP_NONE);
+	return add_call(load, &seen->record->call, seen->thread_id, GP_NONE);
 }
 
 /*
  * Until gp_resolve(), first_op of such a call leads to its point: the call succeeded, or it is a
  * refusal.
  */
-static int add_mapping(struct gp_load *load, const struct gp_record_memory *r)
+static int add_mapping(struct gp_load *load, const struct gp_record_memory *r, uint32_t thread_id)
 {
 	struct gp_model *m = load->model;
 
 	if (GP_LOAD_GROW(load, m->mappings, m->mapping_count, mappings) != 0 ||
-	    add_call(load, &r->call, GP_NONE) != 0)
+	    add_call(load, &r->call, thread_id, GP_NONE) != 0)
 		return -ENOMEM;
 	m->calls[m->call_count - 1].first_op = m->mapping_count;
 	m->mappings[m->mapping_count++] = (struct gp_mapping){
@@ -61,14 +55,14 @@ static int add_mapping(struct gp_load *load, const struct gp_record_memory *r)
 }
 
 /* As add_mapping(). */
-static int add_failed(struct gp_load *load, const struct gp_record_memory *r)
+static int add_failed(struct gp_load *load, const struct gp_record_memory *r, uint32_t thread_id)
 {
 	struct gp_model *m = load->model;
 
 	if (r->op != GP_MEMORY_ALLOC || GP_CALL_CODE(r->call.status) == 0)
-		return add_call(load, &r->call, GP_NONE);
+		return add_call(load, &r->call, thread_id, GP_NONE);
 	if (GP_LOAD_GROW(load, m->refusals, m->refusal_count, refusals) != 0 ||
-	    add_call(load, &r->call, GP_NONE) != 0)
+	    add_call(load, &r->call, thread_id, GP_NONE) != 0)
 		return -ENOMEM;
 	m->calls[m->call_count - 1].first_op = m->refusal_count;
 	m->refusals[m->refusal_count++] = (struct gp_refusal){.bytes = r->bytes};
@@ -84,24 +78,23 @@ static bool is_device(struct gp_load *load, uint16_t device_id)
 	return is_one;
 }
 
-static int take_memory(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_memory(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_memory *r = &record->memory;
+	const struct gp_record_memory *r = &seen->record->memory;
 	struct gp_model *m = load->model;
 
-	(void)text;
 	if (!gp_memory_took_effect(r))
-		return add_failed(load, r);
+		return add_failed(load, r, seen->thread_id);
 	if (gp_memory_is_about_handle(r))
-		return add_mapping(load, r);
+		return add_mapping(load, r, seen->thread_id);
 	if (!gp_memory_is_event(r)) {
 		m->losses.unknown_records++;
-		return add_call(load, &r->call, GP_NONE);
+		return add_call(load, &r->call, seen->thread_id, GP_NONE);
 	}
 	if (!is_device(load, r->device_id))
-		return add_call(load, &r->call, GP_NONE);
+		return add_call(load, &r->call, seen->thread_id, GP_NONE);
 	if (GP_LOAD_GROW(load, m->memory, m->memory_count, memory) != 0 ||
-	    add_call(load, &r->call, m->memory_count) != 0)
+	    add_call(load, &r->call, seen->thread_id, m->memory_count) != 0)
 		return -ENOMEM;
 	m->memory[m->memory_count++] = (struct gp_memory_event){
 		.address = r->address,
@@ -127,6 +120,8 @@ static int add_op(struct gp_load *load, const struct gp_op *op, const struct gp_
 	struct gp_model *m = load->model;
 	uint32_t index;
 
+	if (!is_device(load, op->device_id))
+		return 0;
 	if (gp_load_detail(load, detail, &index) != 0 ||
 	    GP_LOAD_GROW(load, m->ops, m->op_count, ops) != 0)
 		return -ENOMEM;
@@ -138,11 +133,10 @@ static int add_op(struct gp_load *load, const struct gp_op *op, const struct gp_
 	return 0;
 }
 
-static int take_kernel(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_kernel(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_kernel *r = &record->kernel;
+	const struct gp_record_kernel *r = &seen->record->kernel;
 
-	(void)text;
 	return add_op(load,
 		      &(struct gp_op){
 			      .kind = GP_OP_KERNEL,
@@ -163,11 +157,10 @@ static int take_kernel(struct gp_load *load, const union gp_any_record *record, 
 		      });
 }
 
-static int take_copy(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_copy(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_copy *r = &record->copy;
+	const struct gp_record_copy *r = &seen->record->copy;
 
-	(void)text;
 	return add_op(load,
 		      &(struct gp_op){
 			      .kind = GP_OP_COPY,
@@ -197,11 +190,10 @@ static int take_copy(struct gp_load *load, const union gp_any_record *record, co
 		      });
 }
 
-static int take_memset(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_memset(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_memset *r = &record->memset;
+	const struct gp_record_memset *r = &seen->record->memset;
 
-	(void)text;
 	return add_op(load,
 		      &(struct gp_op){
 			      .kind = GP_OP_SET,
@@ -225,11 +217,10 @@ static int take_memset(struct gp_load *load, const union gp_any_record *record, 
 		      });
 }
 
-static int take_graph(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_graph(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_graph *r = &record->graph;
+	const struct gp_record_graph *r = &seen->record->graph;
 
-	(void)text;
 	return add_op(load,
 		      &(struct gp_op){
 			      .kind = GP_OP_GRAPH,
@@ -251,12 +242,11 @@ static int take_graph(struct gp_load *load, const union gp_any_record *record, c
 		      });
 }
 
-static int take_overhead(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_overhead(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_overhead *r = &record->overhead;
+	const struct gp_record_overhead *r = &seen->record->overhead;
 	struct gp_model *m = load->model;
 
-	(void)text;
 	if (GP_LOAD_GROW(load, m->overheads, m->overhead_count, overheads) != 0)
 		return -ENOMEM;
 	m->overheads[m->overhead_count++] =
@@ -271,66 +261,63 @@ static int take_overhead(struct gp_load *load, const union gp_any_record *record
 
 /* ---- records that stay as they are ---- */
 
-/* A taker that appends the record as it is to an array of the model. */
-#define APPEND(name, array, count)                                                                 \
-	static int take_##name(struct gp_load *load, const union gp_any_record *record,            \
-			       const char *text)                                                   \
+/*
+ * A taker that appends the record as it is to an array of the model, unless its device cannot be;
+ * `complete` sees it there.
+ */
+#define APPEND_AND(name, array, count, is_there, complete)                                         \
+	static int take_##name(struct gp_load *load, const struct gp_record_view *seen)            \
 	{                                                                                          \
+		const struct gp_record_##name *r = &seen->record->name;                            \
 		struct gp_model *m = load->model;                                                  \
                                                                                                    \
-		(void)text;                                                                        \
+		if (!(is_there))                                                                   \
+			return 0;                                                                  \
 		if (GP_LOAD_GROW(load, m->array, m->count, array) != 0)                            \
 			return -ENOMEM;                                                            \
-		m->array[m->count++] = record->name;                                               \
+		m->array[m->count] = *r;                                                           \
+		complete;                                                                          \
+		m->count++;                                                                        \
 		return 0;                                                                          \
 	}
+#define APPEND(name, array, count) APPEND_AND(name, array, count, true, )
+#define APPEND_OF_DEVICE(name, array, count)                                                       \
+	APPEND_AND(name, array, count, is_device(load, r->device_id), )
 APPEND(shape, shapes, shape_count)
-APPEND(device, devices, device_count)
-APPEND(context, contexts, context_count)
 APPEND(stream, streams, stream_count)
 APPEND(node, nodes, node_count)
 APPEND(module, modules, module_count)
-APPEND(link, links, link_count)
+APPEND_OF_DEVICE(device, devices, device_count)
+APPEND_OF_DEVICE(context, contexts, context_count)
+APPEND_OF_DEVICE(link, links, link_count)
 
 /* The same of a record with CUPTI's times: `zero` holds the anchors before it for now. */
 #define APPEND_TIMED(name, array, count, zero)                                                     \
-	static int take_##name(struct gp_load *load, const union gp_any_record *record,            \
-			       const char *text)                                                   \
-	{                                                                                          \
-		struct gp_model *m = load->model;                                                  \
-                                                                                                   \
-		(void)text;                                                                        \
-		if (GP_LOAD_GROW(load, m->array, m->count, array) != 0)                            \
-			return -ENOMEM;                                                            \
-		m->array[m->count] = record->name;                                                 \
-		m->array[m->count++].zero = load->anchor_count;                                    \
-		return 0;                                                                          \
-	}
+	APPEND_AND(name, array, count, true, m->array[m->count].zero = load->anchor_count)
 APPEND_TIMED(sync, syncs, sync_count, zero)
 APPEND_TIMED(event, events, event_count, zero)
 APPEND_TIMED(jit, jits, jit_count, zero2[0])
-APPEND_TIMED(pool, pools, pool_count, zero2)
 APPEND_TIMED(unified, unifieds, unified_count, zero)
 APPEND_TIMED(host_function, host_functions, host_function_count, zero[0])
+APPEND_AND(pool, pools, pool_count, is_device(load, r->device_id),
+	   m->pools[m->pool_count].zero2 = load->anchor_count)
 
 /* ---- clocks, counters, the end ---- */
 
-static int take_anchor(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_anchor(struct gp_load *load, const struct gp_record_view *seen)
 {
-	(void)text;
 	if (GP_LOAD_GROW(load, load->anchors, load->anchor_count, anchors) != 0)
 		return -ENOMEM;
-	load->anchors[load->anchor_count++] = record->anchor;
+	load->anchors[load->anchor_count++] = seen->record->anchor;
 	if (!load->model->losses.closed)
-		load->end_ticks = record->anchor.ticks;
+		load->end_ticks = seen->record->anchor.ticks;
 	return 0;
 }
 
-static int take_counter(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_counter(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_counter *r = &record->counter;
+	const struct gp_record_counter *r = &seen->record->counter;
 
-	(void)text;
 	if (r->counter < GP_COUNTERS)
 		load->model->counters[r->counter] = r->value;
 	else
@@ -338,12 +325,11 @@ static int take_counter(struct gp_load *load, const union gp_any_record *record,
 	return 0;
 }
 
-static int take_gate(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_gate(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_gate *r = &record->gate;
+	const struct gp_record_gate *r = &seen->record->gate;
 	struct gp_model *m = load->model;
 
-	(void)text;
 	if (GP_LOAD_GROW(load, m->gates, m->gate_count, gates) != 0)
 		return -ENOMEM;
 	m->gates[m->gate_count++] = (struct gp_gate){r->ticks, r->on != 0, r->reason, GP_NONE};
@@ -351,12 +337,11 @@ static int take_gate(struct gp_load *load, const union gp_any_record *record, co
 }
 
 /* Until gp_resolve(), its time is in ticks. */
-static int take_waiting(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_waiting(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_waiting *r = &record->waiting;
+	const struct gp_record_waiting *r = &seen->record->waiting;
 	struct gp_model *m = load->model;
 
-	(void)text;
 	if (GP_LOAD_GROW(load, m->waiting, m->waiting_count, waiting) != 0)
 		return -ENOMEM;
 	m->waiting[m->waiting_count++] = (struct gp_waiting){r->start_ticks, r->thread_id, r->api};
@@ -364,12 +349,11 @@ static int take_waiting(struct gp_load *load, const union gp_any_record *record,
 }
 
 /* The same. */
-static int take_in_flight(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_in_flight(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_in_flight *r = &record->in_flight;
+	const struct gp_record_in_flight *r = &seen->record->in_flight;
 	struct gp_model *m = load->model;
 
-	(void)text;
 	if (GP_LOAD_GROW(load, m->in_flight, m->in_flight_count, in_flight) != 0)
 		return -ENOMEM;
 	m->in_flight[m->in_flight_count++] = (struct gp_in_flight){
@@ -384,13 +368,11 @@ static int take_in_flight(struct gp_load *load, const union gp_any_record *recor
 	return 0;
 }
 
-static int take_stream_wait(struct gp_load *load, const union gp_any_record *record,
-			    const char *text)
+static int take_stream_wait(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_stream_wait *r = &record->stream_wait;
+	const struct gp_record_stream_wait *r = &seen->record->stream_wait;
 	struct gp_model *m = load->model;
 
-	(void)text;
 	if (GP_LOAD_GROW(load, m->stream_waits, m->stream_wait_count, stream_waits) != 0)
 		return -ENOMEM;
 	m->stream_waits[m->stream_wait_count++] = (struct gp_stream_wait){
@@ -402,12 +384,11 @@ static int take_stream_wait(struct gp_load *load, const union gp_any_record *rec
 }
 
 /* Until gp_resolve(), its times are in ticks. */
-static int take_sample(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_sample(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_sample *r = &record->sample;
+	const struct gp_record_sample *r = &seen->record->sample;
 	struct gp_model *m = load->model;
 
-	(void)text;
 	if (GP_LOAD_GROW(load, m->samples, m->sample_count, samples) != 0)
 		return -ENOMEM;
 	m->samples[m->sample_count++] = (struct gp_sample){
@@ -420,12 +401,13 @@ static int take_sample(struct gp_load *load, const union gp_any_record *record, 
 	return 0;
 }
 
-static int take_usage(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_usage(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_usage *r = &record->usage;
+	const struct gp_record_usage *r = &seen->record->usage;
 	struct gp_model *m = load->model;
 
-	(void)text;
+	if (!is_device(load, r->device_id))
+		return 0;
 	if (GP_LOAD_GROW(load, m->usages, m->usage_count, usages) != 0)
 		return -ENOMEM;
 	m->usages[m->usage_count++] =
@@ -433,44 +415,40 @@ static int take_usage(struct gp_load *load, const union gp_any_record *record, c
 	return 0;
 }
 
-static int take_end(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_end(struct gp_load *load, const struct gp_record_view *seen)
 {
-	(void)text;
-	if (record->end.way != GP_END_UNKNOWN) {
-		load->model->losses.end_way = record->end.way;
-		load->model->losses.end_status = record->end.status;
+	if (seen->record->end.way != GP_END_UNKNOWN) {
+		load->model->losses.end_way = seen->record->end.way;
+		load->model->losses.end_status = seen->record->end.status;
 	}
-	if (record->end.reason == GP_END_EXIT) {
+	if (seen->record->end.reason == GP_END_EXIT) {
 		load->model->losses.closed = true;
-		load->end_ticks = record->end.ticks;
+		load->end_ticks = seen->record->end.ticks;
 	}
 	return 0;
 }
 
-static int take_context_end(struct gp_load *load, const union gp_any_record *record,
-			    const char *text)
+static int take_context_end(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_context_end *r = &record->context_end;
+	const struct gp_record_context_end *r = &seen->record->context_end;
 
-	(void)text;
 	if (GP_LOAD_GROW(load, load->context_ends, load->context_end_count, context_ends) != 0)
 		return -ENOMEM;
 	load->context_ends[load->context_end_count++] = (struct gp_context_end){r->id, r->ticks};
 	return 0;
 }
 
-static int take_range(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_range(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_range *r = &record->range;
+	const struct gp_record_range *r = &seen->record->range;
 
-	(void)text;
 	if (GP_LOAD_GROW(load, load->range_points, load->range_point_count, range_points) != 0)
 		return -ENOMEM;
 	load->range_points[load->range_point_count++] = (struct gp_range_point){
 		.time_ns = r->ticks,
 		.range_id = r->range_id,
 		.payload = r->payload,
-		.thread_id = thread_of(load),
+		.thread_id = seen->thread_id,
 		.text_id = r->text_id,
 		.domain_id = r->domain_id,
 		.category = r->category,
@@ -482,12 +460,11 @@ static int take_range(struct gp_load *load, const union gp_any_record *record, c
 	return 0;
 }
 
-static int take_frame(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_frame(struct gp_load *load, const struct gp_record_view *seen)
 {
-	const struct gp_record_frame *r = &record->frame;
+	const struct gp_record_frame *r = &seen->record->frame;
 	struct gp_model *m = load->model;
 
-	(void)text;
 	if (GP_LOAD_GROW(load, m->frames, m->frame_count, frames) != 0)
 		return -ENOMEM;
 	m->frames[m->frame_count++] = (struct gp_frame){
@@ -500,40 +477,10 @@ static int take_frame(struct gp_load *load, const union gp_any_record *record, c
 	return 0;
 }
 
-static int take_string(struct gp_load *load, const union gp_any_record *record, const char *text)
+static int take_string(struct gp_load *load, const struct gp_record_view *seen)
 {
-	return gp_take_string(load, &record->string, text);
+	return gp_take_string(load, &seen->record->string, seen->text);
 }
 
-static int take_thread(struct gp_load *load, const union gp_any_record *record, const char *text)
-{
-	(void)text;
-	load->record_thread = record->thread.id;
-	return 0;
-}
-
-static int (*const takers[])(struct gp_load *, const union gp_any_record *, const char *) = {
-#define X(number, NAME, name) [number] = take_##name,
-	GP_RECORD_KINDS(X)
-#undef X
-};
-
-/* Records by whose number of a device things are gathered; it is where a kernel has it. */
-static const bool has_device[GP_RECORD_KIND_LIMIT] = {
-	[GP_RECORD_KERNEL] = true, [GP_RECORD_COPY] = true,    [GP_RECORD_MEMSET] = true,
-	[GP_RECORD_DEVICE] = true, [GP_RECORD_CONTEXT] = true, [GP_RECORD_USAGE] = true,
-	[GP_RECORD_GRAPH] = true,  [GP_RECORD_POOL] = true,    [GP_RECORD_LINK] = true,
-};
-
-int gp_take_record(void *context, const union gp_any_record *record, const char *text)
-{
-	struct gp_load *load = context;
-	int result = 0;
-
-	if (!has_device[record->head.kind] || is_device(load, record->kernel.device_id))
-		result = takers[record->head.kind](load, record, text);
-
-	if (record->head.kind != GP_RECORD_THREAD)
-		load->record_thread = 0;
-	return result;
-}
+GP_RECORD_IGNORE(take, thread) /* the decoder gives the record after it that thread */
+GP_RECORD_VISITOR(gp_take_record, take, struct gp_load)

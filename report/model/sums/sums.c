@@ -119,7 +119,7 @@ static uint64_t key_of(enum gp_sum_kind kind, uint64_t which)
 	return (uint64_t)kind << 56 | which;
 }
 
-static APART int add_call(struct gp_sums *s, const union gp_any_record *record)
+APART int gp_sums_call(struct gp_sums *s, const union gp_any_record *record)
 {
 	const struct gp_record_call *r = &record->call;
 	uint64_t duration = r->duration_low_ticks + ((uint64_t)r->duration_high_ticks << 32);
@@ -181,7 +181,7 @@ add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
 	return gp_cover_add(&s->cover, r->device_id, r->start_ns, r->end_ns);
 }
 
-static APART int add_kernel(struct gp_sums *s, const union gp_any_record *record)
+APART int gp_sums_kernel(struct gp_sums *s, const union gp_any_record *record)
 {
 	const struct gp_record_kernel *r = &record->kernel;
 
@@ -192,7 +192,7 @@ static APART int add_kernel(struct gp_sums *s, const union gp_any_record *record
 }
 
 /* All that a copy's name and its peak depend on. */
-static int add_copy(struct gp_sums *s, const union gp_any_record *record)
+int gp_sums_copy(struct gp_sums *s, const union gp_any_record *record)
 {
 	const struct gp_record_copy *r = &record->copy;
 	bool are_devices =
@@ -206,18 +206,18 @@ static int add_copy(struct gp_sums *s, const union gp_any_record *record)
 			     record, r->bytes);
 }
 
-static int add_set(struct gp_sums *s, const union gp_any_record *record)
+int gp_sums_memset(struct gp_sums *s, const union gp_any_record *record)
 {
 	return add_operation(s, GP_SUM_SET, record->memset.memory_kind, record,
 			     record->memset.bytes);
 }
 
-static int add_graph(struct gp_sums *s, const union gp_any_record *record)
+int gp_sums_graph(struct gp_sums *s, const union gp_any_record *record)
 {
 	return add_operation(s, GP_SUM_GRAPH, record->graph.graph_id, record, 0);
 }
 
-static int add_range(struct gp_sums *s, const union gp_any_record *record)
+int gp_sums_range(struct gp_sums *s, const union gp_any_record *record)
 {
 	uint8_t op = record->range.op;
 
@@ -233,27 +233,6 @@ static_assert(offsetof(struct gp_record_copy, device_id) ==
 		      offsetof(struct gp_record_graph, device_id) ==
 			      offsetof(struct gp_record_kernel, device_id),
 	      "operations have their device at one place");
-
-int gp_sums_add(struct gp_sums *s, const union gp_any_record *record)
-{
-	switch (record->head.kind) {
-	case GP_RECORD_CALL:
-	case GP_RECORD_MEMORY: /* begins with its call */
-		return add_call(s, record);
-	case GP_RECORD_KERNEL:
-		return add_kernel(s, record);
-	case GP_RECORD_COPY:
-		return add_copy(s, record);
-	case GP_RECORD_MEMSET:
-		return add_set(s, record);
-	case GP_RECORD_GRAPH:
-		return add_graph(s, record);
-	case GP_RECORD_RANGE:
-		return add_range(s, record);
-	default:
-		return 0;
-	}
-}
 
 /* ---- parts ---- */
 

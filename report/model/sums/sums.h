@@ -66,8 +66,16 @@ struct gp_sums {
 
 void gp_sums_free(struct gp_sums *sums);
 
-/* Adds a record of any kind; of most there is nothing to add.  Returns 0, -ENOMEM or -EOVERFLOW. */
-int gp_sums_add(struct gp_sums *sums, const union gp_any_record *record);
+/*
+ * Each adds a record of its kind; that of a call is also for memory, which begins with its call.
+ * Returns 0, -ENOMEM or -EOVERFLOW.
+ */
+int gp_sums_call(struct gp_sums *sums, const union gp_any_record *record);
+int gp_sums_kernel(struct gp_sums *sums, const union gp_any_record *record);
+int gp_sums_copy(struct gp_sums *sums, const union gp_any_record *record);
+int gp_sums_memset(struct gp_sums *sums, const union gp_any_record *record);
+int gp_sums_graph(struct gp_sums *sums, const union gp_any_record *record);
+int gp_sums_range(struct gp_sums *sums, const union gp_any_record *record);
 
 /* Adds all that another one has but its times.  Returns 0 or -ENOMEM. */
 int gp_sums_join(struct gp_sums *sums, const struct gp_sums *other);

@@ -40,16 +40,15 @@ struct given {
 	uint64_t in_order; /* of all: other where two change places */
 };
 
-static int take(void *context, uint32_t ring_thread, const union gp_any_record *record,
-		const char *text)
+static int take(void *context, const struct gp_record_view *seen)
 {
+	const union gp_any_record *record = seen->record;
 	struct given *given = context;
 
-	(void)text;
 	given->count++;
-	given->last_thread = ring_thread;
+	given->last_thread = seen->thread_id;
 	given->last_kind = record->head.kind;
-	given->in_order = 31 * given->in_order + ring_thread + record->head.kind;
+	given->in_order = 31 * given->in_order + seen->thread_id + record->head.kind;
 	if (record->head.kind == GP_RECORD_SHAPE)
 		given->in_order = 31 * given->in_order + record->shape.id;
 	return given->answer;
@@ -60,7 +59,7 @@ static int add(struct gp_one_pass *pass, const void *record, size_t bytes)
 	union gp_any_record any = {0};
 
 	memcpy(&any, record, bytes);
-	return gp_one_pass_record(pass, 100, &any, NULL);
+	return gp_one_pass_record(pass, &(struct gp_record_view){&any, NULL, 100});
 }
 
 #define ADD(pass, type, ...) add(pass, &(struct type){__VA_ARGS__}, sizeof(struct type))
@@ -74,7 +73,7 @@ static int add_usage(struct gp_one_pass *pass, uint16_t device, uint64_t ticks, 
 static void records_one_by_one_come_to_the_same(void **state)
 {
 	struct given given = {0};
-	struct gp_one_pass *pass = gp_one_pass_new(&(struct gp_one_pass_sink){take, &given});
+	struct gp_one_pass *pass = gp_one_pass_new(&(struct gp_record_sink){take, &given});
 	struct gp_totals totals;
 	uint64_t unknown;
 
@@ -140,7 +139,7 @@ static void add_step(struct gp_builder *b, uint32_t step)
 
 static struct gp_totals read_with(const char *path, uint32_t wanted_cores, struct given *given)
 {
-	const struct gp_one_pass_sink sink = {take, given};
+	const struct gp_record_sink sink = {take, given};
 	struct gp_one_pass *pass;
 	struct gp_totals totals;
 	struct gp_trace *trace;

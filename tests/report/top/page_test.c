@@ -28,7 +28,7 @@ static void take(struct scene *s, const void *record, uint32_t thread)
 	union gp_any_record any = {0};
 
 	memcpy(&any, record, ((const struct gp_record *)record)->slots * GP_SLOT_BYTES);
-	assert_int_equal(gp_live_take(s->live, &any, NULL, thread), 0);
+	assert_int_equal(gp_live_take(s->live, &(struct gp_record_view){&any, NULL, thread}), 0);
 }
 
 static void define(struct scene *s, uint16_t space, uint32_t id, uint32_t value, const char *text)
@@ -39,7 +39,7 @@ static void define(struct scene *s, uint16_t space, uint32_t id, uint32_t value,
 					      .value = value,
 					      .length_bytes = (uint32_t)strlen(text)}};
 
-	assert_int_equal(gp_live_take(s->live, &any, text, 0), 0);
+	assert_int_equal(gp_live_take(s->live, &(struct gp_record_view){&any, text, 0}), 0);
 }
 
 static void take_anchor(struct scene *s, uint64_t ns)

@@ -17,17 +17,20 @@
 struct taken {
 	union gp_any_record records[MOST_RECORDS];
 	char *texts[MOST_RECORDS];
+	uint32_t threads[MOST_RECORDS];
 	size_t count;
 	size_t stop_at; /* 0 = never */
 };
 
-static int take(void *context, const union gp_any_record *record, const char *text)
+static int take(void *context, const struct gp_record_view *seen)
 {
 	struct taken *t = context;
 
 	assert_true(t->count < MOST_RECORDS);
-	memcpy(&t->records[t->count], record, sizeof(*record));
-	t->texts[t->count] = text ? strndup(text, record->string.length_bytes) : NULL;
+	memcpy(&t->records[t->count], seen->record, sizeof(*seen->record));
+	t->texts[t->count] =
+		seen->text ? strndup(seen->text, seen->record->string.length_bytes) : NULL;
+	t->threads[t->count] = seen->thread_id;
 	t->count++;
 	return t->stop_at == t->count ? -7 : 0;
 }
@@ -54,10 +57,25 @@ static struct gp_decoded decode(struct gp_builder *b, struct taken *t, int expec
 	struct gp_decoded decoded = {0};
 
 	gp_builder_seal(b);
-	assert_int_equal(gp_decode_payload(b->bytes + b->chunk_at + sizeof(b->header),
-					   b->header.payload_bytes, b->header.records, &sink,
-					   &decoded),
+	assert_int_equal(gp_decode_chunk(&(struct gp_chunk){.header = b->header,
+							    .payload = b->bytes + b->chunk_at +
+								       sizeof(b->header)},
+					 &sink, &decoded),
 			 expected);
+	return decoded;
+}
+
+/* The same for a payload of that many records. */
+static struct gp_decoded decode_payload(const void *payload, size_t bytes, uint32_t records,
+					struct taken *t)
+{
+	const struct gp_chunk chunk = {.header = {.form = GP_CHUNK_PACKED,
+						  .payload_bytes = (uint32_t)bytes,
+						  .records = records},
+				       .payload = payload};
+	struct gp_decoded decoded = {0};
+
+	assert_int_equal(gp_decode_chunk(&chunk, &(struct gp_record_sink){take, t}, &decoded), 0);
 	return decoded;
 }
 
@@ -155,11 +173,9 @@ static void test_stride_is_as_specified(void **state)
 	const uint8_t payload[] = {GP_RECORD_CALL, 1u << 2, 14, GP_RECORD_CALL, 0,
 				   GP_RECORD_CALL, 0};
 	struct taken *t = new_taken();
-	struct gp_record_sink sink = {take, t};
-	struct gp_decoded decoded = {0};
 
 	(void)state;
-	assert_int_equal(gp_decode_payload(payload, sizeof(payload), 3, &sink, &decoded), 0);
+	decode_payload(payload, sizeof(payload), 3, t);
 	assert_int_equal(t->records[0].call.correlation_id, 7);
 	assert_int_equal(t->records[1].call.correlation_id, 14);
 	assert_int_equal(t->records[2].call.correlation_id, 21);
@@ -174,11 +190,10 @@ static void test_start_follows_the_end_of_its_domain(void **state)
 				   GP_RECORD_KERNEL, 3, (2000 & 0x7f) | 0x80, 2000 >> 7, 100,
 				   GP_RECORD_CALL,   0, GP_RECORD_KERNEL,     0};
 	struct taken *t = new_taken();
-	struct gp_record_sink sink = {take, t};
-	struct gp_decoded decoded = {0};
+	struct gp_decoded decoded;
 
 	(void)state;
-	assert_int_equal(gp_decode_payload(payload, sizeof(payload), 4, &sink, &decoded), 0);
+	decoded = decode_payload(payload, sizeof(payload), 4, t);
 	assert_int_equal(decoded.records, 4);
 	assert_int_equal(t->records[2].call.start_ticks, 105);
 	assert_int_equal(t->records[2].call.duration_low_ticks, 5);
@@ -212,11 +227,10 @@ static void test_later_fields_are_skipped(void **state)
 	const uint8_t payload[] = {
 		GP_RECORD_END, 1 | 1u << 5 | 1u << 6, 2, 0x85, 1, 9, GP_RECORD_END, 1, 4};
 	struct taken *t = new_taken();
-	struct gp_record_sink sink = {take, t};
-	struct gp_decoded decoded = {0};
+	struct gp_decoded decoded;
 
 	(void)state;
-	assert_int_equal(gp_decode_payload(payload, sizeof(payload), 2, &sink, &decoded), 0);
+	decoded = decode_payload(payload, sizeof(payload), 2, t);
 	assert_int_equal(decoded.records, 2);
 	assert_int_equal(t->records[0].end.reason, 1);
 	assert_int_equal(t->records[1].end.reason, 3);
@@ -242,15 +256,12 @@ static void test_damaged_payloads_are_refused(void **state)
 		{"\x00\x00", 2},                     /* kind 0 */
 	};
 	struct taken *t = new_taken();
-	struct gp_record_sink sink = {take, t};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(payloads) / sizeof(payloads[0]); i++) {
-		struct gp_decoded decoded = {0};
+		struct gp_decoded decoded =
+			decode_payload(payloads[i].bytes, payloads[i].length, 2, t);
 
-		assert_int_equal(gp_decode_payload((const uint8_t *)payloads[i].bytes,
-						   payloads[i].length, 2, &sink, &decoded),
-				 0);
 		assert_int_equal(decoded.records, 0);
 		assert_int_equal(decoded.unknown, 2);
 	}
@@ -293,7 +304,7 @@ static struct gp_decoded decode_slots(const struct slots *s, struct taken *t)
 	struct gp_record_sink sink = {take, t};
 	struct gp_decoded decoded = {0};
 
-	assert_int_equal(gp_decode_slots(s->bytes, s->count, &sink, &decoded), 0);
+	assert_int_equal(gp_decode_slots(s->bytes, s->count, 0, &sink, &decoded), 0);
 	return decoded;
 }
 
@@ -308,6 +319,31 @@ static void push_string(struct slots *s, const char *text)
 	memcpy(bytes, &r, sizeof(r));
 	memcpy(bytes + sizeof(r), text, strlen(text));
 	push(s, bytes, sizeof(bytes), gp_string_slots(r.length_bytes));
+}
+
+/* In a shared ring a record says whose the next one is; a ring of one thread has only that one's. */
+static void test_threads_of_records(void **state)
+{
+	static const uint32_t rings[] = {0, 7};
+	const union gp_any_record thread = {
+		.thread = {.kind = GP_RECORD_THREAD, .slots = 1, .id = 42}};
+	union gp_any_record call = random_record(GP_RECORD_CALL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
+		struct taken *t = new_taken();
+		struct gp_record_sink sink = {take, t};
+		struct gp_decoded decoded = {0};
+		struct slots s = {.count = 0};
+
+		push(&s, &thread, sizeof(thread.thread), 1);
+		push(&s, &call, sizeof(call.call), 1);
+		push(&s, &call, sizeof(call.call), 1);
+		assert_int_equal(gp_decode_slots(s.bytes, s.count, rings[i], &sink, &decoded), 0);
+		assert_int_equal(t->threads[1], rings[i] == 0 ? 42 : 7);
+		assert_int_equal(t->threads[2], rings[i]);
+		free_taken(t);
+	}
 }
 
 static void test_slots_come_back(void **state)
@@ -383,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_later_fields_are_skipped),
 		cmocka_unit_test(test_damaged_payloads_are_refused),
 		cmocka_unit_test(test_sink_can_stop),
+		cmocka_unit_test(test_threads_of_records),
 		cmocka_unit_test(test_slots_come_back),
 		cmocka_unit_test(test_unknown_slots_are_skipped),
 		cmocka_unit_test(test_impossible_slots_end_the_ring),

@@ -25,17 +25,15 @@ struct reading {
 	int refusal; /* what the sink returns */
 };
 
-static int take(void *context, const union gp_any_record *record, const char *text,
-		uint32_t thread_id)
+static int take(void *context, const struct gp_record_view *seen)
 {
 	struct reading *r = context;
 
-	(void)text;
-	if (record->head.kind != GP_RECORD_CALL)
+	if (seen->record->head.kind != GP_RECORD_CALL)
 		return 0;
 	assert_true(r->count < 64);
-	r->starts[r->count] = record->call.start_ticks - GP_TEST_TICKS;
-	r->threads[r->count++] = thread_id;
+	r->starts[r->count] = seen->record->call.start_ticks - GP_TEST_TICKS;
+	r->threads[r->count++] = seen->thread_id;
 	return r->refusal;
 }
 
@@ -62,7 +60,7 @@ static void write_on(struct reading *r)
 
 static void assert_starts(struct reading *r, const uint64_t *starts, size_t count)
 {
-	const struct gp_tail_sink sink = {take, r};
+	const struct gp_record_sink sink = {take, r};
 	int result;
 
 	write_on(r);
@@ -246,7 +244,7 @@ static void test_a_process_that_cannot_be_seen(void **state)
 {
 	const struct timespec long_ago[2] = {{1000000000, 0}, {1000000000, 0}};
 	struct reading *r = begin(new_scene_of_the_dead());
-	const struct gp_tail_sink sink = {take, r};
+	const struct gp_record_sink sink = {take, r};
 
 	(void)state;
 	write_on(r);
@@ -297,7 +295,7 @@ static void test_calls_that_were_saved(void **state)
 								 .start_ticks = 7});
 	write_on(r);
 	unlink(r->scene->path);
-	assert_int_equal(gp_tail_read(r->tail, &(struct gp_tail_sink){take, r}), 0);
+	assert_int_equal(gp_tail_read(r->tail, &(struct gp_record_sink){take, r}), 0);
 	assert_int_equal(gp_tail_state(r->tail)->call_count, 1);
 	assert_int_equal(gp_tail_state(r->tail)->calls[0].start_ticks, 7);
 	assert_int_equal(gp_tail_state(r->tail)->calls[0].thread_id, 401);
@@ -307,7 +305,7 @@ static void test_calls_that_were_saved(void **state)
 static void test_more_than_is_read_at_once(void **state)
 {
 	struct reading *r = begin_live();
-	const struct gp_tail_sink sink = {take, r};
+	const struct gp_record_sink sink = {take, r};
 
 	(void)state;
 	for (uint64_t i = 0; i < 300; i++) {
@@ -327,7 +325,7 @@ static void test_more_than_is_read_at_once(void **state)
 static void test_a_sink_that_refuses(void **state)
 {
 	struct reading *r = begin_live();
-	const struct gp_tail_sink sink = {take, r};
+	const struct gp_record_sink sink = {take, r};
 
 	(void)state;
 	r->refusal = -7;

@@ -9,20 +9,13 @@
 
 #include "report/model/sums/sums.h"
 
-static void add(struct gp_sums *sums, const void *record, size_t bytes)
-{
-	union gp_any_record any = {0};
-
-	memcpy(&any, record, bytes);
-	assert_int_equal(gp_sums_add(sums, &any), 0);
-}
-
-#define ADD(sums, type, ...) add(sums, &(struct type){__VA_ARGS__}, sizeof(struct type))
+#define ADD(sums, name, ...)                                                                       \
+	assert_int_equal(                                                                          \
+		gp_sums_##name(sums, &(const union gp_any_record){.name = {__VA_ARGS__}}), 0)
 
 static void add_kernel(struct gp_sums *sums, uint32_t name_id)
 {
-	ADD(sums, gp_record_kernel, .kind = GP_RECORD_KERNEL, .name_id = name_id, .start_ns = 100,
-	    .end_ns = 103);
+	ADD(sums, kernel, .name_id = name_id, .start_ns = 100, .end_ns = 103);
 }
 
 /* The only one there is of a kind. */
@@ -45,14 +38,13 @@ static void sets_graphs_and_ranges_add_up(void **state)
 
 	(void)state;
 	for (uint32_t i = 1; i <= 3; i++) {
-		ADD(&sums, gp_record_memset, .kind = GP_RECORD_MEMSET, .start_ns = 1000 * i,
-		    .end_ns = 1000 * i + 10 * i, .bytes = 64 * i);
-		ADD(&sums, gp_record_graph, .kind = GP_RECORD_GRAPH, .graph_id = 5,
-		    .start_ns = 1000 * i, .end_ns = 1000 * i + 100);
+		ADD(&sums, memset, .start_ns = 1000 * i, .end_ns = 1000 * i + 10 * i,
+		    .bytes = 64 * i);
+		ADD(&sums, graph, .graph_id = 5, .start_ns = 1000 * i, .end_ns = 1000 * i + 100);
 	}
-	ADD(&sums, gp_record_memset, .kind = GP_RECORD_MEMSET, .bytes = 32); /* without times */
+	ADD(&sums, memset, .bytes = 32); /* without times */
 	for (uint8_t op = GP_RANGE_PUSH; op <= GP_RANGE_MARK; op++)
-		ADD(&sums, gp_record_range, .kind = GP_RECORD_RANGE, .op = op);
+		ADD(&sums, range, .op = op);
 	assert_int_equal(find(&sums, GP_SUM_SET)->spread.count, 3);
 	assert_int_equal(find(&sums, GP_SUM_SET)->spread.total_ns, 60);
 	assert_int_equal(find(&sums, GP_SUM_SET)->untimed, 1);

@@ -45,6 +45,7 @@ static bool leaves_device(const struct gp_op *op)
 
 static bool wants_links(const struct gp_model *model)
 {
+	const struct gp_sums *sums = &gp_totals_of(model)->sums;
 	uint64_t bytes = 0;
 
 	if (model->link_count > 0 || model->losses.live)
@@ -52,8 +53,8 @@ static bool wants_links(const struct gp_model *model)
 	for (uint32_t i = 0; i < model->op_count && bytes < LEAST_BYTES; i++)
 		if (leaves_device(&model->ops[i]))
 			bytes += model->ops[i].bytes;
-	for (uint32_t i = 0; model->totals && i < model->totals->sums.count; i++) {
-		struct gp_op op = gp_totals_op(model->totals->sums.sums[i]);
+	for (uint32_t i = 0; i < sums->count; i++) {
+		struct gp_op op = gp_totals_op(sums->sums[i]);
 
 		if (leaves_device(&op))
 			bytes += op.bytes;

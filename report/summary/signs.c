@@ -105,9 +105,10 @@ static void gather(const struct gp_summary *summary, struct signs *signs)
 	*signs = (struct signs){0};
 	for (size_t i = 0; i < summary->model_count; i++) {
 		const struct gp_model *model = summary->models[i];
+		const struct gp_sums *sums = &gp_totals_of(model)->sums;
 
-		for (uint32_t k = 0; model->totals && k < model->totals->sums.count; k++) {
-			const struct gp_sum *sum = model->totals->sums.sums[k];
+		for (uint32_t k = 0; k < sums->count; k++) {
+			const struct gp_sum *sum = sums->sums[k];
 
 			if (sum->kind == GP_SUM_CALL)
 				add_calls(signs, model, sum);

@@ -49,7 +49,7 @@ static int gather_uses(struct uses *uses, struct gp_model *const *models, size_t
 	size_t room = 1;
 
 	for (size_t i = 0; i < model_count; i++)
-		room += models[i]->totals ? models[i]->totals->cover.device_count : 0;
+		room += gp_totals_of(models[i])->cover.device_count;
 	*uses = (struct uses){
 		.uses = calloc(room, sizeof(*uses->uses)),
 		.models = calloc(room, sizeof(struct gp_model *)),
@@ -58,9 +58,9 @@ static int gather_uses(struct uses *uses, struct gp_model *const *models, size_t
 	if (!uses->uses || !uses->models || !uses->covers)
 		return -ENOMEM;
 	for (size_t i = 0; i < model_count; i++) {
-		const struct gp_totals *totals = models[i]->totals;
+		const struct gp_totals *totals = gp_totals_of(models[i]);
 
-		for (uint32_t j = 0; totals && j < totals->cover.device_count; j++) {
+		for (uint32_t j = 0; j < totals->cover.device_count; j++) {
 			const struct gp_cover_device *cover = &totals->cover.devices[j];
 			size_t at =
 				gp_device_list_find(devices, models[i], (uint16_t)cover->device);
@@ -239,11 +239,11 @@ int gp_summary_memory_of_totals(struct gp_model *const *models, size_t model_cou
 
 	*memory = (struct gp_memory_stats){0};
 	for (size_t i = 0; i < model_count && result == 0; i++) {
-		const struct gp_totals *totals = models[i]->totals;
+		const struct gp_totals *totals = gp_totals_of(models[i]);
 
-		for (uint32_t j = 0; totals && j < totals->memory.row_count && result == 0; j++)
+		for (uint32_t j = 0; j < totals->memory.row_count && result == 0; j++)
 			result = add_memory(memory, models[i], devices, &totals->memory.rows[j]);
-		for (uint32_t j = 0; totals && j < totals->usage_count && result == 0; j++)
+		for (uint32_t j = 0; j < totals->usage_count && result == 0; j++)
 			result = add_usage(memory, models[i], devices, &totals->usages[j]);
 	}
 	if (result != 0)
@@ -260,10 +260,10 @@ static void print_ranges(const struct gp_summary *summary)
 	uint64_t ranges = 0, marks = 0;
 
 	for (size_t i = 0; i < summary->model_count; i++) {
-		const struct gp_totals *totals = summary->models[i]->totals;
+		const struct gp_totals *totals = gp_totals_of(summary->models[i]);
 
-		ranges += totals ? totals->sums.ranges : 0;
-		marks += totals ? totals->sums.marks : 0;
+		ranges += totals->sums.ranges;
+		marks += totals->sums.marks;
 	}
 	if (ranges + marks == 0)
 		return;
@@ -278,9 +278,9 @@ static void print_more_busy(const struct gp_summary *summary)
 	uint64_t late_ns = 0, more_ns = 0;
 
 	for (size_t i = 0; i < summary->model_count; i++) {
-		const struct gp_totals *totals = summary->models[i]->totals;
+		const struct gp_totals *totals = gp_totals_of(summary->models[i]);
 
-		for (uint32_t j = 0; totals && j < totals->cover.device_count; j++)
+		for (uint32_t j = 0; j < totals->cover.device_count; j++)
 			late_ns += totals->cover.devices[j].late_ns;
 	}
 	for (size_t i = 0; i < summary->devices.count; i++)
@@ -300,7 +300,7 @@ int gp_summary_print_one_pass(const struct gp_summary *summary)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < summary->model_count; i++)
-		bytes += summary->models[i]->totals ? summary->models[i]->totals->file_bytes : 0;
+		bytes += gp_totals_of(summary->models[i])->file_bytes;
 	print_more_busy(summary);
 	print_ranges(summary);
 	fprintf(summary->out, "\nRead in one pass: %s; medians are within 6 %%\n",

@@ -313,7 +313,7 @@ static int add_sum(struct gp_activity *activity, const struct gp_model *model,
 
 static int gather_totals(struct gp_activity *activity, const struct gp_model *model)
 {
-	const struct gp_sums *sums = &model->totals->sums;
+	const struct gp_sums *sums = &gp_totals_of(model)->sums;
 	int result = 0;
 
 	for (uint32_t i = 0; i < sums->count && result == 0; i++)
@@ -330,7 +330,7 @@ static int gather_model(struct gp_activity *activity, const struct gp_model *mod
 
 	if (result == 0)
 		result = gather_calls(activity, model);
-	return result == 0 && model->totals ? gather_totals(activity, model) : result;
+	return result == 0 ? gather_totals(activity, model) : result;
 }
 
 int gp_activity_gather(struct gp_activity *activity, struct gp_model *const *models,

@@ -305,9 +305,11 @@ static int split(struct gp_end *end, const struct told_calls *told, uint64_t sta
 /* From the first operation's start to the last one's end; false: none has times. */
 static bool find_work(const struct gp_model *model, struct gp_interval *work)
 {
+	const struct gp_totals *totals = gp_totals_of(model);
+
 	*work = (struct gp_interval){UINT64_MAX, 0};
-	if (model->totals && model->totals->last_op_ns > 0)
-		*work = (struct gp_interval){model->totals->first_op_ns, model->totals->last_op_ns};
+	if (totals->last_op_ns > 0)
+		*work = (struct gp_interval){totals->first_op_ns, totals->last_op_ns};
 	for (uint32_t i = 0; i < model->op_count; i++) {
 		if (model->ops[i].untimed || gp_op_is_on_host(&model->ops[i]))
 			continue;

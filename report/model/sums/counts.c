@@ -26,6 +26,7 @@ static void add_sum(struct gp_counts *counts, const struct gp_model *model,
 
 struct gp_counts gp_counts_of(const struct gp_model *model)
 {
+	const struct gp_sums *sums = &gp_totals_of(model)->sums;
 	struct gp_counts counts = {0};
 
 	for (uint32_t i = 0; i < model->call_count; i++)
@@ -34,18 +35,15 @@ struct gp_counts gp_counts_of(const struct gp_model *model)
 		if (!gp_op_is_on_host(&model->ops[i]))
 			counts.gpu_ns += model->ops[i].end_ns - model->ops[i].start_ns;
 	counts.operations = model->op_count;
-	if (!model->totals)
-		return counts;
-	for (uint32_t i = 0; i < model->totals->sums.count; i++)
-		add_sum(&counts, model, model->totals->sums.sums[i]);
+	for (uint32_t i = 0; i < sums->count; i++)
+		add_sum(&counts, model, sums->sums[i]);
 	for (size_t i = 0; i < GP_SUM_KINDS; i++)
-		if (model->totals->sums.others[i])
-			add_sum(&counts, model, model->totals->sums.others[i]);
+		if (sums->others[i])
+			add_sum(&counts, model, sums->others[i]);
 	return counts;
 }
 
 bool gp_counts_any(const struct gp_model *model)
 {
-	return model->call_count > 0 || model->op_count > 0 ||
-	       (model->totals && model->totals->sums.count > 0);
+	return model->call_count > 0 || model->op_count > 0 || gp_totals_of(model)->sums.count > 0;
 }

@@ -16,6 +16,13 @@ static uint8_t short_kind(uint32_t kind)
 	return kind < GP_OP_KIND_UNKNOWN ? (uint8_t)kind : GP_OP_KIND_UNKNOWN;
 }
 
+const struct gp_totals *gp_totals_of(const struct gp_model *model)
+{
+	static const struct gp_totals none;
+
+	return model->totals ? model->totals : &none;
+}
+
 struct gp_op gp_totals_op(const struct gp_sum *sum)
 {
 	const union gp_any_record *r = &sum->first;

@@ -22,6 +22,9 @@ struct gp_totals {
 		last_op_ns; /* all operations' start and end; 0, 0: there was none with times */
 };
 
+/* What is summed up of a model: nothing of one that has each call and operation. */
+const struct gp_totals *gp_totals_of(const struct gp_model *model);
+
 /* The operations of a sum as one: its bytes are those of the timed ones, and it has no times. */
 struct gp_op gp_totals_op(const struct gp_sum *sum);
 

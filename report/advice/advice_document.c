@@ -105,11 +105,11 @@ static void note_hints(const struct gp_advice *advice, struct gp_document *docum
 	note_nameless(advice, document);
 	if (advice->lacks_stacks)
 		add_note(document, "no-stacks", NULL,
-			 "for the lines to change, record with --stacks=all");
+			 "for the source lines, record with --stacks=all");
 	if (advice->lacks_unified)
 		add_note(
 			document, "no-unified", NULL,
-			"what moves of managed memory, and who waits for it, is known with --trace=default,unified");
+			"to see migrations of managed memory and their waits, record with --trace=default,unified");
 }
 
 /* Why no rule speaks of times between operations. */

@@ -26,7 +26,7 @@ static const char usage[] =
 	"or .gz) and of nsys export --type=sqlite are read like gpuprof's own.\n"
 	"\n"
 	"  -b, --by WHAT,...    tables: kernel, copy, api, stream, ...; --by help lists them\n"
-	"  -m, --memory         memory by call site: what was never freed, who held the peak, what was\n"
+	"  -m, --memory         memory by call site: what was never freed, owners of the peak, memory\n"
 	"                       allocated again and again, and what waited for the GPU\n"
 	"      --torch-snapshot SNAP  what PyTorch gave to tensors, too; SNAP is the file that the\n"
 	"                       traced process wrote by torch.cuda.memory._dump_snapshot()\n"

@@ -74,7 +74,7 @@ static const char *what_is_wrong_with_shm(void)
 		return "it is no tmpfs";
 	if (access(GP_RING_FILE_FOLDER, W_OK | X_OK) != 0)
 		return strerror(errno);
-	return "there is no room";
+	return "no space is left";
 }
 
 static void report_rings(const struct gp_patient *patient, struct gp_finding *finding,

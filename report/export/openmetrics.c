@@ -52,8 +52,8 @@ static const struct label by_device[] = {{"device", "Device"}, {"name", "Name"},
 
 /* Those of one table stand together.  The specials come first, by their numbers. */
 static const struct metric metrics[] = {
-	[MEMORY_PEAK] = {"gpuprof_memory_peak", "Most memory that was allocated at once.", MOST,
-			 BYTES, NULL, NULL, NULL},
+	[MEMORY_PEAK] = {"gpuprof_memory_peak", "Peak of allocated memory.", MOST, BYTES, NULL,
+			 NULL, NULL},
 	[MEMORY_LEFT] = {"gpuprof_memory_left", "Memory that was still allocated at the end.",
 			 GAUGE, BYTES, NULL, NULL, NULL},
 	[RECORDED] = {"gpuprof_recorded", "From the first call or GPU operation to the last one.",

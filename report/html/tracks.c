@@ -112,7 +112,7 @@ static void group_crowd(struct walker *walker, const char *kind)
 
 	if (walker->gather.rows <= walker->row_limit)
 		return;
-	snprintf(text, sizeof(text), "(more than %u at once, together)", walker->row_limit);
+	snprintf(text, sizeof(text), "(more than %u in parallel, together)", walker->row_limit);
 	how.label = label_of_together(walker, kind, text);
 	walker->tracks->crowded += gp_html_gather_group(&walker->gather, &how);
 }

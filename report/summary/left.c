@@ -331,7 +331,7 @@ static int print_whole(const struct sentence *s, const struct gp_section *sectio
 		result = print_sites(s->summary, s->found, s->left);
 	if (section->count > 1)
 		fprintf(out, "  %s\n", gp_fields_text(&section->rows[1], "text"));
-	fputs("  all of it, who held the peak, what was allocated again and again: gpuprof summary --memory FILE\n",
+	fputs("  all of it, the owners of the peak, repeated allocations: gpuprof summary --memory FILE\n",
 	      out);
 	return result;
 }

@@ -255,7 +255,7 @@ static void print_totals(const struct page *page)
 	for (uint32_t i = 0; i < page->memory->account_count; i++)
 		print_peak(page, &page->memory->accounts[i]);
 	fputs("  over time    a counter of the Chrome trace: gpuprof export --format chrome -o memory.json FILE\n"
-	      "  flame graph  of what was left, the peak, allocations: gpuprof export --format speedscope FILE\n",
+	      "  flame graph  of memory never freed, the peak, allocations: gpuprof export --format speedscope FILE\n",
 	      page->out);
 }
 

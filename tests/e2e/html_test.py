@@ -388,7 +388,7 @@ class PageTest(HtmlCase):
         index, events = page.json("index"), page.events()
         track, = index["tracks"]
         last = events[-track["rows"][-1]:]
-        self.assertEqual((len(track["rows"]), index["labels"]["texts"][last[0]["label"]]), (65, "(more than 64 at once, together)"))
+        self.assertEqual((len(track["rows"]), index["labels"]["texts"][last[0]["label"]]), (65, "(more than 64 in parallel, together)"))
         self.assertEqual(len(events) + index["crowded"] - 1, 100)
         self.assertEqual([event["stack"] for event in last], [index["crowded"]])
         self.assertEqual(last[0]["aux"] + sum(event["duration"] for event in events[:-1]), 750_000_000)
@@ -1226,7 +1226,7 @@ class BrowserTest(HtmlCase):
         self.assertEqual(run("gpuprof.state.memory[0].t.map((t) => t - gpuprof.state.memory[0].t[0]).join()"), "0,90000,290000")
         text = run("document.getElementById('view-memory').innerText")
         self.assertIn("peak 5.000MiB", text)
-        self.assertNotIn("Who held it", text)
+        self.assertNotIn("Owners", text)
         self.assertNotIn("Allocated", text)  # a column in which nothing is known
         self.assertRegex(run("document.querySelector('.cards').innerText"), r"Peak of tensors\s*5.000MiB\s*20.00MiB reserved")
         self.browser.key("Home")
@@ -1442,7 +1442,7 @@ class BrowserTest(HtmlCase):
             self.browser.key(key, shift=shift)
             self.assertEqual(run("gpuprof.timeline.span.map((t) => t - gpuprof.state.index.zero)"), [start, end])
             run("new Promise((done) => { const look = () => document.querySelector('.drawer').textContent.includes(%s) ? done() : setTimeout(look, 10); look(); })"
-                % json.dumps("had nothing to do: " + cause))
+                % json.dumps("was idle: " + cause))
         self.assert_no_problem()
 
     def test_jumps_do_not_lead_to_short_ones_that_stand_together(self):

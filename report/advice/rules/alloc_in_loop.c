@@ -180,13 +180,13 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_alloc_in_loop = {
 	.id = "alloc-in-loop",
-	.title = "memory is allocated and freed again and again",
+	.title = "memory is allocated and freed repeatedly",
 	.meaning =
-		"A call site allocated far more often than it had blocks at the same time. cudaMalloc, cudaFree, cudaMallocHost and cudaHostRegister take tens of microseconds to milliseconds, and cudaFree waits for the GPU. With as many blocks kept as there were at the same time, all other allocations were not needed; blocks that leak are told apart. What can be saved is no more than the GPU had nothing to do meanwhile and until the next of them, and nothing of a free that waits for kernels where the next call of the thread waits for these anyway.",
+		"A call site allocates far more often than it has blocks in use. cudaMalloc, cudaFree, cudaMallocHost and cudaHostRegister take tens of microseconds to milliseconds, and cudaFree waits for the GPU. With all of its blocks kept, the site needs no further allocation. Blocks that leak are reported separately. The saving is at most the GPU's idle time during the calls. A free that waits for kernels saves nothing if the next call of the thread waits for the same kernels.",
 	.change =
-		"Allocate before the loop. Where sizes vary, allocate the largest. Or use cudaMallocAsync and cudaFreeAsync with a release threshold above 0 (cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",
+		"Allocate before the loop, with the largest size if sizes vary. Or use cudaMallocAsync and cudaFreeAsync with a release threshold above 0 (cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",
 	.ignore =
-		"The loop is setup that runs once, or what is in it takes much longer for a reason of its own.",
+		"The loop is setup that runs once, or its iterations are slow for another reason.",
 	.threshold = {.saves_percent = 1, .saves_ns = 200000, .count = 16},
 	.own_bytes = sizeof(struct own),
 	.look = look,

@@ -369,14 +369,14 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	const struct own *own = found->own;
 
-	fprintf(out, "%s times the GPU has nothing to do, for %s on average, until the host copies",
+	fprintf(out, "%s times the GPU is idle, for %s on average, until the host copies",
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text);
 	if (own->least_bytes < own->most_bytes)
 		fprintf(out, " between %s and", gp_format_bytes(own->least_bytes).text);
 	fprintf(out, " %s to it", gp_format_bytes(own->most_bytes).text);
 	if (own->takes_turns)
-		fputs(", in several threads by turns", out);
+		fputs(", in several threads alternately", out);
 	if (!own->has_looks) {
 		tell_calls(advisor, found, out);
 		return;
@@ -408,7 +408,7 @@ static const char *const ahead[GP_LANGUAGES] = {
 			WHERE_SOME,
 	[GP_LANGUAGE_CUPY] = IN_PYTHON ELSE_LATER WHERE_SOME,
 	[GP_LANGUAGE_JAX] = IN_PYTHON
-	"and put it there before it is needed (jax.device_put returns at once), " ELSE_LATER
+	"and put it there before it is needed (jax.device_put returns immediately), " ELSE_LATER
 		WHERE_SOME,
 };
 
@@ -444,7 +444,7 @@ static void advise_ahead(const struct gp_advisor *advisor, const struct gp_case 
 		return;
 	fputs(more_in_threads, out);
 	if (!own->takes_turns)
-		fputs("; where it waits for requests, several at once", out);
+		fputs("; if it waits for requests, take several together", out);
 }
 
 static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
@@ -455,7 +455,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 	/* XLA copies in threads of its own, which wait for nobody's requests */
 	if (own->takes_turns &&
 	    gp_language_of(advisor->scope.models[found->process]) != GP_LANGUAGE_JAX)
-		fputs("where these threads wait for requests, take several at once; ", out);
+		fputs("if these threads wait for requests, take several together; ", out);
 	if (is_little(found) && wait != GP_WAIT_THREAD && wait != GP_WAIT_POLLING) {
 		fputs(not_before, out);
 		advise_to_sample(advisor, found, out);
@@ -475,13 +475,13 @@ static bool names_place(const struct gp_case *found)
 
 const struct gp_rule gp_rule_data_loading = {
 	.id = "data-loading",
-	.title = "the GPU waits for the host, and then for a copy",
+	.title = "the GPU waits for host data before a copy",
 	.meaning =
-		"Again and again the GPU has nothing to do while the host is in no recorded call of CUDA, and what comes then is a copy to the device. Mostly the host reads, decodes, makes or is sent the data, but it may have done anything. What is known of it is told: the calls around most of that time, the range (NVTX) that it was in, and, by the samples of its stacks (--host-samples) that fell into that time, what Python did. What can be saved is that time, if others do as much meanwhile as the GPU takes. A batch that takes ten times as long as the others counts only where all such come to less than half of these. A wait of the host before it, in a copy or a synchronization, may be told of the same idle time: either change lets the GPU work meanwhile. Where looks found a compiler at work, or imports, the rules of idle times tell it.",
+		"The GPU is idle repeatedly while the host is in no recorded CUDA call, and the next operation is a copy to the device. Usually the host reads, decodes, generates or receives data. The finding names the calls around most of that time, the NVTX range, and what Python did according to the stack samples (--host-samples). The saving is that idle time, if other threads prepare as much data as the GPU consumes. Batches that take ten times as long as the others count only if together they take less than half of the time. The same idle time can also be part of a finding about a wait before it: either change helps. If the samples find a compiler or imports, the rules of idle time report it.",
 	.change =
-		"Where it prepares data, read ahead: threads or processes that fill page-locked buffers while the GPU computes (in PyTorch DataLoader's num_workers, pin_memory, prefetch_factor, persistent_workers), cheaper formats, decoding on the GPU (DALI). Where it does something else that the GPU need not wait for, do it after the next launches, or in another thread.",
+		"If the host prepares data, read ahead: use threads or processes that fill page-locked buffers while the GPU computes (PyTorch DataLoader: num_workers, pin_memory, prefetch_factor, persistent_workers). Use cheaper formats, or decode on the GPU (DALI). Move other work after the next launches, or into another thread.",
 	.ignore =
-		"The host waits there for what comes from outside, as a server does for requests: then several at once (batches) help, if they come at once.",
+		"The host waits for external requests, as a server does. Then batches help, if several requests arrive together.",
 	.threshold = {.saves_percent = 10, .saves_ns = 2000000, .count = 5},
 	.looks_beside = true,
 	.own_bytes = sizeof(struct own),

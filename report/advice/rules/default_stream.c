@@ -238,13 +238,13 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_default_stream = {
 	.id = "default-stream",
-	.title = "the default stream keeps other streams from running side by side",
+	.title = "the default stream serializes the other streams",
 	.meaning =
-		"The legacy default stream waits for all other streams, and they for it: each operation without a stream is a barrier. The work of the other streams ran one after the other. What can be saved is that of all of them but the one with most, if they overlapped wholly. Kernels with as many blocks as the GPU holds at once do not, and do not count.",
+		"The legacy default stream waits for all other streams, and they wait for it. Each operation without a stream is a barrier, so the other streams ran one after the other. The saving is the work of all streams but the busiest one, if they overlap completely. Kernels that fill the whole GPU cannot overlap and do not count.",
 	.change =
-		"Name a stream in every launch, copy and memset; make streams with cudaStreamCreateWithFlags(cudaStreamNonBlocking), which the default stream does not order; or compile with nvcc --default-stream per-thread.",
+		"Name a stream in every launch, copy and memset. Create streams with cudaStreamCreateWithFlags(cudaStreamNonBlocking), which the default stream does not block. Or compile with nvcc --default-stream per-thread.",
 	.ignore =
-		"The streams depend on each other there, as where events order them (cudaStreamWaitEvent), or each kernel fills the GPU.",
+		"The streams depend on each other there (cudaStreamWaitEvent), or each kernel fills the GPU.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 16},
 	.is_of_gpu = true,
 	.look = look,

@@ -465,13 +465,13 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_failed_calls = {
 	.id = "failed-calls",
-	.title = "calls fail, and the program goes on, or an error ends all work of the GPU",
+	.title = "calls fail and the program continues, or an error ends all GPU work",
 	.meaning =
-		"The same call failed with the same error again and again, in one thread. What it was to do was not done: a kernel that could not be launched computed nothing, and what is computed from its results is wrong, however fast; so that one launch is enough, refused for its arguments, shape or resources, after which others were launched, and so is one copy or memset refused for its arguments. Errors of the GPU itself, such as an illegal memory access or an assertion of a kernel, are told by whatever call comes next, and by every one after that: of these one call is enough. The kernel that did it is one of those that were launched before in the same context, after the last wait for the GPU that went well, and of which no record came; a graph may have ended in part. If one record alone has no times, it is that kernel's, which never ended. Where records were lost none is named. Where the GPU's memory was lacking, it is told what was asked for, what the process held when the first of them failed, and at which places.",
+		"The same call failed with the same error repeatedly, in one thread. A kernel that was not launched computed nothing, so results that depend on it are wrong. One failure is enough for a launch refused for its arguments, shape or resources that other launches followed, and for a copy or memset refused for its arguments. An error of the GPU itself, such as an illegal memory access or a failed assertion, is returned by the next call and by all later calls; one such call is enough. The faulty kernel is one of those launched earlier in the same context, after the last successful wait, that have no record. If only one record lacks its times, that kernel never ended. No kernel is named if records were lost. If GPU memory ran out, the finding names the requested size, the memory that the process held at the first failure, and the places that allocated it.",
 	.change =
-		"Check what every call returns, and cudaGetLastError() after <<<>>>; end, or do without, at the first error. `gpuprof summary --by failure` shows every error and where it came from; compute-sanitizer finds the kernel behind an illegal access. PyTorch: CUDA_LAUNCH_BLOCKING=1 lets the launch itself fail.",
+		"Check the result of every call, and cudaGetLastError() after <<<>>>. Stop at the first error, or remove the call. Run `gpuprof summary --by failure` for every error and its place. compute-sanitizer finds the kernel of an illegal access. PyTorch: CUDA_LAUNCH_BLOCKING=1 makes the launch itself fail.",
 	.ignore =
-		"The program tries what may fail, and has another way: an allocation that is tried again after a cache was given up, say.",
+		"The program expects the failure and has a fallback: for example, it repeats an allocation after it emptied a cache.",
 	.threshold = {.count = 3},
 	.few = "once, of such a launch or copy, or an error of the GPU itself",
 	.is_of_results = true,

@@ -243,7 +243,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		fprintf(out, " for the %s SMs of the GPU",
 			gp_format_count(own->multiprocessors).text);
 	else
-		fprintf(out, " of %s thread%s: %.1f %% of the threads that the GPU holds at once",
+		fprintf(out, " of %s thread%s: %.1f %% of the threads that the GPU can hold",
 			gp_format_count(threads).text, threads == 1 ? "" : "s", own->share * 100);
 }
 
@@ -260,13 +260,13 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_few_blocks = {
 	.id = "few-blocks",
-	.title = "a kernel has blocks for few of the GPU's SMs, or few threads for them",
+	.title = "a kernel has too few blocks for the SMs, or too few threads",
 	.meaning =
-		"A block runs on one SM. A kernel with fewer blocks than the GPU has SMs leaves the others without work, unless another kernel runs beside it: of kernels in one of several streams nothing is said. One with blocks for all of them, but fewer than an eighth of the threads that they hold, leaves an SM nothing to do while these wait for memory, or for each other. What can be saved is an estimate: that it gets as much faster as it has more SMs, or more threads, up to half of those that they hold. Kernels that need most of an SM's registers or shared memory for few threads are not told, nor matrix multiplications, convolutions and attention.",
+		"A block runs on one SM. A kernel with fewer blocks than the GPU has SMs leaves the other SMs idle, unless another kernel runs beside it; kernels in one of several streams are not reported. A kernel with blocks for all SMs but less than an eighth of the possible threads leaves an SM idle while its threads wait for memory or for each other. The saving is an estimate: the kernel becomes faster in proportion to the SMs or threads that it uses, up to half of the possible threads. Not reported are kernels that need most registers or shared memory of an SM for few threads, matrix multiplications, convolutions and attention.",
 	.change =
-		"Smaller blocks with less work for each, and more of them; a reduction in two steps, or with atomic operations at its end. More threads: blocks of 128 to 256, and a grid-stride loop of fewer turns. Work on more at once: larger batches. Or launch it in a stream of its own, beside other kernels. `gpuprof summary --by occupancy` has the SMs of every kernel.",
+		"Use more and smaller blocks, and reduce in two steps or with atomic operations at the end. Use more threads: blocks of 128 to 256, and a grid-stride loop with fewer iterations. Use larger batches. Or launch the kernel in its own stream, beside other kernels. `gpuprof summary --by occupancy` shows the SMs of every kernel.",
 	.ignore =
-		"There is no more to do at once, or few blocks or threads take all of the memory's bandwidth.",
+		"There is no more parallel work, or few blocks or threads already use the full memory bandwidth.",
 	.threshold = {.saves_percent = 5, .saves_ns = 1000000, .count = 4},
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),

@@ -169,8 +169,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	const struct own *own = found->own;
 
-	fprintf(out,
-		"amid its work the GPU had to wait %s time%s for code to be loaded, for %s in all",
+	fprintf(out, "during the work the GPU waited %s time%s for code to be loaded, %s in all",
 		gp_format_count(found->count).text, found->count == 1 ? "" : "s",
 		gp_format_ns(found->time_ns).text);
 	if (own->places > 1 && gp_advisor_knows(advisor, found->site))
@@ -189,12 +188,12 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_first_use = {
 	.id = "first-use",
-	.title = "code is loaded amid the work",
+	.title = "code is loaded during the work",
 	.meaning =
-		"CUDA loads the code of a kernel, and of the library that it is in, when it is first launched (lazy loading): milliseconds in which the host is in the launch and the GPU idle. It happens once in a process: a change moves it out of what is measured, but a whole run is hardly shorter for it.",
+		"CUDA loads the code of a kernel, and of its library, at the first launch (lazy loading). The launch then takes milliseconds, and the GPU is idle meanwhile. This is a one-time cost of a process: a change takes it out of the measured time, but the whole run is hardly shorter.",
 	.change =
-		"Leave the first iterations out of measurements, and of the recording (--delay, --capture-range). Warm up each shape that is used. CUDA_MODULE_LOADING=EAGER moves it all to the start, and loads what is never used, too.",
-	.ignore = "The program runs for long: then it is over soon.",
+		"Exclude the first iterations from measurements and from the recording (--delay, --capture-range). Warm up each shape. CUDA_MODULE_LOADING=EAGER loads all code at the start, including unused code.",
+	.ignore = "The program runs for a long time.",
 	.threshold = {.saves_percent = 3, .saves_ns = 20000000, .count = 1},
 	.is_once = true,
 	.is_moved = true,

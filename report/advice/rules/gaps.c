@@ -427,11 +427,11 @@ void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found,
 		fprintf(out, "%s times ", gp_format_count(found->count).text);
 	tell_gpu(advisor, own, out);
 	if (found->count > 1)
-		fprintf(out, " has nothing to do, for %s on average, %s at most",
+		fprintf(out, " is idle, for %s on average, %s at most",
 			gp_format_ns(found->time_ns / found->count).text,
 			gp_format_ns(own->longest_ns).text);
 	else
-		fprintf(out, " has nothing to do for %s", gp_format_ns(own->longest_ns).text);
+		fprintf(out, " is idle for %s", gp_format_ns(own->longest_ns).text);
 	fprintf(out, ": %s%s%s", own->share < WHOLE_SHARE ? "mostly " : "",
 		gp_idle_cause_words(cause),
 		cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)" : "");

@@ -237,7 +237,7 @@ static void advise_on_launches(const struct own *own, uint64_t launches, FILE *o
 	if (is_of_firsts(own))
 		fputs("upload them before (cudaGraphUpload), and launch each again and again", out);
 	else if (own->operations > 0 && own->operations <= FEW_OPERATIONS * launches)
-		fputs("put more into a graph, several iterations say, and launch the next one before the host waits for this one",
+		fputs("put more into a graph, for example several iterations, and launch the next one before the host waits for this one",
 		      out);
 	else
 		fputs("launch the next one before the host waits for this one, and put fewer and larger operations into it: fuse kernels",
@@ -264,11 +264,11 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_graph_launch = {
 	.id = "graph-launch",
-	.title = "the GPU waits for graphs to be launched, or made",
+	.title = "the GPU waits for graphs to be launched or created",
 	.meaning =
-		"To launch a CUDA graph takes the host some microseconds, more where it has many nodes, and most the first time, when it is brought to the GPU. To capture it, to make it node by node, to instantiate it (cudaGraphInstantiate) and to update it (cudaGraphExecUpdate) takes much longer: in a loop it may cost more than the graph gains. Before each of these launches the GPU had nothing to do, and the host was in these calls for most of that time. Where each node has a record of its own, launches take longer than without gpuprof: record with --graphs=graph to see how long. A launch of a graph that copies from or to pageable memory lasts until these copies are done.",
+		"A launch of a CUDA graph takes some microseconds on the host. It takes longer for many nodes, and longest the first time, when the graph is uploaded. Capture, creation, instantiation (cudaGraphInstantiate) and updates (cudaGraphExecUpdate) take much longer: in a loop they can cost more than the graph saves. The GPU was idle before each of these launches while the host was in these calls. Launches take longer under gpuprof if each node has its own record: record with --graphs=graph to measure them. A graph that copies from or to pageable memory blocks its launch until these copies are done.",
 	.change =
-		"Make each graph once and launch it often; set what changes (cudaGraphExecKernelNodeSetParams), or keep a graph for each shape. Upload it before its first launch (cudaGraphUpload). Launch it again before the host waits. Put several iterations into a small graph, and fuse the kernels of a large one.",
+		"Create each graph once and launch it often. Update parameters (cudaGraphExecKernelNodeSetParams), or keep one graph for each shape. Upload the graph before its first launch (cudaGraphUpload). Launch it again before the host waits. Put several iterations into a small graph, and fuse the kernels of a large one.",
 	.ignore = "Launches are short in a recording with --graphs=graph.",
 	.threshold = {.saves_percent = 10, .saves_ns = 5000000, .count = 16},
 	.own_bytes = sizeof(struct own),

@@ -63,7 +63,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	const struct own *own = found->own;
 
 	fprintf(out,
-		"%s %s copies, %s in all, held up the host for %s, %s of it while kernels before them ran",
+		"%s %s copies, %s in all, blocked the host for %s, %s of it while kernels before them ran",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		gp_format_bytes(found->bytes).text, gp_format_ns(own->calls_ns).text,
 		gp_format_ns(found->time_ns).text);
@@ -107,11 +107,11 @@ const struct gp_rule gp_rule_hidden_wait = {
 	.id = "hidden-wait",
 	.title = "the host waits for kernels inside copies",
 	.meaning =
-		"A copy that the host waits for begins when everything before it in its stream is done. Its time in a profile looks like a slow copy, but is that of the kernels. After it the GPU has nothing to do until the host has launched the next ones: that, but no more than the kernels took within the call, is what can be saved. What passes after that launch until the GPU begins is not the host's. Where another call of the thread that waits for the GPU comes behind the copy before anything is launched (cudaFree, a synchronization), that one waits for the same kernels if the copy does not: it is named, and what could be saved takes both.",
+		"A blocking copy starts after all earlier operations of its stream. In a profile it looks like a slow copy, but its time is the time of the kernels. After the copy the GPU is idle until the host launches the next kernels. The saving is that idle time, at most the time of the kernels within the call. The time from that launch to the start on the GPU does not count. If another blocking call of the thread follows before the next launch (cudaFree, a synchronization), it would wait for the same kernels: the finding names it, and the saving needs both changes.",
 	.change =
-		"Do not read a result in each iteration (loss.item(), a flag of convergence): read every tenth, or copy it asynchronously to page-locked memory and look at it when the next iteration is launched. To the device: copy the next data from page-locked memory with cudaMemcpyAsync, in a stream of its own and into a second buffer, while the kernels of this iteration run (PyTorch: pin_memory=True and .to(..., non_blocking=True)).",
+		"Do not read a result in each iteration (loss.item(), a convergence flag). Read it every tenth iteration, or copy it asynchronously to page-locked memory and read it after the next launch. To the device: copy the next data with cudaMemcpyAsync from page-locked memory, in its own stream and into a second buffer (PyTorch: pin_memory=True and .to(..., non_blocking=True)).",
 	.ignore =
-		"What the host does next depends on the result, each time; or what is copied to the device is made of it.",
+		"The next step of the host depends on the result each time, or computes the copied data from it.",
 	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
 	.own_bytes = sizeof(struct own),
 	.look = look,

@@ -112,12 +112,12 @@ static void look(struct gp_advisor *advisor)
 
 const struct gp_rule gp_rule_host_gaps = {
 	.id = "host-gaps",
-	.title = "the host computes between operations, and the GPU waits for it",
+	.title = "the GPU waits while the host computes between operations",
 	.meaning =
-		"Again and again, or once, the GPU had nothing to do because the program did something else than to call CUDA: it computed, read, wrote. No single place of it takes long enough for gpu-gaps, nor are there so many of them as low-utilization asks for: it is their sum that counts. Between operations that mostly follow each other without such a time it does not count if it is shorter than 50 ms: the system may have taken the processor. Told are the longest of them, and what Python did in all of them, by samples of its stacks (--host-samples). The place is that of the calls with which half of their time or more ends; where there is none such, that of the longest is told.",
+		"The GPU was idle because the program was outside of CUDA: it computed, read or wrote. No single place is long enough for gpu-gaps, and the gaps are not frequent enough for low-utilization, but their sum is large. A gap below 50 ms does not count between operations that mostly follow without a gap: the system may have preempted the thread. The finding names the longest gap, and what Python did in all gaps according to the stack samples (--host-samples). Its place is the place of the calls that end at least half of the time, else of the longest gap.",
 	.change =
-		"Do it while the GPU works: launch what comes next before the host looks at results, in another thread, or on the GPU. A sampling profiler tells what it is (perf record, py-spy record).",
-	.ignore = "It checks what the GPU has computed, as tests and benchmarks do.",
+		"Do this work while the GPU works: launch the next operations before the host reads results, use another thread, or compute on the GPU. A sampling profiler shows the host's work (perf record, py-spy record).",
+	.ignore = "The program checks the results of the GPU, as tests and benchmarks do.",
 	.threshold = {.saves_percent = 10,
 		      .saves_ns = 100000000,
 		      .count = 1,

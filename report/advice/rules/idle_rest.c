@@ -147,7 +147,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_gaps_tell(advisor, found, out);
 		return;
 	}
-	fprintf(out, "%s times the GPU has nothing to do, for %s on average, %s at most: %s",
+	fprintf(out, "%s times the GPU is idle, for %s on average, %s at most: %s",
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text,
 		gp_format_ns(own->gaps.longest_ns).text,
@@ -157,12 +157,12 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 
 const struct gp_rule gp_rule_idle_rest = {
 	.id = "idle-rest",
-	.title = "idle times that no other rule is about make up a quarter of the run",
+	.title = "idle time outside of all other findings is a quarter of the run",
 	.meaning =
-		"Each of them is too short for gpu-gaps, or they come at too many places, or too seldom, for the other rules, but together they are 25 % of the time: the GPU had nothing to do, of one cause (`gpuprof summary --by idle`; `gpuprof explain CAUSE` says what it means). Told is the function in which the thread that gave the GPU the next work was for most of that time, and where most of that was called. Of several GPUs it is the one that worked most.",
+		"Each gap is too short for gpu-gaps, or the gaps are at too many places or too rare for the other rules. Together the gaps of one cause are at least 25 % of the time (`gpuprof summary --by idle`; `gpuprof explain CAUSE` describes the cause). The finding names the function in which the thread that launched the next operation spent most of that time, and its main call site. With several GPUs it is the one that worked most.",
 	.change =
-		"By the cause: allocate and set up before the work begins; do not wait where the host reads no result; launch more at a time.",
-	.ignore = "The run is short, and what it measures is not in these times.",
+		"Depends on the cause: allocate and initialize before the work. Do not wait if the host reads no result. Launch more work per call.",
+	.ignore = "The run is short, and these gaps are not part of the measurement.",
 	.threshold = {.saves_percent = 25, .saves_ns = 20000000, .count = 1},
 	.own_bytes = sizeof(struct own),
 	.look = look,

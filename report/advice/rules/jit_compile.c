@@ -183,10 +183,10 @@ const struct gp_rule gp_rule_jit_compile = {
 	.id = "jit-compile",
 	.title = "the driver compiles kernels while the program runs",
 	.meaning =
-		"The program brings PTX, or code for other GPUs than this one, and the driver compiles it at its first use. It keeps the result in a cache on disk, unless that is too small, switched off, or new each time, as in a container.",
+		"The program contains PTX, or code for other GPUs only, and the driver compiles it at the first use. The driver caches the result on disk, unless the cache is too small, disabled, or new in each run, as in a container.",
 	.change =
-		"Build with -gencode for every GPU that is used. Or let the cache stay: CUDA_CACHE_PATH on a volume, CUDA_CACHE_MAXSIZE large enough, CUDA_CACHE_DISABLE not set.",
-	.ignore = "The code is made at run time on purpose and differs each time.",
+		"Build with -gencode for every GPU in use. Or keep the cache: CUDA_CACHE_PATH on a volume, CUDA_CACHE_MAXSIZE large enough, CUDA_CACHE_DISABLE not set.",
+	.ignore = "The program generates different code in each run on purpose.",
 	.threshold = {.saves_percent = 3, .saves_ns = 10000000, .count = 1},
 	.is_once = true,
 	.own_bytes = sizeof(struct own),

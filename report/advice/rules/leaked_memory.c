@@ -123,11 +123,11 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_leaked_memory = {
 	.id = "leaked-memory",
-	.title = "memory is allocated and never freed, block after block",
+	.title = "memory is allocated repeatedly and never freed",
 	.meaning =
-		"At the end of the program many blocks were left that one call site had allocated: 1 MiB or more in all; or less, but more and more, 20 times or more often, with kernels launched in between, up to the last ones. Not those that are allocated with no kernel launched in between, before others are, as a model's weights. It costs no time until memory runs out: then an allocation fails, or managed memory is moved to and fro.",
+		"At the end of the program many blocks of one call site were not freed: 1 MiB or more in all; or less, but still growing, 20 times or more with kernel launches in between, until the last launches. Blocks allocated with no launch in between, such as the weights of a model, do not count. A leak costs no time until memory runs out: then an allocation fails, or managed memory migrates constantly.",
 	.change =
-		"Free each block after its last use. `gpuprof summary --memory` shows all call sites, and who held most at the peak.",
+		"Free each block after its last use. `gpuprof summary --memory` shows all call sites, and the largest ones at the peak.",
 	.ignore = "The blocks are a cache or a table that the program needs until its end.",
 	.threshold = {.count = 16},
 	.own_bytes = sizeof(struct own),

@@ -141,11 +141,11 @@ const struct gp_rule gp_rule_low_occupancy = {
 	.id = "low-occupancy",
 	.title = "a kernel leaves most of each SM unused",
 	.meaning =
-		"From the launch alone: so many registers, so much shared memory, or blocks so small that an SM holds less than a quarter of the threads that it could. Such kernels have little to do while they wait for memory. What can be saved is an estimate: that the kernel gets faster in proportion, up to half of the threads, or as many as the grid has for each SM: of one with a block for each nothing is said.",
+		"Computed from the launch: registers, shared memory or small blocks limit an SM to less than a quarter of its threads. Few threads cannot hide the latency of memory. The saving is an estimate: the kernel becomes faster in proportion, up to half of the threads or the threads of the grid for each SM. Kernels with one block for each SM are not reported.",
 	.change =
-		"By the limit: __launch_bounds__ or -maxrregcount for registers; smaller tiles for shared memory; blocks of 128 to 256 threads. `gpuprof summary --by occupancy` has the figures of every kernel.",
+		"Depends on the limit: __launch_bounds__ or -maxrregcount for registers, smaller tiles for shared memory, blocks of 128 to 256 threads. `gpuprof summary --by occupancy` shows every kernel.",
 	.ignore =
-		"The kernel is limited by arithmetic or by memory bandwidth already, as kernels are that keep their data in registers and have much work for each thread.",
+		"The kernel is already limited by arithmetic or memory bandwidth, as kernels with their data in registers and much work per thread.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 4},
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),

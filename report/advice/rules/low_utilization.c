@@ -77,8 +77,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	const struct own *own = found->own;
 	enum gp_idle_cause cause = top_cause(own);
 
-	fprintf(out,
-		"GPU %u had nothing to do %s times, for %s on average; %s %% of that time was %s",
+	fprintf(out, "GPU %u was idle %s times, for %s on average; %s %% of that time was %s",
 		advisor->scope.devices.entries[found->detail].number,
 		gp_format_count(found->count).text,
 		gp_format_ns(found->time_ns / found->count).text,
@@ -105,12 +104,12 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_low_utilization = {
 	.id = "low-utilization",
-	.title = "the GPU is idle again and again",
+	.title = "the GPU is idle repeatedly",
 	.meaning =
-		"Between its first operation and its last the GPU had nothing to do again and again, which makes up at least 30 % of the recorded time, and none of the other rules says why: the host does not give it work fast enough. Named is where what ended these times was launched; where calls have no stacks, what looks at Python's found meanwhile (--host-samples).",
+		"Between its first and last operation the GPU was idle repeatedly, for at least 30 % of the recorded time, and no other rule explains it: the host does not launch work fast enough. The finding names the launches that ended the gaps. Without call stacks it names the Python functions that stack samples found meanwhile (--host-samples).",
 	.change =
-		"See what the host does meanwhile (`gpuprof summary --by idle,gap`, the timeline): launch ahead, larger batches, less work of the host between launches.",
-	.ignore = "The program uses the GPU now and then on purpose.",
+		"Look at the host's activity in the gaps (`gpuprof summary --by idle,gap`, the timeline). Launch ahead, use larger batches, and do less host work between launches.",
+	.ignore = "The program uses the GPU only occasionally on purpose.",
 	.threshold = {.saves_percent = 30, .saves_ns = 20000000, .count = 100},
 	.own_bytes = sizeof(struct own),
 	.look = look,

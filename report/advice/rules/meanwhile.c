@@ -276,7 +276,7 @@ static uint64_t tell(const struct gp_advisor *advisor, const struct gp_case *fou
 		tell_other(&story, out);
 	}
 	if (story.all_wait)
-		fputs("; all other threads of Python waited, too: for a process, say, or for data from outside",
+		fputs("; all other Python threads waited, too, for example for a process or for external data",
 		      out);
 	free(story.functions);
 	return story.own.looks;

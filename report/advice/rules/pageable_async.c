@@ -25,7 +25,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 {
 	(void)advisor;
 	fprintf(out,
-		"%s asynchronous %s copies %s pageable memory, %s in all, held up the host for %s: with such memory they are not asynchronous",
+		"%s asynchronous %s copies %s pageable memory, %s in all, blocked the host for %s: such copies are not asynchronous",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		found->detail == GP_COPY_HTOD ? "from" : "to", gp_format_bytes(found->bytes).text,
 		gp_format_ns(found->time_ns).text);
@@ -34,8 +34,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 }
 
 static const char *const changes[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] =
-		"make the host's memory page-locked: cudaMallocHost, or cudaHostRegister",
+	[GP_LANGUAGE_NATIVE] = "use page-locked host memory: cudaMallocHost or cudaHostRegister",
 	[GP_LANGUAGE_PYTHON] =
 		"make the host's memory page-locked: cudaHostRegister; in PyTorch pin_memory=True, in CuPy cupyx.empty_pinned()",
 	[GP_LANGUAGE_TORCH] =
@@ -53,13 +52,13 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_pageable_async = {
 	.id = "pageable-async",
-	.title = "asynchronous copies of pageable memory, which are not asynchronous",
+	.title = "asynchronous copies with pageable memory block the host",
 	.meaning =
-		"cudaMemcpyAsync needs page-locked (pinned) memory on the host to be asynchronous. With ordinary memory the driver copies the bytes through a buffer of its own: the call returns when that is done, nothing overlaps, and the copy has a fraction of the link's rate. The most that can be saved is the time in the calls, but for what the GPU had to do meanwhile anyway.",
+		"cudaMemcpyAsync is asynchronous only with page-locked (pinned) host memory. With pageable memory the driver copies through its own buffer. The call blocks, nothing overlaps, and the copy reaches a fraction of the link's bandwidth. The saving is at most the time in the calls, without the work that the GPU had meanwhile.",
 	.change =
-		"Allocate the buffer with cudaMallocHost or cudaHostAlloc, once, and use it again; or register it with cudaHostRegister. In PyTorch: pin_memory=True and non_blocking=True.",
+		"Allocate the buffer once with cudaMallocHost or cudaHostAlloc and reuse it, or register it with cudaHostRegister. PyTorch: pin_memory=True and non_blocking=True.",
 	.ignore =
-		"The data is copied once: page-locking costs as much as the copy. Or the host's memory is short, for what is locked cannot be paged out.",
+		"The data is copied once: page-locking costs as much as the copy. Or host memory is scarce: page-locked memory cannot be swapped out.",
 	.threshold = {.saves_percent = 2, .saves_ns = 100000, .count = 4},
 	.is_of_gpu = true, /* of its copy engines */
 	.own_bytes = sizeof(struct gp_copies),

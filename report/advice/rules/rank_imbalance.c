@@ -123,10 +123,10 @@ const struct gp_rule gp_rule_rank_imbalance = {
 	.id = "rank-imbalance",
 	.title = "one rank has more work than the others",
 	.meaning =
-		"The GPUs of the ranks computed and copied for unequal times, not counting communication. Where ranks wait for each other, in each collective operation, all take as long as the slowest. What can be saved is what that has more than the mean.",
+		"The GPUs of the ranks computed and copied for unequal times, without communication. Ranks wait for each other in each collective operation, so all take as long as the slowest. The saving is the time of the slowest rank above the mean.",
 	.change =
-		"Deal the work out evenly: sort samples by length, balance the stages of a pipeline, the experts of a mixture. See whether that GPU has a lower clock.",
-	.ignore = "The ranks do different things on purpose, and do not wait for each other.",
+		"Distribute the work evenly: sort samples by length, balance pipeline stages and experts. Check whether the slow GPU has a lower clock.",
+	.ignore = "The ranks do different work on purpose, and do not wait for each other.",
 	.threshold = {.saves_percent = 5, .saves_ns = 1000000, .count = 2},
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),

@@ -271,11 +271,11 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 		gp_format_count(found->count).text, gp_format_bytes(found->detail).text,
 		gp_format_ns(found->time_ns).text, found->is_doubtful ? "may be" : "seem to be");
 	if (found->is_doubtful && own->is_unknown)
-		fputs("; another one may have, into buffers by turns: of page-locked memory this trace does not tell",
+		fputs("; another one may have, into alternating buffers: of page-locked memory this trace does not tell",
 		      out);
 	else if (found->is_doubtful)
 		fprintf(out,
-			"; another one may have, into buffers by turns: page-locked memory has room for %s",
+			"; another one may have, into alternating buffers: page-locked memory has room for %s",
 			gp_format_count(own->buffers).text);
 }
 
@@ -290,13 +290,13 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_repeated_copy = {
 	.id = "repeated-copy",
-	.title = "it looks like the same bytes are copied to the device again",
+	.title = "the same bytes are probably copied to the device repeatedly",
 	.meaning =
-		"A line copies as many bytes as in the iteration before, a kernel was launched since, and the thread was outside of CUDA's calls for so short that it cannot have written as many new ones, nor had it got them from the device. gpuprof does not look at the bytes, nor where they are: it may be wrong where other threads (it is silent where their ranges begin or end between the copies, or samples of Python's stacks found them at work) or devices write them, or where they are pieces of a large array in pageable memory. Of page-locked memory it is known how much there is: with room for two such buffers or more it may be a loader's ring, and then it is told last, whatever it takes, as what may be. What can be saved is the time in the calls, without what they waited for other work, or in the copies.",
+		"A line copies as many bytes as in the previous iteration, and a kernel was launched in between. The thread was outside of CUDA for too short a time to write that many new bytes, and did not get them from the device. gpuprof does not compare the bytes or their addresses. The finding can be wrong if other threads or devices write the buffer, or if the copies are pieces of a large pageable array. The rule is silent if ranges of other threads begin or end between the copies, or if stack samples found these threads at work. If there is page-locked memory for two or more such buffers, it may be the ring of a data loader: then the finding comes last. The saving is the time in the calls without their waits, or the time of the copies.",
 	.change =
-		"Copy what does not change (weights, tables) before the loop, and keep it on the device.",
+		"Copy constant data (weights, tables) before the loop, and keep it on the device.",
 	.ignore =
-		"Another thread, or a device, fills the buffers meanwhile; a large array is worked through piece by piece; or it is a benchmark of copies.",
+		"Another thread or device fills the buffers meanwhile, a large array is processed in pieces, or the program is a copy benchmark.",
 	.threshold = {.saves_percent = 3, .saves_ns = 200000, .count = 16},
 	.few = "from 3 times on, where 10 % and 100 ms could be saved",
 	.is_of_gpu = true,

@@ -217,7 +217,7 @@ static const char *const changes[GP_LANGUAGES] = {
 	[GP_LANGUAGE_TORCH] =
 		"capture the loop's launches in a CUDA graph (torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs), or fuse kernels (torch.compile)",
 	[GP_LANGUAGE_JAX] =
-		"put the whole step into one jax.jit: it fuses kernels, and launches what is left as one",
+		"put the whole step into one jax.jit: it fuses kernels, and launches the rest as one",
 	[GP_LANGUAGE_CUPY] =
 		"capture the loop's launches in a CUDA graph (begin_capture() of a cupy.cuda.Stream), or fuse kernels (cupy.fuse)",
 };
@@ -242,9 +242,9 @@ static bool names_place(const struct gp_case *found)
 
 const struct gp_rule gp_rule_short_kernels = {
 	.id = "short-kernels",
-	.title = "kernels are shorter than it takes to launch them",
+	.title = "kernels are shorter than their launches",
 	.meaning =
-		"A launch takes the host some microseconds, with a framework's work around it ten to fifty. Where kernels are shorter than that, the GPU waits before each. A CUDA graph launches hundreds of them by one call, with about a microsecond between them. What can be saved is the time between kernels, but for that. Named are the places that launch, and the function that nearly all of it comes from; where calls have no stacks, what looks at Python's found while one launch followed the other (--host-samples).",
+		"A launch takes some microseconds on the host, with a framework ten to fifty. If kernels are shorter, the GPU waits before each one. A CUDA graph launches hundreds of kernels by one call, about a microsecond apart. The saving is the time between the kernels beyond that. The finding names the places that launch, and the function that most launches come from. Without call stacks it names the Python functions that stack samples found between the launches (--host-samples).",
 	.change =
 		"Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. Fuse elementwise kernels (torch.compile, jax.jit). Larger batches make kernels longer.",
 	.ignore = "Shapes or the sequence of kernels change with each iteration.",

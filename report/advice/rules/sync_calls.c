@@ -20,12 +20,12 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_sync_calls = {
 	.id = "sync-calls",
-	.title = "calls that wait for the GPU, at several places",
+	.title = "calls at several places wait for the GPU",
 	.meaning =
-		"cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize and their relatives of the driver API wait for the GPU, which has nothing to do then until the host has launched something else. The most that can be saved is what it waited, but no more than the calls took. `gpuprof summary --by stack-api` shows where they are.",
+		"cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize and their driver API counterparts wait for the GPU. The GPU is then idle until the host launches the next operation. The saving is at most that idle time, and at most the time in the calls. `gpuprof summary --by stack-api` shows their places.",
 	.change =
-		"Leave out the waits that are not needed for correctness: operations of a stream stay in order, streams wait for each other by events.",
-	.ignore = "The host needs what was computed, or the program measures times.",
+		"Remove the waits that correctness does not need: operations of one stream stay in order, and events order streams.",
+	.ignore = "The host needs the results, or the program measures times.",
 	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 4},
 	.own_bytes = sizeof(struct gp_waits),
 	.look = look,

@@ -117,7 +117,7 @@ static void tell(const struct gp_advisor *advisor, const struct gp_case *found, 
 	const struct gp_copies *own = found->own;
 
 	(void)advisor;
-	fprintf(out, "%s synchronous %s copies, %s in all, held up the host for %s",
+	fprintf(out, "%s synchronous %s copies, %s in all, blocked the host for %s",
 		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
 		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text);
 	if (own->pageable > 0)
@@ -174,10 +174,10 @@ const struct gp_rule gp_rule_sync_copy = {
 	.id = "sync-copy",
 	.title = "synchronous copies",
 	.meaning =
-		"cudaMemcpy returns when the copy is done: meanwhile the host launches nothing, and where the loop needs the result of a copy before it goes on, GPU and host take turns. The most that can be saved is the time in the calls, but for what the GPU had to do before the copy anyway, and for what the copies take beyond all that is done between the first and the last of them: beside it they can be.",
+		"cudaMemcpy returns when the copy is done. The host launches nothing meanwhile, so GPU and host alternate if each iteration needs the copy. The saving is at most the time in the calls, without the work that the GPU had before the copy, and without the time of the copies that no other work can hide.",
 	.change =
-		"cudaMemcpyAsync with page-locked memory, in a stream; with two buffers the next copy runs while the kernels of this one do. Wait only where the host reads the result. Results of a few bytes: read them less often, or an iteration later.",
-	.ignore = "The program has nothing else to do meanwhile, or needs each result at once.",
+		"Use cudaMemcpyAsync with page-locked memory, in a stream. With two buffers the next copy overlaps the current kernels. Wait only before the host reads the result. Read results of a few bytes less often, or one iteration later.",
+	.ignore = "The program has no other work meanwhile, or needs each result immediately.",
 	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
 	.few = "once, of pageable memory, where page-locked memory could save 10 % and 100 ms with what it takes to be allocated: as much a byte as the program's own of 32 MiB and more, where it has any, else 0.5 s a GB",
 	.is_of_gpu = true, /* of its copy engines */

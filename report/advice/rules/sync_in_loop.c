@@ -35,13 +35,13 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 
 const struct gp_rule gp_rule_sync_in_loop = {
 	.id = "sync-in-loop",
-	.title = "the host waits for the GPU in each iteration of a loop",
+	.title = "the host waits for the GPU in each iteration",
 	.meaning =
-		"A line of the program waits for the GPU again and again, and each time the GPU has nothing to do until the host has come back and launched the next kernel: they take turns. The most that can be saved is what the GPU waited then, but no more than the calls took. Where another such call of the thread, or cudaFree, comes behind it before anything is launched, that one waits in its place: it is named, and what could be saved takes both.",
+		"A line of the program waits for the GPU repeatedly. Each time the GPU is idle until the host returns and launches the next kernel, so host and GPU alternate. The saving is at most that idle time, and at most the time in the calls. If another blocking call of the thread or cudaFree follows before the next launch, it would wait instead: the finding names it, and the saving needs both changes.",
 	.change =
-		"Launches are asynchronous and stay in order within a stream: no wait is needed between kernels. Wait once after the loop, or, where the host needs results, launch the next iteration first (two buffers, cudaEventSynchronize). Where streams depend on each other, cudaStreamWaitEvent.",
+		"Launches are asynchronous and stay in order within a stream: kernels need no wait between them. Wait once after the loop. If the host needs results, launch the next iteration first (two buffers, cudaEventSynchronize). Use cudaStreamWaitEvent between dependent streams.",
 	.ignore =
-		"The loop is there to measure each iteration, or the next iteration depends on what the host makes of this one's result.",
+		"The loop measures each iteration, or the next iteration depends on the host's use of the result.",
 	.threshold = {.saves_percent = 5, .saves_ns = 200000, .count = GP_LOOP_CALLS},
 	.own_bytes = sizeof(struct gp_waits),
 	.look = look,

@@ -40,7 +40,7 @@ static void look(struct gp_advisor *advisor)
 static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
 {
 	(void)advisor;
-	fprintf(out, "%s synchronous memsets of %s memory, %s in all, held up the host for %s",
+	fprintf(out, "%s synchronous memsets of %s memory, %s in all, blocked the host for %s",
 		gp_format_count(found->count).text,
 		found->detail == GP_COPY_PINNED ? "page-locked" : "managed",
 		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text);
@@ -57,10 +57,10 @@ const struct gp_rule gp_rule_sync_memset = {
 	.id = "sync-memset",
 	.title = "synchronous memsets",
 	.meaning =
-		"cudaMemset of page-locked or managed memory returns when the GPU has done it, and all that was launched before. The most that can be saved is the time in the calls, as far as the GPU had nothing to do after them.",
+		"cudaMemset of page-locked or managed memory returns after the GPU has done it and all earlier operations. The saving is at most the time in the calls, as far as the GPU was idle after them.",
 	.change =
-		"cudaMemsetAsync in the stream that uses the memory; for memory of the host, memset().",
-	.ignore = "The host reads what was set at once.",
+		"Use cudaMemsetAsync in the stream that uses the memory; for host memory use memset().",
+	.ignore = "The host reads the memory immediately.",
 	.threshold = {.saves_percent = 2, .saves_ns = 100000, .count = 8},
 	.look = look,
 	.tell = tell,

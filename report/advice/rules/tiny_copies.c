@@ -121,18 +121,18 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	(void)advisor;
 	(void)found;
-	fputs("gather the pieces in one buffer and copy that at once; rows of a matrix with cudaMemcpy2DAsync",
+	fputs("gather the pieces in one buffer and copy that in one call; rows of a matrix with cudaMemcpy2DAsync",
 	      out);
 }
 
 const struct gp_rule gp_rule_tiny_copies = {
 	.id = "tiny-copies",
-	.title = "many small copies, one after the other",
+	.title = "many small copies in a row",
 	.meaning =
-		"A copy takes some microseconds however small it is. Up to about 64 KiB that is most of its time, and so many copies take nearly as many times as long as one of all their bytes. What could be saved is the time of the rows, but for one copy of each.",
+		"A copy takes some microseconds whatever its size. Up to about 64 KiB this is most of its time, so many small copies take nearly as many times as long as one large copy. The saving is the time of each row of copies, without the time of one copy.",
 	.change =
-		"Gather the pieces in a page-locked buffer and copy that; pass small structures as arguments of the kernel (4 KiB; from CUDA 12.1 on 32,764 bytes); for rows of a matrix cudaMemcpy2DAsync, for scattered ones cudaMemcpyBatchAsync.",
-	.ignore = "The pieces are not there at the same time.",
+		"Gather the pieces in a page-locked buffer and copy it once. Pass small structures as kernel arguments (4 KiB; 32,764 bytes from CUDA 12.1). Use cudaMemcpy2DAsync for rows of a matrix, and cudaMemcpyBatchAsync for scattered pieces.",
+	.ignore = "The pieces are not available at the same time.",
 	.threshold = {.saves_percent = 2, .saves_ns = 100000, .count = 64},
 	.is_of_gpu = true, /* of its copy engines */
 	.own_bytes = sizeof(struct own),

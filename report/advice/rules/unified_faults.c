@@ -116,18 +116,18 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 {
 	(void)advisor;
 	(void)found;
-	fputs("move it before the kernel needs it (cudaMemPrefetchAsync), say how it is used (cudaMemAdvise), and take cudaMalloc for what only the GPU uses; which memory: gpuprof summary --by unified-address FILE",
+	fputs("prefetch it before the kernel needs it (cudaMemPrefetchAsync), declare its use (cudaMemAdvise), and use cudaMalloc for memory of the GPU only; the addresses: gpuprof summary --by unified-address FILE",
 	      out);
 }
 
 const struct gp_rule gp_rule_unified_faults = {
 	.id = "unified-faults",
-	.title = "kernels wait for unified memory to come to their GPU",
+	.title = "kernels wait for unified memory to migrate",
 	.meaning =
-		"Unified memory (cudaMallocManaged) moves to where it is touched. A kernel that touches what the host had last meets a page fault, waits until the driver has found and moved the page, and meets the next one: that takes several times as long as one large copy, and the kernel counts as work of the GPU meanwhile. What the program moves itself, ahead of time, does not count here. It is known where --trace=unified recorded it.",
+		"Unified memory (cudaMallocManaged) migrates on access. A kernel that accesses a page of the host takes a page fault, waits until the driver has migrated the page, and then takes the next fault. This takes several times as long as one large copy, and counts as busy time of the GPU. Explicit prefetches do not count. The rule needs --trace=unified.",
 	.change =
-		"cudaMemPrefetchAsync() to the GPU before the launch, and to the host before the host reads; cudaMemAdvise() where both only read (cudaMemAdviseSetReadMostly), or where it should stay (cudaMemAdviseSetPreferredLocation); cudaMalloc() for what only the GPU uses.",
-	.ignore = "The program needs more memory than the GPU has: then a part of it has to move.",
+		"Call cudaMemPrefetchAsync() to the GPU before the launch, and to the host before the host reads. Use cudaMemAdvise() for memory that both only read (cudaMemAdviseSetReadMostly) or that should stay (cudaMemAdviseSetPreferredLocation). Use cudaMalloc() for memory of the GPU only.",
+	.ignore = "The program needs more memory than the GPU has, so a part has to migrate.",
 	.threshold = {.saves_percent = 5, .saves_ns = 10000000, .count = 1},
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),

@@ -185,7 +185,7 @@ static void advise(const struct gp_advisor *advisor, const struct gp_case *found
 				? ""
 				: ", or, where a library calls it as Python ends, end by os._exit() once all files are closed");
 	else
-		fputs("make few communicators, others from them (ncclCommSplit), and end all at once (ncclGroupStart, ncclGroupEnd)",
+		fputs("create few communicators, split others from them (ncclCommSplit), and destroy them as a group (ncclGroupStart, ncclGroupEnd)",
 		      out);
 }
 
@@ -197,13 +197,13 @@ static bool names_place(const struct gp_case *found)
 
 const struct gp_rule gp_rule_wind_down = {
 	.id = "wind-down",
-	.title = "it takes long after the GPU has done its last operation",
+	.title = "the process continues long after the last GPU operation",
 	.meaning =
-		"What a process does for itself between its last operation and its last call of CUDA: it checks results, or writes them. What Python did is told by samples of its stacks (--host-samples), of other programs the longest time between two calls, and which these are; where no sample came in half of it, Python was ending; of several processes it is not told, for the others may be at work meanwhile. And what NCCL takes to end its communicators, by its NVTX ranges. And what ends contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy), which the driver does, too, when the process ends. It is so once in a process: what is a large part of a short run is nothing in a long one. What a process does after its last call of CUDA is not recorded.",
+		"Between its last operation and its last CUDA call a process checks or writes results, for example. Stack samples (--host-samples) show what Python did; if no sample falls into half of that time, Python was exiting. For other programs the finding names the longest time between two calls. With several processes it names neither, as the others may still work. NCCL needs time to destroy communicators (known by its NVTX ranges). Calls that destroy contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy) are not needed: the driver destroys contexts at exit. All of this is a one-time cost, which hardly matters in a long run. The time after the last CUDA call is not recorded.",
 	.change =
-		"Do piece by piece, while the GPU still works on what follows, what can be done so, or do it on the GPU. Communicators: make few, end all at once (ncclGroupStart, ncclGroupEnd). Contexts: leave out cudaDeviceReset and the like before the program ends, unless a tool such as compute-sanitizer needs it to tell what was never freed.",
+		"Process results in pieces while the GPU works, or on the GPU. Communicators: create few, and destroy them as a group (ncclGroupStart, ncclGroupEnd). Contexts: remove cudaDeviceReset and similar calls before the exit, unless a tool such as compute-sanitizer needs them to report leaks.",
 	.ignore =
-		"The program runs for long: then it is over soon. Or it checks what the GPU has computed, as tests and benchmarks do.",
+		"The program runs for a long time, or it checks the results of the GPU, as tests and benchmarks do.",
 	.threshold = {.saves_percent = 5, .saves_ns = 100000000, .count = 1},
 	.is_once = true,
 	.own_bytes = sizeof(struct own),

@@ -136,7 +136,7 @@ function flameView() {
 		'button',
 		{
 			'aria-pressed': 'false',
-			title: 'What was done first, below it who asked for it  ( I )',
+			title: 'Operations first, their callers below  ( I )',
 			onclick: () => {
 				inverted = !inverted;
 				flip.setAttribute('aria-pressed', inverted);

@@ -38,7 +38,7 @@ const holderGrid = () =>
 		columns: holderColumns().slice(0, state.held.sites.some(([, , owner]) => owner) ? undefined : -1),
 		rows: holdersNow(),
 		sort: moment.mark ? 3 : 1,
-		label: 'Who held it',
+		label: 'Owners',
 	});
 
 const fmtSigned = (bytes) => (bytes > 0 ? '+' : '') + fmtBytes(bytes);
@@ -62,7 +62,7 @@ function memoryView() {
 		el('div', { class: 'split col' }, el('div', { class: 'bar' }, el('h2', null, 'Memory over time'), el('div', { class: 'tool' }, choose), shown, head), chart.node, lower),
 	);
 	const words = [
-		['held', 'Who held it'],
+		['held', 'Owners'],
 		['memory-peak', 'At the peaks'],
 		['memory-leak', 'Never freed'],
 		['memory-churn', 'Allocated again and again'],

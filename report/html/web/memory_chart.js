@@ -202,7 +202,7 @@ function memoryChart(onmove) {
 		if (!moment.series) return;
 		if (e.buttons & 1) choose(e);
 		else if (e.offsetX > LEFT)
-			showTip(e.clientX, e.clientY, fmtBytes(bytesUntil(moment.series, timeAt(e.offsetX))), ['at ' + fmtAt(timeAt(e.offsetX)), 'click or drag: who held it then']);
+			showTip(e.clientX, e.clientY, fmtBytes(bytesUntil(moment.series, timeAt(e.offsetX))), ['at ' + fmtAt(timeAt(e.offsetX)), 'click or drag: its owners then']);
 	});
 	canvas.addEventListener('pointerleave', hideTip);
 	canvas.addEventListener(

@@ -104,7 +104,7 @@ function overviewCards(about) {
 				'Peak memory',
 				fmtBytes(peak.peak_bytes),
 				[(devices.length > 1 ? 'GPU ' + peak.device + ' ' : '') + 'at +' + fmtNs(peak.at_ns), elsewhereText(about, peak), leftText()],
-				['Who held it', 'memory'],
+				['Owners', 'memory'],
 			),
 		);
 	else cards.push(...allocatorCard(devices.length > 1));
@@ -407,7 +407,7 @@ function concurrencySection() {
 			const theme = rgbOf(isDark() ? '#6db3f2' : '#0b62b8'),
 				back = rgbOf(isDark() ? '#0f141a' : '#ffffff');
 			const bars = shown.map((p, i) => ({
-				name: p.level === 1 ? '1 operation' : p.level + ' at once',
+				name: p.level === 1 ? '1 operation' : p.level + ' in parallel',
 				value: p.value,
 				color: mix(back, theme, 0.3 + (0.7 * i) / Math.max(1, shown.length)),
 				go: () => openView('timeline'),

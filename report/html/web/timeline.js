@@ -29,7 +29,7 @@ class Timeline {
 			el('button', { class: 'go', title: 'Show all  ( 0 )', onclick: () => this.all() }, 'all'),
 			el('button', { class: 'go', title: 'The shortest time with 90 % of the GPU’s work  ( G )', onclick: () => this.work() }, 'GPU at work'),
 			el('button', { class: 'go', title: 'The longest on the GPUs of what is shown, then the next longest  ( L )', onclick: () => jumpToLongest(this, 1) }, 'longest'),
-			el('button', { class: 'go', title: 'The next of the longest times in which a GPU had nothing to do  ( N )', onclick: () => jumpToIdle(this, 1) }, 'idle'),
+			el('button', { class: 'go', title: 'The next longest idle gap of a GPU  ( N )', onclick: () => jumpToIdle(this, 1) }, 'idle'),
 		);
 		this.cursor = el('div', { class: 'cursor', hidden: true }, el('span'));
 		this.box = el('div', { class: 'canvas' }, this.canvas, this.jumps, this.cursor, this.reading);

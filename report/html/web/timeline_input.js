@@ -413,7 +413,7 @@ async function describeSpan(tl) {
 		shown.splice(
 			1,
 			0,
-			el('p', null, 'GPU ' + (gap.Device ?? 0) + ' had nothing to do: ', el('b', null, plain(gap.Cause)), '; from ' + plain(gap.Before || 'the start') + ' to ' + plain(gap.After || 'the end')),
+			el('p', null, 'GPU ' + (gap.Device ?? 0) + ' was idle: ', el('b', null, plain(gap.Cause)), '; from ' + plain(gap.Before || 'the start') + ' to ' + plain(gap.After || 'the end')),
 		);
 	openDrawer(tl, ...shown);
 	saveHash();

@@ -251,7 +251,7 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 }
 
 const struct gp_breakdown gp_breakdown_collective_rank = {
-	.help = "who came late to collectives, by communicator where NCCL's ranges name it",
+	.help = "late ranks of collectives, by communicator if NCCL's ranges name it",
 	.nothing =
 		"no two GPUs made as many operations of a collective (AllReduce, AllGather, ReduceScatter, AllToAll); name the traces of all ranks",
 	.head = {"collective-rank",

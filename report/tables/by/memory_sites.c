@@ -223,7 +223,7 @@ static int fill_peak(struct gp_scope *scope, struct gp_table *sheet)
 }
 
 const struct gp_breakdown gp_breakdown_memory_peak = {
-	.help = "who held what when most was allocated, by call site",
+	.help = "memory at the peak, by call site",
 	.nothing = "no memory was allocated through CUDA while it was recorded",
 	.head = {"memory-peak", "At the peak", peak_columns, COUNT(peak_columns)},
 	.sort_column = 1,

@@ -36,8 +36,8 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 
 const struct gp_breakdown gp_breakdown_missing = {
 	.help = "what the traces lack: records dropped, operations and ends that are missing",
-	.nothing = "nothing is missing: all that was to be recorded is there",
-	.head = {"missing", "What is missing", columns, COUNT(columns)},
+	.nothing = "no records are lost: the trace is complete",
+	.head = {"missing", "Lost records", columns, COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill,
 };

@@ -105,9 +105,9 @@ const struct gp_breakdown gp_breakdown_stack_api = {
 };
 
 const struct gp_breakdown gp_breakdown_caller = {
-	.help = "GPU time by kernel, copy and memset, and below them who launched them",
+	.help = "GPU time by kernel, copy and memset, with their callers below",
 	.nothing = "no launch has a call stack: record with --stacks=all",
-	.head = {"caller", "Who launched what", columns, COUNT(columns)},
+	.head = {"caller", "Launches by caller", columns, COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,
 	.fill = fill_callers,
 };

@@ -319,7 +319,7 @@ static void test_places_of_loads(void **state)
 	assert_string_equal(advice.findings[0].rule->id, "first-use");
 	assert_non_null(strstr(
 		advice.findings[0].found,
-		"wait 9 times for code to be loaded, for 90.00ms in all at 3 places, 20.00ms of it here:"));
+		"waited 9 times for code to be loaded, 90.00ms in all at 3 places, 20.00ms of it here:"));
 	assert_string_equal(advice.findings[0].place, "train (t.py:7)");
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -362,7 +362,7 @@ static void test_slow_copies(void **state)
 	assert_int_equal(advice.findings[0].saves_ns, 20 * 300000 + 600000);
 	assert_int_equal(advice.findings[0].show_at_ns, MS + 10 * 310000);
 	assert_int_equal(advice.findings[0].show_ns, 50 * MS);
-	assert_non_null(strstr(advice.findings[0].found, "held up the host for 56.00ms"));
+	assert_non_null(strstr(advice.findings[0].found, "blocked the host for 56.00ms"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }
@@ -997,7 +997,7 @@ static void test_callers_of_a_place_without_a_name_stay(void **state)
 
 	(void)state;
 	finding.found =
-		"so and so many copies, which took so and so long and were so and so large and held up the host for that long; all of them were of pageable memory; these at so and so many GB/s, which is a part of what the link could do";
+		"so and so many copies, which took so and so long and were so and so large and blocked the host for that long; all of them were of pageable memory; these at so and so many GB/s, which is a part of what the link could do";
 	for (int named = 0; named <= 1; named++) {
 		finding.naming = named ? GP_NAMED : GP_WITHOUT_SYMBOLS;
 		text = print_brief(&advice);

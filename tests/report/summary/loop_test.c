@@ -166,7 +166,7 @@ static void what_lies_between_two_loops_is_no_iteration(void **state)
 	(void)state;
 	expect(text,
 	       " loop 60 iterations of 100.0us (median), in 2 stretches, 1.000s apart, 0.6 % of the time, longest 100.0us (number 1) steady 2.0 % busy");
-	expect(text, " gpu-gaps (outside the steady state): the GPU has nothing to do for 1.000s");
+	expect(text, " gpu-gaps (outside the steady state): the GPU is idle for 1.000s");
 	free(text);
 	gp_model_free(model);
 }

@@ -66,7 +66,7 @@ static void check(uint64_t bytes, uint64_t kernel_ns, const char *rule, const ch
 static void a_number_is_read_less_often(void **state)
 {
 	(void)state;
-	check(4, 10 * US, "sync-copy", "40 synchronous DtoH copies, 160B in all, held up",
+	check(4, 10 * US, "sync-copy", "40 synchronous DtoH copies, 160B in all, blocked",
 	      "read results less often", 1600 * US);
 	check(1 << 16, 10 * US, "sync-copy", "; these at 6.554 GB/s",
 	      "copy with cudaMemcpyAsync in a", 1600 * US);
@@ -168,7 +168,7 @@ static void what_can_be_saved_is_among_the_times_that_are_told(void **state)
 {
 	(void)state;
 	check(4, 200 * US, "hidden-wait",
-	      "held up the host for 8.970ms, 7.410ms of it while kernels before them ran; then the GPU waited for the host, for 20.28ms in all: each time the shorter",
+	      "blocked the host for 8.970ms, 7.410ms of it while kernels before them ran; then the GPU waited for the host, for 20.28ms in all: each time the shorter",
 	      "read results less often", 7410 * US);
 }
 
@@ -230,7 +230,7 @@ static void what_was_launched_does_not_wait_for_the_host(void **state)
 	assert_non_null(found);
 	assert_in_range(found->saves_ns, 39 * 45 * US, 39 * 65 * US);
 	assert_int_equal(found->time_ns, 39 * 190 * US);
-	assert_non_null(strstr(found->found, "held up the host for 8.970ms, 7.410ms of it"));
+	assert_non_null(strstr(found->found, "blocked the host for 8.970ms, 7.410ms of it"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }
@@ -351,7 +351,7 @@ static void few_slow_copies_are_told(void **state)
 		if (found) {
 			assert_string_equal(
 				found->found,
-				"2 synchronous DtoH copies, 1.490GiB in all, held up the host for 2.000s; all of pageable memory; these at 0.800 GB/s, 5.1 % of the link's peak");
+				"2 synchronous DtoH copies, 1.490GiB in all, blocked the host for 2.000s; all of pageable memory; these at 0.800 GB/s, 5.1 % of the link's peak");
 			assert_int_equal(found->saves_ns / 1000 / US, cases[i].saves_ms);
 			assert_non_null(
 				strstr(found->change,

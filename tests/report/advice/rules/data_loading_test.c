@@ -62,14 +62,15 @@ static void test_threads_that_take_turns(void **state)
 		const struct gp_finding *found = find(&advice, "data-loading");
 
 		assert_non_null(found);
-		assert_int_equal(strstr(found->found, ", in several threads by turns") != NULL,
+		assert_int_equal(strstr(found->found, ", in several threads alternately") != NULL,
 				 i == 1);
 		assert_int_equal(strstr(found->change,
-					"wait for requests, take several at once; where that") !=
+					"wait for requests, take several together; where that") !=
 					 NULL,
 				 i == 1);
 		assert_int_equal(strstr(found->change,
-					"; where it waits for requests, several at once") != NULL,
+					"; if it waits for requests, take several together") !=
+					 NULL,
 				 i == 0);
 		gp_advice_free(&advice);
 		gp_model_free(models[i]);
@@ -382,7 +383,7 @@ static void test_threads_of_jax_wait_for_no_requests(void **state)
 		const struct gp_finding *found = find(&advice, "data-loading");
 
 		assert_non_null(found);
-		assert_non_null(strstr(found->found, ", in several threads by turns"));
+		assert_non_null(strstr(found->found, ", in several threads alternately"));
 		assert_true((strstr(found->change, "wait for requests") != NULL) == (i == 1));
 		gp_advice_free(&advice);
 		gp_model_free(model);

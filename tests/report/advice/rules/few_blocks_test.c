@@ -94,7 +94,7 @@ static void few_blocks_are_told_where_others_would_do(void **state)
 static void few_threads_are_told_where_more_would_do(void **state)
 {
 	static const char on_all[] =
-		"has only 157 blocks of 64 threads: 3.7 % of the threads that the GPU holds at once";
+		"has only 157 blocks of 64 threads: 3.7 % of the threads that the GPU can hold";
 	static const struct {
 		struct scene scene;
 		uint32_t percent; /* of the time that is claimed; 0: it is not told */

@@ -97,8 +97,8 @@ static void launches_are_told_with_what_each_operation_takes(void **state)
 	      "the GPU waits for the launches of 99 graphs, of 50 operations on average, which take 200.0us each, 4.000us an operation; that is with a record of each operation (--graphs=graph: without)",
 	      "fuse kernels", 99 * 209);
 	check(&(struct step){.launch_us = 100, .operations = 4, .graphs = 2},
-	      "of 4 operations on average, which take 100.0us each", "several iterations say",
-	      99 * 109);
+	      "of 4 operations on average, which take 100.0us each",
+	      "for example several iterations", 99 * 109);
 	check(&(struct step){.launch_us = 100, .operations = 4, .graphs = 2, .is_pageable = true},
 	      "of 4 operations on average",
 	      "copy from and to page-locked memory in it (cudaMallocHost): with pageable memory each launch lasts until the copies are done; put more into a graph",

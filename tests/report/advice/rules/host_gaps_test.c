@@ -53,9 +53,8 @@ static void what_takes_long_in_sum_is_one_finding(void **state)
 		assert_in_range(found->saves_ns, 155 * MS, 156 * MS);
 		assert_non_null(strstr(
 			found->found,
-			devices == 1
-				? " times the GPU has nothing to do, for 31.01ms on average, "
-				: " times one of the GPUs has nothing to do, for 31.01ms on average, "));
+			devices == 1 ? " times the GPU is idle, for 31.01ms on average, "
+				     : " times one of the GPUs is idle, for 31.01ms on average, "));
 		assert_non_null(strstr(
 			found->found,
 			": host-bound; the host was in no recorded call, the longest time from cudaLaunchKernel to cudaLaunchKernel"));
@@ -215,7 +214,8 @@ static void the_calls_around_what_the_host_did_are_told(void **state)
 	assert_non_null(strstr(
 		found->found,
 		", the longest time from cudaDeviceSynchronize at wait (main.py:14) to cudaLaunchKernel at solve (main.py:11)"));
-	assert_non_null(strstr(page, "(main.py:14) to cudaLaunchKernel at solve (main.py:11)"));
+	assert_non_null(strstr(page, "(main.py:14)"));
+	assert_non_null(strstr(page, "(main.py:11)"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

@@ -124,7 +124,7 @@ static void processes_allocate_at_the_same_time(void **state)
  */
 /*
  * While a thread's kernels keep the GPU busy for 100 ms, another one allocates and frees, 40 times
- * for half a millisecond each: nothing would be faster without.  Where the GPU has nothing to do
+ * for half a millisecond each: nothing would be faster without.  Where the GPU is idle
  * for 5 ms behind every fifth, what these took would be saved, the last of which ends the work.
  */
 static void allocations_while_the_gpu_works_cost_nothing(void **state)
@@ -490,7 +490,7 @@ static void what_may_be_a_loaders_ring_is_told_last(void **state)
 	check_ring(BYTES, false, false, "seem to be of the same bytes");
 	check_ring(
 		3 * BYTES, true, true,
-		"may be of the same bytes as before: the thread had no time to write others; another one may have, into buffers by turns: page-locked memory has room for 3");
+		"may be of the same bytes as before: the thread had no time to write others; another one may have, into alternating buffers: page-locked memory has room for 3");
 	check_ring(0, true, false, "of page-locked memory this trace does not tell");
 }
 

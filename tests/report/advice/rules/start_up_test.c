@@ -169,7 +169,7 @@ static void another_thread_of_python_s_is_told(void **state)
 		 "kept"},
 		{"/usr/lib/python3.12/threading.py", "Condition.wait",
 		 "/usr/lib/python3.12/multiprocessing/pool.py", "Pool._handle_tasks", false,
-		 "the host was waiting in Condition.wait (threading.py) for 360.0ms; all other threads of Python waited, too: for a process, say, or for data from outside",
+		 "the host was waiting in Condition.wait (threading.py) for 360.0ms; all other Python threads waited, too, for example for a process or for external data",
 		 "another"},
 		{"/usr/lib/python3.12/queue.py", "Queue.get", "/home/me/data.py", "parse", true,
 		 "; meanwhile another thread was in parse (data.py:6) for 180.0ms (360.0ms with other lines); the host was waiting in Queue.get (queue.py) for 360.0ms",

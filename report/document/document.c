@@ -79,7 +79,7 @@ void gp_document_add(struct gp_document *document, const char *id, enum gp_unit 
 	if (value.kind == GP_VALUE_TEXT && !(value.text = strdup(value.text)))
 		document->error = -ENOMEM;
 	else
-		fields->fields[fields->count++] = (struct gp_field){id, unit, value};
+		fields->fields[fields->count++] = (struct gp_document_field){id, unit, value};
 }
 
 void gp_document_add_number(struct gp_document *document, const char *id, enum gp_unit unit,

@@ -19,14 +19,14 @@
 #include "report/codec/json_write.h"
 #include "report/document/value.h"
 
-struct gp_field {
+struct gp_document_field {
 	const char *id; /* in this struct and the next: a string that outlives the document */
 	enum gp_unit unit;
 	struct gp_value value;
 };
 
 struct gp_fields {
-	struct gp_field *fields;
+	struct gp_document_field *fields;
 	uint32_t count, capacity;
 };
 

@@ -10,7 +10,7 @@
 
 /* ---- JSON ---- */
 
-static void write_value(const struct gp_field *field, struct gp_json *json)
+static void write_value(const struct gp_document_field *field, struct gp_json *json)
 {
 	char ratio[32];
 

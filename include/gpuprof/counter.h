@@ -3,7 +3,7 @@
 #define GPUPROF_COUNTER_H
 
 enum gp_counter {
-#define GP_COUNTER(NAME, unit, meaning) GP_COUNTER_##NAME,
+#define GP_COUNTER(NAME, unit, KIND, sentence) GP_COUNTER_##NAME,
 #include "gpuprof/counter.def"
 #undef GP_COUNTER
 	GP_COUNTERS

@@ -14,6 +14,7 @@
 #include "report/load/command.h"
 #include "report/base/array.h"
 #include "report/base/text/format.h"
+#include "report/model/losses.h"
 #include "report/model/recorded.h"
 #include "report/load/traces.h"
 
@@ -42,21 +43,28 @@ void gp_run_set_free(struct gp_run_set *set)
 
 /* ---- why a trace is partial ---- */
 
-static uint64_t dropped_by_cupti(const struct gp_model *model)
+/* The first loss that a comparison is to know of; GP_LOSSES: there is none. */
+static unsigned first_loss(const struct gp_model *model)
 {
-	return model->counters[GP_COUNTER_LOST_CUPTI] + model->counters[GP_COUNTER_LOST_NO_BUFFER] +
-	       model->counters[GP_COUNTER_UNKNOWN_RECORDS];
+	static const unsigned others[] = {GP_LOST_DAMAGED_BYTES, GP_LOST_UNREADABLE_RECORDS,
+					  GP_LOST_LAUNCHES_WITHOUT_RECORD,
+					  GP_LOST_OPERATIONS_UNTIMED};
+
+	for (unsigned i = 0; i < GP_COUNTERS; i++)
+		if (gp_loss_table[i].kind == GP_LOSS_LOSS && model->counters[i] > 0)
+			return i;
+	for (size_t i = 0; i < COUNT(others); i++)
+		if (gp_loss_count(model, others[i]) > 0)
+			return others[i];
+	return GP_LOSSES;
 }
 
-/*
- * The first reason that there is, with how many it is about, if that is not 0; NULL = all that it
- * was to have is there.
- */
-static const char *why_partial(const struct gp_model *model, uint64_t *count)
+/* The first reason that there is, maybe in text; NULL = all that it was to have is there. */
+static const char *why_partial(const struct gp_model *model, char *text, size_t size)
 {
 	const struct gp_losses *losses = &model->losses;
+	unsigned loss = first_loss(model);
 
-	*count = 0;
 	if (losses->live)
 		return "its process still runs";
 	if (!losses->closed)
@@ -65,38 +73,20 @@ static const char *why_partial(const struct gp_model *model, uint64_t *count)
 		return "the file was cut";
 	if (gp_recorded_is_last_part(model))
 		return "only its last part was kept (--keep-last)";
-	if (model->counters[GP_COUNTER_LOST_MAX_FILE] > 0)
-		return "it had reached --max-file";
-	*count = dropped_by_cupti(model);
-	if (*count > 0)
-		return "GPU records were dropped: ";
-	*count = model->counters[GP_COUNTER_LOST_BUFFER_ENDS];
-	if (*count > 0)
-		return "CUPTI buffers whose end could not be read: ";
-	if (gp_recorded_has_lost(model))
-		return "records were dropped, or the file is damaged";
-	if (model->counters[GP_COUNTER_EXIT_FLUSH_TIMEOUTS] > 0)
-		return "the GPU's last records did not come in time";
-	if (model->counters[GP_COUNTER_EXIT_FLUSHES_REFUSED] > 0)
-		return "CUPTI refused to give the GPU's last records";
-	*count = losses->launches_without_op;
-	if (*count > 0)
-		return "launches without GPU record: ";
-	*count = losses->ops_untimed;
-	return *count > 0 ? "GPU operations without times: " : NULL;
+	if (loss == GP_LOSSES)
+		return NULL;
+	gp_loss_text(text, size, gp_loss_count(model, loss), gp_loss_table[loss].sentence);
+	return text;
 }
 
 int gp_run_note_partial(struct gp_run_figures *run, const struct gp_model *model)
 {
-	uint64_t count;
-	const char *why = why_partial(model, &count);
-	char number[48] = "", word[GP_SHELL_WORD_BYTES];
+	char text[256], word[GP_SHELL_WORD_BYTES];
+	const char *why = why_partial(model, text, sizeof(text));
 
 	if (!why || run->partial)
 		return 0;
-	if (count > 0)
-		snprintf(number, sizeof(number), "%s", gp_format_count(count).text);
-	if (asprintf(&run->partial, "%s%s; `gpuprof summary %s` says more", why, number,
+	if (asprintf(&run->partial, "%s; `gpuprof summary %s` says more", why,
 		     gp_shell_word(model->path, word, sizeof(word))) < 0)
 		run->partial = NULL;
 	return run->partial ? 0 : -ENOMEM;

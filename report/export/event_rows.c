@@ -493,11 +493,11 @@ static void write_host_functions(struct rows *rows)
 
 /* ---- what is missing ---- */
 
-static void write_missing(void *context, const char *what, uint64_t count)
+static void write_missing(void *context, const struct gp_loss *loss, uint64_t count)
 {
 	struct rows *rows = context;
 
-	begin(rows, "missing", what);
+	begin(rows, "missing", loss->sentence);
 	set(rows, GP_EVENT_COUNT, count);
 	end(rows);
 }
@@ -509,8 +509,8 @@ static void write_about(struct rows *rows)
 	write_process(rows);
 	write_devices(rows);
 	write_threads(rows);
-	gp_missing_each(rows->model, write_missing, rows);
-	gp_missing_of_part(rows->model, write_missing, rows);
+	gp_loss_each(rows->model, write_missing, rows);
+	gp_loss_each_of_part(rows->model, write_missing, rows);
 }
 
 static void write_events(struct rows *rows)

@@ -270,9 +270,9 @@ static void take_memory(struct collection *e, struct gp_model *const *models)
 	gp_device_list_free(&devices);
 }
 
-static void take_missing(void *context, const char *what, uint64_t count)
+static void take_missing(void *context, const struct gp_loss *loss, uint64_t count)
 {
-	add_sample(context, MISSING, "what", what, count);
+	add_sample(context, MISSING, "what", loss->sentence, count);
 }
 
 static void take_process(struct collection *e)
@@ -305,7 +305,7 @@ static void take_whole(struct collection *e)
 	take_process(e);
 	add_sample(e, RECORDED, NULL, NULL, model->last_ns - model->first_ns);
 	add_sample(e, STARTED, NULL, NULL, model->base_unix_ns + model->first_ns);
-	gp_missing_each(model, take_missing, e);
+	gp_loss_each(model, take_missing, e);
 	take_memory(e, models);
 }
 

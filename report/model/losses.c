@@ -1,68 +1,76 @@
 #include "report/model/losses.h"
 
-#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "report/model/loss_kind.h"
+#include "report/base/text/format.h"
 
-static const char *const meanings[GP_COUNTERS] = {
-#define GP_COUNTER(NAME, unit, meaning) meaning,
+const struct gp_loss gp_loss_table[GP_LOSSES] = {
+#define GP_COUNTER(NAME, unit, KIND, sentence)                                                     \
+	[GP_COUNTER_##NAME] = {#NAME, unit, GP_LOSS_##KIND, sentence},
 #include "gpuprof/counter.def"
 #undef GP_COUNTER
+#define GP_LOSS(NAME, KIND, count, sentence)                                                       \
+	[GP_LOST_##NAME] = {#NAME, "records", GP_LOSS_##KIND, sentence},
+#include "report/model/loss.def"
+#undef GP_LOSS
 };
 
-/* What another recorder does not say: where a format asks for it, a zero stands there. */
-static const struct {
-	uint32_t unknown;
-	const char *what;
-} untold[] = {
-	{GP_UNKNOWN_STATUS, "recorder that does not say whether calls succeeded"},
-	{GP_UNKNOWN_ALLOCATIONS, "recorder that does not say what was allocated"},
-	{GP_UNKNOWN_SHARED_PARTS, "recorder that does not say which shared memory is static"},
-	{GP_UNKNOWN_LOCAL, "recorder that does not say how much local memory kernels had"},
-	{GP_UNKNOWN_CONTEXTS, "recorder that does not say what contexts and streams are"},
-};
-
-static bool is_loss(size_t counter)
+uint64_t gp_loss_count(const struct gp_model *model, unsigned number)
 {
-	enum gp_loss_kind concern = gp_loss_kind_of(counter);
-
-	return concern == GP_LOSS_LOSS || concern == GP_LOSS_TEXT_LOSS;
+	switch (number) {
+#define GP_LOSS(NAME, KIND, count, sentence)                                                       \
+	case GP_LOST_##NAME:                                                                       \
+		return count;
+#include "report/model/loss.def"
+#undef GP_LOSS
+	default:
+		return model->counters[number];
+	}
 }
 
-void gp_missing_each(const struct gp_model *model,
-		     void (*take)(void *context, const char *what, uint64_t count), void *context)
+/* The first word that ends in s is the plural. */
+void gp_loss_text(char *text, size_t size, uint64_t count, const char *sentence)
 {
-	const struct gp_losses *losses = &model->losses;
-	const struct {
-		const char *what;
-		uint64_t count;
-	} others[] = {
-		{"bytes of the trace are damaged", losses->damaged_bytes},
-		{"trace without an end: what came last may be missing", !losses->closed},
-		{"launches without an operation", losses->launches_without_op},
-		{"copies and memsets without an operation", losses->copies_in_flight},
-		{"operations without a call", losses->ops_without_call},
-		{"operations without times", losses->ops_untimed},
-		{"operations whose time their stream contradicts", losses->ops_contradicted},
-	};
+	const char *end = sentence + strcspn(sentence, " ,:");
+	int ending = 0;
 
-	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (is_loss(i) && model->counters[i] > 0)
-			take(context, meanings[i], model->counters[i]);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (others[i].count > 0)
-			take(context, others[i].what, others[i].count);
-	for (size_t i = 0; i < sizeof(untold) / sizeof(untold[0]); i++)
-		if ((model->unknown & untold[i].unknown) != 0)
-			take(context, untold[i].what, 1);
+	while (*end && end[-1] != 's')
+		end += 1 + strcspn(end + 1, " ,:");
+	if (count == 1 && end[-1] == 's')
+		ending = end - sentence >= 3 && strncmp(end - 3, "hes", 3) == 0 ? 2 : 1;
+	snprintf(text, size, "%s %.*s%s", gp_format_count(count).text,
+		 (int)(end - sentence) - ending, sentence, end);
 }
 
-void gp_missing_of_part(const struct gp_model *model,
-			void (*take)(void *context, const char *what, uint64_t count),
-			void *context)
+bool gp_loss_is_counted(const struct gp_model *model, enum gp_loss_kind kind)
 {
-	if (model->part.is_one)
-		take(context,
-		     "trace read in parts: how many launches and copies lack their operation, operations their call or times, is not known here, but to gpuprof summary",
-		     1);
+	for (unsigned i = 0; i < GP_COUNTERS; i++)
+		if (gp_loss_table[i].kind == kind && model->counters[i] > 0 &&
+		    i != GP_COUNTER_LEFT_OUT_OLD)
+			return true;
+	return false;
+}
+
+bool gp_loss_has_lost_operations(const struct gp_model *model)
+{
+	return gp_loss_is_counted(model, GP_LOSS_LOSS) || model->losses.launches_without_op > 0;
+}
+
+static void each(const struct gp_model *model, unsigned kinds, gp_loss_taker take, void *context)
+{
+	for (unsigned i = 0; i < GP_LOSSES; i++)
+		if ((1u << gp_loss_table[i].kind & kinds) != 0 && gp_loss_count(model, i) > 0)
+			take(context, &gp_loss_table[i], gp_loss_count(model, i));
+}
+
+void gp_loss_each(const struct gp_model *model, gp_loss_taker take, void *context)
+{
+	each(model, 1u << GP_LOSS_LOSS | 1u << GP_LOSS_TEXT_LOSS | 1u << GP_LOSS_INCOMPLETE, take,
+	     context);
+}
+
+void gp_loss_each_of_part(const struct gp_model *model, gp_loss_taker take, void *context)
+{
+	each(model, 1u << GP_LOSS_PART, take, context);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gpuprof/option.h"
-#include "report/model/loss_kind.h"
+#include "report/model/losses.h"
 #include "report/model/no_end.h"
 
 /* What --trace records unless it is told. */
@@ -172,7 +172,7 @@ static bool lacks_operations(const struct gp_model *model)
 {
 	const struct gp_losses *missing = &model->losses;
 
-	return !gp_recorded_kind(model, "gpu") || gp_loss_kind_has_lost_operations(model) ||
+	return !gp_recorded_kind(model, "gpu") || gp_loss_has_lost_operations(model) ||
 	       gp_recorded_is_damaged(model) || missing->ops_untimed > 0 ||
 	       model->counters[GP_COUNTER_LEFT_OUT_KERNELS] > 0;
 }

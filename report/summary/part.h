@@ -171,8 +171,8 @@ void gp_summary_print_kinds(const struct gp_summary *summary);
  */
 void gp_summary_print_tuning(const struct gp_summary *summary);
 
-/* A line, "3 frees of memory" or "1 free of memory": things has "(s)" where the plural has an s. */
-void gp_summary_print_things(FILE *out, int indent, uint64_t count, const char *things);
+/* A line, "3 frees of memory" or "1 free of memory": things as a sentence of gpuprof/counter.def. */
+void gp_summary_print_count(FILE *out, int indent, uint64_t count, const char *things);
 
 /* What was recorded, what is missing and why, what recording cost. */
 int gp_summary_print_records(const struct gp_summary *summary);

@@ -7,6 +7,7 @@
 #include "report/base/text/format.h"
 #include "report/base/text/paragraph.h"
 #include "report/model/sums/counts.h"
+#include "report/model/losses.h"
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
 #include "report/summary/part.h"
@@ -98,10 +99,12 @@ static void add_remains(struct gp_document *document, const struct gp_model *mod
 		add(document, "skipped", "%s", text);
 	add_delivery(document, model);
 	if (losses->launches_without_op > 0)
-		add(document, "launches-without-record", "launches without GPU record: %s",
+		add(document, "launches-without-record", "%s: %s",
+		    gp_loss_table[GP_LOST_LAUNCHES_WITHOUT_RECORD].sentence,
 		    gp_format_count(losses->launches_without_op).text);
 	if (losses->copies_in_flight > 0)
-		add(document, "copies-without-record", "copies and memsets without GPU record: %s",
+		add(document, "copies-without-record", "%s: %s",
+		    gp_loss_table[GP_LOST_COPIES_WITHOUT_RECORD].sentence,
 		    gp_format_count(losses->copies_in_flight).text);
 }
 

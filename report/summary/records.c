@@ -5,97 +5,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/model/loss_kind.h"
+#include "gpuprof/count.h"
+#include "report/model/losses.h"
 #include "report/base/text/format.h"
 #include "report/base/text/paragraph.h"
 #include "report/model/sums/counts.h"
 #include "report/model/recorded.h"
 #include "report/base/text/text.h"
 
-static const struct {
-	const char *meaning, *unit;
-} counters[GP_COUNTERS] = {
-#define GP_COUNTER(NAME, unit, meaning) [GP_COUNTER_##NAME] = {meaning, unit},
-#include "gpuprof/count.h"
-#include "gpuprof/counter.def"
-#undef GP_COUNTER
-};
+/* Sentences of the losses fit in it. */
+#define LINE_BYTES 256
 
-static const struct {
-	size_t offset;
-	enum gp_loss_kind concern;
-	const char *meaning;
-} losses[] = {
-#define LOSSES(member) offsetof(struct gp_losses, member)
-	{LOSSES(damaged_bytes), GP_LOSS_LOSS, "damaged byte(s) of the trace file, skipped"},
-	{LOSSES(unknown_records), GP_LOSS_LOSS,
-	 "record(s) that this version does not understand (made by a newer one, or damaged)"},
-	{LOSSES(ops_untimed), GP_LOSS_LOSS,
-	 "GPU operation(s) without timestamps from the device: counted, but in no time"},
-	{LOSSES(ops_reversed), GP_LOSS_LOSS,
-	 "GPU operation(s) with an end before the start: taken as 0ns"},
-	{LOSSES(ops_without_call), GP_LOSS_LOSS,
-	 "GPU operation(s) whose API call was not recorded (made before recording began, or lost)"},
-	{LOSSES(frees_unknown), GP_LOSS_STRAIN,
-	 "free(s) of memory whose allocation was not recorded (made before recording began, by a library, or lost)"},
-	{LOSSES(clock_misfits), GP_LOSS_STRAIN,
-	 "reading(s) of the processor's clock that contradict the system's: times near them may be wrong"},
-	{LOSSES(range_ends_unknown), GP_LOSS_STRAIN,
-	 "end(s) of ranges whose beginning was not recorded"},
-	{LOSSES(ops_contradicted), GP_LOSS_STRAIN,
-	 "GPU operation(s) whose time cannot be right, for ten or more of the same stream ran meanwhile: counted, without that time"},
-	{LOSSES(ops_clashing), GP_LOSS_STRAIN,
-	 "GPU operation(s) began, by their times, before another one of their stream had ended: one of the two is wrong"},
-#undef LOSSES
-};
-
-void gp_summary_print_things(FILE *out, int indent, uint64_t count, const char *things)
+void gp_summary_print_count(FILE *out, int indent, uint64_t count, const char *things)
 {
-	const char *mark = strstr(things, "(s)");
-	int noun_bytes = mark ? (int)(mark - things) : (int)strlen(things);
+	char text[LINE_BYTES];
 
-	fprintf(out, "%*s%s %.*s%s%s\n", indent, "", gp_format_count(count).text, noun_bytes,
-		things, mark && count != 1 ? "s" : "", mark ? mark + strlen("(s)") : "");
-}
-
-static uint64_t loss_at(const struct gp_model *model, size_t index)
-{
-	uint64_t value;
-
-	memcpy(&value, (const char *)&model->losses + losses[index].offset, sizeof(value));
-	return value;
-}
-
-/*
- * What a counter counts is named in the plural; of one, the first word that ends in s loses it
- * ("flushes": es).
- */
-static void print_counter(FILE *out, int indent, uint64_t count, const char *meaning,
-			  const char *note)
-{
-	const char *end = meaning + strcspn(meaning, " ,");
-	int ending;
-
-	while (*end && end[-1] != 's')
-		end += 1 + strcspn(end + 1, " ,");
-	ending = count != 1 || end[-1] != 's'                             ? 0
-		 : end - meaning >= 4 && strncmp(end - 4, "shes", 4) == 0 ? 2
-									  : 1;
-	fprintf(out, "%*s%s %.*s%s%s\n", indent, "", gp_format_count(count).text,
-		(int)(end - meaning) - ending, meaning, end, note);
+	gp_loss_text(text, sizeof(text), count, things);
+	fprintf(out, "%*s%s\n", indent, "", text);
 }
 
 /* What went wrong in some processes, added up. */
 struct trouble {
-	uint64_t losses[COUNT(losses)], counters[GP_COUNTERS];
+	uint64_t counts[GP_LOSSES];
 };
 
 static void add_trouble(struct trouble *sum, const struct gp_model *model)
 {
-	for (size_t i = 0; i < COUNT(losses); i++)
-		sum->losses[i] += loss_at(model, i);
-	for (size_t i = 0; i < GP_COUNTERS; i++)
-		sum->counters[i] += model->counters[i];
+	for (unsigned i = 0; i < GP_LOSSES; i++)
+		sum->counts[i] += gp_loss_count(model, i);
 }
 
 /* What a reader could take for more, or for less, than it is. */
@@ -104,21 +41,22 @@ static const char *explain_counter(const struct trouble *trouble, size_t counter
 	if (counter == GP_COUNTER_LOST_MAX_FILE)
 		return ": those in flight then";
 	for (size_t i = 0; i < GP_WRITE_CAUSES && counter == GP_COUNTER_LOST_WRITE_BYTES; i++)
-		if (trouble->counters[gp_write_causes[i]] > 0)
+		if (trouble->counts[gp_write_causes[i]] > 0)
 			return " (of the records dropped that are counted below)";
 	return "";
 }
 
-static void print_concerns(FILE *out, const struct trouble *trouble, enum gp_loss_kind concern,
-			   int indent)
+static void print_losses(FILE *out, const struct trouble *trouble, enum gp_loss_kind kind,
+			 int indent)
 {
-	for (size_t i = 0; i < COUNT(losses); i++)
-		if (losses[i].concern == concern && trouble->losses[i] > 0)
-			gp_summary_print_things(out, indent, trouble->losses[i], losses[i].meaning);
-	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (gp_loss_kind_of(i) == concern && trouble->counters[i] > 0)
-			print_counter(out, indent, trouble->counters[i], counters[i].meaning,
-				      explain_counter(trouble, i));
+	char text[LINE_BYTES];
+
+	for (unsigned i = 0; i < GP_LOSSES; i++) {
+		if (gp_loss_table[i].kind != kind || trouble->counts[i] == 0)
+			continue;
+		gp_loss_text(text, sizeof(text), trouble->counts[i], gp_loss_table[i].sentence);
+		fprintf(out, "%*s%s%s\n", indent, "", text, explain_counter(trouble, i));
+	}
 }
 
 /* What explains launches without a record, most certain first. */
@@ -157,12 +95,12 @@ static const char *explain_missing(const struct gp_model *model)
 
 static bool has_loss(const struct gp_model *model)
 {
-	for (size_t i = 0; i < COUNT(losses); i++)
-		if (losses[i].concern == GP_LOSS_LOSS && loss_at(model, i) > 0)
+	for (unsigned i = 0; i < GP_LOSSES; i++)
+		if ((gp_loss_table[i].kind == GP_LOSS_LOSS ||
+		     gp_loss_table[i].kind == GP_LOSS_TEXT_LOSS) &&
+		    gp_loss_count(model, i) > 0)
 			return true;
-	return gp_loss_kind_has_lost_operations(model) ||
-	       gp_loss_kind_is_counted(model, GP_LOSS_TEXT_LOSS) ||
-	       model->counters[GP_COUNTER_LEFT_OUT_OLD] > 0;
+	return model->losses.launches_without_op > 0;
 }
 
 struct balance {
@@ -305,7 +243,7 @@ static void print_clean(const struct gp_summary *summary)
 static void print_unclean(const struct gp_summary *summary, const struct gp_model *model)
 {
 	struct balance balance = take_balance(model);
-	struct trouble trouble = {.losses = {0}};
+	struct trouble trouble = {.counts = {0}};
 	FILE *out = summary->out;
 
 	print_balance(out, &balance);
@@ -322,8 +260,8 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 	if (gp_recorded_is_whole(model) && !gp_summary_is_cut_off(model))
 		gp_summary_print_unfinished(out, 4, model);
 	add_trouble(&trouble, model);
-	print_concerns(out, &trouble, GP_LOSS_LOSS, 4);
-	print_concerns(out, &trouble, GP_LOSS_TEXT_LOSS, 4);
+	print_losses(out, &trouble, GP_LOSS_LOSS, 4);
+	print_losses(out, &trouble, GP_LOSS_TEXT_LOSS, 4);
 }
 
 /* Of so many processes. */
@@ -340,46 +278,23 @@ static void print_note(FILE *out, const char *text, size_t count)
 
 void gp_summary_print_troubles(FILE *out, const struct gp_model *model)
 {
-	struct trouble trouble = {.losses = {0}};
+	struct trouble trouble = {.counts = {0}};
 
 	add_trouble(&trouble, model);
-	print_concerns(out, &trouble, GP_LOSS_LOSS, 2);
-	print_concerns(out, &trouble, GP_LOSS_TEXT_LOSS, 2);
-	print_concerns(out, &trouble, GP_LOSS_STRAIN, 2);
+	print_losses(out, &trouble, GP_LOSS_LOSS, 2);
+	print_losses(out, &trouble, GP_LOSS_TEXT_LOSS, 2);
+	print_losses(out, &trouble, GP_LOSS_STRAIN, 2);
 	for (uint32_t i = 0; i < model->note_count; i++)
 		print_note(out, model->notes[i], 1);
 }
 
-/* Short names of telemetry; a counter without one is shown with its meaning. */
-static const char *const labels[GP_COUNTERS] = {
-	[GP_COUNTER_HOOKS] = "callbacks",
-	[GP_COUNTER_HOOKS_SAMPLED] = "measured callbacks",
-	[GP_COUNTER_HOOKS_SAMPLED_TICKS] = "their time",
-	[GP_COUNTER_NESTED_CALLBACKS] = "nested callbacks",
-	[GP_COUNTER_GPU_RECORDS] = "GPU records",
-	[GP_COUNTER_BUFFERS_DELIVERED] = "buffers",
-	[GP_COUNTER_BUFFER_BYTES] = "CUPTI buffers' memory",
-	[GP_COUNTER_FLUSHES] = "flushes",
-	[GP_COUNTER_FLUSH_TICKS] = "in flushes, on a thread of our own",
-	[GP_COUNTER_EXIT_FLUSH_TICKS] = "final flush",
-	[GP_COUNTER_START_TICKS] = "start-up",
-	[GP_COUNTER_SAMPLES] = "Python stack samples",
-	[GP_COUNTER_SAMPLES_LOST] = "samples without a stack",
-	[GP_COUNTER_SAMPLES_OUTSIDE] = "samples with the outer frames only",
-	[GP_COUNTER_SAMPLING_NS] = "processor time of sampling, on a thread of our own",
-	[GP_COUNTER_CHUNKS] = "chunks written",
-	[GP_COUNTER_OWN_MEMORY_BYTES] = "gpuprof's own memory, at most",
-	[GP_COUNTER_MAX_MEMORY_BYTES] = "--max-memory",
-};
-
-/* "CUPTI buffers' memory 2.000MiB" */
+/* "memory of all CUPTI buffers 2.000MiB" */
 static void put_counter(struct gp_paragraph *paragraph, size_t counter, uint64_t value,
 			double ticks_ns)
 {
-	const char *unit = counters[counter].unit;
-	const char *label = labels[counter] ? labels[counter] : counters[counter].meaning;
+	const char *unit = gp_loss_table[counter].unit;
 	struct gp_figure figure = gp_format_count(value);
-	char text[128];
+	char text[LINE_BYTES];
 
 	if (strcmp(unit, "ticks") == 0)
 		figure = gp_format_ns_about(ticks_ns);
@@ -387,7 +302,7 @@ static void put_counter(struct gp_paragraph *paragraph, size_t counter, uint64_t
 		figure = gp_format_bytes(value);
 	else if (strcmp(unit, "ns") == 0)
 		figure = gp_format_ns(value);
-	snprintf(text, sizeof(text), "%s %s", label, figure.text);
+	snprintf(text, sizeof(text), "%s %s", gp_loss_table[counter].sentence, figure.text);
 	gp_paragraph_add(paragraph, text);
 }
 
@@ -433,7 +348,7 @@ static void print_telemetry(const struct gp_summary *summary)
 		uint64_t value = 0;
 		double ns = 0;
 
-		if (gp_loss_kind_of(i) != GP_LOSS_TELEMETRY ||
+		if (gp_loss_table[i].kind != GP_LOSS_TELEMETRY ||
 		    i == GP_COUNTER_LAST_DELIVERY_TICKS || i == GP_COUNTER_FIRST_TICKS)
 			continue;
 		for (size_t m = 0; m < summary->model_count; m++) {
@@ -571,7 +486,7 @@ static void print_looks_missing(const struct gp_summary *summary, const struct g
 
 int gp_summary_print_records(const struct gp_summary *summary)
 {
-	struct trouble all = {.losses = {0}};
+	struct trouble all = {.counts = {0}};
 
 	fputs("\nRecords\n", summary->out);
 	print_clean(summary);
@@ -580,7 +495,7 @@ int gp_summary_print_records(const struct gp_summary *summary)
 			print_unclean(summary, summary->models[i]);
 	for (size_t i = 0; i < summary->model_count; i++)
 		add_trouble(&all, summary->models[i]);
-	print_concerns(summary->out, &all, GP_LOSS_STRAIN, 2);
+	print_losses(summary->out, &all, GP_LOSS_STRAIN, 2);
 	for (size_t i = 0; i < summary->model_count; i++)
 		print_looks_missing(summary, summary->models[i]);
 	for (size_t i = 0; i < summary->model_count; i++)

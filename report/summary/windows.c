@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "report/base/text/format.h"
+#include "report/model/losses.h"
 #include "report/model/recorded.h"
 
 /* What paused and resumed the recording, by enum gp_gate_reason. */
@@ -96,22 +97,22 @@ static void print_left_out(FILE *out, const struct gp_model *model)
 		const char *meaning;
 	} lines[] = {
 		{model->losses.frees_outside,
-		 is_last_part ? "free(s) of memory that was allocated before"
-			      : "free(s) of memory that was allocated while the recording paused"},
+		 is_last_part ? "frees of memory that was allocated before"
+			      : "frees of memory that was allocated while the recording paused"},
 		{model->losses.range_ends_outside,
-		 is_last_part ? "range(s) begun before" : "range(s) begun while it paused"},
+		 is_last_part ? "ranges begun before" : "ranges begun while it paused"},
 		{model->losses.ops_outside,
-		 is_last_part ? "GPU operation(s) whose call was made before"
-			      : "GPU operation(s) whose call was made while it paused"},
+		 is_last_part ? "GPU operations whose call was made before"
+			      : "GPU operations whose call was made while it paused"},
 		{model->counters[GP_COUNTER_LEFT_OUT_KERNELS],
-		 "kernel(s) left out by --kernels, not recorded"},
+		 gp_loss_table[GP_COUNTER_LEFT_OUT_KERNELS].sentence},
 		{model->counters[GP_COUNTER_LEFT_OUT_SHORT],
-		 "call(s) shorter than --min-api-us, not recorded"},
+		 gp_loss_table[GP_COUNTER_LEFT_OUT_SHORT].sentence},
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		if (lines[i].count > 0)
-			gp_summary_print_things(out, 2, lines[i].count, lines[i].meaning);
+			gp_summary_print_count(out, 2, lines[i].count, lines[i].meaning);
 }
 
 static bool is_in_part(const struct gp_model *model)

@@ -8,6 +8,7 @@
 #include "gpuprof/shell_word.h"
 #include "report/base/array.h"
 #include "report/trace/cuda_names.h"
+#include "report/model/losses.h"
 #include "report/base/text/format.h"
 #include "report/model/memory_stats.h"
 #include "report/base/text/paragraph.h"
@@ -168,31 +169,29 @@ static void print_ages(FILE *out, const struct gp_page *page)
 	fprintf(out, "; trace %s\n", gp_format_bytes(page->tail->file_bytes).text);
 }
 
-static const struct {
-	const char *name, *meaning;
-} counters[GP_COUNTERS] = {
-#define GP_COUNTER(NAME, unit, meaning) [GP_COUNTER_##NAME] = {#NAME, meaning},
-#include "gpuprof/counter.def"
-#undef GP_COUNTER
-};
-
-static bool is_loss(size_t counter)
+static void print_loss(FILE *out, uint64_t count, unsigned number)
 {
-	return strncmp(counters[counter].name, "LOST_", strlen("LOST_")) == 0;
+	char text[256];
+
+	gp_loss_text(text, sizeof(text), count, gp_loss_table[number].sentence);
+	if (count > 0)
+		fprintf(out, "lost: %s\n", text);
+}
+
+static bool is_loss(unsigned counter)
+{
+	enum gp_loss_kind kind = gp_loss_table[counter].kind;
+
+	return kind == GP_LOSS_LOSS || kind == GP_LOSS_TEXT_LOSS;
 }
 
 static void print_losses(FILE *out, const struct gp_page *page)
 {
-	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (is_loss(i) && page->tail->counters[i] > 0)
-			fprintf(out, "lost: %s %s\n", gp_format_count(page->tail->counters[i]).text,
-				counters[i].meaning);
-	if (page->tail->damaged_bytes > 0)
-		fprintf(out, "lost: %s damaged bytes of the trace\n",
-			gp_format_count(page->tail->damaged_bytes).text);
-	if (page->tail->unknown_records > 0)
-		fprintf(out, "lost: %s records that this version does not understand\n",
-			gp_format_count(page->tail->unknown_records).text);
+	for (unsigned i = 0; i < GP_COUNTERS; i++)
+		if (is_loss(i))
+			print_loss(out, page->tail->counters[i], i);
+	print_loss(out, page->tail->damaged_bytes, GP_LOST_DAMAGED_BYTES);
+	print_loss(out, page->tail->unknown_records, GP_LOST_UNREADABLE_RECORDS);
 }
 
 /* Records that will not come. */
@@ -200,8 +199,9 @@ static uint64_t lost_records(const struct gp_page *page)
 {
 	uint64_t lost = page->tail->counters[GP_COUNTER_LEFT_OUT_KERNELS];
 
-	for (size_t i = 0; i < GP_COUNTERS; i++)
-		if (is_loss(i) && i != GP_COUNTER_LOST_WRITE_BYTES)
+	for (unsigned i = 0; i < GP_COUNTERS; i++)
+		if (gp_loss_table[i].kind == GP_LOSS_LOSS && i != GP_COUNTER_LEFT_OUT_OLD &&
+		    strcmp(gp_loss_table[i].unit, "records") == 0)
 			lost += page->tail->counters[i];
 	return lost;
 }

@@ -143,8 +143,11 @@ class Reference:
     def counters(self) -> str:
         rows = enumerate(definitions("counter.def", "GP_COUNTER"))
         return table(
-            ("number", "counter", "unit", "meaning"),
-            ((str(number), f"`{row[0].lower()}`", row[1], cell(row[2])) for number, row in rows),
+            ("number", "counter", "unit", "kind", "meaning"),
+            (
+                (str(number), f"`{row[0].lower()}`", row[1], row[2].lower(), cell(row[3]))
+                for number, row in rows
+            ),
         )
 
     def fields(self) -> str:

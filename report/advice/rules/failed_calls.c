@@ -19,7 +19,7 @@
 
 #include "report/analysis/idle/activity.h"
 #include "report/analysis/device/failures.h"
-#include "report/model/loss_kind.h"
+#include "report/model/losses.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/model/recorded.h"
@@ -188,7 +188,7 @@ static bool tells_of_all_kernels(const struct gp_model *model)
 
 	return !model->recorder && losses->launches_left_out == 0 &&
 	       losses->launches_outside == 0 && losses->launches_unnumbered == 0 &&
-	       !gp_loss_kind_is_counted(model, GP_LOSS_LOSS) && gp_recorded_kind(model, "gpu");
+	       !gp_loss_is_counted(model, GP_LOSS_LOSS) && gp_recorded_kind(model, "gpu");
 }
 
 /* Whether a call is of that context; 0 = not known. */

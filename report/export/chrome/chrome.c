@@ -8,6 +8,7 @@
 #include "report/export/chrome/chrome_writer.h"
 #include "report/base/text/format.h"
 #include "report/symbols/unique_names.h"
+#include "report/model/losses.h"
 #include "report/model/recorded.h"
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
@@ -248,6 +249,16 @@ static uint64_t count_untimed(const struct gp_model *model)
 	return count - model->contradiction_count;
 }
 
+static void put_loss(void *context, const struct gp_loss *loss, uint64_t count)
+{
+	struct gp_json *json = context;
+
+	gp_json_text(json, ", ");
+	gp_json_string(json, loss->sentence, strlen(loss->sentence));
+	gp_json_text(json, ": ");
+	gp_chrome_put_number(json, count);
+}
+
 /* What is not in the file is said in it. */
 static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 			 struct gp_json *json)
@@ -262,13 +273,7 @@ static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 		{"pid", model->pid, true},
 		{"slices left out", slices_left_out, true},
 		{"operations without timestamps, not drawn", count_untimed(model), true},
-		{"operations without a call", losses->ops_without_call, is_whole},
-		{"launches without an operation", losses->launches_without_op, is_whole},
 		{"launches outside the recorded windows", losses->launches_outside, is_whole},
-		{"records dropped by CUPTI", model->counters[GP_COUNTER_LOST_CUPTI], true},
-		{"records dropped, ring full", model->counters[GP_COUNTER_LOST_RING_FULL], true},
-		{"records dropped, newer ones took their place",
-		 model->counters[GP_COUNTER_LEFT_OUT_OLD], true},
 		{"partial", !gp_recorded_is_whole(model), true},
 		{"operations of a stream may run at once", 1,
 		 (model->unknown & GP_UNKNOWN_ORDER) != 0},
@@ -284,6 +289,7 @@ static void put_metadata(const struct gp_model *model, uint64_t slices_left_out,
 		gp_json_text(json, ": ");
 		gp_chrome_put_number(json, fields[i].value);
 	}
+	gp_loss_each(model, put_loss, json);
 	if (!gp_recorded_is_whole(model)) {
 		gp_json_text(json, ", ");
 		put_text_field(json, "why partial", gp_recorded_tell_no_end(model));

@@ -222,6 +222,11 @@ static void put_export(struct gp_sqlite_export *e, const char *name, const char 
 	GP_SQLITE_PUT(e, GP_SQLITE_EXPORT, values);
 }
 
+static void put_loss(void *context, const struct gp_loss *loss, uint64_t count)
+{
+	gp_sqlite_put_missing(context, loss->sentence, count);
+}
+
 void gp_sqlite_write_about(struct gp_sqlite_export *e)
 {
 	put_process(e);
@@ -234,8 +239,8 @@ void gp_sqlite_write_about(struct gp_sqlite_export *e)
 		put_export(e, GP_NSYS_NO_ORDER, "");
 	if (!gp_recorded_is_whole(e->model))
 		put_export(e, GP_NSYS_NO_END, gp_recorded_tell_no_end(e->model));
-	gp_missing_each(e->model, gp_sqlite_put_missing, e);
-	gp_missing_of_part(e->model, gp_sqlite_put_missing, e);
+	gp_loss_each(e->model, put_loss, e);
+	gp_loss_each_of_part(e->model, put_loss, e);
 }
 
 /* ---- the session ---- */

@@ -1,4 +1,4 @@
-/* What the traces lack, by process: what else a summary says in words, for scripts. */
+/* Lost records and incomplete traces, by process: the losses of a summary, for scripts. */
 #include "report/tables/breakdown.h"
 
 #include "gpuprof/count.h"
@@ -8,6 +8,7 @@ static const struct gp_table_column columns[] = {
 	{"Count", GP_UNIT_COUNT},
 	{"PID", GP_UNIT_NUMBER},
 	{"What", GP_UNIT_TEXT},
+	{"Loss", GP_UNIT_TEXT},
 };
 
 struct lacking {
@@ -15,13 +16,14 @@ struct lacking {
 	uint32_t pid;
 };
 
-static void put_row(void *context, const char *what, uint64_t count)
+static void put_row(void *context, const struct gp_loss *loss, uint64_t count)
 {
 	const struct lacking *lacking = context;
 
 	gp_scope_put_whole(lacking->sheet, count);
 	gp_scope_put_whole(lacking->sheet, lacking->pid);
-	gp_scope_put_text(lacking->sheet, what);
+	gp_scope_put_text(lacking->sheet, loss->sentence);
+	gp_scope_put_text(lacking->sheet, loss->name);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)
@@ -29,13 +31,13 @@ static int fill(struct gp_scope *scope, struct gp_table *sheet)
 	for (size_t m = 0; m < scope->model_count; m++) {
 		struct lacking lacking = {sheet, scope->models[m]->pid};
 
-		gp_missing_each(scope->models[m], put_row, &lacking);
+		gp_loss_each(scope->models[m], put_row, &lacking);
 	}
 	return 0;
 }
 
 const struct gp_breakdown gp_breakdown_missing = {
-	.help = "what the traces lack: records dropped, operations and ends that are missing",
+	.help = "lost records and incomplete traces: how much of what, by process",
 	.nothing = "no records are lost: the trace is complete",
 	.head = {"missing", "Lost records", columns, COUNT(columns)},
 	.sort_column = GP_TABLE_AS_ADDED,

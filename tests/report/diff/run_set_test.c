@@ -15,6 +15,7 @@
 #include "gpuprof/count.h"
 #include "gpuprof/counter.h"
 #include "report/diff/run_set.h"
+#include "report/model/losses.h"
 #include "tests/report/trace_builder.h"
 
 /* Two launches and their kernels, each of 100 ns; no end yet. */
@@ -82,21 +83,13 @@ static void assert_partial(const char *path, const char *why)
 
 static void what_is_lost_makes_a_run_partial(void **state)
 {
-	static const struct {
-		enum gp_counter counter;
-		const char *why;
-	} losses[] = {
-		{GP_COUNTER_LOST_CUPTI, "GPU records were dropped: 3"},
-		{GP_COUNTER_LOST_NO_BUFFER, "GPU records were dropped: 3"},
-		{GP_COUNTER_UNKNOWN_RECORDS, "GPU records were dropped: 3"},
-		{GP_COUNTER_LOST_BUFFER_ENDS, "end could not be read: 3"},
-		{GP_COUNTER_LOST_RING_FULL, "records were dropped"},
-		{GP_COUNTER_LOST_NESTED, "records were dropped"},
-		{GP_COUNTER_LOST_DISK_FULL, "records were dropped"},
-		{GP_COUNTER_LOST_MAX_FILE, "--max-file"},
-		{GP_COUNTER_LEFT_OUT_OLD, "--keep-last"},
-		{GP_COUNTER_EXIT_FLUSH_TIMEOUTS, "last records did not come in time"},
-		{GP_COUNTER_EXIT_FLUSHES_REFUSED, "refused to give the GPU's last records"},
+	static const enum gp_counter losses[] = {
+		GP_COUNTER_LOST_CUPTI,          GP_COUNTER_LOST_NO_BUFFER,
+		GP_COUNTER_UNKNOWN_RECORDS,     GP_COUNTER_LOST_BUFFER_ENDS,
+		GP_COUNTER_LOST_RING_FULL,      GP_COUNTER_LOST_NESTED,
+		GP_COUNTER_LOST_DISK_FULL,      GP_COUNTER_LOST_MAX_FILE,
+		GP_COUNTER_EXIT_FLUSH_TIMEOUTS, GP_COUNTER_EXIT_FLUSHES_REFUSED,
+		GP_COUNTER_LEFT_OUT_OLD,
 	};
 
 	(void)state;
@@ -106,8 +99,10 @@ static void what_is_lost_makes_a_run_partial(void **state)
 		begin(&b);
 		gp_builder_call(&b, GP_TEST_LAUNCH, 3, 3000,
 				50); /* whose record is what was lost */
-		add_counter(&b, losses[i].counter, 3);
-		assert_partial(save(&b), losses[i].why);
+		add_counter(&b, losses[i], 3);
+		assert_partial(save(&b), losses[i] == GP_COUNTER_LEFT_OUT_OLD
+						 ? "(--keep-last)"
+						 : gp_loss_table[losses[i]].sentence);
 		gp_builder_free(&b);
 	}
 }
@@ -122,7 +117,7 @@ static void a_trace_without_end_or_kernels_is_partial(void **state)
 	gp_builder_free(&b);
 	begin(&b);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 3, 3000, 50);
-	assert_partial(save(&b), "launches without GPU record: 1");
+	assert_partial(save(&b), "1 launch without GPU record");
 	gp_builder_free(&b);
 }
 

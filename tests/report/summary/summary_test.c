@@ -744,7 +744,7 @@ static void parts_that_were_recorded_are_listed(void **state)
 	expect(text, "+10ns to +30.01us from cudaProfilerStart to cudaProfilerStop\n");
 	expect(text, "+50.01us to +100.0us from a signal to the end\n");
 	expect(text, "3 frees of memory that was allocated while the recording paused");
-	expect(text, "12 kernels left out by --kernels");
+	expect(text, "12 kernels that --kernels excludes");
 	free(text);
 }
 

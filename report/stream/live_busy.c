@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/base/array.h"
+#include "report/base/interval.h"
 
 struct gp_live_busy_operation {
 	uint64_t start_ns, end_ns;
@@ -60,16 +61,6 @@ static int compare_starts(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-static void cover(struct gp_live_busy_device *device, uint64_t start_ns, uint64_t end_ns)
-{
-	if (start_ns < device->covered_ns)
-		start_ns = device->covered_ns;
-	if (end_ns <= start_ns)
-		return;
-	device->next_busy_ns += end_ns - start_ns;
-	device->covered_ns = end_ns;
-}
-
 int gp_live_busy_count(struct gp_live_busy *b, uint64_t until_ns)
 {
 	uint32_t kept = 0;
@@ -79,8 +70,10 @@ int gp_live_busy_count(struct gp_live_busy *b, uint64_t until_ns)
 	for (uint32_t i = 0; i < b->pending_count && result == 0; i++) {
 		struct gp_live_busy_operation operation = b->pending[i];
 		uint64_t end_ns = operation.end_ns < until_ns ? operation.end_ns : until_ns;
+		struct gp_live_busy_device *device = find_device(b, operation.device);
 
-		cover(find_device(b, operation.device), operation.start_ns, end_ns);
+		device->next_busy_ns +=
+			gp_interval_reach(&device->covered_ns, operation.start_ns, end_ns);
 		if (operation.end_ns > until_ns)
 			b->pending[kept++] = operation;
 	}

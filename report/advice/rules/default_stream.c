@@ -171,7 +171,7 @@ static void judge(struct gp_advisor *advisor, const struct ordered *ordered)
 		return;
 	saves_ns = could_overlap_ns(model, ordered, &work_ns);
 	all_ns = length_of(ordered);
-	union_ns = gp_busy_union(ordered->intervals, ordered->interval_count);
+	union_ns = gp_interval_union(ordered->intervals, ordered->interval_count);
 	if ((all_ns - union_ns) * 10 >= all_ns)
 		return;
 	call = gp_model_op_cause(model, barriers.last);

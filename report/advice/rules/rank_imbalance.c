@@ -44,7 +44,7 @@ static int sum_up(const struct gp_advisor *advisor, size_t process, struct rank 
 			intervals[count++] = (struct gp_interval){op->start_ns, op->end_ns};
 	}
 	if (kinds && intervals)
-		rank->ns = gp_busy_union(intervals, count);
+		rank->ns = gp_interval_union(intervals, count);
 	gp_spill_free(intervals);
 	free(kinds);
 	return kinds && intervals ? 0 : -ENOMEM;

@@ -87,7 +87,7 @@ static bool look_meanwhile(struct gp_advisor *advisor, const struct gp_case *fou
 {
 	struct gp_launch_times *times = &advisor->launch_times;
 
-	times->count = (uint32_t)gp_busy_join(times->intervals, times->count);
+	times->count = (uint32_t)gp_interval_join(times->intervals, times->count);
 	return gp_meanwhile_add_times(advisor, found, times->thread, times->intervals,
 				      times->count);
 }

@@ -74,7 +74,7 @@ static void look_at_device(struct gp_advisor *advisor, uint32_t device_id,
 		count(advisor, device_id, event);
 	}
 	if (found > 0 && advisor->error == 0)
-		save(advisor, device_id, times, gp_busy_join(times, found));
+		save(advisor, device_id, times, gp_interval_join(times, found));
 }
 
 static void look(struct gp_advisor *advisor)

@@ -90,7 +90,7 @@ static int find_alone(struct gp_outlier *found, struct gp_model *const *models, 
 			    gp_device_list_known(devices, models[m], op->device_id) == device)
 				others[count++] = both;
 		}
-	found->alone_ns = lone->end_ns - lone->start_ns - gp_busy_union(others, count);
+	found->alone_ns = lone->end_ns - lone->start_ns - gp_interval_union(others, count);
 	gp_spill_free(others);
 	return 0;
 }

@@ -7,64 +7,6 @@
 #include "report/analysis/device/device_ops.h"
 #include "report/model/recorded.h"
 
-static int compare_starts(const void *a, const void *b)
-{
-	const struct gp_interval *left = a, *right = b;
-
-	if (left->start_ns != right->start_ns)
-		return left->start_ns < right->start_ns ? -1 : 1;
-	return 0;
-}
-
-static bool are_sorted(const struct gp_interval *intervals, size_t count)
-{
-	for (size_t i = 1; i < count; i++)
-		if (intervals[i].start_ns < intervals[i - 1].start_ns)
-			return false;
-	return true;
-}
-
-static void sort(struct gp_interval *intervals, size_t count)
-{
-	if (!are_sorted(intervals, count))
-		qsort(intervals, count, sizeof(*intervals), compare_starts);
-}
-
-size_t gp_busy_join(struct gp_interval *intervals, size_t count)
-{
-	size_t joined = 0;
-
-	sort(intervals, count);
-	for (size_t i = 0; i < count; i++) {
-		struct gp_interval interval = intervals[i];
-		struct gp_interval *last = joined > 0 ? &intervals[joined - 1] : NULL;
-
-		if (interval.end_ns == interval.start_ns)
-			continue;
-		if (!last || interval.start_ns > last->end_ns)
-			intervals[joined++] = interval;
-		else if (interval.end_ns > last->end_ns)
-			last->end_ns = interval.end_ns;
-	}
-	return joined;
-}
-
-uint64_t gp_busy_union(struct gp_interval *intervals, size_t count)
-{
-	uint64_t total = 0, reached = 0;
-
-	sort(intervals, count);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t from = intervals[i].start_ns > reached ? intervals[i].start_ns : reached;
-
-		if (intervals[i].end_ns > from) {
-			total += intervals[i].end_ns - from;
-			reached = intervals[i].end_ns;
-		}
-	}
-	return total;
-}
-
 static void stretch(struct gp_window *window, uint64_t start_unix_ns, uint64_t end_unix_ns)
 {
 	if (start_unix_ns < window->start_unix_ns)
@@ -196,8 +138,8 @@ int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models
 		count += models[i]->gate_count > 0
 				 ? gather_parts(parts->intervals + count, models[i])
 				 : gather_lives(parts->intervals + count, &models[i], 1, window);
-	parts->count = gp_busy_join(parts->intervals, count);
-	parts->total_ns = gp_busy_union(parts->intervals, parts->count);
+	parts->count = gp_interval_join(parts->intervals, count);
+	parts->total_ns = gp_interval_union(parts->intervals, parts->count);
 	return 0;
 }
 
@@ -238,8 +180,8 @@ int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t 
 	*lives_ns = 0;
 	if (!intervals)
 		return -ENOMEM;
-	*lives_ns = gp_busy_union(intervals, gather_lives(intervals, models, model_count,
-							  gp_busy_window(models, model_count)));
+	*lives_ns = gp_interval_union(intervals, gather_lives(intervals, models, model_count,
+							      gp_busy_window(models, model_count)));
 	free(intervals);
 	return 0;
 }
@@ -274,11 +216,11 @@ struct progress {
 static void add(struct gp_busy *busy, struct progress *progress, uint64_t start_ns, uint64_t end_ns)
 {
 	const struct gp_busy_parts *parts = progress->parts;
-	uint64_t from = start_ns > progress->reached_ns ? start_ns : progress->reached_ns;
-	uint64_t inside_ns = 0;
+	uint64_t new_ns = gp_interval_reach(&progress->reached_ns, start_ns, end_ns);
+	uint64_t from = end_ns - new_ns, inside_ns = 0;
 
 	busy->operations++;
-	if (end_ns <= from)
+	if (new_ns == 0)
 		return;
 	while (progress->part < parts->count && parts->intervals[progress->part].end_ns <= from)
 		progress->part++;
@@ -286,8 +228,7 @@ static void add(struct gp_busy *busy, struct progress *progress, uint64_t start_
 	     p++)
 		inside_ns += common(parts->intervals[p], from, end_ns);
 	busy->inside_ns += inside_ns;
-	busy->outside_ns += end_ns - from - inside_ns;
-	progress->reached_ns = end_ns;
+	busy->outside_ns += new_ns - inside_ns;
 }
 
 /* Of a part of a trace (gp_part), what runs in its time. */

@@ -9,18 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/base/interval.h"
 #include "report/model/devices.h"
 #include "report/model/model.h"
-
-struct gp_interval {
-	uint64_t start_ns, end_ns;
-};
-
-/* Makes of intervals those of their union: disjoint, in order, none empty.  Returns how many. */
-size_t gp_busy_join(struct gp_interval *intervals, size_t count);
-
-/* Length of the union of the intervals, which are sorted on the way. */
-uint64_t gp_busy_union(struct gp_interval *intervals, size_t count);
 
 struct gp_busy {
 	uint64_t operations;  /* timed ones, wherever they lie */

@@ -257,7 +257,7 @@ static void add_life(struct lives *lives, uint64_t start_ns, uint64_t end_ns)
 
 static void start_lives(struct lives *lives)
 {
-	lives->count = gp_busy_join(lives->intervals, lives->count);
+	lives->count = gp_interval_join(lives->intervals, lives->count);
 	lives->at = 0;
 }
 

@@ -208,7 +208,7 @@ static int sum_nccl(struct gp_startup_shutdown *ends, const struct gp_model *mod
 		}
 	}
 	*(ending ? &ends->nccl_end_ns : &ends->nccl_make_ns) =
-		gp_busy_union(parts.intervals, parts.count);
+		gp_interval_union(parts.intervals, parts.count);
 	gp_spill_free(parts.intervals);
 	return parts.error;
 }
@@ -268,7 +268,7 @@ static uint64_t own_ns(struct parts *parts, const struct gp_model *model)
 		return 0;
 	for (uint32_t i = 0; i < model->call_count; i++)
 		take(parts, model->calls[i].start_ns, gp_call_end_ns(&model->calls[i]));
-	return all_ns - gp_busy_union(parts->intervals, parts->count);
+	return all_ns - gp_interval_union(parts->intervals, parts->count);
 }
 
 static int split(struct gp_end *end, const struct told_calls *told, uint64_t start_ns,
@@ -293,7 +293,7 @@ static int split(struct gp_end *end, const struct told_calls *told, uint64_t sta
 			end->ending = take_calls(&parts, told, part);
 		else
 			take_calls(&parts, told, part);
-		all_ns = gp_busy_union(parts.intervals, parts.count);
+		all_ns = gp_interval_union(parts.intervals, parts.count);
 		end->part_ns[part] = all_ns - told_ns;
 		told_ns = all_ns;
 	}

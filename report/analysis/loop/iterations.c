@@ -944,7 +944,7 @@ static int find_set_up(struct gp_interval **set_up, size_t *count, const struct 
 		if (result == 0)
 			(*set_up)[found++] = (struct gp_interval){range->start_ns, range->end_ns};
 	}
-	*count = result == 0 ? gp_busy_join(*set_up, found) : 0;
+	*count = result == 0 ? gp_interval_join(*set_up, found) : 0;
 	return result;
 }
 

@@ -353,7 +353,7 @@ static uint64_t moment_of(struct gp_timeline *t, uint64_t cupti_ns, uint64_t shi
 /* Of operations that are summed up, the first one's start and the last one's end. */
 static void time_totals(struct gp_totals *totals, struct gp_timeline *t, uint64_t shift)
 {
-	struct gp_cover_time span;
+	struct gp_interval span;
 
 	if (!totals || !gp_cover_span(&totals->cover, &span))
 		return;

@@ -52,22 +52,14 @@ static struct gp_cover_device *device_of(struct gp_cover *c, uint32_t device)
 
 /* ---- joining what is in order with what is in order ---- */
 
-static inline void put(struct gp_cover_time *to, uint32_t *count, struct gp_cover_time time)
-{
-	if (*count == 0 || time.start_ns > to[*count - 1].end_ns)
-		to[(*count)++] = time;
-	else if (time.end_ns > to[*count - 1].end_ns)
-		to[*count - 1].end_ns = time.end_ns;
-}
-
 static bool ends_before(const void *element, const void *time_ns)
 {
-	return ((const struct gp_cover_time *)element)->end_ns < *(const uint64_t *)time_ns;
+	return ((const struct gp_interval *)element)->end_ns < *(const uint64_t *)time_ns;
 }
 
-static int make_room(struct gp_cover_time **array, uint32_t *capacity, uint64_t count)
+static int make_room(struct gp_interval **array, uint32_t *capacity, uint64_t count)
 {
-	struct gp_cover_time *grown;
+	struct gp_interval *grown;
 
 	if (count <= *capacity)
 		return 0;
@@ -83,7 +75,7 @@ static int make_room(struct gp_cover_time **array, uint32_t *capacity, uint64_t 
 
 /* In place of those from `first` on, of which `gone` are in it, comes what was joined. */
 static void replace(struct gp_cover_device *d, uint32_t first, uint32_t gone,
-		    const struct gp_cover_time *joined, uint32_t count)
+		    const struct gp_interval *joined, uint32_t count)
 {
 	uint32_t after = first + gone;
 
@@ -101,10 +93,10 @@ static uint32_t kept_behind(const struct gp_cover_device *d)
 
 /* Times in order.  What ends before the first of them, or begins after the last, stays as it is. */
 static int join_ordered(struct gp_cover *c, struct gp_cover_device *d,
-			const struct gp_cover_time *times, uint32_t count)
+			const struct gp_interval *times, uint32_t count)
 {
 	uint32_t left = kept_behind(d), first = d->count - left, joined = 0, at = 0;
-	struct gp_cover_time *kept;
+	struct gp_interval *kept;
 	int result = make_room(&c->scratch, &c->scratch_capacity, (uint64_t)left + count);
 
 	if (result == 0)
@@ -114,11 +106,11 @@ static int join_ordered(struct gp_cover *c, struct gp_cover_device *d,
 	kept = d->times + first;
 	for (uint32_t i = 0; i < count; i++) {
 		while (at < left && kept[at].start_ns <= times[i].start_ns)
-			put(c->scratch, &joined, kept[at++]);
-		put(c->scratch, &joined, times[i]);
+			gp_interval_put(c->scratch, &joined, kept[at++]);
+		gp_interval_put(c->scratch, &joined, times[i]);
 	}
 	while (at < left && kept[at].start_ns <= c->scratch[joined - 1].end_ns)
-		put(c->scratch, &joined, kept[at++]);
+		gp_interval_put(c->scratch, &joined, kept[at++]);
 	replace(d, first, at, c->scratch, joined);
 	c->kept += joined;
 	c->kept -= at;
@@ -127,7 +119,7 @@ static int join_ordered(struct gp_cover *c, struct gp_cover_device *d,
 
 static int compare_times(const void *a, const void *b, const void *context)
 {
-	const struct gp_cover_time *left = a, *right = b;
+	const struct gp_interval *left = a, *right = b;
 
 	(void)context;
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
@@ -189,7 +181,7 @@ static int sum_up_if_many(struct gp_cover *c)
 }
 
 /* False: nothing is left of it. */
-static bool cut(struct gp_cover_device *d, struct gp_cover_time *time)
+static bool cut(struct gp_cover_device *d, struct gp_interval *time)
 {
 	uint64_t from_ns = d->settled_until_ns;
 
@@ -209,7 +201,7 @@ static bool wait_long_enough(const struct gp_cover_device *d)
 	       d->waiting_count >= kept_behind(d) / LOOKS_EACH;
 }
 
-static int let_wait(struct gp_cover *c, struct gp_cover_device *d, struct gp_cover_time time)
+static int let_wait(struct gp_cover *c, struct gp_cover_device *d, struct gp_interval time)
 {
 	int result = gp_array_grow(&d->waiting, &d->waiting_capacity, d->waiting_count,
 				   sizeof(*d->waiting));
@@ -223,9 +215,9 @@ static int let_wait(struct gp_cover *c, struct gp_cover_device *d, struct gp_cov
 }
 
 /* Among the last ones, which begin after it: false where its place is farther off. */
-static bool put_near(struct gp_cover_device *d, struct gp_cover_time time)
+static bool put_near(struct gp_cover_device *d, struct gp_interval time)
 {
-	struct gp_cover_time after[NEAR];
+	struct gp_interval after[NEAR];
 	uint32_t count = 0;
 
 	while (count < d->count && d->times[d->count - 1 - count].start_ns > time.start_ns)
@@ -233,15 +225,15 @@ static bool put_near(struct gp_cover_device *d, struct gp_cover_time time)
 			return false;
 	memcpy(after, d->times + d->count - count, count * sizeof(*after));
 	d->count -= count;
-	put(d->times, &d->count, time);
+	gp_interval_put(d->times, &d->count, time);
 	for (uint32_t i = 0; i < count; i++)
-		put(d->times, &d->count, after[i]);
+		gp_interval_put(d->times, &d->count, after[i]);
 	return true;
 }
 
 /* One that begins before the last one that is kept. */
 static __attribute__((noinline)) int add_back(struct gp_cover *c, struct gp_cover_device *d,
-					      struct gp_cover_time time)
+					      struct gp_interval time)
 {
 	uint32_t before = d->count;
 
@@ -257,7 +249,7 @@ static __attribute__((noinline)) int add_back(struct gp_cover *c, struct gp_cove
 }
 
 /* Most come in order, one device's behind what it has: these need no more than a look each. */
-static inline int add_one(struct gp_cover *c, struct gp_cover_device *d, struct gp_cover_time time)
+static inline int add_one(struct gp_cover *c, struct gp_cover_device *d, struct gp_interval time)
 {
 	uint32_t before = d->count;
 	int result;
@@ -269,7 +261,7 @@ static inline int add_one(struct gp_cover *c, struct gp_cover_device *d, struct 
 	result = gp_array_grow(&d->times, &d->capacity, before, sizeof(*d->times));
 	if (result != 0)
 		return result;
-	put(d->times, &d->count, time);
+	gp_interval_put(d->times, &d->count, time);
 	c->kept += d->count - before;
 	return 0;
 }
@@ -277,21 +269,21 @@ static inline int add_one(struct gp_cover *c, struct gp_cover_device *d, struct 
 int gp_cover_add_apart(struct gp_cover *c, uint32_t device, uint64_t start_ns, uint64_t end_ns)
 {
 	struct gp_cover_device *d = device_of(c, device);
-	int result = d ? add_one(c, d, (struct gp_cover_time){start_ns, end_ns}) : -ENOMEM;
+	int result = d ? add_one(c, d, (struct gp_interval){start_ns, end_ns}) : -ENOMEM;
 
 	if (d)
 		c->last = (uint32_t)(d - c->devices);
 	return result == 0 ? sum_up_if_many(c) : result;
 }
 
-static bool is_behind(const struct gp_cover_device *d, struct gp_cover_time time)
+static bool is_behind(const struct gp_cover_device *d, struct gp_interval time)
 {
 	return time.start_ns >= d->settled_until_ns &&
 	       (d->count == 0 || time.start_ns > d->times[d->count - 1].end_ns);
 }
 
 /* Times in order, the first of them behind what is kept. */
-static int append(struct gp_cover *c, struct gp_cover_device *d, const struct gp_cover_time *times,
+static int append(struct gp_cover *c, struct gp_cover_device *d, const struct gp_interval *times,
 		  uint32_t count)
 {
 	int result = make_room(&d->times, &d->capacity, (uint64_t)d->count + count);
@@ -342,18 +334,18 @@ static uint64_t length_until(const struct gp_cover_device *d, uint64_t until_ns)
 	return ns;
 }
 
-bool gp_cover_span(const struct gp_cover *cover, struct gp_cover_time *span)
+bool gp_cover_span(const struct gp_cover *cover, struct gp_interval *span)
 {
-	*span = (struct gp_cover_time){UINT64_MAX, 0};
+	*span = (struct gp_interval){UINT64_MAX, 0};
 	for (uint32_t i = 0; i < cover->device_count; i++) {
 		const struct gp_cover_device *device = &cover->devices[i];
-		const struct gp_cover_time ends[] = {
-			device->settled_ns > 0 ? (struct gp_cover_time){device->settled_from_ns,
-									device->settled_until_ns}
+		const struct gp_interval ends[] = {
+			device->settled_ns > 0 ? (struct gp_interval){device->settled_from_ns,
+								      device->settled_until_ns}
 					       : *span,
 			device->count > 0
-				? (struct gp_cover_time){device->times[0].start_ns,
-							 device->times[device->count - 1].end_ns}
+				? (struct gp_interval){device->times[0].start_ns,
+						       device->times[device->count - 1].end_ns}
 				: *span,
 		};
 
@@ -411,13 +403,9 @@ static int add_kept(const struct gp_cover_device *const *devices, uint32_t count
 			gp_kway_merge_put(&merge, i, devices[i]->times[0].start_ns);
 	while (result == 0 && gp_kway_merge_take(&merge, &head)) {
 		const struct gp_cover_device *d = devices[head.sequence];
-		const struct gp_cover_time *time = &d->times[next[head.sequence]++];
-		uint64_t from_ns = time->start_ns > reached_ns ? time->start_ns : reached_ns;
+		const struct gp_interval *time = &d->times[next[head.sequence]++];
 
-		if (time->end_ns > from_ns) {
-			*ns += time->end_ns - from_ns;
-			reached_ns = time->end_ns;
-		}
+		*ns += gp_interval_reach(&reached_ns, time->start_ns, time->end_ns);
 		if (next[head.sequence] < d->count)
 			gp_kway_merge_put(&merge, head.sequence, time[1].start_ns);
 	}

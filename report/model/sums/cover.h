@@ -17,18 +17,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/base/interval.h"
+
 #define GP_COVER_TIMES   (1u << 20)
 #define GP_COVER_WAITING 2048u /* so many at least */
 
-struct gp_cover_time {
-	uint64_t start_ns, end_ns;
-};
-
 struct gp_cover_device {
 	uint32_t device;
-	struct gp_cover_time *times; /* disjoint, in order */
+	struct gp_interval *times; /* disjoint, in order */
 	uint32_t count, capacity;
-	struct gp_cover_time *waiting; /* in any order */
+	struct gp_interval *waiting; /* in any order */
 	uint32_t waiting_count, waiting_capacity;
 	uint64_t waiting_from_ns;  /* where the first of them begins */
 	uint64_t settled_ns;       /* length of those that are not kept any more ... */
@@ -43,7 +41,7 @@ struct gp_cover {
 	uint32_t device_count, device_capacity;
 	uint32_t last; /* device that was met */
 	uint64_t kept; /* of all devices */
-	struct gp_cover_time *scratch;
+	struct gp_interval *scratch;
 	uint32_t scratch_capacity;
 };
 
@@ -58,7 +56,7 @@ static inline int gp_cover_add(struct gp_cover *cover, uint32_t device, uint64_t
 			       uint64_t end_ns)
 {
 	struct gp_cover_device *d = cover->device_count > 0 ? &cover->devices[cover->last] : NULL;
-	struct gp_cover_time *time = d && d->count > 0 ? &d->times[d->count - 1] : NULL;
+	struct gp_interval *time = d && d->count > 0 ? &d->times[d->count - 1] : NULL;
 
 	if (!time || d->device != device || start_ns < time->start_ns || start_ns > time->end_ns)
 		return gp_cover_add_apart(cover, device, start_ns, end_ns);
@@ -76,7 +74,7 @@ int gp_cover_take(struct gp_cover *cover, struct gp_cover *from);
 int gp_cover_join(struct gp_cover *cover);
 
 /* From when to when devices had something to do, all together; false: none had. */
-bool gp_cover_span(const struct gp_cover *cover, struct gp_cover_time *span);
+bool gp_cover_span(const struct gp_cover *cover, struct gp_interval *span);
 
 /* How long a device had something to do; *late_ns: for how much longer, perhaps. */
 uint64_t gp_cover_ns(const struct gp_cover *cover, uint32_t device, uint64_t *late_ns);

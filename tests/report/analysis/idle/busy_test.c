@@ -9,60 +9,7 @@
 #include "report/analysis/idle/busy.h"
 #include "tests/report/model_builder.h"
 
-#define SPAN 200
-#define US   1000u /* ns */
-
-static void overlap_counts_once(void **state)
-{
-	struct gp_interval intervals[] = {{50, 60}, {0, 10}, {5, 20}, {7, 8}, {20, 25}};
-
-	(void)state;
-	assert_int_equal(gp_busy_union(intervals, 5), 35);
-	assert_int_equal(gp_busy_union(NULL, 0), 0);
-}
-
-/* They are apart, in order, and hold what is marked. */
-static void assert_joined(const struct gp_interval *intervals, size_t count, const uint8_t *marked)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		assert_true(i == 0 || intervals[i].start_ns > ns);
-		assert_true(intervals[i].end_ns > intervals[i].start_ns);
-		for (; ns < intervals[i].start_ns; ns++)
-			assert_int_equal(marked[ns], 0);
-		for (; ns < intervals[i].end_ns; ns++)
-			assert_int_equal(marked[ns], 1);
-	}
-	for (; ns < SPAN; ns++)
-		assert_int_equal(marked[ns], 0);
-}
-
-/* Against marking every ns of a short span. */
-static void unions_agree_with_marking(void **state)
-{
-	(void)state;
-	srand(3);
-	for (int round = 0; round < 500; round++) {
-		struct gp_interval intervals[20];
-		uint8_t marked[SPAN] = {0};
-		size_t count = (size_t)rand() % 20;
-		uint64_t expected = 0;
-
-		for (size_t i = 0; i < count; i++) {
-			uint64_t start = (uint64_t)rand() % SPAN;
-			uint64_t end = start + (uint64_t)rand() % (SPAN + 1 - start);
-
-			intervals[i] = (struct gp_interval){start, end};
-			for (uint64_t ns = start; ns < end; ns++)
-				marked[ns] = 1;
-		}
-		for (size_t ns = 0; ns < SPAN; ns++)
-			expected += marked[ns];
-		assert_int_equal(gp_busy_union(intervals, count), expected);
-		assert_joined(intervals, gp_busy_join(intervals, count), marked);
-	}
-}
+#define US 1000u /* ns */
 
 /* Two streams of device 0 that overlap, one operation of device 1, one without times. */
 static struct gp_model *build_two_devices(void)
@@ -431,8 +378,6 @@ static void what_others_record_says_nothing_of_a_device(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(overlap_counts_once),
-		cmocka_unit_test(unions_agree_with_marking),
 		cmocka_unit_test(devices_are_apart_and_the_window_clips),
 		cmocka_unit_test(processes_share_a_gpu_by_its_uuid),
 		cmocka_unit_test(gpus_of_one_number_are_told_apart),

@@ -1,29 +1,20 @@
 #include "report/base/group_by.h"
 
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
-/* A node of the index: rows[] moves when it grows, so the node keeps the number. */
-struct node {
-	const char *key;
-	uint32_t row;
-};
-
-static int compare_keys(const void *a, const void *b)
+static bool has_key(const void *rows, uint32_t row, const void *key)
 {
-	const struct node *left = a, *right = b;
-
-	return strcmp(left->key, right->key);
+	return strcmp(((const struct gp_group *)rows)[row].key, key) == 0;
 }
 
 void gp_groups_free(struct gp_groups *groups)
 {
-	tdestroy(groups->index, free);
+	gp_hash_free(&groups->index);
 	for (uint32_t i = 0; i < groups->count; i++) {
 		free(groups->rows[i].key);
 		free(groups->rows[i].spread);
@@ -33,32 +24,27 @@ void gp_groups_free(struct gp_groups *groups)
 	*groups = (struct gp_groups){0};
 }
 
-static uint32_t append(struct gp_groups *groups, const char *key)
+static uint32_t append(struct gp_groups *groups, const char *key, uint32_t hash)
 {
-	struct node *node = malloc(sizeof(*node));
 	char *copy = strdup(key);
 
-	if (!node || !copy ||
+	if (!copy ||
 	    gp_array_grow(&groups->rows, &groups->capacity, groups->count, sizeof(*groups->rows)) <
-		    0)
-		goto fail;
-	*node = (struct node){.key = copy, .row = groups->count};
-	if (!tsearch(node, &groups->index, compare_keys))
-		goto fail;
+		    0 ||
+	    gp_hash_add(&groups->index, hash, groups->count) < 0) {
+		free(copy);
+		return UINT32_MAX;
+	}
 	groups->rows[groups->count] = (struct gp_group){.key = copy, .least_bytes = UINT64_MAX};
 	return groups->count++;
-fail:
-	free(node);
-	free(copy);
-	return UINT32_MAX;
 }
 
 uint32_t gp_groups_find(struct gp_groups *groups, const char *key)
 {
-	struct node wanted = {.key = key};
-	struct node **found = tfind(&wanted, &groups->index, compare_keys);
+	uint32_t hash = gp_hash_text(key);
+	uint32_t row = gp_hash_find(&groups->index, hash, has_key, groups->rows, key);
 
-	return found ? (*found)->row : append(groups, key);
+	return row != GP_HASH_NONE ? row : append(groups, key, hash);
 }
 
 int gp_groups_add(struct gp_groups *groups, uint32_t row, uint64_t duration_ns)

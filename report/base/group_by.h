@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/base/hash_map.h"
 #include "report/base/histogram.h"
 #include "report/base/stats.h"
 
@@ -35,7 +36,7 @@ struct gp_group {
 struct gp_groups {
 	struct gp_group *rows;
 	uint32_t count, capacity;
-	void *index; /* of the keys */
+	struct gp_hash_map index; /* of the keys */
 };
 
 void gp_groups_free(struct gp_groups *groups);

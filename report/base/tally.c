@@ -1,24 +1,17 @@
 #include "report/base/tally.h"
 
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
-/* A node of the index: rows[] moves when it grows, so the node keeps the number. */
-struct node {
-	uint64_t key[GP_TALLY_KEYS];
-	uint32_t row;
-};
-
-static int compare_nodes(const void *a, const void *b)
+static bool has_key(const void *rows, uint32_t row, const void *key)
 {
-	const struct node *left = a, *right = b;
+	const struct gp_tally_row *found = (const struct gp_tally_row *)rows + row;
 
-	return memcmp(left->key, right->key, sizeof(left->key));
+	return memcmp(found->key, key, sizeof(found->key)) == 0;
 }
 
 static void free_series(struct gp_tally_row *row)
@@ -29,7 +22,7 @@ static void free_series(struct gp_tally_row *row)
 
 void gp_tally_free(struct gp_tally *tally)
 {
-	tdestroy(tally->index, free);
+	gp_hash_free(&tally->index);
 	for (uint32_t i = 0; i < tally->count; i++)
 		free_series(&tally->rows[i]);
 	free_series(&tally->spare);
@@ -43,50 +36,35 @@ static void fail(struct gp_tally *tally, int error)
 		tally->error = error;
 }
 
-/* Makes the index find the row that comes next. */
-static int index_next(struct gp_tally *tally, const struct node *wanted)
-{
-	struct node *node = malloc(sizeof(*node));
-
-	if (!node)
-		return -ENOMEM;
-	*node = *wanted;
-	node->row = tally->count;
-	if (tsearch(node, &tally->index, compare_nodes))
-		return 0;
-	free(node);
-	return -ENOMEM;
-}
-
-static struct gp_tally_row *append(struct gp_tally *tally, const struct node *wanted)
+static struct gp_tally_row *append(struct gp_tally *tally, const uint64_t *key, uint32_t hash)
 {
 	int result =
 		gp_array_grow(&tally->rows, &tally->capacity, tally->count, sizeof(*tally->rows));
 
 	if (result == 0)
-		result = index_next(tally, wanted);
+		result = gp_hash_add(&tally->index, hash, tally->count);
 	if (result < 0) {
 		fail(tally, result);
 		return &tally->spare;
 	}
 	tally->last = tally->count++;
 	memset(&tally->rows[tally->last], 0, sizeof(*tally->rows));
-	memcpy(tally->rows[tally->last].key, wanted->key, sizeof(wanted->key));
+	memcpy(tally->rows[tally->last].key, key, sizeof(tally->spare.key));
 	return &tally->rows[tally->last];
 }
 
 struct gp_tally_row *gp_tally_find(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS])
 {
-	struct node wanted, **found;
+	uint32_t hash, row;
 
-	if (tally->count > 0 && memcmp(tally->rows[tally->last].key, key, sizeof(wanted.key)) == 0)
+	if (tally->count > 0 && has_key(tally->rows, tally->last, key))
 		return &tally->rows[tally->last];
-	memcpy(wanted.key, key, sizeof(wanted.key));
-	found = tfind(&wanted, &tally->index, compare_nodes);
-	if (!found)
-		return append(tally, &wanted);
-	tally->last = (*found)->row;
-	return &tally->rows[tally->last];
+	hash = gp_hash_bytes(key, sizeof(tally->spare.key));
+	row = gp_hash_find(&tally->index, hash, has_key, tally->rows, key);
+	if (row == GP_HASH_NONE)
+		return append(tally, key, hash);
+	tally->last = row;
+	return &tally->rows[row];
 }
 
 void gp_tally_value(struct gp_tally *tally, struct gp_tally_row *row, size_t series, uint64_t value)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/base/hash_map.h"
+
 #define GP_TALLY_KEYS   6
 #define GP_TALLY_SUMS   10
 #define GP_TALLY_SERIES 4
@@ -31,7 +33,7 @@ struct gp_tally_row {
 struct gp_tally {
 	struct gp_tally_row *rows;
 	uint32_t count, capacity;
-	void *index;               /* of the keys */
+	struct gp_hash_map index;  /* of the keys */
 	uint32_t last;             /* the row that was found last */
 	struct gp_tally_row spare; /* what is counted when there is no memory */
 	int error;                 /* 0 or the first -errno: -ENOMEM, -EOVERFLOW */

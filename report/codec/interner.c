@@ -5,55 +5,19 @@
 
 #include "report/base/array.h"
 
-#define FIRST_SLOTS 256u
+struct key {
+	const void *bytes;
+	size_t count;
+};
 
-/* FNV-1a. */
-static uint32_t hash_of(const uint8_t *bytes, size_t count)
+static bool has_key(const void *texts, uint32_t number, const void *key)
 {
-	uint32_t hash = 2166136261u;
+	const struct gp_texts *t = texts;
+	const struct gp_texts_entry *entry = &t->entries[number];
+	const struct key *wanted = key;
 
-	for (size_t i = 0; i < count; i++)
-		hash = (hash ^ bytes[i]) * 16777619u;
-	return hash;
-}
-
-/* The slot of an entry that is there, or where it belongs. */
-static uint32_t *find_slot(const struct gp_texts *t, const void *bytes, size_t count, uint32_t hash)
-{
-	uint32_t at = hash & (t->slot_count - 1);
-
-	for (; t->slots[at] != 0; at = (at + 1) & (t->slot_count - 1)) {
-		const struct gp_texts_entry *entry = &t->entries[t->slots[at] - 1];
-
-		if (entry->hash == hash && entry->bytes == count &&
-		    memcmp(t->bytes + entry->offset, bytes, count) == 0)
-			break;
-	}
-	return &t->slots[at];
-}
-
-/* Half of the slots stay free. */
-static bool make_slots(struct gp_texts *t)
-{
-	uint32_t count = t->slot_count ? t->slot_count * 2 : FIRST_SLOTS;
-	uint32_t *slots;
-
-	if (t->count < t->slot_count / 2)
-		return true;
-	slots = count > t->slot_count ? calloc(count, sizeof(*slots)) : NULL;
-	if (!slots)
-		return false;
-	for (uint32_t i = 0; i < t->count; i++) {
-		uint32_t at = t->entries[i].hash & (count - 1);
-
-		while (slots[at] != 0)
-			at = (at + 1) & (count - 1);
-		slots[at] = i + 1;
-	}
-	free(t->slots);
-	t->slots = slots;
-	t->slot_count = count;
-	return true;
+	return entry->bytes == wanted->count &&
+	       memcmp(t->bytes + entry->offset, wanted->bytes, wanted->count) == 0;
 }
 
 /* Also for nothing: entries have bytes to point to. */
@@ -76,23 +40,21 @@ static bool make_room(struct gp_texts *t, size_t count)
 
 uint32_t gp_texts_number(struct gp_texts *t, const void *bytes, size_t count, bool *is_new)
 {
-	uint32_t hash = hash_of(bytes, count);
-	uint32_t *slot;
+	const struct key key = {bytes, count};
+	uint32_t hash = gp_hash_bytes(bytes, count);
+	uint32_t found = gp_hash_find(&t->index, hash, has_key, t, &key);
 
 	*is_new = false;
-	if (count > UINT32_MAX || !make_slots(t))
-		return 0;
-	slot = find_slot(t, bytes, count, hash);
-	if (*slot != 0)
-		return *slot;
-	if (!make_room(t, count) ||
-	    gp_array_grow(&t->entries, &t->capacity, t->count, sizeof(*t->entries)) != 0)
+	if (found != GP_HASH_NONE)
+		return found + 1;
+	if (count > UINT32_MAX || !make_room(t, count) ||
+	    gp_array_grow(&t->entries, &t->capacity, t->count, sizeof(*t->entries)) != 0 ||
+	    gp_hash_add(&t->index, hash, t->count) != 0)
 		return 0;
 	if (count > 0)
 		memcpy(t->bytes + t->used, bytes, count);
-	t->entries[t->count++] = (struct gp_texts_entry){t->used, (uint32_t)count, hash};
+	t->entries[t->count++] = (struct gp_texts_entry){t->used, (uint32_t)count};
 	t->used += count;
-	*slot = t->count;
 	*is_new = true;
 	return t->count;
 }
@@ -101,6 +63,6 @@ void gp_texts_free(struct gp_texts *t)
 {
 	free(t->bytes);
 	free(t->entries);
-	free(t->slots);
+	gp_hash_free(&t->index);
 	*t = (struct gp_texts){0};
 }

@@ -6,20 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "report/base/hash_map.h"
+
 /* Zeros are an empty one. */
 struct gp_texts {
 	char *bytes; /* of all, one after the other */
 	size_t used, room;
 	struct gp_texts_entry *entries; /* by their numbers less one */
 	uint32_t count, capacity;
-	uint32_t *slots; /* numbers, by the hash; 0 = free */
-	uint32_t slot_count;
+	struct gp_hash_map index; /* of the entries */
 };
 
 struct gp_texts_entry {
 	size_t offset;
 	uint32_t bytes;
-	uint32_t hash;
 };
 
 /* The number; *is_new: it was given just now.  0: no memory. */

@@ -2,46 +2,33 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/base/array.h"
 
-/* Nodes of the indices: arrays move when they grow, so they keep numbers. */
-struct indexed_site {
-	struct gp_place site;
-	uint32_t number;
-};
-
-struct indexed_node {
-	struct gp_call_node node;
-	uint32_t number;
-};
-
-static int compare_sites(const void *a, const void *b)
+static bool is_site(const void *sites, uint32_t number, const void *key)
 {
-	const struct gp_place *left = &((const struct indexed_site *)a)->site;
-	const struct gp_place *right = &((const struct indexed_site *)b)->site;
-	int order = strcmp(left->function, right->function);
+	const struct gp_place *site = (const struct gp_place *)sites + number, *place = key;
 
-	if (order == 0)
-		order = strcmp(left->file, right->file);
-	if (order == 0)
-		order = strcmp(left->module, right->module);
-	if (order == 0)
-		order = (left->line > right->line) - (left->line < right->line);
-	return order != 0 ? order : left->kind - right->kind;
+	return site->line == place->line && site->kind == place->kind &&
+	       strcmp(site->function, place->function) == 0 &&
+	       strcmp(site->file, place->file) == 0 && strcmp(site->module, place->module) == 0;
 }
 
-static int compare_nodes(const void *a, const void *b)
+static uint32_t hash_of_site(const struct gp_place *place)
 {
-	const struct gp_call_node *left = &((const struct indexed_node *)a)->node;
-	const struct gp_call_node *right = &((const struct indexed_node *)b)->node;
+	const uint32_t parts[] = {gp_hash_text(place->function), gp_hash_text(place->file),
+				  gp_hash_text(place->module), (uint32_t)place->line,
+				  (uint32_t)place->kind};
 
-	if (left->parent != right->parent)
-		return left->parent < right->parent ? -1 : 1;
-	return (left->site > right->site) - (left->site < right->site);
+	return gp_hash_bytes(parts, sizeof(parts));
+}
+
+static bool is_node(const void *nodes, uint32_t number, const void *key)
+{
+	return memcmp((const struct gp_call_node *)nodes + number, key,
+		      sizeof(struct gp_call_node)) == 0;
 }
 
 static uint32_t fail(struct gp_call_tree *tree, int error)
@@ -61,9 +48,8 @@ static void free_texts(struct gp_place *site)
 	free((char *)site->module);
 }
 
-static uint32_t add_site(struct gp_call_tree *tree, const struct gp_place *place)
+static uint32_t add_site(struct gp_call_tree *tree, const struct gp_place *place, uint32_t hash)
 {
-	struct indexed_site *entry = malloc(sizeof(*entry));
 	struct gp_place copy = *place;
 	int result = gp_array_grow(&tree->sites, &tree->site_capacity, tree->site_count,
 				   sizeof(*tree->sites));
@@ -72,57 +58,54 @@ static uint32_t add_site(struct gp_call_tree *tree, const struct gp_place *place
 	copy.symbol = place->symbol ? strdup(place->symbol) : NULL;
 	copy.file = strdup(place->file);
 	copy.module = strdup(place->module);
-	if (entry) {
-		*entry = (struct indexed_site){copy, tree->site_count};
-		if (result == 0 && copy.function && !copy.symbol == !place->symbol && copy.file &&
-		    copy.module && tsearch(entry, &tree->index_of_sites, compare_sites)) {
-			tree->sites[tree->site_count] = copy;
-			return tree->site_count++;
-		}
+	if (!copy.function || !copy.symbol != !place->symbol || !copy.file || !copy.module)
+		result = result < 0 ? result : -ENOMEM;
+	if (result == 0)
+		result = gp_hash_add(&tree->index_of_sites, hash, tree->site_count);
+	if (result < 0) {
+		free_texts(&copy);
+		return fail(tree, result);
 	}
-	free(entry);
-	free_texts(&copy);
-	return fail(tree, result < 0 ? result : -ENOMEM);
+	tree->sites[tree->site_count] = copy;
+	return tree->site_count++;
 }
 
 static uint32_t find_site(struct gp_call_tree *tree, const struct gp_place *place)
 {
-	struct indexed_site wanted = {.site = *place}, **found;
+	struct gp_place wanted = *place;
+	uint32_t hash, found;
 
 	if (!tree->has_lines)
-		wanted.site.line = 0;
-	found = tfind(&wanted, &tree->index_of_sites, compare_sites);
-	return found ? (*found)->number : add_site(tree, &wanted.site);
+		wanted.line = 0;
+	hash = hash_of_site(&wanted);
+	found = gp_hash_find(&tree->index_of_sites, hash, is_site, tree->sites, &wanted);
+	return found != GP_HASH_NONE ? found : add_site(tree, &wanted, hash);
 }
 
 /* ---- nodes ---- */
 
-static uint32_t add_node(struct gp_call_tree *tree, const struct gp_call_node *node)
+static uint32_t add_node(struct gp_call_tree *tree, const struct gp_call_node *node, uint32_t hash)
 {
-	struct indexed_node *entry = malloc(sizeof(*entry));
-	int result = entry ? gp_array_grow(&tree->nodes, &tree->node_capacity, tree->node_count,
-					   sizeof(*tree->nodes))
-			   : -ENOMEM;
+	int result = gp_array_grow(&tree->nodes, &tree->node_capacity, tree->node_count,
+				   sizeof(*tree->nodes));
 
-	if (result == 0) {
-		*entry = (struct indexed_node){*node, tree->node_count};
-		if (tsearch(entry, &tree->index_of_nodes, compare_nodes)) {
-			tree->nodes[tree->node_count] = *node;
-			return tree->node_count++;
-		}
-	}
-	free(entry);
-	return fail(tree, result < 0 ? result : -ENOMEM);
+	if (result == 0)
+		result = gp_hash_add(&tree->index_of_nodes, hash, tree->node_count);
+	if (result < 0)
+		return fail(tree, result);
+	tree->nodes[tree->node_count] = *node;
+	return tree->node_count++;
 }
 
 static uint32_t find_node(struct gp_call_tree *tree, uint32_t parent, const struct gp_place *place)
 {
-	struct indexed_node wanted = {.node = {parent, find_site(tree, place)}}, **found;
+	struct gp_call_node wanted = {parent, find_site(tree, place)};
+	uint32_t hash = gp_hash_bytes(&wanted, sizeof(wanted)), found;
 
-	if (wanted.node.site == GP_NONE)
+	if (wanted.site == GP_NONE)
 		return GP_NONE;
-	found = tfind(&wanted, &tree->index_of_nodes, compare_nodes);
-	return found ? (*found)->number : add_node(tree, &wanted.node);
+	found = gp_hash_find(&tree->index_of_nodes, hash, is_node, tree->nodes, &wanted);
+	return found != GP_HASH_NONE ? found : add_node(tree, &wanted, hash);
 }
 
 uint32_t gp_call_tree_add(struct gp_call_tree *tree, uint32_t parent, const struct gp_place *place)
@@ -281,8 +264,8 @@ int gp_call_tree_use(struct gp_call_tree *tree, const struct gp_model *model)
 
 void gp_call_tree_close(struct gp_call_tree *tree)
 {
-	tdestroy(tree->index_of_nodes, free);
-	tdestroy(tree->index_of_sites, free);
+	gp_hash_free(&tree->index_of_nodes);
+	gp_hash_free(&tree->index_of_sites);
 	for (uint32_t i = 0; i < tree->site_count; i++)
 		free_texts(&tree->sites[i]);
 	free(tree->sites);

@@ -26,6 +26,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "report/base/hash_map.h"
 #include "report/model/model.h"
 #include "report/symbols/symbols.h"
 
@@ -48,7 +49,7 @@ struct gp_call_tree {
 	uint32_t *nodes_of_frames;
 	uint32_t *path;
 	uint32_t site_capacity, node_capacity, path_capacity;
-	void *index_of_sites, *index_of_nodes;
+	struct gp_hash_map index_of_sites, index_of_nodes;
 	int error; /* 0 or the first -errno: -ENOMEM, -EOVERFLOW */
 };
 

@@ -1,12 +1,13 @@
 #include "report/symbols/names.h"
 
-#include <search.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/base/array.h"
+#include "report/base/hash_map.h"
 #include "report/symbols/demangle.h"
 #include "report/base/text/elide.h"
 #include "report/base/text/short_name.h"
@@ -14,7 +15,9 @@
 #define DIFFERENCE_COLUMNS 150
 
 struct gp_names {
-	void *tree; /* of struct name, by mangled */
+	struct name **all;
+	uint32_t count, capacity;
+	struct gp_hash_map index; /* by mangled */
 };
 
 struct name {
@@ -23,17 +26,13 @@ struct name {
 	char *brief;
 };
 
-static int compare(const void *a, const void *b)
+static bool has_key(const void *all, uint32_t number, const void *mangled)
 {
-	const struct name *left = a, *right = b;
-
-	return strcmp(left->mangled, right->mangled);
+	return strcmp(((struct name *const *)all)[number]->mangled, mangled) == 0;
 }
 
-static void free_name(void *node)
+static void free_name(struct name *name)
 {
-	struct name *name = node;
-
 	free(name->mangled);
 	free(name->full);
 	free(name->brief);
@@ -90,18 +89,22 @@ static struct name *make_name(const char *mangled)
 /* NULL: no memory. */
 static const struct name *find(struct gp_names *names, const char *mangled)
 {
-	struct name key = {.mangled = (char *)mangled}, *made;
-	void *found = tfind(&key, &names->tree, compare);
+	uint32_t hash = gp_hash_text(mangled);
+	uint32_t found = gp_hash_find(&names->index, hash, has_key, names->all, mangled);
+	struct name *made;
 
-	if (found)
-		return *(struct name **)found;
+	if (found != GP_HASH_NONE)
+		return names->all[found];
 	made = make_name(mangled);
 	if (!made)
 		return NULL;
-	if (tsearch(made, &names->tree, compare))
-		return made;
-	free_name(made);
-	return NULL;
+	if (gp_array_grow(&names->all, &names->capacity, names->count, sizeof(*names->all)) != 0 ||
+	    gp_hash_add(&names->index, hash, names->count) != 0) {
+		free_name(made);
+		return NULL;
+	}
+	names->all[names->count++] = made;
+	return made;
 }
 
 /* ---- short names that would be the same ---- */
@@ -289,7 +292,10 @@ void gp_names_free(struct gp_names *names)
 {
 	if (!names)
 		return;
-	tdestroy(names->tree, free_name);
+	for (uint32_t i = 0; i < names->count; i++)
+		free_name(names->all[i]);
+	free(names->all);
+	gp_hash_free(&names->index);
 	free(names);
 }
 

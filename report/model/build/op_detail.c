@@ -1,92 +1,95 @@
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/base/hash_map.h"
 #include "report/model/build/build.h"
 
-/*
- * In a tree, which no trace can make slow; mostly each detail is followed by the one that followed
- * it last time.
- */
-struct known {
-	struct gp_op_detail detail;
-	uint32_t number;
-	struct known *next;
-};
-
+/* Mostly each detail is followed by the one that followed it last time. */
 struct gp_details {
-	void *tree;
-	struct known none; /* number 0: as gp_model_detail() has it */
-	struct known *last;
+	struct gp_hash_map index; /* of the model's details */
+	struct gp_op_detail none; /* number 0: as gp_model_detail() has it */
+	uint32_t *next;           /* by number: of the detail that followed it last time */
+	uint32_t capacity, last;
 };
 
-static int compare(const void *a, const void *b)
+static bool has_key(const void *details, uint32_t index, const void *key)
 {
-	return memcmp(&((const struct known *)a)->detail, &((const struct known *)b)->detail,
-		      sizeof(struct gp_op_detail));
+	return memcmp((const struct gp_op_detail *)details + index, key,
+		      sizeof(struct gp_op_detail)) == 0;
 }
 
-static bool is_same(const struct known *known, const struct gp_op_detail *detail)
+static const struct gp_op_detail *of_number(const struct gp_load *load, uint32_t number)
 {
-	return memcmp(&known->detail, detail, sizeof(*detail)) == 0;
+	return number == 0 ? &load->details->none : &load->model->details[number - 1];
 }
 
-static struct known *add(struct gp_load *load, const struct gp_op_detail *detail)
+/* GP_NONE: no memory. */
+static uint32_t add(struct gp_load *load, const struct gp_op_detail *detail, uint32_t hash)
 {
 	struct gp_model *m = load->model;
-	struct known *known = calloc(1, sizeof(*known));
+	struct gp_details *details = load->details;
 
-	if (known && GP_LOAD_GROW(load, m->details, m->detail_count, details) == 0) {
-		m->details[m->detail_count++] = known->detail = *detail;
-		known->number = m->detail_count;
-		if (tsearch(known, &load->details->tree, compare))
-			return known;
-	}
-	free(known);
-	return NULL;
+	if (gp_array_grow(&details->next, &details->capacity, m->detail_count + 1,
+			  sizeof(*details->next)) != 0 ||
+	    GP_LOAD_GROW(load, m->details, m->detail_count, details) != 0 ||
+	    gp_hash_add(&details->index, hash, m->detail_count) != 0)
+		return GP_NONE;
+	m->details[m->detail_count++] = *detail;
+	details->next[m->detail_count] = 0;
+	return m->detail_count;
 }
 
-static struct known *find(struct gp_load *load, const struct gp_op_detail *detail)
+static uint32_t find(struct gp_load *load, const struct gp_op_detail *detail)
 {
 	struct gp_details *details = load->details;
-	const struct known key = {.detail = *detail};
-	struct known *const *found;
+	uint32_t next = details->next[details->last], hash, index;
 
-	if (details->last->next && is_same(details->last->next, detail))
-		return details->last->next;
-	if (is_same(&details->none, detail))
-		return &details->none;
-	found = tfind(&key, &details->tree, compare);
-	return found ? *found : add(load, detail);
+	if (has_key(of_number(load, next), 0, detail))
+		return next;
+	if (has_key(&details->none, 0, detail))
+		return 0;
+	hash = gp_hash_bytes(detail, sizeof(*detail));
+	index = gp_hash_find(&details->index, hash, has_key, load->model->details, detail);
+	return index != GP_HASH_NONE ? index + 1 : add(load, detail, hash);
+}
+
+static int open_details(struct gp_load *load)
+{
+	struct gp_details *details = calloc(1, sizeof(*details));
+
+	if (!details ||
+	    gp_array_grow(&details->next, &details->capacity, 0, sizeof(*details->next)) != 0) {
+		free(details);
+		return -ENOMEM;
+	}
+	details->none.capture_call = GP_NONE;
+	details->next[0] = 0;
+	load->details = details;
+	return 0;
 }
 
 int gp_load_detail(struct gp_load *load, const struct gp_op_detail *detail, uint32_t *number)
 {
 	struct gp_op_detail own = *detail; /* captures are found later, for all that share it */
-	struct known *known;
 
-	if (!load->details) {
-		load->details = calloc(1, sizeof(*load->details));
-		if (!load->details)
-			return -ENOMEM;
-		load->details->none.detail.capture_call = GP_NONE;
-		load->details->last = &load->details->none;
-	}
-	own.capture_call = GP_NONE;
-	known = find(load, &own);
-	if (!known)
+	if (!load->details && open_details(load) != 0)
 		return -ENOMEM;
-	load->details->last->next = known;
-	load->details->last = known;
-	*number = known->number;
+	own.capture_call = GP_NONE;
+	*number = find(load, &own);
+	if (*number == GP_NONE)
+		return -ENOMEM;
+	load->details->next[load->details->last] = *number;
+	load->details->last = *number;
 	return 0;
 }
 
 void gp_load_details_free(struct gp_load *load)
 {
-	if (load->details)
-		tdestroy(load->details->tree, free);
+	if (load->details) {
+		gp_hash_free(&load->details->index);
+		free(load->details->next);
+	}
 	free(load->details);
 	load->details = NULL;
 }

@@ -9,7 +9,8 @@
 #include "report/analysis/idle/busy.h"
 #include "tests/report/model_builder.h"
 
-#define US 1000u /* ns */
+#define SPAN 200
+#define US   1000u /* ns */
 
 /* Two streams of device 0 that overlap, one operation of device 1, one without times. */
 static struct gp_model *build_two_devices(void)

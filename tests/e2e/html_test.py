@@ -721,7 +721,7 @@ class BrowserTest(HtmlCase):
 
     def test_copies_are_named_by_their_direction(self):
         self.open(self.write_page(self.record(ZOO)))
-        rows = "[...[...document.querySelectorAll('#view-overview section')].find((one) => one.textContent.startsWith('Copies and sets')).querySelectorAll('tbody tr')]"
+        rows = "[...[...document.querySelectorAll('#view-overview section')].find((one) => one.textContent.startsWith('Copies and memsets')).querySelectorAll('tbody tr')]"
         copies = self.browser.run(rows + ".map((row) => [row.cells[0].textContent, row.cells[0].title])")
         self.assertTrue(copies)
         for shown, whole in copies:

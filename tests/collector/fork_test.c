@@ -481,14 +481,22 @@ static void records_anew_beside_busy_threads(void)
 
 static volatile sig_atomic_t is_stepped_child, steps;
 
-/* After each instruction: a child, which goes on alone. */
+/*
+ * After each instruction: a child, which goes on alone.  A string instruction (rep stos), which traps
+ * after each of its rounds, counts once.
+ */
 static void fork_here(int signal_number, siginfo_t *info, void *interrupted)
 {
+	static greg_t last_place;
 	ucontext_t *context = interrupted;
+	greg_t place = context->uc_mcontext.gregs[REG_RIP];
 	int saved_errno = errno;
 	pid_t child;
 
 	(void)signal_number, (void)info;
+	if (place == last_place)
+		return;
+	last_place = place;
 	if (++steps > FORKS_OF_A_RUN)
 		return;
 	child = fork();

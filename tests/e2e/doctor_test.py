@@ -265,7 +265,7 @@ class Machine(Doctor):
     def test_without_shared_memory(self):
         for mount, part in (("mount -t ramfs -o mode=755 none /dev/shm", "no tmpfs"),
                             ("mount -t tmpfs -o ro none /dev/shm", "Read-only"),
-                            ("mount -t tmpfs -o size=64k none /dev/shm", "no room")):
+                            ("mount -t tmpfs -o size=64k none /dev/shm", "no space is left")):
             with self.subTest(mount):
                 before = ["unshare", "-m", "sh", "-c", f'{mount} && exec "$@"', "sh"]
                 verdicts, _ = self.doctor(before=before)

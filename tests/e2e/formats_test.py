@@ -417,7 +417,7 @@ class Formats(Case):
     def test_in_parts(self):
         """What is read in parts, or of which only a part is read, is the same."""
         key = lambda row: sorted(row.items())
-        untold = "trace read in parts: how many launches"
+        untold = "parts of a trace: their launches"
         whole = self.csv_rows()
         found = self.csv_rows("--at-once", "50")
         self.assertEqual([row["kind"] for row in found if row["name"].startswith(untold)], ["missing"])

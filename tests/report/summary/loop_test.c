@@ -377,7 +377,7 @@ static void one_operation_that_most_of_the_time_is_has_a_line(void **state)
 	expect(text,
 	       " outlier one of 20 [memcpy DtoD] (1B) took 600.0ms by its record, usual are 1.000us; that cannot be right: 12 others of its stream ran meanwhile; no figure here has that time ");
 	expect(text,
-	       " 1 GPU operation whose time cannot be right, for ten or more of the same stream ran meanwhile: counted, without that time ");
+	       " 1 GPU operation whose time cannot be right, because ten or more of the same stream ran meanwhile: counted, but in no sum of times ");
 	expect_not(text, "of all GPU time; usual");
 	free(text);
 }

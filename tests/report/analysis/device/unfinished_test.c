@@ -510,7 +510,7 @@ static void the_summary_of_many(void **state)
 	text = print(model);
 	assert_has(
 		text,
-		"  never ended: at least one of 12 kernels and 2 graphs, copies or sets without a record, for at least 2.000s after the first launch\n");
+		"  never ended: at least one of 12 kernels and 2 graphs, copies or memsets without a record, for at least 2.000s after the first launch\n");
 	assert_has(
 		text,
 		"\n    b 3, c 2, d 2, e 2, others 2, without a name 1; with a name: gpuprof summary --by unfinished FILE\n    first with a name: b, launched ");

@@ -129,10 +129,11 @@ static void a_page_is_shown_until_a_key_quits(void **state)
 	press("yq");
 	at = await("[QUIT]", at);
 	await(LEAVE, at);
+	assert_int_equal(waitpid(user.child, &status, 0), user.child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == GP_SCREEN_QUIT);
 	assert_int_equal(tcgetattr(user.fd, &now), 0);
 	assert_int_equal(now.c_lflag & (ICANON | ECHO), ICANON | ECHO);
-	status = end();
-	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == GP_SCREEN_QUIT);
+	close(user.fd);
 }
 
 /* The last row stays free. */

@@ -415,7 +415,7 @@ class MaxMemory(Case):
                             "range messages and payloads defined repeatedly",
                             " were taken) had too little for GPU records, rings of threads, call stacks, texts of ranges "):
                 self.assertIn(counted, page)
-            taken = re.search(r"gpuprof's own memory, at most (\d+\.\d+)MiB; --max-memory 32\.00MiB", page)
+            taken = re.search(r"peak memory of gpuprof in the process[^;]* (\d+\.\d+)MiB; the limit of --max-memory 32\.00MiB", page)
             self.assertTrue(taken, page)
             self.assertLessEqual(float(taken.group(1)), self.BOUND_MIB)
             self.assertIn("--max-memory (32.00MiB, of which ", result.stderr)

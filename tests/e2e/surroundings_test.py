@@ -326,7 +326,7 @@ class Surroundings(Case):
         for way in (support.BARE, support.LAUNCHED):
             result = self.run_program([self.program, "nothing", "own", "first"], way)
             self.assertEqual((result.returncode, result.stdout), (9, "launches 3000\n"), result.stderr)
-            self.assertIn("the program took CUDA_INJECTION64_PATH out of its environment", result.stderr)
+            self.assertIn("the program removed CUDA_INJECTION64_PATH from its environment", result.stderr)
             self.assertEqual(len(result.stderr.splitlines()), 1 if way == BARE else 2, result.stderr)
         self.assertIn("for the reason in a line above", result.stderr)
 

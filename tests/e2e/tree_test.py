@@ -481,7 +481,7 @@ class Replaced(Tree):
         code = RUN_GPU + f"gpu('launch=2')\ntry:\n    os.execv({script!r}, ['x'])\nexcept OSError as error:\n    print(error.errno)\n"
         result = self.run_program(self.script(code.replace("{script!r}", repr(script))))
         self.assertEqual(result.stdout.splitlines()[-1], "2")
-        self.assertRegex(result.stderr, "gpuprof: recording ended when .*broken was to be executed")
+        self.assertRegex(result.stderr, "gpuprof: the recording ended before .*broken was to be executed")
         self.assertEqual(self.launches(), [2])
 
 

@@ -62,8 +62,7 @@ static json_t *finding_of(const struct gp_check_report *report, const struct gp_
 	gp_check_reason(report, finding, reason, sizeof(reason));
 	failed = set_metric(object,
 			    finding->kernel ? "kernel" : gp_metric_rows[finding->metric].name) |
-		 json_object_set_new(object, "unit",
-				     json_string(gp_unit_name(finding->unit))) |
+		 json_object_set_new(object, "unit", json_string(gp_unit_name(finding->unit))) |
 		 json_object_set_new(object, "verdict",
 				     json_string(gp_verdict_name(finding->verdict))) |
 		 json_object_set_new(object, "improved", json_boolean(finding->improved)) |

@@ -215,7 +215,8 @@ class Import(Case):
 
     def test_few_blocks_that_are_left_are_no_finding_of_an_export_either(self):
         """The main loop is most of the time, and less is left than the rule asks for."""
-        self.run_program([os.path.join(support.BUILD, "programs", "demo")], options=("--stacks=all",), GPUPROF_OUTPUT="demo")
+        self.run_program([os.path.join(support.BUILD, "programs", "demo"), "4000"], options=("--stacks=all",),
+                         GPUPROF_OUTPUT="demo")
         trace = self.path("demo.gpuprof")
         findings = {}
         for path in (trace, self.path("demo.sqlite")):

@@ -85,7 +85,8 @@ struct section {
 static void put(struct section *section, const void *bytes, size_t count)
 {
 	assert_true(section->used + count <= sizeof(section->bytes));
-	memcpy(section->bytes + section->used, bytes, count);
+	if (count > 0)
+		memcpy(section->bytes + section->used, bytes, count);
 	section->used += count;
 }
 

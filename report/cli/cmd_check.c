@@ -6,7 +6,7 @@
 #include "report/cli/command_line.h"
 #include "report/diff/check_request.h"
 #include "report/diff/figures.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 #include "report/load/traces.h"
 
 struct arguments {

@@ -7,7 +7,7 @@
 
 #include "report/load/command.h"
 #include "report/base/text/did_you_mean.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 
 #define MOST_OPTIONS 24
 #define FIRST_NUMBER 256 /* what getopt_long() returns for the option in row 0 */

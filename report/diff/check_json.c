@@ -6,7 +6,7 @@
 
 #include "report/diff/check_report.h"
 #include "report/diff/check_words.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 #include "report/base/text/utf8.h"
 
 /* jansson takes valid UTF-8 alone. */

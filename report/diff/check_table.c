@@ -6,7 +6,7 @@
 #include "gpuprof/count.h"
 #include "report/diff/check_report.h"
 #include "report/diff/check_words.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 #include "report/base/text/text.h"
 
 #define NAMES_SHOWN 6u

@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 #include "report/diff/run_set.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 
 struct gp_compare_options {
 	bool full_names;

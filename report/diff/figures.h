@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "report/model/model.h"
-#include "report/tables/table.h"
+#include "report/document/table.h"
 
 enum gp_metric {
 #define GP_METRIC(NAME, name, words, unit, kind, recorded, gated, meaning) GP_METRIC_##NAME,

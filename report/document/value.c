@@ -13,7 +13,8 @@ static const char *const unit_names[GP_UNITS] = {
 	[GP_UNIT_TEXT] = "text",      [GP_UNIT_COUNT] = "count",   [GP_UNIT_NUMBER] = "number",
 	[GP_UNIT_NS] = "ns",          [GP_UNIT_BYTES] = "bytes",   [GP_UNIT_PERCENT] = "percent",
 	[GP_UNIT_CHANGE] = "percent", [GP_UNIT_GB_PER_S] = "GB/s", [GP_UNIT_ADDRESS] = "address",
-	[GP_UNIT_MOMENT] = "ns",      [GP_UNIT_RATIO] = "ratio",   [GP_UNIT_FLAG] = "flag",
+	[GP_UNIT_MOMENT] = "ns",      [GP_UNIT_OFFSET] = "ns",     [GP_UNIT_RATIO] = "ratio",
+	[GP_UNIT_FLAG] = "flag",
 };
 
 const char *gp_unit_name(enum gp_unit unit)
@@ -140,6 +141,10 @@ char *gp_value_figure(const struct gp_value *value, enum gp_unit unit)
 	    (unit == GP_UNIT_PERCENT && value->kind == GP_VALUE_REAL && value->real < 0))
 		return strdup(gp_format_change(value->kind == GP_VALUE_WHOLE ? (double)value->whole
 									     : value->real)
+				      .text);
+	if (unit == GP_UNIT_OFFSET)
+		return strdup(gp_format_moment(value->kind == GP_VALUE_WHOLE ? (int64_t)value->whole
+									     : (int64_t)value->real)
 				      .text);
 	if (value->kind == GP_VALUE_REAL && value->real < 0)
 		return negative_figure(-value->real, unit);

@@ -16,6 +16,7 @@ enum gp_unit {
 	GP_UNIT_NUMBER, /* a name that is a number (a pid): never grouped or scaled */
 	GP_UNIT_NS,
 	GP_UNIT_MOMENT, /* ns from a time that all rows count from */
+	GP_UNIT_OFFSET, /* the same, to be read as a distance: +1.5ms */
 	GP_UNIT_BYTES,
 	GP_UNIT_PERCENT,
 	GP_UNIT_CHANGE,   /* percent that there is more, or less, of something */

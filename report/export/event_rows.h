@@ -12,7 +12,7 @@
 #define REPORT_EXPORT_EVENT_ROWS_H
 
 #include "report/export/export.h"
-#include "report/tables/table.h"
+#include "report/document/table.h"
 
 enum gp_event_column {
 	GP_EVENT_KIND,

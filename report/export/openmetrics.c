@@ -21,7 +21,7 @@
 #include "report/model/memory_stats.h"
 #include "report/base/memstream.h"
 #include "report/model/losses.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 #include "report/base/text/text.h"
 
 enum unit { COUNT, SECONDS, BYTES };

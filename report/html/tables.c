@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/tables/breakdown.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 
 /* Whether figures of a column have decimals, also where nothing is behind the point. */
 static bool is_real(const struct gp_table *sheet, size_t column)

@@ -10,8 +10,6 @@
 #include "report/symbols/names.h"
 #include "report/model/recorded.h"
 #include "report/base/stats.h"
-#include "report/base/text/text_table.h"
-#include "report/base/text/text.h"
 
 /* On one screen: share of the time from which a row is worth its line. */
 #define LEAST_SHARE 0.01
@@ -19,47 +17,60 @@
 #define LARGE_SHARE 0.1
 #define MOST_LARGE  5
 
-static const struct gp_column gpu_columns[] = {
-	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false}, {"Med", false},
-	{"Min", false},    {"Max", false},   {"StdDev", false}, {"Name", true},
+#define TIME_COLUMNS                                                                               \
+	{"Time %", GP_UNIT_PERCENT}, {"Total", GP_UNIT_NS},                                        \
+	{                                                                                          \
+		"Calls", GP_UNIT_COUNT                                                             \
+	}
+#define SPREAD_COLUMNS                                                                             \
+	{"Avg", GP_UNIT_NS}, {"Med", GP_UNIT_NS}, {"Min", GP_UNIT_NS}, {"Max", GP_UNIT_NS},        \
+	{                                                                                          \
+		"StdDev", GP_UNIT_NS                                                               \
+	}
+
+static const struct gp_table_column usual_columns[] = {
+	TIME_COLUMNS,
+	SPREAD_COLUMNS,
+	{"Name", GP_UNIT_TEXT},
 };
 
-/* Where libraries tried kernels out: how much of each that was. */
-static const struct gp_column tuning_columns[] = {
-	{"Time %", false}, {"Total", false}, {"Calls", false},  {"Avg", false},      {"Med", false},
-	{"Min", false},    {"Max", false},   {"StdDev", false}, {"Tuning %", false}, {"Name", true},
+/* How much of each libraries took to try kernels out. */
+static const struct gp_table_column tuning_columns[] = {
+	TIME_COLUMNS,
+	SPREAD_COLUMNS,
+	{"Tuning %", GP_UNIT_PERCENT},
+	{"Name", GP_UNIT_TEXT},
 };
 
-static const struct gp_column api_columns[] = {
-	{"Time %", false}, {"Total", false}, {"Calls", false}, {"Failed", false}, {"Avg", false},
-	{"Med", false},    {"Min", false},   {"Max", false},   {"StdDev", false}, {"Name", true},
+static const struct gp_table_column failure_columns[] = {
+	TIME_COLUMNS,
+	{"Failed", GP_UNIT_COUNT},
+	SPREAD_COLUMNS,
+	{"Name", GP_UNIT_TEXT},
 };
 
-static const struct gp_column copy_columns[] = {
-	{"Bytes", false},    {"Count", false},    {"Avg size", false},
-	{"Min size", false}, {"Max size", false}, {"Time", false},
-	{"GB/s", false},     {"Peak %", false},   {"Kind", true},
+static const struct gp_table_column copy_columns[] = {
+	{"Bytes", GP_UNIT_BYTES},    {"Count", GP_UNIT_COUNT},    {"Avg size", GP_UNIT_BYTES},
+	{"Min size", GP_UNIT_BYTES}, {"Max size", GP_UNIT_BYTES}, {"Time", GP_UNIT_NS},
+	{"GB/s", GP_UNIT_GB_PER_S},  {"Peak %", GP_UNIT_PERCENT}, {"Kind", GP_UNIT_TEXT},
 };
+
+static const struct gp_table_head usual_head = {"gpu", NULL, usual_columns, COUNT(usual_columns)};
+static const struct gp_table_head tuning_head = {"gpu", NULL, tuning_columns,
+						 COUNT(tuning_columns)};
+static const struct gp_table_head failure_head = {"api", NULL, failure_columns,
+						  COUNT(failure_columns)};
+static const struct gp_table_head copies_head = {"copy", NULL, copy_columns, COUNT(copy_columns)};
 
 /* What a table needs to turn groups into rows. */
 struct listing {
 	const struct gp_summary *summary;
 	const struct gp_groups *groups;
-	struct gp_text_table *table;
+	struct gp_table table;
 	struct gp_names *names; /* of kernels; NULL for API calls */
 	size_t limit;           /* of rows; 0 = none */
-	bool failures;          /* with the column Failed */
-	bool tuning;            /* with the column Tuning % */
 	uint64_t total_ns;
 };
-
-static void put_name(struct gp_text_table *table, const char *name)
-{
-	char *escaped = gp_text_escape(name);
-
-	gp_text_table_cell(table, escaped ? escaped : "(no memory)");
-	free(escaped);
-}
 
 static const char *label_of(const struct listing *listing, const struct gp_group *group)
 {
@@ -72,39 +83,42 @@ static const char *label_of(const struct listing *listing, const struct gp_group
 		       : gp_names_short(listing->names, group->key + 1);
 }
 
-/* Groups without any duration have a count and nothing else. */
-static void put_times(struct gp_text_table *table, const struct gp_stats *stats)
+static struct gp_value value_if(bool is_known, double value)
 {
-	const double figures[] = {stats->mean, stats->median};
-
-	for (size_t i = 0; i < COUNT(figures); i++)
-		gp_text_table_cell(table, stats->count ? gp_format_ns_mean(figures[i]).text : "-");
-	gp_text_table_cell(table, stats->count ? gp_format_ns(stats->min).text : "-");
-	gp_text_table_cell(table, stats->count ? gp_format_ns(stats->max).text : "-");
-	gp_text_table_cell(table, stats->count ? gp_format_ns_mean(stats->deviation).text : "-");
+	return is_known ? gp_value_real(value) : gp_value_none();
 }
 
-static void put_group(const struct listing *listing, struct gp_group *group)
+/* Groups without any duration have a count and nothing else. */
+static void put_times(struct gp_table *table, const struct gp_stats *stats)
+{
+	bool is_known = stats->count > 0;
+
+	gp_table_cell(table, value_if(is_known, stats->mean));
+	gp_table_cell(table, value_if(is_known, stats->median));
+	gp_table_cell(table, is_known ? gp_value_whole(stats->min) : gp_value_none());
+	gp_table_cell(table, is_known ? gp_value_whole(stats->max) : gp_value_none());
+	gp_table_cell(table, value_if(is_known, stats->deviation));
+}
+
+static void put_group(struct listing *listing, struct gp_group *group)
 {
 	struct gp_stats stats = gp_group_stats(group);
-	struct gp_text_table *table = listing->table;
+	struct gp_table *table = &listing->table;
 
-	gp_text_table_figure(table, group->is_aside ? (struct gp_figure){"-"}
-						    : gp_format_percent((double)group->total_ns,
-									(double)listing->total_ns));
-	gp_text_table_figure(table, gp_format_ns(group->total_ns));
-	gp_text_table_figure(table, gp_format_count(group->count));
-	if (listing->failures)
-		gp_text_table_cell(table,
-				   group->failed ? gp_format_count(group->failed).text : "-");
+	gp_table_cell(table, group->is_aside ? gp_value_none()
+					     : gp_value_percent((double)group->total_ns,
+								(double)listing->total_ns));
+	gp_table_put_whole(table, group->total_ns);
+	gp_table_put_whole(table, group->count);
+	if (table->head == &failure_head)
+		gp_table_cell(table,
+			      group->failed ? gp_value_whole(group->failed) : gp_value_none());
 	put_times(table, &stats);
-	if (listing->tuning)
-		gp_text_table_cell(table, group->apart_ns > 0
-						  ? gp_format_percent((double)group->apart_ns,
-								      (double)group->total_ns)
-							    .text
-						  : "-");
-	put_name(table, label_of(listing, group));
+	if (table->head == &tuning_head)
+		gp_table_cell(table, group->apart_ns > 0 ? gp_value_percent((double)group->apart_ns,
+									    (double)group->total_ns)
+							 : gp_value_none());
+	gp_table_cell(table, gp_value_text(label_of(listing, group)));
 }
 
 /*
@@ -172,8 +186,8 @@ static int print_listing(struct listing *listing)
 	shown = rows_shown(listing, order);
 	for (uint32_t i = 0; i < shown; i++)
 		put_group(listing, &listing->groups->rows[order[i]]);
-	result = gp_text_table_print(listing->table, listing->summary->out,
-				     columns_limit(listing->summary));
+	result = gp_table_print(&listing->table, listing->summary->out,
+				columns_limit(listing->summary));
 	if (shown < listing->groups->count)
 		print_folded(listing, order, shown);
 	free(order);
@@ -214,18 +228,14 @@ static bool has_tuning(const struct gp_groups *operations)
 static int print_gpu(const struct gp_summary *summary)
 {
 	const struct gp_activity *activity = &summary->activity;
-	bool tuning = has_tuning(&activity->operations);
 	struct listing listing = {
 		.summary = summary,
 		.groups = &activity->operations,
-		.table = tuning ? gp_text_table_new(tuning_columns, COUNT(tuning_columns))
-				: gp_text_table_new(gpu_columns, COUNT(gpu_columns)),
-		.tuning = tuning,
 		.names = gp_names_new(),
 		.limit = summary->rows.operations,
 		.total_ns = gp_groups_time_ns(&activity->operations),
 	};
-	int result = -ENOMEM;
+	int result = listing.names ? tell_apart(&listing) : -ENOMEM;
 
 	fprintf(summary->out, "\nGPU activities: %s in all", gp_format_ns(listing.total_ns).text);
 	print_counted(summary->out, activity->kernels, "kernel", "kernels");
@@ -233,12 +243,12 @@ static int print_gpu(const struct gp_summary *summary)
 	print_counted(summary->out, activity->sets, "memset", "memsets");
 	print_counted(summary->out, activity->graphs, "whole graph", "whole graphs");
 	fputs("\n", summary->out);
-	if (listing.table && listing.names)
-		result = tell_apart(&listing);
+	gp_table_open(&listing.table,
+		      has_tuning(&activity->operations) ? &tuning_head : &usual_head);
 	if (result == 0)
 		result = print_listing(&listing);
 	gp_names_free(listing.names);
-	gp_text_table_free(listing.table);
+	gp_table_close(&listing.table);
 	return result;
 }
 
@@ -265,60 +275,54 @@ static const char *which_calls(const struct gp_summary *summary)
 
 static int print_api(const struct gp_summary *summary)
 {
-	bool failures = summary->activity.failures > 0;
 	struct listing listing = {
 		.summary = summary,
 		.groups = &summary->activity.calls,
-		.table = failures ? gp_text_table_new(api_columns, COUNT(api_columns))
-				  : gp_text_table_new(gpu_columns, COUNT(gpu_columns)),
-		.failures = failures,
 		.limit = summary->rows.calls,
 		.total_ns = gp_groups_time_ns(&summary->activity.calls),
 	};
-	int result = -ENOMEM;
+	int result;
 
 	fprintf(summary->out, "\nAPI calls: %s in all%s\n", gp_format_ns(listing.total_ns).text,
 		which_calls(summary));
-	if (listing.table)
-		result = print_listing(&listing);
-	gp_text_table_free(listing.table);
+	gp_table_open(&listing.table, summary->activity.failures > 0 ? &failure_head : &usual_head);
+	result = print_listing(&listing);
+	gp_table_close(&listing.table);
 	return result < 0 || !summary->basis ? result : gp_summary_print_failures(summary);
 }
 
-static void put_copies(struct gp_text_table *table, const struct gp_group *group)
+static void put_copies(struct gp_table *table, const struct gp_group *group)
 {
-	gp_text_table_figure(table, gp_format_bytes(group->bytes));
-	gp_text_table_figure(table, gp_format_count(group->count));
-	gp_text_table_figure(table,
-			     gp_format_bytes((group->bytes + group->count / 2) / group->count));
-	gp_text_table_figure(table, gp_format_bytes(group->least_bytes));
-	gp_text_table_figure(table, gp_format_bytes(group->most_bytes));
-	gp_text_table_figure(table, gp_format_ns(group->total_ns));
-	gp_text_table_figure(table, gp_format_gb_per_s(group->timed_bytes, group->total_ns));
-	gp_text_table_figure(
-		table, gp_copy_peak_is_known(group->without_peak, group->peak_ns, group->total_ns)
-			       ? gp_format_percent((double)group->peak_ns, (double)group->total_ns)
-			       : (struct gp_figure){"-"});
-	gp_text_table_cell(table, group->key + 1);
+	gp_table_put_whole(table, group->bytes);
+	gp_table_put_whole(table, group->count);
+	gp_table_put_whole(table, (group->bytes + group->count / 2) / group->count);
+	gp_table_put_whole(table, group->least_bytes);
+	gp_table_put_whole(table, group->most_bytes);
+	gp_table_put_whole(table, group->total_ns);
+	gp_table_cell(table, gp_value_rate(group->timed_bytes, group->total_ns));
+	gp_table_cell(table,
+		      gp_copy_peak_is_known(group->without_peak, group->peak_ns, group->total_ns)
+			      ? gp_value_percent((double)group->peak_ns, (double)group->total_ns)
+			      : gp_value_none());
+	gp_table_cell(table, gp_value_text(group->key + 1));
 }
 
 static int print_copies(const struct gp_summary *summary)
 {
 	const struct gp_groups *groups = &summary->activity.operations;
-	struct gp_text_table *table = gp_text_table_new(copy_columns, COUNT(copy_columns));
 	uint32_t *order = gp_groups_by_time(groups);
+	struct gp_table table;
 	int result = -ENOMEM;
 
-	if (!table || !order)
-		goto done;
-	fputs("\nMemory copies and memsets\n", summary->out);
-	for (uint32_t i = 0; i < groups->count; i++)
+	gp_table_open(&table, &copies_head);
+	for (uint32_t i = 0; order && i < groups->count; i++)
 		if (groups->rows[order[i]].key[0] == GP_ACTIVITY_OTHER)
-			put_copies(table, &groups->rows[order[i]]);
-	result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
-done:
+			put_copies(&table, &groups->rows[order[i]]);
+	fputs("\nMemory copies and memsets\n", summary->out);
+	if (order)
+		result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
 	free(order);
-	gp_text_table_free(table);
+	gp_table_close(&table);
 	return result;
 }
 

@@ -15,7 +15,6 @@
 #include "report/base/text/format.h"
 #include "report/base/text/paragraph.h"
 #include "report/model/recorded.h"
-#include "report/base/text/text_table.h"
 
 /* ---- copies ---- */
 
@@ -68,13 +67,16 @@ int gp_summary_print_copies_in_brief(const struct gp_summary *summary)
 
 /* ---- memory ---- */
 
-static const struct gp_column columns[] = {
-	{"Peak", false},   {"At", false},     {"Allocs", false}, {"Frees", false}, {"Left", false},
-	{"Blocks", false}, {"In use", false}, {"Of", false},     {"Memory", true},
+static const struct gp_table_column columns[] = {
+	{"Peak", GP_UNIT_BYTES},   {"At", GP_UNIT_OFFSET},  {"Allocs", GP_UNIT_COUNT},
+	{"Frees", GP_UNIT_COUNT},  {"Left", GP_UNIT_BYTES}, {"Blocks", GP_UNIT_COUNT},
+	{"In use", GP_UNIT_BYTES}, {"Of", GP_UNIT_BYTES},   {"Memory", GP_UNIT_TEXT},
 };
 
-/* What the driver said last of a row's device. */
-static void put_usage(const struct gp_summary *summary, struct gp_text_table *table,
+static const struct gp_table_head head = {"memory", NULL, columns, COUNT(columns)};
+
+/* What the driver said last of the device of a row. */
+static void put_usage(const struct gp_summary *summary, struct gp_table *table,
 		      const struct gp_memory_row *row)
 {
 	const struct gp_memory_usage *usage = NULL;
@@ -83,36 +85,20 @@ static void put_usage(const struct gp_summary *summary, struct gp_text_table *ta
 		if (row->kind == GP_MEMORY_OF_DEVICE &&
 		    summary->memory.usages[i].device == row->device)
 			usage = &summary->memory.usages[i];
-	gp_text_table_cell(table, usage ? gp_format_bytes(usage->in_use_bytes).text : "-");
-	gp_text_table_cell(table, usage ? gp_format_bytes(usage->total_bytes).text : "-");
+	gp_table_cell(table, usage ? gp_value_whole(usage->in_use_bytes) : gp_value_none());
+	gp_table_cell(table, usage ? gp_value_whole(usage->total_bytes) : gp_value_none());
 }
 
-static void put_label(const struct gp_summary *summary, struct gp_text_table *table,
-		      const struct gp_memory_row *row)
-{
-	const char *kind = gp_allocation_name(row->kind);
-	char label[64];
-
-	if (row->device < summary->devices.count)
-		snprintf(label, sizeof(label), "GPU %u%s%s",
-			 summary->devices.entries[row->device].number,
-			 row->kind == GP_MEMORY_OF_DEVICE ? "" : " ",
-			 row->kind == GP_MEMORY_OF_DEVICE ? "" : kind);
-	else
-		snprintf(label, sizeof(label), "%s", kind);
-	gp_text_table_cell(table, label);
-}
-
-static void put_row(const struct gp_summary *summary, struct gp_text_table *table,
+static void put_row(const struct gp_summary *summary, struct gp_table *table,
 		    const struct gp_memory_row *row)
 {
 	gp_summary_put_peak(summary, table, row);
-	gp_text_table_figure(table, gp_format_count(row->allocations));
-	gp_text_table_figure(table, gp_format_count(row->frees));
-	gp_text_table_figure(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
-	gp_text_table_figure(table, gp_format_count(row->allocations - row->frees));
+	gp_table_put_whole(table, row->allocations);
+	gp_table_put_whole(table, row->frees);
+	gp_table_put_whole(table, row->allocated_bytes - row->freed_bytes);
+	gp_table_put_whole(table, row->allocations - row->frees);
 	put_usage(summary, table, row);
-	put_label(summary, table, row);
+	gp_summary_put_memory_kind(summary, table, row, "");
 }
 
 /* A device's own memory is one row, whatever it was allocated by. */
@@ -169,25 +155,23 @@ int gp_summary_print_memory_in_brief(const struct gp_summary *summary)
 {
 	const struct gp_memory_stats *memory = &summary->memory;
 	struct choice choice = choose_rows(summary);
-	struct gp_text_table *table;
+	struct gp_table table;
 	size_t shown = 0;
 	int result;
 
 	if (memory->row_count == 0)
 		return 0;
-	table = gp_text_table_new(columns, COUNT(columns));
-	if (!table)
-		return -ENOMEM;
 	gp_summary_print_memory_title(summary);
+	gp_table_open(&table, &head);
 	for (size_t i = 0; i < memory->row_count && shown < choice.shown; i++)
 		if (is_worth_a_row(&memory->rows[i], choice.least_bytes)) {
-			put_row(summary, table, &memory->rows[i]);
+			put_row(summary, &table, &memory->rows[i]);
 			shown++;
 		}
-	result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
+	result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
 	if (shown < choice.rows)
 		fprintf(summary->out, "  ... %s more\n", gp_format_count(choice.rows - shown).text);
 	gp_summary_print_left_note(summary);
-	gp_text_table_free(table);
+	gp_table_close(&table);
 	return result;
 }

@@ -10,19 +10,19 @@
 #include "report/base/text/format.h"
 #include "report/analysis/memory/memory_sites.h"
 #include "report/model/recorded.h"
-#include "report/base/text/text_table.h"
 #include "report/base/text/text.h"
 
 #define SHOWN         3
-#define LINE_BYTES    1024
 #define PLACE_COLUMNS 40 /* of the one that is told on one screen */
 #define KEEPERS       16
 
-static const struct gp_column columns[] = {
-	{"Bytes", false},
-	{"Blocks", false},
-	{"Call site", true},
+static const struct gp_table_column columns[] = {
+	{"Bytes", GP_UNIT_BYTES},
+	{"Blocks", GP_UNIT_COUNT},
+	{"Call site", GP_UNIT_TEXT},
 };
+
+static const struct gp_table_head head = {"left", NULL, columns, COUNT(columns)};
 
 struct keeper {
 	const char *name;
@@ -98,34 +98,23 @@ static struct left sum_up(const struct gp_memory_sites *found)
 	return left;
 }
 
-static void put_site(struct gp_text_table *table, const struct gp_memory_sites *found,
-		     uint32_t number)
-{
-	struct gp_call_site site = gp_call_sites_at(found->sites, number);
-	char line[LINE_BYTES], *escaped;
-
-	snprintf(line, sizeof(line), "%s%s%s", site.place,
-		 site.callers[0] != '\0' ? GP_SITE_SEPARATOR : "", site.callers);
-	escaped = gp_text_escape(line);
-	gp_text_table_cell(table, escaped ? escaped : "(no memory)");
-	free(escaped);
-}
-
 static int print_sites(const struct gp_summary *summary, const struct gp_memory_sites *found,
 		       const struct left *left)
 {
-	struct gp_text_table *table = gp_text_table_new(columns, COUNT(columns));
+	struct gp_table table;
 	int result;
 
-	if (!table)
-		return -ENOMEM;
+	gp_table_open(&table, &head);
 	for (size_t i = 0; i < SHOWN && left->most[i]; i++) {
-		gp_text_table_figure(table, gp_format_bytes(left->most[i]->left_bytes));
-		gp_text_table_figure(table, gp_format_count(left->most[i]->left_blocks));
-		put_site(table, found, left->most[i]->site);
+		struct gp_call_site site = gp_call_sites_at(found->sites, left->most[i]->site);
+
+		gp_table_put_whole(&table, left->most[i]->left_bytes);
+		gp_table_put_whole(&table, left->most[i]->left_blocks);
+		gp_table_put_words(&table, "%s%s%s", site.place,
+				   *site.callers ? GP_SITE_SEPARATOR : "", site.callers);
 	}
-	result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
-	gp_text_table_free(table);
+	result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
+	gp_table_close(&table);
 	if (left->sites > SHOWN)
 		fprintf(summary->out, "  ... %s more\n", gp_format_count(left->sites - SHOWN).text);
 	return result;

@@ -8,38 +8,37 @@
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/model/recorded.h"
-#include "report/base/text/text_table.h"
 #include "report/base/tally.h"
 
-static const struct gp_column columns[] = {
-	{"Peak", false},   {"At", false},     {"Allocated", false},
-	{"Allocs", false}, {"Freed", false},  {"Frees", false},
-	{"Left", false},   {"Blocks", false}, {"Memory", true},
+static const struct gp_table_column columns[] = {
+	{"Peak", GP_UNIT_BYTES},   {"At", GP_UNIT_OFFSET},    {"Allocated", GP_UNIT_BYTES},
+	{"Allocs", GP_UNIT_COUNT}, {"Freed", GP_UNIT_BYTES},  {"Frees", GP_UNIT_COUNT},
+	{"Left", GP_UNIT_BYTES},   {"Blocks", GP_UNIT_COUNT}, {"Memory", GP_UNIT_TEXT},
 };
 
-static void put_label(const struct gp_summary *summary, struct gp_text_table *table,
-		      const struct gp_memory_row *row)
+static const struct gp_table_head head = {"memory", NULL, columns, COUNT(columns)};
+
+void gp_summary_put_memory_kind(const struct gp_summary *summary, struct gp_table *table,
+				const struct gp_memory_row *row, const char *all)
 {
-	const char *kind = row->kind == GP_MEMORY_OF_DEVICE ? "in all but managed"
-							    : gp_allocation_name(row->kind);
-	char label[64];
+	const char *kind = row->kind == GP_MEMORY_OF_DEVICE ? all : gp_allocation_name(row->kind);
 
 	if (row->device < summary->devices.count)
-		snprintf(label, sizeof(label), "GPU %u %s",
-			 summary->devices.entries[row->device].number, kind);
+		gp_table_put_words(table, "GPU %u%s%s",
+				   summary->devices.entries[row->device].number, *kind ? " " : "",
+				   kind);
 	else
-		snprintf(label, sizeof(label), "%s", kind);
-	gp_text_table_cell(table, label);
+		gp_table_put_text(table, kind);
 }
 
-void gp_summary_put_peak(const struct gp_summary *summary, struct gp_text_table *table,
+void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *table,
 			 const struct gp_memory_row *row)
 {
-	gp_text_table_figure(table, gp_format_bytes(row->peak_bytes));
-	if (row->peak_bytes > 0)
-		gp_text_table_figure(table, gp_summary_moment(summary, row->peak_unix_ns));
-	else
-		gp_text_table_cell(table, "-");
+	gp_table_put_whole(table, row->peak_bytes);
+	gp_table_cell(table, row->peak_bytes > 0
+				     ? gp_value_moment((int64_t)(row->peak_unix_ns -
+								 summary->window.start_unix_ns))
+				     : gp_value_none());
 }
 
 void gp_summary_print_left_note(const struct gp_summary *summary)
@@ -55,17 +54,17 @@ void gp_summary_print_left_note(const struct gp_summary *summary)
 	}
 }
 
-static void put_row(const struct gp_summary *summary, struct gp_text_table *table,
+static void put_row(const struct gp_summary *summary, struct gp_table *table,
 		    const struct gp_memory_row *row)
 {
 	gp_summary_put_peak(summary, table, row);
-	gp_text_table_figure(table, gp_format_bytes(row->allocated_bytes));
-	gp_text_table_figure(table, gp_format_count(row->allocations));
-	gp_text_table_figure(table, gp_format_bytes(row->freed_bytes));
-	gp_text_table_figure(table, gp_format_count(row->frees));
-	gp_text_table_figure(table, gp_format_bytes(row->allocated_bytes - row->freed_bytes));
-	gp_text_table_figure(table, gp_format_count(row->allocations - row->frees));
-	put_label(summary, table, row);
+	gp_table_put_whole(table, row->allocated_bytes);
+	gp_table_put_whole(table, row->allocations);
+	gp_table_put_whole(table, row->freed_bytes);
+	gp_table_put_whole(table, row->frees);
+	gp_table_put_whole(table, row->allocated_bytes - row->freed_bytes);
+	gp_table_put_whole(table, row->allocations - row->frees);
+	gp_summary_put_memory_kind(summary, table, row, "in all but managed");
 }
 
 /* The sum of one kind only would say the same twice. */
@@ -84,22 +83,18 @@ static bool is_worth_a_row(const struct gp_memory_stats *memory, size_t index)
 
 static int print_rows(const struct gp_summary *summary)
 {
-	struct gp_text_table *table = gp_text_table_new(columns, COUNT(columns));
-	size_t rows = 0;
+	struct gp_table table;
 	int result = 0;
 
-	if (!table)
-		return -ENOMEM;
+	gp_table_open(&table, &head);
 	for (size_t i = 0; i < summary->memory.row_count; i++)
-		if (is_worth_a_row(&summary->memory, i)) {
-			put_row(summary, table, &summary->memory.rows[i]);
-			rows++;
-		}
-	if (rows > 0)
-		result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
+		if (is_worth_a_row(&summary->memory, i))
+			put_row(summary, &table, &summary->memory.rows[i]);
+	if (table.cell_count > 0)
+		result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
 	if (result == 0)
 		gp_summary_print_left_note(summary);
-	gp_text_table_free(table);
+	gp_table_close(&table);
 	return result;
 }
 

@@ -12,8 +12,8 @@
 #include "report/model/devices.h"
 #include "report/model/memory_stats.h"
 #include "report/summary/summary.h"
-#include "report/base/text/text_table.h"
 #include "report/document/document.h"
+#include "report/document/table_writer.h"
 
 #define GP_SUMMARY_COLUMNS       120 /* of a line, but for full names */
 #define GP_SUMMARY_BRIEF_COLUMNS 110
@@ -196,11 +196,15 @@ void gp_summary_print_troubles(FILE *out, const struct gp_model *model);
 struct gp_figure gp_summary_moment(const struct gp_summary *summary, uint64_t unix_ns);
 
 /*
- * Two cells: the peak of a row of memory, and when it was; of unknown size, as another process's
- * is, there is none.
+ * Two cells of a row of memory: its peak, and when that was, if its size is known (that of another
+ * process is not).
  */
-void gp_summary_put_peak(const struct gp_summary *summary, struct gp_text_table *table,
+void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *table,
 			 const struct gp_memory_row *row);
+
+/* A cell: "GPU 0 managed". all: what the kind is called of all memory of a device. */
+void gp_summary_put_memory_kind(const struct gp_summary *summary, struct gp_table *table,
+				const struct gp_memory_row *row, const char *all);
 
 /*
  * A line below them where one process had ended before the peak of all: more was left than there

@@ -11,7 +11,6 @@
 #include "report/base/text/name_pattern.h"
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
-#include "report/base/text/text_table.h"
 #include "report/base/text/text.h"
 
 #define NAME_COLUMNS 60 /* where there is but a line */
@@ -20,10 +19,13 @@
 #define FEW_OF_ONE                                                                                 \
 	2u /* ranges of one such name: its lengths are known by their sum and the longest */
 
-static const struct gp_column columns[] = {
-	{"GPU time", false}, {"GPU ops", false}, {"Ranges", false}, {"Open", false},
-	{"Total", false},    {"Avg", false},     {"Max", false},    {"Range", true},
+static const struct gp_table_column columns[] = {
+	{"GPU time", GP_UNIT_NS}, {"GPU ops", GP_UNIT_COUNT}, {"Ranges", GP_UNIT_COUNT},
+	{"Open", GP_UNIT_COUNT},  {"Total", GP_UNIT_NS},      {"Avg", GP_UNIT_NS},
+	{"Max", GP_UNIT_NS},      {"Range", GP_UNIT_TEXT},
 };
+
+static const struct gp_table_head head = {"ranges", NULL, columns, COUNT(columns)};
 
 /*
  * All ranges of one domain and message, or of many messages that differ in their numbers alone and
@@ -267,35 +269,27 @@ int gp_summary_gather_ranges(struct gp_summary *summary)
 	return summary->ranges ? gather(summary, summary->ranges) : -ENOMEM;
 }
 
-/* Its name, with what is told of many names: to be freed; NULL: no memory. */
-static char *name_of(const struct row *row)
+/* Its name, and of several names how long they took. */
+static void put_name(struct gp_table *table, const struct row *row)
 {
-	char *text, *escaped;
-
 	if (!row->longest)
-		return gp_text_escape(row->key);
-	if (asprintf(&text, "%.*s (median %s; longest: %.*s)", NAME_COLUMNS / 2, row->key,
-		     gp_format_ns((uint64_t)row->median_ns).text, NAME_COLUMNS / 2,
-		     row->longest) < 0)
-		return NULL;
-	escaped = gp_text_escape(text);
-	free(text);
-	return escaped;
+		gp_table_put_text(table, row->key);
+	else
+		gp_table_put_words(table, "%.*s (median %s; longest: %.*s)", NAME_COLUMNS / 2,
+				   row->key, gp_format_ns((uint64_t)row->median_ns).text,
+				   NAME_COLUMNS / 2, row->longest);
 }
 
-static void put_row(struct gp_text_table *table, const struct row *row)
+static void put_row(struct gp_table *table, const struct row *row)
 {
-	char *escaped = name_of(row);
-
-	gp_text_table_figure(table, gp_format_ns(row->gpu_ns));
-	gp_text_table_figure(table, gp_format_count(row->operations));
-	gp_text_table_figure(table, gp_format_count(row->count));
-	gp_text_table_cell(table, row->open > 0 ? gp_format_count(row->open).text : "-");
-	gp_text_table_figure(table, gp_format_ns(row->total_ns));
-	gp_text_table_figure(table, gp_format_ns_mean((double)row->total_ns / (double)row->count));
-	gp_text_table_figure(table, gp_format_ns(row->longest_ns));
-	gp_text_table_cell(table, escaped ? escaped : "(no memory)");
-	free(escaped);
+	gp_table_put_whole(table, row->gpu_ns);
+	gp_table_put_whole(table, row->operations);
+	gp_table_put_whole(table, row->count);
+	gp_table_cell(table, row->open > 0 ? gp_value_whole(row->open) : gp_value_none());
+	gp_table_put_whole(table, row->total_ns);
+	gp_table_cell(table, gp_value_real((double)row->total_ns / (double)row->count));
+	gp_table_put_whole(table, row->longest_ns);
+	put_name(table, row);
 }
 
 static void print_title(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
@@ -309,23 +303,22 @@ static void print_title(const struct gp_summary *summary, const struct gp_summar
 
 static int print_rows(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
 {
-	struct gp_text_table *table = gp_text_table_new(columns, COUNT(columns));
 	size_t limit = summary->rows.ranges;
 	uint32_t shown = limit == 0 || rows->count <= limit + 1 ? rows->count : (uint32_t)limit;
+	struct gp_table table;
 	int result;
 
-	if (!table)
-		return -ENOMEM;
 	print_title(summary, rows);
+	gp_table_open(&table, &head);
 	for (uint32_t i = 0; i < shown; i++)
-		put_row(table, &rows->rows[i]);
-	result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
+		put_row(&table, &rows->rows[i]);
+	result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
 	if (shown < rows->count)
 		fprintf(summary->out, "  ... %s more%s\n",
 			gp_format_count(rows->count - shown).text,
 			summary->options->brief ? ""
 						: ": `gpuprof summary --by nvtx FILE` shows all");
-	gp_text_table_free(table);
+	gp_table_close(&table);
 	return result;
 }
 

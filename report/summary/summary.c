@@ -14,18 +14,21 @@
 #include "report/model/sums/counts.h"
 #include "report/summary/part.h"
 #include "report/model/recorded.h"
-#include "report/base/text/text_table.h"
 #include "report/base/text/text.h"
 
 #define KEPT_GAPS             16 /* one of them is printed */
 #define PROCESSES_ON_A_SCREEN 8
 #define LINES_OF_A_SCREEN     50
 
-static const struct gp_column process_columns[] = {
-	{"PID", false},         {"Started", false}, {"Span", false},     {"API calls", false},
-	{"Launches", false},    {"GPU ops", false}, {"GPU time", false}, {"Busy %", false},
-	{"Peak memory", false}, {"GPU", true},      {"Ended", true},     {"Program", true},
+static const struct gp_table_column process_columns[] = {
+	{"PID", GP_UNIT_NUMBER},      {"Started", GP_UNIT_OFFSET}, {"Span", GP_UNIT_NS},
+	{"API calls", GP_UNIT_COUNT}, {"Launches", GP_UNIT_COUNT}, {"GPU ops", GP_UNIT_COUNT},
+	{"GPU time", GP_UNIT_NS},     {"Busy %", GP_UNIT_PERCENT}, {"Peak memory", GP_UNIT_BYTES},
+	{"GPU", GP_UNIT_TEXT},        {"Ended", GP_UNIT_TEXT},     {"Program", GP_UNIT_TEXT},
 };
+
+static const struct gp_table_head process_head = {"process", NULL, process_columns,
+						  COUNT(process_columns)};
 
 size_t gp_summary_columns(const struct gp_summary *summary)
 {
@@ -339,16 +342,8 @@ static int take_totals(const struct gp_summary *summary, struct totals *totals,
 	return result;
 }
 
-static void put_program(struct gp_text_table *table, const struct gp_model *model)
-{
-	char *program = gp_text_escape(program_of(model));
-
-	gp_text_table_cell(table, program ? program : "(no memory)");
-	free(program);
-}
-
 /* "0", "0-3,6", "-" */
-static void put_devices(const struct gp_summary *summary, struct gp_text_table *table,
+static void put_devices(const struct gp_summary *summary, struct gp_table *table,
 			const struct totals *totals)
 {
 	const struct gp_device_list *devices = &summary->devices;
@@ -370,73 +365,69 @@ static void put_devices(const struct gp_summary *summary, struct gp_text_table *
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "-%u",
 						 devices->entries[last].number);
 	}
-	gp_text_table_cell(table, text);
+	gp_table_put_text(table, text);
 }
 
 /*
  * Where operations, or the time of one, are missing: at least; and not known where what is there is
  * nearly nothing.
  */
-static void put_busy(struct gp_text_table *table, const struct gp_model *model,
+static void put_busy(struct gp_table *table, const struct gp_model *model,
 		     const struct totals *totals)
 {
-	struct gp_figure busy =
-		gp_format_percent((double)totals->busy_ns, (double)totals->possible_ns);
-	char text[48];
+	double busy_ns = (double)totals->busy_ns, possible_ns = (double)totals->possible_ns;
+	struct gp_figure busy = gp_format_percent(busy_ns, possible_ns);
 
-	snprintf(text, sizeof(text), ">=%s", busy.text);
 	if (gp_recorded_has_all_operations(model) && model->contradiction_count == 0)
-		gp_text_table_cell(table, busy.text);
+		gp_table_cell(table, gp_value_percent(busy_ns, possible_ns));
+	else if (totals->busy_ns > 0 && *busy.text != '<')
+		gp_table_put_words(table, ">=%s", busy.text);
 	else
-		gp_text_table_cell(table, totals->busy_ns > 0 && *busy.text != '<' ? text : "-");
+		gp_table_cell(table, gp_value_none());
 }
 
-static int put_process(const struct gp_summary *summary, struct gp_text_table *table,
+static int put_process(const struct gp_summary *summary, struct gp_table *table,
 		       struct gp_model *const *model)
 {
 	struct gp_window window = gp_busy_window(model, 1);
 	struct totals totals = {0};
 	int result = take_totals(summary, &totals, model, window);
-	char pid[16];
 
-	snprintf(pid, sizeof(pid), "%u", (*model)->pid);
-	gp_text_table_cell(table, pid);
-	gp_text_table_figure(table, gp_summary_moment(summary, window.start_unix_ns));
-	gp_text_table_figure(table, gp_format_ns(window.end_unix_ns - window.start_unix_ns));
-	gp_text_table_figure(table, gp_format_count(totals.counts.calls));
-	gp_text_table_figure(
-		table, gp_format_count(totals.counts.launches + totals.counts.graph_launches));
-	gp_text_table_figure(table, gp_format_count(totals.counts.operations));
-	gp_text_table_figure(table, gp_format_ns(totals.counts.gpu_ns));
+	gp_table_put_whole(table, (*model)->pid);
+	gp_table_cell(table, gp_value_moment((int64_t)(window.start_unix_ns -
+						       summary->window.start_unix_ns)));
+	gp_table_put_whole(table, window.end_unix_ns - window.start_unix_ns);
+	gp_table_put_whole(table, totals.counts.calls);
+	gp_table_put_whole(table, totals.counts.launches + totals.counts.graph_launches);
+	gp_table_put_whole(table, totals.counts.operations);
+	gp_table_put_whole(table, totals.counts.gpu_ns);
 	put_busy(table, *model, &totals);
-	if (gp_recorded_kind(*model, "memory"))
-		gp_text_table_figure(table, gp_format_bytes(totals.peak_bytes));
-	else
-		gp_text_table_cell(table, "-");
+	gp_table_cell(table, gp_recorded_kind(*model, "memory") ? gp_value_whole(totals.peak_bytes)
+								: gp_value_none());
 	put_devices(summary, table, &totals);
-	gp_text_table_cell(table, gp_recorded_how_ended(*model).text);
-	put_program(table, *model);
+	gp_table_put_text(table, gp_recorded_how_ended(*model).text);
+	gp_table_put_text(table, program_of(*model));
 	return result;
 }
 
 static int print_processes(const struct gp_summary *summary)
 {
-	struct gp_text_table *table = gp_text_table_new(process_columns, COUNT(process_columns));
 	size_t shown = summary->model_count;
-	int result = table ? 0 : -ENOMEM;
+	struct gp_table table;
+	int result = 0;
 
 	if (summary->options->brief && shown > PROCESSES_ON_A_SCREEN + 1)
 		shown = PROCESSES_ON_A_SCREEN;
-
 	fputs("\nProcesses\n", summary->out);
+	gp_table_open(&table, &process_head);
 	for (size_t i = 0; result == 0 && i < shown; i++)
-		result = put_process(summary, table, &summary->models[i]);
+		result = put_process(summary, &table, &summary->models[i]);
 	if (result == 0)
-		result = gp_text_table_print(table, summary->out, gp_summary_columns(summary));
+		result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
 	if (shown < summary->model_count)
 		fprintf(summary->out, "  ... %s more\n",
 			gp_format_count(summary->model_count - shown).text);
-	gp_text_table_free(table);
+	gp_table_close(&table);
 	return result;
 }
 

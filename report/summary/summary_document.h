@@ -10,7 +10,7 @@
 
 #include "report/document/document.h"
 #include "report/summary/part.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 
 /* Of what was gathered, not of totals.  Returns 0 or -errno. */
 int gp_summary_describe(const struct gp_summary *summary, struct gp_document *document);

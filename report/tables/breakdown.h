@@ -10,7 +10,7 @@
 
 #include "report/tables/breakdown_scope.h"
 #include "report/analysis/memory/memory_sites.h"
-#include "report/tables/table.h"
+#include "report/document/table.h"
 
 struct gp_breakdown {
 	/* of --by; several may share one, then all are meant; else as head.name */
@@ -23,7 +23,7 @@ struct gp_breakdown {
 	 */
 	const char *(*say_nothing)(struct gp_scope *scope);
 	struct gp_table_head head;
-	/* the order of the rows: report/tables/table.h; or GP_TABLE_AS_ADDED: there is no other */
+	/* the order of the rows: report/document/table.h; or GP_TABLE_AS_ADDED: there is no other */
 	size_t sort_column;
 	/* the column before which text that is too wide is best folded; 0 = any */
 	size_t fold_before;

@@ -274,11 +274,6 @@ void gp_scope_put_spread(struct gp_table *sheet, const struct gp_tally_series *s
 		gp_table_cell(sheet, series->count > 0 ? values[i] : gp_value_none());
 }
 
-void gp_scope_put_whole(struct gp_table *sheet, uint64_t whole)
-{
-	gp_table_cell(sheet, gp_value_whole(whole));
-}
-
 void gp_scope_put_failed(const struct gp_scope *scope, struct gp_table *sheet, uint64_t failed)
 {
 	bool is_told = true;
@@ -288,12 +283,7 @@ void gp_scope_put_failed(const struct gp_scope *scope, struct gp_table *sheet, u
 	gp_table_cell(sheet, is_told ? gp_value_whole(failed) : gp_value_none());
 }
 
-void gp_scope_put_text(struct gp_table *sheet, const char *text)
-{
-	gp_table_cell(sheet, *text ? gp_value_text(text) : gp_value_none());
-}
-
 void gp_scope_put_pid(struct gp_scope *scope, struct gp_table *sheet, uint64_t process)
 {
-	gp_scope_put_whole(sheet, scope->models[process]->pid);
+	gp_table_put_whole(sheet, scope->models[process]->pid);
 }

@@ -16,7 +16,7 @@
 #include "report/base/group_by.h"
 #include "report/model/model.h"
 #include "report/symbols/names.h"
-#include "report/tables/table.h"
+#include "report/document/table.h"
 #include "report/model/slice_filter.h"
 #include "report/base/tally.h"
 
@@ -160,10 +160,8 @@ void gp_scope_put_share(struct gp_table *sheet, const struct gp_tally_row *row, 
 void gp_scope_put_spread(struct gp_table *sheet, const struct gp_tally_series *series);
 
 /* A number; a text, none if it is empty; the pid of a model. */
-void gp_scope_put_whole(struct gp_table *sheet, uint64_t whole);
 /* How many calls failed; nothing where a trace does not tell. */
 void gp_scope_put_failed(const struct gp_scope *scope, struct gp_table *sheet, uint64_t failed);
-void gp_scope_put_text(struct gp_table *sheet, const char *text);
 void gp_scope_put_pid(struct gp_scope *scope, struct gp_table *sheet, uint64_t process);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "report/analysis/device/curves.h"
 #include "report/tables/breakdown_scope.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 
 struct gp_event_list {
 	const char *word; /* of `gpuprof trace` */

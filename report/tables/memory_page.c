@@ -11,8 +11,7 @@
 #include "report/base/text/format.h"
 #include "report/model/memory_stats.h"
 #include "report/model/recorded.h"
-#include "report/tables/table_writer.h"
-#include "report/base/text/text_table.h"
+#include "report/document/table_writer.h"
 #include "report/base/text/text.h"
 
 #define COLUMNS 120 /* of a line */
@@ -37,9 +36,9 @@ struct page {
 	const struct gp_memory_sites *memory;
 };
 
-/* ---- tables: as a sheet, but callers go below their site ---- */
+/* ---- tables, with the callers below their site ---- */
 
-#define CALLERS "Called by" /* the title of the last column of such a sheet */
+#define CALLERS "Called by" /* the title of the last column of such a table */
 
 static size_t count_columns(const struct gp_table_head *head)
 {
@@ -48,94 +47,65 @@ static size_t count_columns(const struct gp_table_head *head)
 	return strcmp(head->columns[count - 1].title, CALLERS) == 0 ? count - 1 : count;
 }
 
-static struct gp_column *make_columns(const struct gp_table_head *head)
+/* A line for each caller, with the last column only. */
+static void put_callers(struct gp_table *table, const char *callers)
 {
-	struct gp_column *columns = calloc(head->column_count, sizeof(*columns));
+	size_t length;
 
-	for (size_t i = 0; columns && i < head->column_count; i++)
-		columns[i] = (struct gp_column){head->columns[i].title,
-						head->columns[i].unit == GP_UNIT_TEXT};
-	return columns;
-}
-
-static int put_figure(struct gp_text_table *table, const struct gp_value *value, enum gp_unit unit)
-{
-	char *figure = gp_value_figure(value, unit);
-
-	if (!figure)
-		return -ENOMEM;
-	gp_text_table_cell(table, figure);
-	free(figure);
-	return 0;
-}
-
-/* A line for each caller, with nothing but the last column. */
-static int put_callers(struct gp_text_table *table, size_t column_count,
-		       const struct gp_value *callers)
-{
-	char *text = callers->kind == GP_VALUE_TEXT ? gp_text_escape(callers->text) : NULL;
-	char line[1024];
-
-	if (callers->kind != GP_VALUE_TEXT)
-		return 0;
-	for (char *at = text, *next; at; at = next) {
-		next = strstr(at, GP_SITE_SEPARATOR);
-		if (next) {
-			*next = '\0';
-			next += strlen(GP_SITE_SEPARATOR);
-		}
-		for (size_t i = 0; i + 1 < column_count; i++)
-			gp_text_table_cell(table, "");
-		snprintf(line, sizeof(line), "  by %s", at);
-		gp_text_table_cell(table, line);
+	for (const char *next; callers; callers = next) {
+		next = strstr(callers, GP_SITE_SEPARATOR);
+		length = next ? (size_t)(next - callers) : strlen(callers);
+		for (size_t i = 0; i + 1 < table->head->column_count; i++)
+			gp_table_cell(table, gp_value_text(""));
+		gp_table_put_words(table, "  by %.*s", (int)length, callers);
+		next = next ? next + strlen(GP_SITE_SEPARATOR) : NULL;
 	}
-	free(text);
-	return text ? 0 : -ENOMEM;
 }
 
-static int put_rows(struct gp_text_table *table, const struct gp_table *sheet, size_t shown)
+static int print_rows(const struct page *page, const struct gp_table *all, size_t shown)
 {
-	size_t count = count_columns(sheet->head);
-	int result = 0;
+	size_t count = count_columns(all->head);
+	struct gp_table_head head = *all->head;
+	struct gp_table table;
+	int result;
 
-	for (size_t i = 0; result == 0 && i < shown; i++) {
-		const struct gp_value *row = gp_table_row(sheet, i);
+	head.title = NULL;
+	head.column_count = count;
+	gp_table_open(&table, &head);
+	for (size_t i = 0; i < shown; i++) {
+		const struct gp_value *row = gp_table_row(all, i);
 
-		for (size_t c = 0; result == 0 && c < count; c++)
-			result = put_figure(table, &row[c], sheet->head->columns[c].unit);
-		if (result == 0 && count < sheet->head->column_count)
-			result = put_callers(table, count, &row[count]);
+		for (size_t c = 0; c < count; c++)
+			gp_table_cell(&table, row[c]);
+		if (count < all->head->column_count && row[count].kind == GP_VALUE_TEXT)
+			put_callers(&table, row[count].text);
 	}
+	result = gp_table_print(&table, page->out, COLUMNS);
+	gp_table_close(&table);
 	return result;
 }
 
-static int print_sheet(const struct page *page, const struct gp_table *sheet)
+static int print_table(const struct page *page, const struct gp_table *table)
 {
-	size_t rows = gp_table_rows(sheet), limit = page->options->row_limit;
+	size_t rows = gp_table_rows(table), limit = page->options->row_limit;
 	size_t shown = limit == 0 || limit > rows ? rows : limit;
-	struct gp_column *columns = make_columns(sheet->head);
-	struct gp_text_table *table =
-		columns ? gp_text_table_new(columns, count_columns(sheet->head)) : NULL;
-	int result = table ? put_rows(table, sheet, shown) : -ENOMEM;
+	int result;
 
-	fprintf(page->out, "\n%s\n", sheet->head->title);
-	if (result == 0)
-		result = gp_text_table_print(table, page->out, COLUMNS);
+	fprintf(page->out, "\n%s\n", table->head->title);
+	result = print_rows(page, table, shown);
 	if (shown < rows)
 		fprintf(page->out, "  ... %s more\n", gp_format_count(rows - shown).text);
-	gp_text_table_free(table);
-	free(columns);
 	return result;
 }
 
 static int print_part(struct page *page, const struct gp_breakdown *part)
 {
-	struct gp_table sheet;
-	int result = gp_breakdown_make(part, &page->scope, &sheet);
+	struct gp_table table;
+	int result = gp_breakdown_make(part, &page->scope, &table);
 
-	if (result == 0 && gp_table_rows(&sheet) > 0)
-		result = print_sheet(page, &sheet);
-	gp_table_close(&sheet);
+	if (result == 0 && gp_table_rows(&table) > 0)
+		result = print_table(page, &table);
+	gp_table_close(&table);
 	return result;
 }
 

@@ -159,17 +159,12 @@ int gp_summary_by_check(const struct gp_summary_by *by, char *message, size_t me
 	return by->sort ? check_column(by, message, message_bytes) : 0;
 }
 
-static void write_rows(struct gp_table_writer *writer, const struct gp_table *sheet, size_t limit)
+static void write_rows(struct gp_table_writer *writer, const struct gp_table *table, size_t limit)
 {
-	size_t rows = gp_table_rows(sheet);
-	size_t shown = limit == 0 || limit > rows ? rows : limit;
+	size_t more = gp_table_writer_rows(writer, table, limit);
 
-	gp_table_writer_begin(writer, sheet->head);
-	for (size_t i = 0; i < shown; i++)
-		gp_table_writer_row(writer, gp_table_row(sheet, i));
-	gp_table_writer_end(writer);
-	if (shown < rows && writer->format == &gp_table_text)
-		fprintf(writer->out, "  ... %s more\n", gp_format_count(rows - shown).text);
+	if (more > 0 && writer->format == &gp_table_text)
+		fprintf(writer->out, "  ... %s more\n", gp_format_count(more).text);
 }
 
 /* What was said of tables without rows: several have the same reason. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "report/model/model.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 
 struct gp_kinds;
 struct gp_torch_snapshot;

@@ -13,7 +13,7 @@
 #include "report/model/memory_stats.h"
 #include "report/base/text/paragraph.h"
 #include "report/base/spill_memory.h"
-#include "report/base/text/text_table.h"
+#include "report/document/table_writer.h"
 #include "report/base/text/text.h"
 
 #define COLUMNS       100 /* of text where no terminal says how wide it is */
@@ -224,10 +224,14 @@ static uint64_t silent_launches(const struct gp_page *page)
 
 /* ---- devices and memory ---- */
 
-static const struct gp_column device_columns[] = {
-	{"GPU", false},    {"Busy %", false}, {"Allocated", false}, {"Peak", false},
-	{"Blocks", false}, {"Memory", false}, {"Name", true},
+static const struct gp_table_column device_columns[] = {
+	{"GPU", GP_UNIT_NUMBER}, {"Busy %", GP_UNIT_PERCENT}, {"Allocated", GP_UNIT_BYTES},
+	{"Peak", GP_UNIT_BYTES}, {"Blocks", GP_UNIT_COUNT},   {"Memory", GP_UNIT_BYTES},
+	{"Name", GP_UNIT_TEXT},
 };
+
+static const struct gp_table_head device_head = {"top-devices", NULL, device_columns,
+						 COUNT(device_columns)};
 
 static const struct gp_live_busy_device *busy_of(const struct gp_live *l, uint16_t device)
 {
@@ -241,60 +245,50 @@ static const struct gp_live_busy_device *busy_of(const struct gp_live *l, uint16
  * Launches without a record: whether the device is busy with them cannot be told, whatever it did
  * before them.
  */
-static void put_busy(struct gp_text_table *table, const struct gp_page *page, uint16_t device)
+static struct gp_value busy_percent(const struct gp_page *page, uint16_t device)
 {
 	const struct gp_live_busy *busy = &page->live->busy;
 	const struct gp_live_busy_device *row = busy_of(page->live, device);
 	uint64_t window_ns = busy->window_end_ns - busy->window_start_ns;
 	bool is_known = row && row->window_busy_ns > 0, is_silent = silent_launches(page) > 0;
-	struct gp_figure figure = {"0.0"};
 
-	if (window_ns == 0)
-		strcpy(figure.text, "-");
-	else if (is_silent && !(is_known && gp_page_is_over(page)))
-		strcpy(figure.text, "?");
-	else if (is_known)
-		figure = gp_format_percent((double)row->window_busy_ns, (double)window_ns);
-	gp_text_table_figure(table, figure);
+	if (window_ns > 0 && is_silent && !(is_known && gp_page_is_over(page)))
+		return gp_value_text("?");
+	return gp_value_percent(is_known ? (double)row->window_busy_ns : 0, (double)window_ns);
 }
 
-static void put_device(struct gp_text_table *table, const struct gp_page *page,
+static void put_device(struct gp_table *table, const struct gp_page *page,
 		       const struct gp_live_device *device)
 {
 	const struct gp_live_memory_row *row =
 		gp_live_memory_row(&page->live->memory, device->id, GP_MEMORY_OF_DEVICE);
-	char number[16], *name = gp_text_escape(device->name ? device->name : "");
 
-	snprintf(number, sizeof(number), "%u", device->id);
-	gp_text_table_cell(table, number);
-	put_busy(table, page, device->id);
-	gp_text_table_figure(table, gp_format_bytes(row ? row->now_bytes : 0));
-	gp_text_table_figure(table, gp_format_bytes(row ? row->peak_bytes : 0));
-	gp_text_table_figure(table, gp_format_count(row ? row->blocks : 0));
-	gp_text_table_cell(table,
-			   device->memory_bytes ? gp_format_bytes(device->memory_bytes).text : "-");
-	gp_text_table_cell(table, name ? name : "");
-	free(name);
+	gp_table_put_whole(table, device->id);
+	gp_table_cell(table, busy_percent(page, device->id));
+	gp_table_put_whole(table, row ? row->now_bytes : 0);
+	gp_table_put_whole(table, row ? row->peak_bytes : 0);
+	gp_table_put_whole(table, row ? row->blocks : 0);
+	gp_table_cell(table, device->memory_bytes ? gp_value_whole(device->memory_bytes)
+						  : gp_value_none());
+	gp_table_cell(table, gp_value_text(device->name ? device->name : ""));
 }
 
 static int print_devices(FILE *out, const struct gp_page *page)
 {
 	const struct gp_live *l = page->live;
-	struct gp_text_table *table;
-	int result = 0;
+	struct gp_table table;
+	int result;
 
 	if (l->device_count == 0)
 		return 0;
-	table = gp_text_table_new(device_columns, COUNT(device_columns));
-	if (!table)
-		return -ENOMEM;
+	gp_table_open(&table, &device_head);
 	for (unsigned id = 0; id < GP_DEVICE_LIMIT; id++)
 		for (uint32_t i = 0; i < l->device_count; i++)
 			if (l->devices[i].id == id)
-				put_device(table, page, &l->devices[i]);
+				put_device(&table, page, &l->devices[i]);
 	fputc('\n', out);
-	result = gp_text_table_print(table, out, page->columns);
-	gp_text_table_free(table);
+	result = gp_table_print(&table, out, page->columns);
+	gp_table_close(&table);
 	return result;
 }
 

@@ -4,15 +4,17 @@
 
 #include "gpuprof/count.h"
 #include "report/base/array.h"
-#include "report/base/text/format.h"
-#include "report/base/text/text_table.h"
-#include "report/base/text/text.h"
+#include "report/document/table_writer.h"
 #include "report/top/page.h"
 
-static const struct gp_column columns[] = {
-	{"Time %", false},  {"Time", false},  {"Count", false}, {"Per s", false}, {"Avg", false},
-	{"Total %", false}, {"Total", false}, {"Calls", false}, {"Avg", false},   {"Name", true},
+static const struct gp_table_column columns[] = {
+	{"Time %", GP_UNIT_PERCENT}, {"Time", GP_UNIT_NS},     {"Count", GP_UNIT_COUNT},
+	{"Per s", GP_UNIT_COUNT},    {"Avg", GP_UNIT_NS},      {"Total %", GP_UNIT_PERCENT},
+	{"Total", GP_UNIT_NS},       {"Calls", GP_UNIT_COUNT}, {"Avg", GP_UNIT_NS},
+	{"Name", GP_UNIT_TEXT},
 };
+
+static const struct gp_table_head head = {"top", NULL, columns, COUNT(columns)};
 
 /* Kernels whose names read the same. */
 struct row {
@@ -85,58 +87,47 @@ static int join_equal_names(struct row *rows, uint32_t *count)
 	return gp_array_sort(rows, kept, sizeof(*rows), compare_times, NULL);
 }
 
-static void put_average(struct gp_text_table *table, const struct gp_live_sum *sum)
+static struct gp_value average(const struct gp_live_sum *sum)
 {
-	if (sum->count > 0)
-		gp_text_table_figure(table,
-				     gp_format_ns_mean((double)sum->ns / (double)sum->count));
-	else
-		gp_text_table_cell(table, "-");
+	return sum->count > 0 ? gp_value_real((double)sum->ns / (double)sum->count)
+			      : gp_value_none();
 }
 
-static void put_row(struct gp_text_table *table, const struct row *row, const struct row *all,
+static void put_row(struct gp_table *table, const struct row *row, const struct row *all,
 		    double seconds)
 {
-	char *name = gp_text_escape(row->name);
-
-	gp_text_table_figure(table,
-			     gp_format_percent((double)row->gained.ns, (double)all->gained.ns));
-	gp_text_table_figure(table, gp_format_ns(row->gained.ns));
-	gp_text_table_figure(table, gp_format_count(row->gained.count));
-	if (seconds > 0)
-		gp_text_table_figure(
-			table,
-			gp_format_count((uint64_t)((double)row->gained.count / seconds + 0.5)));
-	else
-		gp_text_table_cell(table, "-");
-	put_average(table, &row->gained);
-	gp_text_table_figure(table,
-			     gp_format_percent((double)row->total.ns, (double)all->total.ns));
-	gp_text_table_figure(table, gp_format_ns(row->total.ns));
-	gp_text_table_figure(table, gp_format_count(row->total.count));
-	put_average(table, &row->total);
-	gp_text_table_cell(table, name ? name : "?");
-	free(name);
+	gp_table_cell(table, gp_value_percent((double)row->gained.ns, (double)all->gained.ns));
+	gp_table_put_whole(table, row->gained.ns);
+	gp_table_put_whole(table, row->gained.count);
+	gp_table_cell(
+		table,
+		seconds > 0 ? gp_value_whole((uint64_t)((double)row->gained.count / seconds + 0.5))
+			    : gp_value_none());
+	gp_table_cell(table, average(&row->gained));
+	gp_table_cell(table, gp_value_percent((double)row->total.ns, (double)all->total.ns));
+	gp_table_put_whole(table, row->total.ns);
+	gp_table_put_whole(table, row->total.count);
+	gp_table_cell(table, average(&row->total));
+	gp_table_cell(table, gp_value_text(row->name));
 }
 
 static int print_rows(FILE *out, const struct gp_page *page, const struct row *rows, uint32_t count)
 {
 	const struct gp_live_interval *interval = &page->live->interval;
 	double seconds = (double)(interval->end_ns - interval->start_ns) / 1e9;
-	struct gp_text_table *table = gp_text_table_new(columns, COUNT(columns));
+	struct gp_table table;
 	struct row all = {0};
 	int result;
 
-	if (!table)
-		return -ENOMEM;
+	gp_table_open(&table, &head);
 	for (uint32_t i = 0; i < count; i++) {
 		join(&all.gained, &rows[i].gained);
 		join(&all.total, &rows[i].total);
 	}
 	for (uint32_t i = 0; i < count && i < page->kernel_rows; i++)
-		put_row(table, &rows[i], &all, seconds);
-	result = gp_text_table_print(table, out, page->columns);
-	gp_text_table_free(table);
+		put_row(&table, &rows[i], &all, seconds);
+	result = gp_table_print(&table, out, page->columns);
+	gp_table_close(&table);
 	return result;
 }
 

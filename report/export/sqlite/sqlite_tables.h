@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "report/tables/table.h"
+#include "report/document/table.h"
 
 enum gp_sqlite_table {
 	GP_SQLITE_STRINGS,

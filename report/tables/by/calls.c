@@ -42,10 +42,10 @@ static void put_function(struct gp_scope *scope, struct gp_table *sheet,
 			 const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->count);
 	gp_scope_put_failed(scope, sheet, row->sums[FAILED]);
 	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[0]));
+	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[0]));
 }
 
 static int fill_functions(struct gp_scope *scope, struct gp_table *sheet)
@@ -87,14 +87,14 @@ static void put_thread(struct gp_scope *scope, struct gp_table *sheet,
 	uint64_t id = row->key[1];
 
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->count);
 	gp_scope_put_failed(scope, sheet, row->sums[FAILED]);
-	gp_scope_put_whole(sheet, row->sums[LAUNCHES]);
-	gp_scope_put_whole(sheet, row->sums[OPS]);
-	gp_scope_put_whole(sheet, row->sums[OPS_NS]);
+	gp_table_put_whole(sheet, row->sums[LAUNCHES]);
+	gp_table_put_whole(sheet, row->sums[OPS]);
+	gp_table_put_whole(sheet, row->sums[OPS_NS]);
 	gp_scope_put_pid(scope, sheet, row->key[0]);
 	gp_table_cell(sheet, id == NO_THREAD ? gp_value_none() : gp_value_whole(id));
-	gp_scope_put_text(sheet, thread_name(scope->models[row->key[0]], id));
+	gp_table_put_text(sheet, thread_name(scope->models[row->key[0]], id));
 }
 
 static int fill_threads(struct gp_scope *scope, struct gp_table *sheet)

@@ -220,15 +220,15 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 	const char *rank = model->info[GP_INFO_RANK];
 
 	(void)total;
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->count);
 	for (size_t i = 0; i <= TOTAL_NS; i++)
-		gp_scope_put_whole(sheet, row->sums[i]);
+		gp_table_put_whole(sheet, row->sums[i]);
 	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
-	gp_scope_put_whole(sheet, gp_scope_device(scope, model, (uint16_t)row->key[DEVICE]));
-	gp_scope_put_text(sheet, rank ? rank : "");
+	gp_table_put_whole(sheet, gp_scope_device(scope, model, (uint16_t)row->key[DEVICE]));
+	gp_table_put_text(sheet, rank ? rank : "");
 	gp_table_cell(sheet, row->key[COMMUNICATOR] > 0 ? gp_value_whole(row->key[COMMUNICATOR])
 							: gp_value_none());
-	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[NAME]));
+	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[NAME]));
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)

@@ -91,15 +91,15 @@ static void put(struct gp_scope *scope, struct gp_table *sheet, const struct gp_
 	const char *name = find_collective(gp_scope_text_of(scope, row->key[NAME]), &number);
 
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
 	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_scope_put_whole(sheet, row->key[CHANNELS]);
+	gp_table_put_whole(sheet, row->key[CHANNELS]);
 	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
-	gp_scope_put_whole(sheet, row->key[DEVICE]);
-	gp_scope_put_whole(sheet, row->key[STREAM]);
-	gp_scope_put_text(sheet, name ? collectives[number] : "");
-	gp_scope_put_text(sheet, name ? find_type(name) : "");
+	gp_table_put_whole(sheet, row->key[DEVICE]);
+	gp_table_put_whole(sheet, row->key[STREAM]);
+	gp_table_put_text(sheet, name ? collectives[number] : "");
+	gp_table_put_text(sheet, name ? find_type(name) : "");
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)

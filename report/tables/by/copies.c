@@ -57,7 +57,7 @@ static void put_label(struct gp_table *sheet, const struct gp_tally_row *row)
 	char label[GP_ACTIVITY_LABEL_BYTES];
 
 	gp_activity_label(label, &op);
-	gp_scope_put_text(sheet, label);
+	gp_table_put_text(sheet, label);
 }
 
 static void put_times(struct gp_scope *scope, struct gp_table *sheet,
@@ -65,8 +65,8 @@ static void put_times(struct gp_scope *scope, struct gp_table *sheet,
 {
 	(void)scope;
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
 	gp_scope_put_spread(sheet, &row->series[TIMES]);
 	put_label(sheet, row);
 }
@@ -76,8 +76,8 @@ static void put_sizes(struct gp_scope *scope, struct gp_table *sheet,
 {
 	(void)scope;
 	(void)total;
-	gp_scope_put_whole(sheet, row->series[SIZES].total);
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->series[SIZES].total);
+	gp_table_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[SIZES]);
 	gp_table_cell(sheet, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
 	gp_table_cell(sheet, gp_copy_peak_is_known(row->sums[WITHOUT_PEAK], row->sums[PEAK_NS],

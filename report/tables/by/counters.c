@@ -238,15 +238,15 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 		least = i == 0 || value < least ? value : least;
 		most = i == 0 || value > most ? value : most;
 	}
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->count);
 	put_real(sheet, has_sum(counter) ? sum : NAN);
 	put_real(sheet, sum / (double)row->count);
 	put_real(sheet, least);
 	put_real(sheet, most);
-	gp_scope_put_text(sheet, counter);
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[OUTERMOST]));
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[OPERATOR]));
-	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[KERNEL]));
+	gp_table_put_text(sheet, counter);
+	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[OUTERMOST]));
+	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[OPERATOR]));
+	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[KERNEL]));
 }
 
 static int compare_counters(const void *a, const void *b, const void *context)

@@ -95,15 +95,15 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 		    double total)
 {
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_scope_put_text(sheet, gp_path_category((uint8_t)row->key[KIND]));
-	gp_scope_put_text(sheet, row->key[IS_KERNEL] ? gp_scope_kernel_of(scope, row->key[WHAT])
+	gp_table_put_text(sheet, gp_path_category((uint8_t)row->key[KIND]));
+	gp_table_put_text(sheet, row->key[IS_KERNEL] ? gp_scope_kernel_of(scope, row->key[WHAT])
 						     : gp_scope_text_of(scope, row->key[WHAT]));
 	if (row->key[SITE] == NO_SITE)
 		gp_table_cell(sheet, gp_value_none());
 	else
-		gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[SITE]));
+		gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[SITE]));
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)

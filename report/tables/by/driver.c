@@ -43,7 +43,7 @@ static uint64_t span_of(uint64_t start_ns, uint64_t end_ns)
 static void put_times(struct gp_table *sheet, const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[0]);
 }
 
@@ -54,7 +54,7 @@ static void put_sync(struct gp_scope *scope, struct gp_table *sheet, const struc
 {
 	(void)scope;
 	put_times(sheet, row, total);
-	gp_scope_put_text(sheet, gp_sync_name((uint16_t)row->key[1]));
+	gp_table_put_text(sheet, gp_sync_name((uint16_t)row->key[1]));
 }
 
 static int fill_syncs(struct gp_scope *scope, struct gp_table *sheet)
@@ -77,7 +77,7 @@ static void put_overhead(struct gp_scope *scope, struct gp_table *sheet,
 {
 	(void)scope;
 	put_times(sheet, row, total);
-	gp_scope_put_text(sheet, gp_overhead_name((uint32_t)row->key[1]));
+	gp_table_put_text(sheet, gp_overhead_name((uint32_t)row->key[1]));
 }
 
 static int fill_overheads(struct gp_scope *scope, struct gp_table *sheet)
@@ -136,7 +136,7 @@ static void put_jit_name(struct gp_table *sheet, uint64_t kinds)
 
 	snprintf(text, sizeof(text), "%s %s", gp_jit_op_name((uint8_t)(kinds >> 8)),
 		 gp_jit_entry_name((uint8_t)kinds));
-	gp_scope_put_text(sheet, text);
+	gp_table_put_text(sheet, text);
 }
 
 static void put_module(struct gp_scope *scope, struct gp_table *sheet,
@@ -147,13 +147,13 @@ static void put_module(struct gp_scope *scope, struct gp_table *sheet,
 	put_times(sheet, row, total);
 	gp_table_cell(sheet, row->sums[CACHE_BYTES] > 0 ? gp_value_whole(row->sums[CACHE_BYTES])
 							: gp_value_none());
-	gp_scope_put_text(sheet, sources[row->key[0]]);
+	gp_table_put_text(sheet, sources[row->key[0]]);
 	if (row->key[0] == FROM_JIT)
 		put_jit_name(sheet, row->key[1]);
 	else if (row->key[0] == FROM_DRIVER)
-		gp_scope_put_text(sheet, gp_overhead_name((uint32_t)row->key[1]));
+		gp_table_put_text(sheet, gp_overhead_name((uint32_t)row->key[1]));
 	else
-		gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[1]));
+		gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[1]));
 }
 
 static int fill_modules(struct gp_scope *scope, struct gp_table *sheet)

@@ -58,15 +58,15 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 	const struct gp_model *model = scope->models[row->key[0]];
 
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->series[QUEUE].count);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->series[QUEUE].count);
 	for (size_t stage = TOTAL; stage <= KERNEL; stage++)
 		gp_scope_put_spread(sheet, &row->series[stage]);
 	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_scope_put_whole(sheet, row->key[1]);
-	gp_scope_put_whole(sheet, gp_scope_device(scope, model, (uint16_t)row->key[2]));
-	gp_scope_put_text(sheet, gp_model_api(model, (uint16_t)row->key[3]).name);
-	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[4]));
+	gp_table_put_whole(sheet, row->key[1]);
+	gp_table_put_whole(sheet, gp_scope_device(scope, model, (uint16_t)row->key[2]));
+	gp_table_put_text(sheet, gp_model_api(model, (uint16_t)row->key[3]).name);
+	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[4]));
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)

@@ -26,8 +26,8 @@ static void put_held(struct gp_table *sheet, const struct gp_failures *failures,
 	if (out)
 		gp_oom_snapshot_tell_places(out, held, failures->sites);
 	if (out && gp_memory_stream_close(out, &text) == 0) {
-		gp_scope_put_whole(sheet, held->bytes);
-		gp_scope_put_text(sheet, text);
+		gp_table_put_whole(sheet, held->bytes);
+		gp_table_put_text(sheet, text);
 	} else {
 		gp_table_cell(sheet, gp_value_none());
 		gp_table_cell(sheet, gp_value_none());
@@ -48,19 +48,19 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet,
 {
 	struct gp_call_site site = gp_call_sites_at(failures->sites, row->site);
 
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->first_unix_ns - scope->start_unix_ns);
-	gp_scope_put_whole(sheet, row->code);
-	gp_scope_put_text(sheet, gp_status_symbol(row->code, row->is_driver));
-	gp_scope_put_text(sheet, gp_status_name(row->code));
-	gp_scope_put_text(sheet, row->function);
-	gp_scope_put_text(sheet, row->has_stack ? site.place : "");
-	gp_scope_put_text(sheet, row->has_stack ? site.callers : "");
-	gp_scope_put_text(sheet, row->range ? row->range : "");
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->first_unix_ns - scope->start_unix_ns);
+	gp_table_put_whole(sheet, row->code);
+	gp_table_put_text(sheet, gp_status_symbol(row->code, row->is_driver));
+	gp_table_put_text(sheet, gp_status_name(row->code));
+	gp_table_put_text(sheet, row->function);
+	gp_table_put_text(sheet, row->has_stack ? site.place : "");
+	gp_table_put_text(sheet, row->has_stack ? site.callers : "");
+	gp_table_put_text(sheet, row->range ? row->range : "");
 	put_held(sheet, failures, &row->held);
 	put_asked(sheet, &row->asked);
-	gp_scope_put_whole(sheet, row->pid);
-	gp_scope_put_whole(sheet, row->processes);
+	gp_table_put_whole(sheet, row->pid);
+	gp_table_put_whole(sheet, row->processes);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)

@@ -89,14 +89,14 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 		    double total)
 {
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->series[SPANS].count);
+	gp_table_put_whole(sheet, row->series[SPANS].count);
 	gp_scope_put_spread(sheet, &row->series[SPANS]);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
 	for (size_t kind = GP_OP_KERNEL; kind <= GP_OP_GRAPH; kind++)
-		gp_scope_put_whole(sheet, row->sums[KINDS + kind]);
+		gp_table_put_whole(sheet, row->sums[KINDS + kind]);
 	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_scope_put_whole(sheet, row->key[1]);
+	gp_table_put_whole(sheet, row->key[1]);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)

@@ -36,7 +36,7 @@ static void put_what(struct gp_table *sheet, const struct gp_host_place *place,
 		     const struct gp_host_function *row)
 {
 	if (gp_host_function_has_what(row, place))
-		gp_scope_put_text(sheet, place->what);
+		gp_table_put_text(sheet, place->what);
 	else
 		gp_table_cell(sheet, gp_value_none());
 }
@@ -47,9 +47,9 @@ static void put_row(struct gp_table *sheet, const struct gp_host_places *places,
 	struct gp_host_place place = gp_host_places_at(places, row->place);
 
 	put_times(sheet, row, gp_host_place_waits(&place), total_ns);
-	gp_scope_put_whole(sheet, row->looks);
+	gp_table_put_whole(sheet, row->looks);
 	if (*place.own)
-		gp_scope_put_text(sheet, place.own);
+		gp_table_put_text(sheet, place.own);
 	else
 		gp_table_cell(sheet, gp_value_none());
 	put_what(sheet, &place, row);

@@ -32,9 +32,9 @@ static void put_states(struct gp_table *sheet, const uint64_t state_ns[GP_STATES
 
 	gp_table_cell(sheet, gp_value_percent((double)numbers[0], (double)wall_ns));
 	for (size_t i = 0; i < COUNT(numbers); i++)
-		gp_scope_put_whole(sheet, numbers[i]);
-	gp_scope_put_text(sheet, idle_ns > 0 ? gp_idle_cause_name(cause) : "");
-	gp_scope_put_whole(sheet, state_ns[GP_STATE_IDLE + cause]);
+		gp_table_put_whole(sheet, numbers[i]);
+	gp_table_put_text(sheet, idle_ns > 0 ? gp_idle_cause_name(cause) : "");
+	gp_table_put_whole(sheet, state_ns[GP_STATE_IDLE + cause]);
 }
 
 static int open_lines(struct gp_scope *scope, struct gp_gpu_lines *lines)
@@ -157,9 +157,9 @@ static void put_name(struct gp_scope *scope, struct gp_table *sheet, uint32_t pr
 	const struct gp_model *model = scope->models[process];
 	bool by_range = row->range != GP_NONE;
 
-	gp_scope_put_text(sheet, by_range ? "ranges" : "operations");
+	gp_table_put_text(sheet, by_range ? "ranges" : "operations");
 	if (by_range)
-		gp_scope_put_text(sheet, gp_model_range_text(model, &model->ranges[row->range]));
+		gp_table_put_text(sheet, gp_model_range_text(model, &model->ranges[row->range]));
 	else
 		gp_scope_put_op(scope, sheet, (struct gp_op_at){process, row->first_op});
 }
@@ -175,13 +175,13 @@ static void put_iteration(struct gp_scope *scope, struct gp_table *sheet, uint32
 	uint64_t end_ns = model->base_unix_ns + row->end_ns;
 
 	gp_gpu_line_add(&done->lines.devices[device], start_ns, end_ns, state_ns);
-	gp_scope_put_whole(sheet, end_ns - start_ns);
-	gp_scope_put_whole(sheet, number + 1);
+	gp_table_put_whole(sheet, end_ns - start_ns);
+	gp_table_put_whole(sheet, number + 1);
 	gp_table_cell(sheet, gp_value_moment((int64_t)(start_ns - scope->start_unix_ns)));
-	gp_scope_put_whole(sheet, count_begun(&done->beginnings, device, start_ns, end_ns));
+	gp_table_put_whole(sheet, count_begun(&done->beginnings, device, start_ns, end_ns));
 	put_states(sheet, state_ns);
-	gp_scope_put_whole(sheet, model->pid);
-	gp_scope_put_whole(sheet, scope->devices.entries[device].number);
+	gp_table_put_whole(sheet, model->pid);
+	gp_table_put_whole(sheet, scope->devices.entries[device].number);
 	put_name(scope, sheet, process, row);
 }
 
@@ -294,8 +294,8 @@ static int take_ranges(struct gp_scope *scope, struct insides *all, const struct
 
 static void put_inside(struct gp_scope *scope, struct gp_table *sheet, const struct inside *inside)
 {
-	gp_scope_put_whole(sheet, inside->total_ns);
-	gp_scope_put_whole(sheet, inside->count);
+	gp_table_put_whole(sheet, inside->total_ns);
+	gp_table_put_whole(sheet, inside->count);
 	put_states(sheet, inside->state_ns);
 	gp_range_put_key(scope, sheet, inside->key);
 }

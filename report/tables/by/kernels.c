@@ -26,8 +26,8 @@ static const struct gp_table_column grid_columns[] = {
 static void put_times(struct gp_table *sheet, const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
 	gp_scope_put_spread(sheet, &row->series[0]);
 }
 
@@ -35,7 +35,7 @@ static void put_kernel(struct gp_scope *scope, struct gp_table *sheet,
 		       const struct gp_tally_row *row, double total)
 {
 	put_times(sheet, row, total);
-	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
 }
 
 static int fill_kernels(struct gp_scope *scope, struct gp_table *sheet)
@@ -66,10 +66,10 @@ static void put_shape(struct gp_scope *scope, struct gp_table *sheet,
 {
 	put_times(sheet, row, total);
 	for (size_t i = 1; i <= 3; i++) {
-		gp_scope_put_whole(sheet, row->key[i] >> 32);
-		gp_scope_put_whole(sheet, row->key[i] & UINT32_MAX);
+		gp_table_put_whole(sheet, row->key[i] >> 32);
+		gp_table_put_whole(sheet, row->key[i] & UINT32_MAX);
 	}
-	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
 }
 
 static int fill_grids(struct gp_scope *scope, struct gp_table *sheet)
@@ -111,8 +111,8 @@ static void put_op(struct gp_scope *scope, struct gp_table *sheet, const struct 
 						 [API_CALL] = "API call"};
 
 	put_times(sheet, row, total);
-	gp_scope_put_text(sheet, categories[row->key[1]]);
-	gp_scope_put_text(sheet, row->key[1] == GP_OP_KERNEL
+	gp_table_put_text(sheet, categories[row->key[1]]);
+	gp_table_put_text(sheet, row->key[1] == GP_OP_KERNEL
 					 ? gp_scope_kernel_of(scope, row->key[0])
 					 : gp_scope_text_of(scope, row->key[0]));
 }

@@ -42,10 +42,10 @@ static void put_kind(struct gp_scope *scope, struct gp_table *sheet, const struc
 	uint64_t kind = row->key[0];
 
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
 	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_scope_put_text(sheet, kind < GP_KINDS_LIMIT
+	gp_table_put_text(sheet, kind < GP_KINDS_LIMIT
 					 ? gp_kinds_name(gp_scope_kinds(scope), (uint32_t)kind)
 					 : others[kind - GP_KINDS_LIMIT]);
 }
@@ -90,11 +90,11 @@ static void put_kernel(struct gp_scope *scope, struct gp_table *sheet,
 	const char *name = gp_names_full(scope->names, gp_scope_text_of(scope, row->key[0]));
 
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_scope_put_text(sheet, row->key[1] ? others[TUNING]
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_text(sheet, row->key[1] ? others[TUNING]
 					     : gp_kinds_name(kinds, gp_kinds_find(kinds, name)));
-	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
 }
 
 static int take_kernels(struct gp_scope *scope, struct gp_tally *tally,

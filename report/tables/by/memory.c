@@ -45,15 +45,15 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 		    double total)
 {
 	(void)total;
-	gp_scope_put_whole(sheet, row->series[SIZES].total);
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->series[SIZES].total);
+	gp_table_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[SIZES]);
-	gp_scope_put_whole(sheet, row->sums[CALL_NS]);
-	gp_scope_put_text(sheet, row->key[0] == GP_MEMORY_ALLOC ? "allocate" : "free");
-	gp_scope_put_text(sheet, gp_allocation_name((uint8_t)row->key[1]));
+	gp_table_put_whole(sheet, row->sums[CALL_NS]);
+	gp_table_put_text(sheet, row->key[0] == GP_MEMORY_ALLOC ? "allocate" : "free");
+	gp_table_put_text(sheet, gp_allocation_name((uint8_t)row->key[1]));
 	gp_table_cell(sheet,
 		      row->key[2] == NO_DEVICE ? gp_value_none() : gp_value_whole(row->key[2]));
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[3]));
+	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[3]));
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)

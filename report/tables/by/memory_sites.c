@@ -91,7 +91,7 @@ const struct gp_memory_sites *gp_scope_memory(struct gp_scope *scope)
 static void put_where(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_memory_site *row)
 {
-	gp_scope_put_text(sheet, gp_allocation_name(row->kind));
+	gp_table_put_text(sheet, gp_allocation_name(row->kind));
 	gp_table_cell(sheet, row->device < scope->devices.count
 				     ? gp_value_whole(scope->devices.entries[row->device].number)
 				     : gp_value_none());
@@ -99,8 +99,8 @@ static void put_where(struct gp_scope *scope, struct gp_table *sheet,
 
 static void put_site(struct gp_table *sheet, const struct gp_call_site *site)
 {
-	gp_scope_put_text(sheet, site->place);
-	gp_scope_put_text(sheet, site->callers);
+	gp_table_put_text(sheet, site->place);
+	gp_table_put_text(sheet, site->callers);
 }
 
 /* Call put for every row, with its site. */
@@ -125,8 +125,8 @@ static void put_left(struct gp_scope *scope, struct gp_table *sheet,
 {
 	if (row->left_blocks == 0 || site->owner[0] != '\0')
 		return;
-	gp_scope_put_whole(sheet, row->left_bytes);
-	gp_scope_put_whole(sheet, row->left_blocks);
+	gp_table_put_whole(sheet, row->left_bytes);
+	gp_table_put_whole(sheet, row->left_blocks);
 	put_where(scope, sheet, row);
 	put_site(sheet, site);
 }
@@ -174,11 +174,11 @@ static void put_kept(struct gp_scope *scope, struct gp_table *sheet,
 {
 	if (site->owner[0] == '\0')
 		return;
-	gp_scope_put_whole(sheet, row->left_bytes);
-	gp_scope_put_whole(sheet, row->left_blocks);
-	gp_scope_put_whole(sheet, row->peak_bytes);
+	gp_table_put_whole(sheet, row->left_bytes);
+	gp_table_put_whole(sheet, row->left_blocks);
+	gp_table_put_whole(sheet, row->peak_bytes);
 	put_where(scope, sheet, row);
-	gp_scope_put_text(sheet, site->owner);
+	gp_table_put_text(sheet, site->owner);
 	put_site(sheet, site);
 }
 
@@ -208,12 +208,12 @@ static void put_peak(struct gp_scope *scope, struct gp_table *sheet,
 		return;
 	gp_table_cell(sheet,
 		      gp_value_percent((double)row->peak_bytes, (double)account->peak_bytes));
-	gp_scope_put_whole(sheet, row->peak_bytes);
-	gp_scope_put_whole(sheet, row->peak_blocks);
-	gp_scope_put_whole(sheet,
+	gp_table_put_whole(sheet, row->peak_bytes);
+	gp_table_put_whole(sheet, row->peak_blocks);
+	gp_table_put_whole(sheet,
 			   account->peak_unix_ns > start ? account->peak_unix_ns - start : 0);
 	put_where(scope, sheet, row);
-	gp_scope_put_text(sheet, site->owner);
+	gp_table_put_text(sheet, site->owner);
 	put_site(sheet, site);
 }
 
@@ -237,11 +237,11 @@ static void put_churn(struct gp_scope *scope, struct gp_table *sheet,
 {
 	if (row->allocations <= row->blocks_at_once)
 		return;
-	gp_scope_put_whole(sheet, row->allocate_ns + row->free_ns);
-	gp_scope_put_whole(sheet, row->allocations);
-	gp_scope_put_whole(sheet, row->blocks_at_once);
-	gp_scope_put_whole(sheet, row->temporary);
-	gp_scope_put_whole(sheet, row->allocated_bytes);
+	gp_table_put_whole(sheet, row->allocate_ns + row->free_ns);
+	gp_table_put_whole(sheet, row->allocations);
+	gp_table_put_whole(sheet, row->blocks_at_once);
+	gp_table_put_whole(sheet, row->temporary);
+	gp_table_put_whole(sheet, row->allocated_bytes);
 	gp_table_cell(sheet, row->frees > 0
 				     ? gp_value_real((double)row->lived_ns / (double)row->frees)
 				     : gp_value_none());
@@ -267,12 +267,12 @@ const struct gp_breakdown gp_breakdown_memory_churn = {
 static void put_wait(struct gp_table *sheet, const struct gp_memory_calls *row,
 		     const struct gp_call_site *site)
 {
-	gp_scope_put_whole(sheet, row->waited_ns);
-	gp_scope_put_whole(sheet, row->waits);
-	gp_scope_put_whole(sheet, row->longest_ns);
-	gp_scope_put_whole(sheet, row->ns);
-	gp_scope_put_whole(sheet, row->calls);
-	gp_scope_put_text(sheet, gp_model_api(row->api_model, row->api).name);
+	gp_table_put_whole(sheet, row->waited_ns);
+	gp_table_put_whole(sheet, row->waits);
+	gp_table_put_whole(sheet, row->longest_ns);
+	gp_table_put_whole(sheet, row->ns);
+	gp_table_put_whole(sheet, row->calls);
+	gp_table_put_text(sheet, gp_model_api(row->api_model, row->api).name);
 	put_site(sheet, site);
 }
 

@@ -20,10 +20,10 @@ static void put_row(void *context, const struct gp_loss *loss, uint64_t count)
 {
 	const struct lacking *lacking = context;
 
-	gp_scope_put_whole(lacking->sheet, count);
-	gp_scope_put_whole(lacking->sheet, lacking->pid);
-	gp_scope_put_text(lacking->sheet, loss->sentence);
-	gp_scope_put_text(lacking->sheet, loss->name);
+	gp_table_put_whole(lacking->sheet, count);
+	gp_table_put_whole(lacking->sheet, lacking->pid);
+	gp_table_put_text(lacking->sheet, loss->sentence);
+	gp_table_put_text(lacking->sheet, loss->name);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)

@@ -91,21 +91,21 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 	uint64_t warps = blocks * (uint16_t)(limits >> 16);
 
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
 	gp_table_cell(sheet, gp_value_percent((double)warps, (uint16_t)(limits >> 32)));
-	gp_scope_put_text(sheet, gp_occupancy_limit_name((enum gp_occupancy_limit)(limits >> 48)));
-	gp_scope_put_whole(sheet, blocks);
-	gp_scope_put_whole(sheet, warps);
-	gp_scope_put_whole(sheet, (uint32_t)row->key[2]);
-	gp_scope_put_whole(sheet, row->key[2] >> 32);
-	gp_scope_put_whole(sheet, row->key[3]);
+	gp_table_put_text(sheet, gp_occupancy_limit_name((enum gp_occupancy_limit)(limits >> 48)));
+	gp_table_put_whole(sheet, blocks);
+	gp_table_put_whole(sheet, warps);
+	gp_table_put_whole(sheet, (uint32_t)row->key[2]);
+	gp_table_put_whole(sheet, row->key[2] >> 32);
+	gp_table_put_whole(sheet, row->key[3]);
 	put_mean(sheet, row, WAVES, 1);
 	put_mean(sheet, row, TAIL, 100);
 	put_mean(sheet, row, SMS, 100);
 	put_mean(sheet, row, GRID_SHARE, 100);
-	gp_scope_put_whole(sheet, row->key[1]);
-	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
+	gp_table_put_whole(sheet, row->key[1]);
+	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[0]));
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)

@@ -64,11 +64,11 @@ static void count_operation(struct gp_tally *tally, const uint64_t key[GP_TALLY_
 static void put_operations(struct gp_table *sheet, const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
 	for (size_t kind = GP_OP_KERNEL; kind <= GP_OP_GRAPH; kind++)
-		gp_scope_put_whole(sheet, row->sums[KINDS + kind]);
-	gp_scope_put_whole(sheet, row->sums[BYTES]);
+		gp_table_put_whole(sheet, row->sums[KINDS + kind]);
+	gp_table_put_whole(sheet, row->sums[BYTES]);
 }
 
 /* ---- by stream ---- */
@@ -99,17 +99,17 @@ static void put_stream_kind(struct gp_table *sheet, const struct gp_record_strea
 
 	if (stream)
 		snprintf(priority, sizeof(priority), "%d", stream->priority);
-	gp_scope_put_text(sheet, priority);
-	gp_scope_put_text(sheet, stream ? gp_stream_kind_name(stream->flags) : "");
+	gp_table_put_text(sheet, priority);
+	gp_table_put_text(sheet, stream ? gp_stream_kind_name(stream->flags) : "");
 }
 
 static void put_place(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row)
 {
 	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_scope_put_whole(
+	gp_table_put_whole(
 		sheet, gp_scope_device(scope, scope->models[row->key[0]], (uint16_t)row->key[1]));
-	gp_scope_put_whole(sheet, row->key[2]);
+	gp_table_put_whole(sheet, row->key[2]);
 }
 
 /* When the call that made it began, and its name. */
@@ -125,7 +125,7 @@ static void put_maker(struct gp_scope *scope, struct gp_table *sheet, const stru
 	}
 	unix_ns = model->base_unix_ns + model->calls[call].start_ns;
 	gp_table_cell(sheet, gp_value_moment((int64_t)(unix_ns - scope->start_unix_ns)));
-	gp_scope_put_text(sheet, gp_model_api(model, model->calls[call].api).name);
+	gp_table_put_text(sheet, gp_model_api(model, model->calls[call].api).name);
 }
 
 static void put_stream(struct gp_scope *scope, struct gp_table *sheet,
@@ -136,12 +136,12 @@ static void put_stream(struct gp_scope *scope, struct gp_table *sheet,
 		gp_model_stream(model, (uint32_t)row->key[2], (uint32_t)row->key[3]);
 
 	put_operations(sheet, row, total);
-	gp_scope_put_whole(sheet, row->sums[BUSY_NS]);
+	gp_table_put_whole(sheet, row->sums[BUSY_NS]);
 	put_place(scope, sheet, row);
-	gp_scope_put_whole(sheet, row->key[3]);
+	gp_table_put_whole(sheet, row->key[3]);
 	put_stream_kind(sheet, stream);
 	put_maker(scope, sheet, model, gp_model_stream_call(model, stream));
-	gp_scope_put_text(
+	gp_table_put_text(
 		sheet, gp_model_stream_name(model, (uint32_t)row->key[2], (uint32_t)row->key[3]));
 }
 
@@ -171,7 +171,7 @@ static void put_context(struct gp_scope *scope, struct gp_table *sheet,
 	gp_table_cell(sheet, maker != GP_NONE ? gp_value_whole(model->calls[maker].duration_ns)
 					      : gp_value_none());
 	put_maker(scope, sheet, model, maker);
-	gp_scope_put_text(sheet, gp_model_context_name(model, context_id));
+	gp_table_put_text(sheet, gp_model_context_name(model, context_id));
 }
 
 static int fill_contexts(struct gp_scope *scope, struct gp_table *sheet)
@@ -192,12 +192,12 @@ static void take_device(struct gp_tally *tally, const struct gp_scope_op *at)
 static void put_device(struct gp_table *sheet, const struct gp_device_entry *device,
 		       const struct gp_busy *busy, bool is_known)
 {
-	gp_scope_put_whole(sheet, busy->inside_ns + busy->outside_ns);
+	gp_table_put_whole(sheet, busy->inside_ns + busy->outside_ns);
 	gp_table_cell(sheet, is_known ? gp_value_percent((double)busy->inside_ns,
 							 (double)busy->possible_ns)
 				      : gp_value_none());
-	gp_scope_put_whole(sheet, device->number);
-	gp_scope_put_text(sheet, device->name);
+	gp_table_put_whole(sheet, device->number);
+	gp_table_put_text(sheet, device->name);
 }
 
 static void put_devices(struct gp_scope *scope, struct gp_table *sheet, struct gp_tally *tally,
@@ -262,15 +262,15 @@ static void put_process(struct gp_scope *scope, struct gp_table *sheet,
 	const struct gp_model *model = scope->models[row->key[0]];
 
 	put_operations(sheet, row, total);
-	gp_scope_put_whole(sheet, row->sums[CALLS]);
+	gp_table_put_whole(sheet, row->sums[CALLS]);
 	gp_scope_put_failed(scope, sheet, row->sums[FAILED]);
-	gp_scope_put_whole(sheet, row->series[API_TIMES].total);
-	gp_scope_put_whole(sheet, model->base_unix_ns + model->first_ns - scope->start_unix_ns);
-	gp_scope_put_whole(sheet, model->last_ns - model->first_ns);
-	gp_scope_put_whole(sheet, model->pid);
-	gp_scope_put_text(sheet, info_of(model, GP_INFO_RANK));
-	gp_scope_put_text(sheet, gp_recorded_how_ended(model).text);
-	gp_scope_put_text(sheet, info_of(model, GP_INFO_PROGRAM));
+	gp_table_put_whole(sheet, row->series[API_TIMES].total);
+	gp_table_put_whole(sheet, model->base_unix_ns + model->first_ns - scope->start_unix_ns);
+	gp_table_put_whole(sheet, model->last_ns - model->first_ns);
+	gp_table_put_whole(sheet, model->pid);
+	gp_table_put_text(sheet, info_of(model, GP_INFO_RANK));
+	gp_table_put_text(sheet, gp_recorded_how_ended(model).text);
+	gp_table_put_text(sheet, info_of(model, GP_INFO_PROGRAM));
 }
 
 static int fill_processes(struct gp_scope *scope, struct gp_table *sheet)

@@ -106,17 +106,17 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 		    double total)
 {
 	(void)total;
-	gp_scope_put_whole(sheet, row->sums[RESERVED]);
-	gp_scope_put_whole(sheet, row->sums[UNUSED]);
+	gp_table_put_whole(sheet, row->sums[RESERVED]);
+	gp_table_put_whole(sheet, row->sums[UNUSED]);
 	gp_table_cell(sheet,
 		      gp_value_percent((double)row->sums[UNUSED], (double)row->sums[RESERVED]));
-	gp_scope_put_whole(sheet, row->sums[MOST_USED]);
+	gp_table_put_whole(sheet, row->sums[MOST_USED]);
 	put_if_known(scope, sheet, row, row->sums[NOW]);
 	put_if_known(scope, sheet, row, row->sums[ALLOCATED]);
 	put_if_known(scope, sheet, row, row->count);
-	gp_scope_put_whole(sheet, row->sums[TRIMS]);
+	gp_table_put_whole(sheet, row->sums[TRIMS]);
 	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_scope_put_whole(sheet, row->key[1]);
+	gp_table_put_whole(sheet, row->key[1]);
 	gp_table_cell(sheet, row->key[2] == 0 ? gp_value_none() : gp_value_whole(row->key[2]));
 }
 

@@ -74,12 +74,12 @@ static void put_op(struct gp_scope *scope, struct gp_table *sheet, const struct 
 		[GP_OP_KERNEL] = "kernel", [GP_OP_COPY] = "copy", [GP_OP_SET] = "memset"};
 
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[0]);
 	for (size_t i = 0; i <= GPU_NS; i++)
-		gp_scope_put_whole(sheet, row->sums[i]);
-	gp_scope_put_text(sheet, categories[row->key[1]]);
-	gp_scope_put_text(sheet, row->key[1] == GP_OP_KERNEL
+		gp_table_put_whole(sheet, row->sums[i]);
+	gp_table_put_text(sheet, categories[row->key[1]]);
+	gp_table_put_text(sheet, row->key[1] == GP_OP_KERNEL
 					 ? gp_scope_kernel_of(scope, row->key[0])
 					 : gp_scope_text_of(scope, row->key[0]));
 }
@@ -121,15 +121,15 @@ static void put_stream(struct gp_scope *scope, struct gp_table *sheet, const str
 				  queue->host_wait_ns, queue->step_ns, queue->other_ns,
 				  model->pid};
 
-	gp_scope_put_whole(sheet, queue->launched);
-	gp_scope_put_whole(sheet, queue->late);
-	gp_scope_put_whole(sheet, lengths->row->count);
+	gp_table_put_whole(sheet, queue->launched);
+	gp_table_put_whole(sheet, queue->late);
+	gp_table_put_whole(sheet, lengths->row->count);
 	gp_scope_put_spread(sheet, &lengths->row->series[0]);
 	for (size_t i = 0; i < COUNT(after); i++)
-		gp_scope_put_whole(sheet, after[i]);
-	gp_scope_put_whole(sheet, gp_scope_device(scope, model, op->device_id));
-	gp_scope_put_whole(sheet, op->context_id);
-	gp_scope_put_whole(sheet, op->stream_id);
+		gp_table_put_whole(sheet, after[i]);
+	gp_table_put_whole(sheet, gp_scope_device(scope, model, op->device_id));
+	gp_table_put_whole(sheet, op->context_id);
+	gp_table_put_whole(sheet, op->stream_id);
 }
 
 static int fill_stream(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model,

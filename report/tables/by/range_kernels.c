@@ -202,15 +202,15 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 		    double total)
 {
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
 	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_scope_put_whole(sheet, row->sums[RANGES]);
+	gp_table_put_whole(sheet, row->sums[RANGES]);
 	gp_scope_put_pid(scope, sheet, row->key[4] >> 32);
-	gp_scope_put_whole(sheet, row->key[4] & UINT32_MAX);
+	gp_table_put_whole(sheet, row->key[4] & UINT32_MAX);
 	gp_range_put_key(scope, sheet,
 			 (struct gp_range_key){row->key[0], row->key[1], row->key[2]});
-	gp_scope_put_text(sheet, gp_scope_kernel_of(scope, row->key[3]));
+	gp_table_put_text(sheet, gp_scope_kernel_of(scope, row->key[3]));
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)

@@ -256,27 +256,27 @@ static void put_delays(struct gp_table *sheet, const struct gp_tally_series *ser
 
 	gp_table_cell(sheet, gp_value_real(stats.mean));
 	gp_table_cell(sheet, gp_value_real(stats.median));
-	gp_scope_put_whole(sheet, stats.max);
+	gp_table_put_whole(sheet, stats.max);
 }
 
 static void put_names(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row)
 {
 	gp_scope_put_pid(scope, sheet, row->key[PROCESS]);
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[DOMAIN]));
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->key[TEXT]));
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->sums[NAMES]));
+	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[DOMAIN]));
+	gp_table_put_text(sheet, gp_scope_text_of(scope, row->key[TEXT]));
+	gp_table_put_text(sheet, gp_scope_text_of(scope, row->sums[NAMES]));
 }
 
 static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct gp_tally_row *row,
 		    double total)
 {
 	(void)total;
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[KERNELS]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[KERNELS]);
 	put_delays(sheet, &row->series[LAUNCH]);
 	put_delays(sheet, &row->series[START]);
-	gp_scope_put_whole(sheet, row->sums[GPU_NS]);
+	gp_table_put_whole(sheet, row->sums[GPU_NS]);
 	put_names(scope, sheet, row);
 }
 
@@ -284,10 +284,10 @@ static void put_sequence(struct gp_scope *scope, struct gp_table *sheet,
 			 const struct gp_tally_row *row, double total)
 {
 	(void)total;
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[KERNELS]);
-	gp_scope_put_whole(sheet, row->sums[GPU_NS]);
-	gp_scope_put_whole(sheet, row->sums[RANGE_NS]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[KERNELS]);
+	gp_table_put_whole(sheet, row->sums[GPU_NS]);
+	gp_table_put_whole(sheet, row->sums[RANGE_NS]);
 	put_names(scope, sheet, row);
 }
 

@@ -46,9 +46,9 @@ void gp_range_put_key(struct gp_scope *scope, struct gp_table *sheet, struct gp_
 		[GP_STYLE_MARK] = "mark",
 	};
 
-	gp_scope_put_text(sheet, styles[key.style]);
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, key.domain));
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, key.text));
+	gp_table_put_text(sheet, styles[key.style]);
+	gp_table_put_text(sheet, gp_scope_text_of(scope, key.domain));
+	gp_table_put_text(sheet, gp_scope_text_of(scope, key.text));
 }
 
 static struct gp_tally_row *find_row(struct gp_scope *scope, struct gp_tally *tally,
@@ -91,8 +91,8 @@ static void put_range(struct gp_scope *scope, struct gp_table *sheet,
 
 	gp_scope_put_share(sheet, row, total);
 	gp_table_cell(sheet, nests ? gp_value_whole(row->sums[SELF_NS]) : gp_value_none());
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[OPEN]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[OPEN]);
 	gp_scope_put_spread(sheet, &row->series[0]);
 	put_key(scope, sheet, row);
 }
@@ -147,10 +147,10 @@ static void put_alike(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_scope_put_whole(sheet, row->sums[GPU_NS]);
-	gp_scope_put_text(sheet, gp_scope_text_of(scope, row->sums[LONGEST_TEXT]));
+	gp_table_put_whole(sheet, row->sums[GPU_NS]);
+	gp_table_put_text(sheet, gp_scope_text_of(scope, row->sums[LONGEST_TEXT]));
 	put_key(scope, sheet, row);
 }
 
@@ -201,11 +201,11 @@ static void put_projection(struct gp_scope *scope, struct gp_table *sheet,
 			   const struct gp_tally_row *row, double total)
 {
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_scope_put_whole(sheet, row->sums[BUSY_NS]);
-	gp_scope_put_whole(sheet, row->sums[OPS]);
-	gp_scope_put_whole(sheet, row->sums[RANGE_NS]);
+	gp_table_put_whole(sheet, row->sums[BUSY_NS]);
+	gp_table_put_whole(sheet, row->sums[OPS]);
+	gp_table_put_whole(sheet, row->sums[RANGE_NS]);
 	put_mean(sheet, row, OPS);
 	put_mean(sheet, row, LEVELS);
 	put_mean(sheet, row, CHILDREN);

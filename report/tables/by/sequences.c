@@ -22,16 +22,16 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 				    row->call_ns, row->count,   row->length};
 
 	for (size_t i = 0; i < COUNT(numbers); i++)
-		gp_scope_put_whole(sheet, numbers[i]);
+		gp_table_put_whole(sheet, numbers[i]);
 	gp_table_cell(sheet, gp_value_real((double)row->span_ns / (double)row->count));
 	gp_table_cell(sheet, gp_value_percent((double)(row->count * row->length),
 					      (double)sequences->own_count));
-	gp_scope_put_whole(sheet, model->pid);
-	gp_scope_put_whole(sheet, gp_scope_device(scope, model, op->device_id));
-	gp_scope_put_whole(sheet, op->context_id);
-	gp_scope_put_whole(sheet, op->stream_id);
+	gp_table_put_whole(sheet, model->pid);
+	gp_table_put_whole(sheet, gp_scope_device(scope, model, op->device_id));
+	gp_table_put_whole(sheet, op->context_id);
+	gp_table_put_whole(sheet, op->stream_id);
 	gp_sequence_text(text, scope->names, model, sequences, row);
-	gp_scope_put_text(sheet, text);
+	gp_table_put_text(sheet, text);
 }
 
 static int fill_model(struct gp_scope *scope, struct gp_table *sheet, const struct gp_model *model)

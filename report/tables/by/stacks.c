@@ -44,9 +44,9 @@ static void put_row(void *context, const struct gp_stack_row *row)
 	const struct put *put = context;
 
 	gp_table_cell(put->sheet, gp_value_percent((double)row->value, (double)put->total));
-	gp_scope_put_whole(put->sheet, row->value);
-	gp_scope_put_whole(put->sheet, row->count);
-	gp_scope_put_text(put->sheet, row->text);
+	gp_table_put_whole(put->sheet, row->value);
+	gp_table_put_whole(put->sheet, row->count);
+	gp_table_put_text(put->sheet, row->text);
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet, enum gp_stack_metric value,

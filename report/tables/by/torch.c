@@ -64,14 +64,14 @@ static void put_segments(struct gp_scope *scope, struct gp_table *sheet,
 {
 	(void)scope;
 	(void)total;
-	gp_scope_put_whole(sheet, row->sums[RESERVED]);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[TRACED]);
+	gp_table_put_whole(sheet, row->sums[RESERVED]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[TRACED]);
 	for (size_t i = ALLOCATED; i <= LARGEST; i++)
-		gp_scope_put_whole(sheet, row->sums[i]);
-	gp_scope_put_whole(sheet, row->key[0]);
-	gp_scope_put_whole(sheet, row->key[1]);
-	gp_scope_put_text(sheet, row->key[3]   ? "blocks of any size, expandable"
+		gp_table_put_whole(sheet, row->sums[i]);
+	gp_table_put_whole(sheet, row->key[0]);
+	gp_table_put_whole(sheet, row->key[1]);
+	gp_table_put_text(sheet, row->key[3]   ? "blocks of any size, expandable"
 				 : row->key[2] ? "blocks up to 1MiB"
 					       : "larger blocks");
 }
@@ -114,13 +114,13 @@ static void put_blocks(struct gp_scope *scope, struct gp_table *sheet,
 	struct gp_call_site site = gp_call_sites_at(scope->torch->sites, (uint32_t)row->key[0]);
 
 	(void)total;
-	gp_scope_put_whole(sheet, row->sums[BYTES]);
-	gp_scope_put_whole(sheet, row->sums[REQUESTED]);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->key[1]);
-	gp_scope_put_text(sheet, row->key[2] == GP_TORCH_ALLOCATED ? "allocated" : "waiting");
-	gp_scope_put_text(sheet, site.place);
-	gp_scope_put_text(sheet, site.callers);
+	gp_table_put_whole(sheet, row->sums[BYTES]);
+	gp_table_put_whole(sheet, row->sums[REQUESTED]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->key[1]);
+	gp_table_put_text(sheet, row->key[2] == GP_TORCH_ALLOCATED ? "allocated" : "waiting");
+	gp_table_put_text(sheet, site.place);
+	gp_table_put_text(sheet, site.callers);
 }
 
 static int fill_blocks(struct gp_scope *scope, struct gp_table *sheet)

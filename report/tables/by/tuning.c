@@ -30,9 +30,9 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 
 	(void)scope;
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
-	gp_scope_put_text(sheet,
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->sums[GP_SCOPE_UNTIMED]);
+	gp_table_put_text(sheet,
 			  tuner == GP_TUNER_NONE ? "the program itself" : gp_tuner_name(tuner));
 }
 

@@ -19,16 +19,16 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 	const struct gp_call *call = &model->calls[row->call];
 	const char *mangled = gp_unfinished_name(model, row);
 
-	gp_scope_put_whole(sheet, model->base_unix_ns + call->start_ns - scope->start_unix_ns);
-	gp_scope_put_whole(sheet, row->open_ns);
-	gp_scope_put_text(sheet, gp_unfinished_state_name(row->state));
-	gp_scope_put_whole(sheet, model->pid);
-	gp_scope_put_whole(sheet, call->thread_id);
-	gp_scope_put_whole(sheet, call->correlation_id);
-	gp_scope_put_text(sheet, gp_model_api(model, call->api).name);
-	gp_scope_put_text(sheet, scope->full_names ? gp_names_full(scope->names, mangled)
+	gp_table_put_whole(sheet, model->base_unix_ns + call->start_ns - scope->start_unix_ns);
+	gp_table_put_whole(sheet, row->open_ns);
+	gp_table_put_text(sheet, gp_unfinished_state_name(row->state));
+	gp_table_put_whole(sheet, model->pid);
+	gp_table_put_whole(sheet, call->thread_id);
+	gp_table_put_whole(sheet, call->correlation_id);
+	gp_table_put_text(sheet, gp_model_api(model, call->api).name);
+	gp_table_put_text(sheet, scope->full_names ? gp_names_full(scope->names, mangled)
 						   : gp_names_short(scope->names, mangled));
-	gp_scope_put_text(
+	gp_table_put_text(
 		sheet,
 		call->stack == GP_NONE
 			? ""

@@ -74,15 +74,15 @@ static void put_row(struct gp_scope *scope, struct gp_table *sheet, const struct
 		    double total)
 {
 	gp_scope_put_share(sheet, row, total);
-	gp_scope_put_whole(sheet, row->count);
-	gp_scope_put_whole(sheet, row->series[SIZES].total);
-	gp_scope_put_whole(sheet, row->sums[FAULTS]);
+	gp_table_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->series[SIZES].total);
+	gp_table_put_whole(sheet, row->sums[FAULTS]);
 	put_sizes(sheet, &row->series[SIZES]);
 	gp_table_cell(sheet, gp_value_rate(row->sums[TIMED_BYTES], row->series[TIMES].total));
 	gp_scope_put_pid(scope, sheet, row->key[0]);
 	gp_table_cell(sheet,
 		      row->key[2] == NO_DEVICE ? gp_value_none() : gp_value_whole(row->key[2]));
-	gp_scope_put_text(sheet, gp_unified_name((uint16_t)row->key[1]));
+	gp_table_put_text(sheet, gp_unified_name((uint16_t)row->key[1]));
 }
 
 static int fill(struct gp_scope *scope, struct gp_table *sheet)
@@ -317,8 +317,8 @@ static void put_allocations(struct gp_scope *scope, struct gp_table *sheet,
 	gp_table_cell(sheet, is_known && address == 0 ? gp_value_none() : gp_value_whole(address));
 	gp_table_cell(sheet,
 		      row->sums[SIZE] > 0 ? gp_value_whole(row->sums[SIZE]) : gp_value_none());
-	gp_scope_put_text(sheet, site.place);
-	gp_scope_put_text(sheet, site.callers);
+	gp_table_put_text(sheet, site.place);
+	gp_table_put_text(sheet, site.callers);
 }
 
 static void put_address(struct gp_scope *scope, struct gp_table *sheet,
@@ -326,7 +326,7 @@ static void put_address(struct gp_scope *scope, struct gp_table *sheet,
 {
 	gp_scope_put_share(sheet, row, total);
 	for (size_t sum = MOVED_TO_DEVICE; sum <= DEVICE_FAULTS; sum++)
-		gp_scope_put_whole(sheet, row->sums[sum]);
+		gp_table_put_whole(sheet, row->sums[sum]);
 	gp_table_cell(sheet, gp_value_rate(row->sums[TIMED], row->series[TIMES].total));
 	gp_scope_put_pid(scope, sheet, row->key[0]);
 	put_allocations(scope, sheet, row);
@@ -379,9 +379,9 @@ static void put_fault(struct gp_scope *scope, struct gp_table *sheet,
 		      const struct gp_tally_row *row, double total)
 {
 	(void)total;
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->count);
 	gp_scope_put_pid(scope, sheet, row->key[0]);
-	gp_scope_put_whole(sheet, row->key[1]);
+	gp_table_put_whole(sheet, row->key[1]);
 }
 
 static int fill_faults(struct gp_scope *scope, struct gp_table *sheet)

@@ -86,11 +86,11 @@ void gp_scope_put_op(struct gp_scope *scope, struct gp_table *sheet, struct gp_o
 		gp_table_cell(sheet, gp_value_none());
 	} else if (op->kind == GP_OP_KERNEL) {
 		mangled = gp_model_kernel_name(scope->models[at.model], op);
-		gp_scope_put_text(sheet, scope->full_names ? gp_names_full(scope->names, mangled)
+		gp_table_put_text(sheet, scope->full_names ? gp_names_full(scope->names, mangled)
 							   : gp_names_short(scope->names, mangled));
 	} else {
 		gp_activity_label(label, op);
-		gp_scope_put_text(sheet, label);
+		gp_table_put_text(sheet, label);
 	}
 }
 
@@ -111,7 +111,7 @@ static void put_site(struct gp_call_sites *sites, struct gp_table *sheet,
 		sheet->error = -ENOMEM;
 		return;
 	}
-	gp_scope_put_text(sheet, text);
+	gp_table_put_text(sheet, text);
 	free(text);
 }
 
@@ -124,7 +124,7 @@ static void put_cause(struct gp_scope *scope, struct gp_call_sites *sites, struc
 	const struct gp_call *call = op ? gp_model_op_cause(model, op) : NULL;
 
 	if (call) {
-		gp_scope_put_text(sheet, gp_model_api(model, call->api).name);
+		gp_table_put_text(sheet, gp_model_api(model, call->api).name);
 		put_site(sites, sheet, model, call);
 		return;
 	}
@@ -178,7 +178,7 @@ static int fill_times(struct gp_scope *scope, struct gp_table *sheet)
 
 	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++) {
 		put_time(sheet, &all->wheres.devices[i]);
-		gp_scope_put_whole(sheet, scope->devices.entries[i].number);
+		gp_table_put_whole(sheet, scope->devices.entries[i].number);
 	}
 	return all ? 0 : -ENOMEM;
 }
@@ -223,7 +223,7 @@ static void put_share(struct gp_table *sheet, const struct idle_base *base, size
 	gp_table_cell(sheet, counts(base, device)
 				     ? gp_value_percent((double)ns, (double)base->total_ns)
 				     : gp_value_none());
-	gp_scope_put_whole(sheet, ns);
+	gp_table_put_whole(sheet, ns);
 }
 
 static void put_causes(struct gp_table *sheet, const struct idle_base *base, size_t index,
@@ -239,9 +239,9 @@ static void put_causes(struct gp_table *sheet, const struct idle_base *base, siz
 			continue;
 		put_share(sheet, base, index, cause_ns);
 		gp_table_cell(sheet, gp_value_percent((double)cause_ns, (double)wall_ns));
-		gp_scope_put_whole(sheet, where->cause_count[i]);
-		gp_scope_put_whole(sheet, device);
-		gp_scope_put_text(sheet, gp_idle_cause_name(i));
+		gp_table_put_whole(sheet, where->cause_count[i]);
+		gp_table_put_whole(sheet, device);
+		gp_table_put_text(sheet, gp_idle_cause_name(i));
 	}
 }
 
@@ -273,10 +273,10 @@ static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct 
 	uint64_t length_ns = gap->end_ns - gap->start_ns;
 	enum gp_idle_cause cause = gap->cause;
 
-	gp_scope_put_whole(sheet, length_ns);
+	gp_table_put_whole(sheet, length_ns);
 	gp_table_cell(sheet, gp_value_moment((int64_t)(gap->start_ns - scope->start_unix_ns)));
-	gp_scope_put_whole(sheet, scope->devices.entries[gap->device].number);
-	gp_scope_put_text(sheet, gp_idle_cause_name(cause));
+	gp_table_put_whole(sheet, scope->devices.entries[gap->device].number);
+	gp_table_put_text(sheet, gp_idle_cause_name(cause));
 	gp_table_cell(sheet, gp_value_percent((double)gap->cause_ns[cause], (double)length_ns));
 	gp_scope_put_op(scope, sheet, gap->before);
 	put_cause(scope, sites, sheet, gap->before);
@@ -372,15 +372,15 @@ static void put_by_site(const struct by_site *by, struct gp_table *sheet,
 	if (row->key[SITE] != NO_SITE)
 		site = gp_call_sites_at(by->sites, (uint32_t)row->key[SITE]);
 	put_share(sheet, base, row->key[DEVICE], row->series[0].total);
-	gp_scope_put_whole(sheet, row->count);
+	gp_table_put_whole(sheet, row->count);
 	gp_scope_put_spread(sheet, &row->series[0]);
-	gp_scope_put_whole(sheet, by->scope->devices.entries[row->key[DEVICE]].number);
-	gp_scope_put_text(sheet, gp_idle_cause_name((enum gp_idle_cause)row->key[CAUSE]));
+	gp_table_put_whole(sheet, by->scope->devices.entries[row->key[DEVICE]].number);
+	gp_table_put_text(sheet, gp_idle_cause_name((enum gp_idle_cause)row->key[CAUSE]));
 	put_op(by->scope, sheet, row->sums[BEFORE_MODEL], row->sums[BEFORE_OP]);
 	put_op(by->scope, sheet, row->sums[AFTER_MODEL], row->sums[AFTER_OP]);
-	gp_scope_put_text(
+	gp_table_put_text(
 		sheet, row->key[API] != NO_SITE ? gp_scope_text_of(by->scope, row->key[API]) : "");
-	gp_scope_put_text(sheet, site.place);
+	gp_table_put_text(sheet, site.place);
 }
 
 static int fill_sites(struct gp_scope *scope, struct gp_table *sheet)

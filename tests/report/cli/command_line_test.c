@@ -12,7 +12,7 @@
 
 #include "report/load/command.h"
 #include "report/cli/command_line.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 
 struct arguments {
 	bool all;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 
 static const struct gp_table_column columns[] = {
 	{"Time %", GP_UNIT_PERCENT}, {"Total", GP_UNIT_NS},        {"Size", GP_UNIT_BYTES},

@@ -1,10 +1,10 @@
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/base/text/format.h"
+#include "gpuprof/count.h"
 
 static const struct gp_table_format *const formats[] = {
 	&gp_table_text,
@@ -15,7 +15,7 @@ static const struct gp_table_format *const formats[] = {
 
 const struct gp_table_format *gp_table_format_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+	for (size_t i = 0; i < COUNT(formats); i++)
 		if (strcmp(formats[i]->name, name) == 0)
 			return formats[i];
 	return NULL;
@@ -23,7 +23,7 @@ const struct gp_table_format *gp_table_format_find(const char *name)
 
 void gp_table_format_near(struct gp_did_you_mean *nearest)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+	for (size_t i = 0; i < COUNT(formats); i++)
 		gp_did_you_mean_try(nearest, formats[i]->name);
 }
 
@@ -40,7 +40,7 @@ void gp_table_writer_begin(struct gp_table_writer *writer, const struct gp_table
 	writer->head = head;
 	writer->rows = 0;
 	writer->format->begin(writer);
-	writer->sheets++;
+	writer->tables++;
 }
 
 void gp_table_writer_row(struct gp_table_writer *writer, const struct gp_value *values)
@@ -52,6 +52,18 @@ void gp_table_writer_row(struct gp_table_writer *writer, const struct gp_value *
 void gp_table_writer_end(struct gp_table_writer *writer)
 {
 	writer->format->end(writer);
+}
+
+size_t gp_table_writer_rows(struct gp_table_writer *writer, const struct gp_table *table,
+			    size_t limit)
+{
+	size_t rows = gp_table_rows(table), shown = limit == 0 || limit > rows ? rows : limit;
+
+	gp_table_writer_begin(writer, table->head);
+	for (size_t i = 0; i < shown; i++)
+		gp_table_writer_row(writer, gp_table_row(table, i));
+	gp_table_writer_end(writer);
+	return rows - shown;
 }
 
 int gp_table_writer_close(struct gp_table_writer *writer)

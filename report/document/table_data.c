@@ -1,11 +1,11 @@
-/* Sheets as CSV and as JSON: raw values for other programs. */
+/* Tables as CSV and as JSON: raw values for other programs. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/codec/csv_text.h"
-#include "report/tables/table_writer.h"
+#include "report/document/table_writer.h"
 
 /* ---- CSV ---- */
 
@@ -19,7 +19,7 @@ static void begin_csv(struct gp_table_writer *writer)
 {
 	const struct gp_table_head *head = writer->head;
 
-	if (writer->sheets > 0)
+	if (writer->tables > 0)
 		fputs("\n", writer->out);
 	for (size_t i = 0; i < head->column_count; i++) {
 		enum gp_unit unit = head->columns[i].unit;
@@ -105,7 +105,7 @@ static void begin_json(struct gp_table_writer *writer)
 
 	if (!json->buffer)
 		return;
-	gp_json_text(json, writer->sheets > 0 ? ",\n{\"report\": " : "{\"report\": ");
+	gp_json_text(json, writer->tables > 0 ? ",\n{\"report\": " : "{\"report\": ");
 	put_string(json, writer->head->name);
 	gp_json_text(json, ", \"columns\": [");
 	for (size_t i = 0; i < writer->head->column_count; i++) {
@@ -161,7 +161,7 @@ void gp_table_writer_document(struct gp_table_writer *writer, const char *report
 		writer->error = document->error;
 	if (!json->buffer)
 		return;
-	gp_json_text(json, writer->sheets++ > 0 ? ",\n{\"report\": " : "{\"report\": ");
+	gp_json_text(json, writer->tables++ > 0 ? ",\n{\"report\": " : "{\"report\": ");
 	put_string(json, report);
 	gp_json_text(json, ", ");
 	gp_document_write_json(document, json);

@@ -1,21 +1,22 @@
 /*
- * sheet_writer: writes sheets as text, CSV, JSON or markdown, row by row: a sheet of any length
+ * table_writer: writes tables as text, CSV, JSON or markdown, row by row. A table of any length
  * takes no memory.
  *
- *  text      aligned columns, figures in units that suit them (report/base/text/format.h); widths
- *            are those of the first thousand rows, and grow where they have to.  Rows may be
- *            folded.
- *  csv       RFC 4180 with \n; raw numbers, units in the titles; an empty line between sheets.
+ *  text      aligned columns, figures in units that suit them (report/base/text/format.h). The
+ *            widths are those of the first thousand rows, and grow if necessary. The last column is
+ *            cut in its middle at a limit, so that cells which differ still do
+ *            (report/base/text/elide.h); or rows are folded, and nothing is cut.
+ *  csv       RFC 4180 with \n; raw numbers, units in the titles; an empty line between tables.
  *  json      {"report", "columns": [{"name", "unit"}], "rows": [{name: value}]}; raw numbers; an
- *            array of these where there are several sheets.
+ *            array of these if there are several tables.
  *  markdown  a table that any renderer shows as plain text, figures as in text.
  *
- * Text that the profiled program chose is made harmless in each: control characters are written out
- * (JSON has its own escapes), markup is escaped, and in CSV text that a spreadsheet would take for
- * a formula gets a ' in front.
+ * Text of the profiled program is made harmless in each format: control characters are written out
+ * (JSON has its own escapes), markup is escaped, and CSV text that a spreadsheet would take for a
+ * formula begins with a '.
  */
-#ifndef REPORT_TABLES_TABLE_WRITER_H
-#define REPORT_TABLES_TABLE_WRITER_H
+#ifndef REPORT_DOCUMENT_TABLE_WRITER_H
+#define REPORT_DOCUMENT_TABLE_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,10 +25,10 @@
 #include "report/codec/json_write.h"
 #include "report/base/text/did_you_mean.h"
 #include "report/document/document.h"
-#include "report/tables/table.h"
-#include "report/base/text/text_table.h"
+#include "report/document/table.h"
 
 struct gp_table_writer;
+struct gp_text_column;
 
 struct gp_table_format {
 	const char *name;
@@ -50,37 +51,48 @@ void gp_table_format_near(struct gp_did_you_mean *nearest);
 struct gp_table_writer {
 	const struct gp_table_format *format;
 	FILE *out;
-	bool several; /* sheets will be written */
+	bool several; /* tables will be written */
 	/*
-	 * Of text, to be set before a sheet begins: for gp_text_table_fold(); as it is opened, 0
-	 * columns: no row is folded.
+	 * Of text, set before a table begins.  A row takes several lines if its columns before the
+	 * last one, and 24 of that, do not fit into text_columns (0 = never). The second line
+	 * begins with column text_fold_before if that takes no more lines (0 = any).
 	 */
 	size_t text_columns, text_fold_before;
-	/* columns of a line of text, for gp_text_table_print(); as it is opened, 0 = any */
-	size_t text_most;
+	size_t text_most; /* columns of a line of text, as long as that leaves the last one 24 */
 	const struct gp_table_head *head;
-	size_t sheets, rows; /* begun; of this sheet, written */
+	size_t tables, rows; /* begun; of this table, written */
 	int error;           /* 0 or the first -errno */
-	/* the formats' own */
-	struct gp_text_table *table;
-	struct gp_column *columns;
+	/* of the formats */
+	struct gp_text_column *columns;
+	char **figures;
+	uint32_t figure_count, figure_capacity;
 	struct gp_json json;
 };
 
 void gp_table_writer_open(struct gp_table_writer *writer, const struct gp_table_format *format,
 			  FILE *out, bool several);
 
-/* A sheet: begin, rows, end; head must live until the end. */
+/* A table: begin, rows, end; head must live until the end. */
 void gp_table_writer_begin(struct gp_table_writer *writer, const struct gp_table_head *head);
 void gp_table_writer_row(struct gp_table_writer *writer, const struct gp_value *values);
 void gp_table_writer_end(struct gp_table_writer *writer);
 
-/* In JSON, a document between sheets, as that report; in other formats nothing. */
+/* All of that, with the first rows of a table (0 = all).  Returns how many it left out. */
+size_t gp_table_writer_rows(struct gp_table_writer *writer, const struct gp_table *table,
+			    size_t limit);
+
+/* In JSON, a document between tables, as that report; in other formats nothing. */
 void gp_table_writer_document(struct gp_table_writer *writer, const char *report,
 			      const struct gp_document *document);
 
 /* Returns 0, -ENOMEM, or -EIO if out could not be written. */
 int gp_table_writer_close(struct gp_table_writer *writer);
+
+/*
+ * A table without title as aligned text, in lines of so many columns (0 = any).  Returns 0 or the
+ * error of the table.
+ */
+int gp_table_print(const struct gp_table *table, FILE *out, size_t columns);
 
 /* Text in markdown, with what markdown gives a meaning escaped. */
 void gp_table_put_markdown(FILE *out, const char *text);

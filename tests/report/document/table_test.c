@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "report/tables/table.h"
+#include "report/document/table.h"
 
 static const struct gp_table_column columns[] = {
 	{"Total", GP_UNIT_NS},

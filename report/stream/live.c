@@ -1,98 +1,45 @@
 #include "report/stream/live.h"
 
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/trace/api_name.h"
 #include "report/base/array.h"
 #include "report/model/model.h"
-#include "report/base/tree.h"
 
-/*
- * So many kernels are told apart, and so many threads have a name; programs have thousands at most.
- */
-#define KERNEL_LIMIT 65536u
-#define THREAD_LIMIT 16384u
+/* Most names that are kept, of kernels and of threads: programs have thousands. */
+#define NAME_LIMIT 65536u
 
 struct gp_live *gp_live_new(void)
 {
 	return calloc(1, sizeof(struct gp_live));
 }
 
-static void free_kernels(struct gp_live *l)
+static void free_names(struct gp_live_names *names)
 {
-	for (uint32_t i = 0; i < l->kernel_count; i++) {
-		free(l->kernels[i]->name);
-		free(l->kernels[i]);
-	}
-	free(l->kernels);
+	for (uint32_t i = 0; i < names->count; i++)
+		free(names->rows[i].text);
+	free(names->rows);
 }
 
 void gp_live_free(struct gp_live *l)
 {
 	if (!l)
 		return;
-	gp_tree_free(l->kernel_index);
-	free_kernels(l);
+	gp_sums_free(&l->sums);
 	gp_api_table_clear(&l->api_names);
-	for (size_t i = 0; i < sizeof(l->apis) / sizeof(l->apis[0]); i++)
-		free(l->apis[i]);
+	free_names(&l->kernel_names);
+	free_names(&l->thread_names);
 	for (uint32_t i = 0; i < l->device_count; i++)
 		free(l->devices[i].name);
 	free(l->devices);
-	for (uint32_t i = 0; i < l->thread_count; i++)
-		free(l->threads[i].name);
-	free(l->threads);
 	for (size_t i = 0; i < GP_INFO_LIMIT; i++)
 		free(l->info[i]);
 	gp_live_memory_free(&l->memory);
-	gp_live_busy_free(&l->busy);
 	gp_live_ranges_free(&l->ranges);
 	free(l->open);
 	free(l);
-}
-
-/* ---- kernels by name ---- */
-
-static int compare_kernels(const void *a, const void *b)
-{
-	const struct gp_live_kernel *left = a, *right = b;
-
-	return (left->id > right->id) - (left->id < right->id);
-}
-
-static struct gp_live_kernel *make_kernel(struct gp_live *l, uint32_t id)
-{
-	struct gp_live_kernel *kernel = calloc(1, sizeof(*kernel));
-
-	if (!kernel)
-		return NULL;
-	kernel->id = id;
-	if (gp_array_grow(&l->kernels, &l->kernel_capacity, l->kernel_count,
-			  sizeof(struct gp_live_kernel *)) != 0 ||
-	    !tsearch(kernel, &l->kernel_index, compare_kernels)) {
-		free(kernel);
-		return NULL;
-	}
-	l->kernels[l->kernel_count++] = kernel;
-	return kernel;
-}
-
-/* NULL: no memory. */
-static struct gp_live_kernel *find_kernel(struct gp_live *l, uint32_t id)
-{
-	const struct gp_live_kernel key = {.id = id};
-	struct gp_live_kernel **found;
-
-	if (l->last_kernel && l->last_kernel->id == id)
-		return l->last_kernel;
-	found = tfind(&key, &l->kernel_index, compare_kernels);
-	if (!found && l->kernel_count == KERNEL_LIMIT)
-		return &l->other_kernels;
-	l->last_kernel = found ? *found : make_kernel(l, id);
-	return l->last_kernel;
 }
 
 /* ---- definitions ---- */
@@ -104,13 +51,57 @@ static int set_text(char **to, const char *text, uint32_t length)
 	return *to ? 0 : -ENOMEM;
 }
 
+static bool has_lower_id(const void *element, const void *key)
+{
+	return ((const struct gp_live_name *)element)->id < *(const uint32_t *)key;
+}
+
+/* The first name whose id is not lower. */
+static uint32_t place_of(const struct gp_live_names *names, uint32_t id)
+{
+	return gp_array_lower_bound(names->rows, names->count, sizeof(*names->rows), has_lower_id,
+				    &id);
+}
+
+static const char *find_name(const struct gp_live_names *names, uint32_t id)
+{
+	uint32_t at = place_of(names, id);
+
+	return at < names->count && names->rows[at].id == id ? names->rows[at].text : NULL;
+}
+
+/* Ids mostly come in their order.  A name that the program gave replaces others, not the reverse. */
+static int set_name(struct gp_live_names *names, const struct gp_record_string *r, const char *text)
+{
+	bool is_given = (r->value & GP_NAME_GIVEN) != 0;
+	uint32_t at = place_of(names, r->id);
+	struct gp_live_name *row;
+
+	if (at == names->count || names->rows[at].id != r->id) {
+		if (names->count == NAME_LIMIT)
+			return 0;
+		if (gp_array_grow(&names->rows, &names->capacity, names->count,
+				  sizeof(*names->rows)) != 0)
+			return -ENOMEM;
+		row = &names->rows[at];
+		memmove(row + 1, row, (names->count++ - at) * sizeof(*row));
+		*row = (struct gp_live_name){.id = r->id};
+	}
+	row = &names->rows[at];
+	if (row->is_given && !is_given)
+		return 0;
+	row->is_given = is_given;
+	return set_text(&row->text, text, r->length_bytes);
+}
+
 static int name_kernel(struct gp_live *l, const struct gp_record_string *r, const char *text)
 {
-	struct gp_live_kernel *kernel = find_kernel(l, r->id);
+	return set_name(&l->kernel_names, r, text);
+}
 
-	if (!kernel)
-		return -ENOMEM;
-	return kernel == &l->other_kernels ? 0 : set_text(&kernel->name, text, r->length_bytes);
+static int name_thread(struct gp_live *l, const struct gp_record_string *r, const char *text)
+{
+	return set_name(&l->thread_names, r, text);
 }
 
 static int name_api(struct gp_live *l, const struct gp_record_string *r, const char *text)
@@ -125,10 +116,7 @@ static int name_api(struct gp_live *l, const struct gp_record_string *r, const c
 
 const char *gp_live_kernel_name(const struct gp_live *l, uint32_t id)
 {
-	const struct gp_live_kernel key = {.id = id};
-	struct gp_live_kernel **found = tfind(&key, &l->kernel_index, compare_kernels);
-
-	return found ? (*found)->name : NULL;
+	return find_name(&l->kernel_names, id);
 }
 
 const char *gp_live_api_name(const struct gp_live *l, uint16_t api)
@@ -136,63 +124,11 @@ const char *gp_live_api_name(const struct gp_live *l, uint16_t api)
 	return gp_api_table_find(&l->api_names, api).name;
 }
 
-static bool has_lower_id(const void *element, const void *key)
-{
-	const struct gp_live_thread *thread = element;
-
-	return thread->id < *(const uint32_t *)key;
-}
-
-/* Where the thread is, or were to be. */
-static uint32_t place_of_thread(const struct gp_live *l, uint32_t id)
-{
-	return gp_array_lower_bound(l->threads, l->thread_count, sizeof(*l->threads), has_lower_id,
-				    &id);
-}
-
-static struct gp_live_thread *find_thread(const struct gp_live *l, uint32_t id)
-{
-	uint32_t at = place_of_thread(l, id);
-
-	return at < l->thread_count && l->threads[at].id == id ? &l->threads[at] : NULL;
-}
-
-/* NULL: no memory.  Mostly it is the last one, for the kernel counts them up. */
-static struct gp_live_thread *add_thread(struct gp_live *l, uint32_t id)
-{
-	uint32_t at = place_of_thread(l, id);
-
-	if (gp_array_grow(&l->threads, &l->thread_capacity, l->thread_count, sizeof(*l->threads)) !=
-	    0)
-		return NULL;
-	memmove(&l->threads[at + 1], &l->threads[at], (l->thread_count - at) * sizeof(*l->threads));
-	l->thread_count++;
-	l->threads[at] = (struct gp_live_thread){.id = id};
-	return &l->threads[at];
-}
-
-static int name_thread(struct gp_live *l, const struct gp_record_string *r, const char *text)
-{
-	struct gp_live_thread *thread = find_thread(l, r->id);
-	bool is_given = (r->value & GP_NAME_GIVEN) != 0;
-
-	if (!thread && l->thread_count == THREAD_LIMIT)
-		return 0;
-	if (!thread)
-		thread = add_thread(l, r->id);
-	if (!thread)
-		return -ENOMEM;
-	if (thread->is_given && !is_given)
-		return 0;
-	thread->is_given = is_given;
-	return set_text(&thread->name, text, r->length_bytes);
-}
-
 const char *gp_live_thread_name(const struct gp_live *l, uint32_t id)
 {
-	const struct gp_live_thread *thread = find_thread(l, id);
+	const char *name = find_name(&l->thread_names, id);
 
-	return thread && thread->name ? thread->name : "";
+	return name ? name : "";
 }
 
 struct gp_live_device *gp_live_device(struct gp_live *l, uint16_t id)
@@ -243,40 +179,14 @@ static int live_string(struct gp_live *l, const struct gp_record_view *seen)
 
 /* ---- calls ---- */
 
-static void add(struct gp_live_flow *flow, uint64_t ns, uint64_t bytes)
-{
-	flow->now.count++;
-	flow->now.ns += ns;
-	flow->now.bytes += bytes;
-}
-
-static int add_call(struct gp_live *l, const struct gp_record_call *r)
-{
-	struct gp_live_api **page = &l->apis[r->api / GP_API_TABLE_PAGE];
-	uint64_t duration_ticks = r->duration_low_ticks + ((uint64_t)r->duration_high_ticks << 32);
-	struct gp_live_api *api;
-
-	if (!*page)
-		*page = calloc(GP_API_TABLE_PAGE, sizeof(**page));
-	if (!*page)
-		return -ENOMEM;
-	api = &(*page)[r->api % GP_API_TABLE_PAGE];
-	add(&api->all, 0, 0);
-	if (GP_CALL_CODE(r->status) == 0 && !(r->status & GP_CALL_CAPTURED))
-		add(&api->done, 0, 0);
-	if (r->start_ticks + duration_ticks > l->newest_call_ticks)
-		l->newest_call_ticks = r->start_ticks + duration_ticks;
-	return 0;
-}
-
 static int live_call(struct gp_live *l, const struct gp_record_view *seen)
 {
-	return add_call(l, &seen->record->call);
+	return gp_sums_call(&l->sums, seen->record);
 }
 
 static int live_memory(struct gp_live *l, const struct gp_record_view *seen)
 {
-	int result = add_call(l, &seen->record->memory.call);
+	int result = gp_sums_call(&l->sums, seen->record);
 
 	if (result != 0 || seen->record->memory.device_id >= GP_DEVICE_LIMIT)
 		return result;
@@ -288,30 +198,49 @@ static int live_context_end(struct gp_live *l, const struct gp_record_view *seen
 	return gp_live_memory_end_context(&l->memory, &seen->record->context_end);
 }
 
-/* ---- what a device did ---- */
+/* ---- operations ---- */
 
-static int add_operation(struct gp_live *l, struct gp_live_flow *flow, uint16_t device,
-			 uint64_t start_ns, uint64_t end_ns, uint64_t bytes)
+/* Device and end lie where a kernel has them (report/model/sums/sums.c). */
+static int note_operation(struct gp_live *l, const struct gp_record_view *seen, int result)
 {
-	add(flow, end_ns > start_ns ? end_ns - start_ns : 0, bytes);
-	if (device >= GP_DEVICE_LIMIT)
-		return 0;
-	if (end_ns > l->newest_operation_ns)
-		l->newest_operation_ns = end_ns;
-	return gp_live_busy_add(&l->busy, device, start_ns, end_ns);
+	const struct gp_record_kernel *r = &seen->record->kernel;
+
+	if (result != 0 || r->device_id >= GP_DEVICE_LIMIT)
+		return result;
+	if (r->end_ns > l->newest_operation_ns)
+		l->newest_operation_ns = r->end_ns;
+	return gp_live_device(l, r->device_id) ? 0 : -ENOMEM;
 }
 
 static int live_kernel(struct gp_live *l, const struct gp_record_view *seen)
 {
-	const struct gp_record_kernel *r = &seen->record->kernel;
-	struct gp_live_kernel *kernel = find_kernel(l, r->name_id);
-
-	if (!kernel)
-		return -ENOMEM;
-	l->own_kernels += r->graph_node_id == 0 && !(r->flags & GP_KERNEL_DEVICE_LAUNCHED);
-	add(&l->all_kernels, r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0, 0);
-	return add_operation(l, &kernel->flow, r->device_id, r->start_ns, r->end_ns, 0);
+	return note_operation(l, seen, gp_sums_kernel(&l->sums, seen->record));
 }
+
+static int live_copy(struct gp_live *l, const struct gp_record_view *seen)
+{
+	int result = gp_sums_copy(&l->sums, seen->record);
+
+	/* a copy from host to host is no work of a device */
+	return seen->record->copy.copy_kind == GP_COPY_HTOH ? result
+							    : note_operation(l, seen, result);
+}
+
+static int live_memset(struct gp_live *l, const struct gp_record_view *seen)
+{
+	return note_operation(l, seen, gp_sums_memset(&l->sums, seen->record));
+}
+
+/* The number is left out: a program may make a graph for each iteration. */
+static int live_graph(struct gp_live *l, const struct gp_record_view *seen)
+{
+	union gp_any_record record = *seen->record;
+
+	record.graph.graph_id = 0;
+	return note_operation(l, seen, gp_sums_graph(&l->sums, &record));
+}
+
+/* ---- launches without a record ---- */
 
 static bool has_come(const struct gp_live *l, const struct gp_live_launch *launch)
 {
@@ -339,7 +268,7 @@ uint32_t gp_live_waited_for(const struct gp_live *l)
 	return count;
 }
 
-static void drop_what_has_come(struct gp_live *l)
+static void drop_those_that_came(struct gp_live *l)
 {
 	uint32_t kept = 0;
 
@@ -354,7 +283,7 @@ static int live_in_flight(struct gp_live *l, const struct gp_record_view *seen)
 	if (seen->record->in_flight.unasked != 0)
 		return 0;
 	if (l->open_count == l->open_capacity)
-		drop_what_has_come(l);
+		drop_those_that_came(l);
 	if (gp_array_grow(&l->open, &l->open_capacity, l->open_count, sizeof(*l->open)) != 0)
 		return -ENOMEM;
 	l->open[l->open_count++] = (struct gp_live_launch){.look = seen->record->in_flight};
@@ -377,33 +306,6 @@ static int live_stream_wait(struct gp_live *l, const struct gp_record_view *seen
 					(int32_t)(r->correlation_id - look->correlation_id) > 0;
 	}
 	return 0;
-}
-
-static int live_copy(struct gp_live *l, const struct gp_record_view *seen)
-{
-	const struct gp_record_copy *r = &seen->record->copy;
-	uint8_t kind = r->copy_kind < GP_COPY_KINDS ? r->copy_kind : 0;
-
-	if (kind == GP_COPY_HTOH) { /* no work of a device */
-		add(&l->copies[kind], r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0,
-		    r->bytes);
-		return 0;
-	}
-	return add_operation(l, &l->copies[kind], r->device_id, r->start_ns, r->end_ns, r->bytes);
-}
-
-static int live_memset(struct gp_live *l, const struct gp_record_view *seen)
-{
-	const struct gp_record_memset *r = &seen->record->memset;
-
-	return add_operation(l, &l->sets, r->device_id, r->start_ns, r->end_ns, r->bytes);
-}
-
-static int live_graph(struct gp_live *l, const struct gp_record_view *seen)
-{
-	const struct gp_record_graph *r = &seen->record->graph;
-
-	return add_operation(l, &l->graphs, r->device_id, r->start_ns, r->end_ns, 0);
 }
 
 /* ---- the rest ---- */
@@ -455,7 +357,7 @@ static int live_end(struct gp_live *l, const struct gp_record_view *seen)
 	return 0;
 }
 
-/* What `top` does not show. */
+/* `top` does not show these. */
 GP_RECORD_IGNORE(live, overhead)
 GP_RECORD_IGNORE(live, shape)
 GP_RECORD_IGNORE(live, context)
@@ -472,7 +374,7 @@ GP_RECORD_IGNORE(live, module)
 GP_RECORD_IGNORE(live, link)
 GP_RECORD_IGNORE(live, host_function)
 GP_RECORD_IGNORE(live, sample)
-/* What the tail of the trace keeps itself (report/trace/tail.h). */
+/* The tail of the trace keeps these itself (report/trace/tail.h). */
 GP_RECORD_IGNORE(live, thread)
 GP_RECORD_IGNORE(live, counter)
 GP_RECORD_IGNORE(live, waiting)

@@ -1,9 +1,9 @@
 /*
- * live: what `gpuprof top` shows of a running program, kept up to date record by record.
+ * live: the state of a running program for `gpuprof top`, kept up to date record by record.
  *
- * Sums run from the beginning; what was summed up by the end of the last interval is kept beside
- * them, so that their difference is what the present interval has.  What is kept grows with the
- * kernels, threads, devices and allocations there are, not with the number of records.
+ * Sums run from the beginning (report/model/sums/sums.h); each also has its values at the end of
+ * the last interval, and the difference is the present interval's.  Memory grows with the kernels,
+ * threads, devices and allocations, not with the number of records.
  */
 #ifndef REPORT_STREAM_LIVE_H
 #define REPORT_STREAM_LIVE_H
@@ -13,47 +13,38 @@
 
 #include "report/trace/api_table.h"
 #include "report/trace/decode.h"
-#include "report/stream/live_busy.h"
 #include "report/model/sums/live_memory.h"
+#include "report/model/sums/sums.h"
 #include "report/stream/live_ranges.h"
 
-struct gp_live_sum {
-	uint64_t count, ns, bytes;
-};
-
-/* A sum from the beginning, and what it was when the last interval ended. */
+/* Values since the beginning, and at the end of the last interval. */
 struct gp_live_flow {
-	struct gp_live_sum now, before;
-};
-
-struct gp_live_kernel {
-	uint32_t id; /* as in the records */
-	char *name;  /* mangled; NULL = not known */
-	struct gp_live_flow flow;
-};
-
-/* Calls of one API function. */
-struct gp_live_api {
-	struct gp_live_flow all;
-	struct gp_live_flow done; /* that returned no error, and were not captured */
+	struct gp_sum_values now, before;
 };
 
 struct gp_live_device {
 	uint16_t id;
-	char *name;            /* NULL = not known */
-	uint64_t memory_bytes; /* that it has; 0 = not known */
+	char *name;              /* NULL = not known */
+	uint64_t memory_bytes;   /* its capacity; 0 = not known */
+	uint64_t busy_before_ns; /* until the last interval began, and ... */
+	uint64_t busy_ns;        /* ... in the last interval, as far as records have come */
 };
 
-struct gp_live_thread {
-	uint32_t id;
-	bool is_given; /* the name: by the program */
-	char *name;
+/* Names by the ids of kernels or threads, sorted by id. */
+struct gp_live_names {
+	struct gp_live_name {
+		uint32_t id;
+		bool is_given; /* by the program */
+		char *text;
+	} * rows;
+	uint32_t count, capacity;
 };
 
-/* Of an interval. */
 struct gp_live_interval {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 	bool is_first;             /* it began with the recording */
+	/* the span of the devices' busy_ns, by CUPTI's clock; 0, 0 = there was none */
+	uint64_t busy_start_ns, busy_end_ns;
 };
 
 struct gp_live_launch {
@@ -70,27 +61,17 @@ struct gp_live {
 	bool is_paused;      /* nothing is recorded now ... */
 	uint8_t gate_reason; /* ... for that reason */
 
-	void *kernel_index; /* tree, by id */
-	struct gp_live_kernel *last_kernel;
-	struct gp_live_kernel **kernels;
-	uint32_t kernel_count, kernel_capacity;
-	struct gp_live_kernel other_kernels; /* beyond those that are told apart */
-	struct gp_live_flow all_kernels, graphs, sets, copies[GP_COPY_KINDS];
-	uint64_t own_kernels; /* that a launch of their own started: not of graphs */
-
+	struct gp_sums sums; /* those of graphs all under the number 0 */
 	struct gp_api_table api_names;
-	struct gp_live_api *apis[65536 / GP_API_TABLE_PAGE];
-	uint64_t newest_call_ticks, newest_operation_ns; /* their ends */
+	struct gp_live_names kernel_names, thread_names;
+	uint64_t newest_operation_ns; /* its end */
 
 	struct gp_live_device *devices;
 	uint32_t device_count, device_capacity;
-	struct gp_live_thread *threads; /* that have a name, by id */
-	uint32_t thread_count, thread_capacity;
-	struct gp_live_launch *open; /* launches without a record, as far as it was looked for */
+	struct gp_live_launch *open; /* launches that had no record at a check */
 	uint32_t open_count, open_capacity;
 
 	struct gp_live_memory memory;
-	struct gp_live_busy busy;
 	struct gp_live_ranges ranges;
 	struct gp_live_interval interval;
 };
@@ -115,17 +96,17 @@ int gp_live_settle(struct gp_live *live);
 int gp_live_end_interval(struct gp_live *live, uint64_t now_ns, bool is_over);
 void gp_live_next_interval(struct gp_live *live);
 
-/* What came in the interval. */
-struct gp_live_sum gp_live_gained(const struct gp_live_flow *flow);
+struct gp_live_flow gp_live_flow_of(const struct gp_sum *sum);
+
+/* The values of the interval alone. */
+struct gp_sum_values gp_live_gained(const struct gp_live_flow *flow);
 
 /*
- * Calls that returned no error and were not captured, in all and in the interval, of those classes
- * (bits 1 << enum gp_api_class).
+ * All sums of a kind together: of calls those of some classes (bits 1 << enum gp_api_class), of
+ * copies those of some kinds (bits 1 << copy_kind).
  */
-struct gp_live_flow gp_live_calls(const struct gp_live *live, uint32_t classes);
-
-/* All calls, also those that failed or were captured. */
-struct gp_live_flow gp_live_all_calls(const struct gp_live *live);
+#define GP_LIVE_ALL UINT32_MAX
+struct gp_live_flow gp_live_flow(const struct gp_live *live, enum gp_sum_kind kind, uint32_t which);
 
 /*
  * Launches whose kernels have not come yet, as far as the numbers tell: of all, or of those that

@@ -5,7 +5,6 @@
 
 #include "report/stream/live.h"
 
-#define API_PAGES (65536u / GP_API_TABLE_PAGE)
 #define NS_PER_S  1e9
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -77,7 +76,7 @@ static uint64_t last_sign_ns(const struct gp_live *l)
 {
 	uint64_t last_ns = l->last_anchor.slots != 0 ? l->last_anchor.monotonic_ns : 0;
 	uint64_t ends_ns[] = {
-		gp_live_from_ticks(l, l->newest_call_ticks),
+		gp_live_from_ticks(l, l->sums.last_ticks),
 		gp_live_from_ticks(l, l->end_ticks),
 		gp_live_from_cupti(l, l->newest_operation_ns),
 	};
@@ -106,25 +105,44 @@ int gp_live_settle(struct gp_live *l)
 				      : 0;
 	int result = gp_live_memory_settle(&l->memory);
 
-	return result == 0 ? gp_live_busy_count(&l->busy, counted_ns) : result;
+	return result == 0 ? gp_cover_settle(&l->sums.cover, counted_ns) : result;
 }
 
-static int end_busy_window(struct gp_live *l, bool is_over)
+/* How long the device was busy in all settled time. */
+static uint64_t busy_until_now(const struct gp_live *l, uint16_t device)
 {
-	uint64_t start_ns = to_cupti(l, l->interval.start_ns);
-	uint64_t end_ns = to_cupti(l, l->interval.end_ns);
+	const struct gp_cover *cover = &l->sums.cover;
+
+	for (uint32_t i = 0; i < cover->device_count; i++)
+		if (cover->devices[i].device == device)
+			return cover->devices[i].settled_ns;
+	return 0;
+}
+
+static int end_busy_span(struct gp_live *l, bool is_over)
+{
+	struct gp_live_interval *interval = &l->interval;
+	uint64_t end_ns = to_cupti(l, interval->end_ns);
+	int result;
 
 	if (!is_over)
 		end_ns -= gp_live_delay_ns(l) < end_ns ? gp_live_delay_ns(l) : end_ns;
-	return gp_live_busy_end_window(&l->busy, start_ns, end_ns);
+	interval->busy_start_ns = interval->busy_end_ns != 0 ? interval->busy_end_ns
+							     : to_cupti(l, interval->start_ns);
+	interval->busy_end_ns = end_ns > interval->busy_start_ns ? end_ns : interval->busy_start_ns;
+	result = gp_cover_settle(&l->sums.cover, interval->busy_end_ns);
+	for (uint32_t i = 0; i < l->device_count; i++) {
+		struct gp_live_device *device = &l->devices[i];
+
+		device->busy_ns = busy_until_now(l, device->id) - device->busy_before_ns;
+		device->busy_before_ns += device->busy_ns;
+	}
+	return result;
 }
 
-/* Devices are known by what they did, and what was allocated there, too. */
+/* Devices are also known by their allocations. */
 static int meet_devices(struct gp_live *l)
 {
-	for (uint32_t i = 0; i < l->busy.device_count; i++)
-		if (!gp_live_device(l, l->busy.devices[i].device))
-			return -ENOMEM;
 	for (uint32_t i = 0; i < l->memory.row_count; i++)
 		if (l->memory.rows[i].device != GP_LIVE_HOST &&
 		    !gp_live_device(l, (uint16_t)l->memory.rows[i].device))
@@ -145,77 +163,74 @@ int gp_live_end_interval(struct gp_live *l, uint64_t now_ns, bool is_over)
 	if (interval->end_ns < interval->start_ns)
 		interval->end_ns = interval->start_ns;
 	if (result == 0)
-		result = end_busy_window(l, is_over);
+		result = end_busy_span(l, is_over);
 	return result == 0 ? meet_devices(l) : result;
-}
-
-static void pass(struct gp_live_flow *flow)
-{
-	flow->before = flow->now;
 }
 
 void gp_live_next_interval(struct gp_live *l)
 {
-	for (uint32_t i = 0; i < l->kernel_count; i++)
-		pass(&l->kernels[i]->flow);
-	for (size_t i = 0; i < GP_COPY_KINDS; i++)
-		pass(&l->copies[i]);
-	pass(&l->other_kernels.flow);
-	pass(&l->all_kernels);
-	pass(&l->graphs);
-	pass(&l->sets);
-	for (uint32_t page = 0; page < API_PAGES; page++)
-		for (uint32_t i = 0; l->apis[page] && i < GP_API_TABLE_PAGE; i++) {
-			pass(&l->apis[page][i].all);
-			pass(&l->apis[page][i].done);
-		}
+	gp_sums_mark(&l->sums);
 	l->interval.start_ns = l->interval.end_ns;
 	l->interval.is_first = false;
 }
 
-struct gp_live_sum gp_live_gained(const struct gp_live_flow *flow)
+/* ---- sums of sums ---- */
+
+struct gp_live_flow gp_live_flow_of(const struct gp_sum *sum)
 {
-	return (struct gp_live_sum){flow->now.count - flow->before.count,
-				    flow->now.ns - flow->before.ns,
-				    flow->now.bytes - flow->before.bytes};
+	return (struct gp_live_flow){gp_sum_values(sum), sum->before};
 }
 
-static void join(struct gp_live_flow *flow, const struct gp_live_flow *other)
+struct gp_sum_values gp_live_gained(const struct gp_live_flow *flow)
 {
-	flow->now.count += other->now.count;
-	flow->before.count += other->before.count;
+	return (struct gp_sum_values){
+		flow->now.count - flow->before.count,
+		flow->now.done - flow->before.done,
+		flow->now.ns - flow->before.ns,
+		flow->now.bytes - flow->before.bytes,
+	};
 }
 
-static uint8_t class_of(const struct gp_live *l, uint32_t api)
+static bool is_among(const struct gp_live *l, const struct gp_sum *sum, uint32_t which)
 {
-	return gp_api_table_find(&l->api_names, (uint16_t)api).class;
+	uint32_t bit = 0;
+
+	if (sum->kind == GP_SUM_CALL)
+		bit = gp_api_table_find(&l->api_names, sum->first.call.api).class;
+	else if (sum->kind == GP_SUM_COPY && sum->first.copy.copy_kind < GP_COPY_KINDS)
+		bit = sum->first.copy.copy_kind;
+	return which >> bit & 1;
 }
 
-struct gp_live_flow gp_live_calls(const struct gp_live *l, uint32_t classes)
+static void add(struct gp_sum_values *values, struct gp_sum_values other)
+{
+	values->count += other.count;
+	values->done += other.done;
+	values->ns += other.ns;
+	values->bytes += other.bytes;
+}
+
+struct gp_live_flow gp_live_flow(const struct gp_live *l, enum gp_sum_kind kind, uint32_t which)
 {
 	struct gp_live_flow flow = {0};
 
-	for (uint32_t page = 0; page < API_PAGES; page++)
-		for (uint32_t i = 0; l->apis[page] && i < GP_API_TABLE_PAGE; i++)
-			if (classes >> class_of(l, page * GP_API_TABLE_PAGE + i) & 1)
-				join(&flow, &l->apis[page][i].done);
-	return flow;
-}
+	for (uint32_t i = 0; i <= l->sums.count; i++) {
+		const struct gp_sum *sum =
+			i < l->sums.count ? l->sums.sums[i] : l->sums.others[kind];
 
-struct gp_live_flow gp_live_all_calls(const struct gp_live *l)
-{
-	struct gp_live_flow flow = {0};
-
-	for (uint32_t page = 0; page < API_PAGES; page++)
-		for (uint32_t i = 0; l->apis[page] && i < GP_API_TABLE_PAGE; i++)
-			join(&flow, &l->apis[page][i].all);
+		if (!sum || sum->kind != kind || !is_among(l, sum, which))
+			continue;
+		add(&flow.now, gp_sum_values(sum));
+		add(&flow.before, sum->before);
+	}
 	return flow;
 }
 
 uint64_t gp_live_in_flight(const struct gp_live *l, bool of_all, uint64_t lost)
 {
-	struct gp_live_flow calls = gp_live_calls(l, 1u << GP_API_LAUNCH);
-	uint64_t launches = of_all ? calls.now.count : calls.before.count;
+	struct gp_live_flow calls = gp_live_flow(l, GP_SUM_CALL, 1u << GP_API_LAUNCH);
+	uint64_t launches = of_all ? calls.now.done : calls.before.done;
+	uint64_t known = l->sums.own_kernels + lost;
 
-	return launches > l->own_kernels + lost ? launches - l->own_kernels - lost : 0;
+	return launches > known ? launches - known : 0;
 }

@@ -157,11 +157,11 @@ static void print_ages(FILE *out, const struct gp_page *page)
 {
 	const struct gp_live *l = page->live;
 
-	if (l->newest_call_ticks == 0)
+	if (l->sums.last_ticks == 0)
 		fputs("no CUDA call yet", out);
 	else
 		fprintf(out, "last call %s",
-			ago(page, gp_live_from_ticks(l, l->newest_call_ticks)).text);
+			ago(page, gp_live_from_ticks(l, l->sums.last_ticks)).text);
 	if (l->newest_operation_ns == 0)
 		fputs(", no GPU record yet", out);
 	else
@@ -233,28 +233,19 @@ static const struct gp_table_column device_columns[] = {
 static const struct gp_table_head device_head = {"top-devices", NULL, device_columns,
 						 COUNT(device_columns)};
 
-static const struct gp_live_busy_device *busy_of(const struct gp_live *l, uint16_t device)
-{
-	for (uint32_t i = 0; i < l->busy.device_count; i++)
-		if (l->busy.devices[i].device == device)
-			return &l->busy.devices[i];
-	return NULL;
-}
-
 /*
  * Launches without a record: whether the device is busy with them cannot be told, whatever it did
  * before them.
  */
-static struct gp_value busy_percent(const struct gp_page *page, uint16_t device)
+static struct gp_value busy_percent(const struct gp_page *page, const struct gp_live_device *device)
 {
-	const struct gp_live_busy *busy = &page->live->busy;
-	const struct gp_live_busy_device *row = busy_of(page->live, device);
-	uint64_t window_ns = busy->window_end_ns - busy->window_start_ns;
-	bool is_known = row && row->window_busy_ns > 0, is_silent = silent_launches(page) > 0;
+	const struct gp_live_interval *interval = &page->live->interval;
+	uint64_t span_ns = interval->busy_end_ns - interval->busy_start_ns;
+	bool is_known = device->busy_ns > 0, is_silent = silent_launches(page) > 0;
 
-	if (window_ns > 0 && is_silent && !(is_known && gp_page_is_over(page)))
+	if (span_ns > 0 && is_silent && !(is_known && gp_page_is_over(page)))
 		return gp_value_text("?");
-	return gp_value_percent(is_known ? (double)row->window_busy_ns : 0, (double)window_ns);
+	return gp_value_percent((double)device->busy_ns, (double)span_ns);
 }
 
 static void put_device(struct gp_table *table, const struct gp_page *page,
@@ -264,7 +255,7 @@ static void put_device(struct gp_table *table, const struct gp_page *page,
 		gp_live_memory_row(&page->live->memory, device->id, GP_MEMORY_OF_DEVICE);
 
 	gp_table_put_whole(table, device->id);
-	gp_table_cell(table, busy_percent(page, device->id));
+	gp_table_cell(table, busy_percent(page, device));
 	gp_table_put_whole(table, row ? row->now_bytes : 0);
 	gp_table_put_whole(table, row ? row->peak_bytes : 0);
 	gp_table_put_whole(table, row ? row->blocks : 0);
@@ -347,11 +338,12 @@ static void add_piece(struct gp_paragraph *paragraph, const struct gp_page *page
 }
 
 static void add_flow(struct gp_paragraph *paragraph, const struct gp_page *page, const char *name,
-		     const struct gp_live_flow *flow)
+		     enum gp_sum_kind kind, uint32_t which)
 {
-	struct gp_live_sum gained = gp_live_gained(flow);
+	struct gp_live_flow flow = gp_live_flow(page->live, kind, which);
+	struct gp_sum_values gained = gp_live_gained(&flow);
 
-	if (flow->now.count > 0)
+	if (flow.now.count > 0)
 		add_piece(paragraph, page, name, gained.count, gained.bytes);
 }
 
@@ -360,21 +352,22 @@ static void print_rates(FILE *out, const struct gp_page *page)
 	struct gp_paragraph paragraph = {.out = out,
 					 .columns = page->columns ? page->columns : COLUMNS};
 	const struct gp_live *l = page->live;
-	struct gp_live_flow launches = gp_live_calls(l, 1u << GP_API_LAUNCH);
-	struct gp_live_flow graphs = gp_live_calls(l, 1u << GP_API_GRAPH_LAUNCH);
-	struct gp_live_flow calls = gp_live_all_calls(l);
+	struct gp_live_flow launches = gp_live_flow(l, GP_SUM_CALL, 1u << GP_API_LAUNCH);
+	struct gp_live_flow graphs = gp_live_flow(l, GP_SUM_CALL, 1u << GP_API_GRAPH_LAUNCH);
+	struct gp_live_flow kernels = gp_live_flow(l, GP_SUM_KERNEL, GP_LIVE_ALL);
 	uint64_t silent = silent_launches(page);
 	char text[64];
 
-	add_piece(&paragraph, page, "launches", gp_live_gained(&launches).count, 0);
-	add_flow(&paragraph, page, "graph launches", &graphs);
-	add_piece(&paragraph, page, "kernels", gp_live_gained(&l->all_kernels).count, 0);
+	add_piece(&paragraph, page, "launches", gp_live_gained(&launches).done, 0);
+	if (graphs.now.done > 0)
+		add_piece(&paragraph, page, "graph launches", gp_live_gained(&graphs).done, 0);
+	add_piece(&paragraph, page, "kernels", gp_live_gained(&kernels).count, 0);
 	for (uint8_t i = 0; i < GP_COPY_KINDS; i++) {
 		snprintf(text, sizeof(text), "copies %s", gp_copy_kind_name(i));
-		add_flow(&paragraph, page, text, &l->copies[i]);
+		add_flow(&paragraph, page, text, GP_SUM_COPY, 1u << i);
 	}
-	add_flow(&paragraph, page, "memsets", &l->sets);
-	add_flow(&paragraph, page, "recorded calls", &calls);
+	add_flow(&paragraph, page, "memsets", GP_SUM_SET, GP_LIVE_ALL);
+	add_flow(&paragraph, page, "recorded calls", GP_SUM_CALL, GP_LIVE_ALL);
 	if (silent > 0) {
 		snprintf(text, sizeof(text), "%s %s without GPU record",
 			 gp_format_count(silent).text, silent == 1 ? "launch" : "launches");
@@ -451,13 +444,7 @@ static void print_open(FILE *out, const struct gp_page *page)
 
 /* ---- calls that wait ---- */
 
-static int compare_calls(const void *a, const void *b, const void *context)
-{
-	const struct gp_record_waiting *left = a, *right = b;
-
-	(void)context;
-	return (left->start_ticks > right->start_ticks) - (left->start_ticks < right->start_ticks);
-}
+GP_COMPARE_BY(compare_calls, struct gp_record_waiting, start_ticks)
 
 static void print_call(FILE *out, const struct gp_page *page, const struct gp_record_waiting *call)
 {

@@ -19,10 +19,10 @@ static const struct gp_table_head head = {"top", NULL, columns, COUNT(columns)};
 /* Kernels whose names read the same. */
 struct row {
 	const char *name;
-	struct gp_live_sum gained, total;
+	struct gp_sum_values gained, total;
 };
 
-static void join(struct gp_live_sum *sum, const struct gp_live_sum *other)
+static void join(struct gp_sum_values *sum, const struct gp_sum_values *other)
 {
 	sum->count += other->count;
 	sum->ns += other->ns;
@@ -46,26 +46,32 @@ static int compare_times(const void *a, const void *b, const void *context)
 	return (left->total.ns < right->total.ns) - (left->total.ns > right->total.ns);
 }
 
-static void add_row(struct row *rows, uint32_t *count, const char *name,
-		    const struct gp_live_flow *flow)
+static void add_row(struct row *rows, uint32_t *count, const char *name, struct gp_live_flow flow)
 {
-	if (flow->now.count > 0)
-		rows[(*count)++] = (struct row){name, gp_live_gained(flow), flow->now};
+	if (flow.now.count > 0)
+		rows[(*count)++] = (struct row){name, gp_live_gained(&flow), flow.now};
 }
 
 static uint32_t collect(struct row *rows, const struct gp_page *page)
 {
 	const struct gp_live *l = page->live;
+	const struct gp_sum *others = l->sums.others[GP_SUM_KERNEL];
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < l->kernel_count; i++) {
-		const char *name = l->kernels[i]->name;
+	for (uint32_t i = 0; i < l->sums.count; i++) {
+		const struct gp_sum *sum = l->sums.sums[i];
+		const char *name;
 
+		if (sum->kind != GP_SUM_KERNEL)
+			continue;
+		name = gp_live_kernel_name(l, sum->first.kernel.name_id);
 		add_row(rows, &count, name ? gp_names_short(page->names, name) : "(unknown kernel)",
-			&l->kernels[i]->flow);
+			gp_live_flow_of(sum));
 	}
-	add_row(rows, &count, "(kernels beyond the first 65,536 names)", &l->other_kernels.flow);
-	add_row(rows, &count, "[graph]", &l->graphs);
+	if (others)
+		add_row(rows, &count, "(kernels beyond the first 65,536 names)",
+			gp_live_flow_of(others));
+	add_row(rows, &count, "[graph]", gp_live_flow(l, GP_SUM_GRAPH, GP_LIVE_ALL));
 	return count;
 }
 
@@ -87,7 +93,7 @@ static int join_equal_names(struct row *rows, uint32_t *count)
 	return gp_array_sort(rows, kept, sizeof(*rows), compare_times, NULL);
 }
 
-static struct gp_value average(const struct gp_live_sum *sum)
+static struct gp_value average(const struct gp_sum_values *sum)
 {
 	return sum->count > 0 ? gp_value_real((double)sum->ns / (double)sum->count)
 			      : gp_value_none();
@@ -133,7 +139,7 @@ static int print_rows(FILE *out, const struct gp_page *page, const struct row *r
 
 int gp_page_print_kernels(FILE *out, const struct gp_page *page)
 {
-	struct row *rows = calloc((size_t)page->live->kernel_count + 2, sizeof(*rows));
+	struct row *rows = calloc((size_t)page->live->sums.count + 2, sizeof(*rows));
 	uint32_t count;
 	int result;
 

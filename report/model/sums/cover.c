@@ -42,7 +42,8 @@ static struct gp_cover_device *device_of(struct gp_cover *c, uint32_t device)
 	    0)
 		return NULL;
 	found = &c->devices[c->device_count];
-	*found = (struct gp_cover_device){.device = device, .capacity = FIRST_TIMES};
+	*found = (struct gp_cover_device){
+		.device = device, .capacity = FIRST_TIMES, .settled_until_ns = c->settled_until_ns};
 	found->times = calloc(FIRST_TIMES, sizeof(*found->times));
 	if (!found->times)
 		return NULL;
@@ -117,13 +118,7 @@ static int join_ordered(struct gp_cover *c, struct gp_cover_device *d,
 	return 0;
 }
 
-static int compare_times(const void *a, const void *b, const void *context)
-{
-	const struct gp_interval *left = a, *right = b;
-
-	(void)context;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+GP_COMPARE_BY(compare_times, struct gp_interval, start_ns)
 
 static int join(struct gp_cover *c, struct gp_cover_device *d)
 {
@@ -148,35 +143,64 @@ int gp_cover_join(struct gp_cover *c)
 	return result;
 }
 
-/* ---- what is not kept any more ---- */
+/* ---- settling: sums in place of times ---- */
 
-/* The older half of a device's is summed up. */
-static void sum_up(struct gp_cover *c, struct gp_cover_device *d)
+/* Length of a device's times before a time by which all of its settled times have ended. */
+static uint64_t length_until(const struct gp_cover_device *d, uint64_t until_ns)
 {
-	uint32_t gone = d->count / 2;
+	uint64_t ns = d->settled_ns;
 
-	if (gone == 0)
-		return;
-	if (d->settled_ns == 0)
-		d->settled_from_ns = d->times[0].start_ns;
-	for (uint32_t i = 0; i < gone; i++)
-		d->settled_ns += d->times[i].end_ns - d->times[i].start_ns;
-	d->settled_until_ns = d->times[gone - 1].end_ns;
-	memmove(d->times, d->times + gone, (d->count - gone) * sizeof(*d->times));
-	d->count -= gone;
-	c->kept -= gone;
+	for (uint32_t i = 0; i < d->count && d->times[i].start_ns < until_ns; i++)
+		ns += (d->times[i].end_ns < until_ns ? d->times[i].end_ns : until_ns) -
+		      d->times[i].start_ns;
+	return ns;
 }
 
-/* What waits is older than some of what would be summed up. */
-static int sum_up_if_many(struct gp_cover *c)
+static void settle(struct gp_cover *c, struct gp_cover_device *d, uint64_t until_ns)
+{
+	uint32_t gone = 0;
+
+	if (until_ns <= d->settled_until_ns)
+		return;
+	if (d->settled_ns == 0 && d->count > 0)
+		d->settled_from_ns = d->times[0].start_ns;
+	d->settled_ns = length_until(d, until_ns);
+	d->settled_until_ns = until_ns;
+	while (gone < d->count && d->times[gone].end_ns <= until_ns)
+		gone++;
+	d->count -= gone;
+	c->kept -= gone;
+	if (gone > 0)
+		memmove(d->times, d->times + gone, d->count * sizeof(*d->times));
+	if (d->count > 0 && d->times[0].start_ns < until_ns)
+		d->times[0].start_ns = until_ns;
+}
+
+int gp_cover_settle(struct gp_cover *c, uint64_t until_ns)
+{
+	int result = gp_cover_join(c);
+
+	for (uint32_t i = 0; i < c->device_count && result == 0; i++)
+		settle(c, &c->devices[i], until_ns);
+	if (until_ns > c->settled_until_ns)
+		c->settled_until_ns = until_ns;
+	return result;
+}
+
+/* The older half of each device; waiting times may be older, and are joined before. */
+static int settle_if_many(struct gp_cover *c)
 {
 	int result;
 
 	if (c->kept <= GP_COVER_TIMES)
 		return 0;
 	result = gp_cover_join(c);
-	for (uint32_t i = 0; i < c->device_count; i++)
-		sum_up(c, &c->devices[i]);
+	for (uint32_t i = 0; i < c->device_count; i++) {
+		struct gp_cover_device *d = &c->devices[i];
+
+		if (d->count > 1)
+			settle(c, d, d->times[d->count / 2 - 1].end_ns);
+	}
 	return result;
 }
 
@@ -273,7 +297,7 @@ int gp_cover_add_apart(struct gp_cover *c, uint32_t device, uint64_t start_ns, u
 
 	if (d)
 		c->last = (uint32_t)(d - c->devices);
-	return result == 0 ? sum_up_if_many(c) : result;
+	return result == 0 ? settle_if_many(c) : result;
 }
 
 static bool is_behind(const struct gp_cover_device *d, struct gp_interval time)
@@ -308,7 +332,7 @@ static int take_device(struct gp_cover *c, struct gp_cover *from, struct gp_cove
 	if (result == 0)
 		result = append(c, d, taken->times + at, taken->count - at);
 	taken->count = 0;
-	return result == 0 ? sum_up_if_many(c) : result;
+	return result == 0 ? settle_if_many(c) : result;
 }
 
 int gp_cover_take(struct gp_cover *c, struct gp_cover *from)
@@ -322,17 +346,6 @@ int gp_cover_take(struct gp_cover *c, struct gp_cover *from)
 }
 
 /* ---- what it comes to ---- */
-
-/* Of all of it, the part before a time by which what is not kept has ended. */
-static uint64_t length_until(const struct gp_cover_device *d, uint64_t until_ns)
-{
-	uint64_t ns = d->settled_ns;
-
-	for (uint32_t i = 0; i < d->count && d->times[i].start_ns < until_ns; i++)
-		ns += (d->times[i].end_ns < until_ns ? d->times[i].end_ns : until_ns) -
-		      d->times[i].start_ns;
-	return ns;
-}
 
 bool gp_cover_span(const struct gp_cover *cover, struct gp_interval *span)
 {

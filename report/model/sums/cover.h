@@ -39,8 +39,9 @@ struct gp_cover_device {
 struct gp_cover {
 	struct gp_cover_device *devices; /* in the order in which they were met */
 	uint32_t device_count, device_capacity;
-	uint32_t last; /* device that was met */
-	uint64_t kept; /* of all devices */
+	uint32_t last;             /* device that was met */
+	uint64_t kept;             /* of all devices */
+	uint64_t settled_until_ns; /* of devices that are yet to come */
 	struct gp_interval *scratch;
 	uint32_t scratch_capacity;
 };
@@ -72,6 +73,12 @@ int gp_cover_take(struct gp_cover *cover, struct gp_cover *from);
 
 /* What waits is joined, before anything is asked.  Returns as the above. */
 int gp_cover_join(struct gp_cover *cover);
+
+/*
+ * The part before that time becomes a sum, `settled_ns` of each device: the part of a time that is
+ * added later and lies there is late, of new devices, too.  Returns as the above.
+ */
+int gp_cover_settle(struct gp_cover *cover, uint64_t until_ns);
 
 /* From when to when devices had something to do, all together; false: none had. */
 bool gp_cover_span(const struct gp_cover *cover, struct gp_interval *span);

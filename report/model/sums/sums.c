@@ -226,6 +226,25 @@ int gp_sums_range(struct gp_sums *s, const union gp_any_record *record)
 	return 0;
 }
 
+/* ---- values at two times ---- */
+
+struct gp_sum_values gp_sum_values(const struct gp_sum *sum)
+{
+	uint64_t count = sum->spread.count + sum->untimed, others = sum->captured + sum->failed;
+
+	return (struct gp_sum_values){count, others < count ? count - others : 0,
+				      sum->spread.total_ns, sum->bytes};
+}
+
+void gp_sums_mark(struct gp_sums *s)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		s->sums[i]->before = gp_sum_values(s->sums[i]);
+	for (size_t i = 0; i < GP_SUM_KINDS; i++)
+		if (s->others[i])
+			s->others[i]->before = gp_sum_values(s->others[i]);
+}
+
 static_assert(offsetof(struct gp_record_copy, device_id) ==
 			      offsetof(struct gp_record_kernel, device_id) &&
 		      offsetof(struct gp_record_memset, device_id) ==

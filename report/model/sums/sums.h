@@ -29,15 +29,22 @@ enum gp_sum_kind {
 /* So many are told apart; what else there is, is one for each kind. */
 #define GP_SUM_LIMIT 65536u
 
+struct gp_sum_values {
+	uint64_t count; /* timed or not */
+	uint64_t done;  /* calls without those that failed or became a node of a graph */
+	uint64_t ns, bytes;
+};
+
 struct gp_sum {
 	uint64_t key; /* which; GP_SUM_OTHERS: those beyond the limit */
 	uint64_t untimed;
 	uint64_t bytes, timed_bytes, least_bytes, most_bytes; /* copies and sets */
-	uint64_t captured;          /* calls that became a node of a graph */
-	uint64_t failed;            /* calls that returned an error; "not ready" is an answer */
-	uint32_t detail;            /* as gp_op has it; of a copy, once there is a model */
-	uint8_t kind;               /* enum gp_sum_kind */
-	struct gp_histogram spread; /* of those that have times */
+	uint64_t captured;           /* calls that became a node of a graph */
+	uint64_t failed;             /* calls that returned an error; "not ready" is an answer */
+	uint32_t detail;             /* as gp_op has it; of a copy, once there is a model */
+	uint8_t kind;                /* enum gp_sum_kind */
+	struct gp_sum_values before; /* at the last gp_sums_mark() */
+	struct gp_histogram spread;  /* of those that have times */
 	union gp_any_record
 		/* one of them: of a call and a kernel api and name_id are all that is alike */
 		first;
@@ -76,6 +83,11 @@ int gp_sums_copy(struct gp_sums *sums, const union gp_any_record *record);
 int gp_sums_memset(struct gp_sums *sums, const union gp_any_record *record);
 int gp_sums_graph(struct gp_sums *sums, const union gp_any_record *record);
 int gp_sums_range(struct gp_sums *sums, const union gp_any_record *record);
+
+struct gp_sum_values gp_sum_values(const struct gp_sum *sum);
+
+/* From now on `before` of each sum is its present values. */
+void gp_sums_mark(struct gp_sums *sums);
 
 /* Adds all that another one has but its times.  Returns 0 or -ENOMEM. */
 int gp_sums_join(struct gp_sums *sums, const struct gp_sums *other);

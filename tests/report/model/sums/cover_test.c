@@ -224,6 +224,43 @@ static void test_several_covers_of_many_times(void **state)
 	free_covers(covers, 2);
 }
 
+static void settle(struct gp_cover *cover, uint64_t until_ns, uint64_t ns, uint64_t late_ns)
+{
+	assert_int_equal(gp_cover_settle(cover, until_ns), 0);
+	assert_int_equal(cover->devices[0].settled_ns, ns);
+	assert_int_equal(cover->devices[0].late_ns, late_ns);
+}
+
+/* Times count where they lie, before and after what is settled. */
+static void test_settled_times(void **state)
+{
+	struct gp_cover cover = {0};
+
+	(void)state;
+	add(&cover, 0, 1900, 3500);
+	add(&cover, 0, 2500, 2600);
+	settle(&cover, 2000, 100, 0);
+	settle(&cover, 1500, 100, 0);
+	settle(&cover, 3000, 1100, 0);
+	assert_int_equal(ns_of(&cover, 0), 1600);
+	add(&cover, 0, 2900, 3600); /* 100 ns too late, and 100 ns more */
+	settle(&cover, 4000, 1700, 100);
+	settle(&cover, 5000, 1700, 100);
+	gp_cover_free(&cover);
+}
+
+/* Of a device that comes after others are settled, too. */
+static void test_settled_before_a_device_comes(void **state)
+{
+	struct gp_cover cover = {0};
+
+	(void)state;
+	assert_int_equal(gp_cover_settle(&cover, 3000), 0);
+	add(&cover, 0, 1000, 3800);
+	settle(&cover, 4000, 800, 2000);
+	gp_cover_free(&cover);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +270,8 @@ int main(void)
 		cmocka_unit_test(test_what_another_has_is_taken),
 		cmocka_unit_test(test_times_that_go_back),
 		cmocka_unit_test(test_what_waits_is_not_late),
+		cmocka_unit_test(test_settled_times),
+		cmocka_unit_test(test_settled_before_a_device_comes),
 		cmocka_unit_test(test_several_covers),
 		cmocka_unit_test(test_several_covers_of_many_times),
 	};

@@ -272,6 +272,26 @@ static uint32_t *order_indices(const struct ordering *o, uint32_t count)
 	return merge_as_they_stand(o, indices, count);
 }
 
+const void *gp_array_find(const void *array, uint32_t count, size_t element_bytes,
+			  gp_array_compare *compare, const void *key)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const char *element = (const char *)array + middle * element_bytes;
+		int order = compare(element, key, NULL);
+
+		if (order == 0)
+			return element;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
 uint32_t *gp_array_order(const void *array, uint32_t count, size_t element_bytes,
 			 gp_array_compare *compare, const void *context)
 {

@@ -79,6 +79,26 @@ static inline uint32_t gp_array_lower_bound_near(const void *array, uint32_t cou
 /* <0, 0, >0 as for qsort, for elements a and b. */
 typedef int gp_array_compare(const void *a, const void *b, const void *context);
 
+/* Defines a comparison by one member, or by a second one where the first is equal. */
+#define GP_COMPARE_BY(name, type, member) GP_COMPARE_BY_TWO(name, type, member, member)
+#define GP_COMPARE_BY_TWO(name, type, first, second)                                               \
+	static int name(const void *a, const void *b, const void *context)                         \
+	{                                                                                          \
+		const type *left = a, *right = b;                                                  \
+                                                                                                   \
+		(void)context;                                                                     \
+		if (left->first != right->first)                                                   \
+			return left->first < right->first ? -1 : 1;                                \
+		return (left->second > right->second) - (left->second < right->second);            \
+	}
+
+/*
+ * The element that equals the key, an element itself, of elements in the order of the comparison;
+ * NULL: there is none.
+ */
+const void *gp_array_find(const void *array, uint32_t count, size_t element_bytes,
+			  gp_array_compare *compare, const void *key);
+
 /*
  * The indices 0..count-1 in the order of their elements, stable; gp_spill_free() frees them. NULL:
  * no memory.

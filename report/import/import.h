@@ -21,7 +21,8 @@ struct gp_importer {
 	 * joined, with its recorder and what that does not say.  Returns 0, or a negative errno
 	 * value with one line for the user in message.
 	 */
-	int (*load)(const char *path, struct gp_load *load, char *message, size_t message_bytes);
+	int (*load)(const char *path, struct gp_model_builder *b, char *message,
+		    size_t message_bytes);
 };
 
 /*

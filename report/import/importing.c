@@ -10,9 +10,9 @@
 #include "report/symbols/python_code.h"
 #include "report/base/spill_memory.h"
 
-void gp_importing_begin(struct gp_importing *im, struct gp_load *load)
+void gp_importing_begin(struct gp_importing *im, struct gp_model_builder *b)
 {
-	*im = (struct gp_importing){.load = load, .first_ns = UINT64_MAX};
+	*im = (struct gp_importing){.builder = b, .first_ns = UINT64_MAX};
 }
 
 void gp_importing_free(struct gp_importing *im)
@@ -43,7 +43,7 @@ int gp_import_record_of(struct gp_importing *im, uint32_t thread_id, enum gp_rec
 			union gp_any_record *record)
 {
 	record->head.kind = (uint8_t)kind;
-	return gp_take_record(im->load, &(struct gp_record_view){record, NULL, thread_id});
+	return gp_take_record(im->builder, &(struct gp_record_view){record, NULL, thread_id});
 }
 
 int gp_import_record(struct gp_importing *im, enum gp_record_kind kind, union gp_any_record *record)
@@ -62,7 +62,7 @@ int gp_import_string(struct gp_importing *im, enum gp_string_space space, uint32
 		.length_bytes = (uint32_t)bytes,
 	};
 
-	return gp_take_string(im->load, &string, text);
+	return gp_take_string(im->builder, &string, text);
 }
 
 int gp_import_info(struct gp_importing *im, enum gp_info info, const char *text)
@@ -73,8 +73,8 @@ int gp_import_info(struct gp_importing *im, enum gp_info info, const char *text)
 int gp_import_recorder(struct gp_importing *im, const char *recorder, uint32_t unknown,
 		       const char *note)
 {
-	im->load->model->recorder = recorder;
-	im->load->model->unknown = unknown;
+	im->builder->model->recorder = recorder;
+	im->builder->model->unknown = unknown;
 	return note ? gp_import_info(im, GP_INFO_NOTE, note) : 0;
 }
 
@@ -265,7 +265,7 @@ int gp_import_call(struct gp_importing *im, const struct gp_import_call *call)
 /* The index in the model's texts; GP_NONE: no memory. */
 static uint32_t counter_text(struct gp_importing *im, const char *text)
 {
-	struct gp_model *m = im->load->model;
+	struct gp_model *m = im->builder->model;
 	bool is_new;
 	uint32_t number = gp_texts_number(&im->counters, text, strlen(text), &is_new);
 
@@ -283,7 +283,7 @@ static uint32_t counter_text(struct gp_importing *im, const char *text)
 int gp_import_counter(struct gp_importing *im, uint64_t start_ns, const char *kernel,
 		      const char *counter, double value)
 {
-	struct gp_model *m = im->load->model;
+	struct gp_model *m = im->builder->model;
 	struct gp_counted counted = {.start_ns = start_ns,
 				     .kernel = counter_text(im, kernel),
 				     .counter = counter_text(im, counter),
@@ -341,8 +341,8 @@ static int close_trace(struct gp_importing *im)
 	union gp_any_record record = {0};
 
 	record.end = (struct gp_record_end){.reason = GP_END_EXIT, .ticks = im->last_ns};
-	im->load->model->losses.cut = im->is_cut;
-	return im->is_cut || im->load->model->why_no_end
+	im->builder->model->losses.cut = im->is_cut;
+	return im->is_cut || im->builder->model->why_no_end
 		       ? 0
 		       : gp_import_record(im, GP_RECORD_END, &record);
 }

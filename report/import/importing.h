@@ -48,7 +48,7 @@ struct gp_import_spans {
 };
 
 struct gp_importing {
-	struct gp_load *load;
+	struct gp_model_builder *builder;
 	struct gp_texts kernels, shapes, apis, messages, codes, domains, frames, counters;
 	struct gp_import_spans ranges, functions, looks;
 	uint32_t open_looks[GP_FRAME_DEPTH]; /* that have begun, by index, the innermost last */
@@ -63,7 +63,7 @@ struct gp_importing {
 };
 
 /* Zeros, and first_ns = UINT64_MAX. */
-void gp_importing_begin(struct gp_importing *im, struct gp_load *load);
+void gp_importing_begin(struct gp_importing *im, struct gp_model_builder *b);
 void gp_importing_free(struct gp_importing *im);
 
 /*

@@ -235,7 +235,7 @@ static void count_processes(struct reading *r)
 /* "partial": 1, and why beside it: the trace of which the file is an export has no end. */
 static void take_partial(struct reading *r)
 {
-	struct gp_model *m = r->im->load->model;
+	struct gp_model *m = r->im->builder->model;
 	int64_t is_partial;
 
 	if (take_whole(r->pull, &is_partial) && is_partial != 0 && !m->why_no_end)
@@ -248,7 +248,7 @@ static void take_why_partial(struct reading *r)
 	size_t bytes;
 
 	if (token == GP_PULL_STRING)
-		r->im->load->model->why_no_end = gp_no_end_told(gp_pull_text(r->pull, &bytes));
+		r->im->builder->model->why_no_end = gp_no_end_told(gp_pull_text(r->pull, &bytes));
 	gp_pull_skip(r->pull, token);
 }
 
@@ -340,7 +340,7 @@ static int tell_recorder(const struct reading *r)
 /* What the caching allocator had on a device at most. */
 static int tell_allocator(struct gp_importing *im, uint16_t device)
 {
-	const struct gp_model *m = im->load->model;
+	const struct gp_model *m = im->builder->model;
 	uint64_t reserved = 0, used = 0;
 	char *note;
 
@@ -357,12 +357,12 @@ static int tell_allocator(struct gp_importing *im, uint16_t device)
 		    "PyTorch's caching allocator had at most %s of GPU %u reserved, and %s given to tensors",
 		    gp_format_bytes(reserved).text, device, gp_format_bytes(used).text) < 0)
 		return -ENOMEM;
-	return gp_load_note(im->load, note);
+	return gp_model_builder_note(im->builder, note);
 }
 
 static int tell_allocators(struct gp_importing *im)
 {
-	const struct gp_model *m = im->load->model;
+	const struct gp_model *m = im->builder->model;
 	bool done[GP_DEVICE_LIMIT] = {false};
 	int result = 0;
 
@@ -386,7 +386,7 @@ static int tell_counters(struct gp_importing *im)
 		    (unsigned long long)im->counters_left_out, GP_KINETO_COUNTERS,
 		    GP_KINETO_COUNTER_BYTES - 1) < 0)
 		return -ENOMEM;
-	return gp_load_note(im->load, note);
+	return gp_model_builder_note(im->builder, note);
 }
 
 /*
@@ -427,13 +427,13 @@ static int take(struct gp_importing *im, struct gp_pull *pull)
 
 /* ---- files ---- */
 
-static int read_input(struct gp_input *input, struct gp_load *load)
+static int read_input(struct gp_input *input, struct gp_model_builder *b)
 {
 	struct gp_pull *pull = gp_pull_new(gp_input_read, input);
 	struct gp_importing im;
 	int result;
 
-	gp_importing_begin(&im, load);
+	gp_importing_begin(&im, b);
 	result = pull ? take(&im, pull) : -ENOMEM;
 	gp_importing_free(&im);
 	gp_pull_free(pull);
@@ -460,13 +460,14 @@ static void tell_other_json(const char *path, char *message, size_t message_byte
 			path);
 }
 
-int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t message_bytes)
+int gp_kineto_load(const char *path, struct gp_model_builder *b, char *message,
+		   size_t message_bytes)
 {
 	struct gp_input *input = NULL;
 	int result = gp_input_open(path, &input);
 
 	if (result == 0)
-		result = read_input(input, load);
+		result = read_input(input, b);
 	gp_input_close(input);
 	if (result == -ENODATA)
 		tell_other_json(path, message, message_bytes);

@@ -6,9 +6,10 @@
 
 #include <stddef.h>
 
-struct gp_load;
+struct gp_model_builder;
 
 /* Read a file; as a gp_importer's (import.h). */
-int gp_kineto_load(const char *path, struct gp_load *load, char *message, size_t message_bytes);
+int gp_kineto_load(const char *path, struct gp_model_builder *b, char *message,
+		   size_t message_bytes);
 
 #endif

@@ -11,7 +11,7 @@
 
 static void count_unknown(struct gp_importing *im)
 {
-	im->load->model->losses.unknown_records++;
+	im->builder->model->losses.unknown_records++;
 }
 
 static uint64_t end_of(const struct gp_kineto_event *e)
@@ -237,7 +237,7 @@ static int note_process(struct gp_importing *im, const struct gp_kineto_event *e
 {
 	char text[24];
 
-	if (im->load->model->info[GP_INFO_PID] || !gp_kineto_has(e, GP_KINETO_PID))
+	if (im->builder->model->info[GP_INFO_PID] || !gp_kineto_has(e, GP_KINETO_PID))
 		return 0;
 	snprintf(text, sizeof(text), "%u", gp_kineto_number(e, GP_KINETO_PID, 0));
 	return gp_import_info(im, GP_INFO_PID, text);
@@ -246,7 +246,7 @@ static int note_process(struct gp_importing *im, const struct gp_kineto_event *e
 /* Correlation ids, contexts and streams are numbers of one process. */
 static bool is_of_another_process(const struct gp_importing *im, const struct gp_kineto_event *e)
 {
-	const char *pid = im->load->model->info[GP_INFO_PID];
+	const char *pid = im->builder->model->info[GP_INFO_PID];
 
 	return pid && gp_kineto_has(e, GP_KINETO_PID) &&
 	       strtoul(pid, NULL, 10) != gp_kineto_number(e, GP_KINETO_PID, 0);
@@ -708,7 +708,7 @@ static int name_thread(struct gp_importing *im, const struct gp_kineto_event *e)
 /* Devices are processes, too, of the same name. */
 static int name_process(struct gp_importing *im, const struct gp_kineto_event *e)
 {
-	char **program = &im->load->model->info[GP_INFO_PROGRAM];
+	char **program = &im->builder->model->info[GP_INFO_PROGRAM];
 
 	return *program ? 0 : gp_import_info(im, GP_INFO_PROGRAM, e->label);
 }

@@ -98,7 +98,7 @@ static int note_others(struct gp_nsys_reading *r, const struct census *census)
 		    "the file has %u processes that used CUDA or NVTX: shown is the one with the most work of GPUs, pid %u",
 		    census->count, (uint32_t)(r->process >> 24 & THREAD_BITS)) < 0)
 		return -ENOMEM;
-	return gp_load_note(r->im->load, note);
+	return gp_model_builder_note(r->im->builder, note);
 }
 
 /* -ENODATA: there is nothing of CUDA's or NVTX's in the file. */
@@ -268,14 +268,14 @@ static void explain(int error, bool is_damaged, const char *path, char *message,
 		gp_import_explain(error, path, message, message_bytes);
 }
 
-int gp_nsys_load(const char *path, struct gp_load *load, char *message, size_t message_bytes)
+int gp_nsys_load(const char *path, struct gp_model_builder *b, char *message, size_t message_bytes)
 {
 	struct gp_importing im;
 	struct gp_nsys_reading r = {.im = &im};
 	bool is_damaged = false;
 	int result;
 
-	gp_importing_begin(&im, load);
+	gp_importing_begin(&im, b);
 	result = gp_database_open(path, columns, GP_NSYS_COLUMNS, &r.database);
 	if (result == 0) {
 		result = read_all(&r);

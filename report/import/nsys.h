@@ -8,6 +8,6 @@
 #include "report/model/build/build.h"
 
 /* Read a file; as a gp_importer's (import.h). */
-int gp_nsys_load(const char *path, struct gp_load *load, char *message, size_t message_bytes);
+int gp_nsys_load(const char *path, struct gp_model_builder *b, char *message, size_t message_bytes);
 
 #endif

@@ -223,7 +223,7 @@ static int take_product(void *context, const struct gp_row *row)
 	if (strcmp(name, GP_NSYS_NO_ORDER) == 0)
 		r->unknown |= GP_UNKNOWN_ORDER;
 	if (strcmp(name, GP_NSYS_NO_END) == 0)
-		r->im->load->model->why_no_end =
+		r->im->builder->model->why_no_end =
 			gp_no_end_told(gp_row_text(row, GP_NSYS_value, &bytes));
 	if (strcmp(name, "EXPORT_PRODUCT_NAME") == 0)
 		r->is_own = strcmp(gp_row_text(row, GP_NSYS_value, &bytes), "gpuprof") == 0;

@@ -11,7 +11,7 @@ static bool find_device(struct gp_nsys_reading *r, const struct gp_row *row, uin
 	if (!gp_nsys_is_of_process(r, row))
 		return false;
 	*device = (uint16_t)number;
-	r->im->load->model->losses.unknown_records += number >= GP_DEVICE_LIMIT;
+	r->im->builder->model->losses.unknown_records += number >= GP_DEVICE_LIMIT;
 	return number < GP_DEVICE_LIMIT;
 }
 

@@ -332,7 +332,7 @@ static int keep_names(struct gp_nsys_reading *r)
 				gp_frame_names_add(names, place->origin, place->address, &named, 1);
 	}
 	if (result == 0 && gp_frame_names_count(names) > 0)
-		result = gp_frame_names_pack(names, &r->im->load->model->frame_names);
+		result = gp_frame_names_pack(names, &r->im->builder->model->frame_names);
 	gp_frame_names_free(names);
 	return result;
 }

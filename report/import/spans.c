@@ -198,7 +198,7 @@ static int find_stack(struct gp_importing *im, struct walk *w, struct gp_call *c
 
 int gp_import_stacks(struct gp_importing *im)
 {
-	struct gp_model *m = im->load->model;
+	struct gp_model *m = im->builder->model;
 	struct walk walk = {.count = 0};
 	uint32_t *order;
 	int result;

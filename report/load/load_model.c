@@ -28,7 +28,7 @@ struct covered {
 };
 
 struct reading {
-	struct gp_load load;
+	struct gp_model_builder builder;
 	struct gp_trace *trace;
 	const struct gp_load_options *options;
 	struct gp_decoded decoded;
@@ -54,13 +54,13 @@ static void show_progress(const struct reading *r)
 
 static int start_pass(struct reading *r)
 {
-	const struct gp_record_sink sink = {gp_take_record, &r->load}; /* of what is no event */
+	const struct gp_record_sink sink = {gp_take_record, &r->builder}; /* of what is no event */
 
 	if (!r->options->in_one_pass)
 		return 0;
-	r->load.model->totals = calloc(1, sizeof(*r->load.model->totals));
+	r->builder.model->totals = calloc(1, sizeof(*r->builder.model->totals));
 	r->pass = gp_one_pass_new(&sink);
-	if (!r->pass || !r->load.model->totals)
+	if (!r->pass || !r->builder.model->totals)
 		return -ENOMEM;
 	gp_trace_swap_windows(r->trace, gp_one_pass_swap, r->pass);
 	return 0;
@@ -68,7 +68,7 @@ static int start_pass(struct reading *r)
 
 static int end_pass(struct reading *r)
 {
-	struct gp_totals *totals = r->load.model->totals;
+	struct gp_totals *totals = r->builder.model->totals;
 	uint64_t unknown = 0;
 	int result;
 
@@ -77,8 +77,8 @@ static int end_pass(struct reading *r)
 	result = gp_one_pass_end(r->pass, totals, &unknown);
 	totals->file_bytes = gp_trace_state(r->trace)->file_bytes;
 	r->decoded.unknown += unknown;
-	r->load.first_ticks = totals->sums.first_ticks;
-	r->load.last_ticks = totals->sums.last_ticks;
+	r->builder.first_ticks = totals->sums.first_ticks;
+	r->builder.last_ticks = totals->sums.last_ticks;
 	return result;
 }
 
@@ -89,18 +89,10 @@ static int take_slots(void *context, const struct gp_record_view *seen)
 {
 	struct reading *r = context;
 
-	return r->pass ? gp_one_pass_record(r->pass, seen) : gp_take_record(&r->load, seen);
+	return r->pass ? gp_one_pass_record(r->pass, seen) : gp_take_record(&r->builder, seen);
 }
 
-static int compare_covered(const void *a, const void *b, const void *context)
-{
-	const struct covered *left = a, *right = b;
-
-	(void)context;
-	if (left->ring != right->ring)
-		return left->ring < right->ring ? -1 : 1;
-	return (left->end > right->end) - (left->end < right->end);
-}
+GP_COMPARE_BY_TWO(compare_covered, struct covered, ring, end)
 
 /* Of each ring one: memory grows with the rings that a trace has, not with its chunks. */
 static int keep_furthest(struct reading *r)
@@ -156,7 +148,7 @@ static int take_saved(struct reading *r, const struct gp_chunk *chunk)
 
 static int take_names(struct reading *r, const struct gp_chunk *chunk)
 {
-	struct gp_packed_names *names = &r->load.model->frame_names;
+	struct gp_packed_names *names = &r->builder.model->frame_names;
 	const struct gp_chunk_header *h = &chunk->header;
 	size_t before = h->thread > 0 ? names->length : 0;
 	uint8_t *bytes = realloc(names->bytes, before + h->payload_bytes);
@@ -187,14 +179,14 @@ static int take_lefts(struct reading *r, uint64_t number)
 		const struct gp_record_view seen = {&lefts[i].record, NULL, lefts[i].thread};
 
 		if (gp_chunk_index_needs(r->options->chosen, number, &lefts[i]))
-			result = gp_take_record(&r->load, &seen);
+			result = gp_take_record(&r->builder, &seen);
 	}
 	return result;
 }
 
 static int take_payload(struct reading *r, const struct gp_chunk *chunk)
 {
-	struct gp_record_sink sink = {gp_take_record, &r->load};
+	struct gp_record_sink sink = {gp_take_record, &r->builder};
 	uint64_t number = r->chunks - 1;
 	enum gp_chunk_want want =
 		r->options->chosen ? gp_chunk_index_want(r->options->chosen, number) : GP_CHUNK_ALL;
@@ -280,9 +272,9 @@ static void save(struct reading *r)
 		.state = gp_trace_state(r->trace),
 		.sequence = &r->next_sequence,
 		.is_saved = r->is_saved,
-		.ring_path = r->load.model->info[GP_INFO_RING_FILE],
+		.ring_path = r->builder.model->info[GP_INFO_RING_FILE],
 		.rings = &r->rings,
-		.counters = r->load.model->counters,
+		.counters = r->builder.model->counters,
 	};
 
 	r->saved_now = gp_save_rings(&saving) == 0;
@@ -308,13 +300,13 @@ static int decode_rings(struct reading *r)
 /* Where an earlier saving came to its end, the file has them. */
 static int take_waiting(struct reading *r)
 {
-	uint32_t count = r->is_saved || r->load.model->losses.closed ? 0 : r->rings.call_count;
+	uint32_t count = r->is_saved || r->builder.model->losses.closed ? 0 : r->rings.call_count;
 	int result = 0;
 
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		const union gp_any_record record = {.waiting = r->rings.calls[i]};
 
-		result = gp_take_record(&r->load, &(struct gp_record_view){.record = &record});
+		result = gp_take_record(&r->builder, &(struct gp_record_view){.record = &record});
 	}
 	return result;
 }
@@ -325,8 +317,8 @@ static int take_rings(struct reading *r, bool are_abandoned)
 
 	for (uint32_t i = 0; i < r->covered_count; i++)
 		gp_rings_cover(&r->rings, r->covered[i].ring, r->covered[i].end);
-	gp_rings_raise(&r->rings, r->load.model->counters);
-	if (are_abandoned && !r->load.model->losses.closed)
+	gp_rings_raise(&r->rings, r->builder.model->counters);
+	if (are_abandoned && !r->builder.model->losses.closed)
 		save(r);
 	result = take_waiting(r);
 	return result == 0 ? decode_rings(r) : result;
@@ -344,7 +336,7 @@ static int note_rings_missing(struct reading *r, const char *ring_path, int erro
 		    : error == -ESTALE ? "belongs to another process now"
 				       : "cannot be read") < 0)
 		return -ENOMEM;
-	return gp_load_note(&r->load, note);
+	return gp_model_builder_note(&r->builder, note);
 }
 
 /*
@@ -354,7 +346,7 @@ static int note_rings_missing(struct reading *r, const char *ring_path, int erro
  */
 static int recover(struct reading *r)
 {
-	struct gp_model *m = r->load.model;
+	struct gp_model *m = r->builder.model;
 	const char *ring_path = m->info[GP_INFO_RING_FILE];
 	struct gp_process process = {(uint32_t)number_of(m->info[GP_INFO_PID]),
 				     number_of(m->info[GP_INFO_START_TIME]),
@@ -386,7 +378,7 @@ static int recover(struct reading *r)
 /* Nothing is appended to a trace that may still grow, or behind what nobody understands. */
 static void note_end(struct reading *r)
 {
-	struct gp_model *m = r->load.model;
+	struct gp_model *m = r->builder.model;
 	struct stat status;
 
 	if (m->losses.live || m->losses.damaged_bytes > 0 || m->losses.cut ||
@@ -402,7 +394,7 @@ static void note_end(struct reading *r)
 static void account_for_file(struct reading *r)
 {
 	const struct gp_trace_state *state = gp_trace_state(r->trace);
-	struct gp_losses *losses = &r->load.model->losses;
+	struct gp_losses *losses = &r->builder.model->losses;
 
 	losses->damaged_bytes = r->options->chosen
 					? gp_chunk_index_damaged_bytes(r->options->chosen)
@@ -430,15 +422,15 @@ static int name_if_unnamed(struct gp_model *m, uint16_t id)
 	return gp_api_table_set(m->private, id, name, GP_API_OTHER);
 }
 
-static int name_unnamed_apis(struct gp_load *load)
+static int name_unnamed_apis(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 
 	int result = 0;
 
-	for (uint32_t i = 0; i < sizeof(load->apis) && result == 0; i++)
-		for (uint32_t bit = 0; load->apis[i] >> bit != 0 && result == 0; bit++)
-			if (load->apis[i] >> bit & 1)
+	for (uint32_t i = 0; i < sizeof(b->apis) && result == 0; i++)
+		for (uint32_t bit = 0; b->apis[i] >> bit != 0 && result == 0; bit++)
+			if (b->apis[i] >> bit & 1)
 				result = name_if_unnamed(m, (uint16_t)(8 * i + bit));
 	for (uint32_t i = 0; i < m->waiting_count && result == 0; i++)
 		result = name_if_unnamed(m, m->waiting[i].api);
@@ -446,11 +438,11 @@ static int name_unnamed_apis(struct gp_load *load)
 }
 
 /* Ranges need as much again: what made calls and operations find each other goes first. */
-static int drop_what_joined(struct gp_load *load)
+static int drop_what_joined(struct gp_model_builder *b)
 {
-	gp_load_details_free(load);
-	gp_spill_free(load->keys);
-	load->keys = NULL;
+	gp_model_builder_free_details(b);
+	gp_spill_free(b->keys);
+	b->keys = NULL;
 	return 0;
 }
 
@@ -485,18 +477,18 @@ static void cut_ranges(struct gp_model *m, const struct gp_chunk_index *chosen)
 
 static int finish(struct reading *r)
 {
-	static int (*const joins[])(struct gp_load *) = {
+	static int (*const joins[])(struct gp_model_builder *) = {
 		gp_resolve_totals, gp_join_ops,    gp_join_in_flight, gp_join_captures,
 		drop_what_joined,  gp_join_memory, name_unnamed_apis, gp_join_ranges,
 	};
-	struct gp_model *m = r->load.model;
+	struct gp_model *m = r->builder.model;
 	int result;
 
 	m->pid = (uint32_t)number_of(m->info[GP_INFO_PID]);
-	result = gp_resolve(&r->load);
+	result = gp_resolve(&r->builder);
 	show_progress(r);
 	for (size_t i = 0; result == 0 && i < sizeof(joins) / sizeof(joins[0]); i++) {
-		result = joins[i](&r->load);
+		result = joins[i](&r->builder);
 		show_progress(r);
 	}
 	if (result == 0 && r->options->chosen) {
@@ -555,7 +547,7 @@ static int read_all(struct reading *r)
 		result = take_chunks(r);
 	if (result == 0 && gp_trace_state(r->trace)->chunks == 0)
 		return -ENODATA;
-	if (result == 0 && !r->load.model->losses.closed)
+	if (result == 0 && !r->builder.model->losses.closed)
 		result = recover(r);
 	if (result == 0)
 		result = end_pass(r);
@@ -568,14 +560,14 @@ static int read_all(struct reading *r)
 static int import(struct reading *r, const struct gp_importer *importer, const char *path,
 		  char *message, size_t message_bytes)
 {
-	int result = importer->load(path, &r->load, message, message_bytes);
+	int result = importer->load(path, &r->builder, message, message_bytes);
 
 	if (result != 0)
 		return result;
 	show_progress(r);
 	result = finish(r);
 	if (result == 0)
-		gp_import_mark_asynchronous(r->load.model);
+		gp_import_mark_asynchronous(r->builder.model);
 	else
 		gp_import_explain(result, path, message, message_bytes);
 	return result;
@@ -602,13 +594,13 @@ static void free_named(struct gp_named *named, uint32_t count)
 
 static void end_reading(struct reading *r)
 {
-	free_named(r->load.names, r->load.model ? r->load.model->name_count : 0);
-	free_named(r->load.device_names, r->load.device_name_count);
-	gp_spill_free(r->load.anchors);
-	gp_spill_free(r->load.context_ends);
-	gp_spill_free(r->load.range_points);
-	gp_spill_free(r->load.keys);
-	gp_load_details_free(&r->load);
+	free_named(r->builder.names, r->builder.model ? r->builder.model->name_count : 0);
+	free_named(r->builder.device_names, r->builder.device_name_count);
+	gp_spill_free(r->builder.anchors);
+	gp_spill_free(r->builder.context_ends);
+	gp_spill_free(r->builder.range_points);
+	gp_spill_free(r->builder.keys);
+	gp_model_builder_free_details(&r->builder);
 	free(r->covered);
 	gp_rings_free(&r->rings);
 	gp_one_pass_free(r->pass);
@@ -636,8 +628,8 @@ int gp_model_load_with(const char *path, const struct gp_load_options *options,
 	int result = gp_import_find(path, &importer);
 
 	keep_within_memory();
-	r.load.model = result == 0 ? new_model(path) : NULL;
-	if (!r.load.model) {
+	r.builder.model = result == 0 ? new_model(path) : NULL;
+	if (!r.builder.model) {
 		explain(-ENOMEM, path, message, message_bytes);
 		return -ENOMEM;
 	}
@@ -645,9 +637,9 @@ int gp_model_load_with(const char *path, const struct gp_load_options *options,
 			  : read_own(&r, path, message, message_bytes);
 	end_reading(&r);
 	if (result == 0)
-		*model = r.load.model;
+		*model = r.builder.model;
 	else
-		gp_model_free(r.load.model);
+		gp_model_free(r.builder.model);
 	return result;
 }
 

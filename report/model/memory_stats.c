@@ -33,13 +33,7 @@ struct moment {
 	const struct gp_usage *usage;
 };
 
-static int compare_moments(const void *a, const void *b, const void *context)
-{
-	const struct moment *left = a, *right = b;
-
-	(void)context;
-	return (left->unix_ns > right->unix_ns) - (left->unix_ns < right->unix_ns);
-}
+GP_COMPARE_BY(compare_moments, struct moment, unix_ns)
 
 static uint32_t collect_model(const struct gp_model *model, struct moment *moments)
 {

@@ -116,20 +116,19 @@ bool gp_model_range_is_next(const struct gp_model *model, uint32_t call, uint32_
 	return next_range->start_ns <= next_call->start_ns;
 }
 
+static bool is_of_lower_op(const void *contradiction, const void *op)
+{
+	return ((const struct gp_contradiction *)contradiction)->op < *(const uint32_t *)op;
+}
+
 const struct gp_op *gp_model_stated(const struct gp_model *model, const struct gp_op *op)
 {
-	uint32_t index = (uint32_t)(op - model->ops), first = 0, end = model->contradiction_count;
+	uint32_t index = (uint32_t)(op - model->ops);
+	uint32_t at = gp_array_lower_bound(model->contradictions, model->contradiction_count,
+					   sizeof(*model->contradictions), is_of_lower_op, &index);
 
-	while (first < end) {
-		uint32_t middle = first + (end - first) / 2;
-
-		if (model->contradictions[middle].op == index)
-			return &model->contradictions[middle].stated;
-		if (model->contradictions[middle].op < index)
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	if (at < model->contradiction_count && model->contradictions[at].op == index)
+		return &model->contradictions[at].stated;
 	return op->untimed ? NULL : op;
 }
 
@@ -173,18 +172,19 @@ uint32_t gp_model_op_stack(const struct gp_model *model, const struct gp_op *op)
 	return cause ? cause->stack : GP_NONE;
 }
 
-static int compare_thread(const void *key, const void *thread)
-{
-	uint32_t left = *(const uint32_t *)key, right = ((const struct gp_thread *)thread)->id;
+GP_COMPARE_BY(compare_threads, struct gp_thread, id)
+GP_COMPARE_BY(compare_devices, struct gp_record_device, device_id)
+GP_COMPARE_BY_TWO(compare_links, struct gp_record_link, device_id, link_kind)
+GP_COMPARE_BY(compare_contexts, struct gp_record_context, id)
+GP_COMPARE_BY_TWO(compare_streams, struct gp_record_stream, context_id, id)
 
-	return (left > right) - (left < right);
-}
+#define FIND(model, array, count, compare, ...)                                                    \
+	gp_array_find((model)->array, (model)->count, sizeof(*(model)->array), compare,            \
+		      &(const __typeof__(*(model)->array)){__VA_ARGS__})
 
 const struct gp_thread *gp_model_thread(const struct gp_model *model, uint32_t id)
 {
-	return model->thread_count > 0 ? bsearch(&id, model->threads, model->thread_count,
-						 sizeof(*model->threads), compare_thread)
-				       : NULL;
+	return FIND(model, threads, thread_count, compare_threads, .id = id);
 }
 
 const char *gp_model_thread_name(const struct gp_model *model, uint32_t id)
@@ -199,53 +199,21 @@ uint64_t gp_model_end_ns(const struct gp_model *model)
 	return model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
 }
 
-static int compare_device(const void *key, const void *device)
-{
-	uint16_t left = *(const uint16_t *)key;
-	uint16_t right = ((const struct gp_record_device *)device)->device_id;
-
-	return (left > right) - (left < right);
-}
-
 const struct gp_record_device *gp_model_device(const struct gp_model *model, uint16_t device_id)
 {
-	return model->device_count > 0 ? bsearch(&device_id, model->devices, model->device_count,
-						 sizeof(*model->devices), compare_device)
-				       : NULL;
-}
-
-static int compare_link(const void *key, const void *link)
-{
-	const struct gp_record_link *left = key, *right = link;
-
-	if (left->device_id != right->device_id)
-		return left->device_id < right->device_id ? -1 : 1;
-	return (left->link_kind > right->link_kind) - (left->link_kind < right->link_kind);
+	return FIND(model, devices, device_count, compare_devices, .device_id = device_id);
 }
 
 const struct gp_record_link *gp_model_link(const struct gp_model *model, uint16_t device_id,
 					   enum gp_link_kind kind)
 {
-	const struct gp_record_link wanted = {.device_id = device_id, .link_kind = (uint16_t)kind};
-
-	return model->link_count > 0 ? bsearch(&wanted, model->links, model->link_count,
-					       sizeof(*model->links), compare_link)
-				     : NULL;
-}
-
-static int compare_context(const void *key, const void *context)
-{
-	uint32_t left = *(const uint32_t *)key;
-	uint32_t right = ((const struct gp_record_context *)context)->id;
-
-	return (left > right) - (left < right);
+	return FIND(model, links, link_count, compare_links, .device_id = device_id,
+		    .link_kind = (uint16_t)kind);
 }
 
 static const struct gp_record_context *find_context(const struct gp_model *model, uint32_t id)
 {
-	return model->context_count > 0 ? bsearch(&id, model->contexts, model->context_count,
-						  sizeof(*model->contexts), compare_context)
-					: NULL;
+	return FIND(model, contexts, context_count, compare_contexts, .id = id);
 }
 
 uint16_t gp_model_context_device(const struct gp_model *model, uint32_t context_id)
@@ -262,23 +230,11 @@ bool gp_model_context_is_green(const struct gp_model *model, uint32_t context_id
 	return context && context->parent_id != 0;
 }
 
-static int compare_streams(const void *a, const void *b)
-{
-	const struct gp_record_stream *left = a, *right = b;
-
-	if (left->context_id != right->context_id)
-		return left->context_id < right->context_id ? -1 : 1;
-	return (left->id > right->id) - (left->id < right->id);
-}
-
 const struct gp_record_stream *gp_model_stream(const struct gp_model *model, uint32_t context_id,
 					       uint32_t stream_id)
 {
-	const struct gp_record_stream key = {.context_id = context_id, .id = stream_id};
-
-	return model->stream_count > 0 ? bsearch(&key, model->streams, model->stream_count,
-						 sizeof(key), compare_streams)
-				       : NULL;
+	return FIND(model, streams, stream_count, compare_streams, .context_id = context_id,
+		    .id = stream_id);
 }
 
 bool gp_ops_share_stream(const struct gp_op *a, const struct gp_op *b)
@@ -352,30 +308,24 @@ static uint32_t key_value(const struct gp_text *text)
 										    : 0;
 }
 
-int gp_text_compare(const struct gp_text *a, const struct gp_text *b)
+int gp_text_compare(const void *a, const void *b, const void *context)
 {
-	uint32_t left = key_value(a), right = key_value(b);
+	const struct gp_text *first = a, *second = b;
+	uint32_t left = key_value(first), right = key_value(second);
 
-	if (a->space != b->space)
-		return a->space < b->space ? -1 : 1;
+	(void)context;
+	if (first->space != second->space)
+		return first->space < second->space ? -1 : 1;
 	if (left != right)
 		return left < right ? -1 : 1;
-	return (a->id > b->id) - (a->id < b->id);
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-	return gp_text_compare(a, b);
+	return (first->id > second->id) - (first->id < second->id);
 }
 
 const struct gp_text *gp_model_text(const struct gp_model *model, enum gp_string_space space,
 				    uint32_t value, uint32_t id)
 {
-	const struct gp_text key = {.space = (uint16_t)space, .id = id, .value = value};
-
-	return model->text_count > 0 ? bsearch(&key, model->texts, model->text_count,
-					       sizeof(*model->texts), compare_texts)
-				     : NULL;
+	return FIND(model, texts, text_count, gp_text_compare, .space = (uint16_t)space, .id = id,
+		    .value = value);
 }
 
 static const char *bytes_of(const struct gp_text *text)
@@ -439,21 +389,20 @@ bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns)
 	return gates > 0 ? model->gates[gates - 1].on : is_on_at_first(model);
 }
 
+static bool is_of_lower_call(const void *refusal, const void *call)
+{
+	return ((const struct gp_refusal *)refusal)->call < *(const uint32_t *)call;
+}
+
 bool gp_model_asked_bytes(const struct gp_model *model, const struct gp_call *call, uint64_t *bytes)
 {
-	uint32_t index = (uint32_t)(call - model->calls), low = 0, high = model->refusal_count;
+	uint32_t index = (uint32_t)(call - model->calls);
+	uint32_t at = gp_array_lower_bound(model->refusals, model->refusal_count,
+					   sizeof(*model->refusals), is_of_lower_call, &index);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (model->refusals[middle].call < index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == model->refusal_count || model->refusals[low].call != index)
+	if (at == model->refusal_count || model->refusals[at].call != index)
 		return false;
-	*bytes = model->refusals[low].bytes;
+	*bytes = model->refusals[at].bytes;
 	return true;
 }
 

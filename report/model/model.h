@@ -594,8 +594,8 @@ const struct gp_text *gp_model_text(const struct gp_model *model, enum gp_string
 const char *gp_model_module_path(const struct gp_model *model,
 				 const struct gp_record_module *module);
 
-/* The order of texts. */
-int gp_text_compare(const struct gp_text *a, const struct gp_text *b);
+/* The order of texts: for gp_array_sort(). */
+int gp_text_compare(const void *a, const void *b, const void *context);
 
 /*
  * The device that an event of unified memory is about: that memory came to, else that it came from,

@@ -219,13 +219,7 @@ static void add_counts(struct gp_rings *rings, const struct gp_ring_header *h)
 		rings->counters[i] += h->counters[i];
 }
 
-static int compare_rings(const void *a, const void *b, const void *context)
-{
-	const struct gp_ring *left = a, *right = b;
-
-	(void)context;
-	return (left->ring > right->ring) - (left->ring < right->ring);
-}
+GP_COMPARE_BY(compare_rings, struct gp_ring, ring)
 
 static int read_rings(int fd, struct gp_rings *rings)
 {

@@ -75,13 +75,7 @@ static int look_in(struct gp_running_list *list, const char *folder, const char 
 	return result;
 }
 
-static int compare_pids(const void *a, const void *b, const void *context)
-{
-	const struct gp_running *left = a, *right = b;
-
-	(void)context;
-	return (left->pid > right->pid) - (left->pid < right->pid);
-}
+GP_COMPARE_BY(compare_pids, struct gp_running, pid)
 
 int gp_running_find(struct gp_running_list *list)
 {

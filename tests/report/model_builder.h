@@ -31,7 +31,7 @@ enum {
 
 struct build {
 	struct gp_model *model;
-	struct gp_load_capacity capacity;
+	struct gp_model_capacity capacity;
 	uint32_t range_text_capacity;
 };
 
@@ -318,12 +318,12 @@ static inline void build_sort_calls(struct gp_model *m)
 static inline struct gp_model *build_end(struct build *b)
 {
 	struct gp_model *m = b->model;
-	struct gp_load load = {.model = m};
+	struct gp_model_builder builder = {.model = m};
 
 	build_sort_calls(m);
-	build_check(gp_join_ops(&load) == 0 && gp_join_captures(&load) == 0 &&
-		    gp_join_memory(&load) == 0 && gp_project_ranges(m) == 0);
-	gp_spill_free(load.keys);
+	build_check(gp_join_ops(&builder) == 0 && gp_join_captures(&builder) == 0 &&
+		    gp_join_memory(&builder) == 0 && gp_project_ranges(m) == 0);
+	gp_spill_free(builder.keys);
 	m->first_call_ns = m->call_count > 0 ? UINT64_MAX : 0;
 	for (uint32_t i = 0; i < m->call_count; i++) {
 		uint64_t start_ns = m->calls[i].start_ns,

@@ -69,7 +69,7 @@ static inline uint32_t build_python(struct build *b, uint32_t parent, const char
 
 static inline int build_compare_texts(const void *a, const void *b)
 {
-	return gp_text_compare(a, b);
+	return gp_text_compare(a, b, NULL);
 }
 
 /* What looks at a thread found: from one at its start, if it ends later, to another at its end. */

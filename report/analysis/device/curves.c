@@ -20,13 +20,7 @@ int gp_curve_add(struct gp_curve *curve, struct gp_curve_point point)
 	return result;
 }
 
-static int compare_times(const void *a, const void *b, const void *context)
-{
-	const struct gp_curve_point *left = a, *right = b;
-
-	(void)context;
-	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
-}
+GP_COMPARE_BY(compare_times, struct gp_curve_point, time_ns)
 
 static int sort(struct gp_curve *curve)
 {

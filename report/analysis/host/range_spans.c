@@ -124,15 +124,7 @@ static int project(struct projection *p)
 	return result;
 }
 
-static int compare_pieces(const void *a, const void *b, const void *context)
-{
-	const struct gp_range_span *left = a, *right = b;
-
-	(void)context;
-	if (left->stream != right->stream)
-		return left->stream < right->stream ? -1 : 1;
-	return (left->range > right->range) - (left->range < right->range);
-}
+GP_COMPARE_BY_TWO(compare_pieces, struct gp_range_span, stream, range)
 
 static int compare_spans(const void *a, const void *b, const void *context)
 {

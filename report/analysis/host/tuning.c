@@ -130,13 +130,7 @@ static bool begins_with(const struct gp_model *model, const struct gp_range *ran
 	return strncmp(gp_model_range_text(model, range), prefix, strlen(prefix)) == 0;
 }
 
-static int compare_spans(const void *a, const void *b, const void *context)
-{
-	const struct gp_time_span *left = a, *right = b;
-
-	(void)context;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+GP_COMPARE_BY(compare_spans, struct gp_time_span, start_ns)
 
 static void join_spans(struct spans *spans)
 {

@@ -250,15 +250,7 @@ static int add_profiler(struct gp_process_calls *calls, const struct gp_model *m
 	return result;
 }
 
-static int compare_times(const void *a, const void *b, const void *context)
-{
-	const struct gp_call_time *left = a, *right = b;
-
-	(void)context;
-	if (left->device_id != right->device_id)
-		return left->device_id < right->device_id ? -1 : 1;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+GP_COMPARE_BY_TWO(compare_times, struct gp_call_time, device_id, start_ns)
 
 /* What began while another one lasted begins when that has ended. */
 static void make_disjoint(struct gp_call_times *all)

@@ -18,13 +18,7 @@ struct walk {
 	uint64_t length, changed_ns;
 };
 
-static int compare_launches(const void *a, const void *b, const void *context)
-{
-	const struct launch *left = a, *right = b;
-
-	(void)context;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+GP_COMPARE_BY(compare_launches, struct launch, start_ns)
 
 /*
  * An operation may seem to begin before its call: the clocks of host and device differ by a little.

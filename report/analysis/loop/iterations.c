@@ -34,13 +34,7 @@
 #define KEY_BYTES    (GP_ITERATION_NAME_BYTES + 32)
 #define PYTORCH_STEP "ProfilerStep#"
 
-static int compare_starts(const void *a, const void *b, const void *context)
-{
-	const struct gp_iteration *left = a, *right = b;
-
-	(void)context;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+GP_COMPARE_BY(compare_starts, struct gp_iteration, start_ns)
 
 static int add(struct gp_iterations *iterations, struct gp_iteration row)
 {

@@ -286,15 +286,7 @@ static uint32_t *weigh(const struct parse *parse)
 	return weights;
 }
 
-static int compare_hashes(const void *a, const void *b, const void *context)
-{
-	const struct repeat *left = a, *right = b;
-
-	(void)context;
-	if (left->hash != right->hash)
-		return left->hash < right->hash ? -1 : 1;
-	return (left->length > right->length) - (left->length < right->length);
-}
+GP_COMPARE_BY_TWO(compare_hashes, struct repeat, hash, length)
 
 static int compare_weights(const void *a, const void *b, const void *context)
 {

@@ -62,13 +62,7 @@ static int read_file(const char *path, char **bytes, size_t *count)
 
 /* ---- the allocation that a segment is ---- */
 
-static int compare_addresses(const void *a, const void *b, const void *context)
-{
-	const struct gp_memory_event *left = a, *right = b;
-
-	(void)context;
-	return (left->address > right->address) - (left->address < right->address);
-}
+GP_COMPARE_BY(compare_addresses, struct gp_memory_event, address)
 
 struct wanted_memory {
 	const struct gp_memory_event *memory;

@@ -59,15 +59,7 @@ static void join_places(struct gp_model *m, const uint32_t *order, uint32_t *ope
 
 /* ---- what ended with its context ---- */
 
-static int compare_ends(const void *a, const void *b, const void *context)
-{
-	const struct gp_context_end *left = a, *right = b;
-
-	(void)context;
-	if (left->context_id != right->context_id)
-		return left->context_id < right->context_id ? -1 : 1;
-	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
-}
+GP_COMPARE_BY_TWO(compare_ends, struct gp_context_end, context_id, time_ns)
 
 static bool is_earlier_end(const void *end, const void *key)
 {
@@ -75,37 +67,37 @@ static bool is_earlier_end(const void *end, const void *key)
 }
 
 /* The first end of that context at or after a time, or NULL. */
-static const struct gp_context_end *find_end(const struct gp_load *load, uint32_t context_id,
+static const struct gp_context_end *find_end(const struct gp_model_builder *b, uint32_t context_id,
 					     uint64_t time_ns)
 {
 	const struct gp_context_end key = {context_id, time_ns};
-	uint32_t at = gp_array_lower_bound(load->context_ends, load->context_end_count,
-					   sizeof(*load->context_ends), is_earlier_end, &key);
+	uint32_t at = gp_array_lower_bound(b->context_ends, b->context_end_count,
+					   sizeof(*b->context_ends), is_earlier_end, &key);
 
-	if (at == load->context_end_count || load->context_ends[at].context_id != context_id)
+	if (at == b->context_end_count || b->context_ends[at].context_id != context_id)
 		return NULL;
-	return &load->context_ends[at];
+	return &b->context_ends[at];
 }
 
 /* Give each allocation that is still open, and ended with its context, a free without a call. */
-static int free_with_contexts(struct gp_load *load)
+static int free_with_contexts(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	uint32_t count = m->memory_count;
 
-	if (gp_array_sort(load->context_ends, load->context_end_count, sizeof(*load->context_ends),
+	if (gp_array_sort(b->context_ends, b->context_end_count, sizeof(*b->context_ends),
 			  compare_ends, NULL) != 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < count && load->context_end_count > 0; i++) {
+	for (uint32_t i = 0; i < count && b->context_end_count > 0; i++) {
 		const struct gp_memory_event *event = &m->memory[i];
 		const struct gp_context_end *end = NULL;
 
 		if (event->op == GP_MEMORY_ALLOC && event->other == GP_NONE &&
 		    event->memory_kind != GP_MEMORY_PHYSICAL) /* which no context owns */
-			end = find_end(load, m->calls[event->call].context_id, event->time_ns);
+			end = find_end(b, m->calls[event->call].context_id, event->time_ns);
 		if (!end)
 			continue;
-		if (gp_array_grow_spill(&m->memory, &load->capacity.memory, m->memory_count,
+		if (gp_array_grow_spill(&m->memory, &b->capacity.memory, m->memory_count,
 					sizeof(*m->memory)) != 0)
 			return -ENOMEM;
 		m->memory[m->memory_count++] = (struct gp_memory_event){
@@ -121,13 +113,7 @@ static int free_with_contexts(struct gp_load *load)
 
 /* ---- the order of time ---- */
 
-static int compare_times(const void *a, const void *b, const void *context)
-{
-	const struct gp_memory_event *left = a, *right = b;
-
-	(void)context;
-	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
-}
+GP_COMPARE_BY(compare_times, struct gp_memory_event, time_ns)
 
 /* Sort the events by time, and let what refers to them follow. */
 static int order_events(struct gp_model *m)
@@ -201,9 +187,9 @@ static int join_frees(struct gp_model *m)
  * While frees and allocations are joined, that of a free is its beginning, for another thread may
  * be given the memory before it has returned.
  */
-int gp_join_memory(struct gp_load *load)
+int gp_join_memory(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 
 	for (uint32_t i = 0; i < m->memory_count; i++) {
 		const struct gp_call *call = &m->calls[m->memory[i].call];
@@ -212,7 +198,7 @@ int gp_join_memory(struct gp_load *load)
 		if (m->memory[i].op == GP_MEMORY_ALLOC)
 			m->memory[i].time_ns += call->duration_ns;
 	}
-	if (gp_join_physical(load) != 0 || join_frees(m) != 0 || free_with_contexts(load) != 0)
+	if (gp_join_physical(b) != 0 || join_frees(m) != 0 || free_with_contexts(b) != 0)
 		return -ENOMEM;
 	return order_events(m);
 }

@@ -1,12 +1,13 @@
 /*
- * load: a model while it is being made.  Used by the files that make it, in this order: load.c
- * reads the file (gp_model_load() of model.h is there), take.c puts each record into its array
- * (take_string.c each definition, detail.c what operations share), resolve.c turns ids into indices
- * (frames.c those of call stacks), times.c clocks into one timeline, join.c finds who started what
- * (conditional.c inside conditional nodes of graphs), capture.c which call became which node of a
- * graph, physical.c when memory is gone that has handles, memory.c which free ended which
- * allocation, ranges.c what opened and closed the program's ranges, project.c what ran on the GPU
- * for them.
+ * build: a model in the making.
+ *
+ * The steps, in their order: load_model.c (report/load) reads the file; take.c appends each record
+ * to its array, take_string.c each definition, op_detail.c what operations share; resolve.c turns
+ * ids into indices, frames.c those of call stacks; times.c puts all clocks on one timeline; join.c
+ * joins operations to calls, graph_conditional.c those of conditional nodes; capture.c joins nodes
+ * of graphs to the calls that became them; vmm.c ends memory that has handles; alloc_pairing.c
+ * joins frees to allocations; ranges.c joins the ends of ranges to their starts;
+ * range_projection.c finds the GPU time of each range.
  */
 #ifndef REPORT_MODEL_BUILD_BUILD_H
 #define REPORT_MODEL_BUILD_BUILD_H
@@ -48,19 +49,19 @@ struct gp_call_key {
 /*
  * Room for one more element of an array that has a capacity of its own; gp_spill_free() frees it.
  */
-#define GP_LOAD_GROW(load, array, count, which)                                                    \
-	gp_array_grow_spill(&(array), &(load)->capacity.which, (count), sizeof(*(array)))
+#define GP_MODEL_GROW(b, array, count, which)                                                      \
+	gp_array_grow_spill(&(array), &(b)->capacity.which, (count), sizeof(*(array)))
 
-struct gp_load_capacity {
+struct gp_model_capacity {
 	uint32_t context_ends, calls, ops, memory, overheads, names, shapes, devices, device_names,
 		details, contexts, streams, threads, usages, notes, anchors, syncs, events, nodes,
 		jits, pools, unifieds, host_functions, gates, waiting, texts, range_points, ranges,
 		mappings, refusals, frames, modules, links, samples, in_flight, stream_waits;
 };
 
-struct gp_load {
+struct gp_model_builder {
 	struct gp_model *model;
-	struct gp_load_capacity capacity;
+	struct gp_model_capacity capacity;
 	uint8_t apis[(UINT16_MAX + 1) / 8]; /* a bit for each that was called */
 
 	/*
@@ -86,34 +87,36 @@ struct gp_load {
 	uint32_t key_found; /* last */
 };
 
-/* The sink for the decoder; context is a struct gp_load. Returns 0, -ENOMEM or -EOVERFLOW. */
-int gp_take_record(void *load, const struct gp_record_view *seen);
+/* The sink for the decoder; context is a struct gp_model_builder. Returns 0, -ENOMEM or -EOVERFLOW. */
+int gp_take_record(void *b, const struct gp_record_view *seen);
 
-int gp_take_string(struct gp_load *load, const struct gp_record_string *record, const char *text);
+int gp_take_string(struct gp_model_builder *b, const struct gp_record_string *record,
+		   const char *text);
 
-/* The number of a detail, for gp_op.detail.  gp_load_details_free() when all are taken. */
-int gp_load_detail(struct gp_load *load, const struct gp_op_detail *detail, uint32_t *number);
-void gp_load_details_free(struct gp_load *load);
+/* The number of a detail, for gp_op.detail.  gp_model_builder_free_details() when all are taken. */
+int gp_model_builder_detail(struct gp_model_builder *b, const struct gp_op_detail *detail,
+			    uint32_t *number);
+void gp_model_builder_free_details(struct gp_model_builder *b);
 
 /* Add a sentence to the model's notes; text is from malloc and belongs to the model from now on. */
-int gp_load_note(struct gp_load *load, char *text);
+int gp_model_builder_note(struct gp_model_builder *b, char *text);
 
 /* All of these, in this order: 0 or -ENOMEM. */
-int gp_resolve(struct gp_load *load);
-void gp_resolve_op(const struct gp_load *load, struct gp_op *op); /* by gp_resolve_times() */
-int gp_resolve_times(struct gp_load *load);                       /* by gp_resolve() */
-int gp_resolve_stacks(struct gp_model *model);                    /* by gp_resolve() */
-int gp_resolve_totals(struct gp_load *load); /* report/model/build/resolve_totals.c */
-int gp_join_ops(struct gp_load *load);
-int gp_join_conditionals(struct gp_load *load); /* by gp_join_ops() */
-int gp_join_in_flight(struct gp_load *load);
-int gp_join_captures(struct gp_load *load);
-int gp_join_physical(struct gp_load *load); /* by gp_join_memory() */
-int gp_join_memory(struct gp_load *load);
-int gp_join_ranges(struct gp_load *load);
+int gp_resolve(struct gp_model_builder *b);
+void gp_resolve_op(const struct gp_model_builder *b, struct gp_op *op); /* by gp_resolve_times() */
+int gp_resolve_times(struct gp_model_builder *b);                       /* by gp_resolve() */
+int gp_resolve_stacks(struct gp_model *model);                          /* by gp_resolve() */
+int gp_resolve_totals(struct gp_model_builder *b); /* report/model/build/resolve_totals.c */
+int gp_join_ops(struct gp_model_builder *b);
+int gp_join_conditionals(struct gp_model_builder *b); /* by gp_join_ops() */
+int gp_join_in_flight(struct gp_model_builder *b);
+int gp_join_captures(struct gp_model_builder *b);
+int gp_join_physical(struct gp_model_builder *b); /* by gp_join_memory() */
+int gp_join_memory(struct gp_model_builder *b);
+int gp_join_ranges(struct gp_model_builder *b);
 int gp_project_ranges(struct gp_model *model);
 
 /* The latest call with that correlation id that began by then, else the first one; or GP_NONE. */
-uint32_t gp_find_call(struct gp_load *load, uint32_t correlation_id, uint64_t time_ns);
+uint32_t gp_find_call(struct gp_model_builder *b, uint32_t correlation_id, uint64_t time_ns);
 
 #endif

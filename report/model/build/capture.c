@@ -1,40 +1,36 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/base/array.h"
 #include "report/model/build/build.h"
 #include "report/base/spill_memory.h"
 
 /* A copy of a copy of ...: of a damaged trace it may go in a circle. */
 #define MOST_COPIES 64
 
-static int compare_nodes(const void *key, const void *element)
-{
-	uint64_t left = *(const uint64_t *)key;
-	uint64_t right = ((const struct gp_record_node *)element)->node_id;
-
-	return (left > right) - (left < right);
-}
+GP_COMPARE_BY(compare_nodes, struct gp_record_node, node_id)
 
 static const struct gp_record_node *find_node(const struct gp_model *m, uint64_t node_id)
 {
-	return bsearch(&node_id, m->nodes, m->node_count, sizeof(*m->nodes), compare_nodes);
+	return gp_array_find(m->nodes, m->node_count, sizeof(*m->nodes), compare_nodes,
+			     &(struct gp_record_node){.node_id = node_id});
 }
 
 /* The call that created a node or, where it is a copy, the node that it goes back to. */
-static uint32_t find_capture(struct gp_load *load, const struct gp_record_node *node)
+static uint32_t find_capture(struct gp_model_builder *b, const struct gp_record_node *node)
 {
 	const struct gp_record_node *original = node;
 
 	for (int i = 0; original && original->original_id != 0 && i < MOST_COPIES; i++)
-		original = find_node(load->model, original->original_id);
+		original = find_node(b->model, original->original_id);
 	if (!original || original->original_id != 0)
 		return GP_NONE;
-	return gp_find_call(load, original->correlation_id, UINT64_MAX);
+	return gp_find_call(b, original->correlation_id, UINT64_MAX);
 }
 
-int gp_join_captures(struct gp_load *load)
+int gp_join_captures(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	uint32_t *calls;
 
 	if (m->node_count == 0)
@@ -43,7 +39,7 @@ int gp_join_captures(struct gp_load *load)
 	if (!calls)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->node_count; i++)
-		calls[i] = find_capture(load, &m->nodes[i]);
+		calls[i] = find_capture(b, &m->nodes[i]);
 	for (uint32_t i = 0; i < m->detail_count; i++) {
 		uint64_t node_id = m->details[i].graph_node_id;
 		const struct gp_record_node *node = node_id ? find_node(m, node_id) : NULL;

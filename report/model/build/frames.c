@@ -9,12 +9,7 @@
 /* Indices of frames by the lowest bits of their ids: the stacks of a loop come again and again. */
 #define RECENT 4096u
 
-static int compare_ids(const void *key, const void *element)
-{
-	uint32_t left = *(const uint32_t *)key, right = ((const struct gp_frame *)element)->id;
-
-	return (left > right) - (left < right);
-}
+GP_COMPARE_BY(compare_frames, struct gp_frame, id)
 
 static uint32_t find_frame(const struct gp_model *m, uint32_t id, uint32_t recent[RECENT])
 {
@@ -25,7 +20,8 @@ static uint32_t find_frame(const struct gp_model *m, uint32_t id, uint32_t recen
 		return GP_NONE;
 	if (m->frames[*at].id == id)
 		return *at;
-	frame = bsearch(&id, m->frames, m->frame_count, sizeof(*m->frames), compare_ids);
+	frame = gp_array_find(m->frames, m->frame_count, sizeof(*m->frames), compare_frames,
+			      &(struct gp_frame){.id = id});
 	if (!frame)
 		return GP_NONE;
 	*at = (uint32_t)(frame - m->frames);

@@ -217,9 +217,9 @@ static void join_all(struct gp_model *m, const struct steps *insides, const stru
 	}
 }
 
-int gp_join_conditionals(struct gp_load *load)
+int gp_join_conditionals(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	struct steps insides = {0}, numbered = {0}, silent = {0};
 	int result = gather_insides(m, &insides);
 

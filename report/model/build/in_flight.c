@@ -20,14 +20,7 @@ static bool is_same_call(const struct gp_model *m, uint32_t kept, uint32_t call)
 	return kept > 0 && m->in_flight[kept - 1].call == call;
 }
 
-static int compare_numbers(const void *a, const void *b, const void *context)
-{
-	const struct gp_in_flight *left = a, *right = b;
-
-	(void)context;
-	return (left->correlation_id > right->correlation_id) -
-	       (left->correlation_id < right->correlation_id);
-}
+GP_COMPARE_BY(compare_numbers, struct gp_in_flight, correlation_id)
 
 /* ---- what waited for its stream ---- */
 
@@ -58,15 +51,15 @@ static bool is_wait_before(const void *element, const void *key)
 }
 
 /* Of one that is not in the trace nothing is known. */
-static int sort_waits(struct gp_load *load)
+static int sort_waits(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < m->stream_wait_count; i++) {
 		struct gp_stream_wait *wait = &m->stream_waits[i];
 		uint32_t call =
-			m->totals ? GP_NONE : gp_find_call(load, wait->correlation_id, UINT64_MAX);
+			m->totals ? GP_NONE : gp_find_call(b, wait->correlation_id, UINT64_MAX);
 
 		if (call != GP_NONE)
 			wait->start_ns = m->calls[call].start_ns;
@@ -136,16 +129,16 @@ static void drop_what_was_waited_for(struct gp_model *m)
  * What has no record at one look may have one by the next, and nearly always does; what has ended
  * may have none for long.
  */
-int gp_join_in_flight(struct gp_load *load)
+int gp_join_in_flight(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	uint32_t count = m->in_flight_count;
 	struct gp_device_waits waits;
 	int result;
 
 	if (count == 0)
 		return 0;
-	if (sort_waits(load) != 0)
+	if (sort_waits(b) != 0)
 		return -ENOMEM;
 	if (m->totals)
 		return join_totals(m);
@@ -154,7 +147,7 @@ int gp_join_in_flight(struct gp_load *load)
 	for (uint32_t i = 0; i < count && result == 0; i++) {
 		struct gp_in_flight one = m->in_flight[i];
 
-		one.call = gp_find_call(load, one.correlation_id, UINT64_MAX);
+		one.call = gp_find_call(b, one.correlation_id, UINT64_MAX);
 		if (one.call != GP_NONE && one.name != GP_NONE &&
 		    gp_model_lacks_kernel(m, &m->calls[one.call]) &&
 		    !gp_device_waits_cover(&waits, &m->calls[one.call]))

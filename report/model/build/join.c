@@ -23,17 +23,16 @@ static int compare_keys(const void *a, const void *b, const void *context)
 	return (left_ns > right_ns) - (left_ns < right_ns);
 }
 
-static int make_keys(struct gp_load *load)
+static int make_keys(struct gp_model_builder *b)
 {
-	const struct gp_model *m = load->model;
+	const struct gp_model *m = b->model;
 
-	load->keys = gp_spill_take(((size_t)m->call_count + 1) * sizeof(*load->keys));
-	if (!load->keys)
+	b->keys = gp_spill_take(((size_t)m->call_count + 1) * sizeof(*b->keys));
+	if (!b->keys)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->call_count; i++)
-		load->keys[i] = (struct gp_call_key){m->calls[i].correlation_id, i};
-	return gp_array_sort(load->keys, m->call_count, sizeof(*load->keys), compare_keys,
-			     m->calls);
+		b->keys[i] = (struct gp_call_key){m->calls[i].correlation_id, i};
+	return gp_array_sort(b->keys, m->call_count, sizeof(*b->keys), compare_keys, m->calls);
 }
 
 struct wanted_call {
@@ -53,12 +52,11 @@ static bool is_key_until(const void *element, const void *context)
 }
 
 /* The last key not after (correlation id, time), or GP_NONE. */
-static uint32_t find_key(struct gp_load *load, uint32_t correlation_id, uint64_t time_ns)
+static uint32_t find_key(struct gp_model_builder *b, uint32_t correlation_id, uint64_t time_ns)
 {
-	const struct wanted_call wanted = {load->model->calls, correlation_id, time_ns};
-	uint32_t after =
-		gp_array_lower_bound_near(load->keys, load->model->call_count, sizeof(*load->keys),
-					  is_key_until, &wanted, &load->key_found);
+	const struct wanted_call wanted = {b->model->calls, correlation_id, time_ns};
+	uint32_t after = gp_array_lower_bound_near(b->keys, b->model->call_count, sizeof(*b->keys),
+						   is_key_until, &wanted, &b->key_found);
 
 	return after == 0 ? GP_NONE : after - 1;
 }
@@ -90,11 +88,11 @@ static bool is_stuck(const struct gp_model *m, uint32_t correlation_id)
 }
 
 /* If all began after the time, as a clock that is a little off can have it, it is the first one. */
-uint32_t gp_find_call(struct gp_load *load, uint32_t correlation_id, uint64_t time_ns)
+uint32_t gp_find_call(struct gp_model_builder *b, uint32_t correlation_id, uint64_t time_ns)
 {
-	const struct gp_model *m = load->model;
-	const struct gp_call_key *keys = load->keys;
-	uint32_t at = find_key(load, correlation_id, time_ns);
+	const struct gp_model *m = b->model;
+	const struct gp_call_key *keys = b->keys;
+	uint32_t at = find_key(b, correlation_id, time_ns);
 
 	if (correlation_id == 0 || is_stuck(m, correlation_id))
 		return GP_NONE;
@@ -107,16 +105,16 @@ uint32_t gp_find_call(struct gp_load *load, uint32_t correlation_id, uint64_t ti
 }
 
 /* Returns how many operations no call started. */
-static uint32_t match_ops(struct gp_load *load)
+static uint32_t match_ops(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	uint32_t without_call = 0;
 
 	for (uint32_t i = 0; i < m->op_count; i++) {
 		struct gp_op *op = &m->ops[i];
 		uint64_t time_ns = op->untimed ? UINT64_MAX : op->start_ns;
 
-		op->call = gp_find_call(load, op->correlation_id, time_ns);
+		op->call = gp_find_call(b, op->correlation_id, time_ns);
 		if (op->call == GP_NONE)
 			without_call++;
 		else if (op->untimed)
@@ -295,15 +293,15 @@ static void account_for_calls(struct gp_model *m)
 }
 
 /* CUPTI tells in the course of which call a stream came into being. */
-static int find_makers(struct gp_load *load)
+static int find_makers(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 
 	m->stream_calls = malloc(((size_t)m->stream_count + 1) * sizeof(*m->stream_calls));
 	if (!m->stream_calls)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->stream_count; i++)
-		m->stream_calls[i] = gp_find_call(load, m->streams[i].correlation_id, UINT64_MAX);
+		m->stream_calls[i] = gp_find_call(b, m->streams[i].correlation_id, UINT64_MAX);
 	return 0;
 }
 
@@ -360,15 +358,15 @@ static void find_first_ops(struct gp_model *m)
 	}
 }
 
-int gp_join_ops(struct gp_load *load)
+int gp_join_ops(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 
 	m->losses.stuck_number = find_stuck_number(m);
-	if (make_keys(load) != 0 || find_makers(load) != 0)
+	if (make_keys(b) != 0 || find_makers(b) != 0)
 		return -ENOMEM;
-	if (match_ops(load) > 0) {
-		if (gp_join_conditionals(load) != 0)
+	if (match_ops(b) > 0) {
+		if (gp_join_conditionals(b) != 0)
 			return -ENOMEM;
 		account_for_ops(m);
 	}

@@ -83,7 +83,7 @@ static uint32_t index_of(const struct section *section, uint32_t id)
 /* ---- making ranges ---- */
 
 struct making {
-	struct gp_load *load;
+	struct gp_model_builder *builder;
 	struct section texts, domains;
 	uint32_t unknown_domain; /* its index in model.domains, once it is needed */
 
@@ -96,7 +96,7 @@ struct making {
 
 static uint32_t find_domain(struct making *making, uint32_t id)
 {
-	struct gp_model *m = making->load->model;
+	struct gp_model *m = making->builder->model;
 	uint32_t index = id == 0 ? 0 : index_of(&making->domains, id);
 
 	if (index != GP_NONE)
@@ -114,13 +114,13 @@ static uint32_t find_text(struct making *making, uint32_t id)
 	uint32_t index = id == 0 ? GP_NONE : index_of(&making->texts, id);
 
 	if (id != 0 && index == GP_NONE)
-		making->load->model->losses.unknown_records++;
+		making->builder->model->losses.unknown_records++;
 	return index;
 }
 
 static uint32_t find_payload(struct making *making, uint32_t id)
 {
-	const struct gp_model *m = making->load->model;
+	const struct gp_model *m = making->builder->model;
 	const struct gp_text *text = id ? gp_model_text(m, GP_STRING_PAYLOAD, 0, id) : NULL;
 
 	return text ? (uint32_t)(text - m->texts) : GP_NONE;
@@ -128,10 +128,10 @@ static uint32_t find_payload(struct making *making, uint32_t id)
 
 static int add_range(struct making *making, const struct gp_range_point *point, uint8_t style)
 {
-	struct gp_load *load = making->load;
-	struct gp_model *m = load->model;
+	struct gp_model_builder *b = making->builder;
+	struct gp_model *m = b->model;
 
-	if (GP_LOAD_GROW(load, m->ranges, m->range_count, ranges) != 0)
+	if (GP_MODEL_GROW(b, m->ranges, m->range_count, ranges) != 0)
 		return -ENOMEM;
 	m->ranges[m->range_count++] = (struct gp_range){
 		.start_ns = point->time_ns,
@@ -159,7 +159,7 @@ static void close_range(struct making *making, struct gp_range *range,
 	if (range->extended_payload == GP_NONE)
 		range->extended_payload = find_payload(making, point->payload_id);
 	else if (point->payload_id != 0)
-		making->load->model->counters[GP_COUNTER_CUT_PAYLOADS]++;
+		making->builder->model->counters[GP_COUNTER_CUT_PAYLOADS]++;
 	range->end_ns = point->time_ns > range->start_ns ? point->time_ns : range->start_ns;
 	range->end_thread_id = point->thread_id;
 	range->open = false;
@@ -182,17 +182,17 @@ static int compare_ids(const void *a, const void *b)
 
 static int find_stacks(struct making *making)
 {
-	const struct gp_load *load = making->load;
-	size_t room = (size_t)load->range_point_count + 1;
+	const struct gp_model_builder *b = making->builder;
+	size_t room = (size_t)b->range_point_count + 1;
 	uint32_t *ids = malloc(room * sizeof(*ids));
 	uint32_t count = 0, kept = 0;
 
 	making->stack_ids = ids;
 	if (!ids)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < load->range_point_count; i++)
-		if (i == 0 || load->range_points[i].domain_id != ids[count - 1])
-			ids[count++] = load->range_points[i].domain_id;
+	for (uint32_t i = 0; i < b->range_point_count; i++)
+		if (i == 0 || b->range_points[i].domain_id != ids[count - 1])
+			ids[count++] = b->range_points[i].domain_id;
 	qsort(ids, count, sizeof(*ids), compare_ids);
 	for (uint32_t i = 0; i < count; i++)
 		if (kept == 0 || ids[i] != ids[kept - 1])
@@ -219,7 +219,7 @@ static uint32_t *find_top(struct making *making, const struct gp_range_point *po
 
 static int push(struct making *making, const struct gp_range_point *point, uint32_t *top)
 {
-	struct gp_model *m = making->load->model;
+	struct gp_model *m = making->builder->model;
 	int result = add_range(making, point, GP_STYLE_PUSH_POP);
 	struct gp_range *range;
 
@@ -237,7 +237,7 @@ static int push(struct making *making, const struct gp_range_point *point, uint3
 
 static void pop(struct making *making, const struct gp_range_point *point, uint32_t *top)
 {
-	struct gp_model *m = making->load->model;
+	struct gp_model *m = making->builder->model;
 
 	if (*top == GP_NONE) {
 		miss_opening(m, point);
@@ -247,24 +247,16 @@ static void pop(struct making *making, const struct gp_range_point *point, uint3
 	*top = m->ranges[*top].parent;
 }
 
-static int compare_by_thread(const void *a, const void *b, const void *context)
-{
-	const struct gp_range_point *left = a, *right = b;
-
-	(void)context;
-	if (left->thread_id != right->thread_id)
-		return left->thread_id < right->thread_id ? -1 : 1;
-	return compare_numbers(left->time_ns, right->time_ns);
-}
+GP_COMPARE_BY_TWO(compare_by_thread, struct gp_range_point, thread_id, time_ns)
 
 static int make_nested(struct making *making)
 {
-	struct gp_load *load = making->load;
-	const struct gp_range_point *points = load->range_points;
+	struct gp_model_builder *b = making->builder;
+	const struct gp_range_point *points = b->range_points;
 	uint32_t thread = 1;
 	int result = 0;
 
-	for (uint32_t i = 0; result == 0 && i < load->range_point_count; i++) {
+	for (uint32_t i = 0; result == 0 && i < b->range_point_count; i++) {
 		thread += i > 0 && points[i].thread_id != points[i - 1].thread_id;
 		if (points[i].op == GP_RANGE_PUSH)
 			result = push(making, &points[i], find_top(making, &points[i], thread));
@@ -273,7 +265,7 @@ static int make_nested(struct making *making)
 		else if (points[i].op == GP_RANGE_MARK)
 			result = add_range(making, &points[i], GP_STYLE_MARK);
 		else if (points[i].op != GP_RANGE_START && points[i].op != GP_RANGE_END)
-			load->model->losses.unknown_records++;
+			b->model->losses.unknown_records++;
 	}
 	return result;
 }
@@ -296,13 +288,13 @@ static int compare_by_id(const void *a, const void *b, const void *context)
 
 static int make_free(struct making *making)
 {
-	struct gp_load *load = making->load;
-	struct gp_model *m = load->model;
-	const struct gp_range_point *points = load->range_points;
-	int result = gp_array_sort(load->range_points, load->range_point_count, sizeof(*points),
+	struct gp_model_builder *b = making->builder;
+	struct gp_model *m = b->model;
+	const struct gp_range_point *points = b->range_points;
+	int result = gp_array_sort(b->range_points, b->range_point_count, sizeof(*points),
 				   compare_by_id, NULL);
 
-	for (uint32_t i = 0; result == 0 && i < load->range_point_count; i++) {
+	for (uint32_t i = 0; result == 0 && i < b->range_point_count; i++) {
 		bool goes_on = i > 0 && points[i - 1].op == GP_RANGE_START &&
 			       points[i - 1].range_id == points[i].range_id;
 
@@ -363,27 +355,21 @@ static void end_open(struct gp_model *m)
 			m->ranges[i].end_ns = end_ns;
 }
 
-static int compare_texts(const void *a, const void *b, const void *context)
-{
-	(void)context;
-	return gp_text_compare(a, b);
-}
-
 /* Categories are defined with their domain's id, and looked up with its index. */
 static int settle_categories(struct making *making)
 {
-	struct gp_model *m = making->load->model;
+	struct gp_model *m = making->builder->model;
 
 	for (uint32_t i = 0; i < m->text_count; i++)
 		if (m->texts[i].space == GP_STRING_CATEGORY)
 			m->texts[i].value = find_domain(making, m->texts[i].value);
-	return gp_array_sort(m->texts, m->text_count, sizeof(*m->texts), compare_texts, NULL);
+	return gp_array_sort(m->texts, m->text_count, sizeof(*m->texts), gp_text_compare, NULL);
 }
 
 static int make_ranges(struct making *making)
 {
-	struct gp_load *load = making->load;
-	struct gp_model *m = load->model;
+	struct gp_model_builder *b = making->builder;
+	struct gp_model *m = b->model;
 
 	making->texts = find_section(m, GP_STRING_RANGE);
 	making->domains = find_section(m, GP_STRING_DOMAIN);
@@ -391,7 +377,7 @@ static int make_ranges(struct making *making)
 	    number_texts(&making->domains, &m->domains, &m->domain_count, "") != 0)
 		return -ENOMEM;
 	if (settle_categories(making) != 0 || find_stacks(making) != 0 ||
-	    gp_array_sort(load->range_points, load->range_point_count, sizeof(*load->range_points),
+	    gp_array_sort(b->range_points, b->range_point_count, sizeof(*b->range_points),
 			  compare_by_thread, NULL) != 0 ||
 	    make_nested(making) != 0 || make_free(making) != 0)
 		return -ENOMEM;
@@ -399,9 +385,9 @@ static int make_ranges(struct making *making)
 	return order_ranges(m);
 }
 
-int gp_join_ranges(struct gp_load *load)
+int gp_join_ranges(struct gp_model_builder *b)
 {
-	struct making making = {.load = load};
+	struct making making = {.builder = b};
 	int result = make_ranges(&making);
 
 	free(making.texts.indices);
@@ -409,8 +395,8 @@ int gp_join_ranges(struct gp_load *load)
 	free(making.stack_ids);
 	free(making.tops);
 	free(making.top_threads);
-	gp_spill_free(load->range_points);
-	load->range_points = NULL;
-	load->range_point_count = 0;
-	return result == 0 ? gp_project_ranges(load->model) : result;
+	gp_spill_free(b->range_points);
+	b->range_points = NULL;
+	b->range_point_count = 0;
+	return result == 0 ? gp_project_ranges(b->model) : result;
 }

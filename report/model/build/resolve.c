@@ -9,60 +9,26 @@
 
 /* ---- definitions: sorted by id, the last of each id kept ---- */
 
-/* Every definition begins its comparison with a function of this kind. */
-static int compare_ids(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-#define COMPARE(name, type, id_of)                                                                 \
-	static int compare_##name(const void *a, const void *b, const void *context)               \
-	{                                                                                          \
-		const type *left = a, *right = b;                                                  \
-                                                                                                   \
-		(void)context;                                                                     \
-		return compare_ids(id_of(left), id_of(right));                                     \
-	}
-#define ID(r)        ((r)->id)
-#define DEVICE_ID(r) ((r)->device_id)
-#define LINK_ID(r)   ((uint32_t)(r)->device_id << 16 | (r)->link_kind)
-#define STREAM_ID(r) ((uint64_t)(r)->context_id << 32 | (r)->id)
-COMPARE(named, struct gp_named, ID)
-COMPARE(threads, struct gp_thread, ID)
-COMPARE(shapes, struct gp_record_shape, ID)
-COMPARE(contexts, struct gp_record_context, ID)
-COMPARE(devices, struct gp_record_device, DEVICE_ID)
-COMPARE(links, struct gp_record_link, LINK_ID)
-COMPARE(streams, struct gp_record_stream, STREAM_ID)
-#define NODE_ID(r)    ((r)->node_id)
-#define START(r)      ((r)->start_ns)
-#define POINT_TIME(r) ((r)->time_ns)
-#define EVENT_TIME(r) ((r)->device_ns)
-COMPARE(nodes, struct gp_record_node, NODE_ID)
-COMPARE(frames, struct gp_frame, ID)
-COMPARE(syncs, struct gp_record_sync, START)
-COMPARE(events, struct gp_record_event, EVENT_TIME)
-COMPARE(jits, struct gp_record_jit, START)
-COMPARE(pools, struct gp_record_pool, POINT_TIME)
-COMPARE(unifieds, struct gp_record_unified, START)
-COMPARE(host_functions, struct gp_record_host_function, START)
-COMPARE(gates, struct gp_gate, POINT_TIME)
-
-static int compare_modules(const void *a, const void *b, const void *context)
-{
-	const struct gp_record_module *left = a, *right = b;
-
-	(void)context;
-	if (left->id != right->id)
-		return left->id < right->id ? -1 : 1;
-	return compare_ids(left->start_address, right->start_address);
-}
-
-static int compare_texts(const void *a, const void *b, const void *context)
-{
-	(void)context;
-	return gp_text_compare(a, b);
-}
+GP_COMPARE_BY(compare_named, struct gp_named, id)
+GP_COMPARE_BY(compare_threads, struct gp_thread, id)
+GP_COMPARE_BY(compare_shapes, struct gp_record_shape, id)
+GP_COMPARE_BY(compare_contexts, struct gp_record_context, id)
+GP_COMPARE_BY(compare_devices, struct gp_record_device, device_id)
+GP_COMPARE_BY_TWO(compare_links, struct gp_record_link, device_id, link_kind)
+GP_COMPARE_BY_TWO(compare_streams, struct gp_record_stream, context_id, id)
+GP_COMPARE_BY(compare_nodes, struct gp_record_node, node_id)
+GP_COMPARE_BY(compare_frames, struct gp_frame, id)
+GP_COMPARE_BY(compare_syncs, struct gp_record_sync, start_ns)
+GP_COMPARE_BY(compare_events, struct gp_record_event, device_ns)
+GP_COMPARE_BY(compare_jits, struct gp_record_jit, start_ns)
+GP_COMPARE_BY(compare_pools, struct gp_record_pool, time_ns)
+GP_COMPARE_BY(compare_unifieds, struct gp_record_unified, start_ns)
+GP_COMPARE_BY(compare_host_functions, struct gp_record_host_function, start_ns)
+GP_COMPARE_BY(compare_gates, struct gp_gate, time_ns)
+GP_COMPARE_BY_TWO(compare_modules, struct gp_record_module, id, start_address)
+GP_COMPARE_BY_TWO(compare_calls, struct gp_call, thread_id, start_ns)
+GP_COMPARE_BY_TWO(compare_samples, struct gp_sample, thread_id, start_ns)
+GP_COMPARE_BY(compare_refusals, struct gp_refusal, call)
 
 /* Names that the program gave come after others of the same thread. */
 static int compare_thread_names(const void *a, const void *b, const void *context)
@@ -72,11 +38,6 @@ static int compare_thread_names(const void *a, const void *b, const void *contex
 	if (left->id == right->id)
 		return left->is_given - right->is_given;
 	return compare_threads(a, b, context);
-}
-
-static void drop_nothing(void *element)
-{
-	(void)element;
 }
 
 static void drop_named(void *element)
@@ -107,10 +68,10 @@ static int sort_and_keep_last(void *array, uint32_t *count, size_t element_bytes
 	for (uint32_t i = 1; i < *count; i++) {
 		char *last = at + kept * element_bytes, *next = at + i * element_bytes;
 
-		if (compare(last, next, NULL) == 0)
-			drop(last);
-		else
+		if (compare(last, next, NULL) != 0)
 			last = at + ++kept * element_bytes;
+		else if (drop)
+			drop(last);
 		if (last != next)
 			memcpy(last, next, element_bytes);
 	}
@@ -118,9 +79,9 @@ static int sort_and_keep_last(void *array, uint32_t *count, size_t element_bytes
 	return 0;
 }
 
-static int settle_definitions(struct gp_load *load)
+static int settle_definitions(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	struct {
 		void *array;
 		uint32_t *count;
@@ -128,22 +89,20 @@ static int settle_definitions(struct gp_load *load)
 		gp_array_compare *compare;
 		void (*drop)(void *element);
 	} kinds[] = {
-		{load->names, &m->name_count, sizeof(*load->names), compare_named, drop_named},
-		{load->device_names, &load->device_name_count, sizeof(*load->device_names),
-		 compare_named, drop_named},
-		{m->threads, &m->thread_count, sizeof(*m->threads), compare_thread_names,
-		 drop_thread},
-		{m->threads, &m->thread_count, sizeof(*m->threads), compare_threads, drop_thread},
-		{m->shapes, &m->shape_count, sizeof(*m->shapes), compare_shapes, drop_nothing},
-		{m->contexts, &m->context_count, sizeof(*m->contexts), compare_contexts,
-		 drop_nothing},
-		{m->devices, &m->device_count, sizeof(*m->devices), compare_devices, drop_nothing},
-		{m->links, &m->link_count, sizeof(*m->links), compare_links, drop_nothing},
-		{m->streams, &m->stream_count, sizeof(*m->streams), compare_streams, drop_nothing},
-		{m->nodes, &m->node_count, sizeof(*m->nodes), compare_nodes, drop_nothing},
-		{m->frames, &m->frame_count, sizeof(*m->frames), compare_frames, drop_nothing},
-		{m->modules, &m->module_count, sizeof(*m->modules), compare_modules, drop_nothing},
-		{m->texts, &m->text_count, sizeof(*m->texts), compare_texts, drop_text},
+#define KIND(array, count, compare, drop) {array, &(count), sizeof(*(array)), compare, drop}
+		KIND(b->names, m->name_count, compare_named, drop_named),
+		KIND(b->device_names, b->device_name_count, compare_named, drop_named),
+		KIND(m->threads, m->thread_count, compare_thread_names, drop_thread),
+		KIND(m->threads, m->thread_count, compare_threads, drop_thread),
+		KIND(m->shapes, m->shape_count, compare_shapes, NULL),
+		KIND(m->contexts, m->context_count, compare_contexts, NULL),
+		KIND(m->devices, m->device_count, compare_devices, NULL),
+		KIND(m->links, m->link_count, compare_links, NULL),
+		KIND(m->streams, m->stream_count, compare_streams, NULL),
+		KIND(m->nodes, m->node_count, compare_nodes, NULL),
+		KIND(m->frames, m->frame_count, compare_frames, NULL),
+		KIND(m->modules, m->module_count, compare_modules, NULL),
+		KIND(m->texts, m->text_count, gp_text_compare, drop_text),
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -180,9 +139,9 @@ static uint32_t find_id(const void *array, uint32_t count, size_t element_bytes,
 											 : GP_NONE;
 }
 
-static uint32_t find_name(const struct gp_load *load, uint32_t id)
+static uint32_t find_name(const struct gp_model_builder *b, uint32_t id)
 {
-	return find_id(load->names, load->model->name_count, sizeof(*load->names),
+	return find_id(b->names, b->model->name_count, sizeof(*b->names),
 		       offsetof(struct gp_named, id), id);
 }
 
@@ -192,27 +151,26 @@ static uint32_t find_shape(const struct gp_model *m, uint32_t id)
 		       offsetof(struct gp_record_shape, id), id);
 }
 
-void gp_resolve_op(const struct gp_load *load, struct gp_op *op)
+void gp_resolve_op(const struct gp_model_builder *b, struct gp_op *op)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	uint32_t name = op->name, shape = op->shape;
 
 	if (op->kind != GP_OP_KERNEL)
 		return;
-	op->name = find_name(load, name);
+	op->name = find_name(b, name);
 	op->shape = find_shape(m, shape);
 	if ((op->name == GP_NONE && name != 0) || (op->shape == GP_NONE && shape != 0))
 		m->losses.unknown_records++;
 }
 
 /* "NVIDIA H200", or "NVIDIA H200 (what the program calls it)". */
-static char *name_device(const struct gp_load *load, uint16_t device_id)
+static char *name_device(const struct gp_model_builder *b, uint16_t device_id)
 {
-	const struct gp_text *given = gp_model_text(load->model, GP_STRING_DEVICE, 0, device_id);
-	uint32_t at =
-		find_id(load->device_names, load->device_name_count, sizeof(*load->device_names),
-			offsetof(struct gp_named, id), device_id);
-	const char *name = at == GP_NONE ? "" : load->device_names[at].text;
+	const struct gp_text *given = gp_model_text(b->model, GP_STRING_DEVICE, 0, device_id);
+	uint32_t at = find_id(b->device_names, b->device_name_count, sizeof(*b->device_names),
+			      offsetof(struct gp_named, id), device_id);
+	const char *name = at == GP_NONE ? "" : b->device_names[at].text;
 	char *both;
 
 	if (!given || given->length == 0)
@@ -220,9 +178,9 @@ static char *name_device(const struct gp_load *load, uint16_t device_id)
 	return asprintf(&both, "%s%s(%s)", name, *name ? " " : "", given->bytes) < 0 ? NULL : both;
 }
 
-static int move_names(struct gp_load *load)
+static int move_names(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 
 	m->names = gp_spill_take_zeroed((size_t)m->name_count + 1, sizeof(*m->names));
 	m->device_names =
@@ -230,11 +188,11 @@ static int move_names(struct gp_load *load)
 	if (!m->names || !m->device_names)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->name_count; i++) {
-		m->names[i] = load->names[i].text;
-		load->names[i].text = NULL;
+		m->names[i] = b->names[i].text;
+		b->names[i].text = NULL;
 	}
 	for (uint32_t i = 0; i < m->device_count; i++) {
-		m->device_names[i] = name_device(load, m->devices[i].device_id);
+		m->device_names[i] = name_device(b, m->devices[i].device_id);
 		if (!m->device_names[i])
 			return -ENOMEM;
 	}
@@ -243,38 +201,18 @@ static int move_names(struct gp_load *load)
 
 /* ---- calls in their order, and what hangs on that ---- */
 
-static int compare_calls(const void *a, const void *b, const void *context)
-{
-	const struct gp_call *left = a, *right = b;
-
-	(void)context;
-	if (left->thread_id != right->thread_id)
-		return left->thread_id < right->thread_id ? -1 : 1;
-	return compare_ids(left->start_ns, right->start_ns);
-}
-
-static int compare_samples(const void *a, const void *b, const void *context)
-{
-	const struct gp_sample *left = a, *right = b;
-
-	(void)context;
-	if (left->thread_id != right->thread_id)
-		return left->thread_id < right->thread_id ? -1 : 1;
-	return compare_ids(left->start_ns, right->start_ns);
-}
-
 /* A thread that made a call and is not among those with a name, which come first. */
-static int add_thread(struct gp_load *load, uint32_t named, uint32_t id)
+static int add_thread(struct gp_model_builder *b, uint32_t named, uint32_t id)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	struct gp_thread thread = {.id = id};
 
 	if (find_id(m->threads, named, sizeof(thread), offsetof(struct gp_thread, id), id) !=
 	    GP_NONE)
 		return 0;
 	thread.name = strdup("");
-	if (!thread.name || gp_array_grow_spill(&m->threads, &load->capacity.threads,
-						m->thread_count, sizeof(thread)) != 0) {
+	if (!thread.name || gp_array_grow_spill(&m->threads, &b->capacity.threads, m->thread_count,
+						sizeof(thread)) != 0) {
 		free((char *)thread.name);
 		return -ENOMEM;
 	}
@@ -361,18 +299,10 @@ static void settle_gates(struct gp_model *m)
 	m->gate_count = kept;
 }
 
-static int compare_refusals(const void *a, const void *b, const void *context)
-{
-	const struct gp_refusal *left = a, *right = b;
-
-	(void)context;
-	return (left->call > right->call) - (left->call < right->call);
-}
-
 /* And every thread that made a call is in the list, under its name if it has one. */
-static int order_calls(struct gp_load *load)
+static int order_calls(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	uint32_t named = m->thread_count;
 	int result = gp_array_sort(m->calls, m->call_count, sizeof(*m->calls), compare_calls, NULL);
 
@@ -380,7 +310,7 @@ static int order_calls(struct gp_load *load)
 		struct gp_call *call = &m->calls[i];
 
 		if (i == 0 || call[-1].thread_id != call->thread_id)
-			result = add_thread(load, named, call->thread_id);
+			result = add_thread(b, named, call->thread_id);
 		if (call->memory != GP_NONE)
 			m->memory[call->memory].call = i;
 		if (call->first_op != GP_NONE && call->status != 0)
@@ -397,24 +327,24 @@ static int order_calls(struct gp_load *load)
 			   : result;
 }
 
-static void name_in_flight(struct gp_load *load)
+static void name_in_flight(struct gp_model_builder *b)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 
 	for (uint32_t i = 0; i < m->in_flight_count; i++)
-		m->in_flight[i].name = find_name(load, m->in_flight[i].name);
+		m->in_flight[i].name = find_name(b, m->in_flight[i].name);
 }
 
-int gp_resolve(struct gp_load *load)
+int gp_resolve(struct gp_model_builder *b)
 {
-	if (settle_definitions(load) != 0)
+	if (settle_definitions(b) != 0)
 		return -ENOMEM;
-	if (gp_resolve_stacks(load->model) != 0)
+	if (gp_resolve_stacks(b->model) != 0)
 		return -ENOMEM;
-	if (move_names(load) != 0 || gp_resolve_times(load) != 0 || order_calls(load) != 0 ||
-	    order_records(load->model) != 0)
+	if (move_names(b) != 0 || gp_resolve_times(b) != 0 || order_calls(b) != 0 ||
+	    order_records(b->model) != 0)
 		return -ENOMEM;
-	settle_gates(load->model);
-	name_in_flight(load);
+	settle_gates(b->model);
+	name_in_flight(b);
 	return 0;
 }

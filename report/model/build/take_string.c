@@ -23,23 +23,23 @@ static int add_named(struct gp_named **array, uint32_t *capacity, uint32_t *coun
 	return 0;
 }
 
-static int name_api(struct gp_load *load, const struct gp_record_string *r, const char *text)
+static int name_api(struct gp_model_builder *b, const struct gp_record_string *r, const char *text)
 {
 	size_t length = gp_api_name_length(text, strnlen(text, r->length_bytes));
 
 	if (r->id > UINT16_MAX || length == 0) {
-		load->model->losses.unknown_records++;
+		b->model->losses.unknown_records++;
 		return 0;
 	}
-	return gp_api_table_set(load->model->private, (uint16_t)r->id, strndup(text, length),
+	return gp_api_table_set(b->model->private, (uint16_t)r->id, strndup(text, length),
 				r->value < GP_API_CLASSES ? (uint8_t)r->value : GP_API_OTHER);
 }
 
-static int name_thread(struct gp_load *load, const struct gp_record_string *r, char *text)
+static int name_thread(struct gp_model_builder *b, const struct gp_record_string *r, char *text)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 
-	if (!text || GP_LOAD_GROW(load, m->threads, m->thread_count, threads) != 0) {
+	if (!text || GP_MODEL_GROW(b, m->threads, m->thread_count, threads) != 0) {
 		free(text);
 		return -ENOMEM;
 	}
@@ -48,11 +48,11 @@ static int name_thread(struct gp_load *load, const struct gp_record_string *r, c
 	return 0;
 }
 
-int gp_load_note(struct gp_load *load, char *text)
+int gp_model_builder_note(struct gp_model_builder *b, char *text)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 
-	if (!text || GP_LOAD_GROW(load, m->notes, m->note_count, notes) != 0) {
+	if (!text || GP_MODEL_GROW(b, m->notes, m->note_count, notes) != 0) {
 		free(text);
 		return -ENOMEM;
 	}
@@ -106,12 +106,12 @@ static char *copy_command(const char *text, uint32_t length)
 	return command;
 }
 
-static int set_info(struct gp_load *load, const struct gp_record_string *r, const char *text)
+static int set_info(struct gp_model_builder *b, const struct gp_record_string *r, const char *text)
 {
-	char **info = load->model->info;
+	char **info = b->model->info;
 
 	if (r->id == GP_INFO_NOTE)
-		return gp_load_note(load, copy_text(text, r->length_bytes));
+		return gp_model_builder_note(b, copy_text(text, r->length_bytes));
 	if (r->id == 0 || r->id >= GP_INFO_LIMIT)
 		return 0; /* a fact that only later versions know */
 	free(info[r->id]);
@@ -120,12 +120,12 @@ static int set_info(struct gp_load *load, const struct gp_record_string *r, cons
 	return info[r->id] ? 0 : -ENOMEM;
 }
 
-static int add_text(struct gp_load *load, const struct gp_record_string *r, const char *text)
+static int add_text(struct gp_model_builder *b, const struct gp_record_string *r, const char *text)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	char *bytes = malloc((size_t)r->length_bytes + 1);
 
-	if (!bytes || GP_LOAD_GROW(load, m->texts, m->text_count, texts) != 0) {
+	if (!bytes || GP_MODEL_GROW(b, m->texts, m->text_count, texts) != 0) {
 		free(bytes);
 		return -ENOMEM;
 	}
@@ -136,23 +136,23 @@ static int add_text(struct gp_load *load, const struct gp_record_string *r, cons
 	return 0;
 }
 
-int gp_take_string(struct gp_load *load, const struct gp_record_string *r, const char *text)
+int gp_take_string(struct gp_model_builder *b, const struct gp_record_string *r, const char *text)
 {
 	switch (r->space) {
 	case GP_STRING_KERNEL:
-		return add_named(&load->names, &load->capacity.names, &load->model->name_count,
-				 r->id, copy_text(text, r->length_bytes));
+		return add_named(&b->names, &b->capacity.names, &b->model->name_count, r->id,
+				 copy_text(text, r->length_bytes));
 	case GP_STRING_API:
-		return name_api(load, r, text);
+		return name_api(b, r, text);
 	case GP_STRING_THREAD:
-		return name_thread(load, r, copy_text(text, r->length_bytes));
+		return name_thread(b, r, copy_text(text, r->length_bytes));
 	case GP_STRING_DEVICE:
 		if (r->value & GP_NAME_GIVEN)
-			return add_text(load, r, text);
-		return add_named(&load->device_names, &load->capacity.device_names,
-				 &load->device_name_count, r->id, copy_text(text, r->length_bytes));
+			return add_text(b, r, text);
+		return add_named(&b->device_names, &b->capacity.device_names, &b->device_name_count,
+				 r->id, copy_text(text, r->length_bytes));
 	case GP_STRING_INFO:
-		return set_info(load, r, text);
+		return set_info(b, r, text);
 	case GP_STRING_RANGE:
 	case GP_STRING_DOMAIN:
 	case GP_STRING_CATEGORY:
@@ -163,9 +163,9 @@ int gp_take_string(struct gp_load *load, const struct gp_record_string *r, const
 	case GP_STRING_MODULE:
 	case GP_STRING_CODE:
 	case GP_STRING_STACK_COPY:
-		return add_text(load, r, text);
+		return add_text(b, r, text);
 	default:
-		load->model->losses.unknown_records++;
+		b->model->losses.unknown_records++;
 		return 0;
 	}
 }

@@ -31,15 +31,15 @@ static struct gp_record_anchor make_anchor(const struct gp_model *m)
 	return anchor;
 }
 
-static struct gp_timeline *make_timeline(const struct gp_load *load)
+static struct gp_timeline *make_timeline(const struct gp_model_builder *b)
 {
-	const char *text = load->model->info[GP_INFO_TICKS_PER_SECOND];
+	const char *text = b->model->info[GP_INFO_TICKS_PER_SECOND];
 	double ticks_per_second = text ? strtod(text, NULL) : 0;
 	struct gp_record_anchor substitute;
 
-	if (load->anchor_count > 0)
-		return gp_timeline_new(load->anchors, load->anchor_count, ticks_per_second);
-	substitute = make_anchor(load->model);
+	if (b->anchor_count > 0)
+		return gp_timeline_new(b->anchors, b->anchor_count, ticks_per_second);
+	substitute = make_anchor(b->model);
 	return gp_timeline_new(&substitute, 1, ticks_per_second);
 }
 
@@ -112,15 +112,15 @@ static bool is_impossible(uint64_t start_ns, uint64_t end_ns, int64_t latest_ns)
  * What others recorded, and a trace that lost its anchors, may have nothing that tells when it
  * ended.
  */
-static int64_t latest_of(const struct gp_load *load, struct gp_timeline *t,
+static int64_t latest_of(const struct gp_model_builder *b, struct gp_timeline *t,
 			 const struct window *calls)
 {
 	int64_t latest_ns = calls->last_ns;
 
-	if (load->model->recorder || load->anchor_count == 0)
+	if (b->model->recorder || b->anchor_count == 0)
 		return INT64_MAX;
-	for (uint32_t i = 0; i < load->anchor_count; i++) {
-		int64_t anchor_ns = gp_timeline_from_ticks(t, load->anchors[i].ticks);
+	for (uint32_t i = 0; i < b->anchor_count; i++) {
+		int64_t anchor_ns = gp_timeline_from_ticks(t, b->anchors[i].ticks);
 
 		if (anchor_ns > latest_ns)
 			latest_ns = anchor_ns;
@@ -129,10 +129,10 @@ static int64_t latest_of(const struct gp_load *load, struct gp_timeline *t,
 }
 
 /* In the same pass over the operations their ids become indices. */
-static void time_ops(struct gp_load *load, struct gp_timeline *t, struct window *window,
+static void time_ops(struct gp_model_builder *b, struct gp_timeline *t, struct window *window,
 		     int64_t latest_ns)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 
 	for (uint32_t i = 0; i < m->op_count; i++) {
 		struct gp_op *op = &m->ops[i];
@@ -140,7 +140,7 @@ static void time_ops(struct gp_load *load, struct gp_timeline *t, struct window 
 		bool has_times = op->start_ns != 0 && op->end_ns != 0;
 
 		op->next_op = GP_NONE;
-		gp_resolve_op(load, op);
+		gp_resolve_op(b, op);
 		if (has_times && time_span(t, anchors_before, &op->start_ns, &op->end_ns))
 			m->losses.ops_reversed++;
 		if (!has_times || is_impossible(op->start_ns, op->end_ns, latest_ns))
@@ -293,17 +293,17 @@ static uint64_t time_before(struct gp_timeline *t, uint64_t first_ticks, uint64_
 			FIELD(array, anchors), is_optional                                         \
 	}
 
-static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
+static uint64_t time_all(struct gp_model_builder *b, struct gp_timeline *t)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	const struct timed kinds[] = {
 		POINT(m->usages, m->usage_count, time_ns),
 		POINT(m->gates, m->gate_count, time_ns),
 		POINT(m->waiting, m->waiting_count, start_ns),
 		POINT(m->in_flight, m->in_flight_count, time_ns),
 		LOOKS(m->samples, m->sample_count),
-		POINT(load->context_ends, load->context_end_count, time_ns),
-		POINT(load->range_points, load->range_point_count, time_ns),
+		POINT(b->context_ends, b->context_end_count, time_ns),
+		POINT(b->range_points, b->range_point_count, time_ns),
 		SPAN(m->overheads, m->overhead_count, zero),
 		SPAN(m->syncs, m->sync_count, zero),
 		SPAN(m->jits, m->jit_count, zero2[0]),
@@ -317,12 +317,12 @@ static uint64_t time_all(struct gp_load *load, struct gp_timeline *t)
 	uint64_t shift;
 
 	time_calls(m, t, &window);
-	if (load->last_ticks != 0)
-		widen(&window, gp_timeline_from_ticks(t, load->first_ticks),
-		      gp_timeline_from_ticks(t, load->last_ticks));
+	if (b->last_ticks != 0)
+		widen(&window, gp_timeline_from_ticks(t, b->first_ticks),
+		      gp_timeline_from_ticks(t, b->last_ticks));
 	calls = window;
-	latest_ns = latest_of(load, t, &calls);
-	time_ops(load, t, &window, latest_ns);
+	latest_ns = latest_of(b, t, &calls);
+	time_ops(b, t, &window, latest_ns);
 	earliest = window.first_ns < 0 ? window.first_ns : 0;
 	for (size_t i = 0; i < COUNT(kinds); i++)
 		earliest = time_records(m, &kinds[i], t, earliest, latest_ns);
@@ -361,21 +361,21 @@ static void time_totals(struct gp_totals *totals, struct gp_timeline *t, uint64_
 	totals->last_op_ns = moment_of(t, span.end_ns, shift);
 }
 
-int gp_resolve_times(struct gp_load *load)
+int gp_resolve_times(struct gp_model_builder *b)
 {
-	struct gp_timeline *t = make_timeline(load);
-	struct gp_model *m = load->model;
+	struct gp_timeline *t = make_timeline(b);
+	struct gp_model *m = b->model;
 	uint64_t shift;
 
 	if (!t)
 		return -ENOMEM;
 	m->base_unix_ns = gp_timeline_base_unix_ns(t);
 	m->losses.clock_misfits = gp_timeline_misfits(t);
-	m->base_monotonic_ns = load->anchor_count > 0 ? load->anchors[0].monotonic_ns : 0;
+	m->base_monotonic_ns = b->anchor_count > 0 ? b->anchors[0].monotonic_ns : 0;
 	m->ns_per_tick = gp_timeline_ns_per_tick(t);
-	shift = time_all(load, t);
+	shift = time_all(b, t);
 	time_totals(m->totals, t, shift);
-	m->end_ns = time_of(t, load->end_ticks, shift);
+	m->end_ns = time_of(t, b->end_ticks, shift);
 	m->last_delivery_ns = time_of(t, m->counters[GP_COUNTER_LAST_DELIVERY_TICKS], shift);
 	m->before_ns = time_before(t, m->counters[GP_COUNTER_FIRST_TICKS], shift);
 	gp_timeline_free(t);

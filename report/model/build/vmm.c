@@ -20,25 +20,19 @@ struct step {
 };
 
 struct following {
-	struct gp_load *load;
+	struct gp_model_builder *builder;
 	struct gp_handles handles;
 };
 
-static int compare_steps(const void *a, const void *b, const void *context)
-{
-	const struct step *left = a, *right = b;
-
-	(void)context;
-	return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
-}
+GP_COMPARE_BY(compare_steps, struct step, time_ns)
 
 /* The memory of the handle is gone by an unmapping. */
 static int end_memory(struct following *f, uint64_t handle, const struct gp_mapping *point)
 {
-	struct gp_load *load = f->load;
-	struct gp_model *m = load->model;
+	struct gp_model_builder *b = f->builder;
+	struct gp_model *m = b->model;
 
-	if (GP_LOAD_GROW(load, m->memory, m->memory_count, memory) != 0)
+	if (GP_MODEL_GROW(b, m->memory, m->memory_count, memory) != 0)
 		return -ENOMEM;
 	m->calls[point->call].memory = m->memory_count;
 	m->memory[m->memory_count++] = (struct gp_memory_event){
@@ -68,7 +62,7 @@ static void give_up(struct following *f, struct gp_memory_event *event)
 	if (gp_handles_release(&f->handles, event->address))
 		return;
 	event->op = 0;
-	f->load->model->calls[event->call].memory = GP_NONE;
+	f->builder->model->calls[event->call].memory = GP_NONE;
 }
 
 static int follow_point(struct following *f, const struct gp_mapping *point)
@@ -86,8 +80,8 @@ static int follow(struct following *f, const struct step *step)
 	struct gp_memory_event *event;
 
 	if (step->is_point)
-		return follow_point(f, &f->load->model->mappings[step->index]);
-	event = &f->load->model->memory[step->index];
+		return follow_point(f, &f->builder->model->mappings[step->index]);
+	event = &f->builder->model->memory[step->index];
 	if (event->op == GP_MEMORY_ALLOC)
 		return gp_handles_create(&f->handles, event->address);
 	if (event->op == GP_MEMORY_FREE)
@@ -96,16 +90,16 @@ static int follow(struct following *f, const struct step *step)
 }
 
 /* Steps of events and points; points get their times. */
-static uint32_t collect(struct gp_load *load, struct step *steps)
+static uint32_t collect(struct gp_model_builder *b, struct step *steps)
 {
-	struct gp_model *m = load->model;
+	struct gp_model *m = b->model;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < m->memory_count; i++)
 		if (m->memory[i].memory_kind == GP_MEMORY_PHYSICAL)
 			steps[count++] = (struct step){m->memory[i].time_ns, i, false};
-	for (uint32_t i = 0; i < load->model->mapping_count; i++) {
-		struct gp_mapping *point = &load->model->mappings[i];
+	for (uint32_t i = 0; i < b->model->mapping_count; i++) {
+		struct gp_mapping *point = &b->model->mappings[i];
 
 		point->time_ns = m->calls[point->call].start_ns;
 		if (point->op != GP_MEMORY_UNMAP)
@@ -130,36 +124,30 @@ static void drop_marked(struct gp_model *m)
 	m->memory_count = kept;
 }
 
-static int compare_calls(const void *a, const void *b, const void *context)
-{
-	const struct gp_mapping *left = a, *right = b;
+GP_COMPARE_BY(compare_calls, struct gp_mapping, call)
 
-	(void)context;
-	return (left->call > right->call) - (left->call < right->call);
-}
-
-int gp_join_physical(struct gp_load *load)
+int gp_join_physical(struct gp_model_builder *b)
 {
-	struct following f = {.load = load};
+	struct following f = {.builder = b};
 	struct step *steps;
 	uint32_t count;
 	int result;
 
-	if (load->model->mapping_count == 0)
+	if (b->model->mapping_count == 0)
 		return 0;
-	steps = gp_spill_take(((size_t)load->model->memory_count + load->model->mapping_count) *
+	steps = gp_spill_take(((size_t)b->model->memory_count + b->model->mapping_count) *
 			      sizeof(*steps));
 	if (!steps)
 		return -ENOMEM;
-	count = collect(load, steps);
+	count = collect(b, steps);
 	result = gp_array_sort(steps, count, sizeof(*steps), compare_steps, NULL);
 	for (uint32_t i = 0; result == 0 && i < count; i++)
 		result = follow(&f, &steps[i]);
 	if (result == 0)
-		drop_marked(load->model);
+		drop_marked(b->model);
 	if (result == 0)
-		result = gp_array_sort(load->model->mappings, load->model->mapping_count,
-				       sizeof(*load->model->mappings), compare_calls, NULL);
+		result = gp_array_sort(b->model->mappings, b->model->mapping_count,
+				       sizeof(*b->model->mappings), compare_calls, NULL);
 	gp_handles_free(&f.handles);
 	gp_spill_free(steps);
 	return result;

@@ -294,13 +294,7 @@ static int apply(struct gp_live_memory *m, const struct gp_live_memory_event *ev
 	return 0;
 }
 
-static int compare_events(const void *a, const void *b, const void *context)
-{
-	const struct gp_live_memory_event *left = a, *right = b;
-
-	(void)context;
-	return (left->ticks > right->ticks) - (left->ticks < right->ticks);
-}
+GP_COMPARE_BY(compare_events, struct gp_live_memory_event, ticks)
 
 int gp_live_memory_settle(struct gp_live_memory *m)
 {

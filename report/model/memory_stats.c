@@ -5,17 +5,7 @@
 
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
-
-bool gp_memory_is_of_device(uint8_t kind)
-{
-	return kind == GP_MEMORY_DEVICE || kind == GP_MEMORY_ASYNC || kind == GP_MEMORY_ARRAY ||
-	       kind == GP_MEMORY_PHYSICAL;
-}
-
-bool gp_memory_is_of_host(uint8_t kind)
-{
-	return kind == GP_MEMORY_PINNED || kind == GP_MEMORY_REGISTERED;
-}
+#include "report/model/sums/totals.h"
 
 void gp_memory_apply(uint64_t *now_bytes, const struct gp_memory_event *event)
 {
@@ -24,6 +14,13 @@ void gp_memory_apply(uint64_t *now_bytes, const struct gp_memory_event *event)
 	else
 		*now_bytes -= event->bytes < *now_bytes ? event->bytes : *now_bytes;
 }
+
+struct making {
+	struct gp_memory_ledger ledger;
+	struct gp_memory_usage *usages;
+	uint32_t usage_count, usage_capacity;
+	struct gp_device_list *devices;
+};
 
 /* An event of one process on the time axis of all: memory or usage; neither is its end. */
 struct moment {
@@ -75,139 +72,105 @@ static int collect(struct gp_model *const *models, size_t model_count, struct mo
 	return gp_array_sort(*moments, *count, sizeof(**moments), compare_moments, NULL);
 }
 
-static struct gp_memory_row *find_row(struct gp_memory_stats *stats, size_t device, uint8_t kind)
+/* Returns 0 or -ENOMEM. */
+static int find_device(struct making *making, const struct gp_model *model, uint16_t device_id,
+		       uint8_t kind, size_t *device)
 {
-	struct gp_memory_row *rows;
-
-	for (size_t i = 0; i < stats->row_count; i++)
-		if (stats->rows[i].device == device && stats->rows[i].kind == kind)
-			return &stats->rows[i];
-	rows = realloc(stats->rows, (stats->row_count + 1) * sizeof(*rows));
-	if (!rows)
-		return NULL;
-	stats->rows = rows;
-	rows[stats->row_count] = (struct gp_memory_row){.device = device, .kind = kind};
-	return &rows[stats->row_count++];
+	*device = GP_MEMORY_OF_HOST;
+	if (gp_memory_is_of_host(kind))
+		return 0;
+	*device = gp_device_list_find(making->devices, model, device_id);
+	return *device == SIZE_MAX ? -ENOMEM : 0;
 }
 
 /* An allocation of no bytes succeeds with no address: there is nothing to free. */
-static int apply_to_row(struct gp_memory_stats *stats, size_t device, uint8_t kind,
-			const struct moment *moment)
+static int apply_memory(struct making *making, const struct moment *moment)
 {
-	struct gp_memory_row *row = find_row(stats, device, kind);
 	const struct gp_memory_event *event = moment->memory;
+	struct gp_memory_ledger *ledger = &making->ledger;
+	size_t device;
+	int result =
+		find_device(making, moment->model, event->device_id, event->memory_kind, &device);
 
-	if (!row)
-		return -ENOMEM;
+	if (result != 0)
+		return result;
 	if (event->address == 0)
-		return 0;
-	if (event->op == GP_MEMORY_ALLOC) {
-		row->allocations++;
-		row->allocated_bytes += event->bytes;
-	} else if (event->op == GP_MEMORY_FREE && event->other != GP_NONE) {
-		row->frees++;
-		row->freed_bytes += event->bytes;
-	}
-	gp_memory_apply(&row->now_bytes, event);
-	if (row->now_bytes > row->peak_bytes) {
-		row->peak_bytes = row->now_bytes;
-		row->peak_unix_ns = moment->unix_ns;
-	}
+		return gp_memory_ledger_open(ledger, device, event->memory_kind);
+	if (event->op == GP_MEMORY_ALLOC)
+		return gp_memory_ledger_allocate(ledger, device, event->memory_kind, event->bytes,
+						 moment->unix_ns);
+	if (event->other != GP_NONE)
+		gp_memory_ledger_release(ledger, device, event->memory_kind, event->bytes, true);
 	return 0;
 }
 
-static int apply_memory(struct gp_memory_stats *stats, struct gp_device_list *devices,
-			const struct moment *moment)
+/* The latest counts.  A row has it, also where nothing was allocated. */
+static int put_usage(struct making *making, struct gp_memory_usage usage)
 {
-	const struct gp_memory_event *event = moment->memory;
-	size_t device = SIZE_MAX;
-	int result = 0;
+	uint32_t at = 0;
+	int result = gp_memory_ledger_open(&making->ledger, usage.device, GP_MEMORY_OF_DEVICE);
 
-	if (!gp_memory_is_of_host(event->memory_kind)) {
-		device = gp_device_list_find(devices, moment->model, event->device_id);
-		if (device == SIZE_MAX)
-			return -ENOMEM;
-	}
-	if (gp_memory_is_of_device(event->memory_kind))
-		result = apply_to_row(stats, device, GP_MEMORY_OF_DEVICE, moment);
-	return result < 0 ? result : apply_to_row(stats, device, event->memory_kind, moment);
+	while (at < making->usage_count && making->usages[at].device != usage.device)
+		at++;
+	if (result == 0)
+		result = gp_array_grow(&making->usages, &making->usage_capacity,
+				       making->usage_count, sizeof(usage));
+	if (result != 0 || (at < making->usage_count && making->usages[at].unix_ns > usage.unix_ns))
+		return result;
+	making->usage_count += at == making->usage_count;
+	making->usages[at] = usage;
+	return 0;
 }
 
-static struct gp_memory_usage *find_usage(struct gp_memory_stats *stats, size_t device)
+static struct gp_memory_usage usage_of(size_t device, uint64_t unix_ns, uint64_t free_bytes,
+				       uint64_t total_bytes)
 {
-	struct gp_memory_usage *usages;
-
-	for (size_t i = 0; i < stats->usage_count; i++)
-		if (stats->usages[i].device == device)
-			return &stats->usages[i];
-	usages = realloc(stats->usages, (stats->usage_count + 1) * sizeof(*usages));
-	if (!usages)
-		return NULL;
-	stats->usages = usages;
-	return &usages[stats->usage_count++];
-}
-
-static int apply_usage(struct gp_memory_stats *stats, struct gp_device_list *devices,
-		       const struct moment *moment)
-{
-	const struct gp_usage *said = moment->usage;
-	size_t device = gp_device_list_find(devices, moment->model, said->device_id);
-	struct gp_memory_usage *usage = device < SIZE_MAX ? find_usage(stats, device) : NULL;
-	const struct gp_memory_row *own =
-		usage ? find_row(stats, device, GP_MEMORY_OF_DEVICE) : NULL;
-
-	if (!own)
-		return -ENOMEM;
-	*usage = (struct gp_memory_usage){
+	return (struct gp_memory_usage){
 		.device = device,
-		.unix_ns = moment->unix_ns,
-		.total_bytes = said->total_bytes,
-		.in_use_bytes = said->total_bytes - (said->free_bytes < said->total_bytes
-							     ? said->free_bytes
-							     : said->total_bytes),
-		.own_bytes = own->now_bytes,
+		.unix_ns = unix_ns,
+		.total_bytes = total_bytes,
+		.in_use_bytes = free_bytes < total_bytes ? total_bytes - free_bytes : 0,
 	};
-	return 0;
 }
 
-static void take_away(struct gp_memory_stats *stats, size_t device, uint8_t kind, uint64_t bytes)
+static int apply_usage(struct making *making, const struct moment *moment)
 {
-	struct gp_memory_row *row = find_row(stats, device, kind);
+	const struct gp_usage *told = moment->usage;
+	size_t device = gp_device_list_find(making->devices, moment->model, told->device_id);
+	struct gp_memory_usage usage =
+		usage_of(device, moment->unix_ns, told->free_bytes, told->total_bytes);
+	const struct gp_memory_row *own =
+		gp_memory_ledger_row(&making->ledger, device, GP_MEMORY_OF_DEVICE);
 
-	if (!row)
-		return;
-	row->now_bytes -= bytes < row->now_bytes ? bytes : row->now_bytes;
+	usage.own_bytes = own ? own->now_bytes : 0;
+	return device < SIZE_MAX ? put_usage(making, usage) : -ENOMEM;
 }
 
-/* What a process did not free is gone with it. */
-static void apply_end(struct gp_memory_stats *stats, struct gp_device_list *devices,
-		      const struct moment *moment)
+/* The blocks that a process did not free are gone with it. */
+static int apply_end(struct making *making, const struct moment *moment)
 {
 	const struct gp_model *model = moment->model;
+	int result = 0;
 
-	for (uint32_t i = 0; i < model->memory_count; i++) {
+	for (uint32_t i = 0; i < model->memory_count && result == 0; i++) {
 		const struct gp_memory_event *event = &model->memory[i];
-		size_t device = SIZE_MAX;
+		size_t device;
 
 		if (event->op != GP_MEMORY_ALLOC || event->other != GP_NONE)
 			continue;
-		if (!gp_memory_is_of_host(event->memory_kind))
-			device = gp_device_list_find(devices, model, event->device_id);
-		take_away(stats, device, event->memory_kind, event->bytes);
-		if (gp_memory_is_of_device(event->memory_kind))
-			take_away(stats, device, GP_MEMORY_OF_DEVICE, event->bytes);
+		result = find_device(making, model, event->device_id, event->memory_kind, &device);
+		if (result == 0)
+			gp_memory_ledger_release(&making->ledger, device, event->memory_kind,
+						 event->bytes, false);
 	}
+	return result;
 }
 
-static int apply(struct gp_memory_stats *stats, struct gp_device_list *devices,
-		 const struct moment *moment)
+static int apply(struct making *making, const struct moment *moment)
 {
 	if (moment->memory)
-		return apply_memory(stats, devices, moment);
-	if (moment->usage)
-		return apply_usage(stats, devices, moment);
-	apply_end(stats, devices, moment);
-	return 0;
+		return apply_memory(making, moment);
+	return moment->usage ? apply_usage(making, moment) : apply_end(making, moment);
 }
 
 /* Ends after which nothing comes change nothing. */
@@ -218,32 +181,88 @@ static uint32_t drop_last_ends(const struct moment *moments, uint32_t count)
 	return count;
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-	const struct gp_memory_row *left = a, *right = b;
+/* ---- models that have sums alone ---- */
 
-	if (left->device != right->device)
-		return left->device < right->device ? -1 : 1;
-	return left->kind - right->kind;
+/* The clock of the ticks runs evenly, and the timeline begins with the first anchor. */
+static uint64_t unix_ns_of(const struct gp_model *model, uint64_t ticks)
+{
+	uint64_t first = model->totals->sums.first_ticks;
+	double ns = ticks > first ? (double)(ticks - first) * model->ns_per_tick : 0;
+
+	return model->base_unix_ns + model->first_call_ns + (uint64_t)ns;
 }
+
+static int add_row(struct making *making, const struct gp_model *model,
+		   const struct gp_memory_row *one)
+{
+	struct gp_memory_ledger *ledger = &making->ledger;
+	struct gp_memory_row *row;
+	size_t device;
+	int result = find_device(making, model, (uint16_t)one->device, one->kind, &device);
+
+	if (result == 0)
+		result = gp_memory_ledger_open(ledger, device, one->kind);
+	if (result != 0)
+		return result;
+	row = gp_memory_ledger_row(ledger, device, one->kind);
+	row->allocations += one->allocations;
+	row->allocated_bytes += one->allocated_bytes;
+	row->frees += one->frees;
+	row->freed_bytes += one->freed_bytes;
+	row->now_bytes += one->now_bytes;
+	if (one->peak_bytes > row->peak_bytes) {
+		row->peak_bytes = one->peak_bytes;
+		row->peak_time = unix_ns_of(model, one->peak_time);
+	}
+	return 0;
+}
+
+static int add_totals(struct making *making, const struct gp_model *model)
+{
+	const struct gp_totals *totals = gp_totals_of(model);
+	const struct gp_memory_ledger *ledger = &totals->memory.ledger;
+	int result = 0;
+
+	for (uint32_t i = 0; i < ledger->row_count && result == 0; i++)
+		result = add_row(making, model, &ledger->rows[i]);
+	for (uint32_t i = 0; i < totals->usage_count && result == 0; i++) {
+		const struct gp_record_usage *told = &totals->usages[i];
+		size_t device = gp_device_list_find(making->devices, model, told->device_id);
+
+		result =
+			device == SIZE_MAX
+				? -ENOMEM
+				: put_usage(making, usage_of(device, unix_ns_of(model, told->ticks),
+							     told->free_bytes, told->total_bytes));
+	}
+	return result;
+}
+
+/* ---- all ---- */
+
+GP_COMPARE_BY_TWO(compare_rows, struct gp_memory_row, device, kind)
 
 int gp_memory_stats_of(struct gp_model *const *models, size_t model_count,
 		       struct gp_device_list *devices, struct gp_memory_stats *stats)
 {
+	struct making making = {.devices = devices};
 	struct moment *moments = NULL;
 	uint32_t count = 0;
-	int result;
+	int result = collect(models, model_count, &moments, &count);
 
-	*stats = (struct gp_memory_stats){0};
-	result = collect(models, model_count, &moments, &count);
 	count = result == 0 ? drop_last_ends(moments, count) : 0;
 	for (uint32_t i = 0; result == 0 && i < count; i++)
-		result = apply(stats, devices, &moments[i]);
+		result = apply(&making, &moments[i]);
 	gp_spill_free(moments);
+	for (size_t i = 0; result == 0 && i < model_count; i++)
+		result = add_totals(&making, models[i]);
+	if (result == 0)
+		result = gp_array_sort(making.ledger.rows, making.ledger.row_count,
+				       sizeof(*making.ledger.rows), compare_rows, NULL);
+	*stats = (struct gp_memory_stats){making.ledger.rows, making.ledger.row_count,
+					  making.usages, making.usage_count};
 	if (result < 0)
 		gp_memory_stats_free(stats);
-	else if (stats->row_count > 0)
-		qsort(stats->rows, stats->row_count, sizeof(*stats->rows), compare_rows);
 	return result;
 }
 

@@ -143,9 +143,9 @@ static int end_busy_span(struct gp_live *l, bool is_over)
 /* Devices are also known by their allocations. */
 static int meet_devices(struct gp_live *l)
 {
-	for (uint32_t i = 0; i < l->memory.row_count; i++)
-		if (l->memory.rows[i].device != GP_LIVE_HOST &&
-		    !gp_live_device(l, (uint16_t)l->memory.rows[i].device))
+	for (uint32_t i = 0; i < l->memory.ledger.row_count; i++)
+		if (l->memory.ledger.rows[i].device != GP_MEMORY_OF_HOST &&
+		    !gp_live_device(l, (uint16_t)l->memory.ledger.rows[i].device))
 			return -ENOMEM;
 	return 0;
 }

@@ -36,7 +36,7 @@ void gp_summary_put_peak(const struct gp_summary *summary, struct gp_table *tabl
 {
 	gp_table_put_whole(table, row->peak_bytes);
 	gp_table_cell(table, row->peak_bytes > 0
-				     ? gp_value_moment((int64_t)(row->peak_unix_ns -
+				     ? gp_value_moment((int64_t)(row->peak_time -
 								 summary->window.start_unix_ns))
 				     : gp_value_none());
 }

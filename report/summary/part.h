@@ -36,7 +36,7 @@ struct gp_summary {
 	struct gp_window window;
 	struct gp_device_list devices;
 	struct gp_busy *busy;      /* parallel to devices */
-	struct gp_analysis *basis; /* NULL: there is none, of totals */
+	struct gp_analysis *basis; /* NULL where gp_totals_any() */
 	const struct gp_kinds *kinds;
 	struct gp_memory_stats memory;
 	struct gp_activity activity;
@@ -49,18 +49,6 @@ void gp_summary_release(struct gp_summary *summary);
 
 /* Columns of a line of this page. */
 size_t gp_summary_columns(const struct gp_summary *summary);
-
-/*
- * Whether there are models of which there are totals alone: then each section is of these, and
- * basis is NULL.
- */
-bool gp_summary_has_totals(struct gp_model *const *models, size_t model_count);
-
-/* What gp_busy_of() and gp_memory_stats_of() tell, of such models. */
-struct gp_busy *gp_summary_busy_of_totals(struct gp_model *const *models, size_t model_count,
-					  struct gp_device_list *devices);
-int gp_summary_memory_of_totals(struct gp_model *const *models, size_t model_count,
-				struct gp_device_list *devices, struct gp_memory_stats *memory);
 
 /* What the sums alone say of where time goes; at most a few lines. */
 int gp_summary_print_signs(const struct gp_summary *summary);

@@ -12,6 +12,7 @@
 #include "report/base/memstream.h"
 #include "report/base/text/paragraph.h"
 #include "report/model/sums/counts.h"
+#include "report/model/sums/totals.h"
 #include "report/summary/part.h"
 #include "report/model/recorded.h"
 #include "report/base/text/text.h"
@@ -276,22 +277,6 @@ static void count_memory(struct totals *totals, const struct gp_memory_stats *me
 			totals->peak_bytes = memory->rows[i].peak_bytes;
 }
 
-static struct gp_busy *busy_of(struct gp_model *const *models, size_t count,
-			       struct gp_window window, struct gp_device_list *devices)
-{
-	return gp_summary_has_totals(models, count)
-		       ? gp_summary_busy_of_totals(models, count, devices)
-		       : gp_busy_of(models, count, window, devices);
-}
-
-static int memory_of(struct gp_model *const *models, size_t count, struct gp_device_list *devices,
-		     struct gp_memory_stats *memory)
-{
-	return gp_summary_has_totals(models, count)
-		       ? gp_summary_memory_of_totals(models, count, devices, memory)
-		       : gp_memory_stats_of(models, count, devices, memory);
-}
-
 static void note_use(const struct gp_summary *summary, struct totals *totals,
 		     const struct gp_model *model, uint16_t device_id)
 {
@@ -320,7 +305,7 @@ static int take_totals(const struct gp_summary *summary, struct totals *totals,
 {
 	struct gp_device_list devices = {0};
 	struct gp_memory_stats memory = {0};
-	struct gp_busy *busy = busy_of(model, 1, window, &devices);
+	struct gp_busy *busy = gp_busy_of(model, 1, window, &devices);
 	int result = busy ? 0 : -ENOMEM;
 
 	for (size_t i = 0; busy && i < devices.count; i++) {
@@ -333,7 +318,7 @@ static int take_totals(const struct gp_summary *summary, struct totals *totals,
 	if (totals->counts.operations == 0)
 		note_launches(summary, totals, *model);
 	if (result == 0)
-		result = memory_of(model, 1, &devices, &memory);
+		result = gp_memory_stats_of(model, 1, &devices, &memory);
 	if (result == 0)
 		count_memory(totals, &memory);
 	gp_memory_stats_free(&memory);
@@ -492,7 +477,7 @@ static int gather_busy(void *context)
 {
 	struct gp_summary *s = context;
 
-	s->busy = busy_of(s->models, s->model_count, s->window, &s->devices);
+	s->busy = gp_busy_of(s->models, s->model_count, s->window, &s->devices);
 	return s->busy ? 0 : -ENOMEM;
 }
 
@@ -501,7 +486,7 @@ static int gather_basis(void *context)
 {
 	struct gp_summary *s = context;
 
-	if (gp_summary_has_totals(s->models, s->model_count))
+	if (gp_totals_any(s->models, s->model_count))
 		return 0;
 	s->basis = calloc(1, sizeof(*s->basis));
 	return s->basis ? gp_analysis_of(s->basis, s->models, s->model_count, &s->devices, s->kinds,
@@ -522,7 +507,7 @@ int gp_summary_gather(struct gp_summary *summary)
 
 	summary->window = gp_busy_window(models, count);
 	if (result == 0) /* first: it may come upon another device */
-		result = memory_of(models, count, &summary->devices, &summary->memory);
+		result = gp_memory_stats_of(models, count, &summary->devices, &summary->memory);
 	if (result == 0)
 		result = gp_run_parallel(tasks, COUNT(tasks));
 	for (size_t i = 0; result == 0 && summary->basis && i < count; i++)

@@ -142,9 +142,8 @@ static void add_memory_row(const struct gp_summary *summary, const struct gp_mem
 		gp_document_add_number(document, "device", GP_UNIT_NUMBER,
 				       summary->devices.entries[row->device].number);
 	add_bytes(document, "peak_bytes", row->peak_bytes);
-	gp_document_add(
-		document, "at_ns", GP_UNIT_MOMENT,
-		gp_value_moment((int64_t)(row->peak_unix_ns - summary->window.start_unix_ns)));
+	gp_document_add(document, "at_ns", GP_UNIT_MOMENT,
+			gp_value_moment((int64_t)(row->peak_time - summary->window.start_unix_ns)));
 	add_count(document, "allocations", row->allocations);
 	add_bytes(document, "allocated_bytes", row->allocated_bytes);
 	add_count(document, "frees", row->frees);

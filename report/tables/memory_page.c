@@ -193,13 +193,13 @@ static void print_left(const struct page *page, const struct totals *totals)
 		fprintf(out, "               with what was freed %s\n", doubt);
 }
 
-static void print_peak(const struct page *page, const struct gp_memory_account *account)
+static void print_peak(const struct page *page, const struct gp_memory_row *account)
 {
-	uint64_t start = page->scope.start_unix_ns, at = account->peak_unix_ns;
+	uint64_t start = page->scope.start_unix_ns, at = account->peak_time;
 	const char *kind =
 		account->kind == GP_MEMORY_OF_DEVICE ? "device" : gp_allocation_name(account->kind);
 
-	if (account->peak_bytes == 0)
+	if (account->peak_bytes == 0 || gp_memory_is_of_device(account->kind))
 		return;
 	fprintf(page->out, "  peak         %s ", gp_format_bytes(account->peak_bytes).text);
 	if (account->device < page->scope.devices.count)
@@ -222,8 +222,8 @@ static void print_totals(const struct page *page)
 		gp_format_count(totals.temporary).text,
 		gp_format_percent((double)totals.temporary, (double)totals.allocations).text);
 	print_left(page, &totals);
-	for (uint32_t i = 0; i < page->memory->account_count; i++)
-		print_peak(page, &page->memory->accounts[i]);
+	for (uint32_t i = 0; i < page->memory->ledger.row_count; i++)
+		print_peak(page, &page->memory->ledger.rows[i]);
 	fputs("  over time    a counter of the Chrome trace: gpuprof export --format chrome -o memory.json FILE\n"
 	      "  flame graph  of memory never freed, the peak, allocations: gpuprof export --format speedscope FILE\n",
 	      page->out);

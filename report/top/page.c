@@ -10,7 +10,6 @@
 #include "report/trace/cuda_names.h"
 #include "report/model/losses.h"
 #include "report/base/text/format.h"
-#include "report/model/memory_stats.h"
 #include "report/base/text/paragraph.h"
 #include "report/base/spill_memory.h"
 #include "report/document/table_writer.h"
@@ -251,8 +250,8 @@ static struct gp_value busy_percent(const struct gp_page *page, const struct gp_
 static void put_device(struct gp_table *table, const struct gp_page *page,
 		       const struct gp_live_device *device)
 {
-	const struct gp_live_memory_row *row =
-		gp_live_memory_row(&page->live->memory, device->id, GP_MEMORY_OF_DEVICE);
+	const struct gp_memory_row *row =
+		gp_memory_ledger_row(&page->live->memory.ledger, device->id, GP_MEMORY_OF_DEVICE);
 
 	gp_table_put_whole(table, device->id);
 	gp_table_cell(table, busy_percent(page, device));
@@ -286,19 +285,19 @@ static int print_devices(FILE *out, const struct gp_page *page)
 /* Memory that is no device's own. */
 static void print_other_memory(FILE *out, const struct gp_page *page)
 {
-	const struct gp_live_memory *memory = &page->live->memory;
+	const struct gp_memory_ledger *ledger = &page->live->memory.ledger;
 	struct gp_paragraph paragraph = {.out = out,
 					 .columns = page->columns ? page->columns : COLUMNS};
 	char text[160], place[32];
 
-	for (uint32_t i = 0; i < memory->row_count; i++) {
-		const struct gp_live_memory_row *row = &memory->rows[i];
+	for (uint32_t i = 0; i < ledger->row_count; i++) {
+		const struct gp_memory_row *row = &ledger->rows[i];
 
 		if (row->kind == GP_MEMORY_OF_DEVICE || gp_memory_is_of_device(row->kind))
 			continue;
 		place[0] = '\0';
-		if (row->device != GP_LIVE_HOST)
-			snprintf(place, sizeof(place), " of GPU %u", row->device);
+		if (row->device != GP_MEMORY_OF_HOST)
+			snprintf(place, sizeof(place), " of GPU %zu", row->device);
 		snprintf(text, sizeof(text), "%s%s: %s, peak %s", gp_allocation_name(row->kind),
 			 place, gp_format_bytes(row->now_bytes).text,
 			 gp_format_bytes(row->peak_bytes).text);

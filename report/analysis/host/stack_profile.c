@@ -6,7 +6,7 @@
 
 #include "report/trace/cuda_names.h"
 #include "report/analysis/host/python_samples.h"
-#include "report/model/memory_stats.h"
+#include "report/model/memory_ledger.h"
 
 /* ---- adding up ---- */
 
@@ -124,84 +124,62 @@ static void add_call(struct gp_stack_profile *profile, const struct gp_model *mo
 
 /* ---- memory ---- */
 
-/* Memory that counts together: a device's own, or all of a kind of a device. */
-struct pool {
-	uint16_t device_id;
-	uint8_t kind; /* enum gp_memory_kind or GP_MEMORY_OF_DEVICE */
-	uint64_t now_bytes, peak_bytes;
-	uint32_t peak_event; /* index of the one that reached the peak */
-};
-
-#define POOLS 1024u
-
-struct pools {
-	struct pool pools[POOLS];
-	uint32_t count;
-};
-
-/* NULL if there are more than anybody has. */
-static struct pool *find_pool(struct pools *pools, const struct gp_memory_event *event)
+static size_t device_of(const struct gp_memory_event *event)
 {
-	uint8_t kind = gp_memory_is_of_device(event->memory_kind) ? GP_MEMORY_OF_DEVICE
-								  : event->memory_kind;
-	uint16_t device = gp_memory_is_of_host(kind) ? 0 : event->device_id;
-
-	for (uint32_t i = 0; i < pools->count; i++)
-		if (pools->pools[i].device_id == device && pools->pools[i].kind == kind)
-			return &pools->pools[i];
-	if (pools->count == POOLS)
-		return NULL;
-	pools->pools[pools->count] = (struct pool){.device_id = device, .kind = kind};
-	return &pools->pools[pools->count++];
+	return gp_memory_is_of_host(event->memory_kind) ? GP_MEMORY_OF_HOST : event->device_id;
 }
 
-static void find_peaks(const struct gp_model *model, struct pools *pools)
+/* The times of the ledger are indices of events. */
+static int find_peaks(const struct gp_model *model, struct gp_memory_ledger *ledger)
 {
-	for (uint32_t i = 0; i < model->memory_count; i++) {
-		struct pool *pool = find_pool(pools, &model->memory[i]);
+	int result = 0;
 
-		if (!pool || model->memory[i].address == 0)
+	for (uint32_t i = 0; i < model->memory_count && result == 0; i++) {
+		const struct gp_memory_event *event = &model->memory[i];
+
+		if (event->address == 0)
 			continue;
-		gp_memory_apply(&pool->now_bytes, &model->memory[i]);
-		if (pool->now_bytes > pool->peak_bytes) {
-			pool->peak_bytes = pool->now_bytes;
-			pool->peak_event = i;
-		}
+		if (event->op == GP_MEMORY_ALLOC)
+			result = gp_memory_ledger_allocate(ledger, device_of(event),
+							   event->memory_kind, event->bytes, i);
+		else
+			gp_memory_ledger_release(ledger, device_of(event), event->memory_kind,
+						 event->bytes, true);
 	}
+	return result;
 }
 
 static void add_allocation(struct gp_stack_profile *profile, const struct gp_model *model,
-			   struct pools *pools, uint32_t index)
+			   const struct gp_memory_ledger *ledger, uint32_t index)
 {
 	const struct gp_memory_event *event = &model->memory[index];
 	const struct gp_call *call = event->call != GP_NONE ? &model->calls[event->call] : NULL;
 	uint32_t stack = call ? call->stack : GP_NONE;
 	uint32_t node = gp_stack_profile_call(profile, model, call);
-	const struct pool *pool = find_pool(pools, event);
+	uint64_t peak = gp_memory_ledger_row(ledger, device_of(event),
+					     gp_memory_account(event->memory_kind))
+				->peak_time;
 
 	add(profile, node, GP_STACK_METRIC_ALLOCATIONS, 1, stack);
 	add(profile, node, GP_STACK_METRIC_ALLOCATED, event->bytes, stack);
 	if (event->other == GP_NONE)
 		add(profile, node, GP_STACK_METRIC_LEAKED, event->bytes, stack);
-	if (pool && index <= pool->peak_event &&
-	    (event->other == GP_NONE || event->other > pool->peak_event))
+	if (index <= peak && (event->other == GP_NONE || event->other > peak))
 		add(profile, node, GP_STACK_METRIC_PEAK, event->bytes, stack);
 }
 
 static int add_memory(struct gp_stack_profile *profile, const struct gp_model *model)
 {
 	struct gp_slice_filter filter = gp_slice_filter_of(&profile->choice, model);
-	struct pools *pools = calloc(1, sizeof(*pools));
+	struct gp_memory_ledger ledger = {0};
+	int result = find_peaks(model, &ledger);
 
-	if (!pools)
-		return -ENOMEM;
-	find_peaks(model, pools);
-	for (uint32_t i = 0; i < model->memory_count; i++)
+	for (uint32_t i = 0; i < model->memory_count && result == 0; i++)
 		if (model->memory[i].op == GP_MEMORY_ALLOC && model->memory[i].address != 0 &&
 		    gp_slice_filter_has_moment(&filter, model->memory[i].time_ns))
-			add_allocation(profile, model, pools, i);
-	free(pools);
-	return 0;
+			add_allocation(profile, model, &ledger, i);
+	gp_memory_ledger_clear(&ledger);
+	return result;
 }
 
 /* ---- looks at Python's stacks ---- */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "report/analysis/device/device_ops.h"
+#include "report/model/sums/totals.h"
 #include "report/model/recorded.h"
 
 static void stretch(struct gp_window *window, uint64_t start_unix_ns, uint64_t end_unix_ns)
@@ -151,6 +152,16 @@ static bool is_any_in_part(struct gp_model *const *models, size_t count)
 	return false;
 }
 
+/* Of a device with these users among the models. */
+static int parts_of_users(struct gp_busy_parts *parts, struct gp_model *const *users,
+			  size_t user_count, struct gp_model *const *models, size_t model_count,
+			  struct gp_window window)
+{
+	return is_any_in_part(users, user_count)
+		       ? gp_busy_parts_of(parts, users, user_count, window)
+		       : gp_busy_parts_of(parts, models, model_count, window);
+}
+
 int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops *ops,
 			 size_t device, size_t model_count, struct gp_window window)
 {
@@ -164,9 +175,7 @@ int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops
 
 		for (size_t i = 0; i < count; i++)
 			models[i] = ops->models[users[i]];
-		result = is_any_in_part(models, count)
-				 ? gp_busy_parts_of(parts, models, count, window)
-				 : gp_busy_parts_of(parts, ops->models, model_count, window);
+		result = parts_of_users(parts, models, count, ops->models, model_count, window);
 	}
 	free(models);
 	free(users);
@@ -292,23 +301,111 @@ static void add_not_known(struct gp_busy *busy, const struct gp_device_list *dev
 	}
 }
 
-struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
-			   struct gp_window window, struct gp_device_list *devices)
+static int measure_models(struct gp_busy **busy, struct gp_model *const *models, size_t model_count,
+			  struct gp_window window, struct gp_device_list *devices)
 {
 	struct gp_device_ops ops;
-	struct gp_busy *busy = NULL;
 	int result = gp_device_ops_open(&ops, models, model_count, devices);
 
 	if (result == 0)
-		busy = calloc(devices->count + 1, sizeof(*busy));
-	for (size_t i = 0; busy && result == 0 && i < devices->count; i++)
-		result = measure(&busy[i], &ops, i, model_count, window);
-	for (size_t m = 0; busy && result == 0 && m < model_count; m++)
-		add_not_known(busy, devices, models[m]);
+		*busy = calloc(devices->count + 1, sizeof(**busy));
+	for (size_t i = 0; *busy && result == 0 && i < devices->count; i++)
+		result = measure(&(*busy)[i], &ops, i, model_count, window);
+	for (size_t m = 0; *busy && result == 0 && m < model_count; m++)
+		add_not_known(*busy, devices, models[m]);
 	gp_device_ops_close(&ops);
-	if (result < 0) {
-		free(busy);
-		busy = NULL;
+	return result;
+}
+
+/* ---- models that have sums alone ---- */
+
+/* A process's times on a device. */
+struct use {
+	size_t device;
+	struct gp_model *model;
+	const struct gp_cover_device *cover;
+};
+
+static int gather_uses(struct use *uses, size_t *count, struct gp_model *const *models,
+		       size_t model_count, struct gp_device_list *devices)
+{
+	for (size_t i = 0; i < model_count; i++) {
+		const struct gp_cover *cover = &gp_totals_of(models[i])->cover;
+
+		for (uint32_t j = 0; j < cover->device_count; j++) {
+			uint16_t id = (uint16_t)cover->devices[j].device;
+			size_t device = gp_device_list_find(devices, models[i], id);
+
+			if (device == SIZE_MAX)
+				return -ENOMEM;
+			uses[(*count)++] = (struct use){device, models[i], &cover->devices[j]};
+		}
 	}
-	return busy;
+	return 0;
+}
+
+static int measure_uses(struct gp_busy *busy, const struct use *uses, size_t use_count,
+			size_t device, struct gp_model *const *models, size_t model_count,
+			struct gp_window window)
+{
+	struct gp_model **users = calloc(use_count + 1, sizeof(struct gp_model *));
+	const struct gp_cover_device **covers =
+		calloc(use_count + 1, sizeof(struct gp_cover_device *));
+	struct gp_busy_parts parts = {0};
+	uint64_t ns = 0, late_ns = 0;
+	uint32_t count = 0;
+	int result = -ENOMEM;
+
+	for (size_t i = 0; users && covers && i < use_count; i++)
+		if (uses[i].device == device) {
+			users[count] = uses[i].model;
+			covers[count++] = uses[i].cover;
+			late_ns += uses[i].cover->late_ns;
+		}
+	if (users && covers)
+		result = parts_of_users(&parts, users, count, models, model_count, window);
+	if (result == 0)
+		result = gp_cover_union(covers, count, &ns, &busy->more_ns);
+	busy->possible_ns = parts.total_ns;
+	busy->inside_ns = ns < busy->possible_ns ? ns : busy->possible_ns;
+	busy->outside_ns = ns - busy->inside_ns;
+	busy->more_ns += late_ns;
+	free(parts.intervals);
+	free(users);
+	free(covers);
+	return result;
+}
+
+static int measure_totals(struct gp_busy **busy, struct gp_model *const *models, size_t model_count,
+			  struct gp_window window, struct gp_device_list *devices)
+{
+	size_t room = 1, count = 0;
+	struct use *uses;
+	int result = -ENOMEM;
+
+	for (size_t i = 0; i < model_count; i++)
+		room += gp_totals_of(models[i])->cover.device_count;
+	uses = calloc(room, sizeof(*uses));
+	if (uses)
+		result = gather_uses(uses, &count, models, model_count, devices);
+	if (result == 0)
+		*busy = calloc(devices->count + 1, sizeof(**busy));
+	for (size_t i = 0; *busy && result == 0 && i < devices->count; i++)
+		result = measure_uses(&(*busy)[i], uses, count, i, models, model_count, window);
+	free(uses);
+	return result;
+}
+
+struct gp_busy *gp_busy_of(struct gp_model *const *models, size_t model_count,
+			   struct gp_window window, struct gp_device_list *devices)
+{
+	struct gp_busy *busy = NULL;
+	int result = gp_totals_any(models, model_count)
+			     ? measure_totals(&busy, models, model_count, window, devices)
+			     : measure_models(&busy, models, model_count, window, devices);
+
+	if (result == 0)
+		return busy;
+	free(busy);
+	return NULL;
 }

@@ -14,7 +14,7 @@
 #include "report/model/model.h"
 
 struct gp_busy {
-	uint64_t operations;  /* timed ones, wherever they lie */
+	uint64_t operations;  /* timed ones, wherever they lie; 0 of sums */
 	uint64_t possible_ns; /* the time that counts, see gp_busy_of() */
 	uint64_t inside_ns;   /* the union's part within that */
 	uint64_t outside_ns;  /* its other part */

@@ -6,7 +6,6 @@
 #include "report/analysis/idle/call_cause.h"
 #include "report/base/array.h"
 #include "report/analysis/device/device_work.h"
-#include "report/model/memory_stats.h"
 #include "report/base/kway_merge.h"
 #include "report/model/recorded.h"
 #include "report/base/tally.h"
@@ -32,22 +31,6 @@ struct pass {
 
 /* ---- rows ---- */
 
-static struct gp_memory_account *find_account(struct gp_memory_sites *found, size_t device,
-					      uint8_t kind)
-{
-	struct gp_memory_account *accounts = found->accounts;
-
-	for (uint32_t i = 0; i < found->account_count; i++)
-		if (accounts[i].device == device && accounts[i].kind == kind)
-			return &accounts[i];
-	if (gp_array_grow(&found->accounts, &found->account_capacity, found->account_count,
-			  sizeof(*accounts)) != 0)
-		return NULL;
-	accounts = found->accounts;
-	accounts[found->account_count] = (struct gp_memory_account){.device = device, .kind = kind};
-	return &accounts[found->account_count++];
-}
-
 /* The number of the tally's row with that key; its count tells whether it is new. */
 static int find_number(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS], uint32_t *number)
 {
@@ -61,19 +44,20 @@ static int find_number(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS]
 
 static int append_row(struct gp_memory_sites *found, uint32_t site, size_t device, uint8_t kind)
 {
-	uint8_t account_kind = gp_memory_is_of_device(kind) ? GP_MEMORY_OF_DEVICE : kind;
-	struct gp_memory_account *account = find_account(found, device, account_kind);
-	int result = account ? gp_array_grow(&found->rows, &found->row_capacity, found->row_count,
-					     sizeof(*found->rows))
-			     : -ENOMEM;
+	int result = gp_memory_ledger_open(&found->ledger, device, kind);
 
+	if (result == 0)
+		result = gp_array_grow(&found->rows, &found->row_capacity, found->row_count,
+				       sizeof(*found->rows));
 	if (result < 0)
 		return result;
 	found->rows[found->row_count++] = (struct gp_memory_site){
 		.site = site,
 		.device = device,
 		.kind = kind,
-		.account = (uint32_t)(account - found->accounts),
+		.account = (uint32_t)(gp_memory_ledger_row(&found->ledger, device,
+							   gp_memory_account(kind)) -
+				      found->ledger.rows),
 	};
 	return 0;
 }
@@ -115,8 +99,10 @@ static int find_row(struct pass *pass, const struct gp_model *model,
  * A row is looked at only when it changes: before that, it is what it was at the account's last
  * peak, if it was not seen since.
  */
-static void see_peak(struct gp_memory_site *row, const struct gp_memory_account *account)
+static void see_peak(const struct gp_memory_sites *found, struct gp_memory_site *row)
 {
+	const struct gp_memory_row *account = &found->ledger.rows[row->account];
+
 	if (row->peaks_seen == account->peaks)
 		return;
 	row->peaks_seen = account->peaks;
@@ -124,12 +110,10 @@ static void see_peak(struct gp_memory_site *row, const struct gp_memory_account 
 	row->peak_bytes = row->now_bytes;
 }
 
-static void allocate(struct pass *pass, const struct gp_model *model,
-		     const struct gp_memory_event *event, struct gp_memory_site *row)
+static int allocate(struct pass *pass, const struct gp_model *model,
+		    const struct gp_memory_event *event, struct gp_memory_site *row)
 {
-	struct gp_memory_account *account = &pass->found->accounts[row->account];
-
-	see_peak(row, account);
+	see_peak(pass->found, row);
 	row->allocations++;
 	row->allocated_bytes += event->bytes;
 	row->allocate_ns += gp_call_without_context_ns(model, event->call);
@@ -141,23 +125,17 @@ static void allocate(struct pass *pass, const struct gp_model *model,
 	row->now_to_free += event->other != GP_NONE;
 	if (row->now_to_free > row->freed_at_once)
 		row->freed_at_once = row->now_to_free;
-	account->now_bytes += event->bytes;
-	if (account->now_bytes <= account->peak_bytes)
-		return;
-	account->peak_bytes = account->now_bytes;
-	account->peak_unix_ns = model->base_unix_ns + event->time_ns;
-	account->peaks++;
+	return gp_memory_ledger_allocate(&pass->found->ledger, row->device, row->kind, event->bytes,
+					 model->base_unix_ns + event->time_ns);
 }
 
 /* A block is no longer there. */
 static void take_off(struct pass *pass, struct gp_memory_site *row, uint64_t bytes)
 {
-	struct gp_memory_account *account = &pass->found->accounts[row->account];
-
-	see_peak(row, account);
+	see_peak(pass->found, row);
 	row->now_blocks--;
 	row->now_bytes -= bytes;
-	account->now_bytes -= bytes;
+	gp_memory_ledger_release(&pass->found->ledger, row->device, row->kind, bytes, true);
 }
 
 /* A free is of the row of its allocation. */
@@ -271,12 +249,12 @@ static int take_event(struct pass *pass, struct process *process, uint32_t index
 	if (result < 0)
 		return result;
 	if (event->op == GP_MEMORY_ALLOC)
-		allocate(pass, model, event, row);
+		result = allocate(pass, model, event, row);
 	else
 		release(pass, process, event, row, at_once);
 	tell(pass, process, row, event->op == GP_MEMORY_ALLOC ? index : event->other,
 	     event->op == GP_MEMORY_FREE, model->base_unix_ns + event->time_ns);
-	return 0;
+	return result;
 }
 
 /* What a process did not free is gone with it: other processes' peaks are without. */
@@ -360,7 +338,7 @@ bool gp_memory_sites_knows_leaks(struct gp_model *const *models, size_t model_co
 /* When a process ended, which is not before its last event. */
 static uint64_t end_of(const struct gp_model *model)
 {
-	uint64_t end_ns = model->end_ns > model->last_ns ? model->end_ns : model->last_ns;
+	uint64_t end_ns = gp_model_end_ns(model);
 	uint64_t last_ns = model->memory[model->memory_count - 1].time_ns;
 
 	return end_ns > last_ns ? end_ns : last_ns;
@@ -444,7 +422,7 @@ static int run_pass(struct pass *pass, struct gp_model *const *models, size_t mo
 		put_next(pass, head.sequence);
 	}
 	for (uint32_t i = 0; i < found->row_count; i++)
-		see_peak(&found->rows[i], &found->accounts[found->rows[i].account]);
+		see_peak(found, &found->rows[i]);
 	close_pass(pass);
 	return result;
 }
@@ -471,7 +449,7 @@ int gp_memory_sites_watch(struct gp_model *const *models, size_t model_count,
 void gp_memory_sites_free(struct gp_memory_sites *found)
 {
 	gp_call_sites_free(found->sites);
-	free(found->accounts);
+	gp_memory_ledger_clear(&found->ledger);
 	free(found->rows);
 	free(found->calls);
 	*found = (struct gp_memory_sites){0};

@@ -26,21 +26,14 @@
 
 #include "report/symbols/call_site.h"
 #include "report/model/devices.h"
+#include "report/model/memory_ledger.h"
 #include "report/model/model.h"
 
-struct gp_memory_account {
-	size_t device; /* index in the device list, SIZE_MAX for host memory */
-	uint8_t kind;  /* enum gp_memory_kind or GP_MEMORY_OF_DEVICE */
-	uint64_t now_bytes, peak_bytes;
-	uint64_t peak_unix_ns;
-	uint64_t peaks; /* how often it became larger than ever */
-};
-
 struct gp_memory_site {
-	uint32_t site; /* for gp_call_sites_at() */
-	size_t device; /* as an account's */
-	uint8_t kind;  /* enum gp_memory_kind */
-	uint32_t account;
+	uint32_t site;    /* for gp_call_sites_at() */
+	size_t device;    /* as an account's */
+	uint8_t kind;     /* enum gp_memory_kind */
+	uint32_t account; /* its row of the ledger, whose peak counts: gp_memory_account() */
 	uint64_t allocations, allocated_bytes;
 	uint64_t frees, ended_with_context;
 	uint64_t left_blocks, left_bytes;
@@ -69,11 +62,11 @@ struct gp_memory_calls {
 
 struct gp_memory_sites {
 	struct gp_call_sites *sites;
-	struct gp_memory_account *accounts;
+	struct gp_memory_ledger ledger; /* devices are indices in the device list */
 	struct gp_memory_site *rows;
 	struct gp_memory_calls *calls;
-	uint32_t account_count, row_count, call_count;
-	uint32_t account_capacity, row_capacity, call_capacity;
+	uint32_t row_count, call_count;
+	uint32_t row_capacity, call_capacity;
 };
 
 enum gp_memory_wanted {

@@ -7,7 +7,6 @@
 
 #include "report/base/array.h"
 #include "report/trace/memory_rules.h"
-#include "report/model/memory_stats.h"
 
 /*
  * A call, or the end of a context, at the time of its effect (report/model/model.h,
@@ -29,7 +28,7 @@ struct block {
 	uint64_t bytes;
 	uint64_t ticks; /* of its allocation */
 	uint32_t context_id;
-	uint32_t device;
+	size_t device; /* id, or GP_MEMORY_OF_HOST */
 	uint8_t kind;
 };
 
@@ -48,7 +47,7 @@ void gp_live_memory_free(struct gp_live_memory *m)
 {
 	tdestroy(m->blocks, free);
 	gp_handles_free(&m->handles);
-	free(m->rows);
+	gp_memory_ledger_clear(&m->ledger);
 	free(m->events);
 	*m = (struct gp_live_memory){0};
 }
@@ -93,85 +92,9 @@ int gp_live_memory_end_context(struct gp_live_memory *m, const struct gp_record_
 				    .ticks = r->ticks, .context_id = r->id, .op = CONTEXT_END});
 }
 
-/* ---- the rows ---- */
-
-static struct gp_live_memory_row *find_row(const struct gp_live_memory *m, uint32_t device,
-					   uint8_t kind)
-{
-	for (uint32_t i = 0; i < m->row_count; i++)
-		if (m->rows[i].device == device && m->rows[i].kind == kind)
-			return &m->rows[i];
-	return NULL;
-}
-
-const struct gp_live_memory_row *gp_live_memory_row(const struct gp_live_memory *m, uint32_t device,
-						    uint8_t kind)
-{
-	return find_row(m, device, kind);
-}
-
-static int make_row(struct gp_live_memory *m, uint32_t device, uint8_t kind)
-{
-	int result;
-
-	if (find_row(m, device, kind))
-		return 0;
-	result = gp_array_grow(&m->rows, &m->row_capacity, m->row_count, sizeof(*m->rows));
-	if (result == 0)
-		m->rows[m->row_count++] =
-			(struct gp_live_memory_row){.device = device, .kind = kind};
-	return result;
-}
-
-static void raise_row(struct gp_live_memory *m, uint32_t device, uint8_t kind,
-		      const struct block *block)
-{
-	struct gp_live_memory_row *row = find_row(m, device, kind);
-
-	if (!row)
-		return;
-	row->blocks++;
-	row->now_bytes += block->bytes;
-	row->allocations++;
-	row->allocated_bytes += block->bytes;
-	if (row->now_bytes <= row->peak_bytes)
-		return;
-	row->peak_bytes = row->now_bytes;
-	row->peak_ticks = block->ticks;
-}
-
-static void lower_row(struct gp_live_memory *m, uint32_t device, uint8_t kind, uint64_t bytes)
-{
-	struct gp_live_memory_row *row = find_row(m, device, kind);
-
-	if (!row)
-		return;
-	row->blocks -= row->blocks > 0;
-	row->frees++;
-	row->freed_bytes += bytes;
-	row->now_bytes -= bytes < row->now_bytes ? bytes : row->now_bytes;
-}
-
-static int count_block(struct gp_live_memory *m, const struct block *block)
-{
-	bool is_of_device = gp_memory_is_of_device(block->kind);
-	int result = make_row(m, block->device, block->kind);
-
-	if (result == 0 && is_of_device)
-		result = make_row(m, block->device, GP_MEMORY_OF_DEVICE);
-	if (result != 0)
-		return result;
-	raise_row(m, block->device, block->kind, block);
-	if (is_of_device)
-		raise_row(m, block->device, GP_MEMORY_OF_DEVICE, block);
-	return 0;
-}
-
 static void forget_block(struct gp_live_memory *m, struct block *block)
 {
-	lower_row(m, block->device, block->kind, block->bytes);
-	if (gp_memory_is_of_device(block->kind))
-		lower_row(m, block->device, GP_MEMORY_OF_DEVICE, block->bytes);
+	gp_memory_ledger_release(&m->ledger, block->device, block->kind, block->bytes, true);
 	tdelete(block, &m->blocks, compare_blocks);
 	free(block);
 }
@@ -201,7 +124,7 @@ static int allocate(struct gp_live_memory *m, const struct gp_live_memory_event 
 		.bytes = event->bytes,
 		.ticks = event->ticks,
 		.context_id = event->context_id,
-		.device = gp_memory_is_of_host(event->kind) ? GP_LIVE_HOST : event->device,
+		.device = gp_memory_is_of_host(event->kind) ? GP_MEMORY_OF_HOST : event->device,
 		.kind = event->kind,
 	};
 	if (!tsearch(block, &m->blocks, compare_blocks)) {
@@ -211,7 +134,8 @@ static int allocate(struct gp_live_memory *m, const struct gp_live_memory_event 
 	if (event->kind == GP_MEMORY_PHYSICAL &&
 	    gp_handles_create(&m->handles, event->address) != 0)
 		return -ENOMEM;
-	return count_block(m, block);
+	return gp_memory_ledger_allocate(&m->ledger, block->device, block->kind, block->bytes,
+					 block->ticks);
 }
 
 /* False: nothing is known to be there. */

@@ -10,24 +10,12 @@
 
 #include "gpuprof/record.h"
 #include "report/model/handles.h"
-
-#define GP_LIVE_HOST UINT32_MAX /* as a device */
-
-struct gp_live_memory_row {
-	uint32_t device;
-	uint8_t kind; /* enum gp_memory_kind; GP_MEMORY_OF_DEVICE: all of a device's own together */
-	uint64_t blocks;
-	uint64_t now_bytes, peak_bytes;
-	uint64_t peak_ticks; /* when that was first reached */
-	uint64_t allocations, allocated_bytes;
-	uint64_t frees, freed_bytes; /* of the above, however it went */
-};
+#include "report/model/memory_ledger.h"
 
 /* Zeroed = nothing yet. */
 struct gp_live_memory {
-	struct gp_live_memory_row *rows; /* in the order in which they were met */
-	uint32_t row_count, row_capacity;
-	void *blocks; /* tree: what is allocated */
+	struct gp_memory_ledger ledger; /* its devices are ids, its times ticks */
+	void *blocks;                   /* tree: what is allocated */
 	struct gp_handles handles;
 	struct gp_live_memory_event *events; /* since it was settled last */
 	uint32_t event_count, event_capacity;
@@ -47,9 +35,5 @@ int gp_live_memory_end_context(struct gp_live_memory *memory,
  * come later.  Returns 0, -ENOMEM or -EOVERFLOW.
  */
 int gp_live_memory_settle(struct gp_live_memory *memory);
-
-/* The row, or NULL. */
-const struct gp_live_memory_row *gp_live_memory_row(const struct gp_live_memory *memory,
-						    uint32_t device, uint8_t kind);
 
 #endif

@@ -23,6 +23,14 @@ const struct gp_totals *gp_totals_of(const struct gp_model *model)
 	return model->totals ? model->totals : &none;
 }
 
+bool gp_totals_any(struct gp_model *const *models, size_t model_count)
+{
+	for (size_t i = 0; i < model_count; i++)
+		if (models[i]->totals)
+			return true;
+	return false;
+}
+
 struct gp_op gp_totals_op(const struct gp_sum *sum)
 {
 	const union gp_any_record *r = &sum->first;

@@ -25,6 +25,9 @@ struct gp_totals {
 /* What is summed up of a model: nothing of one that has each call and operation. */
 const struct gp_totals *gp_totals_of(const struct gp_model *model);
 
+/* Whether a model has sums in place of its calls and operations.  One pass makes all so, or none. */
+bool gp_totals_any(struct gp_model *const *models, size_t model_count);
+
 /* The operations of a sum as one: its bytes are those of the timed ones, and it has no times. */
 struct gp_op gp_totals_op(const struct gp_sum *sum);
 

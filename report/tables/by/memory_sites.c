@@ -201,7 +201,7 @@ const struct gp_breakdown gp_breakdown_memory_cache = {
 static void put_peak(struct gp_scope *scope, struct gp_table *sheet,
 		     const struct gp_memory_site *row, const struct gp_call_site *site)
 {
-	const struct gp_memory_account *account = &gp_scope_memory(scope)->accounts[row->account];
+	const struct gp_memory_row *account = &gp_scope_memory(scope)->ledger.rows[row->account];
 	uint64_t start = scope->start_unix_ns;
 
 	if (row->peak_blocks == 0)
@@ -210,8 +210,7 @@ static void put_peak(struct gp_scope *scope, struct gp_table *sheet,
 		      gp_value_percent((double)row->peak_bytes, (double)account->peak_bytes));
 	gp_table_put_whole(sheet, row->peak_bytes);
 	gp_table_put_whole(sheet, row->peak_blocks);
-	gp_table_put_whole(sheet,
-			   account->peak_unix_ns > start ? account->peak_unix_ns - start : 0);
+	gp_table_put_whole(sheet, account->peak_time > start ? account->peak_time - start : 0);
 	put_where(scope, sheet, row);
 	gp_table_put_text(sheet, site->owner);
 	put_site(sheet, site);

@@ -33,7 +33,7 @@ static void peaks_are_of_the_sum_and_have_a_time(void **state)
 	assert_int_equal(gp_memory_stats_of(&b.model, 1, &devices, &stats), 0);
 	row = find(&stats, 0, GP_MEMORY_OF_DEVICE);
 	assert_int_equal(row->peak_bytes, 1500);
-	assert_int_equal(row->peak_unix_ns, BUILD_BASE_UNIX_NS + 200);
+	assert_int_equal(row->peak_time, BUILD_BASE_UNIX_NS + 200);
 	assert_int_equal(row->now_bytes, 1500);
 	assert_int_equal(row->allocations, 3);
 	assert_int_equal(row->frees, 1);

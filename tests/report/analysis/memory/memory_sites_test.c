@@ -110,7 +110,7 @@ static void only_what_is_left_can_be_had_alone(void **state)
 static void a_peak_is_one_moment_for_all_sites(void **state)
 {
 	struct scene s;
-	const struct gp_memory_account *account;
+	const struct gp_memory_row *account;
 
 	(void)state;
 	begin(&s);
@@ -122,9 +122,9 @@ static void a_peak_is_one_moment_for_all_sites(void **state)
 	release(&s, 600, 0x3000);
 	allocate(&s, 3, 700, 0x4000, 1000); /* as large, later */
 	end(&s, GP_MEMORY_ALL);
-	account = &s.found.accounts[row_of(&s, 1)->account];
+	account = &s.found.ledger.rows[row_of(&s, 1)->account];
 	assert_int_equal(account->peak_bytes, 1000);
-	assert_int_equal(account->peak_unix_ns, BUILD_BASE_UNIX_NS + 400);
+	assert_int_equal(account->peak_time, BUILD_BASE_UNIX_NS + 400);
 	assert_int_equal(row_of(&s, 1)->peak_bytes, 100);
 	assert_int_equal(row_of(&s, 1)->peak_blocks, 1);
 	assert_int_equal(row_of(&s, 2)->peak_bytes, 900);
@@ -171,7 +171,7 @@ static void parts_of_the_peak_add_up(void **state)
 		assert_int_equal(row_of(&s, line)->peak_bytes, at_peak[line]);
 		assert_int_equal(row_of(&s, line)->left_bytes, held[line]);
 	}
-	assert_int_equal(s.found.accounts[0].peak_bytes, peak);
+	assert_int_equal(s.found.ledger.rows[0].peak_bytes, peak);
 	close_scene(&s);
 }
 
@@ -256,11 +256,11 @@ static void each_kind_of_memory_has_its_peak(void **state)
 	allocate(&s, 1, 400, 0x4000, 80)->memory_kind = GP_MEMORY_DEVICE;
 	end(&s, GP_MEMORY_ALL);
 	assert_int_equal(s.found.row_count, 4);
-	assert_int_equal(s.found.account_count, 3);
-	assert_int_equal(s.found.accounts[0].peak_bytes, 10);
-	assert_true(s.found.accounts[0].device == SIZE_MAX);
-	assert_int_equal(s.found.accounts[1].peak_bytes, 20);
-	assert_int_equal(s.found.accounts[2].peak_bytes, 120);
+	assert_int_equal(s.found.ledger.row_count, 5);
+	assert_int_equal(s.found.ledger.rows[0].peak_bytes, 10);
+	assert_true(s.found.ledger.rows[0].device == SIZE_MAX);
+	assert_int_equal(s.found.ledger.rows[1].peak_bytes, 20);
+	assert_int_equal(s.found.ledger.rows[2].peak_bytes, 120);
 	close_scene(&s);
 }
 
@@ -365,7 +365,7 @@ static void what_an_ended_process_left_is_in_no_later_peak(void **state)
 	models[0] = build_end(&a.b);
 	models[1] = build_end(&b.b);
 	assert_int_equal(gp_memory_sites_of(models, 2, &a.devices, GP_MEMORY_ALL, &a.found), 0);
-	assert_int_equal(a.found.accounts[0].peak_bytes, 400);
+	assert_int_equal(a.found.ledger.rows[0].peak_bytes, 400);
 	assert_int_equal(row_of(&a, 1)->peak_bytes, 200);
 	assert_int_equal(row_of(&a, 1)->left_bytes, 500);
 	assert_int_equal(row_of(&a, 2)->peak_bytes, 200);

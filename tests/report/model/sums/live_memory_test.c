@@ -5,7 +5,6 @@
 
 #include <cmocka.h>
 
-#include "report/model/memory_stats.h"
 #include "report/model/sums/live_memory.h"
 
 struct event {
@@ -54,13 +53,13 @@ static void release(struct gp_live_memory *memory, uint64_t start_ticks, uint64_
 				    .address = address});
 }
 
-static void assert_row(struct gp_live_memory *memory, uint32_t device, uint8_t kind,
+static void assert_row(struct gp_live_memory *memory, size_t device, uint8_t kind,
 		       uint64_t now_bytes, uint64_t peak_bytes, uint64_t blocks)
 {
-	const struct gp_live_memory_row *row;
+	const struct gp_memory_row *row;
 
 	assert_int_equal(gp_live_memory_settle(memory), 0);
-	row = gp_live_memory_row(memory, device, kind);
+	row = gp_memory_ledger_row(&memory->ledger, device, kind);
 	assert_non_null(row);
 	assert_int_equal(row->now_bytes, now_bytes);
 	assert_int_equal(row->peak_bytes, peak_bytes);
@@ -81,7 +80,7 @@ static void test_what_is_allocated_and_its_peak(void **state)
 	release(&memory, 500, 0x1000);
 	release(&memory, 600, 0);
 	assert_row(&memory, 0, GP_MEMORY_OF_DEVICE, 32, 132, 1);
-	assert_null(gp_live_memory_row(&memory, 1, GP_MEMORY_OF_DEVICE));
+	assert_null(gp_memory_ledger_row(&memory.ledger, 1, GP_MEMORY_OF_DEVICE));
 	gp_live_memory_free(&memory);
 }
 
@@ -100,11 +99,11 @@ static void test_kinds(void **state)
 	take(&memory, (struct event){GP_MEMORY_ALLOC, GP_MEMORY_ARRAY, 4, 0x20, 8, 0, 1, 0});
 	assert_row(&memory, 1, GP_MEMORY_OF_DEVICE, 15, 15, 2);
 	assert_row(&memory, 1, GP_MEMORY_MANAGED, 5, 5, 1);
-	assert_row(&memory, GP_LIVE_HOST, GP_MEMORY_PINNED, 6, 6, 1);
+	assert_row(&memory, GP_MEMORY_OF_HOST, GP_MEMORY_PINNED, 6, 6, 1);
 	release(&memory, 500, 0x10);
 	release(&memory, 510, 0x20);
 	assert_row(&memory, 1, GP_MEMORY_MANAGED, 0, 5, 0);
-	assert_row(&memory, GP_LIVE_HOST, GP_MEMORY_PINNED, 6, 6, 1);
+	assert_row(&memory, GP_MEMORY_OF_HOST, GP_MEMORY_PINNED, 6, 6, 1);
 	assert_row(&memory, 1, GP_MEMORY_OF_DEVICE, 8, 15, 1);
 	gp_live_memory_free(&memory);
 }

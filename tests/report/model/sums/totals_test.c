@@ -251,7 +251,7 @@ static void test_what_is_odd(void **state)
 
 static void test_memory(void **state)
 {
-	const struct gp_live_memory_row *row;
+	const struct gp_memory_row *row;
 	struct gp_builder b;
 	struct both both;
 
@@ -265,10 +265,10 @@ static void test_memory(void **state)
 	gp_builder_end(&b, 20000);
 	both = load(&b);
 	check(&both);
-	row = gp_live_memory_row(&both.totals->totals->memory, 0, GP_MEMORY_OF_DEVICE);
+	row = gp_memory_ledger_row(&both.totals->totals->memory.ledger, 0, GP_MEMORY_OF_DEVICE);
 	assert_non_null(row);
 	assert_int_equal(row->peak_bytes, 1100);
-	assert_int_equal(row->peak_ticks, GP_TEST_AT_TICK(2010));
+	assert_int_equal(row->peak_time, GP_TEST_AT_TICK(2010));
 	assert_int_equal(row->now_bytes, 1000);
 	assert_int_equal(row->allocations, 2);
 	assert_int_equal(row->allocated_bytes, 1100);

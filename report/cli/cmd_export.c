@@ -17,6 +17,7 @@
 #include "report/codec/output_file.h"
 #include "report/load/parts.h"
 #include "report/load/traces.h"
+#include "report/timeline/timeline.h"
 
 #define MESSAGE_BYTES 4352
 
@@ -227,7 +228,7 @@ static int check_part(const struct arguments *a, const struct opened *opened)
 		return gp_command_fail(GP_EXIT_FAILED, "%s", gp_parts_trouble(opened->parts));
 	gp_traces_warn(model);
 	if ((choice->from_ns == 0 && choice->to_ns == 0 && choice->least_ns == 0) ||
-	    opened->source.count > 1 || gp_slice_choice_has_any(choice, model))
+	    opened->source.count > 1 || gp_timeline_has_any(model, choice))
 		return 0;
 	return gp_command_fail(
 		GP_EXIT_FAILED,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
 #include "report/trace/cuda_names.h"
 #include "report/model/gpu_numbers.h"
@@ -15,6 +16,7 @@
 #include "report/model/payload.h"
 #include "report/export/payload_json.h"
 #include "report/symbols/symbols.h"
+#include "report/timeline/timeline.h"
 
 const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS] = {
 	[GP_EVENT_KIND] = {"kind", GP_UNIT_TEXT},
@@ -57,7 +59,6 @@ const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS] = {
 
 struct rows {
 	const struct gp_model *model;
-	struct gp_slice_filter filter;
 	struct gp_names *names;
 	struct gp_symbols *symbols;
 	struct gp_gpu_numbers gpus;
@@ -65,8 +66,10 @@ struct rows {
 	uint64_t offset_ns;    /* from the model's times to the rows' */
 	void (*sink)(void *context, const struct gp_value *values);
 	void *context;
+	const int *error;                         /* of the sink */
 	struct gp_value values[GP_EVENT_COLUMNS]; /* the row that is being made */
 	struct gp_json fields;                    /* of its payload, in memory */
+	char label[GP_ACTIVITY_LABEL_BYTES], payload[40], category[16]; /* its texts */
 };
 
 /* ---- one row ---- */
@@ -89,6 +92,11 @@ static void set_text(struct rows *rows, enum gp_event_column column, const char 
 		rows->values[column] = gp_value_text(text);
 }
 
+static void set_name(struct rows *rows, const char *name)
+{
+	rows->values[GP_EVENT_NAME] = gp_value_text(name);
+}
+
 static void set_device(struct rows *rows, uint16_t device_id)
 {
 	set(rows, GP_EVENT_DEVICE, gp_gpu_numbers_find(&rows->gpus, rows->model, device_id, NULL));
@@ -98,20 +106,13 @@ static void begin(struct rows *rows, const char *kind, const char *name)
 {
 	memset(rows->values, 0, sizeof(rows->values));
 	rows->values[GP_EVENT_KIND] = gp_value_text(kind);
-	rows->values[GP_EVENT_NAME] = gp_value_text(name);
+	set_name(rows, name);
 	set(rows, GP_EVENT_PID, rows->model->pid);
 }
 
-static void begin_at(struct rows *rows, const char *kind, const char *name, uint64_t start_ns)
+static void set_times(struct rows *rows, uint64_t start_ns, uint64_t end_ns)
 {
-	begin(rows, kind, name);
 	set(rows, GP_EVENT_START, rows->offset_ns + start_ns);
-}
-
-static void begin_slice(struct rows *rows, const char *kind, const char *name, uint64_t start_ns,
-			uint64_t end_ns)
-{
-	begin_at(rows, kind, name, start_ns);
 	set(rows, GP_EVENT_DURATION, end_ns > start_ns ? end_ns - start_ns : 0);
 }
 
@@ -120,24 +121,15 @@ static void end(struct rows *rows)
 	rows->sink(rows->context, rows->values);
 }
 
-static bool has(const struct rows *rows, uint64_t start_ns, uint64_t end_ns)
-{
-	return gp_slice_filter_has(&rows->filter, start_ns, end_ns);
-}
-
-static bool has_moment(const struct rows *rows, uint64_t ns)
-{
-	return gp_slice_filter_has_moment(&rows->filter, ns);
-}
-
-/* ---- what a process is ---- */
+/* ---- the process itself ---- */
 
 static void write_process(struct rows *rows)
 {
 	const struct gp_model *model = rows->model;
 	const char *program = model->info[GP_INFO_PROGRAM];
 
-	begin_slice(rows, "process", program ? program : "", model->first_ns, model->last_ns);
+	begin(rows, "process", program ? program : "");
+	set_times(rows, model->first_ns, model->last_ns);
 	set(rows, GP_EVENT_UNIX, model->base_unix_ns + model->first_ns);
 	end(rows);
 }
@@ -167,8 +159,8 @@ static void write_threads(struct rows *rows)
 /* ---- operations ---- */
 
 /*
- * Of a trace that has but the sum of shared memory, that stands as dynamic, and what is static is
- * not known.
+ * A trace with nothing but the sum of shared memory has that as dynamic; the static part is not
+ * known.
  */
 static void set_shape(struct rows *rows, const struct gp_record_shape *shape)
 {
@@ -182,34 +174,18 @@ static void set_shape(struct rows *rows, const struct gp_record_shape *shape)
 	set(rows, GP_EVENT_DYNAMIC_SHARED, shape->dynamic_shared_bytes);
 }
 
-static void set_copy(struct rows *rows, const struct gp_op *op)
+static void set_op(struct rows *rows, const struct gp_timeline_event *event)
 {
-	set(rows, GP_EVENT_BYTES, op->bytes);
-	if (op->kind == GP_OP_COPY)
-		set_text(rows, GP_EVENT_SOURCE, gp_memory_name(op->source_kind));
-	set_text(rows, GP_EVENT_DESTINATION, gp_memory_name(op->destination_kind));
-}
-
-static void write_op(struct rows *rows, const struct gp_op *op)
-{
-	static const char *const kinds[] = {
-		[GP_OP_KERNEL] = "kernel",
-		[GP_OP_COPY] = "copy",
-		[GP_OP_SET] = "memset",
-		[GP_OP_GRAPH] = "graph",
-	};
 	const struct gp_model *model = rows->model;
-	char label[GP_ACTIVITY_LABEL_BYTES] = "";
+	const struct gp_op *op = event->of.op;
 
 	if (op->kind != GP_OP_KERNEL)
-		gp_activity_label(label, op);
-	begin_at(rows, kinds[op->kind],
-		 op->kind == GP_OP_KERNEL
-			 ? gp_names_full(rows->names, gp_model_kernel_name(model, op))
-			 : label,
-		 op->start_ns);
-	if (!op->untimed)
-		set(rows, GP_EVENT_DURATION, op->end_ns - op->start_ns);
+		gp_activity_label(rows->label, op);
+	set_name(rows, op->kind == GP_OP_KERNEL
+			       ? gp_names_full(rows->names, gp_model_kernel_name(model, op))
+			       : rows->label);
+	if (op->untimed)
+		rows->values[GP_EVENT_DURATION] = gp_value_none();
 	set_device(rows, op->device_id);
 	set(rows, GP_EVENT_CONTEXT, op->context_id);
 	set(rows, GP_EVENT_STREAM, op->stream_id);
@@ -218,126 +194,96 @@ static void write_op(struct rows *rows, const struct gp_op *op)
 	set_if_any(rows, GP_EVENT_GRAPH_NODE, gp_model_detail(model, op)->graph_node_id);
 	if (op->kind == GP_OP_KERNEL && op->shape < model->shape_count)
 		set_shape(rows, &model->shapes[op->shape]);
-	if (op->kind == GP_OP_COPY || op->kind == GP_OP_SET)
-		set_copy(rows, op);
-	end(rows);
+	if (op->kind == GP_OP_COPY)
+		set_text(rows, GP_EVENT_SOURCE, gp_memory_name(op->source_kind));
+	if (op->kind == GP_OP_COPY || op->kind == GP_OP_SET) {
+		set(rows, GP_EVENT_BYTES, op->bytes);
+		set_text(rows, GP_EVENT_DESTINATION, gp_memory_name(op->destination_kind));
+	}
 }
 
-static void write_ops(struct rows *rows)
-{
-	for (uint32_t i = 0; i < rows->model->op_count; i++)
-		if (has(rows, rows->model->ops[i].start_ns, rows->model->ops[i].end_ns))
-			write_op(rows, &rows->model->ops[i]);
-}
+/* ---- the host ---- */
 
-/* ---- calls ---- */
-
-static void write_calls(struct rows *rows)
+static void set_call(struct rows *rows, const struct gp_timeline_event *event)
 {
 	const struct gp_model *model = rows->model;
+	const struct gp_call *call = event->of.call;
+	uint64_t asked_bytes;
 
-	for (uint32_t i = 0; i < model->call_count; i++) {
-		const struct gp_call *call = &model->calls[i];
-		uint64_t end_ns = call->start_ns + call->duration_ns, asked_bytes;
-
-		if (!has(rows, call->start_ns, end_ns))
-			continue;
-		begin_slice(rows, "call", gp_model_api(model, call->api).name, call->start_ns,
-			    end_ns);
-		set(rows, GP_EVENT_TID, call->thread_id);
-		set_if_any(rows, GP_EVENT_CONTEXT, call->context_id);
-		set(rows, GP_EVENT_CORRELATION, call->correlation_id);
-		if ((model->unknown & GP_UNKNOWN_STATUS) == 0)
-			set(rows, GP_EVENT_STATUS, call->status);
+	set_name(rows, gp_model_api(model, call->api).name);
+	set(rows, GP_EVENT_TID, call->thread_id);
+	set_if_any(rows, GP_EVENT_CONTEXT, call->context_id);
+	set(rows, GP_EVENT_CORRELATION, call->correlation_id);
+	if ((model->unknown & GP_UNKNOWN_STATUS) == 0)
+		set(rows, GP_EVENT_STATUS, call->status);
+	if (call->status != 0)
 		set_text(rows, GP_EVENT_ERROR, gp_status_name(call->status));
-		if (call->status != 0 && gp_model_asked_bytes(model, call, &asked_bytes))
-			set(rows, GP_EVENT_BYTES, asked_bytes);
-		end(rows);
-	}
+	if (call->status != 0 && gp_model_asked_bytes(model, call, &asked_bytes))
+		set(rows, GP_EVENT_BYTES, asked_bytes);
 }
 
 /* The name is of the innermost function. */
-static void write_samples(struct rows *rows)
+static void set_sample(struct rows *rows, const struct gp_timeline_event *event)
 {
-	const struct gp_model *model = rows->model;
+	const struct gp_sample *sample = event->of.sample;
 	size_t count;
 
-	for (uint32_t i = 0; i < model->sample_count; i++) {
-		const struct gp_sample *sample = &model->samples[i];
-
-		if (!has(rows, sample->start_ns, sample->end_ns) || sample->stack == GP_NONE)
-			continue;
-		begin_slice(rows, "host sample",
-			    gp_symbols_find(rows->symbols, model, sample->stack, &count)->function,
-			    sample->start_ns, sample->end_ns);
-		set(rows, GP_EVENT_TID, sample->thread_id);
-		set(rows, GP_EVENT_COUNT, sample->count);
-		end(rows);
-	}
+	set_name(rows,
+		 gp_symbols_find(rows->symbols, rows->model, sample->stack, &count)->function);
+	set(rows, GP_EVENT_TID, sample->thread_id);
+	set(rows, GP_EVENT_COUNT, sample->count);
 }
 
-static void write_syncs(struct rows *rows)
+static void set_sync(struct rows *rows, const struct gp_timeline_event *event)
 {
-	const struct gp_model *model = rows->model;
+	const struct gp_record_sync *sync = event->of.sync;
 
-	for (uint32_t i = 0; i < model->sync_count; i++) {
-		const struct gp_record_sync *sync = &model->syncs[i];
-
-		if (!has(rows, sync->start_ns, sync->end_ns))
-			continue;
-		begin_slice(rows, "sync", gp_sync_name(sync->sync_kind), sync->start_ns,
-			    sync->end_ns);
-		set_device(rows, gp_model_context_device(model, sync->context_id));
-		set(rows, GP_EVENT_CONTEXT, sync->context_id);
-		if (sync->stream_id != GP_NO_STREAM)
-			set(rows, GP_EVENT_STREAM, sync->stream_id);
-		set(rows, GP_EVENT_CORRELATION, sync->correlation_id);
-		end(rows);
-	}
+	set_name(rows, gp_sync_name(sync->sync_kind));
+	set_device(rows, gp_model_context_device(rows->model, sync->context_id));
+	set(rows, GP_EVENT_CONTEXT, sync->context_id);
+	if (sync->stream_id != GP_NO_STREAM)
+		set(rows, GP_EVENT_STREAM, sync->stream_id);
+	set(rows, GP_EVENT_CORRELATION, sync->correlation_id);
 }
 
-static void write_overheads(struct rows *rows)
+static void set_overhead(struct rows *rows, const struct gp_timeline_event *event)
 {
-	const struct gp_model *model = rows->model;
-
-	for (uint32_t i = 0; i < model->overhead_count; i++) {
-		const struct gp_overhead *overhead = &model->overheads[i];
-
-		if (!has(rows, overhead->start_ns, overhead->end_ns))
-			continue;
-		begin_slice(rows, "overhead", gp_overhead_name(overhead->overhead_kind),
-			    overhead->start_ns, overhead->end_ns);
-		set_if_any(rows, GP_EVENT_TID, overhead->thread_id);
-		set_if_any(rows, GP_EVENT_CORRELATION, overhead->correlation_id);
-		end(rows);
-	}
+	set_if_any(rows, GP_EVENT_TID, event->of.overhead->thread_id);
+	set_if_any(rows, GP_EVENT_CORRELATION, event->of.overhead->correlation_id);
 }
 
-static void write_jits(struct rows *rows)
+static void set_jit(struct rows *rows, const struct gp_timeline_event *event)
 {
-	const struct gp_model *model = rows->model;
-	char name[96];
+	const struct gp_record_jit *jit = event->of.jit;
 
-	for (uint32_t i = 0; i < model->jit_count; i++) {
-		const struct gp_record_jit *jit = &model->jits[i];
+	set_if_any(rows, GP_EVENT_TID, jit->thread_id);
+	set_device(rows, jit->device_id);
+	set_if_any(rows, GP_EVENT_CORRELATION, jit->correlation_id);
+	set_if_any(rows, GP_EVENT_BYTES, jit->cache_bytes);
+}
 
-		if (!has(rows, jit->start_ns, jit->end_ns))
-			continue;
-		snprintf(name, sizeof(name), "%s %s", gp_jit_op_name(jit->op_kind),
-			 gp_jit_entry_name(jit->entry_kind));
-		begin_slice(rows, "code", name, jit->start_ns, jit->end_ns);
-		set_if_any(rows, GP_EVENT_TID, jit->thread_id);
-		set_device(rows, jit->device_id);
-		set_if_any(rows, GP_EVENT_CORRELATION, jit->correlation_id);
-		set_if_any(rows, GP_EVENT_BYTES, jit->cache_bytes);
-		end(rows);
-	}
+/* CUDA calls them on a thread of its own. */
+static void set_host_function(struct rows *rows, const struct gp_timeline_event *event)
+{
+	const struct gp_record_host_function *function = event->of.host_function;
+
+	set_name(rows, "");
+	set_if_any(rows, GP_EVENT_TID, function->thread_id);
+	set_device(rows, function->device_id);
+	set(rows, GP_EVENT_CONTEXT, function->context_id);
+	set(rows, GP_EVENT_STREAM, function->stream_id);
+	set_if_any(rows, GP_EVENT_CORRELATION, function->correlation_id);
+	set_if_any(rows, GP_EVENT_GRAPH, function->graph_id);
+	set_if_any(rows, GP_EVENT_GRAPH_NODE, function->graph_node_id);
 }
 
 /* ---- ranges ---- */
 
-static void set_payload(struct rows *rows, const struct gp_range *range, char *text, size_t bytes)
+static void set_payload(struct rows *rows, const struct gp_range *range)
 {
+	char *text = rows->payload;
+	size_t bytes = sizeof(rows->payload);
+
 	if (range->payload_kind == GP_PAYLOAD_NONE)
 		return;
 	if (range->payload_kind == GP_PAYLOAD_SIGNED)
@@ -346,7 +292,7 @@ static void set_payload(struct rows *rows, const struct gp_range *range, char *t
 		snprintf(text, bytes, "%.17g", gp_payload_floating(range->payload));
 	else
 		snprintf(text, bytes, "%" PRIu64, range->payload);
-	rows->values[GP_EVENT_PAYLOAD] = gp_value_text(text);
+	set_text(rows, GP_EVENT_PAYLOAD, text);
 }
 
 static void set_fields(struct rows *rows, const struct gp_range *range)
@@ -360,138 +306,82 @@ static void set_fields(struct rows *rows, const struct gp_range *range)
 		set_text(rows, GP_EVENT_FIELDS, rows->fields.buffer);
 }
 
-static void write_range(struct rows *rows, const struct gp_range *range)
+static void set_range(struct rows *rows, const struct gp_timeline_event *event)
 {
 	static const char *const kinds[] = {
 		[GP_STYLE_PUSH_POP] = "range",
 		[GP_STYLE_START_END] = "start/end range",
 		[GP_STYLE_MARK] = "mark",
 	};
-	const struct gp_model *model = rows->model;
-	char payload[40], category[16];
-	const char *name = gp_model_category(model, range->domain, range->category);
+	const struct gp_range *range = event->of.range;
+	const char *category = gp_model_category(rows->model, range->domain, range->category);
 
-	begin_at(rows, kinds[range->style], gp_model_range_text(model, range), range->start_ns);
-	if (range->style != GP_STYLE_MARK)
-		set(rows, GP_EVENT_DURATION, range->end_ns - range->start_ns);
+	set_text(rows, GP_EVENT_KIND, kinds[range->style]);
+	set_name(rows, gp_model_range_text(rows->model, range));
 	set(rows, GP_EVENT_TID, range->thread_id);
-	set_text(rows, GP_EVENT_DOMAIN, model->domains[range->domain]);
+	set_text(rows, GP_EVENT_DOMAIN, rows->model->domains[range->domain]);
 	if (range->category != 0) {
-		snprintf(category, sizeof(category), "%" PRIu32, range->category);
-		set_text(rows, GP_EVENT_CATEGORY, *name ? name : category);
+		snprintf(rows->category, sizeof(rows->category), "%" PRIu32, range->category);
+		set_text(rows, GP_EVENT_CATEGORY, *category ? category : rows->category);
 	}
 	if (range->style == GP_STYLE_PUSH_POP)
 		set(rows, GP_EVENT_LEVEL, range->level);
-	set_payload(rows, range, payload, sizeof(payload));
+	set_payload(rows, range);
 	set_fields(rows, range);
 	if (range->open)
 		set_text(rows, GP_EVENT_ERROR, "never closed");
-	end(rows);
-}
-
-static void write_ranges(struct rows *rows)
-{
-	for (uint32_t i = 0; i < rows->model->range_count; i++) {
-		const struct gp_range *range = &rows->model->ranges[i];
-
-		if (range->style == GP_STYLE_MARK ? has_moment(rows, range->start_ns)
-						  : has(rows, range->start_ns, range->end_ns))
-			write_range(rows, range);
-	}
 }
 
 /* ---- memory ---- */
 
-static void write_allocations(struct rows *rows)
+static void set_allocation(struct rows *rows, const struct gp_timeline_event *event)
 {
-	const struct gp_model *model = rows->model;
+	const struct gp_memory_event *memory = event->of.memory;
+	const struct gp_call *call =
+		memory->call == GP_NONE ? NULL : &rows->model->calls[memory->call];
 
-	for (uint32_t i = 0; i < model->memory_count; i++) {
-		const struct gp_memory_event *event = &model->memory[i];
-		bool is_allocation = event->op == GP_MEMORY_ALLOC;
-		const struct gp_call *call =
-			event->call == GP_NONE ? NULL : &model->calls[event->call];
-
-		if (!has_moment(rows, event->time_ns))
-			continue;
-		begin_at(rows, is_allocation ? "allocation" : "free",
-			 call ? gp_model_api(model, call->api).name : "(the context's end)",
-			 event->time_ns);
-		if (call) {
-			set(rows, GP_EVENT_TID, call->thread_id);
-			set(rows, GP_EVENT_CORRELATION, call->correlation_id);
-		}
-		set_device(rows, event->device_id);
-		set(rows, GP_EVENT_BYTES, event->bytes);
-		set(rows, GP_EVENT_ADDRESS, event->address);
-		set_text(rows, GP_EVENT_MEMORY, gp_allocation_name(event->memory_kind));
-		set_if_any(rows, GP_EVENT_POOL, event->pool);
-		end(rows);
+	set_text(rows, GP_EVENT_KIND, memory->op == GP_MEMORY_ALLOC ? "allocation" : "free");
+	set_name(rows, call ? gp_model_api(rows->model, call->api).name : "(the context's end)");
+	if (call) {
+		set(rows, GP_EVENT_TID, call->thread_id);
+		set(rows, GP_EVENT_CORRELATION, call->correlation_id);
 	}
+	set_device(rows, memory->device_id);
+	set(rows, GP_EVENT_BYTES, memory->bytes);
+	set(rows, GP_EVENT_ADDRESS, memory->address);
+	set_text(rows, GP_EVENT_MEMORY, gp_allocation_name(memory->memory_kind));
+	set_if_any(rows, GP_EVENT_POOL, memory->pool);
 }
 
-/* What the driver said of a device's memory, all processes together. */
-static void write_usages(struct rows *rows)
+static void set_unified(struct rows *rows, const struct gp_timeline_event *event)
 {
-	for (uint32_t i = 0; i < rows->model->usage_count; i++) {
-		const struct gp_usage *usage = &rows->model->usages[i];
+	const struct gp_record_unified *unified = event->of.unified;
+	uint32_t device = gp_unified_device(unified);
 
-		if (!has_moment(rows, usage->time_ns))
-			continue;
-		begin_at(rows, "memory in use", "", usage->time_ns);
-		set_device(rows, usage->device_id);
-		set(rows, GP_EVENT_BYTES,
-		    usage->free_bytes < usage->total_bytes ? usage->total_bytes - usage->free_bytes
-							   : 0);
-		end(rows);
-	}
+	set_times(rows, unified->start_ns, unified->end_ns);
+	if (device < GP_DEVICE_LIMIT)
+		set_device(rows, (uint16_t)device);
+	set(rows, gp_unified_counts_bytes(unified->counter_kind) ? GP_EVENT_BYTES : GP_EVENT_COUNT,
+	    unified->value);
+	set(rows, GP_EVENT_ADDRESS, unified->address);
 }
 
-static void write_unifieds(struct rows *rows)
+/* The driver tells of a device's memory for all processes together. */
+static int take_counter(void *context, const struct gp_timeline_counter *counter)
 {
-	const struct gp_model *model = rows->model;
+	struct rows *rows = context;
 
-	for (uint32_t i = 0; i < model->unified_count; i++) {
-		const struct gp_record_unified *event = &model->unifieds[i];
-		uint32_t device = gp_unified_device(event);
-
-		if (!has(rows, event->start_ns, event->end_ns))
-			continue;
-		begin_slice(rows, "unified memory", gp_unified_name(event->counter_kind),
-			    event->start_ns, event->end_ns);
-		if (device < GP_DEVICE_LIMIT)
-			set_device(rows, (uint16_t)device);
-		set(rows,
-		    gp_unified_counts_bytes(event->counter_kind) ? GP_EVENT_BYTES : GP_EVENT_COUNT,
-		    event->value);
-		set(rows, GP_EVENT_ADDRESS, event->address);
-		end(rows);
-	}
+	if (counter->kind != GP_TIMELINE_IN_USE)
+		return 0;
+	begin(rows, "memory in use", "");
+	set(rows, GP_EVENT_START, rows->offset_ns + counter->time_ns);
+	set_device(rows, (uint16_t)counter->device_id);
+	set(rows, GP_EVENT_BYTES, counter->series[0].value);
+	end(rows);
+	return *rows->error;
 }
 
-/* As CUDA called them, on a thread of its own. */
-static void write_host_functions(struct rows *rows)
-{
-	const struct gp_model *model = rows->model;
-
-	for (uint32_t i = 0; i < model->host_function_count; i++) {
-		const struct gp_record_host_function *function = &model->host_functions[i];
-
-		if (!has(rows, function->start_ns, function->end_ns))
-			continue;
-		begin_slice(rows, "host function", "", function->start_ns, function->end_ns);
-		set_if_any(rows, GP_EVENT_TID, function->thread_id);
-		set_device(rows, function->device_id);
-		set(rows, GP_EVENT_CONTEXT, function->context_id);
-		set(rows, GP_EVENT_STREAM, function->stream_id);
-		set_if_any(rows, GP_EVENT_CORRELATION, function->correlation_id);
-		set_if_any(rows, GP_EVENT_GRAPH, function->graph_id);
-		set_if_any(rows, GP_EVENT_GRAPH_NODE, function->graph_node_id);
-		end(rows);
-	}
-}
-
-/* ---- what is missing ---- */
+/* ---- losses ---- */
 
 static void write_missing(void *context, const struct gp_loss *loss, uint64_t count)
 {
@@ -504,6 +394,40 @@ static void write_missing(void *context, const struct gp_loss *loss, uint64_t co
 
 /* ---- the whole ---- */
 
+/* Each kind that has a row. */
+static const struct {
+	const char *word;
+	void (*set)(struct rows *rows, const struct gp_timeline_event *event);
+} kinds[GP_TIMELINE_KINDS] = {
+	[GP_TIMELINE_RUNTIME_CALL] = {"call", set_call},
+	[GP_TIMELINE_DRIVER_CALL] = {"call", set_call},
+	[GP_TIMELINE_RANGE] = {"range", set_range},
+	[GP_TIMELINE_PYTHON] = {"host sample", set_sample},
+	[GP_TIMELINE_OVERHEAD] = {"overhead", set_overhead},
+	[GP_TIMELINE_COMPILING] = {"code", set_jit},
+	[GP_TIMELINE_HOST_FUNCTION] = {"host function", set_host_function},
+	[GP_TIMELINE_KERNEL] = {"kernel", set_op},
+	[GP_TIMELINE_COPY] = {"copy", set_op},
+	[GP_TIMELINE_MEMSET] = {"memset", set_op},
+	[GP_TIMELINE_GRAPH] = {"graph", set_op},
+	[GP_TIMELINE_SYNC] = {"sync", set_sync},
+	[GP_TIMELINE_UNIFIED] = {"unified memory", set_unified},
+	[GP_TIMELINE_ALLOCATION] = {"allocation", set_allocation},
+};
+
+static int take_event(void *context, const struct gp_timeline_event *event)
+{
+	struct rows *rows = context;
+
+	begin(rows, kinds[event->kind].word, event->name ? event->name : "");
+	set_times(rows, event->start_ns, event->end_ns);
+	if (event->is_instant)
+		rows->values[GP_EVENT_DURATION] = gp_value_none();
+	kinds[event->kind].set(rows, event);
+	end(rows);
+	return *rows->error;
+}
+
 static void write_about(struct rows *rows)
 {
 	write_process(rows);
@@ -513,32 +437,47 @@ static void write_about(struct rows *rows)
 	gp_loss_each_of_part(rows->model, write_missing, rows);
 }
 
-static void write_events(struct rows *rows)
+/* Kinds one after the other. */
+static int write_events(struct rows *rows, const struct gp_export_options *options)
 {
-	write_ranges(rows);
-	write_calls(rows);
-	write_ops(rows);
-	write_samples(rows);
-	write_syncs(rows);
-	write_allocations(rows);
-	write_usages(rows);
-	write_unifieds(rows);
-	write_host_functions(rows);
-	write_jits(rows);
-	write_overheads(rows);
+#define BIT(id) GP_TIMELINE_BIT(id)
+	static const uint32_t order[] = {
+		BIT(RANGE),
+		BIT(RUNTIME_CALL) | BIT(DRIVER_CALL),
+		BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH),
+		BIT(PYTHON),
+		BIT(SYNC),
+		BIT(ALLOCATION),
+		BIT(UNIFIED),
+		BIT(HOST_FUNCTION),
+		BIT(COMPILING),
+		BIT(OVERHEAD),
+	};
+#undef BIT
+	static const struct gp_timeline_sink sink = {.event = take_event, .counter = take_counter};
+	struct gp_timeline timeline = {
+		.model = rows->model,
+		.filter = gp_slice_filter_of(&options->choice, rows->model),
+		.is_table = true,
+		.has_untimed = true,
+		.sink = &sink,
+		.context = rows,
+	};
+
+	return gp_timeline_walk_in_order(&timeline, order, COUNT(order));
 }
 
 static int write_models(struct rows *rows, const struct gp_export_source *source,
-			const struct gp_export_options *options, const int *error)
+			const struct gp_export_options *options)
 {
+	int result = 0;
 	size_t written = 0;
 
 	rows->base_unix_ns = gp_export_base_unix_ns(source);
-	for (size_t i = 0; i < source->count && *error == 0; i++) {
+	for (size_t i = 0; i < source->count && result == 0; i++) {
 		rows->model = source->get(source->context, i);
 		if (!rows->model)
 			continue;
-		rows->filter = gp_slice_filter_of(&options->choice, rows->model);
 		rows->offset_ns = rows->model->base_unix_ns - rows->base_unix_ns;
 		if (gp_export_is_first(source, i)) {
 			gp_gpu_numbers_next(&rows->gpus);
@@ -546,11 +485,11 @@ static int write_models(struct rows *rows, const struct gp_export_source *source
 				return -ENOMEM;
 			write_about(rows);
 		}
-		write_events(rows);
+		result = write_events(rows, options);
 		gp_symbols_forget(rows->symbols, rows->model);
 		written++;
 	}
-	return *error != 0 ? *error : written > 0 ? 0 : -ENODATA;
+	return result != 0 || written > 0 ? result : -ENODATA;
 }
 
 int gp_event_rows_write(const struct gp_export_source *source,
@@ -560,13 +499,14 @@ int gp_event_rows_write(const struct gp_export_source *source,
 {
 	struct rows rows = {.sink = sink,
 			    .context = context,
+			    .error = error,
 			    .names = gp_names_new(),
 			    .symbols = gp_symbols_new()};
 	int result = gp_json_open(&rows.fields, NULL), closed;
 
 	if (result == 0)
-		result = rows.names && rows.symbols ? write_models(&rows, source, options, error)
-						    : -ENOMEM;
+		result =
+			rows.names && rows.symbols ? write_models(&rows, source, options) : -ENOMEM;
 	closed = gp_json_close(&rows.fields);
 	gp_names_free(rows.names);
 	gp_symbols_free(rows.symbols);

@@ -1,9 +1,7 @@
 #include "report/model/slice_filter.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/base/stats.h"
 
@@ -41,90 +39,6 @@ struct gp_slice_filter gp_slice_filter_of_part(const struct gp_model *model)
 	const struct gp_slice_choice all = {0};
 
 	return gp_slice_filter_of(&all, model);
-}
-
-static bool has_any_call(const struct gp_slice_filter *filter, const struct gp_model *model)
-{
-	for (uint32_t i = 0; i < model->call_count; i++)
-		if (gp_slice_filter_has(filter, model->calls[i].start_ns,
-					model->calls[i].start_ns + model->calls[i].duration_ns))
-			return true;
-	return false;
-}
-
-static bool has_any_op(const struct gp_slice_filter *filter, const struct gp_model *model)
-{
-	for (uint32_t i = 0; i < model->op_count; i++)
-		if (!model->ops[i].untimed &&
-		    gp_slice_filter_has(filter, model->ops[i].start_ns, model->ops[i].end_ns))
-			return true;
-	return false;
-}
-
-static bool has_any_range(const struct gp_slice_filter *filter, const struct gp_model *model)
-{
-	for (uint32_t i = 0; i < model->range_count; i++) {
-		const struct gp_range *range = &model->ranges[i];
-
-		if (range->style == GP_STYLE_MARK
-			    ? gp_slice_filter_has_moment(filter, range->start_ns)
-			    : gp_slice_filter_has(filter, range->start_ns, range->end_ns))
-			return true;
-	}
-	return false;
-}
-
-/* Records of one type.  Of moments both fields are the same one. */
-struct records {
-	const void *first;
-	uint32_t count;
-	size_t bytes, start, end; /* of one, and where its times are in it */
-};
-
-static bool has_any_record(const struct gp_slice_filter *filter, const struct records *records)
-{
-	for (uint32_t i = 0; i < records->count; i++) {
-		const char *at = (const char *)records->first + i * records->bytes;
-		uint64_t start_ns, end_ns;
-
-		memcpy(&start_ns, at + records->start, sizeof(start_ns));
-		memcpy(&end_ns, at + records->end, sizeof(end_ns));
-		if (records->start == records->end ? gp_slice_filter_has_moment(filter, start_ns)
-						   : gp_slice_filter_has(filter, start_ns, end_ns))
-			return true;
-	}
-	return false;
-}
-
-#define RECORDS(array, count, type, start, end)                                                    \
-	{                                                                                          \
-		array, count, sizeof(type), offsetof(type, start), offsetof(type, end)             \
-	}
-
-bool gp_slice_choice_has_any(const struct gp_slice_choice *choice, const struct gp_model *model)
-{
-	const struct gp_slice_filter filter = gp_slice_filter_of(choice, model);
-	const struct records others[] = {
-		RECORDS(model->samples, model->sample_count, struct gp_sample, start_ns, end_ns),
-		RECORDS(model->overheads, model->overhead_count, struct gp_overhead, start_ns,
-			end_ns),
-		RECORDS(model->syncs, model->sync_count, struct gp_record_sync, start_ns, end_ns),
-		RECORDS(model->jits, model->jit_count, struct gp_record_jit, start_ns, end_ns),
-		RECORDS(model->unifieds, model->unified_count, struct gp_record_unified, start_ns,
-			end_ns),
-		RECORDS(model->host_functions, model->host_function_count,
-			struct gp_record_host_function, start_ns, end_ns),
-		RECORDS(model->memory, model->memory_count, struct gp_memory_event, time_ns,
-			time_ns),
-		RECORDS(model->usages, model->usage_count, struct gp_usage, time_ns, time_ns),
-		RECORDS(model->pools, model->pool_count, struct gp_record_pool, time_ns, time_ns),
-	};
-	bool found = has_any_call(&filter, model) || has_any_op(&filter, model) ||
-		     has_any_range(&filter, model);
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && !found; i++)
-		found = has_any_record(&filter, &others[i]);
-	return found;
 }
 
 /* The starts of those that are chosen. */

@@ -69,9 +69,6 @@ static inline bool gp_slice_filter_has_in_any(const struct gp_slice_filter *filt
 	return gp_slice_filter_has(&all, start_ns, end_ns);
 }
 
-/* Whether anything of the model is chosen: a slice, a mark, or a moment of its memory. */
-bool gp_slice_choice_has_any(const struct gp_slice_choice *choice, const struct gp_model *model);
-
 /*
  * Cut what is chosen in parts that hold about as many slices each: where they begin, as from_ns;
  * starts has room for count of them, the first is that of the choice, the others are later than 0.

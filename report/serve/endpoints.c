@@ -12,6 +12,7 @@
 #include "report/serve/spans.h"
 #include "report/summary/summary_document.h"
 #include "report/tables/summary_by.h"
+#include "report/timeline/timeline.h"
 
 /* Times of traces are far below; sums of two fit. */
 #define MOST_NS  999999999999999999
@@ -170,7 +171,7 @@ static int check_part(const struct gp_call_of_endpoint *call, const struct gp_sl
 	for (size_t i = 0; i < call->site->model_count; i++) {
 		const struct gp_model *model = call->site->models[i];
 
-		if (gp_slice_choice_has_any(choice, model))
+		if (gp_timeline_has_any(model, choice))
 			return 0;
 		if (model->last_ns - model->first_ns > last_ns)
 			last_ns = model->last_ns - model->first_ns;

@@ -59,6 +59,8 @@ static void walk_curve(struct gp_timeline *t,
 
 void gp_walk_curves(struct gp_timeline *t)
 {
+	if (!t->has_curves || t->slices_only)
+		return;
 	walk_curve(t, gp_curve_queues, tell_length);
 	walk_curve(t, gp_curve_bandwidth, tell_bandwidth);
 }
@@ -87,7 +89,7 @@ void gp_walk_path(struct gp_timeline *t)
 {
 	struct gp_path path = {0};
 
-	if (t->error == 0 && t->model->call_count > 0)
+	if (t->has_path && !t->slices_only && t->model->call_count > 0)
 		t->error = gp_path_of(&path, t->model);
 	if (path.count > 0)
 		gp_walk_track(t, &(struct gp_timeline_track){.kind = GP_TRACK_HOST,

@@ -21,7 +21,8 @@ static void walk_overheads(struct gp_timeline *t)
 		const struct gp_overhead *overhead = &model->overheads[i];
 		struct gp_timeline_event event = {.kind = GP_TIMELINE_OVERHEAD,
 						  .start_ns = overhead->start_ns,
-						  .end_ns = overhead->end_ns};
+						  .end_ns = overhead->end_ns,
+						  .of.overhead = overhead};
 
 		if (!gp_walk_wants(t, &event))
 			continue;
@@ -43,7 +44,8 @@ static void walk_compiling(struct gp_timeline *t)
 		struct gp_timeline_event event = {.kind = GP_TIMELINE_COMPILING,
 						  .start_ns = jit->start_ns,
 						  .end_ns = jit->end_ns,
-						  .name = name};
+						  .name = name,
+						  .of.jit = jit};
 
 		if (!gp_walk_wants(t, &event))
 			continue;
@@ -71,7 +73,8 @@ static void walk_host_functions(struct gp_timeline *t)
 		struct gp_timeline_event event = {.kind = GP_TIMELINE_HOST_FUNCTION,
 						  .start_ns = function->start_ns,
 						  .end_ns = function->end_ns,
-						  .name = "host function"};
+						  .name = "host function",
+						  .of.host_function = function};
 
 		if (!gp_walk_wants(t, &event))
 			continue;

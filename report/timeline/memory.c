@@ -165,14 +165,31 @@ static void walk_pools(struct gp_timeline *t)
 	}
 }
 
+static void walk_events(struct gp_timeline *t)
+{
+	for (uint32_t i = 0; i < t->model->memory_count && t->error == 0; i++) {
+		struct gp_timeline_event event = {.kind = GP_TIMELINE_ALLOCATION,
+						  .is_instant = true,
+						  .start_ns = t->model->memory[i].time_ns,
+						  .of.memory = &t->model->memory[i]};
+
+		if (gp_walk_wants(t, &event))
+			gp_walk_event(t, &event);
+	}
+}
+
 void gp_walk_memory(struct gp_timeline *t)
 {
 	struct accounts accounts = {0};
 
-	if (!find_series(t->model, &accounts))
-		t->error = -ENOMEM;
-	if (t->error == 0)
+	if (t->slices_only)
+		return;
+	if (t->is_table)
+		walk_events(t);
+	else if (find_series(t->model, &accounts))
 		walk_allocations(t, &accounts);
+	else
+		t->error = -ENOMEM;
 	walk_usages(t);
 	walk_pools(t);
 	free(accounts.rows);

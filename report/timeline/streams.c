@@ -26,10 +26,11 @@ static int find_streams(struct gp_timeline *t, struct streams *streams)
 		streams->first_ops[i] = first;
 		first = gp_model_stream_end(model, first);
 	}
-	return t->slices_only ? 0
-			      : gp_range_spans_find(model, streams->first_ops, streams->count,
-						    &streams->spans, &streams->span_count,
-						    &t->deep_ranges);
+	return t->slices_only || !gp_walk_has_kind(t, GP_TIMELINE_STREAM_RANGE)
+		       ? 0
+		       : gp_range_spans_find(model, streams->first_ops, streams->count,
+					     &streams->spans, &streams->span_count,
+					     &t->deep_ranges);
 }
 
 static void begin_track(struct gp_timeline *t, enum gp_track_kind kind, uint32_t first_op)
@@ -81,7 +82,8 @@ static void walk_ops(struct gp_timeline *t, uint32_t first, uint32_t end)
 	struct gp_timeline_event event = {0};
 
 	for (uint32_t i = first; i < end && t->error == 0; i++) {
-		const struct gp_op *op = gp_model_stated(t->model, &ops[i]);
+		const struct gp_op *op =
+			t->has_untimed ? &ops[i] : gp_model_stated(t->model, &ops[i]);
 
 		if (!op)
 			continue;

@@ -68,8 +68,11 @@ static int compare_events(const void *a, const void *b, const void *context)
 	return compare_numbers(left->correlation_id, right->correlation_id);
 }
 
-static int gather(const struct gp_model *m, struct syncs *s)
+static int gather(const struct gp_timeline *t, struct syncs *s)
 {
+	const struct gp_model *m = t->model;
+	bool has_untimed = t->is_table && t->filter.is_open;
+
 	s->items = gp_spill_take(((size_t)m->sync_count + m->event_count + 1) * sizeof(*s->items));
 	s->by_sync_id = gp_array_order(m->events, m->event_count, sizeof(*m->events),
 				       compare_sync_ids, NULL);
@@ -82,12 +85,14 @@ static int gather(const struct gp_model *m, struct syncs *s)
 			m->syncs[i].start_ns, gp_model_context_device(m, m->syncs[i].context_id),
 			m->syncs[i].context_id, m->syncs[i].stream_id, i};
 	for (uint32_t i = 0; i < m->event_count; i++)
-		if (m->events[i].device_ns != 0)
+		if (m->events[i].device_ns != 0 || has_untimed)
 			s->items[s->count++] = (struct item){
 				m->events[i].device_ns,
 				gp_model_context_device(m, m->events[i].context_id),
 				m->events[i].context_id, m->events[i].stream_id, m->sync_count + i};
-	return gp_array_sort(s->items, s->count, sizeof(*s->items), compare_items, NULL);
+	return t->is_table
+		       ? 0
+		       : gp_array_sort(s->items, s->count, sizeof(*s->items), compare_items, NULL);
 }
 
 struct wanted_event {
@@ -132,7 +137,8 @@ static void walk_sync(struct gp_timeline *t, const struct syncs *s, const struct
 	struct gp_timeline_event event = {.kind = GP_TIMELINE_SYNC,
 					  .start_ns = sync->start_ns,
 					  .end_ns = sync->end_ns,
-					  .name = names[kind]};
+					  .name = names[kind],
+					  .of.sync = sync};
 
 	if (!gp_walk_wants(t, &event))
 		return;
@@ -162,7 +168,8 @@ static void walk_event(struct gp_timeline *t, const struct item *item)
 	struct gp_timeline_event event = {.kind = GP_TIMELINE_EVENT,
 					  .is_instant = true,
 					  .start_ns = recorded->device_ns,
-					  .name = name};
+					  .name = name,
+					  .of.event = recorded};
 
 	if (!gp_walk_wants(t, &event))
 		return;
@@ -200,7 +207,7 @@ void gp_walk_syncs(struct gp_timeline *t)
 	struct syncs syncs = {0};
 
 	if (t->error == 0)
-		t->error = gather(t->model, &syncs);
+		t->error = gather(t, &syncs);
 	for (uint32_t i = 0; t->error == 0 && i < syncs.count; i++) {
 		const struct item *item = &syncs.items[i];
 

@@ -6,35 +6,59 @@
 #include "report/base/spill_memory.h"
 #include "report/timeline/walk.h"
 
-/* Python's spans of the threads with lower numbers, from sample *next on. */
+/* Samples with a stack. */
+static void walk_samples(struct gp_timeline *t, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end && t->error == 0; i++) {
+		const struct gp_sample *sample = &t->model->samples[i];
+
+		if (sample->stack != GP_NONE &&
+		    gp_timeline_shows(t, sample->start_ns, sample->end_ns))
+			gp_walk_event(t, &(struct gp_timeline_event){.kind = GP_TIMELINE_PYTHON,
+								     .start_ns = sample->start_ns,
+								     .end_ns = sample->end_ns,
+								     .of.sample = sample});
+	}
+}
+
+static void walk_spans(struct gp_timeline *t, uint32_t first, uint32_t end)
+{
+	const struct gp_model *model = t->model;
+	uint32_t thread_id = model->samples[first].thread_id, count = 0;
+	struct gp_host_span *spans;
+	struct gp_host_turn *turns;
+	char name[GP_HOST_TRACK_BYTES];
+
+	t->error = gp_host_spans_find(model, first, end, t->host_depth, &spans, &count, &turns);
+	gp_walk_track(
+		t, &(struct gp_timeline_track){.kind = GP_TRACK_PYTHON,
+					       .thread_id = thread_id,
+					       .first_sample = first,
+					       .name = gp_host_track_name(model, thread_id, name)});
+	for (uint32_t i = 0; t->error == 0 && i < count; i++)
+		if (gp_timeline_shows(t, spans[i].start_ns, spans[i].end_ns))
+			gp_walk_event(t, &(struct gp_timeline_event){.kind = GP_TIMELINE_PYTHON,
+								     .start_ns = spans[i].start_ns,
+								     .end_ns = spans[i].end_ns,
+								     .of.python = &spans[i],
+								     .turns = turns});
+	gp_spill_free(spans);
+	gp_spill_free(turns);
+}
+
+/* What Python did in the threads with lower numbers, from sample *next on. */
 static void walk_python(struct gp_timeline *t, uint32_t *next, uint32_t before_thread)
 {
 	const struct gp_model *model = t->model;
 
 	while (t->error == 0 && *next < model->sample_count &&
 	       model->samples[*next].thread_id < before_thread) {
-		uint32_t end = gp_python_samples_end(model, *next), count = 0;
-		uint32_t thread_id = model->samples[*next].thread_id;
-		struct gp_host_span *spans;
-		struct gp_host_turn *turns;
-		char name[GP_HOST_TRACK_BYTES];
+		uint32_t end = gp_python_samples_end(model, *next);
 
-		t->error = gp_host_spans_find(model, *next, end, t->host_depth, &spans, &count,
-					      &turns);
-		gp_walk_track(t, &(struct gp_timeline_track){
-					 .kind = GP_TRACK_PYTHON,
-					 .thread_id = thread_id,
-					 .name = gp_host_track_name(model, thread_id, name)});
-		for (uint32_t i = 0; t->error == 0 && i < count; i++)
-			if (gp_timeline_shows(t, spans[i].start_ns, spans[i].end_ns))
-				gp_walk_event(t, &(struct gp_timeline_event){
-							 .kind = GP_TIMELINE_PYTHON,
-							 .start_ns = spans[i].start_ns,
-							 .end_ns = spans[i].end_ns,
-							 .of.python = &spans[i],
-							 .turns = turns});
-		gp_spill_free(spans);
-		gp_spill_free(turns);
+		if (t->is_table)
+			walk_samples(t, *next, end);
+		else
+			walk_spans(t, *next, end);
 		*next = end;
 	}
 }
@@ -156,7 +180,7 @@ void gp_walk_threads(struct gp_timeline *t)
 	const struct gp_model *model = t->model;
 	struct gp_timeline_track track = {.kind = GP_TRACK_THREAD, .is_nesting = true};
 	struct gp_timeline_event event = {0};
-	uint32_t sample = 0;
+	uint32_t sample = gp_walk_has_kind(t, GP_TIMELINE_PYTHON) ? 0 : model->sample_count;
 
 	for (uint32_t call = 0, range = 0, begun = 0; t->error == 0; begun = 1) {
 		bool is_range = gp_model_range_is_next(model, call, range);

@@ -10,7 +10,7 @@ const char *const gp_timeline_categories[GP_TIMELINE_KINDS] = {
 
 void gp_walk_track(struct gp_timeline *t, const struct gp_timeline_track *track)
 {
-	if (t->error == 0)
+	if (t->error == 0 && t->sink->track)
 		t->error = t->sink->track(t->context, track);
 }
 
@@ -22,13 +22,15 @@ void gp_walk_event(struct gp_timeline *t, const struct gp_timeline_event *event)
 
 void gp_walk_counter(struct gp_timeline *t, const struct gp_timeline_counter *counter)
 {
-	if (t->error == 0)
+	if (t->error == 0 && t->sink->counter)
 		t->error = t->sink->counter(t->context, counter);
 }
 
 bool gp_walk_wants(const struct gp_timeline *t, struct gp_timeline_event *event)
 {
 	event->is_elsewhere = false;
+	if (!gp_walk_has_kind(t, event->kind))
+		return false;
 	if (event->is_instant)
 		return !t->slices_only && gp_timeline_shows_moment(t, event->start_ns);
 	event->is_elsewhere = !gp_timeline_shows(t, event->start_ns, event->end_ns);
@@ -80,19 +82,72 @@ uint64_t gp_walk_first_shown(const struct gp_timeline *t)
 
 int gp_timeline_walk(struct gp_timeline *t)
 {
+#define BIT(id) GP_TIMELINE_BIT(id)
+	static const struct {
+		void (*walk)(struct gp_timeline *t);
+		uint32_t kinds;
+	} parts[] = {
+		{gp_walk_threads, BIT(RUNTIME_CALL) | BIT(DRIVER_CALL) | BIT(RANGE) | BIT(PYTHON)},
+		{gp_walk_host, BIT(OVERHEAD) | BIT(COMPILING) | BIT(HOST_FUNCTION) | BIT(GATE)},
+		{gp_walk_unfinished, BIT(UNFINISHED)},
+		{gp_walk_streams,
+		 BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH) | BIT(STREAM_RANGE)},
+		{gp_walk_syncs, BIT(SYNC) | BIT(EVENT)},
+		{gp_walk_unified, BIT(UNIFIED)},
+		{gp_walk_memory, BIT(ALLOCATION)},
+		{gp_walk_curves, 0},
+		{gp_walk_path, BIT(PATH)},
+	};
+#undef BIT
+
 	t->error = 0;
-	gp_walk_threads(t);
-	gp_walk_host(t);
-	gp_walk_unfinished(t);
-	gp_walk_streams(t);
-	gp_walk_syncs(t);
-	gp_walk_unified(t);
-	if (t->slices_only)
-		return t->error;
-	gp_walk_memory(t);
-	if (t->has_curves)
-		gp_walk_curves(t);
-	if (t->has_path)
-		gp_walk_path(t);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && t->error == 0; i++)
+		if (t->kinds == 0 || (t->kinds & parts[i].kinds) != 0)
+			parts[i].walk(t);
 	return t->error;
+}
+
+int gp_timeline_walk_in_order(struct gp_timeline *t, const uint32_t *kinds, size_t count)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < count && result == 0; i++) {
+		t->kinds = kinds[i];
+		result = gp_timeline_walk(t);
+	}
+	return result;
+}
+
+/* ---- whether there is anything ---- */
+
+#define FOUND 1
+
+static int find_event(void *context, const struct gp_timeline_event *event)
+{
+	(void)context;
+	(void)event;
+	return FOUND;
+}
+
+static int find_counter(void *context, const struct gp_timeline_counter *counter)
+{
+	(void)context;
+	(void)counter;
+	return FOUND;
+}
+
+bool gp_timeline_has_any(const struct gp_model *model, const struct gp_slice_choice *choice)
+{
+	static const struct gp_timeline_sink sink = {.event = find_event, .counter = find_counter};
+	struct gp_timeline timeline = {
+		.model = model,
+		.filter = gp_slice_filter_of(choice, model),
+		/* what follows from others is there with them alone */
+		.kinds = ~(GP_TIMELINE_BIT(UNFINISHED) | GP_TIMELINE_BIT(STREAM_RANGE) |
+			   GP_TIMELINE_BIT(PATH)),
+		.is_table = true,
+		.sink = &sink,
+	};
+
+	return gp_timeline_walk(&timeline) != 0;
 }

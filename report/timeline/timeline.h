@@ -11,6 +11,7 @@
 #define REPORT_TIMELINE_TIMELINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "report/analysis/host/python_samples.h"
@@ -50,7 +51,8 @@ struct gp_timeline_track {
 	const char *name; /* of the kinds HOST, PYTHON, SYNC, DEVICE */
 	uint32_t thread_id;
 	uint32_t device_id, context_id, stream_id;
-	uint32_t first_op; /* of a stream */
+	uint32_t first_op;     /* of a stream */
+	uint32_t first_sample; /* of Python's, in its thread */
 };
 
 enum gp_timeline_arg_type {
@@ -84,17 +86,29 @@ struct gp_timeline_event {
 	const char *name;
 	struct gp_timeline_arg args[GP_TIMELINE_ARGS];
 	uint32_t arg_count;
-	/* the record of others */
+	/* the record; of operations as the device told it */
 	union {
 		const struct gp_call *call;
-		const struct gp_range
-			*range;         /* of start/end ranges, whose ends are of any thread */
-		const struct gp_op *op; /* as the device told it */
+		const struct gp_range *range;
+		const struct gp_op *op;
 		const struct gp_host_span *python;
+		const struct gp_sample *sample; /* of tables, in place of spans */
+		const struct gp_overhead *overhead;
+		const struct gp_record_jit *jit;
+		const struct gp_record_host_function *host_function;
+		const struct gp_record_sync *sync;
+		const struct gp_record_event *event;
+		const struct gp_record_unified *unified;
+		const struct gp_memory_event *memory;
 	} of;
 	uint32_t index;                   /* of an operation, in the model's */
 	const struct gp_host_turn *turns; /* of Python's spans */
 };
+
+static inline bool gp_timeline_is_op(const struct gp_timeline_event *event)
+{
+	return event->kind >= GP_TIMELINE_KERNEL && event->kind <= GP_TIMELINE_GRAPH;
+}
 
 enum gp_timeline_counter_kind {
 	GP_TIMELINE_MEMORY, /* allocated, a series for each kind of memory */
@@ -119,16 +133,28 @@ struct gp_timeline_counter {
 	uint32_t changed; /* the series that has a new value; GP_NONE: each may have */
 };
 
-/* Each returns 0, or a negative errno value that ends the walk. */
+/*
+ * Each returns 0, or a negative errno value that ends the walk.  A sink without track or counter
+ * takes none.
+ */
 struct gp_timeline_sink {
 	int (*track)(void *context, const struct gp_timeline_track *track);
 	int (*event)(void *context, const struct gp_timeline_event *event);
 	int (*counter)(void *context, const struct gp_timeline_counter *counter);
 };
 
+#define GP_TIMELINE_BIT(id) (UINT32_C(1) << GP_TIMELINE_##id)
+
 struct gp_timeline {
 	const struct gp_model *model;
 	struct gp_slice_filter filter;
+	uint32_t kinds; /* events of these alone, a bit each; 0: of all */
+	/*
+	 * For tables: records in the order of the model, without tracks; Python's samples in place
+	 * of spans, allocations in place of a counter
+	 */
+	bool is_table;
+	bool has_untimed; /* operations without times, too */
 	uint64_t cut_ns;  /* slices that end by then are left out, */
 	bool is_cut;      /* none of them if this is false */
 	bool is_later;    /* an earlier part of the process was walked before */
@@ -144,8 +170,14 @@ struct gp_timeline {
 	int error;
 };
 
-/* Returns 0, -ENOMEM, -EOVERFLOW, or what a sink returned. */
+/* Returns 0, -ENOMEM, -EOVERFLOW, or the result of the sink that ended the walk. */
 int gp_timeline_walk(struct gp_timeline *timeline);
+
+/* One walk for each set of kinds, so that kinds come one after the other. */
+int gp_timeline_walk_in_order(struct gp_timeline *timeline, const uint32_t *kinds, size_t count);
+
+/* Whether anything of the model is chosen.  Without memory for the walk: true. */
+bool gp_timeline_has_any(const struct gp_model *model, const struct gp_slice_choice *choice);
 
 /* Whether a slice is shown; whether it is in this part of the process or another one. */
 static inline bool gp_timeline_shows(const struct gp_timeline *timeline, uint64_t start_ns,

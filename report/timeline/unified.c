@@ -66,7 +66,8 @@ static void walk_unified(struct gp_timeline *t, const struct gp_record_unified *
 	struct gp_timeline_event event = {.kind = GP_TIMELINE_UNIFIED,
 					  .start_ns = unified->start_ns,
 					  .end_ns = unified->end_ns,
-					  .name = gp_unified_name(unified->counter_kind)};
+					  .name = gp_unified_name(unified->counter_kind),
+					  .of.unified = unified};
 
 	if (!gp_walk_wants(t, &event) || (!is_slice && (event.is_elsewhere || t->slices_only)))
 		return;
@@ -106,8 +107,8 @@ void gp_walk_unified(struct gp_timeline *t)
 
 	for (uint32_t i = 0; all && i < model->unified_count; i++)
 		all[i] = (struct happening){device_of(model, &model->unifieds[i]), i};
-	if (!all ||
-	    gp_array_sort(all, model->unified_count, sizeof(*all), compare_happenings, NULL) < 0)
+	if (!all || (!t->is_table && gp_array_sort(all, model->unified_count, sizeof(*all),
+						   compare_happenings, NULL) < 0))
 		t->error = -ENOMEM;
 	for (uint32_t i = 0; t->error == 0 && i < model->unified_count; i++) {
 		if (i == 0 || all[i].device_id != all[i - 1].device_id)

@@ -19,6 +19,11 @@ void gp_walk_track(struct gp_timeline *t, const struct gp_timeline_track *track)
 void gp_walk_event(struct gp_timeline *t, const struct gp_timeline_event *event);
 void gp_walk_counter(struct gp_timeline *t, const struct gp_timeline_counter *counter);
 
+static inline bool gp_walk_has_kind(const struct gp_timeline *t, enum gp_timeline_kind kind)
+{
+	return t->kinds == 0 || (t->kinds >> kind & 1) != 0;
+}
+
 /*
  * Whether an event is for the sink: it is shown, or keeps its place for another part, and then says
  * so.

@@ -150,7 +150,7 @@ static uint64_t find_key(struct gp_perfetto *p, const char *key)
 
 static void intern_categories(struct gp_perfetto *p)
 {
-	for (uint32_t kind = 0; kind < GP_TIMELINE_KINDS; kind++)
+	for (uint32_t kind = 0; kind < GP_TIMELINE_ALLOCATION; kind++)
 		intern(p, INTERNED_CATEGORIES, kind + 1,
 		       kind == GP_TIMELINE_RANGE ? "nvtx" : gp_timeline_categories[kind]);
 }

@@ -110,17 +110,12 @@ static void write_python(struct gp_perfetto *p, const struct gp_timeline_event *
 	gp_perfetto_end_slice(p, track, span->end_ns);
 }
 
-static bool is_op(const struct gp_timeline_event *event)
-{
-	return event->kind >= GP_TIMELINE_KERNEL && event->kind <= GP_TIMELINE_GRAPH;
-}
-
 static int take_event(void *context, const struct gp_timeline_event *event)
 {
 	struct gp_perfetto *p = context;
 
 	if (event->is_elsewhere) {
-		if (!is_op(event))
+		if (!gp_timeline_is_op(event))
 			gp_perfetto_place(p, event->start_ns, event->end_ns);
 		return p->error;
 	}

@@ -57,15 +57,15 @@ static void end_process(struct gp_sqlite_export *e, FILE *messages)
 	e->ranges = 0;
 }
 
-static void write_events(struct gp_sqlite_export *e)
+static void write_events(struct gp_sqlite_export *e, const struct gp_slice_choice *choice)
 {
 	uint64_t end_ns = e->offset_ns + gp_model_end_ns(e->model);
 
 	if (end_ns > e->last_ns)
 		e->last_ns = end_ns;
 	if (allocate_ids(&e->ids, e->model)) {
-		gp_sqlite_write_ranges(e);
-		gp_sqlite_write_events(e);
+		e->error = gp_sqlite_write_events(e, choice);
+		e->ranges += e->model->range_count;
 		if (e->stacks.left_out > 0)
 			gp_sqlite_put_missing(e, "calls without their stack: there are too many",
 					      e->stacks.left_out);
@@ -89,14 +89,13 @@ static int write_models(struct gp_sqlite_export *e, const struct gp_export_sourc
 		e->model = source->get(source->context, i);
 		if (!e->model)
 			continue;
-		e->filter = gp_slice_filter_of(&options->choice, e->model);
 		e->offset_ns = e->model->base_unix_ns - e->base_unix_ns;
 		if (gp_export_is_first(source, i)) {
 			end_process(e, options->messages);
 			begin_process(e);
 		}
 		if (e->error == 0)
-			write_events(e);
+			write_events(e, &options->choice);
 		if (options->progress)
 			options->progress(options->progress_context);
 		written++;

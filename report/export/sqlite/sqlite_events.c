@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/trace/cuda_names.h"
 #include "report/export/sqlite/sqlite_names.h"
 #include "report/export/sqlite/sqlite_writer.h"
@@ -86,9 +87,10 @@ static struct gp_value launch_type(const struct gp_sqlite_export *e, const struc
 	return number(type < 3 ? type + 1u : 0);
 }
 
-static void put_kernel(struct gp_sqlite_export *e, const struct gp_op *op)
+static void put_kernel(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
 	static const struct gp_record_shape unknown;
+	const struct gp_op *op = event->of.op;
 	const struct gp_record_shape *shape =
 		op->shape < e->model->shape_count ? &e->model->shapes[op->shape] : &unknown;
 	const struct gp_value values[] = {
@@ -125,8 +127,9 @@ static struct gp_value memory_kind(uint8_t kind)
 								 : GP_NSYS_UNKNOWN_MEMORY);
 }
 
-static void put_copy(struct gp_sqlite_export *e, const struct gp_op *op)
+static void put_copy(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
+	const struct gp_op *op = event->of.op;
 	const struct gp_op_detail *detail = gp_model_detail(e->model, op);
 	const struct gp_value values[] = {
 		OPERATION(e, op),
@@ -148,8 +151,9 @@ static void put_copy(struct gp_sqlite_export *e, const struct gp_op *op)
 }
 
 /* The value that was set is not kept in the model. */
-static void put_set(struct gp_sqlite_export *e, const struct gp_op *op)
+static void put_set(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
+	const struct gp_op *op = event->of.op;
 	const struct gp_value values[] = {
 		OPERATION(e, op),
 		number(gp_model_detail(e->model, op)->set_value),
@@ -161,8 +165,9 @@ static void put_set(struct gp_sqlite_export *e, const struct gp_op *op)
 	GP_SQLITE_PUT(e, GP_SQLITE_MEMSET, values);
 }
 
-static void put_graph(struct gp_sqlite_export *e, const struct gp_op *op)
+static void put_graph(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
+	const struct gp_op *op = event->of.op;
 	const struct gp_value values[] = {
 		OPERATION(e, op),
 		number(op->graph_id),
@@ -172,31 +177,11 @@ static void put_graph(struct gp_sqlite_export *e, const struct gp_op *op)
 	GP_SQLITE_PUT(e, GP_SQLITE_GRAPH, values);
 }
 
-/*
- * An operation without times would be one that took none: it is left out, and DIAGNOSTIC_EVENT says
- * so.
- */
-static void put_ops(struct gp_sqlite_export *e)
-{
-	static void (*const put[])(struct gp_sqlite_export *, const struct gp_op *) = {
-		[GP_OP_KERNEL] = put_kernel,
-		[GP_OP_COPY] = put_copy,
-		[GP_OP_SET] = put_set,
-		[GP_OP_GRAPH] = put_graph,
-	};
-
-	for (uint32_t i = 0; i < e->model->op_count && *gp_sqlite_error(e->db) == 0; i++) {
-		const struct gp_op *op = gp_model_stated(e->model, &e->model->ops[i]);
-
-		if (op && gp_slice_filter_has(&e->filter, op->start_ns, op->end_ns))
-			put[op->kind](e, op);
-	}
-}
-
 /* ---- calls ---- */
 
-static void put_call(struct gp_sqlite_export *e, const struct gp_call *call)
+static void put_call(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
+	const struct gp_call *call = event->of.call;
 	uint64_t end_ns = call->start_ns + call->duration_ns;
 	const struct gp_value values[] = {
 		gp_sqlite_time(e, call->start_ns),
@@ -214,21 +199,11 @@ static void put_call(struct gp_sqlite_export *e, const struct gp_call *call)
 	GP_SQLITE_PUT(e, GP_SQLITE_RUNTIME, values);
 }
 
-static void put_calls(struct gp_sqlite_export *e)
-{
-	for (uint32_t i = 0; i < e->model->call_count && *gp_sqlite_error(e->db) == 0; i++) {
-		const struct gp_call *call = &e->model->calls[i];
-
-		if (gp_slice_filter_has(&e->filter, call->start_ns,
-					call->start_ns + call->duration_ns))
-			put_call(e, call);
-	}
-}
-
 /* ---- synchronizations and events ---- */
 
-static void put_sync(struct gp_sqlite_export *e, const struct gp_record_sync *sync)
+static void put_sync(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
+	const struct gp_record_sync *sync = event->of.sync;
 	const struct gp_value values[] = {
 		gp_sqlite_time(e, sync->start_ns),
 		gp_sqlite_time(e, sync->end_ns),
@@ -245,53 +220,35 @@ static void put_sync(struct gp_sqlite_export *e, const struct gp_record_sync *sy
 	GP_SQLITE_PUT(e, GP_SQLITE_SYNC, values);
 }
 
-static void put_event(struct gp_sqlite_export *e, const struct gp_record_event *event)
+static void put_event(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
+	const struct gp_record_event *recorded = event->of.event;
 	const struct gp_value values[] = {
-		number(gp_model_context_device(e->model, event->context_id)),
-		number(event->context_id),
+		number(gp_model_context_device(e->model, recorded->context_id)),
+		number(recorded->context_id),
 		gp_value_none(),
-		number(event->stream_id),
-		number(event->correlation_id),
+		number(recorded->stream_id),
+		number(recorded->correlation_id),
 		gp_sqlite_process(e),
-		number(event->event_id),
+		number(recorded->event_id),
 	};
 
 	GP_SQLITE_PUT(e, GP_SQLITE_EVENT, values);
 }
 
-static void put_overheads(struct gp_sqlite_export *e)
+static void put_overhead(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
-	const struct gp_model *model = e->model;
+	const struct gp_overhead *overhead = event->of.overhead;
+	const struct gp_value values[] = {
+		gp_sqlite_time(e, overhead->start_ns),
+		gp_sqlite_time(e, overhead->end_ns),
+		gp_sqlite_thread(e, overhead->thread_id),
+		gp_sqlite_if_any(overhead->correlation_id),
+		gp_sqlite_string(e->db, gp_overhead_name(overhead->overhead_kind)),
+		number(overhead->overhead_kind),
+	};
 
-	for (uint32_t i = 0; i < model->overhead_count; i++) {
-		const struct gp_overhead *overhead = &model->overheads[i];
-		const struct gp_value values[] = {
-			gp_sqlite_time(e, overhead->start_ns),
-			gp_sqlite_time(e, overhead->end_ns),
-			gp_sqlite_thread(e, overhead->thread_id),
-			gp_sqlite_if_any(overhead->correlation_id),
-			gp_sqlite_string(e->db, gp_overhead_name(overhead->overhead_kind)),
-			number(overhead->overhead_kind),
-		};
-
-		if (gp_slice_filter_has(&e->filter, overhead->start_ns, overhead->end_ns))
-			GP_SQLITE_PUT(e, GP_SQLITE_OVERHEAD, values);
-	}
-}
-
-static void put_syncs(struct gp_sqlite_export *e)
-{
-	const struct gp_model *model = e->model;
-
-	for (uint32_t i = 0; i < model->sync_count; i++)
-		if (gp_slice_filter_has(&e->filter, model->syncs[i].start_ns,
-					model->syncs[i].end_ns))
-			put_sync(e, &model->syncs[i]);
-	for (uint32_t i = 0; i < model->event_count; i++)
-		if (e->filter.is_open ||
-		    gp_slice_filter_has_moment(&e->filter, model->events[i].device_ns))
-			put_event(e, &model->events[i]);
+	GP_SQLITE_PUT(e, GP_SQLITE_OVERHEAD, values);
 }
 
 /* ---- memory ---- */
@@ -313,23 +270,25 @@ static struct gp_value allocation_kind(uint8_t kind)
 	return number(kind < GP_MEMORY_KINDS ? kinds[kind] : GP_NSYS_UNKNOWN_MEMORY);
 }
 
-static void put_memory(struct gp_sqlite_export *e, const struct gp_memory_event *event)
+static void put_memory(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
-	const struct gp_call *call = event->call == GP_NONE ? NULL : &e->model->calls[event->call];
+	const struct gp_memory_event *memory = event->of.memory;
+	const struct gp_call *call =
+		memory->call == GP_NONE ? NULL : &e->model->calls[memory->call];
 	const struct gp_value values[] = {
-		gp_sqlite_time(e, event->time_ns),
+		gp_sqlite_time(e, memory->time_ns),
 		gp_sqlite_process(e),
-		number(event->device_id),
+		number(memory->device_id),
 		number(call ? call->context_id : 0),
-		number(event->address),
+		number(memory->address),
 		number(0),
-		number(event->bytes),
-		allocation_kind(event->memory_kind),
-		number(event->op == GP_MEMORY_ALLOC ? 0 : 1),
+		number(memory->bytes),
+		allocation_kind(memory->memory_kind),
+		number(memory->op == GP_MEMORY_ALLOC ? 0 : 1),
 		gp_value_none(),
 		call ? number(call->correlation_id) : gp_value_none(),
 		gp_value_none(),
-		gp_sqlite_if_any(event->pool),
+		gp_sqlite_if_any(memory->pool),
 	};
 
 	GP_SQLITE_PUT(e, GP_SQLITE_MEMORY, values);
@@ -382,36 +341,69 @@ static void put_fault(struct gp_sqlite_export *e, const struct gp_record_unified
 }
 
 /* nsys has migrations among the copies. */
-static void put_unified(struct gp_sqlite_export *e, const struct gp_record_unified *event)
+static void put_unified(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
-	if (event->counter_kind == GP_UNIFIED_HTOD)
-		put_migration(e, event, GP_NSYS_UNIFIED_HTOD);
-	else if (event->counter_kind == GP_UNIFIED_DTOH)
-		put_migration(e, event, GP_NSYS_UNIFIED_DTOH);
-	else if (event->counter_kind == GP_UNIFIED_DTOD)
-		put_migration(e, event, GP_NSYS_UNIFIED_DTOD);
-	else if (event->counter_kind == GP_UNIFIED_GPU_FAULT)
-		put_fault(e, event);
+	const struct gp_record_unified *unified = event->of.unified;
+
+	if (unified->counter_kind == GP_UNIFIED_HTOD)
+		put_migration(e, unified, GP_NSYS_UNIFIED_HTOD);
+	else if (unified->counter_kind == GP_UNIFIED_DTOH)
+		put_migration(e, unified, GP_NSYS_UNIFIED_DTOH);
+	else if (unified->counter_kind == GP_UNIFIED_DTOD)
+		put_migration(e, unified, GP_NSYS_UNIFIED_DTOD);
+	else if (unified->counter_kind == GP_UNIFIED_GPU_FAULT)
+		put_fault(e, unified);
 }
 
-static void put_all_memory(struct gp_sqlite_export *e)
-{
-	const struct gp_model *model = e->model;
+/* ---- the sink ---- */
 
-	for (uint32_t i = 0; i < model->memory_count; i++)
-		if (gp_slice_filter_has_moment(&e->filter, model->memory[i].time_ns))
-			put_memory(e, &model->memory[i]);
-	for (uint32_t i = 0; i < model->unified_count; i++)
-		if (gp_slice_filter_has(&e->filter, model->unifieds[i].start_ns,
-					model->unifieds[i].end_ns))
-			put_unified(e, &model->unifieds[i]);
+static int take_event(void *context, const struct gp_timeline_event *event)
+{
+	static void (*const put[])(struct gp_sqlite_export *, const struct gp_timeline_event *) = {
+		[GP_TIMELINE_RANGE] = gp_sqlite_put_range,
+		[GP_TIMELINE_RUNTIME_CALL] = put_call,
+		[GP_TIMELINE_DRIVER_CALL] = put_call,
+		[GP_TIMELINE_KERNEL] = put_kernel,
+		[GP_TIMELINE_COPY] = put_copy,
+		[GP_TIMELINE_MEMSET] = put_set,
+		[GP_TIMELINE_GRAPH] = put_graph,
+		[GP_TIMELINE_OVERHEAD] = put_overhead,
+		[GP_TIMELINE_SYNC] = put_sync,
+		[GP_TIMELINE_EVENT] = put_event,
+		[GP_TIMELINE_ALLOCATION] = put_memory,
+		[GP_TIMELINE_UNIFIED] = put_unified,
+	};
+	struct gp_sqlite_export *e = context;
+
+	put[event->kind](e, event);
+	return *gp_sqlite_error(e->db);
 }
 
-void gp_sqlite_write_events(struct gp_sqlite_export *e)
+/*
+ * nsys has no tables for other kinds.  An operation without times is left out, and
+ * DIAGNOSTIC_EVENT says so.
+ */
+int gp_sqlite_write_events(struct gp_sqlite_export *e, const struct gp_slice_choice *choice)
 {
-	put_calls(e);
-	put_ops(e);
-	put_overheads(e);
-	put_syncs(e);
-	put_all_memory(e);
+#define BIT(id) GP_TIMELINE_BIT(id)
+	static const uint32_t order[] = {
+		BIT(RANGE),
+		BIT(RUNTIME_CALL) | BIT(DRIVER_CALL),
+		BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH),
+		BIT(OVERHEAD),
+		BIT(SYNC) | BIT(EVENT),
+		BIT(ALLOCATION),
+		BIT(UNIFIED),
+	};
+#undef BIT
+	static const struct gp_timeline_sink sink = {.event = take_event};
+	struct gp_timeline timeline = {
+		.model = e->model,
+		.filter = gp_slice_filter_of(choice, e->model),
+		.is_table = true,
+		.sink = &sink,
+		.context = e,
+	};
+
+	return gp_timeline_walk_in_order(&timeline, order, COUNT(order));
 }

@@ -114,19 +114,10 @@ void gp_sqlite_write_domains(struct gp_sqlite_export *e)
 		put_name(e, GP_NSYS_NVTX_DOMAIN, i, 0, e->model->domains[i]);
 }
 
-void gp_sqlite_write_ranges(struct gp_sqlite_export *e)
+void gp_sqlite_put_range(struct gp_sqlite_export *e, const struct gp_timeline_event *event)
 {
-	const struct gp_model *model = e->model;
+	const struct gp_range *range = event->of.range;
 
-	for (uint32_t i = 0; i < model->range_count && *gp_sqlite_error(e->db) == 0; i++) {
-		const struct gp_range *range = &model->ranges[i];
-
-		if (range->style == GP_STYLE_MARK
-			    ? !gp_slice_filter_has_moment(&e->filter, range->start_ns)
-			    : !gp_slice_filter_has(&e->filter, range->start_ns, range->end_ns))
-			continue;
-		put_category(e, range);
-		put_range(e, range, i);
-	}
-	e->ranges += model->range_count;
+	put_category(e, range);
+	put_range(e, range, (uint32_t)(range - e->model->ranges));
 }

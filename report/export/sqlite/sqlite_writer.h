@@ -16,6 +16,7 @@
 #include "report/symbols/names.h"
 #include "report/base/group_by.h"
 #include "report/symbols/symbols.h"
+#include "report/timeline/timeline.h"
 
 /* Ids of strings that many rows have; 0 = not asked for yet, else the id plus 1. */
 struct gp_sqlite_ids {
@@ -37,7 +38,6 @@ struct gp_sqlite_stacks {
 struct gp_sqlite_export {
 	struct gp_sqlite *db;
 	const struct gp_model *model; /* the process that is being written */
-	struct gp_slice_filter filter;
 	struct gp_names *names;
 	struct gp_gpu_numbers gpus;
 	struct gp_sqlite_ids ids;
@@ -54,8 +54,11 @@ struct gp_sqlite_export {
 void gp_sqlite_write_about(struct gp_sqlite_export *export);
 void gp_sqlite_write_session(struct gp_sqlite_export *export);
 
-/* sqlite_events.c: kernels, copies, sets, calls, synchronizations, memory. */
-void gp_sqlite_write_events(struct gp_sqlite_export *export);
+/*
+ * sqlite_events.c: the events of the process that are chosen.  Returns 0, or a negative errno value
+ * of the walk or of the database.
+ */
+int gp_sqlite_write_events(struct gp_sqlite_export *export, const struct gp_slice_choice *choice);
 
 /*
  * sqlite_stacks.c: the id of a call's stack (an index in frames), NULL if it has none; between
@@ -70,7 +73,7 @@ void gp_sqlite_put_missing(void *export, const char *what, uint64_t count);
 
 /* sqlite_ranges.c: NVTX; the domains, once for a process. */
 void gp_sqlite_write_domains(struct gp_sqlite_export *export);
-void gp_sqlite_write_ranges(struct gp_sqlite_export *export);
+void gp_sqlite_put_range(struct gp_sqlite_export *export, const struct gp_timeline_event *event);
 
 static inline struct gp_value gp_sqlite_time(const struct gp_sqlite_export *export, uint64_t ns)
 {

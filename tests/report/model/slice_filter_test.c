@@ -109,44 +109,6 @@ static void test_cut(void **state)
 	gp_model_free(model);
 }
 
-static void test_whether_anything_is_chosen(void **state)
-{
-	static const struct {
-		struct gp_slice_choice choice;
-		bool any;
-	} choices[] = {
-		{{0}, true},
-		{{.from_ns = 100}, true},
-		{{.from_ns = 110}, false},
-		{{.to_ns = 1}, true},
-		{{.from_ns = 20, .to_ns = 90}, false},
-		{{.least_ns = 10}, true},
-		{{.least_ns = 11}, false},
-		{{.from_ns = 105, .is_part = true}, false},
-	};
-	struct build b = build_begin(1);
-	struct gp_record_pool pool = {0};
-	struct gp_model *model;
-
-	(void)state;
-	build_call(&b, 1, BUILD_LAUNCH, 0, 10, 1);
-	build_call(&b, 1, BUILD_LAUNCH, 100, 10, 2);
-	model = build_end(&b);
-	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
-		assert_int_equal(gp_slice_choice_has_any(&choices[i].choice, model),
-				 choices[i].any);
-	/* Moments have no duration that could be too short. */
-	pool.time_ns = model->first_ns + 50;
-	model->pools = &pool;
-	model->pool_count = 1;
-	assert_true(gp_slice_choice_has_any(&choices[6].choice, model));
-	assert_true(gp_slice_choice_has_any(&choices[4].choice, model));
-	assert_false(gp_slice_choice_has_any(&choices[2].choice, model));
-	model->pools = NULL;
-	model->pool_count = 0;
-	gp_model_free(model);
-}
-
 /* No part has the end that stands for none. */
 static void test_cut_of_one_moment(void **state)
 {
@@ -173,7 +135,6 @@ int main(void)
 		cmocka_unit_test(test_windows_beyond_all_time),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_cut_of_one_moment),
-		cmocka_unit_test(test_whether_anything_is_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

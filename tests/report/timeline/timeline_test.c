@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sqlite3.h>
+
 #include "report/export/export.h"
+#include "report/html/tracks.h"
 #include "report/timeline/timeline.h"
 #include "tests/report/scene_builder.h"
 
@@ -90,7 +93,7 @@ static int note_counter(void *context, const struct gp_timeline_counter *counter
 	return 0;
 }
 
-static struct counts count_walk(const struct gp_slice_choice *choice)
+static struct counts count_walk_with(const struct gp_slice_choice *choice, bool has_untimed)
 {
 	static const struct gp_timeline_sink sink = {note_track, note_event, note_counter};
 	struct counts counts = {0};
@@ -98,6 +101,7 @@ static struct counts count_walk(const struct gp_slice_choice *choice)
 	struct gp_timeline timeline = {
 		.model = model,
 		.filter = gp_slice_filter_of(choice, model),
+		.has_untimed = has_untimed,
 		.has_curves = true,
 		.has_path = true,
 		.host_depth = gp_host_spans_depth(model),
@@ -111,6 +115,11 @@ static struct counts count_walk(const struct gp_slice_choice *choice)
 	gp_names_free(timeline.names);
 	gp_model_free(model);
 	return counts;
+}
+
+static struct counts count_walk(const struct gp_slice_choice *choice)
+{
+	return count_walk_with(choice, false);
 }
 
 /* ---- what the formats hold ---- */
@@ -261,6 +270,134 @@ static struct counts count_perfetto(const struct gp_slice_choice *choice)
 	return counts;
 }
 
+/* ---- tables, and the page ---- */
+
+#define BIT(id) GP_TIMELINE_BIT(id)
+
+/* A row of both tables for each event of these kinds. */
+static const struct form {
+	const char *words[4]; /* of CSV */
+	const char *table;    /* of SQLite, and its condition */
+	uint32_t kinds;
+} forms[] = {
+	{{"call"}, "CUPTI_ACTIVITY_KIND_RUNTIME", BIT(RUNTIME_CALL) | BIT(DRIVER_CALL)},
+	{{"range", "mark", "start/end range"},
+	 "NVTX_EVENTS WHERE eventType IN (34, 59, 60)",
+	 BIT(RANGE)},
+	{{"kernel"}, "CUPTI_ACTIVITY_KIND_KERNEL", BIT(KERNEL)},
+	{{"copy"}, "CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind < 11", BIT(COPY)},
+	{{"memset"}, "CUPTI_ACTIVITY_KIND_MEMSET", BIT(MEMSET)},
+	{{"graph"}, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", BIT(GRAPH)},
+	{{"sync"}, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", BIT(SYNC)},
+	{{"overhead"}, "PROFILER_OVERHEAD", BIT(OVERHEAD)},
+	{{"code"}, NULL, BIT(COMPILING)},
+	{{"host function"}, NULL, BIT(HOST_FUNCTION)},
+	{{"unified memory"}, NULL, BIT(UNIFIED)},
+};
+
+static uint32_t sum_of(const struct counts *counts, uint32_t kinds)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t kind = 0; kind < GP_TIMELINE_KINDS; kind++)
+		sum += (kinds >> kind & 1) != 0 ? counts->events[kind] : 0;
+	return sum;
+}
+
+static uint32_t count_lines(const char *csv, const char *word)
+{
+	char line[32];
+	uint32_t count = 0;
+
+	snprintf(line, sizeof(line), "\n%s,", word);
+	for (const char *at = csv; (at = strstr(at, line)) != NULL; at++)
+		count++;
+	return count;
+}
+
+/* Of a table that is not there: 0. */
+static uint32_t count_rows(sqlite3 *db, const char *table)
+{
+	char query[160];
+	sqlite3_stmt *statement = NULL;
+	uint32_t count = 0;
+
+	snprintf(query, sizeof(query), "SELECT count(*) FROM %s", table);
+	if (sqlite3_prepare_v2(db, query, -1, &statement, NULL) == SQLITE_OK &&
+	    sqlite3_step(statement) == SQLITE_ROW)
+		count = (uint32_t)sqlite3_column_int(statement, 0);
+	sqlite3_finalize(statement);
+	return count;
+}
+
+static sqlite3 *open_exported(const struct gp_slice_choice *choice)
+{
+	size_t bytes;
+	char *exported = export(&gp_exporter_sqlite, choice, &bytes);
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+	assert_int_equal(sqlite3_deserialize(db, "main", (unsigned char *)exported,
+					     (sqlite3_int64)bytes, (sqlite3_int64)bytes,
+					     SQLITE_DESERIALIZE_READONLY),
+			 SQLITE_OK);
+	return db;
+}
+
+static void expect_tables(const struct gp_slice_choice *choice)
+{
+	struct counts timed = count_walk(choice), walk = count_walk_with(choice, true);
+	size_t bytes;
+	char *csv = export(&gp_exporter_csv, choice, &bytes);
+	sqlite3 *db = open_exported(choice);
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		const struct form *form = &forms[i];
+		uint32_t lines = 0, sum = sum_of(&walk, form->kinds);
+		uint32_t rows = sum_of(&timed, form->kinds);
+
+		for (size_t w = 0; form->words[w]; w++)
+			lines += count_lines(csv, form->words[w]);
+		if (lines != sum)
+			fail_msg("%s: %u in the walk, %u in CSV", form->words[0], sum, lines);
+		if (form->table && count_rows(db, form->table) != rows)
+			fail_msg("%s: %u in the walk, %u in SQLite", form->words[0], rows,
+				 count_rows(db, form->table));
+	}
+	sqlite3_close(db);
+	free(csv);
+}
+
+static int sum_track(void *context, const struct gp_html_track *track,
+		     const struct gp_html_gather *gather)
+{
+	uint32_t *events = context;
+
+	if (strcmp(track->kind, "python") != 0 && strcmp(track->kind, "gpu-ranges") != 0)
+		*events += gather->count;
+	return 0;
+}
+
+static void the_page_has_the_same(void **state)
+{
+	const uint32_t kinds = ~(BIT(PYTHON) | BIT(GATE) | BIT(UNFINISHED) | BIT(STREAM_RANGE) |
+				 BIT(SYNC) | BIT(EVENT) | BIT(PATH));
+	const struct gp_slice_choice all = {0};
+	struct counts walk = count_walk(&all);
+	struct gp_model *model = make();
+	struct gp_scope scope;
+	uint32_t events = 0;
+	struct gp_html_tracks tracks = {.scope = &scope, .take = sum_track, .context = &events};
+
+	(void)state;
+	assert_int_equal(gp_scope_open(&scope, &model, 1, false), 0);
+	assert_int_equal(gp_html_tracks_walk(&tracks), 0);
+	assert_int_equal(events, sum_of(&walk, kinds));
+	gp_html_tracks_free(&tracks);
+	gp_scope_close(&scope);
+	gp_model_free(model);
+}
+
 /* ---- tests ---- */
 
 static void expect_equal(const struct gp_slice_choice *choice)
@@ -275,6 +412,7 @@ static void expect_equal(const struct gp_slice_choice *choice)
 				 gp_timeline_categories[kind], walk.events[kind],
 				 chrome.events[kind], perfetto.events[kind]);
 	assert_int_equal(perfetto.counters, walk.counters);
+	expect_tables(choice);
 }
 
 static void all_formats_have_the_same(void **state)
@@ -295,7 +433,7 @@ static void so_they_have_of_a_window(void **state)
 	expect_equal(&long_ones);
 }
 
-/* By category: two kinds share one. */
+/* By category: two kinds share one.  Allocations are a counter. */
 static void the_scene_has_every_kind(void **state)
 {
 	const struct gp_slice_choice all = {0};
@@ -305,7 +443,8 @@ static void the_scene_has_every_kind(void **state)
 	for (uint32_t kind = 0; kind < GP_TIMELINE_KINDS; kind++) {
 		const char *category = gp_timeline_categories[kind];
 
-		if (walk.events[kind_of(category, strlen(category))] == 0)
+		if (kind != GP_TIMELINE_ALLOCATION &&
+		    walk.events[kind_of(category, strlen(category))] == 0)
 			fail_msg("no %s", category);
 	}
 	assert_true(walk.counters > 0);
@@ -335,13 +474,52 @@ static void a_failing_sink_ends_the_walk(void **state)
 	gp_model_free(model);
 }
 
+static void it_knows_whether_anything_is_chosen(void **state)
+{
+	static const struct {
+		struct gp_slice_choice choice;
+		bool any;
+	} choices[] = {
+		{{0}, true},
+		{{.from_ns = 100}, true},
+		{{.from_ns = 110}, false},
+		{{.to_ns = 1}, true},
+		{{.from_ns = 20, .to_ns = 90}, false},
+		{{.least_ns = 10}, true},
+		{{.least_ns = 11}, false},
+		{{.from_ns = 105, .is_part = true}, false},
+	};
+	struct build b = build_begin(1);
+	struct gp_record_pool pool = {0};
+	struct gp_model *model;
+
+	(void)state;
+	build_call(&b, 1, BUILD_LAUNCH, 0, 10, 1);
+	build_call(&b, 1, BUILD_LAUNCH, 100, 10, 2);
+	model = build_end(&b);
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		assert_int_equal(gp_timeline_has_any(model, &choices[i].choice), choices[i].any);
+	/* Moments have no duration that could be too short. */
+	pool.time_ns = model->first_ns + 50;
+	model->pools = &pool;
+	model->pool_count = 1;
+	assert_true(gp_timeline_has_any(model, &choices[6].choice));
+	assert_true(gp_timeline_has_any(model, &choices[4].choice));
+	assert_false(gp_timeline_has_any(model, &choices[2].choice));
+	model->pools = NULL;
+	model->pool_count = 0;
+	gp_model_free(model);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_formats_have_the_same),
 		cmocka_unit_test(so_they_have_of_a_window),
 		cmocka_unit_test(the_scene_has_every_kind),
+		cmocka_unit_test(the_page_has_the_same),
 		cmocka_unit_test(a_failing_sink_ends_the_walk),
+		cmocka_unit_test(it_knows_whether_anything_is_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

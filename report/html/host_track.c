@@ -36,8 +36,6 @@ static uint32_t label_of(const struct maker *maker, char kind, const char *text)
 	return maker->track->labels ? gp_html_label(maker->track->labels, kind, text) : 0;
 }
 
-/* ---- the first row ---- */
-
 static void add_unknown(struct maker *maker, uint64_t start_ns, uint64_t end_ns)
 {
 	add(maker, (struct gp_html_event){.start_ns = start_ns,
@@ -78,38 +76,16 @@ static void add_place(struct maker *maker, uint32_t index)
 					  .call = GP_NONE});
 }
 
-/* ---- the rows below ---- */
-
-static void add_span(struct maker *maker, const struct gp_host_span *span)
-{
-	struct gp_html_labels *labels = maker->track->labels;
-
-	add(maker,
-	    (struct gp_html_event){.start_ns = span->start_ns,
-				   .end_ns = span->end_ns,
-				   .aux = span->looks,
-				   .label = labels ? gp_html_label_frame(labels, span->frame) : 0,
-				   .stack = stack_of(maker, span->frame),
-				   .call = GP_NONE,
-				   .row = span->depth + 1});
-}
-
-int gp_html_host_track(const struct gp_html_host_track *track, uint32_t first, uint32_t end,
+int gp_html_host_track(const struct gp_html_host_track *track, uint32_t first,
 		       struct gp_html_event **events, uint32_t *count)
 {
 	struct maker maker = {.track = track, .error = track->places ? 0 : -ENOMEM};
-	struct gp_host_span *spans;
-	uint32_t span_count;
-	int result = gp_host_spans_find(track->model, first, end, track->depth, &spans, &span_count,
-					NULL);
+	uint32_t end = gp_python_samples_end(track->model, first);
 
 	for (uint32_t i = first; i < end && maker.error == 0; i++)
 		if (track->model->samples[i].stack != GP_NONE)
 			add_place(&maker, i);
-	for (uint32_t i = 0; result == 0 && i < span_count && maker.error == 0; i++)
-		add_span(&maker, &spans[i]);
-	gp_spill_free(spans);
 	*events = maker.events;
 	*count = maker.count;
-	return result < 0 ? result : maker.error;
+	return maker.error;
 }

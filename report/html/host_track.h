@@ -1,10 +1,10 @@
 /*
- * host_track: what Python did in a thread, by the looks at it
- * (report/analysis/host/python_samples.h), as the events of a track of a page.
+ * host_track: the first row of a page's track of Python in a thread, from the samples of its stacks
+ * (report/analysis/host/python_samples.h).
  *
- * The first row says what it did as `gpuprof summary --by host` does: a module that was imported, a
- * compiler, or a function of the user's; and where looks are so far apart that this is not known.
- * The rows below have the functions on the stack, callers above what they called.
+ * The row has the places of `gpuprof summary --by host`: a module that was imported, a compiler, or
+ * a function of the user's.  Where samples are too far apart it says that nothing is known.  The
+ * rows below it are the spans of the timeline: functions on the stack, callers above callees.
  */
 #ifndef REPORT_HTML_HOST_TRACK_H
 #define REPORT_HTML_HOST_TRACK_H
@@ -21,17 +21,16 @@
 struct gp_html_host_track {
 	const struct gp_model *model;
 	struct gp_host_places *places;
-	struct gp_host_depth depth;    /* of that model */
 	struct gp_html_labels *labels; /* of that model; NULL: events have none */
 	struct gp_call_tree *tree;     /* of that model; NULL: events have no stack */
 };
 
 /*
- * The events of a thread, whose samples are [first, end), in any order; aux is how many looks they
- * stand for, stack the first one's.  *events is for gp_spill_free() in either case.  Returns 0,
- * -ENOMEM or -EOVERFLOW.
+ * The events of the thread that has the sample first as its first one; aux is the number of samples
+ * that an event stands for, stack that of the first one.  *events is for gp_spill_free() in either
+ * case.  Returns 0, -ENOMEM or -EOVERFLOW.
  */
-int gp_html_host_track(const struct gp_html_host_track *track, uint32_t first, uint32_t end,
+int gp_html_host_track(const struct gp_html_host_track *track, uint32_t first,
 		       struct gp_html_event **events, uint32_t *count);
 
 #endif

@@ -6,14 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/base/array.h"
-#include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/tables/host_work.h"
 #include "report/html/host_track.h"
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
 #include "report/base/text/utf8.h"
+#include "report/timeline/timeline.h"
+
+/* In place of the label of a range, whose index is its row, until its track ends. */
+#define OF_RANGE UINT32_MAX
 
 /* The walk through all tracks. */
 struct walker {
@@ -23,10 +27,13 @@ struct walker {
 	struct gp_host_depth *host_depths; /* of each process */
 	uint32_t first_shape;              /* of the model, among those of all */
 	struct gp_html_gather gather;
-	uint32_t row_limit;            /* of the present track */
+	const char *kind; /* of the present track */
+	uint64_t id;      /* of its thread or device */
+	uint32_t row_limit;
 	uint64_t ties, ties_kept, tie; /* of the shortest events that are kept: every so manieth */
-	bool is_measuring; /* the first of two walks: nothing is handed over, lengths are noted */
-	uint64_t total;    /* events, where there are more than the limit */
+	/* The first of two walks notes durations: of events, or of these as they are grouped. */
+	bool is_counting, is_measuring;
+	uint64_t total; /* events, where there are more than the limit */
 	uint64_t *durations_ns;
 	uint32_t duration_count, duration_capacity;
 	char name[160];
@@ -44,24 +51,18 @@ static uint64_t duration_of(const struct gp_html_event *event)
 	return event->end_ns - event->start_ns;
 }
 
-static void note_durations(struct walker *walker)
+static void note_duration(struct walker *walker, uint64_t duration_ns)
 {
-	const struct gp_html_gather *gather = &walker->gather;
+	int result = gp_array_grow_spill(&walker->durations_ns, &walker->duration_capacity,
+					 walker->duration_count, sizeof(*walker->durations_ns));
 
-	for (uint32_t i = 0; i < gather->count; i++) {
-		int result =
-			gp_array_grow_spill(&walker->durations_ns, &walker->duration_capacity,
-					    walker->duration_count, sizeof(*walker->durations_ns));
-
-		if (result < 0) {
-			fail(walker, result);
-			return;
-		}
-		walker->durations_ns[walker->duration_count++] = duration_of(&gather->events[i]);
-	}
+	if (result == 0)
+		walker->durations_ns[walker->duration_count++] = duration_ns;
+	else
+		fail(walker, result);
 }
 
-/* ---- what stands together ---- */
+/* ---- groups of short events ---- */
 
 /* There is no row in which it is by itself. */
 static bool is_crowded(void *context, const struct gp_html_event *event)
@@ -97,15 +98,15 @@ static bool is_below_least(void *context, const struct gp_html_event *event)
 	return duration_of(event) < walker->tracks->least_ns && !is_crowded(context, event);
 }
 
-static uint32_t label_of_together(struct walker *walker, const char *kind, const char *text)
+static uint32_t label_of_together(struct walker *walker, const char *text)
 {
-	return gp_html_label(&walker->tracks->labels,
-			     strcmp(kind, "stream") == 0 ? GP_LABEL_SHORT_OPS : GP_LABEL_SHORT,
-			     text);
+	return gp_html_label(
+		&walker->tracks->labels,
+		strcmp(walker->kind, "stream") == 0 ? GP_LABEL_SHORT_OPS : GP_LABEL_SHORT, text);
 }
 
 /* The row of what has no other one: what overlaps there becomes one event. */
-static void group_crowd(struct walker *walker, const char *kind)
+static void group_crowd(struct walker *walker)
 {
 	struct gp_html_together how = {.is_short = is_crowded, .context = walker};
 	char text[64];
@@ -113,18 +114,18 @@ static void group_crowd(struct walker *walker, const char *kind)
 	if (walker->gather.rows <= walker->row_limit)
 		return;
 	snprintf(text, sizeof(text), "(more than %u in parallel, together)", walker->row_limit);
-	how.label = label_of_together(walker, kind, text);
+	how.label = label_of_together(walker, text);
 	walker->tracks->crowded += gp_html_gather_group(&walker->gather, &how);
 }
 
 /* Of what is as short, or shorter: the text of the label says so. */
-static uint32_t label_of_short(struct walker *walker, const char *kind)
+static uint32_t label_of_short(struct walker *walker)
 {
 	char text[64];
 
 	snprintf(text, sizeof(text), "(shorter than %s, together)",
 		 gp_format_ns(gp_html_tracks_least_ns(walker->tracks)).text);
-	return label_of_together(walker, kind, text);
+	return label_of_together(walker, text);
 }
 
 /* Gaps in a row between events of which none is kept by itself, as far as duration tells. */
@@ -168,14 +169,14 @@ static uint64_t least_gap(struct walker *walker)
 	return gap_ns;
 }
 
-static void group(struct walker *walker, const char *kind)
+static void group(struct walker *walker)
 {
 	struct gp_html_tracks *tracks = walker->tracks;
 	struct gp_html_together how = {
 		.is_short = is_below_least, .context = walker, .gap_ns = tracks->least_ns};
 
 	if (tracks->least_ns > 0 || tracks->is_limited)
-		how.label = label_of_short(walker, kind);
+		how.label = label_of_short(walker);
 	if (tracks->least_ns > 0)
 		tracks->grouped += gp_html_gather_group(&walker->gather, &how);
 	if (!tracks->is_limited)
@@ -185,51 +186,73 @@ static void group(struct walker *walker, const char *kind)
 	tracks->grouped += gp_html_gather_group(&walker->gather, &how);
 }
 
-static void hand_over(struct walker *walker, const struct gp_html_track *track)
+static int place(struct gp_html_gather *gather, struct walker *walker)
 {
-	fail(walker, walker->tracks->take(walker->tracks->context, track, &walker->gather));
+	bool is_python = strcmp(walker->kind, "python") == 0;
+
+	walker->row_limit = is_python ? GP_HTML_PYTHON_ROWS : GP_HTML_ROWS;
+	if (is_python)
+		return gp_html_gather_order(gather, walker->row_limit);
+	if (strcmp(walker->kind, "gpu-ranges") == 0)
+		return gp_html_gather_place_levels(gather, walker->row_limit);
+	return gp_html_gather_place(gather, strcmp(walker->kind, "thread") == 0, walker->row_limit);
 }
 
-static int place(struct walker *walker, const char *kind)
+/* Labels of calls come before those of their thread's ranges. */
+static void label_ranges(struct walker *walker)
+{
+	struct gp_html_event *events = walker->gather.events;
+
+	for (uint32_t i = 0; i < walker->gather.count; i++)
+		if (events[i].label == OF_RANGE)
+			events[i].label = gp_html_label_range(
+				&walker->tracks->labels, &walker->model->ranges[events[i].row]);
+}
+
+/* The gathered events are placed and handed over. */
+static void end_track(struct walker *walker)
 {
 	struct gp_html_gather *gather = &walker->gather;
 
-	walker->row_limit = strcmp(kind, "python") == 0 ? GP_HTML_PYTHON_ROWS : GP_HTML_ROWS;
-	if (strcmp(kind, "python") == 0)
-		return gp_html_gather_order(gather, walker->row_limit);
-	if (strcmp(kind, "gpu-ranges") == 0)
-		return gp_html_gather_place_levels(gather, walker->row_limit);
-	return gp_html_gather_place(gather, strcmp(kind, "thread") == 0, walker->row_limit);
-}
-
-/* What was gathered is placed and handed over; id is the thread's or the device's number. */
-static void end_track(struct walker *walker, const char *kind, uint64_t id)
-{
-	const struct gp_html_track track = {.model = walker->model,
-					    .process = walker->process,
-					    .first_shape = walker->first_shape,
-					    .kind = kind,
-					    .id = id,
-					    .name = walker->name,
-					    .is_host = strcmp(kind, "thread") == 0};
-
-	if (walker->error < 0 || walker->gather.count == 0)
+	if (walker->error < 0 || gather->count == 0)
 		return;
-	fail(walker, place(walker, kind));
+	label_ranges(walker);
+	fail(walker, place(gather, walker));
 	if (walker->error < 0)
 		return;
-	group_crowd(walker, kind);
-	group(walker, kind);
-	if (walker->is_measuring)
-		note_durations(walker);
-	else
-		hand_over(walker, &track);
-	gp_html_gather_clear(&walker->gather);
+	group_crowd(walker);
+	group(walker);
+	for (uint32_t i = 0; walker->is_measuring && i < gather->count; i++)
+		note_duration(walker, duration_of(&gather->events[i]));
+	if (!walker->is_measuring)
+		fail(walker,
+		     walker->tracks->take(walker->tracks->context,
+					  &(struct gp_html_track){
+						  .model = walker->model,
+						  .process = walker->process,
+						  .first_shape = walker->first_shape,
+						  .kind = walker->kind,
+						  .id = walker->id,
+						  .name = walker->name,
+						  .is_host = strcmp(walker->kind, "thread") == 0,
+					  },
+					  gather));
+	gp_html_gather_clear(gather);
+}
+
+static void begin_track(struct walker *walker, const char *kind, uint64_t id, const char *name)
+{
+	end_track(walker);
+	walker->kind = kind;
+	walker->id = id;
+	strcpy(walker->name, name);
 }
 
 static void add(struct walker *walker, const struct gp_html_event *event)
 {
-	if (walker->error == 0)
+	if (walker->is_counting)
+		note_duration(walker, duration_of(event));
+	else if (walker->error == 0)
 		fail(walker, gp_html_gather_add(&walker->gather, event));
 }
 
@@ -244,7 +267,17 @@ __attribute__((format(printf, 2, 3))) static void append(struct walker *walker, 
 	va_end(list);
 }
 
-/* ---- threads ---- */
+static void append_thread(struct walker *walker, uint32_t id)
+{
+	const char *name = gp_model_thread_name(walker->model, id);
+
+	if (*name)
+		append(walker, "%.*s (thread %u)", (int)gp_utf8_cut(name, 100), name, id);
+	else
+		append(walker, "thread %u", id);
+}
+
+/* ---- events of the walk ---- */
 
 static uint32_t stack_of(struct walker *walker, uint32_t stack)
 {
@@ -255,171 +288,173 @@ static uint32_t stack_of(struct walker *walker, uint32_t stack)
 		       : gp_call_tree_find(tree, stack) + 1;
 }
 
-static void add_call(struct walker *walker, uint32_t index)
+static struct gp_html_event of_call(struct walker *walker, const struct gp_call *call)
 {
-	const struct gp_call *call = &walker->model->calls[index];
-
-	add(walker, &(struct gp_html_event){
-			    .start_ns = call->start_ns,
-			    .end_ns = call->start_ns + call->duration_ns,
-			    .aux = call->status,
-			    .label = gp_html_label_call(&walker->tracks->labels, call),
-			    .stack = stack_of(walker, call->stack),
-			    .call = index,
-		    });
+	return (struct gp_html_event){
+		.aux = call->status,
+		.label = gp_html_label_call(&walker->tracks->labels, call),
+		.stack = stack_of(walker, call->stack),
+		.call = (uint32_t)(call - walker->model->calls),
+	};
 }
 
-static void add_range(struct walker *walker, const struct gp_range *range)
+static struct gp_html_event of_op(struct walker *walker, const struct gp_op *op)
 {
-	add(walker, &(struct gp_html_event){
-			    .start_ns = range->start_ns,
-			    .end_ns = range->end_ns,
-			    .label = gp_html_label_range(&walker->tracks->labels, range),
-			    .call = GP_NONE,
-		    });
+	const struct gp_call *cause = gp_model_op_cause(walker->model, op);
+	struct gp_html_event event = {
+		.aux = op->bytes,
+		.label = gp_html_label_op(&walker->tracks->labels, op),
+		.call = cause ? (uint32_t)(cause - walker->model->calls) : GP_NONE,
+	};
+
+	if (op->kind == GP_OP_KERNEL)
+		event.aux = op->shape < walker->model->shape_count
+				    ? (uint64_t)walker->first_shape + op->shape + 1
+				    : 0;
+	return event;
 }
 
-static void name_thread(struct walker *walker, const char *before, uint32_t id)
+/* Below the row of places. */
+static struct gp_html_event of_span(struct walker *walker, const struct gp_host_span *span)
 {
-	const char *name = gp_model_thread_name(walker->model, id);
-
-	strcpy(walker->name, before);
-	if (*name)
-		append(walker, "%.*s (thread %u)", (int)gp_utf8_cut(name, 100), name, id);
-	else
-		append(walker, "thread %u", id);
+	return (struct gp_html_event){
+		.aux = span->looks,
+		.label = gp_html_label_frame(&walker->tracks->labels, span->frame),
+		.stack = stack_of(walker, span->frame),
+		.call = GP_NONE,
+		.row = span->depth + 1,
+	};
 }
 
-/* What Python did there. */
-static void walk_looks(struct walker *walker, uint32_t first, uint32_t end, uint32_t id)
+static struct gp_html_event of_other(struct walker *walker, const struct gp_timeline_event *event,
+				     char label, uint64_t aux)
+{
+	return (struct gp_html_event){
+		.aux = aux,
+		.label = gp_html_label(&walker->tracks->labels, label, event->name),
+		.call = GP_NONE,
+	};
+}
+
+static struct gp_html_event make_event(struct walker *walker, const struct gp_timeline_event *event)
+{
+	switch (event->kind) {
+	case GP_TIMELINE_RUNTIME_CALL:
+	case GP_TIMELINE_DRIVER_CALL:
+		return of_call(walker, event->of.call);
+	case GP_TIMELINE_RANGE:
+		return (struct gp_html_event){
+			.label = OF_RANGE,
+			.call = GP_NONE,
+			.row = (uint32_t)(event->of.range - walker->model->ranges),
+		};
+	case GP_TIMELINE_PYTHON:
+		return of_span(walker, event->of.python);
+	case GP_TIMELINE_OVERHEAD:
+		return of_other(walker, event, GP_LABEL_OVERHEAD, 0);
+	case GP_TIMELINE_COMPILING:
+		return of_other(walker, event, GP_LABEL_CODE, event->of.jit->cache_bytes);
+	case GP_TIMELINE_HOST_FUNCTION:
+		return of_other(walker, event, GP_LABEL_CODE, 0);
+	case GP_TIMELINE_UNIFIED:
+		return of_other(walker, event, GP_LABEL_UNIFIED, event->of.unified->value);
+	default:
+		return of_op(walker, event->of.op);
+	}
+}
+
+/*
+ * A page adds up operations: those with a time that cannot be right are left out, as is overhead
+ * from the recording's start, before the program did anything.
+ */
+static bool is_left_out(const struct walker *walker, const struct gp_timeline_event *event)
+{
+	if (event->end_ns < event->start_ns)
+		return true;
+	if (event->kind == GP_TIMELINE_OVERHEAD)
+		return walker->model->base_unix_ns + event->start_ns <
+		       walker->tracks->origin_unix_ns;
+	return gp_timeline_is_op(event) && event->of.op->untimed;
+}
+
+static int take_event(void *context, const struct gp_timeline_event *event)
+{
+	struct walker *walker = context;
+	struct gp_html_event made = {0};
+
+	if (is_left_out(walker, event))
+		return 0;
+	if (!walker->is_counting)
+		made = make_event(walker, event);
+	made.start_ns = event->start_ns;
+	made.end_ns = event->end_ns;
+	add(walker, &made);
+	return walker->error;
+}
+
+/* ---- tracks of the walk ---- */
+
+/* The first row of Python's track. */
+static void add_places(struct walker *walker, uint32_t first_sample)
 {
 	const struct gp_html_host_track track = {
 		.model = walker->model,
 		.places = gp_host_places_in(walker->tracks->scope),
-		.depth = walker->host_depths[walker->process],
-		.labels = &walker->tracks->labels,
-		.tree = walker->is_measuring ? NULL : walker->tracks->tree};
+		.labels = walker->is_counting ? NULL : &walker->tracks->labels,
+		.tree = walker->is_counting || walker->is_measuring ? NULL : walker->tracks->tree};
 	struct gp_html_event *events;
 	uint32_t count;
 
-	fail(walker, gp_html_host_track(&track, first, end, &events, &count));
+	fail(walker, gp_html_host_track(&track, first_sample, &events, &count));
 	for (uint32_t i = 0; walker->error == 0 && i < count; i++)
 		add(walker, &events[i]);
 	gp_spill_free(events);
-	name_thread(walker, "Python: ", id);
-	end_track(walker, "python", id);
 }
 
-/* Where the walk through the threads is. */
-struct cursor {
-	uint32_t call, range, sample;
-};
-
-/* The lowest thread that is left; false: none is. */
-static bool find_thread(const struct gp_model *model, const struct cursor *at, uint32_t *id)
+static void name_stream(struct walker *walker, const struct gp_timeline_track *stream)
 {
-	bool has_call = at->call < model->call_count, has_range = at->range < model->range_count;
-	bool has_sample = at->sample < model->sample_count;
+	const char *name =
+		gp_model_stream_name(walker->model, stream->context_id, stream->stream_id);
 
-	*id = has_call ? model->calls[at->call].thread_id : UINT32_MAX;
-	if (has_range && model->ranges[at->range].thread_id < *id)
-		*id = model->ranges[at->range].thread_id;
-	if (has_sample && model->samples[at->sample].thread_id < *id)
-		*id = model->samples[at->sample].thread_id;
-	return has_call || has_range || has_sample;
-}
-
-/* Calls, ranges and looks are sorted by thread, all of them. */
-static void walk_threads(struct walker *walker)
-{
-	const struct gp_model *model = walker->model;
-	struct cursor at = {0};
-	uint32_t id;
-
-	while (walker->error == 0 && find_thread(model, &at, &id)) {
-		uint32_t sample = at.sample;
-
-		for (; at.call < model->call_count && model->calls[at.call].thread_id == id;
-		     at.call++)
-			add_call(walker, at.call);
-		for (; at.range < model->range_count && model->ranges[at.range].thread_id == id;
-		     at.range++)
-			if (model->ranges[at.range].style != GP_STYLE_START_END)
-				add_range(walker, &model->ranges[at.range]);
-		name_thread(walker, "", id);
-		end_track(walker, "thread", id);
-		if (sample < model->sample_count && model->samples[sample].thread_id == id) {
-			at.sample = gp_python_samples_end(model, sample);
-			walk_looks(walker, sample, at.sample, id);
-		}
-	}
-}
-
-static void walk_start_end_ranges(struct walker *walker)
-{
-	for (uint32_t i = 0; i < walker->model->range_count; i++)
-		if (walker->model->ranges[i].style == GP_STYLE_START_END)
-			add_range(walker, &walker->model->ranges[i]);
-	strcpy(walker->name, "start/end ranges");
-	end_track(walker, "ranges", 0);
-}
-
-/* ---- streams ---- */
-
-static uint32_t call_of(const struct walker *walker, const struct gp_op *op)
-{
-	const struct gp_call *cause = gp_model_op_cause(walker->model, op);
-
-	return cause ? (uint32_t)(cause - walker->model->calls) : GP_NONE;
-}
-
-static void add_op(struct walker *walker, const struct gp_op *op)
-{
-	uint64_t aux = op->bytes;
-
-	if (op->kind == GP_OP_KERNEL)
-		aux = op->shape < walker->model->shape_count
-			      ? (uint64_t)walker->first_shape + op->shape + 1
-			      : 0;
-	add(walker, &(struct gp_html_event){
-			    .start_ns = op->start_ns,
-			    .end_ns = op->end_ns,
-			    .aux = aux,
-			    .label = gp_html_label_op(&walker->tracks->labels, op),
-			    .call = call_of(walker, op),
-		    });
-}
-
-static void name_stream(struct walker *walker, const struct gp_op *op)
-{
-	const char *name = gp_model_stream_name(walker->model, op->context_id, op->stream_id);
-
-	walker->name[0] = '\0';
-	append(walker, "stream %u", op->stream_id);
-	if (gp_model_is_null_stream(walker->model, op->context_id, op->stream_id))
+	append(walker, "stream %u", stream->stream_id);
+	if (gp_model_is_null_stream(walker->model, stream->context_id, stream->stream_id))
 		append(walker, " (default)");
 	if (*name)
 		append(walker, " %.*s", (int)gp_utf8_cut(name, 80), name);
 	if (walker->model->context_count > 1)
-		append(walker, " (context %u)", op->context_id);
+		append(walker, " (context %u)", stream->context_id);
 }
 
-static void walk_streams(struct walker *walker)
+/* Other tracks are those of a stage. */
+static int take_track(void *context, const struct gp_timeline_track *track)
 {
-	const struct gp_model *model = walker->model;
+	struct walker *walker = context;
 
-	for (uint32_t i = 0; walker->error == 0 && i < model->op_count; i++) {
-		const struct gp_op *op = &model->ops[i];
-
-		if (!op->untimed)
-			add_op(walker, op);
-		if (i + 1 < model->op_count && gp_ops_share_stream(op, op + 1))
-			continue;
-		name_stream(walker, op);
-		end_track(walker, "stream",
-			  gp_scope_device(walker->tracks->scope, model, op->device_id));
+	switch (track->kind) {
+	case GP_TRACK_THREAD:
+		begin_track(walker, "thread", track->thread_id, "");
+		append_thread(walker, track->thread_id);
+		break;
+	case GP_TRACK_PYTHON:
+		begin_track(walker, "python", track->thread_id, "Python: ");
+		append_thread(walker, track->thread_id);
+		add_places(walker, track->first_sample);
+		break;
+	case GP_TRACK_STREAM:
+		begin_track(walker, "stream",
+			    gp_scope_device(walker->tracks->scope, walker->model,
+					    (uint16_t)track->device_id),
+			    "");
+		name_stream(walker, track);
+		break;
+	default:
+		if (strcmp(walker->kind, "thread") == 0 || strcmp(walker->kind, "python") == 0)
+			begin_track(walker, "ranges", 0, "start/end ranges");
 	}
+	return walker->error;
 }
+
+/* ---- ranges on the GPU ---- */
 
 /* The device of all operations of a model; GP_NONE where there are several. */
 static uint32_t only_device(const struct gp_model *model)
@@ -482,123 +517,78 @@ static void walk_gpu_ranges(struct walker *walker)
 	bool of_threads = are_of_threads(model);
 	struct around around = {.count = 0};
 
-	strcpy(walker->name, "ranges on the GPU");
+	begin_track(walker, "gpu-ranges", id, "ranges on the GPU");
 	for (uint32_t i = 0; i < model->range_count; i++) {
 		const struct gp_range *range = &model->ranges[i];
 		uint32_t level;
 
 		if (i == 0 || range->thread_id != range[-1].thread_id) {
 			around.count = 0;
-			end_track(walker, "gpu-ranges", id);
-			if (of_threads)
-				name_thread(walker, "ranges of ", range->thread_id);
+			end_track(walker);
+			if (of_threads) {
+				strcpy(walker->name, "ranges of ");
+				append_thread(walker, range->thread_id);
+			}
 		}
 		level = level_in(&around, range);
 		if (!is_on_gpu(range))
 			continue;
-		add(walker, &(struct gp_html_event){
-				    .start_ns = range->gpu_start_ns,
-				    .end_ns = range->gpu_end_ns,
-				    .label = gp_html_label_range(&walker->tracks->labels, range),
-				    .call = GP_NONE,
-				    .row = level,
-			    });
-	}
-	end_track(walker, "gpu-ranges", id);
-}
-
-/* ---- the rest of a process ---- */
-
-/* Those of the recording's start, before the program did anything, are left out. */
-static void walk_overheads(struct walker *walker)
-{
-	uint64_t origin_ns = walker->tracks->origin_unix_ns;
-
-	for (uint32_t i = 0; i < walker->model->overhead_count; i++) {
-		const struct gp_overhead *overhead = &walker->model->overheads[i];
-		const char *name = gp_overhead_name(overhead->overhead_kind);
-
-		if (walker->model->base_unix_ns + overhead->start_ns < origin_ns)
-			continue;
-		add(walker, &(struct gp_html_event){.start_ns = overhead->start_ns,
-						    .end_ns = overhead->end_ns,
-						    .label = gp_html_label(&walker->tracks->labels,
-									   GP_LABEL_OVERHEAD, name),
-						    .call = GP_NONE});
-	}
-	strcpy(walker->name, "CUPTI and driver overhead");
-	end_track(walker, "overhead", 0);
-}
-
-static void walk_host_functions(struct walker *walker)
-{
-	for (uint32_t i = 0; i < walker->model->host_function_count; i++) {
-		const struct gp_record_host_function *function = &walker->model->host_functions[i];
-
 		add(walker,
-		    &(struct gp_html_event){.start_ns = function->start_ns,
-					    .end_ns = function->end_ns,
-					    .label = gp_html_label(&walker->tracks->labels,
-								   GP_LABEL_CODE, "host function"),
-					    .call = GP_NONE});
+		    &(struct gp_html_event){
+			    .start_ns = range->gpu_start_ns,
+			    .end_ns = range->gpu_end_ns,
+			    .label = walker->is_counting
+					     ? 0
+					     : gp_html_label_range(&walker->tracks->labels, range),
+			    .call = GP_NONE,
+			    .row = level,
+		    });
 	}
-	strcpy(walker->name, "host functions");
-	end_track(walker, "code", 0);
+	end_track(walker);
 }
 
-static void walk_jits(struct walker *walker)
-{
-	for (uint32_t i = 0; i < walker->model->jit_count; i++) {
-		const struct gp_record_jit *jit = &walker->model->jits[i];
-		char name[96];
+/* ---- a process ---- */
 
-		snprintf(name, sizeof(name), "%s %s", gp_jit_op_name(jit->op_kind),
-			 gp_jit_entry_name(jit->entry_kind));
-		add(walker, &(struct gp_html_event){.start_ns = jit->start_ns,
-						    .end_ns = jit->end_ns,
-						    .aux = jit->cache_bytes,
-						    .label = gp_html_label(&walker->tracks->labels,
-									   GP_LABEL_CODE, name),
-						    .call = GP_NONE});
-	}
-	strcpy(walker->name, "compiling");
-	end_track(walker, "code", 0);
-}
+/* One walk after the other, each with its track or with those that the walk begins. */
+static const struct stage {
+	uint32_t kinds;
+	const char *kind, *name;
+} stages[] = {
+#define BIT(id) GP_TIMELINE_BIT(id)
+	{BIT(RUNTIME_CALL) | BIT(DRIVER_CALL) | BIT(RANGE) | BIT(PYTHON), "thread", ""},
+	{BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(GRAPH), "stream", ""},
+	{BIT(UNIFIED), "unified", "unified memory"},
+	{BIT(OVERHEAD), "overhead", "CUPTI and driver overhead"},
+	{BIT(HOST_FUNCTION), "code", "host functions"},
+	{BIT(COMPILING), "code", "compiling"},
+#undef BIT
+};
 
-static void walk_unified(struct walker *walker)
-{
-	for (uint32_t i = 0; i < walker->model->unified_count; i++) {
-		const struct gp_record_unified *event = &walker->model->unifieds[i];
-		const char *name = gp_unified_name(event->counter_kind);
-
-		if (event->end_ns < event->start_ns)
-			continue;
-		add(walker, &(struct gp_html_event){.start_ns = event->start_ns,
-						    .end_ns = event->end_ns,
-						    .aux = event->value,
-						    .label = gp_html_label(&walker->tracks->labels,
-									   GP_LABEL_UNIFIED, name),
-						    .call = GP_NONE});
-	}
-	strcpy(walker->name, "unified memory");
-	end_track(walker, "unified", 0);
-}
+/* Of millions of events are the first two stages alone. */
+#define COUNTED_STAGES 2u
 
 static void walk_process(struct walker *walker)
 {
+	static const struct gp_timeline_sink sink = {.track = take_track, .event = take_event};
+	struct gp_timeline timeline = {.model = walker->model,
+				       .filter = gp_slice_filter_of_part(walker->model),
+				       .started_apart = true,
+				       .host_depth = walker->host_depths[walker->process],
+				       .sink = &sink,
+				       .context = walker};
+	size_t count = walker->is_counting ? COUNTED_STAGES : COUNT(stages);
+
 	fail(walker, gp_html_labels_use(&walker->tracks->labels, walker->model));
 	if (walker->tracks->tree)
 		fail(walker, gp_call_tree_use(walker->tracks->tree, walker->model));
-	if (walker->error < 0)
-		return;
-	walk_threads(walker);
-	walk_start_end_ranges(walker);
-	walk_gpu_ranges(walker);
-	walk_streams(walker);
-	walk_unified(walker);
-	walk_overheads(walker);
-	walk_host_functions(walker);
-	walk_jits(walker);
+	for (size_t i = 0; i < count && walker->error == 0; i++) {
+		begin_track(walker, stages[i].kind, 0, stages[i].name);
+		timeline.kinds = stages[i].kinds;
+		fail(walker, gp_timeline_walk(&timeline));
+		end_track(walker);
+		if (i == 0)
+			walk_gpu_ranges(walker);
+	}
 	walker->first_shape += walker->model->shape_count;
 }
 
@@ -636,62 +626,20 @@ static void find_origin(struct gp_html_tracks *tracks)
 	}
 }
 
-/*
- * How many events the looks at a process's threads make; where durations_ns is given, it gets how
- * long they are.
- */
-static size_t measure_looks(struct walker *walker, size_t process, uint64_t *durations_ns)
+/* More events than the limit are possible.  All others are few. */
+static bool may_exceed(const struct gp_html_tracks *tracks, uint64_t limit)
 {
-	const struct gp_model *model = walker->tracks->scope->models[process];
-	const struct gp_html_host_track track = {.model = model,
-						 .places = gp_host_places_in(walker->tracks->scope),
-						 .depth = walker->host_depths[process]};
-	size_t all = 0;
-
-	for (uint32_t first = 0, end; walker->error == 0 && first < model->sample_count;
-	     first = end) {
-		struct gp_html_event *events;
-		uint32_t count;
-
-		end = gp_python_samples_end(model, first);
-		fail(walker, gp_html_host_track(&track, first, end, &events, &count));
-		for (uint32_t i = 0; durations_ns && walker->error == 0 && i < count; i++)
-			durations_ns[all + i] = duration_of(&events[i]);
-		all += count;
-		gp_spill_free(events);
-	}
-	return all;
-}
-
-/* Of calls, operations, ranges, which may be there twice, and looks: all else is little. */
-static uint64_t count_events(struct walker *walker)
-{
-	const struct gp_scope *scope = walker->tracks->scope;
 	uint64_t count = 0;
 
-	for (size_t i = 0; i < scope->model_count; i++)
-		count += (uint64_t)scope->models[i]->call_count + scope->models[i]->op_count +
-			 2 * (uint64_t)scope->models[i]->range_count +
-			 measure_looks(walker, i, NULL);
-	return count;
-}
+	for (size_t i = 0; i < tracks->scope->model_count; i++) {
+		const struct gp_model *model = tracks->scope->models[i];
 
-static size_t copy_durations(struct walker *walker, size_t process, uint64_t *durations_ns)
-{
-	const struct gp_model *model = walker->tracks->scope->models[process];
-	size_t count = measure_looks(walker, process, durations_ns);
-
-	for (uint32_t i = 0; i < model->call_count; i++)
-		durations_ns[count++] = model->calls[i].duration_ns;
-	for (uint32_t i = 0; i < model->op_count; i++)
-		durations_ns[count++] = model->ops[i].end_ns - model->ops[i].start_ns;
-	for (uint32_t i = 0; i < model->range_count; i++)
-		durations_ns[count++] = model->ranges[i].end_ns - model->ranges[i].start_ns;
-	for (uint32_t i = 0; i < model->range_count; i++)
-		if (model->ranges[i].gpu_end_ns > model->ranges[i].gpu_start_ns)
-			durations_ns[count++] =
-				model->ranges[i].gpu_end_ns - model->ranges[i].gpu_start_ns;
-	return count;
+		if (model->sample_count > 0)
+			return true;
+		count += (uint64_t)model->call_count + model->op_count +
+			 2 * (uint64_t)model->range_count;
+	}
+	return count > limit;
 }
 
 /*
@@ -727,32 +675,17 @@ static void walk_all(struct walker *walker)
 	}
 }
 
-/* How many stay where short ones stand together, and how long they are, is known once they do. */
+/* With events that are grouped by their length, it is known then how many and how long those are. */
 static void measure(struct walker *walker)
 {
-	walker->is_measuring = true;
+	walker->is_measuring = walker->tracks->least_ns > 0;
+	walker->is_counting = !walker->is_measuring;
 	walk_all(walker);
-	walker->is_measuring = false;
+	walker->is_counting = walker->is_measuring = false;
 	walker->tracks->grouped = walker->tracks->crowded = 0;
 	if (walker->error == 0)
 		choose_shortest(walker, walker->durations_ns, walker->duration_count);
 	gp_spill_free(walker->durations_ns);
-}
-
-static void find_shortest(struct walker *walker, uint64_t total)
-{
-	const struct gp_scope *scope = walker->tracks->scope;
-	uint64_t *durations_ns = gp_spill_take(total * sizeof(*durations_ns));
-	size_t count = 0;
-
-	if (!durations_ns) {
-		fail(walker, -ENOMEM);
-		return;
-	}
-	for (size_t i = 0; i < scope->model_count; i++)
-		count += copy_durations(walker, i, durations_ns + count);
-	choose_shortest(walker, durations_ns, count);
-	gp_spill_free(durations_ns);
 }
 
 /* How deep what Python did is shown: the least of all processes is told. */
@@ -779,20 +712,12 @@ static int find_host_depths(struct walker *walker)
 int gp_html_tracks_walk(struct gp_html_tracks *tracks)
 {
 	struct walker walker = {.tracks = tracks};
-	uint64_t total;
 
 	if (find_host_depths(&walker) < 0)
 		return -ENOMEM;
-	total = count_events(&walker);
-	if (total >= UINT32_MAX)
-		fail(&walker, -EOVERFLOW);
 	find_origin(tracks);
-	if (walker.error == 0 && tracks->event_limit > 0 && total > tracks->event_limit) {
-		if (tracks->least_ns > 0)
-			measure(&walker);
-		else
-			find_shortest(&walker, total);
-	}
+	if (tracks->event_limit > 0 && may_exceed(tracks, tracks->event_limit))
+		measure(&walker);
 	walk_all(&walker);
 	fail(&walker, tracks->labels.error);
 	if (tracks->tree)

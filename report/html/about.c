@@ -5,14 +5,11 @@
 #include <string.h>
 
 #include "gpuprof/version.h"
-#include "report/advice/advice.h"
 #include "report/advice/advice_document.h"
-#include "report/analysis/analysis.h"
 #include "report/trace/cuda_names.h"
 #include "report/base/text/format.h"
 #include "report/model/stack_metric.h"
 #include "report/base/memstream.h"
-#include "report/model/recorded.h"
 #include "report/summary/part.h"
 #include "report/summary/summary_document.h"
 
@@ -110,13 +107,13 @@ static void put_kinds(struct gp_model *const *models, size_t count, const struct
 
 static int put_advice(const struct gp_summary *summary, struct gp_json *json)
 {
+	const struct gp_advice *advice = gp_summary_advice(summary);
 	struct gp_document document = {0};
-	struct gp_advice advice = {0};
-	int result = gp_advice_from(summary->basis, summary->models, summary->model_count, &advice);
+	int result = -ENOMEM;
 
-	if (result == 0) {
-		gp_advice_describe(&advice, &document);
-		gp_advice_add_rules(&advice, &document);
+	if (advice) {
+		gp_advice_describe(advice, &document);
+		gp_advice_add_rules(advice, &document);
 		gp_json_key(json, "advice");
 		gp_json_text(json, "{");
 		gp_document_write_json(&document, json);
@@ -124,7 +121,6 @@ static int put_advice(const struct gp_summary *summary, struct gp_json *json)
 		result = document.error;
 	}
 	gp_document_free(&document);
-	gp_advice_free(&advice);
 	return result;
 }
 
@@ -144,7 +140,7 @@ static void put_measures(struct gp_json *json)
 }
 
 /* As `gpuprof summary --full` prints it. */
-static int put_summary_text(struct gp_json *json, struct gp_model *const *models, size_t count)
+static int put_summary_text(struct gp_summary *summary, struct gp_json *json)
 {
 	char *text = NULL;
 	size_t length;
@@ -153,7 +149,7 @@ static int put_summary_text(struct gp_json *json, struct gp_model *const *models
 
 	if (!out)
 		return -ENOMEM;
-	gp_summary_print(out, models, count, &(struct gp_summary_options){.row_limit = ROWS});
+	gp_summary_write(out, summary, &(struct gp_summary_options){.row_limit = ROWS});
 	result = gp_memory_stream_close(out, &text);
 	if (result == 0)
 		put_text(json, "summary", text);
@@ -161,53 +157,35 @@ static int put_summary_text(struct gp_json *json, struct gp_model *const *models
 	return result;
 }
 
-static size_t choose_used(struct gp_model *const *models, size_t count, struct gp_model **used)
+static int put_summary(struct gp_summary *summary, struct gp_json *json)
 {
-	size_t found = 0;
+	struct gp_document document = {0};
+	int result = gp_summary_describe(summary, &document);
 
-	for (size_t i = 0; i < count; i++)
-		if (models[i]->call_count > 0 || models[i]->op_count > 0)
-			used[found++] = models[i];
-	return found;
-}
-
-static int put_used(struct gp_model *const *models, size_t count, const struct gp_kinds *kinds,
-		    struct gp_document *document, struct gp_json *json)
-{
-	struct gp_summary summary = {.models = models, .model_count = count, .kinds = kinds};
-	int result = gp_summary_gather(&summary);
-
+	if (result == 0 && summary->model_count > 0)
+		result = put_advice(summary, json);
 	if (result == 0)
-		result = gp_summary_describe(&summary, document);
-	if (result == 0)
-		result = put_advice(&summary, json);
-	gp_summary_release(&summary);
+		result = put_summary_text(summary, json);
+	gp_json_text(json, ",");
+	gp_document_write_json(&document, json);
+	gp_document_free(&document);
 	return result;
 }
 
 int gp_html_about(struct gp_model *const *models, size_t model_count, const struct gp_kinds *kinds,
 		  struct gp_names *names, struct gp_json *json)
 {
-	struct gp_model **used = calloc(model_count + 1, sizeof(*used));
-	size_t used_count = used ? choose_used(models, model_count, used) : 0;
-	struct gp_document document = {0};
-	int result = used ? 0 : -ENOMEM;
+	struct gp_summary summary;
+	int result = gp_summary_open(&summary, models, model_count, kinds);
 
 	gp_json_text(json, "{\"version\":\"" GP_VERSION "\"");
 	put_processes(json, models, model_count);
 	put_measures(json);
 	put_causes(json);
 	put_kinds(models, model_count, kinds, names, json);
-	if (result == 0 && used_count > 0)
-		result = put_used(used, used_count, kinds, &document, json);
 	if (result == 0)
-		result = put_summary_text(json, models, model_count);
-	gp_summary_describe_partial(models, model_count, &document);
-	gp_json_text(json, ",");
-	gp_document_write_json(&document, json);
+		result = put_summary(&summary, json);
 	gp_json_text(json, "}");
-	result = result == 0 ? document.error : result;
-	gp_document_free(&document);
-	free(used);
+	gp_summary_close(&summary);
 	return result;
 }

@@ -15,11 +15,14 @@
 #include "report/document/document.h"
 #include "report/document/table_writer.h"
 
+struct gp_advice;
+
 #define GP_SUMMARY_COLUMNS       120 /* of a line, but for full names */
 #define GP_SUMMARY_BRIEF_COLUMNS 110
 
 struct gp_analysis;
 struct gp_summary_ranges;
+struct gp_summary_advice;
 
 /* Rows of its tables; 0 = all. */
 struct gp_summary_rows {
@@ -27,28 +30,52 @@ struct gp_summary_rows {
 	bool ranges_in_a_line; /* instead of any row */
 };
 
+/* What text, JSON and the page are made of: gathered once by gp_summary_open(). */
 struct gp_summary {
-	FILE *out;
+	FILE *out; /* this and the next two: of text */
 	const struct gp_summary_options *options;
 	struct gp_summary_rows rows;
-	struct gp_model *const *models; /* only those that used the GPU */
+	struct gp_model *const *all_models;
+	size_t all_count;
+	struct gp_model **models; /* those that used the GPU; the rest is of these alone */
 	size_t model_count;
 	struct gp_window window;
 	struct gp_device_list devices;
 	struct gp_busy *busy;      /* parallel to devices */
 	struct gp_analysis *basis; /* NULL where gp_totals_any() */
 	const struct gp_kinds *kinds;
+	struct gp_kinds *own_kinds;
 	struct gp_memory_stats memory;
 	struct gp_activity activity;
 	struct gp_summary_ranges *ranges; /* NULL: not gathered yet */
+	struct gp_summary_advice *advice;
 };
 
-/* Fill in what the sections need from models; release it in either case.  Returns 0 or -ENOMEM. */
-int gp_summary_gather(struct gp_summary *summary);
-void gp_summary_release(struct gp_summary *summary);
+/*
+ * kinds: of kernels, NULL = the built-in ones.  The models must outlive the summary; release it in
+ * any case.  Returns 0 or -ENOMEM.
+ */
+int gp_summary_open(struct gp_summary *summary, struct gp_model *const *models, size_t model_count,
+		    const struct gp_kinds *kinds);
+void gp_summary_close(struct gp_summary *summary);
+
+/* As gp_summary_print() does. */
+int gp_summary_write(FILE *out, struct gp_summary *summary,
+		     const struct gp_summary_options *options);
+
+/* The advice about what was gathered, found once. NULL: no memory. */
+struct gp_summary_advice *gp_summary_new_advice(void);
+const struct gp_advice *gp_summary_advice(const struct gp_summary *summary);
+void gp_summary_free_advice(struct gp_summary_advice *advice);
 
 /* Columns of a line of this page. */
 size_t gp_summary_columns(const struct gp_summary *summary);
+
+const char *gp_summary_program_of(const struct gp_model *model);
+
+/* Which programs ran, where and when, on which devices, and how busy these were. */
+int gp_summary_print_head(const struct gp_summary *summary);
+int gp_summary_print_processes(const struct gp_summary *summary);
 
 /* What the sums alone say of where time goes; at most a few lines. */
 int gp_summary_print_signs(const struct gp_summary *summary);

@@ -1,14 +1,12 @@
 #include "report/summary/summary_document.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/advice/advice_document.h"
 #include "report/analysis/analysis.h"
 #include "report/base/text/format.h"
 #include "report/model/recorded.h"
-#include "report/model/sums/counts.h"
 #include "report/trace/cuda_names.h"
 
 static void add_count(struct gp_document *document, const char *id, uint64_t count)
@@ -150,7 +148,7 @@ static void add_memory_row(const struct gp_summary *summary, const struct gp_mem
 	add_bytes(document, "freed_bytes", row->freed_bytes);
 }
 
-int gp_summary_describe(const struct gp_summary *summary, struct gp_document *document)
+static int describe_used(const struct gp_summary *summary, struct gp_document *document)
 {
 	int result;
 
@@ -169,99 +167,63 @@ int gp_summary_describe(const struct gp_summary *summary, struct gp_document *do
 	for (size_t i = 0; i < summary->memory.row_count; i++)
 		add_memory_row(summary, &summary->memory.rows[i], document);
 	result = gp_summary_add_left(summary, document);
-	if (result == 0)
-		result = gp_summary_add_outliers(summary, document);
+	return result == 0 ? gp_summary_add_outliers(summary, document) : result;
+}
+
+static void add_last_part(const struct gp_model *model, struct gp_document *document)
+{
+	gp_document_add_row(document);
+	gp_document_add_text(document, "id", "last-part");
+	gp_document_add_words(
+		document, "text",
+		"LAST PART: of what pid %u recorded, --keep-last kept the end; records dropped before it: %s",
+		model->pid, gp_format_count(model->counters[GP_COUNTER_LEFT_OUT_OLD]).text);
+	gp_document_add_number(document, "pid", GP_UNIT_NUMBER, model->pid);
+}
+
+int gp_summary_describe(const struct gp_summary *summary, struct gp_document *document)
+{
+	int result = summary->basis ? describe_used(summary, document) : 0;
+
+	gp_document_add_section(document, "incomplete");
+	for (size_t i = 0; i < summary->all_count; i++) {
+		gp_summary_add_partial(document, summary->all_models[i]);
+		if (gp_recorded_is_last_part(summary->all_models[i]))
+			add_last_part(summary->all_models[i], document);
+	}
 	return result == 0 ? document->error : result;
 }
 
-void gp_summary_describe_partial(struct gp_model *const *models, size_t count,
-				 struct gp_document *document)
+static int write_advice(struct gp_table_writer *writer, const struct gp_summary *summary)
 {
-	gp_document_add_section(document, "incomplete");
-	for (size_t i = 0; i < count; i++) {
-		gp_summary_add_partial(document, models[i]);
-		if (!gp_recorded_is_last_part(models[i]))
-			continue;
-		gp_document_add_row(document);
-		gp_document_add_text(document, "id", "last-part");
-		gp_document_add_words(
-			document, "text",
-			"LAST PART: of what pid %u recorded, --keep-last kept the end; records dropped before it: %s",
-			models[i]->pid,
-			gp_format_count(models[i]->counters[GP_COUNTER_LEFT_OUT_OLD]).text);
-		gp_document_add_number(document, "pid", GP_UNIT_NUMBER, models[i]->pid);
-	}
-}
+	const struct gp_advice *advice = gp_summary_advice(summary);
+	struct gp_document document = {0};
 
-static int describe_used(struct gp_summary *summary, struct gp_document *of_summary,
-			 struct gp_document *of_advice)
-{
-	struct gp_advice advice = {0};
-	int result = gp_summary_gather(summary);
-
-	if (result == 0)
-		result = gp_summary_describe(summary, of_summary);
-	if (result == 0)
-		result = gp_advice_from(summary->basis, summary->models, summary->model_count,
-					&advice);
-	if (result == 0)
-		gp_advice_describe(&advice, of_advice);
-	gp_advice_free(&advice);
-	gp_summary_release(summary);
-	return result;
-}
-
-static size_t choose_used(struct gp_model *const *models, size_t count, struct gp_model **used)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (gp_counts_any(models[i]))
-			used[found++] = models[i];
-	return found;
-}
-
-static int describe_all(struct gp_summary *summary, struct gp_model **used,
-			struct gp_document *of_summary, struct gp_document *of_advice)
-{
-	char message[64];
-	struct gp_kinds *built_in =
-		summary->kinds ? NULL : gp_kinds_new(NULL, message, sizeof(message));
-	struct gp_model *const *models = summary->models;
-	size_t count = summary->model_count;
-	int result = 0;
-
-	summary->kinds = summary->kinds ? summary->kinds : built_in;
-	summary->models = used;
-	summary->model_count = choose_used(models, count, used);
-	if (!summary->kinds)
-		result = -ENOMEM;
-	else if (summary->model_count > 0)
-		result = describe_used(summary, of_summary, of_advice);
-	gp_summary_describe_partial(models, count, of_summary);
-	gp_kinds_free(built_in);
-	return result;
+	if (!advice)
+		return -ENOMEM;
+	gp_advice_describe(advice, &document);
+	gp_table_writer_document(writer, "advice", &document);
+	gp_document_free(&document);
+	return 0;
 }
 
 int gp_summary_write_documents(struct gp_table_writer *writer, struct gp_model *const *models,
 			       size_t model_count, const struct gp_kinds *kinds)
 {
-	struct gp_summary summary = {.models = models, .model_count = model_count, .kinds = kinds};
-	struct gp_document of_summary = {0}, of_advice = {0};
-	struct gp_model **used;
-	int result = -ENOMEM;
+	struct gp_document document = {0};
+	struct gp_summary summary;
+	int result;
 
 	if (writer->format != &gp_table_json)
 		return 0;
-	used = calloc(model_count + 1, sizeof(*used));
-	if (used)
-		result = describe_all(&summary, used, &of_summary, &of_advice);
+	result = gp_summary_open(&summary, models, model_count, kinds);
 	if (result == 0)
-		gp_table_writer_document(writer, "summary", &of_summary);
-	if (result == 0 && of_advice.count > 0)
-		gp_table_writer_document(writer, "advice", &of_advice);
-	gp_document_free(&of_summary);
-	gp_document_free(&of_advice);
-	free(used);
+		result = gp_summary_describe(&summary, &document);
+	if (result == 0)
+		gp_table_writer_document(writer, "summary", &document);
+	if (result == 0 && summary.model_count > 0)
+		result = write_advice(writer, &summary);
+	gp_document_free(&document);
+	gp_summary_close(&summary);
 	return result;
 }

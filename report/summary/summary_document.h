@@ -12,12 +12,8 @@
 #include "report/summary/part.h"
 #include "report/document/table_writer.h"
 
-/* Of what was gathered, not of totals.  Returns 0 or -errno. */
+/* Of totals the section incomplete alone, which is of all models.  Returns 0 or -errno. */
 int gp_summary_describe(const struct gp_summary *summary, struct gp_document *document);
-
-/* A section of all models, those without any call, too: what each lacks, see part.h. */
-void gp_summary_describe_partial(struct gp_model *const *models, size_t count,
-				 struct gp_document *document);
 
 /* Of JSON, two more reports: "summary", all of the above, and "advice".  Returns 0 or -errno. */
 int gp_summary_write_documents(struct gp_table_writer *writer, struct gp_model *const *models,

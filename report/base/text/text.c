@@ -198,3 +198,13 @@ char *gp_text_fit_at(const char *text, size_t columns, size_t at)
 		return cut_middle(text, columns, room - columns_for_head(text, room, rest));
 	return cut_twice(text, room_of(room), at);
 }
+
+void gp_text_print_fit(FILE *out, const char *text, size_t columns)
+{
+	char *escaped = gp_text_escape(text);
+	char *fitted = escaped && columns > 0 ? gp_text_fit(escaped, columns) : NULL;
+
+	fputs(fitted ? fitted : escaped ? escaped : "(no memory)", out);
+	free(fitted);
+	free(escaped);
+}

@@ -29,6 +29,9 @@ size_t gp_text_columns(const char *text);
  */
 char *gp_text_fit(const char *text, size_t columns);
 
+/* A text, escaped, in at most that many columns (0 = all of it). */
+void gp_text_print_fit(FILE *out, const char *text, size_t columns);
+
 /*
  * The same with the word at `at` and what follows, and a third of the room for the beginning, more
  * where a function's name is longer and the word leaves it: "beginning...from at on...".  Where

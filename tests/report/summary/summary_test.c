@@ -113,9 +113,12 @@ static void note_partial(struct gp_model *model)
 {
 	struct gp_document document = {0};
 	const struct gp_section *section;
+	struct gp_summary summary;
 	size_t used = 0;
 
-	gp_summary_describe_partial(&model, 1, &document);
+	assert_int_equal(gp_summary_open(&summary, &model, 1, NULL), 0);
+	assert_int_equal(gp_summary_describe(&summary, &document), 0);
+	gp_summary_close(&summary);
 	section = gp_document_section(&document, "incomplete");
 	partial_ids[0] = '\0';
 	for (uint32_t i = 0; i < section->count; i++)

@@ -1,0 +1,405 @@
+/* The head of the page: which programs ran, where and when, and how busy the GPUs were. */
+#include "report/summary/part.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpuprof/count.h"
+#include "report/base/text/format.h"
+#include "report/base/text/text.h"
+#include "report/model/peak_bandwidth.h"
+#include "report/model/recorded.h"
+#include "report/model/sums/counts.h"
+
+#define PROCESSES_ON_A_SCREEN 8
+
+static const struct gp_table_column process_columns[] = {
+	{"PID", GP_UNIT_NUMBER},      {"Started", GP_UNIT_OFFSET}, {"Span", GP_UNIT_NS},
+	{"API calls", GP_UNIT_COUNT}, {"Launches", GP_UNIT_COUNT}, {"GPU ops", GP_UNIT_COUNT},
+	{"GPU time", GP_UNIT_NS},     {"Busy %", GP_UNIT_PERCENT}, {"Peak memory", GP_UNIT_BYTES},
+	{"GPU", GP_UNIT_TEXT},        {"Ended", GP_UNIT_TEXT},     {"Program", GP_UNIT_TEXT},
+};
+
+static const struct gp_table_head process_head = {"process", NULL, process_columns,
+						  COUNT(process_columns)};
+
+static const char *info_of(const struct gp_model *model, enum gp_info info)
+{
+	return model->info[info] ? model->info[info] : "";
+}
+
+const char *gp_summary_program_of(const struct gp_model *model)
+{
+	const char *program = info_of(model, GP_INFO_PROGRAM);
+
+	return *program ? program : "(unknown program)";
+}
+
+static unsigned long version_of(const struct gp_model *model, enum gp_info info)
+{
+	return strtoul(info_of(model, info), NULL, 10);
+}
+
+static void print_software(FILE *out, const struct gp_model *model, const char *owner)
+{
+	const char *gpuprof = info_of(model, GP_INFO_VERSION);
+
+	fputs("  software  ", out);
+	if (!model->recorder || *info_of(model, GP_INFO_CUPTI_VERSION))
+		fprintf(out, "driver for CUDA %s, CUPTI %s%s",
+			gp_format_cuda_version(version_of(model, GP_INFO_DRIVER_VERSION)).text,
+			gp_format_cupti_version(version_of(model, GP_INFO_CUPTI_VERSION)).text,
+			model->recorder ? ", " : "");
+	if (*gpuprof) {
+		fputs(", gpuprof ", out);
+		gp_text_print(out, gpuprof);
+	}
+	if (model->recorder)
+		fprintf(out, "recorded by %s", model->recorder);
+	if (*owner)
+		fprintf(out, " (%s)", owner);
+	fputs("\n", out);
+}
+
+static bool is_same_software(const struct gp_model *a, const struct gp_model *b)
+{
+	return a->recorder == b->recorder &&
+	       strcmp(info_of(a, GP_INFO_DRIVER_VERSION), info_of(b, GP_INFO_DRIVER_VERSION)) ==
+		       0 &&
+	       strcmp(info_of(a, GP_INFO_CUPTI_VERSION), info_of(b, GP_INFO_CUPTI_VERSION)) == 0 &&
+	       strcmp(info_of(a, GP_INFO_VERSION), info_of(b, GP_INFO_VERSION)) == 0;
+}
+
+/* Processes that differ from the first have a line each. */
+static void print_all_software(const struct gp_summary *summary)
+{
+	char owner[24];
+
+	print_software(summary->out, summary->models[0], "");
+	for (size_t i = 1; i < summary->model_count; i++) {
+		snprintf(owner, sizeof(owner), "pid %u", summary->models[i]->pid);
+		if (!is_same_software(summary->models[i], summary->models[0]))
+			print_software(summary->out, summary->models[i], owner);
+	}
+}
+
+/* Whether two devices, which have numbers in sequence, are described by the same words. */
+static bool looks_like(const struct gp_device_entry *a, const struct gp_device_entry *b)
+{
+	if (!a->record || !b->record || b->number != a->number + 1)
+		return false;
+	return strcmp(a->name, b->name) == 0 &&
+	       a->record->memory_bytes == b->record->memory_bytes &&
+	       a->record->multiprocessors == b->record->multiprocessors &&
+	       gp_link_peak(a->pcie) == gp_link_peak(b->pcie);
+}
+
+static void print_device(FILE *out, const struct gp_device_entry *device)
+{
+	const struct gp_record_device *record = device->record;
+
+	gp_text_print(out, *device->name ? device->name : "(unknown device)");
+	if (record && record->multiprocessors > 0)
+		fprintf(out, ", %u SMs", record->multiprocessors);
+	if (record && record->memory_bytes > 0)
+		fprintf(out, ", %s", gp_format_bytes(record->memory_bytes).text);
+	if (record && record->compute_major > 0)
+		fprintf(out, ", compute capability %u.%u", record->compute_major,
+			record->compute_minor);
+	if (device->pcie)
+		fprintf(out, ", PCIe %u.0 x%u", device->pcie->generation, device->pcie->lanes);
+}
+
+static void print_which(FILE *out, const struct gp_device_entry *device)
+{
+	char which[GP_GPU_WHICH_BYTES];
+
+	gp_gpu_which(&device->gpu, which);
+	fputs(*which ? ", " : "", out);
+	gp_text_print(out, which);
+}
+
+/* One line for neighbors that are alike: "GPU 0-7". */
+static void print_devices(const struct gp_summary *summary)
+{
+	const struct gp_device_list *devices = &summary->devices;
+	bool tell_which = gp_device_list_is_renumbered(devices);
+	char label[24];
+
+	for (size_t first = 0, last; first < devices->count; first = last + 1) {
+		const struct gp_device_entry *device = &devices->entries[first];
+
+		for (last = first; last + 1 < devices->count; last++)
+			if (tell_which ||
+			    !looks_like(&devices->entries[last], &devices->entries[last + 1]))
+				break;
+		if (last == first)
+			snprintf(label, sizeof(label), "GPU %u", device->number);
+		else
+			snprintf(label, sizeof(label), "GPU %u-%u", device->number,
+				 devices->entries[last].number);
+		fprintf(summary->out, "  %-8s  ", label);
+		print_device(summary->out, device);
+		if (tell_which)
+			print_which(summary->out, device);
+		fputs("\n", summary->out);
+	}
+}
+
+static void print_host(FILE *out, const struct gp_model *model)
+{
+	const char *host = info_of(model, GP_INFO_HOST);
+
+	if (*host) {
+		fputs(" on ", out);
+		gp_text_print_fit(out, host, 64);
+	}
+}
+
+/* Whether its last sign of life is the last of all. */
+static bool is_last_sign(const struct gp_summary *summary, struct gp_model *model)
+{
+	return gp_busy_is_open(model) &&
+	       gp_busy_window(&model, 1).end_unix_ns == summary->window.end_unix_ns;
+}
+
+enum gp_span_end gp_summary_span_end(const struct gp_summary *summary)
+{
+	bool has_calls = false, ends_with_call = false;
+
+	for (size_t i = 0; i < summary->model_count; i++) {
+		struct gp_model *model = summary->models[i];
+
+		if (is_last_sign(summary, model))
+			return GP_SPAN_ENDS_WITH_SIGN;
+		has_calls |= model->call_count > 0;
+		ends_with_call |=
+			model->base_unix_ns + model->last_call_ns >= summary->window.end_unix_ns;
+	}
+	return has_calls && !ends_with_call ? GP_SPAN_ENDS_WITH_OPERATION : GP_SPAN_ENDS_WITH_CALL;
+}
+
+static const char *span_words(const struct gp_summary *summary)
+{
+	static const char *const words[] = {
+		[GP_SPAN_ENDS_WITH_CALL] = "to last recorded CUDA call",
+		[GP_SPAN_ENDS_WITH_OPERATION] = "recorded CUDA call to last operation",
+		[GP_SPAN_ENDS_WITH_SIGN] = "CUDA call to last sign of life",
+	};
+
+	return words[gp_summary_span_end(summary)];
+}
+
+static void print_span(const struct gp_summary *summary)
+{
+	uint64_t span_ns = summary->window.end_unix_ns - summary->window.start_unix_ns, lives_ns;
+
+	fprintf(summary->out, "%s, first %s (%s)\n", gp_format_ns(span_ns).text,
+		span_words(summary), gp_format_clock(summary->window.start_unix_ns).text);
+	if (gp_busy_lives_ns(&lives_ns, summary->models, summary->model_count) == 0 &&
+	    lives_ns < span_ns)
+		fprintf(summary->out,
+			"  they did not all run at the same time: none did for %s, which count nowhere\n",
+			gp_format_ns(span_ns - lives_ns).text);
+}
+
+static void print_head_of_one(const struct gp_summary *summary)
+{
+	const struct gp_model *model = summary->models[0];
+	const char *command = info_of(model, GP_INFO_COMMAND);
+
+	fputs("gpuprof: ", summary->out);
+	gp_text_print_fit(summary->out, gp_summary_program_of(model), 64);
+	fprintf(summary->out, ", pid %u", model->pid);
+	print_host(summary->out, model);
+	fputs(": ", summary->out);
+	print_span(summary);
+	if (*command) {
+		fputs("  command   ", summary->out);
+		gp_text_print_fit(summary->out, command, gp_summary_columns(summary) - 12);
+		fputs("\n", summary->out);
+	}
+}
+
+static void print_head_of_many(const struct gp_summary *summary)
+{
+	fprintf(summary->out, "gpuprof: %zu processes used the GPU", summary->model_count);
+	print_host(summary->out, summary->models[0]);
+	fputs(": ", summary->out);
+	print_span(summary);
+}
+
+/* What one process did, for its line in the table. */
+struct totals {
+	struct gp_counts counts;
+	uint64_t busy_ns, possible_ns, peak_bytes;
+	/*
+	 * GPUs that had its operations, or its launches if none is known, in the order of the
+	 * summary's list
+	 */
+	bool uses[GP_DEVICE_LIMIT];
+};
+
+/* The largest peak of a device: peaks of several need not be at the same time. */
+static void count_memory(struct totals *totals, const struct gp_memory_stats *memory)
+{
+	for (size_t i = 0; i < memory->row_count; i++)
+		if (memory->rows[i].kind == GP_MEMORY_OF_DEVICE &&
+		    memory->rows[i].peak_bytes > totals->peak_bytes)
+			totals->peak_bytes = memory->rows[i].peak_bytes;
+}
+
+static void note_use(const struct gp_summary *summary, struct totals *totals,
+		     const struct gp_model *model, uint16_t device_id)
+{
+	size_t device = gp_device_list_known(&summary->devices, model, device_id);
+
+	if (device < GP_DEVICE_LIMIT)
+		totals->uses[device] = true;
+}
+
+/* Of a process none of whose operations came, as of one that hangs, those that it launched on. */
+static void note_launches(const struct gp_summary *summary, struct totals *totals,
+			  const struct gp_model *model)
+{
+	for (uint32_t i = 0; i < model->call_count; i++) {
+		const struct gp_call *call = &model->calls[i];
+
+		if (call->status == 0 && call->context_id != 0 &&
+		    gp_model_api_class(model, call->api) == GP_API_LAUNCH)
+			note_use(summary, totals, model,
+				 gp_model_context_device(model, call->context_id));
+	}
+}
+
+static int take_totals(const struct gp_summary *summary, struct totals *totals,
+		       struct gp_model *const *model, struct gp_window window)
+{
+	struct gp_device_list devices = {0};
+	struct gp_memory_stats memory = {0};
+	struct gp_busy *busy = gp_busy_of(model, 1, window, &devices);
+	int result = busy ? 0 : -ENOMEM;
+
+	for (size_t i = 0; busy && i < devices.count; i++) {
+		totals->busy_ns += busy[i].inside_ns;
+		totals->possible_ns += busy[i].possible_ns;
+		if (busy[i].operations > 0 || busy[i].inside_ns > 0)
+			note_use(summary, totals, *model, devices.entries[i].device_id);
+	}
+	totals->counts = gp_counts_of(*model);
+	if (totals->counts.operations == 0)
+		note_launches(summary, totals, *model);
+	if (result == 0)
+		result = gp_memory_stats_of(model, 1, &devices, &memory);
+	if (result == 0)
+		count_memory(totals, &memory);
+	gp_memory_stats_free(&memory);
+	gp_device_list_free(&devices);
+	free(busy);
+	return result;
+}
+
+/* "0", "0-3,6", "-" */
+static void put_devices(const struct gp_summary *summary, struct gp_table *table,
+			const struct totals *totals)
+{
+	const struct gp_device_list *devices = &summary->devices;
+	char text[GP_DEVICE_LIMIT * 8] = "-";
+	size_t used = 0;
+
+	for (size_t first = 0, last; first < devices->count && first < GP_DEVICE_LIMIT;
+	     first = last + 1) {
+		last = first;
+		if (!totals->uses[first])
+			continue;
+		while (last + 1 < devices->count && last + 1 < GP_DEVICE_LIMIT &&
+		       totals->uses[last + 1] &&
+		       devices->entries[last + 1].number == devices->entries[last].number + 1)
+			last++;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u",
+					 used > 0 ? "," : "", devices->entries[first].number);
+		if (last > first)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "-%u",
+						 devices->entries[last].number);
+	}
+	gp_table_put_text(table, text);
+}
+
+/*
+ * Where operations, or the time of one, are missing: at least; and not known where what is there is
+ * nearly nothing.
+ */
+static void put_busy(struct gp_table *table, const struct gp_model *model,
+		     const struct totals *totals)
+{
+	double busy_ns = (double)totals->busy_ns, possible_ns = (double)totals->possible_ns;
+	struct gp_figure busy = gp_format_percent(busy_ns, possible_ns);
+
+	if (gp_recorded_has_all_operations(model) && model->contradiction_count == 0)
+		gp_table_cell(table, gp_value_percent(busy_ns, possible_ns));
+	else if (totals->busy_ns > 0 && *busy.text != '<')
+		gp_table_put_words(table, ">=%s", busy.text);
+	else
+		gp_table_cell(table, gp_value_none());
+}
+
+static int put_process(const struct gp_summary *summary, struct gp_table *table,
+		       struct gp_model *const *model)
+{
+	struct gp_window window = gp_busy_window(model, 1);
+	struct totals totals = {0};
+	int result = take_totals(summary, &totals, model, window);
+
+	gp_table_put_whole(table, (*model)->pid);
+	gp_table_cell(table, gp_value_moment((int64_t)(window.start_unix_ns -
+						       summary->window.start_unix_ns)));
+	gp_table_put_whole(table, window.end_unix_ns - window.start_unix_ns);
+	gp_table_put_whole(table, totals.counts.calls);
+	gp_table_put_whole(table, totals.counts.launches + totals.counts.graph_launches);
+	gp_table_put_whole(table, totals.counts.operations);
+	gp_table_put_whole(table, totals.counts.gpu_ns);
+	put_busy(table, *model, &totals);
+	gp_table_cell(table, gp_recorded_kind(*model, "memory") ? gp_value_whole(totals.peak_bytes)
+								: gp_value_none());
+	put_devices(summary, table, &totals);
+	gp_table_put_text(table, gp_recorded_how_ended(*model).text);
+	gp_table_put_text(table, gp_summary_program_of(*model));
+	return result;
+}
+
+int gp_summary_print_processes(const struct gp_summary *summary)
+{
+	size_t shown = summary->model_count;
+	struct gp_table table;
+	int result = 0;
+
+	if (summary->options->brief && shown > PROCESSES_ON_A_SCREEN + 1)
+		shown = PROCESSES_ON_A_SCREEN;
+	fputs("\nProcesses\n", summary->out);
+	gp_table_open(&table, &process_head);
+	for (size_t i = 0; result == 0 && i < shown; i++)
+		result = put_process(summary, &table, &summary->models[i]);
+	if (result == 0)
+		result = gp_table_print(&table, summary->out, gp_summary_columns(summary));
+	if (shown < summary->model_count)
+		fprintf(summary->out, "  ... %s more\n",
+			gp_format_count(summary->model_count - shown).text);
+	gp_table_close(&table);
+	return result;
+}
+
+/* Who ran, where and when, and how busy the GPUs were. */
+int gp_summary_print_head(const struct gp_summary *summary)
+{
+	for (size_t i = 0; i < summary->model_count; i++)
+		gp_summary_print_partial(summary->out, summary->models[i]);
+	if (summary->model_count == 1)
+		print_head_of_one(summary);
+	else
+		print_head_of_many(summary);
+	print_devices(summary);
+	if (!summary->options->brief || summary->models[0]->recorder)
+		print_all_software(summary);
+	return gp_summary_print_busy(summary);
+}

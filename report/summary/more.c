@@ -1,8 +1,10 @@
+/* Other things that the program did: a row for each, with the table of --by that has more. */
 #include "report/summary/part.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "gpuprof/count.h"
 #include "report/analysis/idle/call_cause.h"
@@ -17,37 +19,6 @@
 
 /* Launches from which on it is worth a line how they went. */
 #define MANY_LAUNCHES 100
-
-/* One line: a word of --by, and what it has a table of. */
-struct line {
-	struct gp_paragraph paragraph;
-	char lead[16];
-};
-
-static void begin(struct line *line, const struct gp_summary *summary, const char *word)
-{
-	snprintf(line->lead, sizeof(line->lead), "%-9s ", word);
-	line->paragraph = (struct gp_paragraph){.out = summary->out,
-						.columns = gp_summary_columns(summary),
-						.lead = line->lead,
-						.separator = ","};
-}
-
-__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
-{
-	char text[128];
-	va_list list;
-
-	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
-	gp_paragraph_add(&line->paragraph, text);
-}
-
-static void end(struct line *line)
-{
-	gp_paragraph_end(&line->paragraph);
-}
 
 static const char *plural(uint64_t count)
 {
@@ -189,7 +160,7 @@ static void count_code(struct kinds *kinds, struct gp_model *model)
 	}
 }
 
-/* ---- the lines ---- */
+/* ---- the rows ---- */
 
 /* What the launches of all streams come to. */
 static int count_queues(struct kinds *kinds, const struct gp_model *model)
@@ -210,124 +181,12 @@ static int count_queues(struct kinds *kinds, const struct gp_model *model)
 	return result;
 }
 
-/* Not of a few launches, nor where nearly all is well. */
+/* Not of a few launches, nor if nearly all is well. */
 static bool have_queues(const struct kinds *kinds)
 {
 	return kinds->launched >= MANY_LAUNCHES &&
 	       (kinds->blocked > 0 || kinds->late * 10 > kinds->launched ||
 		kinds->brief * 10 > kinds->launched);
-}
-
-static void print_queues(const struct gp_summary *summary, const struct kinds *kinds)
-{
-	struct line line;
-
-	if (!have_queues(kinds))
-		return;
-	begin(&line, summary, "queue");
-	add(&line, "of %s launched operations %s came late: their stream had nothing left to do",
-	    gp_format_count(kinds->launched).text, gp_format_count(kinds->late).text);
-	add(&line, "%s took less time than their launch", gp_format_count(kinds->brief).text);
-	if (kinds->blocked > 0)
-		add(&line, "%s call%s waited in full queues: %s",
-		    gp_format_count(kinds->blocked).text, plural(kinds->blocked),
-		    gp_format_ns(kinds->blocked_ns).text);
-	end(&line);
-}
-
-static void print_host_copies(const struct gp_summary *summary, const struct kinds *kinds)
-{
-	struct line line;
-
-	if (kinds->host_copies == 0)
-		return;
-	begin(&line, summary, "copy");
-	add(&line, "%s from host to host took %s, on the host: they are no work of a GPU",
-	    gp_format_count(kinds->host_copies).text, gp_format_ns(kinds->host_copy_ns).text);
-	end(&line);
-}
-
-static void print_syncs(const struct gp_summary *summary, const struct kinds *kinds)
-{
-	static const char *const names[SYNC_KINDS] = {
-		[SYNC_EVENT] = "event", [SYNC_STREAM] = "stream", [SYNC_CONTEXT] = "context"};
-	uint64_t waits = kinds->syncs[SYNC_STREAM_WAIT];
-	struct line line;
-
-	begin(&line, summary, "sync");
-	if (kinds->sync_ns > 0)
-		add(&line, "the host waited %s (copies apart)", gp_format_ns(kinds->sync_ns).text);
-	for (size_t i = 0; i < SYNC_KINDS; i++)
-		if (names[i] && kinds->syncs[i] > 0)
-			add(&line, "%s x for %s %s", gp_format_count(kinds->syncs[i]).text,
-			    i == SYNC_EVENT ? "an" : "a", names[i]);
-	if (waits > 0)
-		add(&line, "streams waited for events %s x", gp_format_count(waits).text);
-	if (kinds->events > 0)
-		add(&line, "%s event%s recorded", gp_format_count(kinds->events).text,
-		    plural(kinds->events));
-	end(&line);
-}
-
-static void print_places(const struct gp_summary *summary, const struct kinds *kinds)
-{
-	struct line line;
-
-	begin(&line, summary, "stream");
-	if (kinds->streams > 1)
-		add(&line, "operations in %s stream%s of %s context%s",
-		    gp_format_count(kinds->streams).text, plural(kinds->streams),
-		    gp_format_count(kinds->contexts).text, plural(kinds->contexts));
-	if (kinds->host_functions > 0)
-		add(&line, "%s function%s of the host put in",
-		    gp_format_count(kinds->host_functions).text, plural(kinds->host_functions));
-	if (kinds->host_runs > 0)
-		add(&line, "%s run%s of such functions: %s", gp_format_count(kinds->host_runs).text,
-		    plural(kinds->host_runs), gp_format_ns(kinds->host_ns).text);
-	end(&line);
-}
-
-static void print_graphs(const struct gp_summary *summary, const struct kinds *kinds)
-{
-	struct line line;
-
-	begin(&line, summary, "graph");
-	if (kinds->graph_launches > 0)
-		add(&line, "%s launch%s of graphs", gp_format_count(kinds->graph_launches).text,
-		    kinds->graph_launches == 1 ? "" : "es");
-	if (kinds->graph_ops > 0)
-		add(&line, "%s operation%s of %s graph%s: %s",
-		    gp_format_count(kinds->graph_ops).text, plural(kinds->graph_ops),
-		    gp_format_count(kinds->graphs).text, plural(kinds->graphs),
-		    gp_format_ns(kinds->graph_ns).text);
-	end(&line);
-}
-
-static void print_unified(const struct gp_summary *summary, const struct kinds *kinds)
-{
-	static const struct {
-		int kind;
-		const char *text;
-	} moves[] = {{GP_UNIFIED_HTOD, "to GPUs"},
-		     {GP_UNIFIED_DTOH, "to the host"},
-		     {GP_UNIFIED_DTOD, "between GPUs"}};
-	static const struct {
-		int kind;
-		const char *text;
-	} faults[] = {{GP_UNIFIED_CPU_FAULT, "the CPU"}, {GP_UNIFIED_GPU_FAULT, "GPUs"}};
-	struct line line;
-
-	begin(&line, summary, "unified");
-	for (size_t i = 0; i < COUNT(moves); i++)
-		if (kinds->unified[moves[i].kind] > 0)
-			add(&line, "%s moved %s",
-			    gp_format_bytes(kinds->unified[moves[i].kind]).text, moves[i].text);
-	for (size_t i = 0; i < COUNT(faults); i++)
-		if (kinds->unified[faults[i].kind] > 0)
-			add(&line, "%s page fault%s of %s",
-			    gp_format_count(kinds->unified[faults[i].kind]).text,
-			    plural(kinds->unified[faults[i].kind]), faults[i].text);
-	end(&line);
 }
 
 static bool matters(const struct gp_summary *summary, uint64_t ns)
@@ -337,143 +196,245 @@ static bool matters(const struct gp_summary *summary, uint64_t ns)
 	return ns > 0 && (double)ns >= LEAST_SHARE * (double)window_ns;
 }
 
-static void print_code(const struct gp_summary *summary, const struct kinds *kinds)
+/* A row with its sentence for the whole page; of number 0 none. Returns whether there is one. */
+__attribute__((format(printf, 6, 7))) static bool add(struct gp_document *document,
+						      const char *table, const char *id,
+						      enum gp_unit unit, uint64_t number,
+						      const char *format, ...)
 {
-	struct line line;
+	char text[128];
+	va_list list;
 
-	begin(&line, summary, "module");
-	if (matters(summary, kinds->compile_ns + kinds->cache_ns + kinds->load_ns)) {
-		add(&line, "%s compiling (%s x)", gp_format_ns(kinds->compile_ns).text,
-		    gp_format_count(kinds->compiled).text);
-		add(&line, "%s in the compiler's cache", gp_format_ns(kinds->cache_ns).text);
-		add(&line, "%s loading modules and functions (%s x)",
-		    gp_format_ns(kinds->load_ns).text, gp_format_count(kinds->loaded).text);
+	if (number == 0)
+		return false;
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	gp_document_add_row(document);
+	gp_document_add_text(document, "id", id);
+	gp_document_add_text(document, "table", table);
+	gp_document_add_number(document,
+			       unit == GP_UNIT_NS      ? "time_ns"
+			       : unit == GP_UNIT_BYTES ? "bytes"
+						       : "count",
+			       unit, number);
+	gp_document_add_text(document, "text", text);
+	return true;
+}
+
+/* The last row in few words, for one screen. */
+#define add_brief(document, ...) gp_document_add_words(document, "brief", __VA_ARGS__)
+
+static void add_places(const struct kinds *k, struct gp_document *document)
+{
+	if (add(document, "stream", "streams", GP_UNIT_COUNT, k->streams > 1 ? k->streams : 0,
+		"operations in %s streams of %s context%s", gp_format_count(k->streams).text,
+		gp_format_count(k->contexts).text, plural(k->contexts)))
+		add_brief(document, "%s streams", gp_format_count(k->streams).text);
+	if (add(document, "stream", "host-functions", GP_UNIT_COUNT, k->host_functions,
+		"%s function%s of the host put in", gp_format_count(k->host_functions).text,
+		plural(k->host_functions)))
+		add_brief(document, "%s host function%s", gp_format_count(k->host_functions).text,
+			  plural(k->host_functions));
+	add(document, "stream", "host-function-runs", GP_UNIT_COUNT, k->host_runs,
+	    "%s run%s of such functions: %s", gp_format_count(k->host_runs).text,
+	    plural(k->host_runs), gp_format_ns(k->host_ns).text);
+}
+
+static void add_graphs(const struct kinds *k, struct gp_document *document)
+{
+	const char *es = k->graph_launches == 1 ? "" : "es";
+
+	if (add(document, "graph", "graph-launches", GP_UNIT_COUNT, k->graph_launches,
+		"%s launch%s of graphs", gp_format_count(k->graph_launches).text, es))
+		add_brief(document, "%s graph launch%s", gp_format_count(k->graph_launches).text,
+			  es);
+	if (add(document, "graph", "graph-operations", GP_UNIT_COUNT, k->graph_ops,
+		"%s operation%s of %s graph%s: %s", gp_format_count(k->graph_ops).text,
+		plural(k->graph_ops), gp_format_count(k->graphs).text, plural(k->graphs),
+		gp_format_ns(k->graph_ns).text))
+		add_brief(document, "%s operation%s of graphs", gp_format_count(k->graph_ops).text,
+			  plural(k->graph_ops));
+}
+
+static void add_queues(const struct kinds *k, struct gp_document *document)
+{
+	bool is_told = have_queues(k);
+
+	if (add(document, "queue", "late-operations", GP_UNIT_COUNT, is_told ? k->late : 0,
+		"of %s launched operations %s came late: their stream had nothing left to do",
+		gp_format_count(k->launched).text, gp_format_count(k->late).text))
+		add_brief(document, "%s of %s operations found their stream idle",
+			  gp_format_count(k->late).text, gp_format_count(k->launched).text);
+	add(document, "queue", "brief-operations", GP_UNIT_COUNT, is_told ? k->brief : 0,
+	    "%s took less time than their launch", gp_format_count(k->brief).text);
+	if (add(document, "queue", "blocked-calls", GP_UNIT_NS, k->blocked_ns,
+		"%s call%s waited in full queues: %s", gp_format_count(k->blocked).text,
+		plural(k->blocked), gp_format_ns(k->blocked_ns).text))
+		add_brief(document, "%s in full queues", gp_format_ns(k->blocked_ns).text);
+}
+
+static void add_waits(const struct gp_summary *summary, const struct kinds *k,
+		      struct gp_document *document)
+{
+	const uint64_t *syncs = k->syncs;
+
+	if (add(document, "sync", "waits", GP_UNIT_NS, k->sync_ns,
+		"the host waited %s (copies apart)", gp_format_ns(k->sync_ns).text) &&
+	    matters(summary, k->sync_ns))
+		add_brief(document, "%s in synchronization", gp_format_ns(k->sync_ns).text);
+	add(document, "sync", "event-waits", GP_UNIT_COUNT, syncs[SYNC_EVENT], "%s x for an event",
+	    gp_format_count(syncs[SYNC_EVENT]).text);
+	add(document, "sync", "stream-waits", GP_UNIT_COUNT, syncs[SYNC_STREAM],
+	    "%s x for a stream", gp_format_count(syncs[SYNC_STREAM]).text);
+	add(document, "sync", "context-waits", GP_UNIT_COUNT, syncs[SYNC_CONTEXT],
+	    "%s x for a context", gp_format_count(syncs[SYNC_CONTEXT]).text);
+	add(document, "sync", "waits-of-streams", GP_UNIT_COUNT, syncs[SYNC_STREAM_WAIT],
+	    "streams waited for events %s x", gp_format_count(syncs[SYNC_STREAM_WAIT]).text);
+	add(document, "sync", "events", GP_UNIT_COUNT, k->events, "%s event%s recorded",
+	    gp_format_count(k->events).text, plural(k->events));
+}
+
+static void add_unified(const struct kinds *k, struct gp_document *document)
+{
+	static const struct {
+		int kind;
+		const char *id, *where;
+	} moves[] = {{GP_UNIFIED_HTOD, "migrated-to-gpus", "to GPUs"},
+		     {GP_UNIFIED_DTOH, "migrated-to-host", "to the host"},
+		     {GP_UNIFIED_DTOD, "migrated-between-gpus", "between GPUs"}};
+	uint64_t cpu = k->unified[GP_UNIFIED_CPU_FAULT], gpu = k->unified[GP_UNIFIED_GPU_FAULT];
+
+	for (size_t i = 0; i < COUNT(moves); i++) {
+		struct gp_figure bytes = gp_format_bytes(k->unified[moves[i].kind]);
+
+		if (add(document, "unified", moves[i].id, GP_UNIT_BYTES, k->unified[moves[i].kind],
+			"%s moved %s", bytes.text, moves[i].where))
+			add_brief(document, "%s migrated %s", bytes.text, moves[i].where);
 	}
-	end(&line);
-	begin(&line, summary, "overhead");
-	if (matters(summary, kinds->overhead_ns))
-		add(&line, "%s that CUPTI and the driver say they took (%s x%s)",
-		    gp_format_ns(kinds->overhead_ns).text, gp_format_count(kinds->overheads).text,
-		    kinds->overheads > 1 ? ", of all kinds" : "");
-	end(&line);
+	add(document, "unified", "cpu-page-faults", GP_UNIT_COUNT, cpu,
+	    "%s page fault%s of the CPU", gp_format_count(cpu).text, plural(cpu));
+	add(document, "unified", "gpu-page-faults", GP_UNIT_COUNT, gpu, "%s page fault%s of GPUs",
+	    gp_format_count(gpu).text, plural(gpu));
+	if (cpu + gpu > 0) /* in the last of the two rows */
+		add_brief(document, "%s page fault%s", gp_format_count(cpu + gpu).text,
+			  plural(cpu + gpu));
 }
 
-static bool are_any(const struct gp_summary *summary, const struct kinds *kinds)
+static void add_code(const struct gp_summary *summary, const struct kinds *k,
+		     struct gp_document *document)
 {
-	uint64_t things = kinds->events + kinds->host_functions + kinds->host_runs +
-			  kinds->graph_launches + kinds->graph_ops + kinds->host_copies +
-			  (kinds->streams > 1);
+	bool is_told = matters(summary, k->compile_ns + k->cache_ns + k->load_ns);
 
-	for (size_t i = SYNC_EVENT; i < SYNC_KINDS; i++)
-		things += kinds->syncs[i];
-	for (size_t i = 0; i < GP_UNIFIED_KINDS; i++)
-		things += kinds->unified[i];
-	return things > 0 || have_queues(kinds) || matters(summary, kinds->overhead_ns) ||
-	       matters(summary, kinds->compile_ns + kinds->cache_ns + kinds->load_ns);
+	if (add(document, "module", "compiling", GP_UNIT_NS, is_told ? k->compile_ns : 0,
+		"%s compiling (%s x)", gp_format_ns(k->compile_ns).text,
+		gp_format_count(k->compiled).text) &&
+	    matters(summary, k->compile_ns))
+		add_brief(document, "%s compiling", gp_format_ns(k->compile_ns).text);
+	add(document, "module", "compiler-cache", GP_UNIT_NS, is_told ? k->cache_ns : 0,
+	    "%s in the compiler's cache", gp_format_ns(k->cache_ns).text);
+	if (add(document, "module", "loading", GP_UNIT_NS, is_told ? k->load_ns : 0,
+		"%s loading modules and functions (%s x)", gp_format_ns(k->load_ns).text,
+		gp_format_count(k->loaded).text) &&
+	    matters(summary, k->load_ns))
+		add_brief(document, "%s loading code", gp_format_ns(k->load_ns).text);
+	if (add(document, "overhead", "overhead", GP_UNIT_NS,
+		matters(summary, k->overhead_ns) ? k->overhead_ns : 0,
+		"%s that CUPTI and the driver say they took (%s x%s)",
+		gp_format_ns(k->overhead_ns).text, gp_format_count(k->overheads).text,
+		k->overheads > 1 ? ", of all kinds" : ""))
+		add_brief(document, "%s overhead by CUPTI and the driver",
+			  gp_format_ns(k->overhead_ns).text);
 }
 
-/* ---- all in one line ---- */
-
-static struct gp_figure late_of(const struct kinds *kinds)
+static int count_all(const struct gp_summary *summary, struct kinds *kinds)
 {
-	struct gp_figure figure;
-
-	snprintf(figure.text, sizeof(figure.text), "%.12s of %.12s",
-		 gp_format_count(kinds->late).text, gp_format_count(kinds->launched).text);
-	return figure;
-}
-
-/*
- * Of each kind what it comes to; what the host waited, compiled and the like is told where it
- * matters.
- */
-static void print_in_brief(const struct gp_summary *summary, const struct kinds *kinds)
-{
-	const uint64_t *unified = kinds->unified;
-	uint64_t faults = unified[GP_UNIFIED_CPU_FAULT] + unified[GP_UNIFIED_GPU_FAULT];
-	const struct {
-		uint64_t count;
-		struct gp_figure figure;
-		const char *meaning, *one; /* NULL = the same of one */
-	} pieces[] = {
-		{kinds->streams > 1 ? kinds->streams : 0, gp_format_count(kinds->streams),
-		 "streams", "stream"},
-		{kinds->host_functions, gp_format_count(kinds->host_functions), "host functions",
-		 "host function"},
-		{kinds->graph_launches, gp_format_count(kinds->graph_launches), "graph launches",
-		 "graph launch"},
-		{kinds->graph_ops, gp_format_count(kinds->graph_ops), "operations of graphs",
-		 "operation of graphs"},
-		{have_queues(kinds) ? kinds->late : 0, late_of(kinds),
-		 "operations found their stream idle", NULL},
-		{kinds->blocked_ns, gp_format_ns(kinds->blocked_ns), "in full queues", NULL},
-		{kinds->host_copies, gp_format_count(kinds->host_copies),
-		 "copies from host to host, no work of a GPU",
-		 "copy from host to host, no work of a GPU"},
-		{matters(summary, kinds->sync_ns), gp_format_ns(kinds->sync_ns),
-		 "in synchronization", NULL},
-		{unified[GP_UNIFIED_HTOD], gp_format_bytes(unified[GP_UNIFIED_HTOD]),
-		 "migrated to GPUs", NULL},
-		{unified[GP_UNIFIED_DTOH], gp_format_bytes(unified[GP_UNIFIED_DTOH]),
-		 "migrated to the host", NULL},
-		{unified[GP_UNIFIED_DTOD], gp_format_bytes(unified[GP_UNIFIED_DTOD]),
-		 "migrated between GPUs", NULL},
-		{faults, gp_format_count(faults), "page faults", "page fault"},
-		{matters(summary, kinds->compile_ns), gp_format_ns(kinds->compile_ns), "compiling",
-		 NULL},
-		{matters(summary, kinds->load_ns), gp_format_ns(kinds->load_ns), "loading code",
-		 NULL},
-		{matters(summary, kinds->overhead_ns), gp_format_ns(kinds->overhead_ns),
-		 "overhead by CUPTI and the driver", NULL},
-	};
-	struct gp_paragraph paragraph = {.out = summary->out,
-					 .columns = gp_summary_columns(summary),
-					 .lead = "besides: ",
-					 .separator = ","};
-	char text[96];
-
-	for (size_t i = 0; i < COUNT(pieces); i++)
-		if (pieces[i].count > 0) {
-			snprintf(text, sizeof(text), "%s %s", pieces[i].figure.text,
-				 pieces[i].count == 1 && pieces[i].one ? pieces[i].one
-								       : pieces[i].meaning);
-			gp_paragraph_add(&paragraph, text);
-		}
-	gp_paragraph_end(&paragraph);
-}
-
-int gp_summary_print_more(const struct gp_summary *summary)
-{
-	struct kinds kinds = {0};
 	struct gp_tally seen = {0};
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < summary->model_count; i++) {
-		result = count_queues(&kinds, summary->models[i]);
-		count_syncs(&kinds, summary->models[i]);
-		count_calls(&kinds, summary->models[i]);
-		count_ops(&kinds, &seen, summary->models[i], i);
-		count_host_functions(&kinds, summary->models[i]);
-		count_unified(&kinds, summary->models[i]);
-		count_code(&kinds, summary->models[i]);
+		result = count_queues(kinds, summary->models[i]);
+		count_syncs(kinds, summary->models[i]);
+		count_calls(kinds, summary->models[i]);
+		count_ops(kinds, &seen, summary->models[i], i);
+		count_host_functions(kinds, summary->models[i]);
+		count_unified(kinds, summary->models[i]);
+		count_code(kinds, summary->models[i]);
 	}
 	if (result == 0)
 		result = seen.error;
 	gp_tally_free(&seen);
-	if (result < 0 || !are_any(summary, &kinds))
+	return result;
+}
+
+int gp_summary_add_more(const struct gp_summary *summary, struct gp_document *document)
+{
+	struct kinds kinds = {0};
+	int result = count_all(summary, &kinds);
+
+	gp_document_add_section(document, "more");
+	if (result < 0)
 		return result;
-	if (summary->options->brief) {
-		print_in_brief(summary, &kinds);
-		return 0;
+	add_places(&kinds, document);
+	add_graphs(&kinds, document);
+	add_queues(&kinds, document);
+	if (add(document, "copy", "host-copies", GP_UNIT_COUNT, kinds.host_copies,
+		"%s from host to host took %s, on the host: they are no work of a GPU",
+		gp_format_count(kinds.host_copies).text, gp_format_ns(kinds.host_copy_ns).text))
+		add_brief(document, "%s cop%s from host to host, no work of a GPU",
+			  gp_format_count(kinds.host_copies).text,
+			  kinds.host_copies == 1 ? "y" : "ies");
+	add_waits(summary, &kinds, document);
+	add_unified(&kinds, document);
+	add_code(summary, &kinds, document);
+	return document->error;
+}
+
+/* ---- the lines ---- */
+
+/* One line: a field of the rows of a table (NULL = of all). */
+static void print_line(const struct gp_summary *summary, const struct gp_section *rows,
+		       const char *lead, const char *table, const char *field)
+{
+	struct gp_paragraph line = {.out = summary->out,
+				    .columns = gp_summary_columns(summary),
+				    .lead = lead,
+				    .separator = ","};
+
+	for (uint32_t i = 0; i < rows->count; i++) {
+		const char *text = gp_fields_text(&rows->rows[i], field);
+
+		if (*text &&
+		    (!table || strcmp(gp_fields_text(&rows->rows[i], "table"), table) == 0))
+			gp_paragraph_add(&line, text);
 	}
+	gp_paragraph_end(&line);
+}
+
+static void print_tables(const struct gp_summary *summary, const struct gp_section *rows)
+{
+	static const char *const tables[] = {"stream", "queue",   "copy",   "sync",
+					     "graph",  "unified", "module", "overhead"};
+	char lead[16];
+
 	fputs("\nMore (`gpuprof summary --by WORD FILE` has a table for each of these words)\n",
 	      summary->out);
-	print_places(summary, &kinds);
-	print_queues(summary, &kinds);
-	print_host_copies(summary, &kinds);
-	print_syncs(summary, &kinds);
-	print_graphs(summary, &kinds);
-	print_unified(summary, &kinds);
-	print_code(summary, &kinds);
-	return 0;
+	for (size_t i = 0; i < COUNT(tables); i++) {
+		snprintf(lead, sizeof(lead), "%-9s ", tables[i]);
+		print_line(summary, rows, lead, tables[i], "text");
+	}
+}
+
+int gp_summary_print_more(const struct gp_summary *summary)
+{
+	struct gp_document document = {0};
+	int result = gp_summary_add_more(summary, &document);
+	const struct gp_section *rows = gp_document_section(&document, "more");
+
+	if (result == 0 && rows->count > 0 && summary->options->brief)
+		print_line(summary, rows, "besides: ", NULL, "brief");
+	else if (result == 0 && rows->count > 0)
+		print_tables(summary, rows);
+	gp_document_free(&document);
+	return result;
 }

@@ -102,8 +102,9 @@ void gp_summary_free_ranges(struct gp_summary_ranges *ranges);
 /* Those that were gathered, by GPU time, if there are any. */
 int gp_summary_print_ranges(const struct gp_summary *summary);
 
-/* What else there is: a line on each other kind of thing that the program did. */
+/* A line on each other kind of thing that the program did.  As data: a section "more". */
 int gp_summary_print_more(const struct gp_summary *summary);
+int gp_summary_add_more(const struct gp_summary *summary, struct gp_document *document);
 
 int gp_summary_print_memory(const struct gp_summary *summary);
 

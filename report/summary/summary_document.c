@@ -167,7 +167,9 @@ static int describe_used(const struct gp_summary *summary, struct gp_document *d
 	for (size_t i = 0; i < summary->memory.row_count; i++)
 		add_memory_row(summary, &summary->memory.rows[i], document);
 	result = gp_summary_add_left(summary, document);
-	return result == 0 ? gp_summary_add_outliers(summary, document) : result;
+	if (result == 0)
+		result = gp_summary_add_outliers(summary, document);
+	return result == 0 ? gp_summary_add_more(summary, document) : result;
 }
 
 static void add_last_part(const struct gp_model *model, struct gp_document *document)

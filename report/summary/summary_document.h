@@ -3,7 +3,7 @@
  *
  * Facts: span_ns and what the program did in it.  Sections: devices by number; states, how long a
  * device was in each: what ran at the same time (the sum of 1 computing, 2 communicating and
- * 4 copying), or why it was idle; memory by kind; left, what was never freed; outliers; incomplete.
+ * 4 copying), or why it was idle; memory by kind; left, what was never freed; outliers; more; incomplete.
  */
 #ifndef REPORT_SUMMARY_SUMMARY_DOCUMENT_H
 #define REPORT_SUMMARY_SUMMARY_DOCUMENT_H

@@ -449,19 +449,12 @@ void gp_advice_print_brief(FILE *out, const struct gp_advice *advice, size_t lim
 int gp_advice_print_json(FILE *out, const struct gp_advice *advice)
 {
 	struct gp_document document = {0};
-	struct gp_json json;
-	int result = gp_json_open(&json, out), closed;
+	int result;
 
-	if (result < 0)
-		return result;
 	gp_advice_describe(advice, &document);
-	gp_json_text(&json, "{");
-	gp_document_write_json(&document, &json);
-	gp_json_text(&json, "}\n");
-	result = document.error;
+	result = gp_document_write(&document, out);
 	gp_document_free(&document);
-	closed = gp_json_close(&json);
-	return result < 0 ? result : closed;
+	return result;
 }
 
 /* ---- rules ---- */

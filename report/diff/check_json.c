@@ -1,200 +1,131 @@
 /* A check as JSON. */
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "report/diff/check_report.h"
 #include "report/diff/check_words.h"
-#include "report/document/table_writer.h"
-#include "report/base/text/utf8.h"
+#include "report/document/document.h"
 
-/* jansson takes valid UTF-8 alone. */
-static json_t *text_of(const char *text)
-{
-	char *repaired = gp_utf8_repair(text);
-	json_t *value = repaired ? json_string(repaired) : NULL;
-
-	free(repaired);
-	return value;
-}
-
-/* Whole numbers without a fraction; null for what is not known or has no bound. */
-static json_t *number_of(double value)
+/* Not known, or without a bound: null. */
+static void add_number(struct gp_document *document, const char *id, double value)
 {
 	if (!isfinite(value))
-		return json_null();
-	return value == floor(value) && fabs(value) < 0x1p53 ? json_integer((json_int_t)value)
-							     : json_real(value);
+		gp_document_add_unknown(document, id);
+	else if (value == floor(value) && value >= 0 && value < 0x1p53)
+		gp_document_add_number(document, id, GP_UNIT_NUMBER, (uint64_t)value);
+	else
+		gp_document_add(document, id, GP_UNIT_REAL, gp_value_real(value));
 }
 
-static int set_tests(json_t *object, const struct gp_finding *finding)
+/* How many runs would tell; runs 0: no number of them. */
+static void add_needed(struct gp_document *document, uint32_t runs, uint32_t baseline)
 {
-	return json_object_set_new(object, "change_above", number_of(finding->low)) |
-	       json_object_set_new(object, "change_below", number_of(finding->high)) |
-	       json_object_set_new(object, "chance", number_of(finding->chance)) |
-	       json_object_set_new(object, "runs_needed",
-				   finding->runs_needed ? json_integer(finding->runs_needed)
-							: json_null()) |
-	       json_object_set_new(object, "baseline_runs_needed",
-				   finding->runs_needed ? json_integer(finding->baseline_needed)
-							: json_null());
+	add_number(document, "runs_needed", runs > 0 ? runs : NAN);
+	add_number(document, "baseline_runs_needed", runs > 0 ? baseline : NAN);
 }
 
-static int set_metric(json_t *object, const char *name)
+static void add_kernel(struct gp_document *document, const struct gp_check_report *report,
+		       const char *kernel)
 {
-	return json_object_set_new(object, "metric", json_string(name));
+	gp_document_add_text(document, "kernel", gp_names_full(report->names, kernel));
+	gp_document_add_text(document, "mangled", kernel);
 }
 
-static int set_kernel(json_t *object, const struct gp_check_report *report, const char *kernel)
+static void add_finding(struct gp_document *document, const struct gp_check_report *report,
+			const struct gp_finding *finding)
 {
-	return json_object_set_new(object, "kernel",
-				   text_of(gp_names_full(report->names, kernel))) |
-	       json_object_set_new(object, "mangled", text_of(kernel));
-}
-
-static json_t *finding_of(const struct gp_check_report *report, const struct gp_finding *finding)
-{
-	json_t *object = json_object();
 	char reason[512];
-	int failed;
 
 	gp_check_reason(report, finding, reason, sizeof(reason));
-	failed = set_metric(object,
-			    finding->kernel ? "kernel" : gp_metric_rows[finding->metric].name) |
-		 json_object_set_new(object, "unit", json_string(gp_unit_name(finding->unit))) |
-		 json_object_set_new(object, "verdict",
-				     json_string(gp_verdict_name(finding->verdict))) |
-		 json_object_set_new(object, "improved", json_boolean(finding->improved)) |
-		 json_object_set_new(object, "exact", json_boolean(finding->exact)) |
-		 json_object_set_new(object, "baseline", number_of(finding->baseline)) |
-		 json_object_set_new(object, "now", number_of(finding->now)) |
-		 json_object_set_new(object, "tolerated", number_of(finding->margin)) |
-		 json_object_set_new(object, "reason", text_of(reason));
+	gp_document_add_row(document);
+	gp_document_add_text(document, "metric",
+			     finding->kernel ? "kernel" : gp_metric_rows[finding->metric].name);
+	gp_document_add_text(document, "unit", gp_unit_name(finding->unit));
+	gp_document_add_text(document, "verdict", gp_verdict_name(finding->verdict));
+	gp_document_add_flag(document, "improved", finding->improved);
+	gp_document_add_flag(document, "exact", finding->exact);
+	add_number(document, "baseline", finding->baseline);
+	add_number(document, "now", finding->now);
+	add_number(document, "tolerated", finding->margin);
+	gp_document_add_text(document, "reason", reason);
 	if (finding->kernel)
-		failed |= set_kernel(object, report, finding->kernel);
-	if (!finding->exact)
-		failed |= set_tests(object, finding);
-	if (failed == 0)
-		return object;
-	json_decref(object);
-	return NULL;
+		add_kernel(document, report, finding->kernel);
+	if (finding->exact)
+		return;
+	add_number(document, "change_above", finding->low);
+	add_number(document, "change_below", finding->high);
+	add_number(document, "chance", finding->chance);
+	add_needed(document, finding->runs_needed, finding->baseline_needed);
 }
 
-static json_t *findings_of(const struct gp_check_report *report)
-{
-	json_t *array = json_array();
-	int failed = 0;
-
-	for (uint32_t i = 0; i < report->check->count; i++)
-		failed |= json_array_append_new(array,
-						finding_of(report, &report->check->findings[i]));
-	if (failed == 0)
-		return array;
-	json_decref(array);
-	return NULL;
-}
-
-static json_t *not_judged_of(const struct gp_check_report *report)
+static void add_not_judged(struct gp_document *document, const struct gp_check_report *report)
 {
 	const struct gp_check *check = report->check;
-	json_t *array = json_array();
-	int failed = 0;
 
-	for (uint32_t i = 0; i < check->off_count + check->kernels_off_count; i++) {
-		json_t *object = json_object();
-
-		if (i < check->off_count)
-			failed |= set_metric(object, gp_metric_rows[check->off[i]].name);
-		else
-			failed |= set_metric(object, "kernel") |
-				  set_kernel(object, report,
-					     check->kernels_off[i - check->off_count]);
-		failed |= json_array_append_new(array, object);
+	gp_document_add_section(document, "not_judged");
+	for (uint32_t i = 0; i < check->off_count; i++) {
+		gp_document_add_row(document);
+		gp_document_add_text(document, "metric", gp_metric_rows[check->off[i]].name);
 	}
-	if (failed == 0)
-		return array;
-	json_decref(array);
-	return NULL;
+	for (uint32_t i = 0; i < check->kernels_off_count; i++) {
+		gp_document_add_row(document);
+		gp_document_add_text(document, "metric", "kernel");
+		add_kernel(document, report, check->kernels_off[i]);
+	}
 }
 
-static json_t *kernels_of(const struct gp_check_report *report, const char **names, uint32_t count)
+static void add_kernels(struct gp_document *document, const struct gp_check_report *report,
+			const char *id, const char **names, uint32_t count)
 {
-	json_t *array = json_array();
-	int failed = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		failed |= json_array_append_new(array,
-						text_of(gp_names_full(report->names, names[i])));
-	if (failed == 0)
-		return array;
-	json_decref(array);
-	return NULL;
+	gp_document_add_section(document, id);
+	for (uint32_t i = 0; i < count; i++) {
+		gp_document_add_row(document);
+		gp_document_add_text(document, "", gp_names_full(report->names, names[i]));
+	}
 }
 
-static json_t *partial_of(const struct gp_check_report *report)
+static void add_partial(struct gp_document *document, const struct gp_run_set *now)
 {
-	json_t *array = json_array();
-	int failed = 0;
-
-	for (uint32_t i = 0; i < report->now->count; i++) {
-		const struct gp_run_figures *run = &report->now->runs[i];
-		json_t *object;
-
-		if (!run->partial)
+	gp_document_add_section(document, "partial");
+	for (uint32_t i = 0; i < now->count; i++) {
+		if (!now->runs[i].partial)
 			continue;
-		object = json_object();
-		failed |= json_object_set_new(object, "run", text_of(run->name)) |
-			  json_object_set_new(object, "reason", text_of(run->partial)) |
-			  json_array_append_new(array, object);
+		gp_document_add_row(document);
+		gp_document_add_text(document, "run", now->runs[i].name);
+		gp_document_add_text(document, "reason", now->runs[i].partial);
 	}
-	if (failed == 0)
-		return array;
-	json_decref(array);
-	return NULL;
 }
 
-static json_t *notes_of(const struct gp_check_report *report)
+static void describe(struct gp_document *document, const struct gp_check_report *report)
 {
-	json_t *array = json_array();
-	int failed = 0;
+	const struct gp_check *check = report->check;
 
-	for (uint32_t i = 0; i < report->note_count; i++)
-		failed |= json_array_append_new(array, text_of(report->notes[i]));
-	if (failed == 0)
-		return array;
-	json_decref(array);
-	return NULL;
+	gp_document_add_number(document, "gpuprof_check", GP_UNIT_NUMBER, 1);
+	gp_document_add_text(document, "verdict", gp_verdict_name(check->verdict));
+	gp_document_add_number(document, "runs", GP_UNIT_COUNT, check->runs);
+	gp_document_add_number(document, "baseline_runs", GP_UNIT_COUNT, check->baseline_runs);
+	add_needed(document, check->runs_needed, check->baseline_needed);
+	add_partial(document, report->now);
+	gp_document_add_section(document, "notes");
+	for (uint32_t i = 0; i < report->note_count; i++) {
+		gp_document_add_row(document);
+		gp_document_add_text(document, "", report->notes[i]);
+	}
+	add_not_judged(document, report);
+	add_kernels(document, report, "new_kernels", check->new_kernels, check->new_count);
+	add_kernels(document, report, "gone_kernels", check->gone_kernels, check->gone_count);
+	gp_document_add_section(document, "findings");
+	for (uint32_t i = 0; i < check->count; i++)
+		add_finding(document, report, &check->findings[i]);
 }
 
 int gp_check_report_json(FILE *out, const struct gp_check_report *report)
 {
-	const struct gp_check *check = report->check;
-	json_t *root = json_object();
-	int failed =
-		json_object_set_new(root, "gpuprof_check", json_integer(1)) |
-		json_object_set_new(root, "verdict", json_string(gp_verdict_name(check->verdict))) |
-		json_object_set_new(root, "runs", json_integer(check->runs)) |
-		json_object_set_new(root, "baseline_runs", json_integer(check->baseline_runs)) |
-		json_object_set_new(root, "runs_needed",
-				    check->runs_needed ? json_integer(check->runs_needed)
-						       : json_null()) |
-		json_object_set_new(root, "baseline_runs_needed",
-				    check->runs_needed ? json_integer(check->baseline_needed)
-						       : json_null()) |
-		json_object_set_new(root, "partial", partial_of(report)) |
-		json_object_set_new(root, "notes", notes_of(report)) |
-		json_object_set_new(root, "not_judged", not_judged_of(report)) |
-		json_object_set_new(root, "new_kernels",
-				    kernels_of(report, check->new_kernels, check->new_count)) |
-		json_object_set_new(root, "gone_kernels",
-				    kernels_of(report, check->gone_kernels, check->gone_count)) |
-		json_object_set_new(root, "findings", findings_of(report));
+	struct gp_document document = {0};
+	int result;
 
-	if (failed == 0)
-		failed = json_dumpf(root, out, JSON_INDENT(1)) != 0 || fputc('\n', out) == EOF;
-	json_decref(root);
-	if (failed != 0)
-		return ferror(out) ? -EIO : -ENOMEM;
-	return 0;
+	describe(&document, report);
+	result = gp_document_write(&document, out);
+	gp_document_free(&document);
+	return result;
 }

@@ -27,11 +27,8 @@ void gp_finding_mend(struct gp_finding *finding, const char *format, ...)
 /* Paths, variables and what other programs say may hold anything. */
 static void put(FILE *out, const char *text)
 {
-	char *escaped = gp_text_escape(text);
-
-	fputs(escaped ? escaped : "(no memory)", out);
+	gp_text_print(out, text);
 	fputc('\n', out);
-	free(escaped);
 }
 
 void gp_finding_print(const struct gp_finding *finding, const char *name, FILE *out)

@@ -68,18 +68,30 @@ static struct gp_fields *last_fields(struct gp_document *document)
 					     : &document->facts;
 }
 
-void gp_document_add(struct gp_document *document, const char *id, enum gp_unit unit,
-		     struct gp_value value)
+static void add(struct gp_document *document, const char *id, enum gp_unit unit,
+		struct gp_value value)
 {
 	struct gp_fields *fields = last_fields(document);
 
-	if (value.kind == GP_VALUE_NONE || !grow(document, &fields->fields, &fields->capacity,
-						 fields->count, sizeof(*fields->fields)))
+	if (!grow(document, &fields->fields, &fields->capacity, fields->count,
+		  sizeof(*fields->fields)))
 		return;
 	if (value.kind == GP_VALUE_TEXT && !(value.text = strdup(value.text)))
 		document->error = -ENOMEM;
 	else
 		fields->fields[fields->count++] = (struct gp_document_field){id, unit, value};
+}
+
+void gp_document_add(struct gp_document *document, const char *id, enum gp_unit unit,
+		     struct gp_value value)
+{
+	if (value.kind != GP_VALUE_NONE)
+		add(document, id, unit, value);
+}
+
+void gp_document_add_unknown(struct gp_document *document, const char *id)
+{
+	add(document, id, GP_UNIT_NUMBER, gp_value_none());
 }
 
 void gp_document_add_number(struct gp_document *document, const char *id, enum gp_unit unit,

@@ -7,6 +7,8 @@
  * is the field "text", without line breaks: where a line ends, its renderer decides.  The command
  * that says more is the field "command".
  *
+ * A row of one field with the id "" is that value alone.
+ *
  * A document is built from front to back and holds copies of all texts.
  */
 #ifndef REPORT_DOCUMENT_DOCUMENT_H
@@ -60,6 +62,9 @@ void gp_document_add_number(struct gp_document *document, const char *id, enum g
 			    uint64_t number);
 void gp_document_add_flag(struct gp_document *document, const char *id, bool is_so);
 
+/* A number that is not known. */
+void gp_document_add_unknown(struct gp_document *document, const char *id);
+
 /* NULL adds nothing. */
 void gp_document_add_text(struct gp_document *document, const char *id, const char *text);
 __attribute__((format(printf, 3, 4))) void
@@ -79,6 +84,9 @@ const char *gp_fields_text(const struct gp_fields *fields, const char *id);
 
 /* "FACT": value, ..., "SECTION": [{"FIELD": value, ...}, ...], ...: an object without its braces. */
 void gp_document_write_json(const struct gp_document *document, struct gp_json *json);
+
+/* The same with its braces.  Returns 0, -ENOMEM, -EIO or the error of the document. */
+int gp_document_write(const struct gp_document *document, FILE *out);
 
 /* The sentences of a section, NULL = none, each on lines of its own, with their commands. */
 void gp_document_print_text(const struct gp_section *section, size_t columns, FILE *out);

@@ -12,15 +12,18 @@
 
 static void write_value(const struct gp_document_field *field, struct gp_json *json)
 {
-	char ratio[32];
+	char digits[32];
 
-	if (field->value.kind == GP_VALUE_TEXT) {
+	if (field->value.kind == GP_VALUE_NONE) {
+		gp_json_text(json, "null");
+	} else if (field->value.kind == GP_VALUE_TEXT) {
 		gp_json_string(json, field->value.text, strlen(field->value.text));
 	} else if (field->unit == GP_UNIT_FLAG) {
 		gp_json_text(json, field->value.whole ? "true" : "false");
-	} else if (field->unit == GP_UNIT_RATIO) {
-		snprintf(ratio, sizeof(ratio), "%.6f", field->value.real);
-		gp_json_text(json, ratio);
+	} else if (field->unit == GP_UNIT_RATIO || field->unit == GP_UNIT_REAL) {
+		snprintf(digits, sizeof(digits), field->unit == GP_UNIT_RATIO ? "%.6f" : "%.17g",
+			 field->value.real);
+		gp_json_text(json, digits);
 	} else {
 		gp_json_text(json, gp_value_number(&field->value).text);
 	}
@@ -36,15 +39,25 @@ static void write_fields(const struct gp_fields *fields, struct gp_json *json)
 	}
 }
 
+static void write_row(const struct gp_fields *row, struct gp_json *json)
+{
+	if (row->count == 1 && *row->fields[0].id == '\0') {
+		write_value(&row->fields[0], json);
+		return;
+	}
+	gp_json_text(json, "{");
+	write_fields(row, json);
+	gp_json_text(json, "}");
+}
+
 static void write_section(const struct gp_section *section, struct gp_json *json)
 {
 	gp_json_text(json, "\"");
 	gp_json_text(json, section->id);
 	gp_json_text(json, "\": [");
 	for (uint32_t i = 0; i < section->count; i++) {
-		gp_json_text(json, i > 0 ? ",\n{" : "\n{");
-		write_fields(&section->rows[i], json);
-		gp_json_text(json, "}");
+		gp_json_text(json, i > 0 ? ",\n" : "\n");
+		write_row(&section->rows[i], json);
 	}
 	gp_json_text(json, "]");
 }
@@ -56,6 +69,20 @@ void gp_document_write_json(const struct gp_document *document, struct gp_json *
 		gp_json_text(json, i > 0 || document->facts.count > 0 ? ", " : "");
 		write_section(&document->sections[i], json);
 	}
+}
+
+int gp_document_write(const struct gp_document *document, FILE *out)
+{
+	struct gp_json json;
+	int result = gp_json_open(&json, out);
+
+	if (result < 0)
+		return result;
+	gp_json_text(&json, "{");
+	gp_document_write_json(document, &json);
+	gp_json_text(&json, "}\n");
+	result = gp_json_close(&json);
+	return document->error < 0 ? document->error : result;
 }
 
 /* ---- text ---- */

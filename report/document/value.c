@@ -14,7 +14,7 @@ static const char *const unit_names[GP_UNITS] = {
 	[GP_UNIT_NS] = "ns",          [GP_UNIT_BYTES] = "bytes",   [GP_UNIT_PERCENT] = "percent",
 	[GP_UNIT_CHANGE] = "percent", [GP_UNIT_GB_PER_S] = "GB/s", [GP_UNIT_ADDRESS] = "address",
 	[GP_UNIT_MOMENT] = "ns",      [GP_UNIT_OFFSET] = "ns",     [GP_UNIT_RATIO] = "ratio",
-	[GP_UNIT_FLAG] = "flag",
+	[GP_UNIT_FLAG] = "flag",      [GP_UNIT_REAL] = "number",
 };
 
 const char *gp_unit_name(enum gp_unit unit)

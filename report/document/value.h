@@ -23,6 +23,7 @@ enum gp_unit {
 	GP_UNIT_GB_PER_S, /* 10^9 bytes per second */
 	GP_UNIT_ADDRESS,
 	GP_UNIT_RATIO, /* a part of 1, to a millionth */
+	GP_UNIT_REAL,  /* with all of its digits */
 	GP_UNIT_FLAG,  /* whether it is so: 1 or 0 */
 	GP_UNITS
 };

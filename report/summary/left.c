@@ -151,18 +151,16 @@ static void print_place(FILE *out, const struct gp_memory_sites *found,
 {
 	struct gp_call_site site = gp_call_sites_at(found->sites, row->site);
 	size_t apart = gp_call_sites_tell_apart(found->sites, row->site);
-	char *place = gp_text_escape(site.place), *caller = strndup(site.callers, apart);
-	char *fitted = place ? gp_text_fit(place, PLACE_COLUMNS) : NULL;
-	char *escaped = caller ? gp_text_escape(caller) : NULL;
-	char *fitted_caller = escaped ? fit_callers(escaped) : NULL;
+	char *caller = strndup(site.callers, apart), *escaped, *fitted;
 
-	fprintf(out, " at %s%s%s", fitted ? fitted : "(no memory)",
-		apart > 0 ? GP_SITE_SEPARATOR : "", fitted_caller ? fitted_caller : "(no memory)");
-	free(fitted_caller);
+	fputs(" at ", out);
+	gp_text_print_fit(out, site.place, PLACE_COLUMNS);
+	escaped = caller ? gp_text_escape(caller) : NULL;
+	fitted = escaped ? fit_callers(escaped) : NULL;
+	fprintf(out, "%s%s", apart > 0 ? GP_SITE_SEPARATOR : "", fitted ? fitted : "(no memory)");
+	free(fitted);
 	free(escaped);
 	free(caller);
-	free(fitted);
-	free(place);
 }
 
 /*

@@ -4,49 +4,23 @@
  */
 #include "report/summary/part.h"
 
-#include <stdlib.h>
-
 #include "report/analysis/device/outliers.h"
 #include "report/model/build/bad_timestamps.h"
 #include "report/base/text/format.h"
-#include "report/symbols/names.h"
 #include "report/model/recorded.h"
-#include "report/base/text/text.h"
-
-#define NAME_COLUMNS 48
-
-/* What it is called: for free(); NULL if there is no memory. */
-static char *name_of(const struct gp_model *model, const struct gp_op *op)
-{
-	char label[GP_ACTIVITY_LABEL_BYTES];
-	struct gp_names *names = gp_names_new();
-	char *escaped = NULL, *fitted;
-
-	gp_activity_label(label, op);
-	if (op->kind != GP_OP_KERNEL)
-		escaped = gp_text_escape(label);
-	else if (names)
-		escaped = gp_text_escape(gp_names_short(names, gp_model_kernel_name(model, op)));
-	fitted = escaped ? gp_text_fit(escaped, NAME_COLUMNS) : NULL;
-	free(escaped);
-	gp_names_free(names);
-	return fitted;
-}
 
 /* "the first of 20 step", "one of 323 [memcpy DtoD] (1B)" */
 static void print_which(FILE *out, const struct gp_outlier *lone, const struct gp_model *model)
 {
-	char *name = name_of(model, lone->op);
-
 	if (lone->like == 1)
 		fputs("the only", out);
 	else
 		fprintf(out, "%s of %s", lone->is_first ? "the first" : "one",
 			gp_format_count(lone->like).text);
-	fprintf(out, " %s", name ? name : "(no memory)");
+	fputs(" ", out);
+	gp_summary_print_op(out, model, lone->op);
 	if (lone->op->kind != GP_OP_KERNEL)
 		fprintf(out, " (%s)", gp_format_bytes(lone->op->bytes).text);
-	free(name);
 }
 
 /*

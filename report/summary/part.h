@@ -155,6 +155,9 @@ int gp_summary_print_busy(const struct gp_summary *summary);
  */
 void gp_summary_print_where(const struct gp_summary *summary, size_t device, bool all_known);
 
+/* What an operation is called, in at most 48 columns. */
+void gp_summary_print_op(FILE *out, const struct gp_model *model, const struct gp_op *op);
+
 /* With what its time ends. */
 enum gp_span_end {
 	GP_SPAN_ENDS_WITH_CALL,

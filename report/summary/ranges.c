@@ -323,34 +323,31 @@ static int print_rows(const struct gp_summary *summary, const struct gp_summary_
 }
 
 /* The first of them alone. */
-static int print_line(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
+static void print_line(const struct gp_summary *summary, const struct gp_summary_ranges *rows)
 {
 	const struct row *first = &rows->rows[0];
-	char *escaped = gp_text_escape(first->key), *longest = NULL;
-	char *fitted = escaped ? gp_text_fit(escaped, NAME_COLUMNS) : NULL;
+	FILE *out = summary->out;
 
-	if (fitted)
-		fprintf(summary->out, "\nRanges: %s; with most GPU time: %s, %s in %s",
-			gp_format_count(rows->ranges).text, fitted,
-			gp_format_ns(first->gpu_ns).text, gp_format_count(first->count).text);
-	if (fitted && first->longest) {
-		longest = gp_text_escape(first->longest);
-		fprintf(summary->out, ";\n  they take %s (median), longest %s (%.*s)",
+	fprintf(out, "\nRanges: %s; with most GPU time: ", gp_format_count(rows->ranges).text);
+	gp_text_print_fit(out, first->key, NAME_COLUMNS);
+	fprintf(out, ", %s in %s", gp_format_ns(first->gpu_ns).text,
+		gp_format_count(first->count).text);
+	if (first->longest) {
+		fprintf(out, ";\n  they take %s (median), longest %s (",
 			gp_format_ns((uint64_t)first->median_ns).text,
-			gp_format_ns(first->longest_ns).text, NAME_COLUMNS / 2,
-			longest ? longest : "");
+			gp_format_ns(first->longest_ns).text);
+		gp_text_print_fit(out, first->longest, NAME_COLUMNS / 2);
+		fputs(")", out);
 	}
-	fputs("\n", summary->out);
-	free(longest);
-	free(escaped);
-	free(fitted);
-	return fitted ? 0 : -ENOMEM;
+	fputs("\n", out);
 }
 
 int gp_summary_print_ranges(const struct gp_summary *summary)
 {
 	if (summary->ranges->count == 0)
 		return 0;
-	return summary->rows.ranges_in_a_line ? print_line(summary, summary->ranges)
-					      : print_rows(summary, summary->ranges);
+	if (!summary->rows.ranges_in_a_line)
+		return print_rows(summary, summary->ranges);
+	print_line(summary, summary->ranges);
+	return 0;
 }

@@ -267,13 +267,11 @@ static void print_unclean(const struct gp_summary *summary, const struct gp_mode
 /* Of so many processes. */
 static void print_note(FILE *out, const char *text, size_t count)
 {
-	char *note = gp_text_escape(text);
-
-	fprintf(out, "  note: %s", note ? note : "(no memory)");
+	fputs("  note: ", out);
+	gp_text_print(out, text);
 	if (count > 1)
 		fprintf(out, " (so of %s processes)", gp_format_count(count).text);
 	fputs("\n", out);
-	free(note);
 }
 
 void gp_summary_print_troubles(FILE *out, const struct gp_model *model)

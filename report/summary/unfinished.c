@@ -22,14 +22,6 @@ struct page {
 	struct gp_call_sites *sites;
 };
 
-static void print_escaped(FILE *out, const char *text)
-{
-	char *escaped = gp_text_escape(text);
-
-	fputs(escaped ? escaped : "(no memory)", out);
-	free(escaped);
-}
-
 static const char *label_of(const struct page *page, enum gp_unfinished_state state)
 {
 	switch (state) {
@@ -48,7 +40,7 @@ static const char *label_of(const struct page *page, enum gp_unfinished_state st
 
 static void print_name(const struct page *page, const struct gp_unfinished *row)
 {
-	print_escaped(page->out, gp_names_short(page->names, gp_unfinished_name(page->model, row)));
+	gp_text_print(page->out, gp_names_short(page->names, gp_unfinished_name(page->model, row)));
 }
 
 static void print_thread(const struct page *page, uint32_t thread_id)
@@ -56,7 +48,7 @@ static void print_thread(const struct page *page, uint32_t thread_id)
 	const char *name = gp_model_thread_name(page->model, thread_id);
 
 	fputs("; ", page->out);
-	print_escaped(page->out, *name ? name : "thread");
+	gp_text_print(page->out, *name ? name : "thread");
 	fprintf(page->out, " %u", thread_id);
 }
 
@@ -71,13 +63,13 @@ static void print_launch(const struct page *page, const struct gp_unfinished *ro
 
 	fprintf(page->out, "launched %s after the first recorded CUDA call by ",
 		gp_format_ns(call->start_ns - model->first_ns).text);
-	print_escaped(page->out, gp_model_api(model, call->api).name);
+	gp_text_print(page->out, gp_model_api(model, call->api).name);
 	if (call->stack != GP_NONE) {
 		struct gp_call_site site =
 			gp_call_sites_at(page->sites, gp_call_sites_find(page->sites, model, call));
 
 		fputs(", at ", page->out);
-		print_escaped(page->out, site.place);
+		gp_text_print(page->out, site.place);
 	}
 	print_thread(page, call->thread_id);
 	fputs("\n", page->out);
@@ -304,7 +296,7 @@ static void print_of_totals(const struct page *page)
 	const char *first = model->names[model->in_flight[0].name];
 
 	fprintf(page->out, "%*sno record of its end: ", page->indent, "");
-	print_escaped(page->out, gp_names_short(page->names, first));
+	gp_text_print(page->out, gp_names_short(page->names, first));
 	if (model->in_flight_count > 1)
 		fprintf(page->out, ", nor of %s later launch%s",
 			gp_format_count(model->in_flight_count - 1).text,

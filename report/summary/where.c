@@ -104,24 +104,23 @@ static void print_causes(FILE *out, const uint64_t state_ns[GP_STATES], size_t s
 
 /* ---- the longest gap between two operations ---- */
 
-static void print_op(const struct gp_summary *summary, struct gp_op_at at)
+void gp_summary_print_op(FILE *out, const struct gp_model *model, const struct gp_op *op)
 {
-	const struct gp_model *model = summary->models[at.model];
-	const struct gp_op *op = gp_op_of(summary->models, at);
 	struct gp_names *names = gp_names_new();
-	char label[GP_ACTIVITY_LABEL_BYTES], *escaped, *fitted;
+	char label[GP_ACTIVITY_LABEL_BYTES] = "(no memory)";
 	const char *name = label;
 
-	if (op->kind == GP_OP_KERNEL)
-		name = gp_names_short(names, gp_model_kernel_name(model, op));
-	else
+	if (op->kind != GP_OP_KERNEL)
 		gp_activity_label(label, op);
-	escaped = gp_text_escape(name);
-	fitted = escaped ? gp_text_fit(escaped, NAME_COLUMNS) : NULL;
-	fputs(fitted ? fitted : "(no memory)", summary->out);
-	free(fitted);
-	free(escaped);
+	else if (names)
+		name = gp_names_short(names, gp_model_kernel_name(model, op));
+	gp_text_print_fit(out, name, NAME_COLUMNS);
 	gp_names_free(names);
+}
+
+static void print_op(const struct gp_summary *summary, struct gp_op_at at)
+{
+	gp_summary_print_op(summary->out, summary->models[at.model], gp_op_of(summary->models, at));
 }
 
 /* Where it was launched, if that is known. */
@@ -130,18 +129,16 @@ static void print_site(const struct gp_summary *summary, struct gp_op_at at)
 	const struct gp_model *model = summary->models[at.model];
 	const struct gp_call *call = gp_model_op_cause(model, gp_op_of(summary->models, at));
 	struct gp_call_sites *sites;
-	char *place;
 
 	if (!call || call->stack == GP_NONE)
 		return;
 	sites = gp_call_sites_new();
-	place = sites ? gp_text_escape(
-				gp_call_sites_at(sites, gp_call_sites_find(sites, model, call))
-					.place)
-		      : NULL;
-	if (place)
-		fprintf(summary->out, ", at %s", place);
-	free(place);
+	if (sites) {
+		fputs(", at ", summary->out);
+		gp_text_print(
+			summary->out,
+			gp_call_sites_at(sites, gp_call_sites_find(sites, model, call)).place);
+	}
 	gp_call_sites_free(sites);
 }
 
@@ -261,14 +258,9 @@ static int find_median(const struct gp_iterations *all,
 /* By what they are told apart. */
 static void print_origin(FILE *out, const struct gp_iterations *all)
 {
-	if (all->by_range) {
-		char *name = gp_text_escape(all->name);
-
-		fprintf(out, "; by ranges %s", name ? name : "");
-		free(name);
-	} else {
-		fputs("; by operations that repeat", out);
-	}
+	fputs(all->by_range ? "; by ranges " : "; by operations that repeat", out);
+	if (all->by_range)
+		gp_text_print(out, all->name);
 }
 
 /* Its share of the time that counts, on the device of which most is known. */

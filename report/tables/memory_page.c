@@ -233,10 +233,10 @@ static void print_head(const struct page *page)
 {
 	const struct gp_model *model = page->scope.models[0];
 	const char *program = model->info[GP_INFO_PROGRAM];
-	char *escaped = gp_text_escape(program ? program : "(unknown program)");
 
-	fprintf(page->out, "gpuprof: %s, ", escaped ? escaped : "(no memory)");
-	free(escaped);
+	fputs("gpuprof: ", page->out);
+	gp_text_print(page->out, program ? program : "(unknown program)");
+	fputs(", ", page->out);
 	if (page->scope.model_count == 1)
 		fprintf(page->out, "pid %" PRIu32, model->pid);
 	else

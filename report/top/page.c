@@ -67,20 +67,11 @@ static struct gp_figure ago(const struct gp_page *page, uint64_t then_ns)
 	return figure;
 }
 
-/* A text of the program's. */
-static void put_text(FILE *out, const char *text)
-{
-	char *escaped = gp_text_escape(text);
-
-	fputs(escaped ? escaped : "?", out);
-	free(escaped);
-}
-
 static void put_thread(FILE *out, const struct gp_page *page, uint32_t id)
 {
 	const char *name = gp_live_thread_name(page->live, id);
 
-	put_text(out, *name ? name : "thread");
+	gp_text_print(out, *name ? name : "thread");
 	fprintf(out, " %u", id);
 }
 
@@ -130,7 +121,7 @@ static void print_title(FILE *out, const struct gp_page *page)
 	const char *program = page->live->info[GP_INFO_PROGRAM];
 
 	fputs("gpuprof top: ", out);
-	put_text(out, program ? program : "a program");
+	gp_text_print(out, program ? program : "a program");
 	fprintf(out, ", pid %u, %s", page->tail->pid,
 		!gp_page_is_over(page) && page->live->is_paused ? "recording is paused, running"
 								: state_of(page));
@@ -391,7 +382,7 @@ static void print_ranges_of(FILE *out, const struct gp_page *page, uint32_t thre
 		if (range->thread_id != thread_id)
 			continue;
 		fputs(lead, out);
-		put_text(out, gp_live_ranges_text(ranges, range));
+		gp_text_print(out, gp_live_ranges_text(ranges, range));
 		fprintf(out, " (%s)", gp_format_ns(since_ns(page, start_ns)).text);
 		lead = " > ";
 	}
@@ -437,7 +428,7 @@ static void print_open(FILE *out, const struct gp_page *page)
 	else
 		fprintf(out, "no record of their ends: %s launches, the first of ",
 			gp_format_count(count).text);
-	put_text(out, gp_names_short(page->names, name));
+	gp_text_print(out, gp_names_short(page->names, name));
 	fputc('\n', out);
 }
 
@@ -451,7 +442,7 @@ static void print_call(FILE *out, const struct gp_page *page, const struct gp_re
 	uint64_t start_ns = gp_live_from_ticks(page->live, call->start_ticks);
 
 	fputs("in ", out);
-	put_text(out, name ? name : "a call without a name");
+	gp_text_print(out, name ? name : "a call without a name");
 	fprintf(out, " for %s: ", gp_format_ns(since_ns(page, start_ns)).text);
 	put_thread(out, page, call->thread_id);
 	fputc('\n', out);
@@ -499,8 +490,8 @@ void gp_page_print_farewell(FILE *out, const struct gp_page *page)
 	char word[4352];
 
 	fputs("gpuprof: ", out);
-	put_text(out, program ? program : "a program");
+	gp_text_print(out, program ? program : "a program");
 	fprintf(out, ", pid %u, %s; what it did: gpuprof summary ", page->tail->pid,
 		state_of(page));
-	put_text(out, gp_shell_word(page->path, word, sizeof(word)));
+	gp_text_print(out, gp_shell_word(page->path, word, sizeof(word)));
 }

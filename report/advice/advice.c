@@ -8,19 +8,15 @@
 #include "report/base/array.h"
 #include "report/analysis/idle/busy.h"
 #include "report/base/text/format.h"
-#include "report/base/memstream.h"
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/advisor.h"
+#include "report/advice/sentence.h"
+#include "report/advice/rules/language.h"
 #include "report/advice/rules/rules.h"
 #include "report/advice/rules/untold.h"
 
 #define APIS (UINT16_MAX + 1u) /* numbers of functions */
-
-/* Of ten passes the first and the last may differ from the others. */
-#define LOOP_ITERATIONS 8u
-/* Profilers that record a few steps of a loop stand for all of them. */
-#define SAMPLE_ITERATIONS 3u
 
 /*
  * What is particular comes before what is general: each explains the idle times that it is about,
@@ -95,7 +91,7 @@ static int note_loop(struct gp_advisor *advisor, size_t process)
 	int result;
 
 	if (iterations->count <
-	    (gp_recorded_few_steps(model) ? SAMPLE_ITERATIONS : LOOP_ITERATIONS))
+	    (gp_recorded_few_steps(model) ? GP_SAMPLE_ITERATIONS : GP_LOOP_ITERATIONS))
 		return 0;
 	result = measure_loop(&loop_ns, iterations, model);
 	advisor->loops[process] = iterations;
@@ -135,12 +131,10 @@ static int list_calls(struct gp_advisor *advisor)
 
 	for (uint32_t i = 0; i < GP_ADVISOR_CLASSES; i++)
 		advisor->calls[i].count = 0;
-	advisor->graph_launches = 0;
 	for (uint32_t i = 0; result == 0 && i < model->call_count; i++) {
 		uint8_t class = gp_advisor_class(advisor, &model->calls[i]);
 		struct gp_call_list *list;
 
-		advisor->graph_launches += class == GP_API_GRAPH_LAUNCH;
 		if (class >= GP_ADVISOR_CLASSES || !is_listed[class] ||
 		    (class != GP_API_MODULE && gp_advisor_tunes(advisor, &model->calls[i])))
 			continue;
@@ -220,22 +214,22 @@ static int look(struct gp_advisor *advisor)
 
 /* ---- what is worth a word ---- */
 
-/* What tell prints; NULL if there is no memory. */
-static char *text_of(const struct gp_advisor *advisor, const struct gp_case *found,
-		     void (*tell)(const struct gp_advisor *advisor, const struct gp_case *found,
-				  FILE *out))
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_finding *finding)
 {
-	char *text = NULL;
-	size_t length;
-	FILE *out = open_memstream(&text, &length);
+	const struct gp_model *model = advisor->scope.models[found->process];
+	struct gp_document *values = &finding->values;
 
-	if (!out)
-		return NULL;
-	tell(advisor, found, out);
-	if (gp_memory_stream_close(out, &text) == 0)
-		return text;
-	free(text);
-	return NULL;
+	gp_document_add_number(values, "count", GP_UNIT_COUNT, found->count);
+	gp_document_add_number(values, "time_ns", GP_UNIT_NS, found->time_ns);
+	gp_document_add_number(values, "bytes", GP_UNIT_BYTES, found->bytes);
+	gp_document_add_number(values, "mean_ns", GP_UNIT_NS,
+			       found->count > 0 ? found->time_ns / found->count : 0);
+	gp_document_add_text(values, "language", gp_language_name(gp_language_of(model)));
+	gp_document_add_flag(values, "is_imported", model->recorder != NULL);
+	finding->common_values = values->facts.count;
+	if (finding->rule->add_values)
+		finding->rule->add_values(advisor, found, values);
 }
 
 /* Of calls without a stack, looks at Python's may have found the line, or at least the function. */
@@ -248,8 +242,8 @@ static struct gp_seen place_of_looks(const struct gp_advisor *advisor, const str
 
 	if (!finding->found || *seen.place == '\0')
 		return seen;
-	if (asprintf(&told, "%s; the %s is told by %s%s%s samples of Python's stack",
-		     finding->found, seen.is_line ? "line" : "function",
+	if (asprintf(&told, "%s; the %s is that of %s%s%s Python samples", finding->found,
+		     seen.is_line ? "line" : "function",
 		     is_all ? "" : gp_format_count(seen.looks).text, is_all ? "" : " of ",
 		     gp_format_count(seen.all).text) < 0)
 		told = NULL;
@@ -314,14 +308,17 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 		.bytes = found->bytes,
 		.show_at_ns = found->show_unix_ns > zero_ns ? found->show_unix_ns - zero_ns : 0,
 		.show_ns = found->show_ns,
-		.found = text_of(advisor, found, rule->tell),
-		.change = text_of(advisor, found, rule->advise),
 		.names_place = rule->names_place && rule->names_place(found),
 		.is_doubtful = found->is_doubtful,
 	};
+	add_values(advisor, found, finding);
+	finding->found = gp_sentence_text(rule->found, &finding->values.facts);
+	finding->change = gp_sentence_text(rule->change, &finding->values.facts);
 	has_line = put_site(advisor, found, finding);
 	if (!finding->found || !finding->change || !finding->place || !finding->callers)
 		return -ENOMEM;
+	if (finding->values.error != 0)
+		return finding->values.error;
 	if (found->site != GP_NO_SITE && !has_line && !finding->names_place)
 		advice->lacks_stacks |= can_have_stacks(advisor);
 	return 0;
@@ -488,7 +485,6 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_kinds_free(advisor->kinds);
 	gp_tally_free(&advisor->index);
 	gp_tally_free(&advisor->host_work);
-	gp_tally_free(&advisor->habits);
 	gp_spill_free(advisor->stretches);
 	gp_spill_free(advisor->told);
 	for (uint32_t i = 0; i < advisor->case_count; i++)
@@ -502,9 +498,6 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_call_sites_free(advisor->sites);
 	gp_scope_close(&advisor->scope);
 }
-
-/* A few pages are nobody's trouble. */
-#define MANAGED_BYTES (UINT64_C(1) << 20)
 
 /*
  * Whether a process has managed memory of which nobody recorded what moves; others' traces cannot
@@ -520,7 +513,7 @@ static bool lacks_unified(const struct gp_model *model)
 		if (model->memory[i].op == GP_MEMORY_ALLOC &&
 		    model->memory[i].memory_kind == GP_MEMORY_MANAGED)
 			bytes += model->memory[i].bytes;
-	return bytes >= MANAGED_BYTES;
+	return bytes >= GP_MANAGED_BYTES;
 }
 
 int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, size_t model_count,
@@ -548,7 +541,7 @@ int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, si
 		result = put_idle(&advisor, advice);
 	for (size_t i = 0; i < model_count && advice->count == 0; i++)
 		put_no_end(models[i], advice);
-	advice->failures = advisor.failed_calls;
+	advice->failures = gp_failed_calls_count(&advisor);
 	close_advisor(&advisor);
 	return result;
 }
@@ -575,6 +568,7 @@ int gp_advice_of(struct gp_model *const *models, size_t model_count, struct gp_a
 void gp_advice_free(struct gp_advice *advice)
 {
 	for (uint32_t i = 0; i < advice->count; i++) {
+		gp_document_free(&advice->findings[i].values);
 		free(advice->findings[i].found);
 		free(advice->findings[i].change);
 		free(advice->findings[i].place);

@@ -1,9 +1,12 @@
 #include "report/advice/advice_document.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/advice/rules/limits.h"
+#include "report/advice/sentence.h"
 #include "report/base/text/text.h"
 
 /* ---- words for a finding ---- */
@@ -362,6 +365,11 @@ static void add_finding(const struct gp_finding *finding, const struct gp_advice
 		gp_document_add_number(document, "show_at_ns", GP_UNIT_MOMENT, finding->show_at_ns);
 		gp_document_add_number(document, "show_ns", GP_UNIT_NS, finding->show_ns);
 	}
+	for (uint32_t i = finding->common_values; i < finding->values.facts.count; i++) {
+		const struct gp_document_field *field = &finding->values.facts.fields[i];
+
+		gp_document_add(document, field->id, field->unit, field->value);
+	}
 }
 
 static void add_untold(const struct gp_untold *untold, uint64_t wall_ns,
@@ -402,6 +410,57 @@ static bool is_told_before(const struct gp_advice *advice, uint32_t finding)
 	return false;
 }
 
+static void add_limits(struct gp_document *values, const struct gp_limit *limits)
+{
+	for (; limits && limits->id; limits++)
+		gp_document_add_number(values, limits->id, limits->unit, limits->value);
+}
+
+const char gp_rule_threshold_text[] =
+	"From {count} on[, if the saving is {saves_percent} % of the recorded time[{!is_once} or of the main loop] and {saves_ns}[, or {or_percent} % and {or_ns}]][; {exception}]. {reason}.[{?saves_percent} Of a few steps that torch.profiler recorded, a tenth of the time and count is enough.]";
+
+static char *rule_text(const struct gp_rule *rule, const char *text, const char *exception)
+{
+	const struct gp_rule_threshold *least = &rule->threshold;
+	struct gp_document values = {0};
+	char *sentence;
+
+	gp_document_add_number(&values, "count", GP_UNIT_COUNT, least->count);
+	if (least->saves_percent > 0)
+		gp_document_add_words(&values, "saves_percent", "%g", least->saves_percent);
+	gp_document_add_number(&values, "saves_ns", GP_UNIT_NS, least->saves_ns);
+	gp_document_add_words(&values, "or_percent", "%g", least->or_percent);
+	gp_document_add_number(&values, "or_ns", GP_UNIT_NS, least->or_ns);
+	gp_document_add_flag(&values, "is_once", rule->is_once);
+	gp_document_add_text(&values, "exception", exception);
+	gp_document_add_text(&values, "reason", least->reason);
+	add_limits(&values, rule->limits);
+	add_limits(&values, gp_shared_limits);
+	sentence = values.error == 0 ? gp_sentence_text(text, &values.facts) : NULL;
+	gp_document_free(&values);
+	return sentence;
+}
+
+char *gp_rule_text(const struct gp_rule *rule, const char *text)
+{
+	char *exception = rule->exception ? rule_text(rule, rule->exception, NULL) : NULL;
+	char *sentence = rule_text(rule, text, exception);
+
+	free(exception);
+	return sentence;
+}
+
+static void add_rule_text(struct gp_document *document, const char *id, const struct gp_rule *rule,
+			  const char *text)
+{
+	char *sentence = gp_rule_text(rule, text);
+
+	if (!sentence && document->error == 0)
+		document->error = -ENOMEM;
+	gp_document_add_text(document, id, sentence);
+	free(sentence);
+}
+
 void gp_advice_add_rules(const struct gp_advice *advice, struct gp_document *document)
 {
 	gp_document_add_section(document, "rules");
@@ -412,7 +471,7 @@ void gp_advice_add_rules(const struct gp_advice *advice, struct gp_document *doc
 			continue;
 		gp_document_add_row(document);
 		gp_document_add_text(document, "rule", rule->id);
-		gp_document_add_text(document, "meaning", rule->meaning);
-		gp_document_add_text(document, "ignore", rule->ignore);
+		add_rule_text(document, "meaning", rule, rule->meaning);
+		add_rule_text(document, "ignore", rule, rule->ignore);
 	}
 }

@@ -1,9 +1,9 @@
 /*
  * advice_document: advice as data (report/document/document.h).
  *
- * Facts: span_ns, loop_ns, loop_iterations, partial.  Sections: findings by rule, best first;
- * untold, idle time by cause that no finding speaks of; none, why there is no finding; notes, which
- * are sentences.
+ * Facts: span_ns, loop_ns, loop_iterations, partial.  Sections: findings, largest saving first, each
+ * with its sentences and their values; untold, idle time by cause that no finding explains; none,
+ * why there is no finding; notes, which are sentences.
  */
 #ifndef REPORT_ADVICE_ADVICE_DOCUMENT_H
 #define REPORT_ADVICE_ADVICE_DOCUMENT_H
@@ -19,20 +19,26 @@
 /* The whole document. */
 void gp_advice_describe(const struct gp_advice *advice, struct gp_document *document);
 
-/* Its sections none, where there is no finding, and notes: with a warning of sums, or without. */
+/* Its sections none, if there is no finding, and notes, with or without the warning about sums. */
 void gp_advice_add_notes(const struct gp_advice *advice, bool warns_of_sums,
 			 struct gp_document *document);
 
-/* A section of the rules of the findings: their title, meaning, and when to ignore them. */
+/* A section of the rules of the findings: id, meaning, and when to ignore them. */
 void gp_advice_add_rules(const struct gp_advice *advice, struct gp_document *document);
 
-/* The time that it could save; of what costs no time, the bytes, or that there are errors. */
+/* A text of a rule with the values of its limits, to be freed; NULL: no memory. */
+char *gp_rule_text(const struct gp_rule *rule, const char *text);
+
+/* The text that says when a rule reports a finding. */
+extern const char gp_rule_threshold_text[];
+
+/* The time that a finding can save; without one, its bytes, "one-time" or "errors". */
 struct gp_figure gp_finding_worth(const struct gp_finding *finding);
 
 /*
- * " (once per run, pid 7)", or "": what happens once in a run; where the main loop has no part in
- * it, or a small one; of several processes, in which; where it stands for so many of its rule, of
- * which the others are not told, how many these are.  stands_for 0: it stands for itself.
+ * " (one-time cost, pid 7)" or "": whether it is a one-time cost, or mostly outside of the main
+ * loop; its process, if there are several; of how many findings of its rule it is the largest, if
+ * the others are not shown (stands_for, else 0).
  */
 void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *finding,
 			 const struct gp_advice *advice, uint32_t stands_for);

@@ -5,27 +5,26 @@
 #include <string.h>
 
 #include "report/advice/advice_document.h"
+#include "report/advice/rules/limits.h"
 #include "report/symbols/call_site.h"
 #include "report/base/text/format.h"
 #include "report/base/text/paragraph.h"
 #include "report/base/text/text.h"
 
 #define COLUMNS      120
-#define MARGIN       20 /* of the lines below the first */
+#define MARGIN       20 /* of all lines but the first */
+#define TOLD_WHOLLY  3  /* findings of a rule in full; of the others only the places */
 #define BRIEF_WIDE   110
 #define BRIEF_MARGIN 10
-#define BRIEF_LINES  2 /* of what was found, and of what helps */
-#define PLACED_LINES                                                                               \
-	3 /* of what was found, where that says where to look, or it takes several to tell a place from others */
-#define BRIEF_NAME 12 /* columns that the function of a place has at least */
-#define BRIEF_MOST 8  /* findings */
-#define TOLD_WHOLLY                                                                                \
-	3 /* findings of one rule where all are told; of others a line, which says where */
+#define BRIEF_LINES  2  /* of found, and of change */
+#define PLACED_LINES 3  /* of found, if it names the place, or needs callers to distinguish it */
+#define BRIEF_NAME   12 /* columns that remain for the function of a place */
+#define BRIEF_MOST   8  /* findings */
 
-/* One that is shown. */
+/* A finding that is shown. */
 struct chosen {
 	const struct gp_finding *finding;
-	uint32_t stands_for; /* so many of its rule, of which not all are shown; 0 = for itself */
+	uint32_t stands_for; /* the findings of its rule, if not all are shown; else 0 */
 };
 
 /* ---- findings, for people ---- */
@@ -49,7 +48,7 @@ static void print_fitted(FILE *out, int margin, const char *before, const char *
 	free(fitted);
 }
 
-/* With its callers, which are on a line of their own where one has no room for both. */
+/* With its callers, on a second line if they do not fit. */
 static void print_place(FILE *out, const struct gp_finding *finding)
 {
 	char line[1024];
@@ -67,7 +66,7 @@ static void print_place(FILE *out, const struct gp_finding *finding)
 	}
 }
 
-/* How many findings of its rule there are. */
+/* The number of findings of its rule ... */
 static uint32_t count_alike(const struct gp_advice *advice, const struct gp_finding *finding)
 {
 	uint32_t count = 0;
@@ -77,7 +76,7 @@ static uint32_t count_alike(const struct gp_advice *advice, const struct gp_find
 	return count;
 }
 
-/* ... and how many of them stand before it: those that save more. */
+/* ... and of those before it, which save more. */
 static uint32_t count_before(const struct gp_advice *advice, const struct gp_finding *finding)
 {
 	uint32_t count = 0;
@@ -107,7 +106,7 @@ static void print_finding(FILE *out, const struct gp_finding *finding,
 	gp_paragraph_wrap(out, finding->change, MARGIN, MARGIN, COLUMNS);
 }
 
-/* What takes less than half of the time is a loop, but not what the program is about. */
+/* A loop with less than half of the time is not the main part of the program. */
 static void print_loop(FILE *out, const struct gp_advice *advice)
 {
 	fprintf(out, "  %s of it (%s %%) is ", gp_format_ns(advice->loop_ns).text,
@@ -119,7 +118,7 @@ static void print_loop(FILE *out, const struct gp_advice *advice)
 			gp_format_count(advice->loop_passes).text);
 }
 
-/* Where there is no finding, first why. */
+/* Without a finding, first the reason. */
 static void print_notes(FILE *out, const struct gp_advice *advice, bool warns_of_sums)
 {
 	struct gp_document document = {0};
@@ -138,10 +137,7 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice)
 	print_notes(out, advice, false);
 }
 
-/*
- * The place, with those of its callers that tell it from others: "malloc (a.py:9) < load
- * (a.py:20)".
- */
+/* The place with the callers that distinguish it: "malloc (a.py:9) < load (a.py:20)". */
 struct place {
 	char text[1200];
 };
@@ -156,9 +152,7 @@ static struct place place_of(const struct gp_finding *finding)
 	return place;
 }
 
-/*
- * One of many of its rule, at a place of its own: what is to be changed stands with the first ones.
- */
+/* One of many findings of its rule: the change stands with the first ones. */
 static void print_line(FILE *out, const struct gp_finding *finding, const struct gp_advice *advice)
 {
 	const struct place place = place_of(finding);
@@ -181,10 +175,7 @@ static void print_all(FILE *out, const struct gp_advice *advice)
 	}
 }
 
-/*
- * One of each rule first, best first, then others as far as there is room: many of one rule would
- * hide all else.  At most limit.
- */
+/* The first finding of each rule, and others as far as the limit allows, in their order. */
 static size_t choose(const struct gp_advice *advice, size_t limit, struct chosen *chosen)
 {
 	size_t rules = 0, room, count = 0;
@@ -237,7 +228,7 @@ void gp_advice_print(FILE *out, const struct gp_advice *advice, size_t limit)
 
 /* ---- findings, for one screen ---- */
 
-/* Lines that gp_paragraph_wrap() takes. */
+/* The number of lines of gp_paragraph_wrap(). */
 static size_t count_lines(const char *text, size_t column, size_t margin, size_t columns)
 {
 	size_t lines = 1;
@@ -255,10 +246,7 @@ static size_t count_lines(const char *text, size_t column, size_t margin, size_t
 	return lines;
 }
 
-/*
- * Where the last part begins of so many bytes of a sentence, which may go: its examples, then its
- * explanation; 0 = there is none.
- */
+/* The start of the last clause of a sentence, which can be cut off; 0 = there is one clause. */
 static size_t last_part(const char *found, size_t bytes)
 {
 	static const char *const marks[] = {"; ", ": "};
@@ -275,10 +263,7 @@ static bool fits_in(size_t lines, const char *text, size_t column)
 	return count_lines(text, column, BRIEF_MARGIN, BRIEF_WIDE) <= lines;
 }
 
-/*
- * "function (file:line)" with so many columns for the function: the line is what a place is for,
- * and stays whole.
- */
+/* "function (file:line)" with a shortened function; the line stays. */
 static void put_place(char *text, size_t size, const char *place, size_t columns)
 {
 	const char *line = NULL;
@@ -296,7 +281,7 @@ static void put_place(char *text, size_t size, const char *place, size_t columns
 	free(fitted);
 }
 
-/* What stands before the place behind so many bytes of what was found. */
+/* The preposition before the place, after so many bytes of found. */
 static const char *word_for_place(const struct gp_finding *finding, size_t bytes)
 {
 	bool is_short = bytes < strlen(finding->found);
@@ -304,7 +289,7 @@ static const char *word_for_place(const struct gp_finding *finding, size_t bytes
 	return is_short && finding->rule->at ? finding->rule->at : "at";
 }
 
-/* So many bytes of what was found, with as much of its place's function as there is room for. */
+/* So many bytes of found, with a place that is shortened to fit. */
 static void describe_with_less_place(char *text, size_t size, const struct gp_finding *finding,
 				     size_t bytes, size_t column)
 {
@@ -320,7 +305,7 @@ static void describe_with_less_place(char *text, size_t size, const struct gp_fi
 	}
 }
 
-/* Whether so many bytes of what was found end behind the clause that says where to look. */
+/* Whether so many bytes of found contain the clause that names the place. */
 static bool names_place_in(const struct gp_finding *finding, size_t bytes)
 {
 	const char *clause = strstr(finding->found, "; ");
@@ -329,9 +314,8 @@ static bool names_place_in(const struct gp_finding *finding, size_t bytes)
 }
 
 /*
- * As much of what was found as fits with its place, and the place's callers if there is room for
- * them; without the place where what was found says where to look.  A place without a name is told
- * from others by its callers: they stay as long as the sentence can get shorter.
+ * As many clauses of found as fit with the place, and with its callers if possible.  A place without
+ * a name needs its callers: clauses are cut first.
  */
 static void describe_in_brief(char *text, size_t size, const struct gp_finding *finding,
 			      size_t column)
@@ -387,10 +371,7 @@ static void print_finding_in_brief(FILE *out, const struct chosen *chosen,
 	free(fitted);
 }
 
-/*
- * What helps first; what helps against several, one after the other, is said once, below the last:
- * of how many.
- */
+/* Equal changes of consecutive findings are printed once, after the last one, with their number. */
 static void print_change_in_brief(FILE *out, const struct gp_finding *finding,
 				  const struct gp_finding *next, size_t *same)
 {
@@ -413,7 +394,7 @@ static void print_change_in_brief(FILE *out, const struct gp_finding *finding,
 	gp_paragraph_wrap(out, text, BRIEF_MARGIN + 3, BRIEF_MARGIN + 3, BRIEF_WIDE);
 }
 
-/* Whether savings, which take idle time away, come to more than there is. */
+/* Whether the savings of idle time add up to more than the idle time. */
 static bool overlap(const struct gp_advice *advice)
 {
 	uint64_t sum_ns = 0;
@@ -459,42 +440,36 @@ int gp_advice_print_json(FILE *out, const struct gp_advice *advice)
 
 /* ---- rules ---- */
 
-/* Below which figures the rule says nothing. */
-static void print_threshold(FILE *out, const struct gp_rule *rule)
+static void explain(FILE *out, const char *title, const struct gp_rule *rule, const char *text)
 {
-	const struct gp_rule_threshold *least = &rule->threshold;
-	const char *from = "; from";
+	char *sentence = gp_rule_text(rule, text);
 
-	fputs("\nWhen it speaks\n  ", out);
-	if (least->saves_percent > 0)
-		fprintf(out, "Where at least %g %% of the recorded time%s and %s could be saved",
-			least->saves_percent,
-			rule->is_once ? "" : ", or of the main loop's and 0.25 % of all,",
-			gp_format_ns(least->saves_ns).text);
-	else if (least->bytes > 0)
-		fprintf(out, "Where it is about at least %s", gp_format_bytes(least->bytes).text);
-	else
-		from = "From";
-	if (least->or_ns > 0)
-		fprintf(out, ", or %g %% and %s", least->or_percent,
-			gp_format_ns(least->or_ns).text);
-	if (least->count > 1)
-		fprintf(out, "%s %s times on", from, gp_format_count(least->count).text);
-	if (rule->few)
-		fprintf(out, "; %s", rule->few);
-	fputs(".\n", out);
-	if (least->saves_percent > 0)
-		fputs("  Of a few steps that torch.profiler recorded, a tenth of this time and number is enough.\n",
-		      out);
+	gp_paragraph_explain(out, title, sentence ? sentence : "(no memory)");
+	free(sentence);
+}
+
+void gp_limits_print(FILE *out, const struct gp_limit *limits)
+{
+	for (; limits && limits->id; limits++) {
+		const struct gp_value value = gp_value_whole(limits->value);
+		char *figure = gp_value_figure(&value, limits->unit);
+
+		fprintf(out, "  %-16s %9s%s  %s\n", limits->id, figure ? figure : "",
+			limits->unit == GP_UNIT_PERCENT ? " %" : "  ", limits->reason);
+		free(figure);
+	}
 }
 
 void gp_rule_explain(FILE *out, const struct gp_rule *rule)
 {
 	fprintf(out, "%s: %s\n", rule->id, rule->title);
-	gp_paragraph_explain(out, "What it means", rule->meaning);
-	gp_paragraph_explain(out, "What helps", rule->change);
-	gp_paragraph_explain(out, "When to ignore it", rule->ignore);
-	print_threshold(out, rule);
+	explain(out, "What it means", rule, rule->meaning);
+	explain(out, "What helps", rule, rule->remedy);
+	explain(out, "When to ignore it", rule, rule->ignore);
+	explain(out, "When it is reported", rule, gp_rule_threshold_text);
+	if (rule->limits)
+		fputs("\nLimits\n", out);
+	gp_limits_print(out, rule->limits);
 }
 
 void gp_rules_list(FILE *out)
@@ -506,12 +481,17 @@ void gp_rules_list(FILE *out)
 void gp_rules_document(FILE *out)
 {
 	fputs("# The rules of advice\n\n"
-	      "`gpuprof advice FILE...` says what costs time and what to change; a summary has the most important\nof it. These are its rules, as `gpuprof explain RULE` prints them.\n\n"
-	      "What each finding could save is the most that it could alone: findings may be about the same\ntime, and then their savings must not be added up.\n",
+	      "`gpuprof advice FILE...` reports what costs time and what to change; a summary has the most\n"
+	      "important findings. These are the rules, as `gpuprof explain RULE` prints them.\n\n"
+	      "The saving of a finding is an upper bound for this finding alone: several findings can be about\n"
+	      "the same time, so their savings must not be added.\n",
 	      out);
 	for (size_t i = 0; gp_rules[i]; i++) {
 		fprintf(out, "\n## %s\n\n```\n", gp_rules[i]->id);
 		gp_rule_explain(out, gp_rules[i]);
 		fputs("```\n", out);
 	}
+	fputs("\n## Limits of several rules\n\n```\n", out);
+	gp_limits_print(out, gp_shared_limits);
+	fputs("```\n", out);
 }

@@ -25,8 +25,9 @@ void gp_advice_print_none(FILE *out, const struct gp_advice *advice);
 /* The document of report/advice/advice_document.h as JSON.  Returns 0 or -errno. */
 int gp_advice_print_json(FILE *out, const struct gp_advice *advice);
 
-/* What a rule means, what helps and when to ignore it; and one line for each rule. */
+/* What a rule means, what helps, when to ignore it, and its limits; and one line for each rule. */
 void gp_rule_explain(FILE *out, const struct gp_rule *rule);
+void gp_limits_print(FILE *out, const struct gp_limit *limits);
 void gp_rules_list(FILE *out);
 
 /* All of that as markdown: docs/reference/advice.md. */

@@ -161,7 +161,7 @@ class ExplainTest(Case):
         for rule in listed:
             text = self.run_gpuprof("explain", rule).stdout
             self.assertTrue(text.startswith(rule + ": "), text)
-            for part in ("What it means", "What helps", "When to ignore it", "When it speaks"):
+            for part in ("What it means", "What helps", "When to ignore it", "When it is reported"):
                 self.assertIn(part, text)
             self.assertNotIn("at least 0B", text)
 

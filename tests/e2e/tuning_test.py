@@ -122,7 +122,7 @@ class Tuning(Tables):
     def test_who_compiles_is_named(self):
         gaps = [one for one in self.advice(self.record_program("--stacks", "all"))["findings"] if one["rule"] == "gpu-gaps"]
         self.assertEqual(len(gaps), 1, gaps)
-        self.assertIn("CuPy was compiling, or loading what it had compiled, in it", gaps[0]["found"])
+        self.assertIn("CuPy was compiling or loading compiled code in it", gaps[0]["found"])
         self.assertIn("CUPY_CACHE_DIR", gaps[0]["change"])
 
     def test_without_stacks_nothing_is_said_of_it(self):

@@ -125,7 +125,7 @@ class Reference:
 
     def rules(self) -> str:
         return table(
-            ("rule", "it speaks when"),
+            ("rule", "finding"),
             (
                 (f"[`{word}`](advice.md#{word})", cell(text))
                 for word, text in self.words("explain", "--list")

@@ -14,13 +14,26 @@ static inline struct gp_advice ask(struct gp_model *const *models, size_t count)
 	return advice;
 }
 
-/* NULL where it found nothing. */
+/* NULL: it found nothing. */
 static inline const struct gp_finding *find(const struct gp_advice *advice, const char *rule)
 {
 	for (uint32_t i = 0; i < advice->count; i++)
 		if (strcmp(advice->findings[i].rule->id, rule) == 0)
 			return &advice->findings[i];
 	return NULL;
+}
+
+/* A value of a finding: its text, "" = none; or its number, 0 = none. */
+static inline const char *text_of(const struct gp_finding *found, const char *id)
+{
+	return gp_fields_text(&found->values.facts, id);
+}
+
+static inline uint64_t value_of(const struct gp_finding *found, const char *id)
+{
+	const struct gp_value *value = gp_fields_value(&found->values.facts, id);
+
+	return value && value->kind == GP_VALUE_WHOLE ? value->whole : 0;
 }
 
 #endif

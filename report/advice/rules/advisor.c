@@ -11,8 +11,7 @@
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
 
-/* Coming back from a wait takes less; what is beyond that, the system took from the thread. */
-#define RETURN_NS 50000u
+const struct gp_limit gp_shared_limits[] = {GP_SHARED_LIMITS(GP_LIMIT_ROW){.id = NULL}};
 
 static struct gp_case *append(struct gp_advisor *advisor, uint32_t site, uint64_t detail,
 			      uint64_t other_detail)
@@ -52,6 +51,17 @@ struct gp_case *gp_advisor_case(struct gp_advisor *advisor, uint32_t site, uint6
 	number = (size_t)(row - advisor->index.rows);
 	return number < advisor->case_count ? &advisor->cases[number]
 					    : append(advisor, site, detail, other_detail);
+}
+
+struct gp_case *gp_advisor_next_case(const struct gp_advisor *advisor, uint32_t *index)
+{
+	while (advisor->error == 0 && *index < advisor->case_count) {
+		struct gp_case *found = &advisor->cases[(*index)++];
+
+		if (found->rule == advisor->rule && found->process == advisor->process)
+			return found;
+	}
+	return NULL;
 }
 
 uint32_t gp_advisor_site(struct gp_advisor *advisor, const struct gp_call *call)
@@ -106,7 +116,7 @@ void gp_advisor_tell(struct gp_advisor *advisor, const struct gp_case *found,
 void gp_advisor_add(struct gp_advisor *advisor, struct gp_case *found, uint64_t at_ns,
 		    uint64_t time_ns, uint64_t saves_ns, struct gp_idle_gap *idle_gap)
 {
-	/* one that ends with the loop's first operation was before the loop */
+	/* a gap that ends with the first operation of the loop lies before the loop */
 	if (idle_gap)
 		at_ns = idle_gap->start_ns > advisor->model->base_unix_ns
 				? idle_gap->start_ns - advisor->model->base_unix_ns
@@ -143,7 +153,7 @@ static int compare_stretches(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* For how long the device of the process that had most time without work had none. */
+/* The longest idle time of a device of the process. */
 static uint64_t most_idle_ns(const struct gp_advisor *advisor, uint64_t start_ns, uint64_t end_ns)
 {
 	uint64_t busy_ns = UINT64_MAX;
@@ -159,9 +169,7 @@ static uint64_t most_idle_ns(const struct gp_advisor *advisor, uint64_t start_ns
 	return busy_ns == UINT64_MAX ? end_ns - start_ns : end_ns - start_ns - busy_ns;
 }
 
-/*
- * Where the case's next stretch begins, by its index; the last one's ends with the process's calls.
- */
+/* Up to where a stretch may save: the next stretch of its case, else the last call of the process. */
 static uint64_t end_of_reach(const struct gp_advisor *advisor, uint32_t index)
 {
 	const struct gp_stretch *one = &advisor->stretches[index];
@@ -173,7 +181,7 @@ static uint64_t end_of_reach(const struct gp_advisor *advisor, uint32_t index)
 	return end_ns > one->end_ns ? end_ns : one->end_ns;
 }
 
-/* Of what a stretch took, and the one before in vain, as much as there was idle time for. */
+/* A stretch, and what the one before could not save, limited by the idle time. */
 static uint64_t within_idle_ns(const struct gp_advisor *advisor, uint32_t index, uint64_t from_ns,
 			       uint64_t ns, uint64_t *carried_ns)
 {
@@ -230,11 +238,8 @@ static void show_longest(struct gp_case *found, uint64_t unix_ns, uint64_t durat
 	found->show_ns = duration_ns;
 }
 
-/* In the numbers of advisor->host_work's sums: of looks at calls. */
+/* In the numbers of the sums of host_work: samples within calls. */
 #define AT_CALLS (UINT64_C(1) << 33)
-
-/* Fewer may have come by chance. */
-#define LEAST_LOOKS 5u
 
 void gp_advisor_look_at(struct gp_advisor *advisor, const struct gp_case *found,
 			const struct gp_call *call, uint64_t end_ns)
@@ -267,7 +272,7 @@ struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp
 	seen.looks = spot.ns / GP_PYTHON_SAMPLE;
 	seen.all = spot.all_ns / GP_PYTHON_SAMPLE;
 	seen.is_line = spot.is_line;
-	if (seen.all >= LEAST_LOOKS)
+	if (seen.all >= GP_SPOT_SAMPLES)
 		seen.place = spot.text;
 	return seen;
 }
@@ -283,16 +288,24 @@ void gp_advisor_show_idle_gap(struct gp_case *found, const struct gp_idle_gap *i
 	show_longest(found, idle_gap->start_ns, gp_idle_gap_ns(idle_gap));
 }
 
+void gp_vote(uint64_t *winner, uint64_t *votes, uint64_t candidate, uint64_t weight)
+{
+	if (*winner == candidate) {
+		*votes += weight;
+	} else if (*votes >= weight) {
+		*votes -= weight;
+	} else {
+		*votes = weight - *votes;
+		*winner = candidate;
+	}
+}
+
 void gp_advisor_vote(struct gp_case *found, uint32_t site, uint64_t ns)
 {
-	if (found->site == site) {
-		found->votes_ns += ns;
-	} else if (found->votes_ns >= ns) {
-		found->votes_ns -= ns;
-	} else {
-		found->votes_ns = ns - found->votes_ns;
-		found->site = site;
-	}
+	uint64_t winner = found->site;
+
+	gp_vote(&winner, &found->votes_ns, site, ns);
+	found->site = (uint32_t)winner;
 }
 
 uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text)
@@ -307,6 +320,24 @@ uint64_t gp_advisor_text(struct gp_advisor *advisor, const char *text)
 const char *gp_advisor_text_of(const struct gp_advisor *advisor, uint64_t number)
 {
 	return gp_scope_text_of(&advisor->scope, number);
+}
+
+uint64_t gp_advisor_api(struct gp_advisor *advisor, const struct gp_call *call)
+{
+	return gp_advisor_text(advisor, call ? gp_model_api(advisor->model, call->api).name : "");
+}
+
+void gp_advisor_add_text(const struct gp_advisor *advisor, struct gp_document *values,
+			 const char *id, uint64_t number)
+{
+	gp_document_add_text(values, id, gp_advisor_text_of(advisor, number));
+}
+
+void gp_advisor_add_place(const struct gp_advisor *advisor, struct gp_document *values,
+			  const char *id, uint32_t site)
+{
+	if (gp_advisor_knows(advisor, site))
+		gp_document_add_text(values, id, gp_call_sites_at(advisor->sites, site).place);
 }
 
 const struct gp_startup_shutdown *gp_advisor_ends(struct gp_advisor *advisor)
@@ -378,7 +409,7 @@ struct gp_idle_gap *gp_advisor_idle_gap_at(const struct gp_advisor *advisor, uin
 			       advisor->model->base_unix_ns + time_ns);
 }
 
-/* Other recorders' calls have no context that is known: their operations tell. */
+/* The calls of other profilers have no known context: their operations have. */
 static uint16_t device_of_call(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	const struct gp_op *op = gp_advisor_op(advisor, call);
@@ -423,7 +454,7 @@ uint64_t gp_advisor_wait_saves_ns(struct gp_advisor *advisor, const struct gp_ca
 		return 0;
 	waited_ns = gp_advisor_busy_ns(advisor, device_of_call(advisor, call), call->start_ns,
 				       gp_call_end_ns(call)) +
-		    RETURN_NS;
+		    GP_RETURN_NS;
 	if (waited_ns > call->duration_ns)
 		waited_ns = call->duration_ns;
 	if (waited_ns > most_ns)
@@ -455,14 +486,13 @@ static struct gp_idle_gap_at idle_gap_at(const struct gp_advisor *advisor,
 	};
 }
 
-/* One after the other of those that a filter lets through and that are so long; false: no more. */
 struct idle_gap_walk {
 	gp_idle_gap_filter *filter;
 	uint64_t least_ns;
 	uint32_t next;
 };
 
-/* Of millions of short ones nobody need look at each. */
+/* Skips whole blocks of the millions of short gaps. */
 static void skip_short(const struct gp_process_idle_gaps *process, struct idle_gap_walk *walk)
 {
 	while (walk->next % GP_IDLE_GAPS_BLOCK == 0 && walk->next < process->count &&
@@ -484,7 +514,7 @@ static bool next_idle_gap(struct gp_advisor *advisor, struct idle_gap_walk *walk
 			return false;
 		idle_gap = process->idle_gaps[walk->next++];
 		if (gp_idle_gap_ns(idle_gap) < walk->least_ns ||
-		    (idle_gap->told != GP_NONE && !gp_rules[advisor->rule]->looks_beside))
+		    (idle_gap->told != GP_NONE && !gp_rules[advisor->rule]->takes_explained))
 			continue;
 		*at = idle_gap_at(advisor, idle_gap);
 		if (at->call_after && (!walk->filter || walk->filter(advisor, at)))
@@ -494,7 +524,7 @@ static bool next_idle_gap(struct gp_advisor *advisor, struct idle_gap_walk *walk
 }
 
 void gp_advisor_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns, gp_idle_gap_filter *filter,
-			  void (*take)(struct gp_advisor *advisor, const struct gp_idle_gap_at *at))
+			  gp_idle_gap_take *take)
 {
 	struct idle_gap_walk walk = {.filter = filter, .least_ns = least_ns};
 	struct gp_idle_gap_at at;
@@ -512,7 +542,6 @@ bool gp_advisor_waits_for_host(const struct gp_advisor *advisor, const struct gp
 	       cause != GP_IDLE_PROFILER;
 }
 
-/* Ten times the median. */
 static uint64_t usual_most_ns(struct gp_advisor *advisor, struct gp_idle_gap *const *idle_gaps,
 			      uint32_t count)
 {
@@ -524,15 +553,13 @@ static uint64_t usual_most_ns(struct gp_advisor *advisor, struct gp_idle_gap *co
 	if (!lengths_ns)
 		advisor->error = -ENOMEM;
 	else if (count > 0)
-		most_ns = 10 * gp_stats_select(lengths_ns, count, count / 2);
+		most_ns = GP_USUAL_GAPS * gp_stats_select(lengths_ns, count, count / 2);
 	gp_spill_free(lengths_ns);
 	return most_ns;
 }
 
 void gp_advisor_usual_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns,
-				gp_idle_gap_filter *filter,
-				void (*take)(struct gp_advisor *advisor,
-					     const struct gp_idle_gap_at *at))
+				gp_idle_gap_filter *filter, gp_idle_gap_take *take)
 {
 	struct idle_gap_walk walk = {.filter = filter, .least_ns = least_ns};
 	uint32_t count = 0, capacity = 0;
@@ -555,7 +582,7 @@ void gp_advisor_usual_idle_gaps(struct gp_advisor *advisor, uint64_t least_ns,
 	gp_spill_free(idle_gaps);
 }
 
-/* Whether these savings are what the rule asks for, of that time. */
+/* Whether a saving of that time reaches the threshold. */
 static bool is_much(const struct gp_rule_threshold *least, uint64_t saves_ns, uint64_t of_ns)
 {
 	double percent = of_ns > 0 ? (double)saves_ns * 100 / (double)of_ns : 100;
@@ -566,14 +593,12 @@ static bool is_much(const struct gp_rule_threshold *least, uint64_t saves_ns, ui
 
 static uint64_t judged_loop_ns(const struct gp_advisor *advisor)
 {
-	uint64_t least_ns = advisor->span_ns / 20;
+	uint64_t least_ns = advisor->span_ns / GP_LOOP_PART;
 
 	return advisor->loop_ns > least_ns ? advisor->loop_ns : least_ns;
 }
 
-/* A few steps of a loop that stand for all: shares of time tell, and so much smaller numbers. */
-#define SAMPLE_PART 10u
-
+/* A few recorded steps stand for the whole loop. */
 static bool is_sample(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	const struct gp_rule *rule = gp_rules[found->rule];
@@ -583,14 +608,11 @@ static bool is_sample(const struct gp_advisor *advisor, const struct gp_case *fo
 	       rule->threshold.saves_ns > 0;
 }
 
-/* What a loop could save is nothing to anybody where it is so small a part of the run. */
-#define RUN_PART 400u
-
 static bool is_much_of_loop(const struct gp_advisor *advisor, const struct gp_case *found,
 			    const struct gp_rule_threshold *least)
 {
 	return advisor->loop_ns > 0 && !gp_rules[found->rule]->is_once &&
-	       found->saves_in_loop_ns >= advisor->span_ns / RUN_PART &&
+	       found->saves_in_loop_ns >= advisor->span_ns / GP_RUN_PART &&
 	       is_much(least, found->saves_in_loop_ns, judged_loop_ns(advisor));
 }
 
@@ -599,9 +621,9 @@ bool gp_advisor_is_worth(const struct gp_advisor *advisor, const struct gp_case 
 	struct gp_rule_threshold least = gp_rules[found->rule]->threshold;
 
 	if (is_sample(advisor, found)) {
-		least.count /= SAMPLE_PART;
-		least.saves_ns /= SAMPLE_PART;
-		least.or_ns /= SAMPLE_PART;
+		least.count /= GP_SAMPLE_PART;
+		least.saves_ns /= GP_SAMPLE_PART;
+		least.or_ns /= GP_SAMPLE_PART;
 	}
 	if (found->is_grave)
 		return true;

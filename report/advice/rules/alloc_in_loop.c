@@ -1,27 +1,19 @@
-/*
- * Allocation in the steady state.  Speaks where a call site allocated at least 16 times more often
- * than it had blocks at the same time, and the calls that would have been spared took 1 % of the
- * recorded time and 200 us in which, or after which, a GPU had nothing to do: below that it is
- * set-up, or an allocator that is fast enough.  Blocks that leak meanwhile are none of those to
- * keep.
- */
 #include "report/advice/rules/rules.h"
 
 #include "report/trace/cuda_names.h"
-#include "report/base/text/format.h"
 #include "report/analysis/memory/memory_sites.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/next_wait.h"
 
 struct own {
-	bool recurs;          /* on some device more often than blocks were in use there at once */
-	uint64_t leaked;      /* blocks that are in none of the sums but allocations */
-	uint64_t allocations; /* during the walk over the calls, of all devices: so many, ... */
-	uint64_t in_use;      /* ... so many blocks at that time, and ... */
-	uint64_t kept;        /* ... at most until then: these would be allocated anyway */
+	bool recurs;          /* on a device it allocates more often than it has blocks in use */
+	uint64_t leaked;      /* blocks, which only allocations counts */
+	uint64_t allocations; /* on all devices, during the walk over the calls ... */
+	uint64_t in_use;      /* ... blocks at present ... */
+	uint64_t kept;        /* ... and at most: these are needed in any case */
 };
 
-/* Blocks that leaked, where there were more at the same time for them. */
+/* Leaked blocks, if they increase the number of blocks in use. */
 static uint64_t count_leaked(const struct gp_advisor *advisor, const struct gp_memory_sites *memory,
 			     const struct gp_memory_site *row)
 {
@@ -64,10 +56,7 @@ static void spare_call(struct gp_advisor *advisor, struct gp_case *found, uint32
 		gp_advisor_stretch(advisor, found, call->start_ns, gp_call_end_ns(call), 1);
 }
 
-/*
- * With one of the blocks that there are already; the first ones are needed, and with them what the
- * first call of all does besides.
- */
+/* The first blocks are needed, and their allocations with them; later ones could reuse a block. */
 static void take_allocation(struct gp_advisor *advisor, const struct gp_memory_event *event)
 {
 	struct gp_case *found = case_of(advisor, event);
@@ -115,7 +104,7 @@ static void take_calls(struct gp_advisor *advisor)
 	gp_advisor_save_idle_once(advisor);
 }
 
-/* While the process allocated its GPU had nothing to do: these are the calls. */
+/* These calls explain the gaps in which the process allocated. */
 static void explain_idle_gaps(struct gp_advisor *advisor, const struct gp_case *found)
 {
 	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count; i++) {
@@ -131,65 +120,52 @@ static void explain_idle_gaps(struct gp_advisor *advisor, const struct gp_case *
 static void look(struct gp_advisor *advisor)
 {
 	const struct gp_memory_sites *memory = gp_advisor_memory(advisor);
+	const struct gp_case *found;
 
 	for (uint32_t i = 0; memory && advisor->error == 0 && i < memory->row_count; i++)
 		take_row(advisor, memory, &memory->rows[i]);
 	take_calls(advisor);
-	for (uint32_t i = 0; advisor->error == 0 && i < advisor->case_count; i++)
-		if (gp_advisor_is_present(advisor, &advisor->cases[i]) &&
-		    gp_advisor_is_worth(advisor, &advisor->cases[i])) {
-			explain_idle_gaps(advisor, &advisor->cases[i]);
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;)
+		if (gp_advisor_is_worth(advisor, found)) {
+			explain_idle_gaps(advisor, found);
 			return;
 		}
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	const struct own *own = found->own;
 
 	(void)advisor;
-	fprintf(out, "%s memory is allocated %s times, but only %s block%s in use at the same time",
-		gp_allocation_name((uint8_t)found->detail), gp_format_count(own->allocations).text,
-		gp_format_count(own->kept).text, own->kept == 1 ? " is" : "s are");
-	if (own->leaked > 0)
-		fprintf(out, ", besides %s that %s never freed", gp_format_count(own->leaked).text,
-			own->leaked == 1 ? "was" : "were");
-	fprintf(out, "; the other allocations and their frees take %s",
-		gp_format_ns(found->time_ns).text);
-}
-
-/* What else helps, by enum gp_memory_kind: only a device's own memory can come from a pool. */
-static const char *const others[GP_MEMORY_KINDS] = {
-	[GP_MEMORY_DEVICE] = "; or take memory from a pool (cudaMallocAsync)",
-	[GP_MEMORY_ASYNC] =
-		"; or let the pool keep what is freed (cudaMemPoolAttrReleaseThreshold)",
-};
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const char *other = found->detail < GP_MEMORY_KINDS ? others[found->detail] : NULL;
-	const struct own *own = found->own;
-
-	(void)advisor;
-	if (own->leaked > 0)
-		fprintf(out, "free %s first; ", own->leaked == 1 ? "that" : "those");
-	fprintf(out, "allocate %s before the loop and use %s again%s",
-		own->kept == 1 ? "the block" : "the blocks", own->kept == 1 ? "it" : "them",
-		other ? other : "");
+	gp_document_add_text(values, "memory", gp_allocation_name((uint8_t)found->detail));
+	gp_document_add_flag(values, "is_device", found->detail == GP_MEMORY_DEVICE);
+	gp_document_add_flag(values, "is_async", found->detail == GP_MEMORY_ASYNC);
+	gp_document_add_number(values, "allocation_count", GP_UNIT_COUNT, own->allocations);
+	gp_document_add_number(values, "kept_count", GP_UNIT_COUNT, own->kept);
+	gp_document_add_number(values, "leaked_count", GP_UNIT_COUNT, own->leaked);
 }
 
 const struct gp_rule gp_rule_alloc_in_loop = {
 	.id = "alloc-in-loop",
 	.title = "memory is allocated and freed repeatedly",
+	.found =
+		"{memory} memory is allocated {allocation_count} times, but only {kept_count} block[{?kept_count=1} is|s are] in use at the same time[, besides {leaked_count} never freed]; the other allocations and their frees take {time_ns}",
+	.change =
+		"[{?leaked_count}free the leaked blocks first; ]allocate the block[{!kept_count=1}s] before the loop and reuse [{?kept_count=1}it|them][{?is_device}; or use a memory pool (cudaMallocAsync)][{?is_async}; or let the pool keep freed memory (cudaMemPoolAttrReleaseThreshold)]",
 	.meaning =
 		"A call site allocates far more often than it has blocks in use. cudaMalloc, cudaFree, cudaMallocHost and cudaHostRegister take tens of microseconds to milliseconds, and cudaFree waits for the GPU. With all of its blocks kept, the site needs no further allocation. Blocks that leak are reported separately. The saving is at most the GPU's idle time during the calls. A free that waits for kernels saves nothing if the next call of the thread waits for the same kernels.",
-	.change =
+	.remedy =
 		"Allocate before the loop, with the largest size if sizes vary. Or use cudaMallocAsync and cudaFreeAsync with a release threshold above 0 (cudaMemPoolAttrReleaseThreshold), or the caching allocator of your framework.",
 	.ignore =
 		"The loop is setup that runs once, or its iterations are slow for another reason.",
-	.threshold = {.saves_percent = 1, .saves_ns = 200000, .count = 16},
+	.threshold =
+		{.saves_percent = 1,
+		 .saves_ns = 200000,
+		 .count = 16,
+		 .reason =
+			 "Fewer allocations are setup, and less time shows that the allocator is fast enough"},
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

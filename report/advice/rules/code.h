@@ -1,4 +1,4 @@
-/* code: what the rules on loading and compiling code ask of calls. */
+/* code: calls that load and compile code. */
 #ifndef REPORT_ADVICE_RULES_CODE_H
 #define REPORT_ADVICE_RULES_CODE_H
 
@@ -6,10 +6,7 @@
 
 #include "report/advice/rules/advisor.h"
 
-/*
- * Whether the driver compiled something during the call: of one that loads code, as there is one
- * inside a kernel's first launch.
- */
+/* Whether the driver compiled during the call, which can be a load within a first launch. */
 bool gp_call_compiles(const struct gp_model *model, const struct gp_call *call);
 
 #endif

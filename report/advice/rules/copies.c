@@ -4,15 +4,8 @@
 
 #include "report/base/array.h"
 #include "report/model/peak_bandwidth.h"
-#include "report/base/text/format.h"
 #include "report/base/spill_memory.h"
-#include "report/advice/rules/language.h"
-
-#define STAGED_BYTES 65536u
-#define RESULT_BYTES 4096u
-
-/* A call that only puts a copy into a stream takes less. */
-#define HELD_UP_NS 20000u
+#include "report/trace/cuda_names.h"
 
 const struct gp_op *gp_host_copy(const struct gp_advisor *advisor, const struct gp_call *call)
 {
@@ -31,12 +24,10 @@ bool gp_copy_is_pageable(const struct gp_op *op)
 	return op->source_kind == GP_COPY_PAGEABLE || op->destination_kind == GP_COPY_PAGEABLE;
 }
 
-/*
- * The driver takes so few bytes to the device along with the command, and the call returns at once.
- */
+/* The driver sends so few bytes with the command, and the call returns immediately. */
 static bool is_staged(const struct gp_op *op)
 {
-	return op->copy_kind == GP_COPY_HTOD && op->bytes <= STAGED_BYTES;
+	return op->copy_kind == GP_COPY_HTOD && op->bytes <= GP_STAGED_BYTES;
 }
 
 uint64_t gp_copy_waited_ns(const struct gp_advisor *advisor, const struct gp_call *call,
@@ -49,14 +40,11 @@ uint64_t gp_copy_waited_ns(const struct gp_advisor *advisor, const struct gp_cal
 		       : gp_advisor_busy_ns(advisor, op->device_id, call->start_ns, end_ns);
 }
 
-/*
- * What a call took for its copy itself, as far as the copy accounts for it: what is far beyond,
- * the host had the call for, or the system took from the thread.
- */
+/* The time of a call for its own copy.  Much more than the copy takes is other work, or preemption. */
 static uint64_t own_ns(const struct gp_call *call, const struct gp_op *op, uint64_t waited_ns)
 {
 	uint64_t rest_ns = call->duration_ns - waited_ns;
-	uint64_t most_ns = 2 * (op->end_ns - op->start_ns) + HELD_UP_NS;
+	uint64_t most_ns = 2 * (op->end_ns - op->start_ns) + GP_BLOCKING_NS;
 
 	return rest_ns < most_ns ? rest_ns : most_ns;
 }
@@ -68,7 +56,7 @@ bool gp_copy_waits_for_others(const struct gp_advisor *advisor, const struct gp_
 		      (gp_copy_is_pageable(op) && op->copy_kind == GP_COPY_DTOH);
 	uint64_t waited_ns = gp_copy_waited_ns(advisor, call, op);
 
-	return blocks && call->duration_ns >= HELD_UP_NS &&
+	return blocks && call->duration_ns >= GP_BLOCKING_NS &&
 	       waited_ns >= own_ns(call, op, waited_ns);
 }
 
@@ -80,7 +68,7 @@ struct gp_case *gp_copy_case(struct gp_advisor *advisor, const struct gp_call *c
 
 /* ---- the cases ---- */
 
-/* A copy of a case, and for how long its call was in it, not waiting for other work. */
+/* A copy of a case, and the time of its call without the wait for other work. */
 struct rest {
 	uint32_t number; /* of its case */
 	uint32_t copy;   /* in the advisor's list */
@@ -126,7 +114,7 @@ static void gather(struct gp_advisor *advisor, gp_copy_filter *filter, struct re
 	}
 }
 
-/* What is beyond twice the median of the case, the system took from the thread. */
+/* A call takes at most twice the median of its case; the rest is preemption. */
 static void put_limits(struct gp_advisor *advisor, struct rests *rests)
 {
 	struct gp_copies *own;
@@ -142,7 +130,7 @@ static void put_limits(struct gp_advisor *advisor, struct rests *rests)
 	}
 }
 
-/* The end of the call is the copy's. */
+/* The copy is at the end of its call. */
 static void add(struct gp_advisor *advisor, const struct rest *rest)
 {
 	const struct gp_call *call =
@@ -184,35 +172,24 @@ void gp_copies_look(struct gp_advisor *advisor, gp_copy_filter *filter)
 
 bool gp_copies_are_results(const struct gp_case *found)
 {
-	return found->bytes <= found->count * RESULT_BYTES;
+	return found->bytes <= found->count * GP_RESULT_BYTES;
 }
 
-void gp_copies_tell_rate(const struct gp_case *found, FILE *out)
+void gp_copies_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			  struct gp_document *values)
 {
 	const struct gp_copies *own = found->own;
 
-	if (own->copied_ns == 0)
+	(void)advisor;
+	gp_document_add_text(values, "copy_kind", gp_copy_kind_name((uint8_t)found->detail));
+	gp_document_add_number(values, "pageable_count", GP_UNIT_COUNT, own->pageable);
+	gp_document_add_flag(values, "is_all_pageable", own->pageable == found->count);
+	gp_document_add_flag(values, "is_result", gp_copies_are_results(found));
+	if (gp_copies_are_results(found) || own->copied_ns == 0)
 		return;
-	fprintf(out, "; these at %s GB/s", gp_format_gb_per_s(found->bytes, own->copied_ns).text);
+	gp_document_add(values, "gb_per_s", GP_UNIT_GB_PER_S,
+			gp_value_rate(found->bytes, own->copied_ns));
 	if (gp_copy_peak_is_known(own->without_peak, own->peak_ns, own->copied_ns))
-		fprintf(out, ", %s %% of the link's peak",
-			gp_format_percent((double)own->peak_ns, (double)own->copied_ns).text);
-}
-
-static const char *const read_less[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] =
-		"read results less often, or copy them with cudaMemcpyAsync to page-locked memory (cudaMallocHost) and look at them an iteration later",
-	[GP_LANGUAGE_PYTHON] =
-		"read results less often, or copy them without waiting and look at them an iteration later",
-	[GP_LANGUAGE_TORCH] =
-		"read results (.item(), .cpu(), print) less often, or copy them with .to(\"cpu\", non_blocking=True) and look at them an iteration later",
-	[GP_LANGUAGE_JAX] =
-		"read results (float(), numpy.asarray(), print) less often, or those of the iteration before (copy_to_host_async())",
-	[GP_LANGUAGE_CUPY] =
-		"read results (.get(), float(), print) less often, or with .get(out=..., blocking=False) an iteration later",
-};
-
-void gp_copies_advise_less(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	gp_language_advise(advisor, found, read_less, out);
+		gp_document_add(values, "peak_percent", GP_UNIT_PERCENT,
+				gp_value_percent((double)own->peak_ns, (double)own->copied_ns));
 }

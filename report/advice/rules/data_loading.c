@@ -1,61 +1,44 @@
-/*
- * The GPU waits for the host, and then for a copy.  Speaks where before copies to the device, of
- * one call site, the GPU had nothing to do while the host did something of its own, in no call of
- * CUDA, for 200 us and more: at least 5 times, 10 % of the recorded time and 2 ms, not counting
- * what is ten times as long as the median: such slow batches are told with the others of a place
- * that is told, if they come to less than half of what these do.  Idle times that rules before it
- * explain count, too, where the host was in no call for four fifths of them.  Not where the host
- * compiled, or imported. What else was in such idle times, as the copy itself if it is slow, is for
- * others.
- */
 #include "report/advice/rules/rules.h"
 
 #include <string.h>
 
-#include "report/base/text/format.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/host_time.h"
 #include "report/advice/rules/language.h"
 #include "report/advice/rules/meanwhile.h"
-#include "report/base/text/text.h"
 
-/* Of idle times of equal kind, those that take most of all. */
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(LEAST_NS, 200000, NS, "of host work: less is the launch itself")                     \
+	LIMIT(HOST_PERCENT, 80, PERCENT, "of a gap: the host was outside of CUDA")                 \
+	LIMIT(LEAST_BYTES, 4096, BYTES, "a smaller batch may be no data")                          \
+	LIMIT(LEAST_MB_PER_S, 16, COUNT, "to prepare data does not take longer")
+GP_LIMITS(LIMITS);
+
+/* The calls around most of the host's time. */
 struct most {
 	uint64_t ns;
-	uint64_t before, after; /* the texts of the calls around them ... */
+	uint64_t before, after; /* texts */
 	uint32_t before_site, after_site;
 };
 
 struct own {
-	struct most calls;                /* around what the host did ... */
-	bool names_calls;                 /* ... whose line is known */
-	uint64_t range, range_ns;         /* the text of the range that the host was in for most */
+	struct most calls;
+	bool names_calls;                 /* their lines are known */
+	uint64_t range, range_ns;         /* the text of the range with most of the time */
 	uint64_t least_bytes, most_bytes; /* of a batch */
-	bool has_looks;                   /* at Python's stacks, of any of its idle times */
-	bool takes_turns; /* several threads copy, as those of a server do that wait for requests */
+	bool has_looks;                   /* there are Python samples of its gaps */
+	bool takes_turns;   /* several threads copy, as those of a server that wait for requests */
 	uint32_t thread_id; /* the first one */
-	uint64_t slow_ns;   /* what is ten times as long as usual, in all ... */
-	uint64_t usual_ns;  /* ... beside the others */
+	uint64_t slow_ns;   /* of the slow batches ... */
+	uint64_t usual_ns;  /* ... and of the others */
 };
-
-#define LEAST_NS 200000u
-
-/* On average; with less the host may have done anything. */
-#define LEAST_BYTES 4096u
-
-/* Nor does reading, decoding or making data take so long: 16 MB/s. */
-#define LEAST_BYTES_PER_NS 0.016
-#define MOST_CALLS         64u /* of those that are looked at for the copies of a batch */
 
 static uint64_t host_ns(const struct gp_idle_gap_at *at)
 {
 	return gp_idle_gap_cause_ns(at->idle_gap, GP_IDLE_HOST);
 }
 
-/*
- * The GPU computed, or cleared its memory, and a result may have been fetched: then comes new data,
- * which the host took its time for.
- */
+/* The GPU computed, or a result was read; then the host took its time, and copies new data. */
 static bool is_wait_for_data(const struct gp_idle_gap_at *at)
 {
 	bool computed = at->before->kind == GP_OP_KERNEL || at->before->kind == GP_OP_GRAPH ||
@@ -67,7 +50,7 @@ static bool is_wait_for_data(const struct gp_idle_gap_at *at)
 
 static bool is_of_host(const struct gp_idle_gap_at *at)
 {
-	return host_ns(at) * 5 >= gp_idle_gap_ns(at->idle_gap) * 4;
+	return host_ns(at) * 100 >= gp_idle_gap_ns(at->idle_gap) * HOST_PERCENT;
 }
 
 static bool is_told(const struct gp_idle_gap_at *at)
@@ -81,10 +64,7 @@ static bool is_wait_alone(const struct gp_advisor *advisor, const struct gp_idle
 	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
-/*
- * That the host waited before it, in a copy say, is one reason: what it did then for itself is
- * another.
- */
+/* A wait before it explains the gap, but the host's own work after that does, too. */
 static bool is_wait_behind_others(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	return is_wait_for_data(at) && is_of_host(at) && is_told(at) &&
@@ -97,10 +77,7 @@ static bool is_wait_among_others(const struct gp_advisor *advisor, const struct 
 	       !gp_advisor_tunes(advisor, at->call_after);
 }
 
-/*
- * PyTorch calls the thread so that takes data from a DataLoader's workers and puts it into
- * page-locked memory.
- */
+/* PyTorch's thread that copies the data of DataLoader workers to page-locked memory. */
 static bool has_workers(const struct gp_model *model)
 {
 	for (uint32_t i = 0; i < model->thread_count; i++)
@@ -109,7 +86,6 @@ static bool has_workers(const struct gp_model *model)
 	return false;
 }
 
-/* What a call copies so, which may be several at once. */
 static uint64_t bytes_of_call(const struct gp_advisor *advisor, const struct gp_call *call,
 			      uint8_t copy_kind)
 {
@@ -122,7 +98,7 @@ static uint64_t bytes_of_call(const struct gp_advisor *advisor, const struct gp_
 	return bytes;
 }
 
-/* With that the host has the GPU compute with the data, or takes what it has computed. */
+/* A launch, or the copy of a result. */
 static bool ends_batch(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	uint8_t class = gp_advisor_class(advisor, call);
@@ -131,18 +107,15 @@ static bool ends_batch(const struct gp_advisor *advisor, const struct gp_call *c
 	       bytes_of_call(advisor, call, GP_COPY_DTOH) > 0;
 }
 
-/*
- * What the thread copies to the device from that call on until such a call, or until it does
- * something else for long.
- */
+/* The bytes that the thread copies to the device up to such a call or a long pause. */
 static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	const struct gp_call *end = advisor->model->calls + advisor->model->call_count;
 	uint32_t thread_id = call->thread_id;
 	uint64_t bytes = 0, until_ns = call->start_ns;
 
-	if ((size_t)(end - call) > MOST_CALLS)
-		end = call + MOST_CALLS;
+	if ((size_t)(end - call) > GP_BATCH_CALLS)
+		end = call + GP_BATCH_CALLS;
 	for (; call < end && call->thread_id == thread_id; call++) {
 		if (call->start_ns >= until_ns + LEAST_NS || ends_batch(advisor, call))
 			break;
@@ -152,10 +125,7 @@ static uint64_t bytes_of_batch(const struct gp_advisor *advisor, const struct gp
 	return bytes;
 }
 
-/*
- * What the host did for itself, from the end of the call before, if that waited, until the call
- * that the idle time ended with: in these it was in CUDA.
- */
+/* The host's own time in a gap, between the calls around it. */
 static struct gp_interval own_time(const struct gp_advisor *advisor,
 				   const struct gp_idle_gap_at *at)
 {
@@ -170,7 +140,7 @@ static struct gp_interval own_time(const struct gp_advisor *advisor,
 	return (struct gp_interval){from_ns, until_ns > from_ns ? until_ns : from_ns};
 }
 
-/* In advisor->habits: the last key of what is kept there of a case. */
+/* The last key of the sums of a case in advisor->state. */
 enum { CALLS, RANGES };
 
 static uint64_t add_habit(struct gp_advisor *advisor, const struct gp_case *found,
@@ -182,7 +152,7 @@ static uint64_t add_habit(struct gp_advisor *advisor, const struct gp_case *foun
 					     calls->before_site,
 					     calls->after_site,
 					     UINT64_MAX - what};
-	struct gp_tally_row *row = gp_tally_find(&advisor->habits, key);
+	struct gp_tally_row *row = gp_tally_find(advisor->state, key);
 
 	row->sums[0] += ns;
 	return row->sums[0];
@@ -204,13 +174,11 @@ static void keep_range(struct gp_advisor *advisor, struct gp_case *found, const 
 static void keep_calls(struct gp_advisor *advisor, struct gp_case *found,
 		       const struct gp_host_pause *pause, uint64_t ns)
 {
-	const struct gp_model *model = advisor->model;
 	struct own *own = found->own;
-	struct most calls = {
-		.before = gp_advisor_text(advisor, gp_model_api(model, pause->before->api).name),
-		.after = gp_advisor_text(advisor, gp_model_api(model, pause->after->api).name),
-		.before_site = gp_advisor_site(advisor, pause->before),
-		.after_site = gp_advisor_site(advisor, pause->after)};
+	struct most calls = {.before = gp_advisor_api(advisor, pause->before),
+			     .after = gp_advisor_api(advisor, pause->after),
+			     .before_site = gp_advisor_site(advisor, pause->before),
+			     .after_site = gp_advisor_site(advisor, pause->after)};
 
 	calls.ns = add_habit(advisor, found, &calls, CALLS, ns);
 	if (calls.ns > own->calls.ns)
@@ -219,7 +187,6 @@ static void keep_calls(struct gp_advisor *advisor, struct gp_case *found,
 			   gp_advisor_knows(advisor, own->calls.after_site);
 }
 
-/* What is known of the thread meanwhile. */
 static void look_meanwhile(struct gp_advisor *advisor, struct gp_case *found,
 			   const struct gp_idle_gap_at *at)
 {
@@ -239,8 +206,6 @@ static void look_meanwhile(struct gp_advisor *advisor, struct gp_case *found,
 		keep_range(advisor, found, range, host_ns(at));
 	if (pause.before && pause.after)
 		keep_calls(advisor, found, &pause, host_ns(at));
-	if (advisor->habits.error < 0)
-		advisor->error = advisor->habits.error;
 }
 
 static struct gp_case *case_after(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
@@ -287,183 +252,75 @@ static void take_slow(struct gp_advisor *advisor, const struct gp_idle_gap_at *a
 		take_idle_gap(advisor, at);
 }
 
-/*
- * Where looks found a compiler at work, or imports, what comes then being a copy is chance: the
- * rules of idle times tell that.
- */
-static void leave_to_others(struct gp_advisor *advisor)
+/* Gaps with a compiler or imports are for the rules of idle time. */
+static void drop_compilers(struct gp_advisor *advisor)
 {
-	for (uint32_t i = 0; i < advisor->case_count; i++) {
-		struct gp_case *found = &advisor->cases[i];
-		const struct own *own = found->own;
+	struct gp_case *found;
 
-		if (gp_advisor_is_present(advisor, found) && own->has_looks &&
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;)
+		if (((const struct own *)found->own)->has_looks &&
 		    gp_meanwhile_compiler_by_looks(advisor, found) != GP_COMPILER_NONE)
 			found->count = 0;
-	}
 }
 
 static void look(struct gp_advisor *advisor)
 {
-	/*
-	 * what is usual for the one says nothing of the other; those that others explain first,
-	 * while they are told apart
-	 */
+	struct gp_tally sums = {0};
+
+	advisor->state = &sums;
+	/* each kind has its own median; explained gaps first, before this rule explains some */
 	gp_advisor_usual_idle_gaps(advisor, LEAST_NS, is_wait_behind_others, take_idle_gap);
 	gp_advisor_usual_idle_gaps(advisor, LEAST_NS, is_wait_alone, take_idle_gap);
 	gp_advisor_usual_idle_gaps(advisor, LEAST_NS, is_wait_among_others, take_idle_gap);
-	/* of those that are waits alone, which the usual ones explain */
 	gp_advisor_idle_gaps(advisor, LEAST_NS, is_wait_alone, count_slow);
 	gp_advisor_idle_gaps(advisor, LEAST_NS, is_wait_alone, take_slow);
-	leave_to_others(advisor);
+	drop_compilers(advisor);
+	if (sums.error < 0)
+		advisor->error = sums.error;
+	gp_tally_free(&sums);
 }
 
-/* Whether it is data at all that the host made meanwhile. */
+/* Whether the copies are too small for the time: the host may have done other work. */
 static bool is_little(const struct gp_case *found)
 {
 	return found->bytes / found->count < LEAST_BYTES ||
-	       (double)found->bytes < LEAST_BYTES_PER_NS * (double)found->time_ns;
+	       (double)found->bytes < LEAST_MB_PER_S / 1000.0 * (double)found->time_ns;
 }
 
-/* Most of that time was so. */
 static bool is_most(const struct gp_case *found, uint64_t ns)
 {
 	return ns * 2 >= found->time_ns;
 }
 
-/* "cudaMemcpyAsync at main (x.cu:7)" */
-static void tell_call(const struct gp_advisor *advisor, uint64_t name, uint32_t site, FILE *out)
-{
-	fputs(gp_advisor_text_of(advisor, name), out);
-	if (gp_advisor_knows(advisor, site))
-		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, site).place);
-}
-
-static void tell_range(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-
-	if (!is_most(found, own->range_ns))
-		return;
-	fputs(" in range ", out);
-	gp_text_print(out, gp_advisor_text_of(advisor, own->range));
-}
-
-/* Where nobody looked. */
-static void tell_calls(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-
-	fputs("; meanwhile the host was", out);
-	tell_range(advisor, found, out);
-	fprintf(out, "%s in no recorded call", is_most(found, own->range_ns) ? ";" : "");
-	if (!is_most(found, own->calls.ns))
-		return;
-	fputs(" from ", out);
-	tell_call(advisor, own->calls.before, own->calls.before_site, out);
-	fputs(" to ", out);
-	tell_call(advisor, own->calls.after, own->calls.after_site, out);
-}
-
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-
-	fprintf(out, "%s times the GPU is idle, for %s on average, until the host copies",
-		gp_format_count(found->count).text,
-		gp_format_ns(found->time_ns / found->count).text);
-	if (own->least_bytes < own->most_bytes)
-		fprintf(out, " between %s and", gp_format_bytes(own->least_bytes).text);
-	fprintf(out, " %s to it", gp_format_bytes(own->most_bytes).text);
-	if (own->takes_turns)
-		fputs(", in several threads alternately", out);
-	if (!own->has_looks) {
-		tell_calls(advisor, found, out);
-		return;
-	}
-	gp_meanwhile_tell_counts(advisor, found, out);
-	if (is_most(found, own->range_ns))
-		fputs(";", out);
-	tell_range(advisor, found, out);
-}
-
-static const char more_workers[] =
-	"workers of a DataLoader prepare data already, and not fast enough: more of them (num_workers), further ahead (prefetch_factor), or less work for each sample";
-
-static const char not_before[] =
-	"what the host does there that the GPU need not wait for goes after the next launches, or into another thread";
-
-#define ELSE_LATER "else after the next launches"
-#define WHERE_SOME "; where some do already, in more of them, or with less work for each sample"
-#define IN_PYTHON                                                                                  \
-	"where that prepares the next data, do so in other threads or processes while the GPU "    \
-	"computes, "
-
-static const char *const ahead[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] =
-		"where that prepares the next data, do so in other threads while the GPU computes, " ELSE_LATER,
-	[GP_LANGUAGE_PYTHON] = IN_PYTHON ELSE_LATER WHERE_SOME,
-	[GP_LANGUAGE_TORCH] =
-		"where that prepares the next data, do so in other processes while the GPU computes (DataLoader: num_workers, pin_memory), " ELSE_LATER
-			WHERE_SOME,
-	[GP_LANGUAGE_CUPY] = IN_PYTHON ELSE_LATER WHERE_SOME,
-	[GP_LANGUAGE_JAX] = IN_PYTHON
-	"and put it there before it is needed (jax.device_put returns immediately), " ELSE_LATER
-		WHERE_SOME,
-};
-
-static const char more_in_threads[] =
-	"; where some threads do already, in more of them, in page-locked buffers (cudaMallocHost), or with less work for each piece";
-
-/*
- * Where neither looks nor a range say what the host did, and ours was the recorder that could have
- * looked.
- */
-static void advise_to_sample(const struct gp_advisor *advisor, const struct gp_case *found,
-			     FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
 	const struct own *own = found->own;
-
-	if (own->has_looks || is_most(found, own->range_ns) ||
-	    (model->recorder && gp_language_of(model) != GP_LANGUAGE_NATIVE))
-		return;
-	fputs("; ", out);
-	gp_language_sampler(model, advisor->scope.model_count, out);
-	fputs(" tells what it is", out);
-}
-
-/* Of Python looks tell whether it waits for requests. */
-static void advise_ahead(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-
-	gp_language_advise(advisor, found, ahead, out);
-	advise_to_sample(advisor, found, out);
-	if (gp_language_of(advisor->scope.models[found->process]) != GP_LANGUAGE_NATIVE)
-		return;
-	fputs(more_in_threads, out);
-	if (!own->takes_turns)
-		fputs("; if it waits for requests, take several together", out);
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
 	enum gp_wait wait = gp_meanwhile_wait(advisor, found);
+	bool has_range = is_most(found, own->range_ns);
 
-	/* XLA copies in threads of its own, which wait for nobody's requests */
-	if (own->takes_turns &&
-	    gp_language_of(advisor->scope.models[found->process]) != GP_LANGUAGE_JAX)
-		fputs("if these threads wait for requests, take several together; ", out);
-	if (is_little(found) && wait != GP_WAIT_THREAD && wait != GP_WAIT_POLLING) {
-		fputs(not_before, out);
-		advise_to_sample(advisor, found, out);
-	} else if (has_workers(advisor->scope.models[found->process])) {
-		fputs(more_workers, out);
-	} else {
-		advise_ahead(advisor, found, out);
+	gp_document_add_number(values, "most_bytes", GP_UNIT_BYTES, own->most_bytes);
+	if (own->least_bytes < own->most_bytes)
+		gp_document_add_number(values, "least_bytes", GP_UNIT_BYTES, own->least_bytes);
+	gp_document_add_flag(values, "is_alternating", own->takes_turns);
+	if (has_range)
+		gp_advisor_add_text(advisor, values, "range", own->range);
+	if (own->has_looks) {
+		gp_meanwhile_add_values(advisor, found, GP_SAMPLE_COUNTS, values);
+	} else if (is_most(found, own->calls.ns)) {
+		gp_advisor_add_text(advisor, values, "from", own->calls.before);
+		gp_advisor_add_place(advisor, values, "from_place", own->calls.before_site);
+		gp_advisor_add_text(advisor, values, "to", own->calls.after);
+		gp_advisor_add_place(advisor, values, "to_place", own->calls.after_site);
 	}
+	gp_document_add_flag(values, "is_little",
+			     is_little(found) && wait != GP_WAIT_THREAD && wait != GP_WAIT_POLLING);
+	gp_document_add_flag(values, "has_workers", has_workers(model));
+	/* gpuprof itself could have sampled Python */
+	if (!own->has_looks && !has_range &&
+	    (!model->recorder || gp_language_of(model) == GP_LANGUAGE_NATIVE))
+		gp_language_add_sampler(model, advisor->scope.model_count, values);
 }
 
 static bool names_place(const struct gp_case *found)
@@ -476,17 +333,29 @@ static bool names_place(const struct gp_case *found)
 const struct gp_rule gp_rule_data_loading = {
 	.id = "data-loading",
 	.title = "the GPU waits for host data before a copy",
-	.meaning =
-		"The GPU is idle repeatedly while the host is in no recorded CUDA call, and the next operation is a copy to the device. Usually the host reads, decodes, generates or receives data. The finding names the calls around most of that time, the NVTX range, and what Python did according to the stack samples (--host-samples). The saving is that idle time, if other threads prepare as much data as the GPU consumes. Batches that take ten times as long as the others count only if together they take less than half of the time. The same idle time can also be part of a finding about a wait before it: either change helps. If the samples find a compiler or imports, the rules of idle time report it.",
+	.found =
+		"{count} times the GPU is idle, for {mean_ns} on average, until the host copies[ between {least_bytes} and] {most_bytes} to it[{?is_alternating}, in several threads alternately]"
+		"[{samples}[; in range {range}]|; meanwhile the host was[ in range {range};] in no recorded call[ from {from}[ at {from_place}] to {to}[ at {to_place}]]]",
 	.change =
+		"[{?is_alternating}{!language=jax}if these threads wait for requests, process several together; ]" /* XLA copies in threads of its own */
+		"[{?is_little}move host work that the GPU need not wait for after the next launches, or into another thread[; {sampler} shows that work]"
+		"|{?has_workers}the DataLoader's workers are too slow: use more of them (num_workers), prefetch more (prefetch_factor), or do less work for each sample"
+		"|if the host prepares the next data, do it in other [{?language=native}threads|{?language=torch}processes|threads or processes] while the GPU computes[{?language=torch} (DataLoader: num_workers, pin_memory)][{?language=jax}, and copy it before it is needed (jax.device_put returns immediately)], else after the next launches[{!language=native}; if some already do, use more of them, or do less work for each sample][; {sampler} shows the host's work]"
+		"[{?language=native}; if some threads already do, use more of them, page-locked buffers (cudaMallocHost), or less work for each piece[{!is_alternating}; if the host waits for requests, process several together]]]",
+	.meaning =
+		"The GPU is idle repeatedly, for {LEAST_NS} and more, while the host is in no recorded CUDA call, and the next operation is a copy to the device. Usually the host reads, decodes, generates or receives data. The finding names the calls around most of that time, the NVTX range, and what Python did according to the stack samples (--host-samples). The saving is that idle time, if other threads prepare as much data as the GPU consumes. Batches that take {GP_USUAL_GAPS} times as long as the median count only if together they take less than half of the time. The same idle time can also be part of a finding about a wait before it: either change helps. If the samples find a compiler or imports, the rules of idle time report it.",
+	.remedy =
 		"If the host prepares data, read ahead: use threads or processes that fill page-locked buffers while the GPU computes (PyTorch DataLoader: num_workers, pin_memory, prefetch_factor, persistent_workers). Use cheaper formats, or decode on the GPU (DALI). Move other work after the next launches, or into another thread.",
 	.ignore =
 		"The host waits for external requests, as a server does. Then batches help, if several requests arrive together.",
-	.threshold = {.saves_percent = 10, .saves_ns = 2000000, .count = 5},
-	.looks_beside = true,
+	.threshold = {.saves_percent = 10,
+		      .saves_ns = 2000000,
+		      .count = 5,
+		      .reason = "Fewer gaps are setup"},
+	.limits = limits,
+	.takes_explained = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 	.names_place = names_place,
 };

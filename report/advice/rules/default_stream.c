@@ -1,10 +1,3 @@
-/*
- * Streams that the default stream keeps apart.  Speaks where operations of the legacy default
- * stream stand between those of other blocking streams of a context at least 16 times, each time
- * keeping back one that was launched when the one before it had not ended yet; where these streams
- * overlap for less than a tenth of their work, and 10 % of the recorded time and 1 ms could be
- * saved if all of it overlapped that leaves room for others: not kernels that fill the GPU alone.
- */
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/rules.h"
 
@@ -13,17 +6,16 @@
 
 #include "report/base/array.h"
 #include "report/analysis/idle/busy.h"
-#include "report/base/text/format.h"
 #include "report/model/occupancy.h"
 #include "report/advice/rules/advisor.h"
-#include "report/advice/rules/language.h"
+
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(OVERLAP_PART, 10, COUNT, "of the work: streams that overlap more are not blocked")
+GP_LIMITS(LIMITS);
 
 #define NON_BLOCKING 2u /* CUPTI's flag of streams that the default stream does not wait for */
 
-/*
- * The operations of a context that the default stream orders: its own, and those of blocking
- * streams.
- */
+/* The operations of a context in the default stream and in blocking streams. */
 struct ordered {
 	uint32_t first, end; /* the context's in the model */
 	uint32_t *ops;
@@ -73,7 +65,7 @@ static int gather(const struct gp_model *model, struct ordered *ordered)
 			     model->ops);
 }
 
-/* Whether the host had launched it when that one still ran: else they were not to overlap. */
+/* Whether the host had launched it while the other one still ran: else they cannot overlap. */
 static bool is_kept_back(const struct gp_model *model, const struct gp_op *op,
 			 const struct gp_op *other)
 {
@@ -82,13 +74,10 @@ static bool is_kept_back(const struct gp_model *model, const struct gp_op *op,
 	return call && call->start_ns < other->end_ns;
 }
 
-/*
- * Where an operation of the default stream stands between those of two other streams: they did not
- * overlap for its sake.
- */
+/* The operations of the default stream between operations of two other streams. */
 struct barriers {
 	uint64_t count;
-	const struct gp_op *last; /* of the default stream between them, longest first */
+	const struct gp_op *last; /* of them */
 };
 
 static struct barriers find_barriers(const struct gp_model *model, const struct ordered *ordered)
@@ -124,10 +113,7 @@ static bool fills_device(const struct gp_model *model, const struct gp_op *op)
 	       occupancy.waves >= 1;
 }
 
-/*
- * The work of the streams that leaves room for other work, and that of the one with most: all
- * together could have taken no less.
- */
+/* The work of the streams without the busiest one, and without kernels that fill the GPU. */
 static uint64_t could_overlap_ns(const struct gp_model *model, const struct ordered *ordered,
 				 uint64_t *work_ns)
 {
@@ -172,7 +158,7 @@ static void judge(struct gp_advisor *advisor, const struct ordered *ordered)
 	saves_ns = could_overlap_ns(model, ordered, &work_ns);
 	all_ns = length_of(ordered);
 	union_ns = gp_interval_union(ordered->intervals, ordered->interval_count);
-	if ((all_ns - union_ns) * 10 >= all_ns)
+	if ((all_ns - union_ns) * OVERLAP_PART >= all_ns)
 		return;
 	call = gp_model_op_cause(model, barriers.last);
 	found = gp_advisor_case(advisor, call ? gp_advisor_site(advisor, call) : GP_NO_SITE, 0, 0);
@@ -213,41 +199,24 @@ static void look(struct gp_advisor *advisor)
 	}
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	(void)advisor;
-	fprintf(out,
-		"%s times an operation in the default stream stands between those of other streams: it waits for them, and they for it, so that their %s of work hardly overlap",
-		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text);
-}
-
-static const char *const changes[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] =
-		"give this a stream of its own; or make the others with cudaStreamNonBlocking, or compile with --default-stream per-thread",
-	[GP_LANGUAGE_TORCH] =
-		"give this a stream of its own: with torch.cuda.stream(s), where s is a torch.cuda.Stream()",
-	[GP_LANGUAGE_CUPY] =
-		"give this a stream of its own: with cupy.cuda.Stream(non_blocking=True)",
-};
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	fputs("unless events order them anyway (cudaStreamWaitEvent): ", out);
-	gp_language_advise(advisor, found, changes, out);
-}
-
 const struct gp_rule gp_rule_default_stream = {
 	.id = "default-stream",
 	.title = "the default stream serializes the other streams",
-	.meaning =
-		"The legacy default stream waits for all other streams, and they wait for it. Each operation without a stream is a barrier, so the other streams ran one after the other. The saving is the work of all streams but the busiest one, if they overlap completely. Kernels that fill the whole GPU cannot overlap and do not count.",
+	.found =
+		"an operation in the default stream lies between operations of other streams {count} times: it waits for them, and they for it, so their {time_ns} of work hardly overlap",
 	.change =
+		"unless events order them anyway (cudaStreamWaitEvent), give the operation its own stream[{?language=torch}: with torch.cuda.stream(s), where s is a torch.cuda.Stream()|{?language=cupy}: with cupy.cuda.Stream(non_blocking=True)|; or create the others with cudaStreamNonBlocking, or compile with --default-stream per-thread]",
+	.meaning =
+		"The legacy default stream waits for all other streams, and they wait for it. Each operation without a stream is a barrier, so the other streams ran one after the other; their work overlaps by less than 1/{OVERLAP_PART}. The saving is the work of all streams but the busiest one, if they overlap completely. Kernels that fill the whole GPU cannot overlap and do not count.",
+	.remedy =
 		"Name a stream in every launch, copy and memset. Create streams with cudaStreamCreateWithFlags(cudaStreamNonBlocking), which the default stream does not block. Or compile with nvcc --default-stream per-thread.",
 	.ignore =
 		"The streams depend on each other there (cudaStreamWaitEvent), or each kernel fills the GPU.",
-	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 16},
+	.threshold = {.saves_percent = 10,
+		      .saves_ns = 1000000,
+		      .count = 16,
+		      .reason = "Fewer barriers are setup"},
+	.limits = limits,
 	.is_of_gpu = true,
 	.look = look,
-	.tell = tell,
-	.advise = advise,
 };

@@ -3,14 +3,10 @@
 #include <string.h>
 
 #include "gpuprof/count.h"
-#include "report/base/text/format.h"
 #include "report/model/recorded.h"
 #include "report/advice/rules/neighbors.h"
 
-/*
- * In names of functions of both APIs, and of nodes of graphs: what makes a stream wait for others
- * than the GPU's own work.
- */
+/* In names of functions and graph nodes that make a stream wait for more than GPU work. */
 static const char *const waits[] = {"HostFunc",           "HostNode",     "StreamAddCallback",
 				    "StreamWaitValue",    "BatchMemOp",   "StreamMemOp",
 				    "ExternalSemaphores", "IpcOpenEvent", "MemPrefetch"};
@@ -25,10 +21,7 @@ static bool is_any(const char *function, const char *const *parts, size_t count)
 	return false;
 }
 
-/*
- * Whether there is a call with one of these parts in its name, of those that set something up in a
- * stream.
- */
+/* Whether a call that enqueues something else than work has one of these parts in its name. */
 static bool calls_any(const struct gp_model *model, const char *const *parts, size_t count)
 {
 	for (uint32_t i = 0; i < model->call_count; i++) {
@@ -58,49 +51,25 @@ bool gp_dependency_is_outside(const struct gp_model *model)
 	return !calls_any(model, waits, COUNT(waits));
 }
 
-static void advise_on_others(const struct gp_advisor *advisor, const struct gp_case *found,
-			     FILE *out)
-{
-	uint64_t bytes = gp_neighbors_bytes(advisor, found);
-
-	if (bytes > 0)
-		fprintf(out,
-			"programs take turns on a GPU, and others held up to %s of its memory: give this one a GPU of its own, or let them share it by MPS (nvidia-cuda-mps-control)",
-			gp_format_bytes(bytes).text);
-	else
-		fprintf(out,
-			"another process may have had the GPU (nvidia-smi lists them): they take turns%s",
-			gp_model_may_have_managed_memory(advisor->scope.models[found->process])
-				? "; or managed memory was moved (--trace=default,unified tells)"
-				: "");
-}
-
-/* What is not recorded nobody sees at work. */
-static void advise_on_missing(const struct gp_model *model, FILE *out)
-{
-	uint64_t kernels = model->counters[GP_COUNTER_LEFT_OUT_KERNELS];
-
-	if (kernels > 0)
-		fprintf(out,
-			"%s kernels of the process's own are left out by --kernels, and may have had the GPU: record without that, to see",
-			gp_format_count(kernels).text);
-	else
-		fprintf(out, "%s, and one of the process's own may have had the GPU",
-			gp_recorded_why_not_all(model));
-}
-
-void gp_dependency_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+void gp_dependency_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			      struct gp_document *values)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
+	const char *reason = "unknown";
 
-	if (gp_dependency_is_outside(model))
-		advise_on_others(advisor, found, out);
-	else if (!gp_recorded_has_all_operations(model))
-		advise_on_missing(model, out);
-	else if (calls_any(model, prefetch, COUNT(prefetch)))
-		fputs("the process moves managed memory itself (cudaMemPrefetchAsync), and what comes next in the stream waits for that: --trace=default,unified records it; or another process had the GPU (nvidia-smi lists them)",
-		      out);
-	else
-		fputs("see what the operation waits for: a host function, another device, another process; or other programs had the GPU (nvidia-smi lists them)",
-		      out);
+	if (gp_dependency_is_outside(model)) {
+		reason = "programs";
+		gp_document_add_number(values, "others_bytes", GP_UNIT_BYTES,
+				       gp_neighbors_bytes(advisor, found));
+		gp_document_add_flag(values, "may_migrate",
+				     gp_model_may_have_managed_memory(model));
+	} else if (!gp_recorded_has_all_operations(model)) {
+		reason = "missing";
+		gp_document_add_number(values, "left_out_kernels", GP_UNIT_COUNT,
+				       model->counters[GP_COUNTER_LEFT_OUT_KERNELS]);
+		gp_document_add_text(values, "why_missing", gp_recorded_why_not_all(model));
+	} else if (calls_any(model, prefetch, COUNT(prefetch))) {
+		reason = "prefetch";
+	}
+	gp_document_add_text(values, "dependency", reason);
 }

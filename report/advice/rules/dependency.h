@@ -1,25 +1,27 @@
-/*
- * dependency: idle times in which the next operation had been launched, but did not begin: what a
- * user can do about them.
- */
+/* dependency: idle gaps in which the next operation was launched, but did not start. */
 #ifndef REPORT_ADVICE_RULES_DEPENDENCY_H
 #define REPORT_ADVICE_RULES_DEPENDENCY_H
-
-#include <stdbool.h>
-#include <stdio.h>
 
 #include "report/advice/rules/advisor.h"
 
 /*
- * Whether a process has nothing of its own that could hold an operation back while its GPU has
- * nothing to do: each of its operations is recorded, it has one GPU, on which an event that another
- * stream waits for comes as soon as the work before it is done, and no host functions, values in
- * memory, or other processes' events that streams wait for, nor does it move managed memory, which
- * has no records by default.  Then other programs have the GPU.
+ * Whether nothing of the process itself can delay an operation while its GPU is idle: then other
+ * programs use the GPU.  All operations are recorded, on one GPU; no stream waits for host
+ * functions, values in memory or events of other processes, and no managed memory is prefetched.
  */
 bool gp_dependency_is_outside(const struct gp_model *model);
 
-/* Of a case whose idle times are mostly such: a sentence, without its end. */
-void gp_dependency_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
+/* dependency: "programs", "missing", "prefetch" or "unknown"; and the details of each. */
+void gp_dependency_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			      struct gp_document *values);
+/* clang-format off */
+#define GP_DEPENDENCY_CHANGE \
+	"{?dependency=programs}[programs alternate on a GPU, and others held up to {others_bytes} of its memory: give this one its own GPU, or share it with MPS (nvidia-cuda-mps-control)" \
+	"|another process may have used the GPU (nvidia-smi lists them): processes take turns[{?may_migrate}; or managed memory migrated (--trace=default,unified shows it)]]" \
+	"|{?dependency=missing}[{left_out_kernels} kernels of this process are left out by --kernels, and may have used the GPU: record without it" \
+	"|{why_missing}, and an operation of this process may have used the GPU]" \
+	"|{?dependency=prefetch}the process prefetches managed memory (cudaMemPrefetchAsync), and the next operation of the stream waits for that: --trace=default,unified records it; or another process used the GPU (nvidia-smi lists them)" \
+	"|{?dependency}check what the operation waits for: a host function, another device, another process; or other programs used the GPU (nvidia-smi lists them)"
+/* clang-format on */
 
 #endif

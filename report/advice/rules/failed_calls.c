@@ -1,17 +1,3 @@
-/*
- * Errors that nobody looked at.  Speaks where calls of one place that launch, copy, allocate or
- * wait failed with the same error at least 3 times in one thread: a program that looks does
- * something else after the first or second, in each of its threads and processes.  Of a kernel, a
- * copy or a memory set that was refused for what it was given, and is not done while kernels go on,
- * one is enough.  After an error of the GPU itself every call fails, wherever it is: all of them
- * are one case, at the place that was told first, and one is enough; a kernel that was launched
- * before in its context, or in a graph, after the last wait that went well, and of which no record
- * came made it; if there is one record alone that has no times, the kernel of that one: its end
- * never came.  Where records were lost, none of that is known.  Frees while the driver shuts down
- * are no errors of the program, nor are allocations of a cache that finds memory full: it gives
- * blocks back and tries again.  Where memory was lacking, it tells what the process held when the
- * first of them failed.
- */
 #include "report/advice/rules/rules.h"
 
 #include <errno.h>
@@ -21,7 +7,6 @@
 #include "report/analysis/device/failures.h"
 #include "report/model/losses.h"
 #include "report/trace/cuda_names.h"
-#include "report/base/text/format.h"
 #include "report/model/recorded.h"
 #include "report/advice/rules/advisor.h"
 
@@ -32,33 +17,34 @@
 #define INVALID_DIRECTION      21
 #define OUT_OF_RESOURCES       701
 #define ASSERTION              710
-#define LASTING                GP_NO_SITE /* in place of a function: of all of them */
+#define LASTING                GP_NO_SITE /* as detail: the error of all functions */
 
 #define DRIVER_BIT ((uint64_t)1 << 16)
 
 /*
- * Detail: the function's number, or LASTING; other_detail: the error; count: in the thread with
- * most.
+ * detail: the text of the function, or LASTING; other_detail: the error; count: in the thread with
+ * most failures.
  */
 struct own {
-	uint64_t first_ns;  /* of a lasting error: when it was told first */
-	uint64_t error;     /* and by whom: the driver and the runtime tell of the same */
-	uint64_t function;  /* the text of what it is called */
-	uint64_t in_thread; /* calls of the thread that was looked at last */
-	uint64_t in_all;
-	uint32_t thread_id;  /* that one */
-	uint32_t context_id; /* of a lasting error: of the call that told it first */
-	/* kernels and graphs that were launched there, of which nothing says that they ended */
-	uint32_t launches;
-	uint32_t graphs;      /* of these */
-	uint32_t launch;      /* the first one's correlation id */
-	uint32_t launch_site; /* of all of them; GP_NO_SITE: they were launched at several places */
-	uint64_t launch_ns;   /* how long before the error the first one was */
-	uint64_t kernel; /* the number of its name, where it is told by a record without times */
-	bool has_kernel;
+	uint64_t in_thread; /* failed calls of the last thread ... */
+	uint64_t in_all;    /* ... and of all */
+	uint32_t thread_id;
 	struct gp_asked asked;
-	struct gp_oom_snapshot held; /* when the first of them failed */
+	struct gp_oom_snapshot held; /* at the first failure */
 	uint64_t held_at_ns;
+
+	/* a lasting error: the first call that returned it */
+	uint64_t first_ns;
+	uint64_t error; /* with DRIVER_BIT */
+	uint64_t function;
+	uint32_t context_id;
+	/* launches in its context that may have caused it: without a recorded end */
+	uint32_t launches, graphs;
+	uint32_t launch;      /* the correlation id of the first one ... */
+	uint64_t launch_ns;   /* ... and its time before the error */
+	uint32_t launch_site; /* of all of them; GP_NO_SITE = several places */
+	uint64_t kernel;      /* the text of its name, if has_kernel */
+	bool has_kernel;
 };
 
 static uint64_t error_of(const struct gp_call *call)
@@ -83,7 +69,6 @@ static struct gp_case *lasting_case(struct gp_advisor *advisor, const struct gp_
 	return found;
 }
 
-/* Calls of a thread are looked at one after the other. */
 static void count_in_thread(struct own *own, const struct gp_call *call)
 {
 	if (own->thread_id != call->thread_id)
@@ -100,7 +85,7 @@ static bool is_of_full_cache(const struct gp_advisor *advisor, uint32_t site, ui
 	       *gp_call_sites_at(advisor->sites, site).owner;
 }
 
-/* NULL: it is none of those that are counted. */
+/* NULL: the call does not count. */
 static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_call *call)
 {
 	struct gp_api api = gp_model_api(advisor->model, call->api);
@@ -116,10 +101,7 @@ static struct gp_case *case_of(struct gp_advisor *advisor, const struct gp_call 
 	return gp_advisor_case(advisor, site, gp_advisor_text(advisor, api.name), error_of(call));
 }
 
-/*
- * For the arguments or the shape that it was given: what is tried, as whether code for this GPU is
- * there, fails otherwise.
- */
+/* Whether it was refused for its arguments or shape: such a call is no test for support. */
 static bool is_refused(const struct gp_model *model, const struct gp_call *call)
 {
 	switch (gp_model_api_class(model, call->api)) {
@@ -135,7 +117,7 @@ static bool is_refused(const struct gp_model *model, const struct gp_call *call)
 	}
 }
 
-/* When the last kernel was launched: a program that launches after an error goes on. */
+/* A program that launches after an error continues. */
 static uint64_t last_launch_ns(const struct gp_model *model)
 {
 	uint64_t last_ns = 0;
@@ -147,7 +129,7 @@ static uint64_t last_launch_ns(const struct gp_model *model)
 	return last_ns;
 }
 
-/* When the first of them failed: the calls come thread by thread. */
+/* At the first failure in time: the calls are ordered by thread. */
 static void note_held(struct gp_advisor *advisor, struct own *own, const struct gp_call *call)
 {
 	if (call->status != GP_OUT_OF_MEMORY ||
@@ -166,7 +148,6 @@ static void take(struct gp_advisor *advisor, const struct gp_call *call, uint64_
 
 	if (!found)
 		return;
-	advisor->failed_calls++;
 	found->is_grave |= call->start_ns < launches_until_ns && is_refused(advisor->model, call);
 	own = found->own;
 	note_held(advisor, own, call);
@@ -178,10 +159,7 @@ static void take(struct gp_advisor *advisor, const struct gp_call *call, uint64_
 	gp_advisor_show(advisor, found, call);
 }
 
-/*
- * Whether a call without a record of its kernel says that no record of it came, and not that none
- * was asked for.
- */
+/* Whether a launch without a kernel record means that the kernel did not end. */
 static bool tells_of_all_kernels(const struct gp_model *model)
 {
 	const struct gp_losses *losses = &model->losses;
@@ -191,16 +169,13 @@ static bool tells_of_all_kernels(const struct gp_model *model)
 	       !gp_loss_is_counted(model, GP_LOSS_LOSS) && gp_recorded_kind(model, "gpu");
 }
 
-/* Whether a call is of that context; 0 = not known. */
+/* 0 = the context is unknown. */
 static bool is_of_context(const struct gp_call *call, uint32_t context_id)
 {
 	return call->context_id == context_id || call->context_id == 0 || context_id == 0;
 }
 
-/*
- * When the last wait for all of a context's work began that ended well before an error: what was
- * launched until then had ended.
- */
+/* The start of the last successful wait for the whole context: earlier launches have ended. */
 static uint64_t last_wait_ns(const struct gp_model *model, const struct own *own)
 {
 	uint64_t last_ns = 0;
@@ -221,10 +196,7 @@ static uint64_t last_wait_ns(const struct gp_model *model, const struct own *own
 	return last_ns;
 }
 
-/*
- * Whether an operation of a graph is the last one of its stream: there may have been others to
- * come.
- */
+/* Whether an operation of a graph is the last one of its stream: later ones may be missing. */
 static bool may_go_on(const struct gp_model *model, const struct gp_call *call)
 {
 	for (uint32_t i = call->first_op; i != GP_NONE; i = model->ops[i].next_op)
@@ -233,7 +205,7 @@ static bool may_go_on(const struct gp_model *model, const struct gp_call *call)
 	return false;
 }
 
-/* Whether nothing says that what a call launched has ended. */
+/* Whether the launched work has no recorded end. */
 static bool is_open(const struct gp_model *model, const struct gp_call *call)
 {
 	uint8_t class = gp_model_api_class(model, call->api);
@@ -258,17 +230,14 @@ static void note_launch(struct gp_advisor *advisor, struct own *own, const struc
 	}
 }
 
-/* Whether what a call launched then may have made the error. */
+/* Whether the launched work may have caused the error. */
 static bool may_be_cause(const struct own *own, const struct gp_call *call, uint64_t from_ns)
 {
 	return !call->captured && call->status == 0 && call->start_ns >= from_ns &&
 	       call->start_ns < own->first_ns && is_of_context(call, own->context_id);
 }
 
-/*
- * The kernel of the only record that came without times, which had begun and never ended; NULL:
- * there is none, or several.
- */
+/* The kernel of the only record without times, which never ended; NULL: none, or several. */
 static const struct gp_op *find_untimed(const struct gp_model *model)
 {
 	const struct gp_op *found = NULL;
@@ -296,7 +265,7 @@ static bool find_kernel(struct gp_advisor *advisor, struct own *own)
 	return true;
 }
 
-/* The name of the only launch is known where it was looked for its record. */
+/* The model names the kernel of the only launch, if it searched for its record. */
 static void name_launch(struct gp_advisor *advisor, struct own *own)
 {
 	const struct gp_model *model = advisor->model;
@@ -311,10 +280,6 @@ static void name_launch(struct gp_advisor *advisor, struct own *own)
 	}
 }
 
-/*
- * Of which one made the error: launched in its context before it was told, without a record of
- * their end, and no wait came between.
- */
 static void find_launches(struct gp_advisor *advisor, struct own *own)
 {
 	const struct gp_model *model = advisor->model;
@@ -329,16 +294,24 @@ static void find_launches(struct gp_advisor *advisor, struct own *own)
 	name_launch(advisor, own);
 }
 
-/* Of the present process. */
 static void find_causes(struct gp_advisor *advisor)
 {
-	for (uint32_t i = 0; i < advisor->case_count; i++) {
-		struct gp_case *found = &advisor->cases[i];
+	struct gp_case *found;
 
-		if (gp_advisor_is_present(advisor, found) && found->detail == LASTING &&
-		    tells_of_all_kernels(advisor->model) && !find_kernel(advisor, found->own))
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;)
+		if (found->detail == LASTING && tells_of_all_kernels(advisor->model) &&
+		    !find_kernel(advisor, found->own))
 			find_launches(advisor, found->own);
-	}
+}
+
+uint64_t gp_failed_calls_count(const struct gp_advisor *advisor)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < advisor->case_count; i++)
+		if (gp_rules[advisor->cases[i].rule] == &gp_rule_failed_calls)
+			count += ((const struct own *)advisor->cases[i].own)->in_all;
+	return count;
 }
 
 static void look(struct gp_advisor *advisor)
@@ -352,131 +325,96 @@ static void look(struct gp_advisor *advisor)
 	find_causes(advisor);
 }
 
-static void tell_of_call(const struct gp_advisor *advisor, const struct gp_case *found,
-			 const char *error, FILE *out)
+static void print_asked(FILE *out, const void *asked)
 {
-	const struct own *own = found->own;
-
-	fprintf(out, "%s failed ", gp_advisor_text_of(advisor, found->detail));
-	if (found->count == 1)
-		fputs("once", out);
-	else
-		fprintf(out, "%s times", gp_format_count(found->count).text);
-	if (own->in_all > found->count)
-		fprintf(out, " in one thread, %s in all", gp_format_count(own->in_all).text);
-	fprintf(out, ": %s", error);
-	gp_asked_tell(out, &own->asked);
-	fputs(", and the program went on", out);
-	if (own->held.is_known) {
-		fputs("; ", out);
-		gp_oom_snapshot_tell(out, &own->held, advisor->sites);
-	}
+	gp_asked_tell(out, asked);
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-	uint64_t code = found->detail == LASTING ? own->error : found->other_detail;
-	char error[GP_FAILURE_ERROR_BYTES];
+struct held {
+	const struct gp_oom_snapshot *snapshot;
+	const struct gp_call_sites *sites;
+};
 
-	gp_failure_error(error, (uint16_t)code, (code & DRIVER_BIT) != 0);
-	if (found->detail != LASTING)
-		tell_of_call(advisor, found, error, out);
-	else if (own->in_all == 1)
-		fprintf(out, "%s: %s returned it", error,
-			gp_advisor_text_of(advisor, own->function));
-	else
-		fprintf(out, "%s: %s returned it here first, and %s calls in all failed with it",
-			error, gp_advisor_text_of(advisor, own->function),
-			gp_format_count(own->in_all).text);
+static void print_held(FILE *out, const void *context)
+{
+	const struct held *held = context;
+
+	gp_oom_snapshot_tell(out, held->snapshot, held->sites);
 }
 
-/*
- * "the kernel launched 40.10us before at step (train.cu:12)"; "the kernel saxpy, launched ... at
- * step (train.cu:12),", "the kernel saxpy of the graph launched ..."
- */
-static void print_one_launch(const struct gp_advisor *advisor, const struct own *own, FILE *out)
+static void add_launches(const struct gp_advisor *advisor, const struct own *own,
+			 struct gp_document *values)
 {
-	bool is_apart = own->has_kernel && own->graphs == 0;
-
-	fputs(own->graphs > 0 && !own->has_kernel ? "a kernel" : "the kernel", out);
-	if (own->has_kernel)
-		fprintf(out, " %s", gp_scope_kernel_of(&advisor->scope, own->kernel));
-	fputs(own->graphs > 0 ? " of the graph" : is_apart ? "," : "", out);
-	fprintf(out, " launched %s before", gp_format_ns(own->launch_ns).text);
-	if (gp_advisor_knows(advisor, own->launch_site))
-		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->launch_site).place);
-	else
-		fprintf(out,
-			" (CorrID %u of `gpuprof trace api`; with --stacks=all its line is known)",
-			own->launch);
-	if (is_apart)
-		fputs(",", out);
-}
-
-/* "one of the 3 kernels not known to have ended, all launched at step (train.cu:12)," */
-static void print_launches(const struct gp_advisor *advisor, const struct own *own, FILE *out)
-{
-	fprintf(out, "one of the %s %s not known to have ended",
-		gp_format_count(own->launches).text,
-		own->graphs == 0               ? "kernels"
-		: own->graphs == own->launches ? "graphs"
-					       : "kernels and graphs");
-	if (gp_advisor_knows(advisor, own->launch_site))
-		fprintf(out, ", all launched at %s,",
-			gp_call_sites_at(advisor->sites, own->launch_site).place);
-}
-
-static void advise_after_error(const struct gp_advisor *advisor, const struct gp_case *found,
-			       FILE *out)
-{
-	const struct own *own = found->own;
-
-	if (found->other_detail == ASSERTION)
-		fputs("an assert() of ", out);
 	if (own->launches == 0)
-		fputs("a kernel before it", out);
-	else if (own->launches == 1)
-		print_one_launch(advisor, own, out);
-	else
-		print_launches(advisor, own, out);
-	if (found->other_detail == ASSERTION)
-		fputs(" failed, whose message is on stderr", out);
-	else
-		fprintf(out, " did that; compute-sanitizer %s",
-			own->launches == 1 ? "says where in it" : "names it");
-	fputs(". No call works after it: end at the first error", out);
+		return;
+	gp_document_add_number(values, "launch_count", GP_UNIT_COUNT, own->launches);
+	gp_document_add_number(values, "graph_count", GP_UNIT_COUNT, own->graphs);
+	gp_advisor_add_place(advisor, values, "launch_place", own->launch_site);
+	if (own->launches > 1)
+		return;
+	gp_document_add_number(values, "launch_ns", GP_UNIT_NS, own->launch_ns);
+	gp_document_add_number(values, "launch", GP_UNIT_NUMBER, own->launch);
+	if (own->has_kernel)
+		gp_document_add_text(values, "kernel",
+				     gp_scope_kernel_of(&advisor->scope, own->kernel));
 }
 
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	/* <<<>>> is compiled to such a call, whose result the program does not see */
 	static const char launch[] = "cudaLaunch";
+	const struct own *own = found->own;
+	bool is_lasting = found->detail == LASTING;
+	uint64_t code = is_lasting ? own->error : found->other_detail;
+	const char *function =
+		gp_advisor_text_of(advisor, is_lasting ? own->function : found->detail);
+	struct held held = {&own->held, advisor->sites};
+	char error[GP_FAILURE_ERROR_BYTES];
 
-	if (found->detail == LASTING)
-		advise_after_error(advisor, found, out);
-	else
-		fprintf(out, "look at what the call returns%s: what was to be done was not done",
-			strncmp(gp_advisor_text_of(advisor, found->detail), launch,
-				strlen(launch)) == 0
-				? ", after <<<>>> at cudaGetLastError()"
-				: "");
+	gp_failure_error(error, (uint16_t)code, (code & DRIVER_BIT) != 0);
+	gp_document_add_text(values, "error", error);
+	gp_document_add_text(values, "function", function);
+	gp_document_add_flag(values, "is_lasting", is_lasting);
+	if (own->in_all > (is_lasting ? 1 : found->count))
+		gp_document_add_number(values, "all_count", GP_UNIT_COUNT, own->in_all);
+	if (is_lasting) {
+		gp_document_add_flag(values, "is_assertion", found->other_detail == ASSERTION);
+		add_launches(advisor, own, values);
+		return;
+	}
+	gp_document_add_flag(values, "is_launch", strncmp(function, launch, strlen(launch)) == 0);
+	gp_document_add_printed(values, "requested", print_asked, &own->asked);
+	if (own->held.is_known)
+		gp_document_add_printed(values, "held", print_held, &held);
 }
 
 const struct gp_rule gp_rule_failed_calls = {
 	.id = "failed-calls",
 	.title = "calls fail and the program continues, or an error ends all GPU work",
+	.found =
+		"[{?is_lasting}{error}: {function} returned it[ here first, and {all_count} calls in all failed with it]"
+		"|{function} failed [{?count=1}once|{count} times][ in one thread, {all_count} in all]: {error}[{requested}], and the program continued[; {held}]]",
+	.change =
+		"[{?is_lasting}[{?is_assertion}an assert() of ]"
+		"[{?launch_count=1}[{?graph_count}a kernel[ ({kernel})] of the graph|the kernel[ {kernel}]] launched {launch_ns} before[ at {launch_place}| (CorrID {launch} of `gpuprof trace api`; --stacks=all records its line)]"
+		"|one of the {launch_count} [{!graph_count}kernels|kernels and graphs] without a recorded end[, all launched at {launch_place},]"
+		"|an earlier kernel]"
+		"[{?is_assertion} failed; its message is on stderr| caused it; compute-sanitizer [{?launch_count=1}shows its line|names it]]"
+		". No call works after it: stop at the first error"
+		"|check the result of the call[{?is_launch}, after <<<>>> with cudaGetLastError()]: its work was not done]",
 	.meaning =
 		"The same call failed with the same error repeatedly, in one thread. A kernel that was not launched computed nothing, so results that depend on it are wrong. One failure is enough for a launch refused for its arguments, shape or resources that other launches followed, and for a copy or memset refused for its arguments. An error of the GPU itself, such as an illegal memory access or a failed assertion, is returned by the next call and by all later calls; one such call is enough. The faulty kernel is one of those launched earlier in the same context, after the last successful wait, that have no record. If only one record lacks its times, that kernel never ended. No kernel is named if records were lost. If GPU memory ran out, the finding names the requested size, the memory that the process held at the first failure, and the places that allocated it.",
-	.change =
+	.remedy =
 		"Check the result of every call, and cudaGetLastError() after <<<>>>. Stop at the first error, or remove the call. Run `gpuprof summary --by failure` for every error and its place. compute-sanitizer finds the kernel of an illegal access. PyTorch: CUDA_LAUNCH_BLOCKING=1 makes the launch itself fail.",
 	.ignore =
 		"The program expects the failure and has a fallback: for example, it repeats an allocation after it emptied a cache.",
-	.threshold = {.count = 3},
-	.few = "once, of such a launch or copy, or an error of the GPU itself",
+	.threshold =
+		{.count = 3,
+		 .reason = "A program that checks its calls stops after the first failure or two"},
+	.exception = "once, of such a launch or copy, or an error of the GPU itself",
 	.is_of_results = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

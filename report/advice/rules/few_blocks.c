@@ -1,14 +1,3 @@
-/*
- * Kernels with so few blocks that most of the GPU's SMs have nothing to do, or with so few threads
- * that none of them has much.  Speaks of a kernel that has blocks for at most half of the SMs, or
- * fewer than an eighth of the threads, and a quarter of the blocks like its own, that the GPU holds
- * at once; and that runs for 20 us and longer, alone on the GPU and not in one of several streams,
- * where 5 % of the recorded time and 1 ms could be saved, and at least 4 launches.  Not of kernels
- * that communicate or wait: they need no more.  Nor, of few threads, of those that are made so:
- * matrix multiplications, convolutions, attention; nor of what holds most of an SM with few
- * threads, by its registers or shared memory, as kernels do that stay on each SM and take their
- * work from a queue.
- */
 #include "report/advice/rules/rules.h"
 
 #include <errno.h>
@@ -16,21 +5,20 @@
 #include <string.h>
 
 #include "report/base/array.h"
-#include "report/base/text/format.h"
 #include "report/model/occupancy.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/few_threads.h"
 
-#define MOST_SMS     0.5
-#define MOST_THREADS 0.125 /* of those that the GPU holds */
-#define MOST_WAVES   0.25
-
-/* What is shorter is about its launch. */
-#define LEAST_NS 20000u
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(SMS_PERCENT, 50, PERCENT, "of the SMs with a block: more leave little to save")      \
+	LIMIT(THREADS_PART, 8, COUNT, "of the GPU's threads: fewer cannot hide memory latency")    \
+	LIMIT(WAVES_PERCENT, 25, PERCENT, "of the blocks that the GPU holds")                      \
+	LIMIT(LEAST_NS, 20000, NS, "a shorter kernel takes as long as its launch")
+GP_LIMITS(LIMITS);
 
 /*
- * A case is of so many blocks, and, below those bits, so many threads of a block: 0 where it is the
- * blocks that are few.
+ * other_detail of a case: its blocks, and in these lowest bits the threads of a block; 0 if the
+ * blocks are too few.
  */
 #define THREADS_BITS 16
 
@@ -41,7 +29,7 @@ static bool needs_few(const struct gp_advisor *advisor, uint32_t kind)
 	return strcmp(name, "communication") == 0 || strcmp(name, "waiting") == 0;
 }
 
-/* ---- what runs beside a kernel ---- */
+/* ---- the operations beside a kernel ---- */
 
 /* Operations of a stream that has kernels: indices in ops. */
 struct stream {
@@ -89,7 +77,6 @@ static bool is_in(const struct gp_model *model, const struct stream *stream, con
 	return op >= model->ops + stream->first && op < model->ops + stream->end;
 }
 
-/* Operations of a stream run one after the other: the last that began before it ended tells. */
 static bool runs_beside(const struct gp_model *model, const struct stream *stream,
 			const struct gp_op *op)
 {
@@ -100,10 +87,7 @@ static bool runs_beside(const struct gp_model *model, const struct stream *strea
 	return before > 0 && ops[before - 1].end_ns > op->start_ns;
 }
 
-/*
- * Alone on the GPU, and meant to be: in one of several streams it may run beside others, if nothing
- * keeps it from that.
- */
+/* Whether it runs alone on the GPU, and not in one of several streams, where it need not. */
 static bool is_alone(const struct gp_model *model, const struct streams *streams,
 		     const struct gp_op *op)
 {
@@ -126,11 +110,10 @@ struct own {
 	double share;             /* of its threads that the grid has */
 };
 
-/* What a kernel leaves unused: 0 = nothing that counts. */
 struct thinness {
-	uint32_t threads; /* of a block, where these are few; 0 = the blocks are */
-	double share;     /* of all threads */
-	double saves;     /* of its time, at most */
+	uint32_t threads; /* of a block, if these are too few; 0 = the blocks are */
+	double share;     /* of the GPU's threads */
+	double saves;     /* part of its time; 0 = neither is too few */
 };
 
 /* The share of the GPU's threads that many blocks of this shape have. */
@@ -142,17 +125,16 @@ static double share_of(const struct gp_record_device *device, const struct gp_re
 	return threads * blocks / device->multiprocessors / device->max_threads_per_multiprocessor;
 }
 
-/*
- * With as many threads as such blocks can have, but no more than enough, each of them has that much
- * less to do.
- */
+/* With as many threads as such blocks can have, up to enough, each thread has less work. */
 static double saved_by_threads(const struct gp_record_device *device,
 			       const struct gp_record_shape *shape,
 			       const struct gp_occupancy *occupancy, double share)
 {
 	double most = share_of(device, shape, (double)occupancy->blocks * device->multiprocessors);
 
-	return 1 - share / (most < GP_ENOUGH_THREADS ? most : GP_ENOUGH_THREADS);
+	double enough = GP_ENOUGH_PERCENT / 100.0;
+
+	return 1 - share / (most < enough ? most : enough);
 }
 
 static struct thinness judge(const struct gp_advisor *advisor, const struct gp_op *op,
@@ -165,9 +147,9 @@ static struct thinness judge(const struct gp_advisor *advisor, const struct gp_o
 	if (!gp_occupancy_of(device, shape, &occupancy))
 		return thin;
 	thin.share = share_of(device, shape, (double)occupancy.grid_blocks);
-	if (occupancy.sms_used <= MOST_SMS) {
+	if (occupancy.sms_used <= SMS_PERCENT / 100.0) {
 		thin.saves = 1 - occupancy.sms_used;
-	} else if (thin.share < MOST_THREADS && occupancy.waves < MOST_WAVES &&
+	} else if (thin.share < 1.0 / THREADS_PART && occupancy.waves < WAVES_PERCENT / 100.0 &&
 		   !gp_kind_needs_few_threads(advisor, kind)) {
 		thin.threads = shape->block[0] * shape->block[1] * shape->block[2];
 		thin.saves = saved_by_threads(device, shape, &occupancy, thin.share);
@@ -224,53 +206,40 @@ static void look(struct gp_advisor *advisor)
 	free(streams.rows);
 }
 
-/* Of a case: 0 where it is the blocks that are few. */
-static uint64_t threads_of(const struct gp_case *found)
-{
-	return found->other_detail & ((1u << THREADS_BITS) - 1);
-}
-
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	const struct own *own = found->own;
-	uint64_t blocks = found->other_detail >> THREADS_BITS, threads = threads_of(found);
 
-	fprintf(out, "kernel %s (%s times, %s in all) has only %s block%s",
-		gp_scope_kernel_of(&advisor->scope, found->detail),
-		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text,
-		gp_format_count(blocks).text, blocks == 1 ? "" : "s");
-	if (threads == 0)
-		fprintf(out, " for the %s SMs of the GPU",
-			gp_format_count(own->multiprocessors).text);
-	else
-		fprintf(out, " of %s thread%s: %.1f %% of the threads that the GPU can hold",
-			gp_format_count(threads).text, threads == 1 ? "" : "s", own->share * 100);
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	(void)advisor;
-	if (threads_of(found) == 0)
-		fputs("more blocks, each with less of the work", out);
-	else
-		fputs("more and larger blocks, with less of the work for each thread: fewer turns of a grid-stride loop",
-		      out);
-	fputs("; what cannot have more runs beside other kernels, in a stream of its own", out);
+	gp_document_add_text(values, "kernel", gp_scope_kernel_of(&advisor->scope, found->detail));
+	gp_document_add_number(values, "block_count", GP_UNIT_COUNT,
+			       found->other_detail >> THREADS_BITS);
+	gp_document_add_number(values, "block_threads", GP_UNIT_COUNT,
+			       found->other_detail & ((1u << THREADS_BITS) - 1));
+	gp_document_add_number(values, "sm_count", GP_UNIT_COUNT, own->multiprocessors);
+	gp_document_add_words(values, "threads_percent", "%.1f", own->share * 100);
 }
 
 const struct gp_rule gp_rule_few_blocks = {
 	.id = "few-blocks",
 	.title = "a kernel has too few blocks for the SMs, or too few threads",
-	.meaning =
-		"A block runs on one SM. A kernel with fewer blocks than the GPU has SMs leaves the other SMs idle, unless another kernel runs beside it; kernels in one of several streams are not reported. A kernel with blocks for all SMs but less than an eighth of the possible threads leaves an SM idle while its threads wait for memory or for each other. The saving is an estimate: the kernel becomes faster in proportion to the SMs or threads that it uses, up to half of the possible threads. Not reported are kernels that need most registers or shared memory of an SM for few threads, matrix multiplications, convolutions and attention.",
+	.found =
+		"kernel {kernel} ({count} times, {time_ns} in all) has only {block_count} block[{!block_count=1}s][ of {block_threads} thread[{!block_threads=1}s]: {threads_percent} % of the threads that the GPU can hold| for the {sm_count} SMs of the GPU]",
 	.change =
+		"use [{?block_threads}more and larger blocks with less work for each thread: fewer iterations of a grid-stride loop|more blocks with less work for each]; a kernel that cannot have more can run beside others in its own stream",
+	.meaning =
+		"A block runs on one SM. A kernel with fewer blocks than the GPU has SMs leaves the other SMs idle, unless another kernel runs beside it; kernels in one of several streams are not reported. A kernel with blocks for all SMs but less than 1/{THREADS_PART} of the possible threads leaves an SM idle while its threads wait for memory or for each other. Kernels below {LEAST_NS} do not count. The saving is an estimate: the kernel becomes faster in proportion to the SMs or threads that it uses, up to half of the possible threads. Not reported are kernels that need most registers or shared memory of an SM for few threads, matrix multiplications, convolutions and attention, and kernels that communicate or wait.",
+	.remedy =
 		"Use more and smaller blocks, and reduce in two steps or with atomic operations at the end. Use more threads: blocks of 128 to 256, and a grid-stride loop with fewer iterations. Use larger batches. Or launch the kernel in its own stream, beside other kernels. `gpuprof summary --by occupancy` shows the SMs of every kernel.",
 	.ignore =
 		"There is no more parallel work, or few blocks or threads already use the full memory bandwidth.",
-	.threshold = {.saves_percent = 5, .saves_ns = 1000000, .count = 4},
+	.threshold = {.saves_percent = 5,
+		      .saves_ns = 1000000,
+		      .count = 4,
+		      .reason = "Fewer launches are setup"},
+	.limits = limits,
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

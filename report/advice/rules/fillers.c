@@ -7,12 +7,12 @@
 #include "report/analysis/host/python_samples.h"
 #include "report/tables/host_work.h"
 
-/* In the numbers of advisor->host_work's sums. */
+/* In the numbers of the sums of host_work. */
 #define FILLERS (UINT64_C(1) << 34)
 
 /* ---- ranges ---- */
 
-/* The calls of a thread begin at *call, or behind those of lower threads. */
+/* *call: the first call of the thread, or of an earlier thread. */
 static bool uses_gpu(const struct gp_model *model, uint32_t thread, uint32_t *call)
 {
 	bool uses = false;
@@ -72,7 +72,7 @@ bool gp_fillers_turn(const struct gp_fillers *fillers, uint64_t from_ns, uint64_
 	return at < fillers->turn_count && fillers->turns_ns[at] < to_ns;
 }
 
-/* ---- looks ---- */
+/* ---- samples ---- */
 
 static void add_looks(struct gp_advisor *advisor, uint64_t sum, struct gp_host_places *places,
 		      uint64_t start_ns, uint64_t end_ns)

@@ -4,35 +4,32 @@
 
 #include "report/analysis/idle/call_cause.h"
 #include "report/base/array.h"
-#include "report/base/text/format.h"
 #include "report/advice/rules/dependency.h"
 #include "report/advice/rules/host_time.h"
 #include "report/advice/rules/language.h"
 #include "report/advice/rules/meanwhile.h"
 #include "report/advice/rules/neighbors.h"
 
-/* What tells operations apart, whatever their number in the trace. */
+#define WHOLE_SHARE 230u /* of 255: nearly all of a gap has one cause */
+
+/* The identity of an operation for habits: its name and kind. */
 static uint64_t what_is(const struct gp_op *op)
 {
 	return (uint64_t)op->name << 8 | op->kind << 4 | op->copy_kind;
 }
 
-struct gp_tally_row *gp_gaps_pair(struct gp_advisor *advisor, const struct gp_op *before,
-				  const struct gp_op *after)
+struct gp_tally_row *gp_gaps_pair(struct gp_advisor *advisor, struct gp_tally *habits,
+				  const struct gp_op *before, const struct gp_op *after)
 {
 	const struct gp_call *call =
 		after->call == GP_NONE ? NULL : &advisor->model->calls[after->call];
 	uint64_t site = call ? gp_advisor_site(advisor, call) : GP_NO_SITE;
-	const uint64_t key[GP_TALLY_KEYS] = {advisor->process, what_is(before), what_is(after),
-					     site, advisor->rule};
+	const uint64_t key[GP_TALLY_KEYS] = {what_is(before), what_is(after), site};
 
-	return gp_tally_find(&advisor->habits, key);
+	return gp_tally_find(habits, key);
 }
 
-/* From which on the cause is the whole of it. */
-#define WHOLE_SHARE 230u
-
-/* What is imported, is once: where most end so, the work itself is in an import. */
+/* A module is imported once: if most gaps end in an import, the program itself is imported. */
 static bool works_in_import(const struct gp_case *found)
 {
 	const struct gp_gaps *own = found->own;
@@ -52,14 +49,9 @@ static struct gp_host_time kept_host_time(const struct gp_advisor *advisor,
 	return host;
 }
 
-static const char *name_of(const struct gp_advisor *advisor, const struct gp_call *call)
-{
-	return call ? gp_model_api(advisor->model, call->api).name : "";
-}
-
-/* A context of the present process that was made in an idle time, and for how long of that. */
+/* A context of the present process whose creation takes half of a gap or more, and its time in it. */
 struct making {
-	const struct gp_record_context *context; /* NULL: none was, for most of it */
+	const struct gp_record_context *context; /* NULL: there is none */
 	const struct gp_call *call;
 	uint64_t ns;
 };
@@ -89,10 +81,6 @@ static struct making made_in(const struct gp_model *model, const struct gp_idle_
 	return (struct making){NULL, NULL, 0};
 }
 
-/*
- * Of what its own work waited for, a context of another GPU can be made at the same time as the
- * others.
- */
 static enum gp_maker maker_of(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at,
 			      const struct making *making)
 {
@@ -110,14 +98,14 @@ static void keep_maker(struct gp_advisor *advisor, struct gp_gaps *own,
 	struct making making = made_in(advisor->model, at->idle_gap);
 
 	own->kind = maker_of(advisor, at, &making);
-	own->maker = gp_advisor_text(advisor, name_of(advisor, making.call));
+	own->maker = gp_advisor_api(advisor, making.call);
 	own->maker_ns = making.ns;
 	own->maker_device = making.context ? gp_scope_device(&advisor->scope, advisor->model,
 							     making.context->device_id)
 					   : 0;
 }
 
-/* The rest of such an idle time would be there, whenever the context is made. */
+/* Only the creation of a context of another GPU can be saved, as it can run in parallel. */
 static uint64_t without_rest_ns(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at,
 				uint64_t saves_ns)
 {
@@ -128,7 +116,7 @@ static uint64_t without_rest_ns(const struct gp_advisor *advisor, const struct g
 		       : saves_ns;
 }
 
-/* Whether the calls in it say more of it than those around it. */
+/* Whether the calls in a gap explain it better than those around it. */
 static bool has_calls(uint8_t cause)
 {
 	return cause == GP_IDLE_SETUP || cause == GP_IDLE_ALLOC;
@@ -157,7 +145,7 @@ static uint32_t find_call(const struct gp_model *model, uint32_t thread_id, uint
 				    starts_before, &moment);
 }
 
-/* A call for what the longest one is caused by: how much of it that took. */
+/* A call with the cause of the longest gap. */
 static void keep_call(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_call *call,
 		      const struct gp_interval *gap)
 {
@@ -170,14 +158,11 @@ static void keep_call(struct gp_advisor *advisor, struct gp_gaps *own, const str
 	if (end_ns - start_ns <= own->call_ns)
 		return;
 	own->call_ns = end_ns - start_ns;
-	own->call = gp_advisor_text(advisor, name_of(advisor, call));
+	own->call = gp_advisor_api(advisor, call);
 	own->call_site = gp_advisor_site(advisor, call);
 }
 
-/*
- * All threads' calls for that cause, each thread's from the one on that was going on when the GPU
- * had nothing to do any more.
- */
+/* The calls of all threads with the cause of a gap, from the ones in progress at its start. */
 static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own,
 		       const struct gp_idle_gap *idle_gap)
 {
@@ -202,10 +187,7 @@ static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own,
 		idle_gap->cause == GP_IDLE_ALLOC && gp_advisor_knows(advisor, own->call_site);
 }
 
-/*
- * The calls around the longest one: where the host did something of its own those around that, as
- * far as its thread made some; the GPU may have been idle since a call before these.
- */
+/* The calls around the longest gap, or around the longest pause of the host in it. */
 static void keep_calls_around(struct gp_advisor *advisor, struct gp_gaps *own,
 			      const struct gp_idle_gap_at *at)
 {
@@ -221,8 +203,8 @@ static void keep_calls_around(struct gp_advisor *advisor, struct gp_gaps *own,
 		before = pause.before;
 		after = pause.after;
 	}
-	own->after = gp_advisor_text(advisor, name_of(advisor, after));
-	own->before = gp_advisor_text(advisor, name_of(advisor, before));
+	own->after = gp_advisor_api(advisor, after);
+	own->before = gp_advisor_api(advisor, before);
 	own->before_site = before ? gp_advisor_site(advisor, before) : GP_NO_SITE;
 	own->after_site = gp_advisor_site(advisor, after);
 	own->names_ends = at->idle_gap->cause == GP_IDLE_HOST &&
@@ -230,7 +212,7 @@ static void keep_calls_around(struct gp_advisor *advisor, struct gp_gaps *own,
 			  gp_advisor_knows(advisor, own->after_site);
 }
 
-/* It is the longest of its case. */
+/* The longest gap of a case. */
 static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_idle_gap_at *at)
 {
 	own->host = gp_host_time_of(advisor, at);
@@ -243,12 +225,12 @@ static void keep(struct gp_advisor *advisor, struct gp_gaps *own, const struct g
 	keep_calls_around(advisor, own, at);
 }
 
-/* The GPU of the process's that was at work longest while one waited in a synchronization. */
+/* The GPU of the process that worked longest while this one waited in a synchronization. */
 static void keep_beside(const struct gp_advisor *advisor, struct gp_gaps *own,
 			const struct gp_idle_gap *idle_gap)
 {
 	uint64_t most_ns = 0;
-	uint16_t most = 0;
+	size_t most = 0;
 
 	if (idle_gap->cause != GP_IDLE_SYNC || advisor->basis->idle_gaps.device_count < 2)
 		return;
@@ -262,34 +244,24 @@ static void keep_beside(const struct gp_advisor *advisor, struct gp_gaps *own,
 					  idle_gap->end_ns);
 		if (ns > most_ns) {
 			most_ns = ns;
-			most = (uint16_t)device;
+			most = device;
 		}
 	}
 	own->beside_ns += most_ns;
-	if (own->beside == most) {
-		own->beside_votes_ns += most_ns;
-	} else if (own->beside_votes_ns >= most_ns) {
-		own->beside_votes_ns -= most_ns;
-	} else {
-		own->beside_votes_ns = most_ns - own->beside_votes_ns;
-		own->beside = most;
-	}
+	gp_vote(&own->beside, &own->beside_votes_ns, most, most_ns);
 }
-
-/* Of shorter ones nobody compiles. */
-#define NEW_CODE_NS 10000000u
 
 static bool is_of_new_code(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
 	uint64_t base_ns = advisor->model->base_unix_ns;
 	struct gp_host_pause pause;
 
-	if (at->idle_gap->cause != GP_IDLE_HOST || gp_idle_gap_ns(at->idle_gap) < NEW_CODE_NS)
+	if (at->idle_gap->cause != GP_IDLE_HOST || gp_idle_gap_ns(at->idle_gap) < GP_NEW_CODE_NS)
 		return false;
 	pause = gp_host_pause_of(advisor->model, at->call_after->thread_id,
 				 at->idle_gap->start_ns - base_ns, at->idle_gap->end_ns - base_ns);
 	return pause.after && gp_advisor_class(advisor, pause.after) == GP_API_MODULE &&
-	       strstr(name_of(advisor, pause.after), "Load");
+	       strstr(gp_model_api(advisor->model, pause.after->api).name, "Load");
 }
 
 void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_idle_gap_at *at,
@@ -316,81 +288,12 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 		keep(advisor, own, at);
 }
 
-/* Who made a context; and the longest call that set something up, or allocated. */
-static void tell_calls(const struct gp_advisor *advisor, const struct gp_gaps *own, FILE *out)
-{
-	const char *maker = gp_advisor_text_of(advisor, own->maker);
-
-	if (own->kind == GP_MAKER_FIRST)
-		fprintf(out, " (%s made the process's context)", maker);
-	else if (own->kind != GP_MAKER_NONE)
-		fprintf(out, " (%s made %s context on GPU %u in %s of it)", maker,
-			own->kind == GP_MAKER_AGAIN ? "another" : "a", own->maker_device,
-			gp_format_ns(own->maker_ns).text);
-	if (own->kind != GP_MAKER_NONE || own->calls == 0)
-		return;
-	fprintf(out, "; %s took %s of it", gp_advisor_text_of(advisor, own->call),
-		gp_format_ns(own->call_ns).text);
-	if (gp_advisor_knows(advisor, own->call_site))
-		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->call_site).place);
-	if (own->calls > 1)
-		fprintf(out, ", the longest of %s such calls", gp_format_count(own->calls).text);
-}
-
-static void tell_place(const struct gp_advisor *advisor, uint32_t site, FILE *out)
-{
-	if (gp_advisor_knows(advisor, site))
-		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, site).place);
-}
-
-/*
- * "; after cudaMemcpy at main (x.cu:7), before cudaLaunchKernel": where that one is stands
- * elsewhere, if it is the case's place.
- */
-static void tell_around(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct gp_gaps *own = found->own;
-	const char *before = gp_advisor_text_of(advisor, own->before);
-
-	fprintf(out, "; %s", found->count > 1 ? "the longest " : "");
-	if (*before) {
-		fprintf(out, "after %s", before);
-		tell_place(advisor, own->before_site, out);
-		fputs(", ", out);
-	}
-	fprintf(out, "before %s", gp_advisor_text_of(advisor, own->after));
-	if (own->after_site != found->site)
-		tell_place(advisor, own->after_site, out);
-}
-
-/*
- * "; the host was in no recorded call from cudaMemcpy at main (x.cu:7) to cudaLaunchKernel at main
- * (x.cu:9)": nothing else says where to look.
- */
-static void tell_ends(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct gp_gaps *own = found->own;
-	const char *before = gp_advisor_text_of(advisor, own->before);
-
-	fprintf(out, "; the host was in no recorded call%s",
-		found->count > 1 ? ", the longest time" : "");
-	if (*before) {
-		fprintf(out, " from %s", before);
-		tell_place(advisor, own->before_site, out);
-	}
-	fprintf(out, " %s %s", *before ? "to" : "until", gp_advisor_text_of(advisor, own->after));
-	tell_place(advisor, own->after_site, out);
-}
-
-static uint64_t at_work_ns(const struct gp_advisor *advisor, uint16_t device)
+static uint64_t at_work_ns(const struct gp_advisor *advisor, uint64_t device)
 {
 	return gp_idle_gaps_busy_ns(&advisor->basis->idle_gaps, device, 0, UINT64_MAX);
 }
 
-/*
- * Whether the GPU has so much less to do than another one of the process's, which works meanwhile,
- * that this is why.
- */
+/* Whether the GPU waits because another GPU of the process has much more work. */
 static bool has_less_work(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	const struct gp_gaps *own = found->own;
@@ -400,114 +303,56 @@ static bool has_less_work(const struct gp_advisor *advisor, const struct gp_case
 	       at_work_ns(advisor, own->device) * 5 <= at_work_ns(advisor, own->beside) * 4;
 }
 
-/* "the GPU", "GPU 1", "one of the GPUs" */
-static void tell_gpu(const struct gp_advisor *advisor, const struct gp_gaps *own, FILE *out)
+static void add_gpu(const struct gp_advisor *advisor, const struct gp_gaps *own,
+		    struct gp_document *values)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < advisor->basis->idle_gaps.device_count; i++)
 		count += advisor->basis->idle_gaps.devices[i].last_ns > 0;
 	if (own->is_of_many)
-		fputs("one of the GPUs", out);
+		gp_document_add_text(values, "gpu", "one of the GPUs");
 	else if (count > 1)
-		fprintf(out, "GPU %u", own->device);
+		gp_document_add_words(values, "gpu", "GPU %u", own->device);
 	else
-		fputs("the GPU", out);
+		gp_document_add_text(values, "gpu", "the GPU");
 }
 
-void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+/* The context that was created, or the longest call of the gap's cause. */
+static void add_calls(const struct gp_advisor *advisor, const struct gp_gaps *own,
+		      struct gp_document *values)
+{
+	static const char *const makers[] = {NULL, "first", "other", "again"};
+
+	if (own->kind != GP_MAKER_NONE) {
+		gp_document_add_text(values, "context", makers[own->kind]);
+		gp_advisor_add_text(advisor, values, "context_function", own->maker);
+		gp_document_add_number(values, "context_gpu", GP_UNIT_NUMBER, own->maker_device);
+		gp_document_add_number(values, "context_ns", GP_UNIT_NS, own->maker_ns);
+	} else if (own->calls > 0) {
+		gp_advisor_add_text(advisor, values, "longest_call", own->call);
+		gp_document_add_number(values, "longest_call_ns", GP_UNIT_NS, own->call_ns);
+		gp_advisor_add_place(advisor, values, "longest_call_place", own->call_site);
+		if (own->calls > 1)
+			gp_document_add_number(values, "similar_calls", GP_UNIT_COUNT, own->calls);
+	}
+}
+
+/* The place after a gap is the finding's place, unless the clause is about the host's pause. */
+static void add_around(const struct gp_advisor *advisor, const struct gp_case *found, bool is_pause,
+		       struct gp_document *values)
 {
 	const struct gp_gaps *own = found->own;
-	enum gp_idle_cause cause = (enum gp_idle_cause)found->other_detail;
-	struct gp_host_time host = kept_host_time(advisor, found);
-	bool is_unseen = cause == GP_IDLE_HOST && !own->has_looks;
-	uint64_t looks = 0;
 
-	if (found->count > 1)
-		fprintf(out, "%s times ", gp_format_count(found->count).text);
-	tell_gpu(advisor, own, out);
-	if (found->count > 1)
-		fprintf(out, " is idle, for %s on average, %s at most",
-			gp_format_ns(found->time_ns / found->count).text,
-			gp_format_ns(own->longest_ns).text);
-	else
-		fprintf(out, " is idle for %s", gp_format_ns(own->longest_ns).text);
-	fprintf(out, ": %s%s%s", own->share < WHOLE_SHARE ? "mostly " : "",
-		gp_idle_cause_words(cause),
-		cause == GP_IDLE_DEPENDENCY ? " (it had been launched, but did not begin)" : "");
-	if (own->is_outside)
-		fputs("; nothing of this process's held it back", out);
-	if (has_less_work(advisor, found))
-		fprintf(out, ", while GPU %u was at work for %s of it", own->beside,
-			gp_format_ns(own->beside_ns).text);
-	if (is_unseen)
-		tell_ends(advisor, found, out);
-	if (has_calls((uint8_t)cause))
-		tell_calls(advisor, own, out);
-	if (own->has_looks)
-		looks = gp_meanwhile_tell(advisor, found, out);
-	if (cause == GP_IDLE_DEPENDENCY) /* it matters where that was, not what the host did */
-		host = (struct gp_host_time){.range = host.range};
-	gp_host_time_tell(&host, found->count > 1 ? "the longest" : "it", out);
-	gp_meanwhile_tell_looks(advisor, found, looks, out);
-	if (!is_unseen)
-		tell_around(advisor, found, out);
+	gp_document_add_flag(values, "is_pause", is_pause);
+	gp_advisor_add_text(advisor, values, "before", own->before);
+	gp_advisor_add_place(advisor, values, "before_place", own->before_site);
+	gp_advisor_add_text(advisor, values, "after", own->after);
+	if (is_pause || own->after_site != found->site)
+		gp_advisor_add_place(advisor, values, "after_place", own->after_site);
 }
 
-/* Where nothing is known of the host, somebody else has to be asked. */
-static void advise_to_sample(const struct gp_model *model, size_t process_count, FILE *out)
-{
-	bool is_native = gp_language_of(model) == GP_LANGUAGE_NATIVE;
-
-	if (model->recorder && !is_native)
-		fprintf(out,
-			"this trace, of another profiler, does not tell what Python did between calls of CUDA: record it with gpuprof-run, which samples Python's stacks");
-	else {
-		fputs("gpuprof records CUDA calls, not what the host computes between them: ", out);
-		gp_language_sampler(model, process_count, out);
-		fputs(" tells", out);
-	}
-	fputs("; move what can be moved before the first launch, after the last, or into another thread",
-	      out);
-}
-
-static const char *const changes[GP_IDLE_CAUSES] = {
-	[GP_IDLE_LAUNCH] = "launch ahead of the GPU",
-	[GP_IDLE_SYNC] = "do not wait where the host reads no result",
-	[GP_IDLE_COPY] = "copy ahead, asynchronously, from page-locked memory",
-	[GP_IDLE_ALLOC] = "allocate before the work begins, and free after it",
-	[GP_IDLE_SETUP] =
-		"make streams, graphs and libraries, and load code, before the work begins: a run is shorter only by what need not be made",
-	[GP_IDLE_PROFILER] = "nothing: without a profiler that time is not there",
-	[GP_IDLE_UNKNOWN] = "look at the timeline: gpuprof export FILE",
-};
-
-static const char *const maker_changes[] = {
-	[GP_MAKER_FIRST] =
-		"make the context earlier, while other processes still have work for the GPU: cudaFree(0) as the first call makes it",
-	[GP_MAKER_OTHER_GPU] =
-		"make the contexts of all GPUs at the same time, before the work begins, each in a thread (cudaSetDevice, then cudaFree(0)): each takes longer then, so that a part of it is saved; or do without those GPUs whose work is shorter than that",
-	[GP_MAKER_AGAIN] =
-		"use one context of a GPU from the start to the end: do not end it (cudaDeviceReset), nor make another (cuCtxCreate)",
-};
-
-/*
- * What looks found took long in one call, and no look goes into libraries: what was loaded behind
- * it hints at these.
- */
-static void advise_on_new_code(enum gp_language language, FILE *out)
-{
-	fprintf(out,
-		"call it once before what is measured, for code is loaded then for the first time: libraries choose or compile kernels there, as cuDNN does for each new shape%s; else ",
-		language == GP_LANGUAGE_TORCH
-			? " (torch.backends.cudnn.benchmark=False tries out less)"
-			: "");
-}
-
-/*
- * What looks found for most of the time is what the sentence tells: a call's stack says but what
- * began then, or ended.
- */
+/* The compiler according to samples counts first: calls show only the ends of a gap. */
 static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	const struct gp_gaps *own = found->own;
@@ -518,61 +363,77 @@ static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const st
 									: compiler;
 }
 
-/*
- * Waits end some microseconds after the work that they are for, but where another program has the
- * GPU before the driver knows.
- */
-static bool is_told_late(const struct gp_advisor *advisor, const struct gp_case *found)
+/* A wait ends late if another program has the GPU before the driver notices its end. */
+static bool ends_late(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	return found->other_detail == GP_IDLE_SYNC && gp_neighbors_bytes(advisor, found) > 0 &&
 	       gp_dependency_is_outside(advisor->scope.models[found->process]);
 }
 
-/* Nobody waits there, nor is it known who compiles. */
-static void advise_on_host(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_host(const struct gp_advisor *advisor, const struct gp_case *found,
+		     struct gp_document *values)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
 	const struct gp_gaps *own = found->own;
 
-	if (own->new_code_ns * 2 >= found->time_ns)
-		advise_on_new_code(gp_language_of(model), out);
-	if (own->has_looks)
-		fputs("do that before the first launch, after the last, or in another process; more of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
-		      out);
-	else
-		advise_to_sample(model, advisor->scope.model_count, out);
+	gp_document_add_flag(values, "is_waiting",
+			     own->has_looks && gp_meanwhile_wait(advisor, found) >= GP_WAIT_THREAD);
+	gp_document_add_flag(values, "is_new_code", own->new_code_ns * 2 >= found->time_ns);
+	if (!own->has_looks)
+		gp_language_add_sampler(model, advisor->scope.model_count, values);
 }
 
-void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+/* The values that only the change needs, for the first reason that applies. */
+static void add_change(const struct gp_advisor *advisor, const struct gp_case *found,
+		       const struct gp_host_time *host, struct gp_document *values)
 {
-	struct gp_host_time host = kept_host_time(advisor, found);
 	const struct gp_gaps *own = found->own;
 	enum gp_compiler compiler = seen_compiler(advisor, found);
 
-	if (found->other_detail == GP_IDLE_SETUP && own->kind != GP_MAKER_NONE)
-		fputs(maker_changes[own->kind], out);
-	else if (has_less_work(advisor, found))
-		fprintf(out,
-			"give the GPUs equal shares of the work: GPU %u was at work for %s, GPU %u for %s",
-			own->beside, gp_format_ns(at_work_ns(advisor, own->beside)).text,
-			own->device, gp_format_ns(at_work_ns(advisor, own->device)).text);
-	else if (found->other_detail == GP_IDLE_DEPENDENCY)
-		gp_dependency_advise(advisor, found, out);
-	else if (is_told_late(advisor, found))
-		fprintf(out,
-			"the GPU had done all of this process's work, and the host waited on: it is told late where programs take turns, and others held up to %s of the GPU's memory; give this one a GPU of its own, and do not wait where the host reads no result",
-			gp_format_bytes(gp_neighbors_bytes(advisor, found)).text);
-	else if (compiler != GP_COMPILER_NONE)
-		fputs(gp_host_time_change(compiler), out);
-	else if (gp_host_time_advise(&host, out))
+	if (found->other_detail == GP_IDLE_DEPENDENCY) {
+		gp_dependency_add_values(advisor, found, values);
+	} else if (ends_late(advisor, found)) {
+		gp_document_add_flag(values, "ends_late", true);
+		gp_document_add_number(values, "others_bytes", GP_UNIT_BYTES,
+				       gp_neighbors_bytes(advisor, found));
+	} else {
+		gp_compiler_add_value(compiler, values);
+		if (compiler == GP_COMPILER_NONE)
+			gp_host_time_add_change(host, values);
+		if (found->other_detail == GP_IDLE_HOST)
+			add_host(advisor, found, values);
+	}
+	if (!has_less_work(advisor, found))
 		return;
-	else if (changes[found->other_detail])
-		fputs(changes[found->other_detail], out);
-	else if (own->has_looks && gp_meanwhile_wait(advisor, found) >= GP_WAIT_THREAD)
-		fputs("let what it waits for begin earlier, or more threads or processes do it, or give the GPU other work meanwhile; more of it: gpuprof summary --by host FILE, gpuprof trace host FILE",
-		      out);
-	else
-		advise_on_host(advisor, found, out);
+	gp_document_add_number(values, "other_gpu", GP_UNIT_NUMBER, own->beside);
+	gp_document_add_number(values, "other_gpu_ns", GP_UNIT_NS, own->beside_ns);
+	gp_document_add_number(values, "other_busy_ns", GP_UNIT_NS,
+			       at_work_ns(advisor, own->beside));
+	gp_document_add_number(values, "own_gpu", GP_UNIT_NUMBER, own->device);
+	gp_document_add_number(values, "own_busy_ns", GP_UNIT_NS, at_work_ns(advisor, own->device));
+}
+
+void gp_gaps_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			struct gp_document *values)
+{
+	const struct gp_gaps *own = found->own;
+	enum gp_idle_cause cause = (enum gp_idle_cause)found->other_detail;
+	struct gp_host_time host = kept_host_time(advisor, found);
+
+	add_gpu(advisor, own, values);
+	gp_document_add_number(values, "longest_ns", GP_UNIT_NS, own->longest_ns);
+	gp_document_add_text(values, "cause", gp_idle_cause_words(cause));
+	gp_document_add_flag(values, "is_mostly", own->share < WHOLE_SHARE);
+	gp_document_add_flag(values, "is_outside", own->is_outside);
+	add_change(advisor, found, &host, values);
+	if (has_calls((uint8_t)cause))
+		add_calls(advisor, own, values);
+	if (own->has_looks)
+		gp_meanwhile_add_values(advisor, found, GP_SAMPLE_TIMES, values);
+	if (cause == GP_IDLE_DEPENDENCY) /* the host's activity does not matter */
+		host = (struct gp_host_time){.range = host.range};
+	gp_host_time_add_values(&host, values);
+	add_around(advisor, found, cause == GP_IDLE_HOST && !own->has_looks, values);
 }
 
 bool gp_gaps_names_place(const struct gp_case *found)

@@ -1,73 +1,97 @@
 /*
- * gaps: what the rules of idle times tell of a case of them: how long they were, and what is known
- * of the host meanwhile, of the calls before and after the longest of them, and of what helps.
+ * gaps: the values and sentences of findings about long idle gaps (gpu-gaps, host-gaps, idle-rest):
+ * their lengths, the calls around the longest one, and the host's activity in them.
  */
 #ifndef REPORT_ADVICE_RULES_GAPS_H
 #define REPORT_ADVICE_RULES_GAPS_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "report/advice/rules/advisor.h"
+#include "report/advice/rules/dependency.h"
 #include "report/advice/rules/host_time.h"
 
-/*
- * Two such operations, one behind the other, the second started at that site, for the present rule
- * to count: a row of advisor->habits.
- */
-struct gp_tally_row *gp_gaps_pair(struct gp_advisor *advisor, const struct gp_op *before,
-				  const struct gp_op *after);
+/* The row for a gap between two such operations, if the second one is launched at that site. */
+struct gp_tally_row *gp_gaps_pair(struct gp_advisor *advisor, struct gp_tally *habits,
+				  const struct gp_op *before, const struct gp_op *after);
 
 /*
- * The process's first context, while others had work; that of another GPU than the one whose work
- * waited; one more of that GPU.
+ * A context that was created in a gap: the first one of its process, while others had work; one of
+ * another GPU than the waiting one; another one of that GPU.
  */
 enum gp_maker { GP_MAKER_NONE, GP_MAKER_FIRST, GP_MAKER_OTHER_GPU, GP_MAKER_AGAIN };
 
 /* What such a rule keeps of a case. */
 struct gp_gaps {
-	struct gp_host_time host; /* what is known of the host in its longest one ... */
-	uint64_t range;           /* ... and the text of its range */
-	uint64_t after;           /* the text of the call after it, and of that before it ... */
-	uint64_t before;
-	uint32_t before_site; /* ... and where these are; GP_NO_SITE = there is none */
-	uint32_t after_site;
-	/* of those behind which code is loaded: what is launched then is new */
-	uint64_t new_code_ns;
-	bool names_ends; /* both are known, and the host did something of its own between them */
-	uint8_t share;   /* of its cause, in 255ths */
+	/* the longest gap */
 	uint64_t longest_ns;
-	enum gp_maker kind;    /* of what made a context for most of the longest one, ... */
-	uint64_t maker;        /* ... its text, "" = none did, ... */
-	uint64_t maker_ns;     /* ... what it took of that, ... */
-	uint32_t maker_device; /* ... and whose context it is */
-	/* of set-up or allocation, the text of the longest call in the longest one, ... */
-	uint64_t call;
-	uint64_t call_ns;   /* ... what it took of that, ... */
-	uint32_t call_site; /* ... and where it is */
-	uint32_t calls;     /* so many such calls there are */
-	bool names_call;    /* that is where to look */
-	uint64_t imports;   /* how many end in an import */
-	bool has_looks;     /* at Python's stacks, of any */
-	uint16_t device;    /* as the advisor's idle_gaps number it: of the first one; ... */
-	bool is_of_many;    /* ... others are of other GPUs */
-	bool is_outside; /* of what had been launched: nothing of the process's own held it back */
-	/* of all of them, while another of the process's GPUs was at work: ... */
-	uint64_t beside_ns;
-	uint64_t beside_votes_ns;
-	uint16_t beside; /* ... mostly that one */
+	struct gp_host_time host;         /* the host's activity in it ... */
+	uint64_t range;                   /* ... and the text of its range */
+	uint64_t before, after;           /* the texts of the functions around it ... */
+	uint32_t before_site, after_site; /* ... and their sites, GP_NO_SITE = none */
+	bool names_ends;       /* both are known, and the host did its own work between them */
+	uint8_t share;         /* of its cause, in 255ths */
+	enum gp_maker kind;    /* of the context that took most of it ... */
+	uint64_t maker;        /* ... the text of the function that created it, "" = none ... */
+	uint64_t maker_ns;     /* ... its time in the gap ... */
+	uint32_t maker_device; /* ... and its GPU */
+	uint64_t call;         /* startup, allocation: the text of the longest call ... */
+	uint64_t call_ns;      /* ... its time in the gap, its site, and how many there are */
+	uint32_t call_site, calls;
+	bool names_call; /* that site is the place to look at */
+
+	/* all gaps */
+	uint64_t new_code_ns;             /* of gaps after which code is loaded */
+	uint64_t imports;                 /* the number that end in an import */
+	bool has_looks;                   /* there are Python samples of one */
+	uint16_t device;                  /* of the first one, as idle_gaps numbers it ... */
+	bool is_of_many;                  /* ... others are of other GPUs */
+	bool is_outside;                  /* launched operations waited for other programs */
+	uint64_t beside_ns;               /* time in which another GPU of the process worked ... */
+	uint64_t beside, beside_votes_ns; /* ... mostly this one */
 };
 
-/*
- * One more idle time of the present process's case, whose other_detail is its cause, and so much
- * that could be saved.
- */
+/* Add a gap to a case of the present process whose other_detail is its cause. */
 void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct gp_idle_gap_at *at,
 		 uint64_t saves_ns);
 
-/* What a gp_rule has of these names. */
-void gp_gaps_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
-void gp_gaps_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
+/* For gp_rule.  Values that start with before and after are of the longest gap. */
+void gp_gaps_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			struct gp_document *values);
 bool gp_gaps_names_place(const struct gp_case *found);
+
+/* clang-format off */
+#define GP_GAPS_FOUND \
+	"[{?count=1}{gpu} is idle for {longest_ns}|{count} times {gpu} is idle, for {mean_ns} on average, {longest_ns} at most]" \
+	": [{?is_mostly}mostly ]{cause}[{?cause=dependency} (the next operation was launched, but did not start)]" \
+	"[{?is_outside}; nothing of this process blocked it]" \
+	"[, while GPU {other_gpu} worked for {other_gpu_ns} of it]" \
+	"[{?is_pause}; the host was in no recorded call[{!count=1}, the longest time] [from {before}[ at {before_place}] to|until] {after}[ at {after_place}]]" \
+	"[{?context=first} ({context_function} created the process's context)" \
+	"|{?context} ({context_function} created [{?context=again}another|a] context on GPU {context_gpu} in {context_ns} of it)" \
+	"|; {longest_call} took {longest_call_ns} of it[ at {longest_call_place}][, the longest of {similar_calls} such calls]]" \
+	"[{samples}]" GP_HOST_TIME_FOUND \
+	"[{!is_pause}; [{!count=1}the longest ][after {before}[ at {before_place}], ]before {after}[ at {after_place}]]"
+/* clang-format on */
+
+/* clang-format off */
+#define GP_GAPS_CHANGE \
+	"[{?context=first}{?cause=startup}create the context earlier, while other processes have work for the GPU: cudaFree(0) as the first call creates it" \
+	"|{?context=other}{?cause=startup}create the contexts of all GPUs in parallel before the work begins, each in a thread (cudaSetDevice, then cudaFree(0)): each takes longer then, so a part of the time is saved; or do without GPUs whose work is shorter" \
+	"|{?context=again}{?cause=startup}use one context of a GPU from start to end: do not destroy it (cudaDeviceReset) or create another (cuCtxCreate)" \
+	"|give the GPUs equal shares of the work: GPU {other_gpu} worked for {other_busy_ns}, GPU {own_gpu} for {own_busy_ns}" \
+	"|" GP_DEPENDENCY_CHANGE \
+	"|{?ends_late}the GPU had finished the work of this process, and the host waited on: the driver notices the end late if programs share a GPU, and others held up to {others_bytes} of its memory; give this one its own GPU, and do not wait if the host reads no result" \
+	"|" GP_COMPILER_CHANGE "|{?cause=launch-bound}launch ahead of the GPU" \
+	"|{?cause=sync-bound}do not wait if the host reads no result" \
+	"|{?cause=copy-bound}copy ahead, asynchronously, from page-locked memory" \
+	"|{?cause=allocation}allocate before the work begins, and free after it" \
+	"|{?cause=startup}create streams, graphs and libraries, and load code, before the work begins: a run becomes shorter only by objects that it does not create" \
+	"|{?cause=profiler overhead}nothing: the time is not there without a profiler" \
+	"|{?cause=unknown}look at the timeline: gpuprof export FILE" \
+	"|{?is_waiting}start the awaited work earlier, give it more threads or processes, or give the GPU other work meanwhile; more: gpuprof summary --by host FILE, gpuprof trace host FILE" \
+	"|[{?is_new_code}call it once before the measured part, as code is loaded for the first time: libraries choose or compile kernels then, as cuDNN does for each new shape[{?language=torch} (torch.backends.cudnn.benchmark=False tries fewer)]; else ]" \
+	"[{?samples}do this work before the first launch, after the last, or in another process; more: gpuprof summary --by host FILE, gpuprof trace host FILE" \
+	"|[{?is_imported}{!language=native}this trace of another profiler does not show Python between CUDA calls: record it with gpuprof-run, which samples Python stacks" \
+	"|gpuprof records CUDA calls, not the host's computation between them: {sampler} shows it]; move work that can move before the first launch, after the last, or into another thread]]"
+/* clang-format on */
 
 #endif

@@ -1,44 +1,27 @@
-/*
- * Graphs that a GPU waits for.  Speaks where idle times that end with the launch of a graph, at
- * least 16 of them, take 10 % of the recorded time and 5 ms, by what the host did for most of them,
- * if that is half: it launched the graph; or it made it, by capture or node by node, instantiated
- * it or updated it.  What is claimed is what the launches took of these times, or all of those in
- * which graphs are made, but for the microsecond that stays between operations.  Not where it waits
- * for less than a quarter of such calls, unless these are first launches: the system may have taken
- * the processor.
- */
 #include "report/advice/rules/rules.h"
 
 #include <string.h>
 
-#include "report/base/text/format.h"
-#include "report/model/recorded.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/copies.h"
 #include "report/advice/rules/idle_gap_calls.h"
 #include "report/advice/rules/neighbors.h"
 
-/* What stays between two operations. */
-#define LEAST_GAP_NS 1000u
-
-/*
- * Graphs of no more operations than this are launched hardly faster than each of these by itself.
- */
-#define FEW_OPERATIONS 8u
-
-/* So many of all such calls at least: a quarter. */
-#define HABIT_PART 4u
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(FEW_OPERATIONS, 8, COUNT, "a graph with no more saves hardly any launch time")       \
+	LIMIT(HABIT_PART, 4, COUNT, "of such calls: if fewer delay the GPU, it is preemption")
+GP_LIMITS(LIMITS);
 
 /* A case's detail. */
 enum { LAUNCHED, MADE };
 
 struct own {
-	struct gp_most_called most; /* of what made them */
-	uint64_t launches_ns;       /* that the launches took, ... */
-	uint64_t operations;        /* ... of so many operations; 0 = graphs are recorded whole */
-	uint64_t pageable;          /* launches of graphs that copy from or to such memory */
-	uint64_t graphs;            /* so many different ones, ... */
-	uint64_t firsts_ns;         /* ... the first launches of which took so much of it */
+	struct gp_most_called most; /* the function that creates graphs */
+	uint64_t launches_ns;       /* of the launches ... */
+	uint64_t operations;        /* ... and their operations; 0 = graphs are recorded whole */
+	uint64_t pageable;          /* launches of graphs that copy pageable memory */
+	uint64_t graphs;            /* different graphs ... */
+	uint64_t firsts_ns;         /* ... and the time of their first launches */
 };
 
 static uint64_t ns_of(const struct gp_idle_gap *idle_gap, uint32_t kind)
@@ -46,7 +29,6 @@ static uint64_t ns_of(const struct gp_idle_gap *idle_gap, uint32_t kind)
 	return gp_idle_gap_cause_ns(idle_gap, kind == LAUNCHED ? GP_IDLE_LAUNCH : GP_IDLE_SETUP);
 }
 
-/* What most of such a time went into. */
 static uint32_t kind_of(const struct gp_idle_gap *idle_gap)
 {
 	return ns_of(idle_gap, LAUNCHED) >= ns_of(idle_gap, MADE) ? LAUNCHED : MADE;
@@ -65,21 +47,16 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, kind, 0);
 	uint64_t ns = ns_of(at->idle_gap, kind);
 
-	if (kind ==
-	    /*
-	     * what the host does between such calls goes with them, and the launch is no first one
-	     * any more
-	     */
-	    MADE)
+	if (kind == MADE) /* without the creation, the rest of the gap is not needed, either */
 		ns = gp_idle_gap_ns(at->idle_gap);
 	gp_advisor_add(advisor, found, at->after->start_ns, gp_idle_gap_ns(at->idle_gap),
-		       ns > LEAST_GAP_NS ? ns - LEAST_GAP_NS : 0, at->idle_gap);
+		       ns > GP_OPERATION_GAP_NS ? ns - GP_OPERATION_GAP_NS : 0, at->idle_gap);
 	gp_advisor_show_idle_gap(found, at->idle_gap);
 	if (kind == LAUNCHED)
 		gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), ns);
 }
 
-/* Calls that are captured, or begin or end that, are made for a graph, too. */
+/* Including calls that are captured, and that begin or end a capture. */
 static bool makes_graph(const struct gp_advisor *advisor, const struct gp_idle_gap *idle_gap,
 			const struct gp_call *call)
 {
@@ -90,8 +67,6 @@ static bool makes_graph(const struct gp_advisor *advisor, const struct gp_idle_g
 	       (class == GP_API_CONTROL &&
 		strstr(gp_model_api(advisor->model, call->api).name, "Graph"));
 }
-
-/* ---- of what is worth a word ---- */
 
 static void note_launch(const struct gp_advisor *advisor, struct own *own, struct gp_tally *graphs,
 			uint32_t number)
@@ -123,23 +98,20 @@ static uint64_t count_calls(const struct gp_model *model, uint16_t api)
 	return count;
 }
 
-/* Most of the time is that of each graph's first launch. */
+/* Whether first launches have half of the time. */
 static bool is_of_firsts(const struct own *own)
 {
 	return own->firsts_ns * 2 >= own->launches_ns;
 }
 
-/*
- * Where the GPU waits for few of many such calls, the system had taken the processor; it may wait
- * for the first launch of each graph alone.
- */
+/* If the GPU waits for few of many such calls, they were preempted, unless they are first launches. */
 static bool is_habit(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	const struct own *own = found->own;
 
 	if (found->detail == MADE)
 		return own->most.calls * HABIT_PART >= count_calls(advisor->model, own->most.api);
-	return is_of_firsts(own) || found->count * HABIT_PART >= advisor->graph_launches;
+	return is_of_firsts(own) || found->count * HABIT_PART >= *(const uint64_t *)advisor->state;
 }
 
 static void look_at_case(struct gp_advisor *advisor, uint32_t number)
@@ -170,7 +142,7 @@ static void look_at_case(struct gp_advisor *advisor, uint32_t number)
 		own->most = gp_idle_gap_calls_most(advisor, &making, making_ns);
 		found->site = own->most.site;
 	}
-	/* whatever was set up besides graphs is none of this rule's */
+	/* other initialization is not for this rule */
 	if (!is_habit(advisor, found) || (found->detail == MADE && 2 * making_ns < found->time_ns))
 		found->saves_ns = found->saves_in_loop_ns = 0;
 	if (graphs.error < 0)
@@ -182,97 +154,69 @@ static void look_at_case(struct gp_advisor *advisor, uint32_t number)
 static void look(struct gp_advisor *advisor)
 {
 	uint32_t known = advisor->case_count;
+	uint64_t graph_launches = 0;
 
-	if (advisor->graph_launches == 0)
+	for (uint32_t i = 0; i < advisor->model->call_count; i++)
+		graph_launches +=
+			gp_advisor_class(advisor, &advisor->model->calls[i]) == GP_API_GRAPH_LAUNCH;
+	if (graph_launches == 0)
 		return;
+	advisor->state = &graph_launches;
 	gp_advisor_idle_gaps(advisor, 0, waits_for_graph, take_idle_gap);
 	for (uint32_t i = known; i < advisor->case_count && advisor->error == 0; i++)
 		if (gp_advisor_is_worth(advisor, &advisor->cases[i]))
 			look_at_case(advisor, i);
 }
 
-/* ---- in words ---- */
-
-/* ", of 100 operations on average, " */
-static void tell_operations(const struct own *own, uint64_t launches, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
+	const struct own *own = found->own;
+
+	gp_document_add_flag(values, "is_creation", found->detail == MADE);
+	if (found->detail == MADE) {
+		gp_most_called_add_values(advisor, &own->most, found->time_ns, values);
+		return;
+	}
+	gp_document_add_number(values, "launch_ns", GP_UNIT_NS, own->launches_ns / found->count);
+	gp_document_add_flag(values, "is_pageable", 2 * own->pageable >= found->count);
+	gp_document_add_flag(values, "is_small", own->operations <= FEW_OPERATIONS * found->count);
 	if (own->operations > 0)
-		fprintf(out, ", of %s operation%s on average,",
-			gp_format_count((own->operations + launches / 2) / launches).text,
-			own->operations == launches ? "" : "s");
-}
-
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-
-	if (found->detail == MADE) {
-		fprintf(out, "%s times the GPU waits for a graph to be made, for %s on average",
-			gp_format_count(found->count).text,
-			gp_format_ns(found->time_ns / found->count).text);
-		gp_most_called_tell(advisor, &own->most, found->time_ns, out);
-		return;
-	}
-	fprintf(out, "the GPU waits for the launches of %s graphs",
-		gp_format_count(found->count).text);
-	tell_operations(own, found->count, out);
-	fprintf(out, "%s which take %s each", own->operations > 0 ? "" : ",",
-		gp_format_ns(own->launches_ns / found->count).text);
+		gp_document_add_number(values, "mean_operations", GP_UNIT_COUNT,
+				       (own->operations + found->count / 2) / found->count);
 	if (own->operations > found->count)
-		fprintf(out, ", %s an operation",
-			gp_format_ns(own->launches_ns / own->operations).text);
-	if (is_of_firsts(own))
-		fprintf(out, "; %s %% of that are the first launches of %s of them",
-			gp_format_percent((double)own->firsts_ns, (double)own->launches_ns).text,
-			gp_format_count(own->graphs).text);
-	if (own->operations > 0 && !advisor->scope.models[found->process]->recorder)
-		fputs("; that is with a record of each operation (--graphs=graph: without)", out);
-}
-
-static void advise_on_launches(const struct own *own, uint64_t launches, FILE *out)
-{
-	if (2 * own->pageable >= launches)
-		fputs("copy from and to page-locked memory in it (cudaMallocHost): with pageable memory each launch lasts until the copies are done; ",
-		      out);
-	if (is_of_firsts(own))
-		fputs("upload them before (cudaGraphUpload), and launch each again and again", out);
-	else if (own->operations > 0 && own->operations <= FEW_OPERATIONS * launches)
-		fputs("put more into a graph, for example several iterations, and launch the next one before the host waits for this one",
-		      out);
-	else
-		fputs("launch the next one before the host waits for this one, and put fewer and larger operations into it: fuse kernels",
-		      out);
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-	uint64_t bytes;
-
-	if (found->detail == MADE) {
-		fputs("make each graph once, before the loop, and launch it again and again; what changes in it can be set (cudaGraphExecKernelNodeSetParams), or be read from memory by its kernels",
-		      out);
-		return;
+		gp_document_add_number(values, "operation_ns", GP_UNIT_NS,
+				       own->launches_ns / own->operations);
+	if (is_of_firsts(own)) {
+		gp_document_add_number(values, "graph_count", GP_UNIT_COUNT, own->graphs);
+		gp_document_add(values, "firsts_percent", GP_UNIT_PERCENT,
+				gp_value_percent((double)own->firsts_ns, (double)own->launches_ns));
 	}
-	advise_on_launches(own, found->count, out);
-	bytes = own->pageable > 0 ? gp_neighbors_bytes(advisor, found) : 0;
-	if (bytes > 0)
-		fprintf(out,
-			"; other programs, which held up to %s of the GPU's memory, take turns with this one, and a launch that waits for its copies waits for theirs",
-			gp_format_bytes(bytes).text);
+	if (own->pageable > 0)
+		gp_document_add_number(values, "others_bytes", GP_UNIT_BYTES,
+				       gp_neighbors_bytes(advisor, found));
 }
 
 const struct gp_rule gp_rule_graph_launch = {
 	.id = "graph-launch",
 	.title = "the GPU waits for graphs to be launched or created",
+	.found =
+		"[{?is_creation}the GPU waits {count} times for a graph to be created, for {mean_ns} on average" GP_MOST_CALLED_FOUND
+		"|the GPU waits for the launches of {count} graphs[ of {mean_operations} operation[{!mean_operations=1}s] on average], which take {launch_ns} each[, {operation_ns} an operation][; {firsts_percent} % of that are the first launches of {graph_count} of them][{?mean_operations}{!is_imported}; that is with a record of each operation (--graphs=graph: without)]]",
+	.change =
+		"[{?is_creation}create each graph once, before the loop, and launch it often; set its changes (cudaGraphExecKernelNodeSetParams), or let its kernels read them from memory"
+		"|[{?is_pageable}copy from and to page-locked memory in the graph (cudaMallocHost): with pageable memory each launch lasts until the copies are done; ][{?firsts_percent}upload the graphs first (cudaGraphUpload), and launch each often|{?mean_operations}{?is_small}put more into a graph, for example several iterations, and launch the next one before the host waits for this one|launch the next one before the host waits for this one, and put fewer and larger operations into it: fuse kernels][; other programs, which held up to {others_bytes} of the GPU's memory, alternate with this one on the GPU: a launch that waits for its copies waits for theirs, too]]",
 	.meaning =
 		"A launch of a CUDA graph takes some microseconds on the host. It takes longer for many nodes, and longest the first time, when the graph is uploaded. Capture, creation, instantiation (cudaGraphInstantiate) and updates (cudaGraphExecUpdate) take much longer: in a loop they can cost more than the graph saves. The GPU was idle before each of these launches while the host was in these calls. Launches take longer under gpuprof if each node has its own record: record with --graphs=graph to measure them. A graph that copies from or to pageable memory blocks its launch until these copies are done.",
-	.change =
+	.remedy =
 		"Create each graph once and launch it often. Update parameters (cudaGraphExecKernelNodeSetParams), or keep one graph for each shape. Upload the graph before its first launch (cudaGraphUpload). Launch it again before the host waits. Put several iterations into a small graph, and fuse the kernels of a large one.",
 	.ignore = "Launches are short in a recording with --graphs=graph.",
-	.threshold = {.saves_percent = 10, .saves_ns = 5000000, .count = 16},
+	.threshold = {.saves_percent = 10,
+		      .saves_ns = 5000000,
+		      .count = 16,
+		      .reason = "Fewer gaps are setup"},
+	.limits = limits,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

@@ -9,7 +9,6 @@
 
 #define QUARTERS 4u
 
-/* A block that was not freed. */
 struct block {
 	uint64_t bytes;
 	uint32_t site;
@@ -20,8 +19,8 @@ struct block {
 struct blocks {
 	struct block *rows;
 	uint32_t count, capacity;
-	uint32_t *kernels;    /* by call: how many of those before it launched one */
-	uint64_t *kernels_ns; /* of all threads, in order; NULL = not asked for yet */
+	uint32_t *kernels;    /* by call: the number of launches before it */
+	uint64_t *kernels_ns; /* the launches of all threads, in order; NULL = not needed yet */
 };
 
 static bool launches_kernel(const struct gp_model *model, const struct gp_call *call)
@@ -72,7 +71,7 @@ static bool is_launched_before(const void *element, const void *key)
 	return *kernel_ns < *at_ns;
 }
 
-/* How many kernels all threads had launched when that call began. */
+/* The number of launches of all threads before that call. */
 static uint32_t kernels_until(const struct blocks *blocks, const struct gp_model *model,
 			      uint32_t call)
 {
@@ -130,17 +129,13 @@ static uint32_t end_of_thread(const struct gp_model *model, uint32_t call)
 				    is_up_to_thread, &model->calls[call].thread_id);
 }
 
-/* The passes in which blocks of one site were left. */
+/* The iterations in which blocks of one site were left. */
 struct passes {
 	uint64_t count, usual;          /* usual: with as many blocks as the first */
-	uint64_t blocks, bytes;         /* of the first; of all */
+	uint64_t blocks, bytes;         /* of the first one; of all */
 	uint64_t now;                   /* blocks of the present one */
-	uint32_t first_call, last_call; /* that began the first pass, and the last */
-	/*
-	 * of the kernels that the thread launched from the first block on, a quarter each: passes
-	 * that began then
-	 */
-	uint64_t of[QUARTERS];
+	uint32_t first_call, last_call; /* that began the first and the last one */
+	uint64_t of[QUARTERS];          /* how many began in each quarter of the launches */
 };
 
 static void end_pass(struct passes *passes)
@@ -192,14 +187,11 @@ static bool grows(const struct passes *passes)
 
 	for (unsigned i = 0; i < QUARTERS; i++)
 		is_spread &= passes->of[i] * 2 * QUARTERS >= passes->count;
-	return is_spread && passes->count >= GP_GROWTH_PASSES &&
+	return is_spread && passes->count >= GP_GROWTH_ITERATIONS &&
 	       passes->usual * 10 >= passes->count * 9;
 }
 
-/*
- * Whether all threads launched no more kernels after the beginning of the last pass than in two
- * passes on average.  1, 0 or -ENOMEM.
- */
+/* Whether at most two iterations' launches follow the start of the last one.  1, 0 or -ENOMEM. */
 static int goes_on_to_the_end(struct blocks *blocks, const struct gp_model *model,
 			      const struct passes *passes)
 {
@@ -213,18 +205,16 @@ static int goes_on_to_the_end(struct blocks *blocks, const struct gp_model *mode
 	return (all - last) * (passes->count - 1) <= 2 * (last - first);
 }
 
-/*
- * Of blocks first to end - 1, which are those of a thread after those of another: 1, 0 or -ENOMEM.
- */
+/* Whether no launch lies between the blocks first to end - 1, but some follow.  1, 0 or -ENOMEM. */
 static int are_made_at_once(struct blocks *blocks, const struct gp_model *model, uint32_t first,
 			    uint32_t end)
 {
 	uint32_t earliest = UINT32_MAX, latest = 0;
-	int result = end - first < GP_GROWTH_ONCE || blocks->kernels_ns
+	int result = end - first < GP_ONCE_BLOCKS || blocks->kernels_ns
 			     ? 0
 			     : time_kernels(blocks, model);
 
-	if (result < 0 || end - first < GP_GROWTH_ONCE)
+	if (result < 0 || end - first < GP_ONCE_BLOCKS)
 		return result;
 	for (uint32_t i = first; i < end; i++) {
 		uint32_t before = kernels_until(blocks, model, blocks->rows[i].call);
@@ -235,10 +225,7 @@ static int are_made_at_once(struct blocks *blocks, const struct gp_model *model,
 	return earliest == latest && latest < blocks->kernels[model->call_count];
 }
 
-/*
- * Returns 1 if the blocks first to end - 1, all those of a site and kind, are to be told of, 0 or
- * -ENOMEM.
- */
+/* Whether the blocks first to end - 1, of one site and kind, grow or are made at once.  1, 0 or -ENOMEM. */
 static int find_growth(struct blocks *blocks, const struct gp_model *model, uint32_t first,
 		       uint32_t end, struct gp_growth *growth)
 {
@@ -290,7 +277,7 @@ int gp_growths_of(struct gp_call_sites *sites, const struct gp_model *model,
 
 	*growths = NULL;
 	*count = 0;
-	if (result == 0 && blocks.count >= GP_GROWTH_ONCE)
+	if (result == 0 && blocks.count >= GP_ONCE_BLOCKS)
 		result = count_kernels(&blocks, model);
 	if (result == 0 && blocks.kernels)
 		result = gp_array_sort(blocks.rows, blocks.count, sizeof(*blocks.rows),

@@ -1,25 +1,17 @@
-/*
- * Copies that waited for kernels.  Speaks where copies at a call site that waited, for at least
- * half of their time, for work that came before them could save 3 % of the recorded time and 100
- * us, at least 8 of them.
- */
 #include "report/advice/rules/rules.h"
 
-#include "report/trace/cuda_names.h"
-#include "report/base/text/format.h"
-#include "report/advice/rules/advisor.h"
 #include "report/advice/rules/copies.h"
-#include "report/advice/rules/language.h"
 #include "report/advice/rules/next_wait.h"
+#include "report/trace/cuda_names.h"
 
 struct own {
-	uint64_t calls_ns; /* that the calls took */
-	uint64_t idle_ns;  /* that the GPU waited for the host after them */
-	uint64_t pageable; /* copies from or to such memory */
+	uint64_t calls_ns; /* of the calls */
+	uint64_t idle_ns;  /* of the GPU after them, because of the host */
+	uint64_t pageable; /* the copies from or to pageable memory */
 	struct gp_next_wait next;
 };
 
-/* Copies that wait at the same time share the idle time after them: it is there once. */
+/* Copies that wait in parallel share the idle time after them: it counts once. */
 static uint64_t new_idle_ns(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	const struct gp_idle_gap *after = gp_advisor_idle_gap_after(advisor, call);
@@ -58,63 +50,39 @@ static void look(struct gp_advisor *advisor)
 	}
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	const struct own *own = found->own;
 
-	fprintf(out,
-		"%s %s copies, %s in all, blocked the host for %s, %s of it while kernels before them ran",
-		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
-		gp_format_bytes(found->bytes).text, gp_format_ns(own->calls_ns).text,
-		gp_format_ns(found->time_ns).text);
-	gp_next_wait_tell(advisor, found, &own->next, out);
-	fprintf(out,
-		"; then the GPU waited for the host, for %s in all: each time the shorter of these two could be saved",
-		gp_format_ns(own->idle_ns).text);
-}
-
-/*
- * To the device nothing is read: what is to be copied need not wait for kernels that have other
- * data.  Of page-locked memory, and of other.
- */
-static const char *const copy_ahead[][GP_LANGUAGES] = {
-	{
-		[GP_LANGUAGE_NATIVE] =
-			"copy the next data with cudaMemcpyAsync, in a stream of its own and into a second buffer, while these kernels run",
-		[GP_LANGUAGE_TORCH] =
-			"copy the next data with .to(\"cuda\", non_blocking=True) while these kernels run, in a stream of its own (torch.cuda.Stream())",
-	},
-	{
-		[GP_LANGUAGE_NATIVE] =
-			"copy the next data with cudaMemcpyAsync from page-locked memory (cudaMallocHost), in a stream of its own and into a second buffer, while these kernels run",
-		[GP_LANGUAGE_TORCH] =
-			"copy the next data from page-locked memory (pin_memory=True) with .to(\"cuda\", non_blocking=True) while these kernels run, in a stream of its own (torch.cuda.Stream())",
-	},
-};
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-
-	gp_next_wait_advise(advisor, found, &own->next, out);
-	if (found->detail == GP_COPY_HTOD)
-		gp_language_advise(advisor, found, copy_ahead[own->pageable > 0], out);
-	else
-		gp_copies_advise_less(advisor, found, out);
+	gp_document_add_text(values, "copy_kind", gp_copy_kind_name((uint8_t)found->detail));
+	gp_document_add_number(values, "calls_ns", GP_UNIT_NS, own->calls_ns);
+	gp_document_add_number(values, "idle_ns", GP_UNIT_NS, own->idle_ns);
+	gp_document_add_number(values, "pageable_count", GP_UNIT_COUNT, own->pageable);
+	gp_next_wait_add_values(advisor, found, &own->next, values);
 }
 
 const struct gp_rule gp_rule_hidden_wait = {
 	.id = "hidden-wait",
 	.title = "the host waits for kernels inside copies",
+	.found =
+		"{count} {copy_kind} copies, {bytes} in all, blocked the host for {calls_ns}, {time_ns} of it while earlier kernels ran" GP_NEXT_WAIT_FOUND
+		"; then the GPU waited for the host, for {idle_ns} in all: the shorter of these two times can be saved",
+	.change = GP_NEXT_WAIT_CHANGE
+	"[{!copy_kind=HtoD}" GP_READ_LESS
+	"|{?language=torch}copy the next data[{?pageable_count} from page-locked memory (pin_memory=True)] with .to(\"cuda\", non_blocking=True) while these kernels run, in its own stream (torch.cuda.Stream())"
+	"|copy the next data with cudaMemcpyAsync[{?pageable_count} from page-locked memory (cudaMallocHost)], in its own stream and into a second buffer, while these kernels run]",
 	.meaning =
 		"A blocking copy starts after all earlier operations of its stream. In a profile it looks like a slow copy, but its time is the time of the kernels. After the copy the GPU is idle until the host launches the next kernels. The saving is that idle time, at most the time of the kernels within the call. The time from that launch to the start on the GPU does not count. If another blocking call of the thread follows before the next launch (cudaFree, a synchronization), it would wait for the same kernels: the finding names it, and the saving needs both changes.",
-	.change =
+	.remedy =
 		"Do not read a result in each iteration (loss.item(), a convergence flag). Read it every tenth iteration, or copy it asynchronously to page-locked memory and read it after the next launch. To the device: copy the next data with cudaMemcpyAsync from page-locked memory, in its own stream and into a second buffer (PyTorch: pin_memory=True and .to(..., non_blocking=True)).",
 	.ignore =
 		"The next step of the host depends on the result each time, or computes the copied data from it.",
-	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
+	.threshold = {.saves_percent = 3,
+		      .saves_ns = 100000,
+		      .count = 8,
+		      .reason = "Fewer copies are input and output of the program"},
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

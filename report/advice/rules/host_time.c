@@ -1,39 +1,8 @@
 #include "report/advice/rules/host_time.h"
 
 #include "report/base/array.h"
-#include "report/base/text/format.h"
-#include "report/base/text/text.h"
 
-#define LEAST_PERCENT 10   /* of the time: what is less is not worth a word */
-#define LOOK_BACK     1000 /* calls, for one with a stack */
-#define MOST_NESTED   4u   /* calls in each other */
-
-static const char *const compiler_changes[GP_COMPILERS] = {
-	[GP_COMPILER_TORCH] =
-		"a function is compiled when it is first called with such shapes: do that before what is measured; what was compiled and tuned is kept for the next run if TORCHINDUCTOR_CACHE_DIR stays (else in /tmp/torchinductor_USER)",
-	[GP_COMPILER_TRITON] =
-		"a kernel is compiled at its first launch: do that before what is measured, and keep TRITON_CACHE_DIR (else ~/.triton/cache)",
-	[GP_COMPILER_JAX] =
-		"a function is compiled when it is first called with such shapes: do that before what is measured; JAX keeps what was compiled for the next run in JAX_COMPILATION_CACHE_DIR, if that is set (with jax_persistent_cache_min_compile_time_secs=0 also what took less than a second)",
-	[GP_COMPILER_CUPY] =
-		"a kernel is compiled when it is first used: do that before what is measured, and keep CUPY_CACHE_DIR (else ~/.cupy/kernel_cache)",
-	[GP_COMPILER_NUMBA] =
-		"a kernel is compiled when it is first called with such types: do that before what is measured; @cuda.jit(cache=True) keeps it for the next run",
-	[GP_COMPILER_EXTENSION] = "build the extension beforehand: setup.py with CUDAExtension",
-	[GP_COMPILER_IMPORT] =
-		"what is imported while the GPU waits can be imported before the work begins: the run is shorter only without it (python3 -X importtime lists what takes how long)",
-};
-
-static const char *const tuner_changes[GP_TUNERS] = {
-	[GP_TUNER_INDUCTOR] =
-		"kernels are compiled and tried out when they are first used: do that before what is measured; what was chosen is kept for the next run if TORCHINDUCTOR_CACHE_DIR stays (else in /tmp/torchinductor_USER)",
-	[GP_TUNER_TRITON] =
-		"configurations are compiled and tried out at the first launch with such keys: do that before what is measured, try fewer, or keep the choice (triton.autotune's cache_results=True)",
-	[GP_TUNER_CUDNN] =
-		"algorithms are tried out for each new shape: do that before what is measured, or switch it off (torch.backends.cudnn.benchmark=False)",
-	[GP_TUNER_TUNABLE] =
-		"operators are tuned for each new shape: do that once, and run with the results (torch.cuda.tunable.tuning_enable(False))",
-};
+#define MOST_NESTED 4u /* calls in each other */
 
 static enum gp_compiler compiler_of(const struct gp_tuning *tuning, const struct gp_call *call)
 {
@@ -42,12 +11,12 @@ static enum gp_compiler compiler_of(const struct gp_tuning *tuning, const struct
 	if (!call || call->stack == GP_NONE)
 		return GP_COMPILER_NONE;
 	compiler = (enum gp_compiler)tuning->marks[call->stack].compiler;
-	/* ranges tell that better */
+	/* the ranges of XLA are better */
 	return compiler == GP_COMPILER_JAX && tuning->compiling_count > 0 ? GP_COMPILER_NONE
 									  : compiler;
 }
 
-/* What others import than the thread that the GPU waits for says nothing. */
+/* Imports matter only in the thread that the GPU waits for. */
 static enum gp_compiler compiler_for(const struct gp_tuning *tuning, const struct gp_call *call,
 				     bool is_own)
 {
@@ -82,7 +51,7 @@ static uint64_t overlap_ns(uint64_t a_start, uint64_t a_end, uint64_t b_start, u
 	return start < end ? end - start : 0;
 }
 
-/* What a walk over calls looks at: on the process's timeline. */
+/* A time of a thread, on the process's timeline. */
 struct window {
 	uint64_t start_ns, end_ns;
 	uint32_t thread;
@@ -126,16 +95,15 @@ static void look_at_thread(const struct gp_advisor *advisor, struct gp_host_time
 }
 
 /*
- * Whether the thread was in no import when the window began, as far as its last call with a stack
- * tells.  Else it may do all that it does in that import, as a program does that is itself
- * imported: that says nothing.
+ * Whether the thread was outside of imports before the window, according to its last call with a
+ * stack.  A program that is itself imported is always in an import.
  */
 static bool began_outside_imports(const struct gp_advisor *advisor, const struct window *window)
 {
 	const struct gp_call *calls = advisor->model->calls;
 	uint32_t at = first_call(advisor->model, window);
 
-	for (uint32_t i = 0; i < LOOK_BACK && at > 0; i++) {
+	for (uint32_t i = 0; i < GP_LOOK_BACK && at > 0; i++) {
 		const struct gp_call *call = &calls[--at];
 
 		if (call->thread_id != window->thread)
@@ -155,9 +123,7 @@ static bool begins_until(const void *element, const void *key)
 						  : range->start_ns <= window->start_ns;
 }
 
-/*
- * The last range of the thread that had begun by the middle of the window, or one that it lies in.
- */
+/* The range that was open last in the middle of the window, or one around it. */
 static const char *find_range(const struct gp_model *model, const struct window *window)
 {
 	uint64_t length_ns = window->end_ns - window->start_ns;
@@ -195,9 +161,7 @@ static const struct gp_call *of_thread(const struct gp_model *model, uint32_t in
 		       : NULL;
 }
 
-/*
- * Of the calls before an index the one that ends last: one may be made in another, and end in it.
- */
+/* The call before an index that ends last: calls can be nested. */
 static const struct gp_call *last_before(const struct gp_model *model, uint32_t at, uint32_t thread)
 {
 	const struct gp_call *last = NULL;
@@ -264,67 +228,57 @@ struct gp_host_time gp_host_time_of(const struct gp_advisor *advisor,
 	return host;
 }
 
-static bool is_much(const struct gp_host_time *host, uint64_t ns)
+static void add_long(struct gp_document *values, const char *id, uint64_t ns, uint64_t total_ns)
 {
-	return ns > 0 && ns >= host->total_ns / 100 * LEAST_PERCENT;
+	if (ns >= total_ns / 100 * GP_HOST_PERCENT)
+		gp_document_add_number(values, id, GP_UNIT_NS, ns);
 }
 
-static void tell_moments(unsigned moments, FILE *out)
+void gp_host_time_add_values(const struct gp_host_time *host, struct gp_document *values)
 {
-	if (moments & GP_HOST_BEFORE)
-		fputs(" when it began", out);
-	if (moments & GP_HOST_BEFORE && moments & GP_HOST_AFTER)
-		fputs(" and", out);
-	if (moments & GP_HOST_AFTER)
-		fputs(" when it ended", out);
-	if (moments == GP_HOST_WITHIN)
-		fputs(" in it", out);
-}
+	static const char *const moments[] = {
+		"",
+		"when it began",
+		"in it",
+		"when it began",
+		"when it ended",
+		"when it began and when it ended",
+		"when it ended",
+		"when it began and when it ended",
+	};
 
-void gp_host_time_tell(const struct gp_host_time *host, const char *of, FILE *out)
-{
-	if (is_much(host, host->xla_ns))
-		fprintf(out, "; XLA compiled for %s of %s", gp_format_ns(host->xla_ns).text, of);
+	add_long(values, "xla_ns", host->xla_ns, host->total_ns);
 	if (host->compiler != GP_COMPILER_NONE) {
-		fprintf(out, "; %s was %s", gp_compiler_name(host->compiler),
-			host->compiler == GP_COMPILER_IMPORT
-				? "importing"
-				: "compiling, or loading what it had compiled,");
-		tell_moments(host->moments, out);
+		gp_document_add_text(values, "compiler", gp_compiler_name(host->compiler));
+		gp_document_add_text(values, "compiler_moment", moments[host->moments]);
 	}
 	if (host->tuner != GP_TUNER_NONE)
-		fprintf(out, "; what comes then is of %s", gp_tuner_name(host->tuner));
-	if (host->range && *host->range) {
-		fputs("; in range ", out);
-		gp_text_print(out, host->range);
-	}
-	if (is_much(host, host->load_ns))
-		fprintf(out, "; loading code took %s of %s", gp_format_ns(host->load_ns).text, of);
+		gp_document_add_text(values, "tuner", gp_tuner_name(host->tuner));
+	gp_document_add_text(values, "range", host->range);
+	add_long(values, "load_ns", host->load_ns, host->total_ns);
 }
 
-const char *gp_host_time_change(enum gp_compiler compiler)
-{
-	return compiler_changes[compiler];
-}
-
-static const char *change_of(const struct gp_host_time *host)
+static enum gp_compiler compiler_to_change(const struct gp_host_time *host)
 {
 	if (host->xla_ns * 2 >= host->total_ns)
-		return compiler_changes[GP_COMPILER_JAX];
+		return GP_COMPILER_JAX;
 	if (host->load_ns * 2 >= host->total_ns)
-		return NULL;
-	if (host->tuner == GP_TUNER_XLA)
-		return compiler_changes[GP_COMPILER_JAX];
-	if (host->compiler != GP_COMPILER_NONE)
-		return compiler_changes[host->compiler];
-	return tuner_changes[host->tuner];
+		return GP_COMPILER_NONE;
+	return host->tuner == GP_TUNER_XLA ? GP_COMPILER_JAX : host->compiler;
 }
 
-bool gp_host_time_advise(const struct gp_host_time *host, FILE *out)
+void gp_compiler_add_value(enum gp_compiler compiler, struct gp_document *values)
 {
-	const char *change = change_of(host);
+	if (compiler != GP_COMPILER_NONE)
+		gp_document_add_text(values, "compiled_by", gp_compiler_name(compiler));
+}
 
-	if (change)
-		fputs(change, out);
-	return change != NULL;
+void gp_host_time_add_change(const struct gp_host_time *host, struct gp_document *values)
+{
+	enum gp_compiler compiler = compiler_to_change(host);
+
+	gp_compiler_add_value(compiler, values);
+	if (compiler == GP_COMPILER_NONE && host->load_ns * 2 < host->total_ns &&
+	    host->tuner != GP_TUNER_NONE)
+		gp_document_add_text(values, "tuned_by", gp_tuner_name(host->tuner));
 }

@@ -2,12 +2,6 @@
 
 #include <errno.h>
 
-#include "report/base/text/format.h"
-
-/* Less is not due to one function, or place. */
-#define LEAST_PART 10u
-
-/* Of a row's sums. */
 enum { TIME };
 
 static void add(struct gp_tally_row *row, uint64_t ns)
@@ -75,7 +69,7 @@ static void put_places(const struct gp_idle_gap_calls *calls, uint64_t api,
 		if (!place || row->sums[TIME] > place->sums[TIME])
 			place = row;
 	}
-	if (place && place->sums[TIME] * LEAST_PART >= most->ns)
+	if (place && place->sums[TIME] * GP_CALLED_PART >= most->ns)
 		most->site = (uint32_t)place->key[1];
 }
 
@@ -87,7 +81,7 @@ struct gp_most_called gp_idle_gap_calls_most(struct gp_advisor *advisor,
 
 	if (calls->functions.error < 0 || calls->places.error < 0)
 		advisor->error = -ENOMEM;
-	if (advisor->error != 0 || !function || function->sums[TIME] * LEAST_PART < all_ns)
+	if (advisor->error != 0 || !function || function->sums[TIME] * GP_CALLED_PART < all_ns)
 		return most;
 	most.function = gp_advisor_text(
 		advisor, gp_model_api(advisor->model, (uint16_t)function->key[0]).name);
@@ -98,16 +92,16 @@ struct gp_most_called gp_idle_gap_calls_most(struct gp_advisor *advisor,
 	return most;
 }
 
-void gp_most_called_tell(const struct gp_advisor *advisor, const struct gp_most_called *most,
-			 uint64_t all_ns, FILE *out)
+void gp_most_called_add_values(const struct gp_advisor *advisor, const struct gp_most_called *most,
+			       uint64_t all_ns, struct gp_document *values)
 {
 	if (most->ns == 0)
 		return;
-	fprintf(out, "; %s %% of that is %s, in %s call%s",
-		gp_format_percent((double)most->ns, (double)all_ns).text,
-		gp_advisor_text_of(advisor, most->function), gp_format_count(most->calls).text,
-		most->calls == 1 ? "" : "s");
+	gp_document_add(values, "function_percent", GP_UNIT_PERCENT,
+			gp_value_percent((double)most->ns, (double)all_ns));
+	gp_advisor_add_text(advisor, values, "function", most->function);
+	gp_document_add_number(values, "call_count", GP_UNIT_COUNT, most->calls);
 	if (most->places > 1)
-		fprintf(out, " at %s places%s", gp_format_count(most->places).text,
-			most->site == GP_NO_SITE ? "" : ", the most of it here");
+		gp_document_add_number(values, "place_count", GP_UNIT_COUNT, most->places);
+	gp_document_add_flag(values, "has_main_place", most->site != GP_NO_SITE);
 }

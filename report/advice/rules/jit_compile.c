@@ -1,27 +1,18 @@
-/*
- * Code that the driver compiles while the program runs.  Speaks where that, and what else the calls
- * do in which it happens, took 3 % of the recorded time and 10 ms in which the GPU had nothing to
- * do.
- */
 #include "report/advice/rules/rules.h"
 
 #include <stdlib.h>
 
 #include "report/base/array.h"
 #include "report/trace/cuda_names.h"
-#include "report/base/text/format.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/code.h"
 
 struct own {
-	uint64_t calls_ns; /* of the calls in which it compiled; 0 = they are not known */
-	bool is_made;      /* what it compiled a compiler that the program runs had made */
+	uint64_t calls_ns; /* of the calls in which it compiled; 0 = unknown */
+	bool is_made;      /* a compiler in the program generated the code */
 };
 
-/*
- * Whether the call is made by a compiler that the program runs: what that makes nobody can compile
- * beforehand.
- */
+/* Whether a compiler in the program makes the call: its code cannot be compiled beforehand. */
 static bool makes_code(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	uint8_t compiler = call->stack == GP_NONE ? GP_COMPILER_NONE
@@ -30,7 +21,7 @@ static bool makes_code(const struct gp_advisor *advisor, const struct gp_call *c
 	return compiler != GP_COMPILER_NONE && compiler != GP_COMPILER_IMPORT;
 }
 
-/* When the driver was at it, on the present process's timeline. */
+/* Time of the driver's compiler, on the process's timeline. */
 struct span {
 	uint64_t start_ns, end_ns;
 	uint16_t device_id;
@@ -50,7 +41,6 @@ static void note_time(struct gp_advisor *advisor, struct spans *spans, struct sp
 		spans->rows[spans->count++] = span;
 }
 
-/* Of all of the compiler's work, what made code: the case gets how often and how long. */
 static void take_compilations(struct gp_advisor *advisor, struct spans *spans)
 {
 	for (uint32_t i = 0; i < advisor->model->jit_count; i++) {
@@ -65,7 +55,7 @@ static void take_compilations(struct gp_advisor *advisor, struct spans *spans)
 	}
 }
 
-/* An idle time that such a call is most of is told with it. */
+/* A call explains a gap of which it is half or more. */
 static void explain_idle_gap(struct gp_advisor *advisor, const struct gp_case *found,
 			     const struct gp_call *call)
 {
@@ -78,11 +68,7 @@ static void explain_idle_gap(struct gp_advisor *advisor, const struct gp_case *f
 		gp_advisor_tell(advisor, found, idle_gap);
 }
 
-/*
- * Who had it compiled: loaded code, or launched what was not loaded yet.  What such a call takes
- * besides, as to look into the cache, to keep the result there and to load it, would be spared with
- * it.
- */
+/* A call that loads or launches code: its time to read and write the cache is saved, too. */
 static void take_call(struct gp_advisor *advisor, const struct gp_call *call, struct spans *spans)
 {
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
@@ -120,10 +106,7 @@ static int compare_spans(const void *a, const void *b, const void *context)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/*
- * Of these spans, each moment once, those in which the GPU had nothing to do: threads that compile
- * side by side save it once.
- */
+/* The idle time of the GPU in these spans; threads that compile in parallel save it once. */
 static void save_idle(struct gp_advisor *advisor, struct spans *spans)
 {
 	uint64_t reached_ns = 0;
@@ -156,41 +139,35 @@ static void look(struct gp_advisor *advisor)
 	free(spans.rows);
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	const struct own *own = found->own;
 
 	(void)advisor;
-	fprintf(out, "the driver compiled code for this GPU %s time%s, for %s in all",
-		gp_format_count(found->count).text, found->count == 1 ? "" : "s",
-		gp_format_ns(found->time_ns).text);
 	if (own->calls_ns > found->time_ns)
-		fprintf(out, ", in calls that took %s", gp_format_ns(own->calls_ns).text);
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-
-	(void)advisor;
-	fprintf(out, "%s the compute cache (CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE)",
-		own->is_made
-			? "it is code that was made at run time: call it once before what is measured, and keep"
-			: "compile for this GPU beforehand (nvcc -arch=native, -gencode for each), or keep");
+		gp_document_add_number(values, "calls_ns", GP_UNIT_NS, own->calls_ns);
+	gp_document_add_flag(values, "is_generated", own->is_made);
 }
 
 const struct gp_rule gp_rule_jit_compile = {
 	.id = "jit-compile",
 	.title = "the driver compiles kernels while the program runs",
-	.meaning =
-		"The program contains PTX, or code for other GPUs only, and the driver compiles it at the first use. The driver caches the result on disk, unless the cache is too small, disabled, or new in each run, as in a container.",
+	.found =
+		"the driver compiled code for this GPU {count} time[{!count=1}s], for {time_ns} in all[, in calls that took {calls_ns}]",
 	.change =
+		"[{?is_generated}the program generates the code at run time: call it once before the measured part, and keep|compile for this GPU beforehand (nvcc -arch=native, -gencode for each), or keep] the compute cache (CUDA_CACHE_PATH, CUDA_CACHE_MAXSIZE)",
+	.meaning =
+		"The program contains PTX, or code for other GPUs only, and the driver compiles it at the first use. The saving is the time of these calls in which the GPU was idle. The driver caches the result on disk, unless the cache is too small, disabled, or new in each run, as in a container.",
+	.remedy =
 		"Build with -gencode for every GPU in use. Or keep the cache: CUDA_CACHE_PATH on a volume, CUDA_CACHE_MAXSIZE large enough, CUDA_CACHE_DISABLE not set.",
 	.ignore = "The program generates different code in each run on purpose.",
-	.threshold = {.saves_percent = 3, .saves_ns = 10000000, .count = 1},
+	.threshold = {.saves_percent = 3,
+		      .saves_ns = 10000000,
+		      .count = 1,
+		      .reason = "Less time is one small kernel"},
 	.is_once = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

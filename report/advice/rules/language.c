@@ -8,11 +8,7 @@
 
 #define MOST_COMMAND 60 /* characters */
 
-/*
- * Files of a library: of Python's code, and of what it has loaded.  A folder of the user's may have
- * its name, too: it is the library's where packages are installed, or by a shared object that only
- * that one has.
- */
+/* Files of a library, where packages are installed; a folder of the user can have its name, too. */
 static const struct {
 	const char *pattern;
 	enum gp_language language;
@@ -84,6 +80,13 @@ enum gp_language gp_language_of(const struct gp_model *model)
 	return count == 1 ? language : GP_LANGUAGE_PYTHON;
 }
 
+const char *gp_language_name(enum gp_language language)
+{
+	static const char *const names[] = {"native", "python", "torch", "jax", "cupy"};
+
+	return names[language];
+}
+
 bool gp_language_is_compiled(const struct gp_model *model)
 {
 	for (uint32_t i = 0; i < model->name_count; i++)
@@ -95,18 +98,7 @@ bool gp_language_is_compiled(const struct gp_model *model)
 	return false;
 }
 
-void gp_language_advise(const struct gp_advisor *advisor, const struct gp_case *found,
-			const char *const texts[GP_LANGUAGES], FILE *out)
-{
-	const char *text = texts[gp_language_of(advisor->scope.models[found->process])];
-
-	fputs(text ? text : texts[GP_LANGUAGE_NATIVE], out);
-}
-
-/*
- * Characters that are seen, and nothing at which the text that it is put into would be cut or
- * marked.
- */
+/* Whether it is printable, and has nothing that ends or marks a clause of a sentence. */
 static bool can_be_shown(const char *command)
 {
 	static const char *const ends[] = {"`", "; ", ": ", "  "};
@@ -120,7 +112,7 @@ static bool can_be_shown(const char *command)
 	return true;
 }
 
-/* What can be typed again as it is; else what stands for it. */
+/* A command that can be typed as it is, or a word in its place. */
 static const char *command_of(const struct gp_model *model)
 {
 	const char *command = model->info[GP_INFO_COMMAND];
@@ -131,11 +123,12 @@ static const char *command_of(const struct gp_model *model)
 	return command;
 }
 
-void gp_language_sampler(const struct gp_model *model, size_t process_count, FILE *out)
+void gp_language_add_sampler(const struct gp_model *model, size_t process_count,
+			     struct gp_document *values)
 {
-	fprintf(out, "`%s -- %s`",
-		gp_language_of(model) == GP_LANGUAGE_NATIVE ? "perf record -g"
-		: process_count > 1 ? "py-spy record --subprocesses -o host.svg"
-				    : "py-spy record -o host.svg",
-		command_of(model));
+	gp_document_add_words(values, "sampler", "`%s -- %s`",
+			      gp_language_of(model) == GP_LANGUAGE_NATIVE ? "perf record -g"
+			      : process_count > 1 ? "py-spy record --subprocesses -o host.svg"
+						  : "py-spy record -o host.svg",
+			      command_of(model));
 }

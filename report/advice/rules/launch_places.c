@@ -9,10 +9,8 @@
 #include "report/base/text/format.h"
 #include "report/base/group_by.h"
 
-#define MOST_NAMED 3 /* places */
 #define TEXT_BYTES 512
 
-/* Of all the time: nearly all of it. */
 static bool is_nearly_all(uint64_t ns, uint64_t all_ns)
 {
 	return ns * 10 >= all_ns * 9;
@@ -39,13 +37,11 @@ void gp_launch_places_free(struct gp_launch_places *places)
 	*places = (struct gp_launch_places){0};
 }
 
-/* ---- a site's frames ---- */
-
-/* One of them: the place, or one of its callers. */
+/* A frame of a site: its place, or one of the callers. */
 struct part {
 	const char *text;
-	size_t length;    /* 0: there are no more */
-	const char *rest; /* those that called it */
+	size_t length;    /* 0: there is no frame */
+	const char *rest; /* its callers */
 };
 
 static struct part next_part(struct part part)
@@ -57,7 +53,7 @@ static struct part next_part(struct part part)
 			     end ? end + strlen(GP_SITE_SEPARATOR) : part.rest + length};
 }
 
-/* Without so many of the innermost ones. */
+/* The innermost frame without so many helpers. */
 static struct part first_part(const struct gp_advisor *advisor, uint32_t site, uint32_t helpers)
 {
 	struct gp_call_site at = gp_call_sites_at(advisor->sites, site);
@@ -73,7 +69,7 @@ static bool is_same(const struct part *a, const struct part *b)
 	return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
-/* Whether that frame is the same of all sites, and all have one that called it. */
+/* Whether all sites have that frame, and a caller of it. */
 static bool is_helper(const struct gp_advisor *advisor, const struct gp_launch_places *places,
 		      uint32_t most, uint32_t number)
 {
@@ -88,10 +84,7 @@ static bool is_helper(const struct gp_advisor *advisor, const struct gp_launch_p
 	return true;
 }
 
-/*
- * How many functions that do nothing but launch lie between the places that ask for it and the
- * call.
- */
+/* How many functions common to all sites lie between the interesting places and the call. */
 static uint32_t count_helpers(const struct gp_advisor *advisor,
 			      const struct gp_launch_places *places, uint32_t most)
 {
@@ -104,12 +97,12 @@ static uint32_t count_helpers(const struct gp_advisor *advisor,
 
 /* ---- functions that call them ---- */
 
-/* What a function has of the time, whichever lines of it. */
+/* A function with its time, whichever of its lines. */
 struct caller {
 	uint64_t ns;
 	uint32_t least_line, most_line;
-	uint32_t depth;     /* at most so many callers inwards */
-	uint32_t last_site; /* so that one which calls itself counts once */
+	uint32_t depth;     /* the largest number of frames below it */
+	uint32_t last_site; /* counts a recursive function once */
 };
 
 struct callers {
@@ -118,10 +111,7 @@ struct callers {
 	uint32_t count, capacity;
 };
 
-/*
- * The line of "step (train.py:40)", of which *length then is that of what comes before ":40)"; 0:
- * it has none.
- */
+/* The line of "step (train.py:40)", whose *length becomes that without ":40)"; 0: it has none. */
 static uint32_t split_line(const char *place, size_t *length)
 {
 	size_t at = *length, digits = 0;
@@ -184,7 +174,7 @@ static void note_callers(struct gp_advisor *advisor, struct callers *callers, ui
 		note_caller(advisor, callers, part.text, part.length, site, depth, ns);
 }
 
-/* The innermost one with nearly all of the time; NULL: there is none. */
+/* The innermost function with nearly all of the time, or NULL. */
 static const struct caller *find_common(const struct callers *callers, uint64_t all_ns)
 {
 	const struct caller *best = NULL;
@@ -233,10 +223,7 @@ static uint32_t find_most(const struct gp_launch_places *places)
 	return best;
 }
 
-/*
- * "37 places launch them: forward (model.py:12) 31 %, ..."; nothing where the first of them has
- * nearly all.
- */
+/* "37 places launch them: forward (model.py:12) 31 %, ..."; "" if one has nearly all. */
 static void put_shares(const struct gp_groups *named, const uint32_t *order, uint64_t all_ns,
 		       char text[GP_LAUNCH_PLACES_BYTES])
 {
@@ -246,7 +233,7 @@ static void put_shares(const struct gp_groups *named, const uint32_t *order, uin
 		return;
 	used = snprintf(text, GP_LAUNCH_PLACES_BYTES,
 			"%s places launch them:", gp_format_count(named->count).text);
-	for (unsigned i = 0; i < MOST_NAMED && i < named->count; i++) {
+	for (unsigned i = 0; i < GP_PLACES_NAMED && i < named->count; i++) {
 		const struct gp_group *place = &named->rows[order[i]];
 
 		if (used < 0 || used >= GP_LAUNCH_PLACES_BYTES)
@@ -257,7 +244,7 @@ static void put_shares(const struct gp_groups *named, const uint32_t *order, uin
 	}
 }
 
-/* One place may have many sites: it is called in several ways.  first: the place with most. */
+/* A place can have several sites, with other callers.  first: the place with most. */
 static void name_shares(struct gp_advisor *advisor, const struct gp_launch_places *places,
 			uint32_t helpers, uint64_t all_ns, char text[GP_LAUNCH_PLACES_BYTES],
 			char first[TEXT_BYTES])
@@ -288,7 +275,7 @@ static void name_shares(struct gp_advisor *advisor, const struct gp_launch_place
 	gp_groups_free(&named);
 }
 
-/* Of the sites of that place, which are called in several ways, that with most. */
+/* The site with most of those of that place. */
 static uint32_t site_of_place(struct gp_advisor *advisor, const struct gp_launch_places *places,
 			      uint32_t helpers, const char *place)
 {

@@ -1,28 +1,21 @@
-/*
- * Memory that grows until the end.  Speaks where a call site left at least 16 blocks that nothing
- * freed, and that no caching allocator keeps: 1 MiB or more in all, for less is what programs leave
- * to the end of the process; or however little it is, if it became more with the passes of a loop
- * (report/advice/rules/growth.h).  What is made at once before the work, as a model's weights, is
- * no leak.  Nothing is said of a trace that may lack the frees, nor of one that does not tell who
- * allocated: a caching allocator may keep it all.
- */
 #include "report/advice/rules/rules.h"
 
 #include <stdlib.h>
 
 #include "report/trace/cuda_names.h"
-#include "report/base/text/format.h"
 #include "report/analysis/memory/memory_sites.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/growth.h"
 
-#define LEAST_BYTES (1u << 20)
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(LEAST_BYTES, 1048576, BYTES, "programs leave less to the end of the process")
+GP_LIMITS(LIMITS);
 
 struct own {
-	uint64_t allocations; /* at the site, those that were freed, too */
-	uint64_t passes;      /* in which it grew; 0 = it did not, 1 = all of it was made at once */
-	uint64_t blocks;      /* in most of them by so many, ... */
-	uint64_t bytes_a_pass; /* ... and on average by so much */
+	uint64_t allocations;  /* of the site, freed or not */
+	uint64_t passes;       /* iterations in which it grew; 0 = none, 1 = all at once */
+	uint64_t blocks;       /* of most iterations ... */
+	uint64_t bytes_a_pass; /* ... and their mean size */
 };
 
 static void note_growth(struct gp_advisor *advisor, const struct gp_growth *growth)
@@ -50,10 +43,8 @@ static void look_for_growth(struct gp_advisor *advisor)
 	free(growths);
 }
 
-/*
- * What is little and does not grow is left to the end of the process, as is what is made at once.
- */
-static void forget_what_stays(struct gp_advisor *advisor)
+/* Small memory that does not grow, and blocks allocated at once, are no leaks. */
+static void drop_harmless(struct gp_advisor *advisor)
 {
 	for (uint32_t i = 0; i < advisor->case_count; i++) {
 		struct gp_case *found = &advisor->cases[i];
@@ -92,46 +83,38 @@ static void look(struct gp_advisor *advisor)
 	for (uint32_t i = 0; i < memory->row_count; i++)
 		take_row(advisor, memory, &memory->rows[i]);
 	look_for_growth(advisor);
-	forget_what_stays(advisor);
+	drop_harmless(advisor);
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	const struct own *own = found->own;
 
 	(void)advisor;
-	fprintf(out,
-		"%s of %s block%s of %s memory that %s allocated here %s never freed, %s in all",
-		gp_format_count(found->count).text, gp_format_count(own->allocations).text,
-		own->allocations == 1 ? "" : "s", gp_allocation_name((uint8_t)found->detail),
-		own->allocations == 1 ? "was" : "were", found->count == 1 ? "was" : "were",
-		gp_format_bytes(found->bytes).text);
+	gp_document_add_text(values, "memory", gp_allocation_name((uint8_t)found->detail));
+	gp_document_add_number(values, "allocation_count", GP_UNIT_COUNT, own->allocations);
 	if (own->passes == 0)
 		return;
-	fprintf(out,
-		": it grew %s times, until the work ended; mostly by %s block%s, %s on average, with kernels launched in between",
-		gp_format_count(own->passes).text, gp_format_count(own->blocks).text,
-		own->blocks == 1 ? "" : "s", gp_format_bytes(own->bytes_a_pass).text);
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	(void)advisor;
-	(void)found;
-	fputs("free each block when its last use is over, or keep one and use it again", out);
+	gp_document_add_number(values, "growth_count", GP_UNIT_COUNT, own->passes);
+	gp_document_add_number(values, "growth_blocks", GP_UNIT_COUNT, own->blocks);
+	gp_document_add_number(values, "growth_bytes", GP_UNIT_BYTES, own->bytes_a_pass);
 }
 
 const struct gp_rule gp_rule_leaked_memory = {
 	.id = "leaked-memory",
 	.title = "memory is allocated repeatedly and never freed",
+	.found =
+		"{count} of {allocation_count} block[{!allocation_count=1}s] of {memory} memory allocated here [{?count=1}was|were] never freed, {bytes} in all[: the memory grew {growth_count} times until the end, mostly by {growth_blocks} block[{!growth_blocks=1}s], {growth_bytes} on average, with kernel launches in between]",
+	.change = "free each block after its last use, or keep one block and reuse it",
 	.meaning =
-		"At the end of the program many blocks of one call site were not freed: 1 MiB or more in all; or less, but still growing, 20 times or more with kernel launches in between, until the last launches. Blocks allocated with no launch in between, such as the weights of a model, do not count. A leak costs no time until memory runs out: then an allocation fails, or managed memory migrates constantly.",
-	.change =
+		"At the end of the program many blocks of one call site were not freed: {LEAST_BYTES} or more in all; or less, but still growing, {GP_GROWTH_ITERATIONS} times or more with kernel launches in between, until the last launches. Blocks allocated with no launch in between, such as the weights of a model, and blocks of a caching allocator do not count. Nothing is reported if frees or call sites may be missing in the trace. A leak costs no time until memory runs out: then an allocation fails, or managed memory migrates constantly.",
+	.remedy =
 		"Free each block after its last use. `gpuprof summary --memory` shows all call sites, and the largest ones at the peak.",
 	.ignore = "The blocks are a cache or a table that the program needs until its end.",
-	.threshold = {.count = 16},
+	.threshold = {.count = 16, .reason = "Fewer blocks are tables of the program"},
+	.limits = limits,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

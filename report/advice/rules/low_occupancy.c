@@ -1,24 +1,18 @@
-/*
- * Kernels of low occupancy.  Speaks of a kernel whose blocks leave three quarters of an SM's
- * threads unused, whatever the limit, with grids of more than one wave, for a smaller one has no
- * more blocks for an SM; where 10 % of the recorded time and 1 ms could be saved, and at least 4
- * launches.  Not of kernels that are made so on purpose: matrix multiplications, convolutions,
- * attention, communication.
- */
 #include "report/advice/rules/rules.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/base/text/format.h"
 #include "report/model/occupancy.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/few_threads.h"
 
-#define LOW 0.25
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(LOW_PERCENT, 25, PERCENT, "of an SM's threads: fewer cannot hide memory latency")
+GP_LIMITS(LIMITS);
 
-/* The share of the threads that an SM can hold: also what a block lacks to whole warps is lost. */
+/* The share of an SM's threads that do work: incomplete warps of a block do none. */
 static double threads_share(const struct gp_record_device *device,
 			    const struct gp_record_shape *shape,
 			    const struct gp_occupancy *occupancy)
@@ -28,16 +22,16 @@ static double threads_share(const struct gp_record_device *device,
 	return threads * occupancy->blocks / device->max_threads_per_multiprocessor;
 }
 
-/* What was found for a shape, on the device where it was asked for last. */
+/* The result for a shape on the device that was asked for last. */
 struct known_shape {
 	bool is_known;
 	uint16_t device_id;
 	uint8_t limit;
-	double share; /* 1: nothing to be said */
-	double saves; /* of the kernel's time, at most */
+	double share; /* 1: it is not low */
+	double saves; /* part of the kernel's time */
 };
 
-/* Whatever an SM could hold, it gets no more than its part of the grid. */
+/* Without the limit an SM holds at most its part of the grid. */
 static double share_without_limit(const struct gp_record_device *device,
 				  const struct gp_record_shape *shape,
 				  const struct gp_occupancy *occupancy)
@@ -46,7 +40,7 @@ static double share_without_limit(const struct gp_record_device *device,
 	double blocks = ceil((double)occupancy->grid_blocks / device->multiprocessors);
 	double share = threads * blocks / device->max_threads_per_multiprocessor;
 
-	return share < GP_ENOUGH_THREADS ? share : GP_ENOUGH_THREADS;
+	return share < GP_ENOUGH_PERCENT / 100.0 ? share : GP_ENOUGH_PERCENT / 100.0;
 }
 
 static struct known_shape ask(const struct gp_advisor *advisor, const struct gp_op *op)
@@ -65,7 +59,7 @@ static struct known_shape ask(const struct gp_advisor *advisor, const struct gp_
 }
 
 struct own {
-	double share; /* of an SM's threads that it fills at most */
+	double share; /* of an SM's threads */
 };
 
 static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint32_t kind,
@@ -79,7 +73,8 @@ static void take_kernel(struct gp_advisor *advisor, const struct gp_op *op, uint
 
 	if (!known->is_known || known->device_id != op->device_id)
 		*known = ask(advisor, op);
-	if (known->share >= LOW || known->saves <= 0 || gp_kind_needs_few_threads(advisor, kind))
+	if (known->share >= LOW_PERCENT / 100.0 || known->saves <= 0 ||
+	    gp_kind_needs_few_threads(advisor, kind))
 		return;
 	call = gp_model_op_cause(advisor->model, op);
 	name = gp_advisor_text(advisor, gp_model_kernel_name(advisor->model, op));
@@ -110,46 +105,39 @@ static void look(struct gp_advisor *advisor)
 	free(shapes);
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
-	const char *name = gp_scope_kernel_of(&advisor->scope, found->detail);
 	const struct own *own = found->own;
 
-	fprintf(out, "kernel %s (%s times, %s in all) fills at most %.1f %% of an SM's threads",
-		name, gp_format_count(found->count).text, gp_format_ns(found->time_ns).text,
-		own->share * 100);
+	gp_document_add_text(values, "kernel", gp_scope_kernel_of(&advisor->scope, found->detail));
+	gp_document_add_words(values, "threads_percent", "%.1f", own->share * 100);
 	if (found->other_detail != GP_LIMIT_NONE)
-		fprintf(out, "; what limits it: %s",
+		gp_document_add_text(
+			values, "limit",
 			gp_occupancy_limit_name((enum gp_occupancy_limit)found->other_detail));
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	static const char *const changes[GP_OCCUPANCY_LIMITS] = {
-		[GP_LIMIT_NONE] = "make blocks of whole warps, 128 to 256 threads",
-		[GP_LIMIT_REGISTERS] = "fewer registers: __launch_bounds__, smaller local arrays",
-		[GP_LIMIT_SHARED] = "less shared memory in a block, or more threads in it",
-		[GP_LIMIT_BLOCK_SIZE] = "blocks that divide the SM's threads: 128, 256 or 512",
-		[GP_LIMIT_BLOCKS] = "larger blocks: 128 to 256 threads",
-	};
-
-	(void)advisor;
-	fputs(changes[found->other_detail], out);
 }
 
 const struct gp_rule gp_rule_low_occupancy = {
 	.id = "low-occupancy",
 	.title = "a kernel leaves most of each SM unused",
-	.meaning =
-		"Computed from the launch: registers, shared memory or small blocks limit an SM to less than a quarter of its threads. Few threads cannot hide the latency of memory. The saving is an estimate: the kernel becomes faster in proportion, up to half of the threads or the threads of the grid for each SM. Kernels with one block for each SM are not reported.",
+	.found =
+		"kernel {kernel} ({count} times, {time_ns} in all) fills at most {threads_percent} % of an SM's threads[; limited by {limit}]",
 	.change =
+		"[{?limit=registers}use fewer registers: __launch_bounds__, smaller local arrays|{?limit=shared memory}use less shared memory in a block, or more threads in it|{?limit=block size}use a block size that divides the threads of an SM: 128, 256 or 512|{?limit=blocks per SM}use larger blocks: 128 to 256 threads|use blocks of whole warps, 128 to 256 threads]",
+	.meaning =
+		"Computed from the launch: registers, shared memory or small blocks limit an SM to less than {LOW_PERCENT} % of its threads. Few threads cannot hide the latency of memory. The saving is an estimate: the kernel becomes faster in proportion, up to half of the threads or the threads of the grid for each SM. Kernels with one block for each SM, matrix multiplications, convolutions, attention and communication are not reported.",
+	.remedy =
 		"Depends on the limit: __launch_bounds__ or -maxrregcount for registers, smaller tiles for shared memory, blocks of 128 to 256 threads. `gpuprof summary --by occupancy` shows every kernel.",
 	.ignore =
 		"The kernel is already limited by arithmetic or memory bandwidth, as kernels with their data in registers and much work per thread.",
-	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 4},
+	.threshold = {.saves_percent = 10,
+		      .saves_ns = 1000000,
+		      .count = 4,
+		      .reason = "Fewer launches are setup"},
+	.limits = limits,
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

@@ -1,14 +1,6 @@
-/*
- * A GPU that hardly works.  Speaks where idle times that no other rule is about, at least 100 of
- * them, take 30 % of the recorded time and 20 ms, and names where what ended them was launched, or
- * without stacks what Python was seen to do meanwhile. Those that are ten times as long as the
- * median count for nothing: they are no habit.  Nor do those in which the host copied, allocated or
- * made something, of which other rules speak where they matter.
- */
 #include "report/advice/rules/rules.h"
 
 #include "report/analysis/idle/gpu_sweep.h"
-#include "report/base/text/format.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/dependency.h"
 #include "report/advice/rules/launch_places.h"
@@ -16,7 +8,7 @@
 
 struct own {
 	uint64_t cause_ns[GP_IDLE_CAUSES]; /* of the idle time */
-	uint64_t places;                   /* the text of where launches are made */
+	uint64_t places;                   /* the text of the places that launch */
 	bool has_places;
 };
 
@@ -31,15 +23,15 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	for (uint32_t i = 0; i < GP_IDLE_CAUSES; i++)
 		own->cause_ns[i] += gp_idle_gap_cause_ns(at->idle_gap, (enum gp_idle_cause)i);
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
-	gp_launch_places_add(advisor, &advisor->launch_places,
-			     gp_advisor_site(advisor, at->call_after), idle_ns);
+	gp_launch_places_add(advisor, advisor->state, gp_advisor_site(advisor, at->call_after),
+			     idle_ns);
 	gp_meanwhile_add(advisor, found, at, at->idle_gap->end_ns);
 }
 
 static void put_places(struct gp_advisor *advisor, struct gp_case *found)
 {
 	char text[GP_LAUNCH_PLACES_BYTES];
-	uint32_t site = gp_launch_places_sum(advisor, &advisor->launch_places, text);
+	uint32_t site = gp_launch_places_sum(advisor, advisor->state, text);
 	struct own *own = found->own;
 
 	if (site == GP_NO_SITE)
@@ -49,17 +41,19 @@ static void put_places(struct gp_advisor *advisor, struct gp_case *found)
 	own->places = gp_advisor_text(advisor, text);
 }
 
-/* The places are those of all GPUs of the process: of several, none is told of one. */
+/* The places are those of all GPUs: with several, they are not named for one of them. */
 static void look(struct gp_advisor *advisor)
 {
+	struct gp_launch_places places = {0};
 	struct gp_case *found;
 
+	advisor->state = &places;
 	gp_advisor_usual_idle_gaps(advisor, 0, gp_advisor_waits_for_host, take_idle_gap);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	if (advisor->error == 0 && advisor->basis->idle_gaps.device_count == 1 &&
 	    gp_advisor_is_worth(advisor, found))
 		put_places(advisor, found);
-	gp_launch_places_free(&advisor->launch_places);
+	gp_launch_places_free(&places);
 }
 
 static enum gp_idle_cause top_cause(const struct own *own)
@@ -72,47 +66,44 @@ static enum gp_idle_cause top_cause(const struct own *own)
 	return (enum gp_idle_cause)top;
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	const struct own *own = found->own;
 	enum gp_idle_cause cause = top_cause(own);
 
-	fprintf(out, "GPU %u was idle %s times, for %s on average; %s %% of that time was %s",
-		advisor->scope.devices.entries[found->detail].number,
-		gp_format_count(found->count).text,
-		gp_format_ns(found->time_ns / found->count).text,
-		gp_format_percent((double)own->cause_ns[cause], (double)found->time_ns).text,
-		gp_idle_cause_words(cause));
+	gp_document_add_number(values, "gpu", GP_UNIT_NUMBER,
+			       advisor->scope.devices.entries[found->detail].number);
+	gp_document_add_text(values, "cause", gp_idle_cause_words(cause));
+	gp_document_add(values, "cause_percent", GP_UNIT_PERCENT,
+			gp_value_percent((double)own->cause_ns[cause], (double)found->time_ns));
+	gp_document_add_flag(values, "is_place_known", gp_advisor_knows(advisor, found->site));
 	if (!gp_advisor_knows(advisor, found->site))
-		gp_meanwhile_tell(advisor, found, out);
-	else if (own->has_places && *gp_advisor_text_of(advisor, own->places))
-		fprintf(out, "; operations come then, and %s",
-			gp_advisor_text_of(advisor, own->places));
-	else
-		fputs("; most of it was before what is launched here", out);
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	if (top_cause(found->own) == GP_IDLE_DEPENDENCY) {
-		gp_dependency_advise(advisor, found, out);
-		return;
-	}
-	fputs("launch ahead of the GPU, and give it more work at a time: gpuprof summary --by idle,gap says what it waits for",
-	      out);
+		gp_meanwhile_add_values(advisor, found, GP_SAMPLE_TIMES, values);
+	else if (own->has_places)
+		gp_advisor_add_text(advisor, values, "places", own->places);
+	if (cause == GP_IDLE_DEPENDENCY)
+		gp_dependency_add_values(advisor, found, values);
 }
 
 const struct gp_rule gp_rule_low_utilization = {
 	.id = "low-utilization",
 	.title = "the GPU is idle repeatedly",
+	.found =
+		"GPU {gpu} was idle {count} times, for {mean_ns} on average; {cause_percent} % of that time was {cause}[{?is_place_known}; operations follow, and {places}|{?is_place_known}; most of it was before the launch here|{samples}]",
+	.change =
+		"[" GP_DEPENDENCY_CHANGE
+		"|launch ahead of the GPU, and launch more work at a time: gpuprof summary --by idle,gap shows the causes]",
 	.meaning =
 		"Between its first and last operation the GPU was idle repeatedly, for at least 30 % of the recorded time, and no other rule explains it: the host does not launch work fast enough. The finding names the launches that ended the gaps. Without call stacks it names the Python functions that stack samples found meanwhile (--host-samples).",
-	.change =
+	.remedy =
 		"Look at the host's activity in the gaps (`gpuprof summary --by idle,gap`, the timeline). Launch ahead, use larger batches, and do less host work between launches.",
 	.ignore = "The program uses the GPU only occasionally on purpose.",
-	.threshold = {.saves_percent = 30, .saves_ns = 20000000, .count = 100},
+	.threshold = {.saves_percent = 30,
+		      .saves_ns = 20000000,
+		      .count = 100,
+		      .reason = "Less idle time is usual around input and output"},
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

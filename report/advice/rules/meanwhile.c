@@ -6,24 +6,14 @@
 #include "report/base/text/format.h"
 #include "report/tables/host_work.h"
 
-/* In the numbers of sums: that of other threads than the one that the GPU waited for. */
+/* In the numbers of the sums of host_work: of the other threads. */
 #define OTHERS (UINT64_C(1) << 32)
-
-/* That are named: those with a twentieth of the longest one's time at least. */
-#define MOST_FUNCTIONS 3
-
-/* Of fewer no shares are told: they say where the host was, and not for how long. */
-#define LEAST_LOOKS 10u
-
-/* What a compiler took is no reason for more than so many times that. */
-#define LEAST_PART 5
 
 static uint64_t since_base(const struct gp_model *model, uint64_t unix_ns)
 {
 	return unix_ns > model->base_unix_ns ? unix_ns - model->base_unix_ns : 0;
 }
 
-/* What is added to a case. */
 enum what { TIMES, OWN_TIMES, LOOKS };
 
 static bool add_thread(struct gp_advisor *advisor, uint64_t sum, enum what what, uint32_t thread,
@@ -112,10 +102,7 @@ bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
 				     since_base(advisor->model, end_unix_ns));
 }
 
-/*
- * What the looks found at the host for this finding, longest first, which the caller frees; NULL
- * where nothing looked.
- */
+/* The sampled functions of a case, longest first, to be freed; NULL without samples. */
 static struct gp_host_function *functions_of(const struct gp_advisor *advisor,
 					     const struct gp_case *found, uint32_t *count)
 {
@@ -126,10 +113,7 @@ static struct gp_host_function *functions_of(const struct gp_advisor *advisor,
 				      advisor->scope.host_places, count);
 }
 
-/*
- * What the functions of a finding come to: how long, how much of that was waiting, and for another
- * thread; how much of it at one instruction.
- */
+/* The sums of these functions: all, waiting, for other threads, and at one instruction. */
 struct sums {
 	uint64_t time_ns, waiting_ns, for_threads_ns, stayed_ns, looks;
 };
@@ -163,9 +147,8 @@ static bool waits_for_thread(const struct sums *own)
 }
 
 /*
- * What another thread of Python's did for a quarter of that time or more, and no waiting: of how
- * many it is the busiest; 0: there is none.  Of one that waits for a process, or for what comes
- * from outside, it matters not.
+ * The busiest other Python thread, if it worked for 1/GP_OTHER_PART of that time.  Returns how many
+ * worked; 0: none.  It does not matter to a thread that waits for a process or external data.
  */
 static uint32_t find_other(const struct gp_advisor *advisor, const struct gp_case *found,
 			   const struct sums *own, struct gp_host_function *other)
@@ -177,10 +160,10 @@ static uint32_t find_other(const struct gp_advisor *advisor, const struct gp_cas
 	count = gp_host_work_busiest(&advisor->host_work,
 				     OTHERS | (uint64_t)(found - advisor->cases),
 				     advisor->scope.host_places, other);
-	return count > 0 && other->total_ns * 4 >= own->time_ns ? count : 0;
+	return count > 0 && other->total_ns * GP_OTHER_PART >= own->time_ns ? count : 0;
 }
 
-/* Whether the thread waits for another one, and looks found that all others waited. */
+/* Whether the thread waits for another one, while all others wait, too. */
 static bool waits_with_others(const struct gp_advisor *advisor, const struct gp_case *found,
 			      const struct sums *own)
 {
@@ -198,102 +181,117 @@ static bool waits_with_others(const struct gp_advisor *advisor, const struct gp_
 	return count > 0;
 }
 
-/* How a function and its part of a sum are printed. */
-typedef void print_function(FILE *out, const struct gp_host_places *places,
-			    const struct gp_host_function *function);
-
-/* What is told of a case. */
 struct story {
 	const struct gp_host_places *places;
-	print_function *print;
-	struct gp_host_function *functions, other;
-	uint32_t count, others; /* other is the busiest of so many; 0: none is told of */
-	bool all_wait;          /* this thread for another one, and the others, too */
+	enum gp_sample_style style;
+	const struct gp_host_function *functions;
+	struct gp_host_function other; /* the busiest of so many others; 0: none */
+	uint32_t count, others;
+	bool all_wait; /* this thread for another one, and all others, too */
 	struct sums own;
+	struct gp_python_samples samples; /* of the process */
 };
 
-/*
- * Whether it held the interpreter then, no look tells: some functions let others run.  But it does
- * not where it stays at one instruction, in a call of what is not Python's (time.sleep, a read),
- * nor has it kept one from running that waits.
- */
-static void tell_other(const struct story *story, FILE *out)
+static void print_function(const struct story *story, const struct gp_host_function *function,
+			   bool is_first, FILE *out)
 {
-	fputs("another thread", out);
+	uint64_t ns = gp_host_function_has_line(function) ? function->line_ns : function->total_ns;
+
+	if (story->style == GP_SAMPLE_TIMES)
+		gp_host_function_print_time(out, story->places, function);
+	else if (story->style == GP_SAMPLE_COUNTS)
+		gp_host_function_print_count(out, story->places, function);
+	else
+		gp_host_function_print(out, story->places, function);
+	if (story->style == GP_SAMPLE_SHARES && story->own.looks >= GP_SHARE_SAMPLES)
+		fprintf(out, " for %s %%%s",
+			gp_format_percent((double)ns, (double)story->own.time_ns).text,
+			is_first ? " of the time" : "");
+}
+
+/*
+ * The other thread may hold the interpreter lock.  It does not if it stays at one instruction, in a
+ * call outside of Python (time.sleep, a read), and it blocks no thread that waits.
+ */
+static void print_other(const struct story *story, FILE *out)
+{
+	fputs("; another thread", out);
 	if (story->others > 1)
 		fprintf(out, ", the busiest of %s,", gp_format_count(story->others).text);
 	fputs(" was ", out);
-	story->print(out, story->places, &story->other);
-	fputs(gp_host_function_stays(&story->other)
-		      ? ", at the same instruction from sample to sample (a call that takes long, or a short loop)"
-	      : waits(&story->own) ? ""
-				   : ", which may have kept it from running",
-	      out);
+	print_function(story, &story->other, false, out);
+	if (gp_host_function_stays(&story->other))
+		fputs(", at the same instruction in each sample (a long call, or a short loop)",
+		      out);
+	else if (!waits(&story->own))
+		fputs(", and may have blocked this one", out);
 }
 
-static bool is_named(const struct gp_host_function *functions, uint32_t index)
+static void print_own(const struct story *story, FILE *out)
 {
-	return index < MOST_FUNCTIONS && functions[index].total_ns * 20 >= functions[0].total_ns;
+	const struct gp_host_function *functions = story->functions;
+	bool is_first = true;
+
+	for (uint32_t i = 0; i < story->count && i < GP_NAMED_FUNCTIONS &&
+			     functions[i].total_ns * GP_NAMED_PART >= functions[0].total_ns;
+	     i++) {
+		if (story->style == GP_SAMPLE_SHARES && functions[i].looks == 0)
+			continue; /* only near such a time */
+		fputs(!is_first                          ? "; "
+		      : story->style == GP_SAMPLE_COUNTS ? " the host was "
+							 : "; meanwhile the host was ",
+		      out);
+		print_function(story, &functions[i], is_first, out);
+		is_first = false;
+	}
 }
 
-static void tell_own(const struct story *story, FILE *out)
+/* The activity that the thread waits for comes first: the end may be cut off. */
+static void print_story(FILE *out, const void *context)
 {
-	for (uint32_t i = 0; i < story->count && is_named(story->functions, i); i++) {
-		fputs(i == 0 ? "the host was " : "; ", out);
-		story->print(out, story->places, &story->functions[i]);
-	}
-}
+	const struct story *story = context;
+	bool is_for_other = story->others > 0 && waits(&story->own);
+	const char *plural = story->own.looks == 1 ? "" : "s";
 
-/* What the thread waits for comes first: the rest goes where there is no room. */
-static uint64_t tell(const struct gp_advisor *advisor, const struct gp_case *found,
-		     print_function *print, FILE *out)
-{
-	struct story story = {.places = advisor->scope.host_places, .print = print};
-	bool is_for_other;
-
-	story.functions = functions_of(advisor, found, &story.count);
-	story.own = sums_of(story.places, story.functions, story.count);
-	if (story.count == 0) {
-		free(story.functions);
-		return 0;
-	}
-	if (story.own.looks > 0)
-		story.others = find_other(advisor, found, &story.own, &story.other);
-	story.all_wait = waits_with_others(advisor, found, &story.own);
-	is_for_other = story.others > 0 && waits(&story.own);
-	fputs("; meanwhile", out);
-	if (print == gp_host_function_print_count)
-		fprintf(out, ", by %s sample%s,", gp_format_count(story.own.looks).text,
-			story.own.looks == 1 ? "" : "s");
-	fputs(" ", out);
-	if (is_for_other) {
-		tell_other(&story, out);
-		fputs("; ", out);
-	}
-	tell_own(&story, out);
-	if (story.others > 0 && !is_for_other) {
-		fputs("; ", out);
-		tell_other(&story, out);
-	}
-	if (story.all_wait)
+	if (is_for_other)
+		print_other(story, out);
+	if (story->style == GP_SAMPLE_COUNTS)
+		fprintf(out, "; meanwhile, in %s sample%s,", gp_format_count(story->own.looks).text,
+			plural);
+	print_own(story, out);
+	if (story->others > 0 && !is_for_other)
+		print_other(story, out);
+	if (story->all_wait)
 		fputs("; all other Python threads waited, too, for example for a process or for external data",
 		      out);
-	free(story.functions);
-	return story.own.looks;
+	if (story->own.looks == 0 || story->style == GP_SAMPLE_COUNTS)
+		return;
+	fprintf(out, "; from %s Python sample%s", gp_format_count(story->own.looks).text, plural);
+	if (gp_host_work_is_much(story->samples.lost, &story->samples))
+		fprintf(out, " (%s of the process's %s found no stack)",
+			gp_format_count(story->samples.lost).text,
+			gp_format_count(story->samples.all).text);
 }
 
-uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+void gp_meanwhile_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			     enum gp_sample_style style, struct gp_document *values)
 {
-	return tell(advisor, found, gp_host_function_print_time, out);
+	struct story story = {.places = advisor->scope.host_places, .style = style};
+	struct gp_host_function *functions = functions_of(advisor, found, &story.count);
+
+	story.functions = functions;
+	story.own = sums_of(story.places, functions, story.count);
+	if (story.count > 0) {
+		if (story.own.looks > 0 && style != GP_SAMPLE_SHARES)
+			story.others = find_other(advisor, found, &story.own, &story.other);
+		story.all_wait =
+			style != GP_SAMPLE_SHARES && waits_with_others(advisor, found, &story.own);
+		gp_host_work_add_looks(&story.samples, advisor->scope.models[found->process]);
+		gp_document_add_printed(values, "samples", print_story, &story);
+	}
+	free(functions);
 }
 
-void gp_meanwhile_tell_counts(const struct gp_advisor *advisor, const struct gp_case *found,
-			      FILE *out)
-{
-	tell(advisor, found, gp_host_function_print_count, out);
-}
-
-/* Of a thread that no look found waiting. */
 static bool polls(const struct gp_advisor *advisor, const struct gp_case *found,
 		  const struct sums *own)
 {
@@ -317,7 +315,6 @@ enum gp_wait gp_meanwhile_wait(const struct gp_advisor *advisor, const struct gp
 	return polls(advisor, found, &sums) ? GP_WAIT_POLLING : GP_WAIT_NONE;
 }
 
-/* What took half of what is known. */
 static enum gp_compiler find_compiler(const struct gp_advisor *advisor, const struct gp_case *found,
 				      uint64_t *ns, uint64_t *looks)
 {
@@ -348,7 +345,7 @@ enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 	uint64_t ns, looks;
 	enum gp_compiler compiler = find_compiler(advisor, found, &ns, &looks);
 
-	return ns * LEAST_PART >= found->time_ns ? compiler : GP_COMPILER_NONE;
+	return ns * GP_COMPILER_PART >= found->time_ns ? compiler : GP_COMPILER_NONE;
 }
 
 enum gp_compiler gp_meanwhile_compiler_by_looks(const struct gp_advisor *advisor,
@@ -357,50 +354,5 @@ enum gp_compiler gp_meanwhile_compiler_by_looks(const struct gp_advisor *advisor
 	uint64_t ns, looks;
 	enum gp_compiler compiler = find_compiler(advisor, found, &ns, &looks);
 
-	return looks >= LEAST_LOOKS ? compiler : GP_COMPILER_NONE;
-}
-
-void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_case *found,
-			      const char *when, FILE *out)
-{
-	const struct gp_host_places *places = advisor->scope.host_places;
-	uint32_t count, told = 0;
-	struct gp_host_function *functions = functions_of(advisor, found, &count);
-	struct sums sums = sums_of(places, functions, count);
-
-	for (uint32_t i = 0; i < count && is_named(functions, i); i++) {
-		uint64_t told_ns; /* of the line, where one is named */
-
-		if (functions[i].looks == 0) /* it is near to such a time */
-			continue;
-		if (told++ == 0)
-			fprintf(out, "; by %s sample%s %s the host was ",
-				gp_format_count(sums.looks).text, sums.looks == 1 ? "" : "s", when);
-		else
-			fputs("; ", out);
-		gp_host_function_print(out, places, &functions[i]);
-		if (sums.looks < LEAST_LOOKS)
-			continue;
-		told_ns = gp_host_function_has_line(&functions[i]) ? functions[i].line_ns
-								   : functions[i].total_ns;
-		fprintf(out, " for %s %%%s",
-			gp_format_percent((double)told_ns, (double)sums.time_ns).text,
-			told == 1 ? " of the time" : "");
-	}
-	free(functions);
-}
-
-void gp_meanwhile_tell_looks(const struct gp_advisor *advisor, const struct gp_case *found,
-			     uint64_t count, FILE *out)
-{
-	struct gp_python_samples looks = {0};
-
-	if (count == 0)
-		return;
-	fprintf(out, "; told by %s sample%s of Python's stack", gp_format_count(count).text,
-		count == 1 ? "" : "s");
-	gp_host_work_add_looks(&looks, advisor->scope.models[found->process]);
-	if (gp_host_work_is_much(looks.lost, &looks))
-		fprintf(out, " (%s of the process's %s found none)",
-			gp_format_count(looks.lost).text, gp_format_count(looks.all).text);
+	return looks >= GP_SHARE_SAMPLES ? compiler : GP_COMPILER_NONE;
 }

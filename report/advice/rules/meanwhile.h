@@ -1,5 +1,5 @@
 /*
- * meanwhile: what Python did while a case's idle times let the GPU wait, by looks at its stacks
+ * meanwhile: what Python did during the idle gaps of a case, according to its stack samples
  * (report/tables/host_work.h).
  */
 #ifndef REPORT_ADVICE_RULES_MEANWHILE_H
@@ -8,76 +8,47 @@
 #include "report/advice/rules/advisor.h"
 
 /*
- * Add to the case what the thread that ended an idle time did from its start to end_unix_ns, in no
- * recorded call of CUDA.  False: nothing is known of that.  advisor->error tells of errors.
+ * Each of these adds the samples of a thread to a case, or those of the main thread if there is none
+ * of that thread.  False: there are no samples.  advisor->error tells of errors.
+ *
+ * - gp_meanwhile_add(): from the start of a gap to end_unix_ns, of the thread that ended it,
+ *   outside of recorded calls;
+ * - _time(): of a time of the present process, outside of recorded calls;
+ * - _times(): of several times, in calls or not;
+ * - _looks(): of one of many short times, outside of calls: the number of samples in it.
  */
 bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
 		      const struct gp_idle_gap_at *at, uint64_t end_unix_ns);
-
-/*
- * The same of a thread and a time on the present process's timeline; of the main thread, where no
- * look in it is at that one.
- */
 bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *found, uint32_t thread,
 			   uint64_t start_ns, uint64_t end_ns);
-
-/* The same of such times, in calls or not. */
 bool gp_meanwhile_add_times(struct gp_advisor *advisor, const struct gp_case *found,
 			    uint32_t thread, const struct gp_interval *times, uint32_t count);
-
-/*
- * The same of a time that is short and one of many, in no call: of the looks alone that fell into
- * it.  For gp_meanwhile_tell_counts().
- */
 bool gp_meanwhile_add_looks(struct gp_advisor *advisor, const struct gp_case *found,
 			    uint32_t thread, uint64_t start_ns, uint64_t end_ns);
 
 /*
- * "; meanwhile the host was in load (data.py:7) for 1.9s; importing numpy at load (data.py:9) for
- * 1.1s": each a part of its own, the last ones go first where there is no room.  Then what another
- * thread did, which may have kept this one from running where neither waits.  Returns how many
- * looks tell of all of it.
- */
-uint64_t gp_meanwhile_tell(const struct gp_advisor *advisor, const struct gp_case *found,
-			   FILE *out);
-
-/*
- * The same of looks: "; meanwhile, by 39 looks, the host was in load (data.py:7) 21 times (25 with
- * other lines); in save (data.py:9) 10 times".
- */
-void gp_meanwhile_tell_counts(const struct gp_advisor *advisor, const struct gp_case *found,
-			      FILE *out);
-
-/*
- * For what the thread waited for most of that time: for another one of Python's, or for a process,
- * a socket.  It may be polling where it stays at one instruction, as in time.sleep(), while another
- * thread is in calls that take long.
+ * What the thread mostly waited for: another Python thread, or a process or socket.  It polls if it
+ * stays at one instruction, as in time.sleep(), while another thread is in long calls.
  */
 enum gp_wait { GP_WAIT_NONE, GP_WAIT_POLLING, GP_WAIT_THREAD, GP_WAIT_OUTSIDE };
 enum gp_wait gp_meanwhile_wait(const struct gp_advisor *advisor, const struct gp_case *found);
 
 /*
- * The compiler, or the imports, that took half of what is known of it, and a fifth of the case's
- * time; else GP_COMPILER_NONE.
+ * The compiler, or the imports, with half of the sampled time and 1/GP_COMPILER_PART of the case's
+ * time; or with half of the samples of gp_meanwhile_add_looks(), if these are enough for a share.
  */
 enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
 				       const struct gp_case *found);
-
-/* That of half of the looks within times (gp_meanwhile_add_looks()); of fewer than ten none. */
 enum gp_compiler gp_meanwhile_compiler_by_looks(const struct gp_advisor *advisor,
 						const struct gp_case *found);
 
 /*
- * The same of times that hold more than the case's idle ones, as shares: "; by 145 looks while
- * these were launched the host was in step (train.py:40) for 63.0 % of the time; in load
- * (data.py:7) for 20.1 %".  when: "while ...".  Of fewer than ten looks without the shares; nothing
- * of no looks.
+ * Add "samples", a clause that begins with "; ": the functions with most of the time, each with its
+ * time, the number of its samples (for gp_meanwhile_add_looks()), or its share of a time that is
+ * longer than the gaps; then the busiest other thread, which may have blocked this one.
  */
-void gp_meanwhile_tell_shares(const struct gp_advisor *advisor, const struct gp_case *found,
-			      const char *when, FILE *out);
-
-/* "; told by 63 looks at Python's stack (82 of the process's 145 found none)"; nothing of none. */
-void gp_meanwhile_tell_looks(const struct gp_advisor *advisor, const struct gp_case *found,
-			     uint64_t looks, FILE *out);
+enum gp_sample_style { GP_SAMPLE_TIMES, GP_SAMPLE_COUNTS, GP_SAMPLE_SHARES };
+void gp_meanwhile_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			     enum gp_sample_style style, struct gp_document *values);
 
 #endif

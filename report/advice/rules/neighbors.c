@@ -2,16 +2,7 @@
 
 #include "report/model/memory_stats.h"
 
-/*
- * A context has half a GiB of an H200, PyTorch's code as much again; the largest libraries have
- * been seen to load another GiB.
- */
-#define LEAST_BYTES (UINT64_C(2) << 30)
-
-/*
- * What it held at most, of whatever GPUs: managed memory may lie there, and what a pool was given
- * back it may keep.
- */
+/* The most that a process held on all GPUs, with managed memory, which can lie there. */
 static uint64_t most_held(const struct gp_model *model)
 {
 	uint64_t now = 0, most = 0;
@@ -30,10 +21,11 @@ uint64_t gp_neighbors_bytes(const struct gp_advisor *advisor, const struct gp_ca
 {
 	const struct gp_scope *scope = &advisor->scope;
 	const struct gp_model *model = scope->models[found->process];
+	const uint64_t context_bytes = (uint64_t)GP_CONTEXT_GIB << 30;
 	uint64_t own = 0, most = 0;
 
 	for (size_t i = 0; i < scope->model_count; i++)
-		own += most_held(scope->models[i]) + LEAST_BYTES;
+		own += most_held(scope->models[i]) + context_bytes;
 	for (uint32_t i = 0; i < model->usage_count; i++) {
 		const struct gp_usage *usage = &model->usages[i];
 		uint64_t used = usage->free_bytes < usage->total_bytes
@@ -43,5 +35,5 @@ uint64_t gp_neighbors_bytes(const struct gp_advisor *advisor, const struct gp_ca
 		if (used > most)
 			most = used;
 	}
-	return most > own ? most - own + scope->model_count * LEAST_BYTES : 0;
+	return most > own ? most - own + scope->model_count * context_bytes : 0;
 }

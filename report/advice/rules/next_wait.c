@@ -2,11 +2,7 @@
 
 #include <string.h>
 
-#define MOST_CALLS 64u /* behind it, that are looked at */
-
-/*
- * Memory that kernels may still use is freed when the GPU is done; to order streams takes no wait.
- */
+/* cudaFree waits for the kernels that can use the memory; ordering streams does not wait. */
 static bool waits_for_gpu(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	const struct gp_model *model = advisor->model;
@@ -18,14 +14,14 @@ static bool waits_for_gpu(const struct gp_advisor *advisor, const struct gp_call
 	       model->memory[call->memory].memory_kind == GP_MEMORY_DEVICE;
 }
 
-/* NULL: it launches or copies something before, or there is none. */
+/* The next wait of the thread; NULL: a launch or copy comes first, or there is none. */
 static const struct gp_call *find_next(const struct gp_advisor *advisor, const struct gp_call *call)
 {
 	const struct gp_call *end = advisor->model->calls + advisor->model->call_count;
 	uint32_t thread_id = call->thread_id;
 
-	if ((size_t)(end - call) > MOST_CALLS)
-		end = call + MOST_CALLS;
+	if ((size_t)(end - call) > GP_BATCH_CALLS)
+		end = call + GP_BATCH_CALLS;
 	for (call++; call < end && call->thread_id == thread_id; call++) {
 		uint8_t class = gp_advisor_class(advisor, call);
 
@@ -38,12 +34,12 @@ static const struct gp_call *find_next(const struct gp_advisor *advisor, const s
 	return NULL;
 }
 
-/* The same without those of the same place, which waits for one stream after the other, say. */
+/* The same at another place: one place may wait for several streams in turn. */
 static const struct gp_call *find_other(struct gp_advisor *advisor, const struct gp_call *call)
 {
 	const struct gp_call *next = find_next(advisor, call);
 
-	for (uint32_t i = 0; next && i < MOST_CALLS; i++) {
+	for (uint32_t i = 0; next && i < GP_BATCH_CALLS; i++) {
 		if (next->api != call->api ||
 		    gp_advisor_site(advisor, next) != gp_advisor_site(advisor, call))
 			return next;
@@ -52,7 +48,7 @@ static const struct gp_call *find_other(struct gp_advisor *advisor, const struct
 	return NULL;
 }
 
-/* What the host did between them would be done while the GPU works. */
+/* The host's work between the two waits would overlap with the GPU. */
 void gp_next_wait_add(struct gp_advisor *advisor, struct gp_next_wait *own,
 		      const struct gp_call *call, uint64_t saves_ns)
 {
@@ -66,40 +62,18 @@ void gp_next_wait_add(struct gp_advisor *advisor, struct gp_next_wait *own,
 	ns = saves_ns > alone_ns ? saves_ns - alone_ns : 0;
 	site = gp_advisor_site(advisor, next);
 	own->ns += ns;
-	if (own->votes_ns > 0 && own->site == site) {
-		own->votes_ns += ns;
-	} else if (own->votes_ns >= ns) {
-		own->votes_ns -= ns;
-	} else {
-		own->votes_ns = ns - own->votes_ns;
-		own->site = site;
-		own->api = gp_advisor_text(advisor, gp_model_api(advisor->model, next->api).name);
-	}
+	gp_vote(&own->site, &own->votes_ns, site, ns);
+	if (own->site == site)
+		own->api = gp_advisor_api(advisor, next);
 }
 
-static bool is_most(const struct gp_case *found, const struct gp_next_wait *own)
+void gp_next_wait_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			     const struct gp_next_wait *own, struct gp_document *values)
 {
-	return own->ns > 0 && own->ns * 2 >= found->saves_ns;
-}
-
-void gp_next_wait_tell(const struct gp_advisor *advisor, const struct gp_case *found,
-		       const struct gp_next_wait *own, FILE *out)
-{
-	if (!is_most(found, own))
+	if (own->ns == 0 || own->ns * 2 < found->saves_ns)
 		return;
-	fprintf(out, " (without %s %s", found->count == 1 ? "it" : "them",
-		gp_advisor_text_of(advisor, own->api));
-	if (gp_advisor_knows(advisor, own->site))
-		fprintf(out, " at %s", gp_call_sites_at(advisor->sites, own->site).place);
-	fputs(" waits)", out);
-}
-
-void gp_next_wait_advise(const struct gp_advisor *advisor, const struct gp_case *found,
-			 const struct gp_next_wait *own, FILE *out)
-{
-	if (is_most(found, own))
-		fprintf(out, "%s has to go from there, too; ",
-			gp_advisor_text_of(advisor, own->api));
+	gp_advisor_add_text(advisor, values, "next_wait", own->api);
+	gp_advisor_add_place(advisor, values, "next_wait_place", (uint32_t)own->site);
 }
 
 bool gp_next_wait_follows(const struct gp_advisor *advisor, const struct gp_call *call)

@@ -3,35 +3,13 @@
 #include <errno.h>
 
 #include "report/base/array.h"
-#include "report/base/text/format.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/meanwhile.h"
 
-#define TEXT_BYTES 1536
-
-/* What is shorter is nobody's start, and no end. */
-#define LEAST_NS 100000000u
-
-/* Less of a start or an end is not what that takes long for. */
-#define LEAST_SHARE 5u
-
-/* The longest time between calls is worth a word where it is that part of all of them. */
-#define LEAST_PART 10u
-
-static void put_call(const struct gp_advisor *advisor, const struct gp_call *call, uint32_t site,
-		     char *text, size_t bytes)
-{
-	bool is_known = gp_advisor_knows(advisor, site);
-
-	snprintf(text, bytes, "%s%s%s", gp_model_api(advisor->model, call->api).name,
-		 is_known ? " at " : "",
-		 is_known ? gp_call_sites_at(advisor->sites, site).place : "");
-}
-
-/* The time in which no thread was in any call, and the longest stretch of that. */
+/* The time without any call of any thread, and its longest piece. */
 struct pieces {
 	uint64_t ns, longest_ns, pieces;
-	const struct gp_call *before, *after; /* that longest one; NULL: there is none */
+	const struct gp_call *before, *after; /* that piece; NULL: there is none */
 };
 
 static int compare_starts(const void *a, const void *b, const void *context)
@@ -87,28 +65,6 @@ static struct pieces find_pieces(struct gp_advisor *advisor, uint64_t from_ns, u
 	return own;
 }
 
-/*
- * "; that is in 3,210 pieces between its calls, of 1.2ms at most", or "; the longest time between
- * calls is 300.1ms, from cudaFree at main (x.cu:3) to cudaMalloc at load (x.cu:7)"
- */
-static uint64_t text_of_longest(struct gp_advisor *advisor, const struct pieces *own)
-{
-	char text[TEXT_BYTES], from[TEXT_BYTES / 3], to[TEXT_BYTES / 3];
-
-	/* one of many small pieces is no place to look at */
-	if (own->longest_ns * LEAST_PART < own->ns) {
-		snprintf(text, sizeof(text),
-			 "; that is in %s pieces between its calls, of %s at most",
-			 gp_format_count(own->pieces).text, gp_format_ns(own->longest_ns).text);
-		return gp_advisor_text(advisor, text);
-	}
-	put_call(advisor, own->before, gp_advisor_site(advisor, own->before), from, sizeof(from));
-	put_call(advisor, own->after, gp_advisor_site(advisor, own->after), to, sizeof(to));
-	snprintf(text, sizeof(text), "; the longest time between calls is %s, from %s to %s",
-		 gp_format_ns(own->longest_ns).text, from, to);
-	return gp_advisor_text(advisor, text);
-}
-
 bool gp_own_time_find(struct gp_advisor *advisor, const struct gp_end *end, uint64_t from_ns,
 		      uint64_t to_ns, struct gp_own_time *own)
 {
@@ -116,10 +72,18 @@ bool gp_own_time_find(struct gp_advisor *advisor, const struct gp_end *end, uint
 	uint64_t nccl_ns = end->part_ns[GP_END_NCCL];
 
 	pieces.ns -= pieces.ns < nccl_ns ? pieces.ns : nccl_ns;
-	if (advisor->error != 0 || pieces.ns < LEAST_NS || pieces.ns * LEAST_SHARE < end->ns)
+	if (advisor->error != 0 || pieces.ns < GP_OWN_TIME_NS ||
+	    pieces.ns * GP_OWN_TIME_PART < end->ns)
 		return false;
 	*own = (struct gp_own_time){
-		.ns = pieces.ns, .whole_ns = end->ns, .calls = text_of_longest(advisor, &pieces)};
+		.ns = pieces.ns,
+		.whole_ns = end->ns,
+		.longest_ns = pieces.longest_ns,
+		.pieces = pieces.longest_ns * GP_OWN_PIECE_PART < pieces.ns ? pieces.pieces : 0,
+		.from = gp_advisor_api(advisor, pieces.before),
+		.to = gp_advisor_api(advisor, pieces.after),
+		.from_site = gp_advisor_site(advisor, pieces.before),
+		.to_site = gp_advisor_site(advisor, pieces.after)};
 	return true;
 }
 
@@ -131,14 +95,19 @@ void gp_own_time_put(struct gp_advisor *advisor, struct gp_case *found, const st
 					       end->start_ns + end->ns);
 }
 
-void gp_own_time_tell(const struct gp_advisor *advisor, const struct gp_case *found,
-		      const struct gp_own_time *own, const char *when, FILE *out)
+void gp_own_time_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			    const struct gp_own_time *own, struct gp_document *values)
 {
-	fprintf(out, "%s operation, for %s of %s, the program was in no recorded call of CUDA",
-		when, gp_format_ns(own->ns).text, gp_format_ns(own->whole_ns).text);
-	if (own->has_looks)
-		gp_meanwhile_tell_looks(advisor, found, gp_meanwhile_tell(advisor, found, out),
-					out);
-	else
-		fputs(gp_advisor_text_of(advisor, own->calls), out);
+	gp_document_add_number(values, "own_ns", GP_UNIT_NS, own->ns);
+	gp_document_add_number(values, "whole_ns", GP_UNIT_NS, own->whole_ns);
+	if (own->has_looks) {
+		gp_meanwhile_add_values(advisor, found, GP_SAMPLE_TIMES, values);
+		return;
+	}
+	gp_document_add_number(values, "piece_count", GP_UNIT_COUNT, own->pieces);
+	gp_document_add_number(values, "longest_ns", GP_UNIT_NS, own->longest_ns);
+	gp_advisor_add_text(advisor, values, "from", own->from);
+	gp_advisor_add_place(advisor, values, "from_place", own->from_site);
+	gp_advisor_add_text(advisor, values, "to", own->to);
+	gp_advisor_add_place(advisor, values, "to_place", own->to_site);
 }

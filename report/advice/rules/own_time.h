@@ -1,38 +1,40 @@
 /*
- * own_time: what a program did for itself at its start or its end, as the rules of these tell it:
- * the time in which no thread was in a call of CUDA.
+ * own_time: the host's own work at the start or end of a program: the time without a CUDA call of
+ * any thread (start-up, wind-down).
  */
 #ifndef REPORT_ADVICE_RULES_OWN_TIME_H
 #define REPORT_ADVICE_RULES_OWN_TIME_H
-
-#include <stdbool.h>
-#include <stdio.h>
 
 #include "report/analysis/idle/startup_shutdown.h"
 #include "report/advice/rules/advisor.h"
 
 struct gp_own_time {
-	uint64_t ns, whole_ns; /* of that much */
-	uint64_t calls;        /* the text of the calls around most of it */
-	bool has_looks;        /* Python's part of it is known */
+	uint64_t ns, whole_ns;       /* the host's part of the start or end, and all of it */
+	uint64_t pieces, longest_ns; /* pieces 0: the longest one is a place to look at ... */
+	uint64_t from, to;           /* ... between these functions: texts ... */
+	uint32_t from_site, to_site; /* ... and sites */
+	bool has_looks;              /* there are Python samples of it */
 };
 
 /*
- * From then until the start of the last call that began by to_ns, in that start or end of the
- * present process.  False: it is less than a fifth of that, without what NCCL took, or short.
+ * From from_ns to the start of the last call that began by to_ns, within a start or end of the
+ * present process, without NCCL.  False: it is too short, or too small a part.
  */
 bool gp_own_time_find(struct gp_advisor *advisor, const struct gp_end *end, uint64_t from_ns,
 		      uint64_t to_ns, struct gp_own_time *own);
 
-/* The case of what was found, with what looks at that thread's Python say of it. */
+/* Add it to its case, with the Python samples of that thread. */
 void gp_own_time_put(struct gp_advisor *advisor, struct gp_case *found, const struct gp_end *end,
 		     uint32_t thread, struct gp_own_time *own);
 
-/*
- * "until the first operation, for 400.0ms of 402.0ms, the program was in no recorded call of CUDA;
- * ...", with these words for "until the first".
- */
-void gp_own_time_tell(const struct gp_advisor *advisor, const struct gp_case *found,
-		      const struct gp_own_time *own, const char *when, FILE *out);
+/* own_ns, whole_ns, and samples, or piece_count, longest_ns, from and to with their places. */
+void gp_own_time_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			    const struct gp_own_time *own, struct gp_document *values);
+/* clang-format off */
+#define GP_OWN_TIME_FOUND \
+	"for {own_ns} of {whole_ns}, the program was in no recorded CUDA call" \
+	"[{samples}|; that is in {piece_count} pieces between its calls, of {longest_ns} at most" \
+	"|; the longest time between calls is {longest_ns}, from {from}[ at {from_place}] to {to}[ at {to_place}]]"
+/* clang-format on */
 
 #endif

@@ -1,8 +1,3 @@
-/*
- * Ranks that have unequal work.  Speaks of the traces of at least two ranks in which the GPU of one
- * computed for 10 % longer than the mean of all, which is 5 % of the recorded time and 1 ms.
- * Communication does not count: in it ranks wait for each other.
- */
 #include "report/advice/rules/rules.h"
 
 #include <errno.h>
@@ -10,19 +5,21 @@
 #include <string.h>
 
 #include "report/analysis/idle/busy.h"
-#include "report/base/text/format.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/advisor.h"
-#include "report/base/text/text.h"
+
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(ABOVE_PERCENT, 10, PERCENT, "above the mean: less is the clock of the GPUs")
+GP_LIMITS(LIMITS);
 
 struct own {
 	uint64_t mean_ns;
-	bool talks; /* more than one rank has communication */
+	bool talks; /* at least two ranks communicate */
 };
 
 struct rank {
-	uint64_t ns; /* in which its GPUs had work, but for communication and autotuning */
-	bool talks;  /* it has communication */
+	uint64_t ns; /* GPU time without communication and autotuning */
+	bool talks;  /* it communicates */
 };
 
 static int sum_up(const struct gp_advisor *advisor, size_t process, struct rank *rank)
@@ -55,7 +52,7 @@ static bool is_rank(const struct gp_model *model)
 	return model->info[GP_INFO_RANK] && model->op_count > 0;
 }
 
-/* Whether a rank occurs once: two runs in one command are no two ranks. */
+/* Whether each rank occurs once: else the traces are of two runs. */
 static bool are_different(struct gp_model *const *models, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -86,7 +83,8 @@ static void look_at_all(struct gp_advisor *advisor)
 		busiest = rank.ns > most_ns ? i : busiest;
 		most_ns = rank.ns > most_ns ? rank.ns : most_ns;
 	}
-	if (advisor->error != 0 || ranks < 2 || most_ns * ranks * 10 < total_ns * 11 ||
+	if (advisor->error != 0 || ranks < 2 ||
+	    most_ns * ranks * 100 < total_ns * (100 + ABOVE_PERCENT) ||
 	    !are_different(models, advisor->scope.model_count))
 		return;
 	advisor->process = busiest;
@@ -98,39 +96,35 @@ static void look_at_all(struct gp_advisor *advisor)
 	found->count = ranks;
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
-	const struct gp_model *model = advisor->scope.models[found->process];
 	const struct own *own = found->own;
 
-	fputs("the GPU of rank ", out);
-	gp_text_print(out, model->info[GP_INFO_RANK]);
-	fprintf(out,
-		" computes for %s, those of all %s ranks for %s on average: %s the others wait for it",
-		gp_format_ns(found->time_ns).text, gp_format_count(found->count).text,
-		gp_format_ns(own->mean_ns).text,
-		own->talks ? "in each collective operation" : "where ranks wait for each other,");
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	(void)advisor;
-	(void)found;
-	fputs("deal the work out evenly: samples by their length, layers by their time", out);
+	gp_document_add_text(values, "rank",
+			     advisor->scope.models[found->process]->info[GP_INFO_RANK]);
+	gp_document_add_number(values, "mean_rank_ns", GP_UNIT_NS, own->mean_ns);
+	gp_document_add_flag(values, "has_communication", own->talks);
 }
 
 const struct gp_rule gp_rule_rank_imbalance = {
 	.id = "rank-imbalance",
 	.title = "one rank has more work than the others",
+	.found =
+		"the GPU of rank {rank} computes for {time_ns}, those of all {count} ranks for {mean_rank_ns} on average: the other ranks wait for it [{?has_communication}in each collective operation|wherever ranks wait for each other]",
+	.change = "distribute the work evenly: samples by their length, layers by their time",
 	.meaning =
-		"The GPUs of the ranks computed and copied for unequal times, without communication. Ranks wait for each other in each collective operation, so all take as long as the slowest. The saving is the time of the slowest rank above the mean.",
-	.change =
+		"The GPUs of the ranks computed and copied for unequal times, without communication: the slowest for {ABOVE_PERCENT} % longer than the mean. Ranks wait for each other in each collective operation, so all take as long as the slowest. The saving is the time of the slowest rank above the mean.",
+	.remedy =
 		"Distribute the work evenly: sort samples by length, balance pipeline stages and experts. Check whether the slow GPU has a lower clock.",
 	.ignore = "The ranks do different work on purpose, and do not wait for each other.",
-	.threshold = {.saves_percent = 5, .saves_ns = 1000000, .count = 2},
+	.threshold = {.saves_percent = 5,
+		      .saves_ns = 1000000,
+		      .count = 2,
+		      .reason = "One rank has nobody to wait for it"},
+	.limits = limits,
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),
 	.look_at_all = look_at_all,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

@@ -1,45 +1,29 @@
-/*
- * The same bytes, copied again.  The records have neither the addresses nor the bytes of a copy:
- * what they tell is that a call site copies as many bytes to the device as the time before, that a
- * kernel was launched in between, that the thread had no time since to write new ones, at 50 GB/s
- * outside of calls of CUDA, nor did a copy from the device bring as many; and of page-locked
- * memory, that they are more in a row than the process ever allocated: else they may be pieces of a
- * whole. Nor is it told where a range of another thread, which itself has nothing done by a GPU,
- * begins or ends between two copies, or looks found it at work for as long as it takes to write
- * them: it fills buffers.  Where these may be a ring of page-locked ones, it is told last, and as
- * what may be. Speaks from 16 of these on, each of 256 KiB or more, that took 3 % of the recorded
- * time and 200 us; from 3 on, where it is 10 % and 100 ms.
- */
 #include "report/advice/rules/rules.h"
 
 #include <errno.h>
 
-#include "report/base/text/format.h"
-#include "report/advice/rules/advisor.h"
 #include "report/advice/rules/copies.h"
 #include "report/advice/rules/fillers.h"
 
-#define LEAST_BYTES       (256u << 10)
-#define MEMORY_BYTES_A_NS 50 /* that a thread writes at most */
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(LEAST_BYTES, 262144, BYTES, "a smaller copy costs little")                           \
+	LIMIT(WRITE_BYTES_A_NS, 50, COUNT, "GB/s: a thread writes memory no faster")               \
+	LIMIT(MOST_COPIES, 8, COUNT, "different copies that one iteration has at most")            \
+	LIMIT(FEW, 3, COUNT, "copies are enough if they cost much: ...")                           \
+	LIMIT(FEW_PERCENT, 10, PERCENT, "... of the recorded time ...")                            \
+	LIMIT(FEW_NS, 100000000, NS, "... and so much time")
+GP_LIMITS(LIMITS);
 
-/* Few are worth a word where that part of the recorded time could be saved, and that much. */
-#define FEW      3u
-#define FEW_PART 10u
-#define FEW_NS   100000000u
-
-/* A copy to the device, the last one of that place and size, and what its thread did since. */
+/* The last copy to the device of one site and size, and what its thread has done since. */
 struct last {
 	uint32_t site;
 	uint64_t bytes;
 	uint64_t start_ns;
-	uint64_t row_bytes;     /* of those in a row that look the same */
-	bool launched;          /* a kernel, since then */
-	uint64_t outside_ns;    /* the thread was in no call */
-	uint64_t brought_bytes; /* from the device, at most in one copy */
+	uint64_t row_bytes;     /* of the copies up to this one that seem to be the same */
+	bool launched;          /* a kernel */
+	uint64_t outside_ns;    /* outside of calls */
+	uint64_t brought_bytes; /* of the largest copy from the device */
 };
-
-/* Different ones of an iteration; with more the oldest is forgotten. */
-#define MOST_COPIES 8u
 
 struct thread {
 	uint32_t id, count, oldest;
@@ -47,18 +31,17 @@ struct thread {
 	uint64_t last_ns; /* end of its last call */
 };
 
-/* What is asked of each copy, of the whole process. */
+/* Of the whole process. */
 struct around {
 	uint64_t locked_bytes;
 	struct gp_fillers fillers;
 };
 
-/* What is kept of a case. */
 struct own {
-	uint64_t pinned;            /* copies from page-locked memory */
-	uint64_t buffers;           /* of their size that there is room for in it; ... */
-	bool is_unknown;            /* ... no such allocation is in the trace */
-	uint64_t first_ns, last_ns; /* from the first one, or the one before it, to the last */
+	uint64_t pinned;            /* the copies from page-locked memory */
+	uint64_t buffers;           /* of their size that fit into page-locked memory ... */
+	bool is_unknown;            /* ... of which the trace has no allocation */
+	uint64_t first_ns, last_ns; /* from the copy before the first one to the last one */
 };
 
 static bool is_locked(const struct gp_memory_event *event)
@@ -67,7 +50,7 @@ static bool is_locked(const struct gp_memory_event *event)
 						event->memory_kind == GP_MEMORY_REGISTERED);
 }
 
-/* Of page-locked memory, whatever of it was freed meanwhile. */
+/* All page-locked memory, including what was freed. */
 static uint64_t locked_bytes(const struct gp_model *model)
 {
 	uint64_t bytes = 0;
@@ -78,7 +61,6 @@ static uint64_t locked_bytes(const struct gp_model *model)
 	return bytes;
 }
 
-/* How many of so many bytes it has room for. */
 static uint64_t locked_buffers(const struct gp_model *model, uint64_t copy_bytes)
 {
 	uint64_t buffers = 0;
@@ -93,10 +75,10 @@ static bool looks_the_same(const struct last *last, const struct around *around,
 {
 	return last->launched && !gp_fillers_turn(&around->fillers, last->start_ns, start_ns) &&
 	       last->brought_bytes < last->bytes &&
-	       last->outside_ns * MEMORY_BYTES_A_NS < last->bytes;
+	       last->outside_ns * WRITE_BYTES_A_NS < last->bytes;
 }
 
-/* That of the same place and size; else one that is to have these, in a row of none. */
+/* The last copy of that site and size; else a new one, which replaces the oldest. */
 static struct last *find_last(struct thread *thread, uint32_t site, uint64_t bytes)
 {
 	struct last *last;
@@ -114,10 +96,7 @@ static struct last *find_last(struct thread *thread, uint32_t site, uint64_t byt
 	return last;
 }
 
-/*
- * What is not copied spares the host all of the call in which it does not wait for other work, and
- * the GPU the copy.
- */
+/* Without the copy, the host saves the call without its wait, and the GPU the copy. */
 static void save_copy(struct gp_advisor *advisor, const struct gp_case *found,
 		      const struct gp_call *call, const struct gp_op *op)
 {
@@ -169,7 +148,6 @@ static bool is_large(const struct gp_op *op)
 	return op && op->copy_kind == GP_COPY_HTOD && op->bytes >= LEAST_BYTES;
 }
 
-/* What came between the thread's calls, and in this one, counts for each of its last copies. */
 static void note(struct gp_advisor *advisor, struct thread *thread, const struct gp_call *call,
 		 const struct gp_op *op)
 {
@@ -203,7 +181,6 @@ static void take_call(struct gp_advisor *advisor, struct thread *thread, const s
 		take_copy(advisor, thread, call, op, around);
 }
 
-/* Else what threads did between copies need not be looked at. */
 static bool has_any(const struct gp_advisor *advisor)
 {
 	const struct gp_call_list *copies = gp_advisor_calls(advisor, GP_API_COPY);
@@ -214,10 +191,7 @@ static bool has_any(const struct gp_advisor *advisor)
 	return false;
 }
 
-/*
- * Of a ring of page-locked buffers each copy has others, whose bytes a thread may have written of
- * which nothing is known.
- */
+/* Another thread may have filled a ring of page-locked buffers. */
 static bool may_be_ring(const struct own *own, uint64_t copies)
 {
 	return own->pinned * 2 > copies && (own->is_unknown || own->buffers > 1);
@@ -228,11 +202,11 @@ static void judge(struct gp_advisor *advisor, struct gp_case *found, uint64_t al
 	struct own *own = found->own;
 
 	found->is_grave = found->count >= FEW && found->saves_ns >= FEW_NS &&
-			  found->saves_ns >= advisor->span_ns / FEW_PART;
+			  found->saves_ns >= advisor->span_ns / (100 / FEW_PERCENT);
 	if (!gp_advisor_is_worth(advisor, found))
 		return;
 	if (gp_fillers_work(advisor, found, own->first_ns, own->last_ns,
-			    found->bytes / MEMORY_BYTES_A_NS)) {
+			    found->bytes / WRITE_BYTES_A_NS)) {
 		found->saves_ns = found->saves_in_loop_ns = 0;
 		found->is_grave = false;
 		return;
@@ -246,6 +220,7 @@ static void look(struct gp_advisor *advisor)
 {
 	struct thread thread = {.id = UINT32_MAX};
 	struct around around = {.locked_bytes = 0};
+	struct gp_case *found;
 
 	if (!has_any(advisor))
 		return;
@@ -256,52 +231,43 @@ static void look(struct gp_advisor *advisor)
 		take_call(advisor, &thread, &advisor->model->calls[i], &around);
 	gp_fillers_free(&around.fillers);
 	gp_advisor_save_once(advisor);
-	for (uint32_t i = 0; i < advisor->case_count && advisor->error == 0; i++)
-		if (gp_advisor_is_present(advisor, &advisor->cases[i]))
-			judge(advisor, &advisor->cases[i], around.locked_bytes);
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;)
+		judge(advisor, found, around.locked_bytes);
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	const struct own *own = found->own;
 
 	(void)advisor;
-	fprintf(out,
-		"%s copies of %s to the device, which took %s, %s of the same bytes as before: the thread had no time to write others",
-		gp_format_count(found->count).text, gp_format_bytes(found->detail).text,
-		gp_format_ns(found->time_ns).text, found->is_doubtful ? "may be" : "seem to be");
-	if (found->is_doubtful && own->is_unknown)
-		fputs("; another one may have, into alternating buffers: of page-locked memory this trace does not tell",
-		      out);
-	else if (found->is_doubtful)
-		fprintf(out,
-			"; another one may have, into alternating buffers: page-locked memory has room for %s",
-			gp_format_count(own->buffers).text);
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	(void)advisor;
-	fputs(found->is_doubtful
-		      ? "nothing, where a loader fills them; what does not change (weights, tables) is to be copied once, before the loop, and kept on the device"
-		      : "if they are, and no other thread fills them meanwhile: copy once, before the loop, and keep them on the device",
-	      out);
+	gp_document_add_number(values, "copy_bytes", GP_UNIT_BYTES, found->detail);
+	gp_document_add_flag(values, "is_doubtful", found->is_doubtful);
+	if (found->is_doubtful && !own->is_unknown)
+		gp_document_add_number(values, "buffer_count", GP_UNIT_COUNT, own->buffers);
 }
 
 const struct gp_rule gp_rule_repeated_copy = {
 	.id = "repeated-copy",
 	.title = "the same bytes are probably copied to the device repeatedly",
+	.found =
+		"{count} copies of {copy_bytes} to the device, which took {time_ns}, [{?is_doubtful}may|seem to] transfer the same bytes as before: the thread had no time to write others[{?is_doubtful}; another thread may have written them, into alternating buffers: [page-locked memory has room for {buffer_count}|this trace does not record page-locked memory]]",
+	.change =
+		"[{?is_doubtful}nothing, if a data loader fills the buffers; copy constant data (weights, tables) once, before the loop, and keep it on the device|if so, and if no other thread fills the buffer: copy once, before the loop, and keep the data on the device]",
 	.meaning =
 		"A line copies as many bytes as in the previous iteration, and a kernel was launched in between. The thread was outside of CUDA for too short a time to write that many new bytes, and did not get them from the device. gpuprof does not compare the bytes or their addresses. The finding can be wrong if other threads or devices write the buffer, or if the copies are pieces of a large pageable array. The rule is silent if ranges of other threads begin or end between the copies, or if stack samples found these threads at work. If there is page-locked memory for two or more such buffers, it may be the ring of a data loader: then the finding comes last. The saving is the time in the calls without their waits, or the time of the copies.",
-	.change =
+	.remedy =
 		"Copy constant data (weights, tables) before the loop, and keep it on the device.",
 	.ignore =
 		"Another thread or device fills the buffers meanwhile, a large array is processed in pieces, or the program is a copy benchmark.",
-	.threshold = {.saves_percent = 3, .saves_ns = 200000, .count = 16},
-	.few = "from 3 times on, where 10 % and 100 ms could be saved",
+	.threshold = {.saves_percent = 3,
+		      .saves_ns = 200000,
+		      .count = 16,
+		      .reason = "Fewer copies prove little"},
+	.limits = limits,
+	.exception = "from {FEW} times on for a saving of {FEW_PERCENT} % and {FEW_NS}",
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

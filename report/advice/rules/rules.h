@@ -1,9 +1,9 @@
 /*
- * rules: the rules of advice, each in a file of its own; report/advice/advice.h says what a rule
- * is, report/advice/advice.c has them in order.
+ * rules: the rules of advice, each in a file of its own with its limits and texts; struct gp_rule is
+ * in report/advice/advice.h, their order in report/advice/advice.c.
  *
- * A new one is a file here, a line here and there, and two programs in tests/rules/: one that does
- * what the rule is about, one that does not.
+ * A new rule is a file here, a line here and in advice.c, and two programs in tests/rules/: one that
+ * it reports, and one that it does not.
  */
 #ifndef REPORT_ADVICE_RULES_RULES_H
 #define REPORT_ADVICE_RULES_RULES_H
@@ -37,4 +37,8 @@ extern const struct gp_rule gp_rule_rank_imbalance;
 extern const struct gp_rule gp_rule_leaked_memory;
 extern const struct gp_rule gp_rule_start_up;
 extern const struct gp_rule gp_rule_wind_down;
+
+/* The failed calls in the cases of failed-calls, whatever their number. */
+uint64_t gp_failed_calls_count(const struct gp_advisor *advisor);
+
 #endif

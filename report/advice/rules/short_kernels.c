@@ -1,14 +1,6 @@
-/*
- * Launches that cannot keep up.  Speaks of a process in which the GPU was idle between two launches
- * of kernels, for less than 200 us each time, with nothing else between them that takes a thread
- * longer than that, at least 200 times, 10 % of the recorded time and 1 ms.  It names where the
- * launches are made, or without their stacks what Python was seen to do meanwhile, and the sequence
- * of operations that a graph would launch at once, if there is one with half of that time.
- */
 #include "report/advice/rules/rules.h"
 
 #include "report/base/array.h"
-#include "report/base/text/format.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/language.h"
@@ -16,18 +8,21 @@
 #include "report/advice/rules/meanwhile.h"
 #include "report/analysis/loop/sequence_text.h"
 
-#define MOST_NS 200000u
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(MOST_NS, 200000, NS, "a longer gap or pause is not only a launch")                   \
+	LIMIT(PAUSE_NS, 20000000, NS, "samples of a longer pause can show other work")             \
+	LIMIT(LAUNCH_PERCENT, 80, PERCENT, "of a gap: the host launches, or prepares to")
+GP_LIMITS(LIMITS);
 
-/*
- * Between launches that follow each other: in longer times a look at Python may have found
- * something else.
- */
-#define PAUSE_NS 20000000u
+/* The state of a look. */
+struct launches {
+	struct gp_launch_places places;
+	struct gp_interval *intervals; /* from launch to launch */
+	uint32_t count, capacity;
+	uint64_t thread, votes; /* the thread with most launches */
+};
 
-/* What a graph leaves between two kernels. */
-#define GRAPH_GAP_NS 1000u
-
-/* Else the host did something in between, which a graph would not spare. */
+/* Without other host work in between, which a graph would not save. */
 static bool goes_on_launching(const struct gp_idle_gap_at *at)
 {
 	return at->call_before->thread_id != at->call_after->thread_id ||
@@ -44,34 +39,24 @@ static bool waits_for_launch(const struct gp_advisor *advisor, const struct gp_i
 	       !gp_advisor_tunes(advisor, at->call_after) &&
 	       gp_advisor_class(advisor, at->call_after) == GP_API_LAUNCH &&
 	       gp_advisor_class(advisor, at->call_before) == GP_API_LAUNCH &&
-	       cause_ns * 5 >= idle_ns * 4;
+	       cause_ns * 100 >= idle_ns * LAUNCH_PERCENT;
 }
 
 struct own {
-	uint64_t sequence; /* the text of one that a graph would launch at once, ... */
-	uint64_t operations, occurrences; /* ... of so many, so often; 0 = there is none */
-	uint64_t sequence_gap_ns;         /* ... with so much of the idle time */
-	uint64_t places;                  /* the text of where launches are made */
-	bool has_looks;                   /* at Python's stacks meanwhile */
+	uint64_t sequence; /* the text of one that a graph could launch at once ... */
+	uint64_t operations, occurrences; /* ... its length and number; 0 = there is none ... */
+	uint64_t sequence_gap_ns;         /* ... and its idle time */
+	uint64_t places;                  /* the text of the places that launch */
+	bool has_looks;                   /* there are Python samples of the launches */
 };
-
-static void vote(struct gp_launch_times *times, uint32_t thread)
-{
-	if (times->votes == 0)
-		times->thread = thread;
-	if (times->thread == thread)
-		times->votes++;
-	else
-		times->votes--;
-}
 
 static void note_launch(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	struct gp_launch_times *times = &advisor->launch_times;
+	struct launches *times = advisor->state;
 	struct gp_interval *last = times->count > 0 ? &times->intervals[times->count - 1] : NULL;
 	uint64_t start_ns = at->call_before->start_ns, end_ns = gp_call_end_ns(at->call_after);
 
-	vote(times, at->call_after->thread_id);
+	gp_vote(&times->thread, &times->votes, at->call_after->thread_id, 1);
 	if (last && start_ns >= last->start_ns && start_ns <= last->end_ns + PAUSE_NS) {
 		last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
 		return;
@@ -82,13 +67,13 @@ static void note_launch(struct gp_advisor *advisor, const struct gp_idle_gap_at 
 		times->intervals[times->count++] = (struct gp_interval){start_ns, end_ns};
 }
 
-/* What Python did while one launch followed the other, on whichever device. */
+/* The Python samples between the launches of all devices. */
 static bool look_meanwhile(struct gp_advisor *advisor, const struct gp_case *found)
 {
-	struct gp_launch_times *times = &advisor->launch_times;
+	struct launches *times = advisor->state;
 
 	times->count = (uint32_t)gp_interval_join(times->intervals, times->count);
-	return gp_meanwhile_add_times(advisor, found, times->thread, times->intervals,
+	return gp_meanwhile_add_times(advisor, found, (uint32_t)times->thread, times->intervals,
 				      times->count);
 }
 
@@ -98,18 +83,20 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	struct gp_case *found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 
 	note_launch(advisor, at);
-	if (found->site == GP_NO_SITE) /* which says that there is no stack, where none has one */
+	if (found->site == GP_NO_SITE)
 		found->site = gp_advisor_site(advisor, at->call_after);
 	gp_advisor_add(advisor, found, at->after->start_ns, at->after->end_ns - at->after->start_ns,
-		       idle_ns > GRAPH_GAP_NS ? idle_ns - GRAPH_GAP_NS : 0, at->idle_gap);
-	gp_launch_places_add(advisor, &advisor->launch_places,
+		       idle_ns > GP_OPERATION_GAP_NS ? idle_ns - GP_OPERATION_GAP_NS : 0,
+		       at->idle_gap);
+	gp_launch_places_add(advisor, &((struct launches *)advisor->state)->places,
 			     gp_advisor_site(advisor, at->call_after), idle_ns);
 }
 
 static void put_places(struct gp_advisor *advisor, struct gp_case *found)
 {
 	char text[GP_LAUNCH_PLACES_BYTES];
-	uint32_t site = gp_launch_places_sum(advisor, &advisor->launch_places, text);
+	struct launches *launches = advisor->state;
+	uint32_t site = gp_launch_places_sum(advisor, &launches->places, text);
 	struct own *own = found->own;
 
 	if (site == GP_NO_SITE)
@@ -118,10 +105,7 @@ static void put_places(struct gp_advisor *advisor, struct gp_case *found)
 	own->places = gp_advisor_text(advisor, text);
 }
 
-/*
- * One and the same kernel, again and again, has no beginning: how many are taken for one pass is
- * chance.
- */
+/* A repetition of one kernel is no sequence: its length would be arbitrary. */
 static bool is_one_kernel(const struct gp_model *model, const struct gp_sequences *sequences,
 			  const struct gp_sequence *row)
 {
@@ -133,7 +117,7 @@ static bool is_one_kernel(const struct gp_model *model, const struct gp_sequence
 	return true;
 }
 
-/* A sequence that a graph would launch at once, and so make up for most of what can be saved. */
+/* A sequence that a graph could launch at once, if it has half of the saving. */
 static void note_sequence(struct gp_advisor *advisor, struct gp_case *found,
 			  const struct gp_sequences *sequences, const struct gp_sequence *row)
 {
@@ -160,7 +144,7 @@ static void look_for_sequence(struct gp_advisor *advisor, struct gp_case *found)
 
 		end = gp_model_stream_end(model, first);
 		if (gp_sequences_are_of_one_kernel(model, first, end))
-			continue; /* none of which note_sequence() would take */
+			continue; /* note_sequence() would take none */
 		advisor->error = gp_sequences_of(&sequences, model, advisor->tuning, first, end);
 		for (uint32_t i = 0; advisor->error == 0 && i < sequences.count; i++)
 			note_sequence(advisor, found, &sequences, &sequences.rows[i]);
@@ -170,9 +154,11 @@ static void look_for_sequence(struct gp_advisor *advisor, struct gp_case *found)
 
 static void look(struct gp_advisor *advisor)
 {
+	struct launches launches = {0};
 	struct gp_case *found;
 	struct own *own;
 
+	advisor->state = &launches;
 	gp_advisor_idle_gaps(advisor, 0, waits_for_launch, take_idle_gap);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	own = found->own;
@@ -182,55 +168,28 @@ static void look(struct gp_advisor *advisor)
 			own->has_looks = look_meanwhile(advisor, found);
 		look_for_sequence(advisor, found);
 	}
-	gp_launch_places_free(&advisor->launch_places);
-	gp_spill_free(advisor->launch_times.intervals);
-	advisor->launch_times = (struct gp_launch_times){0};
+	gp_launch_places_free(&launches.places);
+	gp_spill_free(launches.intervals);
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-
-	fprintf(out,
-		"the GPU waits for the launches of %s kernels, which run for only %s on average",
-		gp_format_count(found->count).text,
-		gp_format_ns(found->time_ns / found->count).text);
-	if (gp_advisor_knows(advisor, found->site) && *gp_advisor_text_of(advisor, own->places))
-		fprintf(out, "; %s", gp_advisor_text_of(advisor, own->places));
-	else if (own->has_looks)
-		gp_meanwhile_tell_shares(advisor, found, "while these were launched", out);
-	if (own->occurrences > 0)
-		fprintf(out,
-			"; the same %s operations come %s times: %s; as a graph they take %s launches in place of %s",
-			gp_format_count(own->operations).text,
-			gp_format_count(own->occurrences).text,
-			gp_advisor_text_of(advisor, own->sequence),
-			gp_format_count(own->occurrences).text,
-			gp_format_count(own->occurrences * own->operations).text);
-}
-
-static const char *const changes[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] =
-		"capture the loop's launches in a CUDA graph (cudaStreamBeginCapture, cudaGraphLaunch), or fuse kernels",
-	[GP_LANGUAGE_PYTHON] =
-		"capture the loop's launches in a CUDA graph (torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit), or fuse kernels",
-	[GP_LANGUAGE_TORCH] =
-		"capture the loop's launches in a CUDA graph (torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs), or fuse kernels (torch.compile)",
-	[GP_LANGUAGE_JAX] =
-		"put the whole step into one jax.jit: it fuses kernels, and launches the rest as one",
-	[GP_LANGUAGE_CUPY] =
-		"capture the loop's launches in a CUDA graph (begin_capture() of a cupy.cuda.Stream), or fuse kernels (cupy.fuse)",
-};
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
+	const struct own *own = found->own;
 
-	if (gp_language_of(model) == GP_LANGUAGE_TORCH && gp_language_is_compiled(model))
-		fputs("capture the loop's launches in a CUDA graph (torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs), and compile what of the loop is not yet, as the optimizer's step",
-		      out);
-	else
-		gp_language_advise(advisor, found, changes, out);
+	if (gp_advisor_knows(advisor, found->site) && *gp_advisor_text_of(advisor, own->places))
+		gp_advisor_add_text(advisor, values, "places", own->places);
+	else if (own->has_looks)
+		gp_meanwhile_add_values(advisor, found, GP_SAMPLE_SHARES, values);
+	gp_document_add_flag(values, "is_compiled", gp_language_is_compiled(model));
+	if (own->occurrences == 0)
+		return;
+	gp_document_add_number(values, "sequence_length", GP_UNIT_COUNT, own->operations);
+	gp_document_add_number(values, "sequence_count", GP_UNIT_COUNT, own->occurrences);
+	gp_advisor_add_text(advisor, values, "sequence", own->sequence);
+	gp_document_add_number(values, "sequence_launches", GP_UNIT_COUNT,
+			       own->occurrences * own->operations);
 }
 
 static bool names_place(const struct gp_case *found)
@@ -243,15 +202,22 @@ static bool names_place(const struct gp_case *found)
 const struct gp_rule gp_rule_short_kernels = {
 	.id = "short-kernels",
 	.title = "kernels are shorter than their launches",
-	.meaning =
-		"A launch takes some microseconds on the host, with a framework ten to fifty. If kernels are shorter, the GPU waits before each one. A CUDA graph launches hundreds of kernels by one call, about a microsecond apart. The saving is the time between the kernels beyond that. The finding names the places that launch, and the function that most launches come from. Without call stacks it names the Python functions that stack samples found between the launches (--host-samples).",
+	.found =
+		"the GPU waits for the launches of {count} kernels, which run for only {mean_ns} on average[; {places}|{samples}][; the same {sequence_length} operations repeat {sequence_count} times: {sequence}; a graph needs {sequence_count} launches in place of {sequence_launches}]",
 	.change =
+		"[{?language=jax}put the whole step into one jax.jit: it fuses kernels, and launches the rest as one|capture the loop's launches in a CUDA graph ([{?language=torch}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs|{?language=cupy}begin_capture() of a cupy.cuda.Stream|{?language=python}torch.compile with mode=\"reduce-overhead\", torch.cuda.graphs, jax.jit|cudaStreamBeginCapture, cudaGraphLaunch]), [{?language=torch}{?is_compiled}and compile the rest of the loop, such as the optimizer's step|or fuse kernels[{?language=torch} (torch.compile)|{?language=cupy} (cupy.fuse)]]]",
+	.meaning =
+		"The GPU was idle between two launches, for up to {MOST_NS} each time, and the host did nothing else that takes longer. A launch takes some microseconds on the host, with a framework ten to fifty. If kernels are shorter, the GPU waits before each one. A CUDA graph launches hundreds of kernels by one call, about a microsecond apart. The saving is the time between the kernels beyond that. The finding names the places that launch, and the function that most launches come from. Without call stacks it names the Python functions that stack samples found between the launches (--host-samples).",
+	.remedy =
 		"Capture a step in a graph (cudaStreamBeginCapture, torch.cuda.graphs, torch.compile with mode=\"reduce-overhead\") and launch it in each iteration. Fuse elementwise kernels (torch.compile, jax.jit). Larger batches make kernels longer.",
 	.ignore = "Shapes or the sequence of kernels change with each iteration.",
-	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 200},
+	.threshold = {.saves_percent = 10,
+		      .saves_ns = 1000000,
+		      .count = 200,
+		      .reason = "Fewer launches are setup"},
+	.limits = limits,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 	.names_place = names_place,
 };

@@ -1,14 +1,7 @@
-/*
- * What NCCL takes to make its communicators, contexts that take half a second and more to be made,
- * and before the first operation what it took to page-lock memory, what it took to end contexts
- * that are made again, and what the program did for itself, if that is a fifth of that time.
- * Speaks of what takes 5 % of the recorded time and 100 ms.
- */
 #include "report/advice/rules/rules.h"
 
 #include "report/analysis/idle/call_cause.h"
 #include "report/analysis/idle/startup_shutdown.h"
-#include "report/base/text/format.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/host_time.h"
 #include "report/advice/rules/language.h"
@@ -16,38 +9,34 @@
 #include "report/advice/rules/neighbors.h"
 #include "report/advice/rules/own_time.h"
 
-/*
- * With its own code loaded, a context takes 100 to 300 ms: that is nobody's to change, and the
- * least of it stays whatever is changed.
- */
-#define SLOW_CONTEXT_NS  500000000u
-#define LEAST_CONTEXT_NS 100000000u
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(SLOW_CONTEXT_NS, 500000000, NS,                                                      \
+	      "a context takes 100 to 300 ms; a longer time can change")                           \
+	LIMIT(LEAST_CONTEXT_NS, 100000000, NS, "a context takes at least this time")               \
+	LIMIT(LEAST_RANGE_NS, 1000000, NS, "a shorter range of NCCL is only a query")              \
+	LIMIT(LEAST_HOST_NS, 100000000, NS, "a shorter start is usual")                            \
+	LIMIT(USED_TIMES, 2, COUNT, "copies of page-locked memory that pay for locking it")
+GP_LIMITS(LIMITS);
 
-/* Of a range: what is shorter only asks something. */
-#define LEAST_NS 1000000u
-
-/* What is shorter is nobody's start. */
-#define LEAST_HOST_NS 100000000u
-
-/* A case's detail, besides those of enum gp_end_part: what the program did for itself. */
+/* A case's detail, besides enum gp_end_part: the host's own work. */
 #define HOST_WORK ((uint32_t)GP_END_PARTS)
 
 struct own {
-	uint64_t make_ns;
-	uint64_t fewer_ns;           /* of communicators: of all but the shortest */
-	uint64_t meanwhile_ns;       /* of what is left of that, as much as there was else to do */
-	uint32_t contexts;           /* those that were made, ... */
-	bool is_of_one_gpu;          /* ... all of the same GPU, ... */
-	uint64_t longest_ns;         /* ... and the longest of them */
-	uint64_t again_ns;           /* of contexts, after others had been ended */
-	uint64_t end_ns;             /* what these took to be ended */
-	uint64_t ending;             /* the text of what ended them, the longest */
+	uint64_t make_ns;            /* of the part */
+	uint64_t fewer_ns;           /* communicators: all but the shortest */
+	uint64_t meanwhile_ns;       /* ... and the rest, as far as there was other work */
+	uint32_t contexts;           /* contexts: their number ... */
+	bool is_of_one_gpu;          /* ... all of one GPU ... */
+	uint64_t longest_ns;         /* ... and the longest */
+	uint64_t again_ns;           /* to create contexts after others had been destroyed */
+	uint64_t end_ns;             /* to destroy these */
+	uint64_t ending;             /* the text of the longest call that destroyed one */
 	uint64_t bytes;              /* of page-locked memory */
-	bool is_used;                /* that memory, again and again */
-	struct gp_own_time own_time; /* the program's */
+	bool is_used;                /* that memory is copied often enough */
+	struct gp_own_time own_time; /* of the host */
 };
 
-/* Whether most of a idle_gap of the present process is within that time. */
+/* Whether half of a gap of the present process lies within that time. */
 static bool is_mostly_in(const struct gp_advisor *advisor, const struct gp_idle_gap *idle_gap,
 			 uint64_t start_ns, uint64_t end_ns)
 {
@@ -59,10 +48,7 @@ static bool is_mostly_in(const struct gp_advisor *advisor, const struct gp_idle_
 	       end_ns > start_ns && 2 * (end_ns - start_ns) >= gp_idle_gap_ns(idle_gap);
 }
 
-/*
- * Communicators may be made when there was some work already: other rules are to leave that time
- * out.
- */
+/* Communicators can be created after some GPU work: these gaps are explained. */
 static void explain_idle_gaps(struct gp_advisor *advisor, enum gp_end_part part, uint64_t start_ns,
 			      uint64_t end_ns)
 {
@@ -85,16 +71,13 @@ static void explain_communicators(struct gp_advisor *advisor)
 	const struct gp_model *model = advisor->model;
 
 	for (uint32_t i = 0; i < model->range_count; i++)
-		if (model->ranges[i].end_ns - model->ranges[i].start_ns >= LEAST_NS &&
+		if (model->ranges[i].end_ns - model->ranges[i].start_ns >= LEAST_RANGE_NS &&
 		    gp_range_set_up(model, &model->ranges[i]))
 			explain_idle_gaps(advisor, GP_END_NCCL, model->ranges[i].start_ns,
 					  model->ranges[i].end_ns);
 }
 
-/*
- * Of several processes, some have work while others make theirs.  Not those that a process makes
- * amid its own work: they are in no time told here.
- */
+/* While a process creates its contexts, others may have work.  Only contexts of the start count. */
 static void explain_contexts(struct gp_advisor *advisor, uint64_t until_ns)
 {
 	const struct gp_model *model = advisor->model;
@@ -125,10 +108,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* ---- communicators ---- */
 
-/*
- * One has to be made; but meanwhile the program can do whatever else it did until NCCL was used,
- * contexts aside, which come first.
- */
+/* One communicator is needed, but its creation can overlap with the other work before NCCL's use. */
 static void look_at_communicators(struct gp_advisor *advisor,
 				  const struct gp_startup_shutdown *ends)
 {
@@ -137,7 +117,7 @@ static void look_at_communicators(struct gp_advisor *advisor,
 	uint64_t passed_ns = ends->nccl_use_ns - advisor->model->first_call_ns;
 	struct own *own;
 
-	if (make_ns < LEAST_NS)
+	if (make_ns < LEAST_RANGE_NS)
 		return;
 	if (ends->nccl_least_ns > 0)
 		fewer_ns = make_ns - least(make_ns, ends->nccl_least_ns);
@@ -162,7 +142,7 @@ static bool had_context(const struct gp_model *model, uint16_t device_id, uint64
 	return false;
 }
 
-/* What it took from then on, until there was work, to make contexts of GPUs that had one before. */
+/* The time to create contexts, in that span, of GPUs that had one before. */
 static uint64_t made_after_ns(const struct gp_model *model, uint64_t from_ns, uint64_t until_ns)
 {
 	uint64_t ns = 0;
@@ -179,7 +159,6 @@ static uint64_t made_after_ns(const struct gp_model *model, uint64_t from_ns, ui
 	return ns;
 }
 
-/* How many were made until there was work, whether of one GPU, and how long the longest took. */
 static void count_contexts(const struct gp_model *model, uint64_t until_ns, struct own *own)
 {
 	uint16_t device_id = 0;
@@ -201,19 +180,13 @@ static void count_contexts(const struct gp_model *model, uint64_t until_ns, stru
 	}
 }
 
-/*
- * What is left whatever is changed: of contexts that take no longer than they do elsewhere, made in
- * several threads, the longest.
- */
+/* The time that remains: of contexts of usual length, created in parallel, the longest. */
 static uint64_t needed_for_contexts_ns(const struct own *own)
 {
 	return own->longest_ns < SLOW_CONTEXT_NS ? own->longest_ns : LEAST_CONTEXT_NS;
 }
 
-/*
- * Those that were ended before there was any work are told with what was made after them: without
- * that end it need not be.
- */
+/* Contexts that are destroyed before their first use are created twice. */
 static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *first)
 {
 	const struct gp_model *model = advisor->model;
@@ -227,7 +200,7 @@ static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *fi
 	if (first->ending)
 		again_ns = made_after_ns(model, gp_call_end_ns(first->ending),
 					 first->start_ns + first->ns);
-	if (again_ns > make_ns) /* of several threads */
+	if (again_ns > make_ns)
 		again_ns = make_ns;
 	count_contexts(model, first->start_ns + first->ns, &made);
 	saves_ns = make_ns - least(make_ns, needed_for_contexts_ns(&made));
@@ -248,9 +221,6 @@ static void look_at_contexts(struct gp_advisor *advisor, const struct gp_end *fi
 
 /* ---- page-locked memory ---- */
 
-/* From so many copies of all of it on, to lock it is worth what it takes. */
-#define USED_TIMES 2u
-
 static uint64_t copied_locked_bytes(const struct gp_model *model)
 {
 	uint64_t bytes = 0;
@@ -263,10 +233,7 @@ static uint64_t copied_locked_bytes(const struct gp_model *model)
 	return bytes;
 }
 
-/*
- * What is copied again and again is to be locked: but meanwhile the program can do what else it did
- * until there was work.
- */
+/* Memory that is copied often is worth locking, but in parallel with the rest of the start. */
 static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *first)
 {
 	const struct gp_model *model = advisor->model;
@@ -288,7 +255,7 @@ static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *firs
 		ns += gp_call_without_context_ns(model, event->call);
 		bytes += event->bytes;
 	}
-	if (ns > first->part_ns[GP_END_MEMORY]) /* of several threads */
+	if (ns > first->part_ns[GP_END_MEMORY])
 		ns = first->part_ns[GP_END_MEMORY];
 	if (ns < LEAST_HOST_NS)
 		return;
@@ -302,9 +269,9 @@ static void look_at_locked(struct gp_advisor *advisor, const struct gp_end *firs
 	own->is_used = is_used;
 }
 
-/* ---- what the program does for itself ---- */
+/* ---- the host's own work ---- */
 
-/* The call that started the operation which began then; NULL: it is not known. */
+/* The call that launched the operation with that start; NULL: unknown. */
 static const struct gp_call *find_starter(const struct gp_model *model, uint64_t start_ns)
 {
 	for (uint32_t i = 0; i < model->op_count; i++)
@@ -329,35 +296,6 @@ static void look_at_host(struct gp_advisor *advisor, const struct gp_end *first)
 	((struct own *)found->own)->own_time = own_time;
 }
 
-#define IMPORT_LESS                                                                                \
-	"import only what is used (python3 -X importtime lists what takes how long), and read "    \
-	"data in other threads or processes"
-
-static const char *const host_changes[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] =
-		"do it in several threads, let the GPU begin with what is there while the host makes the rest, or keep it for the next run; perf record -g tells what takes it",
-	[GP_LANGUAGE_PYTHON] = IMPORT_LESS,
-	[GP_LANGUAGE_TORCH] = IMPORT_LESS,
-	[GP_LANGUAGE_JAX] = IMPORT_LESS,
-	[GP_LANGUAGE_CUPY] = IMPORT_LESS,
-};
-
-/* Looks say what the host did, and it was no import. */
-static void advise_on_host(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-	enum gp_compiler compiler = own->own_time.has_looks ? gp_meanwhile_compiler(advisor, found)
-							    : GP_COMPILER_IMPORT;
-
-	if (compiler == GP_COMPILER_IMPORT)
-		gp_language_advise(advisor, found, host_changes, out);
-	else if (compiler != GP_COMPILER_NONE)
-		fputs(gp_host_time_change(compiler), out);
-	else
-		fputs("let the GPU begin with what needs none of that, do it on the GPU, or in other processes; imports: only what is used (python3 -X importtime)",
-		      out);
-}
-
 static void look(struct gp_advisor *advisor)
 {
 	const struct gp_startup_shutdown *ends = gp_advisor_ends(advisor);
@@ -370,109 +308,67 @@ static void look(struct gp_advisor *advisor)
 	look_at_host(advisor, &ends->first);
 }
 
-static void tell_contexts(const struct gp_advisor *advisor, const struct own *own, FILE *out)
+static void add_context_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			       struct gp_document *values)
 {
-	fprintf(out, "making contexts took %s before the first operation",
-		gp_format_ns(own->make_ns).text);
-	if (own->again_ns > 0)
-		fprintf(out, ", %s of it after %s had taken %s to end what was made before",
-			gp_format_ns(own->again_ns).text, gp_advisor_text_of(advisor, own->ending),
-			gp_format_ns(own->end_ns).text);
-	else if (own->contexts > 1)
-		fprintf(out, ": %u of them%s, the longest for %s", own->contexts,
-			own->is_of_one_gpu ? ", of the same GPU" : "",
-			gp_format_ns(own->longest_ns).text);
+	const struct own *own = found->own;
+
+	if (own->again_ns > 0) {
+		gp_document_add_number(values, "again_ns", GP_UNIT_NS, own->again_ns);
+		gp_advisor_add_text(advisor, values, "ending", own->ending);
+		gp_document_add_number(values, "end_ns", GP_UNIT_NS, own->end_ns);
+		return;
+	}
+	if (own->contexts > 1) {
+		gp_document_add_number(values, "context_count", GP_UNIT_COUNT, own->contexts);
+		gp_document_add_flag(values, "is_one_gpu", own->is_of_one_gpu);
+		gp_document_add_number(values, "longest_ns", GP_UNIT_NS, own->longest_ns);
+	}
+	if (own->longest_ns < SLOW_CONTEXT_NS)
+		return;
+	gp_document_add_number(values, "least_context_ns", GP_UNIT_NS, LEAST_CONTEXT_NS);
+	gp_document_add_number(values, "others_bytes", GP_UNIT_BYTES,
+			       gp_neighbors_bytes(advisor, found));
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_host_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			    struct gp_document *values)
+{
+	const struct own *own = found->own;
+	enum gp_compiler compiler = own->own_time.has_looks ? gp_meanwhile_compiler(advisor, found)
+							    : GP_COMPILER_IMPORT;
+
+	gp_own_time_add_values(advisor, found, &own->own_time, values);
+	gp_document_add_flag(values, "may_import", compiler == GP_COMPILER_IMPORT);
+	if (compiler != GP_COMPILER_IMPORT)
+		gp_compiler_add_value(compiler, values);
+}
+
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	const struct own *own = found->own;
 
 	if (found->detail == HOST_WORK) {
-		gp_own_time_tell(advisor, found, &own->own_time, "until the first", out);
+		gp_document_add_text(values, "part", "host");
+		add_host_values(advisor, found, values);
 		return;
 	}
+	gp_document_add_number(values, "make_ns", GP_UNIT_NS, own->make_ns);
 	if (found->detail == GP_END_CONTEXT) {
-		tell_contexts(advisor, own, out);
-		return;
+		gp_document_add_text(values, "part", "contexts");
+		add_context_values(advisor, found, values);
+	} else if (found->detail == GP_END_MEMORY) {
+		gp_document_add_text(values, "part", "memory");
+		gp_document_add_number(values, "locked_bytes", GP_UNIT_BYTES, own->bytes);
+		gp_document_add_flag(values, "is_used", own->is_used);
+	} else {
+		gp_document_add_text(values, "part", "communicators");
+		gp_document_add_number(values, "fewer_ns", GP_UNIT_NS, own->fewer_ns);
+		gp_document_add_flag(values, "can_overlap", own->meanwhile_ns > 0);
 	}
-	if (found->detail == GP_END_MEMORY) {
-		fprintf(out,
-			"allocating %s of page-locked memory took %s before the first operation",
-			gp_format_bytes(own->bytes).text, gp_format_ns(own->make_ns).text);
-		return;
-	}
-	fprintf(out, "NCCL took %s to make communicators", gp_format_ns(own->make_ns).text);
 }
 
-/* Beside other programs' the driver is loaded. */
-static void advise_on_slow_context(const struct gp_advisor *advisor, const struct gp_case *found,
-				   FILE *out)
-{
-	uint64_t bytes = gp_neighbors_bytes(advisor, found);
-
-	if (bytes > 0)
-		fprintf(out,
-			"see how long it takes alone: other programs held up to %s of the GPU's memory, and each makes the others' contexts slower; one takes %s at least",
-			gp_format_bytes(bytes).text, gp_format_ns(LEAST_CONTEXT_NS).text);
-	else
-		fprintf(out,
-			"keep the driver loaded between runs (nvidia-smi -pm 1): a context takes %s at least",
-			gp_format_ns(LEAST_CONTEXT_NS).text);
-}
-
-static void advise_on_contexts(const struct gp_advisor *advisor, const struct gp_case *found,
-			       FILE *out)
-{
-	const struct own *own = found->own;
-
-	if (own->contexts > 1)
-		fputs(own->is_of_one_gpu
-			      ? "use one context of a GPU: cuDevicePrimaryCtxRetain gives the one that the CUDA runtime makes, in place of cuCtxCreate"
-			      : "make them at the same time, each in a thread (cudaSetDevice, then cudaFree(0)), and none of a GPU that has no work (CUDA_VISIBLE_DEVICES)",
-		      out);
-	if (own->longest_ns < SLOW_CONTEXT_NS)
-		return;
-	if (own->contexts > 1)
-		fputs("; and ", out);
-	advise_on_slow_context(advisor, found, out);
-}
-
-static void advise_on_communicators(enum gp_language language, const struct own *own, FILE *out)
-{
-	if (own->fewer_ns > 0)
-		fprintf(out,
-			"make few communicators, others from them (ncclCommSplit): %s are for all but one%s",
-			gp_format_ns(own->fewer_ns).text, own->meanwhile_ns > 0 ? "; and " : "");
-	if (own->meanwhile_ns > 0)
-		fprintf(out, "do something else while they are made (%s)",
-			language == GP_LANGUAGE_TORCH ? "init_process_group with a device_id"
-						      : "ncclCommInitRankConfig with blocking = 0");
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct gp_model *model = advisor->scope.models[found->process];
-	const struct own *own = found->own;
-
-	if (found->detail == HOST_WORK)
-		advise_on_host(advisor, found, out);
-	else if (found->detail == GP_END_CONTEXT && own->again_ns > 0)
-		fprintf(out,
-			"leave %s out there: the context that was made before would still be good",
-			gp_advisor_text_of(advisor, own->ending));
-	else if (found->detail == GP_END_CONTEXT)
-		advise_on_contexts(advisor, found, out);
-	else if (found->detail == GP_END_MEMORY)
-		fputs(own->is_used
-			      ? "page-lock it in another thread, while the program does the rest of its start"
-			      : "page-lock only what is copied again and again: one copy from pageable memory takes less than to page-lock it",
-		      out);
-	else
-		advise_on_communicators(gp_language_of(model), own, out);
-}
-
-/* The second clause of what the program did says when, or which calls. */
 static bool names_place(const struct gp_case *found)
 {
 	return found->detail == HOST_WORK;
@@ -481,16 +377,34 @@ static bool names_place(const struct gp_case *found)
 const struct gp_rule gp_rule_start_up = {
 	.id = "start-up",
 	.title = "the GPU starts its first operation late",
-	.meaning =
-		"Before its first operation a process creates a context on each GPU and, with NCCL, communicators. Processes create a communicator together: the first one waits for the last. A context takes 100 to 300 ms; contexts of 500 ms and more are reported, or the longest of several. A context that is destroyed before its first use (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy) is created twice. Page-locking is slow, too: the system locks each page. Memory that is copied at least twice is worth it, but another thread can lock it. The process also imports modules or reads data: stack samples (--host-samples) show what Python did since the first CUDA call; for other programs the finding names the longest time between two calls. All of this is a one-time cost, which hardly matters in a long run. NCCL is recognized by its NVTX ranges: without them, or without nvtx in --trace, its time counts as the program's own. The time before the first CUDA call is not recorded; the summary shows its length.",
+	.found =
+		"[{?part=host}until the first operation, " GP_OWN_TIME_FOUND
+		"|{?part=contexts}creating contexts took {make_ns} before the first operation[, {again_ns} of it after {ending} had destroyed earlier contexts[ in {end_ns}]|: {context_count} of them[{?is_one_gpu}, of the same GPU], the longest for {longest_ns}]"
+		"|{?part=memory}allocating {locked_bytes} of page-locked memory took {make_ns} before the first operation"
+		"|NCCL took {make_ns} to create communicators]",
 	.change =
+		"[{?part=host}[" GP_COMPILER_CHANGE
+		"|{?may_import}[{?language=native}use several threads, let the GPU begin with the first data, or keep the results for the next run; perf record -g shows the host's time|import only the needed modules (python3 -X importtime lists the times), and read data in other threads or processes]"
+		"|let the GPU begin with work that needs none of that, do it on the GPU, or in other processes; import only the needed modules (python3 -X importtime)]"
+		"|{?part=contexts}[remove {ending} there: the earlier context can still be used"
+		"|[{?context_count}{?is_one_gpu}use one context of a GPU: cuDevicePrimaryCtxRetain returns the context of the CUDA runtime, in place of cuCtxCreate|{?context_count}create them in parallel, each in a thread (cudaSetDevice, then cudaFree(0)), and none for a GPU without work (CUDA_VISIBLE_DEVICES)]"
+		"[{?context_count}{?least_context_ns}; and ]"
+		"[{?least_context_ns}[measure this without other programs: they held up to {others_bytes} of the GPU's memory, and each slows down the others|keep the driver loaded between runs (nvidia-smi -pm 1)]: a context takes {least_context_ns} at least]]"
+		"|{?part=memory}[{?is_used}page-lock it in another thread, in parallel with the rest of the start|page-lock only memory that is copied often: one copy from pageable memory takes less time than page-locking it]"
+		"|[create few communicators, and split others from them (ncclCommSplit): {fewer_ns} are for all but one][{?fewer_ns}{?can_overlap}; and ][{?can_overlap}do other work while they are created ([{?language=torch}init_process_group with a device_id|ncclCommInitRankConfig with blocking = 0])]]",
+	.meaning =
+		"Before its first operation a process creates a context on each GPU and, with NCCL, communicators. Processes create a communicator together: the first one waits for the last. A context takes 100 to 300 ms; contexts of {SLOW_CONTEXT_NS} and more are reported, or the longest of several. A context that is destroyed before its first use (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy) is created twice. Page-locking is slow, too: the system locks each page. Memory that is copied at least {USED_TIMES} times is worth it, but another thread can lock it. The process also imports modules or reads data: stack samples (--host-samples) show what Python did since the first CUDA call; for other programs the finding names the longest time between two calls. All of this is a one-time cost, which hardly matters in a long run. NCCL is recognized by its NVTX ranges: without them, or without nvtx in --trace, its time counts as the program's own. The time before the first CUDA call is not recorded; the summary shows its length.",
+	.remedy =
 		"Communicators: create few, split others from them (ncclCommSplit), group them (ncclGroupStart, ncclGroupEnd), and create them while the program reads data (ncclCommInitRankConfig with blocking = 0; PyTorch: init_process_group with a device_id). Contexts: create one for each GPU, those of several GPUs in parallel threads; `nvidia-smi -pm 1` keeps the driver loaded between programs. Page-locked memory: use it only for repeated copies, and lock it in another thread. Program: import only the needed modules (`python3 -X importtime` lists their times), read data in several threads, and start the GPU with the first data.",
 	.ignore = "The program runs for a long time.",
-	.threshold = {.saves_percent = 5, .saves_ns = 100000000, .count = 1},
+	.threshold = {.saves_percent = 5,
+		      .saves_ns = 100000000,
+		      .count = 1,
+		      .reason = "A shorter start is usual"},
+	.limits = limits,
 	.is_once = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 	.names_place = names_place,
 };

@@ -1,8 +1,3 @@
-/*
- * Waits that are in no loop.  Speaks of those of all call sites with fewer than 16, by API
- * function, from 4 calls, 10 % of the recorded time and 1 ms on.  What a call could save,
- * report/advice/rules/sync_in_loop.c says.
- */
 #include "report/advice/rules/rules.h"
 
 #include "report/advice/rules/waits.h"
@@ -12,23 +7,22 @@ static void look(struct gp_advisor *advisor)
 	gp_waits_look(advisor, false);
 }
 
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	gp_waits_advise(advisor, found, out);
-	fputs("leave out waits whose results the host does not read; order streams by events", out);
-}
-
 const struct gp_rule gp_rule_sync_calls = {
 	.id = "sync-calls",
 	.title = "calls at several places wait for the GPU",
+	.found = GP_WAITS_FOUND,
+	.change = GP_NEXT_WAIT_CHANGE
+	"leave out waits whose results the host does not read; order streams with events",
 	.meaning =
-		"cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize and their driver API counterparts wait for the GPU. The GPU is then idle until the host launches the next operation. The saving is at most that idle time, and at most the time in the calls. `gpuprof summary --by stack-api` shows their places.",
-	.change =
+		"cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize and their driver API counterparts wait for the GPU. The GPU is then idle until the host launches the next operation. Call sites with {GP_LOOP_CALLS} calls or more belong to sync-in-loop. The saving is at most that idle time, and at most the time in the calls. `gpuprof summary --by stack-api` shows their places.",
+	.remedy =
 		"Remove the waits that correctness does not need: operations of one stream stay in order, and events order streams.",
 	.ignore = "The host needs the results, or the program measures times.",
-	.threshold = {.saves_percent = 10, .saves_ns = 1000000, .count = 4},
+	.threshold = {.saves_percent = 10,
+		      .saves_ns = 1000000,
+		      .count = 4,
+		      .reason = "A program needs a few waits"},
 	.own_bytes = sizeof(struct gp_waits),
 	.look = look,
-	.tell = gp_waits_tell,
-	.advise = advise,
+	.add_values = gp_waits_add_values,
 };

@@ -1,39 +1,24 @@
-/*
- * Synchronous copies.  Speaks where those of a call site could save 3 % of the recorded time and
- * 100 us, at least 8 of them: fewer are input and output of the program, and told where they are of
- * pageable memory, and page-locked memory could save 10 % and 100 ms with what it takes to be
- * allocated.  Not for copies within a device, which do not hold up the host, those to the device of
- * 64 KiB and less, and those that mostly waited for other work (hidden-wait).
- */
 #include "report/advice/rules/rules.h"
 
 #include "report/analysis/idle/call_cause.h"
-#include "report/trace/cuda_names.h"
-#include "report/base/text/format.h"
-#include "report/advice/rules/advisor.h"
 #include "report/advice/rules/copies.h"
-#include "report/advice/rules/language.h"
+
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(FEW_PERCENT, 10, PERCENT, "of the recorded time: enough for a few copies ...")       \
+	LIMIT(FEW_NS, 100000000, NS, "... with so much time")                                      \
+	LIMIT(LOCK_NS_PER_KIB, 512, NS, "to page-lock 1 KiB, unless the trace shows it")           \
+	LIMIT(LEAST_LOCKED_BYTES, 33554432, BYTES,                                                 \
+	      "an allocation that shows how long locking takes")
+GP_LIMITS(LIMITS);
 
 static bool is_synchronous(const struct gp_op *op)
 {
 	return !(op->flags & GP_COPY_ASYNC);
 }
 
-/*
- * Few copies are worth a word where they could save that part of the recorded time, and that much.
- */
-#define FEW_PART 10u
-#define FEW_NS   100000000u
-
-/*
- * What page-locked memory takes to be allocated, in ns a byte; of less at once other things tell.
- */
-#define LOCKED_NS_PER_BYTE 0.5
-#define LEAST_LOCKED_BYTES (32u << 20)
-
 struct locking {
 	double ns_per_byte;
-	bool is_own; /* it is what the program's own took */
+	bool is_own; /* measured in this program */
 };
 
 static struct locking locking_of(const struct gp_model *model)
@@ -52,7 +37,7 @@ static struct locking locking_of(const struct gp_model *model)
 		bytes += event->bytes;
 	}
 	if (bytes == 0)
-		return (struct locking){LOCKED_NS_PER_BYTE, false};
+		return (struct locking){LOCK_NS_PER_KIB / 1024.0, false};
 	return (struct locking){(double)ns / (double)bytes, true};
 }
 
@@ -65,15 +50,14 @@ static void judge_few(const struct gp_advisor *advisor, struct gp_case *found)
 	if (own->pageable < found->count || own->without_peak > 0 || found->saves_ns <= needed_ns)
 		return;
 	found->is_grave = found->saves_ns - needed_ns >= FEW_NS &&
-			  found->saves_ns - needed_ns >= advisor->span_ns / FEW_PART;
+			  found->saves_ns - needed_ns >= advisor->span_ns / (100 / FEW_PERCENT);
 	if (found->is_grave)
 		found->saves_ns -= needed_ns;
 }
 
 /*
- * Beside other work no more of the copies can be than there is of that, from the first to the last:
- * what they take from page-locked memory stays, else. With copies of which that is not known
- * nothing is taken off.
+ * Copies can only overlap with as much other work as there is from the first to the last one: the
+ * rest of their time from page-locked memory stays.  Unknown peaks: nothing is subtracted.
  */
 static void judge_many(struct gp_case *found)
 {
@@ -83,7 +67,7 @@ static void judge_many(struct gp_case *found)
 
 	if (own->pageable > 0 && own->without_peak > 0)
 		return;
-	/* what came behind the last one, as much as behind each of the others */
+	/* after the last copy, as much other work as after each of the others */
 	beside_ns = span_ns > found->saves_ns
 			    ? (span_ns - found->saves_ns) / (found->count - 1) * found->count
 			    : 0;
@@ -99,12 +83,10 @@ static void judge_many(struct gp_case *found)
 
 static void look(struct gp_advisor *advisor)
 {
-	gp_copies_look(advisor, is_synchronous);
-	for (uint32_t i = 0; i < advisor->case_count; i++) {
-		struct gp_case *found = &advisor->cases[i];
+	struct gp_case *found;
 
-		if (found->rule != advisor->rule || found->process != advisor->process)
-			continue;
+	gp_copies_look(advisor, is_synchronous);
+	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;) {
 		if (found->count < gp_rule_sync_copy.threshold.count)
 			judge_few(advisor, found);
 		else
@@ -112,77 +94,41 @@ static void look(struct gp_advisor *advisor)
 	}
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct gp_copies *own = found->own;
-
-	(void)advisor;
-	fprintf(out, "%s synchronous %s copies, %s in all, blocked the host for %s",
-		gp_format_count(found->count).text, gp_copy_kind_name((uint8_t)found->detail),
-		gp_format_bytes(found->bytes).text, gp_format_ns(found->time_ns).text);
-	if (own->pageable > 0)
-		fprintf(out, "; %s of pageable memory",
-			own->pageable == found->count ? "all"
-						      : gp_format_count(own->pageable).text);
-	if (!gp_copies_are_results(found))
-		gp_copies_tell_rate(found, out);
-}
-
-/* Of page-locked memory, and of other. */
-static const char *const changes[][GP_LANGUAGES] = {
-	{
-		[GP_LANGUAGE_NATIVE] =
-			"copy with cudaMemcpyAsync in a stream, and prepare the next one while it runs",
-		[GP_LANGUAGE_TORCH] =
-			"copy with non_blocking=True, and prepare the next one while it runs",
-	},
-	{
-		[GP_LANGUAGE_NATIVE] =
-			"copy with cudaMemcpyAsync in a stream, from and to page-locked memory (cudaMallocHost), and prepare the next one while it runs",
-		[GP_LANGUAGE_TORCH] =
-			"copy with non_blocking=True, from and to page-locked memory (pin_memory=True), and prepare the next one while it runs",
-	},
-};
-
-static const char *const few_changes[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] = "copy from and to page-locked memory (cudaMallocHost)",
-	[GP_LANGUAGE_TORCH] = "copy from and to page-locked memory (pin_memory=True)",
-};
-
-static void advise_few(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	struct locking locking = locking_of(advisor->scope.models[found->process]);
 
-	gp_language_advise(advisor, found, few_changes, out);
-	fprintf(out, ", allocated once: %.2g s a GB for that%s are taken off what could be saved",
-		locking.ns_per_byte, locking.is_own ? ", as the program's own takes," : "");
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct gp_copies *own = found->own;
-
-	if (gp_copies_are_results(found))
-		gp_copies_advise_less(advisor, found, out);
-	else if (found->count < gp_rule_sync_copy.threshold.count)
-		advise_few(advisor, found, out);
-	else
-		gp_language_advise(advisor, found, changes[own->pageable > 0], out);
+	gp_copies_add_values(advisor, found, values);
+	if (found->count >= gp_rule_sync_copy.threshold.count)
+		return;
+	gp_document_add_words(values, "lock_s_per_gb", "%.2g", locking.ns_per_byte);
+	gp_document_add_flag(values, "is_lock_measured", locking.is_own);
 }
 
 const struct gp_rule gp_rule_sync_copy = {
 	.id = "sync-copy",
 	.title = "synchronous copies",
-	.meaning =
-		"cudaMemcpy returns when the copy is done. The host launches nothing meanwhile, so GPU and host alternate if each iteration needs the copy. The saving is at most the time in the calls, without the work that the GPU had before the copy, and without the time of the copies that no other work can hide.",
+	.found =
+		"{count} synchronous {copy_kind} copies, {bytes} in all, blocked the host for {time_ns}[; [{?is_all_pageable}all|{pageable_count}] of pageable memory{?pageable_count}]" GP_COPIES_RATE,
 	.change =
+		"[{?is_result}" GP_READ_LESS
+		"|copy from and to page-locked memory ([{?language=torch}pin_memory=True|cudaMallocHost]), allocated once: {lock_s_per_gb} s for each GB of it[{?is_lock_measured}, as measured in this program,] are subtracted from the saving"
+		"|copy with [{?language=torch}non_blocking=True|cudaMemcpyAsync in a stream][{?pageable_count}, from and to page-locked memory ([{?language=torch}pin_memory=True|cudaMallocHost])], and prepare the next copy meanwhile]",
+	.meaning =
+		"cudaMemcpy returns when the copy is done. The host launches nothing meanwhile, so GPU and host alternate if each iteration needs the copy. The saving is at most the time in the calls, without the work that the GPU had before the copy, and without the time of the copies that no other work can hide. Copies within a device, small copies to the device and copies that mostly waited (hidden-wait) do not count.",
+	.remedy =
 		"Use cudaMemcpyAsync with page-locked memory, in a stream. With two buffers the next copy overlaps the current kernels. Wait only before the host reads the result. Read results of a few bytes less often, or one iteration later.",
 	.ignore = "The program has no other work meanwhile, or needs each result immediately.",
-	.threshold = {.saves_percent = 3, .saves_ns = 100000, .count = 8},
-	.few = "once, of pageable memory, where page-locked memory could save 10 % and 100 ms with what it takes to be allocated: as much a byte as the program's own of 32 MiB and more, where it has any, else 0.5 s a GB",
+	.threshold = {.saves_percent = 3,
+		      .saves_ns = 100000,
+		      .count = 8,
+		      .reason = "Fewer copies are input and output of the program"},
+	.exception =
+		"once, of pageable memory, if page-locked memory saves {FEW_PERCENT} % and {FEW_NS} beside the time to lock it, which is measured in the program, else 0.5 s for each GB",
+	.limits = limits,
 	.is_of_gpu = true, /* of its copy engines */
 	.own_bytes = sizeof(struct gp_copies),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

@@ -1,27 +1,22 @@
-/*
- * Many small copies.  Speaks where a call site made copies of at most 64 KiB between host and
- * device one right after the other, 8 and more in a row and 64 in all, that would save 2 % of the
- * recorded time and 100 us as one copy for each row.
- */
 #include "report/advice/rules/rules.h"
 
-#include "report/trace/cuda_names.h"
-#include "report/base/text/format.h"
-#include "report/advice/rules/advisor.h"
 #include "report/advice/rules/copies.h"
+#include "report/trace/cuda_names.h"
 
-#define TINY_BYTES 65536u
-#define ROW_COPIES 8u
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(TINY_BYTES, 65536, BYTES, "a larger copy takes longer than its overhead")            \
+	LIMIT(ROW_COPIES, 8, COUNT, "in a row: fewer are the arguments of one launch")
+GP_LIMITS(LIMITS);
 
-/* Copies of one site and direction with no other call of their thread between them. */
+/* Copies of one site and direction without another call of their thread in between. */
 struct row {
 	uint32_t site;
 	uint8_t copy_kind;
 	uint32_t thread_id;
 	uint64_t count, bytes;
 	const struct gp_call *first;
-	uint64_t call_start_ns, call_end_ns; /* on the host: from the first call to the last ... */
-	uint64_t op_start_ns, op_end_ns;     /* ... and on the GPU, if that takes longer */
+	uint64_t call_start_ns, call_end_ns; /* of all calls on the host ... */
+	uint64_t op_start_ns, op_end_ns;     /* ... and of all copies on the GPU */
 };
 
 struct own {
@@ -92,7 +87,7 @@ static void look(struct gp_advisor *advisor)
 		const struct gp_op *op = gp_host_copy(advisor, call);
 
 		if (i > 0 && copies->indices[i] != copies->indices[i - 1] + 1)
-			end_row(advisor, &row); /* another call is between them */
+			end_row(advisor, &row); /* there is another call in between */
 		if (op && op->bytes <= TINY_BYTES)
 			take_copy(advisor, &row, call, op);
 		else
@@ -102,41 +97,37 @@ static void look(struct gp_advisor *advisor)
 	gp_advisor_save_once(advisor);
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
-	const struct own *own = found->own;
-	uint64_t in_a_row = found->count / own->rows;
+	uint64_t row_count = found->count / ((const struct own *)found->own)->rows;
 
 	(void)advisor;
-	fprintf(out, "%s %s copies of %s on average, ", gp_format_count(found->count).text,
-		gp_copy_kind_name((uint8_t)found->detail),
-		gp_format_bytes(found->bytes / found->count).text);
-	if (in_a_row < found->count)
-		fprintf(out, "%s at a time, ", gp_format_count(in_a_row).text);
-	fprintf(out, "one right after the other, took %s with the time between them",
-		gp_format_ns(found->time_ns).text);
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	(void)advisor;
-	(void)found;
-	fputs("gather the pieces in one buffer and copy that in one call; rows of a matrix with cudaMemcpy2DAsync",
-	      out);
+	gp_document_add_text(values, "copy_kind", gp_copy_kind_name((uint8_t)found->detail));
+	gp_document_add_number(values, "mean_bytes", GP_UNIT_BYTES, found->bytes / found->count);
+	if (row_count < found->count)
+		gp_document_add_number(values, "row_count", GP_UNIT_COUNT, row_count);
 }
 
 const struct gp_rule gp_rule_tiny_copies = {
 	.id = "tiny-copies",
 	.title = "many small copies in a row",
-	.meaning =
-		"A copy takes some microseconds whatever its size. Up to about 64 KiB this is most of its time, so many small copies take nearly as many times as long as one large copy. The saving is the time of each row of copies, without the time of one copy.",
+	.found =
+		"{count} {copy_kind} copies of {mean_bytes} on average,[ {row_count} at a time,] directly after each other, took {time_ns} with the time between them",
 	.change =
+		"gather the pieces in one buffer and copy it with one call; use cudaMemcpy2DAsync for rows of a matrix",
+	.meaning =
+		"A copy takes some microseconds whatever its size. Up to about {TINY_BYTES} this is most of its time, so many small copies take nearly as many times as long as one large copy. The saving is the time of each row of copies, without the time of one copy.",
+	.remedy =
 		"Gather the pieces in a page-locked buffer and copy it once. Pass small structures as kernel arguments (4 KiB; 32,764 bytes from CUDA 12.1). Use cudaMemcpy2DAsync for rows of a matrix, and cudaMemcpyBatchAsync for scattered pieces.",
 	.ignore = "The pieces are not available at the same time.",
-	.threshold = {.saves_percent = 2, .saves_ns = 100000, .count = 64},
+	.threshold = {.saves_percent = 2,
+		      .saves_ns = 100000,
+		      .count = 64,
+		      .reason = "Fewer copies are setup"},
+	.limits = limits,
 	.is_of_gpu = true, /* of its copy engines */
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

@@ -1,14 +1,8 @@
-/*
- * Kernels that wait for memory which is not on their GPU: page faults of unified memory, and what
- * moves there because of them.  Speaks where these took 5 % of the recorded time and 10 ms in which
- * the GPU was at work.
- */
 #include "report/advice/rules/rules.h"
 
 #include <errno.h>
 
 #include "report/analysis/idle/busy.h"
-#include "report/base/text/format.h"
 #include "report/base/spill_memory.h"
 #include "report/advice/rules/advisor.h"
 
@@ -17,7 +11,7 @@ struct own {
 	uint64_t pieces, moved_bytes, moved_ns;
 };
 
-/* Of events, those that a kernel on that device waits for; all have a duration. */
+/* Whether kernels of that device wait for that event. */
 static bool is_waited_for(const struct gp_record_unified *event, uint32_t device_id)
 {
 	if (event->end_ns <= event->start_ns || gp_unified_device(event) != device_id)
@@ -44,10 +38,7 @@ static void count(struct gp_advisor *advisor, uint32_t device_id,
 	}
 }
 
-/*
- * What comes at once counts once, and only while the GPU was at work: its kernels were longer for
- * it.
- */
+/* Simultaneous events count once, and only while the GPU is busy: they make its kernels longer. */
 static void save(struct gp_advisor *advisor, uint32_t device_id, struct gp_interval *times,
 		 size_t joined)
 {
@@ -92,46 +83,42 @@ static void look(struct gp_advisor *advisor)
 	gp_spill_free(times);
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
 	const struct own *own = found->own;
-	const char *separator = "";
 
 	(void)advisor;
-	fputs("kernels waited for unified memory that was not on their GPU: ", out);
-	if (own->fault_ns > 0) {
-		fprintf(out, "%s page fault%s took %s", gp_format_count(own->faults).text,
-			own->faults == 1 ? "" : "s", gp_format_ns(own->fault_ns).text);
-		separator = ", and ";
-	}
-	if (own->pieces > 0)
-		fprintf(out, "%s%s came in %s piece%s, %s on average, in %s", separator,
-			gp_format_bytes(own->moved_bytes).text, gp_format_count(own->pieces).text,
-			own->pieces == 1 ? "" : "s",
-			gp_format_bytes((own->moved_bytes + own->pieces / 2) / own->pieces).text,
-			gp_format_ns(own->moved_ns).text);
-}
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	(void)advisor;
-	(void)found;
-	fputs("prefetch it before the kernel needs it (cudaMemPrefetchAsync), declare its use (cudaMemAdvise), and use cudaMalloc for memory of the GPU only; the addresses: gpuprof summary --by unified-address FILE",
-	      out);
+	if (own->fault_ns > 0)
+		gp_document_add_number(values, "fault_count", GP_UNIT_COUNT, own->faults);
+	gp_document_add_number(values, "fault_ns", GP_UNIT_NS, own->fault_ns);
+	if (own->pieces == 0)
+		return;
+	gp_document_add_number(values, "moved_bytes", GP_UNIT_BYTES, own->moved_bytes);
+	gp_document_add_number(values, "piece_count", GP_UNIT_COUNT, own->pieces);
+	gp_document_add_number(values, "piece_bytes", GP_UNIT_BYTES,
+			       (own->moved_bytes + own->pieces / 2) / own->pieces);
+	gp_document_add_number(values, "moved_ns", GP_UNIT_NS, own->moved_ns);
 }
 
 const struct gp_rule gp_rule_unified_faults = {
 	.id = "unified-faults",
 	.title = "kernels wait for unified memory to migrate",
+	.found =
+		"kernels waited for unified memory that was not on their GPU: [{fault_count} page fault[{!fault_count=1}s] took {fault_ns}[{?moved_bytes}, and ]][{moved_bytes} migrated in {piece_count} piece[{!piece_count=1}s], {piece_bytes} on average, in {moved_ns}]",
+	.change =
+		"prefetch the memory before the kernel needs it (cudaMemPrefetchAsync), declare its use (cudaMemAdvise), and use cudaMalloc for memory of the GPU only; addresses: gpuprof summary --by unified-address FILE",
 	.meaning =
 		"Unified memory (cudaMallocManaged) migrates on access. A kernel that accesses a page of the host takes a page fault, waits until the driver has migrated the page, and then takes the next fault. This takes several times as long as one large copy, and counts as busy time of the GPU. Explicit prefetches do not count. The rule needs --trace=unified.",
-	.change =
+	.remedy =
 		"Call cudaMemPrefetchAsync() to the GPU before the launch, and to the host before the host reads. Use cudaMemAdvise() for memory that both only read (cudaMemAdviseSetReadMostly) or that should stay (cudaMemAdviseSetPreferredLocation). Use cudaMalloc() for memory of the GPU only.",
 	.ignore = "The program needs more memory than the GPU has, so a part has to migrate.",
-	.threshold = {.saves_percent = 5, .saves_ns = 10000000, .count = 1},
+	.threshold = {.saves_percent = 5,
+		      .saves_ns = 10000000,
+		      .count = 1,
+		      .reason = "Less is the first touch of the data"},
 	.is_of_gpu = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 };

@@ -7,10 +7,6 @@
 #include "report/base/group_by.h"
 #include "report/advice/rules/rules.h"
 
-/* Of the time that counts; and what is less is nothing to anybody, as of idle-rest. */
-#define LEAST_PART 4u
-#define LEAST_NS   20000000u
-
 static bool has_rule(const struct gp_advice *advice, const struct gp_rule *rule)
 {
 	for (uint32_t i = 0; i < advice->count; i++)
@@ -28,10 +24,7 @@ static const struct gp_rule *const of_copies[] = {&gp_rule_pageable_async,
 						  &gp_rule_repeated_copy,
 						  NULL};
 
-/*
- * Rules that say of calls what they held up, which need not be most of an idle time: where one
- * speaks, its cause is told.
- */
+/* Rules of calls need not explain most of a gap: a finding of theirs explains its cause. */
 static bool has_rule_of(const struct gp_advice *advice, enum gp_idle_cause cause)
 {
 	static const struct gp_rule *const of_syncs[] = {&gp_rule_sync_in_loop, &gp_rule_sync_calls,
@@ -47,7 +40,7 @@ static bool has_rule_of(const struct gp_advice *advice, enum gp_idle_cause cause
 	return false;
 }
 
-/* The causes of which the device's idle time is that much at all. */
+/* The causes with enough idle time of the device. */
 static uint32_t much_of(const uint64_t state_ns[GP_STATES], uint64_t wall_ns)
 {
 	uint32_t much = 0;
@@ -55,7 +48,7 @@ static uint32_t much_of(const uint64_t state_ns[GP_STATES], uint64_t wall_ns)
 	for (enum gp_idle_cause i = 0; i < GP_IDLE_CAUSES; i++) {
 		uint64_t ns = state_ns[GP_STATE_IDLE + i];
 
-		if (ns >= LEAST_NS && ns * LEAST_PART >= wall_ns)
+		if (ns >= GP_UNTOLD_NS && ns * GP_UNTOLD_PART >= wall_ns)
 			much |= 1u << i;
 	}
 	return much;
@@ -86,7 +79,6 @@ static void add(struct gp_untold *untold, const struct gp_device_idle_gaps *devi
 	}
 }
 
-/* Of that cause, all that no finding explains. */
 static struct gp_untold sum(const struct gp_device_idle_gaps *device, enum gp_idle_cause cause,
 			    bool tells_start, bool tells_end)
 {
@@ -99,11 +91,11 @@ static struct gp_untold sum(const struct gp_device_idle_gaps *device, enum gp_id
 	return untold;
 }
 
-/* ---- the place where most of it ends ---- */
+/* ---- the place at which most of it ends ---- */
 
 #define PLACE_BYTES 512
 
-/* By the call behind it, if its line is known; else by the operation. */
+/* The call after a gap, if its line is known; else the operation. */
 static void say_place(const struct gp_advisor *advisor, const struct gp_idle_gap *idle_gap,
 		      char text[PLACE_BYTES])
 {
@@ -124,7 +116,6 @@ static void say_place(const struct gp_advisor *advisor, const struct gp_idle_gap
 			 call ? gp_model_api(model, call->api).name : "another operation");
 }
 
-/* Each place with the time that ends there, of those that are counted. */
 static int group_places(const struct gp_advisor *advisor,
 			const struct gp_device_idle_gaps *idle_gaps, enum gp_idle_cause cause,
 			struct gp_groups *places)
@@ -158,7 +149,7 @@ static int put_place(const struct gp_advisor *advisor, const struct gp_device_id
 	for (uint32_t i = 0; i < places.count; i++)
 		if (!most || places.rows[i].total_ns > most->total_ns)
 			most = &places.rows[i];
-	if (result == 0 && most && most->total_ns * LEAST_PART >= untold->ns) {
+	if (result == 0 && most && most->total_ns * GP_UNTOLD_PART >= untold->ns) {
 		untold->place_ns = most->total_ns;
 		untold->place = strdup(most->key);
 		result = untold->place ? 0 : -ENOMEM;
@@ -167,7 +158,7 @@ static int put_place(const struct gp_advisor *advisor, const struct gp_device_id
 	return result;
 }
 
-/* ---- why the rules of copies said nothing ---- */
+/* ---- why the rules of copies found nothing ---- */
 
 static bool is_of(const struct gp_case *found, const struct gp_rule *const *rules)
 {
@@ -213,7 +204,7 @@ int gp_untold_find(const struct gp_advisor *advisor, size_t device, struct gp_ad
 		if (!(much & 1u << i) || has_rule_of(advice, i))
 			continue;
 		untold = sum(idle_gaps, i, tells_start, tells_end);
-		if (untold.ns < LEAST_NS || untold.ns * LEAST_PART < advice->wall_ns)
+		if (untold.ns < GP_UNTOLD_NS || untold.ns * GP_UNTOLD_PART < advice->wall_ns)
 			continue;
 		if (i == GP_IDLE_HOST)
 			result = put_place(advisor, idle_gaps, &untold);

@@ -1,7 +1,4 @@
-/*
- * untold: idle time that is much of a run and of which no finding speaks: what is left of each
- * cause, where in the run it was, and in how many times.
- */
+/* untold: idle time that is much of a run and that no finding explains, by cause. */
 #ifndef REPORT_ADVICE_RULES_UNTOLD_H
 #define REPORT_ADVICE_RULES_UNTOLD_H
 
@@ -9,9 +6,9 @@
 #include "report/advice/rules/advisor.h"
 
 /*
- * Of that device, of each cause of which a quarter of its time, and 20 ms, is told by no finding;
- * the findings are made, and the basis's idle_gaps say which they explain.  What was before the
- * first operation, or after the last, is told where a rule of these speaks.  Returns 0 or -ENOMEM.
+ * Puts the causes with at least a quarter of the device's time and 20 ms into advice, after its
+ * findings.  The time before the first and after the last operation is explained by any finding of a
+ * rule for these.  Returns 0 or -ENOMEM.
  */
 int gp_untold_find(const struct gp_advisor *advisor, size_t device, struct gp_advice *advice);
 

@@ -1,8 +1,6 @@
 #include "report/advice/rules/waits.h"
 
-#include "report/base/text/format.h"
-
-/* A thread's calls of one site and function: how many. */
+/* The number of calls of a thread with one site and function. */
 static uint64_t *count_calls(struct gp_advisor *advisor, struct gp_tally *tally,
 			     const struct gp_call *call)
 {
@@ -23,12 +21,11 @@ static void count_all(struct gp_advisor *advisor, struct gp_tally *tally)
 		advisor->error = tally->error;
 }
 
-/* One more wait; a case of several sites has the one that could save most at once. */
 static void take_call(struct gp_advisor *advisor, const struct gp_call *call, bool in_loop)
 {
 	struct gp_idle_gap *idle_gap;
 	uint64_t saves_ns = gp_advisor_wait_saves_ns(advisor, call, UINT64_MAX, &idle_gap);
-	uint64_t api = gp_advisor_text(advisor, gp_model_api(advisor->model, call->api).name);
+	uint64_t api = gp_advisor_api(advisor, call);
 	uint32_t site = gp_advisor_site(advisor, call);
 	struct gp_case *found;
 	struct gp_waits *own;
@@ -61,21 +58,12 @@ void gp_waits_look(struct gp_advisor *advisor, bool in_loop)
 	gp_tally_free(&tally);
 }
 
-void gp_waits_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+void gp_waits_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			 struct gp_document *values)
 {
 	const struct gp_waits *own = found->own;
 
-	fprintf(out, "%s %s for the GPU %s times, for %s in all",
-		gp_advisor_text_of(advisor, found->detail),
-		found->site == GP_NO_SITE ? "waits at several places" : "waits",
-		gp_format_count(found->count).text, gp_format_ns(found->time_ns).text);
-	gp_next_wait_tell(advisor, found, &own->next, out);
-	fputs(", and each time the GPU then waits for the host", out);
-}
-
-void gp_waits_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct gp_waits *own = found->own;
-
-	gp_next_wait_advise(advisor, found, &own->next, out);
+	gp_advisor_add_text(advisor, values, "function", found->detail);
+	gp_document_add_flag(values, "is_spread", found->site == GP_NO_SITE);
+	gp_next_wait_add_values(advisor, found, &own->next, values);
 }

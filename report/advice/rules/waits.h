@@ -1,29 +1,26 @@
-/* waits: calls that wait for the GPU, those of a loop and others. */
+/* waits: calls that wait for the GPU, within loops (sync-in-loop) and outside (sync-calls). */
 #ifndef REPORT_ADVICE_RULES_WAITS_H
 #define REPORT_ADVICE_RULES_WAITS_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "report/advice/rules/next_wait.h"
 
-/* From so many calls of one site, function and thread on it is a loop. */
-#define GP_LOOP_CALLS 16u
-
-/* What such a rule keeps of a case. */
 struct gp_waits {
-	uint64_t most_ns; /* that the call at the case's site could save */
+	uint64_t most_ns; /* the largest saving of one call: the case's site is that call's */
 	struct gp_next_wait next;
 };
 
 /*
- * Put the waits of loops, or the others, into cases: of loops by site and function; of others by
- * function, with the site that could save most at once.
+ * Make the cases of calls in loops, by site and function; or of all others, by function, with the
+ * site of the largest saving.
  */
 void gp_waits_look(struct gp_advisor *advisor, bool in_loop);
 
-/* What was found, in words; and what goes before that which helps. */
-void gp_waits_tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
-void gp_waits_advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out);
+/* clang-format off */
+#define GP_WAITS_FOUND \
+	"{function} waits[{?is_spread} at several places] for the GPU {count} times, for {time_ns} in all" GP_NEXT_WAIT_FOUND \
+	"; after each wait the GPU is idle until the host launches again"
+/* clang-format on */
+void gp_waits_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+			 struct gp_document *values);
 
 #endif

@@ -1,12 +1,6 @@
-/*
- * What NCCL takes to end its communicators, what it takes to end contexts after the last operation,
- * and what a program that is recorded alone does for itself between its last operation and its last
- * call, if that is a fifth of that time.  Speaks of what takes 5 % of the recorded time and 100 ms.
- */
 #include "report/advice/rules/rules.h"
 
 #include "report/analysis/idle/startup_shutdown.h"
-#include "report/base/text/format.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/language.h"
 #include "report/advice/rules/own_time.h"
@@ -14,12 +8,12 @@
 /* A case's detail. */
 enum { COMMUNICATORS, CONTEXTS, HOST_WORK };
 
-/* Less managed memory that comes back costs nothing to speak of. */
-#define LEAST_RETURNED_BYTES (1u << 20)
-/* Prefetching it is advised where its way back took at least this part of what is told. */
-#define LEAST_RETURNED_PART 10
+#define LIMITS(LIMIT)                                                                              \
+	LIMIT(LEAST_RETURNED_BYTES, 1048576, BYTES, "less managed memory migrates in no time")     \
+	LIMIT(LEAST_RETURNED_PART, 10, COUNT, "of the end: a shorter migration is not its cause")
+GP_LIMITS(LIMITS);
 
-/* Managed memory that came back from the GPU since the host touched it. */
+/* Managed memory that migrated to the host after the last operation. */
 struct returned {
 	uint64_t bytes, pieces, ns, faults;
 };
@@ -28,9 +22,9 @@ struct own {
 	struct returned returned;
 	uint64_t nccl_ns;
 	uint64_t contexts_ns;
-	uint64_t function;           /* the text of what ended contexts, the longest */
-	struct gp_own_time own_time; /* the program's */
-	uint64_t unlooked_ns;        /* its end that no look at Python reaches */
+	uint64_t function;           /* the text of the longest call that destroyed a context */
+	struct gp_own_time own_time; /* of the host */
+	uint64_t unlooked_ns;        /* its end, without Python samples */
 };
 
 static struct returned find_returned(const struct gp_model *model, uint64_t start_ns)
@@ -56,10 +50,7 @@ static struct returned find_returned(const struct gp_model *model, uint64_t star
 	return returned;
 }
 
-/*
- * From the last look at any thread on, whether it found a stack or not: they end before the
- * interpreter does.  Without any: 0.
- */
+/* The time after the last Python sample: samples end before the interpreter.  Without samples: 0. */
 static uint64_t find_unlooked(const struct gp_model *model, const struct gp_end *last)
 {
 	uint64_t from_ns = last->start_ns, end_ns = last->start_ns + last->ns;
@@ -70,7 +61,7 @@ static uint64_t find_unlooked(const struct gp_model *model, const struct gp_end 
 	return model->sample_count > 0 && end_ns > from_ns ? end_ns - from_ns : 0;
 }
 
-/* Of several processes, others may be at work meanwhile. */
+/* With several processes, others may still work. */
 static void look_at_host(struct gp_advisor *advisor, const struct gp_end *last)
 {
 	struct gp_own_time own_time;
@@ -84,7 +75,7 @@ static void look_at_host(struct gp_advisor *advisor, const struct gp_end *last)
 	own = found->own;
 	gp_own_time_put(advisor, found, last, advisor->model->pid, &own_time);
 	own->unlooked_ns = find_unlooked(advisor->model, last);
-	/* what was seen before is no part of that to speak of */
+	/* the samples before that show too little of it */
 	own_time.has_looks &= own->unlooked_ns * 2 < own_time.ns;
 	own->own_time = own_time;
 	own->returned = find_returned(advisor->model, last->start_ns);
@@ -123,73 +114,40 @@ static void look(struct gp_advisor *advisor)
 	look_at_host(advisor, &ends->last);
 }
 
-static void tell_returned(const struct returned *returned, FILE *out)
+static void add_returned(const struct own *own, struct gp_document *values)
 {
+	const struct returned *returned = &own->returned;
+
 	if (returned->bytes < LEAST_RETURNED_BYTES)
 		return;
-	fprintf(out,
-		"; meanwhile %s of managed memory came back from the GPU as the host touched it, in %s piece%s and %s",
-		gp_format_bytes(returned->bytes).text, gp_format_count(returned->pieces).text,
-		returned->pieces == 1 ? "" : "s", gp_format_ns(returned->ns).text);
-	if (returned->faults > 0)
-		fprintf(out, ", after %s page fault%s", gp_format_count(returned->faults).text,
-			returned->faults == 1 ? "" : "s");
+	gp_document_add_number(values, "returned_bytes", GP_UNIT_BYTES, returned->bytes);
+	gp_document_add_number(values, "returned_pieces", GP_UNIT_COUNT, returned->pieces);
+	gp_document_add_number(values, "returned_ns", GP_UNIT_NS, returned->ns);
+	gp_document_add_number(values, "fault_count", GP_UNIT_COUNT, returned->faults);
+	gp_document_add_flag(values, "needs_prefetch",
+			     returned->ns >= own->own_time.ns / LEAST_RETURNED_PART);
 }
 
-static void tell(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
+static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+		       struct gp_document *values)
 {
+	static const char *const parts[] = {"communicators", "contexts", "host"};
 	const struct own *own = found->own;
 
+	gp_document_add_text(values, "part", parts[found->detail]);
 	if (found->detail == HOST_WORK) {
-		gp_own_time_tell(advisor, found, &own->own_time, "after the last", out);
-		tell_returned(&own->returned, out);
-	} else if (found->detail == CONTEXTS)
-		fprintf(out, "ending contexts took %s after the last operation (%s)",
-			gp_format_ns(own->contexts_ns).text,
-			gp_advisor_text_of(advisor, own->function));
-	else
-		fprintf(out, "NCCL took %s to end communicators", gp_format_ns(own->nccl_ns).text);
+		gp_own_time_add_values(advisor, found, &own->own_time, values);
+		add_returned(own, values);
+		if (own->unlooked_ns * 2 >= own->own_time.ns)
+			gp_document_add_number(values, "exit_ns", GP_UNIT_NS, own->unlooked_ns);
+	} else if (found->detail == CONTEXTS) {
+		gp_document_add_number(values, "contexts_ns", GP_UNIT_NS, own->contexts_ns);
+		gp_advisor_add_text(advisor, values, "ending", own->function);
+	} else {
+		gp_document_add_number(values, "nccl_ns", GP_UNIT_NS, own->nccl_ns);
+	}
 }
 
-#define END_EARLIER                                                                                \
-	"do what can be done piece by piece while the GPU still works on what follows, or on the " \
-	"GPU"
-
-static const char *const changes[GP_LANGUAGES] = {
-	[GP_LANGUAGE_NATIVE] = END_EARLIER "; perf record -g tells what takes it",
-	[GP_LANGUAGE_PYTHON] = END_EARLIER,
-	[GP_LANGUAGE_TORCH] = END_EARLIER,
-	[GP_LANGUAGE_JAX] = END_EARLIER,
-	[GP_LANGUAGE_CUPY] = END_EARLIER,
-};
-
-static void advise(const struct gp_advisor *advisor, const struct gp_case *found, FILE *out)
-{
-	const struct own *own = found->own;
-
-	if (own->returned.bytes >= LEAST_RETURNED_BYTES &&
-	    own->returned.ns >= own->own_time.ns / LEAST_RETURNED_PART)
-		fputs("prefetch what the host will read (cudaMemPrefetchAsync to the host), else each piece takes a page fault; ",
-		      out);
-	if (found->detail == HOST_WORK && own->unlooked_ns * 2 >= own->own_time.ns)
-		fprintf(out,
-			"no sample found Python at work in the last %s: it was ending, and what it unloads takes that long; os._exit(), once all files are closed, leaves that out",
-			gp_format_ns(own->unlooked_ns).text);
-	else if (found->detail == HOST_WORK)
-		gp_language_advise(advisor, found, changes, out);
-	else if (found->detail == CONTEXTS)
-		fprintf(out,
-			"leave %s out before the program ends%s: then the driver frees all by itself; only tools that look for what was never freed need it",
-			gp_advisor_text_of(advisor, own->function),
-			gp_language_of(advisor->scope.models[found->process]) == GP_LANGUAGE_NATIVE
-				? ""
-				: ", or, where a library calls it as Python ends, end by os._exit() once all files are closed");
-	else
-		fputs("create few communicators, split others from them (ncclCommSplit), and destroy them as a group (ncclGroupStart, ncclGroupEnd)",
-		      out);
-}
-
-/* The second clause of what the program did says when, or which calls. */
 static bool names_place(const struct gp_case *found)
 {
 	return found->detail == HOST_WORK;
@@ -198,17 +156,31 @@ static bool names_place(const struct gp_case *found)
 const struct gp_rule gp_rule_wind_down = {
 	.id = "wind-down",
 	.title = "the process continues long after the last GPU operation",
+	.found =
+		"[{?part=host}after the last operation, " GP_OWN_TIME_FOUND
+		"[; meanwhile {returned_bytes} of managed memory migrated to the host on access, in {returned_pieces} piece[{!returned_pieces=1}s] and {returned_ns}[, after {fault_count} page fault[{!fault_count=1}s]]]"
+		"|{?part=contexts}destroying contexts took {contexts_ns} after the last operation ({ending})"
+		"|NCCL took {nccl_ns} to destroy communicators]",
+	.change =
+		"[{?part=host}[{?needs_prefetch}prefetch the memory that the host reads (cudaMemPrefetchAsync to the host), else each piece takes a page fault; ]"
+		"[no sample found Python at work in the last {exit_ns}: it was exiting, and unloads modules in that time; os._exit(), after all files are closed, avoids it"
+		"|process the results in pieces while the GPU works on the next ones, or on the GPU[{?language=native}; perf record -g shows the host's time]]"
+		"|{?part=contexts}remove {ending} before the program ends[{!language=native}, or, if a library calls it as Python exits, end with os._exit() after all files are closed]: the driver frees everything itself; only tools that report unfreed memory need it"
+		"|create few communicators, split others from them (ncclCommSplit), and destroy them as a group (ncclGroupStart, ncclGroupEnd)]",
 	.meaning =
 		"Between its last operation and its last CUDA call a process checks or writes results, for example. Stack samples (--host-samples) show what Python did; if no sample falls into half of that time, Python was exiting. For other programs the finding names the longest time between two calls. With several processes it names neither, as the others may still work. NCCL needs time to destroy communicators (known by its NVTX ranges). Calls that destroy contexts (cudaDeviceReset, cuDevicePrimaryCtxRelease, cuCtxDestroy) are not needed: the driver destroys contexts at exit. All of this is a one-time cost, which hardly matters in a long run. The time after the last CUDA call is not recorded.",
-	.change =
+	.remedy =
 		"Process results in pieces while the GPU works, or on the GPU. Communicators: create few, and destroy them as a group (ncclGroupStart, ncclGroupEnd). Contexts: remove cudaDeviceReset and similar calls before the exit, unless a tool such as compute-sanitizer needs them to report leaks.",
 	.ignore =
 		"The program runs for a long time, or it checks the results of the GPU, as tests and benchmarks do.",
-	.threshold = {.saves_percent = 5, .saves_ns = 100000000, .count = 1},
+	.threshold = {.saves_percent = 5,
+		      .saves_ns = 100000000,
+		      .count = 1,
+		      .reason = "A shorter end is usual"},
+	.limits = limits,
 	.is_once = true,
 	.own_bytes = sizeof(struct own),
 	.look = look,
-	.tell = tell,
-	.advise = advise,
+	.add_values = add_values,
 	.names_place = names_place,
 };

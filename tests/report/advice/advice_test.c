@@ -319,7 +319,7 @@ static void test_places_of_loads(void **state)
 	assert_string_equal(advice.findings[0].rule->id, "first-use");
 	assert_non_null(strstr(
 		advice.findings[0].found,
-		"waited 9 times for code to be loaded, 90.00ms in all at 3 places, 20.00ms of it here:"));
+		"waited 9 times for code to be loaded during the work, 90.00ms in all at 3 places, 20.00ms of it here:"));
 	assert_string_equal(advice.findings[0].place, "train (t.py:7)");
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -428,7 +428,7 @@ static void test_what_a_graph_would_launch(void **state)
 	assert_non_null(found);
 	assert_non_null(strstr(
 		found->found,
-		"; the same 3 operations come 100 times: scale > add (2 times); as a graph they take 100 launches in place of 300"));
+		"; the same 3 operations repeat 100 times: scale > add (2 times); a graph needs 100 launches in place of 300"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

@@ -101,8 +101,7 @@ static void looks_in_the_calls_tell_the_line(void **state)
 		advice = ask(&model, 1);
 		found = find(&advice, "sync-copy");
 		assert_string_equal(found->place, is_told ? "step (loss.py:7)" : "");
-		assert_true((strstr(found->found,
-				    "; the line is told by 13 samples of Python's stack") !=
+		assert_true((strstr(found->found, "; the line is that of 13 Python samples") !=
 			     NULL) == is_told);
 		assert_true(advice.lacks_stacks == !is_told);
 		gp_advice_free(&advice);
@@ -136,7 +135,7 @@ static void looks_at_several_lines_tell_the_function(void **state)
 	advice = ask(&model, 1);
 	found = find(&advice, "sync-copy");
 	assert_string_equal(found->place, "step (loss.py)");
-	assert_non_null(strstr(found->found, "; the function is told by "));
+	assert_non_null(strstr(found->found, "; the function is that of "));
 	assert_true(advice.lacks_stacks);
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -168,7 +167,7 @@ static void what_can_be_saved_is_among_the_times_that_are_told(void **state)
 {
 	(void)state;
 	check(4, 200 * US, "hidden-wait",
-	      "blocked the host for 8.970ms, 7.410ms of it while kernels before them ran; then the GPU waited for the host, for 20.28ms in all: each time the shorter",
+	      "blocked the host for 8.970ms, 7.410ms of it while earlier kernels ran; then the GPU waited for the host, for 20.28ms in all: the shorter",
 	      "read results less often", 7410 * US);
 }
 
@@ -184,11 +183,11 @@ static void what_is_copied_to_the_device_need_not_wait(void **state)
 		const char *change;
 	} cases[] = {
 		{GP_COPY_PINNED, NULL,
-		 "copy the next data with cudaMemcpyAsync, in a stream of its own and into a second buffer, while these kernels run"},
+		 "copy the next data with cudaMemcpyAsync, in its own stream and into a second buffer, while these kernels run"},
 		{GP_COPY_PAGEABLE, NULL,
-		 "copy the next data with cudaMemcpyAsync from page-locked memory (cudaMallocHost), in a stream of its own and into a second buffer, while these kernels run"},
+		 "copy the next data with cudaMemcpyAsync from page-locked memory (cudaMallocHost), in its own stream and into a second buffer, while these kernels run"},
 		{GP_COPY_PAGEABLE, "torch.profiler",
-		 "copy the next data from page-locked memory (pin_memory=True) with .to(\"cuda\", non_blocking=True) while these kernels run, in a stream of its own (torch.cuda.Stream())"},
+		 "copy the next data from page-locked memory (pin_memory=True) with .to(\"cuda\", non_blocking=True) while these kernels run, in its own stream (torch.cuda.Stream())"},
 	};
 
 	(void)state;
@@ -329,13 +328,13 @@ static void few_slow_copies_are_told(void **state)
 		const char *change;
 	} cases[] = {
 		{800000000, GP_COPY_PAGEABLE, true, 0, 1098,
-		 "allocated once: 0.5 s a GB for that are taken off"},
+		 "allocated once: 0.5 s for each GB of it are subtracted"},
 		{800000000, GP_COPY_PAGEABLE, false, 0, 0, NULL},
 		{800000000, GP_COPY_PINNED, true, 0, 0, NULL},
 		{1000000000, GP_COPY_PAGEABLE, true, 0, 0, NULL},
 		{2000000000, GP_COPY_PAGEABLE, true, 0, 0, NULL},
 		{800000000, GP_COPY_PAGEABLE, true, 20, 1578,
-		 "allocated once: 0.2 s a GB for that, as the program's own takes, are taken off"},
+		 "allocated once: 0.2 s for each GB of it, as measured in this program, are subtracted"},
 		{800000000, GP_COPY_PAGEABLE, true, 90, 0, NULL},
 	};
 

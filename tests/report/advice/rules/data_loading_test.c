@@ -64,14 +64,15 @@ static void test_threads_that_take_turns(void **state)
 		assert_non_null(found);
 		assert_int_equal(strstr(found->found, ", in several threads alternately") != NULL,
 				 i == 1);
-		assert_int_equal(strstr(found->change,
-					"wait for requests, take several together; where that") !=
-					 NULL,
-				 i == 1);
-		assert_int_equal(strstr(found->change,
-					"; if it waits for requests, take several together") !=
-					 NULL,
-				 i == 0);
+		assert_int_equal(
+			strstr(found->change,
+			       "wait for requests, process several together; if the host") != NULL,
+			i == 1);
+		assert_int_equal(
+			strstr(found->change,
+			       "; if the host waits for requests, process several together") !=
+				NULL,
+			i == 0);
 		gp_advice_free(&advice);
 		gp_model_free(models[i]);
 	}
@@ -304,7 +305,7 @@ static void test_what_the_host_did(void **state)
 	found = find(&advice, "data-loading");
 	assert_non_null(strstr(
 		found->found,
-		"copies 1.000MiB to it; meanwhile, by 2 samples, the host was in load_batch (pipe.py:11) 2 times"));
+		"copies 1.000MiB to it; meanwhile, in 2 samples, the host was in load_batch (pipe.py:11) 2 times"));
 	assert_null(strstr(found->found, "in copy"));
 	assert_true(found->names_place);
 	assert_false(advice.lacks_stacks);
@@ -313,7 +314,7 @@ static void test_what_the_host_did(void **state)
 	model->calls[4].duration_ns = 20000 + MS + MS * 3 / 4;
 	advice = ask(&model, 1);
 	assert_non_null(strstr(find(&advice, "data-loading")->found,
-			       "by 1 sample, the host was in load_batch (pipe.py:11) once"));
+			       "in 1 sample, the host was in load_batch (pipe.py:11) once"));
 	gp_advice_free(&advice);
 	model->samples = NULL; /* our own */
 	gp_model_free(model);
@@ -444,8 +445,8 @@ static void test_what_is_not_known_is_not_said(void **state)
 			named ? "; meanwhile the host was in range postprocess; in no recorded call from cudaDeviceSynchronize at wait (main.py:28) to cudaMemcpy at copy (main.py:23)"
 			      : "; meanwhile the host was in no recorded call from cudaDeviceSynchronize at wait (main.py:28) to cudaMemcpy at copy (main.py:23)"));
 		assert_null(strstr(found->found, "has made"));
-		assert_true(strncmp(found->change, "where that prepares", 19) == 0);
-		assert_true((strstr(found->change, "` tells what it is") == NULL) == named);
+		assert_true(strncmp(found->change, "if the host prepares", 20) == 0);
+		assert_true((strstr(found->change, "` shows the host's work") == NULL) == named);
 		gp_advice_print_brief(out, &advice,
 				      4); /* there is room for both lines, or for the range */
 		assert_int_equal(fclose(out), 0);
@@ -496,8 +497,9 @@ static void test_a_thread_that_polls_for_data(void **state)
 	assert_non_null(found);
 	assert_non_null(strstr(found->found, "until the host copies 64.00KiB to it"));
 	assert_non_null(strstr(found->found, "another thread was in fetch (pipe.py:8) 19 times"));
-	assert_null(strstr(found->found, "kept"));
-	assert_non_null(strstr(found->change, "where that prepares the next data, do so in other"));
+	assert_null(strstr(found->found, "blocked"));
+	assert_non_null(
+		strstr(found->change, "if the host prepares the next data, do it in other"));
 	assert_null(find(&advice, "gpu-gaps"));
 	gp_advice_free(&advice);
 	gp_model_free(b.model);
@@ -517,7 +519,7 @@ static void test_workers_that_load_data(void **state)
 		advice = ask(&model, 1);
 		found = find(&advice, "data-loading");
 		assert_non_null(found);
-		assert_true((strstr(found->change, "workers of a DataLoader") != NULL) == workers);
+		assert_true((strstr(found->change, "DataLoader's workers") != NULL) == workers);
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}
@@ -539,7 +541,7 @@ static void test_workers_of_another_process(void **state)
 		advice = ask(models, 2);
 		found = find(&advice, "data-loading");
 		assert_non_null(found);
-		assert_null(strstr(found->change, "workers of a DataLoader"));
+		assert_null(strstr(found->change, "DataLoader's workers"));
 		gp_advice_free(&advice);
 		gp_model_free(models[0]);
 		gp_model_free(models[1]);

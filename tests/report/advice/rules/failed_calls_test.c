@@ -311,7 +311,7 @@ static void the_kernel_that_did_not_end_is_named(void **state)
 	(void)state;
 	assert_non_null(strstr(
 		change,
-		"the kernel launched 50.00us before at step (train.py:12) did that; compute-sanitizer says where in it"));
+		"the kernel launched 50.00us before at step (train.py:12) caused it; compute-sanitizer shows its line"));
 	free(change);
 	change = change_after(1, ILLEGAL_ADDRESS, false);
 	assert_non_null(strstr(change, "the kernel launched 50.00us before (CorrID 92 of"));
@@ -319,15 +319,15 @@ static void the_kernel_that_did_not_end_is_named(void **state)
 	change = change_after(3, ASSERTION, true);
 	assert_non_null(strstr(
 		change,
-		"an assert() of one of the 3 kernels not known to have ended, all launched at step (train.py:12), failed"));
+		"an assert() of one of the 3 kernels without a recorded end, all launched at step (train.py:12), failed"));
 	free(change);
 	change = change_after(3, ILLEGAL_ADDRESS, false);
 	assert_non_null(strstr(
 		change,
-		"one of the 3 kernels not known to have ended did that; compute-sanitizer names it"));
+		"one of the 3 kernels without a recorded end caused it; compute-sanitizer names it"));
 	free(change);
 	change = change_after(0, ILLEGAL_ADDRESS, false);
-	assert_non_null(strstr(change, "a kernel before it did that; compute-sanitizer names it"));
+	assert_non_null(strstr(change, "an earlier kernel caused it; compute-sanitizer names it"));
 	free(change);
 }
 
@@ -365,9 +365,9 @@ static void a_graph_is_as_suspect_as_a_kernel(void **state)
 		const char *change;
 	} cases[] = {
 		{true, true, false, false,
-		 "one of the 2 kernels and graphs not known to have ended did that"},
+		 "one of the 2 kernels and graphs without a recorded end caused it"},
 		{true, true, true, false,
-		 "one of the 2 kernels and graphs not known to have ended did that"},
+		 "one of the 2 kernels and graphs without a recorded end caused it"},
 		{true, true, true, true, "the kernel launched 50.00us before (CorrID 92 of"},
 		{true, false, false, false,
 		 "a kernel of the graph launched 60.00us before (CorrID 93 of"},
@@ -440,14 +440,14 @@ static void the_only_kernel_without_times_is_named(void **state)
 		uint32_t graph_id;
 	} cases[] = {
 		{ASSERTION, 1, false, false,
-		 "an assert() of the kernel gather, launched 60.00us before (CorrID 90 of `gpuprof trace api`; with --stacks=all its line is known), failed, whose",
+		 "an assert() of the kernel gather launched 60.00us before (CorrID 90 of `gpuprof trace api`; --stacks=all records its line) failed; its",
 		 0},
-		{ILLEGAL_ADDRESS, 1, false, false, "the kernel gather, launched 60.00us before", 0},
+		{ILLEGAL_ADDRESS, 1, false, false, "the kernel gather launched 60.00us before", 0},
 		{ILLEGAL_ADDRESS, 2, false, false, "the kernel launched 45.00us before", 0},
 		{ILLEGAL_ADDRESS, 1, true, false, "the kernel launched 45.00us before", 0},
 		{ILLEGAL_ADDRESS, 1, false, true, "the kernel launched 45.00us before", 0},
 		{ILLEGAL_ADDRESS, 1, false, false,
-		 "the kernel gather of the graph launched 60.00us before (CorrID 90 of `gpuprof trace api`; with --stacks=all its line is known) did that",
+		 "a kernel (gather) of the graph launched 60.00us before (CorrID 90 of `gpuprof trace api`; --stacks=all records its line) caused it",
 		 5},
 	};
 
@@ -504,7 +504,7 @@ static void where_records_were_lost_no_kernel_is_accused(void **state)
 		else
 			b.model->recorder = "torch.profiler";
 		change = change_of(&b);
-		assert_non_null(strstr(change, "a kernel before it did that"));
+		assert_non_null(strstr(change, "an earlier kernel caused it"));
 		free(change);
 	}
 }

@@ -94,14 +94,14 @@ static void launches_are_told_with_what_each_operation_takes(void **state)
 {
 	(void)state;
 	check(&(struct step){.launch_us = 200, .operations = 50, .graphs = 2},
-	      "the GPU waits for the launches of 99 graphs, of 50 operations on average, which take 200.0us each, 4.000us an operation; that is with a record of each operation (--graphs=graph: without)",
+	      "the GPU waits for the launches of 99 graphs of 50 operations on average, which take 200.0us each, 4.000us an operation; that is with a record of each operation (--graphs=graph: without)",
 	      "fuse kernels", 99 * 209);
 	check(&(struct step){.launch_us = 100, .operations = 4, .graphs = 2},
 	      "of 4 operations on average, which take 100.0us each",
 	      "for example several iterations", 99 * 109);
 	check(&(struct step){.launch_us = 100, .operations = 4, .graphs = 2, .is_pageable = true},
 	      "of 4 operations on average",
-	      "copy from and to page-locked memory in it (cudaMallocHost): with pageable memory each launch lasts until the copies are done; put more into a graph",
+	      "copy from and to page-locked memory in the graph (cudaMallocHost): with pageable memory each launch lasts until the copies are done; put more into a graph",
 	      99 * 109);
 	check(&(struct step){.launch_us = 100, .graphs = 2},
 	      "of 99 graphs, which take 100.0us each", "fuse kernels", 99 * 109);
@@ -120,8 +120,8 @@ static void graphs_that_are_made_in_the_loop_are_told(void **state)
 {
 	(void)state;
 	check(&(struct step){BUILD_INSTANTIATE, 300, 50, .operations = 50, .graphs = 100},
-	      "99 times the GPU waits for a graph to be made, for 359.9us on average; 83.4 % of that is cudaGraphInstantiate, in 99 calls",
-	      "make each graph once", 99 * 359);
+	      "the GPU waits 99 times for a graph to be created, for 359.9us on average; 83.4 % of that is cudaGraphInstantiate, in 99 calls",
+	      "create each graph once", 99 * 359);
 	check(&(struct step){BUILD_EXEC_UPDATE, 300, 50, .operations = 50, .graphs = 1},
 	      "cudaGraphExecUpdate, in 99 calls", "cudaGraphExecKernelNodeSetParams", 99 * 359);
 }
@@ -142,7 +142,7 @@ static void what_is_seldom_waited_for_is_not(void **state)
 
 	(void)state;
 	step.every = 3;
-	check(&step, "33 times the GPU waits for a graph to be made", "make each graph once",
+	check(&step, "the GPU waits 33 times for a graph to be created", "create each graph once",
 	      33 * 959);
 	step.every = 5;
 	check(&step, NULL, NULL, 0);

@@ -231,7 +231,7 @@ static void little_leaks_are_told(void **state)
 		if (found)
 			assert_non_null(strstr(
 				found->found,
-				"grew 200 times, until the work ended; mostly by 1 block, 64B on average"));
+				"grew 200 times until the end, mostly by 1 block, 64B on average"));
 		gp_advice_free(&advice);
 		gp_model_free(model);
 	}

@@ -64,7 +64,7 @@ static void test_several_places_end_them(void **state)
 
 	(void)state;
 	assert_non_null(found);
-	assert_non_null(strstr(found->found, "; operations come then, and 2 places launch them: "));
+	assert_non_null(strstr(found->found, "; operations follow, and 2 places launch them: "));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

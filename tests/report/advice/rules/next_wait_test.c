@@ -92,10 +92,10 @@ static void the_call_that_waits_then_is_named(void **state)
 		{WAITS_AGAIN, NULL, NULL}, /* at the same place */
 		{ASYNC_FREES, NULL, NULL},
 		{LAUNCH_AND_WAITS, NULL, NULL},
-		{FREES, " (without them cudaFree at step (main.py:7) waits)",
-		 "cudaFree has to go from there, too; "},
-		{WAITS, " (without them cudaDeviceSynchronize at step (main.py:7) waits)",
-		 "cudaDeviceSynchronize has to go from there, too; "},
+		{FREES, " (without them, cudaFree waits at step (main.py:7))",
+		 "remove cudaFree there, too; "},
+		{WAITS, " (without them, cudaDeviceSynchronize waits at step (main.py:7))",
+		 "remove cudaDeviceSynchronize there, too; "},
 	};
 
 	(void)state;

@@ -220,7 +220,7 @@ static void without_stacks_looks_at_python_tell(void **state)
 	b.model->samples[second] = build_sample(100, load, 18, 30);
 	b.model->samples[first].count = 10;
 	check(&b, "",
-	      "; by 10 samples while these were launched the host was in step (train.py:40) for 74.9 % of the time; in load (data.py:7) for 25.1 %");
+	      "; meanwhile the host was in step (train.py:40) for 74.9 % of the time; in load (data.py:7) for 25.1 %; from 10 Python samples");
 }
 
 /* Half of the launches, that much later. */
@@ -256,10 +256,7 @@ static void what_comes_between_launches_is_not_told(void **state)
 	add_looks(&b, 100, step, 0, 10)->count = 9;
 	add_looks(&b, 100, load, 20, 111);
 	add_looks(&b, 100, step, 120, 122);
-	check_parts(
-		&b, "",
-		"; by 10 samples while these were launched the host was in step (train.py:40) for 84.3 %",
-		"load");
+	check_parts(&b, "", "; meanwhile the host was in step (train.py:40) for 84.3 %", "load");
 }
 
 /*
@@ -279,7 +276,7 @@ static void the_thread_that_is_looked_at_is_one(void **state)
 	add_looks(&b, 100, step, 1, 6);
 	add_looks(&b, 100, step, 7, 11);
 	check_parts(&b, "",
-		    "; by 4 samples while these were launched the host was in step (worker.py:40)",
+		    "; meanwhile the host was in step (worker.py:40); from 4 Python samples",
 		    "join");
 }
 

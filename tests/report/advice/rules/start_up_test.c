@@ -68,7 +68,7 @@ static void the_calls_around_the_longest_time_are_named(void **state)
 
 	(void)state;
 	check(&b,
-	      "for 400.0ms of 402.0ms, the program was in no recorded call of CUDA; the longest time between calls is 400.0ms, from cudaMalloc to cudaLaunchKernel at load (train.py:7)");
+	      "for 400.0ms of 402.0ms, the program was in no recorded CUDA call; the longest time between calls is 400.0ms, from cudaMalloc to cudaLaunchKernel at load (train.py:7)");
 }
 
 /* Another thread launches, as a worker does; a third one's call is no time of the program's own. */
@@ -80,7 +80,7 @@ static void calls_of_all_threads_count(void **state)
 	b.model->calls[1].thread_id = 101;
 	build_call(&b, 102, BUILD_MALLOC, 11 * MS, 50 * MS, 0);
 	check(&b,
-	      "for 350.0ms of 402.0ms, the program was in no recorded call of CUDA; the longest time between calls is 340.0ms, from cudaMalloc to cudaLaunchKernel at load");
+	      "for 350.0ms of 402.0ms, the program was in no recorded CUDA call; the longest time between calls is 340.0ms, from cudaMalloc to cudaLaunchKernel at load");
 }
 
 static void looks_at_python_tell_more(void **state)
@@ -91,7 +91,7 @@ static void looks_at_python_tell_more(void **state)
 
 	(void)state;
 	b.model->samples[index] = build_sample(100, read, 20, 380);
-	check(&b, "no recorded call of CUDA; meanwhile the host was in read (train.py:3) for");
+	check(&b, "no recorded CUDA call; meanwhile the host was in read (train.py:3) for");
 }
 
 /*
@@ -105,8 +105,9 @@ static void what_helps_is_of_what_was_seen(void **state)
 	} cases[] = {
 		{"/x/cupy/cuda/compiler.py", "f", "keep CUPY_CACHE_DIR"},
 		{"<frozen importlib._bootstrap>", "_find_and_load",
-		 "import only what is used (python3 -X importtime lists"},
-		{"/home/me/train.py", "read", "let the GPU begin with what needs none of that"},
+		 "import only the needed modules (python3 -X importtime lists"},
+		{"/home/me/train.py", "read",
+		 "let the GPU begin with work that needs none of that"},
 	};
 
 	(void)state;
@@ -160,20 +161,20 @@ static void another_thread_of_python_s_is_told(void **state)
 		const char *found_part, *absent;
 	} cases[] = {
 		{"/home/me/train.py", "read", "/home/me/data.py", "parse", true,
-		 "; another thread was in parse (data.py:6) for 180.0ms (360.0ms with other lines), which may have kept it from running",
+		 "; another thread was in parse (data.py:6) for 180.0ms (360.0ms with other lines), and may have blocked this one",
 		 "busiest"},
 		{"/home/me/train.py", "read", "/usr/lib/python3.12/threading.py", "Condition.wait",
 		 true, "read (train.py:3) for", "another"},
 		{"/home/me/train.py", "read", "/home/me/data.py", "parse", false,
-		 "; another thread was in parse (data.py:6) for 360.0ms, at the same instruction from sample to sample (a call that takes long, or a short loop)",
-		 "kept"},
+		 "; another thread was in parse (data.py:6) for 360.0ms, at the same instruction in each sample (a long call, or a short loop)",
+		 "blocked"},
 		{"/usr/lib/python3.12/threading.py", "Condition.wait",
 		 "/usr/lib/python3.12/multiprocessing/pool.py", "Pool._handle_tasks", false,
 		 "the host was waiting in Condition.wait (threading.py) for 360.0ms; all other Python threads waited, too, for example for a process or for external data",
 		 "another"},
 		{"/usr/lib/python3.12/queue.py", "Queue.get", "/home/me/data.py", "parse", true,
-		 "; meanwhile another thread was in parse (data.py:6) for 180.0ms (360.0ms with other lines); the host was waiting in Queue.get (queue.py) for 360.0ms",
-		 "kept"},
+		 "; another thread was in parse (data.py:6) for 180.0ms (360.0ms with other lines); meanwhile the host was waiting in Queue.get (queue.py) for 360.0ms",
+		 "blocked"},
 		{"/usr/lib/python3.12/subprocess.py", "Popen._try_wait", "/home/me/data.py",
 		 "parse", true, "waiting in Popen._try_wait (subprocess.py) for 360.0ms",
 		 "another"},
@@ -267,7 +268,7 @@ static void page_locked_memory_takes_its_time(void **state)
 	device.model->memory[0].memory_kind = GP_MEMORY_DEVICE;
 	check_parts(
 		&device,
-		"until the first operation, for 101.0ms of 402.0ms, the program was in no recorded call",
+		"until the first operation, for 101.0ms of 402.0ms, the program was in no recorded CUDA call",
 		"page-locked");
 }
 
@@ -311,7 +312,7 @@ static void a_fifth_of_the_time_is_worth_a_word(void **state)
 		uint64_t between_ms, called_ms;
 		const char *found_part;
 	} cases[] = {
-		{600, 475, "for 125.0ms of 602.0ms, the program was in no recorded call of CUDA"},
+		{600, 475, "for 125.0ms of 602.0ms, the program was in no recorded CUDA call"},
 		{600, 485, NULL},
 	};
 
@@ -359,8 +360,8 @@ static void a_context_that_takes_half_a_second_is_told(void **state)
 		build_call(&b, 100, BUILD_LAUNCH, ms * MS, MS, 1);
 		build_op(&b, GP_OP_KERNEL, 7, (ms + 1) * MS, (ms + 201) * MS, 1)->name = 0;
 		build_call(&b, 100, BUILD_DEVICE_SYNC, (ms + 1) * MS, 200 * MS, 0);
-		check(&b,
-		      ms == 500 ? "making contexts took 500.0ms before the first operation" : NULL);
+		check(&b, ms == 500 ? "creating contexts took 500.0ms before the first operation"
+				    : NULL);
 	}
 }
 
@@ -377,8 +378,8 @@ static void what_any_context_takes_is_not_claimed(void **state)
 		bool loads_driver;
 	} cases[] = {
 		{1, 1, 700, 600, 1, "a context takes 100.0ms at least", true},
-		{1, 1, 700, 600, 4, "alone: other programs held up to 4.000GiB of the GPU's memory",
-		 false},
+		{1, 1, 700, 600, 4,
+		 "without other programs: they held up to 4.000GiB of the GPU's memory", false},
 		{4, 4, 200, 600, 1, "each in a thread", false},
 		{2, 2, 600, 1100, 1, "; and keep the driver loaded", true},
 		{2, 1, 200, 0, 1, NULL, false},
@@ -456,12 +457,12 @@ static void a_context_that_is_ended_and_made_again_is_told(void **state)
 		assert_string_equal(
 			found->found,
 			is_ended
-				? "making contexts took 1.050s before the first operation, 550.0ms of it after cudaDeviceReset had taken 400.0ms to end what was made before"
+				? "creating contexts took 1.050s before the first operation, 550.0ms of it after cudaDeviceReset had destroyed earlier contexts in 400.0ms"
 			: way == 2
-				? "making contexts took 1.050s before the first operation: 2 of them, the longest for 550.0ms"
-				: "making contexts took 1.050s before the first operation: 2 of them, of the same GPU, the longest for 550.0ms");
+				? "creating contexts took 1.050s before the first operation: 2 of them, the longest for 550.0ms"
+				: "creating contexts took 1.050s before the first operation: 2 of them, of the same GPU, the longest for 550.0ms");
 		assert_int_equal(found->saves_ns, 950 * MS);
-		assert_true((strstr(found->change, "leave cudaDeviceReset out there") != NULL) ==
+		assert_true((strstr(found->change, "remove cudaDeviceReset there") != NULL) ==
 			    is_ended);
 		gp_advice_free(&advice);
 		gp_model_free(model);
@@ -481,14 +482,14 @@ static void a_context_amid_the_work_is_a_gap_of_its_own(void **state)
 		uint64_t saves_ns;
 	} cases[] = {
 		{1, 0, "startup; cudaDeviceEnablePeerAccess took 600.0ms of it;",
-		 "before the work begins: a run is shorter only by what need not be made",
+		 "before the work begins: a run becomes shorter only by objects that it does not create",
 		 641 * MS},
 		{2, 1,
-		 "startup (cudaDeviceEnablePeerAccess made a context on GPU 1 in 600.0ms of it);",
-		 "at the same time, before the work begins", 600 * MS},
+		 "startup (cudaDeviceEnablePeerAccess created a context on GPU 1 in 600.0ms of it);",
+		 "in parallel before the work begins", 600 * MS},
 		{2, 0,
-		 "startup (cudaDeviceEnablePeerAccess made another context on GPU 0 in 600.0ms of it);",
-		 "use one context of a GPU from the start", 641 * MS},
+		 "startup (cudaDeviceEnablePeerAccess created another context on GPU 0 in 600.0ms of it);",
+		 "use one context of a GPU from start", 641 * MS},
 	};
 
 	(void)state;
@@ -515,7 +516,7 @@ static void a_context_amid_the_work_is_a_gap_of_its_own(void **state)
 		model = build_end(&b);
 		advice = ask(&model, 1);
 		assert_string_equal(find(&advice, "start-up")->found,
-				    "making contexts took 500.0ms before the first operation");
+				    "creating contexts took 500.0ms before the first operation");
 		found = find(&advice, "gpu-gaps");
 		assert_non_null(found);
 		assert_non_null(strstr(found->found, cases[i].found));
@@ -567,14 +568,14 @@ static void a_context_beside_another_process_is_told_once(void **state)
 		if (is_long) {
 			assert_string_equal(
 				found->found,
-				"making contexts took 1.000s before the first operation");
+				"creating contexts took 1.000s before the first operation");
 		} else {
 			assert_non_null(
 				strstr(found->found,
-				       "(cudaIpcOpenEventHandle made the process's context)"));
+				       "(cudaIpcOpenEventHandle created the process's context)"));
 			/* that took the time, and not what begins behind it */
 			assert_non_null(strstr(found->found, "CuPy was compiling"));
-			assert_non_null(strstr(found->change, "make the context earlier"));
+			assert_non_null(strstr(found->change, "create the context earlier"));
 		}
 		gp_advice_free(&advice);
 		gp_model_free(models[0]);

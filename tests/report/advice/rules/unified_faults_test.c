@@ -65,7 +65,7 @@ static void what_kernels_wait_for_is_counted_once(void **state)
 	add(&b, GP_UNIFIED_HTOD, BY_COHERENCE, 4096, 30 * MS, 50 * MS);
 	add(&b, GP_UNIFIED_HTOD, BY_COHERENCE, 4096, 120 * MS, 130 * MS);
 	check(&b,
-	      "12 page faults took 20.00ms, and 8.000KiB came in 2 pieces, 4.000KiB on average, in 30.00ms",
+	      "12 page faults took 20.00ms, and 8.000KiB migrated in 2 pieces, 4.000KiB on average, in 30.00ms",
 	      30 * MS);
 }
 

@@ -52,7 +52,7 @@ static void what_the_program_does_at_its_end_is_told(void **state)
 	build_call(&b, 100, BUILD_FREE, 1103 * MS, MS, 0);
 	build_call(&b, 100, BUILD_FREE, 1304 * MS, MS, 0);
 	check(&b,
-	      "after the last operation, for 300.0ms of 303.0ms, the program was in no recorded call of CUDA; the longest time between calls is 200.0ms, from cudaFree to cudaFree",
+	      "after the last operation, for 300.0ms of 303.0ms, the program was in no recorded CUDA call; the longest time between calls is 200.0ms, from cudaFree to cudaFree",
 	      NULL);
 	build_call(&busy, 100, BUILD_FREE, 1004 * MS, 300 * MS, 0);
 	check(&busy, NULL, NULL);
@@ -108,7 +108,7 @@ static void memory_that_comes_back_is_told(void **state)
 		assert_non_null(found);
 		assert_non_null(strstr(
 			found->found,
-			"; meanwhile 4.000MiB of managed memory came back from the GPU as the host touched it, "));
+			"; meanwhile 4.000MiB of managed memory migrated to the host on access, "));
 		assert_non_null(strstr(found->found, ways[w].told));
 		assert_int_equal(strstr(found->change, "cudaMemPrefetchAsync to the host") != NULL,
 				 ways[w].helps);
@@ -126,7 +126,7 @@ static void of_many_pieces_none_is_named(void **state)
 	for (uint32_t i = 0; i < 40; i++)
 		build_call(&b, 100, BUILD_FREE, (1013 + 11 * i) * MS, MS, 0);
 	check(&b,
-	      "after the last operation, for 400.0ms of 441.0ms, the program was in no recorded call of CUDA; that is in 40 pieces between its calls, of 10.00ms at most",
+	      "after the last operation, for 400.0ms of 441.0ms, the program was in no recorded CUDA call; that is in 40 pieces between its calls, of 10.00ms at most",
 	      "cudaFree");
 }
 
@@ -198,9 +198,9 @@ static void contexts_that_are_ended_are_told(void **state)
 		if (found) {
 			assert_string_equal(
 				found->found,
-				"ending contexts took 300.0ms after the last operation (cudaDeviceReset)");
+				"destroying contexts took 300.0ms after the last operation (cudaDeviceReset)");
 			assert_int_equal(found->saves_ns, 300 * MS);
-			assert_non_null(strstr(found->change, "leave cudaDeviceReset out"));
+			assert_non_null(strstr(found->change, "remove cudaDeviceReset before"));
 			assert_null(strstr(found->change, "os._exit"));
 		}
 		gp_advice_free(&advice);

@@ -209,11 +209,11 @@ static void nccl_is_told_once_per_run(void **state)
 	assert_non_null(found);
 	assert_true(found->rule->is_once);
 	assert_int_equal(found->saves_ns, 400 * MS);
-	assert_string_equal(found->found, "NCCL took 400.0ms to make communicators");
+	assert_string_equal(found->found, "NCCL took 400.0ms to create communicators");
 	assert_non_null(ended);
 	assert_true(ended->rule->is_once);
 	assert_int_equal(ended->saves_ns, 300 * MS);
-	assert_string_equal(ended->found, "NCCL took 300.0ms to end communicators");
+	assert_string_equal(ended->found, "NCCL took 300.0ms to destroy communicators");
 	assert_null(strstr(found->found, "pid"));
 	assert_null(strstr(found->change, "ncclCommSplit"));
 	gp_advice_free(&advice);
@@ -274,7 +274,7 @@ static void several_communicators_are_to_be_fewer_and_the_process_is_named(void 
 	advice = ask(models, 2);
 	found = find(&advice, "start-up");
 	assert_non_null(found);
-	assert_string_equal(found->found, "NCCL took 490.0ms to make communicators");
+	assert_string_equal(found->found, "NCCL took 490.0ms to create communicators");
 	assert_int_equal(found->pid, 4711);
 	assert_int_equal(found->processes, 2);
 	assert_non_null(strstr(found->change, "ncclCommSplit"));

@@ -159,7 +159,7 @@ static void advice_tells_it_of_the_first_failure(void **state)
 	assert_non_null(found);
 	assert_non_null(strstr(
 		found->found,
-		"and the program went on; the process held 300.0MiB of 1.000GiB then, in 1 block: 300.0MiB of load"));
+		"and the program continued; the process held 300.0MiB of 1.000GiB then, in 1 block: 300.0MiB of load"));
 	gp_advice_free(&advice);
 	gp_model_free(model);
 }

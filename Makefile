@@ -2,7 +2,8 @@
 #
 #   make          libgpuprof.so and gpuprof in build/            make deps      the packages that are missing
 #   make demo     profile a sample program                       make unit      the unit tests alone
-#   make check    every test that needs no GPU                   make lint      layers, exports, pages, words, format, shellcheck, clang-tidy
+#   make check    the tests that need no GPU; check-all: slow ones, too
+#   make lint      layers, exports, pages, words, format, shellcheck, clang-tidy
 #   make bench    what it all costs, as far as that needs no GPU  make clean
 #   make soak     what takes hours                               make coverage  of the readers, by their tests
 #   make fuzz     the readers, with random bytes                  make mutate    small changes of the sources that no unit test notices
@@ -216,19 +217,37 @@ CHECKS += $(UNIT_TESTS) $(wildcard tests/e2e/*_test.py) tests/frozen/compare_tes
 	'tests/lint/reference.py $(O)' 'tests/lint/reference.py $(O) --self-test' \
 	tests/lint/words.py 'tests/lint/words.py --strings' 'tests/lint/words.py --self-test'
 
-.PHONY: check-built
-check: deps
-	$(Q)$(MAKE) --no-print-directory $(PARALLEL) check-built
+# SLOW are those that take over half a minute and guard code that seldom changes: `make check-slow` runs them.
+.PHONY: check-slow check-all check-built run-check run-check-slow
+check check-slow: deps
+	$(Q)$(MAKE) --no-print-directory $(PARALLEL) run-$@
+check-all:
+	$(Q)$(MAKE) --no-print-directory check
+	$(Q)$(MAKE) --no-print-directory check-slow
 check-built: all $(UNIT_TESTS) programs
-	$(Q)O=$(abspath $(O)) CC=$(CC) tests/run $(CHECKS)
+run-check: check-built
+	$(Q)O=$(abspath $(O)) CC=$(CC) tests/run $(filter-out $(SLOW),$(CHECKS))
+run-check-slow: check-built
+	$(Q)O=$(abspath $(O)) CC=$(CC) tests/run $(SLOW)
 
 unit: $(UNIT_TESTS)
 	$(Q)O=$(abspath $(O)) tests/run $(UNIT_TESTS)
 
 unit-programs: $(UNIT_TESTS)
 
+# One build by clang for the unit tests with sanitizers and for the fuzzers, in a folder of its own.
+SANITIZED = $(MAKE) --no-print-directory O=$(O)-sanitized CC=clang SAN=address,undefined,fuzzer-no-link CFLAGS='-O1 -g'
+sanitized-unit:
+	$(Q)$(SANITIZED) unit
+
+# ThreadSanitizer is for the unit tests of code that runs on several threads.
+THREADED = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) \
+	$(filter $(addprefix $(O)/tests/report/,base/% codec/% load/% stream/% summary/% symbols/%),$(REPORT_TESTS))
+threaded-unit: $(THREADED)
+	$(Q)O=$(abspath $(O)) tests/run $(THREADED)
+
 # ---- what needs no build but tells a lot ----
-.PHONY: unit-programs format-check script-check tidy
+.PHONY: unit-programs sanitized-unit threaded-unit format-check script-check tidy
 SOURCES = $(shell find bench collector include inject report stacks tests -name '*.[ch]')
 SCRIPTS = gpuprof-run report/html/page.sh .ci/run tests/deps tests/demo tests/pythons $(wildcard tests/lint/*.sh)
 lint: all format-check script-check tidy

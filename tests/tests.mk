@@ -37,19 +37,14 @@ $(O)/programs/places++: tests/programs/places.cc
 FUZZ_SECONDS ?= 30
 # No size that an input of 20,000 bytes only claims to have is allocated.
 FUZZ_MOST_MIB := 64
-FUZZ_FLAGS   := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZERS      := $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
 
-FUZZED := $(patsubst %.c,$(O)/tests/fuzz/%.o,$(filter-out report/main.c report/run/% report/cli/% report/doctor/%,$(wildcard report/*.c report/*/*.c report/*/*/*.c))) \
-	$(O)/report/html/page.o
-$(O)/tests/fuzz/report/%.o: report/%.c
+# In the folder of the sanitized build (the root Makefile), with its compiler and flags.
+fuzzers: $(FUZZERS:%=$(O)/tests/fuzz/%_fuzz)
+$(O)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(O)/libreport.a
 	@mkdir -p $(@D)
 	$(call say,FUZZ)
-	$(Q)clang $(ALL_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
-$(O)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(FUZZED)
-	@mkdir -p $(@D)
-	$(call say,FUZZ)
-	$(Q)clang $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(REPORT_LIBS)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -fsanitize=fuzzer -o $@ $(filter %.c,$^) $(filter %.a,$^) $(REPORT_LIBS)
 
 # To begin with, where none is kept: small enough to be changed as a whole.
 $(O)/tests/fuzz/seed-code/plugin: tests/stacks/plugin.c
@@ -85,11 +80,13 @@ $(SHORT): $(O)/tests/fuzz/%_short: tests/fuzz/%_fuzz.c tests/fuzz/short.c tests/
 	$(call say,TEST)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(filter %.a,$^) $(REPORT_LIBS)
 
-.PHONY: fuzz $(addprefix fuzz-,$(FUZZERS))
+.PHONY: fuzz fuzzers build-fuzzers $(addprefix fuzz-,$(FUZZERS))
 fuzz: $(addprefix fuzz-,$(FUZZERS))
-$(addprefix fuzz-,$(FUZZERS)): fuzz-%: $(O)/tests/fuzz/%_fuzz
+build-fuzzers:
+	$(Q)$(SANITIZED) fuzzers
+$(addprefix fuzz-,$(FUZZERS)): fuzz-%: build-fuzzers
 	$(Q)mkdir -p $(O)/tests/fuzz/corpus-$* $(O)/tests/fuzz/seed-$*
-	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=20000 -malloc_limit_mb=$(FUZZ_MOST_MIB) -print_final_stats=1 \
+	$(Q)$(O)-sanitized/tests/fuzz/$*_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=20000 -malloc_limit_mb=$(FUZZ_MOST_MIB) -print_final_stats=1 \
 		-artifact_prefix=$(O)/tests/fuzz/ $(O)/tests/fuzz/corpus-$* $(O)/tests/fuzz/seed-$* $(wildcard tests/fuzz/$*)
 
 # ---- programs that are hard on an unwinder: tests/stacks/adversary.py writes them, the same ones each time ----
@@ -215,15 +212,20 @@ mutate: unit-programs
 # minutes of each fuzzer; every fault with every error, side by side; and the readers' coverage.  The longest comes first.
 SOAK_SECONDS ?= 3600
 SOAK_FUZZING ?= 600
-SOAKED       := $(addprefix $(O)/tests/collector/,kill_test circle_test) $(FUZZERS:%=$(O)/tests/fuzz/%_fuzz)
+SOAKED       := $(addprefix $(O)/tests/collector/,kill_test circular_file_test)
 SOAKS        := '$(O)/tests/torture/soak $(SOAK_SECONDS)' \
 	$(foreach program,launch ranges copies,'env TESTS_ALL_FAULTS=1 TESTS_FAULTS_IN=$(program) PYTHONPATH=tests/lib python3 tests/e2e/faults_test.py') \
 	'env TESTS_ALL_FAULTS=1 PYTHONPATH=tests/lib python3 tests/e2e/cupti_faults_test.py' \
 	$(FUZZERS:%='make -s O=$(O) fuzz-% FUZZ_SECONDS=$(SOAK_FUZZING)') '$(O)/tests/torture/torture $(KILLS)' \
-	$(patsubst %,'env GPUPROF_TEST_KILLS=$(KILLS) %',$(filter %_test,$(SOAKED)))
+	$(patsubst %,'env GPUPROF_TEST_KILLS=$(KILLS) %',$(SOAKED)) \
+	'env GPUPROF_TEST_CAPTURES=20000000 GPUPROF_TEST_SEED=2 $(O)/tests/stacks/walk_test'
 .PHONY: soak soak-built
-soak-built: all programs $(TORTURE) $(SOAKED) $(addprefix $(O)/tests/fuzz/seed-,$(SHORT_SEEDS))
+soak-built: all programs build-fuzzers $(O)/tests/stacks/walk_test $(TORTURE) $(SOAKED) $(addprefix $(O)/tests/fuzz/seed-,$(SHORT_SEEDS))
 soak:
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) soak-built
 	$(Q)MAKEFLAGS= O=$(abspath $(O)) tests/run --limit $$(($(SOAK_SECONDS) + 7200)) $(SOAKS)
 	$(Q)$(MAKE) --no-print-directory coverage
+
+# ---- make check-slow: the recorder under every fault, and searches ----
+SLOW := tests/model/spin_test.py $(O)/tests/stacks/walk_test tests/stacks/python_test.py $(O)/tests/collector/fork_test \
+	$(O)/tests/collector/record_accounting_test tests/e2e/faults_test.py tests/e2e/cupti_faults_test.py

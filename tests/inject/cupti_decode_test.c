@@ -43,7 +43,7 @@ struct recording {
 	size_t name_count;
 };
 
-static uint32_t u32(const char *record, size_t offset)
+static uint32_t u32(const char *record, ptrdiff_t offset)
 {
 	uint32_t value;
 
@@ -51,7 +51,7 @@ static uint32_t u32(const char *record, size_t offset)
 	return value;
 }
 
-static uint64_t u64(const char *record, size_t offset)
+static uint64_t u64(const char *record, ptrdiff_t offset)
 {
 	uint64_t value;
 

@@ -4,20 +4,20 @@
 #ifndef TESTS_LIB_SANITIZER_H
 #define TESTS_LIB_SANITIZER_H
 
-#if defined(__SANITIZE_THREAD__)
+#ifdef __has_feature /* clang */
+#define UNDER_TSAN __has_feature(thread_sanitizer)
+#define UNDER_ASAN __has_feature(address_sanitizer)
+#else
+#ifdef __SANITIZE_THREAD__
 #define UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
+#else
+#define UNDER_TSAN 0
 #endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef __SANITIZE_ADDRESS__
 #define UNDER_ASAN 1
 #else
 #define UNDER_ASAN 0
 #endif
-#ifndef UNDER_TSAN
-#define UNDER_TSAN 0
 #endif
 
 #endif

@@ -238,7 +238,7 @@ static void bears_any_stack(void **state)
 		deepest = walk.last->count > deepest ? walk.last->count : deepest;
 	}
 	print_message("%.1f frames each, %u at most\n", (double)frames / WALKS, deepest);
-	assert_true(deepest > 10);
+	assert_true(deepest > 5);
 	munmap(words, (STACK_PAGES + 1) * PAGE);
 }
 

@@ -32,6 +32,7 @@
 #define FIBER_DEPTH  9
 #define ORACLE_EVERY 16u
 #define THREADS      2
+#define CAPTURES     (UNDER_ASAN || UNDER_TSAN ? 100000 : 1000000) /* make soak has more */
 
 #define TABLES(X)                                                                                  \
 	X(c_o0) X(c_o1) X(c_o2) X(c_o3) X(c_fp) X(c_other) X(cpp_o0) X(cpp_o2) X(cpp_other)
@@ -306,7 +307,7 @@ static long from_environment(const char *name, long otherwise)
 static void *run_thread(void *seed)
 {
 	self.dice = (uint64_t)(uintptr_t)seed * 0x9e3779b97f4a7c15u;
-	self.wanted = from_environment("GPUPROF_TEST_CAPTURES", 2000000) / THREADS;
+	self.wanted = from_environment("GPUPROF_TEST_CAPTURES", CAPTURES) / THREADS;
 	self.memory = calloc(1, sizeof(*self.memory));
 	self.bare = calloc(1, sizeof(*self.bare));
 	gp_walk_init(self.memory);
@@ -342,7 +343,7 @@ static void agrees_in_adversarial_programs(void **state)
 		pthread_join(threads[i], NULL);
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#if UNDER_ASAN
 const char *__lsan_default_options(void);
 
 /* Jumps leak the objects of the frames in between. */

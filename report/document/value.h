@@ -59,6 +59,11 @@ static inline struct gp_value gp_value_text(const char *text)
 	return (struct gp_value){.kind = GP_VALUE_TEXT, .text = text};
 }
 
+static inline struct gp_value gp_value_text_or_none(const char *text)
+{
+	return *text ? gp_value_text(text) : gp_value_none();
+}
+
 /* A moment, counted from another one: before that, negative. */
 static inline struct gp_value gp_value_moment(int64_t ns)
 {

@@ -10,7 +10,6 @@
 
 #include "report/codec/csv_text.h"
 #include "report/export/event_rows.h"
-#include "report/codec/json_write.h"
 
 /* gp_json does the characters and the buffer. */
 static void put_text(struct gp_json *csv, const char *text)
@@ -48,9 +47,8 @@ static void put_value(struct gp_json *csv, const struct gp_value *value, enum gp
 static const char commas[] = ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
 static_assert(sizeof(commas) > GP_EVENT_COLUMNS, "enough commas");
 
-static void put_row(void *context, const struct gp_value *values)
+static void put_row(struct gp_json *csv, const struct gp_value *values)
 {
-	struct gp_json *csv = context;
 	size_t due = 0;
 
 	for (int i = 0; i < GP_EVENT_COLUMNS; i++) {
@@ -77,17 +75,9 @@ static void put_titles(struct gp_json *csv)
 static int write_csv(const struct gp_export_source *source, const struct gp_export_options *options,
 		     FILE *out)
 {
-	struct gp_json csv = {0};
-	int result = gp_json_open(&csv, out), closed;
+	static const struct gp_event_format format = {.put_titles = put_titles, .put_row = put_row};
 
-	if (result < 0)
-		return result;
-	csv.progress = options->progress;
-	csv.progress_context = options->progress_context;
-	put_titles(&csv);
-	result = gp_event_rows_write(source, options, put_row, &csv, &csv.error);
-	closed = gp_json_close(&csv);
-	return result < 0 ? result : closed;
+	return gp_event_rows_write(&format, source, options, out);
 }
 
 const struct gp_exporter gp_exporter_csv = {

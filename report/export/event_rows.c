@@ -64,9 +64,8 @@ struct rows {
 	struct gp_gpu_numbers gpus;
 	uint64_t base_unix_ns; /* where times count from */
 	uint64_t offset_ns;    /* from the model's times to the rows' */
-	void (*sink)(void *context, const struct gp_value *values);
-	void *context;
-	const int *error;                         /* of the sink */
+	const struct gp_event_format *format;
+	struct gp_json out;
 	struct gp_value values[GP_EVENT_COLUMNS]; /* the row that is being made */
 	struct gp_json fields;                    /* of its payload, in memory */
 	char label[GP_ACTIVITY_LABEL_BYTES], payload[40], category[16]; /* its texts */
@@ -118,7 +117,7 @@ static void set_times(struct rows *rows, uint64_t start_ns, uint64_t end_ns)
 
 static void end(struct rows *rows)
 {
-	rows->sink(rows->context, rows->values);
+	rows->format->put_row(&rows->out, rows->values);
 }
 
 /* ---- the process itself ---- */
@@ -378,7 +377,7 @@ static int take_counter(void *context, const struct gp_timeline_counter *counter
 	set_device(rows, (uint16_t)counter->device_id);
 	set(rows, GP_EVENT_BYTES, counter->series[0].value);
 	end(rows);
-	return *rows->error;
+	return rows->out.error;
 }
 
 /* ---- losses ---- */
@@ -425,7 +424,7 @@ static int take_event(void *context, const struct gp_timeline_event *event)
 		rows->values[GP_EVENT_DURATION] = gp_value_none();
 	kinds[event->kind].set(rows, event);
 	end(rows);
-	return *rows->error;
+	return rows->out.error;
 }
 
 static void write_about(struct rows *rows)
@@ -492,24 +491,27 @@ static int write_models(struct rows *rows, const struct gp_export_source *source
 	return result != 0 || written > 0 ? result : -ENODATA;
 }
 
-int gp_event_rows_write(const struct gp_export_source *source,
-			const struct gp_export_options *options,
-			void (*sink)(void *context, const struct gp_value *values), void *context,
-			const int *error)
+int gp_event_rows_write(const struct gp_event_format *format, const struct gp_export_source *source,
+			const struct gp_export_options *options, FILE *out)
 {
-	struct rows rows = {.sink = sink,
-			    .context = context,
-			    .error = error,
-			    .names = gp_names_new(),
-			    .symbols = gp_symbols_new()};
-	int result = gp_json_open(&rows.fields, NULL), closed;
+	struct rows rows = {.format = format, .names = gp_names_new(), .symbols = gp_symbols_new()};
+	int result = gp_json_open(&rows.out, out), fields, closed;
 
+	if (result == 0)
+		result = gp_json_open(&rows.fields, NULL);
+	rows.out.progress = options->progress;
+	rows.out.progress_context = options->progress_context;
+	if (result == 0 && format->put_titles)
+		format->put_titles(&rows.out);
 	if (result == 0)
 		result =
 			rows.names && rows.symbols ? write_models(&rows, source, options) : -ENOMEM;
-	closed = gp_json_close(&rows.fields);
+	fields = gp_json_close(&rows.fields);
+	closed = gp_json_close(&rows.out);
 	gp_names_free(rows.names);
 	gp_symbols_free(rows.symbols);
 	gp_gpu_numbers_free(&rows.gpus);
+	if (result == 0)
+		result = fields;
 	return result < 0 ? result : closed;
 }

@@ -11,6 +11,7 @@
 #ifndef REPORT_EXPORT_EVENT_ROWS_H
 #define REPORT_EXPORT_EVENT_ROWS_H
 
+#include "report/codec/json_write.h"
 #include "report/export/export.h"
 #include "report/document/table.h"
 
@@ -60,13 +61,17 @@ enum gp_event_column {
  */
 extern const struct gp_table_column gp_event_columns[GP_EVENT_COLUMNS];
 
+/* A format of rows; gp_json does its characters and its buffer. */
+struct gp_event_format {
+	void (*put_titles)(struct gp_json *out); /* NULL: it has none */
+	void (*put_row)(struct gp_json *out, const struct gp_value *values);
+};
+
 /*
- * Call sink with every row of the processes; values are good for that call.  Returns 0, -ENODATA if
- * there was no process, -ENOMEM, or what is in *error once that is set: the sink's own failure.
+ * Write every row of the processes.  Returns 0, -ENODATA if there was no process, -ENOMEM, or the
+ * error of writing.
  */
-int gp_event_rows_write(const struct gp_export_source *source,
-			const struct gp_export_options *options,
-			void (*sink)(void *context, const struct gp_value *values), void *context,
-			const int *error);
+int gp_event_rows_write(const struct gp_event_format *format, const struct gp_export_source *source,
+			const struct gp_export_options *options, FILE *out);
 
 #endif

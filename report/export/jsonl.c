@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/export/event_rows.h"
-#include "report/codec/json_write.h"
 
 /* Readers have 64 bits with a sign: what does not fit is text. */
 static void put_whole(struct gp_json *json, uint64_t whole)
@@ -29,9 +28,8 @@ static void put_value(struct gp_json *json, const struct gp_value *value, int co
 		put_whole(json, value->whole);
 }
 
-static void put_row(void *context, const struct gp_value *values)
+static void put_row(struct gp_json *json, const struct gp_value *values)
 {
-	struct gp_json *json = context;
 	const char *separator = "{\"";
 
 	for (int i = 0; i < GP_EVENT_COLUMNS; i++) {
@@ -49,16 +47,9 @@ static void put_row(void *context, const struct gp_value *values)
 static int write_jsonl(const struct gp_export_source *source,
 		       const struct gp_export_options *options, FILE *out)
 {
-	struct gp_json json = {0};
-	int result = gp_json_open(&json, out), closed;
+	static const struct gp_event_format format = {.put_row = put_row};
 
-	if (result < 0)
-		return result;
-	json.progress = options->progress;
-	json.progress_context = options->progress_context;
-	result = gp_event_rows_write(source, options, put_row, &json, &json.error);
-	closed = gp_json_close(&json);
-	return result < 0 ? result : closed;
+	return gp_event_rows_write(&format, source, options, out);
 }
 
 const struct gp_exporter gp_exporter_jsonl = {

@@ -137,11 +137,6 @@ static uint64_t start_of_call(const struct gp_model *model, uint32_t index)
 	return model->calls[index].start_ns;
 }
 
-static struct gp_value text_or_none(const char *text)
-{
-	return *text ? gp_value_text(text) : gp_value_none();
-}
-
 static void write_call(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
 		       int64_t start_ns, struct gp_table_writer *writer)
 {
@@ -156,8 +151,8 @@ static void write_call(struct gp_scope *scope, const struct gp_model *model, uin
 		gp_value_whole(call->correlation_id),
 		gp_value_whole(model->pid),
 		gp_value_whole(call->thread_id),
-		text_or_none(gp_model_thread_name(model, call->thread_id)),
-		text_or_none(gp_status_name(call->status)),
+		gp_value_text_or_none(gp_model_thread_name(model, call->thread_id)),
+		gp_value_text_or_none(gp_status_name(call->status)),
 		has_asked ? gp_value_whole(asked_bytes) : gp_value_none(),
 		gp_value_text(gp_model_api(model, call->api).name),
 	};

@@ -26,11 +26,6 @@ static uint64_t start(const struct gp_model *model, uint32_t index)
 	return model->samples[index].start_ns;
 }
 
-static struct gp_value text_or_none(const char *text)
-{
-	return *text ? gp_value_text(text) : gp_value_none();
-}
-
 static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t index,
 		  int64_t start_ns, struct gp_table_writer *writer)
 {
@@ -48,9 +43,9 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 		gp_value_whole(sample->count),
 		gp_value_whole(model->pid),
 		gp_value_whole(sample->thread_id),
-		text_or_none(gp_model_thread_name(model, sample->thread_id)),
-		text_or_none(place.own),
-		text_or_none(*place.what ? place.what : place.function),
+		gp_value_text_or_none(gp_model_thread_name(model, sample->thread_id)),
+		gp_value_text_or_none(place.own),
+		gp_value_text_or_none(*place.what ? place.what : place.function),
 	};
 
 	gp_table_writer_row(writer, values);

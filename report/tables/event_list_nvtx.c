@@ -36,11 +36,6 @@ static uint64_t start(const struct gp_model *model, uint32_t index)
 	return model->ranges[index].start_ns;
 }
 
-static struct gp_value text_or_none(const char *text)
-{
-	return *text ? gp_value_text(text) : gp_value_none();
-}
-
 /* One that was never closed lasts to the end of the recording, at least. */
 static void put_times(struct gp_value *values, const struct gp_range *range, int64_t start_ns)
 {
@@ -128,12 +123,12 @@ static void write(struct gp_scope *scope, const struct gp_model *model, uint32_t
 	put_nesting(values + NESTING, model, index, stack);
 	values[PLACE] = gp_value_whole(model->pid);
 	values[PLACE + 1] = gp_value_whole(range->thread_id);
-	words[0] = text_or_none(gp_model_thread_name(model, range->thread_id));
+	words[0] = gp_value_text_or_none(gp_model_thread_name(model, range->thread_id));
 	words[1] = gp_value_text(styles[range->style]);
-	words[2] = text_or_none(model->domains[range->domain]);
-	words[3] = text_or_none(gp_model_category(model, range->domain, range->category));
-	words[4] = text_or_none(gp_model_range_text(model, range));
-	words[5] = text_or_none(name_in_tree(model, range, tree));
+	words[2] = gp_value_text_or_none(model->domains[range->domain]);
+	words[3] = gp_value_text_or_none(gp_model_category(model, range->domain, range->category));
+	words[4] = gp_value_text_or_none(gp_model_range_text(model, range));
+	words[5] = gp_value_text_or_none(name_in_tree(model, range, tree));
 	gp_table_writer_row(writer, values);
 }
 

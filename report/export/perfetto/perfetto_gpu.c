@@ -9,11 +9,6 @@
 #include "report/model/occupancy.h"
 #include "report/base/text/utf8.h"
 
-/* Kinds of work: numbers in the same list as queues. */
-struct stages {
-	uint64_t kernel, copy, set, graph;
-};
-
 /*
  * What is the same for all launches of a shape on a device: the part of a launch that says so,
  * written once.
@@ -24,15 +19,12 @@ struct shape_part {
 };
 
 struct gp_perfetto_ops {
-	struct stages stages;
+	uint64_t stages[GP_OP_GRAPH + 1]; /* by kind: numbers in the same list as queues */
 	/* by shape, of the device of the operations that are being written */
 	struct shape_part *shapes;
 	uint16_t device_id;
 	bool has_device, has_stream; /* has_stream: the one that is being written has its queue */
 	uint64_t queue, context;     /* iids of the stream that is being written */
-	uint64_t copy_names[GP_COPY_KINDS * GP_COPY_MEMORIES *
-			    GP_COPY_MEMORIES]; /* by kind, source and destination */
-	uint64_t set_names[8];
 };
 
 /* ---- arguments ---- */
@@ -168,39 +160,19 @@ static uint64_t intern_kernel(struct gp_perfetto *p, const struct gp_op *op)
 	return p->kernels[index];
 }
 
-static uint64_t copy_name(struct gp_perfetto *p, struct gp_perfetto_ops *ops,
-			  const struct gp_op *op)
+static uint64_t other_name(struct gp_perfetto *p, const struct gp_op *op)
 {
-	uint32_t kind = op->copy_kind < GP_COPY_KINDS ? op->copy_kind : 0;
-	uint32_t source = op->source_kind < GP_COPY_MEMORIES ? op->source_kind : 0;
-	uint32_t destination = op->destination_kind < GP_COPY_MEMORIES ? op->destination_kind : 0;
 	char name[96];
 
-	snprintf(name, sizeof(name), "Memcpy %s (%s -> %s)", gp_copy_kind_name((uint8_t)kind),
-		 gp_memory_name((uint16_t)source), gp_memory_name((uint16_t)destination));
-	return gp_perfetto_name(
-		p,
-		&ops->copy_names[(kind * GP_COPY_MEMORIES + source) * GP_COPY_MEMORIES +
-				 destination],
-		name);
-}
-
-static uint64_t set_name(struct gp_perfetto *p, struct gp_perfetto_ops *ops, const struct gp_op *op)
-{
-	uint32_t destination = op->destination_kind < GP_COPY_MEMORIES ? op->destination_kind : 0;
-	char name[64];
-
-	snprintf(name, sizeof(name), "Memset (%s)", gp_memory_name((uint16_t)destination));
-	return gp_perfetto_name(p, &ops->set_names[destination], name);
-}
-
-static uint64_t graph_name(struct gp_perfetto *p, const struct gp_op *op)
-{
-	uint64_t unknown = 0;
-	char name[32];
-
-	snprintf(name, sizeof(name), "graph %u", op->graph_id);
-	return gp_perfetto_name(p, &unknown, name);
+	if (op->kind == GP_OP_COPY)
+		snprintf(name, sizeof(name), "Memcpy %s (%s -> %s)",
+			 gp_copy_kind_name(op->copy_kind), gp_memory_name(op->source_kind),
+			 gp_memory_name(op->destination_kind));
+	else if (op->kind == GP_OP_SET)
+		snprintf(name, sizeof(name), "Memset (%s)", gp_memory_name(op->destination_kind));
+	else
+		snprintf(name, sizeof(name), "graph %u", op->graph_id);
+	return gp_perfetto_text_name(p, name);
 }
 
 /* ---- streams ---- */
@@ -221,13 +193,13 @@ static uint64_t intern_spec(struct gp_perfetto *p, const char *key, const char *
 	return iid;
 }
 
-static void intern_stages(struct gp_perfetto *p, struct stages *stages)
+static void intern_stages(struct gp_perfetto *p, uint64_t *stages)
 {
-	stages->kernel = intern_spec(p, "Kernel", "Kernel", "a kernel", SPEC_IS_COMPUTE);
-	stages->copy =
+	stages[GP_OP_KERNEL] = intern_spec(p, "Kernel", "Kernel", "a kernel", SPEC_IS_COMPUTE);
+	stages[GP_OP_COPY] =
 		intern_spec(p, "MemoryTransfer", "MemoryTransfer", "a memory copy", SPEC_IS_OTHER);
-	stages->set = intern_spec(p, "MemorySet", "MemorySet", "a memset", SPEC_IS_OTHER);
-	stages->graph = intern_spec(p, "Graph", "Graph", "a whole graph", SPEC_IS_COMPUTE);
+	stages[GP_OP_SET] = intern_spec(p, "MemorySet", "MemorySet", "a memset", SPEC_IS_OTHER);
+	stages[GP_OP_GRAPH] = intern_spec(p, "Graph", "Graph", "a whole graph", SPEC_IS_COMPUTE);
 }
 
 /* "stream 7 (default)", "stream 13 (loader), context 2", "pid 12: stream 7". */
@@ -282,26 +254,16 @@ static void begin_stream(struct gp_perfetto *p, struct gp_perfetto_ops *ops, con
 
 /* ---- operations ---- */
 
-static void put_kind(struct gp_perfetto *p, struct gp_perfetto_ops *ops, const struct gp_op *op)
+static void put_kind(struct gp_perfetto *p, const struct gp_perfetto_ops *ops,
+		     const struct gp_op *op)
 {
-	switch ((enum gp_op_kind)op->kind) {
-	case GP_OP_KERNEL:
-		gp_protobuf_number(&p->event, STAGE_STAGE, ops->stages.kernel);
+	bool is_kernel = op->kind == GP_OP_KERNEL;
+
+	gp_protobuf_number(&p->event, STAGE_STAGE, ops->stages[op->kind]);
+	if (is_kernel)
 		gp_protobuf_number(&p->event, STAGE_KERNEL, intern_kernel(p, op));
-		gp_protobuf_number(&p->event, STAGE_NAME, kernel_name(p, op));
-		break;
-	case GP_OP_COPY:
-		gp_protobuf_number(&p->event, STAGE_STAGE, ops->stages.copy);
-		gp_protobuf_number(&p->event, STAGE_NAME, copy_name(p, ops, op));
-		break;
-	case GP_OP_SET:
-		gp_protobuf_number(&p->event, STAGE_STAGE, ops->stages.set);
-		gp_protobuf_number(&p->event, STAGE_NAME, set_name(p, ops, op));
-		break;
-	default:
-		gp_protobuf_number(&p->event, STAGE_STAGE, ops->stages.graph);
-		gp_protobuf_number(&p->event, STAGE_NAME, graph_name(p, op));
-	}
+	gp_protobuf_number(&p->event, STAGE_NAME,
+			   is_kernel ? kernel_name(p, op) : other_name(p, op));
 }
 
 static void put_launch(struct gp_perfetto *p, struct gp_perfetto_ops *ops, const struct gp_op *op)
@@ -422,7 +384,7 @@ int gp_perfetto_ops_open(struct gp_perfetto *p)
 		return -ENOMEM;
 	if (!p->is_merged && !p->is_later && p->model->device_count > 0)
 		write_gpus(p);
-	intern_stages(p, &ops->stages);
+	intern_stages(p, ops->stages);
 	return 0;
 }
 

@@ -124,7 +124,7 @@ static int map_ring(struct gp_arena *arena, int fd, size_t bytes, void **memory)
 	return error;
 }
 
-static bool has_room(const struct gp_arena *arena)
+static bool has_space(const struct gp_arena *arena)
 {
 	return gp_load32(&arena->lane_count) < GP_ARENA_LANES &&
 	       arena->used_bytes + gp_ring_bytes(next_slot_count(arena)) <= arena->budget_bytes;
@@ -190,7 +190,7 @@ static int grow(struct gp_arena *arena)
 {
 	int fd, error;
 
-	if (!has_room(arena))
+	if (!has_space(arena))
 		return -ENOSPC;
 	if (arena->path[0] == '\0')
 		return add_ring(arena, -1);
@@ -340,7 +340,7 @@ void gp_arena_recycle(struct gp_arena *arena, struct gp_lane *lane)
 	gp_store32_release(&lane->state, GP_LANE_FREE);
 }
 
-void gp_arena_stand_in(const struct gp_lane *lane)
+void gp_arena_replace_ring(const struct gp_lane *lane)
 {
 	if (gp_sys_map_in_child(lane->ring, gp_ring_bytes(lane->slot_count)) == 0)
 		gp_ring_init(lane->ring, lane->slot_count);

@@ -66,7 +66,7 @@ int gp_arena_open(struct gp_arena *arena, enum gp_ring_place place, const char *
 /* Writer: more rings should be made or recycled. */
 bool gp_arena_wants_spare(const struct gp_arena *arena);
 
-/* Writer: add one free ring.  -ENOSPC: the budget or the disk is full. */
+/* Writer: add one free ring. -ENOSPC: the budget or the disk is full. */
 int gp_arena_grow(struct gp_arena *arena);
 
 /* Any thread: take a free ring for thread id `thread`, with a new ring id; NULL = none is free. */
@@ -88,7 +88,7 @@ void gp_arena_recycle(struct gp_arena *arena, struct gp_lane *lane);
  * signal handler may fork in the middle of an emission, and the child then continues it: its
  * records are discarded.
  */
-void gp_arena_stand_in(const struct gp_lane *lane);
+void gp_arena_replace_ring(const struct gp_lane *lane);
 
 /* Writer, at its end: close the file if it stayed open.  No more rings are made. */
 void gp_arena_close(struct gp_arena *arena);

@@ -1,6 +1,6 @@
 /*
  * circular_file: selects the place of the next chunk in a trace file that keeps only its last part
- * (gpuprof/trace.h, "Circle").
+ * (gpuprof/trace.h, "Circular files").
  *
  * The file consists of blocks of equal size, which chunks fill one after the other.  Once all
  * blocks are used, the next block overwrites the oldest.  Some blocks hold copies of definitions
@@ -34,7 +34,7 @@ struct gp_circular_file {
 	uint32_t current;
 	uint32_t keepers;
 	uint32_t most;   /* maximum number of blocks */
-	bool is_in_vain; /* nothing was written since it stopped growing */
+	bool is_in_vain; /* it stopped growing, and nothing was written since */
 	struct gp_circular_file_block blocks[GP_CIRCULAR_FILE_BLOCKS];
 };
 

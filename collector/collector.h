@@ -118,11 +118,11 @@ bool gp_emit(const struct gp_record *record);
 
 /*
  * This thread begins a call that may wait for the device: readers of its ring see the call until
- * the thread publishes its next record.  gp_call_is_left_out(): no record will be published for
+ * the thread publishes its next record.  gp_call_is_excluded(): no record will be published for
  * it.  A thread that has published nothing before is not visible.
  */
 void gp_call_begins(uint16_t api, uint64_t start_ticks);
-void gp_call_is_left_out(void);
+void gp_call_is_excluded(void);
 
 /*
  * Publish a definition; text need not be terminated.  Text beyond GP_STRING_MAX_BYTES is truncated
@@ -135,11 +135,11 @@ bool gp_emit_string(enum gp_string_space space, uint32_t id, uint32_t value, con
 bool gp_emit_info(enum gp_info info, const char *text);
 
 /*
- * The calling thread is a profiler thread, for which nobody waits: it waits if its ring is full,
- * even with GP_OVERLOAD_DROP.  If the collector is live, it takes its ring at once, before the
+ * For a profiler thread that no other thread waits for: from now on it waits if its ring is full,
+ * even with GP_OVERLOAD_DROP.  If the collector is live, it takes its ring immediately, before the
  * program's threads use up the rings.
  */
-void gp_emit_is_patient(void);
+void gp_emit_always_waits(void);
 
 /* Ticks of the host clock, as in members named _ticks. */
 uint64_t gp_clock_ticks(void);

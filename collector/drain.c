@@ -24,7 +24,7 @@ int gp_drain_open(struct gp_drain *drain, const char *base_path, uint64_t limit_
 	gp_encode_init(&drain->encoder);
 	if (keep_bytes != 0) {
 		gp_encode_init(&drain->kept_encoder);
-		return gp_tracefile_create_circle(&drain->file, base_path, keep_bytes);
+		return gp_tracefile_create_circular(&drain->file, base_path, keep_bytes);
 	}
 	error = gp_tracefile_create(&drain->file, base_path);
 	drain->file.limit_bytes = limit_bytes;
@@ -93,7 +93,7 @@ static void count_gone(struct gp_drain *drain, uint64_t records)
 /*
  * A block that is taken for definitions is not overwritten before its records are counted as gone.
  */
-static bool has_room_to_keep(struct gp_drain *drain)
+static bool has_space_to_keep(struct gp_drain *drain)
 {
 	struct gp_circular_file *circular = &drain->file.circular;
 	uint64_t records;
@@ -121,7 +121,7 @@ void gp_drain_write_kept(struct gp_drain *drain)
 		return;
 	header->payload_bytes = gp_encode_bytes(&drain->kept_encoder);
 	header->records = records;
-	if (has_room_to_keep(drain) && gp_tracefile_keep(&drain->file, &drain->kept_chunk) == 0)
+	if (has_space_to_keep(drain) && gp_tracefile_keep(&drain->file, &drain->kept_chunk) == 0)
 		return;
 	gp_circular_file_note_uncopied(&drain->file.circular, header->position, records);
 	count_gone(drain, 0);
@@ -244,18 +244,18 @@ static void note_in_circular_file(struct gp_drain *drain, struct gp_ring_header 
 /* Once the limit is reached, nothing more is appended, so that the final records fit. */
 static int append_of_ring(struct gp_drain *drain)
 {
-	if (!gp_tracefile_has_room(&drain->file, gp_encode_bytes(&drain->encoder), LAST_BYTES))
+	if (!gp_tracefile_has_space(&drain->file, gp_encode_bytes(&drain->encoder), LAST_BYTES))
 		drain->is_full = true;
 	return append(drain, drain->encoder.records - drain->marks,
 		      drain->is_full ? GP_TRACEFILE_FULL : drain->gives_up);
 }
 
-/* A circular file needs no more disk space. */
-static bool is_to_go_around(struct gp_drain *drain, int error)
+/* On a full disk, a circular file stops growing and reuses its blocks. */
+static bool reuses_blocks(struct gp_drain *drain, int error)
 {
-	bool is_no_room = error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
+	bool is_no_space = error == -ENOSPC || error == -EDQUOT || error == -EFBIG;
 
-	return is_no_room && is_circular(drain) && !drain->gives_up &&
+	return is_no_space && is_circular(drain) && !drain->gives_up &&
 	       gp_circular_file_stop_growing(&drain->file.circular);
 }
 
@@ -275,7 +275,7 @@ int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring)
 	drain->chunk.header.thread = gp_load32(&ring->thread);
 	if (drain->encoder.records > 0)
 		error = append_of_ring(drain);
-	if (is_to_go_around(drain, error))
+	if (reuses_blocks(drain, error))
 		return 1;
 	if (error && !drain->is_full && !drain->gives_up && head - tail <= ring->slot_count / 2)
 		return error;
@@ -302,8 +302,8 @@ void gp_drain_emit(struct gp_drain *drain, const struct gp_record *record)
 	keep(drain, record);
 }
 
-void gp_drain_say_string(struct gp_drain *drain, enum gp_string_space space, uint32_t id,
-			 const char *text, size_t length_bytes)
+void gp_drain_emit_string(struct gp_drain *drain, enum gp_string_space space, uint32_t id,
+			  const char *text, size_t length_bytes)
 {
 	struct gp_record_string string = {
 		.kind = GP_RECORD_STRING, .space = (uint16_t)space, .id = id};
@@ -330,12 +330,12 @@ int gp_drain_finish_own(struct gp_drain *drain)
 	drain->chunk.header.ring = 0;
 	drain->chunk.header.thread = 0;
 	error = append(drain, 0, drain->gives_up);
-	drain->is_full |= !gp_tracefile_has_room(&drain->file, 0, LAST_BYTES);
-	is_to_go_around(drain, error);
+	drain->is_full |= !gp_tracefile_has_space(&drain->file, 0, LAST_BYTES);
+	reuses_blocks(drain, error);
 	return error;
 }
 
-bool gp_drain_wants_turn(const struct gp_drain *drain)
+bool gp_drain_is_block_full(const struct gp_drain *drain)
 {
 	const struct gp_circular_file *circular = &drain->file.circular;
 
@@ -343,7 +343,7 @@ bool gp_drain_wants_turn(const struct gp_drain *drain)
 	return is_circular(drain) && circular->end - circular->at < 2 * sizeof(struct gp_chunk);
 }
 
-void gp_drain_turn(struct gp_drain *drain, uint64_t ticks)
+void gp_drain_next_block(struct gp_drain *drain, uint64_t ticks)
 {
 	count_gone(drain,
 		   gp_circular_file_next_block(&drain->file.circular, drain->file.sequence, ticks));
@@ -357,10 +357,10 @@ void gp_drain_give_up(struct gp_drain *drain, struct gp_ring_header *ring, int e
 	drain->gives_up = 0;
 }
 
-int gp_drain_make_room(struct gp_drain *drain, int error)
+int gp_drain_make_space(struct gp_drain *drain, int error)
 {
 	uint64_t records;
-	int failed = gp_tracefile_make_room(&drain->file, &records);
+	int failed = gp_tracefile_make_space(&drain->file, &records);
 
 	if (failed)
 		return failed;

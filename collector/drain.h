@@ -51,8 +51,8 @@ int gp_drain_ring(struct gp_drain *drain, struct gp_ring_header *ring);
 
 /* Append an own record (aligned to 8 bytes) to the own chunk. */
 void gp_drain_emit(struct gp_drain *drain, const struct gp_record *record);
-void gp_drain_say_string(struct gp_drain *drain, enum gp_string_space space, uint32_t id,
-			 const char *text, size_t length_bytes);
+void gp_drain_emit_string(struct gp_drain *drain, enum gp_string_space space, uint32_t id,
+			  const char *text, size_t length_bytes);
 
 /*
  * Write the own chunk, if any; before the next gp_drain_ring().  -errno: it is dropped without
@@ -61,13 +61,13 @@ void gp_drain_say_string(struct gp_drain *drain, enum gp_string_space space, uin
 int gp_drain_finish_own(struct gp_drain *drain);
 
 /*
- * In a circular file, before anything is written: whether the current block is full.  Then
- * gp_drain_turn() continues in the next one and counts the records lost by that; the caller's own
- * chunk takes the first bytes of the block; after it, gp_drain_write_kept() writes the definitions
- * of the previous block.
+ * Circular file, before anything is written: whether the current block is full.  Then
+ * gp_drain_next_block() continues in the next block and counts the records lost by that.  The
+ * caller writes its own chunk first in the block, and then calls gp_drain_write_kept(), which
+ * writes the definitions of the previous block.
  */
-bool gp_drain_wants_turn(const struct gp_drain *drain);
-void gp_drain_turn(struct gp_drain *drain, uint64_t ticks);
+bool gp_drain_is_block_full(const struct gp_drain *drain);
+void gp_drain_next_block(struct gp_drain *drain, uint64_t ticks);
 void gp_drain_write_kept(struct gp_drain *drain);
 
 /* Drop all records of the ring, and count them as not written because of `error`. */
@@ -77,6 +77,6 @@ void gp_drain_give_up(struct gp_drain *drain, struct gp_ring_header *ring, int e
  * If the file cannot be written because of `error`: drop its last chunks, a few KiB or more, to
  * make space for the final records.  The dropped records are counted as not written.  0 or -errno.
  */
-int gp_drain_make_room(struct gp_drain *drain, int error);
+int gp_drain_make_space(struct gp_drain *drain, int error);
 
 #endif

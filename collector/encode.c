@@ -16,7 +16,8 @@ static const uint8_t slots_by_kind[GP_RECORD_KIND_LIMIT] = {
 #undef X
 };
 
-static_assert(sizeof(struct gp_record_string) / GP_SLOT_BYTES == 0, "strings say their own length");
+static_assert(sizeof(struct gp_record_string) / GP_SLOT_BYTES == 0,
+	      "a string record has variable length");
 static_assert(GP_FIELDS <= UINT16_MAX, "the index of a step");
 
 static struct gp_step make_step(const struct gp_field *field)
@@ -104,7 +105,7 @@ static uint8_t *put_bytes(uint8_t *at, const struct gp_record *record)
 	return at + string->length_bytes;
 }
 
-static bool has_room(const struct gp_encoder *encoder, const struct gp_record *record)
+static bool has_space(const struct gp_encoder *encoder, const struct gp_record *record)
 {
 	size_t needed = LONGEST_RECORD_BYTES;
 
@@ -153,7 +154,7 @@ bool gp_encode(struct gp_encoder *encoder, const struct gp_record *record)
 	uint32_t count, mask;
 	uint8_t *at = encoder->at;
 
-	if (!has_room(encoder, record))
+	if (!has_space(encoder, record))
 		return false;
 	if (layout->clock != CLOCK_NONE)
 		steps[0].last = encoder->ends[layout->clock];

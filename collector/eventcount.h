@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct gp_eventcount {
-	uint32_t rung;
+	uint32_t notified;
 };
 
 void gp_eventcount_notify(struct gp_eventcount *wakeup);

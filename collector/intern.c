@@ -61,7 +61,7 @@ static struct gp_intern_entry *find(struct gp_intern_entry *entries, uint32_t li
  * For one more entry: double the table when it is three quarters full, so that a search stays
  * short.
  */
-static bool make_room(struct gp_intern *table)
+static bool grow_if_full(struct gp_intern *table)
 {
 	uint32_t limit = table->entry_limit != 0 ? table->entry_limit * 2 : FIRST_ENTRIES;
 
@@ -129,7 +129,7 @@ static uint32_t add(struct gp_intern *table, uint64_t hash, const void *key, uin
 {
 	const uint8_t *copy;
 
-	if (!make_room(table))
+	if (!grow_if_full(table))
 		return 0;
 	copy = keep(table, key, key_bytes);
 	if (copy == NULL)
@@ -177,7 +177,7 @@ uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes,
  * Nothing was added since, so no probe sequence passes the entry, and its key is the last in its
  * block.
  */
-void gp_intern_take_back(struct gp_intern *table, const void *key, uint32_t key_bytes)
+void gp_intern_remove_last(struct gp_intern *table, const void *key, uint32_t key_bytes)
 {
 	find(table->entries, table->entry_limit, gp_hash_bytes(0, key, key_bytes), key, key_bytes)
 		->id = 0;

@@ -35,6 +35,6 @@ uint32_t gp_intern(struct gp_intern *table, const void *key, uint32_t key_bytes,
  * Right after gp_intern() made an id whose definition was dropped: forget the key, which gets
  * another id next time.
  */
-void gp_intern_take_back(struct gp_intern *table, const void *key, uint32_t key_bytes);
+void gp_intern_remove_last(struct gp_intern *table, const void *key, uint32_t key_bytes);
 
 #endif

@@ -248,7 +248,7 @@ int gp_process_info_program(char *out, size_t out_bytes)
 static void emit(struct gp_drain *drain, enum gp_info info, const char *text)
 {
 	if (text != NULL && text[0] != '\0')
-		gp_drain_say_string(drain, GP_STRING_INFO, info, text, strlen(text));
+		gp_drain_emit_string(drain, GP_STRING_INFO, info, text, strlen(text));
 }
 
 static void emit_number(struct gp_drain *drain, enum gp_info info, uint64_t number)
@@ -265,7 +265,7 @@ static void emit_command(struct gp_drain *drain)
 	static char command[GP_STRING_MAX_BYTES + 1];
 	size_t bytes = read_command(command, sizeof(command));
 
-	gp_drain_say_string(drain, GP_STRING_INFO, GP_INFO_COMMAND, command, bytes);
+	gp_drain_emit_string(drain, GP_STRING_INFO, GP_INFO_COMMAND, command, bytes);
 }
 
 static void emit_rank(struct gp_drain *drain)

@@ -25,11 +25,11 @@ static void write_string(struct gp_ring_header *ring, uint64_t at, const struct 
 	memcpy(gp_ring_slot(ring, at), string, sizeof(*string));
 	for (uint32_t i = 0; i < item->slots; i++, filled = 0) {
 		char *slot = gp_ring_slot(ring, at + i);
-		uint32_t room = GP_SLOT_BYTES - filled;
-		uint32_t bytes = left < room ? left : room;
+		uint32_t space = GP_SLOT_BYTES - filled;
+		uint32_t bytes = left < space ? left : space;
 
 		memcpy(slot + filled, text, bytes);
-		memset(slot + filled + bytes, 0, room - bytes);
+		memset(slot + filled + bytes, 0, space - bytes);
 		text += bytes;
 		left -= bytes;
 	}

@@ -147,28 +147,28 @@ bool gp_sys_is_confined(void)
 }
 
 /*
- * For all system calls except those that a program's filter must allow (docs/reference/limits.md):
- * checks for a filter right before each call, because one may be installed at any time, for all
+ * For all system calls except those that a program's filter must allow (docs/reference/limits.md).
+ * Checks for a filter right before each call, because one may be installed at any time, for all
  * threads at once.
  */
-static long ask_and_call(long number, long a, long b, long c, long d, long e, long f)
+static long call_unless_confined(long number, long a, long b, long c, long d, long e, long f)
 {
 	return gp_sys_is_confined() ? -EPERM : gp_sys.call(number, a, b, c, d, e, f);
 }
 
-static long ask_and_call2(long number, long a, long b)
+static long call_unless_confined2(long number, long a, long b)
 {
-	return ask_and_call(number, a, b, 0, 0, 0, 0);
+	return call_unless_confined(number, a, b, 0, 0, 0, 0);
 }
 
-static long ask_and_call3(long number, long a, long b, long c)
+static long call_unless_confined3(long number, long a, long b, long c)
 {
-	return ask_and_call(number, a, b, c, 0, 0, 0);
+	return call_unless_confined(number, a, b, c, 0, 0, 0);
 }
 
-static long ask_and_call4(long number, long a, long b, long c, long d)
+static long call_unless_confined4(long number, long a, long b, long c, long d)
 {
-	return ask_and_call(number, a, b, c, d, 0, 0);
+	return call_unless_confined(number, a, b, c, d, 0, 0);
 }
 
 int gp_sys_open(const char *path, int flags, unsigned mode)
@@ -176,12 +176,12 @@ int gp_sys_open(const char *path, int flags, unsigned mode)
 	long fd;
 
 	do
-		fd = ask_and_call4(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC | O_NOFOLLOW,
-				   (long)mode);
+		fd = call_unless_confined4(SYS_openat, AT_FDCWD, (long)path,
+					   flags | O_CLOEXEC | O_NOFOLLOW, (long)mode);
 	while (fd == -EINTR);
 	/* it is opened again by name, so the program's umask must not remove the permissions */
 	if (fd >= 0 && (flags & O_CREAT))
-		ask_and_call2(SYS_fchmod, fd, (long)mode);
+		call_unless_confined2(SYS_fchmod, fd, (long)mode);
 	return (int)fd;
 }
 
@@ -227,7 +227,8 @@ static ssize_t read_all(int fd, char *data, size_t size)
 	size_t done = 0;
 
 	while (done < size) {
-		long n = ask_and_call3(SYS_read, fd, (long)(data + done), (long)(size - done));
+		long n = call_unless_confined3(SYS_read, fd, (long)(data + done),
+					       (long)(size - done));
 
 		if (n == -EINTR)
 			continue;
@@ -268,7 +269,7 @@ ssize_t gp_sys_read_line(const char *path, char *text, size_t size)
 
 int gp_sys_truncate(int fd, uint64_t bytes)
 {
-	return (int)ask_and_call2(SYS_ftruncate, fd, (long)bytes);
+	return (int)call_unless_confined2(SYS_ftruncate, fd, (long)bytes);
 }
 
 int gp_sys_allocate(int fd, uint64_t from_bytes, uint64_t bytes)
@@ -276,14 +277,14 @@ int gp_sys_allocate(int fd, uint64_t from_bytes, uint64_t bytes)
 	long result;
 
 	do
-		result = ask_and_call4(SYS_fallocate, fd, 0, (long)from_bytes, (long)bytes);
+		result = call_unless_confined4(SYS_fallocate, fd, 0, (long)from_bytes, (long)bytes);
 	while (result == -EINTR);
 	return (int)result;
 }
 
 int gp_sys_unlink(const char *path)
 {
-	return (int)ask_and_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+	return (int)call_unless_confined3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
 }
 
 int gp_sys_file_id(int fd, struct gp_file_id *id)
@@ -320,8 +321,8 @@ bool gp_sys_has_name(int fd)
 int gp_sys_length_of(int folder, const char *name, uint64_t *bytes)
 {
 	struct stat status;
-	long result = ask_and_call4(SYS_newfstatat, folder, (long)name, (long)&status,
-				    AT_SYMLINK_NOFOLLOW);
+	long result = call_unless_confined4(SYS_newfstatat, folder, (long)name, (long)&status,
+					    AT_SYMLINK_NOFOLLOW);
 
 	if (result < 0)
 		return (int)result;
@@ -331,13 +332,13 @@ int gp_sys_length_of(int folder, const char *name, uint64_t *bytes)
 
 ssize_t gp_sys_read_folder(int folder, void *entries, size_t size)
 {
-	return ask_and_call3(SYS_getdents64, folder, (long)entries, (long)size);
+	return call_unless_confined3(SYS_getdents64, folder, (long)entries, (long)size);
 }
 
 int gp_sys_file_system(int fd, uint64_t *type, uint64_t *free_bytes)
 {
 	struct statfs status;
-	long result = ask_and_call2(SYS_fstatfs, fd, (long)&status);
+	long result = call_unless_confined2(SYS_fstatfs, fd, (long)&status);
 
 	if (result < 0)
 		return (int)result;
@@ -467,8 +468,8 @@ uint64_t gp_sys_unhandled_signals(void)
 		/* the kernel's layout: handler, flags, restorer, mask */
 		uint64_t action[4];
 
-		if (ask_and_call4(SYS_rt_sigaction, number, 0, (long)action, sizeof(action[3])) ==
-			    0 &&
+		if (call_unless_confined4(SYS_rt_sigaction, number, 0, (long)action,
+					  sizeof(action[3])) == 0 &&
 		    action[0] == (uint64_t)(uintptr_t)SIG_DFL)
 			unhandled |= GP_SYS_SIGNAL(number);
 	}
@@ -513,7 +514,7 @@ void gp_sys_set_thread_name(const char *name)
 	call2(SYS_prctl, PR_SET_NAME, (long)name);
 }
 
-int gp_sys_stand_apart(void)
+int gp_sys_unshare_files(void)
 {
 	call2(SYS_unshare, CLONE_FS, 0);
 	/*
@@ -536,8 +537,8 @@ int gp_sys_copy_own(uint32_t process, const struct iovec *into, const struct iov
 
 	for (unsigned i = 0; i < count; i++)
 		bytes += (long)into[i].iov_len;
-	copied = ask_and_call(SYS_process_vm_readv, (long)process, (long)into, count, (long)from,
-			      count, 0);
+	copied = call_unless_confined(SYS_process_vm_readv, (long)process, (long)into, count,
+				      (long)from, count, 0);
 	if (copied < 0)
 		return (int)copied;
 	return copied == bytes ? 0 : -EFAULT;
@@ -545,14 +546,14 @@ int gp_sys_copy_own(uint32_t process, const struct iovec *into, const struct iov
 
 bool gp_sys_has_thread(uint32_t thread)
 {
-	return ask_and_call3(SYS_tgkill, (long)gp_sys_process_id(), (long)thread, 0) == 0;
+	return call_unless_confined3(SYS_tgkill, (long)gp_sys_process_id(), (long)thread, 0) == 0;
 }
 
 uint64_t gp_sys_own_time_ns(void)
 {
 	struct timespec time = {0, 0};
 
-	ask_and_call2(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&time);
+	call_unless_confined2(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&time);
 	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
 }
 
@@ -560,21 +561,21 @@ uint64_t gp_sys_random(void)
 {
 	uint64_t bits = 0;
 
-	if (ask_and_call3(SYS_getrandom, (long)&bits, sizeof(bits), 1 /* GRND_NONBLOCK */) ==
-	    (long)sizeof(bits))
+	if (call_unless_confined3(SYS_getrandom, (long)&bits, sizeof(bits),
+				  1 /* GRND_NONBLOCK */) == (long)sizeof(bits))
 		return bits;
 	return gp_sys_now_ns() * 0x9e3779b97f4a7c15u;
 }
 
 int gp_sys_stat(const char *path, struct stat *status)
 {
-	return (int)ask_and_call4(SYS_newfstatat, AT_FDCWD, (long)path, (long)status, 0);
+	return (int)call_unless_confined4(SYS_newfstatat, AT_FDCWD, (long)path, (long)status, 0);
 }
 
 ssize_t gp_sys_read_link(const char *path, char *text, size_t size)
 {
-	long bytes =
-		ask_and_call4(SYS_readlinkat, AT_FDCWD, (long)path, (long)text, (long)(size - 1));
+	long bytes = call_unless_confined4(SYS_readlinkat, AT_FDCWD, (long)path, (long)text,
+					   (long)(size - 1));
 
 	text[bytes < 0 ? 0 : bytes] = '\0';
 	return bytes;
@@ -582,7 +583,7 @@ ssize_t gp_sys_read_link(const char *path, char *text, size_t size)
 
 ssize_t gp_sys_directory(char *text, size_t size)
 {
-	long bytes = ask_and_call2(SYS_getcwd, (long)text, (long)size);
+	long bytes = call_unless_confined2(SYS_getcwd, (long)text, (long)size);
 
 	if (bytes < 0)
 		return bytes;
@@ -592,7 +593,7 @@ ssize_t gp_sys_directory(char *text, size_t size)
 int gp_sys_host(char *text, size_t size)
 {
 	struct utsname names;
-	long result = ask_and_call2(SYS_uname, (long)&names, 0);
+	long result = call_unless_confined2(SYS_uname, (long)&names, 0);
 	size_t length;
 
 	if (result < 0)

@@ -107,7 +107,9 @@ int gp_sys_wipe_on_fork(void *memory, size_t bytes);
 void gp_sys_wait(uint32_t *word, uint32_t expected, uint64_t timeout_ns);
 void gp_sys_wake(uint32_t *word);
 
-/* A futex wait that nobody wakes, so that a program's filter needs to allow one call fewer. */
+/*
+ * Sleep by a futex wait without a waker, so that a program's filter needs to allow one call fewer.
+ */
 void gp_sys_sleep(uint64_t duration_ns);
 
 /*
@@ -171,7 +173,7 @@ void gp_sys_set_thread_name(const char *name);
  * folder: later changes by the program do not affect the thread.  0, or -errno if the kernel cannot
  * (before 5.9): then the descriptors are shared with the program.
  */
-int gp_sys_stand_apart(void);
+int gp_sys_unshare_files(void);
 
 /*
  * Whether 8 bytes can be read at the address.  Passes it to a system call that reads it and then

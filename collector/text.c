@@ -10,10 +10,10 @@ struct gp_text gp_text_in(char *memory, size_t size_bytes)
 
 void gp_text_add_bytes(struct gp_text *text, const char *more, size_t bytes)
 {
-	size_t room = text->size_bytes - 1 - text->length;
+	size_t space = text->size_bytes - 1 - text->length;
 
-	if (bytes > room) {
-		bytes = room;
+	if (bytes > space) {
+		bytes = space;
 		text->cut = true;
 	}
 	memcpy(text->start + text->length, more, bytes);

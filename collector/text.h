@@ -1,4 +1,6 @@
-/* text: builds short texts without stdio.  Text that does not fit is cut; text->cut tells. */
+/*
+ * text: builds short texts without stdio.  Text that does not fit is truncated, and `cut` is set.
+ */
 #ifndef COLLECTOR_TEXT_H
 #define COLLECTOR_TEXT_H
 

@@ -106,8 +106,8 @@ static uint64_t first_of(const struct area *area)
 }
 
 /* If two threads add the same text concurrently, the memory of one copy is wasted. */
-static struct gp_known_text *take_room(struct gp_text_table *table, const struct area *area,
-				       uint32_t length_bytes)
+static struct gp_known_text *reserve_text(struct gp_text_table *table, const struct area *area,
+					  uint32_t length_bytes)
 {
 	uint64_t first = first_of(area);
 	uint64_t most = (uintptr_t)area + area->bytes - first;
@@ -150,7 +150,7 @@ static uint64_t seal_of(const struct gp_known_text *text)
 static struct gp_known_text *make(struct gp_text_table *table, const struct area *area,
 				  const struct gp_text_key *key, uint64_t hash)
 {
-	struct gp_known_text *text = take_room(table, area, key->length_bytes);
+	struct gp_known_text *text = reserve_text(table, area, key->length_bytes);
 
 	if (text == NULL)
 		return NULL;

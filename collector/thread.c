@@ -29,8 +29,8 @@ struct local {
 	uint8_t busy;       /* inside gp_emit(): a signal handler must not use our ring */
 	uint8_t sharing;    /* holds the shared ring's lock */
 	uint8_t named;
-	uint8_t ended;   /* its destructor ran: it gets no ring any more */
-	uint8_t patient; /* gp_emit_is_patient() */
+	uint8_t ended;        /* its destructor ran: it gets no ring any more */
+	uint8_t always_waits; /* gp_emit_always_waits() */
 };
 
 static_assert(sizeof(struct local) <= 64, "static TLS is scarce");
@@ -50,7 +50,7 @@ static bool has_key;
 
 static bool waits(void)
 {
-	return all_wait || local.patient;
+	return all_wait || local.always_waits;
 }
 
 /* ---- the shared ring ---- */
@@ -179,7 +179,7 @@ static bool put_uncounted(const struct gp_item *item)
 	return try_put(item) || wait_and_put(item);
 }
 
-static bool put_patiently(const struct gp_item *item)
+static bool put_with_wait(const struct gp_item *item)
 {
 	if (put_uncounted(item))
 		return true;
@@ -318,7 +318,7 @@ static bool emit_slowly(struct gp_item *item)
 	if (local.ring == NULL || !local.named)
 		introduce_thread();
 	item->thread = item_owner();
-	done = put_patiently(item);
+	done = put_with_wait(item);
 	gp_signal_fence();
 	local.busy = 0;
 	return done;
@@ -365,11 +365,11 @@ static bool is_of(const struct local *self, uint32_t live)
 	return self->ring != NULL && self->recording == live;
 }
 
-void gp_emit_is_patient(void)
+void gp_emit_always_waits(void)
 {
 	uint32_t live = gp_load32_acquire(&gp_process_state.live);
 
-	local.patient = 1;
+	local.always_waits = 1;
 	if (live == 0)
 		return;
 	forget_other_recording(live);
@@ -468,7 +468,7 @@ void gp_call_begins(uint16_t api, uint64_t start_ticks)
 	gp_store64_release(&ring->call_head, gp_load64(&ring->head));
 }
 
-void gp_call_is_left_out(void)
+void gp_call_is_excluded(void)
 {
 	uint32_t live = gp_load32_acquire(&gp_process_state.live);
 
@@ -482,7 +482,7 @@ void gp_call_is_left_out(void)
  * If a signal handler forked, the child may be about to put a record into its ring or the shared
  * one; a thread without a ring, or inside gp_emit(), may be about to take any ring.
  */
-static void stand_in_for_rings(void)
+static void replace_rings(void)
 {
 	uint32_t count = rings != NULL ? gp_load32_acquire(&rings->lane_count) : 0;
 	bool takes_none = !local.busy && local.lane != NULL && local.recording == last_recording;
@@ -491,7 +491,7 @@ static void stand_in_for_rings(void)
 		const struct gp_lane *lane = &rings->lanes[i];
 
 		if (!takes_none || lane == shared_lane || lane == local.lane)
-			gp_arena_stand_in(lane);
+			gp_arena_replace_ring(lane);
 	}
 }
 
@@ -502,7 +502,7 @@ static void stand_in_for_rings(void)
 static __attribute__((constructor)) void prepare(void)
 {
 	has_key = pthread_key_create(&key, end_thread) == 0;
-	pthread_atfork(NULL, NULL, stand_in_for_rings);
+	pthread_atfork(NULL, NULL, replace_rings);
 }
 
 void gp_thread_set_up(struct gp_arena *arena, struct gp_eventcount *wakeup,

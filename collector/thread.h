@@ -6,7 +6,7 @@
  * (no ring is free, the thread is ending, a signal handler interrupted another record) goes to the
  * shared ring, under a lock with a bounded wait.
  *
- * A word that is zero in forked children tells whether the collector is live.  Every function
+ * A word that is zero in forked children is nonzero while the collector is live.  Every function
  * checks it first, because a child has neither rings nor writer.  The word is the number of the
  * recording: a child that starts its own uses the next number, and the inherited state of its
  * thread is discarded.

@@ -55,7 +55,7 @@ static int create(struct gp_tracefile *file, const char *base_path, int how)
 }
 
 /* Writes to an O_APPEND file always go to its end, whatever the offset. */
-static int way_to_write(const struct gp_tracefile *file)
+static int append_flag(const struct gp_tracefile *file)
 {
 	return file->circular.block_bytes == 0 ? O_APPEND : 0;
 }
@@ -66,7 +66,7 @@ static int create_as(struct gp_tracefile *file, const char *base_path, char vers
 	int error = -EINVAL;
 
 	file->stays_open = file->rests = false;
-	file->fd = base_path[0] == '/' ? create(file, base_path, way_to_write(file)) : -EINVAL;
+	file->fd = base_path[0] == '/' ? create(file, base_path, append_flag(file)) : -EINVAL;
 	if (file->fd >= 0) {
 		gp_sys_write(file->fd, magic, sizeof(magic), &error);
 		gp_tracefile_close(file);
@@ -89,10 +89,10 @@ int gp_tracefile_create(struct gp_tracefile *file, const char *base_path)
 	return create_as(file, base_path, GP_TRACE_VERSION);
 }
 
-int gp_tracefile_create_circle(struct gp_tracefile *file, const char *base_path, uint64_t bytes)
+int gp_tracefile_create_circular(struct gp_tracefile *file, const char *base_path, uint64_t bytes)
 {
 	gp_circular_file_init(&file->circular, bytes, sizeof(GP_TRACE_MAGIC));
-	return create_as(file, base_path, GP_TRACE_CIRCLE);
+	return create_as(file, base_path, GP_TRACE_CIRCULAR);
 }
 
 static_assert(offsetof(struct gp_chunk, header) ==
@@ -129,7 +129,7 @@ static void undo(struct gp_tracefile *file, size_t written)
 static int reopen(struct gp_tracefile *file)
 {
 	uint64_t bytes;
-	int fd = gp_sys_open(file->path, O_WRONLY | way_to_write(file), 0);
+	int fd = gp_sys_open(file->path, O_WRONLY | append_flag(file), 0);
 	int error;
 
 	if (fd < 0)
@@ -162,7 +162,7 @@ static int begin(struct gp_tracefile *file)
 
 static void mark(struct gp_tracefile *file)
 {
-	bool is_far = file->bytes - file->mark[1].bytes >= GP_TRACEFILE_ROOM_BYTES;
+	bool is_far = file->bytes - file->mark[1].bytes >= GP_TRACEFILE_RESERVED_BYTES;
 
 	/*
 	 * the end of the first chunk counts, however short it is: it is the earliest possible mark
@@ -173,9 +173,9 @@ static void mark(struct gp_tracefile *file)
 	file->mark[1] = (struct gp_tracefile_mark){file->bytes, file->sequence, file->records};
 }
 
-int gp_tracefile_make_room(struct gp_tracefile *file, uint64_t *records)
+int gp_tracefile_make_space(struct gp_tracefile *file, uint64_t *records)
 {
-	bool is_enough = file->bytes - file->mark[1].bytes >= GP_TRACEFILE_ROOM_BYTES;
+	bool is_enough = file->bytes - file->mark[1].bytes >= GP_TRACEFILE_RESERVED_BYTES;
 	bool is_all = file->mark[0].sequence == 0;
 	const struct gp_tracefile_mark *end = &file->mark[is_enough || is_all ? 1 : 0];
 	int error = begin(file);
@@ -194,8 +194,8 @@ int gp_tracefile_make_room(struct gp_tracefile *file, uint64_t *records)
 	return 0;
 }
 
-bool gp_tracefile_has_room(const struct gp_tracefile *file, uint32_t payload_bytes,
-			   uint32_t after_bytes)
+bool gp_tracefile_has_space(const struct gp_tracefile *file, uint32_t payload_bytes,
+			    uint32_t after_bytes)
 {
 	uint64_t needed = sizeof(struct gp_chunk) - GP_CHUNK_MAX_BYTES + payload_bytes;
 
@@ -236,7 +236,8 @@ static int append(struct gp_tracefile *file, struct gp_chunk *chunk)
 	size_t needed = before + sizeof(chunk->header) + payload_bytes;
 	size_t bytes = before + sizeof(chunk->header) + gp_chunk_padded_bytes(payload_bytes);
 	size_t written;
-	int error = gp_tracefile_has_room(file, payload_bytes, 0) ? begin(file) : GP_TRACEFILE_FULL;
+	int error =
+		gp_tracefile_has_space(file, payload_bytes, 0) ? begin(file) : GP_TRACEFILE_FULL;
 
 	if (error)
 		return error;

@@ -31,13 +31,13 @@ struct gp_tracefile {
 	uint64_t limit_bytes; /* set by the owner after creation: maximum size; 0 = no limit */
 	struct gp_circular_file circular; /* if only the last part is kept */
 	struct gp_tracefile_mark
-		mark[2]; /* the later one last, at least GP_TRACEFILE_ROOM_BYTES apart */
+		mark[2]; /* the later one last, at least GP_TRACEFILE_RESERVED_BYTES apart */
 	int fd;          /* during a flush, else -1 */
 	bool stays_open; /* set by the owner after creation: keep fd between flushes */
 	bool rests;      /* between flushes */
 };
 
-#define GP_TRACEFILE_ROOM_BYTES 8192u
+#define GP_TRACEFILE_RESERVED_BYTES 8192u
 
 struct gp_chunk {
 	/* number of its records, except the writer's own and THREAD records */
@@ -57,13 +57,13 @@ struct gp_chunk {
 int gp_tracefile_create(struct gp_tracefile *file, const char *base_path);
 
 /* The same for the last part of a trace, of at most `bytes`. */
-int gp_tracefile_create_circle(struct gp_tracefile *file, const char *base_path, uint64_t bytes);
+int gp_tracefile_create_circular(struct gp_tracefile *file, const char *base_path, uint64_t bytes);
 
 #define GP_TRACEFILE_FULL (-E2BIG) /* the error of a chunk beyond the limit */
 
 /* Whether a chunk with that much payload, plus the same again, fits below the limit. */
-bool gp_tracefile_has_room(const struct gp_tracefile *file, uint32_t payload_bytes,
-			   uint32_t after_bytes);
+bool gp_tracefile_has_space(const struct gp_tracefile *file, uint32_t payload_bytes,
+			    uint32_t after_bytes);
 
 /*
  * Append a chunk: the caller has set its payload, program_records, and of its header payload_bytes,
@@ -79,11 +79,11 @@ int gp_tracefile_append(struct gp_tracefile *file, struct gp_chunk *chunk);
 int gp_tracefile_keep(struct gp_tracefile *file, struct gp_chunk *chunk);
 
 /*
- * Cut off the last chunks, at least GP_TRACEFILE_ROOM_BYTES if possible, but never the first chunk:
- * the next chunk is smaller than that.  *records: number of the program's records in them.  0,
- * -ENOSPC if there are none, or -errno.
+ * Cut off the last chunks, GP_TRACEFILE_RESERVED_BYTES or more if possible, but never the first
+ * chunk.  The next chunk is smaller than the space that this frees.  *records: number of the
+ * program's records in the chunks. 0, -ENOSPC if there are none, or -errno.
  */
-int gp_tracefile_make_room(struct gp_tracefile *file, uint64_t *records);
+int gp_tracefile_make_space(struct gp_tracefile *file, uint64_t *records);
 
 /* End of a flush. */
 void gp_tracefile_close(struct gp_tracefile *file);

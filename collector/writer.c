@@ -27,9 +27,8 @@
 #define MAX_ROUNDS    16 /* over the rings before the clock is checked again */
 
 /* The size of the records of emit_last(). */
-static_assert(
-	GP_ARENA_LANES * 32u + (GP_COUNTERS + 4u) * 24u <= GP_TRACEFILE_ROOM_BYTES,
-	"names of threads, counters, an anchor and the end find the room that is made for them");
+static_assert(GP_ARENA_LANES * 32u + (GP_COUNTERS + 4u) * 24u <= GP_TRACEFILE_RESERVED_BYTES,
+	      "thread names, counters, an anchor and the END record fit the reserved space");
 
 enum progress {
 	STARTING,
@@ -46,7 +45,7 @@ static struct {
 		progress; /* enum progress, atomic; the starting and stopping threads sleep on it */
 	uint32_t stop;    /* atomic */
 	uint32_t wants_anchor; /* atomic */
-	uint32_t is_full; /* atomic; the file has reached its limit, and a record in it tells so */
+	uint32_t is_full; /* atomic; the file has reached its limit, and has a record about that */
 	uint32_t end;     /* atomic; way and status of the END record */
 	bool limit_is_emitted; /* in the file */
 	int error; /* with FAILED: the reason; with DONE: the reason of dropped records */
@@ -59,7 +58,7 @@ static struct {
 
 /* ---- rings ---- */
 
-static void make_turn(void);
+static void change_blocks(void);
 
 /*
  * One chunk of each ring, so that none waits long for another.  Returns the number of moved slots;
@@ -73,7 +72,7 @@ static uint64_t drain_round(int *error)
 	for (uint32_t i = 0; i < lanes; i++) {
 		int moved;
 
-		make_turn();
+		change_blocks();
 		moved = gp_drain_ring(&writer.drain, writer.arena.lanes[i].ring);
 		if (moved < 0)
 			*error = moved;
@@ -169,12 +168,12 @@ static void emit_gate(enum gp_gate_reason reason, bool on, uint64_t ticks)
 	gp_drain_emit(&writer.drain, (const struct gp_record *)&gate);
 }
 
-/* Each block of the file is readable without the lost ones. */
-static void turn(void)
+/* Begin a block with the records that make it readable without the lost blocks. */
+static void begin_block(void)
 {
 	const struct gp_circular_file *circular = &writer.drain.file.circular;
 
-	gp_drain_turn(&writer.drain, gp_clock_ticks());
+	gp_drain_next_block(&writer.drain, gp_clock_ticks());
 	if (circular->floor > 0)
 		emit_gate(GP_GATE_KEPT, true, gp_circular_file_start_ticks(circular));
 	emit_anchor();
@@ -183,11 +182,11 @@ static void turn(void)
 	gp_drain_write_kept(&writer.drain);
 }
 
-/* For a circular file.  A second time if the first block had no space. */
-static void make_turn(void)
+/* For a circular file.  The first new block may have no space either. */
+static void change_blocks(void)
 {
-	for (int i = 0; i < 2 && gp_drain_wants_turn(&writer.drain); i++)
-		turn();
+	for (int i = 0; i < 2 && gp_drain_is_block_full(&writer.drain); i++)
+		begin_block();
 }
 
 static void emit_thread_name(uint32_t thread)
@@ -201,7 +200,7 @@ static void emit_thread_name(uint32_t thread)
 	gp_text_add(&text, "/comm");
 	length = gp_sys_read_line(path, name, sizeof(name));
 	if (length > 0)
-		gp_drain_say_string(&writer.drain, GP_STRING_THREAD, thread, name, (size_t)length);
+		gp_drain_emit_string(&writer.drain, GP_STRING_THREAD, thread, name, (size_t)length);
 }
 
 /* Threads emit their name with their first record, but some are named later. */
@@ -234,7 +233,7 @@ static void emit_end(void)
 
 static int set_up(void)
 {
-	bool apart = gp_sys_stand_apart() == 0;
+	bool apart = gp_sys_unshare_files() == 0;
 	int error;
 
 	writer.arena.stays_open = apart;
@@ -279,20 +278,20 @@ static void announce(enum progress progress)
 
 static int emit_times(void)
 {
-	make_turn();
+	change_blocks();
 	emit_anchor();
 	writer.anchor_ns = gp_sys_now_ns();
 	return emit_counters();
 }
 
-static bool is_limit_unsaid(void)
+static bool is_limit_unreported(void)
 {
 	return writer.drain.is_full && !writer.limit_is_emitted;
 }
 
 /*
- * The last record before the end: the reserved space is only for it.  If it could not be written it
- * is emitted again.
+ * Write the record that the limit is reached, into the space reserved for it.  If that fails, the
+ * record is emitted again.
  */
 static void end_at_limit(void)
 {
@@ -307,13 +306,13 @@ static bool pass(void)
 	int error = 0;
 	bool moved = drain_rings(&error);
 	bool anchor_due = gp_sys_now_ns() - writer.anchor_ns >= ANCHOR_NS;
-	bool is_asked = gp_swap32(&writer.wants_anchor, 0) != 0;
+	bool is_requested = gp_swap32(&writer.wants_anchor, 0) != 0;
 
 	gp_counters_save(&writer.arena);
 	care_for_rings(anchor_due);
-	if (is_limit_unsaid())
+	if (is_limit_unreported())
 		end_at_limit();
-	else if ((is_asked || anchor_due) && !writer.drain.is_full)
+	else if ((is_requested || anchor_due) && !writer.drain.is_full)
 		emit_times();
 	gp_tracefile_close(&writer.drain.file);
 	return moved && !error;
@@ -335,7 +334,7 @@ static void give_up_rest(int error)
 	memset(writer.reported, 0, sizeof(writer.reported));
 	writer.limit_is_emitted = false;
 	/* if that fails, the final records may still fit */
-	gp_drain_make_room(&writer.drain, error);
+	gp_drain_make_space(&writer.drain, error);
 }
 
 /*
@@ -346,8 +345,8 @@ static int emit_last(bool is_all)
 {
 	int error;
 
-	make_turn();
-	if (is_limit_unsaid())
+	change_blocks();
+	if (is_limit_unreported())
 		emit_gate(GP_GATE_FULL, false, gp_clock_ticks());
 	emit_thread_names();
 	emit_anchor();
@@ -358,27 +357,25 @@ static int emit_last(bool is_all)
 	return gp_drain_finish_own(&writer.drain);
 }
 
-/*
- * Every published record is in the file, or counted there as lost, or the error tells the reason.
- */
+/* Every published record is in the file, or counted there as lost, or the error is the reason. */
 static int end_trace(void)
 {
 	bool is_private = writer.arena.path[0] == '\0';
-	int error = 0, unsaid;
+	int error = 0, last_error;
 
 	while (!error && drain_rings(&error))
 		;
 	if (error && is_private)
 		give_up_rest(error);
-	unsaid = emit_last(!error || is_private);
-	if (unsaid && gp_drain_wants_turn(&writer.drain))
-		unsaid = emit_last(!error || is_private);
-	if (unsaid && is_private) {
+	last_error = emit_last(!error || is_private);
+	if (last_error && gp_drain_is_block_full(&writer.drain))
+		last_error = emit_last(!error || is_private);
+	if (last_error && is_private) {
 		/* all records fit, or were dropped before, but the final ones did not fit */
-		give_up_rest(unsaid);
+		give_up_rest(last_error);
 		return emit_last(true);
 	}
-	return error && !is_private ? error : unsaid;
+	return error && !is_private ? error : last_error;
 }
 
 static int finish(void)

@@ -1,6 +1,6 @@
 /*
  * writer: the collector's thread.  It creates the trace file and the rings, then empties the rings
- * every few milliseconds until it is asked to stop.
+ * every few milliseconds until gp_writer_stop().
  *
  * It never waits for a program thread, has all signals blocked, and holds none of the program's
  * descriptors: it has its own, if the kernel supports that.
@@ -20,8 +20,8 @@
 int gp_writer_start(const struct gp_collector_config *config);
 
 /*
- * Let it write all records and the END record, and wait for its end.  -ETIMEDOUT, or the reason of
- * an incomplete file: then the ring file stays for recovery.
+ * Make the writer write all records and the END record, and wait until it has ended. -ETIMEDOUT, or
+ * the reason of an incomplete file: then the ring file stays for recovery.
  */
 int gp_writer_stop(uint64_t timeout_ns);
 

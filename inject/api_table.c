@@ -21,7 +21,7 @@ static const struct names {
 #undef GP_API
 };
 
-static_assert(sizeof(names) <= UINT16_MAX, "where a name begins fits 16 bits");
+static_assert(sizeof(names) <= UINT16_MAX, "the offset of a name fits 16 bits");
 
 #define STREAM_AT(shape, domain)                                                                   \
 	((shape) != GP_SHAPE_LAUNCHED && (shape) != GP_SHAPE_COOPERATIVE ? 0                       \

@@ -30,7 +30,7 @@
 static __thread struct {
 	uint32_t runtime_correlation_id; /* of the current runtime call of this thread */
 	uint8_t in_runtime;
-	uint8_t left_out;  /* a profiler thread: its calls are not recorded */
+	uint8_t excluded;  /* a profiler thread: its calls are not recorded */
 	uint16_t captured; /* GP_CALL_CAPTURED once the call has become a graph node; else 0 */
 	uint32_t driver_correlation_id; /* of the last driver call outside of runtime calls */
 	uint32_t pairs;                 /* of callbacks, for sampling */
@@ -49,8 +49,8 @@ void gp_callbacks_init(const struct gp_callback_events *events)
 	notify = *events;
 }
 
-/* For rare or option-dependent work, which stays out of the common path. */
-#define OUT_OF_THE_WAY __attribute__((noinline, cold))
+/* For rare or option-dependent work, to keep it out of the hot path. */
+#define COLD __attribute__((noinline, cold))
 
 static inline bool is_named(bool driver, uint32_t cbid)
 {
@@ -61,7 +61,7 @@ static inline bool is_named(bool driver, uint32_t cbid)
  * CUPTI's name is a constant of the library, and may be missing for a call unknown to it; the class
  * comes from our table.
  */
-OUT_OF_THE_WAY static void define_api(bool driver, uint32_t cbid, const char *name)
+COLD static void define_api(bool driver, uint32_t cbid, const char *name)
 {
 	const struct gp_api_entry *entry = gp_api_table_find(driver, cbid);
 	uint16_t api = (uint16_t)(cbid | (driver ? GP_API_DRIVER : 0));
@@ -82,8 +82,8 @@ static int return_code(uint16_t api, const CUpti_CallbackData *data)
 	return *(const int *)data->functionReturnValue;
 }
 
-/* "Not ready" is no failure, and these two calls report the failure of another call. */
-OUT_OF_THE_WAY static bool is_failure(uint16_t api, int code)
+/* "Not ready" is not a failure, and these two calls only report the failure of another call. */
+COLD static bool is_failure(uint16_t api, int code)
 {
 	return code != STATUS_NOT_READY && api != CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020 &&
 	       api != CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020;
@@ -130,9 +130,8 @@ static void emit_memory_call(const struct gp_api_entry *entry, const CUpti_Callb
 /*
  * For an allocation: records the requested size.  False: not an allocation, or the size is unknown.
  */
-OUT_OF_THE_WAY static bool emit_failed_allocation(const struct gp_api_entry *entry,
-						  const CUpti_CallbackData *data,
-						  struct gp_record_call call)
+COLD static bool emit_failed_allocation(const struct gp_api_entry *entry,
+					const CUpti_CallbackData *data, struct gp_record_call call)
 {
 	struct gp_record_memory memory = {.call = call};
 
@@ -170,7 +169,7 @@ static bool took_effect(const struct gp_api_entry *entry, uint16_t status)
  * A fault or a time limit ended a kernel, and with it its whole context: usually the program ends
  * next.
  */
-OUT_OF_THE_WAY static void note_failure(int code)
+COLD static void note_failure(int code)
 {
 	if (code == CUDA_ERROR_ILLEGAL_ADDRESS || code == CUDA_ERROR_LAUNCH_TIMEOUT ||
 	    code == CUDA_ERROR_ASSERT ||
@@ -260,8 +259,7 @@ static inline void note_entry(bool driver, const CUpti_CallbackData *data)
 		local.entry_ticks = gp_clock_ticks() - now_ticks;
 }
 
-OUT_OF_THE_WAY static void enter_watched_call(bool driver, uint32_t cbid,
-					      const CUpti_CallbackData *data)
+COLD static void enter_watched_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 {
 	note_entry(driver, data);
 	if (!gp_control_enter(gp_api_table_find(driver, cbid), data))
@@ -312,8 +310,8 @@ static void on_enter(bool driver, uint32_t cbid, const CUpti_CallbackData *data)
 }
 
 /*
- * A sample during which the thread lost its CPU or waited for the writer says nothing about the
- * cost of a callback.
+ * The sample, or 0 if it is so long that the thread was descheduled or waited for the writer: such
+ * a sample says nothing about the cost of a callback.
  */
 static uint64_t plausible(uint64_t sample_ticks)
 {
@@ -321,8 +319,8 @@ static uint64_t plausible(uint64_t sample_ticks)
 }
 
 /* False for calls that are excluded.  Also handles calls that control the recording. */
-OUT_OF_THE_WAY static bool leave_watched_call(bool driver, uint32_t cbid,
-					      const CUpti_CallbackData *data, uint64_t end_ticks)
+COLD static bool leave_watched_call(bool driver, uint32_t cbid, const CUpti_CallbackData *data,
+				    uint64_t end_ticks)
 {
 	const struct gp_api_entry *entry = gp_api_table_find(driver, cbid);
 	uint16_t api = (uint16_t)(cbid | (driver ? GP_API_DRIVER : 0));
@@ -334,7 +332,7 @@ OUT_OF_THE_WAY static bool leave_watched_call(bool driver, uint32_t cbid,
 }
 
 /* A call that is excluded, or whose entry was missed, such as cuInit itself. */
-OUT_OF_THE_WAY static void leave_other_call(bool driver, uint32_t cbid)
+COLD static void leave_other_call(bool driver, uint32_t cbid)
 {
 	if (!driver)
 		local.in_runtime = 0;
@@ -351,22 +349,22 @@ static void on_exit_of(bool driver, uint32_t cbid, const CUpti_CallbackData *dat
 	if (gp_load32(&gp_watch) == 0 || leave_watched_call(driver, cbid, data, now_ticks))
 		leave_call(driver, cbid, data, now_ticks);
 	else
-		gp_call_is_left_out();
+		gp_call_is_excluded();
 	gp_count_hook(local.entry_ticks != 0
 			      ? plausible(local.entry_ticks + gp_clock_ticks() - now_ticks)
 			      : 0);
 	local.entry_ticks = 0;
 }
 
-void gp_callbacks_leave_out_thread(bool leave_out)
+void gp_callbacks_exclude_thread(bool leave_out)
 {
-	local.left_out = leave_out;
+	local.excluded = leave_out;
 }
 
 static inline __attribute__((always_inline)) void on_call(bool driver, uint32_t cbid,
 							  const CUpti_CallbackData *data)
 {
-	if (local.left_out)
+	if (local.excluded)
 		return;
 	if (is_nested(driver, data)) {
 		if (data->callbackSite == CUPTI_API_ENTER)
@@ -429,17 +427,17 @@ static void note_call(CUpti_CallbackDomain domain, const void *data)
 	if ((domain != CUPTI_CB_DOMAIN_RUNTIME_API && domain != CUPTI_CB_DOMAIN_DRIVER_API) ||
 	    is_end_of_call(domain, data))
 		return;
-	gp_client_kinds_call(((const CUpti_CallbackData *)data)->correlationId);
+	gp_client_kinds_note_call(((const CUpti_CallbackData *)data)->correlationId);
 	gp_client_buffers_next_call();
 }
 
 /* The client's callback runs outside our time measurement of the call. */
-OUT_OF_THE_WAY static void shared_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
-					   const void *data)
+COLD static void shared_callback(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+				 const void *data)
 {
 	bool ends = is_end_of_call(domain, data);
 
-	if (local.left_out || !gp_load32(&gp_process_state.cupti)) /* a forked child */
+	if (local.excluded || !gp_load32(&gp_process_state.cupti)) /* a forked child */
 		return;
 	note_call(domain, data);
 	if (!ends)

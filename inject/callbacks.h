@@ -35,7 +35,7 @@ struct gp_callback_events {
 void gp_callbacks_init(const struct gp_callback_events *events);
 
 /* Mark the calling thread as a profiler thread, whose calls are not recorded. */
-void gp_callbacks_leave_out_thread(bool leave_out);
+void gp_callbacks_exclude_thread(bool leave_out);
 
 void CUPTIAPI gp_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
 			  const void *data);

@@ -106,20 +106,20 @@ static bool take_offered(struct buffer *buffer)
 	return true;
 }
 
-static bool has_room(const struct buffer *buffer, size_t bytes)
+static bool has_space(const struct buffer *buffer, size_t bytes)
 {
 	return buffer->memory != NULL && bytes <= buffer->bytes - buffer->used_bytes &&
 	       (buffer->most_records == 0 || buffer->records < buffer->most_records);
 }
 
-static bool find_room(size_t bytes)
+static bool find_space(size_t bytes)
 {
-	if (has_room(&client.current, bytes))
+	if (has_space(&client.current, bytes))
 		return true;
 	complete(&client.current);
 	if (!take_offered(&client.current))
 		request(&client.current);
-	return has_room(&client.current, bytes);
+	return has_space(&client.current, bytes);
 }
 
 void gp_client_buffers_add(const CUpti_Activity *record, size_t bytes)
@@ -128,7 +128,7 @@ void gp_client_buffers_add(const CUpti_Activity *record, size_t bytes)
 
 	if (!gp_client_buffers_are_registered())
 		return;
-	if (!find_room(bytes)) {
+	if (!find_space(bytes)) {
 		gp_add64(&client.dropped, 1);
 		return;
 	}

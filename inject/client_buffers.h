@@ -2,9 +2,9 @@
  * client_buffers: the buffers of a CUPTI client inside the program, filled with copies of its
  * records.
  *
- * CUPTI itself uses our buffers.  The client is asked for a buffer in the same places as by CUPTI:
- * on the thread of the first call after it has enabled a kind.  The fetching thread requests
- * further buffers and returns the filled ones, as CUPTI's worker does.
+ * CUPTI itself uses our buffers.  The client's request function runs where CUPTI would call it: on
+ * the thread of the first API call after the client has enabled a kind.  As CUPTI's worker does,
+ * the fetching thread requests further buffers and returns the filled ones.
  */
 #ifndef INJECT_CLIENT_BUFFERS_H
 #define INJECT_CLIENT_BUFFERS_H
@@ -24,7 +24,7 @@ void gp_client_buffers_register(CUpti_BuffersCallbackRequestFunc request,
 bool gp_client_buffers_are_registered(void);
 
 /*
- * The client gets its buffers back and is asked for no more: later copies are discarded without
+ * Return all buffers to the client and request no more: later copies are discarded without
  * counting.
  */
 void gp_client_buffers_close(void);

@@ -64,9 +64,10 @@ struct reading {
 
 static struct {
 	uint64_t (*read_cupti_ns)(void);
-	uint64_t clock;   /* CUpti_TimestampCallbackFunc, NULL = the client has none */
-	uint32_t taken;   /* lock for the fields below, held by a thread that reads or converts */
-	uint32_t is_lost; /* waiting for a thread has timed out, and it has not come back since */
+	uint64_t clock; /* CUpti_TimestampCallbackFunc, NULL = the client has none */
+	uint32_t lock;  /* for the fields below; held by a thread that reads or converts */
+	/* a wait for the lock has timed out, and the lock was not released since */
+	uint32_t is_stuck;
 	uint32_t count;
 	/* in order; the last one is overwritten if the others are full */
 	struct reading readings[READINGS];
@@ -103,38 +104,38 @@ void gp_client_clock_init(uint64_t (*read_cupti_ns)(void))
  * client function is called.  The wait is bounded: the holder may have lost its CPU, or be
  * interrupted by this signal handler.
  */
-static bool take(void)
+static bool lock_times(void)
 {
 	for (int i = 0; i < SPINS; i++) {
-		if (gp_replace32(&times.taken, 0, 1))
+		if (gp_replace32(&times.lock, 0, 1))
 			return true;
 		gp_pause();
 	}
-	for (int i = 0; i < MOST_SLEEPS && gp_load32(&times.is_lost) == 0; i++) {
+	for (int i = 0; i < MOST_SLEEPS && gp_load32(&times.is_stuck) == 0; i++) {
 		gp_sys_sleep(SLEEP_NS);
-		if (gp_replace32(&times.taken, 0, 1))
+		if (gp_replace32(&times.lock, 0, 1))
 			return true;
 	}
-	gp_store32(&times.is_lost, 1);
+	gp_store32(&times.is_stuck, 1);
 	return false;
 }
 
-static void give_back(void)
+static void unlock_times(void)
 {
-	gp_store32(&times.is_lost, 0);
-	gp_store32_release(&times.taken, 0);
+	gp_store32(&times.is_stuck, 0);
+	gp_store32_release(&times.lock, 0);
 }
 
 bool gp_client_clock_set(CUpti_TimestampCallbackFunc clock)
 {
 	uint64_t before;
 
-	if (!take())
+	if (!lock_times())
 		return false;
 	before = gp_swap64(&times.clock, (uintptr_t)clock);
 	if (before != (uintptr_t)clock)
 		times.count = 0;
-	give_back();
+	unlock_times();
 	if (before != 0 && before != (uintptr_t)clock)
 		gp_client_calls_await();
 	return true;
@@ -182,11 +183,11 @@ static void read_client(CUpti_TimestampCallbackFunc clock)
 {
 	struct reading now = read_both(clock);
 
-	if (!take())
+	if (!lock_times())
 		return;
 	if (gp_load64(&times.clock) == (uintptr_t)clock)
 		add(now);
-	give_back();
+	unlock_times();
 }
 
 void gp_client_clock_read(void)
@@ -237,10 +238,10 @@ bool gp_client_clock_convert(CUpti_Activity *copy, size_t bytes)
 
 	if (gp_load64(&times.clock) == 0 || !has_time(kind, 0, bytes))
 		return true;
-	if (!take())
+	if (!lock_times())
 		return false;
 	for (uint32_t i = 0; has_time(kind, i, bytes); i++)
 		convert_time(copy, offsets[kind][i]);
-	give_back();
+	unlock_times();
 	return true;
 }

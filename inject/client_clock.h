@@ -1,8 +1,9 @@
 /*
  * client_clock: the times in CUPTI's records, and the timestamp function of a client.
  *
- * CUPTI would use the client's clock for all records, also ours.  So CUPTI is not told, and the
- * times in the client's copies are converted by simultaneous readings of both clocks.
+ * CUPTI would use the client's clock for all records, including ours.  So the client's clock is not
+ * registered with CUPTI.  The times in the client's copies are converted instead, by simultaneous
+ * readings of both clocks.
  */
 #ifndef INJECT_CLIENT_CLOCK_H
 #define INJECT_CLIENT_CLOCK_H

@@ -41,7 +41,7 @@ static bool is_known(CUpti_ActivityKind kind)
 	return (uint32_t)kind < GP_CLIENT_KINDS;
 }
 
-void gp_client_kinds_ours(CUpti_ActivityKind kind, bool ours)
+void gp_client_kinds_set_ours(CUpti_ActivityKind kind, bool ours)
 {
 	if (is_known(kind))
 		gp_store32(&kinds.ours[kind], ours);
@@ -52,7 +52,7 @@ bool gp_client_kinds_is_ours(CUpti_ActivityKind kind)
 	return is_known(kind) && gp_load32(&kinds.ours[kind]) != 0;
 }
 
-bool gp_client_kinds_is_clients_alone(CUpti_ActivityKind kind)
+bool gp_client_kinds_is_client_only(CUpti_ActivityKind kind)
 {
 	return is_known(kind) && gp_load32(&kinds.ours[kind]) == 0 &&
 	       gp_load32(&kinds.client[kind].count) != 0;
@@ -99,7 +99,7 @@ static uint32_t make_boundary(void)
 	return kinds.boundary_count;
 }
 
-void gp_client_kinds_call(uint32_t correlation_id)
+void gp_client_kinds_note_call(uint32_t correlation_id)
 {
 	uint64_t highest = gp_load64(&kinds.highest);
 	uint32_t pending = gp_load32(&kinds.pending);
@@ -223,7 +223,7 @@ bool gp_client_kinds_wants(const CUpti_Activity *record, size_t bytes)
 	uint32_t count;
 
 	if (!gp_client_kinds_is_ours(record->kind))
-		return gp_client_kinds_is_clients_alone(record->kind);
+		return gp_client_kinds_is_client_only(record->kind);
 	count = gp_load32_acquire(&kinds.client[record->kind].count);
 	/* the slot of the oldest window is where the next one is being made */
 	for (uint32_t i = 0; i < count && i < WINDOWS - 1; i++)

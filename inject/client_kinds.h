@@ -29,11 +29,11 @@
 void gp_client_kinds_init(bool numbered);
 
 /* Whether we record this kind. */
-void gp_client_kinds_ours(CUpti_ActivityKind kind, bool ours);
+void gp_client_kinds_set_ours(CUpti_ActivityKind kind, bool ours);
 bool gp_client_kinds_is_ours(CUpti_ActivityKind kind);
 
 /* Whether the client has ever enabled this kind, and we do not record it. */
-bool gp_client_kinds_is_clients_alone(CUpti_ActivityKind kind);
+bool gp_client_kinds_is_client_only(CUpti_ActivityKind kind);
 
 /* The client enables or disables a kind.  now_ns: CUPTI's time. */
 void gp_client_kinds_enable(CUpti_ActivityKind kind, uint64_t now_ns);
@@ -46,7 +46,7 @@ bool gp_client_kinds_wants_ours(void);
 bool gp_client_kinds_wants_any(void);
 
 /* Inside a callback, at the beginning of each call while there is a client. */
-void gp_client_kinds_call(uint32_t correlation_id);
+void gp_client_kinds_note_call(uint32_t correlation_id);
 
 /* Calls may have begun unnoticed: windows that open from now on start at the next noticed call. */
 void gp_client_kinds_forget_calls(void);

@@ -7,7 +7,7 @@
 #include "inject/client_clock.h"
 
 #define MOST_WAIT_NS 10000000000u /* then the client goes on without its records */
-#define LOOK_NS                                                                                    \
+#define POLL_NS                                                                                    \
 	10000000u /* a waiting thread checks this often whether the fetching thread exists */
 
 static struct {
@@ -125,7 +125,7 @@ static void wait_for(uint32_t ticket)
 		if ((int32_t)(answered - ticket) >= 0 || !gp_client_records_is_served() ||
 		    gp_sys_now_ns() > give_up_ns)
 			return;
-		gp_sys_wait(&service.answered, answered, LOOK_NS);
+		gp_sys_wait(&service.answered, answered, POLL_NS);
 	}
 }
 

@@ -15,7 +15,7 @@
 struct row {
 	const char *name;
 	void (*own)(void);
-	uint64_t given; /* CUPTI's function, 0 = none yet */
+	uint64_t original; /* CUPTI's function, 0 = none yet */
 };
 
 #define ROW(function)                                                                              \
@@ -48,7 +48,7 @@ static struct row rows[] = {
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 /* base address of the libcupti copy whose functions were replaced; 0 = none */
-static uint64_t given_copy;
+static uint64_t replaced_copy;
 
 static struct row *find_row(const char *name)
 {
@@ -58,11 +58,11 @@ static struct row *find_row(const char *name)
 	return NULL;
 }
 
-void *gp_client_symbols_given(const void *own)
+void *gp_client_symbols_original(const void *own)
 {
 	for (size_t i = 0; i < ROWS; i++)
 		if ((uintptr_t)rows[i].own == (uintptr_t)own)
-			return (void *)(uintptr_t)gp_load64(&rows[i].given);
+			return (void *)(uintptr_t)gp_load64(&rows[i].original);
 	return NULL;
 }
 
@@ -103,9 +103,9 @@ static bool is_cupti_itself(const struct gp_cupti *cupti, const void *caller)
 	       (cupti != NULL && find_library(caller) == copy_in_use(cupti));
 }
 
-bool gp_client_symbols_are_of_another(const struct gp_cupti *cupti)
+bool gp_client_symbols_use_other_copy(const struct gp_cupti *cupti)
 {
-	uintptr_t copy = gp_load64(&given_copy);
+	uintptr_t copy = gp_load64(&replaced_copy);
 
 	return copy != 0 && copy != copy_in_use(cupti);
 }
@@ -132,16 +132,16 @@ static bool is_bound_to_another(const char *name, uintptr_t copy)
 /* Only one copy is supported. */
 static bool take_copy(uintptr_t copy)
 {
-	return gp_replace64(&given_copy, 0, copy) || gp_load64(&given_copy) == copy;
+	return gp_replace64(&replaced_copy, 0, copy) || gp_load64(&replaced_copy) == copy;
 }
 
 /* ---- the answer ---- */
 
-static void *give(struct row *row, void *function)
+static void *replace(struct row *row, void *function)
 {
 	if (row == NULL)
 		return function;
-	gp_store64(&row->given, (uintptr_t)function);
+	gp_store64(&row->original, (uintptr_t)function);
 	return (void *)(uintptr_t)row->own;
 }
 
@@ -152,7 +152,7 @@ static void *answer_early(const char *name, void *found, uintptr_t copy)
 
 	if (row == NULL || is_bound_to_another(name, copy) || !take_copy(copy))
 		return found;
-	return give(row, found);
+	return replace(row, found);
 }
 
 static uint32_t version_of(void *library)
@@ -196,7 +196,7 @@ static void *answer_with_ours(const struct gp_cupti *cupti, void *handle, const 
 		function = find_in_ours(cupti, handle, name, found);
 	if (function == NULL || is_bound_to_another(name, ours) || !take_copy(ours))
 		return found;
-	return give(find_row(name), function);
+	return replace(find_row(name), function);
 }
 
 /* For inject/dlsym.h.  CUPTI's own lookups keep CUPTI's functions. */

@@ -21,14 +21,14 @@
 /* Once, by the constructor, if CUPTI is to be shared. */
 void gp_client_symbols_init(void);
 
-/* The CUPTI function that ours replaced; NULL: none. */
-void *gp_client_symbols_given(const void *own);
+/* The CUPTI function that our function `own` replaced; NULL: none. */
+void *gp_client_symbols_original(const void *own);
 
 /*
  * Whether functions of another copy than this one were replaced: the functions in use then do not
  * share its state.
  */
-bool gp_client_symbols_are_of_another(const struct gp_cupti *cupti);
+bool gp_client_symbols_use_other_copy(const struct gp_cupti *cupti);
 
 /* The address of a function in the loaded library of this path; NULL: not found. */
 void *gp_client_symbols_look_up(const char *path, const char *name);

@@ -220,7 +220,7 @@ static void count_within(void)
  * Asked once for each call, also for one excluded by name, because its GPU activity is excluded by
  * its id.
  */
-static bool is_admitted(uint32_t watch, const CUpti_CallbackData *data)
+static bool is_included(uint32_t watch, const CUpti_CallbackData *data)
 {
 	return !(watch & (GP_WATCH_CLOSED | GP_WATCH_GATE)) ||
 	       gp_recording_gate_admits(data->correlationId);
@@ -233,12 +233,12 @@ bool gp_control_enter(const struct gp_api_entry *entry, const CUpti_CallbackData
 
 	if ((watch & GP_WATCH_KERNELS) && class == GP_API_LAUNCH && data->symbolName != NULL &&
 	    !gp_control_wants_kernel(data->symbolName)) {
-		gp_count(GP_COUNTER_LEFT_OUT_LAUNCHES, is_admitted(watch, data));
+		gp_count(GP_COUNTER_LEFT_OUT_LAUNCHES, is_included(watch, data));
 		return false;
 	}
 	if ((watch & GP_WATCH_WITHIN) && !(watch & GP_WATCH_CLOSED) && is_launch(class))
 		count_within();
-	return is_admitted(watch, data);
+	return is_included(watch, data);
 }
 
 static bool is_worth_keeping(uint8_t class)

@@ -20,8 +20,8 @@ static struct {
 	bool has_delivered;
 	bool has_logged; /* that a client makes CUPTI record whole graphs */
 	bool has_flushed;
-	bool has_asked;     /* the last scan came after or during a flush */
-	bool has_said_late; /* that records were requested before XLA was loaded */
+	bool was_flushed;    /* CUPTI was flushed before or during the last scan */
+	bool has_noted_late; /* that CUPTI was flushed before XLA was loaded */
 } fetching;
 
 /* The last flush; owned by the thread that makes it. */
@@ -89,7 +89,7 @@ static void note_whole_graph(void)
 	if (!fetching.has_logged && gp_recording_has_nodes())
 		fetching.has_logged = gp_emit_info(
 			GP_INFO_NOTE,
-			"a profiler inside the program asked CUPTI for whole graphs: graphs instantiated from then on have one GPU operation for each launch, instead of their nodes");
+			"a profiler inside the program flushed CUPTI for whole graphs: graphs instantiated from then on have one GPU operation for each launch, instead of their nodes");
 }
 
 /*
@@ -107,7 +107,7 @@ static bool is_understood(uint8_t *buffer, size_t valid_bytes, const CUpti_Activ
 	if (fetching.cupti->cuptiActivityGetNextRecord(buffer, valid_bytes, &next) == CUPTI_SUCCESS)
 		end = (const uint8_t *)next;
 	fetching.cupti->cuptiGetTimestamp(&now_ns);
-	if (gp_cupti_looks_known(record, (size_t)(end - (const uint8_t *)record), now_ns))
+	if (gp_cupti_is_plausible(record, (size_t)(end - (const uint8_t *)record), now_ns))
 		return true;
 	fetching.decoder.unknown++;
 	return false;
@@ -123,7 +123,7 @@ static void decode_buffer(uint8_t *buffer, size_t valid_bytes)
 								    &record)) == CUPTI_SUCCESS) {
 		if (record->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
 			note_whole_graph();
-		if (!gp_client_kinds_is_clients_alone(record->kind) &&
+		if (!gp_client_kinds_is_client_only(record->kind) &&
 		    is_understood(buffer, valid_bytes, record))
 			gp_decode(&fetching.decoder, record);
 	}
@@ -168,18 +168,18 @@ static void check_cupti_conflict(void)
 		"another profiler in the program took CUPTI's records: launches from then on have no kernel record");
 }
 
-static void scan(bool asked)
+static void scan(bool flushed)
 {
-	fetching.has_asked = asked;
+	fetching.was_flushed = flushed;
 	check_cupti_conflict();
 	if (gp_recording_has_operations())
-		gp_in_flight_scan(&fetching.decoder, gp_sys_now_ns(), asked);
+		gp_in_flight_scan(&fetching.decoder, gp_sys_now_ns(), flushed);
 }
 
 void gp_cupti_activity_emit_unfinished(uint64_t until_ns)
 {
 	if (gp_recording_has_operations())
-		gp_in_flight_tell(&fetching.decoder, fetching.has_asked, until_ns);
+		gp_in_flight_emit(&fetching.decoder, fetching.was_flushed, until_ns);
 }
 
 /* ---- flushes ---- */
@@ -222,8 +222,8 @@ void gp_cupti_activity_during_flush(void)
 
 static void note_late_xla(void)
 {
-	if (fetching.has_flushed && !fetching.has_said_late)
-		fetching.has_said_late = gp_emit_info(
+	if (fetching.has_flushed && !fetching.has_noted_late)
+		fetching.has_noted_late = gp_emit_info(
 			GP_INFO_NOTE,
 			"XLA was loaded after the recording began: CUPTI is not flushed from then on until the end; earlier flushes may make CUDA graphs of XLA fail on the GPU (CUDA_ERROR_LAUNCH_FAILED): have the program import JAX first");
 }

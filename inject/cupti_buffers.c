@@ -144,12 +144,12 @@ static struct buffer *add_buffer(uint32_t bytes, enum state state)
 	return buffer;
 }
 
-void gp_buffers_be_small(void)
+void gp_buffers_use_small(void)
 {
 	all_small = true;
 }
 
-void gp_buffers_be_per_thread(void)
+void gp_buffers_use_per_thread(void)
 {
 	one_per_thread = true;
 }
@@ -239,7 +239,7 @@ static struct buffer *wait_for_free(void)
 	return buffer;
 }
 
-void gp_buffers_have_no_decoder(void)
+void gp_buffers_set_no_decoder(void)
 {
 	gp_store64(&most_bytes, 0);
 }

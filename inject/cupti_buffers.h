@@ -3,7 +3,7 @@
  *
  * A pool of buffers; the first ones exist before CUPTI asks.  CUPTI takes buffers on any thread,
  * often in the middle of a launch, and returns them on any thread; one thread of ours, the decoder,
- * empties them.  There are no locks: the state of a buffer tells its owner.  A request always gets
+ * empties them.  There are no locks: the state of a buffer names its owner.  A request always gets
  * a buffer, because older CUPTI versions crash on NULL.
  *
  * CUPTI keeps the records of unfinished work, so a kernel that never ends holds all later buffers.
@@ -37,14 +37,14 @@
  * Before gp_buffers_init(): use buffers of GP_CUPTI_SMALL_BUFFER_BYTES, about 80 records.  Without
  * flushes, no more records than that are held back.
  */
-void gp_buffers_be_small(void);
+void gp_buffers_use_small(void);
 
 /*
  * Before gp_buffers_init(): each program thread has its own buffer.  Ten thousand threads may
  * launch once each: the first buffer of a thread has GP_CUPTI_FIRST_BUFFER_BYTES.  A thread that
  * filled its last buffer gets a large one, as long as these take at most half of the memory.
  */
-void gp_buffers_be_per_thread(void);
+void gp_buffers_use_per_thread(void);
 
 /*
  * Map the first buffers.  most_bytes limits all buffers; waits = requests wait for the decoder.
@@ -53,7 +53,7 @@ void gp_buffers_be_per_thread(void);
 int gp_buffers_init(uint64_t most_bytes, bool waits, void (*wake_decoder)(void));
 
 /* There will be no decoder: requests do not wait, and no further buffers are made. */
-void gp_buffers_have_no_decoder(void);
+void gp_buffers_set_no_decoder(void);
 
 /*
  * For the decoder, and for a thread that the decoder waits for: requests of this thread do not wait

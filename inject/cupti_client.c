@@ -62,7 +62,7 @@ static void *find(const char *name, const void *own, const void *caller)
 {
 	void *function = find_bound(name, own, caller);
 
-	return function != NULL ? function : gp_client_symbols_given(own);
+	return function != NULL ? function : gp_client_symbols_original(own);
 }
 
 /* The function of this name that the caller would have called without us, or NULL. */
@@ -90,7 +90,7 @@ static bool is_of_our_copy(const struct gp_cupti *cupti, const void *caller)
 	const void *function = find_bound("cuptiGetVersion", NULL, caller);
 
 	return function != NULL ? function == *(void *const *)&cupti->cuptiGetVersion
-				: !gp_client_symbols_are_of_another(cupti);
+				: !gp_client_symbols_use_other_copy(cupti);
 }
 
 /* A forked child: CUPTI delivers nothing here and must not be called. */
@@ -200,8 +200,8 @@ static bool is_clients(CUpti_SubscriberHandle handle)
 }
 
 /*
- * While held: if the client has gone, calls run as before it came.  Until then, callbacks are told
- * apart.
+ * While held: if the client has gone, calls run as before it came.  Until then, each callback is
+ * assigned to its side.
  */
 static void end_if_gone(void)
 {

@@ -30,7 +30,7 @@ uint32_t gp_decode_name(struct gp_decoder *decoder, const char *name, uint32_t l
 
 	if (!is_new || gp_emit_string(GP_STRING_KERNEL, id, 0, name, length_bytes))
 		return id;
-	gp_intern_take_back(&decoder->names, name, length_bytes);
+	gp_intern_remove_last(&decoder->names, name, length_bytes);
 	return 0;
 }
 
@@ -81,25 +81,25 @@ static uint32_t shape_id(struct gp_decoder *decoder, const gp_kernel_view *kerne
 	defined.id = gp_intern(&decoder->shapes, &shape, sizeof(shape), &is_new);
 	if (!is_new || gp_emit((const struct gp_record *)&defined))
 		return defined.id;
-	gp_intern_take_back(&decoder->shapes, &shape, sizeof(shape));
+	gp_intern_remove_last(&decoder->shapes, &shape, sizeof(shape));
 	return 0;
 }
 
 /* ---- one function per kind ---- */
 
 /* GPU activity of an excluded call is excluded. */
-static bool is_left_out(uint32_t correlation_id)
+static bool is_excluded(uint32_t correlation_id)
 {
-	bool left_out = gp_recording_gate_has_left_out(correlation_id);
+	bool excluded = gp_recording_gate_has_excluded(correlation_id);
 
-	if (left_out)
+	if (excluded)
 		gp_count(GP_COUNTER_LEFT_OUT_PAUSED, 1);
-	return left_out;
+	return excluded;
 }
 
 static bool emit_caused(const void *record, uint32_t correlation_id)
 {
-	if (is_left_out(correlation_id))
+	if (is_excluded(correlation_id))
 		return false;
 	gp_emit(record);
 	return true;
@@ -115,7 +115,7 @@ static bool is_wanted(const gp_kernel_view *kernel)
 {
 	if (kernel->name == NULL || gp_control_wants_kernel(kernel->name))
 		return true;
-	if (!is_left_out(kernel->correlationId))
+	if (!is_excluded(kernel->correlationId))
 		gp_count(GP_COUNTER_LEFT_OUT_KERNELS, 1);
 	return false;
 }
@@ -136,16 +136,16 @@ static void watch_numbers(struct gp_decoder *decoder, const gp_kernel_view *kern
 
 	uint64_t launch = (uint64_t)kernel->deviceId << 32 | kernel->correlationId;
 
-	if (gp_cupti_can(decoder->version, GP_CUPTI_NUMBERS_LAUNCHES) || decoder->said_numberless ||
+	if (gp_cupti_can(decoder->version, GP_CUPTI_NUMBERS_LAUNCHES) || decoder->warned_no_ids ||
 	    kernel->graphId != 0)
 		return;
-	decoder->said_numberless = kernel->correlationId != 0 && decoder->last_launch == launch &&
-				   gp_emit_info(GP_INFO_NOTE, note);
+	decoder->warned_no_ids = kernel->correlationId != 0 && decoder->last_launch == launch &&
+				 gp_emit_info(GP_INFO_NOTE, note);
 	decoder->last_launch = launch;
 }
 
 /* The correlation ids of the latest kernel records: for each remainder, the latest id. */
-static uint32_t came[GP_DECODE_CAME_KEPT];
+static uint32_t arrived[GP_DECODE_ARRIVED_KEPT];
 
 static bool is_later(uint32_t correlation_id, uint32_t other)
 {
@@ -154,7 +154,7 @@ static bool is_later(uint32_t correlation_id, uint32_t other)
 
 static void note_arrival(struct gp_decoder *decoder, uint32_t correlation_id)
 {
-	uint32_t *last = &came[correlation_id % GP_DECODE_CAME_KEPT];
+	uint32_t *last = &arrived[correlation_id % GP_DECODE_ARRIVED_KEPT];
 
 	if (is_later(correlation_id, *last))
 		*last = correlation_id;
@@ -163,14 +163,14 @@ static void note_arrival(struct gp_decoder *decoder, uint32_t correlation_id)
 	decoder->kernels++;
 }
 
-bool gp_decode_has_come(uint32_t correlation_id)
+bool gp_decode_has_arrived(uint32_t correlation_id)
 {
-	return came[correlation_id % GP_DECODE_CAME_KEPT] == correlation_id;
+	return arrived[correlation_id % GP_DECODE_ARRIVED_KEPT] == correlation_id;
 }
 
 bool gp_decode_is_awaited(uint32_t correlation_id)
 {
-	return is_later(correlation_id, came[correlation_id % GP_DECODE_CAME_KEPT]);
+	return is_later(correlation_id, arrived[correlation_id % GP_DECODE_ARRIVED_KEPT]);
 }
 
 static void decode_kernel(struct gp_decoder *decoder, const void *record)

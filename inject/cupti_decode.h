@@ -23,7 +23,7 @@ struct gp_decoder {
 	uint32_t newest_id;   /* of the calls whose kernel records came */
 	uint64_t unknown;     /* records of a kind that was not enabled */
 	uint64_t last_launch; /* device and correlation id of the last kernel outside of graphs */
-	bool said_numberless; /* that correlation ids do not identify launches */
+	bool warned_no_ids;   /* that correlation ids do not identify launches */
 	bool paused;          /* exclude records that belong to no call, too */
 };
 
@@ -34,10 +34,10 @@ uint32_t gp_decode_name(struct gp_decoder *decoder, const char *name, uint32_t l
 
 /*
  * Whether a kernel record of that call has come; whether certainly none has.  Both become unknown
- * once a kernel record came whose id is larger by a multiple of GP_DECODE_CAME_KEPT.
+ * once a kernel record came whose id is larger by a multiple of GP_DECODE_ARRIVED_KEPT.
  */
-bool gp_decode_has_come(uint32_t correlation_id);
+bool gp_decode_has_arrived(uint32_t correlation_id);
 bool gp_decode_is_awaited(uint32_t correlation_id);
-#define GP_DECODE_CAME_KEPT 65536u
+#define GP_DECODE_ARRIVED_KEPT 65536u
 
 #endif

@@ -42,7 +42,7 @@ AT(kernel, name, 104)
 AT(kernel, graphNodeId, 144)
 AT(kernel, clusterX, 176)
 AT(kernel, localMemoryTotal_v2, 192)
-static_assert(sizeof(gp_kernel_view) == 200, "what 11.8 writes of a kernel");
+static_assert(sizeof(gp_kernel_view) == 200, "the kernel record of 11.8");
 AT(copy, bytes, 8)
 AT(copy, channelType, 80)
 AT(peer, srcDeviceId, 44)
@@ -62,8 +62,8 @@ AT(event, correlationId, 4)
 AT(event, eventId, 16)
 AT(jit, start, 16)
 AT(jit, cacheSize, 48)
-static_assert(offsetof(struct gp_host_node_view, start) == 40, "as 13.1 writes it");
-static_assert(offsetof(struct gp_host_launch_view, start) == 32, "as 13.1 writes it");
+static_assert(offsetof(struct gp_host_node_view, start) == 40, "the layout of 13.1");
+static_assert(offsetof(struct gp_host_launch_view, start) == 32, "the layout of 13.1");
 AT(pool, address, 32)
 AT(pool, utilizedSize, 64)
 AT(unified, value, 8)
@@ -196,7 +196,7 @@ static bool is_text(uint64_t address)
 	return address == 0 || gp_sys_is_confined() || gp_sys_can_read(address);
 }
 
-bool gp_cupti_looks_known(const CUpti_Activity *record, size_t bytes, uint64_t now_ns)
+bool gp_cupti_is_plausible(const CUpti_Activity *record, size_t bytes, uint64_t now_ns)
 {
 	uint32_t kind = (uint32_t)record->kind;
 	const struct layout *known = &known_layouts[kind < KNOWN_KINDS ? kind : 0];

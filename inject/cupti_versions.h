@@ -9,7 +9,7 @@
  *
  * This holds for the tested versions.  A later version most likely writes the same fields and more:
  * its records are read in the newest known layout, each after a plausibility check
- * (gp_cupti_looks_known()).
+ * (gp_cupti_is_plausible()).
  *
  * To add a version: update GP_CUPTI_NEWEST; add its number if anything depends on it; a row for
  * each appended field that we read; the sizes of its records in known_layouts; a line in a list of
@@ -190,6 +190,6 @@ bool gp_cupti_is_known(uint32_t version);
  * its times are plausible, its device and context ids are small, and its name is readable.  now_ns:
  * cuptiGetTimestamp(), or 0 if it failed.  False for kinds that we never read.  Any thread.
  */
-bool gp_cupti_looks_known(const CUpti_Activity *record, size_t bytes, uint64_t now_ns);
+bool gp_cupti_is_plausible(const CUpti_Activity *record, size_t bytes, uint64_t now_ns);
 
 #endif

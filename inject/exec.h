@@ -18,7 +18,7 @@
 /*
  * For the constructor: find the C library's functions, and set the actions before this process
  * becomes another program: if is_unfinished() is true, leave().  If the exec then fails and
- * records_here() was true, a logged line tells what is lost.
+ * records_here() was true, a logged line names the lost data.
  */
 void gp_exec_prepare(bool (*records_here)(void), bool (*is_unfinished)(void), void (*leave)(void));
 

@@ -30,7 +30,7 @@
 #define USUAL_STACK_BYTES (8u << 20)
 #define PROGRESS_FD       3
 #define MOST_VARIABLES    4096
-#define OVER              '\0' /* the last progress byte; all others are the child's */
+#define DONE              '\0' /* the last progress byte; all others are the child's */
 #define REAP_PAUSE_NS     50000u
 #define REAP_MOST_NS      500000000u
 /*
@@ -48,7 +48,7 @@ struct job {
 	char summary[PATH_MAX]; /* absolute path, independent of the program's working directory */
 	char *environment[MOST_VARIABLES + 1];
 	int progress_fd;
-	bool is_heard; /* whether standard error is visible */
+	bool has_stderr; /* whether standard error is visible */
 	char *child_stack;
 	volatile pid_t helper; /* its pid in its own namespace */
 	volatile pid_t child;  /* its pid as the helper sees it; 0 = not running */
@@ -63,7 +63,8 @@ typedef int clone_function(int (*run)(void *), void *stack_end, int flags, void 
 static clone_function *clone_directly = clone;
 
 /*
- * Not at the end: it takes the loader's lock, which a thread that hangs in a constructor may hold.
+ * Run by the constructor, not at the end of the process: the lookup takes the loader's lock, which
+ * a thread that hangs in a constructor may hold.
  */
 static __attribute__((constructor)) void find_clone(void)
 {
@@ -74,14 +75,14 @@ static __attribute__((constructor)) void find_clone(void)
 static bool is_under_valgrind;
 
 /* Valgrind preloads a library of its own. */
-static __attribute__((constructor)) void look_for_valgrind(void)
+static __attribute__((constructor)) void detect_valgrind(void)
 {
 	const char *preloaded = getenv("LD_PRELOAD");
 
 	is_under_valgrind = preloaded != NULL && strstr(preloaded, "/vgpreload_") != NULL;
 }
 
-static void have_default(int number)
+static void reset_signal(int number)
 {
 	static const uint64_t standard[4]; /* the kernel's layout: SIG_DFL, nothing else */
 
@@ -100,8 +101,8 @@ static bool is_dropped(const char *variable)
 }
 
 /*
- * The program's environment, but with our options as of the start, even if the program has changed
- * them.
+ * The program's environment, but with our options as they were at the start: the program may have
+ * changed them.
  */
 static void copy_environment(struct job *job)
 {
@@ -117,8 +118,8 @@ static void copy_environment(struct job *job)
 }
 
 /*
- * Soft limits are meant for the program, which could raise them, not for this child.  The file size
- * limit stays: it protects the disk.
+ * Soft limits are meant for the program, not for this child, and a process may raise them.  The
+ * file size limit stays: it protects the disk.
  */
 static void raise_limits(void)
 {
@@ -142,8 +143,8 @@ static void raise_limits(void)
 	}
 }
 
-/* Standard error is no longer the original file: use /dev/null. */
-static void silence(void)
+/* For a standard error that is no longer the original file: write to /dev/null. */
+static void discard_stderr(void)
 {
 	long nothing;
 
@@ -156,21 +157,21 @@ static void silence(void)
 }
 
 /*
- * In the grandchild, before exec: the state of a fresh process, without descriptors except 0, 1, 2
- * and ours.
+ * In the grandchild, before exec: give it the state of a fresh process, with no descriptors but 0,
+ * 1, 2 and ours.
  */
-static void become_clean(const struct job *job)
+static void reset_process(const struct job *job)
 {
 	for (int number = 1; number < NSIG; number++)
-		have_default(number);
+		reset_signal(number);
 	gp_sys_let_signals(HELD);
 	/* first: its number may be one of those below, which the program had closed */
 	if (job->progress_fd == PROGRESS_FD)
 		syscall(SYS_fcntl, PROGRESS_FD, F_SETFD, 0);
 	else
 		syscall(SYS_dup3, job->progress_fd, PROGRESS_FD, 0);
-	if (!job->is_heard)
-		silence();
+	if (!job->has_stderr)
+		discard_stderr();
 	syscall(SYS_fcntl, STDERR_FILENO, F_SETFD, 0); /* Node.js sets it to close on exec */
 	/* all output goes to our log, never to the program's stdout */
 	syscall(SYS_dup3, STDERR_FILENO, STDOUT_FILENO, 0);
@@ -185,7 +186,7 @@ static int run_program(void *data)
 	/* before exec, which may hang with the file system */
 	job->child = (pid_t)syscall(SYS_getpid);
 	syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-	become_clean(job);
+	reset_process(job);
 	/* the real system call: our execve() would change the environment */
 	syscall(SYS_execve, job->arguments[0], job->arguments, job->environment);
 	syscall(SYS_exit, 127);
@@ -199,11 +200,11 @@ static int run_program(void *data)
 static int helper(void *data)
 {
 	struct job *job = data;
-	static const char over = OVER;
+	static const char over = DONE;
 	int status = -1;
 
 	job->helper = (pid_t)syscall(SYS_getpid);
-	have_default(SIGCHLD); /* only in the helper; if ignored, a child would leave no status */
+	reset_signal(SIGCHLD); /* only in the helper; if ignored, a child would leave no status */
 	job->child = clone_directly(run_program, job->child_stack + STACK_BYTES,
 				    CLONE_VM | CLONE_VFORK | SIGCHLD, job);
 	if (job->child > 0)
@@ -211,7 +212,7 @@ static int helper(void *data)
 			;
 	job->child = 0;
 	job->status = status;
-	/* the end of our pipe says nothing: a child that another thread forked may hold it, too */
+	/* an explicit byte: the pipe may stay open in a child that another thread forked */
 	syscall(SYS_write, job->progress_fd, &over, sizeof(over));
 	syscall(SYS_exit, 0);
 	return 0;
@@ -233,7 +234,7 @@ static bool watch(int read_fd, uint64_t timeout_ns)
 			return false;
 		gp_add32(&gp_process_state.close_signs, 1);
 		count = read(read_fd, signs, sizeof(signs));
-		if (count <= 0 || signs[count - 1] == OVER)
+		if (count <= 0 || signs[count - 1] == DONE)
 			return true;
 	}
 }
@@ -318,7 +319,7 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 {
 	static struct job job; /* static, as in gp_finish_command_run() */
 	/* before a pipe gets the number of a closed descriptor */
-	bool is_heard = gp_log_is_visible();
+	bool has_stderr = gp_log_is_visible();
 	int pipe_fds[2];
 
 	if (pipe2(pipe_fds, O_CLOEXEC) != 0)
@@ -329,7 +330,7 @@ static bool run(const char *program, const char *trace_path, uint64_t timeout_ns
 	job.arguments[3] = "--summary";
 	job.arguments[4] = job.summary;
 	job.arguments[5] = (char *)trace_path;
-	job.is_heard = is_heard;
+	job.has_stderr = has_stderr;
 	job.progress_fd = pipe_fds[1];
 	job.status = -1;
 	place_summary(&job);

@@ -26,7 +26,7 @@ static struct place {
 } places[THREADS];
 
 static uint32_t is_begun;  /* atomic */
-static uint32_t elsewhere; /* atomic; threads without a slot have launched since the last scan */
+static uint32_t untracked; /* atomic; threads without a slot have launched since the last scan */
 static uint32_t freed;     /* atomic; number of freed slots */
 
 /* Per thread: one more than `freed` when it found no slot; 0 = it has not tried. */
@@ -97,10 +97,10 @@ void gp_in_flight_begin(void)
 }
 
 /* A launch of a thread without a slot. */
-static void note_elsewhere(void)
+static void note_untracked(void)
 {
-	if (gp_load32(&elsewhere) == 0)
-		gp_store32(&elsewhere, 1);
+	if (gp_load32(&untracked) == 0)
+		gp_store32(&untracked, 1);
 }
 
 /* A thread that found no slot searches again after one was freed. */
@@ -131,7 +131,7 @@ struct gp_launches *gp_in_flight_begin_thread(struct gp_launches **here)
 		}
 		gp_store32_release(&place->state, FREE);
 	}
-	note_elsewhere();
+	note_untracked();
 	return NULL;
 }
 
@@ -215,11 +215,11 @@ static struct view {
 } views[THREADS];
 
 static struct {
-	uint64_t kernels;   /* number of records at the last scan */
-	uint32_t newest_id; /* newest kernel id at the last update of `open` */
-	uint64_t judged_ns; /* time of the last scan for overdue launches */
-	uint64_t elsewhere; /* number of scans that found launches of threads without a slot */
-	bool has_emitted;   /* emitted any launch: from then on waits are emitted */
+	uint64_t kernels;    /* number of records at the last scan */
+	uint32_t newest_id;  /* newest kernel id at the last update of `open` */
+	uint64_t checked_ns; /* time of the last scan for overdue launches */
+	uint64_t untracked;  /* number of scans that found launches of threads without a slot */
+	bool has_emitted;    /* emitted any launch: from then on waits are emitted */
 } scans;
 
 static struct gp_launches *launches_of(uint32_t place)
@@ -234,7 +234,7 @@ static uint64_t count_of(const struct gp_launches *launches)
 
 uint64_t gp_in_flight_noted(void)
 {
-	uint64_t noted = scans.elsewhere += gp_swap32(&elsewhere, 0);
+	uint64_t noted = scans.untracked += gp_swap32(&untracked, 0);
 
 	for (uint32_t i = 0; i < THREADS; i++)
 		if (launches_of(i) != NULL)
@@ -308,19 +308,19 @@ static uint64_t first_kept(uint64_t count)
 }
 
 /* Open launches are checked in time, unless too many kernel records came at once. */
-static bool has_come_since(const struct gp_decoder *decoder, uint32_t correlation_id)
+static bool has_arrived_since(const struct gp_decoder *decoder, uint32_t correlation_id)
 {
-	if (decoder->newest_id - scans.newest_id < GP_DECODE_CAME_KEPT)
-		return gp_decode_has_come(correlation_id);
+	if (decoder->newest_id - scans.newest_id < GP_DECODE_ARRIVED_KEPT)
+		return gp_decode_has_arrived(correlation_id);
 	return !gp_decode_is_awaited(correlation_id);
 }
 
-static void drop_come(const struct gp_decoder *decoder, struct view *view)
+static void drop_arrived(const struct gp_decoder *decoder, struct view *view)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < view->open_count; i++)
-		if (!has_come_since(decoder, view->open[i].note.correlation_id))
+		if (!has_arrived_since(decoder, view->open[i].note.correlation_id))
 			view->open[kept++] = view->open[i];
 	view->open_count = kept;
 }
@@ -348,21 +348,21 @@ static void hold_open(uint32_t place)
 }
 
 /* The parameters of one emission. */
-struct telling {
+struct emission {
 	struct gp_decoder *decoder;
-	bool asked;
+	bool flushed;
 	uint64_t until_ns;
 };
 
-static void emit(const struct telling *telling, const struct known *launch)
+static void emit(const struct emission *emission, const struct known *launch)
 {
 	struct gp_record_in_flight record = {
 		.kind = GP_RECORD_IN_FLIGHT,
 		.slots = sizeof(record) / GP_SLOT_BYTES,
-		.unasked = !telling->asked,
+		.unflushed = !emission->flushed,
 		.correlation_id = launch->note.correlation_id,
 		.ticks = gp_clock_ticks(),
-		.name_id = name_id(telling->decoder, launch->note.name),
+		.name_id = name_id(emission->decoder, launch->note.name),
 		.era = launch->note.era,
 		.stream = launch->stream,
 	};
@@ -374,18 +374,18 @@ static void emit(const struct telling *telling, const struct known *launch)
 }
 
 /* The thread may go on meanwhile: overwritten notes are not emitted. */
-static void emit_all(const struct telling *telling, uint32_t place)
+static void emit_all(const struct emission *emission, uint32_t place)
 {
 	uint64_t count = count_of(launches_of(place));
 	struct view *view = &views[place];
 	struct known one;
 
-	for (uint32_t i = 0; i < view->open_count && gp_sys_now_ns() < telling->until_ns; i++)
-		emit(telling, &view->open[i]);
-	for (; view->next < count && gp_sys_now_ns() < telling->until_ns; view->next++)
+	for (uint32_t i = 0; i < view->open_count && gp_sys_now_ns() < emission->until_ns; i++)
+		emit(emission, &view->open[i]);
+	for (; view->next < count && gp_sys_now_ns() < emission->until_ns; view->next++)
 		if (read_launch(place, view->next, &one) &&
 		    gp_decode_is_awaited(one.note.correlation_id))
-			emit(telling, &one);
+			emit(emission, &one);
 	view->next = count;
 	view->open_count = 0;
 }
@@ -428,7 +428,7 @@ static void emit_waits(void)
 			emit_waits_of(i);
 }
 
-static void judge(const struct telling *telling)
+static void emit_overdue(const struct emission *emission)
 {
 	for (uint32_t i = 0; i < THREADS; i++) {
 		const struct gp_launches *launches = launches_of(i);
@@ -438,9 +438,9 @@ static void judge(const struct telling *telling)
 		if (launches == NULL)
 			continue;
 		count = count_of(launches);
-		if ((telling->asked || count == view->seen) && view->open_count > 0 &&
+		if ((emission->flushed || count == view->seen) && view->open_count > 0 &&
 		    view->open[0].at < view->seen)
-			emit_all(telling, i);
+			emit_all(emission, i);
 		view->seen = count;
 	}
 	emit_waits();
@@ -449,7 +449,7 @@ static void judge(const struct telling *telling)
 static void find_open(const struct gp_decoder *decoder)
 {
 	for (uint32_t i = 0; i < THREADS; i++) {
-		drop_come(decoder, &views[i]);
+		drop_arrived(decoder, &views[i]);
 		if (launches_of(i) != NULL)
 			hold_open(i);
 	}
@@ -460,34 +460,34 @@ static void find_open(const struct gp_decoder *decoder)
  * While records arrive, which is the normal case, the notes are not read as long as the received
  * ids are known.
  */
-void gp_in_flight_scan(struct gp_decoder *decoder, uint64_t now_ns, bool asked)
+void gp_in_flight_scan(struct gp_decoder *decoder, uint64_t now_ns, bool flushed)
 {
-	const struct telling telling = {decoder, asked, UINT64_MAX};
-	bool is_due = now_ns - scans.judged_ns >= GP_IN_FLIGHT_NS;
+	const struct emission emission = {decoder, flushed, UINT64_MAX};
+	bool is_due = now_ns - scans.checked_ns >= GP_IN_FLIGHT_NS;
 
-	if (decoder->said_numberless)
+	if (decoder->warned_no_ids)
 		return;
 	if (is_due || decoder->kernels == scans.kernels ||
-	    decoder->newest_id - scans.newest_id > GP_DECODE_CAME_KEPT / 2)
+	    decoder->newest_id - scans.newest_id > GP_DECODE_ARRIVED_KEPT / 2)
 		find_open(decoder);
 	scans.kernels = decoder->kernels;
 	if (!is_due)
 		return;
 	memset(known_names, 0, sizeof(known_names));
-	judge(&telling);
-	scans.judged_ns = now_ns;
+	emit_overdue(&emission);
+	scans.checked_ns = now_ns;
 }
 
-void gp_in_flight_tell(struct gp_decoder *decoder, bool asked, uint64_t until_ns)
+void gp_in_flight_emit(struct gp_decoder *decoder, bool flushed, uint64_t until_ns)
 {
-	const struct telling telling = {decoder, asked, until_ns};
+	const struct emission emission = {decoder, flushed, until_ns};
 
-	if (decoder->said_numberless)
+	if (decoder->warned_no_ids)
 		return;
 	find_open(decoder);
 	memset(known_names, 0, sizeof(known_names));
 	for (uint32_t i = 0; i < THREADS; i++)
 		if (launches_of(i) != NULL)
-			emit_all(&telling, i);
+			emit_all(&emission, i);
 	emit_waits();
 }

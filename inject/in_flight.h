@@ -131,15 +131,15 @@ uint64_t gp_in_flight_noted(void);
 
 /*
  * After decoding all returned buffers, at now_ns of a monotonic clock: emit overdue launches.
- * asked: CUPTI was flushed before; otherwise a missing record means something only if the program
- * launches nothing more.
+ * flushed: CUPTI was flushed before.  Without a flush, a launch without a record counts as overdue
+ * only if its thread launches nothing more.
  */
-void gp_in_flight_scan(struct gp_decoder *decoder, uint64_t now_ns, bool asked);
+void gp_in_flight_scan(struct gp_decoder *decoder, uint64_t now_ns, bool flushed);
 
 /*
  * Emit all launches without a record: none will come, or the process may end before the next scan.
- * asked: as above.  Ends at until_ns of gp_sys_now_ns().
+ * flushed: as above.  Ends at until_ns of gp_sys_now_ns().
  */
-void gp_in_flight_tell(struct gp_decoder *decoder, bool asked, uint64_t until_ns);
+void gp_in_flight_emit(struct gp_decoder *decoder, bool flushed, uint64_t until_ns);
 
 #endif

@@ -12,7 +12,7 @@
  *    and quick_exit() do 4 and 5 themselves, and so do execve() and its relatives in a process that
  *    records (inject/exec.h).
  *
- * If any step fails, the program runs on, and a logged line tells the missing part.
+ * If any step fails, the program runs on, and a logged line names the missing data.
  */
 #include <cuda.h>
 #include <dlfcn.h>
@@ -50,9 +50,9 @@
 #include "inject/client_symbols.h"
 #include "inject/trace_list.h"
 
-#define LEAVE_FLUSH_S 1u /* at an end that is expected to be quick */
+#define QUICK_FLUSH_S 1u /* limit of the final flush at an end without exit handlers */
 #define START_MOST_NS 2000000000u
-#define START_LOOK_NS 10000000u
+#define START_POLL_NS 10000000u
 
 /* The driver's entry point; its name is CUDA's. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
@@ -74,12 +74,12 @@ struct step {
 
 static struct step preparation, start;
 
-static bool makes_way;       /* for ncu: nothing is recorded */
-static bool is_logged;       /* the problem is reported, or will be by this library */
+static bool is_under_ncu;    /* for ncu: nothing is recorded */
+static bool is_logged;       /* this library has reported the problem, or will */
 static uint32_t constructed; /* set in the process; a forked child does not report again */
 
-static void leave_quickly(void);
-static void leave_for_exec(void);
+static void close_on_quick_exit(void);
+static void close_for_exec(void);
 static void start_for_client(void);
 
 /*
@@ -137,9 +137,10 @@ static bool is_driver_loaded(void)
 }
 
 /*
- * An unloaded library is not searched by dlopen(): that would scan all folders and set dlerror().
+ * dlopen() is called only if the driver is loaded: otherwise it would search all folders and set
+ * dlerror().
  */
-static CUresult ask_driver(void)
+static CUresult query_driver(void)
 {
 	CUresult (*count_devices)(int *) = NULL;
 	void *driver = NULL;
@@ -155,18 +156,18 @@ static CUresult ask_driver(void)
 }
 
 /*
- * Started by the constructor of a library that the program needs: the loader runs those before
- * ours, and the driver reads the variable only once.
+ * Whether the constructor of a library that the program needs has initialized CUDA.  The loader
+ * runs such constructors before ours, and the driver reads the variable only once.
  */
 static bool is_cuda_started(void)
 {
-	return ask_driver() == CUDA_SUCCESS;
+	return query_driver() == CUDA_SUCCESS;
 }
 
 /* At the end of the program, possibly after the driver's own exit handler. */
 static bool was_cuda_started(void)
 {
-	CUresult result = ask_driver();
+	CUresult result = query_driver();
 
 	return result == CUDA_SUCCESS || result == CUDA_ERROR_DEINITIALIZED;
 }
@@ -174,7 +175,7 @@ static bool was_cuda_started(void)
 /* gpuprof-run sets the variable from the start if possible. */
 static void log_cuda_started_early(void)
 {
-	gp_process_trace_tell(GP_SESSION_FAILED);
+	gp_process_trace_report(GP_SESSION_FAILED);
 	gp_log("no GPU activity is recorded: a library of the program used CUDA in its constructor, before gpuprof started; %s to record it",
 	       gp_process_trace_in_session() ? "load that library by dlopen()"
 					     : "start the program with gpuprof-run");
@@ -192,12 +193,12 @@ static void prepare(void)
 	if (gp_option_flag(GP_OPTION_ID_QUIET))
 		gp_log_disable();
 	gp_output_path_remember();
-	gp_process_trace_init(leave_quickly);
+	gp_process_trace_init(close_on_quick_exit);
 	gp_control_init();
-	makes_way = gp_ncu_yield(gp_output_path_library());
+	is_under_ncu = gp_ncu_yield(gp_output_path_library());
 	gp_child_env_remember(environ);
-	gp_exec_prepare(gp_process_trace_is_here, gp_process_trace_is_unfinished, leave_for_exec);
-	if (gp_output_path_library()[0] == '\0' || makes_way)
+	gp_exec_prepare(gp_process_trace_is_live, gp_process_trace_is_unfinished, close_for_exec);
+	if (gp_output_path_library()[0] == '\0' || is_under_ncu)
 		return;
 	/*
 	 * if the variable already names this library, the driver will load it, or is just loading
@@ -236,9 +237,9 @@ static void await_step(struct step *step)
 	if (gp_load32(&step->thread) == gp_sys_thread_id())
 		return; /* this thread itself is inside the step; the others keep waiting */
 	while (gp_load32_acquire(&step->is_over) == 0 && gp_sys_now_ns() < give_up_ns)
-		gp_sys_wait(&step->is_over, 0, START_LOOK_NS);
-	gp_store32(&step->is_over,
-		   1); /* or it never will be, as in a child that another thread forked meanwhile */
+		gp_sys_wait(&step->is_over, 0, START_POLL_NS);
+	/* give up: in a child that another thread forked, the step never ends */
+	gp_store32(&step->is_over, 1);
 }
 
 static void prepare_once(void)
@@ -263,10 +264,10 @@ __attribute__((constructor)) static void construct(void)
 
 /*
  * Called by the driver or by NVTX.  If the variable was set from the start, the constructor of a
- * needed library may call them before our constructors have run, and its threads may do so
- * concurrently.
+ * needed library may call these entry points before our constructors have run, also from several
+ * threads.
  */
-static void be_constructed(void)
+static void prepare_if_needed(void)
 {
 	if (gp_load32_acquire(&preparation.is_over) != 0 || !is_trusted())
 		return;
@@ -276,11 +277,11 @@ static void be_constructed(void)
 }
 
 /* gpuprof-run has already done it for all processes. */
-static void complain(void)
+static void log_problems(void)
 {
 	if (gp_process_trace_in_session())
 		return;
-	gp_options_complain(environ);
+	gp_options_log_problems(environ);
 	if (gp_nvtx_other_tool() != NULL)
 		gp_log("NVTX_INJECTION64_PATH names another tool (%s): ranges are not recorded; to record them, type: unset NVTX_INJECTION64_PATH",
 		       gp_nvtx_other_tool());
@@ -293,8 +294,8 @@ static void finish_session(uint64_t most_s)
 	gp_session_finish((timeout_s < most_s ? timeout_s : most_s) * 1000000000u);
 }
 
-/* Even without a trace: records must not be fetched while the driver shuts down. */
-static void on_exit_of_program(void)
+/* Even without a trace, the fetching thread must stop before the driver shuts down. */
+static void on_program_exit(void)
 {
 	if (gp_collector_is_live() || gp_collector_trace_path()[0] == '\0')
 		finish_session(UINT64_MAX / 1000000000u);
@@ -315,7 +316,7 @@ static bool is_preloaded(void)
  * If not preloaded, calls of the program are not interposed, and other CUPTI clients stay
  * unnoticed.
  */
-static void note_way_in(void)
+static void note_how_loaded(void)
 {
 	if (!is_preloaded())
 		gp_emit_info(
@@ -334,11 +335,11 @@ static void on_first_context(void)
 	if (error != 0 && has_trace)
 		gp_log("cannot start a thread: %s; the trace will lack GPU activity",
 		       gp_error_text(-error));
-	atexit(on_exit_of_program);
+	atexit(on_program_exit);
 	if (!has_trace)
 		return;
 	gp_session_emit_facts();
-	note_way_in();
+	note_how_loaded();
 	gp_count(GP_COUNTER_START_TICKS, start_up_ticks);
 }
 
@@ -346,9 +347,9 @@ static void start_session(void)
 {
 	uint64_t begin_ticks = gp_clock_ticks();
 
-	complain();
+	log_problems();
 	if (gp_session_start(on_first_context) != 0)
-		gp_process_trace_tell(GP_SESSION_FAILED);
+		gp_process_trace_report(GP_SESSION_FAILED);
 	start_up_ticks = gp_clock_ticks() - begin_ticks;
 }
 
@@ -356,13 +357,13 @@ int InitializeInjection(void)
 {
 	int saved_errno = errno;
 
-	be_constructed();
+	prepare_if_needed();
 	if (is_trusted() && begin_step(&start)) {
-		gp_process_trace_tell(GP_SESSION_DRIVER);
+		gp_process_trace_report(GP_SESSION_DRIVER);
 		if (gp_control_wants_process())
 			start_session();
 		else
-			gp_process_trace_tell(GP_SESSION_LEFT_OUT);
+			gp_process_trace_report(GP_SESSION_LEFT_OUT);
 		end_step(&start);
 	}
 	errno = saved_errno;
@@ -371,7 +372,7 @@ int InitializeInjection(void)
 
 int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table)
 {
-	be_constructed();
+	prepare_if_needed();
 	return gp_nvtx_initialize(get_export_table);
 }
 
@@ -381,11 +382,14 @@ static void start_for_client(void)
 	if (!is_injected() || dlopen("libcuda.so.1", RTLD_NOW) == NULL)
 		return;
 	InitializeInjection();
-	/* cuInit may run it on another thread: else the program would get CUPTI first */
+	/*
+	 * another thread may be inside it in cuInit: without the wait, the program would get CUPTI
+	 * first
+	 */
 	await_step(&start);
 }
 
-/* Only at the end: most programs that have the variables set do not use the GPU. */
+/* Logged only at the end, because most programs that have the variables set do not use the GPU. */
 static void log_driver_not_found(void)
 {
 	const char *named;
@@ -396,11 +400,11 @@ static void log_driver_not_found(void)
 		return;
 	/* not earlier: a child of vfork() may have left an invalid environment here */
 	named = getenv(GP_INJECTION_CUDA);
-	if (makes_way) {
-		gp_process_trace_tell(GP_SESSION_FAILED);
+	if (is_under_ncu) {
+		gp_process_trace_report(GP_SESSION_FAILED);
 		gp_log("nothing was recorded: Nsight Compute (ncu) profiles this program, and excludes other tools; to record with gpuprof, run it without ncu");
 	} else if (named == NULL && is_logged) {
-		gp_process_trace_tell(GP_SESSION_FAILED);
+		gp_process_trace_report(GP_SESSION_FAILED);
 		gp_log("no GPU activity is recorded: the program removed " GP_INJECTION_CUDA
 		       " from its environment before it used CUDA, which loads gpuprof by it; to record, keep that variable");
 	} else if (named != NULL && !is_injected() && !gp_process_trace_in_session()) {
@@ -413,7 +417,7 @@ static void log_driver_not_found(void)
 
 static void complete_recording(void)
 {
-	finish_session(LEAVE_FLUSH_S);
+	finish_session(QUICK_FLUSH_S);
 }
 
 /* The exit handler runs after this one if the first context was created before our constructor. */
@@ -424,12 +428,12 @@ __attribute__((destructor)) static void destruct(void)
 }
 
 /* An end that runs neither our exit handler nor our destructor. */
-static void leave_quickly(void)
+static void close_on_quick_exit(void)
 {
 	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_HANDLERS);
 }
 
-static void leave_for_exec(void)
+static void close_for_exec(void)
 {
 	gp_process_trace_ends(GP_END_EXEC, 0);
 	gp_process_trace_close(complete_recording, GP_FOLLOWED_BY_PROGRAM);

@@ -28,7 +28,7 @@ static inline uint64_t gp_launch_call_stream(const struct gp_api_entry *entry,
 	return *(const uint64_t *)((const char *)parameters + entry->stream_at);
 }
 
-/* The same for other launches: GP_LAUNCH_STREAM_IS_UNKNOWN if the parameters do not tell it. */
+/* The same for other launches: GP_LAUNCH_STREAM_IS_UNKNOWN if the parameters do not contain it. */
 static inline uint64_t gp_launch_call_configured_stream(const struct gp_api_entry *entry,
 							const void *parameters)
 {

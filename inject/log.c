@@ -86,10 +86,10 @@ void gp_log_disable(void)
 }
 
 /*
- * The signal that the system sends for a write without a reader, or beyond the file size limit; 0 =
+ * The signal that the kernel sends for a write error: no reader, or beyond the file size limit; 0 =
  * none.
  */
-static uint64_t answer_to(int error)
+static uint64_t signal_of(int error)
 {
 	return error == -EPIPE   ? GP_SYS_SIGNAL(SIGPIPE)
 	       : error == -EFBIG ? GP_SYS_SIGNAL(SIGXFSZ)
@@ -104,7 +104,7 @@ static void put(const char *line, size_t bytes)
 {
 	static const struct timespec at_once = {0, 0};
 	/* with SIGTTOU held, the line is written and no signal comes */
-	const uint64_t answers =
+	const uint64_t signals =
 		GP_SYS_SIGNAL(SIGPIPE) | GP_SYS_SIGNAL(SIGXFSZ) | GP_SYS_SIGNAL(SIGTTOU);
 	uint64_t pending = 0, before, answer;
 	int error;
@@ -112,9 +112,9 @@ static void put(const char *line, size_t bytes)
 	if (!gp_log_is_visible() || !is_writable())
 		return;
 	gp_sys.call(SYS_rt_sigpending, (long)&pending, sizeof(pending), 0, 0, 0, 0);
-	before = gp_sys_hold_signals(~answers);
+	before = gp_sys_hold_signals(~signals);
 	gp_sys_write(STDERR_FILENO, line, bytes, &error);
-	answer = answer_to(error);
+	answer = signal_of(error);
 	if ((answer & ~pending) != 0)
 		gp_sys.call(SYS_rt_sigtimedwait, (long)&answer, 0, (long)&at_once, sizeof(answer),
 			    0, 0);
@@ -163,7 +163,7 @@ static __attribute__((noinline)) void log_short(const char *format, va_list argu
 
 void gp_log(const char *format, ...)
 {
-	/* used by the thread that holds the `speaker` word */
+	/* owned by the thread whose id is in gp_process_state.logger */
 	static char text[LINE_BYTES], line[LINE_BYTES];
 	int saved_errno = errno;
 	va_list arguments;
@@ -171,9 +171,9 @@ void gp_log(const char *format, ...)
 	if (silent)
 		return;
 	va_start(arguments, format);
-	if (gp_replace32(&gp_process_state.speaker, 0, gp_sys_thread_id())) {
+	if (gp_replace32(&gp_process_state.logger, 0, gp_sys_thread_id())) {
 		format_and_write(text, line, LINE_BYTES, format, arguments);
-		gp_store32_release(&gp_process_state.speaker, 0);
+		gp_store32_release(&gp_process_state.logger, 0);
 	} else {
 		log_short(format, arguments);
 	}

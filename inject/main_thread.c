@@ -10,26 +10,29 @@
 #include "collector/sys.h"
 #include "inject/dlsym.h"
 
-#define FIRST_LOOK_NS   500000u
-#define LONGEST_LOOK_NS 100000000u
+#define FIRST_POLL_NS   500000u
+#define LONGEST_POLL_NS 100000000u
 /* glibc ends a program when this counter reaches 0.  Exported for debuggers, from 2.34 on. */
 #define LIBC_THREADS "__nptl_nthreads"
 
 static pthread_key_t key;
-/* the signal mask of the main thread at its end: expected by the program's exit handlers */
+/* the main thread's signal mask when it ended: the program's exit handlers expect it */
 static uint64_t mask;
 
-/* Counts as a profiler thread meanwhile. */
-static void end_with_the_last(void)
+/*
+ * Poll until only profiler threads are left, then exit().  The calling thread counts as a profiler
+ * thread meanwhile.
+ */
+static void exit_after_last_thread(void)
 {
 	bool is_last = false, may_change = true;
-	uint64_t poll_ns = FIRST_LOOK_NS;
+	uint64_t poll_ns = FIRST_POLL_NS;
 	const uint32_t *libc_threads = gp_dlsym(RTLD_DEFAULT, LIBC_THREADS);
 
 	gp_profiler_thread_begin();
 	while (!is_last && may_change) {
 		gp_sys_sleep(poll_ns);
-		poll_ns = 2 * poll_ns < LONGEST_LOOK_NS ? 2 * poll_ns : LONGEST_LOOK_NS;
+		poll_ns = 2 * poll_ns < LONGEST_POLL_NS ? 2 * poll_ns : LONGEST_POLL_NS;
 		is_last = gp_profiler_threads_are_last(libc_threads, &may_change);
 	}
 	if (is_last) {
@@ -42,17 +45,17 @@ static void end_with_the_last(void)
 }
 
 /*
- * It keeps the program's descriptors, which must stay open until the last thread ends, and has a
- * stack for the program's exit handlers.
+ * Unlike the writer, this thread keeps the program's descriptors, which must stay open until the
+ * last thread ends.  Its stack is large enough for the program's exit handlers.
  */
 static void *main_thread_watcher(void *unused)
 {
 	gp_sys_set_thread_name("gpuprof-end");
-	end_with_the_last();
+	exit_after_last_thread();
 	return unused;
 }
 
-static int start_looking_thread(void)
+static int start_watcher(void)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
@@ -78,8 +81,8 @@ static void on_end_of_main(void *unused)
 	 * if no thread can be created, the main thread polls itself, because nothing else would end
 	 * the process
 	 */
-	if (start_looking_thread() != 0)
-		end_with_the_last();
+	if (start_watcher() != 0)
+		exit_after_last_thread();
 	gp_sys_let_signals(mask);
 }
 

@@ -256,49 +256,49 @@ void gp_memory_call_read(const struct gp_api_entry *entry, const void *parameter
 
 /* ---- failed calls ---- */
 
-static uint64_t asked_sized(const void *parameters)
+static uint64_t requested_sized(const void *parameters)
 {
 	return ((const struct sized *)parameters)->bytes;
 }
 
-static uint64_t asked_pitch(const void *parameters)
+static uint64_t requested_pitch(const void *parameters)
 {
 	const struct pitch *call = parameters;
 
 	return (uint64_t)call->width * call->height;
 }
 
-static uint64_t asked_pitch_3d(const void *parameters)
+static uint64_t requested_pitch_3d(const void *parameters)
 {
 	const struct cudaExtent *extent = &((const struct pitch_3d *)parameters)->extent;
 
 	return (uint64_t)extent->width * extent->height * extent->depth;
 }
 
-static uint64_t asked_physical(const void *parameters)
+static uint64_t requested_physical(const void *parameters)
 {
 	return ((const struct physical *)parameters)->bytes;
 }
 
-static uint64_t asked_plain(const void *parameters)
+static uint64_t requested_plain(const void *parameters)
 {
 	return ((const struct plain *)parameters)->bytes;
 }
 
-static uint64_t (*const asked[GP_SHAPES])(const void *) = {
-	[GP_SHAPE_SIZED] = asked_sized,       [GP_SHAPE_POOLED] = asked_sized,
-	[GP_SHAPE_PITCH] = asked_pitch,       [GP_SHAPE_PITCH_3D] = asked_pitch_3d,
-	[GP_SHAPE_PHYSICAL] = asked_physical, [GP_SHAPE_REGISTER] = asked_plain,
+static uint64_t (*const requested[GP_SHAPES])(const void *) = {
+	[GP_SHAPE_SIZED] = requested_sized,       [GP_SHAPE_POOLED] = requested_sized,
+	[GP_SHAPE_PITCH] = requested_pitch,       [GP_SHAPE_PITCH_3D] = requested_pitch_3d,
+	[GP_SHAPE_PHYSICAL] = requested_physical, [GP_SHAPE_REGISTER] = requested_plain,
 };
 
 bool gp_memory_call_read_failed(const struct gp_api_entry *entry, const void *parameters,
 				struct gp_record_memory *record)
 {
-	if (asked[entry->shape] == NULL)
+	if (requested[entry->shape] == NULL)
 		return false;
 	record->op = GP_MEMORY_ALLOC;
 	record->memory_kind = entry->memory_kind;
 	record->device_id = GP_DEVICE_UNKNOWN;
-	record->bytes = asked[entry->shape](parameters);
+	record->bytes = requested[entry->shape](parameters);
 	return true;
 }

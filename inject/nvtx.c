@@ -69,7 +69,7 @@ static void read_payload(struct gp_known_text *domain, const nvtxEventAttributes
 struct event {
 	struct gp_message message;
 	struct gp_range_details details;
-	struct gp_wide_room room;
+	struct gp_wide_buffer buffer;
 };
 
 static void read_event(struct event *event, nvtxDomainHandle_t domain,
@@ -79,7 +79,8 @@ static void read_event(struct event *event, nvtxDomainHandle_t domain,
 	memset(&event->details, 0, sizeof(event->details));
 	if (attributes == NULL)
 		return;
-	event->message = gp_message_of(attributes->messageType, attributes->message, &event->room);
+	event->message =
+		gp_message_of(attributes->messageType, attributes->message, &event->buffer);
 	event->details.category = attributes->category;
 	if (attributes->colorType == NVTX_COLOR_ARGB) {
 		event->details.flags = GP_RANGE_HAS_COLOR;
@@ -140,8 +141,8 @@ static void mark_a(const char *text)
 
 static void mark_w(const wchar_t *text)
 {
-	struct gp_wide_room room;
-	struct gp_message message = gp_message_wide(text, &room);
+	struct gp_wide_buffer buffer;
+	struct gp_message message = gp_message_wide(text, &buffer);
 
 	gp_ranges_mark(NULL, &message, NULL);
 }
@@ -160,8 +161,8 @@ static nvtxRangeId_t start_a(const char *text)
 
 static nvtxRangeId_t start_w(const wchar_t *text)
 {
-	struct gp_wide_room room;
-	struct gp_message message = gp_message_wide(text, &room);
+	struct gp_wide_buffer buffer;
+	struct gp_message message = gp_message_wide(text, &buffer);
 
 	return gp_ranges_start(NULL, &message, NULL);
 }
@@ -185,8 +186,8 @@ static int push_a(const char *text)
 
 static int push_w(const wchar_t *text)
 {
-	struct gp_wide_room room;
-	struct gp_message message = gp_message_wide(text, &room);
+	struct gp_wide_buffer buffer;
+	struct gp_message message = gp_message_wide(text, &buffer);
 
 	return gp_ranges_push(NULL, &message, NULL);
 }
@@ -210,9 +211,9 @@ static nvtxDomainHandle_t domain_create_a(const char *name)
 
 static nvtxDomainHandle_t domain_create_w(const wchar_t *name)
 {
-	struct gp_wide_room room;
+	struct gp_wide_buffer buffer;
 
-	return create_domain(gp_message_wide(name, &room));
+	return create_domain(gp_message_wide(name, &buffer));
 }
 
 static nvtxStringHandle_t register_string(struct gp_message text)
@@ -230,10 +231,10 @@ static nvtxStringHandle_t register_string_a(nvtxDomainHandle_t domain, const cha
 
 static nvtxStringHandle_t register_string_w(nvtxDomainHandle_t domain, const wchar_t *text)
 {
-	struct gp_wide_room room;
+	struct gp_wide_buffer buffer;
 
 	(void)domain;
-	return register_string(gp_message_wide(text, &room));
+	return register_string(gp_message_wide(text, &buffer));
 }
 
 /* ---- names ---- */
@@ -265,8 +266,8 @@ static void name_domain_category_a(nvtxDomainHandle_t domain, uint32_t category,
 static void name_domain_category_w(nvtxDomainHandle_t domain, uint32_t category,
 				   const wchar_t *name)
 {
-	struct gp_wide_room room;
-	struct gp_message message = gp_message_wide(name, &room);
+	struct gp_wide_buffer buffer;
+	struct gp_message message = gp_message_wide(name, &buffer);
 
 	give_name(GP_STRING_CATEGORY, category, 0, domain, &message);
 }
@@ -290,8 +291,8 @@ static void name_thread_a(uint32_t thread, const char *name)
 
 static void name_thread_w(uint32_t thread, const wchar_t *name)
 {
-	struct gp_wide_room room;
-	struct gp_message message = gp_message_wide(name, &room);
+	struct gp_wide_buffer buffer;
+	struct gp_message message = gp_message_wide(name, &buffer);
 
 	give_name(GP_STRING_THREAD, thread, GP_NAME_GIVEN, NULL, &message);
 }
@@ -311,8 +312,8 @@ static void name_device_a(int device, const char *name)
 
 static void name_device_w(int device, const wchar_t *name)
 {
-	struct gp_wide_room room;
-	struct gp_message message = gp_message_wide(name, &room);
+	struct gp_wide_buffer buffer;
+	struct gp_message message = gp_message_wide(name, &buffer);
 
 	name_device(device, &message);
 }
@@ -334,8 +335,8 @@ static void name_context_a(nvtx_CUcontext context, const char *name)
 
 static void name_context_w(nvtx_CUcontext context, const wchar_t *name)
 {
-	struct gp_wide_room room;
-	struct gp_message message = gp_message_wide(name, &room);
+	struct gp_wide_buffer buffer;
+	struct gp_message message = gp_message_wide(name, &buffer);
 
 	name_context(context, &message);
 }
@@ -357,8 +358,8 @@ static void name_stream_a(nvtx_CUstream stream, const char *name)
 
 static void name_stream_w(nvtx_CUstream stream, const wchar_t *name)
 {
-	struct gp_wide_room room;
-	struct gp_message message = gp_message_wide(name, &room);
+	struct gp_wide_buffer buffer;
+	struct gp_message message = gp_message_wide(name, &buffer);
 
 	name_stream(stream, &message);
 }
@@ -367,13 +368,13 @@ static void name_stream_w(nvtx_CUstream stream, const wchar_t *name)
 static nvtxResourceHandle_t create_resource(nvtxDomainHandle_t domain,
 					    nvtxResourceAttributes_t *attributes)
 {
-	struct gp_wide_room room;
+	struct gp_wide_buffer buffer;
 	struct gp_message name;
 
 	(void)domain;
 	if (attributes == NULL)
 		return NULL;
-	name = gp_message_of(attributes->messageType, attributes->message, &room);
+	name = gp_message_of(attributes->messageType, attributes->message, &buffer);
 	switch ((uint32_t)attributes->identifierType) {
 	case NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE:
 		give_name(GP_STRING_THREAD, (uint32_t)attributes->identifier.ullValue,

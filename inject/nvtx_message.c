@@ -24,18 +24,18 @@ static uint32_t put_utf8(char *at, uint32_t code)
 	return gp_text_put_utf8(at, is_none ? REPLACEMENT : code);
 }
 
-struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_room *room)
+struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_buffer *buffer)
 {
 	uint32_t length = 0;
 
 	if (text == NULL)
 		return (struct gp_message){.bytes = NULL};
 	for (; *text != L'\0' && length < GP_WIDE_BYTES - LONGEST_UTF8; text++)
-		length += put_utf8(room->bytes + length, (uint32_t)*text);
-	room->bytes[length] = '\0';
+		length += put_utf8(buffer->bytes + length, (uint32_t)*text);
+	buffer->bytes[length] = '\0';
 	if (*text != L'\0')
 		gp_count(GP_COUNTER_CUT_STRINGS, 1);
-	return (struct gp_message){.bytes = room->bytes, .length_bytes = length};
+	return (struct gp_message){.bytes = buffer->bytes, .length_bytes = length};
 }
 
 struct gp_message gp_message_registered(uint64_t handle)
@@ -47,12 +47,13 @@ struct gp_message gp_message_registered(uint64_t handle)
 	return (struct gp_message){.kept = kept};
 }
 
-struct gp_message gp_message_of(int32_t type, nvtxMessageValue_t value, struct gp_wide_room *room)
+struct gp_message gp_message_of(int32_t type, nvtxMessageValue_t value,
+				struct gp_wide_buffer *buffer)
 {
 	if (type == NVTX_MESSAGE_TYPE_REGISTERED)
 		return gp_message_registered((uintptr_t)value.registered);
 	if (type == NVTX_MESSAGE_TYPE_UNICODE)
-		return gp_message_wide(value.unicode, room);
+		return gp_message_wide(value.unicode, buffer);
 	return gp_message_narrow(type == NVTX_MESSAGE_TYPE_ASCII ? value.ascii : NULL);
 }
 

@@ -20,13 +20,13 @@
 #define GP_WIDE_BYTES 2048u /* longer wide texts are truncated and counted */
 
 /* Memory for a converted text. */
-struct gp_wide_room {
+struct gp_wide_buffer {
 	char bytes[GP_WIDE_BYTES];
 };
 
 /* All three accept NULL for no text. */
 struct gp_message gp_message_narrow(const char *text);
-struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_room *room);
+struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_buffer *buffer);
 
 /*
  * The message of a registered string; none, and counted, if the handle is not ours.  0 is the
@@ -36,7 +36,8 @@ struct gp_message gp_message_wide(const wchar_t *text, struct gp_wide_room *room
 struct gp_message gp_message_registered(uint64_t handle);
 
 /* The message of an attribute struct, of any nvtxMessageType_t. */
-struct gp_message gp_message_of(int32_t type, nvtxMessageValue_t value, struct gp_wide_room *room);
+struct gp_message gp_message_of(int32_t type, nvtxMessageValue_t value,
+				struct gp_wide_buffer *buffer);
 
 /* NULL, the default domain, if the handle is not ours. */
 struct gp_known_text *gp_message_domain(nvtxDomainHandle_t handle);

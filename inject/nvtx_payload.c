@@ -56,7 +56,7 @@ static bool can_read(uint64_t address)
  * A string of the program whose address is in a payload.  Payloads may not match their schema: an
  * invalid address must not crash the program.
  */
-static struct gp_message read_string(uint64_t address, char room[STRING_BYTES])
+static struct gp_message read_string(uint64_t address, char buffer[STRING_BYTES])
 {
 	uint32_t length = 0;
 
@@ -68,23 +68,23 @@ static struct gp_message read_string(uint64_t address, char room[STRING_BYTES])
 		if (step > STRING_BYTES - length)
 			step = STRING_BYTES - length;
 		part = strnlen(at, step);
-		memcpy(room + length, at, part);
+		memcpy(buffer + length, at, part);
 		length += (uint32_t)part;
 		if (part < step) {
-			room[length] = '\0';
-			return gp_message_narrow(room);
+			buffer[length] = '\0';
+			return gp_message_narrow(buffer);
 		}
 	}
 	if (length == 0)
 		return (struct gp_message){.bytes = NULL};
 	gp_count(GP_COUNTER_CUT_STRINGS, 1);
-	room[length < STRING_BYTES ? length : STRING_BYTES - 1] = '\0';
-	return gp_message_narrow(room);
+	buffer[length < STRING_BYTES ? length : STRING_BYTES - 1] = '\0';
+	return gp_message_narrow(buffer);
 }
 
 /* The string of an entry; none if the entry lies beyond the payload. */
 static struct gp_message string_at(const struct gp_schema_pointer *pointer, const char *bytes,
-				   uint64_t length, char room[STRING_BYTES])
+				   uint64_t length, char buffer[STRING_BYTES])
 {
 	struct gp_message message;
 	uint64_t value;
@@ -94,7 +94,7 @@ static struct gp_message string_at(const struct gp_schema_pointer *pointer, cons
 	memcpy(&value, bytes + pointer->offset_bytes, sizeof(value));
 	if (pointer->is_registered)
 		return gp_message_registered(value);
-	message = read_string(value, room);
+	message = read_string(value, buffer);
 	if (message.bytes == NULL && value != 0)
 		gp_count(GP_COUNTER_TEXTS_UNKNOWN, 1);
 	return message;
@@ -103,11 +103,11 @@ static struct gp_message string_at(const struct gp_schema_pointer *pointer, cons
 /* Addresses mean nothing in a trace: the ids of the strings replace them. */
 static void replace_strings(struct copy *copy, const struct gp_schema *schema)
 {
-	char room[STRING_BYTES];
+	char buffer[STRING_BYTES];
 
 	for (uint32_t i = 0; i < schema->pointer_count; i++) {
 		const struct gp_schema_pointer *pointer = &schema->pointers[i];
-		struct gp_message string = string_at(pointer, copy->bytes, copy->length, room);
+		struct gp_message string = string_at(pointer, copy->bytes, copy->length, buffer);
 		uint64_t id = gp_ranges_text_id(&string);
 
 		if (pointer->offset_bytes + sizeof(id) <= copy->length)
@@ -164,7 +164,7 @@ uint32_t gp_payload_of_event(struct gp_known_text *domain, const nvtxEventAttrib
 
 /* The message is an entry of one of the payloads. */
 static struct gp_message message_in(struct gp_known_text *domain, const nvtxPayloadData_t *data,
-				    size_t count, char room[STRING_BYTES])
+				    size_t count, char buffer[STRING_BYTES])
 {
 	for (size_t i = 0; data != NULL && i < count; i++) {
 		const struct gp_schema *schema = gp_schema_find(domain, data[i].schemaId);
@@ -177,7 +177,7 @@ static struct gp_message message_in(struct gp_known_text *domain, const nvtxPayl
 		for (uint32_t p = 0; p < schema->pointer_count; p++)
 			if (schema->pointers[p].is_message)
 				return string_at(&schema->pointers[p], data[i].payload, length,
-						 room);
+						 buffer);
 	}
 	return (struct gp_message){.bytes = NULL};
 }
@@ -192,8 +192,8 @@ static struct gp_range_details details_of(struct gp_known_text *domain,
 static void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
 {
 	struct gp_known_text *of = gp_message_domain(domain);
-	char room[STRING_BYTES];
-	struct gp_message message = message_in(of, data, count, room);
+	char buffer[STRING_BYTES];
+	struct gp_message message = message_in(of, data, count, buffer);
 	struct gp_range_details details = details_of(of, data, count);
 
 	gp_ranges_mark(of, &message, &details);
@@ -202,8 +202,8 @@ static void mark_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *dat
 static int push_payload(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, size_t count)
 {
 	struct gp_known_text *of = gp_message_domain(domain);
-	char room[STRING_BYTES];
-	struct gp_message message = message_in(of, data, count, room);
+	char buffer[STRING_BYTES];
+	struct gp_message message = message_in(of, data, count, buffer);
 	struct gp_range_details details = details_of(of, data, count);
 
 	return gp_ranges_push(of, &message, &details);
@@ -213,8 +213,8 @@ static nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, const nvtxPayloadD
 				   size_t count)
 {
 	struct gp_known_text *of = gp_message_domain(domain);
-	char room[STRING_BYTES];
-	struct gp_message message = message_in(of, data, count, room);
+	char buffer[STRING_BYTES];
+	struct gp_message message = message_in(of, data, count, buffer);
 	struct gp_range_details details = details_of(of, data, count);
 
 	return gp_ranges_start(of, &message, &details);

@@ -134,7 +134,7 @@ const char *gp_option_session(void)
 	return session;
 }
 
-static void complain_about_value(int option)
+static void log_wrong_value(int option)
 {
 	const struct gp_option_row *row = &gp_option_rows[option];
 	char right[512];
@@ -143,7 +143,7 @@ static void complain_about_value(int option)
 		gp_log("%s is not %s; using %s", variables[option], right, row->value);
 }
 
-void gp_options_complain(char *const *environment)
+void gp_options_log_problems(char *const *environment)
 {
 	for (; environment != NULL && *environment != NULL; environment++) {
 		size_t length;
@@ -154,7 +154,7 @@ void gp_options_complain(char *const *environment)
 		int option = find_option(name, length);
 
 		if (option >= 0)
-			complain_about_value(option);
+			log_wrong_value(option);
 		else
 			gp_log("unknown variable %s%.*s is ignored; see gpuprof-run --help",
 			       GP_OPTION_PREFIX, (int)length, name);

@@ -37,7 +37,7 @@ bool gp_option_is(enum gp_option option, const char *text);
 const char *gp_option_session(void);
 
 /* Log a line for each GPUPROF_ variable that is unknown or has an invalid value. */
-void gp_options_complain(char *const *environment);
+void gp_options_log_problems(char *const *environment);
 
 /*
  * NAME=VALUE lines of every option that differs from its default, for the trace.  Returns the

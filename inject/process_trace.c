@@ -30,7 +30,7 @@
 #include "inject/log.h"
 
 #define STOP_TIMEOUT_NS 3000000000u
-#define AWAIT_LOOK_NS   1000000000u
+#define AWAIT_POLL_NS   1000000000u
 #define MOST_WAIT_NS    1000000000u
 #define START_WAITS     10
 #define MOST_DIGITS     200 /* of a start time in the name of a link */
@@ -83,7 +83,7 @@ static int link_in_session(unsigned long long start_time)
 	return result;
 }
 
-void gp_process_trace_tell(const char *what)
+void gp_process_trace_report(const char *what)
 {
 	char link[PATH_MAX];
 	int saved_errno = errno;
@@ -124,17 +124,17 @@ static struct {
 
 /*
  * The C library may wait for a program thread that a garbage collector has stopped, and the
- * collector waits for this thread, too: let its stop signals through.  Other signals stay held,
- * because a handler that jumps out would leave the C library's state inconsistent.
+ * collector waits for this thread, too: allow the collector's stop signals.  Other signals stay
+ * held, because a handler that jumps out would leave the C library's state inconsistent.
  */
-static void let_stops(void)
+static void allow_stop_signals(void)
 {
 	pthread_setcancelstate(starting.cancel_state, NULL);
 	starting.held = gp_sys_hold_signals(GP_SYS_ALL_SIGNALS);
 	gp_sys_let_signals(starting.held & ~(GP_SYS_STOP_SIGNALS & ~starting.mask));
 }
 
-static void hold_stops(void)
+static void hold_stop_signals(void)
 {
 	gp_sys_let_signals(starting.held);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
@@ -157,8 +157,8 @@ static int start_collector(char *path, size_t path_bytes)
 									      : GP_OVERLOAD_BLOCK,
 		.max_file_bytes = gp_option_bytes(GP_OPTION_ID_MAX_FILE),
 		.keep_last_bytes = gp_option_bytes(GP_OPTION_ID_KEEP_LAST),
-		.before_thread = let_stops,
-		.after_thread = hold_stops,
+		.before_thread = allow_stop_signals,
+		.after_thread = hold_stop_signals,
 	});
 }
 
@@ -199,7 +199,7 @@ static void log_no_start(const char *path, int error)
 	else
 		gp_log("nothing is recorded: %s cannot be written: %s; choose a writable folder with -o or GPUPROF_OUTPUT",
 		       path, gp_error_text(-error));
-	gp_process_trace_tell(GP_SESSION_FAILED);
+	gp_process_trace_report(GP_SESSION_FAILED);
 }
 
 /* By one thread of a process, whose stack may be small. */
@@ -212,9 +212,9 @@ static void start(void)
 		log_no_start(path, error);
 		return;
 	}
-	let_stops();
+	allow_stop_signals();
 	register_leaving();
-	hold_stops();
+	hold_stop_signals();
 	register_with_session();
 	describe_options();
 	gp_control_begin_trace();
@@ -286,14 +286,14 @@ bool gp_process_trace_start(void)
 	return gp_collector_is_live();
 }
 
-bool gp_process_trace_is_here(void)
+bool gp_process_trace_is_live(void)
 {
 	return gp_collector_is_live() && gp_process_state_is_own_process();
 }
 
 void gp_process_trace_ends(enum gp_end_way way, int status)
 {
-	if (gp_process_trace_is_here())
+	if (gp_process_trace_is_live())
 		gp_collector_ends(way, (uint8_t)status);
 }
 
@@ -305,7 +305,7 @@ static bool wants_finish(void)
 		!gp_option_flag(GP_OPTION_ID_QUIET));
 }
 
-/* The owner of the limit, if the error text does not tell it. */
+/* The command that shows the limit, if the error text does not name it. */
 static const char *limit_of(int error)
 {
 	return error == -EFBIG ? " (ulimit -f)" : "";
@@ -338,7 +338,7 @@ static void log_loss(int stop_error)
 	unsigned long long lost = gp_collector_unwritten(&lost_error);
 
 	if (stop_error != 0 && gp_process_trace_in_session())
-		gp_log("the end of %s could not be written: %s%s; gpuprof-run saves the remaining records if possible, and its summary tells the losses",
+		gp_log("the end of %s could not be written: %s%s; gpuprof-run saves the remaining records if possible, and its summary lists the lost records",
 		       path, gp_error_text(-stop_error), limit_of(stop_error));
 	else if (stop_error != 0 && lost > 0)
 		gp_log("the end of %s could not be written: %s%s; %s records are lost; once the file can be written, type: gpuprof finish %s",
@@ -391,8 +391,8 @@ static void close_here(void)
 }
 
 /*
- * If two threads end the process, the second must not cut the first one off: wait as long as the
- * first may take between two signs of progress.
+ * If two threads end the process, the second one waits, so that it does not interrupt the first.
+ * The wait lasts as long as the first may take between two signs of progress.
  */
 static void await_closer(void)
 {
@@ -407,7 +407,7 @@ static void await_closer(void)
 		if (signs != seen)
 			give_up_ns = gp_sys_now_ns() + most_ns;
 		seen = signs;
-		gp_sys_wait(&gp_process_state.is_closed, 0, AWAIT_LOOK_NS);
+		gp_sys_wait(&gp_process_state.is_closed, 0, AWAIT_POLL_NS);
 	}
 }
 
@@ -416,7 +416,7 @@ static void close_or_await(void (*complete)(void))
 {
 	uint32_t self = gp_sys_thread_id();
 
-	if (gp_process_trace_is_here())
+	if (gp_process_trace_is_live())
 		complete();
 	if (!gp_process_trace_is_unfinished())
 		return;
@@ -427,8 +427,8 @@ static void close_or_await(void (*complete)(void))
 }
 
 /*
- * A timer that was to end a hanging program expired while only we were busy: restart it, in case
- * the process lives on.
+ * A timer that ends a hanging program may have expired while only gpuprof was busy: restart it, in
+ * case the process lives on.
  */
 static void set_interval_timer_again(int timer)
 {
@@ -486,9 +486,9 @@ static void drop_ticks_of(int timer, int number)
 }
 
 /*
- * Drops timer signals that came during our end: without us the program would have ended before.
- * Not if the program blocks them, nor for timers that send other signals: a signal that is taken
- * from the queue and sent again loses its order.
+ * Drop timer signals that came during our final work: without gpuprof the program would have ended
+ * before.  Signals that the program blocks stay pending, and so do signals that timers do not use
+ * by default: taking a signal from the queue and sending it again would change its order.
  */
 static void drop_ticks(uint64_t mask)
 {
@@ -506,7 +506,7 @@ static void drop_ticks(uint64_t mask)
  */
 void gp_process_trace_close(void (*complete)(void), enum gp_followed_by followed_by)
 {
-	/* by another thread: the file would stay behind, empty */
+	/* on another thread; without a wait an empty file would stay behind */
 	bool is_starting = !is_inside && gp_process_state_is_own_process() && is_awaited();
 	uint64_t before;
 	int saved_state;

@@ -29,7 +29,7 @@ bool gp_process_trace_start(void);
  * Whether this very process records: false in every child that has not started a trace, also in a
  * child of vfork().
  */
-bool gp_process_trace_is_here(void);
+bool gp_process_trace_is_live(void);
 
 /*
  * Record for the trace how this process is about to end; no effect without a trace.  Determines the
@@ -65,6 +65,6 @@ bool gp_process_trace_in_session(void);
  * Tell gpuprof-run, if present, a possible reason for a missing trace: a GP_SESSION_... name.
  * Preserves errno.
  */
-void gp_process_trace_tell(const char *what);
+void gp_process_trace_report(const char *what);
 
 #endif

@@ -253,7 +253,7 @@ int gp_ranges_pop(struct gp_known_text *domain, uint32_t payload_id)
 	return level;
 }
 
-/* The last bit of an id tells whether the start was recorded. */
+/* The lowest bit of an id is set if the start was recorded. */
 uint64_t gp_ranges_start(struct gp_known_text *domain, const struct gp_message *message,
 			 const struct gp_range_details *details)
 {

@@ -47,7 +47,7 @@ static struct {
 	uint32_t switching;  /* a thread is switching, or holds the lock */
 	uint32_t for_client; /* a client has wanted records of our kinds */
 	uint32_t refused;    /* bit n: row n of kinds, which this library or device refused */
-	bool said_not_reported;
+	bool has_logged_missing;
 } recording;
 
 /*
@@ -90,7 +90,7 @@ static CUptiResult configure_unified(void)
  * Exclude queries that return "not yet": a program that polls an event or a stream would flood the
  * trace with them.
  */
-static CUptiResult leave_out_polling(void)
+static CUptiResult exclude_polling(void)
 {
 	if (recording.cupti->cuptiActivityEnableAllSyncRecords != NULL)
 		recording.cupti->cuptiActivityEnableAllSyncRecords(0);
@@ -115,7 +115,7 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_GRAPH_TRACE, WHOLE_GRAPHS | GRAPHS_OF_CLIENT, "whole graphs", false,
 	 NULL},
 	{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, GP_TRACE_SYNC | GP_TRACE_EVENT, "synchronization",
-	 false, leave_out_polling},
+	 false, exclude_polling},
 	{CUPTI_ACTIVITY_KIND_CUDA_EVENT, KIND_OF_EVENT, "events", false, NULL},
 	{CUPTI_ACTIVITY_KIND_JIT, GP_TRACE_MODULE, "compilation", false, NULL},
 	{CUPTI_ACTIVITY_KIND_MEMORY_POOL, GP_TRACE_MEMORY, "memory pools", false, NULL},
@@ -169,9 +169,9 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 		add_trace((gp_recording_has_operations() ? HOST_FUNCTIONS : 0) |
 			  (gp_recording_has_nodes() ? HOST_NODES : 0));
 	for (size_t i = 0; i < COUNT(definitions); i++)
-		gp_client_kinds_ours(definitions[i], true);
+		gp_client_kinds_set_ours(definitions[i], true);
 	for (size_t i = 0; i < COUNT(kinds); i++)
-		gp_client_kinds_ours(kinds[i].kind, is_traced(kinds[i].trace));
+		gp_client_kinds_set_ours(kinds[i].kind, is_traced(kinds[i].trace));
 }
 
 /* ---- records ---- */
@@ -197,7 +197,7 @@ static void note_refused(size_t row, CUptiResult result)
 
 	recording.cupti->cuptiGetResultString(result, &text);
 	recording.refused |= 1u << row;
-	gp_client_kinds_ours(kinds[row].kind, false);
+	gp_client_kinds_set_ours(kinds[row].kind, false);
 	gp_log("%s: CUPTI does not provide these records here (%s); the rest is recorded",
 	       kinds[row].what, text != NULL ? text : "unknown error");
 }
@@ -266,9 +266,9 @@ static void note_not_reported(const struct gp_api_entry *entry, CUptiResult resu
 {
 	const char *text = NULL;
 
-	if (recording.said_not_reported)
+	if (recording.has_logged_missing)
 		return;
-	recording.said_not_reported = true;
+	recording.has_logged_missing = true;
 	recording.cupti->cuptiGetResultString(result, &text);
 	gp_log("API calls are missing in the trace: CUPTI does not report %s, and perhaps others (%s)",
 	       gp_api_cupti_name(entry), text != NULL ? text : "unknown error");
@@ -377,7 +377,7 @@ CUptiResult gp_recording_begin(void)
  * requests after it has finished.  Store and load are in opposite order on the two sides, so the
  * accesses are sequentially consistent.
  */
-static CUptiResult fulfil_wishes(void)
+static CUptiResult apply_requests(void)
 {
 	CUptiResult result = CUPTI_SUCCESS;
 
@@ -400,7 +400,7 @@ static CUptiResult want(uint32_t clear, uint32_t set)
 
 	while (!gp_replace32(&recording.wanted, before, (before & ~clear) | set))
 		before = gp_load32(&recording.wanted);
-	return fulfil_wishes();
+	return apply_requests();
 }
 
 CUptiResult gp_recording_switch(bool on)
@@ -432,7 +432,7 @@ void gp_recording_take_graphs(void)
 	if (!gp_recording_has_nodes() || is_traced(GRAPHS_OF_CLIENT))
 		return;
 	add_trace(GRAPHS_OF_CLIENT);
-	gp_client_kinds_ours(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, true);
+	gp_client_kinds_set_ours(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, true);
 	while (kinds[row].kind != CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
 		row++;
 	if (is_on(row, recording.applied))
@@ -473,7 +473,7 @@ void gp_recording_release(bool held)
 		return;
 	gp_swap32(&recording.switching, 0);
 	if (!gp_replace32(&recording.wanted, applied, applied))
-		fulfil_wishes();
+		apply_requests();
 }
 
 void gp_recording_end(void)

@@ -8,7 +8,7 @@
 
 /* Each level includes the previous one; the gate moves one level at a time. */
 enum level {
-	LEVEL_OFF,    /* CUPTI is asked for nothing but triggers */
+	LEVEL_OFF,    /* in CUPTI only the triggers are enabled */
 	LEVEL_CLOSED, /* CUPTI reports, and callbacks exclude the calls */
 	LEVEL_OPEN,
 };
@@ -106,14 +106,14 @@ bool gp_recording_gate_admits(uint32_t correlation_id)
 	if (!(gp_load32(&gp_watch) & GP_WATCH_CLOSED)) {
 		note_admitted(correlation_id);
 		if (!(gp_clear32(&gp_watch, 0) & GP_WATCH_CLOSED))
-			return !gp_recording_gate_has_left_out(correlation_id);
+			return !gp_recording_gate_has_excluded(correlation_id);
 	}
 	note_last(gp_load32_acquire(&gate.gap), correlation_id);
 	return false;
 }
 
 /* From the latest gap backwards: ids decrease. */
-bool gp_recording_gate_has_left_out(uint32_t correlation_id)
+bool gp_recording_gate_has_excluded(uint32_t correlation_id)
 {
 	uint32_t latest = gp_load32_acquire(&gate.gap);
 

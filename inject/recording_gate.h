@@ -76,6 +76,6 @@ bool gp_recording_gate_admits(uint32_t correlation_id);
  * Whether the call with this id was excluded, and with it its GPU records.  For the fetching
  * thread.
  */
-bool gp_recording_gate_has_left_out(uint32_t correlation_id);
+bool gp_recording_gate_has_excluded(uint32_t correlation_id);
 
 #endif

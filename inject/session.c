@@ -39,11 +39,11 @@
 #include "inject/xla.h"
 #include "stacks/stack.h"
 
-#define TELL_MOST_NS  100000000u
-#define TELL_LEAST_NS 10000000u
+#define EMIT_MOST_NS  100000000u
+#define EMIT_LEAST_NS 10000000u
 #define SAMPLES_REST  200u         /* sampling takes at most 0.5 % of a core */
 #define NEEDED_BYTES  (512u << 20) /* libcupti, its buffers and threads, our tables and rings */
-/* of --max-memory, for CUPTI's host buffers; as much again for its device memory */
+/* this part of --max-memory for CUPTI's host buffers, and the same for its device memory */
 #define BUDGET_PART 4
 
 #define DEVICE_POOL_BYTES (64u << 20)
@@ -55,13 +55,13 @@
  * A kernel has failed: emit the unfinished launches at once, because the program may end before
  * they are overdue.
  */
-enum failure { NONE, SEEN, TOLD };
+enum failure { NONE, SEEN, EMITTED };
 
 /* Whether the fetching thread has done its final work. */
 enum finished { NOT_YET, FINISHED, GAVE_UP };
 
 /* The calls that may take as long as a kernel (inject/bounded_call.h). */
-enum bounded_call { FLUSH, ASK_FOR_USAGE, LAST_FLUSH };
+enum bounded_call { FLUSH, QUERY_USAGE, LAST_FLUSH };
 
 static struct {
 	struct gp_cupti cupti;
@@ -155,7 +155,7 @@ static void on_kernel_failed(void)
 
 	if (gp_load32_acquire(&session.has_begun) == 0 || gp_load32_acquire(&session.finish) != 0)
 		return;
-	gp_replace64(&session.failure_until_ns, 0, now_ns + TELL_MOST_NS);
+	gp_replace64(&session.failure_until_ns, 0, now_ns + EMIT_MOST_NS);
 	until_ns = gp_load64(&session.failure_until_ns);
 	if (gp_replace32(&session.failure, NONE, SEEN))
 		wake_fetching_thread();
@@ -176,7 +176,7 @@ static struct {
 	uint32_t count;
 } usage;
 
-static void ask_for_usage_of(uint32_t id)
+static void query_usage_of(uint32_t id)
 {
 	const struct gp_driver *driver = &session.driver;
 	struct gp_record_usage *record = &usage.records[usage.count];
@@ -200,7 +200,7 @@ static void ask_for_usage_of(uint32_t id)
 	driver->cuCtxPopCurrent(&popped);
 }
 
-static void ask_for_usage(void)
+static void query_usage(void)
 {
 	const struct gp_driver *driver = &session.driver;
 	uint32_t highest = gp_load32(&session.highest_context_id);
@@ -210,7 +210,7 @@ static void ask_for_usage(void)
 		return;
 	for (uint32_t id = 1;
 	     id <= highest && usage.count < GP_CONTEXT_LIMIT && gp_bounded_call_is_wanted(); id++)
-		ask_for_usage_of(id);
+		query_usage_of(id);
 }
 
 static void emit_usage(void)
@@ -222,9 +222,9 @@ static void emit_usage(void)
 /* On the helper thread. */
 static void run_bounded_call(uint32_t bounded_call)
 {
-	gp_callbacks_leave_out_thread(true);
-	if (bounded_call == ASK_FOR_USAGE)
-		ask_for_usage();
+	gp_callbacks_exclude_thread(true);
+	if (bounded_call == QUERY_USAGE)
+		query_usage();
 	else
 		gp_cupti_activity_flush(
 			bounded_call == LAST_FLUSH ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
@@ -251,7 +251,7 @@ static void send_flush(void)
 	session.is_flushing = gp_bounded_call_send(FLUSH);
 }
 
-static void take_flush_back(void)
+static void end_flush(void)
 {
 	if (!session.is_flushing || !gp_bounded_call_is_done())
 		return;
@@ -264,7 +264,7 @@ static void begin_period(void)
 {
 	if (session.is_flushing) {
 		gp_cupti_activity_during_flush();
-	} else if (gp_xla_is_here()) {
+	} else if (gp_xla_is_loaded()) {
 		gp_cupti_activity_without_flush();
 		gp_client_records_end_period(gp_buffers_are_out());
 	} else {
@@ -279,20 +279,20 @@ static void begin_period(void)
  */
 static void serve_failure(uint64_t now_ns)
 {
-	bool is_late = now_ns + TELL_LEAST_NS >= gp_load64(&session.failure_until_ns);
+	bool is_late = now_ns + EMIT_LEAST_NS >= gp_load64(&session.failure_until_ns);
 
 	if (gp_load32_acquire(&session.failure) != SEEN)
 		return;
 	if (!is_late && session.is_flushing)
 		return;
-	if (!is_late && !session.has_flushed_for_failure && !gp_xla_is_here()) {
+	if (!is_late && !session.has_flushed_for_failure && !gp_xla_is_loaded()) {
 		send_flush();
 		session.has_flushed_for_failure = true;
 		return;
 	}
 	gp_cupti_activity_decode();
 	gp_cupti_activity_emit_unfinished(UINT64_MAX);
-	gp_store32_release(&session.failure, TOLD);
+	gp_store32_release(&session.failure, EMITTED);
 	gp_sys_wake(&session.failure);
 }
 
@@ -312,7 +312,7 @@ static void fetch_until_finish(uint64_t period_ns)
 					 gp_stack_sample(now_ns, gp_recording_gate_is_open()));
 
 		if (gp_load32_acquire(&session.failure) == SEEN)
-			rest_ns = least(rest_ns, TELL_LEAST_NS);
+			rest_ns = least(rest_ns, EMIT_LEAST_NS);
 		if (now_ns >= due_ns) {
 			begin_period();
 			due_ns = gp_sys_now_ns() + period_ns;
@@ -320,7 +320,7 @@ static void fetch_until_finish(uint64_t period_ns)
 			gp_eventcount_wait(&session.wakeup, least(rest_ns, due_ns - now_ns));
 			gp_cupti_activity_decode();
 		}
-		take_flush_back();
+		end_flush();
 		serve_client();
 		serve_failure(gp_sys_now_ns());
 	}
@@ -329,7 +329,7 @@ static void fetch_until_finish(uint64_t period_ns)
 /* Leaves just enough time to emit the unfinished launches. */
 static uint64_t give_up_ns(void)
 {
-	return gp_load64(&session.deadline_ns) - TELL_MOST_NS;
+	return gp_load64(&session.deadline_ns) - EMIT_MOST_NS;
 }
 
 /* False: the deadline has passed. */
@@ -343,7 +343,7 @@ static bool await_bounded_call(void)
 		gp_eventcount_wait(&session.wakeup, until_ns - now_ns);
 		gp_cupti_activity_decode();
 	}
-	take_flush_back();
+	end_flush();
 	return true;
 }
 
@@ -357,7 +357,7 @@ static enum finished fetch_last(void)
 {
 	enum finished how = GAVE_UP;
 
-	if (await_bounded_call() && do_bounded_call(ASK_FOR_USAGE)) {
+	if (await_bounded_call() && do_bounded_call(QUERY_USAGE)) {
 		emit_usage();
 		gp_cupti_activity_decode();
 		if (do_bounded_call(LAST_FLUSH)) {
@@ -379,8 +379,8 @@ static void *fetching_thread(void *unused)
 	(void)unused;
 	gp_profiler_thread_begin();
 	pthread_setname_np(pthread_self(), "gpuprof-fetch");
-	gp_callbacks_leave_out_thread(true);
-	gp_emit_is_patient();
+	gp_callbacks_exclude_thread(true);
+	gp_emit_always_waits();
 	gp_cupti_activity_enter_thread();
 	gp_client_records_enter_thread();
 	gp_stack_begin_samples(gp_option_number(GP_OPTION_ID_HOST_SAMPLES) * 1000000u,
@@ -391,7 +391,7 @@ static void *fetching_thread(void *unused)
 	gp_stack_end_samples();
 	how = fetch_last();
 	gp_client_records_end();
-	gp_buffers_have_no_decoder(); /* the program may go on: an exec can fail */
+	gp_buffers_set_no_decoder(); /* the program may go on: an exec can fail */
 	gp_profiler_thread_end();
 	gp_store32_release(&session.finished, how);
 	gp_sys_wake(&session.finished);
@@ -411,7 +411,7 @@ int gp_session_start_fetching(void)
 	if (error != 0) {
 		gp_bounded_call_close();
 		gp_client_records_end();
-		gp_buffers_have_no_decoder();
+		gp_buffers_set_no_decoder();
 		return error;
 	}
 	pthread_detach(thread);
@@ -619,14 +619,14 @@ static int make_buffers(void)
 		gp_option_number(GP_OPTION_ID_CUPTI_MEMORY) << 20, BUDGET_PART);
 	int error;
 
-	if (gp_xla_is_here())
-		gp_buffers_be_small();
+	if (gp_xla_is_loaded())
+		gp_buffers_use_small();
 	else
 		session.buffers_per_thread =
 			most_bytes >= GP_CUPTI_PER_THREAD_LEAST_BYTES && !has_thread_sanitizer() &&
 			gp_cupti_can(session.cupti.version, GP_CUPTI_PER_THREAD_AS_A_RULE);
 	if (session.buffers_per_thread)
-		gp_buffers_be_per_thread();
+		gp_buffers_use_per_thread();
 	error = gp_buffers_init(most_bytes, gp_option_is(GP_OPTION_ID_ON_OVERLOAD, "block"),
 				wake_fetching_thread);
 
@@ -690,11 +690,11 @@ static CUcontext context_of_stream(CUstream stream)
 {
 	CUcontext context = NULL;
 
-	gp_callbacks_leave_out_thread(true);
+	gp_callbacks_exclude_thread(true);
 	if (session.driver.cuStreamGetCtx == NULL ||
 	    session.driver.cuStreamGetCtx(stream, &context) != CUDA_SUCCESS)
 		context = NULL;
-	gp_callbacks_leave_out_thread(false);
+	gp_callbacks_exclude_thread(false);
 	return context;
 }
 

@@ -6,8 +6,8 @@
 #include "collector/collector.h"
 
 /*
- * Two threads that name the same object concurrently may both find no entry; the later entry is
- * emitted last.
+ * Two threads that name the same object concurrently may both add an entry; the later entry is
+ * emitted last, and so counts.
  */
 static struct entry {
 	uint32_t is_there; /* atomic, set last */

@@ -35,7 +35,7 @@ static int visit_module(struct dl_phdr_info *info, size_t bytes, void *loaded)
 	return seen.is_here || seen.loaded == info->dlpi_adds;
 }
 
-bool gp_xla_is_here(void)
+bool gp_xla_is_loaded(void)
 {
 	unsigned long long loaded = seen.loaded;
 

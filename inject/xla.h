@@ -15,6 +15,6 @@
  * When the session starts, and by the fetching thread periodically.  Cheap if no module was loaded
  * since, or XLA was found before.
  */
-bool gp_xla_is_here(void);
+bool gp_xla_is_loaded(void);
 
 #endif

@@ -17,7 +17,7 @@ struct cursor {
 
 struct pairs {
 	uint8_t *into;
-	uint32_t used, room;
+	uint32_t used, size;
 	bool is_cut;
 };
 
@@ -62,7 +62,7 @@ static bool take_entry(struct cursor *cursor, struct span *span)
 
 static void put_pair(struct pairs *pairs, uint32_t bytes, int32_t delta)
 {
-	if (pairs->room - pairs->used < 2) {
+	if (pairs->size - pairs->used < 2) {
 		pairs->is_cut = true;
 		return;
 	}
@@ -86,11 +86,11 @@ static void put_span(struct pairs *pairs, struct span span)
 	}
 }
 
-bool gp_line_table_shorten(const uint8_t *table, uint32_t bytes, uint8_t *into, uint32_t room,
+bool gp_line_table_shorten(const uint8_t *table, uint32_t bytes, uint8_t *into, uint32_t size,
 			   uint32_t *used)
 {
 	struct cursor cursor = {table, table + bytes};
-	struct pairs pairs = {into, 0, room, false};
+	struct pairs pairs = {into, 0, size, false};
 	struct span span = {0, 0, true}, next; /* the beginning of the code, at its first line */
 
 	while (take_entry(&cursor, &next)) {

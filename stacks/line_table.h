@@ -15,7 +15,7 @@
  * Convert GP_LINES_3_11 to GP_LINES_3_10; *used: its length in `into`.  False: it did not fit
  * completely.
  */
-bool gp_line_table_shorten(const uint8_t *table, uint32_t bytes, uint8_t *into, uint32_t room,
+bool gp_line_table_shorten(const uint8_t *table, uint32_t bytes, uint8_t *into, uint32_t size,
 			   uint32_t *used);
 
 #endif

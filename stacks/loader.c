@@ -15,17 +15,17 @@
 /* atomic: number of forking threads in the upper half, of iterating threads in the lower */
 static uint32_t state;
 /*
- * atomic: number of iterating threads for which a fork waited in vain, because a signal handler
- * jumped out
+ * atomic: number of iterating threads that will never finish, because a signal handler jumped out:
+ * a fork waited for them until its time limit
  */
-static uint32_t gone;
+static uint32_t lost;
 
 /*
- * The operations that this thread itself is inside: a signal or fork handler does not wait for its
- * own thread.
+ * The operations that this thread itself is inside: a signal handler or fork handler must not wait
+ * for its own thread.
  */
 static __thread struct {
-	uint32_t asks;
+	uint32_t iterations;
 	uint32_t forks;
 } own __attribute__((tls_model("initial-exec")));
 
@@ -55,29 +55,29 @@ static bool wait_until(bool (*holds)(uint32_t state))
 
 /* ---- forking ---- */
 
-static bool no_other_asks(uint32_t now)
+static bool no_other_iterates(uint32_t now)
 {
-	return now % ONE_FORK <= own.asks + gp_load32(&gone);
+	return now % ONE_FORK <= own.iterations + gp_load32(&lost);
 }
 
 /*
- * A thread that leaves now was not gone, only slow: otherwise forks would ignore another iterating
- * thread.
+ * A thread that finishes now was slow, not lost.  Without the correction, forks would not wait for
+ * another iterating thread.
  */
-static void correct_gone(void)
+static void correct_lost(void)
 {
-	uint32_t asks = gp_load32(&state) % ONE_FORK;
+	uint32_t iterations = gp_load32(&state) % ONE_FORK;
 
-	if (gp_load32(&gone) > asks)
-		gp_store32(&gone, asks);
+	if (gp_load32(&lost) > iterations)
+		gp_store32(&lost, iterations);
 }
 
 static void before_fork(void)
 {
 	own.forks++;
 	change(ONE_FORK);
-	if (!wait_until(no_other_asks))
-		gp_store32(&gone, gp_load32(&state) % ONE_FORK - own.asks);
+	if (!wait_until(no_other_iterates))
+		gp_store32(&lost, gp_load32(&state) % ONE_FORK - own.iterations);
 }
 
 static void after_fork(void)
@@ -89,12 +89,12 @@ static void after_fork(void)
 /* The other threads do not exist in the child. */
 static void after_fork_in_child(void)
 {
-	gp_store32(&state, own.asks);
-	gp_store32(&gone, 0);
+	gp_store32(&state, own.iterations);
+	gp_store32(&lost, 0);
 	own.forks--;
 }
 
-/* Early: the handler that is registered first runs last before the fork, and first after it. */
+/* Registered early: the first registered handler runs last before the fork, and first after it. */
 static __attribute__((constructor)) void watch_forks(void)
 {
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
@@ -102,7 +102,7 @@ static __attribute__((constructor)) void watch_forks(void)
 
 /* ---- iterating ---- */
 
-static bool nobody_forks(uint32_t now)
+static bool no_thread_forks(uint32_t now)
 {
 	return now < ONE_FORK;
 }
@@ -113,28 +113,28 @@ static bool enter(void)
 
 	do {
 		old = gp_load32(&state);
-		if (!nobody_forks(old))
+		if (!no_thread_forks(old))
 			return false;
 	} while (!gp_replace32(&state, old, old + 1));
 	return true;
 }
 
-static bool ask(gp_loader_visitor *visitor, void *user)
+static bool iterate(gp_loader_visitor *visitor, void *user)
 {
 	if (!enter())
 		return false;
-	own.asks++;
+	own.iterations++;
 	dl_iterate_phdr(visitor, user);
-	own.asks--;
+	own.iterations--;
 	change((uint32_t)-1);
-	correct_gone();
+	correct_lost();
 	return true;
 }
 
 bool gp_loader_iterate_quick(gp_loader_visitor *visitor, void *user)
 {
-	while (!ask(visitor, user))
-		if (own.forks != 0 || !wait_until(nobody_forks))
+	while (!iterate(visitor, user))
+		if (own.forks != 0 || !wait_until(no_thread_forks))
 			return false;
 	return true;
 }
@@ -142,8 +142,8 @@ bool gp_loader_iterate_quick(gp_loader_visitor *visitor, void *user)
 bool gp_loader_iterate(gp_loader_visitor *visitor, void *user)
 {
 	uint64_t signals = gp_sys_hold_signals(0);
-	bool asked = gp_loader_iterate_quick(visitor, user);
+	bool iterated = gp_loader_iterate_quick(visitor, user);
 
 	gp_sys_let_signals(signals);
-	return asked;
+	return iterated;
 }

@@ -125,7 +125,7 @@ static bool is_activation(const struct gp_walk *walk, uint32_t at, const struct 
 	return address >= own->sp && address < walk->last->frames[at - 1].sp;
 }
 
-static uint32_t hang_up(const struct gp_merge *merge, uint32_t root)
+static uint32_t add_frames(const struct gp_merge *merge, uint32_t root)
 {
 	for (uint32_t i = merge->count; i > 0; i--) {
 		const struct gp_merge_step *step = &merge->steps[i - 1];
@@ -155,7 +155,7 @@ static uint32_t interleave(struct gp_merge *merge, const struct gp_walk *walk,
 	}
 	while (pending.next < pending.count || pending.is_cut)
 		put_activation(merge, &pending);
-	return hang_up(merge, walk->last->root);
+	return add_frames(merge, walk->last->root);
 }
 
 /* gp_merge_stacks() without the cache. */

@@ -15,14 +15,14 @@
 #define PATH_BYTES   4096u
 #define OWN_MAPPINGS 8u /* emitted mappings per module */
 
-/* The loader's counts of loaded and of unloaded modules. */
-struct turn {
+/* The loader's counters of loaded and unloaded modules. */
+struct counts {
 	uint64_t added;
 	uint64_t removed;
 };
 
 struct list {
-	struct turn turn;
+	struct counts counts;
 	uint32_t count;
 	struct gp_module mappings[MAPPINGS];
 };
@@ -31,19 +31,20 @@ static struct list known;
 static uint32_t lock; /* guards `known` and `last_id` */
 static uint32_t last_id;
 static uint32_t epoch;
-static bool met_stranger;            /* an address was in no module: a later module may cover it */
+/* an address was in no module; a module loaded later may contain it */
+static bool missed_address;
 static uint64_t code_low, code_high; /* atomic; all code of `known` lies within */
 static uint8_t flags[IDS];
-static uint8_t was_asked[IDS];
+static uint8_t has_flags[IDS];
 
 /* ---- data from the loader ---- */
 
-static int read_turn(struct dl_phdr_info *info, size_t bytes, void *user)
+static int read_counts(struct dl_phdr_info *info, size_t bytes, void *user)
 {
-	struct turn *turn = user;
+	struct counts *counts = user;
 
 	(void)bytes;
-	*turn = (struct turn){info->dlpi_adds, info->dlpi_subs};
+	*counts = (struct counts){info->dlpi_adds, info->dlpi_subs};
 	return 1;
 }
 
@@ -149,7 +150,7 @@ static int gather(struct dl_phdr_info *info, size_t bytes, void *user)
 		find_header(module.headers, module.header_count, PT_GNU_EH_FRAME, 0);
 
 	(void)bytes;
-	list->turn = (struct turn){info->dlpi_adds, info->dlpi_subs};
+	list->counts = (struct counts){info->dlpi_adds, info->dlpi_subs};
 	if (unwind != NULL)
 		module.unwind = (const uint8_t *)(module.bias + unwind->p_vaddr);
 	module.identity = identity_of(&module);
@@ -189,10 +190,10 @@ static uint32_t id_for(const struct list *list, uint32_t at)
 }
 
 /* An answer from before `known` was taken may be wrong by now. */
-static bool is_stale(struct turn turn)
+static bool is_stale(struct counts counts)
 {
-	return known.count != 0 && (turn.removed != known.turn.removed ||
-				    (met_stranger && turn.added != known.turn.added));
+	return known.count != 0 && (counts.removed != known.counts.removed ||
+				    (missed_address && counts.added != known.counts.added));
 }
 
 static void note_bounds(const struct list *list)
@@ -209,19 +210,19 @@ static void note_bounds(const struct list *list)
 
 static void adopt(struct list *list)
 {
-	bool is_older =
-		list->turn.added < known.turn.added || list->turn.removed < known.turn.removed;
+	bool is_older = list->counts.added < known.counts.added ||
+			list->counts.removed < known.counts.removed;
 
 	if (is_older)
 		return;
 	for (uint32_t i = 0; i < list->count; i++)
 		list->mappings[i].id = id_for(list, i);
-	if (is_stale(list->turn)) {
+	if (is_stale(list->counts)) {
 		gp_store32_release(&epoch, gp_load32(&epoch) + 1);
-		met_stranger = false;
+		missed_address = false;
 	}
 	note_bounds(list);
-	known.turn = list->turn;
+	known.counts = list->counts;
 	known.count = list->count;
 	memcpy(known.mappings, list->mappings, list->count * sizeof(list->mappings[0]));
 }
@@ -240,16 +241,16 @@ static void refresh(void)
 	gp_memory_unmap(list, sizeof(*list));
 }
 
-/* If the loader cannot be asked, the known list must do. */
+/* If the loader cannot be called now, the known list counts as current. */
 static bool is_current(void)
 {
-	struct turn turn;
+	struct counts counts;
 	bool current;
 
-	if (!gp_loader_iterate_quick(read_turn, &turn))
+	if (!gp_loader_iterate_quick(read_counts, &counts))
 		return true;
 	gp_lock(&lock);
-	current = turn.added == known.turn.added && turn.removed == known.turn.removed;
+	current = counts.added == known.counts.added && counts.removed == known.counts.removed;
 	gp_unlock(&lock);
 	return current;
 }
@@ -391,9 +392,9 @@ bool gp_modules_find(uint64_t pc, struct gp_module *module, bool *is_first)
 	gp_lock(&lock);
 	bool found = find_symbol(pc, module);
 
-	met_stranger |= !found;
-	if (found && module->id != 0 && !was_asked[module->id]) {
-		was_asked[module->id] = 1;
+	missed_address |= !found;
+	if (found && module->id != 0 && !has_flags[module->id]) {
+		has_flags[module->id] = 1;
 		*is_first = true;
 	}
 	gp_unlock(&lock);
@@ -409,10 +410,10 @@ bool gp_modules_find_interpreter(struct gp_module *module)
 	gp_lock(&lock);
 	for (uint32_t i = 0; i < known.count && !found; i++) {
 		*module = known.mappings[i];
-		found = module->may_be_interpreter && module->id != 0 && !was_asked[module->id];
+		found = module->may_be_interpreter && module->id != 0 && !has_flags[module->id];
 	}
 	if (found)
-		was_asked[module->id] = 1;
+		has_flags[module->id] = 1;
 	gp_unlock(&lock);
 	if (found)
 		introduce(module);
@@ -445,12 +446,12 @@ bool gp_modules_is_loaded(uint32_t id)
 
 void gp_modules_poll(void)
 {
-	struct turn turn;
+	struct counts counts;
 
-	if (!gp_loader_iterate_quick(read_turn, &turn))
+	if (!gp_loader_iterate_quick(read_counts, &counts))
 		return;
 	gp_lock(&lock);
-	bool stale = is_stale(turn);
+	bool stale = is_stale(counts);
 
 	gp_unlock(&lock);
 	if (stale)

@@ -21,7 +21,7 @@
 #define MOST_PREPARED      24u
 #define LAST_OF_ACTIVATION ((uint64_t)1 << 63) /* combined with a code object's id, in a hash */
 
-enum { UNKNOWN, LOOKING, READY, REFUSED };
+enum { UNKNOWN, CHECKING, READY, REFUSED };
 
 /* An interpreter, described by its module. */
 struct interpreter {
@@ -133,10 +133,10 @@ static enum kind read_module(const struct gp_module *module, struct interpreter 
 }
 
 /* By the first thread that finds it. */
-static void meet(enum kind kind, uint32_t version, const struct interpreter *its,
-		 uint32_t module_id)
+static void set_interpreter(enum kind kind, uint32_t version, const struct interpreter *its,
+			    uint32_t module_id)
 {
-	if (kind == NONE || !gp_replace32(&python.state, UNKNOWN, LOOKING))
+	if (kind == NONE || !gp_replace32(&python.state, UNKNOWN, CHECKING))
 		return;
 	if (kind == NOT_UNDERSTOOD) {
 		refuse(version);
@@ -154,7 +154,7 @@ void gp_python_notice(const struct gp_module *module)
 	uint32_t version = 0;
 	enum kind kind = read_module(module, &its, &version);
 
-	meet(kind, version, &its, module->id);
+	set_interpreter(kind, version, &its, module->id);
 }
 
 /* An unloaded interpreter must not be called; the next one replaces it. */
@@ -172,7 +172,7 @@ static bool is_still_loaded(void)
 	return true;
 }
 
-bool gp_python_know(struct gp_python_known *known)
+bool gp_python_get_known(struct gp_python_known *known)
 {
 	if (gp_load32_acquire(&python.state) != READY || !is_still_loaded())
 		return false;
@@ -191,8 +191,8 @@ bool gp_python_know(struct gp_python_known *known)
 
 /* Used by the searching thread only. */
 static struct {
-	uint64_t turn;    /* the loader's counts when all modules were searched */
-	uint64_t waiting; /* bias of a module whose interpreter had not been started then */
+	uint64_t load_count; /* the loader's counts when all modules were searched */
+	uint64_t waiting;    /* bias of a module whose interpreter had not been started then */
 	bool has_begun, is_anew;
 	uint64_t bias; /* bias of the module with an interpreter, and its description */
 	enum kind kind;
@@ -201,11 +201,11 @@ static struct {
 } search;
 
 /* If no module came or went, only a waiting one is checked. */
-static void begin_search(uint64_t turn)
+static void begin_search(uint64_t load_count)
 {
 	search.has_begun = true;
-	search.is_anew = turn != search.turn;
-	search.turn = turn;
+	search.is_anew = load_count != search.load_count;
+	search.load_count = load_count;
 	if (search.is_anew)
 		search.waiting = UINT64_MAX;
 }
@@ -244,11 +244,11 @@ bool gp_python_search(void)
 	search.kind = NONE;
 	gp_loader_iterate_quick(search_module, NULL);
 	if (search.kind != NONE)
-		search.turn = 0; /* the next search starts over */
+		search.load_count = 0; /* the next search starts over */
 	return search.kind != NONE;
 }
 
-void gp_python_meet(void)
+void gp_python_adopt(void)
 {
 	struct gp_module module = {.id = 0};
 	bool is_first;
@@ -257,7 +257,7 @@ void gp_python_meet(void)
 	if (search.kind == NOT_UNDERSTOOD ||
 	    (gp_modules_find((uint64_t)search.its.thread_state, &module, &is_first) &&
 	     module.bias == search.bias))
-		meet(search.kind, search.version, &search.its, module.id);
+		set_interpreter(search.kind, search.version, &search.its, module.id);
 }
 
 bool gp_python_is_evaluator(uint64_t pc)
@@ -477,7 +477,7 @@ static void number_frames(struct gp_python_past *past, uint32_t kept)
 
 /* A frame at a known address executes another place.  False: other code. */
 static __attribute__((noinline)) bool
-renew(struct gp_python_walk *walk, struct gp_python_past *past, struct gp_python_link *link)
+update_frame(struct gp_python_walk *walk, struct gp_python_past *past, struct gp_python_link *link)
 {
 	const struct gp_python_layout *layout = &python.its.layout;
 	struct gp_python_frame *frame = &past->frames[link->frame];
@@ -498,7 +498,7 @@ renew(struct gp_python_walk *walk, struct gp_python_past *past, struct gp_python
 	return is_complete(layout, link);
 }
 
-static bool is_as_it_was(const struct gp_python_layout *layout, const struct gp_python_past *past,
+static bool is_unchanged(const struct gp_python_layout *layout, const struct gp_python_past *past,
 			 const struct gp_python_link *link)
 {
 	return is_shim(layout, link) ||
@@ -512,7 +512,7 @@ static bool is_as_it_was(const struct gp_python_layout *layout, const struct gp_
  * place.  The address of each frame is predicted before its callee's link is read and compared, so
  * that no load waits for another.
  */
-static bool comes_again(const struct gp_python_layout *layout, struct gp_python_walk *walk,
+static bool is_repeated(const struct gp_python_layout *layout, struct gp_python_walk *walk,
 			struct gp_python_past *past, struct cursor cursor)
 {
 	uint32_t changed = 0;
@@ -522,9 +522,9 @@ static bool comes_again(const struct gp_python_layout *layout, struct gp_python_
 
 		if (cursor.frame != link->address || owner_of(layout, link->address) != link->owner)
 			return false;
-		if (!is_as_it_was(layout, past, link)) {
+		if (!is_unchanged(layout, past, link)) {
 			past->is_numbered = false;
-			if (!renew(walk, past, link))
+			if (!update_frame(walk, past, link))
 				return false;
 			changed = link->frame + 1u;
 		}
@@ -751,7 +751,7 @@ uint64_t gp_python_walk(struct gp_python_walk *walk)
 	 * invalid
 	 */
 	while (layout->activation != GP_PYTHON_EACH && (past = recall(walk, tag)) != NULL) {
-		if (comes_again(layout, walk, past, cursor)) {
+		if (is_repeated(layout, walk, past, cursor)) {
 			walk->last = past;
 			return past->count > 0 ? past->number : 0;
 		}

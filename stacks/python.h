@@ -90,7 +90,7 @@ struct gp_python_known {
 };
 
 /* False: no supported interpreter was found yet, or it was unloaded.  Any thread. */
-bool gp_python_know(struct gp_python_known *known);
+bool gp_python_get_known(struct gp_python_known *known);
 
 /* Check a newly met module, in which the caller executes, for an interpreter. */
 void gp_python_notice(const struct gp_module *module);
@@ -99,10 +99,10 @@ void gp_python_notice(const struct gp_module *module);
  * By one profiler thread, while no interpreter is known: search all modules for a started
  * interpreter.  Almost free if no module came or went since the last time.  Takes the loader's list
  * lock (stacks/modules.h explains why that is safe), and makes no system call.  True:
- * gp_python_meet() makes the interpreter known.
+ * gp_python_adopt() makes the interpreter known.
  */
 bool gp_python_search(void);
-void gp_python_meet(void);
+void gp_python_adopt(void);
 
 /*
  * Shortly before a walk: gets the thread state from the interpreter, and prefetches the data of the

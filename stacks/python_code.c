@@ -212,18 +212,18 @@ static enum gp_line_table put_table(const struct gp_python_layout *layout, uint6
 {
 	uint64_t bytes = word_at(table + OBJECT_SIZE);
 	const uint8_t *data = (const uint8_t *)table + BYTES_DATA;
-	uint32_t room = GP_STRING_MAX_BYTES - *used, taken;
+	uint32_t space = GP_STRING_MAX_BYTES - *used, taken;
 
 	if (layout->table_form == GP_LINES_3_11) {
 		*is_cut = bytes >= GP_STRING_MAX_BYTES;
 		taken = *is_cut ? GP_STRING_MAX_BYTES : (uint32_t)bytes;
 		*is_cut |=
-			!gp_line_table_shorten(data, taken, (uint8_t *)text + *used, room, &taken);
+			!gp_line_table_shorten(data, taken, (uint8_t *)text + *used, space, &taken);
 		*used += taken;
 		return GP_LINES_3_10;
 	}
-	*is_cut = bytes > room;
-	taken = *is_cut ? room : (uint32_t)bytes;
+	*is_cut = bytes > space;
+	taken = *is_cut ? space : (uint32_t)bytes;
 	memcpy(text + *used, data, taken);
 	*used += taken;
 	return (enum gp_line_table)layout->table_form;

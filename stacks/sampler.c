@@ -15,7 +15,7 @@
 #define MOST_LISTED       65536u /* threads of an interpreter: ends the walk of a cyclic list */
 #define MOST_INTERPRETERS 16u
 #define MOST_TRIES        16u /* for a thread that calls and returns meanwhile */
-#define ENOUGH_LOOKS                                                                               \
+#define ENOUGH_ATTEMPTS                                                                            \
 	5u /* consecutive attempts that agree on the start of a stack, or on its outer frames */
 #define STATE_BYTES        256u  /* of a thread state, maximum that is read */
 #define OWN_ID_BYTES       1024u /* of a thread descriptor, in which the id is searched */
@@ -55,7 +55,7 @@ struct thread {
 	uint64_t descriptor; /* the C library's: pthread_t */
 	uint32_t id;
 	uint32_t index; /* in sampler.threads */
-	uint32_t pass;  /* the last roll that found it */
+	uint32_t pass;  /* the last pass over the interpreter's lists that found it */
 	uint64_t chain; /* start of its chain of frames (3.11, 3.12) */
 	uint32_t stack;
 	uint32_t count; /* number of samples with this stack; 0 = none */
@@ -80,7 +80,7 @@ struct outside {
  * All threads, in the order of the interpreter's lists.  Usually these are unchanged: then one
  * combined read is enough.
  */
-struct roll {
+struct thread_list {
 	uint64_t interpreters[MOST_INTERPRETERS];
 	struct thread *threads[GP_SAMPLER_THREADS];
 	uint8_t interpreter_of[GP_SAMPLER_THREADS]; /* for a thread: index of its interpreter */
@@ -114,12 +114,12 @@ static struct sampler {
 	uint32_t most_threads;
 	uint32_t id_offset; /* offset of the thread id in a descriptor */
 	struct listed listed;
-	struct roll roll;
-	uint32_t pass;     /* number of the last roll */
-	uint32_t passes;   /* number of samples of all threads */
-	uint64_t taken_ns; /* duration of the last measured pass */
-	uint64_t paid_ns;  /* time of the last payment */
-	int64_t store_ns;  /* remaining CPU time; negative: overdrawn */
+	struct thread_list thread_list;
+	uint32_t pass;        /* number of the last pass over the interpreter's lists */
+	uint32_t passes;      /* number of samples of all threads */
+	uint64_t taken_ns;    /* duration of the last measured pass */
+	uint64_t paid_ns;     /* time of the last payment */
+	int64_t allowance_ns; /* remaining CPU time; negative: overdrawn */
 	struct gp_python_known python;
 } sampler;
 
@@ -255,8 +255,8 @@ static uint32_t find_words(const struct thread *thread, uint64_t addresses[GP_SN
 }
 
 /*
- * Another thread may have replaced it since the roll; and before 3.12 a starting thread has its
- * creator's descriptor until it begins.
+ * Another thread may have replaced it since the list was read; and before 3.12 a starting thread
+ * has its creator's descriptor until it begins.
  */
 static bool is_still(const struct thread *thread)
 {
@@ -295,9 +295,7 @@ static bool find_frame(struct thread *thread, uint32_t words, uint64_t *frame)
 	return first == 0;
 }
 
-/*
- * The longer a copy takes, the more may have changed and changed back: a long one counts as moved.
- */
+/* A long copy counts as MOVED: the longer it takes, the likelier data changed and changed back. */
 static enum gp_snapshot_result take(struct gp_snapshot *snapshot, const uint64_t *addresses,
 				    uint32_t count)
 {
@@ -355,8 +353,10 @@ static struct base base_of(const struct link *links, uint32_t count)
 	return (struct base){links[count - 1].frame, links[count - 1].code};
 }
 
-/* The frame of a suspended generator has no caller. */
-static bool is_left(const struct link *links, uint32_t count)
+/*
+ * Whether the outermost frame belongs to a generator.  A suspended generator's frame has no caller.
+ */
+static bool ends_in_generator(const struct link *links, uint32_t count)
 {
 	return links[count - 1].owner == OWNED_BY_GENERATOR;
 }
@@ -367,8 +367,9 @@ static bool is_same_function(const struct link *a, const struct link *b)
 }
 
 /*
- * Keep the outer frames that are equal in each attempt: frames that wait for their callees, and one
- * that makes call after call, at its current place.  Inner frames came and went.
+ * Keep the outer frames that are equal in each attempt: the frames that wait for their callees, and
+ * a frame that makes call after call, at its current place.  Inner frames changed between the
+ * attempts.
  */
 static void keep_outside(struct outside *outside, uint32_t count)
 {
@@ -393,7 +394,7 @@ static void keep_outside(struct outside *outside, uint32_t count)
 static enum sample take_outside(struct thread *thread, const struct outside *outside,
 				uint32_t *count)
 {
-	if (outside->agreed < ENOUGH_LOOKS || outside->count == 0)
+	if (outside->agreed < ENOUGH_ATTEMPTS || outside->count == 0)
 		return MISSED;
 	thread->base = base_of(outside->links, outside->count);
 	*count = outside->count;
@@ -408,7 +409,7 @@ static bool may_begin(const struct thread *thread, uint32_t count)
 {
 	struct base base = base_of(sampler.links, count);
 
-	return is_same_base(&base, &thread->base) || !is_left(sampler.links, count);
+	return is_same_base(&base, &thread->base) || !ends_in_generator(sampler.links, count);
 }
 
 /*
@@ -429,7 +430,7 @@ static enum sample sample(struct thread *thread, uint32_t *count, bool *is_cut)
 
 		if (result == MISSED) {
 			if (*count > 0 && !*is_cut && may_begin(thread, *count) &&
-			    outside->agreed < ENOUGH_LOOKS)
+			    outside->agreed < ENOUGH_ATTEMPTS)
 				keep_outside(outside, *count);
 			continue;
 		}
@@ -440,7 +441,7 @@ static enum sample sample(struct thread *thread, uint32_t *count, bool *is_cut)
 		agreed = is_same_base(&base, &found) ? agreed + 1 : 1;
 		found = base;
 		if (is_same_base(&base, &thread->base) ||
-		    (agreed >= ENOUGH_LOOKS && !is_left(sampler.links, *count))) {
+		    (agreed >= ENOUGH_ATTEMPTS && !ends_in_generator(sampler.links, *count))) {
 			thread->base = base;
 			return SEEN;
 		}
@@ -491,7 +492,7 @@ static uint32_t offset_of(const struct link *link)
 }
 
 /* The node of a frame under its caller's; GP_NO_NODE: not a code object, or the tree is full. */
-static uint32_t hang_up(struct link *link, uint32_t caller)
+static uint32_t add_node(struct link *link, uint32_t caller)
 {
 	uint32_t offset;
 
@@ -523,7 +524,7 @@ static uint32_t take_links(struct thread *thread, uint32_t count, bool is_cut)
 			link->seen = thread->links[was - 1 - i].seen;
 			node = thread->links[was - 1 - i].node;
 		} else {
-			node = gp_stack_tree_is_half_full() ? GP_NO_NODE : hang_up(link, node);
+			node = gp_stack_tree_is_half_full() ? GP_NO_NODE : add_node(link, node);
 		}
 		link->node = node;
 	}
@@ -535,7 +536,7 @@ static uint32_t take_links(struct thread *thread, uint32_t count, bool is_cut)
 
 /* ---- one thread ---- */
 
-/* A missed thread moved: its previous stack has ended. */
+/* MISSED: the thread moved, so its previous stack has ended. */
 static void sample_thread(struct thread *thread)
 {
 	uint64_t ticks = gp_clock_ticks();
@@ -587,7 +588,8 @@ static bool map_all(void)
 /* ---- all threads ---- */
 
 /*
- * The C library keeps a thread's id in its descriptor: find the offset in our own.  0 = not found.
+ * The offset of the thread id in the C library's thread descriptor, found in our own descriptor. 0
+ * = not found.
  */
 static uint32_t find_id_offset(void)
 {
@@ -635,7 +637,7 @@ static uint64_t *state_of(const struct thread *thread)
  * A thread of the interpreter, possibly another one than before at this address.  NULL: not a
  * thread of the process, or too many.
  */
-static struct thread *meet(uint64_t state, uint64_t descriptor)
+static struct thread *find_or_add_thread(uint64_t state, uint64_t descriptor)
 {
 	struct thread *thread = find_thread(state);
 	uint32_t id;
@@ -658,7 +660,10 @@ static struct thread *meet(uint64_t state, uint64_t descriptor)
 	return thread;
 }
 
-/* The threads of an interpreter; they come and go meanwhile.  False: the list broke off. */
+/*
+ * Read the list of an interpreter's threads, which start and end meanwhile.  False: the list broke
+ * off.
+ */
 static bool list_threads(uint64_t interpreter, struct listed *listed)
 {
 	const struct gp_python_list *list = &sampler.python.list;
@@ -682,27 +687,29 @@ static bool list_threads(uint64_t interpreter, struct listed *listed)
 	return state == 0;
 }
 
-/* A listed thread that does not exist (ended without cleanup, or not begun) is skipped. */
-static void call_threads(uint64_t interpreter, struct roll *roll)
+/* Skips a listed thread that does not exist: it ended without cleanup, or has not begun. */
+static void find_threads(uint64_t interpreter, struct thread_list *thread_list)
 {
 	struct listed *listed = &sampler.listed;
-	uint32_t room = sampler.most_threads - roll->thread_count, first = 0;
+	uint32_t left = sampler.most_threads - thread_list->thread_count, first = 0;
 
-	roll->is_whole &= list_threads(interpreter, listed);
-	if (listed->count > room) {
-		first = listed->count - room;
-		roll->is_whole = false;
+	thread_list->is_whole &= list_threads(interpreter, listed);
+	if (listed->count > left) {
+		first = listed->count - left;
+		thread_list->is_whole = false;
 	}
 	for (uint32_t i = first; i < listed->count; i++) {
 		uint32_t at = i % GP_SAMPLER_THREADS;
-		struct thread *thread = meet(listed->states[at], listed->descriptors[at]);
+		struct thread *thread =
+			find_or_add_thread(listed->states[at], listed->descriptors[at]);
 
 		if (thread == NULL) {
-			roll->is_whole = false;
+			thread_list->is_whole = false;
 			continue;
 		}
-		roll->interpreter_of[roll->thread_count] = (uint8_t)roll->interpreter_count;
-		roll->threads[roll->thread_count++] = thread;
+		thread_list->interpreter_of[thread_list->thread_count] =
+			(uint8_t)thread_list->interpreter_count;
+		thread_list->threads[thread_list->thread_count++] = thread;
 	}
 }
 
@@ -715,18 +722,18 @@ static void forget_ended(void)
 		}
 }
 
-static void call_roll(struct roll *roll)
+static void find_all_threads(struct thread_list *thread_list)
 {
 	const struct gp_python_known *python = &sampler.python;
 	uint64_t at = python->runtime + python->list.interpreters, interpreter;
 
 	sampler.pass++;
-	roll->interpreter_count = roll->thread_count = 0;
-	roll->is_whole = true;
+	thread_list->interpreter_count = thread_list->thread_count = 0;
+	thread_list->is_whole = true;
 	while (gp_snapshot_now(at, &interpreter, sizeof(interpreter)) && interpreter != 0 &&
-	       roll->interpreter_count < MOST_INTERPRETERS) {
-		call_threads(interpreter, roll);
-		roll->interpreters[roll->interpreter_count++] = interpreter;
+	       thread_list->interpreter_count < MOST_INTERPRETERS) {
+		find_threads(interpreter, thread_list);
+		thread_list->interpreters[thread_list->interpreter_count++] = interpreter;
 		at = interpreter + python->list.next_interpreter;
 	}
 	forget_ended();
@@ -737,81 +744,82 @@ static void call_roll(struct roll *roll)
 #define INTERPRETER_PIECES 2u /* its next interpreter, its first thread */
 #define THREAD_PIECES      4u /* its next thread, its interpreter, its descriptor, its id */
 #define MOST_AT_ONCE       32u
-#define MOST_ROLL_PIECES                                                                           \
+#define MOST_LIST_PIECES                                                                           \
 	(1u + MOST_INTERPRETERS * INTERPRETER_PIECES + MOST_AT_ONCE * THREAD_PIECES)
-static_assert(MOST_ROLL_PIECES <= GP_SNAPSHOT_PIECES, "one call");
+static_assert(MOST_LIST_PIECES <= GP_SNAPSHOT_PIECES, "one call");
 
 /* The pieces to read, and the expected values. */
-struct question {
-	struct gp_snapshot_piece pieces[MOST_ROLL_PIECES];
-	uint64_t known[MOST_ROLL_PIECES], answers[MOST_ROLL_PIECES];
+struct check {
+	struct gp_snapshot_piece pieces[MOST_LIST_PIECES];
+	uint64_t known[MOST_LIST_PIECES], answers[MOST_LIST_PIECES];
 	uint32_t count;
 };
 
-static void ask(struct question *question, uint64_t address, size_t bytes, uint64_t known)
+static void add_check(struct check *check, uint64_t address, size_t bytes, uint64_t known)
 {
-	uint32_t i = question->count++;
+	uint32_t i = check->count++;
 
-	question->answers[i] = 0;
-	question->known[i] = known;
-	question->pieces[i] = (struct gp_snapshot_piece){address, &question->answers[i], bytes};
+	check->answers[i] = 0;
+	check->known[i] = known;
+	check->pieces[i] = (struct gp_snapshot_piece){address, &check->answers[i], bytes};
 }
 
-static void ask_interpreter(struct question *question, const struct roll *roll, uint32_t index)
+static void check_interpreter(struct check *check, const struct thread_list *thread_list,
+			      uint32_t index)
 {
 	const struct gp_python_list *list = &sampler.python.list;
-	uint64_t address = roll->interpreters[index], first = 0;
-	bool is_last = index + 1 == roll->interpreter_count;
+	uint64_t address = thread_list->interpreters[index], first = 0;
+	bool is_last = index + 1 == thread_list->interpreter_count;
 
-	for (uint32_t i = roll->thread_count; i-- > 0;)
-		if (roll->interpreter_of[i] == index)
-			first = roll->threads[i]->state;
-	ask(question, address + list->next_interpreter, sizeof(uint64_t),
-	    is_last ? 0 : roll->interpreters[index + 1]);
-	ask(question, address + list->threads, sizeof(uint64_t), first);
+	for (uint32_t i = thread_list->thread_count; i-- > 0;)
+		if (thread_list->interpreter_of[i] == index)
+			first = thread_list->threads[i]->state;
+	add_check(check, address + list->next_interpreter, sizeof(uint64_t),
+		  is_last ? 0 : thread_list->interpreters[index + 1]);
+	add_check(check, address + list->threads, sizeof(uint64_t), first);
 }
 
-static void ask_thread(struct question *question, const struct roll *roll, uint32_t index)
+static void check_thread(struct check *check, const struct thread_list *thread_list, uint32_t index)
 {
 	const struct gp_python_list *list = &sampler.python.list;
-	const struct thread *thread = roll->threads[index];
-	bool is_last = index + 1 == roll->thread_count ||
-		       roll->interpreter_of[index + 1] != roll->interpreter_of[index];
+	const struct thread *thread = thread_list->threads[index];
+	bool is_last = index + 1 == thread_list->thread_count ||
+		       thread_list->interpreter_of[index + 1] != thread_list->interpreter_of[index];
 
-	ask(question, thread->state + list->next, sizeof(uint64_t),
-	    is_last ? 0 : roll->threads[index + 1]->state);
-	ask(question, thread->state + list->interpreter, sizeof(uint64_t),
-	    roll->interpreters[roll->interpreter_of[index]]);
-	ask(question, thread->state + sampler.python.layout.thread.thread_id, sizeof(uint64_t),
-	    thread->descriptor);
-	ask(question, thread->descriptor + sampler.id_offset, sizeof(uint32_t), thread->id);
+	add_check(check, thread->state + list->next, sizeof(uint64_t),
+		  is_last ? 0 : thread_list->threads[index + 1]->state);
+	add_check(check, thread->state + list->interpreter, sizeof(uint64_t),
+		  thread_list->interpreters[thread_list->interpreter_of[index]]);
+	add_check(check, thread->state + sampler.python.layout.thread.thread_id, sizeof(uint64_t),
+		  thread->descriptor);
+	add_check(check, thread->descriptor + sampler.id_offset, sizeof(uint32_t), thread->id);
 }
 
-static bool is_as_it_was(const struct roll *roll)
+static bool is_unchanged(const struct thread_list *thread_list)
 {
-	struct question question = {.count = 0};
+	struct check check = {.count = 0};
 
-	if (!roll->is_whole || roll->interpreter_count == 0 || roll->thread_count > MOST_AT_ONCE)
+	if (!thread_list->is_whole || thread_list->interpreter_count == 0 ||
+	    thread_list->thread_count > MOST_AT_ONCE)
 		return false;
-	ask(&question, sampler.python.runtime + sampler.python.list.interpreters, sizeof(uint64_t),
-	    roll->interpreters[0]);
-	for (uint32_t i = 0; i < roll->interpreter_count; i++)
-		ask_interpreter(&question, roll, i);
-	for (uint32_t i = 0; i < roll->thread_count; i++)
-		ask_thread(&question, roll, i);
-	return gp_snapshot_pieces_now(question.pieces, question.count) &&
-	       memcmp(question.answers, question.known,
-		      question.count * sizeof(question.known[0])) == 0;
+	add_check(&check, sampler.python.runtime + sampler.python.list.interpreters,
+		  sizeof(uint64_t), thread_list->interpreters[0]);
+	for (uint32_t i = 0; i < thread_list->interpreter_count; i++)
+		check_interpreter(&check, thread_list, i);
+	for (uint32_t i = 0; i < thread_list->thread_count; i++)
+		check_thread(&check, thread_list, i);
+	return gp_snapshot_pieces_now(check.pieces, check.count) &&
+	       memcmp(check.answers, check.known, check.count * sizeof(check.known[0])) == 0;
 }
 
 static void sample_all(void)
 {
-	struct roll *roll = &sampler.roll;
+	struct thread_list *thread_list = &sampler.thread_list;
 
-	if (!is_as_it_was(roll))
-		call_roll(roll);
-	for (uint32_t i = 0; i < roll->thread_count; i++)
-		sample_thread(roll->threads[i]);
+	if (!is_unchanged(thread_list))
+		find_all_threads(thread_list);
+	for (uint32_t i = 0; i < thread_list->thread_count; i++)
+		sample_thread(thread_list->threads[i]);
 }
 
 /* ---- periodic work ---- */
@@ -875,12 +883,12 @@ static uint64_t spend(uint64_t now_ns, uint64_t taken_ns)
 {
 	if (sampler.least_rest == 0)
 		return 0;
-	sampler.store_ns += (int64_t)((now_ns - sampler.paid_ns) / sampler.least_rest);
+	sampler.allowance_ns += (int64_t)((now_ns - sampler.paid_ns) / sampler.least_rest);
 	sampler.paid_ns = now_ns;
-	if (sampler.store_ns > MOST_STORED_NS)
-		sampler.store_ns = MOST_STORED_NS;
-	sampler.store_ns -= (int64_t)taken_ns;
-	return sampler.store_ns < 0 ? (uint64_t)-sampler.store_ns * sampler.least_rest : 0;
+	if (sampler.allowance_ns > MOST_STORED_NS)
+		sampler.allowance_ns = MOST_STORED_NS;
+	sampler.allowance_ns -= (int64_t)taken_ns;
+	return sampler.allowance_ns < 0 ? (uint64_t)-sampler.allowance_ns * sampler.least_rest : 0;
 }
 
 static bool is_prepared(void)
@@ -894,10 +902,10 @@ static bool is_prepared(void)
 
 static bool knows_python(void)
 {
-	if (gp_python_know(&sampler.python))
+	if (gp_python_get_known(&sampler.python))
 		return true;
-	gp_python_meet();
-	return gp_python_know(&sampler.python);
+	gp_python_adopt();
+	return gp_python_get_known(&sampler.python);
 }
 
 uint64_t gp_sampler_pass(uint64_t now_ns, bool is_wanted)
@@ -906,7 +914,7 @@ uint64_t gp_sampler_pass(uint64_t now_ns, bool is_wanted)
 
 	if (sampler.period_ns == 0)
 		return UINT64_MAX;
-	if (!is_wanted || (!gp_python_know(&sampler.python) && !gp_python_search())) {
+	if (!is_wanted || (!gp_python_get_known(&sampler.python) && !gp_python_search())) {
 		end_runs();
 		return UINT64_MAX;
 	}

@@ -17,13 +17,13 @@ void gp_snapshot_begin(void)
 	process = gp_sys_process_id();
 }
 
-#define GLANCES     (GP_SNAPSHOT_COPIES + 1) /* reads of the words */
-#define MOST_PIECES (GLANCES * GP_SNAPSHOT_WORDS + GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES)
+#define WORD_READS  (GP_SNAPSHOT_COPIES + 1) /* reads of the words */
+#define MOST_PIECES (WORD_READS * GP_SNAPSHOT_WORDS + GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES)
 
 struct pieces {
 	struct iovec into[MOST_PIECES], from[MOST_PIECES];
 	uint32_t count;
-	uint64_t words[GLANCES][GP_SNAPSHOT_WORDS];
+	uint64_t words[WORD_READS][GP_SNAPSHOT_WORDS];
 };
 
 static void add_piece(struct pieces *pieces, void *into, uint64_t from, size_t bytes)
@@ -60,7 +60,7 @@ enum gp_snapshot_result gp_snapshot_take(struct gp_snapshot *snapshot, const uin
 	if (gp_sys_copy_own(process, pieces.into, pieces.from, pieces.count) != 0)
 		return GP_SNAPSHOT_UNMAPPED;
 	memcpy(snapshot->words, pieces.words[0], sizeof(snapshot->words));
-	for (uint32_t i = 1; i < GLANCES; i++)
+	for (uint32_t i = 1; i < WORD_READS; i++)
 		if (memcmp(snapshot->words, pieces.words[i], count * sizeof(uint64_t)) != 0)
 			return GP_SNAPSHOT_MOVED;
 	return GP_SNAPSHOT_TAKEN;

@@ -2,9 +2,9 @@
  * snapshot: copies memory of running threads for later inspection.
  *
  * Copies whole pages by a system call that fails on unmapped memory instead of faulting.  A
- * snapshot is enclosed by reads of some words, which tell whether the data changed meanwhile; and
- * taken twice, because the words may have changed and changed back.  One thread at a time; no lock,
- * no allocation.
+ * snapshot is enclosed by reads of some words, which show whether the data changed meanwhile.  It
+ * is taken twice, because the words may have changed and changed back.  One thread at a time; no
+ * lock, no allocation.
  */
 #ifndef STACKS_SNAPSHOT_H
 #define STACKS_SNAPSHOT_H

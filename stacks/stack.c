@@ -21,7 +21,7 @@
 
 /* gp_process_state.stacks */
 #define CAPTURES 1u
-#define LOOKS    2u
+#define SAMPLES  2u
 
 struct thread {
 	struct gp_python_walk python;
@@ -162,7 +162,7 @@ static bool can_sample(void)
 	was_started = true;
 	if (gp_stack_tree_init() != 0 || gp_python_code_init() != 0)
 		return false;
-	gp_store32_release(&gp_process_state.stacks, LOOKS);
+	gp_store32_release(&gp_process_state.stacks, SAMPLES);
 	return true;
 }
 

@@ -205,8 +205,8 @@ static uint64_t key_of(const struct gp_stack_copy *copy, uint32_t word_count, ui
 /* ---- keeping ---- */
 
 /*
- * The program's sanitizer would object to memcpy(), which it interposes: all of a stack is read
- * here, including its redzones.
+ * Not memcpy(): the program's sanitizer interposes it, and would object to a read of a whole stack,
+ * including its redzones.
  */
 static void copy_words(uint64_t *to, uint64_t from, uint64_t count)
 {

@@ -437,7 +437,7 @@ static void note_repeated(struct gp_walk *walk, bool is_same)
  * uses them.
  */
 __attribute__((no_sanitize("address", "thread"))) static bool
-comes_again(const struct gp_past *past, const struct gp_place *place)
+is_repeated(const struct gp_past *past, const struct gp_place *place)
 {
 	const uint64_t *stack = (const uint64_t *)place->sp;
 	uint32_t count = past->slot_count, i = 0;
@@ -608,7 +608,7 @@ uint64_t gp_walk(struct gp_walk *walk, struct gp_place place)
 	follow_modules(walk);
 	const struct gp_past *past = recall(walk, place.sp);
 
-	if (past != walk->last || !comes_again(past, &place))
+	if (past != walk->last || !is_repeated(past, &place))
 		return walk_anew(walk, past, place);
 	walk->validated += past->count;
 	return past->number;

@@ -54,7 +54,7 @@
 struct gp_past {
 	uint32_t count;
 	uint32_t epoch; /* of gp_modules_epoch(), when it was made */
-	/* parent of frames[0]: 0, or a node that tells why the stack ends there */
+	/* parent of frames[0]: 0, or a node with the reason why the stack ends there */
 	uint32_t root;
 	uint32_t repeated;   /* number of repetitions of the same frames */
 	uint32_t slot_count; /* 0 = unknown */

@@ -41,17 +41,17 @@ gp_crc32c_sse42(uint32_t crc, const uint8_t *bytes, size_t length)
 }
 
 /*
- * Asks the CPU at the first use.  __builtin_cpu_supports() would add a cpuid at program start,
- * which costs 0.1 ms in a virtual machine.
+ * Queries the CPU at the first use. __builtin_cpu_supports() would add a cpuid instruction at
+ * program start, which costs 0.1 ms in a virtual machine.
  */
 static inline bool gp_crc32c_has_sse42(void)
 {
-	enum { NOT_ASKED, NO, YES };
+	enum { UNKNOWN, NO, YES };
 	static _Atomic int answer;
 	unsigned a, b, c = 0, d;
 	int known = answer;
 
-	if (known == NOT_ASKED) {
+	if (known == UNKNOWN) {
 		known = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_SSE4_2) != 0 ? YES : NO;
 		answer = known;
 	}

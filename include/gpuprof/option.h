@@ -201,7 +201,7 @@ static inline bool gp_option_is_wrong(const struct gp_option_row *row, const cha
  */
 #define GP_SESSION_VARIABLE "GPUPROF_SESSION"
 
-/* Links in that folder that tell gpuprof-run why there may be no trace; they point nowhere. */
+/* Links in that folder, without a target, that give gpuprof-run a reason for a missing trace. */
 #define GP_SESSION_DRIVER   "driver"   /* a process initialized the CUDA driver */
 #define GP_SESSION_LEFT_OUT "left-out" /* --processes excludes such a process */
 #define GP_SESSION_FAILED                                                                          \

@@ -14,7 +14,7 @@
  *   it, in the same ring.  Definitions for API calls and ranges may be in any ring: they were
  *   published before the record.
  *
- * There are two time domains; the suffix of the member's name tells which one:
+ * There are two time domains; the suffix of the member's name names the domain:
  *   _ticks  the host clock of the hooks: the TSC if it is invariant, else CLOCK_MONOTONIC in ns
  *   _ns     CUPTI's clock (based on CLOCK_REALTIME), for GPU activity
  * Anchors (GP_RECORD_ANCHOR) pair the two clocks, so that a reader converts both to one timeline.
@@ -56,7 +56,7 @@ struct gp_record_call {
 
 /*
  * In status.  CAPTURED: the call became a node of a graph under capture.  It has no GPU record, and
- * a captured allocation has allocated nothing yet.  COOPERATIVE and OVERLAPPING: attributes of a
+ * a captured allocation allocates no memory yet.  COOPERATIVE and OVERLAPPING: attributes of a
  * launch, from its parameters.  OVERLAPPING marks either side of a programmatic dependent launch:
  * the kernel may start before its predecessor ends, or lets its successor start before it ends
  * itself.
@@ -383,7 +383,7 @@ struct gp_record_stream {
 	uint64_t zero2;
 };
 
-/* All clocks, read back to back: once at the start, about once a second, once at the end. */
+/* All clocks, read back to back: at the start, about once a second, and at the end. */
 struct gp_record_anchor {
 	uint8_t kind;
 	uint8_t slots;
@@ -424,10 +424,10 @@ enum gp_end_reason {
 	/* the library closed the trace in an orderly way: no published record is missing */
 	GP_END_EXIT = 1,
 	/*
-	 * added by the process that waited for this one: how it ended; says nothing about lost
+	 * added by the process that waited for this one: says how it ended, nothing about lost
 	 * records
 	 */
-	GP_END_TOLD = 2,
+	GP_END_REPORTED = 2,
 };
 
 /* The meaning of `status`. */
@@ -435,13 +435,13 @@ enum gp_end_way {
 	GP_END_UNKNOWN = 0,
 	GP_END_STATUS = 1, /* the exit status */
 	GP_END_EXEC = 2,   /* 0: the process became another program, or was about to */
-	GP_END_SIGNAL = 3, /* the signal that ended it; for GP_END_TOLD only */
+	GP_END_SIGNAL = 3, /* the signal that ended it; for GP_END_REPORTED only */
 };
 
 /*
- * The last record of a trace that was closed in an orderly way.  If the trace has none, or one that
- * does not say how the process ended, or one that was written too early, a GP_END_TOLD record may
- * follow.  The last one counts.
+ * The last record of a trace that was closed in an orderly way.  The process that waited for this
+ * one may add a GP_END_REPORTED record, if the trace has no END record, or if that one does not say
+ * how the process ended or was written too early.  The last record counts.
  */
 struct gp_record_end {
 	uint8_t kind;
@@ -802,11 +802,8 @@ struct gp_record_sample {
 struct gp_record_in_flight {
 	uint8_t kind;
 	uint8_t slots;
-	/*
-	 * 1 = CUPTI was not asked for its records shortly before: the kernel may have ended long
-	 * ago
-	 */
-	uint16_t unasked;
+	/* 1 = CUPTI was not flushed shortly before the scan: the kernel may have ended long ago */
+	uint16_t unflushed;
 	uint32_t correlation_id;
 	uint64_t ticks;   /* of the scan */
 	uint32_t name_id; /* GP_STRING_KERNEL, defined in any ring */
@@ -831,17 +828,14 @@ struct gp_record_stream_wait {
 	uint64_t zero3;
 };
 
-/* What a part of a trace has of the records of a kind. */
+/* Which records of a kind belong to a part (time window) of a trace. */
 enum gp_record_role {
-	GP_ROLE_EVENT, /* those of its time: what happened at a time, and grows with a run */
+	GP_ROLE_EVENT, /* the records of its time window: events, whose number grows with the run */
 	GP_ROLE_FACT,  /* all */
-	GP_ROLE_OWNER, /* of whom the next record is: it goes with that one */
+	GP_ROLE_OWNER, /* names the thread of the next record, and is kept with it */
 };
 
-/*
- * Kind number, name, struct, role, after a word that the user of the list hands through.  Append
- * only.
- */
+/* Kind number, name, struct, role; `user` is passed to X unchanged.  Append only. */
 #define GP_RECORD_KINDS_FOR(X, user)                                                               \
 	X(user, 1, CALL, call, EVENT)                                                              \
 	X(user, 2, MEMORY, memory, EVENT)                                                          \

@@ -13,7 +13,7 @@
  * If the process was killed, the next `gpuprof finish` or gpuprof-run of the same user moves the
  * content of the file into the trace (gpuprof/trace.h, "Saving") and removes it.  If the trace is
  * gone, it may only have been moved: the first such command makes the ring file read-only, and a
- * later one removes it after ten minutes, or at once if such files use much memory.
+ * later one removes it after ten minutes, or immediately if such files use much memory.
  *
  * A drained ring may be reused by a new thread: then `ring` changes, head = tail, and positions go
  * on.  A live reader copies [from, head), reads `ring` and `tail` again, and starts over if tail

@@ -5,7 +5,7 @@
  *
  *   file  := magic chunk*
  *   magic := "gpuprof" version            8 bytes; version is one byte, GP_TRACE_VERSION or
- *                                         GP_TRACE_CIRCLE
+ *                                         GP_TRACE_CIRCULAR
  *   chunk := header payload zeros         padded with zeros to a multiple of 8 bytes
  *
  *   header (48 bytes, struct gp_chunk_header)
@@ -80,8 +80,8 @@
  * 0: in none).  Places of one address are adjacent, the innermost inlined function first.
  *
  * Links.  `gpuprof finish` also appends LINK records: a chunk of ring 0 in form PACKED, to the
- * trace of a process that has ended.  `gpuprof run` appends an END record with the reason TOLD, if
- * the trace does not say how the program ended, or says it wrongly.
+ * trace of a process that has ended.  `gpuprof run` appends an END record with the reason REPORTED,
+ * if the trace does not say how the program ended, or says it wrongly.
  *
  * Order.  The records of one ring are in the order in which their thread published them.  The order
  * between rings, and of times, is unspecified: GPU records come in the order of CUPTI's
@@ -89,11 +89,11 @@
  * process, so a reader that reads rings in file order has every definition in time, except across
  * rings: resolve ids after reading.
  *
- * Circle.  A file of the version GP_TRACE_CIRCLE holds the last chunks of a longer trace: at its
- * maximum size, new chunks replace old ones.  The order of chunks is the order of their sequence,
- * not of their place; remains of old chunks may lie between them.  In a chunk of ring 0 in form
- * PACKED, position is a sequence, the floor.  The floor never decreases, and the largest one
- * counts.  Chunks below the floor are gone, even if their bytes remain.  From the floor on, no
+ * Circular files.  A file of version GP_TRACE_CIRCULAR holds the last chunks of a longer trace: at
+ * its maximum size, new chunks replace old ones.  The order of chunks is the order of their
+ * sequence, not of their place; remains of old chunks may lie between them.  In a chunk of ring 0
+ * in form PACKED, position is a sequence, the floor.  The floor never decreases, and the largest
+ * one counts.  Chunks below the floor are gone, even if their bytes remain.  From the floor on, no
  * chunk is missing: a gap in the sequence is damage.  A chunk in form KEPT is never replaced.  It
  * has copies of the definitions in a group of chunks that starts at the sequence in its position
  * and is replaced as a whole.  If that sequence is below the floor, its records count; else the
@@ -112,10 +112,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GP_TRACE_MAGIC   "gpuprof"
-#define GP_TRACE_VERSION 1u
-#define GP_TRACE_CIRCLE  2u
-#define GP_TRACE_SUFFIX  ".gpuprof"
+#define GP_TRACE_MAGIC    "gpuprof"
+#define GP_TRACE_VERSION  1u
+#define GP_TRACE_CIRCULAR 2u
+#define GP_TRACE_SUFFIX   ".gpuprof"
 #define GP_CHROME_SUFFIX                                                                           \
 	".json" /* NAME.json belongs to NAME.gpuprof: a trace uses a NAME only if both are free */
 #define GP_CHUNK_MAGIC     0x6b686347u /* "Gchk" */

@@ -20,7 +20,7 @@ static void append(int trace, struct gp_model *model)
 		return;
 	*at++ = GP_RECORD_END;
 	*at++ = 1 | 1u << 2 | 1u << 3; /* reason, way, status */
-	*at++ = GP_END_TOLD << 1;
+	*at++ = GP_END_REPORTED << 1;
 	*at++ = (uint8_t)(losses->end_way << 1);
 	*at++ = (uint8_t)(losses->end_status << 1 | (losses->end_status >= 64 ? 0x80 : 0));
 	if (losses->end_status >= 64)

@@ -280,7 +280,7 @@ static void drop_those_that_came(struct gp_live *l)
 
 static int live_in_flight(struct gp_live *l, const struct gp_record_view *seen)
 {
-	if (seen->record->in_flight.unasked != 0)
+	if (seen->record->in_flight.unflushed != 0)
 		return 0;
 	if (l->open_count == l->open_capacity)
 		drop_those_that_came(l);

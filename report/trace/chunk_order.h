@@ -1,5 +1,6 @@
 /*
- * chunk_order: which chunks of a circle count, and in which order (gpuprof/trace.h, "Circle").
+ * chunk_order: which chunks of a circular file count, and in which order (gpuprof/trace.h,
+ * "Circular files").
  */
 #ifndef REPORT_TRACE_CHUNK_ORDER_H
 #define REPORT_TRACE_CHUNK_ORDER_H

@@ -348,13 +348,13 @@ static int check_magic(struct gp_trace *t, const char *path, char *message, size
 			 path);
 	else if (!magic || memcmp(magic, GP_TRACE_MAGIC, FILE_MAGIC_BYTES - 1) != 0)
 		explain_other(path, message, message_bytes);
-	else if (magic[FILE_MAGIC_BYTES - 1] > GP_TRACE_CIRCLE)
+	else if (magic[FILE_MAGIC_BYTES - 1] > GP_TRACE_CIRCULAR)
 		snprintf(
 			message, message_bytes,
 			"%s was written by a newer gpuprof (trace version %u, this one reads up to %u): read it with that one",
-			path, magic[FILE_MAGIC_BYTES - 1], GP_TRACE_CIRCLE);
+			path, magic[FILE_MAGIC_BYTES - 1], GP_TRACE_CIRCULAR);
 	else {
-		t->is_circle = magic[FILE_MAGIC_BYTES - 1] == GP_TRACE_CIRCLE;
+		t->is_circle = magic[FILE_MAGIC_BYTES - 1] == GP_TRACE_CIRCULAR;
 		return 0;
 	}
 	return magic && t->size > 0 && memcmp(magic, GP_TRACE_MAGIC, FILE_MAGIC_BYTES - 1) == 0

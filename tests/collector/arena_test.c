@@ -1,4 +1,4 @@
-/* arena: the place of rings, the fallbacks, and the assignment of rings to threads. */
+/* arena: the place of the rings, the fallbacks, and the assignment of rings to threads. */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
@@ -24,12 +24,12 @@ static long (*real_call)(long, long, long, long, long, long, long);
 
 /* The behavior of the fake system. */
 static struct {
-	const char *no_open_below; /* paths that begin so cannot be opened */
+	const char *no_open_below; /* paths with this prefix cannot be opened */
 	long statfs_type;          /* instead of the real one, 0 = real */
 	long statfs_free_bytes;    /* the same */
-	int failing_call;          /* this one fails, NO_CALL = none */
+	int failing_call;          /* number of the system call that fails, NO_CALL = none */
 	int error;
-	uint64_t no_allocation_above; /* of a file's size; 0 = any is good */
+	uint64_t no_allocation_above; /* allocations beyond this file size fail; 0 = none fails */
 } fake;
 
 static long fake_statfs(long number, long a, long b)
@@ -107,7 +107,7 @@ static bool has_shm(void)
 {
 	struct statfs status;
 
-	/* and other processes' rings leave some of it */
+	/* and the rings of other processes leave some space */
 	return statfs("/dev/shm", &status) == 0 && status.f_type == 0x01021994 &&
 	       status.f_bavail * (uint64_t)status.f_bsize > (64u << 20) &&
 	       gp_ring_quota_taken() < GP_RING_QUOTA_BYTES / 2;
@@ -125,7 +125,7 @@ static void the_first_choice_is_shm(void **unused)
 	assert_int_equal(stat(arena.path, &status), 0);
 	assert_int_equal(status.st_mode & 07777, 0600);
 	assert_int_equal(status.st_size, arena.used_bytes);
-	assert_true((uint64_t)status.st_blocks * 512 >= arena.used_bytes); /* nothing sparse */
+	assert_true((uint64_t)status.st_blocks * 512 >= arena.used_bytes); /* no block is sparse */
 }
 
 static void what_others_take_need_not_be_seen(void **unused)
@@ -291,7 +291,7 @@ static uint64_t bytes_in_shm(void)
 	return (status.f_blocks - status.f_bfree) * (uint64_t)status.f_bsize;
 }
 
-/* Take all that can be had, say so, and hold it. */
+/* Take all available rings, report it, and keep them. */
 static void take_all(uint32_t *ready, enum gp_ring_place place)
 {
 	memset(&arena, 0, sizeof(arena));
@@ -381,7 +381,7 @@ static void every_taker_gets_a_new_ring_id(void **unused)
 	assert_ptr_not_equal(second, first);
 	assert_int_equal(second->ring->ring, 2);
 	gp_arena_close_lane(&arena, first);
-	assert_null(gp_arena_take(&arena, 13)); /* not before it was drained */
+	assert_null(gp_arena_take(&arena, 13)); /* only after it was drained */
 	gp_arena_recycle(&arena, first);
 	assert_ptr_equal(gp_arena_take(&arena, 13), first);
 	assert_int_equal(first->ring->ring, 3);

@@ -1,7 +1,7 @@
 /*
- * circular_file: a trace that keeps only its last part.  Whatever was dropped, and whenever the
- * process is killed, the rest is contiguous up to the last record, has all definitions, and counts
- * the dropped records.
+ * circular_file: a trace that keeps only its last part.  For all dropped records and instants of a
+ * kill: the rest is contiguous up to the last record, has all definitions, and counts the dropped
+ * records.
  *
  * GPUPROF_TEST_KILLS sets the number of kills (default 50).
  */
@@ -197,7 +197,7 @@ static long full_disk(long number, long a, long b, long c, long d, long e, long 
 	return real_call(number, a, b, (long)(room_bytes - (uint64_t)d), d, e, f);
 }
 
-/* The file is then as large as its content. */
+/* On a full disk, the file is as large as its content. */
 static void a_full_disk_makes_it_smaller(void)
 {
 	uint64_t published = 0;
@@ -213,7 +213,7 @@ static void a_full_disk_makes_it_smaller(void)
 	check_rest(published);
 }
 
-/* Too little even for that: the rest is counted as on any full disk. */
+/* Too little space even for a smaller file: further records are counted, as on any full disk. */
 static void a_disk_that_has_hardly_any_room(void)
 {
 	uint64_t published = 0;
@@ -231,7 +231,7 @@ static void a_disk_that_has_hardly_any_room(void)
 	CHECK(why == -ENOSPC);
 }
 
-/* Definitions without end take half of the file, the rest is the program's. */
+/* An endless stream of definitions takes at most half of the file.  The rest is the program's. */
 static void definitions_have_a_limit(void)
 {
 	uint64_t published = 0;
@@ -250,7 +250,7 @@ static void definitions_have_a_limit(void)
 	CHECK(said.is_in_order && said.last == published - 1);
 	CHECK(said.lost_definitions > 0 && said.calls > 100000);
 	CHECK(said.calls + said.gone == published);
-	/* no copy of these is there, and each other has one */
+	/* the lost definitions have no copy, and every other definition has one */
 	CHECK(said.ranges + said.lost_definitions >= 50000);
 	CHECK(said.ranges + said.lost_definitions < 50000 + MANY / NAME_EACH);
 }
@@ -259,7 +259,7 @@ static void definitions_have_a_limit(void)
 
 static uint64_t *published_by_child;
 
-/* The last record may have been handed over, but the child died before it could say so. */
+/* The last record may have been published although the child died before it could report that. */
 static bool kill_once(uint32_t us)
 {
 	uint64_t published;
@@ -306,11 +306,11 @@ static void killed_at_any_instant(void)
 		*published_by_child = 0;
 		turned += kill_once((uint32_t)rand() % longest_us);
 		remove_folder(folder);
-		if (i % 5 == 4 && turned == 0) /* a slow machine, or a busy one */
+		if (i % 5 == 4 && turned == 0) /* a slow or busy machine: allow more time */
 			longest_us *= 2;
 	}
 	CHECK(turned > 0 || kills < 50);
-	printf("%u kills, %u of them when some was gone\n", kills, turned);
+	printf("%u kills, %u of them after records were replaced\n", kills, turned);
 	fflush(stdout);
 }
 

@@ -1,4 +1,4 @@
-/* clock: anchors hold times between two tick reads, and the rate fits them. */
+/* clock: the times of an anchor lie between its tick reads, and the rate fits them. */
 #include "tests/collector/harness.h"
 
 #include <pthread.h>
@@ -107,8 +107,8 @@ static void *read_anchor(void *unused)
 }
 
 /*
- * The reader of the clock leaves only when the thread that removes the clock waits: that wait is
- * bounded, and a reader without a core would exceed the limit.
+ * The thread that reads the clock returns only when the thread that removes the clock waits.
+ * Otherwise a reader that is descheduled would exceed the limit of the wait.
  */
 static long leave_meanwhile(long number, long a, long b, long c, long d, long e, long f)
 {

@@ -82,7 +82,7 @@ static void take(void *unused, const struct found *found)
 	}
 }
 
-/* While it is written the file may end in a part of a chunk. */
+/* While the writer runs, the file may end in a partial chunk. */
 static void read_growing_trace(void)
 {
 	memset(&scan, 0, sizeof(scan));
@@ -140,7 +140,7 @@ static void the_trace_says_what_it_is_of(void)
 
 	setenv("RANK", "3", 1);
 	start_in(GP_RINGS_AUTO);
-	read_growing_trace(); /* right after the start */
+	read_growing_trace(); /* immediately after the start */
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
 		CHECK(said.infos >> facts[i] & 1);
 	CHECK(said.anchors >= 1 && said.ends == 0);
@@ -287,7 +287,7 @@ static void an_anchor_comes_on_request(void)
 
 static void the_end_says_how(void)
 {
-	gp_collector_ends(GP_END_EXEC, 0); /* not live: forgotten */
+	gp_collector_ends(GP_END_EXEC, 0); /* no effect: the collector is not live */
 	start_in(GP_RINGS_AUTO);
 	gp_collector_ends(GP_END_EXEC, 0);
 	gp_collector_ends(GP_END_STATUS, 3);
@@ -307,7 +307,7 @@ static void the_end_may_not_know_how(void)
 static uint32_t held, sleeps;
 static long (*real_call)(long, long, long, long, long, long, long);
 
-/* Writes to files wait as long as they are held; a stuck disk. */
+/* Writes to files wait while `held` is set, as on a stuck disk. */
 static long held_writes(long number, long a, long b, long c, long d, long e, long f)
 {
 	while (number == SYS_write && gp_load32_acquire(&held))
@@ -336,7 +336,7 @@ static void a_stuck_disk_costs_one_wait(void)
 	slept = gp_load32(&sleeps);
 	for (; lost < 1000; lost++)
 		CHECK(!emit_call(0));
-	CHECK(slept > 0 && gp_load32(&sleeps) == slept); /* they did not wait */
+	CHECK(slept > 0 && gp_load32(&sleeps) == slept); /* the emitting thread did not wait */
 	gp_store32_release(&held, 0);
 	while (!emit_call(kept))
 		lost++;
@@ -368,7 +368,7 @@ static void a_program_that_overwrites_a_ring_is_survived(void)
 	start_in(GP_RINGS_MEMORY);
 	gp_store32_release(&held, 0);
 	CHECK(emit_call(0));
-	/* A kind of 0 in the middle of other records; the rest is unreadable. */
+	/* A record of kind 0 among other records: the rest of the ring is unreadable. */
 	CHECK(gp_emit((const struct gp_record *)&(struct gp_record_call){.kind = 0, .slots = 1}));
 	CHECK(emit_call(1));
 	CHECK(gp_collector_stop(LONG_NS) == 0);

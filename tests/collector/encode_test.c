@@ -1,5 +1,7 @@
-/* Random records of every kind go through the encoder and come back the same from a decoder that
- * was written from gpuprof/trace.h. */
+/*
+ * encode: random records of every kind are equal after encoding and decoding.  The decoder was
+ * written from gpuprof/trace.h.
+ */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 #include "tests/lib/dice.h"
@@ -42,7 +44,7 @@ union space {
 	uint64_t aligned;
 };
 
-/* The unlisted members are zero; the listed ones have any value, often near the one before. */
+/* Unlisted members are zero.  Listed members have random values, often near the previous one. */
 static void make_record(union space *space, uint8_t kind)
 {
 	static uint64_t last[GP_FIELDS];
@@ -184,7 +186,7 @@ static void only_records_have_slots(void **unused)
 	assert_int_equal(gp_encode_slots(&encoder, (const struct gp_record *)&kernel), 0);
 }
 
-/* The assumptions of encoder and readers about the table. */
+/* The table of fields meets the assumptions of the encoder and the readers. */
 static void the_table_is_regular(void **unused)
 {
 	uint32_t fields[GP_RECORD_KIND_LIMIT] = {0};

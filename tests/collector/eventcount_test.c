@@ -1,6 +1,6 @@
 /*
- * eventcount: a notification is never missed, and wakes a sleeping thread.  A missed one shows as a
- * test that does not end.
+ * eventcount: a notification is never missed, and wakes a sleeping thread.  After a missed
+ * notification the test does not end.
  */
 #include "tests/collector/harness.h"
 
@@ -19,15 +19,12 @@ static void an_early_ring_is_heard(void **unused)
 	gp_eventcount_notify(&there);
 	gp_eventcount_notify(&there);
 	gp_eventcount_wait(&there, LONG_NS * 100);
-	assert_int_equal(gp_load32(&there.rung), 0);
+	assert_int_equal(gp_load32(&there.notified), 0);
 }
 
 static uint32_t asked, answered;
 
-/*
- * A wait may also end early: by the wake of a ring that a former wait heard before it went to
- * sleep.
- */
+/* A wait may end early, by the wake of a notification that an earlier wait took before it slept. */
 static void wait_until(struct gp_eventcount *wakeup, const uint32_t *number, uint32_t reached)
 {
 	while (gp_load32_acquire(number) < reached)

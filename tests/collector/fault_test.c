@@ -1,7 +1,7 @@
 /*
- * fault injection: every system call of the collector fails once, and from some point on always,
- * with several errors: the process lives, its records are taken or counted, and the file is
- * readable.  Also with a disk that is really full.
+ * Fault injection: every system call of the collector fails once, or from some point on always,
+ * with several errors.  The process survives, its records are written or counted, and the file is
+ * readable.  The same on a disk that is really full.
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
@@ -25,10 +25,10 @@ static long (*real_call)(long, long, long, long, long, long, long);
 static int (*real_thread)(pthread_t *, void *(*)(void *));
 
 static struct {
-	uint32_t first; /* number of the first call that fails */
+	uint32_t first; /* index of the first failing call */
 	uint32_t last;
 	int error;
-	uint32_t calls; /* so far */
+	uint32_t calls; /* calls so far */
 } plan;
 
 static bool fails_now(void)
@@ -41,8 +41,8 @@ static bool fails_now(void)
 static long failing_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	/*
-	 * A wait that fails returns early, and would only make the rest of the run busy.  The
-	 * kernel always reports our ids.
+	 * Not the futex: a failing wait returns early, and would only turn the rest of the run into
+	 * a busy loop.  Not the process id: the kernel always reports it.
 	 */
 	if (number != SYS_futex && number != SYS_getpid && fails_now())
 		return plan.error;
@@ -69,7 +69,7 @@ static void check_trace(void)
 	CHECK(scan.error == NULL || strcmp(scan.error, "records missing") == 0);
 }
 
-/* A mixed workload; exits with 9 if the plan's first failure was never reached. */
+/* A mixed workload.  Exits with 9 if the plan's first failure was not reached. */
 static void run_with_failures(void)
 {
 	struct gp_collector_config config = {.trace_path = in_folder("t")};
@@ -130,7 +130,7 @@ static bool survives(uint32_t first, uint32_t last, int error)
 	return WEXITSTATUS(status) == 0;
 }
 
-/* Each call with each error; under sanitizers, which take long, each with one of them. */
+/* Each call with each error.  Under slow sanitizers, each call with one error. */
 static void sweep(bool for_good)
 {
 	static const int errors[] = {-ENOSPC, -EIO, -ENOMEM, -EPERM};
@@ -191,8 +191,8 @@ static void take(void *unused, const struct found *found)
 }
 
 /*
- * While it is written the file may end in half a chunk, or just become shorter by one that did not
- * fit.
+ * While the writer runs, the file may end in a partial chunk, or become shorter by a chunk that did
+ * not fit.
  */
 static bool read_growing_trace(void)
 {
@@ -228,8 +228,8 @@ static void fill_disk(void)
 }
 
 /*
- * Every record that was taken is in the file or counted under its cause; the writer's own and
- * strings may be among the counted.
+ * Every accepted record is in the file or counted under its cause.  The writer's own records and
+ * strings may be among the counted ones.
  */
 static void check_account(uint64_t kept, int error)
 {
@@ -253,12 +253,15 @@ static void a_full_disk_is_counted_and_forgiven(void)
 	start_in(GP_RINGS_SHM);
 	emit_call_surely(kept++);
 	fill_disk();
-	/* More than all rings hold: the writer gives up the oldest, else this would never end. */
+	/*
+	 * More records than all rings hold: the writer drops the oldest, or else this would never
+	 * end.
+	 */
 	for (; kept < 200000; kept++)
 		emit_call_surely(kept * 7919);
 	unlink(filler());
-	/* Space again: records in the ring and later ones are written. */
-	while (gp_emit_info(GP_INFO_NOTE, "room"), !read_growing_trace() || said.lost_bytes == 0)
+	/* With free space, records in the ring and later ones are written. */
+	while (gp_emit_info(GP_INFO_NOTE, "space"), !read_growing_trace() || said.lost_bytes == 0)
 		gp_sys_sleep(10000000);
 	CHECK(gp_collector_stop(LONG_NS) == 0);
 	read_trace();
@@ -284,7 +287,7 @@ static void what_a_full_disk_kept_out_is_in_the_ring_file(void)
 	CHECK(said.calls == kept);
 }
 
-/* Records of rings in private memory are lost with the process: the trace counts them. */
+/* Records in rings in private memory are lost with the process, and the trace counts them. */
 static void what_private_rings_held_is_counted(void)
 {
 	uint32_t kept = 0;
@@ -306,7 +309,7 @@ static void what_private_rings_held_is_counted(void)
 static int write_error;
 static uint64_t room_bytes;
 
-/* Like the kernel: writes as much as fits, then nothing. */
+/* Like the kernel, writes as much as fits, then fails. */
 static long limited_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	struct stat status;
@@ -335,7 +338,7 @@ static void a_file_that_may_not_grow(void)
 	check_account(kept, write_error);
 }
 
-/* Shared with the child of a case: how long its trace got. */
+/* Shared with the child of a case: the size of its trace. */
 static uint64_t *trace_bytes;
 
 static void little_room_at_the_end(void)
@@ -356,7 +359,7 @@ static void little_room_at_the_end(void)
 	*trace_bytes = (uint64_t)status.st_size;
 }
 
-/* For all records, but not for the counters, or not for the end after them. */
+/* Space for all records but not for the counters, or not for the END record after them. */
 static void no_end_without_its_counters(void **unused)
 {
 	uint64_t whole_bytes;
@@ -379,7 +382,8 @@ static void no_end_without_its_counters(void **unused)
 static void each_cause_is_counted_as_itself(void **unused)
 {
 	static const int errors[] = {-EFBIG, -EDQUOT, -EIO};
-	static const uint64_t rooms[] = {200000, 200001, 300000, 500000}; /* for some full chunks */
+	/* space for a few full chunks */
+	static const uint64_t rooms[] = {200000, 200001, 300000, 500000};
 
 	(void)unused;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
@@ -390,7 +394,7 @@ static void each_cause_is_counted_as_itself(void **unused)
 		}
 }
 
-/* A disk of its own, of 1 MiB, in place of the case's folder. */
+/* Mounts a disk of 1 MiB in place of the case's folder. */
 static void on_small_disk(void (*body)(void))
 {
 	CHECK(mount("none", case_folder, "tmpfs", 0, "size=1m") == 0);
@@ -465,7 +469,7 @@ static void a_thread_that_comes_too_late(void)
 	start_ns = gp_sys_now_ns();
 	CHECK(gp_collector_start(&config) == -ETIMEDOUT);
 	CHECK(gp_sys_now_ns() - start_ns >=
-	      GP_START_TIMEOUT_S * 1000000000ull); /* reported to the program */
+	      GP_START_TIMEOUT_S * 1000000000ull); /* the program gets the error */
 	CHECK(!gp_collector_is_live());
 	sem_post(&let_go);
 	sem_wait(&has_ended);

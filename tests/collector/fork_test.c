@@ -1,5 +1,7 @@
-/* Children of a profiled process, however they are made, have no collector and harm their parent's
- * in nothing. */
+/*
+ * fork: children of a profiled process, created in any way, have no collector and do not harm their
+ * parent's.
+ */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
@@ -16,8 +18,8 @@
 static struct scan scan;
 
 static struct {
-	uint64_t calls[4];  /* by the range of their number, of RANGE */
-	uint32_t strangers; /* records of threads that are not this process's */
+	uint64_t calls[4];  /* by range of RANGE numbers */
+	uint32_t strangers; /* records of threads of other processes */
 	uint32_t ends;
 } said;
 
@@ -50,7 +52,7 @@ static void wait_for(pid_t child)
 	CHECK(status == 0);
 }
 
-/* All that a child may do to a collector that is not its own. */
+/* Makes every call that a child may make to its parent's collector. */
 static void misbehave(void)
 {
 	CHECK(!gp_collector_is_live());
@@ -134,7 +136,7 @@ static void a_forked_child_with_threads_and_exit(void)
 
 		CHECK(pthread_create(&thread, NULL, misbehave_in_thread, NULL) == 0);
 		pthread_join(thread, NULL);
-		atexit(leave_at_once); /* no search for leaks */
+		atexit(leave_at_once); /* skips the search for leaks */
 		pthread_exit(NULL);    /* runs the key's destructor in the child */
 	}
 	wait_for(child);
@@ -160,7 +162,7 @@ static void a_forked_child_on_an_old_kernel(void)
 	fork_children(GP_RINGS_AUTO);
 }
 
-/* As languages with a runtime of their own do it: no handler of ours or of libc runs. */
+/* As some language runtimes do it: no handler of ours or of libc runs. */
 static void a_child_of_raw_clone(void)
 {
 	pid_t child;
@@ -177,7 +179,8 @@ static void a_child_of_raw_clone(void)
 }
 
 /*
- * It runs in its parent's memory while the parent is suspended: its records belong to the parent.
+ * A vfork child runs in its parent's memory while the parent is suspended: its records belong to
+ * the parent.
  */
 static void a_vfork_child(void)
 {
@@ -200,7 +203,7 @@ static void a_vfork_child(void)
 	CHECK(said.strangers == 0);
 }
 
-/* It calls exit() instead of _exit(), and so runs our exit path. */
+/* The child calls exit() instead of _exit(), and so runs our exit path. */
 static void a_vfork_child_that_stops(void)
 {
 	static volatile int result;
@@ -235,7 +238,7 @@ static void *vfork_first(void *unused)
 	return unused;
 }
 
-/* Its parent's thread has not emitted yet: the child must not take a ring in its place. */
+/* The parent's thread has not emitted yet: the child must not take a ring in its place. */
 static void a_vfork_child_that_comes_first(void)
 {
 	pthread_t thread;
@@ -256,7 +259,7 @@ static void *emit_for_ever(void *stop)
 	return NULL;
 }
 
-/* The child is born while another thread is in the middle of a record. */
+/* The child is created while another thread emits a record. */
 static void forks_beside_busy_threads(void)
 {
 	static int stop;
@@ -293,7 +296,8 @@ static void record_anew(const char *name, uint32_t first)
 	struct gp_collector_config config = {.trace_path = in_folder(name)};
 
 	CHECK(!gp_collector_is_live());
-	gp_count(GP_COUNTER_LOST_CUPTI, 1); /* before the start: of the parent's recording */
+	/* before the start: counts for the parent's recording */
+	gp_count(GP_COUNTER_LOST_CUPTI, 1);
 	CHECK(gp_collector_start(&config) == 0);
 	CHECK(gp_collector_start(&config) == -EEXIST);
 	CHECK(strstr(gp_collector_trace_path(), name) != NULL);
@@ -363,7 +367,7 @@ static void a_vfork_child_that_starts(void)
 	static volatile int result;
 	pid_t child;
 
-	CHECK(gp_process_state_is_own_process()); /* as the constructor of a program asks */
+	CHECK(gp_process_state_is_own_process()); /* as in a constructor of the program */
 	child = vfork();
 	if (child == 0) {
 		result = gp_collector_start(
@@ -385,7 +389,7 @@ static void *emit_a_thousand(void *first)
 	return NULL;
 }
 
-/* The forking thread keeps its parent's thread-local state; it ends without a record of its own. */
+/* The forking thread keeps its parent's thread-local state.  It ends without a record. */
 static void *fork_in_thread(void *unused)
 {
 	static uint32_t first = RANGE;
@@ -438,9 +442,9 @@ static void *emit_a_hundred_a_turn(void *first)
 }
 
 /*
- * Children are born in the middle of other threads' records and start; the parent's trace lacks
- * nothing.  No thread begins or ends meanwhile: AddressSanitizer allocates then, with a lock that
- * it does not give back in the child.
+ * Children are created while other threads emit, and start a recording.  The parent's trace is
+ * complete.  No thread begins or ends meanwhile: AddressSanitizer then allocates under a lock that
+ * it does not release in the child.
  */
 static void records_anew_beside_busy_threads(void)
 {
@@ -475,7 +479,7 @@ static void records_anew_beside_busy_threads(void)
 /* ---- a signal handler forks, and both processes go on in what it interrupted ---- */
 
 #if defined(__x86_64__)
-/* the program's functions of these names would be called, too */
+/* with a sanitizer, single-stepping would also enter its functions */
 #define MAY_STEP       (!UNDER_TSAN && !UNDER_ASAN)
 #define TRAP_FLAG      0x100
 #define FORKS_OF_A_RUN 4000
@@ -483,7 +487,7 @@ static void records_anew_beside_busy_threads(void)
 static volatile sig_atomic_t is_stepped_child, steps;
 
 /*
- * The kernel's code reads the clock anew where time went on meanwhile: with a fork at each of its
+ * The kernel's vDSO repeats a clock read if time has passed meanwhile.  With a fork at each of its
  * instructions it would never end.
  */
 static bool is_clock(const ucontext_t *context)
@@ -493,7 +497,7 @@ static bool is_clock(const ucontext_t *context)
 	return at - getauxval(AT_SYSINFO_EHDR) < 0x4000;
 }
 
-/* After each instruction: a child, which goes on alone. */
+/* After each instruction: fork a child, which continues alone. */
 static void fork_here(int signal_number, siginfo_t *info, void *interrupted)
 {
 	ucontext_t *context = interrupted;
@@ -535,7 +539,7 @@ static void hook(void)
 	gp_call_begins(7, 1);
 	CHECK(emit_call(0) || is_stepped_child);
 	gp_count_hook(1);
-	gp_call_is_left_out();
+	gp_call_is_excluded();
 }
 
 static void say(void)

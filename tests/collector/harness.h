@@ -46,7 +46,7 @@ static inline void run_case(void (*body)(void))
 	assert_int_equal(status, 0);
 }
 
-/* The process is killed then, in any state. */
+/* Kill this process after `us`, in any state. */
 static inline void die_in(uint32_t us)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
@@ -76,8 +76,10 @@ static inline bool emit_call(uint32_t number)
 	return gp_emit((const struct gp_record *)&call);
 }
 
-/* On a machine so busy that the writer does not get to run, a record is dropped after a while; then
- * again. */
+/*
+ * Retries until the record is accepted: on a very busy machine the writer does not run in time, and
+ * a record is dropped.
+ */
 static inline void emit_call_surely(uint32_t number)
 {
 	while (!emit_call(number))

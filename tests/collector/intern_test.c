@@ -40,7 +40,7 @@ static void what_was_taken_back_is_new(void **state)
 	for (uint32_t i = 2; i < 10000; i++) {
 		assert_int_equal(gp_intern(&table, "another", 7, &is_new), i);
 		assert_true(is_new);
-		gp_intern_take_back(&table, "another", 7);
+		gp_intern_remove_last(&table, "another", 7);
 	}
 	assert_int_equal(table.entry_count, 1);
 	assert_int_equal(table.kept_bytes, 3);
@@ -95,7 +95,7 @@ static void long_keys(void **state)
 }
 
 /*
- * A program that makes up keys for ever: one more is still found, with an id that no other key had.
+ * For an endless stream of new keys: one more key gets an id that no other key had, and is found.
  */
 static void memory_is_bounded(void **state)
 {
@@ -118,7 +118,7 @@ static void memory_is_bounded(void **state)
 	assert_true(is_new);
 }
 
-/* Keys that are known stay so when the table is full: only one more makes it forget. */
+/* A full table keeps its known keys.  Only a new key makes it forget them. */
 static void a_full_table_knows_its_keys(void **state)
 {
 	static uint32_t key[1024];

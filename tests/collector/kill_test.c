@@ -1,7 +1,7 @@
 /*
- * kill: kills a recording process at random instants and reads the rest: every record whose
- * gp_emit() returned is there once, and no record that was never emitted; with rings in private
- * memory, all records up to the writer's last pass, at most 50 ms before.
+ * kill: kills a recording process at random instants and reads the rest: it has every record whose
+ * gp_emit() returned once, and no record that was never emitted; with rings in private memory, all
+ * records up to the writer's last pass, at most 50 ms before.
  *
  * GPUPROF_TEST_KILLS sets the number of kills for each place (default 300; under sanitizers, which
  * are slow, 100).
@@ -41,10 +41,10 @@ struct truth {
 static struct truth *truth;
 static uint8_t (*seen)[LIMIT];
 static uint64_t seen_total[EMITTERS];
-static uint64_t after_last[EMITTERS][2]; /* by whether it was in the shared ring */
+static uint64_t after_last[EMITTERS][2]; /* indexed by whether the record was in the shared ring */
 static char ring_file[256];
 static uint32_t longest_us =
-	16000; /* lifetime of a child; longer if it does nothing in that time */
+	16000; /* lifetime of a child in us; longer if it emits nothing in that time */
 
 /* ---- the child ---- */
 
@@ -116,8 +116,10 @@ static void record_until_killed(enum gp_ring_place place)
 
 /* ---- the parent ---- */
 
-/* An emitter's records stand in one ring without a gap, but for those that it put in the shared
- * ring before it had its own. */
+/*
+ * An emitter's records are contiguous in one ring, except for those in the shared ring before it
+ * had its own.
+ */
 static void check_order(uint32_t emitter, uint64_t number, bool shared)
 {
 	uint64_t *next = &after_last[emitter][shared];
@@ -132,7 +134,7 @@ static void note(uint32_t emitter, uint64_t number, uint32_t ring)
 {
 	assert_true(number < LIMIT);
 	if (number >= truth[emitter].begun)
-		fail_msg("record %llu of %u was never handed over", (unsigned long long)number,
+		fail_msg("record %llu of %u was never emitted", (unsigned long long)number,
 			 emitter);
 	if (seen[emitter][number]++ != 0)
 		fail_msg("record %llu of %u twice", (unsigned long long)number, emitter);
@@ -181,7 +183,7 @@ static void take(void *unused, const struct found *found)
 }
 
 /*
- * Killed between the creation of the ring file and the first chunk: nothing was published, and no
+ * A kill between the creation of the ring file and the first chunk: nothing was published, and no
  * trace names the file.
  */
 static void remove_stray_ring_files(pid_t child)
@@ -206,8 +208,8 @@ static void check_complete(void)
 }
 
 /*
- * Another run on this machine may find the ring file as well and save its records: not during the
- * check.
+ * Lock the trace during the check: another gpuprof on this machine may find the ring file and save
+ * its records.
  */
 static int lock_trace(void)
 {
@@ -235,14 +237,13 @@ static void read_remains(enum gp_ring_place place, struct scan *scan)
 		assert_int_not_equal(place, GP_RINGS_MEMORY);
 		assert_true(is_gone(ring_file) ||
 			    scan_ring_file(scan, ring_file, in_folder("t.gpuprof")));
-	} else if (
-		place ==
-		GP_RINGS_FILE) { /* of /dev/shm other processes may have all that there is for us */
+	} else if (place ==
+		   GP_RINGS_FILE) { /* other processes may use the whole quota of /dev/shm */
 		assert_int_equal(scan->chunks, 0);
 	}
 	if (scan->error != NULL)
 		fail_msg("%s", scan->error);
-	assert_int_equal(scan->damaged_bytes, 0); /* the end is torn */
+	assert_int_equal(scan->damaged_bytes, 0); /* the trace ends in a partial chunk */
 	if (ring_file[0] != '\0')
 		check_complete();
 }
@@ -300,7 +301,7 @@ static void kill_many(enum gp_ring_place place, const char *name)
 					  ? truth[e].published - seen_total[e]
 					  : 0;
 		}
-		if (i % 10 == 9 && records == before) /* a slow machine, or a busy one */
+		if (i % 10 == 9 && records == before) /* a slow or busy machine: allow more time */
 			longest_us *= 2;
 		if (i % 10 == 9)
 			before = records;
@@ -328,8 +329,10 @@ static void rings_in_memory(void **unused)
 	kill_many(GP_RINGS_MEMORY, "rings in memory");
 }
 
-/* Whether this machine can have rings there at all: a container may lack /dev/shm, or have its
- * files on another file system. */
+/*
+ * Whether this machine supports rings in this place: a container may lack /dev/shm, or have its
+ * files on another file system.
+ */
 static bool place_works(enum gp_ring_place place)
 {
 	struct gp_collector_config config;
@@ -349,8 +352,7 @@ static bool place_works(enum gp_ring_place place)
 }
 
 /*
- * ---- what rings in memory hold back, in the writer's own steps: no machine is too busy for that
- * ----
+ * ---- records that rings in memory hold back, counted in the writer's passes instead of time ----
  */
 
 #define MOST_WAIT_NS 50000000
@@ -358,17 +360,17 @@ static bool place_works(enum gp_ring_place place)
 
 static struct looks {
 	pid_t child;
-	uint32_t count;   /* atomic; how often the writer has waited for something to do */
+	uint32_t count;   /* atomic; number of the writer's waits */
 	uint64_t emitted; /* atomic */
 	uint64_t at_last_look, at_look_before;
-	int64_t longest_ns; /* that it was ready to wait */
+	int64_t longest_ns; /* the longest timeout of a wait */
 } * looks;
 
 static long (*real_call)(long, long, long, long, long, long, long);
 
 /*
- * The writer's calls are all but those of its starting thread.  The last one is the instant of the
- * kill, right before its next pass.
+ * The writer makes all calls except those of its starting thread.  The kill comes at the last one,
+ * right before the writer's next pass.
  */
 static long look(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -387,7 +389,7 @@ static long look(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-/* Some records between two passes, and sometimes none, so that the writer sleeps for long. */
+/* Emits some records between two passes, and sometimes none, so that the writer sleeps long. */
 static void emit_from_look_to_look(void)
 {
 	uint64_t number = 0;
@@ -408,7 +410,7 @@ static void emit_from_look_to_look(void)
 	}
 }
 
-/* Runs a child, which watches the writer until it is killed. */
+/* Runs a child, which observes the writer until it is killed. */
 static void run_until_killed(void (*run)(void))
 {
 	int status;
@@ -440,7 +442,7 @@ static void rings_in_memory_are_looked_at(void **unused)
 	scan.context = &calls;
 	assert_true(scan_trace(&scan, in_folder("t.gpuprof")));
 	remove_folder(case_folder);
-	printf("rings in memory: %llu records handed over, %llu at the look before, %llu read\n",
+	printf("rings in memory: %llu records emitted, %llu at the previous pass, %llu read\n",
 	       (unsigned long long)looks->emitted, (unsigned long long)looks->at_look_before,
 	       (unsigned long long)calls);
 	assert_true(calls >= looks->at_look_before && calls <= looks->emitted + 1);
@@ -448,7 +450,7 @@ static void rings_in_memory_are_looked_at(void **unused)
 	assert_in_range(looks->longest_ns, 1, MOST_WAIT_NS);
 }
 
-/* Two passes later the writer has certainly seen it. */
+/* After two more passes the writer has seen the record. */
 static void count_and_die(void)
 {
 	uint32_t count;

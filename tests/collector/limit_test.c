@@ -95,7 +95,7 @@ static void with_rings_in_memory(void)
 	the_trace_ends_in_order(GP_RINGS_MEMORY);
 }
 
-/* It stops before the writer's next pass. */
+/* The collector stops before the writer's next pass. */
 static void a_limit_that_the_last_records_reach(void)
 {
 	uint64_t kept = 0;
@@ -118,7 +118,7 @@ static void *emit_each(void *unused)
 	return unused;
 }
 
-/* All rings are counted; later records are those that the program does not wait for. */
+/* The records in all rings are counted.  Threads do not wait for later records. */
 static void many_threads(void)
 {
 	pthread_t threads[THREADS];
@@ -132,12 +132,12 @@ static void many_threads(void)
 	read_trace();
 	CHECK(trace_bytes() <= LIMIT_BYTES);
 	CHECK(said.ends == 1 && said.gates == 1);
-	/* names of threads may be among the lost */
+	/* the lost records may include thread names */
 	CHECK(said.calls + said.lost >= THREADS * EACH &&
 	      said.calls + said.lost <= THREADS * EACH + 2 * THREADS);
 }
 
-/* One that is not reached is not felt. */
+/* A limit that is not reached has no effect. */
 static void below_the_limit_nothing_is_lost(void)
 {
 	start_limited(GP_RINGS_AUTO);

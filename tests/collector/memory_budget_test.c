@@ -15,7 +15,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* As a process that begins. */
+/* As at the start of a process. */
 static void begin_with(uint64_t most_bytes)
 {
 	gp_memory_budget_reset();
@@ -40,7 +40,8 @@ static void a_bound_is_kept_and_what_is_refused_is_counted(void **state)
 	begin_with(10 * MIB);
 	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, 5 * MIB));
 	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED,
-					    3 * MIB)); /* with the fixed part, all */
+					    /* together with the fixed part, the whole limit */
+					    3 * MIB));
 	assert_false(gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, 1));
 	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, 5 * MIB);
 	assert_true(gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED, 4 * MIB));
@@ -63,13 +64,13 @@ static void a_part_is_at_most_what_is_wanted(void **state)
 			 4 * MIB);
 }
 
-/* In the child, before it records anything: the status it ends with. */
+/* In the child, before it records anything; returns its exit status. */
 static int take_in_child(void)
 {
 	if (!gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED, 12 * MIB))
 		return 1;
 	if (gp_memory_budget_charge(GP_MEMORY_BUDGET_INHERITED,
-				    MIB)) /* inherited memory is charged there, too */
+				    MIB)) /* inherited memory is charged in the child, too */
 		return 2;
 	gp_memory_budget_release(GP_MEMORY_BUDGET_NOT_INHERITED, 11 * MIB);
 	gp_memory_budget_reset();
@@ -97,7 +98,7 @@ static void what_a_child_has_not_inherited_is_free_there(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	assert_false(gp_memory_budget_charge(GP_MEMORY_BUDGET_NOT_INHERITED,
-					     MIB)); /* here it is taken as before */
+					     MIB)); /* the parent's charge is unchanged */
 	gp_memory_budget_release(GP_MEMORY_BUDGET_NOT_INHERITED, 12 * MIB);
 	gp_memory_budget_release(GP_MEMORY_BUDGET_INHERITED, 2 * MIB);
 }
@@ -117,7 +118,7 @@ static void memory_of_the_system_is_charged(void **state)
 	gp_sys_unmap(memory, MIB);
 }
 
-/* Only few keys fit: each key has an id nevertheless, and no id repeats. */
+/* Only few keys fit: each key still gets an id, and no id repeats. */
 static void a_table_of_names_makes_do(void **state)
 {
 	struct gp_intern table = {.last_id = 0};
@@ -141,7 +142,7 @@ static void a_table_of_names_makes_do(void **state)
 static void what_is_known_needs_no_memory(void **state)
 {
 	struct gp_intern table = {.last_id = 0};
-	const uint32_t keys = 1024 / 4 * 3; /* then it doubles */
+	const uint32_t keys = 1024 / 4 * 3; /* the table doubles at this size */
 	bool is_new;
 
 	(void)state;

@@ -20,10 +20,10 @@
 
 static struct scan scan;
 static long (*real_call)(long, long, long, long, long, long, long);
-static uint32_t held;          /* the writer stands still in its next write */
-static uint32_t stands;        /* it does */
+static uint32_t held;          /* the writer must stop in its next write */
+static uint32_t stands;        /* the writer has stopped */
 static uint32_t sleeps;        /* of the thread that emits */
-static void (*in_sleep)(void); /* a one-time event inside it */
+static void (*in_sleep)(void); /* called once, in the first sleep */
 static __thread bool emits;
 
 static void sleep_now(void)
@@ -53,7 +53,7 @@ static void hold_writer(bool hold)
 	real_call(SYS_futex, (long)&held, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
 }
 
-/* From here on it gives nothing back. */
+/* Stop the writer, so that it frees no slots. */
 static void hold_writer_with_one_record(void)
 {
 	hold_writer(true);
@@ -168,11 +168,11 @@ static void let_go(void)
 	hold_writer(false);
 }
 
-/* Records of the GPU come in bursts from a thread of ours, which has time. */
+/* GPU records come in bursts from a profiler thread, which may wait. */
 static void a_thread_of_the_profiler_waits_also_where_others_drop(void)
 {
 	start_with(GP_OVERLOAD_DROP);
-	gp_emit_is_patient();
+	gp_emit_always_waits();
 	hold_writer_with_one_record();
 	in_sleep = let_go;
 	for (uint32_t i = 0; i < MORE_THAN_A_RING; i++)
@@ -182,7 +182,7 @@ static void a_thread_of_the_profiler_waits_also_where_others_drop(void)
 	CHECK(said.calls == MORE_THAN_A_RING + 1);
 }
 
-#define MORE_THREADS_THAN_RINGS 16u /* while the writer makes none */
+#define MORE_THREADS_THAN_RINGS 16u /* while the writer makes no rings */
 
 static void *hold_writer_from_here(void *unused)
 {
@@ -190,7 +190,7 @@ static void *hold_writer_from_here(void *unused)
 	return unused;
 }
 
-/* Its own ring, or the shared one. */
+/* Fills the thread's own ring, or the shared one. */
 static void *fill_ring(void *unused)
 {
 	for (uint32_t i = 0; gp_emit_string(GP_STRING_KERNEL, i, 0, "a_kernel", 8); i++)
@@ -206,11 +206,11 @@ static void run_and_join(void *(*run)(void *))
 	pthread_join(thread, NULL);
 }
 
-/* Its first record comes when the program's threads have taken all rings. */
+/* The program's threads take all rings before the profiler thread's first record. */
 static void a_thread_of_the_profiler_has_a_ring_before_its_first_record(void)
 {
 	start_with(GP_OVERLOAD_DROP);
-	gp_emit_is_patient();
+	gp_emit_always_waits();
 	run_and_join(hold_writer_from_here);
 	for (uint32_t i = 0; i < MORE_THREADS_THAN_RINGS; i++)
 		run_and_join(fill_ring);
@@ -233,7 +233,7 @@ static void *emit_in_crowd(void *unused)
 	return unused;
 }
 
-/* More threads than rings: those that share one drop, too. */
+/* More threads than rings: the threads that share a ring drop records, too. */
 static void a_crowd_that_drops(void)
 {
 	static pthread_t threads[CROWD];
@@ -317,8 +317,8 @@ static void a_child_of_a_wait_has_no_rings(void)
 static pid_t parent;
 
 /*
- * After the collector has ended the thread: its key is older.  That thread is all that the child
- * has.
+ * Runs after the collector's thread destructor, whose key is older.  The child has only this
+ * thread.
  */
 static void leave_child(void *unused)
 {
@@ -327,7 +327,10 @@ static void leave_child(void *unused)
 		_exit(42);
 }
 
-/* Fills its ring besides its name; then renames the thread, which is emitted at its end. */
+/*
+ * Fills the ring except for the thread name, then renames the thread.  The name is emitted when the
+ * thread ends.
+ */
 static void *fill_ring_and_change_name(void *unused)
 {
 	pthread_key_t key;

@@ -1,4 +1,4 @@
-/* Which name a program goes by. */
+/* process_info: the name of a program. */
 #include "tests/collector/harness.h"
 
 #include "collector/process_info.h"
@@ -63,7 +63,7 @@ static void a_small_buffer_is_enough(void **unused)
 	assert_string_equal(name, "sle");
 }
 
-/* The name is that of its file, whatever argv[0] says. */
+/* The name comes from the program file, not from argv[0]. */
 static void this_program(void **unused)
 {
 	char name[64], other_name[] = "started-as";

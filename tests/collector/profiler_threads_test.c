@@ -1,4 +1,4 @@
-/* own_threads: when a program has come to its end. */
+/* profiler_threads: the end of a program whose main thread has left. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 enum { ALL_TOO_EARLY = 1, NOT_KNOWN, ENDED = 42 };
 
 static const uint32_t *libc_threads;
-static uint32_t looks; /* of the profiler's thread, while the program's still ran */
+static uint32_t looks; /* polls of the profiler thread while program threads were running */
 static uint32_t program_ends;
 
 static void *be_the_profilers(void *unused)
@@ -58,13 +58,13 @@ static void take_all_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &none);
 }
 
-/* In its own process, whose main thread is the calling thread. */
+/* In a separate process, whose main thread is the calling thread. */
 static void leave_others_at_work(bool has_proc)
 {
 	pthread_t thread;
 
 	alarm(MOST_SECONDS);
-	dlopen("libgcc_s.so.1", RTLD_NOW); /* as pthread_exit() does */
+	dlopen("libgcc_s.so.1", RTLD_NOW); /* pthread_exit() would load it */
 	if (!has_proc)
 		take_all_descriptors();
 	if (gp_process_state_prepare() != 0 ||
@@ -89,7 +89,7 @@ static void check_end(bool has_proc)
 static void a_program_ends_with_the_last_thread_of_its_own(void **state)
 {
 	(void)state;
-	if (UNDER_TSAN) /* it has a thread of its own in the program */
+	if (UNDER_TSAN) /* ThreadSanitizer has its own thread in the program */
 		skip();
 	check_end(true);
 }
@@ -111,7 +111,7 @@ static void a_program_whose_main_thread_lives_goes_on(void **state)
 	assert_true(may_change);
 }
 
-/* As if the program had used up all descriptors: it may release one. */
+/* As if the program had used up all descriptors.  It may release one later. */
 static void what_is_not_known_may_change_while_others_of_ours_run(void **state)
 {
 	struct rlimit before;

@@ -1,8 +1,8 @@
 /*
  * record accounting: each accepted record is in the trace, or counted there as lost, exactly; and
- * only a trace with all its counters has an END record.  For each kind of trace and each placement
- * of the rings: with the space limit in small steps, and with a failure of each writing call, once
- * or from then on.
+ * only a trace with all its counters has an END record.  Tested for each kind of trace and each
+ * place of the rings, with space limits in small steps, and with a failure of each writing call,
+ * once or from then on.
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
@@ -20,13 +20,13 @@
 #define PAGE_BYTES 4096
 #define NAME_EACH  (plan.calls / 60 + 5) /* number of calls between definitions */
 #define LATE_CALLS 10u
-#define CREW       150u                /* threads that are there at the end, with long names */
-#define KEEP_BYTES (16u * 33u * 4096u) /* blocks as short as they can be */
-#define LAST_BYTES 33000u /* as --max-file keeps free for the end, and the first chunk */
+#define CREW       150u                /* threads that exist at the end, with long names */
+#define KEEP_BYTES (16u * 33u * 4096u) /* the smallest possible blocks */
+#define LAST_BYTES 33000u /* the space that --max-file reserves for the end, and the first chunk */
 
-#define EACH 7u /* bytes: comes by every place within a chunk's alignment */
+#define EACH 7u /* step in bytes: reaches every position within a chunk's alignment */
 
-/* Under sanitizers, which take long, less often. */
+/* Larger steps under slow sanitizers. */
 #define PACE      (UNDER_TSAN || UNDER_ASAN ? 97 : 1)
 #define CALL_STEP (UNDER_TSAN || UNDER_ASAN ? 7u : 1u)
 
@@ -42,11 +42,11 @@ static struct {
 	enum gp_ring_place place;
 	enum kind kind;
 	uint64_t limit_bytes; /* of --max-file */
-	uint64_t room_bytes;  /* there is no more on the disk */
-	uint32_t first, last; /* the calls that fail, of those that write or cut */
+	uint64_t room_bytes;  /* space on the disk */
+	uint32_t first, last; /* the failing calls, among those that write or truncate */
 	int error;
-	enum end end;  /* the effect of such a call instead of a failure */
-	bool is_first; /* of a sweep: without any trouble */
+	enum end end;  /* the effect of such a call, instead of a failure */
+	bool is_first; /* first run of a sweep, without failures */
 	bool has_crew;
 	uint32_t calls; /* to be recorded */
 } plan;
@@ -54,9 +54,9 @@ static struct {
 /* Shared with the child of a case. */
 static struct {
 	uint64_t bytes; /* the file's length */
-	uint32_t calls; /* that wrote or cut */
+	uint32_t calls; /* that wrote or truncated */
 	uint64_t facts; /* the writer's records at the start */
-	uint64_t taken; /* atomic; records, and those facts once they are known */
+	uint64_t taken; /* atomic; accepted records, plus the facts once they are known */
 } * seen;
 
 static long (*real_call)(long, long, long, long, long, long, long);
@@ -71,7 +71,7 @@ static uint64_t place_of(long number, long file, long offset)
 									  : 0;
 }
 
-/* In the middle of data longer than a page: shorter data is written completely, or not at all. */
+/* Ends within data longer than a page.  Shorter data is written completely or not at all. */
 static void end_in_call(long number, long a, long b, long c, long d)
 {
 	if (plan.end == KILL_AMID && number != SYS_ftruncate && c > PAGE_BYTES)
@@ -81,7 +81,7 @@ static void end_in_call(long number, long a, long b, long c, long d)
 	raise(SIGKILL);
 }
 
-/* Like the kernel: writes as much as fits, then nothing. */
+/* Like the kernel, writes as much as fits, then fails. */
 static long limited_call(long number, long a, long b, long c, long d, long e, long f)
 {
 	bool writes = number == SYS_write || number == SYS_pwrite64;
@@ -97,7 +97,7 @@ static long limited_call(long number, long a, long b, long c, long d, long e, lo
 	}
 	seen->calls++;
 	at = writes ? place_of(number, a, d) : 0;
-	if (at == 0 && c == GP_RING_HEADER_BYTES) /* the ring file, which is elsewhere */
+	if (at == 0 && c == GP_RING_HEADER_BYTES) /* the ring file, which is in another place */
 		return real_call(number, a, b, c, d, e, f);
 	if (writes && at >= plan.room_bytes)
 		return plan.error;
@@ -131,7 +131,9 @@ static void emit_name(uint32_t id)
 static pthread_key_t late_key;
 static pthread_barrier_t all_here;
 
-/* After its ring is released: in the shared ring, each record preceded by its thread. */
+/*
+ * After the thread's ring is released: each record goes to the shared ring after a THREAD record.
+ */
 static void emit_late(void *unused)
 {
 	(void)unused;
@@ -188,7 +190,7 @@ static void run_thread(void *(*body)(void *))
 	pthread_join(thread, NULL);
 }
 
-/* By all threads, each of which emits its name once. */
+/* All threads emit records.  Each thread also emits its name once. */
 static void record_some(void)
 {
 	CHECK(pthread_key_create(&late_key, emit_late) == 0);
@@ -202,7 +204,7 @@ static void record_some(void)
 /* ---- what is there of it ---- */
 
 static struct {
-	uint64_t records; /* of the program, and facts */
+	uint64_t records; /* records of the program, and facts */
 	uint64_t facts;
 	uint64_t counters[GP_COUNTERS];
 	uint32_t ends;
@@ -210,15 +212,15 @@ static struct {
 	char ring_file[256];
 } said;
 
-/* Of copies, which are of no ring. */
+/* Not for copies of definitions, which belong to no ring. */
 static bool is_of_program(const struct any_record *record)
 {
 	return record->string.space == GP_STRING_KERNEL || record->string.space == GP_STRING_THREAD;
 }
 
 /*
- * Emitted once, by the writer; in a circular file they count as the program's definitions.  The
- * ring file only if there is one.
+ * Facts are emitted once, by the writer.  In a circular file they count as the program's
+ * definitions.  The ring file is a fact only if there is one.
  */
 static bool is_fact(const struct found *found)
 {
@@ -255,7 +257,7 @@ static uint64_t lost(void)
 	return sum;
 }
 
-/* The counts in a ring's header apply if the trace lacks them. */
+/* Counts in a ring header apply if the trace lacks them. */
 static void add_ring_counters(const char *path)
 {
 	size_t bytes, at = GP_RING_HEADER_BYTES;
@@ -299,7 +301,7 @@ static void check(const char *what, bool is_true)
 	if (is_true)
 		return;
 	fprintf(stderr,
-		"not so: %s; place %d, kind %d, limit %ju, room %ju, calls %u to %u, error %d, end "
+		"failed: %s; place %d, kind %d, limit %ju, room %ju, calls %u to %u, error %d, end "
 		"%d; "
 		"%u ends, taken %ju, read %ju, lost %ju (%s)\n",
 		what, plan.place, plan.kind, (uintmax_t)plan.limit_bytes,
@@ -314,7 +316,7 @@ static void count_facts(void)
 	if (plan.is_first)
 		seen->facts = said.facts;
 	seen->taken += seen->facts;
-	if (said.facts == 0) /* all are lost, that of the ring file, too */
+	if (said.facts == 0) /* all facts are lost, including that of the ring file */
 		seen->taken += plan.place != GP_RINGS_MEMORY;
 }
 
@@ -359,7 +361,7 @@ static void record_and_compare(void)
 			      lost());
 }
 
-/* The names of the two threads, and the last records of one, may not have been counted yet. */
+/* The names of the two threads, and the last records of one thread, may not be counted yet. */
 static void be_killed_and_compare(void)
 {
 	int status;
@@ -392,7 +394,7 @@ static void run_plan(void)
 	run_case(plan.end == NO_KILL ? record_and_compare : be_killed_and_compare);
 }
 
-/* And record once without any trouble. */
+/* Then record once without failures. */
 static void plan_for(enum gp_ring_place place, enum kind kind, uint32_t calls)
 {
 	memset(&plan, 0, sizeof(plan));
@@ -423,7 +425,7 @@ static void each_length(uint64_t first, uint64_t last, uint64_t step)
 	}
 }
 
-/* As many as there were without trouble. */
+/* For each call of the run without failures. */
 static void each_call(bool for_good, enum end end)
 {
 	uint32_t calls = seen->calls;
@@ -438,7 +440,8 @@ static void each_call(bool for_good, enum end end)
 }
 
 /*
- * A file beside the trace behaves like one in memory: slow cases use only the first two placements.
+ * A ring file beside the trace behaves like one in /dev/shm, so slow cases use only the first two
+ * places.
  */
 static const enum gp_ring_place places[] = {GP_RINGS_MEMORY, GP_RINGS_FILE, GP_RINGS_SHM};
 

@@ -1,6 +1,6 @@
 /*
- * ring_seen: reads from outside the call that a ring shows for its thread, with rings beside the
- * trace.
+ * ring_seen: reads from a ring file the call that the ring shows for its thread; the rings lie
+ * beside the trace.
  */
 #ifndef TESTS_COLLECTOR_RING_SEEN_H
 #define TESTS_COLLECTOR_RING_SEEN_H

@@ -13,7 +13,7 @@
 #define RECORDS 2000000u
 
 static _Alignas(4096) char memory[GP_RING_HEADER_BYTES + SLOTS * GP_SLOT_BYTES];
-static struct gp_encoder encoder; /* it knows how many slots a record has */
+static struct gp_encoder encoder; /* has the number of slots of a record */
 
 static struct gp_ring_header *new_ring(void)
 {
@@ -77,7 +77,7 @@ static void the_quick_way_stops_at_half(void **unused)
 	assert_true(put_call(ring, 1));
 	assert_true(gp_ring_is_half_full(ring));
 	gp_ring_free(ring, put);
-	assert_true(put_call(ring, 1)); /* reads the tail again */
+	assert_true(put_call(ring, 1)); /* the producer reads the tail again */
 	assert_false(gp_ring_is_half_full(ring));
 	assert_true(gp_ring_put_quick(ring, (const struct gp_record *)&call));
 }
@@ -150,11 +150,14 @@ static void a_shared_record_says_whose_it_is(void **unused)
 	assert_int_equal(call_at(ring, 1), 9);
 	ring->head = SLOTS - 1;
 	ring->tail = 0;
-	assert_false(gp_ring_put(ring, &item)); /* both or none */
+	assert_false(gp_ring_put(ring, &item)); /* both records or neither */
 	assert_int_equal(gp_ring_head(ring), SLOTS - 1);
 }
 
-/* One thread puts numbered records of three sizes, quickly or not, while the other takes them. */
+/*
+ * One thread puts numbered records of three sizes, by the quick and the normal path, while another
+ * thread takes them.
+ */
 static void *put_many(void *ring)
 {
 	struct gp_record_copy copy = {.kind = GP_RECORD_COPY, .slots = 3};

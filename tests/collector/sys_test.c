@@ -1,4 +1,4 @@
-/* sys: threads of ours in programs that are not like others. */
+/* sys: profiler threads in unusual programs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,10 +20,10 @@
 
 #include "collector/sys.h"
 
-/* As much as our threads' stacks, but for a few pages. */
+/* Nearly as large as a profiler thread's stack. */
 static __thread volatile char large[250000];
 
-/* else a thread begins with those by which collectors of garbage stop threads */
+/* otherwise a new thread starts with the stop signals of garbage collectors unblocked */
 static int can_set_masks;
 
 static void *use_the_stack(void *unused)
@@ -65,7 +65,7 @@ static void thread_local_variables_do_not_take_our_stack(void **state)
 
 static long (*real_call)(long, long, long, long, long, long, long);
 static long filter_mode;
-static unsigned calls; /* besides the question */
+static unsigned calls; /* except the checks for a filter */
 
 static long filtered_call(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -100,7 +100,7 @@ static void make_calls(void)
 	assert_int_not_equal(gp_sys_random(), 0);
 }
 
-/* It may come in the midst of anything: each call asks for itself. */
+/* A filter may be installed at any time, so each call checks for one itself. */
 static void what_a_filter_may_forbid_is_not_done(void **state)
 {
 	(void)state;
@@ -117,7 +117,7 @@ static void what_a_filter_may_forbid_is_not_done(void **state)
 	gp_sys.call = real_call;
 }
 
-/* One that was there before is meant for programs like any. */
+/* A filter from before the start is meant for ordinary programs. */
 static void a_filter_of_a_container_changes_nothing(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* texts: one number for equal texts, and its definition before it is used. */
+/* text_table: equal texts have one id, which is defined before its use. */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
@@ -11,10 +11,10 @@
 
 #define THREADS 4
 #define TEXTS   500u
-#define TABLES  200 /* all threads use each text first at the same time */
+#define TABLES  200 /* all threads first use each text at the same time */
 
 #define BOUND_BYTES (32u << 20)
-#define SMALL_BYTES (1u << 16) /* the number of these that a table of 1 MiB holds */
+#define SMALL_BYTES (1u << 16) /* size of a table that --max-memory has made smaller */
 
 static struct gp_text_table table = {.wanted_bytes = 1u << 20};
 static struct scan scan;
@@ -22,7 +22,7 @@ static struct scan scan;
 /* The content of a trace; a call with correlation id I is a use of the text I. */
 static struct {
 	uint32_t definitions;
-	uint32_t wrong; /* uses of a number that has no definition */
+	uint32_t wrong; /* uses of an id without a definition */
 	uint32_t uses;
 	bool defined[1u << 16];
 } said;
@@ -79,7 +79,9 @@ static void equal_texts_have_one_number(void)
 	CHECK(id_of("step") == 1 && id_of(copy) == 1);
 	copy[0] = 'S';
 	CHECK(id_of(copy) == 2 && id_of("step") == 1);
-	/* a prefix is another text, so is the empty one, and so is one with another value */
+	/*
+	 * a prefix is another text, and so are the empty text and the same text with another value
+	 */
 	CHECK(id_of("ste") == 3 && id_of("") == 4 && id_of("") == 4);
 	CHECK(gp_text_table_id(&table, &of_domain) == 5);
 	stop_and_read();
@@ -115,11 +117,11 @@ static void a_long_text_is_cut(void)
 	memset(text, 'x', sizeof(text));
 	CHECK(gp_text_table_add(&table, &key)->length_bytes == GP_STRING_MAX_BYTES);
 	CHECK(gp_text_table_id(&table, &key) == 1);
-	key.length_bytes--; /* cut to the same */
+	key.length_bytes--; /* truncated to the same text */
 	CHECK(gp_text_table_id(&table, &key) == 1);
 }
 
-/* As libraries do it when they are loaded, long before there is a recording. */
+/* As in constructors of libraries, long before there is a recording. */
 static void a_text_of_before_the_start(void)
 {
 	struct gp_text_key key = key_of("early");
@@ -182,7 +184,7 @@ static void a_full_table(void)
 		if (gp_text_table_add(&table, &small) == NULL)
 			break;
 	}
-	CHECK(i > 800 && i < 1048); /* of a table of 1 MiB */
+	CHECK(i > 800 && i < 1048); /* in a table of 1 MiB */
 	memset(large, 'x', sizeof(large));
 	last = gp_text_table_id(&table, &key);
 	CHECK(last != 0 && gp_text_table_id(&table, &key) == last + 1);
@@ -190,7 +192,10 @@ static void a_full_table(void)
 	CHECK(said.definitions == 2 && said.defined[last] && said.defined[last + 1]);
 }
 
-/* --max-memory leaves tables less than they want: equal texts are one, from the very first. */
+/*
+ * With --max-memory tables are smaller than requested.  Equal texts still have one id, from the
+ * first use on.
+ */
 static void a_bound_changes_no_handle(void)
 {
 	struct gp_text_key first = key_of("first"), second = key_of("second");
@@ -212,7 +217,7 @@ static void a_bound_changes_no_handle(void)
 		if (gp_text_table_add(&table, &key) == NULL)
 			break;
 	}
-	CHECK(i > 50 && i < 60); /* of 64 KiB, less the heads of the chains */
+	CHECK(i > 50 && i < 60); /* in 64 KiB, without the heads of the chains */
 	CHECK(gp_text_table_add(&table, &first) == kept && kept->length_bytes == 5);
 	CHECK(gp_memory_budget_peak() == GP_MEMORY_BUDGET_FIXED_BYTES + SMALL_BYTES);
 }
@@ -249,7 +254,7 @@ static void the_first_texts_of_threads_that_race(void)
 	for (int i = 0; i < TABLES; i++)
 		for (int thread = 0; thread < THREADS; thread++)
 			CHECK(seen[thread][i] != NULL && seen[thread][i] == seen[0][i]);
-	/* of those that were mapped in vain none was kept */
+	/* areas that were mapped but not installed were released */
 	CHECK(gp_memory_budget_peak() >= GP_MEMORY_BUDGET_FIXED_BYTES + TABLES * SMALL_BYTES);
 	CHECK(gp_memory_budget_peak() <
 	      GP_MEMORY_BUDGET_FIXED_BYTES + (TABLES + THREADS) * SMALL_BYTES);
@@ -257,8 +262,9 @@ static void the_first_texts_of_threads_that_race(void)
 
 /* ---- both threads at once, text by text ---- */
 
-#define RACES      3000u
-#define FEW_CHAINS 512u /* bytes of a table of four chains, with space for eight short texts */
+#define RACES 3000u
+/* size in bytes of a table with four chains and space for eight short texts */
+#define FEW_CHAINS 512u
 
 static struct gp_text_table small[RACES];
 static struct gp_known_text *common[2][RACES], *own[2][RACES];
@@ -297,7 +303,10 @@ static void *race_for_chains(void *number)
 	return NULL;
 }
 
-/* Neither is a text kept twice, nor lost to one that came into its chain meanwhile. */
+/*
+ * A text is never added twice, and never lost to another text that was added to its chain
+ * meanwhile.
+ */
 static void texts_that_come_into_a_chain_at_once(void)
 {
 	pthread_t threads[2];
@@ -327,7 +336,7 @@ static void addresses_that_are_none(void)
 	struct gp_known_text *kept, copy;
 	uint64_t address;
 
-	CHECK(gp_text_table_at(&table, 8) == NULL); /* nothing was kept so far */
+	CHECK(gp_text_table_at(&table, 8) == NULL); /* the table is empty so far */
 	kept = gp_text_table_add(&table, &key);
 	address = (uintptr_t)kept;
 	copy = *kept;
@@ -371,8 +380,9 @@ static void a_forked_child_defines_again(void)
 	static void test_##name(void **unused)                                                     \
 	{                                                                                          \
 		(void)unused;                                                                      \
+		/* ThreadSanitizer allows no new thread in a forked child */                       \
 		if (UNDER_TSAN && name == a_forked_child_defines_again)                            \
-			skip(); /* it allows no new thread in a forked child */                    \
+			skip();                                                                    \
 		run_case(name);                                                                    \
 	}
 #define CASES(X)                                                                                   \

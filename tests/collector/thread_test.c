@@ -1,5 +1,7 @@
-/* Many threads, short ones, threads that end, signal handlers: each record once, with its thread,
- * and no ring leaks. */
+/*
+ * thread: many threads, short threads, ending threads and signal handlers.  Each record is in the
+ * trace once, with its thread, and no ring leaks.
+ */
 #include "tests/collector/harness.h"
 #include "tests/collector/ring_seen.h"
 #include "tests/collector/trace_check.h"
@@ -18,7 +20,7 @@
 
 static struct scan scan;
 
-/* By number of call: how often it was found, and its thread. */
+/* For each call number: the number of its records, and its thread. */
 #define NUMBERS 4000000u
 static uint8_t *times;
 static uint32_t *owners;
@@ -95,7 +97,10 @@ static void short_threads(enum gp_ring_place place)
 	CHECK(said.named + said.counters[GP_COUNTER_LOST_NO_RING] +
 		      said.counters[GP_COUNTER_LOST_RING_FULL] >=
 	      MANY);
-	/* Rings were reused: far more owners than rings, each under its own id. */
+	/*
+	 * rings were reused: there were far more owners than rings, and each owner had its own ring
+	 * id
+	 */
 	CHECK(said.highest_ring + said.counters[GP_COUNTER_SHARED_RING] > MANY / 2);
 }
 
@@ -167,7 +172,7 @@ static void a_crowd_shares_what_there_is(void)
 	for (uint32_t i = 0; i < CROWD * EACH; i++)
 		CHECK(times[i] == 0 || (times[i] == 1 && owners[i] == worker_ids[i / EACH]));
 	CHECK(said.counters[GP_COUNTER_SHARED_RING] > 0);
-	/* Names may be lost, too. */
+	/* names may be lost, too */
 	CHECK(said.counters[GP_COUNTER_LOST_NO_RING] + said.counters[GP_COUNTER_LOST_RING_FULL] >=
 	      crowd_lost);
 }
@@ -245,7 +250,7 @@ static void handlers_interrupt_records(void)
 	while (gp_load32(&from_handler) < SIGNALS && number < NUMBERS / 2)
 		if (!emit_call(number++))
 			lost++;
-	sigaction(SIGALRM, &ignore, NULL); /* if the numbers were used up before */
+	sigaction(SIGALRM, &ignore, NULL); /* if all numbers are used */
 	stop_and_read();
 	CHECK(said.calls == number + from_handler - lost - handler_lost);
 	for (uint32_t i = 0; i < NUMBERS; i++)
@@ -264,8 +269,10 @@ static void jump_away(int signal_number)
 	siglongjmp(way_out, signal_number);
 }
 
-/* A handler that never returns leaves its thread "inside" a record for good: it goes on in the
- * shared ring. */
+/*
+ * A handler that jumps out leaves its thread inside gp_emit() for ever: the thread continues in the
+ * shared ring.
+ */
 static void a_handler_that_jumps_away_is_survived(void)
 {
 	struct sigaction action = {.sa_handler = jump_away};
@@ -320,11 +327,11 @@ static void busy_threads(void)
 
 /* ---- threads without a ring ---- */
 
-/* A thread whose first record has not come yet may show any call. */
+/* A thread without a record may announce a call. */
 static void *call_without_a_ring(void *unused)
 {
 	gp_call_begins(8, gp_clock_ticks());
-	gp_call_is_left_out();
+	gp_call_is_excluded();
 	gp_count_hook(3);
 	gp_count_nested();
 	gp_count(GP_COUNTER_TEXTS_AGAIN, 5);
@@ -335,13 +342,14 @@ static void a_thread_without_a_ring_makes_calls(void)
 {
 	pthread_t thread;
 
-	CHECK(call_without_a_ring(NULL) == NULL); /* there is no recording */
+	CHECK(call_without_a_ring(NULL) == NULL); /* without a recording */
 	start_in(GP_RINGS_MEMORY);
 	CHECK(pthread_create(&thread, NULL, call_without_a_ring, NULL) == 0);
 	CHECK(pthread_join(thread, NULL) == 0);
 	stop_and_read();
 	CHECK(said.calls == 0 && said.counters[GP_COUNTER_NESTED_CALLBACKS] == 1);
-	CHECK(said.counters[GP_COUNTER_TEXTS_AGAIN] == 2 * 5); /* before the start, too */
+	/* including the calls before the start */
+	CHECK(said.counters[GP_COUNTER_TEXTS_AGAIN] == 2 * 5);
 	CHECK(call_without_a_ring(NULL) == NULL);
 }
 
@@ -350,7 +358,7 @@ static void a_thread_without_a_ring_makes_calls(void)
 static void a_call_is_seen_while_it_lasts(void)
 {
 	start_in(GP_RINGS_FILE);
-	gp_call_begins(8, gp_clock_ticks()); /* no ring yet */
+	gp_call_begins(8, gp_clock_ticks()); /* the thread has no ring yet */
 	emit_call_surely(0);
 	CHECK(call_seen() == 0);
 	gp_call_begins(9, gp_clock_ticks());
@@ -358,7 +366,7 @@ static void a_call_is_seen_while_it_lasts(void)
 	emit_call_surely(1);
 	CHECK(call_seen() == 0);
 	gp_call_begins(9, gp_clock_ticks());
-	gp_call_is_left_out();
+	gp_call_is_excluded();
 	CHECK(call_seen() == 0);
 	stop_and_read();
 	gp_call_begins(9, gp_clock_ticks());

@@ -1,6 +1,6 @@
 /*
- * trace_check: reads a trace file and a ring file as the headers of include/gpuprof/ say, and in
- * nothing as the product does, so that a misunderstanding on either side shows.
+ * trace_check: reads a trace file and a ring file by the description in include/gpuprof/,
+ * independently of the product's reader: a misunderstanding on either side shows.
  */
 #ifndef TESTS_COLLECTOR_TRACE_CHECK_H
 #define TESTS_COLLECTOR_TRACE_CHECK_H
@@ -26,14 +26,14 @@ struct any_record {
 #undef X
 		char bytes[128];
 	};
-	const uint8_t *text; /* of a string */
+	const uint8_t *text; /* text of a string record */
 };
 
 struct found {
 	const struct any_record *record;
 	uint32_t ring;
 	uint32_t thread; /* of the ring, or from a THREAD record */
-	bool is_kept;    /* a copy, in a circular file */
+	bool is_kept;    /* a copy of a definition, in a circular file */
 };
 
 typedef void found_fn(void *context, const struct found *found);
@@ -46,7 +46,7 @@ struct scan {
 	uint64_t damaged_bytes;
 	uint64_t cut_bytes;
 	uint64_t sequence;                /* expected next */
-	bool is_kept;                     /* the chunk at hand */
+	bool is_kept;                     /* the current chunk has form KEPT */
 	uint64_t next[MAX_TRACKED_RINGS]; /* per ring: position after the last chunk */
 	bool known[MAX_TRACKED_RINGS];
 	const char *error;
@@ -123,11 +123,10 @@ static inline void note_end(struct decoder *decoder, const struct any_record *re
 		decoder->end_ticks = call->start_ticks + call->duration_low_ticks +
 				     ((uint64_t)call->duration_high_ticks << 32);
 	else if (has_end(call->kind))
-		decoder->end_ns =
-			record->kernel.end_ns; /* all of these have it at the same place */
+		decoder->end_ns = record->kernel.end_ns; /* in all these kinds at the same offset */
 }
 
-/* One field as a number; the decoder remembers the coded value. */
+/* Decode one field.  The decoder keeps its value for predictions. */
 static inline uint64_t take_field(struct decoder *decoder, const struct gp_field *field, int i,
 				  bool present, uint64_t start)
 {
@@ -198,7 +197,7 @@ static inline uint32_t tell(struct scan *scan, const struct any_record *record, 
 		return record->thread.id;
 	scan->records++;
 	if (ring != 0 && thread == 0)
-		scan->error = "a record of nobody";
+		scan->error = "a record without a thread";
 	if (scan->fn != NULL)
 		scan->fn(scan->context, &found);
 	return ring_thread;
@@ -226,7 +225,7 @@ static inline void scan_payload(struct scan *scan, const struct gp_chunk_header 
 		thread = tell(scan, &record, header->ring, thread, header->thread);
 	}
 	if (decoder.failed)
-		scan->error = "payload not understood";
+		scan->error = "invalid payload";
 	if (records != header->records)
 		scan->error = "wrong number of records";
 	if (slots != header->position_slots && header->ring != 0)
@@ -308,7 +307,7 @@ static inline char *load(const char *path, size_t *bytes)
 	return data;
 }
 
-/* The zeros after the last one need not be there. */
+/* The padding after the last chunk may be missing. */
 static inline bool chunk_is_valid(const char *at, size_t left)
 {
 	const struct gp_chunk_header *header = (const void *)at;
@@ -390,7 +389,9 @@ static inline void find_chunks(struct circular *circular, const char *data, size
 	qsort(circular->chunks, circular->count, sizeof(circular->chunks[0]), compare_sequences);
 }
 
-/* From the floor on none is missing; of those before it only the kept ones count. */
+/*
+ * From the floor on, no chunk is missing.  Of the chunks below it, only those in form KEPT count.
+ */
 static inline void scan_circle_chunk(struct scan *scan, const struct gp_chunk_header *header,
 				     uint64_t floor)
 {
@@ -407,7 +408,7 @@ static inline void scan_circle_chunk(struct scan *scan, const struct gp_chunk_he
 	follow_ring(scan, header);
 }
 
-/* Returns false if there is no such trace, or one of more than most_bytes. */
+/* Returns false if there is no such trace, or if it has more than most_bytes. */
 static inline bool scan_circle(struct scan *scan, const char *path, size_t most_bytes)
 {
 	static struct circular circular;

@@ -1,4 +1,4 @@
-/* tracefile: its name; and valid chunks can be found after any kind of failed write. */
+/* tracefile: the file's name, and valid chunks after any kind of failed write. */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
@@ -71,7 +71,7 @@ static void names_go_on_where_one_exists(void **unused)
 	assert_int_equal(gp_tracefile_create(&second, path_of("n")), 0);
 	assert_string_equal(second.path, path_of("n.2.gpuprof"));
 	assert_int_equal(symlink("/nowhere/at/all", path_of("n.3.gpuprof")), 0);
-	mask = umask(0777); /* it has to be opened again all the same */
+	mask = umask(0777); /* the file must still be opened again */
 	assert_int_equal(gp_tracefile_create(&third, path_of("n")), 0);
 	umask(mask);
 	assert_string_equal(third.path, path_of("n.4.gpuprof"));
@@ -80,7 +80,7 @@ static void names_go_on_where_one_exists(void **unused)
 	assert_int_equal(status.st_size, 8);
 }
 
-/* The Chrome trace would overwrite it. */
+/* The Chrome trace would overwrite the existing file. */
 static void a_name_whose_chrome_trace_is_there_is_taken(void **unused)
 {
 	struct gp_tracefile file;
@@ -152,8 +152,7 @@ static void create_one_that_stays_open(struct gp_tracefile *file)
 }
 
 /*
- * A descriptor that stays open needs no permission and no path; but an unlinked file is not a trace
- * any more.
+ * An open descriptor needs no permission and no path.  But an unlinked file is no longer a trace.
  */
 static void a_file_that_stays_open(void **unused)
 {
@@ -183,7 +182,7 @@ static void a_file_that_stays_open_and_is_removed(void **unused)
 	assert_int_equal(file.fd, -1);
 }
 
-/* Somebody removed the trace and created another file under its name. */
+/* The trace was removed, and another file created under its name. */
 static void a_file_of_somebody_else_is_left_alone(void **unused)
 {
 	struct gp_tracefile file;
@@ -209,7 +208,7 @@ static long (*real_call)(long, long, long, long, long, long, long);
 static int writes;
 static bool can_truncate;
 
-/* Of ten writes, some are cut short by a signal or a full disk, at any place. */
+/* Of ten writes, some are cut short at any position, by a signal or a full disk. */
 static long bad_disk(long number, long a, long b, long c, long d, long e, long f)
 {
 	if (number == SYS_ftruncate && !can_truncate)
@@ -218,7 +217,7 @@ static long bad_disk(long number, long a, long b, long c, long d, long e, long f
 		return real_call(number, a, b, c, d, e, f);
 	switch (writes++ % 10) {
 	case 2:
-	case 7: /* part of it, the next call fails */
+	case 7: /* writes a part; the next call fails */
 		return real_call(number, a, b, 1 + (writes * 7919) % (c - 1), d, e, f);
 	case 3:
 		return -ENOSPC;
@@ -226,7 +225,7 @@ static long bad_disk(long number, long a, long b, long c, long d, long e, long f
 		return 0;
 	case 5:
 		return -EINTR;
-	case 9: /* part of it, the next call goes on */
+	case 9: /* writes a part; the next call continues */
 		return real_call(number, a, b, c / 2, d, e, f);
 	default:
 		return real_call(number, a, b, c, d, e, f);
@@ -247,7 +246,7 @@ static void write_badly(bool truncates)
 	for (uint32_t i = 1; i < 300; i++) {
 		fill(i);
 		chunk.header.position =
-			records; /* as if a failed chunk's records were tried again */
+			records; /* as if the records of a failed chunk were written again */
 		if (gp_tracefile_append(&file, &chunk) == 0) {
 			good++;
 			records += i;
@@ -289,8 +288,8 @@ static long full_disk(long number, long a, long b, long c, long d, long e, long 
 }
 
 /*
- * A short first chunk and a long one: the long one goes, though it is the only one between the
- * first and the end.
+ * After a short and a long chunk: the long one is removed, although it is the only one after the
+ * first.
  */
 static void room_is_made_down_to_the_first_chunk(void **unused)
 {
@@ -303,14 +302,14 @@ static void room_is_made_down_to_the_first_chunk(void **unused)
 	fill(3);
 	assert_int_equal(gp_tracefile_append(&file, &chunk), 0);
 	fill(2000);
-	assert_true(chunk.header.payload_bytes > GP_TRACEFILE_ROOM_BYTES);
+	assert_true(chunk.header.payload_bytes > GP_TRACEFILE_RESERVED_BYTES);
 	assert_int_equal(gp_tracefile_append(&file, &chunk), 0);
 	real_call = gp_sys.call;
 	gp_sys.call = full_disk;
 	fill(10);
 	assert_int_equal(gp_tracefile_append(&file, &chunk), -ENOSPC);
 	gp_sys.call = real_call;
-	assert_int_equal(gp_tracefile_make_room(&file, &records), 0);
+	assert_int_equal(gp_tracefile_make_space(&file, &records), 0);
 	assert_int_equal(records, 2000);
 	gp_tracefile_close(&file);
 	memset(&scan, 0, sizeof(scan));

@@ -1,5 +1,6 @@
-/* api_table: the numbers and names in inject/api.def, held against the toolkit's headers and
- * libcupti. */
+/*
+ * api_table: the numbers and names in inject/api.def agree with the Toolkit's headers and libcupti.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,7 @@ static void other_numbers_are_not_found(void **state)
 	assert_null(gp_api_table_find(false, UINT32_MAX));
 }
 
-/* Launches of every kind: a missing one would be a kernel without a call. */
+/* Every kind of launch is in the table: a missing one would be a kernel without a call. */
 static void every_launch_is_there(void **state)
 {
 	static const struct {
@@ -97,7 +98,7 @@ static void memory_calls_have_a_shape(void **state)
 	}
 }
 
-/* CUPTI's headers have no parameters of these: nothing is read there. */
+/* CUPTI's headers do not declare the parameters of these calls, so they are not read. */
 static void undeclared_parameters_are_not_read(void **state)
 {
 	(void)state;
@@ -150,7 +151,7 @@ static void variants_are_together(void **state)
 	}
 }
 
-/* libcupti names its calls without a driver, too.  An older one does not know the newest calls. */
+/* libcupti names its calls even without a driver.  An older one does not know the newest calls. */
 static void names_are_those_of_libcupti(void **state)
 {
 	void *library = dlopen("libcupti.so.13", RTLD_NOW);

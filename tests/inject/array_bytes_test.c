@@ -1,4 +1,4 @@
-/* array_bytes: sizes that follow from how each format stores its texels. */
+/* array_bytes: sizes by the way that each format stores its texels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -16,13 +16,13 @@
 #include "collector/sys.h"
 #include "inject/bounded_call.h"
 
-#define LONGEST_NS 10000000000u /* no test waits as long */
+#define LONGEST_NS 10000000000u /* no test waits this long */
 
 static struct gp_eventcount wakeup;
 static uint32_t done;    /* the last finished call */
 static uint32_t running; /* a call is in progress */
-static uint32_t may_end; /* of a long call */
-static bool was_awaited; /* at its end */
+static uint32_t may_end; /* a long call may end */
+static bool was_awaited; /* at its end: gp_bounded_call_is_wanted() */
 
 #define LASTS 100u
 
@@ -61,7 +61,7 @@ static void await_return(void)
 		gp_eventcount_wait(&wakeup, LONGEST_NS);
 }
 
-/* Each in a process of its own: there is one thread, and it ends. */
+/* Each test in its own process, because there is one helper thread, and it ends. */
 static void in_child(void (*body)(void))
 {
 	int status;

@@ -1,4 +1,4 @@
-/* call_stacks: which calls get a stack by --stacks, before or after them, and which may wait. */
+/* call_stacks: which calls get a stack by --stacks, at their begin or end, and which may block. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,10 +36,10 @@ static const struct {
 	 ENTER | WAITS},
 	{RUNTIME(cudaFree_v3020), WAITS, WAITS, WAITS, ENTER | WAITS, ENTER | WAITS, ENTER | WAITS},
 	{RUNTIME(cudaMallocAsync_v11020), 0, 0, 0, EXIT, EXIT, EXIT},
-	{RUNTIME(cudaGetDevice_v3020), 0, 0, 0, 0, 0, EXIT}, /* of no class of ours */
+	{RUNTIME(cudaGetDevice_v3020), 0, 0, 0, 0, 0, EXIT}, /* not in the table */
 };
 
-/* Options are read once: each list has a process of its own. */
+/* Options are read once per process, so each list has its own process. */
 static int count_wrong(const char *list, size_t offset)
 {
 	char variable[64], *const environment[] = {variable, NULL};

@@ -17,7 +17,7 @@
 
 #define OWN "/opt/gp/preload/$LIB/libgpuprof.so"
 
-/* The remembered environment is permanent: each case is its own process. */
+/* The remembered environment is permanent, so each case has its own process. */
 static void in_child(void (*check)(void))
 {
 	int status = -1;
@@ -67,7 +67,8 @@ static void add_to_an_empty_one(void)
 	want(gp_child_env_applies(nothing) && gp_child_env_applies(NULL));
 	want(gp_child_env_size(nothing) <= 16);
 	gp_child_env_fill(nothing, with);
-	want(has(with, "LD_PRELOAD=" OWN)); /* ours alone: the others are the program's business */
+	/* only our own entry: the others belong to the program */
+	want(has(with, "LD_PRELOAD=" OWN));
 	want(has(with, "GPUPROF_OUTPUT=/tmp/%p") && has(with, "GPUPROF_SESSION=/run/s"));
 	want(has(with, "ASAN_OPTIONS=verify_asan_link_order=0") && !has(with, "HOME=/root"));
 	gp_child_env_fill(NULL, with);
@@ -95,7 +96,7 @@ static void leave_one_with_a_preload(void)
 	want(!gp_child_env_applies(launched));
 }
 
-/* gcc's address sanitizer would end such a program. */
+/* gcc's address sanitizer would end a program with a preloaded library. */
 static void leave_one_whose_sanitizer_would_object(void)
 {
 	char *const asan[] = {"ASAN_OPTIONS=detect_leaks=0", NULL};
@@ -104,7 +105,7 @@ static void leave_one_whose_sanitizer_would_object(void)
 	want(!gp_child_env_applies(asan));
 }
 
-/* musl's and 32-bit programs would not start. */
+/* Programs for musl, or of 32 bits, would not start. */
 static void leave_all_where_we_are_no_loader_path(void)
 {
 	char *const bare[] = {"LD_PRELOAD=/opt/gp/libgpuprof.so", NULL}, *const nothing[] = {NULL};

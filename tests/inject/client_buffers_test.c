@@ -1,4 +1,4 @@
-/* share_buffers, share_records: a client's buffers, and the thread that fills them. */
+/* client_buffers, client_records: a client's buffers, and the thread that fills them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,11 +18,11 @@
 #define MOST_GIVEN   64u
 
 static uint8_t memory[MOST_GIVEN][10 * RECORD_BYTES] __attribute__((aligned(8)));
-static uint32_t given;           /* how many buffers the client has given */
+static uint32_t given;           /* number of buffers that the client has provided */
 static size_t give_bytes;        /* their size; 0 = none */
 static size_t give_most_records; /* their limit */
-static uint32_t completed;       /* how many it got back */
-static size_t valid[MOST_GIVEN]; /* with how many bytes */
+static uint32_t completed;       /* number of buffers that it got back */
+static size_t valid[MOST_GIVEN]; /* the valid bytes in each */
 static uint64_t completed_ids[MOST_GIVEN * 10];
 static uint32_t id_count;
 
@@ -83,7 +83,7 @@ static void full_buffers_come_back_by_themselves(void **state)
 	for (uint64_t i = 0; i < 25; i++)
 		assert_int_equal(completed_ids[i], i);
 	gp_client_buffers_hand_over();
-	assert_int_equal(completed, 3); /* there is nothing more */
+	assert_int_equal(completed, 3); /* nothing more is returned */
 }
 
 static void a_limit_of_records_is_kept(void **state)
@@ -155,7 +155,7 @@ static void what_finds_no_room_is_counted(void **state)
 	assert_int_equal(id_count, 1);
 }
 
-/* As CUPTI does it: the first call after the client has enabled a kind asks it for a buffer. */
+/* As in CUPTI, the first call after the client has enabled a kind requests a buffer. */
 static void the_next_call_asks_for_the_first_buffer(void **state)
 {
 	(void)state;
@@ -166,11 +166,11 @@ static void the_next_call_asks_for_the_first_buffer(void **state)
 	gp_client_buffers_next_call();
 	assert_int_equal(given, 1);
 	put(1);
-	assert_int_equal(given, 1); /* it is used */
+	assert_int_equal(given, 1); /* the buffer is still in use */
 	gp_client_buffers_expect();
 	gp_client_buffers_next_call();
 	gp_client_buffers_hand_over();
-	assert_int_equal(completed, 2); /* one of them unused */
+	assert_int_equal(completed, 2); /* one of them is unused */
 	assert_int_equal(valid[0], RECORD_BYTES);
 	assert_int_equal(valid[1], 0);
 }
@@ -221,7 +221,7 @@ static void *fetch(void *unused)
 
 	(void)unused;
 	gp_client_records_enter_thread();
-	assert_false(gp_client_records_is_served()); /* it would wait for itself */
+	assert_false(gp_client_records_is_served()); /* the fetching thread would wait for itself */
 	gp_client_records_request();
 	while (gp_load32_acquire(&stop) == 0) {
 		if (!gp_client_records_is_requested(&ticket))
@@ -253,7 +253,7 @@ static void who_asks_gets_what_has_come(void **state)
 	pthread_join(thread, NULL);
 	gp_client_buffers_next_call();
 	put(1000);
-	gp_client_records_request(); /* no thread to wait for */
+	gp_client_records_request(); /* without a fetching thread, nothing to wait for */
 	assert_int_equal(id_count, 151);
 	gp_client_kinds_disable(CUPTI_ACTIVITY_KIND_RUNTIME, 2);
 }

@@ -1,4 +1,4 @@
-/* share_callbacks: one subscriber for us and for a client. */
+/* client_callbacks: one subscriber for gpuprof and for a client. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,8 +24,8 @@
 #define RESOURCE CUPTI_CB_DOMAIN_RESOURCE
 
 static bool on[8][600]; /* the callbacks enabled in CUPTI */
-static uint32_t calls;  /* of the client's function */
-static uint64_t seen;   /* in correlationData, at the end of a call */
+static uint32_t calls;  /* calls of the client's function */
+static uint64_t seen;   /* correlationData at the end of a call */
 
 static CUptiResult CUPTIAPI enable_callback(uint32_t enable, CUpti_SubscriberHandle subscriber,
 					    CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
@@ -139,7 +139,8 @@ static void each_side_has_its_own_data(void **state)
 	gp_client_callbacks_enable(GP_SIDE_CLIENT, true, DRIVER, 30);
 	tell(RUNTIME, 20, CUPTI_API_ENTER, 100, &outer);
 	tell(DRIVER, 30, CUPTI_API_ENTER, 200, &inner);
-	tell(DRIVER, 31, CUPTI_API_ENTER, 300, &inner); /* not wanted */
+	/* a callback that the client has not enabled */
+	tell(DRIVER, 31, CUPTI_API_ENTER, 300, &inner);
 	tell(DRIVER, 30, CUPTI_API_EXIT, 200, &inner);
 	assert_int_equal(seen, 201);
 	tell(RUNTIME, 20, CUPTI_API_EXIT, 100, &outer);
@@ -147,7 +148,7 @@ static void each_side_has_its_own_data(void **state)
 	assert_int_equal(outer, 5);
 	assert_int_equal(inner, 6);
 	assert_int_equal(calls, 4);
-	tell(RUNTIME, 20, CUPTI_API_EXIT, 101, &outer); /* it had enabled that in the middle */
+	tell(RUNTIME, 20, CUPTI_API_EXIT, 101, &outer); /* enabled during the call */
 	assert_int_equal(seen, 0);
 	assert_int_equal(calls, 5);
 }
@@ -177,9 +178,9 @@ static void who_unsubscribes_is_not_called(void **state)
 	tell(RUNTIME, 20, CUPTI_API_ENTER, 1, &ours);
 	assert_int_equal(calls, 6);
 	assert_false(gp_client_has_subscriber());
-	assert_true(gp_client_subscribe(client, &calls)); /* again */
+	assert_true(gp_client_subscribe(client, &calls)); /* the second subscription */
 	tell(RUNTIME, 20, CUPTI_API_ENTER, 1, &ours);
-	assert_int_equal(calls, 6); /* but it has enabled nothing */
+	assert_int_equal(calls, 6); /* the client has enabled nothing */
 }
 
 /* ---- a callback that runs while the client unsubscribes ---- */
@@ -273,12 +274,12 @@ static void calls_run_as_before_when_the_client_has_left(void **state)
 {
 	(void)state;
 	gp_client_kinds_init(true);
-	gp_client_kinds_ours(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true);
+	gp_client_kinds_set_ours(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true);
 	assert_true(gp_client_subscribe(client, &calls));
 	assert_false(gp_client_is_over());
-	gp_client_kinds_call(10);
+	gp_client_kinds_note_call(10);
 	gp_client_kinds_enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1);
-	gp_client_kinds_call(11);
+	gp_client_kinds_note_call(11);
 	gp_client_unsubscribe(true);
 	assert_false(gp_client_is_over());
 	gp_client_kinds_disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 2);
@@ -286,17 +287,17 @@ static void calls_run_as_before_when_the_client_has_left(void **state)
 	gp_client_end();
 	assert_int_equal(gp_process_state.cupti, 1);
 	assert_false(gp_client_is_over());
-	assert_true(wants_kernel_of(11)); /* which comes late */
+	assert_true(wants_kernel_of(11)); /* its record arrives late */
 }
 
-/* The calls between have not been seen. */
+/* The calls in between were not seen. */
 static void a_client_that_comes_again_has_what_is_called_from_then_on(void **state)
 {
 	(void)state;
 	gp_client_begin();
 	assert_int_equal(gp_process_state.cupti, 2);
 	gp_client_kinds_enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 3);
-	gp_client_kinds_call(50);
+	gp_client_kinds_note_call(50);
 	assert_false(wants_kernel_of(49));
 	assert_true(wants_kernel_of(50));
 	gp_client_kinds_disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 4);

@@ -1,4 +1,4 @@
-/* share_times: the times in a client's copies, by its own clock. */
+/* client_clock: the times in a client's copies, by the client's clock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,12 +70,12 @@ static void times_are_between_readings(void **state)
 	kernel = converted(ns - 500000, ns - 1);
 	assert_int_equal(kernel.start, clock_by_three() - 1500000);
 	assert_int_equal(kernel.end, clock_by_three() - 3);
-	assert_int_equal(kernel.completed, 0); /* a time that is missing stays so */
+	assert_int_equal(kernel.completed, 0); /* a missing time stays 0 */
 	assert_int_equal(converted(ns - 3000000, ns + 1000000).start, clock_by_three() - 9000000);
 	assert_int_equal(converted(ns - 3000000, ns + 1000000).end, clock_by_three() + 3000000);
 }
 
-/* A clock that jumps between two readings is followed there, and only there. */
+/* If the clock jumps between two readings, only times between them are affected. */
 static void the_nearest_readings_count(void **state)
 {
 	uint64_t before_ns = ns, before_ticks = clock_by_three();
@@ -226,7 +226,10 @@ static void leave(int signal)
 	siglongjmp(signal_away, 1);
 }
 
-/* The client's record is not writable: its signal handler jumps out, and never returns. */
+/*
+ * The client's record is not writable: the signal handler jumps out of the conversion and never
+ * returns.
+ */
 static void lose_a_thread_in_here(void)
 {
 	struct sigaction before, action = {.sa_handler = leave};
@@ -245,7 +248,7 @@ static void lose_a_thread_in_here(void)
 	munmap(kernel, page);
 }
 
-/* The last test: the lock stays taken. */
+/* The last test, because the lock stays taken. */
 static void a_lost_thread_is_waited_for_once(void **state)
 {
 	CUpti_ActivityKernel8 kernel = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .start = 5};
@@ -310,7 +313,7 @@ static void every_kind_with_a_time_is_converted(void **state)
 	gp_client_clock_set(NULL);
 }
 
-/* Versions before 12.8 end this record before its time, and another record follows there. */
+/* Before 12.8 this record ends before the time, and the next record begins there. */
 static void a_time_behind_the_records_end_is_none(void **state)
 {
 	CUpti_ActivityCudaEvent2 event = {.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT,

@@ -1,4 +1,4 @@
-/* client_kinds: the records of a client, by the times at which it enabled their kinds. */
+/* client_kinds: the records of a client, selected by the times at which it enabled their kinds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,8 +38,8 @@ static int init(void **state)
 {
 	(void)state;
 	gp_client_kinds_init(true);
-	gp_client_kinds_ours(KERNEL, true);
-	gp_client_kinds_ours(OVERHEAD, true);
+	gp_client_kinds_set_ours(KERNEL, true);
+	gp_client_kinds_set_ours(OVERHEAD, true);
 	return 0;
 }
 
@@ -49,23 +49,23 @@ static void before_anything_is_enabled_nothing_is_the_clients(void **state)
 	assert_false(wants_kernel(1, 100));
 	assert_false(wants_overhead(100));
 	assert_false(wants_call());
-	assert_false(gp_client_kinds_is_clients_alone(RUNTIME));
+	assert_false(gp_client_kinds_is_client_only(RUNTIME));
 	assert_false(gp_client_kinds_wants_any());
 }
 
-/* No call was seen before: the first one is the boundary. */
+/* No call was seen before: the first call determines the boundary. */
 static void operations_belong_to_their_calls(void **state)
 {
 	(void)state;
 	gp_client_kinds_enable(KERNEL, 1000);
 	assert_true(gp_client_kinds_wants_ours());
 	assert_false(wants_kernel(100, 2000)); /* no call has begun since */
-	gp_client_kinds_call(100);
-	gp_client_kinds_call(105);
-	assert_false(wants_kernel(99, 5000)); /* started late, but called before */
+	gp_client_kinds_note_call(100);
+	gp_client_kinds_note_call(105);
+	assert_false(wants_kernel(99, 5000)); /* the call was before, the execution after */
 	assert_true(wants_kernel(100, 5000));
-	gp_client_kinds_call(109);
-	gp_client_kinds_call(107);
+	gp_client_kinds_note_call(109);
+	gp_client_kinds_note_call(107);
 	gp_client_kinds_disable(KERNEL, 3000);
 	assert_true(wants_kernel(109, 9000));
 	assert_false(wants_kernel(110, 2500));
@@ -77,13 +77,13 @@ static void who_shows_up_first_says_nothing(void **state)
 {
 	(void)state;
 	gp_client_kinds_enable(KERNEL, 3500);
-	gp_client_kinds_call(111);
-	gp_client_kinds_call(110);
-	gp_client_kinds_call(112);
+	gp_client_kinds_note_call(111);
+	gp_client_kinds_note_call(110);
+	gp_client_kinds_note_call(112);
 	assert_true(wants_kernel(110, 1));
 	gp_client_kinds_disable(KERNEL, 3600);
-	gp_client_kinds_call(114);
-	gp_client_kinds_call(113);
+	gp_client_kinds_note_call(114);
+	gp_client_kinds_note_call(113);
 	assert_true(wants_kernel(112, 1));
 	assert_false(wants_kernel(113, 1));
 }
@@ -91,11 +91,11 @@ static void who_shows_up_first_says_nothing(void **state)
 static void each_time_has_its_own(void **state)
 {
 	(void)state;
-	gp_client_kinds_call(199);
+	gp_client_kinds_note_call(199);
 	gp_client_kinds_enable(KERNEL, 4000);
-	gp_client_kinds_call(299);
+	gp_client_kinds_note_call(299);
 	gp_client_kinds_disable(KERNEL, 5000);
-	assert_true(wants_kernel(105, 1)); /* of the time before */
+	assert_true(wants_kernel(105, 1)); /* from the earlier window */
 	assert_false(wants_kernel(150, 1));
 	assert_true(wants_kernel(250, 1));
 	assert_false(wants_kernel(300, 1));
@@ -113,10 +113,10 @@ static void nothing_between_two_calls_is_nothing(void **state)
 static void numbers_of_calls_wrap_around(void **state)
 {
 	(void)state;
-	gp_client_kinds_call(UINT32_MAX / 2);
-	gp_client_kinds_call(UINT32_MAX - 2);
+	gp_client_kinds_note_call(UINT32_MAX / 2);
+	gp_client_kinds_note_call(UINT32_MAX - 2);
 	gp_client_kinds_enable(KERNEL, 7000);
-	gp_client_kinds_call(4);
+	gp_client_kinds_note_call(4);
 	gp_client_kinds_disable(KERNEL, 7500);
 	assert_true(wants_kernel(UINT32_MAX, 1));
 	assert_true(wants_kernel(4, 1));
@@ -132,50 +132,50 @@ static void host_records_belong_to_their_time(void **state)
 	gp_client_kinds_disable(OVERHEAD, 2000);
 	assert_true(wants_overhead(2000));
 	assert_false(wants_overhead(2001));
-	gp_client_kinds_call(6);
+	gp_client_kinds_note_call(6);
 }
 
 static void what_we_do_not_record_is_the_clients(void **state)
 {
 	(void)state;
 	gp_client_kinds_enable(RUNTIME, 1);
-	gp_client_kinds_call(7);
-	assert_true(gp_client_kinds_is_clients_alone(RUNTIME));
-	assert_false(gp_client_kinds_is_clients_alone(KERNEL));
+	gp_client_kinds_note_call(7);
+	assert_true(gp_client_kinds_is_client_only(RUNTIME));
+	assert_false(gp_client_kinds_is_client_only(KERNEL));
 	assert_false(gp_client_kinds_wants_ours());
 	assert_true(gp_client_kinds_wants_any());
 	assert_true(wants_call());
 	gp_client_kinds_disable(RUNTIME, 2);
-	assert_true(wants_call()); /* it was made before */
-	gp_client_kinds_call(8);
+	assert_true(wants_call()); /* the call was made before */
+	gp_client_kinds_note_call(8);
 }
 
-/* Many kinds' boundaries later, one that is long ago still holds. */
+/* A window that was opened long ago is still open after many boundaries. */
 static void a_long_time_stays_open(void **state)
 {
 	(void)state;
-	gp_client_kinds_call(999);
+	gp_client_kinds_note_call(999);
 	gp_client_kinds_enable(KERNEL, 10000);
 	for (uint32_t i = 0; i < 3000; i++) {
 		gp_client_kinds_enable(OVERHEAD, 10000 + i);
-		gp_client_kinds_call(1000 + i);
+		gp_client_kinds_note_call(1000 + i);
 		assert_true(wants_kernel(1000 + i, 1));
 		gp_client_kinds_disable(OVERHEAD, 10000 + i);
 	}
-	gp_client_kinds_call(4999);
+	gp_client_kinds_note_call(4999);
 	gp_client_kinds_disable(KERNEL, 20000);
 	assert_true(wants_kernel(4999, 1));
 	assert_false(wants_kernel(5000, 1));
 }
 
-/* The place of the sixteenth last one is free for the next. */
+/* The slot of the sixteenth last window is reused for the next one. */
 static void the_last_times_are_remembered(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < 16; i++) {
-		gp_client_kinds_call(6000 + 10 * i);
+		gp_client_kinds_note_call(6000 + 10 * i);
 		gp_client_kinds_enable(KERNEL, 30000);
-		gp_client_kinds_call(6001 + 10 * i);
+		gp_client_kinds_note_call(6001 + 10 * i);
 		gp_client_kinds_disable(KERNEL, 30001);
 	}
 	assert_false(wants_kernel(6001, 1));
@@ -200,7 +200,7 @@ static void unknown_kinds_are_nobodys(void **state)
 	CUpti_Activity record = {.kind = (CUpti_ActivityKind)1000};
 
 	(void)state;
-	gp_client_kinds_ours(record.kind, true);
+	gp_client_kinds_set_ours(record.kind, true);
 	gp_client_kinds_enable(record.kind, 1);
 	assert_false(gp_client_kinds_is_ours(record.kind));
 	assert_false(gp_client_kinds_is_enabled(record.kind));

@@ -1,4 +1,4 @@
-/* contexts: which device each is on, and which are alive. */
+/* contexts: the device of each context, and which contexts are alive. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static void unknown_ones_are_nothing(void **state)
 	assert_null(gp_contexts_living(UINT32_MAX));
 }
 
-/* As a program that resets its device again and again does. */
+/* As in a program that resets its device repeatedly. */
 static void any_number_of_them(void **state)
 {
 	(void)state;
@@ -36,7 +36,7 @@ static void any_number_of_them(void **state)
 	}
 }
 
-/* Its slot is another context's now. */
+/* Another context now has its slot. */
 static void an_old_one_takes_nothing_from_a_new_one(void **state)
 {
 	uint32_t old = 10 * GP_CONTEXT_LIMIT + 1, new = old + GP_CONTEXT_LIMIT;

@@ -1,5 +1,6 @@
 /*
- * control: when windows begin and end.  Each case runs in a child, for the options are read once.
+ * control: when windows begin and end.  Each case runs in a child, because the options are read
+ * once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,7 @@ static const struct gp_api_entry *entry_of(uint32_t cbid)
 	return gp_api_table_find(false, cbid);
 }
 
-/* A call from its beginning to its end; whether it is recorded. */
+/* Makes a whole call.  Returns whether it is recorded. */
 static bool call(uint32_t cbid, const char *symbol)
 {
 	CUpti_CallbackData data = {.correlationId = next_id++, .symbolName = symbol};
@@ -140,7 +141,7 @@ static void profiler_ranges(void)
 	REQUIRE(!start() && !launch() && is_closed());
 }
 
-/* A range that is there already begins to count when the delay is over. */
+/* A range that is already open counts once the delay is over. */
 static void a_range_within_the_delay(void)
 {
 	WITH("GPUPROF_CAPTURE_RANGE=cudaProfilerApi", "GPUPROF_DELAY=1");
@@ -228,7 +229,7 @@ static void names_of_kernels(void)
 	REQUIRE(launch());
 	REQUIRE(!call(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, "_Z7k_otherv"));
 	REQUIRE(!gp_control_wants_kernel("_Z7k_otherv") && gp_control_wants_kernel("k_"));
-	/* it did not count */
+	/* that launch did not count */
 	REQUIRE(launch() && !launch());
 }
 

@@ -1,4 +1,4 @@
-/* fetch: buffers on their way from CUPTI to the decoder, while CUPTI flushes. */
+/* cupti_activity: buffers between CUPTI and the decoder, while CUPTI flushes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define LIMIT 16u
 
 static uint8_t *buffers[LIMIT];
-static uint32_t wakes; /* of the decoder, by the waiting thread */
+static uint32_t wakes; /* number of times that a waiting thread woke the decoder */
 
 /* CUPTI's actions during a flush. */
 static void (*in_flush)(void);
@@ -66,7 +66,7 @@ static int init(void **state)
 	return gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, true, wake_decoder);
 }
 
-/* ---- as CUPTI's worker, which gives filled buffers back, and asks for others on its way ---- */
+/* ---- like CUPTI's worker, which returns filled buffers and requests others ---- */
 
 static void *fill_all(void *unused)
 {
@@ -134,7 +134,7 @@ static void *flush(void *unused)
 
 /* ---- */
 
-/* The end of the program may wait for a flush. */
+/* A thread that the exiting program waits for must not wait for a buffer. */
 static void who_is_waited_for_does_not_wait_for_a_buffer(void **state)
 {
 	(void)state;
@@ -143,7 +143,7 @@ static void who_is_waited_for_does_not_wait_for_a_buffer(void **state)
 	run(flush);
 	assert_int_equal(wakes, 0);
 	assert_true(bytes_asked < GP_CUPTI_BUFFER_BYTES);
-	/* records that came in the flush are decoded after it */
+	/* records that arrived during the flush are decoded after it */
 	gp_cupti_activity_end_flush(false);
 	in_flush = ask;
 	run(flush);
@@ -151,7 +151,7 @@ static void who_is_waited_for_does_not_wait_for_a_buffer(void **state)
 	gp_cupti_activity_end_flush(false);
 }
 
-/* The decoder goes on meanwhile. */
+/* The decoder continues during the flush. */
 static void what_comes_amid_a_flush_is_decoded(void **state)
 {
 	(void)state;

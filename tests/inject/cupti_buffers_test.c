@@ -19,7 +19,7 @@
 
 #define LIMIT   1000u
 #define DROPPED 200u
-#define FEW     10u /* all that there are, of those that the other tests made */
+#define FEW     10u /* all existing buffers; the other tests made them */
 
 static uint32_t wakes;
 
@@ -50,7 +50,7 @@ static void buffers_are_aligned_and_distinct(void **state)
 	}
 	for (int i = 0; i < 10; i++)
 		gp_buffers_give(taken[i], 0);
-	assert_null(gp_buffers_next(&valid_bytes)); /* empty ones need no decoding */
+	assert_null(gp_buffers_next(&valid_bytes)); /* empty buffers need no decoding */
 }
 
 static long (*real_call)(long, long, long, long, long, long, long);
@@ -114,7 +114,7 @@ static void filled_buffers_come_in_their_order(void **state)
 	gp_buffers_give(first, 24);
 	assert_ptr_equal(gp_buffers_next(&valid_bytes), second);
 	assert_int_equal(valid_bytes, 16);
-	/* it is not given out again before it is released */
+	/* the buffer is not reused before it is released */
 	uint8_t *other = gp_buffers_take(&bytes);
 
 	assert_ptr_not_equal(other, second);
@@ -129,7 +129,7 @@ static void filled_buffers_come_in_their_order(void **state)
 #define ROUNDS      200 /* in total fewer than the maximum, so that thread speed does not matter */
 #define STAMP_BYTES 64
 
-/* Like CUPTI on many threads: take, fill, give back. */
+/* Like CUPTI on many threads: take, fill, and return buffers. */
 static void *fill_many(void *number)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -142,7 +142,7 @@ static void *fill_many(void *number)
 	return NULL;
 }
 
-/* Every buffer comes exactly once, with the content that its thread wrote. */
+/* Every buffer arrives exactly once, with the content that its thread wrote. */
 static void nothing_is_lost_among_threads(void **state)
 {
 	pthread_t threads[THREADS];
@@ -174,7 +174,7 @@ static void nothing_is_lost_among_threads(void **state)
 
 static uint8_t *taken[LIMIT];
 
-/* All buffers, even if some could not be made at first; all are in use then. */
+/* Take all buffers, even if some could not be made at first.  All are in use then. */
 static void take_all(void)
 {
 	size_t bytes;
@@ -192,7 +192,7 @@ static void drop(uint8_t *buffer, size_t valid_bytes)
 	gp_buffers_end_discard(buffer);
 }
 
-/* A kernel that never ends holds them: further launches do not wait for it. */
+/* A kernel that never ends holds all buffers: further launches do not wait for it. */
 static void where_all_are_out_records_are_dropped_at_once(void **state)
 {
 	size_t bytes;
@@ -217,7 +217,7 @@ static void where_all_are_out_records_are_dropped_at_once(void **state)
 	assert_false(gp_buffers_are_out());
 }
 
-/* Each of these threads may keep one for long. */
+/* Each of these threads may keep a discard buffer for long. */
 static void what_is_dropped_is_not_given_out_twice(void **state)
 {
 	uint8_t *dropped[DROPPED];
@@ -238,7 +238,7 @@ static void what_is_dropped_is_not_given_out_twice(void **state)
 		assert_true(gp_buffers_give(taken[i], 0));
 }
 
-/* The decoder gets to run while the other sleeps. */
+/* The decoder runs while the requesting thread sleeps. */
 static long empty_one(long number, long a, long b, long c, long d, long e, long f)
 {
 	size_t valid_bytes;
@@ -264,7 +264,10 @@ static void where_the_decoder_lags_it_is_waited_for(void **state)
 	gp_sys.call = empty_one;
 	assert_ptr_equal(gp_buffers_take(&bytes), taken[5]);
 	gp_sys.call = real_call;
-	/* it does not move: one wait is in vain, then none until it does */
+	/*
+	 * the decoder does not progress: one wait times out, and then there is no further wait
+	 * until it does
+	 */
 	gp_buffers_take(&bytes);
 	assert_int_not_equal(bytes, GP_CUPTI_BUFFER_BYTES);
 	wakes = 0;
@@ -327,7 +330,7 @@ static void what_a_burst_took_goes_back(void **state)
 	assert_int_equal(there, GP_BUFFERS_KEPT);
 }
 
-/* The last of all: there is none from then on. */
+/* The last test: from then on there is no decoder. */
 static void without_a_decoder_it_is_not_waited_for(void **state)
 {
 	size_t bytes;
@@ -336,7 +339,7 @@ static void without_a_decoder_it_is_not_waited_for(void **state)
 	gp_buffers_init((uint64_t)LIMIT * GP_CUPTI_BUFFER_BYTES, true, wake_decoder);
 	take_all();
 	assert_true(gp_buffers_give(taken[5], 64));
-	gp_buffers_have_no_decoder();
+	gp_buffers_set_no_decoder();
 	wakes = 0;
 	gp_buffers_take(&bytes);
 	assert_int_not_equal(bytes, GP_CUPTI_BUFFER_BYTES);

@@ -10,7 +10,7 @@
 
 #include "inject/cupti_buffers.h"
 
-/* Of this, large ones take half at most: one, beside pages. */
+/* Large buffers may take half of this: one, beside pages. */
 #define MOST_BYTES (4u * GP_CUPTI_BUFFER_BYTES)
 
 struct asked {
@@ -25,7 +25,7 @@ static void wake_decoder(void)
 static int init(void **state)
 {
 	(void)state;
-	gp_buffers_be_per_thread();
+	gp_buffers_use_per_thread();
 	return gp_buffers_init(MOST_BYTES, false, wake_decoder);
 }
 
@@ -115,7 +115,10 @@ static void *ask_while_flushing(void *result)
 	return ask_twice(result);
 }
 
-/* For any thread, each of which may have one kernel in flight. */
+/*
+ * A buffer requested during a flush serves any thread, and each thread may have only one kernel in
+ * flight.
+ */
 static void what_is_asked_for_while_flushing_is_small(void **state)
 {
 	struct asked asked;
@@ -129,7 +132,7 @@ static void what_is_asked_for_while_flushing_is_small(void **state)
 	give_both(&asked);
 }
 
-/* This thread keeps all that it gets, until there are no more; then records are dropped. */
+/* This thread keeps all buffers, until there are no more; then records are dropped. */
 static void where_all_are_out_records_are_dropped(void **state)
 {
 	static uint8_t *taken[MOST_BYTES / GP_CUPTI_FIRST_BUFFER_BYTES];

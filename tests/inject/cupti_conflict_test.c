@@ -1,4 +1,4 @@
-/* rival: launches for which CUPTI has no buffer of ours. */
+/* cupti_conflict: launches while CUPTI has no buffer of ours. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void while_cupti_asks_there_is_nobody_else(void **state)
 	assert_int_equal(found_in(MANY, true, true, false), 0);
 }
 
-/* A long kernel: its record, and later ones, are not delivered. */
+/* A long kernel: CUPTI does not deliver its record and later ones, and holds the buffer. */
 static void while_cupti_has_a_buffer_there_is_nobody_else(void **state)
 {
 	(void)state;
@@ -46,7 +46,7 @@ static void without_launches_nothing_is_asked_for(void **state)
 	assert_int_equal(found_in(MANY, false, false, false), 0);
 }
 
-/* One second minus one poll. */
+/* One poll less than a second. */
 static void less_than_a_second_says_nothing(void **state)
 {
 	(void)state;
@@ -67,7 +67,7 @@ static void a_few_looks_say_nothing(void **state)
 	}
 }
 
-/* The last one that it had of ours came back a moment ago: its launches may be older. */
+/* CUPTI's last buffer of ours came back a moment ago: its launches may be older. */
 static void a_buffer_that_has_just_come_back_is_ours(void **state)
 {
 	(void)state;
@@ -82,7 +82,7 @@ static void launches_without_a_buffer_are_somebody_elses(void **state)
 	(void)state;
 	assert_int_equal(found_in(MANY, true, false, false), 1);
 	found_in(MANY, true, true, true);
-	assert_int_equal(found_in(MANY, true, false, false), 0); /* it was reported */
+	assert_int_equal(found_in(MANY, true, false, false), 0); /* the conflict is reported once */
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /*
- * cupti_decode: real buffers of four versions of CUPTI go through the decoder, the rings and the
- * writer into a trace file, which is read back and compared with the buffers, field by field, at
- * the offsets that the versions have in common.
+ * cupti_decode: real buffers of four CUPTI versions pass through the decoder, the rings and the
+ * writer into a trace file.  The file is compared with the buffers, field by field, at the offsets
+ * that the versions have in common.
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
@@ -67,12 +67,12 @@ static const char *name_at(const struct recording *recording, uint64_t address)
 	return NULL;
 }
 
-/* The strings have moved: let the records point to our copies. */
+/* The strings have moved: make the records point to our copies. */
 static void mend_pointers(struct recording *recording)
 {
 	for (size_t i = 0; i < recording->record_count; i++) {
 		char *at = recording->records[i].at;
-		const char *name = "NVIDIA H200"; /* of the device, which the recording has not */
+		const char *name = "NVIDIA H200"; /* the device's name, which the recording lacks */
 
 		if (recording->records[i].kind == KERNEL) {
 			name = name_at(recording, u64(at, 104));
@@ -91,7 +91,7 @@ static void read_line(struct recording *recording, const char *line, char **buff
 	char text[2048];
 
 	if (sscanf(line, "rec %u @%u", &kind, &offset) == 2) {
-		/* the next buffer; its header gives the length of the previous one */
+		/* the next buffer; its header contains the length of the previous one */
 		if (offset == 0)
 			*buffer = *buffer == NULL ? recording->bytes + 32
 						  : *buffer + u64(*buffer, -24) + 32;
@@ -130,7 +130,8 @@ static struct recording *read_recording(const char *version)
 
 struct compare {
 	const struct recording *recording;
-	size_t next[64]; /* by kind: position in the recording of the search for its next record */
+	/* by kind: position from which the next record is searched in the recording */
+	size_t next[64];
 	const char *kernel_names[256];
 	const char *device_name;
 	struct gp_record_shape shapes[256];
@@ -256,7 +257,7 @@ static void check_event(struct compare *compare, const struct gp_record_event *e
 	CHECK(event->stream_id == u32(record, 12) && event->event_id == u32(record, 16));
 	CHECK(event->device_id == 0);
 	CHECK(event->device_ns == (late ? u64(record, 40) : 0));
-	CHECK(event->sync_id == (late ? event->event_id : 0)); /* each is recorded once */
+	CHECK(event->sync_id == (late ? event->event_id : 0)); /* each event is recorded once */
 	compare->events++;
 }
 
@@ -344,7 +345,8 @@ static void check_record(void *context, const struct found *found)
 		break;
 	case GP_RECORD_STREAM:
 		CHECK(record->stream.context_id == 1);
-		CHECK(record->stream.correlation_id >= 118); /* the program's first call */
+		/* the id of the program's first call */
+		CHECK(record->stream.correlation_id >= 118);
 		compare->streams++;
 		break;
 	case GP_RECORD_SYNC:
@@ -371,7 +373,7 @@ static unsigned recorded(const struct recording *recording, uint32_t kind)
 	return count;
 }
 
-/* The recording has more kinds than we ask for. */
+/* The recording has more kinds than gpuprof enables. */
 static void decode_all(struct gp_decoder *decoder, const struct recording *recording)
 {
 	static const uint32_t asked_for[] = {COPY, SET,    DEVICE, CONTEXT, KERNEL, OVERHEAD,
@@ -384,7 +386,7 @@ static void decode_all(struct gp_decoder *decoder, const struct recording *recor
 					  (const CUpti_Activity *)recording->records[i].at);
 }
 
-/* In a child, as a process has one collector for life. */
+/* In a child, because a process has only one collector. */
 static void decode_and_compare(const char *folder, const char *version)
 {
 	const struct recording *recording = read_recording(version);
@@ -395,7 +397,7 @@ static void decode_and_compare(const char *folder, const char *version)
 
 	snprintf(path, sizeof(path), "%s/%s", folder, version);
 	decode_all(&decoder,
-		   recording); /* names and shapes that are dropped here are defined later */
+		   recording); /* definitions that are dropped here are emitted again later */
 	decoder.records = 0;
 	CHECK(gp_collector_start(&(struct gp_collector_config){
 		      .trace_path = path, .ring_place = GP_RINGS_MEMORY}) == 0);
@@ -417,7 +419,7 @@ static void decode_and_compare(const char *folder, const char *version)
 	CHECK(compare.events == 4 && compare.events == recorded(recording, EVENT));
 	CHECK(compare.pools == 7 && compare.pools == recorded(recording, POOL));
 	CHECK(compare.jits == 1);
-	/* in the recording of 11.8 all operations have the same number */
+	/* in the recording of 11.8 all operations have the same correlation id */
 	CHECK(compare.notes == (recording->version == 18));
 	CHECK(strcmp(compare.device_name, "NVIDIA H200") == 0);
 	CHECK(decoder.records == compare.kernels + compare.copies + compare.sets);

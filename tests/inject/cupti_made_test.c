@@ -1,4 +1,4 @@
-/* cupti_decode with hand-made records, which no recording in tests/data/cupti has. */
+/* cupti_decode with hand-made records that no recording in tests/data/cupti has. */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
 
@@ -35,7 +35,7 @@ static void note_made(void *context, const struct found *found)
 	}
 }
 
-/* Missing fields of a record are filled with ones here: they must not be read. */
+/* Bytes after the end of a version's record are ones here: they must not be read. */
 static void decode_made(uint32_t version)
 {
 	struct gp_decoder decoder = {.version = version};
@@ -52,8 +52,8 @@ static void decode_made(uint32_t version)
 	put32(graph, 32, 2);         /* context */
 	put32(graph, 36, 14);        /* stream */
 	if (version >= 21) {         /* 12.3 */
-		put32(graph, 48, 3); /* its end: device */
-		put32(graph, 52, 4); /* and context */
+		put32(graph, 48, 3); /* end device */
+		put32(graph, 52, 4); /* end context */
 	}
 	put32(unified, 0, UNIFIED);
 	put32(unified, 4, 2);               /* bytes DtoH */
@@ -99,7 +99,7 @@ static void make_and_compare(const char *folder, uint32_t version)
 	CHECK(made.unified.destination_device_id == 0x80000000);
 }
 
-/* Each version in a process of its own: the decoder's state is the process's. */
+/* Each version in its own process, because the decoder's state is per process. */
 static void for_each_version(void (*check)(const char *folder, uint32_t version),
 			     const uint32_t *versions, size_t count)
 {
@@ -175,7 +175,7 @@ static void decode_attributes(uint32_t version)
 	put32(context, 20, 16 << 16 | 1); /* green, with 16 multiprocessors */
 	gp_decode(&decoder, (const CUpti_Activity *)context);
 	put32(context, 4, 3);
-	put32(context, 20, 16 << 16); /* an ordinary one */
+	put32(context, 20, 16 << 16); /* an ordinary context */
 	gp_decode(&decoder, (const CUpti_Activity *)context);
 
 	memset(green, 0xff, sizeof(green));

@@ -1,6 +1,6 @@
 /*
- * cupti_versions: fields that came later are read from the records of the versions that have them,
- * and from no others.
+ * cupti_versions: later fields are read from the records of the versions that have them, and from
+ * no others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 #define OTHERWISE 77u
 
-/* In a record of ones except this field: the values for versions before it and from it on. */
+/* In a record of ones except for this field: the values for versions before it, and from it on. */
 #define CHECK_FIELD(type, name, field, since, value)                                               \
 	do {                                                                                       \
 		type record;                                                                       \
@@ -58,7 +58,7 @@ static void fields(void **state)
 #define CHECK_VIEW(view, type, field)                                                              \
 	assert_int_equal(offsetof(gp_##view##_view, field), offsetof(type, field))
 
-/* The views fit the newest structures too. */
+/* The views also fit the newest structures. */
 static void views(void **state)
 {
 	(void)state;
@@ -75,7 +75,7 @@ static void views(void **state)
 	CHECK_VIEW(context, CUpti_ActivityContext3, nullStreamId);
 }
 
-/* ---- records of a version that nobody has looked at ---- */
+/* ---- records of an unknown version ---- */
 
 #define NOW UINT64_C(1795242552595379230)
 
@@ -100,7 +100,7 @@ static struct longer_kernel a_kernel(void)
 
 static bool looks_known(const void *record, size_t bytes)
 {
-	return gp_cupti_looks_known(record, bytes, NOW);
+	return gp_cupti_is_plausible(record, bytes, NOW);
 }
 
 static void known_versions(void **state)
@@ -120,9 +120,9 @@ static void records_as_they_were_look_known(void **state)
 
 	(void)state;
 	assert_true(looks_known(&record, sizeof(record)));
-	assert_true(looks_known(&record, 248)); /* of 13.4 */
-	assert_true(gp_cupti_looks_known((const CUpti_Activity *)&record, 248,
-					 0)); /* the current time is unknown */
+	assert_true(looks_known(&record, 248)); /* the size in 13.4 */
+	assert_true(gp_cupti_is_plausible((const CUpti_Activity *)&record, 248,
+					  0)); /* the current time is unknown */
 	record.kernel.start = record.kernel.end = 0;
 	assert_true(looks_known(&record, sizeof(record)));
 	record.kernel.name = NULL;
@@ -132,13 +132,13 @@ static void records_as_they_were_look_known(void **state)
 
 static void records_that_changed_do_not(void **state)
 {
-	const char *const nowhere = (const char *)0x4141414141414141; /* in no address space */
+	const char *const nowhere = (const char *)0x4141414141414141; /* not a valid address */
 	struct longer_kernel record = a_kernel();
 	CUpti_Activity other = {.kind = CUPTI_ACTIVITY_KIND_RUNTIME};
 
 	(void)state;
-	assert_false(looks_known(&record, 240)); /* shorter than 13.4's */
-	assert_false(looks_known(&other, 4096)); /* never read */
+	assert_false(looks_known(&record, 240)); /* shorter than in 13.4 */
+	assert_false(looks_known(&other, 4096)); /* not a known kind: never read */
 	other.kind = (CUpti_ActivityKind)4711;
 	assert_false(looks_known(&other, 4096));
 	record.kernel.start = 77;

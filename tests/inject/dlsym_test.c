@@ -1,6 +1,6 @@
 /*
- * dlsym: the functions called in its place, and the behavior that a caller sees.  This program uses
- * our dlsym() instead of the C library's.
+ * dlsym: the functions that it calls, and the behavior that a caller sees.  This program uses our
+ * dlsym() instead of the C library's.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +15,9 @@
 
 #include "inject/dlsym.h"
 
-static void *library;               /* the C library, by a handle */
-static char answered;               /* its address is the answer */
-static __thread uint32_t questions; /* number of lookups by this thread */
+static void *library;               /* a handle of the C library */
+static char answered;               /* the answer function returns its address */
+static __thread uint32_t questions; /* number of answer function calls on this thread */
 static __thread const char *asked_name;
 static __thread const void *asked_found, *asked_caller;
 
@@ -61,7 +61,9 @@ static void only_a_name_of_cuptis_is_asked_for(void **state)
 	assert_ptr_not_equal(gp_dlsym_choose(library, "cupti"), gp_dlsym_choose(library, "x"));
 }
 
-/* The caller's own scope is not ours to search. */
+/*
+ * RTLD_DEFAULT and RTLD_NEXT depend on the caller, so the answer function is not called for them.
+ */
 static void only_with_a_handle(void **state)
 {
 	(void)state;
@@ -81,7 +83,7 @@ static void what_is_not_found_is_not_asked_for(void **state)
 	assert_int_equal(questions, 0);
 }
 
-/* Of this program, which exports it. */
+/* A function that this program exports. */
 __attribute__((visibility("default"))) int cuptiOfTheTest(void);
 int cuptiOfTheTest(void)
 {
@@ -96,7 +98,7 @@ static void what_is_found_is_asked_for_with_its_caller(void **state)
 	library = dlopen(NULL, RTLD_NOW);
 	questions = 0;
 	assert_ptr_equal(dlsym(library, "cuptiOfTheTest"), &answered);
-	assert_null(dlerror()); /* the names looked up by the answer function */
+	assert_null(dlerror()); /* no error from the lookups of the answer function */
 	assert_int_equal(questions, 1);
 	assert_string_equal(asked_name, "cuptiOfTheTest");
 	assert_true((uintptr_t)asked_found == (uintptr_t)cuptiOfTheTest);
@@ -107,7 +109,7 @@ static void what_is_found_is_asked_for_with_its_caller(void **state)
 }
 
 /*
- * RTLD_NEXT depends on the caller: after this program comes the C library, which is also the first
+ * RTLD_NEXT depends on the caller.  After this program comes the C library, which is also the first
  * definition.
  */
 static void the_caller_is_seen(void **state)

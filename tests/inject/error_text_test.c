@@ -1,4 +1,4 @@
-/* error_text: the words for errors. */
+/* error_text: the texts of errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define MOST 200
 
-/* A program without a language has the C library's own words. */
+/* Without a locale, strerror() returns the C library's own texts. */
 static void the_words_are_the_c_librarys(void **state)
 {
 	int known = 0;

@@ -1,6 +1,6 @@
 /*
- * exec: each way to become or start another program does what the C library's function does, closes
- * the trace first, and keeps the library preloaded.
+ * exec: each function that executes or starts another program does what the C library's function
+ * does, closes the trace first, and keeps the library preloaded.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static bool is_to_be_left(void)
 	return unfinished;
 }
 
-/* Its output tells the parent. */
+/* The parent reads its output. */
 static void leave(void)
 {
 	times_left++;
@@ -111,7 +111,7 @@ static void (*const ways[])(const char *path) = {by_execve, by_execvpe, by_fexec
 						 by_execv,  by_execvp,  by_execl,   by_execlp};
 
 /*
- * The exit status of a child that becomes that program; errno on failure.  *left: the output of
+ * The exit status of a child that executes the program; errno on failure.  *left: the output of
  * leave().
  */
 static int status_of(void (*way)(const char *path), const char *path, size_t *left)
@@ -158,7 +158,7 @@ static void all_ways_run_the_program_with_us(void **state)
 	unfinished = false;
 }
 
-/* The trace is not closed for a program that is not there, or that gets more rights. */
+/* The trace is not closed if the program does not exist, or gains privileges. */
 static void nothing_is_left_for_what_cannot_be_run_so(void **state)
 {
 	char path[512];
@@ -178,7 +178,8 @@ static void nothing_is_left_for_what_cannot_be_run_so(void **state)
 	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0755);
 	assert_int_equal(write(fd, "no program", 10), 10);
 	close(fd);
-	assert_int_equal(status_of(by_execve, path, &left), ENOEXEC); /* only then it is known */
+	/* known only after the call */
+	assert_int_equal(status_of(by_execve, path, &left), ENOEXEC);
 	assert_int_equal(left, 4);
 	assert_int_equal(chmod(path, 04755), 0);
 	assert_int_equal(status_of(by_execve, path, &left), ENOEXEC);
@@ -217,7 +218,7 @@ static void spawned_programs_have_us_too(void **state)
 	assert_int_equal(status_of_spawn(false, "/bin/sh", other), 4);
 	assert_int_equal(status_of_spawn(false, "/nowhere/sh", bare), -ENOENT);
 	assert_int_equal(status_of_spawn(true, "no-such-program", bare), -ENOENT);
-	assert_int_equal(times_left, 0); /* this process goes on */
+	assert_int_equal(times_left, 0); /* this process continues */
 	unfinished = false;
 }
 

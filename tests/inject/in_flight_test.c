@@ -1,6 +1,6 @@
 /*
- * in_flight: launches without a record are emitted with their names, even if these have changed;
- * those with a record are not.
+ * in_flight: launches without a record are emitted with their names, even if the names' memory has
+ * changed.  Launches with a record are not emitted.
  */
 #include "tests/collector/harness.h"
 #include "tests/collector/trace_check.h"
@@ -25,10 +25,10 @@ static __thread struct gp_launches *here;
 
 /* The names in the trace, by correlation id. */
 static struct {
-	char names[LIMIT][32]; /* by number of the name */
+	char names[LIMIT][32]; /* by name id */
 	uint32_t told[LIMIT];  /* id of the name, 0 = not emitted */
-	uint32_t count, unasked;
-	struct gp_record_in_flight launches[16]; /* the last of each small number */
+	uint32_t count, unflushed;
+	struct gp_record_in_flight launches[16]; /* the last record of each small correlation id */
 	struct gp_record_stream_wait waits[100];
 	uint32_t wait_count;
 } found;
@@ -36,7 +36,7 @@ static struct {
 static void begin(void)
 {
 	start_in(GP_RINGS_MEMORY);
-	gp_emit_is_patient();
+	gp_emit_always_waits();
 	gp_in_flight_begin();
 }
 
@@ -67,7 +67,7 @@ static void wait_for(uint64_t stream, uint32_t id, uint16_t context)
 							 .api = LAUNCH});
 }
 
-/* Its kernel's record. */
+/* The kernel record of a launch arrives. */
 static void come(uint32_t id)
 {
 	static uint64_t bytes[64];
@@ -104,7 +104,7 @@ static void note_found(void *context, const struct found *one)
 	CHECK(record->in_flight.ticks != 0 && found.told[record->in_flight.correlation_id] == 0);
 	found.told[record->in_flight.correlation_id] = record->in_flight.name_id;
 	found.count++;
-	found.unasked += record->in_flight.unasked;
+	found.unflushed += record->in_flight.unflushed;
 }
 
 static void end(void)
@@ -133,12 +133,12 @@ static void tell_overdue(void)
 	look_after(SECOND_NS / 2);
 	launch(4, "young");
 	look_after(SECOND_NS /
-		   2); /* the first two are there since the last judgement, a second ago */
+		   2); /* the first two were launched before the last scan, a second ago */
 	look_after(SECOND_NS);
 	come(4);
 	end();
 	CHECK(is_emitted(1, "spin") && is_emitted(2, "after") && is_emitted(4, "young"));
-	CHECK(found.count == 3 && found.unasked == 0);
+	CHECK(found.count == 3 && found.unflushed == 0);
 }
 
 static void tell_nothing_that_comes(void)
@@ -146,7 +146,7 @@ static void tell_nothing_that_comes(void)
 	begin();
 	for (uint32_t i = 1; i < 10000; i++) {
 		launch(i, "kernel");
-		if (i % 100 == 0) /* the records of the last ones come with the next scan */
+		if (i % 100 == 0) /* the records of the last launches arrive before the next scan */
 			look_after(SECOND_NS / 4);
 		if (i > 20)
 			come(i - 20);
@@ -167,7 +167,7 @@ static void tell_young_beside_overdue(void)
 	CHECK(is_emitted(1, "spin") && is_emitted(2, "young"));
 }
 
-/* Ids are shared by all threads: those of a resting thread soon fall behind the received ones. */
+/* All threads share the ids: those of an idle thread soon fall behind the received ones. */
 static void tell_nothing_of_who_rests(void)
 {
 	begin();
@@ -176,16 +176,19 @@ static void tell_nothing_of_who_rests(void)
 	for (uint32_t i = 1; i <= 3000; i++)
 		come(i);
 	for (uint32_t i = 3001; i < 180000; i++) {
-		come(i); /* another thread's */
+		come(i); /* of another thread */
 		if (i % 4500 == 0)
 			look_after(SECOND_NS / 20);
 	}
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.count == 0);
 }
 
-/* As on another GPU: they do not hide that its own has not come. */
+/*
+ * Many records arrive, as from another GPU.  They do not hide that the thread's own record is
+ * missing.
+ */
 static void tell_overdue_behind_many(void)
 {
 	begin();
@@ -205,15 +208,15 @@ static void come_late_and_out_of_order(void)
 {
 	begin();
 	launch(2, "early");
-	launch(2 + GP_DECODE_CAME_KEPT, "late");
-	come(2 + GP_DECODE_CAME_KEPT);
+	launch(2 + GP_DECODE_ARRIVED_KEPT, "late");
+	come(2 + GP_DECODE_ARRIVED_KEPT);
 	come(2);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.count == 0);
 }
 
-/* Others have taken its place before it is overdue. */
+/* Later launches overwrite the note before it is overdue. */
 static void tell_overwritten(void)
 {
 	begin();
@@ -228,7 +231,7 @@ static void tell_overwritten(void)
 	CHECK(found.count == 64 + GP_IN_FLIGHT_KEPT - 63);
 }
 
-/* CUPTI was not flushed: launches of a program that goes on may have ended. */
+/* CUPTI was not flushed: launches of a thread that continues may have ended. */
 static void tell_unasked(void)
 {
 	begin();
@@ -241,7 +244,7 @@ static void tell_unasked(void)
 	now_ns += SECOND_NS;
 	gp_in_flight_scan(&decoder, now_ns, false);
 	end();
-	CHECK(found.count == 10 && found.unasked == 10);
+	CHECK(found.count == 10 && found.unflushed == 10);
 }
 
 static void tell_all_at_the_end(void)
@@ -250,8 +253,8 @@ static void tell_all_at_the_end(void)
 	launch(1, "one");
 	launch(2, "two");
 	come(2);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(is_emitted(1, "one") && found.count == 1);
 }
@@ -260,7 +263,7 @@ static void tell_until_it_is_over(void)
 {
 	begin();
 	launch(1, "one");
-	gp_in_flight_tell(&decoder, true, gp_sys_now_ns());
+	gp_in_flight_emit(&decoder, true, gp_sys_now_ns());
 	end();
 	CHECK(found.count == 0);
 }
@@ -270,10 +273,10 @@ static void tell_nothing_without_ids(void)
 {
 	begin();
 	launch(1, "one");
-	decoder.said_numberless = true;
+	decoder.warned_no_ids = true;
 	look_after(0);
 	look_after(SECOND_NS);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.count == 0);
 }
@@ -283,7 +286,7 @@ static void before_it_begins(void)
 	start_in(GP_RINGS_MEMORY);
 	launch(1, "one");
 	CHECK(here == NULL && gp_in_flight_noted() == 0);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.count == 0);
 }
@@ -297,7 +300,7 @@ static bool is_of(const struct gp_record_stream_wait *wait, uint32_t launch_id)
 	return launch->stream != 0 && wait->stream == launch->stream && wait->era == launch->era;
 }
 
-/* Emitted after the launches, including earlier waits: the reader has the times. */
+/* Waits are emitted after the launches, including earlier waits: the reader compares times. */
 static void tell_waits_behind_launches(void)
 {
 	begin();
@@ -327,8 +330,8 @@ static void tell_no_waits_where_all_come(void)
 	wait_for(0x700, 2, 1);
 	look_after(SECOND_NS);
 	look_after(SECOND_NS);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
-	CHECK(gp_in_flight_noted() == 1); /* launches alone: rival.h asks */
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
+	CHECK(gp_in_flight_noted() == 1); /* only launches count: cupti_conflict.h needs that */
 	end();
 	CHECK(found.count == 0 && found.wait_count == 0);
 }
@@ -339,7 +342,7 @@ static void tell_the_last_waits(void)
 	launch_into(0x700, 1, 1, LAUNCH);
 	for (uint32_t i = 2; i < 1000; i++)
 		wait_for(0x800, i, 1);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.wait_count == GP_IN_FLIGHT_WAITS);
 	CHECK(found.waits[GP_IN_FLIGHT_WAITS - 1].correlation_id == 999);
@@ -350,9 +353,9 @@ static void end_an_era(void)
 	begin();
 	launch_into(0x700, 1, 1, LAUNCH);
 	gp_in_flight_end_era();
-	wait_for(0x700, 2, 1); /* another stream of the same handle */
+	wait_for(0x700, 2, 1); /* another stream with the same handle */
 	launch_into(0x700, 3, 1, LAUNCH);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.wait_count == 1 && !is_of(&found.waits[0], 1) && is_of(&found.waits[0], 3));
 }
@@ -363,7 +366,7 @@ static void *launch_per_thread(void *unused)
 	return unused;
 }
 
-/* 0 and 1, and for some calls 2, are streams of a context, or of a thread in it. */
+/* 0 and 1, and for some calls 2, are default streams of a context, or of a thread in it. */
 static void tell_default_streams_apart(void)
 {
 	pthread_t thread;
@@ -379,7 +382,7 @@ static void tell_default_streams_apart(void)
 	launch_into(2, 6, 1, LAUNCH);
 	wait_for(1, 7, 1);
 	wait_for(2, 8, 1);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.count == 6 && found.wait_count == 2);
 	CHECK(is_of(&found.waits[0], 5) && is_of(&found.waits[1], 6));
@@ -387,12 +390,12 @@ static void tell_default_streams_apart(void)
 	CHECK(found.launches[2].stream != found.waits[0].stream);
 	CHECK(found.launches[3].stream == found.waits[1].stream);
 	CHECK(found.launches[4].stream != found.waits[1].stream);
-	CHECK(found.launches[1].era != found.launches[5].era); /* a thread has ended */
+	CHECK(found.launches[1].era != found.launches[5].era); /* because a thread has ended */
 }
 
 /* ---- names ---- */
 
-/* The last one of two pages that are there. */
+/* The end of two mapped pages; the next page is unmapped. */
 static void names_that_are_gone(void)
 {
 	char *pages =
@@ -420,9 +423,9 @@ static void names_that_are_gone(void)
 	launch(9, pages + 250);
 	launch(10, pages + 270);
 	launch(11, pages + 280);
-	memset(pages + 2 * 4096 - 9, 'x', 4); /* unaware of the end */
+	memset(pages + 2 * 4096 - 9, 'x', 4); /* without a NUL before the end */
 	CHECK(munmap(gone, 4096) == 0);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(is_emitted(1, "across") && is_emitted(2, "edge") &&
 	      is_emitted(11, "_Z4stepPf.llvm$1") && found.count == 3);
@@ -449,7 +452,7 @@ static void threads_that_end(void)
 	pthread_join(thread, &second);
 	launch(3, "mains");
 	CHECK(first == second && first != NULL && gp_in_flight_noted() == 3);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(is_emitted(1, "threads") && is_emitted(2, "threads") && is_emitted(3, "mains"));
 }
@@ -478,11 +481,11 @@ static void more_threads_than_places(void)
 		CHECK(pthread_create(&threads[i], NULL, launch_and_stay, (void *)(i + 1)) == 0);
 	while (gp_load32_acquire(&waiting) < AT_ONCE)
 		sched_yield();
-	CHECK(gp_in_flight_noted() == 1 + AT_ONCE); /* one of them elsewhere */
+	CHECK(gp_in_flight_noted() == 1 + AT_ONCE); /* one of them without a slot */
 	gp_store32_release(&may_end, 1);
 	for (uintptr_t i = 0; i < AT_ONCE; i++)
 		pthread_join(threads[i], NULL);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.count == AT_ONCE);
 }
@@ -515,14 +518,14 @@ static void a_place_that_is_free_again(void)
 		pthread_join(threads[i], NULL);
 	gp_store32_release(&may_end, 2);
 	pthread_join(late, NULL);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(is_emitted(3, "noted") && found.count == AT_ONCE + 1);
 }
 
 /* ---- what is read while it is written ---- */
 
-/* The next user of a launch's slot has another name. */
+/* The next launch in a slot has another name. */
 static const char *name_of(uint32_t id)
 {
 	return (id / GP_IN_FLIGHT_KEPT) % 2 ? "odd" : "even";
@@ -570,14 +573,14 @@ static void threads_that_launch_meanwhile(void)
 	while (gp_in_flight_noted() < 20 * GP_IN_FLIGHT_KEPT)
 		;
 	for (uint32_t i = 0; i < 20; i++)
-		gp_in_flight_tell(&decoder, true, UINT64_MAX);
+		gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	gp_store32(&may_end, 1);
 	for (uintptr_t i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	check_names();
 }
 
-/* As it is for an instant: a place is taken, and not written to the end. */
+/* An intermediate state: a slot is reserved, and not completely written. */
 static void notes_that_are_being_written(void)
 {
 	struct gp_launch *second;
@@ -592,10 +595,10 @@ static void notes_that_are_being_written(void)
 	look_after(SECOND_NS);
 	second->name = (uint64_t)(uintptr_t) "whole";
 	second->written = (uint32_t)(2 * sizeof(*second));
-	here->noted_bytes += sizeof(*second); /* the fourth is never written */
+	here->noted_bytes += sizeof(*second); /* the fourth note is never written */
 	look_after(SECOND_NS);
 	look_after(SECOND_NS);
-	gp_in_flight_tell(&decoder, true, UINT64_MAX);
+	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(is_emitted(1, "whole") && is_emitted(2, "whole") && is_emitted(3, "whole") &&
 	      found.count == 3);

@@ -1,4 +1,4 @@
-/* init: the driver, NVTX or our constructor may come first: the process is prepared once. */
+/* init: the driver, NVTX or our constructor may come first.  The process is prepared once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define COMES_FIRST "INIT_TEST_COMES_FIRST"
 
-/* ---- before our constructor: in a process of its own, which exits with what it found ---- */
+/* ---- before our constructor: in a separate process, which exits with the result ---- */
 
 static bool was_prepared_early, was_told_early;
 
@@ -23,7 +23,7 @@ static const void *get_no_table(uint32_t table)
 	return NULL;
 }
 
-/* As the constructor of a library that the program needs. */
+/* Like the constructor of a library that the program needs. */
 __attribute__((constructor(101))) static void come_first(void)
 {
 	const char *comer = getenv(COMES_FIRST);
@@ -76,7 +76,7 @@ static struct step slow;
 static void *do_it_slowly(void *unused)
 {
 	if (begin_step(&slow)) {
-		await_step(&slow); /* its own thread does not wait for itself */
+		await_step(&slow); /* the step's own thread does not wait for itself */
 		usleep(200000);
 		end_step(&slow);
 	}
@@ -142,7 +142,7 @@ static void a_program_without_cuda_is_told_so(void **state)
 {
 	(void)state;
 	assert_false(is_driver_loaded());
-	assert_int_equal(ask_driver(), CUDA_ERROR_NOT_INITIALIZED);
+	assert_int_equal(query_driver(), CUDA_ERROR_NOT_INITIALIZED);
 	assert_false(is_cuda_started());
 	assert_false(was_cuda_started());
 }
@@ -150,7 +150,7 @@ static void a_program_without_cuda_is_told_so(void **state)
 static void the_variable_names_this_library_or_another(void **state)
 {
 	(void)state;
-	assert_true(is_injected()); /* by our constructor */
+	assert_true(is_injected()); /* set by our constructor */
 	setenv(GP_INJECTION_CUDA, "/lib/other.so", 1);
 	assert_false(is_injected());
 	unsetenv(GP_INJECTION_CUDA);

@@ -1,4 +1,7 @@
-/* log: the standard errors that our lines are written to, and the escaping of foreign text. */
+/*
+ * log: the files to which our lines are written as standard error, and the escaping of foreign
+ * text.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +20,10 @@
 
 #include "inject/log.h"
 
-/* With these as standard output and standard error; then as before. */
+/*
+ * Whether a log line is visible with these files as standard output and standard error.  Restores
+ * both.
+ */
 static bool is_heard(int output, int error)
 {
 	int outputs = dup(STDOUT_FILENO), errors = dup(STDERR_FILENO);
@@ -85,7 +91,7 @@ static void neither_terminals_nor_events_are_logs(void **state)
 	assert_false(is_heard(eventfd(0, 0), eventfd(0, 0)));
 }
 
-/* A line as it comes out of a pipe. */
+/* A log line, read from a pipe. */
 static const char *said(const char *path)
 {
 	static char line[16384];

@@ -1,4 +1,4 @@
-/* memory_call: parameters as CUPTI passes them, in the structs of its own headers. */
+/* memory_call: parameters in the structs of CUPTI's own headers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ static void stream_ordered_allocations(void **state)
 	assert_int_equal(memory.pool, 0x5500);
 }
 
-/* The real size is known only from the results of the call. */
+/* Only the results of the call contain the real size. */
 static void pitched_allocations(void **state)
 {
 	void *address = somewhere;
@@ -198,7 +198,7 @@ static void memory_of_another_process_has_no_bytes(void **state)
 	assert_int_equal(memory.memory_kind, GP_MEMORY_IPC);
 }
 
-/* The reader needs mappings and owners to tell when physical memory is freed. */
+/* The reader needs mappings and ownerships to know when physical memory is freed. */
 static void physical_memory_is_mapped_and_retained(void **state)
 {
 	CUmemGenericAllocationHandle handle = 0x55aa;
@@ -238,7 +238,7 @@ static uint64_t asked_of(bool driver, uint32_t cbid, const void *parameters)
 	return memory.bytes;
 }
 
-/* No address is followed: a call may have failed because of it. */
+/* No pointer is followed, because the call may have failed because of it. */
 static void what_failed_calls_asked_for(void **state)
 {
 	static void *const wild = (void *)1;

@@ -5,10 +5,7 @@
 
 #include "inject/recording_gate.h"
 
-/*
- * As a collective communication library has it: a static schema with a number of its own, and an
- * enumeration.
- */
+/* As in a collective communication library: a static schema with its own id, and an enumeration. */
 struct reduce {
 	uint64_t communicator;
 	size_t bytes;
@@ -115,7 +112,7 @@ static void a_collective_with_its_payload(void)
 	CHECK(strcmp(text_of(GP_STRING_SCHEMA, payload_of(0)->value), expected) == 0);
 }
 
-/* The last byte of the memory is the last that may be read. */
+/* The payload ends at the end of readable memory. */
 static void payloads_at_the_end(void)
 {
 	struct reduce reduce = {1, 4096, 2};
@@ -141,8 +138,8 @@ static void payloads_at_the_end(void)
 }
 
 /*
- * Read if the end is recorded, as for every range that began while the gate was open, and only
- * then.
+ * A payload is read only if the end is recorded, as for every range that began while the gate was
+ * open.
  */
 static void payloads_at_the_end_across_the_gate(void)
 {
@@ -190,10 +187,10 @@ static void payloads_are_read_within_bounds(void)
 	push_with(domain, SCHEMA_REDUCE, reduce, 100000); /* more than the schema's size */
 	push_with(domain, SCHEMA_REDUCE, reduce, SIZE_MAX);
 	push_with(domain, SCHEMA_REDUCE, reduce, 10);    /* less */
-	push_with(domain, 0x1234567890u, big, 100000);   /* of no known schema */
-	push_with(domain, 0x1234567890u, big, SIZE_MAX); /* and of no known size */
+	push_with(domain, 0x1234567890u, big, 100000);   /* of an unknown schema */
+	push_with(domain, 0x1234567890u, big, SIZE_MAX); /* of an unknown schema and size */
 	push_with(domain, SCHEMA_REDUCE, NULL, 24);
-	push_with(NULL, SCHEMA_REDUCE, reduce, 16); /* a schema is its domain's */
+	push_with(NULL, SCHEMA_REDUCE, reduce, 16); /* a schema belongs to its domain */
 	stop_and_read();
 	free(reduce);
 	free(big);
@@ -246,7 +243,7 @@ static void strings_in_payloads(void)
 	CHECK(nvtxRangePopPayload(NULL, NULL, 0) == 0);
 	nvtxMarkPayload(NULL, &data, 1);
 	nvtxRangeEndPayload(NULL, nvtxRangeStartPayload(NULL, &data, 1), NULL, 0);
-	data.size = 12; /* the second entry is cut */
+	data.size = 12; /* the second entry is incomplete */
 	nvtxMarkPayload(NULL, &data, 1);
 	stop_and_read();
 	CHECK(said.range_count == 6);
@@ -261,10 +258,10 @@ static void strings_in_payloads(void)
 	CHECK(said.ranges[5].text_id == 0 && payload_of(5)->length_bytes == 12);
 }
 
-/* ---- what nobody checks: that a payload is what its schema says ---- */
+/* ---- payloads that do not match their schema ---- */
 
 #define PAGE     4096u
-#define MOST     1023u /* bytes of a string */
+#define MOST     1023u /* maximum length of a string */
 #define NO_WHERE ((const char *)16)
 
 struct two_words {
@@ -296,7 +293,7 @@ static uint64_t word_of(uint32_t range, size_t offset)
 	return word;
 }
 
-/* As JAX has them. */
+/* As in JAX. */
 static void entries_that_lie_over_each_other(void)
 {
 	const size_t at = offsetof(struct two_words, text);
@@ -314,7 +311,7 @@ static void entries_that_lie_over_each_other(void)
 	begin("t");
 	data.schemaId = register_entries(entries, 3);
 	nvtxMarkPayload(NULL, &data, 1);
-	data.schemaId = register_entries(entries, 4); /* and half over each other */
+	data.schemaId = register_entries(entries, 4); /* overlapping by half */
 	nvtxMarkPayload(NULL, &data, 1);
 	stop_and_read();
 	CHECK(said.range_count == 2 && range_is(0, GP_RANGE_MARK, "", "the text"));
@@ -352,14 +349,14 @@ static void strings_that_cannot_be_read(void)
 	mark_with_text(schema, (const char *)-1ll);
 	mark_with_text(schema, pages + PAGE);
 	mark_with_text(schema, NULL);
-	mark_with_text(schema, pages + PAGE - 5); /* has no end that can be read */
+	mark_with_text(schema, pages + PAGE - 5); /* no readable terminator */
 	pages[PAGE - 1] = '\0';
 	mark_with_text(schema, pages + PAGE - 5);
 	mark_with_text(schema, pages); /* too long */
 	CHECK(errno == 1234);
 	CHECK(mprotect(pages + PAGE, PAGE, PROT_READ) == 0);
 	pages[PAGE - 1] = 'x';
-	mark_with_text(schema, pages + PAGE - 5); /* over two pages, and too long */
+	mark_with_text(schema, pages + PAGE - 5); /* on two pages, and too long */
 	stop_and_read();
 	CHECK(said.range_count == 9);
 	for (uint32_t i = 0; i < 5; i++)
@@ -390,7 +387,7 @@ static void registered_strings_that_are_none(void)
 	mark_with_text(schema, "a text, not its handle");
 	mark_with_text(schema, kept + 8);
 	mark_with_text(schema, (const char *)-8ll);
-	mark_with_text(schema, NULL); /* nothing was registered: nothing is missing */
+	mark_with_text(schema, NULL); /* no string was registered, so none is missing */
 	stop_and_read();
 	CHECK(said.range_count == 5 && range_is(0, GP_RANGE_MARK, "", "kept"));
 	CHECK(word_of(0, 8) == said.ranges[0].text_id);
@@ -402,7 +399,7 @@ static void registered_strings_that_are_none(void)
 static void extensions_of_other_kinds(void)
 {
 	intptr_t slots[4] = {0};
-	nvtxExtModuleSegment_t segment = {0, 2, slots}; /* as the first headers had it */
+	nvtxExtModuleSegment_t segment = {0, 2, slots}; /* as in the first headers */
 	nvtxExtModuleInfo_t module = {
 		3, sizeof(module), NVTX_EXT_PAYLOAD_MODULEID, 0x0103, 1, &segment, NULL, NULL};
 

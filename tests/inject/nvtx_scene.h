@@ -16,14 +16,13 @@
 #define MOST_RANGES 20000u
 #define MOST_TEXTS  4000u
 
-/* The headers' way to a tool that is linked in: there is no library to be loaded here. */
+/* The entry points for a tool that is linked in, because no library is loaded here. */
 int gp_nvtx_initialize(NvtxGetExportTableFunc_t get_export_table);
 int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t *module);
 
 /*
- * For the thread sanitizer, which searches this name: NVTX's headers read their own function table
- * without synchronization while a tool fills it.  Only that table is named here; other races are
- * reported.
+ * The thread sanitizer searches this name: NVTX's headers read their own function table without
+ * synchronization while a tool fills it.  Only that table is named here; other races are reported.
  */
 const char *__tsan_default_suppressions(void);
 
@@ -113,7 +112,7 @@ static inline void nothing_more(void)
 
 static inline void stop_and_read(void)
 {
-	CHECK(gp_process_trace_is_here());
+	CHECK(gp_process_trace_is_live());
 	gp_process_trace_close(nothing_more, GP_FOLLOWED_BY_PROGRAM);
 	memset(&said, 0, sizeof(said));
 	memset(&scan, 0, sizeof(scan));

@@ -47,7 +47,7 @@ static void domains_have_levels_of_their_own(void)
 	two = nvtxDomainCreateW(L"zw\u00f6lf \U0001f600");
 	same = nvtxDomainCreateA("one");
 	CHECK(one != NULL && two != NULL && one != two && one == same);
-	CHECK(!gp_collector_is_live()); /* a domain alone makes no trace */
+	CHECK(!gp_collector_is_live()); /* a domain alone starts no trace */
 	CHECK(nvtxDomainRangePushEx(one, &event) == 0);
 	CHECK(nvtxDomainRangePushEx(two, &event) == 0);
 	CHECK(nvtxRangePushEx(&event) == 0);
@@ -255,7 +255,7 @@ static void colours_categories_and_payloads(void)
 	CHECK(said.ranges[6].payload_kind == GP_PAYLOAD_NONE);
 }
 
-/* The system's name of a thread comes again at its end. */
+/* Whether the program gave this name; the system's name of a thread is emitted again at its end. */
 static bool was_given(uint16_t space, uint32_t id, const char *name)
 {
 	for (uint32_t i = 0; i < said.text_count; i++)
@@ -337,8 +337,8 @@ static int compare_ticks(const void *left, const void *right)
 }
 
 /*
- * In the order of time: a thread's first ones may be in the ring that threads share, and written
- * after those of its own.
+ * Compares the events in the order of time: a thread's first events may be in the shared ring, and
+ * written after those in its own ring.
  */
 static void check_thread(uint32_t thread)
 {
@@ -358,7 +358,7 @@ static void check_thread(uint32_t thread)
 		CHECK(own[i].op == ops[i % 4]);
 }
 
-/* On a machine so busy that the writer does not get to run. */
+/* Records may be dropped on a machine so busy that the writer does not run in time. */
 static bool was_any_dropped(void)
 {
 	return said.counters[GP_COUNTER_LOST_RING_FULL] + said.counters[GP_COUNTER_LOST_NO_RING] >
@@ -401,7 +401,7 @@ static void *initialize(void *table)
 	return NULL;
 }
 
-/* Headers of some years do so. */
+/* Some versions of the headers initialize from several threads. */
 static void threads_that_initialize_together(void)
 {
 	pthread_t threads[THREADS];
@@ -426,7 +426,10 @@ static void wait_for(pid_t child)
 	CHECK(status == 0);
 }
 
-/* While other threads push, children are made that do the same; each has a trace of its own. */
+/*
+ * While other threads push ranges, this thread forks children that push, too.  Each child has its
+ * own trace.
+ */
 static void forks_beside_threads_that_push(void)
 {
 	pthread_t threads[THREADS];
@@ -470,7 +473,7 @@ static void a_child_that_does_nothing(void)
 	snprintf(path, sizeof(path), "%s", gp_collector_trace_path());
 	child = fork();
 	if (child == 0) {
-		CHECK(!gp_process_trace_is_here());
+		CHECK(!gp_process_trace_is_live());
 		gp_process_trace_close(nothing_more, GP_FOLLOWED_BY_PROGRAM);
 		CHECK(strcmp(gp_collector_trace_path(), path) == 0);
 		_exit(0);
@@ -498,7 +501,7 @@ static void ranges_that_are_off(void)
 	CHECK(!gp_collector_is_live());
 }
 
-/* ---- the gate, and whoever waits for a range ---- */
+/* ---- the gate, and the watcher of ranges ---- */
 
 /* Ranges that began while the gate was open are recorded to their end, and no others. */
 static void ranges_across_the_gate(void)
@@ -510,7 +513,7 @@ static void ranges_across_the_gate(void)
 	nvtxRangePushA("before");
 	left_out = nvtxRangeStartA("before");
 	nvtxMarkA("before");
-	CHECK(!gp_collector_is_live()); /* no trace for nothing */
+	CHECK(!gp_collector_is_live()); /* no trace without a recorded range */
 	gp_recording_gate_set(true, GP_GATE_API);
 	nvtxRangePushA("within");
 	recorded = nvtxRangeStartA("within");
@@ -559,14 +562,15 @@ static void a_watcher_sees_ranges(void)
 	gp_ranges_watch(NULL);
 	nvtxRangePushA("not seen");
 	CHECK(strcmp(seen.text, "1 kept@d 0;3 started@ 0;4 @ 0;2 @d 0;") == 0);
-	CHECK(!seen.was_live[0] && seen.was_live[1]); /* before it is recorded */
+	/* the first push comes before the recording starts */
+	CHECK(!seen.was_live[0] && seen.was_live[1]);
 	stop_and_read();
 	CHECK(said.range_count == 6);
 }
 
 /*
- * One allows no new thread in a child forked beside others, the other may leave its allocator
- * locked there.
+ * ThreadSanitizer allows no new thread in a child that was forked beside other threads.
+ * AddressSanitizer may leave its allocator locked there.
  */
 static bool sanitizer_forbids(void (*body)(void))
 {

@@ -54,7 +54,7 @@ static void defaults_stand_for_the_rest(void **state)
 	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
 }
 
-/* --flush-timeout is GPUPROF_FLUSH_TIMEOUT, and so on: one name follows from the other. */
+/* --flush-timeout is GPUPROF_FLUSH_TIMEOUT, and so on: each name follows from the other. */
 static void variables_are_called_as_the_options(void **state)
 {
 	(void)state;
@@ -76,10 +76,10 @@ static void nonsense_becomes_the_default(void **state)
 	(void)state;
 	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
 	assert_int_equal(gp_option_number(GP_OPTION_ID_FLUSH_TIMEOUT), 5);
-	/* a choice that begins as one does is none */
+	/* a prefix of a choice is not a choice */
 	assert_string_equal(gp_option_text(GP_OPTION_ID_RINGS), "auto");
 	assert_string_equal(gp_option_text(GP_OPTION_ID_TRACE), "api-all");
-	/* a number outside of its bounds, too */
+	/* nor is a number out of bounds valid */
 	assert_int_equal(gp_option_number(GP_OPTION_ID_FINISH_TIMEOUT), 30);
 }
 
@@ -145,7 +145,7 @@ static void sizes_have_units(void **state)
 		assert_false(gp_option_is_size(&row, wrong[i], &bytes));
 }
 
-/* The output of gp_options_complain(), captured in a pipe. */
+/* The output of gp_options_log_problems(), captured in a pipe. */
 static void complaints_name_the_variable(void **state)
 {
 	char text[2048] = "";
@@ -155,7 +155,7 @@ static void complaints_name_the_variable(void **state)
 	assert_int_equal(pipe(pipe_fds), 0);
 	dup2(pipe_fds[1], STDERR_FILENO);
 	gp_log_remember_stderr();
-	gp_options_complain(environment);
+	gp_options_log_problems(environment);
 	dup2(saved, STDERR_FILENO);
 	close(pipe_fds[1]);
 	assert_true(read(pipe_fds[0], text, sizeof(text) - 1) > 0);
@@ -180,7 +180,7 @@ static void description_names_what_differs(void **state)
 	assert_non_null(strstr(text, "OUTPUT=run-%p\n"));
 	assert_non_null(strstr(text, "QUIET=1"));
 	assert_null(strstr(text, "SUMMARY"));
-	assert_null(strstr(text, "RINGS=mem")); /* not in force */
+	assert_null(strstr(text, "RINGS=mem")); /* the option is not in use */
 	assert_true(gp_options_describe(tiny, sizeof(tiny)) < sizeof(tiny));
 }
 

@@ -1,4 +1,4 @@
-/* output: templates of file names. */
+/* output_path: templates of file names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +105,7 @@ static void a_folder_gets_the_default_name(void **state)
 	assert_string_equal(path, expected);
 }
 
-/* So that a later expansion finds the same folder. */
+/* A later expansion then finds the same folder. */
 static void a_template_can_be_made_absolute(void **state)
 {
 	static char place[] = "/tmp/100%-gpuprof-XXXXXX";
@@ -142,7 +142,8 @@ static void the_library_knows_its_own_file(void **state)
 
 	(void)state;
 	assert_non_null(slash);
-	assert_string_equal(slash, "/output_path_test"); /* here it is linked into the test */
+	/* here the library is part of the test program */
+	assert_string_equal(slash, "/output_path_test");
 }
 
 int main(void)

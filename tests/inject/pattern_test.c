@@ -1,4 +1,4 @@
-/* pattern: globs, lists of them, and the plain names in mangled ones. */
+/* pattern: globs, lists of globs, and the plain names in mangled names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void one_pattern(void **state)
 			fail_msg("%s and %s", cases[i].pattern, cases[i].name);
 }
 
-/* A pattern that backtracking would try in more ways than there is time for. */
+/* A pattern for which full backtracking would take too long. */
 static void many_stars_take_no_time(void **state)
 {
 	char name[1025];
@@ -105,10 +105,10 @@ static void plain_names_of_functions(void **state)
 		assert_true(gp_pattern_matches_function(names[i].mangled, names[i].mangled));
 		assert_false(gp_pattern_matches_function("other", names[i].mangled));
 	}
-	/* either name excludes */
+	/* a match of either name excludes the kernel */
 	assert_false(gp_pattern_matches_function("!scale", "_Z5scalePfi"));
 	assert_false(gp_pattern_matches_function("!_Z*", "_Z5scalePfi"));
-	/* the namespace is not the name */
+	/* the namespace is not part of the plain name */
 	assert_false(gp_pattern_matches_function("tool", "_ZN4tool8k_insideIfEEvPT_"));
 }
 

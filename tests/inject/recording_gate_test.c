@@ -130,7 +130,7 @@ static void *open_and_close(void *seed)
 	return NULL;
 }
 
-/* No thread waits, no two switch concurrently, and the last requested state is reached. */
+/* No thread waits, no two threads switch concurrently, and the last requested state is reached. */
 static void threads_at_once(void **state)
 {
 	pthread_t threads[THREADS];
@@ -155,21 +155,21 @@ static void gpu_records_follow_their_calls(void **state)
 	for (uint32_t id = 1; id <= 10; id++)
 		assert_true(gp_recording_gate_admits(id));
 	gp_recording_gate_set(false, GP_GATE_API);
-	assert_false(gp_recording_gate_has_left_out(11));
+	assert_false(gp_recording_gate_has_excluded(11));
 	for (uint32_t id = 11; id <= 20; id++)
 		assert_false(gp_recording_gate_admits(id));
 	gp_recording_gate_set(true, GP_GATE_API);
 	for (uint32_t id = 21; id <= 30; id++)
 		assert_true(gp_recording_gate_admits(id));
 	for (uint32_t id = 1; id <= 40; id++)
-		assert_int_equal(gp_recording_gate_has_left_out(id), id > 10 && id <= 20);
+		assert_int_equal(gp_recording_gate_has_excluded(id), id > 10 && id <= 20);
 }
 
 static void nothing_is_left_out_by_a_gate_that_never_moved(void **state)
 {
 	begin(state);
-	assert_false(gp_recording_gate_has_left_out(1));
-	assert_false(gp_recording_gate_has_left_out(UINT32_MAX));
+	assert_false(gp_recording_gate_has_excluded(1));
+	assert_false(gp_recording_gate_has_excluded(UINT32_MAX));
 }
 
 static uint32_t next_id;
@@ -186,7 +186,7 @@ static void *make_calls(void *unused)
 	return NULL;
 }
 
-/* A call that is recorded has its GPU record, however the threads meet. */
+/* For any interleaving of the threads, a recorded call has its GPU record. */
 static void calls_of_threads_while_it_moves(void **state)
 {
 	pthread_t threads[THREADS];
@@ -194,7 +194,7 @@ static void calls_of_threads_while_it_moves(void **state)
 
 	begin(state);
 	gp_watch_set(GP_WATCH_GATE);
-	next_id = 1000; /* after those of the tests before */
+	next_id = 1000; /* after the ids of the earlier tests */
 	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, make_calls, NULL), 0);
 	for (int i = 0; i < 400; i++)
@@ -202,7 +202,7 @@ static void calls_of_threads_while_it_moves(void **state)
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	for (uint32_t id = 1000; id < next_id; id++)
-		missing += admitted[id] && gp_recording_gate_has_left_out(id);
+		missing += admitted[id] && gp_recording_gate_has_excluded(id);
 	assert_int_equal(missing, 0);
 }
 

@@ -1,6 +1,6 @@
 /*
  * seen_waiting: proves that one thread waits for another.  The other thread's work lasts until the
- * first one sleeps, so neither is timed: call see_waiting(), then the waiting function;
+ * first thread sleeps, so no time is measured.  Call see_waiting(), then the waiting function;
  * end_waiting() returns whether it waited.
  */
 #ifndef TESTS_INJECT_SEEN_WAITING_H
@@ -18,7 +18,7 @@ static uint32_t is_inside, may_leave, has_left;
 static pthread_t waited_for;
 static long (*real_call)(long number, long a, long b, long c, long d, long e, long f);
 
-/* In the function of the other thread's. */
+/* Called in the other thread's function: lasts until the first thread sleeps. */
 static inline void last(void)
 {
 	gp_store32_release(&is_inside, 1);
@@ -27,7 +27,7 @@ static inline void last(void)
 	gp_store32_release(&has_left, 1);
 }
 
-/* The waiting thread lets the other go on when it sleeps, and not before. */
+/* Releases the other thread when the waiting thread sleeps, and not before. */
 static inline long let_go_in_sleep(long number, long a, long b, long c, long d, long e, long f)
 {
 	if (is_sleep(number, a, b))
@@ -35,7 +35,7 @@ static inline long let_go_in_sleep(long number, long a, long b, long c, long d, 
 	return real_call(number, a, b, c, d, e, f);
 }
 
-/* A thread runs the code up to last(); from then on sleeping is watched. */
+/* Starts a thread that runs the function up to last().  From then on sleeps are observed. */
 static inline void see_waiting(void *(*run)(void *))
 {
 	assert_int_equal(pthread_create(&waited_for, NULL, run, NULL), 0);

@@ -24,7 +24,7 @@ static void words_add_up(void **state)
 	assert_int_equal(gp_trace_list_bits("api-all"), GP_TRACE_DEFAULT | GP_TRACE_API_ALL);
 }
 
-/* Each word of the option but "none" means something, and no two the same. */
+/* Each word of the option except "none" has bits, and no two words have the same. */
 static void every_word_of_the_option_is_known(void **state)
 {
 	const char *word = gp_option_rows[GP_OPTION_ID_TRACE].argument;

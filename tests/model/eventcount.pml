@@ -18,18 +18,18 @@
 #define RECORDS 3
 
 byte head[2], tail[2];
-bool rung, asleep, stop, done;
+bool notified, asleep, stop, done;
 
 /* `was` is what the swap found. */
 inline ring()
 {
 #ifdef BUG_WAKES_BEFORE_RAISING
 	if
-	:: !rung -> asleep = false; rung = true
+	:: !notified -> asleep = false; notified = true
 	:: else
 	fi
 #else
-	atomic { was = rung; rung = true };
+	atomic { was = notified; notified = true };
 	if
 	:: !was -> asleep = false
 	:: else
@@ -40,9 +40,9 @@ inline ring()
 inline wait()
 {
 #ifdef BUG_FORGETS_AN_EARLY_RING
-	rung = false; was = false;
+	notified = false; was = false;
 #else
-	atomic { was = rung; rung = false };
+	atomic { was = notified; notified = false };
 #endif
 	if
 	:: was
@@ -51,12 +51,12 @@ inline wait()
 		asleep = true; !asleep;
 #else
 		if
-		:: atomic { !rung -> asleep = true }; !asleep
-		:: rung
+		:: atomic { !notified -> asleep = true }; !asleep
+		:: notified
 		:: true /* woken by an earlier ring */
 		fi;
 #endif
-		rung = false
+		notified = false
 	fi
 }
 
@@ -95,7 +95,7 @@ proctype writer()
 		h = head[0]; tail[0] = h;
 		h = head[1]; tail[1] = h;
 #ifdef BUG_HEARS_ONLY_AFTER_THE_PASS
-		rung = false;
+		notified = false;
 #endif
 		wait()
 	od;

@@ -222,7 +222,7 @@ template <typename suite, unsigned threads> struct world : rl::test_suite<suite,
 	void before()
 	{
 		const void *addresses[WORDS] = {
-			&ring->head,       &ring->tail,           &wakeup.rung,
+			&ring->head,       &ring->tail,           &wakeup.notified,
 			&shared_lock,      &arena.lanes[0].state, &arena.free_lanes,
 			&arena.lane_count, &arena.exhausted,      &ring->thread,
 			&ring->ring,       &arena.last_ring,      &ring->call_ticks};

@@ -1,6 +1,6 @@
 /*
- * adversary: shared by the functions that tests/stacks/adversary.py writes and
- * tests/stacks/walk_test.c.
+ * adversary: shared by tests/stacks/walk_test.c and the functions that tests/stacks/adversary.py
+ * generates.
  */
 #ifndef TESTS_STACKS_ADVERSARY_H
 #define TESTS_STACKS_ADVERSARY_H
@@ -14,16 +14,16 @@ extern "C" {
 
 typedef long adversary_function(int depth, long x);
 
-/* Any of all functions. */
+/* A random function. */
 adversary_function *adversary_pick(void);
 
 /* 0 to limit - 1. */
 unsigned adversary_random(unsigned limit);
 
-/* Now and then the stack is taken here, and compared. */
+/* Captures the stack at some of the calls, and compares it. */
 void adversary_visit(int depth);
 
-/* Prevents the compiler from removing it. */
+/* Prevents the compiler from removing the memory. */
 void adversary_keep(void *memory);
 
 /* Ten arguments, some of which are passed on the stack. */
@@ -35,16 +35,16 @@ void adversary_pop_jump(void);
 int adversary_jumps(void);
 void adversary_set_jumps(int count);
 
-/* Jump to one of the places, if there is any. */
+/* Jumps to one of the targets, if there is one. */
 void adversary_jump(void);
 
-/* Go on on another stack for a while. */
+/* Continues on another stack for some time. */
 void adversary_switch(int depth);
 
 #ifdef __cplusplus
 }
 
-/* Takes the stack in its destructor, too: also while an exception passes. */
+/* Captures the stack in its destructor, too: also during an exception. */
 struct adversary_visitor {
 	int depth;
 	explicit adversary_visitor(int at) : depth(at)

@@ -1,9 +1,9 @@
 /*
- * walk with memory: repeated walks from one place of a slightly changing stack give the result of a
+ * walk with memory: repeated walks from one place of a slightly changing stack have the result of a
  * walk without memory.
  *
- * The stack is made by hand from few words that are drawn repeatedly, so that most remembered walks
- * differ in one word, which may or may not matter.  Its code has each kind of rule.
+ * The stack consists of few words that are drawn at random repeatedly, so that most remembered
+ * walks differ in one word, which may or may not matter.  The code has each kind of rule.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,16 +32,17 @@ static struct gp_walk memory, bare;
 #define BEGIN(name) ".type " name ", @function\n" name ":\n.cfi_startproc\n"
 #define END(name)   ".fill 16, 1, 0x90\n.cfi_endproc\n.size " name ", .-" name "\n"
 
-__asm__(".text\n" /* a frame of two words, rbp untouched */
-	BEGIN("by_sp") ".cfi_def_cfa_offset 16\n" END("by_sp") /* of three, rbp saved */
-	BEGIN("saves_bp") ".cfi_def_cfa_offset 24\n.cfi_offset rbp, -16\n" END("saves_bp")
-	/* with a frame pointer */
+__asm__(".text\n" /* by_sp: a frame of two words, rbp unchanged */
+	/* saves_bp: a frame of three words, with rbp saved */
+	BEGIN("by_sp") ".cfi_def_cfa_offset 16\n" END("by_sp")
+		BEGIN("saves_bp") ".cfi_def_cfa_offset 24\n.cfi_offset rbp, -16\n" END("saves_bp")
+	/* by_bp: with a frame pointer */
 	BEGIN("by_bp") ".cfi_def_cfa rbp, 16\n.cfi_offset rbp, -16\n" END("by_bp")
-	/* with one that it does not save */
+	/* by_bp_alone: with a frame pointer that it does not save */
 	BEGIN("by_bp_alone") ".cfi_def_cfa rbp, 16\n" END("by_bp_alone")
-	/* it has no caller */
+	/* outermost: without a caller */
 	BEGIN("outermost") ".cfi_undefined rip\n" END("outermost")
-	/* the compiler aligned the stack */
+	/* realigned: the compiler aligned the stack */
 	BEGIN("realigned") ".cfi_escape 0x0f, 3, 0x76, 8, 0x06\n"
 			   ".cfi_escape 0x10, 6, 2, 0x76, 0\n" END("realigned"));
 void by_sp(void);
@@ -79,7 +80,7 @@ static uint64_t any_word(const uint64_t *words)
 	return roll() % 3 != 0 ? any_pc() : any_place(words);
 }
 
-/* Both walks end alike: each frame is there, and the rest of it, too. */
+/* Both walks have the same frames and the same end. */
 static void compare(const struct gp_past *found, const struct gp_past *right)
 {
 	assert_int_equal(found->count, right->count);
@@ -133,8 +134,7 @@ static void finds_what_a_walk_without_memory_finds(void **state)
 }
 
 /*
- * Remembered walks are overwritten by those from other places.  The rules of the code are known by
- * then.
+ * Walks from other places overwrite the remembered walks.  The rules of the code are known by then.
  */
 static void finds_the_same_with_no_memory_to_be_had(void **state)
 {
@@ -159,7 +159,7 @@ int main(void)
 	};
 
 	if (UNDER_TSAN) {
-		puts("skipped: ThreadSanitizer takes reads of other frames for races");
+		puts("skipped: ThreadSanitizer reports reads of other frames as races");
 		return 77;
 	}
 	if (gp_rule_table_init(ignore_module) != 0 || gp_stack_tree_init() != 0 ||

@@ -1,6 +1,4 @@
-/*
- * cfi: the effect of each instruction of an unwind program, and that all its operands are consumed.
- */
+/* cfi: each instruction of an unwind program has its effect and consumes all its operands. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +9,9 @@
 
 #include "stacks/cfi.h"
 
-#define CODE_AT    4096u /* the function, from the header on; nothing reads it */
+#define CODE_AT    4096u /* offset of the function from the header; its code is not read */
 #define CODE_BYTES 100u
-#define TARGET     50u /* the queried instruction */
+#define TARGET     50u /* offset of the queried instruction */
 #define COLUMN     GP_REGISTER_RBP
 
 /*
@@ -37,7 +35,7 @@ static const struct {
 	{"same_value", {0x86, 2, 0x08, 6}, 4, GP_CFI_SAME, 0, 7, 8},
 	{"register", {0x09, 6, 12}, 3, GP_CFI_OTHER, 0, 7, 8},
 	{"remember_state", {0x0a, 0x86, 2, 0x0b}, 4, GP_CFI_SAME, 0, 7, 8},
-	{"remembered last first",
+	{"remembered states, last first",
 	 {0x0a, 0x86, 2, 0x0a, 0x86, 3, 0x0b},
 	 7,
 	 GP_CFI_AT_OFFSET,
@@ -48,7 +46,13 @@ static const struct {
 	{"def_cfa_register", {0x0d, 6}, 2, GP_CFI_SAME, 0, 6, 8},
 	{"def_cfa_offset", {0x0e, 0x80, 1}, 3, GP_CFI_SAME, 0, 7, 128},
 	{"expression", {0x10, 6, 3, 0x77, 0x78, 0x06}, 6, GP_CFI_AT_EXPRESSION, 0, 7, 8},
-	{"expression of another", {0x10, 40, 3, 0x77, 0x78, 0x06}, 6, GP_CFI_SAME, 0, 7, 8},
+	{"expression of another register",
+	 {0x10, 40, 3, 0x77, 0x78, 0x06},
+	 6,
+	 GP_CFI_SAME,
+	 0,
+	 7,
+	 8},
 	{"offset_extended_sf", {0x11, 6, 0x7f}, 3, GP_CFI_AT_OFFSET, 8, 7, 8},
 	{"def_cfa_sf", {0x12, 6, 0x7e}, 3, GP_CFI_SAME, 0, 6, 16},
 	{"def_cfa_offset_sf", {0x13, 0x7d}, 2, GP_CFI_SAME, 0, 7, 24},
@@ -95,7 +99,7 @@ static void put_word(struct section *section, uint32_t word)
 	put(section, &word, sizeof(word));
 }
 
-/* Writes the length of the block that begins there. */
+/* Writes the length of the block that begins at `start`. */
 static void end_block(struct section *section, size_t start)
 {
 	uint32_t bytes = (uint32_t)(section->used - start - 4);
@@ -103,7 +107,7 @@ static void end_block(struct section *section, size_t start)
 	memcpy(section->bytes + start, &bytes, sizeof(bytes));
 }
 
-/* A header with one description, of a function at CODE_AT. */
+/* Writes a header with the description of one function, at CODE_AT. */
 static void describe(struct section *section, const uint8_t *program, size_t bytes)
 {
 	static const uint8_t head[] = {1, 0x1b, 0x03, 0x3b};
@@ -117,7 +121,7 @@ static void describe(struct section *section, const uint8_t *program, size_t byt
 	put_word(section, 0);
 	put_word(section, 1);
 	put_word(section, CODE_AT);
-	put_word(section, 0); /* the description's place, below */
+	put_word(section, 0); /* the offset of the description, set below */
 	put_word(section, 0);
 	put_word(section, 0);
 	put(section, common, sizeof(common));
@@ -197,7 +201,7 @@ static void only_the_function_is_described(void **state)
 	assert_true(find(&section, CODE_BYTES - 1, &row));
 	assert_false(find(&section, CODE_BYTES, &row));
 	assert_false(find(&section, (uint64_t)-1, &row));
-	section.bytes[3] = 0x1b; /* another table than linkers write */
+	section.bytes[3] = 0x1b; /* not the table that linkers write */
 	assert_false(find(&section, 0, &row));
 }
 
@@ -205,8 +209,8 @@ static void what_no_compiler_emits_has_no_row(void **state)
 {
 	static const uint8_t programs[][5] = {
 		{0x17},                         /* no such instruction */
-		{0x0b},                         /* recalled, but not remembered */
-		{0x0a, 0x0a, 0x0a, 0x0a, 0x0a}, /* remembered too often */
+		{0x0b},                         /* restore_state without remember_state */
+		{0x0a, 0x0a, 0x0a, 0x0a, 0x0a}, /* too many remember_state */
 	};
 	struct section section;
 	struct gp_cfi_row row;

@@ -1,6 +1,6 @@
 /*
- * For tests/stacks/gdb_test.py: preloaded into any program, walks its stack in some of its calls of
- * malloc() and write(), and then calls everywhere_stop(), at which a debugger compares.
+ * For tests/stacks/gdb_test.py.  Preloaded into any program, it walks the stack in some calls of
+ * malloc() and write(), and then calls everywhere_stop(), where a debugger compares.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +19,9 @@ extern void *__libc_malloc(size_t bytes);
 EXPORT void *malloc(size_t bytes);
 EXPORT void everywhere_stop(void);
 
-/* For the debugger: innermost first, from the caller of malloc() or write() on. */
+/*
+ * For the debugger: the frames, innermost first, beginning with the caller of malloc() or write().
+ */
 EXPORT uint64_t everywhere_pcs[GP_STACK_DEPTH];
 EXPORT uint32_t everywhere_count;
 EXPORT uint32_t everywhere_is_whole;
@@ -40,7 +42,7 @@ __attribute__((constructor)) static void start(void)
 	if (gp_rule_table_init(ignore_module) != 0 || gp_stack_tree_init() != 0 ||
 	    gp_stack_copy_init() != 0)
 		return;
-	gp_walk_init(&walk); /* of the first thread, the only one that is checked */
+	gp_walk_init(&walk); /* only the main thread is checked */
 	is_ready = 1;
 }
 
@@ -49,7 +51,7 @@ EXPORT __attribute__((noinline)) void everywhere_stop(void)
 	__asm__ volatile("" : : : "memory");
 }
 
-/* The more calls there were, the fewer are checked. */
+/* Checks ever fewer of the calls. */
 static __attribute__((noinline)) void look(void)
 {
 	struct gp_place place;

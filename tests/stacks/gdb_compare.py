@@ -1,4 +1,6 @@
-"""Runs in gdb, for tests/stacks/gdb_test.py: at each stop, the debugger's frames against those of the walk."""
+"""Run in gdb by tests/stacks/gdb_test.py: compare the debugger's frames with those of the walk at
+each stop.
+"""
 import os
 
 import gdb
@@ -8,7 +10,7 @@ MOST_STOPS = int(os.environ.get("GDB_STOPS", "25"))
 
 
 def frames_of_gdb():
-    """Addresses of the frames that are real, innermost first."""
+    """Addresses of the real frames, without inlined functions, innermost first."""
     frame, pcs = gdb.newest_frame(), []
     while frame is not None:
         if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The walk against gdb's backtrace in real programs: those of a list that are on this machine.
+"""Compare the walk with gdb's backtrace in real programs, as far as they are on this machine.
 
-    tests/stacks/gdb_test.py [PROGRAM...]       words of PROGRAMS; O is the build folder
+    tests/stacks/gdb_test.py [PROGRAM...]       names from PROGRAMS; O is the build folder
 """
 import concurrent.futures
 import glob
@@ -54,7 +54,9 @@ def add_pythons():
 
 
 def complete(command, folder, name):
-    """With files where a word says what is in them; None if the program is not here."""
+    """The command with temporary files for its FILE: words; None if the program is not on this
+    machine.
+    """
     words = []
     if command[0] == "CC1" and shutil.which("gcc"):
         cc1 = subprocess.run(["gcc", "-print-prog-name=cc1"], stdout=subprocess.PIPE, check=True)
@@ -92,7 +94,7 @@ def can_debug():
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if b"exited normally" in done.stdout:
         return True
-    print("skipped: gdb cannot run programs here:", done.stdout.decode("utf-8", "replace").strip().splitlines()[-1:])
+    print("skipped: gdb cannot run programs on this machine:", done.stdout.decode("utf-8", "replace").strip().splitlines()[-1:])
     return False
 
 

@@ -1,4 +1,6 @@
-/* Line tables with columns, made shorter: each instruction is of the line that it was of. */
+/*
+ * line_table: a converted table has the same line for each instruction as the table with columns.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +15,7 @@
 #define MOST_INSTRUCTIONS 4096u
 #define NONE              INT32_MIN
 
-/* The line of an instruction, relative to the first line of the code. */
+/* The line of each instruction, relative to the first line of the code. */
 struct lines {
 	int32_t of[MOST_INSTRUCTIONS];
 	uint32_t count;
@@ -39,7 +41,7 @@ static void put_signed(struct table *table, int32_t number)
 	put(table, value);
 }
 
-/* An entry as Python 3.11 writes it, for up to 8 instructions; the column data is arbitrary. */
+/* Writes an entry as Python 3.11 does, for up to 8 instructions.  The column data is arbitrary. */
 static void put_entry(struct table *table, struct lines *lines, unsigned form, int32_t delta,
 		      uint32_t instructions)
 {
@@ -71,7 +73,7 @@ static void make(struct table *table, struct lines *lines, uint32_t entries)
 	}
 }
 
-/* As Python 3.10 describes its tables, pair by pair. */
+/* Reads a table pair by pair, as Python 3.10 describes it. */
 static void read_pairs(const uint8_t *bytes, uint32_t used, struct lines *lines)
 {
 	int32_t line = 0;
@@ -107,7 +109,7 @@ static void every_instruction_keeps_its_line(void **state)
 	}
 }
 
-/* Most entries of a table are of the line of the one before. */
+/* Most entries of a table have the line of the previous one: they become one pair. */
 static void what_stays_on_a_line_is_one_pair(void **state)
 {
 	uint32_t used;
@@ -143,7 +145,7 @@ static void no_more_is_written_than_there_is_room_for(void **state)
 	}
 }
 
-/* A copy of an object that was being freed. */
+/* Any bytes are accepted: the table may be a copy of an object that was being freed. */
 static void any_bytes_are_read(void **state)
 {
 	uint32_t used;

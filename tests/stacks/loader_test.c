@@ -1,4 +1,4 @@
-/* loader: a fork and those that ask keep out of each other's way, however long the other takes. */
+/* loader: a fork and iterating threads exclude each other, however long either takes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #include "tests/lib/sleeping.h"
 
 #define LONG_S       20
-#define LONG_PAUSES  100 /* limit of a wait: far longer than an undisturbed operation */
+#define LONG_PAUSES  100 /* limit of a wait in pauses: far longer than an undisturbed operation */
 #define SHORT_PAUSES 5
 
 static long (*real_call)(long, long, long, long, long, long, long);
@@ -93,7 +93,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The loader is free in the child. */
+/* The loader's lock is free in the child. */
 static void fork_and_ask(void)
 {
 	int status, count = 0;
@@ -169,7 +169,7 @@ static int fork_inside(struct dl_phdr_info *info, size_t bytes, void *status)
 	return 1;
 }
 
-/* As a signal handler may do. */
+/* A signal handler may fork while its thread iterates. */
 static void a_fork_does_not_wait_for_its_own_thread(void **state)
 {
 	int status = -1;
@@ -201,7 +201,7 @@ static void *ask_once(void *count)
 	return gp_loader_iterate(look, count) ? count : NULL;
 }
 
-/* It comes when nothing is held any more. */
+/* The signal arrives when nothing is held any more. */
 static void a_handler_that_jumps_away_leaves_nothing_behind(void **state)
 {
 	volatile bool has_jumped = false;
@@ -249,8 +249,8 @@ static uint32_t pauses_of_a_fork(void)
 }
 
 /*
- * Out of a glance, which holds no signals back.  In a process of its own: the loader's lock stays
- * taken there.
+ * A signal handler jumps out of gp_loader_iterate_quick(), which blocks no signals.  In a separate
+ * process, because the loader's lock stays taken there.
  */
 static void a_fork_waits_once_for_who_has_gone(void **state)
 {
@@ -290,8 +290,8 @@ static void *ask_until_let_go(void *unused)
 }
 
 /*
- * The fork that timed out has counted it as gone; the next fork must not count another thread as
- * gone.
+ * The fork that timed out has counted the thread as lost.  The next fork must not count another
+ * thread as lost.
  */
 static void one_that_is_slow_has_not_gone(void **state)
 {
@@ -306,7 +306,7 @@ static void one_that_is_slow_has_not_gone(void **state)
 	a_fork_waits_for_those_that_ask(state);
 }
 
-/* Of a thread that left by a jump. */
+/* The lock of a thread that jumped out. */
 static void a_lock_that_nobody_gives_back_is_taken_in_the_end(void **state)
 {
 	static uint32_t lock = 2;
@@ -322,8 +322,8 @@ static void a_lock_that_nobody_gives_back_is_taken_in_the_end(void **state)
 static uint32_t stopped_lock, waits_while_stopped;
 
 /*
- * The whole process is stopped in the first wait, for longer than anybody would wait; in the second
- * the holder goes on.
+ * In the first wait the whole process is stopped, for longer than any waiter would wait.  In the
+ * second wait the holder continues.
  */
 static long stop_then_unlock(long number, long a, long b, long c, long d, long e, long f)
 {

@@ -1,6 +1,6 @@
 /*
- * modules: modules that come and go, other stacks than a thread's own, code without unwind rules:
- * the results of the walk.
+ * modules: the results of walks with modules that are loaded and unloaded, other stacks than the
+ * thread's own, and code without unwind rules.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,10 @@ static void load_plugin(const char *name, void **handle, plugin_fn **call)
 	assert_non_null(*call);
 }
 
-/* Frame by frame, from the second on: the first is at different places of one function. */
+/*
+ * Compares frame by frame, from the second on: the first frames are at different places of one
+ * function.
+ */
 static __attribute__((noinline)) int agrees_with_libunwind(void *unused)
 {
 	unw_context_t context;
@@ -106,7 +109,7 @@ static void forgets_what_was_unloaded(void **state)
 		gp_modules_poll();
 	}
 	if (places[0] != places[1])
-		print_message("the two lay at different addresses: nothing was proved\n");
+		print_message("the two plugins had different addresses: nothing was tested\n");
 }
 
 /* ---- what is told of a module ---- */
@@ -141,7 +144,7 @@ static bool is_of_call(const struct gp_module *module, uint64_t address)
 	       record->start_address <= address && address < record->end_address;
 }
 
-/* With the build id that tests/tests.mk gives it. */
+/* With the build id that tests/tests.mk sets. */
 static void tells_place_path_and_build_id(void)
 {
 	static const uint8_t build_id[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
@@ -185,7 +188,7 @@ static void *take_when_wanted(void *unused)
 	(void)unused;
 	for (int i = 0; i < 2; i++) {
 		sem_wait(&wanted);
-		/* not seen before: the list of modules is read again */
+		/* an address not seen before, so the list of modules is read again */
 		had_to_look =
 			gp_modules_find((uint64_t)(uintptr_t)&take_when_wanted, &module, &is_first);
 		gp_rule_table_learn((uint64_t)(uintptr_t)&take_when_wanted + 8 + (uint64_t)i);
@@ -272,7 +275,7 @@ static void goes_through_signal_frames(void **state)
 			assert_true(found_victim);
 			assert_true(frames_in_handler > 5);
 			assert_int_equal(walk.last->root, 0);
-			walk_here(&walk); /* its memory serves the next in no wrong way */
+			walk_here(&walk); /* the next walk must not use its memory wrongly */
 			assert_int_equal(walk.last->root, 0);
 		}
 	}
@@ -340,11 +343,11 @@ static void keeps_the_innermost_of_deep_stacks(void **state)
 	go_deep(2000);
 }
 
-/* ---- calls by turns ---- */
+/* ---- alternating calls ---- */
 
 #define BELOW 16
 
-static volatile size_t room_bytes = 1024; /* more than neighbouring places are apart */
+static volatile size_t room_bytes = 1024; /* more than the distance between neighboring places */
 
 static __attribute__((noinline)) int go_on(int depth)
 {
@@ -354,7 +357,10 @@ static __attribute__((noinline)) int go_on(int depth)
 	return room[0];
 }
 
-/* Each place has its own stack depth, so that no frame has the address of its neighbors' frames. */
+/*
+ * Each place has its own stack depth, so that its frames do not have the addresses of its
+ * neighbors' frames.
+ */
 static __attribute__((noinline)) int call_from(int place)
 {
 	volatile char *room = __builtin_alloca(64 + (size_t)place * 64);
@@ -363,7 +369,7 @@ static __attribute__((noinline)) int call_from(int place)
 	return room[0];
 }
 
-/* Not in a register: a differing callee-saved register is part of the comparison. */
+/* Not in a register: a different callee-saved register would be part of the comparison. */
 static uint64_t stepped_before;
 
 static __attribute__((noinline)) uint64_t count_steps(int places)
@@ -386,7 +392,7 @@ static void remembers_calls_by_turns(void **state)
 
 /* ---- the steady state ---- */
 
-/* From here on, any system call but the one that ends the process kills it. */
+/* From here on, any system call except exit_group kills the process. */
 static void forbid_system_calls(void)
 {
 	struct sock_filter code[] = {
@@ -429,7 +435,7 @@ static void makes_no_system_call(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == SKIPPED) {
-		print_message("the system does not let a process forbid itself system calls\n");
+		print_message("skipped: a process cannot install a seccomp filter here\n");
 		skip();
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);

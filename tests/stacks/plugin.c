@@ -1,5 +1,5 @@
 /*
- * A library that comes and goes, for tests/stacks/modules_test.c: built twice, with frames of
+ * A library that tests/stacks/modules_test.c loads and unloads.  It is built twice, with frames of
  * different sizes, so that the same address needs another rule.  When loaded and unloaded it calls
  * the function whose address is in the environment.  Two more builds look like a Python
  * interpreter, of an unknown and of a known version, for tests/stacks/stack_test.c.

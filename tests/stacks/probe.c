@@ -1,6 +1,6 @@
 /*
- * The recorder of call stacks in a library of its own, for programs that are no CUDA programs:
- * tests load it, into an interpreter or another program, record, and read the trace.
+ * The recorder of call stacks as a library, for programs without CUDA.  Tests load it into an
+ * interpreter or another program, record, and read the trace.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ static void *capture(void *id)
 	return NULL;
 }
 
-/* From a thread that the interpreter does not know. */
+/* Captures on a thread that the interpreter does not know. */
 uint32_t probe_capture_in_thread(void)
 {
 	pthread_t thread;
@@ -60,13 +60,13 @@ uint32_t probe_capture_in_thread(void)
 	return id;
 }
 
-/* One id for all, or 0 if they differ. */
+/* Captures `count` times; returns the common id, or 0 if the ids differ. */
 uint32_t probe_repeat(uint32_t count)
 {
 	uint32_t first = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		/* the first call is no other than the rest: it must come from the same place */
+		/* forces all calls to come from the same place, including the first */
 		__asm__ volatile("" : "+r"(i));
 		uint32_t id = gp_stack_capture();
 
@@ -104,7 +104,7 @@ int32_t probe_compare(uint32_t offsets[GP_STACK_DEPTH])
 	gp_python_begin(remembering);
 	uint64_t number = gp_python_walk(remembering);
 
-	forgetting->module_id = 0; /* as if it had been another interpreter's */
+	forgetting->module_id = 0; /* as if the remembered stacks were another interpreter's */
 	gp_python_begin(forgetting);
 	if (gp_python_walk(forgetting) != number || !is_same(remembering->last, forgetting->last))
 		return -1;
@@ -113,7 +113,7 @@ int32_t probe_compare(uint32_t offsets[GP_STACK_DEPTH])
 	return (int32_t)remembering->last->count;
 }
 
-/* ns of a capture, after so much other memory was touched. */
+/* Duration of a capture in ns, after polluted_kib of other memory were touched. */
 double probe_time(uint32_t polluted_kib)
 {
 	static char other[POLLUTION_KIB << 10];
@@ -139,7 +139,7 @@ static struct {
 static void *sample(void *unused)
 {
 	(void)unused;
-	gp_emit_is_patient();
+	gp_emit_always_waits();
 	gp_stack_begin_samples(sampling.period_ns, 0);
 	while (gp_load32_acquire(&sampling.ends) == 0) {
 		uint64_t rest_ns = gp_stack_sample(gp_sys_now_ns(), true);
@@ -151,7 +151,7 @@ static void *sample(void *unused)
 	return NULL;
 }
 
-/* A profiler thread samples the others from now on. */
+/* Starts a profiler thread that samples the other threads. */
 int probe_sample(uint32_t period_us)
 {
 	sampling.period_ns = (uint64_t)period_us * 1000u;
@@ -159,7 +159,7 @@ int probe_sample(uint32_t period_us)
 	return pthread_create(&sampling.thread, NULL, sample, NULL);
 }
 
-/* How often it woke up. */
+/* Stops sampling; returns the number of wakeups. */
 uint32_t probe_stop_samples(void)
 {
 	gp_store32_release(&sampling.ends, 1);

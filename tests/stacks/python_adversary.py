@@ -12,7 +12,8 @@ import sys
 import threading
 
 DEPTH = 9
-# Before 3.12, of code from a file, only names and addresses are compared: it is not freed in practice.
+# Before 3.12, code from a file is compared only by names and addresses, because it is not freed in
+# practice.
 FILE = "/made.py" if sys.version_info >= (3, 12) else "<made>"
 
 
@@ -27,12 +28,12 @@ class Thing:
 
 
 class Player:
-    """Of one thread."""
+    """The calls of one thread."""
 
     def __init__(self, probe, take, count, seed):
         self.probe, self.take, self.left, self.random = probe, take, count, random.Random(seed)
         self.offsets = (ctypes.c_uint32 * 512)()
-        self.held = []  # generators and coroutines that are not done
+        self.held = []  # unfinished generators and coroutines
         self.bodies = [self.plain, self.by_lines, self.by_generator, self.by_held, self.by_coroutine, self.by_callback,
                        self.by_constructor, self.by_exception, self.by_made, self.by_replaced, self.by_comprehension,
                        self.by_manager, self.by_thread]
@@ -83,7 +84,7 @@ class Player:
         self.go(0)
 
     def by_held(self, depth):
-        """Begun here, resumed at other depths, dropped in the middle."""
+        """A generator that is created here, resumed at other depths, or dropped unfinished."""
         if len(self.held) < 6:
             self.held.append(self.outer(depth - 1))
         one = self.held.pop(self.random.randrange(len(self.held)))
@@ -122,7 +123,7 @@ class Player:
             self.go(0)
 
     def by_made(self, depth):
-        """New code objects, which come to lie where others were."""
+        """New code objects at the addresses of freed ones."""
         for _ in range(3):
             lines, before, after = (self.random.randrange(4) for _ in range(3))
             names = {}
@@ -133,7 +134,7 @@ class Player:
         del names
 
     def by_replaced(self, depth):
-        """One function, by turns with one code and with another, that differ in nothing but the number of the first line."""
+        """One function with alternating code objects that differ only in their first line."""
         def function(go, depth):
             go(depth)
         for _ in range(3):

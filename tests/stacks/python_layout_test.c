@@ -1,4 +1,4 @@
-/* Which interpreters are known, and whether they agree. */
+/* python_layout: the known interpreters, and the check of their tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define VERSION(minor) (0x03000000u | (minor) << 16 | 0x00f0u)
 
-/* A runtime's table of offsets, with numbers of other things between the groups. */
+/* A runtime's table of offsets, with other numbers between the groups. */
 static void fill(uint64_t words[100], const struct gp_python_layout *layout, uint32_t version)
 {
 	const uint64_t groups[] = {
@@ -65,7 +65,7 @@ static void agrees_with_what_an_interpreter_says(void **state)
 		fill(words, layout, VERSION(minor));
 		assert_true(gp_python_layout_agrees(layout, VERSION(minor), words));
 		assert_false(gp_python_layout_agrees(layout, VERSION(minor) + 1, words));
-		for (int i = 0; i < 22; i++) { /* any number that counts is another */
+		for (int i = 0; i < 22; i++) { /* change each relevant number */
 			memcpy(other, words, sizeof(words));
 			other[i] += 8;
 			if (words[i] < 900 || i < 3)
@@ -75,7 +75,7 @@ static void agrees_with_what_an_interpreter_says(void **state)
 	}
 }
 
-/* Versions before 3.13 provide nothing to compare with. */
+/* Versions before 3.13 have no table to compare with. */
 static void asks_older_ones_nothing(void **state)
 {
 	(void)state;
@@ -84,7 +84,7 @@ static void asks_older_ones_nothing(void **state)
 						    VERSION(minor), NULL));
 }
 
-/* From the headers of these versions; from 3.13 on also in the runtime's table. */
+/* The offsets in the headers of these versions; from 3.13 on also in the runtime's table. */
 static void knows_where_threads_are(void **state)
 {
 	static const uint16_t threads[] = {[8] = 8, [9] = 8, [10] = 8, [11] = 16, [12] = 72};

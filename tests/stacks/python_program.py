@@ -16,7 +16,7 @@ import threading
 
 import python_adversary
 
-probe = ctypes.CDLL(sys.argv[1])  # its calls release the interpreter's lock
+probe = ctypes.CDLL(sys.argv[1])  # calls of the probe release the interpreter's lock
 results = []
 lock = threading.Lock()
 
@@ -29,7 +29,9 @@ def describe(frame):
 
 
 def take(label):
-    """The frames from here on; this one's place is not that of the capture, which comes later."""
+    """The frames from here on. This frame's position differs from that at the capture, which comes
+    later.
+    """
     frames, frame = [], sys._getframe()
     while frame is not None:
         frames.append(describe(frame))
@@ -152,7 +154,7 @@ def exceptions():
 
 
 def through_c():
-    """libc's qsort calls back into Python."""
+    """Python code that libc's qsort() calls."""
     compare_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
     numbers = (ctypes.c_int * 4)(4, 3, 2, 1)
     compare = compare_type(lambda a, b: take("qsort") - 1)
@@ -180,7 +182,7 @@ def many(count):
 
 
 def hot(count):
-    """Compiled while it runs, where Python does that; the caller too."""
+    """Code that Python's JIT, if any, compiles while it runs, including the caller."""
     frames = chain()
     stacks = set()
     for _ in range(count):
@@ -189,7 +191,7 @@ def hot(count):
 
 
 def reused(count):
-    """Code that comes and goes: new objects lie where old ones did."""
+    """Temporary code: new objects at the addresses of freed ones."""
     for i in range(count):
         exec("\n" * (i % 7) + "def f(x):\n" + "  x += 1\n" * (i % 5) + "  take('reused')\n" + "  x -= 1\n" * (i % 3) +
              "f(1)\n", globals())
@@ -211,7 +213,9 @@ with open({out!r}, "w") as file:
 
 
 def in_subinterpreter():
-    """What it has are frames of the main interpreter, or its own too: either way true ones, and no crash."""
+    """A subinterpreter: the stack has frames of the main interpreter or its own. Either way they
+    are right, and nothing crashes.
+    """
     for name in ("_interpreters", "_xxsubinterpreters"):
         with contextlib.suppress(ImportError):
             module = __import__(name)
@@ -222,7 +226,7 @@ def in_subinterpreter():
     program = SUBPROGRAM.format(probe=sys.argv[1], out=out)
     if sys.version_info >= (3, 13):
         interpreter = module.create("legacy")
-    else:  # 3.8 has no isolated ones
+    else:  # 3.8 has no isolated subinterpreters
         interpreter = module.create(**({"isolated": False} if sys.version_info >= (3, 9) else {}))
     try:
         module.run_string(interpreter, program)

@@ -19,7 +19,9 @@ DEPTH = 512
 
 
 def compare_subinterpreter(trace, stack, outside):
-    """Functions outside of the subinterpreter, or its own as well; never others."""
+    """What is wrong with a subinterpreter's stack, or None: its functions must be those outside of
+    it, or its own.
+    """
     names = [trace.codes[origin][1] for kind, origin, _ in stack if kind == PYTHON]
     known = {name for _, name, *_ in outside} | {"inside", "<module>", "in_subinterpreter"}
     if not stack or any(kind == LOST for kind, _, _ in stack):
@@ -28,12 +30,14 @@ def compare_subinterpreter(trace, stack, outside):
 
 
 def has_lines(told, want, minor):
-    """Whether what is told of a code object is the interpreter's own line table, or from 3.11 on what that says of lines."""
+    """Whether the recorded line table equals the interpreter's own, or from 3.11 on gives the same
+    lines.
+    """
     return spans_as_told(told) == spans_of_python(want) if minor >= 11 else told == want
 
 
 def compare(trace, result, minor):
-    """What is wrong, or None."""
+    """What is wrong with a stack, or None."""
     stack = list(trace.stack(result["id"]))
     if "within" in result:
         return compare_subinterpreter(trace, stack, result["within"])
@@ -49,10 +53,11 @@ def compare(trace, result, minor):
     if any(g[:4] != w[:4] for g, w in zip(got, want)):
         return "other functions"
     if any(g != w for g, w in list(zip(got, want))[1:]):
-        return "other places in the functions"
-    # one Python frame was up to four native ones before 3.11, so that those may be too many where these are not
+        return "wrong positions in the functions"
+    # before 3.11 one Python frame was up to four native frames, so the native stack may be
+    # truncated if the Python stack is not
     if any(kind == CUT for kind, _, _ in stack) not in (is_cut, len(want) > DEPTH // 5):
-        return "cut, or not"
+        return "wrongly truncated, or not truncated"
     if any(name.startswith(("libpython", "python")) for name in natives) and want:
         return "frames of the interpreter itself"
     if result["label"] == "qsort":
@@ -63,7 +68,7 @@ def compare(trace, result, minor):
 
 
 def can_compile(python):
-    """Does it have a compiler of its own, which is off by default?"""
+    """Whether this Python has a JIT compiler, which is off by default."""
     code = "import sys; sys.exit(not (hasattr(sys, '_jit') and sys._jit.is_available()))"
     return subprocess.run([python, "-c", code], check=False).returncode == 0
 
@@ -100,13 +105,15 @@ def check(python, folder, is_compiled=False):
 
 
 def check_again(python, folder):
-    """A program that starts the interpreter again and again has each function's own name, wherever its code came to lie."""
+    """A program that starts the interpreter repeatedly: each stack has the right function name, at
+    whatever address its code is.
+    """
     out, found = os.environ["O"], library_of(python)
     if found is None:
         return True
     minor, home, library = found
     right = True
-    for way in ("whole", "beside")[:1 + (minor >= 12)]:  # before, a thread has the main interpreter's frames
+    for way in ("whole", "beside")[:1 + (minor >= 12)]:  # in earlier versions, a thread has the main interpreter's frames
         base = os.path.join(folder, f"{way}{minor}")
         command = [f"{out}/tests/stacks/python_again", library, f"{out}/tests/stacks/libprobe.so"]
         environment = dict(os.environ, PYTHONHOME=home)

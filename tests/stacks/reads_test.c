@@ -1,4 +1,4 @@
-/* reads: for any content and end of a stack, the walk reads no unreadable memory. */
+/* reads: for any content and any end of a stack, the walk reads no unreadable memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static __attribute__((noinline)) void walk_here(void)
 	__asm__ volatile("" : : : "memory");
 }
 
-/* STACK_PAGES pages, and an inaccessible one; the end of the readable part. */
+/* Maps STACK_PAGES pages followed by an inaccessible one; returns the end of the readable part. */
 static char *map_stack(void)
 {
 	char *memory = mmap(NULL, (STACK_PAGES + 1) * PAGE, PROT_READ | PROT_WRITE,
@@ -48,11 +48,11 @@ static char *map_stack(void)
 	return memory + STACK_PAGES * PAGE;
 }
 
-/* ---- a stack that was made by hand ---- */
+/* ---- a hand-made stack ---- */
 
 /*
- * Calls a function on another stack; its unwind information does not know of that, and leads beyond
- * that stack's end.
+ * Calls a function on another stack.  Its unwind information does not know that, and leads beyond
+ * the end of that stack.
  */
 __asm__(".text\n.type call_on, @function\ncall_on:\n"
 	".cfi_startproc\n"
@@ -86,7 +86,10 @@ static __attribute__((noinline)) void note_return_and_walk(void)
 	__asm__ volatile("" : : : "memory");
 }
 
-/* An endless chain of frames in the page behind the stack, which is unmapped the next time. */
+/*
+ * An endless chain of frames leads into the page after the stack, which is unmapped at the second
+ * walk.
+ */
 static void stops_where_memory_that_was_there_ends(void **state)
 {
 	char *end = map_stack();
@@ -109,7 +112,7 @@ static void stops_where_memory_that_was_there_ends(void **state)
 	munmap(end - STACK_PAGES * PAGE, (STACK_PAGES + 1) * PAGE);
 }
 
-/* ---- a stack that ran over ---- */
+/* ---- a stack overflow ---- */
 
 static sigjmp_buf before;
 static volatile uint32_t frames_in_handler;
@@ -122,7 +125,7 @@ static void on_overflow(int number)
 	siglongjmp(before, 1);
 }
 
-/* Not every frame touches the end of the stack at the same place. */
+/* Varies the frame that first touches the end of the stack. */
 static volatile int depth_limit = 1 << 30;
 
 static __attribute__((noinline)) int run_over(int depth)
@@ -141,7 +144,7 @@ static bool walks_from_one(int depth)
 	return frames_in_handler > 20;
 }
 
-/* NULL: not all were walked. */
+/* Returns NULL if not all frames were walked. */
 static void *overflow(void *right)
 {
 	static char handler_stack[1 << 16];
@@ -176,7 +179,7 @@ static void walks_from_an_overflow(void **state)
 	gp_walk_init(&walk);
 }
 
-/* ---- stacks of any words ---- */
+/* ---- stacks of random words ---- */
 
 static uint64_t dice = DICE;
 
@@ -187,7 +190,7 @@ static uint64_t roll(void)
 
 static uint64_t pcs[PCS];
 
-/* Addresses of code of all kinds: this program's and the C library's. */
+/* Addresses of code of all kinds, from this program and the C library. */
 static void gather_pcs(void)
 {
 	uint64_t starts[] = {(uint64_t)(uintptr_t)map_stack, (uint64_t)(uintptr_t)qsort,
@@ -237,7 +240,7 @@ static void bears_any_stack(void **state)
 		frames += walk.last->count;
 		deepest = walk.last->count > deepest ? walk.last->count : deepest;
 	}
-	print_message("%.1f frames each, %u at most\n", (double)frames / WALKS, deepest);
+	print_message("%.1f frames on average, %u at most\n", (double)frames / WALKS, deepest);
 	assert_true(deepest > 5);
 	munmap(words, (STACK_PAGES + 1) * PAGE);
 }
@@ -277,7 +280,7 @@ int main(void)
 	};
 
 	if (UNDER_TSAN) {
-		puts("skipped: ThreadSanitizer takes reads of other frames for races");
+		puts("skipped: ThreadSanitizer reports reads of other frames as races");
 		return 77;
 	}
 	if (gp_rule_table_init(ignore_module) != 0 || gp_stack_tree_init() != 0 ||

@@ -18,7 +18,8 @@ threads = {}
 
 
 def known(function):
-    """A thread, and what it runs, is known by its id before it runs anything else of the program's."""
+    """Registers the thread and its function by id before the thread runs other code of the program.
+    """
     def body(*arguments):
         threads.setdefault(threading.get_native_id(), set()).add(function.__name__)
         function(*arguments)
@@ -81,7 +82,9 @@ def right():
 
 
 def quick(end):
-    """Whoever calls lies where the other one did, and so does what they call, all within a microsecond."""
+    """Two callers alternate within a microsecond. Their frames, and those of their callees, have
+    the same addresses.
+    """
     while time.monotonic() < end:
         for _ in range(200):
             left()
@@ -137,7 +140,7 @@ def asynchronous(end):
 
 
 def made_up(end):
-    """Code objects and functions that are freed while they may be looked at."""
+    """Code objects and functions that are freed while they may be sampled."""
     number = 0
     while time.monotonic() < end:
         number += 1
@@ -188,7 +191,7 @@ def main():
     waiter = threading.Thread(target=known(waiting), args=(done,))
     waiter.start()
     run([recursive, exceptional, quick, generating, asynchronous, made_up, starting, recursive, sleeping], SECONDS)
-    waiter.join(SECONDS / 2)  # it has waited for three seconds or more
+    waiter.join(SECONDS / 2)  # by then it has waited for three seconds or more
     passes = probe.probe_stop_samples()
     done.set()
     waiter.join()

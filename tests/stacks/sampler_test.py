@@ -17,7 +17,8 @@ import traced  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 COUNTERS = os.path.join(HERE, "..", "..", "include", "gpuprof", "counter.def")
 PROGRAM = os.path.join(HERE, "sampled_program.py")
-# of the program's functions: who may call it; "" stands for a thread's or an event loop's frames, which are the library's
+# function of the program: its possible callers; "" stands for library frames of a thread or event
+# loop
 CALLERS = {
     "<module>": {""}, "main": {"<module>"}, "shares": {"main"}, "seven": {"shares"}, "three": {"shares"},
     "unit": {"seven", "three", "step"}, "known.<locals>.body": {""}, "known": {"main", "starting", "starting.<locals>.<listcomp>", "run", "run.<locals>.<listcomp>"},
@@ -30,13 +31,13 @@ CALLERS = {
     "starting.<locals>.<listcomp>": {"starting"}, "run.<locals>.<listcomp>": {"run"},
     "sleeping": {"known.<locals>.body"}, "waiting": {"known.<locals>.body"}, "run": {"main"},
 }
-PLAIN = {}  # before 3.11 names are not qualified
+PLAIN = {}  # function names before 3.11, which are not qualified
 for _name, _callers in CALLERS.items():
     PLAIN.setdefault(_name.rpartition(".")[2], set()).update(_callers)
 
 
 def counter(name):
-    """Its number."""
+    """The number of a counter."""
     with open(COUNTERS, encoding="utf-8") as file:
         rows = [line for line in file if line.startswith("GP_COUNTER(")]
     return next(number for number, row in enumerate(rows) if row.startswith(f"GP_COUNTER({name},"))
@@ -47,7 +48,7 @@ OUTSIDE_SAMPLES = counter("SAMPLES_OUTSIDE")
 
 
 class Sampled(traced.Trace):
-    """What dump prints, with what the looks found."""
+    """The output of dump, with the samples."""
 
     def __init__(self, text):
         self.samples, self.lost, self.outside = [], 0, 0
@@ -62,7 +63,7 @@ class Sampled(traced.Trace):
                 self.outside = int(rest.split()[1])
 
     def functions(self, number):
-        """Innermost first: (file, name, first line, offset)."""
+        """The frames of a stack, innermost first: (file, name, first line, offset)."""
         for kind, origin, address in self.stack(number):
             if kind == traced.LOST:
                 raise AssertionError("a frame is not in the trace")
@@ -74,7 +75,7 @@ class Sampled(traced.Trace):
 
 
 def wrong_edge(stack):
-    """The first caller that cannot be one, or None."""
+    """A description of the first impossible caller, or None."""
     for at, (file, name, _, _) in enumerate(stack):
         outside = stack[at + 1] if at + 1 < len(stack) else ("", "", 0, 0)
         if file == "<string>":
@@ -99,7 +100,7 @@ def last_lines(path):
 
 
 def counts(trace):
-    """How many looks found a function of the program's on a stack."""
+    """{function of the program: number of samples with it on the stack}"""
     seen = {}
     for _, number, count, _, _ in trace.samples:
         for name in {name.rpartition(".")[2] for file, name, _, _ in trace.functions(number) if file == PROGRAM}:
@@ -123,8 +124,9 @@ def problems(trace, result, seen):
             yield "a line that the program does not have"
         inside = names[names.index("body") - 1] if names.count("body") and names[0] != "body" else None
         if thread == result["main"] and "body" in names or inside is not None and inside not in runs.get(thread, ()):
-            yield f"what another thread does, on {thread}, which runs {runs.get(thread, 'the rest')}: {[one[1] for one in stack]}"
-    # a thread that leaves and enters a function within a microsecond may, very seldom, be seen in two places at once
+            yield f"code of another thread on {thread}, which runs {runs.get(thread, 'the rest')}: {[one[1] for one in stack]}"
+    # a thread that leaves one function and enters another within a microsecond may very rarely
+    # appear in both
     if edges:
         print(f"  {len(edges)} wrong callers: {sorted(set(edges))[:5]}")
     if len(edges) > sum(sample[2] for sample in trace.samples) / 4000:
@@ -132,26 +134,27 @@ def problems(trace, result, seen):
     for name in ("deep", "raising", "quick", "count_up", "step", "sleeping", "seven", "three"):
         if seen.get(name, 0) == 0:
             yield f"{name} was never found"
-    # of hundreds of looks at a share of 70 %, most find it
+    # most of hundreds of samples find a function with a share of 70 %
     if seen.get("seven", 0) <= seen.get("three", 0):
         yield f"seven {seen.get('seven')} times, three {seen.get('three')}"
     sleeps = [count for _, number, count, _, _ in trace.samples if next(trace.functions(number), ("", ""))[1] == "sleeping"]
     if not sleeps or max(sleeps) < 2:
-        yield "a thread that sleeps is not one sample for many looks"
+        yield "a sleeping thread does not have one record for many samples"
     wrong = wrong_waits(trace)
     if wrong:
         yield wrong
 
 
 def wrong_waits(trace):
-    """A stack that stays is told after a second, then after two more: what is wrong, or None.  Where the machine held us up, a few looks may
-    stand alone."""
+    """A constant stack is emitted after a second, then after two more. Returns what is wrong, or
+    None. If the machine was busy, a few samples may have records of their own.
+    """
     waits = sorted((start, length, count) for _, number, count, start, length in trace.samples
                    if any(name == "waiting" for _, name, _, _ in trace.functions(number)))
     long = [length for _, length, count in waits if count > 10]
     if len(long) > 1 and long[1] > 1.5 * long[0]:
         return None
-    return f"a thread that waits for three seconds is told as {waits}"
+    return f"a thread that waits for three seconds has the records {waits}"
 
 
 def check(python, folder):

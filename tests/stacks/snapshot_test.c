@@ -1,4 +1,4 @@
-/* Copies of memory that may not be there. */
+/* snapshot: copies of memory that may be unmapped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 static uint8_t data[GP_SNAPSHOT_COPIES * GP_SNAPSHOT_PAGES][PAGE];
 static struct gp_snapshot snapshot;
 
-/* Pages, the last of which is missing. */
+/* Maps `count` pages and unmaps the last one. */
 static uint8_t *make_pages(uint32_t count)
 {
 	uint8_t *pages = mmap(NULL, (size_t)(count + 1) * PAGE, PROT_READ | PROT_WRITE,
@@ -71,7 +71,7 @@ static void across_pages(void **state)
 }
 
 /*
- * A page that is read later than the others is not consistent with them; in the next snapshot it
+ * A page that is read later than the others is not consistent with them.  In the next snapshot it
  * is.
  */
 static void whole_only_if_taken_together(void **state)
@@ -86,11 +86,11 @@ static void whole_only_if_taken_together(void **state)
 	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_TAKEN);
 	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages + 8, &word, 8));
 	assert_true(gp_snapshot_is_whole(&snapshot));
-	/* a copy does not change */
+	/* the copy does not change with the memory */
 	pages[16] = 9;
 	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages + 16, &word, 8));
 	assert_int_equal(word, 0);
-	/* nor is an unread page copied again */
+	/* an unread page is not copied again */
 	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_TAKEN);
 	gp_snapshot_keep_read(&snapshot);
 	assert_int_equal(snapshot.count, 0);
@@ -119,10 +119,7 @@ static void pages_that_went_away(void **state)
 	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_UNMAPPED);
 }
 
-/*
- * A word changes between the copies of words and pages: our replacement of the system call changes
- * it.
- */
+/* A word changes between the copies of words and pages: the replaced system call changes it. */
 static struct gp_sys real;
 static uint64_t moving;
 
@@ -133,7 +130,7 @@ static long change_then_call(long number, long a, long b, long c, long d, long e
 	if (number == SYS_process_vm_readv) {
 		moving++;
 		gp_sys.call = real.call;
-		/* a second reading of the last word, as if it came after the change */
+		/* the second read of the last word returns a changed value */
 		memcpy(((const struct iovec *)b)[c - 1].iov_base, &moving, sizeof(moving));
 	}
 	return result;
@@ -181,7 +178,7 @@ static void what_is_other_in_the_second_copy_is_seen(void **state)
 	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages, &word, 8));
 	assert_int_equal(word, 0); /* reads return the first copy */
 	assert_false(gp_snapshot_is_whole(&snapshot));
-	/* the next one starts over */
+	/* the next snapshot starts over */
 	assert_int_equal(gp_snapshot_take(&snapshot, &address, 1), GP_SNAPSHOT_TAKEN);
 	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages, &word, 8));
 	assert_true(gp_snapshot_is_whole(&snapshot));

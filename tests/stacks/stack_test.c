@@ -1,4 +1,4 @@
-/* stack: captures in a program with small stacks, in interrupted, forking and ending threads. */
+/* stack: captures on small stacks, in signal handlers, and in forking and ending threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,13 +29,13 @@
 #include "stacks/stack.h"
 #include "tests/lib/sanitizer.h"
 
-#define SMALL_STACK_BYTES 16384 /* PTHREAD_STACK_MIN, part of which the C library uses */
+#define SMALL_STACK_BYTES 16384 /* PTHREAD_STACK_MIN, of which the C library uses a part */
 #define DEPTHS            40
 #define FORKS             50
 #define SIGNALS           2000
 #define LONG_S            20
 
-/* ---- little room ---- */
+/* ---- small stacks ---- */
 
 static void *take_one(void *id)
 {
@@ -43,7 +43,7 @@ static void *take_one(void *id)
 	return NULL;
 }
 
-/* The first capture of all: nothing is known of any address yet. */
+/* The first capture of the process: no address is known yet. */
 static void needs_little_stack(void **state)
 {
 	pthread_attr_t attributes;
@@ -83,7 +83,10 @@ static void on_signal(int number)
 	signal_again(++signal_count);
 }
 
-/* One place for all depths; the number goes back through memory, so that no frame is left out. */
+/*
+ * One place for all depths.  The id is returned through memory, so that no frame is omitted by a
+ * tail call.
+ */
 static __attribute__((noinline)) void take_at(int depth, volatile uint32_t *id)
 {
 	if (depth > 0)
@@ -94,8 +97,8 @@ static __attribute__((noinline)) void take_at(int depth, volatile uint32_t *id)
 }
 
 /*
- * Cycle through the depths, from one place, until enough signals came: the number of stacks that
- * differ from the first ones.
+ * Cycles through the depths, from one place, until enough signals arrived.  Returns the number of
+ * stacks that differ from the first ones.
  */
 static int count_wrong(int signals)
 {
@@ -106,7 +109,8 @@ static int count_wrong(int signals)
 		volatile uint32_t id;
 		int depth = i * 7 % DEPTHS;
 
-		__asm__ volatile("" : "+r"(i)); /* the first times are no other than the rest */
+		/* keeps the compiler from peeling the first iterations */
+		__asm__ volatile("" : "+r"(i));
 		take_at(depth, &id);
 		if (i < DEPTHS)
 			first[depth] = id;
@@ -163,7 +167,7 @@ static void end_if_it_hangs(void)
 	alarm(LONG_S);
 }
 
-/* A profiler thread iterates the loader's list; its lock must not stay taken in the child. */
+/* A profiler thread iterates the loader's list.  Its lock must not stay taken in the child. */
 static void leaves_the_loader_to_forked_children(void **state)
 {
 	pthread_t thread;
@@ -219,8 +223,8 @@ static void is_off_in_forked_children(void **state)
 /* ---- the steady state ---- */
 
 /*
- * Any system call of this thread kills the process, except those by which it reports completion and
- * waits for the end.
+ * From here on, any system call of this thread kills the process, except those by which it reports
+ * completion and waits for the end.
  */
 static int forbid_system_calls(void)
 {
@@ -252,7 +256,7 @@ static void *take_calmly(void *unused)
 		calmly_taken += id != 0;
 	}
 	sem_post(&calm_ended);
-	syscall(SYS_pause); /* for ever */
+	syscall(SYS_pause); /* until the process ends */
 	return unused;
 }
 
@@ -267,7 +271,7 @@ static void makes_no_system_call(void **state)
 		;
 	pthread_detach(thread);
 	if (calmly_taken == DEPTHS) {
-		print_message("the system does not let a thread forbid itself system calls\n");
+		print_message("skipped: a thread cannot install a seccomp filter here\n");
 		skip();
 	}
 	assert_int_equal(calmly_taken, 4 * DEPTHS);
@@ -279,7 +283,7 @@ static uint32_t ids_at_end[PTHREAD_DESTRUCTOR_ITERATIONS];
 static pthread_key_t key;
 static int round_at_end;
 
-/* Keys are cleared in their order, then again: ours was before, and after. */
+/* Destructors run in the order of the keys, then again: once before ours, once after. */
 static void take_at_end(void *value)
 {
 	ids_at_end[round_at_end++] = gp_stack_capture();
@@ -310,7 +314,7 @@ static void takes_none_of_threads_that_ended(void **state)
 	pthread_key_delete(key);
 }
 
-/* A program of many threads does not grow: the memory of an ended thread is released. */
+/* A program with many short threads does not grow: the memory of an ended thread is released. */
 static void gives_back_what_threads_had(void **state)
 {
 	long before = 0, after = 0;
@@ -331,7 +335,8 @@ static void gives_back_what_threads_had(void **state)
 		assert_int_equal(fscanf(file, "%ld", i == 20 ? &before : &after), 1);
 		fclose(file);
 	}
-	assert_true((after - before) * 4096 < 2 << 20); /* one thread's would be a tenth of that */
+	/* the memory of one thread is a tenth of that */
+	assert_true((after - before) * 4096 < 2 << 20);
 }
 
 /* ---- interpreters ---- */
@@ -356,7 +361,10 @@ static void *load(const char *name, int (**call)(back *function, void *argument)
 	return library;
 }
 
-/* The interpreter is called while it is loaded, and not after it is unloaded; another one is. */
+/*
+ * The interpreter is called while it is loaded, and not after it is unloaded.  Then another one is
+ * called.
+ */
 static void lets_an_interpreter_go(void **state)
 {
 	int (*call)(back * function, void *argument);
@@ -390,7 +398,7 @@ static void has_native_frames_of_unknown_interpreters(void **state)
 	}
 }
 
-/* Searches the note in the trace file, which contains texts verbatim. */
+/* Whether the note is in the trace file, which contains texts verbatim. */
 static bool is_logged(const char *trace)
 {
 	static const char wanted[] =
@@ -420,7 +428,7 @@ int main(void)
 	char folder[] = "/tmp/gpuprof-test-XXXXXX", path[64];
 
 	if (UNDER_TSAN) {
-		puts("skipped: ThreadSanitizer delays signals, and has no forks beside threads");
+		puts("skipped: ThreadSanitizer delays signals, and does not support a fork beside other threads");
 		return 77;
 	}
 	if (getenv("O") == NULL) {
@@ -439,7 +447,7 @@ int main(void)
 
 	gp_collector_stop(10000000000u);
 	if (!is_logged(gp_collector_trace_path())) {
-		fprintf(stderr, "the trace does not say that an interpreter is not known\n");
+		fprintf(stderr, "the trace has no note about the unknown interpreter\n");
 		failed++;
 	}
 	remove(gp_collector_trace_path());

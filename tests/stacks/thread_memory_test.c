@@ -1,4 +1,4 @@
-/* thread_memory: the charges of threads that capture call stacks. */
+/* thread_memory: the charged memory of threads that capture call stacks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,8 @@ static void only_what_is_taken_counts(void **state)
 	assert_non_null(memory);
 	assert_int_equal(memory[100 * MIB - 1], 0);
 	assert_int_equal(peak_bytes(), MIB);
-	assert_true(gp_thread_memory_take(&taken, 0, 2 * MIB)); /* it has that */
+	/* the thread already has this memory */
+	assert_true(gp_thread_memory_take(&taken, 0, 2 * MIB));
 	assert_int_equal(peak_bytes(), MIB);
 	assert_true(gp_thread_memory_take(&taken, 31, 2 * MIB));
 	assert_true(gp_thread_memory_take(&taken, 31, 2 * MIB));

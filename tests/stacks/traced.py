@@ -1,4 +1,6 @@
-"""What tests of Python's stacks share: the interpreters on this machine, and a trace as tests/stacks/dump prints it."""
+"""Shared by the tests of Python stacks: the interpreters on this machine, and a trace as
+tests/stacks/dump prints it.
+"""
 import functools
 import glob
 import os
@@ -15,7 +17,7 @@ def candidates(minor):
 
 
 class Trace:
-    """What dump prints."""
+    """A trace, from the output of dump."""
 
     def __init__(self, text):
         self.frames, self.codes, self.paths, self.notes = {}, {}, {}, []
@@ -35,7 +37,7 @@ class Trace:
                 self.notes.append(rest)
 
     def stack(self, number):
-        """Innermost first: (kind, origin, address)."""
+        """The frames of a stack, innermost first: (kind, origin, address)."""
         while number:
             if number not in self.frames:
                 yield LOST, 0, 0
@@ -51,7 +53,9 @@ print(sys.version_info[1], sys.base_prefix, os.path.join(s.get_config_var("LIBDI
 
 
 def library_of(python):
-    """(minor version, home, the library that other programs have the interpreter from), or None where there is no such library."""
+    """(minor version, home, the library for embedding the interpreter), or None if there is no such
+    library.
+    """
     minor, home, library = subprocess.run([python, "-c", ASK_LIBRARY], check=True, stdout=subprocess.PIPE,
                                           universal_newlines=True).stdout.split()
     is_there = os.path.exists(library) and not python.startswith(os.environ["O"])
@@ -59,7 +63,7 @@ def library_of(python):
 
 
 def signed(data, at):
-    """A number in bytes of six bits, and where it ends."""
+    """Decode a number of six bits per byte. Returns it and its end."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -70,7 +74,7 @@ def signed(data, at):
 
 
 def join_spans(spans):
-    """[(end, line)], of which neighbours differ in the line."""
+    """Join adjacent spans [(end, line)] that have the same line."""
     joined = []
     for end, line in spans:
         if joined and joined[-1][1] == line:
@@ -82,7 +86,7 @@ def join_spans(spans):
 
 @functools.lru_cache(maxsize=None)
 def spans_as_told(table):
-    """Up to which instruction which line goes, from the first one on; None is no line: of a table as 3.10 writes it."""
+    """[(end of the instructions, line)] from a line table as 3.10 writes it; line None: no line."""
     data, spans, end, line = bytes.fromhex(table.strip("-")), [], 0, 0
     for size, delta in zip(data[::2], data[1::2]):
         delta = delta - 256 if delta > 127 else delta
@@ -93,7 +97,7 @@ def spans_as_told(table):
 
 @functools.lru_cache(maxsize=None)
 def spans_of_python(table):
-    """The same of a table as versions from 3.11 on write it."""
+    """The same from a table as 3.11 and later versions write it."""
     data, spans, at, end, line = bytes.fromhex(table.strip("-")), [], 0, 0, 0
     while at < len(data):
         form, size = data[at] >> 3 & 15, 2 * ((data[at] & 7) + 1)

@@ -1,7 +1,7 @@
 /*
- * The walk with memory against the walk without, and against libunwind, in programs that are hard
- * on both: see tests/stacks/adversary.py.  GPUPROF_TEST_CAPTURES and GPUPROF_TEST_SEED run it for
- * longer or otherwise.
+ * Compares the walk with memory with the walk without memory, and with libunwind, in programs that
+ * are difficult for both: see tests/stacks/adversary.py.  GPUPROF_TEST_CAPTURES and
+ * GPUPROF_TEST_SEED make it run longer, or with other random numbers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@
 #include "tests/lib/sanitizer.h"
 #include "tests/stacks/adversary.h"
 
-#define FIBERS       7 /* of each thread; the first is its own stack */
+#define FIBERS       7 /* stacks of each thread; the first is its own stack */
 #define PLACES       24
 #define DEPTH        22
 #define FIBER_DEPTH  9
@@ -54,7 +54,8 @@ static const struct {
 };
 
 /*
- * Of exceptions that are being handled: the C++ library keeps them by thread, a fiber has its own.
+ * The C++ library's per-thread state of exceptions that are being handled.  Each fiber needs its
+ * own.
  */
 struct handled {
 	void *caught;
@@ -75,18 +76,18 @@ static __thread struct {
 	uint64_t dice;
 	struct fiber fibers[FIBERS];
 	int current;
-	int finished; /* its stack can go */
+	int finished; /* a finished fiber, whose stack can be freed */
 	long captures;
 	long wanted;
 	long frames;
 	long oracle;
-	long again;    /* nothing had changed, by the slots of a walk that was; ... */
-	long differed; /* ... or something had */
+	long again;    /* number of walks whose collected slots were unchanged */
+	long differed; /* number of walks whose collected slots had changed */
 	struct gp_walk *memory;
 	struct gp_walk *bare;
 } self;
 
-/* ---- what the functions call ---- */
+/* ---- functions for the generated code ---- */
 
 unsigned adversary_random(unsigned limit)
 {
@@ -222,7 +223,8 @@ static void compare_with_bare(uint64_t number, struct gp_place place)
 }
 
 /*
- * libunwind walks off the end of a fiber's stack: it is asked for at most the frames that we have.
+ * libunwind walks beyond the end of a fiber's stack, so it is asked for at most as many frames as
+ * we have.
  */
 static void compare_with_libunwind(unw_context_t *context)
 {
@@ -246,7 +248,7 @@ static void compare_with_libunwind(unw_context_t *context)
 	self.oracle++;
 }
 
-/* The walk from this place with collected slots, if there is one. */
+/* The remembered walk from this place with collected slots, or NULL. */
 static const struct gp_past *find_known(const struct gp_place *place)
 {
 	for (uint32_t i = 0; i < GP_WALK_PASTS; i++)
@@ -255,7 +257,10 @@ static const struct gp_past *find_known(const struct gp_place *place)
 	return NULL;
 }
 
-/* Claim that its slots are unchanged, or not; sometimes collect them for the next walk. */
+/*
+ * Counts whether the collected slots were unchanged.  Sometimes repeats the walk, so that its slots
+ * are collected for the next one.
+ */
 static uint64_t walk_with_memory(struct gp_place place)
 {
 	const struct gp_past *known = find_known(&place);
@@ -271,7 +276,7 @@ static uint64_t walk_with_memory(struct gp_place place)
 	return number;
 }
 
-/* One function, which the compiler takes as it is: both walks begin in its frame. */
+/* One function that the compiler does not transform: both walks begin in its frame. */
 static __attribute__((noinline)) void capture(void)
 {
 	unw_context_t context;
@@ -317,7 +322,7 @@ static void *run_thread(void *seed)
 		self.fibers[0].place_count = 0;
 	}
 	print_message(
-		"%ld captures, %.1f frames each, %.1f validated, %.1f stepped; %ld as before, "
+		"%ld captures with %.1f frames, of which %.1f validated, %.1f stepped; %ld unchanged, "
 		"%ld not; %ld compared with libunwind\n",
 		self.captures, (double)self.frames / (double)self.captures,
 		(double)self.memory->validated / (double)self.captures,
@@ -346,7 +351,7 @@ static void agrees_in_adversarial_programs(void **state)
 #if UNDER_ASAN
 const char *__lsan_default_options(void);
 
-/* Jumps leak the objects of the frames in between. */
+/* Jumps leak the objects of the skipped frames. */
 const char *__lsan_default_options(void)
 {
 	return "detect_leaks=0";

@@ -270,7 +270,7 @@ APPEND(in_flight, in_flight, in_flight_count,
 	       .correlation_id = r->correlation_id,
 	       .call = GP_NONE,
 	       .name = r->name_id,
-	       .asked = r->unasked == 0,
+	       .asked = r->unflushed == 0,
        })
 APPEND(sample, samples, sample_count,
        (struct gp_sample){

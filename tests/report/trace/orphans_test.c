@@ -90,7 +90,7 @@ static void test_a_told_end_does_not_make_a_trace_complete(void **state)
 	(void)state;
 	gp_builder_chunk(&s->b, 0, 0);
 	gp_builder_add(&s->b, &(struct gp_record_end){.kind = GP_RECORD_END,
-						      .reason = GP_END_TOLD,
+						      .reason = GP_END_REPORTED,
 						      .way = GP_END_SIGNAL,
 						      .status = 9});
 	place(s);

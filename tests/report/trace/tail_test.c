@@ -131,7 +131,7 @@ static void test_a_file_that_grows(void **state)
 	assert_int_equal(gp_tail_state(r->tail)->file_bytes, r->written);
 	gp_builder_chunk(&r->scene->b, 0, 0);
 	gp_builder_add(&r->scene->b, &(struct gp_record_end){.kind = GP_RECORD_END,
-							     .reason = GP_END_TOLD,
+							     .reason = GP_END_REPORTED,
 							     .way = GP_END_STATUS});
 	assert_read(r);
 	assert_true(gp_tail_state(r->tail)->closed);

@@ -234,7 +234,7 @@ static void build_circle(struct gp_builder *b, size_t *first_of_rest)
 	assert_non_null(copy);
 	memcpy(copy, b->bytes, b->length);
 	rest = b->length - ends[1];
-	copy[7] = GP_TRACE_CIRCLE;
+	copy[7] = GP_TRACE_CIRCULAR;
 	memcpy(copy + 8, b->bytes + ends[1], rest);
 	memcpy(copy + 8 + rest, b->bytes + 8, ends[1] - 8);
 	memcpy(b->bytes, copy, b->length);

@@ -14,10 +14,10 @@
 
 #define S UINT64_C(1000000000)
 
-static void look(struct gp_builder *b, uint32_t id, uint64_t at_ns, uint32_t name, bool unasked)
+static void look(struct gp_builder *b, uint32_t id, uint64_t at_ns, uint32_t name, bool unflushed)
 {
 	gp_builder_add(b, &(struct gp_record_in_flight){.kind = GP_RECORD_IN_FLIGHT,
-							.unasked = unasked,
+							.unflushed = unflushed,
 							.correlation_id = id,
 							.ticks = GP_TEST_AT_TICK(at_ns),
 							.name_id = name});

@@ -1,4 +1,7 @@
-/* Activity buffers of the simulated libcupti: delivery times, delivering threads, and faults. */
+/*
+ * Activity buffers of the simulated libcupti: the time of delivery, the delivering thread, and
+ * faults.
+ */
 #include "tests/sim/harness.h"
 
 #include <signal.h>
@@ -26,7 +29,7 @@ static void deliver_when_asked(void)
 		REQUIRE(nth_kernel(i)->start > 0 && nth_kernel(i)->end > nth_kernel(i)->start);
 }
 
-/* Behind a running kernel no record of later work is delivered, on any stream. */
+/* While a kernel runs, no record of later work is delivered, on any stream. */
 static void hold_back_behind_running(void)
 {
 	cudaStream_t other;
@@ -45,10 +48,11 @@ static void hold_back_behind_running(void)
 	REQUIRE(!cudaDeviceSynchronize());
 	REQUIRE(!cuptiActivityFlushAll(0));
 	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 11);
-	REQUIRE(nth_kernel(6)->start < nth_kernel(5)->end); /* it ran beside the long one */
+	/* it ran concurrently with the long kernel */
+	REQUIRE(nth_kernel(6)->start < nth_kernel(5)->end);
 }
 
-/* A function that comes with its module needs no wait at its first launch. */
+/* With eager loading, the first launch of a function does not wait. */
 static void load_early(void)
 {
 	cudaStream_t other;
@@ -67,8 +71,8 @@ static void load_early(void)
 }
 
 /*
- * The first launch of a kernel waits for the running kernel of any stream, and so does a flush, but
- * not the launch call.
+ * With lazy loading, the first launch of a kernel starts after the running kernel of any stream.  A
+ * flush waits for that, too; the launch call does not.
  */
 static void wait_for_loading(void)
 {
@@ -114,7 +118,10 @@ static void force_out_the_running(void)
 	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 4);
 }
 
-/* Full buffers come without a flush; waiting for the last one is waiting for the worker. */
+/*
+ * Full buffers are delivered without a flush.  Waiting for the last one means waiting for the
+ * worker thread.
+ */
 static void deliver_full(void)
 {
 	const int count = 3 * BUFFER_BYTES / 200;
@@ -133,7 +140,10 @@ static void deliver_full(void)
 	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == (size_t)count);
 }
 
-/* Together far less than a buffer: the number of requests tells whether buffers are shared. */
+/*
+ * All launches fill far less than a buffer: the number of requests shows whether threads share
+ * buffers.
+ */
 #define LAUNCHES_EACH 10
 
 static void *launch_some(void *unused)
@@ -246,7 +256,7 @@ static void deliver_each_period(void)
 	} while (delivered < 10);
 }
 
-/* Ended by the timer, unless the flush returns. */
+/* A timer ends the process, unless the flush returns. */
 static void hang_in_flush(void)
 {
 	struct itimerval soon = {.it_value = {.tv_usec = 100000}};

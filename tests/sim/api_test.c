@@ -1,4 +1,4 @@
-/* The simulated libraries as libraries: exports, start, end and fork. */
+/* The simulated libraries: exports, initialization, exit and fork. */
 #include "tests/sim/harness.h"
 
 #include <cuda.h>
@@ -72,7 +72,7 @@ static void fork_before_use(void)
 	REQUIRE(!cudaMalloc(&p, 100));
 }
 
-/* Runs before the device's end, since it was registered later. */
+/* Runs before the device's exit handler, because it was registered later. */
 static void use_late(void)
 {
 	void *p;
@@ -117,7 +117,7 @@ static void start_in_threads(void)
 	REQUIRE(!cudaMemGetInfo(&free_now, &total) && total - free_now == (size_t)500 << 20);
 }
 
-/* A libcupti of another folder, that lacks functions. */
+/* Loads the libcupti of another folder, which lacks functions. */
 static void look_up(const char *folder, const char *missing, const char *present)
 {
 	const char *build = getenv("O");

@@ -8,7 +8,9 @@ static _Atomic uint32_t next_correlation = 1;
 static _Atomic bool stuck;
 static __thread struct sim_call *current;
 
-/* The fault: from the first launch on every call gets the id of that launch. */
+/*
+ * GPUSIM_FAULT=stuck-correlation: from the first launch on, every call gets the id of that launch.
+ */
 static uint32_t stuck_correlation(const struct sim_call *call)
 {
 	if (stuck)
@@ -33,9 +35,10 @@ static bool is_load(const struct sim_call *call)
 }
 
 /*
- * Ids count reported calls: a call takes one when its callback or API records are enabled, at the
- * latest when it starts an operation.  Every call takes one while synchronization records are
- * enabled; the loading of a program's code does with overhead records.
+ * Correlation ids count the calls that CUPTI reports.  A call gets an id if its callback or API
+ * records are enabled, or else when it starts an operation.  While synchronization records are
+ * enabled, every call gets one.  While overhead records are enabled, so do calls that load a
+ * program's code.
  */
 static bool is_traced(const struct sim_call *call)
 {
@@ -55,7 +58,7 @@ void sim_call_enter(struct sim_call *call)
 	current = call;
 	if (!call->outer && sim_tools.records[call->domain])
 		call->start_ns = sim_now_ns();
-	/* The fault again: that libcupti misses the launches that the newer runtime makes. */
+	/* The same fault: libcupti 11.8 does not report the launches that a newer runtime makes. */
 	call->quiet = stuck && call->outer && call->symbol;
 	if (sim_tools.callback[call->domain][call->cbid] && !call->quiet)
 		sim_tools.api(call, false);

@@ -1,7 +1,7 @@
 /*
- * The bracket around every API call, and the hooks a tool hangs on it. A call that a tool is told
- * of gets a correlation id; a call made inside it (the runtime's into the driver) shares that id.
- * libcupti fills struct sim_tools; while it is not loaded or nothing is enabled a call costs two
+ * Enters and leaves every API call, and calls the tool's hooks.  A call that is reported to the
+ * tool gets a correlation id.  A call inside it (of the runtime into the driver) shares that id.
+ * libcupti fills struct sim_tools.  Without libcupti, or with nothing enabled, a call costs two
  * tests.
  */
 #ifndef GPUPROF_TESTS_SIM_CALL_H
@@ -24,7 +24,7 @@ struct sim_call {
 	bool quiet;         /* no callback */
 	int result;
 	uint32_t correlation;
-	uint64_t data; /* the tool's, kept from enter to exit */
+	uint64_t data; /* of the tool; kept from enter to exit */
 	uint64_t start_ns;
 	struct sim_call *outer;
 };
@@ -32,14 +32,14 @@ struct sim_call {
 void sim_call_enter(struct sim_call *call);
 /* Returns result. */
 int sim_call_exit(struct sim_call *call, int result);
-/* The id of the call that the calling thread is in; 0 outside one, or if it has none. */
+/* The id of the calling thread's current call; 0 = no call, or a call without an id. */
 uint32_t sim_correlation(void);
-/* The same for an operation that the call starts: a call that had none takes one now. */
+/* The same for an operation that the call starts: a call without an id gets one now. */
 uint32_t sim_take_correlation(void);
 /* True inside a _ptsz or _ptds function. */
 bool sim_per_thread_default(void);
 
-/* Resource events, as CUpti_CallbackIdResource numbers them, and their data for libcupti. */
+/* A resource event, numbered as in CUpti_CallbackIdResource, and its data for libcupti. */
 struct sim_resource {
 	uint32_t event;
 	CUcontext ctx;
@@ -47,7 +47,7 @@ struct sim_resource {
 	void *descriptor;
 };
 
-/* Allocations for tools that record them. */
+/* An allocation or a free. */
 struct sim_memory_event {
 	bool release;
 	uint8_t kind; /* CUpti_ActivityMemoryKind */
@@ -60,8 +60,8 @@ struct sim_memory_event {
 };
 
 /*
- * A wait of the host, or of a stream, or a question whether one would be needed, as
- * CUpti_ActivitySynchronizationType numbers them.
+ * A wait of the host or of a stream, or a query for completion, numbered as in
+ * CUpti_ActivitySynchronizationType.
  */
 struct sim_sync_event {
 	uint32_t type;
@@ -71,7 +71,7 @@ struct sim_sync_event {
 	uint64_t start, end;
 };
 
-/* Work of the compiler inside the driver, as CUpti_ActivityJitOperationType numbers it. */
+/* Work of the driver's JIT compiler, numbered as in CUpti_ActivityJitOperationType. */
 struct sim_jit_event {
 	uint32_t operation;
 	uint64_t id; /* of one piece of code */
@@ -79,7 +79,7 @@ struct sim_jit_event {
 	uint64_t start, end;
 };
 
-/* Managed memory moved or faulted, as CUpti_ActivityUnifiedMemoryCounterKind numbers it. */
+/* A migration or fault of managed memory, numbered as in CUpti_ActivityUnifiedMemoryCounterKind. */
 struct sim_unified_event {
 	uint32_t counter;
 	uint32_t flags; /* access type of a fault, cause of a migration */
@@ -90,14 +90,21 @@ struct sim_unified_event {
 
 #define SIM_CPU 0xffffffffu
 
-/* All but callback may be NULL; they are set before anything is enabled and never change back. */
+/*
+ * The hooks of a tool.  All but callback may be NULL.  They are set before anything is enabled and
+ * never reset.
+ */
 struct sim_tools {
-	_Atomic uint8_t callback[SIM_DOMAINS][SIM_MAX_CBID]; /* wanted, by callback id */
-	_Atomic bool records[SIM_DOMAINS];                   /* API records wanted */
-	/* Correlation ids, wanted or not: of all calls; of those by which cudart loads code. */
+	_Atomic uint8_t callback[SIM_DOMAINS][SIM_MAX_CBID]; /* enabled, by callback id */
+	_Atomic bool records[SIM_DOMAINS];                   /* API records are enabled */
+	/*
+	 * which calls get a correlation id although they are not enabled: all; those of cudart that
+	 * load code
+	 */
 	_Atomic bool counts_every_call, counts_loads;
-	_Atomic bool cpu_faults;   /* the CPU's accesses to managed memory are to fault */
-	_Atomic bool whole_graphs; /* of graphs instantiated from now on no nodes are recorded */
+	_Atomic bool cpu_faults; /* CPU accesses to managed memory fault */
+	/* graphs instantiated from now on have no records of their nodes */
+	_Atomic bool whole_graphs;
 	void (*api)(struct sim_call *call, bool exit);
 	void (*api_record)(const struct sim_call *call, uint64_t end_ns);
 	void (*operation)(const struct sim_op *op);
@@ -109,7 +116,7 @@ struct sim_tools {
 	void (*overhead)(uint32_t kind, uint64_t start, uint64_t end);
 	void (*jit)(const struct sim_jit_event *event);
 	void (*unified)(const struct sim_unified_event *event);
-	/* on the thread that ran it */
+	/* called on the thread that ran the function */
 	void (*host_function)(const struct sim_host_function *function, uint64_t start,
 			      uint64_t end);
 };

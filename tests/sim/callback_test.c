@@ -1,4 +1,7 @@
-/* Callbacks of the simulated libcupti: nesting, correlation ids, names, the one subscriber. */
+/*
+ * Callbacks of the simulated libcupti: nesting, correlation ids, names, and the limit of one
+ * subscriber.
+ */
 #include "tests/sim/harness.h"
 
 static bool is(const struct call *c, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, bool exit)
@@ -51,8 +54,8 @@ static void name_kernels(void)
 }
 
 /*
- * A launch of an object that is not a kernel fails in the runtime; one that is too large, in the
- * driver.
+ * The runtime rejects a launch of an object that is not a kernel.  The driver rejects a launch that
+ * is too large.
  */
 static void fail_early_and_late(void)
 {
@@ -125,7 +128,10 @@ static void know_fewer_names(void)
 	REQUIRE(client.call_count == 0);
 }
 
-/* With API records every call has an id, including those of the runtime's start: as recorded. */
+/*
+ * With API records every call has an id, including the calls of the runtime's initialization.
+ * Observed on a real device.
+ */
 static void count_from_the_start(void)
 {
 	start_client();
@@ -135,8 +141,8 @@ static void count_from_the_start(void)
 	REQUIRE(client.calls[0].correlation == 118);
 }
 
-/* With callbacks alone, only calls that are called back for have one. */
-static void count_what_is_traced(void)
+/* With callbacks alone, only calls with an enabled callback have an id. */
+static void count_traced_calls(void)
 {
 	cudaStream_t stream;
 
@@ -148,7 +154,10 @@ static void count_what_is_traced(void)
 	REQUIRE(client.calls[2].correlation == client.calls[0].correlation + 1);
 }
 
-/* With synchronization records every call takes one, with others not: as observed. */
+/*
+ * With synchronization records every call gets an id; with other kinds not.  Observed on a real
+ * device.
+ */
 static void count_every_call(void)
 {
 	static const struct {
@@ -178,10 +187,10 @@ static void count_every_call(void)
 }
 
 /*
- * For a kernel that is no host function the runtime asks for its name, which takes an id of its
- * own.
+ * For a kernel handle instead of a host function, the runtime queries the kernel's name from the
+ * driver.  That call gets an id.
  */
-static void ask_names(void)
+static void query_names(void)
 {
 	static const char not_a_kernel;
 	cudaKernel_t kernel;
@@ -192,7 +201,7 @@ static void ask_names(void)
 	enable(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000);
 	REQUIRE(!launch(NULL) && !launch(NULL));
 	REQUIRE(client.calls[2].correlation == client.calls[0].correlation + 1);
-	REQUIRE(!cudaGetKernel(&kernel, &empty_kernel)); /* takes one, too */
+	REQUIRE(!cudaGetKernel(&kernel, &empty_kernel)); /* gets an id, too */
 	REQUIRE(!cudaLaunchKernel(kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0, NULL));
 	REQUIRE(client.calls[4].correlation == client.calls[2].correlation + 3);
 	REQUIRE(cudaLaunchKernel(&not_a_kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0, NULL));
@@ -212,7 +221,7 @@ static void tell_resources(void)
 	REQUIRE(!cudaStreamCreate(&stream));
 	for (size_t i = 0; i < client.call_count; i++)
 		created += client.calls[i].cbid == CUPTI_CBID_RESOURCE_STREAM_CREATED;
-	REQUIRE(created == 8); /* the driver's seven and ours */
+	REQUIRE(created == 8); /* seven of the driver, and ours */
 	REQUIRE(!cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
 	REQUIRE(!launch(stream));
 	REQUIRE(client.calls[client.call_count - 1].cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
@@ -242,9 +251,9 @@ static void test_nesting(void **state)
 	assert_int_equal(in_child(NULL, name_kernels), 0);
 	assert_int_equal(in_child(NULL, fail_early_and_late), 0);
 	assert_int_equal(in_child(NULL, count_from_the_start), 0);
-	assert_int_equal(in_child(NULL, count_what_is_traced), 0);
+	assert_int_equal(in_child(NULL, count_traced_calls), 0);
 	assert_int_equal(in_child(NULL, count_every_call), 0);
-	assert_int_equal(in_child(NULL, ask_names), 0);
+	assert_int_equal(in_child(NULL, query_names), 0);
 }
 
 static void test_subscriber(void **state)

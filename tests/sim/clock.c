@@ -3,7 +3,7 @@
 #include <time.h>
 
 #define NS_PER_S UINT64_C(1000000000)
-#define SPIN_NS  20000 /* below this a sleep would overshoot by more than it saves */
+#define SPIN_NS  20000 /* shorter waits spin: a sleep would overshoot by more than it saves */
 
 #define STEP_AFTER_NS (NS_PER_S + NS_PER_S / 5)
 

@@ -69,7 +69,7 @@ CUresult sim_cuArrayDestroy(CUarray hArray)
 	sim_context_wait(hArray->range.ctx);
 	if (sim_memory_free(hArray->range.start, &range))
 		return CUDA_ERROR_INVALID_HANDLE;
-	sim_drv_tell_memory(&range, true);
+	sim_drv_report_memory(&range, true);
 	free(hArray);
 	return CUDA_SUCCESS;
 }

@@ -67,7 +67,7 @@ CUresult sim_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 
 #define ATTRIBUTE(name, value) [CU_DEVICE_ATTRIBUTE_##name] = value
 
-/* An H200's. */
+/* Of an H200. */
 static const int attributes[CU_DEVICE_ATTRIBUTE_MAX] = {
 	ATTRIBUTE(MAX_THREADS_PER_BLOCK, 1024),
 	ATTRIBUTE(MAX_BLOCK_DIM_X, 1024),

@@ -3,7 +3,7 @@
 
 #include <cupti.h>
 
-/* One side of a copy, in a uniform description. */
+/* The source or the destination of a copy. */
 struct side {
 	char *at;
 	size_t pitch, slice;
@@ -49,12 +49,12 @@ static bool between_devices(const struct side *to, const struct side *from)
 	       to->ctx->device != from->ctx->device;
 }
 
-/* The driver copies this few bytes immediately, even from pageable memory. */
+/* The driver copies up to this many bytes immediately, even from pageable memory. */
 #define STAGED_BYTES 65536u
 
 /*
- * As the driver does: for all but device to device; for asynchronous copies if the host memory is
- * pageable.
+ * Whether the host waits for the copy, as in the driver: synchronous copies except device to
+ * device, and asynchronous copies of pageable host memory.
  */
 static bool host_waits(bool async, const struct side *to, const struct side *from, size_t bytes)
 {
@@ -67,7 +67,7 @@ static bool host_waits(bool async, const struct side *to, const struct side *fro
 	return from->kind == SIM_MEMORY_PAGEABLE && on_device(to) && bytes > STAGED_BYTES;
 }
 
-/* A copy of a box. */
+/* Copies a box of width, height and depth. */
 static CUresult copy(CUstream handle, bool async, struct side *to, struct side *from, size_t width,
 		     size_t height, size_t depth)
 {
@@ -207,7 +207,7 @@ CUresult sim_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t 
 	return r;
 }
 
-/* Fills a side from the 2D and 3D structures. */
+/* Fills a side from a CUDA_MEMCPY2D or CUDA_MEMCPY3D. */
 static CUresult side_of(struct side *side, CUmemorytype type, const void *host, CUdeviceptr device,
 			CUarray array, size_t pitch, size_t height)
 {
@@ -323,7 +323,7 @@ static CUresult set(CUstream handle, bool async, CUdeviceptr at, size_t pitch, u
 	op.set.async = async;
 	sim_transfer_submit(&op, &t);
 	if (!async && op.set.memory != SIM_MEMORY_DEVICE && op.set.memory != SIM_MEMORY_ARRAY)
-		sim_wait_until_ns(op.end); /* for pinned and managed memory, as the driver */
+		sim_wait_until_ns(op.end); /* as the driver does for pinned and managed memory */
 	return CUDA_SUCCESS;
 }
 

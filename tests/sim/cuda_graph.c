@@ -1,4 +1,4 @@
-/* libcuda: graphs and stream capture. CUgraphNode is struct sim_node. */
+/* libcuda: graphs and stream capture.  CUgraphNode is struct sim_node. */
 #include "tests/sim/driver.h"
 
 #include <cupti.h>
@@ -99,7 +99,7 @@ CUresult sim_cuGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, const CUgraph
 	return CUDA_SUCCESS;
 }
 
-/* The copy is described as for a stream, so a throw-away capture makes the node. */
+/* The node is captured from a copy on a temporary stream, because the parameters are the same. */
 CUresult sim_cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph, const CUgraphNode *after,
 				  size_t count, const CUDA_MEMCPY3D *p, CUcontext ctx)
 {
@@ -155,7 +155,7 @@ CUresult sim_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 	return CUDA_SUCCESS;
 }
 
-/* The driver makes one more stream of its own at a context's first graph. */
+/* Like the driver, creates one internal stream for a context's first graph. */
 static void make_graph_stream(void)
 {
 	CUcontext ctx = sim_current();

@@ -1,4 +1,4 @@
-/* libcuda: initialization with injection, versions, error names, finding functions. */
+/* libcuda: initialization and injection, versions, error names, lookup of functions. */
 #include "tests/sim/driver.h"
 #include "tests/sim/errors.h"
 
@@ -13,7 +13,10 @@ CUresult cuInit(unsigned int flags);
 
 static bool initialised;
 
-/* As the real driver: inside cuInit, the library that the variable names, its one entry point. */
+/*
+ * Like the real driver: inside cuInit, load the library that the variable names, and call its one
+ * entry point.
+ */
 static void inject(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -46,7 +49,7 @@ CUresult cuInit(unsigned int flags)
 	return (CUresult)sim_unusable();
 }
 
-/* Before cuInit, after the end, and in a forked child. */
+/* Calls that work before cuInit, after the exit handler, and in a forked child. */
 static bool works_always(const struct sim_call *call)
 {
 	static const char *const names[] = {"cuDriverGetVersion",  "cuGetProcAddress",
@@ -115,7 +118,7 @@ static const struct version versions[] = {
 #include "sim_versions.inc"
 };
 
-/* The newest variant of the requested CUDA version. */
+/* The newest variant of a function up to the requested CUDA version. */
 static const struct version *variant(const char *function, int version, int per_thread)
 {
 	const struct version *best = NULL;
@@ -133,14 +136,14 @@ static const struct version *variant(const char *function, int version, int per_
 }
 
 /*
- * A caller that does not ask for the status gives up: NVIDIA's own runtime does, and reports only
- * "named symbol not found".
+ * A caller that does not read the status gives up at a missing function.  NVIDIA's own runtime
+ * does, and reports only "named symbol not found".
  */
-static void say_missing(const char *symbol)
+static void report_missing(const char *symbol)
 {
-	static _Atomic bool is_said;
+	static _Atomic bool is_reported;
 
-	if (symbol[0] != '\0' && !atomic_exchange(&is_said, true))
+	if (symbol[0] != '\0' && !atomic_exchange(&is_reported, true))
 		fprintf(stderr,
 			"simulated device: it has no %s: NVIDIA's CUDA runtime, which nvcc links "
 			"in "
@@ -169,7 +172,7 @@ CUresult sim_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion
 		*symbolStatus =
 			*pfn ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 	if (!*pfn && !symbolStatus)
-		say_missing(symbol);
+		report_missing(symbol);
 	return *pfn || symbolStatus ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 

@@ -1,6 +1,6 @@
 /*
- * libcuda: memory of other processes.  Opened memory has the size of the original, and an address;
- * its bytes are not shared.
+ * libcuda: memory of other processes.  Opened memory has the size of the original and its own
+ * address.  Its bytes are not shared.
  */
 #include "tests/sim/driver.h"
 
@@ -29,7 +29,7 @@ CUresult sim_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 	return CUDA_SUCCESS;
 }
 
-/* Pages are rounded up to those that sim_reserve gives. */
+/* The size is rounded up to the pages of sim_reserve(). */
 CUresult sim_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
 {
 	struct sim_range range = {.kind = SIM_MEMORY_DEVICE, .mapped = true, .borrowed = true};
@@ -50,7 +50,7 @@ CUresult sim_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, un
 	if (!range.start || mprotect((void *)range.start, lent.bytes, PROT_READ | PROT_WRITE) ||
 	    sim_memory_register(&range))
 		return CUDA_ERROR_MAP_FAILED;
-	sim_drv_tell_memory(&range, false);
+	sim_drv_report_memory(&range, false);
 	*pdptr = range.start;
 	return CUDA_SUCCESS;
 }
@@ -62,6 +62,6 @@ CUresult sim_cuIpcCloseMemHandle(CUdeviceptr dptr)
 	if (!sim_memory_find(dptr, &range) || !range.borrowed || sim_memory_free(dptr, &range))
 		return CUDA_ERROR_INVALID_VALUE;
 	munmap((void *)range.start, range.bytes);
-	sim_drv_tell_memory(&range, true);
+	sim_drv_report_memory(&range, true);
 	return CUDA_SUCCESS;
 }

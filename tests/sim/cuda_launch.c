@@ -5,7 +5,7 @@
 
 #define MAX_THREADS        1024
 #define MAX_DYNAMIC_SHARED 232448
-#define CYCLES_PER_US      1975 /* the H200's clock */
+#define CYCLES_PER_US      1975 /* the clock of an H200 */
 
 CUresult sim_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
 {
@@ -77,7 +77,7 @@ static uint64_t kernel_ns(const struct CUfunc_st *f, void **arguments)
 	return sim_config()->kernel_ns;
 }
 
-/* k_touch(char *p, size_t n): one more in each byte. */
+/* k_touch(char *p, size_t n) adds one to each byte. */
 static void touch(CUstream stream, void **arguments)
 {
 	unsigned char *p = *(unsigned char **)arguments[0];
@@ -155,7 +155,7 @@ static void read_attribute(struct sim_op *op, const CUlaunchAttribute *a)
 {
 	if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) {
 		op->kernel.cooperative = a->value.cooperative != 0;
-		op->kernel.says_cooperative = true;
+		op->kernel.has_cooperative = true;
 	}
 	if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
 		op->kernel.cluster[0] = a->value.clusterDim.x;

@@ -1,8 +1,8 @@
 /*
- * libcuda: where managed memory is, in blocks of 2 MiB. Prefetches move it, and so do kernels that
- * are known to write to it. If a tool counts the CPU's faults, pages of a block on a device are
- * protected; a handler of SIGSEGV brings the block back, as a fault of the CPU, unless the device's
- * own code touched it.
+ * libcuda: the residence of managed memory, in blocks of 2 MiB.  Prefetches move blocks, and so do
+ * kernels that are known to write to them.  If a tool counts CPU faults, the pages of a block on a
+ * device are protected.  A SIGSEGV handler then migrates the block back and reports a CPU fault,
+ * unless the device's own code touched the memory.
  */
 #include "tests/sim/driver.h"
 
@@ -18,7 +18,7 @@
 
 struct managed {
 	uintptr_t start, end;
-	uint32_t *places; /* of each block: a device, or SIM_CPU */
+	uint32_t *places; /* residence of each block: a device, or SIM_CPU */
 	struct managed *next;
 };
 
@@ -30,7 +30,7 @@ static size_t block_of(const struct managed *m, uintptr_t at)
 	return at / BLOCK_BYTES - m->start / BLOCK_BYTES;
 }
 
-/* One block of a piece of memory, in bytes and in whole pages. */
+/* The part of a memory range within one block, in bytes and in whole pages. */
 struct extent {
 	uintptr_t start, end, first_page, last_page;
 };
@@ -54,7 +54,7 @@ static void protect(const struct managed *m, uintptr_t at, int protection)
 		mprotect((void *)e.first_page, e.last_page - e.first_page, protection);
 }
 
-/* The memory is reused by others, who know nothing of protection. */
+/* Remove the protection: the memory may be reused by code that knows nothing of it. */
 static void open_all(const struct managed *m)
 {
 	for (uintptr_t at = m->start; at < m->end; at = extent_of(m, at).end)
@@ -94,7 +94,7 @@ void sim_drv_managed_add(const struct sim_range *range)
 	for (size_t i = 0; i < count; i++)
 		m->places[i] = SIM_CPU;
 	pthread_mutex_lock(&lock);
-	remove_locked(m->start); /* it was freed with its context, without a report */
+	remove_locked(m->start); /* its context was destroyed, which frees it without a report */
 	m->next = all;
 	all = m;
 	pthread_mutex_unlock(&lock);
@@ -111,7 +111,7 @@ static struct managed *find_locked(uintptr_t at)
 
 static struct sigaction others;
 
-/* Reports the fault, then the migration back, which the thread waits for. */
+/* Reports the fault, then the migration back to the host.  The thread waits for the migration. */
 static void fault_on_cpu(struct managed *m, uintptr_t at, uint64_t instruction)
 {
 	struct extent extent = extent_of(m, at);
@@ -144,7 +144,7 @@ static uint64_t instruction_of(const ucontext_t *registers)
 #endif
 }
 
-/* The lock may be taken here: none of its holders touches managed memory. */
+/* Taking the lock here is safe, because its holders touch no managed memory. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
 	uintptr_t at = (uintptr_t)info->si_addr;
@@ -157,7 +157,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
 		if (!sim_touching)
 			fault_on_cpu(m, at, instruction_of(context));
 	} else {
-		sigaction(number, &others, NULL); /* it comes again, and is theirs */
+		/* the access faults again, now for the previous handler */
+		sigaction(number, &others, NULL);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -187,7 +188,7 @@ static uint32_t counter_of(uint32_t from, uint32_t to)
 			     : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD;
 }
 
-/* Takes time on the stream's timeline, after all earlier work. */
+/* Occupies the stream's timeline for `ns`, after all earlier work. */
 static void occupy(CUstream stream, uint64_t ns, struct sim_unified_event *e)
 {
 	e->start = sim_stream_ready_ns(stream);
@@ -209,7 +210,7 @@ static void fault(CUstream stream, uintptr_t at, uint32_t device)
 	occupy(stream, FAULT_NS, &e);
 }
 
-/* Moves the affected part of one block to the other side; cause: the side that needs it. */
+/* Migrates the affected part of one block to the other side.  cause: the side that needs it. */
 static void move_block(CUstream stream, struct managed *m, uintptr_t at, uintptr_t end, uint32_t to,
 		       uint32_t cause)
 {

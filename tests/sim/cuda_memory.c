@@ -7,7 +7,7 @@
 
 #define PITCH_ALIGNMENT 512
 
-void sim_drv_tell_memory(const struct sim_range *r, bool release)
+void sim_drv_report_memory(const struct sim_range *r, bool release)
 {
 	struct sim_memory_event e = {.release = release,
 				     .kind = (uint8_t)r->kind,
@@ -27,7 +27,7 @@ CUresult sim_drv_allocate(enum sim_memory_kind kind, size_t bytes, struct sim_ra
 		r = bytes ? sim_memory_alloc(ctx, kind, bytes, NULL, range)
 			  : CUDA_ERROR_INVALID_VALUE;
 	if (!r)
-		sim_drv_tell_memory(range, false);
+		sim_drv_report_memory(range, false);
 	else if (r == CUDA_ERROR_OUT_OF_MEMORY)
 		sim_drv_trim_pools(ctx->device, true);
 	return r;
@@ -80,16 +80,16 @@ static CUresult release(uintptr_t start, bool host)
 	if (!sim_memory_find(start, &range) || range.registered || range.mapped ||
 	    (range.kind == SIM_MEMORY_PINNED) != host || range.kind == SIM_MEMORY_ARRAY)
 		return CUDA_ERROR_INVALID_VALUE;
-	/* As the driver does: a free waits for the work that may use the memory. */
+	/* Like in the driver, a free waits for the work that may use the memory. */
 	if (!range.ctx->dead)
 		sim_context_wait(range.ctx);
 	if (range.kind == SIM_MEMORY_MANAGED)
-		sim_drv_managed_remove(start); /* while it is still there */
+		sim_drv_managed_remove(start); /* before the memory is freed */
 	if (sim_memory_free(start, &range))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (range.pool)
 		range.pool->used_bytes -= range.bytes;
-	sim_drv_tell_memory(&range, true);
+	sim_drv_report_memory(&range, true);
 	return CUDA_SUCCESS;
 }
 
@@ -135,7 +135,7 @@ CUresult sim_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
 	range.device = range.ctx->device;
 	r = sim_memory_register(&range);
 	if (!r)
-		sim_drv_tell_memory(&range, false);
+		sim_drv_report_memory(&range, false);
 	return r;
 }
 
@@ -147,7 +147,7 @@ CUresult sim_cuMemHostUnregister(void *p)
 		return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 	if (sim_memory_free((uintptr_t)p, &range))
 		return CUDA_ERROR_INVALID_VALUE;
-	sim_drv_tell_memory(&range, true);
+	sim_drv_report_memory(&range, true);
 	return CUDA_SUCCESS;
 }
 

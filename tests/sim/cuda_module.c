@@ -1,4 +1,4 @@
-/* libcuda: modules and libraries, the cost of loading, and their functions. */
+/* libcuda: modules and libraries, their functions, and the cost of loading them. */
 #include "tests/sim/driver.h"
 
 #include <cupti.h>
@@ -10,11 +10,11 @@
 #define COMPILE_NS     300000
 #define CACHE_STORE_NS 60000
 #define CACHE_LOAD_NS  40000
-#define BINARY_LOAD_NS 60000 /* of a small module: 50 to 100 us were seen */
+#define BINARY_LOAD_NS 60000 /* of a small module; observed: 50 to 100 us */
 
 static _Atomic uint32_t next_module_id = 1;
 
-/* Every PTX text that was compiled, for good: the driver's cache outlives the process. */
+/* Every PTX text that was compiled.  Never freed: the driver's cache outlives the process. */
 struct compiled {
 	char *text;
 	uint64_t id;
@@ -24,7 +24,7 @@ struct compiled {
 static struct compiled *compiled;
 static pthread_mutex_t compiled_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The piece of code that this text is; fresh: the first time that this process sees it. */
+/* The id of a piece of code, by its text.  *fresh: the process sees the text for the first time. */
 static uint64_t code_id(const char *text, bool *fresh)
 {
 	struct compiled *c;
@@ -56,7 +56,7 @@ static void spend(uint32_t operation, uint64_t id, uint64_t ns)
 	sim_tell_jit(&e);
 }
 
-/* The host really waits, as for the real compiler. */
+/* The host thread really waits, as for the real compiler. */
 static void compile(const char *text)
 {
 	bool fresh;
@@ -83,7 +83,7 @@ static void init_module(struct CUmod_st *m, const void *image)
 		compile(m->text);
 }
 
-/* Code for the device only has to be brought there. */
+/* Binary code needs no compilation, only a transfer to the device. */
 static void load_binary(void)
 {
 	sim_wait_until_ns(sim_now_ns() + BINARY_LOAD_NS);
@@ -94,7 +94,7 @@ static void clear_module(struct CUmod_st *m)
 	while (m->functions) {
 		struct CUfunc_st *f = m->functions;
 
-		/* The name and the function stay: records point to them. */
+		/* The name and the function are not freed: records point to them. */
 		m->functions = f->next;
 	}
 	free(m->text);
@@ -157,7 +157,7 @@ bool sim_drv_load_function(struct CUfunc_st *f)
 	return true;
 }
 
-/* The argument of nvcc's programs: a wrapper around the binary, which gives its length. */
+/* nvcc's programs pass this wrapper of the binary, which contains its length. */
 struct fatbin_wrapper {
 	uint32_t magic, version;
 	const struct {

@@ -58,7 +58,7 @@ static CUmemoryPool current_pool(struct sim_device *device)
 	return device->current_pool ? device->current_pool : default_pool(device);
 }
 
-static void tell(const struct sim_range *r, bool release, CUstream stream)
+static void report(const struct sim_range *r, bool release, CUstream stream)
 {
 	struct sim_memory_event e = {.release = release,
 				     .kind = (uint8_t)r->kind,
@@ -86,7 +86,8 @@ CUresult sim_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemor
 	r = sim_memory_alloc(s->ctx, SIM_MEMORY_DEVICE, bytesize, s->capture ? NULL : pool, &range);
 	if (r)
 		return r;
-	if (s->capture) { /* the graph's memory: an address, and no reported allocation */
+	/* memory of the graph: it has an address, and no allocation is reported */
+	if (s->capture) {
 		sim_capture_add(s, CU_GRAPH_NODE_TYPE_MEM_ALLOC);
 		*dptr = range.start;
 		return CUDA_SUCCESS;
@@ -94,7 +95,7 @@ CUresult sim_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemor
 	pool->used_bytes += bytesize;
 	if (pool->used_bytes > pool->high_bytes)
 		pool->high_bytes = pool->used_bytes;
-	tell(&range, false, s);
+	report(&range, false, s);
 	*dptr = range.start;
 	return CUDA_SUCCESS;
 }
@@ -126,7 +127,7 @@ CUresult sim_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 	r = sim_memory_free(dptr, &range);
 	if (r)
 		return r;
-	tell(&range, true, s);
+	report(&range, true, s);
 	if (range.pool) {
 		range.pool->used_bytes -= range.bytes;
 		range.device->pools_freed = true;
@@ -150,7 +151,7 @@ CUresult sim_cuMemPoolDestroy(CUmemoryPool pool)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (pool->device->current_pool == pool)
 		pool->device->current_pool = NULL;
-	pool->dead = true; /* kept: ranges from it may still be in use */
+	pool->dead = true; /* not freed: ranges of the pool may still be in use */
 	tell_pool(POOL_DESTROYED, pool);
 	return CUDA_SUCCESS;
 }
@@ -233,7 +234,7 @@ struct physical {
 	int fd;
 	size_t bytes;
 	struct sim_device *device;
-	_Atomic int uses; /* the handle itself and its mappings */
+	_Atomic int uses; /* number of references: the handle itself and its mappings */
 };
 
 static void drop(struct physical *p)
@@ -245,8 +246,8 @@ static void drop(struct physical *p)
 	free(p);
 }
 
-/* The tools see a mapping from when it can be used on. */
-static void tell_mapping(CUdeviceptr ptr, size_t size, bool release)
+/* Reports a mapping to the tools once it is usable. */
+static void report_mapping(CUdeviceptr ptr, size_t size, bool release)
 {
 	struct sim_memory_event e = {
 		.release = release, .kind = SIM_MEMORY_DEVICE, .address = ptr, .bytes = size};
@@ -283,7 +284,7 @@ CUresult sim_cuMemAddressFree(CUdeviceptr ptr, size_t size)
 	return munmap((void *)(uintptr_t)ptr, size) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-/* A memory file of a size; -1: there is none to be had. */
+/* A memory file of this size; -1: out of memory. */
 static int new_file(size_t size)
 {
 	int fd = memfd_create("gpusim", MFD_CLOEXEC);
@@ -348,7 +349,7 @@ CUresult sim_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset,
 	return CUDA_SUCCESS;
 }
 
-/* All mappings from ptr on, which must fill size bytes. */
+/* Removes all mappings from ptr on, which must cover exactly size bytes. */
 CUresult sim_cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
 	for (CUdeviceptr at = ptr; at < ptr + size;) {
@@ -361,7 +362,7 @@ CUresult sim_cuMemUnmap(CUdeviceptr ptr, size_t size)
 			 0) == MAP_FAILED)
 			return CUDA_ERROR_INVALID_VALUE;
 		drop(range.physical);
-		tell_mapping(at, range.bytes, true);
+		report_mapping(at, range.bytes, true);
 		at += range.bytes;
 	}
 	return CUDA_SUCCESS;
@@ -375,6 +376,6 @@ CUresult sim_cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc 
 
 	if (mprotect((void *)(uintptr_t)ptr, size, protection))
 		return CUDA_ERROR_INVALID_VALUE;
-	tell_mapping(ptr, size, false);
+	report_mapping(ptr, size, false);
 	return CUDA_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* libcupti: which activity is recorded, and the activity functions that are one line. */
+/* libcupti: the enabled activity kinds, and activity functions of one line. */
 #include "tests/sim/cupti_sim.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static bool records(CUpti_ActivityKind kind)
 	return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < SIM_KINDS;
 }
 
-/* Kinds that some real version takes without ever writing a record of them here. */
+/* Kinds that some real version accepts without writing records of them here. */
 static bool only_accepted(CUpti_ActivityKind kind)
 {
 	return kind == CUPTI_ACTIVITY_KIND_NAME || kind == CUPTI_ACTIVITY_KIND_MARKER ||
@@ -73,7 +73,7 @@ static void want(CUpti_ActivityKind kind, bool on)
 	if (kind == CUPTI_ACTIVITY_KIND_RUNTIME)
 		sim_tools.records[SIM_RUNTIME] = on;
 	if (kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME)
-		sim_leave_out_none(kind == CUPTI_ACTIVITY_KIND_RUNTIME);
+		sim_exclude_none(kind == CUPTI_ACTIVITY_KIND_RUNTIME);
 	if (kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE)
 		sim_tools.whole_graphs = on;
 }
@@ -196,7 +196,7 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, CUpti_Acti
 	return CUPTI_SUCCESS;
 }
 
-/* The initial attributes; only one of them has an effect here. */
+/* The initial attributes.  Only one of them has an effect here. */
 static size_t attributes[16] = {
 	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE] = 3200000,
 	[CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE_CDP] = 8 << 20,

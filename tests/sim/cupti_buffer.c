@@ -1,10 +1,10 @@
 /*
- * libcupti: activity buffers. Records are appended where they were submitted, so a buffer may hold
- * operations that are not finished; what is delivered ends before the first of those.
+ * libcupti: activity buffers.  Records are appended when their operation is submitted, so a buffer
+ * may contain unfinished operations.  A delivery ends before the first of them.
  *
- * A lane is what appends share: one for the process, or one for each thread. It has one buffer;
- * full ones wait in a list for the worker thread, which alone delivers, as the real one does. Asked
- * to flush while the driver still has to load a function, it waits for that first.
+ * A lane is a place to append records: one for the process, or one for each thread.  It has one
+ * buffer.  Full buffers wait in a list for the worker thread.  As in the real libcupti, only the
+ * worker delivers.  If the driver still has to load a function, a flush waits for that first.
  */
 #include "tests/sim/cupti_sim.h"
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define RECORD_MOST_BYTES 256
-#define FLUSH_NS          300000 /* locked by a flush */
+#define FLUSH_NS          300000 /* extra wait of a flush for a function to load */
 
 struct buffer {
 	uint8_t *data;
@@ -27,7 +27,7 @@ struct buffer {
 struct lane {
 	pthread_mutex_t lock;
 	struct buffer *current;
-	bool blocked; /* of the flush under way: an earlier buffer stays */
+	bool blocked; /* in the current flush: an earlier buffer could not be delivered */
 	struct lane *next;
 };
 
@@ -39,16 +39,16 @@ static _Atomic size_t dropped;
 static _Atomic uint64_t gpu_records;
 
 static struct lane shared_lane = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static struct lane *lanes; /* of threads */
+static struct lane *lanes; /* of the threads */
 static struct buffer *full, **full_tail = &full;
 static pthread_mutex_t full_lock = PTHREAD_MUTEX_INITIALIZER; /* lanes, full, worker */
 static pthread_cond_t full_changed;
 
 static struct {
-	uint64_t asked, done;
+	uint64_t requested, done;
 	bool forced;
-	bool has_worker; /* it runs */
-} flushes;               /* under full_lock */
+	bool has_worker; /* the worker thread runs */
+} flushes;               /* guarded by full_lock */
 
 static pthread_key_t lane_key;
 static __thread struct lane *own_lane;
@@ -63,7 +63,7 @@ static void push_full(struct buffer *b)
 	pthread_mutex_unlock(&full_lock);
 }
 
-/* Puts a removed list back in front. */
+/* Puts a list that was taken back in front. */
 static void restore_full(struct buffer *list)
 {
 	struct buffer **end = &list;
@@ -90,7 +90,7 @@ static struct buffer *take_full(void)
 	return all;
 }
 
-/* An ended thread leaves its buffer to the worker. */
+/* At the end of a thread: hand its buffer to the worker. */
 static void retire_lane(void *value)
 {
 	struct lane *lane = value;
@@ -126,7 +126,7 @@ static struct lane *this_lane(void)
 	return own_lane;
 }
 
-/* Asks the client, on the thread that needs it, without a lock. */
+/* Requests a buffer from the client, on the thread that needs it, without a lock. */
 static struct buffer *new_buffer(struct lane *lane)
 {
 	struct buffer *b = calloc(1, sizeof(*b));
@@ -156,13 +156,13 @@ static void put(struct buffer *b, const void *record, size_t bytes)
 		b->last_end = end;
 }
 
-/* Replaces a full buffer by a new one; false: the client gave none. */
+/* Replaces a full buffer by a new one.  False: the client returned none. */
 static bool renew(struct lane *lane, size_t bytes)
 {
 	struct buffer *fresh = new_buffer(lane), *old = NULL;
 
 	pthread_mutex_lock(&lane->lock);
-	if (has_room(lane->current, bytes)) { /* another thread was faster */
+	if (has_room(lane->current, bytes)) { /* another thread has replaced it */
 		old = fresh;
 	} else if (fresh) {
 		old = lane->current;
@@ -186,7 +186,7 @@ static bool try_put(struct lane *lane, const void *record, size_t bytes)
 	return fits;
 }
 
-/* The wait for the client's buffer is itself recorded, after the record that needed it. */
+/* The request for a buffer is recorded as overhead, after the record that needed the buffer. */
 static void put_in_new(struct lane *lane, const void *record, size_t bytes)
 {
 	uint64_t start = sim_now_ns(), end;
@@ -208,8 +208,11 @@ static bool is_gpu_record(CUpti_ActivityKind kind)
 	       kind == CUPTI_ACTIVITY_KIND_MEMCPY2 || kind == CUPTI_ACTIVITY_KIND_MEMSET;
 }
 
-/* The faults: every tenth record of an operation is lost, or has no times. */
-static bool spoil(void *record, CUpti_ActivityKind kind)
+/*
+ * GPUSIM_FAULT=drop-records and zero-timestamps: every tenth record of an operation is lost, or has
+ * no times.
+ */
+static bool inject_fault(void *record, CUpti_ActivityKind kind)
 {
 	unsigned int faults = sim_config()->faults;
 
@@ -222,7 +225,7 @@ static bool spoil(void *record, CUpti_ActivityKind kind)
 	return true;
 }
 
-/* The fault: kernels as a version might write them that put something before the name. */
+/* GPUSIM_FAULT=moved-fields: kernel records of a version that inserted a field before the name. */
 static void copy_record(uint8_t *copy, const void *record, size_t bytes, CUpti_ActivityKind kind)
 {
 	const size_t name = offsetof(CUpti_ActivityKernel10, name);
@@ -247,7 +250,7 @@ void sim_buffers_append(const void *record, CUpti_ActivityKind kind)
 	if (sim_config()->faults) {
 		copy_record(copy, record, bytes, kind);
 		record = copy;
-		if (!spoil(copy, kind)) {
+		if (!inject_fault(copy, kind)) {
 			dropped++;
 			return;
 		}
@@ -256,7 +259,10 @@ void sim_buffers_append(const void *record, CUpti_ActivityKind kind)
 		put_in_new(lane, record, bytes);
 }
 
-/* The fault: CUPTI promises no order, so a client must do without. The same order at each run. */
+/*
+ * GPUSIM_FAULT=shuffled-records: CUPTI guarantees no order, so a client must not rely on one.  The
+ * order is the same in each run.
+ */
 static void shuffle(uint8_t *data, size_t bytes)
 {
 	uint8_t **records = malloc(bytes / sizeof(uint32_t) * sizeof(*records)),
@@ -291,7 +297,10 @@ static void deliver(struct buffer *b, size_t valid)
 	free(b);
 }
 
-/* Bytes before the first record that is not finished; a forced flush makes them finished. */
+/*
+ * Number of bytes before the first unfinished record.  A forced flush removes the times of
+ * unfinished records and delivers them.
+ */
 static size_t finished_bytes(struct buffer *b, bool forced, uint64_t now)
 {
 	size_t at = 0;
@@ -312,8 +321,8 @@ static size_t finished_bytes(struct buffer *b, bool forced, uint64_t now)
 }
 
 /*
- * Under the lane's lock: moves unfinished records to empty buffers, the last of which becomes the
- * lane's; the previous ones are full.
+ * Under the lane's lock: moves unfinished records to empty buffers.  The last of these becomes the
+ * lane's buffer, and the others count as full.
  */
 static void split(struct lane *lane, struct buffer *b, size_t finished, struct buffer **spares)
 {
@@ -330,7 +339,7 @@ static void split(struct lane *lane, struct buffer *b, size_t finished, struct b
 	b->used = finished;
 }
 
-/* Delivers the full buffers up to the first that holds something unfinished. */
+/* Delivers the full buffers up to the first one with an unfinished record. */
 static void flush_full(bool forced)
 {
 	struct buffer *list = take_full(), *kept = NULL, **tail = &kept;
@@ -363,7 +372,7 @@ static size_t room_of(const struct buffer *spares)
 	return bytes;
 }
 
-/* Takes deliverable records out of a lane's buffer; the spares get the rest. */
+/* Takes the deliverable records out of a lane's buffer, and moves the others to the spares. */
 static struct buffer *take_finished(struct lane *lane, bool forced, struct buffer **spares)
 {
 	struct buffer *b;
@@ -395,7 +404,7 @@ static size_t unfinished_bytes(struct lane *lane)
 	return bytes;
 }
 
-/* With space for that many bytes of records, if the client gives them. */
+/* Buffers for that many bytes of records, as far as the client provides them. */
 static struct buffer *new_buffers(struct lane *lane, size_t bytes)
 {
 	struct buffer *list = NULL;
@@ -418,7 +427,7 @@ static void flush_lane(struct lane *lane, bool forced)
 
 	if (b)
 		deliver(b, b->used);
-	while (spares) { /* not needed after all: the client gets it back empty */
+	while (spares) { /* not needed: return it empty to the client */
 		struct buffer *next = spares->next;
 
 		deliver(spares, 0);
@@ -439,7 +448,7 @@ static void flush_lanes(bool forced)
 		flush_lane(list, forced);
 }
 
-/* The last flush reports itself, from a lane of its own if threads have theirs. */
+/* A forced flush writes a record about itself, to its own lane if threads have lanes. */
 static void flush_forced(void)
 {
 	static struct lane flush_lane_itself = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -457,7 +466,10 @@ static void flush_forced(void)
 	flush_lane(&flush_lane_itself, true);
 }
 
-/* Short work that was launched after the function has ended when the real driver checks. */
+/*
+ * The real driver checks after a delay: short work that was launched after the function has then
+ * ended.
+ */
 static void wait_for_loading(void)
 {
 	uint64_t loaded = sim_loaded_ns();
@@ -483,7 +495,7 @@ static void hang(void)
 		pause();
 }
 
-/* Lets the worker flush and waits for it: only the worker delivers. */
+/* Make the worker flush and wait for it, because only the worker delivers. */
 void sim_buffers_flush(bool forced)
 {
 	unsigned int faults = sim_config()->faults;
@@ -494,7 +506,7 @@ void sim_buffers_flush(bool forced)
 	if (!complete_buffer || (!forced && faults & SIM_FAULT_LATE_BUFFERS))
 		return;
 	pthread_mutex_lock(&full_lock);
-	ticket = ++flushes.asked;
+	ticket = ++flushes.requested;
 	flushes.forced |= forced;
 	pthread_cond_broadcast(&full_changed);
 	while (flushes.has_worker && flushes.done < ticket)
@@ -502,7 +514,10 @@ void sim_buffers_flush(bool forced)
 	pthread_mutex_unlock(&full_lock);
 }
 
-/* When the worker has work to do by itself; 0: never. */
+/*
+ * Time at which the worker acts without a request: the end of the period, or the end of the oldest
+ * full buffer's work; 0: never.
+ */
 static uint64_t next_work_locked(uint64_t last_flush)
 {
 	if (sim_config()->faults & SIM_FAULT_LATE_BUFFERS)
@@ -512,13 +527,13 @@ static uint64_t next_work_locked(uint64_t last_flush)
 	return full ? full->last_end : 0;
 }
 
-/* Returns whether a request came, and its kind. */
+/* Returns the number of the request to serve, 0 = none, and its kind. */
 static uint64_t wait_for_work(uint64_t last_flush, bool *forced)
 {
-	uint64_t asked, when;
+	uint64_t requested, when;
 
 	pthread_mutex_lock(&full_lock);
-	while (flushes.asked == flushes.done) {
+	while (flushes.requested == flushes.done) {
 		when = next_work_locked(last_flush);
 		if (when && when <= sim_now_ns())
 			break;
@@ -527,14 +542,17 @@ static uint64_t wait_for_work(uint64_t last_flush, bool *forced)
 		else
 			pthread_cond_wait(&full_changed, &full_lock);
 	}
-	asked = flushes.asked;
+	requested = flushes.requested;
 	*forced = flushes.forced;
 	flushes.forced = false;
 	pthread_mutex_unlock(&full_lock);
-	return asked;
+	return requested;
 }
 
-/* The worker: flushes on request or at the end of a period, else delivers full buffers. */
+/*
+ * The worker thread: flushes on request or at the end of a period, and otherwise delivers full
+ * buffers.
+ */
 static void *work(void *unused)
 {
 	uint64_t done = 0, last_flush = sim_now_ns();
@@ -546,16 +564,16 @@ static void *work(void *unused)
 	pthread_mutex_unlock(&full_lock);
 	for (;;) {
 		bool forced;
-		uint64_t asked = wait_for_work(last_flush, &forced);
+		uint64_t requested = wait_for_work(last_flush, &forced);
 
-		if (asked != done || period_ms) {
+		if (requested != done || period_ms) {
 			flush_all(forced);
 			last_flush = sim_now_ns();
 		} else {
 			flush_full(false);
 		}
 		pthread_mutex_lock(&full_lock);
-		flushes.done = done = asked;
+		flushes.done = done = requested;
 		pthread_cond_broadcast(&full_changed);
 		pthread_mutex_unlock(&full_lock);
 	}
@@ -568,8 +586,11 @@ static void start_worker(void)
 
 	sim_cond_init(&full_changed);
 	if (pthread_create(&thread, NULL, work, NULL))
-		return; /* the real behavior is unknown; this one delivers nothing */
-	/* a program may forbid itself system calls next, and a thread starts by some */
+		return; /* the real behavior is unknown; here nothing is delivered */
+	/*
+	 * wait until the thread has started: the program may next install a seccomp filter that
+	 * forbids the system calls of a starting thread
+	 */
 	pthread_mutex_lock(&full_lock);
 	while (!flushes.has_worker)
 		pthread_cond_wait(&full_changed, &full_lock);

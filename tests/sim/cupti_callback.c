@@ -113,7 +113,7 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *out, CUpti_CallbackFunc ca
 	return r;
 }
 
-/* The domain's table of wanted ids; NULL: a domain that never calls. */
+/* The table of enabled ids of a domain; NULL: a domain without callbacks. */
 static _Atomic uint8_t *table(CUpti_CallbackDomain domain, uint32_t *limit)
 {
 	*limit = sim_callback_limit(domain);

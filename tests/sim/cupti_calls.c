@@ -1,4 +1,4 @@
-/* libcupti: the client's control over call records: its own ids, and excluded calls. */
+/* libcupti: external correlation ids, and API calls that the client excludes from records. */
 #include "tests/sim/cupti_sim.h"
 
 #define DEPTH 64
@@ -10,7 +10,7 @@ static __thread struct {
 	uint32_t depth;
 } external[KINDS];
 
-static _Atomic bool left_out[2][CBIDS]; /* of the driver and the runtime */
+static _Atomic bool excluded[2][CBIDS]; /* by domain (driver, runtime) and cbid */
 
 static bool known(CUpti_ExternalCorrelationKind kind)
 {
@@ -55,20 +55,20 @@ void sim_record_external(uint32_t correlation)
 
 bool sim_call_is_left_out(bool runtime, uint32_t cbid)
 {
-	return cbid < CBIDS && left_out[runtime][cbid];
+	return cbid < CBIDS && excluded[runtime][cbid];
 }
 
-void sim_leave_out_none(bool runtime)
+void sim_exclude_none(bool runtime)
 {
 	for (int cbid = 0; cbid < CBIDS; cbid++)
-		left_out[runtime][cbid] = false;
+		excluded[runtime][cbid] = false;
 }
 
 static CUptiResult leave_out(bool runtime, CUpti_CallbackId cbid, bool on)
 {
 	if (cbid >= CBIDS)
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	left_out[runtime][cbid] = on;
+	excluded[runtime][cbid] = on;
 	return CUPTI_SUCCESS;
 }
 

@@ -1,18 +1,19 @@
-/*
- * libcupti: the clock by which records are written: that of a client once there is one, else the
- * wall clock.
- */
+/* libcupti: the clock of the records: that of the client if it has one, else the wall clock. */
 #include "tests/sim/cupti_sim.h"
 
 #include <string.h>
 
 static CUpti_TimestampCallbackFunc _Atomic clock_function;
-static uint64_t first_ns, first_ticks; /* one moment on both clocks */
+static uint64_t first_ns, first_ticks; /* simultaneous readings of both clocks */
 
-#define CLOSE_NS   200 /* kernels may start right after their launch; the error may be half of it */
+/*
+ * maximum duration of a reading: a kernel may start right after its launch, and the error is up to
+ * half of this
+ */
+#define CLOSE_NS   200
 #define MOST_TRIES 200
 
-/* Both clocks at one moment: after an interruption between the readings they are read again. */
+/* Read both clocks at the same time.  Repeat if an interruption came between the readings. */
 static void read_both(CUpti_TimestampCallbackFunc function, uint64_t *ns, uint64_t *ticks)
 {
 	uint64_t least_ns = UINT64_MAX;
@@ -38,7 +39,7 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f
 	return CUPTI_SUCCESS;
 }
 
-/* Offset of the start; the end follows it. */
+/* Offset of the start time, which the end time follows. */
 static size_t time_offset(CUpti_ActivityKind kind)
 {
 	switch (kind) {
@@ -61,7 +62,9 @@ static size_t time_offset(CUpti_ActivityKind kind)
 	}
 }
 
-/* A client's times, or those of the clock as it was when they began. */
+/*
+ * Convert to the client's clock.  Without one, to the wall clock as it was set at the start time.
+ */
 static void convert(uint64_t times[2], CUpti_TimestampCallbackFunc function, double rate)
 {
 	uint64_t shift = sim_wall_clock_ns(times[0]) - times[0];
@@ -75,7 +78,7 @@ static void convert(uint64_t times[2], CUpti_TimestampCallbackFunc function, dou
 				(uint64_t)(int64_t)((double)(int64_t)(times[i] - first_ns) * rate);
 }
 
-/* Of a buffer that is delivered now. */
+/* Convert the times in a buffer that is being delivered. */
 void sim_clock_convert(uint8_t *data, size_t bytes)
 {
 	CUpti_TimestampCallbackFunc function = clock_function;

@@ -1,4 +1,4 @@
-/* libcupti: questions about versions, ids, results and the time. */
+/* libcupti: queries of versions, ids, results and the time. */
 #include "tests/sim/cupti_sim.h"
 #include "tests/sim/graph.h"
 
@@ -116,7 +116,7 @@ CUptiResult cuptiGetLastError(void)
 	return CUPTI_SUCCESS;
 }
 
-/* Nothing to release: the library stays usable, as the real one does if this is never called. */
+/* Does nothing: the library stays usable, like the real one if this is never called. */
 CUptiResult cuptiFinalize(void)
 {
 	sim_buffers_flush(true);

@@ -1,4 +1,4 @@
-/* libcupti: records of other kinds than operations: devices, contexts, memory, waits, overhead. */
+/* libcupti: records other than operations: devices, contexts, memory, waits, overhead. */
 #include "tests/sim/cupti_sim.h"
 #include "tests/sim/memory.h"
 
@@ -43,7 +43,8 @@ void sim_record_memory(const struct sim_memory_event *e)
 
 	if (!sim_wanted(CUPTI_ACTIVITY_KIND_MEMORY2))
 		return;
-	if (e->name) /* a module's variable, as the real one has it: of no context and no stream */
+	/* a variable of a module has no context and no stream, as in the real library */
+	if (e->name)
 		m.contextId = m.streamId = 0;
 	if (e->pool)
 		describe_pool(&m, e->pool);
@@ -88,7 +89,7 @@ void sim_record_sync(const struct sim_sync_event *e)
 		.returnValue = e->result,
 	};
 
-	/* Versions that do not know cuCtxSynchronize_v2 miss its waits. */
+	/* Versions that do not know cuCtxSynchronize_v2 do not record its waits. */
 	if (e->type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE &&
 	    sim_config()->cupti_version < 130000)
 		return;
@@ -106,13 +107,16 @@ void sim_record_event(CUevent event, CUstream stream)
 				      .deviceId = (uint32_t)stream->ctx->device->ordinal,
 				      .cudaEventSyncId = event->id};
 
-	/* Later versions have the kind of its own, and yet give nothing while it is on alone. */
+	/*
+	 * Later versions have a kind for events, but write no records if that kind is enabled
+	 * alone.
+	 */
 	if (sim_wanted(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) &&
 	    (sim_events_come_with_syncs() || sim_wanted(CUPTI_ACTIVITY_KIND_CUDA_EVENT)))
 		sim_buffers_append(&e, CUPTI_ACTIVITY_KIND_CUDA_EVENT);
 }
 
-/* Versions before 12.6 had no kinds of overhead from that of lazy loading on. */
+/* Versions before 12.6 lack the overhead kinds from lazy loading on. */
 static bool known_overhead(uint32_t kind)
 {
 	return kind <= CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE || sim_config()->cupti_version >= 24;
@@ -191,7 +195,7 @@ void sim_record_stream(CUstream stream)
 		sim_buffers_append(&s, CUPTI_ACTIVITY_KIND_STREAM);
 }
 
-/* An H200's numbers; the client frees the name. */
+/* The numbers of an H200.  The client frees the name. */
 static void record_device(int ordinal)
 {
 	struct {

@@ -1,18 +1,21 @@
-/* libcupti: the records, written in the newest layout; each version's are its first bytes. */
+/*
+ * libcupti: the records.  They are written in the newest layout; a version's record is its first
+ * bytes.
+ */
 #include "tests/sim/cupti_sim.h"
 #include "tests/sim/module.h"
 
 #include <assert.h>
 #include <unistd.h>
 
-/* Appended by versions after 13.0. */
+/* Fields that versions after 13.0 append. */
 struct kernel_13_4 {
 	CUpti_ActivityKernel10 older;
 	int32_t priority; /* 13.1 */
 	uint32_t pad4;
 	uint32_t execution_model; /* 13.3 */
 	uint32_t pad5;
-	uint32_t source_graph; /* 13.4, here and below: the place where the node was made */
+	uint32_t source_graph; /* 13.4, here and below: the node's creation site */
 	uint32_t pad6;
 	uint64_t source_graph_node;
 };
@@ -31,11 +34,11 @@ struct set_13_4 {
 	uint64_t source_graph_node;
 };
 
-static_assert(sizeof(struct kernel_13_4) == 248, "as 13.4 writes it");
-static_assert(sizeof(struct copy_13_4) == 112, "as 13.4 writes it");
-static_assert(sizeof(struct set_13_4) == 104, "as 13.4 writes it");
+static_assert(sizeof(struct kernel_13_4) == 248, "the layout of 13.4");
+static_assert(sizeof(struct copy_13_4) == 112, "the layout of 13.4");
+static_assert(sizeof(struct set_13_4) == 104, "the layout of 13.4");
 
-/* As 13.1 writes them. */
+/* The layouts of 13.1. */
 struct graph_host_node {
 	CUpti_ActivityKind kind;
 	uint32_t stream, context, device, correlation, graph;
@@ -50,15 +53,15 @@ struct host_launch {
 	uint64_t start, end;
 };
 
-static_assert(sizeof(struct graph_host_node) == 56, "as 13.1 writes it");
-static_assert(sizeof(struct host_launch) == 48, "as 13.1 writes it");
+static_assert(sizeof(struct graph_host_node) == 56, "the layout of 13.1");
+static_assert(sizeof(struct host_launch) == 48, "the layout of 13.1");
 
 #define SIM_KIND_GRAPH_HOST_NODE ((CUpti_ActivityKind)56)
 #define SIM_KIND_HOST_LAUNCH     ((CUpti_ActivityKind)58)
 #define SIM_KIND_GREEN_CONTEXT   ((CUpti_ActivityKind)59)
 #define EXECUTION_MODEL_SIMT     1
 
-/* Sizes by the first version (cuptiGetVersion) that writes them; every family only grew. */
+/* Record sizes by the first version (cuptiGetVersion) that writes them.  Records only grow. */
 static const struct {
 	CUpti_ActivityKind kind;
 	uint32_t since;
@@ -115,7 +118,7 @@ static const struct {
 	{CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER, 26, 104},
 };
 
-/* How many callback ids each version knew. */
+/* Number of callback ids that each version knows. */
 static const struct {
 	uint32_t since, driver, runtime;
 } callback_limits[] = {
@@ -134,7 +137,7 @@ static void fill_record_bytes(void)
 			record_bytes[layouts[i].kind] = layouts[i].bytes;
 }
 
-/* The fault. */
+/* GPUSIM_FAULT=moved-fields. */
 static size_t moved_bytes(CUpti_ActivityKind kind)
 {
 	return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
@@ -164,7 +167,7 @@ uint32_t sim_callback_limit(CUpti_CallbackDomain domain)
 	return limit;
 }
 
-/* Offset of the end in records of operations: the same for all but one. */
+/* The end time in records of operations: its offset is the same for all but one kind. */
 static uint64_t *end_of(void *record)
 {
 	switch (((CUpti_Activity *)record)->kind) {
@@ -193,7 +196,7 @@ void sim_record_clear_times(void *record)
 	uint64_t *end = end_of(record);
 
 	if (end) {
-		end[-1] = 0; /* the start, just before it */
+		end[-1] = 0; /* the start time precedes it */
 		end[0] = 0;
 	}
 }
@@ -236,7 +239,7 @@ static void record_kernel(const struct sim_op *op)
 			  .correlationId = op->correlation,
 			  .gridId = op->kernel.grid_id,
 			  .name = op->kernel.function->name,
-			  .launchType = op->kernel.cooperative || op->kernel.says_cooperative,
+			  .launchType = op->kernel.cooperative || op->kernel.has_cooperative,
 			  .sharedMemoryExecuted = op->kernel.shared_bytes ? 65536 : 32768,
 			  .graphNodeId = op->graph_node,
 			  .graphId = op->graph,

@@ -12,10 +12,12 @@
 /* ---- versions (cupti_record.c) ----------------------------------------------------------------
  */
 
-#define SIM_MOVED_BYTES 8  /* by SIM_FAULT_MOVED_FIELDS */
-#define SIM_KINDS       60 /* of 13.4; headers may have fewer */
+#define SIM_MOVED_BYTES 8  /* inserted by SIM_FAULT_MOVED_FIELDS */
+#define SIM_KINDS       60 /* as in 13.4; the headers may have fewer */
 
-/* Bytes of a record of a kind in the simulated version; 0: that version has no such kind. */
+/*
+ * Size in bytes of a record of this kind in the simulated version; 0: the version has no such kind.
+ */
 size_t sim_record_bytes(CUpti_ActivityKind kind);
 /* The first callback id that the simulated version does not know. */
 uint32_t sim_callback_limit(CUpti_CallbackDomain domain);
@@ -26,14 +28,14 @@ uint32_t sim_callback_limit(CUpti_CallbackDomain domain);
 bool sim_wanted(CUpti_ActivityKind kind);
 /* Before 12.9 event records came only with the synchronization kind. */
 bool sim_events_come_with_syncs(void);
-/* Queries of unfinished work leave records unless a client disables them. */
+/* Queries of unfinished work have records unless a client disables them. */
 bool sim_queries_are_wanted(CUresult result);
 uint32_t sim_thread_id(void);
 
 /* ---- buffers (cupti_buffer.c) -----------------------------------------------------------------
  */
 
-/* Starts the worker thread, once; before anything else here. */
+/* Starts the worker thread.  Once, before the other functions here. */
 void sim_buffers_start(void);
 void sim_buffers_register(CUpti_BuffersCallbackRequestFunc request,
 			  CUpti_BuffersCallbackCompleteFunc complete);
@@ -41,15 +43,15 @@ void sim_buffers_per_thread(bool per_thread);
 bool sim_buffers_are_per_thread(void);
 void sim_buffers_period_ms(uint32_t period);
 /*
- * Appends a record, the first bytes of the newest layout, asking the client for a buffer if need
- * be. Finished at end: a flush without force delivers nothing from an unfinished record on.
+ * Appends a record, which has the newest layout.  Requests a buffer from the client if necessary.
+ * A flush without force delivers nothing from the first record on whose end time is in the future.
  */
 void sim_buffers_append(const void *record, CUpti_ActivityKind kind);
 void sim_buffers_flush(bool forced);
 size_t sim_buffers_take_dropped(void);
-/* The time a record ends at; 0 for kinds that take no time. */
+/* End time of a record; 0 for kinds without duration. */
 uint64_t sim_record_end(const void *record);
-/* Marks the operation as still running, as a forced flush does: no times at all. */
+/* Marks the operation as unfinished, as a forced flush does: both times are 0. */
 void sim_record_clear_times(void *record);
 
 /* ---- records (cupti_record.c) -----------------------------------------------------------------
@@ -75,13 +77,13 @@ void sim_record_devices(void);
 
 void sim_record_external(uint32_t correlation);
 bool sim_call_is_left_out(bool runtime, uint32_t cbid);
-void sim_leave_out_none(bool runtime); /* enabling the kind overrides earlier settings */
+void sim_exclude_none(bool runtime); /* enabling the kind resets the exclusions */
 void sim_clock_convert(uint8_t *data, size_t bytes);
 
 /* ---- hooks (cupti_callback.c) -----------------------------------------------------------------
  */
 
-/* Points the hooks of the device to this library, once. */
+/* Installs the hooks of this library in the device, once. */
 void sim_cupti_attach(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* libcupti: counters of unified memory, which are configured before they are enabled. */
+/* libcupti: counters of unified memory, which a client configures before it enables them. */
 #include "tests/sim/cupti_sim.h"
 
 #include <unistd.h>

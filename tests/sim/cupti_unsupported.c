@@ -1,4 +1,4 @@
-/* libcupti: activity functions that exist, because clients look them up, and do nothing here. */
+/* libcupti: activity functions that do nothing here.  They exist because clients look them up. */
 #include "tests/sim/cupti_sim.h"
 
 CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enable)

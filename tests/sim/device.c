@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTEXT_BYTES (UINT64_C(500) << 20) /* device memory used by a context */
+#define CONTEXT_BYTES (UINT64_C(500) << 20) /* device memory that a context uses */
 #define MAX_CURRENT   16
 
 static struct sim_device devices[SIM_MAX_DEVICES];
@@ -42,7 +42,10 @@ CUuuid sim_device_uuid(int ordinal)
 	return uuid;
 }
 
-/* The driver's own streams of a context, as the real one reports them; the second is stream 0. */
+/*
+ * The internal streams of the driver in each context, as the real one reports them.  The second one
+ * is stream 0.
+ */
 static const struct {
 	int priority;
 	unsigned int flags;
@@ -63,8 +66,8 @@ static void create_internal_streams(CUcontext ctx)
 	}
 }
 
-/* As many as the real one reports when a context is made. */
-static void tell_overheads(uint32_t kind, int count)
+/* Reports as many overhead records as the real driver when a context is created. */
+static void report_overheads(uint32_t kind, int count)
 {
 	for (int i = 0; i < count; i++) {
 		uint64_t begin = sim_now_ns();
@@ -83,10 +86,10 @@ CUcontext sim_context_create(struct sim_device *device, unsigned int flags)
 	pthread_mutex_init(&ctx->lock, NULL);
 	device->used_bytes += CONTEXT_BYTES;
 	create_internal_streams(ctx);
-	tell_overheads(CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, 2);
-	tell_overheads(CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, 1);
+	report_overheads(CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, 2);
+	report_overheads(CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, 1);
 	sim_tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, ctx, NULL, NULL);
-	tell_overheads(CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, 3);
+	report_overheads(CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, 3);
 	return ctx;
 }
 
@@ -96,10 +99,13 @@ void sim_context_destroy(CUcontext ctx)
 	sim_tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, ctx, NULL, NULL);
 	sim_memory_release(ctx);
 	ctx->device->used_bytes -= CONTEXT_BYTES;
-	ctx->dead = true; /* kept: handles of it may still be held */
+	ctx->dead = true; /* not freed: the program may still hold handles */
 }
 
-/* The first thread makes the context, and the others wait; reports about it may call back. */
+/*
+ * The first thread creates the context, and the others wait for it.  The reports about it may call
+ * back into this code.
+ */
 CUresult sim_primary_retain(struct sim_device *device, CUcontext *ctx)
 {
 	static pthread_mutex_t making = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

@@ -1,85 +1,89 @@
 /*
  * The simulated device: devices, contexts, streams, events, memory and host functions on a virtual
- * GPU timeline. libcuda.so.1, libcudart.so.13 and libcupti.so.13 of this directory stand on it;
- * put their directory first in LD_LIBRARY_PATH and unmodified CUDA programs run without a GPU.
+ * GPU timeline.  The libcuda.so.1, libcudart.so.13 and libcupti.so.13 of this folder are built on
+ * it.  With their folder first in LD_LIBRARY_PATH, unmodified CUDA programs run without a GPU.
  *
  * How it works
- *	Every GPU operation gets its start and end when it is submitted: it starts when its stream,
- *	what its stream waits for, and its copy engine are free, and lasts as long as a simple model
- *	says. Streams therefore overlap as on a GPU, and a host that synchronizes really sleeps.
- *	Times are CLOCK_REALTIME nanoseconds as CUPTI's, counted by CLOCK_MONOTONIC from one
- *	reading. Bytes move at submission, in the order of the calls, which is one of the orders
- *	that a correct program allows. Activity records are placed in buffers at submission too.
- *	A kernel whose function is not loaded yet starts when the compute engine is free, whatever its
- *	stream is: the driver loads it then. The launch does not wait for that, a flush of CUPTI's does.
- *	tests/sim/parity_test.py compares all this with recordings of a real device.
+ *	The start and end of every GPU operation are computed when it is submitted.  An operation
+ *	starts when its stream, the events that the stream waits for, and its copy engine are free.
+ *	A simple model gives its duration.  So streams overlap as on a GPU, and a host thread that
+ *	synchronizes really sleeps.  Times are CLOCK_REALTIME nanoseconds, as in CUPTI, counted by
+ *	CLOCK_MONOTONIC from one reading.  Bytes are moved at submission, in the order of the calls,
+ *	which is one of the orders that a correct program allows.  Activity records are also put
+ *	into buffers at submission. A kernel whose function is not loaded yet starts when the
+ *	compute engine is free, whatever its stream: the driver loads the function then.  A CUPTI
+ *	flush waits for that; the launch call does not. tests/sim/parity_test.py compares all this
+ *	with recordings of a real device.
  *
- * What the real device does and this one does not
- *	- Kernels do not run. They last GPUSIM_KERNEL_NS; one whose name contains "spin" lasts as
- *	  many clock cycles (at 1.975 GHz) as its first argument (a long long) says, and one named
- *	  k_touch(char *, size_t) adds one to each byte, since a program prints the sum. In a graph
- *	  the argument counts at capture, and k_touch has no effect.
+ * Differences from a real device
+ *	- Kernels do not execute.  A kernel lasts GPUSIM_KERNEL_NS.  A kernel whose name contains
+ *	  "spin" lasts as many clock cycles (at 1.975 GHz) as its first argument, a long long.  A
+ *	  kernel k_touch(char *, size_t) adds one to each byte, because a program prints the sum.
+ *	  In a graph the argument counts at capture, and k_touch has no effect.
  *	- Registers, static shared memory, local memory and compile-time cluster sizes come from the
- *	  compiled code, which nobody reads here: records say 16 registers, no static shared memory.
- *	- A function is loaded by its first launch or by cuModuleGetFunction(), not by a graph's nodes.
- *	  Seen were first launches beside one kernel that ran. That the function waits for all that was
- *	  given to its context's compute engine before, a flush for that and 0.3 ms more, and both even
- *	  where a kernel fails meanwhile, is a guess.
- *	- The division of memory between cache and shared memory is the driver's choice, which some
- *	  kernels' records tell; here none says one.
- *	- PTX is searched for its entry names, not compiled; JIT records say that it was, in 0.3 ms.
- *	  A binary module has every function that is asked for.
- *	- A stream's host function delays the operations behind it only by 2 us on the timeline;
- *	  a copy submitted behind one waits for it before it moves its bytes.
- *	- The driver's own launches for some copies and memsets take no grid id; channels are made up.
- *	- The driver opens no file descriptors, and starts no thread but one for host functions.
- *	- Stream ids count through the whole process; the real rule for further contexts is unknown.
- *	- Memory is host memory: a device pointer used by the host does not fault. It is accounted
- *	  in units of 512 bytes, without what pools and modules keep. An allocation in a graph takes
- *	  memory once, at capture.
- *	- Managed memory takes no device memory. It counts as the CPU's from its allocation on and
- *	  moves in blocks of 2 MiB, by prefetches, by k_touch, and back by what the CPU touches, if a
- *	  tool counts CPU faults by then (a handler of SIGSEGV sees them; in a system call such memory
- *	  is a bad address).
- *	- Which calls take a correlation id, with which kinds of records on, is as seen; that it is
- *	  cuLibraryLoadData which takes one with overhead records is a guess.
- *	- The nodes of a child graph are copied without a word to the tools; whether the real device
- *	  tells of them in another way is not known, only that nothing led from copy to original.
- *	- A graph keeps how it is traced, node by node or whole, from its instantiation on. What the
- *	  real device does when GRAPH_TRACE is switched between that and the launch is not known.
- *	- Memory of another process has its size and an address here, but not its bytes. A batch of
- *	  copies makes one record each.
- *	- There are no IPC events, no texture, no external memory, no multicast, no green context: those
- *	  calls return "not supported" (801) after their callbacks. cudaMemcpyDefault calls
- *	  cuMemcpy, and cudart's _ptsz functions the driver's plain ones: what the real one calls
- *	  was not recorded.
- *	- cudart is linked to libcuda, not opened at the first call; the static cudart cannot run
- *	  here (it asks the driver for private tables).
- *	- CUPTI has no external correlation ids, no filter of API records by call, no timestamp
- *	  callback, no markers: NOT_SUPPORTED, or kinds that are accepted and never come.
- *	- CUPTI 11.8 under a newer driver loses track of correlation ids (all calls after the first
- *	  launch share one id); here that needs GPUSIM_FAULT=stuck-correlation.
- *	- In a forked child of a process that used the device calls return "initialization error",
- *	  but for the number of devices, and a CUPTI flush never returns, both as seen.
+ *	  compiled code, which is not read here: records have 16 registers, no static shared memory.
+ *	- A function is loaded by its first launch or by cuModuleGetFunction(), not by graph nodes.
+ *	  Observed were first launches concurrent with one running kernel.  Three things are
+ *	  guesses: the function waits for all earlier work of its context's compute engine; a flush
+ *	  waits for that and 0.3 ms more; and both also happen if a kernel fails meanwhile.
+ *	- The driver divides memory between cache and shared memory, and the records of some kernels
+ *	  contain the division; here no record does.
+ *	- PTX is searched for its entry names, not compiled.  JIT records report a compilation of
+ *	  0.3 ms.  A binary module has every function that the program requests.
+ *	- A host function in a stream delays the later operations by only 2 us on the timeline.  A
+ *	  copy submitted after it waits for the function before it moves its bytes.
+ *	- The driver's own launches for some copies and memsets get no grid id.  Channels are made
+ *	  up.
+ *	- The driver opens no file descriptors, and starts no thread except one for host functions.
+ *	- Stream ids count through the whole process.  The real rule for further contexts is
+ *	  unknown.
+ *	- Device memory is host memory: a host access to a device pointer does not fault.  Memory is
+ *	  accounted in units of 512 bytes, without the reserves of pools and modules.  An allocation
+ *	  in a graph takes memory once, at capture.
+ *	- Managed memory takes no device memory.  It initially resides on the CPU and moves in
+ *	  blocks of 2 MiB: by prefetches, by k_touch, and back by CPU accesses if a tool counts CPU
+ *	  faults at that time.  (A SIGSEGV handler detects them; in a system call such memory is a
+ *	  bad address.)
+ *	- The rule which calls get a correlation id, by enabled record kinds, is as observed.  That
+ *	  cuLibraryLoadData gets one with overhead records is a guess.
+ *	- The nodes of a child graph are copied without a report to the tools.  A real device may
+ *	  report them in another way; observed is only that no report links a copy to its original.
+ *	- Instantiation decides whether a graph is traced by nodes or as a whole.  The real behavior
+ *	  if GRAPH_TRACE is switched between instantiation and launch is unknown.
+ *	- Memory of another process has its size and an address here, but not its bytes.  A batch of
+ *	  copies makes one record for each copy.
+ *	- IPC events, textures, external memory, multicast and green contexts are missing: their
+ *	  calls return "not supported" (801) after their callbacks.  cudaMemcpyDefault calls
+ *	  cuMemcpy, and cudart's _ptsz functions call the driver's plain ones; the calls of the real
+ *	  runtime were not recorded.
+ *	- cudart is linked to libcuda instead of opening it at the first call.  The static cudart
+ *	  cannot run here, because it queries private tables of the driver.
+ *	- CUPTI has no markers: functions return NOT_SUPPORTED, or kinds are accepted and never
+ *	  delivered.
+ *	- CUPTI 11.8 under a newer driver assigns one correlation id to all calls after the first
+ *	  launch; here only with GPUSIM_FAULT=stuck-correlation.
+ *	- In a forked child of a process that used the device, calls except those for the number of
+ *	  devices return "initialization error", and a CUPTI flush never returns.  Both are
+ *	  observed.
  *
  * Environment, read once at first use
  *	GPUSIM_DEVICES=n		number of devices (1)
  *	GPUSIM_MEMORY_MIB=n		memory of each device (16384)
  *	GPUSIM_KERNEL_NS=n		duration of a kernel (2000)
- *	GPUSIM_JIT_CACHE_WARM=1		PTX is in the driver's cache from earlier runs
+ *	GPUSIM_JIT_CACHE_WARM=1		the driver's cache has the PTX from earlier runs
  *	CUDA_MODULE_LOADING=EAGER	functions are loaded with their modules
- *	GPUSIM_CUPTI_VERSION=n		what cuptiGetVersion says and which record layouts are
- *					written: 18 (11.8), 19 to 24 (12.0 to 12.6), 26 (12.8), 28
- *					(12.9 update 1), 130000, 130001 (13.0 update 1, the default),
- *					130100 to 130400 (13.1 to 13.4); later ones write as 13.4;
- *					recorded from a real device were 18, 24, 28 and 130001, the
- *					others' sizes are those of their headers
- *	GPUSIM_DRIVER_VERSION=n		what cuDriverGetVersion says (13000)
- *	GPUSIM_CLOCK_STEP_S=n		the wall clock, which CUPTI's is, is set n seconds ahead, or
- *					back, a second and a fifth after its first reading (0)
- *	GPUSIM_KERNELS_TAKEN=file	eight bytes in which each record of a kernel counts from when the
- *					client asks for the one behind it: what it had of CUPTI, when it
- *					was killed
+ *	GPUSIM_CUPTI_VERSION=n		result of cuptiGetVersion, and the version of the record
+ *					layouts: 18 (11.8), 19 to 24 (12.0 to 12.6), 26 (12.8), 28
+ *					(12.9 update 1), 130000, 130001 (13.0 update 1, default),
+ *					130100 to 130400 (13.1 to 13.4); later ones write as 13.4.
+ *					18, 24, 28 and 130001 were recorded from a real device; the
+ *					sizes of the others come from their headers
+ *	GPUSIM_DRIVER_VERSION=n		result of cuDriverGetVersion (13000)
+ *	GPUSIM_CLOCK_STEP_S=n		1.2 s after the first reading, set CUPTI's clock, the wall
+ *					clock, n seconds ahead, or back if n is negative (0)
+ *	GPUSIM_KERNELS_TAKEN=file	eight bytes that count kernel records: a record counts once
+ *					the client requests the next one.  So a test knows what the
+ *					client had received from CUPTI when it was killed
  *	GPUSIM_FAULT=a,b,...		faults to inject:
  *		subscriber-taken	cuptiSubscribe returns 39, as beside another profiler
  *		drop-records		every tenth GPU record is dropped and counted as dropped
@@ -87,21 +91,21 @@
  *		late-buffers		no buffer is delivered before a forced flush
  *		flush-hangs		a forced flush never returns
  *		stuck-correlation	ids stop at the first launch, see above
- *		shuffled-records	the records of each buffer come in an order of chance
- *		nvml-hangs		the management library's start never ends
- *		nvml-missing		it cannot be started
- *		moved-fields		records of kernels have eight bytes more, before the name
- *		unreadable-records	of each buffer the second half cannot be read
- *		may-not-subscribe	cuptiSubscribe returns 35, as where only administrators may
+ *		shuffled-records	the records of each buffer are in random order
+ *		nvml-hangs		the initialization of the management library never returns
+ *		nvml-missing		the management library cannot be initialized
+ *		moved-fields		records of kernels have eight more bytes before the name
+ *		unreadable-records	the second half of each buffer is unreadable
+ *		may-not-subscribe	cuptiSubscribe returns 35, as if only for administrators
  *		may-not-record		cuptiActivityEnable returns 35
- *		old-driver		cuptiSubscribe returns 15, as where CUPTI wants a newer one
- *		kernel-fails		a wait for a device or a stream that is busy returns 700 at once, and so
- *					does every call after it; what runs then never ends
- *	The folders old/ and broken/ beside the libraries hold a libcupti without the functions that
- *	came after 11.8, and one without cuptiActivityRegisterCallbacks: name one with
- *	--cupti (GPUPROF_CUPTI), for the one beside libcudart comes before LD_LIBRARY_PATH.
+ *		old-driver		cuptiSubscribe returns 15, as if CUPTI needs a newer driver
+ *		kernel-fails		a wait for a busy device or stream returns 700 immediately;
+ *					later calls return 700, too, and running work never ends
+ *	The folder old/ beside the libraries holds a libcupti without the functions that came after
+ *	11.8.  The libcupti in broken/ lacks cuptiActivityRegisterCallbacks.  Select one with
+ *	--cupti (GPUPROF_CUPTI), because the libcupti beside libcudart precedes LD_LIBRARY_PATH.
  *
- * Threads: everything here may be called by any thread at any time.
+ * Any thread may call any function at any time.
  */
 #ifndef GPUPROF_TESTS_SIM_DEVICE_H
 #define GPUPROF_TESTS_SIM_DEVICE_H
@@ -112,10 +116,10 @@
 #include <stdint.h>
 
 #define SIM_MAX_DEVICES 128
-/* On while the device's own code touches memory, as copies and k_touch do. */
+/* Set while the device's own code, such as a copy or k_touch, accesses memory. */
 extern __thread bool sim_touching;
 
-#define SIM_QUEUE_DEPTH 1024 /* operations a stream takes before a submission blocks, as seen */
+#define SIM_QUEUE_DEPTH 1024 /* operations in a stream before a submission blocks; observed */
 
 enum sim_fault {
 	SIM_FAULT_SUBSCRIBER_TAKEN = 1 << 0,
@@ -144,7 +148,7 @@ struct sim_config {
 	uint32_t cupti_version;
 	int driver_version;
 	int64_t clock_step_ns;
-	unsigned int faults; /* of enum sim_fault */
+	unsigned int faults; /* bit mask of enum sim_fault */
 };
 
 const struct sim_config *sim_config(void);
@@ -152,26 +156,27 @@ const struct sim_config *sim_config(void);
 /* ---- clock ---------------------------------------------------------------------------------- */
 
 uint64_t sim_now_ns(void);
-uint64_t sim_wall_clock_ns(uint64_t when); /* the clock's value then: it may have been set */
+/* the value of the wall clock at `when`; the clock may have been set since */
+uint64_t sim_wall_clock_ns(uint64_t when);
 void sim_wait_until_ns(uint64_t when);
-/* A condition that can be waited for until a time of sim_now_ns(). */
+/* A condition variable for waits with a deadline of sim_now_ns(). */
 void sim_cond_init(pthread_cond_t *cond);
 void sim_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t when);
 
 /* ---- the process ---------------------------------------------------------------------------- */
 
 /*
- * Called inside cuInit before anybody else gets to see it: from now on the device ends with an exit
- * handler, which runs after those registered later and before those registered earlier, and does
- * not work in forked children.
+ * Called inside cuInit, before anything else.  From now on the device ends with an exit handler,
+ * which runs after the handlers registered later and before those registered earlier.  The device
+ * does not work in forked children.
  */
 void sim_started(void);
 bool sim_is_started(void);
 bool sim_forked(void);
-/* The result of every call from now on; 0 while the device works. */
+/* The result that every call returns; 0 while the device works. */
 int sim_unusable(void);
 
-/* By SIM_FAULT_KERNEL_FAILS: a kernel of the process has failed, from now on. */
+/* For SIM_FAULT_KERNEL_FAILS: from now on a kernel of the process has failed. */
 void sim_fail(void);
 
 /* ---- devices and contexts ------------------------------------------------------------------- */
@@ -191,14 +196,14 @@ struct sim_device {
 
 struct CUctx_st {
 	struct sim_device *device;
-	uint32_t uid; /* from 1, as CUPTI counts contexts */
+	uint32_t uid; /* from 1; CUPTI's number of the context */
 	pthread_mutex_t lock;
-	uint64_t tail;          /* end of everything submitted */
+	uint64_t tail;          /* end time of all submitted work */
 	uint64_t legacy_tail;   /* of the legacy default stream */
-	uint64_t blocking_tail; /* of the streams that synchronize with it */
+	uint64_t blocking_tail; /* of the streams that synchronize with the legacy stream */
 	uint64_t engine_tail[SIM_ENGINES];
 	CUstream legacy;
-	CUstream graph_stream; /* the driver's own, from the first graph on */
+	CUstream graph_stream; /* internal stream of the driver, created for the first graph */
 	unsigned int flags;
 	bool dead;
 };
@@ -222,13 +227,13 @@ struct sim_capture;
 struct CUstream_st {
 	uint32_t magic;
 	CUcontext ctx;
-	uint32_t id; /* as CUPTI numbers streams */
+	uint32_t id; /* CUPTI's number of the stream */
 	unsigned int flags;
 	int priority;
 	bool is_legacy;
 	uint64_t tail;
 	uint64_t sequence;
-	uint64_t *ends;                     /* of the last SIM_QUEUE_DEPTH operations */
+	uint64_t *ends;                     /* end times of the last SIM_QUEUE_DEPTH operations */
 	uint64_t host_submitted, host_done; /* host functions, under the host function lock */
 	struct sim_capture *capture;
 	struct CUstream_st *next_free;
@@ -238,7 +243,7 @@ struct CUstream_st {
 
 CUstream sim_stream_create(CUcontext ctx, unsigned int flags, int priority);
 void sim_stream_destroy(CUstream stream);
-/* The argument for a stream (NULL, the special handles, a created one); NULL: not a stream. */
+/* The stream of an argument: NULL, a special handle, or a created stream.  NULL: not a stream. */
 CUstream sim_stream_resolve(CUstream handle);
 /* The calling thread's default stream in the current context, made at its first use. */
 CUstream sim_stream_per_thread(void);
@@ -247,19 +252,20 @@ bool sim_stream_idle(CUstream stream);
 void sim_stream_wait(CUstream stream);
 void sim_context_wait(CUcontext ctx);
 
-/* For SIM_FAULT_KERNEL_FAILS: the awaited work has failed. */
+/* For SIM_FAULT_KERNEL_FAILS: whether work that a wait covers has failed. */
 bool sim_context_fails(CUcontext ctx);
 
 struct CUevent_st {
 	uint32_t magic;
-	uint32_t id; /* as CUPTI numbers events: from 1, at the first record */
+	uint32_t id; /* CUPTI's number of the event: from 1, assigned at the first record */
 	CUcontext ctx;
 	unsigned int flags;
 	bool recorded;
 	uint64_t when;
-	CUstream host_stream; /* complete only when this many host functions of it are done */
+	/* the event is complete only after host_ticket host functions of this stream */
+	CUstream host_stream;
 	uint64_t host_ticket;
-	CUgraph capture_graph; /* recorded into a graph: see graph.h */
+	CUgraph capture_graph; /* the graph into which the event was captured; see graph.h */
 	CUstream capture_origin;
 	struct sim_node **capture_nodes;
 	size_t capture_count;
@@ -269,7 +275,7 @@ struct CUevent_st {
 CUevent sim_event_create(CUcontext ctx, unsigned int flags);
 bool sim_event_valid(CUevent event);
 void sim_event_destroy(CUevent event);
-/* Gives it its number, which records show, at its first use. */
+/* Assigns the event's number at its first use.  Records contain it. */
 void sim_event_number(CUevent event);
 void sim_event_record(CUevent event, CUstream stream);
 void sim_event_wait(CUstream stream, CUevent event);
@@ -280,7 +286,10 @@ void sim_event_sync(CUevent event);
 
 enum sim_op_kind { SIM_OP_KERNEL, SIM_OP_COPY, SIM_OP_PEER, SIM_OP_SET, SIM_OP_GRAPH };
 
-/* One operation on the timeline; submission fills start and end and reports it to the tools. */
+/*
+ * One operation on the timeline.  Submission computes start and end, and reports the operation to
+ * the tools.
+ */
 struct sim_op {
 	enum sim_op_kind kind;
 	CUstream stream;
@@ -295,10 +304,13 @@ struct sim_op {
 			CUfunction function;
 			unsigned int grid[3], block[3], cluster[3];
 			unsigned int shared_bytes;
-			bool loads; /* its function, which was not loaded before */
+			bool loads; /* the launch loads the function */
 			bool cooperative;
-			/* has the attribute, whatever its value: libcupti checks no further */
-			bool says_cooperative;
+			/*
+			 * has the cooperative attribute with any value: libcupti does not check the
+			 * value
+			 */
+			bool has_cooperative;
 			int64_t grid_id;
 		} kernel;
 		struct {
@@ -316,14 +328,17 @@ struct sim_op {
 
 /* Appends an operation to its stream; blocks while the stream's queue is full. */
 void sim_submit(struct sim_op *op, uint64_t duration_ns);
-/* Same, not before a time: nodes of a graph, which also must not wait for one another. */
+/*
+ * The same with an earliest start time, for the nodes of a graph, which do not wait for each other
+ * as in a stream.
+ */
 void sim_submit_at(struct sim_op *op, uint64_t earliest, uint64_t duration_ns);
 uint64_t sim_op_duration_ns(const struct sim_op *op);
-/* When the last of the functions that launches load is there. */
+/* Time when the last function loaded by a launch is ready. */
 uint64_t sim_loaded_ns(void);
-/* When the stream could start an operation submitted now. */
+/* Time at which the stream could start an operation that is submitted now. */
 uint64_t sim_stream_ready_ns(CUstream stream);
-/* Moves a stream's end to no earlier than a time. */
+/* Extends the stream's submitted work to at least this time. */
 void sim_stream_extend(CUstream stream, uint64_t until);
 
 /* ---- host functions ------------------------------------------------------------------------- */
@@ -333,14 +348,17 @@ struct sim_host_function {
 	void (*fn)(void *);
 	void *data;
 	uint32_t correlation;
-	uint32_t graph; /* 0 = of none */
+	uint32_t graph; /* 0 = not from a graph */
 	uint64_t graph_node;
 };
 
-/* Runs it on the host function thread once the timeline is at due. */
+/* Runs the function on the host function thread, once the time `due` is reached. */
 void sim_host_submit(const struct sim_host_function *function, uint64_t due);
 bool sim_host_idle(CUstream stream, uint64_t ticket);
-/* Waits until the first ticket host functions of a stream are done; not on their own thread. */
+/*
+ * Waits until the first `ticket` host functions of a stream are done.  Not on the host function
+ * thread.
+ */
 void sim_host_wait(CUstream stream, uint64_t ticket);
 uint64_t sim_host_ticket(CUstream stream);
 

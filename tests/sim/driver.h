@@ -10,7 +10,7 @@
 #include "tests/sim/memory.h"
 #include "tests/sim/module.h"
 
-/* The types of the API's first version, which cuda.h declares only for implementations. */
+/* The types of the first API version, which cuda.h declares only for implementations. */
 #ifndef __CUDA_API_VERSION_INTERNAL
 #include <cupti.h>
 #endif
@@ -31,15 +31,18 @@ CUresult sim_drv_context(CUcontext *ctx);
 CUresult sim_drv_stream(CUstream handle, CUstream *stream);
 /* The effect of a synchronization, or a lack of memory, on the device's memory pools. */
 void sim_drv_trim_pools(struct sim_device *device, bool always);
-/* The first use of a function loads it, which the tools see as overhead. Whether this one did. */
+/*
+ * Load a function at its first use, which the tools see as overhead.  Returns whether this call
+ * loaded it.
+ */
 bool sim_drv_load_function(struct CUfunc_st *function);
-/* Memory of the current context, with a report to the tools. */
+/* Allocate memory in the current context and report it to the tools. */
 CUresult sim_drv_allocate(enum sim_memory_kind kind, size_t bytes, struct sim_range *range);
-void sim_drv_tell_memory(const struct sim_range *range, bool release);
-/* Managed memory, which is the CPU's when it is new. */
+void sim_drv_report_memory(const struct sim_range *range, bool release);
+/* Managed memory, which initially resides on the CPU. */
 void sim_drv_managed_add(const struct sim_range *range);
 void sim_drv_managed_remove(uintptr_t start);
-/* A kernel writes to managed memory: blocks that are not on its device fault and migrate. */
+/* A kernel writes to managed memory: blocks on another device or the CPU fault and migrate. */
 void sim_drv_fault_in(CUstream stream, CUdeviceptr at, size_t bytes);
 void sim_drv_sync(uint32_t type, CUstream stream, CUevent event, uint64_t start);
 

@@ -1,4 +1,4 @@
-/* Names and texts of error codes; the driver and the runtime number theirs alike. */
+/* Names and texts of error codes, which are equal in the driver and the runtime. */
 #ifndef GPUPROF_TESTS_SIM_ERRORS_H
 #define GPUPROF_TESTS_SIM_ERRORS_H
 

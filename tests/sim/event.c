@@ -7,7 +7,7 @@
 #define EVENT_MAGIC 0x45564e54u
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
-static CUevent free_events; /* never returned to the heap: a stale handle stays recognisable */
+static CUevent free_events; /* never freed: a stale handle stays recognizable */
 static _Atomic uint32_t next_id = 1;
 
 CUevent sim_event_create(CUcontext ctx, unsigned int flags)

@@ -1,11 +1,11 @@
-# Writes the simulated device's API tables out of the CUDA headers, so that no name, number or
-# parameter list is kept by hand. Usage:
+# Generates the simulated device's API tables from the CUDA headers, so that no name, number or
+# parameter list is maintained by hand. Usage:
 #
 #	awk -v domain=rt|drv -v out=impl|wrappers|names|versions -f gen.awk CBID_HEADER META_HEADER
 #	awk -v domain=drv -v out=versions -f gen.awk /dev/null cudaTypedefs.h
 #
 # impl:     prototypes of sim_FUNCTION, which the files of the family define; they are weak, so a
-#           function nobody defines answers "not supported"
+#           function without a definition returns "not supported"
 # wrappers: the exported functions: parameter structure, enter, sim_FUNCTION, exit
 # names:    callback id -> name, the table behind cuptiGetCallbackName
 # versions: (function, first CUDA version, exported name) for cuGetProcAddress
@@ -16,7 +16,7 @@ BEGIN {
 	macro = domain == "rt" ? "SIM_RUNTIME" : "SIM_DRIVER"
 	prefix = "sim_" domain
 	failed = domain == "rt" ? "cudaErrorNotSupported" : "CUDA_ERROR_NOT_SUPPORTED"
-	# Written by hand: these return no error code, and the first cuInit is no traced call.
+	# Written by hand: these return no error code, and the first cuInit is not a traced call.
 	split("cudaCreateChannelDesc cudaGetErrorName cudaGetErrorString cuInit", list, " ")
 	for (i in list)
 		by_hand[list[i]] = 1

@@ -13,9 +13,11 @@ int64_t sim_next_grid_id(void)
 	return next_grid_id++;
 }
 
-/* The type of a node is not reported: it reads as 0, as on the real device. */
-static void tell(uint32_t event, CUgraph graph, CUgraph original, const struct sim_node *node,
-		 const struct sim_node *original_node)
+/*
+ * Reports to the tools.  The type of a node is not reported: it reads as 0, as on the real device.
+ */
+static void report(uint32_t event, CUgraph graph, CUgraph original, const struct sim_node *node,
+		   const struct sim_node *original_node)
 {
 	CUpti_GraphData data = {.graph = graph,
 				.originalGraph = original,
@@ -44,7 +46,7 @@ CUgraph sim_graph_create(void)
 {
 	CUgraph g = new_graph();
 
-	tell(CUPTI_CBID_RESOURCE_GRAPH_CREATED, g, NULL, NULL, NULL);
+	report(CUPTI_CBID_RESOURCE_GRAPH_CREATED, g, NULL, NULL, NULL);
 	return g;
 }
 
@@ -60,11 +62,11 @@ static void free_graph(CUgraph graph)
 
 void sim_graph_destroy(CUgraph graph)
 {
-	tell(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, graph, NULL, NULL, NULL);
+	report(CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING, graph, NULL, NULL, NULL);
 	free_graph(graph);
 }
 
-/* in: the graph with the nodes of the same index; NULL: the given nodes themselves. */
+/* `in`: the graph in which the nodes with the same index are used; NULL: the given nodes. */
 static void set_dependencies(struct sim_node *node, struct sim_node *const *after, size_t count,
 			     CUgraph in)
 {
@@ -93,11 +95,11 @@ struct sim_node *sim_graph_add(CUgraph graph, CUgraphNodeType type, struct sim_n
 	node->type = type;
 	set_dependencies(node, after, after_count, NULL);
 	append(graph, node);
-	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, graph, NULL, node, NULL);
+	report(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, graph, NULL, node, NULL);
 	return node;
 }
 
-/* Copies keep the order of the nodes, so a dependency is found by its index. */
+/* A copied graph keeps the order of the nodes, so a dependency is found by its index. */
 static struct sim_node *copy_node(CUgraph to, const struct sim_node *from)
 {
 	struct sim_node *node = malloc(sizeof(*node));
@@ -112,7 +114,7 @@ static struct sim_node *copy_node(CUgraph to, const struct sim_node *from)
 	return node;
 }
 
-/* The device reports nothing that links these copies to the nodes of the child graph. */
+/* The real driver does not report which nodes of the child graph these are copies of. */
 CUgraph sim_graph_copy_child(CUgraph graph)
 {
 	CUgraph copy = new_graph();
@@ -126,7 +128,7 @@ static void clone_node(CUgraph to, const struct sim_node *from)
 {
 	struct sim_node *node = copy_node(to, from);
 
-	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, to, from->graph, node, from);
+	report(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, to, from->graph, node, from);
 }
 
 CUgraphExec sim_graph_instantiate(CUgraph graph)
@@ -136,8 +138,8 @@ CUgraphExec sim_graph_instantiate(CUgraph graph)
 	tell_exec(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING, graph, NULL);
 	exec->whole = sim_tools.whole_graphs;
 	exec->graph = new_graph();
-	next_graph_id++; /* the driver makes two copies */
-	tell(CUPTI_CBID_RESOURCE_GRAPH_CLONED, exec->graph, graph, NULL, NULL);
+	next_graph_id++; /* the real driver makes two copies */
+	report(CUPTI_CBID_RESOURCE_GRAPH_CLONED, exec->graph, graph, NULL, NULL);
 	pthread_mutex_init(&exec->lock, NULL);
 	for (size_t i = 0; i < graph->count; i++)
 		clone_node(exec->graph, graph->nodes[i]);
@@ -166,7 +168,7 @@ static uint64_t start_of(const struct sim_node *node, uint64_t begin)
 static uint64_t run_nodes(CUgraph graph, const struct CUgraphExec_st *exec, CUstream stream,
 			  uint64_t begin);
 
-/* Lays one node on the timeline and returns its end. */
+/* Places one node on the timeline and returns its end time. */
 static uint64_t run_node(struct sim_node *node, const struct CUgraphExec_st *exec, CUstream stream,
 			 uint64_t start)
 {

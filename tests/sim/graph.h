@@ -1,16 +1,16 @@
 /*
- * Graphs: nodes with dependencies, stream capture, and launches that lay the nodes on the timeline,
- * each as soon as those it depends on have ended.
+ * Graphs: nodes with dependencies, stream capture, and launches.  A launch places each node on the
+ * timeline when its dependencies have ended.
  */
 #ifndef GPUPROF_TESTS_SIM_GRAPH_H
 #define GPUPROF_TESTS_SIM_GRAPH_H
 
 #include "tests/sim/device.h"
 
-/* The memory effect of a copy or memset; row by row, so that it covers the flat and 2D ones. */
+/* The memory effect of a copy or memset, row by row, for flat and 2D ones alike. */
 struct sim_transfer {
 	void *to;
-	const void *from;                                  /* NULL: a set */
+	const void *from;                                  /* NULL: a memset */
 	size_t width, height, depth;                       /* bytes, rows, slices */
 	size_t to_pitch, from_pitch, to_slice, from_slice; /* bytes */
 	uint32_t value;
@@ -31,18 +31,19 @@ struct sim_node {
 	CUgraph child;
 	struct sim_node **dependencies;
 	size_t dependency_count;
-	uint64_t end; /* of the launch under way */
+	uint64_t end; /* end time in the current launch */
 };
 
 struct CUgraph_st {
-	uint32_t id; /* as CUPTI numbers graphs; executable ones count too */
+	uint32_t id; /* in CUPTI's numbering of graphs, which includes executable graphs */
 	struct sim_node **nodes;
 	size_t count, room;
 };
 
 struct CUgraphExec_st {
-	CUgraph graph; /* a copy of the one it was made from */
-	bool whole;    /* instantiated for tracing whole graphs: no records of nodes, ever */
+	CUgraph graph; /* a copy of the graph that it was instantiated from */
+	/* instantiated while whole graphs are traced: its nodes never have records */
+	bool whole;
 	pthread_mutex_t lock;
 };
 
@@ -52,7 +53,8 @@ struct sim_capture {
 	struct sim_node **last; /* dependencies of the stream's next node */
 	size_t last_count;
 	CUstream stream;
-	struct sim_capture *next_joined; /* the streams that events drew into the capture */
+	/* list of the streams that joined the capture through events */
+	struct sim_capture *next_joined;
 };
 
 CUgraph sim_graph_create(void);
@@ -66,15 +68,15 @@ void sim_graph_launch(CUgraphExec exec, CUstream stream);
 
 CUresult sim_capture_begin(CUstream stream, CUgraph into);
 CUresult sim_capture_end(CUstream stream, CUgraph *graph);
-/* Adds a node after the stream's last ones; the caller fills it. */
+/* Adds a node that depends on the stream's last nodes.  The caller fills it. */
 struct sim_node *sim_capture_add(CUstream stream, CUgraphNodeType type);
-/* Event record and wait while capturing; the wait draws its stream into the capture. */
+/* Event record and wait in a capture.  The wait makes its stream join the capture. */
 void sim_capture_record(CUevent event, CUstream stream);
-/* True when the event was recorded in a capture that still goes on. */
+/* Whether the event was recorded in a capture that is still active. */
 bool sim_capture_of_event(CUevent event);
 void sim_capture_wait(CUstream stream, CUevent event);
 
-/* Submits the operation and moves its bytes, or makes both a node of the stream's capture. */
+/* Submits the operation and moves its bytes; or, in a capture, adds it as a node. */
 void sim_transfer_submit(struct sim_op *op, const struct sim_transfer *transfer);
 
 int64_t sim_next_grid_id(void);

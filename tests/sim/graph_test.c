@@ -15,7 +15,7 @@ static void flush_kernels(void)
 	REQUIRE(!cuptiActivityFlushAll(1));
 }
 
-/* trunk: A, then C; branch, forked after A and joined at the end: B. */
+/* Stream trunk: A, then C.  Stream branch, forked after A and joined at the end: B. */
 static cudaGraph_t capture_fork(void)
 {
 	cudaStream_t trunk, branch;
@@ -32,7 +32,7 @@ static cudaGraph_t capture_fork(void)
 	REQUIRE(cudaStreamEndCapture(branch, &graph) == cudaErrorStreamCaptureUnmatched);
 	REQUIRE(cudaStreamSynchronize(trunk) == cudaErrorStreamCaptureUnsupported);
 	REQUIRE(!cudaStreamEndCapture(trunk, &graph));
-	REQUIRE(!cudaStreamQuery(branch)); /* an ordinary stream again */
+	REQUIRE(!cudaStreamQuery(branch)); /* the capture has ended */
 	return graph;
 }
 
@@ -48,7 +48,7 @@ static void fork_and_join(void)
 	REQUIRE(!cudaGraphGetNodes(graph, NULL, &nodes) && nodes == 4);
 	exec = instantiate(graph);
 	flush_kernels();
-	REQUIRE(client.record_count == 0); /* captured calls run nothing */
+	REQUIRE(client.record_count == 0); /* captured calls execute nothing */
 	REQUIRE(!cudaGraphLaunch(exec, NULL));
 	flush_kernels();
 	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 4);
@@ -99,7 +99,7 @@ static void trace_whole_graphs(void)
 	REQUIRE(client.record_count == 1 && trace->graphId == 2 && trace->end > trace->start);
 }
 
-/* The bytes of copies and memsets move at each launch. */
+/* Each launch moves the bytes of copies and memsets. */
 static void move_bytes(void)
 {
 	cudaStream_t stream;

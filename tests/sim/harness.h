@@ -1,7 +1,6 @@
 /*
- * The shared code of the tests of the simulated device.  Each test body runs in its own child
- * process with its own environment, because the device is configured once and lives as long as its
- * process.
+ * Shared code for tests of the simulated device.  Each test runs in its own child process with its
+ * own environment, because a process configures the device once.
  */
 #ifndef GPUPROF_TESTS_SIM_HARNESS_H
 #define GPUPROF_TESTS_SIM_HARNESS_H
@@ -22,11 +21,11 @@
 
 #include <cmocka.h>
 
-/* In a body: ends the child, and so fails the test, when a condition does not hold. */
+/* In a test body: end the child, which fails the test, if the condition is false. */
 #define REQUIRE(condition)                                                                         \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
+			fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);    \
 			_exit(1);                                                                  \
 		}                                                                                  \
 	} while (0)
@@ -75,7 +74,7 @@ static inline cudaError_t launch(cudaStream_t stream)
 	return cudaLaunchKernel(&empty_kernel, grid, block, NULL, 0, stream);
 }
 
-/* A kernel of a known length. */
+/* A kernel of known duration. */
 static inline cudaError_t launch_ms(cudaStream_t stream, int ms)
 {
 	long long cycles = ms * 1975000LL;
@@ -96,7 +95,7 @@ struct call {
 	CUpti_CallbackId cbid;
 	bool exit;
 	uint32_t correlation;
-	uint64_t data; /* left by the enter callback */
+	uint64_t data; /* set by the enter callback */
 	int result;
 	char symbol[64];
 };
@@ -105,11 +104,11 @@ static struct {
 	CUpti_SubscriberHandle subscriber;
 	struct call calls[MAX_CALLS];
 	size_t call_count;
-	CUpti_Activity *records[MAX_RECORDS]; /* they stay in their buffers */
+	CUpti_Activity *records[MAX_RECORDS]; /* pointers into the buffers, which are kept */
 	size_t record_count;
 	_Atomic size_t requested, completed;
 	pthread_t completer;
-	bool refuse; /* give no buffer */
+	bool refuse; /* return no buffer to CUPTI */
 	/* called in each callback, without a lock */
 	void (*also)(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data);
 	pthread_mutex_t lock;
@@ -172,7 +171,7 @@ static inline void on_complete(CUcontext ctx, uint32_t stream, uint8_t *buffer, 
 	pthread_mutex_unlock(&client.lock);
 }
 
-/* Subscribes, and enables kernels, copies and memsets. */
+/* Subscribes, and enables records of kernels, copies and memsets. */
 static inline void start_client(void)
 {
 	REQUIRE(!cuptiSubscribe(&client.subscriber, (CUpti_CallbackFunc)on_callback, NULL));
@@ -191,7 +190,7 @@ static inline size_t count_records(CUpti_ActivityKind kind)
 	return count;
 }
 
-/* The n-th record of a kind; NULL: there are not as many. */
+/* The n-th record of a kind; NULL: there are fewer. */
 static inline void *nth_record(CUpti_ActivityKind kind, size_t n)
 {
 	for (size_t i = 0; i < client.record_count; i++)

@@ -101,7 +101,7 @@ bool sim_host_idle(CUstream stream, uint64_t ticket)
 	return idle;
 }
 
-/* A stream of NULL stands for all of them, up to now. */
+/* stream NULL: wait for all functions enqueued so far, on all streams. */
 void sim_host_wait(CUstream stream, uint64_t ticket)
 {
 	pthread_mutex_lock(&lock);

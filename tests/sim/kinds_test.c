@@ -1,6 +1,6 @@
 /*
- * The kinds beside operations: waits, events, graphs as a whole, code, unified memory; and
- * switching.
+ * Record kinds other than operations: waits, events, whole graphs, code, unified memory, resources;
+ * and switching kinds on and off.
  */
 #include "tests/sim/harness.h"
 
@@ -47,7 +47,8 @@ static cudaEvent_t wait_in_every_way(void)
 
 static void record_waits(void)
 {
-	static const uint32_t order[] = {2, 1, 3, 4}; /* CUPTI's numbers, as the calls come */
+	/* CUPTI's numbers, in the order of the calls */
+	static const uint32_t order[] = {2, 1, 3, 4};
 	CUpti_ActivitySynchronization *s;
 
 	start_client();
@@ -64,7 +65,10 @@ static void record_waits(void)
 	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_CUDA_EVENT) == 0);
 }
 
-/* A question is recorded like a wait; one that finds work undone only if that is wanted. */
+/*
+ * A query is recorded like a wait.  A query of unfinished work is recorded only if the client wants
+ * that.
+ */
 static void record_queries(void)
 {
 	CUpti_ActivitySynchronization2 *s;
@@ -112,7 +116,7 @@ static void record_events_with_syncs(void)
 	wait_in_every_way();
 	finish();
 	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_CUDA_EVENT) == 1);
-	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) == 3); /* no context's */
+	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) == 3); /* none of a context */
 }
 
 static void record_no_event_alone(void)
@@ -139,7 +143,10 @@ static cudaGraphExec_t two_kernels(cudaGraph_t *graph)
 	return exec;
 }
 
-/* Graphs instantiated before stay node by node, later ones never are again. */
+/*
+ * Graphs instantiated before the switch keep records of nodes.  Graphs instantiated after it never
+ * have them.
+ */
 static void switch_to_whole_graphs(void)
 {
 	cudaGraphExec_t before, after;
@@ -199,7 +206,7 @@ static void compile(void)
 	check_jit(1, CUPTI_ACTIVITY_JIT_OPERATION_CACHE_STORE);
 	check_jit(2, CUPTI_ACTIVITY_JIT_OPERATION_CACHE_LOAD);
 	REQUIRE(!nth_record(CUPTI_ACTIVITY_KIND_JIT, 3));
-	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_OVERHEAD) >= 2); /* two functions loaded */
+	REQUIRE(count_records(CUPTI_ACTIVITY_KIND_OVERHEAD) >= 2); /* two functions were loaded */
 }
 
 /* ---- unified memory -------------------------------------------------------------------------- */
@@ -254,7 +261,7 @@ static void migrate(void)
 	configure();
 	REQUIRE(!cudaMallocManaged((void **)&p, 5 * MIB, cudaMemAttachGlobal));
 	REQUIRE(!cudaMemPrefetchAsync(p, 5 * MIB, there, 0, NULL));
-	REQUIRE(!cudaMemPrefetchAsync(p, 5 * MIB, there, 0, NULL)); /* is there already */
+	REQUIRE(!cudaMemPrefetchAsync(p, 5 * MIB, there, 0, NULL)); /* already resident there */
 	REQUIRE(!cudaMemPrefetchAsync(p, 2 * MIB, here, 0, NULL));
 	REQUIRE(cudaMemPrefetchAsync(p, 6 * MIB, here, 0, NULL) == cudaErrorInvalidValue);
 	finish();
@@ -267,7 +274,7 @@ static void migrate(void)
 	REQUIRE(!cudaFree(p));
 }
 
-/* k_touch writes on the device, the CPU reads the first page of each block afterwards. */
+/* k_touch writes on the device; then the CPU reads the first page of each block. */
 static void fault_on_both_sides(void)
 {
 	dim3 one = {1, 1, 1};
@@ -302,7 +309,7 @@ static void fault_elsewhere(void)
 {
 	volatile char *nothing = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	signal(SIGSEGV, SIG_DFL); /* not cmocka's */
+	signal(SIGSEGV, SIG_DFL); /* instead of cmocka's handler */
 	fault_on_both_sides();
 	*nothing = 1;
 }
@@ -322,7 +329,7 @@ static void configure_nothing(void)
 
 /* ---- switching ------------------------------------------------------------------------------- */
 
-/* Work launched while the kind was off has no record, earlier work still has. */
+/* Work launched while the kind is off has no record; earlier work has one. */
 static void switch_kinds(void)
 {
 	register_kernels();
@@ -379,7 +386,10 @@ static void *toggle(void *unused)
 	return unused;
 }
 
-/* From another thread: never more than one record a launch, and all of the last ones. */
+/*
+ * Switching from another thread: at most one record for each launch, and one for each of the last
+ * launches.
+ */
 static void switch_from_another_thread(void)
 {
 	pthread_t thread;
@@ -429,7 +439,7 @@ static void tell_resources(void)
 		CUPTI_CBID_RESOURCE_STREAM_CREATED,
 		CUPTI_CBID_RESOURCE_GRAPH_CREATED,
 		CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
-		CUPTI_CBID_RESOURCE_STREAM_CREATED, /* the driver's own, for graphs */
+		CUPTI_CBID_RESOURCE_STREAM_CREATED, /* internal stream of the driver, for graphs */
 		CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING,
 		CUPTI_CBID_RESOURCE_GRAPH_CLONED,
 		CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,

@@ -21,7 +21,7 @@ static void *ranges;
 static struct free_block *free_blocks[MAX_SHIFT + 1];
 static char *slab, *slab_end;
 
-/* Ranges that overlap compare equal, so a search for one byte finds the range around it. */
+/* Overlapping ranges compare equal, so a search for one byte finds the range around it. */
 static int compare(const void *a, const void *b)
 {
 	const struct sim_range *x = a, *y = b;
@@ -71,7 +71,10 @@ static size_t page_round(size_t bytes)
 	return (bytes + 4095) & ~(size_t)4095;
 }
 
-/* Small blocks come in powers of two out of slabs, so that many of them need few mappings. */
+/*
+ * Small blocks have powers of two as sizes and come from slabs, so that many blocks need few
+ * mappings.
+ */
 static void *take_block(int shift)
 {
 	size_t bytes = (size_t)1 << shift;

@@ -1,6 +1,6 @@
 /*
- * Memory of the simulated device: host memory, reserved lazily, so that only touched pages cost
- * memory.  Every range that the program got or registered is known by address.
+ * Memory of the simulated device: lazily reserved host memory, so that only touched pages cost
+ * memory.  Every range that the program allocated or registered is found by address.
  */
 #ifndef GPUPROF_TESTS_SIM_MEMORY_H
 #define GPUPROF_TESTS_SIM_MEMORY_H
@@ -19,11 +19,11 @@ enum sim_memory_kind {
 struct sim_range {
 	uintptr_t start;
 	size_t bytes;    /* the size that the program requested */
-	size_t reserved; /* as accounted */
+	size_t reserved; /* the accounted size */
 	enum sim_memory_kind kind;
 	bool registered; /* the program's own memory, pinned */
-	bool mapped;     /* a piece of an address range that the program reserved */
-	bool borrowed;   /* another process's, mapped too */
+	bool mapped;     /* part of an address range that the program reserved */
+	bool borrowed;   /* mapped memory of another process */
 	unsigned int flags;
 	struct sim_device *device;
 	CUcontext ctx;
@@ -36,26 +36,29 @@ struct CUmemPoolHandle_st {
 	_Atomic uint64_t used_bytes, high_bytes;
 	uint64_t threshold_bytes;
 	bool dead;
-	struct CUmemPoolHandle_st *next; /* of the device's */
+	struct CUmemPoolHandle_st *next; /* in the list of the device's pools */
 };
 
-/* Device or pinned host memory; CUDA_ERROR_OUT_OF_MEMORY when the device has not as much. */
+/*
+ * Allocate device or pinned host memory.  CUDA_ERROR_OUT_OF_MEMORY: the device has less memory
+ * left.
+ */
 CUresult sim_memory_alloc(CUcontext ctx, enum sim_memory_kind kind, size_t bytes, CUmemoryPool pool,
 			  struct sim_range *out);
-/* Takes bytes of the device's memory away; false when it has not as much. */
+/* Charge bytes to the device's memory.  False: the device has fewer left. */
 bool sim_memory_charge(struct sim_device *device, uint64_t bytes);
-/* Makes known memory that is not ours to free. */
+/* Register memory that is not freed here. */
 CUresult sim_memory_register(const struct sim_range *range);
-/* Forgets and frees the range that starts at an address; out gets its description. */
+/* Forget and free the range that starts at this address.  out: its description. */
 CUresult sim_memory_free(uintptr_t start, struct sim_range *out);
-/* Forgets and frees everything of a context, as its end does, without a report. */
+/* Forget and free all memory of a context, as its destruction does, without a report. */
 void sim_memory_release(CUcontext ctx);
-/* The range that holds an address; false: none, so the program's own pageable memory. */
+/* The range that contains an address.  False: none, so it is the program's pageable memory. */
 bool sim_memory_find(uintptr_t address, struct sim_range *out);
-/* True when bytes from address on lie in one range of device-accessible memory. */
+/* Whether `bytes` from this address on lie in one range of device-accessible memory. */
 bool sim_memory_covers(uintptr_t address, size_t bytes);
 enum sim_memory_kind sim_memory_kind(uintptr_t address);
-/* Address space without memory, aligned to 2 MiB; NULL when there is none. */
+/* Reserve address space, aligned to 2 MiB; NULL: none left. */
 void *sim_reserve(size_t bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Memory of the simulated device: sizes, limits, bytes that move, errors, several devices. */
+/* Memory of the simulated device: sizes, limits, contents, errors, several devices. */
 #include "tests/sim/harness.h"
 
 #include <cuda.h>
@@ -100,7 +100,7 @@ static void describe_pointers(void)
 	REQUIRE(cudaHostUnregister(own) == cudaErrorHostMemoryNotRegistered);
 }
 
-/* Memory mapped at a second address holds the data written through the first. */
+/* Memory mapped at a second address has the data written through the first address. */
 static void remap(void)
 {
 	CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
@@ -171,7 +171,7 @@ static void share_between_threads(void)
 	REQUIRE(free_bytes() == before);
 }
 
-/* Three copies in one call, each with a record of its own. */
+/* One call makes three copies, each with its own record. */
 static void move_batch(void)
 {
 	struct cudaMemcpyAttributes how = {.srcAccessOrder = cudaMemcpySrcAccessOrderStream};
@@ -194,7 +194,7 @@ static void move_batch(void)
 		REQUIRE(seen[300 + 100 * i + bytes[i] - 1] == 1 && !seen[300 + 100 * i + bytes[i]]);
 }
 
-/* Each level is half of the previous one, and is reported. */
+/* Each mip level is half of the previous one, and is reported. */
 static void shrink_levels(void)
 {
 	struct cudaChannelFormatDesc format =
@@ -217,7 +217,9 @@ static void shrink_levels(void)
 				->bytes == (size_t)2048 >> (2 * i));
 }
 
-/* The other process lends until the pipe is closed; its own handle it cannot open. */
+/*
+ * The exporting process keeps the memory until the pipe is closed.  It cannot open its own handle.
+ */
 static void lend(int out, int in)
 {
 	cudaIpcMemHandle_t handle;

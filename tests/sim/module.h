@@ -4,11 +4,13 @@
 
 #include "tests/sim/device.h"
 
-/* A module's function, a library's kernel: one layout, since launches take either. */
+/*
+ * A module's function or a library's kernel.  They have one layout, because launches accept either.
+ */
 struct CUfunc_st {
 	const char *name;
 	uint64_t spin_arguments; /* the first argument gives the duration */
-	bool touches;            /* adds one to each byte, see device.h */
+	bool touches;            /* adds one to each byte of its argument; see device.h */
 	_Atomic bool loaded;
 	CUmodule module;
 	struct CUfunc_st *next;
@@ -18,9 +20,9 @@ struct CUkern_st {
 	struct CUfunc_st function;
 };
 
-/* Modules and libraries are alike too: names, found by asking. */
+/* A module or a library: functions, found by name. */
 struct CUmod_st {
-	bool any_name; /* a binary: its names are not read */
+	bool any_name; /* binary code, whose names are not read: it has every requested function */
 	char *text;    /* PTX */
 	struct CUfunc_st *functions;
 	pthread_mutex_t lock;

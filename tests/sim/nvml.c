@@ -1,6 +1,6 @@
 /*
- * libnvidia-ml: the links.  The host is reached over PCI Express 5.0 with 16 lanes; with several
- * devices, 18 NVLinks of each go to switches: the numbers of an H200.
+ * libnvidia-ml: the links.  PCI Express 5.0 with 16 lanes to the host; with several devices, 18
+ * NVLinks from each to switches.  The numbers of an H200.
  */
 #include "tests/sim/device.h"
 
@@ -24,7 +24,7 @@ struct sim_field_value { /* nvmlFieldValue_t */
 	unsigned long long value;
 };
 
-/* The header, nvml.h, is none of the Toolkit's that is needed here. */
+/* nvml.h is not among the headers of the Toolkit that the build needs. */
 int nvmlInit_v2(void);
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device);
 int nvmlDeviceGetMaxPcieLinkGeneration(void *device, unsigned int *generation);

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compare the simulated device with recordings of a real one, call by call and field by field.
 
-    parity_test.py                      run zoo on the simulated device under each CUPTI version that
-                                        tests/data/cupti has, and compare
-    parity_test.py RECORDING RECORDING  compare two recordings (of tests/sim/recorder.c), the first simulated
+    parity_test.py                      run zoo on the simulated device under each CUPTI version
+                                        that tests/data/cupti has, and compare
+    parity_test.py RECORDING RECORDING  compare two recordings (of tests/sim/recorder.c), the first
+                                        one simulated
 
-A difference fails unless the tables below say why it is one.  Addresses and times are not compared, nor what depends
-on them.
+A difference fails unless the tables below give a reason for it.  Addresses and times, and
+everything that depends on them, are not compared.
 """
 import os
 import struct
@@ -60,13 +61,13 @@ KINDS = {
                (48, "Q", "cacheSize")]),
 }
 
-# (kind, field) -> why the simulated device says something else; field None: the kind as a whole
+# (kind, field) -> why the simulated device differs; field None: the kind as a whole
 EXPECTED = {
     ("MEMCPY", "channel"): "channel numbers are made up",
-    ("MEMCPY", "channelType"): "small copies go over the compute channel or the copy engine by rules unknown",
+    ("MEMCPY", "channelType"): "small copies use the compute channel or the copy engine by unknown rules",
     ("MEMSET", "channel"): "channel numbers are made up",
     ("KERNEL", "channel"): "channel numbers are made up",
-    ("KERNEL", "gridId"): "the driver's own launches for copies and sets take grid ids",
+    ("KERNEL", "gridId"): "the driver's own launches for copies and memsets take grid ids",
     ("KERNEL", "registers"): "compiled code is not read",
     ("KERNEL", "localTotal"): "compiled code is not read",
     ("KERNEL", "cluster"): "compiled code is not read: the size is a compile-time attribute of k_cluster",
@@ -74,7 +75,8 @@ EXPECTED = {
     ("MEMORY2", "device"): "versions before 12.9 give a mapping's record the device 0x7fffffff",
 }
 
-# A callback that a version delivers though it does not know its id; a client cannot have asked for it.
+# A callback that a version delivers although it does not know its id. No client can have requested
+# it.
 UNKNOWN_CALL = "?"
 
 
@@ -149,7 +151,7 @@ def compare_records(simulated, real):
 
 
 def compare(title, simulated, real):
-    """Print the differences that nothing excuses; return how many there are."""
+    """Print the differences without an entry in EXPECTED; return their number."""
     bad = 0
     excused = set()
     for name, field, what in [*compare_callbacks(simulated, real), *compare_records(simulated, real)]:
@@ -174,7 +176,7 @@ def main():
         return compare("recordings", Recording(sys.argv[1]), Recording(sys.argv[2])) != 0
     zoo = os.path.join(BUILD, "programs", "zoo")
     if not os.path.exists(zoo):
-        print("skipped: no nvcc, so no program to record")
+        print("skipped: no nvcc to build a program to record")
         return 77
     bad = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,8 @@
 /*
- * An injection library that writes down everything that CUPTI reports: it made tests/data/cupti,
- * and the parity test compares the simulated device by it.  Works on a GPU, too.
+ * An injection library that records everything that CUPTI reports.  It made tests/data/cupti, and
+ * the parity test compares the simulated device with it.  Also works on a GPU.
  *
- * CUDA_INJECTION64_PATH=recorder.so RECORDER_OUT=name [RECORDER_CUPTI=library] program
+ *	CUDA_INJECTION64_PATH=recorder.so RECORDER_OUT=name [RECORDER_CUPTI=library] program
  *
  * NAME.buf: each buffer as four little-endian u64 (magic, valid bytes, address, stream) and its
  * valid bytes.  NAME.txt: the version, clocks read back to back, callbacks and records in order of
@@ -24,7 +24,7 @@
 
 int InitializeInjection(void);
 
-/* Functions of CUPTI that are looked up, so that any version can be named. */
+/* CUPTI functions, found by name, so that any version can be used. */
 #define FUNCTIONS(F)                                                                               \
 	F(cuptiSubscribe)                                                                          \
 	F(cuptiEnableCallback)                                                                     \

@@ -53,7 +53,7 @@ cudaError_t sim_cudaMemcpyAsync(void *dst, const void *src, size_t count, enum c
 	return copy_async(dst, src, count, kind, stream);
 }
 
-/* The arguments of the driver's function are laid out alike. */
+/* The driver's function has the same argument layout. */
 cudaError_t sim_cudaMemcpyBatchAsync(void *const *dsts, const void *const *srcs,
 				     const size_t *sizes, size_t count,
 				     struct cudaMemcpyAttributes *attrs, size_t *attrsIdxs,

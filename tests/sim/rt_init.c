@@ -1,4 +1,4 @@
-/* libcudart: lazy start, errors, devices of threads. */
+/* libcudart: lazy initialization, errors, the current device of each thread. */
 #include "tests/sim/runtime.h"
 #include "tests/sim/errors.h"
 
@@ -23,12 +23,12 @@ const char *cudaGetErrorString(cudaError_t error)
 	return e ? e->text : "unrecognized error code";
 }
 
-/* The first version of the function, as the real runtime asks. */
+/* The first version of the function, which the real runtime calls. */
 #undef cuDeviceGetUuid
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev);
 
-/* The questions that the real runtime asks about each device, as many of them. */
-static void ask_device(int ordinal)
+/* Makes as many queries of each device as the real runtime. */
+static void query_device(int ordinal)
 {
 	CUdevice device;
 	char name[256];
@@ -59,7 +59,7 @@ static void start(void)
 	cuModuleGetLoadingMode(&mode);
 	cuDeviceGetCount(&count);
 	for (int i = 0; i < count; i++)
-		ask_device(i);
+		query_device(i);
 }
 
 cudaError_t sim_rt_init(void)
@@ -94,7 +94,7 @@ cudaError_t sim_rt_bind(void)
 
 	if (bound && bound == sim_current() && bound->device == device)
 		return cudaSuccess;
-	if (!bound && sim_current()) /* the program's own, from the driver API */
+	if (!bound && sim_current()) /* a context that the program made current by the driver API */
 		return cudaSuccess;
 	ctx = device->primary;
 	if (!ctx)
@@ -123,7 +123,7 @@ int sim_rt_enter(struct sim_call *call, const void *function)
 {
 	cudaError_t r = sim_rt_init();
 
-	if (r && !strcmp(call->name, "cudaGetDeviceCount")) /* works in a forked child */
+	if (r && !strcmp(call->name, "cudaGetDeviceCount")) /* this call works in a forked child */
 		r = start_result;
 	call->symbol = function && !r ? sim_rt_kernel_name(function) : NULL;
 	sim_call_enter(call);

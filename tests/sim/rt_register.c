@@ -1,4 +1,4 @@
-/* libcudart: the registrations of nvcc's code at load time, and its launches. */
+/* libcudart: registration of the code of nvcc's programs, and launches. */
 #include "tests/sim/memory.h"
 #include "tests/sim/module.h"
 #include "tests/sim/runtime.h"
@@ -35,22 +35,22 @@ cudaError_t __cudaGetProcAddress(const char *symbol, void **function, unsigned i
 				 enum cudaDriverEntryPointQueryResult *status);
 
 struct binary {
-	void *image; /* first: the compiled code reads *handle */
+	void *image; /* first member, because the compiled code reads *handle */
 	CUlibrary library;
 	struct entity *variables;
-	bool placed; /* they have memory */
+	bool placed; /* the variables have memory */
 	pthread_mutex_t lock;
 };
 
-/* A kernel or a variable, found by its address in the host program. */
+/* A kernel or a variable, by its address in the host program. */
 struct entity {
 	const void *host;
 	char *name;
 	struct binary *binary;
 	size_t bytes;             /* of a variable; 0: a kernel */
-	_Atomic(CUkernel) kernel; /* once it is loaded */
+	_Atomic(CUkernel) kernel; /* set when the kernel is loaded */
 	struct sim_range memory;
-	void **managed; /* the program reads the address of a managed variable there */
+	void **managed; /* from here the program reads the address of a managed variable */
 	struct entity *next, *next_variable;
 };
 
@@ -192,7 +192,10 @@ static void place_variable(struct entity *v)
 	sim_tell_memory(&e);
 }
 
-/* Loads a program's binary at the first use of anything in it; its variables wait for a context. */
+/*
+ * Loads a program's binary at the first use of anything in it.  Its variables get memory once there
+ * is a context.
+ */
 static void load(struct binary *b)
 {
 	pthread_mutex_lock(&b->lock);
@@ -216,7 +219,7 @@ char __cudaInitModule(void **handle)
 	return 1;
 }
 
-/* Kernel handles are found like host functions, so that launches take either. */
+/* Registers a kernel handle like a host function, because launches accept either. */
 static void add_handle(const struct entity *e, CUkernel kernel)
 {
 	struct entity *alias = calloc(1, sizeof(*alias));
@@ -258,7 +261,9 @@ CUkernel sim_rt_kernel(const void *function)
 	return kernel ? kernel : load_kernel(e);
 }
 
-/* The runtime knows the names of host functions, and takes all else for a handle. */
+/*
+ * The runtime knows the names of host functions, and treats all other addresses as kernel handles.
+ */
 const char *sim_rt_kernel_name(const void *function)
 {
 	CUkernel kernel = sim_rt_kernel(function);

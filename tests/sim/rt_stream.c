@@ -4,7 +4,7 @@
 #include <cuda.h>
 #include <string.h>
 
-#define MOST_ATTRIBUTES 16 /* of a launch; there are fewer kinds */
+#define MOST_ATTRIBUTES 16 /* of a launch; more than there are kinds */
 
 cudaError_t sim_cudaStreamCreate(cudaStream_t *pStream)
 {
@@ -148,9 +148,9 @@ cudaError_t sim_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void
 		return cudaErrorInvalidResourceHandle;
 	if (config->numAttrs > MOST_ATTRIBUTES)
 		return cudaErrorInvalidValue;
-	/* the runtime always tells whether the launch is cooperative; the last attribute counts */
+	/* the runtime always passes the cooperative attribute; of several, the last one counts */
 	attributes[0] = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE};
-	if (config->numAttrs > 0) /* laid out alike */
+	if (config->numAttrs > 0) /* same layout */
 		memcpy(&attributes[1], config->attrs, config->numAttrs * sizeof(attributes[0]));
 	c.gridDimX = config->gridDim.x;
 	c.gridDimY = config->gridDim.y;

@@ -1,6 +1,6 @@
-# The simulated device: libcuda.so.1, libcudart.so.13, libcupti.so.13 and libnvidia-ml.so.1 in $(O)/sim, on a common
-# libgpusim.so; sample programs in $(O)/programs; the device's own tests. Part of the root Makefile,
-# and usable alone: make -f tests/sim/sim.mk
+# The simulated device: libcuda.so.1, libcudart.so.13, libcupti.so.13 and libnvidia-ml.so.1 in
+# $(O)/sim, on a common libgpusim.so; sample programs in $(O)/programs; the device's own tests. Part
+# of the root Makefile. Also usable alone: make -f tests/sim/sim.mk
 
 O         ?= build
 CUDA_HOME ?= /usr/local/cuda
@@ -15,7 +15,7 @@ sim:
 SIM     := $(O)/sim
 SIM_GEN := $(SIM)/gen
 
-# No sanitizers here: programs that know of none load these libraries.
+# No sanitizers here: programs without sanitizers load these libraries.
 SIM_CFLAGS  := -std=c11 -D_GNU_SOURCE $(WARNINGS) -O2 -g -fPIC -I. -isystem $(CUDA_HOME)/include \
 	-isystem $(CUDA_HOME)/extras/CUPTI/include -I$(SIM_GEN) -MMD -MP
 SIM_LDFLAGS := -shared -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs -L$(SIM)
@@ -67,9 +67,9 @@ $(SIM)/libcudart.so.13: $(call SIM_OBJECT,$(SIM_CUDART)) tests/sim/libcudart.map
 	$(call say,LD)
 	$(SIM_LINK) -Wl,--version-script=tests/sim/libcudart.map -lcuda -lgpusim
 
-# Linked -Bsymbolic as the real one: its own calls reach its own functions, whatever is preloaded.
-# What CUPTI 11.8 did not have yet, and what no version ever lacked: two more folders with a libcupti
-# to put in front, for clients that look functions up.
+# Linked with -Bsymbolic, like the real one: its own calls reach its own functions, whatever is
+# preloaded. Two more folders have a libcupti for tests of clients that look functions up: one
+# without the functions that came after CUPTI 11.8, one without a function that every version has.
 $(SIM)/libcupti.so.13: tests/sim/libcupti.map
 $(SIM)/old/libcupti.so.13: tests/sim/libcupti_old.map
 $(SIM)/broken/libcupti.so.13: tests/sim/libcupti_broken.map
@@ -101,29 +101,29 @@ $(O)/programs/%: tests/programs/%.cu $(wildcard tests/programs/*.h)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) $(NVCC_FLAGS) $(PROGRAM_ARCH) -o $@ $< $(PROGRAM_LIBS)
-# What `make demo` shows; its lines are named.
+# The program of `make demo`. The output names its source lines.
 programs: $(O)/examples/heat
 $(O)/examples/%: examples/%.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) $(NVCC_FLAGS) $(PROGRAM_ARCH) -g -o $@ $<
-# What the rules of advice speak of; their lines are looked for.
+# The programs for the rules of advice. Tests search for their source lines.
 RULES := $(patsubst tests/rules/%.cu,$(O)/rules/%,$(wildcard tests/rules/*.cu))
 programs: $(RULES)
 $(O)/rules/%: tests/rules/%.cu tests/rules/rule.h tests/programs/check.h | $(SIM)/libcuda.so
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) $(NVCC_FLAGS) $(PROGRAM_ARCH) -g -I. -o $@ $< -L$(SIM) -lcuda
-# Its code is loaded again and again, and must not have to be compiled for that.
+# This program loads its code repeatedly, which must not include compilation.
 $(O)/rules/first-use: PROGRAM_ARCH := -arch=all-major
 $(O)/programs/zoo: tests/gpu/zoo.cu
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) $(NVCC_FLAGS) -arch=sm_90 -o $@ $<
-# Clusters need code of their own for 9.0.
+# Clusters need code for compute capability 9.0.
 $(O)/programs/cover $(O)/programs-static/cover: PROGRAM_ARCH := -gencode arch=compute_75,code=sm_75 \
 	-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]
-# Its lines are looked for.
+# Tests search for its source lines.
 $(O)/programs/leaks $(O)/programs-static/leaks: PROGRAM_ARCH := -g
 $(O)/programs/driver: PROGRAM_LIBS := -L$(SIM) -lcuda
 $(O)/programs/driver: | $(SIM)/libcuda.so
@@ -142,7 +142,7 @@ $(SIM_TESTS): $(O)/tests/sim/%_test: tests/sim/%_test.c $(wildcard tests/sim/*.h
 	$(Q)$(CC) $(SIM_CFLAGS) -o $@ $< -L$(SIM) -Wl,-rpath,$(abspath $(SIM)) \
 		-lcudart -lcuda -lcupti -lgpusim -lcmocka -lpthread
 
-# An injection library that writes down what CUPTI says, for the comparison with a real device.
+# An injection library that records what CUPTI reports, for the comparison with a real device.
 SIM_RECORDER := $(O)/tests/sim/recorder.so
 $(SIM_RECORDER): tests/sim/recorder.c
 	@mkdir -p $(@D)

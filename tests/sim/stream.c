@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAM_MAGIC    0x5354524du
-#define SUBMIT_NS       2000 /* from the call to the earliest start on the device */
-#define SWITCH_NS       250  /* from one operation's end to the start of the stream's next */
-#define FIRST_STREAM_ID 6    /* as the real driver counts */
+#define STREAM_MAGIC 0x5354524du
+#define SUBMIT_NS    2000 /* from the call to the earliest possible start on the device */
+/* from the end of an operation to the start of the next one in the stream */
+#define SWITCH_NS       250
+#define FIRST_STREAM_ID 6 /* as in the real driver */
 
 static _Atomic uint32_t next_id = FIRST_STREAM_ID;
-static _Atomic uint64_t loaded_ns; /* when the last of the functions that launches load is there */
+static _Atomic uint64_t loaded_ns; /* time when the last function loaded by a launch is ready */
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
-static CUstream free_streams; /* never returned to the heap: a stale handle stays recognisable */
+static CUstream free_streams; /* never freed: a stale handle stays recognizable */
 
 static __thread struct {
 	CUcontext ctx;
@@ -27,8 +28,8 @@ uint32_t sim_stream_next_id(void)
 }
 
 /*
- * A stream that was destroyed comes back as new, but for the counts of its host functions: events
- * recorded in it may still ask for them.
+ * Reuses a destroyed stream.  The counts of its host functions continue, because events recorded in
+ * it may still refer to them.
  */
 static CUstream take_stream(void)
 {
@@ -209,7 +210,7 @@ uint64_t sim_loaded_ns(void)
 	return loaded_ns;
 }
 
-/* The driver loads a function to the device when the device has finished all earlier work. */
+/* Like the real driver, loads a function when the device has finished all earlier work. */
 static uint64_t load_locked(CUcontext ctx)
 {
 	uint64_t done = ctx->engine_tail[SIM_ENGINE_COMPUTE], last = loaded_ns;
@@ -236,7 +237,7 @@ void sim_submit(struct sim_op *op, uint64_t duration_ns)
 		sim_tools.operation(op);
 }
 
-/* The H200's rates: about 50 GB/s to and from the host, 2 TB/s on the device. */
+/* The rates of an H200: about 50 GB/s to and from the host, 2 TB/s on the device. */
 uint64_t sim_op_duration_ns(const struct sim_op *op)
 {
 	if (op->kind == SIM_OP_SET)

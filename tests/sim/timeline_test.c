@@ -1,4 +1,7 @@
-/* The virtual timeline: streams that overlap or wait, events, host functions, the queue's depth. */
+/*
+ * The virtual timeline: streams that overlap or wait, events, host functions, the depth of a
+ * stream's queue.
+ */
 #include "tests/sim/harness.h"
 
 #define MS UINT64_C(1000000)
@@ -42,7 +45,10 @@ static void keep_stream_order(void)
 		REQUIRE(nth_kernel(i)->start >= nth_kernel(i - 1)->end);
 }
 
-/* The legacy default stream waits for blocking streams and they for it; others do not care. */
+/*
+ * The legacy default stream and blocking streams wait for each other.  Non-blocking streams do not
+ * take part.
+ */
 static void synchronise_with_legacy(void)
 {
 	cudaStream_t blocking, independent;
@@ -70,7 +76,7 @@ static void wait_for_event(void)
 	start_client();
 	create_streams(streams, 2, cudaStreamNonBlocking);
 	REQUIRE(!cudaEventCreate(&event));
-	REQUIRE(!cudaEventQuery(event)); /* never recorded: complete */
+	REQUIRE(!cudaEventQuery(event)); /* an event that was never recorded is complete */
 	REQUIRE(!launch_ms(streams[0], 100));
 	REQUIRE(!cudaEventRecord(event, streams[0]));
 	REQUIRE(cudaEventQuery(event) == cudaErrorNotReady);
@@ -98,7 +104,7 @@ static void measure_elapsed(void)
 	REQUIRE(ms >= 50);
 }
 
-/* The host sees the end of a wait after the device's, on the same clock. */
+/* A wait of the host ends after the device's work, by the same clock. */
 static void agree_with_the_clock(void)
 {
 	uint64_t before, after;

@@ -1,6 +1,6 @@
-# Benchmarks that need no GPU; docs/design/performance.md says what they show.  Part of the root Makefile.
+# Benchmarks that need no GPU; docs/design/performance.md explains them. Part of the root Makefile.
 
-# Takes a few minutes.  Counts are exact; times are of this machine, and of what else it does.
+# Takes a few minutes. Counts are exact. Times depend on this machine and its load.
 .PHONY: bench
 bench: all sim $(addprefix $(O)/bench/,hooks trace emit stacks ranges steps)
 	$(Q)printf '\n== instructions of each hook (bench/hooks)\n'; bench/hooks --print --build $(O) | cut -c 1-110
@@ -12,7 +12,8 @@ bench: all sim $(addprefix $(O)/bench/,hooks trace emit stacks ranges steps)
 	$(Q)printf '\n== reading and writing (bench/report)\n'; bench/report --build $(abspath $(O))
 	$(Q)printf '\n== the page in a browser (bench/html)\n'; bench/html --build $(abspath $(O)) --rounds 3
 
-# What a record costs, without a GPU; what becomes of records that come faster than they are written.
+# The cost of a record, without a GPU; and the behavior if records come faster than they can be
+# written.
 .PHONY: bench-overload
 bench-emit bench-overload: bench-%: $(O)/bench/%
 	$(Q)$<
@@ -21,7 +22,7 @@ $(O)/bench/emit $(O)/bench/overload: $(O)/bench/%: bench/%.c $(COLLECTOR)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) -lpthread
 
-# How many instructions each hook takes, and reading what hooks wrote: exact, and so a test.
+# The number of instructions of each hook, and of reading its records: exact, and therefore a test.
 .PHONY: hooks
 hooks: $(O)/bench/hooks $(O)/bench/trace $(O)/gpuprof
 	$(Q)bench/hooks --build $(O)
@@ -37,18 +38,18 @@ $(O)/bench/trace: bench/trace.c $(O)/tests/report/trace_builder.o $(O)/libreport
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(REPORT_LIBS) -lcmocka
 
-# The programs whose traces bench/report and bench/bytes, and bench/scale, read.
+# The programs for the traces of bench/report, bench/bytes and bench/scale.
 $(O)/bench/steps $(O)/bench/vary: $(O)/bench/%: bench/%.c tests/lib/cuda_start.h | $(O)/sim/libcuda.so
 	@mkdir -p $(@D)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -L$(O)/sim -lcuda -ldl -lpthread
 
-# How costs grow by ten and by a hundred, and its picture: takes some ten minutes.
+# The growth of costs by ten and by a hundred times, and its chart; takes about ten minutes.
 .PHONY: bench-scale
 bench-scale: all sim $(O)/bench/vary
 	$(Q)bench/scale --build $(abspath $(O)) --plot docs/design/scale.svg
 
-# What a call stack costs, beside other ways to take it.
+# The cost of a call stack, compared with other methods.
 .PHONY: bench-stacks
 bench-stacks: $(O)/bench/stacks
 	$(Q)$<
@@ -57,17 +58,17 @@ $(O)/bench/stacks: bench/stacks.c $(COLLECTOR) $(STACKS)
 	$(call say,BENCH)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(COLLECTOR) $(STACKS) -lunwind -ldl -lpthread
 
-# The same of Python programs.
+# The same for Python programs.
 .PHONY: bench-python
 bench-python: $(O)/tests/stacks/libprobe.so
 	$(Q)bench/python_stacks --build $(O)
 
-# What a look at a Python thread costs that calls nothing of CUDA's.
+# The cost of sampling a Python thread that makes no CUDA calls.
 .PHONY: bench-host-samples
 bench-host-samples: $(O)/tests/stacks/libprobe.so $(O)/tests/stacks/dump
 	$(Q)bench/host_samples --build $(O)
 
-# What a range costs: without a tool, with gpuprof that leaves ranges out, and recorded.
+# The cost of a range: without a tool, with gpuprof that does not record ranges, and recorded.
 RECORDED = GPUPROF_OUTPUT=$(O)/bench/ranges GPUPROF_CHROME=none GPUPROF_SUMMARY=none LD_PRELOAD=$(abspath $(O))/libgpuprof.so
 .PHONY: bench-ranges
 bench-ranges: $(O)/bench/ranges $(O)/libgpuprof.so

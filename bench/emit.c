@@ -1,5 +1,5 @@
 /*
- * emit: what a record costs, from gp_emit() to bytes in the file.
+ * emit: measures the cost of a record, from gp_emit() to the bytes in the file.
  *
  *   bench/emit [ROUNDS]
  *
@@ -91,7 +91,10 @@ static int compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* `work` does something `count` times; the rest between rounds lets the writer empty the ring. */
+/*
+ * Measures `work`, which repeats an operation `count` times.  Between rounds the writer empties the
+ * ring.
+ */
 static void measure(const char *what, void (*work)(void), uint32_t count, uint32_t rounds)
 {
 	double ns[MAX_ROUNDS];
@@ -142,7 +145,7 @@ static void read_clock(void)
 static struct gp_encoder encoder;
 static uint64_t encoded_bytes;
 
-/* Calls and kernels come from different rings, and so are in different chunks. */
+/* Calls and kernels come from different rings, and so go into different chunks. */
 static void encode_all(bool kernels)
 {
 	static uint8_t payload[CHUNK];
@@ -182,7 +185,7 @@ static void print_bytes(void)
 	encoded_bytes = 0;
 	encode_kernels();
 	kernels = (double)encoded_bytes / (LAUNCHES * STEPS);
-	printf("\nbytes in the file: call %.1f + kernel %.1f = %.1f a launch\n", calls, kernels,
+	printf("\nbytes in the file: call %.1f + kernel %.1f = %.1f per launch\n", calls, kernels,
 	       calls + kernels);
 }
 
@@ -201,8 +204,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "gpuprof: the collector did not start: %s\n", strerror(-error));
 		return 1;
 	}
-	emit_calls(); /* the thread's first takes its ring */
-	printf("%-44s %8s %8s %8s\n", "ns each", "median", "lowest", "highest");
+	emit_calls(); /* the thread's first record takes a ring */
+	printf("%-44s %8s %8s %8s\n", "ns per operation", "median", "lowest", "highest");
 	measure("gp_clock_ticks()", read_clock, EMITS, rounds);
 	measure("gp_emit() of 1 slot", emit_calls, EMITS, rounds);
 	measure("gp_emit() of 2 slots", emit_kernels, EMITS / 2, rounds);

@@ -1,14 +1,14 @@
 /*
- * floor: the least that recording through CUPTI costs, as an injection library.
+ * floor: an injection library with the minimal cost of recording through CUPTI.
  *
- *   CUDA_INJECTION64_PATH=.../floor.so FLOOR_CUPTI=.../libcupti.so FLOOR_GRAPHS=node|graph
- *   FLOOR_CALLBACKS=1 PROGRAM
+ *	CUDA_INJECTION64_PATH=.../floor.so FLOOR_CUPTI=.../libcupti.so FLOOR_GRAPHS=node|graph
+ *	FLOOR_CALLBACKS=1 PROGRAM
  *
- * The same kinds, buffers and settings as gpuprof for the GPU's operations, and a thread that asks
- * for them as often; what comes is thrown away.  With FLOOR_CALLBACKS also the callbacks that
- * gpuprof has by default, with an empty body, and the other kinds of its default.  Says at exit how
- * many bytes of records that were. floor_start() and floor_stop() are for a program that switches
- * it (bench/gpu); it begins switched on.
+ * It uses the same kinds, buffers and settings as gpuprof for GPU operations, and a thread that
+ * flushes as often.  It discards the records.  With FLOOR_CALLBACKS it also enables gpuprof's
+ * default callbacks, with an empty body, and the other default kinds.  At exit it prints the number
+ * of bytes of records.  A program can switch it by floor_start() and floor_stop() (bench/gpu);
+ * initially it is on.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -44,7 +44,7 @@ static struct {
 	FUNCTIONS(POINTER)
 } cupti;
 
-/* The start of a buffer that is free. */
+/* The beginning of a free buffer. */
 struct spare {
 	struct spare *next;
 };
@@ -144,8 +144,8 @@ static int set_kinds(int on, const CUpti_ActivityKind *kinds, size_t count)
 }
 
 /*
- * All of gpuprof's table but events, which it leaves out by default; a call that this libcupti does
- * not know is no error.
+ * All calls of gpuprof's table except events, which it does not record by default.  A call unknown
+ * to this libcupti is not an error.
  */
 static void set_callbacks(int on)
 {
@@ -191,13 +191,13 @@ int InitializeInjection(void)
 
 	if (!find_cupti() ||
 	    cupti.cuptiSubscribe(&subscriber, (CUpti_CallbackFunc)on_callback, NULL)) {
-		fprintf(stderr, "floor: no libcupti, or it is taken\n");
+		fprintf(stderr, "floor: cannot load libcupti, or another client uses it\n");
 		return 1;
 	}
 	set_attributes();
 	if (cupti.cuptiActivityRegisterCallbacks(on_request, on_complete) || set_all(1) ||
 	    pthread_create(&thread, NULL, flush, NULL))
-		fprintf(stderr, "floor: not everything is recorded\n");
+		fprintf(stderr, "floor: CUPTI refused a record kind or callback\n");
 	atexit(finish);
 	return 1;
 }

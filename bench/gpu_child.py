@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""For bench/gpu: does work again and again in one process, with a profiler off and on by turns, and writes down what it took.
+"""For bench/gpu: repeat work in one process with a profiler alternately off and on, and write the
+durations.
 
     gpu_child.py --tool TOOL --work WORK,... --out FILE [--rounds N] [--library liboverhead.so]
 
-WORK: loops (bench/overhead's), eager, compiled (a training step of PyTorch), jax (one of JAX).  FILE, JSON, is rewritten after each
-round: {row: {"unit": ..., "states": {state: [value, ...]}}}.  The first round of each work is not kept.
+WORK: loops (of bench/overhead), eager, compiled (a training step of PyTorch), jax (a step of JAX).
+FILE (JSON) is rewritten after each round: {row: {"unit": ..., "states": {state: [value, ...]}}}.
+The first round of each work is discarded.
 """
 import argparse
 import ctypes
@@ -17,17 +19,18 @@ import time
 
 import gpu_stacks
 
-# mode of bench/overhead: operations in a block, multiples of 64 for each thread, and what one of them is
+# mode of bench/overhead: operations in a block (a multiple of 64 per thread), and the name of one
+# operation
 LOOPS = {"launch": (12288, "kernel launch"), "threads": (12288, "launch, 8 threads at once"),
          "threads16": (12288, "launch, 16 threads at once"), "copy": (12288, "asynchronous copy of 4 KiB"),
-         "set": (12288, "memory set"), "malloc": (6144, "`cudaMalloc` and `cudaFree`"),
+         "set": (12288, "memset"), "malloc": (6144, "`cudaMalloc` and `cudaFree`"),
          "malloc_async": (12288, "`cudaMallocAsync` and `cudaFreeAsync`"), "kernel": (1000, "a kernel, by the GPU's own clock"),
          "kernels": (1000, "a kernel, of 1000 in a row"), "graph": (768, "launch of a graph of 100 kernels"),
          "replay": (768, "replay of that graph, to its end")}
-SLOW = {"torch", "proton"}  # they take long to say what they recorded: a quarter of the operations
+SLOW = {"torch", "proton"}  # they take long to export their records: measure a quarter of the operations
 STEPS = 5
 TURNS = 3
-CUPTI_SWITCHES_S = 0.3  # switched off by gpuprof 0.2 s after a pause begins
+CUPTI_SWITCHES_S = 0.3  # gpuprof switches CUPTI off 0.2 s after a pause begins
 
 
 # ---- profilers, switched on and off: states[0] is off ----
@@ -40,7 +43,7 @@ class Nothing:
 
 
 class Gpuprof:
-    """The loaded library decides by its options what is recorded."""
+    """The loaded library records by its options."""
     states = ("off", "on")
 
     def __init__(self):
@@ -56,7 +59,7 @@ class Gpuprof:
 
 
 class GpuprofStacks(Gpuprof):
-    """Under --stacks=all; what is on has none, or all."""
+    """Under --stacks=all: off, on without stacks, on with all stacks."""
     states = ("off", "on", "stacks")
 
     def __init__(self):
@@ -97,7 +100,7 @@ class TorchProfiler:
 
 
 class InFolder:
-    """A profiler that is begun with a folder for what it finds, and ended."""
+    """A profiler that starts with a folder for its output, and stops."""
     states = ("off", "on")
 
     def __init__(self):
@@ -218,7 +221,7 @@ def main():
     rows, tool = {}, None
     for work in options.work.split(","):
         run = WORKS[work](options)
-        run()  # CUDA is there: so are the libraries that are loaded into it
+        run()  # CUDA and the libraries that are loaded with it are initialized
         tool = tool or TOOLS[options.tool]()
         for number in range(options.rounds + 1):
             for state in tool.states:

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""What call stacks cost in a training step of PyTorch, on a machine with a GPU.
+"""Measure the cost of call stacks in a training step of PyTorch, on a machine with a GPU.
 
-    bench/gpu_stacks.py [--build FOLDER] [--rounds N] [--processes N] [--nsys PROGRAM] [--optimizer fused|foreach|each]
+    bench/gpu_stacks.py [--build FOLDER] [--rounds N] [--processes N] [--nsys PROGRAM]
+                        [--optimizer fused|foreach|each]
 
-Two tables.  Inside one process under `gpuprof-run --stacks=all`, blocks of steps by turns: paused, recording without stacks,
-recording with a native and Python stack at every call.  Then whole processes by turns: bare, gpuprof as it is by default and with
-all stacks, and nsys without any, where it is installed.  Medians over the rounds, in ms a step and us a launch, and at the end the
-ratios of what gpuprof adds to what nsys adds.  Each process's time is printed as it ends.
+Prints two tables.  The first one is of one process under `gpuprof-run --stacks=all`, which
+alternates between blocks of steps: paused, recording without stacks, recording with a native and
+Python stack at every call.  The second one is of whole processes: bare, gpuprof with default
+options and with all stacks, and nsys without stacks if it is installed.  Values are medians over
+the rounds, in ms per step and us per launch.  The last lines are the ratios of gpuprof's added time
+to nsys's.  Each process's time is printed when it ends.
 """
 import argparse
 import ctypes
@@ -24,18 +27,18 @@ import recording
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 5
 TURNS = 5
-STACKS_WORD = 28  # where struct gp_process_state has stacks, as collector/process_state.c asserts
+STACKS_WORD = 28  # offset of `stacks` in struct gp_process_state; collector/process_state.c asserts it
 
 
 # ---- the step ----
 
 def make_step(optimizer, compiled=False):
-    """A transformer of six layers, small enough for the CPU to be what a step waits for."""
+    """A transformer of six layers, so small that the CPU limits the time of a step."""
     import torch
     model = torch.nn.TransformerEncoder(
         torch.nn.TransformerEncoderLayer(256, 4, 512, dropout=0.0, batch_first=True), 6).cuda()
     if compiled:
-        for layer in model.layers:  # all alike: one is compiled
+        for layer in model.layers:  # the layers are equal, so one is compiled
             layer.compile()
     kinds = {"fused": {"fused": True}, "foreach": {"foreach": True}, "each": {"foreach": False}}
     adam = torch.optim.Adam(model.parameters(), lr=1e-4, **kinds[optimizer])
@@ -57,7 +60,7 @@ def count_launches(step, synchronize):
 
 
 def time_block(step, synchronize):
-    """ms a step"""
+    """Milliseconds per step."""
     synchronize()
     start = time.perf_counter()
     for _ in range(STEPS):
@@ -69,7 +72,7 @@ def time_block(step, synchronize):
 # ---- in the process ----
 
 def find_symbol(path, name):
-    """Value of a symbol of a 64-bit ELF file, hidden ones too."""
+    """The value of a symbol, also a hidden one, of a 64-bit ELF file."""
     with open(path, "rb") as file:
         elf = file.read()
     table, = struct.unpack_from("<Q", elf, 40)
@@ -88,14 +91,14 @@ def find_symbol(path, name):
 
 
 def find_stacks_word():
-    """The word of the preloaded library that says whether it takes stacks."""
+    """The word of the preloaded library that enables call stacks."""
     with open("/proc/self/maps", encoding="utf-8") as maps:
         line = next(line for line in maps if line.rstrip().endswith("libgpuprof.so"))
     base = int(line.split("-")[0], 16)
     path = os.path.realpath(line.split()[-1])
     word = ctypes.c_uint32.from_address(base + find_symbol(path, "gp_process_state") + STACKS_WORD)
     if word.value != 1:
-        sys.exit("this gpuprof takes no stacks: start it with --stacks=all")
+        sys.exit("this gpuprof records no stacks: start it with --stacks=all")
     return word
 
 
@@ -105,11 +108,13 @@ def measure_inside(step, synchronize, rounds):
 
     def time_paused():
         library.gpuprof_v1_stop()
-        time.sleep(0.5)  # CUPTI goes off a little later
+        time.sleep(0.5)  # gpuprof switches CUPTI off a little later
         return statistics.median(time_block(step, synchronize) for _ in range(TURNS))
 
     def time_recording():
-        """Without and with stacks.  The word alone is changed in between: neighboring blocks see the same machine."""
+        """Measure without and with stacks. Only the word changes in between: neighboring blocks run
+        under the same conditions.
+        """
         library.gpuprof_v1_start()
         time.sleep(0.1)
         found = {0: [], 1: []}
@@ -157,8 +162,8 @@ def run(prefix, mode, options):
 
 
 def print_table(title, times, base, launches):
-    """Differences within a round count, not those of medians."""
-    print(f"\n{title}\n{'':<26}{'ms a step':>10}{'added':>9}{'lowest':>9}{'highest':>9}{'us a launch':>13}")
+    """Print differences within rounds, not differences of medians."""
+    print(f"\n{title}\n{'':<26}{'ms/step':>10}{'added':>9}{'lowest':>9}{'highest':>9}{'us/launch':>13}")
     added = {}
     for name, values in times.items():
         differences = [value - other for value, other in zip(values, times[base])]
@@ -172,8 +177,8 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--build", default=os.path.join(os.path.dirname(HERE), "build"))
     arguments.add_argument("--rounds", type=int, default=9)
-    arguments.add_argument("--processes", type=int, help="of each kind; default: a third of the rounds, 3 at least")
-    arguments.add_argument("--nsys", default=recording.find_nsys(), help="the program, where it is not found")
+    arguments.add_argument("--processes", type=int, help="number of each kind; default: a third of the rounds, at least 3")
+    arguments.add_argument("--nsys", default=recording.find_nsys(), help="path of nsys, if it is not found")
     arguments.add_argument("--optimizer", choices=("fused", "foreach", "each"), default="each")
     arguments.add_argument("--child", help=argparse.SUPPRESS)
     arguments.add_argument("--out", help=argparse.SUPPRESS)
@@ -184,10 +189,10 @@ def main():
     gpuprof = [os.path.join(os.path.abspath(options.build), "gpuprof-run"), "--quiet", "--chrome", "none", "-o", "FOLDER/trace"]
     all_stacks = [*gpuprof, "--stacks=all"]
     launches = run([], "count", options)
-    print(f"Python {sys.version.split()[0]}, optimizer {options.optimizer}: {launches} operations a step", flush=True)
+    print(f"Python {sys.version.split()[0]}, optimizer {options.optimizer}: {launches} operations per step", flush=True)
     inside = run(all_stacks, "inside", options)
     print_table("one process, gpuprof on and off:", inside, "paused", launches)
-    print_table("the same blocks, what the stacks add:", {name: inside[name] for name in ("no stacks", "all stacks")},
+    print_table("the same blocks, time added by stacks:", {name: inside[name] for name in ("no stacks", "all stacks")},
                 "no stacks", launches)
 
     prefixes = {"bare": [], "gpuprof": gpuprof, "gpuprof, all stacks": all_stacks}
@@ -197,15 +202,15 @@ def main():
     for _ in range(options.processes or max(3, options.rounds // 3)):
         for name, prefix in prefixes.items():
             times[name].append(run(prefix, "plain", options))
-            print(f"a process, {name}: {times[name][-1]:.3f} ms a step", flush=True)
-    added = print_table("a process each:", times, "bare", launches)
+            print(f"a process, {name}: {times[name][-1]:.3f} ms per step", flush=True)
+    added = print_table("separate processes:", times, "bare", launches)
     if not options.nsys:
         print("\nnsys is not installed: no ratios")
         return
     for name, wanted in (("gpuprof", 0.3), ("gpuprof, all stacks", 0.6)):
         rounds = [(ours - bare) / (nsys - bare) for ours, nsys, bare in zip(times[name], times["nsys, no stacks"], times["bare"])]
-        print(f"\nratio of what is added, {name} to nsys without stacks: {added[name] / added['nsys, no stacks']:.2f}, "
-              f"in the rounds {min(rounds):.2f} to {max(rounds):.2f} (at most {wanted} is wanted)")
+        print(f"\nratio of the added times, {name} to nsys without stacks: {added[name] / added['nsys, no stacks']:.2f}, "
+              f"in the rounds {min(rounds):.2f} to {max(rounds):.2f} (goal: at most {wanted})")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
 /*
  * hooks: the hot path, hook by hook, for bench/hooks, which counts the instructions.
  *
- *   hooks FOLDER      prints "EACH NAME" of each scene, in the order in which measure() runs; the
- *                     trace goes to FOLDER
+ *	hooks FOLDER      prints "EACH NAME" for each scene, in the order in which measure() runs
+ *	                  them; writes the trace to FOLDER
  *
- * measure() runs each scene twice, on a thread of its own, and so with a ring and a count of
- * callbacks of its own; the second time is the one that counts.  All its operations take the same
- * way: none is sampled, none fills the ring by half.
+ * measure() runs each scene twice, on its own thread, which has its own ring and callback counters.
+ * The second run counts.  All its operations take the same path: none is sampled, and none fills
+ * half the ring.
  *
- * Functions whose names begin with scene_ or measure, and those of NVTX's headers, are not counted
- * as gpuprof's own.
+ * Functions whose names begin with scene_ or measure, and those of NVTX's headers, do not count as
+ * gpuprof's own.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -38,7 +38,7 @@
 #include "inject/options.h"
 #include "inject/ranges.h"
 
-#define OPERATIONS 24u /* twice as many are fewer than callbacks.c samples one of */
+#define OPERATIONS 24u /* two runs are less than the sampling interval of callbacks.c */
 #define DEPTH      40u
 #define CONTEXT    1u
 #define RING_SLOTS 8192u
@@ -52,7 +52,7 @@ struct scene {
 	void (*before)(void);
 	void (*after)(void);
 	uint32_t operations;
-	uint32_t each; /* counted things in all operations */
+	uint32_t each; /* number of units in all operations */
 	uint32_t depth;
 };
 
@@ -66,7 +66,7 @@ __attribute__((noinline)) static void measure(const struct scene *scene)
 
 static struct call {
 	CUpti_CallbackData data;
-	uint64_t kept; /* between entry and exit */
+	uint64_t kept; /* kept from entry to exit */
 } calls[OPERATIONS];
 
 static uint32_t last_id;
@@ -125,7 +125,9 @@ static void enter_all(void)
 		scene_enter_launch(i);
 }
 
-/* The call that the thread is in has the last number: driver calls of that number are its own. */
+/*
+ * Enter a runtime call with the latest correlation id: driver calls with that id are nested in it.
+ */
 static void enter_one(void)
 {
 	scene_enter_launch(0);
@@ -133,7 +135,7 @@ static void enter_one(void)
 		calls[i].data.correlationId = last_id;
 }
 
-/* Both callbacks of the driver's launch within the runtime's. */
+/* Both callbacks of the driver's launch inside the runtime's launch. */
 static void scene_nested(uint32_t i)
 {
 	calls[i].data.callbackSite = CUPTI_API_ENTER;
@@ -223,7 +225,7 @@ static union {
 	gp_kernel_view kernel;
 	gp_copy_view copy;
 	gp_set_view set;
-	uint64_t words[64]; /* as long as any version's record */
+	uint64_t words[64]; /* at least as long as a record of any version */
 } record;
 
 static struct gp_decoder decoder = {.version = CUPTI_API_VERSION};
@@ -290,7 +292,7 @@ static void scene_buffer(uint32_t i)
 static struct gp_drain drain;
 static struct gp_ring_header *ring;
 
-/* Times that jitter, numbers that go up. */
+/* Times with jitter, increasing ids. */
 static uint32_t jitter(uint32_t limit)
 {
 	static uint32_t state = 1;
@@ -352,7 +354,7 @@ static const struct scene scenes[] = {
 	{"emit a record of 2 slots", scene_emit_kernel, TIMES},
 	{"decode a kernel", scene_decode_kernel, .before = prepare_kernel, TIMES},
 	{"decode a copy", scene_decode_copy, .before = prepare_other, TIMES},
-	{"decode a set", scene_decode_set, .before = prepare_other, TIMES},
+	{"decode a memset", scene_decode_set, .before = prepare_other, TIMES},
 	{"a buffer to CUPTI and back", scene_buffer, .before = prepare_buffers, TIMES},
 	{"write a call", scene_write, .before = fill_with_calls, .operations = 1, .each = WRITTEN},
 	{"write a kernel", scene_write, .before = fill_with_kernels, .operations = 1,
@@ -366,8 +368,8 @@ static const struct scene scenes_with_stacks[] = {
 };
 
 /*
- * In memory and one call in the program, so that both times all frames and what they keep are the
- * same.
+ * A variable in memory and a single call in the code, so that in both runs all frames and their
+ * saved values are equal.
  */
 static volatile int rounds;
 
@@ -382,7 +384,7 @@ static void run_twice(const struct scene *scene)
 		scene->after();
 }
 
-/* What follows the call keeps it from becoming a jump. */
+/* The statement after the call prevents a tail call. */
 __attribute__((noinline)) static void run_below(uint32_t depth, const struct scene *scene)
 {
 	if (depth > 0)
@@ -401,7 +403,7 @@ static uint64_t records_in_shared_ring(void)
 	return totals[GP_COUNTER_SHARED_RING];
 }
 
-/* The writer makes rings ahead of need, but may be behind. */
+/* The writer creates rings in advance, but may be late. */
 static void wait_for_own_ring(void)
 {
 	uint64_t before;

@@ -1,10 +1,10 @@
 /*
- * overload: threads that emit records as fast as they can, under both words of --on-overload.
+ * overload: threads emit records as fast as they can, with both values of --on-overload.
  *
- *   bench/overload [RECORDS]      of each thread; 2000000
+ *	bench/overload [RECORDS]      records of each thread; default 2000000
  *
- * Prints, for 1, 2 and 8 threads, records a second that the threads came through, and the share of
- * them that was dropped.
+ * Prints, for 1, 2 and 8 threads, the records per second that the threads pass to gp_emit(), and
+ * the share of dropped records.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void measure(const char *name, uint32_t thread_count)
 	fflush(stdout);
 }
 
-/* A process has one collector for life. */
+/* In a child, because a process has only one collector. */
 static void measure_in_child(const char *name, enum gp_overload on_overload, uint32_t thread_count)
 {
 	struct gp_collector_config config = {.trace_path = "/tmp/gpuprof-bench-overload",

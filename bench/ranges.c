@@ -1,5 +1,5 @@
 /*
- * ranges: what a pair of nvtxRangePush and nvtxRangePop costs the thread that calls them.
+ * ranges: measures the cost of a pair of nvtxRangePush and nvtxRangePop on the calling thread.
  *
  *   bench/ranges                                  without a tool
  *   LD_PRELOAD=libgpuprof.so bench/ranges         recorded by gpuprof
@@ -18,7 +18,7 @@
 #include <nvtx3/nvToolsExt.h>
 
 #define ROUNDS 25
-/* a burst that fits in a ring: waiting for room is not what is measured */
+/* a burst that fits in a ring: waits for free slots are not measured */
 #define PAIRS        2000
 #define BUFFER_BYTES (8u << 20)
 

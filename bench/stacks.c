@@ -1,14 +1,14 @@
 /*
- * What taking a call stack costs: ours against libunwind and the C library, in ns, medians, the
- * clock's own time taken off; and the ratio to unw_backtrace().
+ * stacks: compares the cost of a call stack with libunwind and the C library: medians in ns, without
+ * the cost of reading the clock, and the ratio to unw_backtrace().
  *
- *   make bench-stacks
+ *	make bench-stacks
  *
- * Below DEPTH distinct functions the stack is taken again and again, from the same place
- * ("unchanged"), or as if by a thread that has never taken one ("all changed"); between, so much
- * other memory is touched that the caches hold something else.  In the second half of the tables it
- * is taken from OPERATIONS places by turns, as in a step of training: the outer half of the frames
- * is common to all of them, the inner half of each has functions, and a depth, of its own.
+ * Below DEPTH distinct functions the stack is captured repeatedly, from the same place
+ * ("unchanged"), or as on a thread that has never captured one ("all changed").  In between, other
+ * memory of a given size is touched, which replaces the contents of the caches.  In the second half
+ * of the tables the captures alternate between OPERATIONS places, as in a training step: all share
+ * the outer half of the frames; the inner half has its own functions and depth at each place.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -34,9 +34,10 @@ static struct gp_walk *last_walk, *new_walk;
 static char pollution[POLLUTION_MB << 20];
 static void *pcs[MOST_FRAMES];
 static double ns_per_tick;
-static int (*libc_backtrace)(void **buffer, int size); /* libunwind has one of that name, too */
+/* the C library's; libunwind has a function of this name, too */
+static int (*libc_backtrace)(void **buffer, int size);
 
-/* ---- the ways ---- */
+/* ---- the compared methods ---- */
 
 static void take_nothing(void)
 {
@@ -113,7 +114,7 @@ static const struct way {
 typedef int caller(int depth, size_t polluted_bytes);
 static caller *const callers[FUNCTIONS];
 static void (*innermost)(size_t polluted_bytes);
-static int spread; /* which functions: not each after its neighbor, but so many farther on */
+static int spread; /* distance between successive functions in the table */
 
 static int call_next(int depth, size_t polluted_bytes)
 {
@@ -150,7 +151,7 @@ static double medians[WAYS];
 
 static uint64_t samples[WAYS][SAMPLES];
 
-static double ratios[SAMPLES]; /* of ours to the peer's right after it, in order */
+static double ratios[SAMPLES]; /* of ours to unw_backtrace() immediately after it, sorted */
 
 static int compare_ratios(const void *a, const void *b)
 {
@@ -185,7 +186,7 @@ static __attribute__((noinline)) void measure(size_t polluted_bytes)
 {
 	int times = polluted_bytes == 0
 			    ? 2
-			    : 1; /* at first, what the others have put into the caches */
+			    : 1; /* the first sample differs by the cache contents of the others */
 
 	for (int i = 0; i < SAMPLES; i++)
 		for (int way = 0; way < WAYS; way++)
@@ -201,7 +202,7 @@ static __attribute__((noinline)) void take_turn(size_t polluted_bytes)
 	samples[turn_way][turn] = sample(&ways[turn_way], polluted_bytes);
 }
 
-/* Below as many frames as there are above, give or take two. */
+/* The number of frames below a place differs by at most two from the number above it. */
 static __attribute__((noinline)) void measure_by_turns(size_t polluted_bytes)
 {
 	innermost = take_turn;
@@ -213,7 +214,7 @@ static __attribute__((noinline)) void measure_by_turns(size_t polluted_bytes)
 	find_results();
 }
 
-/* One in eight has a frame of variable size, which is found through rbp. */
+/* One function in eight has a frame of variable size, which is found through rbp. */
 #define CALLER(n)                                                                                  \
 	static __attribute__((noinline, optimize("omit-frame-pointer"))) int caller_##n(           \
 		int depth, size_t polluted_bytes)                                                  \
@@ -257,8 +258,8 @@ static void find_clock(void)
 static void print_table(bool by_turns, size_t polluted_bytes)
 {
 	static const int depths[] = {10, 30, 60, 100};
-	static const char *const quarters[] = {"ours / unw_backtrace: median (0.35 wanted)",
-					       "  a quarter lies below", "  a quarter lies above"};
+	static const char *const quarters[] = {"ours / unw_backtrace: median (goal: 0.35)",
+					       "  first quartile", "  third quartile"};
 	static const int quarter_at[] = {SAMPLES / 2, SAMPLES / 4, SAMPLES * 3 / 4};
 	double results[WAYS][4], quarters_of[3][4];
 
@@ -266,15 +267,15 @@ static void print_table(bool by_turns, size_t polluted_bytes)
 		half = by_turns ? depths[i] / 2 - 2 : 0;
 		spread = 0;
 		innermost = by_turns ? measure_by_turns : measure;
-		/* measure() and what calls it are frames, too */
+		/* measure() and its callers are frames, too */
 		call_next(depths[i] - half - 5, polluted_bytes);
 		for (int way = 0; way < WAYS; way++)
 			results[way][i] = medians[way];
 		for (int j = 0; j < 3; j++)
 			quarters_of[j][i] = ratios[quarter_at[j]];
 	}
-	printf("\n%-42s %8s %8s %8s %8s   ns, %zu KiB of other memory between\n",
-	       by_turns ? "frames, operations by turns" : "frames", "10", "30", "60", "100",
+	printf("\n%-42s %8s %8s %8s %8s   ns, %zu KiB of other memory touched between\n",
+	       by_turns ? "frames, alternating operations" : "frames", "10", "30", "60", "100",
 	       polluted_bytes / 1024);
 	for (int way = 1; way < WAYS; way++) {
 		printf("%-42s", ways[way].name);

@@ -1,12 +1,12 @@
 /*
- * steps: steps of training as a program of PyTorch makes them, without the arithmetic.  For
- * bench/report and bench/bytes.
+ * steps: training steps as in a PyTorch program, without the computation.  For bench/report and
+ * bench/bytes.
  *
- *   steps COUNT
+ *	steps COUNT
  *
- * A step is 900 launches of 120 kernels in shapes of their own, from 60 call stacks, within ranges
- * for the step, its phases and its layers; a copy each way, ten pairs of an asynchronous allocation
- * and its free, and a synchronization.
+ * A step has 900 launches of 120 kernels, each with its own shape, from 60 call stacks, in ranges
+ * for the step, its phases and its layers; a copy in each direction, ten pairs of an asynchronous
+ * allocation and its free, and a synchronization.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #define KERNELS  120u
 #define PHASES   3u
 #define LAYERS   30u
-#define LAUNCHES 10u /* a layer */
+#define LAUNCHES 10u /* per layer */
 #define BUFFERS  10u
 #define BYTES    65536u
 
@@ -39,7 +39,7 @@ static void set_up(void)
 			  "ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_");
 }
 
-/* What follows the call keeps it from becoming a jump: each level is a frame. */
+/* The statement after the call prevents a tail call, so that each level has a frame. */
 __attribute__((noinline)) static void launch_below(uint32_t depth, uint32_t kernel)
 {
 	if (depth > 0)

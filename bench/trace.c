@@ -1,12 +1,12 @@
 /*
- * trace: a trace that is the same each time, of steps of a training, of any size.  For bench/hooks,
- * which counts what it takes to read it.
+ * trace: writes a reproducible trace of training steps, of any size, for bench/hooks, which counts
+ * the instructions of reading it.
  *
- *   trace LAUNCHES FILE
+ *	trace LAUNCHES FILE
  *
- * A step is 100 launches of 20 kernels in shapes of their own, in two ranges, by two threads into
- * two streams; a copy, an allocation and its free, and a wait.  Times differ from step to step as
- * if by chance.  Clocks are compared each second, as in a recording.
+ * A step has 100 launches of 20 kernels, each with its own shape, in two ranges, by two threads into
+ * two streams; a copy, an allocation and its free, and a wait.  Times vary pseudo-randomly from step
+ * to step.  There is an anchor each second, as in a recording.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,22 +21,22 @@
 
 #define STEP_LAUNCHES 100u
 #define KERNELS       20u
-#define OTHERS        10u /* every so many launches are of the other thread */
-#define STEPS_A_CHUNK 4u  /* and ring */
+#define OTHERS        10u /* one in this many launches is of the other thread */
+#define STEPS_A_CHUNK 4u  /* per ring */
 #define ANCHORS_NS    1000000000u
 
 enum { WRITER, CALLS, OTHER_CALLS, WORK }; /* rings */
 
 struct step {
-	uint64_t start_ns, launched_ns; /* from its beginning until the last launch is made */
+	uint64_t start_ns, launched_ns; /* start of the step, end of its last launch */
 	uint64_t launch_ns[STEP_LAUNCHES];
 	uint32_t launch_length_ns[STEP_LAUNCHES];
-	uint32_t first; /* correlation id */
+	uint32_t first; /* first correlation id */
 };
 
 static uint32_t chance = 1;
 
-/* Less than `most`. */
+/* A pseudo-random number below `most`. */
 static uint32_t by_chance(uint32_t most)
 {
 	chance = chance * 1664525u + 1013904223u;
@@ -94,7 +94,7 @@ static void add_launches(struct gp_builder *b, const struct step *step, bool of_
 					step->launch_length_ns[i]);
 }
 
-/* The calls and ranges of the thread that makes most of both. */
+/* The calls and ranges of the main thread. */
 static void add_calls(struct gp_builder *b, const struct step *step)
 {
 	uint64_t start_ns = step->start_ns, launched_ns = step->launched_ns;
@@ -142,7 +142,7 @@ static void add_work(struct gp_builder *b, const struct step *step)
 	}
 }
 
-/* A few steps: of each ring a chunk.  Returns when they are over. */
+/* Adds a few steps, as one chunk of each ring.  Returns their end time. */
 static uint64_t add_steps(struct gp_builder *b, uint32_t number, uint64_t start_ns)
 {
 	struct step steps[STEPS_A_CHUNK];
@@ -163,7 +163,7 @@ static uint64_t add_steps(struct gp_builder *b, uint32_t number, uint64_t start_
 	return start_ns;
 }
 
-/* What is sealed goes to the file, so that memory does not grow with it. */
+/* Writes the finished chunks to the file, so that memory does not grow with the trace. */
 static bool put_away(struct gp_builder *b, FILE *file)
 {
 	size_t length;

@@ -1,11 +1,11 @@
 /*
- * vary: so many launches, spread over so many of each.  For bench/scale.
+ * vary: launches, spread over numbers of threads, streams and so on.  For bench/scale.
  *
- *   vary LAUNCHES THREADS STREAMS KERNELS STACKS PROCESSES DEVICES
+ *	vary LAUNCHES THREADS STREAMS KERNELS STACKS PROCESSES DEVICES
  *
- * Each process and each of its threads makes an equal part of the launches, in its devices,
- * streams, kernels and call stacks by turns.  There are so many streams on each device. Stacks are
- * all of one depth.
+ * Each process and each of its threads makes an equal part of the launches, alternating between its
+ * devices, streams, kernels and call stacks.  STREAMS is the number of streams of each device.  All
+ * stacks have the same depth.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@
 
 #include "tests/lib/cuda_start.h"
 
-#define LEVELS 14u /* of calls: two functions at each */
+#define LEVELS 14u /* of calls, with two functions at each level */
 
 static struct {
 	long launches, threads, streams, kernels, stacks, processes, devices;
@@ -75,7 +75,7 @@ static void wait_for_all(void)
 
 static void descend(unsigned level, long stack, long number);
 
-/* What follows the call keeps it from becoming a jump: each level is a frame. */
+/* The statement after the call prevents a tail call, so that each level has a frame. */
 __attribute__((noinline)) static void zero(unsigned level, long stack, long number)
 {
 	descend(level, stack, number);
@@ -89,7 +89,7 @@ __attribute__((noinline)) static void one(unsigned level, long stack, long numbe
 }
 
 /*
- * The bits of a stack's number say which of the two is called at each level, the lowest one
+ * The bits of a stack's number select one of two functions at each level; the lowest bit is for the
  * innermost.
  */
 static void descend(unsigned level, long stack, long number)
@@ -131,7 +131,7 @@ static void run_process(void)
 	free(threads);
 }
 
-/* One after the other, so that only how many there are makes a difference. */
+/* The processes run one after the other, so that only their number makes a difference. */
 static int run_processes(void)
 {
 	int failed = 0, status;

@@ -1,18 +1,24 @@
-# gpuprof.  `make demo` builds and shows everything, `make check` tests everything; see README.md.
+# gpuprof.  `make demo` builds everything and profiles a program, `make check` tests; see README.md.
 #
-#   make          libgpuprof.so and gpuprof in build/            make deps      the packages that are missing
-#   make demo     profile a sample program                       make unit      the unit tests alone
-#   make check    the tests that need no GPU; check-all: slow ones, too
-#   make lint      layers, exports, pages, words, format, shellcheck, clang-tidy
-#   make bench    what it all costs, as far as that needs no GPU  make clean
-#   make soak     what takes hours                               make coverage  of the readers, by their tests
-#   make fuzz     the readers, with random bytes                  make mutate    small changes of the sources that no unit test notices
-#   make install  PREFIX=/usr/local, DESTDIR=       make uninstall   from there
-#   make page     the page of `gpuprof html` anew, after a change in report/html/web/
-#   make reference  the generated parts of docs/reference/ anew, after a change of their definitions
+#   make            libgpuprof.so and gpuprof in build/
+#   make deps       install missing packages
+#   make demo       profile a sample program
+#   make unit       unit tests
+#   make check      tests that need no GPU
+#   make check-all  the same with the slow tests
+#   make lint       layers, exports, page, words, format, shellcheck, clang-tidy
+#   make bench      benchmarks that need no GPU
+#   make soak       tests that take hours
+#   make fuzz       random input for the readers
+#   make coverage   coverage of the readers by their tests
+#   make mutate     small changes of the sources that no unit test notices
+#   make page       rebuild the page of `gpuprof html`, after a change in report/html/web/
+#   make reference  regenerate parts of docs/reference/, after a change of their definitions
+#   make install    PREFIX=/usr/local, DESTDIR=; make uninstall removes the files
+#   make clean      remove build/
 #
-# Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers (address,undefined or thread; for
-# `make unit`), V=1 shows commands.
+# Variables: O build folder, CC compiler, CUDA_HOME the CUDA Toolkit, SAN sanitizers
+# (address,undefined or thread; for `make unit`), V=1 prints commands.
 
 O         ?= build
 CUDA_HOME ?= /usr/local/cuda
@@ -42,22 +48,23 @@ REPORT    := $(patsubst %.c,$(O)/%.o,$(wildcard report/*.c report/*/*.c report/*
 .PHONY: all deps demo check unit lint format clean install uninstall
 all: $(O)/libgpuprof.so $(O)/gpuprof $(O)/report/html/page.compared $(O)/gpuprof-run loader-path $(O)/gpuprof.1 $(O)/gpuprof-run.1
 
-# Generated files are kept between builds, but not those that were made in part.
+# Keep generated files between builds, but delete incomplete ones.
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-# What tests and benchmarks link of it: no constructor of the library's, and the C library's functions as everybody's.
+# The objects for tests and benchmarks: without the library's constructors, and with the usual C
+# library functions.
 INJECT_PARTS := $(filter-out $(O)/inject/init.o $(O)/inject/libc_direct.o,$(INJECT))
 
-# ---- the preloaded library: nothing but libc, exports checked by tests/lint/exports ----
-# The sanitizer's runtime cannot be inside a preloaded object: the record side is tested under sanitizers by its unit tests.
+# A preloaded object cannot contain the sanitizer's runtime: the unit tests test the record side
+# under sanitizers.
 LIBRARY_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec $(if $(SAN),,-include collector/libc_versions.h)
 # A program's threads may have small stacks.
 LIBRARY_CFLAGS += $(if $(SAN),,-Wframe-larger-than=16384)
 $(O)/collector/%.o $(O)/stacks/%.o $(O)/inject/%.o: ALL_CFLAGS += $(LIBRARY_CFLAGS)
-# The functions that it defines are those that a compiler would make of it.
+# Without -fno-builtin, the compiler would turn these functions into calls of themselves.
 $(O)/inject/libc_direct.o: ALL_CFLAGS += -fno-builtin
-# Called before a sanitizer is ready: by its own start.
+# dlsym() is called by a sanitizer's own initialization.
 $(O)/inject/dlsym.o: ALL_CFLAGS += -fno-sanitize=all
 $(O)/libgpuprof.so: $(COLLECTOR) $(STACKS) $(INJECT) inject/libgpuprof.map
 	$(call say,LD)
@@ -85,18 +92,19 @@ $(O)/gpuprof-run: gpuprof-run
 # ---- the read side ----
 # Every command has a stack of 8 MiB (report/base/big_stack.h).
 $(O)/report/%.o: ALL_CFLAGS += $(if $(SAN),,-Wframe-larger-than=65536)
-# Static archives, so that the program needs nothing but libc on the machine it is copied to.
+# Static archives, so that a copy of the program on another machine needs only libc.
 REPORT_LIBS ?= -Wl,-Bstatic -lsqlite3 -liberty -ljansson -ldw -lelf -lz -llzma -lbz2 -Wl,-Bdynamic -lm -ldl -lpthread
 $(O)/gpuprof: $(REPORT)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(REPORT) $(REPORT_LIBS)
 
-# What tests link of it: of an archive only the modules that a test needs.
+# For tests: from an archive, a test links only the modules that it needs.
 $(O)/libreport.a: $(filter-out $(O)/report/main.o,$(REPORT))
 	$(call say,AR)
 	$(Q)rm -f $@ && ar rcsT $@ $^
 
-# The page of `gpuprof html` is committed as its source builds it: nobody needs what builds it, and who changed the source is told what to type.
+# The built page of `gpuprof html` is committed, so that a build needs no extra tools. After a
+# change of its source, the build prints the command to run.
 BUILT_PAGE  := report/html/page.built.html
 PAGE_SOURCE := report/html/page.sh $(wildcard report/html/web/*)
 $(O)/report/html/page.o: report/html/page.S $(BUILT_PAGE)
@@ -111,7 +119,7 @@ page:
 	@mkdir -p $(O)
 	$(Q)report/html/page.sh >$(O)/page.html && cp $(O)/page.html $(BUILT_PAGE)
 
-# Parts of docs/reference/ repeat definitions, and are committed as these say.
+# Parts of docs/reference/ are generated from definitions, and committed.
 .PHONY: reference
 reference: $(O)/gpuprof
 	$(Q)tests/lint/reference.py $(O) --write
@@ -119,7 +127,7 @@ reference: $(O)/gpuprof
 $(O)/%.1: docs/man/%.1 docs/man/man.awk $(O)/gpuprof
 	$(Q)awk -v gpuprof=$(O)/gpuprof -f docs/man/man.awk $< >$@.tmp && mv $@.tmp $@
 
-# Other flags than the last time compile everything anew; but `make install` takes what was made.
+# A change of the flags recompiles everything. `make install` installs the existing build.
 COMPILED_WITH := $(CC) $(ALL_CFLAGS) $(LIBRARY_CFLAGS) $(LDFLAGS)
 .PHONY: compiled-with
 ifeq ($(filter install uninstall,$(MAKECMDGOALS)),)
@@ -155,10 +163,10 @@ $(REPORT_TESTS): TEST_LIBS = $(REPORT_LIBS)
 -include tests/tests.mk
 -include bench/bench.mk
 
-# ---- what a machine with a GPU runs: tests/gpu/run, bench/*; may be built elsewhere ----
+# ---- programs for a machine with a GPU: tests/gpu/run, bench/*; they may be built elsewhere ----
 STATIC_PROGRAMS := $(patsubst tests/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/programs/*.cu)) \
 	$(patsubst tests/gpu/programs/%.cu,$(O)/programs-static/%,$(wildcard tests/gpu/programs/*.cu))
-# What only a GPU shows of the rules of advice.
+# Programs for rules of advice that need a real GPU.
 GPU_RULES := $(patsubst tests/gpu/sins/%.cu,$(O)/rules/%,$(wildcard tests/gpu/sins/*.cu))
 NVCC_STATIC = $(NVCC) -std=c++17 -O1 -g -I. -cudart static -Wno-deprecated-gpu-targets
 .PHONY: gpu-programs
@@ -198,11 +206,11 @@ $(O)/bench/floor.so: bench/floor.c $(O)/inject/api_table.o
 	$(call say,LD)
 	$(Q)$(CC) -shared -fPIC $(ALL_CFLAGS) -o $@ $^ -ldl -lpthread
 
-# ---- what people type ----
+# ---- commands for users ----
 deps:
 	$(Q)tests/deps
 
-# Both build in parallel, unless told otherwise.
+# `make demo` and `make check` build in parallel unless -j is given.
 PARALLEL := $(if $(findstring j,$(filter-out --%,$(MAKEFLAGS))),,-j$(shell nproc))
 demo: deps
 	$(Q)$(MAKE) --no-print-directory $(PARALLEL) all sim $(O)/examples/heat
@@ -235,18 +243,18 @@ unit: $(UNIT_TESTS)
 
 unit-programs: $(UNIT_TESTS)
 
-# One build by clang for the unit tests with sanitizers and for the fuzzers, in a folder of its own.
+# One build by clang, in its own folder, for the unit tests with sanitizers and for the fuzzers.
 SANITIZED = $(MAKE) --no-print-directory O=$(O)-sanitized CC=clang SAN=address,undefined,fuzzer-no-link CFLAGS='-O1 -g'
 sanitized-unit:
 	$(Q)$(SANITIZED) unit
 
-# ThreadSanitizer is for the unit tests of code that runs on several threads.
+# ThreadSanitizer runs the unit tests of code that runs on several threads.
 THREADED = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) \
 	$(filter $(addprefix $(O)/tests/report/,base/% codec/% load/% stream/% summary/% symbols/%),$(REPORT_TESTS))
 threaded-unit: $(THREADED)
 	$(Q)O=$(abspath $(O)) tests/run $(THREADED)
 
-# ---- what needs no build but tells a lot ----
+# ---- checks without a build ----
 .PHONY: unit-programs sanitized-unit threaded-unit format-check script-check tidy
 SOURCES = $(shell find bench collector include inject report stacks tests -name '*.[ch]')
 SCRIPTS = gpuprof-run report/html/page.sh .ci/run tests/deps tests/demo tests/pythons $(wildcard tests/lint/*.sh)
@@ -265,8 +273,8 @@ format-check:
 		sort -u | grep .
 script-check:
 	$(Q)shellcheck $(SCRIPTS)
-# What is delivered; .clang-tidy has the checks.  TIDY_STATES is how many states of a function are looked at, clang's own number if
-# it is not set; nine tenths of the time go into that.
+# Checks the delivered sources; .clang-tidy lists the checks. TIDY_STATES limits the states that the
+# analyzer explores per function (default: clang's limit). They take nine tenths of the time.
 tidy:
 	$(Q)find collector inject report stacks -name '*.c' | xargs -P $(shell nproc) -n 4 sh -c \
 		'clang-tidy --quiet "$$@" -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) \

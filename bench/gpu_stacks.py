@@ -174,7 +174,7 @@ def print_table(title, times, base, launches):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     arguments.add_argument("--build", default=os.path.join(os.path.dirname(HERE), "build"))
     arguments.add_argument("--rounds", type=int, default=9)
     arguments.add_argument("--processes", type=int, help="number of each kind; default: a third of the rounds, at least 3")

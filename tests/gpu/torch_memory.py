@@ -1,4 +1,6 @@
-"""Tensors whose lines are known, and PyTorch's own account of them: argv[1] is where its snapshot goes."""
+"""Tensors with known source lines, and PyTorch's own account of them: the snapshot is written to
+argv[1].
+"""
 import sys
 
 import torch

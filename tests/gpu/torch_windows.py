@@ -1,8 +1,11 @@
-"""torch_windows.py profiler|range|count|steps|pair: what PyTorch launches within windows and outside of them, in known numbers.
+"""torch_windows.py profiler|range|count|steps|pair: known numbers of launches by PyTorch inside and
+outside of windows.
 
-profiler: 4 windows of torch.cuda.profiler with 25 kernels of addition each; range: the same as NVTX ranges "window"; count: 1000
-other kernels, 500 of addition, 500 others; steps: 12 steps of a training with one other kernel at the end of each, the 5th to the 8th in a
-window of torch.cuda.profiler; pair: two processes with a GPU each, 10 all-reduces of NCCL in a window of torch.cuda.profiler, 5 before and 5 after it.
+profiler: 4 windows of torch.cuda.profiler with 25 addition kernels each.  range: the same as NVTX
+ranges "window".  count: 1000 other kernels, 500 of addition, 500 others.  steps: 12 training steps
+with one other kernel at the end of each; the 5th to the 8th are a window of torch.cuda.profiler.
+pair: two processes with a GPU each, with 10 all-reduces of NCCL in a window of torch.cuda.profiler,
+5 before it and 5 after it.
 """
 import contextlib
 import os

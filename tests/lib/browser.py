@@ -1,4 +1,6 @@
-"""A headless Chromium, driven through a pipe by the DevTools protocol: no package is needed but the browser."""
+"""Drive a headless Chromium through a pipe by the DevTools protocol; needs no package but the
+browser.
+"""
 import base64
 import json
 import os
@@ -7,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 
-ANSWER_S = 120  # to wait for the browser
+ANSWER_S = 120  # time limit for an answer of the browser
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -18,7 +20,7 @@ def find():
 
 def begin(test):
     if not find():
-        test.skipTest("no Chromium here: apt-get install chromium")
+        test.skipTest("Chromium is not installed: apt-get install chromium")
     try:
         return Browser()
     except (EOFError, OSError) as error:
@@ -26,14 +28,18 @@ def begin(test):
 
 
 def start(test):
-    """A browser for that test, which closes it; it is skipped where there is none."""
+    """A browser for the test, which closes it at its end; the test is skipped if there is no
+    browser.
+    """
     browser = begin(test)
     test.addCleanup(browser.close)
     return browser
 
 
 def share(test):
-    """The same with one browser for all tests of the class, each with a fresh page that has nothing of the others, and opens no windows."""
+    """The same with one browser for all tests of the class. Each test gets a fresh page that shares
+    nothing with the others and opens no windows.
+    """
     group = type(test)
     if getattr(group, "shared_browser", None):
         test.addCleanup(end, group)
@@ -46,7 +52,7 @@ def share(test):
 
 
 def end(group):
-    """Where it has gone, the next test gets a new one."""
+    """Close the page. If the browser has died, the next test gets a new one."""
     try:
         group.shared_browser.close_page()
     except (OSError, EOFError):
@@ -54,7 +60,9 @@ def end(group):
 
 
 class Browser:
-    """One page. `problems` has what went to its console as an error, exceptions, and requests that left the machine."""
+    """A browser with one page. `problems` has its console errors, exceptions, and requests to other
+    machines.
+    """
 
     def __init__(self, width=1366, height=768):
         self.folder = tempfile.mkdtemp(prefix="gpuprof-browser-")
@@ -65,7 +73,7 @@ class Browser:
                      "--user-data-dir=" + self.folder, f"--window-size={width},{height}", "about:blank"]
         if os.geteuid() == 0:
             arguments.insert(1, "--no-sandbox")
-        # the protocol speaks on descriptors 3 and 4
+        # the protocol uses descriptors 3 and 4
         script = 'exec "$@" 3<&%d 4>&%d' % (to_browser, from_browser)
         self.process = subprocess.Popen(["bash", "-c", script, "bash", *arguments], pass_fds=(to_browser, from_browser),
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -74,7 +82,7 @@ class Browser:
         self.open_page(width, height)
 
     def open_page(self, width=1366, height=768):
-        """With storage of its own."""
+        """Open a page with its own storage."""
         self.session, self.problems, self.server, self.stand_ins = None, [], None, {}
         self.context = self.call("Target.createBrowserContext")["browserContextId"]
         target = self.call("Target.createTarget", url="about:blank", browserContextId=self.context)["targetId"]
@@ -113,7 +121,7 @@ class Browser:
                 raise EOFError("the browser does not answer")
             piece = os.read(self.read_end, 1 << 20)
             if not piece:
-                raise EOFError("the browser has gone")
+                raise EOFError("the browser has exited")
             self.buffer += piece
         message, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(message)
@@ -145,12 +153,14 @@ class Browser:
         return url.startswith("http") and not (self.server and url.startswith(self.server))
 
     def stand_in(self, origin, text):
-        """From now on windows that the page opens get that text as the page of that origin: nothing is loaded from there."""
+        """From now on, windows that the page opens at this origin get this text; nothing is loaded
+        from there.
+        """
         self.stand_ins[origin] = text
         self.send(None, "Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
 
     def send(self, session, method, **parameters):
-        """Without waiting for what comes of it; returns the request's number."""
+        """Send a request without waiting for its result; returns the request's number."""
         self.next_id += 1
         request = {"id": self.next_id, "method": method, "params": parameters}
         if session:
@@ -169,7 +179,7 @@ class Browser:
                 return message["result"]
 
     def run(self, code):
-        """The value of an expression in the page; a promise is waited for."""
+        """The value of an expression in the page. Waits for a promise."""
         result = self.call("Runtime.evaluate", expression=code, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"].get("exception", {}).get("description", "error in " + code))

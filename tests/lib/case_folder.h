@@ -1,6 +1,6 @@
 /*
- * case_folder: a folder for a case of a test, and a check that ends the process; for tests that
- * have nothing but libc.
+ * case_folder: a folder for a test case, and a check that ends the process; for tests that use only
+ * libc.
  */
 #ifndef TESTS_LIB_CASE_FOLDER_H
 #define TESTS_LIB_CASE_FOLDER_H
@@ -42,10 +42,10 @@ static inline void remove_folder(const char *name)
 	nftw(name, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The folder in which the case at hand writes; set by who runs it. */
+/* The folder of the current case; set by the caller of the case. */
 static const char *case_folder __attribute__((unused));
 
-/* A path in it; good until the call after the next three. */
+/* A path in the folder, valid for three more calls. */
 static inline const char *in_folder(const char *name)
 {
 	static char paths[4][256];

@@ -1,6 +1,6 @@
 /*
- * cuda_start: how small programs in C begin: the first device's primary context, current, and
- * kernels that do nothing, by the driver's functions.  What fails ends the program.
+ * cuda_start: the start of small C programs: the primary context of the first device, made current,
+ * and empty kernels, by the driver API.  A failure ends the program.
  */
 #ifndef TESTS_LIB_CUDA_START_H
 #define TESTS_LIB_CUDA_START_H
@@ -13,7 +13,7 @@
 
 #define CUDA_START_NAME_BYTES 256
 
-/* No exit handler runs: whoever looks for what a program leaves behind finds it as it was. */
+/* Exits without exit handlers, so that tests find the state at the failure. */
 static inline void cuda_check(CUresult result)
 {
 	if (result == CUDA_SUCCESS)
@@ -32,7 +32,10 @@ static inline CUcontext cuda_start(void)
 	return context;
 }
 
-/* So many kernels, in one module; a kernel's name is its number between prefix and suffix. */
+/*
+ * Loads `count` kernels in one module.  The name of a kernel is its number between prefix and
+ * suffix.
+ */
 static inline void cuda_load_kernels(CUfunction *kernels, size_t count, const char *prefix,
 				     const char *suffix)
 {

@@ -1,8 +1,10 @@
 /*
- * A libcupti for GPUPROF_CUPTI, in front of the simulated one: what libgpuprof.so calls of CUPTI
- * fails, as tests/lib/fault_plan.h says, with FAULTS_ERROR of CUptiResult; all else it does.
+ * A libcupti for GPUPROF_CUPTI that wraps the simulated one.  The calls of libgpuprof.so that
+ * tests/lib/fault_plan.h selects fail, with FAULTS_ERROR as a CUptiResult.  All others are passed
+ * on.
  *
- *	FAULTS_SWITCHED		a file that gets a line "NAME ON DOMAIN CBID" for each switching of callbacks
+ *	FAULTS_SWITCHED		a file that gets a line "NAME ON DOMAIN CBID" for each call that
+ *				enables or disables callbacks
  */
 #include "tests/lib/fault_plan.h"
 
@@ -16,7 +18,7 @@ static bool fails(const char *name)
 	return is_to_fail(name);
 }
 
-/* Of cuptiEnableDomain and cuptiEnableCallback; the second parameter is the subscriber. */
+/* For cuptiEnableDomain and cuptiEnableCallback, whose second parameter is the subscriber. */
 static void note_switch(const char *name, long on, long domain, long cbid)
 {
 	if (!strcmp(name, "cuptiEnableDomain") || !strcmp(name, "cuptiEnableCallback"))
@@ -29,7 +31,7 @@ static void *behind(const char *name)
 	return dlsym(dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD), name);
 }
 
-/* Whatever its parameters are: they are numbers and pointers, four at most. */
+/* Fits any function: the parameters are at most four numbers and pointers. */
 typedef long function(long, long, long, long);
 
 #define X(name)                                                                                    \

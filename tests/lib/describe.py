@@ -1,22 +1,23 @@
-"""A Chrome trace of gpuprof as lines that can be compared with those of another run of the same program.
+"""Convert a Chrome trace of gpuprof to lines that can be compared with those of another run.
 
-Per thread, the API calls in their order with return codes, nesting (a call appears once) and the step of the correlation id; per
-stream, the operations in their order with the call that started them, kinds, sizes and launch attributes; the synchronizations in
-their order with their call; and of every operation and synchronization which of its fields are empty.  Times, addresses, channels and
-the numbers of streams, events and graphs are left out, and so is what CUPTI and the compiler take for themselves (overhead and
-compilation records).
+Per thread, the lines have the API calls in order, with return codes, nesting (a call appears once)
+and the step of the correlation id.  Per stream, they have the operations in order, with the call
+that started them, kinds, sizes and launch attributes.  They also have the synchronizations in
+order, with their call; and, for every operation and synchronization, which fields are empty.
+Times, addresses, channels, and the numbers of streams, events and graphs are left out, and so are
+overhead and compilation records.
 """
 import collections
 import re
 
 import facts
 
-# Launch attributes and sizes that must be equal; of other fields only whether they are empty.
+# Launch attributes and sizes that must be equal. Of other fields, only emptiness is compared.
 EXACT = ("grid", "block", "cluster", "bytes", "shared memory", "static shared memory", "dynamic shared memory", "cooperative",
          "status", "memory")
-# Numbers that are each device's own: an operation has them or not, and which it is says nothing.
+# Numbers that differ between devices: only their presence is compared.
 NUMBERS = ("stream", "correlation", "channel", "memory bandwidth (GB/s)")
-# What the driver chose, for some kernels and not for others of the same program.
+# Fields that the driver sets for some kernels and not for others of the same program.
 CHOSEN = ("cache config executed",)
 
 
@@ -85,7 +86,7 @@ def describe_syncs(trace):
 
 
 def without_chance(lines):
-    """Of threads that run at once: no order, no step of an id but that there is one."""
+    """Lines for concurrent threads: sorted, and only the fact that ids grow."""
     return sorted(re.sub(r"^(thread|stream) \d+: ", r"\1: ", re.sub(r" id\+[1-9]\d*\b", " id grows", line)) for line in lines)
 
 

@@ -1,10 +1,10 @@
-/* dice: numbers without a pattern, the same in each run; xorshift64. */
+/* dice: pseudo-random numbers by xorshift64, the same in each run. */
 #ifndef TESTS_LIB_DICE_H
 #define TESTS_LIB_DICE_H
 
 #include <stdint.h>
 
-#define DICE 88172645463325252u /* to begin with; anything but 0 */
+#define DICE 88172645463325252u /* the seed; any number but 0 */
 
 static inline uint64_t roll_dice(uint64_t *dice)
 {

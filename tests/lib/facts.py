@@ -1,31 +1,33 @@
-"""What a Chrome trace of gpuprof says a program did, and how that compares with what the program itself printed.
+"""Facts about a program from its Chrome trace, and their comparison with the program's own output.
 
 A program prints what it did as "name count" lines.  These names are compared with the trace:
 
     kernel.NAME N               kernels whose name has NAME as a word
-    kernel.NAME.ATTRIBUTE N     each of them has this value: blocks or threads or cluster (the product of three), dynamic_shared,
-                                cooperative
+    kernel.NAME.ATTRIBUTE N     the common value of an attribute: blocks or threads or cluster (the
+                                product of three), dynamic_shared, cooperative
     call.NAME N                 API calls of that name
     call.failed N               API calls that returned an error
-    launches N                  calls that launch one kernel and succeeded, captured ones too
+    launches N                  successful calls that launch one kernel, including captured ones
     graph.launches N            launches of graphs
     copies N                    copies of every kind
     copy.KIND N                 copies, KIND is htod, dtoh, dtod, htoh, ptop, htoa, atoh
-    copy.KIND.pinned N          of these, those from or to pinned memory; pageable likewise
-    copy.KIND.bytes N           their bytes in all
+    copy.KIND.pinned N          of these, copies from or to pinned memory; pageable likewise
+    copy.KIND.bytes N           their bytes in total
     copy.KIND.bytes.B N         copies of B bytes
-    sets N, set.bytes N         memory sets, their bytes
-    device.allocated.bytes N    bytes of device memory allocated, pools' too; device.freed.bytes likewise
-    leak.bytes N                bytes of device memory never freed
-    memory.KIND.allocations N   allocations, KIND is a key of MEMORY_KINDS; allocated.bytes, freed.bytes: their bytes
+    sets N, set.bytes N         memsets, their bytes
+    device.allocated.bytes N    allocated bytes of device memory, including pools;
+                                device.freed.bytes likewise
+    leak.bytes N                bytes of device memory that were never freed
+    memory.KIND.allocations N   allocations, KIND is a key of MEMORY_KINDS; allocated.bytes,
+                                freed.bytes: their bytes
 
-    range.NAME N                ranges of that name that were pushed or started; mark.NAME N: marks
+    range.NAME N                pushed or started ranges of that name; mark.NAME N: marks
     range.NAME.operations N     GPU operations that each of them started
-    sync.KIND N                 synchronizations that the device saw, KIND is event, wait, stream, context
+    sync.KIND N                 recorded synchronizations, KIND is event, wait, stream, context
     graphs.whole N              launches of graphs that are recorded as a whole
     compilations N              pieces of code that the driver compiled
 
-Other names are the program's own business.
+Other names are for the program's own use.
 """
 import collections
 import json
@@ -45,7 +47,8 @@ KERNEL_ATTRIBUTES = {"blocks": "grid", "threads": "block", "cluster": "cluster",
                      "cooperative": "cooperative"}
 CONTEXT_ENDS = ("cudaDeviceReset", "cuDevicePrimaryCtxReset_v2", "cuCtxDestroy_v2")
 GRAPH_LAUNCHES = ("cudaGraphLaunch", "cuGraphLaunch")
-# What cover prints of the nodes of its graphs, which have no records where graphs are recorded as a whole.
+# The counts that cover prints for the nodes of its graphs. The nodes have no records if graphs are
+# recorded as a whole.
 NODES_OF_COVER = {"kernel.k_node", "kernel.k_child", "sets", "set.bytes", "copy.dtod.bytes", "copy.dtod.bytes.4096",
                   "copy.dtod.bytes.4104"}
 FREES = ("Free", "Release", "Destroy", "Unregister", "IpcClose")
@@ -98,7 +101,7 @@ class Facts:
         return self.option("GRAPHS") == "graph"
 
     def option(self, name):
-        """As it was given, or the empty text."""
+        """The value of an option in the trace, or the empty text."""
         given = dict(word.split("=", 1) for word in self.metadata.get("options", "").split() if "=" in word)
         return given.get(name, "")
 
@@ -127,13 +130,13 @@ class Facts:
                    if kind in (kinds or MEMORY))
 
     def losses(self):
-        """Everything that the trace itself says is missing."""
+        """All losses that the trace itself reports."""
         quiet = ("slices left out", "partial")
         return {name: value for name, value in self.metadata.items()
                 if isinstance(value, int) and name != "pid" and value != 0 and (name not in quiet or name == "partial")}
 
     def count(self, name):
-        """What the trace says for one of the names above; None for any other name."""
+        """The value in the trace for one of the names above; None for any other name."""
         words = name.split(".")
         if words[0] == "kernel":
             return self._count_kernels(*words[1:])
@@ -144,7 +147,7 @@ class Facts:
         if words[0] in ("range", "mark") and words[1:]:
             return self._count_ranges(words[0], *words[1:])
         if name == "sync.context" and self.cupti_version < 130000:
-            return None  # such versions do not record a wait by cuCtxSynchronize_v2
+            return None  # these versions do not record a wait by cuCtxSynchronize_v2
         if words[0] == "sync" and not self.records_waits():
             return None
         if words[0] == "sync" and words[1] in SYNC_KINDS:
@@ -168,7 +171,9 @@ class Facts:
         return simple[name]() if name in simple else None
 
     def _count_kernels(self, name, attribute=None):
-        """How many there are; or the value that all of them have, or a text that says they do not."""
+        """The number of kernels with this name; or the common value of an attribute, or a text with
+        the differing values.
+        """
         kernels = [kernel for kernel in self.kernels if re.search(rf"\b{name}\b", kernel["name"])]
         if attribute is None:
             return len(kernels)
@@ -204,18 +209,19 @@ def printed_counts(output):
 
 
 def differences(facts, output, but=()):
-    """One line for each thing that the program and the trace do not agree on, or that does not add up in the trace; but: names,
-    of losses too, not to look at."""
+    """A line for each disagreement between program and trace, and for each sum that is wrong in the
+    trace. but: names, also of losses, that are not checked.
+    """
     wrong = []
     for name, expected in printed_counts(output).items():
         found = None if name in but else facts.count(name)
         if found is not None and found != expected:
-            wrong.append(f"{name}: the program says {expected}, the trace {found}")
+            wrong.append(f"{name}: {expected} in the program's output, {found} in the trace")
     wrong += [f"{name}: {value}" for name, value in facts.losses().items() if name not in but]
     if facts.records_whole_graphs() and len(facts.graphs) != facts.count("graph.launches"):
         wrong.append(f"{facts.count('graph.launches')} graph launches, but {len(facts.graphs)} whole graphs")
     balance = facts.memory_bytes(freed=False) - facts.memory_bytes(freed=True)
-    # a reset and the end of a context free without a call
+    # a device reset and the end of a context free memory without a call
     if balance != facts.left_bytes() and not any(call["name"] in CONTEXT_ENDS for call in facts.calls):
         wrong.append(f"allocated - freed = {balance}, but {facts.left_bytes()} bytes are left")
     return wrong

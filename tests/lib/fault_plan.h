@@ -1,13 +1,13 @@
 /*
- * Which of the calls that are counted fail, for the libraries that stand between libgpuprof.so and
- * others: faults.c, cupti_faults.c.
+ * Selects the calls that fail, for the libraries between libgpuprof.so and others: faults.c,
+ * cupti_faults.c.
  *
- *	FAULTS_FIRST, FAULTS_LAST	numbers of the first and the last call that fails; they begin at 0
- *	FAULTS_ERROR			with this error
- *	FAULTS_ONLY			a name, as in FAULTS_SEEN: only such calls are counted, and fail
+ *	FAULTS_FIRST, FAULTS_LAST	indexes of the first and the last failing call, from 0
+ *	FAULTS_ERROR			the error
+ *	FAULTS_ONLY			a name as in FAULTS_SEEN: only these calls count, and fail
  *	FAULTS_SEEN			a file that gets a line "NUMBER NAME" for each failure
  *
- * Each process counts for itself.
+ * Each process counts separately.
  */
 #ifndef TESTS_LIB_FAULT_PLAN_H
 #define TESTS_LIB_FAULT_PLAN_H
@@ -36,7 +36,7 @@ static unsigned long number_in(const char *variable, unsigned long otherwise)
 	return text ? strtoul(text, NULL, 10) : otherwise;
 }
 
-/* The first call comes before other threads are there. */
+/* Called before there are other threads. */
 static void read_plan(int usual_error)
 {
 	if (plan.is_read)
@@ -49,9 +49,9 @@ static void read_plan(int usual_error)
 }
 
 /*
- * Appends a line to a file that a variable names, if it does.  Not by dprintf(): glibc before 2.37
- * lists its stream among those that exit() and a forked child flush, whose descriptors are others
- * than those of a thread that has its own.
+ * Appends a line to the file that a variable names, if it is set.  Not by dprintf(): glibc before
+ * 2.37 has its stream in the list that exit() and a forked child flush, although its descriptor
+ * belongs to a thread with its own descriptor table.
  */
 __attribute__((format(printf, 2, 3))) static void note(const char *variable, const char *format,
 						       ...)
@@ -72,7 +72,7 @@ __attribute__((format(printf, 2, 3))) static void note(const char *variable, con
 	close(file);
 }
 
-/* Counts a call, and says whether it is one that is to fail. */
+/* Counts a call.  Returns whether it must fail. */
 static bool is_to_fail(const char *name)
 {
 	unsigned long call;

@@ -1,13 +1,14 @@
 /*
- * Preloaded before libgpuprof.so: what the C library does for it fails, and only for it, as
- * tests/lib/fault_plan.h says, with FAULTS_ERROR of errno's.
+ * Preloaded before libgpuprof.so.  C library calls of libgpuprof.so, and only those, fail as
+ * tests/lib/fault_plan.h selects, with FAULTS_ERROR as an errno value.
  *
- *	FAULTS_ENTER	instead of failing, such a call first uses gpuprof's functions and the device itself, as a
- *			function of the program's own would that has the C library's name
+ *	FAULTS_ENTER	instead of failing, such a call first uses gpuprof's functions and the
+ *			device, like a function of the program that has the name of a C library
+ *			function
  *
- * A call is one of libgpuprof.so where its return address lies there.  Waiting does not fail, for a
- * wait that ends early only makes the program busy, and neither do the questions which process and
- * thread this is, for the kernel always answers them.
+ * A call belongs to libgpuprof.so if its return address lies there.  Waits do not fail, because a
+ * wait that ends early only keeps the program busy.  Queries of process and thread ids do not fail,
+ * because the kernel always answers them.
  */
 #include "tests/lib/fault_plan.h"
 
@@ -23,7 +24,7 @@
 #include <sys/syscall.h>
 
 static struct {
-	uintptr_t from, to; /* where libgpuprof.so lies; 0 = not known yet */
+	uintptr_t from, to; /* address range of libgpuprof.so; 0 = not known yet */
 	bool enters;
 } library;
 
@@ -44,7 +45,7 @@ static int note_library(struct dl_phdr_info *object, size_t size, void *unused)
 	return 1;
 }
 
-/* libgpuprof.so's constructor runs first, before other threads are there. */
+/* Called in libgpuprof.so's constructor, before there are other threads. */
 static void prepare(void)
 {
 	read_plan(EIO);
@@ -53,7 +54,7 @@ static void prepare(void)
 }
 
 /*
- * Where there is a context, the device is asked, too: in the midst of cuInit() it could not answer.
+ * With a context, queries the device, too.  In the middle of cuInit() the device could not answer.
  */
 static void enter(void)
 {
@@ -95,7 +96,7 @@ static bool fails(const void *caller, const char *name)
 
 #define FAILS() fails(__builtin_return_address(0), __func__)
 
-/* The function of that name that comes after this library. */
+/* The next function of that name after this library. */
 #define REAL(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
 
 static long fail(void)
@@ -104,7 +105,7 @@ static long fail(void)
 	return -1;
 }
 
-/* What is said on stderr is to be seen. */
+/* The calls of the first comment, and writes to stderr, so that messages are visible. */
 static bool always_works(long number, long first)
 {
 	static const long numbers[] = {SYS_futex, SYS_getpid, SYS_getppid, SYS_gettid, SYS_getuid};

@@ -1,7 +1,9 @@
 """
-The figures of HolisticTraceAnalysis, worked out from a Kineto trace by the definitions that it publishes (its documentation, "Analyses").
+The figures of HolisticTraceAnalysis, computed from a Kineto trace by the published definitions (its
+documentation, "Analyses").
 
-Written for tests: plain lists, times in whole ns (HolisticTraceAnalysis rounds to us unless HTA_DISABLE_NS_ROUNDING is set).
+For tests: plain lists, times in whole ns (HolisticTraceAnalysis rounds to us unless
+HTA_DISABLE_NS_ROUNDING is set).
 """
 import collections
 import decimal
@@ -13,7 +15,7 @@ import statistics
 GPU = ("kernel", "gpu_memcpy", "gpu_memset")
 LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync", "cudaMemsetAsync")
 DRIVER_LAUNCHES = ("cuLaunchKernel", "cuLaunchKernelEx")
-STEP_NS = 30  # between kernels that had been launched, longer is no "kernel wait"
+STEP_NS = 30  # a longer gap between launched kernels is not a "kernel wait"
 
 Event = collections.namedtuple("Event", "name cat start end stream correlation bytes thread")
 
@@ -41,7 +43,7 @@ def kind(name):
 
 
 def union(spans):
-    """Disjoint spans, in order."""
+    """The union of spans, as disjoint spans in order."""
     merged = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -56,7 +58,7 @@ def length(spans):
 
 
 def common(first, second):
-    """How long both last; of unions."""
+    """Duration of the intersection of two unions."""
     total, i, k = 0, 0, 0
     while i < len(first) and k < len(second):
         total += max(0, min(first[i][1], second[k][1]) - max(first[i][0], second[k][0]))
@@ -80,25 +82,27 @@ class Trace:
         return union((event.start, event.end) for event in self.gpu if kind(event.name) in kinds)
 
     def temporal_breakdown(self):
-        """From the first kernel's start to the last one's end: idle, computing, the rest."""
+        """Times from the start of the first kernel to the end of the last: idle, computing, the
+        rest.
+        """
         busy = self.spans("computation", "communication", "memory")
         total, compute = busy[-1][1] - busy[0][0], length(self.spans("computation"))
         idle = total - length(busy)
         return {"kernel": total, "idle": idle, "compute": compute, "non-compute": total - compute - idle}
 
     def kernel_types(self):
-        """Time in which kernels of a type ran, and in which both did."""
+        """Time with kernels of each type, and with both types."""
         compute, communication = self.spans("computation"), self.spans("communication")
         both = common(compute, communication)
         return {"computation": length(compute) - both, "communication": length(communication) - both, "both": both}
 
     def overlap(self):
-        """The part of communication during which something was computed."""
+        """The share of communication time that overlaps with computation."""
         communication = self.spans("communication")
         return common(communication, self.spans("computation")) / length(communication) if communication else None
 
     def kernels(self):
-        """By name: sum, max, min, mean of kernels."""
+        """{kernel name: sum, max, min, mean}"""
         found = collections.defaultdict(list)
         for event in self.gpu:
             if event.cat == "kernel":
@@ -112,7 +116,7 @@ class Trace:
         return found
 
     def idle_breakdown(self):
-        """By stream: idle time between kernels because of the host, because of launching, for another reason."""
+        """{stream: idle time between kernels, by cause: host, launching, other}"""
         found = {}
         for stream, row in self.streams().items():
             idle = {"host": 0, "kernel": 0, "other": 0}
@@ -126,7 +130,7 @@ class Trace:
         return found
 
     def queue_lengths(self):
-        """By stream: what its length became, at each change."""
+        """{stream: queue length at each change}"""
         found = {}
         for stream, row in self.streams().items():
             row = [event for event in row if event.correlation in self.calls]
@@ -140,13 +144,15 @@ class Trace:
         return found
 
     def blocked(self, most):
-        """By stream: how long its queue had that many or more."""
+        """{stream: time with a queue of at least this length}"""
         return {stream: sum(after[0] - at[0] for at, after in zip(row, row[1:]) if at[1] >= most)
                 for stream, row in self.queue_lengths().items()}
 
     def operator_launches(self):
-        """By operator and the kernels that it launched, of those that lie in no further one: how often; from its start to the first call, and
-        from there to the kernel, on average."""
+        """By operator and its launched kernels, for operators without inner ones: the count, and
+        the average times from the operator's start to the first call, and from there to the
+        kernel.
+        """
         rows = {}
         for kernel in sorted((event for event in self.gpu if event.cat == "kernel" and event.correlation in self.calls),
                              key=lambda event: self.calls[event.correlation].start):
@@ -161,7 +167,9 @@ class Trace:
                 for key, delays in found.items()}
 
     def operator_sequences(self):
-        """By operator and how many kernels it launched, with operators within it, of two and more: how often, their time, its own."""
+        """By operator and number of launched kernels, for at least two kernels, with inner
+        operators: count, time, own time.
+        """
         launched = sorted(((self.calls[kernel.correlation], kernel) for kernel in self.gpu
                            if kernel.cat == "kernel" and kernel.correlation in self.calls), key=lambda launch: launch[0].start)
         found = collections.defaultdict(lambda: [0, 0, 0, set()])
@@ -177,7 +185,7 @@ class Trace:
         return found
 
     def bandwidth(self):
-        """By direction of copies, or sets: what GB/s come to, at each change."""
+        """{direction of copies, or memsets: bandwidth in GB/s at each change}"""
         found = collections.defaultdict(list)
         for event in self.gpu:
             if kind(event.name) == "memory" and event.bytes and event.end > event.start:
@@ -188,7 +196,9 @@ class Trace:
                             for i, (time, _, _) in enumerate(sorted(changes))] for direction, changes in found.items()}
 
     def launches(self, names):
-        """(time in the call, time of the kernel, launch delay) of each that these functions launched."""
+        """(time in the call, kernel time, launch delay) of each kernel that these functions
+        launched.
+        """
         found = []
         for event in self.gpu:
             call = self.calls.get(event.correlation)

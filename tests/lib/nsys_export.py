@@ -1,5 +1,7 @@
-"""nsys_export: a database with the tables and columns that NVIDIA's "SQLite Export Schema Reference" has for CUDA with call chains
-(`nsys profile --cudabacktrace=all`, then `nsys export --type=sqlite`), made of a few lines of Python."""
+"""nsys_export: a database with the tables and columns that NVIDIA's "SQLite Export Schema
+Reference" describes for CUDA with call chains (`nsys profile --cudabacktrace=all`, then `nsys
+export --type=sqlite`), created by a few lines of Python.
+"""
 import sqlite3
 
 PID, TID = 4242, 4243
@@ -38,7 +40,9 @@ class Export:
         return self.strings[text]
 
     def chain(self, *frames):
-        """frames: (symbol, module, address, or None for code that has none), the innermost first; a symbol "0x..." is unresolved."""
+        """frames: (symbol, module, address or None for code without one), innermost first; a symbol
+        "0x..." is unresolved.
+        """
         if not frames:
             return None
         if frames not in self.chains:
@@ -50,7 +54,7 @@ class Export:
         return self.chains[frames]
 
     def call(self, start, end, name, frames=()):
-        """Its correlation id."""
+        """Add an API call; returns its correlation id."""
         self.calls += 1
         self.database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 0, ?, ?, ?, 0, ?)",
                               (start, end, THREAD, self.calls, self.string(name), self.chain(*frames)))

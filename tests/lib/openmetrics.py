@@ -1,9 +1,11 @@
-"""Reads OpenMetrics text, strictly: families stand together and say what they are first, no sample is there twice, labels are escaped, the
-last line is # EOF.  (https://prometheus.io/docs/specs/om/open_metrics_spec/)"""
+"""Read OpenMetrics text strictly: families are contiguous and begin with their metadata, samples
+are unique, labels are escaped, and the last line is # EOF.
+(https://prometheus.io/docs/specs/om/open_metrics_spec/)
+"""
 import decimal
 import re
 
-SUFFIXES = {"counter": "_total", "gauge": ""}  # what the older text format knows, too
+SUFFIXES = {"counter": "_total", "gauge": ""}  # types that the older text format also has
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 LABEL = re.compile(r'([a-z][a-z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)')
 SAMPLE = re.compile(r"([a-z0-9_]+)\{(.*)\} ([0-9]+(?:\.[0-9]+)?)")
@@ -32,7 +34,7 @@ def read(data):
         if line.startswith("# TYPE "):
             family, kind = line.split(" ")[2:]
             if family in families or not NAME.fullmatch(family):
-                raise ValueError(f"twice, or no name: {line}")
+                raise ValueError(f"duplicate or invalid name: {line}")
             families[family] = []
         elif line.startswith("# UNIT "):
             if line.split(" ")[2] != family or not family.endswith("_" + line.split(" ")[3]) or families[family]:
@@ -43,7 +45,7 @@ def read(data):
         else:
             name, labels, value = SAMPLE.fullmatch(line).groups()
             if name != family + SUFFIXES[kind] or line.rsplit(" ", 1)[0] in seen:
-                raise ValueError(f"twice, or not of its family: {line}")
+                raise ValueError(f"duplicate, or outside of its family: {line}")
             seen.add(line.rsplit(" ", 1)[0])
             families[family].append((labels_of(labels), decimal.Decimal(value)))
     return families

@@ -1,4 +1,6 @@
-"""A page of `gpuprof html` as its own script reads it: elements of base64, gzip inside, columns in that."""
+"""Read a page of `gpuprof html` as its own script does: base64 elements that contain gzipped
+columns.
+"""
 import base64
 import gzip
 import itertools
@@ -18,7 +20,7 @@ class Page:
                          for kind, _, rows, planes, text in ELEMENT.findall(self.data)]
 
     def rest(self):
-        """What is neither the page nor data."""
+        """The page without the data elements."""
         return ELEMENT.sub(b"", self.data)
 
     def text(self, kind):
@@ -40,7 +42,7 @@ class Page:
         return columns
 
     def events(self):
-        """[{column: value}]: starts and links as they are meant, not as they are written."""
+        """[{column: value}]: with starts and links decoded."""
         sizes = [rows for kind, rows, _, _ in self.elements if kind == "events"]
         blocks = {0, *itertools.accumulate(sizes)}
         rows = {0, *itertools.accumulate(count for track in self.json("index")["tracks"] for count in track["rows"])}

@@ -1,6 +1,7 @@
-"""Reads Perfetto's own format, as far as we write it, strictly: an unknown field, a name that was not given, a slice that does not
-nest, or an operation that two calls started is an error.  Field numbers are those of protos/perfetto/trace of
-github.com/google/perfetto."""
+"""Read Perfetto's own format strictly, as far as gpuprof writes it.  These are errors: an unknown
+field, an undefined name, a slice that does not nest, an operation that two calls started.  Field
+numbers are those of protos/perfetto/trace of github.com/google/perfetto.
+"""
 import collections
 
 import protobuf
@@ -22,7 +23,7 @@ def fields(data):
 
 
 def message(data, names):
-    """{name: value}; what comes more than once is the last."""
+    """{name: value}; the last value of a repeated field."""
     return {names[number]: value for number, value in fields(data)}
 
 
@@ -47,7 +48,7 @@ class Trace:
 
     def packet(self, packet):
         if packet["sequence"] != 1 or packet["flags"] != (1 if "first" in packet else 2):
-            raise ValueError("all packets are of one sequence")
+            raise ValueError("the packets are of several sequences")
         for number, entry in fields(packet.get("interned", b"")):
             self.intern(INTERNED[number], list(fields(entry)))
         if "track" in packet:
@@ -62,12 +63,12 @@ class Trace:
     def intern(self, kind, entry):
         iid = dict(entry)[1]
         if iid in self.names[kind]:
-            raise ValueError("a number means two names")
+            raise ValueError("two names have the same number")
         self.names[kind][iid] = dict(entry) if kind in ("contexts", "kernels") else text(dict(entry)[2])
 
     def track(self, track):
         if track["uuid"] in self.tracks or track.get("parent", 0) not in {0, *self.tracks}:
-            raise ValueError("a track is there twice, or before the one that it is in")
+            raise ValueError("a track is defined twice, or before its parent")
         self.tracks[track["uuid"]] = text(track.get("name", b""))
         if "process" in track:
             process = dict(fields(track["process"]))
@@ -90,7 +91,7 @@ class Trace:
         only = {EVENT[number]: value for number, value in event}
         notes = dict(self.note(value) for number, value in event if EVENT[number] == "note")
         if only["track"] not in self.tracks:
-            raise ValueError("an event on no track")
+            raise ValueError("an event without a track")
         started = [value for number, value in fields(only.get("gpu", b"")) if number == 1]
         if only["type"] == COUNTER:
             self.counters[only["track"]].append((ts, only["value"]))
@@ -115,7 +116,9 @@ class Trace:
             text(kernel[3]) if kernel else None, sides.get(1), sides.get(2), arguments))
 
     def nest(self):
-        """As the reader does it: by time, equal times as they came; an end ends what is open on top."""
+        """Nest slices as Perfetto does: by time, equal times in file order; an end closes the
+        innermost open slice.
+        """
         slices, open_slices = [], collections.defaultdict(list)
         for ts, event, notes, started in sorted(self.events, key=lambda each: each[0]):
             stack = open_slices[event["track"]]
@@ -132,4 +135,4 @@ class Trace:
         ids = [operation.id for operation in self.operations]
         started = [each for piece in self.slices for each in piece.operations]
         if len(ids) != len(set(ids)) or len(started) != len(set(started)) or set(started) - set(ids):
-            raise ValueError("an operation has one number, and at most one call")
+            raise ValueError("an operation has two numbers, or two calls")

@@ -1,4 +1,6 @@
-"""Reads profile.proto of github.com/google/pprof, gzipped: every field that a reader may meet, strictly."""
+"""Read a gzipped profile.proto of github.com/google/pprof strictly, with every field that a reader
+uses.
+"""
 import gzip
 
 from protobuf import fields, varint
@@ -38,7 +40,7 @@ class Profile:
         for each in self.all[name]:
             message = dict(fields(each))
             if message[1] == 0 or message[1] in messages:
-                raise ValueError(f"{name} {message[1]} is there twice, or is 0")
+                raise ValueError(f"{name} {message[1]} is defined twice, or is 0")
             messages[message[1]] = message
         return messages
 

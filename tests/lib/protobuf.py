@@ -1,4 +1,4 @@
-"""Reads messages of Protocol Buffers, field by field, strictly."""
+"""Read messages of Protocol Buffers strictly, field by field."""
 import struct
 
 VARINT, DOUBLE, BYTES = 0, 1, 2
@@ -16,7 +16,7 @@ def varint(data, at):
 
 
 def fields(data, kinds=(VARINT, BYTES)):
-    """(number, value) of a message: varints are int, doubles float, all else bytes."""
+    """The (number, value) pairs of a message: varints are int, doubles float, all others bytes."""
     at = 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -31,5 +31,5 @@ def fields(data, kinds=(VARINT, BYTES)):
             length, at = varint(data, at)
             value, at = data[at:at + length], at + length
             if len(value) != length:
-                raise ValueError("a field runs over the end")
+                raise ValueError("a field exceeds the message")
         yield tag >> 3, value

@@ -1,6 +1,6 @@
 /*
- * record_counts FILE: what a trace file holds, as "name count" lines, for tests that ask for what
- * the outputs do not show. A name is there only where its count is not 0.
+ * record_counts FILE: prints the record counts of a trace file as "name count" lines, for tests of
+ * data that no output shows.  Counts of 0 are not printed.
  */
 #include <stdio.h>
 
@@ -43,7 +43,7 @@ static void say_calls(const struct gp_model *model)
 	say("calls.overlapping", overlapping);
 }
 
-/* Kernels in graphs whose node leads back to the call that was captured. */
+/* The number of graph kernels whose node links to the captured call. */
 static uint64_t count_traced_back(const struct gp_model *model)
 {
 	uint64_t count = 0;

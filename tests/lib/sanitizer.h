@@ -1,5 +1,6 @@
 /*
- * UNDER_TSAN, UNDER_ASAN: whether that sanitizer is compiled in, for tests of what it cannot host.
+ * UNDER_TSAN, UNDER_ASAN: whether this sanitizer is compiled in, for tests that do not work with
+ * it.
  */
 #ifndef TESTS_LIB_SANITIZER_H
 #define TESTS_LIB_SANITIZER_H

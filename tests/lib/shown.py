@@ -1,10 +1,13 @@
-"""What the page of `gpuprof html` says in figures, and what `gpuprof summary` and `gpuprof advice` say of the same trace: both are to say it alike."""
+"""Compare the figures on the page of `gpuprof html` with those that `gpuprof summary` and `gpuprof
+advice` print for the same trace.
+"""
 import re
 
 FIGURE = r"(?:<|>)?[\d.,]+"
 TIME = r"[\d.]+(?:ns|us|ms|s)"
 
-# of the page that a browser shows: its cards, bars and findings, and each value of its tables as it is shown
+# collects from the page in a browser: cards, bars and findings, and each value of the tables as
+# displayed
 OF_PAGE = r"""(() => {
 const text = (node) => node.textContent.trim(),
     overview = document.getElementById('view-overview'),
@@ -20,7 +23,7 @@ return {
 
 
 def rows_of_markdown(text):
-    """Of each table in its order: its rows, without what markdown escapes."""
+    """The rows of each table in order, without markdown escapes."""
     tables = []
     for block in text.split("### ")[1:]:
         lines = [line for line in block.splitlines() if line.startswith("|")]
@@ -36,7 +39,7 @@ def shares(words):
 
 
 def of_text(summary, advice):
-    """What both print; None, or nothing, of what they do not say."""
+    """The figures in both texts; None or empty for figures that are not printed."""
     def one(pattern, text=summary):
         found = re.search(pattern, text, re.M)
         return found and found.group(1)
@@ -56,7 +59,9 @@ def of_text(summary, advice):
 
 
 def differences(page, summary, advice, markdown):
-    """[what, as the text has it, as the page has it]; page is what OF_PAGE made, markdown the page's tables as the summary prints them."""
+    """[figure, in the text, on the page]. page: the result of OF_PAGE; markdown: the page's tables
+    as the summary prints them.
+    """
     text, cards, found = of_text(summary, advice), page["cards"], []
 
     def ask(what, wanted, shown):

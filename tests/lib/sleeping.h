@@ -1,4 +1,6 @@
-/* sleeping: gp_sys_sleep() among the system calls, for tests that stand in gp_sys.call. */
+/*
+ * sleeping: recognizes gp_sys_sleep() among the system calls, for tests that replace gp_sys.call.
+ */
 #ifndef TESTS_LIB_SLEEPING_H
 #define TESTS_LIB_SLEEPING_H
 
@@ -8,8 +10,8 @@
 #include <sys/syscall.h>
 
 /*
- * What a sleeper waits at is on its own stack, where nobody else knows of it; what others wait at
- * is not.
+ * gp_sys_sleep() waits on a word on the thread's own stack, which no other thread uses.  Other
+ * waits use shared words.
  */
 static inline bool is_sleep(long number, long word, long operation)
 {

@@ -1,6 +1,7 @@
-"""Allocates through code that is made at run time and, as its compiler would, leaves its name for perf.
+"""Allocate through code that is generated at run time and, like a JIT compiler's code, has its name
+in a perf map.
 
-    jit.py named|unnamed
+jit.py named|unnamed
 """
 import ctypes
 import mmap

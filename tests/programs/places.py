@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""places.py LIBRARY: Python functions that call CUDA through ctypes, and those of the library (places.c) that do."""
+"""places.py LIBRARY: Python functions that call CUDA through ctypes, and functions of the library
+(places.c).
+"""
 import ctypes
 import sys
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Allocations, copies, sets and waits through ctypes on libcudart: CUDA without a compiler, and no kernels.
+"""Allocations, copies, memsets and waits through ctypes on libcudart: CUDA without a compiler, and
+no kernels.
 
 Prints "name count" lines of what it did, like the other programs here.
 """

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""ways.py GPU: launches in each way that Python has to call a function.  GPU is the path of tests/e2e/gpu.py.  Runs on 3.8 and later."""
+"""ways.py GPU: launches in each way that Python has to call a function. GPU is the path of
+tests/e2e/gpu.py. Runs on 3.8 and later.
+"""
 import asyncio
 import functools
 import importlib.util

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Write functions that are hard on an unwinder, for tests/stacks/walk_test.c.
+"""Generate functions that are difficult for an unwinder, for tests/stacks/walk_test.c.
 
     tests/stacks/adversary.py c|cpp NAME COUNT SEED > FILE
 
-Each calls others at random through the table of all of them.  The same arguments give the same file.
+Each function calls random others through the table of all functions.  The same arguments generate
+the same file.
 """
 import random
 import sys

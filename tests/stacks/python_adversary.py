@@ -1,8 +1,10 @@
-"""Python stacks that are hard on a walk that remembers the last ones: run by python_program.py in each interpreter.
+"""Python stacks that are difficult for a walk with memory; python_program.py runs them in each
+interpreter.
 
-Calls at random, in every way that Python has, so that frames come to lie where others were: of other functions, of code objects
-that took the place of others, at another line, resumed from another depth.  At each call the walk with memory is compared with
-one without, and where the frames are in their code with what the interpreter says.
+Random calls, in every way that Python has, reuse the addresses of frames: for other functions, for
+code objects that replaced others, at another line, or resumed from another depth.  At each call the
+walk with memory is compared with one without, and the positions of the frames in their code with
+the interpreter's own.
 """
 import ctypes
 import functools

@@ -1,4 +1,5 @@
-"""Runs in each interpreter: takes call stacks in many situations, and writes down what Python itself says of them.
+"""Run in each interpreter: capture call stacks in many situations, and write Python's own view of
+them.
 
     python python_program.py PROBE TRACE RESULTS
 

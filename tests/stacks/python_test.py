@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Python's call stacks in the trace against what each interpreter on this machine says of itself.
+"""Compare Python call stacks in the trace with each interpreter's own, for the interpreters on this
+machine.
 
     tests/stacks/python_test.py [PYTHON...]       O is the build folder
 
-Versions that the machine does not have come from its next release: tests/pythons.
+tests/pythons provides the versions that the machine lacks.
 """
 import json
 import os

@@ -1,4 +1,5 @@
-"""Runs in each interpreter: threads that do what is hard on somebody who looks at them, while they are looked at.
+"""Run in each interpreter: threads with stacks that are difficult to sample, while they are
+sampled.
 
     python sampled_program.py PROBE TRACE RESULTS
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Looks at the threads of a Python program against what that program can be doing at all, for each interpreter on this machine.
+"""Compare samples of the threads of a Python program with what the program can do at all, for each
+interpreter on this machine.
 
     tests/stacks/sampler_test.py [PYTHON...]       O is the build folder
 
-No call there has a stack: it is the looks that find the interpreter.
+No call in the program has a stack: sampling finds the interpreter.
 """
 import json
 import os

@@ -1,4 +1,4 @@
-"""CuPy: its own memory pool, the driver's stream-ordered pool, and its ranges."""
+"""CuPy: its memory pool, the driver's stream-ordered pool, and its ranges."""
 import cupy
 from cupyx.profiler import time_range
 

@@ -1,6 +1,8 @@
-"""A compiled step under JAX's profiler, which is a client of CUPTI itself: what it writes is the same whoever else records.
+"""A compiled step under JAX's profiler, which is a CUPTI client: its output is the same whether or
+not another profiler records.
 
-Sessions one after another; of each is printed how many operations of each name it has on the GPU's streams."""
+Runs several sessions; prints the number of operations of each name on the GPU's streams for each.
+"""
 import collections
 import glob
 import gzip

@@ -1,4 +1,6 @@
-"""Two processes, two GPUs, NCCL: each rank has a trace of its own, with NCCL's ranges and their payloads."""
+"""Two processes, two GPUs, NCCL: each rank has its own trace, with NCCL's ranges and their
+payloads.
+"""
 import os
 import sys
 

@@ -1,4 +1,4 @@
-"""The same idea through torch.compile: kernels made by Triton, launched through the driver API."""
+"""The training step with torch.compile: Triton kernels, launched through the driver API."""
 import torch
 
 STEPS = 10

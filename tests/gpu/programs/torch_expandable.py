@@ -1,4 +1,6 @@
-"""PyTorch's expandable segments: the caching allocator reserves addresses and maps physical memory into them as it needs it."""
+"""PyTorch's expandable segments: the caching allocator reserves addresses and maps physical memory
+into them on demand.
+"""
 import os
 
 os.environ["PYTORCH_CUDA_ALLOC_CONF"] = os.environ["PYTORCH_ALLOC_CONF"] = "expandable_segments:True"

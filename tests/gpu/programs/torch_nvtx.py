@@ -1,4 +1,6 @@
-"""NVTX ranges from PyTorch: nested ones, marks, a range per step, and emit_nvtx() around operators."""
+"""NVTX ranges from PyTorch: nested ranges, marks, a range per step, and emit_nvtx() around
+operators.
+"""
 import torch
 
 STEPS = 6

@@ -1,7 +1,10 @@
-"""A training step under torch.profiler, which is a client of CUPTI itself: what it writes is the same whoever else records.
+"""A training step under torch.profiler, which is a CUPTI client: its output is the same whether or
+not another profiler records.
 
-Sessions one after another, then two rounds of a schedule; with stacks, shapes and memory.  Of each trace of torch.profiler are printed
-how many events there are of each kind and name, but for what CUPTI says it took, and how many have what belongs to them."""
+Runs several sessions, then two rounds of a schedule, with stacks, shapes and memory.  For each
+trace of torch.profiler, prints the number of events of each kind and name, except for CUPTI's
+overhead, and the number of events that are linked to a call or an operator.
+"""
 import collections
 import json
 import os

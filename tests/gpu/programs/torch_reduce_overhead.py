@@ -1,4 +1,4 @@
-"""torch.compile with CUDA graphs of its own: after the warm-up every step is one graph launch."""
+"""torch.compile with its own CUDA graphs: after the warm-up every step is one graph launch."""
 import torch
 
 STEPS = 8

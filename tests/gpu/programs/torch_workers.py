@@ -1,4 +1,4 @@
-"""Forked data loaders beside CUDA, and a spawned process that uses the GPU itself."""
+"""Forked data loaders in a CUDA process, and a spawned process that uses the GPU."""
 import torch
 import torch.multiprocessing as multiprocessing
 

@@ -1,6 +1,8 @@
-"""Triton kernels under Proton, which is a client of CUPTI itself and brings a library of its own: what it counts is the same whoever else records.
+"""Triton kernels under Proton, which is a CUPTI client with its own libcupti: its counts are the
+same whether or not another profiler records.
 
-Sessions one after another; of each is printed how often Proton says that the kernel ran in its scope."""
+Runs several sessions; prints the number of kernels in the scope that Proton reports for each.
+"""
 import json
 import os
 import tempfile

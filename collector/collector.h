@@ -41,7 +41,7 @@ enum gp_ring_place {
  */
 enum gp_overload {
 	GP_OVERLOAD_BLOCK, /* wait for the writer, at most GP_EMIT_WAIT_NS, then drop the record */
-	GP_OVERLOAD_DROP,  /* drop it at once */
+	GP_OVERLOAD_DROP,  /* drop it immediately */
 };
 
 struct gp_collector_config {

@@ -197,7 +197,7 @@ static int encode_unit(struct gp_drain *drain, struct gp_ring_header *ring, uint
 
 /*
  * Fill the chunk from the ring; returns the end position.  If the program overwrote our memory, the
- * rest of the ring is unreadable.
+ * remaining records of the ring are unreadable.
  */
 static uint64_t encode_ring(struct gp_drain *drain, struct gp_ring_header *ring, uint64_t tail,
 			    uint64_t head)

@@ -51,7 +51,7 @@ void gp_encode_begin(struct gp_encoder *encoder, uint8_t *payload, size_t size_b
 uint32_t gp_encode_slots(const struct gp_encoder *encoder, const struct gp_record *record);
 
 /*
- * Append a valid record (a string with its text behind it), aligned to 8 bytes.  False: it does not
+ * Append a valid record (a string followed by its text), aligned to 8 bytes.  False: it does not
  * fit, nothing was appended.
  */
 bool gp_encode(struct gp_encoder *encoder, const struct gp_record *record);

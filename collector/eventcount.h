@@ -16,7 +16,7 @@ struct gp_eventcount {
 void gp_eventcount_notify(struct gp_eventcount *wakeup);
 
 /*
- * Sleep until a notification or until timeout_ns is over; returns at once if one came since the
+ * Sleep until a notification or until timeout_ns is over; returns immediately if one came since the
  * last wait.  Spurious returns are possible, from the wake of an earlier notification: the caller
  * checks for work itself.
  */

@@ -26,7 +26,7 @@ static inline uint64_t gp_hash_word(const char *at)
 	return word;
 }
 
-/* The rest beyond whole words is read as the last eight bytes, if there are that many. */
+/* The remainder after whole words is read as the last eight bytes, if there are that many. */
 static inline uint64_t gp_hash_bytes(uint64_t seed, const char *bytes, uint32_t length)
 {
 	const char *last = bytes + (length & ~7u);

@@ -3,7 +3,7 @@
  *
  * Each mapping is charged in full before it is made, touched or not: the reported sum is an upper
  * bound.  A refused mapping is not made, and its owner does without it, as if the system were out
- * of memory.  Tables that are mapped at once, and large consumers, request a share of the limit.
+ * of memory.  Tables that are mapped as a whole, and large consumers, request a share of the limit.
  * Any thread, also signal handlers; no lock.
  */
 #ifndef COLLECTOR_MEMORY_BUDGET_H
@@ -18,7 +18,7 @@
 
 enum gp_memory_budget_life {
 	GP_MEMORY_BUDGET_INHERITED, /* forked children inherit it */
-	/* forked children do not (MADV_DONTFORK): it is free there at once */
+	/* forked children do not (MADV_DONTFORK): it counts as free there */
 	GP_MEMORY_BUDGET_NOT_INHERITED,
 };
 

@@ -149,7 +149,7 @@ bool gp_sys_is_confined(void)
 /*
  * For all system calls except those that a program's filter must allow (docs/reference/limits.md).
  * Checks for a filter right before each call, because one may be installed at any time, for all
- * threads at once.
+ * threads.
  */
 static long call_unless_confined(long number, long a, long b, long c, long d, long e, long f)
 {

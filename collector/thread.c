@@ -148,8 +148,8 @@ static bool is_forked(void)
 }
 
 /*
- * One long wait for a stalled writer is enough: after it, records are dropped at once until the
- * writer makes progress.
+ * One long wait for a stalled writer is enough: after it, records are dropped without a wait until
+ * the writer makes progress.
  */
 static bool wait_and_put(const struct gp_item *item)
 {

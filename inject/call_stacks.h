@@ -3,7 +3,7 @@
  * may block.
  *
  * The stack of a call that may block is taken before the call, while the device works.  The stack
- * of a launch, or of another call that returns at once, is taken after the call, when the device
+ * of a launch, or of another call that does not wait, is taken after the call, when the device
  * already has its work.  The same holds for every failed call.
  */
 #ifndef INJECT_CALL_STACKS_H
@@ -23,7 +23,7 @@ void gp_call_stacks_init(void);
 
 /*
  * When a call's stack is taken, and whether the call may block: bits, by domain and cbid; 0 = no
- * stack, and the call returns at once.
+ * stack, and the call does not wait.
  */
 #define GP_STACK_AT_ENTER 1u
 #define GP_STACK_AT_EXIT  2u

@@ -65,8 +65,8 @@ void gp_client_records_copy(__typeof__(&cuptiActivityGetNextRecord) next, uint8_
 }
 
 /*
- * CUPTI holds a client buffer only while it has undelivered records, and a client may rely on
- * that.  So a new buffer is requested at once, or as soon as further records are possible.
+ * CUPTI holds a client buffer only while it has undelivered records, and a client may rely on that.
+ * So a new buffer is requested immediately, or once further records are possible.
  */
 static void hand_over(bool more)
 {
@@ -104,7 +104,8 @@ bool gp_client_records_is_served(void)
 }
 
 /*
- * Two threads may ask at once.  The fetching thread sees the actions of both before their requests.
+ * Two threads may make requests concurrently.  The fetching thread sees the actions of both before
+ * their requests.
  */
 static uint32_t take_ticket(void)
 {

@@ -307,7 +307,7 @@ static uint64_t first_kept(uint64_t count)
 	return count < GP_IN_FLIGHT_KEPT ? 0 : count - GP_IN_FLIGHT_KEPT;
 }
 
-/* Open launches are checked in time, unless too many kernel records came at once. */
+/* Open launches are checked in time, unless too many kernel records came in one scan interval. */
 static bool has_arrived_since(const struct gp_decoder *decoder, uint32_t correlation_id)
 {
 	if (decoder->newest_id - scans.newest_id < GP_DECODE_ARRIVED_KEPT)

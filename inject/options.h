@@ -12,7 +12,7 @@
 
 #include "gpuprof/option.h"
 
-/* Copy the environment's values; defaults for the rest. */
+/* Copy the environment's values; defaults for the others. */
 void gp_options_read(char *const *environment);
 
 /* The text of an option: from the environment if valid, else the default; never NULL. */

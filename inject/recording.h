@@ -25,15 +25,15 @@ void gp_recording_init(const struct gp_cupti *cupti, CUpti_SubscriberHandle subs
 CUptiResult gp_recording_begin(void);
 
 /*
- * Switch the rest on or off.  If another thread is switching, that thread also does this, and the
- * call returns at once.  Returns CUPTI's error if switching on failed; then a part may be on.  Not
- * in a forked child.
+ * Switch the others on or off.  If another thread is switching, that thread also does this, and the
+ * call returns immediately.  Returns CUPTI's error if switching on failed; then a part may be on.
+ * Not in a forked child.
  */
 CUptiResult gp_recording_switch(bool on);
 
 /*
- * The driver is initialized: enable the kinds that had to wait for it, now or with the rest.  Like
- * gp_recording_switch().
+ * The driver is initialized: enable the kinds that had to wait for it, now or with the others.
+ * Like gp_recording_switch().
  */
 void gp_recording_driver_is_ready(void);
 
@@ -69,7 +69,7 @@ void gp_recording_watch_calls(bool on);
 /*
  * For changes by the client: hold, change, release; no thread switches meanwhile.  A switching
  * thread does not wait for the holder; the holder does its work afterwards.  False: others held it
- * for a second.  In a forked child, where no thread switches, false at once.
+ * for a second.  In a forked child, where no thread switches, false immediately.
  */
 bool gp_recording_hold(void);
 void gp_recording_release(bool held);

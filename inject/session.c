@@ -49,10 +49,10 @@
 #define DEVICE_POOL_BYTES (64u << 20)
 #define DEVICE_BUFFER_BYTES                                                                        \
 	(4u << 20)              /* the size that CUPTI uses (docs/design/cupti-notes.md, 2) */
-#define LEAST_DEVICE_BUFFERS 4u /* CUPTI makes three at once */
+#define LEAST_DEVICE_BUFFERS 4u /* CUPTI initially makes three */
 
 /*
- * A kernel has failed: emit the unfinished launches at once, because the program may end before
+ * A kernel has failed: emit the unfinished launches immediately, because the program may end before
  * they are overdue.
  */
 enum failure { NONE, SEEN, EMITTED };

@@ -171,7 +171,8 @@ static bool put_registers(struct gp_stack_copy_scratch *scratch, const struct sp
 	}
 	copy->registers[GP_REGISTER_RBP] = last->bp;
 	copy->registers[GP_REGISTER_RSP] = last->sp;
-	copy->registers[GP_REGISTER_RA] = last->pc - 1; /* inside the call, not behind it */
+	/* inside the call instruction, not after it */
+	copy->registers[GP_REGISTER_RA] = last->pc - 1;
 	copy->address = last->sp;
 	return true;
 }

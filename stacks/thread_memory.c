@@ -40,7 +40,7 @@ void *gp_thread_memory_map(size_t bytes, size_t first_bytes)
 		give(first_bytes);
 		return NULL;
 	}
-	/* a huge page would allocate all of it at once */
+	/* a huge page would allocate all of it immediately */
 	gp_sys.call(SYS_madvise, memory, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
 	return (void *)memory;
 }

@@ -3,7 +3,7 @@
  * together at most a quarter of --max-memory.
  *
  * A thread reserves addresses for the longest stacks and for all that it can remember; only the
- * used part is charged: a first part at once, the rest as stacks come.
+ * used part is charged: a first part at the start, more as stacks need it.
  */
 #ifndef STACKS_THREAD_MEMORY_H
 #define STACKS_THREAD_MEMORY_H

@@ -77,7 +77,7 @@ static bool read_circle(const char *path)
 	memset(&said, 0, sizeof(said));
 	said.is_in_order = true;
 	scan.fn = take;
-	if (!scan_circle(&scan, path, KEEP_BYTES))
+	if (!scan_circular(&scan, path, KEEP_BYTES))
 		return false;
 	CHECK(scan.error == NULL);
 	return true;
@@ -85,7 +85,7 @@ static bool read_circle(const char *path)
 
 /* ---- recording ---- */
 
-static void start_circle(enum gp_ring_place place)
+static void start_circular(enum gp_ring_place place)
 {
 	struct gp_collector_config config = {
 		.trace_path = in_folder("t"), .ring_place = place, .keep_last_bytes = KEEP_BYTES};
@@ -152,7 +152,7 @@ static void what_is_gone_is_counted(enum gp_ring_place place)
 {
 	uint64_t published = 0, began_ticks;
 
-	start_circle(place);
+	start_circular(place);
 	began_ticks = gp_clock_ticks();
 	emit_until(MANY, &published);
 	CHECK(gp_collector_stop(LONG_NS) == 0);
@@ -173,11 +173,11 @@ static void with_rings_in_memory(void)
 	what_is_gone_is_counted(GP_RINGS_MEMORY);
 }
 
-static void nothing_is_gone_that_fits(void)
+static void nothing_is_lost_if_everything_fits(void)
 {
 	uint64_t published = 0;
 
-	start_circle(GP_RINGS_AUTO);
+	start_circular(GP_RINGS_AUTO);
 	emit_until(5000, &published);
 	CHECK(gp_collector_stop(LONG_NS) == 0);
 	CHECK(read_circle(gp_collector_trace_path()));
@@ -198,14 +198,14 @@ static long full_disk(long number, long a, long b, long c, long d, long e, long 
 }
 
 /* On a full disk, the file is as large as its content. */
-static void a_full_disk_makes_it_smaller(void)
+static void a_full_disk_limits_the_file(void)
 {
 	uint64_t published = 0;
 
 	real_call = gp_sys.call;
 	gp_sys.call = full_disk;
 	room_bytes = 3500000;
-	start_circle(GP_RINGS_AUTO);
+	start_circular(GP_RINGS_AUTO);
 	emit_until(MANY / 3, &published);
 	CHECK(gp_collector_stop(LONG_NS) == 0);
 	CHECK(read_circle(gp_collector_trace_path()));
@@ -214,7 +214,7 @@ static void a_full_disk_makes_it_smaller(void)
 }
 
 /* Too little space even for a smaller file: further records are counted, as on any full disk. */
-static void a_disk_that_has_hardly_any_room(void)
+static void a_disk_with_hardly_any_space(void)
 {
 	uint64_t published = 0;
 	int why;
@@ -222,7 +222,7 @@ static void a_disk_that_has_hardly_any_room(void)
 	real_call = gp_sys.call;
 	gp_sys.call = full_disk;
 	room_bytes = 700000;
-	start_circle(GP_RINGS_MEMORY);
+	start_circular(GP_RINGS_MEMORY);
 	emit_until(MANY / 10, &published);
 	gp_collector_stop(LONG_NS); /* the final records may or may not fit */
 	CHECK(read_circle(gp_collector_trace_path()));
@@ -236,7 +236,7 @@ static void definitions_have_a_limit(void)
 {
 	uint64_t published = 0;
 
-	start_circle(GP_RINGS_AUTO);
+	start_circular(GP_RINGS_AUTO);
 	for (uint32_t i = 0; i < 50000; i++) {
 		static char text[1000];
 
@@ -268,7 +268,7 @@ static bool kill_once(uint32_t us)
 
 	if (child == 0) {
 		die_in(us);
-		start_circle(GP_RINGS_FILE);
+		start_circular(GP_RINGS_FILE);
 		emit_until(MANY, published_by_child);
 		pause();
 	}
@@ -290,27 +290,27 @@ static void killed_at_any_instant(void)
 {
 	const char *wanted = getenv("GPUPROF_TEST_KILLS");
 	uint32_t kills = wanted != NULL ? (uint32_t)atoi(wanted) : 50;
-	uint32_t turned = 0, longest_us = 120000;
+	uint32_t with_replaced = 0, longest_us = 120000;
 	const char *parent = case_folder;
 
 	published_by_child =
 		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(published_by_child != MAP_FAILED);
 	srand(5);
-	for (uint32_t i = 0; i < kills || (turned == 0 && i < 3 * kills); i++) {
+	for (uint32_t i = 0; i < kills || (with_replaced == 0 && i < 3 * kills); i++) {
 		char folder[300];
 
 		snprintf(folder, sizeof(folder), "%s/%u", parent, i);
 		CHECK(mkdir(folder, 0700) == 0);
 		case_folder = folder;
 		*published_by_child = 0;
-		turned += kill_once((uint32_t)rand() % longest_us);
+		with_replaced += kill_once((uint32_t)rand() % longest_us);
 		remove_folder(folder);
-		if (i % 5 == 4 && turned == 0) /* a slow or busy machine: allow more time */
+		if (i % 5 == 4 && with_replaced == 0) /* a slow or busy machine: allow more time */
 			longest_us *= 2;
 	}
-	CHECK(turned > 0 || kills < 50);
-	printf("%u kills, %u of them after records were replaced\n", kills, turned);
+	CHECK(with_replaced > 0 || kills < 50);
+	printf("%u kills, %u of them after records were replaced\n", kills, with_replaced);
 	fflush(stdout);
 }
 
@@ -322,9 +322,9 @@ static void killed_at_any_instant(void)
 	}
 CASE(with_rings_in_a_file)
 CASE(with_rings_in_memory)
-CASE(nothing_is_gone_that_fits)
-CASE(a_full_disk_makes_it_smaller)
-CASE(a_disk_that_has_hardly_any_room)
+CASE(nothing_is_lost_if_everything_fits)
+CASE(a_full_disk_limits_the_file)
+CASE(a_disk_with_hardly_any_space)
 CASE(definitions_have_a_limit)
 CASE(killed_at_any_instant)
 
@@ -333,9 +333,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_with_rings_in_a_file),
 		cmocka_unit_test(test_with_rings_in_memory),
-		cmocka_unit_test(test_nothing_is_gone_that_fits),
-		cmocka_unit_test(test_a_full_disk_makes_it_smaller),
-		cmocka_unit_test(test_a_disk_that_has_hardly_any_room),
+		cmocka_unit_test(test_nothing_is_lost_if_everything_fits),
+		cmocka_unit_test(test_a_full_disk_limits_the_file),
+		cmocka_unit_test(test_a_disk_with_hardly_any_space),
 		cmocka_unit_test(test_definitions_have_a_limit),
 		cmocka_unit_test(test_killed_at_any_instant),
 	};

@@ -22,7 +22,7 @@ static uint64_t fake_cupti(void)
 	return now_ns(CLOCK_REALTIME) + 5;
 }
 
-static void an_anchor_lies_between_its_surroundings(void **unused)
+static void an_anchor_lies_between_its_tick_reads(void **unused)
 {
 	struct gp_record_anchor anchor;
 	uint64_t ticks, monotonic, realtime;
@@ -50,7 +50,7 @@ static uint64_t not_now(void)
 	return 0;
 }
 
-static void a_clock_that_cannot_be_read_is_left_out(void **unused)
+static void an_unreadable_clock_is_omitted(void **unused)
 {
 	struct gp_record_anchor anchor;
 
@@ -119,7 +119,7 @@ static long leave_meanwhile(long number, long a, long b, long c, long d, long e,
 	return real_call(number, a, b, c, d, e, f);
 }
 
-static void taking_a_clock_away_waits_for_its_reader(void **unused)
+static void removing_a_clock_waits_for_its_reader(void **unused)
 {
 	(void)unused;
 	gp_clock_set_cupti(slow_cupti);
@@ -136,10 +136,10 @@ static void taking_a_clock_away_waits_for_its_reader(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_anchor_lies_between_its_surroundings),
-		cmocka_unit_test(a_clock_that_cannot_be_read_is_left_out),
+		cmocka_unit_test(an_anchor_lies_between_its_tick_reads),
+		cmocka_unit_test(an_unreadable_clock_is_omitted),
 		cmocka_unit_test(the_rate_fits_the_anchors),
-		cmocka_unit_test(taking_a_clock_away_waits_for_its_reader),
+		cmocka_unit_test(removing_a_clock_waits_for_its_reader),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

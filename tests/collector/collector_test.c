@@ -130,7 +130,7 @@ static void everything_emitted_is_in_the_trace(void)
 	CHECK(said.infos >> GP_INFO_NOTE & 1);
 }
 
-static void the_trace_says_what_it_is_of(void)
+static void the_trace_names_its_process(void)
 {
 	static const enum gp_info facts[] = {
 		GP_INFO_PROGRAM,    GP_INFO_COMMAND, GP_INFO_PID,     GP_INFO_PARENT_PID,
@@ -285,7 +285,7 @@ static void an_anchor_comes_on_request(void)
 	CHECK(said.anchors >= 3);
 }
 
-static void the_end_says_how(void)
+static void the_end_has_the_status(void)
 {
 	gp_collector_ends(GP_END_EXEC, 0); /* no effect: the collector is not live */
 	start_in(GP_RINGS_AUTO);
@@ -295,7 +295,7 @@ static void the_end_says_how(void)
 	CHECK(said.end_way == GP_END_STATUS && said.end_status == 3);
 }
 
-static void the_end_may_not_know_how(void)
+static void the_end_may_lack_the_status(void)
 {
 	start_in(GP_RINGS_AUTO);
 	stop_and_read();
@@ -363,7 +363,7 @@ static void stop_does_not_wait_for_ever(void)
 	CHECK(said.next_call == 1);
 }
 
-static void a_program_that_overwrites_a_ring_is_survived(void)
+static void a_program_may_overwrite_a_ring(void)
 {
 	start_in(GP_RINGS_MEMORY);
 	gp_store32_release(&held, 0);
@@ -425,7 +425,7 @@ static void a_file_size_limit_kills_nobody(void)
 	}
 #define CASES(X)                                                                                   \
 	X(everything_emitted_is_in_the_trace)                                                      \
-	X(the_trace_says_what_it_is_of)                                                            \
+	X(the_trace_names_its_process)                                                             \
 	X(nothing_happens_outside_start_and_stop)                                                  \
 	X(a_start_that_fails_leaves_nothing)                                                       \
 	X(errno_is_kept)                                                                           \
@@ -433,11 +433,11 @@ static void a_file_size_limit_kills_nobody(void)
 	X(counters_are_summed)                                                                     \
 	X(a_late_thread_name_is_found_at_the_end)                                                  \
 	X(an_anchor_comes_on_request)                                                              \
-	X(the_end_says_how)                                                                        \
-	X(the_end_may_not_know_how)                                                                \
+	X(the_end_has_the_status)                                                                  \
+	X(the_end_may_lack_the_status)                                                             \
 	X(a_stuck_disk_costs_one_wait)                                                             \
 	X(stop_does_not_wait_for_ever)                                                             \
-	X(a_program_that_overwrites_a_ring_is_survived)                                            \
+	X(a_program_may_overwrite_a_ring)                                                          \
 	X(signals_stay_the_programs)                                                               \
 	X(a_file_size_limit_kills_nobody)
 CASES(CASE)

@@ -120,7 +120,7 @@ static void records_come_back(void **unused)
 		one_payload(&encoder);
 }
 
-static void a_steady_loop_takes_few_bytes(void **unused)
+static void a_steady_loop_needs_few_bytes(void **unused)
 {
 	static struct gp_encoder encoder;
 	static uint8_t payload[PAYLOAD];
@@ -214,7 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_come_back),
-		cmocka_unit_test(a_steady_loop_takes_few_bytes),
+		cmocka_unit_test(a_steady_loop_needs_few_bytes),
 		cmocka_unit_test(a_full_payload_takes_no_record),
 		cmocka_unit_test(only_records_have_slots),
 		cmocka_unit_test(the_table_is_regular),

@@ -13,7 +13,7 @@
 
 static struct gp_eventcount there, back;
 
-static void an_early_ring_is_heard(void **unused)
+static void an_early_notification_is_not_missed(void **unused)
 {
 	(void)unused;
 	gp_eventcount_notify(&there);
@@ -41,7 +41,7 @@ static void *answer(void *unused)
 	return unused;
 }
 
-static void each_ring_is_answered(void **unused)
+static void each_notification_wakes(void **unused)
 {
 	pthread_t thread;
 
@@ -58,8 +58,8 @@ static void each_ring_is_answered(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_early_ring_is_heard),
-		cmocka_unit_test(each_ring_is_answered),
+		cmocka_unit_test(an_early_notification_is_not_missed),
+		cmocka_unit_test(each_notification_wakes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

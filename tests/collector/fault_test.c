@@ -288,7 +288,7 @@ static void what_a_full_disk_kept_out_is_in_the_ring_file(void)
 }
 
 /* Records in rings in private memory are lost with the process, and the trace counts them. */
-static void what_private_rings_held_is_counted(void)
+static void records_in_private_rings_are_counted(void)
 {
 	uint32_t kept = 0;
 
@@ -379,7 +379,7 @@ static void no_end_without_its_counters(void **unused)
 	munmap(trace_bytes, sizeof(*trace_bytes));
 }
 
-static void each_cause_is_counted_as_itself(void **unused)
+static void each_cause_has_its_counter(void **unused)
 {
 	static const int errors[] = {-EFBIG, -EDQUOT, -EIO};
 	/* space for a few full chunks */
@@ -425,7 +425,7 @@ static void recovered_case(void)
 
 static void private_case(void)
 {
-	on_small_disk(what_private_rings_held_is_counted);
+	on_small_disk(records_in_private_rings_are_counted);
 }
 
 static void a_full_disk(void **unused)
@@ -478,7 +478,7 @@ static void a_thread_that_comes_too_late(void)
 	CHECK(gp_collector_stop(LONG_NS) == 0);
 }
 
-static void a_late_thread_is_waited_for_no_longer(void **unused)
+static void a_late_thread_is_abandoned(void **unused)
 {
 	(void)unused;
 	run_case(a_thread_that_comes_too_late);
@@ -490,9 +490,9 @@ int main(void)
 		cmocka_unit_test(each_call_fails_once),
 		cmocka_unit_test(all_calls_fail_from_one_on),
 		cmocka_unit_test(a_full_disk),
-		cmocka_unit_test(each_cause_is_counted_as_itself),
+		cmocka_unit_test(each_cause_has_its_counter),
 		cmocka_unit_test(no_end_without_its_counters),
-		cmocka_unit_test(a_late_thread_is_waited_for_no_longer),
+		cmocka_unit_test(a_late_thread_is_abandoned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -239,7 +239,7 @@ static void *vfork_first(void *unused)
 }
 
 /* The parent's thread has not emitted yet: the child must not take a ring in its place. */
-static void a_vfork_child_that_comes_first(void)
+static void a_vfork_child_that_emits_first(void)
 {
 	pthread_t thread;
 
@@ -347,7 +347,7 @@ static void a_grandchild_that_records(void)
 	check_parent();
 }
 
-static void a_child_of_one_that_has_stopped(void)
+static void a_child_of_a_stopped_collector(void)
 {
 	pid_t child;
 
@@ -446,7 +446,7 @@ static void *emit_a_hundred_a_turn(void *first)
  * complete.  No thread begins or ends meanwhile: AddressSanitizer then allocates under a lock that
  * it does not release in the child.
  */
-static void records_anew_beside_busy_threads(void)
+static void a_child_records_beside_busy_threads(void)
 {
 	static uint32_t firsts[2] = {0, 3 * RANGE};
 	pthread_t threads[2];
@@ -581,11 +581,11 @@ static bool sanitizer_forbids(void (*body)(void))
 {
 	return UNDER_TSAN &&
 	       (body == a_forked_child_with_threads_and_exit || body == a_vfork_child ||
-		body == a_vfork_child_that_stops || body == a_vfork_child_that_comes_first ||
+		body == a_vfork_child_that_stops || body == a_vfork_child_that_emits_first ||
 		body == a_vfork_child_that_starts || body == a_forked_child_that_records ||
-		body == a_grandchild_that_records || body == a_child_of_one_that_has_stopped ||
+		body == a_grandchild_that_records || body == a_child_of_a_stopped_collector ||
 		body == a_child_with_threads_that_records ||
-		body == records_anew_beside_busy_threads);
+		body == a_child_records_beside_busy_threads);
 }
 
 #define CASE(name)                                                                                 \
@@ -604,13 +604,13 @@ static bool sanitizer_forbids(void (*body)(void))
 	X(a_child_of_raw_clone)                                                                    \
 	X(a_vfork_child)                                                                           \
 	X(a_vfork_child_that_stops)                                                                \
-	X(a_vfork_child_that_comes_first)                                                          \
+	X(a_vfork_child_that_emits_first)                                                          \
 	X(forks_beside_busy_threads)                                                               \
 	X(a_forked_child_that_records)                                                             \
 	X(a_grandchild_that_records)                                                               \
-	X(a_child_of_one_that_has_stopped)                                                         \
+	X(a_child_of_a_stopped_collector)                                                          \
 	X(a_child_with_threads_that_records)                                                       \
-	X(records_anew_beside_busy_threads)                                                        \
+	X(a_child_records_beside_busy_threads)                                                     \
 	X(a_vfork_child_that_starts)                                                               \
 	X(handlers_that_fork)
 CASES(CASE)

@@ -30,7 +30,7 @@ static void equal_keys_have_one_id(void **state)
 	assert_false(is_new);
 }
 
-static void what_was_taken_back_is_new(void **state)
+static void a_removed_key_is_new(void **state)
 {
 	struct gp_intern table = {.last_id = 0};
 	bool is_new;
@@ -143,7 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_keys_have_one_id),
 		cmocka_unit_test(keys_are_copied),
-		cmocka_unit_test(what_was_taken_back_is_new),
+		cmocka_unit_test(a_removed_key_is_new),
 		cmocka_unit_test(ids_survive_growth),
 		cmocka_unit_test(long_keys),
 		cmocka_unit_test(memory_is_bounded),

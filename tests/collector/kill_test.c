@@ -356,15 +356,15 @@ static bool place_works(enum gp_ring_place place)
  */
 
 #define MOST_WAIT_NS 50000000
-#define LOOKS        40u
+#define PASSES       40u
 
-static struct looks {
+static struct observed {
 	pid_t child;
 	uint32_t count;   /* atomic; number of the writer's waits */
 	uint64_t emitted; /* atomic */
-	uint64_t at_last_look, at_look_before;
+	uint64_t at_last_pass, at_previous_pass;
 	int64_t longest_ns; /* the longest timeout of a wait */
-} * looks;
+} * observed;
 
 static long (*real_call)(long, long, long, long, long, long, long);
 
@@ -372,40 +372,40 @@ static long (*real_call)(long, long, long, long, long, long, long);
  * The writer makes all calls except those of its starting thread.  The kill comes at the last one,
  * right before the writer's next pass.
  */
-static long look(long number, long a, long b, long c, long d, long e, long f)
+static long observe(long number, long a, long b, long c, long d, long e, long f)
 {
 	const struct timespec *wait = (const struct timespec *)d;
 	long result = real_call(number, a, b, c, d, e, f);
 
 	if (number != SYS_futex || wait == NULL || b != FUTEX_WAIT_PRIVATE ||
-	    syscall(SYS_gettid) == looks->child)
+	    syscall(SYS_gettid) == observed->child)
 		return result;
-	if (wait->tv_sec * 1000000000 + wait->tv_nsec > looks->longest_ns)
-		looks->longest_ns = wait->tv_sec * 1000000000 + wait->tv_nsec;
-	looks->at_look_before = looks->at_last_look;
-	looks->at_last_look = gp_load64(&looks->emitted);
-	if (gp_add32(&looks->count, 1) + 1 >= LOOKS)
+	if (wait->tv_sec * 1000000000 + wait->tv_nsec > observed->longest_ns)
+		observed->longest_ns = wait->tv_sec * 1000000000 + wait->tv_nsec;
+	observed->at_previous_pass = observed->at_last_pass;
+	observed->at_last_pass = gp_load64(&observed->emitted);
+	if (gp_add32(&observed->count, 1) + 1 >= PASSES)
 		raise(SIGKILL);
 	return result;
 }
 
 /* Emits some records between two passes, and sometimes none, so that the writer sleeps long. */
-static void emit_from_look_to_look(void)
+static void emit_between_passes(void)
 {
 	uint64_t number = 0;
 
-	looks->child = getpid();
+	observed->child = getpid();
 	real_call = gp_sys.call;
-	gp_sys.call = look;
+	gp_sys.call = observe;
 	start_in(GP_RINGS_MEMORY);
 	for (;;) {
-		uint32_t count = gp_load32(&looks->count);
+		uint32_t count = gp_load32(&observed->count);
 
 		for (uint32_t i = 0; count % 8 < 5 && i < 100; i++) {
 			emit_call_surely((uint32_t)number++);
-			gp_store64_release(&looks->emitted, number);
+			gp_store64_release(&observed->emitted, number);
 		}
-		while (gp_load32(&looks->count) == count)
+		while (gp_load32(&observed->count) == count)
 			sched_yield();
 	}
 }
@@ -416,7 +416,7 @@ static void run_until_killed(void (*run)(void))
 	int status;
 	pid_t child;
 
-	memset(looks, 0, sizeof(*looks));
+	memset(observed, 0, sizeof(*observed));
 	case_folder = new_folder();
 	child = fork();
 	assert_true(child >= 0);
@@ -431,23 +431,23 @@ static void count_calls(void *calls, const struct found *found)
 	*(uint64_t *)calls += is_kind(found, GP_RECORD_CALL);
 }
 
-static void rings_in_memory_are_looked_at(void **unused)
+static void rings_in_memory_are_drained_in_time(void **unused)
 {
 	static struct scan scan;
 	uint64_t calls = 0;
 
 	(void)unused;
-	run_until_killed(emit_from_look_to_look);
+	run_until_killed(emit_between_passes);
 	scan.fn = count_calls;
 	scan.context = &calls;
 	assert_true(scan_trace(&scan, in_folder("t.gpuprof")));
 	remove_folder(case_folder);
 	printf("rings in memory: %llu records emitted, %llu at the previous pass, %llu read\n",
-	       (unsigned long long)looks->emitted, (unsigned long long)looks->at_look_before,
-	       (unsigned long long)calls);
-	assert_true(calls >= looks->at_look_before && calls <= looks->emitted + 1);
-	assert_true(looks->at_look_before > 10 * 100);
-	assert_in_range(looks->longest_ns, 1, MOST_WAIT_NS);
+	       (unsigned long long)observed->emitted,
+	       (unsigned long long)observed->at_previous_pass, (unsigned long long)calls);
+	assert_true(calls >= observed->at_previous_pass && calls <= observed->emitted + 1);
+	assert_true(observed->at_previous_pass > 10 * 100);
+	assert_in_range(observed->longest_ns, 1, MOST_WAIT_NS);
 }
 
 /* After two more passes the writer has seen the record. */
@@ -455,13 +455,13 @@ static void count_and_die(void)
 {
 	uint32_t count;
 
-	looks->child = getpid();
+	observed->child = getpid();
 	real_call = gp_sys.call;
-	gp_sys.call = look;
+	gp_sys.call = observe;
 	start_in(GP_RINGS_FILE);
 	gp_count(GP_COUNTER_LOST_NESTED, 3);
-	count = gp_load32(&looks->count);
-	while (gp_load32(&looks->count) < count + 2)
+	count = gp_load32(&observed->count);
+	while (gp_load32(&observed->count) < count + 2)
 		sched_yield();
 	raise(SIGKILL);
 }
@@ -473,7 +473,7 @@ static void take_ring_file(void *unused, const struct found *found)
 		take_name(found->record);
 }
 
-static void what_a_process_counts_outlives_it(void **unused)
+static void counters_outlive_the_process(void **unused)
 {
 	static struct scan scan;
 	struct gp_ring_header first;
@@ -499,19 +499,18 @@ int main(void)
 	truth = mmap(NULL, EMITTERS * sizeof(*truth), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	seen = calloc(EMITTERS, sizeof(*seen));
-	looks = mmap(NULL, sizeof(*looks), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		     0);
-	if (truth == MAP_FAILED || seen == NULL || looks == MAP_FAILED)
+	observed = mmap(NULL, sizeof(*observed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (truth == MAP_FAILED || seen == NULL || observed == MAP_FAILED)
 		return 1;
 	srand((unsigned)time(NULL));
 	if (place_works(GP_RINGS_SHM))
 		tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_shm);
 	if (place_works(GP_RINGS_FILE)) {
 		tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_a_file);
-		tests[count++] =
-			(struct CMUnitTest)cmocka_unit_test(what_a_process_counts_outlives_it);
+		tests[count++] = (struct CMUnitTest)cmocka_unit_test(counters_outlive_the_process);
 	}
 	tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_memory);
-	tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_memory_are_looked_at);
+	tests[count++] = (struct CMUnitTest)cmocka_unit_test(rings_in_memory_are_drained_in_time);
 	return _cmocka_run_group_tests("tests", tests, count, NULL, NULL);
 }

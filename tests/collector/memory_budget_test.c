@@ -22,7 +22,7 @@ static void begin_with(uint64_t most_bytes)
 	gp_memory_budget_init(most_bytes);
 }
 
-static void without_a_bound_all_is_had(void **state)
+static void without_a_limit_everything_is_granted(void **state)
 {
 	(void)state;
 	begin_with(0);
@@ -34,7 +34,7 @@ static void without_a_bound_all_is_had(void **state)
 	assert_int_equal(gp_memory_budget_refusals(), 0);
 }
 
-static void a_bound_is_kept_and_what_is_refused_is_counted(void **state)
+static void the_limit_holds_and_refusals_are_counted(void **state)
 {
 	(void)state;
 	begin_with(10 * MIB);
@@ -52,7 +52,7 @@ static void a_bound_is_kept_and_what_is_refused_is_counted(void **state)
 	gp_memory_budget_release(GP_MEMORY_BUDGET_NOT_INHERITED, 3 * MIB);
 }
 
-static void a_part_is_at_most_what_is_wanted(void **state)
+static void a_share_is_at_most_the_wanted_size(void **state)
 {
 	(void)state;
 	begin_with(64 * MIB);
@@ -81,7 +81,7 @@ static int take_in_child(void)
 		       : 3;
 }
 
-static void what_a_child_has_not_inherited_is_free_there(void **state)
+static void memory_not_inherited_is_free_in_a_child(void **state)
 {
 	int status;
 	pid_t child;
@@ -119,7 +119,7 @@ static void memory_of_the_system_is_charged(void **state)
 }
 
 /* Only few keys fit: each key still gets an id, and no id repeats. */
-static void a_table_of_names_makes_do(void **state)
+static void a_small_table_of_names_suffices(void **state)
 {
 	struct gp_intern table = {.last_id = 0};
 	uint8_t key[4096];
@@ -139,7 +139,7 @@ static void a_table_of_names_makes_do(void **state)
 }
 
 /* Known keys are found at the memory limit, even if the table would have to grow. */
-static void what_is_known_needs_no_memory(void **state)
+static void known_keys_need_no_memory(void **state)
 {
 	struct gp_intern table = {.last_id = 0};
 	const uint32_t keys = 1024 / 4 * 3; /* the table doubles at this size */
@@ -160,13 +160,13 @@ static void what_is_known_needs_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_bound_all_is_had),
-		cmocka_unit_test(a_bound_is_kept_and_what_is_refused_is_counted),
-		cmocka_unit_test(a_part_is_at_most_what_is_wanted),
-		cmocka_unit_test(what_a_child_has_not_inherited_is_free_there),
+		cmocka_unit_test(without_a_limit_everything_is_granted),
+		cmocka_unit_test(the_limit_holds_and_refusals_are_counted),
+		cmocka_unit_test(a_share_is_at_most_the_wanted_size),
+		cmocka_unit_test(memory_not_inherited_is_free_in_a_child),
 		cmocka_unit_test(memory_of_the_system_is_charged),
-		cmocka_unit_test(a_table_of_names_makes_do),
-		cmocka_unit_test(what_is_known_needs_no_memory),
+		cmocka_unit_test(a_small_table_of_names_suffices),
+		cmocka_unit_test(known_keys_need_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,7 @@ static void dropping_never_waits(void)
 	CHECK(said.calls == kept && said.lost == MORE_THAN_A_RING + 1 - kept);
 }
 
-static void definitions_find_room_where_others_are_dropped(void)
+static void definitions_have_space_although_others_are_dropped(void)
 {
 	start_with(GP_OVERLOAD_DROP);
 	hold_writer_with_one_record();
@@ -169,7 +169,7 @@ static void let_go(void)
 }
 
 /* GPU records come in bursts from a profiler thread, which may wait. */
-static void a_thread_of_the_profiler_waits_also_where_others_drop(void)
+static void a_profiler_thread_waits_although_others_drop(void)
 {
 	start_with(GP_OVERLOAD_DROP);
 	gp_emit_always_waits();
@@ -207,7 +207,7 @@ static void run_and_join(void *(*run)(void *))
 }
 
 /* The program's threads take all rings before the profiler thread's first record. */
-static void a_thread_of_the_profiler_has_a_ring_before_its_first_record(void)
+static void a_profiler_thread_has_a_ring_before_its_first_record(void)
 {
 	start_with(GP_OVERLOAD_DROP);
 	gp_emit_always_waits();
@@ -234,7 +234,7 @@ static void *emit_in_crowd(void *unused)
 }
 
 /* More threads than rings: the threads that share a ring drop records, too. */
-static void a_crowd_that_drops(void)
+static void more_threads_than_rings_drop(void)
 {
 	static pthread_t threads[CROWD];
 
@@ -250,7 +250,7 @@ static void a_crowd_that_drops(void)
 
 /* ---- block ---- */
 
-static void one_long_wait_for_a_writer_that_stands_still(void)
+static void one_long_wait_for_a_stalled_writer(void)
 {
 	uint32_t kept, slept;
 
@@ -267,7 +267,7 @@ static void one_long_wait_for_a_writer_that_stands_still(void)
 	CHECK(said.calls == kept && said.lost == 2 * MORE_THAN_A_RING + 1 - kept);
 }
 
-static void nothing_is_lost_where_the_writer_goes_on(void)
+static void nothing_is_lost_if_the_writer_continues(void)
 {
 	start_with(GP_OVERLOAD_BLOCK);
 	hold_writer_with_one_record();
@@ -370,12 +370,12 @@ static void a_child_of_the_wait_at_a_threads_end_has_no_rings(void)
 	}
 CASE(a_call_whose_record_is_dropped_has_ended)
 CASE(dropping_never_waits)
-CASE(definitions_find_room_where_others_are_dropped)
-CASE(a_thread_of_the_profiler_waits_also_where_others_drop)
-CASE(a_thread_of_the_profiler_has_a_ring_before_its_first_record)
-CASE(a_crowd_that_drops)
-CASE(one_long_wait_for_a_writer_that_stands_still)
-CASE(nothing_is_lost_where_the_writer_goes_on)
+CASE(definitions_have_space_although_others_are_dropped)
+CASE(a_profiler_thread_waits_although_others_drop)
+CASE(a_profiler_thread_has_a_ring_before_its_first_record)
+CASE(more_threads_than_rings_drop)
+CASE(one_long_wait_for_a_stalled_writer)
+CASE(nothing_is_lost_if_the_writer_continues)
 CASE(a_child_of_a_wait_has_no_rings)
 CASE(a_child_of_the_wait_at_a_threads_end_has_no_rings)
 
@@ -384,12 +384,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_call_whose_record_is_dropped_has_ended),
 		cmocka_unit_test(test_dropping_never_waits),
-		cmocka_unit_test(test_definitions_find_room_where_others_are_dropped),
-		cmocka_unit_test(test_a_thread_of_the_profiler_waits_also_where_others_drop),
-		cmocka_unit_test(test_a_thread_of_the_profiler_has_a_ring_before_its_first_record),
-		cmocka_unit_test(test_a_crowd_that_drops),
-		cmocka_unit_test(test_one_long_wait_for_a_writer_that_stands_still),
-		cmocka_unit_test(test_nothing_is_lost_where_the_writer_goes_on),
+		cmocka_unit_test(test_definitions_have_space_although_others_are_dropped),
+		cmocka_unit_test(test_a_profiler_thread_waits_although_others_drop),
+		cmocka_unit_test(test_a_profiler_thread_has_a_ring_before_its_first_record),
+		cmocka_unit_test(test_more_threads_than_rings_drop),
+		cmocka_unit_test(test_one_long_wait_for_a_stalled_writer),
+		cmocka_unit_test(test_nothing_is_lost_if_the_writer_continues),
 		cmocka_unit_test(test_a_child_of_a_wait_has_no_rings),
 		cmocka_unit_test(test_a_child_of_the_wait_at_a_threads_end_has_no_rings),
 	};

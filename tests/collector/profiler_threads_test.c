@@ -24,7 +24,7 @@
 enum { ALL_TOO_EARLY = 1, NOT_KNOWN, ENDED = 42 };
 
 static const uint32_t *libc_threads;
-static uint32_t looks; /* polls of the profiler thread while program threads were running */
+static uint32_t poll_count; /* polls of the profiler thread while program threads were running */
 static uint32_t program_ends;
 
 static void *be_the_profilers(void *unused)
@@ -35,7 +35,7 @@ static void *be_the_profilers(void *unused)
 	while (!gp_profiler_threads_are_last(libc_threads, &may_change)) {
 		if (!may_change)
 			_exit(NOT_KNOWN);
-		gp_add32_ordered(&looks, 1);
+		gp_add32_ordered(&poll_count, 1);
 	}
 	_exit(gp_load32_acquire(&program_ends) ? ENDED : ALL_TOO_EARLY);
 	return unused;
@@ -43,7 +43,7 @@ static void *be_the_profilers(void *unused)
 
 static void *be_the_programs(void *unused)
 {
-	while (gp_load32_acquire(&looks) < 100)
+	while (gp_load32_acquire(&poll_count) < 100)
 		;
 	gp_store32_release(&program_ends, 1);
 	return unused;
@@ -86,7 +86,7 @@ static void check_end(bool has_proc)
 	assert_int_equal(WEXITSTATUS(status), ENDED);
 }
 
-static void a_program_ends_with_the_last_thread_of_its_own(void **state)
+static void a_program_ends_with_its_last_thread(void **state)
 {
 	(void)state;
 	if (UNDER_TSAN) /* ThreadSanitizer has its own thread in the program */
@@ -94,7 +94,7 @@ static void a_program_ends_with_the_last_thread_of_its_own(void **state)
 	check_end(true);
 }
 
-static void so_it_does_where_proc_cannot_be_read(void **state)
+static void it_also_ends_without_proc(void **state)
 {
 	(void)state;
 	if (UNDER_TSAN || libc_threads == NULL)
@@ -102,7 +102,7 @@ static void so_it_does_where_proc_cannot_be_read(void **state)
 	check_end(false);
 }
 
-static void a_program_whose_main_thread_lives_goes_on(void **state)
+static void a_program_with_a_main_thread_continues(void **state)
 {
 	bool may_change = false;
 
@@ -112,7 +112,7 @@ static void a_program_whose_main_thread_lives_goes_on(void **state)
 }
 
 /* As if the program had used up all descriptors.  It may release one later. */
-static void what_is_not_known_may_change_while_others_of_ours_run(void **state)
+static void unknown_counts_may_change_while_profiler_threads_run(void **state)
 {
 	struct rlimit before;
 	bool may_change[2];
@@ -134,10 +134,10 @@ static void what_is_not_known_may_change_while_others_of_ours_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_ends_with_the_last_thread_of_its_own),
-		cmocka_unit_test(so_it_does_where_proc_cannot_be_read),
-		cmocka_unit_test(a_program_whose_main_thread_lives_goes_on),
-		cmocka_unit_test(what_is_not_known_may_change_while_others_of_ours_run),
+		cmocka_unit_test(a_program_ends_with_its_last_thread),
+		cmocka_unit_test(it_also_ends_without_proc),
+		cmocka_unit_test(a_program_with_a_main_thread_continues),
+		cmocka_unit_test(unknown_counts_may_change_while_profiler_threads_run),
 	};
 
 	libc_threads = dlsym(RTLD_DEFAULT, "__nptl_nthreads");

@@ -30,7 +30,7 @@
 #define PACE      (UNDER_TSAN || UNDER_ASAN ? 97 : 1)
 #define CALL_STEP (UNDER_TSAN || UNDER_ASAN ? 7u : 1u)
 
-enum kind { PLAIN, LIMITED, CIRCLE };
+enum kind { PLAIN, LIMITED, CIRCULAR };
 
 enum end { NO_KILL, KILL_BEFORE, KILL_AMID, KILL_AFTER };
 
@@ -106,7 +106,7 @@ static long limited_call(long number, long a, long b, long c, long d, long e, lo
 	return real_call(number, a, b, c, d, e, f);
 }
 
-/* ---- what is recorded ---- */
+/* ---- the recorded data ---- */
 
 static void emit(uint32_t number)
 {
@@ -201,7 +201,7 @@ static void record_some(void)
 		start_crew();
 }
 
-/* ---- what is there of it ---- */
+/* ---- the data in the trace ---- */
 
 static struct {
 	uint64_t records; /* records of the program, and facts */
@@ -286,8 +286,8 @@ static bool read_all(void)
 	bool is_there;
 
 	scan.fn = take;
-	is_there = plan.kind == CIRCLE ? scan_circle(&scan, path, KEEP_BYTES)
-				       : scan_trace(&scan, path);
+	is_there = plan.kind == CIRCULAR ? scan_circular(&scan, path, KEEP_BYTES)
+					 : scan_trace(&scan, path);
 	if (said.ends == 0 && said.ring_file[0] != '\0' &&
 	    scan_ring_file(&scan, said.ring_file, path)) {
 		add_ring_counters(said.ring_file);
@@ -326,7 +326,7 @@ static int start_plan(void)
 					     .ring_place = plan.place,
 					     .max_file_bytes = plan.limit_bytes,
 					     .keep_last_bytes =
-						     plan.kind == CIRCLE ? KEEP_BYTES : 0};
+						     plan.kind == CIRCULAR ? KEEP_BYTES : 0};
 
 	real_call = gp_sys.call;
 	gp_sys.call = limited_call;
@@ -447,7 +447,7 @@ static const enum gp_ring_place places[] = {GP_RINGS_MEMORY, GP_RINGS_FILE, GP_R
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-static void room_in_small_steps(void **unused)
+static void disk_space_in_small_steps(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < 2; i++) {
@@ -456,19 +456,19 @@ static void room_in_small_steps(void **unused)
 	}
 }
 
-static void room_for_some_chunks(void **unused)
+static void space_for_some_chunks(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < PLACES; i++) {
 		plan_for(places[i], PLAIN, MANY);
 		each_length(1000, seen->bytes + 1, 40009);
-		plan_for(places[i], CIRCLE, MANY);
+		plan_for(places[i], CIRCULAR, MANY);
 		each_length(1000, seen->bytes + 1, 40009);
 	}
 }
 
 /* A thread that exists at the end emits its name once more. */
-static void room_for_the_names_of_many(void **unused)
+static void space_for_many_thread_names(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < PLACES; i++) {
@@ -494,7 +494,7 @@ static void each_call_fails(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < 2; i++)
-		for (int kind = PLAIN; kind <= CIRCLE; kind++) {
+		for (int kind = PLAIN; kind <= CIRCULAR; kind++) {
 			plan_for(places[i], (enum kind)kind, MANY);
 			if (kind == LIMITED)
 				plan.limit_bytes = seen->bytes / 2;
@@ -507,7 +507,7 @@ static void killed_in_each_call(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < 2; i++)
-		for (int kind = PLAIN; kind <= CIRCLE; kind++)
+		for (int kind = PLAIN; kind <= CIRCULAR; kind++)
 			for (int end = KILL_BEFORE; end <= KILL_AFTER; end++) {
 				plan_for(places[i], (enum kind)kind, MANY);
 				if (kind == LIMITED)
@@ -526,9 +526,9 @@ static int share(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(room_in_small_steps),
-		cmocka_unit_test(room_for_some_chunks),
-		cmocka_unit_test(room_for_the_names_of_many),
+		cmocka_unit_test(disk_space_in_small_steps),
+		cmocka_unit_test(space_for_some_chunks),
+		cmocka_unit_test(space_for_many_thread_names),
 		cmocka_unit_test(a_limit_in_small_steps),
 		cmocka_unit_test(each_call_fails),
 		cmocka_unit_test(killed_in_each_call),

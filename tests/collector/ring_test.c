@@ -47,7 +47,7 @@ static uint32_t call_at(struct gp_ring_header *ring, uint64_t position)
 	return call.correlation_id;
 }
 
-static void a_full_ring_takes_nothing(void **unused)
+static void a_full_ring_accepts_nothing(void **unused)
 {
 	struct gp_ring_header *ring = new_ring();
 
@@ -63,7 +63,7 @@ static void a_full_ring_takes_nothing(void **unused)
 		assert_int_equal(call_at(ring, i), i);
 }
 
-static void the_quick_way_stops_at_half(void **unused)
+static void the_quick_path_stops_at_half(void **unused)
 {
 	struct gp_ring_header *ring = new_ring();
 	struct gp_record_call call = call_of(1);
@@ -82,7 +82,7 @@ static void the_quick_way_stops_at_half(void **unused)
 	assert_true(gp_ring_put_quick(ring, (const struct gp_record *)&call));
 }
 
-static void records_go_around_the_end(void **unused)
+static void records_wrap_around_the_end(void **unused)
 {
 	struct gp_ring_header *ring = new_ring();
 	struct gp_record_copy copy = {.kind = GP_RECORD_COPY, .slots = 3};
@@ -134,7 +134,7 @@ static void texts_are_padded_with_zeros(void **unused)
 	}
 }
 
-static void a_shared_record_says_whose_it_is(void **unused)
+static void a_shared_record_has_its_thread(void **unused)
 {
 	struct gp_ring_header *ring = new_ring();
 	struct gp_record_call call = call_of(9);
@@ -230,11 +230,11 @@ static void two_threads(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_full_ring_takes_nothing),
-		cmocka_unit_test(the_quick_way_stops_at_half),
-		cmocka_unit_test(records_go_around_the_end),
+		cmocka_unit_test(a_full_ring_accepts_nothing),
+		cmocka_unit_test(the_quick_path_stops_at_half),
+		cmocka_unit_test(records_wrap_around_the_end),
 		cmocka_unit_test(texts_are_padded_with_zeros),
-		cmocka_unit_test(a_shared_record_says_whose_it_is),
+		cmocka_unit_test(a_shared_record_has_its_thread),
 		cmocka_unit_test(two_threads),
 	};
 

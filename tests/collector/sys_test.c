@@ -101,7 +101,7 @@ static void make_calls(void)
 }
 
 /* A filter may be installed at any time, so each call checks for one itself. */
-static void what_a_filter_may_forbid_is_not_done(void **state)
+static void calls_that_a_filter_may_forbid_are_not_made(void **state)
 {
 	(void)state;
 	real_call = gp_sys.call;
@@ -134,7 +134,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(thread_local_variables_do_not_take_our_stack),
-		cmocka_unit_test(what_a_filter_may_forbid_is_not_done),
+		cmocka_unit_test(calls_that_a_filter_may_forbid_are_not_made),
 		cmocka_unit_test(a_filter_of_a_container_changes_nothing),
 	};
 

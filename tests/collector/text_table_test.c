@@ -122,7 +122,7 @@ static void a_long_text_is_cut(void)
 }
 
 /* As in constructors of libraries, long before there is a recording. */
-static void a_text_of_before_the_start(void)
+static void a_text_from_before_the_start(void)
 {
 	struct gp_text_key key = key_of("early");
 	struct gp_known_text *text = gp_text_table_add(&table, &key);
@@ -150,7 +150,7 @@ static void *use_texts(void *unused)
 	return unused;
 }
 
-static void threads_that_race(void)
+static void racing_threads(void)
 {
 	pthread_t threads[THREADS];
 
@@ -196,7 +196,7 @@ static void a_full_table(void)
  * With --max-memory tables are smaller than requested.  Equal texts still have one id, from the
  * first use on.
  */
-static void a_bound_changes_no_handle(void)
+static void a_memory_limit_changes_no_handle(void)
 {
 	struct gp_text_key first = key_of("first"), second = key_of("second");
 	struct gp_known_text *kept;
@@ -239,7 +239,7 @@ static void *come_first(void *number)
 	return NULL;
 }
 
-static void the_first_texts_of_threads_that_race(void)
+static void the_first_texts_of_racing_threads(void)
 {
 	pthread_t threads[THREADS];
 
@@ -260,7 +260,7 @@ static void the_first_texts_of_threads_that_race(void)
 	      GP_MEMORY_BUDGET_FIXED_BYTES + (TABLES + THREADS) * SMALL_BYTES);
 }
 
-/* ---- both threads at once, text by text ---- */
+/* ---- two concurrent threads, text by text ---- */
 
 #define RACES 3000u
 /* size in bytes of a table with four chains and space for eight short texts */
@@ -307,7 +307,7 @@ static void *race_for_chains(void *number)
  * A text is never added twice, and never lost to another text that was added to its chain
  * meanwhile.
  */
-static void texts_that_come_into_a_chain_at_once(void)
+static void texts_added_to_a_chain_concurrently(void)
 {
 	pthread_t threads[2];
 
@@ -330,7 +330,7 @@ static void texts_that_come_into_a_chain_at_once(void)
 	}
 }
 
-static void addresses_that_are_none(void)
+static void invalid_addresses(void)
 {
 	struct gp_text_key key = key_of("a text that is not short");
 	struct gp_known_text *kept, copy;
@@ -386,15 +386,15 @@ static void a_forked_child_defines_again(void)
 		run_case(name);                                                                    \
 	}
 #define CASES(X)                                                                                   \
-	X(addresses_that_are_none)                                                                 \
+	X(invalid_addresses)                                                                       \
 	X(equal_texts_have_one_number)                                                             \
 	X(texts_of_all_lengths)                                                                    \
 	X(a_long_text_is_cut)                                                                      \
-	X(a_text_of_before_the_start)                                                              \
-	X(threads_that_race)                                                                       \
-	X(a_bound_changes_no_handle)                                                               \
-	X(the_first_texts_of_threads_that_race)                                                    \
-	X(texts_that_come_into_a_chain_at_once)                                                    \
+	X(a_text_from_before_the_start)                                                            \
+	X(racing_threads)                                                                          \
+	X(a_memory_limit_changes_no_handle)                                                        \
+	X(the_first_texts_of_racing_threads)                                                       \
+	X(texts_added_to_a_chain_concurrently)                                                     \
 	X(a_full_table)                                                                            \
 	X(a_forked_child_defines_again)
 CASES(CASE)

@@ -114,7 +114,7 @@ static void *be_named_late(void *unused)
 	return NULL;
 }
 
-static void a_name_that_comes_late(void)
+static void a_late_thread_name(void)
 {
 	pthread_t thread;
 
@@ -135,7 +135,7 @@ static void ten_thousand_short_threads_in_memory(void)
 	short_threads(GP_RINGS_MEMORY);
 }
 
-/* ---- more threads at once than rings ---- */
+/* ---- more concurrent threads than rings ---- */
 
 #define CROWD 200u
 #define EACH  300u
@@ -156,7 +156,7 @@ static void *work_in_a_crowd(void *number)
 	return NULL;
 }
 
-static void a_crowd_shares_what_there_is(void)
+static void many_threads_share_the_rings(void)
 {
 	pthread_t threads[CROWD];
 
@@ -273,7 +273,7 @@ static void jump_away(int signal_number)
  * A handler that jumps out leaves its thread inside gp_emit() for ever: the thread continues in the
  * shared ring.
  */
-static void a_handler_that_jumps_away_is_survived(void)
+static void a_handler_may_jump_out(void)
 {
 	struct sigaction action = {.sa_handler = jump_away};
 	volatile uint32_t number = 0;
@@ -381,11 +381,11 @@ static void a_call_is_seen_while_it_lasts(void)
 #define CASES(X)                                                                                   \
 	X(ten_thousand_short_threads)                                                              \
 	X(ten_thousand_short_threads_in_memory)                                                    \
-	X(a_name_that_comes_late)                                                                  \
-	X(a_crowd_shares_what_there_is)                                                            \
+	X(a_late_thread_name)                                                                      \
+	X(many_threads_share_the_rings)                                                            \
 	X(a_thread_may_emit_while_it_ends)                                                         \
 	X(handlers_interrupt_records)                                                              \
-	X(a_handler_that_jumps_away_is_survived)                                                   \
+	X(a_handler_may_jump_out)                                                                  \
 	X(busy_threads)                                                                            \
 	X(a_thread_without_a_ring_makes_calls)                                                     \
 	X(a_call_is_seen_while_it_lasts)

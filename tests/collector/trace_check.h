@@ -188,8 +188,8 @@ static inline uint32_t slots_of(const struct any_record *record)
 }
 
 /* Count a record; returns the thread of the next one. */
-static inline uint32_t tell(struct scan *scan, const struct any_record *record, uint32_t ring,
-			    uint32_t thread, uint32_t ring_thread)
+static inline uint32_t count_record(struct scan *scan, const struct any_record *record,
+				    uint32_t ring, uint32_t thread, uint32_t ring_thread)
 {
 	struct found found = {record, ring, thread, scan->is_kept};
 
@@ -222,7 +222,7 @@ static inline void scan_payload(struct scan *scan, const struct gp_chunk_header 
 			break;
 		records++;
 		slots += slots_of(&record);
-		thread = tell(scan, &record, header->ring, thread, header->thread);
+		thread = count_record(scan, &record, header->ring, thread, header->thread);
 	}
 	if (decoder.failed)
 		scan->error = "invalid payload";
@@ -253,7 +253,7 @@ static inline void scan_slots(struct scan *scan, const struct gp_chunk_header *h
 			record.text = (uint8_t *)at + sizeof(struct gp_record_string);
 		else
 			memcpy(record.bytes, at, slots * GP_SLOT_BYTES);
-		thread = tell(scan, &record, header->ring, thread, header->thread);
+		thread = count_record(scan, &record, header->ring, thread, header->thread);
 		at += slots * GP_SLOT_BYTES;
 	}
 }
@@ -392,8 +392,8 @@ static inline void find_chunks(struct circular *circular, const char *data, size
 /*
  * From the floor on, no chunk is missing.  Of the chunks below it, only those in form KEPT count.
  */
-static inline void scan_circle_chunk(struct scan *scan, const struct gp_chunk_header *header,
-				     uint64_t floor)
+static inline void scan_circular_chunk(struct scan *scan, const struct gp_chunk_header *header,
+				       uint64_t floor)
 {
 	bool is_kept = header->form == GP_CHUNK_KEPT;
 	uint64_t expected = scan->sequence == 0 ? floor : scan->sequence;
@@ -409,7 +409,7 @@ static inline void scan_circle_chunk(struct scan *scan, const struct gp_chunk_he
 }
 
 /* Returns false if there is no such trace, or if it has more than most_bytes. */
-static inline bool scan_circle(struct scan *scan, const char *path, size_t most_bytes)
+static inline bool scan_circular(struct scan *scan, const char *path, size_t most_bytes)
 {
 	static struct circular circular;
 	size_t bytes;
@@ -421,7 +421,7 @@ static inline bool scan_circle(struct scan *scan, const char *path, size_t most_
 	if (is_one)
 		find_chunks(&circular, data, bytes);
 	for (uint32_t i = 0; i < circular.count; i++)
-		scan_circle_chunk(scan, circular.chunks[i], circular.floor);
+		scan_circular_chunk(scan, circular.chunks[i], circular.floor);
 	free(data);
 	return is_one;
 }
@@ -464,7 +464,7 @@ static inline void scan_ring(struct scan *scan, const char *data)
 			record.text = (uint8_t *)record_memory + sizeof(struct gp_record_string);
 		else
 			memcpy(record.bytes, record_memory, slots * GP_SLOT_BYTES);
-		thread = tell(scan, &record, ring->ring, thread, ring->thread);
+		thread = count_record(scan, &record, ring->ring, thread, ring->thread);
 		at += slots;
 	}
 }

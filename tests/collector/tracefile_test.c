@@ -59,7 +59,7 @@ static void fill(uint32_t records)
 	position += records;
 }
 
-static void names_go_on_where_one_exists(void **unused)
+static void an_existing_name_gets_a_number(void **unused)
 {
 	struct gp_tracefile first, second, third;
 	struct stat status;
@@ -81,7 +81,7 @@ static void names_go_on_where_one_exists(void **unused)
 }
 
 /* The Chrome trace would overwrite the existing file. */
-static void a_name_whose_chrome_trace_is_there_is_taken(void **unused)
+static void a_name_with_a_chrome_trace_is_taken(void **unused)
 {
 	struct gp_tracefile file;
 	FILE *foreign = fopen(path_of("config.json"), "w");
@@ -129,7 +129,7 @@ static void chunks_can_be_read(void **unused)
 	assert_int_equal(file.sequence, 39);
 }
 
-static void a_file_that_went_away_is_an_error(void **unused)
+static void a_removed_file_is_an_error(void **unused)
 {
 	struct gp_tracefile file;
 
@@ -183,7 +183,7 @@ static void a_file_that_stays_open_and_is_removed(void **unused)
 }
 
 /* The trace was removed, and another file created under its name. */
-static void a_file_of_somebody_else_is_left_alone(void **unused)
+static void a_foreign_file_is_not_touched(void **unused)
 {
 	struct gp_tracefile file;
 	struct stat status;
@@ -270,13 +270,13 @@ static void write_badly(bool truncates)
 		assert_true(scan.damaged_bytes > 0);
 }
 
-static void a_torn_write_is_taken_back(void **unused)
+static void a_partial_write_is_undone(void **unused)
 {
 	(void)unused;
 	write_badly(true);
 }
 
-static void readers_find_chunks_after_a_torn_write(void **unused)
+static void readers_find_chunks_after_a_partial_write(void **unused)
 {
 	(void)unused;
 	write_badly(false);
@@ -291,7 +291,7 @@ static long full_disk(long number, long a, long b, long c, long d, long e, long 
  * After a short and a long chunk: the long one is removed, although it is the only one after the
  * first.
  */
-static void room_is_made_down_to_the_first_chunk(void **unused)
+static void space_is_made_down_to_the_first_chunk(void **unused)
 {
 	static struct scan scan;
 	struct gp_tracefile file;
@@ -321,22 +321,20 @@ static void room_is_made_down_to_the_first_chunk(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(names_go_on_where_one_exists, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_name_whose_chrome_trace_is_there_is_taken, set_up,
+		cmocka_unit_test_setup_teardown(an_existing_name_gets_a_number, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_name_with_a_chrome_trace_is_taken, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(bad_names_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(chunks_can_be_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_that_stays_open, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_that_stays_open_and_is_removed, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(a_file_of_somebody_else_is_left_alone, set_up,
+		cmocka_unit_test_setup_teardown(a_foreign_file_is_not_touched, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_removed_file_is_an_error, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_partial_write_is_undone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(space_is_made_down_to_the_first_chunk, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(a_file_that_went_away_is_an_error, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_torn_write_is_taken_back, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(room_is_made_down_to_the_first_chunk, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(readers_find_chunks_after_a_torn_write, set_up,
+		cmocka_unit_test_setup_teardown(readers_find_chunks_after_a_partial_write, set_up,
 						tear_down),
 	};
 

@@ -93,7 +93,7 @@ static void send_two(void)
 	expect(gp_load32_acquire(&done) == 8);
 }
 
-static void each_is_done_once_it_is_back(void **state)
+static void each_call_is_done_once_it_has_returned(void **state)
 {
 	(void)state;
 	in_child(send_two);
@@ -111,7 +111,7 @@ static void send_beside_one(void)
 	expect(gp_load32_acquire(&done) == 7);
 }
 
-static void who_sends_goes_on_while_one_lasts(void **state)
+static void the_sender_continues_during_a_call(void **state)
 {
 	(void)state;
 	in_child(send_beside_one);
@@ -129,7 +129,7 @@ static void close_beside_one(void)
 	expect(!was_awaited && !gp_bounded_call_is_done() && !gp_bounded_call_send(7));
 }
 
-static void none_begins_behind_the_close(void **state)
+static void no_call_begins_after_the_close(void **state)
 {
 	(void)state;
 	in_child(close_beside_one);
@@ -141,7 +141,7 @@ static int no_thread(pthread_t *thread, void *(*body)(void *))
 	return -EAGAIN;
 }
 
-static void without_a_thread_it_says_so(void **state)
+static void without_a_thread_requests_are_not_served(void **state)
 {
 	int (*real)(pthread_t * thread, void *(*body)(void *)) = gp_sys.thread;
 
@@ -154,10 +154,10 @@ static void without_a_thread_it_says_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_is_done_once_it_is_back),
-		cmocka_unit_test(who_sends_goes_on_while_one_lasts),
-		cmocka_unit_test(none_begins_behind_the_close),
-		cmocka_unit_test(without_a_thread_it_says_so),
+		cmocka_unit_test(each_call_is_done_once_it_has_returned),
+		cmocka_unit_test(the_sender_continues_during_a_call),
+		cmocka_unit_test(no_call_begins_after_the_close),
+		cmocka_unit_test(without_a_thread_requests_are_not_served),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,7 +114,7 @@ static void leave_all_where_we_are_no_loader_path(void)
 	want(!gp_child_env_applies(nothing));
 }
 
-static void leave_all_if_told_to(void)
+static void leave_all_with_follow_inherited(void)
 {
 	char *const told[] = {"LD_PRELOAD=" OWN, "GPUPROF_FOLLOW=inherited", NULL};
 	char *const nothing[] = {NULL};
@@ -146,7 +146,7 @@ CASE(keep_what_is_there)
 CASE(leave_one_with_a_preload)
 CASE(leave_one_whose_sanitizer_would_object)
 CASE(leave_all_where_we_are_no_loader_path)
-CASE(leave_all_if_told_to)
+CASE(leave_all_with_follow_inherited)
 CASE(leave_a_very_large_one)
 
 int main(void)
@@ -157,7 +157,7 @@ int main(void)
 		cmocka_unit_test(test_leave_one_with_a_preload),
 		cmocka_unit_test(test_leave_one_whose_sanitizer_would_object),
 		cmocka_unit_test(test_leave_all_where_we_are_no_loader_path),
-		cmocka_unit_test(test_leave_all_if_told_to),
+		cmocka_unit_test(test_leave_all_with_follow_inherited),
 		cmocka_unit_test(test_leave_a_very_large_one),
 	};
 

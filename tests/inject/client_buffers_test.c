@@ -129,7 +129,7 @@ static void *ask_once(void *unused)
 	return NULL;
 }
 
-static void functions_that_are_taken_back_are_waited_for(void **state)
+static void unregistering_waits_for_running_functions(void **state)
 {
 	(void)state;
 	gp_client_buffers_register(lasting_request, complete);
@@ -138,7 +138,7 @@ static void functions_that_are_taken_back_are_waited_for(void **state)
 	end_waiting();
 }
 
-static void what_finds_no_room_is_counted(void **state)
+static void records_without_space_are_counted(void **state)
 {
 	(void)state;
 	give_bytes = RECORD_BYTES - 8;
@@ -175,7 +175,7 @@ static void the_next_call_asks_for_the_first_buffer(void **state)
 	assert_int_equal(valid[1], 0);
 }
 
-static void nobody_is_asked_without_functions(void **state)
+static void no_request_without_functions(void **state)
 {
 	(void)state;
 	gp_client_buffers_register(NULL, NULL);
@@ -234,7 +234,7 @@ static void *fetch(void *unused)
 	return NULL;
 }
 
-static void who_asks_gets_what_has_come(void **state)
+static void a_request_returns_all_delivered_records(void **state)
 {
 	pthread_t thread;
 
@@ -276,7 +276,7 @@ static void *ask_in_each_round(void *unused)
 /*
  * Without a fetching thread, each requesting thread returns the client's buffers: each buffer once.
  */
-static void two_that_ask_at_once_get_each_buffer_once(void **state)
+static void concurrent_requests_return_each_buffer_once(void **state)
 {
 	pthread_t thread;
 
@@ -304,14 +304,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_limit_of_records_is_kept, begin, end),
 		cmocka_unit_test_setup_teardown(
 			a_client_that_ends_gets_back_what_it_gave_and_gives_no_more, begin, end),
-		cmocka_unit_test_setup_teardown(functions_that_are_taken_back_are_waited_for, begin,
+		cmocka_unit_test_setup_teardown(unregistering_waits_for_running_functions, begin,
 						end),
-		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, begin, end),
+		cmocka_unit_test_setup_teardown(records_without_space_are_counted, begin, end),
 		cmocka_unit_test_setup_teardown(the_next_call_asks_for_the_first_buffer, begin,
 						end),
-		cmocka_unit_test_setup_teardown(nobody_is_asked_without_functions, begin, end),
-		cmocka_unit_test_setup_teardown(who_asks_gets_what_has_come, begin, end),
-		cmocka_unit_test_setup_teardown(two_that_ask_at_once_get_each_buffer_once, begin,
+		cmocka_unit_test_setup_teardown(no_request_without_functions, begin, end),
+		cmocka_unit_test_setup_teardown(a_request_returns_all_delivered_records, begin,
+						end),
+		cmocka_unit_test_setup_teardown(concurrent_requests_return_each_buffer_once, begin,
 						end),
 	};
 

@@ -84,7 +84,7 @@ static void a_callback_is_on_while_one_side_wants_it(void **state)
 	assert_false(on[RUNTIME][20]);
 }
 
-static void what_cupti_refuses_is_not_noted(void **state)
+static void a_refused_callback_is_not_enabled(void **state)
 {
 	(void)state;
 	assert_int_equal(gp_client_callbacks_enable(GP_SIDE_CLIENT, true, DRIVER, 0), 0);
@@ -97,7 +97,7 @@ static void what_cupti_refuses_is_not_noted(void **state)
 	assert_false(gp_client_callbacks_is_enabled(GP_SIDE_CLIENT, RUNTIME, 5000));
 }
 
-static void a_domain_that_is_switched_off_leaves_the_others(void **state)
+static void disabling_a_domain_keeps_other_sides(void **state)
 {
 	(void)state;
 	gp_client_callbacks_enable(GP_SIDE_OURS, true, RUNTIME, 20);
@@ -121,8 +121,8 @@ static void there_is_one_client(void **state)
 	assert_int_equal(gp_process_state.cupti, 2);
 }
 
-static void tell(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, CUpti_ApiCallbackSite site,
-		 uint32_t id, uint64_t *ours)
+static void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+		      CUpti_ApiCallbackSite site, uint32_t id, uint64_t *ours)
 {
 	CUpti_CallbackData data = {
 		.callbackSite = site, .correlationId = id, .correlationData = ours};
@@ -137,23 +137,23 @@ static void each_side_has_its_own_data(void **state)
 	(void)state;
 	gp_client_callbacks_enable(GP_SIDE_CLIENT, true, RUNTIME, 20);
 	gp_client_callbacks_enable(GP_SIDE_CLIENT, true, DRIVER, 30);
-	tell(RUNTIME, 20, CUPTI_API_ENTER, 100, &outer);
-	tell(DRIVER, 30, CUPTI_API_ENTER, 200, &inner);
+	call_back(RUNTIME, 20, CUPTI_API_ENTER, 100, &outer);
+	call_back(DRIVER, 30, CUPTI_API_ENTER, 200, &inner);
 	/* a callback that the client has not enabled */
-	tell(DRIVER, 31, CUPTI_API_ENTER, 300, &inner);
-	tell(DRIVER, 30, CUPTI_API_EXIT, 200, &inner);
+	call_back(DRIVER, 31, CUPTI_API_ENTER, 300, &inner);
+	call_back(DRIVER, 30, CUPTI_API_EXIT, 200, &inner);
 	assert_int_equal(seen, 201);
-	tell(RUNTIME, 20, CUPTI_API_EXIT, 100, &outer);
+	call_back(RUNTIME, 20, CUPTI_API_EXIT, 100, &outer);
 	assert_int_equal(seen, 101);
 	assert_int_equal(outer, 5);
 	assert_int_equal(inner, 6);
 	assert_int_equal(calls, 4);
-	tell(RUNTIME, 20, CUPTI_API_EXIT, 101, &outer); /* enabled during the call */
+	call_back(RUNTIME, 20, CUPTI_API_EXIT, 101, &outer); /* enabled during the call */
 	assert_int_equal(seen, 0);
 	assert_int_equal(calls, 5);
 }
 
-static void resources_are_told_as_they_are(void **state)
+static void resources_of_known_types_are_named(void **state)
 {
 	CUpti_ResourceData data = {.context = NULL};
 
@@ -165,7 +165,7 @@ static void resources_are_told_as_they_are(void **state)
 	assert_int_equal(calls, 6);
 }
 
-static void who_unsubscribes_is_not_called(void **state)
+static void an_unsubscribed_client_is_not_called(void **state)
 {
 	uint64_t ours = 1;
 
@@ -175,11 +175,11 @@ static void who_unsubscribes_is_not_called(void **state)
 	assert_true(on[RUNTIME][20]);
 	assert_false(on[DRIVER][30]);
 	assert_false(on[RESOURCE][CUPTI_CBID_RESOURCE_CONTEXT_CREATED]);
-	tell(RUNTIME, 20, CUPTI_API_ENTER, 1, &ours);
+	call_back(RUNTIME, 20, CUPTI_API_ENTER, 1, &ours);
 	assert_int_equal(calls, 6);
 	assert_false(gp_client_has_subscriber());
 	assert_true(gp_client_subscribe(client, &calls)); /* the second subscription */
-	tell(RUNTIME, 20, CUPTI_API_ENTER, 1, &ours);
+	call_back(RUNTIME, 20, CUPTI_API_ENTER, 1, &ours);
 	assert_int_equal(calls, 6); /* the client has enabled nothing */
 }
 
@@ -198,7 +198,7 @@ static void CUPTIAPI lasting_client(void *user, CUpti_CallbackDomain domain, CUp
 		sched_yield();
 }
 
-static void *tell_once(void *unused)
+static void *call_back_once(void *unused)
 {
 	gp_client_callback(RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED, NULL);
 	return unused;
@@ -214,14 +214,14 @@ static long return_meanwhile(long number, long a, long b, long c, long d, long e
 	return real_call(number, a, b, c, d, e, f);
 }
 
-static void what_the_client_gave_is_not_in_use_when_it_has_unsubscribed(void **state)
+static void unsubscribing_waits_for_the_clients_callback(void **state)
 {
 	(void)state;
 	gp_client_unsubscribe(true);
 	assert_true(gp_client_subscribe(lasting_client, NULL));
 	gp_client_callbacks_enable(GP_SIDE_CLIENT, true, RESOURCE,
 				   CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-	assert_int_equal(pthread_create(&caller, NULL, tell_once, NULL), 0);
+	assert_int_equal(pthread_create(&caller, NULL, call_back_once, NULL), 0);
 	while (!gp_load32_acquire(&is_inside))
 		sched_yield();
 	gp_client_unsubscribe(true);
@@ -254,7 +254,7 @@ static void a_callback_that_unsubscribes_does_not_wait_for_itself(void **state)
 				   CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
 	sleeps = 0;
 	gp_sys.call = count_sleeps;
-	tell_once(NULL);
+	call_back_once(NULL);
 	gp_sys.call = real_call;
 	assert_int_equal(sleeps, 0);
 	assert_false(gp_client_has_subscriber());
@@ -270,7 +270,7 @@ static bool wants_kernel_of(uint32_t call)
 	return gp_client_kinds_wants((const CUpti_Activity *)&record, sizeof(record));
 }
 
-static void calls_run_as_before_when_the_client_has_left(void **state)
+static void calls_run_as_before_after_the_client(void **state)
 {
 	(void)state;
 	gp_client_kinds_init(true);
@@ -291,7 +291,7 @@ static void calls_run_as_before_when_the_client_has_left(void **state)
 }
 
 /* The calls in between were not seen. */
-static void a_client_that_comes_again_has_what_is_called_from_then_on(void **state)
+static void a_returning_client_gets_later_calls(void **state)
 {
 	(void)state;
 	gp_client_begin();
@@ -318,16 +318,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_callback_is_on_while_one_side_wants_it),
-		cmocka_unit_test(what_cupti_refuses_is_not_noted),
-		cmocka_unit_test(a_domain_that_is_switched_off_leaves_the_others),
+		cmocka_unit_test(a_refused_callback_is_not_enabled),
+		cmocka_unit_test(disabling_a_domain_keeps_other_sides),
 		cmocka_unit_test(there_is_one_client),
 		cmocka_unit_test(each_side_has_its_own_data),
-		cmocka_unit_test(resources_are_told_as_they_are),
-		cmocka_unit_test(who_unsubscribes_is_not_called),
-		cmocka_unit_test(what_the_client_gave_is_not_in_use_when_it_has_unsubscribed),
+		cmocka_unit_test(resources_of_known_types_are_named),
+		cmocka_unit_test(an_unsubscribed_client_is_not_called),
+		cmocka_unit_test(unsubscribing_waits_for_the_clients_callback),
 		cmocka_unit_test(a_callback_that_unsubscribes_does_not_wait_for_itself),
-		cmocka_unit_test(calls_run_as_before_when_the_client_has_left),
-		cmocka_unit_test(a_client_that_comes_again_has_what_is_called_from_then_on),
+		cmocka_unit_test(calls_run_as_before_after_the_client),
+		cmocka_unit_test(a_returning_client_gets_later_calls),
 		cmocka_unit_test(a_forked_child_has_no_client),
 	};
 

@@ -105,7 +105,7 @@ static void many_readings_are_thinned_out(void **state)
 				78 + 3 * at + extra_ticks);
 }
 
-static void a_clock_that_is_set_back_is_left_out(void **state)
+static void a_clock_that_is_set_back_is_skipped(void **state)
 {
 	uint64_t latest_ns = ns;
 
@@ -155,7 +155,7 @@ static uint64_t reentering_clock(void)
 	return 2 * ns;
 }
 
-static void the_clients_clock_is_called_by_nobody_who_is_waited_for(void **state)
+static void no_awaited_thread_calls_the_clients_clock(void **state)
 {
 	(void)state;
 	assert_true(gp_client_clock_set(reentering_clock));
@@ -174,7 +174,7 @@ static uint64_t leaving_clock(void)
 	longjmp(away, 1);
 }
 
-static void a_clock_that_does_not_return_holds_up_nobody(void **state)
+static void a_clock_that_does_not_return_delays_no_thread(void **state)
 {
 	(void)state;
 	assert_true(gp_client_clock_set(leaving_clock));
@@ -278,7 +278,7 @@ static uint64_t replaced_clock(void)
 	return 1000 * ns;
 }
 
-static void what_a_replaced_clock_said_counts_no_more(void **state)
+static void readings_of_a_replaced_clock_are_discarded(void **state)
 {
 	(void)state;
 	gp_client_clock_set(replaced_clock);
@@ -314,7 +314,7 @@ static void every_kind_with_a_time_is_converted(void **state)
 }
 
 /* Before 12.8 this record ends before the time, and the next record begins there. */
-static void a_time_behind_the_records_end_is_none(void **state)
+static void a_time_beyond_the_record_does_not_count(void **state)
 {
 	CUpti_ActivityCudaEvent2 event = {.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT,
 					  .deviceTimestamp = 77};
@@ -332,14 +332,14 @@ int main(void)
 		cmocka_unit_test(times_are_between_readings),
 		cmocka_unit_test(the_nearest_readings_count),
 		cmocka_unit_test(many_readings_are_thinned_out),
-		cmocka_unit_test(a_clock_that_is_set_back_is_left_out),
+		cmocka_unit_test(a_clock_that_is_set_back_is_skipped),
 		cmocka_unit_test(another_clock_begins_anew),
 		cmocka_unit_test(a_short_record_is_not_left),
-		cmocka_unit_test(the_clients_clock_is_called_by_nobody_who_is_waited_for),
-		cmocka_unit_test(a_clock_that_does_not_return_holds_up_nobody),
-		cmocka_unit_test(what_a_replaced_clock_said_counts_no_more),
+		cmocka_unit_test(no_awaited_thread_calls_the_clients_clock),
+		cmocka_unit_test(a_clock_that_does_not_return_delays_no_thread),
+		cmocka_unit_test(readings_of_a_replaced_clock_are_discarded),
 		cmocka_unit_test(every_kind_with_a_time_is_converted),
-		cmocka_unit_test(a_time_behind_the_records_end_is_none),
+		cmocka_unit_test(a_time_beyond_the_record_does_not_count),
 		cmocka_unit_test(a_replaced_clock_is_waited_for),
 		cmocka_unit_test(a_lost_thread_is_waited_for_once),
 	};

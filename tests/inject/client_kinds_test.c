@@ -43,7 +43,7 @@ static int init(void **state)
 	return 0;
 }
 
-static void before_anything_is_enabled_nothing_is_the_clients(void **state)
+static void without_enabled_kinds_no_record_is_the_clients(void **state)
 {
 	(void)state;
 	assert_false(wants_kernel(1, 100));
@@ -73,7 +73,7 @@ static void operations_belong_to_their_calls(void **state)
 }
 
 /* Two threads begin calls concurrently: the first one seen may have the higher id. */
-static void who_shows_up_first_says_nothing(void **state)
+static void the_first_seen_call_may_have_a_higher_id(void **state)
 {
 	(void)state;
 	gp_client_kinds_enable(KERNEL, 3500);
@@ -101,7 +101,7 @@ static void each_time_has_its_own(void **state)
 	assert_false(wants_kernel(300, 1));
 }
 
-static void nothing_between_two_calls_is_nothing(void **state)
+static void an_empty_closed_period_excludes_nothing(void **state)
 {
 	(void)state;
 	gp_client_kinds_enable(KERNEL, 6000);
@@ -135,7 +135,7 @@ static void host_records_belong_to_their_time(void **state)
 	gp_client_kinds_note_call(6);
 }
 
-static void what_we_do_not_record_is_the_clients(void **state)
+static void kinds_that_we_do_not_record_are_the_clients(void **state)
 {
 	(void)state;
 	gp_client_kinds_enable(RUNTIME, 1);
@@ -151,7 +151,7 @@ static void what_we_do_not_record_is_the_clients(void **state)
 }
 
 /* A window that was opened long ago is still open after many boundaries. */
-static void a_long_time_stays_open(void **state)
+static void a_long_window_stays_open(void **state)
 {
 	(void)state;
 	gp_client_kinds_note_call(999);
@@ -169,7 +169,7 @@ static void a_long_time_stays_open(void **state)
 }
 
 /* The slot of the sixteenth last window is reused for the next one. */
-static void the_last_times_are_remembered(void **state)
+static void the_last_windows_are_remembered(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < 16; i++) {
@@ -183,7 +183,7 @@ static void the_last_times_are_remembered(void **state)
 		assert_true(wants_kernel(6001 + 10 * i, 1));
 }
 
-static void without_numbers_times_decide(void **state)
+static void without_distinct_ids_times_decide(void **state)
 {
 	(void)state;
 	gp_client_kinds_init(false);
@@ -195,7 +195,7 @@ static void without_numbers_times_decide(void **state)
 	gp_client_kinds_init(true);
 }
 
-static void unknown_kinds_are_nobodys(void **state)
+static void unknown_kinds_belong_to_no_side(void **state)
 {
 	CUpti_Activity record = {.kind = (CUpti_ActivityKind)1000};
 
@@ -210,18 +210,18 @@ static void unknown_kinds_are_nobodys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(before_anything_is_enabled_nothing_is_the_clients),
+		cmocka_unit_test(without_enabled_kinds_no_record_is_the_clients),
 		cmocka_unit_test(operations_belong_to_their_calls),
-		cmocka_unit_test(who_shows_up_first_says_nothing),
+		cmocka_unit_test(the_first_seen_call_may_have_a_higher_id),
 		cmocka_unit_test(each_time_has_its_own),
-		cmocka_unit_test(nothing_between_two_calls_is_nothing),
+		cmocka_unit_test(an_empty_closed_period_excludes_nothing),
 		cmocka_unit_test(numbers_of_calls_wrap_around),
 		cmocka_unit_test(host_records_belong_to_their_time),
-		cmocka_unit_test(what_we_do_not_record_is_the_clients),
-		cmocka_unit_test(a_long_time_stays_open),
-		cmocka_unit_test(the_last_times_are_remembered),
-		cmocka_unit_test(without_numbers_times_decide),
-		cmocka_unit_test(unknown_kinds_are_nobodys),
+		cmocka_unit_test(kinds_that_we_do_not_record_are_the_clients),
+		cmocka_unit_test(a_long_window_stays_open),
+		cmocka_unit_test(the_last_windows_are_remembered),
+		cmocka_unit_test(without_distinct_ids_times_decide),
+		cmocka_unit_test(unknown_kinds_belong_to_no_side),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

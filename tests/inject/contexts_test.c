@@ -13,7 +13,7 @@ static CUcontext context_of(uint32_t id)
 	return (CUcontext)(uintptr_t)(0x1000 + id);
 }
 
-static void unknown_ones_are_nothing(void **state)
+static void unknown_contexts_have_no_device(void **state)
 {
 	(void)state;
 	assert_null(gp_contexts_living(0));
@@ -37,7 +37,7 @@ static void any_number_of_them(void **state)
 }
 
 /* Another context now has its slot. */
-static void an_old_one_takes_nothing_from_a_new_one(void **state)
+static void an_old_context_does_not_affect_a_new_one(void **state)
 {
 	uint32_t old = 10 * GP_CONTEXT_LIMIT + 1, new = old + GP_CONTEXT_LIMIT;
 
@@ -53,9 +53,9 @@ static void an_old_one_takes_nothing_from_a_new_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unknown_ones_are_nothing),
+		cmocka_unit_test(unknown_contexts_have_no_device),
 		cmocka_unit_test(any_number_of_them),
-		cmocka_unit_test(an_old_one_takes_nothing_from_a_new_one),
+		cmocka_unit_test(an_old_context_does_not_affect_a_new_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,7 +135,7 @@ static void *flush(void *unused)
 /* ---- */
 
 /* A thread that the exiting program waits for must not wait for a buffer. */
-static void who_is_waited_for_does_not_wait_for_a_buffer(void **state)
+static void an_awaited_thread_does_not_wait_for_a_buffer(void **state)
 {
 	(void)state;
 	in_flush = fill_all_and_ask_on_worker;
@@ -152,7 +152,7 @@ static void who_is_waited_for_does_not_wait_for_a_buffer(void **state)
 }
 
 /* The decoder continues during the flush. */
-static void what_comes_amid_a_flush_is_decoded(void **state)
+static void buffers_during_a_flush_are_decoded(void **state)
 {
 	(void)state;
 	in_flush = fill_and_decode;
@@ -176,8 +176,8 @@ static void the_fetching_thread_does_not_wait_for_itself(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_is_waited_for_does_not_wait_for_a_buffer),
-		cmocka_unit_test(what_comes_amid_a_flush_is_decoded),
+		cmocka_unit_test(an_awaited_thread_does_not_wait_for_a_buffer),
+		cmocka_unit_test(buffers_during_a_flush_are_decoded),
 		cmocka_unit_test(the_fetching_thread_does_not_wait_for_itself),
 	};
 

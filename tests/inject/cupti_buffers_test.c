@@ -193,7 +193,7 @@ static void drop(uint8_t *buffer, size_t valid_bytes)
 }
 
 /* A kernel that never ends holds all buffers: further launches do not wait for it. */
-static void where_all_are_out_records_are_dropped_at_once(void **state)
+static void records_are_dropped_immediately_if_all_buffers_are_used(void **state)
 {
 	size_t bytes;
 	uint8_t *first, *second;
@@ -218,7 +218,7 @@ static void where_all_are_out_records_are_dropped_at_once(void **state)
 }
 
 /* Each of these threads may keep a discard buffer for long. */
-static void what_is_dropped_is_not_given_out_twice(void **state)
+static void a_discard_buffer_is_not_used_twice(void **state)
 {
 	uint8_t *dropped[DROPPED];
 	size_t bytes;
@@ -251,7 +251,7 @@ static long empty_one(long number, long a, long b, long c, long d, long e, long 
 	return real_call(number, a, b, c, d, e, f);
 }
 
-static void where_the_decoder_lags_it_is_waited_for(void **state)
+static void requests_wait_for_a_lagging_decoder(void **state)
 {
 	size_t bytes;
 
@@ -280,7 +280,7 @@ static void where_the_decoder_lags_it_is_waited_for(void **state)
 			assert_true(gp_buffers_give(taken[i], 0));
 }
 
-static void where_nobody_is_to_wait_it_is_not_waited_for(void **state)
+static void requests_do_not_wait_if_waits_are_off(void **state)
 {
 	size_t bytes;
 
@@ -310,7 +310,7 @@ static bool is_in_memory(void *page)
 	return is_there & 1;
 }
 
-static void what_a_burst_took_goes_back(void **state)
+static void memory_of_a_burst_is_released(void **state)
 {
 	size_t bytes;
 	uint32_t there = 0;
@@ -331,7 +331,7 @@ static void what_a_burst_took_goes_back(void **state)
 }
 
 /* The last test: from then on there is no decoder. */
-static void without_a_decoder_it_is_not_waited_for(void **state)
+static void requests_do_not_wait_without_a_decoder(void **state)
 {
 	size_t bytes;
 
@@ -353,12 +353,12 @@ int main(void)
 		cmocka_unit_test(without_memory_for_a_while),
 		cmocka_unit_test(filled_buffers_come_in_their_order),
 		cmocka_unit_test(nothing_is_lost_among_threads),
-		cmocka_unit_test(where_all_are_out_records_are_dropped_at_once),
-		cmocka_unit_test(what_is_dropped_is_not_given_out_twice),
-		cmocka_unit_test(where_the_decoder_lags_it_is_waited_for),
-		cmocka_unit_test(where_nobody_is_to_wait_it_is_not_waited_for),
-		cmocka_unit_test(what_a_burst_took_goes_back),
-		cmocka_unit_test(without_a_decoder_it_is_not_waited_for),
+		cmocka_unit_test(records_are_dropped_immediately_if_all_buffers_are_used),
+		cmocka_unit_test(a_discard_buffer_is_not_used_twice),
+		cmocka_unit_test(requests_wait_for_a_lagging_decoder),
+		cmocka_unit_test(requests_do_not_wait_if_waits_are_off),
+		cmocka_unit_test(memory_of_a_burst_is_released),
+		cmocka_unit_test(requests_do_not_wait_without_a_decoder),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

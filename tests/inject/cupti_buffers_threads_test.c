@@ -54,7 +54,7 @@ static void give_both(const struct asked *asked)
 	assert_true(gp_buffers_give(asked->second, 0));
 }
 
-static void a_threads_first_is_small_and_large_once_it_fills_them(void **state)
+static void the_first_buffer_of_a_thread_is_small(void **state)
 {
 	struct asked one = ask_in_a_thread();
 
@@ -64,7 +64,7 @@ static void a_threads_first_is_small_and_large_once_it_fills_them(void **state)
 	give_both(&one);
 }
 
-static void large_ones_leave_half_to_further_threads(void **state)
+static void large_buffers_leave_half_to_new_threads(void **state)
 {
 	struct asked one = ask_in_a_thread(), other = ask_in_a_thread();
 
@@ -90,7 +90,7 @@ static void *ask_after_a_flush(void *result)
 	return NULL;
 }
 
-static void one_that_was_taken_by_a_flush_was_not_full(void **state)
+static void a_buffer_requested_by_a_flush_does_not_count_as_full(void **state)
 {
 	struct asked asked;
 	pthread_t thread;
@@ -119,7 +119,7 @@ static void *ask_while_flushing(void *result)
  * A buffer requested during a flush serves any thread, and each thread may have only one kernel in
  * flight.
  */
-static void what_is_asked_for_while_flushing_is_small(void **state)
+static void buffers_requested_by_a_flush_are_small(void **state)
 {
 	struct asked asked;
 	pthread_t thread;
@@ -133,7 +133,7 @@ static void what_is_asked_for_while_flushing_is_small(void **state)
 }
 
 /* This thread keeps all buffers, until there are no more; then records are dropped. */
-static void where_all_are_out_records_are_dropped(void **state)
+static void records_are_dropped_if_all_buffers_are_used(void **state)
 {
 	static uint8_t *taken[MOST_BYTES / GP_CUPTI_FIRST_BUFFER_BYTES];
 	uint32_t count = 0;
@@ -159,11 +159,11 @@ static void where_all_are_out_records_are_dropped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_threads_first_is_small_and_large_once_it_fills_them),
-		cmocka_unit_test(large_ones_leave_half_to_further_threads),
-		cmocka_unit_test(one_that_was_taken_by_a_flush_was_not_full),
-		cmocka_unit_test(what_is_asked_for_while_flushing_is_small),
-		cmocka_unit_test(where_all_are_out_records_are_dropped),
+		cmocka_unit_test(the_first_buffer_of_a_thread_is_small),
+		cmocka_unit_test(large_buffers_leave_half_to_new_threads),
+		cmocka_unit_test(a_buffer_requested_by_a_flush_does_not_count_as_full),
+		cmocka_unit_test(buffers_requested_by_a_flush_are_small),
+		cmocka_unit_test(records_are_dropped_if_all_buffers_are_used),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

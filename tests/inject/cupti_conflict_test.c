@@ -27,27 +27,27 @@ static uint32_t found_in(uint32_t looks, bool launches, bool asks, bool are_out)
 	return found;
 }
 
-static void while_cupti_asks_there_is_nobody_else(void **state)
+static void requests_of_cupti_exclude_a_conflict(void **state)
 {
 	(void)state;
 	assert_int_equal(found_in(MANY, true, true, false), 0);
 }
 
 /* A long kernel: CUPTI does not deliver its record and later ones, and holds the buffer. */
-static void while_cupti_has_a_buffer_there_is_nobody_else(void **state)
+static void a_held_buffer_excludes_a_conflict(void **state)
 {
 	(void)state;
 	assert_int_equal(found_in(MANY, true, false, true), 0);
 }
 
-static void without_launches_nothing_is_asked_for(void **state)
+static void without_launches_no_conflict_is_found(void **state)
 {
 	(void)state;
 	assert_int_equal(found_in(MANY, false, false, false), 0);
 }
 
 /* One poll less than a second. */
-static void less_than_a_second_says_nothing(void **state)
+static void less_than_a_second_is_not_enough(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -56,7 +56,7 @@ static void less_than_a_second_says_nothing(void **state)
 	}
 }
 
-static void a_few_looks_say_nothing(void **state)
+static void a_few_polls_are_not_enough(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -68,7 +68,7 @@ static void a_few_looks_say_nothing(void **state)
 }
 
 /* CUPTI's last buffer of ours came back a moment ago: its launches may be older. */
-static void a_buffer_that_has_just_come_back_is_ours(void **state)
+static void a_recently_returned_buffer_is_ours(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -77,7 +77,7 @@ static void a_buffer_that_has_just_come_back_is_ours(void **state)
 	}
 }
 
-static void launches_without_a_buffer_are_somebody_elses(void **state)
+static void launches_without_a_buffer_belong_to_another_client(void **state)
 {
 	(void)state;
 	assert_int_equal(found_in(MANY, true, false, false), 1);
@@ -88,13 +88,13 @@ static void launches_without_a_buffer_are_somebody_elses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(while_cupti_asks_there_is_nobody_else),
-		cmocka_unit_test(while_cupti_has_a_buffer_there_is_nobody_else),
-		cmocka_unit_test(without_launches_nothing_is_asked_for),
-		cmocka_unit_test(less_than_a_second_says_nothing),
-		cmocka_unit_test(a_few_looks_say_nothing),
-		cmocka_unit_test(a_buffer_that_has_just_come_back_is_ours),
-		cmocka_unit_test(launches_without_a_buffer_are_somebody_elses),
+		cmocka_unit_test(requests_of_cupti_exclude_a_conflict),
+		cmocka_unit_test(a_held_buffer_excludes_a_conflict),
+		cmocka_unit_test(without_launches_no_conflict_is_found),
+		cmocka_unit_test(less_than_a_second_is_not_enough),
+		cmocka_unit_test(a_few_polls_are_not_enough),
+		cmocka_unit_test(a_recently_returned_buffer_is_ours),
+		cmocka_unit_test(launches_without_a_buffer_belong_to_another_client),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

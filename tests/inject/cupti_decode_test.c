@@ -464,7 +464,7 @@ static void cupti_13_0(void **state)
 	check_version("13.0");
 }
 
-static void unasked_kinds_are_counted(void **state)
+static void kinds_that_are_not_enabled_are_counted(void **state)
 {
 	struct gp_decoder decoder = {.version = 130001};
 	CUpti_Activity known_elsewhere = {.kind = CUPTI_ACTIVITY_KIND_RUNTIME};
@@ -484,7 +484,7 @@ int main(void)
 		cmocka_unit_test(cupti_12_6),
 		cmocka_unit_test(cupti_12_9),
 		cmocka_unit_test(cupti_13_0),
-		cmocka_unit_test(unasked_kinds_are_counted),
+		cmocka_unit_test(kinds_that_are_not_enabled_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

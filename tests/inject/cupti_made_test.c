@@ -126,7 +126,7 @@ static void graphs_and_unified_memory(void **state)
 	for_each_version(make_and_compare, versions, sizeof(versions) / sizeof(versions[0]));
 }
 
-/* ---- what is constant of a launch; contexts ---- */
+/* ---- launch shapes; contexts ---- */
 
 struct attributes {
 	struct gp_record_shape shape;

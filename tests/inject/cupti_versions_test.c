@@ -113,7 +113,7 @@ static void known_versions(void **state)
 	assert_false(gp_cupti_is_known(140000));
 }
 
-static void records_as_they_were_look_known(void **state)
+static void unchanged_records_are_plausible(void **state)
 {
 	struct longer_kernel record = a_kernel();
 	CUpti_ActivityStream stream = {.kind = CUPTI_ACTIVITY_KIND_STREAM, .contextId = 1};
@@ -130,7 +130,7 @@ static void records_as_they_were_look_known(void **state)
 	assert_true(looks_known(&stream, sizeof(stream)));
 }
 
-static void records_that_changed_do_not(void **state)
+static void changed_records_are_not_plausible(void **state)
 {
 	const char *const nowhere = (const char *)0x4141414141414141; /* not a valid address */
 	struct longer_kernel record = a_kernel();
@@ -178,8 +178,8 @@ int main(void)
 		cmocka_unit_test(views),
 		cmocka_unit_test(abilities),
 		cmocka_unit_test(known_versions),
-		cmocka_unit_test(records_as_they_were_look_known),
-		cmocka_unit_test(records_that_changed_do_not),
+		cmocka_unit_test(unchanged_records_are_plausible),
+		cmocka_unit_test(changed_records_are_not_plausible),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ static void *not_found(void *handle, const char *name)
 	return found;
 }
 
-static void before_somebody_answers_all_are_the_c_librarys(void **state)
+static void without_an_answer_function_all_lookups_are_libcs(void **state)
 {
 	(void)state;
 	assert_null(dlsym(library, "cuptiSubscribe"));
@@ -50,7 +50,7 @@ static void before_somebody_answers_all_are_the_c_librarys(void **state)
 	gp_dlsym_answer_with(answer);
 }
 
-static void only_a_name_of_cuptis_is_asked_for(void **state)
+static void only_cupti_names_are_resolved(void **state)
 {
 	static const char *const names[] = {"strlen", "cu", "cupt", "cuptx", "", "cuInit"};
 
@@ -73,7 +73,7 @@ static void only_with_a_handle(void **state)
 			 gp_dlsym_choose(library, "x"));
 }
 
-static void what_is_not_found_is_not_asked_for(void **state)
+static void the_answer_function_is_not_called_for_unknown_names(void **state)
 {
 	(void)state;
 	questions = 0;
@@ -90,7 +90,7 @@ int cuptiOfTheTest(void)
 	return 5;
 }
 
-static void what_is_found_is_asked_for_with_its_caller(void **state)
+static void the_answer_function_gets_result_and_caller(void **state)
 {
 	Dl_info caller = {0}, here = {0};
 
@@ -151,11 +151,11 @@ static void threads_look_up_at_once(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(before_somebody_answers_all_are_the_c_librarys),
-		cmocka_unit_test(only_a_name_of_cuptis_is_asked_for),
+		cmocka_unit_test(without_an_answer_function_all_lookups_are_libcs),
+		cmocka_unit_test(only_cupti_names_are_resolved),
 		cmocka_unit_test(only_with_a_handle),
-		cmocka_unit_test(what_is_not_found_is_not_asked_for),
-		cmocka_unit_test(what_is_found_is_asked_for_with_its_caller),
+		cmocka_unit_test(the_answer_function_is_not_called_for_unknown_names),
+		cmocka_unit_test(the_answer_function_gets_result_and_caller),
 		cmocka_unit_test(the_caller_is_seen),
 		cmocka_unit_test(threads_look_up_at_once),
 	};

@@ -15,7 +15,7 @@
 #define MOST 200
 
 /* Without a locale, strerror() returns the C library's own texts. */
-static void the_words_are_the_c_librarys(void **state)
+static void the_texts_are_those_of_the_c_library(void **state)
 {
 	int known = 0;
 
@@ -32,7 +32,7 @@ static void the_words_are_the_c_librarys(void **state)
 	assert_in_range(known, 40, MOST);
 }
 
-static void what_writing_a_trace_meets_is_known(void **state)
+static void errors_of_writing_a_trace_have_texts(void **state)
 {
 	static const int errors[] = {ENOSPC, EDQUOT, EFBIG, EROFS,  EIO,    EACCES,
 				     EPERM,  ENOENT, ELOOP, EISDIR, EMFILE, ENOMEM};
@@ -53,8 +53,8 @@ static void others_keep_their_number(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_words_are_the_c_librarys),
-		cmocka_unit_test(what_writing_a_trace_meets_is_known),
+		cmocka_unit_test(the_texts_are_those_of_the_c_library),
+		cmocka_unit_test(errors_of_writing_a_trace_have_texts),
 		cmocka_unit_test(others_keep_their_number),
 	};
 

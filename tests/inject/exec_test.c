@@ -143,7 +143,7 @@ static int status_of(void (*way)(const char *path), const char *path, size_t *le
 	return WEXITSTATUS(status);
 }
 
-static void all_ways_run_the_program_with_us(void **state)
+static void all_functions_run_the_program_profiled(void **state)
 {
 	size_t left;
 
@@ -159,7 +159,7 @@ static void all_ways_run_the_program_with_us(void **state)
 }
 
 /* The trace is not closed if the program does not exist, or gains privileges. */
-static void nothing_is_left_for_what_cannot_be_run_so(void **state)
+static void the_trace_stays_open_if_exec_cannot_work(void **state)
 {
 	char path[512];
 	size_t left;
@@ -206,7 +206,7 @@ static int status_of_spawn(bool search, const char *file, char *const environmen
 	return WEXITSTATUS(status);
 }
 
-static void spawned_programs_have_us_too(void **state)
+static void spawned_programs_are_profiled_too(void **state)
 {
 	char *const other[] = {"A=b", "PATH=/bin", "LD_PRELOAD=other", NULL};
 
@@ -225,9 +225,9 @@ static void spawned_programs_have_us_too(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_ways_run_the_program_with_us),
-		cmocka_unit_test(nothing_is_left_for_what_cannot_be_run_so),
-		cmocka_unit_test(spawned_programs_have_us_too),
+		cmocka_unit_test(all_functions_run_the_program_profiled),
+		cmocka_unit_test(the_trace_stays_open_if_exec_cannot_work),
+		cmocka_unit_test(spawned_programs_are_profiled_too),
 	};
 
 	return cmocka_run_group_tests(tests, prepare, NULL);

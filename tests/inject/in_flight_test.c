@@ -25,8 +25,8 @@ static __thread struct gp_launches *here;
 
 /* The names in the trace, by correlation id. */
 static struct {
-	char names[LIMIT][32]; /* by name id */
-	uint32_t told[LIMIT];  /* id of the name, 0 = not emitted */
+	char names[LIMIT][32];   /* by name id */
+	uint32_t emitted[LIMIT]; /* id of the name, 0 = not emitted */
 	uint32_t count, unflushed;
 	struct gp_record_in_flight launches[16]; /* the last record of each small correlation id */
 	struct gp_record_stream_wait waits[100];
@@ -68,7 +68,7 @@ static void wait_for(uint64_t stream, uint32_t id, uint16_t context)
 }
 
 /* The kernel record of a launch arrives. */
-static void come(uint32_t id)
+static void arrive(uint32_t id)
 {
 	static uint64_t bytes[64];
 	gp_kernel_view *kernel = (gp_kernel_view *)bytes;
@@ -79,7 +79,7 @@ static void come(uint32_t id)
 	gp_decode(&decoder, (const CUpti_Activity *)bytes);
 }
 
-static void look_after(uint64_t ns)
+static void scan_after(uint64_t ns)
 {
 	now_ns += ns;
 	gp_in_flight_scan(&decoder, now_ns, true);
@@ -101,8 +101,8 @@ static void note_found(void *context, const struct found *one)
 	if (record->in_flight.correlation_id < 16)
 		found.launches[record->in_flight.correlation_id] = record->in_flight;
 	CHECK(record->in_flight.correlation_id < LIMIT && record->in_flight.name_id != 0);
-	CHECK(record->in_flight.ticks != 0 && found.told[record->in_flight.correlation_id] == 0);
-	found.told[record->in_flight.correlation_id] = record->in_flight.name_id;
+	CHECK(record->in_flight.ticks != 0 && found.emitted[record->in_flight.correlation_id] == 0);
+	found.emitted[record->in_flight.correlation_id] = record->in_flight.name_id;
 	found.count++;
 	found.unflushed += record->in_flight.unflushed;
 }
@@ -117,68 +117,68 @@ static void end(void)
 
 static bool is_emitted(uint32_t id, const char *name)
 {
-	return found.told[id] != 0 && strcmp(found.names[found.told[id]], name) == 0;
+	return found.emitted[id] != 0 && strcmp(found.names[found.emitted[id]], name) == 0;
 }
 
 /* ---- which launches ---- */
 
-static void tell_overdue(void)
+static void emit_overdue(void)
 {
 	begin();
 	launch(1, "spin");
 	launch(2, "after");
 	launch(3, "done");
-	look_after(0);
-	come(3);
-	look_after(SECOND_NS / 2);
+	scan_after(0);
+	arrive(3);
+	scan_after(SECOND_NS / 2);
 	launch(4, "young");
-	look_after(SECOND_NS /
+	scan_after(SECOND_NS /
 		   2); /* the first two were launched before the last scan, a second ago */
-	look_after(SECOND_NS);
-	come(4);
+	scan_after(SECOND_NS);
+	arrive(4);
 	end();
 	CHECK(is_emitted(1, "spin") && is_emitted(2, "after") && is_emitted(4, "young"));
 	CHECK(found.count == 3 && found.unflushed == 0);
 }
 
-static void tell_nothing_that_comes(void)
+static void emit_none_with_record(void)
 {
 	begin();
 	for (uint32_t i = 1; i < 10000; i++) {
 		launch(i, "kernel");
 		if (i % 100 == 0) /* the records of the last launches arrive before the next scan */
-			look_after(SECOND_NS / 4);
+			scan_after(SECOND_NS / 4);
 		if (i > 20)
-			come(i - 20);
+			arrive(i - 20);
 	}
 	end();
 	CHECK(found.count == 0);
 }
 
-static void tell_young_beside_overdue(void)
+static void emit_young_with_overdue(void)
 {
 	begin();
 	launch(1, "spin");
-	look_after(0);
-	look_after(SECOND_NS / 2);
+	scan_after(0);
+	scan_after(SECOND_NS / 2);
 	launch(2, "young");
-	look_after(SECOND_NS / 2);
+	scan_after(SECOND_NS / 2);
 	end();
 	CHECK(is_emitted(1, "spin") && is_emitted(2, "young"));
 }
 
 /* All threads share the ids: those of an idle thread soon fall behind the received ones. */
-static void tell_nothing_of_who_rests(void)
+static void emit_no_idle_threads(void)
 {
 	begin();
 	for (uint32_t i = 1; i <= 3000; i++)
 		launch(i, "setup");
 	for (uint32_t i = 1; i <= 3000; i++)
-		come(i);
+		arrive(i);
 	for (uint32_t i = 3001; i < 180000; i++) {
-		come(i); /* of another thread */
+		arrive(i); /* of another thread */
 		if (i % 4500 == 0)
-			look_after(SECOND_NS / 20);
+			scan_after(SECOND_NS / 20);
 	}
 	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
@@ -189,16 +189,16 @@ static void tell_nothing_of_who_rests(void)
  * Many records arrive, as from another GPU.  They do not hide that the thread's own record is
  * missing.
  */
-static void tell_overdue_behind_many(void)
+static void emit_overdue_behind_many(void)
 {
 	begin();
-	come(1);
-	look_after(0);
+	arrive(1);
+	scan_after(0);
 	launch(2, "spin");
 	for (uint32_t i = 3; i < 180000; i++) {
-		come(i);
+		arrive(i);
 		if (i % 4500 == 0)
-			look_after(SECOND_NS / 10);
+			scan_after(SECOND_NS / 10);
 	}
 	end();
 	CHECK(is_emitted(2, "spin") && found.count == 1);
@@ -209,30 +209,30 @@ static void come_late_and_out_of_order(void)
 	begin();
 	launch(2, "early");
 	launch(2 + GP_DECODE_ARRIVED_KEPT, "late");
-	come(2 + GP_DECODE_ARRIVED_KEPT);
-	come(2);
+	arrive(2 + GP_DECODE_ARRIVED_KEPT);
+	arrive(2);
 	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.count == 0);
 }
 
 /* Later launches overwrite the note before it is overdue. */
-static void tell_overwritten(void)
+static void emit_overwritten(void)
 {
 	begin();
 	launch(1, "spin");
-	look_after(0);
+	scan_after(0);
 	for (uint32_t i = 2; i < 9000; i++)
 		launch(i, "after");
-	look_after(SECOND_NS / 2);
-	look_after(SECOND_NS / 2);
+	scan_after(SECOND_NS / 2);
+	scan_after(SECOND_NS / 2);
 	end();
 	CHECK(is_emitted(1, "spin") && is_emitted(8999, "after") && !is_emitted(4000, "after"));
 	CHECK(found.count == 64 + GP_IN_FLIGHT_KEPT - 63);
 }
 
 /* CUPTI was not flushed: launches of a thread that continues may have ended. */
-static void tell_unasked(void)
+static void emit_unflushed(void)
 {
 	begin();
 	for (uint32_t i = 1; i <= 10; i++) {
@@ -247,19 +247,19 @@ static void tell_unasked(void)
 	CHECK(found.count == 10 && found.unflushed == 10);
 }
 
-static void tell_all_at_the_end(void)
+static void emit_all_at_the_end(void)
 {
 	begin();
 	launch(1, "one");
 	launch(2, "two");
-	come(2);
+	arrive(2);
 	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(is_emitted(1, "one") && found.count == 1);
 }
 
-static void tell_until_it_is_over(void)
+static void emit_until_it_is_over(void)
 {
 	begin();
 	launch(1, "one");
@@ -269,13 +269,13 @@ static void tell_until_it_is_over(void)
 }
 
 /* If ids do not identify launches, no record can be matched. */
-static void tell_nothing_without_ids(void)
+static void emit_nothing_without_ids(void)
 {
 	begin();
 	launch(1, "one");
 	decoder.warned_no_ids = true;
-	look_after(0);
-	look_after(SECOND_NS);
+	scan_after(0);
+	scan_after(SECOND_NS);
 	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(found.count == 0);
@@ -301,7 +301,7 @@ static bool is_of(const struct gp_record_stream_wait *wait, uint32_t launch_id)
 }
 
 /* Waits are emitted after the launches, including earlier waits: the reader compares times. */
-static void tell_waits_behind_launches(void)
+static void emit_waits_behind_launches(void)
 {
 	begin();
 	gp_api_table_init();
@@ -309,12 +309,12 @@ static void tell_waits_behind_launches(void)
 	launch_into(0x700, 2, 1, LAUNCH);
 	launch_into(0x800, 3, 1, LAUNCH);
 	launch(4, "somewhere");
-	look_after(0);
+	scan_after(0);
 	wait_for(0x700, 5, 1);
-	look_after(SECOND_NS);
-	look_after(SECOND_NS);
+	scan_after(SECOND_NS);
+	scan_after(SECOND_NS);
 	wait_for(0x800, 6, 1); /* after the launch was emitted */
-	look_after(SECOND_NS);
+	scan_after(SECOND_NS);
 	end();
 	CHECK(found.count == 3 && found.wait_count == 3);
 	CHECK(found.waits[1].correlation_id == 5 && is_of(&found.waits[1], 2));
@@ -322,21 +322,21 @@ static void tell_waits_behind_launches(void)
 	CHECK(!is_of(&found.waits[1], 3) && found.launches[4].stream == 0);
 }
 
-static void tell_no_waits_where_all_come(void)
+static void emit_no_waits_if_all_arrive(void)
 {
 	begin();
 	launch_into(0x700, 1, 1, LAUNCH);
-	come(1);
+	arrive(1);
 	wait_for(0x700, 2, 1);
-	look_after(SECOND_NS);
-	look_after(SECOND_NS);
+	scan_after(SECOND_NS);
+	scan_after(SECOND_NS);
 	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	CHECK(gp_in_flight_noted() == 1); /* only launches count: cupti_conflict.h needs that */
 	end();
 	CHECK(found.count == 0 && found.wait_count == 0);
 }
 
-static void tell_the_last_waits(void)
+static void emit_the_last_waits(void)
 {
 	begin();
 	launch_into(0x700, 1, 1, LAUNCH);
@@ -367,7 +367,7 @@ static void *launch_per_thread(void *unused)
 }
 
 /* 0 and 1, and for some calls 2, are default streams of a context, or of a thread in it. */
-static void tell_default_streams_apart(void)
+static void emit_default_streams_apart(void)
 {
 	pthread_t thread;
 
@@ -523,7 +523,7 @@ static void a_place_that_is_free_again(void)
 	CHECK(is_emitted(3, "noted") && found.count == AT_ONCE + 1);
 }
 
-/* ---- what is read while it is written ---- */
+/* ---- concurrent reads and writes ---- */
 
 /* The next launch in a slot has another name. */
 static const char *name_of(uint32_t id)
@@ -592,12 +592,12 @@ static void notes_that_are_being_written(void)
 	second->name = (uint64_t)(uintptr_t) "torn";
 	second->written = GP_LAUNCH_IS_BEING_WRITTEN;
 	here->kept[3] = *second;
-	look_after(SECOND_NS);
+	scan_after(SECOND_NS);
 	second->name = (uint64_t)(uintptr_t) "whole";
 	second->written = (uint32_t)(2 * sizeof(*second));
 	here->noted_bytes += sizeof(*second); /* the fourth note is never written */
-	look_after(SECOND_NS);
-	look_after(SECOND_NS);
+	scan_after(SECOND_NS);
+	scan_after(SECOND_NS);
 	gp_in_flight_emit(&decoder, true, UINT64_MAX);
 	end();
 	CHECK(is_emitted(1, "whole") && is_emitted(2, "whole") && is_emitted(3, "whole") &&
@@ -655,58 +655,58 @@ static void handlers_that_launch(void)
 		run_case(body);                                                                    \
 	}
 
-CASE(what_is_overdue_is_told_once, tell_overdue)
-CASE(what_comes_is_not_told, tell_nothing_that_comes)
-CASE(beside_what_is_overdue_all_are_told, tell_young_beside_overdue)
-CASE(the_oldest_is_told_where_others_took_its_place, tell_overwritten)
-CASE(without_a_flush_only_a_program_that_rests_tells, tell_unasked)
-CASE(the_end_tells_what_has_no_record, tell_all_at_the_end)
-CASE(nothing_is_told_where_ids_tell_nothing, tell_nothing_without_ids)
+CASE(overdue_launches_are_emitted_once, emit_overdue)
+CASE(launches_with_a_record_are_not_emitted, emit_none_with_record)
+CASE(all_open_launches_are_emitted_with_overdue_ones, emit_young_with_overdue)
+CASE(an_overwritten_launch_is_emitted_if_remembered, emit_overwritten)
+CASE(without_a_flush_only_idle_threads_have_overdue_launches, emit_unflushed)
+CASE(the_end_emits_launches_without_a_record, emit_all_at_the_end)
+CASE(nothing_is_emitted_without_distinct_ids, emit_nothing_without_ids)
 CASE(nothing_is_noted_before_it_begins, before_it_begins)
-CASE(a_name_that_is_gone_is_no_name, names_that_are_gone)
+CASE(an_unmapped_name_is_not_a_name, names_that_are_gone)
 CASE(launches_outlive_their_thread, threads_that_end)
 CASE(names_belong_to_their_launches, threads_that_launch_meanwhile)
-CASE(what_is_being_written_is_not_read, notes_that_are_being_written)
-CASE(a_handler_that_launches_tears_nothing, handlers_that_launch)
-CASE(a_launch_without_a_place_is_counted, more_threads_than_places)
-CASE(a_place_that_is_given_back_is_taken, a_place_that_is_free_again)
-CASE(who_rests_behind_many_is_not_told, tell_nothing_of_who_rests)
-CASE(what_is_overdue_behind_many_is_told, tell_overdue_behind_many)
-CASE(what_comes_out_of_order_has_come, come_late_and_out_of_order)
-CASE(telling_ends_in_time, tell_until_it_is_over)
-CASE(waits_are_told_behind_launches, tell_waits_behind_launches)
-CASE(no_wait_is_told_where_all_come, tell_no_waits_where_all_come)
-CASE(of_many_waits_the_last_are_told, tell_the_last_waits)
+CASE(unfinished_notes_are_not_read, notes_that_are_being_written)
+CASE(a_launching_handler_tears_no_note, handlers_that_launch)
+CASE(a_launch_without_a_slot_is_counted, more_threads_than_places)
+CASE(a_freed_slot_is_reused, a_place_that_is_free_again)
+CASE(idle_threads_are_not_emitted, emit_no_idle_threads)
+CASE(overdue_launches_before_many_records_are_emitted, emit_overdue_behind_many)
+CASE(records_out_of_order_have_arrived, come_late_and_out_of_order)
+CASE(emission_ends_in_time, emit_until_it_is_over)
+CASE(waits_are_emitted_after_launches, emit_waits_behind_launches)
+CASE(no_wait_is_emitted_if_all_records_arrive, emit_no_waits_if_all_arrive)
+CASE(the_last_waits_are_emitted, emit_the_last_waits)
 CASE(a_handle_is_of_its_era, end_an_era)
-CASE(default_streams_are_told_apart, tell_default_streams_apart)
+CASE(default_streams_are_distinct, emit_default_streams_apart)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_overdue_is_told_once),
-		cmocka_unit_test(what_comes_is_not_told),
-		cmocka_unit_test(beside_what_is_overdue_all_are_told),
-		cmocka_unit_test(the_oldest_is_told_where_others_took_its_place),
-		cmocka_unit_test(without_a_flush_only_a_program_that_rests_tells),
-		cmocka_unit_test(the_end_tells_what_has_no_record),
-		cmocka_unit_test(nothing_is_told_where_ids_tell_nothing),
+		cmocka_unit_test(overdue_launches_are_emitted_once),
+		cmocka_unit_test(launches_with_a_record_are_not_emitted),
+		cmocka_unit_test(all_open_launches_are_emitted_with_overdue_ones),
+		cmocka_unit_test(an_overwritten_launch_is_emitted_if_remembered),
+		cmocka_unit_test(without_a_flush_only_idle_threads_have_overdue_launches),
+		cmocka_unit_test(the_end_emits_launches_without_a_record),
+		cmocka_unit_test(nothing_is_emitted_without_distinct_ids),
 		cmocka_unit_test(nothing_is_noted_before_it_begins),
-		cmocka_unit_test(a_name_that_is_gone_is_no_name),
+		cmocka_unit_test(an_unmapped_name_is_not_a_name),
 		cmocka_unit_test(launches_outlive_their_thread),
 		cmocka_unit_test(names_belong_to_their_launches),
-		cmocka_unit_test(what_is_being_written_is_not_read),
-		cmocka_unit_test(a_handler_that_launches_tears_nothing),
-		cmocka_unit_test(a_launch_without_a_place_is_counted),
-		cmocka_unit_test(a_place_that_is_given_back_is_taken),
-		cmocka_unit_test(who_rests_behind_many_is_not_told),
-		cmocka_unit_test(what_is_overdue_behind_many_is_told),
-		cmocka_unit_test(what_comes_out_of_order_has_come),
-		cmocka_unit_test(telling_ends_in_time),
-		cmocka_unit_test(waits_are_told_behind_launches),
-		cmocka_unit_test(no_wait_is_told_where_all_come),
-		cmocka_unit_test(of_many_waits_the_last_are_told),
+		cmocka_unit_test(unfinished_notes_are_not_read),
+		cmocka_unit_test(a_launching_handler_tears_no_note),
+		cmocka_unit_test(a_launch_without_a_slot_is_counted),
+		cmocka_unit_test(a_freed_slot_is_reused),
+		cmocka_unit_test(idle_threads_are_not_emitted),
+		cmocka_unit_test(overdue_launches_before_many_records_are_emitted),
+		cmocka_unit_test(records_out_of_order_have_arrived),
+		cmocka_unit_test(emission_ends_in_time),
+		cmocka_unit_test(waits_are_emitted_after_launches),
+		cmocka_unit_test(no_wait_is_emitted_if_all_records_arrive),
+		cmocka_unit_test(the_last_waits_are_emitted),
 		cmocka_unit_test(a_handle_is_of_its_era),
-		cmocka_unit_test(default_streams_are_told_apart),
+		cmocka_unit_test(default_streams_are_distinct),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

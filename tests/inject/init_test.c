@@ -61,7 +61,7 @@ static int run_with_first(const char *comer)
 	return WEXITSTATUS(status);
 }
 
-static void whoever_comes_first_finds_it_prepared(void **state)
+static void every_entry_point_finds_the_process_prepared(void **state)
 {
 	(void)state;
 	assert_int_equal(run_with_first("nobody"), 4);
@@ -69,7 +69,7 @@ static void whoever_comes_first_finds_it_prepared(void **state)
 	assert_int_equal(run_with_first("nvtx"), 1 + 2 + 4);
 }
 
-/* ---- what is done once ---- */
+/* ---- steps that run once ---- */
 
 static struct step slow;
 
@@ -101,7 +101,7 @@ static void others_wait_until_it_is_done(void **state)
 }
 
 /* As in a child that another thread forked meanwhile. */
-static void nobody_waits_for_ever(void **state)
+static void waits_are_bounded(void **state)
 {
 	struct step lost = {.thread = gp_sys_thread_id() + 1};
 	uint64_t start_ns = gp_sys_now_ns();
@@ -138,7 +138,7 @@ static void ends_keep_their_status(void **state)
 	assert_int_equal(status_of_end(_exit, 0), 0);
 }
 
-static void a_program_without_cuda_is_told_so(void **state)
+static void a_program_without_cuda_is_detected(void **state)
 {
 	(void)state;
 	assert_false(is_driver_loaded());
@@ -160,11 +160,11 @@ static void the_variable_names_this_library_or_another(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whoever_comes_first_finds_it_prepared),
+		cmocka_unit_test(every_entry_point_finds_the_process_prepared),
 		cmocka_unit_test(others_wait_until_it_is_done),
-		cmocka_unit_test(nobody_waits_for_ever),
+		cmocka_unit_test(waits_are_bounded),
 		cmocka_unit_test(ends_keep_their_status),
-		cmocka_unit_test(a_program_without_cuda_is_told_so),
+		cmocka_unit_test(a_program_without_cuda_is_detected),
 		cmocka_unit_test(the_variable_names_this_library_or_another),
 	};
 

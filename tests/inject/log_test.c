@@ -51,7 +51,7 @@ static int open_again(int fd, int flags)
 	return fd;
 }
 
-static void where_it_went_at_the_start_it_is_heard(void **state)
+static void the_original_stderr_is_visible(void **state)
 {
 	(void)state;
 	assert_true(is_heard(open("/dev/null", O_WRONLY), STDERR_FILENO));
@@ -70,7 +70,7 @@ static void a_file_is_a_log_where_it_is_appended_to_and_standard_output_goes_the
 	assert_false(is_heard(output, open_again(memfd_create("other", 0), O_APPEND)));
 }
 
-static void a_pipe_is_a_log_where_standard_output_goes_there(void **state)
+static void a_pipe_is_a_log_if_standard_output_uses_it(void **state)
 {
 	int ends[2], others[2];
 
@@ -140,10 +140,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_terminal_is_given_no_commands),
 		cmocka_unit_test(a_line_that_is_too_long_is_cut_between_characters),
-		cmocka_unit_test(where_it_went_at_the_start_it_is_heard),
+		cmocka_unit_test(the_original_stderr_is_visible),
 		cmocka_unit_test(
 			a_file_is_a_log_where_it_is_appended_to_and_standard_output_goes_there),
-		cmocka_unit_test(a_pipe_is_a_log_where_standard_output_goes_there),
+		cmocka_unit_test(a_pipe_is_a_log_if_standard_output_uses_it),
 		cmocka_unit_test(neither_terminals_nor_events_are_logs),
 	};
 

@@ -239,7 +239,7 @@ static uint64_t asked_of(bool driver, uint32_t cbid, const void *parameters)
 }
 
 /* No pointer is followed, because the call may have failed because of it. */
-static void what_failed_calls_asked_for(void **state)
+static void requested_sizes_of_failed_calls(void **state)
 {
 	static void *const wild = (void *)1;
 
@@ -267,7 +267,7 @@ static void what_failed_calls_asked_for(void **state)
 			 55);
 }
 
-static void other_calls_that_failed_ask_for_nothing(void **state)
+static void other_failed_calls_have_no_size(void **state)
 {
 	struct gp_record_memory memory = {.address = 0};
 
@@ -299,8 +299,8 @@ int main(void)
 		cmocka_unit_test(frees),
 		cmocka_unit_test(memory_of_another_process_has_no_bytes),
 		cmocka_unit_test(physical_memory_is_mapped_and_retained),
-		cmocka_unit_test(what_failed_calls_asked_for),
-		cmocka_unit_test(other_calls_that_failed_ask_for_nothing),
+		cmocka_unit_test(requested_sizes_of_failed_calls),
+		cmocka_unit_test(other_failed_calls_have_no_size),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);

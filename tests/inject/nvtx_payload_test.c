@@ -294,7 +294,7 @@ static uint64_t word_of(uint32_t range, size_t offset)
 }
 
 /* As in JAX. */
-static void entries_that_lie_over_each_other(void)
+static void overlapping_entries(void)
 {
 	const size_t at = offsetof(struct two_words, text);
 	const nvtxPayloadSchemaEntry_t entries[] = {
@@ -370,7 +370,7 @@ static void strings_that_cannot_be_read(void)
 	CHECK(said.counters[GP_COUNTER_CUT_STRINGS] == 2 * 3);
 }
 
-static void registered_strings_that_are_none(void)
+static void invalid_registered_strings(void)
 {
 	const nvtxPayloadSchemaEntry_t entry = {
 		.type = NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE,
@@ -424,9 +424,9 @@ static void extensions_of_other_kinds(void)
 	X(payloads_at_the_end_across_the_gate)                                                     \
 	X(payloads_are_read_within_bounds)                                                         \
 	X(strings_in_payloads)                                                                     \
-	X(entries_that_lie_over_each_other)                                                        \
+	X(overlapping_entries)                                                                     \
 	X(strings_that_cannot_be_read)                                                             \
-	X(registered_strings_that_are_none)                                                        \
+	X(invalid_registered_strings)                                                              \
 	X(extensions_of_other_kinds)
 CASES(CASE)
 

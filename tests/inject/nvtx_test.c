@@ -122,7 +122,7 @@ static void messages_of_every_kind(void)
 	CHECK(said.ranges[9].text_id == 0);
 }
 
-static void handles_that_are_none(void)
+static void invalid_handles(void)
 {
 	static uint64_t zeros[64];
 	const void *handles[] = {zeros, (const void *)8, (const void *)-8ll, "text"};
@@ -210,7 +210,7 @@ static double as_double(uint64_t bits)
 	return value;
 }
 
-static void colours_categories_and_payloads(void)
+static void colors_categories_and_payloads(void)
 {
 	nvtxEventAttributes_t event = attributes_of("a");
 
@@ -590,10 +590,10 @@ static bool sanitizer_forbids(void (*body)(void))
 	X(domains_have_levels_of_their_own)                                                        \
 	X(more_domains_than_levels_are_counted_in)                                                 \
 	X(messages_of_every_kind)                                                                  \
-	X(handles_that_are_none)                                                                   \
+	X(invalid_handles)                                                                         \
 	X(more_registered_strings_than_are_kept)                                                   \
 	X(ranges_that_start_and_end)                                                               \
-	X(colours_categories_and_payloads)                                                         \
+	X(colors_categories_and_payloads)                                                          \
 	X(names_given_before_and_after)                                                            \
 	X(threads_that_begin_together)                                                             \
 	X(threads_that_initialize_together)                                                        \

@@ -71,7 +71,7 @@ static void variables_are_called_as_the_options(void **state)
 	}
 }
 
-static void nonsense_becomes_the_default(void **state)
+static void invalid_values_become_the_default(void **state)
 {
 	(void)state;
 	assert_int_equal(gp_option_number(GP_OPTION_ID_CHROME_LIMIT), 2000000);
@@ -146,7 +146,7 @@ static void sizes_have_units(void **state)
 }
 
 /* The output of gp_options_log_problems(), captured in a pipe. */
-static void complaints_name_the_variable(void **state)
+static void problems_name_the_variable(void **state)
 {
 	char text[2048] = "";
 	int pipe_fds[2], saved = dup(STDERR_FILENO);
@@ -190,11 +190,11 @@ int main(void)
 		cmocka_unit_test(values_come_from_the_environment),
 		cmocka_unit_test(defaults_stand_for_the_rest),
 		cmocka_unit_test(variables_are_called_as_the_options),
-		cmocka_unit_test(nonsense_becomes_the_default),
+		cmocka_unit_test(invalid_values_become_the_default),
 		cmocka_unit_test(every_default_is_of_its_type),
 		cmocka_unit_test(seconds_have_fractions),
 		cmocka_unit_test(sizes_have_units),
-		cmocka_unit_test(complaints_name_the_variable),
+		cmocka_unit_test(problems_name_the_variable),
 		cmocka_unit_test(description_names_what_differs),
 	};
 

@@ -24,7 +24,7 @@ static int remember(void **state)
 	return getcwd(start, sizeof(start)) == NULL || chdir("/") != 0;
 }
 
-static void names_stay_in_the_directory_at_start(void **state)
+static void names_are_relative_to_the_initial_directory(void **state)
 {
 	char path[PATH_MAX], expected[PATH_MAX + 16];
 
@@ -48,7 +48,7 @@ static void sequences_are_expanded(void **state)
 	assert_string_equal(path, "/x");
 }
 
-static void a_folder_that_is_there_needs_no_slash(void **state)
+static void an_existing_folder_needs_no_slash(void **state)
 {
 	char path[PATH_MAX], expected[PATH_MAX + 64];
 
@@ -149,9 +149,9 @@ static void the_library_knows_its_own_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_stay_in_the_directory_at_start),
+		cmocka_unit_test(names_are_relative_to_the_initial_directory),
 		cmocka_unit_test(sequences_are_expanded),
-		cmocka_unit_test(a_folder_that_is_there_needs_no_slash),
+		cmocka_unit_test(an_existing_folder_needs_no_slash),
 		cmocka_unit_test(the_suffix_is_there_once),
 		cmocka_unit_test(program_and_host_are_names_not_paths),
 		cmocka_unit_test(values_cannot_hold_slashes),

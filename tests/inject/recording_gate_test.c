@@ -93,7 +93,7 @@ static void closing_leaves_cupti_on_for_a_while(void **state)
 	assert_true(switched_on && !is_closed());
 }
 
-static void what_it_is_already_changes_nothing(void **state)
+static void setting_the_current_state_changes_nothing(void **state)
 {
 	begin(state);
 	gp_recording_gate_set(true, GP_GATE_API);
@@ -131,7 +131,7 @@ static void *open_and_close(void *seed)
 }
 
 /* No thread waits, no two threads switch concurrently, and the last requested state is reached. */
-static void threads_at_once(void **state)
+static void concurrent_threads(void **state)
 {
 	pthread_t threads[THREADS];
 
@@ -165,7 +165,7 @@ static void gpu_records_follow_their_calls(void **state)
 		assert_int_equal(gp_recording_gate_has_excluded(id), id > 10 && id <= 20);
 }
 
-static void nothing_is_left_out_by_a_gate_that_never_moved(void **state)
+static void an_unmoved_gate_excludes_nothing(void **state)
 {
 	begin(state);
 	assert_false(gp_recording_gate_has_excluded(1));
@@ -209,14 +209,14 @@ static void calls_of_threads_while_it_moves(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_left_out_by_a_gate_that_never_moved),
+		cmocka_unit_test(an_unmoved_gate_excludes_nothing),
 		cmocka_unit_test(open_from_the_beginning),
 		cmocka_unit_test(closing_leaves_cupti_on_for_a_while),
-		cmocka_unit_test(what_it_is_already_changes_nothing),
+		cmocka_unit_test(setting_the_current_state_changes_nothing),
 		cmocka_unit_test(a_forked_child_does_not_switch),
 		cmocka_unit_test(gpu_records_follow_their_calls),
 		cmocka_unit_test(calls_of_threads_while_it_moves),
-		cmocka_unit_test(threads_at_once),
+		cmocka_unit_test(concurrent_threads),
 		cmocka_unit_test(closed_from_the_beginning),
 	};
 

@@ -11,7 +11,7 @@
 #include "inject/options.h"
 #include "inject/trace_list.h"
 
-static void words_add_up(void **state)
+static void words_combine(void **state)
 {
 	(void)state;
 	assert_int_equal(gp_trace_list_bits("none"), 0);
@@ -62,7 +62,7 @@ static void a_wrong_list_counts_as_default(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_add_up),
+		cmocka_unit_test(words_combine),
 		cmocka_unit_test(every_word_of_the_option_is_known),
 		cmocka_unit_test(a_wrong_list_counts_as_default),
 	};

@@ -28,7 +28,7 @@ struct sim_range {
 	struct sim_device *device;
 	CUcontext ctx;
 	CUmemoryPool pool;
-	void *physical; /* for a mapped range: the memory behind it */
+	void *physical; /* for a mapped range: the physical memory */
 };
 
 struct CUmemPoolHandle_st {

@@ -27,7 +27,7 @@
 
 static struct gp_walk memory, bare;
 
-/* ---- code that nobody executes ---- */
+/* ---- code that is never executed ---- */
 
 #define BEGIN(name) ".type " name ", @function\n" name ":\n.cfi_startproc\n"
 #define END(name)   ".fill 16, 1, 0x90\n.cfi_endproc\n.size " name ", .-" name "\n"
@@ -136,7 +136,7 @@ static void finds_what_a_walk_without_memory_finds(void **state)
 /*
  * Walks from other places overwrite the remembered walks.  The rules of the code are known by then.
  */
-static void finds_the_same_with_no_memory_to_be_had(void **state)
+static void finds_the_same_without_memory_for_more_walks(void **state)
 {
 	gp_walk_init(&memory);
 	forget_walks(&memory);
@@ -155,7 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_what_a_walk_without_memory_finds),
-		cmocka_unit_test(finds_the_same_with_no_memory_to_be_had),
+		cmocka_unit_test(finds_the_same_without_memory_for_more_walks),
 	};
 
 	if (UNDER_TSAN) {

@@ -170,7 +170,7 @@ static void every_instruction_takes_its_operands(void **state)
 	}
 }
 
-static void expressions_are_where_they_stand(void **state)
+static void expressions_refer_to_their_bytes(void **state)
 {
 	static const uint8_t of_column[] = {0x10, 6, 3, 0x77, 0x78, 0x06};
 	static const uint8_t of_cfa[] = {0x0f, 2, 0x77, 0x20};
@@ -205,7 +205,7 @@ static void only_the_function_is_described(void **state)
 	assert_false(find(&section, 0, &row));
 }
 
-static void what_no_compiler_emits_has_no_row(void **state)
+static void unusual_forms_have_no_row(void **state)
 {
 	static const uint8_t programs[][5] = {
 		{0x17},                         /* no such instruction */
@@ -228,9 +228,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_instruction_takes_its_operands),
-		cmocka_unit_test(expressions_are_where_they_stand),
+		cmocka_unit_test(expressions_refer_to_their_bytes),
 		cmocka_unit_test(only_the_function_is_described),
-		cmocka_unit_test(what_no_compiler_emits_has_no_row),
+		cmocka_unit_test(unusual_forms_have_no_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

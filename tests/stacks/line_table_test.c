@@ -110,7 +110,7 @@ static void every_instruction_keeps_its_line(void **state)
 }
 
 /* Most entries of a table have the line of the previous one: they become one pair. */
-static void what_stays_on_a_line_is_one_pair(void **state)
+static void instructions_of_a_line_are_one_pair(void **state)
 {
 	uint32_t used;
 
@@ -125,7 +125,7 @@ static void what_stays_on_a_line_is_one_pair(void **state)
 	assert_int_equal(table.used, 10 * 3 + 90 * 2);
 }
 
-static void no_more_is_written_than_there_is_room_for(void **state)
+static void never_writes_beyond_the_buffer(void **state)
 {
 	uint32_t whole, used;
 
@@ -167,8 +167,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_instruction_keeps_its_line),
-		cmocka_unit_test(what_stays_on_a_line_is_one_pair),
-		cmocka_unit_test(no_more_is_written_than_there_is_room_for),
+		cmocka_unit_test(instructions_of_a_line_are_one_pair),
+		cmocka_unit_test(never_writes_beyond_the_buffer),
 		cmocka_unit_test(any_bytes_are_read),
 	};
 

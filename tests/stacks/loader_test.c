@@ -122,7 +122,7 @@ static void *ask_for_long(void *unused)
 	return unused;
 }
 
-static void a_fork_waits_for_those_that_ask(void **state)
+static void a_fork_waits_for_iterating_threads(void **state)
 {
 	pthread_t thread;
 
@@ -140,7 +140,7 @@ static void *ask_in_fork(void *count)
 	return gp_loader_iterate(look, count) ? count : NULL;
 }
 
-static void those_that_ask_wait_for_a_fork(void **state)
+static void iterating_threads_wait_for_a_fork(void **state)
 {
 	pthread_t thread;
 	void *result;
@@ -202,7 +202,7 @@ static void *ask_once(void *count)
 }
 
 /* The signal arrives when nothing is held any more. */
-static void a_handler_that_jumps_away_leaves_nothing_behind(void **state)
+static void a_handler_that_jumps_out_leaves_nothing_held(void **state)
 {
 	volatile bool has_jumped = false;
 	pthread_t thread;
@@ -252,7 +252,7 @@ static uint32_t pauses_of_a_fork(void)
  * A signal handler jumps out of gp_loader_iterate_quick(), which blocks no signals.  In a separate
  * process, because the loader's lock stays taken there.
  */
-static void a_fork_waits_once_for_who_has_gone(void **state)
+static void a_fork_waits_once_for_a_lost_thread(void **state)
 {
 	int status;
 	pid_t child = fork();
@@ -293,7 +293,7 @@ static void *ask_until_let_go(void *unused)
  * The fork that timed out has counted the thread as lost.  The next fork must not count another
  * thread as lost.
  */
-static void one_that_is_slow_has_not_gone(void **state)
+static void a_slow_thread_is_not_lost(void **state)
 {
 	pthread_t thread;
 
@@ -303,11 +303,11 @@ static void one_that_is_slow_has_not_gone(void **state)
 	gp_store32_release(&may_leave, 1);
 	pthread_join(thread, NULL);
 	is_inside = pauses = 0;
-	a_fork_waits_for_those_that_ask(state);
+	a_fork_waits_for_iterating_threads(state);
 }
 
 /* The lock of a thread that jumped out. */
-static void a_lock_that_nobody_gives_back_is_taken_in_the_end(void **state)
+static void a_lock_that_is_never_released_is_taken_eventually(void **state)
 {
 	static uint32_t lock = 2;
 
@@ -351,16 +351,18 @@ static void a_process_that_was_stopped_keeps_its_locks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_fork_waits_for_those_that_ask, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(those_that_ask_wait_for_a_fork, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_fork_waits_for_iterating_threads, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(iterating_threads_wait_for_a_fork, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_fork_does_not_wait_for_its_own_thread, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(a_handler_that_jumps_away_leaves_nothing_behind,
+		cmocka_unit_test_setup_teardown(a_handler_that_jumps_out_leaves_nothing_held,
 						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_fork_waits_once_for_who_has_gone, set_up,
+		cmocka_unit_test_setup_teardown(a_fork_waits_once_for_a_lost_thread, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(one_that_is_slow_has_not_gone, set_up, tear_down),
-		cmocka_unit_test(a_lock_that_nobody_gives_back_is_taken_in_the_end),
+		cmocka_unit_test_setup_teardown(a_slow_thread_is_not_lost, set_up, tear_down),
+		cmocka_unit_test(a_lock_that_is_never_released_is_taken_eventually),
 		cmocka_unit_test_setup_teardown(a_process_that_was_stopped_keeps_its_locks, set_up,
 						tear_down),
 	};

@@ -93,7 +93,7 @@ static __attribute__((noinline)) int agrees_with_libunwind(void *unused)
 	return 0;
 }
 
-static void forgets_what_was_unloaded(void **state)
+static void forgets_unloaded_modules(void **state)
 {
 	uint64_t places[2] = {0, 0};
 	void *handle;
@@ -112,7 +112,7 @@ static void forgets_what_was_unloaded(void **state)
 		print_message("the two plugins had different addresses: nothing was tested\n");
 }
 
-/* ---- what is told of a module ---- */
+/* ---- the records of a module ---- */
 
 static struct {
 	char path[512];
@@ -169,7 +169,7 @@ static void tells_place_path_and_build_id(void)
 	CHECK(told.path[0] == '/' && strcmp(strrchr(told.path, '/'), "/plugin_small.so") == 0);
 }
 
-static void a_module_is_told_once(void **state)
+static void a_module_is_emitted_once(void **state)
 {
 	(void)state;
 	run_case(tells_place_path_and_build_id);
@@ -380,7 +380,7 @@ static __attribute__((noinline)) uint64_t count_steps(int places)
 	return walk.stepped - stepped_before;
 }
 
-static void remembers_calls_by_turns(void **state)
+static void remembers_alternating_calls(void **state)
 {
 	(void)state;
 	assert_true(count_steps(GP_WALK_WAYS) >= GP_WALK_WAYS * BELOW);
@@ -449,13 +449,13 @@ static void ignore_module(const struct gp_module *module)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forgets_what_was_unloaded),
-		cmocka_unit_test(a_module_is_told_once),
+		cmocka_unit_test(forgets_unloaded_modules),
+		cmocka_unit_test(a_module_is_emitted_once),
 		cmocka_unit_test(never_waits_for_a_constructor),
 		cmocka_unit_test(goes_through_signal_frames),
 		cmocka_unit_test(stops_at_code_without_rules),
 		cmocka_unit_test(keeps_the_innermost_of_deep_stacks),
-		cmocka_unit_test(remembers_calls_by_turns),
+		cmocka_unit_test(remembers_alternating_calls),
 		cmocka_unit_test(makes_no_system_call),
 	};
 

@@ -54,7 +54,7 @@ static void knows_its_versions(void **state)
 	assert_null(gp_python_layout_of(0));
 }
 
-static void agrees_with_what_an_interpreter_says(void **state)
+static void agrees_with_an_interpreters_table(void **state)
 {
 	uint64_t words[100], other[100];
 
@@ -76,7 +76,7 @@ static void agrees_with_what_an_interpreter_says(void **state)
 }
 
 /* Versions before 3.13 have no table to compare with. */
-static void asks_older_ones_nothing(void **state)
+static void does_not_check_older_versions(void **state)
 {
 	(void)state;
 	for (uint32_t minor = 8; minor <= 12; minor++)
@@ -113,8 +113,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_its_versions),
-		cmocka_unit_test(agrees_with_what_an_interpreter_says),
-		cmocka_unit_test(asks_older_ones_nothing),
+		cmocka_unit_test(agrees_with_an_interpreters_table),
+		cmocka_unit_test(does_not_check_older_versions),
 		cmocka_unit_test(knows_where_threads_are),
 	};
 

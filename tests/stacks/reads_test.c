@@ -90,7 +90,7 @@ static __attribute__((noinline)) void note_return_and_walk(void)
  * An endless chain of frames leads into the page after the stack, which is unmapped at the second
  * walk.
  */
-static void stops_where_memory_that_was_there_ends(void **state)
+static void stops_at_memory_that_was_unmapped(void **state)
 {
 	char *end = map_stack();
 	uint64_t *behind = (uint64_t *)(void *)end;
@@ -219,7 +219,7 @@ static uint64_t any_word(const char *stack_end)
 	}
 }
 
-static void bears_any_stack(void **state)
+static void accepts_any_stack(void **state)
 {
 	char *end = map_stack();
 	uint64_t *words = (uint64_t *)(end - STACK_PAGES * PAGE);
@@ -245,7 +245,7 @@ static void bears_any_stack(void **state)
 	munmap(words, (STACK_PAGES + 1) * PAGE);
 }
 
-static void bears_any_frame_pointer(void **state)
+static void accepts_any_frame_pointer(void **state)
 {
 	char *end = map_stack();
 
@@ -273,10 +273,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stops_where_memory_ends),
-		cmocka_unit_test(stops_where_memory_that_was_there_ends),
+		cmocka_unit_test(stops_at_memory_that_was_unmapped),
 		cmocka_unit_test(walks_from_an_overflow),
-		cmocka_unit_test(bears_any_stack),
-		cmocka_unit_test(bears_any_frame_pointer),
+		cmocka_unit_test(accepts_any_stack),
+		cmocka_unit_test(accepts_any_frame_pointer),
 	};
 
 	if (UNDER_TSAN) {

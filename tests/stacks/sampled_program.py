@@ -170,7 +170,7 @@ def waiting(done):
     done.wait()
 
 
-# ---- all at once ----
+# ---- all concurrently ----
 
 def run(functions, seconds):
     end = time.monotonic() + seconds

@@ -44,7 +44,7 @@ static int tear_down(void **state)
 	return munmap(*state, (size_t)(GP_SNAPSHOT_PAGES + 1) * PAGE);
 }
 
-static void reads_what_is_there_and_no_more(void **state)
+static void reads_mapped_memory_only(void **state)
 {
 	uint8_t *pages = *state, *end = pages + (size_t)(GP_SNAPSHOT_PAGES + 1) * PAGE;
 	uint64_t word = 0;
@@ -74,7 +74,7 @@ static void across_pages(void **state)
  * A page that is read later than the others is not consistent with them.  In the next snapshot it
  * is.
  */
-static void whole_only_if_taken_together(void **state)
+static void consistent_only_if_taken_together(void **state)
 {
 	uint8_t *pages = *state;
 	uint64_t head = 5, address = (uint64_t)&head, word;
@@ -96,7 +96,7 @@ static void whole_only_if_taken_together(void **state)
 	assert_int_equal(snapshot.count, 0);
 }
 
-static void as_many_pages_as_there_is_room_for(void **state)
+static void as_many_pages_as_fit(void **state)
 {
 	uint8_t *pages = *state;
 	uint64_t word;
@@ -108,7 +108,7 @@ static void as_many_pages_as_there_is_room_for(void **state)
 	assert_true(gp_snapshot_read(&snapshot, (uint64_t)pages, &word, 8));
 }
 
-static void pages_that_went_away(void **state)
+static void unmapped_pages(void **state)
 {
 	uint8_t *pages = make_pages(1);
 	uint64_t head = 5, address = (uint64_t)&head, word;
@@ -136,7 +136,7 @@ static long change_then_call(long number, long a, long b, long c, long d, long e
 	return result;
 }
 
-static void a_word_that_moves_is_seen(void **state)
+static void a_changed_word_is_detected(void **state)
 {
 	uint8_t *pages = *state;
 	uint64_t address = (uint64_t)&moving, word;
@@ -163,7 +163,7 @@ static long change_second_copy(long number, long a, long b, long c, long d, long
 	return result;
 }
 
-static void what_is_other_in_the_second_copy_is_seen(void **state)
+static void a_difference_of_the_second_copy_is_detected(void **state)
 {
 	uint8_t *pages = *state;
 	uint64_t head = 5, address = (uint64_t)&head, word;
@@ -189,7 +189,7 @@ static long forbid(long number, long a, long b, long c, long d, long e, long f)
 	return number == SYS_process_vm_readv ? -EPERM : real.call(number, a, b, c, d, e, f);
 }
 
-static void nothing_where_it_is_forbidden(void **state)
+static void not_under_a_seccomp_filter(void **state)
 {
 	uint64_t word, address = (uint64_t)&word;
 
@@ -203,16 +203,16 @@ static void nothing_where_it_is_forbidden(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(reads_what_is_there_and_no_more, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(reads_mapped_memory_only, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(across_pages, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(whole_only_if_taken_together, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(as_many_pages_as_there_is_room_for, set_up,
+		cmocka_unit_test_setup_teardown(consistent_only_if_taken_together, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(pages_that_went_away, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_word_that_moves_is_seen, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_other_in_the_second_copy_is_seen, set_up,
+		cmocka_unit_test_setup_teardown(as_many_pages_as_fit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(unmapped_pages, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_changed_word_is_detected, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_difference_of_the_second_copy_is_detected, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(nothing_where_it_is_forbidden, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(not_under_a_seccomp_filter, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -300,7 +300,7 @@ static void *end_with_captures(void *unused)
 	return unused;
 }
 
-static void takes_none_of_threads_that_ended(void **state)
+static void does_not_capture_in_ended_threads(void **state)
 {
 	pthread_t thread;
 
@@ -315,7 +315,7 @@ static void takes_none_of_threads_that_ended(void **state)
 }
 
 /* A program with many short threads does not grow: the memory of an ended thread is released. */
-static void gives_back_what_threads_had(void **state)
+static void releases_the_memory_of_threads(void **state)
 {
 	long before = 0, after = 0;
 
@@ -365,7 +365,7 @@ static void *load(const char *name, int (**call)(back *function, void *argument)
  * The interpreter is called while it is loaded, and not after it is unloaded.  Then another one is
  * called.
  */
-static void lets_an_interpreter_go(void **state)
+static void forgets_an_unloaded_interpreter(void **state)
 {
 	int (*call)(back * function, void *argument);
 	uint32_t id = 0;
@@ -420,9 +420,9 @@ int main(void)
 		cmocka_unit_test(leaves_the_loader_to_forked_children),
 		cmocka_unit_test(is_off_in_forked_children),
 		cmocka_unit_test(makes_no_system_call),
-		cmocka_unit_test(takes_none_of_threads_that_ended),
-		cmocka_unit_test(gives_back_what_threads_had),
-		cmocka_unit_test(lets_an_interpreter_go),
+		cmocka_unit_test(does_not_capture_in_ended_threads),
+		cmocka_unit_test(releases_the_memory_of_threads),
+		cmocka_unit_test(forgets_an_unloaded_interpreter),
 		cmocka_unit_test(has_native_frames_of_unknown_interpreters),
 	};
 	char folder[] = "/tmp/gpuprof-test-XXXXXX", path[64];

@@ -29,7 +29,7 @@ static uint64_t peak_bytes(void)
 	return gp_memory_budget_peak() - GP_MEMORY_BUDGET_FIXED_BYTES;
 }
 
-static void only_what_is_taken_counts(void **state)
+static void only_taken_memory_is_charged(void **state)
 {
 	uint32_t taken = 1;
 	unsigned char *memory = gp_thread_memory_map(100 * MIB, MIB);
@@ -75,7 +75,7 @@ static long no_memory(long number, long a, long b, long c, long d, long e, long 
 	return number == SYS_mmap ? -ENOMEM : real_call(number, a, b, c, d, e, f);
 }
 
-static void what_the_system_has_not_is_not_charged(void **state)
+static void failed_mappings_are_not_charged(void **state)
 {
 	void *memory;
 
@@ -91,9 +91,9 @@ static void what_the_system_has_not_is_not_charged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(only_what_is_taken_counts, begin),
+		cmocka_unit_test_setup(only_taken_memory_is_charged, begin),
 		cmocka_unit_test_setup(all_threads_together_have_a_quarter, begin),
-		cmocka_unit_test_setup(what_the_system_has_not_is_not_charged, begin),
+		cmocka_unit_test_setup(failed_mappings_are_not_charged, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

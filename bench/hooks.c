@@ -218,7 +218,7 @@ static void scene_emit_kernel(uint32_t i)
 	gp_emit((const struct gp_record *)&kernel_record);
 }
 
-/* ---- CUPTI's buffers and what is in them ---- */
+/* ---- CUPTI's buffers and records ---- */
 
 static union {
 	CUpti_Activity activity;

@@ -1,7 +1,10 @@
-// What an operation costs the program's thread, for comparison with and without a profiler (bench/overhead).
+// overhead: measures the cost of an operation on the program's thread, with and without a profiler
+// (bench/overhead).
 //
-//   overhead MODE COUNT      prints "MODE COUNT NS_IN_ALL READY_NS END_NS DEVICE_BYTES": when CUDA was ready and when the operations
-//                            were done, of CLOCK_MONOTONIC, and how much memory of the GPU is in use then.  MODE: see modes[]
+//   overhead MODE COUNT
+//
+// Prints "MODE COUNT NS_IN_ALL READY_NS END_NS DEVICE_BYTES": the times when CUDA was ready and
+// when the operations were done (CLOCK_MONOTONIC), and the used GPU memory.  MODE: see modes[].
 //
 // As a library (liboverhead.so) it does the same for bench/gpu: overhead_ns().
 #include <cuda_runtime.h>
@@ -36,11 +39,11 @@ static double now_ns()
 	return now.tv_sec * 1e9 + now.tv_nsec;
 }
 
-// The program's thread alone is timed: few enough operations at a time that it never waits for the GPU, and the
-// synchronizations between them are left out.
+// Times only the program's thread: so few operations at a time that it never waits for the GPU,
+// without the synchronizations between them.
 static const long AT_A_TIME = 64;
 
-// Of the middle one of these times: a few are ten times as long, because something else had the processor.
+// The median of these times: a few are ten times as long, because another process had the CPU.
 template <class Operation>
 static double repeat(long count, cudaStream_t stream, Operation operation)
 {
@@ -94,7 +97,7 @@ static double malloc_pair(long count)
 {
 	void *first;
 
-	// keeps the driver's own block: later ones are cut from it
+	// keeps the driver's memory block, from which later allocations are served
 	check(cudaMalloc(&first, 65536));
 	double ns = repeat(count, 0, [] {
 		void *memory;
@@ -106,8 +109,8 @@ static double malloc_pair(long count)
 	return ns;
 }
 
-// The pool keeps its memory: else it gives it back at each synchronization, and the first of the allocations after that takes as
-// long as the driver needs to map memory again.
+// The pool keeps its memory.  Otherwise it would release the memory at each synchronization, and
+// the first allocation after that would include the mapping of memory.
 static double malloc_async(long count)
 {
 	cudaMemPool_t pool;
@@ -157,7 +160,7 @@ static double graph(long count)
 		      [&] { check(cudaGraphLaunch(nodes.executable, nodes.stream)); });
 }
 
-// From the first launch to the end of the last: what a program that replays a graph waits for.
+// From the first launch to the end of the last one: the time of a program that replays a graph.
 static double replay(long count)
 {
 	hundred_nodes nodes;
@@ -189,13 +192,13 @@ static double threads(long count)
 	return std::accumulate(total, total + THREADS, 0.0);
 }
 
-// Each of them launches once, and ends: what a thread's first launch costs, and its end.
+// Each thread launches once and ends: the cost of a thread's first launch and of its end.
 static double new_threads(long count)
 {
 	return repeat(count, 0, [] { std::thread([] { overhead_kernel<<<1, 1>>>(); }).join(); });
 }
 
-// About 10 us on one multiprocessor; adds what it took, by the GPU's own clock, to *total_ns.
+// About 10 us on one multiprocessor; adds its duration, by the GPU's own clock, to *total_ns.
 __global__ void busy_kernel(unsigned long long *total_ns)
 {
 	unsigned long long start, end;
@@ -205,10 +208,10 @@ __global__ void busy_kernel(unsigned long long *total_ns)
 	for (int i = 0; i < 4000; i++)
 		asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(value));
 	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end)::"memory");
-	atomicAdd(total_ns, end - start + (value == 1.0f)); // never; else the loop is no work
+	atomicAdd(total_ns, end - start + (value == 1.0f)); // never true; keeps the compiler from removing the loop
 }
 
-// What the kernels themselves take, by their own account: is the GPU slower while it is watched?
+// The duration of the kernels by the GPU clock: is the GPU slower while it is recorded?
 static double kernel_itself(long count)
 {
 	unsigned long long *device, total_ns = 0;
@@ -222,7 +225,7 @@ static double kernel_itself(long count)
 	return total_ns;
 }
 
-// From the beginning of the first to the end of the last of kernels that follow each other without a pause.
+// From the start of the first to the end of the last of kernels without gaps.
 static double kernels_in_a_row(long count)
 {
 	unsigned long long *device;
@@ -256,11 +259,11 @@ static const struct {
 	     {"threads", threads<8>},
 	     {"threads16", threads<16>},
 	     {"new_threads", new_threads},
-	     {"replay", replay}, // a graph of 100 nodes, with what the GPU takes
+	     {"replay", replay}, // a graph of 100 nodes, including the GPU time
 	     {"kernel", kernel_itself},
 	     {"kernels", kernels_in_a_row}};
 
-// How long so many operations took in all; less than 0: there is no such mode.
+/* The total duration of `count` operations in ns; negative: no such mode. */
 extern "C" double overhead_ns(const char *mode, long count)
 {
 	for (auto &known : modes)

@@ -1,6 +1,7 @@
 /*
- * gate [PERCENT [EXTRA]]: steps of copy in, two kernels and copy out.  The kernel `work` takes that much longer than without: its time is
- * that of a loop.  Of the other one, `steady`, EXTRA launches more are made, which do next to nothing.
+ * gate [PERCENT [EXTRA]]: steps of copy in, two kernels and copy out.  The kernel `work`, a loop,
+ * takes PERCENT longer.  The other kernel, `steady`, is launched EXTRA more times, with almost no
+ * work.
  */
 #include "tests/programs/check.h"
 

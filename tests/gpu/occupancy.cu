@@ -1,7 +1,8 @@
 /*
- * occupancy [SHAPES]: launches kernels of many register counts in random shapes, no two of them alike, and prints for each what the runtime
- * says of its occupancy: "KERNEL threads shared blocks", the kernel as gpuprof names it, blocks per SM.  Others are drawn in place of
- * those that were drawn before, and of those that the device cannot launch, which the last line counts, "impossible N".
+ * occupancy [SHAPES]: launches kernels with many register counts in different random shapes, and
+ * prints the runtime's occupancy of each: "KERNEL threads shared blocks", with the kernel as
+ * gpuprof names it, and blocks per SM.  Repeated shapes, and shapes that the device cannot launch,
+ * are replaced by others.  The last line counts the latter: "impossible N".
  */
 #include "tests/programs/check.h"
 
@@ -9,7 +10,7 @@
 #include <set>
 #include <tuple>
 
-/* Takes about that many registers, if the pointer is one; it never is. */
+/* Uses about this many registers if the pointer is valid, which it never is. */
 template <int REGISTERS, int SHARED> __global__ void use(float *data)
 {
 	__shared__ char block[SHARED > 0 ? SHARED : 1];
@@ -45,10 +46,10 @@ static const kernel kernels[] = {
 };
 const int KERNEL_COUNT = sizeof(kernels) / sizeof(kernels[0]);
 
-/* What decides the occupancy: the kernel's number, threads, dynamic bytes. */
+/* The inputs of the occupancy: the kernel's index, threads, dynamic bytes. */
 using shape = std::tuple<int, int, size_t>;
 
-/* False: the device cannot launch that. */
+/* False: the device cannot launch this shape. */
 static bool try_shape(const kernel &kernel, int threads, int grid, size_t dynamic_bytes)
 {
 	cudaFuncAttributes attributes;

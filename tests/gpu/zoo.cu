@@ -1,7 +1,7 @@
 /*
- * zoo: every common thing that a CUDA program does, a known number of times. Prints what it did,
- * one "name count" per line. The buffers in tests/data/cupti are of this program: what it calls,
- * and in which order, must stay as it is.
+ * zoo: every common operation of a CUDA program, a known number of times.  Prints one "name count"
+ * line for each.  The buffers in tests/data/cupti are of this program, so its calls and their order
+ * must not change.
  */
 #include <cooperative_groups.h>
 #include <cuda.h>
@@ -195,7 +195,7 @@ static void use_events()
 	nvtxRangePop();
 }
 
-/* Returns the sum of one byte of each page after the kernel added one to all. */
+/* Returns the sum of one byte of each page after the kernel has added one to each byte. */
 static int touch_managed()
 {
 	void *managed;
@@ -265,7 +265,7 @@ static void allocate_from_pool()
 	cudaMemPoolDestroy(pool);
 }
 
-/* The driver's functions, found as libraries do that are not linked to it. */
+/* Driver functions, found like libraries that are not linked to the driver. */
 struct driver_functions {
 	CUresult (*get_granularity)(size_t *, const CUmemAllocationProp *,
 				    CUmemAllocationGranularity_flags);

@@ -1,4 +1,4 @@
-/* allocs: memory of every family, freed but for what "leak.bytes" says. */
+/* allocs: memory of every family.  All of it is freed, except for "leak.bytes". */
 #include "check.h"
 
 #define COUNT 16
@@ -74,7 +74,8 @@ static void used_memory()
 
 	CHECK(cudaMemGetInfo(&before, &total));
 	CHECK(cudaMalloc(&p, 256 << 20));
-	CHECK(cudaMemGetInfo(&after, &total)); /* what is free is everybody's: nothing to compare with */
+	/* free memory depends on other processes: not compared */
+	CHECK(cudaMemGetInfo(&after, &total));
 	CHECK(cudaFree(p));
 	allocated += 256 << 20;
 	freed += 256 << 20;

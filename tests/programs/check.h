@@ -1,5 +1,7 @@
-/* What the sample programs share. Each prints "name count" lines of what it did, for tests to
- * compare. */
+/*
+ * Shared by the sample programs.  Each prints "name count" lines of what it did, for tests to
+ * compare.
+ */
 #ifndef GPUPROF_TESTS_PROGRAMS_CHECK_H
 #define GPUPROF_TESTS_PROGRAMS_CHECK_H
 
@@ -7,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ends the program when a call fails. */
+/* Ends the program if a call fails. */
 #define CHECK(call)                                                                                \
 	do {                                                                                       \
 		cudaError_t check_result = (call);                                                 \
@@ -23,7 +25,7 @@ static inline void say(const char *name, unsigned long long count)
 	printf("%s %llu\n", name, count);
 }
 
-/* A number from the command line, or what the program does without one. */
+/* A number from the command line, or the default. */
 static inline int argument(int argc, char **argv, int index, int fallback)
 {
 	return argc > index ? atoi(argv[index]) : fallback;

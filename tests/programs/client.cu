@@ -1,14 +1,20 @@
 /*
- * client [WORD...]: a program that is its own client of CUPTI, in the way of torch.profiler: it subscribes, and in each of
- * three sessions it lets steps pass, enables kinds of records, throws the first steps' away, and prints what the others
- * left.  That is the same whether or not somebody else records the process.  Words:
+ * client [WORD...]: a program that is a CUPTI client itself, like torch.profiler.  It subscribes.
+ * In each of three sessions it runs some steps, enables record kinds, discards the records of the
+ * first steps, and prints those of the others.  The output is the same whether or not another
+ * profiler records the process.  Words:
  *
- *   early       CUPTI is called before CUDA is initialized      clock       records by a clock of the program's
- *   small       buffers for a few records                       hurry       nothing waits for the device but the end of a session
- *   threads     three threads take steps, one flushes           refuse      no buffer is given: every record is dropped
- *   silent      what is recorded is never asked for             finalize    cuptiFinalize after each session
- *   callbacks   a callback for every call of the runtime        kernels     no records but those of kernels
- *   fork        a child does the same, where CUDA has ended
+ *   early       calls CUPTI before CUDA is initialized
+ *   small       buffers for a few records
+ *   threads     three threads run steps, one flushes
+ *   silent      never flushes during a session
+ *   callbacks   a callback for every call of the runtime
+ *   fork        a child does the same, where CUDA does not work
+ *   clock       records with the program's own clock
+ *   hurry       waits for the device only at the end of a session
+ *   refuse      provides no buffer: every record is dropped
+ *   finalize    cuptiFinalize after each session
+ *   kernels     records of kernels only
  */
 #include "check.h"
 
@@ -56,7 +62,7 @@ static bool is_on(const char *word)
 	return words.count(word) != 0;
 }
 
-/* ---- buffers, as torch.profiler keeps them ---- */
+/* ---- buffers, managed as in torch.profiler ---- */
 
 struct buffer {
 	uint8_t *memory;
@@ -64,7 +70,7 @@ struct buffer {
 };
 
 static std::mutex lock;
-static std::set<uint8_t *> given; /* CUPTI has them */
+static std::set<uint8_t *> given; /* buffers that CUPTI holds */
 static std::vector<buffer> ready;
 static unsigned long long unknown_buffers;
 
@@ -110,7 +116,7 @@ static bool has_given()
 static CUpti_SubscriberHandle subscriber;
 static std::atomic<unsigned long long> contexts, entered, left_well;
 
-/* What is left in correlationData at the beginning must be there at the end. */
+/* The value stored in correlationData at the begin of a call must be there at its end. */
 static void on_call(const CUpti_CallbackData *call)
 {
 	if (call->callbackSite == CUPTI_API_ENTER) {
@@ -141,7 +147,7 @@ static void subscribe()
 	CUPTI(cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED));
 }
 
-/* ---- what a session left ---- */
+/* ---- the records of a session ---- */
 
 static uint64_t own_clock()
 {
@@ -163,13 +169,13 @@ static uint64_t now()
 
 struct found {
 	std::map<std::string, unsigned long long> counts;
-	std::map<uint32_t, uint64_t> external; /* by the number of the call */
+	std::map<uint32_t, uint64_t> external; /* by correlation id */
 	std::set<uint32_t> calls, operations;
 	uint64_t since, until;
 	unsigned long long records, out_of_time;
 };
 
-/* Clocks are converted, which is exact to less than this. */
+/* The maximum error of converted clock times. */
 static void note_time(found &all, uint64_t start, uint64_t end)
 {
 	const uint64_t slack = 20000;
@@ -223,7 +229,7 @@ static void note(found &all, const CUpti_Activity *record)
 	case CUPTI_ACTIVITY_KIND_DRIVER:
 		note_call(all, (const CUpti_ActivityAPI *)record, CUPTI_CB_DOMAIN_DRIVER_API);
 		break;
-	case CUPTI_ACTIVITY_KIND_OVERHEAD: /* of CUPTI itself: as it comes */
+	case CUPTI_ACTIVITY_KIND_OVERHEAD: /* overhead of CUPTI itself: their number varies */
 		break;
 	default:
 		all.counts["kind " + std::to_string(record->kind)]++;
@@ -342,7 +348,7 @@ static void wait_for_device()
 		CHECK(cudaDeviceSynchronize());
 }
 
-/* torch.profiler asks only where CUPTI has a buffer of its. */
+/* Like torch.profiler, flushes only if CUPTI holds a buffer of the client. */
 static void ask(uint32_t flag)
 {
 	if ((has_given() || is_on("refuse")) && !is_on("silent"))

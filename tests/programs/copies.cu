@@ -1,4 +1,6 @@
-/* copies: copies and sets of every direction and kind of memory, with the bytes they move. */
+/*
+ * copies: copies and memsets of every direction and kind of memory, with the number of moved bytes.
+ */
 #include "check.h"
 
 #include <string.h>

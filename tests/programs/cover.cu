@@ -1,11 +1,11 @@
 /*
- * cover [SECTION...|-SECTION...]: everything that CUDA programs do on a device, each a known number
+ * cover [SECTION...|-SECTION...]: every operation of CUDA programs on a device, each a known number
  * of times.
  *
- * Every section adds what it did to the totals, which are printed at the end as "name count" lines
- * (tests/lib/facts.py says which of them are held against a trace). What this device or this machine
- * cannot do is printed as "skipped NAME: reason". Without arguments all sections run, with names
- * those alone, with -NAME all others.
+ * Every section adds its operations to the totals, which are printed at the end as "name count"
+ * lines (tests/lib/facts.py lists the lines that are compared with a trace).  Operations that this
+ * device or machine does not support are printed as "skipped NAME: reason".  Without arguments all
+ * sections run; with names only those; with -NAME all others.
  */
 #include "cover_copies.h"
 #include "cover_memory.h"
@@ -41,7 +41,7 @@ __global__ void k_follow()
 {
 }
 
-/* With one attribute, as libraries launch that know of clusters and dependent launches. */
+/* Launches with one attribute, like libraries that use clusters and dependent launches. */
 static void launch_with(cudaLaunchAttribute attribute, void (*kernel)(), int count)
 {
 	cudaLaunchConfig_t config = {};
@@ -148,7 +148,7 @@ static void events()
 	record(end, second);
 	CHECK(cudaEventSynchronize(plain));
 	CHECK(cudaEventSynchronize(end));
-	CHECK(cudaEventQuery(begin)); /* recorded like a wait, for it finds the event done */
+	CHECK(cudaEventQuery(begin)); /* recorded like a wait, because the event is complete */
 	add("sync.event", 3);
 	CHECK(cudaEventElapsedTime(&ms, begin, end));
 	add("time_passes_between_events", ms > 0);
@@ -286,7 +286,7 @@ static void graphs()
 	CHECK(cudaFree(memory));
 }
 
-/* ---- threads, devices, failures, the program's own marks ------------------------------------- */
+/* ---- threads, devices, failures, marks of the program ---------------------------------------- */
 
 __global__ void k_thread()
 {

@@ -1,4 +1,4 @@
-/* What the parts of cover share: the totals that it prints, and what several sections do. */
+/* Shared by the parts of cover: the totals that it prints, and code for several sections. */
 #ifndef GPUPROF_TESTS_PROGRAMS_COVER_H
 #define GPUPROF_TESTS_PROGRAMS_COVER_H
 
@@ -11,7 +11,7 @@
 #define MIB ((size_t)1 << 20)
 
 static std::map<std::string, unsigned long long> totals;
-static cudaStream_t stream; /* of its own kind in each section: blocking, made by main */
+static cudaStream_t stream; /* the stream of the current section: blocking, created by main */
 
 static void add(const std::string &name, unsigned long long count)
 {
@@ -50,7 +50,7 @@ static void set(size_t bytes, int count)
 	add("set.bytes", bytes * count);
 }
 
-/* A block of memory, and its end if it is freed. */
+/* Counts an allocation, and its free if `freed`. */
 static void allocated(const char *kind, size_t bytes, bool freed = true)
 {
 	std::string name = std::string("memory.") + kind;

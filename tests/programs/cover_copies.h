@@ -1,4 +1,4 @@
-/* cover: copies of every direction, shape and kind of memory, and sets. */
+/* cover: copies of every direction, shape and kind of memory, and memsets. */
 #ifndef GPUPROF_TESTS_PROGRAMS_COVER_COPIES_H
 #define GPUPROF_TESTS_PROGRAMS_COVER_COPIES_H
 
@@ -93,7 +93,7 @@ static void copies()
 	free(host);
 }
 
-/* What the driver makes of a batch, one record or several, is its own business. */
+/* The number of records of a batch depends on the driver, and is not compared. */
 static void batches()
 {
 	char *memory = device_memory(MIB), *half = memory + MIB / 2;

@@ -1,4 +1,4 @@
-/* cover: memory of every family, the driver's API, memory of another process. */
+/* cover: memory of every family, functions of the driver API only, memory of another process. */
 #ifndef GPUPROF_TESTS_PROGRAMS_COVER_MEMORY_H
 #define GPUPROF_TESTS_PROGRAMS_COVER_MEMORY_H
 
@@ -14,9 +14,9 @@
 
 extern char **environ;
 
-/* ---- what only the driver's API does --------------------------------------------------------- */
+/* ---- functions of the driver API only -------------------------------------------------------- */
 
-/* Found as libraries do that are not linked to the driver. */
+/* Finds a driver function like libraries that are not linked to the driver. */
 template <class F> static F driver(const char *name)
 {
 	cudaDriverEntryPointQueryResult status;
@@ -67,7 +67,9 @@ static void modules()
 	add("modules_of_ptx", 2);
 }
 
-/* As PyTorch's expandable segments: one range of addresses, memory mapped into it bit by bit. */
+/*
+ * Like PyTorch's expandable segments: one address range, into which memory is mapped step by step.
+ */
 static void segments()
 {
 	CUmemGenericAllocationHandle pieces[3];
@@ -169,7 +171,7 @@ static void pools()
 	add("call.cudaMemPoolDestroy", 1);
 }
 
-/* Populated by the CPU, so that exactly its bytes move there, and back. */
+/* The CPU writes the memory first, so that exactly its bytes migrate to the device, and back. */
 static void managed_memory()
 {
 	cudaMemLocation there = {}, here = {};
@@ -211,7 +213,7 @@ static void memory()
 
 /* ---- memory of another process --------------------------------------------------------------- */
 
-/* The other process: lends its memory until its standard input ends. */
+/* The other process: exports its memory until its standard input ends. */
 static int lend()
 {
 	cudaIpcMemHandle_t handle;
@@ -226,7 +228,7 @@ static int lend()
 	return cudaFree(memory) != cudaSuccess;
 }
 
-/* Not profiled itself: it runs with what the environment says of CUDA and preloading left out. */
+/* Not profiled: it runs without the environment variables about CUDA and preloading. */
 static pid_t start_lender(int *to, int *from)
 {
 	static const char *const names[] = {"LD_PRELOAD=", "CUDA_INJECTION64_PATH=", "GPUPROF"};

@@ -1,4 +1,7 @@
-/* demo [STEPS]: what `make demo` profiles: steps of copy in, three kernels and copy out on two streams, and a forgotten buffer. */
+/*
+ * demo [STEPS]: steps of copy in, three kernels and copy out on two streams, and a forgotten
+ * buffer.
+ */
 #include "check.h"
 
 const int ELEMENTS = 1 << 18;
@@ -61,7 +64,7 @@ static void end_lane(struct lane *lane)
 {
 	CHECK(cudaStreamSynchronize(lane->stream));
 	CHECK(cudaFree(lane->input));
-	CHECK(cudaFree(lane->output)); /* not lane->sum: the summary shows what is left */
+	CHECK(cudaFree(lane->output)); /* not lane->sum: the summary shows the leak */
 	CHECK(cudaFreeHost(lane->host));
 	CHECK(cudaStreamDestroy(lane->stream));
 }

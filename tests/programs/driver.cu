@@ -1,4 +1,4 @@
-/* driver [LAUNCHES]: the driver API alone, with a kernel from PTX. */
+/* driver [LAUNCHES]: uses the driver API only, with a kernel from PTX. */
 #include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,8 @@ static void move(CUstream stream)
 
 	CHECK(cuMemAlloc(&memory, sizeof(host)));
 	CHECK(cuMemcpyHtoD(memory, host, sizeof(host)));
-	CHECK(cuCtxSynchronize()); /* such a copy may still be under way, and the stream does not wait for it */
+	/* such a copy may be unfinished, and the stream does not wait for it */
+	CHECK(cuCtxSynchronize());
 	CHECK(cuMemsetD8Async(memory, 5, 100, stream));
 	CHECK(cuStreamSynchronize(stream));
 	CHECK(cuMemcpyDtoH(host, memory, sizeof(host)));

@@ -1,4 +1,4 @@
-/* fail: calls that must fail, each with its error code, and a program that goes on. */
+/* fail: calls that must fail, each with its error code, in a program that continues. */
 #include "check.h"
 
 __global__ void k_empty()

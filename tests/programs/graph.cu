@@ -1,4 +1,4 @@
-/* graph [LAUNCHES]: a captured graph with a fork and a join, and one made node by node. */
+/* graph [LAUNCHES]: a captured graph with a fork and a join, and a graph built node by node. */
 #include "check.h"
 
 __global__ void k_trunk()

@@ -1,14 +1,15 @@
 /*
- * hang: a kernel that lasts, one that fails, and how the program ends meanwhile.  The GPU's own clock ends it.
+ * hang: a long kernel or a failing one, and different ends of the program meanwhile.  The long
+ * kernel reads the GPU's clock to end.
  *
- *	hang			all of it ends, soon
- *	hang wait [warm]	waits for the kernel, of 20 seconds, to be killed
- *	hang exit [warm]	ends while it runs, for three
- *	hang streams		the same as wait, beside a stream whose kernels end, and are waited for
- *	hang fault		aborts when it is told of a kernel that wrote where no memory is
+ *	hang			everything ends soon
+ *	hang wait [warm]	waits for a kernel of 20 seconds, to be killed
+ *	hang exit [warm]	exits while a kernel of three seconds runs
+ *	hang streams		like wait, with another stream whose kernels end and are waited for
+ *	hang fault		aborts at the error of a kernel that wrote to unmapped memory
  *
- * A kernel that is launched for the first time in a process is loaded then, for which the driver and CUPTI wait for the kernel that runs.  warm: all
- * have been launched before.
+ * A kernel is loaded at its first launch in a process.  The driver and CUPTI then wait for the
+ * running kernel.  warm: all kernels were launched before.
  */
 #include "check.h"
 
@@ -38,7 +39,7 @@ __global__ void k_after()
 {
 }
 
-/* They end, though CUPTI may give none of them while the other one runs. */
+/* These kernels end, although CUPTI may deliver no record of them while the other kernel runs. */
 static void wait_beside_it()
 {
 	cudaStream_t hung, other;

@@ -1,13 +1,14 @@
 /*
- * leaks: blocks that are never freed, others in a static destructor, a known peak, temporary blocks, frees that wait.
+ * leaks: blocks that are never freed, or freed in a static destructor; a known peak; temporary
+ * blocks; frees that wait.
  *
- * The comments at the ends of lines are what tests/e2e/memory_test.py finds the lines by.
+ * tests/e2e/memory_test.py finds source lines by the comments at their ends.
  */
 #include "check.h"
 
 #define MIB   (1 << 20)
 #define TURNS 20
-#define CYCLES 400000000LL /* some 200 ms */
+#define CYCLES 400000000LL /* about 200 ms */
 
 static unsigned long long allocated, freed;
 
@@ -26,7 +27,7 @@ static __attribute__((noinline)) void release(void *p, size_t bytes)
 	freed += bytes;
 }
 
-/* Freed after main has returned. */
+/* The destructor frees the memory after main has returned. */
 struct Table {
 	void *rows = nullptr;
 
@@ -73,7 +74,7 @@ __global__ void k_spin(long long cycles)
 		;
 }
 
-/* A free waits for what the GPU still does. */
+/* A free waits for the GPU's unfinished work. */
 static __attribute__((noinline)) void wait_in_a_free()
 {
 	void *p = allocate(MIB); /* held while the GPU works */

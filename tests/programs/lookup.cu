@@ -1,6 +1,6 @@
 /*
- * lookup [WORD...]: client.cu, but that it finds CUPTI as Proton and JAX's profiler do: it loads the library, the one that
- * LOOKUP_CUPTI names or else the loader's, and looks each function up when it first calls it.
+ * lookup [WORD...]: client.cu, but it finds CUPTI like Proton and JAX's profiler: it loads the
+ * library, that of LOOKUP_CUPTI or else the loader's, and looks up each function at its first call.
  */
 #include <dlfcn.h>
 #include <stdio.h>

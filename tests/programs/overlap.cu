@@ -1,9 +1,8 @@
-/* overlap: kernels of known length on streams that run beside each other, and on one that orders
- * them. */
+/* overlap: kernels of known duration on concurrent streams, and on one stream that orders them. */
 #include "check.h"
 
 #define STREAMS 4
-#define CYCLES  100000000LL /* some 50 ms */
+#define CYCLES  100000000LL /* about 50 ms */
 
 __global__ void k_spin(long long cycles)
 {

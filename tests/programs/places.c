@@ -1,4 +1,4 @@
-/* Calls of CUDA from functions that say what they do. */
+/* Calls CUDA from functions with descriptive names. */
 #include "places.h"
 
 static void *kernel, *stream, *graph;
@@ -67,7 +67,7 @@ FUNCTION static void descend(int levels)
 	END();
 }
 
-/* Also for programs that load this one as a library. */
+/* Also called by programs that load this one as a library. */
 int run_places(void);
 int run_places(void)
 {

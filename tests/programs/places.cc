@@ -1,4 +1,4 @@
-// The same in C++: templates, namespaces, functions that the compiler puts into others.
+/* The same in C++: templates, namespaces, functions that the compiler inlines. */
 #include <stdexcept>
 #include <vector>
 

@@ -1,4 +1,7 @@
-/* places: what the programs for tests of call stacks share.  They use the driver API alone, so that they need no CUDA compiler. */
+/*
+ * places: shared by the programs for tests of call stacks.  They use the driver API only, so that
+ * they need no CUDA compiler.
+ */
 #ifndef TESTS_PROGRAMS_PLACES_H
 #define TESTS_PROGRAMS_PLACES_H
 
@@ -33,7 +36,7 @@ int cuGraphLaunch(void *, void *);
 #endif
 
 #define FUNCTION __attribute__((noinline))
-#define END()    __asm__ volatile("") /* no function ends with a call, which could become a jump */
+#define END()    __asm__ volatile("") /* prevents a tail call at the end of a function */
 #define CHECK(call)                                                                                \
 	do {                                                                                       \
 		int status = (call);                                                               \

@@ -1,6 +1,7 @@
 /*
- * ranges [RANGES [INSIDE [OUTSIDE]]]: launches between cudaProfilerStart and cudaProfilerStop and within an NVTX range, and
- * others before each range and after the last; allocations on one side that are freed on the other.
+ * ranges [RANGES [INSIDE [OUTSIDE]]]: launches between cudaProfilerStart and cudaProfilerStop and
+ * in an NVTX range, and others before each range and after the last one; allocations inside that
+ * are freed outside, and the reverse.
  */
 #include "check.h"
 

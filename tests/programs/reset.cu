@@ -1,4 +1,4 @@
-/* reset: memory that no call frees: a reset of the device, then a static object's destructor after main. */
+/* reset: memory that no call frees: a device reset frees it, or a static destructor after main. */
 #include "check.h"
 
 __global__ void k_before()
@@ -8,7 +8,7 @@ __global__ void k_after()
 {
 }
 
-/* Freed when CUDA has already said goodbye: the call returns an error, the memory is gone all the same. */
+/* Freed after CUDA has shut down: the call returns an error, but the memory is freed. */
 struct owner {
 	void *memory = nullptr;
 

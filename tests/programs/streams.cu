@@ -1,4 +1,4 @@
-/* streams [THREADS STREAMS LAUNCHES]: threads that each launch into streams of their own. */
+/* streams [THREADS STREAMS LAUNCHES]: threads that each launch into their own streams. */
 #include "check.h"
 
 #include <pthread.h>

@@ -1,15 +1,15 @@
 /*
- * windows [STEP...]: launches of one kernel, the first with one block, each next one with one block more, so that a trace says
- * which of them it has.  Steps, one after the other:
+ * windows [STEP...]: launches of one kernel, the first with one block, each next one with one more,
+ * which identifies the launches in a trace.  Steps, in order:
  *
  *    launch=N     N launches
  *    profiler=N   N launches from cudaProfilerStart to cudaProfilerStop
- *    range=N      N launches within the NVTX range "window" of the domain "tests"
- *    toggle       SIGUSR2 to the process itself, which ignores it, and half a second for whoever acts on it
- *    for=MS       a launch each millisecond, for so long
+ *    range=N      N launches in the NVTX range "window" of the domain "tests"
+ *    toggle       sends SIGUSR2, which the program ignores, to itself, and waits half a second
+ *    for=MS       a launch each millisecond for MS milliseconds
  *
- * Prints how many launches it made.  The file "starts", where it can be made, has a line for each: nanoseconds from the start of
- * the process to the launch.
+ * Prints the number of launches.  The file "starts", if it can be created, has a line for each:
+ * nanoseconds from the start of the process to the launch.
  */
 #include "check.h"
 
@@ -28,7 +28,7 @@ __global__ void k_window()
 
 static std::vector<long long> starts_ns;
 
-/* CLOCK_BOOTTIME, as the system counts the start of a process. */
+/* CLOCK_BOOTTIME, like the start time of a process in /proc. */
 static long long now_ns()
 {
 	timespec now;
@@ -99,7 +99,7 @@ static void do_step(const char *step)
 	exit(2);
 }
 
-/* In clock ticks of the system, field 22 of the process's line, after the name in brackets. */
+/* Field 22 of /proc/self/stat, in clock ticks, after the name in parentheses. */
 static long long process_start_ns()
 {
 	char line[1024] = "";
@@ -128,7 +128,7 @@ static void write_starts()
 
 int main(int argc, char **argv)
 {
-	signal(SIGUSR2, SIG_IGN); // until the first context, from which on somebody may act on it
+	signal(SIGUSR2, SIG_IGN); /* until the first context, from which on gpuprof may handle it */
 	CHECK(cudaFree(0));
 	for (int i = 1; i < argc; i++)
 		do_step(argv[i]);

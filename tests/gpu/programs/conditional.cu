@@ -1,6 +1,7 @@
 /*
- * conditional [LAUNCHES [TURNS]]: a graph with a kernel, a loop of TURNS turns (a conditional node) and a kernel after it; and one of a loop
- * alone.  The simulated device has no such graphs: what their kernels ask for, it would have to run.
+ * conditional [LAUNCHES [TURNS]]: a graph with a kernel, a loop of TURNS iterations (a conditional
+ * node) and another kernel; and a graph with only a loop.  The simulated device lacks such graphs,
+ * because it would have to execute the kernels that set the condition.
  */
 #include "tests/programs/check.h"
 
@@ -38,7 +39,7 @@ static cudaGraphNode_t add_kernel(cudaGraph_t graph, const cudaGraphNode_t *afte
 	return node;
 }
 
-/* The node; its body turns, and asks whether again. */
+/* Adds the node.  Its body runs an iteration and sets the condition. */
 static cudaGraphNode_t add_loop(cudaGraph_t graph, const cudaGraphNode_t *after,
 				cudaGraphConditionalHandle again, int *left)
 {
@@ -82,7 +83,7 @@ static cudaGraphExec_t between_kernels(int *left, int turns)
 	return instance_of(graph);
 }
 
-/* Turns at least once. */
+/* A graph with only a loop of at least one iteration. */
 static cudaGraphExec_t alone(int *left)
 {
 	cudaGraphConditionalHandle again;

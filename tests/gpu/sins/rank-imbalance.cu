@@ -1,6 +1,6 @@
 /*
- * Two ranks that wait for each other after each step, as in a collective operation, on two GPUs or on one by turns.  One of them has three
- * times the other's work, or both have half of all.
+ * Two ranks that wait for each other after each step, as in a collective operation, on two GPUs, or
+ * alternating on one.  One rank has three times the other's work, or both have half of the total.
  */
 #include "tests/rules/rule.h"
 
@@ -11,7 +11,10 @@ const int RANKS = 2, STEPS = 20;
 const int STEP_US = 20000; /* of a rank, on average */
 const long long GIVE_UP_CYCLES = 5000000 * CYCLES_PER_US;
 
-/* Says that its rank has come to that step, and ends when the other one has, or is not to be waited for; has the name of what does so in NCCL. */
+/*
+ * Announces that its rank has reached a step, and ends when the other rank has reached it, or need
+ * not be awaited.  Named like NCCL's kernel.
+ */
 __global__ void ncclDevKernel_AllReduce(volatile int *steps, int rank, int step)
 {
 	long long start = clock64();

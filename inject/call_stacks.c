@@ -67,7 +67,7 @@ static void start_stacks(void)
 	else if (error == -ENOTSUP)
 		gp_log("no call stacks are recorded: gpuprof captures them on x86-64 only");
 	else if (error == -ENOMEM)
-		gp_log("no call stacks are recorded: their tables need up to 60 MiB of address space, which the limit of the process forbids (ulimit -v, --max-memory)");
+		gp_log("no call stacks are recorded: their tables need up to 60 MiB of address space, which a limit forbids; raise it with ulimit -v or --max-memory");
 }
 
 void gp_call_stacks_init(void)

@@ -333,7 +333,7 @@ static void on_first_context(void)
 	int error = gp_session_start_fetching();
 
 	if (error != 0 && has_trace)
-		gp_log("cannot start a thread: %s; the trace will lack GPU activity",
+		gp_log("no GPU activity is recorded: gpuprof's thread cannot be started: %s; the user or the container has too many threads: raise that limit (ulimit -u, or the pids limit of the container)",
 		       gp_error_text(-error));
 	atexit(on_program_exit);
 	if (!has_trace)

@@ -91,16 +91,21 @@ void gp_process_trace_report(const char *what)
 	if (gp_process_trace_in_session() &&
 	    snprintf(link, sizeof(link), "%s/%s", gp_option_session(), what) < (int)sizeof(link) &&
 	    symlink(what, link) != 0 && errno != EEXIST)
-		gp_log("gpuprof-run will not include this process: %s", gp_error_text(errno));
+		gp_log("gpuprof-run cannot explain a missing trace of this process: %s/%s cannot be created: %s",
+		       gp_option_session(), what, gp_error_text(errno));
 	errno = saved_errno;
 }
 
 /* Report our trace to gpuprof-run. */
 static void register_with_session(void)
 {
+	static char word[GP_SHELL_WORD_BYTES]; /* static, as in start() */
+	const char *path = gp_collector_trace_path();
+
 	if (gp_process_trace_in_session() && link_in_session(gp_process_identity_start_time()) != 0)
-		gp_log("gpuprof-run will not find %s: %s", gp_collector_trace_path(),
-		       gp_error_text(errno));
+		gp_log("the summary of gpuprof-run lacks this process: no link can be created in %s: %s; for its own summary, type: gpuprof summary %s",
+		       gp_option_session(), gp_error_text(errno),
+		       gp_shell_word(path, word, sizeof(word)));
 }
 
 static enum gp_ring_place ring_place(void)

@@ -270,7 +270,7 @@ static void note_not_reported(const struct gp_api_entry *entry, CUptiResult resu
 		return;
 	recording.has_logged_missing = true;
 	recording.cupti->cuptiGetResultString(result, &text);
-	gp_log("API calls are missing in the trace: CUPTI does not report %s, and perhaps others (%s)",
+	gp_log("API calls are missing in the trace: CUPTI does not report %s, and perhaps others (%s); try another libcupti with --cupti or GPUPROF_CUPTI",
 	       gp_api_cupti_name(entry), text != NULL ? text : "unknown error");
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/advice/rules/limits.h"
 #include "report/advice/sentence.h"
 #include "report/base/text/text.h"
@@ -68,169 +69,116 @@ void gp_finding_say_when(char *text, size_t bytes, const struct gp_finding *find
 
 /* ---- notes ---- */
 
-/* One more sentence; command NULL: nothing says more. */
-#define add_note(document, id, command, ...)                                                       \
-	(begin_note(document, id), gp_document_add_words(document, "text", __VA_ARGS__),           \
-	 gp_document_add_text(document, "command", command))
+/* Sentences over the values of advice, and of untold idle time; an empty one is no note. */
+struct note {
+	const char *id, *sentence, *command;
+};
 
-static void begin_note(struct gp_document *document, const char *id)
+#define LISTED " (`gpuprof explain --list` names them)"
+
+/* Why there is no finding: the first that applies. */
+static const struct note reasons[] = {
+	{"damaged",
+	 "[{?is_damaged}No advice: no rule found anything in the readable part of the trace" LISTED
+	 "]",
+	 ""},
+	{"too-short",
+	 "[{?is_short}No advice: {span_ns}, first to last CUDA call, is too short for most rules" LISTED
+	 "]",
+	 ""},
+	{"no-operations",
+	 "[{!gpus}No advice: no operation of a GPU was recorded, and few rules work without" LISTED
+	 "]",
+	 ""},
+	{"nothing-found", "No advice: none of the rules found anything worth a change" LISTED, ""},
+};
+
+/* Limits of the findings, other possible recordings, and without findings the main idle time. */
+static const struct note notes[] = {
+	{"no-sum",
+	 "[{?warns_of_sums}savings must not be added up: findings may be about the same time]", ""},
+	{"no-end", "[{!count}the trace has no end: {why_no_end}]", ""},
+	{"failed-calls", "[{!count}{failures} call[{!failures=1}s] failed]",
+	 "gpuprof summary --by failure FILE"},
+	{"operations-missing", "[{?count}{doubt}: the GPU may have been idle for less]", ""},
+	{"untold", NULL, ""}, /* with findings ... */
+	{"nameless",
+	 "[no names for {unread}: the file is missing here, or is another build than the one that ran; `gpuprof finish FILE` adds them to the trace on the machine that has it|no symbols in {nameless}: build it with -g and do not strip it, to see its lines]",
+	 ""},
+	{"no-stacks", "[{?lacks_stacks}for the source lines, record with --stacks=all]", ""},
+	{"no-unified",
+	 "[{?lacks_unified}to see migrations of managed memory and their waits, record with --trace=default,unified]",
+	 ""},
+	{"no-work", "[{!count}{!is_damaged}{!wall_ns}{!doubt}no GPU had any work in {span_ns}]",
+	 "gpuprof summary --by api FILE"},
+	{"idle",
+	 "[{?is_idle}the [{?has_gpus}busiest ]GPU was idle for [{?doubt}at most ]{idle_percent} % of {wall_ns}, mostly {cause}[, {before_ns} before its first [{?doubt}recorded ]operation[ and {after_ns} after its last [{?doubt}recorded ]one]|, {after_ns} after its last [{?doubt}recorded ]operation]]",
+	 "gpuprof summary --by idle,gap[{?has_samples},host] --top 20 FILE"},
+	{"start-up",
+	 "[{?is_idle}{?is_startup}creating a context takes 100 to 300ms; a rule reports 500ms and more]",
+	 "gpuprof explain start-up"},
+	{"untold", NULL, ""}, /* ... and without */
+};
+
+static const struct note untold_note = {
+	"untold",
+	"idle, and in no finding: {cause}, {idle_percent} % of {wall_ns}, "
+	"[{edge_ns} of it [{?is_start}before the first|after the last] operation, once in a process"
+	"|{untold_count} gap[{!untold_count=1}s], of {longest_ns} at most"
+	"[: {place_percent} % of it ends {place}"
+	"|: too few at one place ({few}) for the rules of copies"
+	"|{?is_little}: the saving at each place is too small for the rules of copies"
+	"|{?cause=host-bound}: they end at no place repeatedly, as gaps from preemption do"
+	"|{?cause=copy-bound}: the rules of copies found nothing to change"
+	"|{?cause=profiler overhead}: the time is not there without a profiler"
+	"|{?cause=unused}: no process that uses the GPU was alive"
+	"|{?cause=unknown}: the calls that ended these are not in the trace, or a process has no recorded end]"
+	"|in gaps of mostly other causes]",
+	""};
+
+/* Returns whether there was something to say. */
+static bool add_note(struct gp_document *document, const struct note *note,
+		     const struct gp_document *values)
 {
-	gp_document_add_row(document);
-	gp_document_add_text(document, "id", id);
+	char *text = gp_sentence_text(note->sentence, &values->facts);
+	char *command = gp_sentence_text(note->command, &values->facts);
+	bool is_said = text && *text;
+
+	if (!text || !command || values->error < 0)
+		document->error = -ENOMEM;
+	if (is_said) {
+		gp_document_add_row(document);
+		gp_document_add_text(document, "id", note->id);
+		gp_document_add_text(document, "text", text);
+		gp_document_add_text(document, "command", command && *command ? command : NULL);
+	}
+	free(text);
+	free(command);
+	return is_said;
 }
 
-/* Of the first place without a name ("app+0x1f0"): how it gets one. */
-static void note_nameless(const struct gp_advice *advice, struct gp_document *document)
+static void add_percent(struct gp_document *values, const char *id, uint64_t part, uint64_t whole)
 {
-	static const char *const words[][2] = {
-		[GP_WITHOUT_SYMBOLS] = {"no symbols in ",
-					": built with -g, and not stripped, its lines have names"},
-		[GP_FILE_UNREAD] =
-			{"no names of ",
-			 ": that file is not here, or is another build than the one that ran; `gpuprof finish FILE`, where it is, adds them to the trace"},
-	};
+	gp_document_add(values, id, GP_UNIT_PERCENT, gp_value_percent((double)part, (double)whole));
+}
 
+/* The module of the first place without a name ("app+0x1f0"). */
+static void add_nameless(const struct gp_advice *advice, struct gp_document *values)
+{
 	for (uint32_t i = 0; i < advice->count; i++) {
 		const struct gp_finding *finding = &advice->findings[i];
 		const char *at = strstr(finding->place, "+0x");
 
 		if (finding->naming == GP_NAMED || !at)
 			continue;
-		add_note(document, "nameless", NULL, "%s%.*s%s", words[finding->naming][0],
-			 (int)(at - finding->place), finding->place, words[finding->naming][1]);
+		gp_document_add_words(values,
+				      finding->naming == GP_FILE_UNREAD ? "unread" : "nameless",
+				      "%.*s", (int)(at - finding->place), finding->place);
 		return;
 	}
 }
 
-/* What another recording would tell. */
-static void note_hints(const struct gp_advice *advice, struct gp_document *document)
-{
-	note_nameless(advice, document);
-	if (advice->lacks_stacks)
-		add_note(document, "no-stacks", NULL,
-			 "for the source lines, record with --stacks=all");
-	if (advice->lacks_unified)
-		add_note(
-			document, "no-unified", NULL,
-			"to see migrations of managed memory and their waits, record with --trace=default,unified");
-}
-
-/* Why no rule speaks of times between operations. */
-static const char *const whys[GP_IDLE_CAUSES] = {
-	[GP_IDLE_HOST] =
-		"they come at no place again and again, as where the system takes the processor from the host",
-	[GP_IDLE_COPY] = "the rules of copies found nothing that could be changed",
-	[GP_IDLE_PROFILER] = "without a profiler that time is not there",
-	[GP_IDLE_UNUSED] = "no process lived that had an operation on it",
-	[GP_IDLE_UNKNOWN] =
-		"the calls that ended these are not in the trace, or what a process did that has no end",
-};
-
-/* Of times between operations; NULL = there is nothing to say. */
-static const char *why_not_told(const struct gp_untold *untold, char *text, size_t bytes)
-{
-	if (untold->place)
-		snprintf(text, bytes, "%s %% of it ends %s",
-			 gp_format_percent((double)untold->place_ns, (double)untold->ns).text,
-			 untold->place);
-	else if (untold->few > 0)
-		snprintf(text, bytes, "too few at one place (%s) for the rules of copies",
-			 gp_format_count(untold->few).text);
-	else if (untold->is_little)
-		snprintf(text, bytes,
-			 "what could be saved is too little at each place for the rules of copies");
-	else
-		return whys[untold->cause];
-	return text;
-}
-
-static void put_why(char *text, size_t bytes, const struct gp_untold *untold)
-{
-	char words[640];
-	const char *why = why_not_told(untold, words, sizeof(words));
-	bool is_start = untold->before_ns * 2 >= untold->ns;
-
-	if (is_start || untold->after_ns * 2 >= untold->ns)
-		snprintf(text, bytes, "%s of it %s operation, once in a process",
-			 gp_format_ns(is_start ? untold->before_ns : untold->after_ns).text,
-			 is_start ? "before the first" : "after the last");
-	else if (untold->count == 0)
-		snprintf(text, bytes, "in times that are mostly of other causes");
-	else
-		snprintf(text, bytes, "%s time%s, of %s at most%s%s",
-			 gp_format_count(untold->count).text, untold->count == 1 ? "" : "s",
-			 gp_format_ns(untold->longest_ns).text, why ? ": " : "", why ? why : "");
-}
-
-static void note_untold(const struct gp_untold *untold, uint64_t wall_ns,
-			struct gp_document *document)
-{
-	char why[768];
-
-	put_why(why, sizeof(why), untold);
-	add_note(document, "untold", NULL, "idle, and in no finding: %s, %s %% of %s, %s",
-		 gp_idle_cause_words(untold->cause),
-		 gp_format_percent((double)untold->ns, (double)wall_ns).text,
-		 gp_format_ns(wall_ns).text, why);
-}
-
-/* But of that cause, which GP_IDLE_CAUSES is none of. */
-static void note_untold_but(const struct gp_advice *advice, enum gp_idle_cause told,
-			    struct gp_document *document)
-{
-	for (uint32_t i = 0; i < advice->untold_count; i++)
-		if (advice->untold[i].cause != told)
-			note_untold(&advice->untold[i], advice->wall_ns, document);
-}
-
-/* What makes findings doubtful, what of idle time they do not speak of, what is not recorded. */
-static void note_doubts(const struct gp_advice *advice, struct gp_document *document)
-{
-	if (advice->doubt)
-		add_note(document, "operations-missing", NULL,
-			 "%s: the GPU may have been idle for less", advice->doubt);
-	note_untold_but(advice, GP_IDLE_CAUSES, document);
-	note_hints(advice, document);
-}
-
-/* ---- where there is no finding ---- */
-
-/* Whether idle time is mostly no part of the work itself. */
-static bool idle_is_at_ends(const struct gp_advice *advice)
-{
-	return (advice->idle_before_ns + advice->idle_after_ns) * 2 >= advice->idle_ns;
-}
-
-/* ", 1.2ms before its first operation and 3ms after its last one": then how much is where. */
-static void put_idle_ends(char *text, size_t bytes, const struct gp_advice *advice)
-{
-	const char *recorded = advice->doubt ? "recorded " : "";
-	bool has_before = advice->idle_before_ns * 20 >= advice->idle_ns;
-	bool has_after = advice->idle_after_ns * 20 >= advice->idle_ns;
-	char before[96] = "", after[96] = "";
-
-	if (has_before)
-		snprintf(before, sizeof(before), "%s before its first %soperation",
-			 gp_format_ns(advice->idle_before_ns).text, recorded);
-	if (has_after)
-		snprintf(after, sizeof(after), "%s after its last %s%s",
-			 gp_format_ns(advice->idle_after_ns).text, recorded,
-			 has_before ? "one" : "operation");
-	snprintf(text, bytes, ", %s%s%s", before, has_before && has_after ? " and " : "", after);
-}
-
-/* What is more important than that there is no advice. */
-static void note_troubles(const struct gp_advice *advice, struct gp_document *document)
-{
-	if (advice->why_no_end)
-		add_note(document, "no-end", NULL, "the trace has no end: %s", advice->why_no_end);
-	if (advice->failures > 0)
-		add_note(document, "failed-calls", "gpuprof summary --by failure FILE",
-			 "%s call%s failed", gp_format_count(advice->failures).text,
-			 advice->failures == 1 ? "" : "s");
-}
-
-/* Most rules have a least time that their share of the recorded time does not reach. */
+/* Whether the least saving of most rules is more than their part of the recorded time. */
 static bool is_too_short(uint64_t span_ns)
 {
 	size_t count = 0, too_short = 0;
@@ -245,93 +193,104 @@ static bool is_too_short(uint64_t span_ns)
 	return span_ns > 0 && too_short * 2 > count;
 }
 
-/* A process that only asks, or makes contexts and ends them. */
-static void note_no_work(const struct gp_advice *advice, struct gp_document *document)
-{
-	if (advice->span_ns > 0 && !advice->doubt)
-		add_note(document, "no-work", "gpuprof summary --by api FILE",
-			 "no GPU had anything to do in %s", gp_format_ns(advice->span_ns).text);
-}
-
-static void note_idle(const struct gp_advice *advice, struct gp_document *document)
-{
-	char ends[224] = "";
-
-	if (idle_is_at_ends(advice))
-		put_idle_ends(ends, sizeof(ends), advice);
-	add_note(document, "idle",
-		 advice->has_looks ? "gpuprof summary --by idle,gap,host --top 20 FILE"
-				   : "gpuprof summary --by idle,gap --top 20 FILE",
-		 "the %sGPU was idle for %s%s %% of %s, mostly %s%s",
-		 advice->gpus > 1 ? "busiest " : "", advice->doubt ? "at most " : "",
-		 gp_format_percent((double)advice->idle_ns, (double)advice->wall_ns).text,
-		 gp_format_ns(advice->wall_ns).text, gp_idle_cause_words(advice->idle_cause), ends);
-	/* most of a short run is what any takes */
-	if (advice->idle_cause == GP_IDLE_SETUP && advice->idle_before_ns * 2 >= advice->wall_ns)
-		add_note(
-			document, "start-up", "gpuprof explain start-up",
-			"making a context takes 100 to 300ms; of what takes 500ms and more, a rule speaks");
-}
-
-/* With where in the run most of it is, its main cause is told. */
-static bool tells_idle(const struct gp_advice *advice)
+/* Whether the GPU was idle for most of the time, and mostly before or after its work. */
+static bool is_mostly_idle(const struct gp_advice *advice)
 {
 	return advice->wall_ns > 0 && advice->idle_ns * 2 >= advice->wall_ns;
 }
 
-/* Why no rule found anything. */
-static void add_none(const struct gp_advice *advice, struct gp_document *document)
+static bool is_idle_at_ends(const struct gp_advice *advice)
 {
-	static const char listed[] = " (`gpuprof explain --list` names them)";
-
-	gp_document_add_section(document, "none");
-	if (advice->is_damaged)
-		add_note(document, "damaged", NULL,
-			 "No advice: in what can be read of the trace no rule found anything%s",
-			 listed);
-	else if (is_too_short(advice->span_ns))
-		add_note(document, "too-short", NULL,
-			 "No advice: %s, first to last CUDA call, is too short for most rules%s",
-			 gp_format_ns(advice->span_ns).text, listed);
-	else if (advice->gpus == 0)
-		add_note(
-			document, "no-operations", NULL,
-			"No advice: no operation of a GPU was recorded, and few rules speak without%s",
-			listed);
-	else
-		add_note(document, "nothing-found", NULL,
-			 "No advice: none of the rules found anything worth a change%s", listed);
+	return (advice->idle_before_ns + advice->idle_after_ns) * 2 >= advice->idle_ns;
 }
 
-static void note_what_else(const struct gp_advice *advice, struct gp_document *document)
+static void add_values(const struct gp_advice *advice, bool warns_of_sums,
+		       struct gp_document *values)
 {
-	note_troubles(advice, document);
-	note_hints(advice, document);
-	if (advice->is_damaged)
-		return;
-	if (advice->wall_ns == 0)
-		note_no_work(advice, document);
-	else if (tells_idle(advice))
-		note_idle(advice, document);
-	note_untold_but(advice,
-			tells_idle(advice) && idle_is_at_ends(advice) ? advice->idle_cause
-								      : GP_IDLE_CAUSES,
-			document);
+	bool is_idle = advice->count == 0 && !advice->is_damaged && is_mostly_idle(advice);
+	bool is_at_ends = is_idle && is_idle_at_ends(advice);
+
+	gp_document_add_number(values, "count", GP_UNIT_COUNT, advice->count);
+	gp_document_add_number(values, "span_ns", GP_UNIT_NS, advice->span_ns);
+	gp_document_add_number(values, "wall_ns", GP_UNIT_NS, advice->wall_ns);
+	gp_document_add_number(values, "gpus", GP_UNIT_COUNT, advice->gpus);
+	gp_document_add_flag(values, "has_gpus", advice->gpus > 1);
+	gp_document_add_flag(values, "warns_of_sums", warns_of_sums);
+	gp_document_add_flag(values, "is_damaged", advice->is_damaged);
+	gp_document_add_flag(values, "is_short", is_too_short(advice->span_ns));
+	gp_document_add_flag(values, "has_samples", advice->has_looks);
+	gp_document_add_flag(values, "lacks_stacks", advice->lacks_stacks);
+	gp_document_add_flag(values, "lacks_unified", advice->lacks_unified);
+	gp_document_add_text(values, "why_no_end", advice->why_no_end);
+	gp_document_add_number(values, "failures", GP_UNIT_COUNT, advice->failures);
+	gp_document_add_text(values, "doubt", advice->doubt);
+	add_nameless(advice, values);
+	gp_document_add_flag(values, "is_idle", is_idle);
+	gp_document_add_flag(values, "is_startup",
+			     advice->idle_cause == GP_IDLE_SETUP &&
+				     advice->idle_before_ns * 2 >= advice->wall_ns);
+	add_percent(values, "idle_percent", advice->idle_ns, advice->wall_ns);
+	gp_document_add_text(values, "cause", gp_idle_cause_words(advice->idle_cause));
+	if (is_at_ends && advice->idle_before_ns * 20 >= advice->idle_ns)
+		gp_document_add_number(values, "before_ns", GP_UNIT_NS, advice->idle_before_ns);
+	if (is_at_ends && advice->idle_after_ns * 20 >= advice->idle_ns)
+		gp_document_add_number(values, "after_ns", GP_UNIT_NS, advice->idle_after_ns);
+}
+
+static void note_untold(const struct gp_untold *untold, uint64_t wall_ns,
+			struct gp_document *document)
+{
+	bool is_start = untold->before_ns * 2 >= untold->ns;
+	struct gp_document values = {0};
+
+	gp_document_add_text(&values, "cause", gp_idle_cause_words(untold->cause));
+	add_percent(&values, "idle_percent", untold->ns, wall_ns);
+	gp_document_add_number(&values, "wall_ns", GP_UNIT_NS, wall_ns);
+	gp_document_add_flag(&values, "is_start", is_start);
+	if (is_start || untold->after_ns * 2 >= untold->ns)
+		gp_document_add_number(&values, "edge_ns", GP_UNIT_NS,
+				       is_start ? untold->before_ns : untold->after_ns);
+	gp_document_add_number(&values, "untold_count", GP_UNIT_COUNT, untold->count);
+	gp_document_add_number(&values, "longest_ns", GP_UNIT_NS, untold->longest_ns);
+	gp_document_add_text(&values, "place", untold->place);
+	add_percent(&values, "place_percent", untold->place_ns, untold->ns);
+	gp_document_add_number(&values, "few", GP_UNIT_COUNT, untold->few);
+	gp_document_add_flag(&values, "is_little", untold->is_little);
+	add_note(document, &untold_note, &values);
+	gp_document_free(&values);
+}
+
+/* Without findings, the note "idle" has the cause of the idle time at the ends. */
+static void note_all_untold(const struct gp_advice *advice, struct gp_document *document)
+{
+	bool is_noted = advice->count == 0 && is_mostly_idle(advice) && is_idle_at_ends(advice);
+
+	for (uint32_t i = 0; i < advice->untold_count; i++)
+		if (!is_noted || advice->untold[i].cause != advice->idle_cause)
+			note_untold(&advice->untold[i], advice->wall_ns, document);
 }
 
 void gp_advice_add_notes(const struct gp_advice *advice, bool warns_of_sums,
 			 struct gp_document *document)
 {
-	if (advice->count == 0)
-		add_none(advice, document);
+	struct gp_document values = {0};
+
+	add_values(advice, warns_of_sums, &values);
+	if (advice->count == 0) {
+		gp_document_add_section(document, "none");
+		for (size_t i = 0; i < COUNT(reasons); i++)
+			if (add_note(document, &reasons[i], &values))
+				break;
+	}
 	gp_document_add_section(document, "notes");
-	if (warns_of_sums)
-		add_note(document, "no-sum", NULL,
-			 "savings must not be added up: findings may be about the same time");
-	if (advice->count > 0)
-		note_doubts(advice, document);
-	else
-		note_what_else(advice, document);
+	for (size_t i = 0; i < COUNT(notes); i++) {
+		if (notes[i].sentence)
+			add_note(document, &notes[i], &values);
+		else if ((advice->count == 0) == (i == COUNT(notes) - 1) &&
+			 (advice->count > 0 || !advice->is_damaged))
+			note_all_untold(advice, document);
+	}
+	gp_document_free(&values);
 }
 
 /* ---- the whole document ---- */

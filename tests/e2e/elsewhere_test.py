@@ -67,10 +67,10 @@ class Elsewhere(Case):
         subprocess.run(["strip", self.program], check=True)
         self.run_program([self.program, "sin"], BARE, GPUPROF_OUTPUT="out", GPUPROF_SUMMARY="none", GPUPROF_CHROME="none",
                          GPUPROF_STACKS="all")
-        self.assertIn("no symbols in app: built with -g", self.run_gpuprof("advice", "out.gpuprof").stdout)
+        self.assertIn("no symbols in app: build it with -g", self.run_gpuprof("advice", "out.gpuprof").stdout)
         os.rename(self.program, self.path("gone"))
         gone = self.run_gpuprof("advice", "out.gpuprof").stdout
-        self.assertIn("no names of app: that file is not here", gone)
+        self.assertIn("no names for app: the file is missing here", gone)
         self.assertNotIn("no symbols", gone)
         os.rename(self.path("gone"), self.program)
         self.assertEqual(self.run_gpuprof("finish", "out.gpuprof").returncode, 0)

@@ -143,15 +143,7 @@ void gp_advisor_stretch(struct gp_advisor *advisor, const struct gp_case *found,
 					    .share = (float)share};
 }
 
-static int compare_stretches(const void *a, const void *b, const void *context)
-{
-	const struct gp_stretch *left = a, *right = b;
-
-	(void)context;
-	if (left->number != right->number)
-		return left->number < right->number ? -1 : 1;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+GP_COMPARE_BY_TWO(compare_stretches, struct gp_stretch, number, start_ns)
 
 /* The longest idle time of a device of the process. */
 static uint64_t most_idle_ns(const struct gp_advisor *advisor, uint64_t start_ns, uint64_t end_ns)

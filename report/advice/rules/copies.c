@@ -80,15 +80,7 @@ struct rests {
 	uint32_t count, capacity;
 };
 
-static int compare_rests(const void *a, const void *b, const void *context)
-{
-	const struct rest *left = a, *right = b;
-
-	(void)context;
-	if (left->number != right->number)
-		return left->number < right->number ? -1 : 1;
-	return (left->ns > right->ns) - (left->ns < right->ns);
-}
+GP_COMPARE_BY_TWO(compare_rests, struct rest, number, ns)
 
 static void gather(struct gp_advisor *advisor, gp_copy_filter *filter, struct rests *rests)
 {

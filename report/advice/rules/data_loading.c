@@ -58,23 +58,27 @@ static bool is_told(const struct gp_idle_gap_at *at)
 	return at->idle_gap->told != GP_NONE;
 }
 
+static bool is_wait(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at, bool of_host,
+		    bool explained)
+{
+	return is_wait_for_data(at) && is_of_host(at) == of_host && is_told(at) == explained &&
+	       !gp_advisor_tunes(advisor, at->call_after);
+}
+
 static bool is_wait_alone(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	return is_wait_for_data(at) && is_of_host(at) && !is_told(at) &&
-	       !gp_advisor_tunes(advisor, at->call_after);
+	return is_wait(advisor, at, true, false);
 }
 
 /* A wait before it explains the gap, but the host's own work after that does, too. */
 static bool is_wait_behind_others(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	return is_wait_for_data(at) && is_of_host(at) && is_told(at) &&
-	       !gp_advisor_tunes(advisor, at->call_after);
+	return is_wait(advisor, at, true, true);
 }
 
 static bool is_wait_among_others(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
 {
-	return is_wait_for_data(at) && !is_of_host(at) && !is_told(at) &&
-	       !gp_advisor_tunes(advisor, at->call_after);
+	return is_wait(advisor, at, false, false);
 }
 
 /* PyTorch's thread that copies the data of DataLoader workers to page-locked memory. */

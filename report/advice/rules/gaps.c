@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "report/analysis/idle/call_cause.h"
-#include "report/base/array.h"
 #include "report/advice/rules/dependency.h"
 #include "report/advice/rules/host_time.h"
 #include "report/advice/rules/language.h"
@@ -122,29 +121,6 @@ static bool has_calls(uint8_t cause)
 	return cause == GP_IDLE_SETUP || cause == GP_IDLE_ALLOC;
 }
 
-/* Calls are in the order of threads and starts. */
-struct moment {
-	uint32_t thread_id;
-	uint64_t time_ns;
-};
-
-static bool starts_before(const void *element, const void *key)
-{
-	const struct gp_call *call = element;
-	const struct moment *moment = key;
-
-	return call->thread_id != moment->thread_id ? call->thread_id < moment->thread_id
-						    : call->start_ns < moment->time_ns;
-}
-
-static uint32_t find_call(const struct gp_model *model, uint32_t thread_id, uint64_t time_ns)
-{
-	const struct moment moment = {thread_id, time_ns};
-
-	return gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
-				    starts_before, &moment);
-}
-
 /* A call with the cause of the longest gap. */
 static void keep_call(struct gp_advisor *advisor, struct gp_gaps *own, const struct gp_call *call,
 		      const struct gp_interval *gap)
@@ -175,13 +151,13 @@ static void keep_calls(struct gp_advisor *advisor, struct gp_gaps *own,
 	own->call_site = GP_NO_SITE;
 	for (uint32_t first = 0; first < model->call_count && advisor->error == 0;) {
 		uint32_t thread_id = model->calls[first].thread_id;
-		uint32_t from = find_call(model, thread_id, gap.start_ns);
-		uint32_t end = find_call(model, thread_id, gap.end_ns);
+		uint32_t from = gp_host_first_call(model, thread_id, gap.start_ns);
+		uint32_t end = gp_host_first_call(model, thread_id, gap.end_ns);
 
 		for (uint32_t i = from > first ? from - 1 : from; i < end; i++)
 			if (gp_call_cause(model, &model->calls[i]) == idle_gap->cause)
 				keep_call(advisor, own, &model->calls[i], &gap);
-		first = find_call(model, thread_id, UINT64_MAX);
+		first = gp_host_first_call(model, thread_id, UINT64_MAX);
 	}
 	own->names_call =
 		idle_gap->cause == GP_IDLE_ALLOC && gp_advisor_knows(advisor, own->call_site);

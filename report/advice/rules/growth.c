@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "report/advice/rules/host_time.h"
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
@@ -114,21 +115,6 @@ static int compare_blocks(const void *a, const void *b, const void *context)
 	return (left->call > right->call) - (left->call < right->call);
 }
 
-static bool is_up_to_thread(const void *element, const void *key)
-{
-	const struct gp_call *call = element;
-	const uint32_t *thread = key;
-
-	return call->thread_id <= *thread;
-}
-
-/* One past the last call of that call's thread. */
-static uint32_t end_of_thread(const struct gp_model *model, uint32_t call)
-{
-	return gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
-				    is_up_to_thread, &model->calls[call].thread_id);
-}
-
 /* The iterations in which blocks of one site were left. */
 struct passes {
 	uint64_t count, usual;          /* usual: with as many blocks as the first */
@@ -160,7 +146,8 @@ static struct passes find_passes(const struct blocks *blocks, const struct gp_mo
 				 uint32_t first, uint32_t end)
 {
 	const struct block *rows = &blocks->rows[first];
-	uint32_t thread_end = end_of_thread(model, rows[0].call);
+	uint32_t thread_end =
+		gp_host_first_call(model, model->calls[rows[0].call].thread_id, UINT64_MAX);
 	const uint32_t *launched = blocks->kernels;
 	uint32_t start = launched[rows[0].call], kernels = launched[thread_end] - start;
 	struct passes passes = {0};

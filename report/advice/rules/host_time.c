@@ -66,17 +66,19 @@ static bool is_before(const void *element, const void *key)
 						 : call->start_ns < window->start_ns;
 }
 
-static uint32_t first_call(const struct gp_model *model, const struct window *window)
+uint32_t gp_host_first_call(const struct gp_model *model, uint32_t thread, uint64_t start_ns)
 {
+	const struct window window = {.start_ns = start_ns, .thread = thread};
+
 	return gp_array_lower_bound(model->calls, model->call_count, sizeof(*model->calls),
-				    is_before, window);
+				    is_before, &window);
 }
 
 static void look_at_thread(const struct gp_advisor *advisor, struct gp_host_time *host,
 			   const struct window *window, bool is_own)
 {
 	const struct gp_model *model = advisor->model;
-	uint32_t at = first_call(model, window);
+	uint32_t at = gp_host_first_call(model, window->thread, window->start_ns);
 	uint64_t until_ns = 0, load_ns = 0;
 
 	for (; at < model->call_count && model->calls[at].thread_id == window->thread &&
@@ -101,7 +103,7 @@ static void look_at_thread(const struct gp_advisor *advisor, struct gp_host_time
 static bool began_outside_imports(const struct gp_advisor *advisor, const struct window *window)
 {
 	const struct gp_call *calls = advisor->model->calls;
-	uint32_t at = first_call(advisor->model, window);
+	uint32_t at = gp_host_first_call(advisor->model, window->thread, window->start_ns);
 
 	for (uint32_t i = 0; i < GP_LOOK_BACK && at > 0; i++) {
 		const struct gp_call *call = &calls[--at];
@@ -178,8 +180,7 @@ static const struct gp_call *last_before(const struct gp_model *model, uint32_t 
 struct gp_host_pause gp_host_pause_of(const struct gp_model *model, uint32_t thread,
 				      uint64_t start_ns, uint64_t end_ns)
 {
-	const struct window window = {start_ns, end_ns, thread};
-	uint32_t at = first_call(model, &window);
+	uint32_t at = gp_host_first_call(model, thread, start_ns);
 	const struct gp_call *before = last_before(model, at, thread);
 	struct gp_host_pause longest = {0};
 

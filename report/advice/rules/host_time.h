@@ -42,6 +42,9 @@ struct gp_host_pause {
 struct gp_host_pause gp_host_pause_of(const struct gp_model *model, uint32_t thread,
 				      uint64_t start_ns, uint64_t end_ns);
 
+/* The first call of a thread from that time on, or of a later thread: an index. */
+uint32_t gp_host_first_call(const struct gp_model *model, uint32_t thread, uint64_t start_ns);
+
 /* Whether an import, and no compiler, made the call at its end. */
 bool gp_host_time_ends_in_import(const struct gp_advisor *advisor, const struct gp_idle_gap_at *at);
 

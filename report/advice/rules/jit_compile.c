@@ -98,13 +98,7 @@ static void take_calls(struct gp_advisor *advisor, struct spans *spans)
 	}
 }
 
-static int compare_spans(const void *a, const void *b, const void *context)
-{
-	const struct span *left = a, *right = b;
-
-	(void)context;
-	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
-}
+GP_COMPARE_BY(compare_spans, struct span, start_ns)
 
 /* The idle time of the GPU in these spans; threads that compile in parallel save it once. */
 static void save_idle(struct gp_advisor *advisor, struct spans *spans)

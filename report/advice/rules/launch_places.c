@@ -9,7 +9,8 @@
 #include "report/base/text/format.h"
 #include "report/base/group_by.h"
 
-#define TEXT_BYTES 512
+#define PLACES_BYTES 1024
+#define TEXT_BYTES   512
 
 static bool is_nearly_all(uint64_t ns, uint64_t all_ns)
 {
@@ -225,28 +226,28 @@ static uint32_t find_most(const struct gp_launch_places *places)
 
 /* "37 places launch them: forward (model.py:12) 31 %, ..."; "" if one has nearly all. */
 static void put_shares(const struct gp_groups *named, const uint32_t *order, uint64_t all_ns,
-		       char text[GP_LAUNCH_PLACES_BYTES])
+		       char text[PLACES_BYTES])
 {
 	int used;
 
 	if (is_nearly_all(named->rows[order[0]].total_ns, all_ns))
 		return;
-	used = snprintf(text, GP_LAUNCH_PLACES_BYTES,
+	used = snprintf(text, PLACES_BYTES,
 			"%s places launch them:", gp_format_count(named->count).text);
 	for (unsigned i = 0; i < GP_PLACES_NAMED && i < named->count; i++) {
 		const struct gp_group *place = &named->rows[order[i]];
 
-		if (used < 0 || used >= GP_LAUNCH_PLACES_BYTES)
+		if (used < 0 || used >= PLACES_BYTES)
 			return;
-		used += snprintf(text + used, (size_t)(GP_LAUNCH_PLACES_BYTES - used),
-				 "%s %s %s %%", i > 0 ? "," : "", place->key,
+		used += snprintf(text + used, (size_t)(PLACES_BYTES - used), "%s %s %s %%",
+				 i > 0 ? "," : "", place->key,
 				 gp_format_percent((double)place->total_ns, (double)all_ns).text);
 	}
 }
 
 /* A place can have several sites, with other callers.  first: the place with most. */
 static void name_shares(struct gp_advisor *advisor, const struct gp_launch_places *places,
-			uint32_t helpers, uint64_t all_ns, char text[GP_LAUNCH_PLACES_BYTES],
+			uint32_t helpers, uint64_t all_ns, char text[PLACES_BYTES],
 			char first[TEXT_BYTES])
 {
 	struct gp_groups named = {0};
@@ -307,8 +308,8 @@ static void leave_out_unknown(const struct gp_advisor *advisor, struct gp_launch
 			places->site_ns[i] = 0;
 }
 
-uint32_t gp_launch_places_sum(struct gp_advisor *advisor, struct gp_launch_places *places,
-			      char text[GP_LAUNCH_PLACES_BYTES])
+static uint32_t sum_up(struct gp_advisor *advisor, struct gp_launch_places *places,
+		       char text[PLACES_BYTES])
 {
 	uint32_t most, helpers, site;
 	struct callers callers = {0};
@@ -333,4 +334,15 @@ uint32_t gp_launch_places_sum(struct gp_advisor *advisor, struct gp_launch_place
 	if (site == GP_NO_SITE && advisor->error == 0)
 		site = site_of_place(advisor, places, helpers, first);
 	return site;
+}
+
+void gp_launch_places_put(struct gp_advisor *advisor, struct gp_launch_places *places,
+			  struct gp_case *found, uint64_t *places_text)
+{
+	char text[PLACES_BYTES];
+	uint32_t site = sum_up(advisor, places, text);
+
+	*places_text = gp_advisor_text(advisor, text);
+	if (site != GP_NO_SITE)
+		found->site = site;
 }

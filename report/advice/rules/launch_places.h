@@ -19,15 +19,13 @@ void gp_launch_places_add(struct gp_advisor *advisor, struct gp_launch_places *p
 
 void gp_launch_places_free(struct gp_launch_places *places);
 
-#define GP_LAUNCH_PLACES_BYTES 1024
-
 /*
- * The site to show: the one with nearly all of the time; else a new one for the function with nearly
- * all of it, as "step (train.py:40-58)"; else the one with most.  If no place has nearly all, text
- * becomes "37 places launch them: forward (model.py:12) 31 %, ...", else "".  GP_NO_SITE: no launch
- * has a stack.
+ * Make the case's site the one with nearly all of the time; else a new one for the function with
+ * nearly all of it, as "step (train.py:40-58)"; else the one with most.  No launch has a stack: it
+ * stays.  If no place has nearly all, the text becomes "37 places launch them: forward
+ * (model.py:12) 31 %, ...", else "".
  */
-uint32_t gp_launch_places_sum(struct gp_advisor *advisor, struct gp_launch_places *places,
-			      char text[GP_LAUNCH_PLACES_BYTES]);
+void gp_launch_places_put(struct gp_advisor *advisor, struct gp_launch_places *places,
+			  struct gp_case *found, uint64_t *places_text);
 
 #endif

@@ -28,31 +28,22 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	gp_meanwhile_add(advisor, found, at, at->idle_gap->end_ns);
 }
 
-static void put_places(struct gp_advisor *advisor, struct gp_case *found)
-{
-	char text[GP_LAUNCH_PLACES_BYTES];
-	uint32_t site = gp_launch_places_sum(advisor, advisor->state, text);
-	struct own *own = found->own;
-
-	if (site == GP_NO_SITE)
-		return;
-	found->site = site;
-	own->has_places = true;
-	own->places = gp_advisor_text(advisor, text);
-}
-
 /* The places are those of all GPUs: with several, they are not named for one of them. */
 static void look(struct gp_advisor *advisor)
 {
 	struct gp_launch_places places = {0};
 	struct gp_case *found;
+	struct own *own;
 
 	advisor->state = &places;
 	gp_advisor_usual_idle_gaps(advisor, 0, gp_advisor_waits_for_host, take_idle_gap);
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	if (advisor->error == 0 && advisor->basis->idle_gaps.device_count == 1 &&
-	    gp_advisor_is_worth(advisor, found))
-		put_places(advisor, found);
+	    gp_advisor_is_worth(advisor, found)) {
+		own = found->own;
+		own->has_places = true;
+		gp_launch_places_put(advisor, &places, found, &own->places);
+	}
 	gp_launch_places_free(&places);
 }
 

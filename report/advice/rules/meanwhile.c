@@ -16,46 +16,30 @@ static uint64_t since_base(const struct gp_model *model, uint64_t unix_ns)
 
 enum what { TIMES, OWN_TIMES, LOOKS };
 
-static bool add_thread(struct gp_advisor *advisor, uint64_t sum, enum what what, uint32_t thread,
-		       const struct gp_interval *time)
-{
-	struct gp_host_places *places = advisor->scope.host_places;
-
-	if (what == LOOKS)
-		return gp_host_work_add_within(&advisor->host_work, sum, places, advisor->model,
-					       thread, time->start_ns, time->end_ns);
-	if (what == OWN_TIMES)
-		return gp_host_work_add_own(&advisor->host_work, sum, places, advisor->model,
-					    thread, time->start_ns, time->end_ns);
-	return gp_host_work_add_of(&advisor->host_work, sum, places, advisor->model, thread,
-				   time->start_ns, time->end_ns);
-}
-
-static void add_others(struct gp_advisor *advisor, uint64_t sum, enum what what, uint32_t thread,
-		       const struct gp_interval *time)
-{
-	struct gp_host_places *places = advisor->scope.host_places;
-
-	if (what == LOOKS)
-		gp_host_work_add_others_within(&advisor->host_work, OTHERS | sum, places,
-					       advisor->model, thread, time->start_ns,
-					       time->end_ns);
-	else
-		gp_host_work_add_others(&advisor->host_work, OTHERS | sum, places, advisor->model,
-					thread, time->start_ns, time->end_ns);
-}
+typedef bool add_samples(struct gp_tally *tally, uint64_t sum, struct gp_host_places *places,
+			 const struct gp_model *model, uint32_t thread, uint64_t start_ns,
+			 uint64_t end_ns);
+static add_samples *const adders[] = {
+	[TIMES] = gp_host_work_add_of,
+	[OWN_TIMES] = gp_host_work_add_own,
+	[LOOKS] = gp_host_work_add_within,
+};
 
 static bool add_of(struct gp_advisor *advisor, const struct gp_case *found, enum what what,
 		   uint32_t thread, const struct gp_interval *times, uint32_t count)
 {
+	struct gp_host_places *places = advisor->scope.host_places;
 	uint64_t sum = (uint64_t)(found - advisor->cases);
 	bool any = false;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (!add_thread(advisor, sum, what, thread, &times[i]))
+		if (!adders[what](&advisor->host_work, sum, places, advisor->model, thread,
+				  times[i].start_ns, times[i].end_ns))
 			continue;
 		any = true;
-		add_others(advisor, sum, what, thread, &times[i]);
+		(what == LOOKS ? gp_host_work_add_others_within : gp_host_work_add_others)(
+			&advisor->host_work, OTHERS | sum, places, advisor->model, thread,
+			times[i].start_ns, times[i].end_ns);
 	}
 	if (advisor->host_work.error < 0)
 		advisor->error = advisor->host_work.error;

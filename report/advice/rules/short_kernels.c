@@ -92,19 +92,6 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 			     gp_advisor_site(advisor, at->call_after), idle_ns);
 }
 
-static void put_places(struct gp_advisor *advisor, struct gp_case *found)
-{
-	char text[GP_LAUNCH_PLACES_BYTES];
-	struct launches *launches = advisor->state;
-	uint32_t site = gp_launch_places_sum(advisor, &launches->places, text);
-	struct own *own = found->own;
-
-	if (site == GP_NO_SITE)
-		return;
-	found->site = site;
-	own->places = gp_advisor_text(advisor, text);
-}
-
 /* A repetition of one kernel is no sequence: its length would be arbitrary. */
 static bool is_one_kernel(const struct gp_model *model, const struct gp_sequences *sequences,
 			  const struct gp_sequence *row)
@@ -163,7 +150,7 @@ static void look(struct gp_advisor *advisor)
 	found = gp_advisor_case(advisor, GP_NO_SITE, 0, 0);
 	own = found->own;
 	if (advisor->error == 0 && gp_advisor_is_worth(advisor, found)) {
-		put_places(advisor, found);
+		gp_launch_places_put(advisor, &launches.places, found, &own->places);
 		if (!gp_advisor_knows(advisor, found->site))
 			own->has_looks = look_meanwhile(advisor, found);
 		look_for_sequence(advisor, found);

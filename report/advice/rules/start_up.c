@@ -77,17 +77,26 @@ static void explain_communicators(struct gp_advisor *advisor)
 					  model->ranges[i].end_ns);
 }
 
+/* The call that created a context, if it began before that time; else NULL. */
+static const struct gp_call *made_by(const struct gp_model *model, uint32_t context,
+				     uint64_t until_ns)
+{
+	uint32_t at = gp_model_context_call(model, model->contexts[context].id);
+
+	return at != GP_NONE && model->calls[at].start_ns < until_ns ? &model->calls[at] : NULL;
+}
+
 /* While a process creates its contexts, others may have work.  Only contexts of the start count. */
 static void explain_contexts(struct gp_advisor *advisor, uint64_t until_ns)
 {
 	const struct gp_model *model = advisor->model;
 
 	for (uint32_t i = 0; i < model->context_count; i++) {
-		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
+		const struct gp_call *call = made_by(model, i, until_ns);
 
-		if (at != GP_NONE && model->calls[at].start_ns < until_ns)
-			explain_idle_gaps(advisor, GP_END_CONTEXT, model->calls[at].start_ns,
-					  gp_call_made_context_ns(model, &model->calls[at]));
+		if (call)
+			explain_idle_gaps(advisor, GP_END_CONTEXT, call->start_ns,
+					  gp_call_made_context_ns(model, call));
 	}
 }
 
@@ -132,14 +141,15 @@ static void look_at_communicators(struct gp_advisor *advisor,
 
 static bool had_context(const struct gp_model *model, uint16_t device_id, uint64_t until_ns)
 {
-	for (uint32_t i = 0; i < model->context_count; i++) {
-		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
-
-		if (model->contexts[i].device_id == device_id && at != GP_NONE &&
-		    model->calls[at].start_ns < until_ns)
+	for (uint32_t i = 0; i < model->context_count; i++)
+		if (model->contexts[i].device_id == device_id && made_by(model, i, until_ns))
 			return true;
-	}
 	return false;
+}
+
+static uint64_t made_ns(const struct gp_model *model, const struct gp_call *call)
+{
+	return gp_call_made_context_ns(model, call) - call->start_ns;
 }
 
 /* The time to create contexts, in that span, of GPUs that had one before. */
@@ -148,13 +158,11 @@ static uint64_t made_after_ns(const struct gp_model *model, uint64_t from_ns, ui
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < model->context_count; i++) {
-		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
+		const struct gp_call *call = made_by(model, i, until_ns);
 
-		if (at != GP_NONE && model->calls[at].start_ns >= from_ns &&
-		    model->calls[at].start_ns < until_ns &&
+		if (call && call->start_ns >= from_ns &&
 		    had_context(model, model->contexts[i].device_id, from_ns))
-			ns += gp_call_made_context_ns(model, &model->calls[at]) -
-			      model->calls[at].start_ns;
+			ns += made_ns(model, call);
 	}
 	return ns;
 }
@@ -164,19 +172,16 @@ static void count_contexts(const struct gp_model *model, uint64_t until_ns, stru
 	uint16_t device_id = 0;
 
 	for (uint32_t i = 0; i < model->context_count; i++) {
-		uint32_t at = gp_model_context_call(model, model->contexts[i].id);
-		const struct gp_call *call = at != GP_NONE ? &model->calls[at] : NULL;
-		uint64_t ns;
+		const struct gp_call *call = made_by(model, i, until_ns);
 
-		if (!call || call->start_ns >= until_ns)
+		if (!call)
 			continue;
-		ns = gp_call_made_context_ns(model, call) - call->start_ns;
 		if (own->contexts++ == 0)
 			device_id = model->contexts[i].device_id;
 		own->is_of_one_gpu = (own->contexts == 1 || own->is_of_one_gpu) &&
 				     model->contexts[i].device_id == device_id;
-		if (ns > own->longest_ns)
-			own->longest_ns = ns;
+		if (made_ns(model, call) > own->longest_ns)
+			own->longest_ns = made_ns(model, call);
 	}
 }
 

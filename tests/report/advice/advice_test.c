@@ -691,7 +691,7 @@ static void test_no_advice(void **state)
 		text,
 		" of 5.055ms, mostly startup, 3.000ms before its first operation:\n"
 		"    gpuprof summary --by idle,gap --top 20 FILE\n"
-		"  making a context takes 100 to 300ms; of what takes 500ms and more, a rule speaks: gpuprof explain start-up\n"));
+		"  creating a context takes 100 to 300ms; a rule reports 500ms and more: gpuprof explain start-up\n"));
 	free(text);
 	advice.idle_before_ns = advice.idle_after_ns;
 	advice.doubt = "operations are missing";
@@ -713,7 +713,7 @@ static void test_no_advice(void **state)
 	text = printed_none(&advice);
 	assert_string_equal(
 		text,
-		"No advice: in what can be read of the trace no rule found anything (`gpuprof explain --list` names them)\n");
+		"No advice: no rule found anything in the readable part of the trace (`gpuprof explain --list` names them)\n");
 	free(text);
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -765,7 +765,7 @@ static void test_idle_time_of_no_finding(void **state)
 		{40 * MS, false, NULL, NULL},
 		{79 * MS, false,
 		 "\n  idle, and in no finding: startup, 25.1 % of 239.0ms, 60.00ms of it before the first operation, once in a\n    process\n",
-		 "copy-bound, 33.1 % of 239.0ms, 1 time, of 79.00ms at most: the rules of copies"},
+		 "copy-bound, 33.1 % of 239.0ms, 1 gap, of 79.00ms at most: the rules of copies"},
 		{81 * MS, false, NULL, "copy-bound, 33.6 % of 241.0ms"},
 		{90 * MS, true, NULL, NULL},
 	};
@@ -808,13 +808,13 @@ static void test_no_work_is_said(void **state)
 	advice = ask(&model, 1);
 	text = printed_none(&advice);
 	assert_non_null(strstr(
-		text, "\n  no GPU had anything to do in 1.049s: gpuprof summary --by api FILE\n"));
+		text, "\n  no GPU had any work in 1.049s: gpuprof summary --by api FILE\n"));
 	free(text);
 	gp_advice_free(&advice);
 	model->losses.launches_without_op = 1;
 	advice = ask(&model, 1);
 	text = printed_none(&advice);
-	assert_null(strstr(text, "had anything to do"));
+	assert_null(strstr(text, "had any work"));
 	free(text);
 	gp_advice_free(&advice);
 	gp_model_free(model);
@@ -1129,13 +1129,13 @@ static void test_places_without_names(void **state)
 	text = printed(&advice, 0);
 	assert_non_null(strstr(
 		text,
-		"  no symbols in main: built with -g, and not stripped, its lines have names\n"));
+		"  no symbols in main: build it with -g and do not strip it, to see its lines\n"));
 	free(text);
 	finding.naming = GP_FILE_UNREAD;
 	text = printed(&advice, 0);
 	assert_non_null(strstr(
 		text,
-		"  no names of main: that file is not here, or is another build than the one that ran; `gpuprof finish FILE`,\n"));
+		"  no names for main: the file is missing here, or is another build than the one that ran; `gpuprof finish\n"));
 	assert_null(strstr(text, "no symbols"));
 	free(text);
 	finding.naming = GP_NAMED;

@@ -67,7 +67,7 @@ static void the_place_is_named_where_much_of_it_ends(void **state)
 	expect(launch_late(3), GP_IDLE_HOST, ": 33.3 % of it ends at step (train.py:");
 	expect(launch_late(0), GP_IDLE_HOST, "% of it ends before scan\n");
 	expect(launch_late(9), GP_IDLE_HOST,
-	       ": they come at no place again and again, as where the system takes the");
+	       ": they end at no place repeatedly, as gaps from preemption do");
 }
 
 /* Calls of so many ms for a copy of 1 ms, at as many places, a kernel of 3 ms behind each. */
@@ -103,9 +103,9 @@ static void why_the_rules_of_copies_said_nothing(void **state)
 	expect(copy_slowly(5, 20, 1, true), GP_IDLE_COPY,
 	       ": too few at one place (5) for the rules of copies\n");
 	expect(copy_slowly(80, 3, 80, true), GP_IDLE_COPY,
-	       ": what could be saved is too little at each place for the rules of copies\n");
+	       ": the saving at each place is too small for the rules of copies\n");
 	expect(copy_slowly(20, 20, 1, false), GP_IDLE_COPY,
-	       ": the rules of copies found nothing that could be changed\n");
+	       ": the rules of copies found nothing to change\n");
 }
 
 int main(void)

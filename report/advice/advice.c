@@ -14,14 +14,11 @@
 #include "report/advice/sentence.h"
 #include "report/advice/rules/language.h"
 #include "report/advice/rules/rules.h"
-#include "report/advice/rules/untold.h"
+#include "report/advice/rules/unexplained.h"
 
 #define APIS (UINT16_MAX + 1u) /* numbers of functions */
 
-/*
- * What is particular comes before what is general: each explains the idle times that it is about,
- * and those behind it leave them out.
- */
+/* Specific rules come before general ones: an idle gap belongs to the first that explains it. */
 const struct gp_rule *const gp_rules[] = {
 	&gp_rule_failed_calls,   &gp_rule_alloc_in_loop,
 	&gp_rule_pageable_async, &gp_rule_hidden_wait,
@@ -49,7 +46,7 @@ const struct gp_rule *gp_rule_find(const char *id)
 
 /* ---- gathering ---- */
 
-/* From the first call of the process to its last, but for the work of its busiest device. */
+/* The idle time of the process's busiest device, from its first call to its last. */
 static void note_idle(struct gp_advisor *advisor)
 {
 	struct gp_model *const model = advisor->scope.models[advisor->process];
@@ -67,7 +64,7 @@ static void note_idle(struct gp_advisor *advisor)
 		advisor->idle_ns = span_ns - busy_ns;
 }
 
-/* As long as was recorded of it.  Returns 0 or -ENOMEM. */
+/* The recorded time of a main loop.  Returns 0 or -ENOMEM. */
 static int measure_loop(uint64_t *loop_ns, const struct gp_iterations *iterations,
 			struct gp_model *model)
 {
@@ -102,7 +99,7 @@ static int note_loop(struct gp_advisor *advisor, size_t process)
 	return result;
 }
 
-/* Those that no operation is of have none. */
+/* Devices without operations have no number. */
 static int number_devices(struct gp_advisor *advisor)
 {
 	struct gp_device_list *list = &advisor->scope.devices;
@@ -119,7 +116,7 @@ static int number_devices(struct gp_advisor *advisor)
 	return 0;
 }
 
-/* One pass over all calls, so that rules need none. */
+/* One walk over all calls for all rules. */
 static int list_calls(struct gp_advisor *advisor)
 {
 	static const bool is_listed[GP_ADVISOR_CLASSES] = {[GP_API_COPY] = true,
@@ -147,7 +144,7 @@ static int list_calls(struct gp_advisor *advisor)
 	return result;
 }
 
-/* What turned out not to be worth a word explains nothing: others may. */
+/* A case below its threshold explains nothing. */
 static void free_idle_gaps(struct gp_advisor *advisor)
 {
 	uint32_t judged = GP_NONE;
@@ -212,7 +209,7 @@ static int look(struct gp_advisor *advisor)
 	return result;
 }
 
-/* ---- what is worth a word ---- */
+/* ---- findings ---- */
 
 static void add_values(const struct gp_advisor *advisor, const struct gp_case *found,
 		       struct gp_finding *finding)
@@ -232,19 +229,19 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 		finding->rule->add_values(advisor, found, values);
 }
 
-/* Of calls without a stack, looks at Python's may have found the line, or at least the function. */
-static struct gp_seen place_of_looks(const struct gp_advisor *advisor, const struct gp_case *found,
-				     struct gp_finding *finding)
+/* If calls have no stacks, Python samples can show the line, or the function. */
+static struct gp_seen place_of_samples(const struct gp_advisor *advisor,
+				       const struct gp_case *found, struct gp_finding *finding)
 {
 	struct gp_seen seen = gp_advisor_seen(advisor, found);
-	bool is_all = seen.looks == seen.all;
+	bool is_all = seen.count == seen.all;
 	char *told = NULL;
 
 	if (!finding->found || *seen.place == '\0')
 		return seen;
 	if (asprintf(&told, "%s; the %s is that of %s%s%s Python samples", finding->found,
 		     seen.is_line ? "line" : "function",
-		     is_all ? "" : gp_format_count(seen.looks).text, is_all ? "" : " of ",
+		     is_all ? "" : gp_format_count(seen.count).text, is_all ? "" : " of ",
 		     gp_format_count(seen.all).text) < 0)
 		told = NULL;
 	free(finding->found);
@@ -262,7 +259,7 @@ static bool put_site(const struct gp_advisor *advisor, const struct gp_case *fou
 	if (gp_advisor_knows(advisor, found->site))
 		site = gp_call_sites_at(advisor->sites, found->site);
 	else if (found->site != GP_NO_SITE && !finding->names_place)
-		seen = place_of_looks(advisor, found, finding);
+		seen = place_of_samples(advisor, found, finding);
 	if (*seen.place)
 		site.place = seen.place;
 	finding->place = strdup(site.place);
@@ -273,9 +270,7 @@ static bool put_site(const struct gp_advisor *advisor, const struct gp_case *fou
 	return *site.place && seen.is_line;
 }
 
-/*
- * A trace of another format has the stacks that it has: recording anew with our options is no help.
- */
+/* Options of gpuprof do not help with traces of other recorders. */
 static bool can_have_stacks(const struct gp_advisor *advisor)
 {
 	for (size_t i = 0; i < advisor->scope.model_count; i++)
@@ -324,10 +319,7 @@ static int add_finding(const struct gp_advisor *advisor, const struct gp_case *f
 	return 0;
 }
 
-/*
- * Wrong results first, and last what is doubtful; what shortens a run, before what only moves time
- * in it; then by what they save, then by bytes; the rules' order decides between equals.
- */
+/* Possibly wrong results first, doubtful findings last; then by saving, bytes, and order of rules. */
 static int compare_findings(const void *a, const void *b, const void *context)
 {
 	const struct gp_finding *left = a, *right = b;
@@ -365,8 +357,8 @@ static bool says_more(const struct gp_case *found, const struct gp_case *other)
 }
 
 /*
- * What several processes found at one place, and is worth a word in each: in the row's count how
- * many they are, in its first sum the number of the case that stands for them all.
+ * Joins the cases of several processes at one place: the row's count is their number, its first sum
+ * the index of the one with the largest saving.
  */
 static void join_processes(struct gp_advisor *advisor, struct gp_tally *places)
 {
@@ -404,16 +396,14 @@ static int judge(struct gp_advisor *advisor, struct gp_advice *advice)
 			   : result;
 }
 
-/* ---- where there is none ---- */
+/* ---- idle time, and no findings ---- */
 
-/* What may be why there is nothing to say. */
 static void put_no_end(const struct gp_model *model, struct gp_advice *advice)
 {
 	if (!advice->why_no_end && !model->losses.live && !gp_recorded_is_whole(model))
 		advice->why_no_end = gp_recorded_why_no_end(model);
 }
 
-/* Before a device's first operation, and after its last one. */
 static void put_idle_ends(const struct gp_device_idle_gaps *device, struct gp_advice *advice)
 {
 	advice->idle_before_ns = advice->idle_after_ns = 0;
@@ -453,7 +443,7 @@ static int put_idle(const struct gp_advisor *advisor, struct gp_advice *advice)
 
 /* ---- all together ---- */
 
-/* What any rule keeps of a case has room in it. */
+/* As large as the own memory of any rule. */
 static void *spare_own(void)
 {
 	size_t most = 0;
@@ -499,10 +489,7 @@ static void close_advisor(struct gp_advisor *advisor)
 	gp_scope_close(&advisor->scope);
 }
 
-/*
- * Whether a process has managed memory of which nobody recorded what moves; others' traces cannot
- * be recorded anew with our options.
- */
+/* Whether gpuprof could have recorded migrations of managed memory. */
 static bool lacks_unified(const struct gp_model *model)
 {
 	uint64_t bytes = 0;
@@ -531,7 +518,7 @@ int gp_advice_from(struct gp_analysis *basis, struct gp_model *const *models, si
 	for (size_t i = 0; i < model_count && !advice->doubt; i++)
 		advice->doubt = gp_recorded_why_not_all(models[i]);
 	for (size_t i = 0; i < model_count; i++) {
-		advice->has_looks |= models[i]->sample_count > 0;
+		advice->has_samples |= models[i]->sample_count > 0;
 		advice->is_damaged |= gp_recorded_is_damaged(models[i]);
 		advice->lacks_unified |= lacks_unified(models[i]);
 	}

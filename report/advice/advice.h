@@ -142,7 +142,7 @@ struct gp_advice {
 	uint32_t gpus;                          /* that worked */
 	struct gp_untold untold[GP_IDLE_CAUSES]; /* a quarter of its time and 20 ms, or more */
 	uint32_t untold_count;
-	bool has_looks; /* there are Python samples: they show the host's activity */
+	bool has_samples; /* there are Python samples: they show the host's activity */
 };
 
 /*

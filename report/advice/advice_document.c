@@ -218,7 +218,7 @@ static void add_values(const struct gp_advice *advice, bool warns_of_sums,
 	gp_document_add_flag(values, "warns_of_sums", warns_of_sums);
 	gp_document_add_flag(values, "is_damaged", advice->is_damaged);
 	gp_document_add_flag(values, "is_short", is_too_short(advice->span_ns));
-	gp_document_add_flag(values, "has_samples", advice->has_looks);
+	gp_document_add_flag(values, "has_samples", advice->has_samples);
 	gp_document_add_flag(values, "lacks_stacks", advice->lacks_stacks);
 	gp_document_add_flag(values, "lacks_unified", advice->lacks_unified);
 	gp_document_add_text(values, "why_no_end", advice->why_no_end);

@@ -261,7 +261,7 @@ struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp
 		return seen;
 	spot = gp_host_work_spot(&advisor->host_work, AT_CALLS | (uint64_t)(found - advisor->cases),
 				 places);
-	seen.looks = spot.ns / GP_PYTHON_SAMPLE;
+	seen.count = spot.ns / GP_PYTHON_SAMPLE;
 	seen.all = spot.all_ns / GP_PYTHON_SAMPLE;
 	seen.is_line = spot.is_line;
 	if (seen.all >= GP_SPOT_SAMPLES)

@@ -151,7 +151,7 @@ void gp_advisor_look_at(struct gp_advisor *advisor, const struct gp_case *found,
 struct gp_seen {
 	const char *place;
 	bool is_line;
-	uint64_t looks, all; /* samples there, and all */
+	uint64_t count, all; /* samples there, and all */
 };
 struct gp_seen gp_advisor_seen(const struct gp_advisor *advisor, const struct gp_case *found);
 

@@ -5,7 +5,7 @@
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/host_time.h"
 #include "report/advice/rules/language.h"
-#include "report/advice/rules/meanwhile.h"
+#include "report/advice/rules/host_samples.h"
 
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(LEAST_NS, 200000, NS, "of host work: less is the launch itself")                     \
@@ -26,7 +26,7 @@ struct own {
 	bool names_calls;                 /* their lines are known */
 	uint64_t range, range_ns;         /* the text of the range with most of the time */
 	uint64_t least_bytes, most_bytes; /* of a batch */
-	bool has_looks;                   /* there are Python samples of its gaps */
+	bool has_samples;                 /* there are Python samples of its gaps */
 	bool takes_turns;   /* several threads copy, as those of a server that wait for requests */
 	uint32_t thread_id; /* the first one */
 	uint64_t slow_ns;   /* of the slow batches ... */
@@ -203,8 +203,8 @@ static void look_meanwhile(struct gp_advisor *advisor, struct gp_case *found,
 	if (time.start_ns == time.end_ns || found == &advisor->spare)
 		return;
 	pause = gp_host_pause_of(advisor->model, thread, time.start_ns, time.end_ns);
-	own->has_looks |=
-		gp_meanwhile_add_looks(advisor, found, thread, pause.start_ns, pause.end_ns);
+	own->has_samples |=
+		gp_host_samples_add_counts(advisor, found, thread, pause.start_ns, pause.end_ns);
 	range = gp_host_range_of(advisor->model, thread, time.start_ns, time.end_ns);
 	if (range)
 		keep_range(advisor, found, range, host_ns(at));
@@ -262,8 +262,8 @@ static void drop_compilers(struct gp_advisor *advisor)
 	struct gp_case *found;
 
 	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;)
-		if (((const struct own *)found->own)->has_looks &&
-		    gp_meanwhile_compiler_by_looks(advisor, found) != GP_COMPILER_NONE)
+		if (((const struct own *)found->own)->has_samples &&
+		    gp_host_samples_compiler_by_count(advisor, found) != GP_COMPILER_NONE)
 			found->count = 0;
 }
 
@@ -301,7 +301,7 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 {
 	const struct gp_model *model = advisor->scope.models[found->process];
 	const struct own *own = found->own;
-	enum gp_wait wait = gp_meanwhile_wait(advisor, found);
+	enum gp_wait wait = gp_host_samples_wait(advisor, found);
 	bool has_range = is_most(found, own->range_ns);
 
 	gp_document_add_number(values, "most_bytes", GP_UNIT_BYTES, own->most_bytes);
@@ -310,8 +310,8 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 	gp_document_add_flag(values, "is_alternating", own->takes_turns);
 	if (has_range)
 		gp_advisor_add_text(advisor, values, "range", own->range);
-	if (own->has_looks) {
-		gp_meanwhile_add_values(advisor, found, GP_SAMPLE_COUNTS, values);
+	if (own->has_samples) {
+		gp_host_samples_add_values(advisor, found, GP_SAMPLE_COUNTS, values);
 	} else if (is_most(found, own->calls.ns)) {
 		gp_advisor_add_text(advisor, values, "from", own->calls.before);
 		gp_advisor_add_place(advisor, values, "from_place", own->calls.before_site);
@@ -322,7 +322,7 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 			     is_little(found) && wait != GP_WAIT_THREAD && wait != GP_WAIT_POLLING);
 	gp_document_add_flag(values, "has_workers", has_workers(model));
 	/* gpuprof itself could have sampled Python */
-	if (!own->has_looks && !has_range &&
+	if (!own->has_samples && !has_range &&
 	    (!model->recorder || gp_language_of(model) == GP_LANGUAGE_NATIVE))
 		gp_language_add_sampler(model, advisor->scope.model_count, values);
 }
@@ -331,7 +331,7 @@ static bool names_place(const struct gp_case *found)
 {
 	const struct own *own = found->own;
 
-	return own->has_looks || (own->names_calls && is_most(found, own->calls.ns));
+	return own->has_samples || (own->names_calls && is_most(found, own->calls.ns));
 }
 
 const struct gp_rule gp_rule_data_loading = {

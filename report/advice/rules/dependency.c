@@ -4,7 +4,7 @@
 
 #include "gpuprof/count.h"
 #include "report/model/recorded.h"
-#include "report/advice/rules/neighbors.h"
+#include "report/advice/rules/other_programs.h"
 
 /* In names of functions and graph nodes that make a stream wait for more than GPU work. */
 static const char *const waits[] = {"HostFunc",           "HostNode",     "StreamAddCallback",
@@ -60,7 +60,7 @@ void gp_dependency_add_values(const struct gp_advisor *advisor, const struct gp_
 	if (gp_dependency_is_outside(model)) {
 		reason = "programs";
 		gp_document_add_number(values, "others_bytes", GP_UNIT_BYTES,
-				       gp_neighbors_bytes(advisor, found));
+				       gp_other_programs_bytes(advisor, found));
 		gp_document_add_flag(values, "may_migrate",
 				     gp_model_may_have_managed_memory(model));
 	} else if (!gp_recorded_has_all_operations(model)) {

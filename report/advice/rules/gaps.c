@@ -6,8 +6,8 @@
 #include "report/advice/rules/dependency.h"
 #include "report/advice/rules/host_time.h"
 #include "report/advice/rules/language.h"
-#include "report/advice/rules/meanwhile.h"
-#include "report/advice/rules/neighbors.h"
+#include "report/advice/rules/host_samples.h"
+#include "report/advice/rules/other_programs.h"
 
 #define WHOLE_SHARE 230u /* of 255: nearly all of a gap has one cause */
 
@@ -257,7 +257,7 @@ void gp_gaps_add(struct gp_advisor *advisor, struct gp_case *found, const struct
 	own->new_code_ns += is_of_new_code(advisor, at) ? idle_ns : 0;
 	own->imports += gp_host_time_ends_in_import(advisor, at);
 	if (at->idle_gap->cause == GP_IDLE_HOST)
-		own->has_looks |= gp_meanwhile_add(advisor, found, at, at->idle_gap->end_ns);
+		own->has_samples |= gp_host_samples_add(advisor, found, at, at->idle_gap->end_ns);
 	else
 		gp_advisor_look_at(advisor, found, at->call_after, gp_call_end_ns(at->call_after));
 	if (idle_ns > own->longest_ns)
@@ -333,7 +333,7 @@ static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const st
 {
 	const struct gp_gaps *own = found->own;
 	enum gp_compiler compiler =
-		own->has_looks ? gp_meanwhile_compiler(advisor, found) : GP_COMPILER_NONE;
+		own->has_samples ? gp_host_samples_compiler(advisor, found) : GP_COMPILER_NONE;
 
 	return compiler == GP_COMPILER_IMPORT && works_in_import(found) ? GP_COMPILER_NONE
 									: compiler;
@@ -342,7 +342,7 @@ static enum gp_compiler seen_compiler(const struct gp_advisor *advisor, const st
 /* A wait ends late if another program has the GPU before the driver notices its end. */
 static bool ends_late(const struct gp_advisor *advisor, const struct gp_case *found)
 {
-	return found->other_detail == GP_IDLE_SYNC && gp_neighbors_bytes(advisor, found) > 0 &&
+	return found->other_detail == GP_IDLE_SYNC && gp_other_programs_bytes(advisor, found) > 0 &&
 	       gp_dependency_is_outside(advisor->scope.models[found->process]);
 }
 
@@ -353,9 +353,10 @@ static void add_host(const struct gp_advisor *advisor, const struct gp_case *fou
 	const struct gp_gaps *own = found->own;
 
 	gp_document_add_flag(values, "is_waiting",
-			     own->has_looks && gp_meanwhile_wait(advisor, found) >= GP_WAIT_THREAD);
+			     own->has_samples &&
+				     gp_host_samples_wait(advisor, found) >= GP_WAIT_THREAD);
 	gp_document_add_flag(values, "is_new_code", own->new_code_ns * 2 >= found->time_ns);
-	if (!own->has_looks)
+	if (!own->has_samples)
 		gp_language_add_sampler(model, advisor->scope.model_count, values);
 }
 
@@ -371,7 +372,7 @@ static void add_change(const struct gp_advisor *advisor, const struct gp_case *f
 	} else if (ends_late(advisor, found)) {
 		gp_document_add_flag(values, "ends_late", true);
 		gp_document_add_number(values, "others_bytes", GP_UNIT_BYTES,
-				       gp_neighbors_bytes(advisor, found));
+				       gp_other_programs_bytes(advisor, found));
 	} else {
 		gp_compiler_add_value(compiler, values);
 		if (compiler == GP_COMPILER_NONE)
@@ -404,17 +405,17 @@ void gp_gaps_add_values(const struct gp_advisor *advisor, const struct gp_case *
 	add_change(advisor, found, &host, values);
 	if (has_calls((uint8_t)cause))
 		add_calls(advisor, own, values);
-	if (own->has_looks)
-		gp_meanwhile_add_values(advisor, found, GP_SAMPLE_TIMES, values);
+	if (own->has_samples)
+		gp_host_samples_add_values(advisor, found, GP_SAMPLE_TIMES, values);
 	if (cause == GP_IDLE_DEPENDENCY) /* the host's activity does not matter */
 		host = (struct gp_host_time){.range = host.range};
 	gp_host_time_add_values(&host, values);
-	add_around(advisor, found, cause == GP_IDLE_HOST && !own->has_looks, values);
+	add_around(advisor, found, cause == GP_IDLE_HOST && !own->has_samples, values);
 }
 
 bool gp_gaps_names_place(const struct gp_case *found)
 {
 	const struct gp_gaps *own = found->own;
 
-	return own->has_looks || own->names_call || own->names_ends;
+	return own->has_samples || own->names_call || own->names_ends;
 }

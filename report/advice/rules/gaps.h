@@ -41,7 +41,7 @@ struct gp_gaps {
 	/* all gaps */
 	uint64_t new_code_ns;             /* of gaps after which code is loaded */
 	uint64_t imports;                 /* the number that end in an import */
-	bool has_looks;                   /* there are Python samples of one */
+	bool has_samples;                 /* there are Python samples of one */
 	uint16_t device;                  /* of the first one, as idle_gaps numbers it ... */
 	bool is_of_many;                  /* ... others are of other GPUs */
 	bool is_outside;                  /* launched operations waited for other programs */

@@ -5,7 +5,7 @@
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/copies.h"
 #include "report/advice/rules/idle_gap_calls.h"
-#include "report/advice/rules/neighbors.h"
+#include "report/advice/rules/other_programs.h"
 
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(FEW_OPERATIONS, 8, COUNT, "a graph with no more saves hardly any launch time")       \
@@ -194,7 +194,7 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 	}
 	if (own->pageable > 0)
 		gp_document_add_number(values, "others_bytes", GP_UNIT_BYTES,
-				       gp_neighbors_bytes(advisor, found));
+				       gp_other_programs_bytes(advisor, found));
 }
 
 const struct gp_rule gp_rule_graph_launch = {

@@ -4,7 +4,7 @@
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/dependency.h"
 #include "report/advice/rules/launch_places.h"
-#include "report/advice/rules/meanwhile.h"
+#include "report/advice/rules/host_samples.h"
 
 struct own {
 	uint64_t cause_ns[GP_IDLE_CAUSES]; /* of the idle time */
@@ -25,7 +25,7 @@ static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_a
 	gp_advisor_vote(found, gp_advisor_site(advisor, at->call_after), idle_ns);
 	gp_launch_places_add(advisor, advisor->state, gp_advisor_site(advisor, at->call_after),
 			     idle_ns);
-	gp_meanwhile_add(advisor, found, at, at->idle_gap->end_ns);
+	gp_host_samples_add(advisor, found, at, at->idle_gap->end_ns);
 }
 
 /* The places are those of all GPUs: with several, they are not named for one of them. */
@@ -70,7 +70,7 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 			gp_value_percent((double)own->cause_ns[cause], (double)found->time_ns));
 	gp_document_add_flag(values, "is_place_known", gp_advisor_knows(advisor, found->site));
 	if (!gp_advisor_knows(advisor, found->site))
-		gp_meanwhile_add_values(advisor, found, GP_SAMPLE_TIMES, values);
+		gp_host_samples_add_values(advisor, found, GP_SAMPLE_TIMES, values);
 	else if (own->has_places)
 		gp_advisor_add_text(advisor, values, "places", own->places);
 	if (cause == GP_IDLE_DEPENDENCY)

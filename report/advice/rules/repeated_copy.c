@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "report/advice/rules/copies.h"
-#include "report/advice/rules/fillers.h"
+#include "report/advice/rules/buffer_threads.h"
 
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(LEAST_BYTES, 262144, BYTES, "a smaller copy costs little")                           \
@@ -34,7 +34,7 @@ struct thread {
 /* Of the whole process. */
 struct around {
 	uint64_t locked_bytes;
-	struct gp_fillers fillers;
+	struct gp_buffer_threads fillers;
 };
 
 struct own {
@@ -73,7 +73,8 @@ static uint64_t locked_buffers(const struct gp_model *model, uint64_t copy_bytes
 
 static bool looks_the_same(const struct last *last, const struct around *around, uint64_t start_ns)
 {
-	return last->launched && !gp_fillers_turn(&around->fillers, last->start_ns, start_ns) &&
+	return last->launched &&
+	       !gp_buffer_threads_turn(&around->fillers, last->start_ns, start_ns) &&
 	       last->brought_bytes < last->bytes &&
 	       last->outside_ns * WRITE_BYTES_A_NS < last->bytes;
 }
@@ -205,8 +206,8 @@ static void judge(struct gp_advisor *advisor, struct gp_case *found, uint64_t al
 			  found->saves_ns >= advisor->span_ns / (100 / FEW_PERCENT);
 	if (!gp_advisor_is_worth(advisor, found))
 		return;
-	if (gp_fillers_work(advisor, found, own->first_ns, own->last_ns,
-			    found->bytes / WRITE_BYTES_A_NS)) {
+	if (gp_buffer_threads_work(advisor, found, own->first_ns, own->last_ns,
+				   found->bytes / WRITE_BYTES_A_NS)) {
 		found->saves_ns = found->saves_in_loop_ns = 0;
 		found->is_grave = false;
 		return;
@@ -225,11 +226,11 @@ static void look(struct gp_advisor *advisor)
 	if (!has_any(advisor))
 		return;
 	around.locked_bytes = locked_bytes(advisor->model);
-	if (gp_fillers_find(&around.fillers, advisor->model) != 0)
+	if (gp_buffer_threads_find(&around.fillers, advisor->model) != 0)
 		advisor->error = -ENOMEM;
 	for (uint32_t i = 0; i < advisor->model->call_count && advisor->error == 0; i++)
 		take_call(advisor, &thread, &advisor->model->calls[i], &around);
-	gp_fillers_free(&around.fillers);
+	gp_buffer_threads_free(&around.fillers);
 	gp_advisor_save_once(advisor);
 	for (uint32_t i = 0; (found = gp_advisor_next_case(advisor, &i)) != NULL;)
 		judge(advisor, found, around.locked_bytes);

@@ -5,7 +5,7 @@
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/language.h"
 #include "report/advice/rules/launch_places.h"
-#include "report/advice/rules/meanwhile.h"
+#include "report/advice/rules/host_samples.h"
 #include "report/analysis/loop/sequence_text.h"
 
 #define LIMITS(LIMIT)                                                                              \
@@ -47,7 +47,7 @@ struct own {
 	uint64_t operations, occurrences; /* ... its length and number; 0 = there is none ... */
 	uint64_t sequence_gap_ns;         /* ... and its idle time */
 	uint64_t places;                  /* the text of the places that launch */
-	bool has_looks;                   /* there are Python samples of the launches */
+	bool has_samples;                 /* there are Python samples of the launches */
 };
 
 static void note_launch(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
@@ -73,8 +73,8 @@ static bool look_meanwhile(struct gp_advisor *advisor, const struct gp_case *fou
 	struct launches *times = advisor->state;
 
 	times->count = (uint32_t)gp_interval_join(times->intervals, times->count);
-	return gp_meanwhile_add_times(advisor, found, (uint32_t)times->thread, times->intervals,
-				      times->count);
+	return gp_host_samples_add_times(advisor, found, (uint32_t)times->thread, times->intervals,
+					 times->count);
 }
 
 static void take_idle_gap(struct gp_advisor *advisor, const struct gp_idle_gap_at *at)
@@ -152,7 +152,7 @@ static void look(struct gp_advisor *advisor)
 	if (advisor->error == 0 && gp_advisor_is_worth(advisor, found)) {
 		gp_launch_places_put(advisor, &launches.places, found, &own->places);
 		if (!gp_advisor_knows(advisor, found->site))
-			own->has_looks = look_meanwhile(advisor, found);
+			own->has_samples = look_meanwhile(advisor, found);
 		look_for_sequence(advisor, found);
 	}
 	gp_launch_places_free(&launches.places);
@@ -167,8 +167,8 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 
 	if (gp_advisor_knows(advisor, found->site) && *gp_advisor_text_of(advisor, own->places))
 		gp_advisor_add_text(advisor, values, "places", own->places);
-	else if (own->has_looks)
-		gp_meanwhile_add_values(advisor, found, GP_SAMPLE_SHARES, values);
+	else if (own->has_samples)
+		gp_host_samples_add_values(advisor, found, GP_SAMPLE_SHARES, values);
 	gp_document_add_flag(values, "is_compiled", gp_language_is_compiled(model));
 	if (own->occurrences == 0)
 		return;
@@ -183,7 +183,7 @@ static bool names_place(const struct gp_case *found)
 {
 	const struct own *own = found->own;
 
-	return own->has_looks;
+	return own->has_samples;
 }
 
 const struct gp_rule gp_rule_short_kernels = {

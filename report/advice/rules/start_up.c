@@ -5,9 +5,9 @@
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/host_time.h"
 #include "report/advice/rules/language.h"
-#include "report/advice/rules/meanwhile.h"
-#include "report/advice/rules/neighbors.h"
-#include "report/advice/rules/own_time.h"
+#include "report/advice/rules/host_samples.h"
+#include "report/advice/rules/other_programs.h"
+#include "report/advice/rules/outside_cuda.h"
 
 #define LIMITS(LIMIT)                                                                              \
 	LIMIT(SLOW_CONTEXT_NS, 500000000, NS,                                                      \
@@ -22,18 +22,18 @@ GP_LIMITS(LIMITS);
 #define HOST_WORK ((uint32_t)GP_END_PARTS)
 
 struct own {
-	uint64_t make_ns;            /* of the part */
-	uint64_t fewer_ns;           /* communicators: all but the shortest */
-	uint64_t meanwhile_ns;       /* ... and the rest, as far as there was other work */
-	uint32_t contexts;           /* contexts: their number ... */
-	bool is_of_one_gpu;          /* ... all of one GPU ... */
-	uint64_t longest_ns;         /* ... and the longest */
-	uint64_t again_ns;           /* to create contexts after others had been destroyed */
-	uint64_t end_ns;             /* to destroy these */
-	uint64_t ending;             /* the text of the longest call that destroyed one */
-	uint64_t bytes;              /* of page-locked memory */
-	bool is_used;                /* that memory is copied often enough */
-	struct gp_own_time own_time; /* of the host */
+	uint64_t make_ns;                /* of the part */
+	uint64_t fewer_ns;               /* communicators: all but the shortest */
+	uint64_t meanwhile_ns;           /* ... and the rest, as far as there was other work */
+	uint32_t contexts;               /* contexts: their number ... */
+	bool is_of_one_gpu;              /* ... all of one GPU ... */
+	uint64_t longest_ns;             /* ... and the longest */
+	uint64_t again_ns;               /* to create contexts after others had been destroyed */
+	uint64_t end_ns;                 /* to destroy these */
+	uint64_t ending;                 /* the text of the longest call that destroyed one */
+	uint64_t bytes;                  /* of page-locked memory */
+	bool is_used;                    /* that memory is copied often enough */
+	struct gp_outside_cuda own_time; /* of the host */
 };
 
 /* Whether half of a gap of the present process lies within that time. */
@@ -289,15 +289,15 @@ static const struct gp_call *find_starter(const struct gp_model *model, uint64_t
 static void look_at_host(struct gp_advisor *advisor, const struct gp_end *first)
 {
 	const struct gp_call *starter = NULL;
-	struct gp_own_time own_time;
+	struct gp_outside_cuda own_time;
 	struct gp_case *found;
 
 	if (first->ns >= LEAST_HOST_NS)
 		starter = find_starter(advisor->model, first->start_ns + first->ns);
-	if (!starter || !gp_own_time_find(advisor, first, 0, starter->start_ns, &own_time))
+	if (!starter || !gp_outside_cuda_find(advisor, first, 0, starter->start_ns, &own_time))
 		return;
 	found = gp_advisor_case(advisor, GP_NO_SITE, HOST_WORK, 0);
-	gp_own_time_put(advisor, found, first, starter->thread_id, &own_time);
+	gp_outside_cuda_put(advisor, found, first, starter->thread_id, &own_time);
 	((struct own *)found->own)->own_time = own_time;
 }
 
@@ -333,17 +333,18 @@ static void add_context_values(const struct gp_advisor *advisor, const struct gp
 		return;
 	gp_document_add_number(values, "least_context_ns", GP_UNIT_NS, LEAST_CONTEXT_NS);
 	gp_document_add_number(values, "others_bytes", GP_UNIT_BYTES,
-			       gp_neighbors_bytes(advisor, found));
+			       gp_other_programs_bytes(advisor, found));
 }
 
 static void add_host_values(const struct gp_advisor *advisor, const struct gp_case *found,
 			    struct gp_document *values)
 {
 	const struct own *own = found->own;
-	enum gp_compiler compiler = own->own_time.has_looks ? gp_meanwhile_compiler(advisor, found)
-							    : GP_COMPILER_IMPORT;
+	enum gp_compiler compiler = own->own_time.has_samples
+					    ? gp_host_samples_compiler(advisor, found)
+					    : GP_COMPILER_IMPORT;
 
-	gp_own_time_add_values(advisor, found, &own->own_time, values);
+	gp_outside_cuda_add_values(advisor, found, &own->own_time, values);
 	gp_document_add_flag(values, "may_import", compiler == GP_COMPILER_IMPORT);
 	if (compiler != GP_COMPILER_IMPORT)
 		gp_compiler_add_value(compiler, values);
@@ -383,7 +384,7 @@ const struct gp_rule gp_rule_start_up = {
 	.id = "start-up",
 	.title = "the GPU starts its first operation late",
 	.found =
-		"[{?part=host}until the first operation, " GP_OWN_TIME_FOUND
+		"[{?part=host}until the first operation, " GP_OUTSIDE_CUDA_FOUND
 		"|{?part=contexts}creating contexts took {make_ns} before the first operation[, {again_ns} of it after {ending} had destroyed earlier contexts[ in {end_ns}]|: {context_count} of them[{?is_one_gpu}, of the same GPU], the longest for {longest_ns}]"
 		"|{?part=memory}allocating {locked_bytes} of page-locked memory took {make_ns} before the first operation"
 		"|NCCL took {make_ns} to create communicators]",

@@ -3,7 +3,7 @@
 #include "report/analysis/idle/startup_shutdown.h"
 #include "report/advice/rules/advisor.h"
 #include "report/advice/rules/language.h"
-#include "report/advice/rules/own_time.h"
+#include "report/advice/rules/outside_cuda.h"
 
 /* A case's detail. */
 enum { COMMUNICATORS, CONTEXTS, HOST_WORK };
@@ -22,9 +22,9 @@ struct own {
 	struct returned returned;
 	uint64_t nccl_ns;
 	uint64_t contexts_ns;
-	uint64_t function;           /* the text of the longest call that destroyed a context */
-	struct gp_own_time own_time; /* of the host */
-	uint64_t unlooked_ns;        /* its end, without Python samples */
+	uint64_t function;               /* the text of the longest call that destroyed a context */
+	struct gp_outside_cuda own_time; /* of the host */
+	uint64_t unlooked_ns;            /* its end, without Python samples */
 };
 
 static struct returned find_returned(const struct gp_model *model, uint64_t start_ns)
@@ -64,19 +64,20 @@ static uint64_t find_unlooked(const struct gp_model *model, const struct gp_end 
 /* With several processes, others may still work. */
 static void look_at_host(struct gp_advisor *advisor, const struct gp_end *last)
 {
-	struct gp_own_time own_time;
+	struct gp_outside_cuda own_time;
 	struct gp_case *found;
 	struct own *own;
 
 	if (advisor->scope.model_count != 1 ||
-	    !gp_own_time_find(advisor, last, last->start_ns, last->start_ns + last->ns, &own_time))
+	    !gp_outside_cuda_find(advisor, last, last->start_ns, last->start_ns + last->ns,
+				  &own_time))
 		return;
 	found = gp_advisor_case(advisor, GP_NO_SITE, HOST_WORK, 0);
 	own = found->own;
-	gp_own_time_put(advisor, found, last, advisor->model->pid, &own_time);
+	gp_outside_cuda_put(advisor, found, last, advisor->model->pid, &own_time);
 	own->unlooked_ns = find_unlooked(advisor->model, last);
 	/* the samples before that show too little of it */
-	own_time.has_looks &= own->unlooked_ns * 2 < own_time.ns;
+	own_time.has_samples &= own->unlooked_ns * 2 < own_time.ns;
 	own->own_time = own_time;
 	own->returned = find_returned(advisor->model, last->start_ns);
 }
@@ -136,7 +137,7 @@ static void add_values(const struct gp_advisor *advisor, const struct gp_case *f
 
 	gp_document_add_text(values, "part", parts[found->detail]);
 	if (found->detail == HOST_WORK) {
-		gp_own_time_add_values(advisor, found, &own->own_time, values);
+		gp_outside_cuda_add_values(advisor, found, &own->own_time, values);
 		add_returned(own, values);
 		if (own->unlooked_ns * 2 >= own->own_time.ns)
 			gp_document_add_number(values, "exit_ns", GP_UNIT_NS, own->unlooked_ns);
@@ -157,7 +158,7 @@ const struct gp_rule gp_rule_wind_down = {
 	.id = "wind-down",
 	.title = "the process continues long after the last GPU operation",
 	.found =
-		"[{?part=host}after the last operation, " GP_OWN_TIME_FOUND
+		"[{?part=host}after the last operation, " GP_OUTSIDE_CUDA_FOUND
 		"[; meanwhile {returned_bytes} of managed memory migrated to the host on access, in {returned_pieces} piece[{!returned_pieces=1}s] and {returned_ns}[, after {fault_count} page fault[{!fault_count=1}s]]]"
 		"|{?part=contexts}destroying contexts took {contexts_ns} after the last operation ({ending})"
 		"|NCCL took {nccl_ns} to destroy communicators]",

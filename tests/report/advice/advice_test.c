@@ -807,8 +807,8 @@ static void test_no_work_is_said(void **state)
 	model = build_end(&b);
 	advice = ask(&model, 1);
 	text = printed_none(&advice);
-	assert_non_null(strstr(
-		text, "\n  no GPU had any work in 1.049s: gpuprof summary --by api FILE\n"));
+	assert_non_null(
+		strstr(text, "\n  no GPU had any work in 1.049s: gpuprof summary --by api FILE\n"));
 	free(text);
 	gp_advice_free(&advice);
 	model->losses.launches_without_op = 1;

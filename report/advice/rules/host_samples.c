@@ -1,4 +1,4 @@
-#include "report/advice/rules/meanwhile.h"
+#include "report/advice/rules/host_samples.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,30 +60,30 @@ static bool add(struct gp_advisor *advisor, const struct gp_case *found, enum wh
 	       add_of(advisor, found, what, model->pid, times, count);
 }
 
-bool gp_meanwhile_add_times(struct gp_advisor *advisor, const struct gp_case *found,
-			    uint32_t thread, const struct gp_interval *times, uint32_t count)
+bool gp_host_samples_add_times(struct gp_advisor *advisor, const struct gp_case *found,
+			       uint32_t thread, const struct gp_interval *times, uint32_t count)
 {
 	return add(advisor, found, TIMES, thread, times, count);
 }
 
-bool gp_meanwhile_add_time(struct gp_advisor *advisor, const struct gp_case *found, uint32_t thread,
-			   uint64_t start_ns, uint64_t end_ns)
+bool gp_host_samples_add_time(struct gp_advisor *advisor, const struct gp_case *found,
+			      uint32_t thread, uint64_t start_ns, uint64_t end_ns)
 {
 	return add(advisor, found, OWN_TIMES, thread, &(struct gp_interval){start_ns, end_ns}, 1);
 }
 
-bool gp_meanwhile_add_looks(struct gp_advisor *advisor, const struct gp_case *found,
-			    uint32_t thread, uint64_t start_ns, uint64_t end_ns)
+bool gp_host_samples_add_counts(struct gp_advisor *advisor, const struct gp_case *found,
+				uint32_t thread, uint64_t start_ns, uint64_t end_ns)
 {
 	return add(advisor, found, LOOKS, thread, &(struct gp_interval){start_ns, end_ns}, 1);
 }
 
-bool gp_meanwhile_add(struct gp_advisor *advisor, const struct gp_case *found,
-		      const struct gp_idle_gap_at *at, uint64_t end_unix_ns)
+bool gp_host_samples_add(struct gp_advisor *advisor, const struct gp_case *found,
+			 const struct gp_idle_gap_at *at, uint64_t end_unix_ns)
 {
-	return gp_meanwhile_add_time(advisor, found, at->call_after->thread_id,
-				     since_base(advisor->model, at->idle_gap->start_ns),
-				     since_base(advisor->model, end_unix_ns));
+	return gp_host_samples_add_time(advisor, found, at->call_after->thread_id,
+					since_base(advisor->model, at->idle_gap->start_ns),
+					since_base(advisor->model, end_unix_ns));
 }
 
 /* The sampled functions of a case, longest first, to be freed; NULL without samples. */
@@ -99,7 +99,7 @@ static struct gp_host_function *functions_of(const struct gp_advisor *advisor,
 
 /* The sums of these functions: all, waiting, for other threads, and at one instruction. */
 struct sums {
-	uint64_t time_ns, waiting_ns, for_threads_ns, stayed_ns, looks;
+	uint64_t time_ns, waiting_ns, for_threads_ns, stayed_ns, samples;
 };
 
 static struct sums sums_of(const struct gp_host_places *places,
@@ -112,7 +112,7 @@ static struct sums sums_of(const struct gp_host_places *places,
 		uint64_t ns = functions[i].total_ns;
 
 		sums.time_ns += ns;
-		sums.looks += functions[i].looks;
+		sums.samples += functions[i].looks;
 		sums.stayed_ns += functions[i].stayed_ns;
 		sums.waiting_ns += gp_host_place_waits(&place) ? ns : 0;
 		sums.for_threads_ns += gp_host_place_waits_for_thread(&place) ? ns : 0;
@@ -187,7 +187,7 @@ static void print_function(const struct story *story, const struct gp_host_funct
 		gp_host_function_print_count(out, story->places, function);
 	else
 		gp_host_function_print(out, story->places, function);
-	if (story->style == GP_SAMPLE_SHARES && story->own.looks >= GP_SHARE_SAMPLES)
+	if (story->style == GP_SAMPLE_SHARES && story->own.samples >= GP_SHARE_SAMPLES)
 		fprintf(out, " for %s %%%s",
 			gp_format_percent((double)ns, (double)story->own.time_ns).text,
 			is_first ? " of the time" : "");
@@ -235,30 +235,30 @@ static void print_story(FILE *out, const void *context)
 {
 	const struct story *story = context;
 	bool is_for_other = story->others > 0 && waits(&story->own);
-	const char *plural = story->own.looks == 1 ? "" : "s";
+	const char *plural = story->own.samples == 1 ? "" : "s";
 
 	if (is_for_other)
 		print_other(story, out);
 	if (story->style == GP_SAMPLE_COUNTS)
-		fprintf(out, "; meanwhile, in %s sample%s,", gp_format_count(story->own.looks).text,
-			plural);
+		fprintf(out, "; meanwhile, in %s sample%s,",
+			gp_format_count(story->own.samples).text, plural);
 	print_own(story, out);
 	if (story->others > 0 && !is_for_other)
 		print_other(story, out);
 	if (story->all_wait)
 		fputs("; all other Python threads waited, too, for example for a process or for external data",
 		      out);
-	if (story->own.looks == 0 || story->style == GP_SAMPLE_COUNTS)
+	if (story->own.samples == 0 || story->style == GP_SAMPLE_COUNTS)
 		return;
-	fprintf(out, "; from %s Python sample%s", gp_format_count(story->own.looks).text, plural);
+	fprintf(out, "; from %s Python sample%s", gp_format_count(story->own.samples).text, plural);
 	if (gp_host_work_is_much(story->samples.lost, &story->samples))
 		fprintf(out, " (%s of the process's %s found no stack)",
 			gp_format_count(story->samples.lost).text,
 			gp_format_count(story->samples.all).text);
 }
 
-void gp_meanwhile_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
-			     enum gp_sample_style style, struct gp_document *values)
+void gp_host_samples_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+				enum gp_sample_style style, struct gp_document *values)
 {
 	struct story story = {.places = advisor->scope.host_places, .style = style};
 	struct gp_host_function *functions = functions_of(advisor, found, &story.count);
@@ -266,7 +266,7 @@ void gp_meanwhile_add_values(const struct gp_advisor *advisor, const struct gp_c
 	story.functions = functions;
 	story.own = sums_of(story.places, functions, story.count);
 	if (story.count > 0) {
-		if (story.own.looks > 0 && style != GP_SAMPLE_SHARES)
+		if (story.own.samples > 0 && style != GP_SAMPLE_SHARES)
 			story.others = find_other(advisor, found, &story.own, &story.other);
 		story.all_wait =
 			style != GP_SAMPLE_SHARES && waits_with_others(advisor, found, &story.own);
@@ -285,7 +285,7 @@ static bool polls(const struct gp_advisor *advisor, const struct gp_case *found,
 	       find_other(advisor, found, own, &other) > 0 && gp_host_function_stays(&other);
 }
 
-enum gp_wait gp_meanwhile_wait(const struct gp_advisor *advisor, const struct gp_case *found)
+enum gp_wait gp_host_samples_wait(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	uint32_t count;
 	struct gp_host_function *functions = functions_of(advisor, found, &count);
@@ -300,7 +300,7 @@ enum gp_wait gp_meanwhile_wait(const struct gp_advisor *advisor, const struct gp
 }
 
 static enum gp_compiler find_compiler(const struct gp_advisor *advisor, const struct gp_case *found,
-				      uint64_t *ns, uint64_t *looks)
+				      uint64_t *ns, uint64_t *samples)
 {
 	const struct gp_host_places *places = advisor->scope.host_places;
 	uint64_t by_ns[GP_COMPILERS] = {0};
@@ -318,25 +318,25 @@ static enum gp_compiler find_compiler(const struct gp_advisor *advisor, const st
 		if (count > 0 && by_ns[i] * 2 >= sums.time_ns)
 			compiler = i;
 	*ns = by_ns[compiler];
-	*looks = sums.looks;
+	*samples = sums.samples;
 	free(functions);
 	return compiler;
 }
 
-enum gp_compiler gp_meanwhile_compiler(const struct gp_advisor *advisor,
-				       const struct gp_case *found)
+enum gp_compiler gp_host_samples_compiler(const struct gp_advisor *advisor,
+					  const struct gp_case *found)
 {
-	uint64_t ns, looks;
-	enum gp_compiler compiler = find_compiler(advisor, found, &ns, &looks);
+	uint64_t ns, samples;
+	enum gp_compiler compiler = find_compiler(advisor, found, &ns, &samples);
 
 	return ns * GP_COMPILER_PART >= found->time_ns ? compiler : GP_COMPILER_NONE;
 }
 
-enum gp_compiler gp_meanwhile_compiler_by_looks(const struct gp_advisor *advisor,
-						const struct gp_case *found)
+enum gp_compiler gp_host_samples_compiler_by_count(const struct gp_advisor *advisor,
+						   const struct gp_case *found)
 {
-	uint64_t ns, looks;
-	enum gp_compiler compiler = find_compiler(advisor, found, &ns, &looks);
+	uint64_t ns, samples;
+	enum gp_compiler compiler = find_compiler(advisor, found, &ns, &samples);
 
-	return looks >= GP_SHARE_SAMPLES ? compiler : GP_COMPILER_NONE;
+	return samples >= GP_SHARE_SAMPLES ? compiler : GP_COMPILER_NONE;
 }

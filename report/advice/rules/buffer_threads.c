@@ -1,4 +1,4 @@
-#include "report/advice/rules/fillers.h"
+#include "report/advice/rules/buffer_threads.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static int by_time(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-int gp_fillers_find(struct gp_fillers *fillers, const struct gp_model *model)
+int gp_buffer_threads_find(struct gp_buffer_threads *fillers, const struct gp_model *model)
 {
 	uint32_t call = 0;
 	bool uses = false;
@@ -58,13 +58,14 @@ static bool is_earlier(const void *turn_ns, const void *time_ns)
 	return *(const uint64_t *)turn_ns < *(const uint64_t *)time_ns;
 }
 
-void gp_fillers_free(struct gp_fillers *fillers)
+void gp_buffer_threads_free(struct gp_buffer_threads *fillers)
 {
 	free(fillers->turns_ns);
-	*fillers = (struct gp_fillers){0};
+	*fillers = (struct gp_buffer_threads){0};
 }
 
-bool gp_fillers_turn(const struct gp_fillers *fillers, uint64_t from_ns, uint64_t to_ns)
+bool gp_buffer_threads_turn(const struct gp_buffer_threads *fillers, uint64_t from_ns,
+			    uint64_t to_ns)
 {
 	uint32_t at = gp_array_lower_bound(fillers->turns_ns, fillers->turn_count, sizeof(uint64_t),
 					   is_earlier, &from_ns);
@@ -74,8 +75,8 @@ bool gp_fillers_turn(const struct gp_fillers *fillers, uint64_t from_ns, uint64_
 
 /* ---- samples ---- */
 
-static void add_looks(struct gp_advisor *advisor, uint64_t sum, struct gp_host_places *places,
-		      uint64_t start_ns, uint64_t end_ns)
+static void add_samples(struct gp_advisor *advisor, uint64_t sum, struct gp_host_places *places,
+			uint64_t start_ns, uint64_t end_ns)
 {
 	const struct gp_model *model = advisor->model;
 	uint32_t call = 0;
@@ -92,8 +93,8 @@ static void add_looks(struct gp_advisor *advisor, uint64_t sum, struct gp_host_p
 		advisor->error = advisor->host_work.error;
 }
 
-bool gp_fillers_work(struct gp_advisor *advisor, const struct gp_case *found, uint64_t start_ns,
-		     uint64_t end_ns, uint64_t least_ns)
+bool gp_buffer_threads_work(struct gp_advisor *advisor, const struct gp_case *found,
+			    uint64_t start_ns, uint64_t end_ns, uint64_t least_ns)
 {
 	uint64_t sum = FILLERS | (uint64_t)(found - advisor->cases);
 	struct gp_host_function most = {0};
@@ -106,7 +107,7 @@ bool gp_fillers_work(struct gp_advisor *advisor, const struct gp_case *found, ui
 		advisor->error = -ENOMEM;
 		return false;
 	}
-	add_looks(advisor, sum, places, start_ns, end_ns);
+	add_samples(advisor, sum, places, start_ns, end_ns);
 	return gp_host_work_busiest(&advisor->host_work, sum, places, &most) > 0 &&
 	       most.total_ns >= least_ns;
 }

@@ -1,6 +1,6 @@
-/* untold: idle time that is much of a run and that no finding explains, by cause. */
-#ifndef REPORT_ADVICE_RULES_UNTOLD_H
-#define REPORT_ADVICE_RULES_UNTOLD_H
+/* unexplained: idle time that is much of a run and that no finding explains, by cause. */
+#ifndef REPORT_ADVICE_RULES_UNEXPLAINED_H
+#define REPORT_ADVICE_RULES_UNEXPLAINED_H
 
 #include "report/advice/advice.h"
 #include "report/advice/rules/advisor.h"

@@ -1,4 +1,4 @@
-#include "report/advice/rules/neighbors.h"
+#include "report/advice/rules/other_programs.h"
 
 #include "report/model/memory_stats.h"
 
@@ -17,7 +17,7 @@ static uint64_t most_held(const struct gp_model *model)
 	return most;
 }
 
-uint64_t gp_neighbors_bytes(const struct gp_advisor *advisor, const struct gp_case *found)
+uint64_t gp_other_programs_bytes(const struct gp_advisor *advisor, const struct gp_case *found)
 {
 	const struct gp_scope *scope = &advisor->scope;
 	const struct gp_model *model = scope->models[found->process];

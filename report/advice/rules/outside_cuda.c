@@ -1,10 +1,10 @@
-#include "report/advice/rules/own_time.h"
+#include "report/advice/rules/outside_cuda.h"
 
 #include <errno.h>
 
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
-#include "report/advice/rules/meanwhile.h"
+#include "report/advice/rules/host_samples.h"
 
 /* The time without any call of any thread, and its longest piece. */
 struct pieces {
@@ -65,8 +65,8 @@ static struct pieces find_pieces(struct gp_advisor *advisor, uint64_t from_ns, u
 	return own;
 }
 
-bool gp_own_time_find(struct gp_advisor *advisor, const struct gp_end *end, uint64_t from_ns,
-		      uint64_t to_ns, struct gp_own_time *own)
+bool gp_outside_cuda_find(struct gp_advisor *advisor, const struct gp_end *end, uint64_t from_ns,
+			  uint64_t to_ns, struct gp_outside_cuda *own)
 {
 	struct pieces pieces = find_pieces(advisor, from_ns, to_ns);
 	uint64_t nccl_ns = end->part_ns[GP_END_NCCL];
@@ -75,7 +75,7 @@ bool gp_own_time_find(struct gp_advisor *advisor, const struct gp_end *end, uint
 	if (advisor->error != 0 || pieces.ns < GP_OWN_TIME_NS ||
 	    pieces.ns * GP_OWN_TIME_PART < end->ns)
 		return false;
-	*own = (struct gp_own_time){
+	*own = (struct gp_outside_cuda){
 		.ns = pieces.ns,
 		.whole_ns = end->ns,
 		.longest_ns = pieces.longest_ns,
@@ -87,21 +87,21 @@ bool gp_own_time_find(struct gp_advisor *advisor, const struct gp_end *end, uint
 	return true;
 }
 
-void gp_own_time_put(struct gp_advisor *advisor, struct gp_case *found, const struct gp_end *end,
-		     uint32_t thread, struct gp_own_time *own)
+void gp_outside_cuda_put(struct gp_advisor *advisor, struct gp_case *found,
+			 const struct gp_end *end, uint32_t thread, struct gp_outside_cuda *own)
 {
 	gp_advisor_add(advisor, found, 0, own->ns, own->ns, NULL);
-	own->has_looks = gp_meanwhile_add_time(advisor, found, thread, end->start_ns,
-					       end->start_ns + end->ns);
+	own->has_samples = gp_host_samples_add_time(advisor, found, thread, end->start_ns,
+						    end->start_ns + end->ns);
 }
 
-void gp_own_time_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
-			    const struct gp_own_time *own, struct gp_document *values)
+void gp_outside_cuda_add_values(const struct gp_advisor *advisor, const struct gp_case *found,
+				const struct gp_outside_cuda *own, struct gp_document *values)
 {
 	gp_document_add_number(values, "own_ns", GP_UNIT_NS, own->ns);
 	gp_document_add_number(values, "whole_ns", GP_UNIT_NS, own->whole_ns);
-	if (own->has_looks) {
-		gp_meanwhile_add_values(advisor, found, GP_SAMPLE_TIMES, values);
+	if (own->has_samples) {
+		gp_host_samples_add_values(advisor, found, GP_SAMPLE_TIMES, values);
 		return;
 	}
 	gp_document_add_number(values, "piece_count", GP_UNIT_COUNT, own->pieces);

@@ -1,4 +1,4 @@
-#include "report/advice/rules/untold.h"
+#include "report/advice/rules/unexplained.h"
 
 #include <errno.h>
 #include <stdio.h>

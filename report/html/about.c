@@ -77,9 +77,10 @@ static void put_causes(struct gp_json *json)
 }
 
 /* What the kernels do, by their names: [kind's name, ...] and {kernel: number of its kind}. */
-static void put_kinds(struct gp_model *const *models, size_t count, const struct gp_kinds *kinds,
-		      struct gp_names *names, struct gp_json *json)
+static void put_kinds(struct gp_scope *scope, struct gp_json *json)
 {
+	const struct gp_kinds *kinds = gp_scope_kinds(scope);
+	struct gp_names *names = scope->names;
 	const char *separator = "{";
 
 	gp_json_key(json, "kinds");
@@ -89,9 +90,9 @@ static void put_kinds(struct gp_model *const *models, size_t count, const struct
 	}
 	gp_json_text(json, "]");
 	gp_json_key(json, "kindOf");
-	for (size_t m = 0; m < count; m++)
-		for (uint32_t i = 0; i < models[m]->name_count; i++) {
-			const char *mangled = models[m]->names[i];
+	for (size_t m = 0; m < scope->model_count; m++)
+		for (uint32_t i = 0; i < scope->models[m]->name_count; i++) {
+			const char *mangled = scope->models[m]->names[i];
 			const char *name = gp_names_short(names, mangled);
 
 			gp_json_text(json, separator);
@@ -172,17 +173,17 @@ static int put_summary(struct gp_summary *summary, struct gp_json *json)
 	return result;
 }
 
-int gp_html_about(struct gp_model *const *models, size_t model_count, const struct gp_kinds *kinds,
-		  struct gp_names *names, struct gp_json *json)
+int gp_html_about(struct gp_scope *scope, struct gp_json *json)
 {
 	struct gp_summary summary;
-	int result = gp_summary_open(&summary, models, model_count, kinds);
+	int result = gp_summary_open_scope(&summary, scope);
 
 	gp_json_text(json, "{\"version\":\"" GP_VERSION "\"");
-	put_processes(json, models, model_count);
+	put_processes(json, scope->models, scope->model_count);
 	put_measures(json);
 	put_causes(json);
-	put_kinds(models, model_count, kinds, names, json);
+	if (result == 0)
+		put_kinds(scope, json);
 	if (result == 0)
 		result = put_summary(&summary, json);
 	gp_json_text(json, "}");

@@ -29,7 +29,6 @@ struct page {
 	size_t model_count;
 	const struct gp_html_options *options;
 	FILE *out;
-	struct gp_kinds *kinds;
 	struct gp_scope scope;
 	struct gp_stack_profile profile;
 	struct gp_html_timeline timeline;
@@ -61,7 +60,7 @@ static int put_json(struct page *page, const char *kind,
 
 static int make_about(struct page *page, struct gp_json *json)
 {
-	return gp_html_about(page->models, page->model_count, page->kinds, page->scope.names, json);
+	return gp_html_about(&page->scope, json);
 }
 
 static int make_served(struct page *page, struct gp_json *json)
@@ -151,7 +150,8 @@ static int make_index(struct page *page, struct gp_json *json)
 	gp_html_labels_put(&timeline->walk.labels, page->scope.names, json);
 	if (timeline->walk.grouped > 0 && timeline->end_ns > 0) {
 		gp_json_text(json, ",\n\"activity\":");
-		activity = gp_html_activity(page->models, page->model_count, page->kinds,
+		activity = gp_html_activity(page->models, page->model_count,
+					    gp_scope_kinds(&page->scope),
 					    timeline->walk.origin_unix_ns, timeline->end_ns, json);
 	}
 	gp_json_text(json, "}");
@@ -423,13 +423,11 @@ static int write_page(struct page *page)
 {
 	int error = gp_scope_open(&page->scope, page->models, page->model_count, false);
 	int opened = gp_stack_profile_open(&page->profile, false, false);
-	char message[64];
 
-	page->kinds = gp_kinds_new(NULL, message, sizeof(message));
 	page->timeline.walk.event_limit = page->options->event_limit;
 	page->timeline.walk.least_ns = page->options->least_ns;
 	if (error == 0)
-		error = page->kinds ? opened : -ENOMEM;
+		error = gp_scope_kinds(&page->scope) ? opened : -ENOMEM;
 	put_page(page);
 	if (error == 0)
 		error = put_data(page);
@@ -454,7 +452,6 @@ static void free_page(struct page *page)
 	gp_html_timeline_free(&page->timeline);
 	gp_stack_profile_close(&page->profile);
 	gp_scope_close(&page->scope);
-	gp_kinds_free(page->kinds);
 	free(page);
 }
 

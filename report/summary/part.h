@@ -14,6 +14,7 @@
 #include "report/summary/summary.h"
 #include "report/document/document.h"
 #include "report/document/table_writer.h"
+#include "report/tables/breakdown_scope.h"
 
 struct gp_advice;
 
@@ -43,6 +44,7 @@ struct gp_summary {
 	struct gp_device_list devices;
 	struct gp_busy *busy;      /* parallel to devices */
 	struct gp_analysis *basis; /* NULL where gp_totals_any() */
+	struct gp_analysis *own_basis;
 	const struct gp_kinds *kinds;
 	struct gp_kinds *own_kinds;
 	struct gp_memory_stats memory;
@@ -57,6 +59,9 @@ struct gp_summary {
  */
 int gp_summary_open(struct gp_summary *summary, struct gp_model *const *models, size_t model_count,
 		    const struct gp_kinds *kinds);
+
+/* The same of the models of a scope, with its analysis. */
+int gp_summary_open_scope(struct gp_summary *summary, struct gp_scope *scope);
 void gp_summary_close(struct gp_summary *summary);
 
 /* As gp_summary_print() does. */

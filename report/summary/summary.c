@@ -83,9 +83,10 @@ static int gather_basis(void *context)
 {
 	struct gp_summary *s = context;
 
-	if (gp_totals_any(s->models, s->model_count))
+	if ((s->basis && s->basis->wheres.count == s->devices.count) ||
+	    gp_totals_any(s->models, s->model_count))
 		return 0;
-	s->basis = calloc(1, sizeof(*s->basis));
+	s->basis = s->own_basis = calloc(1, sizeof(*s->basis));
 	return s->basis ? gp_analysis_of(s->basis, s->models, s->model_count, &s->devices, s->kinds,
 					 KEPT_GAPS)
 			: -ENOMEM;
@@ -114,8 +115,8 @@ static int gather(struct gp_summary *summary)
 	return result;
 }
 
-int gp_summary_open(struct gp_summary *summary, struct gp_model *const *models, size_t model_count,
-		    const struct gp_kinds *kinds)
+static int open_models(struct gp_summary *summary, struct gp_model *const *models,
+		       size_t model_count, const struct gp_kinds *kinds)
 {
 	char message[64];
 
@@ -132,7 +133,27 @@ int gp_summary_open(struct gp_summary *summary, struct gp_model *const *models, 
 	for (size_t i = 0; i < model_count; i++)
 		if (gp_counts_any(models[i]))
 			summary->models[summary->model_count++] = models[i];
-	return summary->model_count > 0 ? gather(summary) : 0;
+	return 0;
+}
+
+int gp_summary_open(struct gp_summary *summary, struct gp_model *const *models, size_t model_count,
+		    const struct gp_kinds *kinds)
+{
+	int result = open_models(summary, models, model_count, kinds);
+
+	return result == 0 && summary->model_count > 0 ? gather(summary) : result;
+}
+
+int gp_summary_open_scope(struct gp_summary *summary, struct gp_scope *scope)
+{
+	int result = open_models(summary, scope->models, scope->model_count, gp_scope_kinds(scope));
+
+	if (result < 0 || summary->model_count == 0)
+		return result;
+	/* With processes that used no GPU, numbers of models are others. */
+	if (summary->model_count == scope->model_count)
+		summary->basis = gp_scope_analysis(scope);
+	return gather(summary);
 }
 
 void gp_summary_close(struct gp_summary *summary)
@@ -142,9 +163,9 @@ void gp_summary_close(struct gp_summary *summary)
 	gp_summary_free_ranges(summary->ranges);
 	gp_summary_free_advice(summary->advice);
 	gp_device_list_free(&summary->devices);
-	if (summary->basis)
-		gp_analysis_free(summary->basis);
-	free(summary->basis);
+	if (summary->own_basis)
+		gp_analysis_free(summary->own_basis);
+	free(summary->own_basis);
 	free(summary->busy);
 	free(summary->models);
 	gp_kinds_free(summary->own_kinds);

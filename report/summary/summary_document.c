@@ -209,8 +209,7 @@ static int write_advice(struct gp_table_writer *writer, const struct gp_summary 
 	return 0;
 }
 
-int gp_summary_write_documents(struct gp_table_writer *writer, struct gp_model *const *models,
-			       size_t model_count, const struct gp_kinds *kinds)
+int gp_summary_write_documents(struct gp_table_writer *writer, struct gp_scope *scope)
 {
 	struct gp_document document = {0};
 	struct gp_summary summary;
@@ -218,7 +217,7 @@ int gp_summary_write_documents(struct gp_table_writer *writer, struct gp_model *
 
 	if (writer->format != &gp_table_json)
 		return 0;
-	result = gp_summary_open(&summary, models, model_count, kinds);
+	result = gp_summary_open_scope(&summary, scope);
 	if (result == 0)
 		result = gp_summary_describe(&summary, &document);
 	if (result == 0)

@@ -16,7 +16,6 @@
 int gp_summary_describe(const struct gp_summary *summary, struct gp_document *document);
 
 /* Of JSON, two more reports: "summary", all of the above, and "advice".  Returns 0 or -errno. */
-int gp_summary_write_documents(struct gp_table_writer *writer, struct gp_model *const *models,
-			       size_t model_count, const struct gp_kinds *kinds);
+int gp_summary_write_documents(struct gp_table_writer *writer, struct gp_scope *scope);
 
 #endif

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "report/analysis/analysis.h"
 #include "report/symbols/unique_names.h"
 #include "report/model/recorded.h"
 #include "report/base/stats.h"
 
 #define API_IDS 65536u
+#define GAPS    1000 /* that are kept of each device */
 
 static void start_at(struct gp_scope *scope, const struct gp_model *model, uint64_t start_ns)
 {
@@ -58,8 +60,9 @@ void gp_scope_close(struct gp_scope *scope)
 		scope->free_stacks(scope->stacks);
 	if (scope->host_places)
 		scope->free_host_places(scope->host_places);
-	if (scope->wheres)
-		scope->free_wheres(scope->wheres);
+	if (scope->analysis)
+		gp_analysis_free(scope->analysis);
+	free(scope->analysis);
 	gp_kinds_free(scope->own_kinds);
 	gp_names_free(scope->names);
 	gp_groups_free(&scope->texts);
@@ -91,6 +94,23 @@ const struct gp_kinds *gp_scope_kinds(struct gp_scope *scope)
 	if (!scope->kinds)
 		scope->kinds = scope->own_kinds = gp_kinds_new(NULL, message, sizeof(message));
 	return scope->kinds;
+}
+
+struct gp_analysis *gp_scope_analysis(struct gp_scope *scope)
+{
+	const struct gp_kinds *kinds = gp_scope_kinds(scope);
+	struct gp_analysis *analysis = scope->analysis;
+
+	if (analysis || !kinds)
+		return analysis;
+	analysis = calloc(1, sizeof(*analysis));
+	if (analysis && gp_analysis_of(analysis, scope->models, scope->model_count, &scope->devices,
+				       kinds, GAPS) < 0) {
+		gp_analysis_free(analysis);
+		free(analysis);
+		return NULL;
+	}
+	return scope->analysis = analysis;
 }
 
 bool gp_scope_has_gpu(const struct gp_scope *scope)

@@ -21,6 +21,7 @@
 #include "report/base/tally.h"
 
 struct gp_torch_snapshot;
+struct gp_analysis;
 
 struct gp_scope {
 	struct gp_model *const *models;
@@ -40,10 +41,9 @@ struct gp_scope {
 	struct gp_kinds *own_kinds;
 	void *memory; /* what gp_scope_memory() found, and how to free it */
 	void (*free_memory)(void *memory);
-	bool said_missing; /* that idle times are upper bounds */
-	void *wheres;      /* the same of where the time went */
-	void (*free_wheres)(void *wheres);
-	void *host_places; /* the same of what Python did */
+	bool said_missing;            /* that idle times are upper bounds */
+	struct gp_analysis *analysis; /* NULL: gp_scope_analysis() was not asked for */
+	void *host_places;            /* the same of what Python did */
 	void (*free_host_places)(void *places);
 	void *stacks; /* the same of the tables by stack */
 	void (*free_stacks)(void *stacks);
@@ -74,6 +74,12 @@ uint64_t *gp_scope_names(const struct gp_model *model);
 
 /* What tells kinds of kernels; NULL if there is no memory. */
 const struct gp_kinds *gp_scope_kinds(struct gp_scope *scope);
+
+/*
+ * Where the time of the devices went, tuning and main loops, with the 1,000 longest gaps of a
+ * device: found once for all tables and the summary.  NULL if there is no memory.
+ */
+struct gp_analysis *gp_scope_analysis(struct gp_scope *scope);
 
 /* Whether any of the models recorded what the GPUs did: else they would seem idle. */
 bool gp_scope_has_gpu(const struct gp_scope *scope);

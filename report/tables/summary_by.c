@@ -250,7 +250,7 @@ int gp_summary_by_print(FILE *out, struct gp_model *const *models, size_t model_
 	if (result == 0)
 		result = write_tables(&writer, &scope, by);
 	if (result == 0 && by->write_more)
-		result = by->write_more(&writer, models, model_count, by->kinds);
+		result = by->write_more(&writer, &scope);
 	closed = gp_table_writer_close(&writer);
 	gp_scope_close(&scope);
 	return result == 0 ? closed : result;

@@ -12,6 +12,7 @@
 #include "report/document/table_writer.h"
 
 struct gp_kinds;
+struct gp_scope;
 struct gp_torch_snapshot;
 
 struct gp_summary_by {
@@ -24,8 +25,7 @@ struct gp_summary_by {
 	const struct gp_torch_snapshot *torch; /* NULL = none */
 	const struct gp_kinds *kinds;          /* of kernels; NULL = the built-in ones */
 	/* What comes behind the tables; NULL: nothing.  Returns 0 or -errno. */
-	int (*write_more)(struct gp_table_writer *writer, struct gp_model *const *models,
-			  size_t model_count, const struct gp_kinds *kinds);
+	int (*write_more)(struct gp_table_writer *writer, struct gp_scope *scope);
 	FILE *messages; /* for one line on each table without rows; NULL = nowhere */
 };
 

@@ -10,28 +10,10 @@
 
 #include "gpuprof/count.h"
 #include "report/analysis/idle/activity.h"
-#include "report/analysis/idle/where.h"
+#include "report/analysis/analysis.h"
 #include "report/tables/breakdown.h"
 #include "report/symbols/call_site.h"
 #include "report/model/recorded.h"
-
-#define GAPS 1000 /* that are kept of each device */
-
-/* ---- what is found once ---- */
-
-struct found {
-	struct gp_wheres wheres;
-	struct gp_call_sites *sites; /* of calls around gaps */
-};
-
-static void free_wheres(void *memory)
-{
-	struct found *all = memory;
-
-	gp_wheres_free(&all->wheres);
-	gp_call_sites_free(all->sites);
-	free(all);
-}
 
 static void say_missing(struct gp_scope *scope)
 {
@@ -53,27 +35,13 @@ struct gp_window gp_scope_window(struct gp_scope *scope)
 	return gp_busy_window(scope->models, scope->model_count);
 }
 
-/* Found once for all tables of a scope, whose it stays.  NULL if there is no memory. */
-static struct found *find_wheres(struct gp_scope *scope)
+/* NULL if there is no memory. */
+static const struct gp_wheres *find_wheres(struct gp_scope *scope)
 {
-	const struct gp_kinds *kinds = gp_scope_kinds(scope);
-	struct found *all = scope->wheres;
+	const struct gp_analysis *analysis = gp_scope_analysis(scope);
 
-	if (all || !kinds)
-		return all;
-	all = calloc(1, sizeof(*all));
-	if (!all)
-		return NULL;
-	all->sites = gp_call_sites_new();
-	if (!all->sites ||
-	    gp_wheres_of(&all->wheres, scope->models, scope->model_count, gp_scope_window(scope),
-			 &scope->devices, kinds, GAPS) != 0) {
-		free_wheres(all);
-		return NULL;
-	}
-	scope->wheres = all;
-	scope->free_wheres = free_wheres;
-	return all;
+	say_missing(scope);
+	return analysis ? &analysis->wheres : NULL;
 }
 
 void gp_scope_put_op(struct gp_scope *scope, struct gp_table *sheet, struct gp_op_at at)
@@ -174,10 +142,10 @@ static void put_time(struct gp_table *sheet, const struct gp_where *where)
 
 static int fill_times(struct gp_scope *scope, struct gp_table *sheet)
 {
-	const struct found *all = find_wheres(scope);
+	const struct gp_wheres *all = find_wheres(scope);
 
-	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++) {
-		put_time(sheet, &all->wheres.devices[i]);
+	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->count; i++) {
+		put_time(sheet, &all->devices[i]);
 		gp_table_put_whole(sheet, scope->devices.entries[i].number);
 	}
 	return all ? 0 : -ENOMEM;
@@ -247,13 +215,13 @@ static void put_causes(struct gp_table *sheet, const struct idle_base *base, siz
 
 static int fill_idle(struct gp_scope *scope, struct gp_table *sheet)
 {
-	const struct found *all = find_wheres(scope);
+	const struct gp_wheres *all = find_wheres(scope);
 	struct idle_base base;
 
 	if (!all)
 		return -ENOMEM;
-	base = idle_base_of(&all->wheres);
-	for (size_t i = 0; gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
+	base = idle_base_of(all);
+	for (size_t i = 0; gp_scope_has_gpu(scope) && i < all->count; i++)
 		put_causes(sheet, &base, i, scope->devices.entries[i].number);
 	return 0;
 }
@@ -286,12 +254,14 @@ static void put_gap(struct gp_scope *scope, struct gp_call_sites *sites, struct 
 
 static int fill_gaps(struct gp_scope *scope, struct gp_table *sheet)
 {
-	struct found *all = find_wheres(scope);
+	const struct gp_wheres *all = find_wheres(scope);
+	struct gp_call_sites *sites = gp_call_sites_new();
 
-	for (size_t i = 0; all && gp_scope_has_gpu(scope) && i < all->wheres.count; i++)
-		for (size_t g = 0; g < all->wheres.devices[i].gaps_kept; g++)
-			put_gap(scope, all->sites, sheet, &all->wheres.devices[i].gaps[g]);
-	return all ? 0 : -ENOMEM;
+	for (size_t i = 0; all && sites && gp_scope_has_gpu(scope) && i < all->count; i++)
+		for (size_t g = 0; g < all->devices[i].gaps_kept; g++)
+			put_gap(scope, sites, sheet, &all->devices[i].gaps[g]);
+	gp_call_sites_free(sites);
+	return all && sites ? 0 : -ENOMEM;
 }
 
 /* ---- by what was around the gap ---- */
@@ -388,7 +358,7 @@ static int fill_sites(struct gp_scope *scope, struct gp_table *sheet)
 	struct by_site by = {.scope = scope, .sites = gp_call_sites_new()};
 	const struct gp_sweep_taker taker = {.gap = take_gap, .context = &by};
 	const struct gp_kinds *kinds = gp_scope_kinds(scope);
-	const struct found *all = find_wheres(scope);
+	const struct gp_wheres *all = find_wheres(scope);
 	struct idle_base base = {0};
 	int result = by.sites && kinds && all ? 0 : -ENOMEM;
 
@@ -398,7 +368,7 @@ static int fill_sites(struct gp_scope *scope, struct gp_table *sheet)
 	if (result == 0)
 		result = by.tally.error;
 	if (result == 0)
-		base = idle_base_of(&all->wheres);
+		base = idle_base_of(all);
 	for (uint32_t i = 0; result == 0 && i < by.tally.count; i++)
 		put_by_site(&by, sheet, &by.tally.rows[i], &base);
 	gp_tally_free(&by.tally);

@@ -67,6 +67,7 @@ struct rows {
 	const struct gp_event_format *format;
 	struct gp_json out;
 	struct gp_value values[GP_EVENT_COLUMNS]; /* the row that is being made */
+	uint32_t thread_id;                       /* of the walk's track */
 	struct gp_json fields;                    /* of its payload, in memory */
 	char label[GP_ACTIVITY_LABEL_BYTES], payload[40], category[16]; /* its texts */
 };
@@ -118,6 +119,41 @@ static void set_times(struct rows *rows, uint64_t start_ns, uint64_t end_ns)
 static void end(struct rows *rows)
 {
 	rows->format->put_row(&rows->out, rows->values);
+}
+
+/* From the arguments of an event; those without a column are left out. */
+static void set_args(struct rows *rows, const struct gp_timeline_event *event)
+{
+	static const struct {
+		const char *key;
+		enum gp_event_column column;
+		bool has_zero; /* 0 is a value */
+	} columns[] = {
+		{"thread", GP_EVENT_TID, false},
+		{"context", GP_EVENT_CONTEXT, true},
+		{"stream", GP_EVENT_STREAM, true},
+		{"correlation", GP_EVENT_CORRELATION, false},
+		{"compute cache bytes", GP_EVENT_BYTES, false},
+		{"graph id", GP_EVENT_GRAPH, false},
+		{"graph node id", GP_EVENT_GRAPH_NODE, false},
+		{"by", GP_EVENT_CATEGORY, false},
+		{"state", GP_EVENT_ERROR, false},
+	};
+
+	for (uint32_t i = 0; i < event->arg_count; i++) {
+		const struct gp_timeline_arg *arg = &event->args[i];
+
+		if (strcmp(arg->key, "device") == 0)
+			set_device(rows, (uint16_t)arg->number);
+		for (size_t c = 0; c < COUNT(columns); c++) {
+			if (strcmp(arg->key, columns[c].key) != 0)
+				continue;
+			if (arg->type == GP_ARG_TEXT)
+				set_text(rows, columns[c].column, arg->text);
+			else if (arg->number != 0 || columns[c].has_zero)
+				set(rows, columns[c].column, arg->number);
+		}
+	}
 }
 
 /* ---- the process itself ---- */
@@ -251,29 +287,17 @@ static void set_overhead(struct rows *rows, const struct gp_timeline_event *even
 	set_if_any(rows, GP_EVENT_CORRELATION, event->of.overhead->correlation_id);
 }
 
-static void set_jit(struct rows *rows, const struct gp_timeline_event *event)
-{
-	const struct gp_record_jit *jit = event->of.jit;
-
-	set_if_any(rows, GP_EVENT_TID, jit->thread_id);
-	set_device(rows, jit->device_id);
-	set_if_any(rows, GP_EVENT_CORRELATION, jit->correlation_id);
-	set_if_any(rows, GP_EVENT_BYTES, jit->cache_bytes);
-}
-
 /* CUDA calls them on a thread of its own. */
 static void set_host_function(struct rows *rows, const struct gp_timeline_event *event)
 {
-	const struct gp_record_host_function *function = event->of.host_function;
-
+	set_args(rows, event);
 	set_name(rows, "");
-	set_if_any(rows, GP_EVENT_TID, function->thread_id);
-	set_device(rows, function->device_id);
-	set(rows, GP_EVENT_CONTEXT, function->context_id);
-	set(rows, GP_EVENT_STREAM, function->stream_id);
-	set_if_any(rows, GP_EVENT_CORRELATION, function->correlation_id);
-	set_if_any(rows, GP_EVENT_GRAPH, function->graph_id);
-	set_if_any(rows, GP_EVENT_GRAPH_NODE, function->graph_node_id);
+}
+
+static void set_unfinished(struct rows *rows, const struct gp_timeline_event *event)
+{
+	set_args(rows, event);
+	set(rows, GP_EVENT_TID, rows->thread_id);
 }
 
 /* ---- ranges ---- */
@@ -403,21 +427,32 @@ static const struct {
 	[GP_TIMELINE_RANGE] = {"range", set_range},
 	[GP_TIMELINE_PYTHON] = {"host sample", set_sample},
 	[GP_TIMELINE_OVERHEAD] = {"overhead", set_overhead},
-	[GP_TIMELINE_COMPILING] = {"code", set_jit},
+	[GP_TIMELINE_COMPILING] = {"code", set_args},
 	[GP_TIMELINE_HOST_FUNCTION] = {"host function", set_host_function},
+	[GP_TIMELINE_GATE] = {"recording", set_args},
+	[GP_TIMELINE_UNFINISHED] = {"unfinished", set_unfinished},
 	[GP_TIMELINE_KERNEL] = {"kernel", set_op},
 	[GP_TIMELINE_COPY] = {"copy", set_op},
 	[GP_TIMELINE_MEMSET] = {"memset", set_op},
 	[GP_TIMELINE_GRAPH] = {"graph", set_op},
 	[GP_TIMELINE_SYNC] = {"sync", set_sync},
+	[GP_TIMELINE_EVENT] = {"event", set_args},
 	[GP_TIMELINE_UNIFIED] = {"unified memory", set_unified},
 	[GP_TIMELINE_ALLOCATION] = {"allocation", set_allocation},
 };
+
+static int take_track(void *context, const struct gp_timeline_track *track)
+{
+	((struct rows *)context)->thread_id = track->thread_id;
+	return 0;
+}
 
 static int take_event(void *context, const struct gp_timeline_event *event)
 {
 	struct rows *rows = context;
 
+	if (event->kind == GP_TIMELINE_EVENT && event->start_ns == 0) /* its time is not known */
+		return 0;
 	begin(rows, kinds[event->kind].word, event->name ? event->name : "");
 	set_times(rows, event->start_ns, event->end_ns);
 	if (event->is_instant)
@@ -451,14 +486,19 @@ static int write_events(struct rows *rows, const struct gp_export_options *optio
 		BIT(HOST_FUNCTION),
 		BIT(COMPILING),
 		BIT(OVERHEAD),
+		BIT(EVENT),
+		BIT(GATE),
+		BIT(UNFINISHED),
 	};
 #undef BIT
-	static const struct gp_timeline_sink sink = {.event = take_event, .counter = take_counter};
+	static const struct gp_timeline_sink sink = {
+		.track = take_track, .event = take_event, .counter = take_counter};
 	struct gp_timeline timeline = {
 		.model = rows->model,
 		.filter = gp_slice_filter_of(&options->choice, rows->model),
 		.is_table = true,
 		.has_untimed = true,
+		.names = rows->names,
 		.sink = &sink,
 		.context = rows,
 	};

@@ -93,7 +93,8 @@ static int note_counter(void *context, const struct gp_timeline_counter *counter
 	return 0;
 }
 
-static struct counts count_walk_with(const struct gp_slice_choice *choice, bool has_untimed)
+static struct counts count_walk_with(const struct gp_slice_choice *choice, bool is_table,
+				     bool has_untimed)
 {
 	static const struct gp_timeline_sink sink = {note_track, note_event, note_counter};
 	struct counts counts = {0};
@@ -101,6 +102,7 @@ static struct counts count_walk_with(const struct gp_slice_choice *choice, bool 
 	struct gp_timeline timeline = {
 		.model = model,
 		.filter = gp_slice_filter_of(choice, model),
+		.is_table = is_table,
 		.has_untimed = has_untimed,
 		.has_curves = true,
 		.has_path = true,
@@ -119,7 +121,7 @@ static struct counts count_walk_with(const struct gp_slice_choice *choice, bool 
 
 static struct counts count_walk(const struct gp_slice_choice *choice)
 {
-	return count_walk_with(choice, false);
+	return count_walk_with(choice, false, false);
 }
 
 /* ---- what the formats hold ---- */
@@ -293,6 +295,8 @@ static const struct form {
 	{{"code"}, NULL, BIT(COMPILING)},
 	{{"host function"}, NULL, BIT(HOST_FUNCTION)},
 	{{"unified memory"}, NULL, BIT(UNIFIED)},
+	{{"event"}, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", BIT(EVENT)},
+	{{"recording", "unfinished"}, NULL, BIT(GATE) | BIT(UNFINISHED)},
 };
 
 static uint32_t sum_of(const struct counts *counts, uint32_t kinds)
@@ -346,7 +350,8 @@ static sqlite3 *open_exported(const struct gp_slice_choice *choice)
 
 static void expect_tables(const struct gp_slice_choice *choice)
 {
-	struct counts timed = count_walk(choice), walk = count_walk_with(choice, true);
+	struct counts timed = count_walk_with(choice, true, false);
+	struct counts walk = count_walk_with(choice, false, true);
 	size_t bytes;
 	char *csv = export(&gp_exporter_csv, choice, &bytes);
 	sqlite3 *db = open_exported(choice);

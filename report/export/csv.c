@@ -43,7 +43,7 @@ static void put_value(struct gp_json *csv, const struct gp_value *value, enum gp
 	}
 }
 
-/* Most columns of a row are empty: what stands between two values is written at once. */
+/* Most columns of a row are empty: the commas between two values are written at once. */
 static const char commas[] = ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,";
 static_assert(sizeof(commas) > GP_EVENT_COLUMNS, "enough commas");
 

@@ -2,11 +2,11 @@
  * event_rows: everything that a trace holds as the rows of one wide table, for exports that are
  * tables.
  *
- * A row is of a kind (docs/reference/formats.md has them all): what the process and its devices and
- * threads are, kernels, copies, calls, ranges, allocations, ... and what was lost.  Columns that
- * mean nothing for it have no value.  Kinds come one after the other, within a kind as the model
- * has them; of a process in parts, in each part.  Times count from where the recording of the first
- * process began, whose Unix time is in its row.
+ * A row has a kind (docs/reference/formats.md names all): the process, its devices and threads,
+ * kernels, copies, calls, ranges, allocations, ... and lost records.  A column without meaning for a
+ * kind has no value.  Kinds come one after the other, within a kind in the order of the model; of a
+ * process in parts, in each part.  Times count from the start of the first process's recording; the
+ * row of that process has the Unix time.
  */
 #ifndef REPORT_EXPORT_EVENT_ROWS_H
 #define REPORT_EXPORT_EVENT_ROWS_H

@@ -6,7 +6,7 @@
 
 #include "report/export/event_rows.h"
 
-/* Readers have 64 bits with a sign: what does not fit is text. */
+/* Readers have 64 bits with a sign: a larger number is text. */
 static void put_whole(struct gp_json *json, uint64_t whole)
 {
 	const char *quote = whole > INT64_MAX ? "\"" : "";

@@ -73,8 +73,7 @@ static bool is_crowded(void *context, const struct gp_html_event *event)
 }
 
 /*
- * Where not all that are as long as the shortest can be kept, those that are stand all over the
- * trace.
+ * Not all events of the shortest length can be kept: the kept ones are from all over the trace.
  */
 static bool is_left_over(void *context, const struct gp_html_event *event)
 {
@@ -105,7 +104,7 @@ static uint32_t label_of_together(struct walker *walker, const char *text)
 		strcmp(walker->kind, "stream") == 0 ? GP_LABEL_SHORT_OPS : GP_LABEL_SHORT, text);
 }
 
-/* The row of what has no other one: what overlaps there becomes one event. */
+/* Events without a row of their own: the overlapping ones become one event. */
 static void group_crowd(struct walker *walker)
 {
 	struct gp_html_together how = {.is_short = is_crowded, .context = walker};
@@ -118,7 +117,7 @@ static void group_crowd(struct walker *walker)
 	walker->tracks->crowded += gp_html_gather_group(&walker->gather, &how);
 }
 
-/* Of what is as short, or shorter: the text of the label says so. */
+/* The text of the label gives the limit of the length. */
 static uint32_t label_of_short(struct walker *walker)
 {
 	char text[64];
@@ -146,8 +145,8 @@ static uint32_t find_gaps(const struct walker *walker, uint64_t *gaps_ns)
 }
 
 /*
- * The widest gaps part what stands together: as many as the track's part of the limit allows.  Less
- * than what is returned parts nothing.
+ * The widest gaps part groups of events: as many gaps as the track's share of the limit allows.  A
+ * gap below the returned one parts nothing.
  */
 static uint64_t least_gap(struct walker *walker)
 {
@@ -688,7 +687,7 @@ static void measure(struct walker *walker)
 	gp_spill_free(walker->durations_ns);
 }
 
-/* How deep what Python did is shown: the least of all processes is told. */
+/* The depth of Python's functions on the page: the least of all processes is told. */
 static int find_host_depths(struct walker *walker)
 {
 	struct gp_html_tracks *tracks = walker->tracks;

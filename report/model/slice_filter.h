@@ -1,5 +1,5 @@
 /*
- * slice_filter: which part of a trace an export holds: a window of time, and what took long enough.
+ * slice_filter: the part of a trace in an export: a window of time, and slices that are long enough.
  *
  * Exporters ask it for every slice and moment that they write; nobody else decides.  What runs into
  * the window belongs to it as a whole.  Of parts that follow each other, each slice is in exactly
@@ -18,14 +18,14 @@ struct gp_slice_choice {
 	uint64_t from_ns,
 		to_ns;     /* from the model's first call or timed operation on; to_ns 0 = no end */
 	uint64_t least_ns; /* shorter slices are left out; moments are not slices */
-	bool is_part;      /* only what begins in the window */
+	bool is_part;      /* only events that begin in the window */
 };
 
 /* The same on the timeline of a model. */
 struct gp_slice_filter {
 	uint64_t from_ns, to_ns; /* to_ns is not in it any more */
 	uint64_t least_ns;
-	uint64_t part_from_ns, part_to_ns; /* where what the model is for begins (gp_part) */
+	uint64_t part_from_ns, part_to_ns; /* the starts of the part (gp_part) */
 	bool is_part, is_open;             /* is_open: everything passes */
 };
 
@@ -34,7 +34,7 @@ bool gp_slice_choice_is_all(const struct gp_slice_choice *choice);
 struct gp_slice_filter gp_slice_filter_of(const struct gp_slice_choice *choice,
 					  const struct gp_model *model);
 
-/* Everything, or of a part (gp_part) what begins in it. */
+/* Everything, or of a part (gp_part) the events that begin in it. */
 struct gp_slice_filter gp_slice_filter_of_part(const struct gp_model *model);
 
 static inline bool gp_slice_filter_has_moment(const struct gp_slice_filter *filter, uint64_t ns)
@@ -70,9 +70,8 @@ static inline bool gp_slice_filter_has_in_any(const struct gp_slice_filter *filt
 }
 
 /*
- * Cut what is chosen in parts that hold about as many slices each: where they begin, as from_ns;
- * starts has room for count of them, the first is that of the choice, the others are later than 0.
- * Returns 0 or -ENOMEM.
+ * Cut the chosen slices in parts of about the same number: starts gets the from_ns of each, count of
+ * them.  The first is that of the choice, the others are later than 0.  Returns 0 or -ENOMEM.
  */
 int gp_slice_choice_cut(const struct gp_slice_choice *choice, const struct gp_model *model,
 			uint64_t *starts, uint32_t count);

@@ -82,8 +82,7 @@ static void tell(struct gp_timeline *t, struct account *account, uint64_t time_n
 	gp_walk_counter(t, &account->counter);
 }
 
-/* Where the beginning of the trace is left out, a counter begins with what was allocated by then.
- */
+/* In a window that leaves out the beginning, a counter begins with the memory allocated by then. */
 static void begin_at(struct gp_timeline *t, struct accounts *accounts, uint64_t time_ns)
 {
 	for (size_t i = 0; i < accounts->count; i++)

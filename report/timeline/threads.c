@@ -1,4 +1,4 @@
-/* Host threads: calls and ranges, and what Python did by its samples. */
+/* Host threads: calls and ranges, and the functions of Python by its samples. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -46,7 +46,7 @@ static void walk_spans(struct gp_timeline *t, uint32_t first, uint32_t end)
 	gp_spill_free(turns);
 }
 
-/* What Python did in the threads with lower numbers, from sample *next on. */
+/* Python in the threads with lower numbers, from sample *next on. */
 static void walk_python(struct gp_timeline *t, uint32_t *next, uint32_t before_thread)
 {
 	const struct gp_model *model = t->model;
@@ -180,9 +180,13 @@ void gp_walk_threads(struct gp_timeline *t)
 	const struct gp_model *model = t->model;
 	struct gp_timeline_track track = {.kind = GP_TRACK_THREAD, .is_nesting = true};
 	struct gp_timeline_event event = {0};
+	bool has_calls = gp_walk_has_kind(t, GP_TIMELINE_RUNTIME_CALL) ||
+			 gp_walk_has_kind(t, GP_TIMELINE_DRIVER_CALL);
 	uint32_t sample = gp_walk_has_kind(t, GP_TIMELINE_PYTHON) ? 0 : model->sample_count;
+	uint32_t range = gp_walk_has_kind(t, GP_TIMELINE_RANGE) ? 0 : model->range_count;
 
-	for (uint32_t call = 0, range = 0, begun = 0; t->error == 0; begun = 1) {
+	for (uint32_t call = has_calls ? 0 : model->call_count, begun = 0; t->error == 0;
+	     begun = 1) {
 		bool is_range = gp_model_range_is_next(model, call, range);
 		uint32_t thread_id;
 

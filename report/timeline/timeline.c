@@ -142,7 +142,7 @@ bool gp_timeline_has_any(const struct gp_model *model, const struct gp_slice_cho
 	struct gp_timeline timeline = {
 		.model = model,
 		.filter = gp_slice_filter_of(choice, model),
-		/* what follows from others is there with them alone */
+		/* the others follow from these */
 		.kinds = ~(GP_TIMELINE_BIT(UNFINISHED) | GP_TIMELINE_BIT(STREAM_RANGE) |
 			   GP_TIMELINE_BIT(PATH)),
 		.is_table = true,

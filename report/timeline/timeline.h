@@ -5,7 +5,7 @@
  * of them lie in the window, the part and the limit is decided here alone. Cold events carry their
  * arguments as keys with typed values, so that a new kind reaches all sinks at once; those of which
  * there are millions (calls, operations, Python samples) point at their record, and a sink
- * takes from it what its format has a place for.
+ * takes the fields that its format has a place for.
  */
 #ifndef REPORT_TIMELINE_TIMELINE_H
 #define REPORT_TIMELINE_TIMELINE_H
@@ -36,7 +36,7 @@ extern const char *const gp_timeline_categories[GP_TIMELINE_KINDS];
 enum gp_track_kind {
 	GP_TRACK_PROCESS,       /* the process itself, for instants */
 	GP_TRACK_THREAD,        /* a host thread; 0: threads that are not known apart */
-	GP_TRACK_PYTHON,        /* what Python did in a thread; slices nest as they come */
+	GP_TRACK_PYTHON,        /* functions of Python in a thread; slices nest as they come */
 	GP_TRACK_HOST,          /* anything else of the process */
 	GP_TRACK_STREAM_RANGES, /* ranges on a stream, before its own track */
 	GP_TRACK_STREAM,

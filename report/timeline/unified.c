@@ -42,7 +42,7 @@ static void put_end(struct gp_timeline_event *event, const char *key, uint32_t d
 static void put_devices(struct gp_timeline_event *event, const struct gp_record_unified *unified)
 {
 	switch (unified->counter_kind) {
-	case GP_UNIFIED_THRASHING: /* those that memory goes to and fro between */
+	case GP_UNIFIED_THRASHING: /* memory goes to and fro between them */
 		gp_walk_arg(event, (struct gp_timeline_arg){.key = "devices",
 							    .type = GP_ARG_BITS,
 							    .number = unified->source_device_id});

@@ -1,4 +1,4 @@
-/* walk: what the parts of the walk share; each tells the sink of some kinds of events. */
+/* walk: shared by the parts of the walk; each tells the sink of some kinds of events. */
 #ifndef REPORT_TIMELINE_WALK_H
 #define REPORT_TIMELINE_WALK_H
 
@@ -40,7 +40,7 @@ void gp_walk_arg(struct gp_timeline_event *event, struct gp_timeline_arg arg);
 /* "(no name)" if it has none. */
 const char *gp_walk_range_name(const struct gp_model *model, const struct gp_range *range);
 
-/* Where what is shown begins: counters have a value there.  0: it has no beginning. */
+/* The beginning of the window: counters have a value there.  0: it has no beginning. */
 uint64_t gp_walk_first_shown(const struct gp_timeline *t);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/trace/cuda_names.h"
 #include "report/export/perfetto/perfetto_schema.h"
 #include "report/export/perfetto/perfetto_writer.h"
@@ -18,13 +19,20 @@ struct shape_part {
 	size_t length;
 };
 
+/* Of an operation that is no kernel: there are few names, and many have each. */
+struct recent_name {
+	uint32_t parts[5];
+	uint64_t iid;
+};
+
 struct gp_perfetto_ops {
 	uint64_t stages[GP_OP_GRAPH + 1]; /* by kind: numbers in the same list as queues */
 	/* by shape, of the device of the operations that are being written */
 	struct shape_part *shapes;
 	uint16_t device_id;
 	bool has_device, has_stream; /* has_stream: the one that is being written has its queue */
-	uint64_t queue, context;     /* iids of the stream that is being written */
+	struct recent_name recent[32];
+	uint64_t queue, context; /* iids of the stream that is being written */
 };
 
 /* ---- arguments ---- */
@@ -97,8 +105,8 @@ static void put_shape(struct gp_perfetto *p, const struct gp_record_device *devi
 }
 
 /*
- * The launch is the shape's part and what follows it: messages that stand one after the other are
- * one.
+ * The launch is the shape's part and the arguments behind it: messages that stand one after the
+ * other are one.
  */
 static void begin_launch(struct gp_perfetto *p, struct gp_perfetto_ops *ops, uint32_t index)
 {
@@ -160,10 +168,19 @@ static uint64_t intern_kernel(struct gp_perfetto *p, const struct gp_op *op)
 	return p->kernels[index];
 }
 
-static uint64_t other_name(struct gp_perfetto *p, const struct gp_op *op)
+static uint64_t other_name(struct gp_perfetto *p, struct gp_perfetto_ops *ops,
+			   const struct gp_op *op)
 {
+	const uint32_t parts[] = {op->kind, op->copy_kind, op->source_kind, op->destination_kind,
+				  op->graph_id};
+	struct recent_name *recent =
+		&ops->recent[(parts[0] + 3 * parts[1] + 5 * parts[2] + 11 * parts[3] + parts[4]) %
+			     COUNT(ops->recent)];
 	char name[96];
 
+	if (recent->iid != 0 && memcmp(parts, recent->parts, sizeof(parts)) == 0)
+		return recent->iid;
+	memcpy(recent->parts, parts, sizeof(parts));
 	if (op->kind == GP_OP_COPY)
 		snprintf(name, sizeof(name), "Memcpy %s (%s -> %s)",
 			 gp_copy_kind_name(op->copy_kind), gp_memory_name(op->source_kind),
@@ -172,7 +189,7 @@ static uint64_t other_name(struct gp_perfetto *p, const struct gp_op *op)
 		snprintf(name, sizeof(name), "Memset (%s)", gp_memory_name(op->destination_kind));
 	else
 		snprintf(name, sizeof(name), "graph %u", op->graph_id);
-	return gp_perfetto_text_name(p, name);
+	return recent->iid = gp_perfetto_text_name(p, name);
 }
 
 /* ---- streams ---- */
@@ -254,8 +271,7 @@ static void begin_stream(struct gp_perfetto *p, struct gp_perfetto_ops *ops, con
 
 /* ---- operations ---- */
 
-static void put_kind(struct gp_perfetto *p, const struct gp_perfetto_ops *ops,
-		     const struct gp_op *op)
+static void put_kind(struct gp_perfetto *p, struct gp_perfetto_ops *ops, const struct gp_op *op)
 {
 	bool is_kernel = op->kind == GP_OP_KERNEL;
 
@@ -263,7 +279,7 @@ static void put_kind(struct gp_perfetto *p, const struct gp_perfetto_ops *ops,
 	if (is_kernel)
 		gp_protobuf_number(&p->event, STAGE_KERNEL, intern_kernel(p, op));
 	gp_protobuf_number(&p->event, STAGE_NAME,
-			   is_kernel ? kernel_name(p, op) : other_name(p, op));
+			   is_kernel ? kernel_name(p, op) : other_name(p, ops, op));
 }
 
 static void put_launch(struct gp_perfetto *p, struct gp_perfetto_ops *ops, const struct gp_op *op)

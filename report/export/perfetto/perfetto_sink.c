@@ -92,8 +92,8 @@ static uint64_t name_of(struct gp_perfetto *p, const struct gp_frame *frame, str
 }
 
 /*
- * Python's spans nest by how they are made, and callers begin when what they called does: lanes,
- * which keep starts apart, are not for them.
+ * Python's spans nest by how they are made, and a caller begins with its first callee: lanes, which
+ * keep starts apart, are not for them.
  */
 static void write_python(struct gp_perfetto *p, const struct gp_timeline_event *event)
 {

@@ -31,7 +31,7 @@ static struct gp_value full_name(struct gp_sqlite_export *e, const struct gp_op 
 				 gp_names_full(e->names, gp_model_kernel_name(e->model, op)));
 }
 
-/* The function alone, without what it is in and what it is of, as nsys has it. */
+/* The function alone, without its namespace, class and template arguments, as nsys has it. */
 static const char *base_name(const char *name, char *text, size_t bytes)
 {
 	const char *end = name + strcspn(name, "<("), *start = end;

@@ -1,6 +1,6 @@
 /*
- * sqlite_writer: what the parts of the SQLite exporter share.  docs/reference/formats.md says what
- * is in which table.
+ * sqlite_writer: shared by the parts of the SQLite exporter.  docs/reference/formats.md names the
+ * contents of each table.
  *
  * Processes come one after the other; their rows are told apart by globalPid and globalTid, which
  * have nsys's form: the pid from bit 24 on, the tid below.
@@ -50,7 +50,7 @@ struct gp_sqlite_export {
 	int error;                   /* 0 or -ENOMEM */
 };
 
-/* sqlite_about.c: the process, its threads, devices, contexts, streams; and what is missing. */
+/* sqlite_about.c: the process, its threads, devices, contexts, streams; lost records. */
 void gp_sqlite_write_about(struct gp_sqlite_export *export);
 void gp_sqlite_write_session(struct gp_sqlite_export *export);
 

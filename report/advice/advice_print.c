@@ -454,7 +454,7 @@ void gp_limits_print(FILE *out, const struct gp_limit *limits)
 		const struct gp_value value = gp_value_whole(limits->value);
 		char *figure = gp_value_figure(&value, limits->unit);
 
-		fprintf(out, "  %-16s %9s%s  %s\n", limits->id, figure ? figure : "",
+		fprintf(out, "  %-20s %10s%s  %s\n", limits->id, figure ? figure : "",
 			limits->unit == GP_UNIT_PERCENT ? " %" : "  ", limits->reason);
 		free(figure);
 	}

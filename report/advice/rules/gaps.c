@@ -9,8 +9,6 @@
 #include "report/advice/rules/host_samples.h"
 #include "report/advice/rules/other_programs.h"
 
-#define WHOLE_SHARE 230u /* of 255: nearly all of a gap has one cause */
-
 /* The identity of an operation for habits: its name and kind. */
 static uint64_t what_is(const struct gp_op *op)
 {
@@ -400,7 +398,7 @@ void gp_gaps_add_values(const struct gp_advisor *advisor, const struct gp_case *
 	add_gpu(advisor, own, values);
 	gp_document_add_number(values, "longest_ns", GP_UNIT_NS, own->longest_ns);
 	gp_document_add_text(values, "cause", gp_idle_cause_words(cause));
-	gp_document_add_flag(values, "is_mostly", own->share < WHOLE_SHARE);
+	gp_document_add_flag(values, "is_mostly", own->share < GP_WHOLE_SHARE);
 	gp_document_add_flag(values, "is_outside", own->is_outside);
 	add_change(advisor, found, &host, values);
 	if (has_calls((uint8_t)cause))

@@ -142,7 +142,7 @@ $(O)/%.o: %.c $(O)/compiled-with
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# ---- tests: one program per module, tests/DIR/MODULE_test.c ----
+# ---- tests: one program per module, tests/DIR/MODULE_test.c; cmocka hands each test a state that few use ----
 COLLECTOR_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/collector/*_test.c))
 STACKS_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/stacks/*_test.c))
 INJECT_TESTS    := $(patsubst %.c,$(O)/%,$(wildcard tests/inject/*_test.c))
@@ -152,7 +152,7 @@ UNIT_TESTS       = $(COLLECTOR_TESTS) $(STACKS_TESTS) $(INJECT_TESTS) $(REPORT_T
 $(O)/tests/%_test: tests/%_test.c $(O)/compiled-with
 	@mkdir -p $(@D)
 	$(call say,TEST)
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS) -lcmocka -ldl -lpthread
+	$(Q)$(CC) $(ALL_CFLAGS) -Wno-unused-parameter $(LDFLAGS) -o $@ $< $(filter %.o,$^) $(filter %.a,$^) $(TEST_LIBS) -lcmocka -ldl -lpthread
 $(COLLECTOR_TESTS): $(COLLECTOR)
 $(STACKS_TESTS): $(COLLECTOR) $(STACKS)
 $(INJECT_TESTS): $(COLLECTOR) $(STACKS) $(INJECT_PARTS)

@@ -1,17 +1,12 @@
 /* A trace part by part comes to what it comes to as a whole. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/export/export.h"
 #include "report/load/parts.h"
+#include "tests/unit.h"
 #include "tests/lib/dice.h"
 #include "tests/report/trace_builder.h"
 
@@ -366,7 +361,6 @@ static void test_all_parts(void **state)
 	struct scene s;
 	const char *path = make(&s, false);
 
-	(void)state;
 	for (size_t e = 0; e < sizeof(exporters) / sizeof(exporters[0]); e++)
 		for (size_t n = 0; n < sizeof(events) / sizeof(events[0]); n++)
 			check_parts(exporters[e], path, events[n]);
@@ -439,7 +433,6 @@ static void test_what_outlasts_its_chunk(void **state)
 	const struct gp_slice_choice window = {.from_ns = 100000000};
 	size_t length, without_length = 0;
 
-	(void)state;
 	for (int kind = LASTING_KINDS; kind >= 0; kind--) {
 		struct scene s;
 		const char *path = make_lasting(&s, kind);
@@ -471,7 +464,6 @@ static void test_windows(void **state)
 	struct scene s;
 	const char *path = make(&s, false);
 
-	(void)state;
 	for (size_t e = 0; e < sizeof(exporters) / sizeof(exporters[0]); e++)
 		for (size_t w = 0; w < sizeof(windows) / sizeof(windows[0]); w++) {
 			size_t found_length, length;
@@ -497,7 +489,6 @@ static void test_a_part_is_small(void **state)
 	const struct gp_model *part;
 	struct gp_parts *parts;
 
-	(void)state;
 	assert_int_equal(gp_parts_open(path, &window, &wish, &parts), 0);
 	part = gp_parts_get(parts, 0);
 	assert_non_null(part);
@@ -537,7 +528,6 @@ static void test_a_range_longer_than_a_part(void **state)
 	const struct gp_range *expected = longest_of(whole), *found;
 	struct gp_parts *parts;
 
-	(void)state;
 	assert_int_equal(gp_parts_open(path, &window, &wish, &parts), 0);
 	assert_non_null(gp_parts_get(parts, 0));
 	found = longest_of(gp_parts_get(parts, 0));
@@ -568,7 +558,6 @@ static void test_what_only_the_whole_tells(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s); /* no end */
 	add_calls(&s, 0, 0);
 	check_is_refused(&s, gp_builder_save(&s.b));
@@ -614,7 +603,6 @@ static void test_parts_that_cost_more_than_the_whole(void **state)
 	const char *path;
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	for (uint32_t i = 0; i < HANDED_ON; i++) {
 		if (i % 200 == 0)
@@ -651,7 +639,6 @@ static void test_many_names_in_each_of_many_parts(void **state)
 	struct scene s;
 	char name[32];
 
-	(void)state;
 	begin(&s);
 	for (uint32_t i = 0; i < NAMES; i++) {
 		if (i % 200 == 0)
@@ -685,7 +672,6 @@ static void test_files_of_equal_size(void **state)
 	struct scene s;
 	size_t first, end = 0;
 
-	(void)state;
 	assert_int_equal(gp_parts_open(make(&s, true), &window, &wish, &parts), 0);
 	assert_int_equal(gp_parts_cut(parts, starts, 6), 0);
 	assert_int_equal(starts[0], 1000000);

@@ -1,14 +1,9 @@
 /* Trace files that were named on a command line, each once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
-
 #include "report/load/traces.h"
+#include "tests/unit.h"
 
 #define NAME_BYTES 64
 
@@ -18,7 +13,6 @@ static void files_are_kept_where_they_were_named_first(void **state)
 	char missing[] = "/nowhere/a", *paths[] = {b, a, link, missing, b, missing, a};
 	size_t count = sizeof(paths) / sizeof(paths[0]);
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(a, sizeof(a), "%s/a", folder);
 	snprintf(b, sizeof(b), "%s/b", folder);
@@ -46,7 +40,6 @@ static void each_of_many_files_is_looked_at_once(void **state)
 	static char names[FILES][NAME_BYTES], *paths[FILES];
 	size_t count = FILES;
 
-	(void)state;
 	for (unsigned i = 0; i < FILES; i++) {
 		snprintf(names[i], sizeof(names[i]), "/nowhere/%u", i);
 		paths[i] = names[i];

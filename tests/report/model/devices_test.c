@@ -2,15 +2,10 @@
  * Which devices of several processes are one GPU: for reports, which see all of them, and for
  * exports, which see one after the other.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
-
 #include "report/model/devices.h"
 #include "report/model/gpu_numbers.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 #define LISTED 2 /* devices of each process */
@@ -71,7 +66,6 @@ static void check(struct process first, struct process second, struct expected e
 
 static void ranks_that_work_have_a_gpu_each(void **state)
 {
-	(void)state;
 	check((struct process){.rank = "0"}, (struct process){.rank = "1"},
 	      (struct expected){3, {0, 2}, {0, 1}});
 }
@@ -79,7 +73,6 @@ static void ranks_that_work_have_a_gpu_each(void **state)
 /* All ranks of a machine list all of its GPUs. */
 static void what_a_rank_only_sees_is_the_gpu_of_who_works_on_it(void **state)
 {
-	(void)state;
 	check((struct process){.rank = "0"}, (struct process){.rank = "1", .works = 1},
 	      (struct expected){2, {0, 1}, {0, 1}});
 	check((struct process){.rank = "0", .works = 1}, (struct process){.rank = "1"},
@@ -88,7 +81,6 @@ static void what_a_rank_only_sees_is_the_gpu_of_who_works_on_it(void **state)
 
 static void numbers_do_where_no_two_ranks_are_told(void **state)
 {
-	(void)state;
 	check((struct process){.rank = "3"}, (struct process){.rank = "3"},
 	      (struct expected){2, {0, 0}, {0, 0}});
 	check((struct process){.rank = "3"}, (struct process){0},
@@ -98,7 +90,6 @@ static void numbers_do_where_no_two_ranks_are_told(void **state)
 
 static void machines_that_are_two_have_no_gpu_together(void **state)
 {
-	(void)state;
 	check((struct process){.host = "a"}, (struct process){.host = "b"},
 	      (struct expected){4, {0, 2}, {0, 1}});
 	check((struct process){.host = "a"}, (struct process){.host = "a"},
@@ -108,7 +99,6 @@ static void machines_that_are_two_have_no_gpu_together(void **state)
 /* Ranks that share a GPU, and containers of one machine. */
 static void uuids_tell_more_than_ranks_and_machines(void **state)
 {
-	(void)state;
 	check((struct process){.rank = "0", .host = "a", .uuid = 5},
 	      (struct process){.rank = "1", .host = "b", .uuid = 5},
 	      (struct expected){2, {0, 0}, {0, 0}});
@@ -129,7 +119,6 @@ static void check_which(struct process process, const char *expected)
 
 static void what_tells_a_gpu_apart_is_said_as_far_as_it_is_known(void **state)
 {
-	(void)state;
 	check_which((struct process){"1", "node7", 0xab, 0}, "GPU-abababab");
 	check_which((struct process){"1", "node7", 0, 1}, "device 1 of rank 1");
 	check_which((struct process){NULL, "node7", 0, 1}, "device 1 on node7");

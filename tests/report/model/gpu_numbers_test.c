@@ -1,11 +1,6 @@
 /* One GPU of several processes has one number, two have two. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/model/gpu_numbers.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 /* A process that sees the GPU of that UUID as its device. */
@@ -24,7 +19,6 @@ static void test_one_process_keeps_its_numbers(void **state)
 	struct gp_gpu_numbers numbers = {0};
 	bool is_new;
 
-	(void)state;
 	gp_gpu_numbers_next(&numbers);
 	assert_int_equal(gp_gpu_numbers_find(&numbers, model, 3, &is_new), 3);
 	assert_true(is_new);
@@ -41,7 +35,6 @@ static void test_several_processes(void **state)
 	struct gp_gpu_numbers numbers = {0};
 	bool is_new;
 
-	(void)state;
 	gp_gpu_numbers_next(&numbers);
 	assert_int_equal(gp_gpu_numbers_find(&numbers, first, 0, NULL), 0);
 	gp_gpu_numbers_next(&numbers);
@@ -63,7 +56,6 @@ static void test_equal_devices_of_one_process(void **state)
 	struct gp_gpu_numbers numbers = {0};
 	struct gp_model *model;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_device(&b, 1, "GPU");
 	b.model->devices[1].uuid[3] = 0;

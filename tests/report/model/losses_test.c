@@ -1,19 +1,13 @@
 /* Losses: every one has its words and its count, and the words fit one as well as many. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "gpuprof/count.h"
 #include "report/model/losses.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 static void each_has_a_name_a_kind_and_a_sentence_of_its_own(void **state)
 {
-	(void)state;
 	for (unsigned i = 0; i < GP_LOSSES; i++) {
 		assert_true(strlen(gp_loss_table[i].name) > 0);
 		assert_true(strlen(gp_loss_table[i].sentence) > 0);
@@ -43,7 +37,6 @@ static void one_is_singular(void **state)
 	};
 	char text[64];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		gp_loss_text(text, sizeof(text), cases[i].count, cases[i].sentence);
 		assert_string_equal(text, cases[i].text);
@@ -72,7 +65,6 @@ static void each_yields_losses_but_no_strain_and_no_telemetry(void **state)
 	struct gp_model *model;
 	struct taken taken = {.count = 0};
 
-	(void)state;
 	b.model->counters[GP_COUNTER_LOST_CUPTI] = 2;
 	b.model->counters[GP_COUNTER_TEXTS_UNKNOWN] = 3;
 	b.model->counters[GP_COUNTER_RING_WAITS] = 1000;
@@ -102,7 +94,6 @@ static void what_keep_last_left_out_is_outside_of_the_trace(void **state)
 	struct build b = build_begin(1);
 	struct gp_model *model;
 
-	(void)state;
 	b.model->counters[GP_COUNTER_LEFT_OUT_OLD] = 9;
 	model = build_end(&b);
 	assert_false(gp_loss_has_lost_operations(model));

@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/model/memory_stats.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 static const struct gp_memory_row *find(const struct gp_memory_stats *stats, size_t device,
@@ -24,7 +19,6 @@ static void peaks_are_of_the_sum_and_have_a_time(void **state)
 	struct gp_memory_stats stats;
 	const struct gp_memory_row *row;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 1000);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_ASYNC, 200, 0x2000, 500);
 	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 300, 0x1000, 0);
@@ -51,7 +45,6 @@ static void host_and_foreign_memory_are_not_the_devices(void **state)
 	struct gp_device_list devices = {0};
 	struct gp_memory_stats stats;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 10);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 200, 0x2000, 20);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_REGISTERED, 300, 0x3000, 40);
@@ -76,7 +69,6 @@ static void an_allocation_of_nothing_leaves_nothing(void **state)
 	struct gp_device_list devices = {0};
 	struct gp_memory_stats stats;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0, 0);
 	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 200, 0, 0);
 	b.model = build_end(&b);
@@ -95,7 +87,6 @@ static void unknown_frees_take_nothing_away(void **state)
 	struct gp_memory_stats stats;
 	const struct gp_memory_row *row;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 10);
 	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 200, 0x9999, 0);
 	b.model = build_end(&b);
@@ -115,7 +106,6 @@ static void the_driver_s_word_is_compared_with_ours_at_that_time(void **state)
 	struct gp_device_list devices = {0};
 	struct gp_memory_stats stats;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 300);
 	build_usage(&b, 0, 150, 600, 1000);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 200, 0x2000, 50);
@@ -137,7 +127,6 @@ static void processes_are_merged_in_time(void **state)
 	struct gp_memory_stats stats;
 	struct gp_model *models[2];
 
-	(void)state;
 	build_memory(&first, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 1000);
 	build_memory(&first, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 200, 0x1000, 0);
 	build_memory(&second, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 150, 0x1000, 10);
@@ -161,7 +150,6 @@ static void what_a_process_leaves_ends_with_it(void **state)
 	struct gp_memory_stats stats;
 	struct gp_model *models[2];
 
-	(void)state;
 	build_memory(&first, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 300);
 	build_memory(&second, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 5000, 0x1000, 200);
 	build_usage(&second, 0, 6000, 600, 1000);

@@ -1,13 +1,8 @@
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "tests/report/at_time.h"
 #include "tests/report/trace_builder.h"
 
@@ -20,7 +15,6 @@ static void test_facts(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_INFO, GP_INFO_HOST, 0, "first");
 	gp_builder_string(&b, GP_STRING_INFO, GP_INFO_HOST, 0, "node7");
@@ -60,7 +54,6 @@ static void test_names_that_the_program_gave(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_THREAD, 300, 0, "app");
 	gp_builder_string(&b, GP_STRING_THREAD, 300, GP_NAME_GIVEN, "first");
@@ -99,7 +92,6 @@ static void check_command(const char *command, size_t bytes, const char *expecte
 static void test_command_line_can_be_typed_again(void **state)
 {
 #define CHECK(words, expected) check_command(words, sizeof(words), expected)
-	(void)state;
 	CHECK("python\0-u\0sim.py", "python -u sim.py");
 	CHECK("python3\0-c\0import train8", "python3 -c 'import train8'");
 	CHECK("sim\0\0$x\0'\0''", "sim '' '$x' ''\\''' ''\\'''\\'''");
@@ -116,7 +108,6 @@ static void test_api_names(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_SET, 1, 10, 5);
 	gp_builder_call(&b, 77, 2, 20, 5);
@@ -136,7 +127,6 @@ static void test_devices_contexts_streams(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_DEVICE, 1, 0, "H200");
 	for (uint16_t id = 2; id-- > 0;)
@@ -173,7 +163,6 @@ static void test_numbers_of_devices_are_bounded(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_add(&b,
 		       &(struct gp_record_device){.kind = GP_RECORD_DEVICE, .device_id = damaged});
@@ -213,7 +202,6 @@ static void test_times_count_from_the_first_anchor(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 1000, 50);
 	gp_builder_kernel(&b, 1, 1100, 1300);
@@ -258,7 +246,6 @@ static void test_what_came_before_the_first_anchor_moves_the_base(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_chunk(&b, 1, THREAD);
 	gp_builder_call(&b, GP_TEST_SYNC, 1, 100, 10);
@@ -275,7 +262,6 @@ static void test_without_anchors_the_clocks_are_put_together(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_chunk(&b, 1, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 100, 10);
@@ -293,7 +279,6 @@ static void test_reversed_and_missing_times(void **state)
 	struct gp_record_kernel untimed = {.kind = GP_RECORD_KERNEL, .correlation_id = 2};
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 1000, 50);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 2, 2000, 50);
@@ -317,7 +302,6 @@ static void test_references_to_nothing_are_counted(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_add(&b, &(struct gp_record_kernel){.kind = GP_RECORD_KERNEL,
 						      .start_ns = GP_TEST_CUPTI(100),
@@ -341,7 +325,6 @@ static void test_damage_is_reported(void **state)
 	struct gp_builder b;
 	size_t length;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	for (uint32_t i = 0; i < 5; i++) {
 		gp_builder_call(&b, GP_TEST_LAUNCH, i, 1000 * i, 50);
@@ -393,7 +376,6 @@ static void test_file_without_records(void **state)
 {
 	struct gp_builder b;
 
-	(void)state;
 	gp_builder_init(&b);
 	assert_message(&b, -ENODATA, "holds no readable records");
 	gp_builder_init(&b);
@@ -415,7 +397,6 @@ static void test_reading_can_be_watched(void **state)
 	struct gp_builder b;
 	char message[64];
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	assert_int_equal(
 		gp_model_load_with(gp_builder_save(&b), &options, &m, message, sizeof(message)), 0);

@@ -2,12 +2,6 @@
  * link_facts: the links of a GPU as NVML tells them, and nothing of a library that lacks a function
  * or fails.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <dlfcn.h>
 
 static void *find_library(const char *name, int flags);
@@ -17,6 +11,7 @@ static void *find_function(void *library, const char *name);
 #define dlsym         find_function
 #define gp_link_facts tested_link_facts
 #include "report/model/nvml_links.c"
+#include "tests/unit.h"
 #undef dlopen
 #undef dlsym
 #undef gp_link_facts
@@ -125,7 +120,6 @@ static const uint8_t uuid[16] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
 /* A GPU with PCIe 5.0 x16 and three NVLinks, all to switches. */
 static int begin(void **state)
 {
-	(void)state;
 	memset(&nvml, 0, sizeof(nvml));
 	memset(&library, 0, sizeof(library));
 	library.is_there = true;
@@ -149,7 +143,6 @@ static void both_links_are_told(void **state)
 {
 	struct gp_record_link links[GP_LINKS_OF_DEVICE];
 
-	(void)state;
 	for (int again = 0; again < 2; again++) {
 		assert_int_equal(ask(links), 2);
 		assert_string_equal(library.uuid, "GPU-00112233-4455-6677-8899-aabbccddeeff");
@@ -176,7 +169,6 @@ static size_t count_without(const char *function)
 
 static void what_fails_is_left_out(void **state)
 {
-	(void)state;
 	assert_int_equal(count_without("nvmlInit_v2"), 0);
 	assert_int_equal(count_without("nvmlDeviceGetHandleByUUID"), 0);
 	assert_int_equal(count_without("nvmlDeviceGetMaxPcieLinkGeneration"), 1);
@@ -190,7 +182,6 @@ static void without_a_library_or_one_of_its_functions_nothing_is_told(void **sta
 {
 	struct gp_record_link links[GP_LINKS_OF_DEVICE];
 
-	(void)state;
 	library.is_there = false;
 	assert_int_equal(ask(links), 0);
 #define X(function)                                                                                \
@@ -205,7 +196,6 @@ static void nvlink_is_told_only_of_switches_and_with_its_speed(void **state)
 {
 	struct gp_record_link links[GP_LINKS_OF_DEVICE];
 
-	(void)state;
 	library.remotes[9] = 1; /* another GPU */
 	assert_int_equal(ask(links), 1);
 	assert_int_equal(links[0].link_kind, GP_LINK_PCIE);

@@ -1,9 +1,3 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <cuda_occupancy.h>
 #include <limits.h>
 #include <math.h>
@@ -12,6 +6,7 @@
 #include "gpuprof/count.h"
 #include "report/tables/breakdown.h"
 #include "report/model/occupancy.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 static const struct gp_record_device h200 = {
@@ -67,7 +62,6 @@ static void test_blocks_and_what_limits_them(void **state)
 		{6, 1, 40, 0, 96, 16, GP_LIMIT_REGISTERS},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(all); i++) {
 		struct gp_record_device device = h200;
 		struct gp_record_shape shape =
@@ -144,7 +138,6 @@ static void test_what_cuda_says(void **state)
 	};
 	uint32_t launchable = 0;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(chips) * 4000; i++) {
 		const struct chip *chip = &chips[i % COUNT(chips)];
 		struct gp_record_device device = h200;
@@ -211,7 +204,6 @@ static const struct profiled kineto[] = {
 
 static void test_what_torch_profiler_estimated(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < COUNT(kineto); i++) {
 		const struct profiled *one = &kineto[i];
 		struct gp_record_shape shape = {.registers = one->registers,
@@ -235,7 +227,6 @@ static void test_the_grid(void **state)
 	struct gp_record_shape shape = shape_of(32, 0, 1056, 256);
 	struct gp_occupancy found;
 
-	(void)state;
 	assert_true(gp_occupancy_of(&h200, &shape, &found));
 	assert_true(found.waves == 1 && found.tail == 0 && found.sms_used == 1 &&
 		    found.grid_share == 1);
@@ -260,7 +251,6 @@ static void test_what_is_not_known(void **state)
 	struct gp_record_shape shape = shape_of(32, 0, 1, 256);
 	struct gp_occupancy found;
 
-	(void)state;
 	device.compute_major = 99;
 	assert_false(gp_occupancy_of(&device, &shape, &found));
 	device = (struct gp_record_device){.compute_major = 9};
@@ -299,7 +289,6 @@ static void test_the_table(void **state)
 	struct gp_table sheet;
 	uint32_t name = build_name(&b, "k"), shapes[4];
 
-	(void)state;
 	build_device(&b, 0, "H200");
 	shapes[0] = build_shape(&b, 528, 256);
 	shapes[1] = build_shape(&b, 1584, 256);
@@ -332,7 +321,6 @@ static void test_copies_beside_the_peak(void **state)
 	struct gp_scope scope;
 	struct gp_table sheet;
 
-	(void)state;
 	build_device(&b, 0, "H200");
 	b.model->devices[0].memory_bandwidth_kbytes_per_s = 4800000000;
 	for (uint32_t i = 0; i < 2; i++) {

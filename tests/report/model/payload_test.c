@@ -1,15 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "gpuprof/count.h"
 #include "report/model/payload.h"
+#include "tests/unit.h"
 
 /* A model of texts alone: schemas 1, 2, ..., and a payload of the first. */
 static struct gp_model model_of(struct gp_text *texts, const char *const *schemas, uint32_t count,
@@ -62,7 +57,6 @@ static void test_members_at_their_offsets(void **state)
 				       "0\t5\t16\t0\tReduction operation\n"
 				       "0\t15\t20\t0\tRank\n"};
 
-	(void)state;
 	expect(schemas, 1, &payload, sizeof(payload),
 	       "communicator=2748 Message size [bytes]=4096 Reduction operation=2 Rank=-1 ");
 }
@@ -86,7 +80,6 @@ static void test_strings_and_enumerations(void **state)
 	struct gp_model m = model_of(texts + 1, schemas, 4, &payload, sizeof(payload));
 	char out[1024] = "";
 
-	(void)state;
 	m.texts = texts;
 	m.text_count++;
 	gp_payload_decode(&m, 5, write_field, out);
@@ -104,7 +97,6 @@ static void test_numbers_of_each_kind(void **state)
 	const char *const schemas[] = {"1\t0\t\n0\t12\t0\t0\ta\n0\t20\t8\t0\tb\n"
 				       "0\t3\t16\t0\tc\n0\t19\t20\t0\td\n"};
 
-	(void)state;
 	expect(schemas, 1, &payload, sizeof(payload), "a=7 b=2.5 c=-3 d=0.25 ");
 }
 
@@ -120,7 +112,6 @@ static void test_arrays_and_texts(void **state)
 				       "16\t4\t4\t3\tall\n32\t1\t10\t0\tname\n"
 				       "2\t75\t0\t0\tpointer\n512\t6\t0\t0\thidden\n"};
 
-	(void)state;
 	expect(schemas, 1, &payload, sizeof(payload),
 	       "count=2 some[0]=10 some[1]=20 all[0]=10 all[1]=20 all[2]=30 name='nccl' ");
 }
@@ -131,7 +122,6 @@ static void test_schemas_within_schemas(void **state)
 	const char *const schemas[] = {"1\t12\touter\n0\t16\t0\t0\tx\n0\t16777218\t4\t0\tin\n",
 				       "1\t8\tinner\n0\t16\t0\t0\ta\n0\t16\t4\t0\tb\n"};
 
-	(void)state;
 	expect(schemas, 2, payload, sizeof(payload), "x=1 in.a=2 in.b=3 ");
 }
 
@@ -152,7 +142,6 @@ static void test_any_schema_is_survived(void **state)
 		"1\t8\ts\nfoo\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(texts); i++)
 		expect(&texts[i], 1, "12345", 5, "");
 }
@@ -165,7 +154,6 @@ static void test_fields_have_a_limit(void **state)
 	struct gp_model m = model_of(texts, schemas, 1, bytes, sizeof(bytes));
 	char out[1024] = "";
 
-	(void)state;
 	assert_int_equal(gp_payload_decode(&m, 1, write_field, out), GP_PAYLOAD_MOST_FIELDS);
 	assert_int_equal(gp_payload_decode(&m, GP_NONE, write_field, out), 0);
 }

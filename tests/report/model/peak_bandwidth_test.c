@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 
 #include "report/model/peak_bandwidth.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 #include "tests/report/trace_builder.h"
 
@@ -31,7 +26,6 @@ static void test_links_have_the_rates_of_their_generation(void **state)
 {
 	static const double expected[] = {0, 4.0, 8.0, 15.75, 31.51, 63.02, 121.0, 0};
 
-	(void)state;
 	for (uint16_t generation = 0; generation < 8; generation++) {
 		struct gp_record_link link = pcie(generation, 16);
 
@@ -68,7 +62,6 @@ static void test_each_direction_has_its_peak(void **state)
 		.detail_count = 1,
 	};
 
-	(void)state;
 	assert_true(peak_of(&model, HTOD) == gp_link_peak(&links[0]));
 	assert_true(peak_of(&model, DTOH) == gp_link_peak(&links[0]));
 	assert_true(peak_of(&model, DTOD) == 2.4e12);
@@ -84,7 +77,6 @@ static void test_each_direction_has_its_peak(void **state)
 
 static void test_what_is_faster_than_its_peak_went_another_way(void **state)
 {
-	(void)state;
 	assert_true(gp_copy_peak_is_known(0, 90, 100));
 	assert_false(gp_copy_peak_is_known(0, 101, 100));
 	assert_false(gp_copy_peak_is_known(1, 90, 100));
@@ -100,7 +92,6 @@ static void test_a_trace_s_links_are_found(void **state)
 	} rows[] = {{1, GP_LINK_NVLINK, 0},        {1, GP_LINK_PCIE, 4}, {0, GP_LINK_PCIE, 3},
 		    {UINT16_MAX, GP_LINK_PCIE, 5}, {0, UINT16_MAX, 5},   {0, GP_LINK_PCIE, 5}};
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_start(&b);
 	gp_builder_chunk(&b, 0, 0);

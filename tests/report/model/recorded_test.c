@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/model/recorded.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 static void a_kind_is_recorded_as_trace_says(void **state)
@@ -26,7 +21,6 @@ static void a_kind_is_recorded_as_trace_says(void **state)
 		{"TRACE=none", "nvtx", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = build_begin(1);
 
@@ -46,7 +40,6 @@ static void what_never_paused_is_one_part(void **state)
 	struct gp_recorded_part part;
 	uint32_t next = 0;
 
-	(void)state;
 	b.model->end_ns = 700;
 	b.model = build_end(&b);
 	assert_true(gp_recorded_part(b.model, &next, &part));
@@ -62,7 +55,6 @@ static void what_never_began_has_no_part(void **state)
 	struct gp_recorded_part part;
 	uint32_t next = 0;
 
-	(void)state;
 	build_gate(&b, false, GP_GATE_START, 5);
 	b.model = build_end(&b);
 	assert_false(gp_recorded_part(b.model, &next, &part));
@@ -85,7 +77,6 @@ static void operations_may_be_missing_for_many_reasons(void **state)
 	struct build b = build_begin(1);
 	struct gp_model *model = b.model = build_end(&b);
 
-	(void)state;
 	assert_null(gp_recorded_why_not_all(model));
 	assert_lacks_operations(model, &model->counters[GP_COUNTER_LOST_CUPTI]);
 	assert_lacks_operations(model, &model->counters[GP_COUNTER_LOST_MAX_FILE]);
@@ -124,7 +115,6 @@ static void how_a_process_ended(void **state)
 		{{.cut = true}, "-"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = build_begin(1);
 

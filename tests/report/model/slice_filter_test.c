@@ -1,11 +1,6 @@
 /* Which slices are in a window, in a part, long enough; and how a trace is cut in parts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/model/slice_filter.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 /* The first call is at 1000. */
@@ -20,7 +15,6 @@ static void test_everything(void **state)
 {
 	struct gp_slice_filter filter = filter_of((struct gp_slice_choice){0});
 
-	(void)state;
 	assert_true(gp_slice_filter_has(&filter, 0, 0));
 	assert_true(gp_slice_filter_has(&filter, 5, 4)); /* a hostile one */
 	assert_true(gp_slice_filter_has_moment(&filter, UINT64_MAX));
@@ -38,7 +32,6 @@ static void test_window(void **state)
 		{1999, 5000, true},  {2000, 2001, false}, {2000, 2000, false}, {1000, 9000, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(slices) / sizeof(slices[0]); i++)
 		assert_int_equal(gp_slice_filter_has(&filter, slices[i].start_ns, slices[i].end_ns),
 				 slices[i].in);
@@ -57,7 +50,6 @@ static void test_parts(void **state)
 		filter_of((struct gp_slice_choice){.from_ns = 500, .is_part = true});
 	static const uint64_t starts[] = {0, 999, 1000, 1499, 1500, 1501, UINT64_MAX - 1};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
 		assert_int_equal(gp_slice_filter_has(&first, starts[i], UINT64_MAX),
 				 starts[i] < 1500);
@@ -70,7 +62,6 @@ static void test_duration(void **state)
 {
 	struct gp_slice_filter filter = filter_of((struct gp_slice_choice){.least_ns = 10});
 
-	(void)state;
 	assert_false(gp_slice_filter_has(&filter, 0, 9));
 	assert_true(gp_slice_filter_has(&filter, 0, 10));
 	assert_false(gp_slice_filter_has(&filter, 10, 0));
@@ -82,7 +73,6 @@ static void test_windows_beyond_all_time(void **state)
 	struct gp_slice_filter filter =
 		filter_of((struct gp_slice_choice){.from_ns = UINT64_MAX - 1, .to_ns = UINT64_MAX});
 
-	(void)state;
 	assert_false(gp_slice_filter_has(&filter, 1000, 9000));
 }
 
@@ -94,7 +84,6 @@ static void test_cut(void **state)
 	struct gp_model *model;
 	uint64_t starts[4];
 
-	(void)state;
 	for (uint64_t i = 0; i < 100; i++)
 		build_call(&b, 1, BUILD_LAUNCH, i * 100, 10, (uint32_t)i + 1);
 	model = build_end(&b);
@@ -117,7 +106,6 @@ static void test_cut_of_one_moment(void **state)
 	struct gp_model *model = build_end(&b);
 	uint64_t starts[3];
 
-	(void)state;
 	assert_int_equal(gp_slice_choice_cut(&all, model, starts, 3), 0);
 	assert_int_equal(starts[0], 0);
 	assert_int_equal(starts[1], 1);

@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/stream/live_ranges.h"
+#include "tests/unit.h"
 
 static struct gp_live_ranges *begin(void)
 {
@@ -54,7 +49,6 @@ static void test_ranges_of_threads_and_domains(void **state)
 {
 	struct gp_live_ranges *ranges = begin();
 
-	(void)state;
 	define(ranges, 1, "step");
 	define(ranges, 2, "forward");
 	define(ranges, 3, "other");
@@ -79,7 +73,6 @@ static void test_ranges_that_are_started_and_ended(void **state)
 {
 	struct gp_live_ranges *ranges = begin();
 
-	(void)state;
 	define(ranges, 1, "copy");
 	take(ranges, GP_RANGE_START, 100, 0, 1, 77);
 	take(ranges, GP_RANGE_START, 100, 0, 1, 78);
@@ -96,7 +89,6 @@ static void test_an_end_that_comes_before_its_start(void **state)
 {
 	struct gp_live_ranges *ranges = begin();
 
-	(void)state;
 	take(ranges, GP_RANGE_END, 200, 0, 0, 77);
 	take(ranges, GP_RANGE_START, 100, 0, 1, 77);
 	take(ranges, GP_RANGE_START, 100, 0, 1, 78);
@@ -109,7 +101,6 @@ static void test_more_texts_than_are_kept(void **state)
 {
 	struct gp_live_ranges *ranges = begin();
 
-	(void)state;
 	define(ranges, 7, "old");
 	take(ranges, GP_RANGE_PUSH, 100, 0, 7, 0);
 	for (uint32_t i = 8; i < 100000; i++)
@@ -126,7 +117,6 @@ static void test_ranges_that_are_never_closed(void **state)
 {
 	struct gp_live_ranges *ranges = begin();
 
-	(void)state;
 	for (uint64_t i = 0; i < 3 * GP_LIVE_OPEN_RANGES; i++)
 		take(ranges, GP_RANGE_START, 100, 0, 1, i);
 	assert_true(ranges->open_count <= GP_LIVE_OPEN_RANGES);

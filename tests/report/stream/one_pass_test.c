@@ -3,16 +3,11 @@
  * of threads.
  */
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/stream/one_pass.h"
+#include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
 #define MOST_CORES 8u
@@ -77,7 +72,6 @@ static void records_one_by_one_come_to_the_same(void **state)
 	struct gp_totals totals;
 	uint64_t unknown;
 
-	(void)state;
 	assert_non_null(pass);
 	assert_int_equal(gp_one_pass_drain(pass), 0);
 	assert_int_equal(
@@ -196,7 +190,6 @@ static void any_number_of_threads_comes_to_the_same(void **state)
 	struct gp_builder b;
 	const char *path;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_start(&b);
 	for (uint32_t step = 0; step < STEPS; step++)

@@ -515,7 +515,7 @@ static void calls_wait_until_looked_at_or_at_least_that_long(void **state)
 	(void)state;
 	live.model->waiting = wait_since_the_beginning(&live);
 	live.model->losses.live = true;
-	live.model->looked_monotonic_ns = 1 + 3000000;
+	live.model->rings_monotonic_ns = 1 + 3000000;
 	text = summarize(&live);
 	expect(text, " in cudaDeviceSynchronize for 3.000ms: thread 100\n");
 	free(text);

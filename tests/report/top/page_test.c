@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/top/page.h"
+#include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
 #define MS  UINT64_C(1000000)
@@ -188,7 +183,6 @@ static void test_rates_and_times_of_an_interval(void **state)
 	struct scene *s = begin();
 	const char *text;
 
-	(void)state;
 	for (uint64_t i = 0; i < 20; i++) {
 		launch(s, i * 50 * MS);
 		kernel(s, 1, i * 50 * MS, i * 50 * MS + 10 * MS);
@@ -229,7 +223,6 @@ static void test_the_rate_of_small_copies(void **state)
 		     {10 * MIB, "HtoD 1.0/s 10.49 MB/s"},
 		     {100 * MIB, "HtoD 1.0/s 0.105 GB/s"}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct scene *s = begin();
 
@@ -255,7 +248,6 @@ static void test_memory(void **state)
 		.kind = GP_RECORD_DEVICE, .slots = 3, .memory_bytes = 1024 * MIB};
 	const char *text;
 
-	(void)state;
 	take(s, &device, 0);
 	take(s, &memory, 100);
 	memory.address = 0x2000;
@@ -284,7 +276,6 @@ static void test_launches_without_a_record(void **state)
 	struct scene *s = begin();
 	const char *text;
 
-	(void)state;
 	launch(s, 10 * MS);
 	kernel(s, 1, 11 * MS, 12 * MS);
 	launch(s, 900 * MS);
@@ -324,7 +315,6 @@ static void test_a_kernel_that_runs_since_the_beginning(void **state)
 {
 	struct scene *s = begin();
 
-	(void)state;
 	launch(s, 10 * MS);
 	kernel(s, 1, 11 * MS, 12 * MS);
 	launch(s, 13 * MS);
@@ -342,7 +332,6 @@ static void test_records_on_their_way(void **state)
 {
 	struct scene *s = begin();
 
-	(void)state;
 	launch(s, 10 * MS);
 	assert_lacks(print(s, 100 * MS), "without GPU record");
 	gp_live_next_interval(s->live);
@@ -365,7 +354,6 @@ static void test_calls_that_wait(void **state)
 	struct scene *s = begin();
 	const char *text;
 
-	(void)state;
 	define(s, GP_STRING_THREAD, 104, 0, "loader");
 	for (uint32_t i = 0; i < 6; i++)
 		calls[i] = (struct gp_record_waiting){.start_ticks =
@@ -392,7 +380,6 @@ static void test_open_ranges(void **state)
 					.text_id = 1,
 					.ticks = GP_TEST_AT_TICK(100 * MS)};
 
-	(void)state;
 	define(s, GP_STRING_RANGE, 1, 0, "step");
 	define(s, GP_STRING_RANGE, 2, 0, "for\x1b[2Jward");
 	define(s, GP_STRING_THREAD, 100, 0, "main");
@@ -411,7 +398,6 @@ static void test_hostile_names(void **state)
 	struct scene *s = begin();
 	const char *text;
 
-	(void)state;
 	define(s, GP_STRING_INFO, GP_INFO_PROGRAM, 0, "a\033]0;b\007\n");
 	define(s, GP_STRING_KERNEL, 1, 0, "k\033[31m\r");
 	define(s, GP_STRING_DEVICE, 0, 0, "\302\233d");
@@ -437,7 +423,6 @@ static void test_the_end(void **state)
 		.kind = GP_RECORD_GATE, .slots = 1, .reason = GP_GATE_SIGNAL};
 	const char *text;
 
-	(void)state;
 	launch(s, 100 * MS);
 	kernel(s, 1, 100 * MS, 200 * MS);
 	take(s, &record, 0);
@@ -469,7 +454,6 @@ static void test_rows_of_kernels(void **state)
 	struct scene *s = begin();
 	const char *text;
 
-	(void)state;
 	define(s, GP_STRING_KERNEL, 3, 0, "third");
 	define(s, GP_STRING_KERNEL, 4, 0, "_Z3addPd"); /* the same when shortened */
 	kernel(s, 3, 10 * MS, 11 * MS);
@@ -490,7 +474,6 @@ static void a_thread_has_its_own_name(void **state)
 	struct scene *s = begin();
 	char name[16];
 
-	(void)state;
 	for (size_t i = 0; i < 5; i++) {
 		snprintf(name, sizeof(name), "thread %u", ids[i]);
 		define(s, GP_STRING_THREAD, ids[i], 0, name);

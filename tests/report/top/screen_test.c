@@ -2,12 +2,6 @@
  * screen: what a terminal gets, and what keys, time and signals do; a pseudo-terminal is the
  * user's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
@@ -23,6 +17,7 @@
 
 #include "report/base/monotonic.h"
 #include "report/top/screen.h"
+#include "tests/unit.h"
 
 #define S     UINT64_C(1000000000)
 #define ENTER "\033[?1049h\033[?25l\033[?7l"
@@ -116,7 +111,6 @@ static void a_page_is_shown_until_a_key_quits(void **state)
 	size_t at;
 	int status;
 
-	(void)state;
 	begin(30, false);
 	at = await(ENTER, 0);
 	at = await(HOME
@@ -141,7 +135,6 @@ static void a_small_terminal_has_the_first_lines(void **state)
 {
 	size_t at;
 
-	(void)state;
 	begin(4, false);
 	at = await(HOME "4x60\033[K\r\nsecond\033[K\r\nthird\033[K\r\n\033[K\033[J", 0);
 	assert_null(strstr(user.text, "fourth"));
@@ -155,7 +148,6 @@ static void another_size_draws_the_page_anew(void **state)
 	const struct winsize size = {.ws_row = 10, .ws_col = 70};
 	size_t at;
 
-	(void)state;
 	begin(30, false);
 	at = await("READY", 0);
 	assert_int_equal(ioctl(user.fd, TIOCSWINSZ, &size), 0); /* SIGWINCH */
@@ -171,7 +163,6 @@ static void a_signal_ends_it_behind_the_page(void **state)
 {
 	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		size_t at;
 		int status;
@@ -191,7 +182,6 @@ static void what_was_ignored_stays_ignored(void **state)
 	size_t at;
 	int status;
 
-	(void)state;
 	begin(30, true);
 	at = await("READY", 0);
 	kill(user.child, SIGHUP);
@@ -230,7 +220,6 @@ static void a_stopped_one_gives_the_terminal_back(void **state)
 {
 	size_t at;
 
-	(void)state;
 	memset(&user, 0, sizeof(user));
 	user.child = forkpty(&user.fd, NULL, NULL, NULL);
 	assert_true(user.child >= 0);
@@ -255,7 +244,6 @@ static void a_time_that_is_over_is_only_a_look(void **state)
 {
 	uint64_t start_ns = gp_monotonic_ns();
 
-	(void)state;
 	assert_int_equal(gp_screen_wait(0), GP_SCREEN_TIME_IS_UP);
 	assert_true(gp_monotonic_ns() - start_ns < S);
 	assert_int_equal(gp_screen_wait(start_ns + S / 5), GP_SCREEN_TIME_IS_UP);
@@ -284,7 +272,6 @@ static int possible_with(const char *term, bool is_terminal)
 
 static void only_terminals_that_understand_get_pages(void **state)
 {
-	(void)state;
 	assert_int_equal(possible_with("xterm", true), 1);
 	assert_int_equal(possible_with("xterm", false), 0);
 	assert_int_equal(possible_with("dumb", true), 0);

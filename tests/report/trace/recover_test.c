@@ -291,7 +291,7 @@ static void test_live_process(void **state)
 	publish(s, 0, 100);
 	m = load(s);
 	assert_true(m->losses.live);
-	assert_true(m->looked_monotonic_ns > 0);
+	assert_true(m->rings_monotonic_ns > 0);
 	assert_starts(m, starts, 1);
 	assert_int_equal(m->losses.recovered_records, 0); /* nothing had to be */
 	gp_model_free(m);

@@ -1,13 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "gpuprof/count.h"
 #include "report/analysis/device/curves.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 static void assert_points(const struct gp_curve *curve, const struct gp_curve_point *expected,
@@ -31,7 +26,6 @@ static void queues_of_streams_are_told_side_by_side(void **state)
 	struct gp_model *model;
 	struct gp_curve curve;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 0, 10, 1);
 	build_call(&b, 1, BUILD_LAUNCH, 20, 10, 2);
 	build_call(&b, 1, BUILD_LAUNCH, 30, 10, 3);
@@ -71,7 +65,6 @@ static void copies_of_one_direction_add_up(void **state)
 	struct gp_model *model;
 	struct gp_curve curve;
 
-	(void)state;
 	copy(&b, 7, 0, 100, GP_COPY_HTOD, 1000);
 	copy(&b, 7, 150, 200, GP_COPY_HTOD, 2000);
 	copy(&b, 8, 50, 150, GP_COPY_HTOD, 2000);
@@ -101,7 +94,6 @@ static void rates_beyond_all_numbers_are_cut(void **state)
 	struct gp_model *model;
 	struct gp_curve curve;
 
-	(void)state;
 	copy(&b, 7, 0, 200, GP_COPY_HTOD, UINT64_C(1) << 60);
 	copy(&b, 8, 100, 300, GP_COPY_HTOD, UINT64_C(1) << 60);
 	model = build_end(&b);

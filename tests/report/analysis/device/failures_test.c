@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "report/analysis/device/failures.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 #include "tests/report/stack_builder.h"
 
@@ -40,7 +35,6 @@ static void by_place_and_error_work_first(void **state)
 	struct gp_model *model;
 	struct gp_failures failures;
 
-	(void)state;
 	fail_at(&b, LOOKUP, 500, 10, here);
 	fail_at(&b, MALLOC, 2, 200, here);
 	fail_at(&b, MALLOC, 1, 100, main_frame);
@@ -71,7 +65,6 @@ static void in_a_range(void **state)
 	struct gp_model *model = b.model;
 	struct gp_failures failures;
 
-	(void)state;
 	build_range(&b, 1, "epoch", 50, 900);
 	build_range(&b, 1, "step", 90, 250);
 	build_range(&b, 1, "step", 300, 310);
@@ -101,7 +94,6 @@ static void in_ranges_that_overlap(void **state)
 	struct gp_model *model = b.model;
 	struct gp_failures failures;
 
-	(void)state;
 	build_range(&b, 1, "a", 100, 300);
 	build_range(&b, 1, "b", 200, 400);
 	build_range(&b, 1, "c", 500, 700);
@@ -133,7 +125,6 @@ static void in_the_range_of_the_first(void **state)
 	struct gp_failures failures;
 	struct gp_model *models[2];
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct build b = begin();
 
@@ -165,7 +156,6 @@ static void time_does_not_grow_with_the_square_of_ranges(void **state)
 	struct gp_failures failures;
 	struct gp_model *model;
 
-	(void)state;
 	for (uint32_t i = 0; i < many; i++)
 		build_range(&b, 1, i == many - 1 ? "innermost" : "outer", i, 9 * many - i);
 	for (uint32_t i = 0; i < many; i++)
@@ -183,7 +173,6 @@ static void errors_have_their_names(void **state)
 {
 	char text[GP_FAILURE_ERROR_BYTES];
 
-	(void)state;
 	gp_failure_error(text, 2, false);
 	assert_string_equal(text, "out of memory (cudaErrorMemoryAllocation, 2)");
 	gp_failure_error(text, 2, true);
@@ -214,7 +203,6 @@ static void what_they_asked_for(void **state)
 	struct gp_failures failures;
 	struct gp_model *models[2];
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct build b = begin();
 

@@ -1,15 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "report/analysis/device/kernel_kinds.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 #define MESSAGE_BYTES 256
@@ -80,7 +75,6 @@ static void known_names_have_their_kinds(void **state)
 	};
 	struct gp_kinds *kinds = open_built_in();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (strcmp(kind_of(kinds, cases[i].name), cases[i].kind) != 0)
 			fail_msg("%s: %s, not %s", cases[i].name, kind_of(kinds, cases[i].name),
@@ -95,7 +89,6 @@ static void arguments_do_not_tell_by_chance(void **state)
 {
 	struct gp_kinds *kinds = open_built_in();
 
-	(void)state;
 	assert_string_equal(kind_of(kinds, "mine<gemm>(int)"), "unknown");
 	assert_string_equal(kind_of(kinds, "mine(nccl)"), "unknown");
 	gp_kinds_free(kinds);
@@ -106,7 +99,6 @@ static void names_of_any_length_are_taken(void **state)
 	struct gp_kinds *kinds = open_built_in();
 	char *name = malloc(70000);
 
-	(void)state;
 	assert_non_null(name);
 	memset(name, 'g', 69999);
 	name[69999] = '\0';
@@ -141,7 +133,6 @@ static void rows_of_users_come_first(void **state)
 	char message[MESSAGE_BYTES];
 	struct gp_kinds *kinds = open_with(text, strlen(text), message);
 
-	(void)state;
 	assert_non_null(kinds);
 	assert_string_equal(kind_of(kinds, "heat_copy"), "stencil");
 	assert_string_equal(kind_of(kinds, "void our::mul<3>(int)"), "GEMM");
@@ -158,7 +149,6 @@ static void open_letters_fit_any(void **state)
 	char message[MESSAGE_BYTES];
 	struct gp_kinds *kinds = open_with(text, strlen(text), message);
 
-	(void)state;
 	assert_non_null(kinds);
 	assert_string_equal(kind_of(kinds, "xyz_kernel"), "one");
 	assert_string_equal(kind_of(kinds, "X?Z_kl(int*)"), "one");
@@ -176,7 +166,6 @@ static void a_wrong_line_is_named(void **state)
 					    "a: b\nour::mul\n"};
 	char message[MESSAGE_BYTES], long_line[3000];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		assert_null(open_with(texts[i], strlen(texts[i]), message));
 		assert_non_null(strstr(message, "line 2"));
@@ -193,7 +182,6 @@ static void there_are_not_too_many_kinds(void **state)
 	char text[8192], message[MESSAGE_BYTES];
 	size_t used = 0;
 
-	(void)state;
 	for (int i = 0; i < 300; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "kind%d: x\n", i);
 	assert_null(open_with(text, used, message));
@@ -204,7 +192,6 @@ static void any_bytes_are_read(void **state)
 {
 	char text[600], message[MESSAGE_BYTES];
 
-	(void)state;
 	srand(7);
 	for (int round = 0; round < 300; round++) {
 		size_t length = (size_t)rand() % sizeof(text);
@@ -230,7 +217,6 @@ static void copies_are_of_the_kind_of_copies(void **state)
 	uint32_t name = build_name(&b, "_Z8my_sgemmPf");
 	uint8_t *names;
 
-	(void)state;
 	build_op(&b, GP_OP_KERNEL, 7, 10, 20, 1)->name = name;
 	build_op(&b, GP_OP_KERNEL, 7, 20, 30, 2);
 	build_op(&b, GP_OP_SET, 7, 30, 40, 3);

@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/analysis/device/outliers.h"
 #include "report/model/build/bad_timestamps.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 #define US 1000ull
@@ -58,7 +53,6 @@ static void one_of_many_that_takes_most_of_the_time_is_found(void **state)
 	struct gp_model *model = build_end(&b);
 	struct gp_outlier found = find(model);
 
-	(void)state;
 	assert_ptr_equal(found.op, &model->ops[LONG]);
 	assert_int_equal(found.like, COPIES);
 	assert_false(found.is_first);
@@ -74,7 +68,6 @@ static void what_its_like_explain_is_not(void **state)
 	struct build b = build_copies(500 * MS, 100000);
 	struct gp_model *model = build_end(&b);
 
-	(void)state;
 	assert_null(find(model).op);
 	gp_model_free(model);
 	b = build_copies(MS / 2, 1);
@@ -95,7 +88,6 @@ static void it_may_be_the_first(void **state)
 	struct build b = build_copies(US, 1);
 	struct gp_model *model;
 
-	(void)state;
 	b.model->ops[0].start_ns = 0;
 	b.model->ops[0].end_ns = 3 * MS;
 	model = build_end(&b);
@@ -135,7 +127,6 @@ static void what_its_own_stream_contradicts_is_told_apart(void **state)
 	struct gp_model *model = build_contradicted(12);
 	struct gp_outlier found = find_wrong(model);
 
-	(void)state;
 	assert_non_null(found.op);
 	assert_int_equal(found.op->end_ns - found.op->start_ns, 500 * MS);
 	assert_int_equal(found.like, COPIES);
@@ -158,7 +149,6 @@ static void who_waits_for_others_is_none(void **state)
 {
 	static const char *const names[] = {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "step"};
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct build b = build_copies(500 * MS, 1);
 		uint32_t name = build_name(&b, names[i]);

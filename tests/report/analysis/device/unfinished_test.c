@@ -1,15 +1,10 @@
 /* unfinished: launches without a record of their end, and what is known of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
-
 #include "report/summary/part.h"
 #include "report/analysis/device/unfinished.h"
+#include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
 #define S UINT64_C(1000000000)
@@ -95,7 +90,6 @@ static void of_several_which_one_hangs_is_not_known(void **state)
 	struct gp_model *model;
 	struct gp_builder b;
 
-	(void)state;
 	begin(&b);
 	in_flight(&b, 3, 2 * S, 1);
 	in_flight(&b, 2, 2 * S, 5);
@@ -161,7 +155,6 @@ static uint32_t count_with_wait(uint64_t wait_ns, uint32_t id, uint64_t stream, 
 
 static void whose_stream_was_waited_for_has_ended(void **state)
 {
-	(void)state;
 	assert_int_equal(count_with_wait(3010, 9, 0x800, 1), 1);
 	assert_int_equal(count_with_wait(3005, 9, 0x800, 1), 2); /* it began before that */
 	assert_int_equal(count_with_wait(3010, 9, 0x800, 2), 2); /* another stream by then */
@@ -175,7 +168,6 @@ static void the_only_one_hangs(void **state)
 	struct gp_model *model;
 	struct gp_builder b;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 1000, 10);
 	in_flight(&b, 1, 2 * S, 1);
@@ -191,7 +183,6 @@ static void those_of_other_threads_and_without_a_name_may_be_it(void **state)
 	struct gp_model *model;
 	struct gp_builder b;
 
-	(void)state;
 	begin(&b);
 	in_flight(&b, 2, 2 * S, 5);
 	gp_builder_chunk(&b, 2, 200);
@@ -237,7 +228,6 @@ static void what_is_no_kernel_may_be_it(void **state)
 {
 	uint32_t others;
 
-	(void)state;
 	assert_int_equal(state_beside(GP_TEST_GRAPH_LAUNCH, 4000, &others), GP_UNFINISHED_ONE_OF);
 	assert_int_equal(others, 1);
 	assert_int_equal(state_beside(GP_TEST_SET, 4000, &others), GP_UNFINISHED_ONE_OF);
@@ -278,7 +268,6 @@ static enum gp_unfinished_state state_with(uint16_t lost, uint64_t look_ns)
 
 static void no_more_is_said_than_is_known(void **state)
 {
-	(void)state;
 	assert_int_equal(state_with(GP_COUNTERS, 2 * S), GP_UNFINISHED_ONE_OF);
 	assert_int_equal(state_with(GP_COUNTERS, S / 10), GP_UNFINISHED_OPEN);
 	assert_int_equal(state_with(GP_COUNTER_LOST_CUPTI, 2 * S), GP_UNFINISHED_OPEN);
@@ -293,7 +282,6 @@ static void what_was_waited_for_has_ended(void **state)
 	struct gp_model *model;
 	struct gp_builder b;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	call_with_status(&b, GP_TEST_LAUNCH, 1, 1000, 0, 1);
 	call_with_status(&b, GP_TEST_SYNC, 2, 1500, 0, 1);
@@ -315,7 +303,6 @@ static void after_a_fault_it_may_be_any(void **state)
 	struct gp_model *model;
 	struct gp_builder b;
 
-	(void)state;
 	begin(&b);
 	in_flight(&b, 2, 4000, 5);
 	in_flight(&b, 3, 4000, 5);
@@ -337,7 +324,6 @@ static void the_first_without_times_of_a_stream_had_not_ended(void **state)
 	struct gp_model *model;
 	struct gp_builder b;
 
-	(void)state;
 	begin(&b);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 4, 4000, 10);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 5, 4500, 10);
@@ -366,7 +352,6 @@ static void what_waited_in_its_stream_is_at_its_end(void **state)
 	struct gp_model *model;
 	struct gp_builder b;
 
-	(void)state;
 	begin(&b);
 	gp_builder_kernel(&b, 2, 500000, 600000);
 	untimed_kernel(&b, 3, 7);
@@ -388,7 +373,6 @@ static void where_times_are_missing_amid_others_the_last_ones_are_open(void **st
 	struct gp_model *model;
 	struct gp_builder b;
 
-	(void)state;
 	begin(&b);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 4, 4000, 10);
 	untimed_kernel(&b, 2, 7);
@@ -410,7 +394,6 @@ static void where_a_context_has_no_times_at_all_they_are_open(void **state)
 	struct gp_model *model;
 	struct gp_builder b;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 1000, 10);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 2, 2000, 10);
@@ -431,7 +414,6 @@ static void beside_a_record_without_times_the_rest_is_open(void **state)
 	struct gp_model *model;
 	struct gp_builder b;
 
-	(void)state;
 	begin(&b);
 	in_flight(&b, 3, 2 * S, 5);
 	untimed_kernel(&b, 2, 7);
@@ -453,7 +435,6 @@ static void records_that_say_nothing(void **state)
 	struct gp_model *model;
 	struct gp_builder b;
 
-	(void)state;
 	begin(&b);
 	call_with_status(&b, GP_TEST_LAUNCH, 4, 4000, 9, 1);
 	call_with_status(&b, GP_TEST_LAUNCH, 5, 5000, GP_CALL_CAPTURED, 1);
@@ -495,7 +476,6 @@ static void the_summary_of_many(void **state)
 	struct gp_builder b;
 	char *text;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	for (uint32_t i = 0; i < 5; i++)
 		gp_builder_string(&b, GP_STRING_KERNEL, 5 + i, 0, kernels[i]);
@@ -529,7 +509,6 @@ static void the_summary_of_two_streams(void **state)
 	struct gp_builder b;
 	char *text;
 
-	(void)state;
 	begin(&b);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 4, 4000, 10);
 	untimed_kernel(&b, 2, 7);

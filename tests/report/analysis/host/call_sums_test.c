@@ -2,17 +2,12 @@
  * What a thread did between two of its calls, and why devices had nothing to do, at once and call
  * by call.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "report/analysis/host/call_sums.h"
 #include "report/analysis/idle/gpu_line.h"
 #include "report/analysis/idle/where.h"
+#include "tests/unit.h"
 #include "tests/lib/dice.h"
 #include "tests/report/model_builder.h"
 
@@ -77,7 +72,6 @@ static void test_against_every_ns(void **state)
 	struct gp_model *m = build_calls(&dice);
 	struct gp_call_sums sums = {0};
 
-	(void)state;
 	assert_int_equal(gp_call_sums_of(&sums, m), 0);
 	for (uint32_t i = 0; i < 300; i++) {
 		uint32_t thread = (uint32_t)(roll_dice(&dice) % 3) * CALLS;
@@ -145,7 +139,6 @@ static void test_sums_are_those_of_the_line(void **state)
 	struct gp_wheres wheres;
 	struct gp_gpu_lines lines;
 
-	(void)state;
 	assert_int_equal(gp_device_list_all(&devices, &m, 1), 0);
 	assert_int_equal(devices.count, DEVICES);
 	assert_int_equal(gp_wheres_of(&wheres, &m, 1, window, &devices, kinds, 4), 0);

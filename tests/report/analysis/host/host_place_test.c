@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/analysis/host/host_place.h"
+#include "tests/unit.h"
 #include "tests/report/stack_builder.h"
 
 #define LIBRARY  "/v/lib/python3.12/"

@@ -1,13 +1,8 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "report/analysis/host/own_overhead.h"
+#include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
 #define CALLS 100
@@ -67,13 +62,11 @@ static double record_ns(uint32_t launch_ns)
 
 static void test_what_is_usual(void **state)
 {
-	(void)state;
 	assert_true(fabs(record_ns(USUAL_NS) - RECORD_NS) < NEARLY_NS);
 }
 
 static void test_longer_launches_are_mostly_cupti_s(void **state)
 {
-	(void)state;
 	assert_true(fabs(record_ns(USUAL_NS + 2000) - (RECORD_NS + 0.9 * 2000)) < NEARLY_NS);
 }
 
@@ -82,7 +75,6 @@ static void test_threads_that_launch_at_once(void **state)
 {
 	const uint32_t launch_ns = USUAL_NS + 2000;
 
-	(void)state;
 	assert_true(fabs(record_ns_of(2, launch_ns, launch_ns) - (RECORD_NS + 0.65 * 2000)) <
 		    NEARLY_NS);
 	assert_true(fabs(record_ns_of(2, 3 * launch_ns, launch_ns) - (RECORD_NS + 0.9 * 2000)) <
@@ -91,14 +83,12 @@ static void test_threads_that_launch_at_once(void **state)
 
 static void test_a_faster_machine_takes_half_at_least(void **state)
 {
-	(void)state;
 	assert_int_equal(record_ns(1000), RECORD_NS - (RECORD_NS + CALLBACK_NS) / 2);
 }
 
 /* A launch that waits for room in a queue does so without gpuprof, too. */
 static void test_a_full_queue_is_not_cupti_s(void **state)
 {
-	(void)state;
 	assert_int_equal(record_ns(50000), RECORD_NS);
 }
 
@@ -106,7 +96,6 @@ static void test_without_records_there_is_nothing_to_correct(void **state)
 {
 	struct gp_model *model = launch(1, 100000, 1000, false);
 
-	(void)state;
 	assert_true(gp_own_overhead_of(&model, 1).records_ns == 0);
 	gp_model_free(model);
 }
@@ -117,7 +106,6 @@ static void test_the_hooks_of_what_is_kept(void **state)
 	struct gp_model *model = launch(1, 100000, 1000, true);
 	struct gp_own_overhead cost;
 
-	(void)state;
 	model->ns_per_tick = 1;
 	model->counters[GP_COUNTER_HOOKS] = 10 * CALLS;
 	model->counters[GP_COUNTER_HOOKS_SAMPLED] = 1;

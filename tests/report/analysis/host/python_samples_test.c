@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/analysis/host/python_samples.h"
 #include "report/base/spill_memory.h"
+#include "tests/unit.h"
 #include "tests/report/stack_builder.h"
 
 #define MS 1000000u
@@ -22,7 +17,6 @@ static int set_up(void **state)
 {
 	struct build *b = &scene.b;
 
-	(void)state;
 	*b = build_begin(1);
 	scene.main = build_python(b, BUILD_OUTERMOST, "/home/me/train.py", "main", 1);
 	/* another line of main(): the same code */
@@ -39,7 +33,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	gp_spill_free(scene.spans);
 	gp_spill_free(scene.turns);
 	scene.spans = NULL;
@@ -79,7 +72,6 @@ static void a_function_lasts_as_long_as_looks_find_it(void **state)
 		build_sample(1, scene.line, 100, 100), build_sample(1, scene.load, 120, 120),
 		build_sample(2, scene.load, 0, 0)};
 
-	(void)state;
 	find(samples, 5);
 	assert_int_equal(scene.count, 4);
 	assert_span(0, scene.main, 0, 0, 120, 6);
@@ -103,7 +95,6 @@ static void each_turn_to_another_instruction_is_known(void **state)
 		build_sample(1, scene.load, 0, 20), build_sample(1, scene.step, 40, 80),
 		build_sample(1, scene.line, 100, 100), build_sample(1, scene.load, 120, 120)};
 
-	(void)state;
 	find(samples, 4);
 	assert_int_equal(scene.spans[0].frame, scene.main);
 	assert_turn(scene.spans[0].turn, 30, scene.line, false);
@@ -117,7 +108,6 @@ static void what_python_calls_to_import_is_left_out(void **state)
 	struct gp_sample samples[] = {build_sample(1, scene.module, 0, 10),
 				      build_sample(1, scene.import, 20, 20)};
 
-	(void)state;
 	find(samples, 2);
 	assert_int_equal(scene.count, 2);
 	assert_span(0, scene.line, 0, 0, 20, 3);
@@ -133,7 +123,6 @@ static void spans_end_where_nothing_is_known(void **state)
 				      build_sample(1, scene.main, 250, 250),
 				      build_sample(1, scene.main, 600, 600)};
 
-	(void)state;
 	samples[1].start_ns++;
 	samples[1].end_ns++;
 	find(samples, 3);
@@ -152,7 +141,6 @@ static void spans_of_a_damaged_trace_do_not_overlap(void **state)
 		build_sample(1, scene.load, 0, 50), build_sample(1, scene.step, 20, 30),
 		build_sample(1, GP_NONE, 40, 40), build_sample(1, scene.load, 60, 70)};
 
-	(void)state;
 	find(samples, 4);
 	for (uint32_t i = 0; i < scene.count; i++)
 		for (uint32_t k = i + 1; k < scene.count; k++)
@@ -183,7 +171,6 @@ static void spans_are_bounded_however_deep_stacks_are(void **state)
 	struct gp_host_span *spans;
 	uint32_t count;
 
-	(void)state;
 	build_stacks_end(&b);
 	for (uint32_t i = 0; i < DEEP_LOOKS; i++)
 		samples[i] = build_sample(1, stacks[i % 2], i, i);

@@ -1,15 +1,10 @@
 /* What calls cost, by call stack. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/analysis/host/stack_profile.h"
+#include "tests/unit.h"
 #include "tests/report/stack_builder.h"
 
 struct scene {
@@ -84,7 +79,6 @@ static void test_gpu_time_is_below_the_call_that_launched(void **state)
 	struct scene s;
 	uint32_t gemm, relu;
 
-	(void)state;
 	begin(&s);
 	gemm = build_name(&s.b, "gemm");
 	relu = build_name(&s.b, "relu");
@@ -120,7 +114,6 @@ static void test_a_kernel_of_a_graph_has_the_stack_of_the_capture(void **state)
 	uint32_t kernel, node;
 	struct gp_op *op;
 
-	(void)state;
 	begin(&s);
 	kernel = build_name(&s.b, "gemm");
 	build_call(&s.b, 100, BUILD_LAUNCH, 100, 10, 1)->stack = s.train;
@@ -144,7 +137,6 @@ static void test_memory_of_the_peak_and_what_leaked(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 1000);
 	build_stack_of_last(&s.b, s.train);
@@ -167,7 +159,6 @@ static void test_each_kind_of_memory_has_its_own_peak(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	build_memory(&s.b, GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 100, 0x1000, 10);
 	build_stack_of_last(&s.b, s.train);
@@ -185,7 +176,6 @@ static void test_what_is_missing_is_said(void **state)
 	struct scene s;
 	char *text;
 
-	(void)state;
 	begin(&s);
 	build_launch(&s.b, GP_NONE, build_name(&s.b, "gemm"), 5);
 	end(&s);
@@ -207,7 +197,6 @@ static void test_what_is_missing_is_said(void **state)
 
 static void test_words_of_measures(void **state)
 {
-	(void)state;
 	for (int i = 0; i < GP_STACK_METRICS; i++)
 		assert_int_equal(gp_stack_metric_find(gp_stack_metrics[i].word), i);
 	assert_int_equal(gp_stack_metric_find("gpu"), GP_STACK_METRICS);

@@ -1,13 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "report/analysis/loop/iterations.h"
 #include "report/analysis/host/tuning.h"
+#include "tests/unit.h"
 #include "tests/report/stack_builder.h"
 
 #define MANY 200000u /* what takes a step for each pair of them takes minutes */
@@ -57,7 +52,6 @@ static void stacks_tell_who_tries_kernels_out(void **state)
 	struct gp_tuning tuning;
 	struct gp_model *model;
 
-	(void)state;
 	for (uint32_t i = 0; i < 5; i++)
 		build_kernel(&b, 1, i * 1000, name, stacks[i]);
 	b.model->ops[2].kind = GP_OP_COPY; /* from host to host: no time of a GPU */
@@ -92,7 +86,6 @@ static void users_own_benchmarks_are_work(void **state)
 	struct gp_tuning tuning;
 	struct gp_model *model;
 
-	(void)state;
 	build_kernel(&b, 1, 0, build_name(&b, "DelayKernel_of_mine"), torch);
 	build_kernel(&b, 1, 500, 0, script);
 	build_kernel(&b, 1, 600, 0, bench);
@@ -129,7 +122,6 @@ static void looks_tell_of_calls_without_stacks(void **state)
 	struct gp_tuning tuning;
 	struct gp_model *model;
 
-	(void)state;
 	for (uint32_t i = 0; i < 6; i++)
 		build_kernel(&b, 1, calls_ms[i] * 1000000, name, GP_NONE);
 	for (uint32_t i = 0; i < 5; i++) {
@@ -181,7 +173,6 @@ static void xla_is_known_by_names(void **state)
 	struct gp_model *model = build_jax();
 	struct gp_tuning tuning = find(model);
 
-	(void)state;
 	assert_int_equal(tuning.ops[GP_TUNER_XLA], 80);
 	assert_int_equal(tuning.ops[GP_TUNER_NONE], 24);
 	assert_true(tuning.lacks_stacks);
@@ -196,7 +187,6 @@ static void autotuning_is_no_loop(void **state)
 	struct gp_tuning tuning = find(model);
 	struct gp_iterations found;
 
-	(void)state;
 	assert_int_equal(gp_iterations_of(&found, model, &tuning), 0);
 	assert_true(found.by_range);
 	assert_int_equal(found.count, 12);
@@ -219,7 +209,6 @@ static void programs_beside_a_compilation_are_work(void **state)
 	struct gp_tuning tuning;
 	struct gp_model *model;
 
-	(void)state;
 	build_name(&b, "k");
 	build_range(&b, 1, "XlaCompile:#module=jit_f#", 0, 5000);
 	build_range(&b, 1, "XlaCompile:#module=jit_g#", 8000, 9000);
@@ -246,7 +235,6 @@ static void modules_are_marked_to_the_last_of_them(void **state)
 	struct gp_tuning tuning;
 	struct gp_model *model;
 
-	(void)state;
 	build_name(&b, "k");
 	build_range(&b, 1, "XlaCompile:#module=jit_f#", 0, 100000);
 	for (uint32_t thread = 2; thread <= 3; thread++) {
@@ -277,7 +265,6 @@ static void time_does_not_grow_with_the_square_of_ranges(void **state)
 	struct gp_tuning tuning;
 	struct gp_model *model;
 
-	(void)state;
 	build_name(&b, "k");
 	build_range(&b, 1, "XlaCompile:#module=jit_f#", 0, 10 * MANY);
 	for (uint32_t i = 1; i < MANY; i++)
@@ -302,7 +289,6 @@ static void nothing_is_of_nothing(void **state)
 	struct gp_model *model = build_end(&b);
 	struct gp_tuning tuning = find(model);
 
-	(void)state;
 	assert_false(gp_tuning_has_any(model, &tuning));
 	assert_false(tuning.lacks_stacks);
 	gp_tuning_free(&tuning);

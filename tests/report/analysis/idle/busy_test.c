@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "report/analysis/idle/busy.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 #define SPAN 200
@@ -34,7 +29,6 @@ static void devices_are_apart_and_the_window_clips(void **state)
 	struct gp_window window = gp_busy_window(&model, 1);
 	struct gp_busy *busy = gp_busy_of(&model, 1, window, &devices);
 
-	(void)state;
 	assert_int_equal(window.start_unix_ns, BUILD_BASE_UNIX_NS + 100);
 	assert_int_equal(window.end_unix_ns, BUILD_BASE_UNIX_NS + 1000);
 	assert_int_equal(devices.count, 2);
@@ -55,7 +49,6 @@ static void processes_share_a_gpu_by_its_uuid(void **state)
 	struct gp_device_list devices = {0};
 	struct gp_busy *busy;
 
-	(void)state;
 	build_device(&first, 3, "GPU");
 	build_device(&second, 0, "GPU");
 	second.model->devices[0].uuid[3] = 3;
@@ -82,7 +75,6 @@ static void gpus_of_one_number_are_told_apart(void **state)
 	struct gp_model *models[2];
 	struct gp_device_list devices = {0};
 
-	(void)state;
 	build_device(&first, 0, "GPU");
 	build_device(&second, 0, "GPU");
 	build_device(&second, 1, "GPU");
@@ -109,7 +101,6 @@ static void copies_within_the_host_keep_no_device_busy(void **state)
 	struct build b = build_begin(1);
 	struct gp_busy *busy;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 0, SPAN, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 100, 110, 1);
 	build_op(&b, GP_OP_COPY, 7, 20, 60, 2)->copy_kind = GP_COPY_HTOH;
@@ -128,7 +119,6 @@ static void without_calls_the_operations_are_the_window(void **state)
 	struct build b = build_begin(1);
 	struct gp_window window;
 
-	(void)state;
 	build_op(&b, GP_OP_KERNEL, 7, 100, 200, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 300, 450, 2);
 	b.model = build_end(&b);
@@ -147,7 +137,6 @@ static void who_was_killed_lived_until_it_was_last_heard_of(void **state)
 	struct gp_model *models[2];
 	uint64_t lives_ns;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		build_call(&builds[i], 1, BUILD_LAUNCH, i * 500 * US, 100 * US, 1);
 		models[i] = build_end(&builds[i]);
@@ -167,7 +156,6 @@ static void who_was_killed_lived_until_it_was_last_heard_of(void **state)
 /* Against marking: operations that overlap and parts that were recorded, by chance. */
 static void what_was_not_recorded_is_no_time_of_the_gpu(void **state)
 {
-	(void)state;
 	srand(5);
 	for (int round = 0; round < 300; round++) {
 		struct build b = build_begin(1);
@@ -216,7 +204,6 @@ static void a_part_counts_from_where_recording_was_switched_on(void **state)
 	struct gp_device_list devices = {0};
 	struct gp_busy *busy;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 1000, 100, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 1100, 1300, 1);
 	build_gate(&b, false, GP_GATE_START, 0);
@@ -242,7 +229,6 @@ static void who_never_paused_counts_from_call_to_call(void **state)
 	struct gp_model *models[2];
 	struct gp_busy_parts parts;
 
-	(void)state;
 	build_call(&part, 1, BUILD_LAUNCH, 0, 100, 1);
 	build_gate(&part, false, GP_GATE_API, 400);
 	build_call(&whole, 1, BUILD_LAUNCH, 1000, 100, 1);
@@ -267,7 +253,6 @@ static void what_ran_on_into_a_part_is_no_idle_time(void **state)
 		{500000, 300000}, /* after the part: nothing is known of it */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct build b = build_begin(1);
 		struct gp_busy_parts parts;
@@ -298,7 +283,6 @@ static void the_first_operation_of_each_part(void **state)
 {
 	struct build b = build_begin(1);
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 10, 5, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 700, 710, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 350, 360, 1);
@@ -322,7 +306,6 @@ static void any_process_s_recording_counts(void **state)
 	struct gp_model *models[2];
 	struct gp_busy *busy;
 
-	(void)state;
 	build_call(&first, 1, BUILD_LAUNCH, 0, 1000, 1);
 	build_op(&first, GP_OP_KERNEL, 7, 100, 300, 1);
 	build_gate(&first, false, GP_GATE_API, 400);
@@ -354,7 +337,6 @@ static void what_others_record_says_nothing_of_a_device(void **state)
 	struct gp_model *models[2];
 	struct gp_busy *busy;
 
-	(void)state;
 	build_device(&paused, 0, "GPU");
 	build_call(&paused, 1, BUILD_LAUNCH, 0, 100, 1);
 	build_op(&paused, GP_OP_KERNEL, 7, 200, 300, 1);

@@ -1,12 +1,7 @@
 /* What each moment waited for, followed back from the end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
-#include <cmocka.h>
-
 #include "report/analysis/idle/critical_path.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 #define US 1000u
@@ -58,7 +53,6 @@ static void kernels_wait_for_those_before_them_in_their_stream(void **state)
 	};
 	struct build b = two_kernels(502, 7);
 
-	(void)state;
 	check(&b, expected, 6);
 }
 
@@ -72,7 +66,6 @@ static void or_for_their_launch(void **state)
 	};
 	struct build b = two_kernels(65, 8);
 
-	(void)state;
 	check(&b, expected, 6);
 }
 
@@ -90,7 +83,6 @@ static void or_for_another_stream_where_they_begin_when_that_one_s_ended(void **
 	};
 	struct build soon = two_kernels(502, 8), later = two_kernels(600, 8);
 
-	(void)state;
 	check(&soon, expected, 6);
 	check(&later, late, 6);
 }
@@ -106,7 +98,6 @@ static void what_the_host_does_is_on_it(void **state)
 	};
 	struct build b = two_kernels(502, 7);
 
-	(void)state;
 	build_call(&b, 100, BUILD_LAUNCH, 3000 * US, 5 * US, 0);
 	check(&b, expected, 8);
 }
@@ -123,7 +114,6 @@ static void after_a_long_wait_the_other_may_have_ended_earlier(void **state)
 	};
 	struct build b = build_begin(1);
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_call(&b, 100, BUILD_LAUNCH, 10 * US, 10 * US, 1);
 	build_call(&b, 100, BUILD_LAUNCH, 50 * US, 10 * US, 2);
@@ -146,7 +136,6 @@ static void before_its_first_call_a_thread_was_not_there(void **state)
 	/* the main thread made none: it goes on where a call began last */
 	static const uint32_t threads[] = {100, 101};
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		struct build b = build_begin(1);
 
@@ -175,7 +164,6 @@ static void threads_that_were_joined_are_followed(void **state)
 	};
 	struct build b = build_begin(100);
 
-	(void)state;
 	build_thread(&b, 200, "");
 	build_thread(&b, 300, "");
 	build_thread(&b, 100, "");
@@ -201,7 +189,6 @@ static void beside_other_threads_it_is_not_known(void **state)
 		enum gp_path_kind kind;
 	} runs[] = {{1800, GP_PATH_BESIDE}, {600, GP_PATH_HOST}};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct build b = build_begin(100);
 		struct gp_model *model;
@@ -233,7 +220,6 @@ static void many_threads_take_as_long_as_many_calls(void **state)
 	struct gp_model *model;
 	struct gp_path path;
 
-	(void)state;
 	build_device(&b, 0, "GPU");
 	build_call(&b, FIRST, BUILD_LAUNCH, 10 * US, 10 * US, 0);
 	for (uint32_t i = 1; i <= THREADS; i++)

@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "report/analysis/idle/queue.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 struct seen {
@@ -31,7 +26,6 @@ static void launches_lengthen_and_starts_shorten(void **state)
 	struct seen seen = {.count = 0};
 	static const uint64_t expected[] = {1, 0, 1, 2, 1, 0};
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 0, 10, 1);
 	build_call(&b, 1, BUILD_LAUNCH, 20, 10, 2);
 	build_call(&b, 1, BUILD_LAUNCH, 30, 10, 3);
@@ -61,7 +55,6 @@ static void a_launch_into_an_empty_stream_is_late(void **state)
 	struct gp_model *model;
 	struct gp_queue queue;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 0, 10, 1);
 	build_call(&b, 1, BUILD_LAUNCH, 200, 30, 2);
 	build_op(&b, GP_OP_KERNEL, 7, 15, 100, 1);
@@ -85,7 +78,6 @@ static void a_full_queue_blocks_calls(void **state)
 	struct gp_model *model;
 	struct gp_queue queue;
 
-	(void)state;
 	for (uint32_t i = 0; i < 1500; i++) {
 		build_call(&b, 1, BUILD_LAUNCH, i * 1000, 1000, i + 1);
 		build_op(&b, GP_OP_KERNEL, 7, 1200500 + i * 2000, 1200500 + i * 2000 + 1500, i + 1);
@@ -108,7 +100,6 @@ static void nodes_of_a_graph_are_one_launch(void **state)
 	struct gp_model *model;
 	struct gp_queue queue;
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		uint64_t at_ns = i * 4000000;
 
@@ -135,7 +126,6 @@ static void clocks_that_differ_do_no_harm(void **state)
 	struct gp_queue queue;
 	struct seen seen = {.count = 0};
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 100, 110, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 95, 200, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 150, 180, 2)->untimed = 1;

@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/analysis/idle/startup_shutdown.h"
 #include "report/analysis/idle/where.h"
+#include "tests/unit.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/model_builder.h"
 
@@ -50,7 +45,6 @@ static void ends_are_split_by_what_they_were_for(void **state)
 	struct gp_model *model = build_end(&b);
 	struct gp_startup_shutdown ends;
 
-	(void)state;
 	assert_int_equal(gp_startup_shutdown_of(&ends, model), 0);
 	assert_int_equal(ends.before_ns, 0); /* nothing says when the process began */
 	assert_int_equal(ends.first.ns, 1000 * MS);
@@ -81,7 +75,6 @@ static void a_context_is_made_amid_the_call_that_allocates(void **state)
 	struct gp_model *model;
 	struct gp_startup_shutdown ends;
 
-	(void)state;
 	build_overhead(&b, 3u << 16, 20 * MS, 30 * MS);
 	build_overhead(&b, 2u << 16, 40 * MS, 50 * MS);   /* of another kind */
 	build_overhead(&b, 3u << 16, 450 * MS, 460 * MS); /* in another call */
@@ -102,7 +95,6 @@ static void many_overheads_in_a_call_take_no_time(void **state)
 	struct gp_model *model;
 	struct gp_startup_shutdown ends;
 
-	(void)state;
 	build_overhead(&b, 3u << 16, 20 * MS, 30 * MS);
 	b.model->overheads[0].thread_id = 100;
 	for (uint32_t i = 0; i < 2000; i++)
@@ -124,7 +116,6 @@ static void the_time_before_the_first_call_is_known_by_the_process(void **state)
 	struct gp_model *model;
 	struct gp_startup_shutdown ends;
 
-	(void)state;
 	build_info(&b, GP_INFO_START_TIME, "100");
 	b.model->base_monotonic_ns = 3000ull * MS;
 	model = build_end(&b);
@@ -143,7 +134,6 @@ static void contexts_that_are_ended_are_a_part(void **state)
 	struct gp_model *model;
 	struct gp_startup_shutdown ends;
 
-	(void)state;
 	build_api(&b, 97, "cudaDeviceReset", GP_API_CONTROL);
 	build_api(&b, 96, "cuDevicePrimaryCtxRelease_v2", GP_API_CONTROL);
 	build_api(&b, 95, "cuDevicePrimaryCtxRetain", GP_API_CONTROL);
@@ -164,7 +154,6 @@ static void contexts_that_are_ended_are_a_part(void **state)
 
 static void of_parts_and_of_nothing_there_are_no_ends(void **state)
 {
-	(void)state;
 	for (int part = 0; part <= 1; part++) {
 		struct build b = build_process();
 		struct gp_model *model;
@@ -189,7 +178,6 @@ static void where_operations_may_be_missing_there_is_no_end(void **state)
 	struct gp_model *model = build_end(&b);
 	struct gp_startup_shutdown ends;
 
-	(void)state;
 	model->losses.closed = false;
 	assert_int_equal(gp_startup_shutdown_of(&ends, model), 0);
 	assert_int_equal(ends.first.ns, 1000 * MS);
@@ -205,7 +193,6 @@ static void nccl_is_told_once_per_run(void **state)
 	const struct gp_finding *found = find(&advice, "start-up");
 	const struct gp_finding *ended = find(&advice, "wind-down");
 
-	(void)state;
 	assert_non_null(found);
 	assert_true(found->rule->is_once);
 	assert_int_equal(found->saves_ns, 400 * MS);
@@ -226,7 +213,6 @@ static void nccl_is_told_once_per_run(void **state)
  */
 static void what_communicators_could_save_is_bounded(void **state)
 {
-	(void)state;
 	for (uint32_t later = 0; later <= 1; later++) {
 		struct build b = build_begin(1);
 		struct gp_model *model;
@@ -266,7 +252,6 @@ static void several_communicators_are_to_be_fewer_and_the_process_is_named(void 
 	struct gp_advice advice;
 	const struct gp_finding *found;
 
-	(void)state;
 	build_range_in(&several, 1, "ncclCommInitRankConfig", 600 * MS, 690 * MS);
 	models[0] = build_end(&other);
 	models[1] = build_end(&several);
@@ -293,7 +278,6 @@ static void a_group_makes_its_communicators_where_it_ends(void **state)
 	struct gp_model *model;
 	struct gp_startup_shutdown ends;
 
-	(void)state;
 	b.model->range_count = 0;
 	build_range_in(&b, 1, "ncclGroupStart", 200 * MS, 201 * MS);
 	build_range_in(&b, 1, "ncclCommInitRankConfig", 201 * MS, 202 * MS);
@@ -324,7 +308,6 @@ static void a_group_makes_its_communicators_where_it_ends(void **state)
  */
 static void communicators_made_between_operations_are_told_once(void **state)
 {
-	(void)state;
 	for (int by_nccl = 0; by_nccl <= 1; by_nccl++) {
 		struct build b = build_process();
 		const struct gp_finding *found;

@@ -1,11 +1,6 @@
 /* What many threads did, told from looking at each of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/analysis/idle/toplevel_calls.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 #define THREADS  12u
@@ -116,7 +111,6 @@ static void what_is_found_is_what_a_look_at_each_thread_finds(void **state)
 {
 	uint32_t busy = 0, within = 0, asked = 0;
 
-	(void)state;
 	for (unsigned seed = 0; seed < 300; seed++) {
 		struct gp_model *model = make_any(seed);
 		struct gp_toplevel_calls outer;
@@ -150,7 +144,6 @@ static void without_calls_there_is_nothing(void **state)
 	struct gp_model *model = build_end(&b);
 	struct gp_toplevel_calls outer;
 
-	(void)state;
 	assert_int_equal(gp_toplevel_calls_of(&outer, model), 0);
 	assert_null(gp_outer_last(&outer, UINT64_MAX));
 	assert_null(gp_outer_last_of(&outer, 100, UINT64_MAX));

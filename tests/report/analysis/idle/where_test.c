@@ -1,13 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "report/analysis/idle/gpu_line.h"
 #include "report/analysis/idle/where.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 #define US 1000u /* ns */
@@ -89,7 +84,6 @@ static void a_host_in_no_call_is_host_bound(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
 	answer = ask_one(&b, &model);
 	assert_int_equal(idle_of(&answer, GP_IDLE_HOST), 190 * US);
@@ -106,7 +100,6 @@ static void coming_back_from_a_wait_counts_to_the_wait(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_call(&b, 1, BUILD_DEVICE_SYNC, 20 * US, 90 * US, 3); /* until 110 us */
 	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
 	answer = ask_one(&b, &model);
@@ -123,7 +116,6 @@ static void a_wait_for_nothing_counts_itself(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_call(&b, 1, BUILD_DEVICE_SYNC, 150 * US, 10 * US, 3);
 	build_call(&b, 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
 	answer = ask_one(&b, &model);
@@ -139,7 +131,6 @@ static void calls_count_by_what_they_are_for(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_api(&b, 1, "cudaStreamCreate", GP_API_CONTROL);
 	build_call(&b, 1, BUILD_MALLOC, 110 * US, 20 * US, 3);
 	build_call(&b, 1, 1, 130 * US, 30 * US, 4);
@@ -164,7 +155,6 @@ static void calls_of_other_threads_are_no_work_of_the_host(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_call(&b, 2, BUILD_FREE, 110 * US, 50 * US, 3);
 	build_call(&b, 3, BUILD_MEMCPY_ASYNC, 140 * US, 40 * US, 4); /* from 160 us on */
 	build_call(&b, 3, BUILD_MALLOC, 190 * US, GP_CALL_CAUSE_LEAST_NS - 1, 5);
@@ -187,7 +177,6 @@ static void making_contexts_and_loading_code_is_set_up_for_all(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_api(&b, 1, "cuLibraryLoadData", GP_API_MODULE);
 	build_call(&b, 2, BUILD_FREE, 110 * US, 50 * US, 3);
 	build_call(&b, 1, BUILD_MALLOC, 120 * US, 20 * US, 4);
@@ -212,7 +201,6 @@ static void between_processes_nobody_is_idle(void **state)
 	struct gp_model *models[2];
 	struct answer answer;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		build_device(&builds[i], 0, "GPU");
 		build_call(&builds[i], 1, BUILD_LAUNCH, 290 * US, 5 * US, 2);
@@ -237,7 +225,6 @@ static void what_was_launched_before_waits_for_something(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 50 * US, 5 * US, 2);
 	answer = ask_one(&b, &model);
 	assert_int_equal(idle_of(&answer, GP_IDLE_DEPENDENCY), 200 * US);
@@ -251,7 +238,6 @@ static void short_gaps_of_launched_work_are_launch_bound(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	for (uint32_t i = 0; i < 10; i++) {
 		build_call(&b, 1, BUILD_LAUNCH, i * US, US, i + 1);
 		build_op(&b, GP_OP_KERNEL, 7, (20 + 3 * i) * US, (21 + 3 * i) * US, i + 1);
@@ -286,7 +272,6 @@ static void gaps_within_a_launch_of_a_graph_are_its_own(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	answer = ask_one(&b, &model);
 	assert_int_equal(idle_of(&answer, GP_IDLE_DEPENDENCY), 9 * 2 * US);
 	assert_int_equal(idle_of(&answer, GP_IDLE_LAUNCH), 20 * US);
@@ -305,7 +290,6 @@ static void without_the_call_nothing_is_guessed(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	answer = ask_one(&b, &model);
 	assert_int_equal(idle_of(&answer, GP_IDLE_UNKNOWN), 200 * US);
 	forget(&answer);
@@ -320,7 +304,6 @@ static void the_profiler_holds_up_hosts_in_no_call(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_overhead(&b, request, 150 * US, 200 * US);
 	build_overhead(&b, request, 180 * US, 210 * US);
 	build_overhead(&b, request, 230 * US, 260 * US);
@@ -347,7 +330,6 @@ static void the_profiler_holds_up_calls(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_overhead(&b, request, 160 * US, 240 * US);
 	b.model->overheads[0].thread_id = 1;
 	build_overhead(&b, request, 250 * US, 260 * US); /* of an unknown one */
@@ -389,7 +371,6 @@ static void without_its_processes_a_device_is_not_used(void **state)
 	struct gp_model *models[2];
 	struct answer answer;
 
-	(void)state;
 	build_two(models);
 	answer = ask(models, 2);
 	assert_int_equal(idle_of(&answer, GP_IDLE_UNUSED), 1000 * US);
@@ -423,7 +404,6 @@ static void of_a_killed_process_the_end_is_not_known(void **state)
 	struct gp_model *models[2];
 	struct answer answer;
 
-	(void)state;
 	build_two(models);
 	models[0]->losses.closed = false;
 	models[0]->end_ns = 950 * US;
@@ -444,7 +424,6 @@ static void who_hangs_with_its_first_kernel_may_have_any_device(void **state)
 	struct gp_model *models[3];
 	struct answer answer;
 
-	(void)state;
 	build_two(models);
 	build_call(&hung, 1, BUILD_LAUNCH, 500 * US, 5 * US, 1);
 	models[2] = build_end(&hung);
@@ -466,7 +445,6 @@ static void before_the_first_call_of_a_part_the_host_is_at_work(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_gate(&b, false, GP_GATE_START, 0);
 	build_gate(&b, true, GP_GATE_TIME, 100 * US);
 	build_gate(&b, false, GP_GATE_TIME, 1000 * US);
@@ -486,7 +464,6 @@ static void after_the_last_operation_its_thread_tells(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 0, 5 * US, 1);
 	build_op(&b, GP_OP_KERNEL, 7, 5 * US, 100 * US, 1);
 	build_call(&b, 1, BUILD_DEVICE_SYNC, 20 * US, 90 * US, 3);
@@ -510,7 +487,6 @@ static void classes_overlap(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_name(&b, "ncclDevKernel_AllReduce");
 	build_name(&b, "mine");
 	build_call(&b, 1, BUILD_LAUNCH, 0, 1000, 1);
@@ -538,7 +514,6 @@ static void spans_are_summed(void **state)
 	struct gp_model *model;
 	struct answer answer;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 0, 1, 1);
 	for (uint32_t i = 0; i < 2000; i++)
 		build_op(&b, GP_OP_KERNEL, 7, i * US + 300, i * US + 1000, 0);
@@ -562,7 +537,6 @@ static void the_longest_gaps_are_kept(void **state)
 	struct answer answer;
 	const struct gp_where *where;
 
-	(void)state;
 	build_call(&b, 1, BUILD_LAUNCH, 0, 1, 1);
 	for (uint32_t i = 0; i < 500; i++)
 		build_op(&b, GP_OP_KERNEL, 7, i * US + (i * 37) % 500, (i + 1) * US, 0);
@@ -654,7 +628,6 @@ static void check_line(const struct answer *answer, size_t device)
 
 static void causes_partition_idle_time(void **state)
 {
-	(void)state;
 	for (uint32_t seed = 1; seed < 1500; seed++) {
 		struct gp_model *models[2];
 		struct answer answer;

@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/analysis/loop/iterations.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 #define TEXTS 256 /* more than a model has ranges */
@@ -109,7 +104,6 @@ static void checkpoints_are_no_steps(void **state)
 	struct gp_iterations found;
 	struct gp_model *model;
 
-	(void)state;
 	for (uint64_t at = 20000; at < 320000; at += 100000) {
 		build_range(&b, 1, "checkpoint", at, at + 90000);
 		build_kernel(&b, at + 10, 0);
@@ -128,7 +122,6 @@ static void steps_are_found_by_their_ranges(void **state)
 	struct gp_model *model = end(&b);
 	struct gp_iterations found = find(model);
 
-	(void)state;
 	assert_true(found.by_range);
 	assert_int_equal(found.count, 12);
 	assert_string_equal(found.name, "step *");
@@ -167,7 +160,6 @@ static void of_ranges_in_each_other_those_that_hold_the_time_are_the_loop(void *
 {
 	struct gp_iterations steps = find_submits(20), submits = find_submits(250);
 
-	(void)state;
 	assert_string_equal(steps.name, "step");
 	assert_int_equal(steps.count, 12);
 	assert_int_equal(gp_iterations_ns(&steps, 0, UINT64_MAX), 11990);
@@ -184,7 +176,6 @@ static void threads_that_do_the_same_are_counted(void **state)
 	struct gp_iterations found;
 	struct gp_model *model;
 
-	(void)state;
 	build_name(&b, "k");
 	for (uint32_t i = 0; i < 10; i++) {
 		uint32_t thread = i == 9 ? 4 : 1 + i % 3;
@@ -214,7 +205,6 @@ static void an_iteration_begins_with_its_first_call(void **state)
 	struct gp_iterations found;
 	struct gp_model *model;
 
-	(void)state;
 	build_name(&b, "k");
 	for (uint64_t i = 0; i < 12; i++) {
 		uint64_t at = 1000 + i * 1000 + (i >= 3) * 300;
@@ -241,7 +231,6 @@ static void an_iteration_begins_no_sooner_than_the_first_call(void **state)
 	struct gp_iterations found;
 	struct gp_model *model;
 
-	(void)state;
 	build_name(&b, "k");
 	for (uint64_t i = 0; i < 4; i++) {
 		uint64_t at = 5000 + i * 1000;
@@ -267,7 +256,6 @@ static void a_pause_is_no_part_of_an_iteration(void **state)
 	static const uint64_t last_ns[2][3] = {{640, 640, 640}, {650, 900, 980}};
 	static const uint64_t first_ns[2] = {1000, 990}; /* of a range: from its first call on */
 
-	(void)state;
 	for (int by_range = 0; by_range < 2; by_range++) {
 		struct build b = build_epochs("step %u");
 		struct gp_iterations found;
@@ -302,7 +290,6 @@ static void pytorch_says_what_a_step_is(void **state)
 	struct gp_iterations found;
 	struct gp_model *model;
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		char text[32];
 
@@ -333,7 +320,6 @@ static void build_category(struct build *b, uint32_t id, const char *name)
  */
 static void operators_name_no_step_where_the_program_does(void **state)
 {
-	(void)state;
 	for (int is_marked = 0; is_marked <= 1; is_marked++) {
 		struct build b = build_begin(1);
 		struct gp_iterations found;
@@ -369,7 +355,6 @@ static void operators_of_emit_nvtx_name_no_step(void **state)
 					    "AddmmBackward0, seq = 12",
 					    "autograd::engine::evaluate_function: AddmmBackward0"};
 
-	(void)state;
 	for (size_t name = 0; name < sizeof(names) / sizeof(names[0]); name++) {
 		struct build b = build_begin(1);
 		struct gp_iterations found;
@@ -400,7 +385,6 @@ static void operators_of_emit_nvtx_name_no_step(void **state)
  */
 static void ranges_of_libraries_name_no_step(void **state)
 {
-	(void)state;
 	for (int operations = 0; operations <= 1; operations++) {
 		struct build b = build_begin(1);
 		struct gp_iterations found;
@@ -432,7 +416,6 @@ static void ranges_of_libraries_name_no_step(void **state)
  */
 static void ranges_with_a_small_part_of_the_work_are_no_loop(void **state)
 {
-	(void)state;
 	for (uint32_t kernels = 0; kernels <= 4; kernels += 4) {
 		struct build b = build_begin(1);
 		struct gp_iterations found;
@@ -464,7 +447,6 @@ static void what_nests_or_starts_nothing_is_no_loop(void **state)
 	struct gp_iterations found;
 	struct gp_model *model;
 
-	(void)state;
 	build_name(&b, "k");
 	for (uint32_t i = 0; i < 5; i++) {
 		build_range(&b, 1, "recurse", i, 1000 - i);
@@ -484,7 +466,6 @@ static void without_ranges_operations_tell(void **state)
 	struct gp_iterations found;
 	struct gp_model *model;
 
-	(void)state;
 	for (uint32_t i = 0; i < 8; i++)
 		build_name(&b, (char[]){(char)('a' + i), '\0'});
 	for (uint32_t i = 0; i < 6; i++)
@@ -510,7 +491,6 @@ static void what_nccl_repeats_for_its_communicators_is_no_loop(void **state)
 {
 	static const uint32_t ends[] = {21000, 41000, 30000};
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct build b = build_begin(1);
 		struct gp_iterations found;
@@ -539,7 +519,6 @@ static void a_repeat_that_is_a_small_part_is_no_loop(void **state)
 	struct gp_iterations found;
 	struct gp_model *model;
 
-	(void)state;
 	for (uint32_t i = 0; i < 30; i++)
 		build_name(&b, (char[]){(char)('a' + i % 26), (char)('a' + i / 26), '\0'});
 	for (uint32_t i = 0; i < 27; i++)
@@ -562,7 +541,6 @@ static void a_repeat_that_is_a_small_part_is_no_loop(void **state)
 /* Launches of one kernel repeat in blocks of any length; a second kernel makes passes of them. */
 static void one_operation_again_and_again_is_no_loop(void **state)
 {
-	(void)state;
 	for (uint32_t others = 0; others <= 1; others++) {
 		struct build b = build_begin(1);
 		struct gp_iterations found;
@@ -671,7 +649,6 @@ static void expect_passes(struct stream *stream, uint32_t left_out)
 
 static void an_evaluation_now_and_then_cuts_no_step(void **state)
 {
-	(void)state;
 	for (uint32_t steps = 31; steps <= 248; steps *= 2) {
 		struct stream stream = begin_stream();
 
@@ -692,7 +669,6 @@ static void a_pass_may_do_more_and_something_else(void **state)
 {
 	struct stream stream = begin_stream();
 
-	(void)state;
 	for (int step = 0; step < 100; step++) {
 		mark(&stream);
 		PUT(&stream, H2D, FORWARD_A);
@@ -711,7 +687,6 @@ static void warming_up_is_part_of_the_loop(void **state)
 {
 	struct stream stream = begin_stream();
 
-	(void)state;
 	PUT(&stream, OTHER, OTHER + 1, OTHER + 2, H2D, OTHER + 3);
 	for (int step = 0; step < 40; step++) {
 		mark(&stream);
@@ -730,7 +705,6 @@ static void accumulated_gradients_are_one_pass(void **state)
 {
 	struct stream stream = begin_stream();
 
-	(void)state;
 	for (int step = 0; step < 40; step++) {
 		mark(&stream);
 		for (int batch = 0; batch < 4; batch++)
@@ -745,7 +719,6 @@ static void of_a_varying_number_of_batches_each_is_a_pass(void **state)
 {
 	struct stream stream = begin_stream();
 
-	(void)state;
 	for (int step = 0; step < 30; step++) {
 		for (int batch = 0; batch < 2 + step * step % 4; batch++) {
 			mark(&stream);
@@ -759,7 +732,6 @@ static void of_a_varying_number_of_batches_each_is_a_pass(void **state)
 /* Epochs of 12 batches and what comes after them; layers, of which nothing goes to the host. */
 static void batches_are_passes_and_layers_are_none(void **state)
 {
-	(void)state;
 	for (int layers = 0; layers <= 1; layers++) {
 		struct stream stream = begin_stream();
 
@@ -787,7 +759,6 @@ static void batches_are_passes_and_layers_are_none(void **state)
  */
 static void short_passes_are_not_several_at_once(void **state)
 {
-	(void)state;
 	for (int passes = 40; passes <= 160; passes *= 2) {
 		struct stream stream = begin_stream();
 
@@ -806,7 +777,6 @@ static void a_long_evaluation_makes_no_pass_of_ten(void **state)
 {
 	struct stream stream = begin_stream();
 
-	(void)state;
 	for (int step = 0; step < 100; step++) {
 		train(&stream);
 		if (step % 10 == 9)
@@ -823,7 +793,6 @@ static void what_looks_like_a_pass_begun_before_is_none(void **state)
 {
 	struct stream stream = begin_stream();
 
-	(void)state;
 	PUT(&stream, H2D, H2D);
 	for (int step = 0; step < 200; step++) {
 		mark(&stream);
@@ -842,7 +811,6 @@ static void passes_of_changing_shapes_are_found_by_what_they_share(void **state)
 {
 	struct stream stream = begin_stream();
 
-	(void)state;
 	srand(7);
 	for (int step = 0; step < 60; step++) {
 		int layers = 3 + rand() % 3;
@@ -862,7 +830,6 @@ static void a_stream_that_helps_within_a_pass_is_not_the_loop(void **state)
 {
 	struct stream stream = begin_stream();
 
-	(void)state;
 	for (int pass = 0; pass < 12; pass++) {
 		train(&stream);
 		stream.id = 9;
@@ -878,7 +845,6 @@ static void copies_ahead_on_a_stream_of_their_own_are_not_the_loop(void **state)
 {
 	struct stream stream = begin_stream();
 
-	(void)state;
 	for (int pass = 0; pass < 40; pass++) {
 		stream.id = 9;
 		PUT(&stream, H2D);
@@ -892,7 +858,6 @@ static void copies_ahead_on_a_stream_of_their_own_are_not_the_loop(void **state)
 /* Any ranges at all: passes are in order and none is longer than time goes. */
 static void any_ranges_are_read(void **state)
 {
-	(void)state;
 	srand(5);
 	for (int round = 0; round < 300; round++) {
 		struct build b = build_begin(1);
@@ -937,7 +902,6 @@ static void of_streams_that_do_as_much_the_longer_loop_counts(void **state)
 {
 	static const uint32_t longer[] = {40, 38, 20};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(longer) / sizeof(longer[0]); i++) {
 		struct build b = build_begin(1);
 		struct gp_iterations found;
@@ -961,7 +925,6 @@ static void of_streams_that_do_as_much_the_longer_loop_counts(void **state)
 /* Four, of which the last has an operation of another kind in each pass, or fewer passes. */
 static void streams_that_do_the_same_are_counted(void **state)
 {
-	(void)state;
 	for (int differs = 0; differs < 3; differs++) {
 		struct build b = build_begin(1);
 		struct gp_iterations found;
@@ -992,7 +955,6 @@ static void streams_that_do_the_same_are_counted(void **state)
  */
 static void copies_and_kernels_of_different_streams_are_one_loop(void **state)
 {
-	(void)state;
 	for (uint32_t way = 0; way < 3; way++) {
 		uint32_t times = way == 2 ? 7 : 12;
 		struct build b = build_begin(1);
@@ -1033,7 +995,6 @@ static void copies_and_kernels_of_different_streams_are_one_loop(void **state)
  */
 static void what_runs_side_by_side_in_bunches_is_no_loop(void **state)
 {
-	(void)state;
 	for (uint32_t in_bunches = 0; in_bunches <= 1; in_bunches++) {
 		struct build b = build_begin(1);
 		struct gp_iterations found;
@@ -1074,7 +1035,6 @@ static void a_loop_that_runs_ahead_lasts_as_long_as_its_kernels(void **state)
 	struct gp_model *model;
 	uint64_t at_ns = 1000, free_ns = 0;
 
-	(void)state;
 	build_name(&b, "k");
 	build_name(&b, "other");
 	for (uint32_t i = 0; i < 40; i++) {

@@ -1,15 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/analysis/loop/sequences.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 /*
@@ -67,7 +62,6 @@ static void a_loop_is_found_at_its_length(void **state)
 	struct gp_sequences found;
 	struct gp_model *model;
 
-	(void)state;
 	snprintf(letters, sizeof(letters), "xyz%sq", loop);
 	model = build_stream(letters, strlen(letters));
 	assert_int_equal(gp_sequences_of(&found, model, NULL, 0, model->op_count), 0);
@@ -92,7 +86,6 @@ static void loops_in_loops_are_found(void **state)
 	struct gp_sequences found;
 	struct gp_model *model;
 
-	(void)state;
 	snprintf(step, sizeof(step), "ab%scd", layers);
 	letters = repeat(step, 30);
 	model = build_stream(letters, strlen(letters));
@@ -113,7 +106,6 @@ static void nothing_repeats_in_what_is_all_different(void **state)
 	struct gp_model *model = build_stream("abcdefghijklmnopqrstuvwxyz", 26);
 	struct gp_sequences found;
 
-	(void)state;
 	assert_int_equal(gp_sequences_of(&found, model, NULL, 0, model->op_count), 0);
 	assert_int_equal(found.count, 0);
 	gp_sequences_free(&found);
@@ -129,7 +121,6 @@ static void a_graph_launch_is_one_operation(void **state)
 	struct gp_sequences found;
 	struct gp_model *model;
 
-	(void)state;
 	build_name(&b, "node");
 	build_name(&b, "after");
 	for (uint32_t i = 0; i < 10; i++) {
@@ -204,7 +195,6 @@ static void counts_are_exact(void **state)
 {
 	char letters[500];
 
-	(void)state;
 	srand(11);
 	for (int round = 0; round < 300; round++) {
 		size_t count = (size_t)rand() % sizeof(letters), kinds = 1 + (size_t)rand() % 5;
@@ -225,7 +215,6 @@ static void long_streams_of_few_kernels_are_read(void **state)
 	const size_t count = 300000;
 	char *letters = malloc(count);
 
-	(void)state;
 	assert_non_null(letters);
 	memset(letters, 'a', count);
 	check(letters, count);
@@ -247,7 +236,6 @@ static void one_kernel_again_and_again_is_told(void **state)
 	} streams[] = {
 		{"aaaaaa", 6, true}, {"aaaaab", 6, false}, {"aaaaab", 5, true}, {"ba", 2, false}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
 		struct gp_model *model =
 			build_stream(streams[i].letters, strlen(streams[i].letters));

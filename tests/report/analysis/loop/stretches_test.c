@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "report/analysis/loop/iterations.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 #define MS     1000000ull
@@ -59,7 +54,6 @@ static void what_lies_between_two_loops_is_of_neither(void **state)
 {
 	struct gp_iterations found = find(30, 20, 7000 * MS);
 
-	(void)state;
 	assert_int_equal(found.stretch_count, 2);
 	assert_int_equal(found.stretches[0].start_ns, MS - LAUNCH);
 	assert_int_equal(found.stretches[0].end_ns, MS + 19 * PERIOD + WORK);
@@ -75,7 +69,6 @@ static void a_moment_is_in_a_stretch_or_before_one(void **state)
 {
 	struct gp_iterations found = find(30, 20, 7000 * MS);
 
-	(void)state;
 	assert_int_equal(gp_iterations_stretch_at(&found, 0), 0);
 	assert_int_equal(gp_iterations_stretch_at(&found, found.stretches[0].end_ns - 1), 0);
 	assert_int_equal(gp_iterations_stretch_at(&found, found.stretches[0].end_ns), 1);
@@ -85,13 +78,11 @@ static void a_moment_is_in_a_stretch_or_before_one(void **state)
 
 static void one_that_runs_apart_is_a_stretch(void **state)
 {
-	(void)state;
 	assert_int_equal(count_stretches(12, 11, 11000 * MS), 2);
 }
 
 static void epochs_are_stretches_and_batches_that_come_together_are_none(void **state)
 {
-	(void)state;
 	assert_int_equal(count_stretches(256, 64, 2000 * MS), 4);
 	assert_int_equal(count_stretches(256, 16, 2000 * MS), 1);
 }
@@ -99,7 +90,6 @@ static void epochs_are_stretches_and_batches_that_come_together_are_none(void **
 /* Ninety iterations long; or long, but one of a thousand: what a busy machine does. */
 static void a_slow_iteration_is_no_end(void **state)
 {
-	(void)state;
 	assert_int_equal(count_stretches(128, 100, 89 * PERIOD), 1);
 	assert_int_equal(count_stretches(128, 100, 110 * PERIOD), 2);
 	assert_int_equal(count_stretches(3000, 2000, 110 * PERIOD), 1);

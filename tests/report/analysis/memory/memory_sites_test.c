@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
-
 #include "report/analysis/memory/memory_sites.h"
+#include "tests/unit.h"
 #include "tests/report/stack_builder.h"
 
 /* Three places in one program: a.py, lines 1 to 3. */
@@ -71,7 +66,6 @@ static void what_was_not_freed_is_left(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	allocate(&s, 1, 100, 0x1000, 10);
 	allocate(&s, 1, 200, 0x2000, 20);
@@ -92,7 +86,6 @@ static void only_what_is_left_can_be_had_alone(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	allocate(&s, 1, 100, 0x1000, 10);
 	allocate(&s, 2, 300, 0x3000, 40);
@@ -112,7 +105,6 @@ static void a_peak_is_one_moment_for_all_sites(void **state)
 	struct scene s;
 	const struct gp_memory_row *account;
 
-	(void)state;
 	begin(&s);
 	allocate(&s, 1, 100, 0x1000, 500);
 	allocate(&s, 1, 200, 0x2000, 100);
@@ -143,7 +135,6 @@ static void parts_of_the_peak_add_up(void **state)
 	unsigned int seed = 7;
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	for (uint64_t i = 0; i < 5000; i++) {
 		unsigned int slot = (unsigned int)rand_r(&seed) % 64;
@@ -180,7 +171,6 @@ static void temporary_is_what_is_freed_next(void **state)
 	struct scene s;
 	const struct gp_memory_site *row;
 
-	(void)state;
 	begin(&s);
 	for (uint64_t i = 0; i < 10; i++) {
 		allocate(&s, 1, 100 + 100 * i, 0x1000, 10);
@@ -207,7 +197,6 @@ static void a_context_is_none_of_an_allocation_s_time(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	build_context_made_by(&s.b, 1, 7, 9);
 	build_overhead(&s.b, 3u << 16, 1000, 4001000);
@@ -226,7 +215,6 @@ static void what_is_left_is_apart_from_what_is_freed(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	for (uint64_t i = 0; i < 5; i++) {
 		allocate(&s, 1, 100 + 100 * i, 0x1000, 10);
@@ -248,7 +236,6 @@ static void each_kind_of_memory_has_its_peak(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	allocate(&s, 1, 100, 0x1000, 10)->memory_kind = GP_MEMORY_PINNED;
 	allocate(&s, 1, 200, 0x2000, 20)->memory_kind = GP_MEMORY_MANAGED;
@@ -269,7 +256,6 @@ static void a_context_that_ends_leaves_nothing(void **state)
 	struct scene s;
 	struct gp_memory_event *event;
 
-	(void)state;
 	begin(&s);
 	allocate(&s, 1, 100, 0x1000, 10);
 	release(&s, 200, 0x1000);
@@ -304,7 +290,6 @@ static uint64_t wait_of_free(uint64_t start_ns, uint64_t duration_ns)
 
 static void a_free_waits_for_what_was_launched_before(void **state)
 {
-	(void)state;
 	assert_int_equal(wait_of_free(30000, 80000), 70000);
 	assert_int_equal(wait_of_free(100000, 80000), 0); /* the GPU was done */
 	assert_int_equal(wait_of_free(80, 200000), 0);    /* it was not launched yet */
@@ -316,7 +301,6 @@ static void a_call_that_ends_before_the_work_has_not_waited(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	build_call(&s.b, 100, BUILD_LAUNCH, 90, 5, 1);
 	build_op(&s.b, GP_OP_KERNEL, 7, 100, 1000000, 1);
@@ -331,7 +315,6 @@ static void processes_share_sites_and_peaks(void **state)
 	struct scene a, b;
 	struct gp_model *models[2];
 
-	(void)state;
 	begin(&a);
 	begin(&b);
 	allocate(&a, 1, 100, 0x1000, 1000);
@@ -356,7 +339,6 @@ static void what_an_ended_process_left_is_in_no_later_peak(void **state)
 	struct scene a, b;
 	struct gp_model *models[2];
 
-	(void)state;
 	begin(&a);
 	begin(&b);
 	allocate(&a, 1, 100, 0x1000, 300);
@@ -396,7 +378,6 @@ static void every_change_is_told_also_what_goes_with_a_process(void **state)
 	struct watched watched = {0};
 	const struct gp_memory_watcher watcher = {.see = see, .context = &watched};
 
-	(void)state;
 	begin(&a);
 	begin(&b);
 	allocate(&a, 1, 100, 0x1000, 300);

@@ -1,15 +1,10 @@
 /* What was held of a GPU's memory when a call failed for want of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/analysis/memory/oom_snapshot.h"
 #include "report/base/memstream.h"
+#include "tests/unit.h"
 #include "tests/report/ask_advice.h"
 #include "tests/report/stack_builder.h"
 
@@ -89,7 +84,6 @@ static void the_places_with_most_are_told(void **state)
 	struct build b = failed(BUILD_MALLOC, GP_OUT_OF_MEMORY);
 	char *text;
 
-	(void)state;
 	allocate(&b, 1, 100, 1000, 0);
 	allocate(&b, 2, 300, 2000, FAILED_NS + 2000);
 	allocate(&b, 3, 10, 3000, 0);
@@ -112,7 +106,6 @@ static void others_may_have_it_all(void **state)
 	struct build b = failed(BUILD_MALLOC, GP_OUT_OF_MEMORY);
 	char *text = told_of(&b);
 
-	(void)state;
 	assert_string_equal(text, "the process held nothing of 1.000GiB then");
 	free(text);
 }
@@ -125,7 +118,6 @@ static void nothing_is_told_that_is_not_known(void **state)
 {
 	struct build b = failed(BUILD_MALLOC, 1);
 
-	(void)state;
 	assert_null(told_of(&b));
 	b = failed(HOST, GP_OUT_OF_MEMORY);
 	assert_null(told_of(&b));
@@ -147,7 +139,6 @@ static void advice_tells_it_of_the_first_failure(void **state)
 	struct gp_advice advice;
 	const struct gp_finding *found;
 
-	(void)state;
 	allocate(&b, 1, 300, 1000, FAILED_NS + 15);
 	for (uint32_t i = 0; i < 4; i++)
 		build_call(&b, i == 3 ? 200 : 100, BUILD_MALLOC, FAILED_NS + 40 - i * 10, 5, 10 + i)

@@ -1,17 +1,12 @@
 /* What PyTorch writes, in small: two segments, four blocks; and the same with damage. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <cmocka.h>
-
 #include "report/analysis/memory/torch_snapshot.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 /*
@@ -54,7 +49,6 @@ static int memory_file = -1;
 
 static int make_file(void **state)
 {
-	(void)state;
 	memory_file = memfd_create("snapshot", MFD_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory_file);
 	return memory_file < 0 ? -1 : 0;
@@ -62,7 +56,6 @@ static int make_file(void **state)
 
 static int remove_file(void **state)
 {
-	(void)state;
 	return close(memory_file);
 }
 
@@ -88,7 +81,6 @@ static void segments_are_found_in_the_trace(void **state)
 	const struct gp_torch_segment *segments;
 	struct gp_model *model;
 
-	(void)state;
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 100, 0x1000, 300);
 	build_memory(&b, GP_MEMORY_FREE, GP_MEMORY_DEVICE, 200, 0x1000, 0);
 	build_memory(&b, GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 300, 0x1000, 200); /* another size */
@@ -118,7 +110,6 @@ static void blocks_have_their_sites(void **state)
 	struct gp_torch_snapshot snapshot;
 	struct gp_model *model = build_end(&b);
 
-	(void)state;
 	assert_int_equal(load_bytes(sample, sizeof(sample), model, &snapshot), 0);
 	assert_int_equal(snapshot.block_count, 4);
 	assert_int_equal(snapshot.blocks[0].requested_bytes, 99);
@@ -138,7 +129,6 @@ static void damage_is_read_or_refused(void **state)
 	struct gp_model *model = build_end(&b);
 	uint8_t bytes[sizeof(sample)];
 
-	(void)state;
 	for (size_t at = 0; at < sizeof(sample); at++)
 		for (int value = 0; value < 256; value += 5) {
 			int result;

@@ -1,10 +1,5 @@
 /* Which free belongs to which allocation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
 #define THREAD 100
@@ -14,7 +9,6 @@ static void test_frees_find_their_allocations(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 100, 0xa000, 64);
 	gp_builder_memory(&b, GP_MEMORY_PINNED, 200, 0xa000, 128); /* another family */
@@ -60,7 +54,6 @@ static void test_address_reused_during_the_free(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 100, 0xa000, 64);
 	gp_builder_chunk(&b, 2, 200);
@@ -83,7 +76,6 @@ static void test_allocated_during_a_free(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 100, 0xa000, 64);
 	gp_builder_chunk(&b, 2, 200);
@@ -114,7 +106,6 @@ static void test_memory_calls_that_had_no_effect(void **state)
 		{1, GP_MEMORY_FREE, false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_builder b;
 		struct gp_model *m;
@@ -154,7 +145,6 @@ static void test_what_failed_allocations_asked_for(void **state)
 	struct gp_model *m;
 	uint32_t known = 0;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		gp_builder_add(&b,
@@ -192,7 +182,6 @@ static void test_memory_calls_that_are_neither(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	for (int i = 0; i < 2; i++)
 		gp_builder_add(&b, &(struct gp_record_memory){
@@ -222,7 +211,6 @@ static void test_a_context_takes_its_memory_along(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 100, 0xa000, 64);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 200, 0xb000, 32);

@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
 #include "report/analysis/idle/busy.h"
 #include "report/model/build/bad_timestamps.h"
 #include "report/model/devices.h"
+#include "tests/unit.h"
 #include "tests/report/model_builder.h"
 
 #define US 1000ull
@@ -70,7 +65,6 @@ static void what_ten_of_its_stream_contradict_has_no_duration(void **state)
 	struct gp_model *model = build(10, PLAIN, NULL);
 	const struct gp_op *op;
 
-	(void)state;
 	assert_int_equal(gp_untime_contradicted(model), 0);
 	assert_int_equal(model->losses.ops_contradicted, 1);
 	assert_int_equal(model->losses.ops_clashing, 0);
@@ -94,7 +88,6 @@ static void what_few_contradict_is_counted(void **state)
 {
 	struct gp_model *model = build(9, PLAIN, NULL);
 
-	(void)state;
 	assert_int_equal(gp_untime_contradicted(model), 0);
 	assert_int_equal(model->contradiction_count, 0);
 	assert_int_equal(model->losses.ops_clashing, 9);
@@ -119,7 +112,6 @@ static void only_what_a_stream_does_in_order_contradicts(void **state)
 		{PLAIN, "torch.profiler", 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct gp_model *model = build(20, cases[i].within, cases[i].recorder);
 
@@ -137,7 +129,6 @@ static void one_within_another_has_none_either(void **state)
 	struct build b = build_begin(1);
 	struct gp_model *model;
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++)
 		build_op(&b, GP_OP_COPY, STREAM, times_us[i][0] * US, times_us[i][1] * US, i + 1)
 			->copy_kind = GP_COPY_DTOD;
@@ -163,7 +154,6 @@ static void of_very_many_no_more_are_counted_than_are_told(void **state)
 	struct build b = build_begin(1);
 	struct gp_model *model;
 
-	(void)state;
 	for (uint32_t i = 0; i < 300; i++)
 		build_op(&b, GP_OP_COPY, STREAM, (1 + 10 * i) * US, (10000 - 10 * i) * US, i + 1)
 			->copy_kind = GP_COPY_DTOD;
@@ -191,7 +181,6 @@ static void clashes_are_counted_whatever_lies_between(void **state)
 	struct build b = build_begin(1);
 	struct gp_model *model;
 
-	(void)state;
 	for (uint32_t i = 0; i < 5; i++)
 		build_op(&b, GP_OP_COPY, STREAM, times_us[i][0] * US, times_us[i][1] * US, i + 1)
 			->copy_kind = GP_COPY_DTOD;
@@ -207,7 +196,6 @@ static void its_gpu_was_busy_at_least(void **state)
 	struct gp_device_list devices = {0};
 	struct gp_busy *busy;
 
-	(void)state;
 	assert_int_equal(gp_untime_contradicted(model), 0);
 	busy = gp_busy_of(&model, 1, gp_busy_window(&model, 1), &devices);
 	assert_non_null(busy);

@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
 #define INSTANTIATE 400
@@ -38,7 +33,6 @@ static void test_nodes_know_the_call_that_was_captured(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_start(&b);
 	gp_builder_chunk(&b, 1, 100);

@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
 static void add_frame(struct gp_builder *b, uint32_t id, uint32_t parent, enum gp_frame_kind kind,
@@ -46,7 +41,6 @@ static void test_a_call_has_its_stack(void **state)
 	struct gp_model *m;
 	const struct gp_frame *frame;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	add_call(&b, 1, 9); /* before its frames, which another thread told */
 	add_call(&b, 2, 0);
@@ -84,7 +78,6 @@ static void test_what_is_missing_is_counted(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	add_frame(&b, 5, 4, GP_FRAME_NATIVE, 0, 0x5100);
 	add_frame(&b, 6, 5, GP_FRAME_NATIVE, 77, 0x5100);
@@ -109,7 +102,6 @@ static void test_circles_and_abysses_end(void **state)
 	struct gp_model *m;
 	uint32_t depth = 0, at;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	add_frame(&b, 1, 1, GP_FRAME_NATIVE, 0, 1);
 	add_frame(&b, 2, 3, GP_FRAME_NATIVE, 0, 1);

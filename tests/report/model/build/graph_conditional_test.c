@@ -2,12 +2,7 @@
  * Operations in conditional nodes of graphs belong to the launch in which they ran, though none has
  * its number.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "tests/report/at_time.h"
 #include "tests/report/trace_builder.h"
 
@@ -62,7 +57,6 @@ static void test_between_two_launches_that_were_made_ahead(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	begin(&b, 3, 20);
 	add_node(&b, 5, 2000, GRAPH, 0);
 	add_node(&b, 0, 2010, GRAPH, 3);
@@ -93,7 +87,6 @@ static void test_a_node_that_launches_begin_with(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	begin(&b, 2, 20);
 	for (uint32_t i = 0; i < 2; i++) {
 		add_node(&b, 0, 2000 + 100 * i, GRAPH, 3);
@@ -114,7 +107,6 @@ static void test_no_operation_begins_before_its_launch(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	begin(&b, 2, 5000);
 	add_node(&b, 0, 2000, GRAPH, 3);
 	add_node(&b, 5, 2010, GRAPH, 0);
@@ -131,7 +123,6 @@ static void test_a_graph_of_conditional_nodes_alone(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_GRAPH_LAUNCH, 5, 1000, 10);
 	gp_builder_call(&b, GP_TEST_SYNC, 6, 1100, 500);
@@ -156,7 +147,6 @@ static void test_without_any_launch_it_is_counted(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	begin(&b, 0, 0);
 	add_node(&b, 0, 1500, GRAPH, 3);
 	m = gp_builder_finish(&b);

@@ -1,12 +1,7 @@
 /* Who started what, and in which thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
+#include "tests/unit.h"
 #include "tests/report/at_time.h"
 #include "tests/report/trace_builder.h"
 
@@ -28,7 +23,6 @@ static void test_calls_and_operations_are_joined(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 1000, 50);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 2, 2000, 50);
@@ -59,7 +53,6 @@ static void test_graph_launch_has_many_operations(void **state)
 	uint32_t at, count = 0;
 	uint64_t last_ns = 0;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_GRAPH_LAUNCH, 5, 1000, 50);
 	for (uint32_t i = 0; i < 8; i++)
@@ -92,7 +85,6 @@ static void test_correlation_ids_come_again(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, UINT32_MAX, 1000, 50);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 2000, 50);
@@ -127,7 +119,6 @@ static void test_numbers_that_are_all_one_join_nothing(void **state)
 {
 	struct gp_model *m = load_of_version("18", 7);
 
-	(void)state;
 	assert_ptr_equal(&m->calls[op_at(m, 550)->call], call_at(m, 500)); /* from before */
 	assert_int_equal(op_at(m, 2500)->call, GP_NONE);
 	assert_int_equal(op_at(m, 2700)->call, GP_NONE);
@@ -148,7 +139,6 @@ static void test_clock_error_does_not_part_them(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 3, 2000, 50);
 	gp_builder_kernel(&b, 3, 1000, 1100);
@@ -162,7 +152,6 @@ static void test_launches_without_operation(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	add_status(&b, 1, 1000, 0);                    /* lost */
 	add_status(&b, 2, 2000, 700);                  /* failed */
@@ -185,7 +174,6 @@ static void test_launches_without_operation(void **state)
 /* CUPTI may have had nothing more to give. */
 static void test_a_refused_flush_counts_where_records_are_missing(void **state)
 {
-	(void)state;
 	for (uint32_t missing = 0; missing < 2; missing++) {
 		struct gp_builder b;
 		struct gp_model *m;
@@ -210,7 +198,6 @@ static void test_copies_and_sets(void **state)
 	const struct gp_op *op;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_add(&b, &(struct gp_record_copy){.kind = GP_RECORD_COPY,
 						    .correlation_id = 1,
@@ -258,7 +245,6 @@ static void test_calls_are_in_order_of_thread_and_time(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_start(&b);
 	gp_builder_chunk(&b, 2, 300);
@@ -280,7 +266,6 @@ static void test_shared_ring_names_the_thread_of_each_record(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_start(&b);
 	gp_builder_chunk(&b, 1, 0);

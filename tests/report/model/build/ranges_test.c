@@ -1,12 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
 #define THREAD 100
@@ -54,7 +49,6 @@ static void test_push_and_pop_nest_by_domain(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_DOMAIN, 3, 0, "lib");
 	gp_builder_string(&b, GP_STRING_RANGE, 1, 0, "step");
@@ -88,7 +82,6 @@ static void test_threads_have_stacks_of_their_own(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	push(&b, 0, 0, 100);
 	gp_builder_chunk(&b, 2, OTHER);
@@ -113,7 +106,6 @@ static void test_open_ranges_last_to_the_end(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	push(&b, 0, 0, 100);
 	start(&b, 9, 110);
@@ -133,7 +125,6 @@ static void test_start_and_end_on_any_thread(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	start(&b, 7, 100);
 	start(&b, 8, 110);
@@ -163,7 +154,6 @@ static void test_equal_names_are_one(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_DOMAIN, 3, 0, "lib");
 	gp_builder_string(&b, GP_STRING_DOMAIN, 4, 0, "lib");
@@ -196,7 +186,6 @@ static void test_attributes(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_STREAM, 7, 1, "compute");
 	gp_builder_string(&b, GP_STRING_STREAM, 7, 1, "main");
@@ -227,7 +216,6 @@ static void test_payloads_at_the_end(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_string(&b, GP_STRING_PAYLOAD, 6, 2, "early");
 	gp_builder_string(&b, GP_STRING_PAYLOAD, 7, 2, "late");
@@ -253,7 +241,6 @@ static void test_projection(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	start(&b, 1, 90);
 	push(&b, 0, 0, 100);
@@ -290,7 +277,6 @@ static void test_projection_of_many(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	for (uint32_t i = 0; i < CALLS; i++)
 		launch(&b, i + 1, 1000 + 10 * i, 10000 + 7919 * i % 1009,
@@ -326,7 +312,6 @@ static void test_a_range_without_operations(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	push(&b, 0, 0, 100);
 	gp_builder_call(&b, GP_TEST_SYNC, 1, 110, 5);

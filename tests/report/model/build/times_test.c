@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
 #define THREAD 100
@@ -43,7 +38,6 @@ static void test_records_are_on_the_timeline(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_add(&b, &(struct gp_record_event){.kind = GP_RECORD_EVENT, .event_id = 5});
 	add_all(&b, 500);
@@ -74,7 +68,6 @@ static void test_the_base_moves_for_all(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_add(&b, &(struct gp_record_sync){.kind = GP_RECORD_SYNC,
 						    .start_ns = GP_TEST_CUPTI(0) - 100,
@@ -96,7 +89,6 @@ static void test_impossible_times_are_dropped_and_counted(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	add_all(&b, 0 - 2 * HOUR);
 	add_all(&b, 100);
@@ -134,7 +126,6 @@ static void test_the_clock_is_set_while_something_runs(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, second, 5);
 	gp_builder_chunk(&b, 0, 0);
@@ -156,7 +147,6 @@ static void test_gates(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gate(&b, GP_GATE_START, false, 10);
 	gate(&b, GP_GATE_PROFILER, true, 100);
@@ -180,7 +170,6 @@ static void test_recorded_from_the_beginning_until_a_gate(void **state)
 {
 	static const uint8_t reasons[] = {GP_GATE_START, GP_GATE_SIGNAL};
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct gp_builder b;
 		struct gp_model *m;
@@ -207,7 +196,6 @@ static void test_what_lies_outside(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, THREAD);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 10, 5); /* lost */
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 20, 0xd000, 0);

@@ -3,12 +3,6 @@
  * libunwind's word on the live stack. The recorder is loaded as a library, for it is none of this
  * side's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #define UNW_LOCAL_ONLY
 #include <dlfcn.h>
 #include <libunwind.h>
@@ -20,6 +14,7 @@
 
 #include "report/model/model.h"
 #include "report/model/build/unwind_copy.h"
+#include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
 #if defined(__x86_64__)
@@ -160,7 +155,6 @@ static void has_all_callers(void **state)
 	pthread_t thread;
 	uint32_t before = 0, last = 0;
 
-	(void)state;
 	assert_int_equal(probe.start(base), 0);
 	for (int i = 0; i < ROUNDS; i++) {
 		__asm__ volatile("" : "+r"(i)); /* the first time is no other than the last */
@@ -230,7 +224,6 @@ static void bears_any_copy(void **state)
 	char message[256];
 	const char *name = "";
 
-	(void)state;
 	assert_int_equal(gp_model_load(path, &real, message, sizeof(message)), 0);
 	const struct gp_record_module *module = own_module(real, &name);
 
@@ -262,7 +255,6 @@ static void stays_a_copy_without_files(void **state)
 	char copy[400] = {17};
 	struct gp_model *model;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		model = load_copy(&module, paths[i], copy, sizeof(copy));
 		assert_int_equal(model->frame_count, 1);

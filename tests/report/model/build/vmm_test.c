@@ -1,11 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "tests/unit.h"
 #include "tests/report/trace_builder.h"
 
 #define OTHER_CALL 500
@@ -33,7 +28,6 @@ static void test_released_while_mapped(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	add(&b, GP_MEMORY_ALLOC, 100, 0xa, 4096, 0);
 	add(&b, GP_MEMORY_MAP, 120, 0x1000, 4096, 0xa);
@@ -58,7 +52,6 @@ static void test_released_last(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	add(&b, GP_MEMORY_ALLOC, 100, 0xa, 4096, 0);
 	add(&b, GP_MEMORY_MAP, 120, 0x1000, 4096, 0xa);
@@ -79,7 +72,6 @@ static void test_several_mappings(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	add(&b, GP_MEMORY_ALLOC, 100, 0xa, 10, 0);
 	add(&b, GP_MEMORY_ALLOC, 120, 0xb, 20, 0);
@@ -108,7 +100,6 @@ static void test_a_release_too_many(void **state)
 	struct gp_builder b;
 	struct gp_model *m;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	add(&b, GP_MEMORY_ALLOC, 100, 0xa, 10, 0);
 	add(&b, GP_MEMORY_RETAIN, 120, 0xb, 0, 0);

@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "report/model/sums/cover.h"
+#include "tests/unit.h"
 
 static void add(struct gp_cover *cover, uint32_t device, uint64_t start_ns, uint64_t end_ns)
 {
@@ -26,7 +20,6 @@ static void test_times_side_by_side(void **state)
 {
 	struct gp_cover cover = {0};
 
-	(void)state;
 	add(&cover, 0, 500, 600);
 	add(&cover, 0, 100, 200);
 	add(&cover, 7, 100, 110);
@@ -43,7 +36,6 @@ static void test_any_order(void **state)
 {
 	struct gp_cover cover = {0};
 
-	(void)state;
 	add(&cover, 0, 500, 600);
 	add(&cover, 0, 100, 200);
 	assert_int_equal(ns_of(&cover, 0), 200);
@@ -67,7 +59,6 @@ static void test_what_another_has_is_taken(void **state)
 {
 	struct gp_cover cover = {0}, block = {0};
 
-	(void)state;
 	assert_int_equal(gp_cover_take(&cover, &block), 0);
 	for (uint64_t i = 100; i-- > 0;) /* the other way round: most of them wait */
 		add(&block, 0, 1000 + 10 * i, 1000 + 10 * i + 5);
@@ -91,7 +82,6 @@ static void test_what_comes_too_late(void **state)
 	struct gp_cover cover = {0};
 	uint64_t late_ns, settled_until_ns;
 
-	(void)state;
 	for (uint64_t i = 0; i <= GP_COVER_TIMES; i++)
 		add(&cover, 0, 1000 + 10 * i, 1000 + 10 * i + 5);
 	assert_int_equal(ns_of(&cover, 0), 5 * (GP_COVER_TIMES + UINT64_C(1)));
@@ -113,7 +103,6 @@ static void test_times_that_go_back(void **state)
 	struct gp_cover cover = {0};
 	uint64_t late_ns, ns;
 
-	(void)state;
 	for (uint64_t i = many; i-- > 0;)
 		add(&cover, (uint32_t)(i % 2), 1000 + 10 * i, 1000 + 10 * i + 5);
 	assert_int_equal(gp_cover_join(&cover), 0);
@@ -131,7 +120,6 @@ static void test_what_waits_is_not_late(void **state)
 {
 	struct gp_cover cover = {0};
 
-	(void)state;
 	for (uint64_t i = 1; i <= GP_COVER_TIMES / 2;
 	     i++) { /* every other one comes after its neighbor */
 		add(&cover, 0, 20 * i, 20 * i + 5);
@@ -168,7 +156,6 @@ static void test_several_covers(void **state)
 	struct gp_cover covers[3] = {0};
 	uint64_t more_ns;
 
-	(void)state;
 	add(&covers[1], 0, 100, 200);
 	add(&covers[1], 0, 300, 400);
 	add(&covers[2], 3, 150, 250);
@@ -196,7 +183,6 @@ static void test_several_covers_of_many_times(void **state)
 	struct gp_cover covers[2] = {0};
 	uint64_t ns, more_ns, settled_until_ns, settled_ns;
 
-	(void)state;
 	add_many(&covers[0], 1000);
 	settled_until_ns = covers[0].devices[0].settled_until_ns;
 	settled_ns = covers[0].devices[0].settled_ns;
@@ -236,7 +222,6 @@ static void test_settled_times(void **state)
 {
 	struct gp_cover cover = {0};
 
-	(void)state;
 	add(&cover, 0, 1900, 3500);
 	add(&cover, 0, 2500, 2600);
 	settle(&cover, 2000, 100, 0);
@@ -254,7 +239,6 @@ static void test_settled_before_a_device_comes(void **state)
 {
 	struct gp_cover cover = {0};
 
-	(void)state;
 	assert_int_equal(gp_cover_settle(&cover, 3000), 0);
 	add(&cover, 0, 1000, 3800);
 	settle(&cover, 4000, 800, 2000);

@@ -1,11 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "report/model/sums/live_memory.h"
+#include "tests/unit.h"
 
 struct event {
 	uint8_t op, kind;
@@ -70,7 +64,6 @@ static void test_what_is_allocated_and_its_peak(void **state)
 {
 	struct gp_live_memory memory = {0};
 
-	(void)state;
 	allocate(&memory, 100, 0x1000, 64);
 	allocate(&memory, 200, 0x2000, 32);
 	assert_row(&memory, 0, GP_MEMORY_OF_DEVICE, 96, 96, 2);
@@ -92,7 +85,6 @@ static void test_kinds(void **state)
 {
 	struct gp_live_memory memory = {0};
 
-	(void)state;
 	take(&memory, (struct event){GP_MEMORY_ALLOC, GP_MEMORY_MANAGED, 1, 0x10, 5, 0, 1, 0});
 	take(&memory, (struct event){GP_MEMORY_ALLOC, GP_MEMORY_PINNED, 2, 0x10, 6, 0, 1, 0});
 	take(&memory, (struct event){GP_MEMORY_ALLOC, GP_MEMORY_ASYNC, 3, 0x20, 7, 0, 1, 0});
@@ -112,7 +104,6 @@ static void test_calls_without_effect(void **state)
 {
 	struct gp_live_memory memory = {0};
 
-	(void)state;
 	allocate(&memory, 100, 0x1000, 64);
 	take(&memory, (struct event){GP_MEMORY_ALLOC, GP_MEMORY_DEVICE, 200, 0x2000, 64, 0, 0, 2});
 	take(&memory, (struct event){GP_MEMORY_ALLOC, GP_MEMORY_ASYNC, 210, 0x3000, 64, 0, 0,
@@ -132,7 +123,6 @@ static void test_records_out_of_order(void **state)
 {
 	struct gp_live_memory memory = {0};
 
-	(void)state;
 	allocate(&memory, 300, 0x1000, 5);
 	release(&memory, 200, 0x1000);
 	allocate(&memory, 100, 0x1000, 7);
@@ -151,7 +141,6 @@ static void test_a_free_of_something_unknown(void **state)
 {
 	struct gp_live_memory memory = {0};
 
-	(void)state;
 	release(&memory, 100, 0x1000);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(gp_live_memory_settle(&memory), 0);
@@ -166,7 +155,6 @@ static void test_a_free_that_is_missing(void **state)
 {
 	struct gp_live_memory memory = {0};
 
-	(void)state;
 	allocate(&memory, 100, 0x1000, 5);
 	allocate(&memory, 200, 0x1000, 6);
 	assert_row(&memory, 0, GP_MEMORY_OF_DEVICE, 6, 6, 1);
@@ -177,7 +165,6 @@ static void test_physical_memory_lives_as_long_as_its_mappings(void **state)
 {
 	struct gp_live_memory memory = {0};
 
-	(void)state;
 	take(&memory, (struct event){GP_MEMORY_ALLOC, GP_MEMORY_PHYSICAL, 100, 0xa, 64, 0, 0, 0});
 	take(&memory,
 	     (struct event){GP_MEMORY_MAP, GP_MEMORY_PHYSICAL, 200, 0x1000, 64, 0xa, 0, 0});
@@ -199,7 +186,6 @@ static void test_what_ends_with_its_context(void **state)
 	struct gp_live_memory memory = {0};
 	struct gp_record_context_end end = {.id = 2, .ticks = 400};
 
-	(void)state;
 	for (uint64_t i = 0; i < 100; i++)
 		allocate(&memory, 100 + i, 0x1000 * (i + 1), 1);
 	take(&memory, (struct event){GP_MEMORY_ALLOC, GP_MEMORY_PHYSICAL, 300, 0xa, 64, 0, 0, 0});

@@ -1,13 +1,8 @@
 /* sums: of each kind of record, and of more kinds than are told apart. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report/model/sums/sums.h"
+#include "tests/unit.h"
 
 #define ADD(sums, name, ...)                                                                       \
 	assert_int_equal(                                                                          \
@@ -36,7 +31,6 @@ static void sets_graphs_and_ranges_add_up(void **state)
 {
 	struct gp_sums sums = {0};
 
-	(void)state;
 	for (uint32_t i = 1; i <= 3; i++) {
 		ADD(&sums, memset, .start_ns = 1000 * i, .end_ns = 1000 * i + 10 * i,
 		    .bytes = 64 * i);
@@ -45,13 +39,13 @@ static void sets_graphs_and_ranges_add_up(void **state)
 	ADD(&sums, memset, .bytes = 32); /* without times */
 	for (uint8_t op = GP_RANGE_PUSH; op <= GP_RANGE_MARK; op++)
 		ADD(&sums, range, .op = op);
-	assert_int_equal(find(&sums, GP_SUM_SET)->spread.count, 3);
-	assert_int_equal(find(&sums, GP_SUM_SET)->spread.total_ns, 60);
-	assert_int_equal(find(&sums, GP_SUM_SET)->untimed, 1);
-	assert_int_equal(find(&sums, GP_SUM_SET)->bytes, 64 + 128 + 192 + 32);
-	assert_int_equal(find(&sums, GP_SUM_SET)->timed_bytes, 64 + 128 + 192);
-	assert_int_equal(find(&sums, GP_SUM_SET)->least_bytes, 32);
-	assert_int_equal(find(&sums, GP_SUM_SET)->most_bytes, 192);
+	assert_int_equal(find(&sums, GP_SUM_MEMSET)->spread.count, 3);
+	assert_int_equal(find(&sums, GP_SUM_MEMSET)->spread.total_ns, 60);
+	assert_int_equal(find(&sums, GP_SUM_MEMSET)->untimed, 1);
+	assert_int_equal(find(&sums, GP_SUM_MEMSET)->bytes, 64 + 128 + 192 + 32);
+	assert_int_equal(find(&sums, GP_SUM_MEMSET)->timed_bytes, 64 + 128 + 192);
+	assert_int_equal(find(&sums, GP_SUM_MEMSET)->least_bytes, 32);
+	assert_int_equal(find(&sums, GP_SUM_MEMSET)->most_bytes, 192);
 	assert_int_equal(find(&sums, GP_SUM_GRAPH)->spread.total_ns, 300);
 	assert_int_equal(find(&sums, GP_SUM_GRAPH)->bytes, 0);
 	assert_int_equal(sums.ranges, 2); /* a push and a start */
@@ -68,7 +62,6 @@ static void what_is_beyond_the_limit_is_one(void **state)
 	const uint32_t more = 10;
 	struct gp_sums sums = {0}, whole = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < GP_SUM_LIMIT + more; i++)
 		add_kernel(&sums, i);
 	add_kernel(&sums, 7);

@@ -1,18 +1,13 @@
 /* A trace in one pass comes to what a model of all of it comes to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "report/analysis/idle/activity.h"
 #include "report/analysis/idle/startup_shutdown.h"
 #include "report/model/memory_stats.h"
 #include "report/model/sums/counts.h"
 #include "report/model/sums/totals.h"
+#include "tests/unit.h"
 #include "tests/lib/dice.h"
 #include "tests/report/trace_builder.h"
 
@@ -185,7 +180,6 @@ static void test_many_chunks(void **state)
 	uint64_t dice = DICE, late_ns, end_ns = 0, covered_ns = 0;
 	struct both both;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	name_kernels(&b);
 	write_much(&b, &dice);
@@ -225,7 +219,6 @@ static void test_what_is_odd(void **state)
 	struct gp_builder b;
 	struct both both;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 1000, 50);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 2, 1100, 50);
@@ -255,7 +248,6 @@ static void test_memory(void **state)
 	struct gp_builder b;
 	struct both both;
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 1000, 0x1000, 100);
 	gp_builder_memory(&b, GP_MEMORY_DEVICE, 2000, 0x2000, 1000);
@@ -286,7 +278,6 @@ static void test_an_empty_name_comes_first(void **state)
 	struct gp_builder b;
 	struct both both;
 
-	(void)state;
 	gp_builder_init(&b);
 	gp_builder_chunk(&b, 1, 100);
 	gp_builder_string(&b, GP_STRING_KERNEL, 7, 0, "");
@@ -305,7 +296,6 @@ static void test_impossible_times(void **state)
 	struct gp_builder b;
 	struct both both;
 
-	(void)state;
 	gp_builder_begin(&b, 9);
 	for (uint32_t i = 1; i <= 3; i++) {
 		gp_builder_call(&b, GP_TEST_LAUNCH, i, 1000 * i, 10);
@@ -323,7 +313,6 @@ static void test_damage(void **state)
 	struct both both;
 	const uint8_t record[32] = {200};
 
-	(void)state;
 	gp_builder_begin(&b, 100);
 	gp_builder_call(&b, GP_TEST_LAUNCH, 1, 1000, 50);
 	gp_builder_kernel(&b, 1, 1100, 1200);

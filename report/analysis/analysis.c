@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What devices did within a time. */
+/* The activity of devices within a time. */
 struct within {
 	const struct gp_iterations *loop; /* its stretches ... */
 	uint64_t base_unix_ns;            /* ... since then */

@@ -1,7 +1,7 @@
 /*
- * basis: answers that advice and the summary are both made of, found once: each process's tuning
- * and main loop; and in one sweep over the devices where their time went, when they had nothing to
- * do, and what they did in the loop.
+ * analysis: results that both advice and the summary use, found once: each process's tuning and
+ * main loop; and, in one sweep over the devices, the use of their time, their idle gaps, and their
+ * work in the loop.
  */
 #ifndef REPORT_ANALYSIS_ANALYSIS_H
 #define REPORT_ANALYSIS_ANALYSIS_H
@@ -18,7 +18,8 @@ struct gp_analysis {
 	struct gp_tuning *tunings;        /* by model */
 	struct gp_iterations *iterations; /* by model */
 	struct gp_wheres wheres;          /* by device */
-	struct gp_idle_gaps idle_gaps;    /* by device; advice notes in there what it explained */
+	/* by device; advice marks the gaps that it has explained */
+	struct gp_idle_gaps idle_gaps;
 	uint64_t (
 		*in_loop_ns)[GP_STATES]; /* by device; of one model alone that has a loop, else 0 */
 };

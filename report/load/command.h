@@ -41,8 +41,8 @@ bool gp_command_output_is_free(const char *command, const char *output, char *co
 			       size_t trace_count);
 
 /*
- * That there are traces, and output, which may be NULL, is none of them: GP_COMMAND_GO_ON; else an
- * exit status, and a line says what is wrong.
+ * Requires traces, and an output (may be NULL) that is none of them: GP_COMMAND_GO_ON; else an exit
+ * status, after a line that names the fault.
  */
 int gp_command_check_traces(const char *command, const char *output, char *const *traces,
 			    size_t trace_count);
@@ -50,9 +50,8 @@ int gp_command_check_traces(const char *command, const char *output, char *const
 struct gp_did_you_mean;
 
 /*
- * There is no such thing (WHAT: "format", "table by") as the word of nearest, to which the things
- * that there are were shown: the line names the one that was meant, or says otherwise.  Returns
- * GP_EXIT_USAGE.
+ * There is no such thing (WHAT: "format", "table by") as the word of `nearest`: the line names the
+ * word that was probably meant, or says otherwise. Returns GP_EXIT_USAGE.
  */
 int gp_command_refuse(const char *command, const char *what, const struct gp_did_you_mean *nearest,
 		      const char *otherwise);

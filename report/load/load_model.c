@@ -36,7 +36,7 @@ struct reading {
 	uint64_t next_sequence;
 	bool is_saved;           /* the file has all that was in the rings */
 	bool saved_now;          /* since we read it */
-	bool has_left;           /* in the rings is what the file does not have */
+	bool has_left;           /* the rings hold records that the file lacks */
 	struct covered *covered; /* of a ring several, until there are covered_limit */
 	uint32_t covered_count, covered_capacity, covered_limit;
 	struct gp_rings rings;
@@ -54,7 +54,8 @@ static void show_progress(const struct reading *r)
 
 static int start_pass(struct reading *r)
 {
-	const struct gp_record_sink sink = {gp_take_record, &r->builder}; /* of what is no event */
+	/* takes all records that are no events */
+	const struct gp_record_sink sink = {gp_take_record, &r->builder};
 
 	if (!r->options->in_one_pass)
 		return 0;
@@ -167,7 +168,7 @@ static int take_unless_event(void *load, const struct gp_record_view *seen)
 	return gp_record_is_event(seen->record) ? 0 : gp_take_record(load, seen);
 }
 
-/* Of a chunk that is not wanted as a whole, what others have the other half of. */
+/* Of a chunk that is not loaded as a whole, the records whose other half is loaded. */
 static int take_lefts(struct reading *r, uint64_t number)
 {
 	uint32_t count;
@@ -219,7 +220,7 @@ static int take_chunk(struct reading *r, const struct gp_chunk *chunk)
 	return 0;
 }
 
-/* Past the chunks that are not wanted at all, but for what they leave. */
+/* Steps over chunks that are not wanted, but takes their halves. */
 static int step_over(struct reading *r)
 {
 	uint64_t first = r->chunks;
@@ -340,9 +341,8 @@ static int note_rings_missing(struct reading *r, const char *ring_path, int erro
 }
 
 /*
- * What the file does not have of a process that did not end in order, from its rings. The rings
- * come first and the rest of the file second: what moved from one to the other meanwhile is then in
- * the file.
+ * Recovers records from the rings of a process that did not end in order. Reads the rings first and
+ * the rest of the file second, so that records which move meanwhile are in the file.
  */
 static int recover(struct reading *r)
 {
@@ -359,7 +359,7 @@ static int recover(struct reading *r)
 		    gp_rings_are_abandoned(ring_path, r->options->save_to, &process);
 	found = ring_path ? gp_rings_read(ring_path, m->path, &process, &r->rings) : 0;
 	if (ring_path)
-		m->looked_monotonic_ns = gp_monotonic_ns();
+		m->rings_monotonic_ns = gp_monotonic_ns();
 	result = take_chunks(r);
 	if (result == 0 && found == 0)
 		result = take_rings(r, abandoned);
@@ -375,7 +375,7 @@ static int recover(struct reading *r)
 
 /* ---- the whole ---- */
 
-/* Nothing is appended to a trace that may still grow, or behind what nobody understands. */
+/* A trace that may still grow, or that ends with unknown bytes, gets nothing appended. */
 static void note_end(struct reading *r)
 {
 	struct gp_model *m = r->builder.model;
@@ -437,8 +437,8 @@ static int name_unnamed_apis(struct gp_model_builder *b)
 	return result;
 }
 
-/* Ranges need as much again: what made calls and operations find each other goes first. */
-static int drop_what_joined(struct gp_model_builder *b)
+/* Ranges need as much memory again, so the join tables are freed first. */
+static int free_joins(struct gp_model_builder *b)
 {
 	gp_model_builder_free_details(b);
 	gp_spill_free(b->keys);
@@ -446,7 +446,7 @@ static int drop_what_joined(struct gp_model_builder *b)
 	return 0;
 }
 
-/* What was not loaded is not missing. */
+/* Records that were not loaded are not lost. */
 static void forget_halves(struct gp_losses *losses)
 {
 	losses->launches_without_op = losses->launches_captured = losses->launches_failed = 0;
@@ -458,7 +458,7 @@ static void forget_halves(struct gp_losses *losses)
 	losses->ops_outside = losses->frees_outside = losses->range_ends_outside = 0;
 }
 
-/* Ranges that go on before or after all that was loaded: what ran for them is not known. */
+/* The operations of ranges that begin before or end after the loaded records are not known. */
 static void cut_ranges(struct gp_model *m, const struct gp_chunk_index *chosen)
 {
 	uint64_t from_ns, to_ns;
@@ -479,7 +479,7 @@ static int finish(struct reading *r)
 {
 	static int (*const joins[])(struct gp_model_builder *) = {
 		gp_resolve_totals, gp_join_ops,    gp_join_in_flight, gp_join_captures,
-		drop_what_joined,  gp_join_memory, name_unnamed_apis, gp_join_ranges,
+		free_joins,        gp_join_memory, name_unnamed_apis, gp_join_ranges,
 	};
 	struct gp_model *m = r->builder.model;
 	int result;
@@ -608,7 +608,7 @@ static void end_reading(struct reading *r)
 }
 
 /*
- * Once: what is free later depends on what we took.  Half is for events, half for all that does not
+ * Once, as later free memory depends on our own use. Half is for events, half for all that does not
  * grow with them.
  */
 static void keep_within_memory(void)

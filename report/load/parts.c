@@ -9,12 +9,12 @@
 #include "report/model/chunk_index.h"
 
 /*
- * One of so many of a part's events is loaded before and after it: ranges that begin in it, and
- * what still ran when it began.
+ * This fraction of a part's events is loaded before and after it: for ranges that begin in it, and
+ * operations that still ran when it began.
  */
 #define MARGIN 16u
 
-/* While one is used the next is loaded, by a thread: each is half of what may be in memory. */
+/* A thread loads the next part while one is used: each may have half of the memory. */
 #define AT_ONCE 2u
 
 /* One that is being loaded, or was. */
@@ -26,7 +26,7 @@ struct loaded {
 
 struct gp_parts {
 	char *path;
-	/* of whoever loads, while that goes on: what is chosen in it changes */
+	/* the loading thread's: the choice in it changes */
 	struct gp_chunk_index *index;
 	uint64_t *starts; /* from the first call or operation on */
 	uint32_t count;
@@ -65,7 +65,7 @@ int gp_parts_open(const char *path, const struct gp_slice_choice *choice,
 	return result;
 }
 
-/* What the thread loads is there. */
+/* Waits for the thread's part. */
 static void wait_for_next(struct gp_parts *p)
 {
 	if (p->is_loading)
@@ -113,7 +113,7 @@ const char *gp_parts_trouble(const struct gp_parts *p)
 	return p->now.trouble[0] ? p->now.trouble : NULL;
 }
 
-/* Of p nothing changes but what is chosen in its index. */
+/* Changes nothing in p but the choice in its index. */
 static void load(struct gp_parts *p, struct loaded *part)
 {
 	const struct gp_load_options options = {.save_to = -1, .chosen = p->index};

@@ -1,13 +1,13 @@
 /*
- * parts: a large trace, one part of its time after the other, so that all of it is never in memory.
+ * parts: a large trace, one part of its time after the other, so that the whole is never in memory.
  *
- * Each part is a model of its own, with the same definitions, threads and times; what begins in it
- * is its own (struct gp_part), and what it needs of others is in it, too.  Of what goes on in many
- * parts (a range, an allocation) the part has it in which it begins.
+ * Each part is a model of its own, with the same definitions, threads and times. Events that begin
+ * in its time are its own (struct gp_part); it also holds the events that these need. A range or
+ * allocation that lasts for many parts belongs to the part in which it begins.
  *
- * While the caller uses one part a thread loads the next: a program that is to stay small has
- * malloc() map what is large (mallopt(), M_MMAP_THRESHOLD), or each of the two threads keeps what
- * it has freed.
+ * While the caller uses one part, a thread loads the next. A program that is to stay small lets
+ * malloc() map large blocks (mallopt(), M_MMAP_THRESHOLD); else both threads keep their freed
+ * memory.
  */
 #ifndef REPORT_LOAD_PARTS_H
 #define REPORT_LOAD_PARTS_H
@@ -25,12 +25,12 @@ struct gp_parts;
 
 struct gp_parts_wish {
 	uint64_t events; /* about so many are in memory at a time */
-	/* each part is to have all allocations: what is made of it tells when most was in use */
+	/* each part has all allocations, so that it knows the peak of memory */
 	bool with_memory;
 };
 
 /*
- * Cut what is chosen of a trace into parts.  Returns 0; -ENOTSUP: this trace has to be loaded as a
+ * Cuts the chosen time of a trace into parts. Returns 0; -ENOTSUP: this trace must be loaded as a
  * whole (report/model/chunk_index.h); or another negative errno value.
  */
 int gp_parts_open(const char *path, const struct gp_slice_choice *choice,

@@ -134,8 +134,8 @@ static bool are_of_one_run(const struct gp_model *a, const struct gp_model *b)
 }
 
 /*
- * Take the model in after so many.  Where the same run is there already, of the two what gpuprof
- * recorded is kept, else the first; that is said.  Returns how many there are then.
+ * Adds a model to so many. If the same run is there already, keeps the trace of gpuprof, else the
+ * first, and prints a line. Returns the new count.
  */
 static size_t add(struct gp_model **models, size_t count, struct gp_model *model)
 {

@@ -1,8 +1,8 @@
 /*
- * traces: the trace files that a command was given, loaded.
+ * traces: the trace files of a command, loaded.
  *
- * What is wrong with one is said in one line on stderr, and the others are used: a file that cannot
- * be read, one that was named already, an export of another one, one that is not complete.
+ * A file that cannot be read, is named twice, is an export of another one, or is not complete gets
+ * one line on stderr; the command uses the others.
  */
 #ifndef REPORT_LOAD_TRACES_H
 #define REPORT_LOAD_TRACES_H
@@ -19,8 +19,8 @@ struct gp_traces {
 };
 
 /*
- * warn: say of what is loaded that it is not complete.  gp_traces_free() in either case.  Returns 0
- * or -ENOMEM.
+ * warn: print a line for each model that is not complete. Call gp_traces_free() in either case.
+ * Returns 0 or -ENOMEM.
  */
 int gp_traces_load(struct gp_traces *traces, char *const *paths, size_t count, bool warn);
 void gp_traces_free(struct gp_traces *traces);
@@ -46,14 +46,14 @@ int gp_traces_use(char *const *paths, size_t count,
 		  int (*use)(const struct gp_traces *traces, void *context), void *context);
 
 /*
- * For commands that load one at a time: drop from paths what was named already, which a line says.
- * Returns 0 or -ENOMEM.
+ * For commands that load one trace at a time: drops repeated paths, with a line for each. Returns 0
+ * or -ENOMEM.
  */
 int gp_traces_name_once(char **paths, size_t *count);
 
 /*
- * Of models of the same run, one of which is an export or another profiler's, keep what gpuprof
- * recorded, else the first; a line says so. The others are freed.  Returns how many are left.
+ * Of models of the same run, one of which is an export or another profiler's, keeps the trace of
+ * gpuprof, else the first, and prints a line. The others are freed. Returns the new count.
  */
 size_t gp_traces_count_once(struct gp_model **models, size_t count);
 

@@ -15,21 +15,21 @@
 #define MESSAGE_BYTES 256
 
 /*
- * Of what began so long before the first anchor, or ends so long after the last, the time is not
- * true.
+ * Events that begin so long before the first anchor, or end so long after the last, have no true
+ * time.
  */
 #define BEYOND_NS (INT64_C(3600) * 1000000000)
 
 /* Two clocks differ by less where they are read together. */
 #define CLOSE_NS 1000000
 
-/* How far a record looks back for its other half. */
+/* How far a record searches back for its other half. */
 #define LOOK_BACK 64u
 
 /* So many halves, or so much that each part has anew, cost little, however few events there are. */
 #define FEW_LEFTS UINT64_C(1000000)
 
-/* What a chunk holds: times of events, low above high where it has none. */
+/* The content of a chunk: times of events, low above high if it has none. */
 struct entry {
 	uint64_t place; /* in the file; 0 = it has none */
 	uint64_t ticks_low, ticks_high, cupti_low, cupti_high;
@@ -53,7 +53,7 @@ struct extreme {
 struct numbers {
 	uint64_t *values;
 	uint32_t count, capacity;
-	uint64_t last; /* that was looked for */
+	uint64_t last; /* the key of the search */
 };
 
 struct gp_chunk_index {
@@ -66,7 +66,7 @@ struct gp_chunk_index {
 	uint64_t events, damaged_bytes;
 	int64_t first_ns; /* of the first call or operation, on the timeline */
 	int64_t chosen_from_ns, chosen_to_ns;
-	int64_t halves_from_ns, halves_to_ns; /* of what is chosen, with what it is joined to */
+	int64_t halves_from_ns, halves_to_ns; /* the chosen events, with their other halves */
 
 	/* while it is made */
 	struct numbers threads, streams, kinds; /* of memory */
@@ -77,7 +77,7 @@ struct gp_chunk_index {
 	uint32_t anchor_count, anchor_capacity;
 	double ticks_per_second;
 	bool is_closed, is_saved, with_memory;
-	bool has_riddle; /* an operation whose call only the whole tells */
+	bool has_riddle; /* an operation whose call only the whole trace tells */
 };
 
 static struct entry *last_entry(struct gp_chunk_index *x)
@@ -85,7 +85,7 @@ static struct entry *last_entry(struct gp_chunk_index *x)
 	return &x->entries[x->count - 1];
 }
 
-/* ---- what is kept of records ---- */
+/* ---- records that are kept ---- */
 
 static bool is_lower(const void *element, const void *value)
 {
@@ -112,7 +112,7 @@ static int add_number(struct numbers *numbers, uint64_t value)
 	return 1;
 }
 
-/* For who sorts them afterwards.  0 or -ENOMEM. */
+/* Sorted later. Returns 0 or -ENOMEM. */
 static int append_number(struct numbers *numbers, uint64_t value)
 {
 	if (numbers->count > 0 && numbers->values[numbers->count - 1] == value)
@@ -240,8 +240,8 @@ static bool is_same_stack(const struct gp_chunk_left *a, const struct gp_chunk_l
 }
 
 /*
- * Whether `earlier` is what `left` ends; *is_between: it may have ended something else, so that
- * nothing before it counts.
+ * Whether `left` ends `earlier`; *is_between: it may have ended something else, so that nothing
+ * before it counts.
  */
 static bool is_ended_by(const struct gp_chunk_left *earlier, const struct gp_chunk_left *left,
 			bool *is_between)
@@ -391,7 +391,7 @@ static int index_stream(struct gp_chunk_index *x, const struct gp_record_view *s
 	return append_number(&x->named, seen->record->stream.correlation_id);
 }
 
-/* Facts of which no more is to be known than that they are there. */
+/* Facts that only need to be there. */
 GP_RECORD_IGNORE(index, shape)
 GP_RECORD_IGNORE(index, device)
 GP_RECORD_IGNORE(index, context)
@@ -476,7 +476,7 @@ static int take_chunks(struct gp_chunk_index *x, const char *path)
 	return error != 0 ? error : result;
 }
 
-/* ---- what it comes to ---- */
+/* ---- the result ---- */
 
 static void mark(struct gp_chunk_index *x, const struct extreme *extreme)
 {
@@ -521,7 +521,7 @@ static bool time_entries(struct gp_chunk_index *x, struct gp_timeline *t)
 	for (uint32_t i = 0; i < x->count; i++) {
 		struct entry *e = &x->entries[i];
 
-		if (!x->is_closed) /* what of the rings is in the file is to be seen */
+		if (!x->is_closed) /* the recovered part of the rings is in the file */
 			e->place = 0;
 		time_entry(e, t);
 		if (e->first_ns > e->last_ns)
@@ -853,7 +853,7 @@ static int64_t step_on(const struct gp_chunk_index *x, int64_t ns, uint64_t marg
 	return ns;
 }
 
-/* The correlation ids in what is chosen for its times. */
+/* The correlation ids of the events in the chosen time. */
 struct halves {
 	uint32_t call_low, call_high, op_low, op_high;
 };
@@ -932,7 +932,7 @@ bool gp_chunk_index_needs(const struct gp_chunk_index *x, uint64_t chunk,
 }
 
 /*
- * How much a part has besides the events of its time: definitions, what makes all parts alike, and
+ * The load of a part beside the events of its time: definitions, records that all parts share, and
  * halves.
  */
 static uint64_t count_needed(const struct gp_chunk_index *x)
@@ -990,7 +990,7 @@ uint64_t gp_chunk_index_step_over(const struct gp_chunk_index *x, uint64_t *chun
 	       x->entries[*chunk].want == GP_CHUNK_NOTHING)
 		++*chunk;
 	if (*chunk == x->count && *chunk > first)
-		--*chunk; /* the end is found behind it */
+		--*chunk; /* the end comes after it */
 	return *chunk > first ? x->entries[*chunk].place : 0;
 }
 

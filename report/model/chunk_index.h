@@ -1,14 +1,14 @@
 /*
- * chunk_index: what each chunk of a trace holds, so that a part of a large trace can be loaded
- * without the rest.
+ * chunk_index: the content of each chunk of a trace, so that a part of a large trace can be loaded
+ * without the rest. Made in one pass over the file, in some 120 bytes a chunk.
  *
- * Made in one pass over the file, in some 120 bytes a chunk.  Events are of a time
- * (gp_record_is_event()); all else, definitions above all, is taken whole for every part.  Of ranges and allocations a part needs those that began before it
- * or end after it, too: a record whose other half is not in the same chunk is "left", and kept.
+ * Events have a time (gp_record_is_event()); all other records, mostly definitions, are loaded for
+ * each part. A part also needs ranges and allocations that begin before it or end after it: a
+ * record whose other half is not in the same chunk is "left", and kept.
  *
- * What is chosen for a window is, besides the chunks with events in it: those with the other halves
- * of these (calls of operations, operations of calls); and those that make every part alike: with
- * the first and the last event of all, the first one of each thread, stream and kind of memory, and
+ * For a window, the index chooses: the chunks with events in it; the chunks with their other halves
+ * (calls of operations, operations of calls); and the chunks that make all parts alike, with the
+ * first and the last event of all, the first one of each thread, stream and kind of memory, and the
  * calls that definitions name.
  */
 #ifndef REPORT_MODEL_CHUNK_INDEX_H
@@ -21,10 +21,10 @@
 
 struct gp_chunk_index;
 
-/* What is to be taken of a chunk. */
+/* The records to take of a chunk. */
 enum gp_chunk_want { GP_CHUNK_NOTHING, GP_CHUNK_OTHERS, GP_CHUNK_ALL };
 
-/* A record of a chunk whose other half is elsewhere, and its thread. */
+/* A record whose other half is in another chunk, and its thread. */
 struct gp_chunk_left {
 	union gp_any_record record;
 	uint32_t thread;
@@ -32,10 +32,10 @@ struct gp_chunk_left {
 };
 
 /*
- * with_memory: every part has all allocations and frees, so that it tells when most was in use. 0;
- * -ENOTSUP: a trace that has to be loaded as a whole (it has no end, no event, clocks that were set
- * meanwhile, times that cannot be, work inside conditional nodes, whose launch only the whole
- * tells, or so many halves that the whole is not larger); or another negative errno value.
+ * with_memory: each part has all allocations and frees, so that it knows the peak. Returns 0;
+ * -ENOTSUP: the trace must be loaded as a whole (no end, no event, clocks that were set meanwhile,
+ * impossible times, work inside conditional nodes, whose launch only the whole tells, or so many
+ * halves that the whole is not larger); or another negative errno value.
  */
 int gp_chunk_index_make(const char *path, bool with_memory, struct gp_chunk_index **index);
 void gp_chunk_index_free(struct gp_chunk_index *index);
@@ -49,17 +49,13 @@ int gp_chunk_index_cut(const struct gp_chunk_index *index, uint64_t from_ns, uin
 		       uint64_t most, uint64_t **starts, uint32_t *count);
 
 /*
- * Share such a window out among `count` stretches with about as many events each, as far as the
- * chunks tell: where they begin, the first at from_ns, the others later than 0.  Returns 0 or
- * -ENOMEM.
+ * Cuts a window into `count` stretches with about as many events each, as far as the chunks tell:
+ * their starts, the first at from_ns, the others later than 0. Returns 0 or -ENOMEM.
  */
 int gp_chunk_index_share(const struct gp_chunk_index *index, uint64_t from_ns, uint64_t to_ns,
 			 uint64_t *starts, uint32_t count);
 
-/*
- * Choose what is to be loaded for such a window, with as many events as `margin` before and after
- * it.
- */
+/* Chooses the records of a window, and `margin` events before and after it. */
 void gp_chunk_index_choose(struct gp_chunk_index *index, uint64_t from_ns, uint64_t to_ns,
 			   uint64_t margin);
 
@@ -70,7 +66,7 @@ void gp_chunk_index_choose(struct gp_chunk_index *index, uint64_t from_ns, uint6
 bool gp_chunk_index_is_for(struct gp_chunk_index *index, const uint64_t *starts, uint32_t count,
 			   uint64_t to_ns, uint64_t margin);
 
-/* What is chosen, by the number of a chunk in the order of gp_trace_next(). */
+/* The choice, by the number of a chunk in the order of gp_trace_next(). */
 enum gp_chunk_want gp_chunk_index_want(const struct gp_chunk_index *index, uint64_t chunk);
 
 /*
@@ -81,23 +77,23 @@ void gp_chunk_index_span(const struct gp_chunk_index *index, uint64_t first_ns, 
 			 uint64_t *to_ns);
 
 /*
- * For who reads on at the chunk of that number, which is moved on past those that are not wanted at
- * all: where in the file (gp_trace_place()) the first is that is; 0: the next one is, or there is
- * no way to step over any.
+ * For a reader at the chunk of that number: moves the number past unwanted chunks. Returns the
+ * place in the file (gp_trace_place()) of the next wanted chunk; 0: the next chunk is wanted, or no
+ * chunk can be stepped over.
  */
 uint64_t gp_chunk_index_step_over(const struct gp_chunk_index *index, uint64_t *chunk);
 
 /* Bytes of the file that are damaged. */
 uint64_t gp_chunk_index_damaged_bytes(const struct gp_chunk_index *index);
 
-/* What a chunk that is not wanted as a whole leaves: of it, what gp_chunk_index_needs(). */
+/*
+ * The left records of a chunk that is not loaded as a whole: take those that
+ * gp_chunk_index_needs().
+ */
 const struct gp_chunk_left *gp_chunk_index_lefts(const struct gp_chunk_index *index, uint64_t chunk,
 						 uint32_t *count);
 
-/*
- * Whether what is chosen has something of the time from that chunk's record to its other half, or
- * that half itself.
- */
+/* Whether the choice has any time from that record to its other half, or that half itself. */
 bool gp_chunk_index_needs(const struct gp_chunk_index *index, uint64_t chunk,
 			  const struct gp_chunk_left *left);
 

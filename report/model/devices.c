@@ -51,8 +51,7 @@ size_t gp_device_list_known(const struct gp_device_list *devices, const struct g
 }
 
 /*
- * What another process tells of a GPU that is known.  Written once: afterwards several threads may
- * ask.
+ * Facts that another process has of a known GPU. Written once: afterwards several threads may read.
  */
 static void learn(struct gp_device_entry *entry, const struct gp_model *model,
 		  const struct gp_gpu *gpu)

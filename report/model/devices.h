@@ -1,7 +1,8 @@
 /*
  * devices: the GPUs of several processes, each once.
  *
- * Two processes may number one GPU differently, and two GPUs alike: report/model/same_gpu.h tells.
+ * Two processes may number one GPU differently, and two GPUs alike: report/model/same_gpu.h
+ * decides.
  */
 #ifndef REPORT_MODEL_DEVICES_H
 #define REPORT_MODEL_DEVICES_H
@@ -15,7 +16,7 @@
 
 struct gp_device_entry {
 	uint16_t device_id; /* as the first process numbers it */
-	uint32_t number;    /* what we call it: device_id, or a free one if another GPU has that */
+	uint32_t number;    /* our number: device_id, or a free one if another GPU has that */
 	/* as the first process sees it; with the rank of the first that works on it */
 	struct gp_gpu gpu;
 	const struct gp_record_device *record; /* NULL if no process recorded it */
@@ -43,8 +44,8 @@ size_t gp_device_list_find(struct gp_device_list *devices, const struct gp_model
 			   uint16_t device_id);
 
 /*
- * Every device that occurs in the models, in the order of their numbers.  Returns 0 or -ENOMEM.  To
- * be called with an empty list; what gp_device_list_find() adds later comes behind.
+ * All devices of the models, in the order of their numbers. Returns 0 or -ENOMEM. Call it with an
+ * empty list; gp_device_list_find() appends later ones.
  */
 int gp_device_list_all(struct gp_device_list *devices, struct gp_model *const *models,
 		       size_t model_count);

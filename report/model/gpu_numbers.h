@@ -1,9 +1,8 @@
 /*
- * gpu_numbers: what an export calls the GPUs of several processes, which it sees one after the
- * other.
+ * gpu_numbers: an export's numbers for the GPUs of several processes, one process after the other.
  *
- * As in report/model/devices.h, but nothing of a model is needed once the next one comes.  With one
- * process numbers are those of the process.
+ * As in report/model/devices.h, but no model is needed once the next one comes. With one process,
+ * the numbers are those of the process.
  */
 #ifndef REPORT_MODEL_GPU_NUMBERS_H
 #define REPORT_MODEL_GPU_NUMBERS_H
@@ -23,13 +22,13 @@ struct gp_gpu_number {
 struct gp_gpu_numbers {
 	struct gp_gpu_number *gpus;
 	uint32_t count, capacity;
-	uint32_t known; /* of earlier models: what one process tells apart stays apart */
+	uint32_t known; /* of earlier models: two GPUs of one process stay two */
 	uint32_t of_device[GP_DEVICE_LIMIT]; /* index in gpus of the model's devices, or GP_NONE */
 };
 
 void gp_gpu_numbers_free(struct gp_gpu_numbers *numbers);
 
-/* What follows is about another process. */
+/* The next calls are about another process. */
 void gp_gpu_numbers_next(struct gp_gpu_numbers *numbers);
 
 /*

@@ -2,7 +2,7 @@
  * handles: physical memory (cuMemCreate), which lives as long as an ownership of its handle or a
  * mapping of it.
  *
- * What happens is told in the order of time.
+ * Events come in the order of time.
  */
 #ifndef REPORT_MODEL_HANDLES_H
 #define REPORT_MODEL_HANDLES_H
@@ -35,8 +35,8 @@ bool gp_handles_release(struct gp_handles *handles, uint64_t handle);
 int gp_handles_map(struct gp_handles *handles, uint64_t address, uint64_t handle);
 
 /*
- * What was mapped within these bytes is not any more: the next handle whose memory is gone by that,
- * true; false where there is no further one.
+ * Removes the mappings within these bytes: true with the next handle whose memory is gone by that;
+ * false if there is no further one.
  */
 bool gp_handles_unmap(struct gp_handles *handles, uint64_t address, uint64_t bytes,
 		      uint64_t *handle);

@@ -49,7 +49,7 @@ int gp_memory_ledger_allocate(struct gp_memory_ledger *ledger, size_t device, ui
 void gp_memory_ledger_release(struct gp_memory_ledger *ledger, size_t device, uint8_t kind,
 			      uint64_t bytes, bool is_freed);
 
-/* The kind of the row whose peak such blocks are part of: GP_MEMORY_OF_DEVICE or their own. */
+/* The row whose peak includes such blocks: GP_MEMORY_OF_DEVICE or their own kind. */
 uint8_t gp_memory_account(uint8_t kind);
 
 bool gp_memory_is_of_device(uint8_t kind);

@@ -16,7 +16,7 @@
 #include "report/model/memory_ledger.h"
 #include "report/model/model.h"
 
-/* What the driver said last of a device. */
+/* The driver's last statement on a device. */
 struct gp_memory_usage {
 	size_t device;
 	uint64_t unix_ns;
@@ -28,8 +28,8 @@ struct gp_memory_usage {
 struct gp_memory_stats {
 	/*
 	 * By device, host last; GP_MEMORY_OF_DEVICE before its parts.  Devices are indices in the
-	 * device list, times are Unix ns.  Blocks of ended processes are no longer in now_bytes, nor
-	 * in later peaks.
+	 * device list, times are Unix ns.  Blocks of ended processes are neither in now_bytes nor in
+	 * later peaks.
 	 */
 	struct gp_memory_row *rows;
 	uint32_t row_count;
@@ -42,7 +42,7 @@ int gp_memory_stats_of(struct gp_model *const *models, size_t model_count,
 		       struct gp_device_list *devices, struct gp_memory_stats *stats);
 void gp_memory_stats_free(struct gp_memory_stats *stats);
 
-/* What *now_bytes becomes by that event; never below zero. */
+/* *now_bytes after that event; never below zero. */
 void gp_memory_apply(uint64_t *now_bytes, const struct gp_memory_event *event);
 
 #endif

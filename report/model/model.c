@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpuprof/count.h"
 #include "report/trace/api_name.h"
 #include "report/trace/api_table.h"
 #include "report/base/array.h"
@@ -16,63 +17,50 @@ static void free_texts(char **texts, uint32_t count)
 	gp_spill_free(texts);
 }
 
+static void free_arrays(struct gp_model *m)
+{
+	void *const spilled[] = {m->counted,        m->calls,    m->ops,      m->details,
+				 m->memory,         m->mappings, m->refusals, m->overheads,
+				 m->shapes,         m->devices,  m->contexts, m->streams,
+				 m->threads,        m->usages,   m->syncs,    m->events,
+				 m->nodes,          m->jits,     m->pools,    m->unifieds,
+				 m->host_functions, m->gates,    m->ranges,   m->frames,
+				 m->modules,        m->links,    m->waiting,  m->in_flight,
+				 m->stream_waits,   m->samples,  m->texts};
+	void *const others[] = {m->path,
+				m->totals,
+				m->frame_names.bytes,
+				m->contradictions,
+				m->stream_calls,
+				(void *)m->range_texts,
+				(void *)m->domains,
+				m->private};
+
+	for (size_t i = 0; i < COUNT(spilled); i++)
+		gp_spill_free(spilled[i]);
+	for (size_t i = 0; i < COUNT(others); i++)
+		free(others[i]);
+}
+
 void gp_model_free(struct gp_model *m)
 {
 	if (!m)
 		return;
-	free(m->path);
 	if (m->totals)
 		gp_totals_free(m->totals);
-	free(m->totals);
-	free(m->frame_names.bytes);
 	for (size_t i = 0; i < GP_INFO_LIMIT; i++)
 		free(m->info[i]);
 	free_texts(m->notes, m->note_count);
 	free_texts(m->counter_texts, m->counter_text_count);
-	gp_spill_free(m->counted);
 	free_texts(m->names, m->name_count);
 	free_texts(m->device_names, m->device_count);
 	for (uint32_t i = 0; i < m->thread_count; i++)
 		free((char *)m->threads[i].name);
-	gp_spill_free(m->calls);
-	gp_spill_free(m->ops);
-	gp_spill_free(m->details);
-	free(m->contradictions);
-	gp_spill_free(m->memory);
-	gp_spill_free(m->mappings);
-	gp_spill_free(m->refusals);
-	gp_spill_free(m->overheads);
-	gp_spill_free(m->shapes);
-	gp_spill_free(m->devices);
-	gp_spill_free(m->contexts);
-	gp_spill_free(m->streams);
-	free(m->stream_calls);
-	gp_spill_free(m->threads);
-	gp_spill_free(m->usages);
-	gp_spill_free(m->syncs);
-	gp_spill_free(m->events);
-	gp_spill_free(m->nodes);
-	gp_spill_free(m->jits);
-	gp_spill_free(m->pools);
-	gp_spill_free(m->unifieds);
-	gp_spill_free(m->host_functions);
-	gp_spill_free(m->gates);
-	gp_spill_free(m->ranges);
-	free(m->range_texts);
-	free(m->domains);
-	gp_spill_free(m->frames);
-	gp_spill_free(m->modules);
-	gp_spill_free(m->links);
-	gp_spill_free(m->waiting);
-	gp_spill_free(m->in_flight);
-	gp_spill_free(m->stream_waits);
-	gp_spill_free(m->samples);
 	for (uint32_t i = 0; i < m->text_count; i++)
 		free(m->texts[i].bytes);
-	gp_spill_free(m->texts);
 	if (m->private)
 		gp_api_table_clear(m->private);
-	free(m->private);
+	free_arrays(m);
 	free(m);
 }
 
@@ -301,7 +289,7 @@ bool gp_unified_counts_bytes(uint16_t counter_kind)
 
 /* ---- definitions ---- */
 
-/* Streams and contexts are numbered within what `value` says. */
+/* The numbers of streams and categories count within `value`. */
 static uint32_t key_value(const struct gp_text *text)
 {
 	return text->space == GP_STRING_STREAM || text->space == GP_STRING_CATEGORY ? text->value

@@ -55,7 +55,7 @@ enum gp_op_kind { GP_OP_KERNEL, GP_OP_COPY, GP_OP_SET, GP_OP_GRAPH };
 struct gp_op {
 	uint64_t start_ns;
 	uint64_t end_ns; /* >= start_ns */
-	uint64_t bytes;  /* copies and sets */
+	uint64_t bytes;  /* of copies and memsets */
 	uint32_t graph_id;
 	uint32_t correlation_id;
 	uint32_t context_id;
@@ -67,7 +67,7 @@ struct gp_op {
 	uint32_t next_op; /* the next one of the same call, by start */
 	uint16_t device_id;
 	uint16_t kind : 2;  /* enum gp_op_kind */
-	uint16_t flags : 1; /* copies, sets: GP_COPY_ASYNC */
+	uint16_t flags : 1; /* copies, memsets: GP_COPY_ASYNC */
 	/*
 	 * no timestamps: start = end = the call's start; or ones that cannot be right
 	 * (report/model/build/bad_timestamps.h): end = start; in no sum of times
@@ -76,14 +76,11 @@ struct gp_op {
 	/* CUPTI's kinds; GP_OP_KIND_UNKNOWN: one that does not fit */
 	uint16_t copy_kind : 4;
 	uint16_t source_kind : 4;
-	uint16_t destination_kind : 4; /* a set's memory kind is here */
+	uint16_t destination_kind : 4; /* of a memset, the kind of its memory */
 };
 #define GP_OP_KIND_UNKNOWN 15u
 
-/*
- * A copy from host to host, which CUPTI tells like others, with a device and a stream: no work of
- * the GPU.
- */
+/* A copy from host to host, which CUPTI reports with a device and a stream: no work of the GPU. */
 static inline bool gp_op_is_on_host(const struct gp_op *op)
 {
 	return op->copy_kind == GP_COPY_HTOH && op->kind == GP_OP_COPY;
@@ -96,14 +93,14 @@ static inline uint64_t gp_op_gpu_ns(const struct gp_op *op)
 	return op->untimed || gp_op_is_on_host(op) ? 0 : op->end_ns - op->start_ns;
 }
 
-/* An operation whose time its stream contradicts: it is untimed, where it began. */
+/* An operation whose time its stream contradicts: it is untimed, at its start. */
 struct gp_contradiction {
-	struct gp_op stated; /* with the times that the device told */
+	struct gp_op stated; /* with the device's times */
 	uint32_t op;         /* its index in ops */
 	uint32_t clashes;    /* so many of its stream ran within that time, or more */
 };
 
-/* What many operations share, and is seldom asked for: kept once. */
+/* Fields that many operations share and few readers ask for: kept once. */
 struct gp_op_detail {
 	uint64_t graph_node_id;
 	uint32_t channel_id;
@@ -113,7 +110,7 @@ struct gp_op_detail {
 	uint32_t source_context_id;
 	uint32_t destination_context_id;
 	uint32_t capture_call; /* of a graph's node: the call that became it, or GP_NONE */
-	uint32_t set_value;    /* what a set writes */
+	uint32_t set_value;    /* the value that a memset writes */
 };
 
 /* An allocation or a free, in order of time. */
@@ -139,7 +136,7 @@ struct gp_mapping {
 	uint8_t op;       /* enum gp_memory_op */
 };
 
-/* An allocation that failed, and what it asked for; of arrays that is not known. */
+/* An allocation that failed, and its size; not known of arrays. */
 struct gp_refusal {
 	uint64_t bytes;
 	uint32_t call; /* index in calls */
@@ -173,9 +170,9 @@ struct gp_usage {
 };
 
 /*
- * A range or mark of the program (NVTX), sorted by (thread, start, longest first).  What its
- * operations are: those whose call began on the range's thread within it; of a start/end range, on
- * any thread of the process; of a mark, none.
+ * A range or mark of the program (NVTX), sorted by (thread, start, longest first). Its operations
+ * are those whose call began within it on its thread; of a start/end range, on any thread of the
+ * process. A mark has none.
  */
 struct gp_range {
 	uint64_t start_ns;
@@ -209,8 +206,8 @@ struct gp_range {
 enum gp_range_style { GP_STYLE_PUSH_POP, GP_STYLE_START_END, GP_STYLE_MARK };
 
 /*
- * A definition that a number stands for: what the lookups below and gp_payload_decode() search.
- * A payload's text may hold NULs; a NUL follows each.
+ * A definition behind a number, for the lookups below and gp_payload_decode(). The text may hold
+ * NULs; a NUL follows each.
  */
 struct gp_text {
 	uint16_t space; /* enum gp_string_space */
@@ -256,21 +253,21 @@ struct gp_waiting {
 };
 
 /*
- * A launch whose kernel had no record at a look, and has none in the trace, and which no call
- * waited for since: sorted by the starts of the calls.  Where there are totals alone: of which none
- * came after the look, sorted by their numbers.
+ * A launch whose kernel had no record at a check and has none in the trace, and for which no call
+ * has waited since: sorted by the starts of the calls. With sums alone: of which none came after
+ * the check, sorted by their numbers.
  */
 struct gp_in_flight {
-	uint64_t time_ns; /* of the look */
+	uint64_t time_ns; /* of the check */
 	uint64_t stream;  /* of GP_RECORD_STREAM_WAIT; 0 = not known */
 	uint32_t era;     /* the same */
 	uint32_t correlation_id;
 	uint32_t call; /* index in calls; GP_NONE where there are totals alone */
 	uint32_t name; /* index in names */
-	bool asked;    /* CUPTI was for its records, just before the look */
+	bool asked;    /* CUPTI was asked for its records just before */
 };
 
-/* A call that waited for a stream: what was launched into it before, in the same era, has ended. */
+/* A call that waited for a stream: launches into it before, in the same era, have ended. */
 struct gp_stream_wait {
 	uint64_t stream;
 	uint64_t start_ns; /* of the call; 0 where there are totals alone */
@@ -279,11 +276,12 @@ struct gp_stream_wait {
 };
 
 /*
- * A thread's Python stack, found the same by `count` looks one after the other, sorted by (thread,
- * start): what a thread did between calls.  Nothing is known of the time between one and the next.
+ * A thread's Python stack, found the same by `count` samples one after the other, sorted by
+ * (thread, start). It tells where a thread was between calls; the time between two samples is not
+ * known.
  */
 struct gp_sample {
-	uint64_t start_ns; /* of the first look */
+	uint64_t start_ns; /* of the first sample */
 	uint64_t end_ns;   /* of the last one */
 	uint32_t thread_id;
 	/* index in frames of the innermost one, or GP_NONE; Python's frames alone */
@@ -292,7 +290,7 @@ struct gp_sample {
 	uint32_t zero;
 };
 
-/* What is missing, and why.  All of it is printed by the summary. */
+/* Losses and their reasons. The summary prints all of them. */
 struct gp_losses {
 	uint64_t damaged_bytes;     /* of the file, skipped */
 	uint64_t unknown_records;   /* of kinds not known here, or that refer to nothing */
@@ -301,11 +299,11 @@ struct gp_losses {
 	bool closed;                /* an END record is there: nothing published is missing */
 	bool live;                  /* the process still runs */
 	bool in_rings;              /* the recovered records are in the rings alone so far */
-	bool killed;                /* its rings were left, and nobody writes into them */
-	uint8_t end_way;            /* enum gp_end_way: how the process ended, if that is told */
+	bool killed;                /* its rings were left, without a writer */
+	uint8_t end_way;            /* enum gp_end_way: how the process ended, if known */
 	uint8_t end_status;         /* by that an exit status or a signal */
 	uint32_t stuck_number;      /* of calls and operations alike: nothing is joined by it */
-	/* what did not join: calls of class LAUNCH without an operation, ... */
+	/* failures to join: calls of class LAUNCH without an operation, ... */
 	uint64_t launches_without_op; /* though they succeeded */
 	uint64_t launches_captured;   /* recorded into a graph: rightly without one */
 	uint64_t launches_failed;     /* returned an error */
@@ -313,27 +311,28 @@ struct gp_losses {
 	uint64_t launches_left_out;   /* of kernels that --kernels leaves out, by their names */
 	/* without an operation, but it has ended: a call waited for its stream */
 	uint64_t launches_waited_for;
-	uint64_t copies_in_flight; /* copies and sets without one, after the last call with one */
+	/* copies and memsets without one, after the last call with one */
+	uint64_t copies_in_flight;
 	uint64_t ops_without_call; /* operations whose correlation id no recorded call has */
 	uint64_t ops_untimed;
-	uint64_t ops_reversed; /* end before start: set to start */
+	uint64_t ops_reversed; /* end before start: changed to start */
 	/*
-	 * by what their stream did meanwhile: they are untimed
-	 * (report/model/build/bad_timestamps.h) ...
+	 * their stream ran others meanwhile: they are untimed (report/model/build/bad_timestamps.h)
+	 * ...
 	 */
 	uint64_t ops_contradicted;
-	uint64_t ops_clashing;  /* ... and times of one stream of which one of two is wrong */
-	uint64_t frees_unknown; /* frees of an address whose allocation is not in the trace */
+	uint64_t ops_clashing;  /* ... and pairs of times of one stream of which one is wrong */
+	uint64_t frees_unknown; /* frees of an address without an allocation in the trace */
 	/* readings of the host's ticks that contradict the system's clock */
 	uint64_t clock_misfits;
-	uint64_t range_ends_unknown; /* ranges were closed whose opening is not in the trace */
+	uint64_t range_ends_unknown; /* ends of ranges without a start in the trace */
 	/* The same where recording paused, which explains them: none of them is in the above. */
 	uint64_t launches_outside, ops_outside, frees_outside, range_ends_outside;
 };
 
 /*
- * What the recorder of a trace does not say: what is in its place in the model is no fact. A trace
- * of gpuprof's says all of it.
+ * Facts that a recorder does not tell: the model's values for them mean nothing. A trace of gpuprof
+ * tells all.
  */
 #define GP_UNKNOWN_STATUS 1u /* whether calls succeeded: status is 0 */
 #define GP_UNKNOWN_ALLOCATIONS                                                                     \
@@ -342,19 +341,19 @@ struct gp_losses {
 	4u /* static and dynamic shared memory: dynamic_shared_bytes is their sum */
 #define GP_UNKNOWN_LOCAL      8u  /* local memory of kernels */
 #define GP_UNKNOWN_CONTEXTS   16u /* contexts of calls, which are 0 */
-#define GP_UNKNOWN_SET_VALUES 32u /* what sets write */
-#define GP_UNKNOWN_ORDER      64u /* which operations of a stream may run at once */
+#define GP_UNKNOWN_SET_VALUES 32u /* the values that memsets write */
+#define GP_UNKNOWN_ORDER      64u /* which operations of a stream may overlap */
 
 /* Names of functions as they are in the trace: for report/symbols/frame_names.h. */
 struct gp_packed_names {
 	uint8_t *bytes; /* NULL = there are none */
 	size_t length;
-	uint64_t text_bytes; /* of what is packed */
+	uint64_t text_bytes; /* of the packed names */
 };
 
-/* What a hardware counter said of one kernel: of others' traces alone. */
+/* A hardware counter's value for one kernel: only in traces of other recorders. */
 struct gp_counted {
-	/* of the kernel's turn, as the profiler tells it: in the order of the launches */
+	/* of the kernel's turn, by the profiler: in the order of the launches */
 	uint64_t start_ns;
 	uint32_t kernel; /* index in counter_texts, as counter */
 	uint32_t counter;
@@ -364,8 +363,8 @@ struct gp_counted {
 struct gp_totals;
 
 /*
- * The part of a process that a model is for: what begins in it, of the model's times.  Around it
- * more is loaded, and of the rest only definitions.
+ * The time of which a model is a part of its process: the events that begin in it are its own. More
+ * is loaded around it; of the rest only definitions.
  */
 struct gp_part {
 	bool is_one;             /* else the model is of all */
@@ -375,27 +374,27 @@ struct gp_part {
 struct gp_model {
 	char *path; /* of the trace file */
 	/*
-	 * what calls and operations come to, of which none is in here (report/model/sums/totals.h);
-	 * NULL = they are here
+	 * sums in place of calls and operations (report/model/sums/totals.h); NULL = the model has
+	 * these
 	 */
 	struct gp_totals *totals;
 	struct gp_part part;
 	struct gp_packed_names frame_names;
 	uint64_t file_bytes;    /* its length, if something may be appended; else 0 */
 	uint64_t next_sequence; /* of a chunk that is appended */
-	const char *recorder;   /* "torch.profiler": who recorded it; NULL = gpuprof */
+	const char *recorder;   /* the recorder, such as "torch.profiler"; NULL = gpuprof */
 	/* of an export of a trace without one (report/model/no_end.h); else NULL */
 	const char *why_no_end;
 	uint32_t unknown;           /* GP_UNKNOWN_ bits */
 	uint64_t base_unix_ns;      /* all times count from here: the first anchor */
 	uint64_t base_monotonic_ns; /* the same moment by CLOCK_MONOTONIC; 0 = not known */
 	/* when its rings were read, by the clock of this machine; 0 = there were none */
-	uint64_t looked_monotonic_ns;
+	uint64_t rings_monotonic_ns;
 	uint64_t first_ns, last_ns; /* over all calls and timed operations */
 	uint64_t first_call_ns,
 		last_call_ns; /* over all calls: the first one's start, the last end */
 	uint64_t end_ns;      /* the trace's last sign of life: its END, or its last anchor */
-	/* the process recorded before 0, of which nothing is kept (--keep-last) */
+	/* the process recorded before 0, and none of that is kept (--keep-last) */
 	uint64_t before_ns;
 	uint64_t last_delivery_ns; /* when CUPTI last delivered GPU records; 0 = never */
 	char *info[GP_INFO_LIMIT]; /* by enum gp_info, NULL if absent; COMMAND's NULs are spaces */
@@ -417,7 +416,7 @@ struct gp_model {
 	char **names;                  /* kernel names as recorded (mangled) */
 	struct gp_record_shape *shapes;
 	struct gp_record_device *devices;
-	char **device_names; /* parallel to devices; with what the program calls it, if it does */
+	char **device_names; /* parallel to devices; includes the program's own name for it */
 	struct gp_record_link *links;       /* sorted by (device, link_kind) */
 	struct gp_record_context *contexts; /* sorted by id */
 	struct gp_record_stream *streams;   /* sorted by (context, id) */
@@ -462,12 +461,18 @@ struct gp_model {
 	void *private; /* struct gp_api_table, for gp_model_api() */
 };
 
+/* Whether it has all calls and operations of its process: else failed joins mean nothing. */
+static inline bool gp_model_is_whole(const struct gp_model *model)
+{
+	return !model->totals && !model->part.is_one;
+}
+
 /*
- * Load a trace file, with what its ring file still holds if the process did not end in order. On
- * success *model is to be freed by gp_model_free(). Returns 0, or a negative errno value with one
- * line for the user in message ("what, why, what to do"); a damaged or partial trace is no error as
- * long as one chunk is valid: losses tell. -EPROTONOSUPPORT: written by a newer version; -ENOMEM:
- * it needs more memory than is left, to which the process is limited from here on
+ * Loads a trace file, with the records in its ring file if the process did not end in order. On
+ * success gp_model_free() frees *model. Returns 0, or a negative errno value with one line for the
+ * user in message (the failure, its cause, the next step). A damaged or partial trace is no error
+ * as long as one chunk is valid: losses tell. -EPROTONOSUPPORT: written by a newer version;
+ * -ENOMEM: it needs more memory than is left, to which the process is limited from here on
  * (report/base/memory_limit.h).
  */
 int gp_model_load(const char *path, struct gp_model **model, char *message, size_t message_bytes);
@@ -479,9 +484,9 @@ struct gp_load_options {
 	void (*progress)(void *context); /* called now and then; NULL = none */
 	void *progress_context;
 	/*
-	 * The trace, open for appending and locked by the caller: what the ring file of a dead
-	 * process still holds is saved there and the ring file removed, if it can be.  -1 = nothing
-	 * is changed.
+	 * The trace, open for appending and locked by the caller: records in the ring file of a
+	 * dead process are saved there, and the ring file is removed, if possible. -1 = changes
+	 * nothing.
 	 */
 	int save_to;
 	/*
@@ -489,8 +494,8 @@ struct gp_load_options {
 	 */
 	bool in_one_pass;
 	/*
-	 * NULL = take all; else what is chosen there (report/model/chunk_index.h).  What is not
-	 * loaded has no half: of losses, what comes of joining is 0.
+	 * NULL = all; else its choice (report/model/chunk_index.h). Records that are not loaded
+	 * have no halves: losses by joining are 0.
 	 */
 	const struct gp_chunk_index *chosen;
 };
@@ -502,26 +507,24 @@ int gp_model_load_with(const char *path, const struct gp_load_options *options,
 /* Name and class of an API call; never NULL, never fails. */
 struct gp_api gp_model_api(const struct gp_model *model, uint16_t api);
 
-/* Its class alone: here, for whoever goes through all calls. */
+/* The class alone, inline: for loops over all calls. */
 static inline uint8_t gp_model_api_class(const struct gp_model *model, uint16_t api)
 {
 	return gp_api_table_class(model->private, api);
 }
 
 /*
- * For who goes through a model's calls and ranges together, both of which are sorted by thread and
- * start: whether that range comes before that call.  Either index may be behind the last.
+ * For loops over a model's calls and ranges together, both sorted by thread and start: whether that
+ * range comes before that call. Either index may be past the last.
  */
 bool gp_model_range_is_next(const struct gp_model *model, uint32_t call, uint32_t range);
 
-/*
- * Whether memory that CUDA moves by itself may be there: where no allocation was recorded, nobody
- * knows.
- */
+/* Whether memory that CUDA moves by itself may exist; not known without a recorded allocation. */
 bool gp_model_may_have_managed_memory(const struct gp_model *model);
 
 /*
- * Whether a recorded call's name is that, whatever ending for the per-thread default stream it has.
+ * Whether a recorded call has that name, with or without an ending for the per-thread default
+ * stream.
  */
 bool gp_model_calls_api(const struct gp_model *model, const char *name);
 
@@ -533,8 +536,8 @@ const struct gp_record_link *gp_model_link(const struct gp_model *model, uint16_
 const char *gp_model_kernel_name(const struct gp_model *model, const struct gp_op *op);
 
 /*
- * The operation as the device told it, for who shows records: with times that were not believed.
- * NULL: it told none.
+ * The operation as the device told it, with times that were not believed: for outputs that show
+ * records. NULL: it told none.
  */
 const struct gp_op *gp_model_stated(const struct gp_model *model, const struct gp_op *op);
 
@@ -581,7 +584,7 @@ const char *gp_model_range_text(const struct gp_model *model, const struct gp_ra
 /* The name of a category of a domain (an index in domains); "" if it has none. */
 const char *gp_model_category(const struct gp_model *model, uint32_t domain, uint32_t category);
 
-/* What the program calls a stream or a context; "" if nothing. */
+/* The program's name for a stream or a context, or "". */
 const char *gp_model_stream_name(const struct gp_model *model, uint32_t context_id,
 				 uint32_t stream_id);
 const char *gp_model_context_name(const struct gp_model *model, uint32_t context_id);
@@ -603,15 +606,15 @@ int gp_text_compare(const void *a, const void *b, const void *context);
  */
 uint32_t gp_unified_device(const struct gp_record_unified *event);
 
-/* In the flags of a migration: CUPTI's cause of what the program asked for. */
+/* In the flags of a migration: CUPTI's cause for migrations that the program asked for. */
 #define GP_UNIFIED_CAUSE_USER 1u
 
 /* Whether the value of such an event is a number of bytes. */
 bool gp_unified_counts_bytes(uint16_t counter_kind);
 
 /*
- * How many gates come before a time or at it: between times of which equally many come before,
- * recording did not pause.
+ * The number of gates before a time or at it: between two times of the same number, recording did
+ * not pause.
  */
 uint32_t gp_model_gates_until(const struct gp_model *model, uint64_t time_ns);
 
@@ -619,7 +622,7 @@ uint32_t gp_model_gates_until(const struct gp_model *model, uint64_t time_ns);
 bool gp_model_records_at(const struct gp_model *model, uint64_t time_ns);
 
 /*
- * What a call asked for that is an allocation and failed.  False: it is none, or that is not known.
+ * The size that a failed allocation asked for. False: the call is none, or its size is not known.
  */
 bool gp_model_asked_bytes(const struct gp_model *model, const struct gp_call *call,
 			  uint64_t *bytes);

@@ -1,6 +1,6 @@
 /*
- * nsys_numbers: numbers and names in nsys's databases, for who writes such a database and who reads
- * one.
+ * nsys_numbers: numbers and names in nsys's databases, for the reader and the writer of such
+ * databases.
  */
 #ifndef REPORT_MODEL_NSYS_NUMBERS_H
 #define REPORT_MODEL_NSYS_NUMBERS_H

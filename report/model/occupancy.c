@@ -7,7 +7,8 @@
 #define REGISTER_GRANULE 256u /* registers, to a warp */
 
 /*
- * What the records do not say, by compute capability, from that one on and within its major number.
+ * Limits that the records do not hold, by compute capability, from that one on and within its major
+ * number.
  */
 struct generation {
 	uint16_t major, minor;
@@ -90,7 +91,7 @@ static uint32_t limit_shared(const struct gp_record_device *device,
 				     GP_OCCUPANCY_NO_LIMIT);
 }
 
-/* Where two limits are alike, what a change of the kernel can do something about comes first. */
+/* Among equal limits, those that a change of the kernel can raise come first. */
 static uint8_t name_limit(const struct gp_occupancy *found)
 {
 	if (found->blocks * found->warps_per_block == found->warps_most)
@@ -102,11 +103,8 @@ static uint8_t name_limit(const struct gp_occupancy *found)
 	return found->blocks == found->by_threads ? GP_LIMIT_BLOCK_SIZE : GP_LIMIT_BLOCKS;
 }
 
-/*
- * Blocks of a cluster start together: what is left over in a wave that is no whole cluster stays
- * empty.
- */
-static uint64_t blocks_at_once(const struct gp_record_shape *shape, uint64_t most)
+/* Blocks of a cluster start together: the rest of a wave that is no whole cluster stays empty. */
+static uint64_t resident_blocks(const struct gp_record_shape *shape, uint64_t most)
 {
 	uint64_t cluster = (uint64_t)shape->cluster[0] * shape->cluster[1] * shape->cluster[2];
 
@@ -117,7 +115,8 @@ static void measure_grid(const struct gp_record_device *device, const struct gp_
 			 struct gp_occupancy *found)
 {
 	double sms = device->multiprocessors, grid = (double)found->grid_blocks;
-	uint64_t at_once = blocks_at_once(shape, (uint64_t)found->blocks * device->multiprocessors);
+	uint64_t at_once =
+		resident_blocks(shape, (uint64_t)found->blocks * device->multiprocessors);
 	uint64_t whole = found->grid_blocks / at_once, rest = found->grid_blocks % at_once;
 	double on_sm = grid / sms < found->blocks ? grid / sms : found->blocks;
 

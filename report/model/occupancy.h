@@ -1,11 +1,10 @@
 /*
- * occupancy: how full a launch can make a device's multiprocessors (SMs), and what stops it there.
+ * occupancy: how full a launch can make a device's multiprocessors (SMs), and its limit.
  *
- * From the records of the device and of the launch's shape alone: registers and shared memory as
- * the hardware hands them out, the block's threads, and how many blocks an SM takes.  What it says
- * is what cudaOccupancyMaxActiveBlocksPerMultiprocessor says of a function without a carve-out
- * preference of its own (tests/gpu/programs/occupancy.cu compares).  A preference is not in the
- * records.
+ * It uses the records of the device and of the launch's shape alone: registers and shared memory as
+ * the hardware hands them out, the block's threads, and the blocks that an SM takes. Results equal
+ * cudaOccupancyMaxActiveBlocksPerMultiprocessor for functions without a carve-out preference
+ * (tests/gpu/programs/occupancy.cu compares); a preference is not in the records.
  */
 #ifndef REPORT_MODEL_OCCUPANCY_H
 #define REPORT_MODEL_OCCUPANCY_H
@@ -37,10 +36,10 @@ struct gp_occupancy {
 
 	/* the grid */
 	uint64_t grid_blocks;
-	double waves;    /* grid_blocks / what the device holds at once; clusters: at least */
+	double waves;    /* grid_blocks / the device's blocks at one time; clusters: at least */
 	double sms_used; /* the share of the SMs that has a block at all, 0 to 1 */
 	double tail; /* of more than one wave: the share of all waves' places that stays empty */
-	double grid_share; /* as share, but of the grid: what its blocks make of it on average */
+	double grid_share; /* as share, but of the grid: the average that its blocks reach */
 };
 
 /* False: not known for that device, or the launch is none that could run there. */

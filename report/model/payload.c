@@ -29,7 +29,7 @@ enum form {
 	FORM_SIGNED,
 	FORM_FLOATING,
 	FORM_CHARACTER,
-	FORM_STRING, /* an address, in whose place the id of its text came */
+	FORM_STRING, /* an address, replaced by the id of its text */
 };
 
 /* NVTX's numbers of types, on a machine with 64 bits. */
@@ -198,9 +198,9 @@ static void put_text(struct decoding *d, const char *name, const uint8_t *bytes,
 }
 
 /*
- * The names of a value of an enumeration whose entries begin at `at`: the one that it has, else
- * those of its bits.  An entry's flags say that it is bits, its type is the value.  False: it has
- * none.
+ * The names of a value of an enumeration whose entries begin at `at`: the one that has the value,
+ * else those of its bits. An entry's flags say that it is bits, its type is the value. False: no
+ * name.
  */
 static bool name_value(struct decoding *d, const char *at, uint64_t value, uint64_t mask,
 		       char names[MOST_LETTERS])

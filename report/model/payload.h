@@ -1,10 +1,10 @@
 /*
- * payload: what the bytes of an extended payload (NVTX) mean, field by field.
+ * payload: the bytes of an extended payload (NVTX), field by field.
  *
- * The program registered a schema, which came into the trace as text (GP_STRING_SCHEMA in
- * gpuprof/record.h); both are taken for what anybody may have written.  Left out are fields that
- * only the program's own memory can tell (pointers), unions, and numbers of more than 64 bits.
- * Strings whose text was recorded, and values of enumerations that have names, are text.
+ * The program registered a schema, which is in the trace as text (GP_STRING_SCHEMA in
+ * gpuprof/record.h); neither is trusted. Fields that only the program's memory can tell (pointers),
+ * unions, and numbers of more than 64 bits are left out. Strings whose text was recorded, and
+ * values of enumerations that have names, are text.
  */
 #ifndef REPORT_MODEL_PAYLOAD_H
 #define REPORT_MODEL_PAYLOAD_H
@@ -31,7 +31,7 @@ uint32_t gp_payload_decode(const struct gp_model *model, uint32_t payload,
 			   void (*sink)(void *context, const struct gp_payload_field *field),
 			   void *context);
 
-/* The double whose bits a GP_PAYLOAD_FLOATING value has. */
+/* The double with the bits of a GP_PAYLOAD_FLOATING value. */
 double gp_payload_floating(uint64_t value);
 
 #endif

@@ -45,9 +45,7 @@ static double memory_peak(const struct gp_record_device *device)
 	return device ? (double)device->memory_bandwidth_kbytes_per_s * 1000 / 2 : 0;
 }
 
-/*
- * Between two devices both links are on the way; where one is not known, the other does not tell.
- */
+/* Between two devices, both links are on the way; if one is not known, the peak is not. */
 static double peer_peak(const struct gp_model *model, const struct gp_op *op)
 {
 	const struct gp_op_detail *detail = gp_model_detail(model, op);

@@ -1,6 +1,6 @@
 /*
- * copy_peak: the most that what a copy goes over can move, in one direction: the device's memory,
- * or the link between the device and the host or another device.
+ * peak_bandwidth: the peak of a copy's path, in one direction: the device's memory, or the link
+ * between the device and the host or another device.
  */
 #ifndef REPORT_MODEL_PEAK_BANDWIDTH_H
 #define REPORT_MODEL_PEAK_BANDWIDTH_H
@@ -10,7 +10,10 @@
 
 #include "report/model/model.h"
 
-/* Bytes per second of a link, as its bits are coded and before what packets add; 0 = not known. */
+/*
+ * Bytes per second of a link, after the coding of its bits and before the packets' overhead; 0 =
+ * not known.
+ */
 double gp_link_peak(const struct gp_record_link *link);
 
 /*
@@ -19,9 +22,7 @@ double gp_link_peak(const struct gp_record_link *link);
  */
 double gp_copy_peak(const struct gp_model *model, const struct gp_op *op);
 
-/*
- * Adds what an operation would have taken at its peak; one without a known peak is counted instead.
- */
+/* Adds the time of an operation at its peak; one without a known peak is counted instead. */
 void gp_copy_peak_add(const struct gp_model *model, const struct gp_op *op, uint64_t *peak_ns,
 		      uint64_t *without_peak);
 

@@ -8,7 +8,7 @@
 #include "report/model/losses.h"
 #include "report/model/no_end.h"
 
-/* What --trace records unless it is told. */
+/* The default of --trace. */
 #define DEFAULT_WORDS "default,gpu,memory,module,nvtx,overhead"
 
 static struct gp_recorded_part
@@ -25,7 +25,7 @@ make_part(const struct gp_model *model, const struct gp_gate *resumed, const str
 	};
 }
 
-/* Gates open and close by turns; one that closes first ends what began with the trace. */
+/* Gates open and close in turn; one that closes first ends a part that began with the trace. */
 bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_recorded_part *part)
 {
 	const struct gp_gate *gates = model->gates, *resumed = NULL;
@@ -152,7 +152,7 @@ struct gp_figure gp_recorded_how_ended(const struct gp_model *model)
 /* Of one that lives calls waited still when its rings were read. */
 uint64_t gp_recorded_last_known_ns(const struct gp_model *model)
 {
-	uint64_t end_ns = gp_model_end_ns(model), looked_ns = model->looked_monotonic_ns;
+	uint64_t end_ns = gp_model_end_ns(model), looked_ns = model->rings_monotonic_ns;
 
 	if (!model->losses.live || model->base_monotonic_ns == 0 ||
 	    looked_ns < model->base_monotonic_ns + end_ns)
@@ -167,7 +167,7 @@ bool gp_recorded_few_steps(const struct gp_model *model)
 
 /* ---- all operations ---- */
 
-/* Besides what the end of the trace may lack. */
+/* Beside the losses at the end of the trace. */
 static bool lacks_operations(const struct gp_model *model)
 {
 	const struct gp_losses *missing = &model->losses;

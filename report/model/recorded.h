@@ -1,5 +1,5 @@
 /*
- * recorded: what of a process was recorded: when, what --trace asked for, and whether that is all
+ * recorded: the recorded part of a process: when, the words of --trace, and whether all of it is
  * there.
  */
 #ifndef REPORT_MODEL_RECORDED_H
@@ -25,12 +25,12 @@ struct gp_recorded_part {
 bool gp_recorded_part(const struct gp_model *model, uint32_t *next, struct gp_recorded_part *part);
 
 /*
- * Whether --trace had that word, or one that comprises it: "gpu", "memory", ...; of another
- * recorder's trace: whether it tells of that.
+ * Whether --trace had that word, or one that includes it: "gpu", "memory", ...; of another
+ * recorder's trace: whether it has that kind.
  */
 bool gp_recorded_kind(const struct gp_model *model, const char *word);
 
-/* Whether a part of the file cannot be read: what it held, and of which time, nobody knows. */
+/* Whether a part of the file cannot be read: its content and times are not known. */
 bool gp_recorded_is_damaged(const struct gp_model *model);
 
 /*
@@ -40,8 +40,8 @@ bool gp_recorded_is_damaged(const struct gp_model *model);
 bool gp_recorded_has_lost(const struct gp_model *model);
 
 /*
- * Whether the trace has only the last part of what was recorded (--keep-last): what was before is
- * in none of its figures.
+ * Whether the trace has only the last part of the recording (--keep-last): no figure includes the
+ * earlier part.
  */
 bool gp_recorded_is_last_part(const struct gp_model *model);
 bool gp_recorded_any_last_part(struct gp_model *const *models, size_t model_count);
@@ -49,10 +49,7 @@ bool gp_recorded_any_last_part(struct gp_model *const *models, size_t model_coun
 /* Whether the trace has its end: the process closed it, and nothing was cut off since. */
 bool gp_recorded_is_whole(const struct gp_model *model);
 
-/*
- * Of a trace that was not closed, and whose process does not run any more: why, as far as that can
- * be told.
- */
+/* The reason why a trace has no end, though its process has ended, as far as it is known. */
 const char *gp_recorded_why_no_end(const struct gp_model *model);
 
 /* The same of any trace that is not whole, for an export of it. */
@@ -76,7 +73,7 @@ bool gp_recorded_few_steps(const struct gp_model *model);
 /* Whether every operation on the GPU is in the model that ran while recording was on. */
 bool gp_recorded_has_all_operations(const struct gp_model *model);
 
-/* What of its operations is not in the model, after "; "; NULL where all are. */
+/* The kinds of operations that the model lacks, after "; "; NULL if it has all. */
 const char *gp_recorded_why_not_all(const struct gp_model *model);
 
 #endif

@@ -16,12 +16,12 @@ static bool is_of_lower_device(const void *element, const void *key)
 	return op->device_id < *device_id;
 }
 
-/* Of totals, and of a part of a process, nobody knows. */
+/* Sums and parts of a process cannot tell. */
 static bool may_work_on(const struct gp_model *model, uint16_t device_id)
 {
 	uint32_t at;
 
-	if (model->totals || model->part.is_one)
+	if (!gp_model_is_whole(model))
 		return true;
 	at = gp_array_lower_bound(model->ops, model->op_count, sizeof(*model->ops),
 				  is_of_lower_device, &device_id);
@@ -70,10 +70,7 @@ static bool differ(const char *a, const char *b)
 	return a && b && strcmp(a, b) != 0;
 }
 
-/*
- * Containers of one machine may have names of their own: where both have told its boot, that
- * counts.
- */
+/* Containers of one machine may have names of their own: the boot id counts if both have it. */
 static bool are_of_two_machines(const struct gp_gpu *a, const struct gp_gpu *b)
 {
 	return a->boot && b->boot ? differ(a->boot, b->boot) : differ(a->host, b->host);

@@ -1,4 +1,4 @@
-/* measure: what can be added up over call stacks. */
+/* stack_metric: values that can be added up over call stacks. */
 #ifndef REPORT_MODEL_STACK_METRIC_H
 #define REPORT_MODEL_STACK_METRIC_H
 
@@ -15,7 +15,7 @@ enum gp_stack_metric {
 	 * own time
 	 */
 	GP_STACK_METRIC_PEAK,
-	GP_STACK_METRIC_HOST_TIME, /* that looks at the stacks of Python's threads stand for */
+	GP_STACK_METRIC_HOST_TIME, /* of the samples of Python threads */
 	GP_STACK_METRICS
 };
 
@@ -23,7 +23,7 @@ struct gp_stack_metric_about {
 	const char *word;   /* as a user names it */
 	const char *title;  /* a few words */
 	const char *unit;   /* "nanoseconds", "bytes", "count" */
-	const char *record; /* the option that records what is needed */
+	const char *record; /* the option that records it */
 };
 
 extern const struct gp_stack_metric_about gp_stack_metrics[GP_STACK_METRICS];

@@ -70,7 +70,7 @@ static const char *find_name(const struct gp_live_names *names, uint32_t id)
 	return at < names->count && names->rows[at].id == id ? names->rows[at].text : NULL;
 }
 
-/* Ids mostly come in their order.  A name that the program gave replaces others, not the reverse. */
+/* Ids mostly come in their order.  The program's own name replaces others, not the reverse. */
 static int set_name(struct gp_live_names *names, const struct gp_record_string *r, const char *text)
 {
 	bool is_given = (r->value & GP_NAME_GIVEN) != 0;
@@ -245,7 +245,7 @@ static int live_graph(struct gp_live *l, const struct gp_record_view *seen)
 static bool has_come(const struct gp_live *l, const struct gp_live_launch *launch)
 {
 	return gp_live_from_cupti(l, l->newest_operation_ns) >=
-	       gp_live_from_ticks(l, launch->look.ticks);
+	       gp_live_from_ticks(l, launch->check.ticks);
 }
 
 const struct gp_record_in_flight *gp_live_open(const struct gp_live *l)
@@ -254,8 +254,8 @@ const struct gp_record_in_flight *gp_live_open(const struct gp_live *l)
 
 	for (uint32_t i = 0; i < l->open_count; i++)
 		if (!l->open[i].has_ended && !has_come(l, &l->open[i]) &&
-		    (!first || l->open[i].look.correlation_id < first->correlation_id))
-			first = &l->open[i].look;
+		    (!first || l->open[i].check.correlation_id < first->correlation_id))
+			first = &l->open[i].check;
 	return first;
 }
 
@@ -286,24 +286,24 @@ static int live_in_flight(struct gp_live *l, const struct gp_record_view *seen)
 		drop_those_that_came(l);
 	if (gp_array_grow(&l->open, &l->open_capacity, l->open_count, sizeof(*l->open)) != 0)
 		return -ENOMEM;
-	l->open[l->open_count++] = (struct gp_live_launch){.look = seen->record->in_flight};
+	l->open[l->open_count++] = (struct gp_live_launch){.check = seen->record->in_flight};
 	return 0;
 }
 
 /*
- * Numbers of calls are given when these begin: of calls of two threads that go on at once their
- * order counts.
+ * Calls get their numbers when they begin: the order of numbers decides between calls of two
+ * threads that overlap.
  */
 static int live_stream_wait(struct gp_live *l, const struct gp_record_view *seen)
 {
 	const struct gp_record_stream_wait *r = &seen->record->stream_wait;
 
 	for (uint32_t i = 0; i < l->open_count; i++) {
-		const struct gp_record_in_flight *look = &l->open[i].look;
+		const struct gp_record_in_flight *check = &l->open[i].check;
 
-		l->open[i].has_ended |= look->stream != 0 && look->stream == r->stream &&
-					look->era == r->era &&
-					(int32_t)(r->correlation_id - look->correlation_id) > 0;
+		l->open[i].has_ended |= check->stream != 0 && check->stream == r->stream &&
+					check->era == r->era &&
+					(int32_t)(r->correlation_id - check->correlation_id) > 0;
 	}
 	return 0;
 }

@@ -48,7 +48,7 @@ struct gp_live_interval {
 };
 
 struct gp_live_launch {
-	struct gp_record_in_flight look;
+	struct gp_record_in_flight check;
 	bool has_ended;
 };
 
@@ -83,15 +83,15 @@ void gp_live_free(struct gp_live *live);
 int gp_live_take(void *live, const struct gp_record_view *seen);
 
 /*
- * After each part of a reading: brings up to date what depends on the order of time.  Returns 0,
+ * After each part of a reading: updates all values that depend on the order of time. Returns 0,
  * -ENOMEM or -EOVERFLOW.
  */
 int gp_live_settle(struct gp_live *live);
 
 /*
- * The interval ends now, by CLOCK_MONOTONIC; is_over: nothing comes any more.  From then on
- * `interval` and the functions below tell of it, until gp_live_next_interval() begins the next one.
- * Returns 0 or -ENOMEM.
+ * Ends the interval at that time, by CLOCK_MONOTONIC; is_over: no more records come. `interval` and
+ * the functions below describe it until gp_live_next_interval() begins the next one. Returns 0 or
+ * -ENOMEM.
  */
 int gp_live_end_interval(struct gp_live *live, uint64_t now_ns, bool is_over);
 void gp_live_next_interval(struct gp_live *live);
@@ -109,14 +109,14 @@ struct gp_sum_values gp_live_gained(const struct gp_live_flow *flow);
 struct gp_live_flow gp_live_flow(const struct gp_live *live, enum gp_sum_kind kind, uint32_t which);
 
 /*
- * Launches whose kernels have not come yet, as far as the numbers tell: of all, or of those that
- * were made before the interval; lost: records that are known not to come.
+ * Launches whose kernels have not come yet, by numbers: of all, or of those before the interval;
+ * lost: records that are known to be lost.
  */
 uint64_t gp_live_in_flight(const struct gp_live *live, bool of_all, uint64_t lost);
 
 /*
- * The first of those launches that has none still, for no operation ended after the look, and may
- * go on.  NULL: there is none.
+ * The first checked launch that still has no record, as no operation ended after the check, and
+ * that may still run. NULL: none.
  */
 const struct gp_record_in_flight *gp_live_open(const struct gp_live *live);
 
@@ -126,7 +126,7 @@ uint32_t gp_live_waited_for(const struct gp_live *live);
 /* The mangled name of a kernel; NULL = not known. */
 const char *gp_live_kernel_name(const struct gp_live *live, uint32_t id);
 
-/* What ended so long ago must have come by now. */
+/* Records of operations that ended so long ago have come by now. */
 uint64_t gp_live_delay_ns(const struct gp_live *live);
 
 /* CLOCK_MONOTONIC at the host's ticks, and at CUPTI's ns; 0 = not known. */

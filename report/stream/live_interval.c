@@ -9,8 +9,8 @@
 #define NS_PER_MS UINT64_C(1000000)
 
 /*
- * GPU records come after what they tell of: after the next flush, and that takes a moment.  GPU
- * time is counted up to what must have come by now.
+ * GPU records come after the next flush, and that takes a moment. GPU time is counted up to the
+ * last moment whose records must have come.
  */
 #define DEFAULT_FLUSH_MS 50
 #define WRITING_MS       150

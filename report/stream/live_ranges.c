@@ -42,14 +42,14 @@ const char *gp_live_ranges_text(const struct gp_live_ranges *r, const struct gp_
 	return place && place->bytes && place->id == range->text_id ? place->bytes : "";
 }
 
-/* So many are not open by rights: the program does not close them. */
+/* So many open ranges are a fault of the program: it does not close them. */
 static void forget_oldest(struct gp_live_ranges *r)
 {
 	r->open_count = GP_LIVE_OPEN_RANGES / 2;
 	memmove(r->open, r->open + GP_LIVE_OPEN_RANGES / 2, r->open_count * sizeof(r->open[0]));
 }
 
-/* Another thread ended it, whose records came first. */
+/* Another thread ended it, and its records came first. */
 static bool has_ended(const struct gp_live_ranges *r, uint64_t range_id)
 {
 	for (uint32_t i = 0; i < GP_LIVE_EARLY_ENDS && i < r->early_end_count; i++)

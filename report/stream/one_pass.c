@@ -18,11 +18,11 @@ struct other {
 	union gp_any_record record;
 	uint32_t thread_id;
 	uint32_t text_at; /* UINT32_MAX: it has none */
-	/* what the caller's thread does with it */
+	/* the work of the caller's thread on it */
 	int (*absorb)(struct gp_one_pass *pass, const struct gp_record_view *seen);
 };
 
-/* What one thread takes at a time: the chunks of one of the reader's windows. */
+/* The unit of work of a thread: the chunks of one of the reader's windows. */
 struct block {
 	enum block_state state;
 	int result;
@@ -49,13 +49,13 @@ struct gp_one_pass {
 	struct gp_record_sink sink;
 	struct gp_totals totals;
 	uint64_t unknown;
-	int result;            /* of what was done so far */
+	int result;            /* the first error so far */
 	struct block **blocks; /* used in their order, round and round */
 	uint32_t block_count;
 	struct worker *workers;
 	uint32_t worker_count;
 	struct block record; /* for one at a time, on the caller's thread */
-	/* what the threads share: under the lock, as are the blocks' states */
+	/* shared by the threads: under the lock, as are the blocks' states */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint64_t filled, taken, absorbed; /* blocks so far */
@@ -102,7 +102,7 @@ static int keep(struct block *b, const struct gp_record_view *seen,
 	return seen->text ? keep_text(b, other, seen->text) : 0;
 }
 
-/* ---- what the caller's thread does with records that are kept ---- */
+/* ---- the caller's thread: records that are kept ---- */
 
 static int absorb_memory(struct gp_one_pass *p, const struct gp_record_view *seen)
 {
@@ -212,7 +212,7 @@ static GP_RECORD_VISITOR(take, pass, struct worker)
 	for (uint32_t i = 0; i < b->chunk_count && b->result == 0; i++)
 		b->result = gp_decode_chunk_for_sums(&b->chunks[i], &sink, &decoded);
 	b->unknown = decoded.unknown;
-	/* the times go with the block, and its room for them is for the next ones */
+	/* the times go with the block, and its empty cover is for the next ones */
 	b->cover = w->sums.cover;
 	w->sums.cover = empty;
 }
@@ -352,7 +352,7 @@ void gp_one_pass_free(struct gp_one_pass *p)
 	free(p);
 }
 
-/* ---- what the caller's thread does with a block that is done ---- */
+/* ---- the caller's thread: finished blocks ---- */
 
 static int absorb_others(struct gp_one_pass *p, struct block *b)
 {
@@ -404,7 +404,7 @@ static void absorb_oldest(struct gp_one_pass *p)
 	p->absorbed++;
 }
 
-/* ---- what the caller's thread gives ---- */
+/* ---- the caller's thread: input ---- */
 
 /* The block that is being filled goes to the threads. */
 static void hand_over(struct gp_one_pass *p)

@@ -1,11 +1,10 @@
 /*
- * one_pass: a trace added up in one pass, by all cores there are, in memory that does not grow with
- * it.
+ * one_pass: sums over a trace in one pass, by all cores, in memory that does not grow with it.
  *
- * Chunks decode alone (gpuprof/trace.h), so they are dealt out to threads as they come, where they
- * were read.  Calls and operations become sums there; what else there is, definitions and
- * allocations above all, is given to the loader's thread in the order of the file.  The result is
- * the same whatever the number of threads.
+ * Chunks decode alone (gpuprof/trace.h), so threads take them as they come, from the reader's
+ * windows. Calls and operations become sums there; all other records, mostly definitions and
+ * allocations, go to the loader's thread in the order of the file. The result is the same for any
+ * number of threads.
  */
 #ifndef REPORT_STREAM_ONE_PASS_H
 #define REPORT_STREAM_ONE_PASS_H
@@ -16,8 +15,8 @@
 struct gp_one_pass;
 
 /*
- * The sink takes what is no event, in the order of the file.  NULL: no memory.  Where threads cannot
- * be had, the caller's does it all.
+ * The sink takes all records but events, in the order of the file. NULL: no memory. If no threads
+ * can be started, the caller's does all the work.
  */
 struct gp_one_pass *gp_one_pass_new(const struct gp_record_sink *sink);
 void gp_one_pass_free(struct gp_one_pass *pass);
@@ -39,8 +38,8 @@ int gp_one_pass_drain(struct gp_one_pass *pass);
 int gp_one_pass_record(struct gp_one_pass *pass, const struct gp_record_view *seen);
 
 /*
- * The end: *totals is what it all comes to, gp_totals_free() frees it; *unknown: records that were
- * not understood.
+ * The end: *totals has all sums, gp_totals_free() frees it; *unknown: records that were not
+ * understood.
  */
 int gp_one_pass_end(struct gp_one_pass *pass, struct gp_totals *totals, uint64_t *unknown);
 

@@ -17,7 +17,7 @@
 
 #define COLUMNS       100 /* of text where no terminal says how wide it is */
 #define NS_PER_S      1e9
-#define RANGE_THREADS 4 /* whose ranges are shown */
+#define RANGE_THREADS 4 /* threads whose ranges are shown */
 #define WAITING_CALLS 4 /* that are shown */
 
 bool gp_page_is_over(const struct gp_page *page)
@@ -75,9 +75,9 @@ static void put_thread(FILE *out, const struct gp_page *page, uint32_t id)
 	fprintf(out, " %u", id);
 }
 
-/* ---- whose, how old, what is missing ---- */
+/* ---- title, ages, losses ---- */
 
-/* What became of it; a full trace is closed while the program runs on. */
+/* The state of the process; a full trace is closed while the program runs on. */
 static const char *state_of(const struct gp_page *page)
 {
 	const struct gp_live *l = page->live;
@@ -103,7 +103,7 @@ static void print_length(FILE *out, const struct gp_page *page)
 		fputs(l->has_paused ? ", recorded in part" : " of recording", out);
 }
 
-/* Of which time the rates are. */
+/* The time span of the rates. */
 static void print_rated(FILE *out, const struct gp_page *page)
 {
 	if (!page->live->interval.is_first) {
@@ -131,7 +131,8 @@ static void print_title(FILE *out, const struct gp_page *page)
 }
 
 /*
- * Either may be the later one: the counter is written once a second, what ended is delivered later.
+ * Either may be later: the counter is written once a second, and ended operations are delivered
+ * later.
  */
 static uint64_t last_delivery_ns(const struct gp_page *page)
 {
@@ -197,8 +198,8 @@ static uint64_t lost_records(const struct gp_page *page)
 }
 
 /*
- * Launches without a kernel record, while none has come for longer than it takes by rights: the GPU
- * runs something long, or hangs. What was launched a moment ago does not count.
+ * Launches without a kernel record, if none has come for longer than the usual delay: the GPU runs
+ * something long, or hangs. Launches of the last moment do not count.
  */
 static uint64_t silent_launches(const struct gp_page *page)
 {
@@ -223,10 +224,7 @@ static const struct gp_table_column device_columns[] = {
 static const struct gp_table_head device_head = {"top-devices", NULL, device_columns,
 						 COUNT(device_columns)};
 
-/*
- * Launches without a record: whether the device is busy with them cannot be told, whatever it did
- * before them.
- */
+/* With launches that have no record, the device may be busy or not. */
 static struct gp_value busy_percent(const struct gp_page *page, const struct gp_live_device *device)
 {
 	const struct gp_live_interval *interval = &page->live->interval;
@@ -356,7 +354,7 @@ static void print_rates(FILE *out, const struct gp_page *page)
 		snprintf(text, sizeof(text), "copies %s", gp_copy_kind_name(i));
 		add_flow(&paragraph, page, text, GP_SUM_COPY, 1u << i);
 	}
-	add_flow(&paragraph, page, "memsets", GP_SUM_SET, GP_LIVE_ALL);
+	add_flow(&paragraph, page, "memsets", GP_SUM_MEMSET, GP_LIVE_ALL);
 	add_flow(&paragraph, page, "recorded calls", GP_SUM_CALL, GP_LIVE_ALL);
 	if (silent > 0) {
 		snprintf(text, sizeof(text), "%s %s without GPU record",

@@ -1,7 +1,7 @@
 /*
- * page: what `gpuprof top` shows, as text: one page for each interval.
+ * page: the text of `gpuprof top`: one page for each interval.
  *
- * Every text of the program's is escaped: nothing in it reaches a terminal as a command.
+ * All texts of the program are escaped, so that none reaches a terminal as a command.
  */
 #ifndef REPORT_TOP_PAGE_H
 #define REPORT_TOP_PAGE_H
@@ -32,7 +32,7 @@ bool gp_page_is_over(const struct gp_page *page);
 int gp_page_print_head(FILE *out, const struct gp_page *page);
 int gp_page_print_kernels(FILE *out, const struct gp_page *page);
 
-/* One line on what is to be done with the trace of a program that has ended; without its end. */
+/* One line that names the next command for the trace of an ended program; without a newline. */
 void gp_page_print_farewell(FILE *out, const struct gp_page *page);
 
 #endif

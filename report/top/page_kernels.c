@@ -16,7 +16,7 @@ static const struct gp_table_column columns[] = {
 
 static const struct gp_table_head head = {"top", NULL, columns, COUNT(columns)};
 
-/* Kernels whose names read the same. */
+/* Kernels whose short names are equal. */
 struct row {
 	const char *name;
 	struct gp_sum_values gained, total;

@@ -20,16 +20,16 @@
 #define LEAVE "\033[?7h\033[?25h\033[?1049l"
 
 #define HOME           "\033[H"
-#define END_LINE       "\033[K\n" /* what stood there is erased */
+#define END_LINE       "\033[K\n" /* the rest of the line is erased */
 #define ERASE_THE_REST "\033[K\033[J"
 
 static struct {
 	bool has_keys; /* standard input is the terminal */
 	struct termios before;
-	sigset_t mask; /* while waiting: what it was before */
+	sigset_t mask; /* the signal mask while waiting: the one before */
 } screen;
 
-/* Set by signals, which are let in while gp_screen_wait() waits. */
+/* Written by signal handlers, which run while gp_screen_wait() waits. */
 static volatile sig_atomic_t ended_by, stop_wanted, redraw_wanted;
 
 static void note_end(int signal)
@@ -79,7 +79,7 @@ static void take_terminal(void)
 	if (screen.has_keys) {
 		raw = screen.before;
 		raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-		raw.c_cc[VMIN] = 0; /* what is there, and no more */
+		raw.c_cc[VMIN] = 0; /* read() returns at once, with the bytes there are */
 		raw.c_cc[VTIME] = 0;
 		tcsetattr(STDIN_FILENO, TCSANOW, &raw);
 	}
@@ -103,7 +103,7 @@ void gp_screen_open(void)
 
 		sigemptyset(&action.sa_mask);
 		sigaction(watched[i].signal, NULL, &before);
-		if (before.sa_handler == SIG_IGN) /* by who started us: nohup */
+		if (before.sa_handler == SIG_IGN) /* by the parent: nohup */
 			continue;
 		sigaction(watched[i].signal, &action, NULL);
 		sigaddset(&blocked, watched[i].signal);
@@ -112,7 +112,7 @@ void gp_screen_open(void)
 	take_terminal();
 }
 
-/* End by the signal that was noted, so that who waits for us sees it. */
+/* Ends by the noted signal, so that the waiting parent sees it. */
 static void die(void)
 {
 	signal(ended_by, SIG_DFL);

@@ -20,7 +20,7 @@ enum gp_screen_event {
 	GP_SCREEN_SIGNAL, /* one that ends programs: gp_screen_close() does not return */
 };
 
-/* Whether standard output is a terminal that understands what is sent. */
+/* Whether standard output is a terminal that knows these sequences. */
 bool gp_screen_is_possible(void);
 
 /* Take the terminal. */
@@ -34,10 +34,7 @@ void gp_screen_size(size_t *rows, size_t *columns);
 /* Show the text from the top left corner on, as much of it as there are rows. */
 void gp_screen_show(const char *text);
 
-/*
- * Wait until that time (CLOCK_MONOTONIC), or for something to happen.  A time that is over: only
- * look.
- */
+/* Waits until that time (CLOCK_MONOTONIC), or for an event. A time in the past: only checks. */
 enum gp_screen_event gp_screen_wait(uint64_t until_ns);
 
 #endif

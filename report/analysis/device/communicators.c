@@ -6,7 +6,7 @@
 #include "report/base/array.h"
 #include "report/model/payload.h"
 
-#define MOST_STEPS 2048u /* ranges that are looked at for one operation */
+#define MOST_RANGES 2048u /* ranges that are checked for one operation */
 
 static bool begins_until(const void *element, const void *key)
 {
@@ -40,7 +40,7 @@ static bool is_of_nccl(const struct gp_model *model, const struct gp_range *rang
 	       strcmp(model->domains[range->domain], "NCCL") == 0;
 }
 
-/* What is known of a group, whose end a launch is in, on the way back to its start. */
+/* A group whose end a launch is in, on the way back to its start. */
 struct group {
 	uint32_t inner;        /* ends of groups within it whose starts are still to come */
 	uint64_t communicator; /* of all collectives so far; 0 = there was none */
@@ -72,12 +72,12 @@ static bool goes_on(struct group *group, const struct gp_model *model, const str
  * From the last range that had begun then: the thread's, in the order of time.  0 where a group's
  * start is not found: it may have others.
  */
-static uint64_t look_back(const struct gp_model *model, const struct gp_call *call, uint32_t at)
+static uint64_t search_back(const struct gp_model *model, const struct gp_call *call, uint32_t at)
 {
 	struct group group = {0};
 	bool in_end = false;
 
-	for (uint32_t steps = 0; at > 0 && steps < MOST_STEPS; steps++) {
+	for (uint32_t steps = 0; at > 0 && steps < MOST_RANGES; steps++) {
 		const struct gp_range *range = &model->ranges[--at];
 		bool is_around = range->end_ns >= call->start_ns;
 
@@ -101,7 +101,7 @@ uint64_t gp_communicator_of(const struct gp_model *model, const struct gp_op *op
 
 	if (!call || model->range_count == 0)
 		return 0;
-	return look_back(model, call,
-			 gp_array_lower_bound(model->ranges, model->range_count,
-					      sizeof(*model->ranges), begins_until, call));
+	return search_back(model, call,
+			   gp_array_lower_bound(model->ranges, model->range_count,
+						sizeof(*model->ranges), begins_until, call));
 }

@@ -1,9 +1,10 @@
 /*
- * communicators: of which communicator of NCCL's an operation is, as NCCL's NVTX ranges tell.
+ * communicators: the communicator of NCCL that an operation belongs to, by NCCL's NVTX ranges.
  *
- * A collective's range has the number of its communicator as payload, the same in all ranks.
- * Mostly the kernel is launched in that range; of those between ncclGroupStart() and ncclGroupEnd()
- * in the range of the latter: if all of the group are of one communicator, it is that one.
+ * A collective's range has the number of its communicator as payload, the same in all ranks. Mostly
+ * the kernel is launched in that range. Kernels between ncclGroupStart() and ncclGroupEnd() are
+ * launched in the latter's range: they have a communicator if all collectives of the group have the
+ * same one.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_COMMUNICATORS_H
 #define REPORT_ANALYSIS_DEVICE_COMMUNICATORS_H

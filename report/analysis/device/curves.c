@@ -104,10 +104,7 @@ const char *gp_curve_direction(const struct gp_op *op)
 	return op->kind == GP_OP_COPY ? gp_copy_kind_name(op->copy_kind) : "memset";
 }
 
-/*
- * What copies and sets of one device and direction, and of the model's others, come to at the
- * moment.
- */
+/* The running copies and memsets of one device and direction, in bytes a second. */
 struct rates {
 	struct rate {
 		uint16_t device_id;
@@ -140,7 +137,7 @@ static bool has_rate(const struct gp_op *op)
 	       !gp_op_is_on_host(op) && op->end_ns > op->start_ns && op->bytes > 0;
 }
 
-/* No more than that: of absurd times, or those of a damaged file, whose sums are numbers still. */
+/* A bound for absurd times of a damaged file, so that sums stay numbers. */
 #define MOST_BYTES_PER_S (UINT64_C(1) << 56)
 
 static uint64_t rate_of(const struct gp_op *op)
@@ -169,7 +166,7 @@ static int add_points(struct gp_curve *curve, const struct gp_model *model, uint
 	return result;
 }
 
-/* From what begins and ends to what they come to. */
+/* From starts and ends to sums at each moment. */
 static int add_up(struct gp_curve *curve, const struct gp_model *model)
 {
 	struct rates rates = {0};

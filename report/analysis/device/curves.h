@@ -1,7 +1,7 @@
 /*
- * curves: what changes over time and is no event of its own: how many operations a stream's queue
- * holds, at how many bytes a second memory is copied and set.  A value holds from its point to the
- * next one of the same curve.
+ * curves: values over time that are no events: the length of a stream's queue, the rate in bytes a
+ * second at which memory is copied and set. A value holds from its point to the next one of the
+ * same curve.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_CURVES_H
 #define REPORT_ANALYSIS_DEVICE_CURVES_H
@@ -15,7 +15,7 @@ struct gp_curve_point {
 	uint64_t value;
 	/* which curve: the first operation of its stream, or of its device and direction */
 	uint32_t index;
-	uint8_t kind; /* for who makes a list of other things */
+	uint8_t kind; /* for callers that list other things */
 };
 
 /* In the order of time; gp_curve_free() it. */
@@ -31,23 +31,23 @@ struct gp_curve {
 int gp_curve_queues(struct gp_curve *curve, const struct gp_model *model);
 
 /*
- * Bytes a second of the copies and sets that run: of each device, and direction of copies.  Those
- * without duration have no rate.
+ * Bytes a second of the running copies and memsets: of each device, and direction of copies.
+ * Operations without duration have no rate.
  */
 int gp_curve_bandwidth(struct gp_curve *curve, const struct gp_model *model);
 
 /*
- * What is before that moment is left out, but for what each curve holds then: that becomes a point
- * at it.  0 or -ENOMEM.
+ * Drops the points before that moment, but for the last of each curve, which moves to it. Returns 0
+ * or -ENOMEM.
  */
 int gp_curve_begin_at(struct gp_curve *curve, uint64_t first_ns);
 
-/* One more point, behind the others.  0, -ENOMEM or -EOVERFLOW. */
+/* Appends a point. Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_curve_add(struct gp_curve *curve, struct gp_curve_point point);
 
 void gp_curve_free(struct gp_curve *curve);
 
-/* The direction of a copy's curve, or that of sets: "HtoD", "set". */
+/* The direction of a copy's curve, or that of memsets: "HtoD", "set". */
 const char *gp_curve_direction(const struct gp_op *op);
 
 #endif

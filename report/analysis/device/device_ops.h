@@ -1,5 +1,5 @@
 /*
- * device_ops: the timed operations of a device, whatever their stream, context and process, in the
+ * device_ops: the timed operations of a device, of all streams, contexts and processes, in the
  * order of their starts; but for copies from host to host (gp_op_is_on_host()), which keep no
  * device busy.
  */

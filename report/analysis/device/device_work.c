@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /*
- * The two clocks are that far apart at most: a call may seem to end before what it waited for, and
- * a shorter wait may be none.
+ * The most that the two clocks differ: a call may seem to end before the operation that it waited
+ * for, and a shorter wait may be none.
  */
 #define CLOCKS_DIFFER_NS 5000u
 

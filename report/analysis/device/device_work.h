@@ -1,8 +1,8 @@
 /*
- * device_work: until when a device was at work on what had been launched before a call: tells calls
- * that waited for it.
+ * device_work: the end of a device's work that had been launched before a call: finds calls that
+ * waited for it.
  *
- * One model; its calls are asked about in about the order of their starts.
+ * One model; ask about its calls in about the order of their starts.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_DEVICE_WORK_H
 #define REPORT_ANALYSIS_DEVICE_DEVICE_WORK_H
@@ -16,7 +16,8 @@ struct gp_device_work {
 	const struct gp_model *model;
 	struct gp_kway_merge threads; /* their calls, by start */
 	uint32_t *next;               /* by thread: its next call ... */
-	uint64_t *ends_ns;            /* by device: the latest end of what was launched so far */
+	/* by device: the latest end of all launched operations so far */
+	uint64_t *ends_ns;
 };
 
 /* Returns 0 or -ENOMEM; gp_device_work_close() in either case. */

@@ -1,9 +1,8 @@
 /*
- * failures: the API calls that failed, gathered by function, error and place in the program.
+ * failures: the API calls that failed, by function, error and place in the program.
  *
- * A failed call has a stack whatever was asked for (unless no stacks were wanted), so that its
- * place is mostly known. Where it is not, the range that it was made in says where the first of
- * them was.
+ * A failed call always has a stack, unless no stacks were wanted, so that its place is mostly
+ * known. If not, the range around the first of them is its place.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_FAILURES_H
 #define REPORT_ANALYSIS_DEVICE_FAILURES_H
@@ -21,9 +20,9 @@
 /* "out of memory (cudaErrorMemoryAllocation, 2)" */
 #define GP_FAILURE_ERROR_BYTES 160
 
-/* What allocations asked for that failed. */
+/* The bytes that failed allocations asked for. */
 struct gp_asked {
-	uint64_t count; /* of those of which it is known */
+	uint64_t count; /* of those with a known size */
 	uint64_t least_bytes, most_bytes;
 };
 
@@ -47,7 +46,7 @@ struct gp_failure {
 	struct gp_asked asked;
 	uint32_t pid;       /* of the process in which the first one failed */
 	uint32_t processes; /* in which some did */
-	uint32_t process;   /* that was looked at last */
+	uint32_t process;   /* the last one found */
 };
 
 /*

@@ -16,9 +16,7 @@
 #define ANONYMOUS      "(anonymous namespace)::"
 #define ENABLE_IF      "std::enable_if<"
 
-/*
- * The pairs of letters that follow each other in a text, as far as a bit for several of them tells.
- */
+/* The pairs of neighboring letters in a text, as bits, several pairs to a bit. */
 struct pairs {
 	uint64_t bits[4];
 };
@@ -70,9 +68,7 @@ static struct pairs pairs_of(const char *text)
 	return pairs;
 }
 
-/*
- * Whether a text with these pairs may fit a pattern with those: most do not, which is told at once.
- */
+/* Whether a text with these pairs may match a pattern with those: rules out most texts fast. */
 static bool may_fit(const struct pairs *pattern, const struct pairs *text)
 {
 	uint64_t lacking = 0;
@@ -84,7 +80,7 @@ static bool may_fit(const struct pairs *pattern, const struct pairs *text)
 
 /* ---- the table ---- */
 
-/* The number of a kind, made if it is not there yet; GP_KINDS_LIMIT: no room. */
+/* The number of a kind, which is added if it is new; GP_KINDS_LIMIT: the table is full. */
 static uint32_t take_name(struct gp_kinds *kinds, const char *name)
 {
 	for (uint32_t i = 0; i < kinds->name_count; i++)

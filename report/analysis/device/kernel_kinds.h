@@ -1,12 +1,11 @@
 /*
- * kernel_kinds: what a kernel does, told by its name: GEMM, attention, communication, ...
+ * kernel_kinds: the purpose of a kernel, by its name: GEMM, attention, communication, ...
  *
- * The table is report/analysis/device/kernel_kinds.def.  Users put rows of their own in front of
- * it, by a file of lines "KIND: PATTERN"; lines that begin with # and empty ones count for nothing.
- * A kind is a text; the same text is the same kind, and new ones may come up.
+ * The table is report/analysis/device/kernel_kinds.def. Users put rows of their own in front of it,
+ * with a file of lines "KIND: PATTERN"; empty lines and lines that begin with # do not count.
  *
- * Kinds are numbers here, the same as long as the table lives: the three below, then the others in
- * the order of their first rows.
+ * A kind is a text; equal texts are one kind, and new ones may come up. Their numbers stay the same
+ * as long as the table lives: the three below, then the others in the order of their first rows.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_KERNEL_KINDS_H
 #define REPORT_ANALYSIS_DEVICE_KERNEL_KINDS_H
@@ -18,7 +17,7 @@
 
 #define GP_KIND_UNKNOWN       0u /* no row fits */
 #define GP_KIND_COMMUNICATION 1u /* between devices or hosts: counted apart from computing */
-#define GP_KIND_COPY          2u /* copies; those by the copy engines and sets, too */
+#define GP_KIND_COPY          2u /* copies, also memsets and copies by the copy engines */
 #define GP_KINDS_LIMIT        256u
 
 struct gp_kinds;
@@ -33,7 +32,7 @@ void gp_kinds_free(struct gp_kinds *kinds);
 /* The kind of a kernel, by its demangled name. */
 uint32_t gp_kinds_find(const struct gp_kinds *kinds, const char *demangled);
 
-/* What the kind of that number is called; "unknown" of GP_KIND_UNKNOWN. */
+/* The name of a kind; "unknown" for GP_KIND_UNKNOWN. */
 const char *gp_kinds_name(const struct gp_kinds *kinds, uint32_t kind);
 
 /* How many kinds there are: their numbers are lower. */

@@ -7,10 +7,10 @@
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
 
-#define LEAST_NS      1000000u
-#define LEAST_PERCENT 10 /* of the GPU time */
-#define LEAST_LIKE    10
-#define MANY_TIMES    20
+#define LEAST_NS           1000000u /* a shorter operation delays nobody */
+#define LEAST_TIME_PERCENT 10       /* of the GPU time: less changes no figure much */
+#define LEAST_SIMILAR      10       /* fewer similar operations have no usual time */
+#define OUTLIER_MEDIANS    20       /* the usual spread of one kernel is far below */
 
 /* ---- one among those like it ---- */
 
@@ -24,7 +24,7 @@ static bool are_alike(const struct gp_op *a, const struct gp_op *b)
 	       a->source_kind == b->source_kind && a->destination_kind == b->destination_kind;
 }
 
-/* Fills in what those like it take. */
+/* Fills in the usual time of similar operations. */
 static int compare_with_alike(struct gp_outlier *found, const struct gp_model *model)
 {
 	const struct gp_op *lone = found->op;
@@ -52,7 +52,7 @@ static int compare_with_alike(struct gp_outlier *found, const struct gp_model *m
 	return 0;
 }
 
-/* What the operation of another shares with the time of one, of which both are on a device. */
+/* The time that two operations of one device share. */
 static struct gp_interval shared_time(struct gp_model *const *models,
 				      const struct gp_outlier *found, size_t model,
 				      const struct gp_op *op)
@@ -67,7 +67,7 @@ static struct gp_interval shared_time(struct gp_model *const *models,
 		end_ns < from_ns + lone->end_ns ? end_ns : from_ns + lone->end_ns};
 }
 
-/* How long nothing else of what is known kept its device busy. */
+/* How long no other known operation kept its device busy. */
 static int find_alone(struct gp_outlier *found, struct gp_model *const *models, size_t model_count,
 		      const struct gp_device_list *devices)
 {
@@ -125,10 +125,10 @@ static int communicates(const struct gp_kinds *kinds, const struct gp_model *mod
 
 static bool is_great(uint64_t ns, uint64_t all_ns)
 {
-	return ns >= LEAST_NS && 100 * ns >= LEAST_PERCENT * all_ns; /* so are ten at most */
+	return ns >= LEAST_NS && 100 * ns >= LEAST_TIME_PERCENT * all_ns; /* so are ten at most */
 }
 
-/* Whether it stands alone, and longer than what was found before. */
+/* Whether it is an outlier, and longer than the one found before. */
 static int try(struct gp_outlier *found, struct gp_model *const *models, struct gp_outlier one,
 	       const struct gp_kinds *kinds)
 {
@@ -142,7 +142,7 @@ static int try(struct gp_outlier *found, struct gp_model *const *models, struct 
 	if (result != 0)
 		return result < 0 ? result : 0;
 	result = compare_with_alike(&one, models[one.model]);
-	if (result == 0 && one.like >= LEAST_LIKE && ns >= MANY_TIMES * one.usual_ns)
+	if (result == 0 && one.like >= LEAST_SIMILAR && ns >= OUTLIER_MEDIANS * one.usual_ns)
 		*found = one;
 	return result;
 }

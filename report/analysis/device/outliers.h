@@ -1,6 +1,6 @@
 /*
- * lone_ops: operations whose times stand alone: one took a good part of all GPU time, and many
- * times what others like it take; or was said to have taken as much, which its own stream
+ * outliers: single operations with an unusual time: one took a good part of all GPU time, and many
+ * times as long as similar ones; or is stated to have taken as much, which its own stream
  * contradicts.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_OUTLIERS_H
@@ -17,22 +17,23 @@
 struct gp_outlier {
 	size_t model;           /* index in the models */
 	const struct gp_op *op; /* with the times that were stated; NULL: there is none */
-	uint64_t all_ns;        /* what all operations of all models took, one by one */
+	uint64_t all_ns;        /* the times of all operations of all models, one by one */
 	/*
-	 * those like it, itself included: of the same kernel and shape, or copies or sets of the
+	 * similar ones, itself included: of the same kernel and shape, or copies or memsets of the
 	 * same kinds of memory
 	 */
 	uint64_t like;
 	bool is_first; /* of those */
 	/*
-	 * what these take by the median; of more bytes than these move by the median, as much more;
-	 * 0 = there are no others
+	 * the median time of these; more if it moves more bytes than their median; 0 = there are no
+	 * others
 	 */
 	uint64_t usual_ns;
-	uint64_t alone_ns; /* of its time, what no other operation kept its device busy */
+	/* the part of its time in which no other operation kept its device busy */
+	uint64_t alone_ns;
 	/*
-	 * of one whose time is wrong: so many of its stream ran meanwhile, no more than
-	 * GP_CLASHES_COUNTED
+	 * of one whose time is wrong: so many of its stream ran meanwhile, GP_CLASHES_COUNTED at
+	 * most
 	 */
 	uint32_t clashes;
 };

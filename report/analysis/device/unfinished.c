@@ -9,7 +9,7 @@
 #include "report/model/build/device_waits.h"
 #include "report/model/recorded.h"
 
-/* What is looked at while a list is made. */
+/* State while a list is made. */
 struct finding {
 	const struct gp_model *model;
 	struct gp_device_waits waits;
@@ -38,10 +38,10 @@ static uint64_t since(const struct gp_call *call, uint64_t time_ns)
 }
 
 /*
- * Whether a launch had no record long after it, at a look that came after a flush; else it may have
- * ended long ago, as it may where the recording had paused when it ended.
+ * Whether a launch had no record at a check long after it, after a flush. Else it may have ended
+ * long ago, as it may if the recording had paused when it ended.
  */
-#define LONG_NS 900000000u /* a little less than a second */
+#define OVERDUE_NS 900000000u /* a little less than a second */
 
 static bool is_overdue(const struct gp_model *model, const struct gp_in_flight *one)
 {
@@ -50,7 +50,7 @@ static bool is_overdue(const struct gp_model *model, const struct gp_in_flight *
 	if (gp_model_gates_until(model, gp_call_end_ns(&model->calls[one->call])) !=
 	    model->gate_count)
 		return false;
-	return since(&model->calls[one->call], one->time_ns) >= LONG_NS;
+	return since(&model->calls[one->call], one->time_ns) >= OVERDUE_NS;
 }
 
 /* CUPTI is asked for records until the process ends. */
@@ -77,7 +77,7 @@ static int add_without_record(struct finding *f)
 	return result;
 }
 
-/* In the last flush CUPTI gives what has not ended without times. */
+/* In the last flush, CUPTI gives operations that have not ended without times. */
 static bool has_time(const struct gp_model *model, const struct gp_op *op)
 {
 	return gp_model_stated(model, op) != NULL;
@@ -99,8 +99,8 @@ static uint64_t last_timed_launch_ns(const struct gp_model *model, uint32_t firs
 }
 
 /*
- * What was launched into a stream after all that has a time there: it stands in the order of the
- * launches.  state: of the first one.
+ * The first operation without times after the last timed one of a stream, in the order of launches.
+ * state: of the first one.
  */
 static int add_end_of_stream(struct finding *f, uint32_t first, uint32_t end,
 			     enum gp_unfinished_state state)
@@ -145,7 +145,7 @@ static uint32_t context_end(const struct gp_model *model, uint32_t first)
 	return end;
 }
 
-/* Where CUPTI found no room for its times in the GPU's memory, nothing of a context has any. */
+/* If CUPTI had no buffer for times in the GPU's memory, no operation of a context has any. */
 static int add_ends_of_context(struct finding *f, uint32_t first, uint32_t end)
 {
 	const struct gp_model *model = f->model;
@@ -174,11 +174,11 @@ static int add_without_times(struct finding *f)
 	return result;
 }
 
-/* ---- what has no record, and no name ---- */
+/* ---- operations without a record and a name ---- */
 
 /*
- * A graph, or a copy or set that its call does not wait for: those of nothing, and within the host,
- * have no record, either.
+ * A graph, or an asynchronous copy or memset. Copies of no bytes, and within the host, have no
+ * record, either.
  */
 static bool lacks_other(const struct gp_model *model, const struct gp_call *call)
 {
@@ -193,8 +193,7 @@ static bool lacks_other(const struct gp_model *model, const struct gp_call *call
 }
 
 /*
- * From the last call of each thread back: what comes before one that has its record is not counted,
- * as it has come, or will never.
+ * From the last call of each thread back: records before one that has come have come, or are lost.
  */
 static void count_nameless(struct finding *f)
 {
@@ -231,7 +230,7 @@ static int compare_starts(const void *a, const void *b, const void *context)
 	return (left->call > right->call) - (left->call < right->call);
 }
 
-/* ---- what is known of them ---- */
+/* ---- facts about them ---- */
 
 /* Of a fault, a time limit, an assertion: all work of the context ends with it. */
 static bool has_failed_kernel(const struct gp_model *model)
@@ -253,8 +252,8 @@ static bool may_lack_records(const struct gp_model *model)
 }
 
 /*
- * Of all without a record: at least one had not ended where CUPTI was asked and gave none, unless
- * the last flush tells it.
+ * Of all launches without a record, at least one had not ended when CUPTI was asked and gave none,
+ * unless the last flush tells.
  */
 static enum gp_unfinished_state judge_without_record(const struct finding *f)
 {
@@ -268,7 +267,7 @@ static enum gp_unfinished_state judge_without_record(const struct finding *f)
 		is_overdue |= list->rows[i].state == GP_UNFINISHED_HANGS;
 		count++;
 	}
-	if (!is_overdue || may_lack_records(f->model) || f->model->part.is_one)
+	if (!is_overdue || may_lack_records(f->model) || !gp_model_is_whole(f->model))
 		return GP_UNFINISHED_OPEN;
 	return count == 1 ? GP_UNFINISHED_HANGS : GP_UNFINISHED_ONE_OF;
 }
@@ -303,7 +302,7 @@ int gp_unfinished_find(const struct gp_model *model, struct gp_unfinished_list *
 	result = gp_device_waits_find(model, &f.waits);
 	if (result == 0)
 		result = add_without_record(&f);
-	if (result == 0 && !model->part.is_one) /* a part has no streams' ends */
+	if (result == 0 && gp_model_is_whole(model)) /* a part has no streams' ends */
 		result = add_without_times(&f);
 	if (result == 0) {
 		count_nameless(&f);

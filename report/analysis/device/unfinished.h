@@ -1,11 +1,11 @@
 /*
- * unfinished: the kernels that had not ended when all that is known of a process ends, by what is
- * known of their launches: they had no record when it was looked for one (gp_in_flight), or the
- * last record of their stream has no times.
+ * unfinished: kernels that had not ended at the end of the recording: they had no record when
+ * gpuprof checked for one (gp_in_flight), or the last record of their stream has no times.
  *
- * CUPTI gives nothing of a buffer in which one record has not ended: kernels that ended long ago
- * have none either, until the last flush, which gives all.  Of several launches without a record
- * nobody knows which one has not ended; of a stream's records without times, the first.
+ * CUPTI gives no record of a buffer in which one operation has not ended: kernels that ended long
+ * ago have none either, until the last flush, which gives all. Of several launches without a
+ * record, it is not known which one has not ended; of a stream's records without times, it is the
+ * first.
  */
 #ifndef REPORT_ANALYSIS_DEVICE_UNFINISHED_H
 #define REPORT_ANALYSIS_DEVICE_UNFINISHED_H
@@ -32,14 +32,14 @@ struct gp_unfinished {
 	/* for so long after its launch it is known not to have ended, or to have had no record */
 	uint64_t open_ns;
 	enum gp_unfinished_state state;
-	bool asked; /* CUPTI was for its records, just before these were looked for */
+	bool asked; /* CUPTI was asked for its records just before */
 };
 
 struct gp_unfinished_list {
 	struct gp_unfinished *rows; /* by the starts of the launches */
 	uint32_t count, capacity;
-	uint32_t unnamed; /* other launches without a record, which it was not looked for */
-	/* graphs, and asynchronous copies and sets, that may have none for they have not ended */
+	uint32_t unnamed; /* other launches without a record, which were not checked */
+	/* graphs, and asynchronous copies and memsets, without a record: they may not have ended */
 	uint32_t others;
 };
 

@@ -10,7 +10,7 @@
 /* At every so manieth call. */
 struct gp_call_sum_block {
 	uint64_t reached_ns;               /* its thread's calls before it have ended by then */
-	uint64_t cause_ns[GP_IDLE_CAUSES]; /* of all calls before it, whatever their thread */
+	uint64_t cause_ns[GP_IDLE_CAUSES]; /* of all calls before it, of any thread */
 };
 
 /* From where the thread was to the end of that call. */

@@ -61,7 +61,7 @@ void gp_host_places_free(struct gp_host_places *places)
 
 /* ---- texts ---- */
 
-/* The part of a path behind the folder of the packages or of the library; else the file's name. */
+/* The part of a path after the folder of the packages or of the library; else the file's name. */
 static const char *path_in_library(const char *path)
 {
 	static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
@@ -108,7 +108,7 @@ static void put_place(char *text, const struct gp_place *place)
 			 path_in_library(place->file), place->line);
 }
 
-/* Without the line: what a library does there is many lines. */
+/* Without the line: a library's work spreads over many lines. */
 static void put_function(char *text, size_t bytes, const struct gp_place *place)
 {
 	int used = snprintf(text, bytes, "%s", place->function);
@@ -146,9 +146,7 @@ static uint32_t find_own(struct gp_host_places *places, const struct gp_model *m
 	return GP_NONE;
 }
 
-/*
- * The module whose code runs because of a line of the user's: the outermost one within; or GP_NONE.
- */
+/* The module whose code runs because of a line of the user's: the outermost one; or GP_NONE. */
 static uint32_t find_import(struct gp_host_places *places, const struct gp_model *model,
 			    uint32_t stack, uint32_t own)
 {

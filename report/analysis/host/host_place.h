@@ -1,13 +1,14 @@
 /*
- * host_place: what a thread of Python's did when it was looked at (GP_RECORD_SAMPLE), in words:
- * what, and from which line of the user's.
+ * host_place: a Python thread's activity at a sample (GP_RECORD_SAMPLE), in words, and the user's
+ * line behind it.
  *
- * What it did is the module that the user's line imported ("importing torch._dynamo"; "importing
- * (finding or loading modules)" where none of its code ran yet); or the compiler that it was in
- * ("compiling (torch.compile)"); or else the innermost function, if that is a library's.  The
- * user's line is the innermost one in the user's code (report/symbols/code_owner.h). A thread that
- * only waits, for a lock, a queue, a socket, a process, is told as that ("waiting in Queue.get
- * (queue.py)"), by the functions of Python's library that do so.
+ * The activity is the module that the user's line imported ("importing torch._dynamo"; "importing
+ * (finding or loading modules)" if none of its code ran yet); or the compiler that it was in
+ * ("compiling (torch.compile)"); or else the innermost function, if that is a library's. The user's
+ * line is the innermost one in the user's code (report/symbols/code_owner.h).
+ *
+ * A thread that only waits, for a lock, a queue, a socket or a process, is "waiting in Queue.get
+ * (queue.py)", by the functions of Python's library that do so.
  */
 #ifndef REPORT_ANALYSIS_HOST_HOST_PLACE_H
 #define REPORT_ANALYSIS_HOST_HOST_PLACE_H
@@ -26,8 +27,8 @@ struct gp_host_place {
 	const char *own_function;
 	uint32_t own_function_number; /* the same for equal ones */
 	/*
-	 * What places are gathered by: "importing torch._dynamo"; else the user's function,
-	 * "function (file)"; else the library's.  Its number is below gp_host_places_functions().
+	 * The key of places: "importing torch._dynamo"; else the user's function, "function
+	 * (file)"; else the library's. Its number is below gp_host_places_functions().
 	 */
 	const char *function;
 	uint32_t function_number;
@@ -49,10 +50,7 @@ uint32_t gp_host_places_find(struct gp_host_places *places, const struct gp_mode
 /* How many functions there are so far. */
 uint32_t gp_host_places_functions(const struct gp_host_places *places);
 
-/*
- * Whether what was done there is said with a verb: "importing", "compiling", "waiting"; a function
- * is without.
- */
+/* Whether the activity is a verb: "importing", "compiling", "waiting"; a function is none. */
 bool gp_host_place_has_verb(const struct gp_host_place *place);
 
 /*

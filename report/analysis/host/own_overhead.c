@@ -12,10 +12,11 @@
 enum {
 	DRIVER_CALLBACKS_NS = 100,
 	RUNTIME_CALLBACKS_NS = 190,
-	MEMORY_CALLBACKS_NS = 100, /* what a call that allocates or frees takes more */
+	MEMORY_CALLBACKS_NS = 100, /* the extra time of a call that allocates or frees */
 	GRAPH_LAUNCH_NS =
-		13000,       /* what a graph launch takes more as soon as anybody has subscribed */
-	GRAPH_NODE_NS = 600, /* a record of a kernel, copy or set in a graph */
+		/* the extra time of a graph launch as soon as anybody has subscribed */
+	13000,
+	GRAPH_NODE_NS = 600, /* a record of a kernel, copy or memset in a graph */
 	LONGEST_NS = 20000,  /* a longer call waits for something else: a full queue, the GPU */
 };
 
@@ -31,20 +32,20 @@ static const double record_ns[] = {
 enum naming { ANY_NAME, WITHOUT_ASYNC, WITH_ASYNC };
 
 /*
- * What the middle call of a kind takes under gpuprof on that machine, how much of it is CUPTI's,
- * and of what it takes more (or less) in a trace: the share is from 108 pairs of processes of
- * bench/overhead, with and without gpuprof, on two other machines, which others used, too.  Bare, a
- * launch took 3.4 to 4.4 us on these whatever else ran, under gpuprof 4.5 to 7.3 us; of 16 threads
- * bare 5.6 to 11, under gpuprof 7.2 to 11: they wait for each other without gpuprof, too, so that
- * less of what they take more is CUPTI's.  So it is of cudaMalloc() with its cudaFree(), which
- * takes 1.85 us or, in one process of seven, 3.1 us without gpuprof, and 2.8 or 4.6 us under it.
- * Copies that wait are not here: what they take is the GPU's.
+ * The time of the median call of a kind under gpuprof on that machine, CUPTI's part of it, and
+ * CUPTI's share of any extra time in a trace. The share is from 108 pairs of processes of
+ * bench/overhead, with and without gpuprof, on two other machines, which others used, too. Without
+ * gpuprof, a launch took 3.4 to 4.4 us there under any load, with it 4.5 to 7.3 us; of 16 threads
+ * without it 5.6 to 11, with it 7.2 to 11: they wait for each other in both cases, so that less of
+ * the extra time is CUPTI's. The same holds for cudaMalloc() with its cudaFree(): 1.85 us or, in
+ * one process of seven, 3.1 us without gpuprof, and 2.8 or 4.6 us with it. Copies that wait are not
+ * here: their time is the GPU's.
  */
 static const struct usual_call {
 	uint8_t class;
 	enum naming naming;
 	double usual_ns, cupti_ns, share;
-	double share_at_once; /* where threads make such calls at once */
+	double share_at_once; /* threads make such calls at the same time */
 } usual_calls[] = {
 	{GP_API_LAUNCH, ANY_NAME, 4150, 830, 0.9, 0.65},
 	{GP_API_COPY, WITH_ASYNC, 1960, 690, 0.5, 0.5},
@@ -124,18 +125,18 @@ static void see(struct seen_calls *seen, const struct gp_call *call)
 }
 
 /* They took more time than passed. */
-static bool are_at_once(const struct seen_calls *seen)
+static bool overlap(const struct seen_calls *seen)
 {
 	return seen->spread.total_ns > seen->end_ns - seen->first_ns;
 }
 
 /*
- * What CUPTI takes more for such calls here than on the machine that the figures are of; less than
- * half of those it never takes.
+ * The extra time of CUPTI for such calls here, above the machine of the figures; never less than
+ * half of them.
  */
 static double slower_ns(const struct usual_call *usual, const struct seen_calls *seen)
 {
-	double share = are_at_once(seen) ? usual->share_at_once : usual->share;
+	double share = overlap(seen) ? usual->share_at_once : usual->share;
 	double more_ns = share * (gp_histogram_stats(&seen->spread).median - usual->usual_ns);
 	double least_ns = -0.5 * usual->cupti_ns;
 
@@ -147,10 +148,7 @@ static bool has_record(const struct usual_call *usual)
 	return usual->class != GP_API_ALLOC && usual->class != GP_API_FREE;
 }
 
-/*
- * A call whose operation has no record is not looked at: nothing stands for that, so that there is
- * nothing to correct.
- */
+/* A call whose operation has no record has no calibrated figure, so that it needs no correction. */
 static void add_slower(struct gp_own_overhead *cost, const struct gp_model *model)
 {
 	struct seen_calls seen[USUAL_CALLS] = {0};

@@ -1,12 +1,11 @@
 /*
- * own_cost: what recording cost the program's own threads, estimated.
+ * own_overhead: the cost of recording for the program's own threads, estimated.
  *
- * Hooks measure themselves now and then; what CUPTI takes around them and for its GPU records
- * cannot be measured from within, so that calibrated figures stand for it: one table in own_cost.c.
- * CUPTI takes longer where memory is slow (other programs use it, too; the program's own data are
- * larger than the processor's caches), and where threads launch at once, which it makes wait for
- * each other.  Both is seen in the trace: by how much longer than usual the middle call of a kind
- * takes.
+ * Hooks measure themselves now and then. CUPTI's time around them and for its GPU records cannot be
+ * measured from within: calibrated figures stand for it, in one table of own_overhead.c. CUPTI
+ * takes longer if memory is slow (other programs use it, or the program's data exceed the
+ * processor's caches), and if threads launch at the same time, as they wait for each other then.
+ * The trace shows both: the median call of a kind takes longer than usual.
  */
 #ifndef REPORT_ANALYSIS_HOST_OWN_OVERHEAD_H
 #define REPORT_ANALYSIS_HOST_OWN_OVERHEAD_H
@@ -16,9 +15,9 @@
 #include "report/model/model.h"
 
 struct gp_own_overhead {
-	double hooks_ns; /* inside gpuprof's callbacks, from the sampled ones; of what is kept */
+	double hooks_ns; /* inside gpuprof's callbacks, from the sampled ones; of the kept part */
 	double callbacks_ns; /* CUPTI around them */
-	double records_ns;   /* CUPTI for kernel, copy and set records */
+	double records_ns;   /* CUPTI for kernel, copy and memset records */
 	bool hooks_unknown;  /* there were some, but none was sampled in a process */
 };
 

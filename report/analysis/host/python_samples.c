@@ -9,7 +9,7 @@
 #include "report/base/spill_memory.h"
 #include "report/base/text/utf8.h"
 
-/* ---- the time of a look ---- */
+/* ---- the time of a sample ---- */
 
 static bool is_after(const struct gp_model *model, uint32_t index)
 {
@@ -25,7 +25,7 @@ static uint64_t half_of(uint64_t between_ns)
 							  : GP_PYTHON_SAMPLE_REACH_NS;
 }
 
-/* Half of the time between a look and the one before. */
+/* Half of the time between a sample and the one before. */
 static uint64_t half_before(const struct gp_model *model, uint32_t index)
 {
 	const struct gp_sample *sample = &model->samples[index];
@@ -63,14 +63,14 @@ uint32_t gp_python_samples_end(const struct gp_model *model, uint32_t first)
 
 /* ---- spans ---- */
 
-/* The frames of a look, the outermost first, and the spans that they are in. */
+/* The frames of a sample, the outermost first, and the spans that they are in. */
 struct path {
 	uint32_t count;
 	uint32_t frames[GP_FRAME_DEPTH], spans[GP_FRAME_DEPTH];
 	uint32_t turns[GP_FRAME_DEPTH]; /* the last one of each span, or GP_NONE */
 };
 
-/* By depth: a look adds one at most. */
+/* By depth: a sample adds one at most. */
 struct counts {
 	uint32_t spans[GP_FRAME_DEPTH], turns[GP_FRAME_DEPTH];
 };
@@ -84,13 +84,13 @@ struct finder {
 	bool has_turns; /* they are made, too */
 	struct gp_host_turn *turns;
 	uint32_t turn_count, turn_capacity;
-	struct path open;     /* of the look before */
+	struct path open;     /* of the sample before */
 	uint64_t last_end_ns; /* of its time */
 	uint32_t wanted[GP_FRAME_DEPTH];
 	int error;
 };
 
-/* Of Python's own: it calls what it imports. */
+/* Python's own functions, which call the module that they import. */
 static bool is_of_import(const struct gp_model *model, const struct gp_frame *frame)
 {
 	static const char own[] = "<frozen importlib.";
@@ -179,7 +179,7 @@ static void add_turn(struct finder *finder, uint32_t depth, uint64_t start_ns)
 	open->turns[depth] = finder->turn_count++;
 }
 
-/* A function that is still the same is found by a look that begins then. */
+/* A sample that begins then finds functions that are still the same. */
 static void go_on(struct finder *finder, uint32_t depth, uint64_t start_ns)
 {
 	const struct gp_frame *frames = finder->model->frames;
@@ -194,7 +194,7 @@ static void go_on(struct finder *finder, uint32_t depth, uint64_t start_ns)
 		add_turn(finder, depth, start_ns);
 }
 
-static void take_look(struct finder *finder, uint32_t index)
+static void take_sample(struct finder *finder, uint32_t index)
 {
 	const struct gp_sample *sample = &finder->model->samples[index];
 	struct gp_host_time time = gp_python_sample_time(finder->model, index);
@@ -223,16 +223,16 @@ static void take_look(struct finder *finder, uint32_t index)
 	}
 }
 
-static void take_looks(struct finder *finder, uint32_t first, uint32_t end)
+static void take_samples(struct finder *finder, uint32_t first, uint32_t end)
 {
 	for (uint32_t i = first; i < end && finder->error == 0; i++)
 		if (finder->model->samples[i].stack != GP_NONE)
-			take_look(finder, i);
+			take_sample(finder, i);
 		else
 			finder->open.count = 0;
 }
 
-/* Whether they could be too many: each look opens its whole stack at most. */
+/* Whether there could be too many: each sample opens its whole stack at most. */
 static bool may_be_too_many(const struct gp_model *model)
 {
 	uint64_t most = 0;
@@ -257,7 +257,7 @@ struct gp_host_depth gp_host_spans_depth(const struct gp_model *model)
 
 	if (!may_be_too_many(model))
 		return depth;
-	take_looks(&finder, 0, model->sample_count);
+	take_samples(&finder, 0, model->sample_count);
 	for (uint32_t i = 0; i < GP_FRAME_DEPTH; i++) {
 		kept += (uint64_t)counts.spans[i] + counts.turns[i];
 		if (i < depth.functions && kept > GP_HOST_MOST_SPANS)
@@ -283,7 +283,7 @@ int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t en
 	struct finder finder = {
 		.model = model, .depth = depth.functions, .has_turns = turns != NULL};
 
-	take_looks(&finder, first, end);
+	take_samples(&finder, first, end);
 	*spans = finder.spans;
 	*count = finder.count;
 	if (turns)

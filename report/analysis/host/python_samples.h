@@ -1,10 +1,10 @@
 /*
- * host_looks: the times that looks at Python's stacks stand for (GP_RECORD_SAMPLE), and what
- * threads did by them, as spans that nest.
+ * python_samples: the time that samples of Python's stacks stand for (GP_RECORD_SAMPLE), and the
+ * threads' functions by them, as spans that nest.
  *
- * A look stands for the time to the middle between it and the next one on either side,
- * GP_PYTHON_SAMPLE_REACH_NS at most: what is further from any look is not known.  So sums are about
- * the same however often was looked.
+ * A sample stands for the time to the middle between it and the next one on either side,
+ * GP_PYTHON_SAMPLE_REACH_NS at most: time further from any sample is not known. So sums are about
+ * the same at any rate of samples.
  */
 #ifndef REPORT_ANALYSIS_HOST_PYTHON_SAMPLES_H
 #define REPORT_ANALYSIS_HOST_PYTHON_SAMPLES_H
@@ -21,23 +21,23 @@ struct gp_host_time {
 	uint64_t start_ns, end_ns;
 };
 
-/* The time that a run of equal looks stands for, by its index in model->samples. */
+/* The time of a run of equal samples, by its index in model->samples. */
 struct gp_host_time gp_python_sample_time(const struct gp_model *model, uint32_t index);
 
-/* Whether nothing lies between a look's time and that of the one before, of the same thread. */
+/* Whether a sample's time begins where that of the one before ends, of the same thread. */
 bool gp_python_sample_follows(const struct gp_model *model, uint32_t index);
 
 /* The first sample of the thread that comes after that one's. */
 uint32_t gp_python_samples_end(const struct gp_model *model, uint32_t first);
 
 /*
- * A function, for as long as looks that follow each other found it called by the same ones, at
- * whatever line.  What Python calls to import a module is left out: the module's own code stands
- * below the one that imports it.
+ * A function, for as long as samples in a row found it called by the same ones, at any line.
+ * Python's own import functions are left out: the module's code stands below the one that imports
+ * it.
  */
 struct gp_host_span {
 	uint64_t start_ns, end_ns;
-	uint32_t frame; /* where the first look found it: an index in frames */
+	uint32_t frame; /* at its first sample: an index in frames */
 	uint32_t depth; /* how many callers it has here */
 	uint32_t looks;
 	/* the first one: an index in turns; GP_NONE = it stayed where it was found */
@@ -46,7 +46,7 @@ struct gp_host_span {
 };
 
 /*
- * From then on looks found a function of Python's at another instruction, which may be of another
+ * From then on samples found a function of Python's at another instruction, perhaps of another
  * line.
  */
 struct gp_host_turn {
@@ -56,8 +56,8 @@ struct gp_host_turn {
 };
 
 /*
- * A look takes a few bytes of a file and may open GP_FRAME_DEPTH spans: so many at most, with their
- * turns, are made of all of a model's.
+ * A sample takes a few bytes of a file and may open GP_FRAME_DEPTH spans: the limit of spans and
+ * turns of a model.
  */
 #define GP_HOST_MOST_SPANS (8u << 20)
 
@@ -72,9 +72,9 @@ struct gp_host_depth {
 struct gp_host_depth gp_host_spans_depth(const struct gp_model *model);
 
 /*
- * Those of a thread, whose samples are [first, end), down to that depth of the model; by start,
- * callers before what they called.  turns: NULL = they are not asked for. *spans and *turns are for
- * gp_spill_free() in either case.  Returns 0, -ENOMEM or -EOVERFLOW.
+ * The spans of a thread, whose samples are [first, end), down to that depth of the model; by start,
+ * callers before their callees. turns: NULL = not wanted. gp_spill_free() frees *spans and *turns
+ * in either case. Returns 0, -ENOMEM or -EOVERFLOW.
  */
 int gp_host_spans_find(const struct gp_model *model, uint32_t first, uint32_t end,
 		       struct gp_host_depth depth, struct gp_host_span **spans, uint32_t *count,

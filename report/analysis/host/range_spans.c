@@ -5,7 +5,7 @@
 
 #include "report/base/array.h"
 
-/* Spans of a range that are found again at once, by stream. */
+/* Slots for spans of a range by stream, which are found in constant time. */
 #define REMEMBERED 8u
 
 struct open {
@@ -139,7 +139,7 @@ static int compare_spans(const void *a, const void *b, const void *context)
 	return compare_pieces(a, b, context);
 }
 
-/* What was found in pieces becomes one span per range and stream. */
+/* Joins the pieces of each range and stream into one span. */
 static int join_pieces(struct projection *p)
 {
 	uint32_t kept = 0;

@@ -1,9 +1,7 @@
 /*
- * range_spans: what the program's ranges are on the streams: from the first to the last operation
- * that was started inside.
- *
- * Of push/pop ranges alone; those of one thread nest, and so do their spans on a stream that only
- * this thread uses.
+ * range_spans: the program's ranges on the streams: from the first to the last operation that was
+ * started inside. Only push/pop ranges; those of one thread nest, and so do their spans on a stream
+ * that only this thread uses.
  */
 #ifndef REPORT_ANALYSIS_HOST_RANGE_SPANS_H
 #define REPORT_ANALYSIS_HOST_RANGE_SPANS_H
@@ -12,7 +10,7 @@
 
 #include "report/model/model.h"
 
-/* Ranges that are open at once, of a thread: those that come later have no spans. */
+/* Most ranges of a thread that are open at the same time: later ones have no spans. */
 #define GP_RANGE_SPANS_OPEN 64u
 
 struct gp_range_span {
@@ -22,9 +20,9 @@ struct gp_range_span {
 };
 
 /*
- * Find the spans on streams, which are runs of operations that begin with first_ops[].  They come
- * sorted by (stream, start, longest first); *deep is grown by the ranges that were left out because
- * too many were open at once.  Returns 0, -ENOMEM or -EOVERFLOW; *spans is to be freed in any case.
+ * Finds the spans on streams, which are runs of operations that begin with first_ops[]. They are
+ * sorted by (stream, start, longest first); *deep grows by the ranges that were left out because
+ * too many were open. Returns 0, -ENOMEM or -EOVERFLOW; free *spans in any case.
  */
 int gp_range_spans_find(const struct gp_model *model, const uint32_t *first_ops,
 			uint32_t stream_count, struct gp_range_span **spans, uint32_t *count,

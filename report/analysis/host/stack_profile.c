@@ -182,10 +182,10 @@ static int add_memory(struct gp_stack_profile *profile, const struct gp_model *m
 	return result;
 }
 
-/* ---- looks at Python's stacks ---- */
+/* ---- samples of Python's stacks ---- */
 
-static void add_look(struct gp_stack_profile *profile, const struct gp_model *model,
-		     const struct gp_slice_filter *filter, uint32_t index)
+static void add_sample(struct gp_stack_profile *profile, const struct gp_model *model,
+		       const struct gp_slice_filter *filter, uint32_t index)
 {
 	uint32_t stack = model->samples[index].stack;
 	struct gp_host_time time = gp_python_sample_time(model, index);
@@ -240,7 +240,7 @@ int gp_stack_profile_add(struct gp_stack_profile *profile, const struct gp_model
 					model->calls[i].start_ns + model->calls[i].duration_ns))
 			add_call(profile, model, &model->calls[i]);
 	for (uint32_t i = 0; result == 0 && i < model->sample_count; i++)
-		add_look(profile, model, &filter, i);
+		add_sample(profile, model, &filter, i);
 	if (result == 0)
 		result = add_memory(profile, model);
 	gp_call_tree_use(&profile->tree, NULL);

@@ -1,9 +1,9 @@
 /*
- * stack_profile: what the processes' calls cost, by call stack: GPU time, time in the API, memory.
+ * stack_profile: the cost of the processes' calls by call stack: GPU time, time in the API, memory.
  *
  * A call tree (report/symbols/call_tree.h) that goes on below the program's functions: with the API
- * function that was called, and with what the GPU did on its account.  Kernels of a graph stand
- * below the call that was captured, where the trace knows it.
+ * function, and with the GPU's operation. Kernels of a graph stand below the captured call, if the
+ * trace knows it.
  */
 #ifndef REPORT_ANALYSIS_HOST_STACK_PROFILE_H
 #define REPORT_ANALYSIS_HOST_STACK_PROFILE_H
@@ -29,10 +29,7 @@ struct gp_stack_profile {
 	uint64_t start_unix_ns,
 		end_unix_ns; /* from the first process's beginning to the last one's end */
 	uint32_t capacity;
-	/*
-	 * What is added: calls, operations, and allocations that were made, in that part; to be set
-	 * before.
-	 */
+	/* The part whose calls, operations and allocations are added; fill in before. */
 	struct gp_slice_choice choice;
 	struct gp_names *names; /* of kernels */
 	bool full_names;
@@ -54,8 +51,8 @@ uint32_t gp_stack_profile_call(struct gp_stack_profile *profile, const struct gp
 			       const struct gp_call *call);
 
 /*
- * The same upside down: what has a value at the roots, and below it who called it; each value is at
- * its outermost caller.  Returns 0, -ENOMEM or -EOVERFLOW; inverted is to be closed in either case.
+ * The same inverted: operations at the roots, their callers below; each value is at its outermost
+ * caller. Returns 0, -ENOMEM or -EOVERFLOW; close `inverted` in either case.
  */
 int gp_stack_profile_invert(const struct gp_stack_profile *profile, enum gp_stack_metric value,
 			    struct gp_stack_profile *inverted);

@@ -16,8 +16,8 @@
 /* ---- by names of kernels ---- */
 
 /*
- * In their mangled names; what checks the bytes around a kernel's results, delays it, compares and
- * fills buffers.
+ * Mangled names of the kernels that check the bytes around a kernel's results, delay it, compare
+ * and fill buffers.
  */
 static const char *const xla_kernels[] = {
 	"RedzoneAllocatorKernelImpl",
@@ -70,7 +70,7 @@ static int mark_by_stacks(struct gp_tuning *tuning, const struct gp_model *model
 	return result;
 }
 
-/* ---- by looks at Python's stacks ---- */
+/* ---- by samples of Python's stacks ---- */
 
 static bool is_until_call(const void *element, const void *key)
 {
@@ -81,10 +81,7 @@ static bool is_until_call(const void *element, const void *key)
 						    : sample->start_ns <= call->start_ns;
 }
 
-/*
- * Who tried kernels out when a call was made: the same one by the looks at its thread right before
- * and after.
- */
+/* The tuner at a call: the same one at the samples of its thread right before and after. */
 static uint8_t find_tuner(const struct gp_tuning *tuning, const struct gp_model *model,
 			  const struct gp_call *call)
 {
@@ -104,8 +101,8 @@ static uint8_t find_tuner(const struct gp_tuning *tuning, const struct gp_model 
 	return tuner;
 }
 
-/* Of operations whose call has no stack, for these were not asked for. */
-static void mark_by_looks(struct gp_tuning *tuning, const struct gp_model *model)
+/* Of operations whose call has no stack, as none were recorded. */
+static void mark_by_samples(struct gp_tuning *tuning, const struct gp_model *model)
 {
 	for (uint32_t i = 0; model->sample_count > 0 && i < model->op_count; i++) {
 		const struct gp_op *op = &model->ops[i];
@@ -118,7 +115,7 @@ static void mark_by_looks(struct gp_tuning *tuning, const struct gp_model *model
 
 /* ---- by ranges ---- */
 
-/* Times at which XLA compiled, in order, none of which overlap. */
+/* Times at which XLA compiled, in order, disjoint. */
 struct spans {
 	struct gp_time_span *rows;
 	uint32_t count, capacity;
@@ -195,8 +192,8 @@ static bool is_before_range(const void *element, const void *key)
 }
 
 /*
- * Ranges come in the order that calls have, too: of the calls before `done` those inside are marked
- * already.  Returns what is done then.
+ * Ranges have the order of calls: inside calls before `done` are marked already. Returns the new
+ * `done`.
  */
 static uint32_t mark_inside(struct gp_tuning *tuning, const struct gp_model *model,
 			    const struct gp_range *range, uint32_t done)
@@ -257,13 +254,13 @@ int gp_tuning_of(struct gp_tuning *tuning, const struct gp_model *model)
 	if (result == 0)
 		result = mark_by_stacks(tuning, model);
 	if (result == 0) {
-		mark_by_looks(tuning, model);
+		mark_by_samples(tuning, model);
 		sum_up(tuning, model);
 	}
 	return result;
 }
 
-/* ---- what is not of tuning ---- */
+/* ---- operations that are no tuning ---- */
 
 static bool is_own(const struct gp_tuning *tuning, const struct gp_call *call)
 {

@@ -1,13 +1,13 @@
 /*
- * tuning: operations that a library started only to find out which of several kernels is the
- * fastest, and to check what they compute.
+ * tuning: operations that a library started only to find the fastest of several kernels, and to
+ * check their results.
  *
- * Who started an operation is told by the functions on its call's stack
- * (report/analysis/loop/frame_marks.h); else, XLA's only, by the names of kernels that nothing but
- * its autotuner has, and by the ranges of modules that ran while XLA compiled and are no programs
- * of their own. Where calls have no stacks, those that a thread made between two looks at its
- * Python stack (report/analysis/host/python_samples.h) that follow each other and both found it in
- * the same tuner; others may be of tuning that are not known as such.
+ * The functions on a call's stack tell who started an operation
+ * (report/analysis/loop/frame_marks.h). For XLA also: the names of kernels that only its autotuner
+ * has, and ranges of modules that ran while XLA compiled and are no programs of their own. If calls
+ * have no stacks, calls between two consecutive samples of their thread
+ * (report/analysis/host/python_samples.h) that both found it in the same tuner are tuning. Other
+ * operations may be tuning without a sign of it.
  */
 #ifndef REPORT_ANALYSIS_HOST_TUNING_H
 #define REPORT_ANALYSIS_HOST_TUNING_H
@@ -28,7 +28,7 @@ struct gp_tuning {
 	uint64_t ops[GP_TUNERS]; /* timed or not; [GP_TUNER_NONE]: all others */
 	uint64_t ns[GP_TUNERS];  /* of the timed ones */
 	bool lacks_stacks;       /* of an operation the stack is not known */
-	/* what it is told by */
+	/* its sign */
 	struct gp_frame_mark *marks; /* by index in frames: of the stack that begins there */
 	/* when XLA compiled, by its ranges: in order, none overlap */
 	struct gp_time_span *compiling;

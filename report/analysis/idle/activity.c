@@ -13,7 +13,7 @@
 #define STATUS_NOT_READY 600
 #define API_IDS          65536u
 
-/* What it returns is the error of a call before it, which is counted there. */
+/* It returns the error of an earlier call, which is counted there. */
 static bool reports_another(const char *api)
 {
 	return strcmp(api, "cudaGetLastError") == 0 || strcmp(api, "cudaPeekAtLastError") == 0;
@@ -32,7 +32,7 @@ void gp_activity_free(struct gp_activity *activity)
 	*activity = (struct gp_activity){0};
 }
 
-/* " pageable to device", " pinned" or nothing: only what the copy's kind does not say. */
+/* " pageable to device", " pinned" or nothing: the kinds that the copy's direction does not say. */
 static void name_ends(char *out, size_t size, const struct gp_op *op)
 {
 	const char *kind = gp_copy_kind_name(op->copy_kind);

@@ -33,24 +33,24 @@ int gp_activity_gather(struct gp_activity *activity, struct gp_model *const *mod
 void gp_activity_free(struct gp_activity *activity);
 
 /*
- * What of the operations of a model, all of which were gathered, is not the program's own work:
- * those with a number that is not 0.
+ * Marks the operations of a model, all of which were gathered, that are not the program's own work:
+ * with a number that is not 0.
  */
 int gp_activity_set_apart(struct gp_activity *activity, const struct gp_model *model,
 			  const uint8_t *numbers);
 
 /*
- * Whether a call's return code says that it failed: "not ready" is an answer, and
- * cudaGetLastError() tells of another call's failure.
+ * Whether a call's return code is a failure: "not ready" is an answer, and cudaGetLastError()
+ * returns another call's failure.
  */
 bool gp_activity_is_failure(const struct gp_model *model, const struct gp_call *call);
 
-/* The memory of a set where CUPTI does not tell it: of many in graphs. */
+/* The memory of a memset if CUPTI does not tell it: for many in graphs. */
 #define GP_ACTIVITY_UNTOLD 0u
 
 /*
- * What an operation other than a kernel is called: "[memcpy HtoD pageable]"; memory of the device
- * is not named, nor what is not told of a set.
+ * The name of an operation other than a kernel: "[memcpy HtoD pageable]"; without device memory,
+ * and without facts that CUPTI does not tell of a memset.
  */
 void gp_activity_label(char label[], const struct gp_op *op);
 #define GP_ACTIVITY_LABEL_BYTES 96

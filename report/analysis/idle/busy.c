@@ -240,7 +240,7 @@ static void add(struct gp_busy *busy, struct progress *progress, uint64_t start_
 	busy->outside_ns += new_ns - inside_ns;
 }
 
-/* Of a part of a trace (gp_part), what runs in its time. */
+/* Of a part of a trace (gp_part), operations count within its time. */
 static void add_op(struct gp_busy *busy, struct progress *progress, const struct gp_model *model,
 		   const struct gp_op *op)
 {
@@ -273,7 +273,10 @@ static int measure(struct gp_busy *busy, struct gp_device_ops *ops, size_t devic
 	return 0;
 }
 
-/* How long an operation took whose time cannot be right: at most until the next of its stream. */
+/*
+ * The longest possible time of an operation whose time cannot be right: until the next of its
+ * stream.
+ */
 static uint64_t most_ns(const struct gp_model *model, const struct gp_contradiction *one)
 {
 	uint64_t end_ns = one->stated.end_ns;

@@ -1,6 +1,6 @@
 /*
- * busy: for how long each GPU had something to do: the union of its operations, whatever their
- * stream, context and process.
+ * busy: how long each GPU was busy: the union of its operations, of all streams, contexts and
+ * processes.
  */
 #ifndef REPORT_ANALYSIS_IDLE_BUSY_H
 #define REPORT_ANALYSIS_IDLE_BUSY_H
@@ -27,9 +27,9 @@ struct gp_window {
 };
 
 /*
- * Whether a process has no last call: it lives, or was killed, and was heard of after the last one
- * that is recorded.  What it did from there on is not known: most likely it was in a call that did
- * not return, or waited for a kernel that did not end.
+ * Whether a process has no last call: it lives, or was killed, with a sign of life after its last
+ * recorded call. Most likely it was in a call that did not return, or waited for a kernel that did
+ * not end.
  */
 bool gp_busy_is_open(const struct gp_model *model);
 
@@ -47,16 +47,16 @@ struct gp_window gp_busy_window(struct gp_model *const *models, size_t model_cou
 struct gp_window gp_busy_life(struct gp_model *model);
 
 /*
- * What a launch takes to reach an idle device: what begins later than that after its call waited
- * for something.
+ * The time of a launch to reach an idle device: operations that begin later after their call had to
+ * wait.
  */
 #define GP_BUSY_LATENCY_NS 50000u
 
 /*
- * The time that counts, of the window: that in which any process lived, as gp_busy_window() has it;
- * of a process that recorded in part, the parts (report/model/recorded.h).  What was launched
- * before a part is not recorded, and may run on into it: where the first operation that is launched
- * in a part has to wait, the part counts from there on.  Disjoint, in order, none is empty.
+ * The time that counts, of the window: the lives of the processes, as gp_busy_window() has them; of
+ * a process that recorded in part, its recorded parts (report/model/recorded.h). Operations
+ * launched before a part are not recorded, and may run on into it: if the first operation of a part
+ * has to wait, the part counts from its start on. Disjoint, in order, none is empty.
  */
 struct gp_busy_parts {
 	struct gp_interval *intervals; /* free it */
@@ -71,8 +71,8 @@ int gp_busy_parts_of(struct gp_busy_parts *parts, struct gp_model *const *models
 struct gp_device_ops;
 
 /*
- * Of a device: where one of the processes that use it recorded in part, what any of these recorded;
- * what the others did says nothing of this device.  Returns 0 or -ENOMEM.
+ * Of a device: if one of the processes that use it recorded in part, the parts that any of these
+ * recorded; other processes say nothing about this device. Returns 0 or -ENOMEM.
  */
 int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops *ops,
 			 size_t device, size_t model_count, struct gp_window window);
@@ -81,8 +81,8 @@ int gp_busy_device_parts(struct gp_busy_parts *parts, const struct gp_device_ops
 int gp_busy_lives_ns(uint64_t *lives_ns, struct gp_model *const *models, size_t model_count);
 
 /*
- * The same without the times in which the recording of all that lived paused: what the parts of
- * them add up to.
+ * The same without the times in which the recording of all living processes paused: the sum of
+ * their parts.
  */
 int gp_busy_recorded_ns(uint64_t *recorded_ns, struct gp_model *const *models, size_t model_count);
 

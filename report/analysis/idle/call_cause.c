@@ -8,7 +8,7 @@
 #include "report/trace/cuda_names.h"
 #include "report/base/spill_memory.h"
 
-/* What a thread in a call of that class keeps the device waiting for. */
+/* The cause of idle time that a thread in a call of that class stands for. */
 static const uint8_t causes[] = {
 	[GP_API_OTHER] = GP_IDLE_HOST,          [GP_API_LAUNCH] = GP_IDLE_LAUNCH,
 	[GP_API_GRAPH_LAUNCH] = GP_IDLE_LAUNCH, [GP_API_COPY] = GP_IDLE_COPY,
@@ -48,7 +48,7 @@ bool gp_range_is_of_nccl(const struct gp_model *model, const struct gp_range *ra
 	       strcmp(model->domains[range->domain], "NCCL") == 0;
 }
 
-#define MOST_OF_A_GROUP 256u /* ranges that are looked at */
+#define GROUP_RANGES 256u /* ranges to check */
 
 static bool is_set_up(const char *function)
 {
@@ -65,7 +65,7 @@ static const char *set_up_in_group(const struct gp_model *model, const struct gp
 	uint32_t inner = 0, steps = 0;
 
 	for (const struct gp_range *at = end;
-	     at > model->ranges && at[-1].thread_id == end->thread_id && steps < MOST_OF_A_GROUP;
+	     at > model->ranges && at[-1].thread_id == end->thread_id && steps < GROUP_RANGES;
 	     steps++) {
 		const char *function = gp_model_range_text(model, --at);
 
@@ -125,7 +125,7 @@ static bool starts_before(const void *element, const void *key)
  * Of other threads, and of other kinds, there are few while a context is made; a damaged trace may
  * have any number.
  */
-#define MOST_LOOKED_AT 1024u
+#define MOST_CHECKED 1024u
 
 uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_call *call)
 {
@@ -136,7 +136,7 @@ uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_c
 		return call_end_ns;
 	end = gp_array_lower_bound(model->overheads, model->overhead_count,
 				   sizeof(*model->overheads), starts_before, &call_end_ns);
-	for (uint32_t i = end; i > 0 && end - i < MOST_LOOKED_AT; i--) {
+	for (uint32_t i = end; i > 0 && end - i < MOST_CHECKED; i--) {
 		const struct gp_overhead *overhead = &model->overheads[i - 1];
 
 		if (overhead->start_ns < call->start_ns)
@@ -252,7 +252,7 @@ static int add_profiler(struct gp_process_calls *calls, const struct gp_model *m
 
 GP_COMPARE_BY_TWO(compare_times, struct gp_call_time, device_id, start_ns)
 
-/* What began while another one lasted begins when that has ended. */
+/* Times that begin within another one begin at its end. */
 static void make_disjoint(struct gp_call_times *all)
 {
 	uint64_t reached_ns = 0;

@@ -1,6 +1,5 @@
 /*
- * call_cause: what calls keep a device waiting for: one call; and all that a process's threads
- * made.
+ * call_cause: the idle cause that calls stand for: one call; and all calls of a process's threads.
  */
 #ifndef REPORT_ANALYSIS_IDLE_CALL_CAUSE_H
 #define REPORT_ANALYSIS_IDLE_CALL_CAUSE_H
@@ -28,42 +27,42 @@ enum gp_idle_cause {
 /* Calls shorter than this say nothing of other threads. */
 #define GP_CALL_CAUSE_LEAST_NS 10000u
 
-/* By what the call is for; GP_IDLE_HOST: it only asks something. */
+/* By the purpose of the call; GP_IDLE_HOST: it only asks something. */
 enum gp_idle_cause gp_call_cause(const struct gp_model *model, const struct gp_call *call);
 
-/* How many of model->ranges are to be looked at for NCCL's: none where it has no domain. */
+/* The number of model->ranges to check for NCCL's: none if it has no domain. */
 uint32_t gp_nccl_ranges(const struct gp_model *model);
 
-/* Whether a range is a function of NCCL's (whose domain is called so). */
+/* Whether a range is a function of NCCL's, by its domain. */
 bool gp_range_is_of_nccl(const struct gp_model *model, const struct gp_range *range);
 
 /*
- * The function that makes, divides or ends a communicator in a range of model->ranges: its own, or
- * of the end of a group, where NCCL does what the group asked for, the first in the group that does
- * such a thing.  NULL: none does.
+ * The function that makes, splits or ends a communicator in a range of model->ranges: its own; or,
+ * at the end of a group, where NCCL does the group's work, the first such function in the group.
+ * NULL: none.
  */
 const char *gp_range_set_up(const struct gp_model *model, const struct gp_range *range);
 
 /*
- * When the context was there that this call made: the end of what CUPTI did for it, amid a call
- * that allocates, which goes on with what it is for (to make gigabytes page-locked takes longer
- * than any context); else the end of the call.
+ * When the context of this call was ready: the end of CUPTI's work for it, amid a call that
+ * allocates and then goes on (to page-lock gigabytes takes longer than any context); else the end
+ * of the call.
  */
 uint64_t gp_call_made_context_ns(const struct gp_model *model, const struct gp_call *call);
 
-/* What one of model->calls took, without the context that it may have made first. */
+/* The time of one of model->calls, without a context that it may have made first. */
 uint64_t gp_call_without_context_ns(const struct gp_model *model, uint32_t index);
 
 /*
- * Whether it may have held the program up: not what CUPTI did in its own thread, or in ours that
- * fetches what it recorded.
+ * Whether it may have delayed the program: not CUPTI's work in its own thread, or in our fetching
+ * thread.
  */
 bool gp_overhead_holds_up(const struct gp_model *model, const struct gp_overhead *overhead);
 
 /* A time, on the process's timeline, in which a thread of it was in a call of that cause. */
 struct gp_call_time {
 	uint64_t start_ns, end_ns;
-	uint32_t device_id; /* or what else tells lists apart */
+	uint32_t device_id; /* or another key that separates lists */
 	uint32_t cause;     /* enum gp_idle_cause */
 };
 
@@ -79,8 +78,8 @@ struct gp_call_times {
 
 struct gp_process_calls {
 	/*
-	 * Of calls that made a context, whatever they are for, until it was there, or loaded code,
-	 * and of NCCL's set-up: all devices wait for these; device_id is 0.
+	 * Of calls that made a context, for any purpose, until it was ready, or loaded code, and of
+	 * NCCL's setup: all devices wait for these; device_id is 0
 	 */
 	struct gp_call_times setups;
 	/*
@@ -102,8 +101,8 @@ int gp_process_calls_of(struct gp_process_calls *calls, const struct gp_model *m
 void gp_process_calls_free(struct gp_process_calls *calls);
 
 /*
- * Index of the device's first time that ends after that moment; of the one that follows, or count,
- * where none does.  At once where moments are asked for in order.
+ * The index of the device's first time that ends after that moment; of the next one, or count, if
+ * none does. In constant time if moments come in order.
  */
 uint32_t gp_call_times_find(struct gp_call_times *times, uint32_t device_id, uint64_t time_ns);
 

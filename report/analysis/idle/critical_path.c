@@ -8,10 +8,10 @@
 #include "report/analysis/idle/busy.h"
 #include "report/base/spill_memory.h"
 
-/* So soon after what it waited for an operation begins. */
-#define SOON_NS 20000u
+/* The longest time between the end that an operation waited for and its start. */
+#define REACTION_NS 20000u
 /* For so long a thread does not wait for another one unless it has to. */
-#define LONG_NS 100000u
+#define LONG_WAIT_NS 100000u
 
 struct walk {
 	const struct gp_model *model;
@@ -110,10 +110,9 @@ static bool waits_for(const struct walk *walk, const struct gp_call *call, uint3
 }
 
 /*
- * What nobody has recorded of a thread before its first call: it may not have been there, and its
- * creator was in a call, or it waited for what another one made.  So it goes on with the main
- * thread, or where that had made no call yet, with the one whose call began last; NULL: there was
- * none.
+ * The time of a thread before its first call: the thread may not have existed, and its creator was
+ * in a call, or it waited for another thread's work. So the path goes on with the main thread, or
+ * before its first call with the thread whose call began last; NULL: there was none.
  */
 static const struct gp_call *call_of_others(const struct walk *walk, uint64_t time_ns)
 {
@@ -130,7 +129,7 @@ static bool is_beside_others(struct walk *walk, uint64_t from_ns)
 {
 	uint64_t half_ns = walk->at_ns > from_ns ? (walk->at_ns - from_ns) / 2 : 0;
 
-	return half_ns > LONG_NS / 2 &&
+	return half_ns > LONG_WAIT_NS / 2 &&
 	       gp_outer_is_busy(&walk->outer, from_ns, walk->at_ns, half_ns);
 }
 
@@ -145,11 +144,11 @@ static const struct gp_call *step_to_call(struct walk *walk, const struct gp_cal
 	const struct gp_call *joined = NULL;
 
 	/*
-	 * threads that the main one made, and whose calls are all in this time, it will have
-	 * joined, and waited for the last of them
+	 * threads of the main one whose calls are all in this time: it will have joined them, and
+	 * waited for the last
 	 */
 	if (call->thread_id == walk->model->pid && walk->at_ns > ended_ns &&
-	    walk->at_ns - ended_ns > LONG_NS)
+	    walk->at_ns - ended_ns > LONG_WAIT_NS)
 		joined = gp_outer_last_within(&walk->outer, ended_ns, walk->at_ns);
 	if (joined) {
 		call = joined;
@@ -161,8 +160,8 @@ static const struct gp_call *step_to_call(struct walk *walk, const struct gp_cal
 }
 
 /*
- * What the thread did before; the operation that it waited for, or GP_NONE with *thread_id: then it
- * goes on there, or ends.
+ * The thread's previous step; the operation that it waited for, or GP_NONE with *thread_id: the
+ * path goes on there, or ends.
  */
 static uint32_t follow_thread(struct walk *walk, uint32_t *thread_id, bool *goes_on)
 {
@@ -192,15 +191,15 @@ static uint32_t follow_thread(struct walk *walk, uint32_t *thread_id, bool *goes
 }
 
 /*
- * Whether one that ended then may be what another one, ready since, waited for until it began: soon
- * before, or by chance in 1 of 100 cases.
+ * Whether an operation that ended then may be the one for which another one, ready since, waited
+ * until it began: soon before, or by chance in 1 of 100 cases.
  */
 static bool ended_soon_before(uint64_t end_ns, uint64_t ready_ns, uint64_t start_ns)
 {
-	return start_ns - end_ns <= SOON_NS || (start_ns - end_ns) * 100 <= start_ns - ready_ns;
+	return start_ns - end_ns <= REACTION_NS || (start_ns - end_ns) * 100 <= start_ns - ready_ns;
 }
 
-/* An operation of another stream after whose end this one began; GP_NONE: there is none. */
+/* The operation of another stream after whose end this one began; GP_NONE: none. */
 static uint32_t find_dependency(const struct walk *walk, const struct gp_op *op, uint64_t ready_ns)
 {
 	uint32_t other = last_end(walk, op->start_ns);
@@ -225,7 +224,7 @@ static const struct gp_op *before_in_stream(const struct gp_model *model, const 
 }
 
 /*
- * What the operation waited for: another one, or GP_NONE and *thread_id: its launch there;
+ * The cause of the operation's start: another one, or GP_NONE and *thread_id: its launch there;
  * *goes_on: any is known.
  */
 static uint32_t follow_op(struct walk *walk, uint32_t number, uint32_t *thread_id, bool *goes_on)

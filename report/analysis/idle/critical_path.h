@@ -1,13 +1,15 @@
 /*
- * critical_path: what each moment of a process waited for, followed from its last call or operation
- * back to its first: an operation waited for the one before it in its stream or for its launch, a
- * launch for what its thread had done before, a call that waits for the operation that ended in it;
- * what came before a thread's first call is the main thread's, and where that was in no call for
- * the whole life of other threads, it waited for the last of them.  What lies on this path made the
- * run as long as it was; what does not, might take longer without anybody noticing.
+ * critical_path: the chain of causes of a process, from its last call or operation back to its
+ * first.
  *
- * Records do not say which event an operation waited for: where it began long after its launch and
- * the end of the one before it, that is taken to have been the operation of another stream that
+ * An operation waits for the one before it in its stream or for its launch; a launch for its
+ * thread's steps before; a call that waits, for the operation that ended in it. Time before a
+ * thread's first call is the main thread's, and if that was in no call for the whole life of other
+ * threads, it waited for the last of them. Steps on this path determine the length of the run;
+ * other steps might take longer without an effect.
+ *
+ * Records do not say for which event an operation waited. If it began long after its launch and the
+ * end of the one before it, it is taken to have waited for the operation of another stream that
  * ended just then.
  */
 #ifndef REPORT_ANALYSIS_IDLE_CRITICAL_PATH_H

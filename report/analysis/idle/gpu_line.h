@@ -1,6 +1,6 @@
 /*
- * gpu_line: what each device did, kept: for sums over any span of time, in time that does not grow
- * with the span.
+ * gpu_line: the states of each device over time, kept: for sums over any span, in time that does not
+ * grow with the span.
  */
 #ifndef REPORT_ANALYSIS_IDLE_GPU_LINE_H
 #define REPORT_ANALYSIS_IDLE_GPU_LINE_H

@@ -20,15 +20,15 @@ struct sweep {
 	struct gp_process_calls *calls; /* by model */
 	struct gp_call_sums *sums;      /* by model */
 	struct gp_window *lives;        /* by model: gp_busy_life() */
-	uint32_t *users;                /* room for the models that use a device */
+	uint32_t *users;                /* capacity for the models that use a device */
 	size_t model_count;
 	struct gp_window window;
 	/* of the device that is swept */
 	struct gp_busy_parts parts;
-	struct lives used;   /* of processes that use it, as far as it is known what they did */
-	struct lives unseen; /* of those that may have used it, and of which that is not known */
-	size_t device, part; /* the part that the reached time is in or before */
-	uint64_t reached_ns; /* up to there all is told */
+	struct lives used;         /* of processes that use it, with known operations */
+	struct lives unseen;       /* of processes that may have used it, with unknown operations */
+	size_t device, part;       /* the part that the reached time is in or before */
+	uint64_t reached_ns;       /* told up to there */
 	uint64_t busy_ns[CLASSES]; /* until when operations of each class run that have begun */
 	struct gp_op_at last;      /* the one that ends last of those that have begun */
 	uint64_t last_ns;
@@ -114,7 +114,7 @@ static void tell_used(struct sweep *sweep, uint64_t end_ns)
 }
 
 /*
- * Nobody is idle who is not there, nor does anybody know of what is not recorded, but for what was
+ * Time without a living process, and time that is not recorded, is no idle time, but for the part
  * before.
  */
 static void tell_unused(struct sweep *sweep, enum gp_idle_cause cause, uint64_t end_ns)
@@ -197,7 +197,7 @@ static void advance_within(struct sweep *sweep, uint64_t end_ns)
 	}
 }
 
-/* Nothing begins before that time: tell all up to it. */
+/* Nothing begins before that time: tells all up to it. */
 static void advance(struct sweep *sweep, uint64_t end_ns)
 {
 	while (sweep->part < sweep->parts.count && sweep->reached_ns < end_ns) {
@@ -261,7 +261,7 @@ static void start_lives(struct lives *lives)
 	lives->at = 0;
 }
 
-/* What a process that has no last call did after what is recorded, is not known. */
+/* The time of a process without a last call after its last record is not known. */
 static uint64_t known_until(const struct sweep *sweep, size_t model)
 {
 	const struct gp_model *of = sweep->models[model];

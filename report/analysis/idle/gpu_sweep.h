@@ -1,9 +1,10 @@
 /*
- * gpu_sweep: what each device did at every instant: what ran, or why nothing did.
+ * gpu_sweep: the state of each device at every instant: the kinds of operations that ran, or the
+ * idle cause.
  *
- * The time that counts (struct gp_busy_parts) is cut into segments of one state.  Everything about
- * where a device's time went is a sum over these, so that nothing is counted twice or left out.
- * One pass over the operations in the order of their starts.
+ * The time that counts (struct gp_busy_parts) is cut into segments of one state. All figures on the
+ * use of a device's time are sums over these, so that nothing is counted twice or left out. One
+ * pass over the operations in the order of their starts.
  */
 #ifndef REPORT_ANALYSIS_IDLE_GPU_SWEEP_H
 #define REPORT_ANALYSIS_IDLE_GPU_SWEEP_H
@@ -18,12 +19,12 @@
 #include "report/model/model.h"
 
 /*
- * A state: what runs, any of these together, or GP_STATE_IDLE + enum gp_idle_cause; 0: nothing was
- * recorded then.
+ * A state: the running kinds, any of these together, or GP_STATE_IDLE + enum gp_idle_cause; 0:
+ * nothing was recorded then.
  */
 #define GP_STATE_COMPUTE       1u /* kernels, and graphs that were launched as a whole */
 #define GP_STATE_COMMUNICATION 2u /* kernels of that kind */
-#define GP_STATE_COPY          4u /* copies and sets */
+#define GP_STATE_COPY          4u /* copies and memsets */
 #define GP_STATE_BUSY          7u
 #define GP_STATE_IDLE          8u
 #define GP_STATES              (GP_STATE_IDLE + GP_IDLE_CAUSES)
@@ -51,8 +52,8 @@ struct gp_sweep_taker {
 bool gp_sweep_needs_no_order(void *context, uint64_t start_ns, uint64_t end_ns);
 
 /*
- * Sweep over the devices of the models' gp_device_list_all(), one after the other, for all takers
- * at once.  Returns 0 or -ENOMEM.
+ * Sweeps over the devices of the models' gp_device_list_all(), one after the other, for all takers
+ * together. Returns 0 or -ENOMEM.
  */
 int gp_gpu_sweep(struct gp_model *const *models, size_t model_count, struct gp_window window,
 		 struct gp_device_list *devices, const struct gp_kinds *kinds,

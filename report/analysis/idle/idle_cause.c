@@ -14,7 +14,7 @@ static const char *const names[] = {
 };
 static_assert(sizeof(names) / sizeof(names[0]) == GP_IDLE_CAUSES, "a cause has no name");
 
-/* A device's times in calls, from the one that is not over on; behind them may be others'. */
+/* A device's times in calls, from the current one on; later ones may be of other devices. */
 struct cursor {
 	const struct gp_call_time *next, *end;
 	uint32_t device_id;
@@ -25,7 +25,7 @@ struct split {
 	void (*take)(void *context, enum gp_idle_cause cause, uint64_t end_ns);
 	void *context;
 	uint64_t reached_ns;         /* so far it is split */
-	enum gp_idle_cause returned; /* what the thread came back from ... */
+	enum gp_idle_cause returned; /* the call from which the thread came back ... */
 	uint64_t returning_ns;       /* ... and until when that counts; 0 = from nothing */
 	bool in_call;                /* the thread is */
 	const struct gp_model *model;
@@ -71,7 +71,7 @@ static bool has_next(const struct cursor *cursor)
 }
 
 /*
- * The first that lasts longer than what is reached: in Unix ns, cut at end_ns.  False: none begins
+ * The first one that ends after the reached time: in Unix ns, cut at end_ns. False: none begins
  * before that.
  */
 static bool next_time(const struct split *split, struct cursor *cursor, uint64_t end_ns,
@@ -201,9 +201,9 @@ static uint64_t end_of(const struct split *split, uint32_t call)
 	return split->model->base_unix_ns + at->start_ns + at->duration_ns;
 }
 
-/* ---- many calls at once ---- */
+/* ---- many calls together ---- */
 
-/* Up to when nothing of other threads counts, and nothing but what the thread does. */
+/* The end of the time in which only this thread's calls count. */
 static uint64_t quiet_until(struct split *split)
 {
 	struct cursor *cursors[] = {&split->setups, &split->others, &split->profiler};
@@ -231,8 +231,8 @@ static bool begins_by(const void *call, const void *moment)
 }
 
 /*
- * How many of the calls from that one on, of its thread and before `last`, begin by then: looked
- * for near the first.
+ * The number of calls from that one on, of its thread and before `last`, that begin by then:
+ * searched near the first.
  */
 static uint32_t count_until(const struct split *split, uint32_t first, uint32_t last,
 			    uint64_t until_ns)
@@ -261,8 +261,8 @@ static bool is_free_behind(const struct split *split, uint32_t call)
 }
 
 /*
- * Where nobody asks for the order of what follows that call, those calls that end while nothing
- * else counts are taken together.  Returns the last one of them, or that call.
+ * If nobody asks for the order of steps after that call, calls that end while no other thread
+ * counts are taken together. Returns the last one of them, or that call.
  */
 static uint32_t skip(struct split *split, uint32_t call, uint32_t last)
 {
@@ -328,7 +328,7 @@ static void split_before(struct split *split, uint32_t call)
 	      end_ns);
 }
 
-/* What the thread did after the last operation. */
+/* The thread's time after the last operation. */
 static void split_after(struct split *split, uint32_t call)
 {
 	uint32_t thread_id = split->model->calls[call].thread_id;

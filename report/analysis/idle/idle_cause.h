@@ -1,43 +1,41 @@
 /*
- * idle_cause: why a device had nothing to do: a gap between operations is split by what the host
- * did meanwhile.
+ * idle_cause: why a device was idle: splits an idle gap by the host's activity.
  *
- * "The host" is the thread that made the call which ended the gap: the one that started the
- * operation after it.  After the last operation it is the thread that started that one.  From the
- * beginning of the gap to its end, each instant has the first cause that fits:
+ * "The host" is the thread whose call ended the gap: the call that started the operation after it;
+ * after the last operation, the thread that started that one.  Each instant of the gap has the
+ * first cause that fits:
  *
- *   SETUP       a thread of its process, whichever, was in a call that made a context, whatever
- *               that was for (of one that allocates: until the context was there), in one that
- *               loaded code, or made or ended a communicator of NCCL's
- *   PROFILER    the thread was in a call, and there, as CUPTI says, in CUPTI for its own sake (of
- *               what the thread is not known that was, none is)
- *   SYNC        the thread was in a call that waits, though the device had finished; and up to
- *               GP_IDLE_RETURN_NS after it came back from one that had begun before the gap
- *   COPY        the same of calls that copy or set memory: the host prepares or moves data, or
- *               comes back from a copy that waited
+ *   SETUP       any thread of its process was in a call that made a context (if the call allocates,
+ *               until the context was ready), loaded code, or made or ended an NCCL communicator
+ *   PROFILER    the thread was in a call and, by CUPTI's records, in CUPTI's own work; records
+ *               without a known thread do not count
+ *   SYNC        the thread was in a call that waits, though the device had finished; and until
+ *               GP_IDLE_RETURN_NS after the return of one that had begun before the gap
+ *   COPY        the same of calls that copy or fill memory: the host prepares or moves data, or
+ *               returns from a copy that waited
  *   ALLOC       the same of calls that allocate or free
- *   SETUP       it made streams, graphs, or set something else up
- *   LAUNCH      it was in a call that launches or puts something else into a stream; and from the
- *               end of the call that started the next operation to its start, if that is
- *               GP_IDLE_LATENCY_NS at most: launching cannot keep up with operations that short
+ *   SETUP       it made streams or graphs, or did other setup
+ *   LAUNCH      it was in a call that launches or puts other work into a stream; and from the end
+ *               of the call that started the next operation to its start, GP_IDLE_LATENCY_NS at
+ *               most: launching cannot keep up with such short operations
  *   DEPENDENCY  the next operation had been launched, but began later than that: it waited for an
- *               event, a host function, another device, or another program that the GPU ran
- *               meanwhile; and all of a gap between two operations of one launch of a graph
- *   as above    the host was in no call, but another thread of its process in one for the same
+ *               event, a host function, another device, or another program on the GPU; and all of a
+ *               gap between two operations of one graph launch
+ *   as above    the host was in no call, but another thread of its process was in one for the same
  *               device: the cause is that of its call
- *   PROFILER    no thread was in a call, but one in CUPTI for its own sake
- *   HOST        none of these: no thread was in a CUDA call (or in one that only asks something, or
- *               another one in a wait), but at work
- *   UNUSED      no process lived that had an operation on the device (the sweep of
- *               report/analysis/idle/gpu_sweep.h tells)
- *   UNKNOWN     the call that started the next operation was not recorded; or, where it would be
- *               UNUSED, a process lived that may have used the device, and of which that is not
- *               known (the sweep): it has no last call, or no operation but launches
+ *   PROFILER    no thread was in a call, but one in CUPTI's own work
+ *   HOST        none of these: no thread was in a CUDA call, but at work; calls that only ask
+ *               something, and waits of other threads, count as none
+ *   UNUSED      no process with an operation on the device lived (by the sweep of
+ *               report/analysis/idle/gpu_sweep.h)
+ *   UNKNOWN     the call that started the next operation was not recorded; or, in place of UNUSED,
+ *               a process lived that may have used the device (by the sweep): it has no last call,
+ *               or no operation but launches
  *
- * Calls of other threads, and of code that is loaded, count from GP_CALL_CAUSE_LEAST_NS on.
+ * Calls of other threads, and calls that load code, count from GP_CALL_CAUSE_LEAST_NS on.
  *
- * Of a whole gap, the cause is the one with most of its time.  Causes partition the gap: their
- * times always add up to it.
+ * The cause of a whole gap is the one with most of its time.  Causes partition the gap: their times
+ * always add up to it.
  */
 #ifndef REPORT_ANALYSIS_IDLE_IDLE_CAUSE_H
 #define REPORT_ANALYSIS_IDLE_IDLE_CAUSE_H
@@ -55,8 +53,8 @@
 #define GP_IDLE_RETURN_NS 50000u
 
 /*
- * What a launch takes to reach an idle device, and a device to go on to the next operation: 2 to 30
- * us, a graph's first one included.
+ * The time of a launch to reach an idle device, and of a device to go on to the next operation: 2
+ * to 30 us, also for a graph's first one.
  */
 #define GP_IDLE_LATENCY_NS GP_BUSY_LATENCY_NS
 

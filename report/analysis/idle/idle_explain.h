@@ -1,4 +1,4 @@
-/* idle_explain: what the causes of idle time mean, in words, and what shortens such times. */
+/* idle_explain: the causes of idle time in words, and the means against each. */
 #ifndef REPORT_ANALYSIS_IDLE_IDLE_EXPLAIN_H
 #define REPORT_ANALYSIS_IDLE_IDLE_EXPLAIN_H
 

@@ -6,8 +6,8 @@
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
-#define CLOCKS_DIFFER_NS 5000u
-#define LEAST_NS         1000u
+#define CLOCKS_DIFFER_NS 5000u /* host and GPU clock, at most */
+#define LEAST_GAP_NS     1000u /* the device takes so long between two operations */
 
 static void take_segment(void *context, size_t device, unsigned state, uint64_t start_ns,
 			 uint64_t end_ns)
@@ -50,7 +50,7 @@ static void take_gap(void *context, const struct gp_gap *gap)
 	struct gp_device_idle_gaps *device;
 	int result;
 
-	if (gap->device >= idle_gaps->device_count || gap->end_ns - gap->start_ns < LEAST_NS)
+	if (gap->device >= idle_gaps->device_count || gap->end_ns - gap->start_ns < LEAST_GAP_NS)
 		return;
 	device = &idle_gaps->devices[gap->device];
 	result = gp_array_grow_spill(&device->idle_gaps, &device->capacity, device->count,

@@ -1,11 +1,10 @@
 /*
- * idle_gaps: when each GPU had nothing to do, between its first operation and its last, whichever
- * process's: the gaps of the sweep, kept in order, so that rules of advice can ask what the GPU did
- * at a moment, and note which gaps they have explained.
+ * idle_gaps: the idle gaps of each GPU, between its first operation and its last, of any process:
+ * the gaps of the sweep, kept in order, so that rules of advice can ask about any moment, and mark
+ * the gaps that they have explained.
  *
- * A GPU takes up to a microsecond from one operation to the next: a gap so short is none here.
- *
- * Devices are those of the list by their index; times are Unix ns.
+ * A GPU takes up to a microsecond from one operation to the next: so short a gap is none. Devices
+ * are those of the list by their index; times are Unix ns.
  */
 #ifndef REPORT_ANALYSIS_IDLE_IDLE_GAPS_H
 #define REPORT_ANALYSIS_IDLE_IDLE_GAPS_H
@@ -19,7 +18,7 @@
 struct gp_idle_gap {
 	uint64_t start_ns, end_ns;
 	struct gp_op_at before, after;
-	uint32_t told;     /* the case of advice that says why, or GP_NONE: nobody has yet */
+	uint32_t told;     /* the case of advice that explains it, or GP_NONE */
 	uint32_t taker;    /* the rule that took of it last, and so much: */
 	uint64_t taken_ns; /* threads that wait together save it once */
 	uint16_t device;
@@ -27,7 +26,7 @@ struct gp_idle_gap {
 	uint8_t cause_share[GP_IDLE_CAUSES]; /* of its time, in 255ths */
 };
 
-/* So many in a row, of which who looks for long ones asks first how long the longest is. */
+/* Gaps of a block, whose longest one is kept: a search for long gaps skips blocks. */
 #define GP_IDLE_GAPS_BLOCK 64u
 
 /* The idle_gaps of a device in order; idle_ns[i] = the lengths of the first i of them. */
@@ -39,8 +38,8 @@ struct gp_device_idle_gaps {
 };
 
 /*
- * Those between two operations that ended with one of the process's, by device and in order, so
- * that of a hundred processes each looks at its own alone; longest_ns[i] = the longest of block i.
+ * Gaps between two operations that end with one of the process's, by device and in order, so that
+ * each of a hundred processes visits its own alone; longest_ns[i] = the longest of block i.
  */
 struct gp_process_idle_gaps {
 	struct gp_idle_gap **idle_gaps;
@@ -56,8 +55,8 @@ struct gp_idle_gaps {
 };
 
 /*
- * From a sweep over the whole time of the models: what takes before it, and after it the rest.
- * Return 0, -ENOMEM or -EOVERFLOW; gp_idle_gaps_free() in either case.
+ * By a sweep over the whole time of the models: `takes` before it, and after it the rest. Return 0,
+ * -ENOMEM or -EOVERFLOW; call gp_idle_gaps_free() in either case.
  */
 int gp_idle_gaps_open(struct gp_idle_gaps *idle_gaps, size_t device_count, size_t process_count,
 		      struct gp_sweep_taker *taker);
@@ -82,8 +81,8 @@ static inline bool gp_idle_gap_is_between(const struct gp_idle_gap *idle_gap)
 }
 
 /*
- * Whether it is before a process's first operation, or else after its last one; time in which
- * nobody used the device may be neither.
+ * Whether it lies before a process's first operation, or else after its last one; time in which no
+ * process used the device may be neither.
  */
 static inline bool gp_idle_gap_is_at_start(const struct gp_device_idle_gaps *device,
 					   const struct gp_idle_gap *idle_gap)

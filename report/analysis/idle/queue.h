@@ -2,9 +2,8 @@
  * queue: operations of one stream between their launch and their start.
  *
  * The length of the queue is the number of launches whose call has begun and whose operation has
- * not, the first one of those of a graph; it changes at both.  A launch is late if nothing was left
- * to do in the stream when its call began.  Operations whose call is not known count in none of
- * this but the gaps.
+ * not; of a graph, the first operation counts. A launch is late if the stream had no operation left
+ * when its call began. Operations whose call is not known count in the gaps alone.
  */
 #ifndef REPORT_ANALYSIS_IDLE_QUEUE_H
 #define REPORT_ANALYSIS_IDLE_QUEUE_H
@@ -14,17 +13,17 @@
 
 #include "report/model/model.h"
 
-/* A launch waits in its call where that many are outstanding: what drivers have room for. */
+/* A launch waits in its call if so many are outstanding: the capacity of drivers. */
 #define GP_QUEUE_FULL 1024u
 
 /*
- * Gaps up to this length between operations that had been launched are what going on to the next
- * one takes.
+ * Gaps up to this length between operations that had been launched are the device's usual time
+ * between two.
  */
 #define GP_QUEUE_STEP_NS 30u
 
 struct gp_queue {
-	uint64_t launched; /* operations whose call is known */
+	uint64_t launched; /* operations with a known call */
 	uint64_t late;
 	uint64_t brief;      /* took less time than the call that launched them; none of graphs */
 	uint64_t most;       /* the longest it was */
@@ -37,7 +36,7 @@ struct gp_queue {
 	uint64_t other_ns;     /* it had */
 };
 
-/* What a queue's length became at each of its changes, in the order of time. */
+/* The length of a queue after each of its changes, in the order of time. */
 typedef void gp_queue_take(void *context, uint64_t time_ns, uint64_t length);
 
 /*
@@ -59,7 +58,7 @@ static inline uint64_t gp_queue_delay_ns(const struct gp_model *model, const str
 	return op->start_ns > launched_ns ? op->start_ns - launched_ns : 0;
 }
 
-/* Whether an operation is one that has times and whose call is known. */
+/* Whether an operation has times and a known call. */
 static inline bool gp_queue_has(const struct gp_op *op)
 {
 	return !op->untimed && op->call != GP_NONE;

@@ -12,8 +12,8 @@
 #include "report/model/recorded.h"
 #include "report/base/spill_memory.h"
 
-#define NS_PER_CLOCK_TICK                                                                          \
-	10000000u /* of /proc/PID/stat: Linux counts hundredths of a second for programs, whatever its own */
+/* Of /proc/PID/stat: Linux counts hundredths of a second for programs, at any rate of its own. */
+#define NS_PER_CLOCK_TICK 10000000u
 
 const char *gp_end_part_name(enum gp_end_part part)
 {
@@ -42,12 +42,12 @@ static uint64_t before_first_call_ns(const struct gp_model *model)
 	return first_ns - ticks * NS_PER_CLOCK_TICK;
 }
 
-/* ---- what both ends are made of ---- */
+/* ---- parts of both ends ---- */
 
-/* What is shorter is in nobody's start; there may be millions of them. */
+/* Shorter calls are in no one's startup; there may be millions of them. */
 #define LEAST_CALL_NS 100000u
 
-/* A call, and what it was for. */
+/* A call, and its purpose. */
 struct told_call {
 	uint32_t call;
 	enum gp_end_part part;
@@ -176,7 +176,7 @@ static const struct gp_call *take_calls(struct parts *parts, const struct told_c
 	return longest;
 }
 
-/* ---- NCCL's set-up, wherever ---- */
+/* ---- NCCL's setup, anywhere ---- */
 
 static bool ends_communicator(const char *function)
 {
@@ -213,7 +213,7 @@ static int sum_nccl(struct gp_startup_shutdown *ends, const struct gp_model *mod
 	return parts.error;
 }
 
-/* What is shorter only asks something, or is a part of a group. */
+/* A shorter range only asks something, or is a part of a group. */
 #define LEAST_MADE_NS 1000000u
 
 /*
@@ -259,7 +259,7 @@ static uint64_t first_use_ns(const struct gp_model *model, uint64_t from_ns)
 
 /* ---- all together ---- */
 
-/* Besides what was told: the parts have it already. */
+/* Beside the told calls: the parts include those already. */
 static uint64_t own_ns(struct parts *parts, const struct gp_model *model)
 {
 	uint64_t all_ns = parts->window.end_ns - parts->window.start_ns;

@@ -1,9 +1,9 @@
 /*
- * ends: what a process took before its first GPU operation and after its last one, and for what, as
- * far as that is known: making contexts, ending them, loading code, allocating and freeing memory,
+ * startup_shutdown: the time of a process before its first GPU operation and after its last one,
+ * and its known parts: making contexts, ending them, loading code, allocating and freeing memory,
  * and NCCL, whose functions are ranges of the domain "NCCL".
  *
- * All of it happens once in a process: what is a large part of a short run is none of a long one.
+ * These are one-time costs: a large part of a short run is small in a long one.
  */
 #ifndef REPORT_ANALYSIS_IDLE_STARTUP_SHUTDOWN_H
 #define REPORT_ANALYSIS_IDLE_STARTUP_SHUTDOWN_H
@@ -26,8 +26,8 @@ enum gp_end_part {
 struct gp_end {
 	uint64_t start_ns;              /* on the model's timeline */
 	uint64_t ns;                    /* before the first operation, or after the last */
-	uint64_t part_ns[GP_END_PARTS]; /* of that; what is left is not known */
-	uint64_t own_ns;                /* of what is left, in no call of any thread's */
+	uint64_t part_ns[GP_END_PARTS]; /* of that; the rest is not known */
+	uint64_t own_ns;                /* of the rest, in no call of any thread */
 	const char *nccl;               /* the range of NCCL's with most of it; NULL = none */
 	const struct gp_call *ending;   /* that ended contexts, the longest; NULL = none */
 };

@@ -43,8 +43,8 @@ static int list_calls(struct gp_toplevel_calls *outer, uint32_t call_count)
 }
 
 /*
- * Of those that began at once the thread with the lowest number is the last one, as of threads that
- * ended at once.
+ * Of threads whose calls began at the same time, the one with the lowest number is the last; so it
+ * is of ends.
  */
 static int compare_starts(const void *a, const void *b, const void *context)
 {
@@ -123,7 +123,7 @@ void gp_toplevel_calls_free(struct gp_toplevel_calls *outer)
 	*outer = (struct gp_toplevel_calls){0};
 }
 
-/* ---- what came before ---- */
+/* ---- earlier calls ---- */
 
 struct moment {
 	const struct gp_toplevel_calls *outer;
@@ -181,7 +181,7 @@ const struct gp_call *gp_outer_last(const struct gp_toplevel_calls *outer, uint6
 	return at > 0 ? &outer->calls[outer->by_start[at - 1]] : NULL;
 }
 
-/* ---- what threads did in a time ---- */
+/* ---- calls in a time ---- */
 
 static bool is_done_by(const void *element, const void *key)
 {

@@ -1,9 +1,7 @@
 /*
- * outer_calls: the calls of a process that no other one of their thread made, found by thread, by
- * start and by end.
- *
- * For who goes back in time with many threads: what they did in a while is found at the cost of
- * what they did in it, not of how many there are.
+ * toplevel_calls: the calls of a process that no other call of their thread made, found by thread,
+ * by start and by end. For a path back in time over many threads: a question costs as much as the
+ * calls in its time, whatever the number of threads.
  */
 #ifndef REPORT_ANALYSIS_IDLE_TOPLEVEL_CALLS_H
 #define REPORT_ANALYSIS_IDLE_TOPLEVEL_CALLS_H
@@ -17,7 +15,7 @@
 struct gp_outer_thread {
 	uint64_t start_ns, end_ns;
 	uint32_t id, last; /* the number of its last call */
-	/* of which question, by its end, what follows is: what the thread did in its time */
+	/* the question, by its end, that the next members answer: the thread's calls in its time */
 	uint64_t seen_ns;
 	uint64_t first_ns, until_ns;
 };

@@ -74,7 +74,7 @@ static void keep_longest(struct gp_where *where, size_t limit)
 		limit > 0 ? where->gaps[limit - 1].end_ns - where->gaps[limit - 1].start_ns : 0;
 }
 
-/* Room for twice as many as are kept: sorting them is rare, then. */
+/* For twice as many as are kept, so that sorting them is rare. */
 static int make_room(struct gp_where *where, size_t limit)
 {
 	size_t capacity = where->gaps_capacity ? 2 * where->gaps_capacity : 64;

@@ -1,10 +1,10 @@
 /*
- * where: where each device's time went: computing, communicating, copying, any of these at once, or
- * idle and why; and its longest gaps.
+ * where: the use of each device's time: computing, communicating, copying, any of these together,
+ * or idle and its causes; and its longest gaps.
  *
- * The one source of these figures for all reports.  busy and idle are those of gp_busy_of(): idle
- * is the sum of the causes, busy of the rest. Where operations are missing from a trace
- * (gp_recorded_why_not_all()) idle is an upper bound, and who prints it says so.
+ * The one source of these figures for all reports. busy and idle are those of gp_busy_of(): idle is
+ * the sum of the causes, busy of the rest. If operations are missing from a trace
+ * (gp_recorded_why_not_all()), idle is an upper bound, and each output says so.
  */
 #ifndef REPORT_ANALYSIS_IDLE_WHERE_H
 #define REPORT_ANALYSIS_IDLE_WHERE_H
@@ -39,7 +39,7 @@ int gp_wheres_of(struct gp_wheres *wheres, struct gp_model *const *models, size_
 		 const struct gp_kinds *kinds, size_t gap_limit);
 void gp_wheres_free(struct gp_wheres *wheres);
 
-/* The same where others take part in the sweep: what takes before it, and after it the rest. */
+/* The same with other takers in the sweep: `takes` before it, and after it the rest. */
 int gp_wheres_open(struct gp_wheres *wheres, size_t device_count, size_t gap_limit,
 		   struct gp_sweep_taker *taker);
 int gp_wheres_finish(struct gp_wheres *wheres);

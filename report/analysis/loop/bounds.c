@@ -63,7 +63,7 @@ static bool has_start(const struct gp_iteration *row, const struct gp_model *mod
 	return row->first_op != GP_NONE && row->start_ns > model->ops[row->first_op].start_ns;
 }
 
-/* What a range was in before the first call is in no report's time. */
+/* Earlier times of the range are in no report. */
 static void set_start(struct gp_iteration *row, const struct gp_model *model, uint64_t done_ns)
 {
 	uint64_t from_ns = later(gp_bounds_begun_ns(model, row), done_ns);

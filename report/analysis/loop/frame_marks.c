@@ -17,7 +17,7 @@ struct row {
 };
 
 #define INDUCTOR "*/torch/_inductor/*"
-#define MODULE   "<module>" /* what runs as a file is imported: that is not yet what it is for */
+#define MODULE   "<module>" /* the code of a file while it is imported: its functions run later */
 
 /* By the path of the source. */
 static const struct row python_rows[] = {
@@ -126,7 +126,7 @@ struct search {
 	const struct gp_model *model;
 	struct gp_symbols *symbols;
 	bool *modules; /* whether a row is about it */
-	/* by text: what is known of that Python code, of which many frames are */
+	/* by text: the mark of that Python code, which many frames share */
 	struct gp_frame_mark *codes;
 	bool *has_code;
 };

@@ -1,10 +1,10 @@
 /*
- * frame_marks: what functions of known libraries do that are on a stack: try kernels out, to find
- * the fastest (tuning), or compile or load what they have compiled.
+ * frame_marks: the purpose of functions of known libraries on a stack: to try kernels out for the
+ * fastest one (tuning), or to compile or load compiled code. The rows in frame_marks.c name these
+ * functions.
  *
- * The rows in frame_marks.c say which functions these are.  A frame has the mark of its callers,
- * the outermost first: what a tuner calls is tuning, whatever it calls.  Functions of native code
- * are looked up only in modules that have a row.
+ * A frame has the mark of its callers, the outermost first: all that a tuner calls is tuning.
+ * Functions of native code are looked up only in modules that have a row.
  */
 #ifndef REPORT_ANALYSIS_LOOP_FRAME_MARKS_H
 #define REPORT_ANALYSIS_LOOP_FRAME_MARKS_H
@@ -36,18 +36,18 @@ enum gp_compiler {
 	GP_COMPILERS
 };
 
-/* Whom a frame was called by, itself included. */
+/* The marked function that called a frame, itself included. */
 struct gp_frame_mark {
 	uint8_t tuner;    /* enum gp_tuner */
 	uint8_t compiler; /* enum gp_compiler */
 	bool is_inductor; /* something of Inductor's is among them, but for its benchmarker */
-	bool if_inductor; /* of a row: it tells of a tuner only then, for programs call it, too */
+	bool if_inductor; /* of a row: a sign of a tuner only then, as programs call it, too */
 };
 
 /* By index in the model's frames; free it in either case.  Returns 0 or -ENOMEM. */
 int gp_frame_marks_of(const struct gp_model *model, struct gp_frame_mark **marks);
 
-/* "PyTorch Inductor's benchmarks", ...; what compiles or imports: "torch.compile", "Python", ... */
+/* "PyTorch Inductor's benchmarks", ...; of compilers and imports: "torch.compile", "Python", ... */
 const char *gp_tuner_name(enum gp_tuner tuner);
 const char *gp_compiler_name(enum gp_compiler compiler);
 

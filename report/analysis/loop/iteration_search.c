@@ -5,9 +5,9 @@
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
-#define BEGINNING_MOST 64u /* operations by which a pass may be known */
-#define LOOK_AHEAD     16u /* operations of the sequence that may be missing in a row */
-#define LIKE_THIRDS    2u  /* of the sequence: what is a pass */
+#define BEGINNING_OPS  64u /* at most: more make no iteration clearer */
+#define MISSING_OPS    16u /* of the sequence, in a row: more are another work */
+#define SIMILAR_THIRDS 2u  /* of the sequence: less is no iteration, such as a forward pass */
 
 /* ---- turning the sequence ---- */
 
@@ -66,9 +66,9 @@ static void extend(const struct turning *turning, struct run *run)
 }
 
 /*
- * How often each turn of the sequence is whole in the runs.  One that begins at a run's own
- * beginning, or as far behind it as the run is longer than whole sequences, is in it once more than
- * the others: differences[p] = how many more turn p has than turn p - 1.
+ * How often each rotation of the sequence is whole in the runs. A rotation that begins at a run's
+ * own beginning, or as far after it as the run is longer than whole sequences, is in it once more
+ * than the others: differences[p] = how many more rotation p has than rotation p - 1.
  */
 static void count_turns(const struct turning *turning, int64_t *differences)
 {
@@ -144,8 +144,8 @@ static bool takes_from_host(const struct gp_model *model, const struct turning *
 }
 
 /*
- * The turn that begins with a copy from the host, and does not end with one: what a pass works on;
- * length = there is none.
+ * The rotation that begins with a copy from the host, and does not end with one: the input of an
+ * iteration; length = there is none.
  */
 static uint32_t find_input(const struct gp_model *model, const struct turning *turning)
 {
@@ -208,7 +208,7 @@ static int measure_beginning(struct search *search)
 		return -ENOMEM;
 	for (at = 1; at < search->length; at++)
 		others[count++] = at;
-	for (at = 0; count > 0 && at < search->length && at < BEGINNING_MOST; at++) {
+	for (at = 0; count > 0 && at < search->length && at < BEGINNING_OPS; at++) {
 		uint32_t kept = 0;
 
 		for (uint32_t i = 0; i < count; i++)
@@ -248,7 +248,7 @@ static void add(struct search *search, struct gp_pass pass)
  */
 static uint32_t find_next(const struct search *search, uint32_t from, uint32_t element)
 {
-	for (uint32_t i = from; i < search->length && i < from + LOOK_AHEAD; i++)
+	for (uint32_t i = from; i < search->length && i < from + MISSING_OPS; i++)
 		if (search->sequence[i].symbol == search->elements[element].symbol)
 			return i;
 	return search->length;
@@ -269,11 +269,11 @@ static void take_like(struct search *search, uint32_t first, uint32_t end)
 		pass.end = at + 1;
 		like++;
 	}
-	if (3ull * like >= (uint64_t)LIKE_THIRDS * search->length)
+	if (3ull * like >= (uint64_t)SIMILAR_THIRDS * search->length)
 		add(search, pass);
 }
 
-/* What lies between two that are the sequence itself. */
+/* The operations between two iterations that are the sequence itself. */
 static void take_between(struct search *search, uint32_t end)
 {
 	uint32_t first = search->count;

@@ -1,18 +1,16 @@
 /*
- * passes: where the passes of a loop begin in a stream of operations, from the sequence that most
- * of them are.
+ * iteration_search: where the iterations of a loop begin in a stream of operations, from the
+ * sequence that most of them are.
  *
- * A sequence that repeats may begin anywhere in the loop's body.  It is turned so that it is found
- * whole most often: what is done between two passes now and then (an evaluation, say) then lies
- * between them and cuts none.  Of such turns, and the one that begins with a copy from the host,
- * that with the most passes counts; of those that have as many, the latter, else the first in the
- * stream.
+ * A sequence that repeats may begin anywhere in the loop's body. It is rotated so that it is whole
+ * most often: occasional work between two iterations (an evaluation, say) then lies between them
+ * and cuts none. Among such rotations, and the one that begins with a copy from the host, the one
+ * with the most iterations counts; of equal ones the latter, else the first in the stream.
  *
- * Passes that are not quite like that count, too: those that begin with the same operations, as
- * many as tell the beginning from the rest of the sequence, and have two thirds of the sequence in
- * its order until the next one begins.  So a first pass that does more, and one that writes
- * something out, are passes; a forward pass alone in a training is none.  Time grows with the
- * number of operations.
+ * Similar iterations count, too: they begin with the same operations, enough of them to tell the
+ * beginning from the rest of the sequence, and have two thirds of the sequence in its order until
+ * the next one begins. So a first iteration with extra work, and one that writes a checkpoint,
+ * count; a forward pass alone in a training does not. Time grows with the number of operations.
  */
 #ifndef REPORT_ANALYSIS_LOOP_ITERATION_SEARCH_H
 #define REPORT_ANALYSIS_LOOP_ITERATION_SEARCH_H
@@ -25,7 +23,7 @@
 
 struct gp_pass {
 	uint32_t first,
-		/* elements: from its first operation to behind the last that is of the sequence */
+		/* elements: from its first operation to past the last one of the sequence */
 		end;
 };
 

@@ -88,8 +88,8 @@ static uint64_t ended_before_ns(const struct streams *streams, uint32_t index)
 }
 
 /*
- * What has a stream of its own was held back by others, which nothing tells: it begins in that
- * stream.
+ * An operation in a stream of its own waited for others that are not known: the iteration begins in
+ * its stream.
  */
 static void set_start(struct gp_iteration *row, const struct streams *streams, uint32_t usual)
 {

@@ -1,11 +1,11 @@
 /*
- * pass_starts: when passes begin whose operations lie in several streams.
+ * iteration_starts: when iterations begin whose operations lie in several streams.
  *
- * A program that runs ahead copies the data of a pass while the kernels of those before it run: the
- * start of its first operation says how fast the host launches, not how long passes take.  A pass
- * is measured by the stream in which it has most GPU time; all of them by one, where more than half
- * agree on it.  It begins with its first operation, but not before what that stream did before it
- * had ended.
+ * A program that runs ahead copies the data of an iteration while the kernels of earlier ones run:
+ * the start of its first operation tells how fast the host launches, not how long iterations take.
+ * An iteration is measured by the stream in which it has most GPU time; all of them by one stream,
+ * if more than half agree on it. It begins with its first operation, but not before that stream had
+ * finished its earlier work.
  */
 #ifndef REPORT_ANALYSIS_LOOP_ITERATION_STARTS_H
 #define REPORT_ANALYSIS_LOOP_ITERATION_STARTS_H
@@ -15,8 +15,8 @@
 #include "report/model/model.h"
 
 /*
- * Sets start_ns of rows that were found in that order of the model's operations, each with its
- * place and number of operations there.  Returns 0 or -ENOMEM.
+ * Writes start_ns of rows that were found in that order of the model's operations, each with its
+ * place and number of operations there. Returns 0 or -ENOMEM.
  */
 int gp_iteration_starts_set(struct gp_iterations *iterations, const struct gp_model *model,
 			    const struct gp_launch_order *order);

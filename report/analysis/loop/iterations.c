@@ -21,16 +21,24 @@
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
 
-#define COUNT_AT_LEAST 3
-#define LITTLE_PART    8u /* of all operations, as ranges that say what a pass is have at least */
-#define ABOUT_AS_LONG  0.9
-#define MOST           (2.0 / 3)
-#define MANY_PASSES    8u
-#define MANY_INSIDE                                                                                \
-	32u /* of an epoch: what comes so often is the loop though much is done between */
-#define GOOD_PART    4u /* at least one in so many */
-#define MUCH_LONGER  1.5
-#define IN_BUNCHES   4u /* so many times as long on average as usually */
+/* Two equal ranges may be chance. */
+#define LEAST_ITERATIONS 3
+/* Ranges with less than 1 / so much of all operations are no loop. */
+#define LEAST_OPS_PART 8u
+/* Counts and times that differ by less are equal: loops vary a little from run to run. */
+#define SIMILAR_RATIO 0.9
+/* The rest of an iteration may be an evaluation or a checkpoint. */
+#define MOST_RATIO (2.0 / 3)
+/* So many equal sequences with copies of data are the loop; a batch has fewer parts. */
+#define MANY_ITERATIONS 8u
+/* So many ranges in an outer one are the loop, and that one is an epoch with an evaluation. */
+#define EPOCH_ITERATIONS 32u
+/* A stream that copies the data has 1 / so much of the busiest one's operations. */
+#define FEEDING_PART 4u
+/* Another stream's loop replaces one only if it lasts clearly longer. */
+#define LONGER_RATIO 1.5
+/* Iterations come in bunches, side by side, if their mean distance is so many medians. */
+#define BUNCH_RATIO  4u
 #define KEY_BYTES    (GP_ITERATION_NAME_BYTES + 32)
 #define PYTORCH_STEP "ProfilerStep#"
 
@@ -47,7 +55,7 @@ static int add(struct gp_iterations *iterations, struct gp_iteration row)
 
 /*
  * Each lasts to the start of the next, but for the last of a stretch, and one after which recording
- * paused: what came then is not known.
+ * paused: the time after it is not known.
  */
 static void join(struct gp_iterations *iterations, const struct gp_model *model)
 {
@@ -83,7 +91,7 @@ static int complete(struct gp_iterations *iterations, const struct gp_model *mod
 
 /* ---- by range ---- */
 
-/* Ranges of one thread and one text, numbers apart. */
+/* Ranges of one thread and one text, without the numbers in it. */
 struct kind {
 	uint64_t count, operations, ended_ns;
 	bool nests;
@@ -131,8 +139,8 @@ static bool is_of_library(const struct gp_model *model, const struct gp_range *r
 }
 
 /*
- * As PyTorch's emit_nvtx() names what it does: an operator by its namespace, and what belongs to
- * one pass with the number of that.
+ * Names of PyTorch's emit_nvtx(): an operator by its namespace, and one iteration's parts with
+ * their number.
  */
 static bool is_named_by_emit_nvtx(const char *text)
 {
@@ -146,7 +154,7 @@ static bool is_named_by_emit_nvtx(const char *text)
 }
 
 /*
- * Of PyTorch's operators, as torch.profiler tells them from what the program marked
+ * Ranges of PyTorch's operators, which torch.profiler tells from the program's own
  * (report/import/kineto.c).
  */
 static bool is_operator(const struct gp_model *model, const struct gp_range *range)
@@ -157,7 +165,7 @@ static bool is_operator(const struct gp_model *model, const struct gp_range *ran
 	return is_named_by_emit_nvtx(gp_model_range_text(model, range));
 }
 
-/* Which ranges are looked at. */
+/* Which ranges are compared. */
 enum whose { OF_PROGRAM, OF_PROGRAM_OR_OPERATORS, OF_PROGRAM_OR_LITTLE, OF_LIBRARIES };
 
 static bool is_asked_for(const struct gp_model *model, const struct gp_range *range,
@@ -204,7 +212,7 @@ static int gather_kinds(struct kinds *kinds, const struct gp_model *model,
 	return 0;
 }
 
-/* Behind thread, domain and style. */
+/* After thread, domain and style. */
 static const char *name_of(const struct kinds *kinds, uint32_t number)
 {
 	const char *name = number < kinds->keys.count ? kinds->keys.rows[number].key : NULL;
@@ -218,19 +226,18 @@ static const char *name_of(const struct kinds *kinds, uint32_t number)
 
 static bool is_loop(const struct kinds *kinds, uint32_t number)
 {
-	return kinds->rows[number].count >= COUNT_AT_LEAST && !kinds->rows[number].nests;
+	return kinds->rows[number].count >= LEAST_ITERATIONS && !kinds->rows[number].nests;
 }
 
 static bool has_most(const struct kinds *kinds, uint32_t number)
 {
 	return is_loop(kinds, number) && (double)kinds->rows[number].operations >=
-						 ABOUT_AS_LONG * (double)kinds->most_operations;
+						 SIMILAR_RATIO * (double)kinds->most_operations;
 }
 
 /*
- * Those that started most operations: how long a thread is in them says little, for it is soon done
- * with what it only launches, and long in a checkpoint.  Of those that started about as many, the
- * most frequent.
+ * The group with the most operations: the time of a thread in ranges says little, as it is short
+ * for launches and long for a checkpoint. Of groups with about as many, the most frequent.
  */
 static uint32_t choose(struct kinds *kinds)
 {
@@ -346,12 +353,12 @@ static uint32_t find_outer(const struct kinds *kinds, const struct gp_model *mod
 }
 
 /*
- * What takes up an iteration is in each of the inner ones, unless they are a short part of it, that
- * is done a few times over.
+ * The work of an iteration is in each of the inner ranges, unless they are a short part of it that
+ * is done a few times.
  */
 static bool is_main(const struct extent *inner, const struct extent *outer)
 {
-	bool are_many = inner->count >= MANY_INSIDE * (uint64_t)outer->count;
+	bool are_many = inner->count >= EPOCH_ITERATIONS * (uint64_t)outer->count;
 
 	return 2 * inner->usual_ns >= outer->total_ns ||
 	       (are_many && 2 * inner->usual_ns >= inner->total_ns);
@@ -386,10 +393,10 @@ static bool is_little(const struct kinds *kinds, const struct gp_model *model, u
 	for (uint32_t i = 0; i < kinds->keys.count; i++)
 		if (strcmp(behind_thread(kinds, i), text) == 0)
 			operations += kinds->rows[i].operations;
-	return operations * LITTLE_PART < model->op_count;
+	return operations * LEAST_OPS_PART < model->op_count;
 }
 
-/* Else what these ranges tell is all there is. */
+/* Else only these ranges tell. */
 static bool may_be_none(enum whose whose)
 {
 	return whose == OF_PROGRAM || whose == OF_PROGRAM_OR_OPERATORS;
@@ -457,7 +464,7 @@ static bool has_host_copy(const struct gp_model *model, uint32_t first, uint32_t
 
 struct stream {
 	uint32_t first, end; /* of its operations */
-	uint32_t own, work;  /* those of no tuning; of these, what is no copy */
+	uint32_t own, work;  /* those of no tuning; of these, those that are no copies */
 	bool feeds;          /* it takes data from the host, or gives it some */
 };
 
@@ -501,7 +508,7 @@ static struct candidates find_candidates(const struct gp_model *model,
 			found.feeding = stream;
 		first = stream.end;
 	}
-	if (found.feeding.work < found.busiest.own / GOOD_PART)
+	if (found.feeding.work < found.busiest.own / FEEDING_PART)
 		found.feeding = (struct stream){0};
 	return found;
 }
@@ -520,7 +527,7 @@ static const struct gp_sequence *choose_sequence(const struct gp_sequences *sequ
 			continue; /* no pass of a loop: nothing says where one would end */
 		if (!chosen)
 			most = covers;
-		if (2 * covers < sequences->own_count || covers < ABOUT_AS_LONG * most)
+		if (2 * covers < sequences->own_count || covers < SIMILAR_RATIO * most)
 			break;
 		if (!chosen || row->length > chosen->length)
 			chosen = row;
@@ -596,14 +603,13 @@ static bool copies_to_or_from_host(const struct gp_model *model,
 }
 
 /*
- * Many equal ones that each take data from the host or give it some are the loop, and what comes
- * after so many of them is done now and then: layers of a model do not, and a few such are the
- * parts of a batch.
+ * Many equal sequences that each copy data from or to the host are the loop, and work after so many
+ * of them is occasional: layers of a model do not copy, and a few such are the parts of a batch.
  */
 static bool is_loop_itself(const struct gp_model *model, const struct gp_sequences *sequences,
 			   const struct gp_sequence *pass, const struct inner *inner)
 {
-	return inner->passes >= MANY_PASSES && inner->first + inner->length <= pass->length &&
+	return inner->passes >= MANY_ITERATIONS && inner->first + inner->length <= pass->length &&
 	       copies_to_or_from_host(model, sequences, pass->first + (uint32_t)inner->first,
 				      inner->length);
 }
@@ -612,7 +618,7 @@ static bool is_loop_itself(const struct gp_model *model, const struct gp_sequenc
 static int take_passes(struct gp_iterations *iterations, const struct gp_model *model,
 		       const struct gp_sequences *sequences, const struct gp_sequence *chosen)
 {
-	struct inner inner = find_inner(sequences, chosen, MOST);
+	struct inner inner = find_inner(sequences, chosen, MOST_RATIO);
 	bool descend = is_loop_itself(model, sequences, chosen, &inner);
 	uint32_t first = chosen->first + (descend ? (uint32_t)inner.first : 0);
 	struct gp_iteration_search passes;
@@ -620,7 +626,7 @@ static int take_passes(struct gp_iterations *iterations, const struct gp_model *
 					    descend ? inner.length : chosen->length);
 
 	if (!descend)
-		iterations->passes = find_inner(sequences, chosen, ABOUT_AS_LONG).passes;
+		iterations->passes = find_inner(sequences, chosen, SIMILAR_RATIO).passes;
 	for (uint32_t i = 0; result == 0 && i < passes.count; i++)
 		result = take_pass(iterations, model, sequences, &passes.rows[i]);
 	gp_iteration_search_free(&passes);
@@ -668,7 +674,8 @@ static int regular_distance(const struct gp_sequences *sequences, const struct p
 	uint64_t *distances, median;
 
 	*distance = 0;
-	if (count < MANY_PASSES || 2ull * (elements[count] - elements[0]) < sequences->own_count)
+	if (count < MANY_ITERATIONS ||
+	    2ull * (elements[count] - elements[0]) < sequences->own_count)
 		return 0;
 	distances = gp_spill_take(count * sizeof(*distances));
 	if (!distances)
@@ -696,7 +703,7 @@ static int choose_regular(const struct gp_sequences *sequences, const struct gp_
 		uint64_t distance = 0;
 
 		if (gp_sequence_is_one_operation(sequences, &sequences->rows[i]) ||
-		    sequences->rows[i].count <= MANY_PASSES ||
+		    sequences->rows[i].count <= MANY_ITERATIONS ||
 		    2 * sequences->element_count < farthest * sequences->rows[i].count)
 			continue; /* the last: they are too near to each other */
 		result = find_places(&places, sequences, &sequences->rows[i]);
@@ -752,7 +759,7 @@ static int find_in_stream(struct gp_iterations *iterations, const struct gp_mode
 	return result;
 }
 
-/* For how long a loop goes on, whatever lies between parts of it: -ENOMEM or 0. */
+/* How long a loop goes on, with all gaps between its parts: -ENOMEM or 0. */
 static int measure(uint64_t *ns, struct gp_iterations *iterations)
 {
 	uint32_t count = iterations->count > 0 ? iterations->count - 1 : 0;
@@ -770,7 +777,7 @@ static int measure(uint64_t *ns, struct gp_iterations *iterations)
 	return result;
 }
 
-/* Of one operation: what it is, so mixed that sums of several tell these apart. */
+/* The hash of an operation, mixed so that sums of several differ. */
 static uint64_t hash_of(const struct gp_op *op)
 {
 	uint64_t what = ((uint64_t)op->name << 8) + (op->kind << 4) + op->copy_kind + 1;
@@ -779,9 +786,7 @@ static uint64_t hash_of(const struct gp_op *op)
 	return (what ^ (what >> 32)) * 0x9e3779b97f4a7c15u;
 }
 
-/*
- * What is done in a pass of it, in whatever order: that of the middle, for the first may warm up.
- */
+/* The operations of an iteration, in any order: of the middle one, as the first may warm up. */
 static uint64_t work_of(const struct gp_iterations *iterations, const struct gp_model *model)
 {
 	const struct gp_iteration *row = &iterations->rows[iterations->count / 2];
@@ -799,7 +804,7 @@ static bool are_alike(const struct gp_iterations *a, const struct gp_iterations 
 	double fewer = a->count < b->count ? a->count : b->count;
 	double more = a->count < b->count ? b->count : a->count;
 
-	return fewer > 0 && fewer >= ABOUT_AS_LONG * more && work_of(a, model) == work_of(b, model);
+	return fewer > 0 && fewer >= SIMILAR_RATIO * more && work_of(a, model) == work_of(b, model);
 }
 
 /*
@@ -817,7 +822,7 @@ static int try_stream(struct gp_iterations *iterations, const struct gp_model *m
 		result = measure(&ns, iterations);
 	if (result == 0)
 		result = measure(&other_ns, &other);
-	if (result == 0 && (double)other_ns > MUCH_LONGER * (double)ns) {
+	if (result == 0 && (double)other_ns > LONGER_RATIO * (double)ns) {
 		const struct gp_iterations found = other;
 
 		other = *iterations;
@@ -833,9 +838,9 @@ static int try_stream(struct gp_iterations *iterations, const struct gp_model *m
 static bool is_as_good(const struct stream *stream, const struct stream *best)
 {
 	return stream->first != best->first &&
-	       (double)stream->own >= ABOUT_AS_LONG * (double)best->own &&
+	       (double)stream->own >= SIMILAR_RATIO * (double)best->own &&
 	       (!best->feeds ||
-		(stream->feeds && (double)stream->work >= ABOUT_AS_LONG * (double)best->work));
+		(stream->feeds && (double)stream->work >= SIMILAR_RATIO * (double)best->work));
 }
 
 /*
@@ -887,14 +892,14 @@ static int come_in_bunches(bool *in_bunches, struct gp_iterations *iterations)
 	for (uint32_t i = 1; i < iterations->count; i++)
 		beside += iterations->rows[i].start_ns < iterations->rows[i - 1].end_ns;
 	*in_bunches = result == 0 && beside * 2 > iterations->count &&
-		      usual_ns * IN_BUNCHES < iterations->rows[iterations->count - 1].start_ns -
-						      iterations->rows[0].start_ns;
+		      usual_ns * BUNCH_RATIO < iterations->rows[iterations->count - 1].start_ns -
+						       iterations->rows[0].start_ns;
 	return result;
 }
 
 /*
- * Of all streams together, in the order in which a thread started what is in them.  Few are pieces
- * of one job, in a stream each, that run side by side.
+ * Of all streams together, in the order in which a thread started the operations. A few iterations
+ * are pieces of one job, in a stream each, side by side.
  */
 static int find_by_launch(struct gp_iterations *iterations, const struct gp_model *model,
 			  const struct gp_tuning *tuning)
@@ -908,7 +913,7 @@ static int find_by_launch(struct gp_iterations *iterations, const struct gp_mode
 
 		result = find_in_stream(iterations, &order.model, &order.tuning, &all);
 	}
-	if (iterations->count < MANY_PASSES)
+	if (iterations->count < MANY_ITERATIONS)
 		iterations->count = iterations->passes = 0;
 	if (result == 0 && iterations->count > 0)
 		result = gp_iteration_starts_set(iterations, model, &order);
@@ -951,8 +956,8 @@ static bool starts_until(const void *element, const void *key)
 }
 
 /*
- * NCCL copies and sets the same again and again while it makes and ends communicators: that is no
- * loop of the program.
+ * NCCL copies and fills the same memory again and again while it makes and ends communicators: that
+ * is no loop of the program.
  */
 static int drop_set_up(struct gp_iterations *iterations, const struct gp_model *model)
 {

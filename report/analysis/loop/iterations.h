@@ -1,37 +1,38 @@
 /*
- * iterations: the passes of a program's main loop, as the GPU saw them.
+ * iterations: the iterations of a program's main loop, as the GPU saw them.
  *
- * From the program's ranges where some repeat: those of one thread and one text, numbers in it
- * apart ("ProfilerStep#12", "step 3"), that started GPU work and do not lie in each other, three or
- * more.  ProfilerStep of PyTorch comes first; else those that together started most operations, and
- * of such that started about as many (90 %) the most frequent, unless they are parts of an
- * iteration: where they lie in others of these, and so many that take as long as half of them do
- * make up less than half of the time of those, the others are the loop.  (Not where 32 and more lie
- * in each: an epoch is none that has a long evaluation.) Operators of PyTorch come behind what the
- * program marked, for a thread of PyTorch's launches the backward pass, and more there than in all
- * of a step's range. Ranges of libraries (NCCL, CUB, ...) come last of all.  Where there are none,
- * from the sequence of operations (report/analysis/loop/sequences.h) that makes up most of one
- * stream, if that is half of it: the stream with the most operations, or one that takes data from
- * the host or gives it some and has a quarter as many; of streams that do about as much (90 %), the
- * one whose passes go on for much longer (half as long again); not one operation repeated: that has
- * no passes. If none makes up so much, for passes differ throughout, a sequence that comes at
- * regular distances, eight times or more, over half of the stream: each pass is from one to the
- * next. If no stream has any, the operations of all streams that a thread started, in the order in
- * which it did (report/analysis/loop/launch_order.h), are looked at as one stream: where these have
- * eight passes or more, and do not run side by side in bunches. Of passes that are for two thirds
- * eight or more equal ones, each with a copy from or to the host, these are the passes: what is
- * done after so many of them is an evaluation, a checkpoint.  Where in the sequence a pass begins,
- * and which passes that differ a little count, says report/analysis/loop/iteration_search.h.
- * Operations of tuning (report/analysis/host/tuning.h) count nowhere: neither are they GPU work of
- * a range, nor a part of the stream.
+ * First, from the program's ranges: three or more of one thread and one text, without the numbers
+ * in it ("ProfilerStep#12", "step 3"), that started GPU work and do not lie in each other.
+ * PyTorch's ProfilerStep comes first; else the group with most operations, and among groups with
+ * about as many (90 %) the most frequent one, unless its ranges are parts of an iteration: if they
+ * lie in those of another group, and so many of them as take as long as half of them do make up
+ * less than half of the time of those, the other group is the loop.  (Not if 32 and more lie in
+ * each: an epoch with a long evaluation is no iteration.)  PyTorch's operators come after the
+ * program's ranges, as a thread of PyTorch's launches the backward pass, with more operations than
+ * a step's range.  Ranges of libraries (NCCL, CUB, ...) come last.
  *
- * An iteration begins when the host began it, but not before the GPU was done with what came before
- * (report/analysis/loop/bounds.h), and lasts to the next one: so what lies between two passes,
- * waiting for data for example, counts.  Where its operations are of several streams, by the one in
- * which it has most GPU time (report/analysis/loop/iteration_starts.h). The last one, the last
- * before recording paused, and the last of a stretch (report/analysis/loop/stretches.h) last to
- * their own last operation's end, or the range's. What was before the first, between stretches and
- * after the last is in none.
+ * Else, from the sequence of operations (report/analysis/loop/sequences.h) that makes up half of
+ * one stream: the stream with the most operations, or one that copies data from or to the host and
+ * has a quarter as many; of streams with about as many (90 %), the one whose loop lasts half as
+ * long again as the others'.  One operation repeated is no loop.  If iterations differ too much, a
+ * sequence counts that comes at regular distances, eight times or more, over half of the stream:
+ * each iteration is from one to the next.  If no stream has a loop, the operations that one thread
+ * started (report/analysis/loop/launch_order.h) are one stream, if these have eight iterations or
+ * more that do not run side by side in bunches.  If two thirds of an iteration are eight or more
+ * equal sequences, each with a copy from or to the host, these are the iterations: the work after
+ * so many of them is an evaluation or a checkpoint.  report/analysis/loop/iteration_search.h
+ * decides where in the sequence an iteration begins, and which similar ones count.
+ *
+ * Operations of tuning (report/analysis/host/tuning.h) are neither GPU work of a range nor a part
+ * of a stream.
+ *
+ * An iteration begins when the host began it, but not before the GPU had finished the work before
+ * it (report/analysis/loop/bounds.h), and lasts to the next one: so the time between two
+ * iterations, such as waits for data, counts.  If its operations are in several streams, the stream
+ * with most of its GPU time counts (report/analysis/loop/iteration_starts.h).  The last iteration,
+ * the last before recording paused, and the last of a stretch (report/analysis/loop/stretches.h)
+ * last to the end of their own last operation, or of the range.  Time before the first iteration,
+ * between stretches and after the last belongs to none.
  */
 #ifndef REPORT_ANALYSIS_LOOP_ITERATIONS_H
 #define REPORT_ANALYSIS_LOOP_ITERATIONS_H
@@ -64,8 +65,8 @@ struct gp_iterations {
 	/* by range: that have such ranges, three or more, each in its own loop; this is one's */
 	uint32_t threads;
 	/*
-	 * by sequence: that have such a loop, each its own; this is one's; 0 = it was not looked
-	 * for in one
+	 * by sequence: the streams that have such a loop, each its own; this is one of them; 0 =
+	 * found in another way
 	 */
 	uint32_t streams;
 	uint32_t passes; /* by sequence: equal ones that make up 90 % of each; 0 = there are none */
@@ -80,8 +81,8 @@ int gp_iterations_of(struct gp_iterations *iterations, const struct gp_model *mo
 void gp_iterations_free(struct gp_iterations *iterations);
 
 /*
- * For how long the loop ran within that time: all its stretches, of which the last may end behind
- * all calls.
+ * How long the loop ran within that time: all its stretches, the last of which may end after all
+ * calls.
  */
 uint64_t gp_iterations_ns(const struct gp_iterations *iterations, uint64_t start_ns,
 			  uint64_t end_ns);

@@ -4,9 +4,9 @@
 
 #include "report/base/spill_memory.h"
 
-#define MOST_OPERATIONS (1u << 22)
+#define MOST_OPS (1u << 22)
 
-/* Calls of one thread, which are in order, and what they started. */
+/* Calls of one thread, which are in order, and their operations. */
 struct thread {
 	uint32_t first, end;
 	uint32_t operations, own; /* those of no tuning */
@@ -66,7 +66,7 @@ int gp_launch_order_of(struct gp_launch_order *order, const struct gp_model *mod
 	order->model.ops = NULL;
 	order->model.op_count = order->model.contradiction_count = 0;
 	order->tuning.of = NULL;
-	if (model->op_count == 0 || model->op_count > MOST_OPERATIONS ||
+	if (model->op_count == 0 || model->op_count > MOST_OPS ||
 	    gp_model_stream_end(model, 0) == model->op_count)
 		return 0;
 	thread = busiest_thread(model, tuning);

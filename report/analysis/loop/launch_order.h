@@ -1,10 +1,9 @@
 /*
- * launch_order: the operations that one thread started, in the order in which it started them,
- * whatever their streams: as a model of their own, in which they are one stream's.  A loop whose
- * copies and kernels are in different streams, or that makes a stream in each iteration, repeats in
- * that order alone.
+ * launch_order: the operations that one thread started, in the order of its launches, of all
+ * streams: as a model of their own, in which they are one stream's. A loop whose copies and kernels
+ * are in different streams, or that makes a stream in each iteration, repeats in that order alone.
  *
- * The thread is that which started most operations of no tuning.
+ * The thread is the one that started most operations that are no tuning.
  */
 #ifndef REPORT_ANALYSIS_LOOP_LAUNCH_ORDER_H
 #define REPORT_ANALYSIS_LOOP_LAUNCH_ORDER_H
@@ -22,9 +21,9 @@ struct gp_launch_order {
 };
 
 /*
- * Nothing, with no operations, where it would tell no more than a stream does (all are one
- * stream's), or of more than four million, of which copies would take too much memory.  Returns 0
- * or -ENOMEM; gp_launch_order_free() in either case.
+ * Empty, without operations, if it would tell no more than a stream does (all are one stream's), or
+ * for more than four million operations, whose copies would take too much memory. Returns 0 or
+ * -ENOMEM; call gp_launch_order_free() in either case.
  */
 int gp_launch_order_of(struct gp_launch_order *order, const struct gp_model *model,
 		       const struct gp_tuning *tuning);

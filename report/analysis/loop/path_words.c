@@ -27,7 +27,7 @@ static const char *name_op(char room[], const struct gp_model *model, const stru
 	return full_names ? gp_names_full(names, mangled) : gp_names_short(names, mangled);
 }
 
-/* What a thread does for itself is told by the call that it makes then. */
+/* The call at that time tells a thread's own activity. */
 static const char *name_host(char room[], const struct gp_model *model,
 			     const struct gp_path_step *step)
 {

@@ -1,4 +1,4 @@
-/* path_words: what the steps of a critical path are called. */
+/* path_words: the names of the steps of a critical path. */
 #ifndef REPORT_ANALYSIS_LOOP_PATH_WORDS_H
 #define REPORT_ANALYSIS_LOOP_PATH_WORDS_H
 
@@ -11,7 +11,8 @@
 const char *gp_path_category(uint8_t kind);
 
 /*
- * The operation's or call's name, or what else the time passed with: in room, or as long as names.
+ * The name of the operation or call, or of the time between; in `room`, or as long as `names`
+ * lives.
  */
 const char *gp_path_words(char room[], const struct gp_model *model,
 			  const struct gp_path_step *step, struct gp_names *names, bool full_names);

@@ -6,15 +6,15 @@
 #include "report/base/array.h"
 #include "report/base/spill_memory.h"
 
-#define CONTEXTS       4  /* lengths by which repeats are looked for */
-#define TABLE_BITS     22 /* of the table of each, at most */
-#define CANDIDATES     32 /* that are counted exactly */
-#define RUN_AT_LEAST   4
-#define RUN_AT_MOST    64
-#define COUNT_AT_LEAST 3
-#define GRAPH          0x80000000u /* of symbols */
-#define OTHERS         2048u       /* symbols of what is no kernel, at most */
-#define BASE           0x9e3779b97f4a7c15u
+#define CONTEXTS      4           /* lengths at which repeats are searched */
+#define TABLE_BITS    22          /* of the table of each, at most */
+#define CANDIDATES    32          /* that are counted exactly */
+#define RUN_LEAST_OPS 4           /* of one kind in a row: shorter runs are found as repeats */
+#define RUN_MOST_OPS  64          /* longer runs are several */
+#define LEAST_COUNT   3           /* twice may be chance */
+#define GRAPH         0x80000000u /* of symbols */
+#define OTHERS        2048u       /* most symbols of operations other than kernels */
+#define BASE          0x9e3779b97f4a7c15u
 
 static const uint32_t contexts[CONTEXTS] = {32, 8, 4, 2};
 
@@ -129,7 +129,7 @@ static uint64_t slot_of(uint64_t hash, unsigned bits)
 	return (hash ^ hash >> 29) * BASE >> (64 - bits);
 }
 
-/* 1 + where what stands there was last; 0: nowhere. */
+/* 1 + the last place of the same context; 0: none. */
 static uint32_t last_of(const struct parse *parse, size_t context, uint32_t at)
 {
 	uint64_t hash = hash_of(parse, at, contexts[context], parse->powers[context]);
@@ -137,7 +137,7 @@ static uint32_t last_of(const struct parse *parse, size_t context, uint32_t at)
 	return parse->tables[context][slot_of(hash, parse->bits)];
 }
 
-/* ---- what repeats ---- */
+/* ---- repeats ---- */
 
 /* How many elements from `at` are as those from `source`, which ends before `at` at the latest. */
 static uint32_t match(const struct parse *parse, uint32_t source, uint32_t at)
@@ -173,10 +173,10 @@ static struct phrase find_run(const struct parse *parse, uint32_t at)
 {
 	struct phrase run = {at, at, 1};
 
-	while (run.length < RUN_AT_MOST && at + run.length < parse->count &&
+	while (run.length < RUN_MOST_OPS && at + run.length < parse->count &&
 	       parse->elements[at + run.length].symbol == parse->elements[at].symbol)
 		run.length++;
-	if (run.length < RUN_AT_LEAST)
+	if (run.length < RUN_LEAST_OPS)
 		run.length = 0;
 	return run;
 }
@@ -270,7 +270,7 @@ static void close_parse(struct parse *parse)
 
 /* ---- the most of it ---- */
 
-/* How often what stands at each element was repeated, by way of others, too. */
+/* How often the text at each element was repeated, also through other repeats. */
 static uint32_t *weigh(const struct parse *parse)
 {
 	uint32_t *weights = gp_spill_take(((size_t)parse->count + 1) * sizeof(*weights));
@@ -460,7 +460,7 @@ static void add_occurrence(void *context, uint32_t at)
 	sequence->span_ns += end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
-/* The same for the same elements in whatever order. */
+/* The same for the same elements in any order. */
 static uint64_t content_of(const struct parse *parse, const struct gp_sequence *sequence)
 {
 	uint64_t sum = 0;
@@ -473,7 +473,7 @@ static uint64_t content_of(const struct parse *parse, const struct gp_sequence *
 	return sum;
 }
 
-/* Of a loop, passes that begin elsewhere in it tell nothing new. */
+/* Of a loop, rotations of its iteration add nothing. */
 static bool is_rotation(const struct gp_sequences *sequences, const struct parse *parse,
 			const struct gp_sequence *sequence)
 {
@@ -501,7 +501,7 @@ static int add_sequence(struct gp_sequences *sequences, const struct parse *pars
 		return 0;
 	counting.sequence = &sequence;
 	each_occurrence(parse, &sequence, add_occurrence, &counting);
-	if (sequence.count < COUNT_AT_LEAST)
+	if (sequence.count < LEAST_COUNT)
 		return 0;
 	if (gp_array_grow(&sequences->rows, &sequences->capacity, sequences->count,
 			  sizeof(sequence)) < 0)
@@ -559,8 +559,8 @@ static bool is_several_of(const struct gp_sequences *sequences, const struct par
 }
 
 /*
- * Of rows by coverage: where one is several of another that covers as much, it tells only where its
- * first one happened to begin.
+ * Of rows by coverage: if one is several of another that covers as much, only its first place is
+ * new.
  */
 static void drop_several(struct gp_sequences *sequences, const struct parse *parse)
 {

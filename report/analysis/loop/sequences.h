@@ -1,18 +1,17 @@
 /*
- * sequences: operations of a stream that come in the same order again and again: what a graph would
- * launch at once, or fusion make one of.
+ * sequences: operations of a stream that come in the same order again and again: candidates for a
+ * graph's single launch, or for fusion.
  *
- * The stream is read once, from left to right: whatever repeats something further left is taken as
- * a whole, the longest contexts first, at most up to where the repeat itself begins.  So a loop's
- * pass is found at its full length, and what repeats inside the first pass, too.  The most that
- * were found this way are then counted exactly: occurrences that do not overlap, from left to
- * right.  Several of a sequence one after the other, cut anywhere, are none where that one has more
- * of the stream.  Time grows with the number of operations, not with its square.
+ * The stream is read once, from left to right: the longest repeat of something further left is
+ * taken as a whole, the longest contexts first, at most up to the start of the repeat itself. So a
+ * loop's iteration is found at its full length, and repeats inside the first iteration, too. The
+ * most frequent ones are then counted exactly: occurrences that do not overlap, from left to right.
+ * A sequence that is several of another one in a row, cut anywhere, is left out if the other one
+ * has more of the stream. Time grows with the number of operations, not with its square.
  *
- * Kernels are the same if their names are, copies if their directions are.  A graph's launch counts
- * as one operation: it is a sequence that somebody has dealt with.  What is of tuning
- * (report/analysis/host/tuning.h) is like nothing else: it repeats until a kernel is chosen, and
- * never again.
+ * Kernels are equal if their names are, copies if their directions are. A graph's launch counts as
+ * one operation. Operations of tuning (report/analysis/host/tuning.h) equal no others: they repeat
+ * until a kernel is chosen, and never again.
  */
 #ifndef REPORT_ANALYSIS_LOOP_SEQUENCES_H
 #define REPORT_ANALYSIS_LOOP_SEQUENCES_H
@@ -29,7 +28,7 @@ struct gp_sequence {
 	uint64_t count;  /* of occurrences, at least 3 */
 	/* sums over all of them */
 	uint64_t gpu_ns; /* of the operations */
-	/* inside, while the stream had nothing to do: what a graph can save at most */
+	/* inside, while the stream was idle: the most that a graph can save */
 	uint64_t gap_ns;
 	uint64_t call_ns; /* of the calls that launched them, a graph's once */
 	uint64_t span_ns; /* from the first one's start to the last one's end */
@@ -46,7 +45,7 @@ struct gp_sequences {
 	uint32_t count, capacity;
 	struct gp_sequence_element *elements; /* one more than element_count: its op is the end */
 	uint32_t element_count;
-	uint32_t own_count; /* of these, that are not of tuning: what shares are of */
+	uint32_t own_count; /* of these, the ones that are no tuning: the base of shares */
 };
 
 /*

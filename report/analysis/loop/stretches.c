@@ -6,9 +6,12 @@
 #include "report/base/spill_memory.h"
 #include "report/base/stats.h"
 
-#define LONG_TIMES       100u /* what the median iteration takes */
-#define LEAST_PART       20u  /* of the loop's time */
-#define USUAL_ITERATIONS 32u
+/* A gap of so many median iterations is no part of the loop. */
+#define GAP_MEDIANS 100u
+/* A gap shorter than 1 / so much of the loop's time changes no figure much. */
+#define GAP_LOOP_PART 20u
+/* Shorter stretches are the loop itself waiting, for data that comes many pieces at a time. */
+#define STRETCH_ITERATIONS 32u
 
 /* From the end of a row's own operations to the next row. */
 static uint64_t rest_ns(const struct gp_iteration *row)
@@ -30,7 +33,7 @@ static int find_median(const struct gp_iterations *iterations, uint64_t *median_
 	return 0;
 }
 
-/* Without what may be between stretches. */
+/* Without the possible gaps between stretches. */
 static uint64_t sum_lengths(const struct gp_iterations *iterations, uint64_t long_ns)
 {
 	const struct gp_iteration *rows = iterations->rows;
@@ -52,13 +55,13 @@ int gp_stretches_mark(struct gp_iterations *iterations)
 		return 0;
 	if (find_median(iterations, &median_ns) < 0)
 		return -ENOMEM;
-	least_ns = LONG_TIMES * (median_ns + 1);
-	part_ns = sum_lengths(iterations, least_ns) / LEAST_PART;
+	least_ns = GAP_MEDIANS * (median_ns + 1);
+	part_ns = sum_lengths(iterations, least_ns) / GAP_LOOP_PART;
 	if (part_ns > least_ns)
 		least_ns = part_ns;
 	for (uint32_t i = 0; i + 1 < iterations->count; i++)
 		ends += rest_ns(&iterations->rows[i]) >= least_ns;
-	if (ends > 1 && ((uint64_t)ends + 1) * USUAL_ITERATIONS > iterations->count)
+	if (ends > 1 && ((uint64_t)ends + 1) * STRETCH_ITERATIONS > iterations->count)
 		return 0;
 	for (uint32_t i = 0; i + 1 < iterations->count; i++)
 		iterations->rows[i].ends_stretch = rest_ns(&iterations->rows[i]) >= least_ns;

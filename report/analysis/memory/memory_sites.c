@@ -26,12 +26,12 @@ struct pass {
 	struct gp_kway_merge merge;
 	struct gp_tally rows, calls; /* only their keys are used: numbers of rows */
 	enum gp_memory_wanted wanted;
-	const struct gp_memory_watcher *watcher; /* NULL = nobody watches */
+	const struct gp_memory_watcher *watcher; /* NULL = none */
 };
 
 /* ---- rows ---- */
 
-/* The number of the tally's row with that key; its count tells whether it is new. */
+/* The number of the tally's row with that key; it is new if it equals the count of rows so far. */
 static int find_number(struct gp_tally *tally, const uint64_t key[GP_TALLY_KEYS], uint32_t *number)
 {
 	struct gp_tally_row *row = gp_tally_find(tally, key);
@@ -93,11 +93,11 @@ static int find_row(struct pass *pass, const struct gp_model *model,
 	return result;
 }
 
-/* ---- what an event does ---- */
+/* ---- effects of events ---- */
 
 /*
- * A row is looked at only when it changes: before that, it is what it was at the account's last
- * peak, if it was not seen since.
+ * A row is updated only when it changes: until then, it is as it was at the account's last peak,
+ * unless that was seen already.
  */
 static void see_peak(const struct gp_memory_sites *found, struct gp_memory_site *row)
 {
@@ -257,7 +257,10 @@ static int take_event(struct pass *pass, struct process *process, uint32_t index
 	return result;
 }
 
-/* What a process did not free is gone with it: other processes' peaks are without. */
+/*
+ * The blocks that a process did not free are gone with it: other processes' peaks do not include
+ * them.
+ */
 static int end_process(struct pass *pass, const struct process *process, uint64_t unix_ns)
 {
 	const struct gp_model *model = process->model;

@@ -1,21 +1,19 @@
 /*
- * memory_sites: what was allocated where: for each call site, kind of memory and device what was
- * left, what it held at the peak, what was allocated over and over, and what that cost; and the
- * calls that waited for the GPU.
+ * memory_sites: allocations by call site, kind of memory and device: blocks left, blocks at the
+ * peak, repeated allocations, and their costs; and the calls that waited for the GPU.
  *
- * One pass over the memory events of all processes in order of time.  Memory: some words for each
+ * One pass over the memory events of all processes in order of time. Memory: some words for each
  * distinct stack, site and row.
  *
  *  left       Blocks that were not freed before the trace ended, frees in static destructors
- *             included.  What its context took with it is not left, and counted apart.
- *  peak       An account is all of a device's own memory, or one other kind of a device, or one
- *             kind of host memory; its peak is the first moment at which it was largest; what a
- *             process did not free is off when its trace ends.  A row holds what its site had of it
- *             at that moment, whole.
+ *             included.  Blocks that ended with their context are counted apart.
+ *  peak       The first moment at which an account was largest: all of a device's own memory, or
+ *             another kind of a device or host.  Blocks that a process did not free go when its trace
+ *             ends.  A row holds its site's part of the account at that moment.
  *  temporary  The next allocation or free by the thread that allocated it was its own free.
  *  at once    The most blocks of a row at the same time: with that many, kept, all further
- *             allocations would have been spared. Apart from that, the most of those that were
- *             freed: what leaks makes no more of these necessary.
+ *             allocations would have been spared.  The same of freed blocks alone: leaks do not
+ *             raise it.
  */
 #ifndef REPORT_ANALYSIS_MEMORY_MEMORY_SITES_H
 #define REPORT_ANALYSIS_MEMORY_MEMORY_SITES_H
@@ -71,22 +69,22 @@ struct gp_memory_sites {
 
 enum gp_memory_wanted {
 	GP_MEMORY_ALL,
-	GP_MEMORY_LEFT, /* only blocks that are left, and of these only what is left: quick */
+	GP_MEMORY_LEFT, /* only blocks that are left, and of these only the `left` members: fast */
 };
 
 /*
- * Why what was freed may count as left: when it was freed, for "with what was freed ..."; NULL =
- * all frees are known, "" = a trace has no end, which every output says anyway.
+ * Why freed memory may count as left: when it was freed, for "with what was freed ..."; NULL = all
+ * frees are known, "" = a trace has no end, which every output says anyway.
  */
 const char *gp_memory_sites_doubt(struct gp_model *const *models, size_t model_count);
 
 /*
- * Whether it is known what of it a library keeps: stacks tell.  With --stacks=none no call has one,
- * nor in traces of some other formats.
+ * Whether stacks tell the memory that a library keeps. With --stacks=none no call has one, nor in
+ * traces of some other formats.
  */
 bool gp_memory_sites_knows_owners(struct gp_model *const *models, size_t model_count);
 
-/* Both: what is left and no library keeps was never freed. */
+/* Both: memory that is left and not kept by a library was never freed. */
 bool gp_memory_sites_knows_leaks(struct gp_model *const *models, size_t model_count);
 
 /*
@@ -99,8 +97,8 @@ int gp_memory_sites_of(struct gp_model *const *models, size_t model_count,
 void gp_memory_sites_free(struct gp_memory_sites *found);
 
 /*
- * A block that came or went; what a process did not free goes when it ends, if others go on after
- * it.
+ * A block that came or went; blocks that a process did not free go when it ends, if others go on
+ * after it.
  */
 struct gp_memory_change {
 	const struct gp_memory_site *row;
@@ -111,7 +109,7 @@ struct gp_memory_change {
 	uint64_t unix_ns;
 };
 
-/* Is told of every change, in order of time. */
+/* Called for every change, in order of time. */
 struct gp_memory_watcher {
 	void (*see)(void *context, const struct gp_memory_change *change);
 	void *context;
@@ -123,8 +121,8 @@ int gp_memory_sites_watch(struct gp_model *const *models, size_t model_count,
 			  struct gp_memory_sites *found);
 
 /*
- * Whether what is left of a row was never freed by the program: not another process's memory, nor a
- * library's.
+ * Whether the program never freed the left blocks of a row: they are neither another process's
+ * memory nor a library's.
  */
 bool gp_memory_site_is_leak(const struct gp_memory_sites *found, const struct gp_memory_site *row);
 

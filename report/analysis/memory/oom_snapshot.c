@@ -11,7 +11,7 @@
 /* Of a row's sums. */
 enum { BYTES };
 
-/* A thing that the device's memory is needed for, in a call that says of which device. */
+/* Whether a failed call needed device memory, and tells of which device. */
 static bool wants_device_memory(const struct gp_model *model, const struct gp_call *call)
 {
 	return call->status == GP_OUT_OF_MEMORY && call->context_id != 0 &&
@@ -97,7 +97,7 @@ int gp_oom_snapshot_at(struct gp_oom_snapshot *held, const struct gp_model *mode
 	return result;
 }
 
-/* With those of its callers that tell it from others: "checked_malloc (a.cu:3) < load (a.cu:9)". */
+/* With the callers that distinguish it: "checked_malloc (a.cu:3) < load (a.cu:9)". */
 static void print_site(FILE *out, const struct gp_call_sites *sites, uint32_t number)
 {
 	struct gp_call_site site = gp_call_sites_at(sites, number);

@@ -1,6 +1,6 @@
 /*
- * held: what a process had allocated of a GPU when a call failed for want of its memory, and at
- * which places.
+ * oom_snapshot: a process's allocations on a GPU when a call failed for want of its memory, by
+ * place.
  */
 #ifndef REPORT_ANALYSIS_MEMORY_OOM_SNAPSHOT_H
 #define REPORT_ANALYSIS_MEMORY_OOM_SNAPSHOT_H

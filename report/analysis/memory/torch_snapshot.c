@@ -11,7 +11,7 @@
 #include "report/base/spill_memory.h"
 
 #define PLACES     64   /* of a block: its innermost frames of Python */
-#define FRAMES     1024 /* of a block that are looked at */
+#define FRAMES     1024 /* of a block that are checked */
 #define TEXT_BYTES 512
 #define NO_HISTORY "(no history: torch.cuda.memory._record_memory_history() gives it)"
 #define NO_PYTHON  "(native code, which no Python had called)"
@@ -25,7 +25,7 @@ struct load {
 	struct gp_torch_snapshot *snapshot;
 	const struct gp_model *model;
 	uint32_t *by_address; /* indices of the model's memory events */
-	struct texts *texts;  /* of the block that is looked at */
+	struct texts *texts;  /* of the current block */
 };
 
 /* ---- the file ---- */
@@ -152,7 +152,7 @@ static uint32_t find_native_site(struct load *load, const struct gp_pickle_value
 		const char *name = copy_text(gp_pickle_get(pickle, frame, "name"), text);
 
 		text[strcspn(text, "(")] = '\0';
-		if (strncmp(name, "void ", strlen("void ")) == 0) /* what a template gives back */
+		if (strncmp(name, "void ", strlen("void ")) == 0) /* the result of a template */
 			name += strlen("void ");
 		if (gp_code_is_backward(name)) {
 			place.function = name;
@@ -162,10 +162,7 @@ static uint32_t find_native_site(struct load *load, const struct gp_pickle_value
 	return gp_call_sites_of_places(load->snapshot->sites, &place, 1);
 }
 
-/*
- * Only Python's frames can be the user's: what PyTorch tells of native code is its own, without
- * files.
- */
+/* Only Python's frames can be the user's: PyTorch's native frames are its own, without files. */
 static uint32_t find_site(struct load *load, const struct gp_pickle_value *frames)
 {
 	struct gp_place places[PLACES];
@@ -276,10 +273,7 @@ static int take_segment(struct load *load, const struct gp_pickle_value *value)
 	return 0;
 }
 
-/*
- * What the whole pickle is: a dictionary with segments, or, as memory_snapshot() gives it, the list
- * of them.
- */
+/* The whole pickle: a dictionary with segments, or, by memory_snapshot(), the list of them. */
 static const struct gp_pickle_value *find_segments(const struct gp_pickle *pickle)
 {
 	const struct gp_pickle_value *root = gp_pickle_root(pickle);

@@ -57,7 +57,7 @@ static void join_places(struct gp_model *m, const uint32_t *order, uint32_t *ope
 	}
 }
 
-/* ---- what ended with its context ---- */
+/* ---- allocations that ended with their context ---- */
 
 GP_COMPARE_BY_TWO(compare_ends, struct gp_context_end, context_id, time_ns)
 
@@ -115,7 +115,7 @@ static int free_with_contexts(struct gp_model_builder *b)
 
 GP_COMPARE_BY(compare_times, struct gp_memory_event, time_ns)
 
-/* Sort the events by time, and let what refers to them follow. */
+/* Sorts the events by time, and updates the indices of events. */
 static int order_events(struct gp_model *m)
 {
 	uint32_t count = m->memory_count;

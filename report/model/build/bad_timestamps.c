@@ -8,9 +8,9 @@
 #define CLOCKS_ERR_NS 1000u
 #define LEAST_CLASHES                                                                              \
 	10u /* of two that clash either may be wrong; of one and ten that follow each other, the one */
-#define MOST_LOOKED_AT 1000u /* of one operation's: where all lie within each other */
+#define MOST_COMPARED 1000u /* of one operation's: where all lie within each other */
 
-/* ---- what clashes ---- */
+/* ---- clashes ---- */
 
 static bool is_node(const struct gp_model *model, const struct gp_op *op)
 {
@@ -45,7 +45,7 @@ static bool is_clash(const struct gp_model *model, const struct gp_op *earlier,
 static uint32_t count_clashes(const struct gp_model *model, uint32_t index)
 {
 	const struct gp_op *op = &model->ops[index];
-	uint32_t count = 0, end = index + 1 + MOST_LOOKED_AT;
+	uint32_t count = 0, end = index + 1 + MOST_COMPARED;
 
 	for (uint32_t i = index + 1; i < model->op_count && i < end; i++) {
 		const struct gp_op *later = &model->ops[i];
@@ -58,7 +58,7 @@ static uint32_t count_clashes(const struct gp_model *model, uint32_t index)
 	return count;
 }
 
-/* Without a look at all that lie within most operations' time: there are not so many. */
+/* Without a check against all that lie within most operations' time: there are few of those. */
 static bool may_be_contradicted(const struct gp_model *model, uint32_t index)
 {
 	const struct gp_op *op = &model->ops[index];
@@ -89,9 +89,9 @@ static int find_contradicted(struct gp_model *model)
 	return 0;
 }
 
-/* ---- what is left ---- */
+/* ---- the remaining times ---- */
 
-static void count_what_clashes(struct gp_model *model)
+static void count_clashes(struct gp_model *model)
 {
 	uint32_t longest = 0; /* of its stream so far, the one that ends last */
 
@@ -107,12 +107,12 @@ static void count_what_clashes(struct gp_model *model)
 	}
 }
 
-/* What was first has stayed where it was.  A part has not all operations that the span is of. */
+/* The first operation has stayed where it was. A part lacks some operations of the span. */
 static void shorten_span(struct gp_model *model)
 {
 	uint64_t last_ns = model->call_count > 0 ? model->last_call_ns : model->first_ns;
 
-	if (model->contradiction_count == 0 || model->part.is_one)
+	if (model->contradiction_count == 0 || !gp_model_is_whole(model))
 		return;
 	for (uint32_t i = 0; i < model->op_count; i++)
 		if (gp_model_has_place(model, &model->ops[i]) && model->ops[i].end_ns > last_ns)
@@ -126,7 +126,7 @@ int gp_untime_contradicted(struct gp_model *model)
 		return 0;
 	if (find_contradicted(model) < 0)
 		return -ENOMEM;
-	count_what_clashes(model);
+	count_clashes(model);
 	shorten_span(model);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /*
- * contradict: operations whose time their own stream contradicts.  A stream does one after the
- * other; where the device states of one that it went on while ten others of its stream ran, that
- * one time is wrong (CUPTI has such of some first copies).
+ * bad_timestamps: operations whose time their own stream contradicts.
+ *
+ * A stream runs one operation after the other. If the device states that one went on while ten
+ * others of its stream ran, that one time is wrong (CUPTI does so for some first copies).
  */
 #ifndef REPORT_MODEL_BUILD_BAD_TIMESTAMPS_H
 #define REPORT_MODEL_BUILD_BAD_TIMESTAMPS_H
@@ -11,16 +12,16 @@
 #define GP_CLASHES_COUNTED 100u
 
 /*
- * Of a model whose operations are sorted: such an operation becomes untimed, where it began; how
- * long it took nobody knows. model.contradictions keeps what was stated, in the order of
- * operations, with no more than GP_CLASHES_COUNTED clashes each; last_ns is of what is left, but
- * for a part's.  losses.ops_contradicted counts them, ops_clashing those that are left and began
- * more than 1 us before one of their stream that had begun earlier ended, where nobody can say
- * which of the two is wrong.
+ * Makes such operations of a sorted model untimed, at their start; their length is not known.
+ * model.contradictions keeps the stated times, in the order of operations, with GP_CLASHES_COUNTED
+ * clashes each at most; last_ns is recomputed, but for a part's.
  *
- * Two nodes of graphs, and what one call started, may run at once in what is told as one stream,
- * and a programmatic dependent launch begins early: these are none; nor is anything of a recorder
- * that does not say which launches are such (GP_UNKNOWN_ORDER).  Returns 0 or -ENOMEM.
+ * losses.ops_contradicted counts them. losses.ops_clashing counts the remaining operations that
+ * began more than 1 us before the end of an earlier one of their stream: one of the two is wrong.
+ *
+ * Not counted: two graph nodes and the operations of one call, which may overlap in one stream;
+ * programmatic dependent launches, which begin early; and recorders that do not name those
+ * (GP_UNKNOWN_ORDER). Returns 0 or -ENOMEM.
  */
 int gp_untime_contradicted(struct gp_model *model);
 

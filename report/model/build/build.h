@@ -24,13 +24,13 @@ struct gp_named {
 	char *text;
 };
 
-/* A context was destroyed, and what was allocated in it is gone. */
+/* The context was destroyed, and all its memory with it. */
 struct gp_context_end {
 	uint32_t context_id;
 	uint64_t time_ns;
 };
 
-/* A record of a range: what of it counts. */
+/* The fields of a range's record that the model uses. */
 struct gp_range_point {
 	uint64_t time_ns;
 	uint64_t range_id;
@@ -46,9 +46,7 @@ struct gp_call_key {
 	uint32_t call;
 };
 
-/*
- * Room for one more element of an array that has a capacity of its own; gp_spill_free() frees it.
- */
+/* Grows an array of the builder or the model for one more element; gp_spill_free() frees it. */
 #define GP_MODEL_GROW(b, array, count, which)                                                      \
 	gp_array_grow_spill(&(array), &(b)->capacity.which, (count), sizeof(*(array)))
 
@@ -65,10 +63,10 @@ struct gp_model_builder {
 	uint8_t apis[(UINT16_MAX + 1) / 8]; /* a bit for each that was called */
 
 	/*
-	 * What the model has in another form.  Until gp_resolve(), the times in the model are as
-	 * recorded, and ops[].name and .shape, in_flight[].name, calls[].stack, samples[].stack,
-	 * frames[].parent and .origin are ids; ops[].next_op, and a field that is zero by rights of
-	 * overheads and of records with CUPTI's times, count the anchors before it.
+	 * Facts that the model has in another form. Until gp_resolve(), the times in the model are
+	 * as recorded, and ops[].name and .shape, in_flight[].name, calls[].stack, samples[].stack,
+	 * frames[].parent and .origin are ids; ops[].next_op, and a spare field of overheads and of
+	 * records with CUPTI's times, count the anchors before the record.
 	 */
 	struct gp_named *names;
 	struct gp_named *device_names;
@@ -87,7 +85,7 @@ struct gp_model_builder {
 	uint32_t key_found; /* last */
 };
 
-/* The sink for the decoder; context is a struct gp_model_builder. Returns 0, -ENOMEM or -EOVERFLOW. */
+/* The decoder's sink, whose owner is a builder.  Returns 0, -ENOMEM or -EOVERFLOW. */
 int gp_take_record(void *b, const struct gp_record_view *seen);
 
 int gp_take_string(struct gp_model_builder *b, const struct gp_record_string *record,

@@ -1,6 +1,6 @@
 /*
- * device_waits: the calls that waited for all of a context's work: what had been launched before a
- * successful one has ended, whether it has a record or not.
+ * device_waits: calls that waited for all work of a context. Everything launched before a
+ * successful one has ended, with a record or without.
  */
 #ifndef REPORT_MODEL_BUILD_DEVICE_WAITS_H
 #define REPORT_MODEL_BUILD_DEVICE_WAITS_H
@@ -22,7 +22,7 @@ struct gp_device_waits {
 };
 
 /*
- * Of a model whose calls are sorted and named.  Returns 0 or -ENOMEM; gp_device_waits_free() in
+ * The model's calls are sorted and named. Returns 0 or -ENOMEM; call gp_device_waits_free() in
  * either case.
  */
 int gp_device_waits_find(const struct gp_model *model, struct gp_device_waits *waits);

@@ -63,8 +63,8 @@ static uint32_t find_origin(const struct gp_model *m, const struct gp_frame *fra
 }
 
 /*
- * A frame is told after its callers, under a higher id.  What claims otherwise is damage: a parent
- * that is not lower ends the stack, and so does a depth beyond all bounds.
+ * A frame comes after its callers, with a higher id. Anything else is damage: a parent that is not
+ * lower ends the stack, and so does a depth beyond GP_FRAME_DEPTH.
  */
 static void resolve_parent(struct gp_model *m, struct gp_frame *frame, uint16_t *depths,
 			   uint32_t recent[RECENT])
@@ -119,9 +119,7 @@ static uint32_t find_mapping(const struct gp_model *m, uint64_t pc)
 	return GP_NONE;
 }
 
-/*
- * What was unwound of the copy that frame stands for; its innermost frame takes that one's place.
- */
+/* The unwound frames of a copy; the innermost one takes the place of the copy's frame. */
 static int put_unwound(struct expansion *e, const struct gp_model *m, struct gp_frame frame)
 {
 	const struct gp_unwound *unwound = &e->unwound;
@@ -184,7 +182,7 @@ static bool has_copies(const struct gp_model *m)
 	return false;
 }
 
-/* Where no file of a module is at hand, copies stay what they are. */
+/* Copies stay as they are if no file of a module is there. */
 static int unwind_copies(struct gp_model *m)
 {
 	struct expansion e = {.unwinder = has_copies(m) ? gp_unwinder_new(m) : NULL};

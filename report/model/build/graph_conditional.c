@@ -6,20 +6,20 @@
 #include "report/base/spill_memory.h"
 
 /*
- * CUPTI gives what runs inside a conditional node (if, while, switch) of a graph the graph's
- * number, but not that of the launch: the correlation id is 0 (docs/design/cupti-notes.md, 8).
- * Launches of one graph do not overlap, so that it is of the launch of which something began last;
- * or of the next one, where the node is such that launches begin with it.  Of a graph that has
- * nothing outside of such nodes it is of the latest graph launch for which no operation has the
- * number, if its thread had waited for the one before; else it is nobody's, and counted.
+ * CUPTI gives operations inside a conditional node (if, while, switch) the graph's number but no
+ * launch: the correlation id is 0 (docs/design/cupti-notes.md, 8). Launches of one graph do not
+ * overlap. So the operation belongs to the launch of which something began last; or to the next
+ * launch, if launches of the graph begin with such a node. If a graph has nothing outside of such
+ * nodes, it belongs to the latest graph launch for which no operation has the number, if its thread
+ * had waited for the one before; else it stays without a call, and is counted.
  */
 
 /* An operation of a graph that has such nodes, or a launch for which none has the number. */
 struct step {
-	uint64_t node_id; /* of what runs inside such nodes, else 0 */
+	uint64_t node_id; /* of operations inside such nodes, else 0 */
 	uint64_t start_ns;
 	uint32_t graph_id;
-	uint32_t index; /* of what runs inside: the operation, else the call */
+	uint32_t index; /* inside a node: the operation, else the call */
 };
 
 struct steps {
@@ -98,7 +98,7 @@ static bool has_graph(const struct steps *steps, uint32_t graph_id)
 	return at < steps->count && steps->all[at].graph_id == graph_id;
 }
 
-/* What has its launch's number, of graphs that have such nodes. */
+/* Operations with a launch's number, of graphs that have such nodes. */
 static int gather_numbered(const struct gp_model *m, const struct steps *insides,
 			   struct steps *numbered)
 {
@@ -125,7 +125,7 @@ static bool waits_between(const struct gp_model *m, uint32_t earlier, uint32_t l
 	return false;
 }
 
-/* What runs after those may be of one before them: they are nobody's launch. */
+/* Operations after those may belong to an earlier launch: they stay without one. */
 static void leave_out_unsure(const struct gp_model *m, struct steps *silent)
 {
 	for (uint32_t i = silent->count; i-- > 1;)

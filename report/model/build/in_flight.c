@@ -22,7 +22,7 @@ static bool is_same_call(const struct gp_model *m, uint32_t kept, uint32_t call)
 
 GP_COMPARE_BY(compare_numbers, struct gp_in_flight, correlation_id)
 
-/* ---- what waited for its stream ---- */
+/* ---- launches that waited for their stream ---- */
 
 static int compare_streams(const struct gp_stream_wait *wait, uint64_t stream, uint32_t era)
 {
@@ -89,7 +89,7 @@ static bool was_waited_for(const struct gp_model *m, const struct gp_in_flight *
 
 /* ---- joining ---- */
 
-/* Calls and operations are not here: what CUPTI gave nothing after. */
+/* The model has no calls and operations: keeps launches after which CUPTI delivered nothing. */
 static int join_totals(struct gp_model *m)
 {
 	uint32_t kept = 0;
@@ -113,7 +113,7 @@ static void keep_each_once(struct gp_model *m)
 	m->in_flight_count = kept;
 }
 
-static void drop_what_was_waited_for(struct gp_model *m)
+static void drop_waited_for(struct gp_model *m)
 {
 	uint32_t kept = 0;
 
@@ -126,8 +126,8 @@ static void drop_what_was_waited_for(struct gp_model *m)
 }
 
 /*
- * What has no record at one look may have one by the next, and nearly always does; what has ended
- * may have none for long.
+ * A launch without a record at one check mostly has one by the next; an ended one may lack its
+ * record for long.
  */
 int gp_join_in_flight(struct gp_model_builder *b)
 {
@@ -158,6 +158,6 @@ int gp_join_in_flight(struct gp_model_builder *b)
 					 compare_starts, m->calls) != 0)
 		return -ENOMEM;
 	keep_each_once(m);
-	drop_what_was_waited_for(m);
+	drop_waited_for(m);
 	return 0;
 }

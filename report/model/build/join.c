@@ -164,7 +164,7 @@ static int compare_links(const void *a, const void *b, const void *context)
 	return (left > right) - (left < right);
 }
 
-/* Put the list that begins at *first in order of start; links is room for all operations. */
+/* Sorts the list that begins at *first by start; links has room for all operations. */
 static int sort_list(struct gp_op *ops, uint32_t *first, uint32_t *links)
 {
 	uint32_t count = 0;
@@ -240,7 +240,7 @@ static void account_for_launch(struct gp_model *m, const struct gp_call *call)
 		m->losses.launches_without_op++;
 }
 
-/* Kernels whose names came too late for their launches to be left out, too. */
+/* Also kernels whose names came too late for the filter. */
 static void explain_filtered(struct gp_model *m)
 {
 	uint64_t kernels = m->counters[GP_COUNTER_LEFT_OUT_KERNELS];
@@ -253,7 +253,7 @@ static void explain_filtered(struct gp_model *m)
 	m->losses.launches_without_op -= explained;
 }
 
-/* Whether a copy or set that has no operation should have one. */
+/* Whether a copy or memset without an operation should have one. */
 static bool lacks_copy(const struct gp_model *m, const struct gp_call *call, uint8_t class)
 {
 	return (class == GP_API_COPY || class == GP_API_MEMSET) && call->status == 0 &&
@@ -261,9 +261,8 @@ static bool lacks_copy(const struct gp_model *m, const struct gp_call *call, uin
 }
 
 /*
- * Of those of each call what it lacks.  Copies may rightly have no record (within the host, of
- * nothing): only those after the last call that has one tell, and these are looked for only where
- * there is one.
+ * Counts the operations that each call lacks. Copies may rightly have no record (within the host,
+ * of no bytes): so only copies after the last call with a record count.
  */
 static void account_for_calls(struct gp_model *m)
 {
@@ -292,7 +291,7 @@ static void account_for_calls(struct gp_model *m)
 	}
 }
 
-/* CUPTI tells in the course of which call a stream came into being. */
+/* CUPTI reports a stream during the call that creates it. */
 static int find_makers(struct gp_model_builder *b)
 {
 	struct gp_model *m = b->model;
@@ -316,13 +315,13 @@ static bool lacks_record(const struct gp_model *m, const struct gp_call *call)
 }
 
 /*
- * CUPTI may refuse a final flush for it has nothing more to give; whoever has no calls, or a part
- * of them, cannot tell.
+ * CUPTI may refuse a final flush when it has no more records. A model without all calls cannot
+ * tell.
  */
 static void forgive_refused_flush(struct gp_model *m)
 {
 	if (m->counters[GP_COUNTER_EXIT_FLUSHES_REFUSED] == 0 || m->call_count == 0 ||
-	    m->part.is_one)
+	    !gp_model_is_whole(m))
 		return;
 	for (uint32_t i = 0; i < m->call_count; i++)
 		if (lacks_record(m, &m->calls[i]))

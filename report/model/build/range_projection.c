@@ -16,9 +16,8 @@ struct sum {
 static const struct sum no_operation = {.start_ns = UINT64_MAX};
 
 /*
- * The calls that started operations, in one order, with what lets a run of neighbors be summed up
- * in logarithmic time: a tree over blocks of them, which takes a quarter of the memory of one over
- * the calls.
+ * The calls that started operations, in one order. A tree over blocks of calls sums up a run of
+ * neighbors in logarithmic time; it takes a quarter of the memory of a tree over single calls.
  */
 struct works {
 	uint32_t *calls;

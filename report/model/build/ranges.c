@@ -90,7 +90,7 @@ struct making {
 	/* The domain ids that push and pop, sorted; the innermost open range of each. */
 	uint32_t *stack_ids;
 	uint32_t *tops;
-	uint32_t *top_threads; /* whose ranges tops[] holds: that thread's number */
+	uint32_t *top_threads; /* the thread whose ranges tops[] holds */
 	uint32_t stack_count;
 };
 
@@ -152,7 +152,7 @@ static int add_range(struct making *making, const struct gp_range_point *point, 
 	return 0;
 }
 
-/* What it is told at its end is for a range that was told nothing at its start. */
+/* The payload at the end counts if the start had none. */
 static void close_range(struct making *making, struct gp_range *range,
 			const struct gp_range_point *point)
 {
@@ -270,7 +270,7 @@ static int make_nested(struct making *making)
 	return result;
 }
 
-/* ---- start and end: one id for both, whatever the threads ---- */
+/* ---- start and end: one id for both, on any threads ---- */
 
 static int compare_by_id(const void *a, const void *b, const void *context)
 {
@@ -345,7 +345,7 @@ static int order_ranges(struct gp_model *m)
 	return result;
 }
 
-/* What was never closed lasts to the end of what is known. */
+/* Ranges that were never closed last to the end of the trace. */
 static void end_open(struct gp_model *m)
 {
 	uint64_t end_ns = gp_model_end_ns(m);

@@ -164,7 +164,7 @@ void gp_resolve_op(const struct gp_model_builder *b, struct gp_op *op)
 		m->losses.unknown_records++;
 }
 
-/* "NVIDIA H200", or "NVIDIA H200 (what the program calls it)". */
+/* "NVIDIA H200", or "NVIDIA H200 (the program's name for it)". */
 static char *name_device(const struct gp_model_builder *b, uint16_t device_id)
 {
 	const struct gp_text *given = gp_model_text(b->model, GP_STRING_DEVICE, 0, device_id);
@@ -199,7 +199,7 @@ static int move_names(struct gp_model_builder *b)
 	return 0;
 }
 
-/* ---- calls in their order, and what hangs on that ---- */
+/* ---- calls in their order, and indices of calls ---- */
 
 /* A thread that made a call and is not among those with a name, which come first. */
 static int add_thread(struct gp_model_builder *b, uint32_t named, uint32_t id)
@@ -230,7 +230,7 @@ static int compare_overheads(const void *a, const void *b, const void *context)
 	return (left->end_ns < right->end_ns) - (left->end_ns > right->end_ns);
 }
 
-/* What needs no more than its order. */
+/* Records that only need their order. */
 static int order_records(struct gp_model *m)
 {
 	const struct {
@@ -259,8 +259,8 @@ static int order_records(struct gp_model *m)
 }
 
 /*
- * Where only the last part of the trace is kept it begins with the last of the records that say so,
- * unless the recording had paused then: what came before or next tells.
+ * If only the last part of the trace is kept, it begins with the last record that says so, unless
+ * recording had paused then.
  */
 static void drop_old_kept(struct gp_model *m)
 {

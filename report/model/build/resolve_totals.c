@@ -1,4 +1,4 @@
-/* Of totals, once the definitions are known: ids become indices, and what is missing is counted. */
+/* Sums, once the definitions are known: turns ids into indices, and counts losses. */
 #include "report/model/build/build.h"
 #include "report/model/sums/totals.h"
 
@@ -39,7 +39,7 @@ static int resolve_sum(struct gp_model_builder *b, struct gp_sum *sum)
 	}
 }
 
-/* How many launches have no kernel can be told, but not which. */
+/* The number of launches without a kernel is known, but not which ones. */
 static void account_for_launches(struct gp_model *m, const struct gp_sums *sums)
 {
 	uint64_t launches = 0, known = sums->own_kernels, missing;

@@ -111,7 +111,7 @@ static int take_memory(struct gp_model_builder *b, const struct gp_record_view *
 	return 0;
 }
 
-/* As much of CUPTI's kinds as an operation has room for. */
+/* CUPTI's kind, as far as it fits into an operation. */
 static uint8_t short_kind(uint32_t kind)
 {
 	return kind < GP_OP_KIND_UNKNOWN ? (uint8_t)kind : GP_OP_KIND_UNKNOWN;

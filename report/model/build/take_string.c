@@ -85,7 +85,7 @@ static char *quote_words(const char *words, uint32_t length, char *to)
 	return to;
 }
 
-/* The command line as one text that a shell reads back; what ends it, NULs, goes. */
+/* The command line as one text that a shell reads back, without the final NULs. */
 static char *copy_command(const char *text, uint32_t length)
 {
 	char *words, *command;

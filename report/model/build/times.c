@@ -6,14 +6,14 @@
 #include "report/model/build/build.h"
 #include "report/model/sums/totals.h"
 
-/* What began so long before the first anchor has no true time. */
+/* Events that begin so long before the first anchor have no true time. */
 #define EARLIEST_NS (-3600 * INT64_C(1000000000))
 
-/* Nor has what ends so long after the last sign of life. */
+/* Nor have events that end so long after the last sign of life. */
 #define LATEST_NS (3600 * INT64_C(1000000000))
 
 /* Clocks that run evenly differ by less in a span. */
-#define LENGTH_NS 1000000
+#define CLOCK_DRIFT_NS 1000000
 
 /* Without any anchor the two clocks are put together where each first occurs. */
 static struct gp_record_anchor make_anchor(const struct gp_model *m)
@@ -68,17 +68,17 @@ static void time_calls(struct gp_model *m, struct gp_timeline *t, struct window 
 }
 
 /*
- * Is a span that lasted so long by CUPTI's clock as long on the timeline, or shorter as the clock
- * was set forward?
+ * Whether a span of this length by CUPTI's clock is as long on the timeline, or shorter as the
+ * clock was set forward.
  */
 static bool is_length(int64_t ns, uint64_t cupti_ns)
 {
-	return ns >= 0 && (uint64_t)ns <= cupti_ns + cupti_ns / 1000 + LENGTH_NS;
+	return ns >= 0 && (uint64_t)ns <= cupti_ns + cupti_ns / 1000 + CLOCK_DRIFT_NS;
 }
 
 /*
- * Convert a span of CUPTI's clock; true if its end came before its start.  Where the clock was set
- * back between them, the start and the length are what is known.
+ * Converts a span of CUPTI's clock; true if its end came before its start. If the clock was set
+ * back between them, start and length count.
  */
 static bool time_span(struct gp_timeline *t, uint32_t anchors_before, uint64_t *start_ns,
 		      uint64_t *end_ns)
@@ -109,8 +109,7 @@ static bool is_impossible(uint64_t start_ns, uint64_t end_ns, int64_t latest_ns)
 }
 
 /*
- * What others recorded, and a trace that lost its anchors, may have nothing that tells when it
- * ended.
+ * Traces of other recorders, and traces that lost their anchors, may have no record of their end.
  */
 static int64_t latest_of(const struct gp_model_builder *b, struct gp_timeline *t,
 			 const struct window *calls)

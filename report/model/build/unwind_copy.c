@@ -82,7 +82,7 @@ static bool add_module(struct gp_unwinder *unwinder, const struct gp_model *mode
 	const char *path = gp_model_module_path(model, module);
 	int fd;
 
-	if (at > 0 && model->modules[at - 1].id == module->id) /* one mapping told of the file */
+	if (at > 0 && model->modules[at - 1].id == module->id) /* a mapping has named the file */
 		return false;
 	if (is_replaced(model, at))
 		return false;
@@ -95,7 +95,7 @@ static bool add_module(struct gp_unwinder *unwinder, const struct gp_model *mode
 	return false;
 }
 
-/* ---- what elfutils asks ---- */
+/* ---- callbacks of elfutils ---- */
 
 static pid_t next_thread(Dwfl *dwfl, void *unwinder, void **thread)
 {
@@ -136,7 +136,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 enum rules { NONE, LEAD_ON, END };
 
-/* What the unwind information says of the frame at pc; where there is none elfutils would guess. */
+/* The rule of the unwind information for the frame at pc; without it, elfutils would guess. */
 static enum rules rules_at(Dwarf_CFI *cfi, uint64_t pc)
 {
 	Dwarf_Frame *frame;
@@ -166,9 +166,9 @@ static enum rules find_rules(struct gp_unwinder *unwinder, uint64_t pc)
 }
 
 /*
- * The second frame is the first one's caller.  Its registers replace those of the copy, so that a
- * walk takes one step only; a register that elfutils does not know there was kept: so says the ABI
- * of rbx, of which elfutils thinks otherwise.
+ * The second frame is the caller of the first. Its registers replace those of the copy, so that a
+ * walk takes one step only. A register that elfutils does not know there was kept: the ABI says so
+ * of rbx, elfutils does not.
  */
 static int take_caller(Dwfl_Frame *state, void *context)
 {
@@ -243,7 +243,7 @@ static struct gp_unwinder *open_unwinder(void)
 	};
 	struct gp_unwinder *unwinder = calloc(1, sizeof(*unwinder));
 
-	unsetenv("DEBUGINFOD_URLS"); /* a report asks nobody */
+	unsetenv("DEBUGINFOD_URLS"); /* reports do not use the network */
 	if (unwinder)
 		unwinder->dwfl = dwfl_begin(&callbacks);
 	return unwinder;

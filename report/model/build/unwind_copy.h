@@ -1,9 +1,10 @@
 /*
  * unwind_copy: the callers in a copy of registers and stack (GP_STRING_STACK_COPY), by elfutils,
- * from the unwind information in the files of the modules.  x86-64's copies, on any machine.
+ * from the unwind information in the files of the modules. It reads x86-64's copies, on any
+ * machine.
  *
- * Copies come from a trace and may say anything: what is read of a stack is read within the copy,
- * and no stack has more than GP_UNWOUND_DEPTH frames.
+ * Copies come from a trace and may hold anything: reads stay within the copy, and no stack has more
+ * than GP_UNWOUND_DEPTH frames.
  */
 #ifndef REPORT_MODEL_BUILD_UNWIND_COPY_H
 #define REPORT_MODEL_BUILD_UNWIND_COPY_H
@@ -26,8 +27,8 @@ struct gp_unwound {
 struct gp_unwinder;
 
 /*
- * For the modules of a model, whose texts and modules are in order.  NULL: there is no memory, or
- * no file of any module.
+ * For the modules of a model whose texts and modules are sorted. NULL: no memory, or no file of any
+ * module.
  */
 struct gp_unwinder *gp_unwinder_new(const struct gp_model *model);
 void gp_unwinder_free(struct gp_unwinder *unwinder);

@@ -12,7 +12,7 @@
  * an unmapping that leaves none becomes the free.
  */
 
-/* What happened, in order of time: an event of the model or a point. */
+/* An event of the model or a point, in order of time. */
 struct step {
 	uint64_t time_ns;
 	uint32_t index;

@@ -7,9 +7,8 @@
 #include "report/base/array.h"
 #include "report/base/kway_merge.h"
 
-#define LOOKS_EACH 16u /* at what is kept, for each that waited */
-#define NEAR                                                                                       \
-	32u /* so many of the last are looked at for the place of one that is to come before them */
+#define VISITS_EACH 16u    /* kept times visited, for each waiting time */
+#define NEAR        32u    /* times from the end that are tried as places for an earlier one */
 #define FIRST_TIMES 16384u /* mapped by malloc(), which then grows without copying */
 
 void gp_cover_free(struct gp_cover *c)
@@ -51,7 +50,7 @@ static struct gp_cover_device *device_of(struct gp_cover *c, uint32_t device)
 	return found;
 }
 
-/* ---- joining what is in order with what is in order ---- */
+/* ---- joining two ordered lists ---- */
 
 static bool ends_before(const void *element, const void *time_ns)
 {
@@ -74,7 +73,7 @@ static int make_room(struct gp_interval **array, uint32_t *capacity, uint64_t co
 	return 0;
 }
 
-/* In place of those from `first` on, of which `gone` are in it, comes what was joined. */
+/* Replaces `gone` times from `first` on by the joined ones. */
 static void replace(struct gp_cover_device *d, uint32_t first, uint32_t gone,
 		    const struct gp_interval *joined, uint32_t count)
 {
@@ -85,14 +84,14 @@ static void replace(struct gp_cover_device *d, uint32_t first, uint32_t gone,
 	d->count = first + count + (d->count - after);
 }
 
-/* How many of those kept are where something waits, or behind. */
+/* The number of kept times that waiting times may touch or precede. */
 static uint32_t kept_behind(const struct gp_cover_device *d)
 {
 	return d->count - gp_array_lower_bound(d->times, d->count, sizeof(*d->times), ends_before,
 					       &d->waiting_from_ns);
 }
 
-/* Times in order.  What ends before the first of them, or begins after the last, stays as it is. */
+/* Joins ordered times. Kept times before the first, and after the last, stay. */
 static int join_ordered(struct gp_cover *c, struct gp_cover_device *d,
 			const struct gp_interval *times, uint32_t count)
 {
@@ -218,11 +217,11 @@ static bool cut(struct gp_cover_device *d, struct gp_interval *time)
 
 /* ---- one after the other ---- */
 
-/* Not much more is looked at again than is new. */
+/* The number of times that are visited again is about the number of new ones. */
 static bool wait_long_enough(const struct gp_cover_device *d)
 {
 	return d->waiting_count % GP_COVER_WAITING == 0 &&
-	       d->waiting_count >= kept_behind(d) / LOOKS_EACH;
+	       d->waiting_count >= kept_behind(d) / VISITS_EACH;
 }
 
 static int let_wait(struct gp_cover *c, struct gp_cover_device *d, struct gp_interval time)
@@ -272,7 +271,7 @@ static __attribute__((noinline)) int add_back(struct gp_cover *c, struct gp_cove
 	return 0;
 }
 
-/* Most come in order, one device's behind what it has: these need no more than a look each. */
+/* Most times of a device come in order and are put after the last one. */
 static inline int add_one(struct gp_cover *c, struct gp_cover_device *d, struct gp_interval time)
 {
 	uint32_t before = d->count;
@@ -306,7 +305,7 @@ static bool is_behind(const struct gp_cover_device *d, struct gp_interval time)
 	       (d->count == 0 || time.start_ns > d->times[d->count - 1].end_ns);
 }
 
-/* Times in order, the first of them behind what is kept. */
+/* Ordered times, the first of them after the last kept one. */
 static int append(struct gp_cover *c, struct gp_cover_device *d, const struct gp_interval *times,
 		  uint32_t count)
 {
@@ -320,7 +319,7 @@ static int append(struct gp_cover *c, struct gp_cover_device *d, const struct gp
 	return 0;
 }
 
-/* One by one until they are behind what is kept, which is soon. */
+/* One by one until they are past the kept times, which is soon. */
 static int take_device(struct gp_cover *c, struct gp_cover *from, struct gp_cover_device *taken)
 {
 	struct gp_cover_device *d = device_of(c, taken->device);
@@ -345,7 +344,7 @@ int gp_cover_take(struct gp_cover *c, struct gp_cover *from)
 	return result;
 }
 
-/* ---- what it comes to ---- */
+/* ---- results ---- */
 
 bool gp_cover_span(const struct gp_cover *cover, struct gp_interval *span)
 {

@@ -1,14 +1,14 @@
 /*
- * cover: for how long each device had something to do, of times that come nearly in order: the
- * length of their union.
+ * cover: the busy time of each device, from times that come nearly in order: the length of their
+ * union.
  *
- * The last million times that others do not touch are kept, all devices together; what lies before
- * them is only summed up.  Of a time that reaches back beyond that, the part there is not counted,
- * and told: covered is at least what is said then.
+ * It keeps the last million disjoint times, of all devices together; earlier ones are only a sum
+ * ("settled"). The part of a time that lies before the settled end is not counted, but reported as
+ * late: the result is then a lower bound.
  *
- * What begins before the last one that came of its device waits until there are many, measured by
- * what is kept behind the first of them, and is joined with that then: however times go back, one
- * costs some thirty looks.
+ * A time that begins before the last one of its device waits. When enough wait, in proportion to
+ * the kept times after the first of them, they are joined. So each time costs about thirty visits,
+ * whatever the order.
  */
 #ifndef REPORT_MODEL_SUMS_COVER_H
 #define REPORT_MODEL_SUMS_COVER_H
@@ -30,7 +30,7 @@ struct gp_cover_device {
 	uint32_t waiting_count, waiting_capacity;
 	uint64_t waiting_from_ns;  /* where the first of them begins */
 	uint64_t settled_ns;       /* length of those that are not kept any more ... */
-	uint64_t settled_from_ns;  /* ... all of which begin then or later ... */
+	uint64_t settled_from_ns;  /* ... their first start ... */
 	uint64_t settled_until_ns; /* ... and end by then */
 	uint64_t late_ns;          /* not counted: it lies before that */
 };
@@ -71,7 +71,7 @@ static inline int gp_cover_add(struct gp_cover *cover, uint32_t device, uint64_t
  */
 int gp_cover_take(struct gp_cover *cover, struct gp_cover *from);
 
-/* What waits is joined, before anything is asked.  Returns as the above. */
+/* Joins the waiting times. Call it before any question. Returns as the above. */
 int gp_cover_join(struct gp_cover *cover);
 
 /*
@@ -87,10 +87,9 @@ bool gp_cover_span(const struct gp_cover *cover, struct gp_interval *span);
 uint64_t gp_cover_ns(const struct gp_cover *cover, uint32_t device, uint64_t *late_ns);
 
 /*
- * How long one device had something to do by any of several covers, whose devices are sorted on the
- * way: each has times.  What is not kept of one, while another had something to do, may or may not
- * lie beside that: *ns is the least that it can be, *more_ns how much longer it may be.  Returns 0
- * or -ENOMEM.
+ * The length of the union of one device's times in several covers, each of which has times; sorts
+ * `devices`. While the times of one are settled and another one is busy, their overlap is not
+ * known: *ns is the least length, *more_ns the possible rest. Returns 0 or -ENOMEM.
  */
 int gp_cover_union(const struct gp_cover_device **devices, uint32_t count, uint64_t *ns,
 		   uint64_t *more_ns);

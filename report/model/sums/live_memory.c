@@ -52,7 +52,7 @@ void gp_live_memory_free(struct gp_live_memory *m)
 	*m = (struct gp_live_memory){0};
 }
 
-/* ---- what is noted ---- */
+/* ---- events ---- */
 
 static int add_event(struct gp_live_memory *m, const struct gp_live_memory_event *event)
 {
@@ -99,7 +99,7 @@ static void forget_block(struct gp_live_memory *m, struct block *block)
 	free(block);
 }
 
-/* ---- what happened ---- */
+/* ---- effects of events ---- */
 
 static struct block *find_block(const struct gp_live_memory *m, uint64_t address, uint8_t kind)
 {
@@ -109,7 +109,7 @@ static struct block *find_block(const struct gp_live_memory *m, uint64_t address
 	return found ? *found : NULL;
 }
 
-/* What was there before is gone: its free is not in the trace, or comes later. */
+/* An earlier block at that place is gone: its free is not in the trace, or comes later. */
 static int allocate(struct gp_live_memory *m, const struct gp_live_memory_event *event)
 {
 	struct block *block = find_block(m, event->address, event->kind);
@@ -147,7 +147,7 @@ static bool release(struct gp_live_memory *m, const struct gp_live_memory_event 
 		return true;
 	if (!block)
 		return false;
-	if (event->ticks >= block->ticks) /* else it ended what was there before */
+	if (event->ticks >= block->ticks) /* else it ended the block before */
 		forget_block(m, block);
 	return true;
 }
@@ -169,7 +169,7 @@ struct search {
 	struct block *found;
 };
 
-static void look_for_context(const void *node, VISIT visit, void *context)
+static void match_context(const void *node, VISIT visit, void *context)
 {
 	struct block *block = *(struct block *const *)node;
 	struct search *search = context;
@@ -185,7 +185,7 @@ static void end_context(struct gp_live_memory *m, const struct gp_live_memory_ev
 
 	do {
 		search = (struct search){event->context_id, NULL};
-		twalk_r(m->blocks, look_for_context, &search);
+		twalk_r(m->blocks, match_context, &search);
 		if (search.found)
 			forget_block(m, search.found);
 	} while (search.found);

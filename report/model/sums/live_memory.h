@@ -1,7 +1,7 @@
 /*
- * live_memory: what a running program has allocated, kept up to date from its calls.
+ * live_memory: the allocations of a running program, from its calls.
  *
- * What is kept grows with the allocations that are in use, not with those that ever were.
+ * Memory grows with the blocks in use, not with all that ever were.
  */
 #ifndef REPORT_MODEL_SUMS_LIVE_MEMORY_H
 #define REPORT_MODEL_SUMS_LIVE_MEMORY_H
@@ -15,11 +15,11 @@
 /* Zeroed = nothing yet. */
 struct gp_live_memory {
 	struct gp_memory_ledger ledger; /* its devices are ids, its times ticks */
-	void *blocks;                   /* tree: what is allocated */
+	void *blocks;                   /* tree: the blocks in use */
 	struct gp_handles handles;
 	struct gp_live_memory_event *events; /* since it was settled last */
 	uint32_t event_count, event_capacity;
-	uint64_t unknown_frees; /* of what nobody allocated, as far as that was noted */
+	uint64_t unknown_frees; /* without a known allocation */
 };
 
 void gp_live_memory_free(struct gp_live_memory *memory);
@@ -30,9 +30,8 @@ int gp_live_memory_end_context(struct gp_live_memory *memory,
 			       const struct gp_record_context_end *record);
 
 /*
- * Bring the rows up to date with what was noted, in the order of time.  A free whose allocation has
- * not been noted yet waits for the next time: another thread may have made it, and its records may
- * come later.  Returns 0, -ENOMEM or -EOVERFLOW.
+ * Applies the events in the order of time. A free without its allocation waits for the next call:
+ * the allocation's record may come later, from another thread. Returns 0, -ENOMEM or -EOVERFLOW.
  */
 int gp_live_memory_settle(struct gp_live_memory *memory);
 

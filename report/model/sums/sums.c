@@ -18,7 +18,7 @@
 #define MOST_LENGTH_NS (UINT64_C(366) * 86400 * 1000000000)
 
 /* Its own function, which saves no more registers than it needs. */
-#define APART __attribute__((noinline))
+#define NOINLINE __attribute__((noinline))
 
 void gp_sums_free(struct gp_sums *s)
 {
@@ -94,8 +94,8 @@ static struct gp_sum *make_sum(struct gp_sums *s, uint8_t kind, uint64_t key,
 }
 
 /* Of one that was not met before.  NULL: no memory. */
-static APART struct gp_sum *another_sum(struct gp_sums *s, uint8_t kind, uint64_t key,
-					const union gp_any_record *first)
+static NOINLINE struct gp_sum *another_sum(struct gp_sums *s, uint8_t kind, uint64_t key,
+					   const union gp_any_record *first)
 {
 	if (key != GP_SUM_OTHERS && s->count < GP_SUM_LIMIT)
 		return make_sum(s, kind, key, first);
@@ -119,7 +119,7 @@ static uint64_t key_of(enum gp_sum_kind kind, uint64_t which)
 	return (uint64_t)kind << 56 | which;
 }
 
-APART int gp_sums_call(struct gp_sums *s, const union gp_any_record *record)
+NOINLINE int gp_sums_call(struct gp_sums *s, const union gp_any_record *record)
 {
 	const struct gp_record_call *r = &record->call;
 	uint64_t duration = r->duration_low_ticks + ((uint64_t)r->duration_high_ticks << 32);
@@ -168,7 +168,7 @@ add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
 	sum = sum_of(s, kind, which == GP_SUM_OTHERS ? which : key_of(kind, which), record);
 	if (!sum)
 		return -ENOMEM;
-	if (kind == GP_SUM_COPY || kind == GP_SUM_SET)
+	if (kind == GP_SUM_COPY || kind == GP_SUM_MEMSET)
 		add_bytes(sum, bytes, has_times);
 	if (!has_times) {
 		sum->untimed++;
@@ -181,7 +181,7 @@ add_operation(struct gp_sums *s, enum gp_sum_kind kind, uint64_t which,
 	return gp_cover_add(&s->cover, r->device_id, r->start_ns, r->end_ns);
 }
 
-APART int gp_sums_kernel(struct gp_sums *s, const union gp_any_record *record)
+NOINLINE int gp_sums_kernel(struct gp_sums *s, const union gp_any_record *record)
 {
 	const struct gp_record_kernel *r = &record->kernel;
 
@@ -208,7 +208,7 @@ int gp_sums_copy(struct gp_sums *s, const union gp_any_record *record)
 
 int gp_sums_memset(struct gp_sums *s, const union gp_any_record *record)
 {
-	return add_operation(s, GP_SUM_SET, record->memset.memory_kind, record,
+	return add_operation(s, GP_SUM_MEMSET, record->memset.memory_kind, record,
 			     record->memset.bytes);
 }
 

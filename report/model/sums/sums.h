@@ -1,11 +1,10 @@
 /*
- * sums: calls and GPU operations added up record by record, by what they are; and when each device
- * had something to do.
+ * sums: calls and GPU operations added up record by record, by kernel, API function or kind; and
+ * the busy times of each device.
  *
- * What is kept grows with the kernels, API functions and kinds of copies there are, not with the
- * number of records; but for the times when devices had something to do, which whoever owns the
- * sums takes away now and then.  Every number is whole, so that sums of parts joined in any order
- * are those of the whole. One thread at a time.
+ * Memory grows with the kernels, API functions and kinds of copies, not with the number of records;
+ * but for the busy times, which the owner takes away or settles now and then. All numbers are
+ * integers, so that sums of parts joined in any order are those of the whole. One thread at a time.
  */
 #ifndef REPORT_MODEL_SUMS_SUMS_H
 #define REPORT_MODEL_SUMS_SUMS_H
@@ -21,12 +20,12 @@ enum gp_sum_kind {
 	GP_SUM_CALL,
 	GP_SUM_KERNEL,
 	GP_SUM_COPY,
-	GP_SUM_SET,
+	GP_SUM_MEMSET,
 	GP_SUM_GRAPH,
 	GP_SUM_KINDS
 };
 
-/* So many are told apart; what else there is, is one for each kind. */
+/* Most sums; all further keys share one sum for each kind. */
 #define GP_SUM_LIMIT 65536u
 
 struct gp_sum_values {
@@ -38,7 +37,7 @@ struct gp_sum_values {
 struct gp_sum {
 	uint64_t key; /* which; GP_SUM_OTHERS: those beyond the limit */
 	uint64_t untimed;
-	uint64_t bytes, timed_bytes, least_bytes, most_bytes; /* copies and sets */
+	uint64_t bytes, timed_bytes, least_bytes, most_bytes; /* copies and memsets */
 	uint64_t captured;           /* calls that became a node of a graph */
 	uint64_t failed;             /* calls that returned an error; "not ready" is an answer */
 	uint32_t detail;             /* as gp_op has it; of a copy, once there is a model */

@@ -10,7 +10,7 @@ void gp_totals_free(struct gp_totals *t)
 	free(t->usages);
 }
 
-/* As much of CUPTI's kinds as an operation has room for. */
+/* CUPTI's kind, as far as it fits into an operation. */
 static uint8_t short_kind(uint32_t kind)
 {
 	return kind < GP_OP_KIND_UNKNOWN ? (uint8_t)kind : GP_OP_KIND_UNKNOWN;

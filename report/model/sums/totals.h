@@ -1,7 +1,4 @@
-/*
- * totals: what the calls and operations of a process come to, of whom a model does not have each
- * one.
- */
+/* totals: sums over the calls and operations of a process, in place of these. */
 #ifndef REPORT_MODEL_SUMS_TOTALS_H
 #define REPORT_MODEL_SUMS_TOTALS_H
 
@@ -22,10 +19,12 @@ struct gp_totals {
 		last_op_ns; /* all operations' start and end; 0, 0: there was none with times */
 };
 
-/* What is summed up of a model: nothing of one that has each call and operation. */
+/* The sums of a model: empty ones if it has calls and operations. */
 const struct gp_totals *gp_totals_of(const struct gp_model *model);
 
-/* Whether a model has sums in place of its calls and operations.  One pass makes all so, or none. */
+/*
+ * Whether any model has sums in place of its calls and operations.  One pass makes all so, or none.
+ */
 bool gp_totals_any(struct gp_model *const *models, size_t model_count);
 
 /* The operations of a sum as one: its bytes are those of the timed ones, and it has no times. */

@@ -59,7 +59,7 @@ static void take(struct starts *starts, uint64_t start_ns)
 		starts->ns[starts->count++] = ns;
 }
 
-/* What most of a file consists of. */
+/* Most slices of a file are calls and operations. */
 static void take_all(struct starts *starts)
 {
 	const struct gp_model *model = starts->model;

@@ -91,7 +91,7 @@ static int find_contradicted(struct gp_model *model)
 
 /* ---- the remaining times ---- */
 
-static void count_clashes(struct gp_model *model)
+static void sum_clashes(struct gp_model *model)
 {
 	uint32_t longest = 0; /* of its stream so far, the one that ends last */
 
@@ -126,7 +126,7 @@ int gp_untime_contradicted(struct gp_model *model)
 		return 0;
 	if (find_contradicted(model) < 0)
 		return -ENOMEM;
-	count_clashes(model);
+	sum_clashes(model);
 	shorten_span(model);
 	return 0;
 }
